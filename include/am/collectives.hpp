@@ -1,0 +1,125 @@
+// Operations of all nodes of the job together. Every node calls the same ones in the same order, with values of the same
+// size; a difference is an am::Error on the node that meets it. Node::barrier is one of them.
+//
+// They travel as messages, so a node in one of them polls, and handlers may run. Not from a handler. A node whose part is
+// done goes on: broadcast and reduce do not wait for everybody. They need every node: when one has died they throw
+// am::Error.
+//
+// Reductions combine the values in the order of the node ids, always grouped the same way: the result is the same on
+// every node, for every root and in every run, for floating-point values, too. `op(a, b)` is associative; it need not be
+// commutative. It must not throw.
+#pragma once
+
+#include <am/node.hpp>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace am {
+
+namespace impl {
+
+/// What a reduction does to bytes: into = op(into, from), value by value.
+class Combine {
+ public:
+  virtual void operator()(std::byte* into, const std::byte* from, std::size_t bytes) const = 0;
+
+ protected:
+  ~Combine() = default;
+};
+
+void broadcast_bytes(Node& node, std::span<std::byte> values, NodeId root);
+/// The result is at root; elsewhere `values` is left as scratch.
+void reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine, NodeId root);
+void all_reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine);
+/// `all` has room for the `own_bytes` of every node; this node's lie in their place already.
+void all_gather_bytes(Node& node, std::span<std::byte> all, std::size_t own_bytes);
+
+template <class T>
+T value_at(const std::byte* place) noexcept {
+  alignas(T) std::byte copy[sizeof(T)];
+  std::memcpy(copy, place, sizeof(T));
+  return std::bit_cast<T>(copy);
+}
+
+template <class T, class Op>
+class CombineValues final : public Combine {
+ public:
+  explicit CombineValues(Op& op) noexcept : op_(op) {}
+  void operator()(std::byte* into, const std::byte* from, std::size_t bytes) const override {
+    for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
+      const auto result = static_cast<T>(op_(value_at<T>(into + at), value_at<T>(from + at)));
+      std::memcpy(into + at, &result, sizeof(T));
+    }
+  }
+
+ private:
+  Op& op_;
+};
+
+template <class T>
+concept Collectable = std::is_trivially_copyable_v<T> && !std::is_const_v<T> && !std::is_pointer_v<T>;
+
+template <class Op, class T>
+concept Combines = std::is_invocable_r_v<T, Op&, const T&, const T&>;
+
+}  // namespace impl
+
+/// The value that node `root` gave, on every node.
+template <impl::Collectable T>
+[[nodiscard]] T broadcast(Node& node, T value, NodeId root = 0) {
+  impl::broadcast_bytes(node, std::as_writable_bytes(std::span(&value, 1)), root);
+  return value;
+}
+/// The values of node `root` replace those of all others.
+template <impl::Collectable T, std::size_t extent>
+void broadcast(Node& node, std::span<T, extent> values, NodeId root = 0) {
+  impl::broadcast_bytes(node, std::as_writable_bytes(values), root);
+}
+
+/// op over the values of all nodes: on node `root`; empty elsewhere.
+template <impl::Collectable T, impl::Combines<T> Op>
+std::optional<T> reduce(Node& node, T value, Op op, NodeId root = 0) {
+  impl::reduce_bytes(node, std::as_writable_bytes(std::span(&value, 1)), impl::CombineValues<T, Op>(op),
+                     root);
+  return node.id() == root ? std::optional<T>(value) : std::nullopt;
+}
+/// The same for each place of a range: the results replace the values of node `root`. Elsewhere the range is scratch
+/// space and holds anything afterwards.
+template <impl::Collectable T, std::size_t extent, impl::Combines<T> Op>
+void reduce(Node& node, std::span<T, extent> values, Op op, NodeId root = 0) {
+  impl::reduce_bytes(node, std::as_writable_bytes(values), impl::CombineValues<T, Op>(op), root);
+}
+
+/// As reduce, with the result on every node.
+template <impl::Collectable T, impl::Combines<T> Op>
+[[nodiscard]] T all_reduce(Node& node, T value, Op op) {
+  impl::all_reduce_bytes(node, std::as_writable_bytes(std::span(&value, 1)), impl::CombineValues<T, Op>(op));
+  return value;
+}
+template <impl::Collectable T, std::size_t extent, impl::Combines<T> Op>
+void all_reduce(Node& node, std::span<T, extent> values, Op op) {
+  impl::all_reduce_bytes(node, std::as_writable_bytes(values), impl::CombineValues<T, Op>(op));
+}
+
+/// The values of all nodes, by node.
+template <impl::Collectable T>
+[[nodiscard]] std::vector<T> all_gather(Node& node, const T& value) {
+  const std::size_t bytes = node.size() * sizeof(T);
+  const auto buffer = std::make_unique<std::byte[]>(bytes);
+  std::memcpy(buffer.get() + node.id() * sizeof(T), &value, sizeof(T));
+  impl::all_gather_bytes(node, {buffer.get(), bytes}, sizeof(T));
+  std::vector<T> values;
+  values.reserve(node.size());
+  for (std::size_t at = 0; at < bytes; at += sizeof(T))
+    values.push_back(impl::value_at<T>(buffer.get() + at));
+  return values;
+}
+
+}  // namespace am

@@ -1,0 +1,60 @@
+// Events beside ordinary messages, and the sections in which no event runs.
+//
+// Source: T1 report, sections 3.4 and 3.9, appendix A.2.4-A.2.6, A.9. The register names of the report are a view on
+// the same state: am/registers.hpp.
+#pragma once
+
+#include <am/node.hpp>
+#include <functional>
+#include <span>
+#include <string_view>
+
+namespace am {
+
+/// While one lives, no event runs on this node: no handler, no timelet, no outlet. Nothing is lost; events wait in the
+/// network and run at a later poll. Costs one flag written on entry and one on exit. Sections nest. Used by the node's
+/// own thread, in computation or in a handler. Inside, use try_ sends: a waiting one would wait with nobody served.
+class CriticalSection {
+ public:
+  explicit CriticalSection(Node& node) noexcept : flag_(node.events_.ee), before_(flag_) { flag_ = false; }
+  ~CriticalSection() { flag_ = before_; }
+  CriticalSection(const CriticalSection&) = delete;
+  CriticalSection& operator=(const CriticalSection&) = delete;
+
+ private:
+  bool& flag_;
+  const bool before_;
+};
+
+/// A message as the default handler sees it while active messages are disabled (T1: `ame` clear, registers `dmh` and
+/// `inh`). Valid while the default handler runs.
+class Incoming {
+ public:
+  Incoming(Node& node, const impl::Packet& packet, Payload payload, Priority priority) noexcept
+      : node_(&node), packet_(&packet), payload_(payload), priority_(priority) {}
+
+  [[nodiscard]] Node& node() const noexcept { return *node_; }
+  [[nodiscard]] NodeId from() const noexcept { return packet_->origin; }
+  [[nodiscard]] Priority priority() const noexcept { return priority_; }
+  [[nodiscard]] bool is_multicast() const noexcept { return (packet_->head().flags() & impl::flag::multicast) != 0; }
+  [[nodiscard]] Payload payload() const noexcept { return payload_; }
+  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
+    return {packet_->words, packet_->head().words()};
+  }
+  /// The handler that the message named: `incoming.names<h>()`, or as text for a log.
+  template <auto H>
+  [[nodiscard]] bool names() const noexcept {
+    return packet_->head().handler() == impl::Handler<H>::id();
+  }
+  [[nodiscard]] std::string_view handler_name() const noexcept;
+  /// Runs the handler that the message named, as if active messages were enabled.
+  void run() const;
+
+ private:
+  Node* node_;
+  const impl::Packet* packet_;
+  Payload payload_;
+  Priority priority_;
+};
+
+}  // namespace am

@@ -1,0 +1,67 @@
+// The event state of one node as a pure state machine: two enables, four masks, the level that runs. No network, no
+// time, no waiting: src/core/dispatch.cpp asks it what may run now, am::CriticalSection writes one flag of it, and
+// am/registers.hpp shows it as the T1's registers.
+//
+// Source: T1 report, appendix A.1 "Network Interface Events", A.2.4-A.2.6, A.7 (Figure 16), A.9.
+// Called by the node's own thread only.
+#pragma once
+
+#include <cstdint>
+
+namespace am {
+
+/// The four kinds of events. Order within the enum is that of the EP and EM fields (A.2.6), from bit 0 up.
+enum class Event : std::uint8_t { timelet = 0, outlet = 1, low_message = 2, high_message = 3 };
+
+namespace impl {
+
+/// What the node is doing: its own computation, a low event's handler, or a high event's handler.
+enum class Level : std::uint8_t { computation, low, high };
+
+struct EventState {
+  bool ee = true;              ///< EE: any event may run
+  bool lpee = true;            ///< LPEE: low events may run
+  bool ame = true;             ///< active messages enabled; otherwise the default handler gets every message
+  std::uint8_t masks = 0b1111; ///< EM: hpmm lpmm om tm, a bit per Event
+  bool nicond = true;          ///< whether the last send was accepted
+  bool onicond = true;         ///< nicond as it was when the running low event began
+  Level level = Level::computation;
+
+  [[nodiscard]] bool masked_in(Event e) const noexcept { return (masks >> static_cast<unsigned>(e) & 1u) != 0; }
+  void mask(Event e, bool enabled) noexcept {
+    const auto bit = static_cast<std::uint8_t>(1u << static_cast<unsigned>(e));
+    masks = static_cast<std::uint8_t>(enabled ? masks | bit : masks & ~bit);
+  }
+
+  [[nodiscard]] bool high_enabled() const noexcept { return ee && level != Level::high; }
+  [[nodiscard]] bool low_enabled() const noexcept { return ee && lpee && level == Level::computation; }
+  [[nodiscard]] bool may_run(Event e) const noexcept {
+    return masked_in(e) && (e == Event::high_message ? high_enabled() : low_enabled());
+  }
+
+  /// A low event begins and ends (A.9.1, A.7): LPEE is cleared and set again, nicond saved and put back.
+  void enter_low() noexcept {
+    level = Level::low;
+    lpee = false;
+    onicond = nicond;
+  }
+  void leave_low() noexcept {
+    level = Level::computation;
+    lpee = true;
+    nicond = onicond;
+  }
+  /// A high event begins and ends: EE is cleared and set again. Returns, and takes back, the level it interrupted.
+  Level enter_high() noexcept {
+    const Level interrupted = level;
+    level = Level::high;
+    ee = false;
+    return interrupted;
+  }
+  void leave_high(Level interrupted) noexcept {
+    level = interrupted;
+    ee = true;
+  }
+};
+
+}  // namespace impl
+}  // namespace am

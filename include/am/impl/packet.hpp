@@ -1,0 +1,72 @@
+// The layout of one packet: a 64-byte line that holds the header and up to six argument words, followed in memory by
+// the lines of its payload, if it has one. The same image lies in a shared-memory ring and in any transport's buffer.
+//
+// Not here: who may write it when (ring.hpp), and what the fields make a node do (src/core/dispatch.cpp).
+#pragma once
+
+#include <am/types.hpp>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace am::impl {
+
+inline constexpr std::size_t line_bytes = 64;
+inline constexpr std::size_t max_words = 6;
+
+/// One piece of payload that travels in one packet: four vectors of 32 64-bit words (the T1's vector is 32 words,
+/// report section 3.3). Longer payloads are cut into such pieces by src/core/fragments.cpp.
+inline constexpr std::size_t packet_payload_bytes = 1024;
+inline constexpr std::size_t max_packet_lines = 1 + packet_payload_bytes / line_bytes;
+
+using HandlerId = std::uint16_t;
+
+namespace flag {
+inline constexpr std::uint16_t multicast = 1;  ///< sent to a group: `mcst` of the T1; payload ends in a member list
+inline constexpr std::uint16_t more = 2;       ///< a piece of a long payload, not the last; words[0] = total bytes
+inline constexpr std::uint16_t last = 4;       ///< the last piece of a long payload; carries handler and words
+inline constexpr std::uint16_t pad = 8;        ///< fills the end of a ring; carries nothing
+}  // namespace flag
+
+/// The 64 bits that publish a packet, as one value: lap | handler | payload lines | words and flags.
+struct Header {
+  std::uint64_t bits = 0;
+
+  static constexpr Header make(HandlerId handler, std::size_t words, std::size_t payload_lines,
+                               std::uint16_t flags) noexcept {
+    return {std::uint64_t{handler} << 16 | std::uint64_t{payload_lines} << 32 | std::uint64_t{words} << 48 |
+            std::uint64_t{flags} << 52};
+  }
+  [[nodiscard]] constexpr Header with_lap(std::uint16_t lap) const noexcept { return {bits | lap}; }
+  [[nodiscard]] constexpr std::uint16_t lap() const noexcept { return static_cast<std::uint16_t>(bits); }
+  [[nodiscard]] constexpr HandlerId handler() const noexcept { return static_cast<HandlerId>(bits >> 16); }
+  [[nodiscard]] constexpr std::size_t payload_lines() const noexcept { return (bits >> 32) & 0xffff; }
+  [[nodiscard]] constexpr std::size_t lines() const noexcept { return 1 + payload_lines(); }
+  [[nodiscard]] constexpr std::size_t words() const noexcept { return (bits >> 48) & 0xf; }
+  /// No payload, no flags: words for a handler and nothing else.
+  [[nodiscard]] constexpr bool is_plain() const noexcept { return (bits & 0xfff0'ffff'0000'0000u) == 0; }
+  [[nodiscard]] constexpr std::uint16_t flags() const noexcept { return static_cast<std::uint16_t>(bits >> 52); }
+};
+
+struct alignas(line_bytes) Packet {
+  std::atomic<std::uint64_t> header;  ///< written last (release), read first (acquire)
+  std::uint32_t payload_bytes;        ///< bytes in the payload lines of this packet
+  NodeId origin;                      ///< who sent the message; differs from the ring's sender in a multicast
+  std::uint64_t words[max_words];
+
+  [[nodiscard]] std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  [[nodiscard]] const std::byte* payload() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
+  /// Valid to whoever holds the packet: its publisher before, its receiver after the hand-over.
+  [[nodiscard]] Header head() const noexcept { return {header.load(std::memory_order_relaxed)}; }
+};
+
+static_assert(sizeof(Packet) == line_bytes);
+static_assert(offsetof(Packet, header) == 0 && offsetof(Packet, payload_bytes) == 8);
+static_assert(offsetof(Packet, origin) == 12 && offsetof(Packet, words) == 16);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+constexpr std::size_t lines_for(std::size_t payload_bytes) noexcept {
+  return (payload_bytes + line_bytes - 1) / line_bytes;
+}
+
+}  // namespace am::impl

@@ -1,0 +1,61 @@
+// How a node waits: it spins, then yields, then sleeps, and says so when it takes too long. A waiter accompanies one
+// wait: the owner polls, and tells it after each poll whether something happened.
+//
+// Spinning keeps the latency of a busy job; yielding lets the other nodes of a crowded machine run (GASNet's and Open
+// MPI's users lose a factor of ten here); sleeping makes an idle job cost nothing.
+//
+// Used by Node::wait_until inline and by core's own waits; by the node's own thread.
+#pragma once
+
+#include <cstdint>
+
+namespace am::core {
+class Engine;
+}
+
+namespace am::impl {
+
+class Waiter {
+ public:
+  /// `what` is a literal: it goes onto the node's card for others to read.
+  Waiter(core::Engine& engine, const char* what) noexcept;
+  ~Waiter() {
+    if (began_ns_ != 0) publish_wait(0);
+  }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  /// Something happened: the patience begins anew.
+  void worked() noexcept {
+    spins_left_ = spins_;
+    yields_left_ = yields_;
+    if (began_ns_ != 0) publish_wait(began_ns_ = 0);
+  }
+  /// Nothing happened: waits a little, at most 16 ms. Ends the node when the deadline (AM_TIMEOUT) has passed.
+  void idle() {
+    if (spins_left_ != 0) {
+      --spins_left_;
+    } else {
+      yield_or_sleep();
+    }
+  }
+  /// Whether the next idle() sleeps, so that whoever ends this wait has to wake the node.
+  [[nodiscard]] bool sleeps_next() const noexcept { return spins_left_ == 0 && yields_left_ == 0; }
+
+ private:
+  void yield_or_sleep();
+  void sleep();
+  void publish_wait(std::uint64_t since_ns) noexcept;
+
+  core::Engine& engine_;
+  const char* what_;
+  std::uint32_t spins_;  // how often to poll in vain before the first yield, and how often to yield before sleeping
+  std::uint32_t yields_;
+  std::uint32_t spins_left_;
+  std::uint32_t yields_left_;
+  std::uint64_t began_ns_ = 0;      // when patience last began; 0: not slept since
+  std::uint64_t next_report_ns_ = 0;
+  std::uint64_t nap_ns_ = 0;
+};
+
+}  // namespace am::impl

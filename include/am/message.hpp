@@ -1,0 +1,82 @@
+// What a handler holds in its hand: the event it runs for, and exactly the sends that are allowed there.
+//
+//   LowEvent   any low event (request, timelet, outlet): may wait to send a reply, may try everything
+//   Request    a message of the low network; adds who sent it and the reply to him
+//   Reply      a message of the high network: may only try (T1 report, section 3.5: "a reply handler is not allowed to
+//              loop indefinitely for any reason"); a waiting send does not exist here, so it does not compile
+//
+// The objects live as long as the handler runs. Definitions of the sends are in node.hpp.
+#pragma once
+
+#include <am/handler.hpp>
+#include <am/types.hpp>
+#include <functional>
+
+namespace am {
+
+class Group;
+
+class LowEvent {
+ public:
+  explicit LowEvent(Node& node) noexcept : node_(&node) {}
+
+  [[nodiscard]] Node& node() const noexcept { return *node_; }
+  /// The object that the program attached to this node (Node::attach).
+  template <class T>
+  [[nodiscard]] T& state() const noexcept;
+
+  /// Sends on the high network to any node. Waits while it is full; meanwhile only high events run here.
+  template <auto H, class... A>
+  Status reply_to(NodeId to, A&&... args) const;
+  /// As reply_to, but answers `again` instead of waiting.
+  template <auto H, class... A>
+  [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) const;
+  /// Sends on the low network, or answers `again`. A low handler must not wait for the low network.
+  template <auto H, class... A>
+  [[nodiscard]] Status try_request(NodeId to, A&&... args) const;
+  /// Runs f(node) later in the node's own computation, in the order posted, during one of its polls. Allocates.
+  void post(std::function<void(Node&)> f) const;
+
+ protected:
+  Node* node_;
+};
+
+class Request : public LowEvent {
+ public:
+  Request(Node& node, const impl::Packet& packet) noexcept : LowEvent(node), packet_(&packet) {}
+
+  [[nodiscard]] NodeId from() const noexcept { return packet_->origin; }
+  [[nodiscard]] bool is_multicast() const noexcept { return (packet_->head().flags() & impl::flag::multicast) != 0; }
+
+  /// Replies to the sender: LowEvent::reply_to(from(), ...). None, one or several replies per request.
+  template <auto H, class... A>
+  Status reply(A&&... args) const;
+  template <auto H, class... A>
+  [[nodiscard]] Status try_reply(A&&... args) const;
+
+ private:
+  const impl::Packet* packet_;
+};
+
+class Reply {
+ public:
+  Reply(Node& node, const impl::Packet& packet) noexcept : node_(&node), packet_(&packet) {}
+
+  [[nodiscard]] Node& node() const noexcept { return *node_; }
+  [[nodiscard]] NodeId from() const noexcept { return packet_->origin; }
+  [[nodiscard]] bool is_multicast() const noexcept { return (packet_->head().flags() & impl::flag::multicast) != 0; }
+  template <class T>
+  [[nodiscard]] T& state() const noexcept;
+
+  template <auto H, class... A>
+  [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) const;
+  template <auto H, class... A>
+  [[nodiscard]] Status try_request(NodeId to, A&&... args) const;
+  void post(std::function<void(Node&)> f) const;
+
+ private:
+  Node* node_;
+  const impl::Packet* packet_;
+};
+
+}  // namespace am

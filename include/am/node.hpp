@@ -1,0 +1,311 @@
+// Node: one member of a job. Sends, polls, waits. The way of a short message starts in send_() below and ends in
+// Node::poll (src/core/dispatch.cpp) of the receiver.
+//
+// A Node belongs to one thread: the one that am::start or am::run_threads gave it to. Every member is called by that
+// thread only; the debug build checks it.
+//
+// Progress: poll, wait_until, barrier and the other collectives, and every send that waits. Nothing else runs handlers.
+#pragma once
+
+#include <am/error.hpp>
+#include <am/handler.hpp>
+#include <am/impl/event_state.hpp>
+#include <am/impl/out_message.hpp>
+#include <am/impl/peer_segment.hpp>
+#include <am/impl/ring.hpp>
+#include <am/impl/traffic.hpp>
+#include <am/impl/type_tag.hpp>
+#include <am/impl/waiter.hpp>
+#include <am/message.hpp>
+#include <am/payload.hpp>
+#include <am/types.hpp>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace am {
+
+namespace core {
+class Engine;
+}
+class CriticalSection;
+class Draft;
+class Incoming;
+class Registers;
+namespace impl {
+struct GlobalAccess;
+}
+
+/// Nanoseconds on the clock that all nodes of a job share: the T1's `Count`. Zero when the job started. Nodes on one
+/// machine read the same clock: they disagree by nothing but the time it takes to read it (some 20 ns).
+using Count = std::uint64_t;
+
+/// Names a timelet that was asked for, to cancel it.
+using TimeletId = std::uint64_t;
+
+class Node {
+ public:
+  explicit Node(std::unique_ptr<core::Engine> engine);
+  ~Node();  ///< leaves the job: what was accepted is passed on first; see docs/contract.md, "Leaving"
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  [[nodiscard]] NodeId id() const noexcept { return id_; }
+  [[nodiscard]] NodeId size() const noexcept { return size_; }
+
+  // -- sending ------------------------------------------------------------------------------------------------------
+
+  /// Sends a request to H on node `to` (may be this node). Waits while the low network is full, polling meanwhile, so
+  /// handlers may run. Returns ok, or unreachable / too_big; throws am::Error for an unknown node. For the
+  /// computation only: a handler uses what its message object offers.
+  template <auto H, class... A>
+  Status request(NodeId to, A&&... args) {
+    return send_<H, Priority::low, true>(to, std::forward<A>(args)...);
+  }
+  /// The T1's failable send: never waits, runs no handler. From anywhere on this node's thread.
+  template <auto H, class... A>
+  [[nodiscard]] Status try_request(NodeId to, A&&... args) {
+    return send_<H, Priority::low, false>(to, std::forward<A>(args)...);
+  }
+  /// Sends to reply handler H on the high network. Waits while it is full; from a low handler, only high events run
+  /// meanwhile.
+  template <auto H, class... A>
+  Status reply_to(NodeId to, A&&... args) {
+    return send_<H, Priority::high, true>(to, std::forward<A>(args)...);
+  }
+  template <auto H, class... A>
+  [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) {
+    return send_<H, Priority::high, false>(to, std::forward<A>(args)...);
+  }
+
+  /// A message whose payload the caller writes where it will be read: prepare, fill draft.data(), draft.commit().
+  /// Waits for room as request and reply_to do; H takes `args` and an am::Payload. See am/draft.hpp.
+  template <auto H, class... A>
+  [[nodiscard]] Draft prepare(NodeId to, std::size_t bytes, A&&... args);
+  template <auto H, class... A>
+  [[nodiscard]] Draft try_prepare(NodeId to, std::size_t bytes, A&&... args);
+
+  /// Sends a request or reply handler's message to every member of `group` once, or, where the answer is `again`, to
+  /// none. An empty group is ok. Waits and throws as request and reply_to do. See am/multicast.hpp.
+  template <auto H, class... A>
+  Status multicast(const Group& group, A&&... args);
+  template <auto H, class... A>
+  [[nodiscard]] Status try_multicast(const Group& group, A&&... args);
+
+  // -- progress and waiting -----------------------------------------------------------------------------------------
+
+  /// Moves data, then runs waiting events in the order of the contract: every reply, a bounded number of requests,
+  /// timelets, the outlet; then posted work. Returns how many ran. Not from a handler.
+  std::size_t poll();
+
+  /// Polls until pred() holds. Spins, then yields, then sleeps; a message wakes it. What only a remote put changes is
+  /// seen within 16 ms at worst.
+  template <std::predicate P>
+  void wait_until(P&& pred) {
+    if (pred()) return;
+    impl::Waiter waiter = begin_wait_("wait_until");
+    do {
+      if (poll() != 0) {
+        waiter.worked();
+      } else {
+        waiter.idle();
+      }
+    } while (!pred());
+  }
+
+  /// Returns when every node of the job has entered. Polls meanwhile. Everything that this node wrote before with put
+  /// is visible to all nodes afterwards; messages may still be on their way.
+  void barrier();
+
+  /// Runs f(node) in this node's computation, in one of the next polls, in order. Allocates. From anywhere on this
+  /// node's thread.
+  void post(std::function<void(Node&)> f);
+
+  // -- the program's own object -------------------------------------------------------------------------------------
+
+  /// Attaches the object that handlers reach by state<T>() and whose member functions may be handlers. Not owned; must
+  /// outlive its use. One at a time.
+  template <class T>
+  void attach(T& state) noexcept {
+    state_ = &state;
+    state_type_ = impl::type_tag<T>();
+  }
+  /// The attached object. Attaching another type, or none, is a broken program: ends it with a message.
+  template <class T>
+  [[nodiscard]] T& state() const noexcept {
+    if (state_type_ != impl::type_tag<T>()) [[unlikely]]
+      wrong_state_();
+    return *static_cast<T*>(state_);
+  }
+
+  // -- events: see am/events.hpp ------------------------------------------------------------------------------------
+
+  [[nodiscard]] Count count() const noexcept;  ///< now
+  /// Runs f as a low event at `when` or, in polling, at the first poll after it. Several may wait.
+  TimeletId on_timelet(Count when, std::function<void(LowEvent&)> f);
+  /// False when it has run already.
+  bool cancel_timelet(TimeletId id) noexcept;
+  /// Runs f as a low event whenever both networks can accept a message and nothing else waits, until replaced by {} or
+  /// masked. f should try to send, or disable itself; otherwise it is called in every poll.
+  void on_outlet(std::function<void(LowEvent&)> f);
+  /// The default handler, for messages that arrive while active messages are disabled.
+  void on_default(std::function<void(Incoming&)> f);
+  void enable_active_messages(bool enabled) noexcept { events_.ame = enabled; }
+  void enable_event(Event kind, bool enabled) noexcept { events_.mask(kind, enabled); }
+  /// LPEE: whether low events may run at all. For the computation only (A.2.5).
+  void enable_low_events(bool enabled) noexcept { events_.lpee = enabled; }
+  /// Called in the computation, in a poll, when another node was found dead. Setting it means that this node means to
+  /// survive; without it the first death ends this node, with a message.
+  void on_peer_death(std::function<void(Node&, NodeId)> f);
+
+  // -- for the layers above -----------------------------------------------------------------------------------------
+
+  [[nodiscard]] core::Engine& engine() noexcept { return *engine_; }
+
+ private:
+  friend class CriticalSection;
+  friend class Draft;
+  friend class Registers;
+  friend class core::Engine;
+  friend struct impl::GlobalAccess;
+
+  template <auto H, Priority P, bool wait, class... A>
+  Status send_(NodeId to, A&&... args);
+  template <auto H, Priority P, class... A>
+  impl::OutMessage pack_(NodeId to, A&&... args);
+
+  /// Everything but a free line: unknown node, first contact, full network, payloads, other transports.
+  Status send_slowly_(const impl::OutMessage& message, bool wait);
+  Status multicast_(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
+  void ring_doorbell_(NodeId to, Priority priority) noexcept;
+  impl::Waiter begin_wait_(const char* what);
+  [[noreturn]] void wrong_state_() const noexcept;
+#ifdef AM_CHECKED
+  void check_use_(Priority priority, bool wait) const;  ///< ends the program: a send from where it is not allowed
+#endif
+
+  NodeId id_ = 0;
+  NodeId size_ = 0;
+  impl::Producer* rings_ = nullptr;   // 2 * size: [2 * to + priority]; not connected = every claim fails
+  impl::Traffic* traffic_ = nullptr;  // likewise
+  impl::PeerSegment* segments_ = nullptr;  // by node; empty until first used (am/global.hpp)
+  impl::EventState events_;
+  void* state_ = nullptr;
+  const void* state_type_ = nullptr;
+  std::unique_ptr<core::Engine> engine_;
+};
+
+// -- the way out ----------------------------------------------------------------------------------------------------
+
+namespace impl {
+
+/// Splits the arguments of a send by the handler's signature: the words, and the payload if it takes one.
+template <class Traits, class... A>
+constexpr void check_arguments() {
+  static_assert(sizeof...(A) == Traits::arity + (Traits::has_payload ? 1 : 0),
+                "libam: the number of arguments differs from the handler's parameters (without its first one)");
+}
+
+template <class Traits, class... A>
+void pack_words(std::uint64_t* words, A&&... args) noexcept {
+  auto all = std::forward_as_tuple(args...);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    Traits::Packed::pack(words, std::get<I>(all)...);
+  }(std::make_index_sequence<Traits::arity>{});
+}
+
+}  // namespace impl
+
+template <auto H, Priority P, class... A>
+impl::OutMessage Node::pack_(NodeId to, A&&... args) {
+  using Traits = typename impl::Handler<H>::Traits;
+  impl::check_arguments<Traits, A...>();
+  impl::OutMessage message;
+  message.to = to;
+  message.origin = id_;
+  message.priority = P;
+  message.handler = impl::Handler<H>::id();
+  message.words = static_cast<std::uint8_t>(Traits::Packed::words);
+  impl::pack_words<Traits>(message.word, args...);
+  if constexpr (Traits::has_payload) message.payload = Payload(std::get<sizeof...(A) - 1>(std::tie(args...)));
+  return message;
+}
+
+template <auto H, Priority P, bool wait, class... A>
+inline Status Node::send_(NodeId to, A&&... args) {
+  using Traits = typename impl::Handler<H>::Traits;
+  static_assert(Traits::priority == P,
+                "libam: request sends to handlers that take am::Request&, reply to those that take am::Reply&");
+  impl::check_arguments<Traits, A...>();
+#ifdef AM_CHECKED
+  check_use_(P, wait);
+#endif
+  if constexpr (!Traits::has_payload) {
+    if (to < size_) [[likely]] {
+      const std::size_t index = 2 * std::size_t{to} + static_cast<std::size_t>(P);
+      impl::Producer& ring = rings_[index];
+      if (impl::Packet* packet = ring.claim_line()) [[likely]] {
+        impl::pack_words<Traits>(packet->words, args...);
+        packet->payload_bytes = 0;
+        packet->origin = id_;
+        ring.commit_line(packet, impl::Header::make(impl::Handler<H>::id(), Traits::Packed::words, 0, 0));
+        impl::count(traffic_[index].sent_messages);
+        impl::count(traffic_[index].sent_bytes, Traits::Packed::words * 8);
+        events_.nicond = true;
+        if (!ring.watched()) [[unlikely]]
+          ring_doorbell_(to, P);
+        return Status::ok;
+      }
+    }
+  }
+  return send_slowly_(pack_<H, P>(to, std::forward<A>(args)...), wait);
+}
+
+// -- what the message objects may send --------------------------------------------------------------------------------
+
+template <class T>
+T& LowEvent::state() const noexcept {
+  return node_->state<T>();
+}
+template <auto H, class... A>
+Status LowEvent::reply_to(NodeId to, A&&... args) const {
+  return node_->reply_to<H>(to, std::forward<A>(args)...);
+}
+template <auto H, class... A>
+Status LowEvent::try_reply_to(NodeId to, A&&... args) const {
+  return node_->try_reply_to<H>(to, std::forward<A>(args)...);
+}
+template <auto H, class... A>
+Status LowEvent::try_request(NodeId to, A&&... args) const {
+  return node_->try_request<H>(to, std::forward<A>(args)...);
+}
+inline void LowEvent::post(std::function<void(Node&)> f) const { node_->post(std::move(f)); }
+
+template <auto H, class... A>
+Status Request::reply(A&&... args) const {
+  return node_->reply_to<H>(from(), std::forward<A>(args)...);
+}
+template <auto H, class... A>
+Status Request::try_reply(A&&... args) const {
+  return node_->try_reply_to<H>(from(), std::forward<A>(args)...);
+}
+
+template <class T>
+T& Reply::state() const noexcept {
+  return node_->state<T>();
+}
+template <auto H, class... A>
+Status Reply::try_reply_to(NodeId to, A&&... args) const {
+  return node_->try_reply_to<H>(to, std::forward<A>(args)...);
+}
+template <auto H, class... A>
+Status Reply::try_request(NodeId to, A&&... args) const {
+  return node_->try_request<H>(to, std::forward<A>(args)...);
+}
+inline void Reply::post(std::function<void(Node&)> f) const { node_->post(std::move(f)); }
+
+}  // namespace am

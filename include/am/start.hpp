@@ -1,0 +1,26 @@
+// How a program becomes a node of its job, and how a job of threads is made.
+#pragma once
+
+#include <am/node.hpp>
+#include <functional>
+#include <vector>
+
+namespace am {
+
+/// What a program may decide about its node before it joins. Each overrides the setting of the same meaning.
+struct Options {
+  std::size_t segment_bytes = 0;  ///< size of the global memory segment; 0: as AM_SEGMENT says (64 MiB)
+};
+
+/// Joins the job that this process was started in (by amrun, by mpirun or another PMIx launcher; alone: a job of one)
+/// and returns when all its nodes have. The node lives until the process exits; then it leaves the job.
+/// Throws am::Error with what failed and what to do. Once per process; call it in main, on the thread that will use the
+/// node. argc and argv are left as they are.
+Node& start(int argc, char** argv, const Options& options = {});
+
+/// Runs a job of n nodes as threads of this process: each runs main(node) on a thread of its own. Returns when all have
+/// returned. The first exception that leaves a main is thrown here, after the others have ended; they find its node gone.
+/// Several such jobs may run at the same time.
+void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options& options = {});
+
+}  // namespace am

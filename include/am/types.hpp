@@ -1,0 +1,39 @@
+// Names for nodes, priorities and outcomes: the vocabulary every other header shares.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace am {
+
+/// A node's place in its job: 0 .. size-1. A node is the unit of addressing (design section 3).
+using NodeId = std::uint32_t;
+
+/// The two logical networks (T1 report, appendix A.1 "Message Delivery"): `low` carries requests, `high` carries
+/// replies. However full `low` is, `high` gets through.
+enum class Priority : std::uint8_t { low = 0, high = 1 };
+
+/// What became of a send.
+///  - ok           accepted: it will be delivered exactly once unless the peer fails
+///  - again        the network is full right now; nothing was sent, try later (the T1's cleared `nicond`)
+///  - too_big      no such message can ever be accepted: more payload than the machine has memory
+///  - unreachable  the peer died or has left the job
+///  - no_such_node the id is not in 0 .. size-1
+enum class Status : std::uint8_t { ok, again, too_big, unreachable, no_such_node };
+
+constexpr std::string_view to_string(Status status) noexcept {
+  switch (status) {
+    case Status::ok: return "ok";
+    case Status::again: return "again";
+    case Status::too_big: return "too_big";
+    case Status::unreachable: return "unreachable";
+    case Status::no_such_node: return "no_such_node";
+  }
+  return "?";
+}
+
+constexpr std::string_view to_string(Priority priority) noexcept {
+  return priority == Priority::low ? "low" : "high";
+}
+
+}  // namespace am

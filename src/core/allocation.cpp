@@ -1,0 +1,129 @@
+// Giving out a node's own segment: what am/global.hpp calls allocation.
+#include <algorithm>
+#include <am/collectives.hpp>
+#include <am/error.hpp>
+#include <am/global.hpp>
+#include <cstring>
+#include <string>
+
+#include "core/engine.hpp"
+
+namespace am {
+
+namespace {
+
+using core::GlobalMemory;
+using core::SegmentHeap;
+
+std::string name_of(NodeId node) { return "node " + std::to_string(node); }
+
+/// What the nodes tell each other about one symmetric allocation, put together.
+struct Agreement {
+  static constexpr NodeId nobody = ~NodeId{0};
+  std::uint64_t least_bytes, most_bytes;
+  std::uint64_t lowest_offset, highest_offset;
+  NodeId without_room;
+
+  static Agreement of_both(const Agreement& a, const Agreement& b) noexcept {
+    return {std::min(a.least_bytes, b.least_bytes), std::max(a.most_bytes, b.most_bytes),
+            std::min(a.lowest_offset, b.lowest_offset), std::max(a.highest_offset, b.highest_offset),
+            std::min(a.without_room, b.without_room)};
+  }
+};
+
+constexpr const char* symmetric_what = "allocate symmetric memory";
+constexpr const char* collective_remedy =
+    "all nodes allocate and give back symmetric memory in the same order, alike";
+
+void check(const Node& node, const Agreement& all) {
+  if (all.least_bytes != all.most_bytes) {
+    throw Error(symmetric_what, name_of(node.id()),
+                "the nodes ask for different sizes, from " + std::to_string(all.least_bytes) + " to " +
+                    std::to_string(all.most_bytes) + " bytes",
+                collective_remedy);
+  }
+  if (all.without_room != Agreement::nobody) {
+    throw Error(symmetric_what, name_of(node.id()),
+                name_of(all.without_room) + " has no room for " + std::to_string(all.most_bytes) + " bytes",
+                "raise AM_SEGMENT or am::Options::segment_bytes");
+  }
+  if (all.lowest_offset != all.highest_offset) {
+    throw Error(symmetric_what, name_of(node.id()),
+                "the offsets differ: earlier blocks were not treated alike", collective_remedy);
+  }
+}
+
+void clear_if_used(GlobalMemory& memory, const SegmentHeap::Block& block, std::size_t bytes) {
+  if (block.used_before) std::memset(memory.own(block.offset, bytes), 0, bytes);
+}
+
+}  // namespace
+
+namespace impl {
+
+GlobalAddress allocate(Node& node, std::size_t bytes) {
+  GlobalMemory& memory = node.engine().memory();
+  const auto block = memory.heap().allocate(bytes, SegmentHeap::End::high);
+  if (!block) {
+    const std::string wanted =
+        bytes == too_many_bytes ? "more bytes than there are" : std::to_string(bytes) + " bytes";
+    throw Error("allocate global memory", name_of(node.id()),
+                "no room for " + wanted + ": the segment has " +
+                    std::to_string(segment_bytes(node, node.id())) + ", the largest free piece " +
+                    std::to_string(memory.heap().largest_free(SegmentHeap::End::high)),
+                "raise AM_SEGMENT or am::Options::segment_bytes");
+  }
+  clear_if_used(memory, *block, bytes);
+  return GlobalAddress::make(node.id(), block->offset);
+}
+
+GlobalAddress allocate_symmetric(Node& node, std::size_t bytes) {
+  GlobalMemory& memory = node.engine().memory();
+  const auto block = memory.heap().allocate(bytes, SegmentHeap::End::low);
+  if (block) clear_if_used(memory, *block, bytes);
+  const std::uint64_t offset = block ? block->offset : 0;
+  const Agreement own{bytes, bytes, offset, offset, block ? Agreement::nobody : node.id()};
+  try {
+    check(node, all_reduce(node, own, Agreement::of_both));
+  } catch (const Error&) {
+    if (block) static_cast<void>(memory.heap().release(block->offset));
+    throw;
+  }
+  return GlobalAddress::make(node.id(), offset);
+}
+
+void deallocate(Node& node, GlobalAddress block) {
+  if (block.is_null()) return;
+  if (block.node() == node.id() && node.engine().memory().heap().release(block.offset())) return;
+  throw Error("give back global memory", name_of(node.id()),
+              "no block of this node begins at the global pointer (node " + std::to_string(block.node()) +
+                  ", offset " + std::to_string(block.offset()) + ")",
+              "give back what allocate returned on this node, once");
+}
+
+GlobalAddress address_of(Node& node, const void* local, std::size_t bytes) {
+  const std::span<const std::byte> own = segment(node);
+  const auto at = reinterpret_cast<std::uintptr_t>(local);
+  const auto begin = reinterpret_cast<std::uintptr_t>(own.data());
+  if (at >= begin && own.size() >= bytes && at - begin <= own.size() - bytes)
+    return GlobalAddress::make(node.id(), at - begin);
+  throw Error("make a global pointer", name_of(node.id()),
+              "the object is not in this node's segment of " + std::to_string(own.size()) + " bytes",
+              "allocate it with am::allocate");
+}
+
+}  // namespace impl
+
+std::span<std::byte> segment(Node& node) { return node.engine().memory().own_segment(); }
+
+std::size_t segment_bytes(Node& node, NodeId peer) {
+  if (peer >= node.size()) {
+    throw Error("segment_bytes",
+                "there is no node " + std::to_string(peer) + ": the job has nodes 0 to " +
+                    std::to_string(node.size() - 1),
+                "check the node id");
+  }
+  return node.engine().segment().card(peer).segment_bytes;
+}
+
+}  // namespace am

@@ -1,0 +1,149 @@
+// The barrier of all nodes of a job: one counter of arrivals in the shared segment.
+//
+// The counter never goes back. Each node knows what it must reach for the barrier that it is in: size times the number
+// of barriers so far, modulo 2^32. Nobody arrives for the next barrier before this one is open, so the counter is never
+// further than `size` from the target and the sign of the difference tells. No generation has to be opened by the last
+// one: the line that takes the last arrival is the line that the others look at. With two nodes a barrier costs two
+// transfers of it.
+//
+// Visibility. Every arrival is a read-modify-write with release, so all of them are one release sequence; whoever reads
+// the counter at its target with acquire sees what each node did before it arrived.
+//
+// Sleeping without losing the wake-up. A node that may sleep next says so (barrier_sleepers), and then looks at the
+// counter once more. The last one to arrive looks at barrier_sleepers after its arrival. All four accesses are
+// sequentially consistent: either the sleeper sees the arrival, or the arrival's node sees the sleeper and nudges it.
+//   The nudge is a doorbell of the node's ring to itself, and then Segment::wake. The sleeper's park says `asleep`,
+// passes a heavy fence, and looks at its doorbells: it finds the bit, or the nudge comes later and finds `asleep`
+// (shm_transport.cpp). Between its last look at the counter and that fence the sleeper polls nothing, so the bit cannot
+// have been taken by anything else.
+//
+// A node that dies or leaves before it arrives. Every node looks at the job's count of deaths before it arrives, and
+// while it waits. Once the count has changed nobody arrives any more, so a barrier that lacks a node stays shut. Whoever
+// notices looks at the counter again before it gives up: a node that left after the barrier opened is no fault.
+#include <am/impl/waiter.hpp>
+#include <string>
+
+#include "core/collectives.hpp"
+#include "core/engine.hpp"
+#include "core/fatal.hpp"
+#include "core/peers_gone.hpp"
+
+namespace am {
+
+namespace core {
+
+namespace {
+
+constexpr const char* what = "barrier";
+
+void nudge(shm::Segment& segment, NodeId node) noexcept {
+  constexpr auto low = static_cast<std::size_t>(Priority::low);
+  // Release pairs with Inbox::answer_doorbells.
+  segment.doorbells(node, Priority::low)[node / 64].fetch_or(std::uint64_t{1} << (node % 64),
+                                                             std::memory_order_release);
+  segment.card(node).doorbell_summary[low].fetch_or(std::uint64_t{1} << (node / 64),
+                                                    std::memory_order_release);
+  segment.wake(node);
+}
+
+/// This node among those that may be asleep in the barrier.
+class Sleeper {
+ public:
+  explicit Sleeper(shm::JobHeader& job) noexcept : job_(job) {}
+  ~Sleeper() {
+    if (announced_)
+      job_.barrier_sleepers.fetch_sub(1, std::memory_order_relaxed);  // too many cost a nudge only
+  }
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
+  void announce() noexcept {
+    if (!announced_) job_.barrier_sleepers.fetch_add(1, std::memory_order_seq_cst);
+    announced_ = true;
+  }
+
+ private:
+  shm::JobHeader& job_;
+  bool announced_ = false;
+};
+
+/// The barrier as this node goes through it.
+class Barrier {
+ public:
+  explicit Barrier(Engine& engine) noexcept
+      : engine_(engine), state_(engine.collectives()), job_(engine.segment().job()) {}
+
+  void pass() {
+    give_up_on_the_gone();
+    arrive();
+    engine_.poll();  // also for the last one to arrive: a barrier makes progress
+    if (!is_open()) wait();
+    state_.in_barrier = false;
+  }
+
+ private:
+  [[nodiscard]] bool is_open() const noexcept {
+    const std::uint32_t arrived = job_.barrier_arrived.load(std::memory_order_seq_cst);
+    return static_cast<std::int32_t>(arrived - state_.barrier_target) >= 0;
+  }
+
+  /// Not twice: a handler's exception may have left the barrier half way.
+  void arrive() noexcept {
+    if (state_.in_barrier) return;
+    state_.in_barrier = true;
+    state_.barrier_target += engine_.job().size;
+    const std::uint32_t before = job_.barrier_arrived.fetch_add(1, std::memory_order_seq_cst);
+    if (before + 1 == state_.barrier_target && job_.barrier_sleepers.load(std::memory_order_seq_cst) != 0) {
+      for (NodeId node = 0; node < engine_.job().size; ++node) {
+        if (node != engine_.job().id) nudge(engine_.segment(), node);
+      }
+    }
+  }
+
+  void wait() {
+    impl::Waiter waiter(engine_, what);
+    Sleeper sleeper(job_);
+    for (;;) {
+      const bool worked = engine_.poll() != 0;
+      if (is_open()) return;
+      if (engine_.any_peer_gone()) give_up_on_the_gone();
+      if (worked) {
+        waiter.worked();
+        continue;
+      }
+      if (waiter.sleeps_next()) {
+        sleeper.announce();
+        if (is_open()) return;
+      }
+      waiter.idle();
+    }
+  }
+
+  void give_up_on_the_gone() {
+    engine_.look_after_peers(false);
+    const auto missing = any_gone(engine_);
+    if (missing && !(state_.in_barrier && is_open())) throw peer_gone_error(engine_, what, *missing);
+  }
+
+  Engine& engine_;
+  CollectiveState& state_;
+  shm::JobHeader& job_;
+};
+
+}  // namespace
+
+void Engine::must_compute(const char* operation) const {
+  if (node_->events_.level != impl::Level::computation) {
+    broken(job_.id, std::string(operation) + " inside handler " + std::string(running_handler()) +
+                        ": a handler runs to its end, it does not wait (post the work instead)");
+  }
+}
+
+}  // namespace core
+
+void Node::barrier() {
+  engine_->must_compute(core::what);
+  core::Barrier(*engine_).pass();
+}
+
+}  // namespace am

@@ -1,0 +1,75 @@
+// What a node keeps about the operations of all nodes that it takes part in: the messages that came before it asked for
+// them, and its place in the barrier. The state alone: no network, no waiting. Used by the node's own thread.
+#pragma once
+
+#include <am/payload.hpp>
+#include <am/types.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace am::core {
+
+/// Which operation a message belongs to. `sequence` counts the collectives of a node; all nodes count alike, so it tells
+/// the third broadcast from the fourth. The rest shows when the nodes do not call the same ones.
+struct Round {
+  enum class Kind : std::uint32_t { broadcast, reduce, all_reduce, all_gather };
+
+  std::uint64_t sequence = 0;
+  Kind kind = Kind::broadcast;
+  NodeId root = 0;
+
+  friend bool operator==(const Round&, const Round&) = default;
+};
+
+/// Messages of collectives, by round and sender. At most one of each: a node hears from another once in a round.
+class Mailbox {
+ public:
+  enum class Answer { nothing_yet, filled, mismatch };
+
+  /// A message came: it is copied to where it is expected, or kept. Of rounds that are over it is dropped.
+  void arrived(const Round& round, NodeId from, Payload data);
+  /// Asks for the message of `from` in `round`, to be copied into `into`, which must live until answer() is not
+  /// nothing_yet any more, or forget().
+  void expect(const Round& round, NodeId from, std::span<std::byte> into);
+  [[nodiscard]] Answer answer() const noexcept { return answer_; }
+  /// After a mismatch: what came instead.
+  [[nodiscard]] const Round& other_round() const noexcept { return other_round_; }
+  [[nodiscard]] std::size_t other_bytes() const noexcept { return other_bytes_; }
+  /// Ends an expectation that nobody waits for any more.
+  void forget() noexcept { expected_ = false; }
+
+  [[nodiscard]] std::size_t kept() const noexcept { return kept_.size(); }
+
+ private:
+  struct Kept {
+    Round round;
+    std::vector<std::byte> data;
+  };
+  void match(const Round& round, Payload data) noexcept;
+
+  std::map<std::pair<std::uint64_t, NodeId>, Kept> kept_;  // by sequence and sender
+  bool expected_ = false;
+  Round round_{};
+  NodeId from_ = 0;
+  std::span<std::byte> into_;
+  Answer answer_ = Answer::nothing_yet;
+  Round other_round_{};
+  std::size_t other_bytes_ = 0;
+};
+
+class CollectiveState {
+ public:
+  Mailbox mailbox;
+  std::uint64_t sequence = 0;           ///< collectives begun
+  std::uint32_t rounds_unanswered = 0;  ///< since one in which every node heard of every other
+
+  // The barrier (barrier.cpp).
+  std::uint32_t barrier_target = 0;  ///< what the job's counter of arrivals has to reach
+  bool in_barrier = false;           ///< arrived, not yet seen to be open
+};
+
+}  // namespace am::core

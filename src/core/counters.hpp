@@ -1,0 +1,27 @@
+// A node's counters, read out of the job's segment: by the node itself, and by onlookers that are no node of the job
+// (aminfo). They lie where their one writer, the node, adds to them with every message; a reader may be a few messages
+// behind.
+//
+// Thread-safe: any thread of any process that has the segment.
+#pragma once
+
+#include <am/counters.hpp>
+#include <string>
+
+#include "core/handler_table.hpp"
+#include "transports/shm/segment.hpp"
+
+namespace am::core {
+
+/// For onlookers; once per job, before node 0 is marked as joined.
+void publish_handler_names(const HandlerTable& table, shm::Segment& segment) noexcept;
+
+[[nodiscard]] Counters read_counters(const shm::Segment& segment, NodeId node);
+
+/// As two tables of text: peers, handlers.
+[[nodiscard]] std::string to_text(const Counters& counters);
+
+/// For AM_STATS=1: to stderr, in one piece.
+void print_counters(const shm::Segment& segment, NodeId node);
+
+}  // namespace am::core

@@ -1,0 +1,44 @@
+#include "core/cpus.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace am::core {
+
+namespace {
+
+constexpr std::size_t words = sizeof(shm::NodeCard::cpus) / sizeof(std::uint64_t);
+
+}  // namespace
+
+void publish_cpus(shm::NodeCard& card) noexcept {
+  static_assert(sizeof card.cpus == sizeof(cpu_set_t));
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) {
+    std::memset(&set, 0, sizeof set);  // more than 1024 processors: certainly not oversubscribed by one machine's nodes
+  }
+  std::memcpy(card.cpus, &set, sizeof set);
+}
+
+bool is_oversubscribed(const shm::Segment& segment, NodeId self) noexcept {
+  const auto& own = segment.card(self).cpus;
+  std::uint64_t all[words] = {};
+  std::size_t nodes = 0;
+  for (NodeId node = 0; node < segment.nodes(); ++node) {
+    const auto& other = segment.card(node).cpus;
+    bool shared = false;
+    for (std::size_t i = 0; i < words; ++i) shared = shared || (own[i] & other[i]) != 0;
+    if (!shared) continue;
+    ++nodes;
+    for (std::size_t i = 0; i < words; ++i) all[i] |= other[i];
+  }
+  std::size_t cpus = 0;
+  for (const std::uint64_t word : all) cpus += static_cast<std::size_t>(std::popcount(word));
+  const std::uint32_t quota = segment.job().cpu_quota;
+  return (cpus != 0 && nodes > cpus) || (quota != 0 && segment.nodes() > quota);
+}
+
+}  // namespace am::core

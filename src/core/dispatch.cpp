@@ -1,0 +1,438 @@
+// Which event runs now. The only place of the library that runs a user's handler.
+//
+// Source: T1 report, sections 3.4 and 3.5, appendix A.9 (order and nesting of events), A.2.6 (masks).
+//
+// Order. Replies first; then, one at a time and with a look at the replies before each, requests; a timelet only when no
+// request waits; the outlet only when nothing else does. A poll runs a bounded number of them.
+//
+// Nesting. Computation may be interrupted by any event, a low event by a high one (only where it waits to send a reply),
+// a high event by nothing: two levels, no more. In polling mode an event runs only inside a library call.
+//
+// Why nothing deadlocks. Call a message stuck when it is in a ring and is never taken out.
+//  1. High rings drain: a high handler cannot wait (am::Reply has no waiting send, and a wait that gets here by a detour
+//     ends the program). So it ends, and its ring's head is released. Every place that waits serves the high network:
+//     the computation by poll(), a low handler by serve_high(). So, while a node is in the library, no high message to it
+//     is stuck.
+//  2. Low rings drain: a low handler can wait only for room in a high ring. By 1 that room comes if the receiver gets
+//     into the library. So it ends, and its ring's head is released.
+//  3. A multicast packet stays in its ring until the rings to its subtrees have taken it (multicast.cpp). That makes one
+//     ring wait for another, but only for rings that lead from a node to nodes of greater ids: no circle.
+//  4. Rows of fragments: a row holds its ring until all of it is sent. The receiver takes each piece out as it comes,
+//     into memory, without waiting for anything; so by 1 or 2 the row ends.
+// What can still stand still: a node that never enters the library, or disables events for ever. The deadline of every
+// wait reports it.
+#include <am/error.hpp>
+#include <string>
+
+#include "core/engine.hpp"
+#include "core/fatal.hpp"
+
+namespace am::core {
+
+namespace {
+constexpr std::size_t requests_per_poll = 64;
+constexpr std::size_t replies_per_look = 256;
+constexpr std::uint64_t timing_sample = 64;  // one run in so many is timed
+}  // namespace
+
+namespace {
+
+/// The level of low events, left again also when a handler throws.
+class LowLevel {
+ public:
+  LowLevel(impl::EventState& events, const impl::Packet*& handled) noexcept : events_(events), handled_(handled) {
+    events.enter_low();
+  }
+  ~LowLevel() {
+    handled_ = nullptr;
+    events_.leave_low();
+  }
+  LowLevel(const LowLevel&) = delete;
+  LowLevel& operator=(const LowLevel&) = delete;
+
+ private:
+  impl::EventState& events_;
+  const impl::Packet*& handled_;
+};
+
+class HighLevel {
+ public:
+  explicit HighLevel(impl::EventState& events) noexcept : events_(events), interrupted_(events.enter_high()) {}
+  ~HighLevel() { events_.leave_high(interrupted_); }
+  HighLevel(const HighLevel&) = delete;
+  HighLevel& operator=(const HighLevel&) = delete;
+
+ private:
+  impl::EventState& events_;
+  const impl::Level interrupted_;
+};
+
+/// A packet lent by the network: given back, or left where it is, also when a handler throws.
+template <class Net>
+class Borrowed {
+ public:
+  Borrowed(Net& network, Transport::View view) noexcept : network_(network), view_(view) {}
+  ~Borrowed() {
+    if (deferred) {
+      network_.defer(view_);
+    } else {
+      network_.release(view_);
+    }
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  bool deferred = false;
+
+ private:
+  Net& network_;
+  const Transport::View view_;
+};
+
+/// Keeps a half-built payload until its handler has run.
+class Assembled {
+ public:
+  Assembled(Assembler& assembler, const Transport::View& view, bool active) noexcept
+      : assembler_(assembler), view_(view), active_(active) {}
+  ~Assembled() {
+    if (active_) assembler_.done(view_);
+  }
+  Assembled(const Assembled&) = delete;
+  Assembled& operator=(const Assembled&) = delete;
+
+ private:
+  Assembler& assembler_;
+  const Transport::View& view_;
+  const bool active_;
+};
+
+/// Field by field: a copy of the whole structure would be read back in other pieces than it was written, which stalls.
+template <class Net>
+void next(Net& network, Transport::View& view) noexcept {
+  const Transport::View received = network.receive(view.priority);
+  view.packet = received.packet;
+  view.source = received.source;
+}
+
+/// Whether to look at the high network between two requests. Takes note of what came.
+bool high_waits(shm::ShmTransport& network) noexcept { return network.look(Priority::high); }
+bool high_waits(Transport& network) noexcept {
+  network.progress();
+  return true;  // what it did says nothing about what is there: run_high looks
+}
+
+}  // namespace
+
+std::size_t Engine::poll() {
+#ifdef AM_CHECKED
+  must_be_owner();
+#endif
+  if (node_->events_.level != impl::Level::computation) [[unlikely]]
+    return poll_in_handler();
+  const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();
+  if (something_else_) [[unlikely]]
+    return ran + do_something_else();
+  return ran;
+}
+
+/// Most polls find nothing: they look at the busy rings and two words, and that is all.
+inline std::size_t Engine::poll_shared_memory() {
+  const bool high = shm_.look(Priority::high);
+  const bool low = shm_.look(Priority::low);
+  if ((++polls_ & 63) == 0) [[unlikely]]
+    look_around();
+  std::size_t ran = 0;
+  if (high) ran = run_high(shm_);
+  if (low) ran += run_low(shm_);
+  if (something_else_) [[unlikely]]
+    ran += run_rare_events(shm_, ran);
+  return ran;
+}
+
+std::size_t Engine::poll_network() {
+  if ((++polls_ & 1023) == 0) look_after_peers(false);
+  network_->progress();
+  std::size_t ran = run_high(*network_);
+  ran += run_low(*network_);
+  if (something_else_) ran += run_rare_events(*network_, ran);
+  return ran;
+}
+
+/// What one poll in 64 does besides.
+void Engine::look_around() {
+  shm_.look_after_quiet_rings();
+  if ((polls_ & 1023) == 0) look_after_peers(false);
+}
+
+std::size_t Engine::poll_in_handler() {
+#ifdef AM_CHECKED
+  broken(job_.id, "poll inside handler " + std::string(running_handler()) +
+                      ": events do not nest by hand (post the work instead)");
+#endif
+  return node_->events_.level == impl::Level::low ? serve_high() : 0;
+}
+
+/// What few nodes have: long messages under way, posted work. (Timelets and the outlet are events: run_rare_events.)
+std::size_t Engine::do_something_else() {
+  std::size_t did = push_rows() ? 1 : 0;
+  did += run_posts();
+  something_else_ = !outgoing_.empty() || !posts_.empty() || !timelets_.empty() || outlet_;
+  return did;
+}
+
+std::size_t Engine::serve_high() {
+  if (!outgoing_.empty()) push_rows();  // what the handler waits to send may have to wait behind one
+  if (direct_) {
+    return shm_.look(Priority::high) ? run_high(shm_) : 0;
+  }
+  network_->progress();
+  return run_high(*network_);
+}
+
+template <Priority P>
+[[gnu::always_inline]] inline void Engine::run_handler(impl::HandlerId id, const impl::Packet& packet,
+                                                       Payload payload) {
+  if (id >= handlers_.size() || handlers_[id].priority != P) [[unlikely]]
+    unknown_handler(id, packet);
+  handled_[static_cast<std::size_t>(P)] = &packet;
+  using Message = std::conditional_t<P == Priority::low, Request, Reply>;
+  Message message(*node_, packet);
+  shm::HandlerCounts& counts = handler_counts_[id];
+  if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) [[likely]] {
+    handlers_[id].run(&message, packet, payload);
+  } else {
+    const Count began = now();
+    handlers_[id].run(&message, packet, payload);
+    impl::count(counts.sampled_ns, now() - began);
+    impl::count(counts.sampled_runs);
+  }
+  impl::count(counts.runs);
+}
+
+inline void Engine::count_received(const Transport::View& view, Priority priority, std::uint64_t bytes) noexcept {
+  impl::Traffic& traffic = node_->traffic_[2 * std::size_t{view.source} + static_cast<std::size_t>(priority)];
+  impl::count(traffic.received_messages);
+  impl::count(traffic.received_bytes, bytes);
+}
+
+/// Runs what a packet asks for and gives its place back, or leaves it where it is for now.
+template <Priority P, class Net>
+[[gnu::always_inline]] inline Engine::Handled Engine::handle(Net& network, Transport::View view) {
+  Borrowed<Net> borrowed(network, view);
+  const impl::Packet& packet = *view.packet;
+  const impl::Header head = packet.head();
+  if (head.is_plain() && node_->events_.ame) [[likely]] {
+    run_handler<P>(head.handler(), packet, {});
+    count_received(view, P, head.words() * 8);
+    return Handled::ran;
+  }
+  const Handled handled = handle_unusual(view);
+  borrowed.deferred = handled == Handled::deferred;
+  return handled;
+}
+
+/// The end of the fixed order of A.9: timelets when no message waits, the outlet when no timelet does either. `ran` is
+/// what this poll has run already.
+template <class Net>
+std::size_t Engine::run_rare_events(Net& network, std::size_t ran_before) {
+  if (ran_before >= requests_per_poll) return 0;
+  std::size_t ran = 0;
+  while (outlet_ || timelet_due()) {
+    network.progress();  // what the events so far have sent to this node, from whichever neighbour, goes first
+    const std::size_t before = ran;
+    ran += run_high(network);
+    ran += run_low(network);
+    if (ran >= requests_per_poll) return ran;
+    if (ran != before) continue;
+    if (run_timelet()) {
+      ++ran;
+    } else {
+      return ran + (run_outlet() ? 1 : 0);
+    }
+  }
+  return ran;
+}
+
+/// Replies, at one stretch on the high level: EE is cleared before the first and set after the last.
+template <class Net>
+std::size_t Engine::run_high(Net& network) {
+  impl::EventState& events = node_->events_;
+  if (!events.may_run(Event::high_message)) return 0;
+  Transport::View view = network.receive(Priority::high);
+  if (!view) return 0;
+  const HighLevel level(events);
+  std::size_t ran = 0;
+  do {
+    if (handle<Priority::high>(network, view) != Handled::deferred) ++ran;
+    if (ran == replies_per_look || !events.masked_in(Event::high_message)) break;
+    next(network, view);
+  } while (view);
+  return ran;
+}
+
+/// Requests, up to the bound of a poll, at one stretch on the low level: LPEE is cleared before the first and set after
+/// the last. A piece of a long payload counts as one.
+template <class Net>
+std::size_t Engine::run_low(Net& network) {
+  impl::EventState& events = node_->events_;
+  if (!events.may_run(Event::low_message) || !network.receive(Priority::low)) return 0;
+  const LowLevel level(events, handled_[0]);
+  std::size_t ran = 0;
+  do {
+    const Transport::View view = network.receive(Priority::low);
+    if (!view) break;
+    if (handle<Priority::low>(network, view) == Handled::deferred) continue;  // and no new round, which would bring it again at once
+    ++ran;
+    handled_[0] = nullptr;
+    if (high_waits(network)) run_high(network);
+    // The handler may have masked or disabled what comes next.
+  } while (ran < requests_per_poll && events.ee && events.masked_in(Event::low_message));
+  return ran;
+}
+
+bool Engine::well_formed(const Transport::View& view) const noexcept {
+  const impl::Packet& packet = *view.packet;
+  const impl::Header head = packet.head();
+  return packet.payload_bytes <= impl::packet_payload_bytes &&
+         impl::lines_for(packet.payload_bytes) == head.payload_lines() && head.words() <= impl::max_words &&
+         packet.origin < job_.size;
+}
+
+/// Payloads, pieces of long ones, multicasts, and everything while active messages are disabled.
+Engine::Handled Engine::handle_unusual(const Transport::View& view) {
+  if (!well_formed(view)) corrupt(view, "its lengths contradict each other");
+  const impl::Packet& packet = *view.packet;
+  const std::uint16_t flags = packet.head().flags();
+  if ((flags & impl::flag::more) != 0) {
+    check(view, assembler_.add(view));
+    return Handled::taken;
+  }
+  Payload payload(packet.payload(), packet.payload_bytes);
+  if ((flags & impl::flag::last) != 0) check(view, assembler_.complete(view, payload));
+  if ((flags & impl::flag::multicast) != 0 && !forward(view, payload)) return Handled::deferred;
+  if (left_) {
+    assembler_.done(view);
+    return Handled::taken;
+  }
+  count_received(view, view.priority, packet.head().words() * 8 + payload.size());
+  const Assembled assembled(assembler_, view, (flags & impl::flag::last) != 0);
+  handled_payload_[static_cast<std::size_t>(view.priority)] = payload.size();
+  if (node_->events_.ame || !default_handler_) {
+    run_handler(packet.head().handler(), packet, payload, view.priority);
+  } else {
+    handled_[static_cast<std::size_t>(view.priority)] = &packet;
+    Incoming incoming(*node_, packet, payload, view.priority);
+    const auto f = default_handler_;  // it may replace itself
+    f(incoming);
+  }
+  return Handled::ran;
+}
+
+void Engine::check(const Transport::View& view, Assembler::Outcome outcome) const {
+  switch (outcome) {
+    case Assembler::Outcome::taken: return;
+    case Assembler::Outcome::malformed: corrupt(view, "the pieces of a long payload do not fit together");
+    case Assembler::Outcome::no_memory:
+      give_up(job_.id, "no memory to put together a message of " + std::to_string(view.packet->words[0]) +
+                           " bytes from node " + std::to_string(view.source));
+  }
+}
+
+void Engine::corrupt(const Transport::View& view, const char* how) const noexcept {
+  broken(job_.id, "a packet from node " + std::to_string(view.source) + " is corrupt: " + how);
+}
+
+void Engine::run_handler(impl::HandlerId id, const impl::Packet& packet, Payload payload, Priority priority) {
+  if (priority == Priority::low) {
+    run_handler<Priority::low>(id, packet, payload);
+  } else {
+    run_handler<Priority::high>(id, packet, payload);
+  }
+}
+
+void Engine::unknown_handler(impl::HandlerId id, const impl::Packet& packet) const {
+  broken(job_.id, "a message from node " + std::to_string(packet.origin) + " names handler " + std::to_string(id) +
+                      ", which this program does not have at that priority");
+}
+
+bool Engine::run_timelet() {
+  impl::EventState& events = node_->events_;
+  if (!events.may_run(Event::timelet) || !timelet_due()) return false;
+  const auto f = timelets_.take();
+  const LowLevel level(events, handled_[0]);
+  LowEvent event(*node_);
+  f(event);
+  return true;
+}
+
+bool Engine::run_outlet() {
+  impl::EventState& events = node_->events_;
+  if (!outlet_ || !events.may_run(Event::outlet) || !available(Priority::low) || !available(Priority::high)) return false;
+  const auto f = outlet_;  // it may replace itself
+  const LowLevel level(events, handled_[0]);
+  LowEvent event(*node_);
+  f(event);
+  return true;
+}
+
+/// Work posted before this poll; what it posts itself waits for the next one. While one waits and so polls, the others
+/// wait, too: they run in order, one after another, and a thousand of them do not pile up on the stack.
+std::size_t Engine::run_posts() {
+  if (posting_) return 0;
+  struct Posting {
+    bool& flag;
+    ~Posting() { flag = false; }
+  } const posting{posting_ = true};
+  const std::size_t waiting = posts_.size();
+  for (std::size_t i = 0; i < waiting; ++i) {
+    const auto f = std::move(posts_.front());
+    posts_.pop_front();
+    f(*node_);
+  }
+  return waiting;
+}
+
+bool Engine::available(Priority priority) noexcept {
+  Refused& refused = refused_[static_cast<std::size_t>(priority)];
+  if (refused.active && !outgoing_.busy(refused.to, priority) &&
+      network_->claim(refused.to, priority, 0).status != Status::again) {
+    refused.active = false;
+  }
+  return !refused.active;
+}
+
+/// Whether a message waits besides the one that is being handled, which its network still lends.
+bool Engine::message_waits(Priority priority) noexcept {
+  network_->progress();
+  const Transport::View view = network_->receive(priority);
+  const bool handling = priority == Priority::low || node_->events_.level == impl::Level::high;
+  if (!view || !handling || view.packet != handled_[static_cast<std::size_t>(priority)]) return bool{view};
+  network_->defer(view);  // looks past it, into the rings of the other neighbours
+  return bool{network_->receive(priority)};
+}
+
+bool Engine::pending(Event kind) noexcept {
+  switch (kind) {
+    case Event::high_message: return message_waits(Priority::high);
+    case Event::low_message: return message_waits(Priority::low);
+    case Event::outlet: return available(Priority::low) && available(Priority::high);
+    case Event::timelet: return timelet_due();
+  }
+  return false;
+}
+
+Engine::Handling Engine::handled() const noexcept {
+  if (node_->events_.level == impl::Level::computation) return {};
+  const std::size_t p = node_->events_.level == impl::Level::high ? 1 : 0;
+  const impl::Packet* packet = handled_[p];
+  if (packet == nullptr) return {};
+  const bool short_one = packet->head().payload_lines() == 0 && packet->head().flags() == 0;
+  return {packet, short_one ? 0 : handled_payload_[p]};
+}
+
+std::string_view Engine::running_handler() const noexcept {
+  if (node_->events_.level == impl::Level::computation) return "none";
+  const impl::Packet* packet = handled().packet;
+  return packet != nullptr ? table_.name(packet->head().handler()) : "of a timelet or outlet";
+}
+
+}  // namespace am::core

@@ -1,0 +1,105 @@
+#include "core/fragments.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace am::core {
+
+Status Row::push(Transport& network) noexcept { return status_ = push_all(network); }
+
+Status Row::push_all(Transport& network) noexcept {
+  const std::size_t total = message_.payload.size();
+  for (;;) {
+    const std::size_t piece = std::min(total - sent_, impl::packet_payload_bytes);
+    const bool last = sent_ + piece == total;
+    const Transport::Slot slot = network.claim(message_.to, message_.priority, piece);
+    if (slot.status != Status::ok) return slot.status;
+    impl::Packet& packet = *slot.packet;
+    packet.payload_bytes = static_cast<std::uint32_t>(piece);
+    packet.origin = message_.origin;
+    if (piece != 0) std::memcpy(packet.payload(), message_.payload.data() + sent_, piece);
+    const std::size_t lines = impl::lines_for(piece);
+    if (last) {
+      const bool whole = sent_ == 0;
+      std::copy_n(message_.word, message_.words, packet.words);
+      const auto flags = static_cast<std::uint16_t>(message_.flags | (whole ? 0 : impl::flag::last));
+      network.commit(slot, impl::Header::make(message_.handler, message_.words, lines, flags));
+      return Status::ok;
+    }
+    packet.words[0] = total;
+    network.commit(slot, impl::Header::make(0, 1, lines, impl::flag::more));
+    sent_ += piece;
+  }
+}
+
+void Outgoing::lend(Row& row) { links_[key(row.message().to, row.message().priority)] = {&row, nullptr}; }
+
+void Outgoing::keep(std::unique_ptr<std::byte[]> bytes, const Row& row) {
+  auto kept = std::make_unique<Kept>(Kept{std::move(bytes), row});
+  kept->row.read_from(kept->bytes.get());
+  Held& held = links_[key(row.message().to, row.message().priority)];
+  held.row = &kept->row;
+  held.kept = std::move(kept);
+}
+
+bool Outgoing::push(Transport& network, const std::function<void(NodeId, Priority)>& done) {
+  bool moved = false;
+  for (auto it = links_.begin(); it != links_.end();) {
+    Row* const row = it->second.row;
+    if (row == nullptr) {
+      ++it;
+      continue;
+    }
+    const std::size_t before = row->sent();
+    const Status status = row->push(network);
+    moved = moved || status != Status::again || row->sent() != before;
+    if (status == Status::again) {
+      ++it;
+      continue;
+    }
+    const NodeId to = row->message().to;
+    const Priority priority = row->message().priority;
+    it = links_.erase(it);
+    done(to, priority);
+  }
+  return moved;
+}
+
+Assembler::Outcome Assembler::append(Open& open, const impl::Packet& packet) noexcept {
+  if (packet.payload_bytes > open.total - open.have) return Outcome::malformed;
+  if (packet.payload_bytes != 0) std::memcpy(open.bytes.get() + open.have, packet.payload(), packet.payload_bytes);
+  open.have += packet.payload_bytes;
+  return Outcome::taken;
+}
+
+Assembler::Outcome Assembler::add(const Transport::View& view) {
+  Open& open = open_[key(view)];
+  if (open.bytes == nullptr) {
+    open.total = view.packet->words[0];
+    // operator new rounds up to the alignment: a total near the end of the range would become a block of nothing.
+    if (open.total > SIZE_MAX / 2) return Outcome::no_memory;
+    open.bytes.reset(static_cast<std::byte*>(
+        ::operator new[](open.total, std::align_val_t{impl::line_bytes}, std::nothrow)));
+    if (open.bytes == nullptr) return Outcome::no_memory;
+  } else if (open.total != view.packet->words[0]) {
+    return Outcome::malformed;
+  }
+  return append(open, *view.packet);
+}
+
+Assembler::Outcome Assembler::complete(const Transport::View& view, Payload& whole) {
+  const auto it = open_.find(key(view));
+  if (it == open_.end()) return Outcome::malformed;
+  Open& open = it->second;
+  if (!open.complete) {  // a deferred last packet comes twice
+    const Outcome outcome = append(open, *view.packet);
+    if (outcome != Outcome::taken) return outcome;
+    if (open.have != open.total) return Outcome::malformed;
+    open.complete = true;
+  }
+  whole = Payload(open.bytes.get(), open.total);
+  return Outcome::taken;
+}
+
+}  // namespace am::core

@@ -1,0 +1,65 @@
+#include "core/handler_table.hpp"
+
+#include <algorithm>
+#include <am/error.hpp>
+#include <iterator>
+#include <string>
+
+#include "transports/shm/layout.hpp"
+
+namespace am {
+
+namespace impl {
+namespace {
+constinit HandlerEntry* enrolled = nullptr;  // written by static initialisers only, which run one after another
+}
+
+HandlerEntry* enrol(HandlerEntry* entry) noexcept {
+  entry->next = enrolled;
+  enrolled = entry;
+  return entry;
+}
+}  // namespace impl
+
+namespace core {
+
+const HandlerTable& HandlerTable::of_this_program() {
+  static const HandlerTable table;
+  return table;
+}
+
+HandlerTable::HandlerTable() {
+  std::vector<impl::HandlerEntry*> entries;
+  for (impl::HandlerEntry* entry = impl::enrolled; entry != nullptr; entry = entry->next) entries.push_back(entry);
+  if (entries.size() > shm::max_handlers) {
+    throw Error("number the handlers",
+                "the program has " + std::to_string(entries.size()) + " of them, the table room for " +
+                    std::to_string(shm::max_handlers),
+                "let several messages share a handler");
+  }
+  // Handlers of the same name (in unnamed namespaces of two files) keep the order of the static initialisers, which is
+  // the same in every process of one program.
+  std::ranges::stable_sort(entries, {}, &impl::HandlerEntry::name);
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (impl::HandlerEntry* entry : entries) {
+    entry->id = static_cast<impl::HandlerId>(rows_.size());
+    rows_.push_back({entry->run, entry->priority});
+    names_.push_back(entry->name);
+    for (const char c : entry->name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    hash = (hash ^ 0xff) * 0x100000001b3u;
+  }
+  fingerprint_ = hash;
+}
+
+std::string_view HandlerTable::name(std::size_t id) const noexcept {
+  if (id >= names_.size()) return "?";
+  // "... [with auto H = <name>; F = <type>; ...]"
+  std::string_view text = names_[id];
+  constexpr std::string_view before = "H = ";
+  if (const auto at = text.find(before); at != std::string_view::npos) text.remove_prefix(at + before.size());
+  if (const auto end = text.find(';'); end != std::string_view::npos) text = text.substr(0, end);
+  return text;
+}
+
+}  // namespace core
+}  // namespace am

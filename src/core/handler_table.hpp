@@ -1,0 +1,39 @@
+// The program's handlers in one order on all nodes. Handlers enrol themselves before main (am/handler.hpp); when the
+// first node of a process joins a job they are numbered by name. Nodes of one program therefore agree without a word;
+// the fingerprint shows when they are not one program.
+#pragma once
+
+#include <am/handler.hpp>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace am::core {
+
+class HandlerTable {
+ public:
+  /// The table of this process; numbers the handlers on first use. Thread-safe.
+  static const HandlerTable& of_this_program();
+
+  /// What dispatch needs of a handler, in one place.
+  struct Row {
+    impl::Thunk run;
+    Priority priority;
+  };
+  [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
+  [[nodiscard]] std::span<const Row> rows() const noexcept { return rows_; }
+  /// A hash of all names and signatures in order.
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
+  /// The function's name as a person would write it, without the compiler's wrapping.
+  [[nodiscard]] std::string_view name(std::size_t id) const noexcept;
+
+ private:
+  HandlerTable();
+
+  std::vector<Row> rows_;
+  std::vector<std::string_view> names_;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace am::core

@@ -1,0 +1,86 @@
+// The job that amrun started: it made the segment, we inherit the descriptor.
+//
+// A node must not outlive amrun, also when amrun is killed with SIGKILL. amrun asks the kernel for that (the
+// parent death signal) before it runs the program, and the wish survives exec; but it holds for amrun's own
+// children, and with
+//
+//     amrun -n 4 sh -c './app; echo done'
+//
+// the node is a child of the shell. So every node asks for itself: when amrun dies the shell is killed, and
+// its death kills the node. A wrapper that execs the program (`exec ./app`, env, taskset, valgrind) leaves it
+// amrun's child, and then nothing changes here. Two things follow and are meant: a node does not outlive its
+// wrapper (amrun takes the end of the wrapper for the end of the node anyway), and as the kernel counts
+// threads, not processes, as parents, a wrapper may not start the program from a thread that ends earlier.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <am/error.hpp>
+#include <csignal>
+#include <string>
+
+#include "core/job/ways.hpp"
+
+namespace am::core {
+
+namespace {
+
+std::string place(const Settings& settings) {
+  return "AM_RANK=" + std::to_string(settings.rank) + ", AM_SIZE=" + std::to_string(settings.size) +
+         ", AM_SEGMENT_FD=" + std::to_string(settings.segment_fd);
+}
+
+constexpr const char* alone_remedy =
+    "start the program with amrun -n N; to run it alone unset AM_RANK, AM_SIZE and AM_SEGMENT_FD";
+
+std::shared_ptr<shm::Segment> open_segment(const Settings& settings) {
+  if (settings.rank < 0 || settings.size <= 0) {
+    throw Error("join the job", "AM_SEGMENT_FD is set but AM_RANK and AM_SIZE are not", alone_remedy);
+  }
+  if (fcntl(settings.segment_fd, F_GETFD) < 0) {
+    throw Error("join the job", place(settings),
+                "no such descriptor is open: either a node of the job started this program, or a wrapper "
+                "closes what it "
+                "inherits (Python's subprocess does, unless close_fds=False)",
+                alone_remedy);
+  }
+  std::shared_ptr<shm::Segment> segment = shm::Segment::open(settings.segment_fd);
+  if (segment->nodes() != static_cast<NodeId>(settings.size)) {
+    throw Error("join the job", place(settings),
+                "the shared memory is that of a job of " + std::to_string(segment->nodes()) + " nodes",
+                alone_remedy);
+  }
+  const auto id = static_cast<NodeId>(settings.rank);
+  if (segment->is_alive(id)) {
+    throw Error("join the job", place(settings),
+                "node " + std::to_string(id) + " is running already, as process " +
+                    std::to_string(segment->card(id).pid) + ": this is a second program in its place",
+                "start one process per node; a program that a node starts must not inherit AM_RANK");
+  }
+  return segment;
+}
+
+void die_with_parent() {
+  int signal = 0;
+  if (prctl(PR_GET_PDEATHSIG, &signal) == 0 && signal != 0) return;  // amrun's wish, or the program's own
+  const pid_t parent = getppid();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The signal is sent when the parent dies from now on; one that died before the call is seen by the new
+  // parent.
+  if (getppid() != parent) {
+    throw Error("join the job", "the launcher ended while this node was starting", "start the job again");
+  }
+}
+
+}  // namespace
+
+Job join_amrun(const Settings& settings) {
+  Job job;
+  job.segment = open_segment(settings);
+  die_with_parent();
+  job.id = static_cast<NodeId>(settings.rank);
+  job.size = job.segment->nodes();
+  job.found = "amrun";
+  return job;
+}
+
+}  // namespace am::core

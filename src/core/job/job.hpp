@@ -1,0 +1,31 @@
+// What a job is to a node: its id, its size, the memory it shares with the others, and how it came to be in it.
+//
+// Four ways to join one, one file each: amrun.cpp (AM_RANK, AM_SIZE and AM_SEGMENT_FD from the launcher), pmix.cpp
+// (mpirun, prterun, srun), single.cpp (alone), and a job of threads (src/core/threads.cpp), which makes its own Jobs.
+#pragma once
+
+#include <am/types.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/settings.hpp"
+#include "transports/shm/segment.hpp"
+
+namespace am::core {
+
+struct Job {
+  NodeId id = 0;
+  NodeId size = 1;
+  std::shared_ptr<shm::Segment> segment;
+  std::string found;  ///< for people: "amrun", "PMIx (namespace x)", "alone", "threads"
+  bool processes = true;  ///< false: the nodes are threads of this process
+  /// Told when the node has left the job in good order; may be empty.
+  std::function<void()> leave;
+};
+
+/// Joins the job that the environment tells of: amrun's, else PMIx's, else a job of one. Throws am::Error when the
+/// environment claims a job of several that cannot be joined: N jobs of one where one of N was meant help nobody.
+[[nodiscard]] Job join_job(const Settings& settings);
+
+}  // namespace am::core

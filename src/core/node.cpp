@@ -1,0 +1,416 @@
+// The life of a node: joining, sending what found no line at once, leaving.
+#include <am/draft.hpp>
+#include <am/error.hpp>
+#include <am/impl/waiter.hpp>
+#include <am/node.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/collectives.hpp"
+#include "core/control_group.hpp"
+#include "core/counters.hpp"
+#include "core/cpus.hpp"
+#include "core/engine.hpp"
+#include "core/fatal.hpp"
+#include "transports/faults/faults.hpp"
+
+namespace am::core {
+
+namespace {
+
+constexpr std::uint64_t join_deadline_ns = 60'000'000'000;
+
+void copy_text(char* to, std::size_t room, const std::string& text) noexcept {
+  const std::size_t n = std::min(room - 1, text.size());
+  std::memcpy(to, text.data(), n);
+  to[n] = 0;
+}
+
+std::string this_program() {
+  char path[4096];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+  return n > 0 ? std::string(path, static_cast<std::size_t>(n)) : std::string("?");
+}
+
+std::string this_host() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "?";
+}
+
+}  // namespace
+
+// -- joining ----------------------------------------------------------------------------------------------------------
+
+Engine::Engine(Job job, const Settings& settings)
+    : job_(std::move(job)),
+      settings_(settings),
+      table_(HandlerTable::of_this_program()),
+      handlers_(table_.rows()),
+      epoch_ns_(job_.segment->job().epoch_ns),
+      handler_counts_(job_.segment->handler_counts(job_.id)),
+      shm_(job_.segment, job_.id),
+      decorator_(make_faults(shm_, settings_, job_.id)),
+      network_(decorator_ ? decorator_.get() : &shm_),
+      direct_(decorator_ == nullptr),
+      never_connected_(direct_ ? nullptr : new impl::Producer[2 * std::size_t{job_.size}]),
+      memory_(*this),
+      collectives_(std::make_unique<CollectiveState>()),
+      gone_(job_.size) {
+  join();
+}
+
+Engine::~Engine() = default;
+
+void Engine::attach(Node& node) {
+  node_ = &node;
+  node.id_ = job_.id;
+  node.size_ = job_.size;
+  node.rings_ = direct_ ? shm_.producers() : never_connected_.get();
+  node.traffic_ = job_.segment->traffic(job_.id);
+  node.segments_ = memory_.peers();
+}
+
+void Engine::join() {
+  shm::NodeCard& own = card();
+  own.pid = getpid();
+  own.fingerprint = table_.fingerprint();
+  own.handlers = static_cast<std::uint32_t>(table_.size());
+  own.segment_bytes = settings_.segment_bytes;
+  own.survives.store(settings_.peer_death == PeerDeath::survive ? 1 : 0, std::memory_order_relaxed);
+  copy_text(own.program, sizeof own.program, this_program());
+  copy_text(own.host, sizeof own.host, this_host());
+  publish_cpus(own);
+  if (job_.id == 0) {  // released to the others by `joined`, as the cards are
+    publish_handler_names(table_, *job_.segment);
+    job_.segment->job().cpu_quota = static_cast<std::uint32_t>(std::ceil(read_control_group().processors.value_or(0)));
+  }
+  if (job_.processes) job_.segment->hold_life_lock(job_.id);
+  // Release: whoever counts us in (wait_for_all_to_join) sees the card.
+  own.standing.store(static_cast<std::uint32_t>(shm::Standing::joined), std::memory_order_release);
+  if (job_.segment->job().joined.fetch_add(1, std::memory_order_acq_rel) + 1 == job_.size) {
+    for (NodeId node = 0; node < job_.size; ++node) job_.segment->wake(node);
+  }
+  wait_for_all_to_join();
+  compare_programs();
+  oversubscribed_ = is_oversubscribed(*job_.segment, job_.id);
+}
+
+void Engine::wait_for_all_to_join() {
+  const std::atomic<std::uint32_t>& joined = job_.segment->job().joined;
+  const std::uint64_t began = now();
+  const std::uint64_t deadline_ns =
+      settings_.timeout_ns == 0 ? join_deadline_ns : std::min(join_deadline_ns, settings_.timeout_ns);
+  while (joined.load(std::memory_order_acquire) < job_.size) {
+    const std::uint64_t waited = now() - began;
+    if (waited > deadline_ns) {
+      std::string missing;
+      for (NodeId node = 0; node < job_.size; ++node) {
+        if (job_.segment->card(node).standing.load(std::memory_order_acquire) == 0)
+          missing += (missing.empty() ? "" : ", ") + std::to_string(node);
+      }
+      throw Error("join the job", "no sign of node " + missing + " after " + std::to_string(waited / 1'000'000'000) + " s",
+                  "does every node call am::start?");
+    }
+    constexpr std::uint64_t nap_ns = 5'000'000;
+    shm_.park(shm::monotonic_ns() + nap_ns);
+  }
+}
+
+void Engine::compare_programs() const {
+  const shm::NodeCard& first = job_.segment->card(0);
+  const shm::NodeCard& own = job_.segment->card(job_.id);
+  if (own.fingerprint == first.fingerprint && own.handlers == first.handlers) return;
+  throw Error("join the job",
+              "node " + std::to_string(job_.id) + " runs " + own.program + " (" + std::to_string(own.handlers) +
+                  " handlers), node 0 runs " + first.program + " (" + std::to_string(first.handlers) +
+                  "): their handlers differ",
+              "start the same build of one program on every node");
+}
+
+// -- leaving ----------------------------------------------------------------------------------------------------------
+
+void Engine::leave() noexcept {
+  if (left_ || (job_.processes && card().pid != getpid())) return;  // a forked child is not the node
+  left_ = true;
+  run_no_more_handlers();
+  // A round for what is in the rings: multicasts that others wait for are passed on from there.
+  network_->park(0);  // does not sleep, but looks everywhere
+  for (NodeId round = 0; poll() != 0 && round < 4 * job_.size; ++round) {
+  }
+  if (!outgoing_.empty() || !forwarded_.empty()) {
+    wait([this] { return outgoing_.empty() && forwarded_.empty(); }, "leaving: passing on what was accepted");
+  }
+  if (settings_.stats) print_counters(*job_.segment, job_.id);
+  job_.segment->mark(job_.id, shm::Standing::left, 0);
+  if (job_.leave) job_.leave();
+}
+
+/// The program's object, and what its handlers need, may be gone by now. From here on messages to this node are taken
+/// out of the network and dropped, so that two nodes that leave do not wait for each other; multicasts are passed on.
+void Engine::run_no_more_handlers() noexcept {
+  node_->events_ = {};
+  node_->events_.ame = false;  // so that every message goes by handle_unusual
+  timelets_ = {};
+  outlet_ = {};
+  posts_.clear();
+  on_peer_death_ = {};
+  something_else_ = true;
+}
+
+// -- sending ----------------------------------------------------------------------------------------------------------
+
+void Engine::count_sent(NodeId to, Priority priority, std::uint64_t bytes) noexcept {
+  impl::Traffic& traffic = node_->traffic_[2 * std::size_t{to} + static_cast<std::size_t>(priority)];
+  impl::count(traffic.sent_messages);
+  impl::count(traffic.sent_bytes, bytes);
+  node_->events_.nicond = true;
+}
+
+Status Engine::refused(NodeId to, Priority priority) noexcept {
+  const auto p = static_cast<std::size_t>(priority);
+  impl::count(node_->traffic_[2 * std::size_t{to} + p].again);
+  refused_[p] = {true, to};
+  node_->events_.nicond = false;
+  return Status::again;
+}
+
+void Engine::reserve(NodeId to, Priority priority, bool reserved) {
+  if (reserved) {
+    outgoing_.begin(to, priority);
+  } else {
+    outgoing_.end(to, priority);
+  }
+  reserve_line(to, priority, reserved);
+}
+
+/// Keeps the inline path, which does not ask outgoing_, off a link that is held.
+void Engine::reserve_line(NodeId to, Priority priority, bool reserved) noexcept {
+  if (direct_) shm_.producers()[2 * std::size_t{to} + static_cast<std::size_t>(priority)].reserve(reserved);
+}
+
+Status Engine::try_send(const impl::OutMessage& message) noexcept {
+  if (message.to >= job_.size) return Status::no_such_node;
+  if (outgoing_.busy(message.to, message.priority)) return refused(message.to, message.priority);
+  if (message.payload.size() > impl::packet_payload_bytes) return send_row(message, false);
+  const Transport::Slot slot = network_->claim(message.to, message.priority, message.payload.size());
+  if (slot.status == Status::again) return refused(message.to, message.priority);
+  if (slot.status != Status::ok) return slot.status;
+  impl::Packet& packet = *slot.packet;
+  packet.payload_bytes = static_cast<std::uint32_t>(message.payload.size());
+  packet.origin = message.origin;
+  std::copy_n(message.word, message.words, packet.words);
+  if (!message.payload.empty()) std::memcpy(packet.payload(), message.payload.data(), message.payload.size());
+  network_->commit(slot, impl::Header::make(message.handler, message.words, impl::lines_for(message.payload.size()),
+                                            message.flags));
+  count_sent(message.to, message.priority, message.bytes());
+  return Status::ok;
+}
+
+Status Engine::send(const impl::OutMessage& message, bool wait) {
+  if (message.to >= job_.size && wait) {
+    throw Error("send a message", "there is no node " + std::to_string(message.to) + ": the job has nodes 0 to " +
+                                      std::to_string(job_.size - 1),
+                "check the node id");
+  }
+  if (!wait) return try_send(message);
+#ifdef AM_CHECKED
+  must_not_wait(message.priority);
+#endif
+  if (message.payload.size() > impl::packet_payload_bytes && message.to < job_.size) return send_row(message, true);
+  return wait_for_room(message.priority, [&] { return try_send(message); });
+}
+
+/// A payload beyond one packet. A sender that may wait sends it out of the caller's bytes; one that may not leaves a copy
+/// behind as soon as the network has taken the first piece.
+Status Engine::send_row(const impl::OutMessage& message, bool wait) {
+  if (message.payload.size() > memory_.largest_payload()) return Status::too_big;
+  if (wait) {
+    const Status status = wait_for_room(message.priority, [&] {
+      return outgoing_.busy(message.to, message.priority) ? Status::again : Status::ok;
+    });
+    if (status != Status::ok) return status;
+    return send_lent_row(message);
+  }
+  const Status room = network_->claim(message.to, message.priority, impl::packet_payload_bytes).status;
+  if (room == Status::again) return refused(message.to, message.priority);
+  if (room != Status::ok) return room;
+  std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[message.payload.size()]);
+  if (copy == nullptr) return refused(message.to, message.priority);
+  std::memcpy(copy.get(), message.payload.data(), message.payload.size());
+  impl::OutMessage copied = message;
+  copied.payload = Payload(copy.get(), message.payload.size());
+  Row row(copied);
+  if (row.push(*network_) == Status::again) {
+    reserve_line(message.to, message.priority, true);
+    something_else_ = true;
+    outgoing_.keep(std::move(copy), row);
+  }
+  count_sent(message.to, message.priority, message.bytes());
+  return Status::ok;
+}
+
+/// The row is on the link's list while this waits, so that handlers which run meanwhile, and wait behind it, send it on.
+Status Engine::send_lent_row(const impl::OutMessage& message) {
+  Row row(message);
+  outgoing_.lend(row);
+  reserve_line(message.to, message.priority, true);
+  something_else_ = true;
+  try {
+    const Status sent = wait_for_room(message.priority, [&] {
+      push_rows();
+      return row.status();
+    });
+    if (sent == Status::ok) count_sent(message.to, message.priority, message.bytes());
+    return sent;
+  } catch (...) {  // a handler threw: what has begun must end, though the caller's bytes go away now
+    if (row.status() != Status::again) throw;
+    if (row.sent() == 0) {
+      reserve(message.to, message.priority, false);
+    } else {
+      auto copy = std::make_unique<std::byte[]>(message.payload.size());
+      std::memcpy(copy.get(), message.payload.data(), message.payload.size());
+      outgoing_.keep(std::move(copy), row);
+      count_sent(message.to, message.priority, message.bytes());
+    }
+    throw;
+  }
+}
+
+bool Engine::push_rows() {
+  return outgoing_.push(*network_, [this](NodeId to, Priority priority) { reserve_line(to, priority, false); });
+}
+
+/// Tries until the answer is not `again`. The computation polls meanwhile; a low handler serves the high network only.
+Status Engine::wait_for_room(Priority priority, const std::function<Status()>& attempt) {
+  Status status = attempt();
+  if (status != Status::again) return status;
+  must_not_wait(priority);
+  impl::Waiter waiter(*this, priority == Priority::low ? "a send on the low network" : "a send on the high network");
+  do {
+    const bool computing = node_->events_.level == impl::Level::computation;
+    const std::size_t did = computing ? poll() : serve_high();
+    status = attempt();
+    if (did != 0 || status != Status::again) {
+      waiter.worked();
+    } else {
+      waiter.idle();
+    }
+  } while (status == Status::again);
+  return status;
+}
+
+void Engine::must_be_owner() const {
+  if (std::this_thread::get_id() != owner_)
+    broken(job_.id, "used by another thread than the one that am::start or am::run_threads gave it to");
+}
+
+void Engine::must_not_wait(Priority priority) const {
+  const impl::Level level = node_->events_.level;
+  if (level == impl::Level::high || (level == impl::Level::low && priority == Priority::low)) {
+    broken(job_.id, "handler " + std::string(running_handler()) + " waits to send on the " +
+                        std::string(to_string(priority)) +
+                        " network: a reply handler may only try_, a request handler may wait for replies only");
+  }
+}
+
+// -- drafts -----------------------------------------------------------------------------------------------------------
+
+Transport::Slot Engine::claim_draft(NodeId to, Priority priority, std::size_t payload_bytes, bool wait) {
+  Transport::Slot slot{nullptr, Status::no_such_node, to, priority};
+  if (to >= job_.size) return slot;
+#ifdef AM_CHECKED
+  if (wait) must_not_wait(priority);
+#endif
+  const auto attempt = [&] {
+    if (outgoing_.busy(to, priority)) return Status::again;
+    slot = network_->claim(to, priority, payload_bytes);
+    return slot.status;
+  };
+  slot.status = wait ? wait_for_room(priority, attempt) : attempt();
+  if (slot.status == Status::ok) reserve(to, priority, true);
+  if (slot.status == Status::again) refused(to, priority);
+  return slot;
+}
+
+void Engine::commit_draft(const Transport::Slot& slot, impl::Header header) noexcept {
+  const std::uint64_t bytes = header.words() * 8 + slot.packet->payload_bytes;
+  network_->commit(slot, header);
+  reserve(slot.to, slot.priority, false);
+  count_sent(slot.to, slot.priority, bytes);
+}
+
+void Engine::drop_draft(const Transport::Slot& slot) noexcept { reserve(slot.to, slot.priority, false); }
+
+}  // namespace am::core
+
+// -- the public face --------------------------------------------------------------------------------------------------
+
+namespace am {
+
+namespace {
+thread_local Node* node_of_this_thread = nullptr;
+}
+
+namespace impl {
+Node* current_node() noexcept { return node_of_this_thread; }
+}  // namespace impl
+
+Node::Node(std::unique_ptr<core::Engine> engine) : engine_(std::move(engine)) {
+  engine_->attach(*this);
+  node_of_this_thread = this;
+}
+
+Node::~Node() {
+  engine_->leave();
+  node_of_this_thread = nullptr;
+}
+
+std::size_t Node::poll() { return engine_->poll(); }
+
+#ifdef AM_CHECKED
+void Node::check_use_(Priority priority, bool wait) const {
+  engine_->must_be_owner();
+  if (wait) engine_->must_not_wait(priority);
+}
+#endif
+
+Status Node::send_slowly_(const impl::OutMessage& message, bool wait) { return engine_->send(message, wait); }
+
+void Node::ring_doorbell_(NodeId to, Priority priority) noexcept { engine_->ring_doorbell(to, priority); }
+
+impl::Waiter Node::begin_wait_(const char* what) {
+  engine_->must_compute(what);
+  return impl::Waiter(*engine_, what);
+}
+
+void Node::wrong_state_() const noexcept {
+  core::broken(id_, state_ == nullptr ? "a handler asks for the node's state, but nothing was attached (Node::attach)"
+                                      : "a handler asks for the node's state as another type than was attached");
+}
+
+void Node::post(std::function<void(Node&)> f) { engine_->post(std::move(f)); }
+
+Count Node::count() const noexcept { return engine_->now(); }
+
+TimeletId Node::on_timelet(Count when, std::function<void(LowEvent&)> f) {
+  return engine_->add_timelet(when, std::move(f));
+}
+
+bool Node::cancel_timelet(TimeletId id) noexcept { return engine_->cancel_timelet(id); }
+
+void Node::on_outlet(std::function<void(LowEvent&)> f) { engine_->set_outlet(std::move(f)); }
+
+void Node::on_default(std::function<void(Incoming&)> f) { engine_->set_default_handler(std::move(f)); }
+
+void Node::on_peer_death(std::function<void(Node&, NodeId)> f) { engine_->set_on_peer_death(std::move(f)); }
+
+std::string_view Incoming::handler_name() const noexcept {
+  return node_->engine().table().name(packet_->head().handler());
+}
+
+void Incoming::run() const { node_->engine().run_handler(packet_->head().handler(), *packet_, payload_, priority_); }
+
+}  // namespace am

@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <am/registers.hpp>
+#include <utility>
+
+#include "core/engine.hpp"
+
+namespace am {
+
+namespace {
+
+constexpr std::uint32_t bit_if(bool set, std::uint32_t bit) noexcept { return set ? bit : 0; }
+
+constexpr Event events[] = {Event::timelet, Event::outlet, Event::low_message, Event::high_message};
+constexpr unsigned ep_shift = 24;
+constexpr unsigned em_shift = 20;
+static_assert(nistat::tp == 1u << (ep_shift + static_cast<unsigned>(Event::timelet)));
+static_assert(nistat::hpmm == 1u << (em_shift + static_cast<unsigned>(Event::high_message)));
+
+/// Bits 15 to 0.
+std::uint32_t about_message(const core::Engine::Handling& message) noexcept {
+  if (message.packet == nullptr) return 0;
+  const impl::Header head = message.packet->head();
+  const std::size_t vector_words = std::min<std::size_t>((message.payload_bytes + 7) / 8, 63);
+  return bit_if((head.flags() & impl::flag::multicast) != 0, nistat::mcst) |
+         static_cast<std::uint32_t>(head.words() << 8) | static_cast<std::uint32_t>(vector_words);
+}
+
+}  // namespace
+
+std::uint32_t Registers::nistat() const noexcept {
+  core::Engine& engine = node_->engine();
+  const impl::EventState& state = node_->events_;
+  std::uint32_t pending = 0;
+  for (const Event event : events) pending |= bit_if(engine.pending(event), 1u << static_cast<unsigned>(event));
+  std::uint32_t wanted = state.masks;
+  if (!engine.has_outlet()) wanted &= ~(1u << static_cast<unsigned>(Event::outlet));
+
+  return bit_if((pending & wanted) != 0, nistat::pend) | bit_if(state.nicond, nistat::nicond) |
+         bit_if(state.onicond, nistat::onicond) | pending << ep_shift | std::uint32_t{state.masks} << em_shift |
+         bit_if(state.lpee, nistat::lpee) | bit_if(engine.available(Priority::high), nistat::hpa) |
+         bit_if(engine.available(Priority::low), nistat::lpa) | bit_if(state.ame, nistat::ame) |
+         bit_if(state.level == impl::Level::high, nistat::pri) | about_message(engine.handled());
+}
+
+void Registers::set_nistat(std::uint32_t value) noexcept {
+  impl::EventState& state = node_->events_;
+  state.nicond = (value & nistat::nicond) != 0;
+  state.onicond = (value & nistat::onicond) != 0;
+  state.masks = static_cast<std::uint8_t>((value & nistat::em) >> em_shift);
+  state.lpee = (value & nistat::lpee) != 0;
+  state.ame = (value & nistat::ame) != 0;
+}
+
+Count Registers::timec() const noexcept { return node_->engine().compare_register().when; }
+
+void Registers::set_timec(Count when) {
+  core::Engine& engine = node_->engine();
+  core::Engine::CompareRegister& compare = engine.compare_register();
+  engine.cancel_timelet(compare.timelet);
+  compare.when = when;
+  compare.timelet = engine.add_timelet(when, [&compare](LowEvent& event) {
+    const auto handler = compare.handler;  // it may replace itself
+    if (handler) handler(event);
+  });
+}
+
+void Registers::set_timeh(std::function<void(LowEvent&)> handler) {
+  node_->engine().compare_register().handler = std::move(handler);
+}
+
+std::uint16_t Registers::inh() const noexcept {
+  const impl::Packet* packet = node_->engine().handled().packet;
+  return packet != nullptr ? packet->head().handler() : no_handler;
+}
+
+}  // namespace am

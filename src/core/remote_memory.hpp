@@ -1,0 +1,67 @@
+// Global memory by messages, for peers whose segments loads and stores do not reach: the same operations, done by
+// handlers on the node that owns the memory. It has to poll for them.
+//
+// Long ranges travel in pieces, so that neither side needs more memory than a piece has. Bounds are checked by the
+// caller (GlobalMemory::reach) and again by the owner, which trusts nobody's arithmetic. Atomics are done by
+// std::atomic_ref there, so they are atomic with respect to nodes that reach the same memory directly.
+//
+// Used by the node's own thread, from the computation: a send may wait for room, and polls.
+#pragma once
+
+#include <am/impl/global_access.hpp>
+#include <am/payload.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+namespace am::core {
+
+class Engine;
+
+/// A copy into and out of shared memory in which an aligned word is never half done.
+void write_bytes(std::byte* place, const void* from, std::size_t bytes) noexcept;
+void read_bytes(void* into, std::byte* place, std::size_t bytes) noexcept;
+void apply_atomic(std::byte* place, const impl::Atomic& atomic, void* old) noexcept;
+
+class RemoteMemory {
+ public:
+  explicit RemoteMemory(Engine& engine) noexcept : engine_(engine) {}
+
+  // Each sends what is to be done and returns; the counter learns of the end. Throws am::Error when the peer is gone.
+  // put without a counter: nobody waits, and what is sent to the peer at low priority later comes after it.
+  void put(impl::GlobalAddress to, const std::byte* from, std::size_t bytes, Counter* counter);
+  void get(impl::GlobalAddress from, std::byte* into, std::size_t bytes, Counter& counter);
+  void change(impl::GlobalAddress at, const impl::Atomic& atomic, void* old, Counter& counter);
+
+  /// Polls until n operations of the counter's life are complete. Throws am::Error when a node that it waits for is gone,
+  /// and forgets what was under way to that node.
+  void wait(Counter& counter, std::uint64_t n, const char* what);
+  /// Forgets everything under way for a counter.
+  void abandon(const Counter& counter) noexcept;
+
+  // Answers, which name their operation by its ticket. One that nobody waits for any more is dropped.
+  void written(std::uint64_t ticket);
+  void was_read(std::uint64_t ticket, std::size_t at, Payload data);
+  void changed(std::uint64_t ticket, std::uint64_t old);
+
+ private:
+  struct Operation {
+    Counter* counter;
+    NodeId peer;
+    std::byte* into;     // where answers go; null for put
+    std::size_t bytes;   // room there
+    std::size_t pieces;  // answers still to come
+  };
+  using Operations = std::unordered_map<std::uint64_t, Operation>;
+
+  template <class Send>
+  void begin(const char* what, const Operation& operation, Send send_pieces);
+  void end_piece(Operations::iterator operation) noexcept;
+  [[nodiscard]] std::optional<NodeId> gone_peer_of(const Counter& counter) const;
+
+  Engine& engine_;
+  Operations under_way_;
+  std::uint64_t last_ticket_ = 0;  // 0 is none: no answer wanted
+};
+
+}  // namespace am::core

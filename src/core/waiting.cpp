@@ -1,0 +1,86 @@
+#include <am/impl/waiter.hpp>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "core/engine.hpp"
+#include "core/fatal.hpp"
+#include "core/report.hpp"
+
+namespace am::impl {
+
+namespace {
+constexpr std::uint32_t spin_rounds = 10000;            // some 40 us of polls that find nothing
+constexpr std::uint32_t yield_rounds = 100;             // alone on a core, a yield returns at once: 20 us
+constexpr std::uint32_t crowded_yield_rounds = 300;     // the others run meanwhile
+constexpr std::uint64_t shortest_nap_ns = 1'000'000;
+constexpr std::uint64_t longest_nap_ns = 16'000'000;
+}  // namespace
+
+Waiter::Waiter(core::Engine& engine, const char* what) noexcept
+    : engine_(engine),
+      what_(what),
+      spins_(engine.oversubscribed() ? 0 : spin_rounds),
+      yields_(engine.oversubscribed() ? crowded_yield_rounds : yield_rounds),
+      spins_left_(spins_),
+      yields_left_(yields_) {}
+
+void Waiter::publish_wait(std::uint64_t since_ns) noexcept {
+  shm::NodeCard& card = engine_.card();
+  if (since_ns != 0) std::strncpy(card.waiting_for, what_, sizeof card.waiting_for - 1);
+  card.waiting_since_ns.store(since_ns, std::memory_order_relaxed);
+}
+
+void Waiter::yield_or_sleep() {
+  if (yields_left_ == 0) return sleep();
+  --yields_left_;
+  sched_yield();
+}
+
+void Waiter::sleep() {
+  const std::uint64_t now = engine_.now();
+  const core::Settings& settings = engine_.settings();
+  if (began_ns_ == 0) {
+    began_ns_ = std::max<std::uint64_t>(now, 1);
+    nap_ns_ = shortest_nap_ns;
+    next_report_ns_ = settings.report_after_ns;
+    publish_wait(began_ns_);
+  }
+  engine_.look_after_peers(true);
+  const std::uint64_t waited = now - began_ns_;
+  if (settings.timeout_ns != 0 && waited > settings.timeout_ns) {
+    core::print_report(engine_, what_, waited);
+    core::give_up(engine_.job().id, "gave up after " + std::to_string(waited / 1'000'000) + " ms in " + what_ +
+                                  " (AM_TIMEOUT sets how long it may take, 0 for ever)");
+  }
+  if (settings.report_after_ns != 0 && waited > next_report_ns_) {
+    core::print_report(engine_, what_, waited);
+    next_report_ns_ *= 4;
+  }
+  std::uint64_t until = now + nap_ns_;
+  if (settings.timeout_ns != 0) until = std::min(until, began_ns_ + settings.timeout_ns + 1);
+  const bool timelets_run = engine_.may_run(Event::timelet);  // one that is masked wakes nobody
+  if (timelets_run && !engine_.timelets().empty()) until = std::min(until, std::max(engine_.timelets().next(), now));
+  engine_.network().park(until + engine_.segment().job().epoch_ns);
+  nap_ns_ = std::min(2 * nap_ns_, longest_nap_ns);
+}
+
+}  // namespace am::impl
+
+namespace am::core {
+
+void Engine::wait(const std::function<bool()>& pred, const char* what) {
+  must_compute(what);
+  impl::Waiter waiter(*this, what);
+  while (!pred()) {
+    if (poll() != 0) {
+      waiter.worked();
+    } else {
+      waiter.idle();
+    }
+  }
+}
+
+}  // namespace am::core

@@ -1,0 +1,35 @@
+#include "transports/faults/faults.hpp"
+
+#include <am/error.hpp>
+#include <cstdio>
+#include <string>
+
+#include "transports/faults/faulty_transport.hpp"
+
+namespace am {
+
+namespace {
+
+void report(const faults::Plan& plan) {
+  const std::string kill =
+      plan.kill ? ",kill=" + std::to_string(plan.kill->node) + "@" + std::to_string(plan.kill->commit) : "";
+  std::fprintf(stderr, "am: faults: seed=%llu,refuse=%g,delay=%g%s\n", static_cast<unsigned long long>(plan.seed),
+               plan.refuse, plan.delay, kill.c_str());
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> make_faults(Transport& network, const core::Settings& settings, NodeId self) {
+  const faults::Plan plan = faults::parse_plan(settings.faults);
+  if (!plan.asks_for_something()) return nullptr;
+  if (settings.verbose && self == 0) report(plan);
+  return std::make_unique<faults::FaultyTransport>(network, plan, self);
+}
+
+void check_faults_for_threads(const core::Settings& settings) {
+  if (!faults::parse_plan(settings.faults).kill) return;
+  throw Error("start a job of threads", "AM_FAULTS=" + settings.faults + " kills a node, which is a thread here",
+              "leave kill out of AM_FAULTS, or run the nodes as processes: amrun -n ...");
+}
+
+}  // namespace am

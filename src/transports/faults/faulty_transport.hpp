@@ -1,0 +1,82 @@
+// The decorator itself. Every other network under it is tested through it: see tests/unit/transports/faults_test.cpp.
+//
+//   refuse  A claim is answered `again` although there may be room; at most most_refusals times in a row for a peer and
+//           priority, so that whoever keeps trying succeeds.
+//   delay   A packet that came is held back for 1 to longest_delay rounds, by leaving it where it is (Transport::defer).
+//           Its neighbour's later packets of that priority wait behind it; every other neighbour's, and the other
+//           priority's, go past: that is all the reordering the contract allows.
+//   kill    This process ends by SIGKILL in the middle of a send: with its packet filled in but not published, or
+//           published but unknown to the sender, as the seed says.
+//
+// What happens follows from the seed, this node's id, and the calls of core: the same calls, the same faults. Used by the
+// owning node's thread only.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "transports/faults/plan.hpp"
+#include "transports/transport.hpp"
+
+namespace am::faults {
+
+/// A stream of decisions; nodes and purposes have streams of their own.
+class Dice {
+ public:
+  Dice(std::uint64_t seed, NodeId node, std::uint32_t purpose);
+  [[nodiscard]] bool falls(double probability);
+  /// From 1 to `sides`.
+  [[nodiscard]] std::uint64_t roll(std::uint64_t sides);
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+class FaultyTransport final : public Transport {
+ public:
+  static constexpr std::uint32_t most_refusals = 16;
+  static constexpr std::uint64_t longest_delay = 16;  // rounds
+
+  FaultyTransport(Transport& network, const Plan& plan, NodeId self);
+
+  [[nodiscard]] std::string_view name() const noexcept override { return name_; }
+  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  void commit(const Slot& slot, impl::Header header) noexcept override;
+  [[nodiscard]] View receive(Priority priority) noexcept override;
+  void release(const View& view) noexcept override;
+  void defer(const View& view) noexcept override { network_.defer(view); }
+  bool progress() noexcept override;
+  void park(std::uint64_t until_ns) noexcept override;
+  void close(NodeId peer) noexcept override { network_.close(peer); }
+  [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
+    return network_.queued(to, priority);
+  }
+
+ private:
+  /// What is known about the traffic with one peer at one priority.
+  struct Link {
+    std::uint32_t refusals = 0;    // in a row
+    bool decided = false;          // the dice have fallen for the packet at the head of its way in
+    std::uint64_t held_until = 0;  // the round in which that packet may be received
+  };
+  [[nodiscard]] Link& link(NodeId peer, Priority priority);
+  /// Whether the packet at the head of a link stays held back in this round.
+  [[nodiscard]] bool holds_back(Link& link);
+  [[noreturn]] void end_this_process(const char* when) const noexcept;
+
+  Transport& network_;
+  const Plan plan_;
+  const NodeId self_;
+  const std::string name_;
+  Dice refusals_;
+  Dice delays_;
+  bool kill_before_publishing_;
+  std::vector<Link> links_;  // 2 per peer met so far: [2 * peer + priority]
+  std::uint64_t commits_ = 0;
+  std::uint64_t round_ = 0;
+  std::uint64_t all_free_at_ = 0;  // the round from which no packet is held back any more
+  bool refused_last_ = false;      // whoever parks now waits for a claim that only the dice refused
+};
+
+}  // namespace am::faults

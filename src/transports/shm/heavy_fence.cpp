@@ -1,0 +1,20 @@
+#include "transports/shm/heavy_fence.hpp"
+
+#include <atomic>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace am::shm {
+
+bool heavy_fence_works() noexcept {
+  static const bool works = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+  return works;
+}
+
+void heavy_fence() noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (heavy_fence_works()) syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
+}  // namespace am::shm

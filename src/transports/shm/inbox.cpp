@@ -1,0 +1,88 @@
+#include "transports/shm/inbox.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace am::shm {
+
+void Inbox::answer_doorbells() noexcept {
+  // Acquire pairs with the release of the bits in ShmTransport::ring_doorbell; the packet itself needs R1 only.
+  std::uint64_t words = summary_->exchange(0, std::memory_order_acquire);
+  std::atomic<std::uint64_t>* doorbells = segment_.doorbells(self_, priority_);
+  for (; words != 0; words &= words - 1) {
+    const auto word = static_cast<NodeId>(std::countr_zero(words));
+    if (word >= segment_.layout().doorbell_words()) continue;
+    std::uint64_t bits = doorbells[word].exchange(0, std::memory_order_acquire);
+    for (; bits != 0; bits &= bits - 1) {
+      const NodeId from = word * 64 + static_cast<NodeId>(std::countr_zero(bits));
+      if (from < segment_.nodes()) warm(connect(from));
+    }
+  }
+}
+
+Inbox::Inbound& Inbox::connect(NodeId from) noexcept {
+  Inbound& in = inbound_[from];
+  if (in.ring.connected()) return in;
+  PairBlock& pair = segment_.pair(self_, from);
+  impl::RingControl* control = &pair.control[static_cast<std::size_t>(priority_)];
+  if (priority_ == Priority::low) {
+    in.ring.connect(pair.low, low_lines, control);
+  } else {
+    in.ring.connect(pair.high, high_lines, control);
+  }
+  in.from = from;
+  connected_.push_back(&in);
+  return in;
+}
+
+void Inbox::warm(Inbound& in) noexcept {
+  in.idle_rounds = 0;
+  if (in.hot) return;
+  in.hot = true;
+  // Relaxed: a sender that still reads 0 rings once more, which does no harm.
+  in.ring.control().watched.store(1, std::memory_order_relaxed);
+  hot_.push_back(&in);
+}
+
+void Inbox::cool(Inbound& in) noexcept {
+  in.hot = false;
+  in.ring.control().watched.store(0, std::memory_order_relaxed);  // see the head: the rotation covers what this misses
+  const auto at = std::find(hot_.begin(), hot_.end(), &in);
+  *at = hot_.back();
+  hot_.pop_back();
+  if (cursor_ >= hot_.size()) cursor_ = 0;
+}
+
+void Inbox::rotate() noexcept {
+  if (hot_.size() == connected_.size()) return;
+  if (++rotation_ >= connected_.size()) rotation_ = 0;
+  Inbound& in = *connected_[rotation_];
+  if (!in.hot && in.ring.receive() != nullptr) warm(in);
+}
+
+void Inbox::look_after_idle() noexcept {
+  for (std::size_t i = hot_.size(); i-- > 0;) {  // backwards: cool() moves the last one into the gap
+    Inbound& in = *hot_[i];
+    if (in.ring.publish()) segment_.wake(in.from);  // of an unfinished burst, when its events were masked meanwhile
+    if (++in.idle_rounds > cool_after_rounds) cool(in);
+  }
+}
+
+void Inbox::cool_all() noexcept {
+  for (Inbound* in : hot_) {
+    in->hot = false;
+    in->ring.control().watched.store(0, std::memory_order_relaxed);  // ordered by the caller's heavy fence
+  }
+  hot_.clear();
+  cursor_ = visited_ = 0;
+}
+
+bool Inbox::look_everywhere() noexcept {
+  answer_doorbells();
+  for (Inbound* in : connected_) {
+    if (in->ring.receive() != nullptr) warm(*in);
+  }
+  return !hot_.empty();
+}
+
+}  // namespace am::shm

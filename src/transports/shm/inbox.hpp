@@ -1,0 +1,120 @@
+// All rings into one node at one priority, and which of them to look at.
+//
+// A ring is hot while its sender was busy lately: every round looks at it. Any other costs a round nothing: its sender
+// sees `watched` 0 after a commit and rings the doorbell, a bit that says "look here". So the price of a round grows
+// with the busy peers, not with all.
+//
+// Doorbells are a hint and may be missed: the sender's load of `watched` is not fenced against its commit, so it may
+// read 1 just as the ring is cooled. What makes every message arrive all the same: the rotation, which looks at one cold
+// ring every so many rounds, and look_everywhere() before sleeping, which a heavy fence precedes.
+//
+// Used by the owning node's thread only.
+#pragma once
+
+#include <vector>
+
+#include "transports/shm/segment.hpp"
+#include "transports/shm/zeroed_array.hpp"
+
+namespace am::shm {
+
+class Inbox {
+ public:
+  struct Inbound {
+    impl::Consumer ring;
+    NodeId from;
+    std::uint32_t idle_rounds;  // calls of look_after_idle() since its last packet
+    std::uint32_t burst;        // packets since the ring was last found empty
+    bool hot;
+  };
+
+  Inbox(Segment& segment, NodeId self, Priority priority)
+      : segment_(segment),
+        self_(self),
+        priority_(priority),
+        summary_(&segment.card(self).doorbell_summary[static_cast<std::size_t>(priority)]),
+        inbound_(segment.nodes()) {}
+
+  /// One look at the doorbells and all hot rings: false when nothing waits. Otherwise a round begins, with the first ring
+  /// that has something. Each look starts behind the ring where the last one ended: a ring that never runs empty must not
+  /// keep the others waiting.
+  [[nodiscard]] bool look() noexcept {
+    if (summary_->load(std::memory_order_relaxed) != 0) [[unlikely]]
+      answer_doorbells();
+    for (std::size_t n = hot_.size(); n != 0; --n) {
+      if (++cursor_ >= hot_.size()) cursor_ = 0;
+      if (hot_[cursor_]->ring.ready()) {
+        visited_ = 0;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The next packet of any hot ring not yet found empty in this round, and whose it is.
+  [[nodiscard]] const impl::Packet* receive(NodeId& from) noexcept {
+    while (visited_ < hot_.size()) {
+      Inbound& in = *hot_[cursor_];
+      if (const impl::Packet* packet = in.ring.receive()) {
+        in.idle_rounds = 0;
+        if (++in.burst > prefetch_after) in.ring.prefetch();
+        from = in.from;
+        return packet;
+      }
+      found_empty(in);
+    }
+    return nullptr;
+  }
+
+  /// Gives back the packet that receive() returned from that ring.
+  void release(NodeId from, std::size_t lines) noexcept {
+    if (inbound_[from].ring.release(lines)) [[unlikely]]
+      segment_.wake(from);
+  }
+
+  /// Leaves the ring that receive() returned last until the next round.
+  void skip() noexcept { next(); }
+
+  /// Looks at one cold ring; call it every so many rounds.
+  void rotate() noexcept;
+  /// Hands back what credit is still here and cools the rings that were empty in the last of these calls.
+  void look_after_idle() noexcept;
+  /// Takes every hot ring off the list, so that every sender rings from now on.
+  void cool_all() noexcept;
+  /// Looks at every ring that was ever used and makes those hot that have something. True when there was one.
+  bool look_everywhere() noexcept;
+
+ private:
+  void found_empty(Inbound& in) noexcept {
+    in.burst = 0;
+    if (in.ring.publish()) [[unlikely]]
+      segment_.wake(in.from);
+    next();
+  }
+  void next() noexcept {
+    ++visited_;
+    if (++cursor_ >= hot_.size()) cursor_ = 0;
+  }
+  void answer_doorbells() noexcept;
+  Inbound& connect(NodeId from) noexcept;
+  void warm(Inbound& in) noexcept;
+  void cool(Inbound& in) noexcept;
+
+  static constexpr std::uint32_t cool_after_rounds = 64;
+  /// A ring that gave so many packets in a row is well filled: fetching a line ahead of its turn is then safe. Fetching
+  /// one that the sender is about to write would take it away from him.
+  static constexpr std::uint32_t prefetch_after = 16;
+
+  Segment& segment_;
+  const NodeId self_;
+  const Priority priority_;
+  std::atomic<std::uint64_t>* const summary_;
+  ZeroedArray<Inbound> inbound_;
+  std::vector<Inbound*> hot_;
+  std::vector<Inbound*> connected_;
+  std::size_t cursor_ = 0;    // where in hot_ the round looks
+  std::size_t visited_ = 0;   // hot rings found empty in this round
+  std::size_t rotation_ = 0;  // where in connected_ the rotation looks next
+};
+
+}  // namespace am::shm

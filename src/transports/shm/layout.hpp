@@ -1,0 +1,141 @@
+// What lies where in a job's shared segment. The segment is one sparse file without a name: every place follows from
+// the number of nodes, so nothing is allocated and nobody has to ask; a page costs memory only once it is touched.
+//
+//   JobHeader | NodeCard per node | doorbells per node | traffic per node | handler counts per node | handler names |
+//   PairBlock per (receiver, sender) | user segment per node, 1 TiB apart
+//
+// Only offsets, lock-free atomics and trivially copyable values lie here: the segment is mapped at different addresses
+// by different processes.
+#pragma once
+
+#include <am/impl/ring.hpp>
+#include <am/impl/traffic.hpp>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace am::shm {
+
+inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
+inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t max_nodes = 4096;  // 64 summary bits of 64 doorbells each
+inline constexpr std::size_t max_handlers = 4096;
+inline constexpr std::size_t page_bytes = 4096;
+inline constexpr std::size_t user_stride = std::size_t{1} << 40;
+inline constexpr std::size_t line = impl::line_bytes;
+
+/// Where a node stands in its job.
+enum class Standing : std::uint32_t { absent, joined, left, dead };
+
+/// One page at the beginning of the segment.
+struct JobHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t nodes;
+  std::uint64_t bytes;     ///< of the whole file
+  std::uint64_t epoch_ns;  ///< CLOCK_MONOTONIC when the job began: Count is zero there
+  std::uint32_t cpu_quota;  ///< processors that the container grants, as node 0 sees it; 0: no limit
+
+  alignas(line) std::atomic<std::uint32_t> deaths;  ///< nodes marked dead or left so far: one load tells of any news
+  std::atomic<std::uint32_t> joined;                ///< nodes that have filled in their card
+
+  // The barrier of all nodes: the last one to arrive opens the next generation.
+  alignas(line) std::atomic<std::uint32_t> barrier_arrived;
+  alignas(line) std::atomic<std::uint32_t> barrier_generation;
+  alignas(line) std::atomic<std::uint32_t> barrier_sleepers;  ///< nodes that may be asleep in the barrier
+};
+static_assert(sizeof(JobHeader) <= page_bytes);
+
+/// What a node tells the others about itself: one page.
+struct NodeCard {
+  alignas(line) std::atomic<std::uint32_t> standing;  ///< Standing
+  std::int32_t pid;
+  std::atomic<std::int32_t> wait_status;  ///< of a dead node, as from waitpid, when its launcher knew it
+  std::atomic<std::uint32_t> survives;    ///< 1: means to go on when another node dies
+  std::uint64_t fingerprint;              ///< of the handler table
+  std::uint64_t segment_bytes;            ///< of the user segment
+  std::uint32_t handlers;
+  char program[256];  ///< path of the executable
+  char host[64];
+  std::uint64_t cpus[16];  ///< the processors it may run on, as a cpu_set_t
+
+  // Written by senders, read by the owner in every poll.
+  alignas(line) std::atomic<std::uint64_t> doorbell_summary[2];  ///< by priority: which doorbell words have news
+  std::atomic<std::uint32_t> asleep;                             ///< futex: 1 while the owner sleeps
+
+  // Written by the owner now and then, read by reports.
+  alignas(line) std::atomic<std::uint64_t> waiting_since_ns;  ///< Count; 0 while it does not wait
+  char waiting_for[64];
+};
+static_assert(sizeof(NodeCard) <= page_bytes);
+
+struct HandlerCounts {
+  std::atomic<std::uint64_t> runs;
+  std::atomic<std::uint64_t> sampled_ns;    ///< time of the runs that were timed (one in 64)
+  std::atomic<std::uint64_t> sampled_runs;
+  std::uint64_t reserved;
+};
+
+/// The functions behind the handler numbers, for onlookers; node 0 writes them before it is marked as joined.
+struct HandlerName {
+  char text[128];
+};
+
+inline constexpr std::uint32_t low_lines = 184;
+inline constexpr std::uint32_t high_lines = 64;
+
+/// Both rings from one sender to one receiver: 16 KiB.
+struct PairBlock {
+  impl::RingControl control[2];  ///< by priority
+  impl::Packet low[low_lines];
+  impl::Packet high[high_lines];
+};
+static_assert(sizeof(PairBlock) <= 4 * page_bytes);
+inline constexpr std::size_t pair_stride = 4 * page_bytes;
+
+class Layout {
+ public:
+  explicit constexpr Layout(std::uint32_t nodes) noexcept : nodes_(nodes) {}
+
+  [[nodiscard]] constexpr std::size_t doorbell_words() const noexcept { return (nodes_ + 63) / 64; }
+
+  [[nodiscard]] constexpr std::size_t card(std::uint32_t node) const noexcept { return page_bytes * (1 + node); }
+  [[nodiscard]] constexpr std::size_t doorbells(std::uint32_t node) const noexcept {
+    return page_bytes * (1 + nodes_) + node * doorbell_stride();
+  }
+  [[nodiscard]] constexpr std::size_t traffic(std::uint32_t node) const noexcept {
+    return to_page(doorbells(nodes_)) + node * traffic_stride();
+  }
+  [[nodiscard]] constexpr std::size_t handler_counts(std::uint32_t node) const noexcept {
+    return traffic(nodes_) + node * to_page(max_handlers * sizeof(HandlerCounts));
+  }
+  [[nodiscard]] constexpr std::size_t handler_names() const noexcept { return handler_counts(nodes_); }
+  [[nodiscard]] constexpr std::size_t pair(std::uint32_t receiver, std::uint32_t sender) const noexcept {
+    const std::size_t names = to_page(max_handlers * sizeof(HandlerName));
+    return handler_names() + names + (std::size_t{receiver} * nodes_ + sender) * pair_stride;
+  }
+  /// End of what every node maps; user segments are mapped one by one.
+  [[nodiscard]] constexpr std::size_t common_bytes() const noexcept { return pair(nodes_, 0); }
+  [[nodiscard]] constexpr std::size_t user(std::uint32_t node) const noexcept {
+    return to_stride(common_bytes()) + std::size_t{node} * user_stride;
+  }
+  [[nodiscard]] constexpr std::size_t file_bytes() const noexcept { return user(nodes_); }
+
+ private:
+  static constexpr std::size_t to_page(std::size_t bytes) noexcept {
+    return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  }
+  static constexpr std::size_t to_stride(std::size_t bytes) noexcept {
+    return (bytes + user_stride - 1) / user_stride * user_stride;
+  }
+  [[nodiscard]] constexpr std::size_t doorbell_stride() const noexcept {
+    return (2 * doorbell_words() * 8 + line - 1) / line * line;
+  }
+  [[nodiscard]] constexpr std::size_t traffic_stride() const noexcept {
+    return to_page(2 * std::size_t{nodes_} * sizeof(impl::Traffic));
+  }
+
+  std::uint32_t nodes_;
+};
+
+}  // namespace am::shm

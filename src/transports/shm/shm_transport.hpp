@@ -1,0 +1,74 @@
+// The shared-memory network of one node: its rings to every peer, its inboxes, its sleep.
+//
+// Core reaches it in two ways: through the seam like any transport, and, because it is the fast one, directly: its
+// Producers are the ones that Node's send fills (producers()), and Engine calls the inline functions below by their
+// concrete type. Used by the owning node's thread only.
+#pragma once
+
+#include "transports/shm/inbox.hpp"
+#include "transports/transport.hpp"
+
+namespace am::shm {
+
+class ShmTransport final : public Transport {
+ public:
+  ShmTransport(std::shared_ptr<Segment> segment, NodeId self);
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
+
+  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  void commit(const Slot& slot, impl::Header header) noexcept override {
+    impl::Producer& ring = producers_[index(slot.to, slot.priority)];
+    ring.commit(slot.packet, header);
+    if (!ring.watched()) ring_doorbell(slot.to, slot.priority);
+  }
+
+  [[nodiscard]] View receive(Priority priority) noexcept override {
+    View view{nullptr, 0, priority};
+    view.packet = inbox(priority).receive(view.source);
+    return view;
+  }
+  void release(const View& view) noexcept override {
+    inbox(view.priority).release(view.source, view.packet->head().lines());
+  }
+  void defer(const View& view) noexcept override { inbox(view.priority).skip(); }
+  bool progress() noexcept override {
+    if ((++rounds_ & 63) == 0) look_after_quiet_rings();
+    const bool high = look(Priority::high);
+    const bool low = look(Priority::low);
+    return high || low;
+  }
+  /// Begins a round of one priority. False when nothing waits there.
+  [[nodiscard]] bool look(Priority priority) noexcept { return inbox(priority).look(); }
+  /// Due every 64 rounds or so: rings that were quiet lately, and those whose doorbell was missed.
+  void look_after_quiet_rings() noexcept;
+  void park(std::uint64_t until_ns) noexcept override;
+  void close(NodeId peer) noexcept override;
+  [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
+    return producers_[index(to, priority)].queued();
+  }
+
+  /// The rings out, 2 per node: [2 * to + priority]. Not connected until the first claim.
+  [[nodiscard]] impl::Producer* producers() noexcept { return producers_.get(); }
+  /// Tells a receiver that does not look at our ring that something is there. Wakes it if it sleeps.
+  void ring_doorbell(NodeId to, Priority priority) noexcept;
+
+ private:
+  static std::size_t index(NodeId node, Priority priority) noexcept {
+    return 2 * std::size_t{node} + static_cast<std::size_t>(priority);
+  }
+  [[nodiscard]] Inbox& inbox(Priority priority) noexcept { return inboxes_[static_cast<std::size_t>(priority)]; }
+  [[nodiscard]] Status connect(NodeId to) noexcept;
+  void set_starved(bool starved) noexcept;
+
+  std::shared_ptr<Segment> segment_;
+  const NodeId self_;
+  ZeroedArray<impl::Producer> producers_;
+  ZeroedArray<bool> closed_;
+  Inbox inboxes_[2];
+  std::uint32_t rounds_ = 0;
+  impl::Producer* refused_ = nullptr;  // the ring of the last claim answered `again`: park waits for its credit too
+  std::size_t refused_lines_ = 0;
+};
+
+}  // namespace am::shm

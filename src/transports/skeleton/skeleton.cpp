@@ -1,0 +1,63 @@
+#include "transports/skeleton/skeleton.hpp"
+
+#include <cerrno>
+#include <ctime>
+
+namespace am::skeleton {
+
+Transport::Slot SkeletonTransport::claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  Slot slot{nullptr, Status::again, to, priority};
+  if (to != self_ || closed_) {
+    slot.status = Status::unreachable;
+    return slot;
+  }
+  if (payload_bytes > impl::packet_payload_bytes) {
+    slot.status = Status::too_big;
+    return slot;
+  }
+  Queue& q = queue(priority);
+  if (q.sent - q.released == slots) return slot;
+  slot.packet = &q.images[q.sent % slots].packet;
+  slot.status = Status::ok;
+  return slot;
+}
+
+void SkeletonTransport::commit(const Slot& slot, impl::Header header) noexcept {
+  // Relaxed: sender and receiver are one thread. Between two, this is the release that receive's acquire pairs with.
+  slot.packet->header.store(header.bits, std::memory_order_relaxed);
+  ++queue(slot.priority).sent;
+}
+
+Transport::View SkeletonTransport::receive(Priority priority) noexcept {
+  Queue& q = queue(priority);
+  if (q.sent == q.released || q.deferred) return {nullptr, 0, priority};
+  return {&q.images[q.released % slots].packet, self_, priority};
+}
+
+void SkeletonTransport::release(const View& view) noexcept { ++queue(view.priority).released; }
+
+void SkeletonTransport::defer(const View& view) noexcept { queue(view.priority).deferred = true; }
+
+bool SkeletonTransport::progress() noexcept {
+  for (Queue& q : queues_) q.deferred = false;
+  return false;
+}
+
+void SkeletonTransport::park(std::uint64_t until_ns) noexcept {
+  for (const Queue& q : queues_) {
+    if (q.sent != q.released) return;
+  }
+  // Nobody else sends: nothing can come before the time is up.
+  const timespec until{static_cast<std::time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+
+void SkeletonTransport::close(NodeId peer) noexcept { closed_ = closed_ || peer == self_; }
+
+std::size_t SkeletonTransport::queued(NodeId to, Priority priority) const noexcept {
+  const Queue& q = queues_[static_cast<std::size_t>(priority)];
+  return to == self_ ? q.sent - q.released : 0;
+}
+
+}  // namespace am::skeleton

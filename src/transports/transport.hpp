@@ -1,0 +1,72 @@
+// The seam between core and a network (design section 5): what every transport does, and nothing a transport may leave
+// out. Core calls it from the node's own thread; no call but park waits, none runs a handler, none throws.
+//
+// A packet image (am/impl/packet.hpp) is written in place: claim gives the room, the caller fills words and payload,
+// commit publishes. It is read in place: receive lends it, release takes it back and returns the credit.
+//
+// The smallest transport that compiles is src/transports/skeleton: the porting guide.
+#pragma once
+
+#include <am/impl/packet.hpp>
+#include <am/types.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace am {
+
+class Transport {
+ public:
+  /// Room for one packet. `packet` is null unless status is ok. The transport's own mark tells it where it lies.
+  struct Slot {
+    impl::Packet* packet = nullptr;
+    Status status = Status::again;
+    NodeId to = 0;
+    Priority priority = Priority::low;
+  };
+  /// A packet that came, lent until release. `source` is the neighbour whose link it came over, not its origin.
+  struct View {
+    const impl::Packet* packet = nullptr;
+    NodeId source = 0;
+    Priority priority = Priority::low;
+    explicit operator bool() const noexcept { return packet != nullptr; }
+  };
+
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  virtual ~Transport() = default;
+
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+
+  /// Room for a packet with `payload_bytes` (at most impl::packet_payload_bytes) to `to`, or again | unreachable.
+  /// Never waits. A slot that is not committed is forgotten by the next claim for the same peer and priority. Packets
+  /// between two nodes at one priority arrive in the order of their commits; high is never held up by low.
+  [[nodiscard]] virtual Slot claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept = 0;
+  /// Publishes the slot with `header` (without lap). Cannot fail: what claim accepted is delivered exactly once unless
+  /// the peer fails.
+  virtual void commit(const Slot& slot, impl::Header header) noexcept = 0;
+
+  /// The next packet of a priority, from any neighbour, or none. The same neighbour's next packet comes only after this
+  /// one was released; that of a deferred neighbour only in the next round.
+  [[nodiscard]] virtual View receive(Priority priority) noexcept = 0;
+  /// Gives the packet's place back to its sender.
+  virtual void release(const View& view) noexcept = 0;
+  /// Leaves the packet where it is, to be received again in the next round: its neighbour's others wait behind it.
+  virtual void defer(const View& view) noexcept = 0;
+
+  /// Begins a round: moves what can be moved (sockets, completions, routers), takes note of new arrivals. Returns
+  /// whether anything was done.
+  virtual bool progress() noexcept = 0;
+  /// Sleeps until something may have come, a claim that was answered `again` may succeed, or `until_ns` (CLOCK_MONOTONIC)
+  /// is reached. May return early for no reason.
+  virtual void park(std::uint64_t until_ns) noexcept = 0;
+
+  /// The peer is dead or has left: claims answer unreachable from now on. What it sent before may still be received.
+  virtual void close(NodeId peer) noexcept = 0;
+  /// Packets of this node to `to` that the peer has not released yet. For reports.
+  [[nodiscard]] virtual std::size_t queued(NodeId to, Priority priority) const noexcept = 0;
+};
+
+}  // namespace am
