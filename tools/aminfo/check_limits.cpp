@@ -1,0 +1,69 @@
+// Limits of this shell and of its control group, against what a job of 64 nodes on this machine takes.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "aminfo/doctor.hpp"
+#include "core/control_group.hpp"
+#include "core/setting_value.hpp"
+#include "transports/shm/layout.hpp"
+
+namespace aminfo {
+namespace {
+
+using Limit = std::optional<std::uint64_t>;  // nothing: unlimited
+
+Limit limit_of(decltype(RLIMIT_AS) resource) {
+  rlimit limit{};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return limit.rlim_cur;
+}
+
+// `need` is in the unit of the limit; `show` writes either for people.
+template <class Show>
+Finding compare(std::string subject, Limit limit, std::uint64_t need, std::string mend, const Show& show) {
+  const std::string purpose = " for a job of " + std::to_string(job_nodes) + " nodes";
+  if (!limit) return {Level::ok, std::move(subject), "unlimited", ""};
+  if (*limit >= need) return {Level::ok, std::move(subject), show(*limit) + ", enough" + purpose, ""};
+  return {Level::warn, std::move(subject), show(*limit) + ", less than " + show(need) + purpose,
+          std::move(mend)};
+}
+
+std::string show_number(std::uint64_t value) { return std::to_string(value); }
+std::string show_size(std::uint64_t bytes) {
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+  return am::core::format_size(bytes < mebibyte ? bytes : bytes / mebibyte * mebibyte);
+}
+
+}  // namespace
+
+std::vector<Finding> check_limits() {
+  const am::core::ControlGroup group = am::core::read_control_group();
+  constexpr std::uint64_t nodes = job_nodes;
+  const std::uint64_t shared = am::shm::Layout(job_nodes).common_bytes() + nodes * segment_bytes();
+  const std::uint64_t address_space = shared + (std::uint64_t{1} << 30);  // and the program itself
+  const std::uint64_t descriptors = nodes * 4 + 32;  // amrun: the pipes of each node, and its own
+  const Limit processes = geteuid() == 0 ? std::nullopt : limit_of(RLIMIT_NPROC);  // root is not held to it
+
+  std::vector<Finding> findings;
+  findings.push_back(compare("memory", group.memory_bytes, shared,
+                             "AM_SEGMENT=" + am::core::format_size(std::uint64_t{4} << 20) +
+                                 ", or more memory for the container (docker run --memory)",
+                             show_size));
+  findings.push_back(
+      compare("address space", limit_of(RLIMIT_AS), address_space, "ulimit -v unlimited", show_size));
+  findings.push_back(
+      compare("open files", limit_of(RLIMIT_NOFILE), descriptors, "ulimit -n 1024", show_number));
+  findings.push_back(compare("processes", processes, nodes * 2, "ulimit -u 4096", show_number));
+  if (group.processes) {
+    findings.push_back(
+        compare("tasks in group", group.processes, nodes * 2, "docker run --pids-limit 4096", show_number));
+  }
+  return findings;
+}
+
+}  // namespace aminfo

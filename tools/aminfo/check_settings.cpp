@@ -1,0 +1,42 @@
+// Are the AM_ variables of this shell settings of libam, and can their values be read?
+#include <unistd.h>
+
+#include <algorithm>
+#include <am/error.hpp>
+#include <string>
+
+#include "aminfo/doctor.hpp"
+#include "core/setting_value.hpp"
+#include "core/settings.hpp"
+
+namespace aminfo {
+
+std::vector<Finding> check_settings() {
+  const std::string subject = "settings";
+  std::vector<Finding> findings;
+  for (const auto& unknown : am::core::unknown_settings(environ)) {
+    const std::string name = am::core::in_quotes(unknown.name);
+    findings.push_back(
+        {Level::warn, subject, name + " is not a setting of libam",
+         "unset " + name + ", or spell it as the nearest one: " + std::string(unknown.nearest)});
+  }
+  try {
+    am::core::read_settings(environ);
+    if (findings.empty())
+      findings.push_back({Level::ok, subject, "all AM_ variables are known and well formed", ""});
+  } catch (const am::Error& error) {
+    findings.push_back({Level::fail, subject, error.why(), error.remedy()});
+  }
+  return findings;
+}
+
+std::uint64_t segment_bytes() {
+  am::core::Settings settings;
+  try {
+    settings = am::core::read_settings(environ);
+  } catch (const am::Error&) {  // check_settings reports it
+  }
+  return std::max<std::uint64_t>(settings.segment_bytes, 4096);
+}
+
+}  // namespace aminfo

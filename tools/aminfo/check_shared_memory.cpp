@@ -1,0 +1,89 @@
+// Does with the library's own code what a job on this machine does first: create the job's segment, map a
+// node's memory in it twice, write through one mapping and read through the other.
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <am/error.hpp>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "aminfo/doctor.hpp"
+#include "core/setting_value.hpp"
+#include "transports/shm/segment.hpp"
+
+namespace aminfo {
+namespace {
+
+constexpr const char* subject = "shared memory";
+
+// 0, or the error that memfd_create gives.
+int memfd_error() {
+  const int fd = memfd_create("aminfo", MFD_CLOEXEC);
+  if (fd < 0) return errno;
+  close(fd);
+  return 0;
+}
+
+std::string memfd_mend(int error) {
+  switch (error) {
+    case ENOSYS:
+      return "a kernel of 3.17 or newer, or a sandbox that allows memfd_create";
+    case EACCES:
+      return "sysctl vm.memfd_noexec=1";
+    case EMFILE:
+    case ENFILE:
+      return "ulimit -n 1024";
+    default:
+      return "allow memfd_create in the container, for example docker run --security-opt seccomp=unconfined";
+  }
+}
+
+// A job of one node that publishes a segment of the size that is set.
+bool mappings_agree() {
+  const std::size_t bytes = segment_bytes();
+  const std::shared_ptr<am::shm::Segment> one = am::shm::Segment::create(1);
+  one->card(0).segment_bytes = bytes;
+  one->hold_life_lock(0);
+  const std::shared_ptr<am::shm::Segment> other = am::shm::Segment::open(dup(one->fd()));
+  volatile std::byte* const written = one->map_user(0);
+  const volatile std::byte* const read = other->map_user(0);
+  written[0] = std::byte{1};
+  written[bytes - 1] = std::byte{2};
+  return read[0] == std::byte{1} && read[bytes - 1] == std::byte{2};
+}
+
+}  // namespace
+
+Finding check_shared_memory() {
+  // Above this limit the kernel does not answer with an error but with a signal that ends the process.
+  rlimit files{};
+  if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < am::shm::Layout(job_nodes).file_bytes()) {
+    return {Level::fail, subject, "the limit on the size of files is below a job's segment (RLIMIT_FSIZE)",
+            "ulimit -f unlimited"};
+  }
+  const int error = memfd_error();
+  try {
+    if (!mappings_agree()) {
+      return {Level::fail, subject, "what is written through one mapping is not seen through another one",
+              "a sandbox with coherent shared mappings"};
+    }
+    am::shm::Segment::create(job_nodes);
+  } catch (const am::Error& failure) {
+    return {Level::fail, subject, failure.what_failed() + ": " + failure.why(),
+            error != 0 ? memfd_mend(error) : failure.remedy()};
+  }
+  if (error != 0) {
+    return {Level::warn, subject,
+            std::string("memfd_create: ") + std::strerror(error) +
+                "; a file without a name is used, in /dev/shm or /tmp",
+            memfd_mend(error)};
+  }
+  return {Level::ok, subject,
+          "a segment of " + am::core::format_size(segment_bytes()) + " created, mapped, written and read",
+          ""};
+}
+
+}  // namespace aminfo

@@ -1,0 +1,42 @@
+// aminfo: what this build of libam is, which settings it has and what they are now, and whether the machine
+// is fit. Reads and prints; starts no node and joins no job.
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+#include "aminfo/doctor.hpp"
+#include "aminfo/overview.hpp"
+
+namespace {
+
+constexpr const char* help =
+    "aminfo            print version, transports, and every setting with its value and origin\n"
+    "aminfo --doctor   check this machine; print what is wrong and the command that mends it\n"
+    "aminfo --help     print this\n"
+    "\n"
+    "Exit code: 0 all is well, 1 something is wrong (a malformed setting, a FAIL of the doctor), 2 wrong "
+    "arguments.\n";
+
+int run(int argc, char** argv) {
+  if (argc <= 1) return aminfo::print_overview();
+  const std::string_view argument = argv[1];
+  if (argc == 2 && argument == "--doctor") return aminfo::run_doctor();
+  if (argc == 2 && (argument == "--help" || argument == "-h")) {
+    std::fputs(help, stdout);
+    return 0;
+  }
+  const bool known = argument == "--doctor" || argument == "--help" || argument == "-h";
+  std::fprintf(stderr, "aminfo: %s is not an option; try aminfo --help\n", argv[known ? 2 : 1]);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "aminfo: %s\n", error.what());
+    return 1;
+  }
+}

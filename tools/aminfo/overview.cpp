@@ -1,0 +1,99 @@
+#include "aminfo/overview.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <am/error.hpp>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aminfo/doctor.hpp"
+#include "core/settings.hpp"
+
+namespace aminfo {
+namespace {
+
+// Columns as wide as their widest cell; the last one is not padded.
+template <std::size_t columns>
+void print_table(const std::vector<std::array<std::string, columns>>& rows) {
+  std::array<std::size_t, columns> widths{};
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < columns; ++i) {
+      line.append(" ").append(row[i]);
+      if (i + 1 < columns) line.append(widths[i] - row[i].size() + 1, ' ');
+    }
+    std::printf("%s\n", line.c_str());
+  }
+}
+
+// The library says which transports it contains; here is how each is tried. One without a trial is shown as
+// it is: there, but untried.
+std::string usability(std::string_view transport) {
+  if (transport != "shm") return "not tried";
+  const Finding finding = check_shared_memory();
+  return finding.level == Level::fail ? "not usable: " + finding.text + "; aminfo --doctor" : "usable";
+}
+
+void print_transports() {
+  std::printf("\ntransports in this build\n");
+  std::vector<std::array<std::string, 2>> rows;
+  for (const std::string_view transport : am::core::known_transports()) {
+    if (transport != "auto") rows.push_back({std::string(transport), usability(transport)});
+  }
+  print_table(rows);
+}
+
+std::string shown(const std::string& value) { return value.empty() ? "-" : value; }
+
+void print_settings() {
+  using Origin = am::core::SettingRow::Origin;
+  std::printf("\nsettings\n");
+  std::vector<std::array<std::string, 6>> rows = {{"name", "value", "origin", "default", "type", "meaning"}};
+  for (const auto& row : am::core::describe_settings(environ)) {
+    const char* const origin = row.origin == Origin::environment ? "environment" : "default";
+    const std::string value = row.problem.empty() ? shown(row.value) : "malformed";
+    rows.push_back(
+        {std::string(row.name), value, origin, shown(row.default_value), row.type, std::string(row.meaning)});
+  }
+  print_table(rows);
+}
+
+// Every malformed value, where read_settings would stop at the first.
+int report_malformed() {
+  int count = 0;
+  for (const auto& row : am::core::describe_settings(environ)) {
+    if (row.problem.empty()) continue;
+    std::fprintf(stderr, "am: settings: %s\n", row.problem.c_str());
+    ++count;
+  }
+  if (count > 0) return 1;
+  try {
+    am::core::read_settings(environ);
+  } catch (const am::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int print_overview() {
+  std::printf("libam %s\n", AM_VERSION);
+  print_transports();
+  print_settings();
+  std::fflush(stdout);
+  for (const auto& unknown : am::core::unknown_settings(environ)) {
+    std::fprintf(stderr, "%s\n", unknown.text().c_str());
+  }
+  return report_malformed();
+}
+
+}  // namespace aminfo

@@ -1,0 +1,23 @@
+// What the end of one node means for the job, and the words for it. Pure.
+#pragma once
+
+#include <string>
+
+#include "transports/shm/layout.hpp"
+
+namespace amrun {
+
+// How far a node had come with its job when it ended.
+using am::shm::Standing;
+
+// Whether a node with this status, as from waitpid, and this standing failed: everything but code 0 after the
+// job was joined and left.
+bool has_failed(int wait_status, Standing standing);
+
+// amrun's exit code when this node is the first that failed.
+int exit_code_for(int wait_status);
+
+// "was killed by signal 9 (Killed)", "exited with code 0 before it joined the job".
+std::string how_it_ended(int wait_status, Standing standing);
+
+}  // namespace amrun

@@ -1,0 +1,137 @@
+#include "amrun/options.hpp"
+
+#include <getopt.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "amrun/fault.hpp"
+#include "core/setting_value.hpp"
+#include "transports/shm/layout.hpp"
+
+namespace amrun {
+namespace {
+
+enum LongOnly { bind_option = 256, report_bindings_option, version_option };
+
+constexpr option long_options[] = {
+    {"nodes", required_argument, nullptr, 'n'},
+    {"bind", required_argument, nullptr, bind_option},
+    {"report-bindings", no_argument, nullptr, report_bindings_option},
+    {"label", no_argument, nullptr, 'l'},
+    {"help", no_argument, nullptr, 'h'},
+    {"version", no_argument, nullptr, version_option},
+    {nullptr, 0, nullptr, 0},
+};
+
+constexpr const char* see_help = " (amrun --help lists the options)";
+
+am::NodeId parse_nodes(std::string_view text) {
+  am::NodeId nodes = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), nodes);
+  if (error != std::errc() || rest != text.data() + text.size() || nodes < 1 || nodes > am::shm::max_nodes) {
+    throw Fault(wrong_usage, "-n takes a number of nodes from 1 to " + std::to_string(am::shm::max_nodes) +
+                                 ", not " + am::core::in_quotes(text));
+  }
+  return nodes;
+}
+
+Bind parse_bind(std::string_view text) {
+  if (text == "core") return Bind::core;
+  if (text == "none") return Bind::none;
+  throw Fault(wrong_usage, "--bind takes core or none, not " + am::core::in_quotes(text));
+}
+
+// `word` as the user wrote it: "-z", "--lable" or "--label=yes".
+[[noreturn]] void refuse_option(std::string_view word, int letter) {
+  if (!word.starts_with("--")) {
+    throw Fault(wrong_usage, std::string("unknown option -") + static_cast<char>(letter) + see_help);
+  }
+  const std::string_view name = word.substr(2, word.find('=') - 2);
+  const option* nearest = nullptr;
+  for (const option* known = long_options; known->name != nullptr; ++known) {
+    if (name == known->name)
+      throw Fault(wrong_usage, "--" + std::string(known->name) + " takes no value" + see_help);
+    const auto distance = [&](const option* to) {
+      return am::core::edit_distance(name.substr(0, 64), to->name);
+    };
+    if (nearest == nullptr || distance(known) < distance(nearest)) nearest = known;
+  }
+  throw Fault(wrong_usage, "unknown option " + am::core::in_quotes(word) + "; the nearest is --" +
+                               nearest->name + see_help);
+}
+
+}  // namespace
+
+Options parse_options(int argc, char** argv) {
+  Options options;
+  optind = 0;  // glibc: begin anew
+  opterr = 0;  // messages are ours
+  for (;;) {
+    const int before = std::max(optind, 1);
+    // '+': stop at the program; ':': tell a missing value from an unknown option.
+    const int found = getopt_long(argc, argv, "+:n:lh", long_options, nullptr);
+    if (found == -1) break;
+    switch (found) {
+      case 'n':
+        options.nodes = parse_nodes(optarg);
+        break;
+      case 'l':
+        options.label = true;
+        break;
+      case 'h':
+        options.help = true;
+        return options;
+      case bind_option:
+        options.bind = parse_bind(optarg);
+        break;
+      case report_bindings_option:
+        options.report_bindings = true;
+        break;
+      case version_option:
+        options.version = true;
+        return options;
+      case ':':
+        throw Fault(wrong_usage, std::string(argv[optind - 1]) + " takes a value" + see_help);
+      default:
+        refuse_option(argv[before], optopt);
+    }
+  }
+  if (optind >= argc) {
+    throw Fault(wrong_usage, "no program to start: amrun [options] program [arguments...]");
+  }
+  options.program = argv + optind;
+  return options;
+}
+
+const char* help_text() {
+  return "amrun [options] program [arguments...]\n"
+         "\n"
+         "Starts a job on this machine: nodes of the program that exchange active messages.\n"
+         "\n"
+         "  -n, --nodes N        how many nodes; without it, one per core that amrun may use\n"
+         "  --bind core|none     core: each node keeps to one core, with more nodes than cores they take "
+         "turns;\n"
+         "                       none: the system moves them. Without it, core where each node gets a core "
+         "of\n"
+         "                       its own and nothing limits the job to fewer (a container's quota), else "
+         "none\n"
+         "  --report-bindings    print where each node is bound\n"
+         "  -l, --label          begin each line of output with the number of its node, as in \"[3] text\"\n"
+         "  -h, --help           print this\n"
+         "  --version            print the version\n"
+         "\n"
+         "Node 0 reads amrun's standard input, the others read nothing. The environment is passed on, and so "
+         "are\n"
+         "the signals INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT; a second INT kills the job at once.\n"
+         "\n"
+         "When a node fails, the job ends: amrun says which node, and how. Exit code: that of the first node "
+         "that\n"
+         "failed (128 + signal), 1 for a node that never joined the job, 2 for wrong options, 126 for a "
+         "program\n"
+         "that cannot be started, 127 for one that is not found.\n";
+}
+
+}  // namespace amrun

@@ -1,0 +1,27 @@
+// The command line of amrun. Pure but for getopt's own state: main thread only.
+#pragma once
+
+#include <am/types.hpp>
+#include <optional>
+
+namespace amrun {
+
+enum class Bind { automatic, core, none };
+
+struct Options {
+  std::optional<am::NodeId> nodes;  // nothing: one per core that amrun may use
+  Bind bind = Bind::automatic;
+  bool report_bindings = false;
+  bool label = false;
+  bool help = false;
+  bool version = false;
+  char** program = nullptr;  // name and arguments, ended by a null pointer; null with help and version only
+};
+
+// Options end at the first word that is none: what follows belongs to the program. Throws Fault
+// (wrong_usage).
+Options parse_options(int argc, char** argv);
+
+const char* help_text();
+
+}  // namespace amrun

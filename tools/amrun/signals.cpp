@@ -1,0 +1,61 @@
+#include "amrun/signals.hpp"
+
+#include <time.h>
+
+namespace amrun {
+namespace {
+
+constexpr int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+bool is_ignored(int number) {
+  struct sigaction action;
+  return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+Signals::Signals() {
+  // Whoever started amrun may ignore the end of children; then the kernel would keep no exit code for us.
+  signal(SIGCHLD, SIG_DFL);
+  sigemptyset(&awaited_);
+  sigaddset(&awaited_, SIGCHLD);
+  for (const int number : passed_on) {
+    if (!is_ignored(number)) sigaddset(&awaited_, number);
+  }
+  sigprocmask(SIG_BLOCK, &awaited_, &original_mask_);
+
+  // A reader that has gone away is an error of write, not the end of amrun.
+  sigaction(SIGPIPE, nullptr, &original_pipe_);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+Signals::~Signals() { sigprocmask(SIG_SETMASK, &original_mask_, nullptr); }
+
+std::optional<siginfo_t> Signals::wait(std::optional<std::uint64_t> timeout_ns) const {
+  siginfo_t info;
+  if (!timeout_ns) {
+    while (sigwaitinfo(&awaited_, &info) < 0) {  // EINTR: stopped and continued
+    }
+    return info;
+  }
+  const timespec timeout{static_cast<time_t>(*timeout_ns / 1'000'000'000),
+                         static_cast<long>(*timeout_ns % 1'000'000'000)};
+  if (sigtimedwait(&awaited_, &info, &timeout) < 0) return std::nullopt;
+  return info;
+}
+
+void Signals::let_end_amrun() const {
+  while (wait(0)) {
+  }
+  sigset_t ending;
+  sigemptyset(&ending);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&ending, number);
+  sigprocmask(SIG_UNBLOCK, &ending, nullptr);
+}
+
+void Signals::restore_in_node() const noexcept {
+  sigaction(SIGPIPE, &original_pipe_, nullptr);
+  sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
+}
+
+}  // namespace amrun

@@ -1,0 +1,161 @@
+#include "amrun/supervise.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "amrun/ending.hpp"
+#include "amrun/fault.hpp"
+#include "amrun/leftovers.hpp"
+
+namespace amrun {
+namespace {
+
+// From the polite request to the end.
+constexpr std::uint64_t grace_ns = 1'000'000'000;
+
+std::string host_name() {
+  char name[256] = "?";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(am::shm::Segment& segment, const Spawner& spawner, const Signals& signals, Say say)
+    : segment_(segment), spawner_(spawner), signals_(signals), say_(std::move(say)) {
+  adopt_orphans();
+}
+
+Supervisor::~Supervisor() {
+  send_all(SIGKILL);
+  for (const Node node : running_) waitpid(node.pid, nullptr, 0);
+  end_leftovers();
+}
+
+void Supervisor::add(am::NodeId node, pid_t pid) { running_.push_back({node, pid}); }
+
+int Supervisor::run() {
+  while (!running_.empty()) {
+    std::optional<std::uint64_t> timeout_ns;
+    if (kill_at_ns_) {
+      const std::uint64_t now_ns = am::shm::monotonic_ns();
+      timeout_ns = *kill_at_ns_ - std::min(now_ns, *kill_at_ns_);
+    }
+    if (const auto info = signals_.wait(timeout_ns)) {
+      take(*info);
+    } else if (kill_at_ns_ && am::shm::monotonic_ns() >= *kill_at_ns_) {
+      send_all(SIGKILL);
+      kill_at_ns_.reset();
+    }
+  }
+  end_leftovers();
+  return exit_code_ != 0 || any_success_ ? exit_code_ : first_failure_;
+}
+
+void Supervisor::take(const siginfo_t& info) {
+  if (info.si_signo == SIGCHLD) {
+    collect();
+  } else if (info.si_signo == SIGINT && interrupted_) {
+    kill_job();
+  } else {
+    interrupted_ = interrupted_ || info.si_signo == SIGINT;
+    pass_on(info);
+  }
+}
+
+void Supervisor::pass_on(const siginfo_t& info) {
+  const int number = info.si_signo;
+  if (number != SIGCONT) last_passed_on_ = number;
+  // What the terminal sends (Ctrl-C, Ctrl-Z), it sends to the whole process group, and nodes are in ours
+  // unless they have left it.
+  const bool from_terminal = info.si_code == SI_KERNEL;
+  for (const Node node : running_) {
+    if (!from_terminal || getpgid(node.pid) != getpgrp()) kill(node.pid, number);
+  }
+  if (number == SIGTSTP) kill(getpid(), SIGSTOP);
+}
+
+// The user's patience has ended.
+void Supervisor::kill_job() {
+  if (!ending_) {
+    ending_ = true;
+    ended_by_ = SIGINT;
+    exit_code_ = signal_base + SIGINT;
+    say_("the job was killed after the second signal 2 (Interrupt)");
+  }
+  send_all(SIGKILL);
+}
+
+void Supervisor::collect() {
+  int wait_status = 0;
+  for (pid_t pid = 0; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;) {
+    const auto node = std::ranges::find(running_, pid, &Node::pid);
+    if (node == running_.end()) continue;  // an orphan of a node
+    const Node ended = *node;
+    running_.erase(node);
+    node_ended(ended, wait_status);
+  }
+}
+
+void Supervisor::node_ended(Node node, int wait_status) {
+  // Its last stores are seen: the kernel reports an end after it.
+  const auto standing =
+      static_cast<Standing>(segment_.card(node.id).standing.load(std::memory_order_acquire));
+  if (ending_) return;
+  if (!has_failed(wait_status, standing)) {
+    any_success_ = true;
+    return;
+  }
+  if (standing != Standing::left) segment_.mark(node.id, Standing::dead, wait_status);
+  if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == last_passed_on_) ended_by_ = last_passed_on_;
+  report(node, wait_status, standing);
+
+  const int code = exit_code_for(wait_status);
+  if (first_failure_ == 0) first_failure_ = code;
+  const bool goes_on = ended_by_ == 0 && standing != Standing::absent && job_survives(node.id);
+  // A job can do without a node that died. What a node says by its exit code, having left in good order, counts.
+  if (exit_code_ == 0 && (!goes_on || standing == Standing::left)) exit_code_ = code;
+  if (!goes_on) end_job();
+}
+
+void Supervisor::report(Node node, int wait_status, Standing standing) {
+  const Trouble trouble = spawner_.trouble(node.id);
+  if (trouble.step != Trouble::Step::none) {
+    say_(spawner_.describe(trouble));
+  } else if (ended_by_ != 0) {
+    say_("the job was ended by signal " + std::to_string(ended_by_) + " (" + strsignal(ended_by_) + ")");
+  } else {
+    say_("node " + std::to_string(node.id) + " (pid " + std::to_string(node.pid) + ", host " + host_name() +
+         ") " + how_it_ended(wait_status, standing));
+  }
+}
+
+// Nodes that have not joined yet have no say: they learn of the death when they do.
+bool Supervisor::job_survives(am::NodeId dead) const {
+  for (am::NodeId id = 0; id < segment_.nodes(); ++id) {
+    const am::shm::NodeCard& card = segment_.card(id);
+    const auto standing = static_cast<Standing>(card.standing.load(std::memory_order_acquire));
+    const bool counts = id == dead || standing == Standing::joined;
+    if (counts && card.survives.load(std::memory_order_relaxed) != 1)
+      return false;  // written before standing
+  }
+  return true;
+}
+
+void Supervisor::end_job() {
+  ending_ = true;
+  kill_at_ns_ = am::shm::monotonic_ns() + grace_ns;
+  send_all(SIGTERM);
+  send_all(SIGCONT);  // one that is stopped would not hear
+}
+
+void Supervisor::send_all(int number) const {
+  for (const Node node : running_) kill(node.pid, number);
+}
+
+}  // namespace amrun

@@ -1,0 +1,67 @@
+// Watching a running job: takes what its nodes end with and the signals that reach amrun, and ends the job
+// when a node fails. Sleeps until something happens; main thread only.
+#pragma once
+
+#include <sys/types.h>
+#include <am/types.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "amrun/signals.hpp"
+#include "amrun/spawn.hpp"
+#include "transports/shm/segment.hpp"
+
+namespace amrun {
+
+class Supervisor {
+ public:
+  using Say = std::function<void(const std::string& line)>;  // to the user, without "amrun: "; must not wait
+
+  Supervisor(am::shm::Segment& segment, const Spawner& spawner, const Signals& signals, Say say);
+  // Whatever is still running when something went wrong is killed.
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  void add(am::NodeId node, pid_t pid);
+  // Until no node is left, and nothing that nodes have started. Returns amrun's exit code.
+  int run();
+  // The signal that amrun got and the job ended by, or 0.
+  [[nodiscard]] int ended_by() const noexcept { return ended_by_; }
+
+ private:
+  struct Node {
+    am::NodeId id;
+    pid_t pid;
+  };
+
+  void take(const siginfo_t& info);
+  void pass_on(const siginfo_t& info);
+  void kill_job();
+  void collect();
+  void node_ended(Node node, int wait_status);
+  void report(Node node, int wait_status, am::shm::Standing standing);
+  [[nodiscard]] bool job_survives(am::NodeId dead) const;
+  void end_job();
+  void send_all(int number) const;
+
+  am::shm::Segment& segment_;
+  const Spawner& spawner_;
+  const Signals& signals_;
+  Say say_;
+  std::vector<Node> running_;
+  std::optional<std::uint64_t> kill_at_ns_;  // monotonic: when patience with the nodes of a failed job ends
+  bool interrupted_ = false;
+  bool ending_ = false;
+  int last_passed_on_ = 0;
+  int ended_by_ = 0;
+  int exit_code_ = 0;
+  int first_failure_ = 0;  // counts when every node of a job that means to survive has died
+  bool any_success_ = false;
+};
+
+}  // namespace amrun
