@@ -1,0 +1,54 @@
+#include "job.hpp"
+
+#include <am/node.hpp>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "pinning.hpp"
+
+namespace ambench {
+
+namespace {
+
+// One write per line, so that lines of several nodes do not mix.
+void say(const std::string& line) {
+  std::fputs(line.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+Finished run_under_amrun(const std::string& program, int nodes, const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{
+      own_folder() + "/amrun", "-n", std::to_string(nodes), "--bind", "core", program};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  Finished finished = run(command);
+  if (!finished.ok()) {
+    throw std::runtime_error("the job of " + std::to_string(nodes) +
+                             " nodes failed: " + finished.how_it_ended());
+  }
+  return finished;
+}
+
+Finished run_job(const std::string& measure, int nodes, const std::vector<std::string>& arguments) {
+  std::vector<std::string> all{"--child", measure};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return run_under_amrun(own_folder() + "/ambench", nodes, all);
+}
+
+std::optional<CorePair> cores_of(const Finished& job) {
+  const std::vector<int> cpus = job.cpus();
+  if (cpus[0] < 0 || cpus[1] < 0 || cpus[0] == cpus[1]) return std::nullopt;
+  return CorePair{cpus[0], cpus[1]};
+}
+
+void say_figure(const std::string& name, double value) {
+  say("figure " + name + " " + std::to_string(value) + "\n");
+}
+
+void say_place(const am::Node& node) {
+  if (node.id() < 2) say("cpu " + std::to_string(node.id()) + " " + std::to_string(pinned_cpu()) + "\n");
+}
+
+}  // namespace ambench

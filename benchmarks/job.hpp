@@ -1,0 +1,38 @@
+// How a measure gets several nodes: ambench starts itself again under amrun, and node 0 says what it measured
+// on its standard output.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "limits/pair.hpp"
+#include "subprocess.hpp"
+
+namespace am {
+class Node;
+}
+
+namespace ambench {
+
+// One job of `nodes` nodes that runs `measure`'s run_node with `arguments`. Throws std::runtime_error when it
+// fails.
+Finished run_job(const std::string& measure, int nodes, const std::vector<std::string>& arguments = {});
+
+// amrun with `nodes` nodes of `program`, bound to cores.
+Finished run_under_amrun(const std::string& program, int nodes, const std::vector<std::string>& arguments);
+
+// The two cores that nodes 0 and 1 of `job` were bound to; nothing where they were not bound to two.
+std::optional<CorePair> cores_of(const Finished& job);
+inline constexpr const char* nothing_beside_unbound =
+    "neither limit nor neighbours: libam's nodes were not bound to two cores, so nothing is measured on the "
+    "same ones";
+
+// Inside the job: a figure of this repetition.
+void say_figure(const std::string& name, double value);
+
+// Inside the job: where this node runs. For the two nodes that measure.
+void say_place(const am::Node& node);
+
+}  // namespace ambench

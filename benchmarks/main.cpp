@@ -1,0 +1,82 @@
+// ambench: what libam costs on this machine, beside what the machine allows and what others need. It reports
+// and never judges: no figure makes it fail.
+//
+// `ambench --child MEASURE ...` is how it starts itself in the nodes of a job (job.hpp); users do not.
+
+#include <am/am.hpp>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+namespace {
+
+using ambench::Measure;
+
+constexpr std::array<const Measure*, 9> measures{&ambench::pingpong,  &ambench::flood,      &ambench::bulk,
+                                                 &ambench::overheads, &ambench::idle_peers, &ambench::barrier,
+                                                 &ambench::startup,   &ambench::memory,     &ambench::limits};
+
+int run_as_node(int argc, char** argv) {
+  am::Node& node = am::start(argc, argv);
+  const std::vector<std::string> arguments(argv + 3, argv + argc);
+  for (const Measure* measure : measures) {
+    if (measure->run_node != nullptr && std::string(argv[2]) == measure->name) {
+      measure->run_node(node, arguments);
+      return 0;
+    }
+  }
+  std::fprintf(stderr, "ambench: no measure '%s' runs in a job\n", argv[2]);
+  return 2;
+}
+
+// Opened before anything is measured: a name that cannot be written is said at once.
+std::ofstream open_json(const std::string& file) {
+  std::ofstream out;
+  if (file.empty()) return out;
+  out.open(file);
+  if (!out) throw ambench::UsageError("cannot write " + file);
+  return out;
+}
+
+int measure(int argc, char** argv) {
+  const ambench::Options options = ambench::parse_options(argc, argv, measures);
+  if (options.help) {
+    std::cout << ambench::help_text(measures);
+    return 0;
+  }
+  std::ofstream json = open_json(options.json_file);
+  const ambench::Report report = options.measure->measure(options);
+  print_table(std::cout, report);
+  if (json.is_open()) {
+    json << to_json(report).dump(2) << "\n";
+    json.close();
+    if (!json) throw std::runtime_error("cannot write " + options.json_file);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc >= 3 && std::string(argv[1]) == "--child") return run_as_node(argc, argv);
+    return measure(argc, argv);
+  } catch (const ambench::UsageError& error) {
+    std::fprintf(stderr, "ambench: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ambench: %s\n", error.what());
+    return 1;
+  }
+}

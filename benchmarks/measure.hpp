@@ -1,0 +1,42 @@
+// What a measure is to main.cpp: one file each, listed there.
+
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "options.hpp"
+#include "report.hpp"
+
+namespace am {
+class Node;
+}
+
+namespace ambench {
+
+struct Measure {
+  const char* name;
+  const char* meaning;  // one line
+  int least_nodes;      // for -n; 0 where there is no choice
+  bool can_compare;
+  // Runs in ambench itself. Throws std::runtime_error.
+  Report (*measure)(const Options& options);
+  // Runs in every node of a job that `measure` starts (job.hpp), with the arguments given there. nullptr: no
+  // jobs.
+  void (*run_node)(am::Node& node, std::span<const std::string> arguments);
+};
+
+extern const Measure pingpong;
+extern const Measure flood;
+extern const Measure bulk;
+extern const Measure overheads;
+extern const Measure idle_peers;
+extern const Measure barrier;
+extern const Measure startup;
+extern const Measure memory;
+extern const Measure limits;
+
+// The head of a report, filled in as far as options tell.
+Report report_of(const Measure& measure, const Options& options, int nodes);
+
+}  // namespace ambench

@@ -1,0 +1,115 @@
+#include "options.hpp"
+
+#include <getopt.h>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <string_view>
+#include <system_error>
+
+#include "measure.hpp"
+
+namespace ambench {
+
+namespace {
+
+constexpr int max_repetitions = 10'000;
+constexpr int max_nodes = 4096;
+
+int number(const std::string& option, std::string_view text, int least, int most) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    throw UsageError(option + " takes a number from " + std::to_string(least) + " to " +
+                     std::to_string(most) + ", not '" + std::string(text) + "'");
+  }
+  return value;
+}
+
+std::string list_of(std::span<const Measure* const> measures) {
+  std::string text;
+  for (const Measure* measure : measures) {
+    std::array<char, 160> line{};
+    std::snprintf(line.data(), line.size(), "  %-12s %s\n", measure->name, measure->meaning);
+    text += line.data();
+  }
+  return text;
+}
+
+const Measure* find_measure(const std::string& name, std::span<const Measure* const> measures) {
+  for (const Measure* measure : measures) {
+    if (name == measure->name) return measure;
+  }
+  throw UsageError("no measure is called '" + name + "'; there are:\n" + list_of(measures));
+}
+
+void check(const Options& options) {
+  const Measure& measure = *options.measure;
+  const std::string name = measure.name;
+  if (options.nodes != 0 && measure.least_nodes == 0)
+    throw UsageError(name + " has a fixed number of nodes: no -n");
+  if (options.nodes != 0 && options.nodes < measure.least_nodes) {
+    throw UsageError(name + " needs at least -n " + std::to_string(measure.least_nodes));
+  }
+  if (options.compare && !measure.can_compare)
+    throw UsageError(name + " has nothing to compare with: no --compare");
+}
+
+}  // namespace
+
+Options parse_options(int argc, char** argv, std::span<const Measure* const> measures) {
+  const std::array<option, 6> known{{{"json", required_argument, nullptr, 'j'},
+                                     {"compare", no_argument, nullptr, 'c'},
+                                     {"reps", required_argument, nullptr, 'r'},
+                                     {"nodes", required_argument, nullptr, 'n'},
+                                     {"help", no_argument, nullptr, 'h'},
+                                     {nullptr, 0, nullptr, 0}}};
+  Options options;
+  opterr = 0;
+  for (;;) {
+    switch (getopt_long(argc, argv, ":n:h", known.data(), nullptr)) {
+      case 'j':
+        options.json_file = optarg;
+        break;
+      case 'c':
+        options.compare = true;
+        break;
+      case 'r':
+        options.repetitions = number("--reps", optarg, 1, max_repetitions);
+        break;
+      case 'n':
+        options.nodes = number("-n", optarg, 1, max_nodes);
+        break;
+      case 'h':
+        options.help = true;
+        return options;
+      case ':':
+        throw UsageError(std::string(argv[optind - 1]) + " needs a value");
+      case '?':
+        throw UsageError("unknown option '" +
+                         (optopt != 0 ? std::string("-") + static_cast<char>(optopt) : argv[optind - 1]) +
+                         "'");
+      default:
+        if (optind >= argc) throw UsageError("which measure? There are:\n" + list_of(measures));
+        options.measure = find_measure(argv[optind], measures);
+        if (optind + 1 < argc)
+          throw UsageError(std::string("one measure at a time: '") + argv[optind + 1] + "' is left over");
+        check(options);
+        return options;
+    }
+  }
+}
+
+std::string help_text(std::span<const Measure* const> measures) {
+  return "usage: ambench MEASURE [--json FILE] [--compare] [--reps N] [-n NODES]\n\n"
+         "Measures libam on this machine; starts its own jobs with the amrun beside it.\n\n" +
+         list_of(measures) +
+         "\n"
+         "  --json FILE  also write the figures to FILE\n"
+         "  --compare    measure Open MPI and UCX too, where they are installed\n"
+         "  --reps N     repetitions (11); figures are median, min and max over them\n"
+         "  -n NODES     size of the job, for measures that have a choice\n";
+}
+
+}  // namespace ambench

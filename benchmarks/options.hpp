@@ -1,0 +1,32 @@
+// The command line of ambench.
+
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace ambench {
+
+struct Measure;
+
+struct Options {
+  const Measure* measure = nullptr;
+  std::string json_file;  // empty: no file
+  bool compare = false;
+  int repetitions = 11;
+  int nodes = 0;  // 0: the measure's own choice
+  bool help = false;
+};
+
+// Wrong use of the command line: one line for the user, exit code 2.
+class UsageError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws UsageError.
+Options parse_options(int argc, char** argv, std::span<const Measure* const> measures);
+
+std::string help_text(std::span<const Measure* const> measures);
+
+}  // namespace ambench

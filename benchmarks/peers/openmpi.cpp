@@ -1,0 +1,44 @@
+#include "peers/openmpi.hpp"
+
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "pinning.hpp"
+
+namespace ambench {
+
+OpenMpi::OpenMpi() : program_(own_folder() + "/../libexec/ambench/openmpi_peer") {
+  if (find_program("mpirun").empty()) {
+    unavailable_ = "not installed";
+    return;
+  }
+  const Finished version = ambench::run({"mpirun", "--version"}, {}, Errors::collected);
+  const std::string first_line = version.output.substr(0, version.output.find('\n'));
+  if (first_line.find("Open MPI") == std::string::npos) {
+    unavailable_ = "not installed (mpirun is of another MPI)";
+  } else if (access(program_.c_str(), X_OK) != 0) {
+    unavailable_ = "installed, but ambench was built without MPI's headers";
+  }
+  const std::size_t bracket = first_line.find(") ");
+  name_ = "Open MPI " + (bracket == std::string::npos ? first_line : first_line.substr(bracket + 2)) +
+          ", mpirun --bind-to core, transport left at its default";
+}
+
+Finished OpenMpi::run(const std::string& measure, int nodes,
+                      const std::vector<std::string>& arguments) const {
+  std::vector<std::string> command{"mpirun", "-n", std::to_string(nodes)};
+  if (geteuid() == 0) command.push_back("--allow-run-as-root");
+  if (nodes > static_cast<int>(core_cpus().size())) {
+    command.insert(command.end(), {"--oversubscribe", "--bind-to", "none"});
+  } else {
+    command.insert(command.end(), {"--bind-to", "core"});
+  }
+  command.insert(command.end(), {program_, measure});
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  Finished finished = ambench::run(command, {}, Errors::collected);
+  if (!finished.ok()) throw std::runtime_error("Open MPI's " + measure + ": " + finished.how_it_ended());
+  return finished;
+}
+
+}  // namespace ambench

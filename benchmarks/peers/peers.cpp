@@ -1,0 +1,59 @@
+#include "peers/peers.hpp"
+
+#include <stdexcept>
+
+namespace ambench {
+
+Peers::Peers(Who who) {
+  if (who == Who::nobody) return;
+  openmpi_.emplace();
+  no_openmpi_ = openmpi_->unavailable();
+  if (who == Who::openmpi) return;
+  ucx_.emplace();
+  no_ucx_ = ucx_->unavailable();
+}
+
+void Peers::with_openmpi(const std::function<void(const OpenMpi&)>& ask) {
+  if (!openmpi_ || !no_openmpi_.empty()) return;
+  try {
+    ask(*openmpi_);
+  } catch (const std::runtime_error& error) {
+    no_openmpi_ = std::string("failed: ") + error.what();
+  }
+}
+
+void Peers::with_ucx(const std::function<void(const Ucx&)>& ask) {
+  if (!ucx_ || !no_ucx_.empty()) return;
+  try {
+    ask(*ucx_);
+  } catch (const std::runtime_error& error) {
+    no_ucx_ = std::string("failed: ") + error.what();
+  }
+}
+
+void Peers::describe(Report& report) const {
+  if (openmpi_) report.peers.push_back(no_openmpi_.empty() ? openmpi_->name() : "Open MPI: " + no_openmpi_);
+  if (ucx_) report.peers.push_back(no_ucx_.empty() ? ucx_->name() : "UCX: " + no_ucx_);
+}
+
+void Peers::compare(Row& row, const Series& series, const std::string& prefix, const std::string& figure,
+                    const std::string& id, const std::string& label) const {
+  const bool is_ucx = id.starts_with("ucx");
+  if (is_ucx ? !ucx_ : !openmpi_) return;
+  const std::string& reason = is_ucx ? no_ucx_ : no_openmpi_;
+  if (reason.empty()) {
+    ambench::compare(row, series, prefix, figure, id, label);
+  } else {
+    row.note(id + "_" + figure, label, reason);
+  }
+}
+
+void compare(Row& row, const Series& series, const std::string& prefix, const std::string& figure,
+             const std::string& id, const std::string& label) {
+  const std::string name = id + "_" + figure;
+  const std::vector<double>& other = series.at(prefix + name);
+  row.figure(name, label, other);
+  row.figure("to_" + id + "_ratio", "  libam / " + label, ratios(series.at(prefix + figure), other));
+}
+
+}  // namespace ambench

@@ -1,0 +1,47 @@
+// The neighbours that --compare sets beside libam, and how their figures stand in a row: what each measured,
+// and the ratio libam / neighbour, or why there is none.
+
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "peers/openmpi.hpp"
+#include "peers/ucx.hpp"
+#include "report.hpp"
+
+namespace ambench {
+
+class Peers {
+ public:
+  enum class Who { nobody, openmpi, openmpi_and_ucx };
+
+  // Looks for the neighbours; calls below that concern others do nothing.
+  explicit Peers(Who who);
+
+  // Measures with a neighbour where it can be used. What `ask` throws becomes the reason why it has no
+  // figures.
+  void with_openmpi(const std::function<void(const OpenMpi&)>& ask);
+  void with_ucx(const std::function<void(const Ucx&)>& ask);
+
+  // Names and versions, for the head of the report.
+  void describe(Report& report) const;
+
+  // The neighbour's figure `prefix` + `id` + "_" + `figure`, beside libam's `prefix` + `figure`. An id that
+  // begins with "ucx" is UCX's, any other Open MPI's.
+  void compare(Row& row, const Series& series, const std::string& prefix, const std::string& figure,
+               const std::string& id, const std::string& label) const;
+
+ private:
+  std::optional<OpenMpi> openmpi_;
+  std::optional<Ucx> ucx_;
+  std::string no_openmpi_;
+  std::string no_ucx_;
+};
+
+// The same for any other party that was measured in every repetition, such as the limit.
+void compare(Row& row, const Series& series, const std::string& prefix, const std::string& figure,
+             const std::string& id, const std::string& label);
+
+}  // namespace ambench

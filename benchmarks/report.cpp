@@ -1,0 +1,157 @@
+#include "report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ostream>
+#include <stdexcept>
+#include <string_view>
+
+namespace ambench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::pair<std::string_view, const char*>, 9> units{{{"_ns", "ns"},
+                                                                         {"_us", "us"},
+                                                                         {"_ms", "ms"},
+                                                                         {"_cycles", "cycles"},
+                                                                         {"_million_per_s", "M/s"},
+                                                                         {"_gb_per_s", "GB/s"},
+                                                                         {"_kib", "KiB"},
+                                                                         {"_bytes", "bytes"},
+                                                                         {"_ratio", "x"}}};
+
+// Four digits that mean something, never an exponent.
+std::string rounded(double value) {
+  const double size = value < 0 ? -value : value;
+  const int decimals = size >= 999.5 ? 0 : size >= 99.95 ? 1 : size >= 0.9995 ? 2 : 3;
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+std::string padded_right(const std::string& text, std::size_t width) {
+  return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
+}
+
+std::string padded_left(const std::string& text, std::size_t width) {
+  return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
+}
+
+std::string where_it_ran(const Report& report) {
+  if (!report.pinned()) return "not pinned";
+  std::string text = "pinned to processors";
+  for (const int cpu : report.cpus) text.append(" ").append(std::to_string(cpu));
+  return text;
+}
+
+void print_head(std::ostream& out, const Report& report) {
+  const Machine& machine = report.machine;
+  out << "ambench " << report.measure << ": " << report.meaning << "\n";
+  out << "  " << report.nodes << " nodes, " << report.transport << ", " << where_it_ran(report)
+      << "; median, min and max of " << report.repetitions
+      << (report.repetitions == 1 ? " repetition\n" : " repetitions\n");
+  out << "  " << machine.cpu << ", " << machine.cores << " cores, " << machine.kernel << ", "
+      << machine.compiler << ", " << machine.build_type << " build\n";
+  for (const std::string& peer : report.peers) out << "  compared with " << peer << "\n";
+  for (const std::string& remark : report.remarks) out << "  " << remark << "\n";
+  if (!machine.optimized)
+    out << "  WARNING: a debug or instrumented build: the figures say nothing about libam\n";
+  if (!report.pinned()) out << "  WARNING: not pinned: nodes wandered between cores while they were timed\n";
+  if (report.oversubscribed()) {
+    out << "  WARNING: oversubscribed: " << report.nodes << " nodes on " << machine.cores
+        << " cores; where more of them run than there are cores, the scheduler is timed too\n";
+  }
+}
+
+}  // namespace
+
+std::string unit_of(const std::string& name) {
+  for (const auto& [suffix, unit] : units) {
+    if (name.size() > suffix.size() && name.ends_with(suffix)) return unit;
+  }
+  throw std::logic_error("the figure '" + name + "' has no unit in its name");
+}
+
+Row& Row::key(const std::string& name, const nlohmann::ordered_json& value) {
+  keys_.emplace_back(name, value);
+  return *this;
+}
+
+Row& Row::figure(const std::string& name, const std::string& label, const std::vector<double>& samples) {
+  (void)unit_of(name);
+  lines_.push_back({name, label, summarize(samples)});
+  return *this;
+}
+
+Row& Row::note(const std::string& name, const std::string& label, const std::string& text) {
+  lines_.push_back({name, label, text});
+  return *this;
+}
+
+bool Report::pinned() const { return !cpus.empty() && std::find(cpus.begin(), cpus.end(), -1) == cpus.end(); }
+
+void print_table(std::ostream& out, const Report& report) {
+  print_head(out, report);
+  constexpr std::size_t number_width = 10;
+  std::size_t label_width = 0;
+  for (const Row& row : report.rows) {
+    for (const Row::Line& line : row.lines_) label_width = std::max(label_width, line.label.size());
+  }
+  out << "\n  " << padded_right("", label_width + 2);
+  for (const char* column : {"median", "min", "max"}) out << padded_left(column, number_width);
+  out << "\n";
+  for (const Row& row : report.rows) {
+    out << row.title_ << "\n";
+    for (const Row::Line& line : row.lines_) {
+      out << "  " << padded_right(line.label, label_width + 2);
+      if (const auto* text = std::get_if<std::string>(&line.value)) {
+        out << "  " << *text << "\n";
+        continue;
+      }
+      const Summary& summary = std::get<Summary>(line.value);
+      for (const double value : {summary.median, summary.min, summary.max}) {
+        out << padded_left(rounded(value), number_width);
+      }
+      out << "  " << unit_of(line.name) << "\n";
+    }
+  }
+}
+
+nlohmann::ordered_json to_json(const Report& report) {
+  const Machine& machine = report.machine;
+  Json json;
+  json["measure"] = report.measure;
+  json["transport"] = report.transport;
+  json["nodes"] = report.nodes;
+  json["machine"] = {{"cpu", machine.cpu},
+                     {"cores", machine.cores},
+                     {"kernel", machine.kernel},
+                     {"compiler", machine.compiler},
+                     {"build_type", machine.build_type},
+                     {"optimized", machine.optimized},
+                     {"pinned", report.pinned()},
+                     {"cpus", report.cpus},
+                     {"oversubscribed", report.oversubscribed()},
+                     {"repetitions", report.repetitions},
+                     {"peers", report.peers}};
+  json["rows"] = Json::array();
+  for (const Row& row : report.rows) {
+    Json object = Json::object();
+    for (const auto& [name, value] : row.keys_) object[name] = value;
+    for (const Row::Line& line : row.lines_) {
+      if (const auto* text = std::get_if<std::string>(&line.value)) {
+        object[line.name] = *text;
+      } else {
+        const Summary& summary = std::get<Summary>(line.value);
+        object[line.name] = {{"min", summary.min}, {"median", summary.median}, {"max", summary.max}};
+      }
+    }
+    json["rows"].push_back(std::move(object));
+  }
+  return json;
+}
+
+}  // namespace ambench

@@ -1,0 +1,68 @@
+// The result of a measure, and its two forms: a table for people and the JSON of design.md section 14.
+
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "machine.hpp"
+#include "statistics.hpp"
+
+namespace ambench {
+
+struct Report;
+
+// One row of the JSON; one block of lines in the table.
+class Row {
+ public:
+  // `title` stands over the block. Keys are the JSON's way to tell rows apart: {"bytes", 8}.
+  explicit Row(std::string title) : title_(std::move(title)) {}
+
+  Row& key(const std::string& name, const nlohmann::ordered_json& value);
+  // `name` ends in a unit that unit_of() knows; `label` is the line's first column.
+  Row& figure(const std::string& name, const std::string& label, const std::vector<double>& samples);
+  // In place of a figure: why there is none, or what it was.
+  Row& note(const std::string& name, const std::string& label, const std::string& text);
+
+ private:
+  friend void print_table(std::ostream& out, const Report& report);
+  friend nlohmann::ordered_json to_json(const Report& report);
+
+  struct Line {
+    std::string name;
+    std::string label;
+    std::variant<Summary, std::string> value;
+  };
+  std::string title_;
+  std::vector<std::pair<std::string, nlohmann::ordered_json>> keys_;
+  std::vector<Line> lines_;
+};
+
+struct Report {
+  std::string measure;
+  std::string meaning;
+  std::string transport;
+  int nodes = 0;  // of the largest job
+  int repetitions = 0;
+  Machine machine = this_machine();
+  std::vector<int> cpus;           // of the measuring nodes; -1 is a node that was not bound
+  std::vector<std::string> peers;  // who was compared with, and in which version
+  std::vector<std::string> remarks;
+  std::vector<Row> rows;
+
+  [[nodiscard]] bool pinned() const;
+  [[nodiscard]] bool oversubscribed() const { return nodes > machine.cores; }
+};
+
+// The unit that a figure's name ends in, as the table prints it. Throws std::logic_error for a name without
+// one.
+std::string unit_of(const std::string& name);
+
+void print_table(std::ostream& out, const Report& report);
+nlohmann::ordered_json to_json(const Report& report);
+
+}  // namespace ambench

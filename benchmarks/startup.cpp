@@ -1,0 +1,52 @@
+// `ambench startup`: from starting amrun to its exit, of a program that joins, passes one barrier and leaves.
+
+#include "clock.hpp"
+#include "job.hpp"
+#include "measure.hpp"
+#include "peers/peers.hpp"
+#include "pinning.hpp"
+#include "progress.hpp"
+
+namespace ambench {
+
+namespace {
+
+Report measure_startup(const Options& options) {
+  std::vector<int> job_sizes{2, 8, 32};
+  if (options.nodes != 0) job_sizes = {options.nodes};
+  Report report = report_of(startup, options, job_sizes.back());
+  report.cpus = core_cpus();  // amrun --bind core: nodes take turns on them
+  Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody);
+  Series series;
+  Progress progress("startup", options.repetitions);
+  const std::string program = own_folder() + "/../libexec/ambench/do_nothing";
+  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
+    progress.step();
+    for (const int nodes : job_sizes) {
+      const std::string prefix = std::to_string(nodes) + "/";
+      series.add(prefix + "startup_ms", run_under_amrun(program, nodes, {}).wall_ns / 1e6);
+      peers.with_openmpi([&](const OpenMpi& openmpi) {
+        series.add(prefix + "openmpi_startup_ms", openmpi.run("startup", nodes).wall_ns / 1e6);
+      });
+    }
+  }
+  peers.describe(report);
+  for (const int nodes : job_sizes) {
+    const std::string prefix = std::to_string(nodes) + "/";
+    Row& row = report.rows.emplace_back(std::to_string(nodes) + " nodes, start to first barrier to exit");
+    row.key("nodes", nodes).figure("startup_ms", "libam, amrun", series.at(prefix + "startup_ms"));
+    peers.compare(row, series, prefix, "startup_ms", "openmpi", "Open MPI, mpirun");
+  }
+  return report;
+}
+
+}  // namespace
+
+const Measure startup{"startup",
+                      "start of a job to its first barrier and its exit, launcher included",
+                      1,
+                      true,
+                      measure_startup,
+                      nullptr};
+
+}  // namespace ambench

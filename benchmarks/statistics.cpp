@@ -1,0 +1,36 @@
+#include "statistics.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace ambench {
+
+Summary summarize(std::vector<double> samples) {
+  if (samples.empty()) throw std::logic_error("a figure without a single repetition");
+  std::sort(samples.begin(), samples.end());
+  const std::size_t middle = samples.size() / 2;
+  const double median =
+      samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
+  return {samples.front(), median, samples.back()};
+}
+
+std::vector<double> ratios(const std::vector<double>& numerator, const std::vector<double>& denominator) {
+  if (numerator.size() != denominator.size()) {
+    throw std::logic_error("a ratio of two figures that were not measured in the same repetitions");
+  }
+  std::vector<double> quotients(numerator.size());
+  for (std::size_t i = 0; i < numerator.size(); ++i) quotients[i] = numerator[i] / denominator[i];
+  return quotients;
+}
+
+void Series::add(const Figures& repetition) {
+  for (const auto& [name, value] : repetition) add(name, value);
+}
+
+const std::vector<double>& Series::at(const std::string& name) const {
+  const auto found = samples_.find(name);
+  if (found == samples_.end()) throw std::runtime_error("no repetition measured '" + name + "'");
+  return found->second;
+}
+
+}  // namespace ambench

@@ -1,0 +1,40 @@
+// What a figure of ambench is: minimum, median and maximum over repetitions; and ratios of two figures that
+// were measured in turn, formed repetition by repetition, because the speed of a machine drifts between them.
+
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ambench {
+
+struct Summary {
+  double min;
+  double median;
+  double max;
+};
+
+// `samples` must not be empty.
+Summary summarize(std::vector<double> samples);
+
+// numerator[i] / denominator[i]; both hold one value per repetition.
+std::vector<double> ratios(const std::vector<double>& numerator, const std::vector<double>& denominator);
+
+// What one repetition measured: figures by name.
+using Figures = std::map<std::string, double>;
+
+// The same names, repetition after repetition.
+class Series {
+ public:
+  void add(const Figures& repetition);
+  void add(const std::string& name, double value) { samples_[name].push_back(value); }
+  [[nodiscard]] bool has(const std::string& name) const { return samples_.contains(name); }
+  // Throws std::runtime_error naming the figure when nothing of that name was measured.
+  [[nodiscard]] const std::vector<double>& at(const std::string& name) const;
+
+ private:
+  std::map<std::string, std::vector<double>> samples_;
+};
+
+}  // namespace ambench

@@ -1,0 +1,38 @@
+// How a repetition is timed: a batch of operations again and again for a while, and the median batch counts. A batch in
+// which the kernel gave the core to somebody else says nothing about libam, and a mean would carry it.
+
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "clock.hpp"
+
+namespace ambench {
+
+// How long one repetition of a timing loop lasts at least.
+inline constexpr double min_time_ns = 25e6;
+inline constexpr double warm_up_ns = 2e6;
+
+// `samples` must not be empty; the upper one of two middle ones.
+inline double median_of(std::vector<double> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+// Runs batch() for `time_ns`, at least once; the median of its times.
+template <typename F>
+double median_batch_ns(F&& batch, double time_ns = min_time_ns) {
+  std::vector<double> samples;
+  const double end = now_ns() + time_ns;
+  for (double before = now_ns(); before < end || samples.empty();) {
+    batch();
+    const double after = now_ns();
+    samples.push_back(after - before);
+    before = after;
+  }
+  return median_of(std::move(samples));
+}
+
+}  // namespace ambench
