@@ -1,0 +1,412 @@
+// Operations of all nodes together: the barrier, broadcast, reductions, gathering.
+#include <am/collectives.hpp>
+
+#include <am/error.hpp>
+#include <am/global.hpp>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <csignal>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/collectives.hpp"
+#include "support/job.hpp"
+
+namespace {
+
+using am::Node;
+using am::NodeId;
+using test::check;
+using test::check_equal;
+using test::check_throws;
+using test::rounds;
+using Barrier = test::OnEverySubstrate;
+using Collectives = test::OnEverySubstrate;
+
+constexpr NodeId most_nodes = 17;
+
+/// Lets a random time pass, in polls, so that the nodes do not go in step.
+void stray(Node& node, test::Random& random) {
+  const std::uint64_t polls = random.one_in(8) ? random.below(200) : random.below(4);
+  for (std::uint64_t i = 0; i < polls; ++i) {
+    node.poll();
+    if (i % 16 == 0) std::this_thread::yield();
+  }
+}
+
+test::Random own_random(const Node& node) { return test::Random(test::mix(test::seed(), node.id() + 1)); }
+
+// -- barrier --------------------------------------------------------------------------------------------------------------
+
+void check_barriers(Node& node, std::uint64_t total) {
+  const auto entered = am::allocate_symmetric<std::uint64_t>(node).on(0);
+  test::Random random = own_random(node);
+  for (std::uint64_t i = 1; i <= total; ++i) {
+    am::fetch_add(node, entered, 1);
+    node.barrier();
+    const std::uint64_t seen = am::get(node, entered);
+    check(seen >= i * node.size(), "nobody leaves before all have entered");
+    check(seen < (i + 1) * node.size(), "nobody is two barriers ahead");
+    stray(node, random);
+  }
+  node.barrier();
+}
+
+TEST_P(Barrier, LetsNobodyOutBeforeAllAreIn) {
+  for (const NodeId n : {1, 2, 3, 5, 8}) run(n, [](Node& node) { check_barriers(node, rounds(2'000)); });
+}
+
+TEST_P(Barrier, Holds64Nodes) {
+  run(64, [](Node& node) { check_barriers(node, rounds(60)); });
+}
+
+TEST_P(Barrier, ShowsEverythingThatWasPutBefore) {
+  run(4, [](Node& node) {
+    const auto parts = am::allocate_symmetric<std::uint64_t>(node, 4);
+    for (std::uint64_t i = 1; i <= rounds(2'000); ++i) {
+      for (NodeId to = 0; to < node.size(); ++to) am::put(node, parts.on(to) + node.id(), i);
+      node.barrier();
+      for (NodeId from = 0; from < node.size(); ++from)
+        check_equal(parts.local()[from], i, "a plain load after the barrier");
+      node.barrier();
+    }
+  });
+}
+
+struct Questions {
+  std::uint64_t answers = 0;
+};
+void answer(am::Reply& reply) { ++reply.state<Questions>().answers; }
+void ask(am::Request& request) { request.reply<answer>(); }
+
+TEST_P(Barrier, RunsHandlersMeanwhile) {
+  run(3, [](Node& node) {
+    Questions questions;
+    node.attach(questions);
+    node.barrier();
+    if (node.id() == 0) {
+      for (std::uint64_t i = 1; i <= rounds(5'000); ++i) {
+        for (NodeId to = 1; to < node.size(); ++to) check(node.request<ask>(to) == am::Status::ok, "request");
+        node.wait_until([&] { return questions.answers == 2 * i; });
+      }
+    }
+    node.barrier();
+  });
+}
+
+TEST_P(Barrier, WakesThoseWhoSleepInIt) {
+  run(4, [](Node& node) {
+    test::Random random(test::seed());
+    for (int i = 0; i < 20; ++i) {
+      const auto last = static_cast<NodeId>(random.below(node.size()));
+      if (node.id() == last) {
+        for (NodeId peer = 0; peer < node.size(); ++peer) {
+          const auto& asleep = node.engine().segment().card(peer).asleep;
+          while (peer != last && asleep.load() == 0) std::this_thread::yield();
+        }
+      }
+      node.barrier();
+    }
+  });
+}
+
+TEST_P(Barrier, SaysWhoHasLeftInsteadOfWaitingForIt) {
+  run(2, [](Node& node) {
+    node.barrier();
+    if (node.id() == 1) return;
+    const std::string pid = std::to_string(node.engine().segment().card(1).pid);
+    for (int i = 0; i < 3; ++i) check_throws<am::Error>([&] { node.barrier(); }, "node 1 (pid " + pid);
+    check_throws<am::Error>([&] { node.barrier(); }, "barrier at node 0");
+    check_throws<am::Error>([&] { node.barrier(); }, "has left the job");
+  });
+}
+
+struct Thrown {};
+void throw_up(am::Request&) { throw Thrown(); }
+
+void barrier_in_spite_of_handlers(Node& node) {
+  for (;;) {
+    try {
+      return node.barrier();
+    } catch (const Thrown&) {
+    }
+  }
+}
+
+TEST_P(Barrier, GoesOnAfterAHandlerThrewOutOfIt) {
+  run(2, [](Node& node) {
+    const auto entered =
+        am::allocate_symmetric<std::uint64_t>(node).on(1);  // so that node 1 polls in barriers only
+    barrier_in_spite_of_handlers(node);
+    for (std::uint64_t i = 1; i <= rounds(500); ++i) {
+      if (node.id() == 0) check(node.try_request<throw_up>(1) != am::Status::unreachable, "a request");
+      am::fetch_add(node, entered, 1);
+      barrier_in_spite_of_handlers(node);
+      check(am::get(node, entered) >= 2 * i, "nobody leaves before both have entered");
+    }
+    barrier_in_spite_of_handlers(node);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, Barrier, test::every_substrate, test::name_of);
+
+void barrier_here(am::Request& request) { request.node().barrier(); }
+void broadcast_here(am::Request& request) { static_cast<void>(am::broadcast(request.node(), 1)); }
+
+template <auto H>
+void run_in_handler() {
+  test::run_alone([](Node& node) {
+    static_cast<void>(node.request<H>(0));
+    node.wait_until([] { return false; });
+  });
+}
+
+TEST(BarrierDeath, InAHandlerNamesTheHandler) {
+  EXPECT_DEATH(run_in_handler<barrier_here>(), "barrier inside handler .*barrier_here");
+  EXPECT_DEATH(run_in_handler<broadcast_here>(), "broadcast inside handler .*broadcast_here");
+}
+
+void survive(Node& node) {
+  node.on_peer_death([](Node&, NodeId) {});
+}
+
+/// One dies in the middle; the survivors are told, in whatever they wait.
+TEST(DeadNode, EndsBarriersAndCollectivesOfTheOthers) {
+  test::Processes job(4, [](Node& node) {
+    survive(node);
+    node.barrier();
+    if (node.id() == 3) std::raise(SIGKILL);
+    const auto forever = [&](auto f) {
+      check_throws<am::Error>(
+          [&] {
+            for (;;) f();
+          },
+          "node 3 (pid");
+    };
+    forever([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); });
+    forever([&] { node.barrier(); });
+    check_throws<am::Error>([&] { node.barrier(); }, "died");
+  });
+  job.expect_signal(3, SIGKILL);
+  job.wait();
+}
+
+// -- broadcast, reduce, gather --------------------------------------------------------------------------------------------
+
+/// The nodes [first, last], as a value that can only be put together in order.
+struct Interval {
+  NodeId first = 0;
+  NodeId last = 0;
+  bool whole = true;
+
+  static Interval joined(const Interval& a, const Interval& b) {
+    return {a.first, b.last, a.whole && b.whole && a.last + 1 == b.first};
+  }
+  void check_all(const Node& node) const {
+    check(whole && first == 0 && last == node.size() - 1, "the values of all nodes, in order");
+  }
+};
+
+void check_all_collectives(Node& node) {
+  const NodeId n = node.size();
+  const Interval self{node.id(), node.id()};
+  for (NodeId root = 0; root < n; ++root) {
+    check_equal(am::broadcast(node, 1000 + node.id(), root), 1000 + root, "broadcast");
+    const auto interval = am::reduce(node, self, Interval::joined, root);
+    check_equal(interval.has_value(), node.id() == root, "only the root has the result");
+    if (interval) interval->check_all(node);
+    std::array<std::uint16_t, 3> range{1, static_cast<std::uint16_t>(node.id()), 7};
+    am::reduce(
+        node, std::span(range), [](unsigned a, unsigned b) { return static_cast<std::uint16_t>(a + b); },
+        root);
+    if (node.id() == root)
+      check(range[0] == n && range[1] == n * (n - 1) / 2 && range[2] == 7 * n, "reduced range");
+  }
+  am::all_reduce(node, self, Interval::joined).check_all(node);
+  const std::vector<Interval> all = am::all_gather(node, self);
+  check_equal(all.size(), n, "one of each");
+  for (NodeId id = 0; id < n; ++id) check(all[id].first == id && all[id].last == id, "each in its place");
+  std::vector<bool> odd = am::all_gather(node, node.id() % 2 == 1);
+  for (NodeId id = 0; id < n; ++id) check(odd[id] == (id % 2 == 1), "also of bools");
+}
+
+TEST_P(Collectives, WorkForEveryNumberOfNodesAndEveryRoot) {
+  for (NodeId n = 1; n <= most_nodes; ++n) run(n, check_all_collectives);
+}
+
+TEST_P(Collectives, WorkFor64Nodes) {
+  run(64, [](Node& node) {
+    am::all_reduce(node, Interval{node.id(), node.id()}, Interval::joined).check_all(node);
+    check_equal(am::broadcast(node, node.id(), 63), 63u, "broadcast");
+    const auto all = am::all_gather(node, node.id());
+    for (NodeId id = 0; id < node.size(); ++id) check_equal(all[id], id, "gathered");
+  });
+}
+
+TEST_P(Collectives, CarryLongRanges) {
+  run(5, [](Node& node) {
+    constexpr std::size_t values = (1 << 17) + 1;  // a mebibyte and a word
+    std::vector<std::uint64_t> range(values);
+    const auto fill = [&](NodeId who) {
+      for (std::size_t i = 0; i < values; ++i) range[i] = test::mix(who + 1, i);
+    };
+    for (const NodeId root : {NodeId{0}, NodeId{3}}) {
+      fill(node.id());
+      am::broadcast(node, std::span(range), root);
+      for (std::size_t i = 0; i < values; ++i) check_equal(range[i], test::mix(root + 1, i), "broadcast");
+    }
+    fill(node.id());
+    am::all_reduce(node, std::span(range), std::bit_xor<>());
+    for (std::size_t i = 0; i < values; ++i) {
+      std::uint64_t expected = 0;
+      for (NodeId who = 0; who < node.size(); ++who) expected ^= test::mix(who + 1, i);
+      check_equal(range[i], expected, "all_reduce");
+    }
+    struct Block {
+      std::array<std::uint64_t, 4096> words;
+    };
+    const auto block = std::make_unique<Block>();
+    block->words.fill(node.id());
+    const std::vector<Block> blocks = am::all_gather(node, *block);
+    for (NodeId who = 0; who < node.size(); ++who)
+      for (const std::uint64_t word : blocks[who].words) check_equal(word, who, "all_gather");
+    std::span<int> nothing;
+    am::broadcast(node, nothing, 2);
+    am::all_reduce(node, nothing, std::plus<>());
+  });
+}
+
+/// Numbers whose sum depends on the order of addition.
+double difficult(NodeId node) {
+  return std::ldexp(node % 3 == 1 ? -1.0 : 1.1, static_cast<int>(node * 37 % 101));
+}
+
+TEST_P(Collectives, SumFloatingPointAlikeOnEveryNodeForEveryRootAndInEveryRun) {
+  std::array<std::uint64_t, most_nodes + 1> first{};
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    for (const NodeId n : {3, 7, 13}) {
+      // What node 0 saw comes out of the job through a file that processes share with this one, too.
+      const std::shared_ptr<am::shm::Segment> result = am::shm::Segment::create(1);
+      run(n, [&](Node& node) {
+        test::Random random = own_random(node);
+        const auto bits =
+            std::bit_cast<std::uint64_t>(am::all_reduce(node, difficult(node.id()), std::plus<>()));
+        for (const std::uint64_t other : am::all_gather(node, bits))
+          check_equal(other, bits, "the sum elsewhere");
+        for (NodeId root = 0; root < n; ++root) {
+          stray(node, random);
+          const auto sum = am::reduce(node, difficult(node.id()), std::plus<>(), root);
+          if (sum) check_equal(std::bit_cast<std::uint64_t>(*sum), bits, "the sum at another root");
+        }
+        if (node.id() == 0)
+          result->job().barrier_arrived.store(static_cast<std::uint32_t>(bits ^ bits >> 32));
+      });
+      const std::uint32_t sum = result->job().barrier_arrived.load();
+      if (repetition == 0) first[n] = sum;
+      EXPECT_EQ(sum, first[n]) << n << " nodes";
+    }
+  }
+}
+
+/// One after the other without a barrier, while the nodes stray from each other.
+void check_random_sequence(Node& node, std::uint64_t total) {
+  test::Random common(test::seed());
+  test::Random own = own_random(node);
+  const NodeId n = node.size();
+  for (std::uint64_t i = 0; i < total; ++i) {
+    const auto root = static_cast<NodeId>(common.below(n));
+    const std::uint64_t value = test::mix(i, node.id());
+    const auto value_of = [&](NodeId id) { return test::mix(i, id); };
+    std::uint64_t sum = 0;
+    for (NodeId id = 0; id < n; ++id) sum += value_of(id);
+    switch (common.below(5)) {
+      case 0:
+        check_equal(am::broadcast(node, value, root), value_of(root), "broadcast");
+        break;
+      case 1:
+        if (const auto reduced = am::reduce(node, value, std::plus<>(), root))
+          check_equal(*reduced, sum, "reduce");
+        break;
+      case 2:
+        check_equal(am::all_reduce(node, value, std::plus<>()), sum, "all_reduce");
+        break;
+      case 3: {
+        const auto all = am::all_gather(node, value);
+        for (NodeId id = 0; id < n; ++id) check_equal(all[id], value_of(id), "all_gather");
+        break;
+      }
+      default: {
+        std::vector<std::uint64_t> range(common.below(400), value);
+        am::broadcast(node, std::span(range), root);
+        for (const std::uint64_t got : range) check_equal(got, value_of(root), "broadcast of a range");
+      }
+    }
+    stray(node, own);
+  }
+}
+
+TEST_P(Collectives, DoNotMixWhenTheyFollowEachOtherWithoutABarrier) {
+  for (const NodeId n : {2, 5, 8}) run(n, [](Node& node) { check_random_sequence(node, rounds(1'500)); });
+}
+
+/// A root that never waits for an answer fills the mailbox of a slow node only so far.
+TEST_P(Collectives, BoundWhatAFastNodeSendsAhead) {
+  run(2, [](Node& node) {
+    Questions questions;
+    node.attach(questions);
+    node.barrier();
+    if (node.id() == 1) {
+      for (int i = 0; i < 2000; ++i) {
+        node.poll();
+        check(node.engine().collectives().mailbox.kept() <= 16, "messages of rounds to come are few");
+        if (i % 100 == 0) std::this_thread::yield();
+      }
+    }
+    for (int i = 0; i < 200; ++i)
+      check_equal(am::broadcast(node, i + static_cast<int>(1000 * node.id())), i, "broadcast");
+    node.barrier();
+  });
+}
+
+TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
+  run(2, [](Node& node) {
+    if (node.id() == 0) {
+      static_cast<void>(am::broadcast(node, std::uint64_t{1}));
+    } else {
+      check_throws<am::Error>(
+          [&] { static_cast<void>(am::broadcast(node, std::uint32_t{1})); },
+          "broadcast at node 1: this is its collective 1, with root 0 and 4 bytes; that of node 0 is "
+          "broadcast with root 0 and 8 bytes");
+    }
+    node.barrier();
+    if (node.id() == 0) {
+      static_cast<void>(am::broadcast(node, 1));
+    } else {
+      check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
+                              "collective 2");
+    }
+    check_throws<am::Error>([&] { static_cast<void>(am::broadcast(node, 1, 2)); }, "there is no node 2");
+    node.barrier();
+  });
+}
+
+TEST_P(Collectives, LetANodeGoWhoseMessagesAreOnTheirWay) {
+  run(3, [](Node& node) { check_equal(am::broadcast(node, node.id() + 5), 5u, "broadcast"); });
+}
+
+TEST_P(Collectives, SayWhoHasLeftInsteadOfWaitingForIt) {
+  run(2, [](Node& node) {
+    node.barrier();
+    if (node.id() == 1) return;
+    check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
+                            "node 1 (pid");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, Collectives, test::every_substrate, test::name_of);
+
+}  // namespace

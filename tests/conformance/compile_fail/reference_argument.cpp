@@ -1,0 +1,6 @@
+// expected: arguments arrive by value
+#include <am/node.hpp>
+
+void handler(am::Request&, int&);
+
+void f(am::Node& node, int& value) { node.request<handler>(0, value); }

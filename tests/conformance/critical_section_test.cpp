@@ -1,0 +1,152 @@
+// Clause 7 of the contract: handlers are atomic with respect to each other at one level and to critical sections. No
+// event runs inside a section, none is lost, sections nest, and they work inside handlers.
+#include <memory>
+
+#include "support/job.hpp"
+
+namespace {
+
+using test::check;
+using test::check_equal;
+using test::rounds;
+using CriticalSections = test::OnEverySubstrate;
+
+struct Guarded {
+  bool in_section = false;
+  std::uint64_t lows = 0;
+  std::uint64_t highs = 0;
+  std::uint64_t inside = 0;
+
+  void event() { check(!in_section, "an event ran inside a critical section"); }
+};
+void low(am::Request& request) {
+  request.state<Guarded>().event();
+  ++request.state<Guarded>().lows;
+}
+void high(am::Reply& reply) {
+  reply.state<Guarded>().event();
+  ++reply.state<Guarded>().highs;
+}
+
+TEST_P(CriticalSections, HoldOffEveryEventAndLoseNone) {
+  run(3, [](am::Node& node) {
+    Guarded guarded;
+    node.attach(guarded);
+    std::uint64_t timelets = 0;
+    std::uint64_t timelets_asked = 0;
+    node.on_outlet([&](am::LowEvent&) { guarded.event(); });
+    const am::NodeId next = (node.id() + 1) % node.size();
+    for (std::uint64_t i = 0; i < rounds(20'000); ++i) {
+      check(node.request<low>(next) == am::Status::ok, "request");
+      check(node.reply_to<high>(next) == am::Status::ok, "reply_to");
+      if (i % 16 == 0) {
+        ++timelets_asked;
+        node.on_timelet(node.count(), [&](am::LowEvent&) {
+          guarded.event();
+          ++timelets;
+        });
+      }
+      const am::CriticalSection quiet(node);
+      guarded.in_section = true;
+      for (int polls = 0; polls < 4; ++polls) check_equal(node.poll(), 0u, "events that a poll ran in a section");
+      guarded.in_section = false;
+    }
+    node.on_outlet({});
+    node.wait_until([&] {
+      return guarded.lows == rounds(20'000) && guarded.highs == rounds(20'000) && timelets == timelets_asked;
+    });
+    node.barrier();
+  });
+}
+
+TEST_P(CriticalSections, Nest) {
+  run(1, [](am::Node& node) {
+    Guarded guarded;
+    node.attach(guarded);
+    {
+      const am::CriticalSection outer(node);
+      check(node.try_request<low>(0) != am::Status::unreachable, "a failable send is allowed");
+      {
+        const am::CriticalSection inner(node);
+        check_equal(node.poll(), 0u, "events in the inner section");
+      }
+      check_equal(node.poll(), 0u, "events in the outer section, after the inner one");
+    }
+    while (guarded.lows == 0) {
+      check(node.request<low>(0) == am::Status::ok, "request");
+      node.poll();
+    }
+  });
+}
+
+// A low handler that must not be interrupted by replies while it waits... must not wait; it may send what has room.
+void low_with_section(am::Request& request, std::uint64_t tries) {
+  auto& guarded = request.state<Guarded>();
+  const std::uint64_t before = guarded.highs;
+  {
+    const am::CriticalSection quiet(request.node());
+    guarded.in_section = true;
+    for (std::uint64_t i = 0; i < tries; ++i) static_cast<void>(request.try_reply<high>());
+    guarded.in_section = false;
+  }
+  check_equal(guarded.highs, before, "replies that ran in the section of a low handler");
+  check(request.reply<high>() == am::Status::ok, "a reply after the section");
+  ++guarded.inside;
+}
+void high_with_section(am::Reply& reply) {
+  const am::CriticalSection quiet(reply.node());
+  ++reply.state<Guarded>().highs;
+}
+
+TEST_P(CriticalSections, InsideHandlers) {
+  run(2, [](am::Node& node) {
+    Guarded guarded;
+    node.attach(guarded);
+    for (std::uint64_t i = 0; i < rounds(2000); ++i) {
+      check(node.request<low_with_section>(1 - node.id(), std::uint64_t{100}) == am::Status::ok, "request");
+      check(node.reply_to<high_with_section>(1 - node.id()) == am::Status::ok, "reply_to");
+    }
+    node.wait_until([&] { return guarded.inside == rounds(2000) && guarded.highs >= 2 * rounds(2000); });
+    node.barrier();
+    // Events still run, of either level: no section was left open, no level not left.
+    const std::uint64_t highs = guarded.highs;
+    const std::uint64_t inside = guarded.inside;
+    check(node.request<low_with_section>(node.id(), std::uint64_t{0}) == am::Status::ok, "request");
+    node.wait_until([&] { return guarded.inside > inside && guarded.highs > highs; });
+    node.barrier();
+  });
+}
+
+// What a handler leaves half done, no other handler of its level may see.
+struct Account {
+  std::int64_t left = 1000;
+  std::int64_t right = 0;
+  std::uint64_t moves = 0;
+};
+void noted(am::Reply& reply, std::int64_t sum) { check_equal(sum, 1000, "the sum as a reply sees it"); static_cast<void>(reply); }
+void move(am::Request& request, std::int64_t by) {
+  auto& account = request.state<Account>();
+  check_equal(account.left + account.right, 1000, "the sum as a handler finds it");
+  account.left -= by;
+  // A waiting send in the middle: replies may run here, but no other request.
+  check(request.reply<noted>(std::int64_t{1000}) == am::Status::ok, "reply");
+  account.right += by;
+  ++account.moves;
+}
+
+TEST_P(CriticalSections, HandlersOfOneLevelAreAtomic) {
+  run(3, [](am::Node& node) {
+    Account account;
+    node.attach(account);
+    for (std::uint64_t i = 0; i < rounds(20'000); ++i) {
+      const auto to = static_cast<am::NodeId>(i % node.size());
+      check(node.request<move>(to, static_cast<std::int64_t>(i % 10)) == am::Status::ok, "request");
+    }
+    node.wait_until([&] { return account.moves >= rounds(20'000) / node.size() * node.size(); });
+    node.barrier();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, CriticalSections, test::every_substrate, test::name_of);
+
+}  // namespace

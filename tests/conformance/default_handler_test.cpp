@@ -1,0 +1,121 @@
+// Clause 9 of the contract: with active messages disabled a default handler gets every message, sees the handler that it
+// named, its words and its payload, and can run it.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace {
+
+using test::check;
+using test::check_equal;
+using test::rounds;
+using DefaultHandler = test::OnEverySubstrate;
+
+struct State {
+  std::uint64_t ran = 0;
+  std::uint64_t seen = 0;
+  std::uint64_t highs = 0;
+};
+void plain(am::Request& request, std::uint64_t a, std::uint32_t b) {
+  check(a == 7 && b == 9, "arguments of the handler that was named");
+  ++request.state<State>().ran;
+}
+void with_payload(am::Reply& reply, std::uint64_t size, am::Payload payload) {
+  check_equal(payload.size(), size, "the payload of the handler that was named");
+  ++reply.state<State>().ran;
+}
+
+TEST_P(DefaultHandler, SeesEveryMessageAndCanRunIt) {
+  run(2, [](am::Node& node) {
+    State state;
+    node.attach(state);
+    const am::NodeId to = 1 - node.id();
+    const std::vector<std::size_t> sizes = {0, 1, 1024, 1025, 50'000};
+    node.on_default([&](am::Incoming& incoming) {
+      ++state.seen;
+      check_equal(incoming.from(), to, "who sent it");
+      check(&incoming.node() == &node, "the node");
+      check(!incoming.is_multicast(), "it was sent to this node alone");
+      if (incoming.names<plain>()) {
+        check(!incoming.names<with_payload>(), "it names one handler");
+        check(incoming.priority() == am::Priority::low, "its priority");
+        check_equal(incoming.words().size(), 2u, "its words");
+        check_equal(incoming.words()[0], 7u, "its first word");
+        check(incoming.handler_name().find("plain") != std::string_view::npos, "its name");
+      } else {
+        check(incoming.names<with_payload>(), "it names the other handler");
+        check(incoming.priority() == am::Priority::high, "its priority");
+        check_equal(incoming.payload().size(), incoming.words()[0], "its payload");
+        check(incoming.handler_name().find("with_payload") != std::string_view::npos, "its name");
+      }
+      incoming.run();
+    });
+    node.enable_active_messages(false);
+    node.barrier();
+    for (std::uint64_t i = 0; i < rounds(500); ++i) {
+      check(node.request<plain>(to, 7u, 9u) == am::Status::ok, "request");
+      const std::vector<std::byte> bytes(sizes[i % sizes.size()]);
+      check(node.reply_to<with_payload>(to, bytes.size(), bytes) == am::Status::ok, "reply_to");
+    }
+    node.wait_until([&] { return state.seen == 2 * rounds(500); });
+    check_equal(state.ran, 2 * rounds(500), "handlers that the default handler ran");
+    node.barrier();
+    node.enable_active_messages(true);
+    node.barrier();
+    check(node.request<plain>(to, 7u, 9u) == am::Status::ok, "request");
+    node.wait_until([&] { return state.ran == 2 * rounds(500) + 1; });
+    check_equal(state.seen, 2 * rounds(500), "what the default handler sees while active messages are enabled");
+    node.barrier();
+  });
+}
+
+// It runs at the level of the message: a request's may wait to reply, and is a level of its own.
+TEST_P(DefaultHandler, RunsAtTheLevelOfItsMessage) {
+  run(2, [](am::Node& node) {
+    State state;
+    node.attach(state);
+    constexpr auto high = [](am::Reply& reply) { ++reply.state<State>().highs; };
+    constexpr auto low = [](am::Request& request) {
+      ++request.state<State>().ran;
+      for (int i = 0; i < 200; ++i) check(request.reply<high>() == am::Status::ok, "reply");
+    };
+    int depth[2] = {};
+    node.on_default([&](am::Incoming& incoming) {
+      const auto level = static_cast<std::size_t>(incoming.priority());
+      check_equal(++depth[level], 1, "default handlers of one level inside each other");
+      check(level == 1 || depth[1] == 0, "a low one inside a high one");
+      incoming.run();
+      --depth[level];
+    });
+    node.enable_active_messages(false);
+    for (std::uint64_t i = 0; i < rounds(100); ++i) check(node.request<low>(1 - node.id()) == am::Status::ok, "request");
+    node.wait_until([&] { return state.ran == rounds(100) && state.highs == 200 * rounds(100); });
+    node.barrier();
+  });
+}
+
+TEST_P(DefaultHandler, MayReplaceItselfAndEnableActiveMessages) {
+  run(1, [](am::Node& node) {
+    State state;
+    node.attach(state);
+    std::string order;
+    node.on_default([&order, long_enough_to_live_on_the_heap = std::string(100, 'x')](am::Incoming& incoming) {
+      order += 'a';
+      incoming.node().on_default([&order](am::Incoming& second) {
+        order += 'b';
+        second.node().enable_active_messages(true);
+      });
+      order += long_enough_to_live_on_the_heap.front();
+    });
+    node.enable_active_messages(false);
+    for (int i = 0; i < 3; ++i) check(node.request<plain>(0, 7u, 9u) == am::Status::ok, "request");
+    node.wait_until([&] { return state.ran == 1; });
+    check_equal(order, "axb", "who got the messages");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, DefaultHandler, test::every_substrate, test::name_of);
+
+}  // namespace

@@ -1,0 +1,161 @@
+// Drafts: payloads written in place. A draft holds its link until it is committed or dropped; what was written arrives,
+// whatever happens in between; a dropped one leaves no trace.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace {
+
+using test::check;
+using test::check_equal;
+using test::check_throws;
+using test::rounds;
+using Drafts = test::OnEverySubstrate;
+
+struct Got {
+  std::uint64_t messages = 0;
+  std::uint64_t shorts = 0;
+};
+void take(am::Request& request, std::uint64_t size, std::uint64_t value, am::Payload payload) {
+  check_equal(payload.size(), size, "the size of a payload");
+  const bool right = std::ranges::all_of(payload.bytes(), [&](std::byte b) { return b == std::byte(value); });
+  check(right, "a byte of a payload is wrong");
+  ++request.state<Got>().messages;
+}
+void take_high(am::Reply& reply, am::Payload payload) {
+  const bool right = std::ranges::all_of(payload.bytes(), [](std::byte b) { return b == std::byte{0xff}; });
+  check(right, "a byte of a payload is wrong");
+  ++reply.state<Got>().messages;
+}
+void note(am::Request& request) { ++request.state<Got>().shorts; }
+
+am::Draft draft_of(am::Node& node, am::NodeId to, std::size_t size, std::uint64_t value) {
+  for (;;) {
+    am::Draft draft = node.try_prepare<take>(to, size, size, value);
+    if (draft) {
+      std::ranges::fill(draft.data(), std::byte(value));
+      return draft;
+    }
+    check(draft.status() == am::Status::again, "try_prepare");
+    test::poll_or_yield(node);
+  }
+}
+
+TEST_P(Drafts, DroppedOnesLeaveNoTrace) {
+  run(2, [](am::Node& node) {
+    Got got;
+    node.attach(got);
+    test::Random random(test::mix(test::seed(), node.id()));
+    const am::NodeId to = 1 - node.id();
+    const std::uint64_t messages = rounds(10'000);
+    for (std::uint64_t sent = 0; sent < messages;) {
+      // All ones: bits that look like a header of any lap, where one is not cleared.
+      am::Draft draft = draft_of(node, to, random.below(1025), random.one_in(2) ? 0xff : 0x01);
+      if (random.one_in(2)) {
+        check(draft.commit() == am::Status::ok, "commit");
+        ++sent;
+      }
+      const am::Draft dropped = draft_of(node, node.id(), random.below(3000), 0xff);
+    }
+    node.wait_until([&] { return got.messages == messages; });
+    node.barrier();
+    check_equal(got.messages, messages, "messages: the dropped ones do not come");
+  });
+}
+
+TEST(HeldDraft, KeepsOthersOut) {
+  test::run_alone([](am::Node& node) {
+    Got got;
+    node.attach(got);
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1024}}) {
+      am::Draft draft = node.prepare<take>(0, size, size, std::uint64_t{3});
+      check(draft.status() == am::Status::ok, "prepare");
+      check(node.try_request<note>(0) == am::Status::again, "a short send while a draft is held");
+      check(node.try_prepare<take>(0, 8, std::uint64_t{8}, std::uint64_t{0}).status() == am::Status::again, "a second draft");
+      const std::vector<std::byte> bytes(5000, std::byte{9});
+      check(node.try_request<take>(0, bytes.size(), std::uint64_t{9}, bytes) == am::Status::again, "a long send");
+      check(node.try_reply_to<take_high>(0, std::vector<std::byte>(10, std::byte{0xff})) == am::Status::ok,
+            "the other priority is free");
+      std::ranges::fill(draft.data(), std::byte{3});
+      node.poll();
+      check_equal(got.messages, 1u, "a poll runs what may run");
+      am::Draft moved = std::move(draft);
+      check(moved.commit() == am::Status::ok, "commit");
+      check(node.try_request<note>(0) == am::Status::ok, "free again");
+      node.wait_until([&] { return got.messages == 2 && got.shorts == 1; });
+      got = {};
+    }
+  });
+}
+
+// The ring was full before, so a sleeping node looks for room in it: that must not touch the draft.
+TEST(HeldDraft, KeepsItsContentWhileTheNodeSleeps) {
+  test::run_alone([](am::Node& node) {
+    Got got;
+    node.attach(got);
+    for (const std::size_t size : {std::size_t{1024}, std::size_t{64}, std::size_t{8}}) {
+      got = {};
+      std::uint64_t sent = 0;
+      while (node.try_request<note>(0) == am::Status::ok) ++sent;
+      node.wait_until([&] { return got.shorts == sent; });
+      am::Draft draft = draft_of(node, 0, size, 0x77);
+      bool woken = false;
+      node.on_timelet(node.count() + 20'000'000, [&](am::LowEvent&) { woken = true; });
+      node.wait_until([&] { return woken; });
+      check(std::ranges::all_of(draft.data(), [](std::byte b) { return b == std::byte{0x77}; }), "the draft was changed");
+      check(draft.commit() == am::Status::ok, "commit");
+      node.wait_until([&] { return got.messages == 1; });
+    }
+  });
+}
+
+TEST_P(Drafts, MixedWithEverythingElse) {
+  run(3, [](am::Node& node) {
+    Got got;
+    node.attach(got);
+    test::Random random(test::mix(test::seed(), node.id()));
+    const std::uint64_t messages = rounds(10'000);
+    for (std::uint64_t i = 0; i < messages; ++i) {
+      const auto to = static_cast<am::NodeId>((node.id() + 1) % node.size());
+      const std::size_t size = random.one_in(20) ? random.below(5000) : random.below(1025);
+      am::Draft draft = node.prepare<take>(to, size, size, i & 0xff);
+      std::ranges::fill(draft.data(), std::byte(i));
+      check(draft.commit() == am::Status::ok, "commit");
+      if (random.one_in(3)) check(node.request<note>(to) == am::Status::ok, "a short one");
+    }
+    node.wait_until([&] { return got.messages == messages; });
+    node.barrier();
+  });
+}
+
+TEST(Draft, UnknownNodeAndImpossibleSize) {
+  test::run_alone([](am::Node& node) {
+    Got got;
+    node.attach(got);
+    check_throws<am::Error>([&] { static_cast<void>(node.prepare<take>(1, 8, std::uint64_t{8}, std::uint64_t{0})); }, "no node 1");
+    check(node.try_prepare<take>(1, 8, std::uint64_t{8}, std::uint64_t{0}).status() == am::Status::no_such_node, "try_prepare");
+    am::Draft huge = node.prepare<take>(0, std::size_t{1} << 60, std::uint64_t{0}, std::uint64_t{0});
+    check(huge.status() == am::Status::too_big, "more than the machine has");
+    check(huge.commit() == am::Status::too_big, "and its commit");
+    check(node.try_request<note>(0) == am::Status::ok, "no link is held");
+    node.wait_until([&] { return got.shorts == 1; });
+  });
+}
+
+TEST(DraftDeathTest, CommittedTwice) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(test::run_alone([](am::Node& node) {
+                 Got got;
+                 node.attach(got);
+                 am::Draft draft = node.prepare<take>(0, 8, std::uint64_t{8}, std::uint64_t{0});
+                 static_cast<void>(draft.commit());
+                 static_cast<void>(draft.commit());
+               }),
+               "committed twice");
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, Drafts, test::every_substrate, test::name_of);
+
+}  // namespace

@@ -1,0 +1,435 @@
+// Global memory between nodes: by loads and stores where the substrate has them, by messages where a decorated network
+// stands between (threads_with_faults).
+#include <am/global.hpp>
+
+#include <am/collectives.hpp>
+#include <am/error.hpp>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace {
+
+using am::GlobalPtr;
+using am::Node;
+using am::NodeId;
+using test::check;
+using test::check_equal;
+using test::check_throws;
+using test::rounds;
+using GlobalMemory = test::OnEverySubstrate;
+
+NodeId right_of(const Node& node) { return (node.id() + 1) % node.size(); }
+NodeId left_of(const Node& node) { return (node.id() + node.size() - 1) % node.size(); }
+
+/// Waits for what a put changes, which wakes nobody who sleeps.
+template <class P>
+void poll_until(Node& node, P pred) {
+  while (!pred()) {
+    node.poll();
+    std::this_thread::yield();
+  }
+}
+
+std::byte pattern(NodeId writer, std::size_t i) { return static_cast<std::byte>(test::mix(writer + 1, i)); }
+
+std::vector<std::byte> pattern_of(NodeId writer, std::size_t bytes) {
+  std::vector<std::byte> values(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) values[i] = pattern(writer, i);
+  return values;
+}
+
+/// What node `writer` put into this node's `part`; the bytes around it untouched.
+void check_part(Node& node, GlobalPtr<std::byte> part, std::size_t bytes, NodeId writer) {
+  std::vector<std::byte> got(bytes + 2);
+  am::get(node, part - 1, got);
+  check(got.front() == std::byte{0} && got.back() == std::byte{0}, "a byte beside the range was written");
+  got.erase(got.begin());
+  got.pop_back();
+  check(got == pattern_of(writer, bytes), std::to_string(bytes) + " bytes are what was put");
+}
+
+TEST_P(GlobalMemory, PutsAndGetsRangesOfEverySize) {
+  run(3, [](Node& node) {
+    for (const std::size_t bytes :
+         {1, 2, 3, 4, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 65'535, 65'536, 65'537, 1'048'583}) {
+      const auto block = am::allocate_symmetric<std::byte>(node, bytes + 16);
+      const auto part = block + static_cast<std::ptrdiff_t>(1 + bytes % 8);
+      am::put(node, part.on(right_of(node)), pattern_of(node.id(), bytes));
+      std::vector<std::byte> back(bytes);
+      am::get(node, part.on(right_of(node)), back);
+      check(back == pattern_of(node.id(), bytes), "what was put can be got back at once");
+      node.barrier();
+      check_part(node, part, bytes, left_of(node));
+      node.barrier();
+      am::deallocate(node, block);
+    }
+  });
+}
+
+struct Odd {
+  char name[3];
+};
+struct Pair {
+  std::int32_t a, b;
+  friend bool operator==(const Pair&, const Pair&) = default;
+};
+struct Wide {
+  double x[3];
+  char tag;
+};
+
+TEST_P(GlobalMemory, PutsAndGetsSingleValuesOfEveryKind) {
+  run(2, [](Node& node) {
+    const auto room = am::allocate_symmetric<std::byte>(node, 4096).on(right_of(node));
+    const auto exchange = [&](auto value, std::ptrdiff_t offset) {
+      const auto place = (room + offset).as<decltype(value)>();
+      am::put(node, place, value);
+      return am::get(node, place);
+    };
+    for (std::ptrdiff_t offset = 0; offset < 9; ++offset) {  // aligned and not
+      check_equal(exchange(std::uint8_t{200}, offset), 200, "8 bits");
+      check_equal(exchange(std::int16_t{-2}, offset), -2, "16 bits");
+      check_equal(exchange(1.5F, offset), 1.5F, "32 bits");
+      check_equal(exchange(-2.25, offset), -2.25, "64 bits");
+      check(exchange(Pair{-3, 7}, offset) == Pair{-3, 7}, "two words in one");
+      check(std::memcmp(exchange(Odd{{'a', 'b', 'c'}}, offset).name, "abc", 3) == 0, "three bytes");
+      const Wide wide = exchange(Wide{{1, 2, 3}, 'w'}, offset);
+      check(wide.x[2] == 3 && wide.tag == 'w', "32 bytes");
+      check(exchange(GlobalPtr<int>(1, 8), offset) == GlobalPtr<int>(1, 8), "a global pointer");
+    }
+    const GlobalPtr<const double> constant = room.as<double>();
+    am::put(node, room.as<double>(), 4.5);
+    check_equal(am::get(node, constant), 4.5, "through a pointer to const");
+    node.barrier();
+  });
+}
+
+TEST_P(GlobalMemory, RefusesWhatIsOutsideTheSegmentOfThePeer) {
+  run(2, [](Node& node) {
+    const NodeId peer = right_of(node);
+    const auto size = static_cast<std::ptrdiff_t>(am::segment_bytes(node, peer));
+    const GlobalPtr<std::byte> begin(peer, 0);
+    const std::string self = std::to_string(node.id());
+    const std::string other = std::to_string(peer);
+    const std::string why = " bytes at the global pointer (node " + other + ", offset " +
+                            std::to_string(size - 4) + ") are not in the segment of node " + other +
+                            ", which has " + std::to_string(size) + " bytes";
+    const auto word = (begin + (size - 4)).as<std::uint64_t>();
+    std::array<std::uint64_t, 2> two{};
+    am::Counter counter;
+    std::uint64_t old = 0;
+    check_throws<am::Error>([&] { am::put(node, word, 1); }, "put at node " + self + ": 8" + why);
+    check_throws<am::Error>([&] { am::put(node, word, two); }, "put at node " + self + ": 16" + why);
+    check_throws<am::Error>([&] { static_cast<void>(am::get(node, word)); },
+                            "get at node " + self + ": 8" + why);
+    check_throws<am::Error>([&] { am::get(node, word, two); }, "get at node " + self + ": 16" + why);
+    check_throws<am::Error>([&] { am::begin_put(node, word, two, counter); },
+                            "put at node " + self + ": 16" + why);
+    check_throws<am::Error>([&] { am::begin_get(node, word, two, counter); },
+                            "get at node " + self + ": 16" + why);
+    check_throws<am::Error>([&] { am::fetch_add(node, word, 1); }, "fetch_add at node " + self + ": 8" + why);
+    check_throws<am::Error>([&] { am::begin_exchange(node, word, 1, old, counter); },
+                            "exchange at node " + self + ": 8" + why);
+    check_throws<am::Error>([&] { am::fetch_add(node, (begin + 4).as<std::uint64_t>(), 1); },
+                            "is not aligned");
+    check_throws<am::Error>([&] { am::put(node, word.on(2), 1); }, "names no node: the job has nodes 0 to 1");
+    check_throws<am::Error>([&] { static_cast<void>(begin.local()); }, "points to another node's memory");
+    check_equal(counter.begun(), 0u, "nothing was begun");
+    node.barrier();
+    std::array<std::byte, 4> last{};
+    am::get(node, begin + (size - 4), last);
+    check(last == std::array<std::byte, 4>{}, "nothing was written");
+    node.barrier();
+  });
+}
+
+TEST_P(GlobalMemory, AddsEachTermOnceWhoeverAddsAtTheSameTime) {
+  run(4, [](Node& node) {
+    const auto wide = am::allocate_symmetric<std::int64_t>(node).on(0);
+    const auto narrow = am::allocate_symmetric<std::uint32_t>(node).on(0);
+    const auto terms = static_cast<std::int64_t>(rounds(20'000));
+    std::int64_t last = 0;
+    for (std::int64_t i = 0; i < terms; ++i) {
+      const std::int64_t before = am::fetch_add(node, wide, 3);
+      check(i == 0 || before >= last + 3, "what a node sees only grows");
+      last = before;
+      am::fetch_add(node, narrow, 0xffff'fff0u);  // wraps around
+    }
+    node.barrier();
+    check_equal(am::get(node, wide), 3 * terms * node.size(), "the sum");
+    check_equal(am::get(node, narrow), static_cast<std::uint32_t>(-16 * terms * node.size()),
+                "the sum modulo 2^32");
+    node.barrier();
+  });
+}
+
+/// A lock in global memory: what it guards is changed by plain gets and puts.
+TEST_P(GlobalMemory, ComparesAndSwapsInOneStep) {
+  run(4, [](Node& node) {
+    const auto lock = am::allocate_symmetric<std::uint32_t>(node).on(node.size() - 1);
+    const auto guarded = am::allocate_symmetric<std::uint64_t>(node).on(node.size() - 1);
+    const std::uint64_t turns = rounds(2'000);
+    const std::uint32_t own = node.id() + 1;
+    for (std::uint64_t i = 0; i < turns; ++i) {
+      poll_until(node, [&] { return am::compare_swap(node, lock, 0, own) == 0; });
+      am::put(node, guarded, am::get(node, guarded) + 1);
+      check_equal(am::compare_swap(node, lock, own, 0), own, "the holder of the lock");
+    }
+    node.barrier();
+    check_equal(am::get(node, guarded), turns * node.size(), "increments under the lock");
+    node.barrier();
+  });
+}
+
+/// Nodes exchange what they hold for what lies there: nothing is lost or doubled.
+TEST_P(GlobalMemory, ExchangesInOneStep) {
+  run(3, [](Node& node) {
+    const auto place = am::allocate_symmetric<std::uint64_t>(node).on(1);
+    std::uint64_t held = node.id() + 1;
+    for (std::uint64_t i = 0; i < rounds(5'000); ++i) held = am::exchange(node, place, held);
+    const std::vector<std::uint64_t> all = am::all_gather(node, held);
+    const std::uint64_t total = std::accumulate(all.begin(), all.end(), am::get(node, place));
+    check_equal(total, 6u, "1 + 2 + 3 and the 0 that was there");
+    node.barrier();
+  });
+}
+
+TEST_P(GlobalMemory, CountsSplitPhaseOperations) {
+  run(3, [](Node& node) {
+    constexpr std::size_t values = 50'000;
+    const auto data = am::allocate_symmetric<std::uint64_t>(node, values);
+    const auto sum = am::allocate_symmetric<std::uint64_t>(node);
+    const auto word = am::allocate_symmetric<std::uint64_t>(node);
+    std::vector<std::uint64_t> out(values);
+    std::iota(out.begin(), out.end(), std::uint64_t{1000} * node.id());
+    am::Counter puts;
+    for (std::size_t at = 0; at < values; at += values / 10) {
+      const auto part = std::span(out).subspan(at, values / 10);
+      am::begin_put(node, data.on(right_of(node)) + static_cast<std::ptrdiff_t>(at), part, puts);
+      std::ranges::fill(part, 0);  // it was copied
+    }
+    check_equal(puts.begun(), 10u, "operations begun");
+    am::wait(node, puts, 5);
+    check(puts.completed() >= 5, "five are complete");
+    am::wait(node, puts);
+    check_equal(puts.completed(), 10u, "operations complete");
+    node.barrier();
+
+    am::Counter gets;
+    std::vector<std::uint64_t> in(values);
+    std::array<std::uint64_t, 3> before{};
+    am::begin_get(node, data.on(right_of(node)), in, gets);
+    am::begin_fetch_add(node, sum.on(0), 1, before[0], gets);
+    am::begin_exchange(node, word.on(right_of(node)), 9, before[1], gets);
+    am::wait(node, gets);
+    am::begin_compare_swap(node, word.on(right_of(node)), 9, 10, before[2], gets);
+    am::wait(node, gets);
+    check_equal(gets.completed(), 4u, "operations complete");
+    for (std::size_t i = 0; i < values; ++i)
+      check_equal(in[i], std::uint64_t{1000} * node.id() + i, "a value of what was put");
+    check(before[0] < node.size() && before[1] == 0 && before[2] == 9, "old values");
+    check_equal(am::get(node, word.on(right_of(node))), 10u, "the swapped word");
+    node.barrier();
+    check_equal(am::get(node, sum.on(0)), node.size(), "the sum");
+    node.barrier();
+  });
+}
+
+TEST_P(GlobalMemory, DropsTheAnswersToAbandonedOperations) {
+  run(2, [](Node& node) {
+    const auto data = am::allocate_symmetric<std::uint64_t>(node, 10'000);
+    for (std::uint64_t i = 0; i < rounds(40); ++i) {
+      const auto into = std::make_unique<std::array<std::uint64_t, 10'000>>();
+      am::Counter counter;
+      am::begin_get(node, data.on(right_of(node)), *into, counter);
+      if (i % 4 == 0) node.poll();
+    }  // the memory is gone: address sanitizer would see a late write
+    check_equal(am::get(node, data.on(right_of(node)) + 9'999), 0u, "later operations work");
+    node.barrier();
+  });
+}
+
+struct Letters {
+  GlobalPtr<std::byte> room;
+  std::uint64_t taken = 0;
+};
+void letter_came(am::Request& request, GlobalPtr<std::byte> where, std::uint64_t bytes,
+                 std::uint64_t number) {
+  auto& letters = request.state<Letters>();
+  const std::byte* data = where.local();
+  for (std::uint64_t i = 0; i < bytes; ++i)
+    check(data[i] == pattern(static_cast<NodeId>(number), i), "the handler sees what was put before");
+  check_equal(number, letters.taken, "letters come in order");
+  ++letters.taken;
+}
+
+TEST_P(GlobalMemory, NotifiesAfterTheDataIsThere) {
+  run(3, [](Node& node) {
+    constexpr std::size_t longest = 100'000;
+    Letters letters{am::allocate_symmetric<std::byte>(node, longest)};
+    node.attach(letters);
+    node.barrier();
+    test::Random random(test::seed());  // every node writes letters of the same lengths
+    const std::uint64_t total = rounds(300);
+    for (std::uint64_t i = 0; i < total; ++i) {
+      const std::size_t bytes = random.below(random.one_in(4) ? longest : 200);
+      const auto data = pattern_of(static_cast<NodeId>(i), bytes);
+      const auto where = letters.room.on(right_of(node));
+      check(am::put_notify<letter_came>(node, where, data, where, bytes, i) == am::Status::ok, "put_notify");
+      node.wait_until([&] { return letters.taken > i; });
+      node.barrier();  // the room is used again
+    }
+  });
+}
+
+/// Who gets a word that was put sees what was put before it.
+TEST_P(GlobalMemory, ShowsPutsInOrderToWhoGetsALaterWord) {
+  run(2, [](Node& node) {
+    const auto data = am::allocate_symmetric<std::uint64_t>(node, 64).on(1);
+    const auto flag = am::allocate_symmetric<std::uint64_t>(node).on(1);
+    const auto seen = am::allocate_symmetric<std::uint64_t>(node).on(1);
+    const std::uint64_t total = rounds(500);
+    for (std::uint64_t i = 1; i <= total; ++i) {
+      const auto wait_for = [&](GlobalPtr<std::uint64_t> word) {
+        poll_until(node, [&] { return am::get(node, word) == i; });
+      };
+      if (node.id() == 0) {
+        am::put(node, data, std::vector<std::uint64_t>(64, i));
+        am::put(node, flag, i);
+        wait_for(seen);
+      } else {
+        wait_for(flag);
+        std::array<std::uint64_t, 64> got{};
+        am::get(node, data, got);
+        for (const std::uint64_t value : got) check_equal(value, i, "data put before the flag");
+        am::put(node, seen, i);
+      }
+    }
+    node.barrier();
+  });
+}
+
+TEST_P(GlobalMemory, NeverShowsAWordHalfWritten) {
+  run(2, [](Node& node) {
+    const auto word = am::allocate_symmetric<std::uint64_t>(node).on(1);
+    for (std::uint64_t i = 0; i < rounds(5'000); ++i) {
+      const std::uint64_t half = i & 0xffff'ffff;
+      if (node.id() == 0) am::put(node, word, half << 32 | half);
+      const std::uint64_t got = am::get(node, word);
+      check_equal(got >> 32, got & 0xffff'ffff, "both halves");
+    }
+    node.barrier();
+  });
+}
+
+TEST_P(GlobalMemory, AllocatesSymmetricallyWhateverEachNodeAllocatesForItself) {
+  run(4, [](Node& node) {
+    std::vector<GlobalPtr<std::uint64_t>> own;
+    for (std::size_t i = 0; i < 20; ++i) {
+      for (std::size_t k = 0; k < node.id(); ++k)
+        own.push_back(am::allocate<std::uint64_t>(node, 10 * k + i));
+      const auto shared = am::allocate_symmetric<std::uint64_t>(node, 100 + i);
+      check(shared.node() == node.id() && shared.local() != nullptr, "each node gets its own part");
+      for (const std::uint64_t offset : am::all_gather(node, shared.offset()))
+        check_equal(offset, shared.offset(), "the offset everywhere");
+      am::put(node, shared.on(right_of(node)) + 99, node.id());
+      node.barrier();
+      check_equal(am::get(node, shared + 99), left_of(node), "the neighbour reached the part");
+      if (i % 3 == 0) {
+        node.barrier();
+        am::deallocate(node, shared);
+      }
+    }
+    for (const auto p : own) am::deallocate(node, p);
+    node.barrier();
+  });
+}
+
+TEST_P(GlobalMemory, TellsEveryNodeThatASymmetricAllocationCannotBe) {
+  const test::Environment small("AM_SEGMENT", "64KiB");
+  run(3, [](Node& node) {
+    const std::size_t most = am::segment_bytes(node, node.id());
+    const auto half = node.id() == 1 ? am::allocate<std::byte>(node, most / 2) : GlobalPtr<std::byte>();
+    check_throws<am::Error>([&] { static_cast<void>(am::allocate_symmetric<std::byte>(node, most / 2 + 1)); },
+                            "node 1 has no room for");
+    check_throws<am::Error>(
+        [&] { static_cast<void>(am::allocate_symmetric<std::byte>(node, 8 + node.id())); },
+        "the nodes ask for different sizes, from 8 to 10 bytes");
+    am::deallocate(node, half);
+    am::deallocate(node, am::allocate_symmetric<std::byte>(node, most));  // nothing was lost by the errors
+    node.barrier();
+  });
+}
+
+void add_here(am::Request&, GlobalPtr<std::int64_t> counter, std::int64_t by) { *counter.local() += by; }
+
+TEST_P(GlobalMemory, LetsHandlersWorkOnTheirOwnNodesPart) {
+  run(3, [](Node& node) {
+    const auto counter = am::allocate_symmetric<std::int64_t>(node);
+    for (std::uint64_t i = 0; i < rounds(3'000); ++i) {
+      for (NodeId to = 0; to < node.size(); ++to)
+        check(node.request<add_here>(to, counter.on(to), 2) == am::Status::ok, "request");
+    }
+    const auto expected = static_cast<std::int64_t>(2 * rounds(3'000) * node.size());
+    node.wait_until([&] { return *counter.local(node) == expected; });
+    node.barrier();
+  });
+}
+
+TEST_P(GlobalMemory, WorksBetween64Nodes) {
+  run(64, [](Node& node) {
+    const auto row = am::allocate_symmetric<std::uint64_t>(node, node.size());
+    for (NodeId to = 0; to < node.size(); ++to) am::put(node, row.on(to) + node.id(), 100 * to + node.id());
+    node.barrier();
+    for (NodeId from = 0; from < node.size(); ++from)
+      check_equal(am::get(node, row + from), 100 * node.id() + from, "what each node put");
+    node.barrier();
+    am::fetch_add(node, row.on(7), node.id());
+    node.barrier();
+    check_equal(am::get(node, row.on(7)), 700u + 64 * 63 / 2, "the sum of all ids");
+    node.barrier();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, GlobalMemory, test::every_substrate, test::name_of);
+
+/// Where memory is reached by messages, a node that is no longer there cannot be asked.
+TEST(RemoteMemory, SaysThatThePeerHasLeft) {
+  test::run_job(test::Substrate::threads_with_faults, 2, [](Node& node) {
+    const auto word = am::allocate_symmetric<std::uint64_t>(node);
+    if (node.id() == 1) return;
+    am::Counter counter;
+    check_throws<am::Error>(
+        [&] {
+          for (;;) static_cast<void>(am::get(node, word.on(1)));
+        },
+        "node 1 (pid");
+    check_throws<am::Error>([&] { am::put(node, word.on(1), 5); }, "has left the job");
+    am::put(node, word, 5);
+    check_equal(am::get(node, word), 5u, "the own memory is still there");
+  });
+}
+
+#ifdef AM_CHECKED
+void reach_far(am::Request& request, GlobalPtr<std::uint64_t> far) { am::put(request.node(), far, 1); }
+
+TEST(GlobalMemoryDeath, OfAHandlerThatReachesForAnotherNodesMemory) {
+  const auto program = [] {
+    am::run_threads(2, [](Node& node) {
+      const auto word = am::allocate_symmetric<std::uint64_t>(node);
+      if (node.id() == 0) static_cast<void>(node.request<reach_far>(1, word.on(0)));
+      node.barrier();
+      node.wait_until([] { return false; });
+    });
+  };
+  EXPECT_DEATH(program(), "handler .*reach_far reaches for the memory of node 0");
+}
+#endif
+
+}  // namespace

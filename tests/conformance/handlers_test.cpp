@@ -1,0 +1,327 @@
+// Clause 8 of the contract, and what a handler is: plain functions, lambdas and member functions; arguments of every
+// admissible type; what each may send; work posted to the computation; and what is left of a node whose handler throws.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace {
+
+using test::check;
+using test::check_equal;
+using test::check_throws;
+using test::rounds;
+using Handlers = test::OnEverySubstrate;
+
+struct Odd {
+  std::uint8_t a;
+  std::uint16_t b;
+  char c[5];
+  bool operator==(const Odd&) const = default;
+};
+struct alignas(16) Wide {
+  std::uint64_t a;
+  std::uint64_t b;
+  bool operator==(const Wide&) const = default;
+};
+struct Empty {
+  bool operator==(const Empty&) const = default;
+};
+enum class Colour : std::uint8_t { red = 7 };
+
+/// A program's own object; its member functions are handlers.
+struct Program {
+  std::uint64_t calls = 0;
+  std::string order{};
+  am::Status status = am::Status::ok;
+
+  void called() { ++calls; }
+
+  void nothing(am::Request& request) {
+    called();
+    check(&request.state<Program>() == this, "the object is the attached one");
+  }
+  void small(am::Request& /*request*/, std::int8_t a, std::uint16_t b, float c, double d, bool e, Colour f) {
+    called();
+    check(a == -3 && b == 65535 && c == 1.5F && d == -2.25 && e && f == Colour::red, "small arguments");
+  }
+  void structs(am::Reply& /*reply*/, const Odd& odd, Wide wide, std::array<std::int32_t, 2> pair, Empty) {
+    called();
+    check(odd == Odd{1, 2, {'a', 'b', 'c', 'd', 'e'}} && wide == Wide{~0u, 5} && pair[0] == -1 && pair[1] == 9, "structs");
+  }
+  void six(am::Request& /*request*/, std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d, std::uint64_t e,
+           std::uint64_t f) {
+    called();
+    check(a == 1 && b == 2 && c == 3 && d == 4 && e == 5 && f == ~std::uint64_t{0}, "six words");
+  }
+  void bytes(am::Request& /*request*/, std::array<char, 48> text) noexcept {
+    called();
+    for (const char c : text) {
+      if (c != 'x') calls = 1'000'000;
+    }
+  }
+  void payload(am::Reply& /*reply*/, int number, am::Payload payload) {
+    called();
+    check_equal(number, -4, "the argument beside a payload");
+    const auto values = payload.as<double>();
+    check(values.size() == 3 && values[2] == 2.5, "the payload as values");
+    check_throws<std::length_error>([&] { static_cast<void>(payload.as<std::array<char, 7>>()); }, "whole number");
+    check(reinterpret_cast<std::uintptr_t>(payload.data()) % 64 == 0, "payloads begin at a line");
+  }
+};
+
+TEST_P(Handlers, EveryKindOfArgument) {
+  run(2, [](am::Node& node) {
+    Program program;
+    node.attach(program);
+    const am::NodeId to = 1 - node.id();
+    std::array<char, 48> text{};
+    text.fill('x');
+    const std::vector<double> values = {0.5, 1.5, 2.5};
+    check(node.request<&Program::nothing>(to) == am::Status::ok, "nothing");
+    check(node.request<&Program::small>(to, std::int8_t{-3}, std::uint16_t{65535}, 1.5F, -2.25, true,
+                                         Colour::red) == am::Status::ok, "small");
+    check(node.reply_to<&Program::structs>(to, Odd{1, 2, {'a', 'b', 'c', 'd', 'e'}}, Wide{~0u, 5},
+                                           std::array<std::int32_t, 2>{-1, 9}, Empty{}) == am::Status::ok,
+          "structs");
+    check(node.request<&Program::six>(to, 1u, 2u, 3u, 4u, 5u, ~std::uint64_t{0}) == am::Status::ok, "six");
+    check(node.request<&Program::bytes>(to, text) == am::Status::ok, "bytes");
+    check(node.reply_to<&Program::payload>(to, -4, values) == am::Status::ok, "payload");
+    node.wait_until([&] { return program.calls >= 6; });
+    check_equal(program.calls, 6u, "calls");
+    node.barrier();
+  });
+}
+
+// Two states in one process: nothing is shared by accident between the nodes of a job of threads.
+TEST_P(Handlers, EachNodeHasItsOwnObject) {
+  run(4, [](am::Node& node) {
+    struct Mine {
+      am::NodeId id;
+      std::uint64_t sum = 0;
+    } mine{node.id()};
+    node.attach(mine);
+    constexpr auto add = [](am::Request& request, am::NodeId meant) {
+      auto& state = request.state<Mine>();
+      check_equal(meant, state.id, "the node that a message reached");
+      check_equal(request.node().id(), state.id, "the node of the handler");
+      state.sum += request.from();
+    };
+    for (am::NodeId to = 0; to < node.size(); ++to) check(node.request<add>(to, to) == am::Status::ok, "request");
+    node.wait_until([&] { return mine.sum == 0 + 1 + 2 + 3; });
+    node.barrier();
+  });
+}
+
+// -- what a handler may send --------------------------------------------------------------------------------------------
+
+struct Sends {
+  std::uint64_t lows = 0;
+  std::uint64_t highs = 0;
+  std::uint64_t chained = 0;
+};
+void count_high(am::Reply& reply) { ++reply.state<Sends>().highs; }
+void count_low(am::Request& request) { ++request.state<Sends>().lows; }
+
+/// None, one or several replies, to the sender and to a third node.
+void several(am::Request& request, std::uint64_t replies, am::NodeId third) {
+  ++request.state<Sends>().lows;
+  for (std::uint64_t i = 0; i < replies; ++i) {
+    check(request.reply<count_high>() == am::Status::ok, "reply");
+    check(request.reply_to<count_high>(third) == am::Status::ok, "reply_to");
+  }
+}
+
+TEST_P(Handlers, NoneOneOrSeveralRepliesToAnyNode) {
+  run(3, [](am::Node& node) {
+    Sends sends;
+    node.attach(sends);
+    const am::NodeId to = (node.id() + 1) % 3;
+    const am::NodeId third = (node.id() + 2) % 3;
+    for (std::uint64_t replies = 0; replies < 200; ++replies)
+      check(node.request<several>(to, replies, third) == am::Status::ok, "request");
+    constexpr std::uint64_t expected = 2 * (199 * 200 / 2);
+    node.wait_until([&] { return sends.highs == expected && sends.lows == 200; });
+    node.barrier();
+  });
+}
+
+/// A high handler that must send something on, but may only try: what does not go now, goes from the computation.
+void pass_on(am::Reply& reply, std::uint64_t hops) {
+  auto& sends = reply.state<Sends>();
+  ++sends.chained;
+  if (hops == 0) return;
+  const am::NodeId to = (reply.node().id() + 1) % reply.node().size();
+  if (reply.try_reply_to<pass_on>(to, hops - 1) != am::Status::ok) {
+    reply.post([to, hops](am::Node& node) { check(node.reply_to<pass_on>(to, hops - 1) == am::Status::ok, "reply_to"); });
+  }
+}
+void pass_on_low(am::Request& request, std::uint64_t hops) {
+  auto& sends = request.state<Sends>();
+  ++sends.chained;
+  if (hops == 0) return;
+  const am::NodeId to = (request.node().id() + 1) % request.node().size();
+  if (request.try_request<pass_on_low>(to, hops - 1) != am::Status::ok) {
+    request.post([to, hops](am::Node& node) { check(node.request<pass_on_low>(to, hops - 1) == am::Status::ok, "request"); });
+  }
+}
+
+TEST_P(Handlers, TryAnythingAndPostTheRest) {
+  run(3, [](am::Node& node) {
+    Sends sends;
+    node.attach(sends);
+    const std::uint64_t chains = rounds(2000);
+    constexpr std::uint64_t hops = 11;  // a multiple of three stations: each node is visited equally often
+    for (std::uint64_t i = 0; i < chains; ++i) {
+      check(node.request<pass_on_low>(node.id(), hops) == am::Status::ok, "request");
+      check(node.reply_to<pass_on>(node.id(), hops) == am::Status::ok, "reply_to");
+    }
+    node.wait_until([&] { return sends.chained == 2 * chains * (hops + 1); });
+    node.barrier();
+    check_equal(sends.chained, 2 * chains * (hops + 1), "visits");
+  });
+}
+
+// -- posts ----------------------------------------------------------------------------------------------------------------
+
+TEST(Posts, RunInOrderInThePollAfterAndNotInsideHandlers) {
+  test::run_alone([](am::Node& node) {
+    std::string order;
+    for (const char letter : {'a', 'b', 'c'}) {
+      node.post([&, letter](am::Node& same) {
+        order += letter;
+        if (letter == 'a') same.post([&](am::Node&) { order += 'A'; });
+      });
+    }
+    check_equal(order, "", "posts before a poll");
+    node.poll();
+    check_equal(order, "abc", "posts in the first poll");
+    node.poll();
+    check_equal(order, "abcA", "a post's own post comes with the next poll");
+  });
+}
+
+TEST(Posts, MayWaitPollAndSend) {
+  test::run_alone([](am::Node& node) {
+    Sends sends;
+    node.attach(sends);
+    std::uint64_t begun = 0;
+    std::uint64_t ended = 0;
+    // Many that wait: they must neither nest without end nor get lost nor run twice.
+    for (std::uint64_t i = 0; i < 20'000; ++i) {
+      node.post([&, i](am::Node& same) {
+        check_equal(begun++, i, "posts begin in order");
+        check_equal(ended, i, "one post ends before the next begins");
+        const std::uint64_t lows = sends.lows;
+        check(same.request<count_low>(0) == am::Status::ok, "request");
+        same.wait_until([&] { return sends.lows > lows; });
+        ++ended;
+      });
+    }
+    node.wait_until([&] { return ended == 20'000; });
+    check_equal(sends.lows, 20'000u, "requests");
+  });
+}
+
+// -- handlers that throw ------------------------------------------------------------------------------------------------------
+
+struct Thrown : std::runtime_error {
+  Thrown() : std::runtime_error("thrown by a handler") {}
+};
+struct Throws {
+  std::uint64_t ran = 0;
+  bool armed = true;
+};
+void throw_low(am::Request& request, am::Payload /*payload*/) {
+  ++request.state<Throws>().ran;
+  if (request.state<Throws>().armed) throw Thrown();
+}
+void throw_high(am::Reply& reply, am::Payload /*payload*/) {
+  ++reply.state<Throws>().ran;
+  if (reply.state<Throws>().armed) throw Thrown();
+}
+
+/// Everything that can be said of a healthy node: messages run once, at both levels, and so do the other events.
+void check_usable(am::Node& node, Throws& throws) {
+  throws.armed = false;
+  const std::uint64_t before = throws.ran;
+  std::uint64_t timelets = 0;
+  std::uint64_t outlets = 0;
+  node.on_timelet(node.count(), [&](am::LowEvent&) { ++timelets; });
+  node.on_outlet([&](am::LowEvent& event) {
+    ++outlets;
+    event.node().on_outlet({});
+  });
+  check(node.request<throw_low>(node.id(), std::string("x")) == am::Status::ok, "request");
+  check(node.reply_to<throw_high>(node.id(), std::string("x")) == am::Status::ok, "reply_to");
+  node.wait_until([&] { return throws.ran == before + 2 && timelets == 1 && outlets == 1; });
+  throws.armed = true;
+}
+
+TEST(Throwing, LeavesTheNodeUsable) {
+  test::run_alone([](am::Node& node) {
+    Throws throws;
+    node.attach(throws);
+    for (const std::size_t size : {0, 8, 1000, 1025, 100'000}) {
+      const std::vector<std::byte> bytes(size);
+      const auto poll_until_thrown = [&] {
+        for (;;) node.poll();
+      };
+      check(node.try_request<throw_low>(0, bytes) == am::Status::ok, "request");
+      check_throws<Thrown>(poll_until_thrown, "thrown by");
+      check(node.try_reply_to<throw_high>(0, bytes) == am::Status::ok, "reply_to");
+      check_throws<Thrown>(poll_until_thrown, "thrown by");
+      check_equal(throws.ran, 2u, "a message whose handler throws is not run again");
+      check_usable(node, throws);
+      throws.ran = 0;
+    }
+    node.on_timelet(node.count(), [](am::LowEvent&) { throw Thrown(); });
+    check_throws<Thrown>([&] { node.poll(); }, "thrown by");
+    check_usable(node, throws);
+    node.on_outlet([](am::LowEvent& event) {
+      event.node().on_outlet({});
+      throw Thrown();
+    });
+    check_throws<Thrown>([&] { node.poll(); }, "thrown by");
+    check_usable(node, throws);
+    node.post([](am::Node&) { throw Thrown(); });
+    int posts = 0;
+    node.post([&](am::Node&) { ++posts; });
+    check_throws<Thrown>([&] { node.poll(); }, "thrown by");
+    node.poll();
+    check_equal(posts, 1, "the post behind the one that threw");
+    check_usable(node, throws);
+  });
+}
+
+// The handler that throws runs inside a send that waits in the middle of a long message: what has begun must end, or the
+// link is lost.
+TEST(Throwing, InTheMiddleOfALongSend) {
+  test::run_alone([](am::Node& node) {
+    struct Long {
+      std::uint64_t whole = 0;
+      std::uint64_t shorts = 0;
+    } state;
+    node.attach(state);
+    constexpr auto take = [](am::Request& request, am::Payload payload) {
+      check_equal(payload.size(), 1'000'000u, "bytes of the long message");
+      for (const std::byte b : payload.bytes()) check(b == std::byte{42}, "a byte of the long message");
+      ++request.state<Long>().whole;
+    };
+    constexpr auto fail = [](am::Reply&) { throw Thrown(); };
+    constexpr auto count = [](am::Request& request) { ++request.state<Long>().shorts; };
+    {
+      const std::vector<std::byte> bytes(1'000'000, std::byte{42});
+      check(node.try_reply_to<fail>(0) == am::Status::ok, "reply_to");
+      check_throws<Thrown>([&] { static_cast<void>(node.request<take>(0, bytes)); }, "thrown by");
+    }
+    check(node.request<count>(0) == am::Status::ok, "a short message behind it");
+    node.wait_until([&] { return state.shorts == 1; });
+    check_equal(state.whole, 1u, "the long message, begun and so accepted, before the short one");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, Handlers, test::every_substrate, test::name_of);
+
+}  // namespace

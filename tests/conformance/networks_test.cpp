@@ -1,0 +1,271 @@
+// Clauses 3, 4 and 5 of the contract: two networks of which the high one gets through however full the low one is; a full
+// network answers `again`, takes the next message after one was taken out, and lets nothing overtake; what a sender may
+// leave unread at a peer is bounded; and no load deadlocks as long as everybody keeps to the rules.
+#include <array>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace {
+
+using test::check;
+using test::check_equal;
+using test::rounds;
+using Networks = test::OnEverySubstrate;
+
+struct Seen {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  bool low_full = false;
+  bool go = false;
+};
+
+void take_low(am::Request& request, std::uint64_t number) {
+  check_equal(number, request.state<Seen>().low++, "the number of a request");
+}
+void take_low_payload(am::Request& request, std::uint64_t number, am::Payload) {
+  check_equal(number, request.state<Seen>().low++, "the number of a request with a payload");
+}
+void take_high(am::Reply& reply, std::uint64_t number) {
+  check_equal(number, reply.state<Seen>().high++, "the number of a reply");
+}
+void low_is_full(am::Reply& reply) { reply.state<Seen>().low_full = true; }
+void go(am::Reply& reply) { reply.state<Seen>().go = true; }
+
+/// Sends requests until the network has had enough; the number accepted.
+std::uint64_t fill_low(am::Node& node, am::NodeId to) {
+  std::uint64_t accepted = 0;
+  int refused = 0;
+  while (refused < 100) {  // a network with faults refuses now and then though it is not full
+    const am::Status status = node.try_request<take_low>(to, accepted);
+    check(status == am::Status::ok || status == am::Status::again, "a failable send answers ok or again");
+    refused = status == am::Status::ok ? 0 : refused + 1;
+    accepted += status == am::Status::ok ? 1 : 0;
+    check(accepted < 100'000, "the network takes messages without end");
+  }
+  return accepted;
+}
+
+TEST_P(Networks, HighPassesWhenLowIsFull) {
+  run(2, [](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    constexpr std::uint64_t replies = 2000;  // many times what the high network holds
+    if (node.id() == 0) {
+      const std::uint64_t accepted = fill_low(node, 1);
+      for (std::uint64_t i = 0; i < replies; ++i) check(node.reply_to<take_high>(1, i) == am::Status::ok, "reply_to");
+      check(node.try_request<take_low>(1, accepted) == am::Status::again, "low is as full as before");
+      check(node.reply_to<low_is_full>(1) == am::Status::ok, "reply_to");
+      node.wait_until([&] { return seen.go; });
+      check(node.request<take_low>(1, accepted) == am::Status::ok, "low has room again");
+    } else {
+      node.enable_event(am::Event::low_message, false);
+      node.wait_until([&] { return seen.low_full; });
+      check_equal(seen.high, replies, "replies");
+      check_equal(seen.low, 0u, "requests while they are masked");
+      node.enable_event(am::Event::low_message, true);
+      check(node.reply_to<go>(0) == am::Status::ok, "reply_to");
+      node.wait_until([&] { return seen.low > 100; });
+    }
+    node.barrier();
+    node.poll();
+  });
+}
+
+TEST_P(Networks, EachPriorityIsBlockedByItselfOnly) {
+  run(2, [](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    if (node.id() == 0) {
+      std::uint64_t replies = 0;
+      for (int refused = 0; refused < 100;) {
+        const bool ok = node.try_reply_to<take_high>(1, replies) == am::Status::ok;
+        refused = ok ? 0 : refused + 1;
+        replies += ok ? 1 : 0;
+        check(replies < 100'000, "the high network takes messages without end");
+      }
+      const std::uint64_t requests = fill_low(node, 1);
+      check(requests > 0, "the low network takes messages while the high one is full");
+    }
+    node.barrier();  // polls: so node 1 takes everything
+    node.wait_until([&] { return node.id() == 0 || (seen.low > 0 && seen.high > 0); });
+    node.barrier();
+  });
+}
+
+TEST_P(Networks, AgainDoesNotOvertake) {
+  run(2, [](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    const std::uint64_t messages = rounds(30'000);
+    if (node.id() == 0) {
+      test::Random random(test::seed());
+      const std::array<std::byte, 1500> bytes{};
+      for (std::uint64_t number = 0; number < messages;) {
+        am::Status status = am::Status::again;
+        // A refused message gives way to one of another size, which may fit: it takes the same number.
+        switch (random.below(4)) {
+          case 0: status = node.try_request<take_low_payload>(1, number, am::Payload(bytes.data(), 1024)); break;
+          case 1: status = node.try_request<take_low_payload>(1, number, am::Payload(bytes.data(), 1500)); break;
+          default: status = node.try_request<take_low>(1, number);
+        }
+        if (status == am::Status::ok) {
+          ++number;
+        } else {
+          check(status == am::Status::again, "ok or again");
+          test::poll_or_yield(node);
+        }
+      }
+    } else {
+      node.wait_until([&] { return seen.low == messages; });
+    }
+    node.barrier();
+  });
+}
+
+// A request to each of many, each answered by a waiting reply, from everybody to everybody, with all rings full: the load
+// that deadlocks where replies share their way with requests.
+struct AllToAll {
+  std::vector<std::uint64_t> asked;
+  std::vector<std::uint64_t> answered;
+  am::NodeId finished = 0;
+};
+
+void answer(am::Reply& reply, std::uint64_t number, std::uint64_t /*room*/) {
+  auto& all = reply.state<AllToAll>();
+  check_equal(number, all.answered[reply.from()]++, "the number of an answer");
+}
+void ask(am::Request& request, std::uint64_t number, std::uint64_t answers) {
+  auto& all = request.state<AllToAll>();
+  check_equal(number, all.asked[request.from()]++, "the number of a question");
+  for (std::uint64_t i = 0; i < answers; ++i)
+    check(request.reply<answer>(number * answers + i, i) == am::Status::ok, "reply");
+}
+void finished(am::Request& request) { ++request.state<AllToAll>().finished; }
+
+void all_to_all(am::Node& node, std::uint64_t questions, std::uint64_t answers) {
+  AllToAll all{std::vector<std::uint64_t>(node.size()), std::vector<std::uint64_t>(node.size())};
+  node.attach(all);
+  for (std::uint64_t i = 0; i < questions; ++i) {
+    for (am::NodeId k = 0; k < node.size(); ++k) {
+      const am::NodeId to = (node.id() + k) % node.size();
+      check(node.request<ask>(to, i, answers) == am::Status::ok, "request");
+    }
+  }
+  node.wait_until([&] {
+    for (const std::uint64_t n : all.answered) {
+      if (n != questions * answers) return false;
+    }
+    return true;
+  });
+  for (am::NodeId to = 0; to < node.size(); ++to) check(node.request<finished>(to) == am::Status::ok, "finished");
+  node.wait_until([&] { return all.finished == node.size(); });
+  for (const std::uint64_t n : all.asked) check_equal(n, questions, "questions");
+  node.barrier();
+}
+
+TEST_P(Networks, AllToAllWithFullQueuesEnds) {
+  run(6, [](am::Node& node) { all_to_all(node, rounds(2000), 4); });
+}
+
+TEST_P(Networks, FanInWithManyAnswersEnds) {
+  run(16, [](am::Node& node) { all_to_all(node, rounds(200), 5); });
+}
+
+// One node in no hurry, all others faster than it: nobody starves.
+struct Fair {
+  std::vector<std::uint64_t> from;
+  bool stop = false;
+};
+void tick(am::Request& request) { ++request.state<Fair>().from[request.from()]; }
+void stop(am::Reply& reply) { reply.state<Fair>().stop = true; }
+
+TEST_P(Networks, NoSenderStarvesBehindAnother) {
+  run(4, [](am::Node& node) {
+    Fair fair{std::vector<std::uint64_t>(node.size())};
+    node.attach(fair);
+    if (node.id() == 0) {
+      const std::uint64_t enough = 1000;
+      node.wait_until([&] { return fair.from[1] >= enough && fair.from[2] >= enough && fair.from[3] >= enough; });
+      for (am::NodeId to = 1; to < node.size(); ++to) check(node.reply_to<stop>(to) == am::Status::ok, "stop");
+    } else {
+      while (!fair.stop) {
+        // Never a pause while the network takes something.
+        for (int i = 0; i < 100; ++i) static_cast<void>(node.try_request<tick>(0));
+        test::poll_or_yield(node);
+      }
+    }
+    node.barrier();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, Networks, test::every_substrate, test::name_of);
+
+// -- what fits where, to the line -------------------------------------------------------------------------------------
+
+using Capacity = test::OnEverySubstrate;
+
+// A node that talks to itself has the ring and the hand on it: every figure is exact.
+TEST_P(Capacity, AgainWhenFullAndOkAfterOneRelease) {
+  run(1, [](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    for (int round = 0; round < 50; ++round) {
+      std::uint64_t sent = seen.low;
+      while (node.try_request<take_low>(0, sent) == am::Status::ok) ++sent;
+      check(sent > seen.low, "an empty network takes a message");
+      check(node.try_request<take_low>(0, sent) == am::Status::again, "full is full");
+      check(node.poll() > 0, "a poll takes messages out");
+      check(node.try_request<take_low>(0, sent) == am::Status::ok, "there is room after a release");
+      ++sent;
+      node.wait_until([&] { return seen.low == sent; });
+    }
+    check(node.poll() == 0, "nothing is left");
+  });
+}
+
+TEST_P(Capacity, RoomForOnePayloadComesBackWhateverWasSentBefore) {
+  run(1, [](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    test::Random random(test::seed());
+    const std::array<std::byte, 1024> bytes{};
+    for (int round = 0; round < 2000; ++round) {
+      std::uint64_t sent = seen.low;
+      for (;;) {
+        const am::Status status = random.one_in(2)
+                                      ? node.try_request<take_low>(0, sent)
+                                      : node.try_request<take_low_payload>(0, sent, am::Payload(bytes.data(), random.below(1025)));
+        if (status != am::Status::ok) break;
+        ++sent;
+      }
+      while (node.try_request<take_low_payload>(0, sent, am::Payload(bytes.data(), bytes.size())) != am::Status::ok)
+        check(node.poll() > 0, "the network is full, so a poll takes something out");
+      ++sent;
+      node.wait_until([&] { return seen.low == sent; });
+    }
+  });
+}
+
+// What a peer may leave unread is bounded: 16 KiB of rings a direction, and one long message per priority.
+TEST_P(Capacity, WhatAPeerDoesNotTakeIsBounded) {
+  run(1, [](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    const std::vector<std::byte> bytes(1'000'000);
+    check_equal(fill_low(node, 0), 184u, "short requests that fit");
+    check(node.try_request<take_low_payload>(0, 184u, bytes) == am::Status::again, "nor does a long one fit");
+    node.wait_until([&] { return seen.low == 184; });
+    check(node.try_request<take_low_payload>(0, 184u, bytes) == am::Status::ok, "a long one is kept");
+    check(node.try_request<take_low_payload>(0, 185u, bytes) == am::Status::again, "a second one is not");
+    check(node.try_request<take_low>(0, 185u) == am::Status::again, "nor does a short one pass it");
+    check(node.try_reply_to<take_high>(0, 0u) == am::Status::ok, "the high network does not mind");
+    node.wait_until([&] { return seen.low == 185 && seen.high == 1; });
+    check(node.try_request<take_low>(0, 185u) == am::Status::ok, "the link is free again");
+    node.wait_until([&] { return seen.low == 186; });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, Capacity, test::faultless_substrates, test::name_of);
+
+}  // namespace

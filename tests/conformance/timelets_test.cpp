@@ -1,0 +1,140 @@
+// Timelets (clause 6): a function that runs at a time, as a low event. Never before its time, once, in the order of the
+// times; several may wait, one may be cancelled, a masked one waits.
+#include <algorithm>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace {
+
+using test::check;
+using test::check_equal;
+using Timelets = test::OnEverySubstrate;
+
+constexpr am::Count millisecond = 1'000'000;
+
+TEST_P(Timelets, RunOnceAndNotBeforeTheirTime) {
+  run(2, [](am::Node& node) {
+    for (const am::Count delay : {am::Count{0}, millisecond / 100, millisecond, 5 * millisecond}) {
+      const am::Count when = node.count() + delay;
+      int ran = 0;
+      node.on_timelet(when, [&](am::LowEvent& event) {
+        ++ran;
+        check(event.node().count() >= when, "a timelet ran before its time");
+      });
+      node.wait_until([&] { return ran != 0; });
+      while (node.poll() != 0) {
+      }
+      check_equal(ran, 1, "runs of a timelet");
+    }
+    node.barrier();
+  });
+}
+
+TEST_P(Timelets, InOrderOfTheirTimes) {
+  run(2, [](am::Node& node) {
+    test::Random random(test::mix(test::seed(), node.id()));
+    std::vector<am::Count> ran;
+    std::vector<am::Count> asked;
+    const am::Count now = node.count();
+    for (int i = 0; i < 500; ++i) asked.push_back(now + random.below(3 * millisecond));
+    for (const am::Count when : asked) node.on_timelet(when, [&ran, when](am::LowEvent&) { ran.push_back(when); });
+    node.wait_until([&] { return ran.size() == asked.size(); });
+    std::ranges::sort(asked);
+    check(ran == asked, "timelets ran in another order than that of their times");
+    node.barrier();
+  });
+}
+
+TEST_P(Timelets, AtOneTimeInTheOrderOfAsking) {
+  run(1, [](am::Node& node) {
+    std::vector<int> ran;
+    const am::Count when = node.count() + millisecond;
+    for (int i = 0; i < 100; ++i) node.on_timelet(when, [&ran, i](am::LowEvent&) { ran.push_back(i); });
+    node.wait_until([&] { return ran.size() == 100; });
+    check(std::ranges::is_sorted(ran), "timelets of one time ran out of order");
+  });
+}
+
+TEST_P(Timelets, ACancelledOneDoesNotRun) {
+  run(1, [](am::Node& node) {
+    std::vector<int> ran;
+    std::vector<am::TimeletId> ids;
+    const am::Count when = node.count() + millisecond;
+    for (int i = 0; i < 10; ++i) ids.push_back(node.on_timelet(when, [&ran, i](am::LowEvent&) { ran.push_back(i); }));
+    for (int i = 0; i < 10; i += 2) check(node.cancel_timelet(ids[static_cast<std::size_t>(i)]), "it was waiting");
+    check(!node.cancel_timelet(ids[0]), "it was cancelled before");
+    node.wait_until([&] { return ran.size() == 5; });
+    check(ran == std::vector<int>({1, 3, 5, 7, 9}), "the wrong timelets were cancelled");
+    check(!node.cancel_timelet(ids[1]), "it has run");
+  });
+}
+
+TEST_P(Timelets, MayAskForOthersAndCancelThem) {
+  run(1, [](am::Node& node) {
+    int ran = 0;
+    bool cancelled_ran = false;
+    const am::TimeletId victim = node.on_timelet(node.count() + 1'000'000 * millisecond, [&](am::LowEvent&) { cancelled_ran = true; });
+    std::function<void(am::LowEvent&)> again = [&](am::LowEvent& event) {
+      if (++ran == 1) check(event.node().cancel_timelet(victim), "it was waiting");
+      if (ran < 1000) event.node().on_timelet(event.node().count(), again);
+    };
+    node.on_timelet(node.count(), again);
+    node.wait_until([&] { return ran == 1000; });
+    check(!cancelled_ran, "a cancelled timelet ran");
+  });
+}
+
+TEST_P(Timelets, AMaskedOneWaits) {
+  run(1, [](am::Node& node) {
+    int ran = 0;
+    node.enable_event(am::Event::timelet, false);
+    node.on_timelet(node.count(), [&](am::LowEvent&) { ++ran; });
+    const am::Count later = node.count() + 2 * millisecond;
+    node.wait_until([&] { return node.count() > later; });
+    check_equal(ran, 0, "runs while masked");
+    node.enable_event(am::Event::timelet, true);
+    node.wait_until([&] { return ran != 0; });
+    check_equal(ran, 1, "runs afterwards");
+  });
+}
+
+// A sleeping node wakes for its timelet: nobody else would wake it.
+TEST_P(Timelets, WakeANodeThatWaits) {
+  run(2, [](am::Node& node) {
+    int ran = 0;
+    node.on_timelet(node.count() + 30 * millisecond, [&](am::LowEvent&) { ++ran; });
+    node.wait_until([&] { return ran == 1; });
+    node.barrier();
+  });
+}
+
+struct Clock {
+  am::Count earliest = 0;
+  am::Count told = 0;
+};
+void tell(am::Request& request, am::Count sent) {
+  auto& clock = request.state<Clock>();
+  clock.told = sent;
+  check(request.node().count() >= sent, "a message arrived before it was sent");
+}
+
+// All nodes share one Count: cause comes before effect.
+TEST_P(Timelets, CountNeverRunsBackwardsBetweenNodes) {
+  run(3, [](am::Node& node) {
+    Clock clock;
+    node.attach(clock);
+    am::Count last = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const am::Count now = node.count();
+      check(now >= last, "Count ran backwards");
+      last = now;
+      check(node.request<tell>((node.id() + 1) % node.size(), now) == am::Status::ok, "request");
+    }
+    node.barrier();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, Timelets, test::every_substrate, test::name_of);
+
+}  // namespace

@@ -1,0 +1,92 @@
+// Which cores nodes of amrun may run on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "process/amrun_job.hpp"
+
+namespace amrun_test {
+namespace {
+
+using testing::MatchesRegex;
+
+// What nodes do.
+
+int show_cores(const Arguments&) {
+  const Node node;
+  node.join();
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  std::string line = "cores";
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) line.append(" ").append(std::to_string(cpu));
+  }
+  Node::print(line);
+  node.leave();
+  return 0;
+}
+
+// Tests.
+
+TEST(AmrunBinding, BoundNodesHaveACoreEach) {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  ASSERT_EQ(sched_getaffinity(0, sizeof usable, &usable), 0);
+  Amrun amrun(job({"--bind", "core", "--report-bindings"}, {"show_cores"}));
+  EXPECT_EQ(amrun.exit_code(), 0);
+  const std::vector<std::string> lines = lines_of(amrun.out());
+  const std::vector<std::string> reported = lines_of(amrun.err());
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(reported.size(), lines.size());
+  for (const std::string& line : reported)
+    EXPECT_THAT(line, MatchesRegex("amrun: node [0-9]+: core [0-9]+ \\(processors? [0-9,-]+\\)"));
+  // One node per core without -n: together they have every processor once.
+  std::vector<unsigned> processors;
+  for (const std::string& line : lines) {
+    std::istringstream numbers(line.substr(5));
+    for (unsigned cpu = 0; numbers >> cpu;) processors.push_back(cpu);
+  }
+  std::ranges::sort(processors);
+  EXPECT_EQ(std::ranges::adjacent_find(processors), processors.end());
+  EXPECT_EQ(processors.size(), static_cast<std::size_t>(CPU_COUNT(&usable)));
+}
+
+TEST(AmrunBinding, BindingKeepsToTheProcessorsOfAmrun) {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  ASSERT_EQ(sched_getaffinity(0, sizeof usable, &usable), 0);
+  unsigned last = 0;
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &usable)) last = cpu;
+  }
+  Amrun amrun(job({"-n", "3", "--bind", "core"}, {"show_cores"}), [last] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  });
+  EXPECT_EQ(amrun.exit_code(), 0);
+  for (const std::string& line : lines_of(amrun.out())) EXPECT_EQ(line, "cores " + std::to_string(last));
+}
+
+TEST(AmrunBinding, UnboundNodesMayRunWhereAmrunMay) {
+  Amrun amrun(job({"-n", "2", "--bind", "none", "--report-bindings"}, {"show_cores"}));
+  EXPECT_EQ(amrun.exit_code(), 0);
+  EXPECT_EQ(amrun.err(), "amrun: nodes are not bound to cores\n");
+  const std::vector<std::string> lines = lines_of(amrun.out());
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], lines[1]);
+}
+
+}  // namespace
+
+const Behaviours behaviours = {{"show_cores", show_cores}};
+
+}  // namespace amrun_test
+
+int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

@@ -1,0 +1,300 @@
+// How jobs of amrun end: exit codes, the line that says which node failed and how, and nothing left behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "process/amrun_job.hpp"
+
+namespace amrun_test {
+namespace {
+
+using am::shm::Standing;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+
+// What nodes do.
+
+int succeed(const Arguments&) {
+  const Node node;
+  node.join();
+  node.wait_for_all();
+  node.leave();
+  return 0;
+}
+
+// The named node does what it is told once all have joined, the others wait for their end.
+int fail(const Arguments& arguments) {
+  const Node node;
+  node.join();
+  node.wait_for_all();
+  if (std::to_string(node.rank()) != arguments.at(0)) Node::hang();
+  const std::string& how = arguments.at(1);
+  if (how == "signal") {
+    signal(std::stoi(arguments.at(2)), SIG_DFL);  // sanitizers have handlers
+    raise(std::stoi(arguments.at(2)));
+  }
+  if (how == "exit") return std::stoi(arguments.at(2));
+  if (how == "leave and exit") {
+    node.leave();
+    return std::stoi(arguments.at(2));
+  }
+  return 0;  // without leaving
+}
+
+int never_join(const Arguments& arguments) {
+  const Node node;
+  if (node.rank() == 0) return std::stoi(arguments.at(0));
+  Node::hang();
+}
+
+int hang(const Arguments&) {
+  Node().join();
+  Node::hang();
+}
+
+int ignore_sigterm(const Arguments&) {
+  signal(SIGTERM, SIG_IGN);
+  const Node node;
+  node.join();
+  node.wait_for_all();
+  if (node.rank() == 0) return 3;
+  Node::hang();
+}
+
+// Node 1 dies, the others see it and go on.
+int survive(const Arguments&) {
+  const Node node;
+  node.join(true);
+  node.wait_for_all();
+  if (node.rank() == 1) raise(SIGKILL);
+  const am::shm::NodeCard& dead = node.segment().card(1);
+  while (dead.standing.load() != static_cast<std::uint32_t>(Standing::dead)) sched_yield();
+  const bool told = dead.wait_status.load() == SIGKILL && node.segment().job().deaths.load() >= 1;
+  node.leave();
+  return told ? 0 : 5;
+}
+
+int survive_and_hang(const Arguments&) {
+  const Node node;
+  node.join(true);
+  node.wait_for_all();
+  Node::hang();
+}
+
+// Node 1 leaves with a code, the others see that it has left and succeed.
+int survive_a_verdict(const Arguments& arguments) {
+  const Node node;
+  node.join(true);
+  node.wait_for_all();
+  while (node.rank() != 1 &&
+         node.segment().card(1).standing.load() != static_cast<std::uint32_t>(Standing::left)) {
+    sched_yield();
+  }
+  node.leave();
+  return node.rank() == 1 ? std::stoi(arguments.at(0)) : 0;
+}
+
+// Leaves a process of its own session behind.
+int leave_a_daemon(const Arguments& arguments) {
+  const Node node;
+  node.join();
+  if (node.rank() == 0 && fork() == 0) {
+    setsid();
+    if (fork() == 0) Node::hang();
+    _exit(0);
+  }
+  // Node 0 waits for a line of the test, which has seen the daemon, and node 1 for node 0.
+  if (node.rank() == 0) (void)std::getchar();
+  while (node.rank() != 0 &&
+         node.segment().card(0).standing.load() < static_cast<std::uint32_t>(Standing::left)) {
+    sched_yield();
+  }
+  node.leave();
+  return std::stoi(arguments.at(0));
+}
+
+// Tests.
+
+TEST(AmrunEnding, SuccessIsSilent) {
+  Amrun amrun(job({"-n", "4"}, {"succeed"}));
+  EXPECT_EQ(amrun.exit_code(), 0);
+  EXPECT_THAT(amrun.err(), IsEmpty());
+}
+
+TEST(AmrunEnding, SixtyFourNodes) {
+  Amrun amrun(job({"-n", "64"}, {"succeed"}));
+  EXPECT_EQ(amrun.exit_code(), 0);
+  EXPECT_THAT(amrun.err(), IsEmpty());
+}
+
+TEST(AmrunEnding, AnExitCodeEndsTheJobAndIsReported) {
+  Amrun amrun(job({"-n", "4"}, {"fail", "3", "exit", "7"}));
+  EXPECT_EQ(amrun.exit_code(), 7);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 3 \\(pid [0-9]+, host .+\\) exited with code 7\n"));
+}
+
+TEST(AmrunEnding, AnExitCodeCountsAlsoAfterTheJobWasLeft) {
+  Amrun amrun(job({"-n", "2"}, {"fail", "0", "leave and exit", "8"}));
+  EXPECT_EQ(amrun.exit_code(), 8);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 0 \\(pid [0-9]+, host .+\\) exited with code 8\n"));
+}
+
+TEST(AmrunEnding, ASignalEndsTheJobAndIsReported) {
+  Amrun amrun(job({"-n", "4"}, {"fail", "1", "signal", "11"}));
+  EXPECT_EQ(amrun.exit_code(), 128 + SIGSEGV);
+  EXPECT_THAT(
+      amrun.err(),
+      MatchesRegex(
+          "amrun: node 1 \\(pid [0-9]+, host .+\\) was killed by signal 11 \\(Segmentation fault\\)\n"));
+}
+
+TEST(AmrunEnding, SilentExitWithoutLeavingIsAFailure) {
+  Amrun amrun(job({"-n", "2"}, {"fail", "1", "return"}));
+  EXPECT_EQ(amrun.exit_code(), 1);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 1 .* exited with code 0 without leaving the job\n"));
+}
+
+TEST(AmrunEnding, SilentExitWithoutJoiningIsAFailure) {
+  Amrun amrun(job({"-n", "4"}, {"never_join", "0"}));
+  EXPECT_EQ(amrun.exit_code(), 1);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 0 .* exited with code 0 before it joined the job\n"));
+}
+
+TEST(AmrunEnding, AProgramThatKnowsNothingOfLibamNeverJoins) {
+  Amrun amrun({"-n", "4", "true"});
+  EXPECT_EQ(amrun.exit_code(), 1);
+  EXPECT_THAT(amrun.err(),
+              MatchesRegex("amrun: node [0-3] .* exited with code 0 before it joined the job\n"));
+}
+
+TEST(AmrunEnding, OneOfManyFailuresIsReported) {
+  Amrun amrun(job({"-n", "32"}, {"never_join", "9"}));
+  EXPECT_EQ(amrun.exit_code(), 9);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 0 .* exited with code 9 before it joined the job\n"));
+}
+
+TEST(AmrunEnding, AKilledNodeEndsTheJob) {
+  Amrun amrun(job({"-n", "8"}, {"hang"}));
+  ASSERT_TRUE(amrun.prints("pid ", 8));
+  ASSERT_TRUE(amrun.prints("\n", 8));
+  const std::vector<pid_t> pids = pids_in(amrun.out());
+  kill(pids[5], SIGKILL);
+  EXPECT_EQ(amrun.exit_code(), 128 + SIGKILL);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node [0-7] \\(pid " + std::to_string(pids[5]) +
+                                        ", host .+\\) was killed by signal 9 \\(Killed\\)\n"));
+}
+
+TEST(AmrunEnding, KillingAmrunLeavesNoNode) {
+  for (const std::vector<std::string>& options : {std::vector<std::string>{"-n", "16"}, {"-n", "16", "-l"}}) {
+    Amrun amrun(job(options, {"hang"}));
+    ASSERT_TRUE(amrun.prints("pid ", 16));
+    ASSERT_TRUE(amrun.prints("\n", 16));
+    std::vector<std::unique_ptr<Watched>> nodes;
+    for (const pid_t pid : pids_in(amrun.out())) nodes.push_back(std::make_unique<Watched>(pid));
+    amrun.signal(SIGKILL);
+    EXPECT_EQ(amrun.status(), SIGKILL);
+    for (const auto& node : nodes) EXPECT_TRUE(node->ends());
+  }
+}
+
+// At any moment of the start: the end of the output says that everybody is gone.
+TEST(AmrunEnding, KillingAmrunWhileItStartsLeavesNoNode) {
+  for (int nodes_up = 0; nodes_up < 32; ++nodes_up) {
+    Amrun amrun(job({"-n", "32"}, {"hang"}));
+    if (nodes_up > 0) {
+      ASSERT_TRUE(amrun.prints("pid ", nodes_up));
+    }
+    amrun.signal(SIGKILL);
+    EXPECT_EQ(amrun.status(), SIGKILL);
+  }
+}
+
+TEST(AmrunEnding, NodesThatIgnoreTheRequestAreKilled) {
+  Amrun amrun(job({"-n", "4"}, {"ignore_sigterm"}));
+  EXPECT_EQ(amrun.exit_code(), 3);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 0 .* exited with code 3\n"));
+}
+
+TEST(AmrunEnding, StoppedNodesEndToo) {
+  Amrun amrun(job({"-n", "2"}, {"hang"}));
+  ASSERT_TRUE(amrun.prints("\n", 2));
+  const std::vector<pid_t> pids = pids_in(amrun.out());
+  kill(pids[0], SIGSTOP);
+  kill(pids[1], SIGKILL);
+  EXPECT_EQ(amrun.exit_code(), 128 + SIGKILL);
+}
+
+TEST(AmrunEnding, AJobThatSurvivesGoesOn) {
+  Amrun amrun(job({"-n", "4"}, {"survive"}));
+  EXPECT_EQ(amrun.exit_code(), 0);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 1 .* was killed by signal 9 \\(Killed\\)\n"));
+}
+
+TEST(AmrunEnding, AJobThatSurvivesIsJudgedByThoseThatLeave) {
+  Amrun amrun(job({"-n", "4"}, {"survive_a_verdict", "5"}));
+  EXPECT_EQ(amrun.exit_code(), 5);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 1 .* exited with code 5\n"));
+}
+
+TEST(AmrunEnding, AJobThatNobodySurvivesHasFailed) {
+  Amrun amrun(job({"-n", "2"}, {"survive_and_hang"}));
+  ASSERT_TRUE(amrun.prints("\n", 2));
+  for (const pid_t pid : pids_in(amrun.out())) kill(pid, SIGKILL);
+  EXPECT_EQ(amrun.exit_code(), 128 + SIGKILL);
+}
+
+TEST(AmrunEnding, AJobThatSurvivesDeathsStillEndsWhenTold) {
+  Amrun amrun(job({"-n", "4"}, {"survive_and_hang"}));
+  ASSERT_TRUE(amrun.prints("pid ", 4));
+  amrun.signal(SIGTERM);
+  EXPECT_EQ(amrun.exit_code(), 128 + SIGTERM);
+  EXPECT_EQ(amrun.err(), "amrun: the job was ended by signal 15 (Terminated)\n");
+}
+
+TEST(AmrunEnding, WhatNodesStartedEndsWithThem) {
+  for (const int code : {0, 6}) {
+    Amrun amrun(job({"-n", "2"}, {"leave_a_daemon", std::to_string(code)}));
+    ASSERT_TRUE(amrun.prints("pid ") && amrun.prints("\n"));
+    const Watched daemon(pids_in(amrun.out()).at(0));
+    amrun.write_input("\n");
+    EXPECT_EQ(amrun.exit_code(), code);
+    EXPECT_TRUE(daemon.ends());
+  }
+}
+
+TEST(AmrunEnding, ANodeMayBeTheChildOfAShell) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  Amrun good({"-n", "2", "sh", "-c", self + " --node succeed; exit $?"});
+  EXPECT_EQ(good.exit_code(), 0);
+  EXPECT_THAT(good.err(), IsEmpty());
+  Amrun bad({"-n", "2", "sh", "-c", self + " --node fail 1 signal 9; exit 0"});
+  EXPECT_EQ(bad.exit_code(), 1);
+  EXPECT_THAT(bad.err(), HasSubstr("exited with code 0 without leaving the job"));
+}
+
+// Some parents ignore the end of their children, and children inherit that.
+TEST(AmrunEnding, ExitCodesAreKnownWhateverAmrunInherits) {
+  Amrun amrun(job({"-n", "2"}, {"fail", "1", "exit", "7"}), [] { signal(SIGCHLD, SIG_IGN); });
+  EXPECT_EQ(amrun.exit_code(), 7);
+}
+
+}  // namespace
+
+const Behaviours behaviours = {
+    {"succeed", succeed},
+    {"fail", fail},
+    {"never_join", never_join},
+    {"hang", hang},
+    {"ignore_sigterm", ignore_sigterm},
+    {"survive", survive},
+    {"survive_and_hang", survive_and_hang},
+    {"survive_a_verdict", survive_a_verdict},
+    {"leave_a_daemon", leave_a_daemon},
+};
+
+}  // namespace amrun_test
+
+int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

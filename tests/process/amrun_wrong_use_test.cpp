@@ -1,0 +1,136 @@
+// What amrun cannot start: one clear line, the exit code that shells use, and no process.
+#include <gmock/gmock.h>
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "process/amrun_job.hpp"
+
+namespace amrun_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+int hang(const Arguments&) {
+  Node().join();
+  Node::hang();
+}
+
+// A file in a folder of its own, gone with the object.
+class File {
+ public:
+  File(const std::string& content, mode_t mode) {
+    std::string folder = std::filesystem::temp_directory_path() / "amrun_test_XXXXXX";
+    folder_ = mkdtemp(folder.data());
+    std::ofstream(path()) << content;
+    chmod(path().c_str(), mode);
+  }
+  ~File() { std::filesystem::remove_all(folder_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  [[nodiscard]] std::string path() const { return folder_ / "program"; }
+  [[nodiscard]] std::string folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+void expect_refused(std::vector<std::string> arguments, int exit_code, const std::string& line) {
+  Amrun amrun(std::move(arguments));
+  EXPECT_EQ(amrun.exit_code(), exit_code);
+  EXPECT_THAT(amrun.out(), IsEmpty());
+  EXPECT_THAT(amrun.err(), AllOf(StartsWith("amrun: "), HasSubstr(line)));
+  EXPECT_EQ(amrun.err().find('\n'), amrun.err().size() - 1) << amrun.err();
+}
+
+TEST(AmrunWrongUse, Options) {
+  expect_refused({"-n", "0", "true"}, 2, "-n takes a number of nodes from 1 to 4096, not \"0\"");
+  expect_refused({"-n", "100000", "true"}, 2, "-n takes a number of nodes from 1 to 4096, not \"100000\"");
+  expect_refused({"-n", "abc", "true"}, 2, "-n takes a number of nodes from 1 to 4096, not \"abc\"");
+  expect_refused({}, 2, "no program to start");
+  expect_refused({"-n", "2"}, 2, "no program to start");
+  expect_refused({"--lable", "true"}, 2, "the nearest is --label");
+}
+
+TEST(AmrunWrongUse, Programs) {
+  expect_refused({"-n", "2", "no-such-program"}, 127, "\"no-such-program\" is not found in PATH");
+  expect_refused({"-n", "2", "/no/such/program"}, 127, "\"/no/such/program\" is not there");
+  expect_refused({"-n", "2", ""}, 127, "\"\" is not found in PATH");
+  expect_refused({"-n", "2", "/tmp"}, 126, "\"/tmp\" is a folder");
+  const File forbidden("#!/bin/sh\n", 0644);
+  expect_refused({"-n", "2", forbidden.path()}, 126, "is not executable (chmod +x makes it so)");
+}
+
+TEST(AmrunWrongUse, ProgramsThatOnlyTheKernelRefuses) {
+  const File nonsense("nonsense\n", 0755);
+  expect_refused({"-n", "4", nonsense.path()}, 126,
+                 "Exec format error (a script begins with a line like #!/bin/sh)");
+  const File orphan("#!/no/such/interpreter\n", 0755);
+  expect_refused({"-n", "4", "-l", orphan.path()}, 126, "(the interpreter that the file names is not there)");
+}
+
+TEST(AmrunWrongUse, PathIsSearchedAsShellsDo) {
+  const File forbidden("#!/bin/sh\n", 0644);
+  const File script("#!/bin/sh\nexit 7\n", 0755);
+  const std::string found = forbidden.folder() + ":" + script.folder();
+  Amrun amrun({"-n", "1", "program"}, [&] { setenv("PATH", found.c_str(), 1); });
+  EXPECT_EQ(amrun.exit_code(), 7);
+  Amrun refused({"-n", "1", "program"}, [&] { setenv("PATH", forbidden.folder().c_str(), 1); });
+  EXPECT_EQ(refused.exit_code(), 126);
+  Amrun here({"-n", "1", "program"}, [&] { (void)!chdir(script.folder().c_str()); });
+  EXPECT_EQ(here.exit_code(), 127);
+  EXPECT_EQ(here.err(), "amrun: \"program\" is not found in PATH (./program is here)\n");
+}
+
+TEST(AmrunWrongUse, HelpAndVersionGoToStandardOutput) {
+  Amrun help({"--help"});
+  EXPECT_EQ(help.exit_code(), 0);
+  EXPECT_THAT(help.out(), HasSubstr("--report-bindings"));
+  Amrun version({"--version"});
+  EXPECT_EQ(version.exit_code(), 0);
+  EXPECT_THAT(version.out(), MatchesRegex("amrun [0-9.]+\n"));
+}
+
+// What was started before the limit was met is ended again: the output of amrun ends.
+TEST(AmrunWrongUse, TooManyProcesses) {
+  constexpr uid_t nobody = 65534;  // root is not held to the limit
+  Amrun amrun(job({"-n", "200"}, {"hang"}), [] {
+    if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setgid(nobody) != 0 || setuid(nobody) != 0))
+      _exit(98);
+    if (access(AM_BIN_DIR "/amrun", X_OK) != 0) _exit(98);
+    const rlimit limit{50, 50};
+    setrlimit(RLIMIT_NPROC, &limit);
+  });
+  const int code = amrun.exit_code();
+  if (code == 98) GTEST_SKIP() << "no ordinary user can start amrun here";
+  EXPECT_EQ(code, 126);
+  EXPECT_THAT(amrun.err(),
+              MatchesRegex("amrun: cannot start node [0-9]+ of 200: Resource temporarily unavailable .*\n"));
+}
+
+TEST(AmrunWrongUse, TooFewDescriptorsForLabels) {
+  Amrun amrun(job({"-n", "200", "-l"}, {"hang"}), [] {
+    const rlimit limit{60, 60};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  });
+  EXPECT_EQ(amrun.exit_code(), 1);
+  EXPECT_EQ(amrun.err(), "amrun: cannot make pipes for -l: Too many open files (raise ulimit -n)\n");
+}
+
+}  // namespace
+
+const Behaviours behaviours = {{"hang", hang}};
+
+}  // namespace amrun_test
+
+int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

@@ -1,0 +1,179 @@
+// Every example, in every way to start a job: alone, under amrun, under mpirun. And what they say to bad arguments.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "process/command.hpp"
+#include "support/random.hpp"
+
+namespace process_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+enum class Launcher { none, amrun, mpirun };
+
+struct Way {
+  Launcher launcher;
+  int nodes;
+};
+
+std::string name_of(const testing::TestParamInfo<Way>& info) {
+  constexpr std::array<const char*, 3> names = {"alone", "amrun", "mpirun"};
+  return names.at(static_cast<std::size_t>(info.param.launcher)) + std::to_string(info.param.nodes);
+}
+
+class Examples : public testing::TestWithParam<Way> {
+ protected:
+  void SetUp() override {
+    if (way().launcher == Launcher::mpirun && run({"sh", "-c", "command -v mpirun"}).exit_code != 0)
+      GTEST_SKIP() << "mpirun is not installed";
+  }
+  [[nodiscard]] static const Way& way() { return GetParam(); }
+  [[nodiscard]] static int nodes() { return way().nodes; }
+
+  static Outcome run_example(const std::string& name, const std::vector<std::string>& arguments = {}) {
+    std::vector<std::string> command;
+    const std::string n = std::to_string(nodes());
+    if (way().launcher == Launcher::amrun) command = {amrun, "-n", n};
+    if (way().launcher == Launcher::mpirun) command = {"mpirun", "--oversubscribe", "-n", n};
+    command.push_back(example(name));
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    // Open MPI asks twice before it runs as root, as tests do in containers.
+    return run(command, {{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, {}});
+  }
+  static void expect_success(const Outcome& outcome) {
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    if (way().launcher != Launcher::mpirun) {
+      EXPECT_THAT(outcome.err, IsEmpty());
+    }
+  }
+  /// One line of the program; the launcher's line, which says who failed, is its own.
+  static void expect_refusal(const Outcome& outcome, int exit_code, const std::string& line) {
+    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
+    EXPECT_EQ(count(outcome.err, line), 1) << outcome.err;
+    if (way().launcher == Launcher::mpirun) return;  // which says much
+    EXPECT_THAT(outcome.out, IsEmpty());
+    const int launcher_lines = way().launcher == Launcher::amrun ? 1 : 0;
+    EXPECT_EQ(count(outcome.err, "\n"), 1 + launcher_lines) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "amrun: node"), launcher_lines) << outcome.err;
+  }
+
+  static void expect_words(const std::string& text, const std::string& words, const std::string& different) {
+    const TemporaryFile file(text);
+    const Outcome outcome = run_example("word_count", {file.path()});
+    expect_success(outcome);
+    EXPECT_THAT(outcome.out, HasSubstr(words + " words, " + different +
+                                       " different: the same as one node alone counts\n"));
+  }
+};
+
+TEST_P(Examples, Hello) {
+  const Outcome outcome = run_example("hello");
+  expect_success(outcome);
+  const std::string n = std::to_string(nodes());
+  for (int id = 0; id < nodes(); ++id) {
+    const std::string node = "node " + std::to_string(id);
+    EXPECT_EQ(count(outcome.out, "node 0 hears from " + node + ": hello, I am one of " + n + "\n"), 1)
+        << outcome.out;
+    EXPECT_EQ(count(outcome.out, node + " hears from node 0: welcome, " + node + "\n"), 1) << outcome.out;
+  }
+  EXPECT_EQ(count(outcome.out, "\n"), 2 * nodes()) << outcome.out;
+}
+
+TEST_P(Examples, FetchAdd) {
+  constexpr int additions = 1500;
+  const Outcome outcome = run_example("fetch_add", {std::to_string(additions)});
+  expect_success(outcome);
+  const std::string sum = std::to_string(additions * nodes());
+  for (int id = 0; id < nodes(); ++id) {
+    EXPECT_THAT(outcome.out, HasSubstr("node " + std::to_string(id) + ": counter " + sum + ", expected " +
+                                       sum + ": right; "));
+  }
+  EXPECT_EQ(count(outcome.out, "\n"), nodes()) << outcome.out;
+}
+
+TEST_P(Examples, FetchAddOfNothing) {
+  for (const char* argument : {"0", "many", "-1", "5x", "", "99999999999999999999"}) {
+    expect_refusal(
+        run_example("fetch_add", {argument}), 2,
+        std::string("fetch_add: additions per counter is a number above 0, not '") + argument + "'\n");
+  }
+}
+
+TEST_P(Examples, WordCount) {
+  expect_words("The cat and the dog; AND the end.\n", "8", "5");
+  const TemporaryFile file("two One two one TWO");
+  EXPECT_THAT(run_example("word_count", {file.path()}).out,
+              HasSubstr("       3  two\n       2  one\n5 words"));
+}
+
+TEST_P(Examples, WordCountOfOddFiles) {
+  expect_words("", "0", "0");
+  expect_words("\n \t!", "0", "0");
+  expect_words("word", "1", "1");
+  expect_words(std::string(100'000, 'a'), "1", "1");  // longer than a packet, and in every node's part
+}
+
+TEST_P(Examples, WordCountOfGarbage) {
+  test::Random random(test::seed());
+  std::string garbage(200'000, '\0');
+  for (char& c : garbage) c = static_cast<char>(random());
+  const TemporaryFile file(garbage);
+  const Outcome outcome = run_example("word_count", {file.path()});
+  expect_success(outcome);
+  EXPECT_THAT(outcome.out, HasSubstr(": the same as one node alone counts\n"));
+}
+
+TEST_P(Examples, WordCountOfNoFile) {
+  for (const char* path : {"/no/such/file", "/"}) {
+    const Outcome outcome = run_example("word_count", {path});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err,
+                AllOf(HasSubstr("word_count: node "), HasSubstr(std::string("cannot read ") + path + "\n")));
+  }
+  expect_refusal(run_example("word_count"), 2, "usage: word_count FILE\n");
+  expect_refusal(run_example("word_count", {"/etc/passwd", "/etc/passwd"}), 2, "usage: word_count FILE\n");
+}
+
+TEST_P(Examples, Life) {
+  for (const char* rows : {"4", "37"}) {
+    const Outcome outcome = run_example("life", {rows, "41", "23"});
+    expect_success(outcome);
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr("life: " + std::string(rows) + " x 41 torus on " +
+                                             std::to_string(nodes()) + " nodes, 23 generations: "),
+                                   HasSubstr(" generations per second; the same as a sequential run\n")));
+    EXPECT_EQ(count(outcome.out, "\n"), 1) << outcome.out;
+  }
+}
+
+TEST_P(Examples, LifeOfNothing) {
+  const std::string usage = "usage: life [rows] [columns] [generations]; at least one row per node (" +
+                            std::to_string(nodes()) + "), at most 2^30 cells\n";
+  const std::string too_few_rows = std::to_string(nodes() - 1);
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{too_few_rows, "8", "8"},
+                                                    {"8", "0", "8"},
+                                                    {"8", "8", "0"},
+                                                    {"8", "8", "8", "8"},
+                                                    {"many"},
+                                                    {"8x"},
+                                                    {"-8", "8", "8"},
+                                                    {"8", "99999999999999999999"},
+                                                    {"4611686018427387904", "8"}}) {
+    expect_refusal(run_example("life", arguments), 2, usage);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Examples,
+                         testing::Values(Way{Launcher::none, 1}, Way{Launcher::amrun, 1},
+                                         Way{Launcher::amrun, 2}, Way{Launcher::amrun, 4},
+                                         Way{Launcher::mpirun, 4}),
+                         name_of);
+
+}  // namespace
+}  // namespace process_test

@@ -1,0 +1,154 @@
+// Nodes that are killed with SIGKILL at random points under heavy traffic: nothing hangs, nothing is left behind, amrun
+// says who it was. 200 rounds; TEST_SEED repeats them. This program is the test, and with --node the node of its jobs.
+//
+// In every round one node is the victim and dies once it has done so many things: in its computation, inside a handler,
+// with a message half written, in a commit (AM_FAULTS), deaf while the others fill its queues, or by a signal from outside
+// at whatever it just does. Jobs of programs that do not care end with it; programs that set on_peer_death go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "process/amrun_job.hpp"
+#include "process/killed_nodes_traffic.hpp"
+#include "support/random.hpp"
+
+namespace amrun_test {
+namespace {
+
+using testing::MatchesRegex;
+
+// The node.
+
+int traffic(const Arguments& arguments) try {
+  const Plan plan(arguments);
+  if (plan.how == "before_joining" && std::to_string(plan.victim) == std::getenv("AM_RANK")) die();
+  am::Node& node = am::start(0, nullptr);
+  Traffic traffic(node, plan);
+  traffic.until_a_death();
+  traffic.sends_to_the_dead_are_refused();
+  traffic.among_survivors();
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "a node failed: %s\n", error.what());
+  std::_Exit(1);  // without leaving in good order: the others shall know
+}
+
+// The test.
+
+struct Round {
+  Round(int number, bool goes_on) : survives(goes_on) {
+    test::Random random(test::mix(test::seed(), static_cast<std::uint64_t>(number)));
+    nodes = static_cast<am::NodeId>(2 + random.below(5));
+    victim = static_cast<am::NodeId>(random.below(nodes));
+    // Nobody survives a job that never came to be.
+    how = survives ? ways.at(1 + random.below(ways.size() - 1)) : ways.at(random.below(ways.size()));
+    at = 1 + random.below(random.one_in(3) ? 400 : 40);
+    seed = random();
+  }
+
+  [[nodiscard]] std::string text() const {
+    return std::to_string(nodes) + " nodes, node " + std::to_string(victim) + " dies: " + how + " at " +
+           std::to_string(at);
+  }
+  [[nodiscard]] std::vector<std::string> command() const {
+    return job({"-n", std::to_string(nodes)}, {"traffic", how, std::to_string(victim), std::to_string(at),
+                                               survives ? "survives" : "ends", std::to_string(seed)});
+  }
+  void set_environment() const {
+    // NOLINTBEGIN(concurrency-mt-unsafe): a child that has one thread
+    setenv("AM_TIMEOUT", "50s", 1);
+    if (how != "faults") return;
+    const std::string faults = "seed=" + std::to_string(seed) +
+                               ",delay=0.05,refuse=0.05,kill=" + std::to_string(victim) + "@" +
+                               std::to_string(at);
+    setenv("AM_FAULTS", faults.c_str(), 1);
+    // NOLINTEND(concurrency-mt-unsafe)
+  }
+
+  am::NodeId nodes = 0;
+  am::NodeId victim = 0;
+  std::string how;
+  std::uint64_t at = 0;
+  std::uint64_t seed = 0;
+  bool survives;
+};
+
+/// Files of the machine's shared memory that begin as libam's do. There never is one.
+std::set<std::string> segments_with_a_name() {
+  std::set<std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored)) {
+    std::uint64_t first = 0;
+    std::ifstream(entry.path(), std::ios::binary).read(reinterpret_cast<char*>(&first), sizeof first);
+    if (first == am::shm::magic) found.insert(entry.path());
+  }
+  return found;
+}
+
+/// The lines that amrun wrote, without those of the fault decorator.
+std::string lines_of_amrun(const std::string& text) {
+  std::string lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.find(": faults: killed at commit ") == std::string::npos) lines += line + "\n";
+  }
+  return lines;
+}
+
+/// The end of its output, which exit_code() reads to, says that no process of the job is left.
+void expect_round(const Round& round, int exit_code) {
+  Amrun amrun(round.command(), [&] { round.set_environment(); });
+  if (round.how == "outside") {
+    ASSERT_TRUE(amrun.prints("pid ") && amrun.prints("\n")) << amrun.err();
+    kill(pids_in(amrun.out()).at(0), SIGKILL);
+  }
+  EXPECT_EQ(amrun.exit_code(), exit_code);
+  EXPECT_THAT(lines_of_amrun(amrun.err()),
+              MatchesRegex("amrun: node " + std::to_string(round.victim) +
+                           " \\(pid [0-9]+, host .+\\) was killed by signal 9 \\(Killed\\)" +
+                           (round.how == "before_joining" ? " before it joined the job\n" : "\n")));
+}
+
+void run_rounds(int count, bool survives, int exit_code) {
+  for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) {
+    const Round round(i, survives);
+    SCOPED_TRACE("round " + std::to_string(i) + ": " + round.text());
+    expect_round(round, exit_code);
+  }
+  EXPECT_THAT(segments_with_a_name(), testing::IsEmpty());
+}
+
+TEST(KilledNodes, EndTheJob) { run_rounds(90, false, 128 + SIGKILL); }
+
+TEST(KilledNodes, AreSurvivedByProgramsThatMeanTo) { run_rounds(80, true, 0); }
+
+TEST(KilledNodes, EndWithAmrun) {
+  for (int i = 0; i < 30 && !HasFailure(); ++i) {
+    Round round(i, i % 2 == 0);
+    round.how = "outside";
+    SCOPED_TRACE("round " + std::to_string(i) + ": amrun is killed; " + round.text());
+    Amrun amrun(round.command(), [&] { round.set_environment(); });
+    ASSERT_TRUE(amrun.prints("pid ") && amrun.prints("\n")) << amrun.err();
+    amrun.signal(SIGKILL);
+    EXPECT_EQ(amrun.status(), SIGKILL);
+    EXPECT_THAT(amrun.err(), testing::IsEmpty());
+  }
+  EXPECT_THAT(segments_with_a_name(), testing::IsEmpty());
+}
+
+}  // namespace
+
+const Behaviours behaviours = {{"traffic", traffic}};
+
+}  // namespace amrun_test
+
+int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

@@ -1,0 +1,303 @@
+// Jobs that Open MPI's mpirun starts. This program is both: the tests, and, started by mpirun with --node, a
+// node.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <am/error.hpp>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "core/job/job.hpp"
+#include "core/settings.hpp"
+#include "process/pmix_leaks.hpp"
+
+namespace am::core {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The node.
+
+/// What this process does with each signal: the business of the program, not of its libraries.
+std::vector<void (*)(int)> signal_actions() {
+  std::vector<void (*)(int)> handlers;
+  for (int number = 1; number < NSIG; ++number) {
+    if (number >= 32 && number < SIGRTMIN) continue;  // the C library's own
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    handlers.push_back(action.sa_handler);
+  }
+  return handlers;
+}
+
+/// How many threads besides this one would take a SIGTERM that is sent to the process.
+int threads_that_take_signals() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(gettid())) continue;
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (!line.starts_with("SigBlk:")) continue;
+      const auto blocked = std::stoull(line.substr(7), nullptr, 16);
+      if ((blocked >> (SIGTERM - 1) & 1) == 0) ++count;
+    }
+  }
+  return count;
+}
+
+/// Every node arrives once per step; true when all have.
+bool arrive(const Job& job, std::uint32_t step) {
+  std::atomic<std::uint32_t>& arrived = job.segment->job().joined;
+  arrived.fetch_add(1);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (arrived.load() < job.size * step) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+/// This program as a node.
+std::string node() { return std::filesystem::read_symlink("/proc/self/exe").string() + " --node"; }
+
+int run_node(const std::vector<std::string_view>& options) {
+  const auto asked = [&](std::string_view option) { return std::ranges::count(options, option) != 0; };
+  const auto handlers = signal_actions();
+  const Job job = join_job(read_settings(environ));
+  if (signal_actions() != handlers) throw Error("test", "joining changed what signals do", "");
+  if (threads_that_take_signals() != 0) throw Error("test", "a thread of PMIx takes signals", "");
+  if (!job.segment || job.segment->nodes() != job.size)
+    throw Error("test", "the segment is not the job's", "");
+
+  job.segment->card(job.id).pid = getpid();
+  if (!arrive(job, 1)) throw Error("test", "the others are not in the same memory", "");
+  std::set<std::int32_t> pids;
+  for (NodeId id = 0; id < job.size; ++id) pids.insert(job.segment->card(id).pid);
+  if (pids.size() != job.size) throw Error("test", "two nodes have one card", "");
+  // One write: several nodes print into one pipe.
+  const std::string line =
+      "node " + std::to_string(job.id) + " of " + std::to_string(job.size) + ": " + job.found + ".\n";
+  if (write(STDOUT_FILENO, line.data(), line.size()) < 0) return 1;
+
+  if (asked("stay")) {
+    if (options.size() > 2 && write(open(options[2].data(), O_WRONLY | O_CLOEXEC), "x", 1) != 1) return 1;
+    for (;;) pause();
+  }
+  if (asked("start-another") && job.id == 1 && std::system(node().c_str()) == 0)
+    return 1;  // NOLINT(cert-env33-c)
+  if (!arrive(job, 2)) throw Error("test", "the others did not come to the end", "");
+  if (job.leave) job.leave();
+  if (asked("leave-twice") && job.leave) job.leave();
+  return 0;
+}
+
+// The tests.
+
+struct Outcome {
+  int exit_code = -1;
+  std::string text;
+};
+
+Outcome run(const std::string& command) {
+  std::FILE* pipe = popen(("timeout 100 sh -c '" + command + "' 2>&1").c_str(), "r");
+  Outcome outcome;
+  std::array<char, 4096> part{};
+  while (const std::size_t length = fread(part.data(), 1, part.size(), pipe))
+    outcome.text.append(part.data(), length);
+  const int status = pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+std::filesystem::path temporary(const std::string& name) {
+  return std::filesystem::path(::testing::TempDir()) / ("am_" + name + "_" + std::to_string(getpid()));
+}
+
+class Mpirun : public ::testing::Test {
+ protected:
+  static constexpr const char* mpirun = "mpirun --oversubscribe ";
+
+  void SetUp() override {
+    if (run("command -v mpirun").exit_code != 0) GTEST_SKIP() << "mpirun is not installed";
+    // Open MPI asks twice before it runs as root, as tests do in containers.
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    for (const char* name : {"AM_RANK", "AM_SIZE", "AM_SEGMENT_FD", "AM_TIMEOUT"}) unsetenv(name);
+  }
+};
+
+TEST_F(Mpirun, NodesShareOneSegment) {
+  const Outcome outcome = run(std::string(mpirun) + "-n 4 " + node());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  for (int id = 0; id < 4; ++id) {
+    EXPECT_THAT(outcome.text, HasSubstr("node " + std::to_string(id) + " of 4: PMIx (namespace "));
+  }
+}
+
+TEST_F(Mpirun, ManyNodes) {
+  const Outcome outcome = run(std::string(mpirun) + "-n 24 " + node());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  EXPECT_EQ(count(outcome.text, " of 24: PMIx"), 24) << outcome.text;
+}
+
+TEST_F(Mpirun, OneNodeIsAlone) {
+  const Outcome outcome = run(std::string(mpirun) + "-n 1 " + node());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr("node 0 of 1: alone."));
+}
+
+TEST_F(Mpirun, DifferentProgramsMakeOneJob) {
+  const Outcome outcome = run(std::string(mpirun) + "-n 1 " + node() + " : -n 2 " + node() + " leave-twice");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  EXPECT_EQ(count(outcome.text, " of 3: PMIx"), 3) << outcome.text;
+}
+
+TEST_F(Mpirun, OneJobAfterTheOtherInTheSameNamespace) {
+  const Outcome outcome = run(std::string(mpirun) + "-n 3 sh -c \"" + node() + " && " + node() + "\"");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  EXPECT_EQ(count(outcome.text, " of 3: PMIx"), 6) << outcome.text;
+}
+
+TEST_F(Mpirun, TwoProgramsInOnePlaceAreAnError) {
+  const std::string twice = node() + " & " + node() + "; wait";
+  const Outcome outcome = run("AM_TIMEOUT=2s " + std::string(mpirun) + "-n 2 sh -c \"" + twice + "\"");
+  EXPECT_THAT(outcome.text, AllOf(HasSubstr("of this job already"), HasSubstr("started twice")));
+}
+
+TEST_F(Mpirun, AProgramThatANodeStartsIsNotInItsPlace) {
+  const Outcome outcome = run(std::string(mpirun) + "-n 2 " + node() + " start-another");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr("is node 1 of this job already"));
+  EXPECT_EQ(count(outcome.text, " of 2: PMIx"), 2) << outcome.text;
+}
+
+TEST_F(Mpirun, NamesTheNodeThatDoesNotCome) {
+  const Outcome outcome = run("AM_TIMEOUT=1s " + std::string(mpirun) + "-n 2 " + node() + " : -n 1 sleep 60");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.text, HasSubstr("node 2 of 3 did not come within 1 s"));
+}
+
+TEST_F(Mpirun, SaysThatTheFirstNodeDoesNotCome) {
+  const Outcome outcome =
+      run("AM_TIMEOUT=2s AM_REPORT_AFTER=1s " + std::string(mpirun) + "-n 1 sleep 60 : -n 1 " + node());
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.text, AllOf(HasSubstr("am: node 1 waits for node 0 to join since 1 s"),
+                                  HasSubstr("node 0 did not come within 2 s")));
+}
+
+TEST_F(Mpirun, SingletonsAreAnError) {
+  const Outcome outcome = run(std::string(mpirun) + "-n 2 env -u PMIX_NAMESPACE -u PMIX_RANK " + node());
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.text, AllOf(HasSubstr("mpirun (OMPI_COMM_WORLD_SIZE=2) started 2 processes together"),
+                                  Not(HasSubstr("node 0 of 1"))));
+}
+
+TEST_F(Mpirun, AServerThatCannotBeReachedIsAnError) {
+  const Outcome outcome =
+      run(std::string(mpirun) + "-n 2 env PMIX_SERVER_URI2=x PMIX_SERVER_URI21=x PMIX_SERVER_URI3=x " +
+          "PMIX_SERVER_URI4=x PMIX_SERVER_URI41=x " + node());
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.text,
+              AllOf(HasSubstr("OMPI_COMM_WORLD_SIZE=2"), HasSubstr("PMIx server cannot be reached")));
+}
+
+/// The nodes hold this open for as long as they live, whatever mpirun does with their other files.
+class Fifo {
+ public:
+  Fifo() : path_(temporary("fifo")) {
+    EXPECT_EQ(mkfifo(path_.c_str(), 0600), 0);
+    fd_ = open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  }
+  ~Fifo() {
+    close(fd_);
+    std::filesystem::remove(path_);
+  }
+  Fifo(const Fifo&) = delete;
+  Fifo& operator=(const Fifo&) = delete;
+
+  [[nodiscard]] std::string path() const { return path_; }
+  /// What a node wrote, or 0 when all have ended, or '?' when nothing comes for a long time.
+  [[nodiscard]] char next() const {
+    pollfd polled{fd_, POLLIN, 0};
+    char c = 0;
+    if (poll(&polled, 1, 60'000) != 1) return '?';
+    return read(fd_, &c, 1) == 1 ? c : '\0';
+  }
+
+ private:
+  std::filesystem::path path_;
+  int fd_ = -1;
+};
+
+TEST_F(Mpirun, NodesDoNotOutliveIt) {
+  const Fifo fifo;
+  const std::filesystem::path folder = temporary("mpirun");  // a mpirun that is killed leaves its own behind
+  std::filesystem::create_directory(folder);
+  const std::string command = "TMPDIR=" + folder.string() + " exec " + std::string(mpirun) + "-n 2 " +
+                              node() + " stay " + fifo.path();
+  const pid_t launcher = fork();
+  if (launcher == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  EXPECT_EQ(fifo.next(), 'x');
+  EXPECT_EQ(fifo.next(), 'x');
+  kill(launcher, SIGKILL);
+  waitpid(launcher, nullptr, 0);
+  EXPECT_EQ(fifo.next(), '\0');
+  std::filesystem::remove_all(folder);
+}
+
+/// A second host that is this one: mpirun reaches hosts by ssh, or by what it is told to use instead.
+TEST_F(Mpirun, SeveralHostsAreAnError) {
+  const std::filesystem::path remote_shell = temporary("remote_shell");
+  std::ofstream(remote_shell) << "#!/bin/sh\nshift\nexec sh -c \"$*\"\n";
+  std::filesystem::permissions(remote_shell, std::filesystem::perms::owner_all);
+  const Outcome outcome = run(std::string(mpirun) + "--mca plm_rsh_agent " + remote_shell.string() +
+                              " --host localhost:2,elsewhere:1 -n 3 " + node());
+  std::filesystem::remove(remote_shell);
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.text, AllOf(HasSubstr("of its 3 nodes are on this host"), HasSubstr("elsewhere"),
+                                  HasSubstr("TCP transport"), HasSubstr("run all 3 nodes on one host")));
+}
+
+}  // namespace
+}  // namespace am::core
+
+int main(int argc, char** argv) {
+  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments[0] == "--node") {
+    try {
+      return am::core::run_node(arguments);
+    } catch (const am::Error& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      return 1;
+    }
+  }
+  ::testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,340 @@
+// Jobs that cannot start, or start badly: one clear line, an exit code other than 0, nobody left (run() reads to the end of
+// what all of them write). And poor surroundings in which everything has to work all the same: an ordinary user, no ptrace,
+// no memfd, a small /dev/shm or none.
+//
+// The programs are the examples, and this one as a node that never polls.
+#include <gmock/gmock.h>
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include <am/am.hpp>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "process/command.hpp"
+
+namespace process_test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+const std::string hello = example("hello");
+
+/// The lines that begin so, and the others.
+struct Lines {
+  std::vector<std::string> ours;
+  std::vector<std::string> others;
+
+  Lines(const std::string& text, std::string_view beginning) {
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+      (line.starts_with(beginning) ? ours : others).push_back(line);
+  }
+};
+
+/// A program of libam alone that cannot start: one line.
+void expect_refused(const std::vector<std::string>& environment, const testing::Matcher<std::string>& line) {
+  const Outcome outcome = run({hello}, {environment, {}});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("am: "), line));
+  EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+}
+
+/// A job in which each node runs what a shell makes of the script.
+Outcome run_script(int nodes, const std::string& script, const std::vector<std::string>& environment = {}) {
+  return run({amrun, "-n", std::to_string(nodes), "sh", "-c", script}, {environment, {}});
+}
+
+// -- programs that do not fit together ----------------------------------------------------------------------------------------
+
+TEST(StartErrors, DifferentProgramsInOneJob) {
+  const Outcome outcome =
+      run_script(4, "if [ $AM_RANK = 2 ]; then exec " + example("fetch_add") + "; fi; exec " + hello);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(
+      outcome.err,
+      MatchesRegex("am: join the job: node 2 runs .*/fetch_add \\(.*node 0 runs .*/hello \\(.*: their "
+                   "handlers differ \\(start the same build .*\\)\n"
+                   "amrun: node 2 \\(pid .*\\) exited with code 1\n"));
+}
+
+TEST(StartErrors, ANodeThatEndsBeforeItJoins) {
+  const Outcome outcome = run_script(4, "[ $AM_RANK = 1 ] && exit 0; exec " + hello);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              MatchesRegex("amrun: node 1 \\(pid .*\\) exited with code 0 before it joined the job\n"));
+}
+
+TEST(StartErrors, ANodeThatNeverJoins) {
+  const Outcome outcome =
+      run_script(3, "[ $AM_RANK = 1 ] && exec sleep 1000; exec " + hello, {"AM_TIMEOUT=1s"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const Lines lines(outcome.err, "am: ");
+  ASSERT_FALSE(lines.ours.empty());
+  for (const std::string& line : lines.ours)  // of one or both of the others
+    EXPECT_THAT(line, MatchesRegex("am: join the job: no sign of node 1 after 1 s \\(.*am::start.*\\)"));
+  EXPECT_EQ(lines.others.size(), 1U) << outcome.err;
+}
+
+TEST(StartErrors, ANodeThatNeverPolls) {
+  const Outcome outcome =
+      run({amrun, "-n", "2", this_program(), "--node", "never_poll"}, {{"AM_TIMEOUT=500ms"}, {}});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              AllOf(ContainsRegex("am: node 0: gave up after [0-9]+ ms in barrier \\(AM_TIMEOUT sets"),
+                    HasSubstr("am:   node 1 does not wait: it computes, or polls without waiting\n"),
+                    ContainsRegex("amrun: node 0 \\(pid [0-9]+, host [^)]*\\) exited with code 1\n$")));
+  EXPECT_EQ(count(outcome.err, "amrun:"), 1) << outcome.err;
+}
+
+TEST(StartErrors, OneOfManyAlone) {
+  expect_refused({"OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=1"},
+                 AllOf(HasSubstr("mpirun (OMPI_COMM_WORLD_SIZE=4) started 4 processes together"),
+                       HasSubstr("amrun -n 4")));
+  expect_refused({"PMI_SIZE=3", "PMI_RANK=0"},
+                 HasSubstr("started 3 processes together and this as number 0"));
+  expect_refused({"SLURM_STEP_NUM_TASKS=8", "SLURM_PROCID=7"}, HasSubstr("srun --mpi=pmix"));
+}
+
+TEST(StartErrors, HalfOfAmrunsEnvironment) {
+  expect_refused({"AM_RANK=1", "AM_SIZE=2"}, HasSubstr("AM_SEGMENT_FD is not"));
+  expect_refused({"AM_RANK=1"}, HasSubstr("AM_RANK is set but AM_SIZE is not"));
+  expect_refused({"AM_RANK=2", "AM_SIZE=2"}, HasSubstr("AM_RANK=2 is not below AM_SIZE=2"));
+  expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_SEGMENT_FD=77"}, HasSubstr("no such descriptor is open"));
+  expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_SEGMENT_FD=0"}, HasSubstr("descriptor"));  // /dev/null
+}
+
+// -- settings -----------------------------------------------------------------------------------------------------------------
+
+TEST(StartErrors, MalformedSettings) {
+  for (const char* entry :
+       {"AM_TIMEOUT=5", "AM_TIMEOUT=-1s", "AM_SEGMENT=64MX", "AM_SEGMENT=99999999TiB", "AM_STATS=maybe",
+        "AM_PEER_DEATH=never", "AM_TRANSPORT=pigeons", "AM_FAULTS=refuse=2", "AM_FAULTS=bananas"}) {
+    SCOPED_TRACE(entry);
+    const std::string text = entry;
+    const std::string name = text.substr(0, text.find('='));
+    expect_refused({text}, AllOf(HasSubstr(name), HasSubstr(text.substr(text.rfind('=') + 1))));
+  }
+}
+
+TEST(StartErrors, AMalformedSettingOfAJob) {
+  const Outcome outcome = run({amrun, "-n", "3", hello}, {{"AM_REPORT_AFTER=soon"}, {}});
+  EXPECT_EQ(outcome.exit_code, 1);
+  const Lines lines(outcome.err, "am: ");
+  for (const std::string& line : lines.ours) EXPECT_THAT(line, HasSubstr("AM_REPORT_AFTER=\"soon\" is not"));
+  EXPECT_EQ(lines.others.size(), 1U) << outcome.err;
+}
+
+TEST(StartErrors, AnUnknownSettingIsToldOnce) {
+  const Outcome outcome = run({amrun, "-n", "4", hello}, {{"AM_TIMOUT=1s"}, {}});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err,
+            "am: \"AM_TIMOUT\" is not a setting of libam; the nearest is AM_TIMEOUT (aminfo lists every "
+            "setting)\n");
+}
+
+TEST(StartErrors, VerboseTellsWhatWasFound) {
+  const Outcome alone = run({hello}, {{"AM_VERBOSE=1"}, {}});
+  EXPECT_EQ(alone.exit_code, 0);
+  EXPECT_THAT(alone.err,
+              MatchesRegex("am: node 0 of 1: found no launcher, .*; shared memory to all nodes.*\n"));
+  const Outcome job = run({amrun, "-n", "3", hello}, {{"AM_VERBOSE=1"}, {}});
+  EXPECT_EQ(job.exit_code, 0);
+  for (const char* id : {"0", "1", "2"}) {
+    EXPECT_EQ(
+        count(job.err, "am: node " + std::string(id) + " of 3: found amrun; shared memory to all nodes"), 1)
+        << job.err;
+  }
+}
+
+TEST(StartErrors, StatsAreCounters) {
+  const Outcome outcome = run({amrun, "-n", "3", hello}, {{"AM_STATS=1"}, {}});
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* id : {"0", "1", "2"})
+    EXPECT_EQ(count(outcome.err, "am: node " + std::string(id) + " of 3\n"), 1);
+  EXPECT_EQ(count(outcome.err, "::greeted\n"), 3) << outcome.err;
+  EXPECT_THAT(outcome.err, ContainsRegex("\n +3 +[^ ]+ +[^ ]*::greet\n"));  // three runs
+}
+
+// -- limits -------------------------------------------------------------------------------------------------------------------
+
+Surroundings with_limit(int resource, rlim_t limit) {
+  return {{}, [=] {
+            close_range(3, ~0U, 0);  // whatever this test inherited
+            const rlimit both{limit, limit};
+            setrlimit(static_cast<__rlimit_resource>(resource), &both);
+          }};
+}
+
+void expect_one_line(const Outcome& outcome, const std::string& problem, const std::string& remedy) {
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr(problem), HasSubstr(remedy)));
+  EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+}
+
+TEST(StartErrors, FewFiles) {
+  // So few that hello, whose job needs only one of its own, still runs; -l needs two for each node.
+  EXPECT_EQ(run({amrun, "-n", "4", hello}, with_limit(RLIMIT_NOFILE, 8)).exit_code, 0);
+  expect_one_line(run({amrun, "-n", "4", "-l", hello}, with_limit(RLIMIT_NOFILE, 8)), "Too many open files",
+                  "ulimit -n");
+}
+
+TEST(StartErrors, LittleAddressSpace) {
+  constexpr rlim_t mib = 1 << 20;
+  expect_one_line(run({amrun, "-n", "64", hello}, with_limit(RLIMIT_AS, 40 * mib)),
+                  "map the job's shared memory", "ulimit -v");
+  expect_one_line(run({example("fetch_add")}, with_limit(RLIMIT_AS, 50 * mib)), "map a node's memory segment",
+                  "(choose a smaller segment (AM_SEGMENT) or raise ulimit -v)");
+  Surroundings smaller = with_limit(RLIMIT_AS, 50 * mib);
+  smaller.environment = {"AM_SEGMENT=1MiB"};
+  EXPECT_EQ(run({amrun, "-n", "2", example("fetch_add")}, smaller).exit_code, 0);
+}
+
+TEST(StartErrors, SmallFiles) {
+  expect_one_line(run({hello}, with_limit(RLIMIT_FSIZE, 1 << 20)), "size the job's shared memory",
+                  "ulimit -f unlimited");
+  expect_one_line(run({amrun, "-n", "4", hello}, with_limit(RLIMIT_FSIZE, 1 << 20)),
+                  "size the job's shared memory", "ulimit -f unlimited");
+}
+
+// -- poor surroundings ----------------------------------------------------------------------------------------------------------
+
+/// Makes system calls fail, for this process and its children.
+void forbid(std::initializer_list<long> calls) {
+  std::vector<sock_filter> program = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const long call : calls) {
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
+    program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+  }
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    _exit(96);
+}
+
+void become_nobody() {
+  constexpr unsigned nobody = 65534;
+  if (getuid() != 0) return;  // ordinary already
+  if (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
+      setresuid(nobody, nobody, nobody) != 0)
+    _exit(97);
+}
+
+/// A /dev/shm of this child alone. 98 where that is not permitted.
+void replace_dev_shm(unsigned long flags, const char* options) {
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", "/dev/shm", "tmpfs", flags, options) != 0) {
+    _exit(98);
+  }
+}
+
+/// Programs that an ordinary user can reach, wherever the build tree is.
+class PoorSurroundings : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = std::filesystem::temp_directory_path() / "am_process_test_XXXXXX";
+    folder_ = mkdtemp(folder.data());
+    std::filesystem::permissions(folder_, std::filesystem::perms(0755));
+    for (const char* name : {"hello", "fetch_add", "word_count", "life"}) {
+      std::filesystem::copy(example(name), folder_ / name);
+    }
+    std::filesystem::copy(amrun, folder_ / "amrun");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] static bool possible(const std::function<void()>& in_child) {
+    return run({"true"}, {{}, in_child}).exit_code == 0;
+  }
+
+  void expect_all_works(const std::function<void()>& in_child) const {
+    const auto works = [&](const std::string& name, const std::vector<std::string>& arguments,
+                           const std::string& says) {
+      std::vector<std::string> command = {folder_ / "amrun", "-n", "4", folder_ / name};
+      command.insert(command.end(), arguments.begin(), arguments.end());
+      const Outcome outcome = run(command, {{"AM_SEGMENT=256MiB"}, in_child});
+      EXPECT_EQ(outcome.exit_code, 0);
+      EXPECT_THAT(outcome.err, IsEmpty());
+      EXPECT_THAT(outcome.out, HasSubstr(says));
+    };
+    works("hello", {}, "node 3 hears from node 0: welcome, node 3\n");
+    works("fetch_add", {"1000"}, "node 2: counter 4000, expected 4000: right");
+    works("word_count", {"/etc/passwd"}, ": the same as one node alone counts\n");
+    works("life", {"64", "64", "20"}, "the same as a sequential run\n");
+    EXPECT_EQ(run({folder_ / "hello"}, {{}, in_child}).exit_code, 0);
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(PoorSurroundings, AnOrdinaryUser) { expect_all_works(become_nobody); }
+
+TEST_F(PoorSurroundings, NoPtrace) {
+  const auto in_child = [] {
+    become_nobody();
+    forbid({SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_pidfd_getfd});
+  };
+  if (!possible(in_child)) GTEST_SKIP() << "no seccomp filters here";
+  expect_all_works(in_child);
+}
+
+TEST_F(PoorSurroundings, ASandbox) {
+  const auto in_child = [] {
+    forbid({SYS_memfd_create, SYS_membarrier, SYS_sched_setaffinity, SYS_pidfd_open});
+  };
+  if (!possible(in_child)) GTEST_SKIP() << "no seccomp filters here";
+  expect_all_works(in_child);
+}
+
+TEST_F(PoorSurroundings, ASmallDevShm) {
+  const auto in_child = [] {
+    replace_dev_shm(0, "size=64m");
+    become_nobody();
+  };
+  if (!possible(in_child)) GTEST_SKIP() << "this user may not mount another /dev/shm";
+  expect_all_works(in_child);
+}
+
+TEST_F(PoorSurroundings, AnUnusableDevShm) {
+  const auto in_child = [] { replace_dev_shm(MS_RDONLY, "size=4k"); };
+  if (!possible(in_child)) GTEST_SKIP() << "this user may not mount another /dev/shm";
+  expect_all_works(in_child);
+}
+
+// -- this program as a node -------------------------------------------------------------------------------------------------------
+
+int never_poll() {
+  am::Node& node = am::start(0, nullptr);
+  if (node.id() == 1) {
+    for (;;) pause();
+  }
+  node.barrier();
+  return 0;
+}
+
+}  // namespace
+}  // namespace process_test
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--node") return process_test::never_poll();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,47 @@
+// Checks for code that runs on a node of a test's job: a thread, or a forked child, where GoogleTest's assertions do not
+// reach. A check that fails throws; the exception ends the node and is the failure of the test (support/job.hpp).
+// Also inside handlers: what a handler throws leaves the poll that ran it.
+#pragma once
+
+#include <source_location>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace test {
+
+class CheckFailed : public std::runtime_error {
+ public:
+  CheckFailed(std::string_view what, const std::source_location& where)
+      : std::runtime_error(std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " +
+                           std::string(what)) {}
+};
+
+inline void check(bool holds, std::string_view what,
+                  const std::source_location& where = std::source_location::current()) {
+  if (!holds) throw CheckFailed(what, where);
+}
+
+template <class A, class B>
+void check_equal(const A& got, const B& expected, std::string_view what,
+                 const std::source_location& where = std::source_location::current()) {
+  if (got == expected) return;
+  std::ostringstream text;
+  text << what << ": got " << got << ", expected " << expected;
+  throw CheckFailed(text.str(), where);
+}
+
+/// Runs `f` and checks that it throws an E whose text contains `part`.
+template <class E, class F>
+void check_throws(F&& f, std::string_view part, const std::source_location& where = std::source_location::current()) {
+  try {
+    f();
+  } catch (const E& error) {
+    if (std::string_view(error.what()).find(part) != std::string_view::npos) return;
+    throw CheckFailed(std::string("the error does not say \"") + std::string(part) + "\": " + error.what(), where);
+  }
+  throw CheckFailed("nothing was thrown", where);
+}
+
+}  // namespace test

@@ -1,0 +1,146 @@
+// The event state against the text of the T1 report: A.1, A.2.4 to A.2.6, A.7, A.9. (Figure 16, the diagram of the
+// transitions, is missing from the text; A.7 and the table of register sets in A.10 say the same.)
+#include <am/impl/event_state.hpp>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace am::impl {
+namespace {
+
+constexpr Event events[] = {Event::timelet, Event::outlet, Event::low_message, Event::high_message};
+constexpr Event low_events[] = {Event::timelet, Event::outlet, Event::low_message};
+
+/// Every state that the two enables, the masks and the level can make.
+std::vector<EventState> every_state() {
+  std::vector<EventState> states;
+  for (const Level level : {Level::computation, Level::low, Level::high}) {
+    for (unsigned bits = 0; bits < 64; ++bits) {
+      EventState state;
+      state.level = level;
+      state.ee = (bits & 1) != 0;
+      state.lpee = (bits & 2) != 0;
+      state.masks = static_cast<std::uint8_t>(bits >> 2);
+      states.push_back(state);
+    }
+  }
+  return states;
+}
+
+std::string describe(const EventState& s) {
+  return "level " + std::to_string(static_cast<int>(s.level)) + ", EE " + std::to_string(s.ee) + ", LPEE " +
+         std::to_string(s.lpee) + ", EM " + std::to_string(s.masks);
+}
+
+TEST(EventState, BeginsWithEverythingEnabled) {
+  const EventState state;
+  for (const Event event : events) EXPECT_TRUE(state.may_run(event));
+  EXPECT_TRUE(state.ame);
+  EXPECT_TRUE(state.nicond);
+}
+
+/// A.1: "high priority events are enabled only if EE is set; low priority events are enabled only if both EE and LPEE are
+/// set. In addition, there are event mask bits".
+TEST(EventState, AnEventNeedsItsEnablesAndItsMask) {
+  for (const EventState& state : every_state()) {
+    for (const Event event : events) {
+      if (!state.may_run(event)) continue;
+      EXPECT_TRUE(state.ee) << describe(state);
+      EXPECT_TRUE(event == Event::high_message || state.lpee) << describe(state);
+      EXPECT_TRUE(state.masked_in(event)) << describe(state);
+    }
+  }
+}
+
+/// A.1: "Low priority events can preempt normal computation but not other event handlers. High priority events can preempt
+/// normal computation or low priority event handlers but not high priority event handlers." Whatever a handler writes
+/// into the enables: A.2.4 and A.2.5 forbid it to enable events by hand, and here it has no effect.
+TEST(EventState, TwoLevelsAndNoMore) {
+  for (const EventState& state : every_state()) {
+    const bool all = state.ee && state.lpee && state.masks == 0b1111;
+    for (const Event event : low_events) {
+      const bool may = state.level == Level::computation;
+      EXPECT_TRUE(may || !state.may_run(event)) << describe(state);
+      EXPECT_TRUE(!all || state.may_run(event) == may) << describe(state);
+    }
+    const bool may = state.level != Level::high;
+    EXPECT_TRUE(may || !state.may_run(Event::high_message)) << describe(state);
+    EXPECT_TRUE(!all || state.may_run(Event::high_message) == may) << describe(state);
+  }
+}
+
+/// A.2.6: each mask gates its own event and no other.
+TEST(EventState, AMaskGatesItsOwnEvent) {
+  for (const Event masked : events) {
+    EventState state;
+    state.mask(masked, false);
+    for (const Event event : events) EXPECT_EQ(state.may_run(event), event != masked);
+    state.mask(masked, true);
+    EXPECT_EQ(state.masks, 0b1111);
+  }
+}
+
+/// A.10, "Initialization of Event Set Registers": EE 1 LPEE 1 normal; 1 0 low; 0 1 and 0 0 high.
+TEST(EventState, TheEnablesShowTheLevel) {
+  EventState state;
+  state.enter_low();
+  EXPECT_TRUE(state.ee);
+  EXPECT_FALSE(state.lpee);
+  const Level interrupted = state.enter_high();
+  EXPECT_EQ(interrupted, Level::low);
+  EXPECT_FALSE(state.ee);
+  EXPECT_FALSE(state.lpee);
+  state.leave_high(interrupted);
+  EXPECT_TRUE(state.ee);
+  EXPECT_FALSE(state.lpee);
+  EXPECT_EQ(state.level, Level::low);
+  state.leave_low();
+  EXPECT_TRUE(state.ee);
+  EXPECT_TRUE(state.lpee);
+  EXPECT_EQ(state.level, Level::computation);
+  state.leave_high(state.enter_high());
+  EXPECT_TRUE(state.ee);
+  EXPECT_TRUE(state.lpee);
+  EXPECT_EQ(state.level, Level::computation);
+}
+
+/// A.9.1 and A.7: nicond is saved into onicond when a low event begins and put back when it ends.
+TEST(EventState, ALowEventKeepsTheComputationsCondition) {
+  for (const bool before : {false, true}) {
+    for (const bool within : {false, true}) {
+      EventState state;
+      state.nicond = before;
+      state.onicond = !before;
+      state.enter_low();
+      EXPECT_EQ(state.nicond, before);
+      EXPECT_EQ(state.onicond, before);
+      state.nicond = within;  // a send of the handler
+      state.leave_low();
+      EXPECT_EQ(state.nicond, before);
+    }
+  }
+}
+
+/// A.9.1: "It is not necessary to preserve the nicond bit for a high priority message": it is the handler's to restore.
+TEST(EventState, AHighEventLeavesTheConditionAsItIs) {
+  EventState state;
+  state.nicond = true;
+  state.onicond = true;
+  const Level interrupted = state.enter_high();
+  EXPECT_TRUE(state.onicond);
+  state.nicond = false;
+  state.leave_high(interrupted);
+  EXPECT_FALSE(state.nicond);
+  EXPECT_TRUE(state.onicond);
+}
+
+/// A.9.1: `ame` chooses the handler, it holds no event back.
+TEST(EventState, ActiveMessagesHaveNoSayInWhatMayRun) {
+  EventState state;
+  state.ame = false;
+  for (const Event event : events) EXPECT_TRUE(state.may_run(event));
+}
+
+}  // namespace
+}  // namespace am::impl

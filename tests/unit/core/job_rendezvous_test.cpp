@@ -1,0 +1,252 @@
+// Handing the job's memory over, with threads for processes and without a launcher.
+#include "core/job/rendezvous.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <am/error.hpp>
+#include <latch>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace am::core {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint64_t long_ns = 60'000 * ms;  // a test that hangs ends
+
+Patience patient() { return {.timeout_ns = long_ns, .report_after_ns = 0, .report = nullptr}; }
+
+/// A file that can be recognised by what it contains.
+Descriptor marked_file(const std::string& mark) {
+  Descriptor file(memfd_create("test", MFD_CLOEXEC));
+  EXPECT_EQ(pwrite(file.get(), mark.data(), mark.size(), 0), static_cast<ssize_t>(mark.size()));
+  return file;
+}
+
+std::string content(const Descriptor& file) {
+  std::string text(100, '\0');
+  const ssize_t length = pread(file.get(), text.data(), text.size(), 0);
+  text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+  return text;
+}
+
+template <class Action>
+std::string error_of(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// A server that serves on its own thread.
+class Rendezvous : public ::testing::Test {
+ protected:
+  void serve(NodeId size, const Patience& patience = patient()) {
+    serving_ = std::thread(
+        [this, size, patience] { error_ = error_of([&] { server_.serve(file_.get(), size, patience); }); });
+  }
+  /// What ended the serving.
+  std::string served() {
+    serving_.join();
+    return error_;
+  }
+  std::string fetched(NodeId id) const { return content(fetch(invitation_, id, long_ns)); }
+
+  Invitation invitation_ = Invitation::make();
+  Descriptor file_ = marked_file("the job");
+  RendezvousServer server_{invitation_};
+
+ private:
+  std::thread serving_;
+  std::string error_;
+};
+
+TEST_F(Rendezvous, GivesTheDescriptorToAllAtOnce) {
+  constexpr NodeId size = 20;
+  std::vector<std::thread> nodes;
+  std::vector<std::string> found(size);
+  for (NodeId id = 1; id < size; ++id) nodes.emplace_back([&, id] { found[id] = fetched(id); });
+  serve(size);
+  for (std::thread& node : nodes) node.join();
+  EXPECT_EQ(served(), "no error");
+  for (NodeId id = 1; id < size; ++id) EXPECT_EQ(found[id], "the job") << id;
+}
+
+TEST_F(Rendezvous, WhatIsFetchedIsClosedOnExec) {
+  serve(2);
+  const Descriptor fd = fetch(invitation_, 1, long_ns);
+  EXPECT_EQ(fcntl(fd.get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_EQ(served(), "no error");
+}
+
+TEST_F(Rendezvous, NobodyToWaitFor) { server_.serve(file_.get(), 1, patient()); }
+
+TEST_F(Rendezvous, AWrongKeyIsTurnedAwayAndDisturbsNobody) {
+  serve(2);
+  for (std::size_t i = 0; i < invitation_.key.size(); ++i) {
+    Invitation wrong = invitation_;
+    wrong.key[i] ^= std::byte{1};
+    EXPECT_THAT(error_of([&] { (void)fetch(wrong, 1, long_ns); }), HasSubstr("turned this process away"));
+  }
+  EXPECT_EQ(fetched(1), "the job");
+  EXPECT_EQ(served(), "no error");
+}
+
+TEST_F(Rendezvous, GarbageDisturbsNobody) {
+  constexpr unsigned seed = 4711;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  serve(3);
+  EXPECT_EQ(fetched(2), "the job");
+  std::vector<Descriptor> strangers;
+  for (const std::size_t length : {0, 1, 31, 32, 33, 35, 36, 37, 40, 1000, 100'000}) {
+    std::vector<std::byte> garbage(length);
+    for (std::byte& b : garbage) b = static_cast<std::byte>(random());
+    for (const int fd : {-1, file_.get()}) {  // with a descriptor, too, which nobody asked for
+      strangers.push_back(connect_local(invitation_.socket_name(), 10'000));
+      ASSERT_TRUE(strangers.back());
+      EXPECT_TRUE(send_packet(strangers.back().get(), garbage, fd));
+    }
+  }
+  for (const Descriptor& stranger : strangers) {
+    std::byte nothing{};
+    EXPECT_LE(receive_packet(stranger.get(), {&nothing, 1}).bytes, 0);  // closed, without a word
+  }
+  EXPECT_EQ(fetched(1), "the job");
+  EXPECT_EQ(served(), "no error");
+}
+
+TEST_F(Rendezvous, WhoLeavesAtOnceDisturbsNobody) {
+  serve(2);
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(connect_local(invitation_.socket_name(), 10'000));
+  EXPECT_EQ(fetched(1), "the job");
+  EXPECT_EQ(served(), "no error");
+}
+
+TEST_F(Rendezvous, WhoStaysSilentHoldsNobodyUp) {
+  serve(3);
+  std::vector<Descriptor> silent;
+  for (int i = 0; i < 400; ++i) {  // more than are kept waiting
+    silent.push_back(connect_local(invitation_.socket_name(), 10'000));
+    ASSERT_TRUE(silent.back());
+    if (i == 10) {
+      EXPECT_EQ(fetched(2), "the job");
+    }
+  }
+  EXPECT_EQ(fetched(1), "the job");
+  EXPECT_EQ(served(), "no error");
+}
+
+TEST_F(Rendezvous, NamesWhoDidNotCome) {
+  serve(4, {.timeout_ns = 200 * ms, .report_after_ns = 0, .report = nullptr});
+  EXPECT_EQ(fetched(2), "the job");
+  EXPECT_THAT(served(),
+              AllOf(HasSubstr("nodes 1 and 3 of 4 did not come within 0.2 s"), HasSubstr("AM_TIMEOUT")));
+}
+
+TEST_F(Rendezvous, SilentStrangersDoNotExtendTheDeadline) {
+  const Descriptor silent = connect_local(invitation_.socket_name(), 10'000);
+  serve(2, {.timeout_ns = 50 * ms, .report_after_ns = 0, .report = nullptr});
+  EXPECT_THAT(served(), HasSubstr("node 1 of 2 did not come"));
+}
+
+TEST_F(Rendezvous, ReportsOnceWhoIsMissing) {
+  std::latch reported(1);
+  std::vector<std::string> reports;
+  serve(4, {.timeout_ns = 0, .report_after_ns = 1 * ms, .report = [&](const std::string& text) {
+              reports.push_back(text);
+              reported.count_down();
+            }});
+  reported.wait();
+  for (NodeId id = 1; id < 4; ++id) EXPECT_EQ(fetched(id), "the job");
+  EXPECT_EQ(served(), "no error");
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_THAT(reports[0], HasSubstr("waits for nodes 1, 2 and 3 to join"));
+}
+
+TEST_F(Rendezvous, ASecondProcessForANodeIsRefused) {
+  serve(3);
+  EXPECT_EQ(fetched(1), "the job");
+  EXPECT_THAT(error_of([&] { (void)fetched(1); }), HasSubstr("another process has joined as node 1 already"));
+  EXPECT_EQ(fetched(2), "the job");
+  EXPECT_EQ(served(), "no error");
+}
+
+TEST_F(Rendezvous, ANodeThatIsNoneIsRefused) {
+  serve(2);
+  for (const NodeId id : {0u, 2u, 1000u, UINT32_MAX}) {
+    EXPECT_THAT(error_of([&] { (void)fetched(id); }), HasSubstr("knows no node " + std::to_string(id)));
+  }
+  EXPECT_EQ(fetched(1), "the job");
+  EXPECT_EQ(served(), "no error");
+}
+
+TEST_F(Rendezvous, AServerThatDoesNotServeIsAnError) {
+  EXPECT_THAT(error_of([&] { (void)fetch(invitation_, 1, 50 * ms); }), HasSubstr("does not answer"));
+}
+
+TEST(RendezvousFetch, AnInvitationThatNobodyStandsByGivesNothing) {
+  EXPECT_FALSE(fetch(Invitation::make(), 1, long_ns));
+}
+
+TEST(RendezvousFetch, AServerThatEndsGivesNothingOrAnError) {
+  const Invitation invitation = Invitation::make();
+  std::thread node;
+  bool fetched = true;
+  std::string error;
+  {
+    const RendezvousServer server(invitation);
+    node = std::thread([&] { error = error_of([&] { fetched = bool(fetch(invitation, 1, long_ns)); }); });
+  }
+  node.join();
+  EXPECT_TRUE(!fetched || error != "no error");
+}
+
+TEST(Invitation, IsReadBackAsWritten) {
+  const Invitation invitation = Invitation::make();
+  const auto read = Invitation::parse(invitation.text());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->name, invitation.name);
+  EXPECT_EQ(read->key, invitation.key);
+}
+
+TEST(Invitation, IsNewEveryTime) {
+  const Invitation a = Invitation::make();
+  const Invitation b = Invitation::make();
+  EXPECT_NE(a.name, b.name);
+  EXPECT_NE(a.key, b.key);
+  EXPECT_EQ(a.socket_name().find(a.text().substr(40)), std::string::npos);  // the key is not in the name
+}
+
+TEST(Invitation, OtherTextIsNone) {
+  const std::string text = Invitation::make().text();
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_FALSE(Invitation::parse(text.substr(0, length)));
+  EXPECT_FALSE(Invitation::parse(text + "0"));
+  EXPECT_FALSE(Invitation::parse("am2" + text.substr(3)));
+  for (const std::size_t at : {4u, 35u, 36u, 37u, 100u}) {
+    std::string other = text;
+    other[at] = 'x';
+    EXPECT_FALSE(Invitation::parse(other)) << at;
+  }
+}
+
+TEST(NameNodes, NamesAFewAndCountsTheRest) {
+  EXPECT_EQ(name_nodes({3}), "node 3");
+  EXPECT_EQ(name_nodes({1, 7}), "nodes 1 and 7");
+  EXPECT_EQ(name_nodes({1, 2, 7}), "nodes 1, 2 and 7");
+  EXPECT_EQ(name_nodes({1, 2, 3, 4, 5, 6, 7, 8, 9}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 9");
+  EXPECT_EQ(name_nodes({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
+}
+
+}  // namespace
+}  // namespace am::core

@@ -1,0 +1,194 @@
+// Groups and grids as values, and the corners of the send: nobody, oneself, too far, sizes around a packet, members that
+// have left. Load and order are for tests/conformance/multicast_test.cpp.
+#include <am/multicast.hpp>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace am {
+namespace {
+
+using test::check;
+using test::check_equal;
+using test::check_throws;
+using test::Substrate;
+
+std::vector<NodeId> members(const Group& group) { return {group.members().begin(), group.members().end()}; }
+
+TEST(Group, IsASetInAscendingOrder) {
+  EXPECT_EQ(members(Group{5, 1, 5, 3, 1}), (std::vector<NodeId>{1, 3, 5}));
+  EXPECT_EQ(members(Group(std::vector<NodeId>{7, 7})), std::vector<NodeId>{7});
+  EXPECT_EQ((Group{2, 1}), (Group{1, 2, 2}));
+  EXPECT_TRUE(Group().empty());
+  const Group group{4, 0, 9};
+  EXPECT_EQ(group.size(), 3u);
+  EXPECT_TRUE(group.contains(4));
+  EXPECT_FALSE(group.contains(5));
+  EXPECT_EQ(group.without(4), (Group{0, 9}));
+  EXPECT_EQ(group.without(5), group);
+}
+
+TEST(Grid, LiesOverTheNodesRowAfterRow) {
+  test::run_job(Substrate::threads, 7, [](Node& node) {
+    const Grid grid(node, 2, 3);
+    check_equal(grid.at(0, 0), 0u, "(0, 0)");
+    check_equal(grid.at(1, 2), 5u, "(1, 2)");
+    check_equal(grid.row_of(4), 1u, "row of 4");
+    check_equal(grid.column_of(4), 1u, "column of 4");
+    check(grid.row(1) == Group{3, 4, 5}, "row 1");
+    check(grid.column(2) == Group{2, 5}, "column 2");
+    check(grid.patch(0, 1, 1, 2) == Group{1, 2, 4, 5}, "a patch");
+    check(grid.patch(1, 2, 0, 1) == grid.patch(0, 1, 1, 2), "from its other corners");
+    check(grid.patch(0, 2, 1, 1) == grid.patch(0, 1, 1, 2), "from its other corners");
+    check(grid.patch(1, 1, 1, 1) == Group{4}, "one place");
+    if (node.id() < 6) {
+      check(grid.row() == grid.row(node.id() / 3), "its own row");
+      check(grid.column() == grid.column(node.id() % 3), "its own column");
+    } else {
+      check_throws<Error>([&] { static_cast<void>(grid.row()); }, "node 6 lies outside");
+    }
+    check_throws<Error>([&] { static_cast<void>(grid.at(2, 0)); }, "not row 2, column 0");
+    check_throws<Error>([&] { static_cast<void>(grid.row(2)); }, "row 2");
+    check_throws<Error>([&] { static_cast<void>(grid.column(3)); }, "column 3");
+    check_throws<Error>([&] { static_cast<void>(grid.patch(0, 0, 1, 3)); }, "column 3");
+    check_throws<Error>([&] { static_cast<void>(grid.column_of(6)); }, "node 6");
+  });
+}
+
+TEST(Grid, ThatDoesNotFitIsAnError) {
+  test::run_alone([](Node& node) {
+    check_equal(Grid(node, 1, 1).row().size(), 1u, "a grid of one");
+    check_throws<Error>([&] { static_cast<void>(Grid(node, 0, 1)); }, "are none");
+    check_throws<Error>([&] { static_cast<void>(Grid(node, 1, 0)); }, "are none");
+    check_throws<Error>([&] { static_cast<void>(Grid(node, 1, 2)); }, "do not fit a job of 1");
+    check_throws<Error>([&] { static_cast<void>(Grid(node, 1u << 16, 1u << 16)); }, "do not fit");
+  });
+}
+
+/// What came, and from whom.
+struct Heard {
+  std::size_t messages = 0;
+  std::vector<std::byte> last{};
+  NodeId from = 0;
+};
+
+void request(Request& message, std::uint32_t, Payload payload) {
+  check(message.is_multicast(), "marked");
+  message.state<Heard>() = {message.state<Heard>().messages + 1, {payload.bytes().begin(), payload.bytes().end()},
+                            message.from()};
+}
+void reply(Reply& message, std::uint64_t) {
+  check(message.is_multicast(), "marked");
+  ++message.state<Heard>().messages;
+  message.state<Heard>().from = message.from();
+}
+
+TEST(Multicast, ToNobodyIsOkAndSendsNothing) {
+  test::run_alone([](Node& node) {
+    Heard heard;
+    node.attach(heard);
+    check(node.multicast<reply>(Group(), 1u) == Status::ok, "multicast");
+    check(node.try_multicast<reply>(Group(), 1u) == Status::ok, "try_multicast");
+    check_equal(node.poll(), 0u, "events");
+  });
+}
+
+TEST(Multicast, ToOneselfArrives) {
+  test::run_alone([](Node& node) {
+    Heard heard;
+    node.attach(heard);
+    check(node.multicast<reply>(Group{0}, 1u) == Status::ok, "multicast");
+    check(node.try_multicast<request>(Group{0, 0}, 1u, std::string("hello")) == Status::ok, "try_multicast");
+    node.wait_until([&] { return heard.messages == 2; });
+    check_equal(heard.last.size(), 5u, "bytes");
+  });
+}
+
+TEST(Multicast, ToAMemberThatDoesNotExistIsAnError) {
+  test::run_job(Substrate::threads, 2, [](Node& node) {
+    Heard heard;
+    node.attach(heard);
+    check_throws<Error>([&] { node.multicast<reply>(Group{0, 1, 2}, 1u); }, "no node 2");
+    check(node.try_multicast<reply>(Group{0, 1, 2}, 1u) == Status::no_such_node, "try_multicast");
+    node.barrier();
+    for (int i = 0; i < 100; ++i) node.poll();
+    check_equal(heard.messages, 0u, "nobody gets any of it");
+    node.barrier();
+  });
+}
+
+TEST(Multicast, PayloadsAroundEveryBoundary) {
+  constexpr NodeId nodes = 6;
+  test::run_job(Substrate::threads, nodes, [](Node& node) {
+    // The list of members behind the payload fills up a packet sooner than the payload alone.
+    std::vector<std::size_t> sizes = {0, 1, 3, 4};
+    for (std::size_t size = 1024 - 4 * (nodes + 1); size <= 1028; ++size) sizes.push_back(size);
+    for (const std::size_t size : {2020, 2048, 2049, 100'000}) sizes.push_back(static_cast<std::size_t>(size));
+    Heard heard;
+    node.attach(heard);
+    const Group all = Group::all(node);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::vector<std::byte> payload(sizes[i], static_cast<std::byte>(i));
+      const auto sender = static_cast<NodeId>(i % nodes);
+      if (node.id() == sender) check(node.multicast<request>(all, 0u, payload) == Status::ok, "multicast");
+      node.wait_until([&] { return heard.messages == i + 1; });
+      check(heard.last == payload, "payload of " + std::to_string(sizes[i]) + " bytes");
+      check_equal(heard.from, sender, "from");
+      node.barrier();  // or the next sender's might overtake this one's
+    }
+  });
+}
+
+TEST(Multicast, AFullNetworkAnswersAgainAndNobodyGetsAPart) {
+  std::atomic<std::size_t> accepted = 0;  // 0: not full yet
+  test::run_job(Substrate::threads, 3, [&](Node& node) {
+    Heard heard;
+    node.attach(heard);
+    if (node.id() == 0) {
+      std::size_t sent = 0;
+      while (node.try_multicast<reply>(Group{1, 2}, 1u) == Status::ok) ++sent;
+      check(sent > 0, "some were accepted before the network was full");
+      accepted = sent;
+    } else {
+      while (accepted == 0) std::this_thread::yield();  // without polling
+      node.wait_until([&] { return heard.messages >= accepted; });
+    }
+    node.barrier();
+    for (int i = 0; i < 100; ++i) node.poll();
+    check_equal(heard.messages, node.id() == 0 ? 0 : accepted.load(), "messages");
+    node.barrier();
+  });
+}
+
+void nothing(Request&) {}
+
+/// Sends to `peer` until the answer is that it has left.
+void see_leave(Node& node, NodeId peer) {
+  for (Status status = Status::ok; status != Status::unreachable; node.poll()) status = node.try_request<nothing>(peer);
+}
+
+TEST(Multicast, GoesRoundMembersThatHaveLeft) {
+  test::run_job(Substrate::threads, 5, [](Node& node) {
+    if (node.id() == 0 || node.id() == 2) return;
+    // The first member is gone for node 1 to see, and one in the middle of the list for whoever passes it on.
+    Heard heard;
+    node.attach(heard);
+    see_leave(node, 0);
+    see_leave(node, 2);
+    const Group group{0, 1, 2, 3, 4};
+    if (node.id() == 1) check(node.multicast<request>(group, 0u, std::string("hello")) == Status::ok, "multicast");
+    node.wait_until([&] { return heard.messages == 1; });
+    check_equal(heard.from, 1u, "from");
+    if (node.id() == 1) check(node.multicast<reply>(Group{0, 2}, 1u) == Status::unreachable, "to nobody alive");
+  });
+}
+
+}  // namespace
+}  // namespace am

@@ -1,0 +1,105 @@
+// A network that a test plays by hand: it says how much room there is and what arrives; what is sent is kept to be looked
+// at. It keeps to the contract of transports/transport.hpp and aborts when its user does not.
+#pragma once
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "transports/transport.hpp"
+
+namespace test {
+
+/// A packet in memory of its own: the line of header and words, and room for the largest payload.
+struct Image {
+  am::impl::Packet packet;
+  std::array<std::byte, am::impl::packet_payload_bytes> payload;
+};
+
+class FakeTransport final : public am::Transport {
+ public:
+  using NodeId = am::NodeId;
+  using Priority = am::Priority;
+  using Link = std::pair<NodeId, Priority>;
+
+  struct Sent {
+    NodeId to;
+    Priority priority;
+    std::unique_ptr<Image> image;
+  };
+
+  // -- for the test --------------------------------------------------------------------------------------------------
+
+  std::map<Link, std::size_t> room;       ///< packets that a link still takes; absent: any number
+  std::map<Link, std::size_t> claims;     ///< how often a claim got here
+  std::vector<Sent> sent;                 ///< in the order of commits
+  std::size_t rounds = 0, parks = 0;
+
+  /// A packet that carries a number in its first word comes from `source`.
+  void arrive(NodeId source, Priority priority, std::uint64_t number) {
+    auto image = std::make_unique<Image>();
+    image->packet.header = am::impl::Header::make(0, 1, 0, 0).bits;
+    image->packet.origin = source;
+    image->packet.words[0] = number;
+    inbound_[{priority, source}].push_back(std::move(image));
+  }
+
+  // -- the seam ------------------------------------------------------------------------------------------------------
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "fake"; }
+  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t) noexcept override {
+    ++claims[{to, priority}];
+    if (closed_.contains(to)) return {nullptr, am::Status::unreachable, to, priority};
+    const auto left = room.find({to, priority});
+    if (left != room.end() && left->second == 0) return {nullptr, am::Status::again, to, priority};
+    auto& image = claimed_[{to, priority}];
+    if (image == nullptr) image = std::make_unique<Image>();
+    std::memset(static_cast<void*>(image.get()), 0xee, sizeof *image);
+    return {&image->packet, am::Status::ok, to, priority};
+  }
+  void commit(const Slot& slot, am::impl::Header header) noexcept override {
+    auto& image = claimed_[{slot.to, slot.priority}];
+    if (image == nullptr || &image->packet != slot.packet) std::abort();
+    image->packet.header = header.bits;
+    sent.push_back({slot.to, slot.priority, std::move(image)});
+    if (const auto left = room.find({slot.to, slot.priority}); left != room.end()) --left->second;
+  }
+
+  [[nodiscard]] View receive(Priority priority) noexcept override {
+    for (auto& [key, packets] : inbound_) {
+      const auto& [of, source] = key;
+      if (of != priority || packets.empty() || deferred_.contains({source, priority})) continue;
+      return {&packets.front()->packet, source, priority};
+    }
+    return {nullptr, 0, priority};
+  }
+  void release(const View& view) noexcept override {
+    auto& packets = inbound_[{view.priority, view.source}];
+    if (packets.empty() || &packets.front()->packet != view.packet) std::abort();
+    packets.pop_front();
+  }
+  void defer(const View& view) noexcept override { deferred_.insert({view.source, view.priority}); }
+
+  bool progress() noexcept override {
+    deferred_.clear();
+    ++rounds;
+    return false;
+  }
+  void park(std::uint64_t) noexcept override { ++parks; }
+  void close(NodeId peer) noexcept override { closed_.insert(peer); }
+  [[nodiscard]] std::size_t queued(NodeId, Priority) const noexcept override { return 0; }
+
+ private:
+  std::map<Link, std::unique_ptr<Image>> claimed_;
+  std::map<std::pair<Priority, NodeId>, std::deque<std::unique_ptr<Image>>> inbound_;
+  std::set<Link> deferred_;
+  std::set<NodeId> closed_;
+};
+
+}  // namespace test
