@@ -1,0 +1,20 @@
+#!/bin/bash
+# setup.sh [CMAKE-ARGUMENT...]: installs missing Debian packages, then configures and builds the release in build/.
+# Arguments go to cmake's configure step, for example -DAM_WERROR=ON.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+packages=(
+  g++ cmake ninja-build pkg-config           # build
+  libpmix-dev                                # library: joining a job that mpirun or srun started
+  libhwloc-dev nlohmann-json3-dev            # tools and measurements
+  openmpi-bin libopenmpi-dev ucx-utils       # neighbours to compare with; mpirun in tests
+  libgtest-dev libgmock-dev python3 strace   # tests
+)
+scripts/install_packages.sh "${packages[@]}"
+
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+fi
+cmake --preset release "$@"
+cmake --build --preset release
