@@ -17,7 +17,7 @@ function(am_add_test_folder kind)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)
     add_dependencies(tests_${kind} ${name})
     # Discovered when ctest runs, not when the program is linked: a program that hangs does not hang the build.
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
       TEST_PREFIX ${kind}: PROPERTIES LABELS ${kind} TIMEOUT 240)
   endforeach()
 endfunction()

@@ -19,7 +19,7 @@ struct PeerCounters {
   Priority priority = Priority::low;
   std::uint64_t sent_messages = 0;
   std::uint64_t sent_bytes = 0;  ///< arguments and payload
-  std::uint64_t again = 0;       ///< sends that were answered `again`, those that waiting sends repeated included
+  std::uint64_t again = 0;  ///< sends that were answered `again`, those that waiting sends repeated included
   std::uint64_t received_messages = 0;
   std::uint64_t received_bytes = 0;
 };
@@ -31,13 +31,16 @@ struct HandlerCounters {
   std::uint64_t sampled_runs = 0;
   std::uint64_t sampled_ns = 0;  ///< of the timed runs together
 
-  [[nodiscard]] std::uint64_t ns_each() const noexcept { return sampled_runs == 0 ? 0 : sampled_ns / sampled_runs; }
+  [[nodiscard]] std::uint64_t ns_each() const noexcept {
+    return sampled_runs == 0 ? 0 : sampled_ns / sampled_runs;
+  }
 };
 
 struct Counters {
   NodeId node = 0;
-  NodeId nodes = 0;                       ///< of the job
-  std::vector<PeerCounters> peers;        ///< only where something was sent, refused or received; by peer, then priority
+  NodeId nodes = 0;  ///< of the job
+  std::vector<PeerCounters>
+      peers;  ///< only where something was sent, refused or received; by peer, then priority
   std::vector<HandlerCounters> handlers;  ///< only those that ran
 
   /// The counters of one peer at one priority: zeros where nothing was counted.

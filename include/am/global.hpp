@@ -47,6 +47,14 @@ constexpr std::size_t bytes_of(std::size_t count, std::size_t size) noexcept {
   return count <= too_many_bytes / size ? count * size : too_many_bytes;
 }
 
+/// Where `values` lie in this process, or null (GlobalAccess::reach).
+template <class T>
+std::byte* reach(Node& node, GlobalAddress at, std::span<T> values) noexcept {
+  if (values.size() > too_many_bytes / sizeof(T)) [[unlikely]]
+    return nullptr;
+  return GlobalAccess::reach(node, at, values.size_bytes());
+}
+
 GlobalAddress address_of(Node& node, const void* local, std::size_t bytes);
 GlobalAddress allocate(Node& node, std::size_t bytes);
 GlobalAddress allocate_symmetric(Node& node, std::size_t bytes);
@@ -147,11 +155,10 @@ template <class T>
   requires(!std::is_const_v<T>)
 void put(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<const T>> values) {
   if (values.empty()) return;
-  const std::size_t bytes = impl::bytes_of(values.size(), sizeof(T));
-  if (std::byte* place = impl::GlobalAccess::reach(node, to.address(), bytes)) [[likely]] {
-    std::memcpy(place, values.data(), bytes);
+  if (std::byte* place = impl::reach(node, to.address(), values)) [[likely]] {
+    std::memcpy(place, values.data(), values.size_bytes());
   } else {
-    impl::put_slowly(node, to.address(), values.data(), bytes, nullptr);
+    impl::put_slowly(node, to.address(), values.data(), impl::bytes_of(values.size(), sizeof(T)), nullptr);
   }
 }
 
@@ -170,11 +177,10 @@ template <class T>
 template <class T>
 void get(Node& node, GlobalPtr<T> from, std::type_identity_t<std::span<std::remove_const_t<T>>> into) {
   if (into.empty()) return;
-  const std::size_t bytes = impl::bytes_of(into.size(), sizeof(T));
-  if (const std::byte* place = impl::GlobalAccess::reach(node, from.address(), bytes)) [[likely]] {
-    std::memcpy(into.data(), place, bytes);
+  if (const std::byte* place = impl::reach(node, from.address(), into)) [[likely]] {
+    std::memcpy(into.data(), place, into.size_bytes());
   } else {
-    impl::get_slowly(node, from.address(), into.data(), bytes, nullptr);
+    impl::get_slowly(node, from.address(), into.data(), impl::bytes_of(into.size(), sizeof(T)), nullptr);
   }
 }
 
@@ -184,10 +190,11 @@ template <class T>
 void begin_put(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<const T>> values,
                Counter& counter) {
   if (!values.empty()) {
-    const std::size_t bytes = impl::bytes_of(values.size(), sizeof(T));
-    std::byte* place = impl::GlobalAccess::reach(node, to.address(), bytes);
-    if (place == nullptr) return impl::put_slowly(node, to.address(), values.data(), bytes, &counter);
-    std::memcpy(place, values.data(), bytes);
+    std::byte* place = impl::reach(node, to.address(), values);
+    if (place == nullptr)
+      return impl::put_slowly(node, to.address(), values.data(), impl::bytes_of(values.size(), sizeof(T)),
+                              &counter);
+    std::memcpy(place, values.data(), values.size_bytes());
   }
   counter.count_complete();
 }
@@ -197,10 +204,11 @@ template <class T>
 void begin_get(Node& node, GlobalPtr<T> from, std::type_identity_t<std::span<std::remove_const_t<T>>> into,
                Counter& counter) {
   if (!into.empty()) {
-    const std::size_t bytes = impl::bytes_of(into.size(), sizeof(T));
-    const std::byte* place = impl::GlobalAccess::reach(node, from.address(), bytes);
-    if (place == nullptr) return impl::get_slowly(node, from.address(), into.data(), bytes, &counter);
-    std::memcpy(into.data(), place, bytes);
+    const std::byte* place = impl::reach(node, from.address(), into);
+    if (place == nullptr)
+      return impl::get_slowly(node, from.address(), into.data(), impl::bytes_of(into.size(), sizeof(T)),
+                              &counter);
+    std::memcpy(into.data(), place, into.size_bytes());
   }
   counter.count_complete();
 }
@@ -211,11 +219,10 @@ template <auto H, class T, class... A>
   requires(!std::is_const_v<T>)
 Status put_notify(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<const T>> values, A&&... args) {
   if (!values.empty()) {
-    const std::size_t bytes = impl::bytes_of(values.size(), sizeof(T));
-    if (std::byte* place = impl::GlobalAccess::reach(node, to.address(), bytes)) [[likely]] {
-      std::memcpy(place, values.data(), bytes);
+    if (std::byte* place = impl::reach(node, to.address(), values)) [[likely]] {
+      std::memcpy(place, values.data(), values.size_bytes());
     } else {
-      impl::put_ahead(node, to.address(), values.data(), bytes);
+      impl::put_ahead(node, to.address(), values.data(), impl::bytes_of(values.size(), sizeof(T)));
     }
   }
   return node.request<H>(to.node(), std::forward<A>(args)...);

@@ -47,7 +47,9 @@ class Group {
   [[nodiscard]] std::span<const NodeId> members() const noexcept { return members_; }
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
   [[nodiscard]] bool empty() const noexcept { return members_.empty(); }
-  [[nodiscard]] bool contains(NodeId node) const noexcept { return std::ranges::binary_search(members_, node); }
+  [[nodiscard]] bool contains(NodeId node) const noexcept {
+    return std::ranges::binary_search(members_, node);
+  }
   /// The same members without `node`: `grid.row().without(node.id())`, since a T1 never sends to itself.
   [[nodiscard]] Group without(NodeId node) const {
     Group others = *this;

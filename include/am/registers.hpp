@@ -27,7 +27,8 @@ namespace am {
 
 /// The bits of `nistat`.
 namespace nistat {
-inline constexpr std::uint32_t pend = 1u << 31;     ///< EP & EM is not empty; the outlet counts once it has a handler
+inline constexpr std::uint32_t pend =
+    1u << 31;  ///< EP & EM is not empty; the outlet counts once it has a handler
 inline constexpr std::uint32_t nicond = 1u << 30;   ///< the last send was accepted. Read, write
 inline constexpr std::uint32_t onicond = 1u << 29;  ///< nicond as the running low event found it. Read, write
 inline constexpr std::uint32_t hpmp = 1u << 27;     ///< a message waits on the high network
@@ -38,15 +39,21 @@ inline constexpr std::uint32_t hpmm = 1u << 23;     ///< masks, 1 = enabled. Rea
 inline constexpr std::uint32_t lpmm = 1u << 22;
 inline constexpr std::uint32_t om = 1u << 21;
 inline constexpr std::uint32_t tm = 1u << 20;
-inline constexpr std::uint32_t lpee = 1u << 19;  ///< low events enabled. Read, write; not for handlers (A.2.5)
-inline constexpr std::uint32_t hpa = 1u << 18;   ///< the high network takes messages: none was refused since it had room
-inline constexpr std::uint32_t lpa = 1u << 17;   ///< the same of the low network
-inline constexpr std::uint32_t ame = 1u << 16;   ///< active messages enabled. Read, write
+inline constexpr std::uint32_t lpee = 1u
+                                      << 19;  ///< low events enabled. Read, write; not for handlers (A.2.5)
+inline constexpr std::uint32_t hpa =
+    1u << 18;  ///< the high network takes messages: none was refused since it had room
+inline constexpr std::uint32_t lpa = 1u << 17;  ///< the same of the low network
+inline constexpr std::uint32_t ame = 1u << 16;  ///< active messages enabled. Read, write
 
 inline constexpr std::uint32_t mcst = 1u << 15;  ///< the message that is handled was sent to a group
 inline constexpr std::uint32_t pri = 1u << 14;   ///< and came on the high network
-constexpr std::uint32_t slen(std::uint32_t value) noexcept { return value >> 8 & 31; }  ///< 64-bit argument words
-constexpr std::uint32_t vlen(std::uint32_t value) noexcept { return value & 63; }  ///< 64-bit payload words, 63 = or more
+constexpr std::uint32_t slen(std::uint32_t value) noexcept {
+  return value >> 8 & 31;
+}  ///< 64-bit argument words
+constexpr std::uint32_t vlen(std::uint32_t value) noexcept {
+  return value & 63;
+}  ///< 64-bit payload words, 63 = or more
 
 inline constexpr std::uint32_t em = hpmm | lpmm | om | tm;
 inline constexpr std::uint32_t writable = nicond | onicond | em | lpee | ame;

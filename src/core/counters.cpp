@@ -38,7 +38,9 @@ void append(std::string& text, const char* format, A... args) {
   text += line;
 }
 
-unsigned long long number(std::uint64_t n) noexcept { return n; }  // printf has a letter for this type everywhere
+unsigned long long number(std::uint64_t n) noexcept {
+  return n;
+}  // printf has a letter for this type everywhere
 
 }  // namespace
 
@@ -54,9 +56,15 @@ Counters read_counters(const shm::Segment& segment, NodeId node) {
   Counters counters{.node = node, .nodes = segment.nodes(), .peers = {}, .handlers = {}};
   for (NodeId peer = 0; peer < segment.nodes(); ++peer) {
     for (const Priority priority : {Priority::low, Priority::high}) {
-      const impl::Traffic& t = segment.traffic(node)[2 * std::size_t{peer} + static_cast<std::size_t>(priority)];
-      const PeerCounters c{peer,           priority,       value(t.sent_messages),     value(t.sent_bytes),
-                           value(t.again), value(t.received_messages), value(t.received_bytes)};
+      const impl::Traffic& t =
+          segment.traffic(node)[2 * std::size_t{peer} + static_cast<std::size_t>(priority)];
+      const PeerCounters c{peer,
+                           priority,
+                           value(t.sent_messages),
+                           value(t.sent_bytes),
+                           value(t.again),
+                           value(t.received_messages),
+                           value(t.received_bytes)};
       if (c.sent_messages + c.again + c.received_messages != 0) counters.peers.push_back(c);
     }
   }
@@ -64,7 +72,8 @@ Counters read_counters(const shm::Segment& segment, NodeId node) {
   for (std::size_t id = 0; id < handlers; ++id) {
     const shm::HandlerCounts& c = segment.handler_counts(node)[id];
     if (value(c.runs) == 0) continue;
-    counters.handlers.push_back({name_of(segment, id), value(c.runs), value(c.sampled_runs), value(c.sampled_ns)});
+    counters.handlers.push_back(
+        {name_of(segment, id), value(c.runs), value(c.sampled_runs), value(c.sampled_ns)});
   }
   return counters;
 }
@@ -74,7 +83,8 @@ std::string to_text(const Counters& counters) {
   append(text, "am: node %u of %u\n", counters.node, counters.nodes);
   if (counters.peers.empty()) text += "  no messages\n";
   if (!counters.peers.empty()) {
-    append(text, "  %-6s %-5s %14s %16s %12s %14s %16s\n", "peer", "prio", "sent", "bytes", "again", "received", "bytes");
+    append(text, "  %-6s %-5s %14s %16s %12s %14s %16s\n", "peer", "prio", "sent", "bytes", "again",
+           "received", "bytes");
   }
   for (const PeerCounters& c : counters.peers) {
     append(text, "  %-6u %-5s %14llu %16llu %12llu %14llu %16llu\n", c.peer, to_string(c.priority).data(),

@@ -308,7 +308,12 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   }
   Payload payload(packet.payload(), packet.payload_bytes);
   if ((flags & impl::flag::last) != 0) check(view, assembler_.complete(view, payload));
-  if ((flags & impl::flag::multicast) != 0 && !forward(view, payload)) return Handled::deferred;
+  if ((flags & impl::flag::multicast) != 0) {
+    const bool nicond = node_->events_.nicond;  // tells of the program's own sends
+    const bool forwarded = forward(view, payload);
+    node_->events_.nicond = nicond;
+    if (!forwarded) return Handled::deferred;
+  }
   if (left_) {
     assembler_.done(view);
     return Handled::taken;

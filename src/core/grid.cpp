@@ -15,9 +15,11 @@ std::string sides(NodeId rows, NodeId columns) {
 }  // namespace
 
 Grid::Grid(const Node& node, NodeId rows, NodeId columns) : self_(node.id()), rows_(rows), columns_(columns) {
-  if (rows == 0 || columns == 0) throw Error("lay out a grid", sides(rows, columns) + " are none", "give it both sides");
+  if (rows == 0 || columns == 0)
+    throw Error("lay out a grid", sides(rows, columns) + " are none", "give it both sides");
   if (std::uint64_t{rows} * columns > node.size()) {
-    throw Error("lay out a grid", sides(rows, columns) + " do not fit a job of " + std::to_string(node.size()),
+    throw Error("lay out a grid",
+                sides(rows, columns) + " do not fit a job of " + std::to_string(node.size()),
                 "start more nodes or choose a smaller grid");
   }
 }

@@ -31,13 +31,15 @@ std::uint32_t Registers::nistat() const noexcept {
   core::Engine& engine = node_->engine();
   const impl::EventState& state = node_->events_;
   std::uint32_t pending = 0;
-  for (const Event event : events) pending |= bit_if(engine.pending(event), 1u << static_cast<unsigned>(event));
+  for (const Event event : events)
+    pending |= bit_if(engine.pending(event), 1u << static_cast<unsigned>(event));
   std::uint32_t wanted = state.masks;
   if (!engine.has_outlet()) wanted &= ~(1u << static_cast<unsigned>(Event::outlet));
 
   return bit_if((pending & wanted) != 0, nistat::pend) | bit_if(state.nicond, nistat::nicond) |
-         bit_if(state.onicond, nistat::onicond) | pending << ep_shift | std::uint32_t{state.masks} << em_shift |
-         bit_if(state.lpee, nistat::lpee) | bit_if(engine.available(Priority::high), nistat::hpa) |
+         bit_if(state.onicond, nistat::onicond) | pending << ep_shift |
+         std::uint32_t{state.masks} << em_shift | bit_if(state.lpee, nistat::lpee) |
+         bit_if(engine.available(Priority::high), nistat::hpa) |
          bit_if(engine.available(Priority::low), nistat::lpa) | bit_if(state.ame, nistat::ame) |
          bit_if(state.level == impl::Level::high, nistat::pri) | about_message(engine.handled());
 }

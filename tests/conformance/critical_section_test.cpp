@@ -48,7 +48,8 @@ TEST_P(CriticalSections, HoldOffEveryEventAndLoseNone) {
       }
       const am::CriticalSection quiet(node);
       guarded.in_section = true;
-      for (int polls = 0; polls < 4; ++polls) check_equal(node.poll(), 0u, "events that a poll ran in a section");
+      for (int polls = 0; polls < 4; ++polls)
+        check_equal(node.poll(), 0u, "events that a poll ran in a section");
       guarded.in_section = false;
     }
     node.on_outlet({});
@@ -123,7 +124,10 @@ struct Account {
   std::int64_t right = 0;
   std::uint64_t moves = 0;
 };
-void noted(am::Reply& reply, std::int64_t sum) { check_equal(sum, 1000, "the sum as a reply sees it"); static_cast<void>(reply); }
+void noted(am::Reply& reply, std::int64_t sum) {
+  check_equal(sum, 1000, "the sum as a reply sees it");
+  static_cast<void>(reply);
+}
 void move(am::Request& request, std::int64_t by) {
   auto& account = request.state<Account>();
   check_equal(account.left + account.right, 1000, "the sum as a handler finds it");

@@ -66,7 +66,8 @@ TEST_P(DefaultHandler, SeesEveryMessageAndCanRunIt) {
     node.barrier();
     check(node.request<plain>(to, 7u, 9u) == am::Status::ok, "request");
     node.wait_until([&] { return state.ran == 2 * rounds(500) + 1; });
-    check_equal(state.seen, 2 * rounds(500), "what the default handler sees while active messages are enabled");
+    check_equal(state.seen, 2 * rounds(500),
+                "what the default handler sees while active messages are enabled");
     node.barrier();
   });
 }
@@ -90,7 +91,8 @@ TEST_P(DefaultHandler, RunsAtTheLevelOfItsMessage) {
       --depth[level];
     });
     node.enable_active_messages(false);
-    for (std::uint64_t i = 0; i < rounds(100); ++i) check(node.request<low>(1 - node.id()) == am::Status::ok, "request");
+    for (std::uint64_t i = 0; i < rounds(100); ++i)
+      check(node.request<low>(1 - node.id()) == am::Status::ok, "request");
     node.wait_until([&] { return state.ran == rounds(100) && state.highs == 200 * rounds(100); });
     node.barrier();
   });
@@ -101,14 +103,15 @@ TEST_P(DefaultHandler, MayReplaceItselfAndEnableActiveMessages) {
     State state;
     node.attach(state);
     std::string order;
-    node.on_default([&order, long_enough_to_live_on_the_heap = std::string(100, 'x')](am::Incoming& incoming) {
-      order += 'a';
-      incoming.node().on_default([&order](am::Incoming& second) {
-        order += 'b';
-        second.node().enable_active_messages(true);
-      });
-      order += long_enough_to_live_on_the_heap.front();
-    });
+    node.on_default(
+        [&order, long_enough_to_live_on_the_heap = std::string(100, 'x')](am::Incoming& incoming) {
+          order += 'a';
+          incoming.node().on_default([&order](am::Incoming& second) {
+            order += 'b';
+            second.node().enable_active_messages(true);
+          });
+          order += long_enough_to_live_on_the_heap.front();
+        });
     node.enable_active_messages(false);
     for (int i = 0; i < 3; ++i) check(node.request<plain>(0, 7u, 9u) == am::Status::ok, "request");
     node.wait_until([&] { return state.ran == 1; });

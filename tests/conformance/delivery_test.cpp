@@ -46,7 +46,8 @@ struct Receiver {
     const std::size_t size = stream.next_size();
     check_equal(word, stream.next_word(), "its first word");
     check_equal(payload.size(), size, "the size of its payload");
-    const auto wrong = std::ranges::find_if(payload.bytes(), [&](std::byte b) { return b != std::byte(word); });
+    const auto wrong =
+        std::ranges::find_if(payload.bytes(), [&](std::byte b) { return b != std::byte(word); });
     check(wrong == payload.bytes().end(), "a byte of its payload is wrong");
   }
 };
@@ -102,7 +103,8 @@ struct Sender {
       case 1:  // failable
         while (status == am::Status::again) {
           if (size == 0) {
-            status = is_low ? node.try_request<low>(to, number, word) : node.try_reply_to<high>(to, number, word);
+            status =
+                is_low ? node.try_request<low>(to, number, word) : node.try_reply_to<high>(to, number, word);
           } else {
             status = is_low ? node.try_request<low_payload>(to, number, word, bytes)
                             : node.try_reply_to<high_payload>(to, number, word, bytes);
@@ -142,7 +144,8 @@ void exchange(am::Node& node, std::uint64_t messages) {
     }
     if (random.one_in(8)) node.poll();
   }
-  for (am::NodeId to = 0; to < node.size(); ++to) check(node.request<finished>(to) == am::Status::ok, "finished");
+  for (am::NodeId to = 0; to < node.size(); ++to)
+    check(node.request<finished>(to) == am::Status::ok, "finished");
   node.wait_until([&] {
     return load.finished == node.size() &&
            std::ranges::all_of(load.receivers[1], [&](const Receiver& r) { return r.next == messages; });
@@ -153,7 +156,8 @@ void exchange(am::Node& node, std::uint64_t messages) {
   node.barrier();
   node.poll();
   for (const auto& by_sender : load.receivers) {
-    for (const Receiver& receiver : by_sender) check_equal(receiver.next, messages, "messages, after a last look");
+    for (const Receiver& receiver : by_sender)
+      check_equal(receiver.next, messages, "messages, after a last look");
   }
 }
 
@@ -191,7 +195,8 @@ TEST_P(Delivery, FloodFromSeveralSenders) {
     node.attach(flood);
     const std::uint64_t messages = rounds(700'000);
     if (node.id() != 0) {
-      for (std::uint64_t i = 0; i < messages; ++i) check(node.request<drop>(0, i) == am::Status::ok, "request");
+      for (std::uint64_t i = 0; i < messages; ++i)
+        check(node.request<drop>(0, i) == am::Status::ok, "request");
     } else {
       node.wait_until([&] { return flood.next[1] == messages && flood.next[2] == messages; });
     }
@@ -208,7 +213,8 @@ TEST_P(Delivery, LapsWrap) {
     node.attach(flood);
     constexpr std::uint64_t lines_of_a_ring = 184;
     constexpr std::uint64_t laps = 70'000;
-    const std::uint64_t messages = test::sanitized || GetParam() != test::Substrate::threads ? 10'000 : laps * lines_of_a_ring;
+    const std::uint64_t messages =
+        test::sanitized || GetParam() != test::Substrate::threads ? 10'000 : laps * lines_of_a_ring;
     for (std::uint64_t i = 0; node.id() == 0 && i < messages; ++i)
       check(node.request<drop>(1, i) == am::Status::ok, "request");
     if (node.id() == 1) node.wait_until([&] { return flood.next[0] == messages; });

@@ -73,9 +73,11 @@ TEST(HeldDraft, KeepsOthersOut) {
       am::Draft draft = node.prepare<take>(0, size, size, std::uint64_t{3});
       check(draft.status() == am::Status::ok, "prepare");
       check(node.try_request<note>(0) == am::Status::again, "a short send while a draft is held");
-      check(node.try_prepare<take>(0, 8, std::uint64_t{8}, std::uint64_t{0}).status() == am::Status::again, "a second draft");
+      check(node.try_prepare<take>(0, 8, std::uint64_t{8}, std::uint64_t{0}).status() == am::Status::again,
+            "a second draft");
       const std::vector<std::byte> bytes(5000, std::byte{9});
-      check(node.try_request<take>(0, bytes.size(), std::uint64_t{9}, bytes) == am::Status::again, "a long send");
+      check(node.try_request<take>(0, bytes.size(), std::uint64_t{9}, bytes) == am::Status::again,
+            "a long send");
       check(node.try_reply_to<take_high>(0, std::vector<std::byte>(10, std::byte{0xff})) == am::Status::ok,
             "the other priority is free");
       std::ranges::fill(draft.data(), std::byte{3});
@@ -104,7 +106,8 @@ TEST(HeldDraft, KeepsItsContentWhileTheNodeSleeps) {
       bool woken = false;
       node.on_timelet(node.count() + 20'000'000, [&](am::LowEvent&) { woken = true; });
       node.wait_until([&] { return woken; });
-      check(std::ranges::all_of(draft.data(), [](std::byte b) { return b == std::byte{0x77}; }), "the draft was changed");
+      check(std::ranges::all_of(draft.data(), [](std::byte b) { return b == std::byte{0x77}; }),
+            "the draft was changed");
       check(draft.commit() == am::Status::ok, "commit");
       node.wait_until([&] { return got.messages == 1; });
     }
@@ -134,8 +137,12 @@ TEST(Draft, UnknownNodeAndImpossibleSize) {
   test::run_alone([](am::Node& node) {
     Got got;
     node.attach(got);
-    check_throws<am::Error>([&] { static_cast<void>(node.prepare<take>(1, 8, std::uint64_t{8}, std::uint64_t{0})); }, "no node 1");
-    check(node.try_prepare<take>(1, 8, std::uint64_t{8}, std::uint64_t{0}).status() == am::Status::no_such_node, "try_prepare");
+    check_throws<am::Error>(
+        [&] { static_cast<void>(node.prepare<take>(1, 8, std::uint64_t{8}, std::uint64_t{0})); },
+        "no node 1");
+    check(
+        node.try_prepare<take>(1, 8, std::uint64_t{8}, std::uint64_t{0}).status() == am::Status::no_such_node,
+        "try_prepare");
     am::Draft huge = node.prepare<take>(0, std::size_t{1} << 60, std::uint64_t{0}, std::uint64_t{0});
     check(huge.status() == am::Status::too_big, "more than the machine has");
     check(huge.commit() == am::Status::too_big, "and its commit");

@@ -64,7 +64,8 @@ TEST(EventOrder, RepliesBetweenTwoRequests) {
       request.state<Log>().ran += letter;
       check(request.try_reply<note_high>('h') == am::Status::ok, "reply");
     };
-    for (const char letter : {'1', '2', '3'}) check(node.try_request<both>(0, letter) == am::Status::ok, "request");
+    for (const char letter : {'1', '2', '3'})
+      check(node.try_request<both>(0, letter) == am::Status::ok, "request");
     poll_until_quiet(node);
     check_equal(log.ran, "1h2h3h", "the order of the events");
   });
@@ -104,7 +105,10 @@ TEST(EventOrder, TheOutletRunsWhenNothingElseWaits) {
       check(send_low(event.node(), 'l') == am::Status::ok, "low");
     });
     poll_until_quiet(node);
-    check_equal(log.ran, "ollollo" "ll", "the order of the events");
+    check_equal(log.ran,
+                "ollollo"
+                "ll",
+                "the order of the events");
   });
 }
 
@@ -171,7 +175,8 @@ TEST_P(Events, NeverMoreThanTwoLevels) {
     Nesting nesting;
     node.attach(nesting);
     for (std::uint64_t i = 0; i < rounds(2000); ++i) {
-      for (am::NodeId to = 0; to < node.size(); ++to) check(node.request<nest_low>(to, i % 7) == am::Status::ok, "request");
+      for (am::NodeId to = 0; to < node.size(); ++to)
+        check(node.request<nest_low>(to, i % 7) == am::Status::ok, "request");
     }
     node.wait_until([&] { return nesting.lows == node.size() * rounds(2000); });
     check_equal(nesting.low_depth + nesting.high_depth, 0, "levels that were not left");
@@ -215,7 +220,8 @@ TEST(Masks, EachKindWaitsAndIsNotLost) {
       hold_back(node, log, mask(am::Event::low_message), "hto", "l");
       hold_back(node, log, mask(am::Event::timelet), "hlo", "t");
       hold_back(node, log, mask(am::Event::outlet), "hlt", "o");
-      hold_back(node, log, [&](bool on) { node.enable_low_events(on); }, "h", "lto");
+      hold_back(
+          node, log, [&](bool on) { node.enable_low_events(on); }, "h", "lto");
     }
   });
 }
@@ -288,7 +294,8 @@ TEST_P(Events, MaskedMessagesOfOthersAreNotLost) {
       test::poll_or_yield(node);
     }
     open(true, true);
-    node.wait_until([&] { return count.lows == node.size() * messages && count.highs == node.size() * messages; });
+    node.wait_until(
+        [&] { return count.lows == node.size() * messages && count.highs == node.size() * messages; });
     node.barrier();
     node.poll();
     check_equal(count.lows, node.size() * messages, "requests");

@@ -48,10 +48,12 @@ struct Program {
   }
   void structs(am::Reply& /*reply*/, const Odd& odd, Wide wide, std::array<std::int32_t, 2> pair, Empty) {
     called();
-    check(odd == Odd{1, 2, {'a', 'b', 'c', 'd', 'e'}} && wide == Wide{~0u, 5} && pair[0] == -1 && pair[1] == 9, "structs");
+    check(
+        odd == Odd{1, 2, {'a', 'b', 'c', 'd', 'e'}} && wide == Wide{~0u, 5} && pair[0] == -1 && pair[1] == 9,
+        "structs");
   }
-  void six(am::Request& /*request*/, std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d, std::uint64_t e,
-           std::uint64_t f) {
+  void six(am::Request& /*request*/, std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d,
+           std::uint64_t e, std::uint64_t f) {
     called();
     check(a == 1 && b == 2 && c == 3 && d == 4 && e == 5 && f == ~std::uint64_t{0}, "six words");
   }
@@ -66,7 +68,8 @@ struct Program {
     check_equal(number, -4, "the argument beside a payload");
     const auto values = payload.as<double>();
     check(values.size() == 3 && values[2] == 2.5, "the payload as values");
-    check_throws<std::length_error>([&] { static_cast<void>(payload.as<std::array<char, 7>>()); }, "whole number");
+    check_throws<std::length_error>([&] { static_cast<void>(payload.as<std::array<char, 7>>()); },
+                                    "whole number");
     check(reinterpret_cast<std::uintptr_t>(payload.data()) % 64 == 0, "payloads begin at a line");
   }
 };
@@ -81,7 +84,8 @@ TEST_P(Handlers, EveryKindOfArgument) {
     const std::vector<double> values = {0.5, 1.5, 2.5};
     check(node.request<&Program::nothing>(to) == am::Status::ok, "nothing");
     check(node.request<&Program::small>(to, std::int8_t{-3}, std::uint16_t{65535}, 1.5F, -2.25, true,
-                                         Colour::red) == am::Status::ok, "small");
+                                        Colour::red) == am::Status::ok,
+          "small");
     check(node.reply_to<&Program::structs>(to, Odd{1, 2, {'a', 'b', 'c', 'd', 'e'}}, Wide{~0u, 5},
                                            std::array<std::int32_t, 2>{-1, 9}, Empty{}) == am::Status::ok,
           "structs");
@@ -108,7 +112,8 @@ TEST_P(Handlers, EachNodeHasItsOwnObject) {
       check_equal(request.node().id(), state.id, "the node of the handler");
       state.sum += request.from();
     };
-    for (am::NodeId to = 0; to < node.size(); ++to) check(node.request<add>(to, to) == am::Status::ok, "request");
+    for (am::NodeId to = 0; to < node.size(); ++to)
+      check(node.request<add>(to, to) == am::Status::ok, "request");
     node.wait_until([&] { return mine.sum == 0 + 1 + 2 + 3; });
     node.barrier();
   });
@@ -154,7 +159,9 @@ void pass_on(am::Reply& reply, std::uint64_t hops) {
   if (hops == 0) return;
   const am::NodeId to = (reply.node().id() + 1) % reply.node().size();
   if (reply.try_reply_to<pass_on>(to, hops - 1) != am::Status::ok) {
-    reply.post([to, hops](am::Node& node) { check(node.reply_to<pass_on>(to, hops - 1) == am::Status::ok, "reply_to"); });
+    reply.post([to, hops](am::Node& node) {
+      check(node.reply_to<pass_on>(to, hops - 1) == am::Status::ok, "reply_to");
+    });
   }
 }
 void pass_on_low(am::Request& request, std::uint64_t hops) {
@@ -163,7 +170,9 @@ void pass_on_low(am::Request& request, std::uint64_t hops) {
   if (hops == 0) return;
   const am::NodeId to = (request.node().id() + 1) % request.node().size();
   if (request.try_request<pass_on_low>(to, hops - 1) != am::Status::ok) {
-    request.post([to, hops](am::Node& node) { check(node.request<pass_on_low>(to, hops - 1) == am::Status::ok, "request"); });
+    request.post([to, hops](am::Node& node) {
+      check(node.request<pass_on_low>(to, hops - 1) == am::Status::ok, "request");
+    });
   }
 }
 

@@ -17,7 +17,9 @@ void waits_in_a_handler(am::Request& request) {
 void sink(am::Request& /*request*/) {}
 void reply_sink(am::Reply& /*reply*/) {}
 void reply_handler_that_waits(am::Reply& reply) { static_cast<void>(reply.node().reply_to<reply_sink>(0)); }
-void request_handler_that_waits_for_low(am::Request& request) { static_cast<void>(request.node().request<sink>(0)); }
+void request_handler_that_waits_for_low(am::Request& request) {
+  static_cast<void>(request.node().request<sink>(0));
+}
 void asks_for_other_state(am::Request& request) { static_cast<void>(request.state<State>()); }
 
 template <auto H>
@@ -40,26 +42,35 @@ class MisuseDeathTest : public testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(MisuseDeathTest, WaitInAHandler) { EXPECT_DEATH(request_it<waits_in_a_handler>(), "waits_in_a_handler"); }
+TEST_F(MisuseDeathTest, WaitInAHandler) {
+  EXPECT_DEATH(request_it<waits_in_a_handler>(), "waits_in_a_handler");
+}
 
 TEST_F(MisuseDeathTest, WaitInATimelet) {
   EXPECT_DEATH(test::run_alone([](am::Node& node) {
-                 node.on_timelet(0, [](am::LowEvent& event) { event.node().wait_until([] { return false; }); });
+                 node.on_timelet(0,
+                                 [](am::LowEvent& event) { event.node().wait_until([] { return false; }); });
                  node.poll();
                }),
                "timelet");
 }
 
-TEST_F(MisuseDeathTest, StateThatWasNotAttached) { EXPECT_DEATH(request_it<asks_for_other_state>(), "attach"); }
+TEST_F(MisuseDeathTest, StateThatWasNotAttached) {
+  EXPECT_DEATH(request_it<asks_for_other_state>(), "attach");
+}
 
 // A waiting send that would really wait where it must not ends the node in every build: it could never end by itself.
 void fills_low_and_waits(am::Request& request) {
   for (;;) static_cast<void>(request.node().request<sink>(0));
 }
-TEST_F(MisuseDeathTest, ASendThatCouldNeverEnd) { EXPECT_DEATH(request_it<fills_low_and_waits>(), "fills_low_and_waits"); }
+TEST_F(MisuseDeathTest, ASendThatCouldNeverEnd) {
+  EXPECT_DEATH(request_it<fills_low_and_waits>(), "fills_low_and_waits");
+}
 
 #ifdef AM_CHECKED
-TEST_F(MisuseDeathTest, PollInAHandler) { EXPECT_DEATH(request_it<polls_in_a_handler>(), "polls_in_a_handler"); }
+TEST_F(MisuseDeathTest, PollInAHandler) {
+  EXPECT_DEATH(request_it<polls_in_a_handler>(), "polls_in_a_handler");
+}
 
 TEST_F(MisuseDeathTest, WaitingSendInAReplyHandler) {
   EXPECT_DEATH(reply_it<reply_handler_that_waits>(), "reply_handler_that_waits");
@@ -70,7 +81,8 @@ TEST_F(MisuseDeathTest, WaitingRequestInARequestHandler) {
 }
 
 TEST_F(MisuseDeathTest, AnotherThread) {
-  EXPECT_DEATH(test::run_alone([](am::Node& node) { std::thread([&] { node.poll(); }).join(); }), "another thread");
+  EXPECT_DEATH(test::run_alone([](am::Node& node) { std::thread([&] { node.poll(); }).join(); }),
+               "another thread");
 }
 #else
 // The other builds do not check: a poll in a low handler serves the high network, in a high one nothing.

@@ -32,7 +32,8 @@ struct Heard {
 /// The same payload is computed at both ends.
 std::vector<std::uint32_t> content(std::uint64_t group, std::uint64_t number, std::size_t words) {
   std::vector<std::uint32_t> values(words);
-  for (std::size_t i = 0; i < words; ++i) values[i] = static_cast<std::uint32_t>(test::mix(group * 1'000'003 + number, i));
+  for (std::size_t i = 0; i < words; ++i)
+    values[i] = static_cast<std::uint32_t>(test::mix(group * 1'000'003 + number, i));
   return values;
 }
 
@@ -47,7 +48,8 @@ void high(am::Reply& reply, std::uint64_t group, std::uint64_t number) {
 void low_payload(am::Request& request, std::uint64_t group, std::uint64_t number, am::Payload payload) {
   check(request.is_multicast(), "it is marked");
   const auto values = payload.as<std::uint32_t>();
-  check(std::ranges::equal(values, content(group, number, values.size())), "the payload without the list of members");
+  check(std::ranges::equal(values, content(group, number, values.size())),
+        "the payload without the list of members");
   request.state<Heard>().hear(request.from(), group, number);
 }
 void direct(am::Request& request) {
@@ -95,7 +97,8 @@ TEST_P(Multicast, PayloadsOfAnySize) {
     std::uint64_t number = 0;
     for (const std::size_t n : words) {
       for (int k = 0; k < 3; ++k, ++number)
-        check(node.multicast<low_payload>(all, 0u, number, content(0, number, n)) == am::Status::ok, "multicast");
+        check(node.multicast<low_payload>(all, 0u, number, content(0, number, n)) == am::Status::ok,
+              "multicast");
     }
     finish(node, heard, 5 * number);
   });
@@ -106,15 +109,21 @@ TEST_P(Multicast, OverlappingGroupsUnderLoad) {
     Heard heard;
     node.attach(heard);
     const am::Grid grid(node, 3, 3);
-    const std::vector<am::Group> groups = {grid.row(), grid.column(), grid.patch(0, 0, 1, 1), grid.patch(2, 2, 1, 0),
-                                           am::Group{0, 4, 8}, am::Group{8, 3, 8, 3, 7}, everybody(node),
+    const std::vector<am::Group> groups = {grid.row(),
+                                           grid.column(),
+                                           grid.patch(0, 0, 1, 1),
+                                           grid.patch(2, 2, 1, 0),
+                                           am::Group{0, 4, 8},
+                                           am::Group{8, 3, 8, 3, 7},
+                                           everybody(node),
                                            am::Group{node.id()}};
     const std::uint64_t messages = rounds(200);
     test::Random random(test::mix(test::seed(), node.id()));
     for (std::uint64_t i = 0; i < messages; ++i) {
       for (std::size_t g = 0; g < groups.size(); ++g) {
-        const am::Status status = g % 2 == 0 ? node.multicast<low>(groups[g], g, i)
-                                             : node.multicast<low_payload>(groups[g], g, i, content(g, i, random.below(300)));
+        const am::Status status =
+            g % 2 == 0 ? node.multicast<low>(groups[g], g, i)
+                       : node.multicast<low_payload>(groups[g], g, i, content(g, i, random.below(300)));
         check(status == am::Status::ok, "multicast");
       }
       if (random.one_in(4)) node.poll();
@@ -131,7 +140,8 @@ TEST_P(Multicast, RowsColumnsAndPatches) {
     Heard heard;
     node.attach(heard);
     const am::Grid grid(node, 3, 4);
-    check_equal(grid.at(grid.row_of(node.id()), grid.column_of(node.id())), node.id(), "the place of this node");
+    check_equal(grid.at(grid.row_of(node.id()), grid.column_of(node.id())), node.id(),
+                "the place of this node");
     check_equal(grid.row().size(), 4u, "members of a row");
     check_equal(grid.column().size(), 3u, "members of a column");
     check_throws<am::Error>([&] { static_cast<void>(grid.row(3)); }, "grid");
@@ -154,7 +164,8 @@ void tell_all_unordered(am::Request& request, std::uint64_t number) {
   if (status == am::Status::ok) return;
   check(status == am::Status::again, "ok or again");
   request.post([number](am::Node& node) {
-    check(node.multicast<count_only>(am::Group::all(node), number) == am::Status::ok, "multicast from a post");
+    check(node.multicast<count_only>(am::Group::all(node), number) == am::Status::ok,
+          "multicast from a post");
   });
 }
 
@@ -182,7 +193,8 @@ TEST_P(Multicast, AllToAllWithRepliesEnds) {
     node.attach(heard);
     const std::uint64_t messages = rounds(400);
     const am::Group all = everybody(node);
-    for (std::uint64_t i = 0; i < messages; ++i) check(node.multicast<echo>(all) == am::Status::ok, "multicast");
+    for (std::uint64_t i = 0; i < messages; ++i)
+      check(node.multicast<echo>(all) == am::Status::ok, "multicast");
     node.wait_until([&] { return heard.direct == 8 * messages; });
     finish(node, heard, 8 * messages);
   });
@@ -195,12 +207,14 @@ TEST_P(Multicast, DefaultHandlerSeesTheMark) {
     std::uint64_t marked = 0;
     node.on_default([&](am::Incoming& incoming) {
       marked += incoming.is_multicast() ? 1 : 0;
-      if (incoming.names<low_payload>()) check_equal(incoming.payload().size(), 40u, "the payload without the list");
+      if (incoming.names<low_payload>())
+        check_equal(incoming.payload().size(), 40u, "the payload without the list");
       incoming.run();
     });
     node.enable_active_messages(false);
     node.barrier();
-    check(node.multicast<low_payload>(everybody(node), 0u, 0u, content(0, 0, 10)) == am::Status::ok, "multicast");
+    check(node.multicast<low_payload>(everybody(node), 0u, 0u, content(0, 0, 10)) == am::Status::ok,
+          "multicast");
     node.wait_until([&] { return heard.messages == 3; });
     check_equal(marked, 3u, "marked messages");
     node.barrier();

@@ -53,7 +53,8 @@ TEST_P(Networks, HighPassesWhenLowIsFull) {
     constexpr std::uint64_t replies = 2000;  // many times what the high network holds
     if (node.id() == 0) {
       const std::uint64_t accepted = fill_low(node, 1);
-      for (std::uint64_t i = 0; i < replies; ++i) check(node.reply_to<take_high>(1, i) == am::Status::ok, "reply_to");
+      for (std::uint64_t i = 0; i < replies; ++i)
+        check(node.reply_to<take_high>(1, i) == am::Status::ok, "reply_to");
       check(node.try_request<take_low>(1, accepted) == am::Status::again, "low is as full as before");
       check(node.reply_to<low_is_full>(1) == am::Status::ok, "reply_to");
       node.wait_until([&] { return seen.go; });
@@ -105,9 +106,14 @@ TEST_P(Networks, AgainDoesNotOvertake) {
         am::Status status = am::Status::again;
         // A refused message gives way to one of another size, which may fit: it takes the same number.
         switch (random.below(4)) {
-          case 0: status = node.try_request<take_low_payload>(1, number, am::Payload(bytes.data(), 1024)); break;
-          case 1: status = node.try_request<take_low_payload>(1, number, am::Payload(bytes.data(), 1500)); break;
-          default: status = node.try_request<take_low>(1, number);
+          case 0:
+            status = node.try_request<take_low_payload>(1, number, am::Payload(bytes.data(), 1024));
+            break;
+          case 1:
+            status = node.try_request<take_low_payload>(1, number, am::Payload(bytes.data(), 1500));
+            break;
+          default:
+            status = node.try_request<take_low>(1, number);
         }
         if (status == am::Status::ok) {
           ++number;
@@ -158,7 +164,8 @@ void all_to_all(am::Node& node, std::uint64_t questions, std::uint64_t answers) 
     }
     return true;
   });
-  for (am::NodeId to = 0; to < node.size(); ++to) check(node.request<finished>(to) == am::Status::ok, "finished");
+  for (am::NodeId to = 0; to < node.size(); ++to)
+    check(node.request<finished>(to) == am::Status::ok, "finished");
   node.wait_until([&] { return all.finished == node.size(); });
   for (const std::uint64_t n : all.asked) check_equal(n, questions, "questions");
   node.barrier();
@@ -186,8 +193,10 @@ TEST_P(Networks, NoSenderStarvesBehindAnother) {
     node.attach(fair);
     if (node.id() == 0) {
       const std::uint64_t enough = 1000;
-      node.wait_until([&] { return fair.from[1] >= enough && fair.from[2] >= enough && fair.from[3] >= enough; });
-      for (am::NodeId to = 1; to < node.size(); ++to) check(node.reply_to<stop>(to) == am::Status::ok, "stop");
+      node.wait_until(
+          [&] { return fair.from[1] >= enough && fair.from[2] >= enough && fair.from[3] >= enough; });
+      for (am::NodeId to = 1; to < node.size(); ++to)
+        check(node.reply_to<stop>(to) == am::Status::ok, "stop");
     } else {
       while (!fair.stop) {
         // Never a pause while the network takes something.
@@ -233,13 +242,15 @@ TEST_P(Capacity, RoomForOnePayloadComesBackWhateverWasSentBefore) {
     for (int round = 0; round < 2000; ++round) {
       std::uint64_t sent = seen.low;
       for (;;) {
-        const am::Status status = random.one_in(2)
-                                      ? node.try_request<take_low>(0, sent)
-                                      : node.try_request<take_low_payload>(0, sent, am::Payload(bytes.data(), random.below(1025)));
+        const am::Status status =
+            random.one_in(2)
+                ? node.try_request<take_low>(0, sent)
+                : node.try_request<take_low_payload>(0, sent, am::Payload(bytes.data(), random.below(1025)));
         if (status != am::Status::ok) break;
         ++sent;
       }
-      while (node.try_request<take_low_payload>(0, sent, am::Payload(bytes.data(), bytes.size())) != am::Status::ok)
+      while (node.try_request<take_low_payload>(0, sent, am::Payload(bytes.data(), bytes.size())) !=
+             am::Status::ok)
         check(node.poll() > 0, "the network is full, so a poll takes something out");
       ++sent;
       node.wait_until([&] { return seen.low == sent; });

@@ -73,7 +73,8 @@ TEST_P(Outlets, ABackgroundTransferEnds) {
     // Meanwhile, both ways and at the other priority.
     for (std::uint64_t i = 0; i < rounds(20'000); ++i)
       check(node.reply_to<take_high>((node.id() + 1) % 3, i) == am::Status::ok, "reply_to");
-    node.wait_until([&] { return sent == (node.id() == 0 ? blocks : 0) && sink.lows == (node.id() == 1 ? blocks : 0); });
+    node.wait_until(
+        [&] { return sent == (node.id() == 0 ? blocks : 0) && sink.lows == (node.id() == 1 ? blocks : 0); });
     node.wait_until([&] { return sink.highs == rounds(20'000); });
     node.barrier();
   });

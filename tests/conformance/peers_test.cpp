@@ -32,11 +32,14 @@ TEST_P(Peers, UnknownNode) {
     Seen seen;
     node.attach(seen);
     for (const am::NodeId nobody : {am::NodeId{2}, am::NodeId{1000}, ~am::NodeId{0}}) {
-      check_throws<am::Error>([&] { static_cast<void>(node.request<low>(nobody)); }, "no node " + std::to_string(nobody));
+      check_throws<am::Error>([&] { static_cast<void>(node.request<low>(nobody)); },
+                              "no node " + std::to_string(nobody));
       check_throws<am::Error>([&] { static_cast<void>(node.reply_to<high>(nobody)); }, "no node");
-      check_throws<am::Error>([&] { static_cast<void>(node.request<long_one>(nobody, std::vector<char>(5000))); }, "no node");
+      check_throws<am::Error>(
+          [&] { static_cast<void>(node.request<long_one>(nobody, std::vector<char>(5000))); }, "no node");
       check(node.try_request<low>(nobody) == am::Status::no_such_node, "try_request");
-      check(node.try_request<long_one>(nobody, std::vector<char>(5000)) == am::Status::no_such_node, "a long one");
+      check(node.try_request<long_one>(nobody, std::vector<char>(5000)) == am::Status::no_such_node,
+            "a long one");
       check(node.try_reply_to<high>(nobody) == am::Status::no_such_node, "try_reply_to");
     }
     node.barrier();
@@ -79,7 +82,8 @@ TEST_P(Peers, ANodeThatLeftIsUnreachable) {
     check(answer([&] { return node.try_request<low>(2); }) == am::Status::unreachable, "try_request");
     check(node.reply_to<high>(2) == am::Status::unreachable, "reply_to");
     check(node.request<long_one>(2, std::vector<char>(100'000)) == am::Status::unreachable, "a long one");
-    check(answer([&] { return node.try_request<long_one>(2, std::vector<char>(100'000)); }) == am::Status::unreachable,
+    check(answer([&] { return node.try_request<long_one>(2, std::vector<char>(100'000)); }) ==
+              am::Status::unreachable,
           "a long failable one");
     check(node.prepare<long_one>(2, 8).status() == am::Status::unreachable, "prepare");
     check(node.multicast<low>(am::Group{2}) == am::Status::unreachable, "multicast to it alone");
@@ -126,7 +130,8 @@ TEST_P(Peers, TwoThatLeaveDoNotWaitForEachOther) {
 }
 
 TEST_P(Peers, MembersPassOnWhatTheyHoldBeforeTheyLeave) {
-  if (GetParam() == test::Substrate::threads_with_faults) GTEST_SKIP() << "what comes late comes after they left";
+  if (GetParam() == test::Substrate::threads_with_faults)
+    GTEST_SKIP() << "what comes late comes after they left";
   run(4, [](am::Node& node) {
     Seen seen;
     node.attach(seen);
@@ -152,14 +157,16 @@ TEST(Death, SurvivorsAreToldAndGoOn) {
     node.on_peer_death([&](am::Node&, am::NodeId who) { dead = who; });
     node.barrier();
     if (node.id() == 2) {
-      static_cast<void>(node.try_request<long_one>(3, std::vector<char>(1'000'000)));  // dies in the middle of it
+      static_cast<void>(
+          node.try_request<long_one>(3, std::vector<char>(1'000'000)));  // dies in the middle of it
       std::raise(SIGKILL);
     }
     node.wait_until([&] { return dead == 2; });
     check(node.request<low>(2) == am::Status::unreachable, "a dead node is unreachable");
     check(node.reply_to<high>(2) == am::Status::unreachable, "at either priority");
     // The survivors talk as before.
-    for (const am::NodeId to : {am::NodeId{0}, am::NodeId{1}, am::NodeId{3}}) check(node.request<low>(to) == am::Status::ok, "request");
+    for (const am::NodeId to : {am::NodeId{0}, am::NodeId{1}, am::NodeId{3}})
+      check(node.request<low>(to) == am::Status::ok, "request");
     node.wait_until([&] { return seen.lows == 3; });
   });
   job.expect_signal(2, SIGKILL);

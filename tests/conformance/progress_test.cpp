@@ -68,7 +68,8 @@ TEST_P(Progress, WaitingSendsRunHandlers) {
     node.attach(runs);
     // Both send at once, more than fits, and neither polls by itself.
     const std::uint64_t messages = rounds(50'000);
-    for (std::uint64_t i = 0; i < messages; ++i) check(node.request<ping>(1 - node.id()) == am::Status::ok, "request");
+    for (std::uint64_t i = 0; i < messages; ++i)
+      check(node.request<ping>(1 - node.id()) == am::Status::ok, "request");
     check(runs.lows > 0, "handlers ran inside the sends");
     node.wait_until([&] { return runs.lows == messages && runs.highs == messages; });
     node.barrier();

@@ -38,7 +38,8 @@ TEST_P(Timelets, InOrderOfTheirTimes) {
     std::vector<am::Count> asked;
     const am::Count now = node.count();
     for (int i = 0; i < 500; ++i) asked.push_back(now + random.below(3 * millisecond));
-    for (const am::Count when : asked) node.on_timelet(when, [&ran, when](am::LowEvent&) { ran.push_back(when); });
+    for (const am::Count when : asked)
+      node.on_timelet(when, [&ran, when](am::LowEvent&) { ran.push_back(when); });
     node.wait_until([&] { return ran.size() == asked.size(); });
     std::ranges::sort(asked);
     check(ran == asked, "timelets ran in another order than that of their times");
@@ -61,8 +62,10 @@ TEST_P(Timelets, ACancelledOneDoesNotRun) {
     std::vector<int> ran;
     std::vector<am::TimeletId> ids;
     const am::Count when = node.count() + millisecond;
-    for (int i = 0; i < 10; ++i) ids.push_back(node.on_timelet(when, [&ran, i](am::LowEvent&) { ran.push_back(i); }));
-    for (int i = 0; i < 10; i += 2) check(node.cancel_timelet(ids[static_cast<std::size_t>(i)]), "it was waiting");
+    for (int i = 0; i < 10; ++i)
+      ids.push_back(node.on_timelet(when, [&ran, i](am::LowEvent&) { ran.push_back(i); }));
+    for (int i = 0; i < 10; i += 2)
+      check(node.cancel_timelet(ids[static_cast<std::size_t>(i)]), "it was waiting");
     check(!node.cancel_timelet(ids[0]), "it was cancelled before");
     node.wait_until([&] { return ran.size() == 5; });
     check(ran == std::vector<int>({1, 3, 5, 7, 9}), "the wrong timelets were cancelled");
@@ -74,7 +77,8 @@ TEST_P(Timelets, MayAskForOthersAndCancelThem) {
   run(1, [](am::Node& node) {
     int ran = 0;
     bool cancelled_ran = false;
-    const am::TimeletId victim = node.on_timelet(node.count() + 1'000'000 * millisecond, [&](am::LowEvent&) { cancelled_ran = true; });
+    const am::TimeletId victim =
+        node.on_timelet(node.count() + 1'000'000 * millisecond, [&](am::LowEvent&) { cancelled_ran = true; });
     std::function<void(am::LowEvent&)> again = [&](am::LowEvent& event) {
       if (++ran == 1) check(event.node().cancel_timelet(victim), "it was waiting");
       if (ran < 1000) event.node().on_timelet(event.node().count(), again);

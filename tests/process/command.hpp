@@ -97,6 +97,7 @@ inline bool read_all(std::array<int, 2> fds, std::array<std::string*, 2> texts) 
 
 inline Outcome run(std::vector<std::string> command, const Surroundings& surroundings = {}) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
   std::array<int, 2> out{};

@@ -4,6 +4,7 @@
 #   - the commands of "Starting jobs", with that program as ./app
 #   - what it names is there: paths, links, build/bin/...
 # FOLDER is made anew.
+# shellcheck disable=SC2016  # `word` is how README.md writes it, not a command
 set -euo pipefail
 source=$1 build=$2 folder=$3 cxx=$4
 readme=$source/README.md
@@ -60,21 +61,23 @@ while read -r row; do
   expect_first_program "${nodes:-1}" bash -c "$row"
 done <<< "$rows"
 build/bin/aminfo > /dev/null || fail "build/bin/aminfo fails"
-AM_VERBOSE=1 AM_STATS=1 ./app 2>&1 | grep -q '^am: node 0 of 1' || fail "AM_VERBOSE=1 AM_STATS=1 print nothing"
+AM_VERBOSE=1 AM_STATS=1 ./app > "$folder/output" 2>&1
+[ "$(grep -c '^am: node 0 of 1' "$folder/output")" = 2 ] || fail "AM_VERBOSE=1 AM_STATS=1 print nothing"
 
 echo "What it names"
-# Binaries, in whichever folder the build is.
-for path in $(grep -oE 'build/bin/[a-z_/]*[a-z_]' "$readme" | sort -u); do
+found() { grep -oE "$1" "$readme" | tr -d '`()' | sort -u; }
+while read -r path; do  # in whichever folder the build is
   [ -x "$path" ] || fail "$path is not there"
-done
-for path in $(grep -oE '(`|\()(include|src|tools|benchmarks|examples|tests|docs|scripts|\.ci)(/[A-Za-z0-9_./-]*)?(`|\))' "$readme" |
-              tr -d '`()' | sort -u) $(grep -oE '^scripts/[a-z]+\.sh' "$readme"); do
+done < <(found 'build/bin/[a-z_/]*[a-z_]')
+while read -r path; do
   [ -e "$source/$path" ] || fail "$path is not there"
-done
-for name in $(sed -n '/^| `examples` |/s/^[^|]*|[^|]*|//p' "$readme" | grep -oE '`[a-z_]+`' | tr -d '`'); do
+done < <(found '[`(](include|src|tools|benchmarks|examples|tests|docs|scripts|\.ci)(/[A-Za-z0-9_./-]*)?[`)]'
+         found '^scripts/[a-z]+\.sh')
+while read -r name; do
   [ -x "build/bin/examples/$name" ] || fail "the example $name is not there"
-done
-for setting in $(grep -oE 'AM_[A-Z_]+' "$readme" | sort -u); do
-  build/bin/aminfo | grep -q "$setting" || fail "aminfo knows no $setting"
-done
+done < <(sed -n '/^| `examples` |/s/^[^|]*|[^|]*|//p' "$readme" | grep -oE '[a-z_]+')
+build/bin/aminfo > "$folder/settings"
+while read -r setting; do
+  grep -q "$setting" "$folder/settings" || fail "aminfo knows no $setting"
+done < <(found 'AM_[A-Z_]+')
 echo "All as it says"

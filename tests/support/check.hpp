@@ -34,12 +34,14 @@ void check_equal(const A& got, const B& expected, std::string_view what,
 
 /// Runs `f` and checks that it throws an E whose text contains `part`.
 template <class E, class F>
-void check_throws(F&& f, std::string_view part, const std::source_location& where = std::source_location::current()) {
+void check_throws(F&& f, std::string_view part,
+                  const std::source_location& where = std::source_location::current()) {
   try {
     f();
   } catch (const E& error) {
     if (std::string_view(error.what()).find(part) != std::string_view::npos) return;
-    throw CheckFailed(std::string("the error does not say \"") + std::string(part) + "\": " + error.what(), where);
+    throw CheckFailed(std::string("the error does not say \"") + std::string(part) + "\": " + error.what(),
+                      where);
   }
   throw CheckFailed("nothing was thrown", where);
 }

@@ -9,13 +9,13 @@
 // Deadlines here guard against hangs; no verdict depends on time.
 #pragma once
 
-#include <am/draft.hpp>
-#include <am/events.hpp>
-#include <am/start.hpp>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <am/draft.hpp>
+#include <am/events.hpp>
+#include <am/start.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -51,9 +51,12 @@ enum class Substrate { threads, threads_with_faults, processes };
 
 constexpr const char* to_string(Substrate substrate) {
   switch (substrate) {
-    case Substrate::threads: return "threads";
-    case Substrate::threads_with_faults: return "threads_with_faults";
-    case Substrate::processes: return "processes";
+    case Substrate::threads:
+      return "threads";
+    case Substrate::threads_with_faults:
+      return "threads_with_faults";
+    case Substrate::processes:
+      return "processes";
   }
   return "?";
 }
@@ -79,8 +82,8 @@ class Environment {
 };
 
 /// Joins a job as one of its nodes, on this thread, and runs the body.
-inline void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::shm::Segment>& segment, const Body& body,
-                     const am::core::Settings& settings) {
+inline void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::shm::Segment>& segment,
+                     const Body& body, const am::core::Settings& settings) {
   am::core::Job job{.id = id, .size = n, .segment = segment, .found = "test", .processes = true, .leave = {}};
   am::Node node(std::make_unique<am::core::Engine>(std::move(job), settings));
   body(node);
@@ -106,7 +109,8 @@ class Processes {
   void wait() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(150);
     while (running_ != 0) {
-      if (failure_.empty() && std::chrono::steady_clock::now() > deadline) failure_ = "a hang: " + still_running();
+      if (failure_.empty() && std::chrono::steady_clock::now() > deadline)
+        failure_ = "a hang: " + still_running();
       if (!failure_.empty()) end_all();
       listen();
     }
@@ -211,7 +215,9 @@ class Processes {
 };
 
 /// Refusals, and packets that come late: a network as bad as the contract allows. The seed goes with the test's.
-inline std::string fault_plan() { return "seed=" + std::to_string(seed() % 1'000'000) + ",refuse=0.1,delay=0.05"; }
+inline std::string fault_plan() {
+  return "seed=" + std::to_string(seed() % 1'000'000) + ",refuse=0.1,delay=0.05";
+}
 
 /// Nodes as threads. When one of several fails the others may wait for it: so its failure ends this program, which runs
 /// one test where ctest starts it.
@@ -230,16 +236,20 @@ inline void run_as_threads(am::NodeId n, const Body& body) {
 
 /// Runs a job of n nodes and returns when all have ended. Throws the failure of the first node that failed.
 inline void run_job(Substrate substrate, am::NodeId n, const Body& body) {
-  seed();  // printed by this process, and the same for all nodes
+  seed();                                           // printed by this process, and the same for all nodes
   const Environment timeout("AM_TIMEOUT", "120s");  // a wait that hangs ends the node with a report
   switch (substrate) {
-    case Substrate::threads: run_as_threads(n, body); return;
+    case Substrate::threads:
+      run_as_threads(n, body);
+      return;
     case Substrate::threads_with_faults: {
       const Environment faults("AM_FAULTS", fault_plan());
       run_as_threads(n, body);
       return;
     }
-    case Substrate::processes: Processes(n, body).wait(); return;
+    case Substrate::processes:
+      Processes(n, body).wait();
+      return;
   }
 }
 

@@ -12,7 +12,8 @@ namespace test {
 inline std::uint64_t seed() {
   static const std::uint64_t value = [] {
     const char* given = std::getenv("TEST_SEED");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    const std::uint64_t chosen = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    const std::uint64_t chosen =
+        given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
     std::fprintf(stderr, "[ seed     ] TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
     return chosen;
   }();

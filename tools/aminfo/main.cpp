@@ -2,25 +2,38 @@
 // is fit. Reads and prints; starts no node and joins no job.
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string_view>
 
 #include "aminfo/doctor.hpp"
 #include "aminfo/overview.hpp"
+#include "aminfo/stats.hpp"
+#include "core/setting_value.hpp"
 
 namespace {
 
 constexpr const char* help =
     "aminfo            print version, transports, and every setting with its value and origin\n"
     "aminfo --doctor   check this machine; print what is wrong and the command that mends it\n"
+    "aminfo --stats PID\n"
+    "                  print the counters of the running job that this process belongs to\n"
     "aminfo --help     print this\n"
     "\n"
-    "Exit code: 0 all is well, 1 something is wrong (a malformed setting, a FAIL of the doctor), 2 wrong "
-    "arguments.\n";
+    "Exit code: 0 all is well, 1 something is wrong (a malformed setting, a FAIL of the doctor, no such "
+    "job), 2 wrong arguments.\n";
+
+int run_stats(int argc, char** argv) {
+  const auto pid = argc == 3 ? am::core::parse_integer(argv[2]) : std::nullopt;
+  if (pid && *pid > 0) return aminfo::print_stats(*pid);
+  std::fputs("aminfo: --stats takes the number of a process: aminfo --stats 4711\n", stderr);
+  return 2;
+}
 
 int run(int argc, char** argv) {
   if (argc <= 1) return aminfo::print_overview();
   const std::string_view argument = argv[1];
   if (argc == 2 && argument == "--doctor") return aminfo::run_doctor();
+  if (argument == "--stats") return run_stats(argc, argv);
   if (argc == 2 && (argument == "--help" || argument == "-h")) {
     std::fputs(help, stdout);
     return 0;

@@ -13,8 +13,8 @@ namespace {
 void report(const faults::Plan& plan) {
   const std::string kill =
       plan.kill ? ",kill=" + std::to_string(plan.kill->node) + "@" + std::to_string(plan.kill->commit) : "";
-  std::fprintf(stderr, "am: faults: seed=%llu,refuse=%g,delay=%g%s\n", static_cast<unsigned long long>(plan.seed),
-               plan.refuse, plan.delay, kill.c_str());
+  std::fprintf(stderr, "am: faults: seed=%llu,refuse=%g,delay=%g%s\n",
+               static_cast<unsigned long long>(plan.seed), plan.refuse, plan.delay, kill.c_str());
 }
 
 }  // namespace
@@ -28,7 +28,8 @@ std::unique_ptr<Transport> make_faults(Transport& network, const core::Settings&
 
 void check_faults_for_threads(const core::Settings& settings) {
   if (!faults::parse_plan(settings.faults).kill) return;
-  throw Error("start a job of threads", "AM_FAULTS=" + settings.faults + " kills a node, which is a thread here",
+  throw Error("start a job of threads",
+              "AM_FAULTS=" + settings.faults + " kills a node, which is a thread here",
               "leave kill out of AM_FAULTS, or run the nodes as processes: amrun -n ...");
 }
 

@@ -1,9 +1,9 @@
 #include "transports/faults/faulty_transport.hpp"
 
+#include <unistd.h>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <unistd.h>
 #include <utility>
 
 namespace am::faults {
@@ -13,7 +13,8 @@ enum Purpose : std::uint32_t { refusing, delaying, killing };
 }  // namespace
 
 Dice::Dice(std::uint64_t seed, NodeId node, std::uint32_t purpose) {
-  std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32), node, purpose};
+  std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32), node,
+                      purpose};
   engine_.seed(mixed);
 }
 

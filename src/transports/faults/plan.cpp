@@ -11,7 +11,8 @@ namespace am::faults {
 namespace {
 
 constexpr const char* accepted_form =
-    "AM_FAULTS is like seed=7,refuse=0.1,delay=0.05,kill=1@1000: probabilities from 0 to 1, kill=NODE@COMMIT counts a "
+    "AM_FAULTS is like seed=7,refuse=0.1,delay=0.05,kill=1@1000: probabilities from 0 to 1, kill=NODE@COMMIT "
+    "counts a "
     "node's commits from 1, each part at most once";
 
 template <class T>

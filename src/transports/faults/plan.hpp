@@ -21,7 +21,9 @@ struct Plan {
   double delay = 0;   ///< probability that a packet is held back for some rounds
   std::optional<Kill> kill;
 
-  [[nodiscard]] bool asks_for_something() const noexcept { return refuse > 0 || delay > 0 || kill.has_value(); }
+  [[nodiscard]] bool asks_for_something() const noexcept {
+    return refuse > 0 || delay > 0 || kill.has_value();
+  }
 };
 
 /// Throws am::Error with the accepted form. The empty text is the empty plan.

@@ -48,7 +48,8 @@ void SkeletonTransport::park(std::uint64_t until_ns) noexcept {
     if (q.sent != q.released) return;
   }
   // Nobody else sends: nothing can come before the time is up.
-  const timespec until{static_cast<std::time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)};
+  const timespec until{static_cast<std::time_t>(until_ns / 1'000'000'000),
+                       static_cast<long>(until_ns % 1'000'000'000)};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
   }
 }

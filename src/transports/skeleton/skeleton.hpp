@@ -74,7 +74,8 @@ class SkeletonTransport final : public Transport {
     impl::Packet packet;
     std::byte payload[impl::packet_payload_bytes];
   };
-  static_assert(offsetof(Image, payload) == sizeof(impl::Packet), "Packet::payload() looks right behind the packet");
+  static_assert(offsetof(Image, payload) == sizeof(impl::Packet),
+                "Packet::payload() looks right behind the packet");
 
   /// A queue of bounded memory from this node to itself at one priority.
   struct Queue {
@@ -83,7 +84,9 @@ class SkeletonTransport final : public Transport {
     std::size_t released = 0;  // since the start
     bool deferred = false;     // in this round
   };
-  [[nodiscard]] Queue& queue(Priority priority) noexcept { return queues_[static_cast<std::size_t>(priority)]; }
+  [[nodiscard]] Queue& queue(Priority priority) noexcept {
+    return queues_[static_cast<std::size_t>(priority)];
+  }
 
   const NodeId self_;
   std::array<Queue, 2> queues_{};  // by priority: low shares nothing with high

@@ -1,7 +1,7 @@
 // The event state against the text of the T1 report: A.1, A.2.4 to A.2.6, A.7, A.9. (Figure 16, the diagram of the
 // transitions, is missing from the text; A.7 and the table of register sets in A.10 say the same.)
-#include <am/impl/event_state.hpp>
 #include <gtest/gtest.h>
+#include <am/impl/event_state.hpp>
 
 #include <string>
 #include <vector>

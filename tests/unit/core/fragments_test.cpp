@@ -57,7 +57,8 @@ bool is(const test::FakeTransport::Sent& sent, std::uint16_t flag) {
 }
 
 /// Gives a packet to the assembler as dispatch does; a whole payload at the last one.
-Outcome deliver(Assembler& assembler, const test::Image& image, NodeId source, Priority priority, Payload& whole) {
+Outcome deliver(Assembler& assembler, const test::Image& image, NodeId source, Priority priority,
+                Payload& whole) {
   const Transport::View view = view_of(image, source, priority);
   if ((image.packet.head().flags() & impl::flag::more) != 0) return assembler.add(view);
   return assembler.complete(view, whole);
@@ -83,7 +84,8 @@ TEST(Row, PutTogetherIsWhatWasCutAtEveryBoundary) {
     }
     ASSERT_EQ(whole.size(), size);
     EXPECT_TRUE(std::equal(payload.begin(), payload.end(), whole.data())) << size;
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(whole.data()) % impl::line_bytes, 0u) << "payloads begin aligned";
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(whole.data()) % impl::line_bytes, 0u)
+        << "payloads begin aligned";
   }
 }
 
@@ -155,7 +157,8 @@ class OutgoingRows : public testing::Test {
   /// One round with room for so many packets. Whether something moved.
   bool push(std::size_t room) {
     network_.room[link_] = room;
-    return outgoing_.push(network_, [this](NodeId to, Priority priority) { freed_.emplace_back(to, priority); });
+    return outgoing_.push(network_,
+                          [this](NodeId to, Priority priority) { freed_.emplace_back(to, priority); });
   }
   [[nodiscard]] bool busy() const { return outgoing_.busy(link_.first, link_.second); }
   /// Whether the receiver gets the payload whole.
@@ -327,7 +330,8 @@ TEST_F(SpoiltRow, ATotalOfNothing) {
   EXPECT_EQ(first(), Outcome::malformed);
 }
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // their allocators end the process instead
+#if !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)  // their allocators end the process instead
 TEST_F(SpoiltRow, ATotalLargerThanAnyMemory) {
   for (const std::uint64_t total : {std::uint64_t{1} << 60, UINT64_MAX, UINT64_MAX - 63}) {
     first_packet().words[0] = total;

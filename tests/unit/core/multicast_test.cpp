@@ -1,7 +1,7 @@
 // Groups and grids as values, and the corners of the send: nobody, oneself, too far, sizes around a packet, members that
 // have left. Load and order are for tests/conformance/multicast_test.cpp.
-#include <am/multicast.hpp>
 #include <gtest/gtest.h>
+#include <am/multicast.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -81,8 +81,8 @@ struct Heard {
 
 void request(Request& message, std::uint32_t, Payload payload) {
   check(message.is_multicast(), "marked");
-  message.state<Heard>() = {message.state<Heard>().messages + 1, {payload.bytes().begin(), payload.bytes().end()},
-                            message.from()};
+  message.state<Heard>() = {
+      message.state<Heard>().messages + 1, {payload.bytes().begin(), payload.bytes().end()}, message.from()};
 }
 void reply(Reply& message, std::uint64_t) {
   check(message.is_multicast(), "marked");
@@ -130,7 +130,8 @@ TEST(Multicast, PayloadsAroundEveryBoundary) {
     // The list of members behind the payload fills up a packet sooner than the payload alone.
     std::vector<std::size_t> sizes = {0, 1, 3, 4};
     for (std::size_t size = 1024 - 4 * (nodes + 1); size <= 1028; ++size) sizes.push_back(size);
-    for (const std::size_t size : {2020, 2048, 2049, 100'000}) sizes.push_back(static_cast<std::size_t>(size));
+    for (const std::size_t size : {2020, 2048, 2049, 100'000})
+      sizes.push_back(static_cast<std::size_t>(size));
     Heard heard;
     node.attach(heard);
     const Group all = Group::all(node);
@@ -171,7 +172,8 @@ void nothing(Request&) {}
 
 /// Sends to `peer` until the answer is that it has left.
 void see_leave(Node& node, NodeId peer) {
-  for (Status status = Status::ok; status != Status::unreachable; node.poll()) status = node.try_request<nothing>(peer);
+  for (Status status = Status::ok; status != Status::unreachable; node.poll())
+    status = node.try_request<nothing>(peer);
 }
 
 TEST(Multicast, GoesRoundMembersThatHaveLeft) {
@@ -183,10 +185,12 @@ TEST(Multicast, GoesRoundMembersThatHaveLeft) {
     see_leave(node, 0);
     see_leave(node, 2);
     const Group group{0, 1, 2, 3, 4};
-    if (node.id() == 1) check(node.multicast<request>(group, 0u, std::string("hello")) == Status::ok, "multicast");
+    if (node.id() == 1)
+      check(node.multicast<request>(group, 0u, std::string("hello")) == Status::ok, "multicast");
     node.wait_until([&] { return heard.messages == 1; });
     check_equal(heard.from, 1u, "from");
-    if (node.id() == 1) check(node.multicast<reply>(Group{0, 2}, 1u) == Status::unreachable, "to nobody alive");
+    if (node.id() == 1)
+      check(node.multicast<reply>(Group{0, 2}, 1u) == Status::unreachable, "to nobody alive");
   });
 }
 

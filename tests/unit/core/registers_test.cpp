@@ -1,6 +1,6 @@
 // The T1's registers as a view: every bit is what the rest of the interface says, and what is written there counts here.
-#include <am/registers.hpp>
 #include <gtest/gtest.h>
+#include <am/registers.hpp>
 
 #include <string>
 #include <vector>
@@ -54,7 +54,8 @@ void high(Reply& reply) {
 void low_payload(Request& request, std::uint32_t, std::uint64_t, Payload) {
   request.state<Seen>().look(request.node());
 }
-void six_words(Reply& reply, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t) {
+void six_words(Reply& reply, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+               std::uint64_t) {
   reply.state<Seen>().look(reply.node());
 }
 
@@ -80,8 +81,8 @@ void on_one_node(F&& body) {
 TEST(Registers, AtRestEverythingIsEnabledAndAvailable) {
   on_one_node([](Node& node, Registers& t1, Seen&) {
     check_equal(t1.nistat(),
-                nistat::nicond | nistat::onicond | nistat::op | nistat::em | nistat::lpee | nistat::hpa | nistat::lpa |
-                    nistat::ame,
+                nistat::nicond | nistat::onicond | nistat::op | nistat::em | nistat::lpee | nistat::hpa |
+                    nistat::lpa | nistat::ame,
                 "nistat");
     check_equal(t1.enable(), 1u, "enable");
     check_equal(t1.niid(), node.id(), "niid");
@@ -96,9 +97,11 @@ TEST(Registers, PendingBitsFollowTheNetwork) {
   on_one_node([](Node& node, Registers& t1, Seen& seen) {
     t1.set_enable(0);
     send_low(node);
-    check_equal(t1.nistat() & (nistat::pend | ep), nistat::pend | nistat::op | nistat::lpmp, "a low message waits");
+    check_equal(t1.nistat() & (nistat::pend | ep), nistat::pend | nistat::op | nistat::lpmp,
+                "a low message waits");
     send_high(node);
-    check_equal(t1.nistat() & (nistat::pend | ep), nistat::pend | nistat::op | nistat::lpmp | nistat::hpmp, "both wait");
+    check_equal(t1.nistat() & (nistat::pend | ep), nistat::pend | nistat::op | nistat::lpmp | nistat::hpmp,
+                "both wait");
     node.poll();
     check_equal(seen.ran, "", "what ran while EE was clear");
     t1.set_enable(1);
@@ -112,7 +115,8 @@ TEST(Registers, PendCountsOnlyWhatIsMaskedIn) {
   on_one_node([](Node& node, Registers& t1, Seen& seen) {
     t1.set_nistat(t1.nistat() & ~nistat::lpmm);
     send_low(node);
-    check_equal(t1.nistat() & (nistat::pend | nistat::lpmp | nistat::lpmm), nistat::lpmp, "it waits, but is masked");
+    check_equal(t1.nistat() & (nistat::pend | nistat::lpmp | nistat::lpmm), nistat::lpmp,
+                "it waits, but is masked");
     poll_until_quiet(node);
     check_equal(seen.ran, "", "what ran");
     t1.set_nistat(t1.nistat() | nistat::lpmm);
@@ -194,7 +198,8 @@ TEST(Registers, AFullNetworkShowsAndRecovers) {
   on_one_node([](Node& node, Registers& t1, Seen&) {
     while (node.try_request<low>(node.id()) == Status::ok) {
     }
-    check_equal(t1.nistat() & (nistat::nicond | nistat::lpa | nistat::hpa | nistat::op), nistat::hpa, "low is full");
+    check_equal(t1.nistat() & (nistat::nicond | nistat::lpa | nistat::hpa | nistat::op), nistat::hpa,
+                "low is full");
     send_high(node);
     check((t1.nistat() & nistat::nicond) != 0, "high takes a message all the same");
     while (node.try_reply_to<high>(node.id()) == Status::ok) {
@@ -253,9 +258,11 @@ TEST(Registers, TheLowHalfDescribesTheMessage) {
       std::size_t payload;
       std::uint32_t vlen;
     };
-    for (const auto& [payload, vlen] : std::vector<Case>{{0, 0}, {1, 1}, {8, 1}, {9, 2}, {504, 63}, {505, 63}, {5000, 63}}) {
+    for (const auto& [payload, vlen] :
+         std::vector<Case>{{0, 0}, {1, 1}, {8, 1}, {9, 2}, {504, 63}, {505, 63}, {5000, 63}}) {
       seen.nistat.clear();
-      check(node.try_request<low_payload>(node.id(), 1u, std::uint64_t{2}, std::vector<std::byte>(payload)) == Status::ok,
+      check(node.try_request<low_payload>(node.id(), 1u, std::uint64_t{2}, std::vector<std::byte>(payload)) ==
+                Status::ok,
             "send");
       while (seen.nistat.empty()) node.poll();
       check_equal(nistat::slen(seen.nistat[0]), 2u, "slen");

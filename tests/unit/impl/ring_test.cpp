@@ -1,7 +1,7 @@
 // The ring, line by line: whatever sizes follow each other, whatever bytes payloads hold, the consumer sees what the
 // producer committed, in order, and nothing else.
-#include <am/impl/ring.hpp>
 #include <gtest/gtest.h>
+#include <am/impl/ring.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -59,7 +59,8 @@ class Ring {
 /// Where the producer is, counted by the rules rather than asked of it.
 class Place {
  public:
-  explicit Place(std::uint32_t ring_lines, std::uint16_t lap = 1) noexcept : ring_lines_(ring_lines), lap_(lap) {}
+  explicit Place(std::uint32_t ring_lines, std::uint16_t lap = 1) noexcept
+      : ring_lines_(ring_lines), lap_(lap) {}
 
   [[nodiscard]] std::uint16_t lap() const noexcept { return lap_; }
   /// A claim succeeded: it may have skipped the end of the ring.
@@ -86,7 +87,9 @@ class Place {
 /// which carries it, any number of lines.
 std::uint64_t decoy(std::uint64_t near_lap, test::Random& random) {
   const auto lap = static_cast<std::uint16_t>(near_lap + random.below(4) - 1);
-  return Header::make(666, random.below(7), random.below(4), random.one_in(4) ? flag::pad : 0).with_lap(lap).bits;
+  return Header::make(666, random.below(7), random.below(4), random.one_in(4) ? flag::pad : 0)
+      .with_lap(lap)
+      .bits;
 }
 
 void fill_with_decoys(Packet& packet, std::size_t lines, std::uint64_t near_lap, test::Random& random) {
@@ -114,11 +117,13 @@ testing::AssertionResult holds(const Packet& packet, std::uint64_t number, std::
     return testing::AssertionFailure() << "packet " << packet.words[0] << " instead of " << number;
   }
   for (std::size_t i = 2; i < max_words; ++i) {
-    if (packet.words[i] != decoy(near_lap, random)) return testing::AssertionFailure() << "word " << i << " differs";
+    if (packet.words[i] != decoy(near_lap, random))
+      return testing::AssertionFailure() << "word " << i << " differs";
   }
   const auto* words = reinterpret_cast<const std::uint64_t*>(packet.payload());
   for (std::size_t i = 0; i < (lines - 1) * line_bytes / 8; ++i) {
-    if (words[i] != decoy(near_lap, random)) return testing::AssertionFailure() << "payload word " << i << " differs";
+    if (words[i] != decoy(near_lap, random))
+      return testing::AssertionFailure() << "payload word " << i << " differs";
   }
   return testing::AssertionSuccess();
 }
@@ -278,7 +283,8 @@ TEST(Ring, EverySequenceOfSizesInATinyRing) {
         }
       }
       ring.drain();
-      ASSERT_FALSE(HasFailure()) << "sequence " << sequence << (fill_first ? ", filled first" : ", drained first");
+      ASSERT_FALSE(HasFailure()) << "sequence " << sequence
+                                 << (fill_first ? ", filled first" : ", drained first");
     }
   }
 }
@@ -296,10 +302,18 @@ TEST_P(RingOfAnySize, AgreesWithAQueueUnderRandomLoad) {
     const std::uint64_t kind = random.below(5);
     for (std::uint64_t i = 0; i < spell; ++i) {
       switch (kind) {
-        case 0: ring.send(1); break;
-        case 1: ring.send(1 + random.below(longest)); break;
-        case 2: ring.send_nothing(1 + random.below(longest), random); break;
-        default: ring.receive(); break;
+        case 0:
+          ring.send(1);
+          break;
+        case 1:
+          ring.send(1 + random.below(longest));
+          break;
+        case 2:
+          ring.send_nothing(1 + random.below(longest), random);
+          break;
+        default:
+          ring.receive();
+          break;
       }
     }
   }

@@ -36,9 +36,9 @@ class FakeTransport final : public am::Transport {
 
   // -- for the test --------------------------------------------------------------------------------------------------
 
-  std::map<Link, std::size_t> room;       ///< packets that a link still takes; absent: any number
-  std::map<Link, std::size_t> claims;     ///< how often a claim got here
-  std::vector<Sent> sent;                 ///< in the order of commits
+  std::map<Link, std::size_t> room;    ///< packets that a link still takes; absent: any number
+  std::map<Link, std::size_t> claims;  ///< how often a claim got here
+  std::vector<Sent> sent;              ///< in the order of commits
   std::size_t rounds = 0, parks = 0;
 
   /// A packet that carries a number in its first word comes from `source`.

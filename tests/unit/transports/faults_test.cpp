@@ -45,9 +45,27 @@ TEST(FaultPlan, AnyPartMayBeLeftOutAndTheOrderIsFree) {
 }
 
 TEST(FaultPlan, AMalformedOneIsAnErrorThatShowsTheForm) {
-  for (const char* text : {"refuse", "refuse=", "refuse=2", "refuse=-0.1", "refuse=nan", "refuse=0.1x", "refuse= 0.1",
-                           "drop=0.1", "=1", ",", "seed=1,", ",seed=1", "seed=-1", "seed=18446744073709551616", "kill=1",
-                           "kill=1@", "kill=@5", "kill=1@0", "kill=1@5@6", "kill=-1@5", "seed=1;refuse=0.1"}) {
+  for (const char* text : {"refuse",
+                           "refuse=",
+                           "refuse=2",
+                           "refuse=-0.1",
+                           "refuse=nan",
+                           "refuse=0.1x",
+                           "refuse= 0.1",
+                           "drop=0.1",
+                           "=1",
+                           ",",
+                           "seed=1,",
+                           ",seed=1",
+                           "seed=-1",
+                           "seed=18446744073709551616",
+                           "kill=1",
+                           "kill=1@",
+                           "kill=@5",
+                           "kill=1@0",
+                           "kill=1@5@6",
+                           "kill=-1@5",
+                           "seed=1;refuse=0.1"}) {
     try {
       static_cast<void>(parse_plan(text));
       ADD_FAILURE() << "\"" << text << "\" was taken";
@@ -131,7 +149,8 @@ TEST(Refuse, IsTheSameForTheSameSeedAndNodeOnly) {
   EXPECT_EQ(answers(7, 0, 0.3), answers(7, 0, 0.3));
   EXPECT_NE(answers(7, 0, 0.3), answers(8, 0, 0.3));
   EXPECT_NE(answers(7, 0, 0.3), answers(7, 1, 0.3));
-  EXPECT_NE(answers(7, 0, 0.3), answers(7 + (std::uint64_t{1} << 32), 0, 0.3)) << "all bits of the seed count";
+  EXPECT_NE(answers(7, 0, 0.3), answers(7 + (std::uint64_t{1} << 32), 0, 0.3))
+      << "all bits of the seed count";
 }
 
 TEST(Refuse, EndsForWhoeverKeepsTrying) {
@@ -139,7 +158,8 @@ TEST(Refuse, EndsForWhoeverKeepsTrying) {
   FaultyTransport faulty(network, {.seed = 1, .refuse = 1, .delay = 0, .kill = {}}, 0);
   for (int message = 0; message < 100; ++message) {
     std::uint32_t refusals = 0;
-    while (faulty.claim(1, Priority::high, 0).status != Status::ok) ASSERT_LE(++refusals, FaultyTransport::most_refusals);
+    while (faulty.claim(1, Priority::high, 0).status != Status::ok)
+      ASSERT_LE(++refusals, FaultyTransport::most_refusals);
     EXPECT_EQ(refusals, FaultyTransport::most_refusals);
   }
 }
@@ -298,8 +318,9 @@ void send_for_ever(std::uint64_t seed, NodeId self, std::uint64_t commits) {
 
 TEST(KillDeathTest, HappensInTheMiddleOfTheChosenSend) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(send_for_ever(1, 2, 100), testing::KilledBySignal(SIGKILL),
-              "3 sent;4 sent;am: node 2: faults: killed at commit 5, (before|after) it is published \\(seed=1\\)");
+  EXPECT_EXIT(
+      send_for_ever(1, 2, 100), testing::KilledBySignal(SIGKILL),
+      "3 sent;4 sent;am: node 2: faults: killed at commit 5, (before|after) it is published \\(seed=1\\)");
   EXPECT_EXIT(send_for_ever(1, 2, 4), testing::ExitedWithCode(7), "");
   EXPECT_EXIT(send_for_ever(1, 1, 100), testing::ExitedWithCode(7), "") << "another node";
 }
