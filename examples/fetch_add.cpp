@@ -50,7 +50,8 @@ int main(int argc, char** argv) try {
 
   std::uint64_t sent = 0;
   for (std::uint64_t i = 0; i < additions; ++i) {
-    for (am::NodeId to = 0; to < node.size(); ++to, ++sent) node.request<add>(to, counters[to], std::int64_t{1});
+    for (am::NodeId to = 0; to < node.size(); ++to, ++sent)
+      node.request<add>(to, counters[to], std::int64_t{1});
   }
   node.wait_until([&] { return answers == sent; });
   node.barrier();  // every node has all its answers, so every addition was made
@@ -58,9 +59,9 @@ int main(int argc, char** argv) try {
   const auto expected = static_cast<std::int64_t>(additions * node.size());
   const std::int64_t value = *mine.local();
   const bool right = value == expected;
-  std::printf("node %u: counter %lld, expected %lld: %s; highest value before an addition of ours: %lld\n", node.id(),
-              static_cast<long long>(value), static_cast<long long>(expected), right ? "right" : "WRONG",
-              static_cast<long long>(highest));
+  std::printf("node %u: counter %lld, expected %lld: %s; highest value before an addition of ours: %lld\n",
+              node.id(), static_cast<long long>(value), static_cast<long long>(expected),
+              right ? "right" : "WRONG", static_cast<long long>(highest));
   node.barrier();
   return right ? 0 : 1;
 } catch (const am::Error& error) {

@@ -15,13 +15,14 @@ std::string_view text(am::Payload payload) {
 }
 
 void greeted(am::Reply& reply, am::Payload words) {
-  std::printf("node %u hears from node %u: %.*s\n", reply.node().id(), reply.from(), static_cast<int>(words.size()),
-              text(words).data());
+  std::printf("node %u hears from node %u: %.*s\n", reply.node().id(), reply.from(),
+              static_cast<int>(words.size()), text(words).data());
   ++greetings;
 }
 
 void greet(am::Request& request, am::Payload words) {
-  std::printf("node 0 hears from node %u: %.*s\n", request.from(), static_cast<int>(words.size()), text(words).data());
+  std::printf("node 0 hears from node %u: %.*s\n", request.from(), static_cast<int>(words.size()),
+              text(words).data());
   request.reply<greeted>("welcome, node " + std::to_string(request.from()));
 }
 

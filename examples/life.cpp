@@ -28,8 +28,8 @@ void step_row(ConstRow above, ConstRow row, ConstRow below, Row next) {
   for (std::size_t x = 0; x < n; ++x) {
     const std::size_t left = x == 0 ? n - 1 : x - 1;
     const std::size_t right = x + 1 == n ? 0 : x + 1;
-    const int neighbours = above[left] + above[x] + above[right] + row[left] + row[right] + below[left] + below[x] +
-                           below[right];
+    const int neighbours = above[left] + above[x] + above[right] + row[left] + row[right] + below[left] +
+                           below[x] + below[right];
     next[x] = static_cast<std::uint8_t>(neighbours == 3 || (neighbours == 2 && row[x] != 0));
   }
 }
@@ -66,7 +66,10 @@ class Strip {
   enum Side : std::uint32_t { above, below };
 
   Strip(am::Node& node, std::size_t rows, std::size_t columns)
-      : node_(node), first_(begin(node.id(), rows)), now_(begin(node.id() + 1, rows) - first_, columns), next_(now_) {
+      : node_(node),
+        first_(begin(node.id(), rows)),
+        now_(begin(node.id() + 1, rows) - first_, columns),
+        next_(now_) {
     now_.fill(first_);
     for (auto& set : edges_)
       for (auto& edge : set) edge.cells.resize(columns);
@@ -88,7 +91,8 @@ class Strip {
     node_.request<&Strip::edge>((node_.id() + n - 1) % n, generation, below, now_.row(0));
     node_.request<&Strip::edge>((node_.id() + 1) % n, generation, above, now_.row(now_.rows() - 1));
     auto& set = edges_[generation % 2];
-    node_.wait_until([&] { return set[above].generation == generation && set[below].generation == generation; });
+    node_.wait_until(
+        [&] { return set[above].generation == generation && set[below].generation == generation; });
     for (std::size_t y = 0; y < now_.rows(); ++y) {
       const ConstRow up = y == 0 ? ConstRow(set[above].cells) : ConstRow(now_.row(y - 1));
       const ConstRow down = y + 1 == now_.rows() ? ConstRow(set[below].cells) : ConstRow(now_.row(y + 1));
@@ -101,7 +105,8 @@ class Strip {
   void gather(Field* whole) {
     whole_ = whole;
     node_.barrier();
-    node_.request<&Strip::collect>(0, std::uint64_t{first_}, std::span(now_.row(0).data(), now_.rows() * now_.columns()));
+    node_.request<&Strip::collect>(0, std::uint64_t{first_},
+                                   std::span(now_.row(0).data(), now_.rows() * now_.columns()));
     if (whole != nullptr) node_.wait_until([&] { return rows_collected_ == whole->rows(); });
   }
 
@@ -157,9 +162,10 @@ int main(int argc, char** argv) try {
   const std::size_t generations = number(argc, argv, 3, 200);
   if (rows < node.size() || columns == 0 || rows > most_cells / columns || generations == 0 || argc > 4) {
     if (node.id() == 0) {
-      std::fprintf(stderr,
-                   "usage: life [rows] [columns] [generations]; at least one row per node (%u), at most 2^30 cells\n",
-                   node.size());
+      std::fprintf(
+          stderr,
+          "usage: life [rows] [columns] [generations]; at least one row per node (%u), at most 2^30 cells\n",
+          node.size());
     }
     node.barrier();  // the first node that fails ends the job
     return 2;
@@ -178,8 +184,8 @@ int main(int argc, char** argv) try {
     Field whole(rows, columns);
     strip.gather(&whole);
     right = whole == run_alone(rows, columns, generations);
-    std::printf("life: %zu x %zu torus on %u nodes, %zu generations: %.0f generations per second; %s\n", rows, columns,
-                node.size(), generations, static_cast<double>(generations) / took,
+    std::printf("life: %zu x %zu torus on %u nodes, %zu generations: %.0f generations per second; %s\n", rows,
+                columns, node.size(), generations, static_cast<double>(generations) / took,
                 right ? "the same as a sequential run" : "NOT the same as a sequential run");
   } else {
     strip.gather(nullptr);

@@ -5,8 +5,8 @@
 //
 // Shows: an object attached to the node whose member functions are handlers, payloads, and how the order of messages
 // tells that all of them have come.
-#include <am/am.hpp>
 #include <algorithm>
+#include <am/am.hpp>
 #include <cctype>
 #include <cstdint>
 #include <cstdio>
@@ -26,7 +26,8 @@ using Table = std::unordered_map<std::string, std::uint64_t>;
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 /// Calls f with each word that begins in text[begin, end), in lower case.
-void for_each_word(std::string_view text, std::size_t begin, std::size_t end, const std::function<void(std::string&)>& f) {
+void for_each_word(std::string_view text, std::size_t begin, std::size_t end,
+                   const std::function<void(std::string&)>& f) {
   std::string word;
   std::size_t i = begin;
   while (i > 0 && i < end && is_letter(text[i - 1]) && is_letter(text[i])) ++i;  // begun before us: not ours
@@ -50,7 +51,9 @@ class WordCounter {
   // handlers
   void count(am::Request&, am::Payload word) { ++mine_[std::string(text_of(word))]; }
   void counted_all(am::Request&) { ++nodes_counted_; }
-  void result(am::Request&, std::uint64_t times, am::Payload word) { all_[std::string(text_of(word))] += times; }
+  void result(am::Request&, std::uint64_t times, am::Payload word) {
+    all_[std::string(text_of(word))] += times;
+  }
   void sent_results(am::Request&) { ++nodes_reported_; }
 
   void run(am::Node& node, std::string_view text) {

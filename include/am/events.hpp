@@ -36,7 +36,9 @@ class Incoming {
   [[nodiscard]] Node& node() const noexcept { return *node_; }
   [[nodiscard]] NodeId from() const noexcept { return packet_->origin; }
   [[nodiscard]] Priority priority() const noexcept { return priority_; }
-  [[nodiscard]] bool is_multicast() const noexcept { return (packet_->head().flags() & impl::flag::multicast) != 0; }
+  [[nodiscard]] bool is_multicast() const noexcept {
+    return (packet_->head().flags() & impl::flag::multicast) != 0;
+  }
   [[nodiscard]] Payload payload() const noexcept { return payload_; }
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
     return {packet_->words, packet_->head().words()};

@@ -67,19 +67,22 @@ struct Arguments {
   static constexpr std::size_t bytes = offsets[sizeof...(Args)];
   static constexpr std::size_t words = (bytes + 7) / 8;
 
-  static_assert((std::is_trivially_copyable_v<Args> && ...),
-                "libam: a handler's arguments must be trivially copyable values (no references to the sender's memory, "
-                "no std::string or std::vector: send those as the am::Payload)");
+  static_assert(
+      (std::is_trivially_copyable_v<Args> && ...),
+      "libam: a handler's arguments must be trivially copyable values (no references to the sender's memory, "
+      "no std::string or std::vector: send those as the am::Payload)");
   static_assert((!std::is_pointer_v<Args> && ...),
                 "libam: a pointer means nothing on another node; send an am::GlobalPtr");
-  static_assert(bytes <= max_words * 8,
-                "libam: a handler's arguments take more than 48 bytes (6 words of 64 bits); send the rest as its "
-                "am::Payload");
+  static_assert(
+      bytes <= max_words * 8,
+      "libam: a handler's arguments take more than 48 bytes (6 words of 64 bits); send the rest as its "
+      "am::Payload");
 
   static void pack(std::uint64_t* words, const Args&... args) noexcept {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (std::memcpy(reinterpret_cast<std::byte*>(words) + offsets[I], &args, sizeof(Args)), ...);
-    }(std::index_sequence_for<Args...>{});
+    }
+    (std::index_sequence_for<Args...>{});
   }
   template <class T, std::size_t I>
   static T unpack(const std::uint64_t* words) noexcept {
@@ -126,7 +129,8 @@ struct Signature {
       } else {
         invoke<H>(m, Packed::template unpack<std::tuple_element_t<I, Parameters>, I>(words)...);
       }
-    }(std::make_index_sequence<arity>{});
+    }
+    (std::make_index_sequence<arity>{});
   }
 
  private:
@@ -142,9 +146,10 @@ struct Signature {
 
 template <class F>
 struct HandlerTraits {
-  static_assert(sizeof(F) == 0,
-                "libam: a handler is a function or member function that returns void and takes am::Request& or "
-                "am::Reply& first");
+  static_assert(
+      sizeof(F) == 0,
+      "libam: a handler is a function or member function that returns void and takes am::Request& or "
+      "am::Reply& first");
 };
 template <class M, class... P>
 struct HandlerTraits<void (*)(M&, P...)> : Signature<M, void, P...> {};
@@ -156,7 +161,8 @@ template <class O, class M, class... P>
 struct HandlerTraits<void (O::*)(M&, P...) noexcept> : Signature<M, O, P...> {};
 template <class F>
   requires std::is_class_v<F>  // a lambda without captures
-struct HandlerTraits<F> : HandlerTraits<decltype(+std::declval<F>())> {};
+struct HandlerTraits<F> : HandlerTraits<decltype(+std::declval<F>())> {
+};
 
 template <auto H, class F>
 constexpr std::string_view handler_signature() noexcept {
@@ -177,7 +183,8 @@ class Handler {
   }
 
  private:
-  static inline constinit HandlerEntry entry_{handler_signature<H, F>(), &Traits::template run<H>, Traits::priority};
+  static inline constinit HandlerEntry entry_{handler_signature<H, F>(), &Traits::template run<H>,
+                                              Traits::priority};
   static inline HandlerEntry* enrolled_ = enrol(&entry_);
 };
 

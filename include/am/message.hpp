@@ -46,7 +46,9 @@ class Request : public LowEvent {
   Request(Node& node, const impl::Packet& packet) noexcept : LowEvent(node), packet_(&packet) {}
 
   [[nodiscard]] NodeId from() const noexcept { return packet_->origin; }
-  [[nodiscard]] bool is_multicast() const noexcept { return (packet_->head().flags() & impl::flag::multicast) != 0; }
+  [[nodiscard]] bool is_multicast() const noexcept {
+    return (packet_->head().flags() & impl::flag::multicast) != 0;
+  }
 
   /// Replies to the sender: LowEvent::reply_to(from(), ...). None, one or several replies per request.
   template <auto H, class... A>
@@ -64,7 +66,9 @@ class Reply {
 
   [[nodiscard]] Node& node() const noexcept { return *node_; }
   [[nodiscard]] NodeId from() const noexcept { return packet_->origin; }
-  [[nodiscard]] bool is_multicast() const noexcept { return (packet_->head().flags() & impl::flag::multicast) != 0; }
+  [[nodiscard]] bool is_multicast() const noexcept {
+    return (packet_->head().flags() & impl::flag::multicast) != 0;
+  }
   template <class T>
   [[nodiscard]] T& state() const noexcept;
 

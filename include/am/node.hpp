@@ -185,13 +185,14 @@ class Node {
   impl::Waiter begin_wait_(const char* what);
   [[noreturn]] void wrong_state_() const noexcept;
 #ifdef AM_CHECKED
-  void check_use_(Priority priority, bool wait) const;  ///< ends the program: a send from where it is not allowed
+  void check_use_(Priority priority,
+                  bool wait) const;  ///< ends the program: a send from where it is not allowed
 #endif
 
   NodeId id_ = 0;
   NodeId size_ = 0;
-  impl::Producer* rings_ = nullptr;   // 2 * size: [2 * to + priority]; not connected = every claim fails
-  impl::Traffic* traffic_ = nullptr;  // likewise
+  impl::Producer* rings_ = nullptr;        // 2 * size: [2 * to + priority]; not connected = every claim fails
+  impl::Traffic* traffic_ = nullptr;       // likewise
   impl::PeerSegment* segments_ = nullptr;  // by node; empty until first used (am/global.hpp)
   impl::EventState events_;
   void* state_ = nullptr;
@@ -206,16 +207,16 @@ namespace impl {
 /// Splits the arguments of a send by the handler's signature: the words, and the payload if it takes one.
 template <class Traits, class... A>
 constexpr void check_arguments() {
-  static_assert(sizeof...(A) == Traits::arity + (Traits::has_payload ? 1 : 0),
-                "libam: the number of arguments differs from the handler's parameters (without its first one)");
+  static_assert(
+      sizeof...(A) == Traits::arity + (Traits::has_payload ? 1 : 0),
+      "libam: the number of arguments differs from the handler's parameters (without its first one)");
 }
 
 template <class Traits, class... A>
 void pack_words(std::uint64_t* words, A&&... args) noexcept {
   auto all = std::forward_as_tuple(args...);
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    Traits::Packed::pack(words, std::get<I>(all)...);
-  }(std::make_index_sequence<Traits::arity>{});
+  [&]<std::size_t... I>(std::index_sequence<I...>) { Traits::Packed::pack(words, std::get<I>(all)...); }
+  (std::make_index_sequence<Traits::arity>{});
 }
 
 }  // namespace impl
@@ -238,8 +239,9 @@ impl::OutMessage Node::pack_(NodeId to, A&&... args) {
 template <auto H, Priority P, bool wait, class... A>
 inline Status Node::send_(NodeId to, A&&... args) {
   using Traits = typename impl::Handler<H>::Traits;
-  static_assert(Traits::priority == P,
-                "libam: request sends to handlers that take am::Request&, reply to those that take am::Reply&");
+  static_assert(
+      Traits::priority == P,
+      "libam: request sends to handlers that take am::Request&, reply to those that take am::Reply&");
   impl::check_arguments<Traits, A...>();
 #ifdef AM_CHECKED
   check_use_(P, wait);

@@ -23,11 +23,16 @@ enum class Status : std::uint8_t { ok, again, too_big, unreachable, no_such_node
 
 constexpr std::string_view to_string(Status status) noexcept {
   switch (status) {
-    case Status::ok: return "ok";
-    case Status::again: return "again";
-    case Status::too_big: return "too_big";
-    case Status::unreachable: return "unreachable";
-    case Status::no_such_node: return "no_such_node";
+    case Status::ok:
+      return "ok";
+    case Status::again:
+      return "again";
+    case Status::too_big:
+      return "too_big";
+    case Status::unreachable:
+      return "unreachable";
+    case Status::no_such_node:
+      return "no_such_node";
   }
   return "?";
 }

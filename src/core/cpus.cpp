@@ -18,7 +18,9 @@ void publish_cpus(shm::NodeCard& card) noexcept {
   static_assert(sizeof card.cpus == sizeof(cpu_set_t));
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) {
-    std::memset(&set, 0, sizeof set);  // more than 1024 processors: certainly not oversubscribed by one machine's nodes
+    std::memset(
+        &set, 0,
+        sizeof set);  // more than 1024 processors: certainly not oversubscribed by one machine's nodes
   }
   std::memcpy(card.cpus, &set, sizeof set);
 }

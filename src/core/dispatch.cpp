@@ -40,7 +40,8 @@ namespace {
 /// The level of low events, left again also when a handler throws.
 class LowLevel {
  public:
-  LowLevel(impl::EventState& events, const impl::Packet*& handled) noexcept : events_(events), handled_(handled) {
+  LowLevel(impl::EventState& events, const impl::Packet*& handled) noexcept
+      : events_(events), handled_(handled) {
     events.enter_low();
   }
   ~LowLevel() {
@@ -57,7 +58,8 @@ class LowLevel {
 
 class HighLevel {
  public:
-  explicit HighLevel(impl::EventState& events) noexcept : events_(events), interrupted_(events.enter_high()) {}
+  explicit HighLevel(impl::EventState& events) noexcept
+      : events_(events), interrupted_(events.enter_high()) {}
   ~HighLevel() { events_.leave_high(interrupted_); }
   HighLevel(const HighLevel&) = delete;
   HighLevel& operator=(const HighLevel&) = delete;
@@ -208,7 +210,8 @@ template <Priority P>
   impl::count(counts.runs);
 }
 
-inline void Engine::count_received(const Transport::View& view, Priority priority, std::uint64_t bytes) noexcept {
+inline void Engine::count_received(const Transport::View& view, Priority priority,
+                                   std::uint64_t bytes) noexcept {
   impl::Traffic& traffic = node_->traffic_[2 * std::size_t{view.source} + static_cast<std::size_t>(priority)];
   impl::count(traffic.received_messages);
   impl::count(traffic.received_bytes, bytes);
@@ -237,7 +240,8 @@ std::size_t Engine::run_rare_events(Net& network, std::size_t ran_before) {
   if (ran_before >= requests_per_poll) return 0;
   std::size_t ran = 0;
   while (outlet_ || timelet_due()) {
-    network.progress();  // what the events so far have sent to this node, from whichever neighbour, goes first
+    network
+        .progress();  // what the events so far have sent to this node, from whichever neighbour, goes first
     const std::size_t before = ran;
     ran += run_high(network);
     ran += run_low(network);
@@ -280,7 +284,8 @@ std::size_t Engine::run_low(Net& network) {
   do {
     const Transport::View view = network.receive(Priority::low);
     if (!view) break;
-    if (handle<Priority::low>(network, view) == Handled::deferred) continue;  // and no new round, which would bring it again at once
+    if (handle<Priority::low>(network, view) == Handled::deferred)
+      continue;  // and no new round, which would bring it again at once
     ++ran;
     handled_[0] = nullptr;
     if (high_waits(network)) run_high(network);
@@ -334,8 +339,10 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
 
 void Engine::check(const Transport::View& view, Assembler::Outcome outcome) const {
   switch (outcome) {
-    case Assembler::Outcome::taken: return;
-    case Assembler::Outcome::malformed: corrupt(view, "the pieces of a long payload do not fit together");
+    case Assembler::Outcome::taken:
+      return;
+    case Assembler::Outcome::malformed:
+      corrupt(view, "the pieces of a long payload do not fit together");
     case Assembler::Outcome::no_memory:
       give_up(job_.id, "no memory to put together a message of " + std::to_string(view.packet->words[0]) +
                            " bytes from node " + std::to_string(view.source));
@@ -355,8 +362,8 @@ void Engine::run_handler(impl::HandlerId id, const impl::Packet& packet, Payload
 }
 
 void Engine::unknown_handler(impl::HandlerId id, const impl::Packet& packet) const {
-  broken(job_.id, "a message from node " + std::to_string(packet.origin) + " names handler " + std::to_string(id) +
-                      ", which this program does not have at that priority");
+  broken(job_.id, "a message from node " + std::to_string(packet.origin) + " names handler " +
+                      std::to_string(id) + ", which this program does not have at that priority");
 }
 
 bool Engine::run_timelet() {
@@ -371,7 +378,8 @@ bool Engine::run_timelet() {
 
 bool Engine::run_outlet() {
   impl::EventState& events = node_->events_;
-  if (!outlet_ || !events.may_run(Event::outlet) || !available(Priority::low) || !available(Priority::high)) return false;
+  if (!outlet_ || !events.may_run(Event::outlet) || !available(Priority::low) || !available(Priority::high))
+    return false;
   const auto f = outlet_;  // it may replace itself
   const LowLevel level(events, handled_[0]);
   LowEvent event(*node_);
@@ -417,10 +425,14 @@ bool Engine::message_waits(Priority priority) noexcept {
 
 bool Engine::pending(Event kind) noexcept {
   switch (kind) {
-    case Event::high_message: return message_waits(Priority::high);
-    case Event::low_message: return message_waits(Priority::low);
-    case Event::outlet: return available(Priority::low) && available(Priority::high);
-    case Event::timelet: return timelet_due();
+    case Event::high_message:
+      return message_waits(Priority::high);
+    case Event::low_message:
+      return message_waits(Priority::low);
+    case Event::outlet:
+      return available(Priority::low) && available(Priority::high);
+    case Event::timelet:
+      return timelet_due();
   }
   return false;
 }

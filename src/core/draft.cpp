@@ -49,7 +49,8 @@ Draft::~Draft() {
 
 Status Draft::commit() {
   if (status_ != Status::ok) return status_;
-  if (node_ == nullptr) core::broken(message_.origin, "a draft was committed twice, or after it was moved from");
+  if (node_ == nullptr)
+    core::broken(message_.origin, "a draft was committed twice, or after it was moved from");
   if (packet_ == nullptr) {
     message_.payload = Payload(data_, bytes_);
     const Status sent = node_->send_slowly_(message_, wait_);
@@ -61,8 +62,9 @@ Status Draft::commit() {
   packet.payload_bytes = static_cast<std::uint32_t>(bytes_);
   packet.origin = message_.origin;
   std::copy_n(message_.word, message_.words, packet.words);
-  node_->engine().commit_draft({&packet, Status::ok, message_.to, message_.priority},
-                               impl::Header::make(message_.handler, message_.words, impl::lines_for(bytes_), 0));
+  node_->engine().commit_draft(
+      {&packet, Status::ok, message_.to, message_.priority},
+      impl::Header::make(message_.handler, message_.words, impl::lines_for(bytes_), 0));
   node_ = nullptr;
   return Status::ok;
 }

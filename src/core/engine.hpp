@@ -196,7 +196,8 @@ class Engine {
   std::function<void(Node&, NodeId)> on_peer_death_;
   std::deque<std::function<void(Node&)>> posts_;
   bool posting_ = false;  // one of them runs
-  bool something_else_ = false;  // outgoing_, timelets_, outlet_ or posts_ may have something: one question per poll
+  bool something_else_ =
+      false;  // outgoing_, timelets_, outlet_ or posts_ may have something: one question per poll
   GlobalMemory memory_;
   std::unique_ptr<CollectiveState> collectives_;
 
@@ -206,7 +207,8 @@ class Engine {
   };
   Refused refused_[2];  // by priority: the last send that was answered `again`, until there is room
 
-  std::unordered_map<std::uint64_t, std::size_t> forwarded_;  // deferred multicasts: how many subtrees have them
+  std::unordered_map<std::uint64_t, std::size_t>
+      forwarded_;  // deferred multicasts: how many subtrees have them
   std::vector<std::byte> multicast_buffer_;
 
   // The message whose handler runs, by priority, for reports and registers. The high one counts on the high level only.

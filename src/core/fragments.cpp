@@ -68,7 +68,8 @@ bool Outgoing::push(Transport& network, const std::function<void(NodeId, Priorit
 
 Assembler::Outcome Assembler::append(Open& open, const impl::Packet& packet) noexcept {
   if (packet.payload_bytes > open.total - open.have) return Outcome::malformed;
-  if (packet.payload_bytes != 0) std::memcpy(open.bytes.get() + open.have, packet.payload(), packet.payload_bytes);
+  if (packet.payload_bytes != 0)
+    std::memcpy(open.bytes.get() + open.have, packet.payload(), packet.payload_bytes);
   open.have += packet.payload_bytes;
   return Outcome::taken;
 }

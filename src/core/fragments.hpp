@@ -34,7 +34,9 @@ class Row {
   [[nodiscard]] std::size_t sent() const noexcept { return sent_; }  ///< bytes of the payload so far
   [[nodiscard]] const impl::OutMessage& message() const noexcept { return message_; }
   /// From now on the payload is cut from these bytes, a copy of it.
-  void read_from(const std::byte* bytes) noexcept { message_.payload = Payload(bytes, message_.payload.size()); }
+  void read_from(const std::byte* bytes) noexcept {
+    message_.payload = Payload(bytes, message_.payload.size());
+  }
 
  private:
   Status push_all(Transport& network) noexcept;
@@ -93,7 +95,9 @@ class Assembler {
 
  private:
   struct AlignedDelete {
-    void operator()(std::byte* p) const noexcept { ::operator delete[](p, std::align_val_t{impl::line_bytes}); }
+    void operator()(std::byte* p) const noexcept {
+      ::operator delete[](p, std::align_val_t{impl::line_bytes});
+    }
   };
   struct Open {
     std::unique_ptr<std::byte[], AlignedDelete> bytes;

@@ -11,7 +11,8 @@ namespace am {
 
 namespace impl {
 namespace {
-constinit HandlerEntry* enrolled = nullptr;  // written by static initialisers only, which run one after another
+constinit HandlerEntry* enrolled =
+    nullptr;  // written by static initialisers only, which run one after another
 }
 
 HandlerEntry* enrol(HandlerEntry* entry) noexcept {
@@ -30,7 +31,8 @@ const HandlerTable& HandlerTable::of_this_program() {
 
 HandlerTable::HandlerTable() {
   std::vector<impl::HandlerEntry*> entries;
-  for (impl::HandlerEntry* entry = impl::enrolled; entry != nullptr; entry = entry->next) entries.push_back(entry);
+  for (impl::HandlerEntry* entry = impl::enrolled; entry != nullptr; entry = entry->next)
+    entries.push_back(entry);
   if (entries.size() > shm::max_handlers) {
     throw Error("number the handlers",
                 "the program has " + std::to_string(entries.size()) + " of them, the table room for " +

@@ -3,10 +3,10 @@
 // Who notices: under amrun, amrun itself, which marks the dead node's card and wakes everybody. Elsewhere each process
 // holds a lock that the kernel gives up with the process (Segment::hold_life_lock); nodes that wait look at the locks
 // four times a second. Either way the job's `deaths` counter changes, and one load of it tells a node that there is news.
+#include <sys/wait.h>
 #include <csignal>
 #include <cstdlib>
 #include <string>
-#include <sys/wait.h>
 
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
@@ -19,7 +19,8 @@ constexpr std::uint64_t lock_interval_ns = 250'000'000;
 
 std::string how(int wait_status) {
   if (WIFSIGNALED(wait_status)) return "was killed by signal " + std::to_string(WTERMSIG(wait_status));
-  if (WIFEXITED(wait_status) && wait_status != 0) return "exited with code " + std::to_string(WEXITSTATUS(wait_status));
+  if (WIFEXITED(wait_status) && wait_status != 0)
+    return "exited with code " + std::to_string(WEXITSTATUS(wait_status));
   return "ended without leaving the job";
 }
 
@@ -44,7 +45,8 @@ void Engine::look_after_peers(bool thoroughly) {
   if (deaths == deaths_seen_) return;
   deaths_seen_ = deaths;
   for (NodeId peer = 0; peer < job_.size; ++peer) {
-    const auto standing = static_cast<shm::Standing>(segment.card(peer).standing.load(std::memory_order_acquire));
+    const auto standing =
+        static_cast<shm::Standing>(segment.card(peer).standing.load(std::memory_order_acquire));
     const bool gone = standing == shm::Standing::dead || standing == shm::Standing::left;
     if (gone && !gone_[peer] && peer != job_.id) peer_is_gone(peer, standing == shm::Standing::dead);
   }
@@ -62,8 +64,9 @@ void Engine::peer_is_gone(NodeId peer, bool died) {
   if (card().survives.load(std::memory_order_relaxed) == 0) {
     if (settings_.segment_fd >= 0) std::_Exit(1);  // amrun says who died, and ends the others
     const shm::NodeCard& dead = job_.segment->card(peer);
-    give_up(job_.id, "node " + std::to_string(peer) + " (pid " + std::to_string(dead.pid) + ", host " + dead.host + ") " +
-                         how(dead.wait_status.load(std::memory_order_relaxed)) + "; ending with it");
+    give_up(job_.id, "node " + std::to_string(peer) + " (pid " + std::to_string(dead.pid) + ", host " +
+                         dead.host + ") " + how(dead.wait_status.load(std::memory_order_relaxed)) +
+                         "; ending with it");
   }
   if (on_peer_death_) post([f = on_peer_death_, peer](Node& node) { f(node, peer); });
 }

@@ -65,7 +65,8 @@ Status Engine::multicast(const impl::OutMessage& message, std::span<const NodeId
     impl::OutMessage out = message;
     out.to = rest[0];
     out.flags = impl::flag::multicast;
-    std::vector<std::byte> buffer;  // not multicast_buffer_: a send that waits may forward others' packets meanwhile
+    std::vector<std::byte>
+        buffer;  // not multicast_buffer_: a send that waits may forward others' packets meanwhile
     write_list(buffer, message.payload, rest.part(1, rest.count));
     out.payload = Payload(buffer);
     status = send(out, wait);
@@ -81,7 +82,8 @@ bool Engine::forward(const Transport::View& view, Payload& payload) {
   if (members.count == 0) return true;
   const std::uint64_t key = 2 * std::uint64_t{view.source} + static_cast<std::uint64_t>(view.priority);
   const auto found = forwarded_.find(key);
-  std::size_t next = found == forwarded_.end() ? 0 : found->second;  // members that have it, or are in good hands
+  std::size_t next =
+      found == forwarded_.end() ? 0 : found->second;  // members that have it, or are in good hands
 
   impl::OutMessage message;
   message.origin = view.packet->origin;
@@ -94,7 +96,8 @@ bool Engine::forward(const Transport::View& view, Payload& payload) {
   while (next < members.count) {
     const std::size_t end = next < half ? half : members.count;
     message.to = members[next];
-    if (message.to <= job_.id || message.to >= job_.size) corrupt(view, "a multicast list that does not ascend");
+    if (message.to <= job_.id || message.to >= job_.size)
+      corrupt(view, "a multicast list that does not ascend");
     write_list(multicast_buffer_, payload, members.part(next + 1, end));
     message.payload = Payload(multicast_buffer_);
     const Status status = try_send(message);
@@ -116,9 +119,10 @@ Status Node::multicast_(const impl::OutMessage& message, std::span<const NodeId>
   if (members.empty()) return Status::ok;
   if (const NodeId last = members.back(); last >= size_) {
     if (!wait) return Status::no_such_node;
-    throw Error("send a multicast",
-                "there is no node " + std::to_string(last) + ": the job has nodes 0 to " + std::to_string(size_ - 1),
-                "check the group's members");
+    throw Error(
+        "send a multicast",
+        "there is no node " + std::to_string(last) + ": the job has nodes 0 to " + std::to_string(size_ - 1),
+        "check the group's members");
   }
   return engine_->multicast(message, members, wait);
 }

@@ -1,9 +1,9 @@
 // The life of a node: joining, sending what found no line at once, leaving.
+#include <unistd.h>
 #include <am/draft.hpp>
 #include <am/error.hpp>
 #include <am/impl/waiter.hpp>
 #include <am/node.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -85,7 +85,8 @@ void Engine::join() {
   publish_cpus(own);
   if (job_.id == 0) {  // released to the others by `joined`, as the cards are
     publish_handler_names(table_, *job_.segment);
-    job_.segment->job().cpu_quota = static_cast<std::uint32_t>(std::ceil(read_control_group().processors.value_or(0)));
+    job_.segment->job().cpu_quota =
+        static_cast<std::uint32_t>(std::ceil(read_control_group().processors.value_or(0)));
   }
   if (job_.processes) job_.segment->hold_life_lock(job_.id);
   // Release: whoever counts us in (wait_for_all_to_join) sees the card.
@@ -111,7 +112,8 @@ void Engine::wait_for_all_to_join() {
         if (job_.segment->card(node).standing.load(std::memory_order_acquire) == 0)
           missing += (missing.empty() ? "" : ", ") + std::to_string(node);
       }
-      throw Error("join the job", "no sign of node " + missing + " after " + std::to_string(waited / 1'000'000'000) + " s",
+      throw Error("join the job",
+                  "no sign of node " + missing + " after " + std::to_string(waited / 1'000'000'000) + " s",
                   "does every node call am::start?");
     }
     constexpr std::uint64_t nap_ns = 5'000'000;
@@ -124,9 +126,9 @@ void Engine::compare_programs() const {
   const shm::NodeCard& own = job_.segment->card(job_.id);
   if (own.fingerprint == first.fingerprint && own.handlers == first.handlers) return;
   throw Error("join the job",
-              "node " + std::to_string(job_.id) + " runs " + own.program + " (" + std::to_string(own.handlers) +
-                  " handlers), node 0 runs " + first.program + " (" + std::to_string(first.handlers) +
-                  "): their handlers differ",
+              "node " + std::to_string(job_.id) + " runs " + own.program + " (" +
+                  std::to_string(own.handlers) + " handlers), node 0 runs " + first.program + " (" +
+                  std::to_string(first.handlers) + "): their handlers differ",
               "start the same build of one program on every node");
 }
 
@@ -203,23 +205,25 @@ Status Engine::try_send(const impl::OutMessage& message) noexcept {
   packet.origin = message.origin;
   std::copy_n(message.word, message.words, packet.words);
   if (!message.payload.empty()) std::memcpy(packet.payload(), message.payload.data(), message.payload.size());
-  network_->commit(slot, impl::Header::make(message.handler, message.words, impl::lines_for(message.payload.size()),
-                                            message.flags));
+  network_->commit(slot, impl::Header::make(message.handler, message.words,
+                                            impl::lines_for(message.payload.size()), message.flags));
   count_sent(message.to, message.priority, message.bytes());
   return Status::ok;
 }
 
 Status Engine::send(const impl::OutMessage& message, bool wait) {
   if (message.to >= job_.size && wait) {
-    throw Error("send a message", "there is no node " + std::to_string(message.to) + ": the job has nodes 0 to " +
-                                      std::to_string(job_.size - 1),
+    throw Error("send a message",
+                "there is no node " + std::to_string(message.to) + ": the job has nodes 0 to " +
+                    std::to_string(job_.size - 1),
                 "check the node id");
   }
   if (!wait) return try_send(message);
 #ifdef AM_CHECKED
   must_not_wait(message.priority);
 #endif
-  if (message.payload.size() > impl::packet_payload_bytes && message.to < job_.size) return send_row(message, true);
+  if (message.payload.size() > impl::packet_payload_bytes && message.to < job_.size)
+    return send_row(message, true);
   return wait_for_room(message.priority, [&] { return try_send(message); });
 }
 
@@ -280,7 +284,8 @@ Status Engine::send_lent_row(const impl::OutMessage& message) {
 }
 
 bool Engine::push_rows() {
-  return outgoing_.push(*network_, [this](NodeId to, Priority priority) { reserve_line(to, priority, false); });
+  return outgoing_.push(*network_,
+                        [this](NodeId to, Priority priority) { reserve_line(to, priority, false); });
 }
 
 /// Tries until the answer is not `again`. The computation polls meanwhile; a low handler serves the high network only.
@@ -288,7 +293,8 @@ Status Engine::wait_for_room(Priority priority, const std::function<Status()>& a
   Status status = attempt();
   if (status != Status::again) return status;
   must_not_wait(priority);
-  impl::Waiter waiter(*this, priority == Priority::low ? "a send on the low network" : "a send on the high network");
+  impl::Waiter waiter(*this,
+                      priority == Priority::low ? "a send on the low network" : "a send on the high network");
   do {
     const bool computing = node_->events_.level == impl::Level::computation;
     const std::size_t did = computing ? poll() : serve_high();
@@ -310,9 +316,10 @@ void Engine::must_be_owner() const {
 void Engine::must_not_wait(Priority priority) const {
   const impl::Level level = node_->events_.level;
   if (level == impl::Level::high || (level == impl::Level::low && priority == Priority::low)) {
-    broken(job_.id, "handler " + std::string(running_handler()) + " waits to send on the " +
-                        std::string(to_string(priority)) +
-                        " network: a reply handler may only try_, a request handler may wait for replies only");
+    broken(job_.id,
+           "handler " + std::string(running_handler()) + " waits to send on the " +
+               std::string(to_string(priority)) +
+               " network: a reply handler may only try_, a request handler may wait for replies only");
   }
 }
 
@@ -387,8 +394,9 @@ impl::Waiter Node::begin_wait_(const char* what) {
 }
 
 void Node::wrong_state_() const noexcept {
-  core::broken(id_, state_ == nullptr ? "a handler asks for the node's state, but nothing was attached (Node::attach)"
-                                      : "a handler asks for the node's state as another type than was attached");
+  core::broken(id_, state_ == nullptr
+                        ? "a handler asks for the node's state, but nothing was attached (Node::attach)"
+                        : "a handler asks for the node's state as another type than was attached");
 }
 
 void Node::post(std::function<void(Node&)> f) { engine_->post(std::move(f)); }
@@ -411,6 +419,8 @@ std::string_view Incoming::handler_name() const noexcept {
   return node_->engine().table().name(packet_->head().handler());
 }
 
-void Incoming::run() const { node_->engine().run_handler(packet_->head().handler(), *packet_, payload_, priority_); }
+void Incoming::run() const {
+  node_->engine().run_handler(packet_->head().handler(), *packet_, payload_, priority_);
+}
 
 }  // namespace am

@@ -14,10 +14,14 @@ std::string milliseconds(std::uint64_t ns) { return std::to_string(ns / 1'000'00
 std::string describe_peer(Engine& engine, NodeId peer) {
   const shm::NodeCard& card = engine.segment().card(peer);
   switch (static_cast<shm::Standing>(card.standing.load(std::memory_order_acquire))) {
-    case shm::Standing::absent: return "has not joined";
-    case shm::Standing::left: return "has left the job";
-    case shm::Standing::dead: return "is dead";
-    case shm::Standing::joined: break;
+    case shm::Standing::absent:
+      return "has not joined";
+    case shm::Standing::left:
+      return "has left the job";
+    case shm::Standing::dead:
+      return "is dead";
+    case shm::Standing::joined:
+      break;
   }
   const std::uint64_t since = card.waiting_since_ns.load(std::memory_order_relaxed);
   if (since == 0) return "does not wait: it computes, or polls without waiting";
@@ -30,8 +34,10 @@ std::string describe_peer(Engine& engine, NodeId peer) {
 
 void print_report(Engine& engine, const char* what, std::uint64_t waited_ns) {
   const NodeId self = engine.job().id;
-  std::string text = "am: node " + std::to_string(self) + " has waited " + milliseconds(waited_ns) + " in " + what + "\n";
-  if (!engine.settings().faults.empty()) text += "am:   faults are injected: AM_FAULTS=" + engine.settings().faults + "\n";
+  std::string text =
+      "am: node " + std::to_string(self) + " has waited " + milliseconds(waited_ns) + " in " + what + "\n";
+  if (!engine.settings().faults.empty())
+    text += "am:   faults are injected: AM_FAULTS=" + engine.settings().faults + "\n";
   constexpr NodeId most_lines = 16;
   NodeId lines = 0;
   for (NodeId peer = 0; peer < engine.job().size && lines < most_lines; ++peer) {
@@ -41,7 +47,8 @@ void print_report(Engine& engine, const char* what, std::uint64_t waited_ns) {
     ++lines;
     text += "am:   node " + std::to_string(peer) + " " + describe_peer(engine, peer);
     if (low + high != 0) {
-      text += "; not yet taken from us: " + std::to_string(low) + " lines low, " + std::to_string(high) + " high";
+      text +=
+          "; not yet taken from us: " + std::to_string(low) + " lines low, " + std::to_string(high) + " high";
     }
     text += "\n";
   }

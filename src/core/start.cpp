@@ -1,6 +1,6 @@
 // am::start: from the environment to a node.
-#include <am/start.hpp>
 #include <unistd.h>
+#include <am/start.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +36,8 @@ Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
   if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
   core::Job job = core::join_job(settings);
   // A program that this one starts is not this node: it shall not find our place taken.
-  for (const char* name : {"AM_RANK", "AM_SIZE", "AM_SEGMENT_FD"}) unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
+  for (const char* name : {"AM_RANK", "AM_SIZE", "AM_SEGMENT_FD"})
+    unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
   if (job.id == 0) report_unknown_settings();
   auto engine = std::make_unique<core::Engine>(std::move(job), settings);
   if (settings.verbose) report_found(engine->job(), *engine);

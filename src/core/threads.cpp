@@ -1,8 +1,8 @@
 // A job whose nodes are threads of one process: for tests, for ThreadSanitizer, and for programs that want it. The same
 // code as between processes, over the same segment; only the mapping is shared.
+#include <unistd.h>
 #include <am/error.hpp>
 #include <am/start.hpp>
-#include <unistd.h>
 
 #include <exception>
 #include <mutex>
@@ -58,7 +58,8 @@ void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options
   std::vector<std::thread> threads;
   threads.reserve(n);
   for (NodeId id = 0; id < n; ++id) {
-    core::Job job{.id = id, .size = n, .segment = segment, .found = "threads", .processes = false, .leave = {}};
+    core::Job job{
+        .id = id, .size = n, .segment = segment, .found = "threads", .processes = false, .leave = {}};
     threads.emplace_back(run_node, std::move(job), std::cref(settings), std::cref(main), std::ref(failure));
   }
   for (std::thread& thread : threads) thread.join();

@@ -1,5 +1,5 @@
-#include <am/impl/waiter.hpp>
 #include <sched.h>
+#include <am/impl/waiter.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -12,9 +12,9 @@
 namespace am::impl {
 
 namespace {
-constexpr std::uint32_t spin_rounds = 10000;            // some 40 us of polls that find nothing
-constexpr std::uint32_t yield_rounds = 100;             // alone on a core, a yield returns at once: 20 us
-constexpr std::uint32_t crowded_yield_rounds = 300;     // the others run meanwhile
+constexpr std::uint32_t spin_rounds = 10000;         // some 40 us of polls that find nothing
+constexpr std::uint32_t yield_rounds = 100;          // alone on a core, a yield returns at once: 20 us
+constexpr std::uint32_t crowded_yield_rounds = 300;  // the others run meanwhile
 constexpr std::uint64_t shortest_nap_ns = 1'000'000;
 constexpr std::uint64_t longest_nap_ns = 16'000'000;
 }  // namespace
@@ -52,8 +52,8 @@ void Waiter::sleep() {
   const std::uint64_t waited = now - began_ns_;
   if (settings.timeout_ns != 0 && waited > settings.timeout_ns) {
     core::print_report(engine_, what_, waited);
-    core::give_up(engine_.job().id, "gave up after " + std::to_string(waited / 1'000'000) + " ms in " + what_ +
-                                  " (AM_TIMEOUT sets how long it may take, 0 for ever)");
+    core::give_up(engine_.job().id, "gave up after " + std::to_string(waited / 1'000'000) + " ms in " +
+                                        what_ + " (AM_TIMEOUT sets how long it may take, 0 for ever)");
   }
   if (settings.report_after_ns != 0 && waited > next_report_ns_) {
     core::print_report(engine_, what_, waited);
@@ -62,7 +62,8 @@ void Waiter::sleep() {
   std::uint64_t until = now + nap_ns_;
   if (settings.timeout_ns != 0) until = std::min(until, began_ns_ + settings.timeout_ns + 1);
   const bool timelets_run = engine_.may_run(Event::timelet);  // one that is masked wakes nobody
-  if (timelets_run && !engine_.timelets().empty()) until = std::min(until, std::max(engine_.timelets().next(), now));
+  if (timelets_run && !engine_.timelets().empty())
+    until = std::min(until, std::max(engine_.timelets().next(), now));
   engine_.network().park(until + engine_.segment().job().epoch_ns);
   nap_ns_ = std::min(2 * nap_ns_, longest_nap_ns);
 }

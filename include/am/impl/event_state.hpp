@@ -19,15 +19,17 @@ namespace impl {
 enum class Level : std::uint8_t { computation, low, high };
 
 struct EventState {
-  bool ee = true;              ///< EE: any event may run
-  bool lpee = true;            ///< LPEE: low events may run
-  bool ame = true;             ///< active messages enabled; otherwise the default handler gets every message
-  std::uint8_t masks = 0b1111; ///< EM: hpmm lpmm om tm, a bit per Event
-  bool nicond = true;          ///< whether the last send was accepted
-  bool onicond = true;         ///< nicond as it was when the running low event began
+  bool ee = true;               ///< EE: any event may run
+  bool lpee = true;             ///< LPEE: low events may run
+  bool ame = true;              ///< active messages enabled; otherwise the default handler gets every message
+  std::uint8_t masks = 0b1111;  ///< EM: hpmm lpmm om tm, a bit per Event
+  bool nicond = true;           ///< whether the last send was accepted
+  bool onicond = true;          ///< nicond as it was when the running low event began
   Level level = Level::computation;
 
-  [[nodiscard]] bool masked_in(Event e) const noexcept { return (masks >> static_cast<unsigned>(e) & 1u) != 0; }
+  [[nodiscard]] bool masked_in(Event e) const noexcept {
+    return (masks >> static_cast<unsigned>(e) & 1u) != 0;
+  }
   void mask(Event e, bool enabled) noexcept {
     const auto bit = static_cast<std::uint8_t>(1u << static_cast<unsigned>(e));
     masks = static_cast<std::uint8_t>(enabled ? masks | bit : masks & ~bit);

@@ -22,10 +22,11 @@ inline constexpr std::size_t max_packet_lines = 1 + packet_payload_bytes / line_
 using HandlerId = std::uint16_t;
 
 namespace flag {
-inline constexpr std::uint16_t multicast = 1;  ///< sent to a group: `mcst` of the T1; payload ends in a member list
-inline constexpr std::uint16_t more = 2;       ///< a piece of a long payload, not the last; words[0] = total bytes
-inline constexpr std::uint16_t last = 4;       ///< the last piece of a long payload; carries handler and words
-inline constexpr std::uint16_t pad = 8;        ///< fills the end of a ring; carries nothing
+inline constexpr std::uint16_t multicast =
+    1;  ///< sent to a group: `mcst` of the T1; payload ends in a member list
+inline constexpr std::uint16_t more = 2;  ///< a piece of a long payload, not the last; words[0] = total bytes
+inline constexpr std::uint16_t last = 4;  ///< the last piece of a long payload; carries handler and words
+inline constexpr std::uint16_t pad = 8;   ///< fills the end of a ring; carries nothing
 }  // namespace flag
 
 /// The 64 bits that publish a packet, as one value: lap | handler | payload lines | words and flags.
@@ -45,7 +46,9 @@ struct Header {
   [[nodiscard]] constexpr std::size_t words() const noexcept { return (bits >> 48) & 0xf; }
   /// No payload, no flags: words for a handler and nothing else.
   [[nodiscard]] constexpr bool is_plain() const noexcept { return (bits & 0xfff0'ffff'0000'0000u) == 0; }
-  [[nodiscard]] constexpr std::uint16_t flags() const noexcept { return static_cast<std::uint16_t>(bits >> 52); }
+  [[nodiscard]] constexpr std::uint16_t flags() const noexcept {
+    return static_cast<std::uint16_t>(bits >> 52);
+  }
 };
 
 struct alignas(line_bytes) Packet {
@@ -55,7 +58,9 @@ struct alignas(line_bytes) Packet {
   std::uint64_t words[max_words];
 
   [[nodiscard]] std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-  [[nodiscard]] const std::byte* payload() const noexcept { return reinterpret_cast<const std::byte*>(this + 1); }
+  [[nodiscard]] const std::byte* payload() const noexcept {
+    return reinterpret_cast<const std::byte*>(this + 1);
+  }
   /// Valid to whoever holds the packet: its publisher before, its receiver after the hand-over.
   [[nodiscard]] Header head() const noexcept { return {header.load(std::memory_order_relaxed)}; }
 };

@@ -24,8 +24,10 @@ namespace am::impl {
 /// The shared words beside a ring, each on the line of its one writer.
 struct RingControl {
   alignas(line_bytes) std::atomic<std::uint64_t> released;  ///< consumer: lines handed back since the start
-  alignas(line_bytes) std::atomic<std::uint32_t> watched;   ///< consumer: 1 while it looks at this ring in every poll
-  alignas(line_bytes) std::atomic<std::uint32_t> starved;   ///< producer: 1 while it sleeps until lines are released
+  alignas(line_bytes)
+      std::atomic<std::uint32_t> watched;  ///< consumer: 1 while it looks at this ring in every poll
+  alignas(line_bytes)
+      std::atomic<std::uint32_t> starved;  ///< producer: 1 while it sleeps until lines are released
 };
 
 class Producer {
@@ -70,7 +72,9 @@ class Producer {
 
   /// True while the consumer looks at this ring anyway and need not be told. Relaxed: a stale answer costs a delay,
   /// which the consumer's rotation bounds (src/transports/shm/inbox.hpp).
-  [[nodiscard]] bool watched() const noexcept { return control_->watched.load(std::memory_order_relaxed) != 0; }
+  [[nodiscard]] bool watched() const noexcept {
+    return control_->watched.load(std::memory_order_relaxed) != 0;
+  }
 
   /// While reserved, claim_line() fails, so that nothing slips in between what its owner sends by claim().
   void reserve(bool reserved) noexcept {
@@ -112,9 +116,10 @@ class Producer {
 
   Packet* next_ = nullptr;
   Packet* end_ = nullptr;
-  std::uint64_t head_ = 0;         // lines committed since the start
-  std::uint64_t fast_limit_ = 0;   // limit_ while no line ahead can be dirty and nobody reserved the ring, else 0
-  std::uint16_t lap_ = 0;          // of next_; never 0 once connected
+  std::uint64_t head_ = 0;  // lines committed since the start
+  std::uint64_t fast_limit_ =
+      0;                   // limit_ while no line ahead can be dirty and nobody reserved the ring, else 0
+  std::uint16_t lap_ = 0;  // of next_; never 0 once connected
   bool reserved_ = false;
   std::uint64_t limit_ = 0;        // lines that may be committed, as far as known
   std::uint64_t dirty_until_ = 0;  // positions before this may hold payload bits where a header is expected
@@ -209,7 +214,7 @@ class Consumer {
 
   Packet* next_ = nullptr;
   Packet* end_ = nullptr;
-  std::uint16_t lap_ = 0;          // of next_; never 0 once connected
+  std::uint16_t lap_ = 0;  // of next_; never 0 once connected
   std::uint32_t publish_every_ = 0;
   std::uint64_t taken_ = 0;      // lines received and released since the start
   std::uint64_t published_ = 0;  // of these, lines handed back

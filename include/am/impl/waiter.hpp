@@ -49,11 +49,12 @@ class Waiter {
 
   core::Engine& engine_;
   const char* what_;
-  std::uint32_t spins_;  // how often to poll in vain before the first yield, and how often to yield before sleeping
+  std::uint32_t
+      spins_;  // how often to poll in vain before the first yield, and how often to yield before sleeping
   std::uint32_t yields_;
   std::uint32_t spins_left_;
   std::uint32_t yields_left_;
-  std::uint64_t began_ns_ = 0;      // when patience last began; 0: not slept since
+  std::uint64_t began_ns_ = 0;  // when patience last began; 0: not slept since
   std::uint64_t next_report_ns_ = 0;
   std::uint64_t nap_ns_ = 0;
 };

@@ -18,7 +18,7 @@ struct Job {
   NodeId id = 0;
   NodeId size = 1;
   std::shared_ptr<shm::Segment> segment;
-  std::string found;  ///< for people: "amrun", "PMIx (namespace x)", "alone", "threads"
+  std::string found;      ///< for people: "amrun", "PMIx (namespace x)", "alone", "threads"
   bool processes = true;  ///< false: the nodes are threads of this process
   /// Told when the node has left the job in good order; may be empty.
   std::function<void()> leave;

@@ -1,9 +1,9 @@
 #include "transports/shm/heavy_fence.hpp"
 
-#include <atomic>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <atomic>
 
 namespace am::shm {
 

@@ -46,7 +46,8 @@ void Inbox::warm(Inbound& in) noexcept {
 
 void Inbox::cool(Inbound& in) noexcept {
   in.hot = false;
-  in.ring.control().watched.store(0, std::memory_order_relaxed);  // see the head: the rotation covers what this misses
+  in.ring.control().watched.store(
+      0, std::memory_order_relaxed);  // see the head: the rotation covers what this misses
   const auto at = std::find(hot_.begin(), hot_.end(), &in);
   *at = hot_.back();
   hot_.pop_back();
@@ -63,7 +64,8 @@ void Inbox::rotate() noexcept {
 void Inbox::look_after_idle() noexcept {
   for (std::size_t i = hot_.size(); i-- > 0;) {  // backwards: cool() moves the last one into the gap
     Inbound& in = *hot_[i];
-    if (in.ring.publish()) segment_.wake(in.from);  // of an unfinished burst, when its events were masked meanwhile
+    if (in.ring.publish())
+      segment_.wake(in.from);  // of an unfinished burst, when its events were masked meanwhile
     if (++in.idle_rounds > cool_after_rounds) cool(in);
   }
 }

@@ -32,12 +32,13 @@ struct JobHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t nodes;
-  std::uint64_t bytes;     ///< of the whole file
-  std::uint64_t epoch_ns;  ///< CLOCK_MONOTONIC when the job began: Count is zero there
+  std::uint64_t bytes;      ///< of the whole file
+  std::uint64_t epoch_ns;   ///< CLOCK_MONOTONIC when the job began: Count is zero there
   std::uint32_t cpu_quota;  ///< processors that the container grants, as node 0 sees it; 0: no limit
 
-  alignas(line) std::atomic<std::uint32_t> deaths;  ///< nodes marked dead or left so far: one load tells of any news
-  std::atomic<std::uint32_t> joined;                ///< nodes that have filled in their card
+  alignas(line)
+      std::atomic<std::uint32_t> deaths;  ///< nodes marked dead or left so far: one load tells of any news
+  std::atomic<std::uint32_t> joined;      ///< nodes that have filled in their card
 
   // The barrier of all nodes: the last one to arrive opens the next generation.
   alignas(line) std::atomic<std::uint32_t> barrier_arrived;
@@ -60,8 +61,9 @@ struct NodeCard {
   std::uint64_t cpus[16];  ///< the processors it may run on, as a cpu_set_t
 
   // Written by senders, read by the owner in every poll.
-  alignas(line) std::atomic<std::uint64_t> doorbell_summary[2];  ///< by priority: which doorbell words have news
-  std::atomic<std::uint32_t> asleep;                             ///< futex: 1 while the owner sleeps
+  alignas(
+      line) std::atomic<std::uint64_t> doorbell_summary[2];  ///< by priority: which doorbell words have news
+  std::atomic<std::uint32_t> asleep;                         ///< futex: 1 while the owner sleeps
 
   // Written by the owner now and then, read by reports.
   alignas(line) std::atomic<std::uint64_t> waiting_since_ns;  ///< Count; 0 while it does not wait
@@ -71,7 +73,7 @@ static_assert(sizeof(NodeCard) <= page_bytes);
 
 struct HandlerCounts {
   std::atomic<std::uint64_t> runs;
-  std::atomic<std::uint64_t> sampled_ns;    ///< time of the runs that were timed (one in 64)
+  std::atomic<std::uint64_t> sampled_ns;  ///< time of the runs that were timed (one in 64)
   std::atomic<std::uint64_t> sampled_runs;
   std::uint64_t reserved;
 };
@@ -99,7 +101,9 @@ class Layout {
 
   [[nodiscard]] constexpr std::size_t doorbell_words() const noexcept { return (nodes_ + 63) / 64; }
 
-  [[nodiscard]] constexpr std::size_t card(std::uint32_t node) const noexcept { return page_bytes * (1 + node); }
+  [[nodiscard]] constexpr std::size_t card(std::uint32_t node) const noexcept {
+    return page_bytes * (1 + node);
+  }
   [[nodiscard]] constexpr std::size_t doorbells(std::uint32_t node) const noexcept {
     return page_bytes * (1 + nodes_) + node * doorbell_stride();
   }

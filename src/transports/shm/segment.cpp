@@ -1,8 +1,5 @@
 #include "transports/shm/segment.hpp"
 
-#include <am/error.hpp>
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -11,6 +8,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <am/error.hpp>
+#include <cerrno>
+#include <cstring>
 
 namespace am::shm {
 
@@ -27,7 +27,8 @@ void check_file_size_limit(std::uint64_t bytes) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes) return;
   throw Error("size the job's shared memory",
-              "this process may not create a file of " + std::to_string(bytes >> 40) + " TiB (a sparse one: no disk is used)",
+              "this process may not create a file of " + std::to_string(bytes >> 40) +
+                  " TiB (a sparse one: no disk is used)",
               "raise the file size limit: ulimit -f unlimited");
 }
 
@@ -50,7 +51,8 @@ NodeId check_header(int fd, const char* what, const char* remedy) {
   if (head.magic != magic) throw Error(what, "the descriptor it was given is no libam segment", remedy);
   if (head.version != version) {
     throw Error(what,
-                "its segment has version " + std::to_string(head.version) + ", this program " + std::to_string(version),
+                "its segment has version " + std::to_string(head.version) + ", this program " +
+                    std::to_string(version),
                 remedy);
   }
   if (head.nodes == 0 || head.nodes > max_nodes || head.bytes != Layout(head.nodes).file_bytes() ||
@@ -68,10 +70,12 @@ std::uint64_t monotonic_ns() noexcept {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-Segment::Segment(int fd, NodeId nodes, int protection) : fd_(fd), nodes_(nodes), layout_(nodes), users_(nodes) {
+Segment::Segment(int fd, NodeId nodes, int protection)
+    : fd_(fd), nodes_(nodes), layout_(nodes), users_(nodes) {
   void* base = mmap(nullptr, layout_.common_bytes(), protection, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (base == MAP_FAILED) {
-    const Error error = system_error("map the job's shared memory", "raise the address space limit: ulimit -v unlimited");
+    const Error error =
+        system_error("map the job's shared memory", "raise the address space limit: ulimit -v unlimited");
     close(fd);
     throw error;
   }
@@ -88,15 +92,17 @@ Segment::~Segment() {
 
 std::shared_ptr<Segment> Segment::create(NodeId nodes) {
   if (nodes == 0 || nodes > max_nodes) {
-    throw Error("create a job", "a job has 1 to " + std::to_string(max_nodes) + " nodes on one machine, not " +
-                                    std::to_string(nodes),
-                "choose another number of nodes");
+    throw Error(
+        "create a job",
+        "a job has 1 to " + std::to_string(max_nodes) + " nodes on one machine, not " + std::to_string(nodes),
+        "choose another number of nodes");
   }
   const Layout layout(nodes);
   check_file_size_limit(layout.file_bytes());
   const int fd = anonymous_file();
   if (ftruncate(fd, static_cast<off_t>(layout.file_bytes())) != 0) {
-    const Error error = system_error("size the job's shared memory", "raise the file size limit: ulimit -f unlimited");
+    const Error error =
+        system_error("size the job's shared memory", "raise the file size limit: ulimit -f unlimited");
     close(fd);
     throw error;
   }
@@ -111,13 +117,15 @@ std::shared_ptr<Segment> Segment::create(NodeId nodes) {
 }
 
 std::shared_ptr<Segment> Segment::open(int fd) {
-  const NodeId nodes = check_header(fd, "join the job", "start the job with amrun or mpirun of the same libam");
+  const NodeId nodes =
+      check_header(fd, "join the job", "start the job with amrun or mpirun of the same libam");
   fcntl(fd, F_SETFD, FD_CLOEXEC);
   return std::shared_ptr<Segment>(new Segment(fd, nodes, PROT_READ | PROT_WRITE));
 }
 
 std::shared_ptr<const Segment> Segment::inspect(int fd) {
-  const NodeId nodes = check_header(fd, "look into the job", "use the aminfo of the libam that the job runs with");
+  const NodeId nodes =
+      check_header(fd, "look into the job", "use the aminfo of the libam that the job runs with");
   return std::shared_ptr<const Segment>(new Segment(fd, nodes, PROT_READ));
 }
 
@@ -137,7 +145,8 @@ std::byte* Segment::map_user(NodeId node) {
     void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_,
                       static_cast<off_t>(layout_.user(node)));
     if (base == MAP_FAILED) {
-      throw system_error("map a node's memory segment", "choose a smaller segment (AM_SEGMENT) or raise ulimit -v");
+      throw system_error("map a node's memory segment",
+                         "choose a smaller segment (AM_SEGMENT) or raise ulimit -v");
     }
     users_[node] = static_cast<std::byte*>(base);
   }

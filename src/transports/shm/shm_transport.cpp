@@ -1,10 +1,10 @@
 #include "transports/shm/shm_transport.hpp"
 
-#include <am/error.hpp>
-#include <ctime>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <am/error.hpp>
+#include <ctime>
 
 #include "transports/shm/heavy_fence.hpp"
 

@@ -57,7 +57,9 @@ class ShmTransport final : public Transport {
   static std::size_t index(NodeId node, Priority priority) noexcept {
     return 2 * std::size_t{node} + static_cast<std::size_t>(priority);
   }
-  [[nodiscard]] Inbox& inbox(Priority priority) noexcept { return inboxes_[static_cast<std::size_t>(priority)]; }
+  [[nodiscard]] Inbox& inbox(Priority priority) noexcept {
+    return inboxes_[static_cast<std::size_t>(priority)];
+  }
   [[nodiscard]] Status connect(NodeId to) noexcept;
   void set_starved(bool starved) noexcept;
 
@@ -67,7 +69,8 @@ class ShmTransport final : public Transport {
   ZeroedArray<bool> closed_;
   Inbox inboxes_[2];
   std::uint32_t rounds_ = 0;
-  impl::Producer* refused_ = nullptr;  // the ring of the last claim answered `again`: park waits for its credit too
+  impl::Producer* refused_ =
+      nullptr;  // the ring of the last claim answered `again`: park waits for its credit too
   std::size_t refused_lines_ = 0;
 };
 
