@@ -12,9 +12,10 @@ clang-format --dry-run -Werror "${sources[@]}"
 
 shellcheck scripts/*.sh tests/*/*.sh .ci/run
 
-# What g++ warns of is its own business. Warnings of system headers are counted there but not shown: the count is dropped.
-# Files that no target compiles (the outside project of tests/install) have no compile command.
-mapfile -t compiled < <(sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/compile_commands.json | grep -F "$PWD/" | sort -u)
+# Warnings of system headers are counted there but not shown: the count is dropped. Shadowing is g++'s business: clang
+# counts more as such. Not the tests: they use std::source_location, which clang 14 does not find in libstdc++ 12.
+mapfile -t compiled < <(sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/compile_commands.json |
+  grep -F "$PWD/" | grep -vF "$PWD/tests/" | sort -u)
 printf '%s\0' "${compiled[@]}" |
   xargs --null --max-args=1 --max-procs="$(nproc)" clang-tidy -p build --quiet \
     --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-shadow 2>&1 |

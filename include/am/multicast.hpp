@@ -20,7 +20,7 @@
 #include <am/node.hpp>
 #include <am/types.hpp>
 #include <initializer_list>
-#include <ranges>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,21 +34,21 @@ class Group {
   Group() = default;
   Group(std::initializer_list<NodeId> members) : Group(std::vector<NodeId>(members)) {}
   explicit Group(std::vector<NodeId> members) : members_(std::move(members)) {
-    std::ranges::sort(members_);
-    const auto doubles = std::ranges::unique(members_);
-    members_.erase(doubles.begin(), doubles.end());
+    std::sort(members_.begin(), members_.end());
+    members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
   }
   /// Every node of the job that `node` belongs to.
   [[nodiscard]] static Group all(const Node& node) {
-    const auto ids = std::views::iota(NodeId{0}, node.size());
-    return Group(std::vector<NodeId>(ids.begin(), ids.end()));
+    std::vector<NodeId> ids(node.size());
+    std::iota(ids.begin(), ids.end(), NodeId{0});
+    return Group(std::move(ids));
   }
 
   [[nodiscard]] std::span<const NodeId> members() const noexcept { return members_; }
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
   [[nodiscard]] bool empty() const noexcept { return members_.empty(); }
   [[nodiscard]] bool contains(NodeId node) const noexcept {
-    return std::ranges::binary_search(members_, node);
+    return std::binary_search(members_.begin(), members_.end(), node);
   }
   /// The same members without `node`: `grid.row().without(node.id())`, since a T1 never sends to itself.
   [[nodiscard]] Group without(NodeId node) const {

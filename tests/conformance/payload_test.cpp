@@ -19,10 +19,10 @@ constexpr std::size_t mebi = std::size_t{1} << 20;
 
 std::vector<std::size_t> sizes_around_every_boundary() {
   std::vector<std::size_t> sizes = {0, 1, 7, 8, 9, 47, 48, 49, 63, 64, 65, 127, 128, 129, 959, 960, 961};
-  for (const std::size_t pieces : {1, 2, 3, 10, 11, 184, 1000}) {
+  for (const std::size_t pieces : {1, 2, 3, 10, 11, 184}) {
     for (const std::size_t off : {0, 1, 2}) sizes.push_back(pieces * 1024 + off - 1);
   }
-  sizes.push_back(mebi);
+  if (!test::sanitized) sizes.push_back(mebi);
   return sizes;
 }
 
@@ -138,7 +138,7 @@ TEST_P(Payloads, SixtyFourMebibytes) {
     Received received{std::vector<std::uint64_t>(2 * std::size_t{node.size()})};
     node.attach(received);
     const bool faults = GetParam() == test::Substrate::threads_with_faults;
-    const std::size_t size = 64 * mebi / (test::sanitized || faults ? 16 : 1);
+    const std::size_t size = 64 * mebi / (test::sanitized || faults ? 64 : 1);
     if (node.id() == 0) {
       send<low, am::Priority::low>(node, 1, Way::wait, 0, size);
       send<low, am::Priority::low>(node, 1, Way::attempt, 1, size / 16 + 1);

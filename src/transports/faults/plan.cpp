@@ -25,7 +25,7 @@ bool read_probability(std::string_view text, double& value) noexcept {
   return read_number(text, value) && value >= 0 && value <= 1;  // not a number fails both
 }
 
-bool read_kill(std::string_view text, std::optional<Plan::Kill>& kill) noexcept {
+bool read_kill(std::string_view text, std::optional<Kill>& kill) noexcept {
   const std::size_t at = text.find('@');
   if (at == std::string_view::npos) return false;
   kill.emplace();

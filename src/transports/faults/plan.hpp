@@ -9,13 +9,13 @@
 
 namespace am::faults {
 
-struct Plan {
-  /// The process of `node` kills itself in its `commit`-th commit, counted from 1.
-  struct Kill {
-    NodeId node = 0;
-    std::uint64_t commit = 0;
-  };
+/// The process of `node` kills itself in its `commit`-th commit, counted from 1.
+struct Kill {
+  NodeId node = 0;
+  std::uint64_t commit = 0;
+};
 
+struct Plan {
   std::uint64_t seed = 1;
   double refuse = 0;  ///< probability that a claim is answered `again` although there may be room
   double delay = 0;   ///< probability that a packet is held back for some rounds

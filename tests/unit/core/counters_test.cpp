@@ -101,7 +101,7 @@ TEST(Counters, CountEveryAgain) {
     const PeerCounters self = counters(node).peer(0, Priority::low);
     check_equal(self.again, 6u, "again");
     check_equal(self.sent_messages, sent, "sent");
-    while (received < static_cast<int>(sent)) node.poll();
+    node.wait_until([&] { return received == static_cast<int>(sent); });
   });
 }
 
@@ -110,7 +110,7 @@ TEST(Counters, TimeEverySixtyFourthRun) {
     int received = 0;
     node.attach(received);
     for (int i = 0; i < 640; ++i) check(node.request<counted>(0, 1u) == Status::ok, "request");
-    while (received < 640) node.poll();
+    node.wait_until([&] { return received == 640; });
     const Counters now = counters(node);
     const HandlerCounters* handler = find(now, "counted");
     check(handler != nullptr, "it ran");
@@ -171,7 +171,7 @@ TEST(CountersText, IsPrintedWhenANodeLeavesIfAskedFor) {
     int received = 0;
     node.attach(received);
     check(node.request<counted>(0, 1u) == Status::ok, "request");
-    while (received == 0) node.poll();
+    node.wait_until([&] { return received == 1; });
   });
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_THAT(text, HasSubstr("am: node 0 of 1\n"));

@@ -308,7 +308,7 @@ TEST(Delay, NobodySleepsOnAPacketThatIsHeldBack) {
 /// Sends forever as node `self`.
 void send_for_ever(std::uint64_t seed, NodeId self, std::uint64_t commits) {
   test::FakeTransport network;
-  FaultyTransport faulty(network, {.seed = seed, .refuse = 0, .delay = 0, .kill = Plan::Kill{2, 5}}, self);
+  FaultyTransport faulty(network, {.seed = seed, .refuse = 0, .delay = 0, .kill = Kill{2, 5}}, self);
   for (std::uint64_t i = 0; i < commits; ++i) {
     std::fprintf(stderr, "%zu sent;", network.sent.size());
     faulty.commit(faulty.claim(1, Priority::low, 0), impl::Header::make(0, 0, 0, 0));
