@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "process/amrun_job.hpp"
+#include "process/command.hpp"
 
 namespace amrun_test {
 namespace {
 
 using am::shm::Standing;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
@@ -263,6 +265,39 @@ TEST(AmrunEnding, WhatNodesStartedEndsWithThem) {
     EXPECT_EQ(amrun.exit_code(), code);
     EXPECT_TRUE(daemon.ends());
   }
+}
+
+// A shell that replaces itself with amrun hands its children on to it. These live until amrun has ended (its descriptor 3).
+TEST(AmrunEnding, ChildrenOfAnEarlierLifeAreLeftAlone) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string start = "exec " AM_BIN_DIR "/amrun -n 2 " + self + " --node ";
+  const auto shell = [](const std::string& script) { return process_test::run({"bash", "-c", script}); };
+
+  const process_test::Outcome background =
+      shell("exec 3> >(cat; echo background ran on); " + start + "succeed");
+  EXPECT_EQ(background.exit_code, 0);
+  EXPECT_EQ(background.out, "background ran on\n");
+  EXPECT_EQ(background.err, "");
+
+  const process_test::Outcome redirected = shell(start + "fail 1 exit 7 > >(cat; echo all read)");
+  EXPECT_EQ(redirected.exit_code, 7);
+  EXPECT_THAT(redirected.out, EndsWith("all read\n"));
+
+  // One that ends while the job runs is not taken for a node, with whatever code.
+  const process_test::Outcome ended = shell("(exit 9) & " + start + "succeed");
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.err, "");
+}
+
+// The other children of the job are ended all the same.
+TEST(AmrunEnding, WhatNodesStartedEndsBesideChildrenOfAnEarlierLife) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const process_test::Outcome outcome =
+      process_test::run({"bash", "-c",
+                         "exec 3> >(cat; echo background ran on); exec " AM_BIN_DIR "/amrun -n 2 " + self +
+                             " --node leave_a_daemon 0"});
+  EXPECT_EQ(outcome.exit_code, 0);  // the end of its output, which run() waits for, is the daemon's end
+  EXPECT_THAT(outcome.out, HasSubstr("background ran on\n"));
 }
 
 TEST(AmrunEnding, ANodeMayBeTheChildOfAShell) {

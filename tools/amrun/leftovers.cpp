@@ -5,25 +5,43 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
 namespace amrun {
+namespace {
 
-void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+// Whether there is anything to ask /proc about; takes nobody's exit code away.
+bool have_children() {
+  siginfo_t info;
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
 
-void end_leftovers() {
+// Empty also where there is no such file: the kernel was built without it, or /proc is not mounted.
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  if (!have_children()) return found;
+  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  for (pid_t child = 0; list >> child;) found.push_back(child);
+  return found;
+}
+
+}  // namespace
+
+Leftovers::Leftovers() : inherited_(children()) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+void Leftovers::collected(pid_t child) { std::erase(inherited_, child); }
+
+void Leftovers::end() const {
+  // Whoever is killed hands its own children on to us: hence rounds, until none is left.
   for (;;) {
-    pid_t ended = 0;
-    while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
-    }
-    if (ended < 0) return;  // the usual case: there are none
-    // Whoever is killed hands its own children on to us: hence rounds, until none is left.
-    std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
-    bool killed = false;
-    for (pid_t child = 0; children >> child;) killed = kill(child, SIGKILL) == 0 || killed;
-    if (!killed) return;  // no such file here: the kernel was built without it, or /proc is not mounted
-    waitpid(-1, nullptr, 0);
+    std::vector<pid_t> left = children();
+    std::erase_if(left,
+                  [this](pid_t child) { return std::ranges::find(inherited_, child) != inherited_.end(); });
+    if (left.empty()) return;
+    for (const pid_t child : left) kill(child, SIGKILL);
+    for (const pid_t child : left) waitpid(child, nullptr, 0);  // of any child, it might be one that lives on
   }
 }
 

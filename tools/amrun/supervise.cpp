@@ -10,7 +10,6 @@
 
 #include "amrun/ending.hpp"
 #include "amrun/fault.hpp"
-#include "amrun/leftovers.hpp"
 
 namespace amrun {
 namespace {
@@ -27,14 +26,12 @@ std::string host_name() {
 }  // namespace
 
 Supervisor::Supervisor(am::shm::Segment& segment, const Spawner& spawner, const Signals& signals, Say say)
-    : segment_(segment), spawner_(spawner), signals_(signals), say_(std::move(say)) {
-  adopt_orphans();
-}
+    : segment_(segment), spawner_(spawner), signals_(signals), say_(std::move(say)) {}
 
 Supervisor::~Supervisor() {
   send_all(SIGKILL);
   for (const Node node : running_) waitpid(node.pid, nullptr, 0);
-  end_leftovers();
+  leftovers_.end();
 }
 
 void Supervisor::add(am::NodeId node, pid_t pid) { running_.push_back({node, pid}); }
@@ -53,7 +50,7 @@ int Supervisor::run() {
       kill_at_ns_.reset();
     }
   }
-  end_leftovers();
+  leftovers_.end();
   return exit_code_ != 0 || any_success_ ? exit_code_ : first_failure_;
 }
 
@@ -95,7 +92,10 @@ void Supervisor::collect() {
   int wait_status = 0;
   for (pid_t pid = 0; (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;) {
     const auto node = std::ranges::find(running_, pid, &Node::pid);
-    if (node == running_.end()) continue;  // an orphan of a node
+    if (node == running_.end()) {  // an orphan of a node, or a child that amrun had before
+      leftovers_.collected(pid);
+      continue;
+    }
     const Node ended = *node;
     running_.erase(node);
     node_ended(ended, wait_status);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "amrun/leftovers.hpp"
 #include "amrun/signals.hpp"
 #include "amrun/spawn.hpp"
 #include "transports/shm/segment.hpp"
@@ -53,6 +54,7 @@ class Supervisor {
   const Spawner& spawner_;
   const Signals& signals_;
   Say say_;
+  Leftovers leftovers_;
   std::vector<Node> running_;
   std::optional<std::uint64_t> kill_at_ns_;  // monotonic: when patience with the nodes of a failed job ends
   bool interrupted_ = false;
