@@ -196,6 +196,9 @@ TEST(StartErrors, FewFiles) {
   EXPECT_EQ(run({amrun, "-n", "4", hello}, with_limit(RLIMIT_NOFILE, 8)).exit_code, 0);
   expect_one_line(run({amrun, "-n", "4", "-l", hello}, with_limit(RLIMIT_NOFILE, 8)), "Too many open files",
                   "ulimit -n");
+  // The job's own memory takes the last one.
+  expect_one_line(run({amrun, "-n", "4", "--bind", "none", hello}, with_limit(RLIMIT_NOFILE, 4)),
+                  "cannot open /dev/null: Too many open files", "(raise ulimit -n)");
 }
 
 TEST(StartErrors, LittleAddressSpace) {

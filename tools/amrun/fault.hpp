@@ -1,6 +1,8 @@
 // What stops amrun before or while it starts a job: one line for the user, and the exit code.
 #pragma once
 
+#include <cerrno>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -23,5 +25,10 @@ class Fault : public std::runtime_error {
  private:
   int exit_code_;
 };
+
+// What a system call failed with and, where a limit is to blame, its cure: "Too many open files (raise ulimit -n)".
+inline std::string system_text(int error) {
+  return std::strerror(error) + std::string(error == EMFILE ? " (raise ulimit -n)" : "");
+}
 
 }  // namespace amrun

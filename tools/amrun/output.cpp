@@ -21,8 +21,7 @@ constexpr std::size_t write_bytes = std::size_t{256} << 10;
 
 void require(bool done, const char* what) {
   if (!done) {
-    throw Fault(failed, std::string("cannot ") + what + " for -l: " + std::strerror(errno) +
-                            (errno == EMFILE ? " (raise ulimit -n)" : ""));
+    throw Fault(failed, std::string("cannot ") + what + " for -l: " + system_text(errno));
   }
 }
 

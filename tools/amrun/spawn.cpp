@@ -73,7 +73,7 @@ Spawner::Spawner(Program program, am::NodeId nodes, int segment_fd, bool must_bi
       nodes_(nodes),
       stacks_(static_cast<std::byte*>(shared_memory(nodes * stack_bytes, MAP_PRIVATE))),
       troubles_(static_cast<Trouble*>(shared_memory(nodes * sizeof(Trouble), MAP_SHARED))) {
-  if (null_fd_ < 0) throw Fault(failed, std::string("cannot open /dev/null: ") + std::strerror(errno));
+  if (null_fd_ < 0) throw Fault(failed, "cannot open /dev/null: " + system_text(errno));
   getrlimit(RLIMIT_NOFILE, &files_);
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (!names_place(*entry)) environment_.push_back(*entry);
