@@ -135,12 +135,24 @@ TEST(StartErrors, MalformedSettings) {
   }
 }
 
+// amrun reads the settings before it starts a node: else each node would say the same, and amrun that one never joined.
 TEST(StartErrors, AMalformedSettingOfAJob) {
-  const Outcome outcome = run({amrun, "-n", "3", hello}, {{"AM_REPORT_AFTER=soon"}, {}});
-  EXPECT_EQ(outcome.exit_code, 1);
-  const Lines lines(outcome.err, "am: ");
-  for (const std::string& line : lines.ours) EXPECT_THAT(line, HasSubstr("AM_REPORT_AFTER=\"soon\" is not"));
-  EXPECT_EQ(lines.others.size(), 1U) << outcome.err;
+  for (const char* entry : {"AM_REPORT_AFTER=soon", "AM_TIMEOUT=x", "AM_SEGMENT=64MX", "AM_FAULTS=bananas"}) {
+    SCOPED_TRACE(entry);
+    const std::string text = entry;
+    const Outcome outcome = run({amrun, "-n", "3", hello}, {{text}, {}});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("amrun: AM_"), HasSubstr(text.substr(text.find('=') + 1))));
+    EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+  }
+}
+
+// The place of a node in a job around this one means nothing to amrun, which gives places itself.
+TEST(StartErrors, AJobInTheEnvironmentOfANode) {
+  const Outcome outcome =
+      run({amrun, "-n", "2", hello}, {{"AM_RANK=7", "AM_SIZE=2", "AM_SEGMENT_FD=77"}, {}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
 TEST(StartErrors, AnUnknownSettingIsToldOnce) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "amrun/cores.hpp"
+#include "amrun/environment.hpp"
 #include "amrun/fault.hpp"
 #include "amrun/options.hpp"
 #include "amrun/output.hpp"
@@ -191,6 +192,7 @@ int run(int argc, char** argv) {
     std::fputs(options.help ? help_text() : "amrun " AM_VERSION "\n", stdout);
     return 0;
   }
+  check_settings(environ);
   keep_outer_segment_from_nodes();
   Launch launch(options);
   const int exit_code = launch.run();

@@ -11,9 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
+#include "amrun/environment.hpp"
 #include "amrun/fault.hpp"
 #include "core/setting_value.hpp"
 
@@ -40,14 +40,6 @@ void* shared_memory(std::size_t bytes, int sharing) {
   if (memory == MAP_FAILED)
     throw Fault(failed, std::string("no memory to start nodes: ") + std::strerror(errno));
   return memory;
-}
-
-// A job inside a job: the place in the outer one is none of the inner one's business.
-bool names_place(std::string_view entry) {
-  for (const std::string_view name : {"AM_RANK=", "AM_SIZE=", "AM_SEGMENT_FD="}) {
-    if (entry.starts_with(name)) return true;
-  }
-  return false;
 }
 
 }  // namespace
