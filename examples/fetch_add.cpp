@@ -39,9 +39,8 @@ std::uint64_t number(std::string_view text) {
 int main(int argc, char** argv) try {
   am::Node& node = am::start(argc, argv);
   const std::uint64_t additions = argc > 1 ? number(argv[1]) : 10000;
-  if (additions == 0) {
-    if (node.id() == 0)
-      std::fprintf(stderr, "fetch_add: additions per counter is a number above 0, not '%s'\n", argv[1]);
+  if (additions == 0 || argc > 2) {
+    if (node.id() == 0) std::fprintf(stderr, "usage: fetch_add [additions per counter]; a number above 0\n");
     node.barrier();  // the first node that fails ends the job
     return 2;
   }

@@ -30,6 +30,11 @@ void greet(am::Request& request, am::Payload words) {
 
 int main(int argc, char** argv) try {
   am::Node& node = am::start(argc, argv);
+  if (argc != 1) {
+    if (node.id() == 0) std::fprintf(stderr, "usage: hello\n");
+    node.barrier();  // the first node that fails ends the job
+    return 2;
+  }
   node.request<greet>(0, "hello, I am one of " + std::to_string(node.size()));
   node.wait_until([] { return greetings == 1; });
   node.barrier();

@@ -86,6 +86,8 @@ TEST_P(Examples, Hello) {
   EXPECT_EQ(count(outcome.out, "\n"), 2 * nodes()) << outcome.out;
 }
 
+TEST_P(Examples, HelloToNobody) { expect_refusal(run_example("hello", {"zzz"}), 2, "usage: hello\n"); }
+
 TEST_P(Examples, FetchAdd) {
   constexpr int additions = 1500;
   const Outcome outcome = run_example("fetch_add", {std::to_string(additions)});
@@ -99,10 +101,15 @@ TEST_P(Examples, FetchAdd) {
 }
 
 TEST_P(Examples, FetchAddOfNothing) {
-  for (const char* argument : {"0", "many", "-1", "5x", "", "99999999999999999999"}) {
-    expect_refusal(
-        run_example("fetch_add", {argument}), 2,
-        std::string("fetch_add: additions per counter is a number above 0, not '") + argument + "'\n");
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"0"},
+                                                    {"many"},
+                                                    {"-1"},
+                                                    {"5x"},
+                                                    {""},
+                                                    {"99999999999999999999"},
+                                                    {"5", "6"}}) {
+    expect_refusal(run_example("fetch_add", arguments), 2,
+                   "usage: fetch_add [additions per counter]; a number above 0\n");
   }
 }
 
