@@ -38,6 +38,13 @@ am::NodeId parse_nodes(std::string_view text) {
   return nodes;
 }
 
+// mpirun's habit: -np 4, which getopt takes for -n p. `next` is the word behind it, or null.
+[[noreturn]] void refuse_np(std::string_view word, const char* next) {
+  const bool counted = next != nullptr && am::core::parse_integer(next).has_value();
+  throw Fault(wrong_usage, std::string(word) + " is not an option of amrun; did you mean -n " +
+                               (counted ? next : "N") + "?" + see_help);
+}
+
 Bind parse_bind(std::string_view text) {
   if (text == "core") return Bind::core;
   if (text == "none") return Bind::none;
@@ -76,6 +83,7 @@ Options parse_options(int argc, char** argv) {
     if (found == -1) break;
     switch (found) {
       case 'n':
+        if (argv[before] == std::string_view("-np")) refuse_np("-np", argv[optind]);
         options.nodes = parse_nodes(optarg);
         break;
       case 'l':
@@ -96,6 +104,7 @@ Options parse_options(int argc, char** argv) {
       case ':':
         throw Fault(wrong_usage, std::string(argv[optind - 1]) + " takes a value" + see_help);
       default:
+        if (argv[before] == std::string_view("--np")) refuse_np("--np", argv[optind]);
         refuse_option(argv[before], optopt);
     }
   }

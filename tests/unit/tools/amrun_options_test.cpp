@@ -113,5 +113,13 @@ TEST(AmrunOptions, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal({"-lz", "app"}), HasSubstr("unknown option -z"));
 }
 
+TEST(AmrunOptions, KnowsTheHabitsOfMpirun) {
+  EXPECT_THAT(refusal({"-np", "4", "app"}), HasSubstr("-np is not an option of amrun; did you mean -n 4?"));
+  EXPECT_THAT(refusal({"--np", "16", "app"}),
+              HasSubstr("--np is not an option of amrun; did you mean -n 16?"));
+  EXPECT_THAT(refusal({"-l", "-np", "app"}), HasSubstr("did you mean -n N?"));
+  EXPECT_THAT(refusal({"-np"}), HasSubstr("did you mean -n N?"));
+}
+
 }  // namespace
 }  // namespace amrun
