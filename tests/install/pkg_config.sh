@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH=$libdir/pkgconfig
 # The answers of pkg-config are several words each.
 # shellcheck disable=SC2046
 "$cxx" -std=c++20 "$source" -o "$folder/shared" $(pkg-config --cflags --libs am)
-LD_LIBRARY_PATH=$libdir "$folder/shared"
+env -u LD_LIBRARY_PATH "$folder/shared"
 
 # With libam.so out of sight, -lam is libam.a.
 mkdir "$folder/static_only" && cp "$libdir/libam.a" "$folder/static_only"

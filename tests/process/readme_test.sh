@@ -1,6 +1,6 @@
 #!/bin/bash
 # readme_test.sh SOURCE BUILD FOLDER CXX: does what README.md tells a reader to do, with the words of README.md.
-#   - its first program, compiled by its command against a tree that BUILD was installed into, run by its command
+#   - its first program: installed, compiled and run by its commands; the tree that BUILD is installed into is ours
 #   - the commands of "Starting jobs", with that program as ./app
 #   - what it names is there: paths, links, build/bin/...
 # FOLDER is made anew.
@@ -30,22 +30,20 @@ expect_first_program() {
 
 rm -rf "$folder"
 mkdir -p "$folder/tools" "$folder/here"
-cmake --install "$build" --prefix "$folder/tree" > "$folder/install.log" || fail "cannot install: see $folder/install.log"
-libdir=$(dirname "$(find "$folder/tree" -name pkgconfig)")
 ln -s "$cxx" "$folder/tools/c++"
 ln -s "$build" "$folder/here/build"
 ln -s "$source/examples" "$source/scripts" "$folder/here"
-export PATH=$folder/tools:$folder/tree/bin:$PATH PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
-# Open MPI asks before it runs as root or with more processes than cores.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PATH=$folder/tools:$folder/tree/bin:$PATH
+unset "${!OMPI_@}" LD_LIBRARY_PATH  # a reader has none of them
 cd "$folder/here"
 
 echo "The first program"
 block cpp 1 > first.cpp
-commands=$(grep -E '^(c\+\+|amrun) ' "$readme") || fail "no commands for the first program"
-[ "$(wc -l <<< "$commands")" = 2 ] || fail "not two commands for the first program: $commands"
-bash -c "$(head -1 <<< "$commands")" || fail "does not compile"
-expect_first_program 4 bash -c "$(tail -1 <<< "$commands")"
+mapfile -t commands < <(sed -n '/^## A first program/,/^## /p' "$readme" | grep -E '^(cmake|c\+\+|amrun) ' | sed 's/ *#.*//')
+[ ${#commands[@]} = 3 ] || fail "not three commands for the first program: ${commands[*]}"
+bash -c "${commands[0]} --prefix $folder/tree" > "$folder/install.log" || fail "cannot install: see $folder/install.log"
+PKG_CONFIG_PATH=$(find "$folder/tree" -name pkgconfig) bash -c "${commands[1]}" || fail "does not compile"
+expect_first_program 4 bash -c "${commands[2]}"
 expect_first_program 1 ./first
 
 echo "Starting jobs"
@@ -55,7 +53,13 @@ rows=$(sed -n '/^## Starting jobs/,/^## /s/^| `\([^`]*app\)` |.*/\1/p' "$readme"
 while read -r row; do
   echo "  $row"
   case $row in
-    mpirun*) command -v mpirun > /dev/null || { echo "    left out: mpirun is not installed"; continue; } ;;
+    mpirun*)
+      command -v mpirun > /dev/null || { echo "    left out: mpirun is not installed"; continue; }
+      if [ "$EUID" = 0 ]; then
+        grep -q '`--allow-run-as-root` from root' "$readme" || fail "what root adds to mpirun is not said"
+        row="mpirun --allow-run-as-root ${row#mpirun}"
+      fi
+      ;;
   esac
   nodes=$(sed -n 's/.*-n \([0-9]*\).*/\1/p' <<< "$row")
   expect_first_program "${nodes:-1}" bash -c "$row"
