@@ -126,7 +126,10 @@ const char* help_text() {
          "                       none: the system moves them. Without it, core where each node gets a core "
          "of\n"
          "                       its own and nothing limits the job to fewer (a container's quota), else "
-         "none\n"
+         "none.\n"
+         "                       Jobs do not know of each other: two on one machine both begin at its first "
+         "core;\n"
+         "                       start them with --bind none, or each with cores of its own (taskset)\n"
          "  --report-bindings    print where each node is bound\n"
          "  -l, --label          begin each line of output with the number of its node, as in \"[3] text\"\n"
          "  -h, --help           print this\n"
@@ -138,9 +141,8 @@ const char* help_text() {
          "\n"
          "When a node fails, the job ends: amrun says which node, and how. Exit code: that of the first node "
          "that\n"
-         "failed (128 + signal), 1 for a node that never joined the job, 2 for wrong options, 126 for a "
-         "program\n"
-         "that cannot be started, 127 for one that is not found.\n";
+         "failed (128 + signal), 1 for a node that never joined the job, 2 for wrong options or settings,\n"
+         "126 for a program that cannot be started, 127 for one that is not found.\n";
 }
 
 }  // namespace amrun
