@@ -254,13 +254,14 @@ void become_nobody() {
     _exit(97);
 }
 
-/// A /dev/shm of this child alone. 98 where that is not permitted.
-void replace_dev_shm(unsigned long flags, const char* options) {
+/// A folder of this child alone in its place. 98 where that is not permitted.
+void replace(const char* folder, unsigned long flags, const char* options) {
   if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      mount("none", "/dev/shm", "tmpfs", flags, options) != 0) {
+      mount("none", folder, "tmpfs", flags, options) != 0) {
     _exit(98);
   }
 }
+void replace_dev_shm(unsigned long flags, const char* options) { replace("/dev/shm", flags, options); }
 
 /// Programs that an ordinary user can reach, wherever the build tree is.
 class PoorSurroundings : public testing::Test {
@@ -332,6 +333,25 @@ TEST_F(PoorSurroundings, AnUnusableDevShm) {
   const auto in_child = [] { replace_dev_shm(MS_RDONLY, "size=4k"); };
   if (!possible(in_child)) GTEST_SKIP() << "this user may not mount another /dev/shm";
   expect_all_works(in_child);
+}
+
+TEST_F(PoorSurroundings, NoSys) {
+  const auto in_child = [] { replace("/sys", 0, "size=4k"); };
+  if (!possible(in_child)) GTEST_SKIP() << "this user may not mount another /sys";
+  expect_all_works(in_child);
+  // One node and one per core: amrun looks for the cores.
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"-n", "1"}, {}, {"--bind", "core", "-n", "2"}}) {
+    std::vector<std::string> command = {amrun};
+    command.insert(command.end(), options.begin(), options.end());
+    command.push_back(hello);
+    const Outcome outcome = run(command, {{}, in_child});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.err, IsEmpty());
+  }
+  const Outcome doctor = run({AM_BIN_DIR "/aminfo", "--doctor"}, {{}, in_child});
+  EXPECT_EQ(doctor.exit_code, 0) << doctor.out;
+  EXPECT_THAT(doctor.err, IsEmpty());
 }
 
 // -- this program as a node -------------------------------------------------------------------------------------------------------

@@ -40,6 +40,9 @@ Topology load_topology() {
   // Plugins look for graphics and PCI devices; Debian's drag in OpenCL and X11. Only the environment keeps
   // them out.
   const Overridden no_plugins("HWLOC_PLUGINS_PATH", "/dev/null");
+  // What hwloc does not find (a sandbox without /sys) is our business to say, where it matters.
+  std::optional<Overridden> quiet;
+  if (std::getenv("HWLOC_HIDE_ERRORS") == nullptr) quiet.emplace("HWLOC_HIDE_ERRORS", "2");
   hwloc_topology_t handle = nullptr;
   if (hwloc_topology_init(&handle) != 0) return {nullptr, hwloc_topology_destroy};
   Topology topology(handle, hwloc_topology_destroy);
