@@ -17,6 +17,7 @@ using process_test::Outcome;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 Outcome aminfo(const std::string& pid) { return process_test::run({AM_BIN_DIR "/aminfo", "--stats", pid}); }
 
@@ -81,7 +82,8 @@ TEST(AminfoStats, SaysThatAProcessIsInNoJob) {
   const Resident other([](const std::function<void()>& stay) { stay(); });
   const Outcome shown = aminfo(other.pid());
   EXPECT_EQ(shown.exit_code, 1);
-  EXPECT_THAT(shown.err, HasSubstr("process " + other.pid() + ": it belongs to no libam job"));
+  EXPECT_THAT(shown.err, StartsWith("aminfo: cannot look into process " + other.pid() +
+                                    ": it belongs to no libam job (name a node"));
   EXPECT_EQ(shown.out, "");
 }
 
@@ -93,7 +95,8 @@ TEST(AminfoStats, SaysThatThereIsNoSuchProcess) {
   }
   const Outcome shown = aminfo(std::to_string(gone));
   EXPECT_EQ(shown.exit_code, 1);
-  EXPECT_THAT(shown.err, HasSubstr("there is no such process"));
+  EXPECT_THAT(shown.err, StartsWith("aminfo: cannot look into process " + std::to_string(gone) +
+                                    ": there is no such process ("));
 }
 
 TEST(AminfoStats, SaysThatItMayNotLook) {

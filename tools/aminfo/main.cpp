@@ -1,5 +1,6 @@
 // aminfo: what this build of libam is, which settings it has and what they are now, and whether the machine
 // is fit. Reads and prints; starts no node and joins no job.
+#include <am/error.hpp>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -48,8 +49,12 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
+  } catch (const am::Error& error) {
+    std::string_view text = error.what();
+    text.remove_prefix(text.starts_with("am: ") ? 4 : 0);  // our own name is enough
+    std::fprintf(stderr, "aminfo: cannot %.*s\n", static_cast<int>(text.size()), text.data());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "aminfo: %s\n", error.what());
-    return 1;
   }
+  return 1;
 }
