@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -79,6 +80,7 @@ void walk_up(const std::string& mount, const std::string& group, const Read& rea
 ControlGroup read_control_group(const std::string& root) {
   ControlGroup group;
   const std::string mounts = root + "/sys/fs/cgroup";
+  std::error_code ignored;
   std::ifstream membership(root + "/proc/self/cgroup");
   for (std::string line;
        std::getline(membership, line);) {  // "4:cpu,cpuacct:/user" or, of version 2, "0::/user"
@@ -88,6 +90,7 @@ ControlGroup read_control_group(const std::string& root) {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
     if (controllers.empty()) {
+      group.visible = group.visible || std::filesystem::exists(mounts + "/cgroup.controllers", ignored);
       walk_up(mounts, path, [&](const std::string& folder) { read_version_2(folder, group); });
       continue;
     }
@@ -95,6 +98,7 @@ ControlGroup read_control_group(const std::string& root) {
     for (std::string controller; std::getline(list, controller, ',');) {
       std::string mount = mounts;
       mount.append("/").append(controller);
+      group.visible = group.visible || std::filesystem::exists(mount, ignored);
       walk_up(mount, path, [&](const std::string& folder) { read_version_1(controller, folder, group); });
     }
   }

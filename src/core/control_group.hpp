@@ -12,6 +12,7 @@
 namespace am::core {
 
 struct ControlGroup {
+  bool visible = false;  // false: /proc or /sys/fs/cgroup is missing, so there may be limits unseen
   std::optional<double> processors;  // processor time per time: 1.5 is one and a half cores
   std::optional<std::uint64_t> memory_bytes;
   std::optional<std::uint64_t> processes;  // and threads, of everything in the group together

@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -77,8 +78,21 @@ Outcome aminfo(
 }
 
 void limit(decltype(RLIMIT_AS) resource, rlim_t value) {
+  rlimit both{};
+  getrlimit(resource, &both);
+  both.rlim_cur = value;
+  setrlimit(resource, &both);
+}
+
+void hard_limit(decltype(RLIMIT_AS) resource, rlim_t value) {
   const rlimit both{value, value};
   setrlimit(resource, &both);
+}
+
+// An empty folder in its place, for this process alone. False where that is not permitted.
+bool hide(const char* folder) {
+  return unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("none", folder, "tmpfs", 0, "size=4k") == 0;
 }
 
 void become_nobody() {
@@ -191,6 +205,15 @@ TEST(Doctor, FailsOnAMalformedSetting) {
   EXPECT_THAT(run.output, HasSubstr(" 1 FAIL\n"));
 }
 
+TEST(Doctor, FailsOnAMalformedFaultPlan) {
+  const Outcome run = aminfo({"--doctor"}, {"AM_FAULTS=bananas"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.output, ContainsRegex("FAIL  settings +AM_FAULTS: \"bananas\" is no part of a fault plan"));
+  const Outcome overview = aminfo({}, {"AM_FAULTS=bananas"});
+  EXPECT_EQ(overview.exit_code, 1);
+  EXPECT_THAT(overview.errors, HasSubstr("AM_FAULTS: \"bananas\" is no part of a fault plan"));
+}
+
 TEST(Doctor, WarnsOfFewOpenFiles) {
   const Outcome run = aminfo({"--doctor"}, {}, [] { limit(RLIMIT_NOFILE, 64); });
   EXPECT_EQ(run.exit_code, 0) << run.output;
@@ -203,6 +226,39 @@ TEST(Doctor, WarnsOfFewProcesses) {
     become_nobody();
   });
   EXPECT_THAT(run.output, ContainsRegex("WARN  processes +40, less than 128 .*\n +mend: ulimit -u"));
+}
+
+TEST(Doctor, KnowsWhatAnOrdinaryUserCannotRaise) {
+  const Outcome run = aminfo({"--doctor"}, {}, [] {
+    hard_limit(RLIMIT_NOFILE, 64);
+    become_nobody();
+  });
+  EXPECT_THAT(run.output, ContainsRegex("WARN  open files +64, less than [0-9]+ for a job of 64 nodes under "
+                                        "amrun -l\n +mend: the hard limit is in the way: "
+                                        "docker run --ulimit nofile=1024, "));
+}
+
+// What can be done without /proc is done; what cannot be seen there is not called fine.
+TEST(Doctor, WarnsOfAMissingProc) {
+  const Outcome run = aminfo({"--doctor"}, {}, [] {
+    if (!hide("/proc")) _exit(124);
+  });
+  if (run.exit_code == 124) GTEST_SKIP() << "this user may not mount another /proc";
+  EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+  EXPECT_THAT(run.output, ContainsRegex("WARN  /proc +does not list .*\n +mend: mount /proc"));
+  EXPECT_THAT(run.output, ContainsRegex("OK    binding +allowed"));
+  EXPECT_THAT(run.output,
+              ContainsRegex("WARN  processor time +a quota could not be seen.*\n +mend: mount them"));
+}
+
+// A line for /etc/hosts without an address would do harm.
+TEST(Doctor, KnowsAContainerWithoutANetwork) {
+  const Outcome run = aminfo({"--doctor"}, {}, [] {
+    if (unshare(CLONE_NEWNET | CLONE_NEWUTS) != 0 || sethostname("c0ffee", 6) != 0) _exit(124);
+  });
+  if (run.exit_code == 124) GTEST_SKIP() << "this user may not have another network";
+  EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+  EXPECT_THAT(run.output, ContainsRegex("WARN  host name +c0ffee .*\n +mend: a network for this container"));
 }
 
 // Without the check of the limit, the kernel would end the doctor by a signal.
@@ -258,7 +314,8 @@ TEST(Doctor, MeasuresTheMaskOfItsShell) {
   });
   EXPECT_EQ(run.exit_code, 0) << run.output;
   EXPECT_THAT(run.output,
-              AnyOf(ContainsRegex("WARN  binding +allowed, but only to 1 of [0-9]+ hardware threads"),
+              AnyOf(ContainsRegex("WARN  binding +allowed, but only to 1 of [0-9]+ hardware threads.*\n"
+                                  " +mend: .*taskset -pc [0-9,-]+ [$][$]\n"),
                     ContainsRegex("OK    binding +allowed, to any of 1 hardware thread\n")));
 }
 

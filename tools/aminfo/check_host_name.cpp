@@ -1,6 +1,7 @@
 // A host whose name leads to the loopback address alone cannot be reached by that name from another machine.
 // On one machine nothing depends on it, so this is never more than a warning.
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <unistd.h>
@@ -52,6 +53,25 @@ Addresses resolve(const std::string& host) {
   return found;
 }
 
+bool is_link_local(const sockaddr& address) {
+  return address.sa_family == AF_INET6 &&
+         IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr) != 0;
+}
+
+// Whether `hostname -I` prints any.
+bool has_address() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return true;  // who knows
+  bool found = false;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    const sockaddr* const address = entry->ifa_addr;
+    if (address == nullptr || (address->sa_family != AF_INET && address->sa_family != AF_INET6)) continue;
+    found = found || (!is_loopback(*address) && !is_link_local(*address));
+  }
+  freeifaddrs(list);
+  return found;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text.append(text.empty() ? "" : ", ").append(word);
@@ -64,7 +84,9 @@ Finding check_host_name() {
   using namespace std::chrono_literals;
   const std::string subject = "host name";
   const std::string later = " (matters between machines only)";
-  const std::string mend = "echo \"$(hostname -I | cut -d' ' -f1) $(hostname)\" >> /etc/hosts";
+  const std::string mend = has_address()
+                               ? "as root: echo \"$(hostname -I | cut -d' ' -f1) $(hostname)\" >> /etc/hosts"
+                               : "a network for this container or machine: it has no address of its own";
 
   char host[256] = {};
   if (gethostname(host, sizeof host - 1) != 0 || host[0] == '\0') {

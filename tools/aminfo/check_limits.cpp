@@ -1,4 +1,6 @@
 // Limits of this shell and of its control group, against what a job of 64 nodes on this machine takes.
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -23,11 +25,25 @@ Limit limit_of(decltype(RLIMIT_AS) resource) {
   return limit.rlim_cur;
 }
 
+// `command` is ulimit's, for as far as the hard limit reaches; behind that is who started us, who knows the limit as `name`.
+std::string raise(decltype(RLIMIT_AS) resource, std::uint64_t need, const std::string& command,
+                  const std::string& name) {
+  rlimit limit{};
+  const bool reaches = getrlimit(resource, &limit) != 0 || limit.rlim_max >= need;
+  // Docker's root lacks the right.
+  const bool may_raise = geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_SYS_RESOURCE) == 1;
+  if (reaches || may_raise) return command;
+  const std::string to = command.substr(command.rfind(' ') + 1);
+  return "the hard limit is in the way: docker run --ulimit " + name + "=" + (to == "unlimited" ? "-1" : to) +
+         ", or '* hard " + name + " " + to + "' in /etc/security/limits.conf";
+}
+
 // `need` is in the unit of the limit; `show` writes either for people.
 template <class Show>
-Finding compare(std::string subject, Limit limit, std::uint64_t need, std::string mend, const Show& show) {
-  const std::string purpose = " for a job of " + std::to_string(job_nodes) + " nodes";
-  if (!limit) return {Level::ok, std::move(subject), "unlimited", ""};
+Finding compare(std::string subject, Limit limit, std::uint64_t need, std::string mend, const Show& show,
+                const std::string& with = "") {
+  const std::string purpose = " for a job of " + std::to_string(job_nodes) + " nodes" + with;
+  if (!limit) return {Level::ok, std::move(subject), "no limit", ""};
   if (*limit >= need) return {Level::ok, std::move(subject), show(*limit) + ", enough" + purpose, ""};
   return {Level::warn, std::move(subject), show(*limit) + ", less than " + show(need) + purpose,
           std::move(mend)};
@@ -53,12 +69,14 @@ std::vector<Finding> check_limits() {
   findings.push_back(compare("memory", group.memory_bytes, shared,
                              "AM_SEGMENT=" + am::core::format_size(std::uint64_t{4} << 20) +
                                  ", or more memory for the container (docker run --memory)",
-                             show_size));
-  findings.push_back(
-      compare("address space", limit_of(RLIMIT_AS), address_space, "ulimit -v unlimited", show_size));
-  findings.push_back(
-      compare("open files", limit_of(RLIMIT_NOFILE), descriptors, "ulimit -n 1024", show_number));
-  findings.push_back(compare("processes", processes, nodes * 2, "ulimit -u 4096", show_number));
+                             show_size, " that fill their segments"));
+  findings.push_back(compare("address space", limit_of(RLIMIT_AS), address_space,
+                             raise(RLIMIT_AS, address_space, "ulimit -v unlimited", "as"), show_size));
+  findings.push_back(compare("open files", limit_of(RLIMIT_NOFILE), descriptors,
+                             raise(RLIMIT_NOFILE, descriptors, "ulimit -n 1024", "nofile"), show_number,
+                             " under amrun -l"));
+  findings.push_back(compare("processes", processes, nodes * 2,
+                             raise(RLIMIT_NPROC, nodes * 2, "ulimit -u 4096", "nproc"), show_number));
   if (group.processes) {
     findings.push_back(
         compare("tasks in group", group.processes, nodes * 2, "docker run --pids-limit 4096", show_number));

@@ -47,14 +47,22 @@ Finding check_topology(const Topology& topology) {
 }
 
 // The hardware threads of this process's mask, 0 where that cannot be found out. Sets the mask that is set
-// already: allowed or not, nothing changes.
+// already: allowed or not, nothing changes. Of this thread, the only one: that of a process is found by /proc, which may be
+// missing, and amrun does without.
 int try_binding(const Topology& topology) {
   if (!topology.loaded) return 0;
   const std::unique_ptr<hwloc_bitmap_s, void (*)(hwloc_bitmap_t)> mask(hwloc_bitmap_alloc(),
                                                                        hwloc_bitmap_free);
-  const bool allowed = hwloc_get_cpubind(topology.handle, mask.get(), HWLOC_CPUBIND_PROCESS) == 0 &&
-                       hwloc_set_cpubind(topology.handle, mask.get(), HWLOC_CPUBIND_PROCESS) == 0;
+  const bool allowed = hwloc_get_cpubind(topology.handle, mask.get(), HWLOC_CPUBIND_THREAD) == 0 &&
+                       hwloc_set_cpubind(topology.handle, mask.get(), HWLOC_CPUBIND_THREAD) == 0;
   return allowed ? hwloc_bitmap_weight(mask.get()) : 0;
+}
+
+// As taskset takes them: "0-3", "4,6".
+std::string numbers_of(const Topology& topology) {
+  char text[4096];
+  hwloc_bitmap_list_snprintf(text, sizeof text, hwloc_topology_get_topology_cpuset(topology.handle));
+  return text;
 }
 
 Finding check_binding(const Topology& topology, int usable) {
@@ -68,14 +76,19 @@ Finding check_binding(const Topology& topology, int usable) {
     return {Level::warn, subject,
             "allowed, but only to " + std::to_string(usable) + " of " + counted(present, "hardware thread") +
                 ": more nodes than that take turns",
-            "widen the mask of this shell: taskset -pc 0-" + std::to_string(present - 1) + " $$"};
+            "widen the mask of this shell: taskset -pc " + numbers_of(topology) + " $$"};
   }
   return {Level::ok, subject, "allowed, to any of " + counted(usable, "hardware thread"), ""};
 }
 
 Finding check_quota(int usable) {
   constexpr const char* subject = "processor time";
-  const auto quota = am::core::read_control_group().processors;
+  const am::core::ControlGroup group = am::core::read_control_group();
+  const auto quota = group.processors;
+  if (!group.visible) {
+    return {Level::warn, subject, "a quota could not be seen: /proc or /sys/fs/cgroup is missing here",
+            "mount them in the container, or, where it has a quota, amrun --bind none"};
+  }
   if (!quota) return {Level::ok, subject, "no quota", ""};
   char text[64];
   std::snprintf(text, sizeof text, "a quota of %.2f cores", *quota);

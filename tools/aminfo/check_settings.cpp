@@ -8,20 +8,29 @@
 #include "aminfo/doctor.hpp"
 #include "core/setting_value.hpp"
 #include "core/settings.hpp"
+#include "transports/faults/plan.hpp"
 
 namespace aminfo {
+
+void read_all_settings() {
+  const am::core::Settings settings = am::core::read_settings(environ);
+  try {
+    static_cast<void>(am::faults::parse_plan(settings.faults));
+  } catch (const am::Error& error) {
+    throw am::Error("settings", "AM_FAULTS: " + error.why(), error.remedy());
+  }
+}
 
 std::vector<Finding> check_settings() {
   const std::string subject = "settings";
   std::vector<Finding> findings;
   for (const auto& unknown : am::core::unknown_settings(environ)) {
     const std::string name = am::core::in_quotes(unknown.name);
-    findings.push_back(
-        {Level::warn, subject, name + " is not a setting of libam",
-         "unset " + name + ", or spell it as the nearest one: " + std::string(unknown.nearest)});
+    findings.push_back({Level::warn, subject, name + " is not a setting of libam",
+                        "unset it, or write the one that is meant, perhaps " + std::string(unknown.nearest)});
   }
   try {
-    am::core::read_settings(environ);
+    read_all_settings();
     if (findings.empty())
       findings.push_back({Level::ok, subject, "all AM_ variables are known and well formed", ""});
   } catch (const am::Error& error) {

@@ -61,7 +61,10 @@ Finding check_shared_memory() {
   // Above this limit the kernel does not answer with an error but with a signal that ends the process.
   rlimit files{};
   if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < am::shm::Layout(job_nodes).file_bytes()) {
-    return {Level::fail, subject, "the limit on the size of files is below a job's segment (RLIMIT_FSIZE)",
+    return {Level::fail, subject,
+            "the limit on the size of files (RLIMIT_FSIZE) is below that of a job, which is large on paper "
+            "and takes no "
+            "disk",
             "ulimit -f unlimited"};
   }
   const int error = memfd_error();

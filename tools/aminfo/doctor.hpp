@@ -25,12 +25,15 @@ inline constexpr std::uint32_t job_nodes = 64;
 
 // Each in the file of its name.
 Finding check_shared_memory();            // check_shared_memory.cpp
-std::vector<Finding> check_kernel();      // check_kernel.cpp: futex, membarrier, what is not used
+std::vector<Finding> check_kernel();      // check_kernel.cpp: futex, membarrier, /proc, what is not used
 std::vector<Finding> check_limits();      // check_limits.cpp: for a job of job_nodes
 std::vector<Finding> check_processors();  // check_processors.cpp: cores, binding, quota
 Finding check_host_name();                // check_host_name.cpp
 Finding check_pmix();                     // check_pmix.cpp
 std::vector<Finding> check_settings();    // check_settings.cpp
+
+// Reads the settings as a node does, AM_FAULTS included. Throws am::Error for the first malformed one.
+void read_all_settings();
 
 // AM_SEGMENT as this shell has it, its default where that is malformed; at least one page.
 std::uint64_t segment_bytes();

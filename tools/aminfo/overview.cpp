@@ -75,7 +75,7 @@ int report_malformed() {
   }
   if (count > 0) return 1;
   try {
-    am::core::read_settings(environ);
+    read_all_settings();
   } catch (const am::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -47,6 +47,19 @@ TEST_F(ControlGroupTest, ReadsVersion2) {
   EXPECT_EQ(group.processes, 100U);
 }
 
+// No limit found is no limit only where they can be seen.
+TEST_F(ControlGroupTest, KnowsWhetherLimitsCanBeSeen) {
+  EXPECT_FALSE(read().visible);
+  put("/proc/self/cgroup", "4:cpu,cpuacct:/\n0::/user\n");
+  EXPECT_FALSE(read().visible);  // not mounted
+  put("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
+  EXPECT_TRUE(read().visible);
+  put("/proc/self/cgroup", "4:cpu,cpuacct:/\n");
+  EXPECT_FALSE(read().visible);
+  put("/sys/fs/cgroup/cpuacct/tasks", "");
+  EXPECT_TRUE(read().visible);
+}
+
 TEST_F(ControlGroupTest, TakesMaxAsNoLimit) {
   put("/proc/self/cgroup", "0::/\n");
   put("/sys/fs/cgroup/cpu.max", "max 100000\n");
