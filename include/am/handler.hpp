@@ -28,17 +28,22 @@ namespace impl {
 /// or a Reply as the handler's own signature says. `payload` is the whole payload, reassembled if it was cut.
 using Thunk = void (*)(void* message, const Packet& packet, Payload payload);
 
+/// No handler's number: a message that carries it is reported, not run.
+inline constexpr HandlerId not_numbered = 0xffff;
+
 /// One handler of this program. Entries exist once per process and are numbered when a job starts, by name, so that all
 /// nodes that run the same program agree.
 struct HandlerEntry {
   std::string_view name;  ///< the function with its full signature, as the compiler writes it
   Thunk run;
   Priority priority;
-  HandlerId id = 0;  ///< set by number_handlers() (src/core/handler_table.cpp) before the first send
+  HandlerId id =
+      not_numbered;  ///< set by the HandlerTable (src/core/handler_table.hpp) when the first job starts
   HandlerEntry* next = nullptr;
 };
 
-/// Puts an entry on the program's list. Called before main by the static initialiser below.
+/// Puts an entry on the program's list. Called before main by the static initialiser below. Ends the program when a job
+/// has started already: its nodes have agreed on their handlers (a library opened by dlopen comes too late then).
 HandlerEntry* enrol(HandlerEntry* entry) noexcept;
 
 template <class T>
@@ -159,6 +164,10 @@ template <class O, class M, class... P>
 struct HandlerTraits<void (O::*)(M&, P...)> : Signature<M, O, P...> {};
 template <class O, class M, class... P>
 struct HandlerTraits<void (O::*)(M&, P...) noexcept> : Signature<M, O, P...> {};
+template <class O, class M, class... P>
+struct HandlerTraits<void (O::*)(M&, P...) const> : Signature<M, O, P...> {};
+template <class O, class M, class... P>
+struct HandlerTraits<void (O::*)(M&, P...) const noexcept> : Signature<M, O, P...> {};
 template <class F>
   requires std::is_class_v<F>  // a lambda without captures
 struct HandlerTraits<F> : HandlerTraits<decltype(+std::declval<F>())> {

@@ -66,7 +66,7 @@ class HighLevel {
 
  private:
   impl::EventState& events_;
-  const impl::Level interrupted_;
+  const impl::EventState::Interrupted interrupted_;
 };
 
 /// A packet lent by the network: given back, or left where it is, also when a handler throws.
@@ -176,8 +176,10 @@ std::size_t Engine::poll_in_handler() {
 /// What few nodes have: long messages under way, posted work. (Timelets and the outlet are events: run_rare_events.)
 std::size_t Engine::do_something_else() {
   std::size_t did = push_rows() ? 1 : 0;
+  did += tell_of_deaths();
   did += run_posts();
-  something_else_ = !outgoing_.empty() || !posts_.empty() || !timelets_.empty() || outlet_;
+  something_else_ =
+      !outgoing_.empty() || !posts_.empty() || !untold_deaths_.empty() || !timelets_.empty() || outlet_;
   return did;
 }
 
@@ -288,6 +290,7 @@ std::size_t Engine::run_low(Net& network) {
       continue;  // and no new round, which would bring it again at once
     ++ran;
     handled_[0] = nullptr;
+    events.next_low();
     if (high_waits(network)) run_high(network);
     // The handler may have masked or disabled what comes next.
   } while (ran < requests_per_poll && events.ee && events.masked_in(Event::low_message));
@@ -385,6 +388,18 @@ bool Engine::run_outlet() {
   LowEvent event(*node_);
   f(event);
   return true;
+}
+
+/// Not held up by a post that waits: it may wait for this very news.
+std::size_t Engine::tell_of_deaths() {
+  std::size_t told = 0;
+  for (; !untold_deaths_.empty(); ++told) {
+    const NodeId dead = untold_deaths_.front();
+    untold_deaths_.pop_front();
+    const auto f = on_peer_death_;  // it may replace itself
+    if (f) f(*node_, dead);
+  }
+  return told;
 }
 
 /// Work posted before this poll; what it posts itself waits for the next one. While one waits and so polls, the others

@@ -11,12 +11,10 @@ namespace am {
 Draft::Draft(Node& node, const impl::OutMessage& message, std::size_t bytes, bool wait)
     : node_(&node), message_(message), bytes_(bytes), wait_(wait) {
   core::Engine& engine = node.engine();
-  if (message.to >= node.size()) {
-    status_ = Status::no_such_node;
-    if (!wait) return;
+  const bool nobody = message.to >= node.size();
+  if (nobody && wait)
     throw Error("prepare a message", "there is no node " + std::to_string(message.to), "check the node id");
-  }
-  if (bytes > impl::packet_payload_bytes) {
+  if (bytes > impl::packet_payload_bytes && !nobody) {
     if (bytes > engine.memory().largest_payload()) {
       status_ = Status::too_big;
       return;

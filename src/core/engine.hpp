@@ -133,6 +133,7 @@ class Engine {
   void wait_for_all_to_join();
   void compare_programs() const;
   void run_no_more_handlers() noexcept;
+  Status send_or_refuse(const impl::OutMessage& message, bool wait);
   Status send_row(const impl::OutMessage& message, bool wait);
   Status wait_for_room(Priority priority, const std::function<Status()>& attempt);
   void must_be_owner() const;
@@ -159,6 +160,7 @@ class Engine {
   [[nodiscard]] bool timelet_due() const noexcept { return !timelets_.empty() && timelets_.next() <= now(); }
   bool run_timelet();
   bool run_outlet();
+  std::size_t tell_of_deaths();
   std::size_t run_posts();
   template <Priority P, class Net>
   Handled handle(Net& network, Transport::View view);
@@ -173,6 +175,7 @@ class Engine {
   /// Sends a multicast packet on to the subtrees below this node; false while one of them is full. Takes the member list
   /// off the payload.
   bool forward(const Transport::View& view, Payload& payload);
+  void look_at_life_locks();
   void peer_is_gone(NodeId peer, bool died);
 
   Job job_;
@@ -195,9 +198,9 @@ class Engine {
   std::function<void(Incoming&)> default_handler_;
   std::function<void(Node&, NodeId)> on_peer_death_;
   std::deque<std::function<void(Node&)>> posts_;
-  bool posting_ = false;  // one of them runs
-  bool something_else_ =
-      false;  // outgoing_, timelets_, outlet_ or posts_ may have something: one question per poll
+  bool posting_ = false;              // one of them runs
+  std::deque<NodeId> untold_deaths_;  // for on_peer_death_
+  bool something_else_ = false;       // one question per poll: may any of the above have something?
   GlobalMemory memory_;
   std::unique_ptr<CollectiveState> collectives_;
 
@@ -218,7 +221,9 @@ class Engine {
   std::uint32_t polls_ = 0;
   std::uint32_t deaths_seen_ = 0;
   std::uint64_t looked_after_ns_ = 0;
-  std::vector<bool> gone_;
+  NodeId looked_after_ = 0;     // the peer whose life lock is looked at next
+  std::vector<bool> gone_;      // dead or left, as far as this node has noticed
+  std::vector<bool> suspects_;  // under amrun: had no life lock at the last look
   bool oversubscribed_ = false;
   bool left_ = false;
   std::thread::id owner_ = std::this_thread::get_id();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <am/error.hpp>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <string>
 
@@ -13,9 +16,20 @@ namespace impl {
 namespace {
 constinit HandlerEntry* enrolled =
     nullptr;  // written by static initialisers only, which run one after another
-}
+constinit std::atomic<bool> numbered =
+    false;  // set once; relaxed: a static initialiser of this thread, or of dlopen
+}  // namespace
 
 HandlerEntry* enrol(HandlerEntry* entry) noexcept {
+  if (numbered.load(std::memory_order_relaxed)) {
+    std::fprintf(stderr,
+                 "am: handler %.*s comes too late: a job has started, and its nodes have agreed on their "
+                 "handlers (load "
+                 "the library that holds it before am::start)\n",
+                 static_cast<int>(core::function_name(entry->name).size()),
+                 core::function_name(entry->name).data());
+    std::abort();
+  }
   entry->next = enrolled;
   enrolled = entry;
   return entry;
@@ -30,6 +44,7 @@ const HandlerTable& HandlerTable::of_this_program() {
 }
 
 HandlerTable::HandlerTable() {
+  impl::numbered.store(true, std::memory_order_relaxed);
   std::vector<impl::HandlerEntry*> entries;
   for (impl::HandlerEntry* entry = impl::enrolled; entry != nullptr; entry = entry->next)
     entries.push_back(entry);
@@ -53,14 +68,16 @@ HandlerTable::HandlerTable() {
   fingerprint_ = hash;
 }
 
-std::string_view HandlerTable::name(std::size_t id) const noexcept {
-  if (id >= names_.size()) return "?";
+std::string_view function_name(std::string_view text) noexcept {
   // "... [with auto H = <name>; F = <type>; ...]"
-  std::string_view text = names_[id];
   constexpr std::string_view before = "H = ";
   if (const auto at = text.find(before); at != std::string_view::npos) text.remove_prefix(at + before.size());
   if (const auto end = text.find(';'); end != std::string_view::npos) text = text.substr(0, end);
   return text;
+}
+
+std::string_view HandlerTable::name(std::size_t id) const noexcept {
+  return id < names_.size() ? function_name(names_[id]) : "?";
 }
 
 }  // namespace core

@@ -11,6 +11,9 @@
 
 namespace am::core {
 
+/// The function in a HandlerEntry's name as a person would write it, without the compiler's wrapping.
+[[nodiscard]] std::string_view function_name(std::string_view entry_name) noexcept;
+
 class HandlerTable {
  public:
   /// The table of this process; numbers the handlers on first use. Thread-safe.
@@ -25,7 +28,7 @@ class HandlerTable {
   [[nodiscard]] std::span<const Row> rows() const noexcept { return rows_; }
   /// A hash of all names and signatures in order.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
-  /// The function's name as a person would write it, without the compiler's wrapping.
+  /// The function's name for people; "?" for a number that no handler has.
   [[nodiscard]] std::string_view name(std::size_t id) const noexcept;
 
  private:

@@ -1,9 +1,13 @@
 // Peers that die or leave (contract, clause 11).
 //
-// Who notices: under amrun, amrun itself, which marks the dead node's card and wakes everybody. Elsewhere each process
-// holds a lock that the kernel gives up with the process (Segment::hold_life_lock); nodes that wait look at the locks
-// four times a second. Either way the job's `deaths` counter changes, and one load of it tells a node that there is news.
+// Who notices: under amrun, amrun itself, which marks the dead node's card and wakes everybody. Besides, each process
+// holds a lock that the kernel gives up with the process (Segment::hold_life_lock), and nodes that wait look at 16 of
+// their peers' locks four times a second. Under amrun, too: where a wrapper outlives its node, amrun does not learn of
+// the death. But there it has the first word, because it knows how the node died: a peer without lock is dead only when
+// it still is unmarked at the next look. Either way the job's `deaths` counter changes, and one load of it tells a node
+// that there is news.
 #include <sys/wait.h>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -16,8 +20,11 @@ namespace am::core {
 namespace {
 
 constexpr std::uint64_t lock_interval_ns = 250'000'000;
+constexpr NodeId locks_per_look = 16;
+constexpr int seen_by_a_peer = -1;  // instead of a wait status, which only a parent knows
 
 std::string how(int wait_status) {
+  if (wait_status == seen_by_a_peer) return "ended without leaving the job";
   if (WIFSIGNALED(wait_status)) return "was killed by signal " + std::to_string(WTERMSIG(wait_status));
   if (WIFEXITED(wait_status) && wait_status != 0)
     return "exited with code " + std::to_string(WEXITSTATUS(wait_status));
@@ -28,18 +35,9 @@ std::string how(int wait_status) {
 
 void Engine::look_after_peers(bool thoroughly) {
   shm::Segment& segment = *job_.segment;
-  const bool supervised = settings_.segment_fd >= 0;  // by amrun
-  if (thoroughly && job_.processes && !supervised && now() - looked_after_ns_ > lock_interval_ns) {
+  if (thoroughly && job_.processes && now() - looked_after_ns_ > lock_interval_ns) {
     looked_after_ns_ = now();
-    for (NodeId peer = 0; peer < job_.size; ++peer) {
-      const auto joined = [&] {
-        return segment.card(peer).standing.load(std::memory_order_acquire) ==
-               static_cast<std::uint32_t>(shm::Standing::joined);
-      };
-      // Asked again after the lock was found free: a node says that it leaves before it lets go.
-      if (peer != job_.id && joined() && !segment.is_alive(peer) && joined())
-        segment.mark(peer, shm::Standing::dead, 0);
-    }
+    look_at_life_locks();
   }
   const std::uint32_t deaths = segment.job().deaths.load(std::memory_order_acquire);
   if (deaths == deaths_seen_) return;
@@ -49,6 +47,26 @@ void Engine::look_after_peers(bool thoroughly) {
         static_cast<shm::Standing>(segment.card(peer).standing.load(std::memory_order_acquire));
     const bool gone = standing == shm::Standing::dead || standing == shm::Standing::left;
     if (gone && !gone_[peer] && peer != job_.id) peer_is_gone(peer, standing == shm::Standing::dead);
+  }
+}
+
+void Engine::look_at_life_locks() {
+  shm::Segment& segment = *job_.segment;
+  const bool supervised = settings_.segment_fd >= 0;  // by amrun
+  for (NodeId looks = std::min(job_.size, locks_per_look); looks != 0; --looks) {
+    const NodeId peer = looked_after_;
+    looked_after_ = (looked_after_ + 1) % job_.size;
+    const auto joined = [&] {
+      return segment.card(peer).standing.load(std::memory_order_acquire) ==
+             static_cast<std::uint32_t>(shm::Standing::joined);
+    };
+    // Asked again after the lock was found free: a node says that it leaves before it lets go.
+    if (peer == job_.id || !joined() || segment.is_alive(peer) || !joined()) continue;
+    if (supervised && !suspects_[peer]) {
+      suspects_[peer] = true;
+    } else {
+      segment.mark(peer, shm::Standing::dead, seen_by_a_peer);
+    }
   }
 }
 
@@ -62,13 +80,17 @@ void Engine::peer_is_gone(NodeId peer, bool died) {
   network_->close(peer);
   if (!died) return;
   if (card().survives.load(std::memory_order_relaxed) == 0) {
-    if (settings_.segment_fd >= 0) std::_Exit(1);  // amrun says who died, and ends the others
     const shm::NodeCard& dead = job_.segment->card(peer);
+    const int wait_status = dead.wait_status.load(std::memory_order_relaxed);  // written before standing
+    if (settings_.segment_fd >= 0 && wait_status != seen_by_a_peer)
+      std::_Exit(1);  // amrun says who died, and ends the others
     give_up(job_.id, "node " + std::to_string(peer) + " (pid " + std::to_string(dead.pid) + ", host " +
-                         dead.host + ") " + how(dead.wait_status.load(std::memory_order_relaxed)) +
-                         "; ending with it");
+                         dead.host + ") " + how(wait_status) + "; ending with it");
   }
-  if (on_peer_death_) post([f = on_peer_death_, peer](Node& node) { f(node, peer); });
+  if (on_peer_death_) {
+    untold_deaths_.push_back(peer);
+    something_else_ = true;
+  }
 }
 
 }  // namespace am::core

@@ -118,7 +118,10 @@ namespace am {
 Status Node::multicast_(const impl::OutMessage& message, std::span<const NodeId> members, bool wait) {
   if (members.empty()) return Status::ok;
   if (const NodeId last = members.back(); last >= size_) {
-    if (!wait) return Status::no_such_node;
+    if (!wait) {
+      events_.nicond = false;
+      return Status::no_such_node;
+    }
     throw Error(
         "send a multicast",
         "there is no node " + std::to_string(last) + ": the job has nodes 0 to " + std::to_string(size_ - 1),

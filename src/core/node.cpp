@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "core/collectives.hpp"
 #include "core/control_group.hpp"
@@ -20,8 +22,6 @@
 namespace am::core {
 
 namespace {
-
-constexpr std::uint64_t join_deadline_ns = 60'000'000'000;
 
 void copy_text(char* to, std::size_t room, const std::string& text) noexcept {
   const std::size_t n = std::min(room - 1, text.size());
@@ -40,6 +40,16 @@ std::string this_host() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "?";
 }
 
+/// "2, 3, 5"
+std::string missing_nodes(const shm::Segment& segment) {
+  std::string missing;
+  for (NodeId node = 0; node < segment.nodes(); ++node) {
+    if (segment.card(node).standing.load(std::memory_order_acquire) == 0)
+      missing += (missing.empty() ? "" : ", ") + std::to_string(node);
+  }
+  return missing;
+}
+
 }  // namespace
 
 // -- joining ----------------------------------------------------------------------------------------------------------
@@ -52,13 +62,14 @@ Engine::Engine(Job job, const Settings& settings)
       epoch_ns_(job_.segment->job().epoch_ns),
       handler_counts_(job_.segment->handler_counts(job_.id)),
       shm_(job_.segment, job_.id),
-      decorator_(make_faults(shm_, settings_, job_.id)),
+      decorator_(make_faults(shm_, settings_, job_.id, job_.size)),
       network_(decorator_ ? decorator_.get() : &shm_),
       direct_(decorator_ == nullptr),
       never_connected_(direct_ ? nullptr : new impl::Producer[2 * std::size_t{job_.size}]),
       memory_(*this),
       collectives_(std::make_unique<CollectiveState>()),
-      gone_(job_.size) {
+      gone_(job_.size),
+      suspects_(job_.size) {
   join();
 }
 
@@ -92,7 +103,7 @@ void Engine::join() {
   // Release: whoever counts us in (wait_for_all_to_join) sees the card.
   own.standing.store(static_cast<std::uint32_t>(shm::Standing::joined), std::memory_order_release);
   if (job_.segment->job().joined.fetch_add(1, std::memory_order_acq_rel) + 1 == job_.size) {
-    for (NodeId node = 0; node < job_.size; ++node) job_.segment->wake(node);
+    for (NodeId node = 0; node < job_.size; ++node) job_.segment->nudge(node);
   }
   wait_for_all_to_join();
   compare_programs();
@@ -102,22 +113,23 @@ void Engine::join() {
 void Engine::wait_for_all_to_join() {
   const std::atomic<std::uint32_t>& joined = job_.segment->job().joined;
   const std::uint64_t began = now();
-  const std::uint64_t deadline_ns =
-      settings_.timeout_ns == 0 ? join_deadline_ns : std::min(join_deadline_ns, settings_.timeout_ns);
+  bool reported = false;
   while (joined.load(std::memory_order_acquire) < job_.size) {
     const std::uint64_t waited = now() - began;
-    if (waited > deadline_ns) {
-      std::string missing;
-      for (NodeId node = 0; node < job_.size; ++node) {
-        if (job_.segment->card(node).standing.load(std::memory_order_acquire) == 0)
-          missing += (missing.empty() ? "" : ", ") + std::to_string(node);
-      }
-      throw Error("join the job",
-                  "no sign of node " + missing + " after " + std::to_string(waited / 1'000'000'000) + " s",
-                  "does every node call am::start?");
+    const std::string seconds = std::to_string(waited / 1'000'000'000) + " s";
+    if (settings_.timeout_ns != 0 && waited > settings_.timeout_ns) {
+      throw Error("join the job", "no sign of node " + missing_nodes(*job_.segment) + " after " + seconds,
+                  "does every node call am::start? AM_TIMEOUT sets how long that may take, 0 for ever");
     }
-    constexpr std::uint64_t nap_ns = 5'000'000;
-    shm_.park(shm::monotonic_ns() + nap_ns);
+    if (settings_.report_after_ns != 0 && waited > settings_.report_after_ns &&
+        !std::exchange(reported, true)) {
+      std::fprintf(stderr, "am: node %u has waited %s for node %s to call am::start\n", job_.id,
+                   seconds.c_str(), missing_nodes(*job_.segment).c_str());
+    }
+    if (job_.segment->launcher_has_ended())
+      throw Error("join the job", "amrun ended while this node was starting", "start the job again");
+    constexpr std::uint64_t nap_ns = 250'000'000;  // whoever joins last ends it
+    shm_.park(shm::monotonic_ns() + nap_ns, {.high = false, .low = false});
   }
 }
 
@@ -138,12 +150,19 @@ void Engine::leave() noexcept {
   if (left_ || (job_.processes && card().pid != getpid())) return;  // a forked child is not the node
   left_ = true;
   run_no_more_handlers();
-  // A round for what is in the rings: multicasts that others wait for are passed on from there.
-  network_->park(0);  // does not sleep, but looks everywhere
-  for (NodeId round = 0; poll() != 0 && round < 4 * job_.size; ++round) {
-  }
-  if (!outgoing_.empty() || !forwarded_.empty()) {
-    wait([this] { return outgoing_.empty() && forwarded_.empty(); }, "leaving: passing on what was accepted");
+  // What is in the rings now: multicasts that others wait for are passed on from there. A bound, because peers that do
+  // not know yet go on sending: in so many polls every ring has been emptied once.
+  const auto passed_on = [this] {
+    return outgoing_.empty() && forwarded_.empty() && !network_->holds_back();
+  };
+  for (NodeId round = 0; round < 4 * job_.size; ++round) {
+    network_->park(0, {});  // does not sleep, but looks everywhere
+    const bool nothing_came = poll() == 0;
+    if (!passed_on()) {
+      wait(passed_on, "leaving: passing on what was accepted");
+    } else if (nothing_came) {
+      break;
+    }
   }
   if (settings_.stats) print_counters(*job_.segment, job_.id);
   job_.segment->mark(job_.id, shm::Standing::left, 0);
@@ -155,6 +174,7 @@ void Engine::leave() noexcept {
 void Engine::run_no_more_handlers() noexcept {
   node_->events_ = {};
   node_->events_.ame = false;  // so that every message goes by handle_unusual
+  untold_deaths_.clear();
   timelets_ = {};
   outlet_ = {};
   posts_.clear();
@@ -212,6 +232,12 @@ Status Engine::try_send(const impl::OutMessage& message) noexcept {
 }
 
 Status Engine::send(const impl::OutMessage& message, bool wait) {
+  const Status status = send_or_refuse(message, wait);
+  if (status != Status::ok) node_->events_.nicond = false;
+  return status;
+}
+
+Status Engine::send_or_refuse(const impl::OutMessage& message, bool wait) {
   if (message.to >= job_.size && wait) {
     throw Error("send a message",
                 "there is no node " + std::to_string(message.to) + ": the job has nodes 0 to " +
@@ -327,7 +353,10 @@ void Engine::must_not_wait(Priority priority) const {
 
 Transport::Slot Engine::claim_draft(NodeId to, Priority priority, std::size_t payload_bytes, bool wait) {
   Transport::Slot slot{nullptr, Status::no_such_node, to, priority};
-  if (to >= job_.size) return slot;
+  if (to >= job_.size) {
+    node_->events_.nicond = false;
+    return slot;
+  }
 #ifdef AM_CHECKED
   if (wait) must_not_wait(priority);
 #endif
@@ -339,6 +368,7 @@ Transport::Slot Engine::claim_draft(NodeId to, Priority priority, std::size_t pa
   slot.status = wait ? wait_for_room(priority, attempt) : attempt();
   if (slot.status == Status::ok) reserve(to, priority, true);
   if (slot.status == Status::again) refused(to, priority);
+  if (slot.status != Status::ok) node_->events_.nicond = false;
   return slot;
 }
 

@@ -4,9 +4,13 @@
 #include <am/error.hpp>
 #include <am/start.hpp>
 
+#include <atomic>
 #include <exception>
 #include <mutex>
+#include <string>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include "core/engine.hpp"
 #include "core/settings.hpp"
@@ -32,8 +36,27 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
+/// Nodes begin together or not at all: one that joins a job of which a thread is missing would wait for it.
+class Gate {
+ public:
+  void open(bool all_are_here) {
+    state_ = all_are_here ? State::open : State::called_off;
+    state_.notify_all();
+  }
+  /// Whether to go on.
+  [[nodiscard]] bool pass() const {
+    state_.wait(State::shut);
+    return state_ == State::open;
+  }
+
+ private:
+  enum class State { shut, open, called_off };
+  std::atomic<State> state_ = State::shut;
+};
+
 void run_node(core::Job job, const core::Settings& settings, const std::function<void(Node&)>& main,
-              FirstFailure& failure) {
+              const Gate& gate, FirstFailure& failure) {
+  if (!gate.pass()) return;
   try {
     Node node(std::make_unique<core::Engine>(std::move(job), settings));
     try {
@@ -55,14 +78,28 @@ void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options
   if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
   const std::shared_ptr<shm::Segment> segment = shm::Segment::create(n);
   FirstFailure failure;
+  Gate gate;
   std::vector<std::thread> threads;
   threads.reserve(n);
-  for (NodeId id = 0; id < n; ++id) {
-    core::Job job{
-        .id = id, .size = n, .segment = segment, .found = "threads", .processes = false, .leave = {}};
-    threads.emplace_back(run_node, std::move(job), std::cref(settings), std::cref(main), std::ref(failure));
+  std::string no_thread;
+  try {
+    for (NodeId id = 0; id < n; ++id) {
+      core::Job job{
+          .id = id, .size = n, .segment = segment, .found = "threads", .processes = false, .leave = {}};
+      threads.emplace_back(run_node, std::move(job), std::cref(settings), std::cref(main), std::cref(gate),
+                           std::ref(failure));
+    }
+  } catch (const std::system_error& error) {
+    no_thread = error.what();
   }
+  gate.open(threads.size() == n);
   for (std::thread& thread : threads) thread.join();
+  if (threads.size() != n) {
+    throw Error("start a job of threads",
+                "the system gives " + std::to_string(threads.size()) + " of " + std::to_string(n) +
+                    " threads (" + no_thread + ")",
+                "use fewer nodes, or raise ulimit -u, ulimit -v or the container's pids limit");
+  }
   failure.rethrow();
 }
 

@@ -17,6 +17,8 @@ constexpr std::uint32_t yield_rounds = 100;          // alone on a core, a yield
 constexpr std::uint32_t crowded_yield_rounds = 300;  // the others run meanwhile
 constexpr std::uint64_t shortest_nap_ns = 1'000'000;
 constexpr std::uint64_t longest_nap_ns = 16'000'000;
+// A longer gap between two naps is not waiting: the process was stopped (Ctrl-Z, a debugger, a suspended machine).
+constexpr std::uint64_t longest_gap_ns = 100'000'000;
 }  // namespace
 
 Waiter::Waiter(core::Engine& engine, const char* what) noexcept
@@ -46,25 +48,30 @@ void Waiter::sleep() {
     began_ns_ = std::max<std::uint64_t>(now, 1);
     nap_ns_ = shortest_nap_ns;
     next_report_ns_ = settings.report_after_ns;
+    waited_ns_ = 0;
+    looked_ns_ = now;
     publish_wait(began_ns_);
   }
   engine_.look_after_peers(true);
-  const std::uint64_t waited = now - began_ns_;
-  if (settings.timeout_ns != 0 && waited > settings.timeout_ns) {
-    core::print_report(engine_, what_, waited);
-    core::give_up(engine_.job().id, "gave up after " + std::to_string(waited / 1'000'000) + " ms in " +
+  waited_ns_ += std::min(now - looked_ns_, longest_gap_ns);
+  looked_ns_ = now;
+  if (settings.timeout_ns != 0 && waited_ns_ > settings.timeout_ns) {
+    core::print_report(engine_, what_, waited_ns_);
+    core::give_up(engine_.job().id, "gave up after " + std::to_string(waited_ns_ / 1'000'000) + " ms in " +
                                         what_ + " (AM_TIMEOUT sets how long it may take, 0 for ever)");
   }
-  if (settings.report_after_ns != 0 && waited > next_report_ns_) {
-    core::print_report(engine_, what_, waited);
+  if (settings.report_after_ns != 0 && waited_ns_ > next_report_ns_) {
+    core::print_report(engine_, what_, waited_ns_);
     next_report_ns_ *= 4;
   }
   std::uint64_t until = now + nap_ns_;
-  if (settings.timeout_ns != 0) until = std::min(until, began_ns_ + settings.timeout_ns + 1);
+  if (settings.timeout_ns != 0) until = std::min(until, now + (settings.timeout_ns - waited_ns_) + 1);
   const bool timelets_run = engine_.may_run(Event::timelet);  // one that is masked wakes nobody
   if (timelets_run && !engine_.timelets().empty())
     until = std::min(until, std::max(engine_.timelets().next(), now));
-  engine_.network().park(until + engine_.segment().job().epoch_ns);
+  engine_.network().park(
+      until + engine_.segment().job().epoch_ns,
+      {.high = engine_.may_run(Event::high_message), .low = engine_.may_run(Event::low_message)});
   nap_ns_ = std::min(2 * nap_ns_, longest_nap_ns);
 }
 

@@ -33,6 +33,12 @@ class Transport {
     explicit operator bool() const noexcept { return packet != nullptr; }
   };
 
+  /// Which arrivals are worth waking up for: those whose events may run now.
+  struct Wanted {
+    bool high = true;
+    bool low = true;
+  };
+
   Transport() = default;
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -59,9 +65,12 @@ class Transport {
   /// Begins a round: moves what can be moved (sockets, completions, routers), takes note of new arrivals. Returns
   /// whether anything was done.
   virtual bool progress() noexcept = 0;
-  /// Sleeps until something may have come, a claim that was answered `again` may succeed, or `until_ns` (CLOCK_MONOTONIC)
-  /// is reached. May return early for no reason.
-  virtual void park(std::uint64_t until_ns) noexcept = 0;
+  /// Sleeps until something that is wanted may have come, a claim that was answered `again` may succeed, or `until_ns`
+  /// (CLOCK_MONOTONIC) is reached. What is lent, was deferred or is not wanted keeps nobody awake. May return early for
+  /// no reason.
+  virtual void park(std::uint64_t until_ns, Wanted wanted) noexcept = 0;
+  /// Packets that have come are kept inside, and receive will give them only in later rounds.
+  [[nodiscard]] virtual bool holds_back() const noexcept { return false; }
 
   /// The peer is dead or has left: claims answer unreachable from now on. What it sent before may still be received.
   virtual void close(NodeId peer) noexcept = 0;

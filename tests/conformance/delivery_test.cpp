@@ -211,7 +211,7 @@ TEST_P(Delivery, LapsWrap) {
   run(2, [](am::Node& node) {
     Flood flood{std::vector<std::uint64_t>(node.size())};
     node.attach(flood);
-    constexpr std::uint64_t lines_of_a_ring = 184;
+    constexpr std::uint64_t lines_of_a_ring = 170;
     constexpr std::uint64_t laps = 70'000;
     const std::uint64_t messages =
         test::sanitized || GetParam() != test::Substrate::threads ? 10'000 : laps * lines_of_a_ring;

@@ -258,22 +258,22 @@ TEST_P(Capacity, RoomForOnePayloadComesBackWhateverWasSentBefore) {
   });
 }
 
-// What a peer may leave unread is bounded: 16 KiB of rings a direction, and one long message per priority.
+// What a peer may leave unread is bounded: 15 KiB of rings a direction, and one long message per priority.
 TEST_P(Capacity, WhatAPeerDoesNotTakeIsBounded) {
   run(1, [](am::Node& node) {
     Seen seen;
     node.attach(seen);
     const std::vector<std::byte> bytes(1'000'000);
-    check_equal(fill_low(node, 0), 184u, "short requests that fit");
-    check(node.try_request<take_low_payload>(0, 184u, bytes) == am::Status::again, "nor does a long one fit");
-    node.wait_until([&] { return seen.low == 184; });
-    check(node.try_request<take_low_payload>(0, 184u, bytes) == am::Status::ok, "a long one is kept");
-    check(node.try_request<take_low_payload>(0, 185u, bytes) == am::Status::again, "a second one is not");
-    check(node.try_request<take_low>(0, 185u) == am::Status::again, "nor does a short one pass it");
+    check_equal(fill_low(node, 0), 170u, "short requests that fit");
+    check(node.try_request<take_low_payload>(0, 170u, bytes) == am::Status::again, "nor does a long one fit");
+    node.wait_until([&] { return seen.low == 170; });
+    check(node.try_request<take_low_payload>(0, 170u, bytes) == am::Status::ok, "a long one is kept");
+    check(node.try_request<take_low_payload>(0, 171u, bytes) == am::Status::again, "a second one is not");
+    check(node.try_request<take_low>(0, 171u) == am::Status::again, "nor does a short one pass it");
     check(node.try_reply_to<take_high>(0, 0u) == am::Status::ok, "the high network does not mind");
-    node.wait_until([&] { return seen.low == 185 && seen.high == 1; });
-    check(node.try_request<take_low>(0, 185u) == am::Status::ok, "the link is free again");
-    node.wait_until([&] { return seen.low == 186; });
+    node.wait_until([&] { return seen.low == 171 && seen.high == 1; });
+    check(node.try_request<take_low>(0, 171u) == am::Status::ok, "the link is free again");
+    node.wait_until([&] { return seen.low == 172; });
   });
 }
 

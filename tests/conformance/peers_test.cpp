@@ -2,6 +2,7 @@
 // that does not exist, a payload that no machine holds.
 #include <am/multicast.hpp>
 
+#include <array>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -130,8 +131,6 @@ TEST_P(Peers, TwoThatLeaveDoNotWaitForEachOther) {
 }
 
 TEST_P(Peers, MembersPassOnWhatTheyHoldBeforeTheyLeave) {
-  if (GetParam() == test::Substrate::threads_with_faults)
-    GTEST_SKIP() << "what comes late comes after they left";
   run(4, [](am::Node& node) {
     Seen seen;
     node.attach(seen);
@@ -140,6 +139,30 @@ TEST_P(Peers, MembersPassOnWhatTheyHoldBeforeTheyLeave) {
     // Nodes 1 and 2 leave without a look at their messages, as soon as node 0 has sent: the barrier's word goes beside
     // the messages, so they may not have polled.
     node.barrier();
+  });
+}
+
+// The same where the ring to the next member is full, and more than a poll takes lies between two multicasts.
+TEST_P(Peers, MembersPassOnWhatLiesBehindMuchElse) {
+  run(3, [](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    node.enable_event(am::Event::low_message, false);
+    if (node.id() == 1) {
+      while (node.try_request<low>(2) == am::Status::ok) {
+      }
+    }
+    node.barrier();
+    if (node.id() == 0) {
+      const std::array<char, 1> byte{};
+      check(node.multicast<long_one>(am::Group{1, 2}, byte) == am::Status::ok, "the first");
+      for (int i = 0; i < 100; ++i) check(node.request<low>(1) == am::Status::ok, "what lies between");
+      check(node.multicast<long_one>(am::Group{1, 2}, byte) == am::Status::ok, "the second");
+    }
+    node.barrier();
+    if (node.id() != 2) return;  // leaves
+    node.enable_event(am::Event::low_message, true);
+    node.wait_until([&] { return seen.bytes == 2; });
   });
 }
 
@@ -170,6 +193,25 @@ TEST(Death, SurvivorsAreToldAndGoOn) {
     node.wait_until([&] { return seen.lows == 3; });
   });
   job.expect_signal(2, SIGKILL);
+  job.wait();
+}
+
+TEST(Death, IsToldWhileAPostWaitsForIt) {
+  test::seed();
+  const test::Environment timeout("AM_TIMEOUT", "120s");
+  test::Processes job(2, [](am::Node& node) {
+    bool dead = false;
+    node.on_peer_death([&](am::Node&, am::NodeId) { dead = true; });
+    node.barrier();
+    if (node.id() == 1) std::raise(SIGKILL);
+    bool posted = false;
+    node.post([&](am::Node& here) {
+      here.wait_until([&] { return dead; });
+      posted = true;
+    });
+    node.wait_until([&] { return posted; });
+  });
+  job.expect_signal(1, SIGKILL);
   job.wait();
 }
 

@@ -115,7 +115,9 @@ class Launch {
         places_(choose_places(options)),
         segment_(am::shm::Segment::create(places_.nodes)),
         spawner_(program_, places_.nodes, segment_->fd(),
-                 options.bind == Bind::core || options.report_bindings, signals_) {}
+                 options.bind == Bind::core || options.report_bindings, signals_) {
+    segment_->hold_launcher_lock();
+  }
 
   // Returns amrun's exit code.
   int run() {

@@ -111,7 +111,8 @@ void Supervisor::node_ended(Node node, int wait_status) {
     any_success_ = true;
     return;
   }
-  if (standing != Standing::left) segment_.mark(node.id, Standing::dead, wait_status);
+  // Also one that had left: it may have been killed between saying so and telling the others.
+  segment_.mark(node.id, standing == Standing::left ? Standing::left : Standing::dead, wait_status);
   if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == last_passed_on_) ended_by_ = last_passed_on_;
   report(node, wait_status, standing);
 

@@ -41,26 +41,37 @@ struct EventState {
     return masked_in(e) && (e == Event::high_message ? high_enabled() : low_enabled());
   }
 
-  /// A low event begins and ends (A.9.1, A.7): LPEE is cleared and set again, nicond saved and put back.
+  /// A low event begins and ends (A.9.1, A.7): LPEE is cleared and set again, nicond saved and put back. Between two of
+  /// them that run at one stretch, next_low().
   void enter_low() noexcept {
     level = Level::low;
     lpee = false;
     onicond = nicond;
+  }
+  void next_low() noexcept {
+    lpee = false;
+    nicond = onicond;
   }
   void leave_low() noexcept {
     level = Level::computation;
     lpee = true;
     nicond = onicond;
   }
-  /// A high event begins and ends: EE is cleared and set again. Returns, and takes back, the level it interrupted.
-  Level enter_high() noexcept {
-    const Level interrupted = level;
+  /// What a high event interrupts, and finds again when it ends.
+  struct Interrupted {
+    Level level;
+    bool lpee;
+  };
+  /// A high event begins and ends: EE is cleared and set again.
+  Interrupted enter_high() noexcept {
+    const Interrupted interrupted{level, lpee};
     level = Level::high;
     ee = false;
     return interrupted;
   }
-  void leave_high(Level interrupted) noexcept {
-    level = interrupted;
+  void leave_high(Interrupted interrupted) noexcept {
+    level = interrupted.level;
+    lpee = interrupted.lpee;
     ee = true;
   }
 };

@@ -199,6 +199,8 @@ class Consumer {
     return control_->starved.load(std::memory_order_relaxed) != 0;
   }
 
+  /// Lines received and released since the start: names the next packet among all that this ring ever carries.
+  [[nodiscard]] std::uint64_t position() const noexcept { return taken_; }
   [[nodiscard]] RingControl& control() noexcept { return *control_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return static_cast<std::size_t>(end_ - begin_); }
 

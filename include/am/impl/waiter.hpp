@@ -54,7 +54,9 @@ class Waiter {
   std::uint32_t yields_;
   std::uint32_t spins_left_;
   std::uint32_t yields_left_;
-  std::uint64_t began_ns_ = 0;  // when patience last began; 0: not slept since
+  std::uint64_t began_ns_ = 0;   // when patience last began; 0: not slept since
+  std::uint64_t looked_ns_ = 0;  // the last sleep() began
+  std::uint64_t waited_ns_ = 0;  // since began_ns_, without the time in which this process was stopped
   std::uint64_t next_report_ns_ = 0;
   std::uint64_t nap_ns_ = 0;
 };

@@ -50,23 +50,31 @@ std::shared_ptr<shm::Segment> open_segment(const Settings& settings) {
                 alone_remedy);
   }
   const auto id = static_cast<NodeId>(settings.rank);
+  const auto standing =
+      static_cast<shm::Standing>(segment->card(id).standing.load(std::memory_order_acquire));
   if (segment->is_alive(id)) {
     throw Error("join the job", place(settings),
                 "node " + std::to_string(id) + " is running already, as process " +
                     std::to_string(segment->card(id).pid) + ": this is a second program in its place",
                 "start one process per node; a program that a node starts must not inherit AM_RANK");
   }
+  if (standing != shm::Standing::absent) {
+    throw Error("join the job", place(settings),
+                "node " + std::to_string(id) + " has run already, as process " +
+                    std::to_string(segment->card(id).pid) + ", and cannot begin anew",
+                "a wrapper that runs two programs one after the other needs an amrun for each");
+  }
   return segment;
 }
 
-void die_with_parent() {
+void die_with_parent(const shm::Segment& segment) {
   int signal = 0;
   if (prctl(PR_GET_PDEATHSIG, &signal) == 0 && signal != 0) return;  // amrun's wish, or the program's own
   const pid_t parent = getppid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The signal is sent when the parent dies from now on; one that died before the call is seen by the new
-  // parent.
-  if (getppid() != parent) {
+  // The signal is sent when the parent dies from now on. One that died before is seen by the new parent, or, where it
+  // had died before we asked for our parent at all, by amrun's lock: amrun's death is what kills a wrapper.
+  if (getppid() != parent || segment.launcher_has_ended()) {
     throw Error("join the job", "the launcher ended while this node was starting", "start the job again");
   }
 }
@@ -76,7 +84,7 @@ void die_with_parent() {
 Job join_amrun(const Settings& settings) {
   Job job;
   job.segment = open_segment(settings);
-  die_with_parent();
+  die_with_parent(*job.segment);
   job.id = static_cast<NodeId>(settings.rank);
   job.size = job.segment->nodes();
   job.found = "amrun";

@@ -19,10 +19,15 @@ void report(const faults::Plan& plan) {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_faults(Transport& network, const core::Settings& settings, NodeId self) {
+std::unique_ptr<Transport> make_faults(Transport& network, const core::Settings& settings, NodeId self,
+                                       NodeId nodes) {
   const faults::Plan plan = faults::parse_plan(settings.faults);
   if (!plan.asks_for_something()) return nullptr;
   if (settings.verbose && self == 0) report(plan);
+  if (plan.kill && plan.kill->node >= nodes && self == 0) {
+    std::fprintf(stderr, "am: AM_FAULTS=%s kills nobody: there is no node %u among the job's %u\n",
+                 settings.faults.c_str(), plan.kill->node, nodes);
+  }
   return std::make_unique<faults::FaultyTransport>(network, plan, self);
 }
 

@@ -11,7 +11,8 @@ namespace am {
 
 /// A decorator around `network`, which must outlive it, that does what AM_FAULTS asks for; null when it asks for nothing.
 /// Throws am::Error on a malformed plan.
-std::unique_ptr<Transport> make_faults(Transport& network, const core::Settings& settings, NodeId self);
+std::unique_ptr<Transport> make_faults(Transport& network, const core::Settings& settings, NodeId self,
+                                       NodeId nodes);
 
 /// Throws am::Error when the plan kills a node, which in a job of threads would end all of them.
 void check_faults_for_threads(const core::Settings& settings);

@@ -66,7 +66,7 @@ void FaultyTransport::end_this_process(const char* when) const noexcept {
   for (;;) pause();
 }
 
-bool FaultyTransport::holds_back(Link& link) {
+bool FaultyTransport::keeps(Link& link) {
   if (!link.decided) {
     link.decided = true;
     if (delays_.falls(plan_.delay)) {
@@ -80,7 +80,7 @@ bool FaultyTransport::holds_back(Link& link) {
 Transport::View FaultyTransport::receive(Priority priority) noexcept {
   for (;;) {
     const View view = network_.receive(priority);
-    if (!view || !holds_back(link(view.source, priority))) return view;
+    if (!view || !keeps(link(view.source, priority))) return view;
     network_.defer(view);
   }
 }
@@ -95,9 +95,9 @@ bool FaultyTransport::progress() noexcept {
   return network_.progress();
 }
 
-void FaultyTransport::park(std::uint64_t until_ns) noexcept {
+void FaultyTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
   const bool refused = std::exchange(refused_last_, false);
-  if (!refused && round_ >= all_free_at_) network_.park(until_ns);
+  if (!refused && !holds_back()) network_.park(until_ns, wanted);
 }
 
 }  // namespace am::faults

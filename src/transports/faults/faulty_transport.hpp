@@ -47,7 +47,8 @@ class FaultyTransport final : public Transport {
   void release(const View& view) noexcept override;
   void defer(const View& view) noexcept override { network_.defer(view); }
   bool progress() noexcept override;
-  void park(std::uint64_t until_ns) noexcept override;
+  void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
+  [[nodiscard]] bool holds_back() const noexcept override { return round_ < all_free_at_; }
   void close(NodeId peer) noexcept override { network_.close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return network_.queued(to, priority);
@@ -62,7 +63,7 @@ class FaultyTransport final : public Transport {
   };
   [[nodiscard]] Link& link(NodeId peer, Priority priority);
   /// Whether the packet at the head of a link stays held back in this round.
-  [[nodiscard]] bool holds_back(Link& link);
+  [[nodiscard]] bool keeps(Link& link);
   [[noreturn]] void end_this_process(const char* when) const noexcept;
 
   Transport& network_;

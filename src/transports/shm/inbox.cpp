@@ -5,9 +5,10 @@
 
 namespace am::shm {
 
-void Inbox::answer_doorbells() noexcept {
+bool Inbox::answer_doorbells() noexcept {
   // Acquire pairs with the release of the bits in ShmTransport::ring_doorbell; the packet itself needs R1 only.
   std::uint64_t words = summary_->exchange(0, std::memory_order_acquire);
+  const bool rung = words != 0;
   std::atomic<std::uint64_t>* doorbells = segment_.doorbells(self_, priority_);
   for (; words != 0; words &= words - 1) {
     const auto word = static_cast<NodeId>(std::countr_zero(words));
@@ -18,6 +19,7 @@ void Inbox::answer_doorbells() noexcept {
       if (from < segment_.nodes()) warm(connect(from));
     }
   }
+  return rung;
 }
 
 Inbox::Inbound& Inbox::connect(NodeId from) noexcept {
@@ -79,12 +81,14 @@ void Inbox::cool_all() noexcept {
   cursor_ = visited_ = 0;
 }
 
-bool Inbox::look_everywhere() noexcept {
-  answer_doorbells();
+bool Inbox::look_everywhere(bool packets_wanted) noexcept {
+  bool found = answer_doorbells();
   for (Inbound* in : connected_) {
-    if (in->ring.receive() != nullptr) warm(*in);
+    if (in->ring.receive() == nullptr) continue;
+    warm(*in);
+    found = found || (packets_wanted && in->deferred_at != 1 + in->ring.position());
   }
-  return !hot_.empty();
+  return found;
 }
 
 }  // namespace am::shm

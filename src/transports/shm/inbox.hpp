@@ -25,6 +25,7 @@ class Inbox {
     NodeId from;
     std::uint32_t idle_rounds;  // calls of look_after_idle() since its last packet
     std::uint32_t burst;        // packets since the ring was last found empty
+    std::uint64_t deferred_at;  // 1 + the position of the packet that was deferred last
     bool hot;
   };
 
@@ -73,7 +74,11 @@ class Inbox {
   }
 
   /// Leaves the ring that receive() returned last until the next round.
-  void skip() noexcept { next(); }
+  void skip() noexcept {
+    Inbound& in = *hot_[cursor_];
+    in.deferred_at = 1 + in.ring.position();
+    next();
+  }
 
   /// Looks at one cold ring; call it every so many rounds.
   void rotate() noexcept;
@@ -81,8 +86,9 @@ class Inbox {
   void look_after_idle() noexcept;
   /// Takes every hot ring off the list, so that every sender rings from now on.
   void cool_all() noexcept;
-  /// Looks at every ring that was ever used and makes those hot that have something. True when there was one.
-  bool look_everywhere() noexcept;
+  /// Looks at every ring that was ever used and makes those hot that have something. True when a doorbell had been rung,
+  /// or, if packets are wanted, when there was one that was not deferred.
+  bool look_everywhere(bool packets_wanted) noexcept;
 
  private:
   void found_empty(Inbound& in) noexcept {
@@ -95,7 +101,7 @@ class Inbox {
     ++visited_;
     if (++cursor_ >= hot_.size()) cursor_ = 0;
   }
-  void answer_doorbells() noexcept;
+  bool answer_doorbells() noexcept;
   Inbound& connect(NodeId from) noexcept;
   void warm(Inbound& in) noexcept;
   void cool(Inbound& in) noexcept;

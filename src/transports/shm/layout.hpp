@@ -34,6 +34,7 @@ struct JobHeader {
   std::uint32_t nodes;
   std::uint64_t bytes;      ///< of the whole file
   std::uint64_t epoch_ns;   ///< CLOCK_MONOTONIC when the job began: Count is zero there
+  std::int32_t launcher;    ///< pid of amrun; 0: the nodes were started by something else
   std::uint32_t cpu_quota;  ///< processors that the container grants, as node 0 sees it; 0: no limit
 
   alignas(line)
@@ -83,17 +84,18 @@ struct HandlerName {
   char text[128];
 };
 
-inline constexpr std::uint32_t low_lines = 184;
+inline constexpr std::uint32_t low_lines = 170;
 inline constexpr std::uint32_t high_lines = 64;
 
-/// Both rings from one sender to one receiver: 16 KiB.
+/// Both rings from one sender to one receiver: 15 KiB, so that both directions of a pair, and what is counted about it,
+/// stay below 32.
 struct PairBlock {
   impl::RingControl control[2];  ///< by priority
   impl::Packet low[low_lines];
   impl::Packet high[high_lines];
 };
-static_assert(sizeof(PairBlock) <= 4 * page_bytes);
-inline constexpr std::size_t pair_stride = 4 * page_bytes;
+static_assert(sizeof(PairBlock) == 15 * 1024);
+inline constexpr std::size_t pair_stride = sizeof(PairBlock);
 
 class Layout {
  public:

@@ -17,8 +17,24 @@ namespace am::shm {
 namespace {
 
 constexpr off_t life_lock_base = 1;  // any byte will do: locks need no data behind them
+constexpr off_t launcher_lock = life_lock_base + max_nodes;
 
-Error system_error(const char* what, const char* remedy) {
+struct flock lock_of(off_t byte) noexcept {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = 1;
+  return lock;
+}
+
+/// Whether another process holds the lock, or the system does not say.
+bool is_locked(int fd, off_t byte) noexcept {
+  struct flock lock = lock_of(byte);
+  return fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+Error system_error(const char* what, const std::string& remedy) {
   return Error(what, std::strerror(errno), remedy);  // NOLINT(concurrency-mt-unsafe): set-up, one thread
 }
 
@@ -101,8 +117,10 @@ std::shared_ptr<Segment> Segment::create(NodeId nodes) {
   check_file_size_limit(layout.file_bytes());
   const int fd = anonymous_file();
   if (ftruncate(fd, static_cast<off_t>(layout.file_bytes())) != 0) {
-    const Error error =
-        system_error("size the job's shared memory", "raise the file size limit: ulimit -f unlimited");
+    const Error error = system_error(
+        "size the job's shared memory",
+        "allow memfd_create, which this sandbox forbids: no other file system holds a sparse file of " +
+            std::to_string(layout.file_bytes() >> 40) + " TiB");
     close(fd);
     throw error;
   }
@@ -135,7 +153,7 @@ bool Segment::commit_pair(NodeId receiver, NodeId sender) const noexcept {
   do {
     result = fallocate(fd_, FALLOC_FL_KEEP_SIZE, offset, pair_stride);
   } while (result != 0 && errno == EINTR);
-  return result == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
+  return result == 0 || (errno != ENOSPC && errno != ENOMEM && errno != EDQUOT);
 }
 
 std::byte* Segment::map_user(NodeId node) {
@@ -161,6 +179,15 @@ void Segment::mark(NodeId node, Standing standing, int wait_status) noexcept {
   for (NodeId other = 0; other < nodes_; ++other) wake(other);
 }
 
+void Segment::nudge(NodeId node) noexcept {
+  constexpr auto low = static_cast<std::size_t>(Priority::low);
+  // Release pairs with Inbox::answer_doorbells.
+  doorbells(node, Priority::low)[node / 64].fetch_or(std::uint64_t{1} << (node % 64),
+                                                     std::memory_order_release);
+  card(node).doorbell_summary[low].fetch_or(std::uint64_t{1} << (node / 64), std::memory_order_release);
+  wake(node);
+}
+
 void Segment::wake(NodeId node) noexcept {
   std::atomic<std::uint32_t>& asleep = card(node).asleep;
   // Sleepers pair with this by membarrier (shm_transport.cpp, park): relaxed is enough here.
@@ -171,11 +198,7 @@ void Segment::wake(NodeId node) noexcept {
 }
 
 void Segment::hold_life_lock(NodeId node) {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = life_lock_base + static_cast<off_t>(node);
-  lock.l_len = 1;
+  struct flock lock = lock_of(life_lock_base + static_cast<off_t>(node));
   if (fcntl(fd_, F_SETLK, &lock) != 0) {
     throw Error("join the job", "node " + std::to_string(node) + " is already taken by another process",
                 "start one process per node");
@@ -183,12 +206,18 @@ void Segment::hold_life_lock(NodeId node) {
 }
 
 bool Segment::is_alive(NodeId node) const noexcept {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = life_lock_base + static_cast<off_t>(node);
-  lock.l_len = 1;
-  return fcntl(fd_, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+  return is_locked(fd_, life_lock_base + static_cast<off_t>(node));
+}
+
+void Segment::hold_launcher_lock() {
+  struct flock lock = lock_of(launcher_lock);
+  if (fcntl(fd_, F_SETLK, &lock) != 0)
+    throw system_error("create a job", "run `aminfo --doctor`: the file system refuses locks");
+  job().launcher = getpid();
+}
+
+bool Segment::launcher_has_ended() const noexcept {
+  return job().launcher != 0 && !is_locked(fd_, launcher_lock);
 }
 
 }  // namespace am::shm

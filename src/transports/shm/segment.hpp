@@ -54,7 +54,7 @@ class Segment {
   }
 
   /// Makes sure that the pages of a pair exist, so that a machine short of memory says so here and not by a signal in
-  /// the middle of a send. False when there is no memory.
+  /// the middle of a send. False when there is no memory; true also where the system does not make them in advance.
   [[nodiscard]] bool commit_pair(NodeId receiver, NodeId sender) const noexcept;
 
   /// A node's user segment, mapped on first use: `bytes` as on its card. Thread-safe. Throws am::Error.
@@ -63,6 +63,9 @@ class Segment {
   /// Nodes that are found dead: marks the card and tells every node by the deaths counter and a wake-up.
   /// Any process that has the segment may call it, from any thread.
   void mark(NodeId node, Standing standing, int wait_status) noexcept;
+  /// Rings a node's doorbell, as if it had sent itself something: if it is about to sleep it looks again, and if it
+  /// sleeps it wakes up. Thread-safe.
+  void nudge(NodeId node) noexcept;
   /// Wakes a node that sleeps. Thread-safe.
   void wake(NodeId node) noexcept;
 
@@ -70,6 +73,9 @@ class Segment {
   /// however it ends. `is_alive` asks for another process's lock. Not for jobs of threads.
   void hold_life_lock(NodeId node);
   [[nodiscard]] bool is_alive(NodeId node) const noexcept;
+  /// The same for the launcher that made the segment: amrun. False where there is none.
+  void hold_launcher_lock();
+  [[nodiscard]] bool launcher_has_ended() const noexcept;
 
  private:
   Segment(int fd, NodeId nodes, int protection);

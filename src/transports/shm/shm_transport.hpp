@@ -5,6 +5,8 @@
 // concrete type. Used by the owning node's thread only.
 #pragma once
 
+#include <array>
+
 #include "transports/shm/inbox.hpp"
 #include "transports/transport.hpp"
 
@@ -42,7 +44,7 @@ class ShmTransport final : public Transport {
   [[nodiscard]] bool look(Priority priority) noexcept { return inbox(priority).look(); }
   /// Due every 64 rounds or so: rings that were quiet lately, and those whose doorbell was missed.
   void look_after_quiet_rings() noexcept;
-  void park(std::uint64_t until_ns) noexcept override;
+  void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
   void close(NodeId peer) noexcept override;
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return producers_[index(to, priority)].queued();
@@ -61,7 +63,14 @@ class ShmTransport final : public Transport {
     return inboxes_[static_cast<std::size_t>(priority)];
   }
   [[nodiscard]] Status connect(NodeId to) noexcept;
+  /// A ring that had no room for so many lines.
+  struct Refusal {
+    impl::Producer* ring;
+    std::size_t lines;
+  };
+  void remember(impl::Producer& ring, std::size_t lines) noexcept;
   void set_starved(bool starved) noexcept;
+  [[nodiscard]] bool credit_came() noexcept;
 
   std::shared_ptr<Segment> segment_;
   const NodeId self_;
@@ -69,9 +78,12 @@ class ShmTransport final : public Transport {
   ZeroedArray<bool> closed_;
   Inbox inboxes_[2];
   std::uint32_t rounds_ = 0;
-  impl::Producer* refused_ =
-      nullptr;  // the ring of the last claim answered `again`: park waits for its credit too
-  std::size_t refused_lines_ = 0;
+  // Claims answered `again` since the last park, which waits for their credit, too. Of more than these it knows only
+  // that there were more, and sleeps shortly.
+  std::array<Refusal, 8> refusals_{};
+  std::size_t refused_ = 0;
+  bool refused_more_ = false;
+  bool told_of_no_memory_ = false;
 };
 
 }  // namespace am::shm

@@ -43,9 +43,11 @@ bool SkeletonTransport::progress() noexcept {
   return false;
 }
 
-void SkeletonTransport::park(std::uint64_t until_ns) noexcept {
-  for (const Queue& q : queues_) {
-    if (q.sent != q.released) return;
+void SkeletonTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
+  for (const Priority priority : {Priority::low, Priority::high}) {
+    const Queue& q = queue(priority);
+    const bool asked_for = priority == Priority::high ? wanted.high : wanted.low;
+    if (asked_for && !q.deferred && q.sent != q.released) return;
   }
   // Nobody else sends: nothing can come before the time is up.
   const timespec until{static_cast<std::time_t>(until_ns / 1'000'000'000),

@@ -57,10 +57,10 @@ class SkeletonTransport final : public Transport {
   /// in every poll, so a progress that finds nothing should cost nanoseconds.
   bool progress() noexcept override;
 
-  /// Fifth: sleep. Until a packet comes, until a claim that was answered `again` may succeed, or until `until_ns`. A
+  /// Fifth: sleep. Until a packet comes whose priority is wanted, until a claim that was answered `again` may succeed, or until `until_ns`. A
   /// wake-up for no reason is free; one that is lost costs its waiter up to 16 ms: look once more after announcing the
   /// sleep and before sleeping.
-  void park(std::uint64_t until_ns) noexcept override;
+  void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
 
   /// Last: a peer that is gone. Its claims answer `unreachable` from now on; what it had sent may still be received.
   void close(NodeId peer) noexcept override;

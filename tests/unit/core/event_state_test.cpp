@@ -87,8 +87,8 @@ TEST(EventState, TheEnablesShowTheLevel) {
   state.enter_low();
   EXPECT_TRUE(state.ee);
   EXPECT_FALSE(state.lpee);
-  const Level interrupted = state.enter_high();
-  EXPECT_EQ(interrupted, Level::low);
+  const auto interrupted = state.enter_high();
+  EXPECT_EQ(interrupted.level, Level::low);
   EXPECT_FALSE(state.ee);
   EXPECT_FALSE(state.lpee);
   state.leave_high(interrupted);
@@ -122,12 +122,34 @@ TEST(EventState, ALowEventKeepsTheComputationsCondition) {
   }
 }
 
+/// A.9.1 for each of several low events that run at one stretch: none sees what the one before it left.
+TEST(EventState, ConsecutiveLowEventsBeginAlike) {
+  EventState state;
+  state.enter_low();
+  state.nicond = false;  // a send of the first
+  state.lpee = true;     // allowed to nobody, and kept by nobody
+  state.next_low();
+  EXPECT_TRUE(state.nicond);
+  EXPECT_FALSE(state.lpee);
+}
+
+TEST(EventState, AHighEventLeavesTheEnablesAsItFoundThem) {
+  for (const bool before : {false, true}) {
+    EventState state;
+    state.lpee = before;
+    const auto interrupted = state.enter_high();
+    state.lpee = !before;
+    state.leave_high(interrupted);
+    EXPECT_EQ(state.lpee, before);
+  }
+}
+
 /// A.9.1: "It is not necessary to preserve the nicond bit for a high priority message": it is the handler's to restore.
 TEST(EventState, AHighEventLeavesTheConditionAsItIs) {
   EventState state;
   state.nicond = true;
   state.onicond = true;
-  const Level interrupted = state.enter_high();
+  const auto interrupted = state.enter_high();
   EXPECT_TRUE(state.onicond);
   state.nicond = false;
   state.leave_high(interrupted);

@@ -58,6 +58,15 @@ TEST_F(AmrunJob, IsJoined) {
             FD_CLOEXEC);  // programs that the node starts are not in its place
 }
 
+TEST_F(AmrunJob, APlaceThatWasTakenBeforeIsAnError) {
+  for (const shm::Standing standing : {shm::Standing::joined, shm::Standing::left, shm::Standing::dead}) {
+    segment_->card(1).standing.store(static_cast<std::uint32_t>(standing));
+    segment_->card(1).pid = 4711;
+    EXPECT_THAT(error_of(settings(1)),
+                AllOf(HasSubstr("node 1 has run already, as process 4711"), HasSubstr("an amrun for each")));
+  }
+}
+
 TEST_F(AmrunJob, OfAnotherSizeIsAnError) {
   Settings other = settings(0);
   other.size = 4;

@@ -1,5 +1,7 @@
 // The T1's registers as a view: every bit is what the rest of the interface says, and what is written there counts here.
 #include <gtest/gtest.h>
+#include <am/draft.hpp>
+#include <am/multicast.hpp>
 #include <am/registers.hpp>
 
 #include <string>
@@ -228,6 +230,70 @@ void fail_a_send(Request& request) {
 }
 
 /// A.9.1, A.7: a low handler's sends do not disturb the condition of the computation that it interrupts.
+TEST(Registers, NicondIsClearAfterASendThatWasNotAccepted) {
+  test::run_alone([](Node& node) {
+    Seen seen;
+    node.attach(seen);
+    const Registers t1(node);
+    const char byte = 0;
+    const auto clear_after = [&](auto&& refused, std::string_view what) {
+      check(node.try_request<low>(0) == Status::ok, "a send that is accepted");
+      check((t1.nistat() & nistat::nicond) != 0, "sets it");
+      check(refused() != Status::ok, what);
+      check((t1.nistat() & nistat::nicond) == 0, what);
+    };
+    clear_after([&] { return node.try_request<low>(7); }, "no such node");
+    clear_after([&] { return node.try_multicast<low>(Group{7}); }, "no such member");
+    clear_after(
+        [&] { return node.try_prepare<low_payload>(7, 8, std::uint32_t{0}, std::uint64_t{0}).status(); },
+        "a draft to no node");
+    clear_after(
+        [&] {
+          return node.try_request<low_payload>(0, 0u, std::uint64_t{0}, Payload(&byte, std::size_t{1} << 62));
+        },
+        "too big");
+  });
+}
+
+/// A handler that sends to nobody, and what nicond was before.
+struct Failures {
+  std::vector<bool> nicond;
+  void fail(Request& request) {
+    nicond.push_back((Registers(request.node()).nistat() & nistat::nicond) != 0);
+    static_cast<void>(request.try_request<low>(7));
+  }
+};
+
+/// A.9.1 for every low event, also where one poll runs several.
+TEST(Registers, EachLowHandlerBeginsWithTheComputationsNicond) {
+  test::run_alone([](Node& node) {
+    Failures seen;
+    node.attach(seen);
+    for (int i = 0; i < 3; ++i) check(node.request<&Failures::fail>(0) == Status::ok, "request");
+    node.wait_until([&] { return seen.nicond.size() == 3; });
+    for (const bool nicond : seen.nicond) check(nicond, "nicond of the computation's last send");
+  });
+}
+
+struct Disabler {
+  bool came = false;
+  void disable(Reply& reply) {
+    reply.node().enable_low_events(false);
+    came = true;
+  }
+};
+
+/// A.9.1: what interrupts finds the enables as they were, and leaves them so.
+TEST(Registers, AReplyHandlersEnableEndsWithIt) {
+  test::run_alone([](Node& node) {
+    Disabler seen;
+    node.attach(seen);
+    check(node.reply_to<&Disabler::disable>(0) == Status::ok, "reply_to");
+    node.wait_until([&] { return seen.came; });
+    check((Registers(node).nistat() & nistat::lpee) != 0, "low events are enabled as before");
+  });
+}
+
 TEST(Registers, ALowHandlerSavesNicondIntoOnicond) {
   test::run_alone([](Node& node) {
     constexpr std::uint32_t both = nistat::nicond | nistat::onicond;

@@ -91,7 +91,7 @@ class FakeTransport final : public am::Transport {
     ++rounds;
     return false;
   }
-  void park(std::uint64_t) noexcept override { ++parks; }
+  void park(std::uint64_t, Wanted) noexcept override { ++parks; }
   void close(NodeId peer) noexcept override { closed_.insert(peer); }
   [[nodiscard]] std::size_t queued(NodeId, Priority) const noexcept override { return 0; }
 

@@ -93,12 +93,12 @@ TEST(FaultPlan, NamesThePartThatIsWrong) {
 TEST(MakeFaults, IsNothingWhereNothingIsAskedFor) {
   test::FakeTransport network;
   core::Settings settings;
-  EXPECT_EQ(make_faults(network, settings, 0), nullptr);
+  EXPECT_EQ(make_faults(network, settings, 0, 4), nullptr);
   settings.faults = "seed=5,refuse=0";
-  EXPECT_EQ(make_faults(network, settings, 0), nullptr);
+  EXPECT_EQ(make_faults(network, settings, 0, 4), nullptr);
   settings.faults = "refuse=0.5";
-  ASSERT_NE(make_faults(network, settings, 0), nullptr);
-  EXPECT_EQ(make_faults(network, settings, 0)->name(), "fake with faults");
+  ASSERT_NE(make_faults(network, settings, 0, 4), nullptr);
+  EXPECT_EQ(make_faults(network, settings, 0, 4)->name(), "fake with faults");
 }
 
 TEST(MakeFaults, TellsTheSeedOncePerJob) {
@@ -107,8 +107,11 @@ TEST(MakeFaults, TellsTheSeedOncePerJob) {
   settings.verbose = true;
   settings.faults = "seed=42,refuse=0.5,kill=7@9";
   testing::internal::CaptureStderr();
-  for (NodeId node = 0; node < 4; ++node) static_cast<void>(make_faults(network, settings, node));
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "am: faults: seed=42,refuse=0.5,delay=0,kill=7@9\n");
+  for (NodeId node = 0; node < 4; ++node) static_cast<void>(make_faults(network, settings, node, 4));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "am: faults: seed=42,refuse=0.5,delay=0,kill=7@9\n"
+            "am: AM_FAULTS=seed=42,refuse=0.5,kill=7@9 kills nobody: "
+            "there is no node 7 among the job's 4\n");
 }
 
 TEST(MakeFaults, AJobOfThreadsKillsNoNode) {
@@ -188,9 +191,9 @@ TEST(Refuse, AParkRightAfterItDoesNotSleep) {
   test::FakeTransport network;
   FaultyTransport faulty(network, {.seed = 1, .refuse = 1, .delay = 0, .kill = {}}, 0);
   ASSERT_EQ(faulty.claim(1, Priority::low, 0).status, Status::again);
-  faulty.park(0);
+  faulty.park(0, {});
   EXPECT_EQ(network.parks, 0u) << "nobody would wake it: the network has room";
-  faulty.park(0);
+  faulty.park(0, {});
   EXPECT_EQ(network.parks, 1u);
 }
 
@@ -291,15 +294,15 @@ TEST(Delay, APacketThatCoreDefersComesBackInTheNextRound) {
 TEST(Delay, NobodySleepsOnAPacketThatIsHeldBack) {
   test::FakeTransport network;
   FaultyTransport faulty(network, {.seed = 3, .refuse = 0, .delay = 1, .kill = {}}, 0);
-  faulty.park(0);
+  faulty.park(0, {});
   EXPECT_EQ(network.parks, 1u);
   network.arrive(1, Priority::low, 1);
   faulty.progress();
   ASSERT_FALSE(faulty.receive(Priority::low));
-  faulty.park(0);
+  faulty.park(0, {});
   EXPECT_EQ(network.parks, 1u);
   while (!faulty.receive(Priority::low)) faulty.progress();
-  faulty.park(0);
+  faulty.park(0, {});
   EXPECT_EQ(network.parks, 2u);
 }
 

@@ -98,9 +98,9 @@ TEST(Skeleton, NobodyElseIsThereAndNobodyAtAllAfterClose) {
 TEST(Skeleton, DoesNotSleepOnAPacket) {
   SkeletonTransport network(self);
   ASSERT_EQ(send(network, Priority::low, 1), Status::ok);
-  network.park(UINT64_MAX);  // for ever, if it slept
+  network.park(UINT64_MAX, {});  // for ever, if it slept
   network.release(network.receive(Priority::low));
-  network.park(0);  // a time that has passed
+  network.park(0, {});  // a time that has passed
 }
 
 }  // namespace

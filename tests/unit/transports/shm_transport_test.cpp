@@ -1,0 +1,105 @@
+// Two nodes' ends of the shared-memory network in one thread: what park() sleeps on, and what it does not sleep on.
+// Claim, commit and receive are tested by the ring's own test and by the whole conformance suite.
+#include "transports/shm/shm_transport.hpp"
+
+#include <gtest/gtest.h>
+
+namespace am::shm {
+namespace {
+
+constexpr Transport::Wanted both{.high = true, .low = true};
+constexpr Transport::Wanted high_only{.high = true, .low = false};
+constexpr Transport::Wanted nothing{.high = false, .low = false};
+constexpr std::uint64_t for_ever = UINT64_MAX / 2;  // a park that sleeps on this hangs the test
+constexpr std::uint64_t nap_ns = 20'000'000;
+
+class Park : public ::testing::Test {
+ protected:
+  /// Whether park() sleeps until the time it was given.
+  static bool sleeps(ShmTransport& node, Transport::Wanted wanted) {
+    const std::uint64_t until = monotonic_ns() + nap_ns;
+    node.park(until, wanted);
+    return monotonic_ns() >= until;
+  }
+  static Status send(ShmTransport& from, NodeId to, Priority priority) {
+    const Transport::Slot slot = from.claim(to, priority, 0);
+    if (slot.status == Status::ok) from.commit(slot, impl::Header::make(0, 0, 0, 0));
+    return slot.status;
+  }
+  static void fill(ShmTransport& from, NodeId to, Priority priority) {
+    while (send(from, to, priority) == Status::ok) {
+    }
+  }
+
+  std::shared_ptr<Segment> segment_ = Segment::create(12);
+  ShmTransport a_{segment_, 0};
+  ShmTransport b_{segment_, 1};
+};
+
+TEST_F(Park, DoesNotSleepOnAPacketThatIsWanted) {
+  for (const Priority priority : {Priority::low, Priority::high}) {
+    ASSERT_EQ(send(a_, 1, priority), Status::ok);
+    b_.park(for_ever, both);
+    b_.progress();
+    b_.release(b_.receive(priority));
+  }
+}
+
+TEST_F(Park, SleepsOnAPacketThatIsNotWanted) {
+  ASSERT_EQ(send(a_, 1, Priority::low), Status::ok);
+  b_.park(for_ever, high_only);  // the doorbell is news, once
+  EXPECT_TRUE(sleeps(b_, high_only));
+  EXPECT_TRUE(sleeps(b_, nothing));
+  b_.park(for_ever, both);
+  ASSERT_EQ(send(a_, 1, Priority::high), Status::ok);
+  b_.park(for_ever, high_only);
+}
+
+TEST_F(Park, SleepsOnAPacketThatWasDeferredButNotOnTheNextOne) {
+  ASSERT_EQ(send(a_, 1, Priority::low), Status::ok);
+  b_.progress();
+  const Transport::View view = b_.receive(Priority::low);
+  ASSERT_TRUE(view);
+  b_.defer(view);
+  EXPECT_TRUE(sleeps(b_, both));
+  b_.progress();
+  ASSERT_TRUE(b_.receive(Priority::low)) << "it is still there";
+  ASSERT_EQ(send(a_, 1, Priority::low), Status::ok);  // behind it, and so out of reach
+  b_.release(b_.receive(Priority::low));
+  b_.park(for_ever, both);  // the second one, which nobody has deferred
+}
+
+TEST_F(Park, WakesForTheCreditOfEveryRingThatRefused) {
+  ShmTransport c(segment_, 2);
+  fill(a_, 1, Priority::low);
+  fill(a_, 2, Priority::low);
+  ASSERT_TRUE(sleeps(a_, both)) << "both are full";
+  for (ShmTransport* const receiver : {&b_, &c}) {
+    EXPECT_EQ(send(a_, 1, Priority::low), Status::again);
+    EXPECT_EQ(send(a_, 2, Priority::low), Status::again);
+    receiver->progress();
+    while (const Transport::View view = receiver->receive(Priority::low)) receiver->release(view);
+    a_.park(for_ever, both);
+    fill(a_, receiver == &b_ ? 1 : 2, Priority::low);
+  }
+}
+
+TEST_F(Park, SleepsShortlyWhereMoreRingsRefusedThanItRemembers) {
+  for (NodeId to = 1; to < segment_->nodes(); ++to) fill(a_, to, Priority::low);
+  a_.park(for_ever, both);
+  EXPECT_TRUE(sleeps(a_, both)) << "the next one waits for nobody";
+}
+
+TEST_F(Park, ANudgeIsNews) {
+  segment_->nudge(1);
+  b_.park(for_ever, nothing);
+  EXPECT_TRUE(sleeps(b_, nothing));
+}
+
+TEST(Segment, TellsWhetherItsLauncherHasEnded) {
+  const std::shared_ptr<Segment> segment = Segment::create(1);
+  EXPECT_FALSE(segment->launcher_has_ended()) << "it never had one";
+}
+
+}  // namespace
+}  // namespace am::shm
