@@ -1,9 +1,14 @@
 // Operations of all nodes of the job together. Every node calls the same ones in the same order, with values of the same
 // size; a difference is an am::Error on the node that meets it. Node::barrier is one of them.
 //
-// They travel as messages, so a node in one of them polls, and handlers may run. Not from a handler. A node whose part is
-// done goes on: broadcast and reduce do not wait for everybody. They need every node: when one has died they throw
-// am::Error.
+// They travel as messages, so a node in one of them polls, and handlers and posts may run. Not from a handler. From a post
+// only where its node is not inside another one of them (or a barrier): one at a time, or am::Error names both. A node
+// whose part is done goes on: broadcast and reduce do not wait for everybody. They need every node: when one has died they
+// throw am::Error.
+//
+// A handler or post that throws meanwhile does not end a collective half way: it goes on, and throws the first exception
+// when it is complete on this node. The results in a std::span are then in place; one that would have been returned is
+// lost. An am::Error of the collective itself means that it is not complete; an exception from before is nested in it.
 //
 // Reductions combine the values in the order of the node ids, always grouped the same way: the result is the same on
 // every node, for every root and in every run, for floating-point values, too. `op(a, b)` is associative; it need not be

@@ -78,7 +78,9 @@ template <class T>
 }
 
 /// The same on every node, at the same offset: p.on(peer) is the peer's. Collective: all nodes call it with the same
-/// count. It returns when all have, so the peers' parts may be used at once. Throws on every node if one has no room.
+/// count. It returns when all have, so the peers' parts may be used at once. Throws on every node if one has no room, and
+/// where a collective does (am/collectives.hpp); but what a handler throws meanwhile leaves the next call that makes
+/// progress, for the peers count on the caller to have the pointer.
 template <class T>
 [[nodiscard]] GlobalPtr<T> allocate_symmetric(Node& node, std::size_t count = 1) {
   static_assert(alignof(T) <= impl::block_alignment,

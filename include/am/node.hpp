@@ -118,7 +118,9 @@ class Node {
   }
 
   /// Returns when every node of the job has entered. Polls meanwhile. Everything that this node wrote before with put
-  /// is visible to all nodes afterwards; messages may still be on their way.
+  /// is visible to all nodes afterwards; messages may still be on their way. Throws what a handler or post threw meanwhile
+  /// when the barrier is complete, and am::Error when a node that it needs is gone, or when it is called by a post that
+  /// runs inside another barrier or collective of this node.
   void barrier();
 
   /// Runs f(node) in this node's computation, in one of the next polls, in order. Allocates. From anywhere on this

@@ -7,12 +7,14 @@
 #include <string>
 
 #include "core/engine.hpp"
+#include "core/operation.hpp"
 
 namespace am {
 
 namespace {
 
 using core::GlobalMemory;
+using core::Operation;
 using core::SegmentHeap;
 
 std::string name_of(NodeId node) { return "node " + std::to_string(node); }
@@ -35,21 +37,23 @@ constexpr const char* symmetric_what = "allocate symmetric memory";
 constexpr const char* collective_remedy =
     "all nodes allocate and give back symmetric memory in the same order, alike";
 
-void check(const Node& node, const Agreement& all) {
+void check(const Operation& operation, const Agreement& all) {
+  const std::string where = name_of(operation.node().id());
   if (all.least_bytes != all.most_bytes) {
-    throw Error(symmetric_what, name_of(node.id()),
-                "the nodes ask for different sizes, from " + std::to_string(all.least_bytes) + " to " +
-                    std::to_string(all.most_bytes) + " bytes",
-                collective_remedy);
+    operation.fail({symmetric_what, where,
+                    "the nodes ask for different sizes, from " + std::to_string(all.least_bytes) + " to " +
+                        std::to_string(all.most_bytes) + " bytes",
+                    collective_remedy});
   }
   if (all.without_room != Agreement::nobody) {
-    throw Error(symmetric_what, name_of(node.id()),
-                name_of(all.without_room) + " has no room for " + std::to_string(all.most_bytes) + " bytes",
-                "raise AM_SEGMENT or am::Options::segment_bytes");
+    operation.fail(
+        {symmetric_what, where,
+         name_of(all.without_room) + " has no room for " + std::to_string(all.most_bytes) + " bytes",
+         "raise AM_SEGMENT or am::Options::segment_bytes"});
   }
   if (all.lowest_offset != all.highest_offset) {
-    throw Error(symmetric_what, name_of(node.id()),
-                "the offsets differ: earlier blocks were not treated alike", collective_remedy);
+    operation.fail({symmetric_what, where, "the offsets differ: earlier blocks were not treated alike",
+                    collective_remedy});
   }
 }
 
@@ -77,18 +81,25 @@ GlobalAddress allocate(Node& node, std::size_t bytes) {
   return GlobalAddress::make(node.id(), block->offset);
 }
 
+/// An exception of a handler is not this function's own failure: the peers have their parts and count on this node's, so
+/// the caller has to get the pointer first.
 GlobalAddress allocate_symmetric(Node& node, std::size_t bytes) {
+  Operation operation(node, symmetric_what);
   GlobalMemory& memory = node.engine().memory();
   const auto block = memory.heap().allocate(bytes, SegmentHeap::End::low);
   if (block) clear_if_used(memory, *block, bytes);
   const std::uint64_t offset = block ? block->offset : 0;
-  const Agreement own{bytes, bytes, offset, offset, block ? Agreement::nobody : node.id()};
+  Agreement all{bytes, bytes, offset, offset, block ? Agreement::nobody : node.id()};
   try {
-    check(node, all_reduce(node, own, Agreement::of_both));
-  } catch (const Error&) {
+    auto* of_both = &Agreement::of_both;
+    core::all_reduce_bytes(operation, std::as_writable_bytes(std::span(&all, 1)),
+                           CombineValues<Agreement, decltype(of_both)>(of_both));
+    check(operation, all);
+  } catch (...) {
     if (block) static_cast<void>(memory.heap().release(block->offset));
     throw;
   }
+  operation.complete_and_throw_later();
   return GlobalAddress::make(node.id(), offset);
 }
 

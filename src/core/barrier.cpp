@@ -20,12 +20,15 @@
 // A node that dies or leaves before it arrives. Every node looks at the job's count of deaths before it arrives, and
 // while it waits. Once the count has changed nobody arrives any more, so a barrier that lacks a node stays shut. Whoever
 // notices looks at the counter again before it gives up: a node that left after the barrier opened is no fault.
-#include <am/impl/waiter.hpp>
+//
+// Exceptions out of handlers and posts wait until the barrier is open (Operation): a node that has arrived stays until
+// then, so nobody arrives twice for one barrier, and none is left out.
 #include <string>
 
 #include "core/collectives.hpp"
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
+#include "core/operation.hpp"
 #include "core/peers_gone.hpp"
 
 namespace am {
@@ -33,8 +36,6 @@ namespace am {
 namespace core {
 
 namespace {
-
-constexpr const char* what = "barrier";
 
 void nudge(shm::Segment& segment, NodeId node) noexcept {
   constexpr auto low = static_cast<std::size_t>(Priority::low);
@@ -70,15 +71,17 @@ class Sleeper {
 /// The barrier as this node goes through it.
 class Barrier {
  public:
-  explicit Barrier(Engine& engine) noexcept
-      : engine_(engine), state_(engine.collectives()), job_(engine.segment().job()) {}
+  explicit Barrier(Operation& operation) noexcept
+      : operation_(operation),
+        engine_(operation.engine()),
+        state_(engine_.collectives()),
+        job_(engine_.segment().job()) {}
 
   void pass() {
     give_up_on_the_gone();
     arrive();
-    engine_.poll();  // also for the last one to arrive: a barrier makes progress
+    operation_.poll();  // also for the last one to arrive: a barrier makes progress
     if (!is_open()) wait();
-    state_.in_barrier = false;
   }
 
  private:
@@ -87,10 +90,8 @@ class Barrier {
     return static_cast<std::int32_t>(arrived - state_.barrier_target) >= 0;
   }
 
-  /// Not twice: a handler's exception may have left the barrier half way.
   void arrive() noexcept {
-    if (state_.in_barrier) return;
-    state_.in_barrier = true;
+    arrived_ = true;
     state_.barrier_target += engine_.job().size;
     const std::uint32_t before = job_.barrier_arrived.fetch_add(1, std::memory_order_seq_cst);
     if (before + 1 == state_.barrier_target && job_.barrier_sleepers.load(std::memory_order_seq_cst) != 0) {
@@ -101,36 +102,33 @@ class Barrier {
   }
 
   void wait() {
-    impl::Waiter waiter(engine_, what);
     Sleeper sleeper(job_);
-    for (;;) {
-      const bool worked = engine_.poll() != 0;
-      if (is_open()) return;
+    operation_.wait([&](bool sleeps_next) {
+      if (is_open()) return true;
       if (engine_.any_peer_gone()) give_up_on_the_gone();
-      if (worked) {
-        waiter.worked();
-        continue;
-      }
-      if (waiter.sleeps_next()) {
-        sleeper.announce();
-        if (is_open()) return;
-      }
-      waiter.idle();
-    }
+      if (!sleeps_next) return false;
+      sleeper.announce();
+      return is_open();
+    });
   }
 
   void give_up_on_the_gone() {
     engine_.look_after_peers(false);
     const auto missing = any_gone(engine_);
-    if (missing && !(state_.in_barrier && is_open())) throw peer_gone_error(engine_, what, *missing);
+    if (missing && !(arrived_ && is_open()))
+      operation_.fail(peer_gone_error(engine_, operation_.what(), *missing));
   }
 
+  Operation& operation_;
   Engine& engine_;
   CollectiveState& state_;
   shm::JobHeader& job_;
+  bool arrived_ = false;
 };
 
 }  // namespace
+
+void pass_barrier(Operation& operation) { Barrier(operation).pass(); }
 
 void Engine::must_compute(const char* operation) const {
   if (node_->events_.level != impl::Level::computation) {
@@ -142,8 +140,9 @@ void Engine::must_compute(const char* operation) const {
 }  // namespace core
 
 void Node::barrier() {
-  engine_->must_compute(core::what);
-  core::Barrier(*engine_).pass();
+  core::Operation operation(*this, "barrier");
+  core::pass_barrier(operation);
+  operation.complete();
 }
 
 }  // namespace am

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/engine.hpp"
+#include "core/operation.hpp"
 #include "core/peers_gone.hpp"
 
 namespace am {
@@ -80,16 +81,18 @@ void collective_arrived(Request& request, Round round, Payload data) {
   request.node().engine().collectives().mailbox.arrived(round, request.from(), data);
 }
 
-/// One collective under way on this node.
+/// A round of messages among all nodes, as a part of an operation that is under way on this node.
 class Collective {
  public:
-  Collective(Node& node, Round::Kind kind, NodeId root)
-      : node_(node), engine_(node.engine()), mailbox_(engine_.collectives().mailbox), what_(name_of(kind)) {
-    engine_.must_compute(what_);
-    if (root >= node.size()) {
-      throw Error(what_,
+  Collective(Operation& operation, Round::Kind kind, NodeId root)
+      : operation_(operation),
+        node_(operation.node()),
+        engine_(operation.engine()),
+        mailbox_(engine_.collectives().mailbox) {
+    if (root >= node_.size()) {
+      throw Error(operation_.what(),
                   "there is no node " + std::to_string(root) + ": the job has nodes 0 to " +
-                      std::to_string(node.size() - 1),
+                      std::to_string(node_.size() - 1),
                   "check the root");
     }
     CollectiveState& state = engine_.collectives();
@@ -97,15 +100,17 @@ class Collective {
     if (everybody_hears) {
       state.rounds_unanswered = 0;
     } else if (++state.rounds_unanswered > most_unanswered) {
-      node.barrier();
+      pass_barrier(operation_);
       state.rounds_unanswered = 1;
     }
     round_ = {++state.sequence, kind, root};
   }
 
+  /// Twice, where a long message was under way already when a handler threw out of the send: the mailbox takes one.
   void send(NodeId to, std::span<const std::byte> data) {
-    if (node_.request<collective_arrived>(to, round_, Payload(data)) != Status::ok)
-      throw peer_gone_error(engine_, what_, to);
+    const Status status =
+        operation_.insist([&] { return node_.request<collective_arrived>(to, round_, Payload(data)); });
+    if (status != Status::ok) operation_.fail(peer_gone_error(engine_, operation_.what(), to));
   }
 
   void receive(NodeId from, std::span<std::byte> into) {
@@ -115,13 +120,12 @@ class Collective {
     const auto missing = [&]() -> std::optional<NodeId> {
       return engine_.is_gone(from) ? from : any_dead(engine_);
     };
-    const auto over = [&] {
+    operation_.wait([&](bool /*sleeps_next*/) {
       return mailbox_.answer() != Mailbox::Answer::nothing_yet || last_messages.are_in(missing);
-    };
-    engine_.wait(over, what_);
-    if (mailbox_.answer() == Mailbox::Answer::mismatch) throw mismatch(from, into.size());
+    });
+    if (mailbox_.answer() == Mailbox::Answer::mismatch) operation_.fail(mismatch(from, into.size()));
     if (mailbox_.answer() == Mailbox::Answer::nothing_yet)
-      throw peer_gone_error(engine_, what_, last_messages.missing());
+      operation_.fail(peer_gone_error(engine_, operation_.what(), last_messages.missing()));
   }
 
   /// Calls from_child(child, mask) for each child in ascending order; then the parent, to which this node's part goes,
@@ -166,7 +170,7 @@ class Collective {
 
   Error mismatch(NodeId from, std::size_t bytes) const {
     const Round& other = mailbox_.other_round();
-    return {what_, "node " + std::to_string(node_.id()),
+    return {operation_.what(), "node " + std::to_string(node_.id()),
             "this is its collective " + std::to_string(round_.sequence) + ", with root " +
                 std::to_string(round_.root) + " and " + std::to_string(bytes) + " bytes; that of node " +
                 std::to_string(from) + " is " + name_of(other.kind) + " with root " +
@@ -174,14 +178,21 @@ class Collective {
             "all nodes call the same collectives in the same order, with values of the same size"};
   }
 
+  Operation& operation_;
   Node& node_;
   Engine& engine_;
   Mailbox& mailbox_;
-  const char* what_;
   Round round_;
 };
 
 }  // namespace
+
+void all_reduce_bytes(Operation& operation, std::span<std::byte> values, const impl::Combine& combine) {
+  Collective collective(operation, Round::Kind::all_reduce, 0);
+  collective.combine_upwards(values, combine);
+  collective.spread(values, 0);
+}
+
 }  // namespace core
 
 // -- what am/collectives.hpp calls --------------------------------------------------------------------------------------
@@ -189,28 +200,35 @@ class Collective {
 namespace impl {
 
 using core::Collective;
+using core::Operation;
 using core::Round;
 
 void broadcast_bytes(Node& node, std::span<std::byte> values, NodeId root) {
-  Collective(node, Round::Kind::broadcast, root).spread(values, root);
+  Operation operation(node, core::name_of(Round::Kind::broadcast));
+  Collective(operation, Round::Kind::broadcast, root).spread(values, root);
+  operation.complete();
 }
 
 void reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine, NodeId root) {
-  Collective collective(node, Round::Kind::reduce, root);
+  Operation operation(node, core::name_of(Round::Kind::reduce));
+  Collective collective(operation, Round::Kind::reduce, root);
   collective.combine_upwards(values, combine);
-  if (root == 0) return;
-  if (node.id() == 0) collective.send(root, values);
-  if (node.id() == root) collective.receive(0, values);
+  if (root != 0) {
+    if (node.id() == 0) collective.send(root, values);
+    if (node.id() == root) collective.receive(0, values);
+  }
+  operation.complete();
 }
 
 void all_reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine) {
-  Collective collective(node, Round::Kind::all_reduce, 0);
-  collective.combine_upwards(values, combine);
-  collective.spread(values, 0);
+  Operation operation(node, core::name_of(Round::Kind::all_reduce));
+  core::all_reduce_bytes(operation, values, combine);
+  operation.complete();
 }
 
 void all_gather_bytes(Node& node, std::span<std::byte> all, std::size_t own_bytes) {
-  Collective collective(node, Round::Kind::all_gather, 0);
+  Operation operation(node, core::name_of(Round::Kind::all_gather));
+  Collective collective(operation, Round::Kind::all_gather, 0);
   std::size_t held = 1;  // nodes whose values lie here, from this one on
   const auto parent = collective.climb([&](NodeId child, NodeId mask) {
     const std::size_t theirs = std::min<std::size_t>(mask, node.size() - child);
@@ -219,6 +237,7 @@ void all_gather_bytes(Node& node, std::span<std::byte> all, std::size_t own_byte
   });
   if (parent) collective.send(*parent, all.subspan(node.id() * own_bytes, held * own_bytes));
   collective.spread(all, 0);
+  operation.complete();
 }
 
 }  // namespace impl

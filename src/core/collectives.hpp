@@ -25,7 +25,9 @@ struct Round {
   friend bool operator==(const Round&, const Round&) = default;
 };
 
-/// Messages of collectives, by round and sender. At most one of each: a node hears from another once in a round.
+/// Messages of collectives, by round and sender. At most one of each is of use: a node hears from another once in a round.
+/// A second one says the same again (its sender could not tell that the first was on its way); it is kept until its round
+/// is over, and dropped.
 class Mailbox {
  public:
   enum class Answer { nothing_yet, filled, mismatch };
@@ -66,10 +68,8 @@ class CollectiveState {
   Mailbox mailbox;
   std::uint64_t sequence = 0;           ///< collectives begun
   std::uint32_t rounds_unanswered = 0;  ///< since one in which every node heard of every other
-
-  // The barrier (barrier.cpp).
-  std::uint32_t barrier_target = 0;  ///< what the job's counter of arrivals has to reach
-  bool in_barrier = false;           ///< arrived, not yet seen to be open
+  std::uint32_t barrier_target = 0;     ///< what the job's counter of arrivals has to reach (barrier.cpp)
+  const char* under_way = nullptr;      ///< the barrier or collective that is (Operation), by name
 };
 
 }  // namespace am::core

@@ -28,23 +28,24 @@ class LastMessages {
   template <class F>
   [[nodiscard]] bool are_in(F find) {
     if (!engine_.any_peer_gone()) return false;
-    missing_ = find();
-    if (!missing_) {
+    const std::optional<NodeId> gone = find();
+    if (!gone) {
       since_ns_ = 0;
       return false;
     }
+    missing_ = *gone;
     if (since_ns_ == 0) since_ns_ = engine_.now();
     return engine_.now() - since_ns_ > grace_ns;
   }
   /// The node that are_in() gave up on.
-  [[nodiscard]] NodeId missing() const noexcept { return *missing_; }
+  [[nodiscard]] NodeId missing() const noexcept { return missing_; }
 
  private:
   static constexpr std::uint64_t grace_ns = 100'000'000;
 
   Engine& engine_;
   std::uint64_t since_ns_ = 0;
-  std::optional<NodeId> missing_;
+  NodeId missing_ = 0;
 };
 
 }  // namespace am::core

@@ -125,33 +125,6 @@ TEST_P(Barrier, SaysWhoHasLeftInsteadOfWaitingForIt) {
   });
 }
 
-struct Thrown {};
-void throw_up(am::Request&) { throw Thrown(); }
-
-void barrier_in_spite_of_handlers(Node& node) {
-  for (;;) {
-    try {
-      return node.barrier();
-    } catch (const Thrown&) {
-    }
-  }
-}
-
-TEST_P(Barrier, GoesOnAfterAHandlerThrewOutOfIt) {
-  run(2, [](Node& node) {
-    const auto entered =
-        am::allocate_symmetric<std::uint64_t>(node).on(1);  // so that node 1 polls in barriers only
-    barrier_in_spite_of_handlers(node);
-    for (std::uint64_t i = 1; i <= rounds(500); ++i) {
-      if (node.id() == 0) check(node.try_request<throw_up>(1) != am::Status::unreachable, "a request");
-      am::fetch_add(node, entered, 1);
-      barrier_in_spite_of_handlers(node);
-      check(am::get(node, entered) >= 2 * i, "nobody leaves before both have entered");
-    }
-    barrier_in_spite_of_handlers(node);
-  });
-}
-
 INSTANTIATE_TEST_SUITE_P(Contract, Barrier, test::every_substrate, test::name_of);
 
 void barrier_here(am::Request& request) { request.node().barrier(); }
