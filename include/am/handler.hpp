@@ -40,6 +40,7 @@ struct HandlerEntry {
   HandlerId id =
       not_numbered;  ///< set by the HandlerTable (src/core/handler_table.hpp) when the first job starts
   HandlerEntry* next = nullptr;
+  bool internal = false;  ///< libam's own: it runs also while active messages are disabled (InternalHandlers)
 };
 
 /// Puts an entry on the program's list. Called before main by the static initialiser below. Ends the program when a job
@@ -192,9 +193,19 @@ class Handler {
   }
 
  private:
+  template <auto... Own>
+  friend struct InternalHandlers;
+
   static inline constinit HandlerEntry entry_{handler_signature<H, F>(), &Traits::template run<H>,
                                               Traits::priority};
   static inline HandlerEntry* enrolled_ = enrol(&entry_);
+};
+
+/// An object of this type, beside the handlers by which libam itself keeps its promises (src/core), marks them as such:
+/// they are no messages of the program, and its default handler does not get them. A static one, made before main.
+template <auto... Own>
+struct InternalHandlers {
+  InternalHandlers() noexcept { (..., (Handler<Own>::entry_.internal = true)); }
 };
 
 }  // namespace impl

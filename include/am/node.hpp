@@ -154,7 +154,8 @@ class Node {
   /// Runs f as a low event whenever both networks can accept a message and nothing else waits, until replaced by {} or
   /// masked. f should try to send, or disable itself; otherwise it is called in every poll.
   void on_outlet(std::function<void(LowEvent&)> f);
-  /// The default handler, for messages that arrive while active messages are disabled.
+  /// The default handler, for the program's messages that arrive while active messages are disabled. (Those of libam's own
+  /// operations, such as put to this node, run as ever.)
   void on_default(std::function<void(Incoming&)> f);
   void enable_active_messages(bool enabled) noexcept { events_.ame = enabled; }
   void enable_event(Event kind, bool enabled) noexcept { events_.mask(kind, enabled); }

@@ -81,6 +81,8 @@ void collective_arrived(Request& request, Round round, Payload data) {
   request.node().engine().collectives().mailbox.arrived(round, request.from(), data);
 }
 
+const impl::InternalHandlers<collective_arrived> internal_handlers;
+
 /// A round of messages among all nodes, as a part of an operation that is under way on this node.
 class Collective {
  public:

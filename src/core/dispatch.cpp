@@ -305,7 +305,8 @@ bool Engine::well_formed(const Transport::View& view) const noexcept {
          packet.origin < job_.size;
 }
 
-/// Payloads, pieces of long ones, multicasts, and everything while active messages are disabled.
+/// Payloads, pieces of long ones, multicasts, and everything while active messages are disabled: then the default handler
+/// gets what the program sent, while libam's own messages run as ever, for other nodes wait for what they do.
 Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   if (!well_formed(view)) corrupt(view, "its lengths contradict each other");
   const impl::Packet& packet = *view.packet;
@@ -329,8 +330,9 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   count_received(view, view.priority, packet.head().words() * 8 + payload.size());
   const Assembled assembled(assembler_, view, (flags & impl::flag::last) != 0);
   handled_payload_[static_cast<std::size_t>(view.priority)] = payload.size();
-  if (node_->events_.ame || !default_handler_) {
-    run_handler(packet.head().handler(), packet, payload, view.priority);
+  const impl::HandlerId id = packet.head().handler();
+  if (node_->events_.ame || !default_handler_ || table_.is_internal(id)) {
+    run_handler(id, packet, payload, view.priority);
   } else {
     handled_[static_cast<std::size_t>(view.priority)] = &packet;
     Incoming incoming(*node_, packet, payload, view.priority);

@@ -60,7 +60,7 @@ HandlerTable::HandlerTable() {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   for (impl::HandlerEntry* entry : entries) {
     entry->id = static_cast<impl::HandlerId>(rows_.size());
-    rows_.push_back({entry->run, entry->priority});
+    rows_.push_back({entry->run, entry->priority, entry->internal});
     names_.push_back(entry->name);
     for (const char c : entry->name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
     hash = (hash ^ 0xff) * 0x100000001b3u;

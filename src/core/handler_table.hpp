@@ -23,9 +23,13 @@ class HandlerTable {
   struct Row {
     impl::Thunk run;
     Priority priority;
+    bool internal;  ///< libam's own: no matter whether active messages are enabled
   };
   [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
   [[nodiscard]] std::span<const Row> rows() const noexcept { return rows_; }
+  [[nodiscard]] bool is_internal(std::size_t id) const noexcept {
+    return id < rows_.size() && rows_[id].internal;
+  }
   /// A hash of all names and signatures in order.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// The function's name for people; "?" for a number that no handler has.

@@ -86,6 +86,9 @@ void change_here(Request& request, std::uint64_t offset, std::uint64_t ticket, i
   request.reply<change_done>(ticket, old);
 }
 
+const impl::InternalHandlers<write_done, read_done, change_done, write_here, read_here, change_here>
+    internal_handlers;
+
 }  // namespace
 
 void write_bytes(std::byte* place, const void* from, std::size_t bytes) noexcept {

@@ -1,6 +1,11 @@
 // Clause 9 of the contract: with active messages disabled a default handler gets every message, sees the handler that it
-// named, its words and its payload, and can run it.
+// named, its words and its payload, and can run it. What libam's own operations send is no message of the program: it is
+// done as ever.
+#include <am/collectives.hpp>
+#include <am/global.hpp>
+
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -116,6 +121,49 @@ TEST_P(DefaultHandler, MayReplaceItselfAndEnableActiveMessages) {
     for (int i = 0; i < 3; ++i) check(node.request<plain>(0, 7u, 9u) == am::Status::ok, "request");
     node.wait_until([&] { return state.ran == 1; });
     check_equal(order, "axb", "who got the messages");
+  });
+}
+
+// Nodes put, get, change and combine while one of them, or all, have active messages disabled.
+TEST_P(DefaultHandler, DoesNotGetWhatGlobalMemoryAndCollectivesSend) {
+  run(3, [](am::Node& node) {
+    State state;
+    node.attach(state);
+    node.on_default([&](am::Incoming& incoming) {
+      check(incoming.names<plain>(), incoming.handler_name());
+      ++state.seen;
+      incoming.run();
+    });
+    std::uint64_t rounds_disabled = 0;
+    for (am::NodeId disabled = 0; disabled <= node.size(); ++disabled) {
+      const bool here = disabled == node.id() || disabled == node.size();
+      node.enable_active_messages(!here);
+      if (here) ++rounds_disabled;
+      const auto words = am::allocate_symmetric<std::uint64_t>(node, 20'000);
+      const auto sum = am::allocate_symmetric<std::uint64_t>(node);
+      const am::NodeId right = (node.id() + 1) % node.size();
+      const am::NodeId left = (node.id() + 2) % node.size();
+      std::vector<std::uint64_t> values(19'999, node.id() + 1);
+      am::put(node, words.on(right), std::uint64_t{100} + node.id());
+      am::put(node, words.on(right) + 1, values);
+      check_equal(am::get(node, words.on(right)), 100u + node.id(), "what was put");
+      std::vector<std::uint64_t> back(values.size());
+      am::get(node, words.on(right) + 1, back);
+      check(back == values, "the range that was put");
+      for (am::NodeId to = 0; to < node.size(); ++to) am::fetch_add(node, sum.on(to), node.id() + 1);
+      check(node.request<plain>(right, 7u, 9u) == am::Status::ok, "request");
+      check_equal(am::all_reduce(node, node.id(), std::plus<>()), 3u, "all_reduce");
+      check_equal(am::broadcast(node, node.id(), disabled % node.size()), disabled % node.size(),
+                  "broadcast");
+      check_equal(am::all_gather(node, node.id())[right], right, "all_gather");
+      node.barrier();
+      check_equal(*words.local(node), 100u + left, "what the left neighbour put");
+      check_equal(*sum.local(node), 6u, "the sum of what all added");
+      node.wait_until([&] { return state.ran == disabled + 1; });
+      node.barrier();
+    }
+    check_equal(state.seen, rounds_disabled, "messages of the program that the default handler got");
+    node.barrier();
   });
 }
 
