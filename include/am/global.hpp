@@ -11,6 +11,10 @@
 // Errors: an address outside its node's segment, a null pointer, an unknown node, a misaligned atomic are an am::Error at
 // the caller, and nothing is touched. A peer that died or left is one where messages are needed to reach it.
 //
+// A handler that throws: where messages are needed these functions poll, so its exception may leave them. A begin_...
+// that it leaves was not begun, as far as its counter is concerned, and may be begun again: of a put, parts may be
+// written; a get writes nothing any more; an atomic was not done. A blocking one that it leaves may have been done.
+//
 // Order: a blocking operation is complete when it returns. Whoever then hears of it, by a message, by a barrier, or by
 // getting a word (1, 2, 4 or 8 bytes, aligned) that was put later, sees what it wrote. A single word is never seen half
 // written; a range may be while the put runs.

@@ -119,7 +119,9 @@ void apply_atomic(std::byte* place, const impl::Atomic& atomic, void* old) noexc
 
 // -- what the caller does -----------------------------------------------------------------------------------------------
 
-/// Notes an operation and sends it. When the peer turns out to be gone nothing of it stays behind.
+/// Notes an operation and sends it. When the peer turns out to be gone, or a handler throws out of a send, nothing of it
+/// stays behind: answers to what was sent already are dropped. (An operation whose last piece was on its way when the
+/// handler threw may be complete by then: it has been counted, and stays so.)
 template <class Send>
 void RemoteMemory::begin(const char* what, const Operation& operation, Send send_pieces) {
   engine_.must_compute(what);
@@ -130,8 +132,16 @@ void RemoteMemory::begin(const char* what, const Operation& operation, Send send
     ++operation.counter->begun_;
     under_way_.emplace(ticket, operation);
   }
-  if (send_pieces(ticket) == Status::ok) return;
-  if (under_way_.erase(ticket) != 0) --operation.counter->begun_;
+  const auto take_back = [&] {
+    if (under_way_.erase(ticket) != 0) --operation.counter->begun_;
+  };
+  try {
+    if (send_pieces(ticket) == Status::ok) return;
+  } catch (...) {
+    take_back();
+    throw;
+  }
+  take_back();
   throw peer_gone_error(engine_, what, operation.peer);
 }
 

@@ -397,6 +397,84 @@ TEST_P(GlobalMemory, WorksBetween64Nodes) {
   });
 }
 
+struct Thrown {};
+struct Catches {
+  std::uint64_t thrown = 0;
+};
+void throw_up(am::Request& request) {
+  ++request.state<Catches>().thrown;
+  throw Thrown();
+}
+
+/// A handler that throws out of begin_... has undone it: the counter waits for nothing, and it may be begun again.
+TEST_P(GlobalMemory, MayBeginAgainWhatAHandlerThrewOutOf) {
+  run(2, [](Node& node) {
+    Catches catches;
+    node.attach(catches);
+    constexpr std::size_t words = 200'000;
+    const auto range = am::allocate_symmetric<std::uint64_t>(node, words);
+    const auto sum = am::allocate_symmetric<std::uint64_t>(node);
+    const auto throwers = [&] {  // for node 0, from node 1
+      if (node.id() != 1) return;
+      for (int i = 0; i < 10; ++i) {
+        if (node.try_request<throw_up>(0) != am::Status::ok) return;
+      }
+    };
+    am::Counter counter;
+    std::uint64_t begun = 0;
+    const auto insist = [&](auto begin) {
+      for (;;) {
+        try {
+          begin();
+          check_equal(counter.begun(), ++begun, "one was begun");
+          break;
+        } catch (const Thrown&) {
+          check_equal(counter.begun(), begun, "none was begun");
+        }
+      }
+    };
+    const auto wait_for_all = [&] {
+      for (;;) {
+        try {
+          am::wait(node, counter);
+          return check_equal(counter.completed(), begun, "operations");
+        } catch (const Thrown&) {
+        }
+      }
+    };
+    const auto gather = [&] {
+      try {
+        node.barrier();
+      } catch (const Thrown&) {
+      }
+    };
+    for (std::uint64_t i = 1; i <= rounds(20); ++i) {
+      std::vector<std::uint64_t> values(words);
+      for (std::size_t k = 0; k < words; ++k) values[k] = test::mix(i, k);
+      throwers();
+      gather();
+      throwers();
+      if (node.id() == 0) {
+        insist([&] { am::begin_put(node, range.on(1), values, counter); });
+        wait_for_all();
+        std::vector<std::uint64_t> back(words);
+        insist([&] { am::begin_get(node, range.on(1), back, counter); });
+        wait_for_all();
+        check(back == values, "what was put, and got back");
+        std::array<std::uint64_t, 100> old{};
+        for (std::uint64_t& place : old)
+          insist([&] { am::begin_fetch_add(node, sum.on(1), 1, place, counter); });
+        wait_for_all();
+        check_equal(old.back(), 100 * i - 1, "what the last one found");
+      }
+      gather();
+      if (node.id() == 1) check_equal(*sum.local(node), 100 * i, "each was added once");
+      gather();
+    }
+    gather();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Contract, GlobalMemory, test::every_substrate, test::name_of);
 
 /// Where memory is reached by messages, a node that is no longer there cannot be asked.
