@@ -41,9 +41,8 @@ struct JobHeader {
       std::atomic<std::uint32_t> deaths;  ///< nodes marked dead or left so far: one load tells of any news
   std::atomic<std::uint32_t> joined;      ///< nodes that have filled in their card
 
-  // The barrier of all nodes: the last one to arrive opens the next generation.
-  alignas(line) std::atomic<std::uint32_t> barrier_arrived;
-  alignas(line) std::atomic<std::uint32_t> barrier_generation;
+  // The barrier of all nodes (core/barrier.cpp): each knows which number of arrivals opens it.
+  alignas(line) std::atomic<std::uint32_t> barrier_arrived;   ///< since the job began, modulo 2^32
   alignas(line) std::atomic<std::uint32_t> barrier_sleepers;  ///< nodes that may be asleep in the barrier
 };
 static_assert(sizeof(JobHeader) <= page_bytes);
