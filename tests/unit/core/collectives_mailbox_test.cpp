@@ -113,5 +113,22 @@ TEST(Mailbox, DropsWhatBelongsToRoundsThatAreOver) {
   EXPECT_EQ(desk.mailbox.answer(), Answer::nothing_yet);
 }
 
+/// A sender that could not tell whether its message was on its way sends it again.
+TEST(Mailbox, TakesOneOfTwoAlike) {
+  Desk desk;
+  desk.arrive(first, 3, "abcd");
+  desk.arrive(first, 3, "abcd");
+  EXPECT_EQ(desk.mailbox.kept(), 1u);
+  desk.expect(first, 3);
+  EXPECT_EQ(desk.text(), "abcd");
+  desk.arrive(first, 3, "abcd");
+  desk.expect(second, 3);
+  EXPECT_EQ(desk.mailbox.answer(), Answer::nothing_yet);
+  EXPECT_EQ(desk.mailbox.kept(), 0u);
+  desk.arrive(first, 3, "abcd");
+  EXPECT_EQ(desk.mailbox.answer(), Answer::nothing_yet);
+  EXPECT_EQ(desk.mailbox.kept(), 0u);
+}
+
 }  // namespace
 }  // namespace am::core
