@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <am/am.hpp>
+
 #include "process/amrun_job.hpp"
 #include "process/command.hpp"
 
@@ -54,6 +56,16 @@ int never_join(const Arguments& arguments) {
 
 int hang(const Arguments&) {
   Node().join();
+  Node::hang();
+}
+
+// As a program does, not as a card.
+int join_and_hang(const Arguments&) {
+  try {
+    am::start(0, nullptr);
+  } catch (const am::Error&) {
+    return 1;
+  }
   Node::hang();
 }
 
@@ -214,6 +226,21 @@ TEST(AmrunEnding, KillingAmrunWhileItStartsLeavesNoNode) {
   }
 }
 
+// The same where amrun's child is a shell, whose death the node may be too young to notice.
+TEST(AmrunEnding, KillingAmrunWhileWrappedNodesStartLeavesNone) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  constexpr int nodes = 6;
+  for (int round = 0; round < 48; ++round) {
+    Amrun amrun(
+        {"-n", std::to_string(nodes), "sh", "-c", "echo up; " + self + " --node join_and_hang; true"});
+    if (const int nodes_up = round % (nodes + 1); nodes_up > 0) {
+      ASSERT_TRUE(amrun.prints("up", nodes_up));
+    }
+    amrun.signal(SIGKILL);
+    EXPECT_EQ(amrun.status(), SIGKILL) << "in round " << round;
+  }
+}
+
 TEST(AmrunEnding, NodesThatIgnoreTheRequestAreKilled) {
   Amrun amrun(job({"-n", "4"}, {"ignore_sigterm"}));
   EXPECT_EQ(amrun.exit_code(), 3);
@@ -323,6 +350,7 @@ const Behaviours behaviours = {
     {"fail", fail},
     {"never_join", never_join},
     {"hang", hang},
+    {"join_and_hang", amrun_test::join_and_hang},
     {"ignore_sigterm", ignore_sigterm},
     {"survive", survive},
     {"survive_and_hang", survive_and_hang},

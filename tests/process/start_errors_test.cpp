@@ -2,7 +2,7 @@
 // what all of them write). And poor surroundings in which everything has to work all the same: an ordinary user, no ptrace,
 // no memfd, a small /dev/shm or none.
 //
-// The programs are the examples, and this one as a node that never polls.
+// The programs are the examples, and this one in a few roles (main).
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +76,27 @@ TEST(StartErrors, DifferentProgramsInOneJob) {
       MatchesRegex("am: join the job: node 2 runs .*/fetch_add \\(.*node 0 runs .*/hello \\(.*: their "
                    "handlers differ \\(start the same build .*\\)\n"
                    "amrun: node 2 \\(pid .*\\) exited with code 1\n"));
+}
+
+TEST(StartErrors, TwoProgramsOneAfterTheOtherInOnePlace) {
+  const Outcome outcome = run_script(2, hello + " >/dev/null && exec " + hello);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              ContainsRegex("am: join the job at AM_RANK=., .*: node [01] has run already, as process "
+                            "[0-9]+, .*an amrun for each\\)"));
+}
+
+// The shell outlives its node, so amrun cannot tell: the other node does.
+TEST(StartErrors, ANodeThatDiesUnderAWrapper) {
+  const Outcome outcome =
+      run_script(2, this_program() +
+                        " --node die; code=$?; [ $AM_RANK = 1 ] && exec tail -f /dev/null; "
+                        "exit $code");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              AllOf(ContainsRegex("am: node 0: node 1 \\(pid [0-9]+, host [^)]*\\) ended without "
+                                  "leaving the job; ending with it\n"),
+                    ContainsRegex("amrun: node 0 \\(pid [0-9]+, host [^)]*\\) exited with code 1")));
 }
 
 TEST(StartErrors, ANodeThatEndsBeforeItJoins) {
@@ -224,6 +247,14 @@ TEST(StartErrors, LittleAddressSpace) {
   EXPECT_EQ(run({amrun, "-n", "2", example("fetch_add")}, smaller).exit_code, 0);
 }
 
+TEST(StartErrors, TooLittleAddressSpaceForThreads) {
+  const Outcome outcome =
+      run({"sh", "-c", "ulimit -v 600000; exec " + this_program() + " --node threads"}, {{}, {}});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, MatchesRegex("am: start a job of threads: the system gives [0-9]+ of 64 threads "
+                                        "\\(.*\\) \\(use fewer nodes, .*\\)\n"));
+}
+
 TEST(StartErrors, SmallFiles) {
   expect_one_line(run({hello}, with_limit(RLIMIT_FSIZE, 1 << 20)), "size the job's shared memory",
                   "ulimit -f unlimited");
@@ -356,6 +387,25 @@ TEST_F(PoorSurroundings, NoSys) {
 
 // -- this program as a node -------------------------------------------------------------------------------------------------------
 
+/// Node 1 is killed, the others wait for ever.
+int die() {
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  if (node.id() == 1) raise(SIGKILL);
+  node.wait_until([] { return false; });
+  return 0;
+}
+
+int threads() {
+  try {
+    am::run_threads(64, [](am::Node& node) { node.barrier(); });
+  } catch (const am::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
 int never_poll() {
   am::Node& node = am::start(0, nullptr);
   if (node.id() == 1) {
@@ -369,7 +419,12 @@ int never_poll() {
 }  // namespace process_test
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--node") return process_test::never_poll();
+  if (argc == 3 && std::string_view(argv[1]) == "--node") {
+    const std::map<std::string_view, int (*)()> behaviours{{"never_poll", process_test::never_poll},
+                                                           {"die", process_test::die},
+                                                           {"threads", process_test::threads}};
+    return behaviours.at(argv[2])();
+  }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
