@@ -12,7 +12,7 @@
 // Sleeping without losing the wake-up. A node that may sleep next says so (barrier_sleepers), and then looks at the
 // counter once more. The last one to arrive looks at barrier_sleepers after its arrival. All four accesses are
 // sequentially consistent: either the sleeper sees the arrival, or the arrival's node sees the sleeper and nudges it.
-//   The nudge is a doorbell of the node's ring to itself, and then Segment::wake. The sleeper's park says `asleep`,
+//   Segment::nudge is a doorbell of the node's ring to itself, and then a wake-up. The sleeper's park says `asleep`,
 // passes a heavy fence, and looks at its doorbells: it finds the bit, or the nudge comes later and finds `asleep`
 // (shm_transport.cpp). Between its last look at the counter and that fence the sleeper polls nothing, so the bit cannot
 // have been taken by anything else.
@@ -36,16 +36,6 @@ namespace am {
 namespace core {
 
 namespace {
-
-void nudge(shm::Segment& segment, NodeId node) noexcept {
-  constexpr auto low = static_cast<std::size_t>(Priority::low);
-  // Release pairs with Inbox::answer_doorbells.
-  segment.doorbells(node, Priority::low)[node / 64].fetch_or(std::uint64_t{1} << (node % 64),
-                                                             std::memory_order_release);
-  segment.card(node).doorbell_summary[low].fetch_or(std::uint64_t{1} << (node / 64),
-                                                    std::memory_order_release);
-  segment.wake(node);
-}
 
 /// This node among those that may be asleep in the barrier.
 class Sleeper {
@@ -96,7 +86,7 @@ class Barrier {
     const std::uint32_t before = job_.barrier_arrived.fetch_add(1, std::memory_order_seq_cst);
     if (before + 1 == state_.barrier_target && job_.barrier_sleepers.load(std::memory_order_seq_cst) != 0) {
       for (NodeId node = 0; node < engine_.job().size; ++node) {
-        if (node != engine_.job().id) nudge(engine_.segment(), node);
+        if (node != engine_.job().id) engine_.segment().nudge(node);
       }
     }
   }
