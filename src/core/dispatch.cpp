@@ -310,6 +310,11 @@ bool Engine::well_formed(const Transport::View& view) const noexcept {
 Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   if (!well_formed(view)) corrupt(view, "its lengths contradict each other");
   const impl::Packet& packet = *view.packet;
+  const impl::Packet*& handled = handled_[static_cast<std::size_t>(view.priority)];
+  if (left_ && handled == &packet) {  // see run_no_more_handlers
+    handled = nullptr;
+    return Handled::taken;
+  }
   const std::uint16_t flags = packet.head().flags();
   if ((flags & impl::flag::more) != 0) {
     check(view, assembler_.add(view));
@@ -334,7 +339,7 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   if (node_->events_.ame || !default_handler_ || table_.is_internal(id)) {
     run_handler(id, packet, payload, view.priority);
   } else {
-    handled_[static_cast<std::size_t>(view.priority)] = &packet;
+    handled = &packet;
     Incoming incoming(*node_, packet, payload, view.priority);
     const auto f = default_handler_;  // it may replace itself
     f(incoming);

@@ -33,6 +33,10 @@ Status Row::push_all(Transport& network) noexcept {
   }
 }
 
+bool Outgoing::has_rows() const noexcept {
+  return std::ranges::any_of(links_, [](const auto& link) { return link.second.row != nullptr; });
+}
+
 void Outgoing::lend(Row& row) { links_[key(row.message().to, row.message().priority)] = {&row, nullptr}; }
 
 void Outgoing::keep(std::unique_ptr<std::byte[]> bytes, const Row& row) {

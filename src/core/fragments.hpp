@@ -65,6 +65,8 @@ class Outgoing {
   /// Sends the rows on; calls done(to, priority) for each link that becomes free. True when something moved.
   bool push(Transport& network, const std::function<void(NodeId, Priority)>& done);
   [[nodiscard]] bool empty() const noexcept { return links_.empty(); }
+  /// Whether a long message is under way; a draft, that is held only, is none.
+  [[nodiscard]] bool has_rows() const noexcept;
 
  private:
   struct Kept {

@@ -25,7 +25,8 @@ HandlerEntry* enrol(HandlerEntry* entry) noexcept {
     std::fprintf(stderr,
                  "am: handler %.*s comes too late: a job has started, and its nodes have agreed on their "
                  "handlers (load "
-                 "the library that holds it before am::start)\n",
+                 "the library that holds it before am::start; if the program has this handler, too, link it "
+                 "with -rdynamic)\n",
                  static_cast<int>(core::function_name(entry->name).size()),
                  core::function_name(entry->name).data());
     std::abort();

@@ -4,10 +4,12 @@
 // holds a lock that the kernel gives up with the process (Segment::hold_life_lock), and nodes that wait look at 16 of
 // their peers' locks four times a second. Under amrun, too: where a wrapper outlives its node, amrun does not learn of
 // the death. But there it has the first word, because it knows how the node died: a peer without lock is dead only when
-// it still is unmarked at the next look. Either way the job's `deaths` counter changes, and one load of it tells a node
+// it still is unmarked at the next look, and its process is gone. (A process loses its locks also by closing any other
+// descriptor of the same file.) Either way the job's `deaths` counter changes, and one load of it tells a node
 // that there is news.
 #include <sys/wait.h>
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <string>
@@ -21,10 +23,9 @@ namespace {
 
 constexpr std::uint64_t lock_interval_ns = 250'000'000;
 constexpr NodeId locks_per_look = 16;
-constexpr int seen_by_a_peer = -1;  // instead of a wait status, which only a parent knows
 
 std::string how(int wait_status) {
-  if (wait_status == seen_by_a_peer) return "ended without leaving the job";
+  if (wait_status == shm::unknown_end) return "ended without leaving the job";
   if (WIFSIGNALED(wait_status)) return "was killed by signal " + std::to_string(WTERMSIG(wait_status));
   if (WIFEXITED(wait_status) && wait_status != 0)
     return "exited with code " + std::to_string(WEXITSTATUS(wait_status));
@@ -60,12 +61,14 @@ void Engine::look_at_life_locks() {
       return segment.card(peer).standing.load(std::memory_order_acquire) ==
              static_cast<std::uint32_t>(shm::Standing::joined);
     };
-    // Asked again after the lock was found free: a node says that it leaves before it lets go.
-    if (peer == job_.id || !joined() || segment.is_alive(peer) || !joined()) continue;
-    if (supervised && !suspects_[peer]) {
+    // A node says that it leaves before it lets go of its lock: mark_lost looks again.
+    if (peer == job_.id || !joined() || segment.is_alive(peer)) continue;
+    if (!supervised) {
+      segment.mark_lost(peer);
+    } else if (!suspects_[peer]) {
       suspects_[peer] = true;
-    } else {
-      segment.mark(peer, shm::Standing::dead, seen_by_a_peer);
+    } else if (kill(segment.card(peer).pid, 0) != 0 && errno == ESRCH) {
+      segment.mark_lost(peer);
     }
   }
 }
@@ -82,7 +85,7 @@ void Engine::peer_is_gone(NodeId peer, bool died) {
   if (card().survives.load(std::memory_order_relaxed) == 0) {
     const shm::NodeCard& dead = job_.segment->card(peer);
     const int wait_status = dead.wait_status.load(std::memory_order_relaxed);  // written before standing
-    if (settings_.segment_fd >= 0 && wait_status != seen_by_a_peer)
+    if (settings_.segment_fd >= 0 && wait_status != shm::unknown_end)
       std::_Exit(1);  // amrun says who died, and ends the others
     give_up(job_.id, "node " + std::to_string(peer) + " (pid " + std::to_string(dead.pid) + ", host " +
                          dead.host + ") " + how(wait_status) + "; ending with it");

@@ -87,6 +87,7 @@ void Engine::attach(Node& node) {
 void Engine::join() {
   shm::NodeCard& own = card();
   own.pid = getpid();
+  own.wait_status.store(shm::unknown_end, std::memory_order_relaxed);  // with standing
   own.fingerprint = table_.fingerprint();
   own.handlers = static_cast<std::uint32_t>(table_.size());
   own.segment_bytes = settings_.segment_bytes;
@@ -112,10 +113,14 @@ void Engine::join() {
 
 void Engine::wait_for_all_to_join() {
   const std::atomic<std::uint32_t>& joined = job_.segment->job().joined;
-  const std::uint64_t began = now();
+  std::uint64_t looked = now();
+  std::uint64_t waited = 0;
   bool reported = false;
   while (joined.load(std::memory_order_acquire) < job_.size) {
-    const std::uint64_t waited = now() - began;
+    constexpr std::uint64_t nap_ns = 250'000'000;  // whoever joins last ends it
+    const std::uint64_t nap = now() - looked;
+    waited += std::min(nap, 2 * nap_ns);  // a longer one: the process was stopped
+    looked += nap;
     const std::string seconds = std::to_string(waited / 1'000'000'000) + " s";
     if (settings_.timeout_ns != 0 && waited > settings_.timeout_ns) {
       throw Error("join the job", "no sign of node " + missing_nodes(*job_.segment) + " after " + seconds,
@@ -128,7 +133,6 @@ void Engine::wait_for_all_to_join() {
     }
     if (job_.segment->launcher_has_ended())
       throw Error("join the job", "amrun ended while this node was starting", "start the job again");
-    constexpr std::uint64_t nap_ns = 250'000'000;  // whoever joins last ends it
     shm_.park(shm::monotonic_ns() + nap_ns, {.high = false, .low = false});
   }
 }
@@ -151,16 +155,16 @@ void Engine::leave() noexcept {
   left_ = true;
   run_no_more_handlers();
   // What is in the rings now: multicasts that others wait for are passed on from there. A bound, because peers that do
-  // not know yet go on sending: in so many polls every ring has been emptied once.
-  const auto passed_on = [this] {
-    return outgoing_.empty() && forwarded_.empty() && !network_->holds_back();
-  };
-  for (NodeId round = 0; round < 4 * job_.size; ++round) {
+  // not know yet go on sending: the rings are served in turn, and once this was taken each has been emptied.
+  const auto passed_on = [this] { return !outgoing_.has_rows() && forwarded_.empty(); };
+  std::size_t most = std::size_t{job_.size} * (shm::low_lines + shm::high_lines);
+  while (most != 0) {
     network_->park(0, {});  // does not sleep, but looks everywhere
-    const bool nothing_came = poll() == 0;
+    const std::size_t taken = poll();
+    most -= std::min(taken, most);
     if (!passed_on()) {
       wait(passed_on, "leaving: passing on what was accepted");
-    } else if (nothing_came) {
+    } else if (taken == 0 && !network_->holds_back()) {
       break;
     }
   }
@@ -171,7 +175,13 @@ void Engine::leave() noexcept {
 
 /// The program's object, and what its handlers need, may be gone by now. From here on messages to this node are taken
 /// out of the network and dropped, so that two nodes that leave do not wait for each other; multicasts are passed on.
+///
+/// Also within a handler, which called std::exit: its message, and the one that it interrupted, are still in the network,
+/// but have been passed on.
 void Engine::run_no_more_handlers() noexcept {
+  const impl::Level level = node_->events_.level;
+  if (level != impl::Level::high) handled_[1] = nullptr;
+  if (level == impl::Level::computation) handled_[0] = nullptr;
   node_->events_ = {};
   node_->events_.ame = false;  // so that every message goes by handle_unusual
   untold_deaths_.clear();

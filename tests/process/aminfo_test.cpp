@@ -235,7 +235,7 @@ TEST(Doctor, KnowsWhatAnOrdinaryUserCannotRaise) {
   });
   EXPECT_THAT(run.output, ContainsRegex("WARN  open files +64, less than [0-9]+ for a job of 64 nodes under "
                                         "amrun -l\n +mend: the hard limit is in the way: "
-                                        "docker run --ulimit nofile=1024, "));
+                                        "docker run --ulimit nofile=[0-9]+, "));
 }
 
 // What can be done without /proc is done; what cannot be seen there is not called fine.
@@ -277,7 +277,7 @@ TEST(Doctor, SaysWhenASegmentCannotBeMapped) {
   EXPECT_EQ(run.exit_code, 1) << run.output << run.errors;
   EXPECT_THAT(run.output, ContainsRegex("FAIL  shared memory +map .*: .*\n +mend: "));
   EXPECT_THAT(run.output,
-              ContainsRegex("WARN  address space +1GiB, less than .*\n +mend: ulimit -v unlimited\n"));
+              ContainsRegex("WARN  address space +1GiB, less than .*\n +mend: ulimit -v [0-9]+\n"));
 }
 
 TEST(Doctor, WarnsWhereASandboxForbidsMemfd) {

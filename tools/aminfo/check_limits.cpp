@@ -25,16 +25,17 @@ Limit limit_of(decltype(RLIMIT_AS) resource) {
   return limit.rlim_cur;
 }
 
-// `command` is ulimit's, for as far as the hard limit reaches; behind that is who started us, who knows the limit as `name`.
-std::string raise(decltype(RLIMIT_AS) resource, std::uint64_t need, const std::string& command,
-                  const std::string& name) {
+// `option` is ulimit's, which counts in units of so many bytes or things, and serves as far as the hard limit reaches;
+// behind that is who started us, who knows the limit as `name`.
+std::string raise(decltype(RLIMIT_AS) resource, std::uint64_t need, const std::string& option,
+                  std::uint64_t unit, const std::string& name) {
+  const std::string to = std::to_string((need + unit - 1) / unit);
   rlimit limit{};
   const bool reaches = getrlimit(resource, &limit) != 0 || limit.rlim_max >= need;
   // Docker's root lacks the right.
   const bool may_raise = geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_SYS_RESOURCE) == 1;
-  if (reaches || may_raise) return command;
-  const std::string to = command.substr(command.rfind(' ') + 1);
-  return "the hard limit is in the way: docker run --ulimit " + name + "=" + (to == "unlimited" ? "-1" : to) +
+  if (reaches || may_raise) return "ulimit " + option + " " + to;
+  return "the hard limit is in the way: docker run --ulimit " + name + "=" + std::to_string(need) +
          ", or '* hard " + name + " " + to + "' in /etc/security/limits.conf";
 }
 
@@ -71,12 +72,12 @@ std::vector<Finding> check_limits() {
                                  ", or more memory for the container (docker run --memory)",
                              show_size, " that fill their segments"));
   findings.push_back(compare("address space", limit_of(RLIMIT_AS), address_space,
-                             raise(RLIMIT_AS, address_space, "ulimit -v unlimited", "as"), show_size));
+                             raise(RLIMIT_AS, address_space, "-v", 1024, "as"), show_size));
   findings.push_back(compare("open files", limit_of(RLIMIT_NOFILE), descriptors,
-                             raise(RLIMIT_NOFILE, descriptors, "ulimit -n 1024", "nofile"), show_number,
+                             raise(RLIMIT_NOFILE, descriptors, "-n", 1, "nofile"), show_number,
                              " under amrun -l"));
   findings.push_back(compare("processes", processes, nodes * 2,
-                             raise(RLIMIT_NPROC, nodes * 2, "ulimit -u 4096", "nproc"), show_number));
+                             raise(RLIMIT_NPROC, nodes * 2, "-u", 1, "nproc"), show_number));
   if (group.processes) {
     findings.push_back(
         compare("tasks in group", group.processes, nodes * 2, "docker run --pids-limit 4096", show_number));

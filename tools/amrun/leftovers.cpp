@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <string>
 
@@ -39,8 +40,9 @@ void Leftovers::end() const {
     std::vector<pid_t> left = children();
     std::erase_if(left,
                   [this](pid_t child) { return std::ranges::find(inherited_, child) != inherited_.end(); });
+    // One that became another user (sudo) is not ours to kill, and not to wait for.
+    std::erase_if(left, [](pid_t child) { return kill(child, SIGKILL) != 0 && errno == EPERM; });
     if (left.empty()) return;
-    for (const pid_t child : left) kill(child, SIGKILL);
     for (const pid_t child : left) waitpid(child, nullptr, 0);  // of any child, it might be one that lives on
   }
 }

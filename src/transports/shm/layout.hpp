@@ -24,6 +24,8 @@ inline constexpr std::size_t page_bytes = 4096;
 inline constexpr std::size_t user_stride = std::size_t{1} << 40;
 inline constexpr std::size_t line = impl::line_bytes;
 
+inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
+
 /// Where a node stands in its job.
 enum class Standing : std::uint32_t { absent, joined, left, dead };
 
@@ -51,10 +53,11 @@ static_assert(sizeof(JobHeader) <= page_bytes);
 struct NodeCard {
   alignas(line) std::atomic<std::uint32_t> standing;  ///< Standing
   std::int32_t pid;
-  std::atomic<std::int32_t> wait_status;  ///< of a dead node, as from waitpid, when its launcher knew it
-  std::atomic<std::uint32_t> survives;    ///< 1: means to go on when another node dies
-  std::uint64_t fingerprint;              ///< of the handler table
-  std::uint64_t segment_bytes;            ///< of the user segment
+  std::atomic<std::int32_t>
+      wait_status;  ///< of a dead node, as from waitpid; unknown_end unless its launcher said it
+  std::atomic<std::uint32_t> survives;  ///< 1: means to go on when another node dies
+  std::uint64_t fingerprint;            ///< of the handler table
+  std::uint64_t segment_bytes;          ///< of the user segment
   std::uint32_t handlers;
   char program[256];  ///< path of the executable
   char host[64];

@@ -175,6 +175,17 @@ void Segment::mark(NodeId node, Standing standing, int wait_status) noexcept {
   NodeCard& dead = card(node);
   dead.wait_status.store(wait_status, std::memory_order_relaxed);  // ordered by the store of standing
   dead.standing.store(static_cast<std::uint32_t>(standing), std::memory_order_release);
+  tell_of_death();
+}
+
+void Segment::mark_lost(NodeId node) noexcept {
+  auto standing = static_cast<std::uint32_t>(Standing::joined);
+  if (card(node).standing.compare_exchange_strong(standing, static_cast<std::uint32_t>(Standing::dead),
+                                                  std::memory_order_acq_rel))
+    tell_of_death();
+}
+
+void Segment::tell_of_death() noexcept {
   job().deaths.fetch_add(1, std::memory_order_seq_cst);  // before the loads of asleep in wake
   for (NodeId other = 0; other < nodes_; ++other) wake(other);
 }

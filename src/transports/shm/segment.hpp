@@ -66,6 +66,9 @@ class Segment {
   /// Rings a node's doorbell, as if it had sent itself something: if it is about to sleep it looks again, and if it
   /// sleeps it wakes up. Thread-safe.
   void nudge(NodeId node) noexcept;
+  /// The same as Standing::dead for a node that seems to have ended: unless it, or its launcher, has said otherwise by
+  /// now. How it ended stays what its card says.
+  void mark_lost(NodeId node) noexcept;
   /// Wakes a node that sleeps. Thread-safe.
   void wake(NodeId node) noexcept;
 
@@ -79,6 +82,7 @@ class Segment {
 
  private:
   Segment(int fd, NodeId nodes, int protection);
+  void tell_of_death() noexcept;
   template <class T>
   [[nodiscard]] T* at(std::size_t offset) const noexcept {
     return reinterpret_cast<T*>(base_ + offset);

@@ -88,7 +88,7 @@ void ShmTransport::look_after_quiet_rings() noexcept {
 void ShmTransport::remember(impl::Producer& ring, std::size_t lines) noexcept {
   for (std::size_t i = 0; i < refused_; ++i) {
     if (refusals_[i].ring == &ring) {
-      refusals_[i].lines = lines;
+      refusals_[i].lines = std::min(refusals_[i].lines, lines);
       return;
     }
   }
