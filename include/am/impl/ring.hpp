@@ -167,10 +167,12 @@ class Consumer {
     return Header{next_->header.load(std::memory_order_relaxed)}.lap() == lap_;
   }
 
-  /// Fetches a line some packets ahead: for a burst, whose handlers would else wait for one line after the other.
+  /// Fetches a line some packets ahead, also across the end of the ring: for a burst, whose handlers would else wait for
+  /// one line after the other.
   void prefetch() const noexcept {
-    constexpr std::ptrdiff_t ahead = 8;
-    if (end_ - next_ > ahead) __builtin_prefetch(next_ + ahead);
+    constexpr std::ptrdiff_t ahead = 12;
+    const Packet* const line = end_ - next_ > ahead ? next_ + ahead : begin_ + (ahead - (end_ - next_));
+    __builtin_prefetch(line);
   }
 
   /// The next packet, or nullptr. The same one until release().
