@@ -86,6 +86,7 @@ void run_node(am::Node& node, std::span<const std::string>) {
 
 std::vector<std::string> sizes_as_text() {
   std::vector<std::string> text;
+  text.reserve(sizes.size());
   for (const std::size_t bytes : sizes) text.push_back(std::to_string(bytes));
   return text;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # check_style.sh [--fix | --tidy]: clang-format and shellcheck over the whole project; --fix formats instead; --tidy adds
-# clang-tidy, which takes a quarter of an hour on two cores and reads the compile commands of build/ (scripts/setup.sh
+# clang-tidy, which takes some minutes on two cores and reads the compile commands of build/ (scripts/setup.sh
 # comes first).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

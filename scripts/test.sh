@@ -75,6 +75,6 @@ fixed_addresses=(setarch "$(uname -m)" --addr-no-randomize)
 sanitized_suite tsan "${fixed_addresses[@]}"
 
 step "style"
-scripts/check_style.sh
+scripts/check_style.sh --tidy
 
 finished=yes

@@ -2,8 +2,10 @@
 // sent; the public Node keeps only what the inline path of a short message touches.
 //
 // Its functions are spread by event over files of their own:
-//   node.cpp      joining and leaving, sends that found no line at once
+//   node.cpp      joining and leaving
+//   sending.cpp   sends that found no line at once, drafts
 //   dispatch.cpp  poll: what may run now, in which order, and why nothing deadlocks
+//   pending.cpp   what waits, and what runs
 //   multicast.cpp forwarding along the tree of a group
 //   liveness.cpp  peers that died or left
 //   waiting.cpp   spin, yield, sleep; deadlines
@@ -44,7 +46,7 @@ class Engine {
   void attach(Node& node);
   void leave() noexcept;
 
-  // sending (node.cpp)
+  // sending (sending.cpp)
   Status send(const impl::OutMessage& message, bool wait);
   Status try_send(const impl::OutMessage& message) noexcept;
   void ring_doorbell(NodeId to, Priority priority) noexcept { shm_.ring_doorbell(to, priority); }
@@ -55,7 +57,7 @@ class Engine {
   void drop_draft(const Transport::Slot& slot) noexcept;
   Status multicast(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
 
-  // events (dispatch.cpp)
+  // events (dispatch.cpp, pending.cpp)
   std::size_t poll();
   /// What a low handler that waits may let run: high events, nothing else.
   std::size_t serve_high();

@@ -63,13 +63,13 @@ void Engine::look_at_life_locks() {
     };
     // A node says that it leaves before it lets go of its lock: mark_lost looks again.
     if (peer == job_.id || !joined() || segment.is_alive(peer)) continue;
-    if (!supervised) {
-      segment.mark_lost(peer);
-    } else if (!suspects_[peer]) {
+    if (supervised) {
+      const bool seen_before = suspects_[peer];
       suspects_[peer] = true;
-    } else if (kill(segment.card(peer).pid, 0) != 0 && errno == ESRCH) {
-      segment.mark_lost(peer);
+      const bool gone = kill(segment.card(peer).pid, 0) != 0 && errno == ESRCH;
+      if (!seen_before || !gone) continue;
     }
+    segment.mark_lost(peer);
   }
 }
 
