@@ -55,18 +55,18 @@ class Draft {
   std::byte* data_ = nullptr;
 };
 
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Draft Node::prepare(NodeId to, std::size_t bytes, A&&... args) {
   using Traits = typename impl::Handler<H>::Traits;
   static_assert(Traits::has_payload, "libam: prepare is for handlers that take an am::Payload");
-  return Draft(*this, pack_<H, Traits::priority>(to, std::forward<A>(args)..., Payload()), bytes, true);
+  return Draft(*this, pack_<H, F, Traits::priority>(to, std::forward<A>(args)..., Payload()), bytes, true);
 }
 
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Draft Node::try_prepare(NodeId to, std::size_t bytes, A&&... args) {
   using Traits = typename impl::Handler<H>::Traits;
   static_assert(Traits::has_payload, "libam: prepare is for handlers that take an am::Payload");
-  return Draft(*this, pack_<H, Traits::priority>(to, std::forward<A>(args)..., Payload()), bytes, false);
+  return Draft(*this, pack_<H, F, Traits::priority>(to, std::forward<A>(args)..., Payload()), bytes, false);
 }
 
 }  // namespace am

@@ -221,7 +221,7 @@ void begin_get(Node& node, GlobalPtr<T> from, std::type_identity_t<std::span<std
 
 /// put, and then a request to H on the node whose memory it is: the handler finds the data there. Arguments, waiting and
 /// status as for Node::request.
-template <auto H, class T, class... A>
+template <auto H, class F = impl::HandlerType<H>, class T, class... A>
   requires(!std::is_const_v<T>)
 Status put_notify(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<const T>> values, A&&... args) {
   if (!values.empty()) {

@@ -47,6 +47,12 @@ struct HandlerEntry {
 /// has started already: its nodes have agreed on their handlers (a library opened by dlopen comes too late then).
 HandlerEntry* enrol(HandlerEntry* entry) noexcept;
 
+/// The type of a handler, and the second parameter of every template that has a handler as its first. It is there for the
+/// compiler: g++ 12 gives a pointer to a member of a class in an unnamed namespace external linkage as a template argument,
+/// so that one template over two files' handlers of the same name would be one function; their types it keeps apart.
+template <auto H>
+using HandlerType = std::remove_cv_t<decltype(H)>;
+
 template <class T>
 inline constexpr bool is_payload = std::is_same_v<std::remove_cvref_t<T>, Payload>;
 
@@ -180,10 +186,7 @@ constexpr std::string_view handler_signature() noexcept {
 }
 
 /// The one entry of handler H. Naming Handler<H>::id() anywhere in the program enrols H before main.
-///
-/// F is there for the compiler: g++ 12 gives a pointer to a member of a class in an unnamed namespace external linkage as a
-/// template argument, so that two files' handlers of the same name would share an entry; their types it keeps apart.
-template <auto H, class F = std::remove_cv_t<decltype(H)>>
+template <auto H, class F = HandlerType<H>>
 class Handler {
  public:
   using Traits = HandlerTraits<F>;

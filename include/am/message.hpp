@@ -26,13 +26,13 @@ class LowEvent {
   [[nodiscard]] T& state() const noexcept;
 
   /// Sends on the high network to any node. Waits while it is full; meanwhile only high events run here.
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   Status reply_to(NodeId to, A&&... args) const;
   /// As reply_to, but answers `again` instead of waiting.
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) const;
   /// Sends on the low network, or answers `again`. A low handler must not wait for the low network.
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_request(NodeId to, A&&... args) const;
   /// Runs f(node) later in the node's own computation, in the order posted, during one of its polls. Allocates.
   void post(std::function<void(Node&)> f) const;
@@ -51,9 +51,9 @@ class Request : public LowEvent {
   }
 
   /// Replies to the sender: LowEvent::reply_to(from(), ...). None, one or several replies per request.
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   Status reply(A&&... args) const;
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_reply(A&&... args) const;
 
  private:
@@ -72,9 +72,9 @@ class Reply {
   template <class T>
   [[nodiscard]] T& state() const noexcept;
 
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) const;
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_request(NodeId to, A&&... args) const;
   void post(std::function<void(Node&)> f) const;
 

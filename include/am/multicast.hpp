@@ -90,16 +90,16 @@ class Grid {
   NodeId columns_;
 };
 
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Status Node::multicast(const Group& group, A&&... args) {
   using Traits = typename impl::Handler<H>::Traits;
-  return multicast_(pack_<H, Traits::priority>(id_, std::forward<A>(args)...), group.members(), true);
+  return multicast_(pack_<H, F, Traits::priority>(id_, std::forward<A>(args)...), group.members(), true);
 }
 
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Status Node::try_multicast(const Group& group, A&&... args) {
   using Traits = typename impl::Handler<H>::Traits;
-  return multicast_(pack_<H, Traits::priority>(id_, std::forward<A>(args)...), group.members(), false);
+  return multicast_(pack_<H, F, Traits::priority>(id_, std::forward<A>(args)...), group.members(), false);
 }
 
 }  // namespace am

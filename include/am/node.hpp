@@ -62,38 +62,38 @@ class Node {
   /// Sends a request to H on node `to` (may be this node). Waits while the low network is full, polling meanwhile, so
   /// handlers may run. Returns ok, or unreachable / too_big; throws am::Error for an unknown node. For the
   /// computation only: a handler uses what its message object offers.
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   Status request(NodeId to, A&&... args) {
-    return send_<H, Priority::low, true>(to, std::forward<A>(args)...);
+    return send_<H, F, Priority::low, true>(to, std::forward<A>(args)...);
   }
   /// The T1's failable send: never waits, runs no handler. From anywhere on this node's thread.
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_request(NodeId to, A&&... args) {
-    return send_<H, Priority::low, false>(to, std::forward<A>(args)...);
+    return send_<H, F, Priority::low, false>(to, std::forward<A>(args)...);
   }
   /// Sends to reply handler H on the high network. Waits while it is full; from a low handler, only high events run
   /// meanwhile.
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   Status reply_to(NodeId to, A&&... args) {
-    return send_<H, Priority::high, true>(to, std::forward<A>(args)...);
+    return send_<H, F, Priority::high, true>(to, std::forward<A>(args)...);
   }
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) {
-    return send_<H, Priority::high, false>(to, std::forward<A>(args)...);
+    return send_<H, F, Priority::high, false>(to, std::forward<A>(args)...);
   }
 
   /// A message whose payload the caller writes where it will be read: prepare, fill draft.data(), draft.commit().
   /// Waits for room as request and reply_to do; H takes `args` and an am::Payload. See am/draft.hpp.
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Draft prepare(NodeId to, std::size_t bytes, A&&... args);
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Draft try_prepare(NodeId to, std::size_t bytes, A&&... args);
 
   /// Sends a request or reply handler's message to every member of `group` once, or, where the answer is `again`, to
   /// none. An empty group is ok. Waits and throws as request and reply_to do. See am/multicast.hpp.
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   Status multicast(const Group& group, A&&... args);
-  template <auto H, class... A>
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_multicast(const Group& group, A&&... args);
 
   // -- progress and waiting -----------------------------------------------------------------------------------------
@@ -176,9 +176,9 @@ class Node {
   friend class core::Engine;
   friend struct impl::GlobalAccess;
 
-  template <auto H, Priority P, bool wait, class... A>
+  template <auto H, class F, Priority P, bool wait, class... A>
   Status send_(NodeId to, A&&... args);
-  template <auto H, Priority P, class... A>
+  template <auto H, class F, Priority P, class... A>
   impl::OutMessage pack_(NodeId to, A&&... args);
 
   /// Everything but a free line: unknown node, first contact, full network, payloads, other transports.
@@ -224,7 +224,7 @@ void pack_words(std::uint64_t* words, A&&... args) noexcept {
 
 }  // namespace impl
 
-template <auto H, Priority P, class... A>
+template <auto H, class F, Priority P, class... A>
 impl::OutMessage Node::pack_(NodeId to, A&&... args) {
   using Traits = typename impl::Handler<H>::Traits;
   impl::check_arguments<Traits, A...>();
@@ -239,7 +239,7 @@ impl::OutMessage Node::pack_(NodeId to, A&&... args) {
   return message;
 }
 
-template <auto H, Priority P, bool wait, class... A>
+template <auto H, class F, Priority P, bool wait, class... A>
 inline Status Node::send_(NodeId to, A&&... args) {
   using Traits = typename impl::Handler<H>::Traits;
   static_assert(
@@ -267,7 +267,7 @@ inline Status Node::send_(NodeId to, A&&... args) {
       }
     }
   }
-  return send_slowly_(pack_<H, P>(to, std::forward<A>(args)...), wait);
+  return send_slowly_(pack_<H, F, P>(to, std::forward<A>(args)...), wait);
 }
 
 // -- what the message objects may send --------------------------------------------------------------------------------
@@ -276,25 +276,25 @@ template <class T>
 T& LowEvent::state() const noexcept {
   return node_->state<T>();
 }
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Status LowEvent::reply_to(NodeId to, A&&... args) const {
   return node_->reply_to<H>(to, std::forward<A>(args)...);
 }
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Status LowEvent::try_reply_to(NodeId to, A&&... args) const {
   return node_->try_reply_to<H>(to, std::forward<A>(args)...);
 }
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Status LowEvent::try_request(NodeId to, A&&... args) const {
   return node_->try_request<H>(to, std::forward<A>(args)...);
 }
 inline void LowEvent::post(std::function<void(Node&)> f) const { node_->post(std::move(f)); }
 
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Status Request::reply(A&&... args) const {
   return node_->reply_to<H>(from(), std::forward<A>(args)...);
 }
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Status Request::try_reply(A&&... args) const {
   return node_->try_reply_to<H>(from(), std::forward<A>(args)...);
 }
@@ -303,11 +303,11 @@ template <class T>
 T& Reply::state() const noexcept {
   return node_->state<T>();
 }
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Status Reply::try_reply_to(NodeId to, A&&... args) const {
   return node_->try_reply_to<H>(to, std::forward<A>(args)...);
 }
-template <auto H, class... A>
+template <auto H, class F, class... A>
 Status Reply::try_request(NodeId to, A&&... args) const {
   return node_->try_request<H>(to, std::forward<A>(args)...);
 }

@@ -94,7 +94,7 @@ class Registers {
   /// In a message's handler: the handler that the message names, to compare with address<h>() (A.2.13). no_handler
   /// everywhere else.
   [[nodiscard]] std::uint16_t inh() const noexcept;
-  template <auto H>
+  template <auto H, class F = impl::HandlerType<H>>
   [[nodiscard]] static std::uint16_t address() noexcept {
     return impl::Handler<H>::id();
   }

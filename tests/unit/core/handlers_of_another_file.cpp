@@ -9,6 +9,9 @@ struct Counter {
 };
 void hit(am::Request& request) { request.state<Counter>().hits += 1; }
 
+using Send = am::Status (am::Node::*)(am::NodeId);
+const volatile Send request_hit = &am::Node::request<&Counter::hit>;
+
 }  // namespace
 
 namespace test {
@@ -16,8 +19,7 @@ namespace test {
 int hit_the_other_counter(am::Node& node) {
   Counter counter;
   node.attach(counter);
-  const bool sent =
-      node.request<&Counter::hit>(0) == am::Status::ok && node.request<hit>(0) == am::Status::ok;
+  const bool sent = (node.*request_hit)(0) == am::Status::ok && node.request<hit>(0) == am::Status::ok;
   if (!sent) return -1;
   node.wait_until([&] { return counter.hits >= 2; });
   return static_cast<int>(counter.hits);
