@@ -42,6 +42,7 @@ struct Counters {
   std::vector<PeerCounters>
       peers;  ///< only where something was sent, refused or received; by peer, then priority
   std::vector<HandlerCounters> handlers;  ///< only those that ran
+  std::uint64_t interrupts = 0;           ///< signals that have come, in the interrupt mode
 
   /// The counters of one peer at one priority: zeros where nothing was counted.
   [[nodiscard]] PeerCounters peer(NodeId id, Priority priority) const noexcept;

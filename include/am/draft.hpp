@@ -45,13 +45,19 @@ class Draft {
   friend class Node;
   Draft(Node& node, const impl::OutMessage& message, std::size_t bytes, bool wait);
 
+  void drop_own() noexcept;
+  void hold_off_events();
+  void let_events_go() noexcept;
+
   Node* node_;
   impl::OutMessage message_;
   std::size_t bytes_;
   bool wait_;
   Status status_ = Status::ok;
-  impl::Packet* packet_ = nullptr;      // in the ring
-  std::unique_ptr<std::byte[]> own_{};  // too long for one packet
+  impl::Packet* packet_ =
+      nullptr;  // in the ring; then events are held off (impl::Hold) while it is filled in
+  bool holds_ = false;
+  std::shared_ptr<std::byte[]> own_{};  // too long for one packet
   std::byte* data_ = nullptr;
 };
 

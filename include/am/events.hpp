@@ -12,16 +12,20 @@
 namespace am {
 
 /// While one lives, no event runs on this node: no handler, no timelet, no outlet. Nothing is lost; events wait in the
-/// network and run at a later poll. Costs one flag written on entry and one on exit. Sections nest. Used by the node's
-/// own thread, in computation or in a handler. Inside, use try_ sends: a waiting one would wait with nobody served.
+/// network and run at a later poll, in the handler-thread and interrupt modes as soon as the section ends. Costs one flag
+/// written on entry and one on exit, in those modes two each. Sections nest. Used by the node's own thread, in computation
+/// or in a handler. Inside, use try_ sends: a waiting one would wait with nobody served.
 class CriticalSection {
  public:
-  explicit CriticalSection(Node& node) noexcept : flag_(node.events_.ee), before_(flag_) { flag_ = false; }
+  explicit CriticalSection(Node& node) noexcept : hold_(node), flag_(node.events_.ee), before_(flag_) {
+    flag_ = false;
+  }
   ~CriticalSection() { flag_ = before_; }
   CriticalSection(const CriticalSection&) = delete;
   CriticalSection& operator=(const CriticalSection&) = delete;
 
  private:
+  const impl::Hold hold_;
   bool& flag_;
   const bool before_;
 };

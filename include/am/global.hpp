@@ -25,6 +25,7 @@
 
 #include <am/global_ptr.hpp>
 #include <am/node.hpp>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <span>
@@ -109,17 +110,20 @@ class Counter {
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
   ~Counter() {
-    if (begun_ != completed_) [[unlikely]]
+    if (begun_ != completed()) [[unlikely]]
       abandon();
   }
 
   [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
-  [[nodiscard]] std::uint64_t completed() const noexcept { return completed_; }
+  /// What these got is visible to whoever has read it.
+  [[nodiscard]] std::uint64_t completed() const noexcept {
+    return at_once_ + answered_.load(std::memory_order_acquire);
+  }
 
   /// An operation that was complete at once. For the functions below.
   void count_complete() noexcept {
     ++begun_;
-    ++completed_;
+    ++at_once_;
   }
 
  private:
@@ -127,7 +131,9 @@ class Counter {
   void abandon() noexcept;
 
   std::uint64_t begun_ = 0;
-  std::uint64_t completed_ = 0;
+  std::uint64_t at_once_ = 0;  // complete as soon as they were begun
+  std::atomic<std::uint64_t> answered_ =
+      0;  // the others; written by answers, which may run beside the program
   core::RemoteMemory* under_way_ = nullptr;  // who still has operations of it
 };
 

@@ -2,13 +2,16 @@
 // Node::poll (src/core/dispatch.cpp) of the receiver.
 //
 // A Node belongs to one thread: the one that am::start or am::run_threads gave it to. Every member is called by that
-// thread only; the debug build checks it.
+// thread only, and by the node's handlers, wherever they run; the debug build checks it.
 //
-// Progress: poll, wait_until, barrier and the other collectives, and every send that waits. Nothing else runs handlers.
+// Progress: poll, wait_until, barrier and the other collectives, and every send that waits. In the polling mode nothing
+// else runs handlers. In the handler-thread and interrupt modes (am::Dispatch) they run at any time from the first of
+// these calls on, except inside a library call or an am::CriticalSection; posted work always waits for one of these calls.
 #pragma once
 
 #include <am/error.hpp>
 #include <am/handler.hpp>
+#include <am/impl/event_lock.hpp>
 #include <am/impl/event_state.hpp>
 #include <am/impl/out_message.hpp>
 #include <am/impl/peer_segment.hpp>
@@ -38,7 +41,26 @@ class Incoming;
 class Registers;
 namespace impl {
 struct GlobalAccess;
-}
+
+/// The node whose events run on this thread, where that is not the node's own (a handler thread); null elsewhere.
+#if defined(__GNUC__)
+[[gnu::tls_model("initial-exec")]]
+#endif
+extern thread_local constinit Node* events_of_this_thread;
+
+/// This thread is in the node, and its events are not, as long as one lives (impl::EventLock). Costs one test in the
+/// polling mode. Nests. Where events run it does nothing: they are in already.
+class Hold {
+ public:
+  explicit Hold(Node& node) noexcept;
+  ~Hold();
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  Node& node_;
+};
+}  // namespace impl
 
 /// Nanoseconds on the clock that all nodes of a job share: the T1's `Count`. Zero when the job started. Nodes on one
 /// machine read the same clock: they disagree by nothing but the time it takes to read it (some 20 ns).
@@ -56,6 +78,7 @@ class Node {
 
   [[nodiscard]] NodeId id() const noexcept { return id_; }
   [[nodiscard]] NodeId size() const noexcept { return size_; }
+  [[nodiscard]] Dispatch dispatch() const noexcept { return dispatch_; }
 
   // -- sending ------------------------------------------------------------------------------------------------------
 
@@ -103,9 +126,11 @@ class Node {
   std::size_t poll();
 
   /// Polls until pred() holds. Spins, then yields, then sleeps; a message wakes it. What only a remote put changes is
-  /// seen within 16 ms at worst.
+  /// seen within 16 ms at worst. In every mode pred() is atomic with respect to handlers, and whatever they wrote before
+  /// it became true is visible afterwards.
   template <std::predicate P>
   void wait_until(P&& pred) {
+    const impl::Hold hold(*this);
     if (pred()) return;
     impl::Waiter waiter = begin_wait_("wait_until");
     do {
@@ -133,6 +158,7 @@ class Node {
   /// outlive its use. One at a time.
   template <class T>
   void attach(T& state) noexcept {
+    const impl::Hold hold(*this);
     state_ = &state;
     state_type_ = impl::type_tag<T>();
   }
@@ -147,7 +173,8 @@ class Node {
   // -- events: see am/events.hpp ------------------------------------------------------------------------------------
 
   [[nodiscard]] Count count() const noexcept;  ///< now
-  /// Runs f as a low event at `when` or, in polling, at the first poll after it. Several may wait.
+  /// Runs f as a low event at `when` or, in polling, at the first poll after it. Several may wait. In the other modes a
+  /// timer of the library brings it: docs/dispatch.md tells how exactly.
   TimeletId on_timelet(Count when, std::function<void(LowEvent&)> f);
   /// False when it has run already.
   bool cancel_timelet(TimeletId id) noexcept;
@@ -157,10 +184,16 @@ class Node {
   /// The default handler, for the program's messages that arrive while active messages are disabled. (Those of libam's own
   /// operations, such as put to this node, run as ever.)
   void on_default(std::function<void(Incoming&)> f);
-  void enable_active_messages(bool enabled) noexcept { events_.ame = enabled; }
-  void enable_event(Event kind, bool enabled) noexcept { events_.mask(kind, enabled); }
+  void enable_active_messages(bool enabled) noexcept {
+    change_events_([=](impl::EventState& events) { events.ame = enabled; });
+  }
+  void enable_event(Event kind, bool enabled) noexcept {
+    change_events_([=](impl::EventState& events) { events.mask(kind, enabled); });
+  }
   /// LPEE: whether low events may run at all. For the computation only (A.2.5).
-  void enable_low_events(bool enabled) noexcept { events_.lpee = enabled; }
+  void enable_low_events(bool enabled) noexcept {
+    change_events_([=](impl::EventState& events) { events.lpee = enabled; });
+  }
   /// Called in the computation, in a poll, when another node was found dead. Setting it means that this node means to
   /// survive; without it the first death ends this node, with a message.
   void on_peer_death(std::function<void(Node&, NodeId)> f);
@@ -175,6 +208,7 @@ class Node {
   friend class Registers;
   friend class core::Engine;
   friend struct impl::GlobalAccess;
+  friend class impl::Hold;
 
   template <auto H, class F, Priority P, bool wait, class... A>
   Status send_(NodeId to, A&&... args);
@@ -187,21 +221,48 @@ class Node {
   void ring_doorbell_(NodeId to, Priority priority) noexcept;
   impl::Waiter begin_wait_(const char* what);
   [[noreturn]] void wrong_state_() const noexcept;
+  /// What may run has changed: whoever runs the events looks again.
+  template <class F>
+  void change_events_(F change) noexcept {
+    const impl::Hold hold(*this);
+    change(events_);
+    if (shared_) lock_.want_attention();
+  }
+  void enter_() noexcept {
+    if (impl::events_of_this_thread != this && depth_++ == 0) lock_.enter();
+  }
+  void leave_() noexcept {
+    if (impl::events_of_this_thread != this && --depth_ == 0 && lock_.leave()) [[unlikely]]
+      attend_();
+  }
+  void attend_() noexcept;
 #ifdef AM_CHECKED
-  void check_use_(Priority priority,
-                  bool wait) const;  ///< ends the program: a send from where it is not allowed
+  void check_use_(Priority priority, bool wait);  ///< ends the program: a send from where it is not allowed
 #endif
 
   NodeId id_ = 0;
   NodeId size_ = 0;
+  Dispatch dispatch_ = Dispatch::poll;
+  bool shared_ = false;      // events may run beside the computation, or preempt it: lock_ tells them apart
+  std::uint32_t depth_ = 0;  // Holds of this node's thread; lock_ is entered by the first
   impl::Producer* rings_ = nullptr;        // 2 * size: [2 * to + priority]; not connected = every claim fails
   impl::Traffic* traffic_ = nullptr;       // likewise
   impl::PeerSegment* segments_ = nullptr;  // by node; empty until first used (am/global.hpp)
   impl::EventState events_;
   void* state_ = nullptr;
   const void* state_type_ = nullptr;
+  impl::EventLock lock_;
   std::unique_ptr<core::Engine> engine_;
 };
+
+inline impl::Hold::Hold(Node& node) noexcept : node_(node) {
+  if (node.shared_) [[unlikely]]
+    node.enter_();
+}
+inline impl::Hold::~Hold() {
+  if (node_.shared_) [[unlikely]]
+    node_.leave_();
+}
 
 // -- the way out ----------------------------------------------------------------------------------------------------
 

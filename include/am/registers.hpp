@@ -71,8 +71,13 @@ class Registers {
   void set_nistat(std::uint32_t value) noexcept;
 
   /// Bit 0 is EE: whether any event may run (A.2.4). am::CriticalSection writes the same flag.
-  [[nodiscard]] std::uint32_t enable() const noexcept { return node_->events_.ee ? 1 : 0; }
-  void set_enable(std::uint32_t value) noexcept { node_->events_.ee = (value & 1) != 0; }
+  [[nodiscard]] std::uint32_t enable() const noexcept {
+    const impl::Hold hold(*node_);
+    return node_->events_.ee ? 1 : 0;
+  }
+  void set_enable(std::uint32_t value) noexcept {
+    node_->change_events_([=](impl::EventState& events) { events.ee = (value & 1) != 0; });
+  }
 
   [[nodiscard]] Count count() const noexcept { return node_->count(); }
 

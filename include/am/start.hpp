@@ -3,6 +3,7 @@
 
 #include <am/node.hpp>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace am {
@@ -10,6 +11,7 @@ namespace am {
 /// What a program may decide about its node before it joins. Each overrides the setting of the same meaning.
 struct Options {
   std::size_t segment_bytes = 0;  ///< size of the global memory segment; 0: as AM_SEGMENT says (64 MiB)
+  std::optional<Dispatch> dispatch = {};  ///< how handlers run here; empty: as AM_DISPATCH says (poll)
 };
 
 /// Joins the job that this process was started in (by amrun, by mpirun or another PMIx launcher; alone: a job of one)

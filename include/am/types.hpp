@@ -13,6 +13,24 @@ using NodeId = std::uint32_t;
 /// replies. However full `low` is, `high` gets through.
 enum class Priority : std::uint8_t { low = 0, high = 1 };
 
+/// How a message reaches its handler while the node's program runs. See docs/dispatch.md for what each costs.
+///  - poll       handlers run inside calls that make progress, on the node's own thread
+///  - thread     a thread of the library runs them, beside the computation
+///  - interrupt  they preempt the computation, on the node's own thread (by a signal)
+enum class Dispatch : std::uint8_t { poll, thread, interrupt };
+
+constexpr std::string_view to_string(Dispatch dispatch) noexcept {
+  switch (dispatch) {
+    case Dispatch::poll:
+      return "poll";
+    case Dispatch::thread:
+      return "thread";
+    case Dispatch::interrupt:
+      return "interrupt";
+  }
+  return "?";
+}
+
 /// What became of a send.
 ///  - ok           accepted: it will be delivered exactly once unless the peer fails
 ///  - again        the network is full right now; nothing was sent, try later (the T1's cleared `nicond`)

@@ -66,6 +66,7 @@ void clear_if_used(GlobalMemory& memory, const SegmentHeap::Block& block, std::s
 namespace impl {
 
 GlobalAddress allocate(Node& node, std::size_t bytes) {
+  const Hold hold(node);
   GlobalMemory& memory = node.engine().memory();
   const auto block = memory.heap().allocate(bytes, SegmentHeap::End::high);
   if (!block) {
@@ -104,6 +105,7 @@ GlobalAddress allocate_symmetric(Node& node, std::size_t bytes) {
 }
 
 void deallocate(Node& node, GlobalAddress block) {
+  const Hold hold(node);
   if (block.is_null()) return;
   if (block.node() == node.id() && node.engine().memory().heap().release(block.offset())) return;
   throw Error("give back global memory", name_of(node.id()),

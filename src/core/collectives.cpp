@@ -43,7 +43,8 @@ void Mailbox::arrived(const Round& round, NodeId from, Payload data) {
   if (expected_ && from == from_ && round.sequence == round_.sequence) return match(round, data);
   if (round.sequence < round_.sequence) return;
   const auto bytes = data.bytes();
-  kept_.insert_or_assign({round.sequence, from}, Kept{round, {bytes.begin(), bytes.end()}});
+  kept_.insert_or_assign({round.sequence, from},
+                         Kept{round, {bytes.begin(), bytes.end(), kept_.get_allocator().resource()}});
 }
 
 void Mailbox::expect(const Round& round, NodeId from, std::span<std::byte> into) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory_resource>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ class Mailbox {
  public:
   enum class Answer { nothing_yet, filled, mismatch };
 
+  explicit Mailbox(std::pmr::memory_resource* memory = std::pmr::get_default_resource()) : kept_(memory) {}
+
   /// A message came: it is copied to where it is expected, or kept. Of rounds that are over it is dropped.
   void arrived(const Round& round, NodeId from, Payload data);
   /// Asks for the message of `from` in `round`, to be copied into `into`, which must live until answer() is not
@@ -49,11 +52,11 @@ class Mailbox {
  private:
   struct Kept {
     Round round;
-    std::vector<std::byte> data;
+    std::pmr::vector<std::byte> data;
   };
   void match(const Round& round, Payload data) noexcept;
 
-  std::map<std::pair<std::uint64_t, NodeId>, Kept> kept_;  // by sequence and sender
+  std::pmr::map<std::pair<std::uint64_t, NodeId>, Kept> kept_;  // by sequence and sender
   bool expected_ = false;
   Round round_{};
   NodeId from_ = 0;
@@ -65,6 +68,8 @@ class Mailbox {
 
 class CollectiveState {
  public:
+  explicit CollectiveState(std::pmr::memory_resource* memory) : mailbox(memory) {}
+
   Mailbox mailbox;
   std::uint64_t sequence = 0;           ///< collectives begun
   std::uint32_t rounds_unanswered = 0;  ///< since one in which every node heard of every other

@@ -53,7 +53,11 @@ void publish_handler_names(const HandlerTable& table, shm::Segment& segment) noe
 }
 
 Counters read_counters(const shm::Segment& segment, NodeId node) {
-  Counters counters{.node = node, .nodes = segment.nodes(), .peers = {}, .handlers = {}};
+  Counters counters{.node = node,
+                    .nodes = segment.nodes(),
+                    .peers = {},
+                    .handlers = {},
+                    .interrupts = value(segment.card(node).interrupts)};
   for (NodeId peer = 0; peer < segment.nodes(); ++peer) {
     for (const Priority priority : {Priority::low, Priority::high}) {
       const impl::Traffic& t =

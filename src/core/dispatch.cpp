@@ -5,8 +5,9 @@
 // Order. Replies first; then, one at a time and with a look at the replies before each, requests; a timelet only when no
 // request waits; the outlet only when nothing else does. A poll runs a bounded number of them.
 //
-// Nesting. Computation may be interrupted by any event, a low event by a high one (only where it waits to send a reply),
-// a high event by nothing: two levels, no more. In polling mode an event runs only inside a library call.
+// Nesting. Computation may be interrupted by any event, a low event by a high one (only where it waits to send a reply; in
+// the interrupt mode anywhere), a high event by nothing: two levels, no more. In polling mode an event runs only inside a
+// library call; for the other modes see asynchronous.cpp, which calls what stands here.
 //
 // Why nothing deadlocks. Call a message stuck when it is in a ring and is never taken out.
 //  1. High rings drain: a high handler cannot wait (am::Reply has no waiting send, and a wait that gets here by a detour
@@ -26,11 +27,11 @@
 
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
+#include "core/interruptible.hpp"
 
 namespace am::core {
 
 namespace {
-constexpr std::size_t requests_per_poll = 64;
 constexpr std::size_t replies_per_look = 256;
 constexpr std::uint64_t timing_sample = 64;  // one run in so many is timed
 }  // namespace
@@ -90,6 +91,11 @@ class Borrowed {
   const Transport::View view_;
 };
 
+/// For high handlers, which nothing preempts.
+struct Nothing {
+  Nothing(Engine& /*engine*/, bool /*yes*/) noexcept {}
+};
+
 /// Keeps a half-built payload until its handler has run.
 class Assembled {
  public:
@@ -128,12 +134,33 @@ std::size_t Engine::poll() {
 #ifdef AM_CHECKED
   must_be_owner();
 #endif
+  if (!plain_) [[unlikely]]
+    return poll_with_events_held_off();
   if (node_->events_.level != impl::Level::computation) [[unlikely]]
     return poll_in_handler();
-  const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();
+  const std::size_t ran = poll_shared_memory();
   if (something_else_) [[unlikely]]
     return ran + do_something_else();
   return ran;
+}
+
+/// The same in the other modes, and over other networks.
+std::size_t Engine::poll_with_events_held_off() {
+  const impl::Hold hold(*node_);
+  if (node_->events_.level != impl::Level::computation) return poll_in_handler();
+  struct Rearming {  // also when a handler throws
+    Engine& engine;
+    ~Rearming() {
+      if (!engine.thread_serves_ && !engine.shm_.armed(engine.wanted())) engine.look_again();
+    }
+  } const rearming{*this};
+  if (node_->shared_) {
+    throw_kept();
+    if (!begun_) begin_events();
+    if (interrupts_ == 0) spent_.clear();
+  }
+  const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();
+  return something_else_ ? ran + do_something_else() : ran;
 }
 
 /// Most polls find nothing: they look at the busy rings and two words, and that is all.
@@ -157,6 +184,20 @@ std::size_t Engine::poll_network() {
   ran += run_low(*network_);
   if (something_else_) ran += run_rare_events(*network_, ran);
   return ran;
+}
+
+/// What may run now: everything in the computation, high events in a low handler.
+std::size_t Engine::run_events() noexcept {
+  try {
+    if (node_->events_.level == impl::Level::low) return serve_high();
+    if (node_->events_.level == impl::Level::high) return 0;
+    look_after_peers(false);
+    const std::size_t pushed = !outgoing_.empty() && push_rows() ? 1 : 0;
+    return pushed + (direct_ ? poll_shared_memory() : poll_network());
+  } catch (...) {
+    keep_thrown();
+    return 1;
+  }
 }
 
 /// What one poll in 64 does besides.
@@ -200,6 +241,12 @@ template <Priority P>
   handled_[static_cast<std::size_t>(P)] = &packet;
   using Message = std::conditional_t<P == Priority::low, Request, Reply>;
   Message message(*node_, packet);
+  [[maybe_unused]] std::conditional_t<P == Priority::low, Interruptible, Nothing> interruptible(
+      *this, !handlers_[id].internal);
+  const Recorder::Running running(
+      recorder_, P,
+      {P == Priority::low ? RecordedEvent::Kind::low_message : RecordedEvent::Kind::high_message, id,
+       packet.origin, packet.head().words() * 8 + payload.size()});
   shm::HandlerCounts& counts = handler_counts_[id];
   if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) [[likely]] {
     handlers_[id].run(&message, packet, payload);
@@ -342,7 +389,9 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
     handled = &packet;
     Incoming incoming(*node_, packet, payload, view.priority);
     const auto f = default_handler_;  // it may replace itself
-    f(incoming);
+    std::optional<Interruptible> interruptible;
+    if (view.priority == Priority::low) interruptible.emplace(*this);
+    (*f)(incoming);
   }
   return Handled::ran;
 }
@@ -379,21 +428,27 @@ void Engine::unknown_handler(impl::HandlerId id, const impl::Packet& packet) con
 bool Engine::run_timelet() {
   impl::EventState& events = node_->events_;
   if (!events.may_run(Event::timelet) || !timelet_due()) return false;
-  const auto f = timelets_.take();
+  struct Taken {
+    Engine& engine;
+    Timelets::Function f;
+    ~Taken() { engine.discard_function(std::move(f)); }
+  } const taken{*this, timelets_.take()};
   const LowLevel level(events, handled_[0]);
+  const Recorder::Running running(recorder_, Priority::low, {.kind = RecordedEvent::Kind::timelet});
+  const Interruptible interruptible(*this);
   LowEvent event(*node_);
-  f(event);
+  taken.f(event);
   return true;
 }
 
 bool Engine::run_outlet() {
-  impl::EventState& events = node_->events_;
-  if (!outlet_ || !events.may_run(Event::outlet) || !available(Priority::low) || !available(Priority::high))
-    return false;
+  if (!outlet_may_run()) return false;
   const auto f = outlet_;  // it may replace itself
-  const LowLevel level(events, handled_[0]);
+  const LowLevel level(node_->events_, handled_[0]);
+  const Recorder::Running running(recorder_, Priority::low, {.kind = RecordedEvent::Kind::outlet});
+  const Interruptible interruptible(*this);
   LowEvent event(*node_);
-  f(event);
+  (*f)(event);
   return true;
 }
 
@@ -404,6 +459,7 @@ std::size_t Engine::tell_of_deaths() {
     const NodeId dead = untold_deaths_.front();
     untold_deaths_.pop_front();
     const auto f = on_peer_death_;  // it may replace itself
+    const Computation computation(*this);
     if (f) f(*node_, dead);
   }
   return told;
@@ -421,6 +477,7 @@ std::size_t Engine::run_posts() {
   for (std::size_t i = 0; i < waiting; ++i) {
     const auto f = std::move(posts_.front());
     posts_.pop_front();
+    const Computation computation(*this);
     f(*node_);
   }
   return waiting;

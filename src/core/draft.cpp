@@ -1,12 +1,25 @@
 #include <am/draft.hpp>
 #include <am/error.hpp>
-#include <new>
+#include <memory>
+#include <memory_resource>
 #include <string>
 
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
 
 namespace am {
+
+namespace {
+
+std::shared_ptr<std::byte[]> own_bytes(core::Engine& engine, std::size_t bytes) {
+  std::pmr::memory_resource* memory = engine.memory_for_events();
+  core::EventBytes block = core::try_event_bytes(*memory, bytes);
+  if (block == nullptr) return {};
+  const core::ReturnBytes give_back = block.get_deleter();
+  return {block.release(), give_back, std::pmr::polymorphic_allocator<std::byte>(memory)};
+}
+
+}  // namespace
 
 Draft::Draft(Node& node, const impl::OutMessage& message, std::size_t bytes, bool wait)
     : node_(&node), message_(message), bytes_(bytes), wait_(wait) {
@@ -19,14 +32,17 @@ Draft::Draft(Node& node, const impl::OutMessage& message, std::size_t bytes, boo
       status_ = Status::too_big;
       return;
     }
-    own_.reset(new (std::nothrow) std::byte[bytes]);
+    const impl::Hold hold(node);
+    own_ = own_bytes(engine, bytes);
     status_ = own_ == nullptr ? Status::too_big : Status::ok;
     data_ = own_.get();
     return;
   }
+  const impl::Hold hold(node);
   const Transport::Slot slot = engine.claim_draft(message.to, message.priority, bytes, wait);
   status_ = slot.status;
   if (slot.status != Status::ok) return;
+  hold_off_events();
   packet_ = slot.packet;
   data_ = packet_->payload();
 }
@@ -38,11 +54,30 @@ Draft::Draft(Draft&& other) noexcept
       wait_(other.wait_),
       status_(other.status_),
       packet_(std::exchange(other.packet_, nullptr)),
+      holds_(std::exchange(other.holds_, false)),
       own_(std::move(other.own_)),
       data_(std::exchange(other.data_, nullptr)) {}
 
 Draft::~Draft() {
+  drop_own();
   if (packet_ != nullptr) node_->engine().drop_draft({packet_, Status::ok, message_.to, message_.priority});
+  let_events_go();
+}
+
+void Draft::drop_own() noexcept {
+  if (own_ == nullptr) return;
+  const impl::Hold hold(*node_);  // event memory belongs to whoever is in the node
+  own_.reset();
+}
+
+/// A handler that waits for the link that a draft holds would wait for ever, if it ran beside it.
+void Draft::hold_off_events() {
+  holds_ = node_->shared_;
+  if (holds_) node_->enter_();
+}
+
+void Draft::let_events_go() noexcept {
+  if (std::exchange(holds_, false) && node_->shared_) node_->leave_();
 }
 
 Status Draft::commit() {
@@ -52,7 +87,10 @@ Status Draft::commit() {
   if (packet_ == nullptr) {
     message_.payload = Payload(data_, bytes_);
     const Status sent = node_->send_slowly_(message_, wait_);
-    if (sent == Status::ok) node_ = nullptr;
+    if (sent == Status::ok) {
+      drop_own();
+      node_ = nullptr;
+    }
     return sent;
   }
   if (node_->engine().is_gone(message_.to)) return status_ = Status::unreachable;  // its place is gone, too
@@ -63,6 +101,7 @@ Status Draft::commit() {
   node_->engine().commit_draft(
       {&packet, Status::ok, message_.to, message_.priority},
       impl::Header::make(message_.handler, message_.words, impl::lines_for(bytes_), 0));
+  let_events_go();
   node_ = nullptr;
   return Status::ok;
 }

@@ -9,25 +9,36 @@
 //   multicast.cpp forwarding along the tree of a group
 //   liveness.cpp  peers that died or left
 //   waiting.cpp   spin, yield, sleep; deadlines
-// Used by the node's own thread only.
+//   asynchronous.cpp  events beside the computation, or in the middle of it (am::Dispatch)
+// Used by whoever is in the node (impl::EventLock): its own thread, in a library call, or its events.
 #pragma once
 
 #include <am/events.hpp>
 #include <am/node.hpp>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <memory_resource>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "core/event_memory.hpp"
 #include "core/fragments.hpp"
 #include "core/global_memory.hpp"
 #include "core/handler_table.hpp"
+#include "core/handler_thread.hpp"
+#include "core/interrupts.hpp"
 #include "core/job/job.hpp"
+#include "core/recorder.hpp"
 #include "core/settings.hpp"
 #include "core/timelets.hpp"
+#include "core/watchdog.hpp"
+#include "transports/shm/lookout.hpp"
 #include "transports/shm/shm_transport.hpp"
 
 namespace am::core {
@@ -36,6 +47,9 @@ class CollectiveState;
 
 class Engine {
  public:
+  static constexpr std::size_t requests_per_poll = 64;
+  static constexpr Count never = ~Count{0};
+
   /// Joins: fills the node's card, waits for the others, checks that all run the same program. Throws am::Error.
   Engine(Job job, const Settings& settings);
   ~Engine();
@@ -68,6 +82,52 @@ class Engine {
   [[nodiscard]] bool pending(Event kind) noexcept;
   [[nodiscard]] bool may_run(Event kind) const noexcept { return node_->events_.may_run(kind); }
 
+  // events beside the computation (asynchronous.cpp)
+  /// The node's thread has left the node, and somebody asked for attention: runs what waits, and sees to it that the node is
+  /// told of what comes.
+  void attend() noexcept;
+  /// The node's thread was interrupted, wherever it was.
+  void interrupted() noexcept;
+  [[nodiscard]] bool interrupts_computation() const noexcept { return interrupts_ != 0; }
+  void forgive_interrupt() noexcept { interrupts_ = 0; }
+  /// The node's thread looks by itself from now on: it waits, and polls meanwhile.
+  void look_ourselves() noexcept {
+    if (!node_->shared_) return;
+    network_->disarm();
+    node_->lock_.want_attention();
+  }
+  /// Runs the events that wait; for the handler thread, which is in. When to look again, besides when something comes: a
+  /// Count; 0 for at once.
+  Count serve(shm::Lookout& lookout) noexcept;
+  /// Nothing waits any more: the handler thread is to be told by its bell. False when something has come.
+  [[nodiscard]] bool rest() noexcept;
+  /// What a signal handler must not destroy: kept until the node's thread is in a library call.
+  void discard(std::shared_ptr<void> spent);
+  template <class A>
+  using Shared = std::shared_ptr<std::function<void(A&)>>;
+  template <class F>
+  void discard_function(F f) {
+    if (interrupts_ != 0)
+      spent_.push_back(std::allocate_shared<F>(std::pmr::polymorphic_allocator<F>(memory_for_events_.get()),
+                                               std::move(f)));
+  }
+  /// Throws what an event threw whose caller was nobody.
+  void throw_kept() {
+    if (thrown_) [[unlikely]]
+      std::rethrow_exception(std::exchange(thrown_, nullptr));
+  }
+  /// Puts `f` in the place of a function that may be running.
+  template <class A>
+  void replace(Shared<A>& place, std::function<void(A&)> f) {
+    Shared<A> made;
+    if (f) {
+      made = std::allocate_shared<std::function<void(A&)>>(
+          std::pmr::polymorphic_allocator<std::function<void(A&)>>(memory_for_events_.get()), std::move(f));
+    }
+    std::swap(place, made);
+    if (made) discard(std::move(made));
+  }
+
   // waiting (waiting.cpp)
   void wait(const std::function<bool()>& pred, const char* what);
   /// Ends the program when a handler calls what waits for others (barrier.cpp).
@@ -89,6 +149,9 @@ class Engine {
   [[nodiscard]] GlobalMemory& memory() noexcept { return memory_; }
   [[nodiscard]] CollectiveState& collectives() noexcept { return *collectives_; }
   [[nodiscard]] const HandlerTable& table() const noexcept { return table_; }
+  [[nodiscard]] std::pmr::memory_resource* memory_for_events() const noexcept {
+    return memory_for_events_.get();
+  }
   /// More nodes than cores to run them on: then spinning only keeps others from running.
   [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
   [[nodiscard]] Count now() const noexcept { return shm::monotonic_ns() - epoch_ns_; }
@@ -103,23 +166,30 @@ class Engine {
   struct CompareRegister {
     Count when = 0;
     TimeletId timelet = 0;
-    std::function<void(LowEvent&)> handler;
+    Shared<LowEvent> handler;
   };
   [[nodiscard]] CompareRegister& compare_register() noexcept { return compare_register_; }
 
   // what the program asked for
   TimeletId add_timelet(Count when, Timelets::Function f) {
     something_else_ = true;
+    look_again();
     return timelets_.add(when, std::move(f));
   }
-  bool cancel_timelet(TimeletId id) noexcept { return timelets_.cancel(id); }
+  bool cancel_timelet(TimeletId id) {
+    Timelets::Function f = timelets_.cancel(id);
+    const bool found = static_cast<bool>(f);
+    if (found) discard_function(std::move(f));
+    return found;
+  }
   [[nodiscard]] const Timelets& timelets() const noexcept { return timelets_; }
   void set_outlet(std::function<void(LowEvent&)> f) {
     something_else_ = true;
-    outlet_ = std::move(f);
+    look_again();
+    replace(outlet_, std::move(f));
   }
   [[nodiscard]] bool has_outlet() const noexcept { return static_cast<bool>(outlet_); }
-  void set_default_handler(std::function<void(Incoming&)> f) { default_handler_ = std::move(f); }
+  void set_default_handler(std::function<void(Incoming&)> f) { replace(default_handler_, std::move(f)); }
   void set_on_peer_death(std::function<void(Node&, NodeId)> f);
   void post(std::function<void(Node&)> f) {
     something_else_ = true;
@@ -137,7 +207,8 @@ class Engine {
   void run_no_more_handlers() noexcept;
   Status send_or_refuse(const impl::OutMessage& message, bool wait);
   Status send_row(const impl::OutMessage& message, bool wait);
-  Status wait_for_room(Priority priority, const std::function<Status()>& attempt);
+  template <class F>
+  Status wait_for_room(Priority priority, F attempt);
   void must_be_owner() const;
   void must_not_wait(Priority priority) const;
   Status send_lent_row(const impl::OutMessage& message);
@@ -147,6 +218,7 @@ class Engine {
   Status refused(NodeId to, Priority priority) noexcept;
   void count_sent(NodeId to, Priority priority, std::uint64_t bytes) noexcept;
 
+  std::size_t poll_with_events_held_off();
   std::size_t poll_in_handler();
   std::size_t do_something_else();
   std::size_t poll_shared_memory();
@@ -177,32 +249,57 @@ class Engine {
   /// Sends a multicast packet on to the subtrees below this node; false while one of them is full. Takes the member list
   /// off the payload.
   bool forward(const Transport::View& view, Payload& payload);
+  // asynchronous.cpp
+  void begin_events();
+  void end_events() noexcept;
+  std::size_t run_events() noexcept;
+  [[nodiscard]] Transport::Wanted wanted() const noexcept {
+    return {.high = may_run(Event::high_message), .low = may_run(Event::low_message)};
+  }
+  [[nodiscard]] bool outlet_may_run() noexcept {
+    return outlet_ && may_run(Event::outlet) && available(Priority::low) && available(Priority::high);
+  }
+  void attend_for_thread() noexcept;
+  void attend_to_interrupts() noexcept;
+  void set_timer(bool soon) noexcept;
+  void look_again() noexcept {
+    if (node_->shared_) node_->lock_.want_attention();
+  }
+  void keep_thrown() noexcept;
+  class Interruptible;
+  class Computation;
+  friend class Interruptible;
+  friend class Computation;
+
   void look_at_life_locks();
   void peer_is_gone(NodeId peer, bool died);
 
   Job job_;
   const Settings settings_;
+  const std::unique_ptr<std::pmr::memory_resource> memory_for_events_;
   const HandlerTable& table_;
   const std::span<const HandlerTable::Row> handlers_;
   const std::uint64_t epoch_ns_;
   Node* node_ = nullptr;
   shm::HandlerCounts* handler_counts_;
+  const Recorder recorder_;
   shm::ShmTransport shm_;
   std::unique_ptr<Transport> decorator_;  // the fault plan's, around shm_
   Transport* network_;
-  const bool direct_;  // no decorator: the inline path writes the rings itself
+  const bool direct_;  // no decorator around shared memory
+  const bool plain_;   // direct, and polling: the inline path writes the rings itself
   std::unique_ptr<impl::Producer[]> never_connected_;  // what Node's inline path sees when it is not direct
 
   Outgoing outgoing_;
   Assembler assembler_;
   Timelets timelets_;
-  std::function<void(LowEvent&)> outlet_;
-  std::function<void(Incoming&)> default_handler_;
+  Shared<LowEvent> outlet_;
+  Shared<Incoming> default_handler_;
   std::function<void(Node&, NodeId)> on_peer_death_;
-  std::deque<std::function<void(Node&)>> posts_;
-  bool posting_ = false;              // one of them runs
-  std::deque<NodeId> untold_deaths_;  // for on_peer_death_
-  bool something_else_ = false;       // one question per poll: may any of the above have something?
+  std::pmr::deque<std::function<void(Node&)>> posts_;
+  bool posting_ = false;                   // one of them runs
+  std::pmr::deque<NodeId> untold_deaths_;  // for on_peer_death_
+  bool something_else_ = false;            // one question per poll: may any of the above have something?
   GlobalMemory memory_;
   std::unique_ptr<CollectiveState> collectives_;
 
@@ -212,14 +309,30 @@ class Engine {
   };
   Refused refused_[2];  // by priority: the last send that was answered `again`, until there is room
 
-  std::unordered_map<std::uint64_t, std::size_t>
+  std::pmr::unordered_map<std::uint64_t, std::size_t>
       forwarded_;  // deferred multicasts: how many subtrees have them
-  std::vector<std::byte> multicast_buffer_;
+  std::pmr::vector<std::byte> multicast_buffer_;
 
   // The message whose handler runs, by priority, for reports and registers. The high one counts on the high level only.
   const impl::Packet* handled_[2] = {};
   std::size_t handled_payload_[2] = {};  // of a message that is not a short one
   CompareRegister compare_register_;
+
+  // Events beside the computation.
+  bool begun_ = false;  // the first call that makes progress was made: events may run
+  bool thread_serves_ =
+      false;  // the handler thread is awake, and looks; otherwise we see to it that it is told
+  std::uint32_t interrupts_ = 0;  // we are in so many of them
+  Count thread_wakes_ = 0;        // by itself, while it sleeps
+  Count timer_ = 0;               // the time that the timer is set to; 0: to none
+  std::exception_ptr
+      thrown_;  // by an event whose caller was nobody: the next call that makes progress throws it
+  std::pmr::vector<std::shared_ptr<void>> spent_;
+  std::optional<HandlerThread> handler_thread_;
+  std::optional<Interrupts> interrupt_;
+
+  std::optional<Watchdog> watchdog_;
+
   std::uint32_t polls_ = 0;
   std::uint32_t deaths_seen_ = 0;
   std::uint64_t looked_after_ns_ = 0;

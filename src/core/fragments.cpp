@@ -1,7 +1,6 @@
 #include "core/fragments.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 
 namespace am::core {
@@ -37,14 +36,13 @@ bool Outgoing::has_rows() const noexcept {
   return std::ranges::any_of(links_, [](const auto& link) { return link.second.row != nullptr; });
 }
 
-void Outgoing::lend(Row& row) { links_[key(row.message().to, row.message().priority)] = {&row, nullptr}; }
+void Outgoing::lend(Row& row) { links_[key(row.message().to, row.message().priority)] = Held{&row}; }
 
-void Outgoing::keep(std::unique_ptr<std::byte[]> bytes, const Row& row) {
-  auto kept = std::make_unique<Kept>(Kept{std::move(bytes), row});
-  kept->row.read_from(kept->bytes.get());
+void Outgoing::keep(EventBytes bytes, const Row& row) {
   Held& held = links_[key(row.message().to, row.message().priority)];
-  held.row = &kept->row;
-  held.kept = std::move(kept);
+  held.bytes = std::move(bytes);
+  held.row = &held.kept.emplace(row);  // a node of the map stays where it is
+  held.row->read_from(held.bytes.get());
 }
 
 bool Outgoing::push(Transport& network, const std::function<void(NodeId, Priority)>& done) {
@@ -82,10 +80,7 @@ Assembler::Outcome Assembler::add(const Transport::View& view) {
   Open& open = open_[key(view)];
   if (open.bytes == nullptr) {
     open.total = view.packet->words[0];
-    // operator new rounds up to the alignment: a total near the end of the range would become a block of nothing.
-    if (open.total > SIZE_MAX / 2) return Outcome::no_memory;
-    open.bytes.reset(static_cast<std::byte*>(
-        ::operator new[](open.total, std::align_val_t{impl::line_bytes}, std::nothrow)));
+    open.bytes = try_event_bytes(memory_, open.total);
     if (open.bytes == nullptr) return Outcome::no_memory;
   } else if (open.total != view.packet->words[0]) {
     return Outcome::malformed;

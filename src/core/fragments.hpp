@@ -13,11 +13,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <new>
+#include <memory_resource>
+#include <optional>
 #include <span>
 #include <unordered_map>
-#include <vector>
 
+#include "core/event_memory.hpp"
 #include "transports/transport.hpp"
 
 namespace am::core {
@@ -52,6 +53,8 @@ class Row {
 /// in the middle of a long send to B may wait to reply to B.
 class Outgoing {
  public:
+  explicit Outgoing(std::pmr::memory_resource* memory = std::pmr::get_default_resource()) : links_(memory) {}
+
   [[nodiscard]] bool busy(NodeId to, Priority priority) const noexcept {
     return !links_.empty() && links_.contains(key(to, priority));
   }
@@ -61,7 +64,7 @@ class Outgoing {
   /// The row of a waiting sender, who owns it and looks at its status(); its link is free again when that is not `again`.
   void lend(Row& row);
   /// Takes over a row together with `bytes`, the copy of its payload that it is cut from.
-  void keep(std::unique_ptr<std::byte[]> bytes, const Row& row);
+  void keep(EventBytes bytes, const Row& row);
   /// Sends the rows on; calls done(to, priority) for each link that becomes free. True when something moved.
   bool push(Transport& network, const std::function<void(NodeId, Priority)>& done);
   [[nodiscard]] bool empty() const noexcept { return links_.empty(); }
@@ -69,25 +72,25 @@ class Outgoing {
   [[nodiscard]] bool has_rows() const noexcept;
 
  private:
-  struct Kept {
-    std::unique_ptr<std::byte[]> bytes;
-    Row row;
-  };
   struct Held {
     Row* row = nullptr;  // null: a draft's
-    std::unique_ptr<Kept> kept{};
+    EventBytes bytes{};  // of a kept one
+    std::optional<Row> kept{};
   };
   static std::uint64_t key(NodeId to, Priority priority) noexcept {
     return 2 * std::uint64_t{to} + static_cast<std::uint64_t>(priority);
   }
 
-  std::unordered_map<std::uint64_t, Held> links_;
+  std::pmr::unordered_map<std::uint64_t, Held> links_;
 };
 
 /// Half-built payloads of one node, by neighbour and priority.
 class Assembler {
  public:
   enum class Outcome { taken, no_memory, malformed };
+
+  explicit Assembler(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : memory_(*memory), open_(memory) {}
 
   /// A `more` packet: adds its piece.
   Outcome add(const Transport::View& view);
@@ -96,13 +99,8 @@ class Assembler {
   void done(const Transport::View& view) noexcept { open_.erase(key(view)); }
 
  private:
-  struct AlignedDelete {
-    void operator()(std::byte* p) const noexcept {
-      ::operator delete[](p, std::align_val_t{impl::line_bytes});
-    }
-  };
   struct Open {
-    std::unique_ptr<std::byte[], AlignedDelete> bytes;
+    EventBytes bytes;
     std::size_t total = 0;
     std::size_t have = 0;
     bool complete = false;
@@ -112,7 +110,8 @@ class Assembler {
   }
   static Outcome append(Open& open, const impl::Packet& packet) noexcept;
 
-  std::unordered_map<std::uint64_t, Open> open_;
+  std::pmr::memory_resource& memory_;
+  std::pmr::unordered_map<std::uint64_t, Open> open_;
 };
 
 }  // namespace am::core

@@ -134,13 +134,14 @@ void remotely(GlobalMemory& memory, Counter* counter, const char* what, F begin)
 Node* current_node() noexcept;  // node.cpp
 
 Node& this_node(const char* what) {
-  Node* node = current_node();
+  Node* node = events_of_this_thread != nullptr ? events_of_this_thread : current_node();
   if (node == nullptr)
     throw Error(what, "this thread is no node of a job", "name the node: pointer.local(node)");
   return *node;
 }
 
 void put_slowly(Node& node, GlobalAddress to, const void* from, std::size_t bytes, Counter* counter) {
+  const Hold hold(node);
   GlobalMemory& memory = node.engine().memory();
   if (std::byte* place = memory.reach(to, bytes, "put")) {
     core::write_bytes(place, from, bytes);
@@ -152,6 +153,7 @@ void put_slowly(Node& node, GlobalAddress to, const void* from, std::size_t byte
 }
 
 void put_ahead(Node& node, GlobalAddress to, const void* from, std::size_t bytes) {
+  const Hold hold(node);
   GlobalMemory& memory = node.engine().memory();
   if (std::byte* place = memory.reach(to, bytes, "put_notify")) {
     std::memcpy(place, from, bytes);
@@ -161,6 +163,7 @@ void put_ahead(Node& node, GlobalAddress to, const void* from, std::size_t bytes
 }
 
 void get_slowly(Node& node, GlobalAddress from, void* into, std::size_t bytes, Counter* counter) {
+  const Hold hold(node);
   GlobalMemory& memory = node.engine().memory();
   if (std::byte* place = memory.reach(from, bytes, "get")) {
     core::read_bytes(into, place, bytes);
@@ -172,6 +175,7 @@ void get_slowly(Node& node, GlobalAddress from, void* into, std::size_t bytes, C
 }
 
 void atomic_slowly(Node& node, GlobalAddress at, const Atomic& atomic, void* old, Counter* counter) {
+  const Hold hold(node);
   GlobalMemory& memory = node.engine().memory();
   const char* what = name_of(atomic.operation);
   std::byte* place = memory.reach(at, atomic.bytes, what);
@@ -191,6 +195,7 @@ void atomic_slowly(Node& node, GlobalAddress at, const Atomic& atomic, void* old
 }
 
 std::byte* own_slowly(Node& node, GlobalAddress at, std::size_t bytes) {
+  const Hold hold(node);
   std::byte* place = node.engine().memory().reach(at, bytes, "local");
   if (at.node() == node.id()) return place;
   throw Error("local", "node " + std::to_string(node.id()),

@@ -47,7 +47,7 @@ bool split(Payload& payload, Members& members) noexcept {
   return true;
 }
 
-void write_list(std::vector<std::byte>& buffer, Payload payload, const Members& members) {
+void write_list(std::pmr::vector<std::byte>& buffer, Payload payload, const Members& members) {
   const auto count = static_cast<std::uint32_t>(members.count);
   const std::size_t list = members.count * sizeof(NodeId);
   buffer.resize(payload.size() + list + sizeof count);
@@ -65,8 +65,8 @@ Status Engine::multicast(const impl::OutMessage& message, std::span<const NodeId
     impl::OutMessage out = message;
     out.to = rest[0];
     out.flags = impl::flag::multicast;
-    std::vector<std::byte>
-        buffer;  // not multicast_buffer_: a send that waits may forward others' packets meanwhile
+    std::pmr::vector<std::byte> buffer(
+        memory_for_events());  // not multicast_buffer_: a send that waits may forward others' packets meanwhile
     write_list(buffer, message.payload, rest.part(1, rest.count));
     out.payload = Payload(buffer);
     status = send(out, wait);
@@ -127,6 +127,7 @@ Status Node::multicast_(const impl::OutMessage& message, std::span<const NodeId>
         "there is no node " + std::to_string(last) + ": the job has nodes 0 to " + std::to_string(size_ - 1),
         "check the group's members");
   }
+  const impl::Hold hold(*this);
   return engine_->multicast(message, members, wait);
 }
 

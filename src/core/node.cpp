@@ -1,4 +1,5 @@
 // The life of a node: joining and leaving, and the public face of the engine behind it.
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <am/draft.hpp>
 #include <am/error.hpp>
@@ -57,19 +58,32 @@ std::string missing_nodes(const shm::Segment& segment) {
 Engine::Engine(Job job, const Settings& settings)
     : job_(std::move(job)),
       settings_(settings),
+      memory_for_events_(make_event_memory(settings.dispatch == Dispatch::interrupt)),
       table_(HandlerTable::of_this_program()),
       handlers_(table_.rows()),
       epoch_ns_(job_.segment->job().epoch_ns),
       handler_counts_(job_.segment->handler_counts(job_.id)),
-      shm_(job_.segment, job_.id),
+      recorder_(Watchdog::is_wanted(settings) ? &job_.segment->card(job_.id) : nullptr),
+      shm_(job_.segment, job_.id,
+           settings.dispatch == Dispatch::poll ? impl::watch::on : impl::watch::briefly),
       decorator_(make_faults(shm_, settings_, job_.id, job_.size)),
       network_(decorator_ ? decorator_.get() : &shm_),
       direct_(decorator_ == nullptr),
-      never_connected_(direct_ ? nullptr : new impl::Producer[2 * std::size_t{job_.size}]),
+      plain_(direct_ && settings.dispatch == Dispatch::poll),
+      never_connected_(plain_ ? nullptr : new impl::Producer[2 * std::size_t{job_.size}]),
+      outgoing_(memory_for_events()),
+      assembler_(memory_for_events()),
+      timelets_(memory_for_events()),
+      posts_(memory_for_events()),
+      untold_deaths_(memory_for_events()),
       memory_(*this),
-      collectives_(std::make_unique<CollectiveState>()),
+      collectives_(std::make_unique<CollectiveState>(memory_for_events())),
+      forwarded_(memory_for_events()),
+      multicast_buffer_(memory_for_events()),
+      spent_(memory_for_events()),
       gone_(job_.size),
       suspects_(job_.size) {
+  if (settings_.dispatch == Dispatch::interrupt) interrupt_.emplace(settings_.signal);
   join();
 }
 
@@ -79,7 +93,9 @@ void Engine::attach(Node& node) {
   node_ = &node;
   node.id_ = job_.id;
   node.size_ = job_.size;
-  node.rings_ = direct_ ? shm_.producers() : never_connected_.get();
+  node.dispatch_ = settings_.dispatch;
+  node.shared_ = settings_.dispatch != Dispatch::poll;
+  node.rings_ = plain_ ? shm_.producers() : never_connected_.get();
   node.traffic_ = job_.segment->traffic(job_.id);
   node.segments_ = memory_.peers();
 }
@@ -87,6 +103,9 @@ void Engine::attach(Node& node) {
 void Engine::join() {
   shm::NodeCard& own = card();
   own.pid = getpid();
+  own.tid = static_cast<std::int32_t>(syscall(SYS_gettid));
+  own.has_handler_thread = settings_.dispatch == Dispatch::thread ? 1 : 0;
+  own.signal = settings_.dispatch == Dispatch::interrupt ? settings_.signal : 0;
   own.wait_status.store(shm::unknown_end, std::memory_order_relaxed);  // with standing
   own.fingerprint = table_.fingerprint();
   own.handlers = static_cast<std::uint32_t>(table_.size());
@@ -109,6 +128,7 @@ void Engine::join() {
   wait_for_all_to_join();
   compare_programs();
   oversubscribed_ = is_oversubscribed(*job_.segment, job_.id);
+  if (Watchdog::is_wanted(settings_)) watchdog_.emplace(*job_.segment, job_.id, settings_);
 }
 
 void Engine::wait_for_all_to_join() {
@@ -152,6 +172,7 @@ void Engine::compare_programs() const {
 
 void Engine::leave() noexcept {
   if (left_ || (job_.processes && card().pid != getpid())) return;  // a forked child is not the node
+  end_events();
   left_ = true;
   run_no_more_handlers();
   // What is in the rings now: multicasts that others wait for are passed on from there. A bound, because peers that do
@@ -170,6 +191,7 @@ void Engine::leave() noexcept {
   }
   if (settings_.stats) print_counters(*job_.segment, job_.id);
   job_.segment->mark(job_.id, shm::Standing::left, 0);
+  watchdog_.reset();
   if (job_.leave) job_.leave();
 }
 
@@ -185,7 +207,7 @@ void Engine::run_no_more_handlers() noexcept {
   node_->events_ = {};
   node_->events_.ame = false;  // so that every message goes by handle_unusual
   untold_deaths_.clear();
-  timelets_ = {};
+  timelets_.clear();
   outlet_ = {};
   posts_.clear();
   on_peer_death_ = {};
@@ -199,10 +221,11 @@ void Engine::run_no_more_handlers() noexcept {
 namespace am {
 
 namespace {
-thread_local Node* node_of_this_thread = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local constinit Node* node_of_this_thread = nullptr;
 }
 
 namespace impl {
+thread_local constinit Node* events_of_this_thread = nullptr;
 Node* current_node() noexcept { return node_of_this_thread; }
 }  // namespace impl
 
@@ -219,13 +242,19 @@ Node::~Node() {
 std::size_t Node::poll() { return engine_->poll(); }
 
 #ifdef AM_CHECKED
-void Node::check_use_(Priority priority, bool wait) const {
+void Node::check_use_(Priority priority, bool wait) {
   engine_->must_be_owner();
+  const impl::Hold hold(*this);
   if (wait) engine_->must_not_wait(priority);
 }
 #endif
 
-Status Node::send_slowly_(const impl::OutMessage& message, bool wait) { return engine_->send(message, wait); }
+Status Node::send_slowly_(const impl::OutMessage& message, bool wait) {
+  const impl::Hold hold(*this);
+  return engine_->send(message, wait);
+}
+
+void Node::attend_() noexcept { engine_->attend(); }
 
 void Node::ring_doorbell_(NodeId to, Priority priority) noexcept { engine_->ring_doorbell(to, priority); }
 
@@ -240,21 +269,37 @@ void Node::wrong_state_() const noexcept {
                         : "a handler asks for the node's state as another type than was attached");
 }
 
-void Node::post(std::function<void(Node&)> f) { engine_->post(std::move(f)); }
+void Node::post(std::function<void(Node&)> f) {
+  const impl::Hold hold(*this);
+  engine_->post(std::move(f));
+}
 
 Count Node::count() const noexcept { return engine_->now(); }
 
 TimeletId Node::on_timelet(Count when, std::function<void(LowEvent&)> f) {
+  const impl::Hold hold(*this);
   return engine_->add_timelet(when, std::move(f));
 }
 
-bool Node::cancel_timelet(TimeletId id) noexcept { return engine_->cancel_timelet(id); }
+bool Node::cancel_timelet(TimeletId id) noexcept {
+  const impl::Hold hold(*this);
+  return engine_->cancel_timelet(id);
+}
 
-void Node::on_outlet(std::function<void(LowEvent&)> f) { engine_->set_outlet(std::move(f)); }
+void Node::on_outlet(std::function<void(LowEvent&)> f) {
+  const impl::Hold hold(*this);
+  engine_->set_outlet(std::move(f));
+}
 
-void Node::on_default(std::function<void(Incoming&)> f) { engine_->set_default_handler(std::move(f)); }
+void Node::on_default(std::function<void(Incoming&)> f) {
+  const impl::Hold hold(*this);
+  engine_->set_default_handler(std::move(f));
+}
 
-void Node::on_peer_death(std::function<void(Node&, NodeId)> f) { engine_->set_on_peer_death(std::move(f)); }
+void Node::on_peer_death(std::function<void(Node&, NodeId)> f) {
+  const impl::Hold hold(*this);
+  engine_->set_on_peer_death(std::move(f));
+}
 
 std::string_view Incoming::handler_name() const noexcept {
   return node_->engine().table().name(packet_->head().handler());

@@ -6,7 +6,8 @@
 
 namespace am::core {
 
-Operation::Operation(Node& node, const char* what) : node_(node), engine_(node.engine()), what_(what) {
+Operation::Operation(Node& node, const char* what)
+    : hold_(node), node_(node), engine_(node.engine()), what_(what) {
   engine_.must_compute(what);
   const char*& under_way = engine_.collectives().under_way;
   if (under_way != nullptr) {

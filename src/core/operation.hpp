@@ -66,6 +66,7 @@ class Operation {
   void complete() const {
     if (thrown_) [[unlikely]]
       std::rethrow_exception(thrown_);
+    engine_.throw_kept();
   }
   /// It is complete, and the caller's result must not be lost: the next call that makes progress throws what was kept.
   void complete_and_throw_later() const;
@@ -75,6 +76,7 @@ class Operation {
     if (!thrown_) thrown_ = std::current_exception();
   }
 
+  const impl::Hold hold_;  // first: an operation is one library call
   Node& node_;
   Engine& engine_;
   const char* const what_;

@@ -28,6 +28,7 @@ std::uint32_t about_message(const core::Engine::Handling& message) noexcept {
 }  // namespace
 
 std::uint32_t Registers::nistat() const noexcept {
+  const impl::Hold hold(*node_);
   core::Engine& engine = node_->engine();
   const impl::EventState& state = node_->events_;
   std::uint32_t pending = 0;
@@ -45,32 +46,40 @@ std::uint32_t Registers::nistat() const noexcept {
 }
 
 void Registers::set_nistat(std::uint32_t value) noexcept {
-  impl::EventState& state = node_->events_;
-  state.nicond = (value & nistat::nicond) != 0;
-  state.onicond = (value & nistat::onicond) != 0;
-  state.masks = static_cast<std::uint8_t>((value & nistat::em) >> em_shift);
-  state.lpee = (value & nistat::lpee) != 0;
-  state.ame = (value & nistat::ame) != 0;
+  node_->change_events_([=](impl::EventState& state) {
+    state.nicond = (value & nistat::nicond) != 0;
+    state.onicond = (value & nistat::onicond) != 0;
+    state.masks = static_cast<std::uint8_t>((value & nistat::em) >> em_shift);
+    state.lpee = (value & nistat::lpee) != 0;
+    state.ame = (value & nistat::ame) != 0;
+  });
 }
 
-Count Registers::timec() const noexcept { return node_->engine().compare_register().when; }
+Count Registers::timec() const noexcept {
+  const impl::Hold hold(*node_);
+  return node_->engine().compare_register().when;
+}
 
 void Registers::set_timec(Count when) {
+  const impl::Hold hold(*node_);
   core::Engine& engine = node_->engine();
   core::Engine::CompareRegister& compare = engine.compare_register();
   engine.cancel_timelet(compare.timelet);
   compare.when = when;
   compare.timelet = engine.add_timelet(when, [&compare](LowEvent& event) {
     const auto handler = compare.handler;  // it may replace itself
-    if (handler) handler(event);
+    if (handler) (*handler)(event);
   });
 }
 
 void Registers::set_timeh(std::function<void(LowEvent&)> handler) {
-  node_->engine().compare_register().handler = std::move(handler);
+  const impl::Hold hold(*node_);
+  core::Engine& engine = node_->engine();
+  engine.replace(engine.compare_register().handler, std::move(handler));
 }
 
 std::uint16_t Registers::inh() const noexcept {
+  const impl::Hold hold(*node_);
   const impl::Packet* packet = node_->engine().handled().packet;
   return packet != nullptr ? packet->head().handler() : no_handler;
 }

@@ -119,6 +119,8 @@ void apply_atomic(std::byte* place, const impl::Atomic& atomic, void* old) noexc
 
 // -- what the caller does -----------------------------------------------------------------------------------------------
 
+RemoteMemory::RemoteMemory(Engine& engine) : engine_(engine), under_way_(engine.memory_for_events()) {}
+
 /// Notes an operation and sends it. When the peer turns out to be gone, or a handler throws out of a send, nothing of it
 /// stays behind: answers to what was sent already are dropped. (An operation whose last piece was on its way when the
 /// handler threw may be complete by then: it has been counted, and stays so.)
@@ -177,11 +179,12 @@ void RemoteMemory::change(impl::GlobalAddress at, const impl::Atomic& atomic, vo
 }
 
 void RemoteMemory::wait(Counter& counter, std::uint64_t n, const char* what) {
+  const impl::Hold hold(engine_.node());
   LastMessages last_messages(engine_);
   engine_.wait(
-      [&] { return counter.completed_ >= n || last_messages.are_in([&] { return gone_peer_of(counter); }); },
+      [&] { return counter.completed() >= n || last_messages.are_in([&] { return gone_peer_of(counter); }); },
       what);
-  if (counter.completed_ >= n) return;
+  if (counter.completed() >= n) return;
   const NodeId missing = last_messages.missing();
   std::erase_if(under_way_, [&](const auto& entry) {
     const Operation& operation = entry.second;
@@ -200,6 +203,7 @@ std::optional<NodeId> RemoteMemory::gone_peer_of(const Counter& counter) const {
 }
 
 void RemoteMemory::abandon(const Counter& counter) noexcept {
+  const impl::Hold hold(engine_.node());
   std::erase_if(under_way_, [&](const auto& entry) { return entry.second.counter == &counter; });
 }
 
@@ -207,7 +211,9 @@ void RemoteMemory::abandon(const Counter& counter) noexcept {
 
 void RemoteMemory::end_piece(Operations::iterator operation) noexcept {
   if (--operation->second.pieces != 0) return;
-  ++operation->second.counter->completed_;
+  std::atomic<std::uint64_t>& answered = operation->second.counter->answered_;
+  answered.store(answered.load(std::memory_order_relaxed) + 1,
+                 std::memory_order_release);  // one writer at a time
   under_way_.erase(operation);
 }
 

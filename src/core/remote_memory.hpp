@@ -12,6 +12,7 @@
 #include <am/payload.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <unordered_map>
 
 namespace am::core {
@@ -25,7 +26,7 @@ void apply_atomic(std::byte* place, const impl::Atomic& atomic, void* old) noexc
 
 class RemoteMemory {
  public:
-  explicit RemoteMemory(Engine& engine) noexcept : engine_(engine) {}
+  explicit RemoteMemory(Engine& engine);
 
   // Each sends what is to be done and returns; the counter learns of the end. Throws am::Error when the peer is gone.
   // put without a counter: nobody waits, and what is sent to the peer at low priority later comes after it.
@@ -52,7 +53,7 @@ class RemoteMemory {
     std::size_t bytes;   // room there
     std::size_t pieces;  // answers still to come
   };
-  using Operations = std::unordered_map<std::uint64_t, Operation>;
+  using Operations = std::pmr::unordered_map<std::uint64_t, Operation>;
 
   template <class Send>
   void begin(const char* what, const Operation& operation, Send send_pieces);

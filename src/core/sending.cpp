@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <string>
 
 #include "core/engine.hpp"
@@ -96,7 +95,7 @@ Status Engine::send_row(const impl::OutMessage& message, bool wait) {
   const Status room = network_->claim(message.to, message.priority, impl::packet_payload_bytes).status;
   if (room == Status::again) return refused(message.to, message.priority);
   if (room != Status::ok) return room;
-  std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[message.payload.size()]);
+  EventBytes copy = try_event_bytes(*memory_for_events(), message.payload.size());
   if (copy == nullptr) return refused(message.to, message.priority);
   std::memcpy(copy.get(), message.payload.data(), message.payload.size());
   impl::OutMessage copied = message;
@@ -106,6 +105,7 @@ Status Engine::send_row(const impl::OutMessage& message, bool wait) {
     reserve_line(message.to, message.priority, true);
     something_else_ = true;
     outgoing_.keep(std::move(copy), row);
+    look_again();  // a node that is armed asks to be told of the credit, too
   }
   count_sent(message.to, message.priority, message.bytes());
   return Status::ok;
@@ -129,9 +129,12 @@ Status Engine::send_lent_row(const impl::OutMessage& message) {
     if (row.sent() == 0) {
       reserve(message.to, message.priority, false);
     } else {
-      auto copy = std::make_unique<std::byte[]>(message.payload.size());
+      EventBytes copy = try_event_bytes(*memory_for_events(), message.payload.size());
+      if (copy == nullptr)
+        give_up(job_.id, "no memory to go on with a message that a handler's exception interrupted");
       std::memcpy(copy.get(), message.payload.data(), message.payload.size());
       outgoing_.keep(std::move(copy), row);
+      look_again();
       count_sent(message.to, message.priority, message.bytes());
     }
     throw;
@@ -144,7 +147,8 @@ bool Engine::push_rows() {
 }
 
 /// Tries until the answer is not `again`. The computation polls meanwhile; a low handler serves the high network only.
-Status Engine::wait_for_room(Priority priority, const std::function<Status()>& attempt) {
+template <class F>
+Status Engine::wait_for_room(Priority priority, F attempt) {
   Status status = attempt();
   if (status != Status::again) return status;
   must_not_wait(priority);
@@ -164,7 +168,7 @@ Status Engine::wait_for_room(Priority priority, const std::function<Status()>& a
 }
 
 void Engine::must_be_owner() const {
-  if (std::this_thread::get_id() != owner_)
+  if (std::this_thread::get_id() != owner_ && impl::events_of_this_thread != node_)
     broken(job_.id, "used by another thread than the one that am::start or am::run_threads gave it to");
 }
 

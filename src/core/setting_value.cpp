@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <csignal>
+#include <cstring>
 #include <numeric>
 #include <span>
 #include <system_error>
@@ -117,6 +119,30 @@ std::optional<bool> parse_switch(std::string_view text) {
 }
 
 std::string format_switch(bool value) { return value ? "yes" : "no"; }
+
+std::optional<int> parse_signal(std::string_view text) {
+  if (same_ignoring_case(text.substr(0, 3), "SIG")) text.remove_prefix(3);
+  std::optional<int> signal = parse_integer(text);
+  if (same_ignoring_case(text.substr(0, 6), "RTMIN+")) {
+    signal = parse_integer(text.substr(6));
+    if (signal && (*signal < 0 || *signal > SIGRTMAX - SIGRTMIN)) return std::nullopt;
+    if (signal) *signal += SIGRTMIN;
+  }
+  for (int each = 1; !signal && each < SIGRTMIN; ++each) {
+    const char* name = sigabbrev_np(each);
+    if (name != nullptr && same_ignoring_case(text, name)) signal = each;
+  }
+  const bool can_be_handled = signal && *signal > 0 && *signal <= SIGRTMAX && *signal != SIGKILL &&
+                              *signal != SIGSTOP && (*signal < 32 || *signal >= SIGRTMIN);
+  return can_be_handled ? signal : std::nullopt;
+}
+
+std::string format_signal(int signal) {
+  if (signal == 0) return "";
+  if (signal >= SIGRTMIN) return "RTMIN+" + std::to_string(signal - SIGRTMIN);
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? name : std::to_string(signal);
+}
 
 // Levenshtein's distance, one row of the matrix at a time: row[j] is the distance from the part of `a` seen
 // so far to the first j characters of `b`.

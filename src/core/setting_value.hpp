@@ -33,6 +33,10 @@ std::string format_duration(std::uint64_t duration_ns);
 std::optional<bool> parse_switch(std::string_view text);
 std::string format_switch(bool value);
 
+// A signal that a program can handle, by name, with or without SIG, or by number: URG, SIGUSR2, RTMIN+3, 23.
+std::optional<int> parse_signal(std::string_view text);
+std::string format_signal(int signal);
+
 // How many characters have to be inserted, removed or replaced to make one text of the other.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

@@ -14,7 +14,8 @@ namespace am::core {
 namespace {
 
 constexpr std::array<std::string_view, 2> transports = {"auto", "shm"};
-constexpr std::array<std::string_view, 2> peer_deaths = {"end", "survive"};  // in the order of PeerDeath
+constexpr std::array<std::string_view, 2> peer_deaths = {"end", "survive"};              // as PeerDeath
+constexpr std::array<std::string_view, 3> dispatches = {"poll", "thread", "interrupt"};  // as Dispatch
 
 std::string joined(std::span<const std::string_view> words, std::string_view between) {
   std::string text;
@@ -118,25 +119,42 @@ struct TransportName {
   }
 };
 
-struct PeerDeathPolicy {
-  PeerDeath Settings::*member;
+// One of some words: an enumeration, whose values are their places.
+template <class T>
+struct Choice {
+  T Settings::*member;
+  std::span<const std::string_view> words;
 
-  std::string type() const { return joined(peer_deaths, "|"); }
+  std::string type() const { return joined(words, "|"); }
   std::string expected() const {
-    return "one of " + joined(peer_deaths, ", ") + ", for example " + std::string(peer_deaths.back());
+    return "one of " + joined(words, ", ") + ", for example " + std::string(words.back());
   }
   std::string show(const Settings& settings) const {
-    return std::string(peer_deaths[static_cast<std::size_t>(settings.*member)]);
+    return std::string(words[static_cast<std::size_t>(settings.*member)]);
   }
   bool read(std::string_view text, Settings& settings) const {
-    const auto index = std::ranges::find(peer_deaths, text) - peer_deaths.begin();
-    if (index == std::ssize(peer_deaths)) return false;
-    settings.*member = static_cast<PeerDeath>(index);
+    const auto index = std::ranges::find(words, text) - words.begin();
+    if (index == std::ssize(words)) return false;
+    settings.*member = static_cast<T>(index);
     return true;
   }
 };
 
-using Kind = std::variant<Integer, Size, Duration, Switch, Text, TransportName, PeerDeathPolicy>;
+struct Signal {
+  int Settings::*member;
+
+  std::string type() const { return "signal"; }
+  std::string expected() const {
+    return "the name or number of a signal that a program can handle, for example URG, USR2 or RTMIN+3";
+  }
+  std::string show(const Settings& settings) const { return format_signal(settings.*member); }
+  bool read(std::string_view text, Settings& settings) const {
+    return store(parse_signal(text), settings.*member);
+  }
+};
+
+using Kind = std::variant<Integer, Size, Duration, Switch, Text, TransportName, Choice<PeerDeath>,
+                          Choice<Dispatch>, Signal>;
 
 struct Row {
   std::string_view name;
@@ -163,13 +181,21 @@ struct Row {
 constexpr Row table[] = {
     {"AM_TRANSPORT", TransportName{&Settings::transport},
      "which network carries the messages; auto: chosen per peer"},
+    {"AM_DISPATCH", Choice<Dispatch>{&Settings::dispatch, dispatches},
+     "how handlers run: in calls that make progress, in a thread beside the program, or by interrupting it"},
+    {"AM_SIGNAL", Signal{&Settings::signal},
+     "the signal that interrupts a program; for AM_DISPATCH=interrupt"},
     {"AM_SEGMENT", Size{&Settings::segment_bytes}, "global memory segment of each node"},
-    {"AM_PEER_DEATH", PeerDeathPolicy{&Settings::peer_death},
+    {"AM_PEER_DEATH", Choice<PeerDeath>{&Settings::peer_death, peer_deaths},
      "what the death of a node does: end the job, or let the others survive"},
     {"AM_TIMEOUT", Duration{&Settings::timeout_ns},
      "a wait inside the library longer than this ends the node with a report; 0: never"},
     {"AM_REPORT_AFTER", Duration{&Settings::report_after_ns},
      "a wait inside the library longer than this prints what it waits for; 0: never"},
+    {"AM_WATCHDOG", Duration{&Settings::watchdog_ns},
+     "report on the whole job when a node has not got on for so long; 0: no watchdog"},
+    {"AM_WATCHDOG_SIGNAL", Signal{&Settings::watchdog_signal},
+     "the signal on which a node reports on the whole job; unset: none"},
     {"AM_STATS", Switch{&Settings::stats}, "print each node's counters when it ends"},
     {"AM_VERBOSE", Switch{&Settings::verbose},
      "print at start how the job was joined and which transports were chosen"},
@@ -291,7 +317,10 @@ std::vector<UnknownSetting> unknown_settings(const char* const* environment) {
 
   std::vector<UnknownSetting> unknown;
   for (const std::string_view name : names) {
-    const std::string_view compared = name.substr(0, 64);  // bounds the time: the environment is not ours
+    std::string compared(name.substr(0, 64));  // bounds the time: the environment is not ours
+    std::ranges::transform(compared, compared.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
     const Row& nearest = *std::ranges::min_element(
         table, {}, [&](const Row& row) { return edit_distance(compared, row.name); });
     unknown.push_back({std::string(name), nearest.name});

@@ -9,6 +9,8 @@
 // empty value counts as not set.
 #pragma once
 
+#include <am/types.hpp>
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,9 +34,13 @@ struct Settings {
   std::string faults;                                     // parsed by the fault decorator
   std::uint64_t timeout_ns = 600'000'000'000;             // 0: never; at most max_duration_ns
   std::uint64_t report_after_ns = 10'000'000'000;         // 0: never; at most max_duration_ns
+  std::uint64_t watchdog_ns = 0;                          // 0: none; at most max_duration_ns
+  int watchdog_signal = 0;                                // 0: none
   bool stats = false;
   bool verbose = false;
   PeerDeath peer_death = PeerDeath::end;
+  Dispatch dispatch = Dispatch::poll;
+  int signal = SIGURG;  // that interrupts a node
 };
 
 // Throws am::Error for the first malformed value; it names the variable, the value, the expected form and an

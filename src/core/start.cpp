@@ -34,6 +34,7 @@ Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
   if (node) throw Error("start", "am::start was called before in this process", "call it once, in main");
   core::Settings settings = core::read_settings(environ);
   if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
+  if (options.dispatch) settings.dispatch = *options.dispatch;
   core::Job job = core::join_job(settings);
   // A program that this one starts is not this node: it shall not find our place taken.
   for (const char* name : {"AM_RANK", "AM_SIZE", "AM_SEGMENT_FD"})

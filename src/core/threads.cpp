@@ -76,6 +76,7 @@ void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options
   settings.segment_fd = -1;
   check_faults_for_threads(settings);
   if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
+  if (options.dispatch) settings.dispatch = *options.dispatch;
   const std::shared_ptr<shm::Segment> segment = shm::Segment::create(n);
   FirstFailure failure;
   Gate gate;

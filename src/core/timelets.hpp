@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory_resource>
 #include <utility>
 
 namespace am::core {
@@ -14,20 +15,26 @@ class Timelets {
  public:
   using Function = std::function<void(LowEvent&)>;
 
-  std::uint64_t add(std::uint64_t when, Function f) {
+  explicit Timelets(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : waiting_(memory) {}
+
+  std::uint64_t add(std::uint64_t when, Function&& f) {
     const std::uint64_t id = ++last_id_;
     waiting_.emplace(std::pair{when, id}, std::move(f));
     return id;
   }
-  bool cancel(std::uint64_t id) noexcept {
+  /// Takes it out, for the caller to destroy; empty when it has run already.
+  [[nodiscard]] Function cancel(std::uint64_t id) noexcept {
+    Function f;
     for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
-      if (it->first.second == id) {
-        waiting_.erase(it);
-        return true;
-      }
+      if (it->first.second != id) continue;
+      f = std::move(it->second);
+      waiting_.erase(it);
+      break;
     }
-    return false;
+    return f;
   }
+  void clear() noexcept { waiting_.clear(); }
   [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
   /// When the next one is due; only if not empty.
   [[nodiscard]] std::uint64_t next() const noexcept { return waiting_.begin()->first.first; }
@@ -39,7 +46,8 @@ class Timelets {
   }
 
  private:
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Function> waiting_;  // by time, then by order of asking
+  std::pmr::map<std::pair<std::uint64_t, std::uint64_t>, Function>
+      waiting_;  // by time, then by order of asking
   std::uint64_t last_id_ = 0;
 };
 

@@ -15,7 +15,9 @@ namespace {
 constexpr std::uint32_t spin_rounds = 10000;         // some 40 us of polls that find nothing
 constexpr std::uint32_t yield_rounds = 100;          // alone on a core, a yield returns at once: 20 us
 constexpr std::uint32_t crowded_yield_rounds = 300;  // the others run meanwhile
-constexpr std::uint64_t shortest_nap_ns = 1'000'000;
+// A timer that is due sooner than the kernel's own tick has to be set, and taken back, at each sleep: 1 ms made a wake-up a
+// tenth slower (ambench dispatch).
+constexpr std::uint64_t shortest_nap_ns = 4'000'000;
 constexpr std::uint64_t longest_nap_ns = 16'000'000;
 // A longer gap between two naps is not waiting: the process was stopped (Ctrl-Z, a debugger, a suspended machine).
 constexpr std::uint64_t longest_gap_ns = 100'000'000;
@@ -27,7 +29,9 @@ Waiter::Waiter(core::Engine& engine, const char* what) noexcept
       spins_(engine.oversubscribed() ? 0 : spin_rounds),
       yields_(engine.oversubscribed() ? crowded_yield_rounds : yield_rounds),
       spins_left_(spins_),
-      yields_left_(yields_) {}
+      yields_left_(yields_) {
+  engine.look_ourselves();
+}
 
 void Waiter::publish_wait(std::uint64_t since_ns) noexcept {
   shm::NodeCard& card = engine_.card();
@@ -80,6 +84,7 @@ void Waiter::sleep() {
 namespace am::core {
 
 void Engine::wait(const std::function<bool()>& pred, const char* what) {
+  const impl::Hold hold(*node_);
   must_compute(what);
   impl::Waiter waiter(*this, what);
   while (!pred()) {

@@ -14,6 +14,8 @@
 #include <span>
 #include <string_view>
 
+#include "transports/alarm.hpp"
+
 namespace am {
 
 class Transport {
@@ -69,6 +71,11 @@ class Transport {
   /// (CLOCK_MONOTONIC) is reached. What is lent, was deferred or is not wanted keeps nobody awake. May return early for
   /// no reason.
   virtual void park(std::uint64_t until_ns, Wanted wanted) noexcept = 0;
+  /// The same without sleeping: asks to be told by `alarm`, once, of what park would wake up for. False, and nothing is
+  /// asked for, when it may be there already. Safe in a signal handler, as all the others are that it interrupts nothing of.
+  [[nodiscard]] virtual bool arm(Alarm alarm, Wanted wanted) noexcept = 0;
+  /// Takes back what was asked for. Who was about to tell may still do so.
+  virtual void disarm() noexcept = 0;
   /// Packets that have come are kept inside, and receive will give them only in later rounds.
   [[nodiscard]] virtual bool holds_back() const noexcept { return false; }
 

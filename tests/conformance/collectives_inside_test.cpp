@@ -315,7 +315,7 @@ TEST_P(Throwing, OutOfASymmetricAllocationComesAfterIt) {
 INSTANTIATE_TEST_SUITE_P(Contract, Throwing, test::every_substrate, test::name_of);
 
 TEST(ThrowingDead, TheErrorOfACollectiveThatCannotEndHoldsWhatAHandlerThrewBefore) {
-  test::run_job(test::Substrate::threads, 2, [](Node& node) {
+  test::run_job({test::Nodes::threads}, 2, [](Node& node) {
     State state;
     node.attach(state);
     node.barrier();

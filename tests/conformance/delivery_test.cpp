@@ -214,7 +214,7 @@ TEST_P(Delivery, LapsWrap) {
     constexpr std::uint64_t lines_of_a_ring = 170;
     constexpr std::uint64_t laps = 70'000;
     const std::uint64_t messages =
-        test::sanitized || GetParam() != test::Substrate::threads ? 10'000 : laps * lines_of_a_ring;
+        test::sanitized || GetParam().nodes != test::Nodes::threads ? 10'000 : laps * lines_of_a_ring;
     for (std::uint64_t i = 0; node.id() == 0 && i < messages; ++i)
       check(node.request<drop>(1, i) == am::Status::ok, "request");
     if (node.id() == 1) node.wait_until([&] { return flood.next[0] == messages; });

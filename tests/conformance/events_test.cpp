@@ -273,6 +273,7 @@ TEST_P(Events, MaskedMessagesOfOthersAreNotLost) {
     const std::uint64_t messages = rounds(5'000);
     test::Random random(test::mix(test::seed(), node.id()));
     const auto open = [&](bool lows, bool highs) {
+      const am::CriticalSection quiet(node);
       count.low_open = lows;
       count.high_open = highs;
       node.enable_event(am::Event::low_message, lows);

@@ -479,7 +479,7 @@ INSTANTIATE_TEST_SUITE_P(Contract, GlobalMemory, test::every_substrate, test::na
 
 /// Where memory is reached by messages, a node that is no longer there cannot be asked.
 TEST(RemoteMemory, SaysThatThePeerHasLeft) {
-  test::run_job(test::Substrate::threads_with_faults, 2, [](Node& node) {
+  test::run_job({test::Nodes::threads_with_faults}, 2, [](Node& node) {
     const auto word = am::allocate_symmetric<std::uint64_t>(node);
     if (node.id() == 1) return;
     am::Counter counter;

@@ -198,13 +198,35 @@ TEST_P(Networks, NoSenderStarvesBehindAnother) {
       for (am::NodeId to = 1; to < node.size(); ++to)
         check(node.reply_to<stop>(to) == am::Status::ok, "stop");
     } else {
-      while (!fair.stop) {
+      bool stop = false;
+      while (!stop) {
         // Never a pause while the network takes something.
         for (int i = 0; i < 100; ++i) static_cast<void>(node.try_request<tick>(0));
         test::poll_or_yield(node);
+        const am::CriticalSection quiet(node);
+        stop = fair.stop;
       }
     }
     node.barrier();
+  });
+}
+
+// In every mode: what is sent in a critical section waits until it ends, and no longer.
+TEST_P(Networks, AFullNetworkIsEmptiedWhenTheSectionEnds) {
+  run(1, [](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    node.barrier();
+    for (int round = 0; round < 20; ++round) {
+      std::uint64_t sent = 0;
+      {
+        const am::CriticalSection quiet(node);
+        seen.low = 0;
+        sent = fill_low(node, 0);
+        check_equal(seen.low, 0u, "requests that ran in the section");
+      }
+      node.wait_until([&] { return seen.low == sent; });
+    }
   });
 }
 
@@ -277,6 +299,6 @@ TEST_P(Capacity, WhatAPeerDoesNotTakeIsBounded) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, Capacity, test::faultless_substrates, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, Capacity, test::faultless_polling_substrates, test::name_of);
 
 }  // namespace

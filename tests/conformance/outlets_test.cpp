@@ -8,6 +8,7 @@ using test::check;
 using test::check_equal;
 using test::rounds;
 using Outlets = test::OnEverySubstrate;
+using PolledOutlets = test::OnEverySubstrate;
 
 struct Sink {
   std::uint64_t lows = 0;
@@ -22,7 +23,7 @@ void take_high(am::Reply& reply, std::uint64_t number) {
 }
 void go(am::Reply& reply) { reply.state<Sink>().go = true; }
 
-TEST_P(Outlets, OneThatNeitherSendsNorDisablesIsCalledAgain) {
+TEST_P(PolledOutlets, ThatNeitherSendNorDisableAreCalledAgain) {
   run(1, [](am::Node& node) {
     std::uint64_t calls = 0;
     node.on_outlet([&](am::LowEvent&) { ++calls; });
@@ -41,6 +42,8 @@ TEST_P(Outlets, OneThatNeitherSendsNorDisablesIsCalledAgain) {
     check_equal(calls, 1001u, "calls of an outlet that was taken away");
   });
 }
+
+INSTANTIATE_TEST_SUITE_P(Contract, PolledOutlets, test::polling_substrates, test::name_of);
 
 TEST_P(Outlets, MayReplaceItself) {
   run(1, [](am::Node& node) {
@@ -100,7 +103,7 @@ TEST_P(FullNetwork, TheOutletRestsWhileItIsFullAndStartsAgain) {
           refused = true;
         }
       });
-      while (!refused) node.poll();
+      node.wait_until([&] { return refused; });
       const std::uint64_t before = calls;
       for (int i = 0; i < 1000; ++i) node.poll();
       check_equal(calls, before, "calls while the low network is full");

@@ -137,7 +137,7 @@ TEST_P(Payloads, SixtyFourMebibytes) {
   run(2, [](am::Node& node) {
     Received received{std::vector<std::uint64_t>(2 * std::size_t{node.size()})};
     node.attach(received);
-    const bool faults = GetParam() == test::Substrate::threads_with_faults;
+    const bool faults = GetParam().nodes == test::Nodes::threads_with_faults;
     const std::size_t size = 64 * mebi / (test::sanitized || faults ? 64 : 1);
     if (node.id() == 0) {
       send<low, am::Priority::low>(node, 1, Way::wait, 0, size);
@@ -270,7 +270,7 @@ void take_block(am::Request& request, std::uint64_t number, am::Payload payload)
 TEST_P(Payloads, MoreThanFourGibibytesInTotal) {
   if (test::sanitized)
     GTEST_SKIP() << "a matter of size; the sanitizers see the same code in the tests above";
-  if (GetParam() == test::Substrate::threads_with_faults) GTEST_SKIP() << "a matter of size";
+  if (GetParam().nodes == test::Nodes::threads_with_faults) GTEST_SKIP() << "a matter of size";
   run(1, [](am::Node& node) {
     Stream stream;
     node.attach(stream);

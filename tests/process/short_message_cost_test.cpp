@@ -223,11 +223,11 @@ TEST_F(ShortMessageCost, WhatCountsCounts) {
 }
 
 TEST_F(ShortMessageCost, BetweenTwoNodes) {
-  EXPECT_NO_THROW(test::run_job(test::Substrate::processes, 2, flood_under_watch));
+  EXPECT_NO_THROW(test::run_job({test::Nodes::processes}, 2, flood_under_watch));
 }
 
 TEST_F(ShortMessageCost, ToItself) {
-  EXPECT_NO_THROW(test::run_job(test::Substrate::processes, 1, flood_under_watch));
+  EXPECT_NO_THROW(test::run_job({test::Nodes::processes}, 1, flood_under_watch));
 }
 
 }  // namespace

@@ -24,6 +24,9 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <initializer_list>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,25 +50,60 @@ constexpr std::uint64_t rounds(std::uint64_t n) { return sanitized ? (n + 19) / 
 
 using Body = std::function<void(am::Node&)>;
 
-enum class Substrate { threads, threads_with_faults, processes };
+enum class Nodes { threads, threads_with_faults, processes };
 
-constexpr const char* to_string(Substrate substrate) {
-  switch (substrate) {
-    case Substrate::threads:
+/// What a body runs on: what the nodes are, and how their handlers run.
+struct Substrate {
+  Nodes nodes = Nodes::threads;
+  am::Dispatch dispatch = am::Dispatch::poll;
+};
+
+constexpr const char* to_string(Nodes nodes) {
+  switch (nodes) {
+    case Nodes::threads:
       return "threads";
-    case Substrate::threads_with_faults:
+    case Nodes::threads_with_faults:
       return "threads_with_faults";
-    case Substrate::processes:
+    case Nodes::processes:
       return "processes";
   }
   return "?";
 }
+/// "threads" in the polling mode, else "threads_interrupt".
+inline std::string to_string(const Substrate& substrate) {
+  std::string name = to_string(substrate.nodes);
+  if (substrate.dispatch != am::Dispatch::poll) (name += '_') += am::to_string(substrate.dispatch);
+  return name;
+}
+inline void PrintTo(const Substrate& substrate, std::ostream* out) { *out << to_string(substrate); }
 inline std::string name_of(const testing::TestParamInfo<Substrate>& info) { return to_string(info.param); }
 
+inline std::vector<Substrate> substrates(std::initializer_list<Nodes> nodes,
+                                         std::initializer_list<am::Dispatch> modes) {
+  std::vector<Substrate> all;
+  for (const am::Dispatch mode : modes) {
+    for (const Nodes each : nodes) all.push_back({each, mode});
+  }
+  return all;
+}
+
+// ThreadSanitizer holds signals back until a thread calls the system, so that it cannot interrupt one that computes.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr auto every_mode = {am::Dispatch::poll, am::Dispatch::thread};
+#else
+inline constexpr auto every_mode = {am::Dispatch::poll, am::Dispatch::thread, am::Dispatch::interrupt};
+#endif
+
 inline const auto every_substrate =
-    testing::Values(Substrate::threads, Substrate::threads_with_faults, Substrate::processes);
+    testing::ValuesIn(substrates({Nodes::threads, Nodes::threads_with_faults, Nodes::processes}, every_mode));
 /// For bodies that count what fits into a ring: a network that refuses at random has other numbers.
-inline const auto faultless_substrates = testing::Values(Substrate::threads, Substrate::processes);
+inline const auto faultless_substrates =
+    testing::ValuesIn(substrates({Nodes::threads, Nodes::processes}, every_mode));
+/// For bodies that tell what a poll runs and what not: in the other modes much has run before.
+inline const auto polling_substrates = testing::ValuesIn(
+    substrates({Nodes::threads, Nodes::threads_with_faults, Nodes::processes}, {am::Dispatch::poll}));
+inline const auto faultless_polling_substrates =
+    testing::ValuesIn(substrates({Nodes::threads, Nodes::processes}, {am::Dispatch::poll}));
 
 /// A variable of the environment, as long as this lives.
 class Environment {
@@ -89,6 +127,13 @@ inline void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::shm:
   body(node);
 }
 
+/// TEST_SECONDS: how long a test shall last that may last longer.
+inline std::optional<std::uint64_t> asked_seconds() {
+  const char* text = std::getenv("TEST_SECONDS");  // NOLINT(concurrency-mt-unsafe): nobody writes it
+  if (text == nullptr) return std::nullopt;
+  return std::strtoull(text, nullptr, 10);
+}
+
 /// Nodes as forked children of this process, which has one thread. Throws what the first of them that failed says.
 class Processes {
  public:
@@ -107,7 +152,8 @@ class Processes {
   }
 
   void wait() {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(150);
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::seconds(150 + asked_seconds().value_or(0));
     while (running_ != 0) {
       if (failure_.empty() && std::chrono::steady_clock::now() > deadline)
         failure_ = "a hang: " + still_running();
@@ -235,19 +281,20 @@ inline void run_as_threads(am::NodeId n, const Body& body) {
 }
 
 /// Runs a job of n nodes and returns when all have ended. Throws the failure of the first node that failed.
-inline void run_job(Substrate substrate, am::NodeId n, const Body& body) {
+inline void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {
   seed();                                           // printed by this process, and the same for all nodes
   const Environment timeout("AM_TIMEOUT", "120s");  // a wait that hangs ends the node with a report
-  switch (substrate) {
-    case Substrate::threads:
+  const Environment dispatch("AM_DISPATCH", std::string(am::to_string(substrate.dispatch)));
+  switch (substrate.nodes) {
+    case Nodes::threads:
       run_as_threads(n, body);
       return;
-    case Substrate::threads_with_faults: {
+    case Nodes::threads_with_faults: {
       const Environment faults("AM_FAULTS", fault_plan());
       run_as_threads(n, body);
       return;
     }
-    case Substrate::processes:
+    case Nodes::processes:
       Processes(n, body).wait();
       return;
   }
@@ -259,7 +306,7 @@ inline void poll_or_yield(am::Node& node) {
 }
 
 /// A job of one over shared memory, where everything that is sent is there at once: every order is exact.
-inline void run_alone(const Body& body) { run_job(Substrate::threads, 1, body); }
+inline void run_alone(const Body& body) { run_job({Nodes::threads}, 1, body); }
 
 class OnEverySubstrate : public testing::TestWithParam<Substrate> {
  protected:

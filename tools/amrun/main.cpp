@@ -117,6 +117,7 @@ class Launch {
         spawner_(program_, places_.nodes, segment_->fd(),
                  options.bind == Bind::core || options.report_bindings, signals_) {
     segment_->hold_launcher_lock();
+    segment_->job().launcher_watches = options.watchdog_ns != 0 ? 1 : 0;
   }
 
   // Returns amrun's exit code.
@@ -127,7 +128,8 @@ class Launch {
       out_ = std::make_unique<Output>(STDOUT_FILENO);
       err_ = std::make_unique<Output>(STDERR_FILENO);
     }
-    Supervisor supervisor(*segment_, spawner_, signals_, [this](const std::string& text) { say(text); });
+    Supervisor supervisor(
+        *segment_, spawner_, signals_, [this](const std::string& text) { say(text); }, options_.watchdog_ns);
     for (am::NodeId node = 0; node < places_.nodes; ++node) supervisor.add(node, start(node));
     if (options_.label) {
       out_->run();
@@ -196,6 +198,10 @@ int run(int argc, char** argv) {
   }
   check_settings(environ);
   keep_outer_segment_from_nodes();
+  // So that the nodes record what they run; it is amrun that reports.
+  if (options.watchdog_ns != 0)
+    setenv("AM_WATCHDOG", (std::to_string(options.watchdog_ns) + "ns").c_str(),
+           1);  // NOLINT(concurrency-mt-unsafe)
   Launch launch(options);
   const int exit_code = launch.run();
   // Shells stop a loop around a program that SIGINT has killed, not around one that ended with code 130.

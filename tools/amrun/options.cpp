@@ -14,12 +14,15 @@
 namespace amrun {
 namespace {
 
-enum LongOnly { bind_option = 256, report_bindings_option, version_option };
+enum LongOnly { bind_option = 256, report_bindings_option, watchdog_option, version_option };
+
+constexpr std::uint64_t default_watchdog_ns = 10'000'000'000;
 
 constexpr option long_options[] = {
     {"nodes", required_argument, nullptr, 'n'},
     {"bind", required_argument, nullptr, bind_option},
     {"report-bindings", no_argument, nullptr, report_bindings_option},
+    {"watchdog", optional_argument, nullptr, watchdog_option},
     {"label", no_argument, nullptr, 'l'},
     {"help", no_argument, nullptr, 'h'},
     {"version", no_argument, nullptr, version_option},
@@ -49,6 +52,15 @@ Bind parse_bind(std::string_view text) {
   if (text == "core") return Bind::core;
   if (text == "none") return Bind::none;
   throw Fault(wrong_usage, "--bind takes core or none, not " + am::core::in_quotes(text));
+}
+
+std::uint64_t parse_watchdog(const char* text) {
+  if (text == nullptr) return default_watchdog_ns;
+  const auto parsed = am::core::parse_duration(text);
+  if (!parsed || *parsed == 0)
+    throw Fault(wrong_usage,
+                "--watchdog takes a time, for example --watchdog=10s, not " + am::core::in_quotes(text));
+  return *parsed;
 }
 
 // `word` as the user wrote it: "-z", "--lable" or "--label=yes".
@@ -98,6 +110,9 @@ Options parse_options(int argc, char** argv) {
       case report_bindings_option:
         options.report_bindings = true;
         break;
+      case watchdog_option:
+        options.watchdog_ns = parse_watchdog(optarg);
+        break;
       case version_option:
         options.version = true;
         return options;
@@ -132,6 +147,10 @@ const char* help_text() {
          "                       start them with --bind none, or each with cores of its own (taskset)\n"
          "  --report-bindings    print where each node is bound\n"
          "  -l, --label          begin each line of output with the number of its node, as in \"[3] text\"\n"
+         "  --watchdog[=TIME]    print what every node does when one has not got on for TIME (10s), and what "
+         "a "
+         "node\n"
+         "                       ran that dies\n"
          "  -h, --help           print this\n"
          "  --version            print the version\n"
          "\n"

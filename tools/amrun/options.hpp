@@ -2,6 +2,7 @@
 #pragma once
 
 #include <am/types.hpp>
+#include <cstdint>
 #include <optional>
 
 namespace amrun {
@@ -13,6 +14,7 @@ struct Options {
   Bind bind = Bind::automatic;
   bool report_bindings = false;
   bool label = false;
+  std::uint64_t watchdog_ns = 0;  // 0: none
   bool help = false;
   bool version = false;
   char** program = nullptr;  // name and arguments, ended by a null pointer; null with help and version only

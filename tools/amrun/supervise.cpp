@@ -25,8 +25,11 @@ std::string host_name() {
 
 }  // namespace
 
-Supervisor::Supervisor(am::shm::Segment& segment, const Spawner& spawner, const Signals& signals, Say say)
-    : segment_(segment), spawner_(spawner), signals_(signals), say_(std::move(say)) {}
+Supervisor::Supervisor(am::shm::Segment& segment, const Spawner& spawner, const Signals& signals, Say say,
+                       std::uint64_t watchdog_ns)
+    : segment_(segment), spawner_(spawner), signals_(signals), say_(std::move(say)) {
+  if (watchdog_ns != 0) watch_.emplace(segment, watchdog_ns);
+}
 
 Supervisor::~Supervisor() {
   send_all(SIGKILL);
@@ -38,12 +41,8 @@ void Supervisor::add(am::NodeId node, pid_t pid) { running_.push_back({node, pid
 
 int Supervisor::run() {
   while (!running_.empty()) {
-    std::optional<std::uint64_t> timeout_ns;
-    if (kill_at_ns_) {
-      const std::uint64_t now_ns = am::shm::monotonic_ns();
-      timeout_ns = *kill_at_ns_ - std::min(now_ns, *kill_at_ns_);
-    }
-    if (const auto info = signals_.wait(timeout_ns)) {
+    watch();
+    if (const auto info = signals_.wait(time_to_wait())) {
       take(*info);
     } else if (kill_at_ns_ && am::shm::monotonic_ns() >= *kill_at_ns_) {
       send_all(SIGKILL);
@@ -52,6 +51,27 @@ int Supervisor::run() {
   }
   leftovers_.end();
   return exit_code_ != 0 || any_success_ ? exit_code_ : first_failure_;
+}
+
+std::optional<std::uint64_t> Supervisor::time_to_wait() const {
+  const std::uint64_t now_ns = am::shm::monotonic_ns();
+  std::optional<std::uint64_t> timeout_ns;
+  if (kill_at_ns_) timeout_ns = *kill_at_ns_ - std::min(now_ns, *kill_at_ns_);
+  if (watch_) {
+    const std::uint64_t until_look_ns = next_look_ns_ - std::min(now_ns, next_look_ns_);
+    timeout_ns = std::min(timeout_ns.value_or(until_look_ns), until_look_ns);
+  }
+  return timeout_ns;
+}
+
+void Supervisor::watch() {
+  const std::uint64_t now_ns = am::shm::monotonic_ns();
+  if (!watch_ || now_ns < next_look_ns_) return;
+  next_look_ns_ = now_ns + watch_->interval_ns();
+  if (auto report = watch_->look(now_ns)) {
+    report->pop_back();  // its line end
+    say_(*report);
+  }
 }
 
 void Supervisor::take(const siginfo_t& info) {
@@ -131,8 +151,9 @@ void Supervisor::report(Node node, int wait_status, Standing standing) {
   } else if (ended_by_ != 0) {
     say_("the job was ended by signal " + std::to_string(ended_by_) + " (" + strsignal(ended_by_) + ")");
   } else {
+    const std::string running = watch_ ? am::core::describe_running(segment_, node.id) : "";
     say_("node " + std::to_string(node.id) + " (pid " + std::to_string(node.pid) + ", host " + host_name() +
-         ") " + how_it_ended(wait_status, standing));
+         ") " + how_it_ended(wait_status, standing) + (running.empty() ? "" : "; it ran " + running));
   }
 }
 

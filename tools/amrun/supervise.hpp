@@ -14,6 +14,7 @@
 #include "amrun/leftovers.hpp"
 #include "amrun/signals.hpp"
 #include "amrun/spawn.hpp"
+#include "core/job_watch.hpp"
 #include "transports/shm/segment.hpp"
 
 namespace amrun {
@@ -22,7 +23,9 @@ class Supervisor {
  public:
   using Say = std::function<void(const std::string& line)>;  // to the user, without "amrun: "; must not wait
 
-  Supervisor(am::shm::Segment& segment, const Spawner& spawner, const Signals& signals, Say say);
+  // `watchdog_ns`: reports when a node has not got on for so long; 0: never.
+  Supervisor(am::shm::Segment& segment, const Spawner& spawner, const Signals& signals, Say say,
+             std::uint64_t watchdog_ns);
   // Whatever is still running when something went wrong is killed.
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
@@ -40,6 +43,8 @@ class Supervisor {
     pid_t pid;
   };
 
+  void watch();
+  [[nodiscard]] std::optional<std::uint64_t> time_to_wait() const;
   void take(const siginfo_t& info);
   void pass_on(const siginfo_t& info);
   void kill_job();
@@ -56,6 +61,8 @@ class Supervisor {
   Say say_;
   Leftovers leftovers_;
   std::vector<Node> running_;
+  std::optional<am::core::JobWatch> watch_;
+  std::uint64_t next_look_ns_ = 0;           // of the watch; monotonic
   std::optional<std::uint64_t> kill_at_ns_;  // monotonic: when patience with the nodes of a failed job ends
   bool interrupted_ = false;
   bool ending_ = false;

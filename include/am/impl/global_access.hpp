@@ -48,6 +48,7 @@ struct GlobalAccess {
   /// not mapped has size 0 here, so that one comparison answers for it, too.
   static std::byte* reach(Node& node, GlobalAddress at, std::size_t bytes) noexcept {
 #ifdef AM_CHECKED
+    const Hold hold(node);
     if (node.events_.level != Level::computation && at.node() != node.id_) reached_from_handler(node, at);
 #endif
     if (at.node() < node.size_) [[likely]] {

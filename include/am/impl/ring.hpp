@@ -25,10 +25,17 @@ namespace am::impl {
 struct RingControl {
   alignas(line_bytes) std::atomic<std::uint64_t> released;  ///< consumer: lines handed back since the start
   alignas(line_bytes)
-      std::atomic<std::uint32_t> watched;  ///< consumer: 1 while it looks at this ring in every poll
+      std::atomic<std::uint32_t> watched;  ///< consumer: whether it looks at this ring in every poll (watch)
   alignas(line_bytes)
       std::atomic<std::uint32_t> starved;  ///< producer: 1 while it sleeps until lines are released
 };
+
+/// What RingControl::watched says.
+namespace watch {
+inline constexpr std::uint32_t off = 0;      ///< ring the doorbell
+inline constexpr std::uint32_t on = 1;       ///< nothing to do
+inline constexpr std::uint32_t briefly = 2;  ///< it may stop at any time: fence, and look again
+}  // namespace watch
 
 class Producer {
  public:
@@ -73,7 +80,7 @@ class Producer {
   /// True while the consumer looks at this ring anyway and need not be told. Relaxed: a stale answer costs a delay,
   /// which the consumer's rotation bounds (src/transports/shm/inbox.hpp).
   [[nodiscard]] bool watched() const noexcept {
-    return control_->watched.load(std::memory_order_relaxed) != 0;
+    return control_->watched.load(std::memory_order_relaxed) == watch::on;
   }
 
   /// While reserved, claim_line() fails, so that nothing slips in between what its owner sends by claim().
@@ -200,6 +207,9 @@ class Consumer {
     control_->released.store(taken_, std::memory_order_release);  // R2
     return control_->starved.load(std::memory_order_relaxed) != 0;
   }
+
+  /// The header that changes when the next packet comes.
+  [[nodiscard]] const std::atomic<std::uint64_t>& next_header() const noexcept { return next_->header; }
 
   /// Lines received and released since the start: names the next packet among all that this ring ever carries.
   [[nodiscard]] std::uint64_t position() const noexcept { return taken_; }

@@ -28,7 +28,7 @@ std::unique_ptr<Transport> make_faults(Transport& network, const core::Settings&
     std::fprintf(stderr, "am: AM_FAULTS=%s kills nobody: there is no node %u among the job's %u\n",
                  settings.faults.c_str(), plan.kill->node, nodes);
   }
-  return std::make_unique<faults::FaultyTransport>(network, plan, self);
+  return std::make_unique<faults::FaultyTransport>(network, plan, self, nodes);
 }
 
 void check_faults_for_threads(const core::Settings& settings) {

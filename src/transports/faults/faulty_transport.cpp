@@ -26,14 +26,15 @@ bool Dice::falls(double probability) {
 
 std::uint64_t Dice::roll(std::uint64_t sides) { return 1 + engine_() % sides; }
 
-FaultyTransport::FaultyTransport(Transport& network, const Plan& plan, NodeId self)
+FaultyTransport::FaultyTransport(Transport& network, const Plan& plan, NodeId self, NodeId nodes)
     : network_(network),
       plan_(plan),
       self_(self),
       name_(std::string(network.name()) + " with faults"),
       refusals_(plan.seed, self, refusing),
       delays_(plan.seed, self, delaying),
-      kill_before_publishing_(Dice(plan.seed, self, killing).falls(0.5)) {}
+      kill_before_publishing_(Dice(plan.seed, self, killing).falls(0.5)),
+      links_(2 * std::size_t{nodes}) {}
 
 FaultyTransport::Link& FaultyTransport::link(NodeId peer, Priority priority) {
   const std::size_t index = 2 * std::size_t{peer} + static_cast<std::size_t>(priority);
@@ -43,8 +44,8 @@ FaultyTransport::Link& FaultyTransport::link(NodeId peer, Priority priority) {
 
 Transport::Slot FaultyTransport::claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
   Link& out = link(to, priority);
-  refused_last_ = out.refusals < most_refusals && refusals_.falls(plan_.refuse);
-  if (refused_last_) {
+  if (out.refusals < most_refusals && refusals_.falls(plan_.refuse)) {
+    refused_ = true;
     ++out.refusals;
     return {nullptr, Status::again, to, priority};
   }
@@ -95,8 +96,13 @@ bool FaultyTransport::progress() noexcept {
   return network_.progress();
 }
 
+bool FaultyTransport::arm(Alarm alarm, Wanted wanted) noexcept {
+  const bool refused = std::exchange(refused_, false);
+  return !refused && !holds_back() && network_.arm(alarm, wanted);
+}
+
 void FaultyTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
-  const bool refused = std::exchange(refused_last_, false);
+  const bool refused = std::exchange(refused_, false);
   if (!refused && !holds_back()) network_.park(until_ns, wanted);
 }
 

@@ -38,7 +38,8 @@ class FaultyTransport final : public Transport {
   static constexpr std::uint32_t most_refusals = 16;
   static constexpr std::uint64_t longest_delay = 16;  // rounds
 
-  FaultyTransport(Transport& network, const Plan& plan, NodeId self);
+  /// `nodes`: with how many it may have to do; 0: as many as it meets.
+  FaultyTransport(Transport& network, const Plan& plan, NodeId self, NodeId nodes = 0);
 
   [[nodiscard]] std::string_view name() const noexcept override { return name_; }
   [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
@@ -48,6 +49,8 @@ class FaultyTransport final : public Transport {
   void defer(const View& view) noexcept override { network_.defer(view); }
   bool progress() noexcept override;
   void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
+  [[nodiscard]] bool arm(Alarm alarm, Wanted wanted) noexcept override;
+  void disarm() noexcept override { network_.disarm(); }
   [[nodiscard]] bool holds_back() const noexcept override { return round_ < all_free_at_; }
   void close(NodeId peer) noexcept override { network_.close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
@@ -77,7 +80,7 @@ class FaultyTransport final : public Transport {
   std::uint64_t commits_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t all_free_at_ = 0;  // the round from which no packet is held back any more
-  bool refused_last_ = false;      // whoever parks now waits for a claim that only the dice refused
+  bool refused_ = false;  // by the dice only, since the last park: whoever parks now may wait for that
 };
 
 }  // namespace am::faults

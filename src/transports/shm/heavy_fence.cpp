@@ -17,9 +17,16 @@ void heavy_fence() noexcept {
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);  // for this thread a full fence, too
     return;
   }
-  // A sequentially consistent exchange instead of a fence: ThreadSanitizer does not know fences.
-  static std::atomic<int> own_fence{0};
-  own_fence.exchange(0, std::memory_order_seq_cst);
+  own_fence();
+}
+
+void own_fence() noexcept {
+#if defined(__SANITIZE_THREAD__)  // which does not know fences
+  static std::atomic<int> own{0};
+  own.exchange(0, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
 }
 
 }  // namespace am::shm

@@ -14,4 +14,7 @@ bool heavy_fence_works() noexcept;
 /// see our earlier stores in its later loads. Costs a few microseconds. Thread-safe.
 void heavy_fence() noexcept;
 
+/// This thread's own full fence: what it stored before is visible before it loads what comes after. Thread-safe.
+void own_fence() noexcept;
+
 }  // namespace am::shm

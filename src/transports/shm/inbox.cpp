@@ -42,8 +42,9 @@ void Inbox::warm(Inbound& in) noexcept {
   if (in.hot) return;
   in.hot = true;
   // Relaxed: a sender that still reads 0 rings once more, which does no harm.
-  in.ring.control().watched.store(1, std::memory_order_relaxed);
+  in.ring.control().watched.store(watched_, std::memory_order_relaxed);
   hot_.push_back(&in);
+  impl::count(warmed_);
 }
 
 void Inbox::cool(Inbound& in) noexcept {
@@ -75,7 +76,7 @@ void Inbox::look_after_idle() noexcept {
 void Inbox::cool_all() noexcept {
   for (Inbound* in : hot_) {
     in->hot = false;
-    in->ring.control().watched.store(0, std::memory_order_relaxed);  // ordered by the caller's heavy fence
+    in->ring.control().watched.store(0, std::memory_order_relaxed);  // ordered by the caller's fence
   }
   hot_.clear();
   cursor_ = visited_ = 0;
@@ -87,6 +88,18 @@ bool Inbox::look_everywhere(bool packets_wanted) noexcept {
     if (in->ring.receive() == nullptr) continue;
     warm(*in);
     found = found || (packets_wanted && in->deferred_at != 1 + in->ring.position());
+  }
+  return found;
+}
+
+bool Inbox::describe(Lookout& lookout) const {
+  lookout.watch(*summary_, 0);
+  lookout.watch(warmed_);
+  bool found = false;
+  for (const Inbound* in : hot_) {
+    lookout.watch(in->ring.next_header());
+    found = found ||
+            (in->ring.ready() && in->deferred_at != 1 + in->ring.position());  // after the value was noted
   }
   return found;
 }

@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "transports/shm/lookout.hpp"
 #include "transports/shm/segment.hpp"
 #include "transports/shm/zeroed_array.hpp"
 
@@ -29,12 +30,18 @@ class Inbox {
     bool hot;
   };
 
-  Inbox(Segment& segment, NodeId self, Priority priority)
+  /// `watched`: what its hot rings' senders are told (impl::watch): `on`, or `briefly` where the owner may be told by an
+  /// alarm (arm). Later calls allocate nothing: they may come from a signal handler.
+  Inbox(Segment& segment, NodeId self, Priority priority, std::uint32_t watched)
       : segment_(segment),
         self_(self),
         priority_(priority),
+        watched_(watched),
         summary_(&segment.card(self).doorbell_summary[static_cast<std::size_t>(priority)]),
-        inbound_(segment.nodes()) {}
+        inbound_(segment.nodes()) {
+    hot_.reserve(segment.nodes());
+    connected_.reserve(segment.nodes());
+  }
 
   /// One look at the doorbells and all hot rings: false when nothing waits. Otherwise a round begins, with the first ring
   /// that has something. Each look starts behind the ring where the last one ended: a ring that never runs empty must not
@@ -89,6 +96,9 @@ class Inbox {
   /// Looks at every ring that was ever used and makes those hot that have something. True when a doorbell had been rung,
   /// or, if packets are wanted, when there was one that was not deferred.
   bool look_everywhere(bool packets_wanted) noexcept;
+  [[nodiscard]] bool any_hot() const noexcept { return !hot_.empty(); }
+  /// Adds the places where this inbox's news will show. True when a packet has come already that was not deferred.
+  bool describe(Lookout& lookout) const;
 
  private:
   void found_empty(Inbound& in) noexcept {
@@ -114,7 +124,9 @@ class Inbox {
   Segment& segment_;
   const NodeId self_;
   const Priority priority_;
+  const std::uint32_t watched_;
   std::atomic<std::uint64_t>* const summary_;
+  std::atomic<std::uint64_t> warmed_{0};  // how many rings became hot so far; for lookouts
   ZeroedArray<Inbound> inbound_;
   std::vector<Inbound*> hot_;
   std::vector<Inbound*> connected_;

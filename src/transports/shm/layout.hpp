@@ -14,10 +14,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transports/alarm.hpp"
+
 namespace am::shm {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 inline constexpr std::uint32_t max_nodes = 4096;  // 64 summary bits of 64 doorbells each
 inline constexpr std::size_t max_handlers = 4096;
 inline constexpr std::size_t page_bytes = 4096;
@@ -34,10 +36,12 @@ struct JobHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t nodes;
-  std::uint64_t bytes;      ///< of the whole file
-  std::uint64_t epoch_ns;   ///< CLOCK_MONOTONIC when the job began: Count is zero there
-  std::int32_t launcher;    ///< pid of amrun; 0: the nodes were started by something else
-  std::uint32_t cpu_quota;  ///< processors that the container grants, as node 0 sees it; 0: no limit
+  std::uint64_t bytes;             ///< of the whole file
+  std::uint64_t epoch_ns;          ///< CLOCK_MONOTONIC when the job began: Count is zero there
+  std::int32_t launcher;           ///< pid of amrun; 0: the nodes were started by something else
+  std::uint32_t cpu_quota;         ///< processors that the container grants, as node 0 sees it; 0: no limit
+  std::uint32_t launcher_watches;  ///< 1: amrun is the job's watchdog
+  std::atomic<std::uint64_t> watchdog_spoke_ns;  ///< CLOCK_MONOTONIC of the last report of a hang
 
   alignas(line)
       std::atomic<std::uint32_t> deaths;  ///< nodes marked dead or left so far: one load tells of any news
@@ -49,10 +53,15 @@ struct JobHeader {
 };
 static_assert(sizeof(JobHeader) <= page_bytes);
 
+inline constexpr std::size_t recent_events = 32;
+
 /// What a node tells the others about itself: one page.
 struct NodeCard {
   alignas(line) std::atomic<std::uint32_t> standing;  ///< Standing
   std::int32_t pid;
+  std::int32_t tid;                  ///< of its own thread
+  std::int32_t signal;               ///< that interrupts it; 0 unless it is in the interrupt mode
+  std::uint32_t has_handler_thread;  ///< 1: is in the handler-thread mode
   std::atomic<std::int32_t>
       wait_status;  ///< of a dead node, as from waitpid; unknown_end unless its launcher said it
   std::atomic<std::uint32_t> survives;  ///< 1: means to go on when another node dies
@@ -66,11 +75,18 @@ struct NodeCard {
   // Written by senders, read by the owner in every poll.
   alignas(
       line) std::atomic<std::uint64_t> doorbell_summary[2];  ///< by priority: which doorbell words have news
-  std::atomic<std::uint32_t> asleep;                         ///< futex: 1 while the owner sleeps
+  std::atomic<std::uint32_t> alarm;                          ///< am::Alarm; a sleeper sleeps on it (futex)
+  std::atomic<std::uint32_t> thread_bell;                    ///< counts the rings of the handler thread
 
   // Written by the owner now and then, read by reports.
   alignas(line) std::atomic<std::uint64_t> waiting_since_ns;  ///< Count; 0 while it does not wait
   char waiting_for[64];
+  std::atomic<std::uint64_t> interrupts;  ///< signals that have come in the interrupt mode
+
+  // Written while there is a watchdog (core/recorder.hpp).
+  alignas(line) std::atomic<std::uint64_t> running[2];  ///< the event that runs, by level; 0: none
+  std::atomic<std::uint64_t> events;                    ///< begun so far
+  std::atomic<std::uint64_t> recent[recent_events];     ///< the last ones: number n at n % recent_events
 };
 static_assert(sizeof(NodeCard) <= page_bytes);
 

@@ -186,7 +186,7 @@ void Segment::mark_lost(NodeId node) noexcept {
 }
 
 void Segment::tell_of_death() noexcept {
-  job().deaths.fetch_add(1, std::memory_order_seq_cst);  // before the loads of asleep in wake
+  job().deaths.fetch_add(1, std::memory_order_seq_cst);  // before the loads of alarm in wake
   for (NodeId other = 0; other < nodes_; ++other) wake(other);
 }
 
@@ -200,12 +200,29 @@ void Segment::nudge(NodeId node) noexcept {
 }
 
 void Segment::wake(NodeId node) noexcept {
-  std::atomic<std::uint32_t>& asleep = card(node).asleep;
-  // Sleepers pair with this by membarrier (shm_transport.cpp, park): relaxed is enough here.
-  if (asleep.load(std::memory_order_relaxed) == 0) return;
-  if (asleep.exchange(0, std::memory_order_seq_cst) != 0) {
-    syscall(SYS_futex, &asleep, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  constexpr auto none = static_cast<std::uint32_t>(Alarm::none);
+  NodeCard& told = card(node);
+  // Those who set an alarm pair with this by a fence (shm_transport.cpp, arm): relaxed is enough here.
+  if (told.alarm.load(std::memory_order_relaxed) == none) return;
+  switch (static_cast<Alarm>(told.alarm.exchange(none, std::memory_order_seq_cst))) {
+    case Alarm::none:
+      break;
+    case Alarm::sleeper:
+      syscall(SYS_futex, &told.alarm, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+      break;
+    case Alarm::signal:
+      syscall(SYS_tgkill, told.pid, told.tid, told.signal);
+      break;
+    case Alarm::thread:
+      ring_thread(node);
+      break;
   }
+}
+
+void Segment::ring_thread(NodeId node) noexcept {
+  std::atomic<std::uint32_t>& bell = card(node).thread_bell;
+  bell.fetch_add(1, std::memory_order_seq_cst);
+  syscall(SYS_futex, &bell, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 void Segment::hold_life_lock(NodeId node) {

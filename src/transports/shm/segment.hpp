@@ -69,8 +69,11 @@ class Segment {
   /// The same as Standing::dead for a node that seems to have ended: unless it, or its launcher, has said otherwise by
   /// now. How it ended stays what its card says.
   void mark_lost(NodeId node) noexcept;
-  /// Wakes a node that sleeps. Thread-safe.
+  /// Tells a node that something has come for it, in the way it wants to be told (Alarm). Thread-safe, and safe in a
+  /// signal handler.
   void wake(NodeId node) noexcept;
+  /// Wakes the node's handler thread, if it sleeps. Thread-safe.
+  void ring_thread(NodeId node) noexcept;
 
   /// This process holds a lock on its node's byte as long as it lives; the kernel lets go of it when the process ends,
   /// however it ends. `is_alive` asks for another process's lock. Not for jobs of threads.

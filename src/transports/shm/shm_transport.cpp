@@ -13,12 +13,16 @@
 
 namespace am::shm {
 
-ShmTransport::ShmTransport(std::shared_ptr<Segment> segment, NodeId self)
+ShmTransport::ShmTransport(std::shared_ptr<Segment> segment, NodeId self, std::uint32_t watched)
     : segment_(std::move(segment)),
       self_(self),
       producers_(2 * std::size_t{segment_->nodes()}),
       closed_(segment_->nodes()),
-      inboxes_{Inbox(*segment_, self, Priority::low), Inbox(*segment_, self, Priority::high)} {
+      senders_fence_(watched == impl::watch::briefly),
+      inboxes_{Inbox(*segment_, self, Priority::low, watched),
+               Inbox(*segment_, self, Priority::high, watched)},
+      refusals_(2 * std::size_t{segment_->nodes()}),
+      refusal_of_(2 * std::size_t{segment_->nodes()}) {
   heavy_fence_works();  // registers this process
 }
 
@@ -65,6 +69,9 @@ void ShmTransport::close(NodeId peer) noexcept {
 }
 
 void ShmTransport::ring_doorbell(NodeId to, Priority priority) noexcept {
+  own_fence();  // between the commit and the look at `watched`, the doorbell and the alarm: see arm
+  const impl::RingControl& control = producers_[index(to, priority)].control();
+  if (control.watched.load(std::memory_order_relaxed) != impl::watch::off) return;
   // Release pairs with Inbox::answer_doorbells. A bit that is set already was not answered yet, or is being answered now
   // and makes the ring hot, so that it is looked at in any case.
   std::atomic<std::uint64_t>& word = segment_->doorbells(to, priority)[self_ / 64];
@@ -86,16 +93,13 @@ void ShmTransport::look_after_quiet_rings() noexcept {
 }
 
 void ShmTransport::remember(impl::Producer& ring, std::size_t lines) noexcept {
-  for (std::size_t i = 0; i < refused_; ++i) {
-    if (refusals_[i].ring == &ring) {
-      refusals_[i].lines = std::min(refusals_[i].lines, lines);
-      return;
-    }
-  }
-  if (refused_ < refusals_.size()) {
-    refusals_[refused_++] = {&ring, lines};
+  std::uint32_t& place = refusal_of_[static_cast<std::size_t>(&ring - producers_.get())];
+  if (place == 0) {
+    refusals_[refused_] = {&ring, lines};
+    place = static_cast<std::uint32_t>(++refused_);
   } else {
-    refused_more_ = true;
+    std::size_t& least = refusals_[place - 1].lines;
+    least = std::min(least, lines);
   }
 }
 
@@ -113,32 +117,55 @@ bool ShmTransport::credit_came() noexcept {
   return false;
 }
 
-// The order that loses no wake-up. The sleeper: every ring unwatched, asleep = 1, heavy fence, look at all rings and
-// credits, sleep. A sender: commit, then load watched; it reads 0 (and rings, and sees asleep), or its commit was visible
-// to our look: the heavy fence leaves no third case. Likewise a receiver: publish, then load starved.
-void ShmTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
-  std::atomic<std::uint32_t>& asleep = segment_->card(self_).asleep;
-  inbox(Priority::high).cool_all();
-  inbox(Priority::low).cool_all();
-  asleep.store(1, std::memory_order_relaxed);
+// The order that loses no wake-up. The one who wants to be told: every ring unwatched, the alarm set, a fence, a look at all
+// rings and credits. A sender: commit, then a look at `watched`; it reads `off` (and rings, and sees the alarm), or its
+// commit was visible to our look. Likewise a receiver: publish, then a look at `starved`.
+//   Senders that read `on`, and receivers that publish, have no fence between the two: then ours is a heavy one, which
+// leaves no third case. A node that is armed whenever it computes cannot pay for that: its rings are watched `briefly`, and
+// its senders fence (ring_doorbell).
+bool ShmTransport::arm(Alarm alarm, Wanted wanted) noexcept {
+  if (wanted.high) inbox(Priority::high).cool_all();
+  if (wanted.low) inbox(Priority::low).cool_all();
+  segment_->card(self_).alarm.store(static_cast<std::uint32_t>(alarm), std::memory_order_relaxed);
   set_starved(true);
-  heavy_fence();
+  if (senders_fence_ && refused_ == 0) {
+    own_fence();
+  } else {
+    heavy_fence();
+  }
   const bool high = inbox(Priority::high).look_everywhere(wanted.high);
   const bool low = inbox(Priority::low).look_everywhere(wanted.low);
-  const bool credit = credit_came();
+  if (!high && !low && !credit_came()) return true;
+  disarm();
+  return false;
+}
+
+void ShmTransport::disarm() noexcept {
+  segment_->card(self_).alarm.store(static_cast<std::uint32_t>(Alarm::none), std::memory_order_relaxed);
+  set_starved(false);
+  for (; refused_ != 0; --refused_)
+    refusal_of_[static_cast<std::size_t>(refusals_[refused_ - 1].ring - producers_.get())] = 0;
+}
+
+void ShmTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
+  if (!arm(Alarm::sleeper, wanted)) return;
   const std::uint64_t now = monotonic_ns();
   std::uint64_t longest_ns = until_ns > now ? until_ns - now : 0;
   constexpr std::uint64_t short_nap_ns = 1'000'000;
-  if (!heavy_fence_works() || refused_more_) longest_ns = std::min(longest_ns, short_nap_ns);
-  if (!high && !low && !credit && longest_ns != 0) {
+  if (!heavy_fence_works()) longest_ns = std::min(longest_ns, short_nap_ns);
+  if (longest_ns != 0) {
     const timespec timeout{static_cast<std::time_t>(longest_ns / 1'000'000'000),
                            static_cast<long>(longest_ns % 1'000'000'000)};
-    syscall(SYS_futex, &asleep, FUTEX_WAIT, 1, &timeout, nullptr, 0);
+    syscall(SYS_futex, &segment_->card(self_).alarm, FUTEX_WAIT, static_cast<std::uint32_t>(Alarm::sleeper),
+            &timeout, nullptr, 0);
   }
-  asleep.store(0, std::memory_order_relaxed);
-  set_starved(false);
-  refused_ = 0;
-  refused_more_ = false;
+  disarm();
+}
+
+bool ShmTransport::describe(Lookout& lookout, Wanted wanted) const {
+  const bool low = inboxes_[0].describe(lookout);
+  const bool high = inboxes_[1].describe(lookout);
+  return (low && wanted.low) || (high && wanted.high);
 }
 
 }  // namespace am::shm

@@ -14,7 +14,8 @@ namespace am::shm {
 
 class ShmTransport final : public Transport {
  public:
-  ShmTransport(std::shared_ptr<Segment> segment, NodeId self);
+  /// `watched`: see Inbox.
+  ShmTransport(std::shared_ptr<Segment> segment, NodeId self, std::uint32_t watched = impl::watch::on);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
 
@@ -45,6 +46,17 @@ class ShmTransport final : public Transport {
   /// Due every 64 rounds or so: rings that were quiet lately, and those whose doorbell was missed.
   void look_after_quiet_rings() noexcept;
   void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
+  [[nodiscard]] bool arm(Alarm alarm, Wanted wanted) noexcept override;
+  void disarm() noexcept override;
+  /// Whether an arm() for this is still in force: nobody has told us, and we have not begun to look at more rings.
+  [[nodiscard]] bool armed(Wanted wanted) noexcept {
+    return segment_->card(self_).alarm.load(std::memory_order_relaxed) !=
+               static_cast<std::uint32_t>(Alarm::none) &&
+           !(wanted.high && inbox(Priority::high).any_hot()) &&
+           !(wanted.low && inbox(Priority::low).any_hot());
+  }
+  /// Where a thread that is not in the node sees that something may have come. True when something that is wanted has.
+  bool describe(Lookout& lookout, Wanted wanted) const;
   void close(NodeId peer) noexcept override;
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return producers_[index(to, priority)].queued();
@@ -76,13 +88,13 @@ class ShmTransport final : public Transport {
   const NodeId self_;
   ZeroedArray<impl::Producer> producers_;
   ZeroedArray<bool> closed_;
+  const bool senders_fence_;
   Inbox inboxes_[2];
   std::uint32_t rounds_ = 0;
-  // Claims answered `again` since the last park, which waits for their credit, too. Of more than these it knows only
-  // that there were more, and sleeps shortly.
-  std::array<Refusal, 8> refusals_{};
+  // Claims answered `again` since the last disarm: whoever arms the node waits for their credit, too.
+  ZeroedArray<Refusal> refusals_;          // room for every ring
+  ZeroedArray<std::uint32_t> refusal_of_;  // by ring: 1 + its place there; 0: none
   std::size_t refused_ = 0;
-  bool refused_more_ = false;
   bool told_of_no_memory_ = false;
 };
 

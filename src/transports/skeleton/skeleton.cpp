@@ -43,12 +43,17 @@ bool SkeletonTransport::progress() noexcept {
   return false;
 }
 
-void SkeletonTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
+bool SkeletonTransport::arm(Alarm /*alarm*/, Wanted wanted) noexcept {
   for (const Priority priority : {Priority::low, Priority::high}) {
     const Queue& q = queue(priority);
     const bool asked_for = priority == Priority::high ? wanted.high : wanted.low;
-    if (asked_for && !q.deferred && q.sent != q.released) return;
+    if (asked_for && !q.deferred && q.sent != q.released) return false;
   }
+  return true;
+}
+
+void SkeletonTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
+  if (!arm(Alarm::sleeper, wanted)) return;
   // Nobody else sends: nothing can come before the time is up.
   const timespec until{static_cast<std::time_t>(until_ns / 1'000'000'000),
                        static_cast<long>(until_ns % 1'000'000'000)};

@@ -62,6 +62,11 @@ class SkeletonTransport final : public Transport {
   /// sleep and before sleeping.
   void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
 
+  /// The same for a node that computes meanwhile (the handler-thread and interrupt modes): announce what tells it, then look
+  /// once more. A network that cannot tell may answer true only if nothing can come by itself, as here.
+  [[nodiscard]] bool arm(Alarm alarm, Wanted wanted) noexcept override;
+  void disarm() noexcept override {}
+
   /// Last: a peer that is gone. Its claims answer `unreachable` from now on; what it had sent may still be received.
   void close(NodeId peer) noexcept override;
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;

@@ -38,7 +38,7 @@ std::uint64_t runs(const Counters& counters, std::string_view name) {
 }
 
 TEST(Counters, AreEmptyAtFirst) {
-  test::run_job(test::Substrate::threads, 2, [](Node& node) {
+  test::run_job({test::Nodes::threads}, 2, [](Node& node) {
     const Counters now = counters(node);
     check_equal(now.node, node.id(), "node");
     check_equal(now.nodes, 2u, "nodes");
@@ -49,7 +49,7 @@ TEST(Counters, AreEmptyAtFirst) {
 }
 
 TEST(Counters, CountMessagesAndBytesPerPeerAndPriority) {
-  test::run_job(test::Substrate::threads, 2, [](Node& node) {
+  test::run_job({test::Nodes::threads}, 2, [](Node& node) {
     int received = 0;
     node.attach(received);
     if (node.id() == 0) {
@@ -123,7 +123,7 @@ TEST(Counters, TimeEverySixtyFourthRun) {
 
 /// What aminfo does, without a second process.
 TEST(Counters, AnOnlookerReadsTheSame) {
-  test::run_job(test::Substrate::threads, 3, [](Node& node) {
+  test::run_job({test::Nodes::threads}, 3, [](Node& node) {
     int received = 0;
     node.attach(received);
     check(node.multicast<counted>(Group::all(node), 1u) == Status::ok, "multicast");

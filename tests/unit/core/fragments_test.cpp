@@ -195,7 +195,7 @@ TEST_F(OutgoingRows, OfAWaitingSenderAreSentOnByWhoeverPolls) {
 }
 
 TEST_F(OutgoingRows, OfASenderThatDoesNotWaitAreCutFromACopy) {
-  auto copy = std::make_unique<std::byte[]>(payload_.size());
+  auto copy = am::core::try_event_bytes(*std::pmr::get_default_resource(), payload_.size());
   std::memcpy(copy.get(), payload_.data(), payload_.size());
   {
     Bytes gone = payload_;

@@ -18,7 +18,7 @@ namespace {
 using test::check;
 using test::check_equal;
 using test::check_throws;
-using test::Substrate;
+using test::Nodes;
 
 std::vector<NodeId> members(const Group& group) { return {group.members().begin(), group.members().end()}; }
 
@@ -36,7 +36,7 @@ TEST(Group, IsASetInAscendingOrder) {
 }
 
 TEST(Grid, LiesOverTheNodesRowAfterRow) {
-  test::run_job(Substrate::threads, 7, [](Node& node) {
+  test::run_job({Nodes::threads}, 7, [](Node& node) {
     const Grid grid(node, 2, 3);
     check_equal(grid.at(0, 0), 0u, "(0, 0)");
     check_equal(grid.at(1, 2), 5u, "(1, 2)");
@@ -112,7 +112,7 @@ TEST(Multicast, ToOneselfArrives) {
 }
 
 TEST(Multicast, ToAMemberThatDoesNotExistIsAnError) {
-  test::run_job(Substrate::threads, 2, [](Node& node) {
+  test::run_job({Nodes::threads}, 2, [](Node& node) {
     Heard heard;
     node.attach(heard);
     check_throws<Error>([&] { node.multicast<reply>(Group{0, 1, 2}, 1u); }, "no node 2");
@@ -126,7 +126,7 @@ TEST(Multicast, ToAMemberThatDoesNotExistIsAnError) {
 
 TEST(Multicast, PayloadsAroundEveryBoundary) {
   constexpr NodeId nodes = 6;
-  test::run_job(Substrate::threads, nodes, [](Node& node) {
+  test::run_job({Nodes::threads}, nodes, [](Node& node) {
     // The list of members behind the payload fills up a packet sooner than the payload alone.
     std::vector<std::size_t> sizes = {0, 1, 3, 4};
     for (std::size_t size = 1024 - 4 * (nodes + 1); size <= 1028; ++size) sizes.push_back(size);
@@ -149,7 +149,7 @@ TEST(Multicast, PayloadsAroundEveryBoundary) {
 
 TEST(Multicast, AFullNetworkAnswersAgainAndNobodyGetsAPart) {
   std::atomic<std::size_t> accepted = 0;  // 0: not full yet
-  test::run_job(Substrate::threads, 3, [&](Node& node) {
+  test::run_job({Nodes::threads}, 3, [&](Node& node) {
     Heard heard;
     node.attach(heard);
     if (node.id() == 0) {
@@ -177,7 +177,7 @@ void see_leave(Node& node, NodeId peer) {
 }
 
 TEST(Multicast, GoesRoundMembersThatHaveLeft) {
-  test::run_job(Substrate::threads, 5, [](Node& node) {
+  test::run_job({Nodes::threads}, 5, [](Node& node) {
     if (node.id() == 0 || node.id() == 2) return;
     // The first member is gone for node 1 to see, and one in the middle of the list for whoever passes it on.
     Heard heard;

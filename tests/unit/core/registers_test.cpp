@@ -395,7 +395,7 @@ TEST(Registers, TheMessageThatIsHandledIsNotPending) {
 }
 
 TEST(Registers, OtherNodesMessagesShowInAHandler) {
-  test::run_job(test::Substrate::threads, 3, [](Node& node) {
+  test::run_job({test::Nodes::threads}, 3, [](Node& node) {
     Seen seen;
     node.attach(seen);
     Registers t1(node);

@@ -1,6 +1,7 @@
 #include "core/setting_value.hpp"
 
 #include <gtest/gtest.h>
+#include <csignal>
 
 #include <algorithm>
 #include <array>
@@ -114,6 +115,22 @@ TEST(FormatDuration, UsesTheLargestUnitThatDivides) {
   EXPECT_EQ(format_duration(90'000'000'000), "90s");
   EXPECT_EQ(format_duration(600'000'000'000), "10min");
   EXPECT_EQ(format_duration(7'200'000'000'000), "2h");
+}
+
+TEST(ParseSignal, TakesNamesAndNumbersOfSignalsThatCanBeHandled) {
+  for (const std::string_view text : {"URG", "SIGURG", "urg", "sigUrg", "23"})
+    EXPECT_EQ(parse_signal(text), SIGURG) << text;
+  EXPECT_EQ(parse_signal("RTMIN+0"), SIGRTMIN);
+  EXPECT_EQ(parse_signal("SIGRTMIN+5"), SIGRTMIN + 5);
+  for (const std::string_view text :
+       {"", "SIG", "KILL", "9", "STOP", "0", "-1", "65", "33", "RTMIN+99", "RTMIN+-1", "NOTHING", "URGE"})
+    EXPECT_EQ(parse_signal(text), std::nullopt) << text;
+}
+
+TEST(FormatSignal, GivesWhatIsParsedBack) {
+  EXPECT_EQ(format_signal(SIGURG), "URG");
+  EXPECT_EQ(format_signal(SIGRTMIN + 5), "RTMIN+5");
+  EXPECT_EQ(format_signal(0), "");
 }
 
 TEST(ParseSwitch, TakesFourWordsEach) {

@@ -73,10 +73,21 @@ TEST(ReadSettings, GivesTheDefaultsInAnEmptyEnvironment) {
 }
 
 TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
-  const Environment environment{
-      "AM_RANK=2",        "AM_SIZE=4",     "AM_SEGMENT_FD=5",      "AM_SEGMENT=1GiB",
-      "AM_TRANSPORT=shm", "AM_FAULTS=a=b", "AM_TIMEOUT=0",         "AM_REPORT_AFTER=500ms",
-      "AM_STATS=1",       "AM_VERBOSE=on", "AM_PEER_DEATH=survive"};
+  const Environment environment{"AM_RANK=2",
+                                "AM_SIZE=4",
+                                "AM_SEGMENT_FD=5",
+                                "AM_SEGMENT=1GiB",
+                                "AM_TRANSPORT=shm",
+                                "AM_FAULTS=a=b",
+                                "AM_TIMEOUT=0",
+                                "AM_REPORT_AFTER=500ms",
+                                "AM_STATS=1",
+                                "AM_VERBOSE=on",
+                                "AM_PEER_DEATH=survive",
+                                "AM_DISPATCH=interrupt",
+                                "AM_SIGNAL=SIGusr2",
+                                "AM_WATCHDOG=10s",
+                                "AM_WATCHDOG_SIGNAL=RTMIN+1"};
   const Settings settings = read_settings(environment);
   EXPECT_EQ(settings.rank, 2);
   EXPECT_EQ(settings.size, 4);
@@ -89,6 +100,10 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
   EXPECT_TRUE(settings.stats);
   EXPECT_TRUE(settings.verbose);
   EXPECT_EQ(settings.peer_death, PeerDeath::survive);
+  EXPECT_EQ(settings.dispatch, am::Dispatch::interrupt);
+  EXPECT_EQ(settings.signal, SIGUSR2);
+  EXPECT_EQ(settings.watchdog_ns, 10'000'000'000U);
+  EXPECT_EQ(settings.watchdog_signal, SIGRTMIN + 1);
   EXPECT_THAT(unknown_settings(environment), IsEmpty());
   // No row of the table is missing above.
   for (const SettingRow& row : describe_settings(environment)) {

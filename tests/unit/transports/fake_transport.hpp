@@ -92,6 +92,8 @@ class FakeTransport final : public am::Transport {
     return false;
   }
   void park(std::uint64_t, Wanted) noexcept override { ++parks; }
+  bool arm(am::Alarm, Wanted) noexcept override { return true; }
+  void disarm() noexcept override {}
   void close(NodeId peer) noexcept override { closed_.insert(peer); }
   [[nodiscard]] std::size_t queued(NodeId, Priority) const noexcept override { return 0; }
 

@@ -84,8 +84,12 @@ TEST_F(Park, WakesForTheCreditOfEveryRingThatRefused) {
   }
 }
 
-TEST_F(Park, SleepsShortlyWhereMoreRingsRefusedThanItRemembers) {
-  for (NodeId to = 1; to < segment_->nodes(); ++to) fill(a_, to, Priority::low);
+TEST_F(Park, WakesForTheCreditOfTheLastOfManyThatRefused) {
+  const NodeId last = segment_->nodes() - 1;
+  ShmTransport receiver(segment_, last);
+  for (NodeId to = 1; to <= last; ++to) fill(a_, to, Priority::low);
+  receiver.progress();
+  while (const Transport::View view = receiver.receive(Priority::low)) receiver.release(view);
   a_.park(for_ever, both);
   EXPECT_TRUE(sleeps(a_, both)) << "the next one waits for nobody";
 }

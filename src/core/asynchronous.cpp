@@ -1,0 +1,175 @@
+// Events beside the computation (am::Dispatch::thread), or in the middle of it (am::Dispatch::interrupt): who runs them
+// when, and how the node is told that something has come.
+//
+// Source: T1 report, sections 3.4 ("There was no need to choose between the two models"), 3.8 and A.9.
+//
+// The engine belongs to whoever is in the node (impl::EventLock). The node's thread is in during library calls and critical
+// sections; waits last as one such call, so they poll as in the polling mode, and at its speed. When the thread has left,
+// one of these looks after the node:
+//   - its handler thread, while that is awake: it looks at the places where news shows;
+//   - nobody: then the node is armed. Whoever sends to it next wakes the handler thread, or interrupts the computation.
+// Armed means: an alarm is set, no ring is watched, and after both had been made known nothing was there (ShmTransport::arm).
+// Whoever finds something and is in the node ends that; then the node's thread asks itself for attention, and when it leaves
+// it runs what waits and arms the node again (attend).
+//
+// The first call that makes progress begins all this. Before it, no event runs in any mode: so a program may attach its
+// objects and set its handlers as in the polling mode.
+//
+// Interrupts. A signal that finds the thread in the node only asks for attention. Otherwise it attends. While a low handler
+// of the program runs, the thread is not in the node: a signal attends then, too, and at that level only high events may run
+// (Interruptible). A burst costs one signal: the alarm goes off once, and is set again when the rings are empty.
+#include <am/impl/event_lock.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "core/engine.hpp"
+#include "core/fatal.hpp"
+#include "core/interruptible.hpp"
+
+namespace am::core {
+
+namespace {
+constexpr unsigned outlets_in_a_row = 64;  // then the computation has its turn
+constexpr std::uint64_t outlet_pause_ns = 20'000;
+}  // namespace
+
+void Engine::begin_events() {
+  begun_ = true;
+  static_cast<void>(memory_.own_segment());  // mapped before handlers use it beside us
+  if (node_->dispatch_ == Dispatch::thread) {
+    thread_serves_ = true;
+    handler_thread_.emplace(*this, node_->lock_, place_for_thread(*job_.segment, job_.id));
+  }
+  look_again();
+}
+
+/// From here on the node polls. Events that run beside us end first.
+void Engine::end_events() noexcept {
+  if (!node_->shared_) return;
+  handler_thread_.reset();
+  {
+    const impl::Hold hold(*node_);
+    begun_ = false;
+    network_->disarm();
+    spent_.clear();
+  }
+  interrupt_.reset();
+  node_->shared_ = false;
+  if (thrown_) {
+    try {
+      std::rethrow_exception(std::exchange(thrown_, nullptr));
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "am: node %u: a handler threw, and no later call could: %s\n", job_.id,
+                   error.what());
+    } catch (...) {
+      std::fprintf(stderr, "am: node %u: a handler threw, and no later call could\n", job_.id);
+    }
+  }
+}
+
+void Engine::keep_thrown() noexcept {
+  if (!thrown_) thrown_ = std::current_exception();
+}
+
+void Engine::discard(std::shared_ptr<void> spent) {
+  if (interrupts_ != 0) spent_.push_back(std::move(spent));
+}
+
+// -- the node's thread ------------------------------------------------------------------------------------------------------
+
+void Engine::attend() noexcept {
+  do {
+    node_->depth_ = 1;
+    node_->lock_.enter();
+    node_->lock_.take_attention();
+    if (begun_) {
+      if (node_->dispatch_ == Dispatch::thread) {
+        attend_for_thread();
+      } else {
+        attend_to_interrupts();
+      }
+    }
+    node_->depth_ = 0;
+  } while (node_->lock_.leave());
+}
+
+void Engine::attend_for_thread() noexcept {
+  if (handler_thread_->went_to_sleep()) {
+    thread_serves_ = false;
+    thread_wakes_ = never;
+  }
+  if (thread_serves_) return handler_thread_->look_again();
+  network_->disarm();
+  bool quiet = false;
+  for (unsigned round = 0; !quiet && round < outlets_in_a_row; ++round) quiet = run_events() == 0;
+  const bool timelet = may_run(Event::timelet) && !timelets_.empty() && timelets_.next() < thread_wakes_;
+  if (quiet && !timelet && !outlet_may_run() && network_->arm(Alarm::thread, wanted())) return;
+  thread_serves_ = true;
+  handler_thread_->wake();
+}
+
+void Engine::attend_to_interrupts() noexcept {
+  const bool computing = node_->events_.level == impl::Level::computation;
+  if (interrupts_ == 0) spent_.clear();
+  network_->disarm();
+  unsigned outlets = 0;
+  bool armed = false;
+  while (!armed) {
+    // Arms only after a look that found nothing to run: a handler that ran has armed and disarmed the node for itself,
+    // and so forgotten what credit it waits for, and a look that ran many requests has not looked at the timelets.
+    const bool quiet = run_events() == 0;
+    const bool outlet = computing && outlet_may_run();
+    if (outlet ? ++outlets < outlets_in_a_row : !quiet) continue;
+    armed = network_->arm(Alarm::signal, wanted());
+  }
+  if (computing) set_timer(outlets >= outlets_in_a_row);
+}
+
+void Engine::set_timer(bool soon) noexcept {
+  Count next = may_run(Event::timelet) && !timelets_.empty() ? std::max<Count>(timelets_.next(), 1) : 0;
+  if (soon) next = next == 0 ? now() + outlet_pause_ns : std::min(next, now() + outlet_pause_ns);
+  if (next == timer_) return;
+  timer_ = next;
+  interrupt_->set_timer(next == 0 ? 0 : next + epoch_ns_);
+}
+
+void Engine::interrupted() noexcept {
+  if (!node_->shared_) return;
+  impl::count(card().interrupts);
+  if (node_->lock_.thread_is_inside()) return node_->lock_.want_attention();
+  const std::uint32_t depth = node_->depth_;  // the thread may be about to enter, or have just left
+  ++interrupts_;
+  attend();
+  --interrupts_;
+  node_->depth_ = depth;
+}
+
+// -- the handler thread -----------------------------------------------------------------------------------------------------
+
+Count Engine::serve(shm::Lookout& lookout) noexcept {
+  thread_serves_ = true;
+  network_->disarm();
+  const std::size_t ran = run_events();
+  lookout.clear();
+  const bool more = shm_.describe(lookout, wanted());
+  if (more || ran >= requests_per_poll || network_->holds_back() || outlet_may_run()) return 0;
+  return may_run(Event::timelet) && !timelets_.empty() ? timelets_.next() : never;
+}
+
+bool Engine::rest() noexcept {
+  try {
+    look_after_peers(true);
+  } catch (...) {
+    keep_thrown();
+  }
+  network_->disarm();
+  if (run_events() != 0) return false;  // tries again what no credit was there for, so that arm asks for it
+  if (outlet_may_run() || !network_->arm(Alarm::thread, wanted())) return false;
+  thread_serves_ = false;
+  thread_wakes_ = may_run(Event::timelet) && !timelets_.empty() ? timelets_.next() : never;
+  return true;
+}
+
+}  // namespace am::core
