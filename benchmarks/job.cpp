@@ -19,11 +19,12 @@ void say(const std::string& line) {
 
 }  // namespace
 
-Finished run_under_amrun(const std::string& program, int nodes, const std::vector<std::string>& arguments) {
-  std::vector<std::string> command{
-      own_folder() + "/amrun", "-n", std::to_string(nodes), "--bind", "core", program};
+Finished run_under_amrun(const std::string& program, int nodes, const std::vector<std::string>& arguments,
+                         const Launch& launch) {
+  std::vector<std::string> command{own_folder() + "/amrun",        "-n",   std::to_string(nodes), "--bind",
+                                   launch.bound ? "core" : "none", program};
   command.insert(command.end(), arguments.begin(), arguments.end());
-  Finished finished = run(command);
+  Finished finished = run(command, launch.environment);
   if (!finished.ok()) {
     throw std::runtime_error("the job of " + std::to_string(nodes) +
                              " nodes failed: " + finished.how_it_ended());
@@ -31,10 +32,11 @@ Finished run_under_amrun(const std::string& program, int nodes, const std::vecto
   return finished;
 }
 
-Finished run_job(const std::string& measure, int nodes, const std::vector<std::string>& arguments) {
+Finished run_job(const std::string& measure, int nodes, const std::vector<std::string>& arguments,
+                 const Launch& launch) {
   std::vector<std::string> all{"--child", measure};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  return run_under_amrun(own_folder() + "/ambench", nodes, all);
+  return run_under_amrun(own_folder() + "/ambench", nodes, all, launch);
 }
 
 std::optional<CorePair> cores_of(const Finished& job) {

@@ -16,12 +16,20 @@ class Node;
 
 namespace ambench {
 
+// How amrun starts a job.
+struct Launch {
+  bool bound = true;                     // each node to a core of its own
+  std::vector<std::string> environment;  // NAME=VALUE, beside what there is
+};
+
 // One job of `nodes` nodes that runs `measure`'s run_node with `arguments`. Throws std::runtime_error when it
 // fails.
-Finished run_job(const std::string& measure, int nodes, const std::vector<std::string>& arguments = {});
+Finished run_job(const std::string& measure, int nodes, const std::vector<std::string>& arguments = {},
+                 const Launch& launch = {});
 
-// amrun with `nodes` nodes of `program`, bound to cores.
-Finished run_under_amrun(const std::string& program, int nodes, const std::vector<std::string>& arguments);
+// amrun with `nodes` nodes of `program`.
+Finished run_under_amrun(const std::string& program, int nodes, const std::vector<std::string>& arguments,
+                         const Launch& launch = {});
 
 // The two cores that nodes 0 and 1 of `job` were bound to; nothing where they were not bound to two.
 std::optional<CorePair> cores_of(const Finished& job);

@@ -17,22 +17,24 @@
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "plot.hpp"
 #include "report.hpp"
 
 namespace {
 
 using ambench::Measure;
 
-constexpr std::array<const Measure*, 9> measures{&ambench::pingpong,  &ambench::flood,      &ambench::bulk,
-                                                 &ambench::overheads, &ambench::idle_peers, &ambench::barrier,
-                                                 &ambench::startup,   &ambench::memory,     &ambench::limits};
+constexpr std::array<const Measure*, 10> measures{
+    &ambench::pingpong,   &ambench::flood,   &ambench::bulk,    &ambench::overheads, &ambench::dispatch,
+    &ambench::idle_peers, &ambench::barrier, &ambench::startup, &ambench::memory,    &ambench::limits};
 
 int run_as_node(int argc, char** argv) {
-  am::Node& node = am::start(argc, argv);
   const std::vector<std::string> arguments(argv + 3, argv + argc);
   for (const Measure* measure : measures) {
     if (measure->run_node != nullptr && std::string(argv[2]) == measure->name) {
-      measure->run_node(node, arguments);
+      const am::Options options =
+          measure->prepare_node != nullptr ? measure->prepare_node(arguments) : am::Options{};
+      measure->run_node(am::start(argc, argv, options), arguments);
       return 0;
     }
   }
@@ -56,8 +58,16 @@ int measure(int argc, char** argv) {
     return 0;
   }
   std::ofstream json = open_json(options.json_file);
+  if (!options.plots_folder.empty()) ambench::be_able_to_plot(options.plots_folder);
   const ambench::Report report = options.measure->measure(options);
-  print_table(std::cout, report);
+  if (options.markdown) {
+    print_markdown(std::cout, report);
+  } else {
+    print_table(std::cout, report);
+  }
+  if (!options.plots_folder.empty()) {
+    for (const ambench::Chart& chart : report.charts) plot(chart, options.plots_folder);
+  }
   if (json.is_open()) {
     json << to_json(report).dump(2) << "\n";
     json.close();

@@ -10,7 +10,8 @@
 
 namespace am {
 class Node;
-}
+struct Options;
+}  // namespace am
 
 namespace ambench {
 
@@ -24,12 +25,16 @@ struct Measure {
   // Runs in every node of a job that `measure` starts (job.hpp), with the arguments given there. nullptr: no
   // jobs.
   void (*run_node)(am::Node& node, std::span<const std::string> arguments);
+  // Runs in every node before it joins its job, with the same arguments: how it joins. nullptr: as every program does.
+  am::Options (*prepare_node)(std::span<const std::string> arguments) = nullptr;
+  bool has_charts = false;  // for --plots and --markdown
 };
 
 extern const Measure pingpong;
 extern const Measure flood;
 extern const Measure bulk;
 extern const Measure overheads;
+extern const Measure dispatch;
 extern const Measure idle_peers;
 extern const Measure barrier;
 extern const Measure startup;

@@ -54,12 +54,16 @@ void check(const Options& options) {
   }
   if (options.compare && !measure.can_compare)
     throw UsageError(name + " has nothing to compare with: no --compare");
+  if ((options.markdown || !options.plots_folder.empty()) && !measure.has_charts)
+    throw UsageError(name + " draws no charts: neither --plots nor --markdown");
 }
 
 }  // namespace
 
 Options parse_options(int argc, char** argv, std::span<const Measure* const> measures) {
-  const std::array<option, 6> known{{{"json", required_argument, nullptr, 'j'},
+  const std::array<option, 8> known{{{"json", required_argument, nullptr, 'j'},
+                                     {"plots", required_argument, nullptr, 'p'},
+                                     {"markdown", no_argument, nullptr, 'm'},
                                      {"compare", no_argument, nullptr, 'c'},
                                      {"reps", required_argument, nullptr, 'r'},
                                      {"nodes", required_argument, nullptr, 'n'},
@@ -71,6 +75,12 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
     switch (getopt_long(argc, argv, ":n:h", known.data(), nullptr)) {
       case 'j':
         options.json_file = optarg;
+        break;
+      case 'p':
+        options.plots_folder = optarg;
+        break;
+      case 'm':
+        options.markdown = true;
         break;
       case 'c':
         options.compare = true;
@@ -102,11 +112,14 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
 }
 
 std::string help_text(std::span<const Measure* const> measures) {
-  return "usage: ambench MEASURE [--json FILE] [--compare] [--reps N] [-n NODES]\n\n"
+  return "usage: ambench MEASURE [--json FILE] [--plots FOLDER] [--markdown] [--compare] [--reps N] [-n "
+         "NODES]\n\n"
          "Measures libam on this machine; starts its own jobs with the amrun beside it.\n\n" +
          list_of(measures) +
          "\n"
          "  --json FILE  also write the figures to FILE\n"
+         "  --plots FOLDER  draw each figure of `dispatch` into FOLDER (SVG; needs gnuplot)\n"
+         "  --markdown   print the tables of `dispatch` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"
          "  --reps N     repetitions (11); figures are median, min and max over them\n"
          "  -n NODES     size of the job, for measures that have a choice\n";

@@ -12,7 +12,9 @@ struct Measure;
 
 struct Options {
   const Measure* measure = nullptr;
-  std::string json_file;  // empty: no file
+  std::string json_file;     // empty: no file
+  std::string plots_folder;  // empty: no plots
+  bool markdown = false;     // tables in markdown in place of the plain one
   bool compare = false;
   int repetitions = 11;
   int nodes = 0;  // 0: the measure's own choice

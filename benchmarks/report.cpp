@@ -13,24 +13,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<std::string_view, const char*>, 9> units{{{"_ns", "ns"},
-                                                                         {"_us", "us"},
-                                                                         {"_ms", "ms"},
-                                                                         {"_cycles", "cycles"},
-                                                                         {"_million_per_s", "M/s"},
-                                                                         {"_gb_per_s", "GB/s"},
-                                                                         {"_kib", "KiB"},
-                                                                         {"_bytes", "bytes"},
-                                                                         {"_ratio", "x"}}};
-
-// Four digits that mean something, never an exponent.
-std::string rounded(double value) {
-  const double size = value < 0 ? -value : value;
-  const int decimals = size >= 999.5 ? 0 : size >= 99.95 ? 1 : size >= 0.9995 ? 2 : 3;
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
-}
+constexpr std::array<std::pair<std::string_view, const char*>, 10> units{{{"_ns", "ns"},
+                                                                          {"_us", "us"},
+                                                                          {"_ms", "ms"},
+                                                                          {"_cycles", "cycles"},
+                                                                          {"_million_per_s", "M/s"},
+                                                                          {"_gb_per_s", "GB/s"},
+                                                                          {"_kib", "KiB"},
+                                                                          {"_bytes", "bytes"},
+                                                                          {"_ratio", "x"},
+                                                                          {"_signals", "signals"}}};
 
 std::string padded_right(const std::string& text, std::size_t width) {
   return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
@@ -118,6 +110,13 @@ void print_table(std::ostream& out, const Report& report) {
       out << "  " << unit_of(line.name) << "\n";
     }
   }
+}
+
+void print_markdown(std::ostream& out, const Report& report) {
+  const Machine& machine = report.machine;
+  out << "`ambench " << report.measure << " --reps " << report.repetitions << " --markdown`: " << machine.cpu
+      << ", " << machine.cores << " cores, " << machine.kernel << ", " << machine.compiler << ".\n";
+  for (const Chart& chart : report.charts) print_markdown(out, chart);
 }
 
 nlohmann::ordered_json to_json(const Report& report) {

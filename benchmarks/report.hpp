@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "chart.hpp"
 #include "machine.hpp"
 #include "statistics.hpp"
 
@@ -53,6 +54,7 @@ struct Report {
   std::vector<std::string> peers;  // who was compared with, and in which version
   std::vector<std::string> remarks;
   std::vector<Row> rows;
+  std::vector<Chart> charts;  // the same figures, side by side
 
   [[nodiscard]] bool pinned() const;
   [[nodiscard]] bool oversubscribed() const { return nodes > machine.cores; }
@@ -63,6 +65,7 @@ struct Report {
 std::string unit_of(const std::string& name);
 
 void print_table(std::ostream& out, const Report& report);
+void print_markdown(std::ostream& out, const Report& report);  // its charts
 nlohmann::ordered_json to_json(const Report& report);
 
 }  // namespace ambench

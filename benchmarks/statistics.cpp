@@ -1,6 +1,8 @@
 #include "statistics.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <stdexcept>
 
 namespace ambench {
@@ -21,6 +23,14 @@ std::vector<double> ratios(const std::vector<double>& numerator, const std::vect
   std::vector<double> quotients(numerator.size());
   for (std::size_t i = 0; i < numerator.size(); ++i) quotients[i] = numerator[i] / denominator[i];
   return quotients;
+}
+
+std::string rounded(double value) {
+  const double size = value < 0 ? -value : value;
+  const int decimals = size >= 999.5 ? 0 : size >= 99.95 ? 1 : size >= 0.9995 ? 2 : 3;
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
 }
 
 void Series::add(const Figures& repetition) {

@@ -21,6 +21,9 @@ Summary summarize(std::vector<double> samples);
 // numerator[i] / denominator[i]; both hold one value per repetition.
 std::vector<double> ratios(const std::vector<double>& numerator, const std::vector<double>& denominator);
 
+// Four digits that mean something, never an exponent.
+std::string rounded(double value);
+
 // What one repetition measured: figures by name.
 using Figures = std::map<std::string, double>;
 

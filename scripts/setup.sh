@@ -9,6 +9,7 @@ packages=(
   libpmix-dev                                # library: joining a job that mpirun or srun started
   libhwloc-dev nlohmann-json3-dev            # tools and measurements
   openmpi-bin libopenmpi-dev ucx-utils       # neighbours to compare with; mpirun in tests
+  gnuplot-nox                                # plots of ambench dispatch
   libgtest-dev libgmock-dev python3 strace   # tests
 )
 scripts/install_packages.sh "${packages[@]}"

@@ -1,0 +1,118 @@
+// `ambench dispatch`: how soon a message reaches its handler in the three modes (am::Dispatch), by what the receiver does
+// meanwhile; what a message takes from the receiver's computation; what critical sections and timelets cost. The questions
+// of chapter 6 of the M-Machine thesis, on today's machines: docs/dispatch.md.
+//
+// One-way times are readings of the processor's counter, the first in the request, the second by the handler: they count on
+// counters that agree between processors. That they do shows in the receiver that polls: there and back take the same.
+//
+// Every repetition starts a job per arrangement, and the limits right after them on the same processors.
+
+#include <am/am.hpp>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dispatch/figures.hpp"
+#include "dispatch/state.hpp"
+#include "job.hpp"
+#include "limits/futex_limit.hpp"
+#include "limits/signal_limit.hpp"
+#include "measure.hpp"
+#include "pinning.hpp"
+#include "progress.hpp"
+
+namespace ambench {
+
+namespace {
+
+namespace dsp = dispatching;
+
+// Arguments of a job: the arrangement, and the processors of its two nodes.
+struct Arguments {
+  const dsp::Arrangement& arrangement;
+  dsp::Places places;
+};
+
+Arguments read(std::span<const std::string> arguments) {
+  if (arguments.size() != 3) throw std::runtime_error("dispatch: run it as ambench dispatch");
+  return {dsp::arrangement_named(arguments[0]), {std::stoi(arguments[1]), std::stoi(arguments[2])}};
+}
+
+// The nodes bind themselves, before they join: two of them to one processor is what amrun does not do.
+am::Options prepare_node(std::span<const std::string> arguments) {
+  const Arguments all = read(arguments);
+  const char* rank = std::getenv("AM_RANK");
+  const bool receiver = rank != nullptr && std::string(rank) == "1";
+  const int cpu = receiver ? all.places.receiver : all.places.sender;
+  if (!pin_to(cpu)) throw std::runtime_error("dispatch: cannot be bound to processor " + std::to_string(cpu));
+  am::Options options;
+  options.dispatch = receiver ? all.arrangement.mode : am::Dispatch::poll;
+  return options;
+}
+
+void run_node(am::Node& node, std::span<const std::string> arguments) {
+  const Arguments all = read(arguments);
+  dsp::State state;
+  node.attach(state);
+  say_place(node);
+  const dsp::Roles roles{node, state, all.arrangement, all.places};
+  node.barrier();
+  if (node.id() == 0) {
+    dsp::run_sender(roles);
+  } else {
+    dsp::run_receiver(roles);
+  }
+  node.barrier();
+}
+
+Figures run_arrangement(const dsp::Arrangement& arrangement, dsp::Places places) {
+  const Launch launch{.bound = false, .environment = {"AM_TIMEOUT=20s"}};
+  return run_job(
+             "dispatch", 2,
+             {std::string(arrangement.name), std::to_string(places.sender), std::to_string(places.receiver)},
+             launch)
+      .figures();
+}
+
+Report measure_dispatch(const Options& options) {
+  const CorePair cores = measuring_cores();
+  const std::vector<int> cpus = core_cpus();
+  Report report = report_of(dispatch, options, 2);
+  report.cpus = {cores.first, cores.second};
+  Series series;
+  Progress progress("dispatch", options.repetitions);
+  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
+    progress.step();
+    for (const dsp::Arrangement& arrangement : dsp::arrangements) {
+      if (!dsp::possible(arrangement, cpus)) continue;
+      const dsp::Places places = dsp::places_for(arrangement, cpus);
+      for (const auto& [name, value] : run_arrangement(arrangement, places))
+        series.add(std::string(arrangement.name) + "/" + name, value);
+    }
+    series.add("limit/signal_ns", signal_ns(cores));
+    for (const bool timed : {false, true})
+      series.add(timed ? "limit/timed_futex_ns" : "limit/futex_ns",
+                 futex_wake_ns(cores, dsp::seldom_us * 1e3, 60, timed));
+  }
+  if (cpus.size() == 2)
+    report.remarks.push_back(
+        "two processors: beside a handler thread with its own, both nodes share the other");
+  dsp::add_rows(report, series);
+  dsp::add_charts(report, series);
+  return report;
+}
+
+}  // namespace
+
+const Measure dispatch{"dispatch",
+                       "send to handler, occupancy, critical sections and timelets in the three modes",
+                       0,
+                       false,
+                       measure_dispatch,
+                       run_node,
+                       prepare_node,
+                       true};
+
+}  // namespace ambench

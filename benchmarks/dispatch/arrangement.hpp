@@ -1,0 +1,72 @@
+// What `ambench dispatch` varies: how the receiver's handlers run and who has which processor, and what its program does
+// meanwhile.
+
+#pragma once
+
+#include <am/types.hpp>
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ambench::dispatching {
+
+// Names are those of the JSON; labels those of tables.
+struct Arrangement {
+  std::string_view name;
+  std::string_view label;
+  am::Dispatch mode;
+  bool own_processor;  // of the handler thread
+};
+
+inline constexpr std::array<Arrangement, 4> arrangements{{
+    {"poll", "poll", am::Dispatch::poll, false},
+    {"thread", "thread, processor of its own", am::Dispatch::thread, true},
+    {"thread_shared", "thread, processor shared", am::Dispatch::thread, false},
+    {"interrupt", "interrupt", am::Dispatch::interrupt, false},
+}};
+
+// Throws std::runtime_error.
+const Arrangement& arrangement_named(std::string_view name);
+
+// Where a job's nodes run. The handler thread takes a processor on which no node does; with two in all, both nodes share
+// the first, so that the second is free.
+struct Places {
+  int sender;
+  int receiver;
+  [[nodiscard]] bool shared() const { return sender == receiver; }
+};
+
+// On the processors of this process's share of the machine. Without `own_processor` every processor has a node only where
+// there are two: elsewhere that arrangement cannot be had (possible).
+Places places_for(const Arrangement& arrangement, std::span<const int> cpus);
+bool possible(const Arrangement& arrangement, std::span<const int> cpus);
+
+enum class Program { waits, polls_every, computes, sleeps };
+
+struct Scenario {
+  std::string_view name;
+  std::string_view label;
+  Program program;
+  double period_us;     // of polls_every
+  double least_gap_us;  // between a reply and the next request
+  double most_gap_us;
+};
+
+inline constexpr double seldom_us = 700;  // asleep for long, and not yet near the end of the first nap
+
+inline constexpr std::array<Scenario, 6> scenarios{{
+    {"polls", "polls", Program::waits, 0, 2, 6},
+    {"polls_every_us", "computes, polls every 1 us", Program::polls_every, 1, 2, 6},
+    {"polls_every_120_us", "computes, polls every 120 us", Program::polls_every, 120, 1, 121},
+    {"computes", "only computes", Program::computes, 0, 2, 6},
+    {"computes_seldom", "only computes, a message every 0.7 ms", Program::computes, 0, seldom_us, seldom_us},
+    {"sleeps", "sleeps in a wait, a message every 0.7 ms", Program::sleeps, 0, seldom_us, seldom_us},
+}};
+
+// Who polls and never computes has nothing to say where it has to share the sender's processor; who only computes is
+// never told in the polling mode.
+bool makes_sense(const Arrangement& arrangement, bool shared, const Scenario& scenario);
+
+}  // namespace ambench::dispatching

@@ -1,0 +1,17 @@
+// The figures of `ambench dispatch` as rows of its report and as charts.
+
+#pragma once
+
+#include <span>
+
+#include "dispatch/arrangement.hpp"
+#include "report.hpp"
+
+namespace ambench::dispatching {
+
+// `series` holds the figures of each arrangement under "NAME/", and of the limits "limit/signal_ns",
+// "limit/futex_ns" and "limit/timed_futex_ns".
+void add_rows(Report& report, const Series& series);
+void add_charts(Report& report, const Series& series);
+
+}  // namespace ambench::dispatching

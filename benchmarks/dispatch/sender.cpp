@@ -1,0 +1,122 @@
+// Node 0 of `ambench dispatch`. It polls in loops of its own and never sleeps in them, whatever the receiver does; only
+// for occupancy, where it would take the receiver's processor from it, it naps between messages.
+
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dispatch/state.hpp"
+#include "gap.hpp"
+#include "job.hpp"
+#include "timing.hpp"
+
+namespace ambench::dispatching {
+
+namespace {
+
+class Sender {
+ public:
+  explicit Sender(const Roles& roles) : roles_(roles), node_(roles.node), state_(roles.state) {}
+
+  void sample(const Scenario& scenario) {
+    node_.barrier();
+    Gap gap(scenario.least_gap_us * 1e3, scenario.most_gap_us * 1e3);
+    std::vector<double> sending;
+    std::vector<double> there;
+    std::vector<double> back;
+    std::vector<double> round;
+    for (const double end = now_ns() + scenario_ns; now_ns() < end || there.empty();) {
+      gap.pause(spin_pause);
+      const std::uint64_t expected = state_.answers + 1;
+      const std::uint64_t start = ticks();
+      node_.request<&State::ask>(1, start);
+      sending.push_back(static_cast<double>(ticks() - start));
+      until([&] { return state_.answers == expected; }, scenario.label);
+      there.push_back(static_cast<double>(state_.there_ticks));
+      back.push_back(static_cast<double>(state_.back_ticks));
+      round.push_back(static_cast<double>(state_.round_ticks));
+    }
+    node_.request<&State::stop>(1);
+    const std::string name = std::string(scenario.name) + "/";
+    say_figure(name + "one_way_high_ns", nearly_most_of(there) * ns_per_tick());
+    say_figure(name + "one_way_ns", median_of(std::move(there)) * ns_per_tick());
+    say_figure(name + "send_ns", median_of(std::move(sending)) * ns_per_tick());
+    say_figure(name + "back_ns", median_of(std::move(back)) * ns_per_tick());
+    say_figure(name + "round_trip_ns", median_of(std::move(round)) * ns_per_tick());
+  }
+
+  // At a steady rate, until the receiver says that it has seen enough. Without `sending` it does the same and sends nothing.
+  void pace(bool sending) {
+    state_.told = false;
+    node_.barrier();
+    Gap gap(steady_gap_us * 1e3, steady_gap_us * 1e3);
+    const double end = now_ns() + patience_ns;
+    while (!state_.told) {
+      if (sending) node_.request<&State::take>(1, ticks());
+      if (roles_.places.shared()) {
+        nap();
+      } else {
+        gap.pause(spin_pause);
+      }
+      node_.poll();
+      if (now_ns() > end) throw std::runtime_error("dispatch: the receiver's computation does not end");
+    }
+    node_.request<&State::stop>(1);  // behind all of them
+  }
+
+  void send_bursts() {
+    for (int i = 0; i < bursts; ++i) {
+      state_.told = false;
+      node_.barrier();
+      nap();  // the receiver has left the barrier, and computes
+      const std::uint64_t start = ticks();
+      for (std::uint64_t sent = 0; sent < burst;) {
+        if (node_.try_request<&State::take>(1, start) == am::Status::ok) ++sent;
+      }
+      until([&] { return state_.told; }, "takes a burst");
+    }
+  }
+
+ private:
+  template <typename F>
+  void until(F&& done, std::string_view what) {
+    for (double end = 0; !done();) {
+      for (int i = 0; i < 1000 && !done(); ++i) node_.poll();
+      const double now = now_ns();
+      if (end == 0) end = now + patience_ns;
+      if (now > end)
+        throw std::runtime_error("dispatch, " + std::string(roles_.arrangement.label) +
+                                 ": no answer from a receiver that " + std::string(what));
+    }
+  }
+
+  static void nap() {
+    constexpr timespec length{0, static_cast<long>(steady_gap_us * 1e3)};
+    nanosleep(&length, nullptr);
+  }
+
+  const Roles& roles_;
+  am::Node& node_;
+  State& state_;
+};
+
+}  // namespace
+
+void run_sender(const Roles& roles) {
+  prctl(PR_SET_TIMERSLACK, 1);
+  Sender sender(roles);
+  for (const Scenario& scenario : scenarios) {
+    if (makes_sense(roles.arrangement, roles.places.shared(), scenario)) sender.sample(scenario);
+  }
+  for (int round = 0; round < steady_rounds; ++round) {
+    sender.pace(false);
+    sender.pace(true);
+  }
+  sender.send_bursts();
+  roles.node.barrier();  // the receiver alone: critical sections, timelets
+}
+
+}  // namespace ambench::dispatching

@@ -1,0 +1,77 @@
+// The handlers of `ambench dispatch`, and what they share with the two programs. Words that a program looks at while it
+// computes are atomic; relaxed, for they order nothing.
+
+#pragma once
+
+#include <am/am.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+#include "clock.hpp"
+#include "dispatch/arrangement.hpp"
+
+namespace ambench::dispatching {
+
+struct State {
+  // The receiver's.
+  std::atomic<bool> stopped{false};
+  std::atomic<std::uint64_t> taken{0};
+  std::atomic<std::uint64_t> first_ticks{0};  // of a burst: when it was sent
+  std::atomic<std::uint64_t> last_ticks{0};   // when its last handler so far began
+
+  void ask(am::Request& request, std::uint64_t sent) {
+    const std::uint64_t started = ticks();
+    request.reply<&State::answer>(sent, started, ticks());
+  }
+  void take(am::Request&, std::uint64_t sent) {
+    const std::uint64_t started = ticks();
+    const std::uint64_t before = taken.load(std::memory_order_relaxed);
+    if (before == 0) first_ticks.store(sent, std::memory_order_relaxed);
+    last_ticks.store(started, std::memory_order_relaxed);
+    taken.store(before + 1, std::memory_order_relaxed);
+  }
+  void stop(am::Request&) { stopped.store(true, std::memory_order_relaxed); }
+
+  // The sender's, which polls: plain.
+  std::uint64_t answers = 0;
+  std::uint64_t there_ticks = 0;  // of the last: from before the send to the handler
+  std::uint64_t back_ticks = 0;   // from before the reply to its handler
+  std::uint64_t round_ticks = 0;
+  bool told = false;
+
+  void answer(am::Reply&, std::uint64_t sent, std::uint64_t started, std::uint64_t replied) {
+    const std::uint64_t now = ticks();
+    there_ticks = started - sent;
+    back_ticks = now - replied;
+    round_ticks = now - sent;
+    ++answers;
+  }
+  void tell(am::Request&) { told = true; }
+};
+
+// What the two nodes of one job know.
+struct Roles {
+  am::Node& node;
+  State& state;
+  const Arrangement& arrangement;
+  Places places;
+};
+
+// The sender is node 0. Both take the same steps in the same order, each begun by a barrier. They throw std::runtime_error
+// when the other does not answer within `patience_ns`.
+void run_sender(const Roles& roles);
+void run_receiver(const Roles& roles);
+
+inline constexpr double patience_ns = 20e9;
+inline constexpr double scenario_ns = 40e6;  // how long a scenario is sampled
+inline constexpr double steady_gap_us = 20;  // between messages, for occupancy
+inline constexpr double steady_ns = 6e6;     // how long without and with messages, in each round
+inline constexpr int steady_rounds = 8;
+inline constexpr std::uint64_t burst = 1000;
+inline constexpr int bursts = 10;
+
+// The high end of what was seen: 19 of 20 samples are no greater.
+double nearly_most_of(std::vector<double> samples);
+
+}  // namespace ambench::dispatching
