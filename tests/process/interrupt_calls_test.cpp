@@ -1,0 +1,440 @@
+// A program that waits in system calls while messages interrupt it, hundreds of times in each: no call fails with EINTR,
+// none ends before its time, and errno is left alone. Node 0 sends all the time; node 1 never polls.
+#include "support/job.hpp"
+
+#if !defined(__SANITIZE_THREAD__)
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace {
+
+using test::check;
+using test::check_equal;
+using test::rounds;
+
+const std::uint64_t enough = rounds(400);  // interrupts of a call that waits for something
+
+/// Node 1. The handler that has come often enough brings what the call waits for.
+struct Waiter {
+  volatile std::uint64_t came = 0;
+  volatile std::uint64_t bring_at = ~std::uint64_t{0};
+  std::function<void()> bring;
+  void come(am::Request&) {
+    came = came + 1;
+    errno = EDOM;
+    if (came == bring_at) bring();
+  }
+  void expect(std::function<void()> f) {
+    bring = std::move(f);
+    bring_at = came + enough;
+  }
+};
+struct Sender {
+  bool ended = false;
+  void end(am::Request&) { ended = true; }
+};
+
+std::uint64_t now_ns(clockid_t clock = CLOCK_MONOTONIC) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+timespec in(std::uint64_t ns, clockid_t clock) {
+  const std::uint64_t when = now_ns(clock) + ns;
+  return {static_cast<std::time_t>(when / 1'000'000'000), static_cast<long>(when % 1'000'000'000)};
+}
+
+void disturbed(const std::function<void(Waiter&)>& call) {
+  test::run_job({test::Nodes::processes, am::Dispatch::interrupt}, 2, [&](am::Node& node) {
+    Sender sender;
+    Waiter waiter;
+    node.id() == 0 ? node.attach(sender) : node.attach(waiter);
+    node.barrier();
+    if (node.id() == 0) {
+      while (!sender.ended) {
+        static_cast<void>(node.try_request<&Waiter::come>(1));
+        const am::Count next = node.count() + 20'000;  // so that each interrupts anew
+        do node.poll();
+        while (node.count() < next);
+      }
+    } else {
+      call(waiter);
+      check(node.request<&Sender::end>(0) == am::Status::ok, "request");
+    }
+    node.barrier();
+  });
+}
+
+/// A call that waits until a handler has brought what it waits for, and then returns `expected`.
+void waits(Waiter& waiter, std::function<void()> bring, const std::function<long()>& call, long expected) {
+  for (int i = 0; i < 5; ++i) {
+    waiter.expect(bring);
+    errno = 0;
+    const long got = call();
+    const int error = errno;
+    check_equal(got, expected, std::string("returned, errno: ") + std::strerror(error));
+    check(waiter.came >= waiter.bring_at, "returned before its time");
+  }
+}
+
+/// A call that takes at least `ns`, again and again until it was interrupted often enough.
+void lasts(Waiter& waiter, std::uint64_t ns, const std::function<long()>& call, long expected) {
+  const std::uint64_t until = waiter.came + enough;
+  while (waiter.came < until) {
+    const std::uint64_t began = now_ns();
+    errno = 0;
+    const long got = call();
+    const int error = errno;
+    const std::uint64_t took = now_ns() - began;
+    check_equal(got, expected, std::string("returned, errno: ") + std::strerror(error));
+    check(took >= ns, "ended after " + std::to_string(took) + " of " + std::to_string(ns) + " ns");
+  }
+}
+
+struct Pipe {
+  int ends[2] = {-1, -1};
+  Pipe() { check(pipe(ends) == 0, "pipe"); }
+  ~Pipe() {
+    close(ends[0]);
+    close(ends[1]);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  void write_one() const { check(write(ends[1], "x", 1) == 1, "write"); }
+  [[nodiscard]] long read_one() const {
+    char c = 0;
+    return read(ends[0], &c, 1);
+  }
+};
+
+constexpr std::uint64_t nap_ns = 20'000'000;
+constexpr timespec nap{0, static_cast<long>(nap_ns)};
+
+TEST(InterruptedCalls, Read) {
+  disturbed([](Waiter& waiter) {
+    const Pipe pipe;
+    waits(
+        waiter, [&] { pipe.write_one(); }, [&] { return pipe.read_one(); }, 1);
+  });
+}
+
+TEST(InterruptedCalls, Write) {
+  disturbed([](Waiter& waiter) {
+    const Pipe pipe;
+    std::array<char, 4096> page{};
+    fcntl(pipe.ends[1], F_SETFL, O_NONBLOCK);
+    while (write(pipe.ends[1], page.data(), page.size()) > 0) {
+    }
+    fcntl(pipe.ends[1], F_SETFL, 0);
+    waits(
+        waiter, [&] { check(read(pipe.ends[0], page.data(), page.size()) > 0, "read"); },
+        [&] { return write(pipe.ends[1], page.data(), page.size()); }, static_cast<long>(page.size()));
+  });
+}
+
+TEST(InterruptedCalls, PollSelectEpoll) {
+  disturbed([](Waiter& waiter) {
+    const Pipe pipe;
+    const auto bring = [&] { pipe.write_one(); };
+    const auto and_read = [&](long got) { return got == 1 ? pipe.read_one() : got; };
+    const auto readable = [&] {
+      fd_set set;
+      FD_ZERO(&set);
+      FD_SET(pipe.ends[0], &set);
+      return set;
+    };
+    waits(
+        waiter, bring,
+        [&] {
+          pollfd one{pipe.ends[0], POLLIN, 0};
+          return and_read(::poll(&one, 1, -1));
+        },
+        1);
+    waits(
+        waiter, bring,
+        [&] {
+          pollfd one{pipe.ends[0], POLLIN, 0};
+          return and_read(ppoll(&one, 1, nullptr, nullptr));
+        },
+        1);
+    waits(
+        waiter, bring,
+        [&] {
+          pollfd one{pipe.ends[0], POLLIN, 0};
+          const timespec long_time{3600, 0};
+          return and_read(ppoll(&one, 1, &long_time, nullptr));
+        },
+        1);
+    waits(
+        waiter, bring,
+        [&] {
+          fd_set set = readable();
+          return and_read(select(pipe.ends[0] + 1, &set, nullptr, nullptr, nullptr));
+        },
+        1);
+    waits(
+        waiter, bring,
+        [&] {
+          fd_set set = readable();
+          return and_read(pselect(pipe.ends[0] + 1, &set, nullptr, nullptr, nullptr, nullptr));
+        },
+        1);
+    const int poller = epoll_create1(0);
+    epoll_event event{.events = EPOLLIN, .data = {}};
+    check(epoll_ctl(poller, EPOLL_CTL_ADD, pipe.ends[0], &event) == 0, "epoll_ctl");
+    waits(
+        waiter, bring, [&] { return and_read(epoll_wait(poller, &event, 1, -1)); }, 1);
+    close(poller);
+  });
+}
+
+TEST(InterruptedCalls, SelectAndPpollForATime) {
+  disturbed([](Waiter& waiter) {
+    lasts(
+        waiter, nap_ns,
+        [] {
+          timeval time{0, nap_ns / 1000};
+          return select(0, nullptr, nullptr, nullptr, &time);
+        },
+        0);
+    lasts(
+        waiter, nap_ns, [] { return pselect(0, nullptr, nullptr, nullptr, &nap, nullptr); }, 0);
+    lasts(
+        waiter, nap_ns, [] { return ppoll(nullptr, 0, &nap, nullptr); }, 0);
+  });
+}
+
+TEST(InterruptedCalls, Sleeps) {
+  disturbed([](Waiter& waiter) {
+    lasts(
+        waiter, nap_ns, [] { return nanosleep(&nap, nullptr); }, 0);
+    lasts(
+        waiter, nap_ns,
+        [] {
+          timespec left = nap;
+          return nanosleep(&left, &left);
+        },
+        0);
+    lasts(
+        waiter, nap_ns,
+        [] {
+          timespec left{};
+          return nanosleep(&nap, &left);
+        },
+        0);
+    for (const clockid_t clock : {CLOCK_MONOTONIC, CLOCK_REALTIME}) {
+      lasts(
+          waiter, nap_ns, [&] { return clock_nanosleep(clock, 0, &nap, nullptr); }, 0);
+      lasts(
+          waiter, nap_ns,
+          [&] {
+            timespec left{};
+            return clock_nanosleep(clock, 0, &nap, &left);
+          },
+          0);
+      lasts(
+          waiter, nap_ns,
+          [&] {
+            const timespec until = in(nap_ns, clock);
+            return clock_nanosleep(clock, TIMER_ABSTIME, &until, nullptr);
+          },
+          0);
+    }
+    lasts(
+        waiter, nap_ns, [] { return usleep(nap_ns / 1000); }, 0);
+    lasts(
+        waiter, nap_ns,
+        [] {
+          std::this_thread::sleep_for(std::chrono::nanoseconds(nap_ns));
+          return 0L;
+        },
+        0);
+    check_equal(sleep(1), 0u, "sleep");
+  });
+}
+
+#if defined(__x86_64__)
+// A program that calls the system by itself, as other languages' libraries do.
+TEST(InterruptedCalls, SleepsByHand) {
+  disturbed([](Waiter& waiter) {
+    lasts(
+        waiter, nap_ns,
+        [] {
+          long result = SYS_nanosleep;
+          const timespec* time = &nap;
+          timespec* left = nullptr;
+          asm volatile("mov %[number], %%eax\n\tsyscall"
+                       : "=&a"(result), "+D"(time), "+S"(left)
+                       : [number] "i"(SYS_nanosleep)
+                       : "rcx", "r11", "rdx", "r10", "memory");
+          return result;
+        },
+        0);
+  });
+}
+#endif
+
+TEST(InterruptedCalls, Semaphores) {
+  disturbed([](Waiter& waiter) {
+    sem_t semaphore;
+    sem_init(&semaphore, 0, 0);
+    const auto bring = [&] { sem_post(&semaphore); };
+    waits(
+        waiter, bring, [&] { return sem_wait(&semaphore); }, 0);
+    waits(
+        waiter, bring,
+        [&] {
+          const timespec until = in(3'600'000'000'000, CLOCK_REALTIME);
+          return sem_timedwait(&semaphore, &until);
+        },
+        0);
+    waits(
+        waiter, bring,
+        [&] {
+          const timespec until = in(3'600'000'000'000, CLOCK_MONOTONIC);
+          return sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until);
+        },
+        0);
+    lasts(
+        waiter, nap_ns,
+        [&] {
+          const timespec until = in(nap_ns, CLOCK_REALTIME);
+          return sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT ? 0L : -1L;
+        },
+        0);
+    sem_destroy(&semaphore);
+  });
+}
+
+TEST(InterruptedCalls, Conditions) {
+  disturbed([](Waiter& waiter) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    lasts(
+        waiter, nap_ns,
+        [&] {
+          const timespec until = in(nap_ns, CLOCK_REALTIME);
+          int result = 0;
+          while (result == 0)
+            result = pthread_cond_timedwait(&condition, &mutex, &until);  // may wake for no reason
+          return static_cast<long>(result);
+        },
+        ETIMEDOUT);
+    pthread_mutex_unlock(&mutex);
+  });
+}
+
+TEST(InterruptedCalls, WaitForAChild) {
+  disturbed([](Waiter& waiter) {
+    const Pipe pipe;
+    pid_t child = -1;
+    waits(
+        waiter, [&] { pipe.write_one(); },
+        [&] {
+          child = fork();
+          if (child == 0) _exit(pipe.read_one() == 1 ? 7 : 1);
+          int status = 0;
+          const pid_t got = waitpid(child, &status, 0);
+          return got == child && WIFEXITED(status) ? static_cast<long>(WEXITSTATUS(status)) : -1L;
+        },
+        7);
+  });
+}
+
+TEST(InterruptedCalls, AcceptAndReceive) {
+  disturbed([](Waiter& waiter) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    // An abstract name of this process.
+    std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "am_test_%d", getpid());
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    const auto* name = reinterpret_cast<const sockaddr*>(&address);
+    check(bind(listener, name, sizeof address) == 0 && listen(listener, 16) == 0, "listen");
+    int caller = -1;
+    waits(
+        waiter,
+        [&] {
+          caller = socket(AF_UNIX, SOCK_STREAM, 0);
+          check(connect(caller, name, sizeof address) == 0, "connect");
+        },
+        [&] {
+          const int accepted = accept(listener, nullptr, nullptr);
+          if (accepted < 0) return -1L;
+          close(accepted);
+          close(caller);
+          return 0L;
+        },
+        0);
+    close(listener);
+    int pair[2];
+    check(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0, "socketpair");
+    char buffer[8];
+    waits(
+        waiter, [&] { check(send(pair[0], "abc", 3, 0) == 3, "send"); },
+        [&] { return recv(pair[1], buffer, sizeof buffer, 0); }, 3);
+    close(pair[0]);
+    close(pair[1]);
+  });
+}
+
+TEST(InterruptedCalls, LocksAndThreads) {
+  disturbed([](Waiter& waiter) {
+    const Pipe pipe;
+    waits(
+        waiter, [&] { pipe.write_one(); },
+        [&] {
+          long got = 0;
+          std::thread other([&] { got = pipe.read_one(); });
+          other.join();
+          return got;
+        },
+        1);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    waits(
+        waiter, [&] { pipe.write_one(); },
+        [&] {
+          std::atomic<bool> locked{false};
+          std::thread other([&] {
+            pthread_mutex_lock(&mutex);
+            locked = true;
+            static_cast<void>(pipe.read_one());
+            pthread_mutex_unlock(&mutex);
+          });
+          while (!locked) std::this_thread::yield();
+          const timespec until = in(3'600'000'000'000, CLOCK_REALTIME);
+          const int got = pthread_mutex_timedlock(&mutex, &until);
+          if (got == 0) pthread_mutex_unlock(&mutex);
+          other.join();
+          return static_cast<long>(got);
+        },
+        0);
+  });
+}
+
+TEST(InterruptedCalls, ErrnoStays) {
+  disturbed([](Waiter& waiter) {
+    const std::uint64_t until = waiter.came + 10 * enough;
+    for (int i = 0; waiter.came < until; ++i) {
+      errno = i % 100;
+      for (volatile int spin = 0; spin < 200;) spin = spin + 1;
+      check_equal(errno, i % 100, "errno");
+    }
+  });
+}
+
+}  // namespace
+
+#endif
