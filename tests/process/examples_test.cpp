@@ -37,7 +37,8 @@ class Examples : public testing::TestWithParam<Way> {
   [[nodiscard]] static const Way& way() { return GetParam(); }
   [[nodiscard]] static int nodes() { return way().nodes; }
 
-  static Outcome run_example(const std::string& name, const std::vector<std::string>& arguments = {}) {
+  static Outcome run_example(const std::string& name, const std::vector<std::string>& arguments = {},
+                             const std::string& dispatch = "poll") {
     std::vector<std::string> command;
     const std::string n = std::to_string(nodes());
     if (way().launcher == Launcher::amrun) command = {amrun, "-n", n};
@@ -45,7 +46,9 @@ class Examples : public testing::TestWithParam<Way> {
     command.push_back(example(name));
     command.insert(command.end(), arguments.begin(), arguments.end());
     // Open MPI asks twice before it runs as root, as tests do in containers.
-    return run(command, {{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, {}});
+    return run(
+        command,
+        {{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "AM_DISPATCH=" + dispatch}, {}});
   }
   static void expect_success(const Outcome& outcome) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
@@ -110,6 +113,26 @@ TEST_P(Examples, FetchAddOfNothing) {
                                                     {"5", "6"}}) {
     expect_refusal(run_example("fetch_add", arguments), 2,
                    "usage: fetch_add [additions per counter]; a number above 0\n");
+  }
+}
+
+TEST_P(Examples, BackgroundTransfer) {
+  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
+    const Outcome outcome = run_example("background_transfer", {"2"}, dispatch);
+    expect_success(outcome);
+    EXPECT_EQ(count(outcome.out, "pi is 3.141593; "), nodes()) << dispatch << outcome.out;
+    EXPECT_EQ(count(outcome.out, " of 2048 blocks went while it computed, 0 values came wrong\n"), nodes())
+        << dispatch << outcome.out;
+    if (dispatch == "poll") {
+      EXPECT_EQ(count(outcome.out, "; 0 of "), nodes()) << "nothing goes by itself";
+    }
+  }
+}
+
+TEST_P(Examples, BackgroundTransferOfNothing) {
+  for (const std::string megabytes : {"0", "x", "1025"}) {
+    expect_refusal(run_example("background_transfer", {megabytes}), 2,
+                   "usage: background_transfer [MiB]; a number from 1 to 1024\n");
   }
 }
 
