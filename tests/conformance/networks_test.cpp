@@ -88,7 +88,12 @@ TEST_P(Networks, EachPriorityIsBlockedByItselfOnly) {
       const std::uint64_t requests = fill_low(node, 1);
       check(requests > 0, "the low network takes messages while the high one is full");
     }
-    node.barrier();  // polls: so node 1 takes everything
+    // Node 1 takes nothing before the barrier: else both networks might take messages for as long as node 0 sends.
+    for (const am::Event kind : {am::Event::low_message, am::Event::high_message})
+      node.enable_event(kind, node.id() == 0);
+    node.barrier();
+    for (const am::Event kind : {am::Event::low_message, am::Event::high_message})
+      node.enable_event(kind, true);
     node.wait_until([&] { return node.id() == 0 || (seen.low > 0 && seen.high > 0); });
     node.barrier();
   });
