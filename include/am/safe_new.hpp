@@ -46,6 +46,14 @@ inline void* allocate_held(std::size_t bytes, std::size_t alignment) {
   }
 }
 
+inline void* try_allocate_held(std::size_t bytes, std::size_t alignment) noexcept {
+  try {
+    return allocate_held(bytes, alignment);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 inline void free_held(void* block) noexcept {
   const HoldHere hold;
   std::free(block);
@@ -53,14 +61,44 @@ inline void free_held(void* block) noexcept {
 
 }  // namespace am::impl
 
-// The other forms (arrays, nothrow, sized) call these.
+// All forms: where a sanitizer has its own, they do not call each other.
 void* operator new(std::size_t bytes) { return am::impl::allocate_held(bytes, 1); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return am::impl::allocate_held(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return am::impl::try_allocate_held(bytes, 1);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
+  return am::impl::try_allocate_held(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* block) noexcept { am::impl::free_held(block); }
 void operator delete(void* block, std::size_t /*bytes*/) noexcept { am::impl::free_held(block); }
 void operator delete(void* block, std::align_val_t /*alignment*/) noexcept { am::impl::free_held(block); }
 void operator delete(void* block, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  am::impl::free_held(block);
+}
+void operator delete(void* block, const std::nothrow_t& /*tag*/) noexcept { am::impl::free_held(block); }
+void operator delete(void* block, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept {
+  am::impl::free_held(block);
+}
+void* operator new[](std::size_t bytes) { return am::impl::allocate_held(bytes, 1); }
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return am::impl::allocate_held(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return am::impl::try_allocate_held(bytes, 1);
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
+  return am::impl::try_allocate_held(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete[](void* block) noexcept { am::impl::free_held(block); }
+void operator delete[](void* block, std::size_t /*bytes*/) noexcept { am::impl::free_held(block); }
+void operator delete[](void* block, std::align_val_t /*alignment*/) noexcept { am::impl::free_held(block); }
+void operator delete[](void* block, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  am::impl::free_held(block);
+}
+void operator delete[](void* block, const std::nothrow_t& /*tag*/) noexcept { am::impl::free_held(block); }
+void operator delete[](void* block, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept {
   am::impl::free_held(block);
 }

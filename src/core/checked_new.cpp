@@ -42,16 +42,55 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
   }
 }
 
+void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  try {
+    return allocate(bytes, alignment);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
+// All forms: where a sanitizer has its own, they do not call each other.
 void* operator new(std::size_t bytes) { return allocate(bytes, 1); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return try_allocate(bytes, 1);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
+  return try_allocate(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t /*bytes*/) noexcept { std::free(block); }
 void operator delete(void* block, std::align_val_t /*alignment*/) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(block);
+}
+void operator delete(void* block, const std::nothrow_t& /*tag*/) noexcept { std::free(block); }
+void operator delete(void* block, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept {
+  std::free(block);
+}
+void* operator new[](std::size_t bytes) { return allocate(bytes, 1); }
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return try_allocate(bytes, 1);
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
+  return try_allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete[](void* block) noexcept { std::free(block); }
+void operator delete[](void* block, std::size_t /*bytes*/) noexcept { std::free(block); }
+void operator delete[](void* block, std::align_val_t /*alignment*/) noexcept { std::free(block); }
+void operator delete[](void* block, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(block);
+}
+void operator delete[](void* block, const std::nothrow_t& /*tag*/) noexcept { std::free(block); }
+void operator delete[](void* block, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept {
   std::free(block);
 }
 
