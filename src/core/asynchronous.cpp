@@ -104,8 +104,8 @@ void Engine::attend_for_thread() noexcept {
   network_->disarm();
   bool quiet = false;
   for (unsigned round = 0; !quiet && round < outlets_in_a_row; ++round) quiet = run_events() == 0;
-  const bool timelet = may_run(Event::timelet) && !timelets_.empty() && timelets_.next() < thread_wakes_;
-  if (quiet && !timelet && !outlet_may_run() && network_->arm(Alarm::thread, wanted())) return;
+  if (quiet && next_timelet() >= thread_wakes_ && !outlet_may_run() && network_->arm(Alarm::thread, wanted()))
+    return;
   thread_serves_ = true;
   handler_thread_->wake();
 }
@@ -128,11 +128,11 @@ void Engine::attend_to_interrupts() noexcept {
 }
 
 void Engine::set_timer(bool soon) noexcept {
-  Count next = may_run(Event::timelet) && !timelets_.empty() ? std::max<Count>(timelets_.next(), 1) : 0;
-  if (soon) next = next == 0 ? now() + outlet_pause_ns : std::min(next, now() + outlet_pause_ns);
+  Count next = next_timelet();
+  if (soon) next = std::min(next, now() + outlet_pause_ns);
   if (next == timer_) return;
   timer_ = next;
-  interrupt_->set_timer(next == 0 ? 0 : next + epoch_ns_);
+  interrupt_->set_timer(next == never ? 0 : next + epoch_ns_);
 }
 
 void Engine::interrupted() noexcept {
@@ -155,7 +155,7 @@ Count Engine::serve(shm::Lookout& lookout) noexcept {
   lookout.clear();
   const bool more = shm_.describe(lookout, wanted());
   if (more || ran >= requests_per_poll || network_->holds_back() || outlet_may_run()) return 0;
-  return may_run(Event::timelet) && !timelets_.empty() ? timelets_.next() : never;
+  return next_timelet();
 }
 
 bool Engine::rest() noexcept {
@@ -168,7 +168,7 @@ bool Engine::rest() noexcept {
   if (run_events() != 0) return false;  // tries again what no credit was there for, so that arm asks for it
   if (outlet_may_run() || !network_->arm(Alarm::thread, wanted())) return false;
   thread_serves_ = false;
-  thread_wakes_ = may_run(Event::timelet) && !timelets_.empty() ? timelets_.next() : never;
+  thread_wakes_ = next_timelet();
   return true;
 }
 

@@ -231,6 +231,10 @@ class Engine {
   template <class Net>
   std::size_t run_low(Net& network);
   [[nodiscard]] bool message_waits(Priority priority) noexcept;
+  /// When one is due that may run; never: none.
+  [[nodiscard]] Count next_timelet() const noexcept {
+    return may_run(Event::timelet) && !timelets_.empty() ? timelets_.next() : never;
+  }
   [[nodiscard]] bool timelet_due() const noexcept { return !timelets_.empty() && timelets_.next() <= now(); }
   bool run_timelet();
   bool run_outlet();
@@ -324,7 +328,7 @@ class Engine {
       false;  // the handler thread is awake, and looks; otherwise we see to it that it is told
   std::uint32_t interrupts_ = 0;  // we are in so many of them
   Count thread_wakes_ = 0;        // by itself, while it sleeps
-  Count timer_ = 0;               // the time that the timer is set to; 0: to none
+  Count timer_ = never;           // the time that the timer is set to; 0: to none
   std::exception_ptr
       thrown_;  // by an event whose caller was nobody: the next call that makes progress throws it
   std::pmr::vector<std::shared_ptr<void>> spent_;

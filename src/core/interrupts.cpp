@@ -11,6 +11,7 @@
 
 #include "core/continue_call.hpp"
 #include "core/engine.hpp"
+#include "core/signal_action.hpp"
 
 namespace am::impl {
 Node* current_node() noexcept;  // node.cpp
@@ -73,9 +74,7 @@ void take(int signal) {
     throw Error("start", name_of(signal) + " cannot be handled", "choose another signal: AM_SIGNAL=URG");
   // Ours may be there yet, from a node that left (give_back): below it was the default.
   if (is_ours(all.before)) all.before = {};
-  const bool handled = (all.before.sa_flags & SA_SIGINFO) != 0 ||
-                       (all.before.sa_handler != SIG_DFL && all.before.sa_handler != SIG_IGN);
-  if (handled) {
+  if (is_handler(all.before)) {
     throw Error("start",
                 "the program handles " + name_of(signal) +
                     " itself, by which the interrupt mode (AM_DISPATCH=interrupt) would run message handlers",
@@ -95,13 +94,13 @@ void give_back() noexcept {
   if (sigaction(all.signal, nullptr, &now) != 0 || !is_ours(now))
     return;  // the program has taken it meanwhile
   // A sender may be about to send one more. Where the default would end the process our handler stays, and does nothing.
-  const bool by_default = (all.before.sa_flags & SA_SIGINFO) == 0 && all.before.sa_handler == SIG_DFL;
-  if (!by_default || ignored_by_default(all.signal)) sigaction(all.signal, &all.before, nullptr);
+  const bool ignored = !is_handler(all.before) && all.before.sa_handler == SIG_IGN;
+  if (ignored || ignored_by_default(all.signal)) sigaction(all.signal, &all.before, nullptr);
 }
 
 }  // namespace
 
-Interrupts::Interrupts(int signal) : signal_(signal), pid_(getpid()) {
+Interrupts::Interrupts(int signal) : pid_(getpid()) {
   take(signal);
   sigset_t own;
   sigemptyset(&own);
@@ -111,8 +110,7 @@ Interrupts::Interrupts(int signal) : signal_(signal), pid_(getpid()) {
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal;
   event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
-  has_timer_ = timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
-  if (!has_timer_) {
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) {
     const std::string why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): set-up
     give_back();
     throw Error("start", "no timer for the interrupt mode: " + why,
@@ -122,7 +120,7 @@ Interrupts::Interrupts(int signal) : signal_(signal), pid_(getpid()) {
 
 Interrupts::~Interrupts() {
   if (getpid() != pid_) return;  // a forked child has neither the timer nor the node
-  if (has_timer_) timer_delete(timer_);
+  timer_delete(timer_);
   give_back();
 }
 

@@ -27,10 +27,8 @@ class Interrupts {
   void set_timer(std::uint64_t when_ns) noexcept;
 
  private:
-  const int signal_;
   const pid_t pid_;
   timer_t timer_{};
-  bool has_timer_ = false;
 };
 
 }  // namespace am::core

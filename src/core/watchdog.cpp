@@ -11,6 +11,7 @@
 
 #include "core/job_watch.hpp"
 #include "core/setting_value.hpp"
+#include "core/signal_action.hpp"
 
 namespace am::core {
 
@@ -41,9 +42,7 @@ Watchdog::Watchdog(const shm::Segment& segment, NodeId node, const Settings& set
     ours.sa_flags = SA_RESTART;
     sigemptyset(&ours.sa_mask);
     sigaction(signal_, nullptr, &before_);
-    const bool handled = (before_.sa_flags & SA_SIGINFO) != 0 ||
-                         (before_.sa_handler != SIG_DFL && before_.sa_handler != SIG_IGN);
-    if (handled || sigaction(signal_, &ours, nullptr) != 0) {
+    if (is_handler(before_) || sigaction(signal_, &ours, nullptr) != 0) {
       woken_by_signal.store(nullptr, std::memory_order_release);
       throw Error("start", "the program handles signal " + format_signal(signal_) + " itself",
                   "choose another one for AM_WATCHDOG_SIGNAL, or none");
