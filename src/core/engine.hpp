@@ -328,7 +328,7 @@ class Engine {
       false;  // the handler thread is awake, and looks; otherwise we see to it that it is told
   std::uint32_t interrupts_ = 0;  // we are in so many of them
   Count thread_wakes_ = 0;        // by itself, while it sleeps
-  Count timer_ = never;           // the time that the timer is set to; 0: to none
+  Count timer_ = never;           // that the timer is set to
   std::exception_ptr
       thrown_;  // by an event whose caller was nobody: the next call that makes progress throws it
   std::pmr::vector<std::shared_ptr<void>> spent_;

@@ -17,7 +17,7 @@ namespace am::core {
 
 namespace {
 
-constexpr std::uint32_t spin_rounds = 10000;             // some 50 us
+constexpr std::uint32_t spin_rounds = 10000;             // 30 to 120 us
 constexpr std::uint64_t longest_sleep_ns = 250'000'000;  // then it looks after the node's peers
 constexpr std::uint64_t short_nap_ns = 1'000'000;        // where no heavy fence makes sure that it is woken
 
@@ -68,10 +68,10 @@ void HandlerThread::run() noexcept {
       wait_for_the_thread();
     } else if (news()) {
       serve();
-    } else if (place_.own_processor && ++idle_ < spin_rounds) {
-      relax();
-    } else {
+    } else if (!place_.own_processor || ++idle_ >= spin_rounds) {
       rest();
+    } else if (place_.cpu < 0) {
+      relax();  // else the core is its own: nobody there gains by a pause, and a message waits for its end
     }
   }
 }
