@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+
+#include "transports/shm/heavy_fence.hpp"
 
 namespace am::shm {
 
@@ -43,8 +46,16 @@ void Inbox::warm(Inbound& in) noexcept {
   in.hot = true;
   // Relaxed: a sender that still reads 0 rings once more, which does no harm.
   in.ring.control().watched.store(watched_, std::memory_order_relaxed);
+  const bool may_be_trusted = watched_ == impl::watch::briefly && heavy_fence_works();
+  in.trusted_at = may_be_trusted ? in.ring.position() + trust_after : never;
   hot_.push_back(&in);
   impl::count(warmed_);
+}
+
+void Inbox::trust(Inbound& in) noexcept {
+  in.trusted_at = never;
+  in.ring.control().watched.store(impl::watch::on, std::memory_order_relaxed);
+  trusts_ = true;
 }
 
 void Inbox::cool(Inbound& in) noexcept {
@@ -73,13 +84,14 @@ void Inbox::look_after_idle() noexcept {
   }
 }
 
-void Inbox::cool_all() noexcept {
+bool Inbox::cool_all() noexcept {
   for (Inbound* in : hot_) {
     in->hot = false;
     in->ring.control().watched.store(0, std::memory_order_relaxed);  // ordered by the caller's fence
   }
   hot_.clear();
   cursor_ = visited_ = 0;
+  return std::exchange(trusts_, false);
 }
 
 bool Inbox::look_everywhere(bool packets_wanted) noexcept {

@@ -8,6 +8,10 @@
 // read 1 just as the ring is cooled. What makes every message arrive all the same: the rotation, which looks at one cold
 // ring every so many rounds, and look_everywhere() before sleeping, which a heavy fence precedes.
 //
+// A node that may be told by an alarm at any time has its rings watched `briefly`: their senders fence, it need not (arm).
+// A sender of many messages pays more for that than one heavy fence costs. So a ring that has given many since it became
+// hot is trusted: it is watched as in the polling mode, and the heavy fence is due when it is next cooled.
+//
 // Used by the owning node's thread only.
 #pragma once
 
@@ -27,6 +31,7 @@ class Inbox {
     std::uint32_t idle_rounds;  // calls of look_after_idle() since its last packet
     std::uint32_t burst;        // packets since the ring was last found empty
     std::uint64_t deferred_at;  // 1 + the position of the packet that was deferred last
+    std::uint64_t trusted_at;   // the position where this ring becomes trusted
     bool hot;
   };
 
@@ -51,10 +56,12 @@ class Inbox {
       answer_doorbells();
     for (std::size_t n = hot_.size(); n != 0; --n) {
       if (++cursor_ >= hot_.size()) cursor_ = 0;
-      if (hot_[cursor_]->ring.ready()) {
-        visited_ = 0;
-        return true;
-      }
+      Inbound& in = *hot_[cursor_];
+      if (!in.ring.ready()) continue;
+      if (in.ring.position() >= in.trusted_at) [[unlikely]]
+        trust(in);
+      visited_ = 0;
+      return true;
     }
     return false;
   }
@@ -91,8 +98,9 @@ class Inbox {
   void rotate() noexcept;
   /// Hands back what credit is still here and cools the rings that were empty in the last of these calls.
   void look_after_idle() noexcept;
-  /// Takes every hot ring off the list, so that every sender rings from now on.
-  void cool_all() noexcept;
+  /// Takes every hot ring off the list, so that every sender rings from now on: those of trusted rings after a heavy fence.
+  /// True when there was a trusted one since the last call.
+  [[nodiscard]] bool cool_all() noexcept;
   /// Looks at every ring that was ever used and makes those hot that have something. True when a doorbell had been rung,
   /// or, if packets are wanted, when there was one that was not deferred.
   bool look_everywhere(bool packets_wanted) noexcept;
@@ -114,18 +122,23 @@ class Inbox {
   bool answer_doorbells() noexcept;
   Inbound& connect(NodeId from) noexcept;
   void warm(Inbound& in) noexcept;
+  void trust(Inbound& in) noexcept;
   void cool(Inbound& in) noexcept;
 
   static constexpr std::uint32_t cool_after_rounds = 64;
   /// A ring that gave so many packets in a row is well filled: fetching a line ahead of its turn is then safe. Fetching
   /// one that the sender is about to write would take it away from him.
   static constexpr std::uint32_t prefetch_after = 16;
+  /// Lines. So many fences of a sender, of some 50 ns, take as long as a heavy fence (16 us on two processors).
+  static constexpr std::uint64_t trust_after = 256;
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
 
   Segment& segment_;
   const NodeId self_;
   const Priority priority_;
   const std::uint32_t watched_;
   std::atomic<std::uint64_t>* const summary_;
+  bool trusts_ = false;  // a ring, since all were cooled last
   std::atomic<std::uint64_t> warmed_{0};  // how many rings became hot so far; for lookouts
   ZeroedArray<Inbound> inbound_;
   std::vector<Inbound*> hot_;

@@ -121,14 +121,15 @@ bool ShmTransport::credit_came() noexcept {
 // rings and credits. A sender: commit, then a look at `watched`; it reads `off` (and rings, and sees the alarm), or its
 // commit was visible to our look. Likewise a receiver: publish, then a look at `starved`.
 //   Senders that read `on`, and receivers that publish, have no fence between the two: then ours is a heavy one, which
-// leaves no third case. A node that is armed whenever it computes cannot pay for that: its rings are watched `briefly`, and
-// its senders fence (ring_doorbell).
+// leaves no third case. A node that is armed whenever it computes cannot pay for that each time: its rings are watched
+// `briefly`, and its senders fence (ring_doorbell), until they have sent so much that it pays (Inbox).
 bool ShmTransport::arm(Alarm alarm, Wanted wanted) noexcept {
-  if (wanted.high) inbox(Priority::high).cool_all();
-  if (wanted.low) inbox(Priority::low).cool_all();
+  bool all_fence = senders_fence_ && refused_ == 0;
+  if (wanted.high && inbox(Priority::high).cool_all()) all_fence = false;
+  if (wanted.low && inbox(Priority::low).cool_all()) all_fence = false;
   segment_->card(self_).alarm.store(static_cast<std::uint32_t>(alarm), std::memory_order_relaxed);
   set_starved(true);
-  if (senders_fence_ && refused_ == 0) {
+  if (all_fence) {
     own_fence();
   } else {
     heavy_fence();

@@ -4,6 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "transports/shm/heavy_fence.hpp"
+
 namespace am::shm {
 namespace {
 
@@ -98,6 +106,72 @@ TEST_F(Park, ANudgeIsNews) {
   segment_->nudge(1);
   b_.park(for_ever, nothing);
   EXPECT_TRUE(sleeps(b_, nothing));
+}
+
+/// A node that computes at times, so that its senders fence, until they have sent much (Inbox): then it has to.
+class Trust : public Park {
+ protected:
+  /// Whether the sender has to look at more than this ring.
+  bool sender_is_trusted() { return segment_->pair(receiver, 0).control[0].watched.load() == impl::watch::on; }
+  void give(int times) {
+    for (int i = 0; i < times; ++i) {
+      ASSERT_EQ(send(a_, receiver, Priority::low), Status::ok);
+      receiver_.progress();
+      receiver_.release(receiver_.receive(Priority::low));
+    }
+  }
+
+  static constexpr NodeId receiver = 2;
+  ShmTransport receiver_{segment_, receiver, impl::watch::briefly};
+};
+
+TEST_F(Trust, ComesWithManyPacketsAndEndsWhenTheNodeIsArmed) {
+  give(100);
+  EXPECT_FALSE(sender_is_trusted());
+  if (!heavy_fence_works()) GTEST_SKIP() << "no membarrier: nobody is trusted";
+  give(300);
+  EXPECT_TRUE(sender_is_trusted());
+  ASSERT_TRUE(receiver_.arm(Alarm::signal, both));
+  EXPECT_FALSE(sender_is_trusted());
+  receiver_.disarm();
+  give(100);
+  EXPECT_FALSE(sender_is_trusted());
+}
+
+TEST_F(Trust, LosesNoWakeUp) {
+  constexpr int bursts = 300;
+  constexpr int longest = 700;
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  std::vector<int> lengths(bursts);
+  for (int& length : lengths) length = static_cast<int>(random() % longest);
+  std::atomic<int> taken{0};
+  std::thread sender([&] {
+    int sent = 0;
+    for (const int length : lengths) {
+      for (const int end = sent + length; sent < end;) {
+        if (send(a_, receiver, Priority::low) == Status::ok) {
+          ++sent;
+        } else {
+          std::this_thread::yield();
+        }
+      }
+      while (taken.load() != sent) {
+      }
+    }
+  });
+  const int all = std::accumulate(lengths.begin(), lengths.end(), 0);
+  while (taken.load() != all) {
+    receiver_.progress();
+    if (const Transport::View view = receiver_.receive(Priority::low)) {
+      receiver_.release(view);
+      ++taken;
+    } else {
+      receiver_.park(for_ever, both);  // hangs if the next packet does not wake it
+    }
+  }
+  sender.join();
 }
 
 TEST(Segment, TellsWhetherItsLauncherHasEnded) {
