@@ -5,7 +5,8 @@
 // One-way times are readings of the processor's counter, the first in the request, the second by the handler: they count on
 // counters that agree between processors. That they do shows in the receiver that polls: there and back take the same.
 //
-// Every repetition starts a job per arrangement, and the limits right after them on the same processors.
+// Every repetition starts a job per arrangement, and the signal's limit right after them on the same processors; the limit
+// of a wake from sleep is measured in turn with libam's, inside the job.
 
 #include <am/am.hpp>
 
@@ -17,7 +18,6 @@
 #include "dispatch/figures.hpp"
 #include "dispatch/state.hpp"
 #include "job.hpp"
-#include "limits/futex_limit.hpp"
 #include "limits/signal_limit.hpp"
 #include "measure.hpp"
 #include "pinning.hpp"
@@ -92,9 +92,6 @@ Report measure_dispatch(const Options& options) {
         series.add(std::string(arrangement.name) + "/" + name, value);
     }
     series.add("limit/signal_ns", signal_ns(cores));
-    for (const bool timed : {false, true})
-      series.add(timed ? "limit/timed_futex_ns" : "limit/futex_ns",
-                 futex_wake_ns(cores, dsp::seldom_us * 1e3, 60, timed));
   }
   if (cpus.size() == 2)
     report.remarks.push_back(

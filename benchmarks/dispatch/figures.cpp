@@ -56,8 +56,8 @@ void add_scenario(Report& report, const Series& series, const Arrangement& arran
   if (scenario.name == "computes" && arrangement.mode == am::Dispatch::interrupt)
     add_limit(row, one_way, series.at("limit/signal_ns"), "signal", "limit: tgkill to handler");
   if (scenario.program == Program::sleeps) {
-    add_limit(row, one_way, series.at("limit/futex_ns"), "futex", "limit: futex wake");
-    add_limit(row, one_way, series.at("limit/timed_futex_ns"), "timed_futex",
+    add_limit(row, one_way, series.at(in(arrangement, "limit/futex_ns")), "futex", "limit: futex wake");
+    add_limit(row, one_way, series.at(in(arrangement, "limit/timed_futex_ns")), "timed_futex",
               "limit: the same, with a time limit");
   }
 }
@@ -131,8 +131,9 @@ void add_limits_chart(Report& report, const Series& series) {
   add("thread with its own processor, node computes / poll, receiver polls", "thread/computes/one_way_ns",
       "poll/polls/one_way_ns");
   add("interrupt, node computes / bare tgkill", "interrupt/computes/one_way_ns", "limit/signal_ns");
-  add("woken from sleep (poll) / bare futex", "poll/sleeps/one_way_ns", "limit/futex_ns");
-  add("woken from sleep (poll) / futex with a time limit", "poll/sleeps/one_way_ns", "limit/timed_futex_ns");
+  add("woken from sleep (poll) / bare futex", "poll/sleeps/one_way_ns", "poll/limit/futex_ns");
+  add("woken from sleep (poll) / futex with a time limit", "poll/sleeps/one_way_ns",
+      "poll/limit/timed_futex_ns");
 }
 
 }  // namespace

@@ -9,8 +9,7 @@
 
 namespace ambench::dispatching {
 
-// `series` holds the figures of each arrangement under "NAME/", and of the limits "limit/signal_ns",
-// "limit/futex_ns" and "limit/timed_futex_ns".
+// `series` holds the figures of each arrangement under "NAME/", and of the signal's limit "limit/signal_ns".
 void add_rows(Report& report, const Series& series);
 void add_charts(Report& report, const Series& series);
 

@@ -10,6 +10,7 @@
 #include "compute.hpp"
 #include "dispatch/state.hpp"
 #include "job.hpp"
+#include "limits/futex_limit.hpp"
 #include "timing.hpp"
 
 namespace ambench::dispatching {
@@ -31,14 +32,14 @@ class Receiver {
       : roles_(roles), node_(roles.node), state_(roles.state), per_us_(computed_per_us()) {}
 
   void take_part(const Scenario& scenario) {
-    state_.stopped.store(false, std::memory_order_relaxed);
-    node_.barrier();
-    if (scenario.program == Program::waits || scenario.program == Program::sleeps) {
-      node_.wait_until([&] { return stopped(); });
-      return;
+    if (scenario.program == Program::sleeps) return sleep_in_turn();
+    begin();
+    if (scenario.program == Program::waits) {
+      wait_for_the_end();
+    } else {
+      compute_until([&] { return stopped(); },
+                    scenario.program == Program::polls_every ? scenario.period_us : 0);
     }
-    compute_until([&] { return stopped(); },
-                  scenario.program == Program::polls_every ? scenario.period_us : 0);
   }
 
   // How much computation a message displaces: by how much longer the same computation takes while messages come. In the
@@ -126,6 +127,28 @@ class Receiver {
     double interrupts = 0;    // per message
   };
 
+  void begin() {
+    state_.stopped.store(false, std::memory_order_relaxed);
+    node_.barrier();
+  }
+  void wait_for_the_end() {
+    node_.wait_until([&] { return stopped(); });
+  }
+
+  // In a wait of libam's, and on the bare futex.
+  void sleep_in_turn() {
+    node_.wait_until([&] { return state_.offered_process != 0; });
+    FutexPair pair(state_.offered_process, state_.offered_file);
+    for (int round = 0; round < wake_rounds; ++round) {
+      begin();
+      wait_for_the_end();
+      for (const bool timed : {false, true}) {
+        node_.barrier();
+        pair.be_woken(wakes, timed);
+      }
+    }
+  }
+
   [[nodiscard]] bool stopped() const { return state_.stopped.load(std::memory_order_relaxed); }
   [[nodiscard]] bool polling() const { return node_.dispatch() == am::Dispatch::poll; }
   [[nodiscard]] double interrupts() const { return static_cast<double>(am::counters(node_).interrupts); }
@@ -162,8 +185,7 @@ class Receiver {
   }
 
   Steady compute_steadily(const Steady* quiet) {
-    state_.stopped.store(false, std::memory_order_relaxed);
-    node_.barrier();
+    begin();
     std::vector<double> batches;
     std::vector<double> displaced;
     const double others_before = other_threads_ns();
@@ -190,7 +212,7 @@ class Receiver {
       result.interrupts = (interrupts() - interrupts_before) / messages;
     }
     node_.request<&State::tell>(0);
-    node_.wait_until([&] { return stopped(); });
+    wait_for_the_end();
     return result;
   }
 

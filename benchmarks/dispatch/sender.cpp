@@ -3,6 +3,7 @@
 
 #include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <stdexcept>
 #include <string>
@@ -11,6 +12,7 @@
 #include "dispatch/state.hpp"
 #include "gap.hpp"
 #include "job.hpp"
+#include "limits/futex_limit.hpp"
 #include "timing.hpp"
 
 namespace ambench::dispatching {
@@ -22,30 +24,14 @@ class Sender {
   explicit Sender(const Roles& roles) : roles_(roles), node_(roles.node), state_(roles.state) {}
 
   void sample(const Scenario& scenario) {
+    if (scenario.program == Program::sleeps) return sample_wakes(scenario);
     node_.barrier();
     Gap gap(scenario.least_gap_us * 1e3, scenario.most_gap_us * 1e3);
-    std::vector<double> sending;
-    std::vector<double> there;
-    std::vector<double> back;
-    std::vector<double> round;
-    for (const double end = now_ns() + scenario_ns; now_ns() < end || there.empty();) {
-      gap.pause(spin_pause);
-      const std::uint64_t expected = state_.answers + 1;
-      const std::uint64_t start = ticks();
-      node_.request<&State::ask>(1, start);
-      sending.push_back(static_cast<double>(ticks() - start));
-      until([&] { return state_.answers == expected; }, scenario.label);
-      there.push_back(static_cast<double>(state_.there_ticks));
-      back.push_back(static_cast<double>(state_.back_ticks));
-      round.push_back(static_cast<double>(state_.round_ticks));
-    }
+    Samples samples;
+    for (const double end = now_ns() + scenario_ns; now_ns() < end || samples.there.empty();)
+      exchange(scenario, gap, samples);
     node_.request<&State::stop>(1);
-    const std::string name = std::string(scenario.name) + "/";
-    say_figure(name + "one_way_high_ns", nearly_most_of(there) * ns_per_tick());
-    say_figure(name + "one_way_ns", median_of(std::move(there)) * ns_per_tick());
-    say_figure(name + "send_ns", median_of(std::move(sending)) * ns_per_tick());
-    say_figure(name + "back_ns", median_of(std::move(back)) * ns_per_tick());
-    say_figure(name + "round_trip_ns", median_of(std::move(round)) * ns_per_tick());
+    samples.say(scenario);
   }
 
   // At a steady rate, until the receiver says that it has seen enough. Without `sending` it does the same and sends nothing.
@@ -81,6 +67,60 @@ class Sender {
   }
 
  private:
+  struct Samples {
+    std::vector<double> sending;
+    std::vector<double> there;
+    std::vector<double> back;
+    std::vector<double> round;
+
+    void say(const Scenario& scenario) {
+      const std::string name = std::string(scenario.name) + "/";
+      say_figure(name + "one_way_high_ns", nearly_most_of(there) * ns_per_tick());
+      say_figure(name + "one_way_ns", median_of(std::move(there)) * ns_per_tick());
+      say_figure(name + "send_ns", median_of(std::move(sending)) * ns_per_tick());
+      say_figure(name + "back_ns", median_of(std::move(back)) * ns_per_tick());
+      say_figure(name + "round_trip_ns", median_of(std::move(round)) * ns_per_tick());
+    }
+  };
+
+  void exchange(const Scenario& scenario, Gap& gap, Samples& samples) {
+    gap.pause(spin_pause);
+    const std::uint64_t expected = state_.answers + 1;
+    const std::uint64_t start = ticks();
+    node_.request<&State::ask>(1, start);
+    samples.sending.push_back(static_cast<double>(ticks() - start));
+    until([&] { return state_.answers == expected; }, scenario.label);
+    samples.there.push_back(static_cast<double>(state_.there_ticks));
+    samples.back.push_back(static_cast<double>(state_.back_ticks));
+    samples.round.push_back(static_cast<double>(state_.round_ticks));
+  }
+
+  // libam's and the bare futex's, in turn.
+  void sample_wakes(const Scenario& scenario) {
+    FutexPair pair;
+    node_.request<&State::offer>(1, static_cast<std::uint64_t>(getpid()),
+                                 static_cast<std::uint64_t>(pair.file()));
+    Gap gap(scenario.least_gap_us * 1e3, scenario.most_gap_us * 1e3);
+    Samples samples;
+    std::vector<double> bare;
+    std::vector<double> timed;
+    for (int round = 0; round < wake_rounds; ++round) {
+      node_.barrier();
+      for (int i = 0; i < wakes; ++i) exchange(scenario, gap, samples);
+      node_.request<&State::stop>(1);
+      for (std::vector<double>* futex : {&bare, &timed}) {
+        node_.barrier();
+        for (int i = 0; i < wakes; ++i) {
+          gap.pause(spin_pause);
+          futex->push_back(static_cast<double>(pair.wake()));
+        }
+      }
+    }
+    samples.say(scenario);
+    say_figure("limit/futex_ns", median_of(std::move(bare)) * ns_per_tick());
+    say_figure("limit/timed_futex_ns", median_of(std::move(timed)) * ns_per_tick());
+  }
+
   template <typename F>
   void until(F&& done, std::string_view what) {
     for (double end = 0; !done();) {

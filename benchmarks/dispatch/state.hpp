@@ -19,6 +19,8 @@ struct State {
   std::atomic<std::uint64_t> taken{0};
   std::atomic<std::uint64_t> first_ticks{0};  // of a burst: when it was sent
   std::atomic<std::uint64_t> last_ticks{0};   // when its last handler so far began
+  int offered_process = 0;                    // whose memory the limit of a wake is measured in (FutexPair)
+  int offered_file = 0;
 
   void ask(am::Request& request, std::uint64_t sent) {
     const std::uint64_t started = ticks();
@@ -30,6 +32,10 @@ struct State {
     if (before == 0) first_ticks.store(sent, std::memory_order_relaxed);
     last_ticks.store(started, std::memory_order_relaxed);
     taken.store(before + 1, std::memory_order_relaxed);
+  }
+  void offer(am::Request&, std::uint64_t process, std::uint64_t file) {
+    offered_process = static_cast<int>(process);
+    offered_file = static_cast<int>(file);
   }
   void stop(am::Request&) { stopped.store(true, std::memory_order_relaxed); }
 
@@ -65,6 +71,8 @@ void run_receiver(const Roles& roles);
 
 inline constexpr double patience_ns = 20e9;
 inline constexpr double scenario_ns = 40e6;  // how long a scenario is sampled
+inline constexpr int wake_rounds = 4;           // of libam's wakes, the futex's and the futex's with a time limit
+inline constexpr int wakes = 15;                // in a row
 inline constexpr double steady_gap_us = 20;  // between messages, for occupancy
 inline constexpr double steady_ns = 6e6;     // how long without and with messages, in each round
 inline constexpr int steady_rounds = 8;
