@@ -71,8 +71,8 @@ void run_receiver(const Roles& roles);
 
 inline constexpr double patience_ns = 20e9;
 inline constexpr double scenario_ns = 40e6;  // how long a scenario is sampled
-inline constexpr int wake_rounds = 4;           // of libam's wakes, the futex's and the futex's with a time limit
-inline constexpr int wakes = 15;                // in a row
+inline constexpr int wake_rounds = 4;  // of libam's wakes, the futex's and the futex's with a time limit
+inline constexpr int wakes = 15;       // in a row
 inline constexpr double steady_gap_us = 20;  // between messages, for occupancy
 inline constexpr double steady_ns = 6e6;     // how long without and with messages, in each round
 inline constexpr int steady_rounds = 8;

@@ -13,7 +13,7 @@ namespace ambench {
 class FutexPair {
  public:
   // Both throw std::runtime_error.
-  FutexPair();                           // the waker makes it
+  FutexPair();                            // the waker makes it
   FutexPair(int process, int the_other);  // the sleeper opens it: the waker's process and its file()
   FutexPair(const FutexPair&) = delete;
   FutexPair& operator=(const FutexPair&) = delete;

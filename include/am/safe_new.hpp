@@ -7,10 +7,10 @@
 // Costs one thread-local load and two stores per call in that mode, a load and a test in the others.
 #pragma once
 
+#include <am/impl/new_operators.hpp>
 #include <am/node.hpp>
 #include <cstddef>
 #include <cstdlib>
-#include <new>
 #include <optional>
 
 namespace am::impl {
@@ -30,75 +30,14 @@ class HoldHere {
   std::optional<Hold> hold_;
 };
 
-inline void* allocate_held(std::size_t bytes, std::size_t alignment) {
-  for (;;) {
-    {
-      const HoldHere hold;
-      const std::size_t size = bytes != 0 ? bytes : 1;
-      void* block = alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__
-                        ? std::malloc(size)
-                        : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-      if (block != nullptr) return block;
-    }
-    const std::new_handler handler = std::get_new_handler();
-    if (handler == nullptr) throw std::bad_alloc();
-    handler();
-  }
+void* take_block(std::size_t bytes, std::size_t alignment) noexcept {
+  const HoldHere hold;
+  return plain_block(bytes, alignment);
 }
 
-inline void* try_allocate_held(std::size_t bytes, std::size_t alignment) noexcept {
-  try {
-    return allocate_held(bytes, alignment);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
-inline void free_held(void* block) noexcept {
+void give_block(void* block) noexcept {
   const HoldHere hold;
   std::free(block);
 }
 
 }  // namespace am::impl
-
-// All forms: where a sanitizer has its own, they do not call each other.
-void* operator new(std::size_t bytes) { return am::impl::allocate_held(bytes, 1); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return am::impl::allocate_held(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  return am::impl::try_allocate_held(bytes, 1);
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
-  return am::impl::try_allocate_held(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* block) noexcept { am::impl::free_held(block); }
-void operator delete(void* block, std::size_t /*bytes*/) noexcept { am::impl::free_held(block); }
-void operator delete(void* block, std::align_val_t /*alignment*/) noexcept { am::impl::free_held(block); }
-void operator delete(void* block, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
-  am::impl::free_held(block);
-}
-void operator delete(void* block, const std::nothrow_t& /*tag*/) noexcept { am::impl::free_held(block); }
-void operator delete(void* block, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept {
-  am::impl::free_held(block);
-}
-void* operator new[](std::size_t bytes) { return am::impl::allocate_held(bytes, 1); }
-void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return am::impl::allocate_held(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  return am::impl::try_allocate_held(bytes, 1);
-}
-void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
-  return am::impl::try_allocate_held(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete[](void* block) noexcept { am::impl::free_held(block); }
-void operator delete[](void* block, std::size_t /*bytes*/) noexcept { am::impl::free_held(block); }
-void operator delete[](void* block, std::align_val_t /*alignment*/) noexcept { am::impl::free_held(block); }
-void operator delete[](void* block, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
-  am::impl::free_held(block);
-}
-void operator delete[](void* block, const std::nothrow_t& /*tag*/) noexcept { am::impl::free_held(block); }
-void operator delete[](void* block, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept {
-  am::impl::free_held(block);
-}

@@ -95,6 +95,17 @@ void Engine::attend() noexcept {
   } while (node_->lock_.leave());
 }
 
+std::uint32_t Engine::step_out() noexcept {
+  const std::uint32_t depth = std::exchange(node_->depth_, 0u);
+  if (node_->lock_.leave()) attend();
+  return depth;
+}
+
+void Engine::step_in(std::uint32_t depth) noexcept {
+  node_->lock_.enter();
+  node_->depth_ = depth;
+}
+
 void Engine::attend_for_thread() noexcept {
   if (handler_thread_->went_to_sleep()) {
     thread_serves_ = false;

@@ -5,8 +5,9 @@
 // In a file of its own: a program that defines these operators leaves it out of a static library.
 #ifdef AM_CHECKED
 
+#include <am/impl/new_operators.hpp>
+
 #include <cstdlib>
-#include <new>
 #include <string>
 
 #include "core/engine.hpp"
@@ -28,70 +29,17 @@ void must_not_interrupt() noexcept {
                        "memory beforehand, post the work, or include am/safe_new.hpp in the program");
 }
 
-void* allocate(std::size_t bytes, std::size_t alignment) {
-  must_not_interrupt();
-  const std::size_t size = bytes != 0 ? bytes : 1;
-  for (;;) {
-    void* block = alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__
-                      ? std::malloc(size)
-                      : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-    if (block != nullptr) return block;
-    const std::new_handler handler = std::get_new_handler();
-    if (handler == nullptr) throw std::bad_alloc();
-    handler();
-  }
-}
-
-void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
-  try {
-    return allocate(bytes, alignment);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
 }  // namespace
 
-// All forms: where a sanitizer has its own, they do not call each other.
-void* operator new(std::size_t bytes) { return allocate(bytes, 1); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
+namespace am::impl {
+
+void* take_block(std::size_t bytes, std::size_t alignment) noexcept {
+  must_not_interrupt();
+  return plain_block(bytes, alignment);
 }
-void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  return try_allocate(bytes, 1);
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
-  return try_allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t /*bytes*/) noexcept { std::free(block); }
-void operator delete(void* block, std::align_val_t /*alignment*/) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
-  std::free(block);
-}
-void operator delete(void* block, const std::nothrow_t& /*tag*/) noexcept { std::free(block); }
-void operator delete(void* block, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept {
-  std::free(block);
-}
-void* operator new[](std::size_t bytes) { return allocate(bytes, 1); }
-void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
-  return try_allocate(bytes, 1);
-}
-void* operator new[](std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
-  return try_allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete[](void* block) noexcept { std::free(block); }
-void operator delete[](void* block, std::size_t /*bytes*/) noexcept { std::free(block); }
-void operator delete[](void* block, std::align_val_t /*alignment*/) noexcept { std::free(block); }
-void operator delete[](void* block, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
-  std::free(block);
-}
-void operator delete[](void* block, const std::nothrow_t& /*tag*/) noexcept { std::free(block); }
-void operator delete[](void* block, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept {
-  std::free(block);
-}
+
+void give_block(void* block) noexcept { std::free(block); }
+
+}  // namespace am::impl
 
 #endif

@@ -1,4 +1,5 @@
 #include "core/continue_call.hpp"
+#include "transports/shm/clock.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -16,8 +17,6 @@ namespace {
 
 constexpr std::size_t syscall_bytes = 2;  // 0f 05
 constexpr std::size_t number_bytes = 5;   // b8 imm32: mov $number, %eax
-
-constexpr std::int64_t one_second_ns = 1'000'000'000;
 
 /// The call that has just failed with EINTR, as far as the code before it tells; -1: none.
 long interrupted_call(const ucontext_t& context) noexcept {
@@ -51,14 +50,7 @@ timespec* place_for_time() noexcept {
 void repeat_sleep(ucontext_t& context, const timespec* asked, const timespec* remaining) noexcept {
   auto& registers = context.uc_mcontext.gregs;
   timespec* until = place_for_time();
-  clock_gettime(CLOCK_MONOTONIC, until);
-  const timespec* left = remaining != nullptr ? remaining : asked;
-  until->tv_sec += left->tv_sec;
-  until->tv_nsec += left->tv_nsec;
-  if (until->tv_nsec >= one_second_ns) {
-    until->tv_nsec -= one_second_ns;
-    ++until->tv_sec;
-  }
+  *until = shm::timespec_of(shm::monotonic_ns() + shm::ns_of(remaining != nullptr ? *remaining : *asked));
   registers[REG_RDI] = CLOCK_MONOTONIC;
   registers[REG_RSI] = TIMER_ABSTIME;
   registers[REG_RDX] = reinterpret_cast<greg_t>(until);

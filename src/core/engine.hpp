@@ -38,6 +38,7 @@
 #include "core/settings.hpp"
 #include "core/timelets.hpp"
 #include "core/watchdog.hpp"
+#include "transports/shm/clock.hpp"
 #include "transports/shm/lookout.hpp"
 #include "transports/shm/shm_transport.hpp"
 
@@ -149,9 +150,7 @@ class Engine {
   [[nodiscard]] GlobalMemory& memory() noexcept { return memory_; }
   [[nodiscard]] CollectiveState& collectives() noexcept { return *collectives_; }
   [[nodiscard]] const HandlerTable& table() const noexcept { return table_; }
-  [[nodiscard]] std::pmr::memory_resource* memory_for_events() const noexcept {
-    return memory_for_events_.get();
-  }
+  [[nodiscard]] std::pmr::memory_resource* memory_for_events() noexcept { return memory_for_events_.get(); }
   /// More nodes than cores to run them on: then spinning only keeps others from running.
   [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
   [[nodiscard]] Count now() const noexcept { return shm::monotonic_ns() - epoch_ns_; }
@@ -270,6 +269,9 @@ class Engine {
     if (node_->shared_) node_->lock_.want_attention();
   }
   void keep_thrown() noexcept;
+  /// Out of the node, however deep in it the thread is; gives back how deep.
+  std::uint32_t step_out() noexcept;
+  void step_in(std::uint32_t depth) noexcept;
   class Interruptible;
   class Computation;
   friend class Interruptible;
@@ -280,7 +282,7 @@ class Engine {
 
   Job job_;
   const Settings settings_;
-  const std::unique_ptr<std::pmr::memory_resource> memory_for_events_;
+  EventMemory memory_for_events_;
   const HandlerTable& table_;
   const std::span<const HandlerTable::Row> handlers_;
   const std::uint64_t epoch_ns_;

@@ -7,11 +7,31 @@
 #include <cstddef>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 
 namespace am::core {
 
 /// Ordinary memory, or, for a node that is `interrupted`, memory that is safe to take and give in a signal handler.
-[[nodiscard]] std::unique_ptr<std::pmr::memory_resource> make_event_memory(bool interrupted);
+class EventMemory {
+ public:
+  explicit EventMemory(bool interrupted);
+  [[nodiscard]] std::pmr::memory_resource* get() noexcept {
+    return pools_ ? &*pools_ : std::pmr::new_delete_resource();
+  }
+
+ private:
+  /// Straight from the system.
+  class Pages final : public std::pmr::memory_resource {
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+    void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override;
+    [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
+      return this == &other;
+    }
+  };
+
+  Pages pages_;
+  std::optional<std::pmr::unsynchronized_pool_resource> pools_;  // blocks and books both come from pages
+};
 
 /// Gives a block of bytes back to where it came from.
 struct ReturnBytes {

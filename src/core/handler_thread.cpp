@@ -11,6 +11,7 @@
 
 #include "core/engine.hpp"
 #include "core/relax.hpp"
+#include "transports/shm/clock.hpp"
 #include "transports/shm/heavy_fence.hpp"
 
 namespace am::core {
@@ -112,8 +113,7 @@ void HandlerThread::sleep(std::uint32_t bell, std::uint64_t until) noexcept {
   if (stop_.load(std::memory_order_acquire)) return;
   const std::uint64_t now = engine_.now();
   const std::uint64_t nap_ns = until == Engine::never ? 3600'000'000'000 : until > now ? until - now : 0;
-  const timespec timeout{static_cast<std::time_t>(nap_ns / 1'000'000'000),
-                         static_cast<long>(nap_ns % 1'000'000'000)};
+  const timespec timeout = shm::timespec_of(nap_ns);
   if (nap_ns != 0) syscall(SYS_futex, &engine_.card().thread_bell, FUTEX_WAIT, bell, &timeout, nullptr, 0);
 }
 

@@ -1,34 +1,34 @@
-// A low handler of the program, as far as interrupts go: while one lives the node's thread is not in the node, so that high
-// events may preempt it. In the other modes it does nothing.
+// What a poll runs outside the node: it is in the node itself, and steps out of it meanwhile.
 #pragma once
 
 #include "core/engine.hpp"
 
 namespace am::core {
 
+/// A low handler of the program, as far as interrupts go: while one lives the node's thread is not in the node, so that
+/// high events may preempt it. In the other modes it does nothing.
 class Engine::Interruptible {
  public:
   /// `yes` false: it is libam's own, and stays in the node.
   explicit Interruptible(Engine& engine, bool yes = true) noexcept
-      : node_(*engine.node_), active_(yes && node_.shared_ && node_.dispatch_ == Dispatch::interrupt) {
+      : engine_(engine),
+        active_(yes && engine.node_->shared_ && engine.node_->dispatch_ == Dispatch::interrupt) {
     if (active_) [[unlikely]] {
-      depth_ = std::exchange(node_.depth_, 0u);
-      node_.lock_.want_attention();  // arms the node for high events
-      if (node_.lock_.leave()) engine.attend();
+      engine_.look_again();  // arms the node for high events
+      depth_ = engine_.step_out();
     }
   }
   ~Interruptible() {
     if (active_) [[unlikely]] {
-      node_.lock_.enter();
-      node_.depth_ = depth_;
-      node_.engine_->network().disarm();  // whoever runs the handler goes on, and arms it again
+      engine_.step_in(depth_);
+      engine_.network().disarm();  // whoever runs the handler goes on, and arms it again
     }
   }
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
 
  private:
-  Node& node_;
+  Engine& engine_;
   const bool active_;
   std::uint32_t depth_ = 0;
 };
@@ -37,23 +37,21 @@ class Engine::Interruptible {
 /// the node.
 class Engine::Computation {
  public:
-  explicit Computation(Engine& engine) noexcept : node_(*engine.node_), active_(node_.shared_) {
+  explicit Computation(Engine& engine) noexcept : engine_(engine), active_(engine.node_->shared_) {
     if (!active_) return;
-    depth_ = std::exchange(node_.depth_, 0u);
-    engine.look_ourselves();  // so that the node is armed now
-    if (node_.lock_.leave()) engine.attend();
+    engine_.look_ourselves();  // so that the node is armed now
+    depth_ = engine_.step_out();
   }
   ~Computation() {
     if (!active_) return;
-    node_.lock_.enter();
-    node_.depth_ = depth_;
-    node_.engine_->look_ourselves();
+    engine_.step_in(depth_);
+    engine_.look_ourselves();
   }
   Computation(const Computation&) = delete;
   Computation& operator=(const Computation&) = delete;
 
  private:
-  Node& node_;
+  Engine& engine_;
   const bool active_;
   std::uint32_t depth_ = 0;
 };

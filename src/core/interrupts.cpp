@@ -12,6 +12,7 @@
 #include "core/continue_call.hpp"
 #include "core/engine.hpp"
 #include "core/signal_action.hpp"
+#include "transports/shm/clock.hpp"
 
 namespace am::impl {
 Node* current_node() noexcept;  // node.cpp
@@ -126,8 +127,7 @@ Interrupts::~Interrupts() {
 
 void Interrupts::set_timer(std::uint64_t when_ns) noexcept {
   itimerspec at{};
-  at.it_value = {static_cast<std::time_t>(when_ns / 1'000'000'000),
-                 static_cast<long>(when_ns % 1'000'000'000)};
+  at.it_value = shm::timespec_of(when_ns);
   timer_settime(timer_, TIMER_ABSTIME, &at, nullptr);
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/recorder.hpp"
+#include "transports/shm/clock.hpp"
 
 namespace am::core {
 

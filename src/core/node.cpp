@@ -19,6 +19,7 @@
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
 #include "transports/faults/faults.hpp"
+#include "transports/shm/clock.hpp"
 
 namespace am::core {
 
@@ -58,7 +59,7 @@ std::string missing_nodes(const shm::Segment& segment) {
 Engine::Engine(Job job, const Settings& settings)
     : job_(std::move(job)),
       settings_(settings),
-      memory_for_events_(make_event_memory(settings.dispatch == Dispatch::interrupt)),
+      memory_for_events_(settings.dispatch == Dispatch::interrupt),
       table_(HandlerTable::of_this_program()),
       handlers_(table_.rows()),
       epoch_ns_(job_.segment->job().epoch_ns),

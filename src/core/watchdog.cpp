@@ -12,6 +12,7 @@
 #include "core/job_watch.hpp"
 #include "core/setting_value.hpp"
 #include "core/signal_action.hpp"
+#include "transports/shm/clock.hpp"
 
 namespace am::core {
 
@@ -72,9 +73,7 @@ void Watchdog::run() {
     if (patience_ns_ == 0) {
       sem_wait(&wake_);
     } else {
-      const std::uint64_t until = shm::monotonic_ns() + watch.interval_ns();
-      const timespec at{static_cast<std::time_t>(until / 1'000'000'000),
-                        static_cast<long>(until % 1'000'000'000)};
+      const timespec at = shm::timespec_of(shm::monotonic_ns() + watch.interval_ns());
       sem_clockwait(&wake_, CLOCK_MONOTONIC, &at);
     }
     if (signal_ != 0 && woken_by_signal.load(std::memory_order_acquire) == &wake_ &&

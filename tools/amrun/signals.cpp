@@ -1,4 +1,5 @@
 #include "amrun/signals.hpp"
+#include "transports/shm/clock.hpp"
 
 #include <time.h>
 
@@ -38,8 +39,7 @@ std::optional<siginfo_t> Signals::wait(std::optional<std::uint64_t> timeout_ns) 
     }
     return info;
   }
-  const timespec timeout{static_cast<time_t>(*timeout_ns / 1'000'000'000),
-                         static_cast<long>(*timeout_ns % 1'000'000'000)};
+  const timespec timeout = am::shm::timespec_of(*timeout_ns);
   if (sigtimedwait(&awaited_, &info, &timeout) < 0) return std::nullopt;
   return info;
 }

@@ -10,6 +10,7 @@
 
 #include "amrun/ending.hpp"
 #include "amrun/fault.hpp"
+#include "transports/shm/clock.hpp"
 
 namespace amrun {
 namespace {

@@ -138,7 +138,7 @@ class Inbox {
   const Priority priority_;
   const std::uint32_t watched_;
   std::atomic<std::uint64_t>* const summary_;
-  bool trusts_ = false;  // a ring, since all were cooled last
+  bool trusts_ = false;                   // a ring, since all were cooled last
   std::atomic<std::uint64_t> warmed_{0};  // how many rings became hot so far; for lookouts
   ZeroedArray<Inbound> inbound_;
   std::vector<Inbound*> hot_;

@@ -1,4 +1,5 @@
 #include "transports/shm/segment.hpp"
+#include "transports/shm/clock.hpp"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -79,12 +80,6 @@ NodeId check_header(int fd, const char* what, const char* remedy) {
 }
 
 }  // namespace
-
-std::uint64_t monotonic_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 Segment::Segment(int fd, NodeId nodes, int protection)
     : fd_(fd), nodes_(nodes), layout_(nodes), users_(nodes) {

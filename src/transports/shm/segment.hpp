@@ -99,7 +99,4 @@ class Segment {
   std::vector<std::byte*> users_;  // mapped user segments, by node
 };
 
-/// CLOCK_MONOTONIC in nanoseconds.
-[[nodiscard]] std::uint64_t monotonic_ns() noexcept;
-
 }  // namespace am::shm

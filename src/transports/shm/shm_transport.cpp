@@ -1,4 +1,5 @@
 #include "transports/shm/shm_transport.hpp"
+#include "transports/shm/clock.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -155,8 +156,7 @@ void ShmTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
   constexpr std::uint64_t short_nap_ns = 1'000'000;
   if (!heavy_fence_works()) longest_ns = std::min(longest_ns, short_nap_ns);
   if (longest_ns != 0) {
-    const timespec timeout{static_cast<std::time_t>(longest_ns / 1'000'000'000),
-                           static_cast<long>(longest_ns % 1'000'000'000)};
+    const timespec timeout = timespec_of(longest_ns);
     syscall(SYS_futex, &segment_->card(self_).alarm, FUTEX_WAIT, static_cast<std::uint32_t>(Alarm::sleeper),
             &timeout, nullptr, 0);
   }

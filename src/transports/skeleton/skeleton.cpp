@@ -1,4 +1,5 @@
 #include "transports/skeleton/skeleton.hpp"
+#include "transports/shm/clock.hpp"
 
 #include <cerrno>
 #include <ctime>
@@ -55,8 +56,7 @@ bool SkeletonTransport::arm(Alarm /*alarm*/, Wanted wanted) noexcept {
 void SkeletonTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
   if (!arm(Alarm::sleeper, wanted)) return;
   // Nobody else sends: nothing can come before the time is up.
-  const timespec until{static_cast<std::time_t>(until_ns / 1'000'000'000),
-                       static_cast<long>(until_ns % 1'000'000'000)};
+  const timespec until = shm::timespec_of(until_ns);
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
   }
 }

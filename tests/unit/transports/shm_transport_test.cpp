@@ -1,6 +1,7 @@
 // Two nodes' ends of the shared-memory network in one thread: what park() sleeps on, and what it does not sleep on.
 // Claim, commit and receive are tested by the ring's own test and by the whole conformance suite.
 #include "transports/shm/shm_transport.hpp"
+#include "transports/shm/clock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -112,7 +113,9 @@ TEST_F(Park, ANudgeIsNews) {
 class Trust : public Park {
  protected:
   /// Whether the sender has to look at more than this ring.
-  bool sender_is_trusted() { return segment_->pair(receiver, 0).control[0].watched.load() == impl::watch::on; }
+  bool sender_is_trusted() {
+    return segment_->pair(receiver, 0).control[0].watched.load() == impl::watch::on;
+  }
   void give(int times) {
     for (int i = 0; i < times; ++i) {
       ASSERT_EQ(send(a_, receiver, Priority::low), Status::ok);
