@@ -7,6 +7,7 @@
 // Costs one thread-local load and two stores per call in that mode, a load and a test in the others.
 #pragma once
 
+#include <am/impl/current_node.hpp>
 #include <am/impl/new_operators.hpp>
 #include <am/node.hpp>
 #include <cstddef>
@@ -14,9 +15,6 @@
 #include <optional>
 
 namespace am::impl {
-
-/// The node of this thread; null where there is none.
-Node* current_node() noexcept;
 
 /// Holds the events of this thread's node off, if it has one.
 class HoldHere {

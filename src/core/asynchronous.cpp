@@ -20,7 +20,10 @@
 // (Interruptible). A burst costs one signal: the alarm goes off once, and is set again when the rings are empty.
 #include <am/impl/event_lock.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
@@ -36,12 +39,12 @@ constexpr std::uint64_t outlet_pause_ns = 20'000;
 }  // namespace
 
 void Engine::begin_events() {
-  begun_ = true;
   static_cast<void>(memory_.own_segment());  // mapped before handlers use it beside us
   if (node_->dispatch_ == Dispatch::thread) {
-    thread_serves_ = true;
     handler_thread_.emplace(*this, node_->lock_, place_for_thread(*job_.segment, job_.id));
+    thread_serves_ = true;
   }
+  begun_ = true;  // what has thrown is tried again by the next poll
   look_again();
 }
 
@@ -80,6 +83,9 @@ void Engine::discard(std::shared_ptr<void> spent) {
 // -- the node's thread ------------------------------------------------------------------------------------------------------
 
 void Engine::attend() noexcept {
+  // A child that the program forked in a critical section leaves it, but is not the node.
+  if (card().pid != getpid()) return node_->lock_.take_attention();
+  const int error = errno;  // of the program: it may be leaving operator delete (am/safe_new.hpp)
   do {
     node_->depth_ = 1;
     node_->lock_.enter();
@@ -93,6 +99,17 @@ void Engine::attend() noexcept {
     }
     node_->depth_ = 0;
   } while (node_->lock_.leave());
+  errno = error;
+}
+
+/// Whoever is told of messages is told of deaths, too: by the same alarm, which who marks a death sets off after it.
+bool Engine::arm(Alarm alarm) noexcept {
+  if (!network_->arm(alarm, wanted())) return false;
+  const bool looks_after_peers = node_->events_.level == impl::Level::computation;  // run_events
+  if (!looks_after_peers || job_.segment->job().deaths.load(std::memory_order_acquire) == deaths_seen_)
+    return true;
+  network_->disarm();
+  return false;
 }
 
 std::uint32_t Engine::step_out() noexcept {
@@ -115,8 +132,7 @@ void Engine::attend_for_thread() noexcept {
   network_->disarm();
   bool quiet = false;
   for (unsigned round = 0; !quiet && round < outlets_in_a_row; ++round) quiet = run_events() == 0;
-  if (quiet && next_timelet() >= thread_wakes_ && !outlet_may_run() && network_->arm(Alarm::thread, wanted()))
-    return;
+  if (quiet && next_timelet() >= thread_wakes_ && !outlet_may_run() && arm(Alarm::thread)) return;
   thread_serves_ = true;
   handler_thread_->wake();
 }
@@ -133,7 +149,7 @@ void Engine::attend_to_interrupts() noexcept {
     const bool quiet = run_events() == 0;
     const bool outlet = computing && outlet_may_run();
     if (outlet ? ++outlets < outlets_in_a_row : !quiet) continue;
-    armed = network_->arm(Alarm::signal, wanted());
+    armed = arm(Alarm::signal);
   }
   if (computing) set_timer(outlets >= outlets_in_a_row);
 }
@@ -169,18 +185,18 @@ Count Engine::serve(shm::Lookout& lookout) noexcept {
   return next_timelet();
 }
 
-bool Engine::rest() noexcept {
+Count Engine::rest() noexcept {
   try {
     look_after_peers(true);
   } catch (...) {
     keep_thrown();
   }
   network_->disarm();
-  if (run_events() != 0) return false;  // tries again what no credit was there for, so that arm asks for it
-  if (outlet_may_run() || !network_->arm(Alarm::thread, wanted())) return false;
+  if (run_events() != 0) return 0;  // tries again what no credit was there for, so that arm asks for it
+  if (outlet_may_run() || !arm(Alarm::thread)) return 0;
   thread_serves_ = false;
-  thread_wakes_ = next_timelet();
-  return true;
+  thread_wakes_ = std::max<Count>(next_timelet(), 1);
+  return thread_wakes_;
 }
 
 }  // namespace am::core

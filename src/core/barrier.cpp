@@ -122,8 +122,8 @@ void pass_barrier(Operation& operation) { Barrier(operation).pass(); }
 
 void Engine::must_compute(const char* operation) const {
   if (node_->events_.level != impl::Level::computation) {
-    broken(job_.id, std::string(operation) + " inside handler " + std::string(running_handler()) +
-                        ": a handler runs to its end, it does not wait (post the work instead)");
+    broken(job_.id, operation, " inside handler ", running_handler(),
+           ": a handler runs to its end, it does not wait (post the work instead)");
   }
 }
 

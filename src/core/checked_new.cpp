@@ -5,6 +5,7 @@
 // In a file of its own: a program that defines these operators leaves it out of a static library.
 #ifdef AM_CHECKED
 
+#include <am/impl/current_node.hpp>
 #include <am/impl/new_operators.hpp>
 
 #include <cstdlib>
@@ -13,20 +14,14 @@
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
 
-namespace am::impl {
-Node* current_node() noexcept;  // node.cpp
-}
-
 namespace {
 
 void must_not_interrupt() noexcept {
   am::Node* node = am::impl::current_node();
   if (node == nullptr || !node->engine().interrupts_computation()) return;
-  node->engine().forgive_interrupt();  // what follows allocates
-  am::core::broken(node->id(),
-                   "handler " + std::string(node->engine().running_handler()) +
-                       " allocates while it interrupts the computation (AM_DISPATCH=interrupt): take "
-                       "memory beforehand, post the work, or include am/safe_new.hpp in the program");
+  am::core::broken(node->id(), "handler ", node->engine().running_handler(),
+                   " allocates while it interrupts the computation (AM_DISPATCH=interrupt): take "
+                   "memory beforehand, post the work, or include am/safe_new.hpp in the program");
 }
 
 }  // namespace

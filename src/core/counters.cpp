@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/card_words.hpp"
 #include "core/engine.hpp"
 
 namespace am {
@@ -24,11 +25,6 @@ namespace {
 
 std::uint64_t value(const std::atomic<std::uint64_t>& counter) noexcept {
   return counter.load(std::memory_order_relaxed);
-}
-
-std::string name_of(const shm::Segment& segment, std::size_t handler) {
-  const shm::HandlerName& name = segment.handler_name(handler);
-  return {name.text, strnlen(name.text, sizeof name.text)};
 }
 
 template <class... A>
@@ -77,7 +73,7 @@ Counters read_counters(const shm::Segment& segment, NodeId node) {
     const shm::HandlerCounts& c = segment.handler_counts(node)[id];
     if (value(c.runs) == 0) continue;
     counters.handlers.push_back(
-        {name_of(segment, id), value(c.runs), value(c.sampled_runs), value(c.sampled_ns)});
+        {std::string(handler_name(segment, id)), value(c.runs), value(c.sampled_runs), value(c.sampled_ns)});
   }
   return counters;
 }

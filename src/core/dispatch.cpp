@@ -151,7 +151,8 @@ std::size_t Engine::poll_with_events_held_off() {
   struct Rearming {  // also when a handler throws
     Engine& engine;
     ~Rearming() {
-      if (!engine.thread_serves_ && !engine.shm_.armed(engine.wanted())) engine.look_again();
+      // Also rings of events that are held off now: whoever lets them run again looks at what is armed then.
+      if (!engine.thread_serves_ && !engine.shm_.armed({.high = true, .low = true})) engine.look_again();
     }
   } const rearming{*this};
   if (node_->shared_) {
@@ -208,8 +209,8 @@ void Engine::look_around() {
 
 std::size_t Engine::poll_in_handler() {
 #ifdef AM_CHECKED
-  broken(job_.id, "poll inside handler " + std::string(running_handler()) +
-                      ": events do not nest by hand (post the work instead)");
+  broken(job_.id, "poll inside handler ", running_handler(),
+         ": events do not nest by hand (post the work instead)");
 #endif
   return node_->events_.level == impl::Level::low ? serve_high() : 0;
 }
@@ -233,6 +234,17 @@ std::size_t Engine::serve_high() {
   return run_high(*network_);
 }
 
+constexpr impl::Level level_of(Priority priority) noexcept {
+  return priority == Priority::low ? impl::Level::low : impl::Level::high;
+}
+
+[[gnu::always_inline]] inline RecordedEvent recorded(Priority priority, impl::HandlerId id,
+                                                     const impl::Packet& packet,
+                                                     const Payload& payload) noexcept {
+  return {priority == Priority::low ? RecordedEvent::Kind::low_message : RecordedEvent::Kind::high_message,
+          id, packet.origin, packet.head().words() * 8 + payload.size()};
+}
+
 template <Priority P>
 [[gnu::always_inline]] inline void Engine::run_handler(impl::HandlerId id, const impl::Packet& packet,
                                                        Payload payload) {
@@ -241,12 +253,9 @@ template <Priority P>
   handled_[static_cast<std::size_t>(P)] = &packet;
   using Message = std::conditional_t<P == Priority::low, Request, Reply>;
   Message message(*node_, packet);
+  const Recorder::Running running(recorder_, level_of(P), recorded(P, id, packet, payload));
   [[maybe_unused]] std::conditional_t<P == Priority::low, Interruptible, Nothing> interruptible(
       *this, !handlers_[id].internal);
-  const Recorder::Running running(
-      recorder_, P,
-      {P == Priority::low ? RecordedEvent::Kind::low_message : RecordedEvent::Kind::high_message, id,
-       packet.origin, packet.head().words() * 8 + payload.size()});
   shm::HandlerCounts& counts = handler_counts_[id];
   if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) [[likely]] {
     handlers_[id].run(&message, packet, payload);
@@ -389,6 +398,8 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
     handled = &packet;
     Incoming incoming(*node_, packet, payload, view.priority);
     const auto f = default_handler_;  // it may replace itself
+    const Recorder::Running running(recorder_, level_of(view.priority),
+                                    recorded(view.priority, RecordedEvent::default_handler, packet, payload));
     std::optional<Interruptible> interruptible;
     if (view.priority == Priority::low) interruptible.emplace(*this);
     (*f)(incoming);
@@ -403,13 +414,13 @@ void Engine::check(const Transport::View& view, Assembler::Outcome outcome) cons
     case Assembler::Outcome::malformed:
       corrupt(view, "the pieces of a long payload do not fit together");
     case Assembler::Outcome::no_memory:
-      give_up(job_.id, "no memory to put together a message of " + std::to_string(view.packet->words[0]) +
-                           " bytes from node " + std::to_string(view.source));
+      give_up(job_.id, "no memory to put together a message of ", view.packet->words[0], " bytes from node ",
+              view.source);
   }
 }
 
 void Engine::corrupt(const Transport::View& view, const char* how) const noexcept {
-  broken(job_.id, "a packet from node " + std::to_string(view.source) + " is corrupt: " + how);
+  broken(job_.id, "a packet from node ", view.source, " is corrupt: ", how);
 }
 
 void Engine::run_handler(impl::HandlerId id, const impl::Packet& packet, Payload payload, Priority priority) {
@@ -421,8 +432,8 @@ void Engine::run_handler(impl::HandlerId id, const impl::Packet& packet, Payload
 }
 
 void Engine::unknown_handler(impl::HandlerId id, const impl::Packet& packet) const {
-  broken(job_.id, "a message from node " + std::to_string(packet.origin) + " names handler " +
-                      std::to_string(id) + ", which this program does not have at that priority");
+  broken(job_.id, "a message from node ", packet.origin, " names handler ", id,
+         ", which this program does not have at that priority");
 }
 
 bool Engine::run_timelet() {
@@ -434,7 +445,7 @@ bool Engine::run_timelet() {
     ~Taken() { engine.discard_function(std::move(f)); }
   } const taken{*this, timelets_.take()};
   const LowLevel level(events, handled_[0]);
-  const Recorder::Running running(recorder_, Priority::low, {.kind = RecordedEvent::Kind::timelet});
+  const Recorder::Running running(recorder_, impl::Level::low, {.kind = RecordedEvent::Kind::timelet});
   const Interruptible interruptible(*this);
   LowEvent event(*node_);
   taken.f(event);
@@ -445,7 +456,7 @@ bool Engine::run_outlet() {
   if (!outlet_may_run()) return false;
   const auto f = outlet_;  // it may replace itself
   const LowLevel level(node_->events_, handled_[0]);
-  const Recorder::Running running(recorder_, Priority::low, {.kind = RecordedEvent::Kind::outlet});
+  const Recorder::Running running(recorder_, impl::Level::low, {.kind = RecordedEvent::Kind::outlet});
   const Interruptible interruptible(*this);
   LowEvent event(*node_);
   (*f)(event);
@@ -459,6 +470,8 @@ std::size_t Engine::tell_of_deaths() {
     const NodeId dead = untold_deaths_.front();
     untold_deaths_.pop_front();
     const auto f = on_peer_death_;  // it may replace itself
+    const Recorder::Running running(recorder_, impl::Level::computation,
+                                    {.kind = RecordedEvent::Kind::peer_death, .from = dead});
     const Computation computation(*this);
     if (f) f(*node_, dead);
   }
@@ -477,6 +490,8 @@ std::size_t Engine::run_posts() {
   for (std::size_t i = 0; i < waiting; ++i) {
     const auto f = std::move(posts_.front());
     posts_.pop_front();
+    const Recorder::Running running(recorder_, impl::Level::computation,
+                                    {.kind = RecordedEvent::Kind::posted});
     const Computation computation(*this);
     f(*node_);
   }

@@ -27,18 +27,17 @@ Draft::Draft(Node& node, const impl::OutMessage& message, std::size_t bytes, boo
   const bool nobody = message.to >= node.size();
   if (nobody && wait)
     throw Error("prepare a message", "there is no node " + std::to_string(message.to), "check the node id");
+  const impl::Hold hold(node);
   if (bytes > impl::packet_payload_bytes && !nobody) {
     if (bytes > engine.memory().largest_payload()) {
       status_ = Status::too_big;
       return;
     }
-    const impl::Hold hold(node);
     own_ = own_bytes(engine, bytes);
     status_ = own_ == nullptr ? Status::too_big : Status::ok;
     data_ = own_.get();
     return;
   }
-  const impl::Hold hold(node);
   const Transport::Slot slot = engine.claim_draft(message.to, message.priority, bytes, wait);
   status_ = slot.status;
   if (slot.status != Status::ok) return;
@@ -93,7 +92,11 @@ Status Draft::commit() {
     }
     return sent;
   }
-  if (node_->engine().is_gone(message_.to)) return status_ = Status::unreachable;  // its place is gone, too
+  if (node_->engine().is_gone(message_.to)) {  // its place is gone, too
+    node_->engine().drop_draft({std::exchange(packet_, nullptr), Status::ok, message_.to, message_.priority});
+    let_events_go();
+    return status_ = Status::unreachable;
+  }
   impl::Packet& packet = *std::exchange(packet_, nullptr);
   packet.payload_bytes = static_cast<std::uint32_t>(bytes_);
   packet.origin = message_.origin;

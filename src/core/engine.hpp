@@ -90,7 +90,10 @@ class Engine {
   /// The node's thread was interrupted, wherever it was.
   void interrupted() noexcept;
   [[nodiscard]] bool interrupts_computation() const noexcept { return interrupts_ != 0; }
-  void forgive_interrupt() noexcept { interrupts_ = 0; }
+  /// What may run, or what is waited for, has changed: whoever leaves the node next looks, and arms it anew.
+  void look_again() noexcept {
+    if (node_->shared_) node_->lock_.want_attention();
+  }
   /// The node's thread looks by itself from now on: it waits, and polls meanwhile.
   void look_ourselves() noexcept {
     if (!node_->shared_) return;
@@ -100,8 +103,9 @@ class Engine {
   /// Runs the events that wait; for the handler thread, which is in. When to look again, besides when something comes: a
   /// Count; 0 for at once.
   Count serve(shm::Lookout& lookout) noexcept;
-  /// Nothing waits any more: the handler thread is to be told by its bell. False when something has come.
-  [[nodiscard]] bool rest() noexcept;
+  /// Nothing waits any more: the handler thread is to be told by its bell, and to look again then, a Count; 0: something
+  /// has come.
+  [[nodiscard]] Count rest() noexcept;
   /// What a signal handler must not destroy: kept until the node's thread is in a library call.
   void discard(std::shared_ptr<void> spent);
   template <class A>
@@ -262,12 +266,10 @@ class Engine {
   [[nodiscard]] bool outlet_may_run() noexcept {
     return outlet_ && may_run(Event::outlet) && available(Priority::low) && available(Priority::high);
   }
+  [[nodiscard]] bool arm(Alarm alarm) noexcept;
   void attend_for_thread() noexcept;
   void attend_to_interrupts() noexcept;
   void set_timer(bool soon) noexcept;
-  void look_again() noexcept {
-    if (node_->shared_) node_->lock_.want_attention();
-  }
   void keep_thrown() noexcept;
   /// Out of the node, however deep in it the thread is; gives back how deep.
   std::uint32_t step_out() noexcept;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <am/error.hpp>
 #include <am/global.hpp>
+#include <am/impl/current_node.hpp>
 
 #include <string>
 
@@ -131,8 +132,6 @@ void remotely(GlobalMemory& memory, Counter* counter, const char* what, F begin)
 
 }  // namespace
 
-Node* current_node() noexcept;  // node.cpp
-
 Node& this_node(const char* what) {
   Node* node = events_of_this_thread != nullptr ? events_of_this_thread : current_node();
   if (node == nullptr)
@@ -205,9 +204,8 @@ std::byte* own_slowly(Node& node, GlobalAddress at, std::size_t bytes) {
 }
 
 void reached_from_handler(Node& node, GlobalAddress at) noexcept {
-  core::broken(node.id(), "handler " + std::string(node.engine().running_handler()) +
-                              " reaches for the memory of node " + std::to_string(at.node()) +
-                              ": a handler uses its own node's memory only (post the work instead)");
+  core::broken(node.id(), "handler ", node.engine().running_handler(), " reaches for the memory of node ",
+               at.node(), ": a handler uses its own node's memory only (post the work instead)");
 }
 
 void wait_slowly(Node& node, Counter& counter, std::uint64_t n) {

@@ -92,9 +92,8 @@ void HandlerThread::wait_for_the_thread() noexcept {
   blocked_ = 0;
   const std::uint32_t before = bell();
   asked_.store(true, std::memory_order_relaxed);  // released by ask_for_attention
-  if (lock_.ask_for_attention()) {
+  if (lock_.ask_for_attention())
     sleep(before, shm::heavy_fence_works() ? Engine::never : engine_.now() + short_nap_ns);
-  }
   look_again();
 }
 
@@ -102,17 +101,18 @@ void HandlerThread::rest() noexcept {
   idle_ = 0;
   const std::uint32_t before = bell();
   if (!lock_.try_enter_events()) return;
-  const bool resting = engine_.rest();
+  next_look_ = engine_.rest();
   lock_.leave_events();
-  if (resting) sleep(before, std::min(next_look_, engine_.now() + longest_sleep_ns));
+  if (next_look_ != 0) sleep(before, next_look_);
   look_again();
 }
 
-/// Until the bell has been rung since it read `bell`.
+/// Until the bell has been rung since it read `bell`. Not for long: once the node computes, it is the only one that looks
+/// after its peers.
 void HandlerThread::sleep(std::uint32_t bell, std::uint64_t until) noexcept {
   if (stop_.load(std::memory_order_acquire)) return;
   const std::uint64_t now = engine_.now();
-  const std::uint64_t nap_ns = until == Engine::never ? 3600'000'000'000 : until > now ? until - now : 0;
+  const std::uint64_t nap_ns = until > now ? std::min(until - now, longest_sleep_ns) : 0;
   const timespec timeout = shm::timespec_of(nap_ns);
   if (nap_ns != 0) syscall(SYS_futex, &engine_.card().thread_bell, FUTEX_WAIT, bell, &timeout, nullptr, 0);
 }

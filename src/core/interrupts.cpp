@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <am/error.hpp>
+#include <am/impl/current_node.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -13,10 +14,6 @@
 #include "core/engine.hpp"
 #include "core/signal_action.hpp"
 #include "transports/shm/clock.hpp"
-
-namespace am::impl {
-Node* current_node() noexcept;  // node.cpp
-}
 
 namespace am::core {
 
@@ -51,10 +48,6 @@ std::string name_of(int signal) {
 
 bool is_ours(const struct sigaction& action) noexcept {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_signal;
-}
-
-bool ignored_by_default(int signal) noexcept {
-  return signal == SIGURG || signal == SIGCHLD || signal == SIGWINCH || signal == SIGCONT;
 }
 
 void take(int signal) {
@@ -96,7 +89,7 @@ void give_back() noexcept {
     return;  // the program has taken it meanwhile
   // A sender may be about to send one more. Where the default would end the process our handler stays, and does nothing.
   const bool ignored = !is_handler(all.before) && all.before.sa_handler == SIG_IGN;
-  if (ignored || ignored_by_default(all.signal)) sigaction(all.signal, &all.before, nullptr);
+  if (ignored || is_ignored_by_default(all.signal)) sigaction(all.signal, &all.before, nullptr);
 }
 
 }  // namespace

@@ -1,7 +1,16 @@
 #include "core/job_watch.hpp"
 
-#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "core/card_words.hpp"
 #include "core/recorder.hpp"
 #include "transports/shm/clock.hpp"
 
@@ -13,36 +22,89 @@ std::uint64_t value(const std::atomic<std::uint64_t>& word) noexcept {
   return word.load(std::memory_order_relaxed);
 }
 
-shm::Standing standing_of(const shm::NodeCard& card) noexcept {
-  return static_cast<shm::Standing>(card.standing.load(std::memory_order_acquire));
+/// Of a signature, so that what follows from what stands in it.
+constexpr std::uint64_t mixed(std::uint64_t so_far, std::uint64_t next) noexcept {
+  return std::rotl(so_far * 0x9e3779b97f4a7c15U, 29) + next;
 }
 
-std::string milliseconds(std::uint64_t ns) { return std::to_string(ns / 1'000'000) + " ms"; }
+// -- events -----------------------------------------------------------------------------------------------------------------
 
-std::string name_of(const shm::Segment& segment, std::size_t handler) {
-  if (handler >= shm::max_handlers) return "of an unknown number";
-  const shm::HandlerName& name = segment.handler_name(handler);
-  const std::string text(name.text, strnlen(name.text, sizeof name.text));
-  return text.empty() ? "of number " + std::to_string(handler) : text;
+using Kind = RecordedEvent::Kind;
+
+bool is_message(Kind kind) noexcept { return kind == Kind::low_message || kind == Kind::high_message; }
+
+void describe_handler(TextOut& out, const shm::Segment& segment, std::size_t handler) {
+  const std::string_view name = handler_name(segment, handler);
+  if (handler == RecordedEvent::default_handler) {
+    out << "the default handler";
+  } else if (name.empty()) {
+    out << "the handler of number " << handler;
+  } else {
+    out << name;
+  }
 }
 
-std::string describe(const shm::Segment& segment, const RecordedEvent& event) {
-  switch (event.kind) {
-    case RecordedEvent::Kind::none:
-      return "";
-    case RecordedEvent::Kind::timelet:
+std::string_view name_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::timelet:
       return "a timelet";
-    case RecordedEvent::Kind::outlet:
+    case Kind::outlet:
       return "the outlet";
-    case RecordedEvent::Kind::low_message:
-    case RecordedEvent::Kind::high_message:
+    case Kind::posted:
+      return "posted work";
+    case Kind::peer_death:
+      return "what is to be done about the death of a peer";
+    case Kind::none:
+    case Kind::low_message:
+    case Kind::high_message:
       break;
   }
-  return "handler " + name_of(segment, event.handler) + ", for a message from node " +
-         std::to_string(event.from);
+  return "";
 }
 
-/// What lies in one ring, as far as an onlooker can tell: whoever receives may be some packets further.
+void describe_running(TextOut& out, const shm::Segment& segment, const RecordedEvent& event) {
+  if (!is_message(event.kind)) {
+    out << name_of(event.kind);
+    return;
+  }
+  if (!handler_name(segment, event.handler).empty()) out << "handler ";
+  describe_handler(out, segment, event.handler);
+  out << ", for a message from node " << event.from;
+}
+
+void describe_past(TextOut& out, const shm::Segment& segment, const RecordedEvent& event) {
+  if (!is_message(event.kind)) {
+    out << name_of(event.kind);
+    return;
+  }
+  out << (event.kind == Kind::low_message ? "low " : "high ");
+  describe_handler(out, segment, event.handler);
+  out << " from " << event.from << " (" << event.bytes << " bytes)";
+}
+
+/// The latest first; equal ones in a row once.
+void describe_recent(TextOut& out, const shm::Segment& segment, const shm::NodeCard& card) {
+  const std::uint64_t events = card.events.load(std::memory_order_acquire);
+  const std::uint64_t kept = std::min<std::uint64_t>(events, shm::recent_events);
+  if (kept == 0) return;
+  std::array<std::uint64_t, shm::recent_events> recent{};
+  for (std::uint64_t back = 1; back <= kept; ++back)
+    recent[back - 1] = value(card.recent[(events - back) % shm::recent_events]);
+  out << "am:     last events: ";
+  for (std::size_t i = 0; i < kept;) {
+    std::size_t end = i + 1;
+    while (end < kept && recent[end] == recent[i]) ++end;
+    if (i != 0) out << "; ";
+    if (end - i > 1) out << end - i << " x ";
+    describe_past(out, segment, RecordedEvent::unpacked(recent[i]));
+    i = end;
+  }
+  out << "\n";
+}
+
+// -- rings ------------------------------------------------------------------------------------------------------------------
+
+/// What lies in one ring, as far as an onlooker can tell.
 struct RingContent {
   std::size_t lines = 0;  // not handed back yet
   std::size_t packets = 0;
@@ -69,153 +131,222 @@ RingContent look_into(const impl::Packet* lines, std::size_t capacity,
   return content;
 }
 
-bool has_sent(const shm::Segment& segment, NodeId from, NodeId to, Priority priority) noexcept {
-  const auto p = static_cast<std::size_t>(priority);
-  return value(segment.traffic(from)[2 * std::size_t{to} + p].sent_messages) != 0;
+/// Only pairs that have talked have rings: looking at others would give them memory.
+bool are_connected(const shm::Segment& segment, NodeId from, NodeId to) noexcept {
+  return (value(segment.connections(from)[to / 64]) >> (to % 64) & 1) != 0;
 }
 
-/// Only of pairs that have talked: looking at others would give them memory.
 RingContent content_of(const shm::Segment& segment, NodeId from, NodeId to, Priority priority) noexcept {
-  if (!has_sent(segment, from, to, priority)) return {};
   const shm::PairBlock& pair = segment.pair(to, from);
   if (priority == Priority::low) return look_into(pair.low, shm::low_lines, pair.control[0]);
   return look_into(pair.high, shm::high_lines, pair.control[1]);
 }
 
-std::string describe_ring(const shm::Segment& segment, const RingContent& content, std::size_t capacity) {
-  std::string text =
-      std::to_string(capacity - content.lines) + " of " + std::to_string(capacity) + " lines free";
-  if (content.packets != 0) {
-    text += " (" + std::to_string(content.packets) + " packets, the first for " +
-            name_of(segment, content.first) + ")";
-  }
-  return text;
+void describe_ring(TextOut& out, const shm::Segment& segment, const RingContent& content,
+                   std::size_t capacity) {
+  out << capacity - content.lines << " of " << capacity << " lines free";
+  if (content.packets == 0) return;
+  out << " (" << content.packets << " packets, the first for ";
+  describe_handler(out, segment, content.first);
+  out << ")";
 }
 
-std::string describe_rings_into(const shm::Segment& segment, NodeId node) {
-  std::string text;
+void describe_rings_into(TextOut& out, const shm::Segment& segment, NodeId node) {
   for (NodeId from = 0; from < segment.nodes(); ++from) {
+    if (!are_connected(segment, from, node)) continue;
     const RingContent low = content_of(segment, from, node, Priority::low);
     const RingContent high = content_of(segment, from, node, Priority::high);
     if (low.lines + high.lines == 0) continue;
-    text += "am:     from node " + std::to_string(from) + ": low " +
-            describe_ring(segment, low, shm::low_lines) + "; high " +
-            describe_ring(segment, high, shm::high_lines) + "\n";
+    out << "am:     from node " << from << ": low ";
+    describe_ring(out, segment, low, shm::low_lines);
+    out << "; high ";
+    describe_ring(out, segment, high, shm::high_lines);
+    out << "\n";
   }
-  return text;
 }
 
-std::string short_name(const shm::Segment& segment, std::size_t handler) {
-  const std::string name = name_of(segment, handler);
-  return name.substr(0, 60);
-}
-
-/// The latest first; equal ones in a row once.
-std::string describe_recent(const shm::Segment& segment, const shm::NodeCard& card) {
-  const std::uint64_t events = card.events.load(std::memory_order_acquire);
-  const std::uint64_t kept = std::min<std::uint64_t>(events, shm::recent_events);
-  std::string text;
-  for (std::uint64_t back = 1; back <= kept;) {
-    const std::uint64_t bits = value(card.recent[(events - back) % shm::recent_events]);
-    std::uint64_t times = 0;
-    while (back <= kept && value(card.recent[(events - back) % shm::recent_events]) == bits) ++times, ++back;
-    const RecordedEvent event = RecordedEvent::unpacked(bits);
-    text += text.empty() ? "am:     last events: " : "; ";
-    if (times > 1) text += std::to_string(times) + " x ";
-    if (event.kind == RecordedEvent::Kind::low_message || event.kind == RecordedEvent::Kind::high_message) {
-      text += std::string(event.kind == RecordedEvent::Kind::low_message ? "low " : "high ") +
-              short_name(segment, event.handler) + " from " + std::to_string(event.from) + " (" +
-              std::to_string(event.bytes) + " bytes)";
-    } else {
-      text += describe(segment, event);
-    }
-  }
-  return text.empty() ? text : text + "\n";
-}
-
-std::string describe_node(const shm::Segment& segment, NodeId node, std::uint64_t count) {
-  const shm::NodeCard& card = segment.card(node);
-  std::string text = "am:   node " + std::to_string(node);
-  switch (standing_of(card)) {
-    case shm::Standing::absent:
-      return text + " has not joined\n";
-    case shm::Standing::left:
-      return text + " has left the job\n";
-    case shm::Standing::dead:
-    case shm::Standing::joined:
-      break;
-  }
-  text += " (pid " + std::to_string(card.pid) + ") ";
-  if (standing_of(card) == shm::Standing::dead) text += "is dead; it ";
-  const std::string running = describe_running(segment, node);
-  const std::uint64_t since = value(card.waiting_since_ns);
-  if (!running.empty()) text += "runs " + running;
-  if (since != 0) {
-    const std::string what(card.waiting_for, strnlen(card.waiting_for, sizeof card.waiting_for));
-    text += (running.empty() ? "has waited " : ", and has waited ") +
-            milliseconds(count > since ? count - since : 0) + " in " + what;
-  } else if (running.empty()) {
-    text += "computes, or polls without waiting";
-  }
-  text += "\n";
-  return text + describe_rings_into(segment, node) + describe_recent(segment, card);
-}
-
-}  // namespace
-
-std::string describe_running(const shm::Segment& segment, NodeId node) {
-  const shm::NodeCard& card = segment.card(node);
-  const std::string high = describe(segment, RecordedEvent::unpacked(value(card.running[1])));
-  const std::string low = describe(segment, RecordedEvent::unpacked(value(card.running[0])));
-  if (high.empty() || low.empty()) return high + low;
-  return high + "; it interrupts " + low;
-}
-
-std::string describe_job(const shm::Segment& segment) {
-  const std::uint64_t now = shm::monotonic_ns();
-  const std::uint64_t count = now - segment.job().epoch_ns;
-  std::string text = "am: the job, " + std::to_string(segment.nodes()) + " nodes, " + milliseconds(count) +
-                     " after it began:\n";
-  for (NodeId node = 0; node < segment.nodes(); ++node) text += describe_node(segment, node, count);
-  return text;
-}
-
-JobWatch::JobWatch(const shm::Segment& segment, std::uint64_t patience_ns)
-    : segment_(segment), patience_ns_(patience_ns), nodes_(segment.nodes()) {}
-
-bool JobWatch::is_stuck(NodeId node) const {
-  const shm::NodeCard& card = segment_.card(node);
-  if (value(card.waiting_since_ns) != 0 || value(card.running[0]) != 0 || value(card.running[1]) != 0)
-    return true;
-  for (NodeId from = 0; from < segment_.nodes(); ++from) {
+bool messages_wait_for(const shm::Segment& segment, NodeId node) noexcept {
+  for (NodeId from = 0; from < segment.nodes(); ++from) {
+    if (!are_connected(segment, from, node)) continue;
     for (const Priority priority : {Priority::low, Priority::high}) {
-      if (content_of(segment_, from, node, priority).packets != 0) return true;
+      if (content_of(segment, from, node, priority).packets != 0) return true;
     }
   }
   return false;
 }
 
-std::optional<std::string> JobWatch::look(std::uint64_t now_ns) {
-  std::string stuck;
-  for (NodeId node = 0; node < segment_.nodes(); ++node) {
-    const shm::NodeCard& card = segment_.card(node);
-    if (standing_of(card) != shm::Standing::joined) continue;
-    Watched& watched = nodes_[node];
-    const std::uint64_t signature = value(card.events) * 0x9e3779b97f4a7c15u + value(card.waiting_since_ns);
-    if (watched.since_ns == 0 || signature != watched.signature) {
-      watched = {signature, now_ns, patience_ns_};
-      continue;
-    }
-    const std::uint64_t unchanged_ns = now_ns - watched.since_ns;
-    if (unchanged_ns < watched.next_report_ns || !is_stuck(node)) continue;
-    watched.next_report_ns = 4 * unchanged_ns;
-    stuck +=
-        "am: watchdog: node " + std::to_string(node) + " has not got on for " + milliseconds(unchanged_ns);
-    const std::string running = describe_running(segment_, node);
-    stuck += (running.empty() ? "" : ": it runs " + running) + "\n";
+// -- nodes ------------------------------------------------------------------------------------------------------------------
+
+/// As the kernel shows it, when it is to be seen from here: 'R', 'S', 'T' and so on; 0: not to be seen.
+char state_of_process(std::int32_t pid) noexcept {
+  std::array<char, 32> path{"/proc/"};
+  char* end = std::to_chars(path.data() + 6, path.data() + 20, pid).ptr;
+  std::strcpy(end, "/stat");
+  const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  std::array<char, 128> text{};
+  const ssize_t size = read(file, text.data(), text.size());
+  close(file);
+  // "pid (name) state": the name may have brackets of its own, and is at most 15 characters long.
+  const std::string_view stat(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  const std::size_t name_ends = stat.substr(0, 40).rfind(") ");
+  return name_ends == std::string_view::npos || name_ends + 2 >= stat.size() ? '\0' : stat[name_ends + 2];
+}
+
+void describe_process(TextOut& out, const shm::NodeCard& card) {
+  out << " (pid " << card.pid;
+  const char state = state_of_process(card.pid);
+  if (state == 'T' || state == 't') out << ", stopped";
+  out << ") ";
+}
+
+bool runs_something(const shm::NodeCard& card) noexcept {
+  return std::ranges::any_of(card.running, [](const auto& word) { return value(word) != 0; });
+}
+
+void describe_living(TextOut& out, const shm::Segment& segment, NodeId node, std::uint64_t now) {
+  const shm::NodeCard& card = segment.card(node);
+  const bool waits = value(card.waiting_since_ns) != 0;
+  const bool runs = runs_something(card);
+  if (runs) {
+    out << "runs ";
+    describe_running(out, segment, node);
   }
-  if (stuck.empty()) return std::nullopt;
-  return stuck + describe_job(segment_);
+  if (waits) {
+    out << (runs ? ", and has " : "has ");
+    describe_wait(out, card, now);
+  } else if (!runs) {
+    out << (messages_wait_for(segment, node) ? "computes, or holds its events off, while messages wait"
+                                             : "computes, or polls without waiting");
+  }
+}
+
+}  // namespace
+
+void describe_node(TextOut& out, const shm::Segment& segment, NodeId node) {
+  const shm::NodeCard& card = segment.card(node);
+  out << "am:   node " << node;
+  switch (standing_of(card)) {
+    case shm::Standing::absent:
+      out << " has not joined\n";
+      return;
+    case shm::Standing::left:
+      out << " has left the job\n";
+      return;
+    case shm::Standing::dead:
+      describe_process(out, card);
+      out << "is dead";
+      if (runs_something(card)) {
+        out << "; it ran ";
+        describe_running(out, segment, node);
+      }
+      break;
+    case shm::Standing::joined:
+      describe_process(out, card);
+      describe_living(out, segment, node, shm::monotonic_ns() - segment.job().epoch_ns);
+      break;
+  }
+  out << "\n";
+  describe_rings_into(out, segment, node);
+  describe_recent(out, segment, card);
+}
+
+bool describe_running(TextOut& out, const shm::Segment& segment, NodeId node) {
+  const shm::NodeCard& card = segment.card(node);
+  bool any = false;
+  for (std::size_t level = std::size(card.running); level-- > 0;) {
+    const RecordedEvent event = RecordedEvent::unpacked(value(card.running[level]));
+    if (event.kind == Kind::none) continue;
+    if (any) out << "; it interrupts ";
+    describe_running(out, segment, event);
+    any = true;
+  }
+  return any;
+}
+
+void describe_job(TextOut& out, const shm::Segment& segment) {
+  out << "am: the job, " << segment.nodes() << " nodes, ";
+  describe_ms(out, shm::monotonic_ns() - segment.job().epoch_ns);
+  out << " after it began:\n";
+  for (NodeId node = 0; node < segment.nodes(); ++node) describe_node(out, segment, node);
+}
+
+bool may_report_death(const shm::Segment& segment, NodeId node) noexcept {
+  constexpr std::uint64_t death = 1;  // no signature, but for one in 2^64
+  return segment.card(node).reported.exchange(death, std::memory_order_relaxed) != death;
+}
+
+JobWatch::JobWatch(const shm::Segment& segment, std::uint64_t patience_ns)
+    : segment_(segment), patience_ns_(std::max<std::uint64_t>(patience_ns, 1)), nodes_(segment.nodes()) {}
+
+/// What has begun, and what was taken: pieces of a long payload, too, which are no event.
+std::uint64_t JobWatch::signature_of(NodeId node) const noexcept {
+  const shm::NodeCard& card = segment_.card(node);
+  std::uint64_t signature = mixed(value(card.events), value(card.waiting_since_ns));
+  for (NodeId from = 0; from < segment_.nodes(); ++from) {
+    if (!are_connected(segment_, from, node)) continue;
+    for (const impl::RingControl& control : segment_.pair(node, from).control)
+      signature = mixed(signature, value(control.released));
+  }
+  return signature;
+}
+
+bool JobWatch::is_stuck(NodeId node) const noexcept {
+  const shm::NodeCard& card = segment_.card(node);
+  return value(card.waiting_since_ns) != 0 || runs_something(card) || messages_wait_for(segment_, node);
+}
+
+/// Several watch a job, each with its own beginning: which report of which standstill it is decides.
+bool JobWatch::may_report(NodeId node, std::uint64_t signature, std::uint64_t after_ns) const noexcept {
+  const std::uint64_t report = mixed(signature, after_ns) | 2;
+  return segment_.card(node).reported.exchange(report, std::memory_order_relaxed) != report;
+}
+
+/// Brings up to date how long the node has been as it is. True when that is to be reported now.
+bool JobWatch::look_at(NodeId node, std::uint64_t now_ns) noexcept {
+  Watched& watched = nodes_[node];
+  watched.stuck_ns = 0;
+  if (standing_of(segment_.card(node)) != shm::Standing::joined) return false;
+  const std::uint64_t signature = signature_of(node);
+  if (watched.since_ns == 0 || signature != watched.signature) {
+    watched = {signature, now_ns, patience_ns_, 0};
+    return false;
+  }
+  if (is_stuck(node)) watched.stuck_ns = now_ns - watched.since_ns;
+  return watched.stuck_ns >= watched.next_report_ns;
+}
+
+/// Of those who are to be reported, and those who soon would be: the same hang, most likely.
+void JobWatch::report(NodeId node, std::uint64_t now_ns, TextOut& out) {
+  Watched& watched = nodes_[node];
+  const std::uint64_t after_ns = watched.next_report_ns;
+  if (watched.stuck_ns < after_ns / 2) return;
+  watched.next_report_ns = 4 * after_ns;
+  if (!may_report(node, watched.signature, after_ns)) return;
+  reported_ = true;
+  out << "am: watchdog: node " << node << " has not got on for ";
+  describe_ms(out, watched.stuck_ns);
+  out << ": it ";
+  describe_living(out, segment_, node, now_ns - segment_.job().epoch_ns);
+  out << "\n";
+}
+
+void JobWatch::look(std::uint64_t now_ns, TextOut& out) {
+  const std::uint64_t gap_ns = looked_ns_ == 0 ? 0 : now_ns - looked_ns_;
+  looked_ns_ = now_ns;
+  if (gap_ns > 2 * interval_ns()) {
+    for (Watched& watched : nodes_) watched.since_ns += gap_ns - interval_ns();
+  }
+  bool due = false;
+  for (NodeId node = 0; node < segment_.nodes(); ++node) due = look_at(node, now_ns) || due;
+  if (!due) return;
+  reported_ = false;
+  for (const bool waits : {false, true}) {  // first those for whom the others may be waiting
+    for (NodeId node = 0; node < segment_.nodes(); ++node) {
+      if ((value(segment_.card(node).waiting_since_ns) != 0) == waits) report(node, now_ns, out);
+    }
+  }
+  if (reported_) describe_job(out, segment_);
 }
 
 }  // namespace am::core

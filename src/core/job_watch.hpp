@@ -1,24 +1,28 @@
 // Who of a job's nodes does not get on, and what the whole job is doing: read out of the shared segment, so that nothing
-// depends on the node that is stuck. For a node's watchdog thread, amrun and aminfo.
+// depends on the node that is stuck. For a node's watchdog thread and amrun.
 //
-// Reads only what lies in the segment: relaxed, racy by nature, never trusted. One thread per object.
+// Reads only what lies in the segment: relaxed, racy by nature, never trusted. Takes no memory after it is made, and no
+// lock. What a report says, and what it cannot know: docs/hangs.md.
 #pragma once
 
 #include <am/types.hpp>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
+#include "core/text_out.hpp"
 #include "transports/shm/segment.hpp"
 
 namespace am::core {
 
-/// Every node: what it waits for or runs and since when, what lies in the rings into it and what is still free there, its
-/// last events. Ends in a line end. Only nodes with a watchdog record what they run.
-[[nodiscard]] std::string describe_job(const shm::Segment& segment);
-/// "handler x(am::Request&), for a message from node 2", or empty when it runs none.
-[[nodiscard]] std::string describe_running(const shm::Segment& segment, NodeId node);
+/// Every node: what it waits for or runs, since when it waits, what lies in the rings into it and what is still free there,
+/// its last events. Whole lines. Only nodes with a watchdog record what they run, and hand credit back at once.
+void describe_job(TextOut& out, const shm::Segment& segment);
+void describe_node(TextOut& out, const shm::Segment& segment, NodeId node);
+/// "handler x(am::Request&), for a message from node 2"; nothing, and false, when it runs none.
+bool describe_running(TextOut& out, const shm::Segment& segment, NodeId node);
+
+/// For the first who asks: a node's end is told of once. False when another has told of it.
+[[nodiscard]] bool may_report_death(const shm::Segment& segment, NodeId node) noexcept;
 
 class JobWatch {
  public:
@@ -26,20 +30,29 @@ class JobWatch {
 
   /// How often look() is to be called.
   [[nodiscard]] std::uint64_t interval_ns() const noexcept { return patience_ns_ / 4 + 1; }
-  /// A report, when a node has not got on for `patience` (then when four times as long has passed): it has waited, or run
-  /// one handler, for that long, or messages have waited for it, and nothing changed. `now_ns` is CLOCK_MONOTONIC.
-  [[nodiscard]] std::optional<std::string> look(std::uint64_t now_ns);
+  /// Reports when a node has not got on for `patience` (then when four times as long has passed, and so on): it has waited,
+  /// or run one handler, for that long, or messages have waited for it, and nothing changed. Of all who watch a job one
+  /// reports a node. Time in which nobody called look() does not count: this process was stopped, and so perhaps the job.
+  /// `now_ns` is CLOCK_MONOTONIC.
+  void look(std::uint64_t now_ns, TextOut& out);
 
  private:
   struct Watched {
     std::uint64_t signature = 0;  // changes when it gets on
     std::uint64_t since_ns = 0;   // it is as it is
     std::uint64_t next_report_ns = 0;
+    std::uint64_t stuck_ns = 0;  // at the last look
   };
-  [[nodiscard]] bool is_stuck(NodeId node) const;
+  bool look_at(NodeId node, std::uint64_t now_ns) noexcept;
+  void report(NodeId node, std::uint64_t now_ns, TextOut& out);
+  [[nodiscard]] std::uint64_t signature_of(NodeId node) const noexcept;
+  [[nodiscard]] bool is_stuck(NodeId node) const noexcept;
+  [[nodiscard]] bool may_report(NodeId node, std::uint64_t signature, std::uint64_t after_ns) const noexcept;
 
   const shm::Segment& segment_;
   const std::uint64_t patience_ns_;
+  std::uint64_t looked_ns_ = 0;
+  bool reported_ = false;  // a node, in this look
   std::vector<Watched> nodes_;
 };
 

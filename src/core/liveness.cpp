@@ -12,10 +12,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <string>
 
 #include "core/engine.hpp"
-#include "core/fatal.hpp"
+#include "core/job_watch.hpp"
+#include "core/text_out.hpp"
 
 namespace am::core {
 
@@ -24,12 +24,27 @@ namespace {
 constexpr std::uint64_t lock_interval_ns = 250'000'000;
 constexpr NodeId locks_per_look = 16;
 
-std::string how(int wait_status) {
-  if (wait_status == shm::unknown_end) return "ended without leaving the job";
-  if (WIFSIGNALED(wait_status)) return "was killed by signal " + std::to_string(WTERMSIG(wait_status));
-  if (WIFEXITED(wait_status) && wait_status != 0)
-    return "exited with code " + std::to_string(WEXITSTATUS(wait_status));
-  return "ended without leaving the job";
+void describe_end(TextOut& out, int wait_status) {
+  if (wait_status != shm::unknown_end && WIFSIGNALED(wait_status)) {
+    out << "was killed by signal " << WTERMSIG(wait_status);
+  } else if (wait_status != shm::unknown_end && WIFEXITED(wait_status) && wait_status != 0) {
+    out << "exited with code " << WEXITSTATUS(wait_status);
+  } else {
+    out << "ended without leaving the job";
+  }
+}
+
+/// In an interrupt, too: takes no memory.
+[[noreturn]] void end_with(const shm::Segment& segment, NodeId own, NodeId peer) noexcept {
+  const shm::NodeCard& dead = segment.card(peer);
+  TextOut out(&write_to_stderr);
+  const bool recorded = dead.events.load(std::memory_order_acquire) != 0;
+  if (recorded && may_report_death(segment, peer)) describe_node(out, segment, peer);
+  out << "am: node " << own << ": node " << peer << " (pid " << dead.pid << ", host " << dead.host << ") ";
+  describe_end(out, dead.wait_status.load(std::memory_order_relaxed));  // written before standing
+  out << "; ending with it\n";
+  out.flush();
+  std::_Exit(1);
 }
 
 }  // namespace
@@ -83,12 +98,10 @@ void Engine::peer_is_gone(NodeId peer, bool died) {
   network_->close(peer);
   if (!died) return;
   if (card().survives.load(std::memory_order_relaxed) == 0) {
-    const shm::NodeCard& dead = job_.segment->card(peer);
-    const int wait_status = dead.wait_status.load(std::memory_order_relaxed);  // written before standing
+    const int wait_status = job_.segment->card(peer).wait_status.load(std::memory_order_relaxed);
     if (settings_.segment_fd >= 0 && wait_status != shm::unknown_end)
       std::_Exit(1);  // amrun says who died, and ends the others
-    give_up(job_.id, "node " + std::to_string(peer) + " (pid " + std::to_string(dead.pid) + ", host " +
-                         dead.host + ") " + how(wait_status) + "; ending with it");
+    end_with(*job_.segment, job_.id, peer);
   }
   if (on_peer_death_) {
     untold_deaths_.push_back(peer);

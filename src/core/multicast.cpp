@@ -117,6 +117,7 @@ namespace am {
 
 Status Node::multicast_(const impl::OutMessage& message, std::span<const NodeId> members, bool wait) {
   if (members.empty()) return Status::ok;
+  const impl::Hold hold(*this);
   if (const NodeId last = members.back(); last >= size_) {
     if (!wait) {
       events_.nicond = false;
@@ -127,7 +128,6 @@ Status Node::multicast_(const impl::OutMessage& message, std::span<const NodeId>
         "there is no node " + std::to_string(last) + ": the job has nodes 0 to " + std::to_string(size_ - 1),
         "check the group's members");
   }
-  const impl::Hold hold(*this);
   return engine_->multicast(message, members, wait);
 }
 

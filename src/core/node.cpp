@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/card_words.hpp"
 #include "core/collectives.hpp"
 #include "core/control_group.hpp"
 #include "core/counters.hpp"
@@ -66,7 +67,8 @@ Engine::Engine(Job job, const Settings& settings)
       handler_counts_(job_.segment->handler_counts(job_.id)),
       recorder_(Watchdog::is_wanted(settings) ? &job_.segment->card(job_.id) : nullptr),
       shm_(job_.segment, job_.id,
-           settings.dispatch == Dispatch::poll ? impl::watch::on : impl::watch::briefly),
+           settings.dispatch == Dispatch::poll ? impl::watch::on : impl::watch::briefly,
+           Watchdog::is_wanted(settings)),
       decorator_(make_faults(shm_, settings_, job_.id, job_.size)),
       network_(decorator_ ? decorator_.get() : &shm_),
       direct_(decorator_ == nullptr),
@@ -120,6 +122,7 @@ void Engine::join() {
     job_.segment->job().cpu_quota =
         static_cast<std::uint32_t>(std::ceil(read_control_group().processors.value_or(0)));
   }
+  if (Watchdog::is_wanted(settings_)) watchdog_.emplace(*job_.segment, job_.id, settings_);
   if (job_.processes) job_.segment->hold_life_lock(job_.id);
   // Release: whoever counts us in (wait_for_all_to_join) sees the card.
   own.standing.store(static_cast<std::uint32_t>(shm::Standing::joined), std::memory_order_release);
@@ -129,7 +132,6 @@ void Engine::join() {
   wait_for_all_to_join();
   compare_programs();
   oversubscribed_ = is_oversubscribed(*job_.segment, job_.id);
-  if (Watchdog::is_wanted(settings_)) watchdog_.emplace(*job_.segment, job_.id, settings_);
 }
 
 void Engine::wait_for_all_to_join() {
@@ -137,6 +139,7 @@ void Engine::wait_for_all_to_join() {
   std::uint64_t looked = now();
   std::uint64_t waited = 0;
   bool reported = false;
+  publish_wait(card(), "am::start", now());
   while (joined.load(std::memory_order_acquire) < job_.size) {
     constexpr std::uint64_t nap_ns = 250'000'000;  // whoever joins last ends it
     const std::uint64_t nap = now() - looked;
@@ -156,6 +159,7 @@ void Engine::wait_for_all_to_join() {
       throw Error("join the job", "amrun ended while this node was starting", "start the job again");
     shm_.park(shm::monotonic_ns() + nap_ns, {.high = false, .low = false});
   }
+  publish_wait(card(), {}, 0);
 }
 
 void Engine::compare_programs() const {
@@ -307,6 +311,11 @@ std::string_view Incoming::handler_name() const noexcept {
 }
 
 void Incoming::run() const {
+  const impl::Hold hold(*node_);  // the default handler is out of the node, in the interrupt mode
+  struct Again {                  // and goes on there, to be interrupted
+    core::Engine& engine;
+    ~Again() { engine.look_again(); }
+  } const again{node_->engine()};
   node_->engine().run_handler(packet_->head().handler(), *packet_, payload_, priority_);
 }
 

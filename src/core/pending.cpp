@@ -17,6 +17,7 @@ bool Engine::available(Priority priority) noexcept {
 /// Whether a message waits besides the one that is being handled, which its network still lends.
 bool Engine::message_waits(Priority priority) noexcept {
   network_->progress();
+  look_again();  // a ring may be looked at now that the node, which is armed, was to be told of
   const Transport::View view = network_->receive(priority);
   const bool handling = priority == Priority::low || node_->events_.level == impl::Level::high;
   if (!view || !handling || view.packet != handled_[static_cast<std::size_t>(priority)]) return bool{view};

@@ -1,10 +1,12 @@
 // What a node runs now and ran last, on its card, for reports from outside: by another thread, another process, or after
-// the node has crashed. Off unless a watchdog is asked for; then two stores before each event and one after it.
+// the node has crashed. Off unless a watchdog is asked for; then three stores before each event and one after it.
 //
-// Written by whoever is in the node; readers may see an event that has just ended.
+// Written by whoever is in the node; readers may see an event that has just ended. Posted work and what the program does
+// about a peer's death run outside the node, but are recorded before it is left.
 #pragma once
 
 #include <algorithm>
+#include <am/impl/event_state.hpp>
 #include <am/impl/packet.hpp>
 #include <am/impl/traffic.hpp>
 
@@ -14,8 +16,9 @@ namespace am::core {
 
 /// One event, as it lies on the card. Zero: none.
 struct RecordedEvent {
-  enum class Kind : std::uint8_t { none, low_message, high_message, timelet, outlet };
+  enum class Kind : std::uint8_t { none, low_message, high_message, timelet, outlet, posted, peer_death };
   static constexpr std::size_t most_bytes = (1u << 20) - 1;
+  static constexpr impl::HandlerId default_handler = 0xffff;  ///< no handler has this number
 
   Kind kind = Kind::none;
   impl::HandlerId handler = 0;
@@ -38,33 +41,34 @@ class Recorder {
   /// Null: off.
   explicit Recorder(shm::NodeCard* card) noexcept : card_(card) {}
 
-  /// An event of a level runs, as long as one lives.
+  /// An event of a level runs, or work of the program at the level of computation, as long as one lives.
   class Running {
    public:
-    Running(const Recorder& recorder, Priority level, RecordedEvent event) noexcept
-        : running_(recorder.begin(level, event)) {}
+    Running(const Recorder& recorder, impl::Level level, RecordedEvent event) noexcept {
+      if (recorder.card_ == nullptr) [[likely]]
+        return;
+      running_ = &recorder.card_->running[static_cast<std::size_t>(level)];
+      before_ = running_->load(std::memory_order_relaxed);
+      recorder.begin(*running_, event.packed());
+    }
     ~Running() {
       if (running_ != nullptr) [[unlikely]]
-        running_->store(0, std::memory_order_relaxed);
+        running_->store(before_, std::memory_order_relaxed);
     }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
    private:
-    std::atomic<std::uint64_t>* const running_;
+    std::atomic<std::uint64_t>* running_ = nullptr;
+    std::uint64_t before_ = 0;  // posted work that waits may be told of a death meanwhile
   };
 
  private:
-  std::atomic<std::uint64_t>* begin(Priority level, const RecordedEvent& event) const noexcept {
-    if (card_ == nullptr) [[likely]]
-      return nullptr;
+  void begin(std::atomic<std::uint64_t>& running, std::uint64_t event) const noexcept {
     const std::uint64_t number = card_->events.load(std::memory_order_relaxed);
-    const std::uint64_t bits = event.packed();
-    std::atomic<std::uint64_t>& running = card_->running[static_cast<std::size_t>(level)];
-    running.store(bits, std::memory_order_relaxed);
-    card_->recent[number % shm::recent_events].store(bits, std::memory_order_relaxed);
+    running.store(event, std::memory_order_relaxed);
+    card_->recent[number % shm::recent_events].store(event, std::memory_order_relaxed);
     card_->events.store(number + 1, std::memory_order_release);  // after its entry
-    return &running;
   }
 
   shm::NodeCard* card_;

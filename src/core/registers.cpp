@@ -25,6 +25,28 @@ std::uint32_t about_message(const core::Engine::Handling& message) noexcept {
          static_cast<std::uint32_t>(head.words() << 8) | static_cast<std::uint32_t>(vector_words);
 }
 
+/// A function that may be replaced while it runs. The list of its owners belongs to whoever is in the node, and a low
+/// handler is not, in the interrupt mode.
+class Kept {
+ public:
+  Kept(Node& node, const core::Engine::Shared<LowEvent>& function) : node_(node) {
+    const impl::Hold hold(node_);
+    function_ = function;
+  }
+  ~Kept() {
+    const impl::Hold hold(node_);
+    function_.reset();
+  }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  [[nodiscard]] explicit operator bool() const noexcept { return function_ != nullptr; }
+  void operator()(LowEvent& event) const { (*function_)(event); }
+
+ private:
+  Node& node_;
+  core::Engine::Shared<LowEvent> function_;
+};
+
 }  // namespace
 
 std::uint32_t Registers::nistat() const noexcept {
@@ -67,8 +89,8 @@ void Registers::set_timec(Count when) {
   engine.cancel_timelet(compare.timelet);
   compare.when = when;
   compare.timelet = engine.add_timelet(when, [&compare](LowEvent& event) {
-    const auto handler = compare.handler;  // it may replace itself
-    if (handler) (*handler)(event);
+    const Kept handler(event.node(), compare.handler);  // it may replace itself
+    if (handler) handler(event);
   });
 }
 

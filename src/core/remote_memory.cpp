@@ -42,9 +42,8 @@ RemoteMemory& remote_of(Node& node) { return node.engine().memory().remote(); }
 std::byte* own_place(const Request& request, std::uint64_t offset, std::size_t bytes) {
   std::byte* place = request.node().engine().memory().own(offset, bytes);
   if (place == nullptr) {
-    broken(request.node().id(), "node " + std::to_string(request.from()) + " asks for " +
-                                    std::to_string(bytes) + " bytes at offset " + std::to_string(offset) +
-                                    ", which are not in this segment");
+    broken(request.node().id(), "node ", request.from(), " asks for ", (bytes), " bytes at offset ", offset,
+           ", which are not in this segment");
   }
   return place;
 }
@@ -78,8 +77,7 @@ void read_here(Request& request, std::uint64_t offset, std::uint64_t bytes, std:
 
 void change_here(Request& request, std::uint64_t offset, std::uint64_t ticket, impl::Atomic atomic) {
   if ((atomic.bytes != 4 && atomic.bytes != 8) || offset % atomic.bytes != 0)
-    broken(request.node().id(),
-           "node " + std::to_string(request.from()) + " asks for an impossible atomic operation");
+    broken(request.node().id(), "node ", request.from(), " asks for an impossible atomic operation");
   std::byte* place = own_place(request, offset, atomic.bytes);
   std::uint64_t old = 0;
   apply_atomic(place, atomic, &old);
@@ -227,8 +225,7 @@ void RemoteMemory::was_read(std::uint64_t ticket, std::size_t at, Payload data) 
   if (found == under_way_.end()) return;
   const Operation& operation = found->second;
   if (operation.into == nullptr || data.size() > operation.bytes || at > operation.bytes - data.size()) {
-    broken(engine_.job().id,
-           "node " + std::to_string(operation.peer) + " answers a get with more than was asked for");
+    broken(engine_.job().id, "node ", operation.peer, " answers a get with more than was asked for");
   }
   std::memcpy(operation.into + at, data.data(), data.size());
   end_piece(found);

@@ -23,6 +23,7 @@ Status Engine::refused(NodeId to, Priority priority) noexcept {
   const auto p = static_cast<std::size_t>(priority);
   impl::count(node_->traffic_[2 * std::size_t{to} + p].again);
   refused_[p] = {true, to};
+  if (outlet_) look_again();  // a node that is armed asks to be told of this credit, too
   node_->events_.nicond = false;
   return Status::again;
 }
@@ -175,10 +176,8 @@ void Engine::must_be_owner() const {
 void Engine::must_not_wait(Priority priority) const {
   const impl::Level level = node_->events_.level;
   if (level == impl::Level::high || (level == impl::Level::low && priority == Priority::low)) {
-    broken(job_.id,
-           "handler " + std::string(running_handler()) + " waits to send on the " +
-               std::string(to_string(priority)) +
-               " network: a reply handler may only try_, a request handler may wait for replies only");
+    broken(job_.id, "handler ", running_handler(), " waits to send on the ", to_string(priority),
+           " network: a reply handler may only try_, a request handler may wait for replies only");
   }
 }
 
@@ -208,10 +207,13 @@ Transport::Slot Engine::claim_draft(NodeId to, Priority priority, std::size_t pa
 void Engine::commit_draft(const Transport::Slot& slot, impl::Header header) noexcept {
   const std::uint64_t bytes = header.words() * 8 + slot.packet->payload_bytes;
   network_->commit(slot, header);
-  reserve(slot.to, slot.priority, false);
+  drop_draft(slot);
   count_sent(slot.to, slot.priority, bytes);
 }
 
-void Engine::drop_draft(const Transport::Slot& slot) noexcept { reserve(slot.to, slot.priority, false); }
+void Engine::drop_draft(const Transport::Slot& slot) noexcept {
+  reserve(slot.to, slot.priority, false);
+  if (outlet_) look_again();  // who was refused behind the draft has claimed nothing yet
+}
 
 }  // namespace am::core

@@ -11,4 +11,9 @@ inline bool is_handler(const struct sigaction& action) noexcept {
          (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
+/// The default is to do nothing.
+inline bool is_ignored_by_default(int signal) noexcept {
+  return signal == SIGURG || signal == SIGCHLD || signal == SIGWINCH || signal == SIGCONT;
+}
+
 }  // namespace am::core

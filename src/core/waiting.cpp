@@ -2,9 +2,9 @@
 #include <am/impl/waiter.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
+#include "core/card_words.hpp"
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
 #include "core/report.hpp"
@@ -34,9 +34,7 @@ Waiter::Waiter(core::Engine& engine, const char* what) noexcept
 }
 
 void Waiter::publish_wait(std::uint64_t since_ns) noexcept {
-  shm::NodeCard& card = engine_.card();
-  if (since_ns != 0) std::strncpy(card.waiting_for, what_, sizeof card.waiting_for - 1);
-  card.waiting_since_ns.store(since_ns, std::memory_order_relaxed);
+  core::publish_wait(engine_.card(), what_, since_ns);
 }
 
 void Waiter::yield_or_sleep() {
@@ -61,8 +59,8 @@ void Waiter::sleep() {
   looked_ns_ = now;
   if (settings.timeout_ns != 0 && waited_ns_ > settings.timeout_ns) {
     core::print_report(engine_, what_, waited_ns_);
-    core::give_up(engine_.job().id, "gave up after " + std::to_string(waited_ns_ / 1'000'000) + " ms in " +
-                                        what_ + " (AM_TIMEOUT sets how long it may take, 0 for ever)");
+    core::give_up(engine_.job().id, "gave up after ", waited_ns_ / 1'000'000, " ms in ", what_,
+                  " (AM_TIMEOUT sets how long it may take, 0 for ever)");
   }
   if (settings.report_after_ns != 0 && waited_ns_ > next_report_ns_) {
     core::print_report(engine_, what_, waited_ns_);

@@ -1,99 +1,225 @@
 #include "core/watchdog.hpp"
 
+#include <semaphore.h>
 #include <unistd.h>
 #include <am/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
-#include <cstdio>
-#include <ctime>
+#include <csignal>
+#include <memory>
+#include <mutex>
 #include <string>
 
-#include "core/job_watch.hpp"
+#include "core/own_thread.hpp"
 #include "core/setting_value.hpp"
 #include "core/signal_action.hpp"
+#include "core/text_out.hpp"
 #include "transports/shm/clock.hpp"
 
 namespace am::core {
 
-namespace {
+/// The process's thread, and whom it watches. Never destroyed: a signal may come at any time.
+class WatchdogThread {
+ public:
+  /// A forked child has not its parent's.
+  static WatchdogThread& of_this_process();
 
-/// For the signal handler: one watchdog of the process reports, however many nodes it has.
-std::atomic<sem_t*> woken_by_signal{nullptr};
-std::atomic<bool> asked_by_signal{false};
+  void add(Watchdog& watchdog);
+  void remove(Watchdog& watchdog) noexcept;
 
-void on_signal(int /*signal*/) noexcept {
+ private:
+  WatchdogThread() { sem_init(&wake_, 0, 0); }
+
+  static void on_signal(int signal) noexcept;
+  static bool is_ours(const struct sigaction& action) noexcept { return action.sa_handler == &on_signal; }
+  void take_signal(int signal);
+  void give_signal_back() noexcept;
+  void stop() noexcept;
+  void run();
+  std::uint64_t attend(TextOut& out);
+  void answer(TextOut& out) const;
+  void answer(TextOut& out, const Watchdog& watchdog) const;
+  [[nodiscard]] bool is_first_of_its_job(const Watchdog& watchdog) const noexcept;
+  void sleep_until(std::uint64_t when_ns) noexcept;
+
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  static inline std::atomic<WatchdogThread*> current_{nullptr};
+
+  const pid_t pid_ = getpid();
+  sem_t wake_;
+  std::atomic<bool> asked_{false};  // by the signal
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;  // for all that follows; the thread holds it while it reports, and only tries to get it
+  Watchdog* first_ = nullptr;
+  std::unique_ptr<OwnThread> thread_;
+  int signal_ = 0;
+  std::size_t want_signal_ = 0;
+  struct sigaction before_ {};
+};
+
+WatchdogThread& WatchdogThread::of_this_process() {
+  WatchdogThread* now = current_.load(std::memory_order_acquire);
+  while (now == nullptr || now->pid_ != getpid()) {
+    auto* own = new WatchdogThread;
+    if (current_.compare_exchange_strong(now, own, std::memory_order_acq_rel)) return *own;
+    sem_destroy(&own->wake_);
+    delete own;
+  }
+  return *now;
+}
+
+void WatchdogThread::on_signal(int /*signal*/) noexcept {
   const int error = errno;
-  asked_by_signal.store(true, std::memory_order_relaxed);
-  if (sem_t* wake = woken_by_signal.load(std::memory_order_acquire)) sem_post(wake);
+  WatchdogThread* const own = current_.load(std::memory_order_acquire);
+  if (own != nullptr && own->pid_ == getpid()) {
+    own->asked_.store(true, std::memory_order_relaxed);  // published by the next line
+    sem_post(&own->wake_);
+  }
   errno = error;
 }
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
-
-}  // namespace
-
-Watchdog::Watchdog(const shm::Segment& segment, NodeId node, const Settings& settings)
-    : segment_(segment), node_(node), patience_ns_(settings.watchdog_ns), signal_(settings.watchdog_signal) {
-  sem_init(&wake_, 0, 0);
-  sem_t* nobody = nullptr;
-  if (signal_ != 0 && woken_by_signal.compare_exchange_strong(nobody, &wake_, std::memory_order_acq_rel)) {
-    struct sigaction ours {};
-    ours.sa_handler = &on_signal;
-    ours.sa_flags = SA_RESTART;
-    sigemptyset(&ours.sa_mask);
-    sigaction(signal_, nullptr, &before_);
-    if (is_handler(before_) || sigaction(signal_, &ours, nullptr) != 0) {
-      woken_by_signal.store(nullptr, std::memory_order_release);
-      throw Error("start", "the program handles signal " + format_signal(signal_) + " itself",
-                  "choose another one for AM_WATCHDOG_SIGNAL, or none");
+void WatchdogThread::add(Watchdog& watchdog) {
+  const std::lock_guard lock(mutex_);
+  if (watchdog.signal_ != 0) take_signal(watchdog.signal_);
+  if (!thread_) {
+    try {
+      thread_ = std::make_unique<OwnThread>(
+          "am watchdog", [this] { run(); }, "do without AM_WATCHDOG");
+    } catch (...) {
+      if (watchdog.signal_ != 0) give_signal_back();
+      throw;
     }
   }
-  thread_ = std::make_unique<OwnThread>(
-      "am watchdog " + std::to_string(node), [this] { run(); }, "do without AM_WATCHDOG");
+  watchdog.next_ = first_;
+  first_ = &watchdog;
+  sem_post(&wake_);
 }
 
-Watchdog::~Watchdog() {
-  if (!thread_->is_in_this_process()) return;
+void WatchdogThread::remove(Watchdog& watchdog) noexcept {
+  const std::lock_guard lock(mutex_);
+  Watchdog** place = &first_;
+  while (*place != &watchdog) place = &(*place)->next_;
+  *place = watchdog.next_;
+  if (watchdog.signal_ != 0) give_signal_back();
+  if (first_ == nullptr) stop();
+}
+
+/// The thread does not wait for the mutex: so it ends although we hold it.
+void WatchdogThread::stop() noexcept {
   stop_.store(true, std::memory_order_release);
   sem_post(&wake_);
   thread_.reset();
-  sem_t* ours = &wake_;
-  if (signal_ != 0 && woken_by_signal.compare_exchange_strong(ours, nullptr, std::memory_order_acq_rel)) {
-    struct sigaction now {};
-    if (sigaction(signal_, nullptr, &now) == 0 && now.sa_handler == &on_signal)
-      sigaction(signal_, &before_, nullptr);
-  }
-  sem_destroy(&wake_);
+  stop_.store(false, std::memory_order_relaxed);
 }
 
-void Watchdog::run() {
-  JobWatch watch(segment_, std::max<std::uint64_t>(patience_ns_, 1));
+void WatchdogThread::take_signal(int signal) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error("start", why, "choose another one for AM_WATCHDOG_SIGNAL, or none");
+  };
+  if (want_signal_ != 0) {
+    if (signal != signal_)
+      refuse("another job of this program has its reports on signal " + format_signal(signal_));
+    ++want_signal_;
+    return;
+  }
+  struct sigaction ours {};
+  ours.sa_handler = &on_signal;
+  ours.sa_flags = SA_RESTART;
+  sigemptyset(&ours.sa_mask);
+  if (sigaction(signal, nullptr, &before_) != 0) refuse(format_signal(signal) + " cannot be handled");
+  if (is_ours(before_)) before_ = {};  // left there by give_signal_back
+  if (is_handler(before_)) refuse("the program handles signal " + format_signal(signal) + " itself");
+  if (sigaction(signal, &ours, nullptr) != 0) refuse(format_signal(signal) + " cannot be handled");
+  signal_ = signal;
+  want_signal_ = 1;
+}
+
+/// Who asked may be about to ask once more. Where the default would end the process our handler stays, and does nothing.
+void WatchdogThread::give_signal_back() noexcept {
+  if (--want_signal_ != 0) return;
+  struct sigaction now {};
+  if (sigaction(signal_, nullptr, &now) != 0 || !is_ours(now)) return;  // the program has taken it meanwhile
+  if (before_.sa_handler == SIG_IGN || is_ignored_by_default(signal_)) sigaction(signal_, &before_, nullptr);
+}
+
+void WatchdogThread::run() {
+  TextOut out(&write_to_stderr);
   while (!stop_.load(std::memory_order_acquire)) {
-    if (patience_ns_ == 0) {
-      sem_wait(&wake_);
-    } else {
-      const timespec at = shm::timespec_of(shm::monotonic_ns() + watch.interval_ns());
-      sem_clockwait(&wake_, CLOCK_MONOTONIC, &at);
-    }
-    if (signal_ != 0 && woken_by_signal.load(std::memory_order_acquire) == &wake_ &&
-        asked_by_signal.exchange(false, std::memory_order_relaxed)) {
-      print("am: node " + std::to_string(node_) + " was asked by signal " + format_signal(signal_) + "\n" +
-            describe_job(segment_));
-    }
-    if (patience_ns_ == 0) continue;
-    const auto report = watch.look(shm::monotonic_ns());
-    if (report && segment_.job().launcher_watches == 0) report_hang(patience_ns_, *report);
+    constexpr std::uint64_t busy_ns = 1'000'000;  // somebody begins or ends to be watched
+    std::uint64_t next_ns = shm::monotonic_ns() + busy_ns;
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) next_ns = attend(out);
+    sleep_until(next_ns);
   }
 }
 
-/// Others see the same hang: the first one speaks.
-void Watchdog::report_hang(std::uint64_t patience_ns, const std::string& text) const {
-  std::atomic<std::uint64_t>& spoken = segment_.job().watchdog_spoke_ns;
+/// Whatever is due; when to come again.
+std::uint64_t WatchdogThread::attend(TextOut& out) {
+  if (asked_.exchange(false, std::memory_order_acquire)) answer(out);
+  std::uint64_t next_ns = never;
+  for (Watchdog* watchdog = first_; watchdog != nullptr; watchdog = watchdog->next_) {
+    if (!watchdog->looks_ || !is_first_of_its_job(*watchdog)) continue;
+    if (const std::uint64_t now = shm::monotonic_ns(); now >= watchdog->due_ns_) {
+      watchdog->watch_.look(now, out);
+      watchdog->due_ns_ = now + watchdog->watch_.interval_ns();
+    }
+    next_ns = std::min(next_ns, watchdog->due_ns_);
+  }
+  out.flush();
+  return next_ns;
+}
+
+/// Nodes of one job, as threads of this process, need one to look.
+bool WatchdogThread::is_first_of_its_job(const Watchdog& watchdog) const noexcept {
+  const Watchdog* first = first_;
+  while (&first->segment_ != &watchdog.segment_ || first->looks_ != watchdog.looks_) first = first->next_;
+  return first == &watchdog;
+}
+
+void WatchdogThread::answer(TextOut& out) const {
+  for (const Watchdog* watchdog = first_; watchdog != nullptr; watchdog = watchdog->next_) {
+    if (watchdog->signal_ != 0 && is_first_of_its_job(*watchdog)) answer(out, *watchdog);
+  }
+}
+
+/// A signal to a whole job reaches every process: the first one answers.
+void WatchdogThread::answer(TextOut& out, const Watchdog& watchdog) const {
+  constexpr std::uint64_t at_once_ns = 200'000'000;
+  shm::JobHeader& job = watchdog.segment_.job();
   const std::uint64_t now = shm::monotonic_ns();
-  std::uint64_t last = spoken.load(std::memory_order_relaxed);
-  if (last != 0 && now - last < patience_ns) return;
-  if (spoken.compare_exchange_strong(last, now, std::memory_order_relaxed)) print(text);
+  const std::uint64_t last = job.asked_ns.exchange(now, std::memory_order_relaxed);
+  const std::int32_t last_asked = job.asked.exchange(pid_, std::memory_order_relaxed);
+  if (last_asked != pid_ && last != 0 && now - last < at_once_ns) return;
+  out << "am: node " << watchdog.node_ << " was asked for a report\n";
+  describe_job(out, watchdog.segment_);
+}
+
+void WatchdogThread::sleep_until(std::uint64_t when_ns) noexcept {
+  if (when_ns == never) {
+    sem_wait(&wake_);
+    return;
+  }
+  const timespec at = shm::timespec_of(when_ns);
+  sem_clockwait(&wake_, CLOCK_MONOTONIC, &at);
+}
+
+Watchdog::Watchdog(const shm::Segment& segment, NodeId node, const Settings& settings)
+    : segment_(segment),
+      node_(node),
+      signal_(settings.watchdog_signal),
+      looks_(settings.watchdog_ns != 0 && segment.job().launcher_watches == 0),
+      watch_(segment, settings.watchdog_ns) {
+  if (settings.dispatch == Dispatch::interrupt && signal_ == settings.signal) {
+    throw Error("start", "AM_SIGNAL and AM_WATCHDOG_SIGNAL are both " + format_signal(signal_),
+                "choose another one for AM_WATCHDOG_SIGNAL, for example RTMIN+4");
+  }
+  WatchdogThread::of_this_process().add(*this);
+}
+
+Watchdog::~Watchdog() {
+  if (segment_.card(node_).pid != getpid()) return;  // a forked child is not watched
+  WatchdogThread::of_this_process().remove(*this);
 }
 
 }  // namespace am::core

@@ -1,17 +1,16 @@
-// The watchdog of a node (AM_WATCHDOG, AM_WATCHDOG_SIGNAL): a thread that reports on the whole job, on stderr, when a node
-// does not get on, or when this process gets the signal that was asked for. It needs nothing that a stuck node may hold.
+// The watchdog of a node (AM_WATCHDOG, AM_WATCHDOG_SIGNAL): reports on the whole job, on stderr, when a node does not get
+// on, or when this process gets the signal that was asked for.
 //
-// The nodes of a job all have one, and take turns: a hang is reported once, by whichever sees it first. Where amrun watches
-// the job (amrun --watchdog) the nodes only record.
+// A process has one thread for all its watchdogs, from the first to the last. When it reports it needs nothing that a stuck
+// node may hold: no malloc, no stdio, no lock but the one under which nodes begin and end to be watched. The processes of a
+// job all watch it; of each standstill one reports (JobWatch). Where amrun watches the job (amrun --watchdog) the nodes
+// only record.
 #pragma once
 
-#include <semaphore.h>
 #include <am/types.hpp>
-#include <atomic>
-#include <csignal>
-#include <memory>
+#include <cstdint>
 
-#include "core/own_thread.hpp"
+#include "core/job_watch.hpp"
 #include "core/settings.hpp"
 #include "transports/shm/segment.hpp"
 
@@ -23,24 +22,22 @@ class Watchdog {
   [[nodiscard]] static bool is_wanted(const Settings& settings) noexcept {
     return settings.watchdog_ns != 0 || settings.watchdog_signal != 0;
   }
-  /// Throws am::Error when the program handles the signal itself.
+  /// Throws am::Error when the signal is not to be had, or the system gives no thread.
   Watchdog(const shm::Segment& segment, NodeId node, const Settings& settings);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  void run();
-  void report_hang(std::uint64_t patience_ns, const std::string& text) const;
+  friend class WatchdogThread;
 
   const shm::Segment& segment_;
   const NodeId node_;
-  const std::uint64_t patience_ns_;
   const int signal_;
-  std::atomic<bool> stop_{false};
-  sem_t wake_;
-  struct sigaction before_ {};
-  std::unique_ptr<OwnThread> thread_;
+  const bool looks_;  // for hangs
+  JobWatch watch_;
+  std::uint64_t due_ns_ = 0;
+  Watchdog* next_ = nullptr;  // of this process
 };
 
 }  // namespace am::core

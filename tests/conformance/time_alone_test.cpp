@@ -284,6 +284,40 @@ TEST_P(TimeAlone, RunsTheOutlet) {
   });
 }
 
+// What the computation was refused last is what the outlet waits for.
+TEST_P(TimeAlone, RunsTheOutletWhenThereIsRoomForTheComputation) {
+  run(3, [](am::Node& node) {
+    Told told;
+    node.attach(told);
+    Counter calls{0};
+    Counter refused{0};
+    if (node.id() != 0) node.enable_event(am::Event::low_message, false);
+    node.barrier();
+    if (node.id() == 0) {
+      node.on_outlet([&](am::LowEvent& event) {
+        ++calls;
+        while (event.try_request<low>(1) == am::Status::ok) {
+        }
+        ++refused;
+      });
+      compute_until([&] { return refused != 0; });
+      std::uint64_t before = 0;
+      do {
+        before = calls;
+      } while (node.try_request<low>(2) == am::Status::ok);
+      while (node.try_reply_to<high>(2) != am::Status::ok) {
+      }
+      compute_until([&] { return calls != before; });
+      node.on_outlet({});
+      check(node.reply_to<high>(1) == am::Status::ok, "reply_to");
+    } else {
+      compute_until([&] { return told.highs != 0; });
+      node.enable_event(am::Event::low_message, true);
+    }
+    node.barrier();
+  });
+}
+
 void fail(am::Request& request) {
   ++request.state<Told>().lows;
   throw std::runtime_error("nobody was polling");

@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include <am/registers.hpp>
+
 #include "core/relax.hpp"
 #include "support/job.hpp"
 
@@ -105,6 +107,35 @@ TEST_P(Children, ThatExit) {
       std::exit(0);  // NOLINT
     }
     check_equal(end_of(child), 0, "how it ended");
+  });
+}
+
+// What came meanwhile runs in the parent, when both leave the section.
+TEST_P(Children, ForkedInACriticalSection) {
+  test::run_job(GetParam(), 2, [&](am::Node& node) {
+    State state;
+    node.attach(state);
+    const am::Registers registers(node);
+    node.barrier();
+    for (std::uint64_t i = 0; node.id() == 1 && i < rounds(40); ++i) {
+      pid_t child = -1;
+      std::uint64_t before = 0;
+      {
+        const am::CriticalSection quiet(node);
+        before = state.came;
+        while ((registers.nistat() & am::nistat::pend) == 0) am::core::relax();
+        child = fork();
+      }
+      if (child == 0) _exit(state.came == before ? 0 : 1);
+      check_equal(end_of(child), 0, "how it ended");
+      while (state.came == before) am::core::relax();
+    }
+    if (node.id() == 1) check(node.request<&State::end>(0) == am::Status::ok, "request");
+    while (node.id() == 0 && !state.ended) {
+      static_cast<void>(node.try_request<&State::come>(1));
+      test::poll_or_yield(node);
+    }
+    node.barrier();
   });
 }
 

@@ -319,6 +319,43 @@ TEST(InterruptSteps, WaitForOneself) {
   });
 }
 
+// Low, and still to be interrupted when the message's own handler has run in it.
+TEST(InterruptSteps, ADefaultHandlerThatHasRunTheMessage) {
+  struct Told {
+    std::atomic<bool> asked{false};
+    std::atomic<bool> told{false};
+    void ask(am::Request& request) { check(request.reply<&Told::in_it>() == am::Status::ok, "reply"); }
+    void in_it(am::Reply&) { asked = true; }
+    void tell(am::Reply&) { told = true; }
+  };
+  test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 2, [](am::Node& node) {
+    Told state;
+    node.attach(state);
+    std::atomic<bool> over{false};
+    if (node.id() == 1) {
+      node.on_default([&](am::Incoming& incoming) {
+        incoming.run();
+        if (incoming.priority() == am::Priority::high) return;
+        while (!state.told) {
+        }
+        over = true;
+      });
+      node.enable_active_messages(false);
+    }
+    node.barrier();
+    if (node.id() == 0) {
+      check(node.request<&Told::ask>(1) == am::Status::ok, "request");
+      node.wait_until([&] { return state.asked.load(); });
+      check(node.reply_to<&Told::tell>(1) == am::Status::ok, "reply_to");
+    } else {
+      while (!over) {
+      }
+      node.enable_active_messages(true);
+    }
+    node.barrier();
+  });
+}
+
 }  // namespace
 
 #endif

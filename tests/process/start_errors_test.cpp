@@ -123,7 +123,7 @@ TEST(StartErrors, ANodeThatNeverPolls) {
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err,
               AllOf(ContainsRegex("am: node 0: gave up after [0-9]+ ms in barrier \\(AM_TIMEOUT sets"),
-                    HasSubstr("am:   node 1 does not wait: it computes, or polls without waiting\n"),
+                    HasSubstr("am:   node 1 has not waited: it computes, or polls without waiting\n"),
                     ContainsRegex("amrun: node 0 \\(pid [0-9]+, host [^)]*\\) exited with code 1\n$")));
   EXPECT_EQ(count(outcome.err, "amrun:"), 1) << outcome.err;
 }

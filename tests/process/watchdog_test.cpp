@@ -5,8 +5,10 @@
 #include <signal.h>
 #include <am/am.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "process/amrun_job.hpp"
 
@@ -26,7 +28,12 @@ using testing::HasSubstr;
 void loops_for_ever(am::Request&, int) { for_ever(); }
 void answers_for_ever(am::Reply&) { for_ever(); }
 void crashes(am::Request&, int) { std::abort(); }
-void harmless(am::Request&, int) {}
+std::atomic<int> harmless_ones{0};
+void harmless(am::Request&, int) { ++harmless_ones; }
+void loops_with_stderr(am::Request&, int) {
+  flockfile(stderr);
+  for_ever();
+}
 
 /// Node 0 sends node 1 fifty harmless requests, then the one that is named, then three more.
 int meet(const Arguments& arguments) {
@@ -38,6 +45,7 @@ int meet(const Arguments& arguments) {
     if (what == "loop") node.request<loops_for_ever>(1, 7);
     if (what == "loop_high") node.reply_to<answers_for_ever>(1);
     if (what == "crash") node.request<crashes>(1, 7);
+    if (what == "stderr") node.request<loops_with_stderr>(1, 7);
     while (what == "compute" &&
            node.try_request<harmless>(1, 0) == am::Status::ok) {  // until it takes no more
     }
@@ -47,7 +55,40 @@ int meet(const Arguments& arguments) {
     amrun_test::Node::print("computes");
     for_ever();
   }
+  if (what == "post" && node.id() == 1) node.post([](am::Node&) { for_ever(); });
+  if (what == "default" && node.id() == 1) {
+    node.on_default([](am::Incoming&) { for_ever(); });
+    node.enable_active_messages(false);
+  }
+  if (what == "stop" && node.id() == 1) raise(SIGSTOP);
+  if (what == "crash alone" && node.id() == 1) {
+    node.wait_until([] { return harmless_ones != 0; });
+    std::abort();
+  }
   node.barrier();
+  node.barrier();
+  return 0;
+}
+
+/// The same, nodes being threads of this one process.
+int meet_as_threads(const Arguments&) {
+  am::run_threads(2, [](am::Node& node) {
+    node.barrier();
+    if (node.id() == 0) node.request<loops_with_stderr>(1, 7);
+    node.wait_until([] { return false; });
+  });
+  return 0;
+}
+
+/// For five seconds one request after the other, with pauses.
+int get_on(const Arguments&) {
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  for (const am::Count end = node.count() + 5'000'000'000; node.count() < end;) {
+    node.request<harmless>(1 - node.id(), 1);
+    const am::Count later = node.count() + 100'000'000;
+    node.wait_until([&] { return node.count() > later; });
+  }
   node.barrier();
   return 0;
 }
@@ -97,6 +138,39 @@ TEST_P(Watchdog, OfAmrunNamesTheHandlerOfANodeThatCrashed) {
   EXPECT_THAT(amrun.err(), HasSubstr("it ran handler {anonymous}::crashes, for a message from node 0"));
 }
 
+TEST_P(Watchdog, OfAmrunSaysWhatACrashedNodeRanLast) {
+  Amrun amrun(job({"-n", "2", "--watchdog=10s"}, {"meet", "crash alone"}));
+  EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
+  EXPECT_THAT(amrun.err(), HasSubstr("am:   node 1 (pid "));
+  EXPECT_THAT(amrun.err(), HasSubstr("is dead\nam:     last events: "));
+  EXPECT_THAT(amrun.err(), HasSubstr("low {anonymous}::harmless from 0 (8 bytes)"));
+}
+
+TEST_P(Watchdog, OfAmrunNamesPostedWorkThatLoops) {
+  Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "post"}));
+  EXPECT_TRUE(amrun.complains("watchdog: node 1 has not got on for")) << amrun.err();
+  EXPECT_TRUE(amrun.complains("runs posted work")) << amrun.err();
+  amrun.signal(SIGTERM);
+  amrun.status();
+}
+
+TEST_P(Watchdog, OfAmrunSaysThatANodeIsStopped) {
+  Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "stop"}));
+  EXPECT_TRUE(amrun.complains(", stopped) ")) << amrun.err();
+  amrun.signal(SIGTERM);
+  amrun.status();
+}
+
+TEST_P(Watchdog, NeedsNothingOfStdio) {
+  setenv("AM_WATCHDOG", "200ms", 1);  // NOLINT(concurrency-mt-unsafe)
+  Amrun amrun(job({"-n", "1"}, {"meet_as_threads"}));
+  unsetenv("AM_WATCHDOG");  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_TRUE(amrun.complains("it runs handler {anonymous}::loops_with_stderr, for a message from node 0"))
+      << amrun.err();
+  amrun.signal(SIGKILL);
+  amrun.status();
+}
+
 TEST_P(Watchdog, OfANodeSpeaksForTheWholeJob) {
   setenv("AM_WATCHDOG", "200ms", 1);  // NOLINT(concurrency-mt-unsafe)
   Amrun amrun(job({"-n", "3"}, {"meet", "loop"}));
@@ -110,18 +184,27 @@ TEST_P(Watchdog, OfANodeSpeaksForTheWholeJob) {
 
 INSTANTIATE_TEST_SUITE_P(Mode, Watchdog, testing::Values("poll", "thread", "interrupt"));
 
+TEST(WatchdogOfAmrun, NamesADefaultHandlerThatLoops) {
+  Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "default"}));
+  EXPECT_TRUE(amrun.complains("runs the default handler, for a message from node 0")) << amrun.err();
+  amrun.signal(SIGTERM);
+  amrun.status();
+}
+
 // Nothing runs it, and messages wait for it: in the polling mode only.
 TEST(WatchdogOfAmrun, NamesANodeThatComputesWhileMessagesWait) {
   Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "compute"}));
   ASSERT_TRUE(amrun.prints("computes"));
   EXPECT_TRUE(amrun.complains("node 1 has not got on for")) << amrun.err();
+  EXPECT_TRUE(amrun.complains("while messages wait")) << amrun.err();
   EXPECT_TRUE(amrun.complains("the first for {anonymous}::harmless")) << amrun.err();
   amrun.signal(SIGTERM);
   amrun.status();
 }
 
+// For longer than the patience, and a little something all the time.
 TEST(WatchdogOfAmrun, SaysNothingOfAJobThatGetsOn) {
-  Amrun amrun(job({"-n", "2", "--watchdog=10s"}, {"meet", "nothing"}));
+  Amrun amrun(job({"-n", "2", "--watchdog=4s"}, {"get_on"}));
   EXPECT_EQ(amrun.exit_code(), 0);
   EXPECT_EQ(amrun.err(), "");
 }
@@ -134,15 +217,79 @@ TEST(WatchdogOfANode, ReportsOnASignal) {
   const pid_t node = amrun_test::pids_in(amrun.out()).at(0);
   for (int times = 1; times <= 2; ++times) {
     kill(node, SIGRTMIN + 4);
-    EXPECT_TRUE(amrun.complains("was asked by signal RTMIN+4", times)) << amrun.err();
+    EXPECT_TRUE(amrun.complains("was asked for a report", times)) << amrun.err();
     EXPECT_TRUE(amrun.complains("am:   node 1 (pid ", times)) << amrun.err();
   }
   amrun.signal(SIGTERM);
   amrun.status();
 }
 
+#if !defined(__SANITIZE_THREAD__)  // whose handlers of signals run late
+
+// A signal may come at any time: also when the last node has just left.
+TEST(WatchdogOfANode, StaysBehindForALateSignal) {
+  setenv("AM_WATCHDOG_SIGNAL", "USR1", 1);  // NOLINT(concurrency-mt-unsafe)
+  std::atomic<bool> handled{false};
+  std::atomic<bool> over{false};
+  std::thread sender([&] {
+    while (!handled) sched_yield();
+    while (!over) {
+      kill(getpid(), SIGUSR1);
+      sched_yield();
+    }
+  });
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 20; ++i) {
+    am::run_threads(3, [&](am::Node& node) {
+      handled = true;
+      node.barrier();
+    });
+  }
+  over = true;
+  sender.join();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("was asked for a report"));
+  unsetenv("AM_WATCHDOG_SIGNAL");  // NOLINT(concurrency-mt-unsafe)
+}
+
+#endif
+
+// Each node, so that none waits for another.
+TEST(WatchdogOfANode, DoesNotTakeASignalThatTheProgramHandles) {
+  setenv("AM_WATCHDOG_SIGNAL", "RTMIN+5", 1);  // NOLINT(concurrency-mt-unsafe)
+  struct sigaction own {};
+  own.sa_handler = [](int) {};
+  sigaction(SIGRTMIN + 5, &own, nullptr);
+  for (int i = 0; i < 50; ++i) {
+    try {
+      am::run_threads(3, [](am::Node&) { FAIL() << "a node started"; });
+      FAIL() << "no error";
+    } catch (const am::Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("the program handles signal RTMIN+5 itself"));
+    }
+  }
+  unsetenv("AM_WATCHDOG_SIGNAL");  // NOLINT(concurrency-mt-unsafe)
+}
+
+TEST(WatchdogOfANode, DoesNotTakeTheInterruptModesSignal) {
+  setenv("AM_WATCHDOG_SIGNAL", "URG", 1);  // NOLINT(concurrency-mt-unsafe)
+  am::Options options;
+  options.dispatch = am::Dispatch::interrupt;
+  try {
+    am::run_threads(
+        2, [](am::Node&) { FAIL() << "a node started"; }, options);
+    FAIL() << "no error";
+  } catch (const am::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("AM_SIGNAL and AM_WATCHDOG_SIGNAL are both URG"));
+  }
+  unsetenv("AM_WATCHDOG_SIGNAL");  // NOLINT(concurrency-mt-unsafe)
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return amrun_test::run(argc, argv, {{"meet", meet}, {"wait_in_vain", wait_in_vain}});
+  return amrun_test::run(argc, argv,
+                         {{"meet", meet},
+                          {"meet_as_threads", meet_as_threads},
+                          {"get_on", get_on},
+                          {"wait_in_vain", wait_in_vain}});
 }

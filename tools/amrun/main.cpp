@@ -1,6 +1,7 @@
 // amrun: starts a job on this machine, watches it, and ends with its exit code. A job is a segment of shared
 // memory without a name and N processes that inherit it; when amrun ends, however it ends, both are gone.
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "amrun/cores.hpp"
@@ -33,10 +35,21 @@ namespace {
 
 std::string whole_line(const std::string& text) { return "amrun: " + text + "\n"; }
 
-// In one piece, so that it does not mix with what nodes write.
+// In pieces of whole lines that mix with nothing that nodes write. What nobody reads is given up: amrun has signals to
+// answer.
 void say_directly(const std::string& text) {
-  const std::string line = whole_line(text);
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  constexpr std::size_t piece = 4096;  // what a pipe takes at once, when it says that it takes something
+  constexpr int patience_ms = 200;
+  const std::string whole = whole_line(text);
+  for (std::string_view left = whole; !left.empty();) {
+    pollfd ready{STDERR_FILENO, POLLOUT, 0};
+    if (poll(&ready, 1, patience_ms) <= 0) return;
+    const std::size_t end = left.size() <= piece ? std::string_view::npos : left.rfind('\n', piece - 1);
+    const std::string_view next = left.substr(0, end == std::string_view::npos ? piece : end + 1);
+    const ssize_t written = write(STDERR_FILENO, next.data(), next.size());
+    if (written <= 0) return;
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 // Descriptors 0 to 2 are what everybody takes them for, also when amrun was started without them.

@@ -54,7 +54,12 @@ Bind parse_bind(std::string_view text) {
   throw Fault(wrong_usage, "--bind takes core or none, not " + am::core::in_quotes(text));
 }
 
-std::uint64_t parse_watchdog(const char* text) {
+// `next` is the word behind the option, or null.
+std::uint64_t parse_watchdog(const char* text, const char* next) {
+  if (text == nullptr && next != nullptr && am::core::parse_duration(next)) {
+    throw Fault(wrong_usage, "--watchdog takes its time behind an equals sign: --watchdog=" +
+                                 std::string(next) + see_help);
+  }
   if (text == nullptr) return default_watchdog_ns;
   const auto parsed = am::core::parse_duration(text);
   if (!parsed || *parsed == 0)
@@ -111,7 +116,7 @@ Options parse_options(int argc, char** argv) {
         options.report_bindings = true;
         break;
       case watchdog_option:
-        options.watchdog_ns = parse_watchdog(optarg);
+        options.watchdog_ns = parse_watchdog(optarg, argv[optind]);
         break;
       case version_option:
         options.version = true;

@@ -69,10 +69,10 @@ void Supervisor::watch() {
   const std::uint64_t now_ns = am::shm::monotonic_ns();
   if (!watch_ || now_ns < next_look_ns_) return;
   next_look_ns_ = now_ns + watch_->interval_ns();
-  if (auto report = watch_->look(now_ns)) {
-    report->pop_back();  // its line end
-    say_(*report);
-  }
+  std::string report = am::core::text_of([&](auto& out) { watch_->look(now_ns, out); });
+  if (report.empty()) return;
+  report.pop_back();  // its line end
+  say_("a node does not get on\n" + report);
 }
 
 void Supervisor::take(const siginfo_t& info) {
@@ -152,10 +152,21 @@ void Supervisor::report(Node node, int wait_status, Standing standing) {
   } else if (ended_by_ != 0) {
     say_("the job was ended by signal " + std::to_string(ended_by_) + " (" + strsignal(ended_by_) + ")");
   } else {
-    const std::string running = watch_ ? am::core::describe_running(segment_, node.id) : "";
+    const std::string running =
+        am::core::text_of([&](auto& out) { am::core::describe_running(out, segment_, node.id); });
     say_("node " + std::to_string(node.id) + " (pid " + std::to_string(node.pid) + ", host " + host_name() +
-         ") " + how_it_ended(wait_status, standing) + (running.empty() ? "" : "; it ran " + running));
+         ") " + how_it_ended(wait_status, standing) + (running.empty() ? "" : "; it ran " + running) +
+         what_it_left(node.id));
   }
+}
+
+// What lay in its rings and ran last, where the nodes record that.
+std::string Supervisor::what_it_left(am::NodeId dead) const {
+  if (segment_.card(dead).events.load(std::memory_order_acquire) == 0) return {};
+  if (!am::core::may_report_death(segment_, dead)) return {};
+  std::string text = am::core::text_of([&](auto& out) { am::core::describe_node(out, segment_, dead); });
+  text.pop_back();
+  return "\n" + text;
 }
 
 // Nodes that have not joined yet have no say: they learn of the death when they do.

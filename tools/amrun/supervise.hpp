@@ -51,6 +51,7 @@ class Supervisor {
   void collect();
   void node_ended(Node node, int wait_status);
   void report(Node node, int wait_status, am::shm::Standing standing);
+  [[nodiscard]] std::string what_it_left(am::NodeId dead) const;
   [[nodiscard]] bool job_survives(am::NodeId dead) const;
   void end_job();
   void send_all(int number) const;

@@ -21,6 +21,7 @@
 // Pairs of release and acquire
 //  R1  leave's store of inside         ->  events' load of it
 //  R2  leave_events' change of word    ->  enter's load of it
+//  R3  what asks for attention         ->  take_attention, with all that was written before it was asked for
 // In the interrupt mode both sides are one thread, which interrupts itself: no fence is needed, the order of the
 // instructions is enough.
 //
@@ -55,7 +56,7 @@ class EventLock {
     return (word_.load(std::memory_order_relaxed) & attention) != 0;
   }
   /// Whoever is in.
-  void take_attention() noexcept { word_.fetch_and(~attention, std::memory_order_relaxed); }
+  void take_attention() noexcept { word_.fetch_and(~attention, std::memory_order_acquire); }  // R3
 
   // -- events
 
@@ -71,7 +72,7 @@ class EventLock {
 
   // -- either side, while inside
 
-  void want_attention() noexcept { word_.fetch_or(attention, std::memory_order_relaxed); }
+  void want_attention() noexcept { word_.fetch_or(attention, std::memory_order_release); }  // R3
 
  private:
   void enter_slowly() noexcept;

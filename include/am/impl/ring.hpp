@@ -160,12 +160,13 @@ class Consumer {
  public:
   Consumer() = default;
 
-  void connect(Packet* lines, std::uint32_t count, RingControl* control) noexcept {
+  void connect(Packet* lines, std::uint32_t count, RingControl* control,
+               std::uint32_t publish_every) noexcept {
     begin_ = next_ = lines;
     lap_ = 1;
     end_ = lines + count;
     control_ = control;
-    publish_every_ = count / 4;
+    publish_every_ = publish_every;
   }
   [[nodiscard]] bool connected() const noexcept { return control_ != nullptr; }
 
@@ -193,7 +194,7 @@ class Consumer {
     }
   }
 
-  /// Gives up the packet that receive() returned. The credit goes back with every quarter of the ring; before that at
+  /// Gives up the packet that receive() returned. The credit goes back `publish_every` lines at a time; before that at
   /// the next publish(). True when the producer sleeps for want of it and has to be woken.
   bool release(std::size_t lines) noexcept {
     advance(lines);

@@ -30,11 +30,9 @@ Inbox::Inbound& Inbox::connect(NodeId from) noexcept {
   if (in.ring.connected()) return in;
   PairBlock& pair = segment_.pair(self_, from);
   impl::RingControl* control = &pair.control[static_cast<std::size_t>(priority_)];
-  if (priority_ == Priority::low) {
-    in.ring.connect(pair.low, low_lines, control);
-  } else {
-    in.ring.connect(pair.high, high_lines, control);
-  }
+  const bool low = priority_ == Priority::low;
+  const std::uint32_t lines = low ? low_lines : high_lines;
+  in.ring.connect(low ? pair.low : pair.high, lines, control, credit_at_once_ ? 1 : lines / 4);
   in.from = from;
   connected_.push_back(&in);
   return in;

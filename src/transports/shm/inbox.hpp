@@ -36,12 +36,14 @@ class Inbox {
   };
 
   /// `watched`: what its hot rings' senders are told (impl::watch): `on`, or `briefly` where the owner may be told by an
-  /// alarm (arm). Later calls allocate nothing: they may come from a signal handler.
-  Inbox(Segment& segment, NodeId self, Priority priority, std::uint32_t watched)
+  /// alarm (arm). `credit_at_once`: every packet's lines go back when it is released, so that onlookers see what is left;
+  /// otherwise a quarter of the ring at a time. Later calls allocate nothing: they may come from a signal handler.
+  Inbox(Segment& segment, NodeId self, Priority priority, std::uint32_t watched, bool credit_at_once)
       : segment_(segment),
         self_(self),
         priority_(priority),
         watched_(watched),
+        credit_at_once_(credit_at_once),
         summary_(&segment.card(self).doorbell_summary[static_cast<std::size_t>(priority)]),
         inbound_(segment.nodes()) {
     hot_.reserve(segment.nodes());
@@ -137,6 +139,7 @@ class Inbox {
   const NodeId self_;
   const Priority priority_;
   const std::uint32_t watched_;
+  const bool credit_at_once_;
   std::atomic<std::uint64_t>* const summary_;
   bool trusts_ = false;                   // a ring, since all were cooled last
   std::atomic<std::uint64_t> warmed_{0};  // how many rings became hot so far; for lookouts

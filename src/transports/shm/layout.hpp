@@ -1,7 +1,7 @@
 // What lies where in a job's shared segment. The segment is one sparse file without a name: every place follows from
 // the number of nodes, so nothing is allocated and nobody has to ask; a page costs memory only once it is touched.
 //
-//   JobHeader | NodeCard per node | doorbells per node | traffic per node | handler counts per node | handler names |
+//   JobHeader | NodeCard per node | doorbells per node | connections per node | traffic per node | handler counts per node | handler names |
 //   PairBlock per (receiver, sender) | user segment per node, 1 TiB apart
 //
 // Only offsets, lock-free atomics and trivially copyable values lie here: the segment is mapped at different addresses
@@ -19,7 +19,7 @@
 namespace am::shm {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 inline constexpr std::uint32_t max_nodes = 4096;  // 64 summary bits of 64 doorbells each
 inline constexpr std::size_t max_handlers = 4096;
 inline constexpr std::size_t page_bytes = 4096;
@@ -41,7 +41,9 @@ struct JobHeader {
   std::int32_t launcher;           ///< pid of amrun; 0: the nodes were started by something else
   std::uint32_t cpu_quota;         ///< processors that the container grants, as node 0 sees it; 0: no limit
   std::uint32_t launcher_watches;  ///< 1: amrun is the job's watchdog
-  std::atomic<std::uint64_t> watchdog_spoke_ns;  ///< CLOCK_MONOTONIC of the last report of a hang
+  std::atomic<std::uint64_t>
+      asked_ns;                     ///< CLOCK_MONOTONIC when a node was last asked for a report by a signal
+  std::atomic<std::int32_t> asked;  ///< its process
 
   alignas(line)
       std::atomic<std::uint32_t> deaths;  ///< nodes marked dead or left so far: one load tells of any news
@@ -80,13 +82,14 @@ struct NodeCard {
 
   // Written by the owner now and then, read by reports.
   alignas(line) std::atomic<std::uint64_t> waiting_since_ns;  ///< Count; 0 while it does not wait
-  char waiting_for[64];
+  std::atomic<std::uint64_t> waiting_for[8];                  ///< text, ended by a zero byte
   std::atomic<std::uint64_t> interrupts;  ///< signals that have come in the interrupt mode
 
   // Written while there is a watchdog (core/recorder.hpp).
-  alignas(line) std::atomic<std::uint64_t> running[2];  ///< the event that runs, by level; 0: none
+  alignas(line) std::atomic<std::uint64_t> running[3];  ///< what runs, by level (Recorder); 0: nothing
   std::atomic<std::uint64_t> events;                    ///< begun so far
   std::atomic<std::uint64_t> recent[recent_events];     ///< the last ones: number n at n % recent_events
+  std::atomic<std::uint64_t> reported;                  ///< the last report of a hang or death (JobWatch)
 };
 static_assert(sizeof(NodeCard) <= page_bytes);
 
@@ -127,8 +130,12 @@ class Layout {
   [[nodiscard]] constexpr std::size_t doorbells(std::uint32_t node) const noexcept {
     return page_bytes * (1 + nodes_) + node * doorbell_stride();
   }
+  /// A bit for each node that this one has rings to.
+  [[nodiscard]] constexpr std::size_t connections(std::uint32_t node) const noexcept {
+    return doorbells(nodes_) + node * to_line(doorbell_words() * 8);
+  }
   [[nodiscard]] constexpr std::size_t traffic(std::uint32_t node) const noexcept {
-    return to_page(doorbells(nodes_)) + node * traffic_stride();
+    return to_page(connections(nodes_)) + node * traffic_stride();
   }
   [[nodiscard]] constexpr std::size_t handler_counts(std::uint32_t node) const noexcept {
     return traffic(nodes_) + node * to_page(max_handlers * sizeof(HandlerCounts));
@@ -149,11 +156,14 @@ class Layout {
   static constexpr std::size_t to_page(std::size_t bytes) noexcept {
     return (bytes + page_bytes - 1) / page_bytes * page_bytes;
   }
+  static constexpr std::size_t to_line(std::size_t bytes) noexcept {
+    return (bytes + line - 1) / line * line;
+  }
   static constexpr std::size_t to_stride(std::size_t bytes) noexcept {
     return (bytes + user_stride - 1) / user_stride * user_stride;
   }
   [[nodiscard]] constexpr std::size_t doorbell_stride() const noexcept {
-    return (2 * doorbell_words() * 8 + line - 1) / line * line;
+    return to_line(2 * doorbell_words() * 8);
   }
   [[nodiscard]] constexpr std::size_t traffic_stride() const noexcept {
     return to_page(2 * std::size_t{nodes_} * sizeof(impl::Traffic));

@@ -206,7 +206,8 @@ void Segment::wake(NodeId node) noexcept {
       syscall(SYS_futex, &told.alarm, FUTEX_WAKE, 1, nullptr, nullptr, 0);
       break;
     case Alarm::signal:
-      syscall(SYS_tgkill, told.pid, told.tid, told.signal);
+      // A real-time signal is queued, and the queue of the user may be full for a moment.
+      while (syscall(SYS_tgkill, told.pid, told.tid, told.signal) != 0 && errno == EAGAIN) sched_yield();
       break;
     case Alarm::thread:
       ring_thread(node);

@@ -36,6 +36,9 @@ class Segment {
 
   [[nodiscard]] JobHeader& job() const noexcept { return *at<JobHeader>(0); }
   [[nodiscard]] NodeCard& card(NodeId node) const noexcept { return *at<NodeCard>(layout_.card(node)); }
+  [[nodiscard]] std::atomic<std::uint64_t>* connections(NodeId node) const noexcept {
+    return at<std::atomic<std::uint64_t>>(layout_.connections(node));
+  }
   [[nodiscard]] std::atomic<std::uint64_t>* doorbells(NodeId node, Priority priority) const noexcept {
     return at<std::atomic<std::uint64_t>>(layout_.doorbells(node)) +
            static_cast<std::size_t>(priority) * layout_.doorbell_words();

@@ -14,14 +14,15 @@
 
 namespace am::shm {
 
-ShmTransport::ShmTransport(std::shared_ptr<Segment> segment, NodeId self, std::uint32_t watched)
+ShmTransport::ShmTransport(std::shared_ptr<Segment> segment, NodeId self, std::uint32_t watched,
+                           bool credit_at_once)
     : segment_(std::move(segment)),
       self_(self),
       producers_(2 * std::size_t{segment_->nodes()}),
       closed_(segment_->nodes()),
       senders_fence_(watched == impl::watch::briefly),
-      inboxes_{Inbox(*segment_, self, Priority::low, watched),
-               Inbox(*segment_, self, Priority::high, watched)},
+      inboxes_{Inbox(*segment_, self, Priority::low, watched, credit_at_once),
+               Inbox(*segment_, self, Priority::high, watched, credit_at_once)},
       refusals_(2 * std::size_t{segment_->nodes()}),
       refusal_of_(2 * std::size_t{segment_->nodes()}) {
   heavy_fence_works();  // registers this process
@@ -49,14 +50,17 @@ Status ShmTransport::connect(NodeId to) noexcept {
   if (closed_[to]) return Status::unreachable;
   if (!segment_->commit_pair(to, self_)) {
     if (!std::exchange(told_of_no_memory_, true)) {
-      std::fprintf(
-          stderr,
-          "am: node %u: no memory for the rings to node %u (%zu KiB); its sends wait (the container's memory "
-          "limit, or the size of /dev/shm)\n",
-          self_, to, pair_stride / 1024);
+      char text[200];  // not by stdio, which an interrupt must not enter
+      const int size = std::snprintf(text, sizeof text,
+                                     "am: node %u: no memory for the rings to node %u (%zu KiB); its sends "
+                                     "wait (the container's memory limit, or the size of /dev/shm)\n",
+                                     self_, to, pair_stride / 1024);
+      [[maybe_unused]] const ssize_t written =
+          write(STDERR_FILENO, text, static_cast<std::size_t>(std::max(size, 0)));
     }
     return Status::again;
   }
+  segment_->connections(self_)[to / 64].fetch_or(std::uint64_t{1} << (to % 64), std::memory_order_relaxed);
   PairBlock& pair = segment_->pair(to, self_);
   producers_[index(to, Priority::low)].connect(pair.low, low_lines, &pair.control[0]);
   producers_[index(to, Priority::high)].connect(pair.high, high_lines, &pair.control[1]);

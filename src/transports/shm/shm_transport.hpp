@@ -14,8 +14,9 @@ namespace am::shm {
 
 class ShmTransport final : public Transport {
  public:
-  /// `watched`: see Inbox.
-  ShmTransport(std::shared_ptr<Segment> segment, NodeId self, std::uint32_t watched = impl::watch::on);
+  /// `watched`, `credit_at_once`: see Inbox.
+  ShmTransport(std::shared_ptr<Segment> segment, NodeId self, std::uint32_t watched = impl::watch::on,
+               bool credit_at_once = false);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
 

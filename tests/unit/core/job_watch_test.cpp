@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 #include <am/am.hpp>
 
+#include <algorithm>
+#include <string>
+
+#include "core/card_words.hpp"
 #include "core/recorder.hpp"
 #include "transports/shm/shm_transport.hpp"
 
@@ -33,62 +37,128 @@ class JobWatches : public testing::Test {
     slot.packet->payload_bytes = static_cast<std::uint32_t>(payload);
     const auto header = impl::Header::make(handler, 0, impl::lines_for(payload), 0);
     (from == 0 ? zero_ : one_).commit(slot, header);
-    impl::count(segment_->traffic(from)[2 * std::size_t{to}].sent_messages);
   }
 
+  /// What it says at `now`, having looked as often as it asks for since it looked last.
+  std::string look_until(std::uint64_t now) {
+    std::string said;
+    for (; now_ < now; now_ += std::min(now - now_, watch_.interval_ns())) said += look(now_);
+    return said + look(now_);
+  }
+  std::string look(std::uint64_t now) {
+    return text_of([&](TextOut& out) { watch_.look(now, out); });
+  }
+  std::string job() {
+    return text_of([&](TextOut& out) { describe_job(out, *segment_); });
+  }
+  std::string running(NodeId node) {
+    return text_of([&](TextOut& out) { describe_running(out, *segment_, node); });
+  }
+
+  std::uint64_t now_ = 10;
   std::shared_ptr<shm::Segment> segment_ = shm::Segment::create(2);
-  shm::ShmTransport zero_{segment_, 0};
-  shm::ShmTransport one_{segment_, 1};
+  shm::ShmTransport zero_{segment_, 0, impl::watch::on, true};
+  shm::ShmTransport one_{segment_, 1, impl::watch::on, true};
   JobWatch watch_{*segment_, patience};
 };
 
-TEST_F(JobWatches, KeepStillWhileNothingWaits) {
-  for (std::uint64_t now = 1; now < 10 * patience; now += patience / 4)
-    EXPECT_EQ(watch_.look(now), std::nullopt) << now;
-}
+void wait_in_a_test(shm::NodeCard& card) { publish_wait(card, "a test", 5); }
+
+TEST_F(JobWatches, KeepStillWhileNothingWaits) { EXPECT_EQ(look_until(10 * patience), ""); }
 
 TEST_F(JobWatches, ReportAWaitThatLastsThenAfterFourTimesAsLong) {
-  card(1).waiting_since_ns = 5;
-  std::snprintf(card(1).waiting_for, sizeof card(1).waiting_for, "a test");
-  EXPECT_EQ(watch_.look(10), std::nullopt);
-  EXPECT_EQ(watch_.look(10 + patience - 1), std::nullopt);
-  const auto report = watch_.look(10 + patience);
-  ASSERT_TRUE(report);
-  EXPECT_THAT(*report, HasSubstr("node 1 has not got on"));
-  EXPECT_THAT(*report, HasSubstr("in a test"));
-  EXPECT_THAT(*report, Not(HasSubstr("node 0 has not got on")));
-  EXPECT_EQ(watch_.look(10 + 4 * patience - 1), std::nullopt);
-  EXPECT_TRUE(watch_.look(10 + 4 * patience));
+  wait_in_a_test(card(1));
+  EXPECT_EQ(look_until(10 + patience - 1), "");
+  const std::string report = look_until(10 + patience);
+  EXPECT_THAT(report, HasSubstr("node 1 has not got on"));
+  EXPECT_THAT(report, HasSubstr("in a test"));
+  EXPECT_THAT(report, Not(HasSubstr("node 0 has not got on")));
+  EXPECT_EQ(look_until(10 + 4 * patience - 1), "");
+  EXPECT_NE(look_until(10 + 4 * patience), "");
+  EXPECT_EQ(look_until(10 + 16 * patience - 1), "");
+  EXPECT_NE(look_until(10 + 16 * patience), "");
+}
+
+TEST_F(JobWatches, OfSeveralOneReportsEachStandstillOfEachNode) {
+  JobWatch other(*segment_, patience);
+  std::string others;
+  wait_in_a_test(card(0));
+  std::string said;
+  for (; now_ <= 10 + 3 * patience; now_ += patience / 4) {
+    if (now_ == 10 + patience / 2) wait_in_a_test(card(1));
+    said += look(now_);
+    others += text_of([&](TextOut& out) { other.look(now_ + patience / 8, out); });
+  }
+  const auto times = [](const std::string& text, const std::string& part) {
+    int found = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  for (const char* node : {"watchdog: node 0 has", "watchdog: node 1 has"})
+    EXPECT_EQ(times(said + others, node), 1) << node << "\n" << said << others;
+}
+
+TEST_F(JobWatches, DoNotCountTheTimeInWhichTheyWereStopped) {
+  wait_in_a_test(card(1));
+  EXPECT_EQ(look_until(10 + patience / 2), "");
+  now_ += 100 * patience;
+  EXPECT_EQ(look_until(now_ + patience / 8), "");
+  EXPECT_NE(look_until(now_ + patience), "");
 }
 
 TEST_F(JobWatches, ForgetWhatGetsOn) {
   const Recorder recorder(&card(0));
-  for (std::uint64_t now = 1; now < 10 * patience; now += patience / 2) {
-    const Recorder::Running running(recorder, Priority::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
-    EXPECT_EQ(watch_.look(now), std::nullopt) << now;
+  for (int i = 0; i < 20; ++i) {
+    const Recorder::Running running(recorder, impl::Level::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
+    EXPECT_EQ(look_until(now_ + patience / 2), "") << i;
+  }
+}
+
+TEST_F(JobWatches, SeeThatALongMessageIsTaken) {
+  wait_in_a_test(card(1));
+  for (int i = 0; i < 20; ++i) {
+    send(0, 1, 3, 100);
+    one_.progress();
+    one_.release(one_.receive(Priority::low));  // a piece: no event
+    EXPECT_EQ(look_until(now_ + patience / 2), "") << i;
   }
 }
 
 TEST_F(JobWatches, NameTheHandlerThatRunsAndWhatItInterrupts) {
   const Recorder recorder(&card(0));
-  const Recorder::Running low(recorder, Priority::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
-  EXPECT_EQ(watch_.look(1), std::nullopt);
-  EXPECT_THAT(watch_.look(1 + patience).value_or(""),
-              HasSubstr("it runs handler handler_3, for a message from node 1"));
-  const Recorder::Running high(recorder, Priority::high, {RecordedEvent::Kind::high_message, 4, 0, 8});
-  EXPECT_THAT(describe_running(*segment_, 0),
-              "handler handler_4, for a message from node 0; it interrupts handler handler_3, for a message "
-              "from node 1");
+  const Recorder::Running posted(recorder, impl::Level::computation, {.kind = RecordedEvent::Kind::posted});
+  const Recorder::Running low(recorder, impl::Level::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
+  EXPECT_THAT(look_until(10 + patience), HasSubstr("it runs handler handler_3, for a message from node 1"));
+  const Recorder::Running high(recorder, impl::Level::high,
+                               {RecordedEvent::Kind::high_message, RecordedEvent::default_handler, 0, 8});
+  EXPECT_EQ(running(0),
+            "the default handler, for a message from node 0; it interrupts handler handler_3, for a message "
+            "from node 1; it interrupts posted work");
+}
+
+TEST_F(JobWatches, KnowWhatIsGoneOnWithAfterAnInnerOne) {
+  const Recorder recorder(&card(0));
+  const Recorder::Running posted(recorder, impl::Level::computation, {.kind = RecordedEvent::Kind::posted});
+  {
+    const Recorder::Running told(recorder, impl::Level::computation,
+                                 {.kind = RecordedEvent::Kind::peer_death, .from = 1});
+    EXPECT_THAT(running(0), HasSubstr("the death of a peer"));
+  }
+  EXPECT_EQ(running(0), "posted work");
+}
+
+TEST_F(JobWatches, ReportADeathOnce) {
+  EXPECT_TRUE(may_report_death(*segment_, 1));
+  EXPECT_FALSE(may_report_death(*segment_, 1));
 }
 
 TEST_F(JobWatches, SeeMessagesThatNobodyTakes) {
   send(0, 1, 3);
   send(0, 1, 4, 100);
-  EXPECT_EQ(watch_.look(1), std::nullopt);
-  const auto report = watch_.look(1 + patience);
-  ASSERT_TRUE(report);
+  const std::string report = look_until(10 + patience);
+  EXPECT_THAT(report, HasSubstr("while messages wait"));
   EXPECT_THAT(
-      *report,
+      report,
       HasSubstr(
           "from node 0: low 166 of 170 lines free (2 packets, the first for handler_3); high 64 of 64"));
 }
@@ -97,7 +167,7 @@ TEST_F(JobWatches, FollowARingThroughManyLaps) {
   for (int round = 0; round < 1000; ++round) {
     send(0, 1, 3, round % 7 == 0 ? 1000 : 0);
     send(0, 1, 4);
-    EXPECT_THAT(describe_job(*segment_), HasSubstr("2 packets, the first for handler_3")) << round;
+    EXPECT_THAT(job(), HasSubstr("2 packets, the first for handler_3")) << round;
     for (int i = 0; i < 2; ++i) {
       one_.progress();
       const Transport::View view = one_.receive(Priority::low);
@@ -106,22 +176,21 @@ TEST_F(JobWatches, FollowARingThroughManyLaps) {
     }
     one_.progress();
     EXPECT_FALSE(one_.receive(Priority::low));  // and so everything is handed back
-    EXPECT_THAT(describe_job(*segment_), Not(HasSubstr("packets"))) << round;
+    EXPECT_THAT(job(), Not(HasSubstr("packets"))) << round;
   }
 }
 
 TEST_F(JobWatches, TellTheLastEventsAndNoMore) {
   const Recorder recorder(&card(0));
   for (int i = 0; i < 40; ++i)
-    const Recorder::Running running(recorder, Priority::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
-  { const Recorder::Running running(recorder, Priority::low, {.kind = RecordedEvent::Kind::timelet}); }
+    const Recorder::Running running(recorder, impl::Level::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
+  { const Recorder::Running running(recorder, impl::Level::low, {.kind = RecordedEvent::Kind::timelet}); }
   {
-    const Recorder::Running running(recorder, Priority::high,
+    const Recorder::Running running(recorder, impl::Level::high,
                                     {RecordedEvent::Kind::high_message, 4, 1, 2'000'000});
   }
-  EXPECT_THAT(describe_job(*segment_),
-              HasSubstr("last events: high handler_4 from 1 (1048575 bytes); a timelet; 30 x low "
-                        "handler_3 from 1 (8 bytes)"));
+  EXPECT_THAT(job(), HasSubstr("last events: high handler_4 from 1 (1048575 bytes); a timelet; 30 x low "
+                               "handler_3 from 1 (8 bytes)"));
 }
 
 TEST(RecordedEvents, SurviveTheirPacking) {

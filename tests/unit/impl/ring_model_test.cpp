@@ -53,7 +53,8 @@ class RingModel {
  public:
   explicit RingModel(const Shape& shape) : shape_(shape) {
     producer_.connect(lines, static_cast<std::uint32_t>(shape.lines), &control);
-    consumer_.connect(lines, static_cast<std::uint32_t>(shape.lines), &control);
+    consumer_.connect(lines, static_cast<std::uint32_t>(shape.lines), &control,
+                      static_cast<std::uint32_t>(shape.lines) / 4);
   }
 
   [[nodiscard]] bool runs(unsigned thread) const {

@@ -31,7 +31,7 @@ class Ring {
         count_(lines) {
     std::memset(static_cast<void*>(lines_.get()), 0, lines * sizeof(Packet));
     producer.connect(lines_.get(), lines, &control_);
-    consumer.connect(lines_.get(), lines, &control_);
+    consumer.connect(lines_.get(), lines, &control_, lines / 4);
     for (std::uint16_t at = 1; at != lap; ++at) pass_lap();
   }
 

@@ -1,0 +1,119 @@
+// Nodes whose handlers run beside them, or interrupt them, when their surroundings fail: a peer dies and amrun does not learn
+// of it, the system has nothing left to begin with. This program is also the program of its jobs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <am/am.hpp>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "process/amrun_job.hpp"
+
+namespace {
+
+using amrun_test::Amrun;
+using amrun_test::Arguments;
+
+// -- what nodes do ------------------------------------------------------------------------------------------------------
+
+void dies(am::Request&) { kill(getpid(), SIGKILL); }
+
+/// Two threads, so that malloc locks.
+[[noreturn]] void allocate_for_ever() {
+  std::thread([] {
+    for (;;) pause();
+  }).detach();
+  for (;;) {
+    void* volatile blocks[16];
+    for (std::size_t i = 0; i < 16; ++i) blocks[i] = std::malloc(1200 + 700 * i);
+    for (void* const block : blocks) std::free(block);
+  }
+}
+
+/// The last node dies while node 0 makes no library call any more, after a wait that was longer than its handler thread
+/// stays awake.
+int lose_a_peer(const Arguments& arguments) {
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  if (node.id() == 0) {
+    const am::Count later = node.count() + 50'000'000;
+    node.wait_until([&] { return node.count() > later; });
+    node.request<dies>(node.size() - 1);
+    if (arguments.at(0) == "allocates") allocate_for_ever();
+    for (;;) {
+    }
+  }
+  node.wait_until([] { return false; });
+  return 0;
+}
+
+/// Each node is in a wrapper that outlives it, and stops: amrun does not learn of its death.
+void expect_noticed(const char* nodes, const char* mode, const char* what) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  Amrun amrun({"-n", nodes, "env", std::string("AM_DISPATCH=") + mode, "sh", "-c", "\"$@\"; kill -STOP $$",
+               "sh", program, "--node", "lose_a_peer", what});
+  EXPECT_TRUE(amrun.complains("am: node 0: node ")) << amrun.err();
+  EXPECT_TRUE(amrun.complains("ended without leaving the job; ending with it")) << amrun.err();
+  amrun.signal(SIGTERM);
+  amrun.signal(SIGCONT);
+  amrun.status();
+}
+
+// -- the tests ------------------------------------------------------------------------------------------------------------
+
+TEST(DispatchSurroundings, AHandlerThreadNoticesADeathThoughItsNodeHadWaited) {
+  expect_noticed("2", "thread", "computes");
+}
+
+// Another node notices and tells of it, in the middle of malloc.
+TEST(DispatchSurroundings, ADeathInterruptsANodeThatAllocates) {
+  for (int i = 0; i < 5; ++i) expect_noticed("3", "interrupt", "allocates");
+}
+
+void take(am::Request& request) { request.state<std::atomic<bool>>() = true; }
+
+// The first poll finds no memory, the next one does.
+[[noreturn]] void begin_again() {
+  setenv("AM_SEGMENT", "64MiB", 1);  // NOLINT(concurrency-mt-unsafe)
+  am::Options options;
+  options.dispatch = am::Dispatch::thread;
+  am::run_threads(
+      1,
+      [](am::Node& node) {
+        std::atomic<bool> taken{false};
+        node.attach(taken);
+        rlimit before{};
+        getrlimit(RLIMIT_AS, &before);
+        rlimit small = before;
+        small.rlim_cur = 1 << 20;
+        setrlimit(RLIMIT_AS, &small);
+        bool failed = false;
+        try {
+          node.poll();
+        } catch (const am::Error&) {
+          failed = true;
+        }
+        setrlimit(RLIMIT_AS, &before);
+        if (!failed) std::_Exit(2);
+        node.poll();
+        while (node.try_request<take>(0) != am::Status::ok) {
+        }
+        while (!taken) {  // no library call
+        }
+      },
+      options);
+  std::_Exit(0);
+}
+
+TEST(DispatchSurroundingsDeathTest, WhatCannotBeginIsTriedAgain) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(begin_again(), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return amrun_test::run(argc, argv, {{"lose_a_peer", lose_a_peer}}); }
