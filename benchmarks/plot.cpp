@@ -1,6 +1,8 @@
 #include "plot.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -16,9 +18,11 @@ namespace {
 
 constexpr std::array<const char*, 4> colors{"#888888", "#1b7837", "#7fbf7b", "#762a83"};
 
+constexpr const char* line_break = "\\n";  // gnuplot's
+
 std::string quoted(const std::string& text) { return '"' + text + '"'; }
 
-// Words in lines short enough to stand side by side, with gnuplot's mark between them.
+// Words in lines short enough to stand side by side.
 std::string in_lines(const std::string& text) {
   constexpr std::size_t width = 16;
   std::string lines;
@@ -26,11 +30,44 @@ std::string in_lines(const std::string& text) {
   std::istringstream words(text);
   for (std::string word; words >> word; length += word.size() + 1) {
     const bool fits = length + word.size() <= width;
-    if (!lines.empty()) lines += fits ? " " : "\\n";
+    if (!lines.empty()) lines += fits ? " " : line_break;
     if (!fits) length = 0;
     lines += word;
   }
   return lines;
+}
+
+// What the labels take below the axis, in lines: gnuplot reserves room for one.
+std::size_t most_label_lines(const Chart& chart) {
+  std::size_t most = 1;
+  for (const Chart::Row& row : chart.rows) {
+    const std::string label = in_lines(row.label);
+    std::size_t lines = 1;
+    for (std::size_t at = label.find(line_break); at != std::string::npos;
+         at = label.find(line_break, at + 1))
+      ++lines;
+    most = std::max(most, lines);
+  }
+  return most;
+}
+
+// The power of ten below every figure, so that each has a bar of some height.
+double lowest_decade(const Chart& chart) {
+  double least = HUGE_VAL;
+  for (const Chart::Row& row : chart.rows) {
+    for (const std::optional<Summary>& cell : row.cells) {
+      if (cell && cell->min > 0) least = std::min(least, cell->min);
+    }
+  }
+  return std::isfinite(least) ? std::pow(10, std::ceil(std::log10(least)) - 1) : 1;
+}
+
+// From zero up, or below it where a difference came out negative.
+std::string vertical_axis(const Chart& chart) {
+  if (!chart.logarithmic) return "set yrange [*<0:*]\n";
+  std::ostringstream text;
+  text << "set logscale y\nset yrange [" << lowest_decade(chart) << ":*]\n";
+  return text.str();
 }
 
 // One block of data per column: place of the bar, median, min, max, width. Bars of one row stand together.
@@ -62,9 +99,9 @@ void write_script(std::ostream& out, const Chart& chart, const std::string& pict
       << "set output " << quoted(picture) << "\n"
       << "set title " << quoted(chart.title) << "\n"
       << "set ylabel " << quoted(chart.unit) << "\n"
-      << (chart.logarithmic ? "set logscale y\nset yrange [10:*]\n" : "set yrange [0:*]\n")
-      << "set xrange [-0.5:" << static_cast<double>(chart.rows.size()) - 0.5 << "]\n"
+      << vertical_axis(chart) << "set xrange [-0.5:" << static_cast<double>(chart.rows.size()) - 0.5 << "]\n"
       << "set grid ytics\nset key outside top center horizontal\nset style fill solid\nset bars 0.5\n"
+      << "set bmargin " << most_label_lines(chart) + 1 << "\n"
       << "set xtics (";
   for (std::size_t row = 0; row < chart.rows.size(); ++row) {
     out << (row == 0 ? "" : ", ") << quoted(in_lines(chart.rows[row].label)) << ' ' << row;
