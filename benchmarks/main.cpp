@@ -8,15 +8,14 @@
 #include <array>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "output_file.hpp"
 #include "plot.hpp"
 #include "report.hpp"
 
@@ -42,36 +41,23 @@ int run_as_node(int argc, char** argv) {
   return 2;
 }
 
-// Opened before anything is measured: a name that cannot be written is said at once.
-std::ofstream open_json(const std::string& file) {
-  std::ofstream out;
-  if (file.empty()) return out;
-  out.open(file);
-  if (!out) throw ambench::UsageError("cannot write " + file);
-  return out;
-}
-
 int measure(int argc, char** argv) {
   const ambench::Options options = ambench::parse_options(argc, argv, measures);
   if (options.help) {
     std::cout << ambench::help_text(measures);
     return 0;
   }
-  std::ofstream json = open_json(options.json_file);
   if (!options.plots_folder.empty()) ambench::be_able_to_plot(options.plots_folder);
+  if (!options.json_file.empty()) ambench::be_able_to_write(options.json_file);
   const ambench::Report report = options.measure->measure(options);
   if (options.markdown) {
     print_markdown(std::cout, report);
   } else {
     print_table(std::cout, report);
   }
+  if (!options.json_file.empty()) ambench::write_file(options.json_file, to_json(report).dump(2) + "\n");
   if (!options.plots_folder.empty()) {
     for (const ambench::Chart& chart : report.charts) plot(chart, options.plots_folder);
-  }
-  if (json.is_open()) {
-    json << to_json(report).dump(2) << "\n";
-    json.close();
-    if (!json) throw std::runtime_error("cannot write " + options.json_file);
   }
   return 0;
 }

@@ -12,6 +12,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "process/command.hpp"
 
@@ -68,6 +69,8 @@ double lowest_text_in(const std::string& svg) {
   return lowest;
 }
 
+std::string as_text(const std::string& line) { return std::string(">").append(line).append("<"); }
+
 // What gnuplot draws as a filled shape is a bar or a mark of the key; text outside of the picture is drawn, and not seen.
 void expect_all_drawn(const std::string& chart) {
   SCOPED_TRACE(chart);
@@ -117,9 +120,9 @@ TEST(Ambench, DispatchDrawsItsFigures) {
   EXPECT_EQ(charts, 10);
   const std::string send = text_of(folder.in("plots/send.svg"));
   for (const char* column : {"poll", "thread, processor of its own", "interrupt"})
-    EXPECT_THAT(send, HasSubstr(">" + std::string(column) + "<"));
+    EXPECT_THAT(send, HasSubstr(as_text(column)));
   for (const char* line : {"only computes, a", "message every", "0.7 ms", "every 0.7 ms", "every 120 us"})
-    EXPECT_THAT(send, HasSubstr(">" + std::string(line) + "<"));
+    EXPECT_THAT(send, HasSubstr(as_text(line)));
 }
 
 TEST(Ambench, PlotsWithoutGnuplotNameThePackage) {
@@ -128,6 +131,50 @@ TEST(Ambench, PlotsWithoutGnuplotNameThePackage) {
       process_test::run({ambench, "dispatch", "--plots", folder.in("plots")}, {{"PATH=/nowhere"}, {}});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("apt-get install gnuplot-nox"));
+}
+
+int files_in(const Folder& folder) {
+  const std::filesystem::directory_iterator files(folder.in(""));
+  return static_cast<int>(std::distance(begin(files), end(files)));
+}
+
+TEST(Ambench, FailuresLeaveTheJsonOfBefore) {
+  const Folder folder;
+  const std::string json = folder.in("figures.json");
+  std::ofstream(json) << "of before";
+  const auto fails = [&](const std::vector<std::string>& command, const std::string& environment) {
+    const Outcome outcome = process_test::run(command, {{environment}, {}});
+    EXPECT_NE(outcome.exit_code, 0) << command[1];
+    EXPECT_EQ(text_of(json), "of before") << command[1];
+  };
+  fails({ambench, "dispatch", "--json", json, "--plots", folder.in("plots")}, "PATH=/nowhere");
+  fails({ambench, "pingpong", "--json", json, "--reps", "1"}, "AM_TIMEOUT=soon");
+  fails({ambench, "--json", json, "pingpong", "--reps", "0"}, "AM_X=");
+  EXPECT_EQ(files_in(folder), 1);
+}
+
+TEST(Ambench, JsonIsThereWhenAPlotFails) {
+  if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
+  const Folder folder;
+  const std::string gnuplot = folder.in("gnuplot");
+  std::ofstream(gnuplot) << "#!/bin/sh\nexit 3\n";
+  std::filesystem::permissions(gnuplot, std::filesystem::perms::owner_all);
+  const Outcome outcome = process_test::run(
+      {ambench, "dispatch", "--reps", "1", "--json", folder.in("a.json"), "--plots", folder.in("plots")},
+      {{"PATH=" + folder.in("") + ":/usr/bin:/bin"}, {}});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("gnuplot could not draw"));
+  EXPECT_EQ(nlohmann::json::parse(text_of(folder.in("a.json")))["measure"], "dispatch");
+  EXPECT_EQ(files_in(folder), 3);  // gnuplot, a.json, plots
+}
+
+TEST(Ambench, JsonThatCannotBeWrittenIsSaidAtOnce) {
+  const Folder folder;
+  for (const std::string& json : {folder.in("none/a.json"), folder.in("")}) {
+    const Outcome outcome = process_test::run({ambench, "pingpong", "--json", json});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("cannot write"));
+  }
 }
 
 }  // namespace
