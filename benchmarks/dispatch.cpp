@@ -67,36 +67,35 @@ void run_node(am::Node& node, std::span<const std::string> arguments) {
   node.barrier();
 }
 
-Figures run_arrangement(const dsp::Arrangement& arrangement, dsp::Places places) {
+Figures run_arrangement(const dsp::Placed& placed) {
   const Launch launch{.bound = false, .environment = {"AM_TIMEOUT=20s"}};
-  return run_job(
-             "dispatch", 2,
-             {std::string(arrangement.name), std::to_string(places.sender), std::to_string(places.receiver)},
-             launch)
+  return run_job("dispatch", 2,
+                 {std::string(placed.arrangement.name), std::to_string(placed.places.sender),
+                  std::to_string(placed.places.receiver)},
+                 launch)
       .figures();
 }
 
 Report measure_dispatch(const Options& options) {
   const CorePair cores = measuring_cores();
   const std::vector<int> cpus = core_cpus();
+  const std::vector<dsp::Placed> all = dsp::place_all(cpus);
   Report report = report_of(dispatch, options, 2);
   report.cpus = {cores.first, cores.second};
   Series series;
   Progress progress("dispatch", options.repetitions);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     progress.step();
-    for (const dsp::Arrangement& arrangement : dsp::arrangements) {
-      if (!dsp::possible(arrangement, cpus)) continue;
-      const dsp::Places places = dsp::places_for(arrangement, cpus);
-      for (const auto& [name, value] : run_arrangement(arrangement, places))
-        series.add(std::string(arrangement.name) + "/" + name, value);
+    for (const dsp::Placed& placed : all) {
+      for (const auto& [name, value] : run_arrangement(placed))
+        series.add(std::string(placed.arrangement.name) + "/" + name, value);
     }
     series.add("limit/signal_ns", signal_ns(cores));
   }
   if (cpus.size() == 2)
     report.remarks.push_back(
         "two processors: beside a handler thread with its own, both nodes share the other");
-  dsp::add_rows(report, series);
+  dsp::add_rows(report, series, all);
   dsp::add_charts(report, series);
   return report;
 }

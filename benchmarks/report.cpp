@@ -49,13 +49,7 @@ void print_head(std::ostream& out, const Report& report) {
       << machine.compiler << ", " << machine.build_type << " build\n";
   for (const std::string& peer : report.peers) out << "  compared with " << peer << "\n";
   for (const std::string& remark : report.remarks) out << "  " << remark << "\n";
-  if (!machine.optimized)
-    out << "  WARNING: a debug or instrumented build: the figures say nothing about libam\n";
-  if (!report.pinned()) out << "  WARNING: not pinned: nodes wandered between cores while they were timed\n";
-  if (report.oversubscribed()) {
-    out << "  WARNING: oversubscribed: " << report.nodes << " nodes on " << machine.cores
-        << " cores; where more of them run than there are cores, the scheduler is timed too\n";
-  }
+  for (const std::string& warning : report.warnings()) out << "  WARNING: " << warning << "\n";
 }
 
 }  // namespace
@@ -84,6 +78,17 @@ Row& Row::note(const std::string& name, const std::string& label, const std::str
 }
 
 bool Report::pinned() const { return !cpus.empty() && std::find(cpus.begin(), cpus.end(), -1) == cpus.end(); }
+
+std::vector<std::string> Report::warnings() const {
+  std::vector<std::string> all;
+  if (!machine.optimized)
+    all.emplace_back("a debug or instrumented build: the figures say nothing about libam");
+  if (!pinned()) all.emplace_back("not pinned: nodes wandered between cores while they were timed");
+  if (oversubscribed())
+    all.push_back("oversubscribed: " + std::to_string(nodes) + " nodes on " + std::to_string(machine.cores) +
+                  " cores; where more of them run than there are cores, the scheduler is timed too");
+  return all;
+}
 
 void print_table(std::ostream& out, const Report& report) {
   print_head(out, report);
@@ -116,6 +121,10 @@ void print_markdown(std::ostream& out, const Report& report) {
   const Machine& machine = report.machine;
   out << "`ambench " << report.measure << " --reps " << report.repetitions << " --markdown`: " << machine.cpu
       << ", " << machine.cores << " cores, " << machine.kernel << ", " << machine.compiler << ".\n";
+  const std::vector<std::string> warnings = report.warnings();
+  if (!report.remarks.empty() || !warnings.empty()) out << "\n";
+  for (const std::string& remark : report.remarks) out << "- " << remark << "\n";
+  for (const std::string& warning : warnings) out << "- **Warning**: " << warning << "\n";
   for (const Chart& chart : report.charts) print_markdown(out, chart);
 }
 
@@ -136,6 +145,8 @@ nlohmann::ordered_json to_json(const Report& report) {
                      {"oversubscribed", report.oversubscribed()},
                      {"repetitions", report.repetitions},
                      {"peers", report.peers}};
+  json["remarks"] = report.remarks;
+  json["warnings"] = report.warnings();
   json["rows"] = Json::array();
   for (const Row& row : report.rows) {
     Json object = Json::object();

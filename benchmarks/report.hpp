@@ -1,4 +1,5 @@
-// The result of a measure, and its two forms: a table for people and the JSON of design.md section 14.
+// The result of a measure, and its forms: a table for people, tables in markdown, and JSON. What makes its figures valid, or
+// not, is in each.
 
 #pragma once
 
@@ -58,6 +59,7 @@ struct Report {
 
   [[nodiscard]] bool pinned() const;
   [[nodiscard]] bool oversubscribed() const { return nodes > machine.cores; }
+  [[nodiscard]] std::vector<std::string> warnings() const;  // of figures that say little about libam
 };
 
 // The unit that a figure's name ends in, as the table prints it. Throws std::logic_error for a name without

@@ -11,14 +11,16 @@ const Arrangement& arrangement_named(std::string_view name) {
   throw std::runtime_error("no such arrangement: " + std::string(name));
 }
 
-Places places_for(const Arrangement& arrangement, std::span<const int> cpus) {
-  if (arrangement.own_processor && cpus.size() == 2) return {cpus[0], cpus[0]};
-  return {cpus[0], cpus[1]};
-}
-
-bool possible(const Arrangement& arrangement, std::span<const int> cpus) {
-  const bool thread_shares = arrangement.mode == am::Dispatch::thread && !arrangement.own_processor;
-  return !thread_shares || cpus.size() == 2;
+std::vector<Placed> place_all(std::span<const int> cpus) {
+  const bool crowded = cpus.size() == 2;
+  std::vector<Placed> all;
+  for (const Arrangement& arrangement : arrangements) {
+    const bool thread_shares = arrangement.mode == am::Dispatch::thread && !arrangement.own_processor;
+    if (thread_shares && !crowded) continue;
+    const bool nodes_share = arrangement.own_processor && crowded;
+    all.push_back({arrangement, {cpus[0], cpus[nodes_share ? 0 : 1]}});
+  }
+  return all;
 }
 
 bool makes_sense(const Arrangement& arrangement, bool shared, const Scenario& scenario) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ambench::dispatching {
 
@@ -38,10 +39,14 @@ struct Places {
   [[nodiscard]] bool shared() const { return sender == receiver; }
 };
 
-// On the processors of this process's share of the machine. Without `own_processor` every processor has a node only where
-// there are two: elsewhere that arrangement cannot be had (possible).
-Places places_for(const Arrangement& arrangement, std::span<const int> cpus);
-bool possible(const Arrangement& arrangement, std::span<const int> cpus);
+struct Placed {
+  const Arrangement& arrangement;
+  Places places;
+};
+
+// The arrangements that can be had on the processors of this process's share of the machine, at least two. A handler thread
+// shares a processor only where each has a node: where there are two.
+std::vector<Placed> place_all(std::span<const int> cpus);
 
 enum class Program { waits, polls_every, computes, sleeps };
 

@@ -21,10 +21,11 @@ std::string in(const Arrangement& arrangement, std::string_view name) {
   return std::string(arrangement.name) + "/" + std::string(name);
 }
 
-Row& row_of(Report& report, const Arrangement& arrangement, const std::string& what,
-            const std::string& title) {
+Row& row_of(Report& report, const Placed& placed, const std::string& what, const std::string& title) {
+  const Arrangement& arrangement = placed.arrangement;
   Row& row = report.rows.emplace_back(std::string(arrangement.label) + ": " + title);
   row.key("dispatch", to_string(arrangement.mode)).key("arrangement", arrangement.name).key("what", what);
+  row.key("sender_cpu", placed.places.sender).key("receiver_cpu", placed.places.receiver);
   return row;
 }
 
@@ -34,11 +35,10 @@ void add_limit(Row& row, const std::vector<double>& own, const std::vector<doubl
   row.figure("to_" + name + "_ratio", "  libam / " + label, ratios(own, limit));
 }
 
-void add_scenario(Report& report, const Series& series, const Arrangement& arrangement,
-                  const Scenario& scenario) {
+void add_scenario(Report& report, const Series& series, const Placed& placed, const Scenario& scenario) {
+  const Arrangement& arrangement = placed.arrangement;
   const std::string prefix = in(arrangement, scenario.name) + "/";
-  Row& row =
-      row_of(report, arrangement, std::string(scenario.name), "receiver " + std::string(scenario.label));
+  Row& row = row_of(report, placed, std::string(scenario.name), "receiver " + std::string(scenario.label));
   if (!series.has(prefix + "one_way_ns")) {
     const bool told = arrangement.mode != am::Dispatch::poll;
     row.note("one_way", "send to handler",
@@ -62,11 +62,12 @@ void add_scenario(Report& report, const Series& series, const Arrangement& arran
   }
 }
 
-void add_costs(Report& report, const Series& series, const Arrangement& arrangement) {
+void add_costs(Report& report, const Series& series, const Placed& placed) {
+  const Arrangement& arrangement = placed.arrangement;
   const auto at = [&](const char* name) -> const std::vector<double>& {
     return series.at(in(arrangement, name));
   };
-  Row& steady = row_of(report, arrangement, "occupancy", "a message every 20 us while it computes");
+  Row& steady = row_of(report, placed, "occupancy", "a message every 20 us while it computes");
   steady.figure("displaced_ns", "computation displaced, per message", at("steady/displaced_ns"));
   if (arrangement.mode == am::Dispatch::poll)
     steady.figure("polling_share_ratio", "empty polls every 1 us: added to computation",
@@ -77,13 +78,13 @@ void add_costs(Report& report, const Series& series, const Arrangement& arrangem
   if (arrangement.mode == am::Dispatch::interrupt)
     steady.figure("interrupts_per_message_ratio", "signals per message",
                   at("steady/interrupts_per_message_ratio"));
-  Row& many = row_of(report, arrangement, "burst", "1000 requests in a burst");
+  Row& many = row_of(report, placed, "burst", "1000 requests in a burst");
   many.figure("each_ns", "per message", at("burst/each_ns"));
   if (arrangement.mode == am::Dispatch::interrupt)
     many.figure("burst_signals", "signals", at("burst/signals"));
-  Row& section = row_of(report, arrangement, "critical_section", "critical section, nothing comes");
+  Row& section = row_of(report, placed, "critical_section", "critical section, nothing comes");
   section.figure("critical_section_ns", "entered and left", at("critical_section/each_ns"));
-  Row& timelets = row_of(report, arrangement, "timelet", "timelet in 1 ms: how late");
+  Row& timelets = row_of(report, placed, "timelet", "timelet in 1 ms: how late");
   const bool polls = arrangement.mode == am::Dispatch::poll;
   timelets.figure("computing_late_ns", polls ? "polls every 1 us" : "computes",
                   at("timelet_computes/late_ns"));
@@ -138,11 +139,10 @@ void add_limits_chart(Report& report, const Series& series) {
 
 }  // namespace
 
-void add_rows(Report& report, const Series& series) {
-  for (const Arrangement& arrangement : arrangements) {
-    if (!series.has(in(arrangement, "burst/each_ns"))) continue;
-    for (const Scenario& scenario : scenarios) add_scenario(report, series, arrangement, scenario);
-    add_costs(report, series, arrangement);
+void add_rows(Report& report, const Series& series, std::span<const Placed> all) {
+  for (const Placed& placed : all) {
+    for (const Scenario& scenario : scenarios) add_scenario(report, series, placed, scenario);
+    add_costs(report, series, placed);
   }
 }
 

@@ -98,6 +98,10 @@ TEST(Ambench, DispatchMeasuresEveryMode) {
   const auto json = nlohmann::json::parse(text_of(folder.in("dispatch.json")));
   EXPECT_EQ(json["measure"], "dispatch");
   for (const auto& row : json["rows"]) {
+    EXPECT_TRUE(row["sender_cpu"].is_number_integer() && row["receiver_cpu"].is_number_integer()) << row;
+    if (row["arrangement"] != "thread") {
+      EXPECT_NE(row["sender_cpu"], row["receiver_cpu"]) << row;
+    }
     if (row["arrangement"] != "interrupt" || row["what"] != "burst") continue;
     EXPECT_GE(row["burst_signals"]["max"], 1);
   }
@@ -107,10 +111,14 @@ TEST(Ambench, DispatchDrawsItsFigures) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
   if (process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code != 0) GTEST_SKIP() << "takes gnuplot";
   const Folder folder;
-  const Outcome outcome =
-      process_test::run({ambench, "dispatch", "--reps", "1", "--markdown", "--plots", folder.in("plots")});
+  const Outcome outcome = process_test::run({ambench, "dispatch", "--reps", "1", "--markdown", "--plots",
+                                             folder.in("plots"), "--json", folder.in("dispatch.json")});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("| only computes |"));
+  const auto json = nlohmann::json::parse(text_of(folder.in("dispatch.json")));
+  for (const std::string kind : {"remarks", "warnings"}) {
+    for (const std::string text : json[kind]) EXPECT_THAT(outcome.out, HasSubstr(text));
+  }
   int charts = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder.in("plots"))) {
     if (file.path().extension() != ".gnuplot") continue;
@@ -123,6 +131,27 @@ TEST(Ambench, DispatchDrawsItsFigures) {
     EXPECT_THAT(send, HasSubstr(as_text(column)));
   for (const char* line : {"only computes, a", "message every", "0.7 ms", "every 0.7 ms", "every 120 us"})
     EXPECT_THAT(send, HasSubstr(as_text(line)));
+}
+
+// The first processor that this one may run on, alone.
+void be_on_one_cpu() {
+  cpu_set_t set;
+  sched_getaffinity(0, sizeof set, &set);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &set)) ++cpu;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+TEST(Ambench, WarningsAreInTheJsonToo) {
+  const Folder folder;
+  const std::string json = folder.in("memory.json");
+  const Outcome outcome =
+      process_test::run({ambench, "memory", "-n", "2", "--reps", "1", "--json", json}, {{}, be_on_one_cpu});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("WARNING: oversubscribed: 2 nodes on 1 cores"));
+  EXPECT_THAT(nlohmann::json::parse(text_of(json))["warnings"].dump(), HasSubstr("oversubscribed: 2 nodes"));
 }
 
 TEST(Ambench, PlotsWithoutGnuplotNameThePackage) {
