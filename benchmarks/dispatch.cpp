@@ -77,9 +77,9 @@ Figures run_arrangement(const dsp::Placed& placed) {
 }
 
 Report measure_dispatch(const Options& options) {
-  const CorePair cores = measuring_cores();
-  const std::vector<int> cpus = core_cpus();
-  const std::vector<dsp::Placed> all = dsp::place_all(cpus);
+  const CorePair cores = measuring_cores(dispatch.name);
+  const std::size_t cores_in_all = machine_cores();
+  const std::vector<dsp::Placed> all = dsp::place_all(cores, cores_in_all);
   Report report = report_of(dispatch, options, 2);
   report.cpus = {cores.first, cores.second};
   Series series;
@@ -92,7 +92,7 @@ Report measure_dispatch(const Options& options) {
     }
     series.add("limit/signal_ns", signal_ns(cores));
   }
-  if (cpus.size() == 2)
+  if (cores_in_all == 2)
     report.remarks.push_back(
         "two processors: beside a handler thread with its own, both nodes share the other");
   dsp::add_rows(report, series, all);

@@ -22,7 +22,7 @@ std::string copy_of(std::size_t bytes) { return std::to_string(bytes) + "/copy_g
 std::string fresh_copy_of(std::size_t bytes) { return std::to_string(bytes) + "/copy_fresh_gb_per_s"; }
 
 Report measure_limits(const Options& options) {
-  const CorePair cores = measuring_cores();
+  const CorePair cores = measuring_cores(limits.name);
   Report report = report_of(limits, options, 2);
   report.transport = "none";
   report.cpus = {cores.first, cores.second};

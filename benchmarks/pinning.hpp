@@ -3,13 +3,18 @@
 
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace ambench {
 
-// The first processor of each core that this process may use, in hwloc's order; never empty. It is the order
+// The first processor, of those in the mask of this process (taskset), of each core, in hwloc's order; never empty. It is the order
 // in which amrun --bind core and mpirun --bind-to core place nodes.
 std::vector<int> core_cpus();
+
+// How many cores the machine, or the container, has. Handler threads may run on all of them, also where the mask of this
+// process (taskset) holds fewer.
+std::size_t machine_cores();
 
 // How many processors this process may use.
 int usable_cpus();

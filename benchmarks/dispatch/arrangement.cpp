@@ -11,14 +11,14 @@ const Arrangement& arrangement_named(std::string_view name) {
   throw std::runtime_error("no such arrangement: " + std::string(name));
 }
 
-std::vector<Placed> place_all(std::span<const int> cpus) {
-  const bool crowded = cpus.size() == 2;
+std::vector<Placed> place_all(CorePair cores, std::size_t machine_cores) {
+  const bool crowded = machine_cores == 2;
   std::vector<Placed> all;
   for (const Arrangement& arrangement : arrangements) {
     const bool thread_shares = arrangement.mode == am::Dispatch::thread && !arrangement.own_processor;
     if (thread_shares && !crowded) continue;
     const bool nodes_share = arrangement.own_processor && crowded;
-    all.push_back({arrangement, {cpus[0], cpus[nodes_share ? 0 : 1]}});
+    all.push_back({arrangement, {cores.first, nodes_share ? cores.first : cores.second}});
   }
   return all;
 }

@@ -6,10 +6,12 @@
 #include <am/types.hpp>
 
 #include <array>
-#include <span>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "limits/pair.hpp"
 
 namespace ambench::dispatching {
 
@@ -44,9 +46,9 @@ struct Placed {
   Places places;
 };
 
-// The arrangements that can be had on the processors of this process's share of the machine, at least two. A handler thread
-// shares a processor only where each has a node: where there are two.
-std::vector<Placed> place_all(std::span<const int> cpus);
+// The arrangements that can be had with the nodes on `cores`. A handler thread shares a processor only where each has a node:
+// in a machine of two cores.
+std::vector<Placed> place_all(CorePair cores, std::size_t machine_cores);
 
 enum class Program { waits, polls_every, computes, sleeps };
 

@@ -60,9 +60,11 @@ pid_t start_pinned(int cpu, const std::function<void()>& body) {
 
 }  // namespace
 
-CorePair measuring_cores() {
+CorePair measuring_cores(const std::string& measure) {
   const std::vector<int> cpus = core_cpus();
-  if (cpus.size() < 2) throw std::runtime_error("this takes two cores, and ambench may use only one");
+  if (cpus.size() < 2)
+    throw std::runtime_error(measure + " takes two cores, and ambench may use only one: that of processor " +
+                             std::to_string(cpus.front()));
   return {cpus[0], cpus[1]};
 }
 

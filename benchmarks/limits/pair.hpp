@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 
 namespace ambench {
 
@@ -15,8 +16,8 @@ struct CorePair {
 };
 
 // The first two cores of this process's share of the machine. Throws std::runtime_error where it has only
-// one: two processes that spin on one core measure the scheduler, and that slowly.
-CorePair measuring_cores();
+// one, with `measure` in it: two processes that spin on one core measure the scheduler, and that slowly.
+CorePair measuring_cores(const std::string& measure);
 
 // Runs `first` and `second` at the same time, each in a new process, on `cores`, over `bytes` of zeroed,
 // touched memory; gives back what `first` returned. Throws std::runtime_error when one of them dies or takes

@@ -144,6 +144,12 @@ void be_on_one_cpu() {
   sched_setaffinity(0, sizeof set, &set);
 }
 
+TEST(Ambench, DispatchOnOneProcessorSaysThatItTakesTwo) {
+  const Outcome outcome = process_test::run({ambench, "dispatch", "--reps", "1"}, {{}, be_on_one_cpu});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("dispatch takes two cores"));
+}
+
 TEST(Ambench, WarningsAreInTheJsonToo) {
   const Folder folder;
   const std::string json = folder.in("memory.json");
