@@ -24,8 +24,7 @@ std::vector<Placed> place_all(CorePair cores, std::size_t machine_cores) {
 }
 
 bool makes_sense(const Arrangement& arrangement, bool shared, const Scenario& scenario) {
-  const bool waits = scenario.program == Program::waits || scenario.program == Program::sleeps;
-  if (waits && shared) return false;
+  if (shared && scenario.program != Program::computes) return false;
   return arrangement.mode != am::Dispatch::poll || scenario.program != Program::computes;
 }
 

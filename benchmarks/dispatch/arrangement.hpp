@@ -72,8 +72,8 @@ inline constexpr std::array<Scenario, 6> scenarios{{
     {"sleeps", "sleeps in a wait, a message every 0.7 ms", Program::sleeps, 0, seldom_us, seldom_us},
 }};
 
-// Who polls and never computes has nothing to say where it has to share the sender's processor; who only computes is
-// never told in the polling mode.
+// Where the receiver has to share the sender's processor it does not run while the sender samples: only what a program
+// that never polls leaves to its handler thread is measured there. Who only computes is never told in the polling mode.
 bool makes_sense(const Arrangement& arrangement, bool shared, const Scenario& scenario);
 
 }  // namespace ambench::dispatching
