@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/pace.hpp"
 #include "dispatch/state.hpp"
 #include "gap.hpp"
 #include "job.hpp"
@@ -38,14 +39,14 @@ class Sender {
   void pace(bool sending) {
     state_.told = false;
     node_.barrier();
-    Gap gap(steady_gap_us * 1e3, steady_gap_us * 1e3);
+    Pace pace(steady_period_us * 1e3);
     const double end = now_ns() + patience_ns;
     while (!state_.told) {
       if (sending) node_.request<&State::take>(1, ticks());
       if (roles_.places.shared()) {
-        nap();
+        pace.sleep_to_next();
       } else {
-        gap.pause(spin_pause);
+        pace.spin_to_next();
       }
       node_.poll();
       if (now_ns() > end) throw std::runtime_error("dispatch: the receiver's computation does not end");
@@ -134,7 +135,7 @@ class Sender {
   }
 
   static void nap() {
-    constexpr timespec length{0, static_cast<long>(steady_gap_us * 1e3)};
+    constexpr timespec length{0, 20'000};
     nanosleep(&length, nullptr);
   }
 
