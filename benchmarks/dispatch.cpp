@@ -10,9 +10,11 @@
 
 #include <am/am.hpp>
 
+#include <charconv>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "dispatch/figures.hpp"
@@ -35,9 +37,20 @@ struct Arguments {
   dsp::Places places;
 };
 
+[[noreturn]] void refuse() { throw UsageError("dispatch: run it as ambench dispatch"); }
+
+int cpu_from(const std::string& text) {
+  int cpu = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), cpu);
+  if (error != std::errc() || rest != text.data() + text.size()) refuse();
+  return cpu;
+}
+
 Arguments read(std::span<const std::string> arguments) {
-  if (arguments.size() != 3) throw std::runtime_error("dispatch: run it as ambench dispatch");
-  return {dsp::arrangement_named(arguments[0]), {std::stoi(arguments[1]), std::stoi(arguments[2])}};
+  if (arguments.size() != 3) refuse();
+  const dsp::Arrangement* const arrangement = dsp::arrangement_named(arguments[0]);
+  if (arrangement == nullptr) refuse();
+  return {*arrangement, {cpu_from(arguments[1]), cpu_from(arguments[2])}};
 }
 
 // The nodes bind themselves, before they join: two of them to one processor is what amrun does not do.

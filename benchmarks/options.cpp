@@ -17,6 +17,14 @@ namespace {
 constexpr int max_repetitions = 10'000;
 constexpr int max_nodes = 4096;
 
+// What getopt gives for a long option: no character, so that what was typed can be told.
+enum LongOption : int { json = 256, plots, markdown, compare, reps, nodes, help };
+
+std::string name_of_file(const std::string& option, const std::string& text) {
+  if (text.empty()) throw UsageError(option + " takes a name, which is empty here");
+  return text;
+}
+
 int number(const std::string& option, std::string_view text, int least, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -58,48 +66,55 @@ void check(const Options& options) {
     throw UsageError(name + " draws no charts: neither --plots nor --markdown");
 }
 
+// `option` is what getopt found wrong, `argument` the last that it took.
+std::string complaint(int option, const std::string& argument) {
+  if (option >= LongOption::json)
+    return "'" + argument + "': " + argument.substr(0, argument.find('=')) + " takes no value";
+  return "unknown option '" + (option != 0 ? std::string{'-', static_cast<char>(option)} : argument) + "'";
+}
+
 }  // namespace
 
 Options parse_options(int argc, char** argv, std::span<const Measure* const> measures) {
-  const std::array<option, 8> known{{{"json", required_argument, nullptr, 'j'},
-                                     {"plots", required_argument, nullptr, 'p'},
-                                     {"markdown", no_argument, nullptr, 'm'},
-                                     {"compare", no_argument, nullptr, 'c'},
-                                     {"reps", required_argument, nullptr, 'r'},
-                                     {"nodes", required_argument, nullptr, 'n'},
-                                     {"help", no_argument, nullptr, 'h'},
+  const std::array<option, 8> known{{{"json", required_argument, nullptr, LongOption::json},
+                                     {"plots", required_argument, nullptr, LongOption::plots},
+                                     {"markdown", no_argument, nullptr, LongOption::markdown},
+                                     {"compare", no_argument, nullptr, LongOption::compare},
+                                     {"reps", required_argument, nullptr, LongOption::reps},
+                                     {"nodes", required_argument, nullptr, LongOption::nodes},
+                                     {"help", no_argument, nullptr, LongOption::help},
                                      {nullptr, 0, nullptr, 0}}};
   Options options;
   opterr = 0;
   for (;;) {
     switch (getopt_long(argc, argv, ":n:h", known.data(), nullptr)) {
-      case 'j':
-        options.json_file = optarg;
+      case LongOption::json:
+        options.json_file = name_of_file("--json", optarg);
         break;
-      case 'p':
-        options.plots_folder = optarg;
+      case LongOption::plots:
+        options.plots_folder = name_of_file("--plots", optarg);
         break;
-      case 'm':
+      case LongOption::markdown:
         options.markdown = true;
         break;
-      case 'c':
+      case LongOption::compare:
         options.compare = true;
         break;
-      case 'r':
+      case LongOption::reps:
         options.repetitions = number("--reps", optarg, 1, max_repetitions);
         break;
       case 'n':
+      case LongOption::nodes:
         options.nodes = number("-n", optarg, 1, max_nodes);
         break;
       case 'h':
+      case LongOption::help:
         options.help = true;
         return options;
       case ':':
         throw UsageError(std::string(argv[optind - 1]) + " needs a value");
       case '?':
-        throw UsageError("unknown option '" +
-                         (optopt != 0 ? std::string("-") + static_cast<char>(optopt) : argv[optind - 1]) +
-                         "'");
+        throw UsageError(complaint(optopt, argv[optind - 1]));
       default:
         if (optind >= argc) throw UsageError("which measure? There are:\n" + list_of(measures));
         options.measure = find_measure(argv[optind], measures);

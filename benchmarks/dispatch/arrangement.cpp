@@ -1,14 +1,12 @@
 #include "dispatch/arrangement.hpp"
 
-#include <stdexcept>
+#include <algorithm>
 
 namespace ambench::dispatching {
 
-const Arrangement& arrangement_named(std::string_view name) {
-  for (const Arrangement& arrangement : arrangements) {
-    if (arrangement.name == name) return arrangement;
-  }
-  throw std::runtime_error("no such arrangement: " + std::string(name));
+const Arrangement* arrangement_named(std::string_view name) {
+  const auto* const found = std::ranges::find(arrangements, name, &Arrangement::name);
+  return found != arrangements.end() ? found : nullptr;
 }
 
 std::vector<Placed> place_all(CorePair cores, std::size_t machine_cores) {

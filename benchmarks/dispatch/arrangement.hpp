@@ -30,8 +30,8 @@ inline constexpr std::array<Arrangement, 4> arrangements{{
     {"interrupt", "interrupt", am::Dispatch::interrupt, false},
 }};
 
-// Throws std::runtime_error.
-const Arrangement& arrangement_named(std::string_view name);
+// nullptr where there is none.
+const Arrangement* arrangement_named(std::string_view name);
 
 // Where a job's nodes run. The handler thread takes a processor on which no node does; with two in all, both nodes share
 // the first, so that the second is free.

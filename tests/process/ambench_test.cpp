@@ -163,6 +163,31 @@ TEST(Ambench, WarningsAreInTheJsonToo) {
   EXPECT_THAT(nlohmann::json::parse(text_of(json))["warnings"].dump(), HasSubstr("oversubscribed: 2 nodes"));
 }
 
+TEST(Ambench, WrongUseIsNamedAsTyped) {
+  const auto complaint = [](const std::vector<std::string>& arguments) {
+    std::vector<std::string> command{ambench};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = process_test::run(command);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(complaint({"dispatch", "--plots", ""}), HasSubstr("--plots takes a name"));
+  EXPECT_THAT(complaint({"dispatch", "--json="}), HasSubstr("--json takes a name"));
+  EXPECT_THAT(complaint({"dispatch", "--markdown=yes"}),
+              HasSubstr("'--markdown=yes': --markdown takes no value"));
+  EXPECT_THAT(complaint({"--mark=yes", "dispatch"}), HasSubstr("'--mark=yes': --mark takes no value"));
+  EXPECT_THAT(complaint({"--help=me"}), HasSubstr("--help takes no value"));
+  EXPECT_THAT(complaint({"dispatch", "--fast"}), HasSubstr("unknown option '--fast'"));
+  EXPECT_THAT(complaint({"dispatch", "-m"}), HasSubstr("unknown option '-m'"));
+  EXPECT_THAT(complaint({"dispatch", "--reps"}), HasSubstr("--reps needs a value"));
+  for (const std::vector<std::string>& rest :
+       {std::vector<std::string>{"poll", "a", "b"}, {"poll", "0", "1x"}, {"pole", "0", "1"}, {"poll"}}) {
+    std::vector<std::string> child{"--child", "dispatch"};
+    child.insert(child.end(), rest.begin(), rest.end());
+    EXPECT_THAT(complaint(child), HasSubstr("run it as ambench dispatch"));
+  }
+}
+
 TEST(Ambench, PlotsWithoutGnuplotNameThePackage) {
   const Folder folder;
   const Outcome outcome =
