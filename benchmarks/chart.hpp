@@ -20,7 +20,7 @@ struct Chart {
 
   std::string name;  // of its file; empty: a table only
   std::string title;
-  std::string unit;  // "ns", "x", "signals"
+  std::string unit;  // "ns", "x", "%", "signals"
   bool logarithmic = false;
   std::vector<std::string> columns;
   std::vector<Row> rows;

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<std::string_view, const char*>, 10> units{{{"_ns", "ns"},
+constexpr std::array<std::pair<std::string_view, const char*>, 11> units{{{"_ns", "ns"},
                                                                           {"_us", "us"},
                                                                           {"_ms", "ms"},
                                                                           {"_cycles", "cycles"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 10> units{{{"_ns"
                                                                           {"_kib", "KiB"},
                                                                           {"_bytes", "bytes"},
                                                                           {"_ratio", "x"},
+                                                                          {"_percent", "%"},
                                                                           {"_signals", "signals"}}};
 
 std::string padded_right(const std::string& text, std::size_t width) {

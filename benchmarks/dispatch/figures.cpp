@@ -70,8 +70,8 @@ void add_costs(Report& report, const Series& series, const Placed& placed) {
   Row& steady = row_of(report, placed, "occupancy", "a message every 20 us while it computes");
   steady.figure("displaced_ns", "computation displaced, per message", at("steady/displaced_ns"));
   if (arrangement.mode == am::Dispatch::poll)
-    steady.figure("polling_share_ratio", "empty polls every 1 us: added to computation",
-                  at("steady/polling_share_ratio"));
+    steady.figure("polling_share_percent", "empty polls every 1 us: added to computation",
+                  at("steady/polling_share_percent"));
   if (arrangement.mode == am::Dispatch::thread)
     steady.figure("handler_thread_ns", "handler thread's processor time, per message",
                   at("steady/handler_thread_ns"));
@@ -163,6 +163,8 @@ void add_charts(Report& report, const Series& series) {
       chart_of("occupancy", "What a message takes, one every 20 us while the receiver computes", "ns");
   add_row(occupancy, series, "computation displaced", "steady/displaced_ns");
   add_row(occupancy, series, "processor time of the handler thread", "steady/handler_thread_ns");
+  Chart polls = chart_of("polling_share", "What empty polls add to the time of a computation", "%");
+  add_row(polls, series, "a poll every 1 us", "steady/polling_share_percent");
   Chart burst =
       chart_of("burst", "1000 requests in a burst, while the receiver computes (poll: polls)", "ns");
   add_row(burst, series, "per message", "burst/each_ns");
@@ -176,7 +178,8 @@ void add_charts(Report& report, const Series& series) {
   add_row(timelets, series, "computes, 19 of 20 are below", "timelet_computes/late_high_ns");
   add_row(timelets, series, "sleeps in a wait", "timelet_sleeps/late_ns");
   add_row(timelets, series, "sleeps in a wait, 19 of 20 are below", "timelet_sleeps/late_high_ns");
-  for (Chart* chart : {&one_way, &high, &send, &round, &occupancy, &burst, &signals, &section, &timelets})
+  for (Chart* chart :
+       {&one_way, &high, &send, &round, &occupancy, &polls, &burst, &signals, &section, &timelets})
     report.charts.push_back(std::move(*chart));
   add_limits_chart(report, series);
 }

@@ -224,7 +224,7 @@ class Receiver {
     std::vector<double> each;
     for (const double end = now_ns() + min_time_ns; now_ns() < end;)
       each.push_back(batch_ns(true) / batch_ns(false));
-    say_figure("steady/polling_share_ratio", median_of(std::move(each)) - 1);
+    say_figure("steady/polling_share_percent", (median_of(std::move(each)) - 1) * 100);
   }
 
   const Roles& roles_;
