@@ -20,7 +20,6 @@
 #include "job.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
-#include "progress.hpp"
 #include "timing.hpp"
 
 namespace ambench {
@@ -181,14 +180,7 @@ void run_node(am::Node& node, std::span<const std::string>) {
 
 Report measure_bulk(const Options& options) {
   Report report = report_of(bulk, options, 2);
-  Series series;
-  Progress progress("bulk", options.repetitions);
-  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
-    progress.step();
-    const Finished job = run_job("bulk", 2);
-    report.cpus = job.cpus();
-    series.add(job.figures());
-  }
+  const Series series = measure_pairs(bulk, options, report);
   Row& words = report.rows.emplace_back("8 bytes, blocking, peer idle");
   words.key("bytes", 8);
   words.figure("put_ns", "put", series.at("8/put_ns")).figure("get_ns", "get", series.at("8/get_ns"));

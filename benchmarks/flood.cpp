@@ -12,7 +12,6 @@
 #include "limits/ring_limit.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
-#include "progress.hpp"
 #include "timing.hpp"
 
 namespace ambench {
@@ -74,27 +73,23 @@ void run_node(am::Node& node, std::span<const std::string>) {
   node.barrier();
 }
 
+void ask_peers(Peers& peers, CorePair cores, Series& series) {
+  peers.with_openmpi([&](const OpenMpi& openmpi) {
+    series.add("openmpi_rate_million_per_s", openmpi.run("flood", 2).figures().at("rate_million_per_s"));
+  });
+  peers.with_ucx([&](const Ucx& ucx) {
+    series.add("ucx_uct_am_rate_million_per_s", ucx.uct_am_million_per_s(cores));
+    series.add("ucx_tag_rate_million_per_s", ucx.ucp_tag_million_per_s(cores));
+  });
+}
+
 Report measure_flood(const Options& options) {
   Report report = report_of(flood, options, 2);
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody);
-  Series series;
-  Progress progress("flood", options.repetitions);
-  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
-    progress.step();
-    const Finished job = run_job("flood", 2);
-    report.cpus = job.cpus();
-    series.add(job.figures());
-    const std::optional<CorePair> cores = cores_of(job);
-    if (!cores) continue;
-    series.add("limit_rate_million_per_s", ring_million_per_s(*cores));
-    peers.with_openmpi([&](const OpenMpi& openmpi) {
-      series.add("openmpi_rate_million_per_s", openmpi.run("flood", 2).figures().at("rate_million_per_s"));
-    });
-    peers.with_ucx([&](const Ucx& ucx) {
-      series.add("ucx_uct_am_rate_million_per_s", ucx.uct_am_million_per_s(*cores));
-      series.add("ucx_tag_rate_million_per_s", ucx.ucp_tag_million_per_s(*cores));
-    });
-  }
+  const Series series = measure_pairs(flood, options, report, [&](CorePair cores, Series& beside) {
+    beside.add("limit_rate_million_per_s", ring_million_per_s(cores));
+    ask_peers(peers, cores, beside);
+  });
   peers.describe(report);
   Row& row = report.rows.emplace_back("8 bytes, one way");
   row.key("bytes", 8);

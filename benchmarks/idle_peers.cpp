@@ -42,21 +42,15 @@ double half_rtt_ns(am::Node& node, State& state) {
 
 void run_node(am::Node& node, std::span<const std::string>) {
   State state;
-  if (node.id() > 1) {
-    sleep_connected(node);
-  } else {
-    node.attach(state);
-    say_place(node);
-    let_others_sleep(node);
-    if (node.id() == 0) {
-      say_figure("half_rtt_ns", half_rtt_ns(node, state));
-      node.request<&State::stop>(1);
-      wake_others(node);
-    } else {
-      while (!state.stopped) node.poll();
-    }
-  }
-  node.barrier();
+  node.attach(state);
+  const auto measure = [&] {
+    say_figure("half_rtt_ns", half_rtt_ns(node, state));
+    node.request<&State::stop>(1);
+  };
+  const auto serve = [&] {
+    while (!state.stopped) node.poll();
+  };
+  run_with_others_asleep(node, measure, serve);
 }
 
 Report measure_idle_peers(const Options& options) {

@@ -2,9 +2,11 @@
 
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
+#include "limits/pair.hpp"
 #include "options.hpp"
 #include "report.hpp"
 
@@ -43,5 +45,10 @@ extern const Measure limits;
 
 // The head of a report, filled in as far as options tell.
 Report report_of(const Measure& measure, const Options& options, int nodes);
+
+// Every repetition a new job of two nodes, and right after it, on the same two cores, `beside`; the latter not where the
+// nodes were not bound to two.
+Series measure_pairs(const Measure& measure, const Options& options, Report& report,
+                     const std::function<void(CorePair, Series&)>& beside = nullptr);
 
 }  // namespace ambench

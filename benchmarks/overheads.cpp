@@ -120,27 +120,18 @@ void serve_bursts(am::Node& node, const State& state) {
 
 void run_node(am::Node& node, std::span<const std::string>) {
   State state;
-  if (node.id() > 1) {
-    sleep_connected(node);
-  } else {
-    node.attach(state);
-    say_place(node);
-    let_others_sleep(node);
-    if (node.id() == 0) {
-      Sender sender(node, state);
-      sender.say_empty_poll();
-      if (node.size() == 2) {
-        sender.say_send();
-        sender.say_dispatch();
-        sender.say_critical_section();
-      }
-      node.request<&State::stop>(1);
-      wake_others(node);
-    } else {
-      serve_bursts(node, state);
+  node.attach(state);
+  const auto measure = [&] {
+    Sender sender(node, state);
+    sender.say_empty_poll();
+    if (node.size() == 2) {
+      sender.say_send();
+      sender.say_dispatch();
+      sender.say_critical_section();
     }
-  }
-  node.barrier();
+    node.request<&State::stop>(1);
+  };
+  run_with_others_asleep(node, measure, [&] { serve_bursts(node, state); });
 }
 
 void add_row(Report& report, const Series& series, const std::string& title, int nodes,

@@ -15,7 +15,6 @@
 #include "limits/ring_limit.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
-#include "progress.hpp"
 #include "timing.hpp"
 
 namespace ambench {
@@ -110,18 +109,10 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 Report measure_pingpong(const Options& options) {
   Report report = report_of(pingpong, options, 2);
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody);
-  Series series;
-  Progress progress("pingpong", options.repetitions);
-  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
-    progress.step();
-    const Finished job = run_job("pingpong", 2);
-    report.cpus = job.cpus();
-    series.add(job.figures());
-    const std::optional<CorePair> cores = cores_of(job);
-    if (!cores) continue;
-    series.add("8/limit_half_rtt_ns", ring_half_rtt_ns(*cores));
-    ask_peers(peers, *cores, series);
-  }
+  const Series series = measure_pairs(pingpong, options, report, [&](CorePair cores, Series& beside) {
+    beside.add("8/limit_half_rtt_ns", ring_half_rtt_ns(cores));
+    ask_peers(peers, cores, beside);
+  });
   peers.describe(report);
   const bool beside_others = report.pinned();
   if (!beside_others) report.remarks.push_back(nothing_beside_unbound);

@@ -3,6 +3,7 @@
 #include <am/am.hpp>
 
 #include "clock.hpp"
+#include "job.hpp"
 
 namespace ambench {
 
@@ -21,8 +22,6 @@ struct Sleeper {
 // Runs on nodes 0 and 1 and needs nothing of their state.
 void greet(am::Request& request) { request.reply<&Sleeper::greeting>(); }
 
-}  // namespace
-
 void sleep_connected(am::Node& node) {
   Sleeper sleeper;
   node.attach(sleeper);
@@ -32,6 +31,7 @@ void sleep_connected(am::Node& node) {
   node.wait_until([&] { return sleeper.woken; });
 }
 
+// Passes the barrier of those that sleep, and gives them the time to.
 void let_others_sleep(am::Node& node) {
   node.barrier();
   if (node.size() == 2) return;
@@ -41,6 +41,25 @@ void let_others_sleep(am::Node& node) {
 
 void wake_others(am::Node& node) {
   for (am::NodeId other = 2; other < node.size(); ++other) node.request<&Sleeper::wake>(other);
+}
+
+}  // namespace
+
+void run_with_others_asleep(am::Node& node, const std::function<void()>& measuring,
+                            const std::function<void()>& serving) {
+  if (node.id() > 1) {
+    sleep_connected(node);
+  } else {
+    say_place(node);
+    let_others_sleep(node);
+    if (node.id() == 0) {
+      measuring();
+      wake_others(node);
+    } else {
+      serving();
+    }
+  }
+  node.barrier();
 }
 
 }  // namespace ambench

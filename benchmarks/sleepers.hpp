@@ -2,20 +2,17 @@
 
 #pragma once
 
+#include <functional>
+
 namespace am {
 class Node;
 }
 
 namespace ambench {
 
-// For every node but 0 and 1, in place of measuring: exchanges messages with both, passes one barrier, and
-// sleeps until woken.
-void sleep_connected(am::Node& node);
-
-// For nodes 0 and 1: passes that barrier, and gives the others the time to fall asleep.
-void let_others_sleep(am::Node& node);
-
-// For node 0.
-void wake_others(am::Node& node);
+// What a node of such a job does: node 0 runs `measuring` and node 1 `serving`, which ends when `measuring` has told it to,
+// while the others, which have exchanged messages with both, sleep.
+void run_with_others_asleep(am::Node& node, const std::function<void()>& measuring,
+                            const std::function<void()>& serving);
 
 }  // namespace ambench
