@@ -20,8 +20,6 @@
 // (Interruptible). A burst costs one signal: the alarm goes off once, and is set again when the rings are empty.
 #include <am/impl/event_lock.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -30,6 +28,7 @@
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
 #include "core/interruptible.hpp"
+#include "core/own_pid.hpp"
 
 namespace am::core {
 
@@ -84,7 +83,7 @@ void Engine::discard(std::shared_ptr<void> spent) {
 
 void Engine::attend() noexcept {
   // A child that the program forked in a critical section leaves it, but is not the node.
-  if (card().pid != getpid()) return node_->lock_.take_attention();
+  if (card().pid != own_pid()) return node_->lock_.take_attention();
   const int error = errno;  // of the program: it may be leaving operator delete (am/safe_new.hpp)
   do {
     node_->depth_ = 1;

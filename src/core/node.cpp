@@ -19,6 +19,7 @@
 #include "core/cpus.hpp"
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
+#include "core/own_pid.hpp"
 #include "transports/faults/faults.hpp"
 #include "transports/shm/clock.hpp"
 
@@ -105,7 +106,7 @@ void Engine::attach(Node& node) {
 
 void Engine::join() {
   shm::NodeCard& own = card();
-  own.pid = getpid();
+  own.pid = own_pid();
   own.tid = static_cast<std::int32_t>(syscall(SYS_gettid));
   own.has_handler_thread = settings_.dispatch == Dispatch::thread ? 1 : 0;
   own.signal = settings_.dispatch == Dispatch::interrupt ? settings_.signal : 0;

@@ -148,9 +148,17 @@ void survive(Node& node) {
   node.on_peer_death([](Node&, NodeId) {});
 }
 
-/// One dies in the middle; the survivors are told, in whatever they wait.
+struct Ends {
+  int others = 0;
+  void end(am::Request&) { ++others; }
+};
+
+/// One dies in the middle; the survivors are told, in whatever they wait. Nobody leaves before all have been told: that
+/// would be news, too.
 TEST(DeadNode, EndsBarriersAndCollectivesOfTheOthers) {
   test::Processes job(4, [](Node& node) {
+    Ends ends;
+    node.attach(ends);
     survive(node);
     node.barrier();
     if (node.id() == 3) std::raise(SIGKILL);
@@ -164,6 +172,10 @@ TEST(DeadNode, EndsBarriersAndCollectivesOfTheOthers) {
     forever([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); });
     forever([&] { node.barrier(); });
     check_throws<am::Error>([&] { node.barrier(); }, "died");
+    for (NodeId other = 0; other < 3; ++other) {
+      if (other != node.id()) check(node.request<&Ends::end>(other) == am::Status::ok, "request");
+    }
+    node.wait_until([&] { return ends.others == 2; });
   });
   job.expect_signal(3, SIGKILL);
   job.wait();
