@@ -14,16 +14,21 @@ constexpr std::size_t words = sizeof(shm::NodeCard::cpus) / sizeof(std::uint64_t
 
 }  // namespace
 
-void publish_cpus(shm::NodeCard& card) noexcept {
-  static_assert(sizeof card.cpus == sizeof(cpu_set_t));
+namespace {
+
+/// None where there are more than 1024: one machine's nodes certainly do not oversubscribe them.
+void write_cpus(std::uint64_t (&cpus)[words]) noexcept {
+  static_assert(sizeof cpus == sizeof(cpu_set_t));
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) {
-    std::memset(
-        &set, 0,
-        sizeof set);  // more than 1024 processors: certainly not oversubscribed by one machine's nodes
-  }
-  std::memcpy(card.cpus, &set, sizeof set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) std::memset(&set, 0, sizeof set);
+  std::memcpy(cpus, &set, sizeof set);
 }
+
+}  // namespace
+
+void publish_cpus(shm::NodeCard& card) noexcept { write_cpus(card.cpus); }
+
+void publish_cpus(shm::JobHeader& job) noexcept { write_cpus(job.cpus); }
 
 bool is_oversubscribed(const shm::Segment& segment, NodeId self) noexcept {
   const auto& own = segment.card(self).cpus;

@@ -13,13 +13,13 @@ namespace {
 
 using Cpus = std::bitset<1024>;
 
-Cpus cpus_of(const shm::NodeCard& card) noexcept {
+Cpus read_cpus(const std::uint64_t (&words)[16]) noexcept {
   Cpus cpus;
-  static_assert(sizeof card.cpus * 8 == 1024);
-  for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu)
-    cpus[cpu] = (card.cpus[cpu / 64] >> (cpu % 64) & 1) != 0;
+  for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu) cpus[cpu] = (words[cpu / 64] >> (cpu % 64) & 1) != 0;
   return cpus;
 }
+
+Cpus cpus_of(const shm::NodeCard& card) noexcept { return read_cpus(card.cpus); }
 
 /// The few functions of hwloc that are needed, from the library as this machine has it: only a node with a handler thread
 /// pays for loading it.
@@ -129,8 +129,10 @@ ThreadPlace place_for_thread(const shm::Segment& segment, NodeId self) {
   const bool granted = quota == 0 || quota >= wanted;
 
   const Machine machine;
+  const Cpus usable = read_cpus(segment.job().cpus);
   std::vector<Processor> free;  // on cores where no node runs, one per core
   for (const Processor& processor : machine.processors()) {
+    if (usable.any() && !usable[processor.cpu]) continue;  // taskset amrun ...
     hwloc_obj* const core = core_of(processor.object);
     const bool in_use = std::ranges::any_of(machine.processors(), [&](const Processor& other) {
       return taken[other.cpu] &&

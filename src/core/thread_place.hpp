@@ -1,4 +1,4 @@
-// Where a node's handler thread runs: next to its node, on a processor that no node of the job is bound to.
+// Where a node's handler thread runs: next to its node, on a processor of the job's that no node is bound to.
 //
 // Source of what is "next to": hwloc, which is opened when a handler thread is started; without it the thread
 // runs where its node runs.

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/cpus.hpp"
 #include "core/engine.hpp"
 #include "core/settings.hpp"
 #include "transports/faults/faults.hpp"
@@ -78,6 +79,7 @@ void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options
   if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
   if (options.dispatch) settings.dispatch = *options.dispatch;
   const std::shared_ptr<shm::Segment> segment = shm::Segment::create(n);
+  core::publish_cpus(segment->job());
   FirstFailure failure;
   Gate gate;
   std::vector<std::thread> threads;

@@ -63,6 +63,39 @@ void expect_noticed(const char* nodes, const char* mode, const char* what) {
   amrun.status();
 }
 
+cpu_set_t own_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  return set;
+}
+
+int first_of(cpu_set_t set) {
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &set)) ++cpu;
+  return cpu;
+}
+
+/// Says which processor its handler thread is bound to.
+void say_where(am::Request& request) {
+  const cpu_set_t set = own_processors();
+  amrun_test::Node::print(std::to_string(CPU_COUNT(&set)) + " from " + std::to_string(first_of(set)) + ".");
+  request.state<std::atomic<bool>>() = true;
+}
+
+int run_beside(const Arguments&) {
+  am::Options options;
+  options.dispatch = am::Dispatch::thread;
+  am::Node& node = am::start(0, nullptr, options);
+  std::atomic<bool> said{false};
+  node.attach(said);
+  node.barrier();
+  node.request<say_where>(0);
+  while (!said) {  // no library call
+  }
+  return 0;
+}
+
 // -- the tests ------------------------------------------------------------------------------------------------------------
 
 TEST(DispatchSurroundings, AHandlerThreadNoticesADeathThoughItsNodeHadWaited) {
@@ -72,6 +105,19 @@ TEST(DispatchSurroundings, AHandlerThreadNoticesADeathThoughItsNodeHadWaited) {
 // Another node notices and tells of it, in the middle of malloc.
 TEST(DispatchSurroundings, ADeathInterruptsANodeThatAllocates) {
   for (int i = 0; i < 5; ++i) expect_noticed("3", "interrupt", "allocates");
+}
+
+// taskset -c 0 amrun ...: the other processors are not for this job.
+TEST(DispatchSurroundings, AHandlerThreadStaysWhereTheJobMayRun) {
+  const int cpu = first_of(own_processors());
+  Amrun amrun(amrun_test::job({"-n", "1"}, {"run_beside"}), [cpu] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  });
+  EXPECT_TRUE(amrun.prints("1 from " + std::to_string(cpu) + ".")) << amrun.out() << amrun.err();
+  EXPECT_EQ(amrun.exit_code(), 0);
 }
 
 void take(am::Request& request) { request.state<std::atomic<bool>>() = true; }
@@ -116,4 +162,6 @@ TEST(DispatchSurroundingsDeathTest, WhatCannotBeginIsTriedAgain) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return amrun_test::run(argc, argv, {{"lose_a_peer", lose_a_peer}}); }
+int main(int argc, char** argv) {
+  return amrun_test::run(argc, argv, {{"lose_a_peer", lose_a_peer}, {"run_beside", run_beside}});
+}

@@ -28,6 +28,7 @@
 #include "amrun/spawn.hpp"
 #include "amrun/supervise.hpp"
 #include "core/control_group.hpp"
+#include "core/cpus.hpp"
 #include "transports/shm/segment.hpp"
 
 namespace amrun {
@@ -130,6 +131,7 @@ class Launch {
         spawner_(program_, places_.nodes, segment_->fd(),
                  options.bind == Bind::core || options.report_bindings, signals_) {
     segment_->hold_launcher_lock();
+    am::core::publish_cpus(segment_->job());
     segment_->job().launcher_watches = options.watchdog_ns != 0 ? 1 : 0;
   }
 

@@ -41,6 +41,7 @@ struct JobHeader {
   std::int32_t launcher;           ///< pid of amrun; 0: the nodes were started by something else
   std::uint32_t cpu_quota;         ///< processors that the container grants, as node 0 sees it; 0: no limit
   std::uint32_t launcher_watches;  ///< 1: amrun is the job's watchdog
+  std::uint64_t cpus[16];  ///< the processors that the job may use, as a cpu_set_t; none: nobody knows
   std::atomic<std::uint64_t>
       asked_ns;                     ///< CLOCK_MONOTONIC when a node was last asked for a report by a signal
   std::atomic<std::int32_t> asked;  ///< its process
