@@ -17,7 +17,8 @@
 //
 // Interrupts. A signal that finds the thread in the node only asks for attention. Otherwise it attends. While a low handler
 // of the program runs, the thread is not in the node: a signal attends then, too, and at that level only high events may run
-// (Interruptible). A burst costs one signal: the alarm goes off once, and is set again when the rings are empty.
+// (Interruptible). For that alone the signal is let in again, which the kernel blocks in its handler: so interrupts lie two
+// deep on the stack, and never one upon the other's end. A burst costs one signal: the alarm goes off once, and is set again when the rings are empty.
 #include <am/impl/event_lock.hpp>
 
 #include <algorithm>
@@ -148,6 +149,7 @@ void Engine::attend_to_interrupts() noexcept {
     const bool quiet = run_events() == 0;
     const bool outlet = computing && outlet_may_run();
     if (outlet ? ++outlets < outlets_in_a_row : !quiet) continue;
+    if (computing) block_signal(true);
     armed = arm(Alarm::signal);
   }
   if (computing) set_timer(outlets >= outlets_in_a_row);
@@ -166,9 +168,11 @@ void Engine::interrupted() noexcept {
   impl::count(card().interrupts);
   if (node_->lock_.thread_is_inside()) return node_->lock_.want_attention();
   const std::uint32_t depth = node_->depth_;  // the thread may be about to enter, or have just left
+  const bool blocked = std::exchange(signal_blocked_, true);  // by the kernel
   ++interrupts_;
   attend();
   --interrupts_;
+  signal_blocked_ = blocked;
   node_->depth_ = depth;
 }
 

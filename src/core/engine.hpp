@@ -267,6 +267,11 @@ class Engine {
     return outlet_ && may_run(Event::outlet) && available(Priority::low) && available(Priority::high);
   }
   [[nodiscard]] bool arm(Alarm alarm) noexcept;
+  void block_signal(bool blocked) noexcept {
+    if (interrupts_ == 0 || signal_blocked_ == blocked) return;
+    interrupt_->block(blocked);
+    signal_blocked_ = blocked;
+  }
   void attend_for_thread() noexcept;
   void attend_to_interrupts() noexcept;
   void set_timer(bool soon) noexcept;
@@ -330,6 +335,7 @@ class Engine {
   bool begun_ = false;  // the first call that makes progress was made: events may run
   bool thread_serves_ =
       false;  // the handler thread is awake, and looks; otherwise we see to it that it is told
+  bool signal_blocked_ = false;   // while we are in an interrupt: no other comes into it
   std::uint32_t interrupts_ = 0;  // we are in so many of them
   Count thread_wakes_ = 0;        // by itself, while it sleeps
   Count timer_ = never;           // that the timer is set to

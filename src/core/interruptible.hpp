@@ -16,6 +16,7 @@ class Engine::Interruptible {
     if (active_) [[unlikely]] {
       engine_.look_again();  // arms the node for high events
       depth_ = engine_.step_out();
+      engine_.block_signal(false);
     }
   }
   ~Interruptible() {

@@ -62,7 +62,7 @@ void take(int signal) {
   }
   struct sigaction ours {};
   ours.sa_sigaction = &on_signal;
-  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER;  // high events preempt low handlers
+  ours.sa_flags = SA_SIGINFO | SA_RESTART;  // blocked meanwhile, but for low handlers (Interruptible)
   sigemptyset(&ours.sa_mask);
   if (sigaction(signal, nullptr, &all.before) != 0)
     throw Error("start", name_of(signal) + " cannot be handled", "choose another signal: AM_SIGNAL=URG");
@@ -94,12 +94,9 @@ void give_back() noexcept {
 
 }  // namespace
 
-Interrupts::Interrupts(int signal) : pid_(getpid()) {
+Interrupts::Interrupts(int signal) : signal_(signal), pid_(getpid()) {
   take(signal);
-  sigset_t own;
-  sigemptyset(&own);
-  sigaddset(&own, signal);
-  pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+  block(false);
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal;
@@ -116,6 +113,13 @@ Interrupts::~Interrupts() {
   if (getpid() != pid_) return;  // a forked child has neither the timer nor the node
   timer_delete(timer_);
   give_back();
+}
+
+void Interrupts::block(bool blocked) noexcept {
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, signal_);
+  pthread_sigmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &own, nullptr);
 }
 
 void Interrupts::set_timer(std::uint64_t when_ns) noexcept {

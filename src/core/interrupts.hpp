@@ -26,7 +26,11 @@ class Interrupts {
   /// The signal comes at `when_ns` (CLOCK_MONOTONIC); 0: no more. Safe in a signal handler.
   void set_timer(std::uint64_t when_ns) noexcept;
 
+  /// Whether another signal may interrupt what this thread does now. In a signal handler, until that returns.
+  void block(bool blocked) noexcept;
+
  private:
+  const int signal_;
   const pid_t pid_;
   timer_t timer_{};
 };

@@ -291,6 +291,7 @@ TEST_P(TimeAlone, RunsTheOutletWhenThereIsRoomForTheComputation) {
     node.attach(told);
     Counter calls{0};
     Counter refused{0};
+    const std::vector<std::byte> last = bytes_of(1);
     if (node.id() != 0) node.enable_event(am::Event::low_message, false);
     node.barrier();
     if (node.id() == 0) {
@@ -310,9 +311,12 @@ TEST_P(TimeAlone, RunsTheOutletWhenThereIsRoomForTheComputation) {
       compute_until([&] { return calls != before; });
       node.on_outlet({});
       check(node.reply_to<high>(1) == am::Status::ok, "reply_to");
+      for (const am::NodeId full : {am::NodeId{1}, am::NodeId{2}})  // behind all others
+        check(node.request<bring>(full, am::Payload(last.data(), last.size())) == am::Status::ok, "request");
     } else {
       compute_until([&] { return told.highs != 0; });
       node.enable_event(am::Event::low_message, true);
+      compute_until([&] { return told.bytes == last.size(); });
     }
     node.barrier();
   });

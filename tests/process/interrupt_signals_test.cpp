@@ -9,6 +9,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <vector>
 
 #include "core/relax.hpp"
 
@@ -260,6 +261,60 @@ TEST(InterruptSignals, AForkedChildIsNotTheNode) {
     int status = 0;
     check(waitpid(child, &status, 0) == child, "waitpid");
     check_equal(status, 0, "the child ran handlers of its parent");
+  });
+}
+
+/// Threads that are started while one lives have no more stack.
+class SmallStacks {
+ public:
+  SmallStacks() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t small;
+    pthread_getattr_default_np(&small);
+    pthread_attr_setstacksize(&small, std::size_t{160} << 10);
+    pthread_setattr_default_np(&small);
+    pthread_attr_destroy(&small);
+  }
+  ~SmallStacks() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  SmallStacks(const SmallStacks&) = delete;
+  SmallStacks& operator=(const SmallStacks&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+// The pieces of long payloads come just when the interrupt of the last ones returns: into a low handler, and into the
+// computation.
+TEST(InterruptSignals, DoNotPileUpOnTheStack) {
+  const SmallStacks small;
+  test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 2, [](am::Node& node) {
+    static constexpr std::size_t length = 1'000'000;
+    struct Taken {
+      std::uint64_t wanted = test::rounds(50) * length;
+      std::atomic<std::uint64_t> low{0};
+      std::atomic<std::uint64_t> high{0};
+      void wait(am::Request&) {
+        while (high != wanted) am::core::relax();
+      }
+      void take(am::Request&, am::Payload payload) { low += payload.size(); }
+      void take_high(am::Reply&, am::Payload payload) { high += payload.size(); }
+    } taken;
+    node.attach(taken);
+    const std::vector<std::byte> payload(length);
+    node.barrier();
+    if (node.id() == 0) {
+      test::check(node.request<&Taken::wait>(1) == am::Status::ok, "request");
+      for (std::uint64_t sent = 0; sent < taken.wanted; sent += length)
+        test::check(node.reply_to<&Taken::take_high>(1, am::Payload(payload)) == am::Status::ok, "reply_to");
+      for (std::uint64_t sent = 0; sent < taken.wanted; sent += length)
+        test::check(node.request<&Taken::take>(1, am::Payload(payload)) == am::Status::ok, "request");
+    } else {
+      while (taken.low != taken.wanted) am::core::relax();  // no library call
+    }
+    node.barrier();
   });
 }
 
