@@ -5,11 +5,13 @@
 // One-way times are readings of the processor's counter, the first in the request, the second by the handler: they count on
 // counters that agree between processors. That they do shows in the receiver that polls: there and back take the same.
 //
-// Every repetition starts a job per arrangement, and the signal's limit right after them on the same processors; the limit
-// of a wake from sleep is measured in turn with libam's, inside the job.
+// Every repetition starts a job per arrangement, and right after them, on the same processors, the limits of a signal and, where a
+// handler thread shares a processor, of a thread that is woken beside a computation; the limit of a wake from sleep is
+// measured in turn with libam's, inside the job.
 
 #include <am/am.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <stdexcept>
@@ -20,6 +22,7 @@
 #include "dispatch/figures.hpp"
 #include "dispatch/state.hpp"
 #include "job.hpp"
+#include "limits/beside_limit.hpp"
 #include "limits/signal_limit.hpp"
 #include "measure.hpp"
 #include "pinning.hpp"
@@ -89,10 +92,21 @@ Figures run_arrangement(const dsp::Placed& placed) {
       .figures();
 }
 
+void add_beside_limits(Series& series, CorePair cores) {
+  for (const dsp::Scenario& scenario : dsp::scenarios) {
+    if (scenario.program != dsp::Program::computes) continue;
+    const Spread times =
+        woken_beside_ns(cores, scenario.least_gap_us, scenario.most_gap_us, dsp::least_samples);
+    series.add(figures_of(dsp::beside_limit_of(scenario), times));
+  }
+}
+
 Report measure_dispatch(const Options& options) {
   const CorePair cores = measuring_cores(dispatch.name);
   const std::size_t cores_in_all = machine_cores();
   const std::vector<dsp::Placed> all = dsp::place_all(cores, cores_in_all);
+  const bool shares = std::ranges::any_of(
+      all, [](const dsp::Placed& placed) { return dsp::shares_processor(placed.arrangement); });
   Report report = report_of(dispatch, options, 2);
   report.cpus = {cores.first, cores.second};
   Series series;
@@ -104,6 +118,7 @@ Report measure_dispatch(const Options& options) {
         series.add(std::string(placed.arrangement.name) + "/" + name, value);
     }
     series.add("limit/signal_ns", signal_ns(cores));
+    if (shares) add_beside_limits(series, cores);
   }
   if (cores_in_all == 2)
     report.remarks.push_back(

@@ -49,6 +49,10 @@ void say_figure(const std::string& name, double value) {
   say("figure " + name + " " + std::to_string(value) + "\n");
 }
 
+void say_figures(const Figures& figures) {
+  for (const auto& [name, value] : figures) say_figure(name, value);
+}
+
 void say_place(const am::Node& node) {
   if (node.id() < 2) say("cpu " + std::to_string(node.id()) + " " + std::to_string(pinned_cpu()) + "\n");
 }

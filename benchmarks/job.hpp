@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "limits/pair.hpp"
+#include "statistics.hpp"
 #include "subprocess.hpp"
 
 namespace am {
@@ -39,6 +40,9 @@ inline constexpr const char* nothing_beside_unbound =
 
 // Inside the job: a figure of this repetition.
 void say_figure(const std::string& name, double value);
+
+// Inside the job: figures of this repetition.
+void say_figures(const Figures& figures);
 
 // Inside the job: where this node runs. For the two nodes that measure.
 void say_place(const am::Node& node);

@@ -3,6 +3,8 @@
 //
 // `ambench --child MEASURE ...` is how it starts itself in the nodes of a job (job.hpp); users do not.
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <am/am.hpp>
 
 #include <array>
@@ -41,6 +43,13 @@ int run_as_node(int argc, char** argv) {
   return 2;
 }
 
+// Who started us without one of them would else find a pipe of ours in its place.
+void open_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);  // the lowest free one: fd
+  }
+}
+
 int measure(int argc, char** argv) {
   const ambench::Options options = ambench::parse_options(argc, argv, measures);
   if (options.help) {
@@ -55,7 +64,7 @@ int measure(int argc, char** argv) {
   } else {
     print_table(std::cout, report);
   }
-  if (!options.json_file.empty()) ambench::write_file(options.json_file, to_json(report).dump(2) + "\n");
+  if (!options.json_file.empty()) ambench::write_file(options.json_file, to_json(report));
   if (!options.plots_folder.empty()) {
     for (const ambench::Chart& chart : report.charts) plot(chart, options.plots_folder);
   }
@@ -65,6 +74,7 @@ int measure(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   try {
     if (argc >= 3 && std::string(argv[1]) == "--child") return run_as_node(argc, argv);
     return measure(argc, argv);

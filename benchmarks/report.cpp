@@ -11,8 +11,6 @@ namespace ambench {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::array<std::pair<std::string_view, const char*>, 11> units{{{"_ns", "ns"},
                                                                           {"_us", "us"},
                                                                           {"_ms", "ms"},
@@ -62,8 +60,8 @@ std::string unit_of(const std::string& name) {
   throw std::logic_error("the figure '" + name + "' has no unit in its name");
 }
 
-Row& Row::key(const std::string& name, const nlohmann::ordered_json& value) {
-  keys_.emplace_back(name, value);
+Row& Row::key(const std::string& name, std::string_view value) {
+  keys_.emplace_back(name, std::string(value));
   return *this;
 }
 
@@ -127,42 +125,6 @@ void print_markdown(std::ostream& out, const Report& report) {
   for (const std::string& remark : report.remarks) out << "- " << remark << "\n";
   for (const std::string& warning : warnings) out << "- **Warning**: " << warning << "\n";
   for (const Chart& chart : report.charts) print_markdown(out, chart);
-}
-
-nlohmann::ordered_json to_json(const Report& report) {
-  const Machine& machine = report.machine;
-  Json json;
-  json["measure"] = report.measure;
-  json["transport"] = report.transport;
-  json["nodes"] = report.nodes;
-  json["machine"] = {{"cpu", machine.cpu},
-                     {"cores", machine.cores},
-                     {"kernel", machine.kernel},
-                     {"compiler", machine.compiler},
-                     {"build_type", machine.build_type},
-                     {"optimized", machine.optimized},
-                     {"pinned", report.pinned()},
-                     {"cpus", report.cpus},
-                     {"oversubscribed", report.oversubscribed()},
-                     {"repetitions", report.repetitions},
-                     {"peers", report.peers}};
-  json["remarks"] = report.remarks;
-  json["warnings"] = report.warnings();
-  json["rows"] = Json::array();
-  for (const Row& row : report.rows) {
-    Json object = Json::object();
-    for (const auto& [name, value] : row.keys_) object[name] = value;
-    for (const Row::Line& line : row.lines_) {
-      if (const auto* text = std::get_if<std::string>(&line.value)) {
-        object[line.name] = *text;
-      } else {
-        const Summary& summary = std::get<Summary>(line.value);
-        object[line.name] = {{"min", summary.min}, {"median", summary.median}, {"max", summary.max}};
-      }
-    }
-    json["rows"].push_back(std::move(object));
-  }
-  return json;
 }
 
 }  // namespace ambench

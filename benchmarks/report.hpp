@@ -3,9 +3,11 @@
 
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <iosfwd>
-#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -24,7 +26,11 @@ class Row {
   // `title` stands over the block. Keys are the JSON's way to tell rows apart: {"bytes", 8}.
   explicit Row(std::string title) : title_(std::move(title)) {}
 
-  Row& key(const std::string& name, const nlohmann::ordered_json& value);
+  Row& key(const std::string& name, std::integral auto value) {
+    keys_.emplace_back(name, static_cast<std::int64_t>(value));
+    return *this;
+  }
+  Row& key(const std::string& name, std::string_view value);
   // `name` ends in a unit that unit_of() knows; `label` is the line's first column.
   Row& figure(const std::string& name, const std::string& label, const std::vector<double>& samples);
   // In place of a figure: why there is none, or what it was.
@@ -32,7 +38,7 @@ class Row {
 
  private:
   friend void print_table(std::ostream& out, const Report& report);
-  friend nlohmann::ordered_json to_json(const Report& report);
+  friend std::string to_json(const Report& report);
 
   struct Line {
     std::string name;
@@ -40,7 +46,7 @@ class Row {
     std::variant<Summary, std::string> value;
   };
   std::string title_;
-  std::vector<std::pair<std::string, nlohmann::ordered_json>> keys_;
+  std::vector<std::pair<std::string, std::variant<std::int64_t, std::string>>> keys_;
   std::vector<Line> lines_;
 };
 
@@ -68,6 +74,6 @@ std::string unit_of(const std::string& name);
 
 void print_table(std::ostream& out, const Report& report);
 void print_markdown(std::ostream& out, const Report& report);  // its charts
-nlohmann::ordered_json to_json(const Report& report);
+std::string to_json(const Report& report);
 
 }  // namespace ambench

@@ -16,6 +16,19 @@ Summary summarize(std::vector<double> samples) {
   return {samples.front(), median, samples.back()};
 }
 
+double percentile(std::vector<double> samples, int percent) {
+  if (samples.empty()) throw std::logic_error("a percentile of nothing");
+  if (percent <= 0 || percent > 100) throw std::logic_error("a percentile of which there is none");
+  const std::size_t many = (samples.size() * static_cast<std::size_t>(percent) + 99) / 100;  // rounded up
+  const auto place = samples.begin() + static_cast<std::ptrdiff_t>(many - 1);
+  std::nth_element(samples.begin(), place, samples.end());
+  return *place;
+}
+
+Spread spread_of(const std::vector<double>& samples) {
+  return {percentile(samples, 50), percentile(samples, 99), percentile(samples, 100)};
+}
+
 std::vector<double> ratios(const std::vector<double>& numerator, const std::vector<double>& denominator) {
   if (numerator.size() != denominator.size()) {
     throw std::logic_error("a ratio of two figures that were not measured in the same repetitions");
@@ -31,6 +44,12 @@ std::string rounded(double value) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
   return text.data();
+}
+
+Figures figures_of(const std::string& name, const Spread& times_ns) {
+  return {{name + "_ns", times_ns.median},
+          {name + "_p99_ns", times_ns.p99},
+          {name + "_longest_ns", times_ns.longest}};
 }
 
 void Series::add(const Figures& repetition) {

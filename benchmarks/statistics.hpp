@@ -1,5 +1,6 @@
-// What a figure of ambench is: minimum, median and maximum over repetitions; and ratios of two figures that
-// were measured in turn, formed repetition by repetition, because the speed of a machine drifts between them.
+// What a figure of ambench is: minimum, median and maximum over repetitions; ratios of two figures that were measured in
+// turn, formed repetition by repetition, because the speed of a machine drifts between them; and the high end of what one
+// repetition saw, which the median hides.
 
 #pragma once
 
@@ -18,6 +19,20 @@ struct Summary {
 // `samples` must not be empty.
 Summary summarize(std::vector<double> samples);
 
+// The least of the samples that `percent` in a hundred of them are no greater than: the median for 50, the greatest for 100.
+// `samples` must not be empty, and `percent` be above 0 and up to 100.
+double percentile(std::vector<double> samples, int percent);
+
+// What one repetition saw of a time that varies. Of fewer than 100 samples `p99` is the longest.
+struct Spread {
+  double median;
+  double p99;  // 99 of 100 are no longer
+  double longest;
+};
+
+// `samples` must not be empty.
+Spread spread_of(const std::vector<double>& samples);
+
 // numerator[i] / denominator[i]; both hold one value per repetition.
 std::vector<double> ratios(const std::vector<double>& numerator, const std::vector<double>& denominator);
 
@@ -26,6 +41,9 @@ std::string rounded(double value);
 
 // What one repetition measured: figures by name.
 using Figures = std::map<std::string, double>;
+
+// NAME_ns, NAME_p99_ns and NAME_longest_ns.
+Figures figures_of(const std::string& name, const Spread& times_ns);
 
 // The same names, repetition after repetition.
 class Series {

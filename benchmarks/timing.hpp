@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "clock.hpp"
@@ -15,11 +14,7 @@ inline constexpr double min_time_ns = 25e6;
 inline constexpr double warm_up_ns = 2e6;
 
 // `samples` must not be empty; the upper one of two middle ones.
-inline double median_of(std::vector<double> samples) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
-}
+double median_of(std::vector<double> samples);
 
 // Runs batch() for `time_ns`, at least once; the median of its times.
 template <typename F>

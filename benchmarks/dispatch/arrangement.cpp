@@ -13,8 +13,7 @@ std::vector<Placed> place_all(CorePair cores, std::size_t machine_cores) {
   const bool crowded = machine_cores == 2;
   std::vector<Placed> all;
   for (const Arrangement& arrangement : arrangements) {
-    const bool thread_shares = arrangement.mode == am::Dispatch::thread && !arrangement.own_processor;
-    if (thread_shares && !crowded) continue;
+    if (shares_processor(arrangement) && !crowded) continue;
     const bool nodes_share = arrangement.own_processor && crowded;
     all.push_back({arrangement, {cores.first, nodes_share ? cores.first : cores.second}});
   }

@@ -30,6 +30,11 @@ inline constexpr std::array<Arrangement, 4> arrangements{{
     {"interrupt", "interrupt", am::Dispatch::interrupt, false},
 }};
 
+// The handler thread has no processor of its own.
+constexpr bool shares_processor(const Arrangement& arrangement) {
+  return arrangement.mode == am::Dispatch::thread && !arrangement.own_processor;
+}
+
 // nullptr where there is none.
 const Arrangement* arrangement_named(std::string_view name);
 

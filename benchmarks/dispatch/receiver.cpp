@@ -18,7 +18,7 @@ namespace ambench::dispatching {
 namespace {
 
 constexpr double timelet_ahead_ns = 1e6;
-constexpr int timelets = 30;
+constexpr int timelets = 100;
 
 double cpu_time_ns(clockid_t clock) {
   timespec time{};
@@ -115,8 +115,7 @@ class Receiver {
       }
       late.push_back(static_cast<double>(ran.load(std::memory_order_relaxed) - when));
     }
-    say_figure(name + "/late_high_ns", nearly_most_of(late));
-    say_figure(name + "/late_ns", median_of(std::move(late)));
+    say_figures(figures_of(name + "/late", spread_of(late)));
   }
 
  private:
@@ -234,12 +233,6 @@ class Receiver {
 };
 
 }  // namespace
-
-double nearly_most_of(std::vector<double> samples) {
-  const auto place = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() * 19 / 20);
-  std::nth_element(samples.begin(), place, samples.end());
-  return *place;
-}
 
 void run_receiver(const Roles& roles) {
   Receiver receiver(roles);

@@ -29,7 +29,7 @@ class Sender {
     node_.barrier();
     Gap gap(scenario.least_gap_us * 1e3, scenario.most_gap_us * 1e3);
     Samples samples;
-    for (const double end = now_ns() + scenario_ns; now_ns() < end || samples.there.empty();)
+    for (const double end = now_ns() + scenario_ns; now_ns() < end || samples.there.size() < least_samples;)
       exchange(scenario, gap, samples);
     node_.request<&State::stop>(1);
     samples.say(scenario);
@@ -68,7 +68,7 @@ class Sender {
   }
 
  private:
-  struct Samples {
+  struct Samples {  // in ns
     std::vector<double> sending;
     std::vector<double> there;
     std::vector<double> back;
@@ -76,11 +76,10 @@ class Sender {
 
     void say(const Scenario& scenario) {
       const std::string name = std::string(scenario.name) + "/";
-      say_figure(name + "one_way_high_ns", nearly_most_of(there) * ns_per_tick());
-      say_figure(name + "one_way_ns", median_of(std::move(there)) * ns_per_tick());
-      say_figure(name + "send_ns", median_of(std::move(sending)) * ns_per_tick());
-      say_figure(name + "back_ns", median_of(std::move(back)) * ns_per_tick());
-      say_figure(name + "round_trip_ns", median_of(std::move(round)) * ns_per_tick());
+      say_figures(figures_of(name + "one_way", spread_of(there)));
+      say_figure(name + "send_ns", median_of(std::move(sending)));
+      say_figure(name + "back_ns", median_of(std::move(back)));
+      say_figure(name + "round_trip_ns", median_of(std::move(round)));
     }
   };
 
@@ -89,11 +88,12 @@ class Sender {
     const std::uint64_t expected = state_.answers + 1;
     const std::uint64_t start = ticks();
     node_.request<&State::ask>(1, start);
-    samples.sending.push_back(static_cast<double>(ticks() - start));
+    const std::uint64_t sent = ticks();
     until([&] { return state_.answers == expected; }, scenario.label);
-    samples.there.push_back(static_cast<double>(state_.there_ticks));
-    samples.back.push_back(static_cast<double>(state_.back_ticks));
-    samples.round.push_back(static_cast<double>(state_.round_ticks));
+    samples.sending.push_back(in_ns(sent - start));
+    samples.there.push_back(in_ns(state_.there_ticks));
+    samples.back.push_back(in_ns(state_.back_ticks));
+    samples.round.push_back(in_ns(state_.round_ticks));
   }
 
   // libam's and the bare futex's, in turn.
@@ -133,6 +133,8 @@ class Sender {
                                  ": no answer from a receiver that " + std::string(what));
     }
   }
+
+  static double in_ns(std::uint64_t duration) { return static_cast<double>(duration) * ns_per_tick(); }
 
   static void nap() {
     constexpr timespec length{0, 20'000};

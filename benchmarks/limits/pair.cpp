@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -22,7 +23,7 @@ namespace {
 constexpr unsigned patience_s = 60;
 constexpr std::size_t result_bytes = 4096;  // a page: what follows is aligned for any use
 
-// The memory of a pair: the result, then what the two work on.
+// The memory of a pair: the results, then what the two work on.
 class SharedPages {
  public:
   explicit SharedPages(std::size_t bytes) : bytes_(bytes + result_bytes) {
@@ -34,7 +35,7 @@ class SharedPages {
   SharedPages& operator=(const SharedPages&) = delete;
   ~SharedPages() { munmap(start_, bytes_); }
 
-  [[nodiscard]] double* result() const { return static_cast<double*>(start_); }
+  [[nodiscard]] double* results() const { return static_cast<double*>(start_); }
   [[nodiscard]] std::byte* work() const { return static_cast<std::byte*>(start_) + result_bytes; }
 
  private:
@@ -70,8 +71,17 @@ CorePair measuring_cores(const std::string& measure) {
 
 double run_pair(CorePair cores, std::size_t bytes, const std::function<double(std::byte*)>& first,
                 const std::function<void(std::byte*)>& second) {
+  double result = 0;
+  run_pair(
+      cores, bytes, {&result, 1}, [&](std::byte* memory, double* place) { *place = first(memory); }, second);
+  return result;
+}
+
+void run_pair(CorePair cores, std::size_t bytes, std::span<double> results,
+              const std::function<void(std::byte*, double*)>& first,
+              const std::function<void(std::byte*)>& second) {
   const SharedPages pages(bytes);
-  const pid_t one = start_pinned(cores.first, [&] { *pages.result() = first(pages.work()); });
+  const pid_t one = start_pinned(cores.first, [&] { first(pages.work(), pages.results()); });
   const pid_t other = start_pinned(cores.second, [&] { second(pages.work()); });
   bool failed = false;
   for (int left = 2; left > 0; --left) {
@@ -85,7 +95,7 @@ double run_pair(CorePair cores, std::size_t bytes, const std::function<double(st
     throw std::runtime_error("the limit of this machine could not be measured on processors " +
                              std::to_string(cores.first) + " and " + std::to_string(cores.second));
   }
-  return *pages.result();
+  std::copy_n(pages.results(), results.size(), results.begin());
 }
 
 }  // namespace ambench

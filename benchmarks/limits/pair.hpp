@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 
 namespace ambench {
@@ -24,5 +25,10 @@ CorePair measuring_cores(const std::string& measure);
 // over a minute.
 double run_pair(CorePair cores, std::size_t bytes, const std::function<double(std::byte*)>& first,
                 const std::function<void(std::byte*)>& second);
+
+// The same, where `first` has several results: it writes them to where `results` are copied from. At most 512.
+void run_pair(CorePair cores, std::size_t bytes, std::span<double> results,
+              const std::function<void(std::byte*, double*)>& first,
+              const std::function<void(std::byte*)>& second);
 
 }  // namespace ambench
