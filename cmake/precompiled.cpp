@@ -1,0 +1,1 @@
+// Empty: of a target with precompiled headers only those are used.
