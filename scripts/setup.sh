@@ -1,5 +1,6 @@
 #!/bin/bash
-# setup.sh [CMAKE-ARGUMENT...]: installs missing Debian packages, then configures and builds the release in build/.
+# setup.sh [CMAKE-ARGUMENT...]: installs missing Debian packages, then configures and builds the release in build/: the
+# library, tools, examples and ambench. Tests are built by scripts/test.sh.
 # Arguments go to cmake's configure step, for example -DAM_WERROR=ON.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,8 +15,6 @@ packages=(
 )
 scripts/install_packages.sh "${packages[@]}"
 
-if command -v ccache >/dev/null; then
-  export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-fi
+. scripts/ccache.sh
 cmake --preset release "$@"
 cmake --build --preset release

@@ -1,23 +1,53 @@
 #!/bin/bash
-# test.sh: sets libam up and runs every test: all of them in release, the unit and conformance suites again under
-# AddressSanitizer with UBSan and under ThreadSanitizer, then the style check. Stops at the first step that fails.
-# Ends with ctest's summary of each run and the sum: "N passed, N failed".
+# test.sh [--all]: sets libam up and runs every test: all of them in release, the unit and conformance suites again under
+# AddressSanitizer with UBSan, those that start threads under ThreadSanitizer, then the style check. Stops at the first step
+# that fails. Where a suite runs, of all networks and modes, is the rule in tests/support/cells.hpp; --all runs what that
+# leaves to the night, too, and builds without precompiled headers.
+# Ends with the minutes per step, the slowest tests, ctest's summary of each run and the sum: "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+by_day=(--exclude-regex '_night$')
+configure=(-DAM_WERROR=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=OFF)
+case "$*" in
+  "") ;;
+  --all) by_day=() configure=(-DAM_WERROR=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON) ;;
+  *) echo "usage: scripts/test.sh [--all]" >&2; exit 2 ;;
+esac
+
 logs=$(mktemp -d)
+steps=()  # "SECONDS NAME" of those that are over
 doing=
+since=0
 finished=no
 
 step() {
-  doing=$1
+  [[ -z $doing ]] || steps+=("$((SECONDS - since)) $doing")
+  doing=$1 since=$SECONDS
   printf '\n=== %s (%d min %02d s so far)\n\n' "$1" $((SECONDS / 60)) $((SECONDS % 60))
 }
 
-# The last word, also when a step failed: what ctest said in each run, and the sum.
+minutes_per_step() {
+  echo "Minutes per step:"
+  printf '%s\n' "${steps[@]}" | awk '{ seconds = $1; $1 = ""; printf "%6.1f %s\n", seconds / 60, $0 }'
+}
+
+# Of lines like " 12/345 Test  #12: name ......   Passed    1.23 sec", in the logs of all runs.
+slowest_tests() {
+  local log
+  echo "The slowest tests, in seconds:"
+  for log in "$logs"/*; do
+    [[ -e $log ]] || continue
+    sed -nE "s/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) \.* *[^0-9]*([0-9.]+) sec *\$/\2 ${log##*_} \1/p" "$log"
+  done | sort -rn | sed -n '1,20p' | awk '{ printf "%8.1f  %s %s\n", $1, $2, $3 }'
+}
+
+# The last word, also when a step failed: times, what ctest said in each run, and the sum.
 summary() {
   local passed=0 failed=0 skipped=0 log bad total unrun last=$doing
   step "summary"
+  minutes_per_step
+  slowest_tests
   for log in "$logs"/*; do
     [[ -e $log ]] || continue
     echo "${log##*_}:"
@@ -47,26 +77,26 @@ run_suite() {
   shift
   number=$(find "$logs" -type f | wc -l)
   step "$preset: tests"
-  "$@" ctest --preset "$preset" --parallel "$(nproc)" 2>&1 | tee "$logs/${number}_$preset"
+  "$@" ctest --preset "$preset" --parallel "$(nproc)" "${by_day[@]}" 2>&1 | tee "$logs/${number}_$preset"
 }
 
 sanitized_suite() {
   local preset=$1
   shift
   step "$preset: build"
-  cmake --preset "$preset" -DAM_WERROR=ON
+  cmake --preset "$preset" "${configure[@]}"
   cmake --build --preset "$preset"
   run_suite "$preset" "$@"
 }
 
-step "set-up and release build"
+step "packages, and release: build"
 scripts/install_packages.sh clang-format clang-tidy shellcheck util-linux
-scripts/setup.sh -DAM_WERROR=ON
+scripts/setup.sh "${configure[@]}"
+step "release: build of the tests"
+. scripts/ccache.sh
+cmake --build --preset release --target all tests
 run_suite release
 
-if command -v ccache >/dev/null; then
-  export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-fi
 sanitized_suite asan
 
 # g++ 12's ThreadSanitizer does not start under the wide address randomisation of newer kernels.

@@ -13,6 +13,9 @@
 // Reductions combine the values in the order of the node ids, always grouped the same way: the result is the same on
 // every node, for every root and in every run, for floating-point values, too. `op(a, b)` is associative; it need not be
 // commutative. It must not throw.
+//
+// Values are plain ones (am/impl/plain_value.hpp). A std::span stands for the values that it shows, not for itself; where
+// there is no form that takes one, and for views of what is const, an error says so when the program is compiled.
 #pragma once
 
 #include <am/node.hpp>
@@ -68,62 +71,94 @@ class CombineValues final : public Combine {
   Op& op_;
 };
 
+/// Whether the collectives take values of a T; if not, an error says why.
 template <class T>
-concept Collectable = std::is_trivially_copyable_v<T> && !std::is_const_v<T> && !std::is_pointer_v<T>;
-
-template <class Op, class T>
-concept Combines = std::is_invocable_r_v<T, Op&, const T&, const T&>;
+consteval bool check_collective() {
+  if constexpr (points<T>()) {
+    static_assert(
+        !points<T>(),
+        "libam: this collective would hand round pointers, which mean nothing on another node: give a "
+        "value, a std::array of values, or, except to all_gather, a std::span of values");
+  } else if constexpr (std::is_const_v<T>) {
+    static_assert(!std::is_const_v<T>,
+                  "libam: the results replace the values: give a std::span of values that are not const");
+  } else {
+    static_assert(is_copied_as_bytes<T> && !std::is_array_v<T>,
+                  "libam: a collective takes trivially copyable values (a number, a struct, a std::array of "
+                  "them) or, except all_gather, a std::span of them: std::span(vector) for a std::vector");
+  }
+  return PlainValue<T> && !std::is_const_v<T> && !std::is_array_v<T>;
+}
+/// The same, where an Op combines them.
+template <class T, class Op>
+consteval bool check_reduction() {
+  if constexpr (check_collective<T>()) {
+    constexpr bool combines = std::is_invocable_r_v<T, Op&, const T&, const T&>;
+    static_assert(combines, "libam: op(a, b) takes two values of the collective's type and returns one");
+    return combines;
+  }
+  return false;
+}
 
 }  // namespace impl
 
 /// The value that node `root` gave, on every node.
-template <impl::Collectable T>
+template <class T>
 [[nodiscard]] T broadcast(Node& node, T value, NodeId root = 0) {
-  impl::broadcast_bytes(node, std::as_writable_bytes(std::span(&value, 1)), root);
+  if constexpr (impl::check_collective<T>())
+    impl::broadcast_bytes(node, std::as_writable_bytes(std::span(&value, 1)), root);
   return value;
 }
 /// The values of node `root` replace those of all others.
-template <impl::Collectable T, std::size_t extent>
+template <class T, std::size_t extent>
 void broadcast(Node& node, std::span<T, extent> values, NodeId root = 0) {
-  impl::broadcast_bytes(node, std::as_writable_bytes(values), root);
+  if constexpr (impl::check_collective<T>())
+    impl::broadcast_bytes(node, std::as_writable_bytes(values), root);
 }
 
 /// op over the values of all nodes: on node `root`; empty elsewhere.
-template <impl::Collectable T, impl::Combines<T> Op>
+template <class T, class Op>
 std::optional<T> reduce(Node& node, T value, Op op, NodeId root = 0) {
-  impl::reduce_bytes(node, std::as_writable_bytes(std::span(&value, 1)), impl::CombineValues<T, Op>(op),
-                     root);
+  if constexpr (impl::check_reduction<T, Op>())
+    impl::reduce_bytes(node, std::as_writable_bytes(std::span(&value, 1)), impl::CombineValues<T, Op>(op),
+                       root);
   return node.id() == root ? std::optional<T>(value) : std::nullopt;
 }
 /// The same for each place of a range: the results replace the values of node `root`. Elsewhere the range is scratch
 /// space and holds anything afterwards.
-template <impl::Collectable T, std::size_t extent, impl::Combines<T> Op>
+template <class T, std::size_t extent, class Op>
 void reduce(Node& node, std::span<T, extent> values, Op op, NodeId root = 0) {
-  impl::reduce_bytes(node, std::as_writable_bytes(values), impl::CombineValues<T, Op>(op), root);
+  if constexpr (impl::check_reduction<T, Op>())
+    impl::reduce_bytes(node, std::as_writable_bytes(values), impl::CombineValues<T, Op>(op), root);
 }
 
 /// As reduce, with the result on every node.
-template <impl::Collectable T, impl::Combines<T> Op>
+template <class T, class Op>
 [[nodiscard]] T all_reduce(Node& node, T value, Op op) {
-  impl::all_reduce_bytes(node, std::as_writable_bytes(std::span(&value, 1)), impl::CombineValues<T, Op>(op));
+  if constexpr (impl::check_reduction<T, Op>())
+    impl::all_reduce_bytes(node, std::as_writable_bytes(std::span(&value, 1)),
+                           impl::CombineValues<T, Op>(op));
   return value;
 }
-template <impl::Collectable T, std::size_t extent, impl::Combines<T> Op>
+template <class T, std::size_t extent, class Op>
 void all_reduce(Node& node, std::span<T, extent> values, Op op) {
-  impl::all_reduce_bytes(node, std::as_writable_bytes(values), impl::CombineValues<T, Op>(op));
+  if constexpr (impl::check_reduction<T, Op>())
+    impl::all_reduce_bytes(node, std::as_writable_bytes(values), impl::CombineValues<T, Op>(op));
 }
 
 /// The values of all nodes, by node.
-template <impl::Collectable T>
+template <class T>
 [[nodiscard]] std::vector<T> all_gather(Node& node, const T& value) {
-  const std::size_t bytes = node.size() * sizeof(T);
-  const auto buffer = std::make_unique<std::byte[]>(bytes);
-  std::memcpy(buffer.get() + node.id() * sizeof(T), &value, sizeof(T));
-  impl::all_gather_bytes(node, {buffer.get(), bytes}, sizeof(T));
   std::vector<T> values;
-  values.reserve(node.size());
-  for (std::size_t at = 0; at < bytes; at += sizeof(T))
-    values.push_back(impl::value_at<T>(buffer.get() + at));
+  if constexpr (impl::check_collective<T>()) {
+    const std::size_t bytes = node.size() * sizeof(T);
+    const auto buffer = std::make_unique<std::byte[]>(bytes);
+    std::memcpy(buffer.get() + node.id() * sizeof(T), &value, sizeof(T));
+    impl::all_gather_bytes(node, {buffer.get(), bytes}, sizeof(T));
+    values.reserve(node.size());
+    for (std::size_t at = 0; at < bytes; at += sizeof(T))
+      values.push_back(impl::value_at<T>(buffer.get() + at));
+  }
   return values;
 }
 

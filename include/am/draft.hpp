@@ -4,8 +4,9 @@
 //   fill(draft.data());
 //   draft.commit();
 //
-// Until commit, or until the draft is destroyed, which drops it, other sends to the same node and priority answer `again`
-// (waiting ones wait, for ever if it is the same thread that holds the draft: commit first).
+// A draft of up to impl::packet_payload_bytes (1 KiB) lies in the network: until commit, or until it is destroyed, which
+// drops it, other sends to the same node and priority answer `again` (waiting ones wait, for ever if it is the same thread
+// that holds the draft: commit first). A longer one holds up nobody.
 #pragma once
 
 #include <am/node.hpp>
@@ -31,9 +32,11 @@ class Draft {
   /// The payload to fill; its first contents are arbitrary. Up to impl::packet_payload_bytes it lies in the receiver's
   /// ring; a longer one lies in this node's memory and is cut into packets by commit.
   [[nodiscard]] std::span<std::byte> data() noexcept { return {data_, bytes_}; }
-  /// The same as values of T.
+  /// The same as values of T: as many whole ones as fit.
   template <class T>
   [[nodiscard]] std::span<T> as() noexcept {
+    static_assert(impl::PlainValue<T>,
+                  "libam: a payload is written as trivially copyable values without pointers");
     return {reinterpret_cast<T*>(data_), bytes_ / sizeof(T)};
   }
 
@@ -63,16 +66,14 @@ class Draft {
 
 template <auto H, class F, class... A>
 Draft Node::prepare(NodeId to, std::size_t bytes, A&&... args) {
-  using Traits = typename impl::Handler<H>::Traits;
-  static_assert(Traits::has_payload, "libam: prepare is for handlers that take an am::Payload");
-  return Draft(*this, pack_<H, F, Traits::priority>(to, std::forward<A>(args)..., Payload()), bytes, true);
+  using Traits = impl::DraftTraits<typename impl::Handler<H>::Traits, A...>;
+  return Draft(*this, pack_<H, F, Traits>(to, std::forward<A>(args)..., Payload()), bytes, true);
 }
 
 template <auto H, class F, class... A>
 Draft Node::try_prepare(NodeId to, std::size_t bytes, A&&... args) {
-  using Traits = typename impl::Handler<H>::Traits;
-  static_assert(Traits::has_payload, "libam: prepare is for handlers that take an am::Payload");
-  return Draft(*this, pack_<H, F, Traits::priority>(to, std::forward<A>(args)..., Payload()), bytes, false);
+  using Traits = impl::DraftTraits<typename impl::Handler<H>::Traits, A...>;
+  return Draft(*this, pack_<H, F, Traits>(to, std::forward<A>(args)..., Payload()), bytes, false);
 }
 
 }  // namespace am

@@ -7,6 +7,7 @@
 // do.
 #pragma once
 
+#include <am/impl/language.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -40,7 +40,8 @@ class RemoteMemory;
 
 // -- the segment --------------------------------------------------------------------------------------------------------
 
-/// This node's own segment. Its size is Options::segment_bytes or AM_SEGMENT; its first contents are zero.
+/// This node's own segment. Its size is Options::segment_bytes or AM_SEGMENT; its first contents are zero. Throws am::Error
+/// when memory is short for all of it, where the system tells.
 [[nodiscard]] std::span<std::byte> segment(Node& node);
 /// How many bytes `peer` published.
 [[nodiscard]] std::size_t segment_bytes(Node& node, NodeId peer);

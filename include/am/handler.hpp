@@ -1,16 +1,18 @@
-// From a function to a handler: what its signature says, how its arguments lie in a packet, and how every node of a
-// program comes to the same number for it without a registration macro.
+// From a function to a handler: what its signature says, and how every node of a program comes to the same number for it
+// without a registration macro.
 //
 // A handler is a function `void h(am::Request&, Args...)` (low network), `void h(am::Reply&, Args...)` (high network),
-// or such a member function of the object attached to the node. Args are trivially copyable values, 48 bytes together;
-// the last parameter may be an am::Payload.
+// or such a member function of the object attached to the node. Args are plain values (am/impl/plain_value.hpp), 48 bytes
+// together; the last parameter may be an am::Payload. A pointer that only comes back to its node travels as a
+// std::uintptr_t.
 #pragma once
 
+#include <am/impl/arguments.hpp>
+#include <am/impl/check_handler.hpp>
 #include <am/impl/packet.hpp>
 #include <am/payload.hpp>
-#include <array>
-#include <bit>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -53,82 +55,15 @@ HandlerEntry* enrol(HandlerEntry* entry) noexcept;
 template <auto H>
 using HandlerType = std::remove_cv_t<decltype(H)>;
 
-template <class T>
-inline constexpr bool is_payload = std::is_same_v<std::remove_cvref_t<T>, Payload>;
-
-// Arguments lie one after another, each at its natural alignment but at most 8.
-template <class... Args>
-constexpr auto argument_offsets() {
-  std::array<std::size_t, sizeof...(Args) + 1> offsets{};  // the last one is the end
-  std::size_t at = 0;
-  std::size_t i = 0;
-  (([&] {
-     const std::size_t align = alignof(Args) < 8 ? alignof(Args) : 8;
-     at = (at + align - 1) / align * align;
-     offsets[i++] = at;
-     at += sizeof(Args);
-   }()),
-   ...);
-  offsets[i] = at;
-  return offsets;
-}
-
-template <class... Args>
-struct Arguments {
-  static constexpr auto offsets = argument_offsets<Args...>();
-  static constexpr std::size_t bytes = offsets[sizeof...(Args)];
-  static constexpr std::size_t words = (bytes + 7) / 8;
-
-  static_assert(
-      (std::is_trivially_copyable_v<Args> && ...),
-      "libam: a handler's arguments must be trivially copyable values (no references to the sender's memory, "
-      "no std::string or std::vector: send those as the am::Payload)");
-  static_assert((!std::is_pointer_v<Args> && ...),
-                "libam: a pointer means nothing on another node; send an am::GlobalPtr");
-  static_assert(
-      bytes <= max_words * 8,
-      "libam: a handler's arguments take more than 48 bytes (6 words of 64 bits); send the rest as its "
-      "am::Payload");
-
-  static void pack(std::uint64_t* words, const Args&... args) noexcept {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (std::memcpy(reinterpret_cast<std::byte*>(words) + offsets[I], &args, sizeof(Args)), ...);
-    }
-    (std::index_sequence_for<Args...>{});
-  }
-  template <class T, std::size_t I>
-  static T unpack(const std::uint64_t* words) noexcept {
-    alignas(T) std::byte copy[sizeof(T)];
-    std::memcpy(copy, reinterpret_cast<const std::byte*>(words) + offsets[I], sizeof(T));
-    return std::bit_cast<T>(copy);
-  }
-};
-
-template <class Parameters, class Indices>
-struct ArgumentsOf;
-template <class Parameters, std::size_t... I>
-struct ArgumentsOf<Parameters, std::index_sequence<I...>> {
-  using type = Arguments<std::tuple_element_t<I, Parameters>...>;
-};
-
 /// A handler's signature, taken apart: M is Request or Reply, Object the attached object's type (void for a plain
 /// function), P what follows the message.
 template <class M, class Object, class... P>
 struct Signature {
-  static_assert(std::is_same_v<M, Request> || std::is_same_v<M, Reply>,
-                "libam: a handler's first parameter is am::Request& or am::Reply&; it decides the network");
-  static_assert(((!std::is_lvalue_reference_v<P> || std::is_const_v<std::remove_reference_t<P>>)&&...),
-                "libam: a handler's arguments arrive by value; take them by value or by const reference");
-  using Parameters = std::tuple<std::remove_cvref_t<P>...>;
-  static constexpr Priority priority = std::is_same_v<M, Request> ? Priority::low : Priority::high;
-  static constexpr bool has_payload = [] {
-    if constexpr (sizeof...(P) == 0) {
-      return false;
-    } else {
-      return is_payload<std::tuple_element_t<sizeof...(P) - 1, Parameters>>;
-    }
-  }();
-  static constexpr std::size_t arity = sizeof...(P) - (has_payload ? 1 : 0);
+  static constexpr bool sound = check_signature<M, P...>();  ///< if not, the rest is that of one without P
+  using Parameters = std::conditional_t<sound, std::tuple<std::remove_cvref_t<P>...>, std::tuple<>>;
+  static constexpr Priority priority = std::is_same_v<M, Reply> ? Priority::high : Priority::low;
+  static constexpr bool has_payload = sound && (is_payload<P> || ...);
+  static constexpr std::size_t arity = std::tuple_size_v<Parameters> - (has_payload ? 1 : 0);
   using Packed = typename ArgumentsOf<Parameters, std::make_index_sequence<arity>>::type;
 
   template <auto H>
@@ -136,7 +71,9 @@ struct Signature {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       auto& m = *static_cast<M*>(message);
       const std::uint64_t* words = packet.words;
-      if constexpr (has_payload) {
+      if constexpr (!sound) {
+        // an error has said why
+      } else if constexpr (has_payload) {
         invoke<H>(m, Packed::template unpack<std::tuple_element_t<I, Parameters>, I>(words)..., payload);
       } else {
         invoke<H>(m, Packed::template unpack<std::tuple_element_t<I, Parameters>, I>(words)...);
@@ -157,11 +94,10 @@ struct Signature {
 };
 
 template <class F>
-struct HandlerTraits {
-  static_assert(
-      sizeof(F) == 0,
-      "libam: a handler is a function or member function that returns void and takes am::Request& or "
-      "am::Reply& first");
+struct HandlerTraits : Signature<Request, void> {
+  static constexpr bool sound = check_is_handler<F>();
+  template <auto H>
+  static void run(void* /*message*/, const Packet& /*packet*/, Payload /*payload*/) {}
 };
 template <class M, class... P>
 struct HandlerTraits<void (*)(M&, P...)> : Signature<M, void, P...> {};
@@ -176,9 +112,8 @@ struct HandlerTraits<void (O::*)(M&, P...) const> : Signature<M, O, P...> {};
 template <class O, class M, class... P>
 struct HandlerTraits<void (O::*)(M&, P...) const noexcept> : Signature<M, O, P...> {};
 template <class F>
-  requires std::is_class_v<F>  // a lambda without captures
-struct HandlerTraits<F> : HandlerTraits<decltype(+std::declval<F>())> {
-};
+  requires std::is_class_v<F> && requires(F f) { +f; }  // a lambda without captures
+struct HandlerTraits<F> : HandlerTraits<decltype(+std::declval<F>())> {};
 
 template <auto H, class F>
 constexpr std::string_view handler_signature() noexcept {

@@ -3,7 +3,7 @@
 //   LowEvent   any low event (request, timelet, outlet): may wait to send a reply, may try everything
 //   Request    a message of the low network; adds who sent it and the reply to him
 //   Reply      a message of the high network: may only try (T1 report, section 3.5: "a reply handler is not allowed to
-//              loop indefinitely for any reason"); a waiting send does not exist here, so it does not compile
+//              loop indefinitely for any reason"); a waiting send does not compile
 //
 // The objects live as long as the handler runs. Definitions of the sends are in node.hpp.
 #pragma once
@@ -15,6 +15,12 @@
 namespace am {
 
 class Group;
+
+namespace impl {
+/// For what is there to say why it does not compile.
+template <class>
+inline constexpr bool never = false;
+}  // namespace impl
 
 class LowEvent {
  public:
@@ -34,6 +40,14 @@ class LowEvent {
   /// Sends on the low network, or answers `again`. A low handler must not wait for the low network.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_request(NodeId to, A&&... args) const;
+  /// Does not compile.
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status request(const A&... /*args*/) const {
+    static_assert(impl::never<F>,
+                  "libam: a handler must not wait for the low network: write try_request, or post a function "
+                  "that calls node.request");
+    return Status::again;
+  }
   /// Runs f(node) later in the node's own computation, in the order posted, during one of its polls. Allocates.
   void post(std::function<void(Node&)> f) const;
 
@@ -78,7 +92,30 @@ class Reply {
   [[nodiscard]] Status try_request(NodeId to, A&&... args) const;
   void post(std::function<void(Node&)> f) const;
 
+  // Do not compile.
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status reply(const A&... /*args*/) const {
+    return must_not_wait_<F>();
+  }
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status reply_to(const A&... /*args*/) const {
+    return must_not_wait_<F>();
+  }
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status request(const A&... /*args*/) const {
+    return must_not_wait_<F>();
+  }
+
  private:
+  template <class F>
+  static consteval Status must_not_wait_() {
+    static_assert(
+        impl::never<F>,
+        "libam: a reply handler must not wait: write try_reply_to (to reply.from()) or try_request, or "
+        "post a function that calls node.reply_to or node.request");
+    return Status::again;
+  }
+
   Node* node_;
   const impl::Packet* packet_;
 };

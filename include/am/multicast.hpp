@@ -92,14 +92,14 @@ class Grid {
 
 template <auto H, class F, class... A>
 Status Node::multicast(const Group& group, A&&... args) {
-  using Traits = typename impl::Handler<H>::Traits;
-  return multicast_(pack_<H, F, Traits::priority>(id_, std::forward<A>(args)...), group.members(), true);
+  using Traits = impl::SendTraits<typename impl::Handler<H>::Traits, A...>;
+  return multicast_(pack_<H, F, Traits>(id_, std::forward<A>(args)...), group.members(), true);
 }
 
 template <auto H, class F, class... A>
 Status Node::try_multicast(const Group& group, A&&... args) {
-  using Traits = typename impl::Handler<H>::Traits;
-  return multicast_(pack_<H, F, Traits::priority>(id_, std::forward<A>(args)...), group.members(), false);
+  using Traits = impl::SendTraits<typename impl::Handler<H>::Traits, A...>;
+  return multicast_(pack_<H, F, Traits>(id_, std::forward<A>(args)...), group.members(), false);
 }
 
 }  // namespace am

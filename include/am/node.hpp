@@ -11,11 +11,13 @@
 
 #include <am/error.hpp>
 #include <am/handler.hpp>
+#include <am/impl/check_send.hpp>
 #include <am/impl/event_lock.hpp>
 #include <am/impl/event_state.hpp>
 #include <am/impl/out_message.hpp>
 #include <am/impl/peer_segment.hpp>
 #include <am/impl/ring.hpp>
+#include <am/impl/same_build.hpp>
 #include <am/impl/traffic.hpp>
 #include <am/impl/type_tag.hpp>
 #include <am/impl/waiter.hpp>
@@ -85,6 +87,12 @@ class Node {
   /// Sends a request to H on node `to` (may be this node). Waits while the low network is full, polling meanwhile, so
   /// handlers may run. Returns ok, or unreachable / too_big; throws am::Error for an unknown node. For the
   /// computation only: a handler uses what its message object offers.
+  ///
+  /// `args`, here and in every send: one for each parameter of H behind its message, the payload last. Each becomes the
+  /// parameter by itself, and no number a narrower one: an integer becomes one of the same width or a wider one (the sign is
+  /// not looked at: -1 becomes the largest) or a floating-point number no narrower (which rounds large ones); a floating-point
+  /// number never an integer, a double no float, a number no bool. (7 is an int: for a std::uint8_t write std::uint8_t{7}.)
+  /// Anything else does not compile, and the first error says what to write.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   Status request(NodeId to, A&&... args) {
     return send_<H, F, Priority::low, true>(to, std::forward<A>(args)...);
@@ -125,9 +133,10 @@ class Node {
   /// timelets, the outlet; then posted work. Returns how many ran. Not from a handler.
   std::size_t poll();
 
-  /// Polls until pred() holds. Spins, then yields, then sleeps; a message wakes it. What only a remote put changes is
-  /// seen within 16 ms at worst. In every mode pred() is atomic with respect to handlers, and whatever they wrote before
-  /// it became true is visible afterwards.
+  /// Polls until pred() holds. Where it holds at once there is no poll: in the polling mode no handler runs, and posted work
+  /// does not. Spins, then yields, then sleeps; a message wakes it. What only a remote put changes is seen within 16 ms at
+  /// worst. In every mode pred() is atomic with respect to handlers, and whatever they wrote before it became true is
+  /// visible afterwards.
   template <std::predicate P>
   void wait_until(P&& pred) {
     const impl::Hold hold(*this);
@@ -212,7 +221,7 @@ class Node {
 
   template <auto H, class F, Priority P, bool wait, class... A>
   Status send_(NodeId to, A&&... args);
-  template <auto H, class F, Priority P, class... A>
+  template <auto H, class F, class Traits, class... A>
   impl::OutMessage pack_(NodeId to, A&&... args);
 
   /// Everything but a free line: unknown node, first contact, full network, payloads, other transports.
@@ -236,9 +245,8 @@ class Node {
       attend_();
   }
   void attend_() noexcept;
-#ifdef AM_CHECKED
-  void check_use_(Priority priority, bool wait);  ///< ends the program: a send from where it is not allowed
-#endif
+  /// AM_CHECKED: ends the program at a send from where it is not allowed.
+  void check_use_(Priority priority, bool wait);
 
   NodeId id_ = 0;
   NodeId size_ = 0;
@@ -268,31 +276,25 @@ inline impl::Hold::~Hold() {
 
 namespace impl {
 
-/// Splits the arguments of a send by the handler's signature: the words, and the payload if it takes one.
-template <class Traits, class... A>
-constexpr void check_arguments() {
-  static_assert(
-      sizeof...(A) == Traits::arity + (Traits::has_payload ? 1 : 0),
-      "libam: the number of arguments differs from the handler's parameters (without its first one)");
-}
-
+/// Puts the arguments of a send into words, without the payload.
 template <class Traits, class... A>
 void pack_words(std::uint64_t* words, A&&... args) noexcept {
   auto all = std::forward_as_tuple(args...);
-  [&]<std::size_t... I>(std::index_sequence<I...>) { Traits::Packed::pack(words, std::get<I>(all)...); }
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    Traits::Packed::pack(
+        words, static_cast<const std::tuple_element_t<I, typename Traits::Parameters>&>(std::get<I>(all))...);
+  }
   (std::make_index_sequence<Traits::arity>{});
 }
 
 }  // namespace impl
 
-template <auto H, class F, Priority P, class... A>
+template <auto H, class F, class Traits, class... A>
 impl::OutMessage Node::pack_(NodeId to, A&&... args) {
-  using Traits = typename impl::Handler<H>::Traits;
-  impl::check_arguments<Traits, A...>();
   impl::OutMessage message;
   message.to = to;
   message.origin = id_;
-  message.priority = P;
+  message.priority = Traits::priority;
   message.handler = impl::Handler<H>::id();
   message.words = static_cast<std::uint8_t>(Traits::Packed::words);
   impl::pack_words<Traits>(message.word, args...);
@@ -302,11 +304,11 @@ impl::OutMessage Node::pack_(NodeId to, A&&... args) {
 
 template <auto H, class F, Priority P, bool wait, class... A>
 inline Status Node::send_(NodeId to, A&&... args) {
-  using Traits = typename impl::Handler<H>::Traits;
+  using Signature = typename impl::Handler<H>::Traits;
   static_assert(
-      Traits::priority == P,
+      !Signature::sound || Signature::priority == P,
       "libam: request sends to handlers that take am::Request&, reply to those that take am::Reply&");
-  impl::check_arguments<Traits, A...>();
+  using Traits = impl::SendTraits<Signature, A...>;
 #ifdef AM_CHECKED
   check_use_(P, wait);
 #endif
@@ -328,7 +330,7 @@ inline Status Node::send_(NodeId to, A&&... args) {
       }
     }
   }
-  return send_slowly_(pack_<H, F, P>(to, std::forward<A>(args)...), wait);
+  return send_slowly_(pack_<H, F, Traits>(to, std::forward<A>(args)...), wait);
 }
 
 // -- what the message objects may send --------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // Names for nodes, priorities and outcomes: the vocabulary every other header shares.
 #pragma once
 
+#include <am/impl/language.hpp>
 #include <cstdint>
 #include <string_view>
 

@@ -4,6 +4,7 @@
 #include <am/error.hpp>
 #include <am/global.hpp>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "core/engine.hpp"
@@ -49,12 +50,21 @@ void check(const Operation& operation, const Agreement& all) {
     operation.fail(
         {symmetric_what, where,
          name_of(all.without_room) + " has no room for " + std::to_string(all.most_bytes) + " bytes",
-         "raise AM_SEGMENT or am::Options::segment_bytes"});
+         "raise AM_SEGMENT or am::Options::segment_bytes; where memory itself is short, " +
+             std::string(shm::SharedFile::more_room)});
   }
   if (all.lowest_offset != all.highest_offset) {
     operation.fail({symmetric_what, where, "the offsets differ: earlier blocks were not treated alike",
                     collective_remedy});
   }
+}
+
+/// A block with memory behind it; nothing when there is no room in the segment, or no memory.
+std::optional<SegmentHeap::Block> take_block(GlobalMemory& memory, std::size_t bytes, SegmentHeap::End end) {
+  const auto block = memory.heap().allocate(bytes, end);
+  if (!block || memory.has_memory_for(block->offset, bytes)) return block;
+  static_cast<void>(memory.heap().release(block->offset));
+  return {};
 }
 
 void clear_if_used(GlobalMemory& memory, const SegmentHeap::Block& block, std::size_t bytes) {
@@ -67,8 +77,13 @@ namespace impl {
 
 GlobalAddress allocate(Node& node, std::size_t bytes) {
   const Hold hold(node);
+  node.engine().must_not_be_a_child();
   GlobalMemory& memory = node.engine().memory();
-  const auto block = memory.heap().allocate(bytes, SegmentHeap::End::high);
+  const auto block = take_block(memory, bytes, SegmentHeap::End::high);
+  if (!block && bytes <= memory.heap().largest_free(SegmentHeap::End::high)) {
+    throw Error("allocate global memory", name_of(node.id()),
+                "no memory for " + std::to_string(bytes) + " bytes", shm::SharedFile::more_room);
+  }
   if (!block) {
     const std::string wanted =
         bytes == too_many_bytes ? "more bytes than there are" : std::to_string(bytes) + " bytes";
@@ -87,7 +102,7 @@ GlobalAddress allocate(Node& node, std::size_t bytes) {
 GlobalAddress allocate_symmetric(Node& node, std::size_t bytes) {
   Operation operation(node, symmetric_what);
   GlobalMemory& memory = node.engine().memory();
-  const auto block = memory.heap().allocate(bytes, SegmentHeap::End::low);
+  const auto block = take_block(memory, bytes, SegmentHeap::End::low);
   if (block) clear_if_used(memory, *block, bytes);
   const std::uint64_t offset = block ? block->offset : 0;
   Agreement all{bytes, bytes, offset, offset, block ? Agreement::nobody : node.id()};
@@ -115,7 +130,7 @@ void deallocate(Node& node, GlobalAddress block) {
 }
 
 GlobalAddress address_of(Node& node, const void* local, std::size_t bytes) {
-  const std::span<const std::byte> own = segment(node);
+  const std::span<const std::byte> own = node.engine().memory().own_segment();
   const auto at = reinterpret_cast<std::uintptr_t>(local);
   const auto begin = reinterpret_cast<std::uintptr_t>(own.data());
   if (at >= begin && own.size() >= bytes && at - begin <= own.size() - bytes)
@@ -127,7 +142,15 @@ GlobalAddress address_of(Node& node, const void* local, std::size_t bytes) {
 
 }  // namespace impl
 
-std::span<std::byte> segment(Node& node) { return node.engine().memory().own_segment(); }
+std::span<std::byte> segment(Node& node) {
+  GlobalMemory& memory = node.engine().memory();
+  const std::span<std::byte> own = memory.own_segment();
+  if (memory.has_memory_for(0, own.size())) return own;
+  throw Error("use the memory segment", name_of(node.id()),
+              "no memory for its " + std::to_string(own.size()) + " bytes",
+              "choose a smaller one (AM_SEGMENT or am::Options::segment_bytes), or " +
+                  std::string(shm::SharedFile::more_room));
+}
 
 std::size_t segment_bytes(Node& node, NodeId peer) {
   if (peer >= node.size()) {

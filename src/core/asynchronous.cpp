@@ -23,13 +23,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
 #include "core/interruptible.hpp"
-#include "core/own_pid.hpp"
 
 namespace am::core {
 
@@ -60,20 +58,15 @@ void Engine::end_events() noexcept {
   }
   interrupt_.reset();
   node_->shared_ = false;
-  if (thrown_) {
-    try {
-      std::rethrow_exception(std::exchange(thrown_, nullptr));
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "am: node %u: a handler threw, and no later call could: %s\n", job_.id,
-                   error.what());
-    } catch (...) {
-      std::fprintf(stderr, "am: node %u: a handler threw, and no later call could\n", job_.id);
-    }
+  if (thrown_.exception) {
+    say_last(job_.id,
+             "an exception came after the last call that could have thrown it: ", text_of_exception(thrown_));
+    thrown_ = {};
   }
 }
 
 void Engine::keep_thrown() noexcept {
-  if (!thrown_) thrown_ = std::current_exception();
+  if (!thrown_.exception) thrown_ = origin_of_current(job_.id);
 }
 
 void Engine::discard(std::shared_ptr<void> spent) {
@@ -83,22 +76,22 @@ void Engine::discard(std::shared_ptr<void> spent) {
 // -- the node's thread ------------------------------------------------------------------------------------------------------
 
 void Engine::attend() noexcept {
-  // A child that the program forked in a critical section leaves it, but is not the node.
-  if (card().pid != own_pid()) return node_->lock_.take_attention();
   const int error = errno;  // of the program: it may be leaving operator delete (am/safe_new.hpp)
+  bool wake_thread = false;
   do {
     node_->depth_ = 1;
     node_->lock_.enter();
     node_->lock_.take_attention();
     if (begun_) {
       if (node_->dispatch_ == Dispatch::thread) {
-        attend_for_thread();
+        if (attend_for_thread()) wake_thread = true;
       } else {
         attend_to_interrupts();
       }
     }
     node_->depth_ = 0;
   } while (node_->lock_.leave());
+  if (wake_thread) handler_thread_->wake();  // out of the node: it may run here at once, and find it taken
   errno = error;
 }
 
@@ -123,18 +116,23 @@ void Engine::step_in(std::uint32_t depth) noexcept {
   node_->depth_ = depth;
 }
 
-void Engine::attend_for_thread() noexcept {
+/// Whether the handler thread is to be woken, once this thread has left the node. Woken before, on a processor that they share
+/// it ran at once, found the node taken and went back to sleep; and the node's thread, told of that, woke it again.
+bool Engine::attend_for_thread() noexcept {
   if (handler_thread_->went_to_sleep()) {
     thread_serves_ = false;
     thread_wakes_ = never;
   }
-  if (thread_serves_) return handler_thread_->look_again();
+  if (thread_serves_) {
+    handler_thread_->look_again();
+    return false;
+  }
   network_->disarm();
   bool quiet = false;
   for (unsigned round = 0; !quiet && round < outlets_in_a_row; ++round) quiet = run_events() == 0;
-  if (quiet && next_timelet() >= thread_wakes_ && !outlet_may_run() && arm(Alarm::thread)) return;
+  if (quiet && next_timelet() >= thread_wakes_ && !outlet_may_run() && arm(Alarm::thread)) return false;
   thread_serves_ = true;
-  handler_thread_->wake();
+  return true;
 }
 
 void Engine::attend_to_interrupts() noexcept {

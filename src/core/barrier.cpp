@@ -121,7 +121,9 @@ class Barrier {
 void pass_barrier(Operation& operation) { Barrier(operation).pass(); }
 
 void Engine::must_compute(const char* operation) const {
+  must_not_be_a_child();
   if (node_->events_.level != impl::Level::computation) {
+    must_be_owner();
     broken(job_.id, operation, " inside handler ", running_handler(),
            ": a handler runs to its end, it does not wait (post the work instead)");
   }

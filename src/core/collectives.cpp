@@ -19,6 +19,7 @@
 
 #include "core/engine.hpp"
 #include "core/operation.hpp"
+#include "core/own_send.hpp"
 #include "core/peers_gone.hpp"
 
 namespace am {
@@ -111,6 +112,7 @@ class Collective {
 
   /// Twice, where a long message was under way already when a handler threw out of the send: the mailbox takes one.
   void send(NodeId to, std::span<const std::byte> data) {
+    const Engine::OwnSend own(engine_);
     const Status status =
         operation_.insist([&] { return node_.request<collective_arrived>(to, round_, Payload(data)); });
     if (status != Status::ok) operation_.fail(peer_gone_error(engine_, operation_.what(), to));

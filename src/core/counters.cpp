@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/card_words.hpp"
 #include "core/engine.hpp"
+#include "core/handler_names.hpp"
 
 namespace am {
 
@@ -40,14 +40,6 @@ unsigned long long number(std::uint64_t n) noexcept {
 
 }  // namespace
 
-void publish_handler_names(const HandlerTable& table, shm::Segment& segment) noexcept {
-  for (std::size_t id = 0; id < table.size(); ++id) {
-    shm::HandlerName& name = segment.handler_name(id);
-    const std::string_view text = table.name(id).substr(0, sizeof name.text);
-    std::copy(text.begin(), text.end(), name.text);
-  }
-}
-
 Counters read_counters(const shm::Segment& segment, NodeId node) {
   Counters counters{.node = node,
                     .nodes = segment.nodes(),
@@ -55,6 +47,8 @@ Counters read_counters(const shm::Segment& segment, NodeId node) {
                     .handlers = {},
                     .interrupts = value(segment.card(node).interrupts)};
   for (NodeId peer = 0; peer < segment.nodes(); ++peer) {
+    if (!segment.are_connected(node, peer) && !segment.are_connected(peer, node))
+      continue;  // and take no memory
     for (const Priority priority : {Priority::low, Priority::high}) {
       const impl::Traffic& t =
           segment.traffic(node)[2 * std::size_t{peer} + static_cast<std::size_t>(priority)];

@@ -8,13 +8,9 @@
 #include <am/counters.hpp>
 #include <string>
 
-#include "core/handler_table.hpp"
 #include "transports/shm/segment.hpp"
 
 namespace am::core {
-
-/// For onlookers; once per job, before node 0 is marked as joined.
-void publish_handler_names(const HandlerTable& table, shm::Segment& segment) noexcept;
 
 [[nodiscard]] Counters read_counters(const shm::Segment& segment, NodeId node);
 

@@ -28,6 +28,8 @@
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
 #include "core/interruptible.hpp"
+#include "core/job_watch.hpp"
+#include "core/own_send.hpp"
 
 namespace am::core {
 
@@ -41,12 +43,12 @@ namespace {
 /// The level of low events, left again also when a handler throws.
 class LowLevel {
  public:
-  LowLevel(impl::EventState& events, const impl::Packet*& handled) noexcept
+  LowLevel(impl::EventState& events, const HandledMessages& handled) noexcept
       : events_(events), handled_(handled) {
     events.enter_low();
   }
   ~LowLevel() {
-    handled_ = nullptr;
+    handled_.clear(Priority::low);
     events_.leave_low();
   }
   LowLevel(const LowLevel&) = delete;
@@ -54,19 +56,23 @@ class LowLevel {
 
  private:
   impl::EventState& events_;
-  const impl::Packet*& handled_;
+  const HandledMessages& handled_;
 };
 
 class HighLevel {
  public:
-  explicit HighLevel(impl::EventState& events) noexcept
-      : events_(events), interrupted_(events.enter_high()) {}
-  ~HighLevel() { events_.leave_high(interrupted_); }
+  HighLevel(impl::EventState& events, const HandledMessages& handled) noexcept
+      : events_(events), handled_(handled), interrupted_(events.enter_high()) {}
+  ~HighLevel() {
+    handled_.clear(Priority::high);
+    events_.leave_high(interrupted_);
+  }
   HighLevel(const HighLevel&) = delete;
   HighLevel& operator=(const HighLevel&) = delete;
 
  private:
   impl::EventState& events_;
+  const HandledMessages& handled_;
   const impl::EventState::Interrupted interrupted_;
 };
 
@@ -130,6 +136,9 @@ bool high_waits(Transport& network) noexcept {
 
 }  // namespace
 
+/// Where an exception leaves an event, while that still stands on the card.
+void Engine::event_threw() const noexcept { came_out_of(job_.id, running_event(*job_.segment, job_.id)); }
+
 std::size_t Engine::poll() {
 #ifdef AM_CHECKED
   must_be_owner();
@@ -146,6 +155,7 @@ std::size_t Engine::poll() {
 
 /// The same in the other modes, and over other networks.
 std::size_t Engine::poll_with_events_held_off() {
+  must_not_be_a_child();
   const impl::Hold hold(*node_);
   if (node_->events_.level != impl::Level::computation) return poll_in_handler();
   struct Rearming {  // also when a handler throws
@@ -190,11 +200,17 @@ std::size_t Engine::poll_network() {
 /// What may run now: everything in the computation, high events in a low handler.
 std::size_t Engine::run_events() noexcept {
   try {
-    if (node_->events_.level == impl::Level::low) return serve_high();
+    if (node_->events_.level == impl::Level::low) {
+      const std::size_t ran = serve_high();
+      if (ran != 0) vain_polls_ = {};  // what a handler polls for may come this way
+      return ran;
+    }
     if (node_->events_.level == impl::Level::high) return 0;
     look_after_peers(false);
     const std::size_t pushed = !outgoing_.empty() && push_rows() ? 1 : 0;
-    return pushed + (direct_ ? poll_shared_memory() : poll_network());
+    const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();
+    must_not_be_a_child();  // an event that forked has returned in both
+    return pushed + ran;
   } catch (...) {
     keep_thrown();
     return 1;
@@ -207,16 +223,28 @@ void Engine::look_around() {
   if ((polls_ & 1023) == 0) look_after_peers(false);
 }
 
+/// What a handler polls for may be an event that cannot run while it does: then it polls for ever. That is told of, and ends,
+/// as every wait.
 std::size_t Engine::poll_in_handler() {
 #ifdef AM_CHECKED
   broken(job_.id, "poll inside handler ", running_handler(),
          ": events do not nest by hand (post the work instead)");
 #endif
-  return node_->events_.level == impl::Level::low ? serve_high() : 0;
+  const impl::Level level = node_->events_.level;
+  const std::size_t ran = level == impl::Level::low ? serve_high() : 0;
+  const VainPolls::Run run{level, handled_[level == impl::Level::high ? 1 : 0], polls_};
+  if (ran != 0 || run != vain_polls_.run) {
+    vain_polls_ = {run, {}};
+  } else {
+    vain_polls_.patience.try_again(*this, now(),
+                                   "polls that run nothing, as events do not nest (post the work instead)");
+  }
+  return ran;
 }
 
 /// What few nodes have: long messages under way, posted work. (Timelets and the outlet are events: run_rare_events.)
 std::size_t Engine::do_something_else() {
+  must_not_be_a_child();  // an event that forked has returned in both
   std::size_t did = push_rows() ? 1 : 0;
   did += tell_of_deaths();
   did += run_posts();
@@ -234,36 +262,31 @@ std::size_t Engine::serve_high() {
   return run_high(*network_);
 }
 
-constexpr impl::Level level_of(Priority priority) noexcept {
-  return priority == Priority::low ? impl::Level::low : impl::Level::high;
-}
-
-[[gnu::always_inline]] inline RecordedEvent recorded(Priority priority, impl::HandlerId id,
-                                                     const impl::Packet& packet,
-                                                     const Payload& payload) noexcept {
-  return {priority == Priority::low ? RecordedEvent::Kind::low_message : RecordedEvent::Kind::high_message,
-          id, packet.origin, packet.head().words() * 8 + payload.size()};
-}
-
 template <Priority P>
 [[gnu::always_inline]] inline void Engine::run_handler(impl::HandlerId id, const impl::Packet& packet,
                                                        Payload payload) {
   if (id >= handlers_.size() || handlers_[id].priority != P) [[unlikely]]
     unknown_handler(id, packet);
-  handled_[static_cast<std::size_t>(P)] = &packet;
+  handled_.set(P, packet);
   using Message = std::conditional_t<P == Priority::low, Request, Reply>;
   Message message(*node_, packet);
-  const Recorder::Running running(recorder_, level_of(P), recorded(P, id, packet, payload));
-  [[maybe_unused]] std::conditional_t<P == Priority::low, Interruptible, Nothing> interruptible(
-      *this, !handlers_[id].internal);
+  const Recorder::Running running(recorder_, level_of(P),
+                                  RecordedEvent::of_message(P, id, packet, payload.size()));
   shm::HandlerCounts& counts = handler_counts_[id];
-  if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) [[likely]] {
-    handlers_[id].run(&message, packet, payload);
-  } else {
-    const Count began = now();
-    handlers_[id].run(&message, packet, payload);
-    impl::count(counts.sampled_ns, now() - began);
-    impl::count(counts.sampled_runs);
+  try {
+    [[maybe_unused]] std::conditional_t<P == Priority::low, Interruptible, Nothing> interruptible(
+        *this, !handlers_[id].internal);
+    if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) [[likely]] {
+      handlers_[id].run(&message, packet, payload);
+    } else {
+      const Count began = now();
+      handlers_[id].run(&message, packet, payload);
+      impl::count(counts.sampled_ns, now() - began);
+      impl::count(counts.sampled_runs);
+    }
+  } catch (...) {
+    event_threw();
+    throw;
   }
   impl::count(counts.runs);
 }
@@ -298,6 +321,7 @@ std::size_t Engine::run_rare_events(Net& network, std::size_t ran_before) {
   if (ran_before >= requests_per_poll) return 0;
   std::size_t ran = 0;
   while (outlet_ || timelet_due()) {
+    must_not_be_a_child();  // an event that forked has returned in both
     network
         .progress();  // what the events so far have sent to this node, from whichever neighbour, goes first
     const std::size_t before = ran;
@@ -321,7 +345,7 @@ std::size_t Engine::run_high(Net& network) {
   if (!events.may_run(Event::high_message)) return 0;
   Transport::View view = network.receive(Priority::high);
   if (!view) return 0;
-  const HighLevel level(events);
+  const HighLevel level(events, handled_);
   std::size_t ran = 0;
   do {
     if (handle<Priority::high>(network, view) != Handled::deferred) ++ran;
@@ -337,7 +361,7 @@ template <class Net>
 std::size_t Engine::run_low(Net& network) {
   impl::EventState& events = node_->events_;
   if (!events.may_run(Event::low_message) || !network.receive(Priority::low)) return 0;
-  const LowLevel level(events, handled_[0]);
+  const LowLevel level(events, handled_);
   std::size_t ran = 0;
   do {
     const Transport::View view = network.receive(Priority::low);
@@ -345,7 +369,7 @@ std::size_t Engine::run_low(Net& network) {
     if (handle<Priority::low>(network, view) == Handled::deferred)
       continue;  // and no new round, which would bring it again at once
     ++ran;
-    handled_[0] = nullptr;
+    handled_.clear(Priority::low);
     events.next_low();
     if (high_waits(network)) run_high(network);
     // The handler may have masked or disabled what comes next.
@@ -366,9 +390,8 @@ bool Engine::well_formed(const Transport::View& view) const noexcept {
 Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   if (!well_formed(view)) corrupt(view, "its lengths contradict each other");
   const impl::Packet& packet = *view.packet;
-  const impl::Packet*& handled = handled_[static_cast<std::size_t>(view.priority)];
-  if (left_ && handled == &packet) {  // see run_no_more_handlers
-    handled = nullptr;
+  if (left_ && handled_[static_cast<std::size_t>(view.priority)] == &packet) {  // see run_no_more_handlers
+    handled_.clear(view.priority);
     return Handled::taken;
   }
   const std::uint16_t flags = packet.head().flags();
@@ -379,12 +402,11 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   Payload payload(packet.payload(), packet.payload_bytes);
   if ((flags & impl::flag::last) != 0) check(view, assembler_.complete(view, payload));
   if ((flags & impl::flag::multicast) != 0) {
-    const bool nicond = node_->events_.nicond;  // tells of the program's own sends
-    const bool forwarded = forward(view, payload);
-    node_->events_.nicond = nicond;
-    if (!forwarded) return Handled::deferred;
+    const OwnSend own(*this);
+    if (!forward(view, payload)) return Handled::deferred;
   }
   if (left_) {
+    count_undelivered(view);
     assembler_.done(view);
     return Handled::taken;
   }
@@ -395,14 +417,20 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   if (node_->events_.ame || !default_handler_ || table_.is_internal(id)) {
     run_handler(id, packet, payload, view.priority);
   } else {
-    handled = &packet;
+    handled_.set(view.priority, packet, HandledMessages::by_default_handler);
     Incoming incoming(*node_, packet, payload, view.priority);
     const auto f = default_handler_;  // it may replace itself
-    const Recorder::Running running(recorder_, level_of(view.priority),
-                                    recorded(view.priority, RecordedEvent::default_handler, packet, payload));
-    std::optional<Interruptible> interruptible;
-    if (view.priority == Priority::low) interruptible.emplace(*this);
-    (*f)(incoming);
+    const Recorder::Running running(
+        recorder_, level_of(view.priority),
+        RecordedEvent::of_message(view.priority, RecordedEvent::default_handler, packet, payload.size()));
+    try {
+      std::optional<Interruptible> interruptible;
+      if (view.priority == Priority::low) interruptible.emplace(*this);
+      (*f)(incoming);
+    } catch (...) {
+      event_threw();
+      throw;
+    }
   }
   return Handled::ran;
 }
@@ -436,6 +464,20 @@ void Engine::unknown_handler(impl::HandlerId id, const impl::Packet& packet) con
          ", which this program does not have at that priority");
 }
 
+/// A timelet or the outlet, on the low level.
+template <class F>
+void Engine::run_rare_event(RecordedEvent which, const F& f) {
+  const Recorder::Running running(recorder_, impl::Level::low, which);
+  try {
+    const Interruptible interruptible(*this);
+    LowEvent event(*node_);
+    f(event);
+  } catch (...) {
+    event_threw();
+    throw;
+  }
+}
+
 bool Engine::run_timelet() {
   impl::EventState& events = node_->events_;
   if (!events.may_run(Event::timelet) || !timelet_due()) return false;
@@ -444,58 +486,17 @@ bool Engine::run_timelet() {
     Timelets::Function f;
     ~Taken() { engine.discard_function(std::move(f)); }
   } const taken{*this, timelets_.take()};
-  const LowLevel level(events, handled_[0]);
-  const Recorder::Running running(recorder_, impl::Level::low, {.kind = RecordedEvent::Kind::timelet});
-  const Interruptible interruptible(*this);
-  LowEvent event(*node_);
-  taken.f(event);
+  const LowLevel level(events, handled_);
+  run_rare_event({.kind = RecordedEvent::Kind::timelet}, taken.f);
   return true;
 }
 
 bool Engine::run_outlet() {
   if (!outlet_may_run()) return false;
   const auto f = outlet_;  // it may replace itself
-  const LowLevel level(node_->events_, handled_[0]);
-  const Recorder::Running running(recorder_, impl::Level::low, {.kind = RecordedEvent::Kind::outlet});
-  const Interruptible interruptible(*this);
-  LowEvent event(*node_);
-  (*f)(event);
+  const LowLevel level(node_->events_, handled_);
+  run_rare_event({.kind = RecordedEvent::Kind::outlet}, *f);
   return true;
-}
-
-/// Not held up by a post that waits: it may wait for this very news.
-std::size_t Engine::tell_of_deaths() {
-  std::size_t told = 0;
-  for (; !untold_deaths_.empty(); ++told) {
-    const NodeId dead = untold_deaths_.front();
-    untold_deaths_.pop_front();
-    const auto f = on_peer_death_;  // it may replace itself
-    const Recorder::Running running(recorder_, impl::Level::computation,
-                                    {.kind = RecordedEvent::Kind::peer_death, .from = dead});
-    const Computation computation(*this);
-    if (f) f(*node_, dead);
-  }
-  return told;
-}
-
-/// Work posted before this poll; what it posts itself waits for the next one. While one waits and so polls, the others
-/// wait, too: they run in order, one after another, and a thousand of them do not pile up on the stack.
-std::size_t Engine::run_posts() {
-  if (posting_) return 0;
-  struct Posting {
-    bool& flag;
-    ~Posting() { flag = false; }
-  } const posting{posting_ = true};
-  const std::size_t waiting = posts_.size();
-  for (std::size_t i = 0; i < waiting; ++i) {
-    const auto f = std::move(posts_.front());
-    posts_.pop_front();
-    const Recorder::Running running(recorder_, impl::Level::computation,
-                                    {.kind = RecordedEvent::Kind::posted});
-    const Computation computation(*this);
-    f(*node_);
-  }
-  return waiting;
 }
 
 }  // namespace am::core

@@ -5,9 +5,11 @@
 //   node.cpp      joining and leaving
 //   sending.cpp   sends that found no line at once, drafts
 //   dispatch.cpp  poll: what may run now, in which order, and why nothing deadlocks
+//   posted.cpp    posted work, and what is to be done about deaths
 //   pending.cpp   what waits, and what runs
 //   multicast.cpp forwarding along the tree of a group
 //   liveness.cpp  peers that died or left
+//   forked_child.cpp  children of this process are not the node
 //   waiting.cpp   spin, yield, sleep; deadlines
 //   asynchronous.cpp  events beside the computation, or in the middle of it (am::Dispatch)
 // Used by whoever is in the node (impl::EventLock): its own thread, in a library call, or its events.
@@ -28,15 +30,18 @@
 #include <vector>
 
 #include "core/event_memory.hpp"
+#include "core/forked_child.hpp"
 #include "core/fragments.hpp"
 #include "core/global_memory.hpp"
 #include "core/handler_table.hpp"
 #include "core/handler_thread.hpp"
 #include "core/interrupts.hpp"
 #include "core/job/job.hpp"
+#include "core/launcher_watch.hpp"
 #include "core/recorder.hpp"
 #include "core/settings.hpp"
 #include "core/timelets.hpp"
+#include "core/uncaught.hpp"
 #include "core/watchdog.hpp"
 #include "transports/shm/clock.hpp"
 #include "transports/shm/lookout.hpp"
@@ -60,6 +65,8 @@ class Engine {
   /// The Node that this engine stands behind; before anything else.
   void attach(Node& node);
   void leave() noexcept;
+  /// The program ends by an error, which it tells of itself: what it leaves undone is no news.
+  void ends_badly() noexcept { ends_badly_ = true; }
 
   // sending (sending.cpp)
   Status send(const impl::OutMessage& message, bool wait);
@@ -71,6 +78,7 @@ class Engine {
   void commit_draft(const Transport::Slot& slot, impl::Header header) noexcept;
   void drop_draft(const Transport::Slot& slot) noexcept;
   Status multicast(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
+  class OwnSend;  // own_send.hpp
 
   // events (dispatch.cpp, pending.cpp)
   std::size_t poll();
@@ -118,8 +126,8 @@ class Engine {
   }
   /// Throws what an event threw whose caller was nobody.
   void throw_kept() {
-    if (thrown_) [[unlikely]]
-      std::rethrow_exception(std::exchange(thrown_, nullptr));
+    if (thrown_.exception) [[unlikely]]
+      throw_again(std::exchange(thrown_, {}));
   }
   /// Puts `f` in the place of a function that may be running.
   template <class A>
@@ -135,8 +143,19 @@ class Engine {
 
   // waiting (waiting.cpp)
   void wait(const std::function<bool()>& pred, const char* what);
-  /// Ends the program when a handler calls what waits for others (barrier.cpp).
+  /// What may not run here now, as a word for the node's card (card_words.hpp).
+  [[nodiscard]] std::uint32_t held_off() const noexcept;
+  /// Ends the program when a handler, or a forked child, calls what waits for others (barrier.cpp).
   void must_compute(const char* operation) const;
+
+  // forked children (forked_child.cpp)
+  /// In a forked child: takes the node away from it.
+  void disown() noexcept;
+  /// Ends one that uses it all the same.
+  void must_not_be_a_child() const noexcept {
+    if (disowned_) [[unlikely]]
+      end_child();
+  }
 
   // liveness (liveness.cpp)
   void look_after_peers(bool thoroughly);
@@ -175,6 +194,7 @@ class Engine {
 
   // what the program asked for
   TimeletId add_timelet(Count when, Timelets::Function f) {
+    must_not_be_a_child();
     something_else_ = true;
     look_again();
     return timelets_.add(when, std::move(f));
@@ -195,6 +215,7 @@ class Engine {
   void set_default_handler(std::function<void(Incoming&)> f) { replace(default_handler_, std::move(f)); }
   void set_on_peer_death(std::function<void(Node&, NodeId)> f);
   void post(std::function<void(Node&)> f) {
+    must_not_be_a_child();
     something_else_ = true;
     posts_.push_back(std::move(f));
   }
@@ -205,9 +226,15 @@ class Engine {
   enum class Handled { ran, taken, deferred };
 
   void join();
+  void take_place();
   void wait_for_all_to_join();
   void compare_programs() const;
+  void compare_pid_namespaces() const;
+  void watch_launcher();
+  [[noreturn]] void cannot_join(const Error& error, const char* same_on_all) const;
   void run_no_more_handlers() noexcept;
+  void count_undelivered(const Transport::View& view) noexcept;
+  void tell_of_undelivered(bool all_taken) const noexcept;
   Status send_or_refuse(const impl::OutMessage& message, bool wait);
   Status send_row(const impl::OutMessage& message, bool wait);
   template <class F>
@@ -239,6 +266,8 @@ class Engine {
     return may_run(Event::timelet) && !timelets_.empty() ? timelets_.next() : never;
   }
   [[nodiscard]] bool timelet_due() const noexcept { return !timelets_.empty() && timelets_.next() <= now(); }
+  template <class F>
+  void run_rare_event(RecordedEvent which, const F& f);
   bool run_timelet();
   bool run_outlet();
   std::size_t tell_of_deaths();
@@ -272,7 +301,7 @@ class Engine {
     interrupt_->block(blocked);
     signal_blocked_ = blocked;
   }
-  void attend_for_thread() noexcept;
+  [[nodiscard]] bool attend_for_thread() noexcept;
   void attend_to_interrupts() noexcept;
   void set_timer(bool soon) noexcept;
   void keep_thrown() noexcept;
@@ -281,13 +310,16 @@ class Engine {
   void step_in(std::uint32_t depth) noexcept;
   class Interruptible;
   class Computation;
+  void event_threw() const noexcept;
   friend class Interruptible;
   friend class Computation;
 
+  [[noreturn]] void end_child() const noexcept;
   void look_at_life_locks();
   void peer_is_gone(NodeId peer, bool died);
 
   Job job_;
+  std::optional<shm::Life> life_;
   const Settings settings_;
   EventMemory memory_for_events_;
   const HandlerTable& table_;
@@ -300,7 +332,7 @@ class Engine {
   std::unique_ptr<Transport> decorator_;  // the fault plan's, around shm_
   Transport* network_;
   const bool direct_;  // no decorator around shared memory
-  const bool plain_;   // direct, and polling: the inline path writes the rings itself
+  bool plain_;         // direct, and polling: the inline path writes the rings itself
   std::unique_ptr<impl::Producer[]> never_connected_;  // what Node's inline path sees when it is not direct
 
   Outgoing outgoing_;
@@ -326,10 +358,27 @@ class Engine {
       forwarded_;  // deferred multicasts: how many subtrees have them
   std::pmr::vector<std::byte> multicast_buffer_;
 
-  // The message whose handler runs, by priority, for reports and registers. The high one counts on the high level only.
-  const impl::Packet* handled_[2] = {};
+  const HandledMessages handled_;        // for reports and registers, too
   std::size_t handled_payload_[2] = {};  // of a message that is not a short one
   CompareRegister compare_register_;
+
+  /// Messages of the program that this node dropped when it left.
+  struct Undelivered {
+    std::uint64_t messages[2] = {};  // by priority
+    RecordedEvent first;
+  };
+
+  /// Polls of a handler that ran nothing, since it began or one did.
+  struct VainPolls {
+    struct Run {  // of the handler: there is none other like it in one poll of the computation
+      impl::Level level = impl::Level::computation;
+      const impl::Packet* packet = nullptr;
+      std::uint32_t polls = 0;
+      bool operator==(const Run&) const = default;
+    } run;
+    impl::Patience patience;
+  };
+  VainPolls vain_polls_;
 
   // Events beside the computation.
   bool begun_ = false;  // the first call that makes progress was made: events may run
@@ -339,13 +388,14 @@ class Engine {
   std::uint32_t interrupts_ = 0;  // we are in so many of them
   Count thread_wakes_ = 0;        // by itself, while it sleeps
   Count timer_ = never;           // that the timer is set to
-  std::exception_ptr
-      thrown_;  // by an event whose caller was nobody: the next call that makes progress throws it
+  Origin thrown_;  // by an event whose caller was nobody: the next call that makes progress throws it
   std::pmr::vector<std::shared_ptr<void>> spent_;
   std::optional<HandlerThread> handler_thread_;
   std::optional<Interrupts> interrupt_;
 
   std::optional<Watchdog> watchdog_;
+  std::optional<LauncherWatch> launcher_watch_;
+  std::optional<KeptFromChildren> kept_from_children_;
 
   std::uint32_t polls_ = 0;
   std::uint32_t deaths_seen_ = 0;
@@ -355,6 +405,9 @@ class Engine {
   std::vector<bool> suspects_;  // under amrun: had no life lock at the last look
   bool oversubscribed_ = false;
   bool left_ = false;
+  bool disowned_ = false;  // this is a forked child
+  Undelivered undelivered_;
+  bool ends_badly_ = false;
   std::thread::id owner_ = std::this_thread::get_id();
 };
 

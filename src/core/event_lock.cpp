@@ -12,9 +12,9 @@ namespace {
 
 /// Waits longer and longer: events are short, but the processor may have been taken from them, and a handler that waits to
 /// reply may take its time.
-class Patience {
+class Pauses {
  public:
-  void wait() noexcept {
+  void next() noexcept {
     ++rounds_;
     if (rounds_ <= spins) {
       core::relax();
@@ -40,8 +40,7 @@ void EventLock::enter_slowly() noexcept {
   if ((word & events_inside) != 0) {
     visits_ = 0;
     // They see us and come out, or are through soon. We stay: they have had their turn.
-    for (Patience patience; (word_.load(std::memory_order_acquire) & events_inside) != 0;)
-      patience.wait();  // R2
+    for (Pauses pauses; (word_.load(std::memory_order_acquire) & events_inside) != 0;) pauses.next();  // R2
     return;
   }
   if (++visits_ < bias_after || !shm::heavy_fence_works()) return;

@@ -70,7 +70,12 @@ std::size_t GlobalMemory::largest_payload() noexcept {
   return largest_payload_;
 }
 
+void GlobalMemory::forget_segments() noexcept {
+  for (NodeId peer = 0; peer < engine_.job().size; ++peer) peers_[peer] = {};
+}
+
 std::byte* GlobalMemory::map(NodeId peer) {
+  engine_.must_not_be_a_child();
   impl::PeerSegment& segment = peers_[peer];
   if (segment.base == nullptr) {
     segment.base = engine_.segment().map_user(peer);
@@ -97,6 +102,13 @@ std::byte* GlobalMemory::own(std::uint64_t offset, std::size_t bytes) {
 std::span<std::byte> GlobalMemory::own_segment() {
   const std::size_t size = engine_.settings().segment_bytes;
   return {map(engine_.job().id), size};
+}
+
+bool GlobalMemory::has_memory_for(std::size_t offset, std::size_t bytes) {
+  if (all_has_memory_) return true;
+  if (!engine_.segment().commit_user(engine_.job().id, offset, bytes)) return false;
+  all_has_memory_ = bytes == engine_.settings().segment_bytes;
+  return true;
 }
 
 }  // namespace core

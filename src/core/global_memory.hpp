@@ -28,12 +28,17 @@ class GlobalMemory {
   /// What the inline functions of am/global.hpp look at: a peer's entry stays empty until reach() has mapped it.
   [[nodiscard]] impl::PeerSegment* peers() noexcept { return peers_.get(); }
 
+  /// As if nothing had been used yet, for a forked child.
+  void forget_segments() noexcept;
+
   /// Where `bytes` bytes at `at` lie in this process; null when that node's memory is reached by messages only. Throws
   /// am::Error, in the name of `what`, when they are not in that node's segment.
   [[nodiscard]] std::byte* reach(impl::GlobalAddress at, std::size_t bytes, const char* what);
   /// The node's own memory at `offset`; null outside it.
   [[nodiscard]] std::byte* own(std::uint64_t offset, std::size_t bytes);
   [[nodiscard]] std::span<std::byte> own_segment();
+  /// Whether there is memory for a part of the own segment that is given out. To be asked before it is touched.
+  [[nodiscard]] bool has_memory_for(std::size_t offset, std::size_t bytes);
 
   [[nodiscard]] SegmentHeap& heap() noexcept { return heap_; }
   [[nodiscard]] RemoteMemory& remote() noexcept { return remote_; }
@@ -45,6 +50,7 @@ class GlobalMemory {
   shm::ZeroedArray<impl::PeerSegment> peers_;
   SegmentHeap heap_;
   RemoteMemory remote_;
+  bool all_has_memory_ = false;      // the whole own segment
   std::size_t largest_payload_ = 0;  // 0: not asked yet
 };
 

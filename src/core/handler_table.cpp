@@ -40,9 +40,20 @@ HandlerEntry* enrol(HandlerEntry* entry) noexcept {
 namespace core {
 
 const HandlerTable& HandlerTable::of_this_program() {
-  static const HandlerTable table;
-  return table;
+  static const auto* const table = new HandlerTable;  // never destroyed: a node may be the last to end
+  return *table;
 }
+
+namespace {
+
+constexpr std::uint64_t hash_of_nothing = 0xcbf29ce484222325u;  // FNV-1a
+
+std::uint64_t hash_on(std::uint64_t hash, std::string_view text) noexcept {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace
 
 HandlerTable::HandlerTable() {
   impl::numbered.store(true, std::memory_order_relaxed);
@@ -58,13 +69,12 @@ HandlerTable::HandlerTable() {
   // Handlers of the same name (in unnamed namespaces of two files) keep the order of the static initialisers, which is
   // the same in every process of one program.
   std::ranges::stable_sort(entries, {}, &impl::HandlerEntry::name);
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  std::uint64_t hash = hash_of_nothing;
   for (impl::HandlerEntry* entry : entries) {
     entry->id = static_cast<impl::HandlerId>(rows_.size());
     rows_.push_back({entry->run, entry->priority, entry->internal});
     names_.push_back(entry->name);
-    for (const char c : entry->name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    hash = (hash ^ 0xff) * 0x100000001b3u;
+    hash = hash_on(hash_on(hash, entry->name), "\xff");
   }
   fingerprint_ = hash;
 }
@@ -75,6 +85,10 @@ std::string_view function_name(std::string_view text) noexcept {
   if (const auto at = text.find(before); at != std::string_view::npos) text.remove_prefix(at + before.size());
   if (const auto end = text.find(';'); end != std::string_view::npos) text = text.substr(0, end);
   return text;
+}
+
+std::uint64_t HandlerTable::signature(std::size_t id) const noexcept {
+  return hash_on(hash_of_nothing, names_[id]);
 }
 
 std::string_view HandlerTable::name(std::size_t id) const noexcept {

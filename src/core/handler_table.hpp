@@ -32,6 +32,8 @@ class HandlerTable {
   }
   /// A hash of all names and signatures in order.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
+  /// A hash of a handler's name and parameters.
+  [[nodiscard]] std::uint64_t signature(std::size_t id) const noexcept;
   /// The function's name for people; "?" for a number that no handler has.
   [[nodiscard]] std::string_view name(std::size_t id) const noexcept;
 

@@ -11,6 +11,7 @@
 
 #include "core/engine.hpp"
 #include "core/relax.hpp"
+#include "core/short_turns.hpp"
 #include "transports/shm/clock.hpp"
 #include "transports/shm/heavy_fence.hpp"
 
@@ -63,6 +64,7 @@ inline bool HandlerThread::news() const noexcept {
 void HandlerThread::run() noexcept {
   impl::events_of_this_thread = &engine_.node();
   move_to_its_place();
+  ask_for_short_turns();
   prctl(PR_SET_TIMERSLACK, 1);  // wakes for timelets when they are due, not up to 50 us later
   while (!stop_.load(std::memory_order_acquire)) {
     if (lock_.thread_is_inside()) {

@@ -10,7 +10,8 @@
 // that the node's thread arms the node when it leaves (Engine::attend).
 //
 // M-Machine thesis, chapter 6: handlers in a hardware thread slot of their own. A processor of their own is the nearest
-// thing that today's machines have; without one it never spins.
+// thing that today's machines have; without one it never spins, and asks the system for short turns: whoever asks for less
+// at a time gets it sooner.
 #pragma once
 
 #include <am/impl/event_lock.hpp>
@@ -34,11 +35,11 @@ class HandlerThread {
   HandlerThread(const HandlerThread&) = delete;
   HandlerThread& operator=(const HandlerThread&) = delete;
 
-  // For the node's thread, in the node.
+  // For the node's thread; in the node, but for wake.
 
   /// It is awake, and shall look although nothing has come: what may run has changed.
   void look_again() noexcept { look_.store(true, std::memory_order_release); }
-  /// Wakes it up to look.
+  /// Wakes it up to look. Not in the node, where it would find it taken.
   void wake() noexcept;
   /// Whether it has gone to sleep because the node's thread was in the node, since this was last asked.
   [[nodiscard]] bool went_to_sleep() noexcept { return asked_.exchange(false, std::memory_order_acquire); }

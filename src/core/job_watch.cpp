@@ -9,10 +9,13 @@
 #include <charconv>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include "core/card_words.hpp"
+#include "core/handler_names.hpp"
 #include "core/recorder.hpp"
 #include "transports/shm/clock.hpp"
+#include "transports/shm/pid_namespace.hpp"
 
 namespace am::core {
 
@@ -30,11 +33,9 @@ constexpr std::uint64_t mixed(std::uint64_t so_far, std::uint64_t next) noexcept
 // -- events -----------------------------------------------------------------------------------------------------------------
 
 using Kind = RecordedEvent::Kind;
+constexpr std::size_t levels = std::extent_v<decltype(shm::NodeCard::running)>;
 
-bool is_message(Kind kind) noexcept { return kind == Kind::low_message || kind == Kind::high_message; }
-
-void describe_handler(TextOut& out, const shm::Segment& segment, std::size_t handler) {
-  const std::string_view name = handler_name(segment, handler);
+void describe_handler(TextOut& out, std::size_t handler, std::string_view name) {
   if (handler == RecordedEvent::default_handler) {
     out << "the default handler";
   } else if (name.empty()) {
@@ -62,24 +63,42 @@ std::string_view name_of(Kind kind) noexcept {
   return "";
 }
 
-void describe_running(TextOut& out, const shm::Segment& segment, const RecordedEvent& event) {
-  if (!is_message(event.kind)) {
-    out << name_of(event.kind);
-    return;
-  }
-  if (!handler_name(segment, event.handler).empty()) out << "handler ";
-  describe_handler(out, segment, event.handler);
-  out << ", for a message from node " << event.from;
-}
-
 void describe_past(TextOut& out, const shm::Segment& segment, const RecordedEvent& event) {
-  if (!is_message(event.kind)) {
+  if (!event.is_message()) {
     out << name_of(event.kind);
     return;
   }
   out << (event.kind == Kind::low_message ? "low " : "high ");
-  describe_handler(out, segment, event.handler);
+  describe_handler(out, event.handler, handler_name(segment, event.handler));
   out << " from " << event.from << " (" << event.bytes << " bytes)";
+}
+
+/// The message that the node handles at this priority, out of the ring in which it still lies; none where it lies elsewhere.
+/// The node may be through with it meanwhile, and its sender write there: then what this says is wrong, and of the past.
+#if defined(__SANITIZE_THREAD__)
+[[gnu::no_sanitize("thread"), gnu::noinline]]
+#endif
+RecordedEvent
+handled_message(const shm::Segment& segment, const shm::NodeCard& card, Priority priority) noexcept {
+  const std::uint64_t word = value(card.handled[static_cast<std::size_t>(priority)]);
+  if (word == 0) return {};
+  const std::uint64_t at = (word & ~HandledMessages::by_default_handler) - card.mapped_at;
+  const shm::Layout& layout = segment.layout();
+  if (at < layout.pair(0, 0) || at >= layout.common_bytes() || at % impl::line_bytes != 0) return {};
+  const auto& packet =
+      *reinterpret_cast<const impl::Packet*>(reinterpret_cast<const std::byte*>(&segment.job()) + at);
+  const bool by_default = (word & HandledMessages::by_default_handler) != 0;
+  return RecordedEvent::of_message(priority,
+                                   by_default ? RecordedEvent::default_handler : packet.head().handler(),
+                                   packet, packet.payload_bytes);
+}
+
+/// What runs at a level, as far as it is recorded.
+RecordedEvent running_at(const shm::Segment& segment, NodeId node, std::size_t level) noexcept {
+  const shm::NodeCard& card = segment.card(node);
+  const RecordedEvent event = RecordedEvent::unpacked(value(card.running[level]));
+  if (event.kind != Kind::none || level == 0) return event;
+  return handled_message(segment, card, level == 1 ? Priority::low : Priority::high);
 }
 
 /// The latest first; equal ones in a row once.
@@ -131,11 +150,6 @@ RingContent look_into(const impl::Packet* lines, std::size_t capacity,
   return content;
 }
 
-/// Only pairs that have talked have rings: looking at others would give them memory.
-bool are_connected(const shm::Segment& segment, NodeId from, NodeId to) noexcept {
-  return (value(segment.connections(from)[to / 64]) >> (to % 64) & 1) != 0;
-}
-
 RingContent content_of(const shm::Segment& segment, NodeId from, NodeId to, Priority priority) noexcept {
   const shm::PairBlock& pair = segment.pair(to, from);
   if (priority == Priority::low) return look_into(pair.low, shm::low_lines, pair.control[0]);
@@ -147,13 +161,13 @@ void describe_ring(TextOut& out, const shm::Segment& segment, const RingContent&
   out << capacity - content.lines << " of " << capacity << " lines free";
   if (content.packets == 0) return;
   out << " (" << content.packets << " packets, the first for ";
-  describe_handler(out, segment, content.first);
+  describe_handler(out, content.first, handler_name(segment, content.first));
   out << ")";
 }
 
 void describe_rings_into(TextOut& out, const shm::Segment& segment, NodeId node) {
   for (NodeId from = 0; from < segment.nodes(); ++from) {
-    if (!are_connected(segment, from, node)) continue;
+    if (!segment.are_connected(from, node)) continue;
     const RingContent low = content_of(segment, from, node, Priority::low);
     const RingContent high = content_of(segment, from, node, Priority::high);
     if (low.lines + high.lines == 0) continue;
@@ -167,7 +181,7 @@ void describe_rings_into(TextOut& out, const shm::Segment& segment, NodeId node)
 
 bool messages_wait_for(const shm::Segment& segment, NodeId node) noexcept {
   for (NodeId from = 0; from < segment.nodes(); ++from) {
-    if (!are_connected(segment, from, node)) continue;
+    if (!segment.are_connected(from, node)) continue;
     for (const Priority priority : {Priority::low, Priority::high}) {
       if (content_of(segment, from, node, priority).packets != 0) return true;
     }
@@ -178,9 +192,10 @@ bool messages_wait_for(const shm::Segment& segment, NodeId node) noexcept {
 // -- nodes ------------------------------------------------------------------------------------------------------------------
 
 /// As the kernel shows it, when it is to be seen from here: 'R', 'S', 'T' and so on; 0: not to be seen.
-char state_of_process(std::int32_t pid) noexcept {
+char state_of_process(const shm::NodeCard& card) noexcept {
+  if (!shm::same_pid_namespace(card.pid_namespace, shm::own_pid_namespace())) return 0;
   std::array<char, 32> path{"/proc/"};
-  char* end = std::to_chars(path.data() + 6, path.data() + 20, pid).ptr;
+  char* end = std::to_chars(path.data() + 6, path.data() + 20, card.pid).ptr;
   std::strcpy(end, "/stat");
   const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -195,19 +210,15 @@ char state_of_process(std::int32_t pid) noexcept {
 
 void describe_process(TextOut& out, const shm::NodeCard& card) {
   out << " (pid " << card.pid;
-  const char state = state_of_process(card.pid);
+  const char state = state_of_process(card);
   if (state == 'T' || state == 't') out << ", stopped";
   out << ") ";
-}
-
-bool runs_something(const shm::NodeCard& card) noexcept {
-  return std::ranges::any_of(card.running, [](const auto& word) { return value(word) != 0; });
 }
 
 void describe_living(TextOut& out, const shm::Segment& segment, NodeId node, std::uint64_t now) {
   const shm::NodeCard& card = segment.card(node);
   const bool waits = value(card.waiting_since_ns) != 0;
-  const bool runs = runs_something(card);
+  const bool runs = runs_something(segment, node);
   if (runs) {
     out << "runs ";
     describe_running(out, segment, node);
@@ -236,7 +247,7 @@ void describe_node(TextOut& out, const shm::Segment& segment, NodeId node) {
     case shm::Standing::dead:
       describe_process(out, card);
       out << "is dead";
-      if (runs_something(card)) {
+      if (runs_something(segment, node)) {
         out << "; it ran ";
         describe_running(out, segment, node);
       }
@@ -251,14 +262,30 @@ void describe_node(TextOut& out, const shm::Segment& segment, NodeId node) {
   describe_recent(out, segment, card);
 }
 
+void describe_event(TextOut& out, const RecordedEvent& event, std::string_view name) {
+  if (!event.is_message()) {
+    out << name_of(event.kind);
+    return;
+  }
+  if (event.handler != RecordedEvent::default_handler && !name.empty()) out << "handler ";
+  describe_handler(out, event.handler, name);
+  out << ", for a message from node " << event.from;
+}
+
+RecordedEvent running_event(const shm::Segment& segment, NodeId node) noexcept {
+  for (std::size_t level = levels; level-- > 0;) {
+    if (const RecordedEvent event = running_at(segment, node, level); event.kind != Kind::none) return event;
+  }
+  return {};
+}
+
 bool describe_running(TextOut& out, const shm::Segment& segment, NodeId node) {
-  const shm::NodeCard& card = segment.card(node);
   bool any = false;
-  for (std::size_t level = std::size(card.running); level-- > 0;) {
-    const RecordedEvent event = RecordedEvent::unpacked(value(card.running[level]));
+  for (std::size_t level = levels; level-- > 0;) {
+    const RecordedEvent event = running_at(segment, node, level);
     if (event.kind == Kind::none) continue;
     if (any) out << "; it interrupts ";
-    describe_running(out, segment, event);
+    describe_event(out, event, handler_name(segment, event.handler));
     any = true;
   }
   return any;
@@ -284,7 +311,7 @@ std::uint64_t JobWatch::signature_of(NodeId node) const noexcept {
   const shm::NodeCard& card = segment_.card(node);
   std::uint64_t signature = mixed(value(card.events), value(card.waiting_since_ns));
   for (NodeId from = 0; from < segment_.nodes(); ++from) {
-    if (!are_connected(segment_, from, node)) continue;
+    if (!segment_.are_connected(from, node)) continue;
     for (const impl::RingControl& control : segment_.pair(node, from).control)
       signature = mixed(signature, value(control.released));
   }
@@ -293,7 +320,8 @@ std::uint64_t JobWatch::signature_of(NodeId node) const noexcept {
 
 bool JobWatch::is_stuck(NodeId node) const noexcept {
   const shm::NodeCard& card = segment_.card(node);
-  return value(card.waiting_since_ns) != 0 || runs_something(card) || messages_wait_for(segment_, node);
+  return value(card.waiting_since_ns) != 0 || runs_something(segment_, node) ||
+         messages_wait_for(segment_, node);
 }
 
 /// Several watch a job, each with its own beginning: which report of which standstill it is decides.
@@ -320,7 +348,8 @@ bool JobWatch::look_at(NodeId node, std::uint64_t now_ns) noexcept {
 void JobWatch::report(NodeId node, std::uint64_t now_ns, TextOut& out) {
   Watched& watched = nodes_[node];
   const std::uint64_t after_ns = watched.next_report_ns;
-  if (watched.stuck_ns < after_ns / 2) return;
+  if (watched.stuck_ns == 0 || watched.stuck_ns < after_ns / 2)
+    return;  // 0: it gets on, or is no member of the job
   watched.next_report_ns = 4 * after_ns;
   if (!may_report(node, watched.signature, after_ns)) return;
   reported_ = true;

@@ -7,8 +7,10 @@
 
 #include <am/types.hpp>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
+#include "core/recorder.hpp"
 #include "core/text_out.hpp"
 #include "transports/shm/segment.hpp"
 
@@ -18,6 +20,14 @@ namespace am::core {
 /// its last events. Whole lines. Only nodes with a watchdog record what they run, and hand credit back at once.
 void describe_job(TextOut& out, const shm::Segment& segment);
 void describe_node(TextOut& out, const shm::Segment& segment, NodeId node);
+/// "handler x, for a message from node 2"; `name` is that of its handler, or empty.
+void describe_event(TextOut& out, const RecordedEvent& event, std::string_view name);
+/// What the node runs now, or ran when it died: the innermost event, or posted work.
+[[nodiscard]] RecordedEvent running_event(const shm::Segment& segment, NodeId node) noexcept;
+/// An event of the node's runs, or posted work; it ran when the node died.
+[[nodiscard]] inline bool runs_something(const shm::Segment& segment, NodeId node) noexcept {
+  return running_event(segment, node).kind != RecordedEvent::Kind::none;
+}
 /// "handler x(am::Request&), for a message from node 2"; nothing, and false, when it runs none.
 bool describe_running(TextOut& out, const shm::Segment& segment, NodeId node);
 

@@ -1,20 +1,21 @@
 // Peers that die or leave (contract, clause 11).
 //
-// Who notices: under amrun, amrun itself, which marks the dead node's card and wakes everybody. Besides, each process
-// holds a lock that the kernel gives up with the process (Segment::hold_life_lock), and nodes that wait look at 16 of
-// their peers' locks four times a second. Under amrun, too: where a wrapper outlives its node, amrun does not learn of
-// the death. But there it has the first word, because it knows how the node died: a peer without lock is dead only when
-// it still is unmarked at the next look, and its process is gone. (A process loses its locks also by closing any other
-// descriptor of the same file.) Either way the job's `deaths` counter changes, and one load of it tells a node
-// that there is news.
+// Who notices: under amrun, amrun itself, which marks the dead node's card and wakes everybody. Besides, each node's thread
+// holds a lock that the kernel gives up with the thread (shm::LifeLock), and nodes that wait look at 16 of their peers' locks
+// four times a second. Under amrun, too, at those that are not its children: where a wrapper outlives its node, amrun does not
+// learn of the death. But it has the first word, because it may know how the node died: there a peer without lock is dead only
+// when it still is unmarked at the next look. Either way the job's `deaths` counter changes, and one load of it tells a
+// node that there is news.
+//
+// The end of amrun ends the node as well, whether it survives its peers' or not.
 #include <sys/wait.h>
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
+#include <charconv>
 #include <cstdlib>
 
 #include "core/engine.hpp"
 #include "core/job_watch.hpp"
+#include "core/once.hpp"
 #include "core/text_out.hpp"
 
 namespace am::core {
@@ -37,12 +38,21 @@ void describe_end(TextOut& out, int wait_status) {
 /// In an interrupt, too: takes no memory.
 [[noreturn]] void end_with(const shm::Segment& segment, NodeId own, NodeId peer) noexcept {
   const shm::NodeCard& dead = segment.card(peer);
+  char death[32] = "death of ";
+  *std::to_chars(death + 9, death + sizeof death - 1, peer).ptr = 0;
+  if (!first_to_say(segment, death, for_good_ns)) std::_Exit(1);
   TextOut out(&write_to_stderr);
   const bool recorded = dead.events.load(std::memory_order_acquire) != 0;
   if (recorded && may_report_death(segment, peer)) describe_node(out, segment, peer);
   out << "am: node " << own << ": node " << peer << " (pid " << dead.pid << ", host " << dead.host << ") ";
   describe_end(out, dead.wait_status.load(std::memory_order_relaxed));  // written before standing
-  out << "; ending with it\n";
+  out << "; ending with it";
+  if (runs_something(segment, peer)) {
+    out << " (it ran ";
+    describe_running(out, segment, peer);
+    out << ")";
+  }
+  out << "\n";
   out.flush();
   std::_Exit(1);
 }
@@ -51,6 +61,7 @@ void describe_end(TextOut& out, int wait_status) {
 
 void Engine::look_after_peers(bool thoroughly) {
   shm::Segment& segment = *job_.segment;
+  if (segment.launcher_has_ended()) end_with_launcher(segment, job_.id);
   if (thoroughly && job_.processes && now() - looked_after_ns_ > lock_interval_ns) {
     looked_after_ns_ = now();
     look_at_life_locks();
@@ -72,18 +83,14 @@ void Engine::look_at_life_locks() {
   for (NodeId looks = std::min(job_.size, locks_per_look); looks != 0; --looks) {
     const NodeId peer = looked_after_;
     looked_after_ = (looked_after_ + 1) % job_.size;
-    const auto joined = [&] {
-      return segment.card(peer).standing.load(std::memory_order_acquire) ==
-             static_cast<std::uint32_t>(shm::Standing::joined);
-    };
+    const shm::NodeCard& other = segment.card(peer);
+    const bool joined =
+        other.standing.load(std::memory_order_acquire) == static_cast<std::uint32_t>(shm::Standing::joined);
     // A node says that it leaves before it lets go of its lock: mark_lost looks again.
-    if (peer == job_.id || !joined() || segment.is_alive(peer)) continue;
-    if (supervised) {
-      const bool seen_before = suspects_[peer];
-      suspects_[peer] = true;
-      const bool gone = kill(segment.card(peer).pid, 0) != 0 && errno == ESRCH;
-      if (!seen_before || !gone) continue;
-    }
+    if (peer == job_.id || !joined || other.child_of_launcher != 0 || segment.is_alive(peer)) continue;
+    const bool seen_before = suspects_[peer];
+    suspects_[peer] = true;
+    if (supervised && !seen_before) continue;
     segment.mark_lost(peer);
   }
 }

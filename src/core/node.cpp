@@ -19,9 +19,11 @@
 #include "core/cpus.hpp"
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
-#include "core/own_pid.hpp"
+#include "core/handler_names.hpp"
+#include "core/once.hpp"
 #include "transports/faults/faults.hpp"
 #include "transports/shm/clock.hpp"
+#include "transports/shm/pid_namespace.hpp"
 
 namespace am::core {
 
@@ -66,7 +68,7 @@ Engine::Engine(Job job, const Settings& settings)
       handlers_(table_.rows()),
       epoch_ns_(job_.segment->job().epoch_ns),
       handler_counts_(job_.segment->handler_counts(job_.id)),
-      recorder_(Watchdog::is_wanted(settings) ? &job_.segment->card(job_.id) : nullptr),
+      recorder_(job_.segment->card(job_.id), Watchdog::is_wanted(settings)),
       shm_(job_.segment, job_.id,
            settings.dispatch == Dispatch::poll ? impl::watch::on : impl::watch::briefly,
            Watchdog::is_wanted(settings)),
@@ -84,6 +86,7 @@ Engine::Engine(Job job, const Settings& settings)
       collectives_(std::make_unique<CollectiveState>(memory_for_events())),
       forwarded_(memory_for_events()),
       multicast_buffer_(memory_for_events()),
+      handled_(job_.segment->card(job_.id)),
       spent_(memory_for_events()),
       gone_(job_.size),
       suspects_(job_.size) {
@@ -102,29 +105,50 @@ void Engine::attach(Node& node) {
   node.rings_ = plain_ ? shm_.producers() : never_connected_.get();
   node.traffic_ = job_.segment->traffic(job_.id);
   node.segments_ = memory_.peers();
+  kept_from_children_.emplace(*this);
+}
+
+/// First of all: one that comes second, by mistake, must not touch the card.
+void Engine::take_place() {
+  const std::string node = "node " + std::to_string(job_.id);
+  shm::LifeLock& life = job_.segment->life(job_.id);
+  if (!life.take())
+    throw Error("join the job", node + " is already taken by another process", "start one process per node");
+  life_.emplace(life);
+  if (card().standing.load(std::memory_order_acquire) != static_cast<std::uint32_t>(shm::Standing::absent))
+    throw Error("join the job", node + " has run already, and cannot begin anew",
+                "start one process per node");
 }
 
 void Engine::join() {
+  take_place();
   shm::NodeCard& own = card();
-  own.pid = own_pid();
+  own.pid = getpid();
   own.tid = static_cast<std::int32_t>(syscall(SYS_gettid));
+  own.pid_namespace = shm::own_pid_namespace();
+  own.child_of_launcher = job_.child_of_launcher ? 1 : 0;
   own.has_handler_thread = settings_.dispatch == Dispatch::thread ? 1 : 0;
   own.signal = settings_.dispatch == Dispatch::interrupt ? settings_.signal : 0;
   own.wait_status.store(shm::unknown_end, std::memory_order_relaxed);  // with standing
   own.fingerprint = table_.fingerprint();
   own.handlers = static_cast<std::uint32_t>(table_.size());
   own.segment_bytes = settings_.segment_bytes;
+  own.mapped_at = reinterpret_cast<std::uintptr_t>(&job_.segment->job());
   own.survives.store(settings_.peer_death == PeerDeath::survive ? 1 : 0, std::memory_order_relaxed);
   copy_text(own.program, sizeof own.program, this_program());
   copy_text(own.host, sizeof own.host, this_host());
   publish_cpus(own);
+  if (!job_.segment->commit_node(job_.id, table_.size())) {
+    throw Error("join the job",
+                "no memory for what node " + std::to_string(job_.id) + " counts in the job's shared memory",
+                shm::SharedFile::more_room);
+  }
   if (job_.id == 0) {  // released to the others by `joined`, as the cards are
     publish_handler_names(table_, *job_.segment);
     job_.segment->job().cpu_quota =
         static_cast<std::uint32_t>(std::ceil(read_control_group().processors.value_or(0)));
   }
   if (Watchdog::is_wanted(settings_)) watchdog_.emplace(*job_.segment, job_.id, settings_);
-  if (job_.processes) job_.segment->hold_life_lock(job_.id);
   // Release: whoever counts us in (wait_for_all_to_join) sees the card.
   own.standing.store(static_cast<std::uint32_t>(shm::Standing::joined), std::memory_order_release);
   if (job_.segment->job().joined.fetch_add(1, std::memory_order_acq_rel) + 1 == job_.size) {
@@ -132,6 +156,8 @@ void Engine::join() {
   }
   wait_for_all_to_join();
   compare_programs();
+  compare_pid_namespaces();
+  if (job_.segment->job().launcher != 0 && !job_.child_of_launcher) watch_launcher();
   oversubscribed_ = is_oversubscribed(*job_.segment, job_.id);
 }
 
@@ -148,13 +174,15 @@ void Engine::wait_for_all_to_join() {
     looked += nap;
     const std::string seconds = std::to_string(waited / 1'000'000'000) + " s";
     if (settings_.timeout_ns != 0 && waited > settings_.timeout_ns) {
-      throw Error("join the job", "no sign of node " + missing_nodes(*job_.segment) + " after " + seconds,
-                  "does every node call am::start? AM_TIMEOUT sets how long that may take, 0 for ever");
+      cannot_join({"join the job", "no sign of node " + missing_nodes(*job_.segment) + " after " + seconds,
+                   "does every node call am::start? AM_TIMEOUT sets how long that may take, 0 for ever"},
+                  "nodes are missing");
     }
     if (settings_.report_after_ns != 0 && waited > settings_.report_after_ns &&
-        !std::exchange(reported, true)) {
-      std::fprintf(stderr, "am: node %u has waited %s for node %s to call am::start\n", job_.id,
-                   seconds.c_str(), missing_nodes(*job_.segment).c_str());
+        !std::exchange(reported, true) &&
+        first_to_say(*job_.segment, "nodes have not called am::start", settings_.report_after_ns)) {
+      TextOut(&write_to_stderr) << "am: node " << job_.id << " has waited " << seconds << " for node "
+                                << missing_nodes(*job_.segment) << " to call am::start\n";
     }
     if (job_.segment->launcher_has_ended())
       throw Error("join the job", "amrun ended while this node was starting", "start the job again");
@@ -163,21 +191,57 @@ void Engine::wait_for_all_to_join() {
   publish_wait(card(), {}, 0);
 }
 
+void Engine::cannot_join(const Error& error, const char* same_on_all) const {
+  let_one_end_the_job(*job_.segment, job_.id, same_on_all);
+  throw error;
+}
+
 void Engine::compare_programs() const {
   const shm::NodeCard& first = job_.segment->card(0);
   const shm::NodeCard& own = job_.segment->card(job_.id);
   if (own.fingerprint == first.fingerprint && own.handlers == first.handlers) return;
-  throw Error("join the job",
-              "node " + std::to_string(job_.id) + " runs " + own.program + " (" +
-                  std::to_string(own.handlers) + " handlers), node 0 runs " + first.program + " (" +
-                  std::to_string(first.handlers) + "): their handlers differ",
-              "start the same build of one program on every node");
+  const std::string difference = difference_of_handlers(table_, job_.id, *job_.segment);
+  cannot_join(
+      {"join the job",
+       "node " + std::to_string(job_.id) + " runs " + own.program + " (" + std::to_string(own.handlers) +
+           " handlers), node 0 runs " + first.program + " (" + std::to_string(first.handlers) + "); " +
+           (difference.empty() ? "" : difference + ": ") + "their handlers differ",
+       "start the same build of one program on every node"},
+      "their handlers differ");
+}
+
+/// Who interrupts a node sends a signal to its process by number.
+void Engine::compare_pid_namespaces() const {
+  const auto check = [&](NodeId interrupted, const std::string& who, std::uint64_t pid_namespace) {
+    if (shm::same_pid_namespace(job_.segment->card(interrupted).pid_namespace, pid_namespace)) return;
+    throw Error("join the job",
+                "node " + std::to_string(interrupted) +
+                    " is interrupted by signals (AM_DISPATCH=interrupt), and " + who +
+                    " is in another PID namespace, where its process number means another process",
+                "run the job in one container, or with AM_DISPATCH=thread or poll");
+  };
+  const shm::NodeCard& own = job_.segment->card(job_.id);
+  const shm::JobHeader& job = job_.segment->job();
+  for (NodeId peer = 0; peer < job_.size; ++peer) {
+    const shm::NodeCard& other = job_.segment->card(peer);
+    if (own.signal != 0) check(job_.id, "node " + std::to_string(peer), other.pid_namespace);
+    if (other.signal != 0) check(peer, "node " + std::to_string(job_.id), own.pid_namespace);
+  }
+  if (own.signal != 0 && job.launcher != 0) check(job_.id, "amrun", job.launcher_pid_namespace);
+}
+
+/// Without the thread a node sees amrun's end in its waits and in one of 1024 polls (look_after_peers): better than not to start.
+void Engine::watch_launcher() {
+  try {
+    launcher_watch_.emplace(*job_.segment, job_.id);
+  } catch (const Error&) {
+  }
 }
 
 // -- leaving ----------------------------------------------------------------------------------------------------------
 
 void Engine::leave() noexcept {
-  if (left_ || (job_.processes && card().pid != getpid())) return;  // a forked child is not the node
+  if (left_ || disowned_ || card().pid != getpid()) return;  // a forked child is not the node
   end_events();
   left_ = true;
   run_no_more_handlers();
@@ -185,20 +249,49 @@ void Engine::leave() noexcept {
   // not know yet go on sending: the rings are served in turn, and once this was taken each has been emptied.
   const auto passed_on = [this] { return !outgoing_.has_rows() && forwarded_.empty(); };
   std::size_t most = std::size_t{job_.size} * (shm::low_lines + shm::high_lines);
-  while (most != 0) {
+  bool all_taken = false;
+  while (most != 0 && !all_taken) {
     network_->park(0, {});  // does not sleep, but looks everywhere
     const std::size_t taken = poll();
     most -= std::min(taken, most);
     if (!passed_on()) {
       wait(passed_on, "leaving: passing on what was accepted");
-    } else if (taken == 0 && !network_->holds_back()) {
-      break;
+    } else {
+      all_taken = taken == 0 && !network_->holds_back();
     }
   }
+  tell_of_undelivered(all_taken);
   if (settings_.stats) print_counters(*job_.segment, job_.id);
   job_.segment->mark(job_.id, shm::Standing::left, 0);
   watchdog_.reset();
+  launcher_watch_.reset();
   if (job_.leave) job_.leave();
+}
+
+/// One that is dropped, if it is the program's own, and whole.
+void Engine::count_undelivered(const Transport::View& view) noexcept {
+  const impl::HandlerId id = view.packet->head().handler();
+  if (table_.is_internal(id)) return;
+  ++undelivered_.messages[static_cast<std::size_t>(view.priority)];
+  if (undelivered_.first.kind == RecordedEvent::Kind::none)
+    undelivered_.first = RecordedEvent::of_message(view.priority, id, *view.packet, 0);
+}
+
+/// Accepted is delivered, unless the receiver leaves: a program that did not mean that shall hear of it. Not where it ends
+/// by an error anyway, or a node has died.
+void Engine::tell_of_undelivered(bool all_taken) const noexcept {
+  const auto& [low, high] = undelivered_.messages;
+  if (low + high == 0 || ends_badly_ || std::uncaught_exceptions() != 0) return;
+  for (NodeId peer = 0; peer < job_.size; ++peer) {
+    if (standing_of(job_.segment->card(peer)) == shm::Standing::dead) return;
+  }
+  TextOut out(&write_to_stderr);
+  out << "am: node " << job_.id << " left with " << (all_taken ? "" : "at least ") << low + high
+      << (low + high == 1 ? " message" : " messages") << " undelivered (" << low << " low, " << high
+      << " high; the first for handler " << table_.name(undelivered_.first.handler) << " from node "
+      << undelivered_.first.from
+      << "): a node that ends waits until all that it is sent has come, which a barrier alone does not "
+         "tell\n";
 }
 
 /// The program's object, and what its handlers need, may be gone by now. From here on messages to this node are taken
@@ -208,8 +301,8 @@ void Engine::leave() noexcept {
 /// but have been passed on.
 void Engine::run_no_more_handlers() noexcept {
   const impl::Level level = node_->events_.level;
-  if (level != impl::Level::high) handled_[1] = nullptr;
-  if (level == impl::Level::computation) handled_[0] = nullptr;
+  if (level != impl::Level::high) handled_.clear(Priority::high);
+  if (level == impl::Level::computation) handled_.clear(Priority::low);
   node_->events_ = {};
   node_->events_.ame = false;  // so that every message goes by handle_unusual
   untold_deaths_.clear();
@@ -225,6 +318,12 @@ void Engine::run_no_more_handlers() noexcept {
 // -- the public face --------------------------------------------------------------------------------------------------
 
 namespace am {
+
+#ifdef AM_CHECKED
+const char program_with_AM_CHECKED_needs_libam_with_AM_CHECKED = 0;
+#else
+const char program_without_AM_CHECKED_needs_libam_without_AM_CHECKED = 0;
+#endif
 
 namespace {
 [[gnu::tls_model("initial-exec")]] thread_local constinit Node* node_of_this_thread = nullptr;
@@ -247,13 +346,11 @@ Node::~Node() {
 
 std::size_t Node::poll() { return engine_->poll(); }
 
-#ifdef AM_CHECKED
 void Node::check_use_(Priority priority, bool wait) {
   engine_->must_be_owner();
   const impl::Hold hold(*this);
   if (wait) engine_->must_not_wait(priority);
 }
-#endif
 
 Status Node::send_slowly_(const impl::OutMessage& message, bool wait) {
   const impl::Hold hold(*this);

@@ -33,16 +33,16 @@ bool Operation::poll() noexcept {
 }
 
 void Operation::fail(const Error& error) const {
-  if (!thrown_) throw error;
+  if (!thrown_.exception) throw error;
   try {
-    std::rethrow_exception(thrown_);
+    throw_again(thrown_);
   } catch (...) {
     std::throw_with_nested(error);
   }
 }
 
 void Operation::complete_and_throw_later() const {
-  if (thrown_) node_.post([thrown = thrown_](Node&) { std::rethrow_exception(thrown); });
+  if (thrown_.exception) node_.post([thrown = thrown_](Node&) { throw_again(thrown); });
 }
 
 }  // namespace am::core

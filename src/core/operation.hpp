@@ -8,10 +8,10 @@
 #include <am/error.hpp>
 #include <am/impl/waiter.hpp>
 #include <cstddef>
-#include <exception>
 #include <span>
 
 #include "core/engine.hpp"
+#include "core/uncaught.hpp"
 
 namespace am::impl {
 class Combine;
@@ -64,8 +64,8 @@ class Operation {
   [[noreturn]] void fail(const Error& error) const;
   /// It is complete on this node: throws what was kept.
   void complete() const {
-    if (thrown_) [[unlikely]]
-      std::rethrow_exception(thrown_);
+    if (thrown_.exception) [[unlikely]]
+      throw_again(thrown_);
     engine_.throw_kept();
   }
   /// It is complete, and the caller's result must not be lost: the next call that makes progress throws what was kept.
@@ -73,14 +73,14 @@ class Operation {
 
  private:
   void keep() noexcept {
-    if (!thrown_) thrown_ = std::current_exception();
+    if (!thrown_.exception) thrown_ = origin_of_current(node_.id());
   }
 
   const impl::Hold hold_;  // first: an operation is one library call
   Node& node_;
   Engine& engine_;
   const char* const what_;
-  std::exception_ptr thrown_;  // the first one
+  Origin thrown_;  // the first one
 };
 
 /// The barrier, as a part of `operation` (barrier.cpp).

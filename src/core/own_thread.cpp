@@ -1,22 +1,21 @@
 #include "core/own_thread.hpp"
 
-#include <signal.h>
 #include <unistd.h>
 #include <am/error.hpp>
 
 #include <cstring>
 #include <utility>
 
+#include "core/signals_blocked.hpp"
+
 namespace am::core {
 
 OwnThread::OwnThread(const std::string& name, std::function<void()> main, const std::string& instead)
     : main_(std::move(main)), pid_(getpid()) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int failed = pthread_create(&thread_, nullptr, &begin, this);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const int failed = [&] {
+    const SignalsBlocked inherited;
+    return pthread_create(&thread_, nullptr, &begin, this);
+  }();
   if (failed != 0) {
     throw Error("start a thread", std::strerror(failed),  // NOLINT(concurrency-mt-unsafe)
                 "raise ulimit -u or the container's pids limit, or " + instead);

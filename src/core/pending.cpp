@@ -16,13 +16,9 @@ bool Engine::available(Priority priority) noexcept {
 
 /// Whether a message waits besides the one that is being handled, which its network still lends.
 bool Engine::message_waits(Priority priority) noexcept {
-  network_->progress();
-  look_again();  // a ring may be looked at now that the node, which is armed, was to be told of
-  const Transport::View view = network_->receive(priority);
-  const bool handling = priority == Priority::low || node_->events_.level == impl::Level::high;
-  if (!view || !handling || view.packet != handled_[static_cast<std::size_t>(priority)]) return bool{view};
-  network_->defer(view);  // looks past it, into the rings of the other neighbours
-  return bool{network_->receive(priority)};
+  const bool handling = node_->events_.level == impl::Level::high ||
+                        (node_->events_.level == impl::Level::low && priority == Priority::low);
+  return network_->waits(priority, handling ? handled_[static_cast<std::size_t>(priority)] : nullptr);
 }
 
 bool Engine::pending(Event kind) noexcept {

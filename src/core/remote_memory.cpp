@@ -8,6 +8,7 @@
 
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
+#include "core/own_send.hpp"
 #include "core/peers_gone.hpp"
 
 namespace am::core {
@@ -132,6 +133,7 @@ void RemoteMemory::begin(const char* what, const Operation& operation, Send send
     ++operation.counter->begun_;
     under_way_.emplace(ticket, operation);
   }
+  const Engine::OwnSend own(engine_);
   const auto take_back = [&] {
     if (under_way_.erase(ticket) != 0) --operation.counter->begun_;
   };

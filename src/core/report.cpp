@@ -2,6 +2,8 @@
 
 #include "core/card_words.hpp"
 #include "core/engine.hpp"
+#include "core/job_watch.hpp"
+#include "core/once.hpp"
 #include "core/text_out.hpp"
 
 namespace am::core {
@@ -23,18 +25,44 @@ void describe_peer(TextOut& out, Engine& engine, NodeId peer) {
     case shm::Standing::joined:
       break;
   }
+  const bool runs = runs_something(engine.segment(), peer);
+  if (runs) {
+    out << "runs ";
+    describe_running(out, engine.segment(), peer);
+    out << ", and ";
+  }
   out << "has ";
-  if (!describe_wait(out, card, engine.now())) out << "not waited: it computes, or polls without waiting";
+  if (!describe_wait(out, card, engine.now()))
+    out << "not waited" << (runs ? "" : ": it computes, or polls without waiting");
+}
+
+/// Whether this node sees more than what all who wait alike say: what it has sent and nobody takes, what it holds off itself.
+bool has_news_of_its_own(Engine& engine) {
+  if (engine.held_off() != 0 || runs_something(engine.segment(), engine.job().id)) return true;
+  for (NodeId peer = 0; peer < engine.job().size; ++peer) {
+    for (const Priority priority : {Priority::low, Priority::high}) {
+      if (engine.network().queued(peer, priority) != 0) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
 
 void print_report(Engine& engine, const char* what, std::uint64_t waited_ns) {
   const NodeId self = engine.job().id;
+  const std::uint64_t alike_ns = engine.settings().report_after_ns / 4;
+  if (!has_news_of_its_own(engine) && !first_to_say(engine.segment(), what, alike_ns)) return;
   TextOut out(&write_to_stderr);
   out << "am: node " << self << " has waited ";
   describe_ms(out, waited_ns);
-  out << " in " << what << "\n";
+  out << " in " << what;
+  if (runs_something(engine.segment(), self)) {
+    out << "; it runs ";
+    describe_running(out, engine.segment(), self);
+  }
+  describe_held_off(out, engine.held_off(), "here");
+  out << "\n";
   if (!engine.settings().faults.empty())
     out << "am:   faults are injected: AM_FAULTS=" << engine.settings().faults << "\n";
   constexpr NodeId most_lines = 16;

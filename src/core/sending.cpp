@@ -21,7 +21,9 @@ void Engine::count_sent(NodeId to, Priority priority, std::uint64_t bytes) noexc
 
 Status Engine::refused(NodeId to, Priority priority) noexcept {
   const auto p = static_cast<std::size_t>(priority);
-  impl::count(node_->traffic_[2 * std::size_t{to} + p].again);
+  // No rings yet: no memory for them, nor for counting that; or a fault plan's refusal.
+  if (!direct_ || job_.segment->are_connected(job_.id, to))
+    impl::count(node_->traffic_[2 * std::size_t{to} + p].again);
   refused_[p] = {true, to};
   if (outlet_) look_again();  // a node that is armed asks to be told of this credit, too
   node_->events_.nicond = false;
@@ -61,6 +63,7 @@ Status Engine::try_send(const impl::OutMessage& message) noexcept {
 }
 
 Status Engine::send(const impl::OutMessage& message, bool wait) {
+  must_not_be_a_child();
   const Status status = send_or_refuse(message, wait);
   if (status != Status::ok) node_->events_.nicond = false;
   return status;
@@ -75,6 +78,7 @@ Status Engine::send_or_refuse(const impl::OutMessage& message, bool wait) {
   }
   if (!wait) return try_send(message);
 #ifdef AM_CHECKED
+  must_be_owner();
   must_not_wait(message.priority);
 #endif
   if (message.payload.size() > impl::packet_payload_bytes && message.to < job_.size)
@@ -176,6 +180,7 @@ void Engine::must_be_owner() const {
 void Engine::must_not_wait(Priority priority) const {
   const impl::Level level = node_->events_.level;
   if (level == impl::Level::high || (level == impl::Level::low && priority == Priority::low)) {
+    must_be_owner();  // the handler is another thread's: it is not to blame
     broken(job_.id, "handler ", running_handler(), " waits to send on the ", to_string(priority),
            " network: a reply handler may only try_, a request handler may wait for replies only");
   }
@@ -184,12 +189,14 @@ void Engine::must_not_wait(Priority priority) const {
 // -- drafts -----------------------------------------------------------------------------------------------------------
 
 Transport::Slot Engine::claim_draft(NodeId to, Priority priority, std::size_t payload_bytes, bool wait) {
+  must_not_be_a_child();
   Transport::Slot slot{nullptr, Status::no_such_node, to, priority};
   if (to >= job_.size) {
     node_->events_.nicond = false;
     return slot;
   }
 #ifdef AM_CHECKED
+  must_be_owner();
   if (wait) must_not_wait(priority);
 #endif
   const auto attempt = [&] {
@@ -205,6 +212,7 @@ Transport::Slot Engine::claim_draft(NodeId to, Priority priority, std::size_t pa
 }
 
 void Engine::commit_draft(const Transport::Slot& slot, impl::Header header) noexcept {
+  must_not_be_a_child();
   const std::uint64_t bytes = header.words() * 8 + slot.packet->payload_bytes;
   network_->commit(slot, header);
   drop_draft(slot);

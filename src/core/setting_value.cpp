@@ -132,6 +132,7 @@ std::optional<int> parse_signal(std::string_view text) {
     const char* name = sigabbrev_np(each);
     if (name != nullptr && same_ignoring_case(text, name)) signal = each;
   }
+  if (same_ignoring_case(text, "IO")) signal = SIGIO;  // which the C library calls POLL
   const bool can_be_handled = signal && *signal > 0 && *signal <= SIGRTMAX && *signal != SIGKILL &&
                               *signal != SIGSTOP && (*signal < 32 || *signal >= SIGRTMIN);
   return can_be_handled ? signal : std::nullopt;
@@ -140,6 +141,7 @@ std::optional<int> parse_signal(std::string_view text) {
 std::string format_signal(int signal) {
   if (signal == 0) return "";
   if (signal >= SIGRTMIN) return "RTMIN+" + std::to_string(signal - SIGRTMIN);
+  if (signal == SIGIO) return "IO";
   const char* name = sigabbrev_np(signal);
   return name != nullptr ? name : std::to_string(signal);
 }

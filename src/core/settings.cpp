@@ -140,18 +140,32 @@ struct Choice {
   }
 };
 
+// One of some signals, or a real-time signal.
 struct Signal {
   int Settings::*member;
+  std::span<const int> allowed;
 
   std::string type() const { return "signal"; }
   std::string expected() const {
-    return "the name or number of a signal that a program can handle, for example URG, USR2 or RTMIN+3";
+    std::string names;
+    for (const int signal : allowed) names += (names.empty() ? "" : ", ") + format_signal(signal);
+    return "one of " + names + " and " + format_signal(SIGRTMIN) + " to " + format_signal(SIGRTMAX) +
+           ", for example " + format_signal(allowed.front());
   }
   std::string show(const Settings& settings) const { return format_signal(settings.*member); }
   bool read(std::string_view text, Settings& settings) const {
-    return store(parse_signal(text), settings.*member);
+    const std::optional<int> signal = parse_signal(text);
+    const bool may_be =
+        signal && (*signal >= SIGRTMIN || std::ranges::find(allowed, *signal) != allowed.end());
+    return may_be && store(signal, settings.*member);
   }
 };
+
+// Signals that nobody sends but who means us. All others mean something: a fault, whose handler must not return; the end, which
+// amrun and terminals ask for; a stop; a child's end; a timer's. A program that got message handlers in their place would not do
+// what they ask. To report on a job is what QUIT asks for as well.
+constexpr std::array<int, 5> for_interrupts = {SIGURG, SIGUSR1, SIGUSR2, SIGIO, SIGWINCH};
+constexpr std::array<int, 6> for_reports = {SIGUSR1, SIGUSR2, SIGQUIT, SIGURG, SIGIO, SIGWINCH};
 
 using Kind = std::variant<Integer, Size, Duration, Switch, Text, TransportName, Choice<PeerDeath>,
                           Choice<Dispatch>, Signal>;
@@ -183,7 +197,7 @@ constexpr Row table[] = {
      "which network carries the messages; auto: chosen per peer"},
     {"AM_DISPATCH", Choice<Dispatch>{&Settings::dispatch, dispatches},
      "how handlers run: in calls that make progress, in a thread beside the program, or by interrupting it"},
-    {"AM_SIGNAL", Signal{&Settings::signal},
+    {"AM_SIGNAL", Signal{&Settings::signal, for_interrupts},
      "the signal that interrupts a program; for AM_DISPATCH=interrupt"},
     {"AM_SEGMENT", Size{&Settings::segment_bytes}, "global memory segment of each node"},
     {"AM_PEER_DEATH", Choice<PeerDeath>{&Settings::peer_death, peer_deaths},
@@ -194,7 +208,7 @@ constexpr Row table[] = {
      "a wait inside the library longer than this prints what it waits for; 0: never"},
     {"AM_WATCHDOG", Duration{&Settings::watchdog_ns},
      "report on the whole job when a node has not got on for so long; 0: no watchdog"},
-    {"AM_WATCHDOG_SIGNAL", Signal{&Settings::watchdog_signal},
+    {"AM_WATCHDOG_SIGNAL", Signal{&Settings::watchdog_signal, for_reports},
      "the signal on which a node reports on the whole job; unset: none"},
     {"AM_STATS", Switch{&Settings::stats}, "print each node's counters when it ends"},
     {"AM_VERBOSE", Switch{&Settings::verbose},

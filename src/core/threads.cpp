@@ -2,6 +2,7 @@
 // code as between processes, over the same segment; only the mapping is shared.
 #include <unistd.h>
 #include <am/error.hpp>
+#include <am/impl/event_lock.hpp>
 #include <am/start.hpp>
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include "core/cpus.hpp"
 #include "core/engine.hpp"
 #include "core/settings.hpp"
+#include "core/uncaught.hpp"
 #include "transports/faults/faults.hpp"
 
 namespace am {
@@ -24,17 +26,22 @@ namespace {
 /// The first failure of any node, in time.
 class FirstFailure {
  public:
-  void keep(std::exception_ptr failure) {
+  /// The exception that is being handled.
+  void keep(core::Origin origin) {
     const std::lock_guard lock(mutex_);
-    if (!failure_) failure_ = std::move(failure);
+    if (!first_.exception) first_ = std::move(origin);
   }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
+  [[nodiscard]] bool there_is_one() {
+    const std::lock_guard lock(mutex_);
+    return first_.exception != nullptr;
+  }
+  void throw_again() const {
+    if (first_.exception) core::throw_again(first_);
   }
 
  private:
   std::mutex mutex_;
-  std::exception_ptr failure_;
+  core::Origin first_;
 };
 
 /// Nodes begin together or not at all: one that joins a job of which a thread is missing would wait for it.
@@ -58,21 +65,25 @@ class Gate {
 void run_node(core::Job job, const core::Settings& settings, const std::function<void(Node&)>& main,
               const Gate& gate, FirstFailure& failure) {
   if (!gate.pass()) return;
+  const NodeId id = job.id;
   try {
     Node node(std::make_unique<core::Engine>(std::move(job), settings));
     try {
       main(node);
     } catch (...) {
-      failure.keep(std::current_exception());
+      const impl::Hold hold(node);  // an event that throws meanwhile is another matter
+      failure.keep(core::origin_of_current(id));
     }
+    if (failure.there_is_one()) node.engine().ends_badly();
   } catch (...) {
-    failure.keep(std::current_exception());
+    failure.keep(core::origin_of_current(id));
   }
 }
 
 }  // namespace
 
 void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options& options) {
+  core::tell_of_the_uncaught();
   core::Settings settings = core::read_settings(environ);
   settings.segment_fd = -1;
   check_faults_for_threads(settings);
@@ -103,7 +114,7 @@ void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options
                     " threads (" + no_thread + ")",
                 "use fewer nodes, or raise ulimit -u, ulimit -v or the container's pids limit");
   }
-  failure.rethrow();
+  failure.throw_again();
 }
 
 }  // namespace am

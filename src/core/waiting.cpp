@@ -7,6 +7,7 @@
 #include "core/card_words.hpp"
 #include "core/engine.hpp"
 #include "core/fatal.hpp"
+#include "core/once.hpp"
 #include "core/report.hpp"
 
 namespace am::impl {
@@ -45,29 +46,15 @@ void Waiter::yield_or_sleep() {
 
 void Waiter::sleep() {
   const std::uint64_t now = engine_.now();
-  const core::Settings& settings = engine_.settings();
-  if (began_ns_ == 0) {
-    began_ns_ = std::max<std::uint64_t>(now, 1);
+  if (!patience_.is_tried()) {
     nap_ns_ = shortest_nap_ns;
-    next_report_ns_ = settings.report_after_ns;
-    waited_ns_ = 0;
-    looked_ns_ = now;
-    publish_wait(began_ns_);
+    publish_wait(std::max<std::uint64_t>(now, 1));
   }
+  engine_.card().held_off.store(engine_.held_off(), std::memory_order_relaxed);
   engine_.look_after_peers(true);
-  waited_ns_ += std::min(now - looked_ns_, longest_gap_ns);
-  looked_ns_ = now;
-  if (settings.timeout_ns != 0 && waited_ns_ > settings.timeout_ns) {
-    core::print_report(engine_, what_, waited_ns_);
-    core::give_up(engine_.job().id, "gave up after ", waited_ns_ / 1'000'000, " ms in ", what_,
-                  " (AM_TIMEOUT sets how long it may take, 0 for ever)");
-  }
-  if (settings.report_after_ns != 0 && waited_ns_ > next_report_ns_) {
-    core::print_report(engine_, what_, waited_ns_);
-    next_report_ns_ *= 4;
-  }
+  const std::uint64_t left = patience_.try_again(engine_, now, what_);
   std::uint64_t until = now + nap_ns_;
-  if (settings.timeout_ns != 0) until = std::min(until, now + (settings.timeout_ns - waited_ns_) + 1);
+  if (left < nap_ns_) until = now + left + 1;
   const bool timelets_run = engine_.may_run(Event::timelet);  // one that is masked wakes nobody
   if (timelets_run && !engine_.timelets().empty())
     until = std::min(until, std::max(engine_.timelets().next(), now));
@@ -77,9 +64,34 @@ void Waiter::sleep() {
   nap_ns_ = std::min(2 * nap_ns_, longest_nap_ns);
 }
 
+std::uint64_t Patience::try_again(core::Engine& engine, std::uint64_t now, const char* what) {
+  const core::Settings& settings = engine.settings();
+  if (!is_tried()) {
+    began_ns_ = std::max<std::uint64_t>(now, 1);
+    looked_ns_ = now;
+    waited_ns_ = 0;
+    next_report_ns_ = settings.report_after_ns;
+  }
+  waited_ns_ += std::min(now - looked_ns_, longest_gap_ns);
+  looked_ns_ = now;
+  if (settings.timeout_ns != 0 && waited_ns_ > settings.timeout_ns) {
+    core::print_report(engine, what, waited_ns_);
+    core::let_one_end_the_job(engine.segment(), engine.job().id, "gave up");
+    core::give_up(engine.job().id, "gave up after ", waited_ns_ / 1'000'000, " ms in ", what,
+                  " (AM_TIMEOUT sets how long it may take, 0 for ever)");
+  }
+  if (settings.report_after_ns != 0 && waited_ns_ > next_report_ns_) {
+    core::print_report(engine, what, waited_ns_);
+    next_report_ns_ *= 4;
+  }
+  return settings.timeout_ns != 0 ? settings.timeout_ns - waited_ns_ : endless;
+}
+
 }  // namespace am::impl
 
 namespace am::core {
+
+std::uint32_t Engine::held_off() const noexcept { return left_ ? 0 : held_off_word(node_->events_); }
 
 void Engine::wait(const std::function<bool()>& pred, const char* what) {
   const impl::Hold hold(*node_);

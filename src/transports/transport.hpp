@@ -64,6 +64,10 @@ class Transport {
   /// Leaves the packet where it is, to be received again in the next round: its neighbour's others wait behind it.
   virtual void defer(const View& view) noexcept = 0;
 
+  /// Whether a packet of a priority has come besides `lent`, which is the one that receive gave last and that was not
+  /// released yet (null: none is lent). Only looks: what receive gives next, and in which order, stays as it is.
+  [[nodiscard]] virtual bool waits(Priority priority, const impl::Packet* lent) noexcept = 0;
+
   /// Begins a round: moves what can be moved (sockets, completions, routers), takes note of new arrivals. Returns
   /// whether anything was done.
   virtual bool progress() noexcept = 0;

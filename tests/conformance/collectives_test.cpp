@@ -26,6 +26,7 @@ using test::check_throws;
 using test::rounds;
 using Barrier = test::OnEverySubstrate;
 using Collectives = test::OnEverySubstrate;
+using ManyNodes = test::OnManyNodes;
 
 constexpr NodeId most_nodes = 17;
 
@@ -60,7 +61,7 @@ TEST_P(Barrier, LetsNobodyOutBeforeAllAreIn) {
   for (const NodeId n : {1, 2, 3, 5, 8}) run(n, [](Node& node) { check_barriers(node, rounds(2'000)); });
 }
 
-TEST_P(Barrier, Holds64Nodes) {
+TEST_P(ManyNodes, MeetInBarriers) {
   run(64, [](Node& node) { check_barriers(node, rounds(60)); });
 }
 
@@ -126,7 +127,7 @@ TEST_P(Barrier, SaysWhoHasLeftInsteadOfWaitingForIt) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, Barrier, test::every_substrate, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, Barrier, test::cells_of<Barrier>(), test::name_of);
 
 void barrier_here(am::Request& request) { request.node().barrier(); }
 void broadcast_here(am::Request& request) { static_cast<void>(am::broadcast(request.node(), 1)); }
@@ -224,7 +225,7 @@ TEST_P(Collectives, WorkForEveryNumberOfNodesAndEveryRoot) {
   for (NodeId n = 1; n <= most_nodes; ++n) run(n, check_all_collectives);
 }
 
-TEST_P(Collectives, WorkFor64Nodes) {
+TEST_P(ManyNodes, WorkTogether) {
   run(64, [](Node& node) {
     am::all_reduce(node, Interval{node.id(), node.id()}, Interval::joined).check_all(node);
     check_equal(am::broadcast(node, node.id(), 63), 63u, "broadcast");
@@ -396,6 +397,7 @@ TEST_P(Collectives, SayWhoHasLeftInsteadOfWaitingForIt) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, Collectives, test::every_substrate, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, Collectives, test::cells_of<Collectives>(), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, ManyNodes, test::cells_of<ManyNodes>(), test::name_of);
 
 }  // namespace

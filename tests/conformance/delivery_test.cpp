@@ -14,6 +14,7 @@ using test::mix;
 using test::Random;
 using test::rounds;
 using Delivery = test::OnEverySubstrate;
+using ManyNodes = test::OnManyNodes;
 
 constexpr std::size_t most_payload = 3000;
 
@@ -173,7 +174,7 @@ TEST_P(Delivery, ToOneself) {
   run(1, [](am::Node& node) { exchange(node, rounds(100'000)); });
 }
 
-TEST_P(Delivery, SixtyFourNodes) {
+TEST_P(ManyNodes, GetEachMessageOnceAndInOrder) {
   run(64, [](am::Node& node) { exchange(node, rounds(20)); });
 }
 
@@ -206,15 +207,16 @@ TEST_P(Delivery, FloodFromSeveralSenders) {
   });
 }
 
-// More messages than a lap counter of 16 bits has values, over rings whose lines are in turn headers and payload.
+// More messages than a lap counter of 16 bits has values, over rings whose lines are in turn headers and payload. The ring
+// is the same in every mode, and where each message takes a handler thread its turn they take half a minute.
 TEST_P(Delivery, LapsWrap) {
   run(2, [](am::Node& node) {
     Flood flood{std::vector<std::uint64_t>(node.size())};
     node.attach(flood);
     constexpr std::uint64_t lines_of_a_ring = 170;
     constexpr std::uint64_t laps = 70'000;
-    const std::uint64_t messages =
-        test::sanitized || GetParam().nodes != test::Nodes::threads ? 10'000 : laps * lines_of_a_ring;
+    const bool all = !test::sanitized && GetParam().is(test::Nodes::threads, am::Dispatch::poll);
+    const std::uint64_t messages = all ? laps * lines_of_a_ring : 10'000;
     for (std::uint64_t i = 0; node.id() == 0 && i < messages; ++i)
       check(node.request<drop>(1, i) == am::Status::ok, "request");
     if (node.id() == 1) node.wait_until([&] { return flood.next[0] == messages; });
@@ -222,6 +224,7 @@ TEST_P(Delivery, LapsWrap) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, Delivery, test::every_substrate, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, Delivery, test::cells_of<Delivery>(), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, ManyNodes, test::cells_of<ManyNodes>(), test::name_of);
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/catching.hpp"
 #include "support/job.hpp"
 
 namespace {
@@ -23,6 +24,7 @@ using test::check_equal;
 using test::check_throws;
 using test::rounds;
 using GlobalMemory = test::OnEverySubstrate;
+using ManyNodes = test::OnManyNodes;
 
 NodeId right_of(const Node& node) { return (node.id() + 1) % node.size(); }
 NodeId left_of(const Node& node) { return (node.id() + node.size() - 1) % node.size(); }
@@ -382,7 +384,7 @@ TEST_P(GlobalMemory, LetsHandlersWorkOnTheirOwnNodesPart) {
   });
 }
 
-TEST_P(GlobalMemory, WorksBetween64Nodes) {
+TEST_P(ManyNodes, ReachEachOthersMemory) {
   run(64, [](Node& node) {
     const auto row = am::allocate_symmetric<std::uint64_t>(node, node.size());
     for (NodeId to = 0; to < node.size(); ++to) am::put(node, row.on(to) + node.id(), 100 * to + node.id());
@@ -400,11 +402,13 @@ TEST_P(GlobalMemory, WorksBetween64Nodes) {
 struct Thrown {};
 struct Catches {
   std::uint64_t thrown = 0;
+  bool no_more = false;
 };
 void throw_up(am::Request& request) {
   ++request.state<Catches>().thrown;
   throw Thrown();
 }
+void no_more(am::Request& request) { request.state<Catches>().no_more = true; }
 
 /// A handler that throws out of begin_... has undone it: the counter waits for nothing, and it may be begun again.
 TEST_P(GlobalMemory, MayBeginAgainWhatAHandlerThrewOutOf) {
@@ -423,31 +427,17 @@ TEST_P(GlobalMemory, MayBeginAgainWhatAHandlerThrewOutOf) {
     am::Counter counter;
     std::uint64_t begun = 0;
     const auto insist = [&](auto begin) {
-      for (;;) {
-        try {
-          begin();
-          check_equal(counter.begun(), ++begun, "one was begun");
-          break;
-        } catch (const Thrown&) {
-          check_equal(counter.begun(), begun, "none was begun");
-        }
+      while (test::catches<Thrown>(
+          node, begin, [&](const Thrown&) { check_equal(counter.begun(), begun, "none was begun"); })) {
       }
+      check_equal(counter.begun(), ++begun, "one was begun");
     };
     const auto wait_for_all = [&] {
-      for (;;) {
-        try {
-          am::wait(node, counter);
-          return check_equal(counter.completed(), begun, "operations");
-        } catch (const Thrown&) {
-        }
+      while (test::catches<Thrown>(node, [&] { am::wait(node, counter); })) {
       }
+      check_equal(counter.completed(), begun, "operations");
     };
-    const auto gather = [&] {
-      try {
-        node.barrier();
-      } catch (const Thrown&) {
-      }
-    };
+    const auto gather = [&] { test::catches<Thrown>(node, [&] { node.barrier(); }); };
     for (std::uint64_t i = 1; i <= rounds(20); ++i) {
       std::vector<std::uint64_t> values(words);
       for (std::size_t k = 0; k < words; ++k) values[k] = test::mix(i, k);
@@ -471,11 +461,17 @@ TEST_P(GlobalMemory, MayBeginAgainWhatAHandlerThrewOutOf) {
       if (node.id() == 1) check_equal(*sum.local(node), 100 * i, "each was added once");
       gather();
     }
+    // Behind all that throw: none of them comes any more when node 0 leaves.
+    if (node.id() == 1) check(node.request<no_more>(0) == am::Status::ok, "request");
+    while (node.id() == 0 &&
+           test::catches<Thrown>(node, [&] { node.wait_until([&] { return catches.no_more; }); })) {
+    }
     gather();
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, GlobalMemory, test::every_substrate, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, GlobalMemory, test::cells_of<GlobalMemory>(), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, ManyNodes, test::cells_of<ManyNodes>(), test::name_of);
 
 /// Where memory is reached by messages, a node that is no longer there cannot be asked.
 TEST(RemoteMemory, SaysThatThePeerHasLeft) {

@@ -67,6 +67,20 @@ TEST_F(MisuseDeathTest, ASendThatCouldNeverEnd) {
   EXPECT_DEATH(request_it<fills_low_and_waits>(), "fills_low_and_waits");
 }
 
+// ... but a handler is not to blame for what another thread does while it runs.
+void lends_its_node(am::Request& request) {
+  std::thread([&node = request.node()] {
+    for (;;) static_cast<void>(node.request<sink>(0));
+  }).join();
+}
+void lets_another_wait(am::Request& request) {
+  std::thread([&node = request.node()] { node.wait_until([] { return false; }); }).join();
+}
+TEST_F(MisuseDeathTest, AnotherThreadWhileAHandlerRuns) {
+  EXPECT_DEATH(request_it<lends_its_node>(), "used by another thread");
+  EXPECT_DEATH(request_it<lets_another_wait>(), "used by another thread");
+}
+
 #ifdef AM_CHECKED
 TEST_F(MisuseDeathTest, PollInAHandler) {
   EXPECT_DEATH(request_it<polls_in_a_handler>(), "polls_in_a_handler");

@@ -8,12 +8,14 @@ using test::check;
 using test::check_equal;
 using test::rounds;
 using Outlets = test::OnEverySubstrate;
-using PolledOutlets = test::OnEverySubstrate;
+// They tell what a poll runs and what not: in the other modes much has run before.
+using PolledOutlets = test::OnSubstrates<test::Suite{.asynchronous = false, .about = test::About::node}>;
 
 struct Sink {
   std::uint64_t lows = 0;
   std::uint64_t highs = 0;
   bool go = false;
+  bool ended = false;
 };
 void take(am::Request& request, std::uint64_t number) {
   check_equal(number, request.state<Sink>().lows++, "the number of a request");
@@ -22,6 +24,7 @@ void take_high(am::Reply& reply, std::uint64_t number) {
   check_equal(number, reply.state<Sink>().highs++, "the number of a reply");
 }
 void go(am::Reply& reply) { reply.state<Sink>().go = true; }
+void end(am::Request& request) { request.state<Sink>().ended = true; }
 
 TEST_P(PolledOutlets, ThatNeitherSendNorDisableAreCalledAgain) {
   run(1, [](am::Node& node) {
@@ -43,7 +46,7 @@ TEST_P(PolledOutlets, ThatNeitherSendNorDisableAreCalledAgain) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, PolledOutlets, test::polling_substrates, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, PolledOutlets, test::cells_of<PolledOutlets>(), test::name_of);
 
 TEST_P(Outlets, MayReplaceItself) {
   run(1, [](am::Node& node) {
@@ -83,9 +86,9 @@ TEST_P(Outlets, ABackgroundTransferEnds) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, Outlets, test::every_substrate, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, Outlets, test::cells_of<Outlets>(), test::name_of);
 
-using FullNetwork = test::OnEverySubstrate;
+using FullNetwork = test::OnFaultlessSubstrates;
 
 TEST_P(FullNetwork, TheOutletRestsWhileItIsFullAndStartsAgain) {
   run(2, [](am::Node& node) {
@@ -107,17 +110,16 @@ TEST_P(FullNetwork, TheOutletRestsWhileItIsFullAndStartsAgain) {
       const std::uint64_t before = calls;
       for (int i = 0; i < 1000; ++i) node.poll();
       check_equal(calls, before, "calls while the low network is full");
+      const std::uint64_t full = sent;  // before there is room: then the outlet changes it
       check(node.reply_to<go>(1) == am::Status::ok, "go");
-      const std::uint64_t full = sent;
       node.wait_until([&] { return sent > 2 * full; });
       node.on_outlet({});
-      check(node.reply_to<go>(1) == am::Status::ok, "go");
+      check(node.request<end>(1) == am::Status::ok, "end");  // behind all that the outlet has sent
     } else {
       node.enable_event(am::Event::low_message, false);
       node.wait_until([&] { return sink.go; });
-      sink.go = false;
       node.enable_event(am::Event::low_message, true);
-      node.wait_until([&] { return sink.go; });
+      node.wait_until([&] { return sink.ended; });
     }
     node.barrier();
   });
@@ -147,6 +149,6 @@ TEST_P(FullNetwork, TheOutletNeedsBothNetworks) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, FullNetwork, test::faultless_substrates, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, FullNetwork, test::cells_of<FullNetwork>(), test::name_of);
 
 }  // namespace

@@ -14,6 +14,8 @@ using test::check_equal;
 using test::mix;
 using test::rounds;
 using Payloads = test::OnEverySubstrate;
+using ManyPayloads =
+    test::OnSubstrates<test::Suite{.threads = false, .faults = false, .asynchronous = false}>;
 
 constexpr std::size_t mebi = std::size_t{1} << 20;
 
@@ -266,11 +268,10 @@ void take_block(am::Request& request, std::uint64_t number, am::Payload payload)
 }
 
 // To itself: one node fills and empties the ring in turn, so the test does not depend on two of them running at once. What
-// could overflow at 4 GiB is the same.
-TEST_P(Payloads, MoreThanFourGibibytesInTotal) {
+// could overflow at 4 GiB is the same, in every mode and for nodes of every kind.
+TEST_P(ManyPayloads, MoreThanFourGibibytesInTotal) {
   if (test::sanitized)
     GTEST_SKIP() << "a matter of size; the sanitizers see the same code in the tests above";
-  if (GetParam().nodes == test::Nodes::threads_with_faults) GTEST_SKIP() << "a matter of size";
   run(1, [](am::Node& node) {
     Stream stream;
     node.attach(stream);
@@ -286,6 +287,7 @@ TEST_P(Payloads, MoreThanFourGibibytesInTotal) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, Payloads, test::every_substrate, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, Payloads, test::cells_of<Payloads>(), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, ManyPayloads, test::cells_of<ManyPayloads>(), test::name_of);
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 using test::check;
 using test::check_equal;
 using test::rounds;
-using TimeAlone = test::OnEverySubstrate;
+using TimeAlone = test::OnAsynchronousSubstrates;
 
 /// What handlers tell a computation that makes no library call: hence atomic.
 using Counter = std::atomic<std::uint64_t>;
@@ -385,15 +385,6 @@ TEST_P(TimeAlone, RunsNothingBeforeTheFirstPoll) {
   });
 }
 
-#if defined(__SANITIZE_THREAD__)
-constexpr auto asynchronous_modes = {am::Dispatch::thread};
-#else
-constexpr auto asynchronous_modes = {am::Dispatch::thread, am::Dispatch::interrupt};
-#endif
-INSTANTIATE_TEST_SUITE_P(Contract, TimeAlone,
-                         testing::ValuesIn(test::substrates(
-                             {test::Nodes::threads, test::Nodes::threads_with_faults, test::Nodes::processes},
-                             asynchronous_modes)),
-                         test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, TimeAlone, test::cells_of<TimeAlone>(), test::name_of);
 
 }  // namespace

@@ -50,6 +50,6 @@ TEST_P(Watched, MessagesBarriersAndPosts) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, Watched, test::every_substrate, test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, Watched, test::cells_of<Watched>(), test::name_of);
 
 }  // namespace

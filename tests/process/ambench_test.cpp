@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -115,6 +116,14 @@ void expect_figures(const nlohmann::json& row) {
   }
 }
 
+// The high end beside the median: of one repetition, so each is one figure.
+void expect_spread(const nlohmann::json& row, const std::string& name) {
+  for (const char* part : {"_ns", "_p99_ns", "_longest_ns"})
+    ASSERT_TRUE(row.contains(name + part) && row[name + part].is_object()) << name << part << row;
+  EXPECT_LE(row[name + "_ns"]["median"], row[name + "_p99_ns"]["median"]) << row;
+  EXPECT_LE(row[name + "_p99_ns"]["median"], row[name + "_longest_ns"]["median"]) << row;
+}
+
 TEST(Ambench, DispatchMeasuresEveryMode) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
   const Folder folder;
@@ -129,8 +138,22 @@ TEST(Ambench, DispatchMeasuresEveryMode) {
   const auto json = nlohmann::json::parse(text_of(folder.in("dispatch.json")));
   EXPECT_EQ(json["measure"], "dispatch");
   bool bursts = false;
+  std::map<std::string, int> spreads;  // by arrangement
+  int limits_beside = 0;
   for (const auto& row : json["rows"]) {
     expect_figures(row);
+    if (row.contains("one_way_ns")) {
+      expect_spread(row, "one_way");
+      ++spreads[row["arrangement"]];
+    }
+    if (row.contains("beside_ns")) {
+      expect_spread(row, "beside");
+      ++limits_beside;
+    }
+    if (row["what"] == "timelet") {
+      expect_spread(row, "computing_late");
+      expect_spread(row, "sleeping_late");
+    }
     EXPECT_TRUE(row["sender_cpu"].is_number_integer() && row["receiver_cpu"].is_number_integer()) << row;
     if (row["arrangement"] != "thread") {
       EXPECT_NE(row["sender_cpu"], row["receiver_cpu"]) << row;
@@ -144,6 +167,13 @@ TEST(Ambench, DispatchMeasuresEveryMode) {
     EXPECT_LT(row["burst_signals"]["median"], 100);  // of 1000 requests
   }
   EXPECT_TRUE(bursts);
+  EXPECT_EQ(spreads["poll"], 4);
+  EXPECT_GE(spreads["thread"], 2);
+  EXPECT_EQ(spreads["interrupt"], 6);
+  if (spreads.contains("thread_shared")) {
+    EXPECT_EQ(spreads["thread_shared"], 6);
+    EXPECT_EQ(limits_beside, 2);
+  }
 }
 
 TEST(Ambench, DispatchDrawsItsFigures) {
@@ -164,7 +194,10 @@ TEST(Ambench, DispatchDrawsItsFigures) {
     expect_all_drawn(std::filesystem::path(file.path()).replace_extension());
     ++charts;
   }
-  EXPECT_EQ(charts, 11);
+  const bool shares = outcome.out.find("A thread woken beside a computation") != std::string::npos;
+  EXPECT_EQ(charts, shares ? 13 : 12);
+  for (const char* table : {"99 of 100 are no longer**", "the longest of a repetition**"})
+    EXPECT_THAT(outcome.out, HasSubstr(table));
   const std::string send = text_of(folder.in("plots/send.svg"));
   for (const char* column : {"poll", "thread, processor of its own", "interrupt"})
     EXPECT_THAT(send, HasSubstr(as_text(column)));

@@ -17,17 +17,21 @@ namespace {
 using test::check;
 using test::check_equal;
 using test::rounds;
-using Children = test::OnEverySubstrate;
+using Children =
+    test::OnSubstrates<test::Suite{.faults = false, .polling = false, .about = test::About::node}>;
 
 struct State {
   std::atomic<std::uint64_t> came{0};
   std::atomic<bool> ended{false};
+  std::uint64_t last_ones = 0;
   void come(am::Request& request) {
     ++came;
     check(request.reply<&State::answer>() == am::Status::ok, "reply");
   }
   void answer(am::Reply&) {}
   void end(am::Request&) { ended = true; }
+  /// Behind all others of its sender: nothing of it comes any more when the receiver leaves.
+  void last(am::Request&) { ++last_ones; }
 };
 
 int end_of(pid_t child) {
@@ -51,11 +55,13 @@ void with_children(const test::Substrate& substrate, const std::function<void()>
       }
       for (const am::NodeId other : {am::NodeId{0}, am::NodeId{2}})
         check(node.request<&State::end>(other) == am::Status::ok, "request");
+      node.wait_until([&] { return state.last_ones == 2; });
     } else {
       while (!state.ended) {
         static_cast<void>(node.try_request<&State::come>(1));
         test::poll_or_yield(node);
       }
+      check(node.request<&State::last>(1) == am::Status::ok, "request");
     }
     node.barrier();
   });
@@ -135,6 +141,8 @@ TEST_P(Children, ForkedInACriticalSection) {
       static_cast<void>(node.try_request<&State::come>(1));
       test::poll_or_yield(node);
     }
+    if (node.id() == 0) check(node.request<&State::last>(1) == am::Status::ok, "request");
+    if (node.id() == 1) node.wait_until([&] { return state.last_ones == 1; });
     node.barrier();
   });
 }
@@ -142,10 +150,7 @@ TEST_P(Children, ForkedInACriticalSection) {
 #if defined(__SANITIZE_THREAD__)  // which does not follow a fork of a program with threads
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Children);
 #else
-INSTANTIATE_TEST_SUITE_P(Modes, Children,
-                         testing::ValuesIn(test::substrates({test::Nodes::threads, test::Nodes::processes},
-                                                            {am::Dispatch::thread, am::Dispatch::interrupt})),
-                         test::name_of);
+INSTANTIATE_TEST_SUITE_P(Modes, Children, test::cells_of<Children>(), test::name_of);
 #endif
 
 }  // namespace

@@ -13,13 +13,14 @@ namespace {
 using test::check;
 using test::check_equal;
 using test::rounds;
-using Exclusion = test::OnEverySubstrate;
+using Exclusion = test::OnAsynchronousSubstrates;
 
 /// Changed by handlers and in critical sections. Not atomic: ThreadSanitizer sees what the numbers do not show.
 struct Shared {
   std::uint64_t a = 0;
   std::uint64_t b = ~std::uint64_t{0};  // always ~a
   std::uint64_t broken = 0;
+  std::uint64_t order_broken = 0;
   std::uint64_t changes = 0;
   std::uint64_t ran = 0;        // handlers
   std::uint64_t too_early = 0;  // events that were disabled
@@ -35,11 +36,16 @@ struct Shared {
     b = ~a;
     ++changes;
   }
-  void low(am::Request& request, std::uint64_t number) {
+  /// In the interrupt mode a high handler preempts low ones: what both change, low ones change in a section.
+  void change_in_low(am::Node& node) {
+    const am::CriticalSection quiet(node);
     change();
     ++ran;
     too_early += lows_disabled ? 1 : 0;
-    if (next[request.from()]++ != number) ++broken;
+  }
+  void low(am::Request& request, std::uint64_t number) {
+    change_in_low(request.node());
+    if (next[request.from()]++ != number) ++order_broken;
     check(request.reply<&Shared::answer>() == am::Status::ok, "reply");
   }
   void answer(am::Reply&) {
@@ -47,10 +53,8 @@ struct Shared {
     ++ran;
     ++answers;
   }
-  void bring(am::Request&, am::Payload payload) {
-    change();
-    ++ran;
-    too_early += lows_disabled ? 1 : 0;
+  void bring(am::Request& request, am::Payload payload) {
+    change_in_low(request.node());
     bytes += payload.size();
   }
 };
@@ -149,10 +153,8 @@ TEST_P(Exclusion, HoldsInCriticalSections) {
           break;
         case 11:
           if (random.one_in(10))
-            node.on_timelet(node.count() + random.below(100'000), [](am::LowEvent& event) {
-              event.state<Shared>().change();
-              ++event.state<Shared>().ran;
-            });
+            node.on_timelet(node.count() + random.below(100'000),
+                            [](am::LowEvent& event) { event.state<Shared>().change_in_low(event.node()); });
           break;
         default:
           for (volatile std::uint64_t pause = random.below(100); pause != 0;) pause = pause - 1;
@@ -162,6 +164,7 @@ TEST_P(Exclusion, HoldsInCriticalSections) {
     node.barrier();
     const am::CriticalSection quiet(node);
     check_equal(shared.broken, 0u, "broken");
+    check_equal(shared.order_broken, 0u, "requests out of order");
     check_equal(shared.too_early, 0u, "low events that were disabled");
     check_equal(shared.changes, shared.ran + own, "changes");
     static_cast<void>(brought);
@@ -197,15 +200,6 @@ TEST_P(Exclusion, HoldsInTinySections) {
   });
 }
 
-#if defined(__SANITIZE_THREAD__)
-constexpr auto modes = {am::Dispatch::thread};
-#else
-constexpr auto modes = {am::Dispatch::thread, am::Dispatch::interrupt};
-#endif
-INSTANTIATE_TEST_SUITE_P(Modes, Exclusion,
-                         testing::ValuesIn(test::substrates(
-                             {test::Nodes::threads, test::Nodes::threads_with_faults, test::Nodes::processes},
-                             modes)),
-                         test::name_of);
+INSTANTIATE_TEST_SUITE_P(Modes, Exclusion, test::cells_of<Exclusion>(), test::name_of);
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <sys/un.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
@@ -28,6 +29,7 @@ const std::uint64_t enough = rounds(400);  // interrupts of a call that waits fo
 
 /// Node 1. The handler that has come often enough brings what the call waits for.
 struct Waiter {
+  am::Node* node = nullptr;
   volatile std::uint64_t came = 0;
   volatile std::uint64_t bring_at = ~std::uint64_t{0};
   std::function<void()> bring;
@@ -37,12 +39,13 @@ struct Waiter {
     if (came == bring_at) bring();
   }
   void expect(std::function<void()> f) {
+    const am::CriticalSection quiet(*node);
     bring = std::move(f);
     bring_at = came + enough;
   }
 };
 struct Sender {
-  bool ended = false;
+  std::atomic<bool> ended{false};
   void end(am::Request&) { ended = true; }
 };
 
@@ -57,9 +60,10 @@ timespec in(std::uint64_t ns, clockid_t clock) {
 }
 
 void disturbed(const std::function<void(Waiter&)>& call) {
+  Sender sender;  // they live longer than the nodes: messages come until node 1 has left
+  Waiter waiter;
   test::run_job({test::Nodes::processes, am::Dispatch::interrupt}, 2, [&](am::Node& node) {
-    Sender sender;
-    Waiter waiter;
+    waiter.node = &node;
     node.id() == 0 ? node.attach(sender) : node.attach(waiter);
     node.barrier();
     if (node.id() == 0) {
@@ -89,15 +93,16 @@ void waits(Waiter& waiter, std::function<void()> bring, const std::function<long
   }
 }
 
-/// A call that takes at least `ns`, again and again until it was interrupted often enough.
-void lasts(Waiter& waiter, std::uint64_t ns, const std::function<long()>& call, long expected) {
+/// A call that takes at least `ns` by `clock`, again and again until it was interrupted often enough.
+void lasts(Waiter& waiter, std::uint64_t ns, const std::function<long()>& call, long expected,
+           clockid_t clock = CLOCK_MONOTONIC) {
   const std::uint64_t until = waiter.came + enough;
   while (waiter.came < until) {
-    const std::uint64_t began = now_ns();
+    const std::uint64_t began = now_ns(clock);
     errno = 0;
     const long got = call();
     const int error = errno;
-    const std::uint64_t took = now_ns() - began;
+    const std::uint64_t took = now_ns(clock) - began;
     check_equal(got, expected, std::string("returned, errno: ") + std::strerror(error));
     check(took >= ns, "ended after " + std::to_string(took) + " of " + std::to_string(ns) + " ns");
   }
@@ -250,7 +255,7 @@ TEST(InterruptedCalls, Sleeps) {
             const timespec until = in(nap_ns, clock);
             return clock_nanosleep(clock, TIMER_ABSTIME, &until, nullptr);
           },
-          0);
+          0, clock);
     }
     lasts(
         waiter, nap_ns, [] { return usleep(nap_ns / 1000); }, 0);
@@ -313,7 +318,7 @@ TEST(InterruptedCalls, Semaphores) {
           const timespec until = in(nap_ns, CLOCK_REALTIME);
           return sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT ? 0L : -1L;
         },
-        0);
+        0, CLOCK_REALTIME);
     sem_destroy(&semaphore);
   });
 }
@@ -332,7 +337,7 @@ TEST(InterruptedCalls, Conditions) {
             result = pthread_cond_timedwait(&condition, &mutex, &until);  // may wake for no reason
           return static_cast<long>(result);
         },
-        ETIMEDOUT);
+        ETIMEDOUT, CLOCK_REALTIME);
     pthread_mutex_unlock(&mutex);
   });
 }

@@ -7,6 +7,7 @@
 #include <am/multicast.hpp>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cfenv>
 #include <cmath>
@@ -75,14 +76,14 @@ using test::rounds;
 
 std::byte byte_at(std::size_t i) { return static_cast<std::byte>(i * 5 + i / 253); }
 
-/// Node 1's, whose handlers make the library do everything that takes memory.
+/// Node 1's, whose handlers make the library do everything that takes memory. What both levels change, or the computation
+/// reads meanwhile, is atomic.
 struct Computing {
-  std::uint64_t came = 0;
+  std::atomic<std::uint64_t> came{0};
   std::uint64_t posts = 0;
-  volatile std::uint64_t all = 0;
-  std::uint64_t wrong = 0;
+  std::atomic<std::uint64_t> all{0};
+  std::atomic<std::uint64_t> wrong{0};
   am::TimeletId timelet = 0;
-  double worked = 0;
 
   /// Handlers compute, too, in their own way of rounding.
   void compute() {
@@ -90,9 +91,10 @@ struct Computing {
     std::fesetround(FE_TOWARDZERO);
     volatile long double x = 1.0L / 3.0L;
     volatile double y = std::sqrt(static_cast<double>(came));
-    worked += static_cast<double>(x) * y;
+    volatile double worked = static_cast<double>(x) * y;
+    static_cast<void>(worked);
     std::fesetround(rounding);
-    all = all + 1;
+    ++all;
   }
   void touch(am::Request& request) {
     ++came;
@@ -115,7 +117,7 @@ struct Computing {
   void bring_high(am::Reply&, am::Payload) { compute(); }
 };
 struct Disturbing {
-  bool ended = false;
+  std::atomic<bool> ended{false};
   std::uint64_t echoes = 0;
   void end(am::Request&) { ended = true; }
   void take(am::Request&) {}
@@ -130,14 +132,14 @@ void pass_on(am::Request&, am::Payload) {}
 
 /// Nodes 0 and 2 send everything there is until node 1 has computed. Its multicasts go through node 1 to node 2.
 void disturbed(const std::function<void(am::Node&, Computing&)>& compute) {
+  Disturbing disturbing;  // they live longer than the nodes: messages come until these have left
+  Computing computing;
   test::run_job({test::Nodes::processes, am::Dispatch::interrupt}, 3, [&](am::Node& node) {
-    Disturbing disturbing;
-    Computing computing;
     node.id() == 1 ? node.attach(computing) : node.attach(disturbing);
     node.barrier();
     if (node.id() == 1) {
       compute(node, computing);
-      check_equal(computing.wrong, 0u, "wrong bytes of payloads");
+      check_equal(computing.wrong.load(), 0u, "wrong bytes of payloads");
       for (const am::NodeId other : {am::NodeId{0}, am::NodeId{2}})
         check(node.request<&Disturbing::end>(other) == am::Status::ok, "request");
     } else {

@@ -12,6 +12,7 @@
 #include <am/draft.hpp>
 #include <am/events.hpp>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -159,8 +160,9 @@ void run_steps(const std::function<void(am::Node&, State&)>& body) {
   const Traps traps;
   orders.asked = orders.sent = 0;
   orders.ended = false;
+  std::array<State, 2> states;  // live longer than the nodes: some bodies send what nobody waits for
   test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 2, [&](am::Node& node) {
-    State state;
+    State& state = states[node.id()];
     node.attach(state);
     node.barrier();
     if (node.id() == 0) {

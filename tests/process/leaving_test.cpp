@@ -8,10 +8,16 @@
 #include <am/multicast.hpp>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "process/command.hpp"
 
@@ -65,7 +71,7 @@ int exit_with_a_draft() {
   node.attach(seen);
   node.barrier();
   const am::Draft draft = node.prepare<&Seen::take>(1 - node.id(), 8);
-  std::exit(draft ? 0 : 3);
+  std::exit(draft || draft.status() == am::Status::unreachable ? 0 : 3);  // the other one may have left
 }
 
 /// Node 1 leaves while the others do not stop sending to it.
@@ -97,15 +103,106 @@ int close_descriptors() {
   return 0;
 }
 
+/// The first program of many: it knows by a barrier that all have sent, and takes that for all having come.
+struct Counted {
+  int came = 0;
+  void come(am::Request&) { ++came; }
+  void come_back(am::Reply&) { ++came; }
+};
+int leave_after_a_barrier() {
+  am::Node& node = am::start(0, nullptr);
+  Counted counted;
+  node.attach(counted);
+  node.barrier();
+  for (int i = 0; i < 150; ++i) {
+    for (am::NodeId to = 0; to < node.size(); ++to) node.request<&Counted::come>(to);
+  }
+  node.barrier();
+  std::printf("%d came\n", counted.came);
+  return 0;
+}
+
+/// Node 1 has five requests and three replies in its rings when it leaves.
+int leave_with_some(int exit_code_of_node_1) {
+  am::Node& node = am::start(0, nullptr);
+  Counted counted;
+  node.attach(counted);
+  const am::CriticalSection quiet(node);
+  node.barrier();
+  if (node.id() == 0) {
+    for (int i = 0; i < 5; ++i) static_cast<void>(node.request<&Counted::come>(1));
+    for (int i = 0; i < 3; ++i) static_cast<void>(node.reply_to<&Counted::come_back>(1));
+  }
+  node.barrier();
+  return node.id() == 1 ? exit_code_of_node_1 : 0;
+}
+int leave_with_some_in_good_order() { return leave_with_some(0); }
+int leave_with_some_by_an_error() { return leave_with_some(7); }
+
+/// Node 2 dies, the others survive it, and node 1 leaves with messages.
+int leave_with_some_and_a_dead_peer() {
+  am::Node& node = am::start(0, nullptr);
+  Counted counted;
+  node.attach(counted);
+  bool told = false;
+  node.on_peer_death([&](am::Node&, am::NodeId) { told = true; });
+  node.barrier();
+  if (node.id() == 2) std::raise(SIGKILL);
+  node.wait_until([&] { return told; });
+  static_cast<void>(node.request<&Counted::come>(node.id()));
+  return 0;
+}
+
+/// What libam itself sends is no message of the program: a collective is complete where it returns.
+int leave_after_a_collective() {
+  am::Node& node = am::start(0, nullptr);
+  for (int i = 0; i < 200; ++i) static_cast<void>(am::all_reduce(node, i, std::plus<>()));
+  return 0;
+}
+
+/// Jobs of threads: first one that ends in good order, then one whose node 1 throws.
+int leave_as_threads() {
+  const auto leave_with_one = [](am::Node& node, bool fails) {
+    const am::CriticalSection quiet(node);
+    if (node.id() == 0) static_cast<void>(node.request<&Counted::come>(1));
+    node.barrier();
+    if (fails && node.id() == 1) throw std::runtime_error("of node 1");
+  };
+  am::run_threads(2, [&](am::Node& node) { leave_with_one(node, false); });
+  try {
+    am::run_threads(2, [&](am::Node& node) { leave_with_one(node, true); });
+  } catch (const std::runtime_error&) {
+    std::printf("caught\n");
+  }
+  return 0;
+}
+
 // -- tests --------------------------------------------------------------------------------------------------------------
 
 Outcome run_job(int nodes, const std::string& role, const std::vector<std::string>& environment = {}) {
   return run({amrun, "-n", std::to_string(nodes), this_program(), "--node", role}, {environment, {}});
 }
 
+/// How many messages the nodes say that they left undelivered; takes what they say of that away.
+int take_undelivered(std::string& err) {
+  std::istringstream lines(std::exchange(err, {}));
+  int undelivered = 0;
+  for (std::string line; std::getline(lines, line);) {
+    unsigned node = 0;
+    int messages = 0;
+    const bool says =
+        std::sscanf(line.c_str(), "am: node %u left with %d message", &node, &messages) == 2 ||
+        std::sscanf(line.c_str(), "am: node %u left with at least %d message", &node, &messages) == 2;
+    undelivered += messages;
+    if (!says) err += line + "\n";
+  }
+  return undelivered;
+}
+
 TEST(Leaving, InAHandlerOfAMulticastPassesItOnOnce) {
-  const Outcome outcome = run_job(4, "exit_in_a_handler");
+  Outcome outcome = run_job(4, "exit_in_a_handler");
   EXPECT_EQ(outcome.exit_code, 0);
+  take_undelivered(outcome.err);  // node 0 sends to node 1 until it hears that it has left
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(outcome.out, "1 multicast\n1 multicast\n");
 }
@@ -119,10 +216,61 @@ TEST(Leaving, WithADraftWaitsForNothing) {
 TEST(Leaving, EndsThoughOthersDoNotStopSending) {
   for (const char* faults :
        {"AM_FAULTS=", "AM_FAULTS=seed=3,delay=1", "AM_FAULTS=seed=4,refuse=0.3,delay=0.5"}) {
-    const Outcome outcome = run_job(4, "leave_under_fire", {faults});
+    Outcome outcome = run_job(4, "leave_under_fire", {faults});
     EXPECT_EQ(outcome.exit_code, 0) << faults;
+    take_undelivered(outcome.err);
     EXPECT_EQ(outcome.err, "") << faults;
   }
+}
+
+// What was accepted has run, or is told of.
+TEST(Leaving, TellsOfWhatWasNotDelivered) {
+  for (const char* faults : {"AM_FAULTS=", "AM_FAULTS=seed=5,refuse=0.1,delay=0.3"}) {
+    Outcome outcome = run_job(4, "leave_after_a_barrier", {faults});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_LE(count(outcome.err, "\n"), 4) << outcome.err;
+    const int undelivered = take_undelivered(outcome.err);
+    EXPECT_EQ(outcome.err, "");
+    std::istringstream out(outcome.out);
+    int came = 0;
+    std::string word;
+    for (int here = 0; out >> here >> word;) came += here;
+    EXPECT_EQ(came + undelivered, 4 * 4 * 150) << outcome.out;
+  }
+}
+
+TEST(Leaving, TellsOfPrioritiesAndTheFirstOne) {
+  const Outcome outcome = run_job(2, "leave_with_some_in_good_order");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, testing::MatchesRegex(
+                               "am: node 1 left with 8 messages undelivered \\(5 low, 3 high; the first for "
+                               "handler [^\n]*Counted::come(_back)? from node 0\\): [^\n]*\n"));
+}
+
+TEST(Leaving, TellsNothingOfItWhereTheProgramFails) {
+  const Outcome outcome = run_job(2, "leave_with_some_by_an_error");
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_THAT(outcome.err, testing::MatchesRegex("amrun: node 1 \\(pid [^\n]*\\) exited with code 7\n"));
+}
+
+TEST(Leaving, TellsNothingOfItWhereAPeerHasDied) {
+  const Outcome outcome = run_job(3, "leave_with_some_and_a_dead_peer");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err,
+              testing::MatchesRegex("amrun: node 2 \\(pid [^\n]*\\) was killed by signal 9[^\n]*\n"));
+}
+
+TEST(Leaving, TellsNothingOfWhatLibamItselfSends) {
+  const Outcome outcome = run_job(4, "leave_after_a_collective");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(Leaving, TellsOfItInAJobOfThreadsThatDoesNotFail) {
+  const Outcome outcome = run({this_program(), "--node", "leave_as_threads"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, "caught\n");
+  EXPECT_THAT(outcome.err, testing::MatchesRegex("am: node 1 left with 1 message undelivered [^\n]*\n"));
 }
 
 TEST(Leaving, IsNotWhatClosingDescriptorsMeans) {
@@ -136,10 +284,17 @@ TEST(Leaving, IsNotWhatClosingDescriptorsMeans) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "--node") {
-    const std::map<std::string_view, int (*)()> roles{{"exit_in_a_handler", process_test::exit_in_a_handler},
-                                                      {"exit_with_a_draft", process_test::exit_with_a_draft},
-                                                      {"leave_under_fire", process_test::leave_under_fire},
-                                                      {"close_descriptors", process_test::close_descriptors}};
+    const std::map<std::string_view, int (*)()> roles{
+        {"exit_in_a_handler", process_test::exit_in_a_handler},
+        {"exit_with_a_draft", process_test::exit_with_a_draft},
+        {"leave_under_fire", process_test::leave_under_fire},
+        {"close_descriptors", process_test::close_descriptors},
+        {"leave_after_a_barrier", process_test::leave_after_a_barrier},
+        {"leave_with_some_in_good_order", process_test::leave_with_some_in_good_order},
+        {"leave_with_some_by_an_error", process_test::leave_with_some_by_an_error},
+        {"leave_with_some_and_a_dead_peer", process_test::leave_with_some_and_a_dead_peer},
+        {"leave_after_a_collective", process_test::leave_after_a_collective},
+        {"leave_as_threads", process_test::leave_as_threads}};
     return roles.at(argv[2])();
   }
   testing::InitGoogleTest(&argc, argv);

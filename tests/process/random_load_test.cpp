@@ -25,17 +25,27 @@ constexpr NodeId nodes = 16;
 
 std::uint64_t seconds() { return test::asked_seconds().value_or(2); }
 
-/// What one node has sent to, and run for, everybody. Handlers and computation share it under critical sections.
+/// What one node has sent to, and run for, everybody. Handlers and computation share it under critical sections. Each level
+/// counts for itself what it has run: in the interrupt mode high handlers preempt low ones anywhere.
 struct Load {
   std::array<std::uint64_t, nodes> sent{};  // to each
-  std::uint64_t ran = 0;
-  std::uint64_t due = 0;  // events of its own (timelets) that have been asked for
+  std::uint64_t lows_ran = 0;
+  std::uint64_t highs_ran = 0;
+  std::uint64_t posts_ran = 0;  // in the place of the requests that posted them
+  std::uint64_t due = 0;        // events of its own (timelets) that have been asked for
   bool in_section = false;
 
-  void event(int bytes_wrong) {
+  void check_event(int bytes_wrong) const {
     check(!in_section, "an event ran in a critical section");
     check(bytes_wrong == 0, "a payload came as it was sent");
-    ++ran;
+  }
+  void low_event(int bytes_wrong) {
+    check_event(bytes_wrong);
+    ++lows_ran;
+  }
+  void high_event(int bytes_wrong) {
+    check_event(bytes_wrong);
+    ++highs_ran;
   }
 };
 
@@ -47,27 +57,32 @@ int wrong_bytes(am::Payload payload) {
   return wrong;
 }
 
-void high(am::Reply& reply) { reply.state<Load>().event(0); }
-void high_bytes(am::Reply& reply, am::Payload payload) { reply.state<Load>().event(wrong_bytes(payload)); }
-void low(am::Request& request) { request.state<Load>().event(0); }
+void high(am::Reply& reply) { reply.state<Load>().high_event(0); }
+void high_bytes(am::Reply& reply, am::Payload payload) {
+  reply.state<Load>().high_event(wrong_bytes(payload));
+}
+void low(am::Request& request) { request.state<Load>().low_event(0); }
 void low_bytes(am::Request& request, am::Payload payload) {
-  request.state<Load>().event(wrong_bytes(payload));
+  request.state<Load>().low_event(wrong_bytes(payload));
 }
 /// Answers, waiting for room if need be; the answer is counted as sent from here.
 void low_that_answers(am::Request& request) {
   auto& load = request.state<Load>();
-  load.event(0);
+  load.low_event(0);
   if (request.reply<high>() == am::Status::ok) {
     const am::CriticalSection quiet(request.node());
     ++load.sent[request.from()];
   }
 }
+/// Counts as run when its post has: what that sends is waited for, too.
 void low_that_posts(am::Request& request) {
-  request.state<Load>().event(0);
+  request.state<Load>().check_event(0);
   request.post([](Node& node) {
     const am::CriticalSection quiet(node);
     const auto to = (node.id() + 1) % nodes;
-    if (node.try_reply_to<high>(to) == am::Status::ok) ++node.state<Load>().sent[to];
+    auto& load = node.state<Load>();
+    if (node.try_reply_to<high>(to) == am::Status::ok) ++load.sent[to];
+    ++load.posts_ran;
   });
 }
 
@@ -154,7 +169,7 @@ class Driver {
       const am::CriticalSection quiet(node_);
       ++load_.due;
     }
-    node_.on_timelet(node_.count() + random_.below(200'000), [this](am::LowEvent&) { load_.event(0); });
+    node_.on_timelet(node_.count() + random_.below(200'000), [this](am::LowEvent&) { load_.low_event(0); });
   }
   void compute() {
     volatile std::uint64_t sum = 0;
@@ -171,7 +186,7 @@ class Driver {
         const am::CriticalSection quiet(node_);
         sent = load_.sent;
         sent[node_.id()] += load_.due;
-        ran[0] = load_.ran;
+        ran[0] = load_.lows_ran + load_.highs_ran + load_.posts_ran;
       }
       am::all_reduce(node_, std::span(sent), std::plus<>());
       am::all_reduce(node_, std::span(ran), std::plus<>());
@@ -198,12 +213,9 @@ void run_for_a_while(Node& node) {
   node.barrier();
 }
 
-class RandomLoad : public testing::TestWithParam<am::Dispatch> {};
+using RandomLoad = test::OnSubstrates<test::Suite{.threads = false, .faults = false}>;
 
-TEST_P(RandomLoad, OfAllKindsEnds) {
-  EXPECT_NO_THROW(test::run_job({test::Nodes::processes, GetParam()}, nodes, run_for_a_while));
-}
-INSTANTIATE_TEST_SUITE_P(Mode, RandomLoad, testing::ValuesIn(std::vector<am::Dispatch>(test::every_mode)),
-                         [](const auto& mode) { return std::string(am::to_string(mode.param)); });
+TEST_P(RandomLoad, OfAllKindsEnds) { run(nodes, run_for_a_while); }
+INSTANTIATE_TEST_SUITE_P(Modes, RandomLoad, test::cells_of<RandomLoad>(), test::name_of);
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Does with the library's own code what a job on this machine does first: create the job's segment, map a
 // node's memory in it twice, write through one mapping and read through the other.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -46,13 +47,15 @@ bool mappings_agree() {
   const std::size_t bytes = segment_bytes();
   const std::shared_ptr<am::shm::Segment> one = am::shm::Segment::create(1);
   one->card(0).segment_bytes = bytes;
-  one->hold_life_lock(0);
-  const std::shared_ptr<am::shm::Segment> other = am::shm::Segment::open(dup(one->fd()));
+  if (!one->life(0).take()) return false;
+  const am::shm::Life life(one->life(0));
+  const std::shared_ptr<am::shm::Segment> other =
+      am::shm::Segment::open(fcntl(one->fd(), F_DUPFD_CLOEXEC, 0));
   volatile std::byte* const written = one->map_user(0);
   const volatile std::byte* const read = other->map_user(0);
   written[0] = std::byte{1};
   written[bytes - 1] = std::byte{2};
-  return read[0] == std::byte{1} && read[bytes - 1] == std::byte{2};
+  return read[0] == std::byte{1} && read[bytes - 1] == std::byte{2} && other->is_alive(0);
 }
 
 }  // namespace

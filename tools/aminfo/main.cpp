@@ -10,6 +10,7 @@
 #include "aminfo/overview.hpp"
 #include "aminfo/stats.hpp"
 #include "core/setting_value.hpp"
+#include "transports/shm/own_descriptor.hpp"
 
 namespace {
 
@@ -47,6 +48,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const am::shm::StandardPlaces standard;
   try {
     return run(argc, argv);
   } catch (const am::Error& error) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/counters.hpp"
+#include "transports/shm/pid_namespace.hpp"
 #include "transports/shm/segment.hpp"
 
 namespace aminfo {
@@ -101,6 +102,8 @@ void print_job(const Segment& segment) {
     std::string text = am::core::to_text(am::core::read_counters(segment, node));
     std::string who = ": " + std::string(describe(standing));
     if (standing != Standing::absent) who += ", process " + std::to_string(card.pid);
+    if (!am::shm::same_pid_namespace(card.pid_namespace, am::shm::own_pid_namespace()))
+      who += " of another PID namespace";
     text.insert(text.find('\n'), who);
     std::fwrite(text.data(), 1, text.size(), stdout);
   }

@@ -29,6 +29,8 @@
 #include "amrun/supervise.hpp"
 #include "core/control_group.hpp"
 #include "core/cpus.hpp"
+#include "transports/shm/own_descriptor.hpp"
+#include "transports/shm/pid_namespace.hpp"
 #include "transports/shm/segment.hpp"
 
 namespace amrun {
@@ -53,12 +55,13 @@ void say_directly(const std::string& text) {
   }
 }
 
-// Descriptors 0 to 2 are what everybody takes them for, also when amrun was started without them.
-void open_standard_descriptors() {
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    if (fcntl(fd, F_GETFD) < 0)
-      open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);  // the lowest free one: fd
-  }
+// Takes the launcher's life lock; throws where that is not possible.
+am::shm::LifeLock& launcher_life(const am::shm::Segment& segment) {
+  if (!segment.launcher_life().take())
+    throw Fault(failed, "cannot hold the lock that tells nodes of its end");
+  segment.job().launcher_pid_namespace = am::shm::own_pid_namespace();
+  segment.job().launcher = getpid();
+  return segment.launcher_life();
 }
 
 // In a node of an outer job, the outer segment is here too; nodes of this job shall not have it.
@@ -128,9 +131,9 @@ class Launch {
         program_{find_program(options.program[0]), options.program},
         places_(choose_places(options)),
         segment_(am::shm::Segment::create(places_.nodes)),
+        life_(launcher_life(*segment_)),
         spawner_(program_, places_.nodes, segment_->fd(),
                  options.bind == Bind::core || options.report_bindings, signals_) {
-    segment_->hold_launcher_lock();
     am::core::publish_cpus(segment_->job());
     segment_->job().launcher_watches = options.watchdog_ns != 0 ? 1 : 0;
   }
@@ -198,6 +201,7 @@ class Launch {
   Program program_;
   Places places_;
   std::shared_ptr<am::shm::Segment> segment_;
+  const am::shm::Life life_;
   Spawner spawner_;
   std::unique_ptr<Output> out_;  // with -l
   std::unique_ptr<Output> err_;
@@ -205,7 +209,8 @@ class Launch {
 };
 
 int run(int argc, char** argv) {
-  open_standard_descriptors();
+  const am::shm::StandardPlaces
+      standard;  // for the nodes as well: descriptors 0 to 2 are what everybody takes them for
   const Options options = parse_options(argc, argv);
   if (options.help || options.version) {
     std::fputs(options.help ? help_text() : "amrun " AM_VERSION "\n", stdout);

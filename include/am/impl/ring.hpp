@@ -194,6 +194,22 @@ class Consumer {
     }
   }
 
+  /// Whether a packet has come besides `lent`, which receive() returned and which was not released yet (null: none was).
+  /// Only looks. Relaxed: what it finds is not read, receive() looks again.
+  [[nodiscard]] bool waits(const Packet* lent) const noexcept {
+    const Packet* at = next_;
+    for (std::uint16_t lap = lap_;;) {
+      const Header header{at->header.load(std::memory_order_relaxed)};
+      if (header.lap() != lap) return false;
+      if ((header.flags() & flag::pad) == 0 && at != lent) return true;
+      at += header.lines();
+      if (at == end_) {
+        at = begin_;
+        if (++lap == 0) lap = 1;
+      }
+    }
+  }
+
   /// Gives up the packet that receive() returned. The credit goes back `publish_every` lines at a time; before that at
   /// the next publish(). True when the producer sleeps for want of it and has to be woken.
   bool release(std::size_t lines) noexcept {

@@ -7,11 +7,8 @@
 // Used by Node::wait_until inline and by core's own waits; by the node's own thread.
 #pragma once
 
+#include <am/impl/patience.hpp>
 #include <cstdint>
-
-namespace am::core {
-class Engine;
-}
 
 namespace am::impl {
 
@@ -20,7 +17,7 @@ class Waiter {
   /// `what` is a literal: it goes onto the node's card for others to read.
   Waiter(core::Engine& engine, const char* what) noexcept;
   ~Waiter() {
-    if (began_ns_ != 0) publish_wait(0);
+    if (patience_.is_tried()) publish_wait(0);
   }
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
@@ -29,7 +26,9 @@ class Waiter {
   void worked() noexcept {
     spins_left_ = spins_;
     yields_left_ = yields_;
-    if (began_ns_ != 0) publish_wait(began_ns_ = 0);
+    if (!patience_.is_tried()) return;
+    patience_.begin_anew();
+    publish_wait(0);
   }
   /// Nothing happened: waits a little, at most 16 ms. Ends the node when the deadline (AM_TIMEOUT) has passed.
   void idle() {
@@ -54,10 +53,7 @@ class Waiter {
   std::uint32_t yields_;
   std::uint32_t spins_left_;
   std::uint32_t yields_left_;
-  std::uint64_t began_ns_ = 0;   // when patience last began; 0: not slept since
-  std::uint64_t looked_ns_ = 0;  // the last sleep() began
-  std::uint64_t waited_ns_ = 0;  // since began_ns_, without the time in which this process was stopped
-  std::uint64_t next_report_ns_ = 0;
+  Patience patience_;
   std::uint64_t nap_ns_ = 0;
 };
 

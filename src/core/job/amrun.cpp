@@ -11,6 +11,8 @@
 // amrun's child, and then nothing changes here. Two things follow and are meant: a node does not outlive its
 // wrapper (amrun takes the end of the wrapper for the end of the node anyway), and as the kernel counts
 // threads, not processes, as parents, a wrapper may not start the program from a thread that ends earlier.
+// Where two processes lie in between (the shell runs `timeout 60 ./app`) the death of the first is no matter to the second:
+// there the node looks itself (core/launcher_watch.hpp).
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@
 #include <string>
 
 #include "core/job/ways.hpp"
+#include "transports/shm/pid_namespace.hpp"
 
 namespace am::core {
 
@@ -73,10 +76,15 @@ void die_with_parent(const shm::Segment& segment) {
   const pid_t parent = getppid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The signal is sent when the parent dies from now on. One that died before is seen by the new parent, or, where it
-  // had died before we asked for our parent at all, by amrun's lock: amrun's death is what kills a wrapper.
+  // had died before we asked for our parent at all, by amrun's life lock: amrun's death is what kills a wrapper.
   if (getppid() != parent || segment.launcher_has_ended()) {
     throw Error("join the job", "the launcher ended while this node was starting", "start the job again");
   }
+}
+
+bool is_child_of_launcher(const shm::JobHeader& job) {
+  return getppid() == job.launcher &&
+         shm::same_pid_namespace(job.launcher_pid_namespace, shm::own_pid_namespace());
 }
 
 }  // namespace
@@ -88,6 +96,7 @@ Job join_amrun(const Settings& settings) {
   job.id = static_cast<NodeId>(settings.rank);
   job.size = job.segment->nodes();
   job.found = "amrun";
+  job.child_of_launcher = is_child_of_launcher(job.segment->job());
   return job;
 }
 

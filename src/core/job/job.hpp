@@ -20,6 +20,8 @@ struct Job {
   std::shared_ptr<shm::Segment> segment;
   std::string found;      ///< for people: "amrun", "PMIx (namespace x)", "alone", "threads"
   bool processes = true;  ///< false: the nodes are threads of this process
+  /// Under amrun: nothing lies between it and this process. The kernel ends the node with it, and it learns how the node ended.
+  bool child_of_launcher = false;
   /// Told when the node has left the job in good order; may be empty.
   std::function<void()> leave;
 };

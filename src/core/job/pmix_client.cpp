@@ -37,6 +37,9 @@ void PmixClient::finalize() noexcept {}
 #include <cstring>
 #include <string_view>
 
+#include "core/signals_blocked.hpp"
+#include "transports/shm/own_descriptor.hpp"
+
 namespace am::core {
 
 /// The library's functions, with the types that its header gives them.
@@ -62,25 +65,6 @@ constexpr const char* library_name = "libpmix.so.2";
 /// The server knows about its job or it does not: it answers at once. Only the first process of a rank has
 /// the answers from the start, one that comes after it has to ask.
 constexpr int job_facts_s = 10;
-
-/// Threads that are started meanwhile inherit the mask: signals to the process go to the program's threads,
-/// as if PMIx's were not there. Faults of that thread itself stay what they are.
-class SignalsBlocked {
- public:
-  SignalsBlocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-      sigdelset(&all, fault);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 /// The launcher has ended before us, killed perhaps: a node does not stay behind, as under amrun. Called by
 /// PMIx's thread, not when we finalize.
@@ -166,6 +150,7 @@ struct PmixClient::Question {
 
 PmixClient::PmixClient() {
   const SignalsBlocked blocked;
+  const shm::StandardPlaces standard;  // the library keeps what it opens
   void* library = load();
   auto functions = std::make_unique<Functions>();
   find(library, "PMIx_Init", functions->init);

@@ -11,6 +11,8 @@
 #include <deque>
 #include <type_traits>
 
+#include "transports/shm/own_descriptor.hpp"
+
 namespace am::core {
 
 namespace {
@@ -143,7 +145,7 @@ class RendezvousServer::Round {
   }
 
   void admit() {
-    Descriptor guest(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Descriptor guest(shm::own_descriptor(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
     if (!guest) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
       throw Error("join the job", "cannot accept the other nodes: " + system_text(),

@@ -47,6 +47,10 @@ class FaultyTransport final : public Transport {
   [[nodiscard]] View receive(Priority priority) noexcept override;
   void release(const View& view) noexcept override;
   void defer(const View& view) noexcept override { network_.defer(view); }
+  /// Also one that is held back: it has come, and later rounds will give it.
+  [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
+    return network_.waits(priority, lent);
+  }
   bool progress() noexcept override;
   void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
   [[nodiscard]] bool arm(Alarm alarm, Wanted wanted) noexcept override;

@@ -8,21 +8,30 @@
 
 namespace am::shm {
 
-bool Inbox::answer_doorbells() noexcept {
-  // Acquire pairs with the release of the bits in ShmTransport::ring_doorbell; the packet itself needs R1 only.
-  std::uint64_t words = summary_->exchange(0, std::memory_order_acquire);
-  const bool rung = words != 0;
+/// Calls f for each node whose bell is rung, as `read` finds it, which says what becomes of the bell. True when any word
+/// of them was.
+template <class Read, class F>
+bool Inbox::for_each_rung(Read read, F f) {
   std::atomic<std::uint64_t>* doorbells = segment_.doorbells(self_, priority_);
+  std::uint64_t words = read(*summary_);
+  const bool rung = words != 0;
   for (; words != 0; words &= words - 1) {
     const auto word = static_cast<NodeId>(std::countr_zero(words));
     if (word >= segment_.layout().doorbell_words()) continue;
-    std::uint64_t bits = doorbells[word].exchange(0, std::memory_order_acquire);
+    std::uint64_t bits = read(doorbells[word]);
     for (; bits != 0; bits &= bits - 1) {
       const NodeId from = word * 64 + static_cast<NodeId>(std::countr_zero(bits));
-      if (from < segment_.nodes()) warm(connect(from));
+      // A nudge names the node itself, which may have no rings to itself, and then no memory for them.
+      if (from < segment_.nodes() && segment_.are_connected(from, self_)) f(from);
     }
   }
   return rung;
+}
+
+bool Inbox::answer_doorbells() noexcept {
+  // Acquire pairs with the release of the bits in ShmTransport::ring_doorbell; the packet itself needs R1 only.
+  return for_each_rung([](auto& bells) { return bells.exchange(0, std::memory_order_acquire); },
+                       [this](NodeId from) { warm(connect(from)); });
 }
 
 Inbox::Inbound& Inbox::connect(NodeId from) noexcept {
@@ -100,6 +109,14 @@ bool Inbox::look_everywhere(bool packets_wanted) noexcept {
     found = found || (packets_wanted && in->deferred_at != 1 + in->ring.position());
   }
   return found;
+}
+
+bool Inbox::waits(const impl::Packet* lent) noexcept {
+  // Who sends for the first time has rung. The bell stays as it is, for the round that makes his ring hot.
+  for_each_rung([](auto& bells) { return bells.load(std::memory_order_relaxed); },
+                [this](NodeId from) { connect(from); });
+  return std::any_of(connected_.begin(), connected_.end(),
+                     [lent](const Inbound* in) { return in->ring.waits(lent); });
 }
 
 bool Inbox::describe(Lookout& lookout) const {

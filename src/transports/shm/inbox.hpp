@@ -107,6 +107,9 @@ class Inbox {
   /// or, if packets are wanted, when there was one that was not deferred.
   bool look_everywhere(bool packets_wanted) noexcept;
   [[nodiscard]] bool any_hot() const noexcept { return !hot_.empty(); }
+  /// Whether a packet has come besides `lent`, which is the one that receive() gave last (null: none). Only looks, at every
+  /// ring that was ever used: the round goes on as if nobody had asked.
+  [[nodiscard]] bool waits(const impl::Packet* lent) noexcept;
   /// Adds the places where this inbox's news will show. True when a packet has come already that was not deferred.
   bool describe(Lookout& lookout) const;
 
@@ -121,6 +124,8 @@ class Inbox {
     ++visited_;
     if (++cursor_ >= hot_.size()) cursor_ = 0;
   }
+  template <class Read, class F>
+  bool for_each_rung(Read read, F f);
   bool answer_doorbells() noexcept;
   Inbound& connect(NodeId from) noexcept;
   void warm(Inbound& in) noexcept;

@@ -1,7 +1,8 @@
 // What lies where in a job's shared segment. The segment is one sparse file without a name: every place follows from
 // the number of nodes, so nothing is allocated and nobody has to ask; a page costs memory only once it is touched.
 //
-//   JobHeader | NodeCard per node | doorbells per node | connections per node | traffic per node | handler counts per node | handler names |
+//   JobHeader | LifeLock per node, and the launcher's | NodeCard per node | doorbells per node | connections per node |
+//   traffic per node | handler counts per node | handler names |
 //   PairBlock per (receiver, sender) | user segment per node, 1 TiB apart
 //
 // Only offsets, lock-free atomics and trivially copyable values lie here: the segment is mapped at different addresses
@@ -15,11 +16,12 @@
 #include <cstdint>
 
 #include "transports/alarm.hpp"
+#include "transports/shm/life_lock.hpp"
 
 namespace am::shm {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 inline constexpr std::uint32_t max_nodes = 4096;  // 64 summary bits of 64 doorbells each
 inline constexpr std::size_t max_handlers = 4096;
 inline constexpr std::size_t page_bytes = 4096;
@@ -36,15 +38,19 @@ struct JobHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t nodes;
-  std::uint64_t bytes;             ///< of the whole file
-  std::uint64_t epoch_ns;          ///< CLOCK_MONOTONIC when the job began: Count is zero there
-  std::int32_t launcher;           ///< pid of amrun; 0: the nodes were started by something else
+  std::uint64_t bytes;                   ///< of the whole file
+  std::uint64_t epoch_ns;                ///< CLOCK_MONOTONIC when the job began: Count is zero there
+  std::int32_t launcher;                 ///< pid of amrun; 0: the nodes were started by something else
+  std::uint64_t launcher_pid_namespace;  ///< where it is that (pid_namespace.hpp)
   std::uint32_t cpu_quota;         ///< processors that the container grants, as node 0 sees it; 0: no limit
   std::uint32_t launcher_watches;  ///< 1: amrun is the job's watchdog
   std::uint64_t cpus[16];  ///< the processors that the job may use, as a cpu_set_t; none: nobody knows
   std::atomic<std::uint64_t>
       asked_ns;                     ///< CLOCK_MONOTONIC when a node was last asked for a report by a signal
   std::atomic<std::int32_t> asked;  ///< its process
+  std::atomic<std::uint32_t> launcher_end_told;  ///< 1: a node has said that amrun ended
+
+  std::atomic<std::uint64_t> said[8];  ///< what a node has said for all (core/once.hpp)
 
   alignas(line)
       std::atomic<std::uint32_t> deaths;  ///< nodes marked dead or left so far: one load tells of any news
@@ -63,6 +69,8 @@ struct NodeCard {
   alignas(line) std::atomic<std::uint32_t> standing;  ///< Standing
   std::int32_t pid;
   std::int32_t tid;                  ///< of its own thread
+  std::uint64_t pid_namespace;       ///< where they are that (pid_namespace.hpp)
+  std::uint32_t child_of_launcher;   ///< 1: amrun waits for it, and so is the first to know how it ended
   std::int32_t signal;               ///< that interrupts it; 0 unless it is in the interrupt mode
   std::uint32_t has_handler_thread;  ///< 1: is in the handler-thread mode
   std::atomic<std::int32_t>
@@ -84,13 +92,17 @@ struct NodeCard {
   // Written by the owner now and then, read by reports.
   alignas(line) std::atomic<std::uint64_t> waiting_since_ns;  ///< Count; 0 while it does not wait
   std::atomic<std::uint64_t> waiting_for[8];                  ///< text, ended by a zero byte
+  std::atomic<std::uint32_t> held_off;    ///< what may not run while it waits (core/card_words.hpp)
   std::atomic<std::uint64_t> interrupts;  ///< signals that have come in the interrupt mode
 
-  // Written while there is a watchdog (core/recorder.hpp).
-  alignas(line) std::atomic<std::uint64_t> running[3];  ///< what runs, by level (Recorder); 0: nothing
-  std::atomic<std::uint64_t> events;                    ///< begun so far
-  std::atomic<std::uint64_t> recent[recent_events];     ///< the last ones: number n at n % recent_events
-  std::atomic<std::uint64_t> reported;                  ///< the last report of a hang or death (JobWatch)
+  // What the owner runs (core/recorder.hpp). From here to `running` always, the rest while there is a watchdog.
+  alignas(line) std::atomic<std::uint64_t> handled
+      [2];  ///< by priority: the packet whose handler runs, where its owner sees it (HandledMessages)
+  std::uint64_t mapped_at;                           ///< where the owner has mapped the segment
+  std::atomic<std::uint64_t> running[3];             ///< what else runs, by level (Recorder); 0: nothing
+  std::atomic<std::uint64_t> events;                 ///< begun so far
+  std::atomic<std::uint64_t> recent[recent_events];  ///< the last ones: number n at n % recent_events
+  std::atomic<std::uint64_t> reported;               ///< the last report of a hang or death (JobWatch)
 };
 static_assert(sizeof(NodeCard) <= page_bytes);
 
@@ -103,7 +115,8 @@ struct HandlerCounts {
 
 /// The functions behind the handler numbers, for onlookers; node 0 writes them before it is marked as joined.
 struct HandlerName {
-  char text[128];
+  char text[120];
+  std::uint64_t signature;  ///< a hash of it and of its parameters
 };
 
 inline constexpr std::uint32_t low_lines = 170;
@@ -125,11 +138,15 @@ class Layout {
 
   [[nodiscard]] constexpr std::size_t doorbell_words() const noexcept { return (nodes_ + 63) / 64; }
 
+  /// The launcher's is that of node number `nodes`.
+  [[nodiscard]] constexpr std::size_t life(std::uint32_t node) const noexcept {
+    return page_bytes + node * sizeof(LifeLock);
+  }
   [[nodiscard]] constexpr std::size_t card(std::uint32_t node) const noexcept {
-    return page_bytes * (1 + node);
+    return to_page(life(nodes_ + 1)) + page_bytes * node;
   }
   [[nodiscard]] constexpr std::size_t doorbells(std::uint32_t node) const noexcept {
-    return page_bytes * (1 + nodes_) + node * doorbell_stride();
+    return card(nodes_) + node * doorbell_stride();
   }
   /// A bit for each node that this one has rings to.
   [[nodiscard]] constexpr std::size_t connections(std::uint32_t node) const noexcept {

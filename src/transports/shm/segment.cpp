@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -12,50 +11,14 @@
 #include <am/error.hpp>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace am::shm {
 
 namespace {
 
-constexpr off_t life_lock_base = 1;  // any byte will do: locks need no data behind them
-constexpr off_t launcher_lock = life_lock_base + max_nodes;
-
-struct flock lock_of(off_t byte) noexcept {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = byte;
-  lock.l_len = 1;
-  return lock;
-}
-
-/// Whether another process holds the lock, or the system does not say.
-bool is_locked(int fd, off_t byte) noexcept {
-  struct flock lock = lock_of(byte);
-  return fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
-}
-
 Error system_error(const char* what, const std::string& remedy) {
   return Error(what, std::strerror(errno), remedy);  // NOLINT(concurrency-mt-unsafe): set-up, one thread
-}
-
-/// A file beyond the limit would end the process by a signal, not by an error.
-void check_file_size_limit(std::uint64_t bytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes) return;
-  throw Error("size the job's shared memory",
-              "this process may not create a file of " + std::to_string(bytes >> 40) +
-                  " TiB (a sparse one: no disk is used)",
-              "raise the file size limit: ulimit -f unlimited");
-}
-
-/// An anonymous file: memfd, or an unlinked one where a sandbox forbids memfd.
-int anonymous_file() {
-  int fd = memfd_create("libam", MFD_CLOEXEC);
-  if (fd < 0) fd = ::open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0) fd = ::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0) throw system_error("create shared memory", "run `aminfo --doctor`");
-  return fd;
 }
 
 /// Whether the file behind a descriptor is a segment of this version; throws am::Error. The number of its nodes.
@@ -81,15 +44,11 @@ NodeId check_header(int fd, const char* what, const char* remedy) {
 
 }  // namespace
 
-Segment::Segment(int fd, NodeId nodes, int protection)
-    : fd_(fd), nodes_(nodes), layout_(nodes), users_(nodes) {
-  void* base = mmap(nullptr, layout_.common_bytes(), protection, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (base == MAP_FAILED) {
-    const Error error =
-        system_error("map the job's shared memory", "raise the address space limit: ulimit -v unlimited");
-    close(fd);
-    throw error;
-  }
+Segment::Segment(SharedFile file, NodeId nodes, int protection)
+    : file_(std::move(file)), bounded_(file_.has_bounds()), nodes_(nodes), layout_(nodes), users_(nodes) {
+  void* base = mmap(nullptr, layout_.common_bytes(), protection, MAP_SHARED | MAP_NORESERVE, fd(), 0);
+  if (base == MAP_FAILED)
+    throw system_error("map the job's shared memory", "raise the address space limit: ulimit -v unlimited");
   base_ = static_cast<std::byte*>(base);
 }
 
@@ -98,7 +57,6 @@ Segment::~Segment() {
     if (users_[node] != nullptr) munmap(users_[node], card(node).segment_bytes);
   }
   munmap(base_, layout_.common_bytes());
-  close(fd_);
 }
 
 std::shared_ptr<Segment> Segment::create(NodeId nodes) {
@@ -109,17 +67,16 @@ std::shared_ptr<Segment> Segment::create(NodeId nodes) {
         "choose another number of nodes");
   }
   const Layout layout(nodes);
-  check_file_size_limit(layout.file_bytes());
-  const int fd = anonymous_file();
-  if (ftruncate(fd, static_cast<off_t>(layout.file_bytes())) != 0) {
-    const Error error = system_error(
-        "size the job's shared memory",
-        "allow memfd_create, which this sandbox forbids: no other file system holds a sparse file of " +
-            std::to_string(layout.file_bytes() >> 40) + " TiB");
-    close(fd);
-    throw error;
+  SharedFile file = SharedFile::create(layout.file_bytes());
+  const std::size_t begins_with = layout.traffic(0);  // the rest when it is used
+  if (!file.commit(0, begins_with)) {
+    throw Error("create the job's shared memory",
+                "no memory for the " + std::to_string(begins_with / 1024) + " KiB that a job of " +
+                    std::to_string(nodes) + " nodes begins with",
+                SharedFile::more_room);
   }
-  std::shared_ptr<Segment> segment(new Segment(fd, nodes, PROT_READ | PROT_WRITE));
+  std::shared_ptr<Segment> segment(new Segment(std::move(file), nodes, PROT_READ | PROT_WRITE));
+  for (NodeId node = 0; node <= nodes; ++node) segment->life(node).make();  // the last is the launcher's
   JobHeader& job = segment->job();
   job.nodes = nodes;
   job.bytes = layout.file_bytes();
@@ -133,29 +90,43 @@ std::shared_ptr<Segment> Segment::open(int fd) {
   const NodeId nodes =
       check_header(fd, "join the job", "start the job with amrun or mpirun of the same libam");
   fcntl(fd, F_SETFD, FD_CLOEXEC);
-  return std::shared_ptr<Segment>(new Segment(fd, nodes, PROT_READ | PROT_WRITE));
+  return std::shared_ptr<Segment>(new Segment(SharedFile(fd), nodes, PROT_READ | PROT_WRITE));
 }
 
 std::shared_ptr<const Segment> Segment::inspect(int fd) {
   const NodeId nodes =
       check_header(fd, "look into the job", "use the aminfo of the libam that the job runs with");
-  return std::shared_ptr<const Segment>(new Segment(fd, nodes, PROT_READ));
+  return std::shared_ptr<const Segment>(new Segment(SharedFile(fd), nodes, PROT_READ));
+}
+
+bool Segment::commit_node(NodeId node, std::size_t handlers) const noexcept {
+  return file_.commit(layout_.handler_counts(node), handlers * sizeof(HandlerCounts)) &&
+         (node != 0 || file_.commit(layout_.handler_names(), handlers * sizeof(HandlerName)));
 }
 
 bool Segment::commit_pair(NodeId receiver, NodeId sender) const noexcept {
-  const auto offset = static_cast<off_t>(layout_.pair(receiver, sender));
-  int result = 0;
-  do {
-    result = fallocate(fd_, FALLOC_FL_KEEP_SIZE, offset, pair_stride);
-  } while (result != 0 && errno == EINTR);
-  return result == 0 || (errno != ENOSPC && errno != ENOMEM && errno != EDQUOT);
+  const auto traffic = [&](NodeId node, NodeId peer) {
+    return file_.commit(layout_.traffic(node) + 2 * sizeof(impl::Traffic) * peer, 2 * sizeof(impl::Traffic));
+  };
+  return file_.commit(layout_.pair(receiver, sender), pair_stride) && traffic(sender, receiver) &&
+         traffic(receiver, sender);
+}
+
+bool Segment::commit_user(NodeId node, std::size_t offset, std::size_t bytes) const noexcept {
+  return !bounded_ || file_.commit(layout_.user(node) + offset, bytes);
 }
 
 std::byte* Segment::map_user(NodeId node) {
   const std::lock_guard lock(users_mutex_);
   const std::size_t bytes = card(node).segment_bytes;
   if (users_[node] == nullptr && bytes != 0) {
-    void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_,
+    if (!file_.is_open()) {
+      throw Error(
+          "map the memory segment of node " + std::to_string(node),
+          "the program has closed the descriptor of the job's memory, " + std::to_string(fd()),
+          "leave descriptors that the program has not opened alone, or use that node's memory once before");
+    }
+    void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd(),
                       static_cast<off_t>(layout_.user(node)));
     if (base == MAP_FAILED) {
       throw system_error("map a node's memory segment",
@@ -164,6 +135,13 @@ std::byte* Segment::map_user(NodeId node) {
     users_[node] = static_cast<std::byte*>(base);
   }
   return users_[node];
+}
+
+void Segment::separate() noexcept {
+  constexpr int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
+  const std::size_t bytes = layout_.common_bytes();
+  if (!file_.is_open() || mmap(base_, bytes, PROT_READ | PROT_WRITE, flags, fd(), 0) == MAP_FAILED)
+    mprotect(base_, bytes, PROT_READ);  // loud, at least
 }
 
 void Segment::mark(NodeId node, Standing standing, int wait_status) noexcept {
@@ -182,7 +160,10 @@ void Segment::mark_lost(NodeId node) noexcept {
 
 void Segment::tell_of_death() noexcept {
   job().deaths.fetch_add(1, std::memory_order_seq_cst);  // before the loads of alarm in wake
-  for (NodeId other = 0; other < nodes_; ++other) wake(other);
+  for (NodeId other = 0; other < nodes_; ++other) {
+    if (card(other).standing.load(std::memory_order_acquire) == static_cast<std::uint32_t>(Standing::joined))
+      wake(other);
+  }
 }
 
 void Segment::nudge(NodeId node) noexcept {
@@ -206,8 +187,10 @@ void Segment::wake(NodeId node) noexcept {
       syscall(SYS_futex, &told.alarm, FUTEX_WAKE, 1, nullptr, nullptr, 0);
       break;
     case Alarm::signal:
-      // A real-time signal is queued, and the queue of the user may be full for a moment.
-      while (syscall(SYS_tgkill, told.pid, told.tid, told.signal) != 0 && errno == EAGAIN) sched_yield();
+      // Nothing to a thread that has ended: its number may be another one's. A real-time signal is queued, and the queue of
+      // the user may be full for a moment.
+      while (is_alive(node) && syscall(SYS_tgkill, told.pid, told.tid, told.signal) != 0 && errno == EAGAIN)
+        sched_yield();
       break;
     case Alarm::thread:
       ring_thread(node);
@@ -219,29 +202,6 @@ void Segment::ring_thread(NodeId node) noexcept {
   std::atomic<std::uint32_t>& bell = card(node).thread_bell;
   bell.fetch_add(1, std::memory_order_seq_cst);
   syscall(SYS_futex, &bell, FUTEX_WAKE, 1, nullptr, nullptr, 0);
-}
-
-void Segment::hold_life_lock(NodeId node) {
-  struct flock lock = lock_of(life_lock_base + static_cast<off_t>(node));
-  if (fcntl(fd_, F_SETLK, &lock) != 0) {
-    throw Error("join the job", "node " + std::to_string(node) + " is already taken by another process",
-                "start one process per node");
-  }
-}
-
-bool Segment::is_alive(NodeId node) const noexcept {
-  return is_locked(fd_, life_lock_base + static_cast<off_t>(node));
-}
-
-void Segment::hold_launcher_lock() {
-  struct flock lock = lock_of(launcher_lock);
-  if (fcntl(fd_, F_SETLK, &lock) != 0)
-    throw system_error("create a job", "run `aminfo --doctor`: the file system refuses locks");
-  job().launcher = getpid();
-}
-
-bool Segment::launcher_has_ended() const noexcept {
-  return job().launcher != 0 && !is_locked(fd_, launcher_lock);
 }
 
 }  // namespace am::shm

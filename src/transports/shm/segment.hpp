@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "transports/shm/layout.hpp"
+#include "transports/shm/shared_file.hpp"
 
 namespace am::shm {
 
@@ -30,11 +31,13 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  [[nodiscard]] int fd() const noexcept { return file_.fd(); }
   [[nodiscard]] NodeId nodes() const noexcept { return nodes_; }
   [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
 
   [[nodiscard]] JobHeader& job() const noexcept { return *at<JobHeader>(0); }
+  [[nodiscard]] LifeLock& life(NodeId node) const noexcept { return *at<LifeLock>(layout_.life(node)); }
+  [[nodiscard]] LifeLock& launcher_life() const noexcept { return life(nodes_); }
   [[nodiscard]] NodeCard& card(NodeId node) const noexcept { return *at<NodeCard>(layout_.card(node)); }
   [[nodiscard]] std::atomic<std::uint64_t>* connections(NodeId node) const noexcept {
     return at<std::atomic<std::uint64_t>>(layout_.connections(node));
@@ -56,14 +59,30 @@ class Segment {
     return *at<PairBlock>(layout_.pair(receiver, sender));
   }
 
-  /// Makes sure that the pages of a pair exist, so that a machine short of memory says so here and not by a signal in
-  /// the middle of a send. False when there is no memory; true also where the system does not make them in advance.
+  /// Whether `from` has rings to `to`: only then have they, and what is counted about them, memory.
+  [[nodiscard]] bool are_connected(NodeId from, NodeId to) const noexcept {
+    return (connections(from)[to / 64].load(std::memory_order_relaxed) >> (to % 64) & 1) != 0;
+  }
+
+  // Make sure that pages exist before they are touched, so that a machine short of memory says so here, and not by a signal in the
+  // middle of something. False when there is no memory; true also where the system does not tell in advance.
+
+  /// What a node needs from the beginning: the counts of its handlers, and their names, if it is node 0.
+  [[nodiscard]] bool commit_node(NodeId node, std::size_t handlers) const noexcept;
+  /// The rings from one to the other, and what both count about them.
   [[nodiscard]] bool commit_pair(NodeId receiver, NodeId sender) const noexcept;
+  /// A part of a node's user segment. Elsewhere than in a file system of limited size it makes no pages: a machine
+  /// that has no memory left chooses its own victim.
+  [[nodiscard]] bool commit_user(NodeId node, std::size_t offset, std::size_t bytes) const noexcept;
 
   /// A node's user segment, mapped on first use: `bytes` as on its card. Thread-safe. Throws am::Error.
   std::byte* map_user(NodeId node);
 
-  /// Nodes that are found dead: marks the card and tells every node by the deaths counter and a wake-up.
+  /// In a forked child: what it writes into the common part from here on its own copy gets. (User segments stay shared: a
+  /// child may work on its parent's memory.) Safe between fork and exec.
+  void separate() noexcept;
+
+  /// Nodes that are found dead: marks the card and tells every node of the job by the deaths counter and a wake-up.
   /// Any process that has the segment may call it, from any thread.
   void mark(NodeId node, Standing standing, int wait_status) noexcept;
   /// Rings a node's doorbell, as if it had sent itself something: if it is about to sleep it looks again, and if it
@@ -72,29 +91,29 @@ class Segment {
   /// The same as Standing::dead for a node that seems to have ended: unless it, or its launcher, has said otherwise by
   /// now. How it ended stays what its card says.
   void mark_lost(NodeId node) noexcept;
-  /// Tells a node that something has come for it, in the way it wants to be told (Alarm). Thread-safe, and safe in a
-  /// signal handler.
+  /// Tells a node that something has come for it, in the way it wants to be told (Alarm). A node that has ended is sent no
+  /// signal. Thread-safe, and safe in a signal handler.
   void wake(NodeId node) noexcept;
   /// Wakes the node's handler thread, if it sleeps. Thread-safe.
   void ring_thread(NodeId node) noexcept;
 
-  /// This process holds a lock on its node's byte as long as it lives; the kernel lets go of it when the process ends,
-  /// however it ends. `is_alive` asks for another process's lock. Not for jobs of threads.
-  void hold_life_lock(NodeId node);
-  [[nodiscard]] bool is_alive(NodeId node) const noexcept;
-  /// The same for the launcher that made the segment: amrun. False where there is none.
-  void hold_launcher_lock();
-  [[nodiscard]] bool launcher_has_ended() const noexcept;
+  /// Whether the node's thread, which took its life lock before it joined, has neither ended nor left.
+  [[nodiscard]] bool is_alive(NodeId node) const noexcept { return life(node).is_held(); }
+  /// The same of the launcher that made the segment: amrun. False where there is none.
+  [[nodiscard]] bool launcher_has_ended() const noexcept {
+    return job().launcher != 0 && !launcher_life().is_held();
+  }
 
  private:
-  Segment(int fd, NodeId nodes, int protection);
+  Segment(SharedFile file, NodeId nodes, int protection);
   void tell_of_death() noexcept;
   template <class T>
   [[nodiscard]] T* at(std::size_t offset) const noexcept {
     return reinterpret_cast<T*>(base_ + offset);
   }
 
-  int fd_;
+  SharedFile file_;
+  const bool bounded_;  // its file system has room for so much only
   NodeId nodes_;
   Layout layout_;
   std::byte* base_ = nullptr;

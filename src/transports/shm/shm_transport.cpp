@@ -73,6 +73,12 @@ void ShmTransport::close(NodeId peer) noexcept {
   producers_[index(peer, Priority::high)] = {};
 }
 
+void ShmTransport::disconnect() noexcept {
+  for (std::size_t ring = 0; ring < 2 * std::size_t{segment_->nodes()}; ++ring) {
+    if (producers_[ring].connected()) producers_[ring] = {};
+  }
+}
+
 void ShmTransport::ring_doorbell(NodeId to, Priority priority) noexcept {
   own_fence();  // between the commit and the look at `watched`, the doorbell and the alarm: see arm
   const impl::RingControl& control = producers_[index(to, priority)].control();

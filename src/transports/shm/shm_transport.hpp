@@ -36,6 +36,9 @@ class ShmTransport final : public Transport {
     inbox(view.priority).release(view.source, view.packet->head().lines());
   }
   void defer(const View& view) noexcept override { inbox(view.priority).skip(); }
+  [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
+    return inbox(priority).waits(lent);
+  }
   bool progress() noexcept override {
     if ((++rounds_ & 63) == 0) look_after_quiet_rings();
     const bool high = look(Priority::high);
@@ -59,6 +62,8 @@ class ShmTransport final : public Transport {
   /// Where a thread that is not in the node sees that something may have come. True when something that is wanted has.
   bool describe(Lookout& lookout, Wanted wanted) const;
   void close(NodeId peer) noexcept override;
+  /// Every claim finds a ring that is not connected, as at the beginning.
+  void disconnect() noexcept;
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return producers_[index(to, priority)].queued();
   }

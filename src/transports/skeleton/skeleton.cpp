@@ -39,6 +39,11 @@ void SkeletonTransport::release(const View& view) noexcept { ++queue(view.priori
 
 void SkeletonTransport::defer(const View& view) noexcept { queue(view.priority).deferred = true; }
 
+bool SkeletonTransport::waits(Priority priority, const impl::Packet* lent) noexcept {
+  const Queue& q = queue(priority);
+  return q.sent - q.released > (lent != nullptr ? 1u : 0u);
+}
+
 bool SkeletonTransport::progress() noexcept {
   for (Queue& q : queues_) q.deferred = false;
   return false;

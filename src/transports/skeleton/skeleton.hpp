@@ -53,6 +53,9 @@ class SkeletonTransport final : public Transport {
   /// defer leaves the packet for the next round; in this round receive goes on with the other neighbours.
   void defer(const View& view) noexcept override;
 
+  /// waits looks whether there is more than what is lent, and changes nothing: a handler may ask in the middle of a round.
+  [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override;
+
   /// Fourth: what has to be done now and then: read sockets, reap completions, step routers. Begins a round. It is called
   /// in every poll, so a progress that finds nothing should cost nanoseconds.
   bool progress() noexcept override;

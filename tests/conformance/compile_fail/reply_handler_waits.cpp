@@ -1,7 +1,14 @@
-// expected: no member named
+// expected: a reply handler must not wait: write try_reply_to \(to reply.from\(\)\) or try_request, or post
+// expected: a reply handler must not wait: write try_reply_to \(to reply.from\(\)\) or try_request, or post
+// expected: a reply handler must not wait: write try_reply_to \(to reply.from\(\)\) or try_request, or post
 #include <am/node.hpp>
 
-void other(am::Reply&);
+void answer(am::Reply&);
+void answer_of(am::Reply&, int);
+void question(am::Request&);
 
-// A reply handler has no waiting send: neither reply, nor reply_to, nor request.
-void handler(am::Reply& reply) { reply.reply_to<other>(0); }
+void handler(am::Reply& reply) {
+  reply.reply<answer>();
+  reply.reply_to<answer_of>(0, 1);
+  reply.request<question>(0);
+}

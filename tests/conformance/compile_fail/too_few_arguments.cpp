@@ -1,4 +1,4 @@
-// expected: the number of arguments differs
+// expected: too few arguments
 #include <am/node.hpp>
 
 void handler(am::Request&, int, int);

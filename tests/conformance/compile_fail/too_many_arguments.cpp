@@ -1,7 +1,6 @@
-// expected: take more than 48 bytes
+// expected: too many arguments
 #include <am/node.hpp>
 
-void handler(am::Request&, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-             std::uint64_t, std::uint64_t);
+void handler(am::Request&, int);
 
-void f(am::Node& node) { node.request<handler>(0, 1u, 2u, 3u, 4u, 5u, 6u, 7u); }
+void f(am::Node& node) { node.request<handler>(0, 1, 2); }

@@ -135,7 +135,7 @@ struct Pipe {
 TEST_F(AmrunJob, ASecondProcessInANodesPlaceIsAnError) {
   const Pipe ready;
   Child node([&] {
-    segment_->hold_life_lock(1);
+    EXPECT_TRUE(segment_->life(1).take());
     segment_->card(1).pid = getpid();
     ready.tell();
     pause();

@@ -51,6 +51,14 @@ class JobWatches : public testing::Test {
   std::string job() {
     return text_of([&](TextOut& out) { describe_job(out, *segment_); });
   }
+  /// Node 1 handles what comes next, as a node without a watchdog does.
+  Transport::View handle_next(std::uint64_t bits = 0) {
+    card(1).mapped_at = reinterpret_cast<std::uintptr_t>(&segment_->job());
+    one_.progress();
+    const Transport::View view = one_.receive(Priority::low);
+    HandledMessages(card(1)).set(Priority::low, *view.packet, bits);
+    return view;
+  }
   std::string running(NodeId node) {
     return text_of([&](TextOut& out) { describe_running(out, *segment_, node); });
   }
@@ -107,7 +115,7 @@ TEST_F(JobWatches, DoNotCountTheTimeInWhichTheyWereStopped) {
 }
 
 TEST_F(JobWatches, ForgetWhatGetsOn) {
-  const Recorder recorder(&card(0));
+  const Recorder recorder(card(0), true);
   for (int i = 0; i < 20; ++i) {
     const Recorder::Running running(recorder, impl::Level::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
     EXPECT_EQ(look_until(now_ + patience / 2), "") << i;
@@ -125,7 +133,7 @@ TEST_F(JobWatches, SeeThatALongMessageIsTaken) {
 }
 
 TEST_F(JobWatches, NameTheHandlerThatRunsAndWhatItInterrupts) {
-  const Recorder recorder(&card(0));
+  const Recorder recorder(card(0), true);
   const Recorder::Running posted(recorder, impl::Level::computation, {.kind = RecordedEvent::Kind::posted});
   const Recorder::Running low(recorder, impl::Level::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
   EXPECT_THAT(look_until(10 + patience), HasSubstr("it runs handler handler_3, for a message from node 1"));
@@ -137,7 +145,7 @@ TEST_F(JobWatches, NameTheHandlerThatRunsAndWhatItInterrupts) {
 }
 
 TEST_F(JobWatches, KnowWhatIsGoneOnWithAfterAnInnerOne) {
-  const Recorder recorder(&card(0));
+  const Recorder recorder(card(0), true);
   const Recorder::Running posted(recorder, impl::Level::computation, {.kind = RecordedEvent::Kind::posted});
   {
     const Recorder::Running told(recorder, impl::Level::computation,
@@ -145,6 +153,52 @@ TEST_F(JobWatches, KnowWhatIsGoneOnWithAfterAnInnerOne) {
     EXPECT_THAT(running(0), HasSubstr("the death of a peer"));
   }
   EXPECT_EQ(running(0), "posted work");
+}
+
+TEST_F(JobWatches, NameTheHandlerOfANodeThatRecordsNothing) {
+  send(0, 1, 4);
+  const Transport::View view = handle_next();
+  EXPECT_EQ(running(1), "handler handler_4, for a message from node 0");
+  HandledMessages(card(1)).set(Priority::low, *view.packet, HandledMessages::by_default_handler);
+  EXPECT_EQ(running(1), "the default handler, for a message from node 0");
+  HandledMessages(card(1)).clear(Priority::low);
+  EXPECT_EQ(running(1), "");
+}
+
+TEST_F(JobWatches, NameRareEventsOfANodeThatRecordsNothing) {
+  const Recorder recorder(card(0), false);
+  {
+    const Recorder::Running posted(recorder, impl::Level::computation, {.kind = RecordedEvent::Kind::posted});
+    const Recorder::Running low(recorder, impl::Level::low, {.kind = RecordedEvent::Kind::timelet});
+    EXPECT_EQ(running(0), "a timelet; it interrupts posted work");
+  }
+  EXPECT_EQ(running(0), "");
+  EXPECT_THAT(job(), Not(HasSubstr("last events")));
+}
+
+TEST_F(JobWatches, SayNothingOfAMessageOutsideTheRings) {
+  static const impl::Packet elsewhere{};
+  HandledMessages(card(1)).set(Priority::high, elsewhere);
+  for (const std::uint64_t mapped_at : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    card(1).mapped_at = mapped_at;
+    EXPECT_EQ(running(1), "");
+  }
+  card(1).mapped_at = reinterpret_cast<std::uintptr_t>(&elsewhere) + 8;  // as if it lay before the segment
+  EXPECT_EQ(running(1), "");
+}
+
+TEST_F(JobWatches, SayNothingOfNodesThatHaveLeftOrNotJoined) {
+  for (const shm::Standing standing : {shm::Standing::left, shm::Standing::absent}) {
+    JobWatch watch(*segment_, patience);
+    card(0).reported.store(0);
+    card(1).standing.store(static_cast<std::uint32_t>(standing));
+    wait_in_a_test(card(0));
+    std::string said;
+    for (std::uint64_t now = 10; now <= 10 + 2 * patience; now += patience / 4)
+      said += text_of([&](TextOut& out) { watch.look(now, out); });
+    EXPECT_THAT(said, HasSubstr("node 0 has not got on"));
+    EXPECT_THAT(said, Not(HasSubstr("node 1 has not got on")));
+  }
 }
 
 TEST_F(JobWatches, ReportADeathOnce) {
@@ -181,7 +235,7 @@ TEST_F(JobWatches, FollowARingThroughManyLaps) {
 }
 
 TEST_F(JobWatches, TellTheLastEventsAndNoMore) {
-  const Recorder recorder(&card(0));
+  const Recorder recorder(card(0), true);
   for (int i = 0; i < 40; ++i)
     const Recorder::Running running(recorder, impl::Level::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
   { const Recorder::Running running(recorder, impl::Level::low, {.kind = RecordedEvent::Kind::timelet}); }

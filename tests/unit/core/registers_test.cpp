@@ -1,6 +1,8 @@
 // The T1's registers as a view: every bit is what the rest of the interface says, and what is written there counts here.
 #include <gtest/gtest.h>
+#include <am/collectives.hpp>
 #include <am/draft.hpp>
+#include <am/global.hpp>
 #include <am/multicast.hpp>
 #include <am/registers.hpp>
 
@@ -111,6 +113,60 @@ TEST(Registers, PendingBitsFollowTheNetwork) {
     check_equal(seen.ran, "hl", "what ran then");
     check_equal(t1.nistat() & (nistat::pend | ep), nistat::op, "nothing waits");
   });
+}
+
+/// A look changes nothing: A.9's order holds although each handler reads nistat.
+TEST(Registers, ReadingNistatInAHandlerLeavesTheOrderOfEvents) {
+  for (const am::Dispatch mode : test::every_mode) {
+    test::run_job({test::Nodes::threads, mode}, 1, [](Node& node) {
+      Seen seen;
+      node.attach(seen);
+      node.barrier();
+      {
+        const CriticalSection quiet(node);
+        for (int i = 0; i < 3; ++i) {
+          send_low(node);
+          send_high(node);
+        }
+      }
+      node.wait_until([&] { return seen.ran.size() == 6; });
+      check_equal(seen.ran, "hhhlll", "what ran");
+      std::string waiting;  // beside the message in hand
+      for (const std::uint32_t nistat : seen.nistat) {
+        waiting += (nistat & nistat::hpmp) != 0 ? 'h' : '-';
+        waiting += (nistat & nistat::lpmp) != 0 ? 'l' : '-';
+      }
+      check_equal(waiting, "hlhl-l-l-l--", "what the handlers saw");
+    });
+  }
+}
+
+/// nicond tells of the program's own sends.
+TEST(Registers, OperationsOfTheLibraryLeaveNicond) {
+  for (const bool accepted : {false, true}) {
+    test::run_job({}, 3, [=](Node& node) {
+      const Registers t1(node);
+      const auto set = [&] {
+        Registers(node).set_nistat((t1.nistat() & ~nistat::nicond) | (accepted ? nistat::nicond : 0));
+      };
+      const auto check_kept = [&](const char* what) {
+        check_equal((t1.nistat() & nistat::nicond) != 0, accepted, what);
+      };
+      set();
+      check_equal(all_reduce(node, 1, std::plus<>()), 3, "the sum");
+      check_kept("all_reduce");
+      int value = 7;
+      static_cast<void>(broadcast(node, value, 1));
+      check_kept("broadcast");
+      static_cast<void>(all_gather(node, value));
+      check_kept("all_gather");
+      const auto block = allocate_symmetric<int>(node, 100);
+      check_kept("allocate_symmetric");
+      deallocate(node, block);
+      node.barrier();
+      check_kept("barrier");
+    });
+  }
 }
 
 TEST(Registers, PendCountsOnlyWhatIsMaskedIn) {

@@ -122,6 +122,7 @@ TEST(ParseSignal, TakesNamesAndNumbersOfSignalsThatCanBeHandled) {
     EXPECT_EQ(parse_signal(text), SIGURG) << text;
   EXPECT_EQ(parse_signal("RTMIN+0"), SIGRTMIN);
   EXPECT_EQ(parse_signal("SIGRTMIN+5"), SIGRTMIN + 5);
+  for (const std::string_view text : {"IO", "sigio", "POLL"}) EXPECT_EQ(parse_signal(text), SIGIO) << text;
   for (const std::string_view text :
        {"", "SIG", "KILL", "9", "STOP", "0", "-1", "65", "33", "RTMIN+99", "RTMIN+-1", "NOTHING", "URGE"})
     EXPECT_EQ(parse_signal(text), std::nullopt) << text;
@@ -130,6 +131,7 @@ TEST(ParseSignal, TakesNamesAndNumbersOfSignalsThatCanBeHandled) {
 TEST(FormatSignal, GivesWhatIsParsedBack) {
   EXPECT_EQ(format_signal(SIGURG), "URG");
   EXPECT_EQ(format_signal(SIGRTMIN + 5), "RTMIN+5");
+  EXPECT_EQ(format_signal(SIGIO), "IO");
   EXPECT_EQ(format_signal(0), "");
 }
 

@@ -195,6 +195,35 @@ TEST(DescribeSettings, ShowsValueAndOrigin) {
   EXPECT_EQ(row_of(environment, "AM_VERBOSE").origin, SettingRow::Origin::built_in);
 }
 
+// A handler of messages in the place of what these mean would be worse than an error.
+TEST(SignalSettings, TakeSignalsThatMeanNothingElse) {
+  for (const std::string_view name :
+       {"URG", "USR1", "SIGUSR2", "IO", "WINCH", "RTMIN+0", "RTMIN+30", "10", "23"}) {
+    SCOPED_TRACE(name);
+    EXPECT_GT(read_settings(Environment{"AM_SIGNAL=" + std::string(name)}).signal, 0);
+    EXPECT_GT(read_settings(Environment{"AM_WATCHDOG_SIGNAL=" + std::string(name)}).watchdog_signal, 0);
+  }
+  EXPECT_EQ(read_settings(Environment{"AM_WATCHDOG_SIGNAL=QUIT"}).watchdog_signal, SIGQUIT);
+  EXPECT_THROW(read_settings(Environment{"AM_SIGNAL=QUIT"}), Error);
+  for (const std::string_view name :
+       {"SEGV", "BUS",  "FPE",  "ILL",  "TRAP", "SYS",  "ABRT", "TERM", "INT",  "HUP",
+        "KILL", "STOP", "TSTP", "TTIN", "TTOU", "CONT", "CHLD", "PIPE", "ALRM", "VTALRM",
+        "PROF", "XCPU", "XFSZ", "PWR",  "11",   "15",   "0",    "32"}) {
+    for (const std::string setting : {"AM_SIGNAL", "AM_WATCHDOG_SIGNAL"}) {
+      const std::string entry = setting + "=" + std::string(name);
+      SCOPED_TRACE(entry);
+      try {
+        read_settings(Environment{entry});
+        ADD_FAILURE() << "is taken";
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr(setting + "=\"" + std::string(name) + "\" is not one of "));
+        EXPECT_THAT(error.what(), HasSubstr("USR1, USR2, "));
+        EXPECT_THAT(error.what(), HasSubstr("RTMIN+0 to RTMIN+30"));
+      }
+    }
+  }
+}
+
 TEST(DescribeSettings, DoesNotThrowForAMalformedValue) {
   const Environment environment{"AM_TIMEOUT=soon", "AM_SEGMENT=big"};
   EXPECT_EQ(row_of(environment, "AM_TIMEOUT").value, "soon");

@@ -86,6 +86,15 @@ class FakeTransport final : public am::Transport {
   }
   void defer(const View& view) noexcept override { deferred_.insert({view.source, view.priority}); }
 
+  [[nodiscard]] bool waits(Priority priority, const am::impl::Packet* lent) noexcept override {
+    for (const auto& [key, packets] : inbound_) {
+      for (const auto& image : packets) {
+        if (key.first == priority && &image->packet != lent) return true;
+      }
+    }
+    return false;
+  }
+
   bool progress() noexcept override {
     deferred_.clear();
     ++rounds;

@@ -1,0 +1,153 @@
+// amrun is killed while two processes lie between it and its nodes, so that the kernel tells neither of its end: the nodes
+// notice it themselves, whatever they do, and end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <am/am.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/relax.hpp"
+#include "process/amrun_job.hpp"
+
+namespace amrun_test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+// What nodes do, once they have printed who they are.
+
+am::Node& start() {
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  Node::print("pid " + std::to_string(getpid()));
+  return node;
+}
+
+int wait(const Arguments&) {
+  start().wait_until([] { return false; });
+  return 0;
+}
+
+int wait_in_a_barrier(const Arguments&) {
+  am::Node& node = start();
+  if (node.id() == 0) node.wait_until([] { return false; });
+  node.barrier();
+  return 0;
+}
+
+int poll_for_ever(const Arguments&) {
+  for (am::Node& node = start();;) node.poll();
+}
+
+int poll_now_and_then(const Arguments&) {
+  for (am::Node& node = start();;) {
+    node.poll();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
+int compute(const Arguments&) {
+  start();
+  for (;;) am::core::relax();
+}
+
+int sleep(const Arguments&) {
+  start();
+  for (;;) pause();
+}
+
+struct Case {
+  std::string role;
+  std::vector<std::string> environment;
+};
+void PrintTo(const Case& each, std::ostream* out) {
+  *out << each.role;
+  for (const std::string& entry : each.environment) *out << " " << entry;
+}
+
+class LauncherEnd : public testing::TestWithParam<Case> {};
+
+TEST_P(LauncherEnd, EndsNodesBehindTwoProcesses) {
+  constexpr int nodes = 2;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  // The first shell is amrun's child, and dies with it; the second tells how the node ended.
+  Amrun amrun({"-n", std::to_string(nodes), "sh", "-c",
+               "sh -c '" + self + " --node " + GetParam().role + "; echo code $?'; true"},
+              [] {
+                for (const std::string& entry : GetParam().environment) {
+                  const std::size_t at = entry.find('=');
+                  setenv(entry.substr(0, at).c_str(), entry.c_str() + at + 1, 1);
+                }
+              });
+  ASSERT_TRUE(amrun.prints("pid ", nodes) && amrun.prints("\n", nodes));
+  std::vector<std::unique_ptr<Watched>> watched;
+  const std::vector<pid_t> pids = pids_in(amrun.out());
+  for (const pid_t pid : pids) watched.push_back(std::make_unique<Watched>(pid));
+  amrun.signal(SIGKILL);
+  bool all_end = true;
+  for (const auto& node : watched) all_end = node->ends() && all_end;
+  EXPECT_TRUE(all_end);
+  for (const pid_t pid : pids) {
+    if (!all_end) kill(pid, SIGKILL);
+  }
+  EXPECT_EQ(amrun.status(), SIGKILL);
+  EXPECT_TRUE(amrun.prints("code 1\n", nodes)) << amrun.out();
+  EXPECT_THAT(amrun.err(), ContainsRegex("am: node [01]: amrun \\(pid " + std::to_string(amrun.pid()) +
+                                         "\\) has ended; ending with it"));
+  EXPECT_EQ(lines_of(amrun.err()).size(), 1U) << amrun.err();
+}
+
+INSTANTIATE_TEST_SUITE_P(Whatever, LauncherEnd,
+                         testing::Values(Case{"wait", {}}, Case{"wait", {"AM_PEER_DEATH=survive"}},
+                                         Case{"wait", {"AM_DISPATCH=thread"}},
+                                         Case{"wait", {"AM_DISPATCH=interrupt"}},
+                                         Case{"wait_in_a_barrier", {}}, Case{"poll_for_ever", {}},
+                                         Case{"poll_for_ever", {"AM_DISPATCH=thread"}},
+                                         Case{"poll_for_ever", {"AM_DISPATCH=interrupt"}},
+                                         Case{"poll_now_and_then", {}}, Case{"compute", {}},
+                                         Case{"compute", {"AM_DISPATCH=thread"}},
+                                         Case{"compute", {"AM_DISPATCH=interrupt"}}, Case{"sleep", {}},
+                                         Case{"sleep", {"AM_PEER_DEATH=survive"}}));
+
+// A node that has become another user has lost the kernel's promise (prctl(2), PR_SET_PDEATHSIG): it looks itself where it
+// waits, and where it polls.
+int become_another_user(const Arguments& arguments) {
+  am::Node& node = start();
+  if (setresuid(65534, 65534, 65534) != 0) return 77;
+  Node::print("nobody");
+  while (arguments.at(0) == "poll") node.poll();
+  node.wait_until([] { return false; });
+  return 0;
+}
+
+TEST(LauncherEndOfAChild, EndsItWithoutTheKernelsHelp) {
+  if (getuid() != 0) GTEST_SKIP() << "only root becomes another user";
+  for (const char* where : {"poll", "wait"}) {
+    Amrun amrun(job({"-n", "2"}, {"become_another_user", where}));
+    ASSERT_TRUE(amrun.prints("nobody", 2));
+    amrun.signal(SIGKILL);
+    EXPECT_EQ(amrun.status(), SIGKILL);  // when nobody has the output open any more
+    EXPECT_THAT(amrun.err(), HasSubstr(") has ended; ending with it"));
+  }
+}
+
+}  // namespace
+
+const Behaviours behaviours = {
+    {"wait", wait},
+    {"wait_in_a_barrier", wait_in_a_barrier},
+    {"poll_for_ever", poll_for_ever},
+    {"poll_now_and_then", poll_now_and_then},
+    {"compute", compute},
+    {"sleep", amrun_test::sleep},
+    {"become_another_user", become_another_user},
+};
+
+}  // namespace amrun_test
+
+int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

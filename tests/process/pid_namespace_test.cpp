@@ -1,0 +1,160 @@
+// Nodes in PID namespaces of their own, as in containers, where the number of a process means another one: no node signals a
+// stranger, takes a peer for dead that lives, or for living that is dead.
+//
+// This program is also the program of its jobs: --node ROLE is a node, --in-namespace ROLE one in a new namespace.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <am/am.hpp>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "process/command.hpp"
+
+namespace process_test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+struct State {
+  int came = 0;
+  void come(am::Request& request) {
+    ++came;
+    static_cast<void>(request.reply<&State::answer>());
+  }
+  void answer(am::Reply&) { ++came; }
+};
+
+/// Messages both ways, long enough for several looks at who lives.
+int talk() {
+  am::Node& node = am::start(0, nullptr);
+  State state;
+  node.attach(state);
+  constexpr am::Count looks_ns = 1'000'000'000;
+  bool long_enough = false;
+  node.barrier();
+  static_cast<void>(node.request<&State::come>(1 - node.id()));
+  node.on_timelet(node.count() + looks_ns, [&](am::LowEvent&) { long_enough = true; });
+  node.wait_until([&] { return long_enough && state.came == 2; });
+  node.barrier();
+  return 0;
+}
+
+/// Node 1 dies, node 0 waits for ever.
+int die() {
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  if (node.id() == 1) _exit(3);
+  node.wait_until([] { return false; });
+  return 0;
+}
+
+/// Asks for a report on the job when node 1 waits.
+int report() {
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  if (node.id() == 0) {
+    std::printf("%s\n", run({AM_BIN_DIR "/aminfo", "--stats", std::to_string(getpid())}).out.c_str());
+    std::fflush(stdout);
+  }
+  node.barrier();
+  return 0;
+}
+
+int run_role(std::string_view role) {
+  try {
+    return role == "talk" ? talk() : role == "die" ? die() : report();
+  } catch (const am::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
+
+/// Runs it in a namespace of its own; afterwards stays, as a wrapper does that outlives its node, if `stays`.
+int in_namespace(std::string_view role, bool stays) {
+  if (unshare(CLONE_NEWPID) != 0) return 99;
+  const pid_t init = fork();  // number 1 there
+  if (init == 0) {
+    const pid_t node = fork();
+    if (node == 0) return run_role(role);
+    int status = 0;
+    waitpid(node, &status, 0);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 98);
+  }
+  int status = 0;
+  waitpid(init, &status, 0);
+  while (stays) pause();
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 97;
+}
+
+class PidNamespace : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto in_child = [] {
+      if (unshare(CLONE_NEWPID) != 0) _exit(1);
+    };
+    if (run({"true"}, {{}, in_child}).exit_code != 0) GTEST_SKIP() << "this user may not make PID namespaces";
+  }
+  /// Node 1 of two is in a namespace of its own.
+  static Outcome run_job(const std::string& role, const std::vector<std::string>& environment = {},
+                         const std::string& option = "--in-namespace") {
+    return run({amrun, "-n", "2", "sh", "-c",
+                "[ $AM_RANK = 1 ] && exec " + this_program() + " " + option + " " + role + "; exec " +
+                    this_program() + " --node " + role},
+               {environment, {}});
+  }
+};
+
+TEST_F(PidNamespace, IsNoHindrance) {
+  for (const char* dispatch : {"AM_DISPATCH=poll", "AM_DISPATCH=thread"}) {
+    const Outcome outcome = run_job("talk", {dispatch});
+    EXPECT_EQ(outcome.exit_code, 0) << dispatch;
+    EXPECT_EQ(outcome.err, "") << dispatch;
+  }
+}
+
+TEST_F(PidNamespace, RefusesInterruptsFromOutside) {
+  const Outcome outcome = run_job("talk", {"AM_DISPATCH=interrupt"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              AllOf(ContainsRegex(
+                        "am: join the job: node [01] is interrupted by signals .AM_DISPATCH=interrupt., and "
+                        "(node [01]|amrun) is in another PID namespace"),
+                    HasSubstr("(run the job in one container, or with AM_DISPATCH=thread or poll)")));
+}
+
+// Whose number is a living process's here.
+TEST_F(PidNamespace, HidesNoDeath) {
+  const Outcome outcome = run_job("die", {"AM_TIMEOUT=60s"}, "--in-namespace-and-stay");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr(") ended without leaving the job; ending with it\n"));
+}
+
+TEST_F(PidNamespace, IsNamedWithANumberOfIt) {
+  const Outcome outcome = run_job("report");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(ContainsRegex("am: node 0 of 2: runs, process [0-9]+\n"),
+                    ContainsRegex("am: node 1 of 2: runs, process 2 of another PID namespace\n")));
+}
+
+}  // namespace
+}  // namespace process_test
+
+int main(int argc, char** argv) {
+  const std::string_view how = argc == 3 ? argv[1] : "";
+  if (how == "--node") return process_test::run_role(argv[2]);
+  if (how == "--in-namespace") return process_test::in_namespace(argv[2], false);
+  if (how == "--in-namespace-and-stay") return process_test::in_namespace(argv[2], true);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

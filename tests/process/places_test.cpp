@@ -1,0 +1,124 @@
+// A process that comes into the place of a node that is there, or was: it is refused, and the node never notices.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <am/error.hpp>
+#include <functional>
+#include <string>
+
+#include "support/job.hpp"
+
+namespace {
+
+using test::check;
+using test::check_equal;
+
+/// A node in a process of its own. What it throws goes to `said`.
+class NodeProcess {
+ public:
+  NodeProcess(am::NodeId id, const std::shared_ptr<am::shm::Segment>& segment, const test::Body& body) {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    std::fflush(nullptr);
+    pid_ = fork();
+    if (pid_ == 0) {
+      close(ends[0]);
+      std::string failure;
+      try {
+        test::run_node(id, segment->nodes(), segment, body, am::core::read_settings(environ));
+      } catch (const std::exception& error) {
+        failure = error.what();
+      }
+      if (write(ends[1], failure.data(), failure.size()) < 0) _exit(2);
+      _exit(0);
+    }
+    close(ends[1]);
+    text_ = ends[0];
+  }
+  ~NodeProcess() { static_cast<void>(end()); }
+  NodeProcess(const NodeProcess&) = delete;
+  NodeProcess& operator=(const NodeProcess&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// Waits for it; what it threw.
+  std::string end() {
+    if (pid_ <= 0) return {};
+    std::string said;
+    char part[1024];
+    for (ssize_t got = 0; (got = read(text_, part, sizeof part)) > 0;)
+      said.append(part, static_cast<std::size_t>(got));
+    close(text_);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+    return said;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int text_ = -1;
+};
+
+void wait_for(const am::shm::Segment& segment, am::NodeId node, am::shm::Standing standing) {
+  while (segment.card(node).standing.load() != static_cast<std::uint32_t>(standing))
+    std::this_thread::yield();
+}
+
+struct State {
+  int came = 0;
+  void come(am::Request&) { ++came; }
+};
+
+// The first one's card says where signals for it go; interrupts need it.
+TEST(Place, OfANodeThatIsThereIsNotSpoiled) {
+  const test::Environment dispatch("AM_DISPATCH", test::sanitized ? "thread" : "interrupt");
+  const std::shared_ptr<am::shm::Segment> segment = am::shm::Segment::create(2);
+  const test::Body body = [](am::Node& node) {
+    State state;
+    node.attach(state);
+    node.barrier();
+    for (int i = 0; i < 100; ++i)
+      check(node.request<&State::come>(1 - node.id()) == am::Status::ok, "request");
+    while (state.came < 100) asm volatile("" ::: "memory");  // no call: only its mode brings them
+    node.barrier();
+  };
+  NodeProcess first(0, segment, body);
+  wait_for(*segment, 0, am::shm::Standing::joined);
+  const std::int32_t tid = segment->card(0).tid;
+  for (int i = 0; i < 3; ++i) {
+    NodeProcess second(0, segment, body);
+    EXPECT_EQ(second.end(),
+              "am: join the job: node 0 is already taken by another process (start one process per node)");
+  }
+  EXPECT_EQ(segment->card(0).pid, first.pid());
+  EXPECT_EQ(segment->card(0).tid, tid);
+  NodeProcess other(1, segment, body);
+  EXPECT_EQ(first.end(), "");
+  EXPECT_EQ(other.end(), "");
+}
+
+TEST(Place, OfANodeThatHasRunIsNotTaken) {
+  const std::shared_ptr<am::shm::Segment> segment = am::shm::Segment::create(1);
+  const test::Body body = [](am::Node& node) { node.barrier(); };
+  NodeProcess first(0, segment, body);
+  const pid_t pid = first.pid();
+  EXPECT_EQ(first.end(), "");
+  wait_for(*segment, 0, am::shm::Standing::left);
+  NodeProcess second(0, segment, body);
+  EXPECT_EQ(second.end(),
+            "am: join the job: node 0 has run already, and cannot begin anew (start one process per node)");
+  EXPECT_EQ(segment->card(0).pid, pid);
+}
+
+TEST(Place, OfANodeThatHasDiedIsNotTaken) {
+  const std::shared_ptr<am::shm::Segment> segment = am::shm::Segment::create(1);
+  NodeProcess first(0, segment, [](am::Node&) { raise(SIGKILL); });
+  const pid_t pid = first.pid();
+  static_cast<void>(first.end());
+  EXPECT_FALSE(segment->is_alive(0));
+  NodeProcess second(0, segment, [](am::Node& node) { node.barrier(); });
+  EXPECT_NE(second.end(), "");
+  EXPECT_EQ(segment->card(0).pid, pid);
+}
+
+}  // namespace

@@ -1,0 +1,282 @@
+// Errors that nobody catches: one line, which names the node and the handler that threw, and exit code 1. This program is also
+// the program of its jobs: with --node and the name of what a node shall do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <am/am.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "core/engine.hpp"
+#include "process/command.hpp"
+
+namespace process_test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+
+// -- what nodes do ------------------------------------------------------------------------------------------------------
+
+void nothing(am::Request&) {}
+void throws(am::Request&) { throw std::runtime_error("too\nbad"); }
+void throws_a_number(am::Reply&) { throw 7; }
+
+am::Node& begin() {
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  return node;
+}
+void wait_for_ever(am::Node& node) {
+  node.wait_until([] { return false; });
+}
+
+int only_start() {
+  am::start(0, nullptr);
+  return 0;
+}
+int all_send_to_nowhere() {
+  begin().request<nothing>(99);
+  return 0;
+}
+int one_sends_to_nowhere() {
+  am::Node& node = begin();
+  if (node.id() == 1) node.request<nothing>(99);
+  wait_for_ever(node);
+  return 0;
+}
+int a_handler_throws() {
+  am::Node& node = begin();
+  if (node.id() == 0) node.request<throws>(1);
+  wait_for_ever(node);
+  return 0;
+}
+int a_handler_throws_in_a_barrier() {
+  am::Node& node = begin();
+  if (node.id() == 0) node.request<throws>(1);
+  node.barrier();
+  wait_for_ever(node);
+  return 0;
+}
+int a_reply_handler_throws_a_number() {
+  am::Node& node = begin();
+  if (node.id() == 0) node.reply_to<throws_a_number>(1);
+  wait_for_ever(node);
+  return 0;
+}
+int a_timelet_throws() {
+  am::Node& node = begin();
+  if (node.id() == 1) node.on_timelet(node.count(), [](am::LowEvent&) { throw std::runtime_error("late"); });
+  wait_for_ever(node);
+  return 0;
+}
+/// Node 1 sleeps in a barrier that node 0 does not come to, and a handler throws meanwhile.
+int a_handler_throws_in_a_barrier_that_fails() {
+  am::Node& node = begin();
+  if (node.id() == 0) {
+    const std::atomic<std::uint64_t>& waits = node.engine().segment().card(1).waiting_since_ns;
+    while (waits.load() == 0) std::this_thread::yield();
+    node.request<throws>(1);
+    return 0;
+  }
+  node.barrier();
+  return 0;
+}
+/// Node 1 catches what its handler throws, and comes to an end of its own at once.
+int another_error_after_a_caught_one() {
+  am::Node& node = am::start(0, nullptr);
+  try {
+    node.barrier();  // node 0 may have left it, and sent
+    if (node.id() == 0) node.request<throws>(1);
+    wait_for_ever(node);
+  } catch (const std::runtime_error&) {
+  }
+  throw std::logic_error("of the program");
+}
+int own_terminate_handler() {
+  std::set_terminate([] {
+    std::fputs("the program's own\n", stderr);
+    std::_Exit(5);
+  });
+  begin().request<nothing>(99);
+  return 0;
+}
+int terminate_without_an_exception() {
+  begin();
+  std::terminate();
+}
+int another_thread_throws() {
+  begin();
+  std::thread([] { throw std::runtime_error("of a thread"); }).join();
+  return 0;
+}
+
+int threads_throw() {
+  am::run_threads(3, [](am::Node& node) {
+    if (node.id() == 2) throw std::runtime_error("of a node");
+  });
+  return 0;
+}
+int a_handler_throws_among_threads() {
+  am::run_threads(3, [](am::Node& node) {
+    if (node.id() == 0) node.request<throws>(2);
+    if (node.id() == 2) wait_for_ever(node);
+  });
+  return 0;
+}
+int throw_after_a_job_of_threads() {
+  am::run_threads(1, [](am::Node&) {});
+  throw std::runtime_error("none of libam's business");
+}
+
+// -- tests --------------------------------------------------------------------------------------------------------------
+
+Outcome alone(const std::string& role, const std::vector<std::string>& environment = {}) {
+  return run({this_program(), "--node", role}, {environment, {}});
+}
+Outcome job(int nodes, const std::string& role, const std::vector<std::string>& environment = {}) {
+  return run({amrun, "-n", std::to_string(nodes), this_program(), "--node", role}, {environment, {}});
+}
+/// The job's first node that failed: what it says, and what amrun adds.
+void expect_two_lines(const Outcome& outcome, const std::string& line) {
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              MatchesRegex(line + "\namrun: node 1 \\(pid [^\n]*\\) exited with code 1[^\n]*\n"));
+}
+
+TEST(Uncaught, ErrorOfTheStart) {
+  const Outcome outcome = alone("only_start", {"AM_TIMEOUT=5"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, MatchesRegex("am: settings: AM_TIMEOUT=\"5\" is not [^\n]*\n"));
+}
+
+TEST(Uncaught, ErrorOfOneNode) {
+  expect_two_lines(job(3, "one_sends_to_nowhere"),
+                   "am: node 1: send a message: there is no node 99: the job has nodes 0 to 2 \\(check the "
+                   "node id\\)");
+}
+
+TEST(Uncaught, ErrorOfAllNodesIsToldByOne) {
+  const Outcome outcome = job(4, "all_send_to_nowhere");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(count(outcome.err, "am: node "), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "\n"), 2) << outcome.err;
+}
+
+TEST(Uncaught, IsNotOurBusinessWhereTheProgramHasAHandlerOfItsOwn) {
+  const Outcome outcome = alone("own_terminate_handler");
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_EQ(outcome.err, "the program's own\n");
+}
+
+TEST(Uncaught, IsNotOurBusinessWithoutAnException) {
+  const Outcome outcome = alone("terminate_without_an_exception");
+  EXPECT_EQ(outcome.exit_code, 128 + SIGABRT);
+  EXPECT_THAT(outcome.err, HasSubstr("terminate called without an active exception"));
+}
+
+TEST(Uncaught, IsNotOurBusinessAfterAJobOfThreads) {
+  const Outcome outcome = alone("throw_after_a_job_of_threads");
+  EXPECT_EQ(outcome.exit_code, 128 + SIGABRT);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("terminate called"), Not(HasSubstr("am: "))));
+}
+
+TEST(Uncaught, OfAnotherThreadNamesTheProcesssNode) {
+  const Outcome outcome = alone("another_thread_throws");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.err, "am: node 0: nobody catches a std::runtime_error: of a thread\n");
+}
+
+TEST(Uncaught, OutOfTheMainOfAThreadNamesItsNode) {
+  const Outcome outcome = alone("threads_throw");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.err, "am: node 2: nobody catches a std::runtime_error: of a node\n");
+}
+
+TEST(Uncaught, OutOfAHandlerAmongThreadsNamesBoth) {
+  const Outcome outcome = alone("a_handler_throws_among_threads");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err,
+              MatchesRegex("am: node 2: nobody catches a std::runtime_error: too bad; it came out of "
+                           "handler [^\n]*throws, for a message from node 0\n"));
+}
+
+class UncaughtInEveryMode : public testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] static Outcome job_of_two(const std::string& role) {
+    return job(2, role, {"AM_DISPATCH=" + std::string(GetParam())});
+  }
+};
+
+TEST_P(UncaughtInEveryMode, NamesTheHandler) {
+  for (const char* role : {"a_handler_throws", "a_handler_throws_in_a_barrier"}) {
+    SCOPED_TRACE(role);
+    expect_two_lines(job_of_two(role),
+                     "am: node 1: nobody catches a std::runtime_error: too bad; it came out of handler "
+                     "[^\n]*throws, for a message from node 0");
+  }
+}
+
+TEST_P(UncaughtInEveryMode, NamesTheHandlerOfWhatIsNoException) {
+  expect_two_lines(job_of_two("a_reply_handler_throws_a_number"),
+                   "am: node 1: nobody catches a int; it came out of handler [^\n]*throws_a_number, for a "
+                   "message from node 0");
+}
+
+TEST_P(UncaughtInEveryMode, NamesATimelet) {
+  expect_two_lines(job_of_two("a_timelet_throws"),
+                   "am: node 1: nobody catches a std::runtime_error: late; it came out of a timelet");
+}
+
+TEST_P(UncaughtInEveryMode, TellsOfTheCauseToo) {
+  expect_two_lines(
+      job_of_two("a_handler_throws_in_a_barrier_that_fails"),
+      // The handler may run in the barrier before, which then throws.
+      "am: node 1: (barrier at node 1: node 0 [^\n]* has left the job \\(this operation needs "
+      "it\\); because of: )?nobody catches a std::runtime_error: too bad; it came out of handler "
+      "[^\n]*throws, for a message from node 0");
+}
+
+TEST_P(UncaughtInEveryMode, BlamesNoHandlerWhoseExceptionWasCaught) {
+  expect_two_lines(job_of_two("another_error_after_a_caught_one"),
+                   "am: node 1: nobody catches a std::logic_error: of the program");
+}
+
+INSTANTIATE_TEST_SUITE_P(Mode, UncaughtInEveryMode, testing::Values("poll", "thread", "interrupt"));
+
+}  // namespace
+}  // namespace process_test
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--node") {
+    using namespace process_test;
+    const std::map<std::string_view, int (*)()> roles{
+        {"only_start", only_start},
+        {"all_send_to_nowhere", all_send_to_nowhere},
+        {"one_sends_to_nowhere", one_sends_to_nowhere},
+        {"a_handler_throws", a_handler_throws},
+        {"a_handler_throws_in_a_barrier", a_handler_throws_in_a_barrier},
+        {"a_reply_handler_throws_a_number", a_reply_handler_throws_a_number},
+        {"a_timelet_throws", a_timelet_throws},
+        {"a_handler_throws_in_a_barrier_that_fails", a_handler_throws_in_a_barrier_that_fails},
+        {"another_error_after_a_caught_one", another_error_after_a_caught_one},
+        {"own_terminate_handler", own_terminate_handler},
+        {"terminate_without_an_exception", terminate_without_an_exception},
+        {"another_thread_throws", another_thread_throws},
+        {"threads_throw", threads_throw},
+        {"a_handler_throws_among_threads", a_handler_throws_among_threads},
+        {"throw_after_a_job_of_threads", throw_after_a_job_of_threads}};
+    return roles.at(argv[2])();
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

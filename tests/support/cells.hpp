@@ -1,0 +1,151 @@
+// Where a suite of tests runs: on which networks, with nodes of which kind, in which mode. The rule is this file, and it
+// keeps scripts/test.sh short however many networks there are:
+//
+//   - on the first network, shared memory, a suite runs on its full product: nodes x modes, in every build;
+//   - on each other one on a few fixed cells of it, and not at all where its bodies touch no network;
+//   - jobs of many nodes run once per network;
+//   - what a network makes dear is repeated less often there: rounds() in support/job.hpp.
+//
+// The other cells are for a night (scripts/test.sh --all): they exist everywhere, and their names end in "_night".
+//
+// A new network is a row of `networks`. A suite says by its fixture (the end of support/job.hpp) what its bodies can run on.
+#pragma once
+
+#include <am/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test {
+
+struct Network {
+  std::string_view name;   ///< its AM_TRANSPORT
+  std::uint64_t cost = 1;  ///< of a message; that of shared memory is 1
+  bool interrupts = true;  ///< whether its nodes may be in the interrupt mode
+};
+
+inline constexpr std::array networks = {
+    Network{.name = "shm"},
+};
+
+enum class Nodes : std::uint8_t { threads, threads_with_faults, processes };
+
+/// What a body runs on: what the nodes are, how their handlers run, and what carries their messages.
+struct Substrate {
+  Nodes nodes = Nodes::threads;
+  am::Dispatch dispatch = am::Dispatch::poll;
+  const Network* network = &networks.front();
+  bool night = false;  ///< left to the night
+
+  [[nodiscard]] constexpr bool is(Nodes its_nodes, am::Dispatch its_mode) const {
+    return nodes == its_nodes && dispatch == its_mode;
+  }
+};
+
+/// How this program was built.
+enum class Build : std::uint8_t { plain, asan, tsan };
+#if defined(__SANITIZE_THREAD__)
+inline constexpr Build build = Build::tsan;
+#elif defined(__SANITIZE_ADDRESS__)
+inline constexpr Build build = Build::asan;
+#else
+inline constexpr Build build = Build::plain;
+#endif
+
+/// The modes in which nodes of this build can be. ThreadSanitizer holds signals back until a thread calls the system, so that
+/// it cannot interrupt one that computes.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr auto every_mode = {am::Dispatch::poll, am::Dispatch::thread};
+#else
+inline constexpr auto every_mode = {am::Dispatch::poll, am::Dispatch::thread, am::Dispatch::interrupt};
+#endif
+
+/// What the bodies of a suite are about.
+enum class About : std::uint8_t {
+  network,    ///< messages, however they travel
+  node,       ///< what a node does by itself: the same on every network
+  many_nodes  ///< jobs of 64 nodes
+};
+
+/// What the bodies of a suite can run on, of what there is.
+struct Suite {
+  bool threads = true;
+  bool faults = true;
+  bool processes = true;
+  bool polling = true;
+  bool asynchronous = true;  ///< the thread and the interrupt mode
+  About about = About::network;
+
+  [[nodiscard]] constexpr bool takes(Nodes nodes) const {
+    return nodes == Nodes::threads ? threads : nodes == Nodes::processes ? processes : faults;
+  }
+  [[nodiscard]] constexpr bool takes(am::Dispatch mode) const {
+    return mode == am::Dispatch::poll ? polling : asynchronous;
+  }
+};
+
+/// Whether a cell runs whenever tests run. `first`: on the first network.
+constexpr bool runs_by_day(const Substrate& cell, const Suite& suite, Build how, bool first) {
+  using enum am::Dispatch;
+  if (suite.about == About::many_nodes) return how == Build::plain && cell.is(Nodes::processes, poll);
+  if (first) return true;
+  if (suite.about == About::node) return false;
+  switch (how) {
+    case Build::plain:
+      return cell.is(Nodes::processes, poll) || cell.is(Nodes::threads_with_faults, thread) ||
+             cell.is(Nodes::processes, interrupt);
+    case Build::asan:  // it looks for leaks at the end of a process; a forked child has none
+      return cell.is(Nodes::threads, poll);
+    case Build::tsan:  // it sees the threads of one process
+      return cell.is(Nodes::threads, thread);
+  }
+  return true;
+}
+
+/// The full product of a suite. `of` outlives it.
+inline std::vector<Substrate> cells(const Suite& suite, std::span<const Network> of = networks,
+                                    Build how = build) {
+  using enum am::Dispatch;
+  std::vector<Substrate> all;
+  for (const Network& network : of) {
+    const bool interrupts = network.interrupts && how != Build::tsan;  // as in every_mode
+    for (const am::Dispatch mode : {poll, thread, interrupt}) {
+      if (!suite.takes(mode) || (mode == interrupt && !interrupts)) continue;
+      for (const Nodes nodes : {Nodes::threads, Nodes::threads_with_faults, Nodes::processes}) {
+        if (!suite.takes(nodes)) continue;
+        Substrate cell{nodes, mode, &network};
+        cell.night = !runs_by_day(cell, suite, how, &network == &of.front());
+        all.push_back(cell);
+      }
+    }
+  }
+  return all;
+}
+
+constexpr const char* to_string(Nodes nodes) {
+  switch (nodes) {
+    case Nodes::threads:
+      return "threads";
+    case Nodes::threads_with_faults:
+      return "threads_with_faults";
+    case Nodes::processes:
+      return "processes";
+  }
+  return "?";
+}
+/// "threads" over shared memory in the polling mode, else "tcp_threads_interrupt".
+inline std::string to_string(const Substrate& substrate) {
+  std::string name;
+  if (substrate.network->name != networks.front().name) (name += substrate.network->name) += '_';
+  name += to_string(substrate.nodes);
+  if (substrate.dispatch != am::Dispatch::poll) (name += '_') += am::to_string(substrate.dispatch);
+  if (substrate.night) name += "_night";
+  return name;
+}
+
+}  // namespace test

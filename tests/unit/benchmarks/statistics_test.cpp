@@ -1,0 +1,78 @@
+#include "statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+using ambench::percentile;
+
+// 1 to `count`, in some order.
+std::vector<double> shuffled(int count) {
+  std::vector<double> samples(static_cast<std::size_t>(count));
+  std::iota(samples.begin(), samples.end(), 1);
+  std::shuffle(samples.begin(), samples.end(), std::mt19937(7));
+  return samples;
+}
+
+TEST(Percentile, IsTheLeastThatSoManyAreNoGreaterThan) {
+  EXPECT_EQ(percentile(shuffled(100), 99), 99);
+  EXPECT_EQ(percentile(shuffled(100), 50), 50);
+  EXPECT_EQ(percentile(shuffled(100), 1), 1);
+  EXPECT_EQ(percentile(shuffled(1000), 99), 990);
+  EXPECT_EQ(percentile(shuffled(200), 99), 198);
+}
+
+TEST(Percentile, RoundsUpWhereItFallsBetweenTwo) {
+  EXPECT_EQ(percentile(shuffled(101), 99), 100);  // of 99.99
+  EXPECT_EQ(percentile(shuffled(3), 50), 2);
+  EXPECT_EQ(percentile(shuffled(3), 1), 1);
+}
+
+TEST(Percentile, OfFewerThanAHundredTheNinetyNinthIsTheGreatest) {
+  for (int count = 1; count < 100; ++count) EXPECT_EQ(percentile(shuffled(count), 99), count);
+  EXPECT_EQ(percentile(shuffled(99), 100), 99);
+}
+
+TEST(Percentile, SeesOneInAHundredThatTheMedianHides) {
+  std::vector<double> samples(100, 5);
+  samples[17] = samples[60] = 3000;
+  EXPECT_EQ(percentile(samples, 50), 5);
+  EXPECT_EQ(percentile(samples, 98), 5);
+  EXPECT_EQ(percentile(samples, 99), 3000);
+}
+
+TEST(Percentile, OfNothingIsAnError) {
+  EXPECT_THROW(percentile({}, 99), std::logic_error);
+  EXPECT_THROW(percentile({1}, 0), std::logic_error);
+  EXPECT_THROW(percentile({1}, 101), std::logic_error);
+}
+
+TEST(Spread, IsTheMiddleAndTheHighEnd) {
+  const ambench::Spread spread = ambench::spread_of(shuffled(200));
+  EXPECT_EQ(spread.median, 100);
+  EXPECT_EQ(spread.p99, 198);
+  EXPECT_EQ(spread.longest, 200);
+  const ambench::Figures expected{{"send_ns", 100}, {"send_p99_ns", 198}, {"send_longest_ns", 200}};
+  EXPECT_EQ(ambench::figures_of("send", spread), expected);
+}
+
+TEST(Summary, IsLeastMedianAndGreatest) {
+  const ambench::Summary odd = ambench::summarize({3, 1, 2});
+  EXPECT_EQ(odd.min, 1);
+  EXPECT_EQ(odd.median, 2);
+  EXPECT_EQ(odd.max, 3);
+  EXPECT_EQ(ambench::summarize({4, 1, 2, 3}).median, 2.5);
+  EXPECT_THROW(ambench::summarize({}), std::logic_error);
+}
+
+TEST(Ratios, AreFormedRepetitionByRepetition) {
+  EXPECT_EQ(ambench::ratios({2, 9}, {1, 3}), (std::vector<double>{2, 3}));
+  EXPECT_THROW(ambench::ratios({1, 2}, {1}), std::logic_error);
+}
+
+}  // namespace

@@ -1,0 +1,140 @@
+// The rule of support/cells.hpp, for networks that there are not yet.
+#include "support/cells.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+namespace {
+
+using test::About;
+using test::Build;
+using test::cells;
+using test::Network;
+using test::Substrate;
+using test::Suite;
+
+constexpr std::array seven = {
+    Network{.name = "shm"},
+    Network{.name = "tcp", .cost = 20},
+    Network{.name = "ofi", .cost = 30, .interrupts = false},
+    Network{.name = "t1", .cost = 200},
+    Network{.name = "mmachine", .cost = 200},
+    Network{.name = "iwarp", .cost = 200},
+    Network{.name = "cm5", .cost = 200},
+};
+
+using Names = std::vector<std::string>;
+
+/// Of the cells of a suite, those that a network gets: by day, or at night too.
+Names of(std::string_view network, const Suite& suite, Build build, bool night) {
+  Names names;
+  for (const Substrate& cell : cells(suite, seven, build)) {
+    if (cell.network->name == network && (night || !cell.night)) names.push_back(to_string(cell));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+Names by_day(std::string_view network, const Suite& suite, Build build) {
+  return of(network, suite, build, false);
+}
+
+TEST(Cells, SharedMemoryHasTheFullProductByDay) {
+  const Names all = {
+      "processes",
+      "processes_interrupt",
+      "processes_thread",
+      "threads",
+      "threads_interrupt",
+      "threads_thread",
+      "threads_with_faults",
+      "threads_with_faults_interrupt",
+      "threads_with_faults_thread",
+  };
+  for (const Build build : {Build::plain, Build::asan}) {
+    Names expected = all;
+    std::ranges::sort(expected);
+    EXPECT_EQ(by_day("shm", {}, build), expected);
+  }
+  EXPECT_EQ(by_day("shm", {}, Build::tsan),
+            (Names{"processes", "processes_thread", "threads", "threads_thread", "threads_with_faults",
+                   "threads_with_faults_thread"}));
+}
+
+TEST(Cells, EachOtherNetworkHasAFewByDay) {
+  for (const Network& network : seven) {
+    if (network.name == "shm") continue;
+    const std::string name(network.name);
+    Names plain = {name + "_processes", name + "_threads_with_faults_thread"};
+    if (network.interrupts) plain.insert(plain.begin() + 1, name + "_processes_interrupt");
+    EXPECT_EQ(by_day(name, {}, Build::plain), plain);
+    EXPECT_EQ(by_day(name, {}, Build::asan), Names{name + "_threads"});
+    EXPECT_EQ(by_day(name, {}, Build::tsan), Names{name + "_threads_thread"});
+  }
+}
+
+TEST(Cells, AtNightEachNetworkHasItsFullProduct) {
+  for (const Network& network : seven) {
+    for (const About about : {About::network, About::node, About::many_nodes}) {
+      const Suite suite{.about = about};
+      const std::size_t modes = network.interrupts ? 3 : 2;
+      EXPECT_EQ(of(network.name, suite, Build::plain, true).size(), 3 * modes) << network.name;
+      EXPECT_EQ(of(network.name, suite, Build::asan, true).size(), 3 * modes) << network.name;
+      EXPECT_EQ(of(network.name, suite, Build::tsan, true).size(), 3 * 2u) << network.name;
+    }
+  }
+}
+
+TEST(Cells, WhatTouchesNoNetworkRunsOnSharedMemoryAlone) {
+  const Suite suite{.about = About::node};
+  for (const Build build : {Build::plain, Build::asan, Build::tsan}) {
+    EXPECT_EQ(by_day("shm", suite, build), by_day("shm", {}, build));
+    for (const Network& network : seven) {
+      if (network.name == "shm") continue;
+      EXPECT_TRUE(by_day(network.name, suite, build).empty()) << network.name;
+    }
+  }
+}
+
+TEST(Cells, ManyNodesRunOncePerNetwork) {
+  const Suite suite{.about = About::many_nodes};
+  for (const Network& network : seven) {
+    EXPECT_EQ(by_day(network.name, suite, Build::plain).size(), 1u) << network.name;
+    EXPECT_EQ(by_day(network.name, suite, Build::asan).size(), 0u) << network.name;
+    EXPECT_EQ(by_day(network.name, suite, Build::tsan).size(), 0u) << network.name;
+  }
+}
+
+TEST(Cells, AreOnlyThoseThatTheSuiteTakes) {
+  const Suite without_faults{.faults = false};
+  EXPECT_EQ(by_day("tcp", without_faults, Build::plain), (Names{"tcp_processes", "tcp_processes_interrupt"}));
+  const Suite asynchronous{.polling = false};
+  EXPECT_EQ(by_day("tcp", asynchronous, Build::plain),
+            (Names{"tcp_processes_interrupt", "tcp_threads_with_faults_thread"}));
+  EXPECT_EQ(by_day("tcp", asynchronous, Build::asan), Names{});
+  const Suite processes_that_poll{.threads = false, .faults = false, .asynchronous = false};
+  EXPECT_EQ(of("shm", processes_that_poll, Build::asan, true), Names{"processes"});
+}
+
+// What the six others add to a day is little more than what shared memory takes alone: 29 cells beside its 24.
+TEST(Cells, SixMoreNetworksLittleMoreThanDoubleTheWork) {
+  std::size_t shared_memory = 0;
+  std::size_t others = 0;
+  for (const Build build : {Build::plain, Build::asan, Build::tsan}) {
+    for (const Substrate& cell : cells({}, seven, build)) {
+      if (!cell.night) ++(cell.network->name == "shm" ? shared_memory : others);
+    }
+  }
+  EXPECT_EQ(shared_memory, 24u);
+  EXPECT_EQ(others, 29u);
+}
+
+TEST(Cells, NamesSayWhatIsLeftToTheNight) {
+  const Names names = of("tcp", {.faults = false, .asynchronous = false}, Build::plain, true);
+  EXPECT_EQ(names, (Names{"tcp_processes", "tcp_threads_night"}));
+}
+
+}  // namespace
