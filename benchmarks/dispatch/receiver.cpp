@@ -29,7 +29,11 @@ double cpu_time_ns(clockid_t clock) {
 class Receiver {
  public:
   explicit Receiver(const Roles& roles)
-      : roles_(roles), node_(roles.node), state_(roles.state), per_us_(computed_per_us()) {}
+      : roles_(roles),
+        node_(roles.node),
+        state_(roles.state),
+        per_us_(computed_per_us()),
+        patience_(static_cast<std::uint64_t>(patience_ns / ns_per_tick())) {}
 
   void take_part(const Scenario& scenario) {
     if (scenario.program == Program::sleeps) return sleep_in_turn();
@@ -156,11 +160,10 @@ class Receiver {
   template <typename F>
   void compute_until(F&& done, double poll_every_us) {
     const std::uint64_t some = iterations(poll_every_us != 0 ? poll_every_us : 0.1);
-    const auto patience = static_cast<std::uint64_t>(patience_ns / ns_per_tick());
     for (const std::uint64_t start = ticks(); !done();) {
       compute(some);
       if (poll_every_us != 0) node_.poll();
-      if (ticks() - start > patience)
+      if (ticks() - start > patience_)
         throw std::runtime_error("dispatch, " + std::string(roles_.arrangement.label) +
                                  ": nothing came while the node computed");
     }
@@ -229,7 +232,9 @@ class Receiver {
   const Roles& roles_;
   am::Node& node_;
   State& state_;
-  double per_us_;
+  // Measured, which takes milliseconds: before anything comes.
+  const double per_us_;
+  const std::uint64_t patience_;  // ticks
 };
 
 }  // namespace
