@@ -260,7 +260,7 @@ TEST_P(Throwing, OutOfTheMiddleOfALongBroadcast) {
     node.attach(state);
     in_spite_of_handlers(node, [&] { node.barrier(); });
     std::vector<std::uint64_t> values(1 << 17);
-    for (std::uint64_t i = 0; i < 20; ++i) {
+    for (std::uint64_t i = 0; i < 3 + rounds(17); ++i) {
       if (node.id() == 1) {
         for (int k = 0; k < 3; ++k) check(node.request<throw_up>(0) == am::Status::ok, "request");
       }
