@@ -41,8 +41,12 @@ void loops_with_stderr(am::Request&, int) {
 /// Node 0 sends node 1 fifty harmless requests, then the one that is named, then three more.
 int meet(const Arguments& arguments) {
   am::Node& node = am::start(0, nullptr);
-  node.barrier();
   const std::string& what = arguments.at(0);
+  if (what == "default" && node.id() == 1) {  // before the barrier, in which all that node 0 sends may come
+    node.on_default([](am::Incoming&) { for_ever(); });
+    node.enable_active_messages(false);
+  }
+  node.barrier();
   if (node.id() == 0) {
     for (int i = 0; i < 50; ++i) node.request<harmless>(1, i);
     if (what == "loop") node.request<loops_for_ever>(1, 7);
@@ -59,10 +63,6 @@ int meet(const Arguments& arguments) {
     for_ever();
   }
   if (what == "post" && node.id() == 1) node.post([](am::Node&) { for_ever(); });
-  if (what == "default" && node.id() == 1) {
-    node.on_default([](am::Incoming&) { for_ever(); });
-    node.enable_active_messages(false);
-  }
   if (what == "crash timelet" && node.id() == 1)
     node.on_timelet(node.count(), [](am::LowEvent&) { std::abort(); });
   if (what == "stop" && node.id() == 1) raise(SIGSTOP);
