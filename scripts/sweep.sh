@@ -1,8 +1,8 @@
 #!/bin/bash
 # sweep.sh [ROUNDS]: looks for tests that fail now and then. Runs every process test, and every conformance test in the
-# interrupt and thread modes, ROUNDS times (40) on the machine as it is, as many at once as there are processors; then 3/8 as
-# often beside as many busy loops, four times as many at once; then the dozen that race most five times as often.
-# scripts/test.sh, which builds the tests, comes first.
+# interrupt and thread modes, ROUNDS times (40) with as many at once as there are processors; then 3/8 as often with four times
+# as many, which is a load; then the dozen that race most five times as often. scripts/test.sh, which builds the tests, comes
+# first.
 #
 # Nothing stops at a failure. The output of each round is kept in a folder, which is named at the end beside a table: test,
 # runs, failures. Ctrl-C ends it with the table so far; a round takes some minutes, so a few rounds are a sweep
@@ -28,23 +28,9 @@ fi
 
 mkdir -p build/sweep
 folder=$(mktemp -d "build/sweep/$(date +%Y-%m-%d_%H%M)_XXX")
-loops=()
-
-load() {
-  local i
-  for ((i = 0; i < $(nproc); ++i)); do
-    while kill -0 $$; do :; done 2>/dev/null &  # ends with this script, however that ends
-    loops+=($!)
-  done
-}
-unload() {
-  ((${#loops[@]})) && kill "${loops[@]}" 2>/dev/null
-  loops=()
-}
 
 table() {
   local ran failed
-  unload
   # Of lines like " 12/345 Test  #12: name ......***Failed    1.23 sec".
   sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) \.*(.*)$/\1 \2/p' "$folder"/*.log 2>/dev/null |
     awk '{ name = $1; $1 = "" }
@@ -77,8 +63,6 @@ sweep() {
 
 processors=$(nproc)
 sweep idle "$all" "$rounds" "$processors"
-load
 sweep loaded "$all" $(((rounds * 3 + 7) / 8)) $((4 * processors))
-unload
 sweep racing "$racing" $((rounds * 5)) "$processors"
 table
