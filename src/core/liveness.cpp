@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "core/card_words.hpp"
 #include "core/engine.hpp"
 #include "core/job_watch.hpp"
 #include "core/once.hpp"
@@ -84,8 +85,7 @@ void Engine::look_at_life_locks() {
     const NodeId peer = looked_after_;
     looked_after_ = (looked_after_ + 1) % job_.size;
     const shm::NodeCard& other = segment.card(peer);
-    const bool joined =
-        other.standing.load(std::memory_order_acquire) == static_cast<std::uint32_t>(shm::Standing::joined);
+    const bool joined = standing_of(other) == shm::Standing::joined;
     // A node says that it leaves before it lets go of its lock: mark_lost looks again.
     if (peer == job_.id || !joined || other.child_of_launcher != 0 || segment.is_alive(peer)) continue;
     const bool seen_before = suspects_[peer];

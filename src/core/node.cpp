@@ -115,7 +115,7 @@ void Engine::take_place() {
   if (!life.take())
     throw Error("join the job", node + " is already taken by another process", "start one process per node");
   life_.emplace(life);
-  if (card().standing.load(std::memory_order_acquire) != static_cast<std::uint32_t>(shm::Standing::absent))
+  if (standing_of(card()) != shm::Standing::absent)
     throw Error("join the job", node + " has run already, and cannot begin anew",
                 "start one process per node");
 }

@@ -1,5 +1,6 @@
 #include "transports/shm/segment.hpp"
 #include "transports/shm/clock.hpp"
+#include "transports/shm/system_error.hpp"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -10,16 +11,11 @@
 #include <unistd.h>
 #include <am/error.hpp>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace am::shm {
 
 namespace {
-
-Error system_error(const char* what, const std::string& remedy) {
-  return Error(what, std::strerror(errno), remedy);  // NOLINT(concurrency-mt-unsafe): set-up, one thread
-}
 
 /// Whether the file behind a descriptor is a segment of this version; throws am::Error. The number of its nodes.
 NodeId check_header(int fd, const char* what, const char* remedy) {

@@ -9,19 +9,15 @@
 #include <algorithm>
 #include <am/error.hpp>
 #include <cerrno>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "transports/shm/own_descriptor.hpp"
+#include "transports/shm/system_error.hpp"
 
 namespace am::shm {
 
 namespace {
-
-Error system_error(const char* what, const std::string& remedy) {
-  return Error(what, std::strerror(errno), remedy);  // NOLINT(concurrency-mt-unsafe): set-up, one thread
-}
 
 /// A file beyond the limit would end the process by a signal, not by an error.
 void check_file_size_limit(std::uint64_t bytes) {
