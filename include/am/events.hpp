@@ -4,6 +4,7 @@
 // the same state: am/registers.hpp.
 #pragma once
 
+#include <am/impl/arrival.hpp>
 #include <am/node.hpp>
 #include <functional>
 #include <span>
@@ -34,23 +35,20 @@ class CriticalSection {
 /// `inh`). Valid while the default handler runs.
 class Incoming {
  public:
-  Incoming(Node& node, const impl::Packet& packet, Payload payload, Priority priority) noexcept
-      : node_(&node), packet_(&packet), payload_(payload), priority_(priority) {}
+  Incoming(Node& node, const impl::Arrival& message) noexcept : node_(&node), message_(message) {}
 
   [[nodiscard]] Node& node() const noexcept { return *node_; }
-  [[nodiscard]] NodeId from() const noexcept { return packet_->origin; }
-  [[nodiscard]] Priority priority() const noexcept { return priority_; }
-  [[nodiscard]] bool is_multicast() const noexcept {
-    return (packet_->head().flags() & impl::flag::multicast) != 0;
-  }
-  [[nodiscard]] Payload payload() const noexcept { return payload_; }
+  [[nodiscard]] NodeId from() const noexcept { return message_.from; }
+  [[nodiscard]] Priority priority() const noexcept { return message_.priority; }
+  [[nodiscard]] bool is_multicast() const noexcept { return message_.is_multicast(); }
+  [[nodiscard]] Payload payload() const noexcept { return message_.payload; }
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {packet_->words, packet_->head().words()};
+    return {message_.packet->words, message_.head.words()};
   }
   /// The handler that the message named: `incoming.names<h>()`, or as text for a log.
   template <auto H>
   [[nodiscard]] bool names() const noexcept {
-    return packet_->head().handler() == impl::Handler<H>::id();
+    return message_.head.handler() == impl::Handler<H>::id();
   }
   [[nodiscard]] std::string_view handler_name() const noexcept;
   /// Runs the handler that the message named, as if active messages were enabled.
@@ -58,9 +56,7 @@ class Incoming {
 
  private:
   Node* node_;
-  const impl::Packet* packet_;
-  Payload payload_;
-  Priority priority_;
+  impl::Arrival message_;
 };
 
 }  // namespace am

@@ -40,7 +40,7 @@ struct HandlerEntry {
   Thunk run;
   Priority priority;
   HandlerId id =
-      not_numbered;  ///< set by the HandlerTable (src/core/handler_table.hpp) when the first job starts
+      not_numbered;  ///< set by the HandlerTable (src/core/events/handler_table.hpp) when the first job starts
   HandlerEntry* next = nullptr;
   bool internal = false;  ///< libam's own: it runs also while active messages are disabled (InternalHandlers)
 };

@@ -57,12 +57,11 @@ class LowEvent {
 
 class Request : public LowEvent {
  public:
-  Request(Node& node, const impl::Packet& packet) noexcept : LowEvent(node), packet_(&packet) {}
+  Request(Node& node, NodeId from, bool multicast) noexcept
+      : LowEvent(node), from_(from), multicast_(multicast) {}
 
-  [[nodiscard]] NodeId from() const noexcept { return packet_->origin; }
-  [[nodiscard]] bool is_multicast() const noexcept {
-    return (packet_->head().flags() & impl::flag::multicast) != 0;
-  }
+  [[nodiscard]] NodeId from() const noexcept { return from_; }
+  [[nodiscard]] bool is_multicast() const noexcept { return multicast_; }
 
   /// Replies to the sender: LowEvent::reply_to(from(), ...). None, one or several replies per request.
   template <auto H, class F = impl::HandlerType<H>, class... A>
@@ -71,18 +70,18 @@ class Request : public LowEvent {
   [[nodiscard]] Status try_reply(A&&... args) const;
 
  private:
-  const impl::Packet* packet_;
+  NodeId from_;
+  bool multicast_;
 };
 
 class Reply {
  public:
-  Reply(Node& node, const impl::Packet& packet) noexcept : node_(&node), packet_(&packet) {}
+  Reply(Node& node, NodeId from, bool multicast) noexcept
+      : node_(&node), from_(from), multicast_(multicast) {}
 
   [[nodiscard]] Node& node() const noexcept { return *node_; }
-  [[nodiscard]] NodeId from() const noexcept { return packet_->origin; }
-  [[nodiscard]] bool is_multicast() const noexcept {
-    return (packet_->head().flags() & impl::flag::multicast) != 0;
-  }
+  [[nodiscard]] NodeId from() const noexcept { return from_; }
+  [[nodiscard]] bool is_multicast() const noexcept { return multicast_; }
   template <class T>
   [[nodiscard]] T& state() const noexcept;
 
@@ -117,7 +116,8 @@ class Reply {
   }
 
   Node* node_;
-  const impl::Packet* packet_;
+  NodeId from_;
+  bool multicast_;
 };
 
 }  // namespace am

@@ -6,7 +6,7 @@
 //
 // Every member gets the message once; the sender too, if it is a member. Request::is_multicast and Reply::is_multicast
 // are true there, and from() is the node that called multicast. On shared memory the message goes down a tree of
-// members (src/core/multicast.cpp), so a member passes it on only when it polls.
+// members (src/core/messages/multicast.cpp), so a member passes it on only when it polls.
 //
 // Order: multicasts of one node to one group at one priority arrive in the order in which they were sent. Nothing is
 // said about a multicast and an ordinary message, or multicasts to different groups: they take different ways (the T1

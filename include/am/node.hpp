@@ -1,5 +1,5 @@
 // Node: one member of a job. Sends, polls, waits. The way of a short message starts in send_() below and ends in
-// Node::poll (src/core/dispatch.cpp) of the receiver.
+// Node::poll (src/core/events/dispatch.cpp) of the receiver.
 //
 // A Node belongs to one thread: the one that am::start or am::run_threads gave it to. Every member is called by that
 // thread only, and by the node's handlers, wherever they run; the debug build checks it.
@@ -140,15 +140,7 @@ class Node {
   template <std::predicate P>
   void wait_until(P&& pred) {
     const impl::Hold hold(*this);
-    if (pred()) return;
-    impl::Waiter waiter = begin_wait_("wait_until");
-    do {
-      if (poll() != 0) {
-        waiter.worked();
-      } else {
-        waiter.idle();
-      }
-    } while (!pred());
+    if (!pred()) wait_("wait_until", pred);
   }
 
   /// Returns when every node of the job has entered. Polls meanwhile. Everything that this node wrote before with put
@@ -228,6 +220,18 @@ class Node {
   Status send_slowly_(const impl::OutMessage& message, bool wait);
   Status multicast_(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
   void ring_doorbell_(NodeId to, Priority priority) noexcept;
+  /// Polls until pred() holds, and once at least. `what` is a literal, for reports.
+  template <class P>
+  void wait_(const char* what, P& pred) {
+    impl::Waiter waiter = begin_wait_(what);
+    do {
+      if (poll() != 0) {
+        waiter.worked();
+      } else {
+        waiter.idle();
+      }
+    } while (!pred());
+  }
   impl::Waiter begin_wait_(const char* what);
   [[noreturn]] void wrong_state_() const noexcept;
   /// What may run has changed: whoever runs the events looks again.

@@ -1,5 +1,6 @@
 // The seam between core and a network (design section 5): what every transport does, and nothing a transport may leave
-// out. Core calls it from the node's own thread; no call but park waits, none runs a handler, none throws.
+// out. Core calls it from the node's own thread; no call waits, none runs a handler, none throws. Core owns sleeping: a
+// transport rings the node's bell (host/bell.hpp) when it was asked to.
 //
 // A packet image (am/impl/packet.hpp) is written in place: claim gives the room, the caller fills words and payload,
 // commit publishes. It is read in place: receive lends it, release takes it back and returns the credit.
@@ -14,7 +15,7 @@
 #include <span>
 #include <string_view>
 
-#include "transports/alarm.hpp"
+#include "transports/lookout.hpp"
 
 namespace am {
 
@@ -27,9 +28,11 @@ class Transport {
     NodeId to = 0;
     Priority priority = Priority::low;
   };
-  /// A packet that came, lent until release. `source` is the neighbour whose link it came over, not its origin.
+  /// A packet that came, lent until release. `head` is its header, read once: who writes there may be at work still, so what
+  /// was checked is not to be read again. `source` sent it: of a multicast that is who passed it on.
   struct View {
     const impl::Packet* packet = nullptr;
+    impl::Header head{};
     NodeId source = 0;
     Priority priority = Priority::low;
     explicit operator bool() const noexcept { return packet != nullptr; }
@@ -71,15 +74,18 @@ class Transport {
   /// Begins a round: moves what can be moved (sockets, completions, routers), takes note of new arrivals. Returns
   /// whether anything was done.
   virtual bool progress() noexcept = 0;
-  /// Sleeps until something that is wanted may have come, a claim that was answered `again` may succeed, or `until_ns`
-  /// (CLOCK_MONOTONIC) is reached. What is lent, was deferred or is not wanted keeps nobody awake. May return early for
-  /// no reason.
-  virtual void park(std::uint64_t until_ns, Wanted wanted) noexcept = 0;
-  /// The same without sleeping: asks to be told by `alarm`, once, of what park would wake up for. False, and nothing is
-  /// asked for, when it may be there already. Safe in a signal handler, as all the others are that it interrupts nothing of.
-  [[nodiscard]] virtual bool arm(Alarm alarm, Wanted wanted) noexcept = 0;
-  /// Takes back what was asked for. Who was about to tell may still do so.
+  /// Asks that the node's bell, which is set, be rung once something that is wanted may have come, or a claim that was answered
+  /// `again` may succeed. What is lent, was deferred or is not wanted rings nobody; for no reason it may ring at any time.
+  /// False, and nothing is asked for, when it may be there already. Passes a fence that orders what stood before the call
+  /// against looks after it, as host/bell.hpp wants it. Safe in a signal handler, as all the others are that it interrupts
+  /// nothing of.
+  [[nodiscard]] virtual bool arm(Wanted wanted) noexcept = 0;
+  /// Takes back what was asked for. Who was about to ring may still do so.
   virtual void disarm() noexcept = 0;
+  /// Whether what arm() was asked for still holds, as far as this node itself may have changed it since: it looks at what came.
+  [[nodiscard]] virtual bool still_armed(Wanted wanted) noexcept = 0;
+  /// Where a thread that is not in the node sees that something may have come. True when something that is wanted has.
+  [[nodiscard]] virtual bool describe(Lookout& lookout, Wanted wanted) const = 0;
   /// Packets that have come are kept inside, and receive will give them only in later rounds.
   [[nodiscard]] virtual bool holds_back() const noexcept { return false; }
 

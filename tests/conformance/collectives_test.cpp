@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/collectives.hpp"
+#include "core/together/collectives.hpp"
 #include "support/job.hpp"
 
 namespace {
@@ -106,8 +106,8 @@ TEST_P(Barrier, WakesThoseWhoSleepInIt) {
       const auto last = static_cast<NodeId>(random.below(node.size()));
       if (node.id() == last) {
         for (NodeId peer = 0; peer < node.size(); ++peer) {
-          const auto& asleep = node.engine().segment().card(peer).alarm;
-          while (peer != last && asleep.load() != static_cast<std::uint32_t>(am::Alarm::sleeper))
+          const auto& asleep = node.engine().board().card(peer).alarm;
+          while (peer != last && asleep.load() != static_cast<std::uint32_t>(am::host::Alarm::sleeper))
             std::this_thread::yield();
         }
       }
@@ -120,7 +120,7 @@ TEST_P(Barrier, SaysWhoHasLeftInsteadOfWaitingForIt) {
   run(2, [](Node& node) {
     node.barrier();
     if (node.id() == 1) return;
-    const std::string pid = std::to_string(node.engine().segment().card(1).pid);
+    const std::string pid = std::to_string(node.engine().board().card(1).pid);
     for (int i = 0; i < 3; ++i) check_throws<am::Error>([&] { node.barrier(); }, "node 1 (pid " + pid);
     check_throws<am::Error>([&] { node.barrier(); }, "barrier at node 0");
     check_throws<am::Error>([&] { node.barrier(); }, "has left the job");
@@ -277,7 +277,7 @@ TEST_P(Collectives, SumFloatingPointAlikeOnEveryNodeForEveryRootAndInEveryRun) {
   for (int repetition = 0; repetition < 3; ++repetition) {
     for (const NodeId n : {3, 7, 13}) {
       // What node 0 saw comes out of the job through a file that processes share with this one, too.
-      const std::shared_ptr<am::shm::Segment> result = am::shm::Segment::create(1);
+      const std::shared_ptr<am::host::Memory> result = am::host::Memory::create(1);
       run(n, [&](Node& node) {
         test::Random random = own_random(node);
         const auto bits =
@@ -290,9 +290,9 @@ TEST_P(Collectives, SumFloatingPointAlikeOnEveryNodeForEveryRootAndInEveryRun) {
           if (sum) check_equal(std::bit_cast<std::uint64_t>(*sum), bits, "the sum at another root");
         }
         if (node.id() == 0)
-          result->job().barrier_arrived.store(static_cast<std::uint32_t>(bits ^ bits >> 32));
+          result->board().job().barrier_arrived.store(static_cast<std::uint32_t>(bits ^ bits >> 32));
       });
-      const std::uint32_t sum = result->job().barrier_arrived.load();
+      const std::uint32_t sum = result->board().job().barrier_arrived.load();
       if (repetition == 0) first[n] = sum;
       EXPECT_EQ(sum, first[n]) << n << " nodes";
     }

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/relax.hpp"
+#include "host/relax.hpp"
 #include "support/job.hpp"
 
 namespace {
@@ -24,7 +24,7 @@ using Counter = std::atomic<std::uint64_t>;
 /// Only computes, until it is so. A hang ends by the deadlines of the others.
 template <class P>
 void compute_until(P&& told) {
-  while (!told()) am::core::relax();
+  while (!told()) am::host::relax();
 }
 
 struct Told {

@@ -10,9 +10,12 @@ from check_includes import check
 TREE = {
     "include/am/am.hpp": "#include <am/impl/ring.hpp>\n",
     "include/am/impl/ring.hpp": "#include <atomic>\n#include <cstdint>\n",
+    "src/host/board.hpp": "#include <am/am.hpp>\n#include <sys/mman.h>\n",
     "src/core/node.hpp": '#include <am/am.hpp>\n#include "transports/transport.hpp"\n',
-    "src/core/node.cpp": '#include "core/node.hpp"\n#include "transports/tcp/tcp.hpp"\n#include <unistd.h>\n',
-    "src/transports/transport.hpp": "#include <am/am.hpp>\n",
+    "src/core/node.cpp": '#include "core/node.hpp"\n#include "transports/tcp/tcp.hpp"\n#include "transports/shm/shm_transport.hpp"\n#include <unistd.h>\n',
+    "src/transports/transport.hpp": '#include <am/am.hpp>\n#include "host/board.hpp"\n',
+    "src/transports/shm/shm_transport.hpp": '#include "transports/shm/rings.hpp"\n',
+    "src/transports/shm/rings.hpp": '#include "host/board.hpp"\n',
     "src/transports/tcp/tcp.hpp": '#include "transports/transport.hpp"\n',
     "src/transports/tcp/tcp.cpp": '#include "transports/tcp/tcp.hpp"\n#include "transports/tcp/socket.hpp"\n',
     "src/transports/tcp/socket.hpp": "#include <sys/socket.h>\n",
@@ -46,6 +49,11 @@ class CheckIncludes(unittest.TestCase):
     def test_core_and_transports_meet_at_the_seam(self):
         self.reject("src/transports/tcp/tcp.cpp", '"core/node.hpp"', "may not include")
         self.reject("src/core/node.cpp", '"transports/tcp/socket.hpp"', "may not include")
+        self.reject("src/core/node.cpp", '"transports/shm/rings.hpp"', "may not include")
+
+    def test_a_host_knows_no_network_and_no_node(self):
+        self.reject("src/host/board.hpp", '"transports/transport.hpp"', "may not include")
+        self.reject("src/host/board.hpp", '"core/node.hpp"', "may not include")
 
     def test_hardware_knows_nothing_above_it(self):
         self.reject("src/emulated_hw/flit.hpp", '"core/node.hpp"', "may not include")

@@ -13,7 +13,7 @@
 namespace amrun_test {
 namespace {
 
-using am::shm::Standing;
+using am::host::Standing;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -84,9 +84,9 @@ int survive(const Arguments&) {
   node.join(true);
   node.wait_for_all();
   if (node.rank() == 1) raise(SIGKILL);
-  const am::shm::NodeCard& dead = node.segment().card(1);
+  const am::host::NodeCard& dead = node.board().card(1);
   while (dead.standing.load() != static_cast<std::uint32_t>(Standing::dead)) sched_yield();
-  const bool told = dead.wait_status.load() == SIGKILL && node.segment().job().deaths.load() >= 1;
+  const bool told = dead.wait_status.load() == SIGKILL && node.board().job().departures.load() >= 1;
   node.leave();
   return told ? 0 : 5;
 }
@@ -104,7 +104,7 @@ int survive_a_verdict(const Arguments& arguments) {
   node.join(true);
   node.wait_for_all();
   while (node.rank() != 1 &&
-         node.segment().card(1).standing.load() != static_cast<std::uint32_t>(Standing::left)) {
+         node.board().card(1).standing.load() != static_cast<std::uint32_t>(Standing::left)) {
     sched_yield();
   }
   node.leave();
@@ -123,7 +123,7 @@ int leave_a_daemon(const Arguments& arguments) {
   // Node 0 waits for a line of the test, which has seen the daemon, and node 1 for node 0.
   if (node.rank() == 0) (void)std::getchar();
   while (node.rank() != 0 &&
-         node.segment().card(0).standing.load() < static_cast<std::uint32_t>(Standing::left)) {
+         node.board().card(0).standing.load() < static_cast<std::uint32_t>(Standing::left)) {
     sched_yield();
   }
   node.leave();

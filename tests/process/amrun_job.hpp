@@ -29,7 +29,8 @@
 #include <utility>
 #include <vector>
 
-#include "transports/shm/segment.hpp"
+#include "core/membership/standing.hpp"
+#include "host/memory.hpp"
 
 namespace amrun_test {
 
@@ -232,23 +233,23 @@ class Node {
   Node()
       : rank_(number("AM_RANK")),
         size_(number("AM_SIZE")),
-        segment_(am::shm::Segment::open(static_cast<int>(number("AM_SEGMENT_FD")))) {}
+        memory_(am::host::Memory::open(static_cast<int>(number("AM_HOST_MEMORY_FD")))) {}
 
   [[nodiscard]] am::NodeId rank() const { return rank_; }
   [[nodiscard]] am::NodeId size() const { return size_; }
-  [[nodiscard]] am::shm::Segment& segment() const { return *segment_; }
-  [[nodiscard]] am::shm::NodeCard& card() const { return segment_->card(rank_); }
+  [[nodiscard]] const am::host::Board& board() const { return memory_->board(); }
+  [[nodiscard]] am::host::NodeCard& card() const { return board().card(rank_); }
 
   void join(bool survives = false) const {
     card().pid = getpid();
     card().survives.store(survives ? 1 : 0);
-    card().standing.store(static_cast<std::uint32_t>(am::shm::Standing::joined));
-    segment_->job().joined.fetch_add(1);
+    card().standing.store(static_cast<std::uint32_t>(am::host::Standing::joined));
+    board().job().joined.fetch_add(1);
   }
   void wait_for_all() const {
-    while (segment_->job().joined.load() < size_) sched_yield();
+    while (board().job().joined.load() < size_) sched_yield();
   }
-  void leave() const { segment_->mark(rank_, am::shm::Standing::left, 0); }
+  void leave() const { am::core::mark_left(board(), rank_); }
 
   // One line, in one write.
   static void print(const std::string& text) {
@@ -270,7 +271,7 @@ class Node {
 
   am::NodeId rank_;
   am::NodeId size_;
-  std::shared_ptr<am::shm::Segment> segment_;
+  std::shared_ptr<am::host::Memory> memory_;
 };
 
 using Arguments = std::vector<std::string>;

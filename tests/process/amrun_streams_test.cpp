@@ -128,7 +128,7 @@ int show_descriptors(const Arguments&) {
 int start_inner_job(const Arguments& arguments) {
   const Node node;
   // Descriptors are inherited unless somebody minds; joining minds, this node does not.
-  fcntl(std::stoi(std::getenv("AM_SEGMENT_FD")), F_SETFD, 0);
+  fcntl(std::stoi(std::getenv("AM_HOST_MEMORY_FD")), F_SETFD, 0);
   node.join();
   int status = 0;
   if (node.rank() == 0) {

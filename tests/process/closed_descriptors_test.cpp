@@ -55,7 +55,7 @@ TEST_P(ClosedDescriptors, AreNoDeath) {
 /// The file that has the job's number among the descriptors of this process.
 class InItsPlace {
  public:
-  explicit InItsPlace(am::Node& node) : place_(node.engine().segment().fd()) {
+  explicit InItsPlace(am::Node& node) : place_(node.engine().job().memory->fd()) {
     fd_ = open(file_.path().c_str(), O_RDWR | O_CLOEXEC);
     check(fd_ >= 0 && dup2(fd_, place_) == place_, "open");
   }
@@ -109,7 +109,7 @@ TEST(ClosedDescriptor, OfAJobThatIsOverStaysWhatItIs) {
   int place = -1;
   const process_test::TemporaryFile file("mine\n");
   test::run_alone([&](am::Node& node) {
-    place = node.engine().segment().fd();
+    place = node.engine().job().memory->fd();
     const int mine = open(file.path().c_str(), O_RDWR | O_CLOEXEC);
     check(mine >= 0 && dup2(mine, place) == place && close(mine) == 0, "open");
     node.barrier();

@@ -9,7 +9,7 @@
 
 #include <am/registers.hpp>
 
-#include "core/relax.hpp"
+#include "host/relax.hpp"
 #include "support/job.hpp"
 
 namespace {
@@ -51,7 +51,7 @@ void with_children(const test::Substrate& substrate, const std::function<void()>
       for (std::uint64_t i = 0; i < rounds(40); ++i) {
         start_one();
         const std::uint64_t enough = state.came + 10;
-        while (state.came < enough) am::core::relax();
+        while (state.came < enough) am::host::relax();
       }
       for (const am::NodeId other : {am::NodeId{0}, am::NodeId{2}})
         check(node.request<&State::end>(other) == am::Status::ok, "request");
@@ -129,12 +129,12 @@ TEST_P(Children, ForkedInACriticalSection) {
       {
         const am::CriticalSection quiet(node);
         before = state.came;
-        while ((registers.nistat() & am::nistat::pend) == 0) am::core::relax();
+        while ((registers.nistat() & am::nistat::pend) == 0) am::host::relax();
         child = fork();
       }
       if (child == 0) _exit(state.came == before ? 0 : 1);
       check_equal(end_of(child), 0, "how it ended");
-      while (state.came == before) am::core::relax();
+      while (state.came == before) am::host::relax();
     }
     if (node.id() == 1) check(node.request<&State::end>(0) == am::Status::ok, "request");
     while (node.id() == 0 && !state.ended) {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/relax.hpp"
+#include "host/relax.hpp"
 
 namespace {
 
@@ -31,7 +31,7 @@ struct Node0 {
 };
 
 void compute_until(const std::atomic<std::uint64_t>& count, std::uint64_t enough) {
-  while (count.load() < enough) am::core::relax();
+  while (count.load() < enough) am::host::relax();
 }
 
 /// Node 0 sends all the time, node 1 does something; all as processes that are interrupted.
@@ -297,7 +297,7 @@ TEST(InterruptSignals, DoNotPileUpOnTheStack) {
       std::atomic<bool> no_more_highs{false};
       std::atomic<std::uint64_t> sent{0};  // told behind all others
       void wait(am::Request&) {
-        while (!no_more_highs) am::core::relax();
+        while (!no_more_highs) am::host::relax();
       }
       void take(am::Request&, am::Payload payload) { bytes += payload.size(); }
       void take_high(am::Reply&, am::Payload payload) { bytes += payload.size(); }
@@ -321,7 +321,7 @@ TEST(InterruptSignals, DoNotPileUpOnTheStack) {
       many([&] { return node.request<&Taken::take>(1, am::Payload(payload)); });
       check(node.request<&Taken::end>(1, sent) == am::Status::ok, "request");
     } else {
-      while (taken.sent == 0) am::core::relax();  // no library call
+      while (taken.sent == 0) am::host::relax();  // no library call
       check_equal(taken.bytes.load(), taken.sent.load(), "bytes");
     }
     node.barrier();

@@ -17,7 +17,7 @@
 #include <csignal>
 #include <cstdint>
 
-#include "core/relax.hpp"
+#include "host/relax.hpp"
 
 namespace {
 
@@ -147,9 +147,9 @@ void serve_orders(am::Node& node, State& state) {
     }
     ++sent;
     if (orders.low.load()) {
-      while (node.try_request<&State::low>(1) != am::Status::ok) am::core::relax();
+      while (node.try_request<&State::low>(1) != am::Status::ok) am::host::relax();
     } else {
-      while (node.try_reply_to<&State::high>(1) != am::Status::ok) am::core::relax();
+      while (node.try_reply_to<&State::high>(1) != am::Status::ok) am::host::relax();
     }
     orders.sent.store(sent);
   }

@@ -89,7 +89,7 @@ std::set<std::string> segments_with_a_name() {
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored)) {
     std::uint64_t first = 0;
     std::ifstream(entry.path(), std::ios::binary).read(reinterpret_cast<char*>(&first), sizeof first);
-    if (first == am::shm::magic) found.insert(entry.path());
+    if (first == am::host::magic) found.insert(entry.path());
   }
   return found;
 }

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/node/engine.hpp"
 #include "process/amrun_job.hpp"
 #include "support/check.hpp"
 #include "support/random.hpp"
@@ -263,8 +263,8 @@ class Traffic {
   }
   /// Takes nothing any more until everybody else sleeps: in a send to it, in a wait for its answer, in a barrier.
   void die_deaf() {
-    am::shm::Segment& segment = node_.engine().segment();
-    const auto waits = [&](am::NodeId id) { return segment.card(id).waiting_since_ns.load() != 0; };
+    const am::host::Board& board = node_.engine().board();
+    const auto waits = [&](am::NodeId id) { return board.card(id).waiting_since_ns.load() != 0; };
     for (am::NodeId id = 0; id < node_.size();) {
       if (id == node_.id() || waits(id)) {
         ++id;

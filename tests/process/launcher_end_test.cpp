@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/relax.hpp"
+#include "host/relax.hpp"
 #include "process/amrun_job.hpp"
 
 namespace amrun_test {
@@ -53,7 +53,7 @@ int poll_now_and_then(const Arguments&) {
 
 int compute(const Arguments&) {
   start();
-  for (;;) am::core::relax();
+  for (;;) am::host::relax();
 }
 
 int sleep(const Arguments&) {

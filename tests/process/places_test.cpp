@@ -17,7 +17,7 @@ using test::check_equal;
 /// A node in a process of its own. What it throws goes to `said`.
 class NodeProcess {
  public:
-  NodeProcess(am::NodeId id, const std::shared_ptr<am::shm::Segment>& segment, const test::Body& body) {
+  NodeProcess(am::NodeId id, const std::shared_ptr<am::host::Memory>& memory, const test::Body& body) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
     std::fflush(nullptr);
@@ -26,7 +26,7 @@ class NodeProcess {
       close(ends[0]);
       std::string failure;
       try {
-        test::run_node(id, segment->nodes(), segment, body, am::core::read_settings(environ));
+        test::run_node(id, memory->nodes(), memory, body, am::core::read_settings(environ));
       } catch (const std::exception& error) {
         failure = error.what();
       }
@@ -59,9 +59,8 @@ class NodeProcess {
   int text_ = -1;
 };
 
-void wait_for(const am::shm::Segment& segment, am::NodeId node, am::shm::Standing standing) {
-  while (segment.card(node).standing.load() != static_cast<std::uint32_t>(standing))
-    std::this_thread::yield();
+void wait_for(const am::host::Board& board, am::NodeId node, am::host::Standing standing) {
+  while (board.standing(node) != standing) std::this_thread::yield();
 }
 
 struct State {
@@ -72,7 +71,7 @@ struct State {
 // The first one's card says where signals for it go; interrupts need it.
 TEST(Place, OfANodeThatIsThereIsNotSpoiled) {
   const test::Environment dispatch("AM_DISPATCH", test::sanitized ? "thread" : "interrupt");
-  const std::shared_ptr<am::shm::Segment> segment = am::shm::Segment::create(2);
+  const std::shared_ptr<am::host::Memory> memory = am::host::Memory::create(2);
   const test::Body body = [](am::Node& node) {
     State state;
     node.attach(state);
@@ -82,43 +81,43 @@ TEST(Place, OfANodeThatIsThereIsNotSpoiled) {
     while (state.came < 100) asm volatile("" ::: "memory");  // no call: only its mode brings them
     node.barrier();
   };
-  NodeProcess first(0, segment, body);
-  wait_for(*segment, 0, am::shm::Standing::joined);
-  const std::int32_t tid = segment->card(0).tid;
+  NodeProcess first(0, memory, body);
+  wait_for(memory->board(), 0, am::host::Standing::joined);
+  const std::int32_t tid = memory->board().card(0).tid;
   for (int i = 0; i < 3; ++i) {
-    NodeProcess second(0, segment, body);
+    NodeProcess second(0, memory, body);
     EXPECT_EQ(second.end(),
               "am: join the job: node 0 is already taken by another process (start one process per node)");
   }
-  EXPECT_EQ(segment->card(0).pid, first.pid());
-  EXPECT_EQ(segment->card(0).tid, tid);
-  NodeProcess other(1, segment, body);
+  EXPECT_EQ(memory->board().card(0).pid, first.pid());
+  EXPECT_EQ(memory->board().card(0).tid, tid);
+  NodeProcess other(1, memory, body);
   EXPECT_EQ(first.end(), "");
   EXPECT_EQ(other.end(), "");
 }
 
 TEST(Place, OfANodeThatHasRunIsNotTaken) {
-  const std::shared_ptr<am::shm::Segment> segment = am::shm::Segment::create(1);
+  const std::shared_ptr<am::host::Memory> memory = am::host::Memory::create(1);
   const test::Body body = [](am::Node& node) { node.barrier(); };
-  NodeProcess first(0, segment, body);
+  NodeProcess first(0, memory, body);
   const pid_t pid = first.pid();
   EXPECT_EQ(first.end(), "");
-  wait_for(*segment, 0, am::shm::Standing::left);
-  NodeProcess second(0, segment, body);
+  wait_for(memory->board(), 0, am::host::Standing::left);
+  NodeProcess second(0, memory, body);
   EXPECT_EQ(second.end(),
             "am: join the job: node 0 has run already, and cannot begin anew (start one process per node)");
-  EXPECT_EQ(segment->card(0).pid, pid);
+  EXPECT_EQ(memory->board().card(0).pid, pid);
 }
 
 TEST(Place, OfANodeThatHasDiedIsNotTaken) {
-  const std::shared_ptr<am::shm::Segment> segment = am::shm::Segment::create(1);
-  NodeProcess first(0, segment, [](am::Node&) { raise(SIGKILL); });
+  const std::shared_ptr<am::host::Memory> memory = am::host::Memory::create(1);
+  NodeProcess first(0, memory, [](am::Node&) { raise(SIGKILL); });
   const pid_t pid = first.pid();
   static_cast<void>(first.end());
-  EXPECT_FALSE(segment->is_alive(0));
-  NodeProcess second(0, segment, [](am::Node& node) { node.barrier(); });
+  EXPECT_FALSE(memory->board().is_alive(0));
+  NodeProcess second(0, memory, [](am::Node& node) { node.barrier(); });
   EXPECT_NE(second.end(), "");
-  EXPECT_EQ(segment->card(0).pid, pid);
+  EXPECT_EQ(memory->board().card(0).pid, pid);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "core/job/job.hpp"
-#include "core/settings.hpp"
+#include "core/settings/settings.hpp"
 #include "process/pmix_leaks.hpp"
 
 namespace am::core {
@@ -66,7 +66,7 @@ int threads_that_take_signals() {
 
 /// Every node arrives once per step; true when all have.
 bool arrive(const Job& job, std::uint32_t step) {
-  std::atomic<std::uint32_t>& arrived = job.segment->job().joined;
+  std::atomic<std::uint32_t>& arrived = job.memory->board().job().joined;
   arrived.fetch_add(1);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (arrived.load() < job.size * step) {
@@ -85,13 +85,12 @@ int run_node(const std::vector<std::string_view>& options) {
   const Job job = join_job(read_settings(environ));
   if (signal_actions() != handlers) throw Error("test", "joining changed what signals do", "");
   if (threads_that_take_signals() != 0) throw Error("test", "a thread of PMIx takes signals", "");
-  if (!job.segment || job.segment->nodes() != job.size)
-    throw Error("test", "the segment is not the job's", "");
+  if (!job.memory || job.memory->nodes() != job.size) throw Error("test", "the segment is not the job's", "");
 
-  job.segment->card(job.id).pid = getpid();
+  job.memory->board().card(job.id).pid = getpid();
   if (!arrive(job, 1)) throw Error("test", "the others are not in the same memory", "");
   std::set<std::int32_t> pids;
-  for (NodeId id = 0; id < job.size; ++id) pids.insert(job.segment->card(id).pid);
+  for (NodeId id = 0; id < job.size; ++id) pids.insert(job.memory->board().card(id).pid);
   if (pids.size() != job.size) throw Error("test", "two nodes have one card", "");
   // One write: several nodes print into one pipe.
   const std::string line =
@@ -147,7 +146,7 @@ class Mpirun : public ::testing::Test {
     // Open MPI asks twice before it runs as root, as tests do in containers.
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    for (const char* name : {"AM_RANK", "AM_SIZE", "AM_SEGMENT_FD", "AM_TIMEOUT"}) unsetenv(name);
+    for (const char* name : {"AM_RANK", "AM_SIZE", "AM_HOST_MEMORY_FD", "AM_TIMEOUT"}) unsetenv(name);
   }
 };
 

@@ -78,7 +78,7 @@ TEST(Reports, SayWhatIsMaskedAtAPeer) {
                       node.enable_event(am::Event::outlet, false);
                       node.barrier();
                     }
-                    const am::shm::NodeCard& other = node.engine().segment().card(1);
+                    const am::host::NodeCard& other = node.engine().board().card(1);
                     while (other.waiting_since_ns.load() == 0) test::poll_or_yield(node);
                     wait_until_told(node, "masked there\n");
                   },

@@ -193,7 +193,7 @@ class ShortMessageCost : public testing::Test {
       GTEST_SKIP() << "this kernel or container has no seccomp filters";
     const auto look_at_the_clock = [] {
       if (!forbid_system_calls()) return 1;
-      return am::shm::monotonic_ns() != 0 ? 0 : 1;
+      return am::host::monotonic_ns() != 0 ? 0 : 1;
     };
     if (in_child(look_at_the_clock) != 0)
       GTEST_SKIP() << "reading the clock is a system call on this machine (handlers are timed now and then)";

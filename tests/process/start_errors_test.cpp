@@ -145,11 +145,11 @@ TEST(StartErrors, OneOfManyAlone) {
 }
 
 TEST(StartErrors, HalfOfAmrunsEnvironment) {
-  expect_refused({"AM_RANK=1", "AM_SIZE=2"}, HasSubstr("AM_SEGMENT_FD is not"));
+  expect_refused({"AM_RANK=1", "AM_SIZE=2"}, HasSubstr("AM_HOST_MEMORY_FD is not"));
   expect_refused({"AM_RANK=1"}, HasSubstr("AM_RANK is set but AM_SIZE is not"));
   expect_refused({"AM_RANK=2", "AM_SIZE=2"}, HasSubstr("AM_RANK=2 is not below AM_SIZE=2"));
-  expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_SEGMENT_FD=77"}, HasSubstr("no such descriptor is open"));
-  expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_SEGMENT_FD=0"}, HasSubstr("descriptor"));  // /dev/null
+  expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_HOST_MEMORY_FD=77"}, HasSubstr("no such descriptor is open"));
+  expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_HOST_MEMORY_FD=0"}, HasSubstr("descriptor"));  // /dev/null
 }
 
 // -- settings -----------------------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ TEST(StartErrors, AMalformedSettingOfAJob) {
 // The place of a node in a job around this one means nothing to amrun, which gives places itself.
 TEST(StartErrors, AJobInTheEnvironmentOfANode) {
   const Outcome outcome =
-      run({amrun, "-n", "2", hello}, {{"AM_RANK=7", "AM_SIZE=2", "AM_SEGMENT_FD=77"}, {}});
+      run({amrun, "-n", "2", hello}, {{"AM_RANK=7", "AM_SIZE=2", "AM_HOST_MEMORY_FD=77"}, {}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
@@ -256,7 +256,7 @@ TEST(StartErrors, LittleAddressSpace) {
 
 TEST(StartErrors, TooLittleAddressSpaceForThreads) {
   const Outcome outcome =
-      run({"sh", "-c", "ulimit -v 600000; exec " + this_program() + " --node threads"}, {{}, {}});
+      run({"sh", "-c", "ulimit -v 400000; exec " + this_program() + " --node threads"}, {{}, {}});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, MatchesRegex("am: start a job of threads: the system gives [0-9]+ of 64 threads "
                                         "\\(.*\\) \\(use fewer nodes, .*\\)\n"));

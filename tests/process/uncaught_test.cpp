@@ -13,7 +13,7 @@
 #include <string_view>
 #include <thread>
 
-#include "core/engine.hpp"
+#include "core/node/engine.hpp"
 #include "process/command.hpp"
 
 namespace process_test {
@@ -83,7 +83,7 @@ int a_timelet_throws() {
 int a_handler_throws_in_a_barrier_that_fails() {
   am::Node& node = begin();
   if (node.id() == 0) {
-    const std::atomic<std::uint64_t>& waits = node.engine().segment().card(1).waiting_since_ns;
+    const std::atomic<std::uint64_t>& waits = node.engine().board().card(1).waiting_since_ns;
     while (waits.load() == 0) std::this_thread::yield();
     node.request<throws>(1);
     return 0;

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "core/engine.hpp"
+#include "core/node/engine.hpp"
 #include "process/amrun_job.hpp"
 
 namespace {
@@ -286,7 +286,7 @@ TEST(WatchdogOfANode, StaysBehindForALateSignal) {
     am::run_threads(3, [&](am::Node& node) {
       handled = true;
       // The first job stays until it has been asked: the others may be over before the watchdog gets to answer.
-      const auto& asked_ns = node.engine().segment().job().asked_ns;
+      const auto& asked_ns = node.engine().board().job().asked_ns;
       node.wait_until([&] { return i != 0 || asked_ns != 0; });
       node.barrier();
     });

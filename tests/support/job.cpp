@@ -18,9 +18,9 @@
 
 namespace test {
 
-void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::shm::Segment>& segment, const Body& body,
+void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::host::Memory>& memory, const Body& body,
               const am::core::Settings& settings) {
-  am::core::Job job{.id = id, .size = n, .segment = segment, .found = "test", .processes = true, .leave = {}};
+  am::core::Job job{.id = id, .size = n, .memory = memory, .found = "test", .processes = true, .leave = {}};
   am::Node node(std::make_unique<am::core::Engine>(std::move(job), settings));
   body(node);
 }
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> asked_seconds() {
   return std::strtoull(text, nullptr, 10);
 }
 
-Processes::Processes(am::NodeId n, const Body& body) : segment_(am::shm::Segment::create(n)) {
+Processes::Processes(am::NodeId n, const Body& body) : memory_(am::host::Memory::create(n)) {
   std::fflush(nullptr);
   for (am::NodeId id = 0; id < n; ++id) fork_node(id, n, body);
 }
@@ -73,7 +73,7 @@ void Processes::fork_node(am::NodeId id, am::NodeId n, const Body& body) {
 void Processes::run_child(am::NodeId id, am::NodeId n, const Body& body, int text) const {
   std::string failure;
   try {
-    run_node(id, n, segment_, body, am::core::read_settings(environ));
+    run_node(id, n, memory_, body, am::core::read_settings(environ));
   } catch (const std::exception& error) {
     failure = error.what();
   } catch (...) {

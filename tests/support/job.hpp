@@ -34,12 +34,12 @@
 #include <thread>
 #include <vector>
 
-#include "core/engine.hpp"
-#include "core/settings.hpp"
+#include "core/node/engine.hpp"
+#include "core/settings/settings.hpp"
+#include "host/memory.hpp"
 #include "support/cells.hpp"
 #include "support/check.hpp"
 #include "support/random.hpp"
-#include "transports/shm/segment.hpp"
 
 namespace test {
 
@@ -75,7 +75,7 @@ class Environment {
 };
 
 /// Joins a job as one of its nodes, on this thread, and runs the body.
-void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::shm::Segment>& segment, const Body& body,
+void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::host::Memory>& memory, const Body& body,
               const am::core::Settings& settings);
 
 /// TEST_SECONDS: how long a test shall last that may last longer.
@@ -111,7 +111,7 @@ class Processes {
   [[nodiscard]] std::string still_running() const;
   void end_all() noexcept;
 
-  std::shared_ptr<am::shm::Segment> segment_;
+  std::shared_ptr<am::host::Memory> memory_;
   std::vector<Child> children_;
   std::size_t running_ = 0;
   std::string failure_;

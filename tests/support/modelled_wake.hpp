@@ -1,12 +1,12 @@
-// Segment::wake and the heavy fence as steps of a model, one access each. What sleeps and what wakes is the models' own
-// (unit/transports/shm_sleep_model_test.cpp, unit/core/barrier_model_test.cpp).
+// host::wake and the heavy fence as steps of a model, one access each. What sleeps and what wakes is the models' own
+// (unit/transports/shm/doorbell_model_test.cpp, unit/core/together/barrier_model_test.cpp).
 #pragma once
 
 #include "support/model_access.hpp"
 
 namespace modelled {
 
-/// Segment::wake (src/transports/shm/segment.cpp), by one thread for one sleeper.
+/// host::wake (src/host/bell.cpp), by one thread for one sleeper.
 class Wake {
  public:
   /// One step; true when it was the last.
@@ -31,7 +31,7 @@ class Wake {
   std::uint8_t at_ = 0;
 };
 
-/// heavy_fence() (src/transports/shm/heavy_fence.cpp), or, broken, what it is where membarrier(2) does not work: this
+/// heavy_fence() (src/host/heavy_fence.cpp), or, broken, what it is where membarrier(2) does not work: this
 /// thread's own full fence, after which sleeps are kept short.
 inline void heavy_fence(test::Access& access, bool works) {
   if (works) {

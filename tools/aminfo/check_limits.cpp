@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "aminfo/doctor.hpp"
-#include "core/control_group.hpp"
-#include "core/setting_value.hpp"
-#include "transports/shm/layout.hpp"
+#include "core/settings/setting_value.hpp"
+#include "host/control_group.hpp"
+#include "transports/shm/rings.hpp"
 
 namespace aminfo {
 namespace {
@@ -59,9 +59,10 @@ std::string show_size(std::uint64_t bytes) {
 }  // namespace
 
 std::vector<Finding> check_limits() {
-  const am::core::ControlGroup group = am::core::read_control_group();
+  const am::host::ControlGroup group = am::host::read_control_group();
   constexpr std::uint64_t nodes = job_nodes;
-  const std::uint64_t shared = am::shm::Layout(job_nodes).common_bytes() + nodes * segment_bytes();
+  const std::uint64_t shared =
+      am::host::Layout(job_nodes).board_bytes() + am::shm::Rings::bytes(job_nodes) + nodes * segment_bytes();
   const std::uint64_t address_space = shared + (std::uint64_t{1} << 30);  // and the program itself
   const std::uint64_t descriptors = nodes * 4 + 32;  // amrun: the pipes of each node, and its own
   const Limit processes = geteuid() == 0 ? std::nullopt : limit_of(RLIMIT_NPROC);  // root is not held to it

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "aminfo/doctor.hpp"
-#include "core/settings.hpp"
+#include "core/settings/settings.hpp"
 
 namespace aminfo {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "aminfo/doctor.hpp"
-#include "core/control_group.hpp"
+#include "host/control_group.hpp"
 
 namespace aminfo {
 namespace {
@@ -83,7 +83,7 @@ Finding check_binding(const Topology& topology, int usable) {
 
 Finding check_quota(int usable) {
   constexpr const char* subject = "processor time";
-  const am::core::ControlGroup group = am::core::read_control_group();
+  const am::host::ControlGroup group = am::host::read_control_group();
   const auto quota = group.processors;
   if (!group.visible) {
     return {Level::warn, subject, "a quota could not be seen: /proc or /sys/fs/cgroup is missing here",

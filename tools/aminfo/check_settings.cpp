@@ -6,8 +6,8 @@
 #include <string>
 
 #include "aminfo/doctor.hpp"
-#include "core/setting_value.hpp"
-#include "core/settings.hpp"
+#include "core/settings/setting_value.hpp"
+#include "core/settings/settings.hpp"
 #include "transports/faults/plan.hpp"
 
 namespace aminfo {

@@ -1,4 +1,4 @@
-// Does with the library's own code what a job on this machine does first: create the job's segment, map a
+// Does with the library's own code what a job on this machine does first: create the job's memory, map a
 // node's memory in it twice, write through one mapping and read through the other.
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,8 +12,8 @@
 #include <string>
 
 #include "aminfo/doctor.hpp"
-#include "core/setting_value.hpp"
-#include "transports/shm/segment.hpp"
+#include "core/settings/setting_value.hpp"
+#include "host/memory.hpp"
 
 namespace aminfo {
 namespace {
@@ -45,17 +45,18 @@ std::string memfd_mend(int error) {
 // A job of one node that publishes a segment of the size that is set.
 bool mappings_agree() {
   const std::size_t bytes = segment_bytes();
-  const std::shared_ptr<am::shm::Segment> one = am::shm::Segment::create(1);
-  one->card(0).segment_bytes = bytes;
-  if (!one->life(0).take()) return false;
-  const am::shm::Life life(one->life(0));
-  const std::shared_ptr<am::shm::Segment> other =
-      am::shm::Segment::open(fcntl(one->fd(), F_DUPFD_CLOEXEC, 0));
-  volatile std::byte* const written = one->map_user(0);
-  const volatile std::byte* const read = other->map_user(0);
+  const std::shared_ptr<am::host::Memory> one = am::host::Memory::create(1);
+  const am::host::Board& board = one->board();
+  board.card(0).segment_bytes = bytes;
+  if (!board.life(0).take()) return false;
+  const am::host::Life life(board.life(0));
+  const std::shared_ptr<am::host::Memory> other =
+      am::host::Memory::open(fcntl(one->fd(), F_DUPFD_CLOEXEC, 0));
+  volatile std::byte* const written = one->map_user(0).data();
+  const volatile std::byte* const read = other->map_user(0).data();
   written[0] = std::byte{1};
   written[bytes - 1] = std::byte{2};
-  return read[0] == std::byte{1} && read[bytes - 1] == std::byte{2} && other->is_alive(0);
+  return read[0] == std::byte{1} && read[bytes - 1] == std::byte{2} && other->board().is_alive(0);
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ bool mappings_agree() {
 Finding check_shared_memory() {
   // Above this limit the kernel does not answer with an error but with a signal that ends the process.
   rlimit files{};
-  if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < am::shm::Layout(job_nodes).file_bytes()) {
+  if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < am::host::Layout(job_nodes).file_bytes()) {
     return {Level::fail, subject,
             "the limit on the size of files (RLIMIT_FSIZE) is below that of a job, which is large on paper "
             "and takes no "
@@ -76,7 +77,7 @@ Finding check_shared_memory() {
       return {Level::fail, subject, "what is written through one mapping is not seen through another one",
               "a sandbox with coherent shared mappings"};
     }
-    am::shm::Segment::create(job_nodes);
+    am::host::Memory::create(job_nodes);
   } catch (const am::Error& failure) {
     return {Level::fail, subject, failure.what_failed() + ": " + failure.why(),
             error != 0 ? memfd_mend(error) : failure.remedy()};

@@ -9,8 +9,8 @@
 #include "aminfo/doctor.hpp"
 #include "aminfo/overview.hpp"
 #include "aminfo/stats.hpp"
-#include "core/setting_value.hpp"
-#include "transports/shm/own_descriptor.hpp"
+#include "core/settings/setting_value.hpp"
+#include "host/own_descriptor.hpp"
 
 namespace {
 
@@ -48,7 +48,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const am::shm::StandardPlaces standard;
+  const am::host::StandardPlaces standard;
   try {
     return run(argc, argv);
   } catch (const am::Error& error) {

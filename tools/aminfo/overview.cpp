@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "aminfo/doctor.hpp"
-#include "core/settings.hpp"
+#include "core/settings/settings.hpp"
 
 namespace aminfo {
 namespace {

@@ -16,17 +16,16 @@
 #include <string_view>
 #include <vector>
 
-#include "core/counters.hpp"
-#include "transports/shm/pid_namespace.hpp"
-#include "transports/shm/segment.hpp"
+#include "core/reports/counters.hpp"
+#include "host/memory.hpp"
+#include "host/pid_namespace.hpp"
 
 namespace aminfo {
 
 namespace {
 
 using am::Error;
-using am::shm::Segment;
-using am::shm::Standing;
+using am::host::Standing;
 
 Error failure(pid_t pid, std::string why, std::string remedy) {
   return Error("look into process " + std::to_string(pid), std::move(why), std::move(remedy));
@@ -40,8 +39,8 @@ Error system_failure(pid_t pid, int error) {
   return failure(pid, std::strerror(error), "");  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
-// What the segment is called among a process's descriptors: a memfd, or a nameless file where a sandbox forbids memfd.
-bool may_be_segment(std::string_view target) {
+// What the memory of a job is called among a process's descriptors: a memfd, or a nameless file where a sandbox forbids memfd.
+bool may_be_memory(std::string_view target) {
   return target.starts_with("/memfd:libam") || target.starts_with("/dev/shm/#") ||
          target.starts_with("/tmp/#");
 }
@@ -55,14 +54,14 @@ std::vector<std::string> candidates(pid_t pid) {
     const std::string path = folder + "/" + entry->d_name;
     char target[256];
     const ssize_t length = readlink(path.c_str(), target, sizeof target);
-    if (length > 0 && may_be_segment({target, static_cast<std::size_t>(length)})) paths.push_back(path);
+    if (length > 0 && may_be_memory({target, static_cast<std::size_t>(length)})) paths.push_back(path);
   }
   return paths;
 }
 
 // Jobs of threads may share a process, so there may be several. Each once.
-std::vector<std::shared_ptr<const Segment>> segments_of(pid_t pid) {
-  std::vector<std::shared_ptr<const Segment>> segments;
+std::vector<std::shared_ptr<const am::host::Memory>> jobs_of(pid_t pid) {
+  std::vector<std::shared_ptr<const am::host::Memory>> jobs;
   std::set<ino_t> seen;
   for (const std::string& path : candidates(pid)) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -71,14 +70,14 @@ std::vector<std::shared_ptr<const Segment>> segments_of(pid_t pid) {
     struct stat info {};
     std::uint64_t magic = 0;
     const bool ours = fstat(fd, &info) == 0 && pread(fd, &magic, sizeof magic, 0) == ssize_t{sizeof magic} &&
-                      magic == am::shm::magic && seen.insert(info.st_ino).second;
+                      magic == am::host::magic && seen.insert(info.st_ino).second;
     if (!ours) {
       close(fd);
       continue;
     }
-    segments.push_back(Segment::inspect(fd));
+    jobs.push_back(am::host::Memory::inspect(fd));
   }
-  return segments;
+  return jobs;
 }
 
 std::string_view describe(Standing standing) {
@@ -95,14 +94,14 @@ std::string_view describe(Standing standing) {
   return "?";
 }
 
-void print_job(const Segment& segment) {
-  for (am::NodeId node = 0; node < segment.nodes(); ++node) {
-    const am::shm::NodeCard& card = segment.card(node);
-    const auto standing = static_cast<Standing>(card.standing.load(std::memory_order_acquire));
-    std::string text = am::core::to_text(am::core::read_counters(segment, node));
+void print_job(const am::host::Board& board) {
+  for (am::NodeId node = 0; node < board.nodes(); ++node) {
+    const am::host::NodeCard& card = board.card(node);
+    const Standing standing = board.standing(node);
+    std::string text = am::core::to_text(am::core::read_counters(board, node));
     std::string who = ": " + std::string(describe(standing));
     if (standing != Standing::absent) who += ", process " + std::to_string(card.pid);
-    if (!am::shm::same_pid_namespace(card.pid_namespace, am::shm::own_pid_namespace()))
+    if (!am::host::same_pid_namespace(card.pid_namespace, am::host::own_pid_namespace()))
       who += " of another PID namespace";
     text.insert(text.find('\n'), who);
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -112,12 +111,12 @@ void print_job(const Segment& segment) {
 }  // namespace
 
 int print_stats(pid_t pid) {
-  const auto segments = segments_of(pid);
-  if (segments.empty()) {
+  const auto jobs = jobs_of(pid);
+  if (jobs.empty()) {
     throw failure(pid, "it belongs to no libam job",
                   "name a node of the job, or its amrun; AM_VERBOSE=1 tells how it joined");
   }
-  for (const auto& segment : segments) print_job(*segment);
+  for (const auto& job : jobs) print_job(job->board());
   return 0;
 }
 

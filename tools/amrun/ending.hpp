@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "transports/shm/layout.hpp"
+#include "host/board.hpp"
 
 namespace amrun {
 
 // How far a node had come with its job when it ended.
-using am::shm::Standing;
+using am::host::Standing;
 
 // Whether a node with this status, as from waitpid, and this standing failed: everything but code 0 after the
 // job was joined and left.

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "amrun/fault.hpp"
-#include "core/settings.hpp"
+#include "core/settings/settings.hpp"
 #include "transports/faults/plan.hpp"
 
 namespace amrun {
 
 bool names_place(std::string_view entry) {
-  for (const std::string_view name : {"AM_RANK=", "AM_SIZE=", "AM_SEGMENT_FD="}) {
+  for (const std::string_view name : {"AM_RANK=", "AM_SIZE=", "AM_HOST_MEMORY_FD="}) {
     if (entry.starts_with(name)) return true;
   }
   return false;

@@ -1,4 +1,4 @@
-// amrun: starts a job on this machine, watches it, and ends with its exit code. A job is a segment of shared
+// amrun: starts a job on this machine, watches it, and ends with its exit code. A job is a piece of shared
 // memory without a name and N processes that inherit it; when amrun ends, however it ends, both are gone.
 #include <fcntl.h>
 #include <poll.h>
@@ -27,11 +27,11 @@
 #include "amrun/signals.hpp"
 #include "amrun/spawn.hpp"
 #include "amrun/supervise.hpp"
-#include "core/control_group.hpp"
-#include "core/cpus.hpp"
-#include "transports/shm/own_descriptor.hpp"
-#include "transports/shm/pid_namespace.hpp"
-#include "transports/shm/segment.hpp"
+#include "host/control_group.hpp"
+#include "host/memory.hpp"
+#include "host/own_descriptor.hpp"
+#include "host/pid_namespace.hpp"
+#include "host/processors.hpp"
 
 namespace amrun {
 namespace {
@@ -56,17 +56,16 @@ void say_directly(const std::string& text) {
 }
 
 // Takes the launcher's life lock; throws where that is not possible.
-am::shm::LifeLock& launcher_life(const am::shm::Segment& segment) {
-  if (!segment.launcher_life().take())
-    throw Fault(failed, "cannot hold the lock that tells nodes of its end");
-  segment.job().launcher_pid_namespace = am::shm::own_pid_namespace();
-  segment.job().launcher = getpid();
-  return segment.launcher_life();
+am::host::LifeLock& launcher_life(const am::host::Board& board) {
+  if (!board.launcher_life().take()) throw Fault(failed, "cannot hold the lock that tells nodes of its end");
+  board.job().launcher_pid_namespace = am::host::own_pid_namespace();
+  board.job().launcher = getpid();
+  return board.launcher_life();
 }
 
-// In a node of an outer job, the outer segment is here too; nodes of this job shall not have it.
-void keep_outer_segment_from_nodes() {
-  const char* text = std::getenv("AM_SEGMENT_FD");
+// In a node of an outer job, the memory of the outer job is here too; nodes of this job shall not have it.
+void keep_outer_memory_from_nodes() {
+  const char* text = std::getenv("AM_HOST_MEMORY_FD");
   const int fd = text != nullptr ? std::atoi(text) : -1;
   if (fd > STDERR_FILENO) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
@@ -117,9 +116,9 @@ Places choose_places(const Options& options) {
     throw Fault(failed, "--bind core: hwloc does not see the cores of this machine (is /sys mounted?)");
   }
   const auto quota =
-      options.bind == Bind::automatic ? am::core::read_control_group().processors : std::nullopt;
+      options.bind == Bind::automatic ? am::host::read_control_group().processors : std::nullopt;
   places.nodes = options.nodes.value_or(static_cast<am::NodeId>(std::min<std::size_t>(
-      places.cores.empty() ? usable_processors() : places.cores.size(), am::shm::max_nodes)));
+      places.cores.empty() ? usable_processors() : places.cores.size(), am::host::max_nodes)));
   if (!shall_bind(options.bind, places.nodes, places.cores.size(), quota)) places.cores.clear();
   return places;
 }
@@ -130,12 +129,14 @@ class Launch {
       : options_(options),
         program_{find_program(options.program[0]), options.program},
         places_(choose_places(options)),
-        segment_(am::shm::Segment::create(places_.nodes)),
-        life_(launcher_life(*segment_)),
-        spawner_(program_, places_.nodes, segment_->fd(),
+        memory_(am::host::Memory::create(places_.nodes)),
+        onlooker_(memory_),
+        life_(launcher_life(memory_->board())),
+        spawner_(program_, places_.nodes, memory_->fd(),
                  options.bind == Bind::core || options.report_bindings, signals_) {
-    am::core::publish_cpus(segment_->job());
-    segment_->job().launcher_watches = options.watchdog_ns != 0 ? 1 : 0;
+    am::host::JobHeader& job = memory_->board().job();
+    am::host::publish_cpus(job);
+    job.launcher_watches = options.watchdog_ns != 0 ? 1 : 0;
   }
 
   // Returns amrun's exit code.
@@ -147,7 +148,7 @@ class Launch {
       err_ = std::make_unique<Output>(STDERR_FILENO);
     }
     Supervisor supervisor(
-        *segment_, spawner_, signals_, [this](const std::string& text) { say(text); }, options_.watchdog_ns);
+        onlooker_, spawner_, signals_, [this](const std::string& text) { say(text); }, options_.watchdog_ns);
     for (am::NodeId node = 0; node < places_.nodes; ++node) supervisor.add(node, start(node));
     if (options_.label) {
       out_->run();
@@ -200,8 +201,9 @@ class Launch {
   Signals signals_;
   Program program_;
   Places places_;
-  std::shared_ptr<am::shm::Segment> segment_;
-  const am::shm::Life life_;
+  std::shared_ptr<am::host::Memory> memory_;
+  const am::core::Onlooker onlooker_;
+  const am::host::Life life_;
   Spawner spawner_;
   std::unique_ptr<Output> out_;  // with -l
   std::unique_ptr<Output> err_;
@@ -209,7 +211,7 @@ class Launch {
 };
 
 int run(int argc, char** argv) {
-  const am::shm::StandardPlaces
+  const am::host::StandardPlaces
       standard;  // for the nodes as well: descriptors 0 to 2 are what everybody takes them for
   const Options options = parse_options(argc, argv);
   if (options.help || options.version) {
@@ -217,7 +219,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   check_settings(environ);
-  keep_outer_segment_from_nodes();
+  keep_outer_memory_from_nodes();
   // So that the nodes record what they run; it is amrun that reports.
   if (options.watchdog_ns != 0)
     setenv("AM_WATCHDOG", (std::to_string(options.watchdog_ns) + "ns").c_str(),

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "amrun/fault.hpp"
-#include "core/setting_value.hpp"
-#include "transports/shm/layout.hpp"
+#include "core/settings/setting_value.hpp"
+#include "host/board.hpp"
 
 namespace amrun {
 namespace {
@@ -34,8 +34,8 @@ constexpr const char* see_help = " (amrun --help lists the options)";
 am::NodeId parse_nodes(std::string_view text) {
   am::NodeId nodes = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), nodes);
-  if (error != std::errc() || rest != text.data() + text.size() || nodes < 1 || nodes > am::shm::max_nodes) {
-    throw Fault(wrong_usage, "-n takes a number of nodes from 1 to " + std::to_string(am::shm::max_nodes) +
+  if (error != std::errc() || rest != text.data() + text.size() || nodes < 1 || nodes > am::host::max_nodes) {
+    throw Fault(wrong_usage, "-n takes a number of nodes from 1 to " + std::to_string(am::host::max_nodes) +
                                  ", not " + am::core::in_quotes(text));
   }
   return nodes;

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "amrun/fault.hpp"
-#include "core/setting_value.hpp"
+#include "core/settings/setting_value.hpp"
 
 namespace amrun {
 namespace {

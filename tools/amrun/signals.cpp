@@ -1,5 +1,5 @@
 #include "amrun/signals.hpp"
-#include "transports/shm/clock.hpp"
+#include "host/clock.hpp"
 
 #include <time.h>
 
@@ -39,7 +39,7 @@ std::optional<siginfo_t> Signals::wait(std::optional<std::uint64_t> timeout_ns) 
     }
     return info;
   }
-  const timespec timeout = am::shm::timespec_of(*timeout_ns);
+  const timespec timeout = am::host::timespec_of(*timeout_ns);
   if (sigtimedwait(&awaited_, &info, &timeout) < 0) return std::nullopt;
   return info;
 }

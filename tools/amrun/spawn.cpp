@@ -15,7 +15,7 @@
 
 #include "amrun/environment.hpp"
 #include "amrun/fault.hpp"
-#include "core/setting_value.hpp"
+#include "core/settings/setting_value.hpp"
 
 namespace amrun {
 namespace {
@@ -53,14 +53,14 @@ struct Spawner::Child {
   std::unique_ptr<char*[]> environment;
 };
 
-Spawner::Spawner(Program program, am::NodeId nodes, int segment_fd, bool must_bind, const Signals& signals)
+Spawner::Spawner(Program program, am::NodeId nodes, int memory_fd, bool must_bind, const Signals& signals)
     : program_(std::move(program)),
       signals_(signals),
       must_bind_(must_bind),
-      segment_fd_(segment_fd),
+      memory_fd_(memory_fd),
       null_fd_(open("/dev/null", O_RDONLY | O_CLOEXEC)),
       parent_(getpid()),
-      own_environment_{"AM_SIZE=" + std::to_string(nodes), "AM_SEGMENT_FD=" + std::to_string(segment_fd)},
+      own_environment_{"AM_SIZE=" + std::to_string(nodes), "AM_HOST_MEMORY_FD=" + std::to_string(memory_fd)},
       children_(new Child[nodes]),
       nodes_(nodes),
       stacks_(static_cast<std::byte*>(shared_memory(nodes * stack_bytes, MAP_PRIVATE))),
@@ -116,7 +116,7 @@ int Spawner::become_node(void* argument) {
   for (int to = 0; to < 3; ++to) {
     if (child.descriptors[to] != to) dup2(child.descriptors[to], to);
   }
-  fcntl(spawner.segment_fd_, F_SETFD, 0);
+  fcntl(spawner.memory_fd_, F_SETFD, 0);
   setrlimit(RLIMIT_NOFILE, &spawner.files_);
   // Past 1024 processors cpu_set_t is too small: the system call takes any length.
   if (child.mask != nullptr &&

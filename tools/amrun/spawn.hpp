@@ -33,7 +33,7 @@ struct Program {
 class Spawner {
  public:
   // `core` of a node as in start(); with `must_bind` a node that cannot be bound is not started.
-  Spawner(Program program, am::NodeId nodes, int segment_fd, bool must_bind, const Signals& signals);
+  Spawner(Program program, am::NodeId nodes, int memory_fd, bool must_bind, const Signals& signals);
   ~Spawner();
   Spawner(const Spawner&) = delete;
   Spawner& operator=(const Spawner&) = delete;
@@ -54,11 +54,11 @@ class Spawner {
   Program program_;
   const Signals& signals_;
   bool must_bind_;
-  int segment_fd_;
+  int memory_fd_;
   int null_fd_;
   pid_t parent_;
   rlimit files_;
-  std::vector<std::string> own_environment_;  // AM_SIZE, AM_SEGMENT_FD
+  std::vector<std::string> own_environment_;  // AM_SIZE, AM_HOST_MEMORY_FD
   std::vector<char*> environment_;            // of every node: without its AM_RANK and the null pointer
   std::unique_ptr<Child[]> children_;
   am::NodeId nodes_;

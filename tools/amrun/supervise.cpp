@@ -10,7 +10,8 @@
 
 #include "amrun/ending.hpp"
 #include "amrun/fault.hpp"
-#include "transports/shm/clock.hpp"
+#include "core/membership/standing.hpp"
+#include "host/clock.hpp"
 
 namespace amrun {
 namespace {
@@ -26,10 +27,10 @@ std::string host_name() {
 
 }  // namespace
 
-Supervisor::Supervisor(am::shm::Segment& segment, const Spawner& spawner, const Signals& signals, Say say,
+Supervisor::Supervisor(const am::core::Onlooker& job, const Spawner& spawner, const Signals& signals, Say say,
                        std::uint64_t watchdog_ns)
-    : segment_(segment), spawner_(spawner), signals_(signals), say_(std::move(say)) {
-  if (watchdog_ns != 0) watch_.emplace(segment, watchdog_ns);
+    : job_(job), board_(job.board()), spawner_(spawner), signals_(signals), say_(std::move(say)) {
+  if (watchdog_ns != 0) watch_.emplace(job, watchdog_ns);
 }
 
 Supervisor::~Supervisor() {
@@ -45,7 +46,7 @@ int Supervisor::run() {
     watch();
     if (const auto info = signals_.wait(time_to_wait())) {
       take(*info);
-    } else if (kill_at_ns_ && am::shm::monotonic_ns() >= *kill_at_ns_) {
+    } else if (kill_at_ns_ && am::host::monotonic_ns() >= *kill_at_ns_) {
       send_all(SIGKILL);
       kill_at_ns_.reset();
     }
@@ -55,7 +56,7 @@ int Supervisor::run() {
 }
 
 std::optional<std::uint64_t> Supervisor::time_to_wait() const {
-  const std::uint64_t now_ns = am::shm::monotonic_ns();
+  const std::uint64_t now_ns = am::host::monotonic_ns();
   std::optional<std::uint64_t> timeout_ns;
   if (kill_at_ns_) timeout_ns = *kill_at_ns_ - std::min(now_ns, *kill_at_ns_);
   if (watch_) {
@@ -66,7 +67,7 @@ std::optional<std::uint64_t> Supervisor::time_to_wait() const {
 }
 
 void Supervisor::watch() {
-  const std::uint64_t now_ns = am::shm::monotonic_ns();
+  const std::uint64_t now_ns = am::host::monotonic_ns();
   if (!watch_ || now_ns < next_look_ns_) return;
   next_look_ns_ = now_ns + watch_->interval_ns();
   std::string report = am::core::text_of([&](auto& out) { watch_->look(now_ns, out); });
@@ -125,15 +126,18 @@ void Supervisor::collect() {
 
 void Supervisor::node_ended(Node node, int wait_status) {
   // Its last stores are seen: the kernel reports an end after it.
-  const auto standing =
-      static_cast<Standing>(segment_.card(node.id).standing.load(std::memory_order_acquire));
+  const Standing standing = board_.standing(node.id);
   if (ending_) return;
   if (!has_failed(wait_status, standing)) {
     any_success_ = true;
     return;
   }
   // Also one that had left: it may have been killed between saying so and telling the others.
-  segment_.mark(node.id, standing == Standing::left ? Standing::left : Standing::dead, wait_status);
+  if (standing == Standing::left) {
+    am::core::mark_left(board_, node.id, wait_status);
+  } else {
+    am::core::mark_dead(board_, node.id, wait_status);
+  }
   if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == last_passed_on_) ended_by_ = last_passed_on_;
   report(node, wait_status, standing);
 
@@ -153,7 +157,7 @@ void Supervisor::report(Node node, int wait_status, Standing standing) {
     say_("the job was ended by signal " + std::to_string(ended_by_) + " (" + strsignal(ended_by_) + ")");
   } else {
     const std::string running =
-        am::core::text_of([&](auto& out) { am::core::describe_running(out, segment_, node.id); });
+        am::core::text_of([&](auto& out) { am::core::describe_running(out, job_, node.id); });
     say_("node " + std::to_string(node.id) + " (pid " + std::to_string(node.pid) + ", host " + host_name() +
          ") " + how_it_ended(wait_status, standing) + (running.empty() ? "" : "; it ran " + running) +
          what_it_left(node.id));
@@ -162,18 +166,18 @@ void Supervisor::report(Node node, int wait_status, Standing standing) {
 
 // What lay in its rings and ran last, where the nodes record that.
 std::string Supervisor::what_it_left(am::NodeId dead) const {
-  if (segment_.card(dead).events.load(std::memory_order_acquire) == 0) return {};
-  if (!am::core::may_report_death(segment_, dead)) return {};
-  std::string text = am::core::text_of([&](auto& out) { am::core::describe_node(out, segment_, dead); });
+  if (board_.card(dead).events.load(std::memory_order_acquire) == 0) return {};
+  if (!am::core::may_report_death(board_, dead)) return {};
+  std::string text = am::core::text_of([&](auto& out) { am::core::describe_node(out, job_, dead); });
   text.pop_back();
   return "\n" + text;
 }
 
 // Nodes that have not joined yet have no say: they learn of the death when they do.
 bool Supervisor::job_survives(am::NodeId dead) const {
-  for (am::NodeId id = 0; id < segment_.nodes(); ++id) {
-    const am::shm::NodeCard& card = segment_.card(id);
-    const auto standing = static_cast<Standing>(card.standing.load(std::memory_order_acquire));
+  for (am::NodeId id = 0; id < board_.nodes(); ++id) {
+    const am::host::NodeCard& card = board_.card(id);
+    const Standing standing = board_.standing(id);
     const bool counts = id == dead || standing == Standing::joined;
     if (counts && card.survives.load(std::memory_order_relaxed) != 1)
       return false;  // written before standing
@@ -183,7 +187,7 @@ bool Supervisor::job_survives(am::NodeId dead) const {
 
 void Supervisor::end_job() {
   ending_ = true;
-  kill_at_ns_ = am::shm::monotonic_ns() + grace_ns;
+  kill_at_ns_ = am::host::monotonic_ns() + grace_ns;
   send_all(SIGTERM);
   send_all(SIGCONT);  // one that is stopped would not hear
 }

@@ -14,8 +14,8 @@
 #include "amrun/leftovers.hpp"
 #include "amrun/signals.hpp"
 #include "amrun/spawn.hpp"
-#include "core/job_watch.hpp"
-#include "transports/shm/segment.hpp"
+#include "core/reports/job_watch.hpp"
+#include "core/reports/onlooker.hpp"
 
 namespace amrun {
 
@@ -24,7 +24,7 @@ class Supervisor {
   using Say = std::function<void(const std::string& line)>;  // to the user, without "amrun: "; must not wait
 
   // `watchdog_ns`: reports when a node has not got on for so long; 0: never.
-  Supervisor(am::shm::Segment& segment, const Spawner& spawner, const Signals& signals, Say say,
+  Supervisor(const am::core::Onlooker& job, const Spawner& spawner, const Signals& signals, Say say,
              std::uint64_t watchdog_ns);
   // Whatever is still running when something went wrong is killed.
   ~Supervisor();
@@ -50,13 +50,14 @@ class Supervisor {
   void kill_job();
   void collect();
   void node_ended(Node node, int wait_status);
-  void report(Node node, int wait_status, am::shm::Standing standing);
+  void report(Node node, int wait_status, am::host::Standing standing);
   [[nodiscard]] std::string what_it_left(am::NodeId dead) const;
   [[nodiscard]] bool job_survives(am::NodeId dead) const;
   void end_job();
   void send_all(int number) const;
 
-  am::shm::Segment& segment_;
+  const am::core::Onlooker& job_;
+  const am::host::Board& board_;
   const Spawner& spawner_;
   const Signals& signals_;
   Say say_;

@@ -1,5 +1,5 @@
 // The event state of one node as a pure state machine: two enables, four masks, the level that runs. No network, no
-// time, no waiting: src/core/dispatch.cpp asks it what may run now, am::CriticalSection writes one flag of it, and
+// time, no waiting: src/core/events/dispatch.cpp asks it what may run now, am::CriticalSection writes one flag of it, and
 // am/registers.hpp shows it as the T1's registers.
 //
 // Source: T1 report, appendix A.1 "Network Interface Events", A.2.4-A.2.6, A.7 (Figure 16), A.9.

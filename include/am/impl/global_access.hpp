@@ -1,5 +1,5 @@
 // From a global address to bytes that a load or a store reaches: the inline half of global memory, and the doors to the
-// other half (src/core/global_memory.cpp), which maps a segment on first use, sends messages where there is nothing to
+// other half (src/core/memory/global_memory.cpp), which maps a segment on first use, sends messages where there is nothing to
 // map, and says what is wrong with an address.
 //
 // Called by the node's own thread.

@@ -10,7 +10,7 @@
 namespace am::impl {
 
 /// Upper 22 bits: the node plus one, so that the word 0 is null. Lower 42: the offset. A segment has at most 2^40 bytes
-/// (static_assert in src/core/global_memory.cpp), so the end of any segment, and `nowhere`, can be told from its bytes.
+/// (static_assert in src/core/memory/global_memory.cpp), so the end of any segment, and `nowhere`, can be told from its bytes.
 struct GlobalAddress {
   static constexpr unsigned offset_bits = 42;
   static constexpr std::uint64_t nowhere =

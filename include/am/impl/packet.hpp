@@ -1,11 +1,12 @@
 // The layout of one packet: a 64-byte line that holds the header and up to six argument words, followed in memory by
 // the lines of its payload, if it has one. The same image lies in a shared-memory ring and in any transport's buffer.
 //
-// Not here: who may write it when (ring.hpp), and what the fields make a node do (src/core/dispatch.cpp).
+// Not here: who may write it when (ring.hpp), and what the fields make a node do (src/core/events/dispatch.cpp).
 #pragma once
 
 #include <am/types.hpp>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,7 @@ inline constexpr std::size_t line_bytes = 64;
 inline constexpr std::size_t max_words = 6;
 
 /// One piece of payload that travels in one packet: four vectors of 32 64-bit words (the T1's vector is 32 words,
-/// report section 3.3). Longer payloads are cut into such pieces by src/core/fragments.cpp.
+/// report section 3.3). Longer payloads are cut into such pieces by src/core/messages/fragments.cpp.
 inline constexpr std::size_t packet_payload_bytes = 1024;
 inline constexpr std::size_t max_packet_lines = 1 + packet_payload_bytes / line_bytes;
 
@@ -27,6 +28,10 @@ inline constexpr std::uint16_t multicast =
 inline constexpr std::uint16_t more = 2;  ///< a piece of a long payload, not the last; words[0] = total bytes
 inline constexpr std::uint16_t last = 4;  ///< the last piece of a long payload; carries handler and words
 inline constexpr std::uint16_t pad = 8;   ///< fills the end of a ring; carries nothing
+inline constexpr std::uint16_t known =
+    multicast | more | last;  ///< what a packet may have that is given to a node
+/// Never sent: what a receiver says of a packet that reaches beyond the place it may fill.
+inline constexpr std::uint16_t misfit = 1u << 11;
 }  // namespace flag
 
 /// The 64 bits that publish a packet, as one value: lap | handler | payload lines | words and flags.
@@ -44,8 +49,17 @@ struct Header {
   [[nodiscard]] constexpr std::size_t payload_lines() const noexcept { return (bits >> 32) & 0xffff; }
   [[nodiscard]] constexpr std::size_t lines() const noexcept { return 1 + payload_lines(); }
   [[nodiscard]] constexpr std::size_t words() const noexcept { return (bits >> 48) & 0xf; }
-  /// No payload, no flags: words for a handler and nothing else.
-  [[nodiscard]] constexpr bool is_plain() const noexcept { return (bits & 0xfff0'ffff'0000'0000u) == 0; }
+  /// No payload, no flags, and no more words than there is room for: words for a handler and nothing else.
+  [[nodiscard]] constexpr bool is_plain() const noexcept {
+    // Words and flags above the lines of payload, as one number.
+    return std::rotl(static_cast<std::uint32_t>(bits >> 32), 16) <= max_words;
+  }
+  [[nodiscard]] constexpr bool is_one_line() const noexcept {
+    return (bits & (std::uint64_t{0xffff} << 32 | std::uint64_t{flag::pad} << 52)) == 0;
+  }
+  [[nodiscard]] constexpr Header with_flag(std::uint16_t flag) const noexcept {
+    return {bits | std::uint64_t{flag} << 52};
+  }
   [[nodiscard]] constexpr std::uint16_t flags() const noexcept {
     return static_cast<std::uint16_t>(bits >> 52);
   }
@@ -54,7 +68,7 @@ struct Header {
 struct alignas(line_bytes) Packet {
   std::atomic<std::uint64_t> header;  ///< written last (release), read first (acquire)
   std::uint32_t payload_bytes;        ///< bytes in the payload lines of this packet
-  NodeId origin;                      ///< who sent the message; differs from the ring's sender in a multicast
+  NodeId origin;                      ///< who sent the message: its link's sender, but in a multicast
   std::uint64_t words[max_words];
 
   [[nodiscard]] std::byte* payload() noexcept { return reinterpret_cast<std::byte*>(this + 1); }

@@ -183,15 +183,24 @@ class Consumer {
     __builtin_prefetch(line);
   }
 
-  /// The next packet, or nullptr. The same one until release().
-  [[nodiscard]] const Packet* receive() noexcept {
+  /// The next packet and its header, read once, or nullptr. The same one until release(). A header whose lines would reach
+  /// beyond the ring, which no producer writes, comes with flag::misfit; then the ring is not to be used any more.
+  [[nodiscard]] const Packet* receive(Header& header) noexcept {
     for (;;) {
-      const Header header{next_->header.load(std::memory_order_acquire)};  // R1
+      header.bits = next_->header.load(std::memory_order_acquire);  // R1
       if (header.lap() != lap_) return nullptr;
-      if ((header.flags() & flag::pad) == 0) [[likely]]
+      if (header.is_one_line()) [[likely]]
         return next_;
+      if (!fits(header, next_)) [[unlikely]]
+        header = header.with_flag(flag::misfit);
+      if ((header.flags() & (flag::pad | flag::misfit)) != flag::pad) return next_;
       advance(header.lines());
     }
+  }
+  /// Whether there is one.
+  [[nodiscard]] bool has_packet() noexcept {
+    Header header;
+    return receive(header) != nullptr;
   }
 
   /// Whether a packet has come besides `lent`, which receive() returned and which was not released yet (null: none was).
@@ -201,7 +210,7 @@ class Consumer {
     for (std::uint16_t lap = lap_;;) {
       const Header header{at->header.load(std::memory_order_relaxed)};
       if (header.lap() != lap) return false;
-      if ((header.flags() & flag::pad) == 0 && at != lent) return true;
+      if (((header.flags() & flag::pad) == 0 && at != lent) || !fits(header, at)) return true;
       at += header.lines();
       if (at == end_) {
         at = begin_;
@@ -234,6 +243,9 @@ class Consumer {
   [[nodiscard]] std::size_t capacity() const noexcept { return static_cast<std::size_t>(end_ - begin_); }
 
  private:
+  [[nodiscard]] bool fits(Header header, const Packet* at) const noexcept {
+    return header.lines() <= static_cast<std::size_t>(end_ - at);
+  }
   void advance(std::size_t lines) noexcept {
     next_ += lines;
     taken_ += lines;

@@ -1,4 +1,4 @@
-// The job that amrun started: it made the segment, we inherit the descriptor.
+// The job that amrun started: it made the board, we inherit the descriptor.
 //
 // A node must not outlive amrun, also when amrun is killed with SIGKILL. amrun asks the kernel for that (the
 // parent death signal) before it runs the program, and the wish survives exec; but it holds for amrun's own
@@ -12,7 +12,7 @@
 // wrapper (amrun takes the end of the wrapper for the end of the node anyway), and as the kernel counts
 // threads, not processes, as parents, a wrapper may not start the program from a thread that ends earlier.
 // Where two processes lie in between (the shell runs `timeout 60 ./app`) the death of the first is no matter to the second:
-// there the node looks itself (core/launcher_watch.hpp).
+// there the node looks itself (core/membership/launcher_watch.hpp).
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@
 #include <string>
 
 #include "core/job/ways.hpp"
-#include "transports/shm/pid_namespace.hpp"
+#include "host/pid_namespace.hpp"
 
 namespace am::core {
 
@@ -29,74 +29,74 @@ namespace {
 
 std::string place(const Settings& settings) {
   return "AM_RANK=" + std::to_string(settings.rank) + ", AM_SIZE=" + std::to_string(settings.size) +
-         ", AM_SEGMENT_FD=" + std::to_string(settings.segment_fd);
+         ", AM_HOST_MEMORY_FD=" + std::to_string(settings.memory_fd);
 }
 
 constexpr const char* alone_remedy =
-    "start the program with amrun -n N; to run it alone unset AM_RANK, AM_SIZE and AM_SEGMENT_FD";
+    "start the program with amrun -n N; to run it alone unset AM_RANK, AM_SIZE and AM_HOST_MEMORY_FD";
 
-std::shared_ptr<shm::Segment> open_segment(const Settings& settings) {
+std::shared_ptr<host::Memory> open_memory(const Settings& settings) {
   if (settings.rank < 0 || settings.size <= 0) {
-    throw Error("join the job", "AM_SEGMENT_FD is set but AM_RANK and AM_SIZE are not", alone_remedy);
+    throw Error("join the job", "AM_HOST_MEMORY_FD is set but AM_RANK and AM_SIZE are not", alone_remedy);
   }
-  if (fcntl(settings.segment_fd, F_GETFD) < 0) {
+  if (fcntl(settings.memory_fd, F_GETFD) < 0) {
     throw Error("join the job", place(settings),
                 "no such descriptor is open: either a node of the job started this program, or a wrapper "
                 "closes what it "
                 "inherits (Python's subprocess does, unless close_fds=False)",
                 alone_remedy);
   }
-  std::shared_ptr<shm::Segment> segment = shm::Segment::open(settings.segment_fd);
-  if (segment->nodes() != static_cast<NodeId>(settings.size)) {
+  std::shared_ptr<host::Memory> memory = host::Memory::open(settings.memory_fd);
+  if (memory->nodes() != static_cast<NodeId>(settings.size)) {
     throw Error("join the job", place(settings),
-                "the shared memory is that of a job of " + std::to_string(segment->nodes()) + " nodes",
+                "the shared memory is that of a job of " + std::to_string(memory->nodes()) + " nodes",
                 alone_remedy);
   }
   const auto id = static_cast<NodeId>(settings.rank);
   const auto standing =
-      static_cast<shm::Standing>(segment->card(id).standing.load(std::memory_order_acquire));
-  if (segment->is_alive(id)) {
+      static_cast<host::Standing>(memory->board().card(id).standing.load(std::memory_order_acquire));
+  if (memory->board().is_alive(id)) {
     throw Error("join the job", place(settings),
                 "node " + std::to_string(id) + " is running already, as process " +
-                    std::to_string(segment->card(id).pid) + ": this is a second program in its place",
+                    std::to_string(memory->board().card(id).pid) + ": this is a second program in its place",
                 "start one process per node; a program that a node starts must not inherit AM_RANK");
   }
-  if (standing != shm::Standing::absent) {
+  if (standing != host::Standing::absent) {
     throw Error("join the job", place(settings),
                 "node " + std::to_string(id) + " has run already, as process " +
-                    std::to_string(segment->card(id).pid) + ", and cannot begin anew",
+                    std::to_string(memory->board().card(id).pid) + ", and cannot begin anew",
                 "a wrapper that runs two programs one after the other needs an amrun for each");
   }
-  return segment;
+  return memory;
 }
 
-void die_with_parent(const shm::Segment& segment) {
+void die_with_parent(const host::Board& board) {
   int signal = 0;
   if (prctl(PR_GET_PDEATHSIG, &signal) == 0 && signal != 0) return;  // amrun's wish, or the program's own
   const pid_t parent = getppid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The signal is sent when the parent dies from now on. One that died before is seen by the new parent, or, where it
   // had died before we asked for our parent at all, by amrun's life lock: amrun's death is what kills a wrapper.
-  if (getppid() != parent || segment.launcher_has_ended()) {
+  if (getppid() != parent || board.launcher_has_ended()) {
     throw Error("join the job", "the launcher ended while this node was starting", "start the job again");
   }
 }
 
-bool is_child_of_launcher(const shm::JobHeader& job) {
+bool is_child_of_launcher(const host::JobHeader& job) {
   return getppid() == job.launcher &&
-         shm::same_pid_namespace(job.launcher_pid_namespace, shm::own_pid_namespace());
+         host::same_pid_namespace(job.launcher_pid_namespace, host::own_pid_namespace());
 }
 
 }  // namespace
 
 Job join_amrun(const Settings& settings) {
   Job job;
-  job.segment = open_segment(settings);
-  die_with_parent(*job.segment);
+  job.memory = open_memory(settings);
+  die_with_parent(job.memory->board());
   job.id = static_cast<NodeId>(settings.rank);
-  job.size = job.segment->nodes();
+  job.size = job.memory->nodes();
   job.found = "amrun";
-  job.child_of_launcher = is_child_of_launcher(job.segment->job());
+  job.child_of_launcher = is_child_of_launcher(job.memory->board().job());
   return job;
 }
 

@@ -1,7 +1,7 @@
-// What a job is to a node: its id, its size, the memory it shares with the others, and how it came to be in it.
+// What a job is to a node: its id, its size, the memory its host's nodes share, and how it came to be in it.
 //
-// Four ways to join one, one file each: amrun.cpp (AM_RANK, AM_SIZE and AM_SEGMENT_FD from the launcher), pmix.cpp
-// (mpirun, prterun, srun), single.cpp (alone), and a job of threads (src/core/threads.cpp), which makes its own Jobs.
+// Four ways to join one, one file each: amrun.cpp (AM_RANK, AM_SIZE and AM_HOST_MEMORY_FD from the launcher), pmix.cpp
+// (mpirun, prterun, srun), single.cpp (alone), and a job of threads (src/core/node/threads.cpp), which makes its own Jobs.
 #pragma once
 
 #include <am/types.hpp>
@@ -9,15 +9,15 @@
 #include <memory>
 #include <string>
 
-#include "core/settings.hpp"
-#include "transports/shm/segment.hpp"
+#include "core/settings/settings.hpp"
+#include "host/memory.hpp"
 
 namespace am::core {
 
 struct Job {
   NodeId id = 0;
   NodeId size = 1;
-  std::shared_ptr<shm::Segment> segment;
+  std::shared_ptr<host::Memory> memory;
   std::string found;      ///< for people: "amrun", "PMIx (namespace x)", "alone", "threads"
   bool processes = true;  ///< false: the nodes are threads of this process
   /// Under amrun: nothing lies between it and this process. The kernel ends the node with it, and it learns how the node ended.

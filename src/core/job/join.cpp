@@ -12,10 +12,11 @@ namespace am::core {
 namespace {
 
 Error half_of_amrun(const Settings& settings) {
-  return Error("join the job",
-               "AM_RANK=" + std::to_string(settings.rank) + " and AM_SIZE=" + std::to_string(settings.size) +
-                   " are set but AM_SEGMENT_FD is not: something between amrun and this program dropped it",
-               "start the program with amrun -n N, or unset AM_RANK and AM_SIZE to run it alone");
+  return Error(
+      "join the job",
+      "AM_RANK=" + std::to_string(settings.rank) + " and AM_SIZE=" + std::to_string(settings.size) +
+          " are set but AM_HOST_MEMORY_FD is not: something between amrun and this program dropped it",
+      "start the program with amrun -n N, or unset AM_RANK and AM_SIZE to run it alone");
 }
 
 /// "mpirun (OMPI_COMM_WORLD_SIZE=4) started 4 processes together and this as number 2"
@@ -38,7 +39,7 @@ Error singleton_of_many(const LauncherEnvironment& launcher) {
 }  // namespace
 
 Job join_job(const Settings& settings, const LauncherEnvironment& launcher) {
-  if (settings.segment_fd >= 0) return join_amrun(settings);
+  if (settings.memory_fd >= 0) return join_amrun(settings);
   if (settings.size > 0) throw half_of_amrun(settings);
   // One process alone needs nobody's server, nor the 10 ms that it takes to speak with it.
   if (launcher.claimed_size == 1) return join_single();

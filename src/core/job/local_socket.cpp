@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "transports/shm/own_descriptor.hpp"
+#include "host/own_descriptor.hpp"
 
 namespace am::core {
 
@@ -39,7 +39,8 @@ Descriptor::~Descriptor() {
 }
 
 Descriptor listen_local(std::string_view name, int backlog) noexcept {
-  Descriptor socket(shm::own_descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+  Descriptor socket(
+      host::own_descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
   const Address address = abstract_address(name);
   if (!socket || bind(socket.get(), address.get(), address.bytes) != 0 || listen(socket.get(), backlog) != 0)
     return {};
@@ -47,7 +48,7 @@ Descriptor listen_local(std::string_view name, int backlog) noexcept {
 }
 
 Descriptor connect_local(std::string_view name, int timeout_ms) noexcept {
-  Descriptor socket(shm::own_descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
+  Descriptor socket(host::own_descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
   if (!socket) return {};
   const timeval timeout{timeout_ms / 1000, (timeout_ms % 1000) * 1000L};
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
@@ -109,7 +110,7 @@ Received receive_packet(int socket, std::span<std::byte> room) noexcept {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-    received.fd = Descriptor(shm::own_descriptor(fd));
+    received.fd = Descriptor(host::own_descriptor(fd));
   }
   return received;
 }

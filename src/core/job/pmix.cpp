@@ -67,14 +67,14 @@ Descriptor claim_place_in(const PmixClient& client) {
   return claim_place(*server + " " + client.name_space(), client.rank());
 }
 
-std::shared_ptr<shm::Segment> make_segment(PmixClient& client, NodeId size, const Patience& patience) {
-  std::shared_ptr<shm::Segment> segment = shm::Segment::create(size);
-  if (size == 1) return segment;
+std::shared_ptr<host::Memory> make_memory(PmixClient& client, NodeId size, const Patience& patience) {
+  std::shared_ptr<host::Memory> memory = host::Memory::create(size);
+  if (size == 1) return memory;
   const Invitation invitation = Invitation::make();
   RendezvousServer server(invitation);  // listens before anybody hears of it
   client.publish(invitation_key, invitation.text());
-  server.serve(segment->fd(), size, patience);
-  return segment;
+  server.serve(memory->fd(), size, patience);
+  return memory;
 }
 
 Error other_version() {
@@ -118,10 +118,10 @@ Descriptor wait_for_memory(const PmixClient& client, const Patience& patience) {
   }
 }
 
-std::shared_ptr<shm::Segment> fetch_segment(const PmixClient& client, NodeId size, const Patience& patience) {
-  std::shared_ptr<shm::Segment> segment = shm::Segment::open(wait_for_memory(client, patience).release());
-  if (segment->nodes() != size) throw other_version();
-  return segment;
+std::shared_ptr<host::Memory> fetch_memory(const PmixClient& client, NodeId size, const Patience& patience) {
+  std::shared_ptr<host::Memory> memory = host::Memory::open(wait_for_memory(client, patience).release());
+  if (memory->nodes() != size) throw other_version();
+  return memory;
 }
 
 }  // namespace
@@ -135,8 +135,7 @@ Job join_pmix(const Settings& settings) {
   job.found = "PMIx (namespace " + client->name_space() + ")";
   require_one_host(*client, job.size);
   const Patience limits = patience(settings, job.id);
-  job.segment =
-      job.id == 0 ? make_segment(*client, job.size, limits) : fetch_segment(*client, job.size, limits);
+  job.memory = job.id == 0 ? make_memory(*client, job.size, limits) : fetch_memory(*client, job.size, limits);
   job.leave = [client, claim] { client->finalize(); };
   return job;
 }

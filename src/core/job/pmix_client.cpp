@@ -37,8 +37,8 @@ void PmixClient::finalize() noexcept {}
 #include <cstring>
 #include <string_view>
 
-#include "core/signals_blocked.hpp"
-#include "transports/shm/own_descriptor.hpp"
+#include "core/node/signals_blocked.hpp"
+#include "host/own_descriptor.hpp"
 
 namespace am::core {
 
@@ -150,7 +150,7 @@ struct PmixClient::Question {
 
 PmixClient::PmixClient() {
   const SignalsBlocked blocked;
-  const shm::StandardPlaces standard;  // the library keeps what it opens
+  const host::StandardPlaces standard;  // the library keeps what it opens
   void* library = load();
   auto functions = std::make_unique<Functions>();
   find(library, "PMIx_Init", functions->init);

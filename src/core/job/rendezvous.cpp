@@ -11,7 +11,7 @@
 #include <deque>
 #include <type_traits>
 
-#include "transports/shm/own_descriptor.hpp"
+#include "host/own_descriptor.hpp"
 
 namespace am::core {
 
@@ -145,7 +145,8 @@ class RendezvousServer::Round {
   }
 
   void admit() {
-    Descriptor guest(shm::own_descriptor(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
+    Descriptor guest(
+        host::own_descriptor(accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
     if (!guest) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
       throw Error("join the job", "cannot accept the other nodes: " + system_text(),

@@ -1,13 +1,13 @@
 // A program that nobody's launcher started: a job of one.
-#include "core/cpus.hpp"
 #include "core/job/ways.hpp"
+#include "host/processors.hpp"
 
 namespace am::core {
 
 Job join_single() {
   Job job;
-  job.segment = shm::Segment::create(1);
-  publish_cpus(job.segment->job());
+  job.memory = host::Memory::create(1);
+  host::publish_cpus(job.memory->board().job());
   job.found = "alone";
   return job;
 }

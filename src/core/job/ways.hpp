@@ -3,14 +3,14 @@
 #pragma once
 
 #include "core/job/job.hpp"
-#include "core/settings.hpp"
+#include "core/settings/settings.hpp"
 
 namespace am::core {
 
 /// join_job with the environment's claims given: the environment itself is read in one place only.
 [[nodiscard]] Job join_job(const Settings& settings, const LauncherEnvironment& launcher);
 
-/// AM_RANK, AM_SIZE and AM_SEGMENT_FD, all three set by amrun.
+/// AM_RANK, AM_SIZE and AM_HOST_MEMORY_FD, all three set by amrun.
 [[nodiscard]] Job join_amrun(const Settings& settings);
 
 /// The PMIx server of mpirun, prterun or srun, on one host.

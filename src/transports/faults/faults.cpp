@@ -19,22 +19,22 @@ void report(const faults::Plan& plan) {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_faults(Transport& network, const core::Settings& settings, NodeId self,
+std::unique_ptr<Transport> make_faults(Transport& network, std::string_view text, bool verbose, NodeId self,
                                        NodeId nodes) {
-  const faults::Plan plan = faults::parse_plan(settings.faults);
+  const faults::Plan plan = faults::parse_plan(text);
   if (!plan.asks_for_something()) return nullptr;
-  if (settings.verbose && self == 0) report(plan);
+  if (verbose && self == 0) report(plan);
   if (plan.kill && plan.kill->node >= nodes && self == 0) {
     std::fprintf(stderr, "am: AM_FAULTS=%s kills nobody: there is no node %u among the job's %u\n",
-                 settings.faults.c_str(), plan.kill->node, nodes);
+                 std::string(text).c_str(), plan.kill->node, nodes);
   }
   return std::make_unique<faults::FaultyTransport>(network, plan, self, nodes);
 }
 
-void check_faults_for_threads(const core::Settings& settings) {
-  if (!faults::parse_plan(settings.faults).kill) return;
+void check_faults_for_threads(std::string_view plan) {
+  if (!faults::parse_plan(plan).kill) return;
   throw Error("start a job of threads",
-              "AM_FAULTS=" + settings.faults + " kills a node, which is a thread here",
+              "AM_FAULTS=" + std::string(plan) + " kills a node, which is a thread here",
               "leave kill out of AM_FAULTS, or run the nodes as processes: amrun -n ...");
 }
 

@@ -96,14 +96,9 @@ bool FaultyTransport::progress() noexcept {
   return network_.progress();
 }
 
-bool FaultyTransport::arm(Alarm alarm, Wanted wanted) noexcept {
+bool FaultyTransport::arm(Wanted wanted) noexcept {
   const bool refused = std::exchange(refused_, false);
-  return !refused && !holds_back() && network_.arm(alarm, wanted);
-}
-
-void FaultyTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
-  const bool refused = std::exchange(refused_, false);
-  if (!refused && !holds_back()) network_.park(until_ns, wanted);
+  return !refused && !holds_back() && network_.arm(wanted);
 }
 
 }  // namespace am::faults

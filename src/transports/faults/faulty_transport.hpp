@@ -1,4 +1,4 @@
-// The decorator itself. Every other network under it is tested through it: see tests/unit/transports/faults_test.cpp.
+// The decorator itself. Every other network under it is tested through it: see tests/unit/transports/faults/faults_test.cpp.
 //
 //   refuse  A claim is answered `again` although there may be room; at most most_refusals times in a row for a peer and
 //           priority, so that whoever keeps trying succeeds.
@@ -52,9 +52,12 @@ class FaultyTransport final : public Transport {
     return network_.waits(priority, lent);
   }
   bool progress() noexcept override;
-  void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
-  [[nodiscard]] bool arm(Alarm alarm, Wanted wanted) noexcept override;
+  [[nodiscard]] bool arm(Wanted wanted) noexcept override;
   void disarm() noexcept override { network_.disarm(); }
+  [[nodiscard]] bool still_armed(Wanted wanted) noexcept override { return network_.still_armed(wanted); }
+  [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override {
+    return network_.describe(lookout, wanted) || holds_back();
+  }
   [[nodiscard]] bool holds_back() const noexcept override { return round_ < all_free_at_; }
   void close(NodeId peer) noexcept override { network_.close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
@@ -84,7 +87,7 @@ class FaultyTransport final : public Transport {
   std::uint64_t commits_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t all_free_at_ = 0;  // the round from which no packet is held back any more
-  bool refused_ = false;  // by the dice only, since the last park: whoever parks now may wait for that
+  bool refused_ = false;           // by the dice only, since the last arm: whoever arms now may wait for that
 };
 
 }  // namespace am::faults

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "transports/shm/heavy_fence.hpp"
+#include "host/heavy_fence.hpp"
 
 namespace am::shm {
 
@@ -12,17 +12,16 @@ namespace am::shm {
 /// of them was.
 template <class Read, class F>
 bool Inbox::for_each_rung(Read read, F f) {
-  std::atomic<std::uint64_t>* doorbells = segment_.doorbells(self_, priority_);
+  auto& bells = rings_.doorbells(self_).words[static_cast<std::size_t>(priority_)];
   std::uint64_t words = read(*summary_);
   const bool rung = words != 0;
   for (; words != 0; words &= words - 1) {
     const auto word = static_cast<NodeId>(std::countr_zero(words));
-    if (word >= segment_.layout().doorbell_words()) continue;
-    std::uint64_t bits = read(doorbells[word]);
+    std::uint64_t bits = read(bells[word]);
     for (; bits != 0; bits &= bits - 1) {
       const NodeId from = word * 64 + static_cast<NodeId>(std::countr_zero(bits));
-      // A nudge names the node itself, which may have no rings to itself, and then no memory for them.
-      if (from < segment_.nodes() && segment_.are_connected(from, self_)) f(from);
+      if (from < rings_.nodes() && rings_.are_connected(from, self_))
+        f(from);  // not what another has scribbled
     }
   }
   return rung;
@@ -37,7 +36,7 @@ bool Inbox::answer_doorbells() noexcept {
 Inbox::Inbound& Inbox::connect(NodeId from) noexcept {
   Inbound& in = inbound_[from];
   if (in.ring.connected()) return in;
-  PairBlock& pair = segment_.pair(self_, from);
+  PairBlock& pair = rings_.pair(self_, from);
   impl::RingControl* control = &pair.control[static_cast<std::size_t>(priority_)];
   const bool low = priority_ == Priority::low;
   const std::uint32_t lines = low ? low_lines : high_lines;
@@ -53,7 +52,7 @@ void Inbox::warm(Inbound& in) noexcept {
   in.hot = true;
   // Relaxed: a sender that still reads 0 rings once more, which does no harm.
   in.ring.control().watched.store(watched_, std::memory_order_relaxed);
-  const bool may_be_trusted = watched_ == impl::watch::briefly && heavy_fence_works();
+  const bool may_be_trusted = watched_ == impl::watch::briefly && host::heavy_fence_works();
   in.trusted_at = may_be_trusted ? in.ring.position() + trust_after : never;
   hot_.push_back(&in);
   impl::count(warmed_);
@@ -79,14 +78,14 @@ void Inbox::rotate() noexcept {
   if (hot_.size() == connected_.size()) return;
   if (++rotation_ >= connected_.size()) rotation_ = 0;
   Inbound& in = *connected_[rotation_];
-  if (!in.hot && in.ring.receive() != nullptr) warm(in);
+  if (!in.hot && in.ring.has_packet()) warm(in);
 }
 
 void Inbox::look_after_idle() noexcept {
   for (std::size_t i = hot_.size(); i-- > 0;) {  // backwards: cool() moves the last one into the gap
     Inbound& in = *hot_[i];
     if (in.ring.publish())
-      segment_.wake(in.from);  // of an unfinished burst, when its events were masked meanwhile
+      host::wake(rings_.board(), in.from);  // of an unfinished burst, when its events were masked meanwhile
     if (++in.idle_rounds > cool_after_rounds) cool(in);
   }
 }
@@ -104,7 +103,7 @@ bool Inbox::cool_all() noexcept {
 bool Inbox::look_everywhere(bool packets_wanted) noexcept {
   bool found = answer_doorbells();
   for (Inbound* in : connected_) {
-    if (in->ring.receive() == nullptr) continue;
+    if (!in->ring.has_packet()) continue;
     warm(*in);
     found = found || (packets_wanted && in->deferred_at != 1 + in->ring.position());
   }

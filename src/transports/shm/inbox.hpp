@@ -17,9 +17,10 @@
 
 #include <vector>
 
-#include "transports/shm/lookout.hpp"
-#include "transports/shm/segment.hpp"
-#include "transports/shm/zeroed_array.hpp"
+#include "host/bell.hpp"
+#include "host/zeroed_array.hpp"
+#include "transports/lookout.hpp"
+#include "transports/shm/rings.hpp"
 
 namespace am::shm {
 
@@ -38,16 +39,16 @@ class Inbox {
   /// `watched`: what its hot rings' senders are told (impl::watch): `on`, or `briefly` where the owner may be told by an
   /// alarm (arm). `credit_at_once`: every packet's lines go back when it is released, so that onlookers see what is left;
   /// otherwise a quarter of the ring at a time. Later calls allocate nothing: they may come from a signal handler.
-  Inbox(Segment& segment, NodeId self, Priority priority, std::uint32_t watched, bool credit_at_once)
-      : segment_(segment),
+  Inbox(const Rings& rings, NodeId self, Priority priority, std::uint32_t watched, bool credit_at_once)
+      : rings_(rings),
         self_(self),
         priority_(priority),
         watched_(watched),
         credit_at_once_(credit_at_once),
-        summary_(&segment.card(self).doorbell_summary[static_cast<std::size_t>(priority)]),
-        inbound_(segment.nodes()) {
-    hot_.reserve(segment.nodes());
-    connected_.reserve(segment.nodes());
+        summary_(&rings.doorbells(self).summary[static_cast<std::size_t>(priority)]),
+        inbound_(rings.nodes()) {
+    hot_.reserve(rings.nodes());
+    connected_.reserve(rings.nodes());
   }
 
   /// One look at the doorbells and all hot rings: false when nothing waits. Otherwise a round begins, with the first ring
@@ -68,11 +69,11 @@ class Inbox {
     return false;
   }
 
-  /// The next packet of any hot ring not yet found empty in this round, and whose it is.
-  [[nodiscard]] const impl::Packet* receive(NodeId& from) noexcept {
+  /// The next packet of any hot ring not yet found empty in this round, its header, and whose it is.
+  [[nodiscard]] const impl::Packet* receive(NodeId& from, impl::Header& head) noexcept {
     while (visited_ < hot_.size()) {
       Inbound& in = *hot_[cursor_];
-      if (const impl::Packet* packet = in.ring.receive()) {
+      if (const impl::Packet* packet = in.ring.receive(head)) {
         in.idle_rounds = 0;
         if (++in.burst > prefetch_after) in.ring.prefetch();
         from = in.from;
@@ -86,7 +87,7 @@ class Inbox {
   /// Gives back the packet that receive() returned from that ring.
   void release(NodeId from, std::size_t lines) noexcept {
     if (inbound_[from].ring.release(lines)) [[unlikely]]
-      segment_.wake(from);
+      host::wake(rings_.board(), from);
   }
 
   /// Leaves the ring that receive() returned last until the next round.
@@ -117,7 +118,7 @@ class Inbox {
   void found_empty(Inbound& in) noexcept {
     in.burst = 0;
     if (in.ring.publish()) [[unlikely]]
-      segment_.wake(in.from);
+      host::wake(rings_.board(), in.from);
     next();
   }
   void next() noexcept {
@@ -140,7 +141,7 @@ class Inbox {
   static constexpr std::uint64_t trust_after = 256;
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-  Segment& segment_;
+  const Rings& rings_;
   const NodeId self_;
   const Priority priority_;
   const std::uint32_t watched_;
@@ -148,7 +149,7 @@ class Inbox {
   std::atomic<std::uint64_t>* const summary_;
   bool trusts_ = false;                   // a ring, since all were cooled last
   std::atomic<std::uint64_t> warmed_{0};  // how many rings became hot so far; for lookouts
-  ZeroedArray<Inbound> inbound_;
+  host::ZeroedArray<Inbound> inbound_;
   std::vector<Inbound*> hot_;
   std::vector<Inbound*> connected_;
   std::size_t cursor_ = 0;    // where in hot_ the round looks

@@ -1,31 +1,31 @@
 #include "transports/shm/shm_transport.hpp"
-#include "transports/shm/clock.hpp"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <algorithm>
 #include <am/error.hpp>
 #include <cstdio>
-#include <ctime>
 #include <utility>
 
-#include "transports/shm/heavy_fence.hpp"
+#include "host/heavy_fence.hpp"
 
 namespace am::shm {
 
-ShmTransport::ShmTransport(std::shared_ptr<Segment> segment, NodeId self, std::uint32_t watched,
+ShmTransport::ShmTransport(std::shared_ptr<const host::Memory> memory, NodeId self, std::uint32_t watched,
                            bool credit_at_once)
-    : segment_(std::move(segment)),
+    : rings_(std::move(memory)),
       self_(self),
-      producers_(2 * std::size_t{segment_->nodes()}),
-      closed_(segment_->nodes()),
+      producers_(2 * std::size_t{rings_.nodes()}),
+      closed_(rings_.nodes()),
       senders_fence_(watched == impl::watch::briefly),
-      inboxes_{Inbox(*segment_, self, Priority::low, watched, credit_at_once),
-               Inbox(*segment_, self, Priority::high, watched, credit_at_once)},
-      refusals_(2 * std::size_t{segment_->nodes()}),
-      refusal_of_(2 * std::size_t{segment_->nodes()}) {
-  heavy_fence_works();  // registers this process
+      inboxes_{Inbox(rings_, self, Priority::low, watched, credit_at_once),
+               Inbox(rings_, self, Priority::high, watched, credit_at_once)},
+      refusals_(2 * std::size_t{rings_.nodes()}),
+      refusal_of_(2 * std::size_t{rings_.nodes()}) {
+  host::heavy_fence_works();  // registers this process
+  if (!rings_.commit_node(self)) {
+    throw Error("join the job", "no memory for the doorbells of node " + std::to_string(self),
+                host::SharedFile::more_room);
+  }
 }
 
 Transport::Slot ShmTransport::claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
@@ -48,20 +48,20 @@ Transport::Slot ShmTransport::claim(NodeId to, Priority priority, std::size_t pa
 
 Status ShmTransport::connect(NodeId to) noexcept {
   if (closed_[to]) return Status::unreachable;
-  if (!segment_->commit_pair(to, self_)) {
+  if (!rings_.commit_pair(to, self_)) {
     if (!std::exchange(told_of_no_memory_, true)) {
       char text[200];  // not by stdio, which an interrupt must not enter
       const int size = std::snprintf(text, sizeof text,
                                      "am: node %u: no memory for the rings to node %u (%zu KiB); its sends "
                                      "wait (the container's memory limit, or the size of /dev/shm)\n",
-                                     self_, to, pair_stride / 1024);
+                                     self_, to, sizeof(PairBlock) / 1024);
       [[maybe_unused]] const ssize_t written =
           write(STDERR_FILENO, text, static_cast<std::size_t>(std::max(size, 0)));
     }
     return Status::again;
   }
-  segment_->connections(self_)[to / 64].fetch_or(std::uint64_t{1} << (to % 64), std::memory_order_relaxed);
-  PairBlock& pair = segment_->pair(to, self_);
+  rings_.board().set_linked(self_, to);
+  PairBlock& pair = rings_.pair(to, self_);
   producers_[index(to, Priority::low)].connect(pair.low, low_lines, &pair.control[0]);
   producers_[index(to, Priority::high)].connect(pair.high, high_lines, &pair.control[1]);
   return Status::ok;
@@ -74,26 +74,26 @@ void ShmTransport::close(NodeId peer) noexcept {
 }
 
 void ShmTransport::disconnect() noexcept {
-  for (std::size_t ring = 0; ring < 2 * std::size_t{segment_->nodes()}; ++ring) {
+  for (std::size_t ring = 0; ring < 2 * std::size_t{rings_.nodes()}; ++ring) {
     if (producers_[ring].connected()) producers_[ring] = {};
   }
 }
 
 void ShmTransport::ring_doorbell(NodeId to, Priority priority) noexcept {
-  own_fence();  // between the commit and the look at `watched`, the doorbell and the alarm: see arm
+  host::own_fence();  // between the commit and the look at `watched`, the doorbell and the alarm: see arm
   const impl::RingControl& control = producers_[index(to, priority)].control();
   if (control.watched.load(std::memory_order_relaxed) != impl::watch::off) return;
   // Release pairs with Inbox::answer_doorbells. A bit that is set already was not answered yet, or is being answered now
   // and makes the ring hot, so that it is looked at in any case.
-  std::atomic<std::uint64_t>& word = segment_->doorbells(to, priority)[self_ / 64];
+  Doorbells& bells = rings_.doorbells(to);
+  const auto p = static_cast<std::size_t>(priority);
+  std::atomic<std::uint64_t>& word = bells.words[p][self_ / 64];
   const std::uint64_t bit = std::uint64_t{1} << (self_ % 64);
   if ((word.load(std::memory_order_relaxed) & bit) == 0) {
     word.fetch_or(bit, std::memory_order_release);
-    NodeCard& card = segment_->card(to);
-    card.doorbell_summary[static_cast<std::size_t>(priority)].fetch_or(std::uint64_t{1} << (self_ / 64),
-                                                                       std::memory_order_release);
+    bells.summary[p].fetch_or(std::uint64_t{1} << (self_ / 64), std::memory_order_release);
   }
-  segment_->wake(to);
+  host::wake(rings_.board(), to);
 }
 
 void ShmTransport::look_after_quiet_rings() noexcept {
@@ -128,22 +128,21 @@ bool ShmTransport::credit_came() noexcept {
   return false;
 }
 
-// The order that loses no wake-up. The one who wants to be told: every ring unwatched, the alarm set, a fence, a look at all
-// rings and credits. A sender: commit, then a look at `watched`; it reads `off` (and rings, and sees the alarm), or its
+// The order that loses no wake-up. The one who wants to be told has set its bell; then every ring unwatched, a fence, a look at
+// all rings and credits. A sender: commit, then a look at `watched`; it reads `off` (and rings, and sees the alarm), or its
 // commit was visible to our look. Likewise a receiver: publish, then a look at `starved`.
 //   Senders that read `on`, and receivers that publish, have no fence between the two: then ours is a heavy one, which
 // leaves no third case. A node that is armed whenever it computes cannot pay for that each time: its rings are watched
 // `briefly`, and its senders fence (ring_doorbell), until they have sent so much that it pays (Inbox).
-bool ShmTransport::arm(Alarm alarm, Wanted wanted) noexcept {
+bool ShmTransport::arm(Wanted wanted) noexcept {
   bool all_fence = senders_fence_ && refused_ == 0;
   if (wanted.high && inbox(Priority::high).cool_all()) all_fence = false;
   if (wanted.low && inbox(Priority::low).cool_all()) all_fence = false;
-  segment_->card(self_).alarm.store(static_cast<std::uint32_t>(alarm), std::memory_order_relaxed);
   set_starved(true);
   if (all_fence) {
-    own_fence();
+    host::own_fence();
   } else {
-    heavy_fence();
+    host::heavy_fence();
   }
   const bool high = inbox(Priority::high).look_everywhere(wanted.high);
   const bool low = inbox(Priority::low).look_everywhere(wanted.low);
@@ -153,24 +152,9 @@ bool ShmTransport::arm(Alarm alarm, Wanted wanted) noexcept {
 }
 
 void ShmTransport::disarm() noexcept {
-  segment_->card(self_).alarm.store(static_cast<std::uint32_t>(Alarm::none), std::memory_order_relaxed);
   set_starved(false);
   for (; refused_ != 0; --refused_)
     refusal_of_[static_cast<std::size_t>(refusals_[refused_ - 1].ring - producers_.get())] = 0;
-}
-
-void ShmTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
-  if (!arm(Alarm::sleeper, wanted)) return;
-  const std::uint64_t now = monotonic_ns();
-  std::uint64_t longest_ns = until_ns > now ? until_ns - now : 0;
-  constexpr std::uint64_t short_nap_ns = 1'000'000;
-  if (!heavy_fence_works()) longest_ns = std::min(longest_ns, short_nap_ns);
-  if (longest_ns != 0) {
-    const timespec timeout = timespec_of(longest_ns);
-    syscall(SYS_futex, &segment_->card(self_).alarm, FUTEX_WAIT, static_cast<std::uint32_t>(Alarm::sleeper),
-            &timeout, nullptr, 0);
-  }
-  disarm();
 }
 
 bool ShmTransport::describe(Lookout& lookout, Wanted wanted) const {

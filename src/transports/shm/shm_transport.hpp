@@ -15,8 +15,8 @@ namespace am::shm {
 class ShmTransport final : public Transport {
  public:
   /// `watched`, `credit_at_once`: see Inbox.
-  ShmTransport(std::shared_ptr<Segment> segment, NodeId self, std::uint32_t watched = impl::watch::on,
-               bool credit_at_once = false);
+  ShmTransport(std::shared_ptr<const host::Memory> memory, NodeId self,
+               std::uint32_t watched = impl::watch::on, bool credit_at_once = false);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
 
@@ -28,12 +28,12 @@ class ShmTransport final : public Transport {
   }
 
   [[nodiscard]] View receive(Priority priority) noexcept override {
-    View view{nullptr, 0, priority};
-    view.packet = inbox(priority).receive(view.source);
+    View view{nullptr, {}, 0, priority};
+    view.packet = inbox(priority).receive(view.source, view.head);
     return view;
   }
   void release(const View& view) noexcept override {
-    inbox(view.priority).release(view.source, view.packet->head().lines());
+    inbox(view.priority).release(view.source, view.head.lines());
   }
   void defer(const View& view) noexcept override { inbox(view.priority).skip(); }
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
@@ -49,18 +49,13 @@ class ShmTransport final : public Transport {
   [[nodiscard]] bool look(Priority priority) noexcept { return inbox(priority).look(); }
   /// Due every 64 rounds or so: rings that were quiet lately, and those whose doorbell was missed.
   void look_after_quiet_rings() noexcept;
-  void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
-  [[nodiscard]] bool arm(Alarm alarm, Wanted wanted) noexcept override;
+  [[nodiscard]] bool arm(Wanted wanted) noexcept override;
   void disarm() noexcept override;
-  /// Whether an arm() for this is still in force: nobody has told us, and we have not begun to look at more rings.
-  [[nodiscard]] bool armed(Wanted wanted) noexcept {
-    return segment_->card(self_).alarm.load(std::memory_order_relaxed) !=
-               static_cast<std::uint32_t>(Alarm::none) &&
-           !(wanted.high && inbox(Priority::high).any_hot()) &&
+  [[nodiscard]] bool still_armed(Wanted wanted) noexcept override {
+    return !(wanted.high && inbox(Priority::high).any_hot()) &&
            !(wanted.low && inbox(Priority::low).any_hot());
   }
-  /// Where a thread that is not in the node sees that something may have come. True when something that is wanted has.
-  bool describe(Lookout& lookout, Wanted wanted) const;
+  [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
   void close(NodeId peer) noexcept override;
   /// Every claim finds a ring that is not connected, as at the beginning.
   void disconnect() noexcept;
@@ -68,6 +63,7 @@ class ShmTransport final : public Transport {
     return producers_[index(to, priority)].queued();
   }
 
+  [[nodiscard]] const Rings& rings() const noexcept { return rings_; }
   /// The rings out, 2 per node: [2 * to + priority]. Not connected until the first claim.
   [[nodiscard]] impl::Producer* producers() noexcept { return producers_.get(); }
   /// Tells a receiver that does not look at our ring that something is there. Wakes it if it sleeps.
@@ -90,16 +86,16 @@ class ShmTransport final : public Transport {
   void set_starved(bool starved) noexcept;
   [[nodiscard]] bool credit_came() noexcept;
 
-  std::shared_ptr<Segment> segment_;
+  const Rings rings_;
   const NodeId self_;
-  ZeroedArray<impl::Producer> producers_;
-  ZeroedArray<bool> closed_;
+  host::ZeroedArray<impl::Producer> producers_;
+  host::ZeroedArray<bool> closed_;
   const bool senders_fence_;
   Inbox inboxes_[2];
   std::uint32_t rounds_ = 0;
   // Claims answered `again` since the last disarm: whoever arms the node waits for their credit, too.
-  ZeroedArray<Refusal> refusals_;          // room for every ring
-  ZeroedArray<std::uint32_t> refusal_of_;  // by ring: 1 + its place there; 0: none
+  host::ZeroedArray<Refusal> refusals_;          // room for every ring
+  host::ZeroedArray<std::uint32_t> refusal_of_;  // by ring: 1 + its place there; 0: none
   std::size_t refused_ = 0;
   bool told_of_no_memory_ = false;
 };

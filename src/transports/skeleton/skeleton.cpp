@@ -1,8 +1,6 @@
 #include "transports/skeleton/skeleton.hpp"
-#include "transports/shm/clock.hpp"
 
-#include <cerrno>
-#include <ctime>
+#include "host/heavy_fence.hpp"
 
 namespace am::skeleton {
 
@@ -31,8 +29,9 @@ void SkeletonTransport::commit(const Slot& slot, impl::Header header) noexcept {
 
 Transport::View SkeletonTransport::receive(Priority priority) noexcept {
   Queue& q = queue(priority);
-  if (q.sent == q.released || q.deferred) return {nullptr, 0, priority};
-  return {&q.images[q.released % slots].packet, self_, priority};
+  if (q.sent == q.released || q.deferred) return {nullptr, {}, 0, priority};
+  const impl::Packet& packet = q.images[q.released % slots].packet;
+  return {&packet, packet.head(), self_, priority};
 }
 
 void SkeletonTransport::release(const View& view) noexcept { ++queue(view.priority).released; }
@@ -49,22 +48,21 @@ bool SkeletonTransport::progress() noexcept {
   return false;
 }
 
-bool SkeletonTransport::arm(Alarm /*alarm*/, Wanted wanted) noexcept {
+bool SkeletonTransport::has_come(Wanted wanted) const noexcept {
   for (const Priority priority : {Priority::low, Priority::high}) {
-    const Queue& q = queue(priority);
+    const Queue& q = queues_[static_cast<std::size_t>(priority)];
     const bool asked_for = priority == Priority::high ? wanted.high : wanted.low;
-    if (asked_for && !q.deferred && q.sent != q.released) return false;
+    if (asked_for && !q.deferred && q.sent != q.released) return true;
   }
-  return true;
+  return false;
 }
 
-void SkeletonTransport::park(std::uint64_t until_ns, Wanted wanted) noexcept {
-  if (!arm(Alarm::sleeper, wanted)) return;
-  // Nobody else sends: nothing can come before the time is up.
-  const timespec until = shm::timespec_of(until_ns);
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
-  }
+bool SkeletonTransport::arm(Wanted wanted) noexcept {
+  host::heavy_fence();
+  return !has_come(wanted);
 }
+
+bool SkeletonTransport::describe(Lookout& /*lookout*/, Wanted wanted) const { return has_come(wanted); }
 
 void SkeletonTransport::close(NodeId peer) noexcept { closed_ = closed_ || peer == self_; }
 

@@ -1,11 +1,11 @@
 // The smallest transport that compiles, and the guide to writing another one: copy this folder, rename the class, and
 // fill in the functions in the order below. It is a real network, of one node: what a node sends to itself arrives;
-// everybody else is unreachable. tests/unit/transports/skeleton_test.cpp shows how to test a transport by hand.
+// everybody else is unreachable. tests/unit/transports/skeleton/skeleton_test.cpp shows how to test a transport by hand.
 //
 // What core relies on, and where it would notice
 //   - One thread. Core calls from the node's own thread only; a transport that has threads of its own (a progress
 //     thread, a completion callback) must lock between them and these functions itself.
-//   - Nothing here waits (but park), throws, or calls a handler. core/dispatch.cpp argues that no job stands still from
+//   - Nothing here waits, throws, or calls a handler. core/events/dispatch.cpp argues that no job stands still from
 //     exactly this: a claim that waited would be the deadlock that section 3.5 of the T1 report warns of.
 //   - The two priorities share no buffer that low could fill: high must get through however full low is. Two queues, two
 //     windows of credits, two virtual channels; one connection for both needs credits per priority on top.
@@ -15,8 +15,8 @@
 //   - Packets are untrusted: core checks the lengths within a packet image, the transport must not read past what came.
 //
 // How to put it into use, when it works
-//   1. Construct it in Engine's constructor (src/core/node.cpp), and reach it through Engine::network().
-//   2. Give it a name in known_transports() (src/core/settings.cpp).
+//   1. Construct it in Engine's constructor (src/core/node/joining.cpp), and reach it through Engine::network().
+//   2. Give it a name in known_transports() (src/core/settings/settings.cpp).
 //   3. Run the conformance suite on it, plain and under AM_FAULTS: it has a line per clause of the contract.
 #pragma once
 
@@ -60,15 +60,15 @@ class SkeletonTransport final : public Transport {
   /// in every poll, so a progress that finds nothing should cost nanoseconds.
   bool progress() noexcept override;
 
-  /// Fifth: sleep. Until a packet comes whose priority is wanted, until a claim that was answered `again` may succeed, or until `until_ns`. A
-  /// wake-up for no reason is free; one that is lost costs its waiter up to 16 ms: look once more after announcing the
-  /// sleep and before sleeping.
-  void park(std::uint64_t until_ns, Wanted wanted) noexcept override;
-
-  /// The same for a node that computes meanwhile (the handler-thread and interrupt modes): announce what tells it, then look
-  /// once more. A network that cannot tell may answer true only if nothing can come by itself, as here.
-  [[nodiscard]] bool arm(Alarm alarm, Wanted wanted) noexcept override;
+  /// Fifth: telling a node that does not look. Whether it sleeps or computes is core's affair: see to it that its bell is rung
+  /// (host::wake, after a fence) when a packet comes whose priority is wanted, or when a claim that was answered `again` may
+  /// succeed; then look once more. A ring for no reason is free; one that is lost costs its waiter up to 16 ms. A network
+  /// that cannot tell may answer true only if nothing can come by itself, as here.
+  [[nodiscard]] bool arm(Wanted wanted) noexcept override;
   void disarm() noexcept override {}
+  [[nodiscard]] bool still_armed(Wanted /*wanted*/) noexcept override { return true; }
+  /// The same for a handler thread beside the node: words that change when something comes. Only the node itself sends here.
+  [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
 
   /// Last: a peer that is gone. Its claims answer `unreachable` from now on; what it had sent may still be received.
   void close(NodeId peer) noexcept override;
@@ -95,6 +95,8 @@ class SkeletonTransport final : public Transport {
   [[nodiscard]] Queue& queue(Priority priority) noexcept {
     return queues_[static_cast<std::size_t>(priority)];
   }
+
+  [[nodiscard]] bool has_come(Wanted wanted) const noexcept;
 
   const NodeId self_;
   std::array<Queue, 2> queues_{};  // by priority: low shares nothing with high

@@ -1,4 +1,4 @@
-// EventLock (src/core/event_lock.cpp) as a model sees it: the node's thread, which comes and goes, and its events, which
+// EventLock (src/core/modes/event_lock.cpp) as a model sees it: the node's thread, which comes and goes, and its events, which
 // sleep while it is inside for long. Each access is one step; the case labels say which. For event_lock_model_test.cpp.
 //
 // What both touch while inside is a plain word: that they are never inside together, and that each sees what the other

@@ -118,7 +118,8 @@ class RingModel {
   void receive(Access& access) {
     // As Inbox::look does, or as its other callers do, without asking first.
     if (access.choose(2) == 1 && !consumer_.ready()) return access.tell("not ready");
-    const Packet* packet = consumer_.receive();
+    Header header;
+    const Packet* packet = consumer_.receive(header);
     if (packet == nullptr) {
       if (access.choose(2) == 1) consumer_.publish();  // as Inbox::found_empty does
       return;
@@ -130,7 +131,6 @@ class RingModel {
       if (access.read(content_at(line + i)) != 1 + received_) return access.fail("the wrong content");
       if (i != 0) access.read(header_at(line + i));
     }
-    const Header header = packet->head();
     if (header.handler() != 1 + received_ || header.lines() != size) return access.fail("the wrong packet");
     consumer_.release(header.lines());
     ++received_;

@@ -23,6 +23,11 @@ constexpr std::uint64_t share = 10;  // of the rounds: a sanitizer makes each de
 constexpr std::uint64_t share = 1;
 #endif
 
+const Packet* next_of(Consumer& consumer) {
+  Header header;
+  return consumer.receive(header);
+}
+
 /// The shared memory of a ring, both ends, and what the tests do with them.
 class Ring {
  public:
@@ -39,10 +44,12 @@ class Ring {
   void pass_lap() {
     for (std::uint32_t i = 0; i < count_; ++i) {
       producer.commit(producer.claim(1), Header::make(0, 0, 0, 0));
-      consumer.release(consumer.receive()->head().lines());
+      consumer.release(next_of(consumer)->head().lines());
     }
     consumer.publish();
   }
+
+  [[nodiscard]] Packet* lines() const { return lines_.get(); }
 
   Producer producer;
   Consumer consumer;
@@ -130,21 +137,21 @@ testing::AssertionResult holds(const Packet& packet, std::uint64_t number, std::
 
 TEST(Ring, TakesAndGivesBackOneLine) {
   Ring ring(4);
-  EXPECT_EQ(ring.consumer.receive(), nullptr);
+  EXPECT_EQ(next_of(ring.consumer), nullptr);
   Packet* packet = ring.producer.claim_line();
   ASSERT_NE(packet, nullptr);
   packet->words[0] = 42;
-  EXPECT_EQ(ring.consumer.receive(), nullptr);
+  EXPECT_EQ(next_of(ring.consumer), nullptr);
   ring.producer.commit_line(packet, Header::make(7, 1, 0, flag::multicast));
-  const Packet* received = ring.consumer.receive();
+  const Packet* received = next_of(ring.consumer);
   ASSERT_EQ(received, packet);
-  EXPECT_EQ(ring.consumer.receive(), packet);  // the same until it is released
+  EXPECT_EQ(next_of(ring.consumer), packet);  // the same until it is released
   EXPECT_EQ(received->head().handler(), 7);
   EXPECT_EQ(received->head().words(), 1u);
   EXPECT_EQ(received->head().flags(), flag::multicast);
   EXPECT_EQ(received->words[0], 42u);
   ring.consumer.release(1);
-  EXPECT_EQ(ring.consumer.receive(), nullptr);
+  EXPECT_EQ(next_of(ring.consumer), nullptr);
 }
 
 TEST(Ring, IsFullAndHasRoomAgainAfterARelease) {
@@ -157,7 +164,7 @@ TEST(Ring, IsFullAndHasRoomAgainAfterARelease) {
   EXPECT_EQ(ring.producer.claim_line(), nullptr);
   EXPECT_EQ(ring.producer.claim(1), nullptr);
   EXPECT_EQ(ring.producer.queued(), 4u);
-  ASSERT_NE(ring.consumer.receive(), nullptr);
+  ASSERT_NE(next_of(ring.consumer), nullptr);
   ring.consumer.release(1);
   EXPECT_NE(ring.producer.claim(1), nullptr);
 }
@@ -166,7 +173,7 @@ TEST(Ring, GivesCreditBackWithEveryQuarterAndWhenAsked) {
   Ring ring(16);
   for (int i = 0; i < 16; ++i) ring.producer.commit(ring.producer.claim(1), Header::make(0, 0, 0, 0));
   for (int i = 0; i < 3; ++i) {
-    ASSERT_NE(ring.consumer.receive(), nullptr);
+    ASSERT_NE(next_of(ring.consumer), nullptr);
     ring.consumer.release(1);
   }
   EXPECT_EQ(ring.producer.claim(1), nullptr);
@@ -177,7 +184,7 @@ TEST(Ring, GivesCreditBackWithEveryQuarterAndWhenAsked) {
 TEST(Ring, TellsWhenAStarvedProducerHasToBeWoken) {
   Ring ring(4);
   ring.producer.commit(ring.producer.claim(1), Header::make(0, 0, 0, 0));
-  ASSERT_NE(ring.consumer.receive(), nullptr);
+  ASSERT_NE(next_of(ring.consumer), nullptr);
   ring.producer.control().starved = 1;
   EXPECT_TRUE(ring.consumer.release(1));
   EXPECT_FALSE(ring.consumer.publish()) << "nothing new to publish";
@@ -235,7 +242,7 @@ class Checked {
 
   /// False when nothing waits.
   bool receive() {
-    const Packet* packet = ring_.consumer.receive();
+    const Packet* packet = next_of(ring_.consumer);
     if (packet == nullptr) {
       EXPECT_TRUE(expected_.empty()) << "packet " << expected_.front().number << " is lost";
       ring_.consumer.publish();
@@ -340,7 +347,7 @@ TEST(Ring, AHeaderOfTheSameLapNumberOneRoundAgoIsNoPacket) {
   Ring ring(4);
   const auto pass = [&ring](HandlerId handler, std::size_t lines) {  // whose payload lines are not written
     ring.producer.commit(ring.producer.claim(lines), Header::make(handler, 0, lines - 1, 0));
-    const Packet* packet = ring.consumer.receive();
+    const Packet* packet = next_of(ring.consumer);
     ASSERT_NE(packet, nullptr);
     ASSERT_EQ(packet->head().handler(), handler);
     ring.consumer.release(lines);
@@ -354,7 +361,40 @@ TEST(Ring, AHeaderOfTheSameLapNumberOneRoundAgoIsNoPacket) {
     pass(5, 2);
   }
   pass(6, 1);  // in line 0, lap 1 again
-  EXPECT_EQ(ring.consumer.receive(), nullptr);
+  EXPECT_EQ(next_of(ring.consumer), nullptr);
+}
+
+/// Any bits as headers, of a producer that is not what it should be: no packet begins or ends outside the ring.
+TEST(Ring, NobodyIsLedOutOfItByWhatStandsThere) {
+  constexpr std::uint32_t count = 16;
+  test::Random random(test::seed());
+  for (std::uint64_t round = 0; round < 20'000 / share; ++round) {
+    Ring ring(count);
+    std::uint16_t lap = 1;
+    std::size_t at = 0;  // where the consumer is
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto lines = random.one_in(2) ? random.below(4) : random.below(0x10000);
+      const auto flags = static_cast<std::uint16_t>(random.one_in(2) ? flag::pad : random.below(0x800));
+      const auto laps = static_cast<std::uint16_t>(1 + random.below(2));
+      ring.lines()[i].header = Header::make(7, random.below(16), lines, flags).with_lap(laps).bits;
+    }
+    for (std::uint32_t step = 0; step < 4 * count; ++step) {
+      static_cast<void>(ring.consumer.waits(nullptr));
+      Header header;
+      const Packet* const packet = ring.consumer.receive(header);
+      if (packet == nullptr) break;
+      ASSERT_GE(packet, ring.lines());
+      at = static_cast<std::size_t>(packet - ring.lines());
+      ASSERT_LT(at, count);
+      const bool fits = header.lines() <= count - at;
+      ASSERT_EQ((header.flags() & flag::misfit) == 0, fits)
+          << "line " << at << ", " << header.lines() << " lines";
+      if (!fits) break;  // whoever is told so does not go on
+      ASSERT_EQ(header.lap(), lap);
+      ring.consumer.release(header.lines());
+      if (at + header.lines() == count) ++lap;
+    }
+  }
 }
 
 void produce(Producer& producer, Place place, std::uint64_t packets, std::size_t longest,
@@ -391,7 +431,7 @@ TEST(Ring, TwoThreadsSeeTheSamePackets) {
     std::atomic<bool> stop = false;
     std::thread producer([&] { produce(ring.producer, Place(lines), packets, longest, stop); });
     for (std::uint64_t number = 0; number < packets && !HasFailure();) {
-      const Packet* packet = ring.consumer.receive();
+      const Packet* packet = next_of(ring.consumer);
       if (packet == nullptr) {
         ring.consumer.publish();
         std::this_thread::yield();
@@ -404,7 +444,7 @@ TEST(Ring, TwoThreadsSeeTheSamePackets) {
     stop = true;
     producer.join();
     ASSERT_FALSE(HasFailure());
-    EXPECT_EQ(ring.consumer.receive(), nullptr);
+    EXPECT_EQ(next_of(ring.consumer), nullptr);
   }
 }
 

@@ -39,7 +39,7 @@ class FakeTransport final : public am::Transport {
   std::map<Link, std::size_t> room;    ///< packets that a link still takes; absent: any number
   std::map<Link, std::size_t> claims;  ///< how often a claim got here
   std::vector<Sent> sent;              ///< in the order of commits
-  std::size_t rounds = 0, parks = 0;
+  std::size_t rounds = 0, arms = 0;
 
   /// A packet that carries a number in its first word comes from `source`.
   void arrive(NodeId source, Priority priority, std::uint64_t number) {
@@ -75,9 +75,9 @@ class FakeTransport final : public am::Transport {
     for (auto& [key, packets] : inbound_) {
       const auto& [of, source] = key;
       if (of != priority || packets.empty() || deferred_.contains({source, priority})) continue;
-      return {&packets.front()->packet, source, priority};
+      return {&packets.front()->packet, packets.front()->packet.head(), source, priority};
     }
-    return {nullptr, 0, priority};
+    return {nullptr, {}, 0, priority};
   }
   void release(const View& view) noexcept override {
     auto& packets = inbound_[{view.priority, view.source}];
@@ -100,9 +100,13 @@ class FakeTransport final : public am::Transport {
     ++rounds;
     return false;
   }
-  void park(std::uint64_t, Wanted) noexcept override { ++parks; }
-  bool arm(am::Alarm, Wanted) noexcept override { return true; }
+  [[nodiscard]] bool arm(Wanted) noexcept override {
+    ++arms;
+    return true;
+  }
   void disarm() noexcept override {}
+  [[nodiscard]] bool still_armed(Wanted) noexcept override { return true; }
+  [[nodiscard]] bool describe(am::Lookout&, Wanted) const override { return false; }
   void close(NodeId peer) noexcept override { closed_.insert(peer); }
   [[nodiscard]] std::size_t queued(NodeId, Priority) const noexcept override { return 0; }
 

@@ -1,0 +1,323 @@
+// Which event runs now, and in which order.
+//
+// Source: T1 report, sections 3.4 and 3.5, appendix A.9 (order and nesting of events), A.2.6 (masks).
+//
+// Order. Replies first; then, one at a time and with a look at the replies before each, requests; a timelet only when no
+// request waits; the outlet only when nothing else does. A poll runs a bounded number of them.
+//
+// Nesting. Computation may be interrupted by any event, a low event by a high one (only where it waits to send a reply; in
+// the interrupt mode anywhere), a high event by nothing: two levels, no more. In polling mode an event runs only inside a
+// library call; for the other modes see asynchronous.cpp, which calls what stands here.
+//
+// Why nothing deadlocks. Call a message stuck when it is in a ring and is never taken out.
+//  1. High rings drain: a high handler cannot wait (am::Reply has no waiting send, and a wait that gets here by a detour
+//     ends the program). So it ends, and its ring's head is released. Every place that waits serves the high network:
+//     the computation by poll(), a low handler by serve_high(). So, while a node is in the library, no high message to it
+//     is stuck.
+//  2. Low rings drain: a low handler can wait only for room in a high ring. By 1 that room comes if the receiver gets
+//     into the library. So it ends, and its ring's head is released.
+//  3. A multicast packet stays in its ring until the rings to its subtrees have taken it (multicast.cpp). That makes one
+//     ring wait for another, but only for rings that lead from a node to nodes of greater ids: no circle.
+//  4. Rows of fragments: a row holds its ring until all of it is sent. The receiver takes each piece out as it comes,
+//     into memory, without waiting for anything; so by 1 or 2 the row ends.
+// What can still stand still: a node that never enters the library, or disables events for ever. The deadline of every
+// wait reports it.
+#include <am/error.hpp>
+#include <string>
+
+#include "core/events/levels.hpp"
+#include "core/modes/interruptible.hpp"
+#include "core/node/engine.hpp"
+#include "core/reports/fatal.hpp"
+#include "core/reports/job_watch.hpp"
+
+namespace am::core {
+
+namespace {
+constexpr std::size_t replies_per_look = 256;
+constexpr std::uint64_t timing_sample = 64;  // one run in so many is timed
+/// A packet lent by the network: given back, or left where it is, also when a handler throws.
+template <class Net>
+class Borrowed {
+ public:
+  Borrowed(Net& network, const Transport::View& view) noexcept : network_(network), view_(view) {}
+  ~Borrowed() {
+    if (deferred) {
+      network_.defer(view_);
+    } else {
+      network_.release(view_);
+    }
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  bool deferred = false;
+
+ private:
+  Net& network_;
+  const Transport::View& view_;
+};
+
+/// For high handlers, which nothing preempts.
+struct Nothing {
+  Nothing(Engine& /*engine*/, bool /*yes*/) noexcept {}
+};
+
+/// Field by field: a copy of the whole structure would be read back in other pieces than it was written, which stalls.
+template <class Net>
+void next(Net& network, Transport::View& view) noexcept {
+  const Transport::View received = network.receive(view.priority);
+  view.packet = received.packet;
+  view.head = received.head;
+  view.source = received.source;
+}
+
+/// Whether to look at the high network between two requests. Takes note of what came.
+bool high_waits(shm::ShmTransport& network) noexcept { return network.look(Priority::high); }
+bool high_waits(Transport& network) noexcept {
+  network.progress();
+  return true;  // what it did says nothing about what is there: run_high looks
+}
+
+}  // namespace
+
+/// Where an exception leaves an event, while that still stands on the card.
+void Engine::event_threw() const noexcept { came_out_of(job_.id, running_event(onlooker_, job_.id)); }
+
+std::size_t Engine::poll() {
+#ifdef AM_CHECKED
+  must_be_owner();
+#endif
+  if (!plain_) [[unlikely]]
+    return poll_with_events_held_off();
+  if (node_->events_.level != impl::Level::computation) [[unlikely]]
+    return poll_in_handler();
+  const std::size_t ran = poll_shared_memory();
+  if (something_else_) [[unlikely]]
+    return ran + do_something_else();
+  return ran;
+}
+
+/// The same in the other modes, and over other networks.
+std::size_t Engine::poll_with_events_held_off() {
+  must_not_be_a_child();
+  const impl::Hold hold(*node_);
+  if (node_->events_.level != impl::Level::computation) return poll_in_handler();
+  struct Rearming {  // also when a handler throws
+    Engine& engine;
+    ~Rearming() {
+      // Also rings of events that are held off now: whoever lets them run again looks at what is armed then.
+      if (!engine.thread_serves_ && !engine.still_armed()) engine.look_again();
+    }
+  } const rearming{*this};
+  if (node_->shared_) {
+    throw_kept();
+    if (!begun_) begin_events();
+    if (interrupts_ == 0) spent_.clear();
+  }
+  const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();
+  return something_else_ ? ran + do_something_else() : ran;
+}
+
+/// Most polls find nothing: they look at the busy rings and two words, and that is all.
+inline std::size_t Engine::poll_shared_memory() {
+  const bool high = shm_.look(Priority::high);
+  const bool low = shm_.look(Priority::low);
+  if ((++polls_ & 63) == 0) [[unlikely]]
+    look_around();
+  std::size_t ran = 0;
+  if (high) ran = run_high(shm_);
+  if (low) ran += run_low(shm_);
+  if (something_else_) [[unlikely]]
+    ran += run_rare_events(shm_, ran);
+  return ran;
+}
+
+std::size_t Engine::poll_network() {
+  if ((++polls_ & 1023) == 0) look_after_peers(false);
+  network_->progress();
+  std::size_t ran = run_high(*network_);
+  ran += run_low(*network_);
+  if (something_else_) ran += run_rare_events(*network_, ran);
+  return ran;
+}
+
+/// What may run now: everything in the computation, high events in a low handler.
+std::size_t Engine::run_events() noexcept {
+  try {
+    if (node_->events_.level == impl::Level::low) {
+      const std::size_t ran = serve_high();
+      if (ran != 0) vain_polls_ = {};  // what a handler polls for may come this way
+      return ran;
+    }
+    if (node_->events_.level == impl::Level::high) return 0;
+    look_after_peers(false);
+    const std::size_t pushed = !outgoing_.empty() && push_rows() ? 1 : 0;
+    const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();
+    must_not_be_a_child();  // an event that forked has returned in both
+    return pushed + ran;
+  } catch (...) {
+    keep_thrown();
+    return 1;
+  }
+}
+
+/// What one poll in 64 does besides.
+void Engine::look_around() {
+  shm_.look_after_quiet_rings();
+  if ((polls_ & 1023) == 0) look_after_peers(false);
+}
+
+/// What a handler polls for may be an event that cannot run while it does: then it polls for ever. That is told of, and ends,
+/// as every wait.
+std::size_t Engine::poll_in_handler() {
+#ifdef AM_CHECKED
+  broken(job_.id, "poll inside handler ", running_handler(),
+         ": events do not nest by hand (post the work instead)");
+#endif
+  const impl::Level level = node_->events_.level;
+  const std::size_t ran = level == impl::Level::low ? serve_high() : 0;
+  const VainPolls::Run run{level, handled_[level == impl::Level::high ? 1 : 0], polls_};
+  if (ran != 0 || run != vain_polls_.run) {
+    vain_polls_ = {run, {}};
+  } else {
+    vain_polls_.patience.try_again(*this, now(),
+                                   "polls that run nothing, as events do not nest (post the work instead)");
+  }
+  return ran;
+}
+
+/// What few nodes have: long messages under way, posted work. (Timelets and the outlet are events: run_rare_events.)
+std::size_t Engine::do_something_else() {
+  must_not_be_a_child();  // an event that forked has returned in both
+  std::size_t did = push_rows() ? 1 : 0;
+  did += tell_of_deaths();
+  did += run_posts();
+  something_else_ = !outgoing_.empty() || !agenda_.empty();
+  return did;
+}
+
+std::size_t Engine::serve_high() {
+  if (!outgoing_.empty()) push_rows();  // what the handler waits to send may have to wait behind one
+  if (direct_) {
+    return shm_.look(Priority::high) ? run_high(shm_) : 0;
+  }
+  network_->progress();
+  return run_high(*network_);
+}
+
+template <Priority P>
+[[gnu::always_inline]] inline void Engine::run_handler(impl::Header head, const impl::Packet& packet,
+                                                       NodeId from, Payload payload) {
+  const impl::HandlerId id = head.handler();
+  if (id >= handlers_.size() || handlers_[id].priority != P) [[unlikely]]
+    unknown_handler(id, from);
+  handled_.set(P, packet);
+  using Message = std::conditional_t<P == Priority::low, Request, Reply>;
+  Message message(*node_, from, (head.flags() & impl::flag::multicast) != 0);
+  const Recorder::Running running(recorder_, level_of(P),
+                                  RecordedEvent::of_message(P, id, from, head.words() * 8 + payload.size()));
+  host::HandlerCounts& counts = handler_counts_[id];
+  try {
+    [[maybe_unused]] std::conditional_t<P == Priority::low, Interruptible, Nothing> interruptible(
+        *this, !handlers_[id].internal);
+    if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) [[likely]] {
+      handlers_[id].run(&message, packet, payload);
+    } else {
+      const Count began = now();
+      handlers_[id].run(&message, packet, payload);
+      impl::count(counts.sampled_ns, now() - began);
+      impl::count(counts.sampled_runs);
+    }
+  } catch (...) {
+    event_threw();
+    throw;
+  }
+  impl::count(counts.runs);
+}
+
+/// Runs what a packet asks for and gives its place back, or leaves it where it is for now. By reference, as next().
+template <Priority P, class Net>
+[[gnu::always_inline]] inline Engine::Handled Engine::handle(Net& network, const Transport::View& view) {
+  Borrowed<Net> borrowed(network, view);
+  if (view.head.is_plain() && node_->events_.ame) [[likely]] {
+    run_handler<P>(view.head, *view.packet, view.source, {});
+    count_received(view, P, view.head.words() * 8);
+    return Handled::ran;
+  }
+  const Handled handled = handle_unusual(view);
+  borrowed.deferred = handled == Handled::deferred;
+  return handled;
+}
+
+/// The end of the fixed order of A.9: timelets when no message waits, the outlet when no timelet does either. `ran` is
+/// what this poll has run already.
+template <class Net>
+std::size_t Engine::run_rare_events(Net& network, std::size_t ran_before) {
+  if (ran_before >= requests_per_poll) return 0;
+  std::size_t ran = 0;
+  while (agenda_.outlet || timelet_due()) {
+    must_not_be_a_child();  // an event that forked has returned in both
+    network
+        .progress();  // what the events so far have sent to this node, from whichever neighbour, goes first
+    const std::size_t before = ran;
+    ran += run_high(network);
+    ran += run_low(network);
+    if (ran >= requests_per_poll) return ran;
+    if (ran != before) continue;
+    if (run_timelet()) {
+      ++ran;
+    } else {
+      return ran + (run_outlet() ? 1 : 0);
+    }
+  }
+  return ran;
+}
+
+/// Replies, at one stretch on the high level: EE is cleared before the first and set after the last.
+template <class Net>
+std::size_t Engine::run_high(Net& network) {
+  impl::EventState& events = node_->events_;
+  if (!events.may_run(Event::high_message)) return 0;
+  Transport::View view = network.receive(Priority::high);
+  if (!view) return 0;
+  const HighLevel level(events, handled_);
+  std::size_t ran = 0;
+  do {
+    if (handle<Priority::high>(network, view) != Handled::deferred) ++ran;
+    if (ran == replies_per_look || !events.masked_in(Event::high_message)) break;
+    next(network, view);
+  } while (view);
+  return ran;
+}
+
+/// Requests, up to the bound of a poll, at one stretch on the low level: LPEE is cleared before the first and set after
+/// the last. A piece of a long payload counts as one.
+template <class Net>
+std::size_t Engine::run_low(Net& network) {
+  impl::EventState& events = node_->events_;
+  if (!events.may_run(Event::low_message) || !network.receive(Priority::low)) return 0;
+  const LowLevel level(events, handled_);
+  std::size_t ran = 0;
+  do {
+    const Transport::View view = network.receive(Priority::low);
+    if (!view) break;
+    if (handle<Priority::low>(network, view) == Handled::deferred)
+      continue;  // and no new round, which would bring it again at once
+    ++ran;
+    handled_.clear(Priority::low);
+    events.next_low();
+    if (high_waits(network)) run_high(network);
+    // The handler may have masked or disabled what comes next.
+  } while (ran < requests_per_poll && events.ee && events.masked_in(Event::low_message));
+  return ran;
+}
+
+void Engine::run_handler(const impl::Arrival& message) {
+  if (message.priority == Priority::low) {
+    run_handler<Priority::low>(message.head, *message.packet, message.from, message.payload);
+  } else {
+    run_handler<Priority::high>(message.head, *message.packet, message.from, message.payload);
+  }
+}
+
+}  // namespace am::core

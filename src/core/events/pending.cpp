@@ -1,0 +1,53 @@
+// What waits, and what runs: asked by the outlet, by registers (am/registers.hpp), by reports. Nothing here runs an event.
+#include <string_view>
+
+#include "core/node/engine.hpp"
+
+namespace am::core {
+
+bool Engine::available(Priority priority) noexcept {
+  Refused& refused = refused_[static_cast<std::size_t>(priority)];
+  if (refused.active && !outgoing_.busy(refused.to, priority) &&
+      network_->claim(refused.to, priority, 0).status != Status::again) {
+    refused.active = false;
+  }
+  return !refused.active;
+}
+
+/// Whether a message waits besides the one that is being handled, which its network still lends.
+bool Engine::message_waits(Priority priority) noexcept {
+  const bool handling = node_->events_.level == impl::Level::high ||
+                        (node_->events_.level == impl::Level::low && priority == Priority::low);
+  return network_->waits(priority, handling ? handled_[static_cast<std::size_t>(priority)] : nullptr);
+}
+
+bool Engine::pending(Event kind) noexcept {
+  switch (kind) {
+    case Event::high_message:
+      return message_waits(Priority::high);
+    case Event::low_message:
+      return message_waits(Priority::low);
+    case Event::outlet:
+      return available(Priority::low) && available(Priority::high);
+    case Event::timelet:
+      return timelet_due();
+  }
+  return false;
+}
+
+Engine::Handling Engine::handled() const noexcept {
+  if (node_->events_.level == impl::Level::computation) return {};
+  const std::size_t p = node_->events_.level == impl::Level::high ? 1 : 0;
+  const impl::Packet* packet = handled_[p];
+  if (packet == nullptr) return {};
+  const bool short_one = packet->head().payload_lines() == 0 && packet->head().flags() == 0;
+  return {packet, short_one ? 0 : handled_payload_[p]};
+}
+
+std::string_view Engine::running_handler() const noexcept {
+  if (node_->events_.level == impl::Level::computation) return "none";
+  const impl::Packet* packet = handled().packet;
+  return packet != nullptr ? table_.name(packet->head().handler()) : "of a timelet or outlet";
+}
+
+}  // namespace am::core

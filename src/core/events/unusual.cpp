@@ -1,0 +1,120 @@
+// What is to be done with a packet that is not simply words for a handler: it has a payload, or is a piece of a long one, or of
+// a multicast; or active messages are disabled, and the default handler gets what the program has sent.
+#include <optional>
+
+#include "core/events/levels.hpp"
+#include "core/messages/own_send.hpp"
+#include "core/modes/interruptible.hpp"
+#include "core/node/engine.hpp"
+#include "core/reports/fatal.hpp"
+
+namespace am::core {
+
+namespace {
+
+/// Keeps a half-built payload until its handler has run.
+class Assembled {
+ public:
+  Assembled(Assembler& assembler, const Transport::View& view, bool active) noexcept
+      : assembler_(assembler), view_(view), active_(active) {}
+  ~Assembled() {
+    if (active_) assembler_.done(view_);
+  }
+  Assembled(const Assembled&) = delete;
+  Assembled& operator=(const Assembled&) = delete;
+
+ private:
+  Assembler& assembler_;
+  const Transport::View& view_;
+  const bool active_;
+};
+
+}  // namespace
+
+/// Payloads, pieces of long ones, multicasts, and everything while active messages are disabled: then the default handler
+/// gets what the program sent, while libam's own messages run as ever, for other nodes wait for what they do.
+Engine::Handled Engine::handle_unusual(const Transport::View& view) {
+  // What the network lends may be written by a sender that is not what it should be: each length is read once, then checked.
+  const impl::Packet& packet = *view.packet;
+  const std::uint16_t flags = view.head.flags();
+  const std::size_t bytes = packet.payload_bytes;
+  if ((flags & ~impl::flag::known) != 0)
+    corrupt(view, "it reaches beyond its ring, or has flags that nobody knows");
+  if (bytes > impl::packet_payload_bytes || impl::lines_for(bytes) != view.head.payload_lines() ||
+      view.head.words() > impl::max_words)
+    corrupt(view, "its lengths contradict each other");
+  if (left_ && handled_[static_cast<std::size_t>(view.priority)] == &packet) {  // see run_no_more_handlers
+    handled_.clear(view.priority);
+    return Handled::taken;
+  }
+  const bool multicast = (flags & impl::flag::multicast) != 0;
+  impl::Arrival message{.packet = &packet,
+                        .head = view.head,
+                        .from = multicast ? NodeId{packet.origin} : view.source,
+                        .payload = Payload(packet.payload(), bytes),
+                        .priority = view.priority};
+  if (message.from >= job_.size) corrupt(view, "it was sent by a node that there is not");
+  if ((flags & impl::flag::more) != 0) {
+    check(view, assembler_.add(view, message.payload));
+    return Handled::taken;
+  }
+  if ((flags & impl::flag::last) != 0) check(view, assembler_.complete(view, message.payload));
+  if (multicast) {
+    const OwnSend own(*this);
+    if (!forward(view, message)) return Handled::deferred;
+  }
+  if (left_) {
+    count_undelivered(view, message.from);
+    assembler_.done(view);
+    return Handled::taken;
+  }
+  count_received(view, view.priority, message.bytes());
+  const Assembled assembled(assembler_, view, (flags & impl::flag::last) != 0);
+  handled_payload_[static_cast<std::size_t>(view.priority)] = message.payload.size();
+  if (node_->events_.ame || !default_handler_ || table_.is_internal(view.head.handler())) {
+    run_handler(message);
+  } else {
+    run_default_handler(message);
+  }
+  return Handled::ran;
+}
+
+void Engine::run_default_handler(const impl::Arrival& message) {
+  handled_.set(message.priority, *message.packet, HandledMessages::by_default_handler);
+  Incoming incoming(*node_, message);
+  const auto f = default_handler_;  // it may replace itself
+  const Recorder::Running running(recorder_, level_of(message.priority),
+                                  RecordedEvent::of_message(message.priority, RecordedEvent::default_handler,
+                                                            message.from, message.bytes()));
+  try {
+    std::optional<Interruptible> interruptible;
+    if (message.priority == Priority::low) interruptible.emplace(*this);
+    (*f)(incoming);
+  } catch (...) {
+    event_threw();
+    throw;
+  }
+}
+
+void Engine::check(const Transport::View& view, Assembler::Outcome outcome) const {
+  switch (outcome) {
+    case Assembler::Outcome::taken:
+      return;
+    case Assembler::Outcome::malformed:
+      corrupt(view, "the pieces of a long payload do not fit together");
+    case Assembler::Outcome::no_memory:
+      give_up(job_.id, "no memory to put together a message of ", view.packet->words[0], " bytes from node ",
+              view.source);
+  }
+}
+
+void Engine::corrupt(const Transport::View& view, const char* how) const noexcept {
+  broken(job_.id, "a packet from node ", view.source, " is corrupt: ", how);
+}
+
+void Engine::unknown_handler(impl::HandlerId id, NodeId from) const {
+  broken(job_.id, "a message from node ", from, " names handler ", id,
+         ", which this program does not have at that priority");
+}
+
+}  // namespace am::core

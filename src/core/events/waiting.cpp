@@ -1,0 +1,107 @@
+#include <sched.h>
+#include <am/impl/waiter.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include "core/node/engine.hpp"
+#include "core/reports/card_words.hpp"
+#include "core/reports/fatal.hpp"
+#include "core/reports/once.hpp"
+#include "core/reports/report.hpp"
+
+namespace am::impl {
+
+namespace {
+constexpr std::uint32_t spin_rounds = 10000;         // some 40 us of polls that find nothing
+constexpr std::uint32_t yield_rounds = 100;          // alone on a core, a yield returns at once: 20 us
+constexpr std::uint32_t crowded_yield_rounds = 300;  // the others run meanwhile
+// A timer that is due sooner than the kernel's own tick has to be set, and taken back, at each sleep: 1 ms made a wake-up a
+// tenth slower (ambench dispatch).
+constexpr std::uint64_t shortest_nap_ns = 4'000'000;
+constexpr std::uint64_t longest_nap_ns = 16'000'000;
+// A longer gap between two naps is not waiting: the process was stopped (Ctrl-Z, a debugger, a suspended machine).
+constexpr std::uint64_t longest_gap_ns = 100'000'000;
+}  // namespace
+
+Waiter::Waiter(core::Engine& engine, const char* what) noexcept
+    : engine_(engine),
+      what_(what),
+      spins_(engine.oversubscribed() ? 0 : spin_rounds),
+      yields_(engine.oversubscribed() ? crowded_yield_rounds : yield_rounds),
+      spins_left_(spins_),
+      yields_left_(yields_) {
+  engine.look_ourselves();
+}
+
+void Waiter::publish_wait(std::uint64_t since_ns) noexcept {
+  core::publish_wait(engine_.card(), what_, since_ns);
+}
+
+void Waiter::yield_or_sleep() {
+  if (yields_left_ == 0) return sleep();
+  --yields_left_;
+  sched_yield();
+}
+
+void Waiter::sleep() {
+  const std::uint64_t now = engine_.now();
+  if (!patience_.is_tried()) {
+    nap_ns_ = shortest_nap_ns;
+    publish_wait(std::max<std::uint64_t>(now, 1));
+  }
+  engine_.card().held_off.store(engine_.held_off(), std::memory_order_relaxed);
+  engine_.look_after_peers(true);
+  const std::uint64_t left = patience_.try_again(engine_, now, what_);
+  std::uint64_t until = now + nap_ns_;
+  if (left < nap_ns_) until = now + left + 1;
+  const bool timelets_run = engine_.may_run(Event::timelet);  // one that is masked wakes nobody
+  if (timelets_run && !engine_.agenda().timelets.empty())
+    until = std::min(until, std::max(engine_.agenda().timelets.next(), now));
+  engine_.sleep(until,
+                {.high = engine_.may_run(Event::high_message), .low = engine_.may_run(Event::low_message)});
+  nap_ns_ = std::min(2 * nap_ns_, longest_nap_ns);
+}
+
+std::uint64_t Patience::try_again(core::Engine& engine, std::uint64_t now, const char* what) {
+  const core::Settings& settings = engine.settings();
+  if (!is_tried()) {
+    began_ns_ = std::max<std::uint64_t>(now, 1);
+    looked_ns_ = now;
+    waited_ns_ = 0;
+    next_report_ns_ = settings.report_after_ns;
+  }
+  waited_ns_ += std::min(now - looked_ns_, longest_gap_ns);
+  looked_ns_ = now;
+  if (settings.timeout_ns != 0 && waited_ns_ > settings.timeout_ns) {
+    core::print_report(engine, what, waited_ns_);
+    core::let_one_end_the_job(engine.board(), engine.job().id, "gave up");
+    core::give_up(engine.job().id, "gave up after ", waited_ns_ / 1'000'000, " ms in ", what,
+                  " (AM_TIMEOUT sets how long it may take, 0 for ever)");
+  }
+  if (settings.report_after_ns != 0 && waited_ns_ > next_report_ns_) {
+    core::print_report(engine, what, waited_ns_);
+    next_report_ns_ *= 4;
+  }
+  return settings.timeout_ns != 0 ? settings.timeout_ns - waited_ns_ : endless;
+}
+
+}  // namespace am::impl
+
+namespace am::core {
+
+std::uint32_t Engine::held_off() const noexcept { return left_ ? 0 : held_off_word(node_->events_); }
+
+void Engine::sleep(Count until, Transport::Wanted wanted) noexcept {
+  if (!arm(host::Alarm::sleeper, wanted)) return;
+  bell_.sleep(until + epoch_ns_);
+  disarm();
+}
+
+void Engine::wait(const std::function<bool()>& pred, const char* what) {
+  const impl::Hold hold(*node_);
+  must_compute(what);
+  if (!pred()) node_->wait_(what, pred);
+}
+
+}  // namespace am::core

@@ -1,0 +1,87 @@
+#include "core/membership/membership.hpp"
+
+#include <sys/wait.h>
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "core/membership/launcher_watch.hpp"
+#include "core/membership/standing.hpp"
+#include "core/reports/job_watch.hpp"
+#include "core/reports/once.hpp"
+#include "core/reports/text_out.hpp"
+#include "host/clock.hpp"
+
+namespace am::core {
+
+namespace {
+
+constexpr std::uint64_t lock_interval_ns = 250'000'000;
+constexpr NodeId locks_per_look = 16;
+
+void describe_end(TextOut& out, int wait_status) {
+  if (wait_status != host::unknown_end && WIFSIGNALED(wait_status)) {
+    out << "was killed by signal " << WTERMSIG(wait_status);
+  } else if (wait_status != host::unknown_end && WIFEXITED(wait_status) && wait_status != 0) {
+    out << "exited with code " << WEXITSTATUS(wait_status);
+  } else {
+    out << "ended without leaving the job";
+  }
+}
+
+}  // namespace
+
+Membership::Membership(const Job& job, const Settings& settings, const Onlooker& onlooker)
+    : onlooker_(onlooker),
+      board_(onlooker.board()),
+      self_(job.id),
+      looks_at_locks_(job.processes),
+      supervised_(settings.memory_fd >= 0),
+      gone_(job.size),
+      suspects_(job.size) {}
+
+void Membership::look_at_life_locks() noexcept {
+  const std::uint64_t now = host::monotonic_ns();
+  if (now - looked_at_ns_ <= lock_interval_ns) return;
+  looked_at_ns_ = now;
+  for (NodeId looks = std::min(board_.nodes(), locks_per_look); looks != 0; --looks) {
+    const NodeId peer = next_lock_;
+    next_lock_ = (next_lock_ + 1) % board_.nodes();
+    const bool joined = board_.standing(peer) == host::Standing::joined;
+    // A node says that it leaves before it lets go of its lock: mark_lost looks again.
+    if (peer == self_ || !joined || board_.card(peer).child_of_launcher != 0 || board_.is_alive(peer))
+      continue;
+    const bool seen_before = suspects_[peer];
+    suspects_[peer] = true;
+    if (!supervised_ || seen_before) mark_lost(board_, peer);
+  }
+}
+
+void Membership::end_with_launcher() const noexcept { core::end_with_launcher(board_, self_); }
+
+/// In an interrupt, too: takes no memory.
+void Membership::end_with(NodeId peer) const noexcept {
+  const host::NodeCard& dead = board_.card(peer);
+  const int wait_status = dead.wait_status.load(std::memory_order_relaxed);  // written before standing
+  if (supervised_ && wait_status != host::unknown_end)
+    std::_Exit(1);  // amrun says who died, and ends the others
+  char death[32] = "death of ";
+  *std::to_chars(death + 9, death + sizeof death - 1, peer).ptr = 0;
+  if (!first_to_say(board_, death, for_good_ns)) std::_Exit(1);
+  TextOut out(&write_to_stderr);
+  const bool recorded = dead.events.load(std::memory_order_acquire) != 0;
+  if (recorded && may_report_death(board_, peer)) describe_node(out, onlooker_, peer);
+  out << "am: node " << self_ << ": node " << peer << " (pid " << dead.pid << ", host " << dead.host << ") ";
+  describe_end(out, wait_status);
+  out << "; ending with it";
+  if (runs_something(onlooker_, peer)) {
+    out << " (it ran ";
+    describe_running(out, onlooker_, peer);
+    out << ")";
+  }
+  out << "\n";
+  out.flush();
+  std::_Exit(1);
+}
+
+}  // namespace am::core

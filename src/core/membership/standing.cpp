@@ -1,0 +1,45 @@
+#include "core/membership/standing.hpp"
+
+#include "host/bell.hpp"
+
+namespace am::core {
+
+namespace {
+
+constexpr std::uint32_t word(host::Standing standing) noexcept {
+  return static_cast<std::uint32_t>(standing);
+}
+
+/// Seen in one load: the board's `departures`.
+void tell_all(const host::Board& board) noexcept {
+  board.job().departures.fetch_add(1, std::memory_order_release);  // pairs with Membership::look
+  for (NodeId other = 0; other < board.nodes(); ++other) {
+    if (board.standing(other) == host::Standing::joined) host::nudge(board, other);
+  }
+}
+
+void mark(const host::Board& board, NodeId node, host::Standing standing, int wait_status) noexcept {
+  host::NodeCard& card = board.card(node);
+  card.wait_status.store(wait_status, std::memory_order_relaxed);  // ordered by the next line
+  card.standing.store(word(standing), std::memory_order_release);  // pairs with Board::standing
+  tell_all(board);
+}
+
+}  // namespace
+
+void mark_left(const host::Board& board, NodeId node, int wait_status) noexcept {
+  mark(board, node, host::Standing::left, wait_status);
+}
+
+void mark_dead(const host::Board& board, NodeId node, int wait_status) noexcept {
+  mark(board, node, host::Standing::dead, wait_status);
+}
+
+void mark_lost(const host::Board& board, NodeId node) noexcept {
+  std::uint32_t standing = word(host::Standing::joined);
+  if (board.card(node).standing.compare_exchange_strong(standing, word(host::Standing::dead),
+                                                        std::memory_order_acq_rel))
+    tell_all(board);
+}
+
+}  // namespace am::core

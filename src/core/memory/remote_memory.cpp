@@ -1,0 +1,243 @@
+#include "core/memory/remote_memory.hpp"
+
+#include <algorithm>
+#include <am/error.hpp>
+#include <am/global.hpp>
+#include <cstring>
+#include <string>
+
+#include "core/membership/peers_gone.hpp"
+#include "core/messages/own_send.hpp"
+#include "core/node/engine.hpp"
+#include "core/reports/fatal.hpp"
+
+namespace am::core {
+
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+
+std::size_t pieces_of(std::size_t bytes) noexcept { return (bytes + piece_bytes - 1) / piece_bytes; }
+
+template <class Word>
+bool write_word(std::byte* place, const void* from, std::size_t bytes) noexcept {
+  if (bytes != sizeof(Word) || !impl::is_aligned_word<Word>(place)) return false;
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  impl::store(place, word);
+  return true;
+}
+
+template <class Word>
+bool read_word(void* into, std::byte* place, std::size_t bytes) noexcept {
+  if (bytes != sizeof(Word) || !impl::is_aligned_word<Word>(place)) return false;
+  const Word word = impl::load<Word>(place);
+  std::memcpy(into, &word, sizeof word);
+  return true;
+}
+
+// -- what the owner does ------------------------------------------------------------------------------------------------
+
+RemoteMemory& remote_of(Node& node) { return node.engine().memory().remote(); }
+
+std::byte* own_place(const Request& request, std::uint64_t offset, std::size_t bytes) {
+  std::byte* place = request.node().engine().memory().own(offset, bytes);
+  if (place == nullptr) {
+    broken(request.node().id(), "node ", request.from(), " asks for ", (bytes), " bytes at offset ", offset,
+           ", which are not in this segment");
+  }
+  return place;
+}
+
+void write_done(Reply& reply, std::uint64_t ticket) { remote_of(reply.node()).written(ticket); }
+
+void read_done(Reply& reply, std::uint64_t ticket, std::uint64_t at, Payload data) {
+  remote_of(reply.node()).was_read(ticket, at, data);
+}
+
+void change_done(Reply& reply, std::uint64_t ticket, std::uint64_t old) {
+  remote_of(reply.node()).changed(ticket, old);
+}
+
+void write_here(Request& request, std::uint64_t offset, std::uint64_t ticket, Payload data) {
+  write_bytes(own_place(request, offset, data.size()), data.data(), data.size());
+  if (ticket != 0) request.reply<write_done>(ticket);
+}
+
+void read_here(Request& request, std::uint64_t offset, std::uint64_t bytes, std::uint64_t ticket,
+               std::uint64_t at) {
+  std::byte* place = own_place(request, offset, bytes);
+  std::uint64_t word = 0;
+  if (bytes > sizeof word) {
+    request.reply<read_done>(ticket, at, Payload(place, bytes));
+  } else {
+    read_bytes(&word, place, bytes);
+    request.reply<read_done>(ticket, at, Payload(&word, bytes));
+  }
+}
+
+void change_here(Request& request, std::uint64_t offset, std::uint64_t ticket, impl::Atomic atomic) {
+  if ((atomic.bytes != 4 && atomic.bytes != 8) || offset % atomic.bytes != 0)
+    broken(request.node().id(), "node ", request.from(), " asks for an impossible atomic operation");
+  std::byte* place = own_place(request, offset, atomic.bytes);
+  std::uint64_t old = 0;
+  apply_atomic(place, atomic, &old);
+  request.reply<change_done>(ticket, old);
+}
+
+const impl::InternalHandlers<write_done, read_done, change_done, write_here, read_here, change_here>
+    internal_handlers;
+
+}  // namespace
+
+void write_bytes(std::byte* place, const void* from, std::size_t bytes) noexcept {
+  if (write_word<std::uint64_t>(place, from, bytes) || write_word<std::uint32_t>(place, from, bytes) ||
+      write_word<std::uint16_t>(place, from, bytes) || write_word<std::uint8_t>(place, from, bytes)) {
+    return;
+  }
+  std::memcpy(place, from, bytes);
+}
+
+void read_bytes(void* into, std::byte* place, std::size_t bytes) noexcept {
+  if (read_word<std::uint64_t>(into, place, bytes) || read_word<std::uint32_t>(into, place, bytes) ||
+      read_word<std::uint16_t>(into, place, bytes) || read_word<std::uint8_t>(into, place, bytes)) {
+    return;
+  }
+  std::memcpy(into, place, bytes);
+}
+
+void apply_atomic(std::byte* place, const impl::Atomic& atomic, void* old) noexcept {
+  if (atomic.bytes == sizeof(std::uint32_t)) {
+    const auto before = impl::apply<std::uint32_t>(place, atomic);
+    std::memcpy(old, &before, sizeof before);
+  } else {
+    const auto before = impl::apply<std::uint64_t>(place, atomic);
+    std::memcpy(old, &before, sizeof before);
+  }
+}
+
+// -- what the caller does -----------------------------------------------------------------------------------------------
+
+RemoteMemory::RemoteMemory(Engine& engine) : engine_(engine), under_way_(engine.memory_for_events()) {}
+
+/// Notes an operation and sends it. When the peer turns out to be gone, or a handler throws out of a send, nothing of it
+/// stays behind: answers to what was sent already are dropped. (An operation whose last piece was on its way when the
+/// handler threw may be complete by then: it has been counted, and stays so.)
+template <class Send>
+void RemoteMemory::begin(const char* what, const Operation& operation, Send send_pieces) {
+  engine_.must_compute(what);
+  std::uint64_t ticket = 0;
+  if (operation.counter != nullptr) {
+    ticket = ++last_ticket_;
+    operation.counter->under_way_ = this;
+    ++operation.counter->begun_;
+    under_way_.emplace(ticket, operation);
+  }
+  const Engine::OwnSend own(engine_);
+  const auto take_back = [&] {
+    if (under_way_.erase(ticket) != 0) --operation.counter->begun_;
+  };
+  try {
+    if (send_pieces(ticket) == Status::ok) return;
+  } catch (...) {
+    take_back();
+    throw;
+  }
+  take_back();
+  throw peer_gone_error(engine_, what, operation.peer);
+}
+
+void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_t bytes, Counter* counter) {
+  const auto peer = static_cast<NodeId>(to.node());
+  begin("put", {counter, peer, nullptr, 0, pieces_of(bytes)}, [&](std::uint64_t ticket) {
+    Status status = Status::ok;
+    for (std::size_t at = 0; at < bytes && status == Status::ok; at += piece_bytes) {
+      const Payload piece(from + at, std::min(piece_bytes, bytes - at));
+      status = engine_.node().request<write_here>(peer, to.offset() + at, ticket, piece);
+    }
+    return status;
+  });
+}
+
+void RemoteMemory::get(impl::GlobalAddress from, std::byte* into, std::size_t bytes, Counter& counter) {
+  const auto peer = static_cast<NodeId>(from.node());
+  begin("get", {&counter, peer, into, bytes, pieces_of(bytes)}, [&](std::uint64_t ticket) {
+    Status status = Status::ok;
+    for (std::uint64_t at = 0; at < bytes && status == Status::ok; at += piece_bytes) {
+      const std::uint64_t piece = std::min<std::uint64_t>(piece_bytes, bytes - at);
+      status = engine_.node().request<read_here>(peer, from.offset() + at, piece, ticket, at);
+    }
+    return status;
+  });
+}
+
+void RemoteMemory::change(impl::GlobalAddress at, const impl::Atomic& atomic, void* old, Counter& counter) {
+  const auto peer = static_cast<NodeId>(at.node());
+  begin("atomic", {&counter, peer, static_cast<std::byte*>(old), atomic.bytes, 1}, [&](std::uint64_t ticket) {
+    return engine_.node().request<change_here>(peer, at.offset(), ticket, atomic);
+  });
+}
+
+void RemoteMemory::wait(Counter& counter, std::uint64_t n, const char* what) {
+  const impl::Hold hold(engine_.node());
+  LastMessages last_messages(engine_);
+  engine_.wait(
+      [&] { return counter.completed() >= n || last_messages.are_in([&] { return gone_peer_of(counter); }); },
+      what);
+  if (counter.completed() >= n) return;
+  const NodeId missing = last_messages.missing();
+  std::erase_if(under_way_, [&](const auto& entry) {
+    const Operation& operation = entry.second;
+    if (operation.counter != &counter || operation.peer != missing) return false;
+    --counter.begun_;
+    return true;
+  });
+  throw peer_gone_error(engine_, what, missing);
+}
+
+std::optional<NodeId> RemoteMemory::gone_peer_of(const Counter& counter) const {
+  for (const auto& [ticket, operation] : under_way_) {
+    if (operation.counter == &counter && engine_.membership().is_gone(operation.peer)) return operation.peer;
+  }
+  return {};
+}
+
+void RemoteMemory::abandon(const Counter& counter) noexcept {
+  const impl::Hold hold(engine_.node());
+  std::erase_if(under_way_, [&](const auto& entry) { return entry.second.counter == &counter; });
+}
+
+// -- answers --------------------------------------------------------------------------------------------------------------
+
+void RemoteMemory::end_piece(Operations::iterator operation) noexcept {
+  if (--operation->second.pieces != 0) return;
+  std::atomic<std::uint64_t>& answered = operation->second.counter->answered_;
+  answered.store(answered.load(std::memory_order_relaxed) + 1,
+                 std::memory_order_release);  // one writer at a time
+  under_way_.erase(operation);
+}
+
+void RemoteMemory::written(std::uint64_t ticket) {
+  const auto operation = under_way_.find(ticket);
+  if (operation != under_way_.end()) end_piece(operation);
+}
+
+void RemoteMemory::was_read(std::uint64_t ticket, std::size_t at, Payload data) {
+  const auto found = under_way_.find(ticket);
+  if (found == under_way_.end()) return;
+  const Operation& operation = found->second;
+  if (operation.into == nullptr || data.size() > operation.bytes || at > operation.bytes - data.size()) {
+    broken(engine_.job().id, "node ", operation.peer, " answers a get with more than was asked for");
+  }
+  std::memcpy(operation.into + at, data.data(), data.size());
+  end_piece(found);
+}
+
+void RemoteMemory::changed(std::uint64_t ticket, std::uint64_t old) {
+  const auto found = under_way_.find(ticket);
+  if (found == under_way_.end()) return;
+  std::memcpy(found->second.into, &old, found->second.bytes);  // its first bytes, as apply_atomic wrote them
+  end_piece(found);
+}
+
+}  // namespace am::core

@@ -1,0 +1,399 @@
+// Engine: what stands behind a Node. It owns the node's place in the job, its networks, its events and what waits to be
+// sent; the public Node keeps only what the inline path of a short message touches.
+//
+// Its functions are spread by subject over files of their own:
+//   joining.cpp, leaving.cpp       from the job to a node and back
+//   messages/sending.cpp           sends that found no line at once, drafts
+//   messages/multicast.cpp         forwarding along the tree of a group
+//   events/dispatch.cpp            poll: what may run now, in which order, and why nothing deadlocks
+//   events/unusual.cpp             packets that are not simply words for a handler
+//   events/agenda.cpp              timelets, the outlet, posted work, and what is to be done about deaths
+//   events/pending.cpp             what waits, and what runs
+//   events/waiting.cpp             spin, yield, sleep; deadlines
+//   modes/asynchronous.cpp         events beside the computation, or in the middle of it (am::Dispatch)
+//   forked_child.cpp               children of this process are not the node
+// Used by whoever is in the node (impl::EventLock): its own thread, in a library call, or its events.
+#pragma once
+
+#include <am/events.hpp>
+#include <am/node.hpp>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/events/agenda.hpp"
+#include "core/events/handler_table.hpp"
+#include "core/job/job.hpp"
+#include "core/membership/launcher_watch.hpp"
+#include "core/membership/membership.hpp"
+#include "core/memory/global_memory.hpp"
+#include "core/messages/fragments.hpp"
+#include "core/modes/event_memory.hpp"
+#include "core/modes/handler_thread.hpp"
+#include "core/modes/interrupts.hpp"
+#include "core/node/forked_child.hpp"
+#include "core/node/uncaught.hpp"
+#include "core/reports/onlooker.hpp"
+#include "core/reports/recorder.hpp"
+#include "core/reports/watchdog.hpp"
+#include "core/settings/settings.hpp"
+#include "host/clock.hpp"
+#include "transports/lookout.hpp"
+#include "transports/shm/shm_transport.hpp"
+
+namespace am::core {
+
+class CollectiveState;
+
+class Engine {
+ public:
+  static constexpr std::size_t requests_per_poll = 64;
+  static constexpr Count never = ~Count{0};
+
+  /// Joins: fills the node's card, waits for the others, checks that all run the same program. Throws am::Error.
+  Engine(Job job, const Settings& settings);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// The Node that this engine stands behind; before anything else.
+  void attach(Node& node);
+  void leave() noexcept;
+  /// The program ends by an error, which it tells of itself: what it leaves undone is no news.
+  void ends_badly() noexcept { ends_badly_ = true; }
+
+  // sending (sending.cpp)
+  Status send(const impl::OutMessage& message, bool wait);
+  Status try_send(const impl::OutMessage& message) noexcept;
+  void ring_doorbell(NodeId to, Priority priority) noexcept { shm_.ring_doorbell(to, priority); }
+  /// A place for a draft: like try_send or send, but the packet stays with the caller, and its ring reserved, until
+  /// commit_draft or drop_draft.
+  Transport::Slot claim_draft(NodeId to, Priority priority, std::size_t payload_bytes, bool wait);
+  void commit_draft(const Transport::Slot& slot, impl::Header header) noexcept;
+  void drop_draft(const Transport::Slot& slot) noexcept;
+  Status multicast(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
+  class OwnSend;  // own_send.hpp
+
+  // events (dispatch.cpp, pending.cpp)
+  std::size_t poll();
+  /// What a low handler that waits may let run: high events, nothing else.
+  std::size_t serve_high();
+  /// Runs the handler that the message names, on the level that is entered already. Also for the default handler, which may
+  /// want that.
+  void run_handler(const impl::Arrival& message);
+  [[nodiscard]] bool available(Priority priority) noexcept;
+  [[nodiscard]] bool pending(Event kind) noexcept;
+  [[nodiscard]] bool may_run(Event kind) const noexcept { return node_->events_.may_run(kind); }
+
+  // events beside the computation (asynchronous.cpp)
+  /// The node's thread has left the node, and somebody asked for attention: runs what waits, and sees to it that the node is
+  /// told of what comes.
+  void attend() noexcept;
+  /// The node's thread was interrupted, wherever it was.
+  void interrupted() noexcept;
+  [[nodiscard]] bool interrupts_computation() const noexcept { return interrupts_ != 0; }
+  /// What may run, or what is waited for, has changed: whoever leaves the node next looks, and arms it anew.
+  void look_again() noexcept {
+    if (node_->shared_) node_->lock_.want_attention();
+  }
+  /// The node's thread looks by itself from now on: it waits, and polls meanwhile.
+  void look_ourselves() noexcept {
+    if (!node_->shared_) return;
+    disarm();
+    node_->lock_.want_attention();
+  }
+  /// Runs the events that wait; for the handler thread, which is in. When to look again, besides when something comes: a
+  /// Count; 0 for at once.
+  Count serve(Lookout& lookout) noexcept;
+  /// Nothing waits any more: the handler thread is to be told by its bell, and to look again then, a Count; 0: something
+  /// has come.
+  [[nodiscard]] Count rest() noexcept;
+  /// What a signal handler must not destroy: kept until the node's thread is in a library call.
+  void discard(std::shared_ptr<void> spent);
+  template <class F>
+  void discard_function(F f) {
+    if (interrupts_ != 0)
+      spent_.push_back(std::allocate_shared<F>(std::pmr::polymorphic_allocator<F>(memory_for_events_.get()),
+                                               std::move(f)));
+  }
+  /// Throws what an event threw whose caller was nobody.
+  void throw_kept() {
+    if (thrown_.exception) [[unlikely]]
+      throw_again(std::exchange(thrown_, {}));
+  }
+  /// Puts `f` in the place of a function that may be running.
+  template <class A>
+  void replace(Shared<A>& place, std::function<void(A&)> f) {
+    Shared<A> made;
+    if (f) {
+      made = std::allocate_shared<std::function<void(A&)>>(
+          std::pmr::polymorphic_allocator<std::function<void(A&)>>(memory_for_events_.get()), std::move(f));
+    }
+    std::swap(place, made);
+    if (made) discard(std::move(made));
+  }
+
+  // waiting (waiting.cpp)
+  /// Sleeps until something that is wanted may have come, a send that was answered `again` may succeed, there is news on the
+  /// board, or `until`, a Count. May return early for no reason.
+  void sleep(Count until, Transport::Wanted wanted) noexcept;
+  void wait(const std::function<bool()>& pred, const char* what);
+  /// What may not run here now, as a word for the node's card (card_words.hpp).
+  [[nodiscard]] std::uint32_t held_off() const noexcept;
+  /// Ends the program when a handler, or a forked child, calls what waits for others (barrier.cpp).
+  void must_compute(const char* operation) const;
+
+  // forked children (forked_child.cpp)
+  /// In a forked child: takes the node away from it.
+  void disown() noexcept;
+  /// Ends one that uses it all the same.
+  void must_not_be_a_child() const noexcept {
+    if (disowned_) [[unlikely]]
+      end_child();
+  }
+
+  /// Takes note of who has gone (Membership::look), and closes the links to them.
+  void look_after_peers(bool thoroughly);
+  [[nodiscard]] const Membership& membership() const noexcept { return membership_; }
+
+  [[nodiscard]] const Job& job() const noexcept { return job_; }
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] Node& node() noexcept { return *node_; }
+  [[nodiscard]] const host::Board& board() const noexcept { return job_.memory->board(); }
+  [[nodiscard]] host::NodeCard& card() const noexcept { return board().card(job_.id); }
+  [[nodiscard]] const Onlooker& onlooker() const noexcept { return onlooker_; }
+  [[nodiscard]] Transport& network() noexcept { return *network_; }
+  /// No decorator around shared memory: rings and segments are reached without asking it.
+  [[nodiscard]] bool direct() const noexcept { return direct_; }
+  [[nodiscard]] GlobalMemory& memory() noexcept { return memory_; }
+  [[nodiscard]] CollectiveState& collectives() noexcept { return *collectives_; }
+  [[nodiscard]] const HandlerTable& table() const noexcept { return table_; }
+  [[nodiscard]] std::pmr::memory_resource* memory_for_events() noexcept { return memory_for_events_.get(); }
+  /// More nodes than cores to run them on: then spinning only keeps others from running.
+  [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
+  [[nodiscard]] Count now() const noexcept { return host::monotonic_ns() - epoch_ns_; }
+  [[nodiscard]] std::string_view running_handler() const noexcept;
+  /// The message whose handler runs: no packet in the computation and in other events.
+  struct Handling {
+    const impl::Packet* packet = nullptr;
+    std::size_t payload_bytes = 0;
+  };
+  [[nodiscard]] Handling handled() const noexcept;
+  /// The T1's timec and timeh, which are one timelet among the others (registers.cpp).
+  struct CompareRegister {
+    Count when = 0;
+    TimeletId timelet = 0;
+    Shared<LowEvent> handler;
+  };
+  [[nodiscard]] CompareRegister& compare_register() noexcept { return compare_register_; }
+
+  // what the program asked for
+  TimeletId add_timelet(Count when, Timelets::Function f);
+  bool cancel_timelet(TimeletId id);
+  void set_outlet(std::function<void(LowEvent&)> f);
+  void post(std::function<void(Node&)> f);
+  [[nodiscard]] const Agenda& agenda() const noexcept { return agenda_; }
+  void set_default_handler(std::function<void(Incoming&)> f) { replace(default_handler_, std::move(f)); }
+  void set_on_peer_death(std::function<void(Node&, NodeId)> f);
+
+ private:
+  friend class ::am::Node;
+
+  enum class Handled { ran, taken, deferred };
+
+  void join();
+  void take_place();
+  void wait_for_all_to_join();
+  void compare_programs() const;
+  void compare_pid_namespaces() const;
+  void watch_launcher();
+  [[noreturn]] void cannot_join(const Error& error, const char* same_on_all) const;
+  void run_no_more_handlers() noexcept;
+  void count_undelivered(const Transport::View& view, NodeId from) noexcept;
+  void tell_of_undelivered(bool all_taken) const noexcept;
+  Status send_or_refuse(const impl::OutMessage& message, bool wait);
+  Status send_row(const impl::OutMessage& message, bool wait);
+  template <class F>
+  Status wait_for_room(Priority priority, F attempt);
+  void must_be_owner() const;
+  void must_not_wait(Priority priority) const;
+  Status send_lent_row(const impl::OutMessage& message);
+  bool push_rows();
+  void reserve(NodeId to, Priority priority, bool reserved);
+  void reserve_line(NodeId to, Priority priority, bool reserved) noexcept;
+  Status refused(NodeId to, Priority priority) noexcept;
+  void count_sent(NodeId to, Priority priority, std::uint64_t bytes) noexcept;
+
+  std::size_t poll_with_events_held_off();
+  std::size_t poll_in_handler();
+  std::size_t do_something_else();
+  std::size_t poll_shared_memory();
+  std::size_t poll_network();
+  void look_around();
+  template <class Net>
+  std::size_t run_rare_events(Net& network, std::size_t ran_before);
+  template <class Net>
+  std::size_t run_high(Net& network);
+  template <class Net>
+  std::size_t run_low(Net& network);
+  [[nodiscard]] bool message_waits(Priority priority) noexcept;
+  /// When one is due that may run; never: none.
+  [[nodiscard]] Count next_timelet() const noexcept {
+    return may_run(Event::timelet) && !agenda_.timelets.empty() ? agenda_.timelets.next() : never;
+  }
+  [[nodiscard]] bool timelet_due() const noexcept {
+    return !agenda_.timelets.empty() && agenda_.timelets.next() <= now();
+  }
+  template <class F>
+  void run_rare_event(RecordedEvent which, const F& f);
+  bool run_timelet();
+  bool run_outlet();
+  std::size_t tell_of_deaths();
+  std::size_t run_posts();
+  template <Priority P, class Net>
+  Handled handle(Net& network, const Transport::View& view);
+  template <Priority P>
+  void run_handler(impl::Header head, const impl::Packet& packet, NodeId from, Payload payload);
+  void count_received(const Transport::View& view, Priority priority, std::uint64_t bytes) noexcept {
+    impl::Traffic& traffic =
+        node_->traffic_[2 * std::size_t{view.source} + static_cast<std::size_t>(priority)];
+    impl::count(traffic.received_messages);
+    impl::count(traffic.received_bytes, bytes);
+  }
+  Handled handle_unusual(const Transport::View& view);
+  void run_default_handler(const impl::Arrival& message);
+  [[noreturn]] void unknown_handler(impl::HandlerId id, NodeId from) const;
+  void check(const Transport::View& view, Assembler::Outcome outcome) const;
+  [[noreturn]] void corrupt(const Transport::View& view, const char* how) const noexcept;
+  /// Sends a multicast packet on to the subtrees below this node; false while one of them is full. Takes the member list
+  /// off the payload.
+  bool forward(const Transport::View& view, impl::Arrival& message);
+  // asynchronous.cpp
+  void begin_events();
+  void end_events() noexcept;
+  std::size_t run_events() noexcept;
+  [[nodiscard]] Transport::Wanted wanted() const noexcept {
+    return {.high = may_run(Event::high_message), .low = may_run(Event::low_message)};
+  }
+  [[nodiscard]] bool outlet_may_run() noexcept {
+    return agenda_.outlet && may_run(Event::outlet) && available(Priority::low) && available(Priority::high);
+  }
+  [[nodiscard]] bool arm(host::Alarm alarm, Transport::Wanted wanted) noexcept;
+  void disarm() noexcept;
+  /// Nobody has rung, and the node has not begun to look at more than it is told of.
+  [[nodiscard]] bool still_armed() noexcept;
+  void block_signal(bool blocked) noexcept {
+    if (interrupts_ == 0 || signal_blocked_ == blocked) return;
+    interrupt_->block(blocked);
+    signal_blocked_ = blocked;
+  }
+  [[nodiscard]] bool attend_for_thread() noexcept;
+  void attend_to_interrupts() noexcept;
+  void set_timer(bool soon) noexcept;
+  void keep_thrown() noexcept;
+  /// Out of the node, however deep in it the thread is; gives back how deep.
+  std::uint32_t step_out() noexcept;
+  void step_in(std::uint32_t depth) noexcept;
+  class Interruptible;
+  class Computation;
+  void event_threw() const noexcept;
+  friend class Interruptible;
+  friend class Computation;
+
+  [[noreturn]] void end_child() const noexcept;
+
+  Job job_;
+  std::optional<host::Life> life_;
+  const Settings settings_;
+  EventMemory memory_for_events_;
+  const HandlerTable& table_;
+  const std::span<const HandlerTable::Row> handlers_;
+  const std::uint64_t epoch_ns_;
+  Node* node_ = nullptr;
+  host::HandlerCounts* handler_counts_;
+  const Recorder recorder_;
+  const Onlooker onlooker_;
+  Membership membership_;
+  host::Bell bell_;
+  shm::ShmTransport shm_;
+  std::unique_ptr<Transport> decorator_;  // the fault plan's, around shm_
+  Transport* network_;
+  const bool direct_;  // no decorator around shared memory
+  bool plain_;         // direct, and polling: the inline path writes the rings itself
+  std::unique_ptr<impl::Producer[]> never_connected_;  // what Node's inline path sees when it is not direct
+
+  Outgoing outgoing_;
+  Assembler assembler_;
+  Agenda agenda_;
+  Shared<Incoming> default_handler_;
+  bool something_else_ = false;  // one question per poll: may the agenda or outgoing_ have something?
+  GlobalMemory memory_;
+  std::unique_ptr<CollectiveState> collectives_;
+
+  struct Refused {
+    bool active = false;
+    NodeId to = 0;
+  };
+  Refused refused_[2];  // by priority: the last send that was answered `again`, until there is room
+
+  std::pmr::unordered_map<std::uint64_t, std::size_t>
+      forwarded_;  // deferred multicasts: how many subtrees have them
+  std::pmr::vector<std::byte> multicast_buffer_;
+
+  const HandledMessages handled_;        // for reports and registers, too
+  std::size_t handled_payload_[2] = {};  // of a message that is not a short one
+  CompareRegister compare_register_;
+
+  /// Messages of the program that this node dropped when it left.
+  struct Undelivered {
+    std::uint64_t messages[2] = {};  // by priority
+    RecordedEvent first;
+  };
+
+  /// Polls of a handler that ran nothing, since it began or one did.
+  struct VainPolls {
+    struct Run {  // of the handler: there is none other like it in one poll of the computation
+      impl::Level level = impl::Level::computation;
+      const impl::Packet* packet = nullptr;
+      std::uint32_t polls = 0;
+      bool operator==(const Run&) const = default;
+    } run;
+    impl::Patience patience;
+  };
+  VainPolls vain_polls_;
+
+  // Events beside the computation.
+  bool begun_ = false;  // the first call that makes progress was made: events may run
+  bool thread_serves_ =
+      false;  // the handler thread is awake, and looks; otherwise we see to it that it is told
+  bool signal_blocked_ = false;   // while we are in an interrupt: no other comes into it
+  std::uint32_t interrupts_ = 0;  // we are in so many of them
+  Count thread_wakes_ = 0;        // by itself, while it sleeps
+  Count timer_ = never;           // that the timer is set to
+  Origin thrown_;  // by an event whose caller was nobody: the next call that makes progress throws it
+  std::pmr::vector<std::shared_ptr<void>> spent_;
+  std::optional<HandlerThread> handler_thread_;
+  std::optional<Interrupts> interrupt_;
+
+  std::optional<Watchdog> watchdog_;
+  std::optional<LauncherWatch> launcher_watch_;
+  std::optional<KeptFromChildren> kept_from_children_;
+
+  std::uint32_t polls_ = 0;
+  bool oversubscribed_ = false;
+  bool left_ = false;
+  bool disowned_ = false;  // this is a forked child
+  Undelivered undelivered_;
+  bool ends_badly_ = false;
+  std::thread::id owner_ = std::this_thread::get_id();
+};
+
+}  // namespace am::core

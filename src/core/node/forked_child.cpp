@@ -1,0 +1,67 @@
+#include "core/node/forked_child.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "core/node/engine.hpp"
+#include "core/reports/fatal.hpp"
+
+namespace am::core {
+
+namespace {
+
+/// The nodes of this process. Locked while it forks, so that the child finds the list whole.
+struct Nodes {
+  std::mutex mutex;
+  std::vector<Engine*> engines;
+};
+Nodes& nodes() {
+  static auto* const the = new Nodes;  // never destroyed: a child may be forked at any time
+  return *the;
+}
+
+void before_fork() noexcept { nodes().mutex.lock(); }
+void in_parent() noexcept { nodes().mutex.unlock(); }
+void in_child() noexcept {
+  for (Engine* engine : nodes().engines) engine->disown();
+  nodes().mutex.unlock();
+}
+
+}  // namespace
+
+KeptFromChildren::KeptFromChildren(Engine& engine) : engine_(engine) {
+  static const bool hooked = pthread_atfork(&before_fork, &in_parent, &in_child) == 0;
+  if (!hooked) throw std::bad_alloc();
+  const std::lock_guard lock(nodes().mutex);
+  nodes().engines.push_back(&engine_);
+}
+
+KeptFromChildren::~KeptFromChildren() {
+  const std::lock_guard lock(nodes().mutex);
+  std::erase(nodes().engines, &engine_);
+}
+
+/// Turns the node into one whose inline paths fail, and whose polls ask. Between fork and what the child does next.
+void Engine::disown() noexcept {
+  disowned_ = true;
+  plain_ = false;            // polls take the way that asks
+  something_else_ = true;    // and so does one that is under way
+  node_->events_.masks = 0;  // which runs no further event
+  node_->shared_ = false;    // the thread that it shared the node with is not here
+  node_->lock_.leave_events();
+  shm_.disconnect();
+  memory_.forget_segments();
+  job_.memory->separate();
+}
+
+void Engine::end_child() const noexcept {
+  broken(job_.id, "a forked child, process ", getpid(),
+         ", uses the node of its parent: only the process that joined the job is the node "
+         "(the child may execute another program, or end)");
+}
+
+}  // namespace am::core

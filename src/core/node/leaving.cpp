@@ -1,0 +1,83 @@
+// How a node leaves its job: it takes what has come, and passes on what others wait for.
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "core/membership/standing.hpp"
+#include "core/node/engine.hpp"
+#include "core/reports/counters.hpp"
+#include "core/reports/text_out.hpp"
+
+namespace am::core {
+
+void Engine::leave() noexcept {
+  if (left_ || disowned_ || card().pid != getpid()) return;  // a forked child is not the node
+  end_events();
+  left_ = true;
+  run_no_more_handlers();
+  // What is in the rings now: multicasts that others wait for are passed on from there. A bound, because peers that do
+  // not know yet go on sending: the rings are served in turn, and once this was taken each has been emptied.
+  const auto passed_on = [this] { return !outgoing_.has_rows() && forwarded_.empty(); };
+  std::size_t most = std::size_t{job_.size} * (shm::low_lines + shm::high_lines);
+  bool all_taken = false;
+  while (most != 0 && !all_taken) {
+    if (network_->arm({})) network_->disarm();  // looks everywhere
+    const std::size_t taken = poll();
+    most -= std::min(taken, most);
+    if (!passed_on()) {
+      wait(passed_on, "leaving: passing on what was accepted");
+    } else {
+      all_taken = taken == 0 && !network_->holds_back();
+    }
+  }
+  tell_of_undelivered(all_taken);
+  if (settings_.stats) print_counters(board(), job_.id);
+  mark_left(board(), job_.id);
+  watchdog_.reset();
+  launcher_watch_.reset();
+  if (job_.leave) job_.leave();
+}
+
+/// One that is dropped, if it is the program's own, and whole.
+void Engine::count_undelivered(const Transport::View& view, NodeId from) noexcept {
+  const impl::HandlerId id = view.head.handler();
+  if (table_.is_internal(id)) return;
+  ++undelivered_.messages[static_cast<std::size_t>(view.priority)];
+  if (undelivered_.first.kind == RecordedEvent::Kind::none)
+    undelivered_.first = RecordedEvent::of_message(view.priority, id, from, 0);
+}
+
+/// Accepted is delivered, unless the receiver leaves: a program that did not mean that shall hear of it. Not where it ends
+/// by an error anyway, or a node has died.
+void Engine::tell_of_undelivered(bool all_taken) const noexcept {
+  const auto& [low, high] = undelivered_.messages;
+  if (low + high == 0 || ends_badly_ || std::uncaught_exceptions() != 0) return;
+  for (NodeId peer = 0; peer < job_.size; ++peer) {
+    if (board().standing(peer) == host::Standing::dead) return;
+  }
+  TextOut out(&write_to_stderr);
+  out << "am: node " << job_.id << " left with " << (all_taken ? "" : "at least ") << low + high
+      << (low + high == 1 ? " message" : " messages") << " undelivered (" << low << " low, " << high
+      << " high; the first for handler " << table_.name(undelivered_.first.handler) << " from node "
+      << undelivered_.first.from
+      << "): a node that ends waits until all that it is sent has come, which a barrier alone does not "
+         "tell\n";
+}
+
+/// The program's object, and what its handlers need, may be gone by now. From here on messages to this node are taken
+/// out of the network and dropped, so that two nodes that leave do not wait for each other; multicasts are passed on.
+///
+/// Also within a handler, which called std::exit: its message, and the one that it interrupted, are still in the network,
+/// but have been passed on.
+void Engine::run_no_more_handlers() noexcept {
+  const impl::Level level = node_->events_.level;
+  if (level != impl::Level::high) handled_.clear(Priority::high);
+  if (level == impl::Level::computation) handled_.clear(Priority::low);
+  node_->events_ = {};
+  node_->events_.ame = false;  // so that every message goes by handle_unusual
+  agenda_.clear();
+  something_else_ = true;
+}
+
+}  // namespace am::core

@@ -1,0 +1,81 @@
+// am::start: from the environment to a node.
+#include <unistd.h>
+#include <am/start.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "core/node/engine.hpp"
+#include "core/node/uncaught.hpp"
+#include "core/reports/once.hpp"
+#include "core/settings/settings.hpp"
+
+namespace am {
+
+namespace {
+
+/// Tells once per job about AM_ names that mean nothing: a misspelt setting must not live on unnoticed.
+void report_unknown_settings() {
+  for (const core::UnknownSetting& unknown : core::unknown_settings(environ)) {
+    std::fprintf(stderr, "%s\n", unknown.text().c_str());
+  }
+}
+
+/// Settings and job. What is wrong with either is most likely wrong in all processes that a launcher has started: one of
+/// them shall say it.
+core::Job find_job(core::Settings& settings, const Options& options) {
+  const core::LauncherEnvironment launcher = core::read_launcher_environment(environ);
+  if (launcher.claimed_rank) core::this_process_is(static_cast<NodeId>(*launcher.claimed_rank));
+  try {
+    settings = core::read_settings(environ);
+    if (settings.rank >= 0) core::this_process_is(static_cast<NodeId>(settings.rank));
+    if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
+    if (options.dispatch) settings.dispatch = *options.dispatch;
+    return core::join_job(settings);
+  } catch (const Error&) {
+    core::let_lower_ranks_speak(launcher.claimed_rank.value_or(0));
+    throw;
+  }
+}
+
+/// So that a node which leaves on the way out of an error adds nothing to it. Comes before the node leaves, as it was asked
+/// for later. Where the C library does not offer it the node is heard.
+void note_how_the_program_ends([[maybe_unused]] Node& node) {
+#ifdef __GLIBC__
+  on_exit(
+      [](int code, void* left) {
+        if (code != 0) static_cast<Node*>(left)->engine().ends_badly();
+      },
+      &node);
+#endif
+}
+
+void report_found(const core::Job& job, const core::Engine& engine) {
+  std::fprintf(stderr, "am: node %u of %u: found %s; shared memory to all nodes%s\n", job.id, job.size,
+               job.found == "alone" ? "no launcher, so it is alone" : job.found.c_str(),
+               engine.oversubscribed() ? "; more nodes than processors: waits yield at once" : "");
+}
+
+}  // namespace
+
+Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
+  static std::optional<Node> node;  // left at exit
+  core::tell_of_the_uncaught();
+  if (node) throw Error("start", "am::start was called before in this process", "call it once, in main");
+  core::Settings settings;
+  core::Job job = find_job(settings, options);
+  core::this_process_is(job.id);
+  // A program that this one starts is not this node: it shall not find our place taken.
+  for (const char* name : {"AM_RANK", "AM_SIZE", "AM_HOST_MEMORY_FD"})
+    unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
+  if (job.id == 0) report_unknown_settings();
+  auto engine = std::make_unique<core::Engine>(std::move(job), settings);
+  if (settings.verbose) report_found(engine->job(), *engine);
+  node.emplace(std::move(engine));
+  note_how_the_program_ends(*node);
+  return *node;
+}
+
+}  // namespace am

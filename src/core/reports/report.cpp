@@ -1,0 +1,82 @@
+#include "core/reports/report.hpp"
+
+#include "core/node/engine.hpp"
+#include "core/reports/card_words.hpp"
+#include "core/reports/job_watch.hpp"
+#include "core/reports/once.hpp"
+#include "core/reports/text_out.hpp"
+
+namespace am::core {
+
+namespace {
+
+void describe_peer(TextOut& out, Engine& engine, NodeId peer) {
+  const host::NodeCard& card = engine.board().card(peer);
+  switch (engine.board().standing(peer)) {
+    case host::Standing::absent:
+      out << "has not joined";
+      return;
+    case host::Standing::left:
+      out << "has left the job";
+      return;
+    case host::Standing::dead:
+      out << "is dead";
+      return;
+    case host::Standing::joined:
+      break;
+  }
+  const bool runs = runs_something(engine.onlooker(), peer);
+  if (runs) {
+    out << "runs ";
+    describe_running(out, engine.onlooker(), peer);
+    out << ", and ";
+  }
+  out << "has ";
+  if (!describe_wait(out, card, engine.now()))
+    out << "not waited" << (runs ? "" : ": it computes, or polls without waiting");
+}
+
+/// Whether this node sees more than what all who wait alike say: what it has sent and nobody takes, what it holds off itself.
+bool has_news_of_its_own(Engine& engine) {
+  if (engine.held_off() != 0 || runs_something(engine.onlooker(), engine.job().id)) return true;
+  for (NodeId peer = 0; peer < engine.job().size; ++peer) {
+    for (const Priority priority : {Priority::low, Priority::high}) {
+      if (engine.network().queued(peer, priority) != 0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void print_report(Engine& engine, const char* what, std::uint64_t waited_ns) {
+  const NodeId self = engine.job().id;
+  const std::uint64_t alike_ns = engine.settings().report_after_ns / 4;
+  if (!has_news_of_its_own(engine) && !first_to_say(engine.board(), what, alike_ns)) return;
+  TextOut out(&write_to_stderr);
+  out << "am: node " << self << " has waited ";
+  describe_ms(out, waited_ns);
+  out << " in " << what;
+  if (runs_something(engine.onlooker(), self)) {
+    out << "; it runs ";
+    describe_running(out, engine.onlooker(), self);
+  }
+  describe_held_off(out, engine.held_off(), "here");
+  out << "\n";
+  if (!engine.settings().faults.empty())
+    out << "am:   faults are injected: AM_FAULTS=" << engine.settings().faults << "\n";
+  constexpr NodeId most_lines = 16;
+  NodeId lines = 0;
+  for (NodeId peer = 0; peer < engine.job().size && lines < most_lines; ++peer) {
+    const std::size_t low = engine.network().queued(peer, Priority::low);
+    const std::size_t high = engine.network().queued(peer, Priority::high);
+    if (peer == self && low + high == 0) continue;
+    ++lines;
+    out << "am:   node " << peer << " ";
+    describe_peer(out, engine, peer);
+    if (low + high != 0) out << "; not yet taken from us: " << low << " lines low, " << high << " high";
+    out << "\n";
+  }
+}
+
+}  // namespace am::core

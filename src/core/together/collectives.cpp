@@ -1,0 +1,245 @@
+// Broadcast, reduce, all-reduce and all-gather over messages of the low network.
+//
+// The tree. Upwards (reduce, gather) a binomial tree with node 0 at the top: node i hears from i+1, i+2, i+4, ... as long
+// as these bits are below i's lowest set bit, then sends to i without that bit. What it holds at each step is the result
+// of the consecutive nodes [i, i + 2^k), so combining in this order keeps the order of the ids and always groups alike,
+// whatever arrives first. A result for another root goes from node 0 to it in one more message. Downwards (broadcast) the
+// same tree, with ids counted from the root.
+//
+// Bounded memory. Only broadcast and reduce let a node run ahead of others, whose mailboxes then fill. After
+// most_unanswered of these in a row a barrier comes first, on all nodes alike, for all count alike.
+#include "core/together/collectives.hpp"
+
+#include <algorithm>
+#include <am/collectives.hpp>
+#include <am/error.hpp>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/membership/peers_gone.hpp"
+#include "core/messages/own_send.hpp"
+#include "core/node/engine.hpp"
+#include "core/node/unknown_node.hpp"
+#include "core/together/operation.hpp"
+
+namespace am {
+
+namespace core {
+
+// -- mailbox ------------------------------------------------------------------------------------------------------------
+
+void Mailbox::match(const Round& round, Payload data) noexcept {
+  expected_ = false;
+  if (round == round_ && data.size() == into_.size()) {
+    if (!data.empty()) std::memcpy(into_.data(), data.data(), data.size());
+    answer_ = Answer::filled;
+    return;
+  }
+  other_round_ = round;
+  other_bytes_ = data.size();
+  answer_ = Answer::mismatch;
+}
+
+void Mailbox::arrived(const Round& round, NodeId from, Payload data) {
+  if (expected_ && from == from_ && round.sequence == round_.sequence) return match(round, data);
+  if (round.sequence < round_.sequence) return;
+  const auto bytes = data.bytes();
+  kept_.insert_or_assign({round.sequence, from},
+                         Kept{round, {bytes.begin(), bytes.end(), kept_.get_allocator().resource()}});
+}
+
+void Mailbox::expect(const Round& round, NodeId from, std::span<std::byte> into) {
+  kept_.erase(kept_.begin(), kept_.lower_bound({round.sequence, 0}));  // of rounds that ended with an error
+  round_ = round;
+  from_ = from;
+  into_ = into;
+  answer_ = Answer::nothing_yet;
+  expected_ = true;
+  const auto early = kept_.find({round.sequence, from});
+  if (early == kept_.end()) return;
+  match(early->second.round, Payload(early->second.data));
+  kept_.erase(early);
+}
+
+namespace {
+
+constexpr std::uint32_t most_unanswered = 16;
+
+const char* name_of(Round::Kind kind) noexcept {
+  switch (kind) {
+    case Round::Kind::broadcast:
+      return "broadcast";
+    case Round::Kind::reduce:
+      return "reduce";
+    case Round::Kind::all_reduce:
+      return "all_reduce";
+    case Round::Kind::all_gather:
+      return "all_gather";
+  }
+  return "an unknown collective";
+}
+
+void collective_arrived(Request& request, Round round, Payload data) {
+  request.node().engine().collectives().mailbox.arrived(round, request.from(), data);
+}
+
+const impl::InternalHandlers<collective_arrived> internal_handlers;
+
+/// A round of messages among all nodes, as a part of an operation that is under way on this node.
+class Collective {
+ public:
+  Collective(Operation& operation, Round::Kind kind, NodeId root)
+      : operation_(operation),
+        node_(operation.node()),
+        engine_(operation.engine()),
+        mailbox_(engine_.collectives().mailbox) {
+    if (root >= node_.size()) throw unknown_node(operation_.what(), root, node_.size(), "check the root");
+    CollectiveState& state = engine_.collectives();
+    const bool everybody_hears = kind == Round::Kind::all_reduce || kind == Round::Kind::all_gather;
+    if (everybody_hears) {
+      state.rounds_unanswered = 0;
+    } else if (++state.rounds_unanswered > most_unanswered) {
+      pass_barrier(operation_);
+      state.rounds_unanswered = 1;
+    }
+    round_ = {++state.sequence, kind, root};
+  }
+
+  /// Twice, where a long message was under way already when a handler threw out of the send: the mailbox takes one.
+  void send(NodeId to, std::span<const std::byte> data) {
+    const Engine::OwnSend own(engine_);
+    const Status status =
+        operation_.insist([&] { return node_.request<collective_arrived>(to, round_, Payload(data)); });
+    if (status != Status::ok) operation_.fail(peer_gone_error(engine_, operation_.what(), to));
+  }
+
+  void receive(NodeId from, std::span<std::byte> into) {
+    mailbox_.expect(round_, from, into);
+    const Forgets at_end{mailbox_};
+    LastMessages last_messages(engine_);
+    const auto missing = [&]() -> std::optional<NodeId> {
+      return engine_.membership().is_gone(from) ? from : any_dead(engine_);
+    };
+    operation_.wait([&](bool /*sleeps_next*/) {
+      return mailbox_.answer() != Mailbox::Answer::nothing_yet || last_messages.are_in(missing);
+    });
+    if (mailbox_.answer() == Mailbox::Answer::mismatch) operation_.fail(mismatch(from, into.size()));
+    if (mailbox_.answer() == Mailbox::Answer::nothing_yet)
+      operation_.fail(peer_gone_error(engine_, operation_.what(), last_messages.missing()));
+  }
+
+  /// Calls from_child(child, mask) for each child in ascending order; then the parent, to which this node's part goes,
+  /// if it has one. The child's part are the nodes [child, child + mask) that exist.
+  template <class F>
+  std::optional<NodeId> climb(F from_child) {
+    const NodeId id = node_.id();
+    for (NodeId mask = 1; mask < node_.size(); mask <<= 1) {
+      if ((id & mask) != 0) return id - mask;
+      if (node_.size() - id > mask) from_child(id + mask, mask);
+    }
+    return {};
+  }
+
+  void combine_upwards(std::span<std::byte> values, const impl::Combine& combine) {
+    std::vector<std::byte> theirs;
+    const auto parent = climb([&](NodeId child, NodeId) {
+      theirs.resize(values.size());
+      receive(child, theirs);
+      combine(values.data(), theirs.data(), values.size());
+    });
+    if (parent) send(*parent, values);
+  }
+
+  void spread(std::span<std::byte> values, NodeId root) {
+    const NodeId size = node_.size();
+    const NodeId place = (node_.id() + size - root) % size;  // the root has place 0
+    const auto node_at = [&](NodeId other) { return (other + root) % size; };
+    NodeId mask = 1;
+    while (mask < size && (place & mask) == 0) mask <<= 1;
+    if (place != 0) receive(node_at(place - mask), values);
+    for (mask >>= 1; mask != 0; mask >>= 1) {
+      if (size - place > mask) send(node_at(place + mask), values);
+    }
+  }
+
+ private:
+  struct Forgets {
+    Mailbox& mailbox;
+    ~Forgets() { mailbox.forget(); }
+  };
+
+  Error mismatch(NodeId from, std::size_t bytes) const {
+    const Round& other = mailbox_.other_round();
+    return {operation_.what(), "node " + std::to_string(node_.id()),
+            "this is its collective " + std::to_string(round_.sequence) + ", with root " +
+                std::to_string(round_.root) + " and " + std::to_string(bytes) + " bytes; that of node " +
+                std::to_string(from) + " is " + name_of(other.kind) + " with root " +
+                std::to_string(other.root) + " and " + std::to_string(mailbox_.other_bytes()) + " bytes",
+            "all nodes call the same collectives in the same order, with values of the same size"};
+  }
+
+  Operation& operation_;
+  Node& node_;
+  Engine& engine_;
+  Mailbox& mailbox_;
+  Round round_;
+};
+
+}  // namespace
+
+void all_reduce_bytes(Operation& operation, std::span<std::byte> values, const impl::Combine& combine) {
+  Collective collective(operation, Round::Kind::all_reduce, 0);
+  collective.combine_upwards(values, combine);
+  collective.spread(values, 0);
+}
+
+}  // namespace core
+
+// -- what am/collectives.hpp calls --------------------------------------------------------------------------------------
+
+namespace impl {
+
+using core::Collective;
+using core::Operation;
+using core::Round;
+
+void broadcast_bytes(Node& node, std::span<std::byte> values, NodeId root) {
+  Operation operation(node, core::name_of(Round::Kind::broadcast));
+  Collective(operation, Round::Kind::broadcast, root).spread(values, root);
+  operation.complete();
+}
+
+void reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine, NodeId root) {
+  Operation operation(node, core::name_of(Round::Kind::reduce));
+  Collective collective(operation, Round::Kind::reduce, root);
+  collective.combine_upwards(values, combine);
+  if (root != 0) {
+    if (node.id() == 0) collective.send(root, values);
+    if (node.id() == root) collective.receive(0, values);
+  }
+  operation.complete();
+}
+
+void all_reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine) {
+  Operation operation(node, core::name_of(Round::Kind::all_reduce));
+  core::all_reduce_bytes(operation, values, combine);
+  operation.complete();
+}
+
+void all_gather_bytes(Node& node, std::span<std::byte> all, std::size_t own_bytes) {
+  Operation operation(node, core::name_of(Round::Kind::all_gather));
+  Collective collective(operation, Round::Kind::all_gather, 0);
+  std::size_t held = 1;  // nodes whose values lie here, from this one on
+  const auto parent = collective.climb([&](NodeId child, NodeId mask) {
+    const std::size_t theirs = std::min<std::size_t>(mask, node.size() - child);
+    collective.receive(child, all.subspan(child * own_bytes, theirs * own_bytes));
+    held += theirs;
+  });
+  if (parent) collective.send(*parent, all.subspan(node.id() * own_bytes, held * own_bytes));
+  collective.spread(all, 0);
+  operation.complete();
+}
+
+}  // namespace impl
+}  // namespace am

@@ -1,0 +1,162 @@
+// The board of a host: what its nodes tell each other about themselves and their job. A header for the job, and for every
+// node a card, a life lock, the counters of its messages and handlers.
+//
+// A view: the memory behind it is host::Memory's. Only lock-free atomics and trivially copyable values lie here, and no
+// pointer that means something to others: processes map it at different addresses. Any thread.
+#pragma once
+
+#include <am/types.hpp>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "host/layout.hpp"
+
+namespace am::host {
+
+inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
+inline constexpr std::uint32_t version = 5;
+inline constexpr std::size_t recent_events = 32;
+inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
+
+/// Where a node stands in its job.
+enum class Standing : std::uint32_t { absent, joined, left, dead };
+
+/// One page at the beginning.
+struct JobHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t nodes;
+  std::uint64_t bytes;                   ///< of the whole file
+  std::uint64_t epoch_ns;                ///< CLOCK_MONOTONIC when the job began: Count is zero there
+  std::int32_t launcher;                 ///< pid of amrun; 0: the nodes were started by something else
+  std::uint64_t launcher_pid_namespace;  ///< where it is that (pid_namespace.hpp)
+  std::uint32_t cpu_quota;         ///< processors that the container grants, as node 0 sees it; 0: no limit
+  std::uint32_t launcher_watches;  ///< 1: amrun is the job's watchdog
+  std::uint64_t cpus[16];  ///< the processors that the job may use, as a cpu_set_t; none: nobody knows
+  std::atomic<std::uint64_t>
+      asked_ns;                     ///< CLOCK_MONOTONIC when a node was last asked for a report by a signal
+  std::atomic<std::int32_t> asked;  ///< its process
+  std::atomic<std::uint32_t> launcher_end_told;  ///< 1: a node has said that amrun ended
+
+  std::atomic<std::uint64_t> said[8];  ///< what a node has said for all (core/reports/once.hpp)
+
+  alignas(line) std::atomic<
+      std::uint32_t> departures;      ///< nodes marked dead or left so far: one load tells of any news
+  std::atomic<std::uint32_t> joined;  ///< nodes that have filled in their card
+
+  // The barrier of all nodes (core/together/barrier.cpp): each knows which number of arrivals opens it.
+  alignas(line) std::atomic<std::uint32_t> barrier_arrived;   ///< since the job began, modulo 2^32
+  alignas(line) std::atomic<std::uint32_t> barrier_sleepers;  ///< nodes that may be asleep in the barrier
+};
+static_assert(sizeof(JobHeader) <= page_bytes);
+
+/// What a node tells the others about itself: one page.
+struct NodeCard {
+  alignas(line) std::atomic<std::uint32_t> standing;  ///< Standing
+  std::int32_t pid;
+  std::int32_t tid;                  ///< of its own thread
+  std::uint64_t pid_namespace;       ///< where they are that (pid_namespace.hpp)
+  std::uint32_t child_of_launcher;   ///< 1: amrun waits for it, and so is the first to know how it ended
+  std::int32_t signal;               ///< that interrupts it; 0 unless it is in the interrupt mode
+  std::uint32_t has_handler_thread;  ///< 1: is in the handler-thread mode
+  std::atomic<std::int32_t>
+      wait_status;  ///< of a dead node, as from waitpid; unknown_end unless its launcher said it
+  std::atomic<std::uint32_t> survives;  ///< 1: means to go on when another node dies
+  std::uint64_t fingerprint;            ///< of the handler table
+  std::uint64_t segment_bytes;          ///< of the user segment
+  std::uint32_t handlers;
+  char program[256];  ///< path of the executable
+  char host[64];
+  std::uint64_t cpus[16];  ///< the processors it may run on, as a cpu_set_t
+
+  // How it is told that there is something for it (host/bell.hpp).
+  alignas(line) std::atomic<std::uint32_t> alarm;  ///< host::Alarm; a sleeper sleeps on it (futex)
+  std::atomic<std::uint32_t> nudges;               ///< news on the board so far
+  std::atomic<std::uint32_t> thread_bell;          ///< counts the rings of the handler thread
+
+  // Written by the owner now and then, read by reports.
+  alignas(line) std::atomic<std::uint64_t> waiting_since_ns;  ///< Count; 0 while it does not wait
+  std::atomic<std::uint64_t> waiting_for[8];                  ///< text, ended by a zero byte
+  std::atomic<std::uint32_t> held_off;    ///< what may not run while it waits (core/reports/card_words.hpp)
+  std::atomic<std::uint64_t> interrupts;  ///< signals that have come in the interrupt mode
+
+  // What the owner runs (core/reports/recorder.hpp). From here to `running` always, the rest while there is a watchdog.
+  alignas(line) std::atomic<std::uint64_t> handled
+      [2];  ///< by priority: the packet whose handler runs, where its owner sees it (HandledMessages)
+  std::uint64_t mapped_at;                           ///< where the owner has mapped the packets of its rings
+  std::atomic<std::uint64_t> running[3];             ///< what else runs, by level (Recorder); 0: nothing
+  std::atomic<std::uint64_t> events;                 ///< begun so far
+  std::atomic<std::uint64_t> recent[recent_events];  ///< the last ones: number n at n % recent_events
+  std::atomic<std::uint64_t> reported;               ///< the last report of a hang or death (JobWatch)
+};
+static_assert(sizeof(NodeCard) <= page_bytes);
+
+struct HandlerCounts {
+  std::atomic<std::uint64_t> runs;
+  std::atomic<std::uint64_t> sampled_ns;  ///< time of the runs that were timed (one in 64)
+  std::atomic<std::uint64_t> sampled_runs;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(HandlerCounts) == Layout::handler_counts_bytes);
+
+/// The functions behind the handler numbers, for onlookers; node 0 writes them before it is marked as joined.
+struct HandlerName {
+  char text[120];
+  std::uint64_t signature;  ///< a hash of it and of its parameters
+};
+static_assert(sizeof(HandlerName) == Layout::handler_name_bytes);
+
+class Board {
+ public:
+  Board(std::byte* base, NodeId nodes) noexcept : base_(base), nodes_(nodes), layout_(nodes) {}
+
+  [[nodiscard]] NodeId nodes() const noexcept { return nodes_; }
+  [[nodiscard]] JobHeader& job() const noexcept { return *at<JobHeader>(0); }
+  [[nodiscard]] NodeCard& card(NodeId node) const noexcept { return *at<NodeCard>(layout_.card(node)); }
+  [[nodiscard]] LifeLock& life(NodeId node) const noexcept { return *at<LifeLock>(layout_.life(node)); }
+  [[nodiscard]] LifeLock& launcher_life() const noexcept { return life(nodes_); }
+  /// By peer and priority: [2 * peer + priority].
+  [[nodiscard]] impl::Traffic* traffic(NodeId node) const noexcept {
+    return at<impl::Traffic>(layout_.traffic(node));
+  }
+  [[nodiscard]] HandlerCounts* handler_counts(NodeId node) const noexcept {
+    return at<HandlerCounts>(layout_.handler_counts(node));
+  }
+  [[nodiscard]] HandlerName& handler_name(std::size_t id) const noexcept {
+    return at<HandlerName>(layout_.handler_names())[id];
+  }
+
+  /// Whether `from` has sent to `to`: only then has what both count about it memory (Memory::commit_link).
+  [[nodiscard]] bool is_linked(NodeId from, NodeId to) const noexcept {
+    return (links(from)[to / 64].load(std::memory_order_relaxed) >> (to % 64) & 1) != 0;
+  }
+  void set_linked(NodeId from, NodeId to) const noexcept {
+    links(from)[to / 64].fetch_or(std::uint64_t{1} << (to % 64), std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] Standing standing(NodeId node) const noexcept {
+    return static_cast<Standing>(card(node).standing.load(std::memory_order_acquire));
+  }
+  /// Whether the node's thread, which took its life lock before it joined, has neither ended nor left.
+  [[nodiscard]] bool is_alive(NodeId node) const noexcept { return life(node).is_held(); }
+  /// The same of the launcher that made the board: amrun. False where there is none.
+  [[nodiscard]] bool launcher_has_ended() const noexcept {
+    return job().launcher != 0 && !launcher_life().is_held();
+  }
+
+ private:
+  [[nodiscard]] std::atomic<std::uint64_t>* links(NodeId node) const noexcept {
+    return at<std::atomic<std::uint64_t>>(layout_.links(node));
+  }
+  template <class T>
+  [[nodiscard]] T* at(std::size_t offset) const noexcept {
+    return reinterpret_cast<T*>(base_ + offset);
+  }
+
+  std::byte* base_;
+  NodeId nodes_;
+  Layout layout_;
+};
+
+}  // namespace am::host

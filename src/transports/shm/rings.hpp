@@ -1,0 +1,94 @@
+// Where the rings of shared memory lie: the region of the host's memory that is this network's (host/memory.hpp).
+//
+//   doorbells per node | PairBlock per (receiver, sender)
+//
+// Every place follows from the number of nodes; a pair that never talks costs no memory.
+#pragma once
+
+#include <am/impl/ring.hpp>
+#include <am/types.hpp>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "host/memory.hpp"
+
+namespace am::shm {
+
+inline constexpr unsigned region = 0;  ///< of the host's memory
+
+inline constexpr std::uint32_t low_lines = 170;
+inline constexpr std::uint32_t high_lines = 64;
+
+/// Both rings from one sender to one receiver: 15 KiB, so that both directions of a pair, and what is counted about it,
+/// stay below 32.
+struct PairBlock {
+  impl::RingControl control[2];  ///< by priority
+  impl::Packet low[low_lines];
+  impl::Packet high[high_lines];
+};
+static_assert(sizeof(PairBlock) == 15 * 1024);
+
+/// Written by senders, read by the owner in every poll: which of its rings have news.
+struct Doorbells {
+  alignas(
+      host::line) std::atomic<std::uint64_t> summary[2];  ///< by priority: a bit for each word that has a bit
+  alignas(host::line) std::atomic<std::uint64_t> words[2][host::max_nodes / 64];
+};
+
+class Rings {
+ public:
+  /// Maps the region. Throws am::Error.
+  explicit Rings(std::shared_ptr<const host::Memory> memory)
+      : memory_(std::move(memory)), base_(memory_->map_region(region, bytes(nodes()))) {}
+
+  /// Of the region, on paper.
+  [[nodiscard]] static constexpr std::size_t bytes(NodeId nodes) noexcept {
+    return pairs_begin(nodes) + std::size_t{nodes} * nodes * sizeof(PairBlock);
+  }
+
+  [[nodiscard]] NodeId nodes() const noexcept { return memory_->nodes(); }
+  [[nodiscard]] const host::Board& board() const noexcept { return memory_->board(); }
+  [[nodiscard]] Doorbells& doorbells(NodeId node) const noexcept {
+    return *reinterpret_cast<Doorbells*>(base_ + node * sizeof(Doorbells));
+  }
+  [[nodiscard]] PairBlock& pair(NodeId receiver, NodeId sender) const noexcept {
+    return *reinterpret_cast<PairBlock*>(base_ + pair_at(receiver, sender));
+  }
+  /// Whether these have rings: only then do they have memory.
+  [[nodiscard]] bool are_connected(NodeId from, NodeId to) const noexcept {
+    return board().is_linked(from, to);
+  }
+
+  // As those of host::Memory.
+  [[nodiscard]] bool commit_node(NodeId node) const noexcept {
+    return memory_->commit_region(region, node * sizeof(Doorbells), sizeof(Doorbells));
+  }
+  [[nodiscard]] bool commit_pair(NodeId receiver, NodeId sender) const noexcept {
+    return memory_->commit_region(region, pair_at(receiver, sender), sizeof(PairBlock)) &&
+           memory_->commit_link(sender, receiver);
+  }
+
+  /// The packet that a process which has mapped the region at `mapped_at` sees at `address`; null where none lies.
+  [[nodiscard]] const impl::Packet* packet(std::uint64_t address, std::uint64_t mapped_at) const noexcept {
+    const std::uint64_t at = address - mapped_at;
+    if (at < pairs_begin(nodes()) || at >= bytes(nodes()) || at % impl::line_bytes != 0) return nullptr;
+    return reinterpret_cast<const impl::Packet*>(base_ + at);
+  }
+  [[nodiscard]] std::uint64_t mapped_at() const noexcept { return reinterpret_cast<std::uintptr_t>(base_); }
+
+ private:
+  static constexpr std::size_t pairs_begin(NodeId nodes) noexcept {
+    return host::round_up(nodes * sizeof(Doorbells), host::page_bytes);
+  }
+  [[nodiscard]] std::size_t pair_at(NodeId receiver, NodeId sender) const noexcept {
+    return pairs_begin(nodes()) + (std::size_t{receiver} * nodes() + sender) * sizeof(PairBlock);
+  }
+
+  std::shared_ptr<const host::Memory> memory_;
+  std::byte* base_;
+};
+static_assert(Rings::bytes(host::max_nodes) <= host::stride);
+
+}  // namespace am::shm

@@ -1,0 +1,84 @@
+// The queue of timelets by itself: the order of their times, and taking them out again.
+#include "core/events/timelets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "support/random.hpp"
+
+namespace am::core {
+namespace {
+
+using Id = std::uint64_t;
+
+void nothing(LowEvent&) {}
+
+TEST(Timelets, ComeByTheirTimesThenByTheOrderOfAsking) {
+  test::Random random(test::seed());
+  Timelets timelets;
+  std::map<std::pair<std::uint64_t, Id>, bool> expected;
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t when = random.below(100);
+    expected[{when, timelets.add(when, &nothing)}] = true;
+  }
+  for (const auto& [key, unused] : expected) {
+    ASSERT_FALSE(timelets.empty());
+    ASSERT_EQ(timelets.next(), key.first);
+    ASSERT_TRUE(timelets.take());
+    EXPECT_FALSE(timelets.cancel(key.second)) << "this very one was taken";
+  }
+  EXPECT_TRUE(timelets.empty());
+}
+
+TEST(Timelets, ACancelledOneIsGoneAndTheOthersStay) {
+  test::Random random(test::seed());
+  Timelets timelets;
+  std::map<Id, std::uint64_t> waiting;
+  for (int i = 0; i < 20'000; ++i) {
+    switch (random.below(3)) {
+      case 0: {
+        const std::uint64_t when = random.below(1000);
+        waiting[timelets.add(when, &nothing)] = when;
+        break;
+      }
+      case 1: {  // any number: mostly one that waits no more, or never did
+        const Id id = random.below(waiting.empty() ? 10 : waiting.rbegin()->first + 2);
+        ASSERT_EQ(static_cast<bool>(timelets.cancel(id)), waiting.erase(id) != 0);
+        break;
+      }
+      default: {
+        const auto earlier = [](const auto& a, const auto& b) { return a.second < b.second; };
+        const auto first = std::ranges::min_element(waiting, earlier);
+        ASSERT_EQ(timelets.empty(), first == waiting.end());
+        if (first == waiting.end()) break;
+        ASSERT_EQ(timelets.next(), first->second);
+        static_cast<void>(timelets.take());
+        waiting.erase(first);
+      }
+    }
+  }
+}
+
+TEST(Timelets, ClearForgetsAll) {
+  Timelets timelets;
+  const Id id = timelets.add(1, &nothing);
+  timelets.clear();
+  EXPECT_TRUE(timelets.empty());
+  EXPECT_FALSE(timelets.cancel(id));
+}
+
+// A queue that looks through all that wait needs hours for this.
+TEST(Timelets, CancellingOneOfVeryManyIsNoDearerThanAsking) {
+  constexpr std::size_t many = 1'000'000;
+  Timelets timelets;
+  std::vector<Id> ids;
+  for (std::size_t i = 0; i < many; ++i) ids.push_back(timelets.add(many - i, &nothing));
+  for (const Id id : ids) ASSERT_TRUE(timelets.cancel(id));
+  EXPECT_TRUE(timelets.empty());
+}
+
+}  // namespace
+}  // namespace am::core

@@ -1,0 +1,177 @@
+// Joining the job that amrun started, with a segment made here.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <am/error.hpp>
+#include <array>
+#include <csignal>
+#include <functional>
+#include <string>
+
+#include "core/job/local_socket.hpp"
+#include "core/job/ways.hpp"
+
+namespace am::core {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class AmrunJob : public ::testing::Test {
+ protected:
+  void TearDown() override { prctl(PR_SET_PDEATHSIG, 0); }
+
+  /// As amrun would set it; the descriptor is a duplicate, which the joined segment owns.
+  [[nodiscard]] Settings settings(int rank) const {
+    Settings settings;
+    settings.rank = rank;
+    settings.size = 3;
+    settings.memory_fd = dup(memory_->fd());
+    return settings;
+  }
+
+  static std::string error_of(const Settings& settings) {
+    try {
+      (void)join_amrun(settings);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  std::shared_ptr<host::Memory> memory_ = host::Memory::create(3);
+};
+
+TEST_F(AmrunJob, IsJoined) {
+  memory_->board().job().joined.store(41);
+  const Job job = join_amrun(settings(2));
+  EXPECT_EQ(job.id, 2u);
+  EXPECT_EQ(job.size, 3u);
+  EXPECT_EQ(job.found, "amrun");
+  EXPECT_EQ(job.memory->board().job().joined.load(), 41u);
+  EXPECT_FALSE(job.leave);
+  EXPECT_EQ(fcntl(job.memory->fd(), F_GETFD),
+            FD_CLOEXEC);  // programs that the node starts are not in its place
+}
+
+TEST_F(AmrunJob, APlaceThatWasTakenBeforeIsAnError) {
+  for (const host::Standing standing : {host::Standing::joined, host::Standing::left, host::Standing::dead}) {
+    memory_->board().card(1).standing.store(static_cast<std::uint32_t>(standing));
+    memory_->board().card(1).pid = 4711;
+    EXPECT_THAT(error_of(settings(1)),
+                AllOf(HasSubstr("node 1 has run already, as process 4711"), HasSubstr("an amrun for each")));
+  }
+}
+
+TEST_F(AmrunJob, OfAnotherSizeIsAnError) {
+  Settings other = settings(0);
+  other.size = 4;
+  EXPECT_THAT(error_of(other), AllOf(HasSubstr("AM_SIZE=4"), HasSubstr("job of 3 nodes")));
+}
+
+TEST_F(AmrunJob, ADescriptorThatIsNotOpenIsAnError) {
+  Settings closed = settings(0);
+  close(closed.memory_fd);
+  EXPECT_THAT(error_of(closed),
+              AllOf(HasSubstr("AM_HOST_MEMORY_FD="), HasSubstr("close_fds=False"), HasSubstr("unset")));
+}
+
+TEST_F(AmrunJob, ADescriptorOfSomethingElseIsAnError) {
+  Settings other = settings(0);
+  for (const char* path : {"/dev/null", "/proc/self/exe", "/dev"}) {
+    const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+    other.memory_fd = file.get();
+    EXPECT_THAT(error_of(other), HasSubstr("am: join the job")) << path;
+  }
+}
+
+/// Runs `child` in a forked process, which ends when the object does.
+class Child {
+ public:
+  explicit Child(const std::function<void()>& child) : pid_(fork()) {
+    if (pid_ != 0) return;
+    child();
+    _exit(0);
+  }
+  ~Child() { end(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  void end() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    pid_ = -1;
+  }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+struct Pipe {
+  Descriptor read, write;
+  Pipe() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    read = Descriptor(ends[0]);
+    write = Descriptor(ends[1]);
+  }
+  void tell() const { EXPECT_EQ(::write(write.get(), "x", 1), 1); }
+  /// 'x', or 0 when all writers have ended, or '?' when nothing comes for a long time.
+  [[nodiscard]] char next() const {
+    pollfd polled{read.get(), POLLIN, 0};
+    char c = 0;
+    if (poll(&polled, 1, 60'000) != 1) return '?';
+    return ::read(read.get(), &c, 1) == 1 ? c : '\0';
+  }
+};
+
+TEST_F(AmrunJob, ASecondProcessInANodesPlaceIsAnError) {
+  const Pipe ready;
+  Child node([&] {
+    EXPECT_TRUE(memory_->board().life(1).take());
+    memory_->board().card(1).pid = getpid();
+    ready.tell();
+    pause();
+  });
+  ASSERT_EQ(ready.next(), 'x');
+  EXPECT_THAT(error_of(settings(1)),
+              AllOf(HasSubstr("node 1 is running already, as process " + std::to_string(node.pid()))));
+  EXPECT_EQ(error_of(settings(2)), "no error");
+  node.end();
+  EXPECT_EQ(error_of(settings(1)), "no error");
+}
+
+TEST_F(AmrunJob, ANodeBehindAWrapperDiesWithIt) {
+  Pipe life;
+  const Pipe ready;
+  Child wrapper([&] {
+    if (fork() == 0) {
+      const Job job = join_amrun(settings(0));
+      ready.tell();
+      for (;;) pause();
+    }
+    for (;;) pause();
+  });
+  ASSERT_EQ(ready.next(), 'x');
+  life.write = {};  // now only the wrapper and the node hold it
+  wrapper.end();
+  EXPECT_EQ(life.next(), '\0');
+}
+
+TEST_F(AmrunJob, ADeathSignalThatIsSetStays) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  EXPECT_EQ(error_of(settings(0)), "no error");
+  int signal = 0;
+  prctl(PR_GET_PDEATHSIG, &signal);
+  EXPECT_EQ(signal, SIGTERM);
+}
+
+}  // namespace
+}  // namespace am::core

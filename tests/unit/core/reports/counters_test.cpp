@@ -1,0 +1,182 @@
+// Counters: what a node reads of itself, what an onlooker reads out of the segment, and how it is printed.
+#include "core/reports/counters.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <am/error.hpp>
+#include <am/multicast.hpp>
+#include <string>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace am {
+namespace {
+
+using test::check;
+using test::check_equal;
+using testing::HasSubstr;
+using testing::Not;
+
+void counted(Request& request, std::uint64_t) { request.state<int>() += 1; }
+void counted_payload(Request& request, Payload) { request.state<int>() += 1; }
+void counted_reply(Reply& reply, std::uint64_t, std::uint64_t) { reply.state<int>() += 1; }
+void never_sent(Request&) {}
+
+const HandlerCounters* find(const Counters& counters, std::string_view name) {
+  for (const HandlerCounters& c : counters.handlers) {
+    if (c.name.find(name) != std::string::npos) return &c;
+  }
+  return nullptr;
+}
+
+std::uint64_t runs(const Counters& counters, std::string_view name) {
+  const HandlerCounters* handler = find(counters, name);
+  return handler == nullptr ? 0 : handler->runs;
+}
+
+TEST(Counters, AreEmptyAtFirst) {
+  test::run_job({test::Nodes::threads}, 2, [](Node& node) {
+    const Counters now = counters(node);
+    check_equal(now.node, node.id(), "node");
+    check_equal(now.nodes, 2u, "nodes");
+    check(now.peers.empty() && now.handlers.empty(), "nothing was counted");
+    check_equal(now.peer(1, Priority::high).sent_messages, 0u, "a peer without traffic");
+    node.barrier();
+  });
+}
+
+TEST(Counters, CountMessagesAndBytesPerPeerAndPriority) {
+  test::run_job({test::Nodes::threads}, 2, [](Node& node) {
+    int received = 0;
+    node.attach(received);
+    if (node.id() == 0) {
+      for (int i = 0; i < 10; ++i) check(node.request<counted>(1, 1u) == Status::ok, "request");
+      for (const std::size_t size : {0u, 1u, 1024u, 1025u, 5000u})
+        check(node.request<counted_payload>(1, std::vector<std::byte>(size)) == Status::ok, "payload");
+      for (int i = 0; i < 3; ++i) check(node.reply_to<counted_reply>(1, 1u, 2u) == Status::ok, "reply");
+    } else {
+      node.wait_until([&] { return received == 18; });
+    }
+    node.barrier();
+    const Counters now = counters(node);
+    const PeerCounters low = now.peer(1 - node.id(), Priority::low);
+    const PeerCounters high = now.peer(1 - node.id(), Priority::high);
+    constexpr std::uint64_t low_bytes = 10 * 8 + 0 + 1 + 1024 + 1025 + 5000;
+    if (node.id() == 0) {
+      check_equal(low.sent_messages, 15u, "low messages sent");
+      check_equal(low.sent_bytes, low_bytes, "low bytes sent");
+      check_equal(high.sent_messages, 3u, "high messages sent");
+      check_equal(high.sent_bytes, 48u, "high bytes sent");
+      check_equal(low.received_messages + high.received_messages, 0u, "received");
+      check(now.handlers.empty(), "no handler ran here");
+    } else {
+      check_equal(low.received_messages, 15u, "low messages received");
+      check_equal(low.received_bytes, low_bytes, "low bytes received");
+      check_equal(high.received_messages, 3u, "high messages received");
+      check_equal(high.received_bytes, 48u, "high bytes received");
+      check_equal(low.sent_messages + high.sent_messages, 0u, "sent");
+      check_equal(runs(now, "counted_payload"), 5u, "runs of a handler");
+      check_equal(runs(now, "counted_reply"), 3u, "runs of a handler");
+      check_equal(now.handlers.size(), 3u, "handlers that ran");
+    }
+    check(find(now, "never_sent") == nullptr, "a handler that did not run");
+    check_equal(now.peer(node.id(), Priority::low).sent_messages, 0u, "messages to itself");
+    node.barrier();
+    if (node.id() == 2)
+      static_cast<void>(node.try_request<never_sent>(0));  // so that it is one of the handlers
+  });
+}
+
+TEST(Counters, CountEveryAgain) {
+  test::run_alone([](Node& node) {
+    int received = 0;
+    node.attach(received);
+    std::uint64_t sent = 0;
+    while (node.try_request<counted>(0, 1u) == Status::ok) ++sent;
+    for (int i = 0; i < 4; ++i) check(node.try_request<counted>(0, 1u) == Status::again, "full");
+    check(node.try_request<counted_payload>(0, std::vector<std::byte>(5000)) == Status::again, "full");
+    const PeerCounters self = counters(node).peer(0, Priority::low);
+    check_equal(self.again, 6u, "again");
+    check_equal(self.sent_messages, sent, "sent");
+    node.wait_until([&] { return received == static_cast<int>(sent); });
+  });
+}
+
+TEST(Counters, TimeEverySixtyFourthRun) {
+  test::run_alone([](Node& node) {
+    int received = 0;
+    node.attach(received);
+    for (int i = 0; i < 640; ++i) check(node.request<counted>(0, 1u) == Status::ok, "request");
+    node.wait_until([&] { return received == 640; });
+    const Counters now = counters(node);
+    const HandlerCounters* handler = find(now, "counted");
+    check(handler != nullptr, "it ran");
+    check_equal(handler->runs, 640u, "runs");
+    check_equal(handler->sampled_runs, 10u, "sampled runs");
+    check_equal(handler->ns_each(), handler->sampled_ns / 10, "ns each");
+    check_equal(HandlerCounters{}.ns_each(), 0u, "ns each of none");
+  });
+}
+
+/// What aminfo does, without a second process.
+TEST(Counters, AnOnlookerReadsTheSame) {
+  test::run_job({test::Nodes::threads}, 3, [](Node& node) {
+    int received = 0;
+    node.attach(received);
+    check(node.multicast<counted>(Group::all(node), 1u) == Status::ok, "multicast");
+    node.wait_until([&] { return received == 3; });
+    node.barrier();
+    const std::string path = "/proc/self/fd/" + std::to_string(node.engine().job().memory->fd());
+    const auto job = host::Memory::inspect(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    for (NodeId other = 0; other < node.size(); ++other) {
+      const Counters seen = core::read_counters(job->board(), other);
+      check_equal(runs(seen, "counted"), 3u, "runs by name");
+      check_equal(seen.nodes, 3u, "nodes");
+    }
+    check_equal(core::to_text(core::read_counters(job->board(), node.id())), core::to_text(counters(node)),
+                "as text");
+    node.barrier();
+  });
+}
+
+TEST(Counters, InspectTakesNothingButAJob) {
+  const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  EXPECT_THROW(static_cast<void>(host::Memory::inspect(fd)), Error);
+  close(fd);
+}
+
+TEST(CountersText, HasATableOfPeersAndOneOfHandlers) {
+  Counters c{.node = 3, .nodes = 8, .peers = {}, .handlers = {}};
+  EXPECT_EQ(core::to_text(c), "am: node 3 of 8\n  no messages\n");
+  c.peers.push_back({7, Priority::high, 1234567890123, 2, 3, 4, UINT64_MAX});
+  c.handlers.push_back({"app::added", 100, 2, 400});
+  c.handlers.push_back({"app::rare", 1, 0, 0});
+  const std::string text = core::to_text(c);
+  EXPECT_THAT(text, HasSubstr("am: node 3 of 8\n"));
+  EXPECT_THAT(text, HasSubstr("1234567890123"));
+  EXPECT_THAT(text, HasSubstr("18446744073709551615"));
+  EXPECT_THAT(text, testing::ContainsRegex("100 +200 +app::added\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("1 +- +app::rare\n")) << "never timed is not 0 ns";
+  EXPECT_THAT(text, Not(HasSubstr("no messages")));
+}
+
+TEST(CountersText, IsPrintedWhenANodeLeavesIfAskedFor) {
+  const test::Environment stats("AM_STATS", "1");
+  testing::internal::CaptureStderr();
+  test::run_alone([](Node& node) {
+    int received = 0;
+    node.attach(received);
+    check(node.request<counted>(0, 1u) == Status::ok, "request");
+    node.wait_until([&] { return received == 1; });
+  });
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, HasSubstr("am: node 0 of 1\n"));
+  EXPECT_THAT(text, HasSubstr("counted"));
+}
+
+}  // namespace
+}  // namespace am

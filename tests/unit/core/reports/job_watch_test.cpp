@@ -1,0 +1,265 @@
+// What an onlooker makes of a job's segment: who is stuck since when, what lies in the rings, what ran last. Time is ours.
+#include "core/reports/job_watch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <am/am.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include "core/reports/card_words.hpp"
+#include "core/reports/recorder.hpp"
+#include "transports/shm/shm_transport.hpp"
+
+namespace am::core {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::uint64_t patience = 1000;
+
+class JobWatches : public testing::Test {
+ protected:
+  JobWatches() {
+    for (NodeId node = 0; node < 2; ++node)
+      card(node).standing.store(static_cast<std::uint32_t>(host::Standing::joined));
+    for (std::size_t id : {std::size_t{3}, std::size_t{4}})
+      std::snprintf(memory_->board().handler_name(id).text, sizeof memory_->board().handler_name(id).text,
+                    "handler_%zu", id);
+  }
+  host::NodeCard& card(NodeId node) { return memory_->board().card(node); }
+  void send(NodeId from, NodeId to, impl::HandlerId handler, std::size_t payload = 0) {
+    const Transport::Slot slot =
+        from == 0 ? zero_.claim(to, Priority::low, payload) : one_.claim(to, Priority::low, payload);
+    ASSERT_EQ(slot.status, Status::ok);
+    slot.packet->payload_bytes = static_cast<std::uint32_t>(payload);
+    const auto header = impl::Header::make(handler, 0, impl::lines_for(payload), 0);
+    (from == 0 ? zero_ : one_).commit(slot, header);
+  }
+
+  /// What it says at `now`, having looked as often as it asks for since it looked last.
+  std::string look_until(std::uint64_t now) {
+    std::string said;
+    for (; now_ < now; now_ += std::min(now - now_, watch_.interval_ns())) said += look(now_);
+    return said + look(now_);
+  }
+  std::string look(std::uint64_t now) {
+    return text_of([&](TextOut& out) { watch_.look(now, out); });
+  }
+  std::string job() {
+    return text_of([&](TextOut& out) { describe_job(out, job_); });
+  }
+  /// Node 1 handles what comes next, as a node without a watchdog does.
+  Transport::View handle_next(std::uint64_t bits = 0) {
+    card(1).mapped_at = one_.rings().mapped_at();
+    one_.progress();
+    const Transport::View view = one_.receive(Priority::low);
+    HandledMessages(card(1)).set(Priority::low, *view.packet, bits);
+    return view;
+  }
+  std::string running(NodeId node) {
+    return text_of([&](TextOut& out) { describe_running(out, job_, node); });
+  }
+
+  std::uint64_t now_ = 10;
+  std::shared_ptr<host::Memory> memory_ = host::Memory::create(2);
+  Onlooker job_{memory_};
+  shm::ShmTransport zero_{memory_, 0, impl::watch::on, true};
+  shm::ShmTransport one_{memory_, 1, impl::watch::on, true};
+  JobWatch watch_{job_, patience};
+};
+
+void wait_in_a_test(host::NodeCard& card) { publish_wait(card, "a test", 5); }
+
+TEST_F(JobWatches, KeepStillWhileNothingWaits) { EXPECT_EQ(look_until(10 * patience), ""); }
+
+TEST_F(JobWatches, ReportAWaitThatLastsThenAfterFourTimesAsLong) {
+  wait_in_a_test(card(1));
+  EXPECT_EQ(look_until(10 + patience - 1), "");
+  const std::string report = look_until(10 + patience);
+  EXPECT_THAT(report, HasSubstr("node 1 has not got on"));
+  EXPECT_THAT(report, HasSubstr("in a test"));
+  EXPECT_THAT(report, Not(HasSubstr("node 0 has not got on")));
+  EXPECT_EQ(look_until(10 + 4 * patience - 1), "");
+  EXPECT_NE(look_until(10 + 4 * patience), "");
+  EXPECT_EQ(look_until(10 + 16 * patience - 1), "");
+  EXPECT_NE(look_until(10 + 16 * patience), "");
+}
+
+TEST_F(JobWatches, OfSeveralOneReportsEachStandstillOfEachNode) {
+  JobWatch other(job_, patience);
+  std::string others;
+  wait_in_a_test(card(0));
+  std::string said;
+  for (; now_ <= 10 + 3 * patience; now_ += patience / 4) {
+    if (now_ == 10 + patience / 2) wait_in_a_test(card(1));
+    said += look(now_);
+    others += text_of([&](TextOut& out) { other.look(now_ + patience / 8, out); });
+  }
+  const auto times = [](const std::string& text, const std::string& part) {
+    int found = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  for (const char* node : {"watchdog: node 0 has", "watchdog: node 1 has"})
+    EXPECT_EQ(times(said + others, node), 1) << node << "\n" << said << others;
+}
+
+TEST_F(JobWatches, DoNotCountTheTimeInWhichTheyWereStopped) {
+  wait_in_a_test(card(1));
+  EXPECT_EQ(look_until(10 + patience / 2), "");
+  now_ += 100 * patience;
+  EXPECT_EQ(look_until(now_ + patience / 8), "");
+  EXPECT_NE(look_until(now_ + patience), "");
+}
+
+TEST_F(JobWatches, ForgetWhatGetsOn) {
+  const Recorder recorder(card(0), true);
+  for (int i = 0; i < 20; ++i) {
+    const Recorder::Running running(recorder, impl::Level::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
+    EXPECT_EQ(look_until(now_ + patience / 2), "") << i;
+  }
+}
+
+TEST_F(JobWatches, SeeThatALongMessageIsTaken) {
+  wait_in_a_test(card(1));
+  for (int i = 0; i < 20; ++i) {
+    send(0, 1, 3, 100);
+    one_.progress();
+    one_.release(one_.receive(Priority::low));  // a piece: no event
+    EXPECT_EQ(look_until(now_ + patience / 2), "") << i;
+  }
+}
+
+TEST_F(JobWatches, NameTheHandlerThatRunsAndWhatItInterrupts) {
+  const Recorder recorder(card(0), true);
+  const Recorder::Running posted(recorder, impl::Level::computation, {.kind = RecordedEvent::Kind::posted});
+  const Recorder::Running low(recorder, impl::Level::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
+  EXPECT_THAT(look_until(10 + patience), HasSubstr("it runs handler handler_3, for a message from node 1"));
+  const Recorder::Running high(recorder, impl::Level::high,
+                               {RecordedEvent::Kind::high_message, RecordedEvent::default_handler, 0, 8});
+  EXPECT_EQ(running(0),
+            "the default handler, for a message from node 0; it interrupts handler handler_3, for a message "
+            "from node 1; it interrupts posted work");
+}
+
+TEST_F(JobWatches, KnowWhatIsGoneOnWithAfterAnInnerOne) {
+  const Recorder recorder(card(0), true);
+  const Recorder::Running posted(recorder, impl::Level::computation, {.kind = RecordedEvent::Kind::posted});
+  {
+    const Recorder::Running told(recorder, impl::Level::computation,
+                                 {.kind = RecordedEvent::Kind::peer_death, .from = 1});
+    EXPECT_THAT(running(0), HasSubstr("the death of a peer"));
+  }
+  EXPECT_EQ(running(0), "posted work");
+}
+
+TEST_F(JobWatches, NameTheHandlerOfANodeThatRecordsNothing) {
+  send(0, 1, 4);
+  const Transport::View view = handle_next();
+  EXPECT_EQ(running(1), "handler handler_4, for a message from node 0");
+  HandledMessages(card(1)).set(Priority::low, *view.packet, HandledMessages::by_default_handler);
+  EXPECT_EQ(running(1), "the default handler, for a message from node 0");
+  HandledMessages(card(1)).clear(Priority::low);
+  EXPECT_EQ(running(1), "");
+}
+
+TEST_F(JobWatches, NameRareEventsOfANodeThatRecordsNothing) {
+  const Recorder recorder(card(0), false);
+  {
+    const Recorder::Running posted(recorder, impl::Level::computation, {.kind = RecordedEvent::Kind::posted});
+    const Recorder::Running low(recorder, impl::Level::low, {.kind = RecordedEvent::Kind::timelet});
+    EXPECT_EQ(running(0), "a timelet; it interrupts posted work");
+  }
+  EXPECT_EQ(running(0), "");
+  EXPECT_THAT(job(), Not(HasSubstr("last events")));
+}
+
+TEST_F(JobWatches, SayNothingOfAMessageOutsideTheRings) {
+  static const impl::Packet elsewhere{};
+  HandledMessages(card(1)).set(Priority::high, elsewhere);
+  for (const std::uint64_t mapped_at : {std::uint64_t{0}, ~std::uint64_t{0}}) {
+    card(1).mapped_at = mapped_at;
+    EXPECT_EQ(running(1), "");
+  }
+  card(1).mapped_at = reinterpret_cast<std::uintptr_t>(&elsewhere) + 8;  // as if it lay before the segment
+  EXPECT_EQ(running(1), "");
+}
+
+TEST_F(JobWatches, SayNothingOfNodesThatHaveLeftOrNotJoined) {
+  for (const host::Standing standing : {host::Standing::left, host::Standing::absent}) {
+    JobWatch watch(job_, patience);
+    card(0).reported.store(0);
+    card(1).standing.store(static_cast<std::uint32_t>(standing));
+    wait_in_a_test(card(0));
+    std::string said;
+    for (std::uint64_t now = 10; now <= 10 + 2 * patience; now += patience / 4)
+      said += text_of([&](TextOut& out) { watch.look(now, out); });
+    EXPECT_THAT(said, HasSubstr("node 0 has not got on"));
+    EXPECT_THAT(said, Not(HasSubstr("node 1 has not got on")));
+  }
+}
+
+TEST_F(JobWatches, ReportADeathOnce) {
+  EXPECT_TRUE(may_report_death(memory_->board(), 1));
+  EXPECT_FALSE(may_report_death(memory_->board(), 1));
+}
+
+TEST_F(JobWatches, SeeMessagesThatNobodyTakes) {
+  send(0, 1, 3);
+  send(0, 1, 4, 100);
+  const std::string report = look_until(10 + patience);
+  EXPECT_THAT(report, HasSubstr("while messages wait"));
+  EXPECT_THAT(
+      report,
+      HasSubstr(
+          "from node 0: low 166 of 170 lines free (2 packets, the first for handler_3); high 64 of 64"));
+}
+
+TEST_F(JobWatches, FollowARingThroughManyLaps) {
+  for (int round = 0; round < 1000; ++round) {
+    send(0, 1, 3, round % 7 == 0 ? 1000 : 0);
+    send(0, 1, 4);
+    EXPECT_THAT(job(), HasSubstr("2 packets, the first for handler_3")) << round;
+    for (int i = 0; i < 2; ++i) {
+      one_.progress();
+      const Transport::View view = one_.receive(Priority::low);
+      ASSERT_TRUE(view);
+      one_.release(view);
+    }
+    one_.progress();
+    EXPECT_FALSE(one_.receive(Priority::low));  // and so everything is handed back
+    EXPECT_THAT(job(), Not(HasSubstr("packets"))) << round;
+  }
+}
+
+TEST_F(JobWatches, TellTheLastEventsAndNoMore) {
+  const Recorder recorder(card(0), true);
+  for (int i = 0; i < 40; ++i)
+    const Recorder::Running running(recorder, impl::Level::low, {RecordedEvent::Kind::low_message, 3, 1, 8});
+  { const Recorder::Running running(recorder, impl::Level::low, {.kind = RecordedEvent::Kind::timelet}); }
+  {
+    const Recorder::Running running(recorder, impl::Level::high,
+                                    {RecordedEvent::Kind::high_message, 4, 1, 2'000'000});
+  }
+  EXPECT_THAT(job(), HasSubstr("last events: high handler_4 from 1 (1048575 bytes); a timelet; 30 x low "
+                               "handler_3 from 1 (8 bytes)"));
+}
+
+TEST(RecordedEvents, SurviveTheirPacking) {
+  for (const NodeId from : {0u, 1u, 4095u}) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{48}, RecordedEvent::most_bytes}) {
+      const RecordedEvent event{RecordedEvent::Kind::high_message, 4095, from, bytes};
+      const RecordedEvent copy = RecordedEvent::unpacked(event.packed());
+      EXPECT_EQ(copy.kind, event.kind);
+      EXPECT_EQ(copy.handler, event.handler);
+      EXPECT_EQ(copy.from, from);
+      EXPECT_EQ(copy.bytes, bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace am::core

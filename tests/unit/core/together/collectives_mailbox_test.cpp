@@ -1,0 +1,134 @@
+// The mailbox of collectives, message by message and without a network.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "core/together/collectives.hpp"
+
+namespace am::core {
+namespace {
+
+using Answer = Mailbox::Answer;
+using Kind = Round::Kind;
+
+constexpr Round first{1, Kind::broadcast, 0};
+constexpr Round second{2, Kind::broadcast, 0};
+
+/// A mailbox and a place of 8 bytes to which it copies what is expected.
+struct Desk {
+  Mailbox mailbox{};
+  std::array<std::byte, 8> room{};
+
+  void arrive(const Round& round, NodeId from, std::string_view text) {
+    mailbox.arrived(round, from, Payload(text));
+  }
+  void expect(const Round& round, NodeId from, std::size_t bytes = 4) {
+    mailbox.expect(round, from, std::span(room).first(bytes));
+  }
+  [[nodiscard]] std::string text() const { return {reinterpret_cast<const char*>(room.data()), 4}; }
+};
+
+TEST(Mailbox, FillsTheExpectedPlace) {
+  Desk desk;
+  desk.expect(first, 3);
+  EXPECT_EQ(desk.mailbox.answer(), Answer::nothing_yet);
+  desk.arrive(first, 3, "abcd");
+  EXPECT_EQ(desk.mailbox.answer(), Answer::filled);
+  EXPECT_EQ(desk.text(), "abcd");
+  EXPECT_EQ(desk.mailbox.kept(), 0u);
+}
+
+TEST(Mailbox, KeepsWhatComesTooEarly) {
+  Desk desk;
+  desk.arrive(second, 3, "late");
+  desk.arrive(first, 4, "more");
+  desk.arrive(first, 3, "abcd");
+  EXPECT_EQ(desk.mailbox.kept(), 3u);
+  desk.expect(first, 3);
+  EXPECT_EQ(desk.mailbox.answer(), Answer::filled);
+  EXPECT_EQ(desk.text(), "abcd");
+  desk.expect(first, 4);
+  EXPECT_EQ(desk.text(), "more");
+  desk.expect(second, 3);
+  EXPECT_EQ(desk.text(), "late");
+  EXPECT_EQ(desk.mailbox.kept(), 0u);
+}
+
+TEST(Mailbox, TellsSendersAndRoundsApart) {
+  Desk desk;
+  desk.expect(first, 3);
+  desk.arrive(first, 4, "more");
+  desk.arrive(second, 3, "late");
+  EXPECT_EQ(desk.mailbox.answer(), Answer::nothing_yet);
+  desk.arrive(first, 3, "abcd");
+  EXPECT_EQ(desk.text(), "abcd");
+}
+
+TEST(Mailbox, SeesADifferentCollective) {
+  Desk desk;
+  desk.expect(first, 3);
+  desk.arrive({1, Kind::reduce, 2}, 3, "abcd");
+  EXPECT_EQ(desk.mailbox.answer(), Answer::mismatch);
+  EXPECT_EQ(desk.mailbox.other_round(), (Round{1, Kind::reduce, 2}));
+  EXPECT_EQ(desk.mailbox.other_bytes(), 4u);
+  EXPECT_EQ(desk.text(), std::string(4, '\0')) << "nothing is copied";
+}
+
+TEST(Mailbox, SeesAnotherSizeAlsoWhenItCameEarly) {
+  Desk desk;
+  desk.arrive(first, 3, "abcde");
+  desk.expect(first, 3);
+  EXPECT_EQ(desk.mailbox.answer(), Answer::mismatch);
+  EXPECT_EQ(desk.mailbox.other_bytes(), 5u);
+  EXPECT_EQ(desk.text(), std::string(4, '\0'));
+}
+
+TEST(Mailbox, TakesEmptyMessages) {
+  Desk desk;
+  desk.arrive(first, 3, "");
+  desk.expect(first, 3, 0);
+  EXPECT_EQ(desk.mailbox.answer(), Answer::filled);
+}
+
+TEST(Mailbox, ForgetsAnExpectationThatNobodyHas) {
+  Desk desk;
+  desk.expect(first, 3);
+  desk.mailbox.forget();
+  desk.arrive(first, 3, "abcd");
+  EXPECT_EQ(desk.mailbox.answer(), Answer::nothing_yet);
+  EXPECT_EQ(desk.text(), std::string(4, '\0')) << "the place may be gone";
+}
+
+TEST(Mailbox, DropsWhatBelongsToRoundsThatAreOver) {
+  Desk desk;
+  desk.arrive(first, 3, "abcd");
+  desk.arrive(first, 4, "more");
+  desk.expect(second, 3);
+  EXPECT_EQ(desk.mailbox.kept(), 0u);
+  desk.arrive(first, 5, "late");
+  EXPECT_EQ(desk.mailbox.kept(), 0u);
+  EXPECT_EQ(desk.mailbox.answer(), Answer::nothing_yet);
+}
+
+/// A sender that could not tell whether its message was on its way sends it again.
+TEST(Mailbox, TakesOneOfTwoAlike) {
+  Desk desk;
+  desk.arrive(first, 3, "abcd");
+  desk.arrive(first, 3, "abcd");
+  EXPECT_EQ(desk.mailbox.kept(), 1u);
+  desk.expect(first, 3);
+  EXPECT_EQ(desk.text(), "abcd");
+  desk.arrive(first, 3, "abcd");
+  desk.expect(second, 3);
+  EXPECT_EQ(desk.mailbox.answer(), Answer::nothing_yet);
+  EXPECT_EQ(desk.mailbox.kept(), 0u);
+  desk.arrive(first, 3, "abcd");
+  EXPECT_EQ(desk.mailbox.answer(), Answer::nothing_yet);
+  EXPECT_EQ(desk.mailbox.kept(), 0u);
+}
+
+}  // namespace
+}  // namespace am::core

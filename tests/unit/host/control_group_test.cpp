@@ -1,0 +1,125 @@
+#include "host/control_group.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace am::host {
+namespace {
+
+// A machine of files below a folder of its own.
+class ControlGroupTest : public ::testing::Test {
+ protected:
+  ControlGroupTest() {
+    std::string name = ::testing::TempDir() + "/control_group_XXXXXX";
+    root_ = mkdtemp(name.data());
+  }
+  ~ControlGroupTest() override { std::filesystem::remove_all(root_); }
+
+  void put(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+  ControlGroup read() const { return read_control_group(root_); }
+
+ private:
+  std::string root_;
+};
+
+TEST_F(ControlGroupTest, IsWithoutLimitsWhereThereIsNothing) {
+  const ControlGroup group = read();
+  EXPECT_EQ(group.processors, std::nullopt);
+  EXPECT_EQ(group.memory_bytes, std::nullopt);
+  EXPECT_EQ(group.processes, std::nullopt);
+}
+
+TEST_F(ControlGroupTest, ReadsVersion2) {
+  put("/proc/self/cgroup", "0::/\n");
+  put("/sys/fs/cgroup/cpu.max", "150000 100000\n");
+  put("/sys/fs/cgroup/memory.max", "536870912\n");
+  put("/sys/fs/cgroup/pids.max", "100\n");
+  const ControlGroup group = read();
+  EXPECT_EQ(group.processors, 1.5);
+  EXPECT_EQ(group.memory_bytes, 536870912U);
+  EXPECT_EQ(group.processes, 100U);
+}
+
+// No limit found is no limit only where they can be seen.
+TEST_F(ControlGroupTest, KnowsWhetherLimitsCanBeSeen) {
+  EXPECT_FALSE(read().visible);
+  put("/proc/self/cgroup", "4:cpu,cpuacct:/\n0::/user\n");
+  EXPECT_FALSE(read().visible);  // not mounted
+  put("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
+  EXPECT_TRUE(read().visible);
+  put("/proc/self/cgroup", "4:cpu,cpuacct:/\n");
+  EXPECT_FALSE(read().visible);
+  put("/sys/fs/cgroup/cpuacct/tasks", "");
+  EXPECT_TRUE(read().visible);
+}
+
+TEST_F(ControlGroupTest, TakesMaxAsNoLimit) {
+  put("/proc/self/cgroup", "0::/\n");
+  put("/sys/fs/cgroup/cpu.max", "max 100000\n");
+  put("/sys/fs/cgroup/memory.max", "max\n");
+  put("/sys/fs/cgroup/pids.max", "max\n");
+  const ControlGroup group = read();
+  EXPECT_EQ(group.processors, std::nullopt);
+  EXPECT_EQ(group.memory_bytes, std::nullopt);
+  EXPECT_EQ(group.processes, std::nullopt);
+}
+
+TEST_F(ControlGroupTest, TakesTheLowestOnTheWayUp) {
+  put("/proc/self/cgroup", "0::/system.slice/job.scope\n");
+  put("/sys/fs/cgroup/system.slice/job.scope/cpu.max", "400000 100000\n");
+  put("/sys/fs/cgroup/system.slice/job.scope/memory.max", "1000\n");
+  put("/sys/fs/cgroup/system.slice/cpu.max", "200000 100000\n");
+  put("/sys/fs/cgroup/system.slice/memory.max", "2000\n");
+  const ControlGroup group = read();
+  EXPECT_EQ(group.processors, 2.0);
+  EXPECT_EQ(group.memory_bytes, 1000U);
+}
+
+TEST_F(ControlGroupTest, ReadsVersion1) {
+  put("/proc/self/cgroup", "8:pids:/\n4:memory:/job\n1:cpu,cpuacct:/job\n0::/\n");
+  put("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "50000\n");
+  put("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+  put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  put("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "4096\n");
+  put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  put("/sys/fs/cgroup/pids/pids.max", "max\n");
+  const ControlGroup group = read();
+  EXPECT_EQ(group.processors, 0.5);
+  EXPECT_EQ(group.memory_bytes, 4096U);
+  EXPECT_EQ(group.processes, std::nullopt);
+}
+
+// The path of the host is not there inside the container, whose own group is what is mounted.
+TEST_F(ControlGroupTest, FindsTheGroupOfAContainerAtTheMount) {
+  put("/proc/self/cgroup", "4:memory:/docker/0123\n");
+  put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1048576\n");
+  EXPECT_EQ(read().memory_bytes, 1048576U);
+}
+
+TEST_F(ControlGroupTest, TakesWhatItCannotReadAsNoLimit) {
+  put("/proc/self/cgroup", "\n:\nno colons\n0:\n:::\n0::relative\n0::/\n");
+  for (const char* const text :
+       {"", " ", "150000", "150000 0", "x y", "-1 100000", "99999999999999999999 1"}) {
+    put("/sys/fs/cgroup/cpu.max", text);
+    put("/sys/fs/cgroup/memory.max", text);
+    EXPECT_EQ(read().processors, std::nullopt) << text;
+  }
+  put("/sys/fs/cgroup/memory.max", "12 apples");
+  EXPECT_EQ(read().memory_bytes, std::nullopt);
+}
+
+TEST(ControlGroup, CanBeReadOnThisMachine) {
+  const ControlGroup group = read_control_group();
+  EXPECT_GT(group.processors.value_or(1.0), 0.0);
+}
+
+}  // namespace
+}  // namespace am::host

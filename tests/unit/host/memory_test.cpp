@@ -1,0 +1,100 @@
+// The memory that the nodes of one host share, by two objects that stand for two processes.
+#include "host/memory.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <am/error.hpp>
+#include <cstring>
+#include <string>
+
+namespace am::host {
+namespace {
+
+using testing::HasSubstr;
+
+std::shared_ptr<Memory> another(const Memory& memory) {
+  return Memory::open(fcntl(memory.fd(), F_DUPFD_CLOEXEC, 3));
+}
+
+TEST(HostMemory, OneBoardForAll) {
+  const std::shared_ptr<Memory> one = Memory::create(3);
+  const std::shared_ptr<Memory> other = another(*one);
+  EXPECT_EQ(other->nodes(), 3u);
+  one->board().card(2).pid = 4711;
+  EXPECT_EQ(other->board().card(2).pid, 4711);
+  EXPECT_FALSE(other->board().is_linked(2, 1));
+  ASSERT_TRUE(one->commit_link(2, 1));
+  one->board().set_linked(2, 1);
+  EXPECT_TRUE(other->board().is_linked(2, 1));
+  EXPECT_FALSE(other->board().is_linked(1, 2));
+}
+
+/// Nobody can make the memory of the others end before its end, by which they would end, too.
+TEST(HostMemory, NobodyChangesItsSize) {
+  const std::shared_ptr<Memory> memory = Memory::create(2);
+  if ((fcntl(memory->fd(), F_GET_SEALS) & F_SEAL_SHRINK) == 0)
+    GTEST_SKIP() << "a file without a name: no memfd here";
+  struct stat info {};
+  ASSERT_EQ(fstat(memory->fd(), &info), 0);
+  for (const off_t size : {off_t{0}, off_t{4096}, info.st_size - 1, info.st_size + 1})
+    EXPECT_NE(ftruncate(memory->fd(), size), 0) << size;
+  EXPECT_NE(fcntl(memory->fd(), F_ADD_SEALS, F_SEAL_WRITE), 0);
+  memory->board().card(1).pid = 1;
+  EXPECT_TRUE(memory->commit_node(1, max_handlers)) << "pages within it come as ever";
+}
+
+TEST(HostMemory, RegionsLieApart) {
+  const std::shared_ptr<Memory> one = Memory::create(2);
+  const std::shared_ptr<Memory> other = another(*one);
+  constexpr std::size_t bytes = 3 * page_bytes;
+  for (unsigned region = 0; region < regions; ++region) {
+    ASSERT_TRUE(one->commit_region(region, 0, bytes));
+    std::memset(one->map_region(region, bytes), static_cast<int>(1 + region), bytes);
+  }
+  for (unsigned region = 0; region < regions; ++region) {
+    EXPECT_EQ(one->map_region(region, bytes), one->map_region(region, bytes)) << "mapped once";
+    EXPECT_EQ(other->map_region(region, bytes)[bytes - 1], std::byte(1 + region));
+  }
+}
+
+/// What a node says on its card later, on purpose or not, leads nobody beyond what it has mapped.
+TEST(HostMemory, AUserSegmentStaysAsLargeAsItWasWhenItWasMapped) {
+  const std::shared_ptr<Memory> memory = Memory::create(2);
+  std::uint64_t& size = memory->board().card(1).segment_bytes;
+  EXPECT_TRUE(memory->map_user(1).empty()) << "it has none yet";
+  size = 8192;
+  const std::span<std::byte> mapped = memory->map_user(1);
+  EXPECT_EQ(mapped.size(), 8192u);
+  size = ~std::uint64_t{0};
+  EXPECT_EQ(memory->map_user(1).size(), 8192u);
+  EXPECT_EQ(memory->map_user(1).data(), mapped.data());
+}
+
+TEST(HostMemory, OpensNothingElse) {
+  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  try {
+    Memory::open(file);
+    ADD_FAILURE() << "a program was taken for a job's memory";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no memory of a libam job"));
+  }
+  close(file);
+  const std::shared_ptr<Memory> memory = Memory::create(2);
+  ++memory->board().job().version;
+  EXPECT_THROW(another(*memory), Error);
+  --memory->board().job().version;
+  memory->board().job().nodes = max_nodes + 1;
+  EXPECT_THROW(another(*memory), Error);
+  memory->board().job().nodes = 3;
+  EXPECT_THROW(another(*memory), Error) << "its size is that of two";
+  memory->board().job().nodes = 2;
+  EXPECT_NO_THROW(another(*memory));
+}
+
+}  // namespace
+}  // namespace am::host

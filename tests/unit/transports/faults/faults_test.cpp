@@ -1,0 +1,333 @@
+// The fault decorator, packet by packet over a network that the test plays by hand.
+#include "transports/faults/faults.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <am/error.hpp>
+#include <am/start.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "transports/faults/faulty_transport.hpp"
+#include "transports/faults/plan.hpp"
+#include "unit/transports/fake_transport.hpp"
+
+namespace am::faults {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Priority both[] = {Priority::low, Priority::high};
+
+// -- the plan -----------------------------------------------------------------------------------------------------------
+
+TEST(FaultPlan, ReadsEveryPart) {
+  const Plan plan = parse_plan("seed=18446744073709551615,refuse=0.1,delay=1,kill=3@1000");
+  EXPECT_EQ(plan.seed, UINT64_MAX);
+  EXPECT_DOUBLE_EQ(plan.refuse, 0.1);
+  EXPECT_DOUBLE_EQ(plan.delay, 1);
+  ASSERT_TRUE(plan.kill);
+  EXPECT_EQ(plan.kill->node, 3u);
+  EXPECT_EQ(plan.kill->commit, 1000u);
+}
+
+TEST(FaultPlan, AnyPartMayBeLeftOutAndTheOrderIsFree) {
+  EXPECT_FALSE(parse_plan("").asks_for_something());
+  EXPECT_FALSE(parse_plan("seed=3").asks_for_something());
+  EXPECT_FALSE(parse_plan("refuse=0").asks_for_something());
+  EXPECT_TRUE(parse_plan("delay=0.5,seed=3").asks_for_something());
+  EXPECT_TRUE(parse_plan("kill=0@1").asks_for_something());
+}
+
+TEST(FaultPlan, AMalformedOneIsAnErrorThatShowsTheForm) {
+  for (const char* text : {"refuse",
+                           "refuse=",
+                           "refuse=2",
+                           "refuse=-0.1",
+                           "refuse=nan",
+                           "refuse=0.1x",
+                           "refuse= 0.1",
+                           "drop=0.1",
+                           "=1",
+                           ",",
+                           "seed=1,",
+                           ",seed=1",
+                           "seed=-1",
+                           "seed=18446744073709551616",
+                           "kill=1",
+                           "kill=1@",
+                           "kill=@5",
+                           "kill=1@0",
+                           "kill=1@5@6",
+                           "kill=-1@5",
+                           "seed=1;refuse=0.1"}) {
+    try {
+      static_cast<void>(parse_plan(text));
+      ADD_FAILURE() << "\"" << text << "\" was taken";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("seed=7,refuse=0.1,delay=0.05,kill=1@1000")) << text;
+    }
+  }
+}
+
+TEST(FaultPlan, NamesThePartThatIsWrong) {
+  try {
+    static_cast<void>(parse_plan("seed=7,refuse=ten,delay=0.1"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("\"refuse=ten\""));
+  }
+  try {
+    static_cast<void>(parse_plan("seed=7,seed=8"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("\"seed\" is given twice"));
+  }
+}
+
+TEST(MakeFaults, IsNothingWhereNothingIsAskedFor) {
+  test::FakeTransport network;
+  EXPECT_EQ(make_faults(network, "", false, 0, 4), nullptr);
+  EXPECT_EQ(make_faults(network, "seed=5,refuse=0", false, 0, 4), nullptr);
+  ASSERT_NE(make_faults(network, "refuse=0.5", false, 0, 4), nullptr);
+  EXPECT_EQ(make_faults(network, "refuse=0.5", false, 0, 4)->name(), "fake with faults");
+}
+
+TEST(MakeFaults, TellsTheSeedOncePerJob) {
+  test::FakeTransport network;
+  testing::internal::CaptureStderr();
+  for (NodeId node = 0; node < 4; ++node)
+    static_cast<void>(make_faults(network, "seed=42,refuse=0.5,kill=7@9", true, node, 4));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "am: faults: seed=42,refuse=0.5,delay=0,kill=7@9\n"
+            "am: AM_FAULTS=seed=42,refuse=0.5,kill=7@9 kills nobody: "
+            "there is no node 7 among the job's 4\n");
+}
+
+TEST(MakeFaults, AJobOfThreadsKillsNoNode) {
+  setenv("AM_FAULTS", "seed=1,kill=0@1", 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  try {
+    run_threads(1, [](Node&) { ADD_FAILURE() << "the job began"; });
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("kills a node, which is a thread here"));
+  }
+  unsetenv("AM_FAULTS");  // NOLINT(concurrency-mt-unsafe): one thread
+}
+
+// -- refuse -------------------------------------------------------------------------------------------------------------
+
+/// What a thousand claims are answered, each ok committed: a letter each.
+std::string answers(std::uint64_t seed, NodeId self, double refuse, NodeId to = 1) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = seed, .refuse = refuse, .delay = 0, .kill = {}}, self);
+  std::string text;
+  for (int i = 0; i < 1000; ++i) {
+    const Transport::Slot slot = faulty.claim(to, Priority::low, 0);
+    text += slot.status == Status::ok ? 'o' : 'a';
+    if (slot.status == Status::ok) faulty.commit(slot, impl::Header::make(0, 0, 0, 0));
+  }
+  return text;
+}
+
+TEST(Refuse, HappensAsOftenAsAsked) {
+  for (const double refuse : {0.01, 0.1, 0.5}) {
+    const std::string text = answers(7, 0, refuse);
+    const auto refused = static_cast<double>(std::count(text.begin(), text.end(), 'a'));
+    EXPECT_NEAR(refused, 1000 * refuse, 60) << refuse;  // four standard deviations at 0.5; the seed is fixed
+  }
+}
+
+TEST(Refuse, IsTheSameForTheSameSeedAndNodeOnly) {
+  EXPECT_EQ(answers(7, 0, 0.3), answers(7, 0, 0.3));
+  EXPECT_NE(answers(7, 0, 0.3), answers(8, 0, 0.3));
+  EXPECT_NE(answers(7, 0, 0.3), answers(7, 1, 0.3));
+  EXPECT_NE(answers(7, 0, 0.3), answers(7 + (std::uint64_t{1} << 32), 0, 0.3))
+      << "all bits of the seed count";
+}
+
+TEST(Refuse, EndsForWhoeverKeepsTrying) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = 1, .refuse = 1, .delay = 0, .kill = {}}, 0);
+  for (int message = 0; message < 100; ++message) {
+    std::uint32_t refusals = 0;
+    while (faulty.claim(1, Priority::high, 0).status != Status::ok)
+      ASSERT_LE(++refusals, FaultyTransport::most_refusals);
+    EXPECT_EQ(refusals, FaultyTransport::most_refusals);
+  }
+}
+
+TEST(Refuse, NeitherHidesNorChangesTheNetworksOwnAnswer) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = 1, .refuse = 0.5, .delay = 0, .kill = {}}, 0);
+  network.room[{1, Priority::low}] = 0;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(faulty.claim(1, Priority::low, 0).status, Status::again);
+  network.room[{1, Priority::low}] = 1;
+  Transport::Slot slot;
+  while (slot.status != Status::ok) slot = faulty.claim(1, Priority::low, 0);
+  slot.packet->words[0] = 99;
+  faulty.commit(slot, impl::Header::make(5, 1, 0, 0));
+  ASSERT_EQ(network.sent.size(), 1u);
+  EXPECT_EQ(network.sent[0].to, 1u);
+  EXPECT_EQ(network.sent[0].image->packet.words[0], 99u);
+  EXPECT_EQ(network.sent[0].image->packet.head().handler(), 5);
+  faulty.close(1);
+  Status status = Status::again;
+  while (status == Status::again) status = faulty.claim(1, Priority::low, 0).status;
+  EXPECT_EQ(status, Status::unreachable);
+}
+
+TEST(Refuse, NobodySleepsRightAfterIt) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = 1, .refuse = 1, .delay = 0, .kill = {}}, 0);
+  ASSERT_EQ(faulty.claim(1, Priority::low, 0).status, Status::again);
+  EXPECT_FALSE(faulty.arm({})) << "nobody would tell it: the network has room";
+  EXPECT_EQ(network.arms, 0u);
+  EXPECT_TRUE(faulty.arm({}));
+}
+
+// -- delay --------------------------------------------------------------------------------------------------------------
+
+/// Receives everything and checks order per source and priority. What came, in the order in which it came.
+std::vector<std::uint64_t> receive_all(FaultyTransport& faulty, std::size_t expected) {
+  std::vector<std::uint64_t> came;
+  std::map<std::pair<NodeId, Priority>, std::uint64_t> last;
+  for (int round = 0; round < 100'000 && came.size() < expected; ++round) {
+    faulty.progress();
+    for (const Priority priority : both) {
+      while (const Transport::View view = faulty.receive(priority)) {
+        EXPECT_EQ(faulty.receive(priority).packet, view.packet) << "the same until it is released";
+        const std::uint64_t number = view.packet->words[0];
+        EXPECT_GT(number, (last[{view.source, priority}])) << "order between a pair";
+        last[{view.source, priority}] = number;
+        came.push_back(number);
+        faulty.release(view);
+      }
+    }
+  }
+  EXPECT_EQ(came.size(), expected);
+  return came;
+}
+
+std::vector<std::uint64_t> delayed(std::uint64_t seed, double delay) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = seed, .refuse = 0, .delay = delay, .kill = {}}, 0);
+  std::uint64_t number = 0;
+  for (int i = 0; i < 200; ++i) {
+    for (const NodeId source : {1u, 2u, 3u}) {
+      for (const Priority priority : both) network.arrive(source, priority, ++number);
+    }
+  }
+  return receive_all(faulty, number);
+}
+
+TEST(Delay, LosesNothingAndKeepsTheOrderOfEachPair) {
+  for (const double delay : {0.05, 0.5, 1.0}) delayed(7, delay);
+}
+
+TEST(Delay, MixesSourcesDifferentlyForEachSeed) {
+  EXPECT_EQ(delayed(7, 0.3), delayed(7, 0.3));
+  EXPECT_NE(delayed(7, 0.3), delayed(8, 0.3));
+  EXPECT_NE(delayed(7, 0.3), delayed(7, 0));
+}
+
+TEST(Delay, HoldsAPacketBackForABoundedNumberOfRounds) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = 3, .refuse = 0, .delay = 1, .kill = {}}, 0);
+  for (std::uint64_t number = 1; number <= 50; ++number) {
+    network.arrive(1, Priority::low, number);
+    std::uint64_t rounds = 0;
+    faulty.progress();
+    EXPECT_FALSE(faulty.receive(Priority::low)) << "it is held back as soon as it is seen";
+    Transport::View view;
+    while (!(view = faulty.receive(Priority::low))) {
+      faulty.progress();
+      ASSERT_LE(++rounds, FaultyTransport::longest_delay);
+    }
+    faulty.release(view);
+  }
+}
+
+TEST(Delay, OfLowDoesNotHoldUpHigh) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = 3, .refuse = 0, .delay = 1, .kill = {}}, 0);
+  network.arrive(1, Priority::low, 1);
+  faulty.progress();
+  ASSERT_FALSE(faulty.receive(Priority::low));
+  for (std::uint64_t number = 1; number <= 10; ++number) {  // each waits its own turn, whatever low does
+    network.arrive(1, Priority::high, number);
+    std::uint64_t rounds = 0;
+    Transport::View view;
+    while (!(view = faulty.receive(Priority::high))) {
+      faulty.progress();
+      ASSERT_LE(++rounds, FaultyTransport::longest_delay);
+    }
+    faulty.release(view);
+  }
+}
+
+TEST(Delay, APacketThatCoreDefersComesBackInTheNextRound) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = 3, .refuse = 0, .delay = 0.5, .kill = {}}, 0);
+  network.arrive(1, Priority::low, 1);
+  Transport::View view;
+  while (!(view = faulty.receive(Priority::low))) faulty.progress();
+  for (int i = 0; i < 10; ++i) {
+    faulty.defer(view);
+    EXPECT_FALSE(faulty.receive(Priority::low));
+    faulty.progress();
+    EXPECT_TRUE(faulty.receive(Priority::low)) << "its dice have fallen already";
+  }
+}
+
+TEST(Delay, NobodySleepsOnAPacketThatIsHeldBack) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = 3, .refuse = 0, .delay = 1, .kill = {}}, 0);
+  EXPECT_TRUE(faulty.arm({}));
+  network.arrive(1, Priority::low, 1);
+  faulty.progress();
+  ASSERT_FALSE(faulty.receive(Priority::low));
+  EXPECT_FALSE(faulty.arm({}));
+  EXPECT_EQ(network.arms, 1u);
+  while (!faulty.receive(Priority::low)) faulty.progress();
+  EXPECT_TRUE(faulty.arm({}));
+}
+
+// -- kill ---------------------------------------------------------------------------------------------------------------
+
+/// Sends forever as node `self`.
+void send_for_ever(std::uint64_t seed, NodeId self, std::uint64_t commits) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = seed, .refuse = 0, .delay = 0, .kill = Kill{2, 5}}, self);
+  for (std::uint64_t i = 0; i < commits; ++i) {
+    std::fprintf(stderr, "%zu sent;", network.sent.size());
+    faulty.commit(faulty.claim(1, Priority::low, 0), impl::Header::make(0, 0, 0, 0));
+  }
+  std::exit(7);  // NOLINT(concurrency-mt-unsafe): a child with one thread
+}
+
+TEST(KillDeathTest, HappensInTheMiddleOfTheChosenSend) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      send_for_ever(1, 2, 100), testing::KilledBySignal(SIGKILL),
+      "3 sent;4 sent;am: node 2: faults: killed at commit 5, (before|after) it is published \\(seed=1\\)");
+  EXPECT_EXIT(send_for_ever(1, 2, 4), testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(send_for_ever(1, 1, 100), testing::ExitedWithCode(7), "") << "another node";
+}
+
+TEST(KillDeathTest, TheSeedSaysOnWhichSideOfThePublication) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  bool before = false, after = false;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    (Dice(seed, 2, 2).falls(0.5) ? before : after) = true;
+  }
+  EXPECT_TRUE(before && after) << "eight seeds, both sides";
+}
+
+}  // namespace
+}  // namespace am::faults

@@ -1,0 +1,108 @@
+// The skeleton, by hand through the seam: what any transport's first test looks like.
+#include "transports/skeleton/skeleton.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace am::skeleton {
+namespace {
+
+constexpr NodeId self = 3;
+constexpr Priority both[] = {Priority::low, Priority::high};
+
+/// Sends to itself, or says why not.
+Status send(Transport& network, Priority priority, std::uint64_t word, std::string_view payload = {}) {
+  const Transport::Slot slot = network.claim(self, priority, payload.size());
+  if (slot.status != Status::ok) return slot.status;
+  slot.packet->words[0] = word;
+  slot.packet->origin = self;
+  slot.packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
+  if (!payload.empty()) std::memcpy(slot.packet->payload(), payload.data(), payload.size());
+  network.commit(slot, impl::Header::make(9, 1, impl::lines_for(payload.size()), 0));
+  return Status::ok;
+}
+
+TEST(Skeleton, ANodeReachesItselfAtBothPriorities) {
+  SkeletonTransport skeleton(self);
+  Transport& network = skeleton;
+  for (const Priority priority : both) {
+    ASSERT_EQ(send(network, priority, 42, "payload"), Status::ok);
+    EXPECT_EQ(network.queued(self, priority), 1u);
+    network.progress();
+    const Transport::View view = network.receive(priority);
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view.source, self);
+    EXPECT_EQ(view.priority, priority);
+    EXPECT_EQ(view.packet->head().handler(), 9);
+    EXPECT_EQ(view.packet->head().lines(), 2u);
+    EXPECT_EQ(view.packet->words[0], 42u);
+    EXPECT_EQ(std::memcmp(view.packet->payload(), "payload", 7), 0);
+    network.release(view);
+    EXPECT_FALSE(network.receive(priority));
+    EXPECT_EQ(network.queued(self, priority), 0u);
+  }
+}
+
+TEST(Skeleton, KeepsTheOrderAndMemoryIsBounded) {
+  SkeletonTransport network(self);
+  std::uint64_t sent = 0, received = 0;
+  for (int lap = 0; lap < 5; ++lap) {
+    while (send(network, Priority::low, sent) == Status::ok) ++sent;
+    EXPECT_LT(sent - received, 100u);
+    for (int i = 0; i < 3; ++i) {
+      const Transport::View view = network.receive(Priority::low);
+      ASSERT_TRUE(view);
+      EXPECT_EQ(view.packet->words[0], received++);
+      network.release(view);
+    }
+  }
+}
+
+TEST(Skeleton, HighGetsThroughWhenLowIsFull) {
+  SkeletonTransport network(self);
+  while (send(network, Priority::low, 0) == Status::ok) {
+  }
+  EXPECT_EQ(send(network, Priority::low, 0), Status::again);
+  EXPECT_EQ(send(network, Priority::high, 7), Status::ok);
+  ASSERT_TRUE(network.receive(Priority::high));
+  EXPECT_EQ(network.receive(Priority::high).packet->words[0], 7u);
+}
+
+TEST(Skeleton, ADeferredPacketComesBackInTheNextRound) {
+  SkeletonTransport network(self);
+  ASSERT_EQ(send(network, Priority::low, 1), Status::ok);
+  const Transport::View view = network.receive(Priority::low);
+  network.defer(view);
+  EXPECT_FALSE(network.receive(Priority::low));
+  network.progress();
+  EXPECT_EQ(network.receive(Priority::low).packet, view.packet);
+}
+
+TEST(Skeleton, AClaimWithoutCommitCostsNothing) {
+  SkeletonTransport network(self);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(network.claim(self, Priority::low, 0).status, Status::ok);
+  EXPECT_FALSE(network.receive(Priority::low));
+  EXPECT_EQ(network.claim(self, Priority::low, impl::packet_payload_bytes + 1).status, Status::too_big);
+}
+
+TEST(Skeleton, NobodyElseIsThereAndNobodyAtAllAfterClose) {
+  SkeletonTransport network(self);
+  EXPECT_EQ(network.claim(0, Priority::low, 0).status, Status::unreachable);
+  ASSERT_EQ(send(network, Priority::high, 5), Status::ok);
+  network.close(self);
+  EXPECT_EQ(send(network, Priority::high, 6), Status::unreachable);
+  EXPECT_TRUE(network.receive(Priority::high)) << "what was sent before may still be received";
+}
+
+TEST(Skeleton, IsNotArmedWhileAPacketIsThere) {
+  SkeletonTransport network(self);
+  ASSERT_EQ(send(network, Priority::low, 1), Status::ok);
+  EXPECT_FALSE(network.arm({}));
+  EXPECT_TRUE(network.arm({.high = true, .low = false})) << "nobody wants it";
+  network.release(network.receive(Priority::low));
+  EXPECT_TRUE(network.arm({}));
+}
+
+}  // namespace
+}  // namespace am::skeleton
