@@ -18,7 +18,8 @@ namespace am::host {
 
 inline constexpr std::uint32_t max_nodes = 4096;  // 64 words of 64 bits name them all
 inline constexpr std::size_t max_handlers = 4096;
-inline constexpr unsigned regions = 8;
+inline constexpr unsigned regions =
+    2;  ///< as many as networks that use one, and one to spare: each makes the file longer
 inline constexpr std::size_t page_bytes = 4096;
 inline constexpr std::size_t stride = std::size_t{1} << 40;  ///< of regions and user segments
 inline constexpr std::size_t line = impl::line_bytes;

@@ -84,6 +84,12 @@ static_assert(offsetof(Packet, header) == 0 && offsetof(Packet, payload_bytes) =
 static_assert(offsetof(Packet, origin) == 12 && offsetof(Packet, words) == 16);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
+/// A word that its writer may change meanwhile, if it is not what it should be: what is checked is what is used.
+template <class T>
+[[nodiscard]] inline T read_once(const T& shared) noexcept {
+  return *static_cast<const volatile T*>(&shared);
+}
+
 constexpr std::size_t lines_for(std::size_t payload_bytes) noexcept {
   return (payload_bytes + line_bytes - 1) / line_bytes;
 }

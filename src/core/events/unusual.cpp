@@ -37,7 +37,7 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   // What the network lends may be written by a sender that is not what it should be: each length is read once, then checked.
   const impl::Packet& packet = *view.packet;
   const std::uint16_t flags = view.head.flags();
-  const std::size_t bytes = packet.payload_bytes;
+  const std::size_t bytes = impl::read_once(packet.payload_bytes);
   if ((flags & ~impl::flag::known) != 0)
     corrupt(view, "it reaches beyond its ring, or has flags that nobody knows");
   if (bytes > impl::packet_payload_bytes || impl::lines_for(bytes) != view.head.payload_lines() ||
@@ -50,7 +50,7 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   const bool multicast = (flags & impl::flag::multicast) != 0;
   impl::Arrival message{.packet = &packet,
                         .head = view.head,
-                        .from = multicast ? NodeId{packet.origin} : view.source,
+                        .from = multicast ? impl::read_once(packet.origin) : view.source,
                         .payload = Payload(packet.payload(), bytes),
                         .priority = view.priority};
   if (message.from >= job_.size) corrupt(view, "it was sent by a node that there is not");
@@ -103,8 +103,7 @@ void Engine::check(const Transport::View& view, Assembler::Outcome outcome) cons
     case Assembler::Outcome::malformed:
       corrupt(view, "the pieces of a long payload do not fit together");
     case Assembler::Outcome::no_memory:
-      give_up(job_.id, "no memory to put together a message of ", view.packet->words[0], " bytes from node ",
-              view.source);
+      give_up(job_.id, "no memory to put together a long message from node ", view.source);
   }
 }
 

@@ -77,7 +77,7 @@ Assembler::Outcome Assembler::append(Open& open, Payload piece) noexcept {
 
 Assembler::Outcome Assembler::add(const Transport::View& view, Payload piece) {
   Open& open = open_[key(view)];
-  const std::uint64_t total = view.packet->words[0];
+  const std::uint64_t total = impl::read_once(view.packet->words[0]);
   if (open.bytes == nullptr) {
     open.total = total;
     open.bytes = try_event_bytes(memory_, open.total);

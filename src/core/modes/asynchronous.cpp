@@ -95,10 +95,12 @@ void Engine::attend() noexcept {
   errno = error;
 }
 
+/// Only the computation looks at the board (look_after_peers): below a handler a nudge stays news until it does.
 bool Engine::arm(host::Alarm alarm, Transport::Wanted wanted) noexcept {
+  const bool computing = node_ == nullptr || node_->events_.level == impl::Level::computation;
   bell_.set(alarm);
   if (network_->arm(wanted)) {
-    if (!bell_.nudged()) return true;
+    if (!computing || !bell_.nudged()) return true;
     network_->disarm();
   }
   bell_.clear();

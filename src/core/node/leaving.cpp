@@ -22,7 +22,7 @@ void Engine::leave() noexcept {
   std::size_t most = std::size_t{job_.size} * (shm::low_lines + shm::high_lines);
   bool all_taken = false;
   while (most != 0 && !all_taken) {
-    if (network_->arm({})) network_->disarm();  // looks everywhere
+    if (arm(host::Alarm::sleeper, {})) disarm();  // looks everywhere
     const std::size_t taken = poll();
     most -= std::min(taken, most);
     if (!passed_on()) {
