@@ -53,8 +53,7 @@ std::shared_ptr<host::Memory> open_memory(const Settings& settings) {
                 alone_remedy);
   }
   const auto id = static_cast<NodeId>(settings.rank);
-  const auto standing =
-      static_cast<host::Standing>(memory->board().card(id).standing.load(std::memory_order_acquire));
+  const host::Standing standing = memory->board().standing(id);
   if (memory->board().is_alive(id)) {
     throw Error("join the job", place(settings),
                 "node " + std::to_string(id) + " is running already, as process " +
