@@ -34,6 +34,7 @@ struct Measure {
 
 extern const Measure pingpong;
 extern const Measure flood;
+extern const Measure payloads;
 extern const Measure bulk;
 extern const Measure overheads;
 extern const Measure dispatch;

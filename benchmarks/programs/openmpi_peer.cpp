@@ -2,9 +2,10 @@
 // mpirun. It is not part of libam and links nothing of it.
 //
 //   openmpi_peer pingpong BYTES...    half round trip, blocking send and receive, ns
-//   openmpi_peer flood                one-way stream of 8-byte messages, windows of isend and irecv,
-//   million/s openmpi_peer barrier              time of one MPI_Barrier, us openmpi_peer startup MPI_Init,
-//   one barrier, MPI_Finalize
+//   openmpi_peer payloads BYTES...    the same of data that is written before it is sent and read where it arrives
+//   openmpi_peer flood                one-way stream of 8-byte messages, windows of isend and irecv, million/s
+//   openmpi_peer barrier              time of one MPI_Barrier, us
+//   openmpi_peer startup              MPI_Init, one barrier, MPI_Finalize
 //
 // Rank 0 prints "figure NAME VALUE" lines; ranks 0 and 1 say where they run: "cpu RANK CPU".
 
@@ -12,6 +13,7 @@
 #include <sched.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "timing.hpp"
+#include "words.hpp"
 
 namespace {
 
@@ -47,14 +50,22 @@ double median_ns(F&& batch) {
   return timed(count);
 }
 
-void pingpong(int rank, int bytes) {
-  constexpr int round_trips = 100;
-  std::vector<char> out(static_cast<std::size_t>(bytes), 'a');
-  std::vector<char> in(static_cast<std::size_t>(bytes));
+enum class Data { untouched, written_and_read };
+
+void pingpong(int rank, int bytes, Data data) {
+  const int round_trips = data == Data::untouched ? 100 : 10;
+  std::vector<std::byte> out(static_cast<std::size_t>(bytes), std::byte{1});
+  std::vector<std::byte> in(static_cast<std::size_t>(bytes));
   const int other = 1 - rank;
-  const auto send = [&] { MPI_Send(out.data(), bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD); };
+  std::uint64_t number = 0;
+  std::uint64_t sum = 0;
+  const auto send = [&] {
+    if (data == Data::written_and_read) ambench::write_words(out, ++number);
+    MPI_Send(out.data(), bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+  };
   const auto receive = [&] {
     MPI_Recv(in.data(), bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (data == Data::written_and_read) sum += ambench::sum_of_words(in);
   };
   const double batch_ns = median_ns([&] {
     for (int i = 0; i < round_trips; ++i) {
@@ -63,6 +74,7 @@ void pingpong(int rank, int bytes) {
       if (rank == 1) send();
     }
   });
+  ambench::keep(sum);
   if (rank == 0) print_figure(std::to_string(bytes) + "/half_rtt_ns", batch_ns / (2.0 * round_trips));
 }
 
@@ -126,18 +138,20 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const std::string measure = argc > 1 ? argv[1] : "";
-  const bool pair_only = measure == "pingpong" || measure == "flood";
+  const bool pair_only = measure == "pingpong" || measure == "payloads" || measure == "flood";
   if (size < 2 || (pair_only && size != 2)) {
-    std::fprintf(
-        stderr,
-        "openmpi_peer: '%s' with %d ranks: pingpong and flood take 2, barrier and startup 2 or more\n",
-        measure.c_str(), size);
+    std::fprintf(stderr,
+                 "openmpi_peer: '%s' with %d ranks: pingpong, payloads and flood take 2, barrier and startup "
+                 "2 or more\n",
+                 measure.c_str(), size);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   if (rank < 2 && measure != "startup") print_place(rank);
   MPI_Barrier(MPI_COMM_WORLD);
   if (measure == "pingpong") {
-    for (int i = 2; i < argc; ++i) pingpong(rank, std::atoi(argv[i]));
+    for (int i = 2; i < argc; ++i) pingpong(rank, std::atoi(argv[i]), Data::untouched);
+  } else if (measure == "payloads") {
+    for (int i = 2; i < argc; ++i) pingpong(rank, std::atoi(argv[i]), Data::written_and_read);
   } else if (measure == "flood") {
     flood(rank);
   } else if (measure == "barrier") {

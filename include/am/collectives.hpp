@@ -37,6 +37,7 @@ namespace impl {
 class Combine {
  public:
   virtual void operator()(std::byte* into, const std::byte* from, std::size_t bytes) const = 0;
+  [[nodiscard]] virtual std::size_t value_bytes() const noexcept = 0;
 
  protected:
   ~Combine() = default;
@@ -66,6 +67,7 @@ class CombineValues final : public Combine {
       std::memcpy(into + at, &result, sizeof(T));
     }
   }
+  [[nodiscard]] std::size_t value_bytes() const noexcept override { return sizeof(T); }
 
  private:
   Op& op_;

@@ -4,9 +4,9 @@
 //   fill(draft.data());
 //   draft.commit();
 //
-// A draft of up to impl::packet_payload_bytes (1 KiB) lies in the network: until commit, or until it is destroyed, which
-// drops it, other sends to the same node and priority answer `again` (waiting ones wait, for ever if it is the same thread
-// that holds the draft: commit first). A longer one holds up nobody.
+// A draft of up to impl::packet_payload_bytes (1 KiB) has its place in the order already: until commit, or until it is
+// destroyed, which drops it, other sends to the same node and priority answer `again` (waiting ones wait, for ever if it is the
+// same thread that holds the draft: commit first). A longer one holds up nobody; its place is that of its commit.
 #pragma once
 
 #include <am/node.hpp>
@@ -29,18 +29,20 @@ class Draft {
   [[nodiscard]] Status status() const noexcept { return status_; }
   explicit operator bool() const noexcept { return status_ == Status::ok; }
 
-  /// The payload to fill; its first contents are arbitrary. Up to impl::packet_payload_bytes it lies in the receiver's
-  /// ring; a longer one lies in this node's memory and is cut into packets by commit.
+  /// The payload to fill; its first contents are arbitrary. It lies where the receiver will read it, in memory of the network,
+  /// if that takes so much at once (shared memory: 1 MiB); else in this node's memory, and commit sends it in pieces.
   [[nodiscard]] std::span<std::byte> data() noexcept { return {data_, bytes_}; }
   /// The same as values of T: as many whole ones as fit.
   template <class T>
   [[nodiscard]] std::span<T> as() noexcept {
     static_assert(impl::PlainValue<T>,
                   "libam: a payload is written as trivially copyable values without pointers");
+    static_assert(alignof(T) <= impl::payload_alignment,
+                  "libam: a payload begins aligned to 16 bytes: copy values that need more into data()");
     return {reinterpret_cast<T*>(data_), bytes_ / sizeof(T)};
   }
 
-  /// Sends it. ok for one that lies in the ring already. A longer one may have to wait for room (if it was made by
+  /// Sends it. ok for one of up to impl::packet_payload_bytes. A longer one may have to wait for room (if it was made by
   /// prepare) or answers `again` (try_prepare): then it can be committed again.
   Status commit();
 
@@ -48,7 +50,8 @@ class Draft {
   friend class Node;
   Draft(Node& node, const impl::OutMessage& message, std::size_t bytes, bool wait);
 
-  void drop_own() noexcept;
+  Status commit_long();
+  void drop() noexcept;
   void hold_off_events();
   void let_events_go() noexcept;
 
@@ -58,9 +61,10 @@ class Draft {
   bool wait_;
   Status status_ = Status::ok;
   impl::Packet* packet_ =
-      nullptr;  // in the ring; then events are held off (impl::Hold) while it is filled in
+      nullptr;  // its slot, if it has one; then events are held off (impl::Hold) while it is filled in
   bool holds_ = false;
-  std::shared_ptr<std::byte[]> own_{};  // too long for one packet
+  std::uint64_t mark_ = 0;              // the network's, of its slot or of memory that it lends; 0: none
+  std::shared_ptr<std::byte[]> own_{};  // more than the network takes at once
   std::byte* data_ = nullptr;
 };
 

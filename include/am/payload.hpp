@@ -1,6 +1,7 @@
 // The two ways a message's payload appears: as bytes to send, and as bytes that came. Neither owns them.
 #pragma once
 
+#include <am/impl/packet.hpp>
 #include <am/impl/plain_value.hpp>
 #include <cstddef>
 #include <ranges>
@@ -61,13 +62,15 @@ class Payload {
   [[nodiscard]] constexpr bool empty() const noexcept { return bytes_ == 0; }
   [[nodiscard]] constexpr std::span<const std::byte> bytes() const noexcept { return {data_, bytes_}; }
 
-  /// The payload as values of T, in place. Throws std::length_error when it is not a whole number of them. Payloads
-  /// begin at least 64-byte aligned.
+  /// The payload as values of T, in place. Throws std::length_error when it is not a whole number of them. Payloads begin
+  /// aligned as memory from malloc does: 16 bytes.
   template <class T>
   [[nodiscard]] std::span<const T> as() const {
     static_assert(impl::PlainValue<T>,
                   "libam: a payload is read as trivially copyable values without pointers; a text as "
                   "as<char>()");
+    static_assert(alignof(T) <= impl::payload_alignment,
+                  "libam: a payload begins aligned to 16 bytes: copy values that need more out of bytes()");
     if (bytes_ % sizeof(T) != 0) throw std::length_error("am::Payload::as: not a whole number of values");
     return {reinterpret_cast<const T*>(data_), bytes_ / sizeof(T)};
   }

@@ -15,7 +15,7 @@
 namespace am::host {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 5;
+inline constexpr std::uint32_t version = 6;
 inline constexpr std::size_t recent_events = 32;
 inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
 

@@ -3,16 +3,18 @@
 // transport rings the node's bell (host/bell.hpp) when it was asked to.
 //
 // A packet image (am/impl/packet.hpp) is written in place: claim gives the room, the caller fills words and payload,
-// commit publishes. It is read in place: receive lends it, release takes it back and returns the credit.
+// commit publishes. It is read in place: receive lends it, release takes it back and returns the credit. Where the payload
+// lies, and how much of it goes at once, is the network's affair.
 //
 // The smallest transport that compiles is src/transports/skeleton: the porting guide.
 #pragma once
 
 #include <am/impl/packet.hpp>
+#include <am/payload.hpp>
 #include <am/types.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string_view>
 
 #include "transports/lookout.hpp"
@@ -21,12 +23,15 @@ namespace am {
 
 class Transport {
  public:
-  /// Room for one packet. `packet` is null unless status is ok. The transport's own mark tells it where it lies.
+  /// Room for one packet. `packet` is null unless status is ok.
   struct Slot {
     impl::Packet* packet = nullptr;
     Status status = Status::again;
     NodeId to = 0;
     Priority priority = Priority::low;
+    std::byte* payload = nullptr;  ///< where the payload is to be written
+    std::size_t room = 0;          ///< for so much of it
+    std::uint64_t mark = 0;        ///< the network's: header bits that say where the payload lies
   };
   /// A packet that came, lent until release. `head` is its header, read once: who writes there may be at work still, so what
   /// was checked is not to be read again. `source` sent it: of a multicast that is who passed it on.
@@ -51,18 +56,43 @@ class Transport {
 
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
 
-  /// Room for a packet with `payload_bytes` (at most impl::packet_payload_bytes) to `to`, or again | unreachable.
-  /// Never waits. A slot that is not committed is forgotten by the next claim for the same peer and priority. Packets
-  /// between two nodes at one priority arrive in the order of their commits; high is never held up by low.
-  [[nodiscard]] virtual Slot claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept = 0;
-  /// Publishes the slot with `header` (without lap). Cannot fail: what claim accepted is delivered exactly once unless
-  /// the peer fails.
+  /// Room for a packet with so many words and `payload_bytes` to `to`, or again | unreachable. Never waits. Up to
+  /// impl::packet_payload_bytes there is room for all of the payload; of a longer one maybe for a part only, which is no
+  /// shorter than that: it goes in pieces then. `again` means that something that was sent on this very link has to be released
+  /// first: no link waits for another. A slot that is not committed is forgotten by the next claim for the same peer and
+  /// priority. Packets between two nodes at one priority arrive in the order of their commits; high is never held up by low.
+  [[nodiscard]] virtual Slot claim(NodeId to, Priority priority, std::size_t words,
+                                   std::size_t payload_bytes) noexcept = 0;
+  /// Publishes the slot with `header` (without lap and place), its payload as far as packet->payload_bytes says. Cannot fail:
+  /// what claim accepted is delivered exactly once unless the peer fails.
   virtual void commit(const Slot& slot, impl::Header header) noexcept = 0;
+  /// Whether claim would find room for a packet with such a payload, or for a piece of it, or say unreachable. Claims nothing;
+  /// when it is not so, arm() asks to be told of that room, as after a refused claim.
+  [[nodiscard]] virtual bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept = 0;
+
+  /// Memory for a payload of more than impl::packet_payload_bytes that is to be written before there is a slot for its packet:
+  /// ok, and a slot with a payload but without packet; again and unreachable, as for claim; or too_big: the network has no such
+  /// memory, or none for so much. Holds up nobody. To be given to claim_lent, or back, also after close.
+  [[nodiscard]] virtual Slot lend(NodeId to, Priority priority, std::size_t /*payload_bytes*/) noexcept {
+    return {nullptr, Status::too_big, to, priority};
+  }
+  virtual void give_back(const Slot& /*lent*/) noexcept {}
+  /// As claim, for a packet whose payload is in `lent` already, which commit takes.
+  [[nodiscard]] virtual Slot claim_lent(const Slot& lent) noexcept {
+    return {nullptr, Status::unreachable, lent.to, lent.priority};
+  }
 
   /// The next packet of a priority, from any neighbour, or none. The same neighbour's next packet comes only after this
   /// one was released; that of a deferred neighbour only in the next round.
   [[nodiscard]] virtual View receive(Priority priority) noexcept = 0;
-  /// Gives the packet's place back to its sender.
+  /// The payload of a packet that has one (impl::flag::payload), valid until release; none when what its sender says of it
+  /// cannot be true. Asked once: the sender may be at work still.
+  [[nodiscard]] virtual std::optional<Payload> payload_of(const View& view) const noexcept {
+    const std::size_t bytes = impl::read_once(view.packet->payload_bytes);
+    if (view.head.has(impl::flag::elsewhere) || !impl::payload_fits(view.head, bytes)) return std::nullopt;
+    return Payload(view.packet->payload(view.head.words(), view.head.place()), bytes);
+  }
+  /// Gives the packet's place, and its payload's, back to its sender.
   virtual void release(const View& view) noexcept = 0;
   /// Leaves the packet where it is, to be received again in the next round: its neighbour's others wait behind it.
   virtual void defer(const View& view) noexcept = 0;

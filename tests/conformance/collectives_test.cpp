@@ -362,6 +362,19 @@ TEST_P(Collectives, BoundWhatAFastNodeSendsAhead) {
   });
 }
 
+// Also where a node's message for one size is as long as another node's for another: long ones go in halves.
+TEST_P(Collectives, SayWhenSizesDiffer) {
+  run(2, [](Node& node) {
+    for (const std::size_t size : {std::size_t{1024}, std::size_t{2048}, std::size_t{4096}}) {
+      std::vector<double> values(node.id() == 0 ? size : 2 * size, 1);
+      const std::string own = std::to_string(8 * values.size()) + " bytes; that of node";
+      check_throws<am::Error>([&] { am::all_reduce(node, std::span(values), std::plus<>()); }, own.c_str());
+      node.barrier();
+      check_equal(am::all_reduce(node, 1, std::plus<>()), 2, "the next one");
+    }
+  });
+}
+
 TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
   run(2, [](Node& node) {
     if (node.id() == 0) {

@@ -303,7 +303,7 @@ TEST_P(Capacity, RoomForOnePayloadComesBackWhateverWasSentBefore) {
   });
 }
 
-// What a peer may leave unread is bounded: 15 KiB of rings a direction, and one long message per priority.
+// What a peer may leave unread is bounded: 15 KiB of rings a direction, 2 MiB of long payloads, and one in pieces per priority.
 TEST_P(Capacity, WhatAPeerDoesNotTakeIsBounded) {
   run(1, [](am::Node& node) {
     Seen seen;
@@ -312,13 +312,20 @@ TEST_P(Capacity, WhatAPeerDoesNotTakeIsBounded) {
     check_equal(fill_low(node, 0), 170u, "short requests that fit");
     check(node.try_request<take_low_payload>(0, 170u, bytes) == am::Status::again, "nor does a long one fit");
     node.wait_until([&] { return seen.low == 170; });
-    check(node.try_request<take_low_payload>(0, 170u, bytes) == am::Status::ok, "a long one is kept");
-    check(node.try_request<take_low_payload>(0, 171u, bytes) == am::Status::again, "a second one is not");
-    check(node.try_request<take_low>(0, 171u) == am::Status::again, "nor does a short one pass it");
+    check(node.try_request<take_low_payload>(0, 170u, bytes) == am::Status::ok, "a long one");
+    check(node.try_request<take_low_payload>(0, 171u, bytes) == am::Status::ok, "two of a megabyte");
+    check(node.try_request<take_low_payload>(0, 172u, bytes) == am::Status::again,
+          "three are more than 2 MiB");
+    check(node.try_request<take_low>(0, 172u) == am::Status::ok, "for a short one there is room");
+    node.wait_until([&] { return seen.low == 173; });
+    const std::vector<std::byte> more(4'000'000);
+    check(node.try_request<take_low_payload>(0, 173u, more) == am::Status::ok, "one in pieces is kept");
+    check(node.try_request<take_low_payload>(0, 174u, more) == am::Status::again, "a second one is not");
+    check(node.try_request<take_low>(0, 174u) == am::Status::again, "nor does a short one pass it");
     check(node.try_reply_to<take_high>(0, 0u) == am::Status::ok, "the high network does not mind");
-    node.wait_until([&] { return seen.low == 171 && seen.high == 1; });
-    check(node.try_request<take_low>(0, 171u) == am::Status::ok, "the link is free again");
-    node.wait_until([&] { return seen.low == 172; });
+    node.wait_until([&] { return seen.low == 174 && seen.high == 1; });
+    check(node.try_request<take_low>(0, 174u) == am::Status::ok, "the link is free again");
+    node.wait_until([&] { return seen.low == 175; });
   });
 }
 

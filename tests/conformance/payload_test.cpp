@@ -1,7 +1,9 @@
 // Payloads (clauses 1, 2 and 5): any size, in one piece or cut into packets, at both priorities, from senders that wait
 // and from those that may not, to others and to oneself; and more than 4 GiB of them in a row.
 #include <algorithm>
+#include <am/collectives.hpp>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,6 +19,7 @@ using Payloads = test::OnEverySubstrate;
 using ManyPayloads =
     test::OnSubstrates<test::Suite{.threads = false, .faults = false, .asynchronous = false}>;
 
+constexpr std::size_t kibi = std::size_t{1} << 10;
 constexpr std::size_t mebi = std::size_t{1} << 20;
 
 std::vector<std::size_t> sizes_around_every_boundary() {
@@ -24,7 +27,10 @@ std::vector<std::size_t> sizes_around_every_boundary() {
   for (const std::size_t pieces : {1, 2, 3, 9, 10, 11, 170}) {
     for (const std::size_t off : {0, 1, 2}) sizes.push_back(pieces * 1024 + off - 1);
   }
-  if (!test::sanitized) sizes.push_back(mebi);
+  if (!test::sanitized) {
+    for (const std::size_t size : {64 * kibi, mebi - 1, mebi, mebi + 1, mebi + 300 * kibi})
+      sizes.push_back(size);
+  }
   return sizes;
 }
 
@@ -171,6 +177,71 @@ TEST_P(Payloads, LongOnesCross) {
   });
 }
 
+// -- receivers that take nothing --------------------------------------------------------------------------------------
+
+struct Slow {
+  std::uint64_t ready = 0;
+  std::uint64_t came = 0;
+  std::uint64_t answers = 0;
+  bool awake = false;
+};
+void is_ready(am::Reply& reply) { ++reply.state<Slow>().ready; }
+void go_on(am::Reply& reply) { reply.state<Slow>().awake = true; }
+void answer_comes(am::Reply& reply, am::Payload payload) {
+  check_content(payload, 5);
+  ++reply.state<Slow>().answers;
+}
+void pile_up(am::Request& request, am::Payload payload) {
+  check_content(payload, 5);
+  ++request.state<Slow>().came;
+}
+void send_back(am::Request& request, am::Payload payload) {
+  check(request.reply<answer_comes>(payload) == am::Status::ok, "a long reply");
+}
+
+// Clauses 3 and 5: whatever memory a network has for long payloads, nodes that take none of theirs keep it from nobody else,
+// and low never keeps it from high.
+TEST_P(Payloads, ForNodesThatTakeNoneKeepNobodyElseWaiting) {
+  run(4, [](am::Node& node) {
+    Slow state;
+    node.attach(state);
+    const bool slow = node.id() >= 2;
+    if (slow) node.enable_low_events(false);
+    check(node.reply_to<is_ready>(0) == am::Status::ok, "ready");
+    std::vector<std::byte> bytes(test::sanitized ? 20'000 : 200'000);
+    fill(bytes, 5);
+    std::uint64_t sent = 0;
+    if (node.id() == 0) {
+      node.wait_until([&] { return state.ready == 4; });
+      // Until both are full: that is not said once only where faults refuse.
+      for (int refused = 0; refused < 100; ++refused) {
+        for (const am::NodeId to : {2u, 3u}) {
+          while (sent < 10'000 && node.try_request<pile_up>(to, bytes) == am::Status::ok) ++sent;
+        }
+      }
+      check(sent < 10'000, "memory is bounded");
+      for (std::uint64_t i = 1; i <= 20; ++i) {
+        check(node.request<send_back>(1, bytes) == am::Status::ok, "to a node that takes its messages");
+        node.wait_until([&] { return state.answers == 2 * i - 1; });
+        check(node.reply_to<answer_comes>(0, bytes) == am::Status::ok, "high, to itself");
+        node.wait_until([&] { return state.answers == 2 * i; });
+      }
+      for (const am::NodeId to : {2u, 3u}) check(node.reply_to<go_on>(to) == am::Status::ok, "go on");
+    }
+    if (slow) {
+      node.wait_until([&] { return state.awake; });
+      node.enable_low_events(true);
+    }
+    node.barrier();
+    const std::uint64_t all = am::all_reduce(node, sent, std::plus<>());
+    std::uint64_t came = 0;
+    do {
+      came = am::all_reduce(node, state.came, std::plus<>());
+    } while (came < all);
+    check_equal(came, all, "what was accepted comes, once");
+  });
+}
+
 // -- long messages and handlers in each other's way ------------------------------------------------------------------
 
 struct Crossing {
@@ -189,7 +260,7 @@ void question(am::Request& request) {
 }
 /// A kept long message is under way on the very link on which the handler then waits.
 void question_for_both(am::Request& request) {
-  std::vector<std::byte> bytes(200'000);
+  std::vector<std::byte> bytes(4'000'000);  // more than goes at once
   fill(bytes, 5);
   check(request.try_reply<long_reply>(bytes) == am::Status::ok, "a long reply");
   check(request.reply<short_reply>() == am::Status::ok, "a short one behind it, waiting");
@@ -210,9 +281,9 @@ TEST(LongAndShort, AHandlerWaitsBehindALongSendThatItInterrupts) {
   test::run_alone([](am::Node& node) {
     Crossing crossing;
     node.attach(crossing);
-    std::vector<std::byte> bytes(1'000'000);
+    std::vector<std::byte> bytes(4'000'000);
     fill(bytes, 5);
-    for (std::uint64_t i = 1; i <= 20; ++i) {
+    for (std::uint64_t i = 1; i <= 5; ++i) {
       for (int k = 0; k < 3; ++k) check(node.try_request<question>(0) == am::Status::ok, "request");
       check(node.reply_to<long_reply>(0, bytes) == am::Status::ok,
             "a long message on the link of the replies");

@@ -126,7 +126,7 @@ TEST_P(Peers, TwoThatLeaveDoNotWaitForEachOther) {
     bool accepted = false;
     for (int i = 0; i < 20; ++i) {  // a network with faults refuses the first ones
       for (const am::NodeId to : {1 - node.id(), node.id()})
-        accepted |= node.try_request<long_one>(to, std::vector<char>(1'000'000)) == am::Status::ok;
+        accepted |= node.try_request<long_one>(to, std::vector<char>(4'000'000)) == am::Status::ok;
     }
     check(accepted, "a long failable one");
     // The object that handlers would use ends here, before the node does: no handler may run any more.
@@ -182,13 +182,15 @@ TEST(Death, SurvivorsAreToldAndGoOn) {
     node.attach(seen);
     am::NodeId dead = am::NodeId{99};
     node.on_peer_death([&](am::Node&, am::NodeId who) { dead = who; });
+    if (node.id() == 3) node.enable_low_events(false);  // else it might take all of the long message in time
     node.barrier();
     if (node.id() == 2) {
       static_cast<void>(
-          node.try_request<long_one>(3, std::vector<char>(1'000'000)));  // dies in the middle of it
+          node.try_request<long_one>(3, std::vector<char>(4'000'000)));  // dies in the middle of it
       std::raise(SIGKILL);
     }
     node.wait_until([&] { return dead == 2; });
+    node.enable_low_events(true);
     check(node.request<low>(2) == am::Status::unreachable, "a dead node is unreachable");
     check(node.reply_to<high>(2) == am::Status::unreachable, "at either priority");
     // The survivors talk as before.

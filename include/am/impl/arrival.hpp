@@ -13,7 +13,7 @@ struct Arrival {
   Payload payload;
   Priority priority;
 
-  [[nodiscard]] bool is_multicast() const noexcept { return (head.flags() & flag::multicast) != 0; }
+  [[nodiscard]] bool is_multicast() const noexcept { return head.has(flag::multicast); }
   /// Of arguments and payload.
   [[nodiscard]] std::size_t bytes() const noexcept { return head.words() * 8 + payload.size(); }
 };

@@ -90,6 +90,8 @@ class Producer {
   }
 
   [[nodiscard]] RingControl& control() noexcept { return *control_; }
+  /// Lines committed since the start: what was sent so far is released when RingControl::released says as many.
+  [[nodiscard]] std::uint64_t position() const noexcept { return head_; }
   [[nodiscard]] std::size_t queued() const noexcept {
     return connected() ? head_ - control_->released.load(std::memory_order_relaxed) : 0;
   }
@@ -135,7 +137,8 @@ class Producer {
 };
 
 /// I2: makes sure that whatever follows a packet of `lines` at next_ is not mistaken for one. The first line of the
-/// ring needs no such care: every lap begins with a packet there.
+/// ring needs no such care: every lap begins with a packet there. Always written, though one time in 65536 would do: the line
+/// has to be fetched for the next packet anyway, and to look first was measured to cost 30 to 100 ns of a round trip.
 inline void Producer::clear_ahead(std::size_t lines) noexcept {
   Packet* after = next_ + lines;
   if (after != end_) after->header.store(0, std::memory_order_relaxed);  // ordered before the commit by R1

@@ -18,8 +18,12 @@
 //     into the library. So it ends, and its ring's head is released.
 //  3. A multicast packet stays in its ring until the rings to its subtrees have taken it (multicast.cpp). That makes one
 //     ring wait for another, but only for rings that lead from a node to nodes of greater ids: no circle.
-//  4. Rows of fragments: a row holds its ring until all of it is sent. The receiver takes each piece out as it comes,
-//     into memory, without waiting for anything; so by 1 or 2 the row ends.
+//  4. Memory for long payloads: a send waits for it only if some of it is under way on the very same link (Transport::claim),
+//     and comes back with what is in that ring; else its payload goes in pieces.
+//  5. Rows of pieces: a row holds its ring until all of it is sent. The receiver takes each piece out as it comes, into
+//     memory; so by 1 or 2 the row ends. What its budget has no room for stays in its ring until another row of the same
+//     priority ends; one row is always taken, so they end one after the other, while their senders are in the library. (A
+//     whole one that is a multicast may have to be passed on first: as in 3, it waits for greater ids only.)
 // What can still stand still: a node that never enters the library, or disables events for ever. The deadline of every
 // wait reports it.
 #include <am/error.hpp>
@@ -213,7 +217,7 @@ template <Priority P>
     unknown_handler(id, from);
   handled_.set(P, packet);
   using Message = std::conditional_t<P == Priority::low, Request, Reply>;
-  Message message(*node_, from, (head.flags() & impl::flag::multicast) != 0);
+  Message message(*node_, from, head.has(impl::flag::multicast));
   const Recorder::Running running(recorder_, level_of(P),
                                   RecordedEvent::of_message(P, id, from, head.words() * 8 + payload.size()));
   host::HandlerCounts& counts = handler_counts_[id];

@@ -8,7 +8,7 @@ namespace am::core {
 bool Engine::available(Priority priority) noexcept {
   Refused& refused = refused_[static_cast<std::size_t>(priority)];
   if (refused.active && !outgoing_.busy(refused.to, priority) &&
-      network_->claim(refused.to, priority, 0).status != Status::again) {
+      network_->has_room(refused.to, priority, refused.payload_bytes)) {
     refused.active = false;
   }
   return !refused.active;
@@ -40,8 +40,7 @@ Engine::Handling Engine::handled() const noexcept {
   const std::size_t p = node_->events_.level == impl::Level::high ? 1 : 0;
   const impl::Packet* packet = handled_[p];
   if (packet == nullptr) return {};
-  const bool short_one = packet->head().payload_lines() == 0 && packet->head().flags() == 0;
-  return {packet, short_one ? 0 : handled_payload_[p]};
+  return {packet, packet->head().has(impl::flag::payload) ? handled_payload_[p] : 0};
 }
 
 std::string_view Engine::running_handler() const noexcept {

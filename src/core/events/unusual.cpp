@@ -7,10 +7,13 @@
 #include "core/modes/interruptible.hpp"
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"
+#include "core/reports/text_out.hpp"
 
 namespace am::core {
 
 namespace {
+
+constexpr const char* not_a_row = "the pieces of a long payload do not fit together";
 
 /// Keeps a half-built payload until its handler has run.
 class Assembled {
@@ -36,29 +39,33 @@ class Assembled {
 Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   // What the network lends may be written by a sender that is not what it should be: each length is read once, then checked.
   const impl::Packet& packet = *view.packet;
-  const std::uint16_t flags = view.head.flags();
-  const std::size_t bytes = impl::read_once(packet.payload_bytes);
-  if ((flags & ~impl::flag::known) != 0)
+  if ((view.head.flags() & ~impl::flag::known) != 0)
     corrupt(view, "it reaches beyond its ring, or has flags that nobody knows");
-  if (bytes > impl::packet_payload_bytes || impl::lines_for(bytes) != view.head.payload_lines() ||
-      view.head.words() > impl::max_words)
+  Payload payload;
+  if (view.head.has(impl::flag::payload)) {
+    const std::optional<Payload> found = network_->payload_of(view);
+    if (!found) corrupt(view, "its payload cannot lie where it says");
+    payload = *found;
+  }
+  if (view.head.words() > impl::max_words || (view.head.place() != 0 && payload.empty()))
     corrupt(view, "its lengths contradict each other");
   if (left_ && handled_[static_cast<std::size_t>(view.priority)] == &packet) {  // see run_no_more_handlers
     handled_.clear(view.priority);
     return Handled::taken;
   }
-  const bool multicast = (flags & impl::flag::multicast) != 0;
+  const bool multicast = view.head.has(impl::flag::multicast);
   impl::Arrival message{.packet = &packet,
                         .head = view.head,
                         .from = multicast ? impl::read_once(packet.origin) : view.source,
-                        .payload = Payload(packet.payload(), bytes),
+                        .payload = payload,
                         .priority = view.priority};
   if (message.from >= job_.size) corrupt(view, "it was sent by a node that there is not");
-  if ((flags & impl::flag::more) != 0) {
-    check(view, assembler_.add(view, message.payload));
-    return Handled::taken;
+  if (view.head.has(impl::flag::more)) {
+    return add_piece(view, message.payload);
   }
-  if ((flags & impl::flag::last) != 0) check(view, assembler_.complete(view, message.payload));
+  if (view.head.has(impl::flag::last) &&
+      assembler_.complete(view, message.payload) != Assembler::Outcome::taken)
+    corrupt(view, not_a_row);
   if (multicast) {
     const OwnSend own(*this);
     if (!forward(view, message)) return Handled::deferred;
@@ -69,7 +76,7 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
     return Handled::taken;
   }
   count_received(view, view.priority, message.bytes());
-  const Assembled assembled(assembler_, view, (flags & impl::flag::last) != 0);
+  const Assembled assembled(assembler_, view, view.head.has(impl::flag::last));
   handled_payload_[static_cast<std::size_t>(view.priority)] = message.payload.size();
   if (node_->events_.ame || !default_handler_ || table_.is_internal(view.head.handler())) {
     run_handler(message);
@@ -96,15 +103,26 @@ void Engine::run_default_handler(const impl::Arrival& message) {
   }
 }
 
-void Engine::check(const Transport::View& view, Assembler::Outcome outcome) const {
-  switch (outcome) {
+/// A piece that there is no room for stays in the network, and its sender waits.
+Engine::Handled Engine::add_piece(const Transport::View& view, Payload piece) {
+  const std::uint64_t total = impl::read_once(view.packet->words[0]);
+  if (total > memory_.largest_payload()) corrupt(view, not_a_row);
+  switch (assembler_.add(view, total, piece, !left_ && !membership_.is_gone(view.source))) {
     case Assembler::Outcome::taken:
-      return;
+      return Handled::taken;
     case Assembler::Outcome::malformed:
-      corrupt(view, "the pieces of a long payload do not fit together");
+      corrupt(view, not_a_row);
     case Assembler::Outcome::no_memory:
-      give_up(job_.id, "no memory to put together a long message from node ", view.source);
+      if (!std::exchange(told_of_no_memory_, true)) {
+        TextOut(&write_to_stderr) << "am: node " << job_.id << ": no memory to put together a payload of "
+                                  << total << " bytes from node " << view.source
+                                  << ": it waits in the network until there is\n";
+      }
+      break;
+    case Assembler::Outcome::later:
+      break;
   }
+  return Handled::deferred;
 }
 
 void Engine::corrupt(const Transport::View& view, const char* how) const noexcept {

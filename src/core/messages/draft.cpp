@@ -3,6 +3,7 @@
 #include <memory>
 #include <memory_resource>
 #include <string>
+#include <utility>
 
 #include "core/node/engine.hpp"
 #include "core/node/unknown_node.hpp"
@@ -28,22 +29,23 @@ Draft::Draft(Node& node, const impl::OutMessage& message, std::size_t bytes, boo
   const bool nobody = message.to >= node.size();
   if (nobody && wait) throw core::unknown_node("prepare a message", message.to, node.size());
   const impl::Hold hold(node);
-  if (bytes > impl::packet_payload_bytes && !nobody) {
-    if (bytes > engine.memory().largest_payload()) {
-      status_ = Status::too_big;
-      return;
-    }
-    own_ = own_bytes(engine, bytes);
-    status_ = own_ == nullptr ? Status::too_big : Status::ok;
-    data_ = own_.get();
+  if (bytes > engine.memory().largest_payload() && !nobody) {
+    status_ = Status::too_big;
     return;
   }
-  const Transport::Slot slot = engine.claim_draft(message.to, message.priority, bytes, wait);
+  const Transport::Slot slot = engine.claim_draft(message, bytes, wait);
   status_ = slot.status;
+  if (status_ == Status::too_big) {
+    own_ = own_bytes(engine, bytes);
+    if (own_ == nullptr) return;
+    status_ = Status::ok;
+    data_ = own_.get();
+  }
   if (slot.status != Status::ok) return;
-  hold_off_events();
   packet_ = slot.packet;
-  data_ = packet_->payload();
+  mark_ = slot.mark;
+  data_ = slot.payload;
+  if (packet_ != nullptr) hold_off_events();
 }
 
 Draft::Draft(Draft&& other) noexcept
@@ -54,19 +56,36 @@ Draft::Draft(Draft&& other) noexcept
       status_(other.status_),
       packet_(std::exchange(other.packet_, nullptr)),
       holds_(std::exchange(other.holds_, false)),
+      mark_(std::exchange(other.mark_, 0)),
       own_(std::move(other.own_)),
       data_(std::exchange(other.data_, nullptr)) {}
 
-Draft::~Draft() {
-  drop_own();
-  if (packet_ != nullptr) node_->engine().drop_draft({packet_, Status::ok, message_.to, message_.priority});
-  let_events_go();
+Draft::~Draft() { drop(); }
+
+namespace {
+
+Transport::Slot slot_of(const impl::OutMessage& message, impl::Packet* packet, std::byte* payload,
+                        std::size_t bytes, std::uint64_t mark) noexcept {
+  return {packet, Status::ok, message.to, message.priority, payload, bytes, mark};
 }
 
-void Draft::drop_own() noexcept {
-  if (own_ == nullptr) return;
-  const impl::Hold hold(*node_);  // event memory belongs to whoever is in the node
-  own_.reset();
+}  // namespace
+
+/// What was not sent goes back to where it came from.
+void Draft::drop() noexcept {
+  const Transport::Slot slot = slot_of(message_, packet_, data_, bytes_, mark_);
+  if (packet_ != nullptr) {
+    node_->engine().drop_draft(slot);
+    packet_ = nullptr;
+  } else if (mark_ != 0) {
+    const impl::Hold hold(*node_);
+    node_->engine().network().give_back(slot);
+  } else if (own_ != nullptr) {
+    const impl::Hold hold(*node_);  // event memory belongs to whoever is in the node
+    own_.reset();
+  }
+  mark_ = 0;
+  let_events_go();
 }
 
 /// A handler that waits for the link that a draft holds would wait for ever, if it ran beside it.
@@ -83,28 +102,32 @@ Status Draft::commit() {
   if (status_ != Status::ok) return status_;
   if (node_ == nullptr)
     core::broken(message_.origin, "a draft was committed twice, or after it was moved from");
-  if (packet_ == nullptr) {
-    message_.payload = Payload(data_, bytes_);
-    const Status sent = node_->send_slowly_(message_, wait_);
-    if (sent == Status::ok) {
-      drop_own();
-      node_ = nullptr;
-    }
-    return sent;
-  }
-  if (node_->engine().membership().is_gone(message_.to)) {  // its place is gone, too
-    node_->engine().drop_draft({std::exchange(packet_, nullptr), Status::ok, message_.to, message_.priority});
-    let_events_go();
+  message_.payload = Payload(data_, bytes_);
+  if (packet_ == nullptr) return commit_long();
+  core::Engine& engine = node_->engine();
+  if (engine.membership().is_gone(message_.to)) {  // its place is gone, too
+    drop();
     return status_ = Status::unreachable;
   }
-  impl::Packet& packet = *std::exchange(packet_, nullptr);
-  packet.payload_bytes = static_cast<std::uint32_t>(bytes_);
-  packet.origin = message_.origin;
-  std::copy_n(message_.word, message_.words, packet.words);
-  node_->engine().commit_draft(
-      {&packet, Status::ok, message_.to, message_.priority},
-      impl::Header::make(message_.handler, message_.words, impl::lines_for(bytes_), 0));
+  engine.commit_draft(
+      slot_of(message_, std::exchange(packet_, nullptr), data_, bytes_, std::exchange(mark_, 0)), message_);
   let_events_go();
+  node_ = nullptr;
+  return Status::ok;
+}
+
+Status Draft::commit_long() {
+  if (own_ != nullptr) {
+    const Status sent = node_->send_slowly_(message_, wait_);
+    if (sent != Status::ok) return sent;
+    drop();
+  } else {
+    const impl::Hold hold(*node_);
+    const Status sent =
+        node_->engine().commit_lent(slot_of(message_, nullptr, data_, bytes_, mark_), message_, wait_);
+    if (sent != Status::ok) return sent;
+    mark_ = 0;
+  }
   node_ = nullptr;
   return Status::ok;
 }

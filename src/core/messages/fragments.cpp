@@ -2,32 +2,32 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace am::core {
 
 Status Row::push(Transport& network) noexcept { return status_ = push_all(network); }
 
 Status Row::push_all(Transport& network) noexcept {
-  const std::size_t total = message_.payload.size();
   for (;;) {
-    const std::size_t piece = std::min(total - sent_, impl::packet_payload_bytes);
-    const bool last = sent_ + piece == total;
-    const Transport::Slot slot = network.claim(message_.to, message_.priority, piece);
+    const std::size_t left = message_.payload.size() - sent_;
+    const Transport::Slot slot = network.claim(message_.to, message_.priority, message_.words, left);
     if (slot.status != Status::ok) return slot.status;
     impl::Packet& packet = *slot.packet;
+    const std::size_t piece = std::min(left, slot.room);
     packet.payload_bytes = static_cast<std::uint32_t>(piece);
     packet.origin = message_.origin;
-    if (piece != 0) std::memcpy(packet.payload(), message_.payload.data() + sent_, piece);
-    const std::size_t lines = impl::lines_for(piece);
-    if (last) {
+    std::memcpy(slot.payload, message_.payload.data() + sent_, piece);
+    if (piece == left) {
       const bool whole = sent_ == 0;
       std::copy_n(message_.word, message_.words, packet.words);
-      const auto flags = static_cast<std::uint16_t>(message_.flags | (whole ? 0 : impl::flag::last));
-      network.commit(slot, impl::Header::make(message_.handler, message_.words, lines, flags));
+      const auto flags =
+          static_cast<std::uint16_t>(message_.flags | impl::flag::payload | (whole ? 0 : impl::flag::last));
+      network.commit(slot, impl::Header::make(message_.handler, message_.words, 0, flags));
       return Status::ok;
     }
-    packet.words[0] = total;
-    network.commit(slot, impl::Header::make(0, 1, lines, impl::flag::more));
+    packet.words[0] = message_.payload.size();
+    network.commit(slot, impl::Header::make(0, 1, 0, impl::flag::payload | impl::flag::more));
     sent_ += piece;
   }
 }
@@ -75,21 +75,30 @@ Assembler::Outcome Assembler::append(Open& open, Payload piece) noexcept {
   return Outcome::taken;
 }
 
-Assembler::Outcome Assembler::add(const Transport::View& view, Payload piece) {
-  Open& open = open_[key(view)];
-  const std::uint64_t total = impl::read_once(view.packet->words[0]);
-  if (open.bytes == nullptr) {
-    open.total = total;
-    open.bytes = try_event_bytes(memory_, open.total);
-    if (open.bytes == nullptr) return Outcome::no_memory;
-  } else if (open.total != total) {
-    return Outcome::malformed;
+Assembler::Outcome Assembler::begin(const Transport::View& view, std::size_t total, bool counts) {
+  std::size_t& used = in_use(view.priority);
+  if (counts && used != 0 && (total > budget_ || used > budget_ - total)) return Outcome::later;
+  EventBytes bytes = try_event_bytes(memory_, total);
+  if (bytes == nullptr) return Outcome::no_memory;
+  open_[key(view.source, view.priority)] = Open{.bytes = std::move(bytes), .total = total, .counts = counts};
+  if (counts) used += total;
+  return Outcome::taken;
+}
+
+Assembler::Outcome Assembler::add(const Transport::View& view, std::uint64_t total, Payload piece,
+                                  bool counts) {
+  auto found = open_.find(key(view.source, view.priority));
+  if (found == open_.end()) {
+    const Outcome begun = begin(view, total, counts);
+    if (begun != Outcome::taken) return begun;
+    found = open_.find(key(view.source, view.priority));
   }
-  return append(open, piece);
+  Open& open = found->second;
+  return open.total == total ? append(open, piece) : Outcome::malformed;
 }
 
 Assembler::Outcome Assembler::complete(const Transport::View& view, Payload& payload) {
-  const auto it = open_.find(key(view));
+  const auto it = open_.find(key(view.source, view.priority));
   if (it == open_.end()) return Outcome::malformed;
   Open& open = it->second;
   if (!open.complete) {  // a deferred last packet comes twice
@@ -100,6 +109,20 @@ Assembler::Outcome Assembler::complete(const Transport::View& view, Payload& pay
   }
   payload = Payload(open.bytes.get(), open.total);
   return Outcome::taken;
+}
+
+void Assembler::done(const Transport::View& view) noexcept {
+  const auto it = open_.find(key(view.source, view.priority));
+  if (it == open_.end()) return;
+  if (it->second.counts) in_use(view.priority) -= it->second.total;
+  open_.erase(it);
+}
+
+void Assembler::lose(NodeId source) noexcept {
+  for (const Priority priority : {Priority::low, Priority::high}) {
+    const auto it = open_.find(key(source, priority));
+    if (it != open_.end() && std::exchange(it->second.counts, false)) in_use(priority) -= it->second.total;
+  }
 }
 
 }  // namespace am::core

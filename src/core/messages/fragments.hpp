@@ -1,12 +1,12 @@
-// Payloads beyond one packet: cut by the sender, put together by the receiver.
+// Payloads that the network does not take at once (Transport::claim): cut by the sender, put together by the receiver.
 //
-// On the network a long message is a row of `more` packets (full pieces; words[0] is the total) and one `last` packet
-// with handler, words and the rest. Nothing else goes between them on that link and priority: while a row is under way
+// On the network such a message is a row of `more` packets (as much as the network takes; words[0] is the total) and one
+// `last` packet with handler, words and the rest. Nothing else goes between them on that link and priority: while a row is under way
 // every other send there answers `again`. So a receiver has at most one half-built payload per neighbour and priority.
 //
 // Memory: a sender that may wait cuts straight out of the caller's bytes. One that may not wait keeps a copy of the one
 // message that is under way per peer and priority, and sends it on in later polls. A receiver holds one payload per
-// neighbour and priority, as long as it needs.
+// neighbour and priority, and of all together what its budget allows.
 #pragma once
 
 #include <am/impl/out_message.hpp>
@@ -84,19 +84,27 @@ class Outgoing {
   std::pmr::unordered_map<std::uint64_t, Held> links_;
 };
 
-/// Half-built payloads of one node, by neighbour and priority.
+/// Half-built payloads of one node, by neighbour and priority. Of each priority there are as many at a time as the budget has
+/// room for, and one in any case: the others stay in the network, with all that their senders send behind them.
 class Assembler {
  public:
-  enum class Outcome { taken, no_memory, malformed };
+  /// later: what is half-built has to be finished first; the packet is to be deferred, as for no_memory.
+  enum class Outcome { taken, later, no_memory, malformed };
 
-  explicit Assembler(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : memory_(*memory), open_(memory) {}
+  static constexpr std::size_t budget_bytes = std::size_t{64} << 20;
 
-  /// A `more` packet: adds its piece.
-  Outcome add(const Transport::View& view, Payload piece);
+  explicit Assembler(std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
+                     std::size_t budget = budget_bytes)
+      : memory_(*memory), budget_(budget), open_(memory) {}
+
+  /// A `more` packet of a payload of `total` bytes: adds its piece. `counts`: whether the budget is asked, which nobody is to
+  /// wait for who has gone, or whose messages are dropped.
+  Outcome add(const Transport::View& view, std::uint64_t total, Payload piece, bool counts);
   /// The `last` packet, with its piece: becomes the whole payload, valid until done(), if the row is well-formed.
   [[nodiscard]] Outcome complete(const Transport::View& view, Payload& payload);
-  void done(const Transport::View& view) noexcept { open_.erase(key(view)); }
+  void done(const Transport::View& view) noexcept;
+  /// `source` has gone: nobody is to wait for what it has begun.
+  void lose(NodeId source) noexcept;
 
  private:
   struct Open {
@@ -104,13 +112,20 @@ class Assembler {
     std::size_t total = 0;
     std::size_t have = 0;
     bool complete = false;
+    bool counts = true;  // in in_use_
   };
-  static std::uint64_t key(const Transport::View& view) noexcept {
-    return 2 * std::uint64_t{view.source} + static_cast<std::uint64_t>(view.priority);
+  static std::uint64_t key(NodeId source, Priority priority) noexcept {
+    return 2 * std::uint64_t{source} + static_cast<std::uint64_t>(priority);
+  }
+  Outcome begin(const Transport::View& view, std::size_t total, bool counts);
+  [[nodiscard]] std::size_t& in_use(Priority priority) noexcept {
+    return in_use_[static_cast<std::size_t>(priority)];
   }
   static Outcome append(Open& open, Payload piece) noexcept;
 
   std::pmr::memory_resource& memory_;
+  const std::size_t budget_;
+  std::size_t in_use_[2] = {};  // bytes, by priority: low must not hold up high
   std::pmr::unordered_map<std::uint64_t, Open> open_;
 };
 

@@ -20,11 +20,11 @@ void Engine::count_sent(NodeId to, Priority priority, std::uint64_t bytes) noexc
   node_->events_.nicond = true;
 }
 
-Status Engine::refused(NodeId to, Priority priority) noexcept {
+Status Engine::refused(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
   const auto p = static_cast<std::size_t>(priority);
   // No rings yet: no memory for them, nor for counting that; or a fault plan's refusal.
   if (!direct_ || board().is_linked(job_.id, to)) impl::count(node_->traffic_[2 * std::size_t{to} + p].again);
-  refused_[p] = {true, to};
+  refused_[p] = {true, to, payload_bytes};
   if (agenda_.outlet) look_again();  // a node that is armed asks to be told of this credit, too
   node_->events_.nicond = false;
   return Status::again;
@@ -44,22 +44,37 @@ void Engine::reserve_line(NodeId to, Priority priority, bool reserved) noexcept 
   if (direct_) shm_.producers()[2 * std::size_t{to} + static_cast<std::size_t>(priority)].reserve(reserved);
 }
 
-Status Engine::try_send(const impl::OutMessage& message) noexcept {
-  if (message.to >= job_.size) return Status::no_such_node;
-  if (outgoing_.busy(message.to, message.priority)) return refused(message.to, message.priority);
-  if (message.payload.size() > impl::packet_payload_bytes) return send_row(message, false);
-  const Transport::Slot slot = network_->claim(message.to, message.priority, message.payload.size());
-  if (slot.status == Status::again) return refused(message.to, message.priority);
-  if (slot.status != Status::ok) return slot.status;
+void Engine::commit_slot(const Transport::Slot& slot, const impl::OutMessage& message) noexcept {
   impl::Packet& packet = *slot.packet;
   packet.payload_bytes = static_cast<std::uint32_t>(message.payload.size());
   packet.origin = message.origin;
   std::copy_n(message.word, message.words, packet.words);
-  if (!message.payload.empty()) std::memcpy(packet.payload(), message.payload.data(), message.payload.size());
-  network_->commit(slot, impl::Header::make(message.handler, message.words,
-                                            impl::lines_for(message.payload.size()), message.flags));
+  const std::uint16_t payload = message.payload.empty() ? 0 : impl::flag::payload;
+  network_->commit(slot, impl::Header::make(message.handler, message.words, 0, message.flags | payload));
   count_sent(message.to, message.priority, message.bytes());
+}
+
+/// Sends a message whose payload goes at once. None when it has to go in pieces.
+std::optional<Status> Engine::try_send_whole(const impl::OutMessage& message) noexcept {
+  if (outgoing_.busy(message.to, message.priority))
+    return refused(message.to, message.priority, message.payload.size());
+  if (message.payload.size() > impl::packet_payload_bytes &&
+      message.payload.size() > memory_.largest_payload())
+    return Status::too_big;
+  const Transport::Slot slot =
+      network_->claim(message.to, message.priority, message.words, message.payload.size());
+  if (slot.status == Status::again) return refused(message.to, message.priority, message.payload.size());
+  if (slot.status != Status::ok) return slot.status;
+  if (slot.room < message.payload.size()) return std::nullopt;
+  if (!message.payload.empty()) std::memcpy(slot.payload, message.payload.data(), message.payload.size());
+  commit_slot(slot, message);
   return Status::ok;
+}
+
+Status Engine::try_send(const impl::OutMessage& message) noexcept {
+  if (message.to >= job_.size) return Status::no_such_node;
+  const std::optional<Status> whole = try_send_whole(message);
+  return whole ? *whole : send_copied_row(message);
 }
 
 Status Engine::send(const impl::OutMessage& message, bool wait) {
@@ -76,32 +91,25 @@ Status Engine::send_or_refuse(const impl::OutMessage& message, bool wait) {
   must_be_owner();
   must_not_wait(message.priority);
 #endif
-  if (message.payload.size() > impl::packet_payload_bytes && message.to < job_.size)
-    return send_row(message, true);
-  return wait_for_room(message.priority, [&] { return try_send(message); });
+  std::optional<Status> whole;
+  const Status status = wait_for_room(message.priority, [&] {
+    whole = try_send_whole(message);
+    return whole.value_or(Status::ok);
+  });
+  return whole ? status : send_lent_row(message);
 }
 
-/// A payload beyond one packet. A sender that may wait sends it out of the caller's bytes; one that may not leaves a copy
-/// behind as soon as the network has taken the first piece.
-Status Engine::send_row(const impl::OutMessage& message, bool wait) {
-  if (message.payload.size() > memory_.largest_payload()) return Status::too_big;
-  if (wait) {
-    const Status status = wait_for_room(message.priority, [&] {
-      return outgoing_.busy(message.to, message.priority) ? Status::again : Status::ok;
-    });
-    if (status != Status::ok) return status;
-    return send_lent_row(message);
-  }
-  const Status room = network_->claim(message.to, message.priority, impl::packet_payload_bytes).status;
-  if (room == Status::again) return refused(message.to, message.priority);
-  if (room != Status::ok) return room;
+/// A sender that may not wait leaves a copy behind as soon as the network has taken the first piece.
+Status Engine::send_copied_row(const impl::OutMessage& message) noexcept {
   EventBytes copy = try_event_bytes(*memory_for_events(), message.payload.size());
-  if (copy == nullptr) return refused(message.to, message.priority);
+  if (copy == nullptr) return refused(message.to, message.priority, message.payload.size());
   std::memcpy(copy.get(), message.payload.data(), message.payload.size());
   impl::OutMessage copied = message;
   copied.payload = Payload(copy.get(), message.payload.size());
   Row row(copied);
-  if (row.push(*network_) == Status::again) {
+  const Status status = row.push(*network_);
+  if (status == Status::again) {
+    if (row.sent() == 0) return refused(message.to, message.priority, message.payload.size());
     reserve_line(message.to, message.priority, true);
     something_else_ = true;
     outgoing_.keep(std::move(copy), row);
@@ -111,7 +119,8 @@ Status Engine::send_row(const impl::OutMessage& message, bool wait) {
   return Status::ok;
 }
 
-/// The row is on the link's list while this waits, so that handlers which run meanwhile, and wait behind it, send it on.
+/// One that may wait cuts the pieces out of the caller's bytes. The row is on the link's list while this waits, so that
+/// handlers which run meanwhile, and wait behind it, send it on.
 Status Engine::send_lent_row(const impl::OutMessage& message) {
   Row row(message);
   outgoing_.lend(row);
@@ -183,8 +192,9 @@ void Engine::must_not_wait(Priority priority) const {
 
 // -- drafts -----------------------------------------------------------------------------------------------------------
 
-Transport::Slot Engine::claim_draft(NodeId to, Priority priority, std::size_t payload_bytes, bool wait) {
+Transport::Slot Engine::claim_draft(const impl::OutMessage& message, std::size_t payload_bytes, bool wait) {
   must_not_be_a_child();
+  const auto [to, priority] = std::pair(message.to, message.priority);
   Transport::Slot slot{nullptr, Status::no_such_node, to, priority};
   if (to >= job_.size) {
     node_->events_.nicond = false;
@@ -194,29 +204,51 @@ Transport::Slot Engine::claim_draft(NodeId to, Priority priority, std::size_t pa
   must_be_owner();
   if (wait) must_not_wait(priority);
 #endif
+  const bool long_one = payload_bytes > impl::packet_payload_bytes;
   const auto attempt = [&] {
-    if (outgoing_.busy(to, priority)) return Status::again;
-    slot = network_->claim(to, priority, payload_bytes);
+    if (long_one) {
+      slot = network_->lend(to, priority, payload_bytes);
+    } else if (outgoing_.busy(to, priority)) {
+      slot.status = Status::again;
+    } else {
+      slot = network_->claim(to, priority, message.words, payload_bytes);
+    }
     return slot.status;
   };
   slot.status = wait ? wait_for_room(priority, attempt) : attempt();
-  if (slot.status == Status::ok) reserve(to, priority, true);
-  if (slot.status == Status::again) refused(to, priority);
+  if (slot.status == Status::ok && !long_one) reserve(to, priority, true);
+  if (slot.status == Status::again) refused(to, priority, payload_bytes);
   if (slot.status != Status::ok) node_->events_.nicond = false;
   return slot;
 }
 
-void Engine::commit_draft(const Transport::Slot& slot, impl::Header header) noexcept {
+void Engine::commit_draft(const Transport::Slot& slot, const impl::OutMessage& message) noexcept {
   must_not_be_a_child();
-  const std::uint64_t bytes = header.words() * 8 + slot.packet->payload_bytes;
-  network_->commit(slot, header);
+  commit_slot(slot, message);
   drop_draft(slot);
-  count_sent(slot.to, slot.priority, bytes);
 }
 
 void Engine::drop_draft(const Transport::Slot& slot) noexcept {
   reserve(slot.to, slot.priority, false);
   if (agenda_.outlet) look_again();  // who was refused behind the draft has claimed nothing yet
+}
+
+Status Engine::commit_lent(const Transport::Slot& lent, const impl::OutMessage& message, bool wait) {
+  must_not_be_a_child();
+#ifdef AM_CHECKED
+  must_be_owner();
+  if (wait) must_not_wait(lent.priority);
+#endif
+  const auto attempt = [&] {
+    if (outgoing_.busy(lent.to, lent.priority)) return refused(lent.to, lent.priority, 0);
+    const Transport::Slot slot = network_->claim_lent(lent);
+    if (slot.status == Status::again) return refused(lent.to, lent.priority, 0);
+    if (slot.status == Status::ok) commit_slot(slot, message);
+    return slot.status;
+  };
+  const Status status = wait ? wait_for_room(lent.priority, attempt) : attempt();
+  if (status != Status::ok) node_->events_.nicond = false;
+  return status;
 }
 
 }  // namespace am::core

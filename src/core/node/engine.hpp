@@ -17,7 +17,6 @@
 
 #include <am/events.hpp>
 #include <am/node.hpp>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -74,11 +73,14 @@ class Engine {
   Status send(const impl::OutMessage& message, bool wait);
   Status try_send(const impl::OutMessage& message) noexcept;
   void ring_doorbell(NodeId to, Priority priority) noexcept { shm_.ring_doorbell(to, priority); }
-  /// A place for a draft: like try_send or send, but the packet stays with the caller, and its ring reserved, until
-  /// commit_draft or drop_draft.
-  Transport::Slot claim_draft(NodeId to, Priority priority, std::size_t payload_bytes, bool wait);
-  void commit_draft(const Transport::Slot& slot, impl::Header header) noexcept;
+  /// A place for a draft. For a payload within one packet it is a slot: nothing else goes to that peer and priority until
+  /// commit_draft or drop_draft. For a longer one it is memory of the network, if that has any (else too_big), for commit_lent
+  /// or to be given back to it.
+  Transport::Slot claim_draft(const impl::OutMessage& message, std::size_t payload_bytes, bool wait);
+  void commit_draft(const Transport::Slot& slot, const impl::OutMessage& message) noexcept;
   void drop_draft(const Transport::Slot& slot) noexcept;
+  /// Once it answers ok, the memory is the network's.
+  Status commit_lent(const Transport::Slot& lent, const impl::OutMessage& message, bool wait);
   Status multicast(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
   class OwnSend;  // own_send.hpp
 
@@ -220,7 +222,9 @@ class Engine {
   void count_undelivered(const Transport::View& view, NodeId from) noexcept;
   void tell_of_undelivered(bool all_taken) const noexcept;
   Status send_or_refuse(const impl::OutMessage& message, bool wait);
-  Status send_row(const impl::OutMessage& message, bool wait);
+  std::optional<Status> try_send_whole(const impl::OutMessage& message) noexcept;
+  void commit_slot(const Transport::Slot& slot, const impl::OutMessage& message) noexcept;
+  Status send_copied_row(const impl::OutMessage& message) noexcept;
   template <class F>
   Status wait_for_room(Priority priority, F attempt);
   void must_be_owner() const;
@@ -229,7 +233,7 @@ class Engine {
   bool push_rows();
   void reserve(NodeId to, Priority priority, bool reserved);
   void reserve_line(NodeId to, Priority priority, bool reserved) noexcept;
-  Status refused(NodeId to, Priority priority) noexcept;
+  Status refused(NodeId to, Priority priority, std::size_t payload_bytes) noexcept;
   void count_sent(NodeId to, Priority priority, std::uint64_t bytes) noexcept;
 
   std::size_t poll_with_events_held_off();
@@ -271,7 +275,7 @@ class Engine {
   Handled handle_unusual(const Transport::View& view);
   void run_default_handler(const impl::Arrival& message);
   [[noreturn]] void unknown_handler(impl::HandlerId id, NodeId from) const;
-  void check(const Transport::View& view, Assembler::Outcome outcome) const;
+  Handled add_piece(const Transport::View& view, Payload piece);
   [[noreturn]] void corrupt(const Transport::View& view, const char* how) const noexcept;
   /// Sends a multicast packet on to the subtrees below this node; false while one of them is full. Takes the member list
   /// off the payload.
@@ -332,6 +336,7 @@ class Engine {
 
   Outgoing outgoing_;
   Assembler assembler_;
+  bool told_of_no_memory_ = false;  // for a long payload
   Agenda agenda_;
   Shared<Incoming> default_handler_;
   bool something_else_ = false;  // one question per poll: may the agenda or outgoing_ have something?
@@ -341,6 +346,7 @@ class Engine {
   struct Refused {
     bool active = false;
     NodeId to = 0;
+    std::size_t payload_bytes = 0;
   };
   Refused refused_[2];  // by priority: the last send that was answered `again`, until there is room
 

@@ -21,7 +21,7 @@ std::uint32_t about_message(const core::Engine::Handling& message) noexcept {
   if (message.packet == nullptr) return 0;
   const impl::Header head = message.packet->head();
   const std::size_t vector_words = std::min<std::size_t>((message.payload_bytes + 7) / 8, 63);
-  return bit_if((head.flags() & impl::flag::multicast) != 0, nistat::mcst) |
+  return bit_if(head.has(impl::flag::multicast), nistat::mcst) |
          static_cast<std::uint32_t>(head.words() << 8) | static_cast<std::uint32_t>(vector_words);
 }
 

@@ -86,8 +86,9 @@ handled_message(const Onlooker& job, const host::NodeCard& card, Priority priori
   if (packet == nullptr) return {};
   const bool by_default = (word & HandledMessages::by_default_handler) != 0;
   const impl::Header head = packet->head();
-  return RecordedEvent::of_message(priority, by_default ? RecordedEvent::default_handler : head.handler(),
-                                   packet->origin, head.words() * 8 + packet->payload_bytes);
+  return RecordedEvent::of_message(
+      priority, by_default ? RecordedEvent::default_handler : head.handler(), packet->origin,
+      head.words() * 8 + (head.has(impl::flag::payload) ? packet->payload_bytes : 0));
 }
 
 /// What runs at a level, as far as it is recorded.

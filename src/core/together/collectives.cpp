@@ -6,6 +6,11 @@
 // whatever arrives first. A result for another root goes from node 0 to it in one more message. Downwards (broadcast) the
 // same tree, with ids counted from the root.
 //
+// All-reduce, among 2^k nodes: everybody exchanges with the node whose id differs in bit 0, then 1, 2, ... and combines what
+// both have: the same groups in the same order, in half the steps. Of many bytes only that half which the node goes on with
+// is exchanged, and the results are gathered in the opposite order: each byte goes out twice, whatever the number of nodes
+// (Rabenseifner's algorithm).
+//
 // Bounded memory. Only broadcast and reduce let a node run ahead of others, whose mailboxes then fill. After
 // most_unanswered of these in a row a barrier comes first, on all nodes alike, for all count alike.
 #include "core/together/collectives.hpp"
@@ -13,6 +18,7 @@
 #include <algorithm>
 #include <am/collectives.hpp>
 #include <am/error.hpp>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -37,7 +43,6 @@ void Mailbox::match(const Round& round, Payload data) noexcept {
     return;
   }
   other_round_ = round;
-  other_bytes_ = data.size();
   answer_ = Answer::mismatch;
 }
 
@@ -89,7 +94,7 @@ const impl::InternalHandlers<collective_arrived> internal_handlers;
 /// A round of messages among all nodes, as a part of an operation that is under way on this node.
 class Collective {
  public:
-  Collective(Operation& operation, Round::Kind kind, NodeId root)
+  Collective(Operation& operation, Round::Kind kind, NodeId root, std::size_t bytes)
       : operation_(operation),
         node_(operation.node()),
         engine_(operation.engine()),
@@ -103,8 +108,11 @@ class Collective {
       pass_barrier(operation_);
       state.rounds_unanswered = 1;
     }
-    round_ = {++state.sequence, kind, root};
+    round_ = {state.sequence += 2, kind, root, bytes};
   }
+
+  /// In which it hears once more from nodes that it has heard from.
+  void begin_second_phase() noexcept { ++round_.sequence; }
 
   /// Twice, where a long message was under way already when a handler threw out of the send: the mailbox takes one.
   void send(NodeId to, std::span<const std::byte> data) {
@@ -117,6 +125,31 @@ class Collective {
   void receive(NodeId from, std::span<std::byte> into) {
     mailbox_.expect(round_, from, into);
     const Forgets at_end{mailbox_};
+    wait_for(from);
+  }
+
+  /// Both ways: what comes meanwhile finds its place.
+  void exchange(NodeId with, std::span<const std::byte> data, std::span<std::byte> into) {
+    mailbox_.expect(round_, with, into);
+    const Forgets at_end{mailbox_};
+    send(with, data);
+    wait_for(with);
+  }
+
+  /// The same, and combines what comes into `into`, in the order of the ids. `theirs` is as long.
+  void exchange_and_combine(NodeId with, std::span<const std::byte> data, std::span<std::byte> into,
+                            std::span<std::byte> theirs, const impl::Combine& combine) {
+    exchange(with, data, theirs);
+    if (node_.id() < with) {
+      combine(into.data(), theirs.data(), into.size());
+    } else {
+      combine(theirs.data(), into.data(), into.size());
+      std::ranges::copy(theirs, into.begin());
+    }
+  }
+
+  /// What is expected comes, or never will.
+  void wait_for(NodeId from) {
     LastMessages last_messages(engine_);
     const auto missing = [&]() -> std::optional<NodeId> {
       return engine_.membership().is_gone(from) ? from : any_dead(engine_);
@@ -124,7 +157,7 @@ class Collective {
     operation_.wait([&](bool /*sleeps_next*/) {
       return mailbox_.answer() != Mailbox::Answer::nothing_yet || last_messages.are_in(missing);
     });
-    if (mailbox_.answer() == Mailbox::Answer::mismatch) operation_.fail(mismatch(from, into.size()));
+    if (mailbox_.answer() == Mailbox::Answer::mismatch) operation_.fail(mismatch(from));
     if (mailbox_.answer() == Mailbox::Answer::nothing_yet)
       operation_.fail(peer_gone_error(engine_, operation_.what(), last_messages.missing()));
   }
@@ -169,13 +202,13 @@ class Collective {
     ~Forgets() { mailbox.forget(); }
   };
 
-  Error mismatch(NodeId from, std::size_t bytes) const {
+  Error mismatch(NodeId from) const {
     const Round& other = mailbox_.other_round();
     return {operation_.what(), "node " + std::to_string(node_.id()),
-            "this is its collective " + std::to_string(round_.sequence) + ", with root " +
-                std::to_string(round_.root) + " and " + std::to_string(bytes) + " bytes; that of node " +
-                std::to_string(from) + " is " + name_of(other.kind) + " with root " +
-                std::to_string(other.root) + " and " + std::to_string(mailbox_.other_bytes()) + " bytes",
+            "this is its collective " + std::to_string(round_.sequence / 2) + ", with root " +
+                std::to_string(round_.root) + " and " + std::to_string(round_.bytes) +
+                " bytes; that of node " + std::to_string(from) + " is " + name_of(other.kind) +
+                " with root " + std::to_string(other.root) + " and " + std::to_string(other.bytes) + " bytes",
             "all nodes call the same collectives in the same order, with values of the same size"};
   }
 
@@ -188,10 +221,55 @@ class Collective {
 
 }  // namespace
 
+namespace {
+
+/// From so many bytes on it is worth another message to send each byte less often.
+constexpr std::size_t many_bytes = std::size_t{16} << 10;
+
+void reduce_in_place(Collective& collective, const Node& node, std::span<std::byte> values,
+                     const impl::Combine& combine) {
+  std::vector<std::byte> theirs(values.size());
+  for (NodeId bit = 1; bit < node.size(); bit <<= 1)
+    collective.exchange_and_combine(node.id() ^ bit, values, values, theirs, combine);
+}
+
+void reduce_and_gather(Collective& collective, const Node& node, std::span<std::byte> values,
+                       const impl::Combine& combine) {
+  const std::size_t each = combine.value_bytes();
+  std::vector<std::span<std::byte>> halves{values};  // ever smaller: what this node goes on with
+  std::vector<std::span<std::byte>> others;          // and what the other one does
+  std::vector<std::byte> theirs(values.size() / 2 + each);
+  for (NodeId bit = 1; bit < node.size(); bit <<= 1) {
+    const std::span<std::byte> all = halves.back();
+    const std::size_t middle = all.size() / each / 2 * each;
+    const bool upper = (node.id() & bit) != 0;
+    halves.push_back(upper ? all.subspan(middle) : all.first(middle));
+    others.push_back(upper ? all.first(middle) : all.subspan(middle));
+    collective.exchange_and_combine(node.id() ^ bit, others.back(), halves.back(),
+                                    std::span(theirs).first(halves.back().size()), combine);
+  }
+  collective.begin_second_phase();
+  for (NodeId bit = node.size() / 2; bit != 0; bit >>= 1) {
+    collective.exchange(node.id() ^ bit, halves.back(), others.back());
+    halves.pop_back();
+    others.pop_back();
+  }
+}
+
+}  // namespace
+
 void all_reduce_bytes(Operation& operation, std::span<std::byte> values, const impl::Combine& combine) {
-  Collective collective(operation, Round::Kind::all_reduce, 0);
-  collective.combine_upwards(values, combine);
-  collective.spread(values, 0);
+  const Node& node = operation.node();
+  Collective collective(operation, Round::Kind::all_reduce, 0, values.size());
+  if (node.size() == 1) return;
+  if (!std::has_single_bit(node.size())) {
+    collective.combine_upwards(values, combine);
+    collective.spread(values, 0);
+  } else if (values.size() < many_bytes || values.size() / combine.value_bytes() < node.size()) {
+    reduce_in_place(collective, node, values, combine);
+  } else {
+    reduce_and_gather(collective, node, values, combine);
+  }
 }
 
 }  // namespace core
@@ -206,13 +284,13 @@ using core::Round;
 
 void broadcast_bytes(Node& node, std::span<std::byte> values, NodeId root) {
   Operation operation(node, core::name_of(Round::Kind::broadcast));
-  Collective(operation, Round::Kind::broadcast, root).spread(values, root);
+  Collective(operation, Round::Kind::broadcast, root, values.size()).spread(values, root);
   operation.complete();
 }
 
 void reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine, NodeId root) {
   Operation operation(node, core::name_of(Round::Kind::reduce));
-  Collective collective(operation, Round::Kind::reduce, root);
+  Collective collective(operation, Round::Kind::reduce, root, values.size());
   collective.combine_upwards(values, combine);
   if (root != 0) {
     if (node.id() == 0) collective.send(root, values);
@@ -229,7 +307,7 @@ void all_reduce_bytes(Node& node, std::span<std::byte> values, const Combine& co
 
 void all_gather_bytes(Node& node, std::span<std::byte> all, std::size_t own_bytes) {
   Operation operation(node, core::name_of(Round::Kind::all_gather));
-  Collective collective(operation, Round::Kind::all_gather, 0);
+  Collective collective(operation, Round::Kind::all_gather, 0, own_bytes);
   std::size_t held = 1;  // nodes whose values lie here, from this one on
   const auto parent = collective.climb([&](NodeId child, NodeId mask) {
     const std::size_t theirs = std::min<std::size_t>(mask, node.size() - child);

@@ -14,14 +14,16 @@
 
 namespace am::core {
 
-/// Which operation a message belongs to. `sequence` counts the collectives of a node; all nodes count alike, so it tells
-/// the third broadcast from the fourth. The rest shows when the nodes do not call the same ones.
+/// Which operation a message belongs to. `sequence` counts the collectives of a node, by two: the odd numbers are for those that
+/// have a second phase. All nodes count alike, so it tells the third broadcast from the fourth. The rest shows when the nodes
+/// do not call the same ones.
 struct Round {
   enum class Kind : std::uint32_t { broadcast, reduce, all_reduce, all_gather };
 
   std::uint64_t sequence = 0;
   Kind kind = Kind::broadcast;
   NodeId root = 0;
+  std::uint64_t bytes = 0;  ///< of the values of a node, all of them
 
   friend bool operator==(const Round&, const Round&) = default;
 };
@@ -43,7 +45,6 @@ class Mailbox {
   [[nodiscard]] Answer answer() const noexcept { return answer_; }
   /// After a mismatch: what came instead.
   [[nodiscard]] const Round& other_round() const noexcept { return other_round_; }
-  [[nodiscard]] std::size_t other_bytes() const noexcept { return other_bytes_; }
   /// Ends an expectation that nobody waits for any more.
   void forget() noexcept { expected_ = false; }
 
@@ -63,7 +64,6 @@ class Mailbox {
   std::span<std::byte> into_;
   Answer answer_ = Answer::nothing_yet;
   Round other_round_{};
-  std::size_t other_bytes_ = 0;
 };
 
 class CollectiveState {

@@ -42,15 +42,33 @@ FaultyTransport::Link& FaultyTransport::link(NodeId peer, Priority priority) {
   return links_[index];
 }
 
-Transport::Slot FaultyTransport::claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+bool FaultyTransport::refuses(NodeId to, Priority priority) {
   Link& out = link(to, priority);
   if (out.refusals < most_refusals && refusals_.falls(plan_.refuse)) {
     refused_ = true;
     ++out.refusals;
-    return {nullptr, Status::again, to, priority};
+    return true;
   }
   out.refusals = 0;
-  return network_.claim(to, priority, payload_bytes);
+  return false;
+}
+
+Transport::Slot FaultyTransport::claim(NodeId to, Priority priority, std::size_t words,
+                                       std::size_t payload_bytes) noexcept {
+  if (refuses(to, priority)) return {nullptr, Status::again, to, priority};
+  if (payload_bytes > impl::packet_payload_bytes && refusals_.falls(plan_.refuse))
+    payload_bytes = impl::packet_payload_bytes;
+  return network_.claim(to, priority, words, payload_bytes);
+}
+
+Transport::Slot FaultyTransport::lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  if (refusals_.falls(plan_.refuse)) return {nullptr, Status::too_big, to, priority};
+  return network_.lend(to, priority, payload_bytes);
+}
+
+Transport::Slot FaultyTransport::claim_lent(const Slot& lent) noexcept {
+  if (refuses(lent.to, lent.priority)) return {nullptr, Status::again, lent.to, lent.priority};
+  return network_.claim_lent(lent);
 }
 
 void FaultyTransport::commit(const Slot& slot, impl::Header header) noexcept {

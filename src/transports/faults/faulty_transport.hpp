@@ -1,7 +1,7 @@
 // The decorator itself. Every other network under it is tested through it: see tests/unit/transports/faults/faults_test.cpp.
 //
 //   refuse  A claim is answered `again` although there may be room; at most most_refusals times in a row for a peer and
-//           priority, so that whoever keeps trying succeeds.
+//           priority, so that whoever keeps trying succeeds. As often, a long payload finds room for a short piece only.
 //   delay   A packet that came is held back for 1 to longest_delay rounds, by leaving it where it is (Transport::defer).
 //           Its neighbour's later packets of that priority wait behind it; every other neighbour's, and the other
 //           priority's, go past: that is all the reordering the contract allows.
@@ -42,9 +42,19 @@ class FaultyTransport final : public Transport {
   FaultyTransport(Transport& network, const Plan& plan, NodeId self, NodeId nodes = 0);
 
   [[nodiscard]] std::string_view name() const noexcept override { return name_; }
-  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
+                           std::size_t payload_bytes) noexcept override;
   void commit(const Slot& slot, impl::Header header) noexcept override;
+  [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override {
+    return network_.has_room(to, priority, payload_bytes);
+  }
+  [[nodiscard]] Slot lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  void give_back(const Slot& lent) noexcept override { network_.give_back(lent); }
+  [[nodiscard]] Slot claim_lent(const Slot& lent) noexcept override;
   [[nodiscard]] View receive(Priority priority) noexcept override;
+  [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
+    return network_.payload_of(view);
+  }
   void release(const View& view) noexcept override;
   void defer(const View& view) noexcept override { network_.defer(view); }
   /// Also one that is held back: it has come, and later rounds will give it.
@@ -72,6 +82,7 @@ class FaultyTransport final : public Transport {
     std::uint64_t held_until = 0;  // the round in which that packet may be received
   };
   [[nodiscard]] Link& link(NodeId peer, Priority priority);
+  [[nodiscard]] bool refuses(NodeId to, Priority priority);
   /// Whether the packet at the head of a link stays held back in this round.
   [[nodiscard]] bool keeps(Link& link);
   [[noreturn]] void end_this_process(const char* when) const noexcept;

@@ -90,6 +90,13 @@ class Inbox {
       host::wake(rings_.board(), from);
   }
 
+  /// The same at once: its sender waits for more than lines.
+  void release_now(NodeId from, std::size_t lines) noexcept {
+    impl::Consumer& ring = inbound_[from].ring;
+    const bool starved = ring.release(lines);
+    if (ring.publish() || starved) host::wake(rings_.board(), from);
+  }
+
   /// Leaves the ring that receive() returned last until the next round.
   void skip() noexcept {
     Inbound& in = *hot_[cursor_];

@@ -1,8 +1,9 @@
 // Where the rings of shared memory lie: the region of the host's memory that is this network's (host/memory.hpp).
 //
-//   doorbells per node | PairBlock per (receiver, sender)
+//   doorbells per node | PairBlock per (receiver, sender) | chunks per node and priority
 //
-// Every place follows from the number of nodes; a pair that never talks costs no memory.
+// Every place follows from the number of nodes; a pair that never talks costs no memory, nor does a node that never sends a
+// long payload.
 #pragma once
 
 #include <am/impl/ring.hpp>
@@ -30,6 +31,9 @@ struct PairBlock {
 };
 static_assert(sizeof(PairBlock) == 15 * 1024);
 
+/// For the long payloads of one sender at one priority (shm/chunks.hpp).
+inline constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
+
 /// Written by senders, read by the owner in every poll: which of its rings have news.
 struct Doorbells {
   alignas(
@@ -45,7 +49,7 @@ class Rings {
 
   /// Of the region, on paper.
   [[nodiscard]] static constexpr std::size_t bytes(NodeId nodes) noexcept {
-    return pairs_begin(nodes) + std::size_t{nodes} * nodes * sizeof(PairBlock);
+    return chunks_begin(nodes) + std::size_t{nodes} * 2 * chunk_bytes;
   }
 
   [[nodiscard]] NodeId nodes() const noexcept { return memory_->nodes(); }
@@ -56,9 +60,8 @@ class Rings {
   [[nodiscard]] PairBlock& pair(NodeId receiver, NodeId sender) const noexcept {
     return *reinterpret_cast<PairBlock*>(base_ + pair_at(receiver, sender));
   }
-  /// Whether these have rings: only then do they have memory.
-  [[nodiscard]] bool are_connected(NodeId from, NodeId to) const noexcept {
-    return board().is_linked(from, to);
+  [[nodiscard]] std::byte* chunks(NodeId sender, Priority priority) const noexcept {
+    return base_ + chunks_at(sender, priority);
   }
 
   // As those of host::Memory.
@@ -69,11 +72,15 @@ class Rings {
     return memory_->commit_region(region, pair_at(receiver, sender), sizeof(PairBlock)) &&
            memory_->commit_link(sender, receiver);
   }
+  [[nodiscard]] bool commit_chunks(NodeId sender, Priority priority, std::size_t offset,
+                                   std::size_t bytes) const noexcept {
+    return memory_->commit_region(region, chunks_at(sender, priority) + offset, bytes);
+  }
 
   /// The packet that a process which has mapped the region at `mapped_at` sees at `address`; null where none lies.
   [[nodiscard]] const impl::Packet* packet(std::uint64_t address, std::uint64_t mapped_at) const noexcept {
     const std::uint64_t at = address - mapped_at;
-    if (at < pairs_begin(nodes()) || at >= bytes(nodes()) || at % impl::line_bytes != 0) return nullptr;
+    if (at < pairs_begin(nodes()) || at >= pairs_end(nodes()) || at % impl::line_bytes != 0) return nullptr;
     return reinterpret_cast<const impl::Packet*>(base_ + at);
   }
   [[nodiscard]] std::uint64_t mapped_at() const noexcept { return reinterpret_cast<std::uintptr_t>(base_); }
@@ -81,6 +88,16 @@ class Rings {
  private:
   static constexpr std::size_t pairs_begin(NodeId nodes) noexcept {
     return host::round_up(nodes * sizeof(Doorbells), host::page_bytes);
+  }
+  static constexpr std::size_t pairs_end(NodeId nodes) noexcept {
+    return pairs_begin(nodes) + std::size_t{nodes} * nodes * sizeof(PairBlock);
+  }
+  static constexpr std::size_t chunks_begin(NodeId nodes) noexcept {
+    return host::round_up(pairs_end(nodes), host::page_bytes);
+  }
+  [[nodiscard]] std::size_t chunks_at(NodeId sender, Priority priority) const noexcept {
+    return chunks_begin(nodes()) +
+           (2 * std::size_t{sender} + static_cast<std::size_t>(priority)) * chunk_bytes;
   }
   [[nodiscard]] std::size_t pair_at(NodeId receiver, NodeId sender) const noexcept {
     return pairs_begin(nodes()) + (std::size_t{receiver} * nodes() + sender) * sizeof(PairBlock);

@@ -10,6 +10,20 @@
 
 namespace am::shm {
 
+namespace {
+/// Of a payload longer than the largest chunk: so long that a piece's price does not count, so short that the receiver takes one
+/// out while the next is filled.
+constexpr std::size_t piece_bytes = std::size_t{128} << 10;
+
+constexpr std::size_t chunk_bytes_for(std::size_t payload_bytes) noexcept {
+  return payload_bytes <= Chunks::largest ? payload_bytes : piece_bytes;
+}
+/// Of two numbers of which 0 stands for none.
+constexpr std::size_t least_of(std::size_t a, std::size_t b) noexcept {
+  return a == 0 || b == 0 ? a + b : std::min(a, b);
+}
+}  // namespace
+
 ShmTransport::ShmTransport(std::shared_ptr<const host::Memory> memory, NodeId self, std::uint32_t watched,
                            bool credit_at_once)
     : rings_(std::move(memory)),
@@ -19,6 +33,8 @@ ShmTransport::ShmTransport(std::shared_ptr<const host::Memory> memory, NodeId se
       senders_fence_(watched == impl::watch::briefly),
       inboxes_{Inbox(rings_, self, Priority::low, watched, credit_at_once),
                Inbox(rings_, self, Priority::high, watched, credit_at_once)},
+      chunks_{Chunks(rings_, self, Priority::low), Chunks(rings_, self, Priority::high)},
+      claimed_(2 * std::size_t{rings_.nodes()}),
       refusals_(2 * std::size_t{rings_.nodes()}),
       refusal_of_(2 * std::size_t{rings_.nodes()}) {
   host::heavy_fence_works();  // registers this process
@@ -28,22 +44,103 @@ ShmTransport::ShmTransport(std::shared_ptr<const host::Memory> memory, NodeId se
   }
 }
 
-Transport::Slot ShmTransport::claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+Transport::Slot ShmTransport::claim(NodeId to, Priority priority, std::size_t words,
+                                    std::size_t payload_bytes) noexcept {
   Slot slot{nullptr, Status::again, to, priority};
-  if (payload_bytes > impl::packet_payload_bytes) {
-    slot.status = Status::too_big;
-    return slot;
-  }
-  impl::Producer& ring = producers_[index(to, priority)];
-  if (!ring.connected()) [[unlikely]] {
+  const std::size_t link = index(to, priority);
+  if (!producers_[link].connected()) [[unlikely]] {
     slot.status = connect(to);
     if (slot.status != Status::ok) return slot;
   }
-  const std::size_t lines = 1 + impl::lines_for(payload_bytes);
+  if (Chunks::Name& claimed = claimed_[link]; claimed != 0)
+    chunks(priority).give_back(std::exchange(claimed, 0));
+  if (payload_bytes > impl::packet_payload_bytes && take_chunk(slot, payload_bytes)) {
+    if (slot.payload == nullptr) return slot;
+    take_lines(slot, 1);
+    if (slot.status == Status::ok) {
+      claimed_[link] = chunk_of(slot);
+    } else {
+      chunks(priority).give_back(chunk_of(slot));
+    }
+    return slot;
+  }
+  slot.room = std::min(payload_bytes, impl::packet_payload_bytes);
+  const std::size_t lines = impl::payload_lines(words, slot.room);
+  take_lines(slot, 1 + lines);
+  if (slot.packet != nullptr) slot.payload = slot.packet->payload(words, lines);
+  slot.mark = impl::Header::make(0, 0, lines, 0).bits;
+  return slot;
+}
+
+void ShmTransport::take_lines(Slot& slot, std::size_t lines) noexcept {
+  impl::Producer& ring = producers_[index(slot.to, slot.priority)];
   slot.packet = ring.claim(lines);
   slot.status = slot.packet != nullptr ? Status::ok : Status::again;
-  if (slot.packet == nullptr) remember(ring, lines);
+  if (slot.packet == nullptr) remember({slot.to, slot.priority, lines, 0});
+}
+
+bool ShmTransport::take_chunk(Slot& slot, std::size_t payload_bytes) noexcept {
+  slot.room = chunk_bytes_for(payload_bytes);
+  Chunks& from = chunks(slot.priority);
+  const Chunks::Name chunk = from.take(slot.to, slot.room);
+  if (chunk != 0) {
+    slot.payload = from.at(chunk);
+    slot.mark = impl::Header::make(0, 0, chunk, impl::flag::elsewhere).bits;
+    return true;
+  }
+  if (!from.any_sent(slot.to)) return false;  // never waits for what another link has
+  remember({slot.to, slot.priority, 0, slot.room});
+  return true;
+}
+
+bool ShmTransport::has_chunk(NodeId to, Priority priority, std::size_t bytes) noexcept {
+  Chunks& from = chunks(priority);
+  return from.has_room(to, bytes) || !from.any_sent(to);
+}
+
+bool ShmTransport::has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  impl::Producer& ring = producers_[index(to, priority)];
+  if (!ring.connected()) return connect(to) != Status::again;
+  const bool in_lines = payload_bytes <= impl::packet_payload_bytes;
+  const std::size_t lines = 1 + (in_lines ? impl::payload_lines(impl::max_words, payload_bytes) : 0);
+  if (!ring.has_room(lines)) {
+    remember({to, priority, lines, 0});
+  } else if (!in_lines && !has_chunk(to, priority, chunk_bytes_for(payload_bytes))) {
+    remember({to, priority, 0, chunk_bytes_for(payload_bytes)});
+  } else {
+    return true;
+  }
+  return false;
+}
+
+Transport::Slot ShmTransport::lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  Slot slot{nullptr, Status::too_big, to, priority};
+  if (payload_bytes > Chunks::largest) return slot;
+  if (!producers_[index(to, priority)].connected()) {
+    slot.status = connect(to);
+    if (slot.status != Status::ok) return slot;
+    slot.status = Status::too_big;
+  }
+  if (take_chunk(slot, payload_bytes)) slot.status = slot.payload != nullptr ? Status::ok : Status::again;
   return slot;
+}
+
+Transport::Slot ShmTransport::claim_lent(const Slot& lent) noexcept {
+  Slot slot = lent;
+  if (closed_[lent.to]) {
+    slot.status = Status::unreachable;
+  } else {
+    take_lines(slot, 1);
+  }
+  return slot;
+}
+
+std::optional<Payload> ShmTransport::payload_of(const View& view) const noexcept {
+  if (!view.head.has(impl::flag::elsewhere)) return Transport::payload_of(view);
+  const std::size_t bytes = impl::read_once(view.packet->payload_bytes);
+  const std::byte* const chunk = Chunks::find(rings_, view.source, view.priority, view.head.place(), bytes);
+  if (chunk == nullptr) return std::nullopt;
+  return Payload(chunk, bytes);
 }
 
 Status ShmTransport::connect(NodeId to) noexcept {
@@ -69,8 +166,12 @@ Status ShmTransport::connect(NodeId to) noexcept {
 
 void ShmTransport::close(NodeId peer) noexcept {
   closed_[peer] = true;
-  producers_[index(peer, Priority::low)] = {};
-  producers_[index(peer, Priority::high)] = {};
+  for (const Priority priority : {Priority::low, Priority::high}) {
+    const std::size_t link = index(peer, priority);
+    producers_[link] = {};
+    if (claimed_[link] != 0) chunks(priority).give_back(std::exchange(claimed_[link], 0));
+    chunks(priority).close(peer);
+  }
 }
 
 void ShmTransport::disconnect() noexcept {
@@ -103,27 +204,31 @@ void ShmTransport::look_after_quiet_rings() noexcept {
   }
 }
 
-void ShmTransport::remember(impl::Producer& ring, std::size_t lines) noexcept {
-  std::uint32_t& place = refusal_of_[static_cast<std::size_t>(&ring - producers_.get())];
+void ShmTransport::remember(const Refusal& refusal) noexcept {
+  std::uint32_t& place = refusal_of_[index(refusal.to, refusal.priority)];
   if (place == 0) {
-    refusals_[refused_] = {&ring, lines};
+    refusals_[refused_] = refusal;
     place = static_cast<std::uint32_t>(++refused_);
   } else {
-    std::size_t& least = refusals_[place - 1].lines;
-    least = std::min(least, lines);
+    Refusal& least = refusals_[place - 1];
+    least.lines = least_of(least.lines, refusal.lines);
+    least.chunk_bytes = least_of(least.chunk_bytes, refusal.chunk_bytes);
   }
 }
 
 void ShmTransport::set_starved(bool starved) noexcept {
   for (std::size_t i = 0; i < refused_; ++i) {
-    impl::Producer& ring = *refusals_[i].ring;
+    impl::Producer& ring = producers_[index(refusals_[i].to, refusals_[i].priority)];
     if (ring.connected()) ring.control().starved.store(starved ? 1 : 0, std::memory_order_relaxed);
   }
 }
 
 bool ShmTransport::credit_came() noexcept {
   for (std::size_t i = 0; i < refused_; ++i) {
-    if (refusals_[i].ring->has_room(refusals_[i].lines)) return true;
+    const auto& [to, priority, lines, bytes] = refusals_[i];
+    impl::Producer& ring = producers_[index(to, priority)];
+    if (lines != 0 && ring.has_room(lines)) return true;
+    if (bytes != 0 && ring.has_room(1) && has_chunk(to, priority, bytes)) return true;
   }
   return false;
 }
@@ -154,7 +259,7 @@ bool ShmTransport::arm(Wanted wanted) noexcept {
 void ShmTransport::disarm() noexcept {
   set_starved(false);
   for (; refused_ != 0; --refused_)
-    refusal_of_[static_cast<std::size_t>(refusals_[refused_ - 1].ring - producers_.get())] = 0;
+    refusal_of_[index(refusals_[refused_ - 1].to, refusals_[refused_ - 1].priority)] = 0;
 }
 
 bool ShmTransport::describe(Lookout& lookout, Wanted wanted) const {

@@ -7,6 +7,7 @@
 
 #include <array>
 
+#include "transports/shm/chunks.hpp"
 #include "transports/shm/inbox.hpp"
 #include "transports/transport.hpp"
 
@@ -20,20 +21,37 @@ class ShmTransport final : public Transport {
 
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
 
-  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
+                           std::size_t payload_bytes) noexcept override;
   void commit(const Slot& slot, impl::Header header) noexcept override {
-    impl::Producer& ring = producers_[index(slot.to, slot.priority)];
+    const std::size_t link = index(slot.to, slot.priority);
+    impl::Producer& ring = producers_[link];
+    header.bits |= slot.mark;
     ring.commit(slot.packet, header);
+    if (const impl::Header mark{slot.mark}; mark.has(impl::flag::elsewhere)) {
+      const Chunks::Name chunk = chunk_of(slot);
+      chunks(slot.priority).sent(chunk, ring.position());
+      if (claimed_[link] == chunk) claimed_[link] = 0;
+    }
     if (!ring.watched()) ring_doorbell(slot.to, slot.priority);
   }
+  [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  [[nodiscard]] Slot lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  void give_back(const Slot& lent) noexcept override { chunks(lent.priority).give_back(chunk_of(lent)); }
+  [[nodiscard]] Slot claim_lent(const Slot& lent) noexcept override;
 
   [[nodiscard]] View receive(Priority priority) noexcept override {
     View view{nullptr, {}, 0, priority};
     view.packet = inbox(priority).receive(view.source, view.head);
     return view;
   }
+  [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override;
   void release(const View& view) noexcept override {
-    inbox(view.priority).release(view.source, view.head.lines());
+    if (view.head.has(impl::flag::elsewhere)) {
+      inbox(view.priority).release_now(view.source, 1);
+    } else {
+      inbox(view.priority).release(view.source, view.head.lines());
+    }
   }
   void defer(const View& view) noexcept override { inbox(view.priority).skip(); }
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
@@ -76,13 +94,27 @@ class ShmTransport final : public Transport {
   [[nodiscard]] Inbox& inbox(Priority priority) noexcept {
     return inboxes_[static_cast<std::size_t>(priority)];
   }
+  [[nodiscard]] Chunks& chunks(Priority priority) noexcept {
+    return chunks_[static_cast<std::size_t>(priority)];
+  }
+  static Chunks::Name chunk_of(const Slot& slot) noexcept {
+    return static_cast<Chunks::Name>(impl::Header{slot.mark}.place());
+  }
   [[nodiscard]] Status connect(NodeId to) noexcept;
-  /// A ring that had no room for so many lines.
+  /// Fills in where the payload goes: a chunk, or `again`. False where lines have to do.
+  [[nodiscard]] bool take_chunk(Slot& slot, std::size_t payload_bytes) noexcept;
+  /// Fills in the packet, or `again`.
+  void take_lines(Slot& slot, std::size_t lines) noexcept;
+  /// Whether a claim of a chunk would not have to wait for one.
+  [[nodiscard]] bool has_chunk(NodeId to, Priority priority, std::size_t bytes) noexcept;
+  /// What claims on a link found no room for: the least number of lines, and the smallest chunk; 0: none was refused.
   struct Refusal {
-    impl::Producer* ring;
+    NodeId to;
+    Priority priority;
     std::size_t lines;
+    std::size_t chunk_bytes;
   };
-  void remember(impl::Producer& ring, std::size_t lines) noexcept;
+  void remember(const Refusal& refusal) noexcept;
   void set_starved(bool starved) noexcept;
   [[nodiscard]] bool credit_came() noexcept;
 
@@ -92,6 +124,8 @@ class ShmTransport final : public Transport {
   host::ZeroedArray<bool> closed_;
   const bool senders_fence_;
   Inbox inboxes_[2];
+  Chunks chunks_[2];
+  host::ZeroedArray<Chunks::Name> claimed_;  // by link: the chunk of a slot that was not committed yet
   std::uint32_t rounds_ = 0;
   // Claims answered `again` since the last disarm: whoever arms the node waits for their credit, too.
   host::ZeroedArray<Refusal> refusals_;          // room for every ring

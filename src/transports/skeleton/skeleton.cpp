@@ -1,29 +1,37 @@
 #include "transports/skeleton/skeleton.hpp"
 
+#include <algorithm>
+
 #include "host/heavy_fence.hpp"
 
 namespace am::skeleton {
 
-Transport::Slot SkeletonTransport::claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+Transport::Slot SkeletonTransport::claim(NodeId to, Priority priority, std::size_t words,
+                                         std::size_t payload_bytes) noexcept {
   Slot slot{nullptr, Status::again, to, priority};
   if (to != self_ || closed_) {
     slot.status = Status::unreachable;
-    return slot;
-  }
-  if (payload_bytes > impl::packet_payload_bytes) {
-    slot.status = Status::too_big;
     return slot;
   }
   Queue& q = queue(priority);
   if (q.sent - q.released == slots) return slot;
   slot.packet = &q.images[q.sent % slots].packet;
   slot.status = Status::ok;
+  slot.room = std::min(payload_bytes, impl::packet_payload_bytes);
+  const std::size_t lines = impl::payload_lines(words, slot.room);
+  slot.payload = slot.packet->payload(words, lines);
+  slot.mark = impl::Header::make(0, 0, lines, 0).bits;
   return slot;
+}
+
+bool SkeletonTransport::has_room(NodeId to, Priority priority, std::size_t /*payload_bytes*/) noexcept {
+  const Queue& q = queue(priority);
+  return to != self_ || closed_ || q.sent - q.released != slots;
 }
 
 void SkeletonTransport::commit(const Slot& slot, impl::Header header) noexcept {
   // Relaxed: sender and receiver are one thread. Between two, this is the release that receive's acquire pairs with.
-  slot.packet->header.store(header.bits, std::memory_order_relaxed);
+  slot.packet->header.store(header.bits | slot.mark, std::memory_order_relaxed);
   ++queue(slot.priority).sent;
 }
 

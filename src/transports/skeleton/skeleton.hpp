@@ -12,7 +12,9 @@
 //   - Memory per peer is bounded. When it is used up, claim answers `again`, and goes on doing so until the receiver has
 //     released something: that is how back-pressure reaches the sender (contract, clauses 4 and 5).
 //   - Order per (peer, priority) is the order of the commits. Nothing else is ordered.
-//   - Packets are untrusted: core checks the lengths within a packet image, the transport must not read past what came.
+//   - Packets are untrusted: the transport must not read past what came, nor say that a payload lies where it cannot
+//     (payload_of, which is here as the seam has it); core checks the rest.
+//   - What is optional (lend, claim_lent) is left out here: memory in which a long payload may be written before it is sent.
 //
 // How to put it into use, when it works
 //   1. Construct it in Engine's constructor (src/core/node/joining.cpp), and reach it through Engine::network().
@@ -40,10 +42,15 @@ class SkeletonTransport final : public Transport {
   /// Second: sending. claim finds room for a packet image in memory that the network can send from, so that words and
   /// payload are written once, in place. Core writes between claim and commit, and may also change its mind: a claim
   /// that is not followed by a commit costs nothing, and the next claim for that peer and priority gives the place anew.
-  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  /// A payload may lie wherever the network likes to have it, and go in pieces when it is longer than that: here it lies behind
+  /// the words (impl::payload_lines, Packet::payload), and takes a kilobyte at a time. See shm/chunks.hpp for another place.
+  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
+                           std::size_t payload_bytes) noexcept override;
   /// commit sends the image off, with the header as its first word. It cannot fail: whatever may be lacking (a credit, a
   /// buffer, a connection) is claim's to find out.
   void commit(const Slot& slot, impl::Header header) noexcept override;
+  /// has_room only looks: the outlet event asks in every poll.
+  [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t /*payload_bytes*/) noexcept override;
 
   /// Third: receiving. receive shows the next packet where it lies; asked again, it shows the same one, until release or
   /// defer. The image is aligned to impl::line_bytes, its payload lines right behind it.

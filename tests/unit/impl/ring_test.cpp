@@ -100,7 +100,7 @@ std::uint64_t decoy(std::uint64_t near_lap, test::Random& random) {
 }
 
 void fill_with_decoys(Packet& packet, std::size_t lines, std::uint64_t near_lap, test::Random& random) {
-  auto* words = reinterpret_cast<std::uint64_t*>(packet.payload());
+  auto* words = reinterpret_cast<std::uint64_t*>(packet.payload(0, 1));
   for (std::size_t i = 0; i < (lines - 1) * line_bytes / 8; ++i) words[i] = decoy(near_lap, random);
 }
 
@@ -127,7 +127,7 @@ testing::AssertionResult holds(const Packet& packet, std::uint64_t number, std::
     if (packet.words[i] != decoy(near_lap, random))
       return testing::AssertionFailure() << "word " << i << " differs";
   }
-  const auto* words = reinterpret_cast<const std::uint64_t*>(packet.payload());
+  const auto* words = reinterpret_cast<const std::uint64_t*>(packet.payload(0, 1));
   for (std::size_t i = 0; i < (lines - 1) * line_bytes / 8; ++i) {
     if (words[i] != decoy(near_lap, random))
       return testing::AssertionFailure() << "payload word " << i << " differs";

@@ -2,6 +2,7 @@
 // at. It keeps to the contract of transports/transport.hpp and aborts when its user does not.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -40,6 +41,7 @@ class FakeTransport final : public am::Transport {
   std::map<Link, std::size_t> claims;  ///< how often a claim got here
   std::vector<Sent> sent;              ///< in the order of commits
   std::size_t rounds = 0, arms = 0;
+  std::size_t most_at_once = am::impl::packet_payload_bytes;  ///< of a payload; not more than that
 
   /// A packet that carries a number in its first word comes from `source`.
   void arrive(NodeId source, Priority priority, std::uint64_t number) {
@@ -53,7 +55,8 @@ class FakeTransport final : public am::Transport {
   // -- the seam ------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] std::string_view name() const noexcept override { return "fake"; }
-  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t) noexcept override {
+  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
+                           std::size_t payload_bytes) noexcept override {
     ++claims[{to, priority}];
     if (closed_.contains(to)) return {nullptr, am::Status::unreachable, to, priority};
     const auto left = room.find({to, priority});
@@ -61,14 +64,27 @@ class FakeTransport final : public am::Transport {
     auto& image = claimed_[{to, priority}];
     if (image == nullptr) image = std::make_unique<Image>();
     std::memset(static_cast<void*>(image.get()), 0xee, sizeof *image);
-    return {&image->packet, am::Status::ok, to, priority};
+    const std::size_t bytes = std::min(payload_bytes, most_at_once);
+    const std::size_t lines = am::impl::payload_lines(words, bytes);
+    return {&image->packet,
+            am::Status::ok,
+            to,
+            priority,
+            image->packet.payload(words, lines),
+            bytes,
+            am::impl::Header::make(0, 0, lines, 0).bits};
   }
   void commit(const Slot& slot, am::impl::Header header) noexcept override {
     auto& image = claimed_[{slot.to, slot.priority}];
     if (image == nullptr || &image->packet != slot.packet) std::abort();
-    image->packet.header = header.bits;
+    image->packet.header = header.bits | slot.mark;
     sent.push_back({slot.to, slot.priority, std::move(image)});
     if (const auto left = room.find({slot.to, slot.priority}); left != room.end()) --left->second;
+  }
+
+  [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t /*payload_bytes*/) noexcept override {
+    const auto left = room.find({to, priority});
+    return closed_.contains(to) || left == room.end() || left->second != 0;
   }
 
   [[nodiscard]] View receive(Priority priority) noexcept override {

@@ -58,10 +58,11 @@ bool is(const test::FakeTransport::Sent& sent, std::uint16_t flag) {
 
 /// Gives a packet to the assembler as handle_unusual does; a whole payload at the last one.
 Outcome deliver(Assembler& assembler, const test::Image& image, NodeId source, Priority priority,
-                Payload& whole) {
+                Payload& whole, bool counts = true) {
   const Transport::View view = view_of(image, source, priority);
-  const Payload part(image.packet.payload(), image.packet.payload_bytes);
-  if ((view.head.flags() & impl::flag::more) != 0) return assembler.add(view, part);
+  const Payload part(image.packet.payload(view.head.words(), view.head.place()), image.packet.payload_bytes);
+  if ((view.head.flags() & impl::flag::more) != 0)
+    return assembler.add(view, image.packet.words[0], part, counts);
   Payload payload = part;
   const Outcome outcome = assembler.complete(view, payload);
   if (outcome == Outcome::taken) whole = payload;
@@ -106,7 +107,7 @@ TEST(Row, FullPiecesFirstHandlerAndWordsInTheLast) {
   EXPECT_TRUE(is(row[2], impl::flag::last));
   EXPECT_FALSE(is(row[2], impl::flag::more));
   EXPECT_EQ(last.payload_bytes, 5u);
-  EXPECT_EQ(last.head().payload_lines(), 1u);
+  EXPECT_EQ(last.head().lines(), 1u) << "five bytes fit beside two words";
   EXPECT_EQ(last.head().handler(), 77);
   EXPECT_EQ(last.head().words(), 2u);
   EXPECT_EQ(last.words[0], 11u);
@@ -283,6 +284,96 @@ TEST(Assembler, ALastPacketThatWasDeferredComesTwice) {
     ASSERT_EQ(deliver(assembler, *row[1].image, 1, Priority::low, whole), Outcome::taken);
     EXPECT_TRUE(std::ranges::equal(payload, whole.bytes()));
   }
+}
+
+/// Rows from several neighbours to a receiver with room for 10 pieces.
+class Budget : public testing::Test {
+ protected:
+  struct Flow {
+    NodeId source;
+    Priority priority;
+    std::vector<test::FakeTransport::Sent> row;
+    std::size_t next = 0;
+  };
+  Flow flow(NodeId source, std::size_t pieces, Priority priority = Priority::low) {
+    return {source, priority, row_of(random_bytes(pieces * piece, source))};
+  }
+  Outcome step(Flow& flow, bool counts = true) {
+    Payload whole;
+    const Outcome outcome =
+        deliver(assembler_, *flow.row[flow.next].image, flow.source, flow.priority, whole, counts);
+    if (outcome == Outcome::taken && ++flow.next == flow.row.size())
+      assembler_.done(view_of(*flow.row.back().image, flow.source, flow.priority));
+    return outcome;
+  }
+
+  Assembler assembler_{std::pmr::get_default_resource(), 10 * piece};
+};
+
+TEST_F(Budget, KeepsTheNextRowWaitingUntilAnotherEnds) {
+  Flow a = flow(1, 6);
+  Flow b = flow(2, 5);
+  Flow c = flow(3, 4);
+  ASSERT_EQ(step(a), Outcome::taken);
+  EXPECT_EQ(step(b), Outcome::later);
+  EXPECT_EQ(step(b), Outcome::later) << "asked again, nothing was taken of it";
+  EXPECT_EQ(step(c), Outcome::taken) << "6 and 4";
+  while (a.next < a.row.size()) ASSERT_EQ(step(a), Outcome::taken);
+  while (b.next < b.row.size()) ASSERT_EQ(step(b), Outcome::taken);
+  while (c.next < c.row.size()) ASSERT_EQ(step(c), Outcome::taken);
+}
+
+TEST_F(Budget, AlwaysHasRoomForOne) {
+  Flow a = flow(1, 50);
+  Flow b = flow(2, 2);
+  ASSERT_EQ(step(a), Outcome::taken) << "more than all of it";
+  EXPECT_EQ(step(b), Outcome::later);
+  while (a.next < a.row.size()) ASSERT_EQ(step(a), Outcome::taken);
+  EXPECT_EQ(step(b), Outcome::taken);
+}
+
+TEST_F(Budget, OfLowIsNotThatOfHigh) {
+  Flow low = flow(1, 50);
+  Flow high = flow(1, 50, Priority::high);
+  ASSERT_EQ(step(low), Outcome::taken);
+  EXPECT_EQ(step(high), Outcome::taken);
+}
+
+TEST_F(Budget, IsNotHeldByTheDead) {
+  Flow a = flow(1, 10);
+  Flow b = flow(2, 10);
+  ASSERT_EQ(step(a), Outcome::taken);
+  ASSERT_EQ(step(b), Outcome::later);
+  assembler_.lose(1);
+  assembler_.lose(1);
+  ASSERT_EQ(step(b), Outcome::taken);
+  while (a.next < a.row.size()) ASSERT_EQ(step(a), Outcome::taken) << "what it had sent may still come";
+  Flow c = flow(3, 1);
+  c.row = row_of(random_bytes(2 * piece, 3));
+  EXPECT_EQ(step(c), Outcome::later) << "and gives back nothing twice";
+}
+
+TEST_F(Budget, IsNotAskedForARowOfTheDead) {
+  Flow a = flow(1, 10);
+  Flow b = flow(2, 10);
+  Flow c = flow(3, 10);
+  ASSERT_EQ(step(b), Outcome::taken);
+  ASSERT_EQ(step(a), Outcome::later);
+  assembler_.lose(1);
+  EXPECT_EQ(step(a, false), Outcome::taken) << "its first piece comes when it is known to be dead";
+  while (b.next < b.row.size()) ASSERT_EQ(step(b), Outcome::taken);
+  EXPECT_EQ(step(c), Outcome::taken) << "what never ends keeps nobody waiting";
+}
+
+TEST_F(Budget, MemoryThatThereIsNotIsAskedForAgain) {
+  test::Image& first = *flow(1, 2).row.front().image.release();
+  const std::unique_ptr<test::Image> owner(&first);
+  first.packet.words[0] = std::uint64_t{1} << 62;
+  Payload whole;
+  EXPECT_EQ(deliver(assembler_, first, 1, Priority::low, whole), Outcome::no_memory);
+  EXPECT_EQ(deliver(assembler_, first, 1, Priority::low, whole), Outcome::no_memory);
+  first.packet.words[0] = 2 * piece;
+  EXPECT_EQ(deliver(assembler_, first, 1, Priority::low, whole), Outcome::taken);
 }
 
 /// A row of two packets that a test may spoil.

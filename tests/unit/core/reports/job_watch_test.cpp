@@ -32,10 +32,10 @@ class JobWatches : public testing::Test {
   host::NodeCard& card(NodeId node) { return memory_->board().card(node); }
   void send(NodeId from, NodeId to, impl::HandlerId handler, std::size_t payload = 0) {
     const Transport::Slot slot =
-        from == 0 ? zero_.claim(to, Priority::low, payload) : one_.claim(to, Priority::low, payload);
+        from == 0 ? zero_.claim(to, Priority::low, 0, payload) : one_.claim(to, Priority::low, 0, payload);
     ASSERT_EQ(slot.status, Status::ok);
     slot.packet->payload_bytes = static_cast<std::uint32_t>(payload);
-    const auto header = impl::Header::make(handler, 0, impl::lines_for(payload), 0);
+    const auto header = impl::Header::make(handler, 0, 0, payload != 0 ? impl::flag::payload : 0);
     (from == 0 ? zero_ : one_).commit(slot, header);
   }
 

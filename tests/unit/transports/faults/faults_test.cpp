@@ -128,7 +128,7 @@ std::string answers(std::uint64_t seed, NodeId self, double refuse, NodeId to = 
   FaultyTransport faulty(network, {.seed = seed, .refuse = refuse, .delay = 0, .kill = {}}, self);
   std::string text;
   for (int i = 0; i < 1000; ++i) {
-    const Transport::Slot slot = faulty.claim(to, Priority::low, 0);
+    const Transport::Slot slot = faulty.claim(to, Priority::low, 0, 0);
     text += slot.status == Status::ok ? 'o' : 'a';
     if (slot.status == Status::ok) faulty.commit(slot, impl::Header::make(0, 0, 0, 0));
   }
@@ -156,7 +156,7 @@ TEST(Refuse, EndsForWhoeverKeepsTrying) {
   FaultyTransport faulty(network, {.seed = 1, .refuse = 1, .delay = 0, .kill = {}}, 0);
   for (int message = 0; message < 100; ++message) {
     std::uint32_t refusals = 0;
-    while (faulty.claim(1, Priority::high, 0).status != Status::ok)
+    while (faulty.claim(1, Priority::high, 0, 0).status != Status::ok)
       ASSERT_LE(++refusals, FaultyTransport::most_refusals);
     EXPECT_EQ(refusals, FaultyTransport::most_refusals);
   }
@@ -166,10 +166,10 @@ TEST(Refuse, NeitherHidesNorChangesTheNetworksOwnAnswer) {
   test::FakeTransport network;
   FaultyTransport faulty(network, {.seed = 1, .refuse = 0.5, .delay = 0, .kill = {}}, 0);
   network.room[{1, Priority::low}] = 0;
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(faulty.claim(1, Priority::low, 0).status, Status::again);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(faulty.claim(1, Priority::low, 0, 0).status, Status::again);
   network.room[{1, Priority::low}] = 1;
   Transport::Slot slot;
-  while (slot.status != Status::ok) slot = faulty.claim(1, Priority::low, 0);
+  while (slot.status != Status::ok) slot = faulty.claim(1, Priority::low, 0, 0);
   slot.packet->words[0] = 99;
   faulty.commit(slot, impl::Header::make(5, 1, 0, 0));
   ASSERT_EQ(network.sent.size(), 1u);
@@ -178,14 +178,14 @@ TEST(Refuse, NeitherHidesNorChangesTheNetworksOwnAnswer) {
   EXPECT_EQ(network.sent[0].image->packet.head().handler(), 5);
   faulty.close(1);
   Status status = Status::again;
-  while (status == Status::again) status = faulty.claim(1, Priority::low, 0).status;
+  while (status == Status::again) status = faulty.claim(1, Priority::low, 0, 0).status;
   EXPECT_EQ(status, Status::unreachable);
 }
 
 TEST(Refuse, NobodySleepsRightAfterIt) {
   test::FakeTransport network;
   FaultyTransport faulty(network, {.seed = 1, .refuse = 1, .delay = 0, .kill = {}}, 0);
-  ASSERT_EQ(faulty.claim(1, Priority::low, 0).status, Status::again);
+  ASSERT_EQ(faulty.claim(1, Priority::low, 0, 0).status, Status::again);
   EXPECT_FALSE(faulty.arm({})) << "nobody would tell it: the network has room";
   EXPECT_EQ(network.arms, 0u);
   EXPECT_TRUE(faulty.arm({}));
@@ -306,7 +306,7 @@ void send_for_ever(std::uint64_t seed, NodeId self, std::uint64_t commits) {
   FaultyTransport faulty(network, {.seed = seed, .refuse = 0, .delay = 0, .kill = Kill{2, 5}}, self);
   for (std::uint64_t i = 0; i < commits; ++i) {
     std::fprintf(stderr, "%zu sent;", network.sent.size());
-    faulty.commit(faulty.claim(1, Priority::low, 0), impl::Header::make(0, 0, 0, 0));
+    faulty.commit(faulty.claim(1, Priority::low, 0, 0), impl::Header::make(0, 0, 0, 0));
   }
   std::exit(7);  // NOLINT(concurrency-mt-unsafe): a child with one thread
 }

@@ -48,7 +48,7 @@ class Sleeper {
 class Park : public ::testing::Test {
  protected:
   static Status send(ShmTransport& from, NodeId to, Priority priority) {
-    const Transport::Slot slot = from.claim(to, priority, 0);
+    const Transport::Slot slot = from.claim(to, priority, 0, 0);
     if (slot.status == Status::ok) from.commit(slot, impl::Header::make(0, 0, 0, 0));
     return slot.status;
   }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
+#include <string>
 
 namespace am::skeleton {
 namespace {
@@ -13,13 +15,14 @@ constexpr Priority both[] = {Priority::low, Priority::high};
 
 /// Sends to itself, or says why not.
 Status send(Transport& network, Priority priority, std::uint64_t word, std::string_view payload = {}) {
-  const Transport::Slot slot = network.claim(self, priority, payload.size());
+  const Transport::Slot slot = network.claim(self, priority, 1, payload.size());
   if (slot.status != Status::ok) return slot.status;
   slot.packet->words[0] = word;
   slot.packet->origin = self;
   slot.packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
-  if (!payload.empty()) std::memcpy(slot.packet->payload(), payload.data(), payload.size());
-  network.commit(slot, impl::Header::make(9, 1, impl::lines_for(payload.size()), 0));
+  EXPECT_EQ(slot.room, payload.size());
+  if (!payload.empty()) std::memcpy(slot.payload, payload.data(), payload.size());
+  network.commit(slot, impl::Header::make(9, 1, 0, payload.empty() ? 0 : impl::flag::payload));
   return Status::ok;
 }
 
@@ -27,7 +30,9 @@ TEST(Skeleton, ANodeReachesItselfAtBothPriorities) {
   SkeletonTransport skeleton(self);
   Transport& network = skeleton;
   for (const Priority priority : both) {
-    ASSERT_EQ(send(network, priority, 42, "payload"), Status::ok);
+    const std::string payload(priority == Priority::low ? 32 : 33,
+                              'p');  // beside the word, and behind the line
+    ASSERT_EQ(send(network, priority, 42, payload), Status::ok);
     EXPECT_EQ(network.queued(self, priority), 1u);
     network.progress();
     const Transport::View view = network.receive(priority);
@@ -35,9 +40,12 @@ TEST(Skeleton, ANodeReachesItselfAtBothPriorities) {
     EXPECT_EQ(view.source, self);
     EXPECT_EQ(view.priority, priority);
     EXPECT_EQ(view.packet->head().handler(), 9);
-    EXPECT_EQ(view.packet->head().lines(), 2u);
+    EXPECT_EQ(view.head.lines(), priority == Priority::low ? 1u : 2u);
     EXPECT_EQ(view.packet->words[0], 42u);
-    EXPECT_EQ(std::memcmp(view.packet->payload(), "payload", 7), 0);
+    const std::optional<Payload> came = network.payload_of(view);
+    ASSERT_TRUE(came);
+    EXPECT_EQ(came->size(), payload.size());
+    EXPECT_EQ(std::memcmp(came->data(), payload.data(), payload.size()), 0);
     network.release(view);
     EXPECT_FALSE(network.receive(priority));
     EXPECT_EQ(network.queued(self, priority), 0u);
@@ -81,14 +89,14 @@ TEST(Skeleton, ADeferredPacketComesBackInTheNextRound) {
 
 TEST(Skeleton, AClaimWithoutCommitCostsNothing) {
   SkeletonTransport network(self);
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(network.claim(self, Priority::low, 0).status, Status::ok);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(network.claim(self, Priority::low, 0, 0).status, Status::ok);
   EXPECT_FALSE(network.receive(Priority::low));
-  EXPECT_EQ(network.claim(self, Priority::low, impl::packet_payload_bytes + 1).status, Status::too_big);
+  EXPECT_EQ(network.claim(self, Priority::low, 0, 5000).room, impl::packet_payload_bytes) << "in pieces";
 }
 
 TEST(Skeleton, NobodyElseIsThereAndNobodyAtAllAfterClose) {
   SkeletonTransport network(self);
-  EXPECT_EQ(network.claim(0, Priority::low, 0).status, Status::unreachable);
+  EXPECT_EQ(network.claim(0, Priority::low, 0, 0).status, Status::unreachable);
   ASSERT_EQ(send(network, Priority::high, 5), Status::ok);
   network.close(self);
   EXPECT_EQ(send(network, Priority::high, 6), Status::unreachable);

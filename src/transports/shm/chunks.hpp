@@ -1,0 +1,91 @@
+// The memory in which one node puts payloads that are too long for a ring: the receiver's handler reads them there. A line in
+// the ring names the chunk, so the order, and that it comes exactly once, are the ring's; and so is the way back: a chunk is
+// free again once the receiver has released that line (RingControl::released). Nothing else is shared.
+//
+// One for each priority: low never takes what high needs. A link may have half of it at most. A link that has none of it under
+// way never waits for it: its payloads go in pieces through its ring then. So no link waits for another.
+//
+// Free memory is found from the beginning on: what was used last, and lies in caches, is used again. A dead sender's chunks stay
+// readable, for they are the job's memory; those under way to a dead receiver come back by close().
+//
+// Allocates nothing after it is made: also for signal handlers. Used by the owning node's thread only; receivers use find().
+#pragma once
+
+#include <am/types.hpp>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "host/zeroed_array.hpp"
+#include "transports/shm/rings.hpp"
+
+namespace am::shm {
+
+class Chunks {
+ public:
+  /// A chunk is a row of units, named by the first, which fits into Header::place. 0: none.
+  using Name = std::uint16_t;
+
+  static constexpr std::size_t unit_bytes = 2048;
+  static constexpr std::size_t units = chunk_bytes / unit_bytes;
+  static constexpr std::size_t largest = std::size_t{1} << 20;
+  static constexpr std::size_t most_of_a_link = chunk_bytes / 2;
+
+  Chunks(const Rings& rings, NodeId self, Priority priority);
+
+  /// Room for `bytes`, at most `largest`, on their way to `to`; 0 while there is none.
+  [[nodiscard]] Name take(NodeId to, std::size_t bytes) noexcept;
+  /// Whether there is; only looks.
+  [[nodiscard]] bool has_room(NodeId to, std::size_t bytes) noexcept;
+  [[nodiscard]] std::byte* at(Name chunk) const noexcept { return begin_ + (chunk - 1) * unit_bytes; }
+
+  /// The chunk was not sent.
+  void give_back(Name chunk) noexcept;
+  /// It was: it comes back when the ring to its receiver has been released up to `position`.
+  void sent(Name chunk, std::uint64_t position) noexcept;
+  /// Whether one is under way to `to`, and will come back.
+  [[nodiscard]] bool any_sent(NodeId to) const noexcept { return links_[to].first != 0; }
+  /// `to` reads no more.
+  void close(NodeId to) noexcept;
+
+  /// Where the chunk of that name lies that `sender` has sent, and that has `bytes`; null when there can be none.
+  [[nodiscard]] static const std::byte* find(const Rings& rings, NodeId sender, Priority priority,
+                                             std::size_t name, std::size_t bytes) noexcept;
+
+ private:
+  /// By the name of a chunk.
+  struct Chunk {
+    std::uint64_t position;  // of the ring, from which it is free
+    NodeId to;
+    Name next;  // that was sent to the same node after it
+    std::uint16_t units;
+  };
+  /// By node: what is under way to it, oldest first, and how many units it has in all.
+  struct Link {
+    Name first;
+    Name last;
+    std::uint16_t units;
+  };
+
+  /// Takes back what `to` has released.
+  void collect(NodeId to) noexcept;
+  void collect_all() noexcept;
+  [[nodiscard]] Name find_free(std::size_t count) const noexcept;
+  /// The first unit from `at` on that is used, or free; `units` when there is none.
+  [[nodiscard]] std::size_t next_unit(std::size_t at, bool used) const noexcept;
+  void mark(std::size_t first, std::size_t count, bool used) noexcept;
+  /// Sees to it that there is memory up to that unit.
+  [[nodiscard]] bool commit(std::size_t end) noexcept;
+
+  const Rings& rings_;
+  const NodeId self_;
+  const Priority priority_;
+  std::byte* const begin_;
+  std::array<std::uint64_t, units / 64> used_{};  // a bit for each unit
+  std::size_t committed_ = 0;                     // units that have memory
+  std::size_t limit_ = units;                     // units that may have; fewer once there was no more memory
+  host::ZeroedArray<Chunk> chunks_;
+  host::ZeroedArray<Link> links_;
+};
+
+}  // namespace am::shm

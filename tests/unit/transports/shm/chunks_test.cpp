@@ -1,0 +1,183 @@
+// The memory for long payloads by hand: what is taken never overlaps, comes back when its ring is released and not before, and
+// no link takes what another one needs to go on.
+#include "transports/shm/chunks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "support/random.hpp"
+
+namespace am::shm {
+namespace {
+
+constexpr NodeId self = 1;
+constexpr NodeId nodes = 5;
+
+class ChunkMemory : public testing::Test {
+ protected:
+  /// The receiver says that it has released so many lines of the ring.
+  void release(NodeId to, std::uint64_t lines) {
+    rings_.pair(to, self).control[0].released.store(lines, std::memory_order_release);
+  }
+  /// Takes all that `to` may have, in chunks of so many bytes, and sends it.
+  std::size_t fill(NodeId to, std::size_t bytes) {
+    std::size_t count = 0;
+    while (const Chunks::Name chunk = chunks_.take(to, bytes)) {
+      chunks_.sent(chunk, ++positions_[to]);
+      ++count;
+    }
+    return count;
+  }
+  std::map<NodeId, std::uint64_t> positions_;  // of the rings
+
+  const std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
+  const Rings rings_{memory_};
+  Chunks chunks_{rings_, self, Priority::low};
+};
+
+TEST_F(ChunkMemory, IsTheSameAgainOnceItCameBack) {
+  std::uint64_t position = 0;
+  const Chunks::Name first = chunks_.take(2, 5000);
+  for (int i = 0; i < 100'000; ++i) {
+    const Chunks::Name chunk = i == 0 ? first : chunks_.take(2, 5000);
+    ASSERT_EQ(chunk, first) << "what lies in caches is used again";
+    chunks_.sent(chunk, ++position);
+    release(2, position);
+  }
+}
+
+TEST_F(ChunkMemory, ComesBackWhenItsLineIsReleasedAndNotBefore) {
+  const Chunks::Name a = chunks_.take(2, 2000);
+  const Chunks::Name b = chunks_.take(2, 2000);
+  chunks_.sent(a, 7);
+  chunks_.sent(b, 8);
+  release(2, 6);
+  EXPECT_NE(chunks_.take(2, 2000), a);
+  release(2, 7);
+  EXPECT_EQ(chunks_.take(2, 2000), a);
+  EXPECT_TRUE(chunks_.any_sent(2));
+  release(2, 8);
+  EXPECT_EQ(chunks_.take(2, 2000), b);
+  EXPECT_FALSE(chunks_.any_sent(2));
+}
+
+TEST_F(ChunkMemory, ALinkHasHalfOfItAtMost) {
+  EXPECT_EQ(fill(2, Chunks::largest) * Chunks::largest, Chunks::most_of_a_link);
+  EXPECT_FALSE(chunks_.has_room(2, 1));
+  EXPECT_TRUE(chunks_.has_room(3, Chunks::largest));
+  EXPECT_EQ(fill(3, 1) * Chunks::unit_bytes, Chunks::most_of_a_link);
+  EXPECT_EQ(chunks_.take(4, 1), 0) << "two have taken all of it";
+  EXPECT_FALSE(chunks_.any_sent(4)) << "and so it does not wait for any";
+  release(3, 1);
+  EXPECT_TRUE(chunks_.has_room(4, 1));
+  EXPECT_NE(chunks_.take(4, 1), 0) << "looks at all links when there is none";
+}
+
+TEST_F(ChunkMemory, OfADeadReceiverComesBack) {
+  const std::size_t had = fill(2, 100'000);
+  fill(3, 100'000);
+  chunks_.close(2);
+  EXPECT_FALSE(chunks_.any_sent(2));
+  EXPECT_TRUE(chunks_.any_sent(3));
+  EXPECT_EQ(fill(4, 100'000), had);
+}
+
+TEST_F(ChunkMemory, WhatWasNotSentIsGivenBackAlsoAfterClose) {
+  const Chunks::Name kept = chunks_.take(2, Chunks::largest);
+  chunks_.close(2);
+  EXPECT_NE(chunks_.take(3, Chunks::largest), kept);
+  chunks_.give_back(kept);
+  EXPECT_EQ(chunks_.take(4, Chunks::largest), kept);
+}
+
+/// Any order of taking, sending, releasing, giving back and closing, beside a simple account of what is in use.
+TEST_F(ChunkMemory, NeverOverlapsAndNoneIsLost) {
+  test::Random random(test::seed());
+  struct Taken {
+    Chunks::Name chunk;
+    std::size_t units;
+  };
+  struct Link {
+    std::deque<std::pair<Taken, std::uint64_t>> sent{};
+    std::uint64_t position = 0, released = 0;
+  };
+  std::map<NodeId, Link> links;
+  std::vector<std::pair<NodeId, Taken>> held;
+  std::vector<int> owner(Chunks::units);
+  const auto own = [&](const Taken& taken, bool yes) {
+    for (std::size_t u = taken.chunk - 1u; u < taken.chunk - 1u + taken.units; ++u) {
+      ASSERT_LT(u, Chunks::units);
+      ASSERT_EQ(owner[u], yes ? 0 : 1) << "unit " << u;
+      owner[u] = yes ? 1 : 0;
+    }
+  };
+  for (int step = 0; step < 200'000; ++step) {
+    const auto to = static_cast<NodeId>(random.below(nodes));
+    Link& link = links[to];
+    // As far as the account goes; the chunks are collected when one is taken.
+    const auto collect = [&](Link& of) {
+      while (!of.sent.empty() && of.sent.front().second <= of.released) {
+        own(of.sent.front().first, false);
+        of.sent.pop_front();
+      }
+    };
+    switch (random.below(8)) {
+      case 0:
+      case 1:
+      case 2: {
+        const std::size_t bytes = 1 + random.below(random.one_in(10) ? Chunks::largest : 20'000);
+        for (auto& [node, of] : links) collect(of);
+        const Chunks::Name chunk = chunks_.take(to, bytes);
+        if (chunk == 0) break;
+        const Taken taken{chunk, (bytes + Chunks::unit_bytes - 1) / Chunks::unit_bytes};
+        own(taken, true);
+        held.emplace_back(to, taken);
+        break;
+      }
+      case 3:
+      case 4:
+        if (!held.empty()) {
+          const std::size_t which = random.below(held.size());
+          const auto [node, taken] = held[which];
+          held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+          Link& of = links[node];
+          of.position += 1 + random.below(5);
+          chunks_.sent(taken.chunk, of.position);
+          of.sent.emplace_back(taken, of.position);
+        }
+        break;
+      case 5:
+        if (!held.empty()) {
+          chunks_.give_back(held.back().second.chunk);
+          own(held.back().second, false);
+          held.pop_back();
+        }
+        break;
+      case 6:
+        link.released += random.below(link.position - link.released + 1);
+        release(to, link.released);
+        break;
+      default:
+        if (!random.one_in(50)) break;
+        for (const auto& [taken, position] : link.sent) own(taken, false);
+        link.sent.clear();
+        chunks_.close(to);
+    }
+    if (HasFatalFailure()) FAIL() << "step " << step;
+  }
+  for (const auto& [node, taken] : held) chunks_.give_back(taken.chunk);
+  for (const auto& [node, link] : links) {
+    release(node, link.position);
+    positions_[node] = link.position;
+  }
+  EXPECT_TRUE(chunks_.has_room(0, Chunks::largest));
+  EXPECT_EQ(fill(0, Chunks::largest) * Chunks::largest, Chunks::most_of_a_link);
+  EXPECT_EQ(fill(2, Chunks::largest) * Chunks::largest, Chunks::most_of_a_link) << "nothing is lost";
+}
+
+}  // namespace
+}  // namespace am::shm

@@ -1,0 +1,210 @@
+// Payloads that are too long for a ring, between the ends of three nodes in one thread: where they lie, when their memory comes
+// back, and that no link waits for another one's.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "host/bell.hpp"
+#include "host/clock.hpp"
+#include "transports/shm/shm_transport.hpp"
+
+namespace am::shm {
+namespace {
+
+constexpr std::size_t kibi = 1024;
+constexpr Priority both[] = {Priority::low, Priority::high};
+
+class LongPayloads : public testing::Test {
+ protected:
+  /// Sends as much of a payload of `value`s as goes at once; how much that was, or nothing.
+  static std::size_t send(ShmTransport& from, NodeId to, std::size_t bytes, unsigned value = 1,
+                          Priority priority = Priority::low) {
+    return commit(from, from.claim(to, priority, 2, bytes), value);
+  }
+  static std::size_t commit(ShmTransport& from, const Transport::Slot& slot, unsigned value) {
+    if (slot.status != Status::ok) return 0;
+    std::memset(slot.payload, static_cast<int>(value), slot.room);
+    slot.packet->payload_bytes = static_cast<std::uint32_t>(slot.room);
+    from.commit(slot, impl::Header::make(3, 2, 0, impl::flag::payload));
+    return slot.room;
+  }
+  /// Takes the next one: whether it is `bytes` of `value`.
+  static void take(ShmTransport& at, std::size_t bytes, unsigned value = 1,
+                   Priority priority = Priority::low) {
+    at.progress();
+    const Transport::View view = at.receive(priority);
+    ASSERT_TRUE(view);
+    const std::optional<Payload> payload = at.payload_of(view);
+    ASSERT_TRUE(payload);
+    ASSERT_EQ(payload->size(), bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(payload->data()) % impl::payload_alignment, 0u);
+    EXPECT_TRUE(std::ranges::all_of(payload->bytes(), [&](std::byte b) { return b == std::byte(value); }));
+    at.release(view);
+  }
+
+  const std::shared_ptr<host::Memory> memory_ = host::Memory::create(3);
+  ShmTransport a_{memory_, 0};
+  ShmTransport b_{memory_, 1};
+  ShmTransport c_{memory_, 2};
+};
+
+TEST_F(LongPayloads, GoWholeUpToAMebibyteAndInPiecesBeyond) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{32}, std::size_t{33}, kibi, kibi + 1, 2 * kibi,
+                                  2 * kibi + 1, 64 * kibi, Chunks::largest - 1, Chunks::largest}) {
+    for (const Priority priority : both) {
+      ASSERT_EQ(send(a_, 1, bytes, 7, priority), bytes);
+      take(b_, bytes, 7, priority);
+    }
+  }
+  const std::size_t piece = send(a_, 1, Chunks::largest + 1);
+  EXPECT_GE(piece, impl::packet_payload_bytes);
+  EXPECT_LT(piece, Chunks::largest);
+  take(b_, piece);
+}
+
+TEST_F(LongPayloads, KeepTheirOrderAmongShortOnes) {
+  for (unsigned i = 0; i < 20; ++i) ASSERT_NE(send(a_, 1, i % 3 == 0 ? 50 * kibi : 8 * i + 1, i), 0u);
+  for (unsigned i = 0; i < 20; ++i) take(b_, i % 3 == 0 ? 50 * kibi : 8 * i + 1, i);
+}
+
+TEST_F(LongPayloads, WaitForTheirOwnReceiverAndForNobodyElse) {
+  std::size_t to_b = 0, to_c = 0;
+  while (send(a_, 1, Chunks::largest) != 0) ++to_b;
+  EXPECT_EQ(to_b * Chunks::largest, Chunks::most_of_a_link);
+  while (send(a_, 2, Chunks::largest / 2) == Chunks::largest / 2) ++to_c;
+  EXPECT_EQ(to_c * Chunks::largest / 2, Chunks::most_of_a_link);
+  EXPECT_EQ(a_.claim(2, Priority::low, 0, 2 * kibi).status, Status::again);
+  // a itself has none under way: two slow receivers do not keep it waiting.
+  const Transport::Slot slot = a_.claim(0, Priority::low, 0, 2 * kibi);
+  EXPECT_EQ(slot.status, Status::ok);
+  EXPECT_EQ(slot.room, impl::packet_payload_bytes) << "in pieces then";
+  EXPECT_EQ(a_.claim(1, Priority::high, 0, Chunks::largest).room, Chunks::largest)
+      << "low takes nothing of high";
+  take(b_, Chunks::largest);
+  EXPECT_EQ(send(a_, 0, Chunks::largest), Chunks::largest);
+}
+
+TEST_F(LongPayloads, AClaimWithoutCommitCostsNothing) {
+  for (int i = 0; i < 100; ++i)
+    ASSERT_EQ(a_.claim(1, Priority::low, 0, Chunks::largest).room, Chunks::largest);
+  ASSERT_EQ(a_.claim(1, Priority::low, 0, 0).status, Status::ok);
+  EXPECT_EQ(send(a_, 2, Chunks::largest), Chunks::largest);
+  EXPECT_EQ(send(a_, 2, Chunks::largest), Chunks::largest);
+  EXPECT_EQ(send(a_, 1, Chunks::largest), Chunks::largest);
+  EXPECT_EQ(send(a_, 1, Chunks::largest), Chunks::largest) << "all four of them";
+}
+
+TEST_F(LongPayloads, ARefusedClaimCostsNothing) {
+  const Transport::Slot lent = a_.lend(1, Priority::low, 300 * kibi);
+  std::size_t lines = 0;
+  while (send(a_, 1, 1) != 0) ++lines;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(a_.claim(1, Priority::low, 0, 300 * kibi).status, Status::again);
+    EXPECT_EQ(a_.claim_lent(lent).status, Status::again);
+  }
+  EXPECT_FALSE(a_.has_room(1, Priority::low, 300 * kibi));
+  take(b_, 1);
+  while (--lines != 0) take(b_, 1);
+  EXPECT_TRUE(a_.has_room(1, Priority::low, 300 * kibi));
+  // A slot that waits to be committed, and a draft that is: each has its own memory.
+  ASSERT_EQ(a_.claim(1, Priority::low, 0, 300 * kibi).status, Status::ok);
+  commit(a_, a_.claim_lent(lent), 4);
+  take(b_, 300 * kibi, 4);
+  EXPECT_EQ(send(a_, 1, Chunks::largest), Chunks::largest);
+  EXPECT_EQ(send(a_, 1, Chunks::largest), Chunks::largest) << "its half, all of it";
+  ASSERT_EQ(a_.claim(2, Priority::low, 0, Chunks::largest).status, Status::ok);
+  a_.close(1);
+  a_.close(2);
+  EXPECT_EQ(send(a_, 0, Chunks::largest), Chunks::largest);
+  EXPECT_EQ(send(a_, 0, Chunks::largest), Chunks::largest);
+}
+
+TEST_F(LongPayloads, TheOutletIsToldOfTheMemoryThatItAskedFor) {
+  while (send(a_, 1, Chunks::largest) != 0) {
+  }
+  EXPECT_TRUE(a_.has_room(1, Priority::low, 0));
+  EXPECT_TRUE(a_.has_room(1, Priority::low, impl::packet_payload_bytes));
+  EXPECT_FALSE(a_.has_room(1, Priority::low, 2 * kibi));
+  EXPECT_FALSE(a_.has_room(1, Priority::low, 2 * Chunks::largest)) << "a piece";
+  EXPECT_TRUE(a_.has_room(1, Priority::high, Chunks::largest));
+  take(b_, Chunks::largest);
+  EXPECT_TRUE(a_.has_room(1, Priority::low, Chunks::largest));
+  EXPECT_TRUE(a_.has_room(1, Priority::low, 2 * Chunks::largest));
+}
+
+TEST_F(LongPayloads, OfADeadSenderStayAndThoseToADeadReceiverComeBack) {
+  ASSERT_EQ(send(a_, 1, 100 * kibi, 5), 100 * kibi);
+  while (send(b_, 0, Chunks::largest) != 0) {
+  }
+  b_.close(0);
+  EXPECT_EQ(b_.claim(0, Priority::low, 0, 2 * kibi).status, Status::unreachable);
+  take(b_, 100 * kibi, 5);
+  EXPECT_EQ(send(b_, 2, Chunks::largest), Chunks::largest);
+  EXPECT_EQ(send(b_, 2, Chunks::largest), Chunks::largest);
+  EXPECT_EQ(send(b_, 1, Chunks::largest), Chunks::largest);
+}
+
+TEST_F(LongPayloads, MayBeWrittenBeforeTheyHaveAPlace) {
+  const Transport::Slot lent = a_.lend(1, Priority::low, 100 * kibi);
+  ASSERT_EQ(lent.status, Status::ok);
+  ASSERT_EQ(lent.packet, nullptr);
+  const Transport::Slot dropped = a_.lend(1, Priority::low, 100 * kibi);
+  ASSERT_EQ(dropped.status, Status::ok);
+  a_.give_back(dropped);
+  std::memset(lent.payload, 9, 100 * kibi);
+  ASSERT_EQ(send(a_, 1, 8, 1), 8u);
+  ASSERT_EQ(send(a_, 1, 64 * kibi, 2), 64 * kibi);
+  const Transport::Slot slot = a_.claim_lent(lent);
+  ASSERT_EQ(slot.status, Status::ok);
+  EXPECT_EQ(slot.payload, lent.payload);
+  commit(a_, slot, 9);
+  take(b_, 8, 1);
+  take(b_, 64 * kibi, 2);
+  take(b_, 100 * kibi, 9);
+  EXPECT_EQ(a_.lend(1, Priority::low, Chunks::largest + 1).status, Status::too_big);
+  a_.close(1);
+  EXPECT_EQ(a_.lend(1, Priority::low, 2 * kibi).status, Status::unreachable);
+}
+
+TEST_F(LongPayloads, LentOnesAloneKeepNobodyWaiting) {
+  std::vector<Transport::Slot> lent;
+  while (lent.empty() || lent.back().status == Status::ok)
+    lent.push_back(a_.lend(1, Priority::low, Chunks::largest));
+  EXPECT_EQ(lent.back().status, Status::too_big) << "nothing that is under way will come back";
+  EXPECT_EQ(send(a_, 1, 3 * kibi), impl::packet_payload_bytes) << "in pieces";
+  lent.pop_back();
+  a_.close(1);
+  for (const Transport::Slot& slot : lent) {
+    EXPECT_EQ(a_.claim_lent(slot).status, Status::unreachable);
+    a_.give_back(slot);
+  }
+  EXPECT_EQ(send(a_, 2, Chunks::largest), Chunks::largest);
+}
+
+// A sleeper that waits for memory is woken by the release that gives it back, and by nothing less: else it would spin, or wait
+// for ever.
+TEST_F(LongPayloads, ASleeperIsWokenWhenItsMemoryComesBack) {
+  constexpr Transport::Wanted nothing{.high = false, .low = false};
+  host::Bell bell(memory_->board(), 0);
+  while (send(a_, 1, 300 * kibi) != 0) {
+  }
+  bell.set(host::Alarm::sleeper);
+  ASSERT_TRUE(a_.arm(nothing)) << "there is none: it may sleep";
+  take(b_, 300 * kibi);
+  bell.sleep(UINT64_MAX / 2);  // returns
+  bell.clear();
+  a_.disarm();
+  ASSERT_NE(send(a_, 1, 300 * kibi), 0u);
+  ASSERT_EQ(send(a_, 1, 300 * kibi), 0u);
+  take(b_, 300 * kibi);
+  bell.set(host::Alarm::sleeper);
+  EXPECT_FALSE(a_.arm(nothing)) << "it has come back already";
+  bell.clear();
+}
+
+}  // namespace
+}  // namespace am::shm
