@@ -36,6 +36,15 @@ void describe_peer(TextOut& out, Engine& engine, NodeId peer) {
     out << "not waited" << (runs ? "" : ": it computes, or polls without waiting");
 }
 
+/// What lies in the queue to `peer`, and how much of that reads as packets from where the peer has said that it is.
+void describe_untaken(TextOut& out, Engine& engine, NodeId peer, Priority priority) {
+  const std::size_t lines = engine.network().queued(peer, priority);
+  out << lines << " lines " << to_string(priority);
+  if (lines == 0) return;
+  const Queues::Content content = engine.onlooker().queues().content(engine.job().id, peer, priority);
+  out << " (" << content.packets << " packets in " << content.lines << ")";
+}
+
 /// Whether this node sees more than what all who wait alike say: what it has sent and nobody takes, what it holds off itself.
 bool has_news_of_its_own(Engine& engine) {
   if (engine.held_off() != 0 || runs_something(engine.onlooker(), engine.job().id)) return true;
@@ -74,7 +83,12 @@ void print_report(Engine& engine, const char* what, std::uint64_t waited_ns) {
     ++lines;
     out << "am:   node " << peer << " ";
     describe_peer(out, engine, peer);
-    if (low + high != 0) out << "; not yet taken from us: " << low << " lines low, " << high << " high";
+    if (low + high != 0) {
+      out << "; not yet taken from us: ";
+      describe_untaken(out, engine, peer, Priority::low);
+      out << ", ";
+      describe_untaken(out, engine, peer, Priority::high);
+    }
     out << "\n";
   }
 }

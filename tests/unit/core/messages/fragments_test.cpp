@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory_resource>
+#include <new>
 #include <vector>
 
 #include "support/random.hpp"
@@ -365,15 +367,37 @@ TEST_F(Budget, IsNotAskedForARowOfTheDead) {
   EXPECT_EQ(step(c), Outcome::taken) << "what never ends keeps nobody waiting";
 }
 
+/// Memory that runs out when a test says so.
+class Scarce final : public std::pmr::memory_resource {
+ public:
+  bool gone = false;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    if (gone) throw std::bad_alloc();
+    return std::pmr::get_default_resource()->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
+    std::pmr::get_default_resource()->deallocate(p, bytes, alignment);
+  }
+  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+};
+
 TEST_F(Budget, MemoryThatThereIsNotIsAskedForAgain) {
-  test::Image& first = *flow(1, 2).row.front().image.release();
-  const std::unique_ptr<test::Image> owner(&first);
-  first.packet.words[0] = std::uint64_t{1} << 62;
+  Scarce memory;
+  Assembler assembler(&memory);
+  const Bytes payload = random_bytes(2 * piece, 1);
+  const auto row = row_of(payload);
   Payload whole;
-  EXPECT_EQ(deliver(assembler_, first, 1, Priority::low, whole), Outcome::no_memory);
-  EXPECT_EQ(deliver(assembler_, first, 1, Priority::low, whole), Outcome::no_memory);
-  first.packet.words[0] = 2 * piece;
-  EXPECT_EQ(deliver(assembler_, first, 1, Priority::low, whole), Outcome::taken);
+  memory.gone = true;
+  EXPECT_EQ(deliver(assembler, *row[0].image, 1, Priority::low, whole), Outcome::no_memory);
+  EXPECT_EQ(deliver(assembler, *row[0].image, 1, Priority::low, whole), Outcome::no_memory);
+  memory.gone = false;
+  EXPECT_EQ(deliver(assembler, *row[0].image, 1, Priority::low, whole), Outcome::taken);
+  EXPECT_EQ(deliver(assembler, *row[1].image, 1, Priority::low, whole), Outcome::taken);
+  EXPECT_TRUE(std::ranges::equal(payload, whole.bytes()));
 }
 
 /// A row of two packets that a test may spoil.
