@@ -194,7 +194,8 @@ void Engine::must_not_wait(Priority priority) const {
 
 Transport::Slot Engine::claim_draft(const impl::OutMessage& message, std::size_t payload_bytes, bool wait) {
   must_not_be_a_child();
-  const auto [to, priority] = std::pair(message.to, message.priority);
+  const NodeId to = message.to;
+  const Priority priority = message.priority;
   Transport::Slot slot{nullptr, Status::no_such_node, to, priority};
   if (to >= job_.size) {
     node_->events_.nicond = false;
