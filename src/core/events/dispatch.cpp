@@ -115,7 +115,7 @@ std::size_t Engine::poll_with_events_held_off() {
   } const rearming{*this};
   if (node_->shared_) {
     throw_kept();
-    begin();
+    if (!begun_) begin_events();
     if (interrupts_ == 0) spent_.clear();
   }
   const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();

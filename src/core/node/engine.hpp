@@ -96,11 +96,6 @@ class Engine {
   [[nodiscard]] bool may_run(Event kind) const noexcept { return node_->events_.may_run(kind); }
 
   // events beside the computation (asynchronous.cpp)
-  /// The first call that makes progress, in the node: events may run from here on. Throws am::Error where that needs what there
-  /// is not: a thread, memory.
-  void begin() {
-    if (node_->shared_ && !begun_) begin_events();
-  }
   /// The node's thread has left the node, and somebody asked for attention: runs what waits, and sees to it that the node is
   /// told of what comes.
   void attend() noexcept;

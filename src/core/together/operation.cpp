@@ -18,7 +18,6 @@ Operation::Operation(Node& node, const char* what)
                 "let it note that this is wanted, and call it when " + other +
                     " has returned, in the same order on all nodes");
   }
-  engine_.begin();  // here, where it throws: what comes out of a poll is kept until the operation is complete
   under_way = what;
 }
 
