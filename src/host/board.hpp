@@ -1,6 +1,9 @@
 // The board of a host: what its nodes tell each other about themselves and their job. A header for the job, and for every
 // node a card, a life lock, the counters of its messages and handlers.
 //
+// There is a card for every node of the job. Those of nodes on other hosts are mirrors: their facts were copied when the job
+// began, their standing follows (core/membership/relay.hpp), and the rest of them stays empty.
+//
 // A view: the memory behind it is host::Memory's. Only lock-free atomics and trivially copyable values lie here, and no
 // pointer that means something to others: processes map it at different addresses. Any thread.
 #pragma once
@@ -9,13 +12,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "host/layout.hpp"
 
 namespace am::host {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 6;
+inline constexpr std::uint32_t version = 7;
 inline constexpr std::size_t recent_events = 32;
 inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
 
@@ -29,6 +33,7 @@ struct JobHeader {
   std::uint32_t nodes;
   std::uint64_t bytes;                   ///< of the whole file
   std::uint64_t epoch_ns;                ///< CLOCK_MONOTONIC when the job began: Count is zero there
+  std::uint32_t this_host;               ///< which of the job's hosts this is, from 0
   std::int32_t launcher;                 ///< pid of amrun; 0: the nodes were started by something else
   std::uint64_t launcher_pid_namespace;  ///< where it is that (pid_namespace.hpp)
   std::uint32_t cpu_quota;         ///< processors that the container grants, as node 0 sees it; 0: no limit
@@ -46,29 +51,38 @@ struct JobHeader {
   std::atomic<std::uint32_t> joined;  ///< nodes that have filled in their card
 
   // The barrier of all nodes (core/together/barrier.cpp): each knows which number of arrivals opens it.
-  alignas(line) std::atomic<std::uint32_t> barrier_arrived;   ///< since the job began, modulo 2^32
+  alignas(
+      line) std::atomic<std::uint32_t> barrier_arrived;  ///< of this host, since the job began, modulo 2^32
   alignas(line) std::atomic<std::uint32_t> barrier_sleepers;  ///< nodes that may be asleep in the barrier
+  std::atomic<std::uint32_t> barrier_opened;  ///< between hosts: the number of arrivals that are let through
 };
 static_assert(sizeof(JobHeader) <= page_bytes);
 
-/// What a node tells the others about itself: one page.
-struct NodeCard {
-  alignas(line) std::atomic<std::uint32_t> standing;  ///< Standing
+/// What does not change once a node has joined; copied to the other hosts then.
+struct NodeFacts {
   std::int32_t pid;
   std::int32_t tid;                  ///< of its own thread
   std::uint64_t pid_namespace;       ///< where they are that (pid_namespace.hpp)
   std::uint32_t child_of_launcher;   ///< 1: amrun waits for it, and so is the first to know how it ended
   std::int32_t signal;               ///< that interrupts it; 0 unless it is in the interrupt mode
   std::uint32_t has_handler_thread;  ///< 1: is in the handler-thread mode
+  std::uint32_t on_host;             ///< which of the job's hosts, from 0; known before it joins
+  std::uint32_t handlers;
+  std::uint64_t fingerprint;    ///< of the handler table
+  std::uint64_t segment_bytes;  ///< of the user segment
+  char program[256];            ///< path of the executable
+  char host[64];
+  std::uint64_t cpus[16];  ///< the processors it may run on, as a cpu_set_t
+};
+static_assert(std::is_trivially_copyable_v<NodeFacts>);
+
+/// What a node tells the others about itself: one page.
+struct NodeCard : NodeFacts {
+  alignas(line) std::atomic<std::uint32_t> standing;  ///< Standing
   std::atomic<std::int32_t>
       wait_status;  ///< of a dead node, as from waitpid; unknown_end unless its launcher said it
   std::atomic<std::uint32_t> survives;  ///< 1: means to go on when another node dies
-  std::uint64_t fingerprint;            ///< of the handler table
-  std::uint64_t segment_bytes;          ///< of the user segment
-  std::uint32_t handlers;
-  char program[256];  ///< path of the executable
-  char host[64];
-  std::uint64_t cpus[16];  ///< the processors it may run on, as a cpu_set_t
+  std::atomic<std::uint32_t> barriers;  ///< that it has arrived at, modulo 2^32
 
   // How it is told that there is something for it (host/bell.hpp).
   alignas(line) std::atomic<std::uint32_t> alarm;  ///< host::Alarm; a sleeper sleeps on it (futex)
@@ -100,7 +114,7 @@ struct HandlerCounts {
 };
 static_assert(sizeof(HandlerCounts) == Layout::handler_counts_bytes);
 
-/// The functions behind the handler numbers, for onlookers; node 0 writes them before it is marked as joined.
+/// The functions behind the handler numbers, for onlookers; the first node of the host writes them before it is marked as joined.
 struct HandlerName {
   char text[120];
   std::uint64_t signature;  ///< a hash of it and of its parameters
@@ -127,7 +141,7 @@ class Board {
     return at<HandlerName>(layout_.handler_names())[id];
   }
 
-  /// Whether `from` has sent to `to`: only then has what both count about it memory (Memory::commit_link).
+  /// Whether what both count about messages from one to the other has memory (Memory::commit_link, commit_traffic).
   [[nodiscard]] bool is_linked(NodeId from, NodeId to) const noexcept {
     return (links(from)[to / 64].load(std::memory_order_relaxed) >> (to % 64) & 1) != 0;
   }
@@ -135,6 +149,8 @@ class Board {
     links(from)[to / 64].fetch_or(std::uint64_t{1} << (to % 64), std::memory_order_relaxed);
   }
 
+  /// Whether a node runs on the host of this board.
+  [[nodiscard]] bool is_here(NodeId node) const noexcept { return card(node).on_host == job().this_host; }
   [[nodiscard]] Standing standing(NodeId node) const noexcept {
     return static_cast<Standing>(card(node).standing.load(std::memory_order_acquire));
   }

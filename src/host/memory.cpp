@@ -103,8 +103,11 @@ std::shared_ptr<const Memory> Memory::inspect(int fd) {
 }
 
 bool Memory::commit_node(NodeId node, std::size_t handlers) const noexcept {
-  return file_.commit(layout_.handler_counts(node), handlers * sizeof(HandlerCounts)) &&
-         (node != 0 || file_.commit(layout_.handler_names(), handlers * sizeof(HandlerName)));
+  return file_.commit(layout_.handler_counts(node), handlers * sizeof(HandlerCounts));
+}
+
+bool Memory::commit_handler_names(std::size_t handlers) const noexcept {
+  return file_.commit(layout_.handler_names(), handlers * sizeof(HandlerName));
 }
 
 bool Memory::commit_link(NodeId from, NodeId to) const noexcept {
@@ -112,6 +115,10 @@ bool Memory::commit_link(NodeId from, NodeId to) const noexcept {
     return file_.commit(layout_.traffic(node) + 2 * sizeof(impl::Traffic) * peer, 2 * sizeof(impl::Traffic));
   };
   return commit(from, to) && commit(to, from);
+}
+
+bool Memory::commit_traffic(NodeId node) const noexcept {
+  return file_.commit(layout_.traffic(node), 2 * sizeof(impl::Traffic) * nodes());
 }
 
 bool Memory::commit_region(unsigned region, std::size_t offset, std::size_t bytes) const noexcept {

@@ -38,10 +38,13 @@ class Memory {
   // Make sure that pages exist before they are touched, so that a machine short of memory says so here, and not by a signal in
   // the middle of something. False when there is no memory; true also where the system does not tell in advance.
 
-  /// What a node needs from the beginning: the counts of its handlers, and their names, if it is node 0.
+  /// What a node needs from the beginning: the counts of its handlers; and what one node of a host does: their names.
   [[nodiscard]] bool commit_node(NodeId node, std::size_t handlers) const noexcept;
+  [[nodiscard]] bool commit_handler_names(std::size_t handlers) const noexcept;
   /// What two nodes count about the messages from one to the other.
   [[nodiscard]] bool commit_link(NodeId from, NodeId to) const noexcept;
+  /// What a node counts about all its messages.
+  [[nodiscard]] bool commit_traffic(NodeId node) const noexcept;
   /// A part of a network's region.
   [[nodiscard]] bool commit_region(unsigned region, std::size_t offset, std::size_t bytes) const noexcept;
   /// A part of a node's user segment. Elsewhere than in a file system of limited size it makes no pages: a machine

@@ -34,7 +34,10 @@ bool is_oversubscribed(const Board& board, NodeId self) noexcept {
   const auto& own = board.card(self).cpus;
   std::uint64_t all[words] = {};
   std::size_t nodes = 0;
+  std::size_t here = 0;
   for (NodeId node = 0; node < board.nodes(); ++node) {
+    if (!board.is_here(node)) continue;
+    ++here;
     const auto& other = board.card(node).cpus;
     bool shared = false;
     for (std::size_t i = 0; i < words; ++i) shared = shared || (own[i] & other[i]) != 0;
@@ -45,7 +48,7 @@ bool is_oversubscribed(const Board& board, NodeId self) noexcept {
   std::size_t cpus = 0;
   for (const std::uint64_t word : all) cpus += static_cast<std::size_t>(std::popcount(word));
   const std::uint32_t quota = board.job().cpu_quota;
-  return (cpus != 0 && nodes > cpus) || (quota != 0 && board.nodes() > quota);
+  return (cpus != 0 && nodes > cpus) || (quota != 0 && here > quota);
 }
 
 }  // namespace am::host

@@ -28,7 +28,8 @@ class Queues {
   Queues& operator=(const Queues&) = delete;
   virtual ~Queues() = default;
 
-  // Of nodes that are linked (host::Board::is_linked).
+  /// Whether `from` has sent to `to`. Only then may the rest be asked.
+  [[nodiscard]] virtual bool connected(NodeId from, NodeId to) const noexcept = 0;
   [[nodiscard]] virtual Content content(NodeId from, NodeId to, Priority priority) const noexcept = 0;
   /// Grows when `to` hands something back.
   [[nodiscard]] virtual std::uint64_t taken(NodeId from, NodeId to, Priority priority) const noexcept = 0;

@@ -1,4 +1,4 @@
-// The seam between core and a network (design section 5): what every transport does, and nothing a transport may leave
+// The seam between core and a network (design section 5): what every transport does, and, with a body here, what it may leave
 // out. Core calls it from the node's own thread; no call waits, none runs a handler, none throws. Core owns sleeping: a
 // transport rings the node's bell (host/bell.hpp) when it was asked to.
 //
@@ -101,9 +101,12 @@ class Transport {
   /// released yet (null: none is lent). Only looks: what receive gives next, and in which order, stays as it is.
   [[nodiscard]] virtual bool waits(Priority priority, const impl::Packet* lent) noexcept = 0;
 
-  /// Begins a round: moves what can be moved (sockets, completions, routers), takes note of new arrivals. Returns
-  /// whether anything was done.
+  /// Begins a round: moves what can be moved (sockets, completions, routers), takes note of new arrivals, tells the site's
+  /// listener what it is to hear. Returns whether anything was done.
   virtual bool progress() noexcept = 0;
+  /// Whether all that was committed or published has left this node. Asked before the node leaves the job, which makes
+  /// progress until it is so.
+  [[nodiscard]] virtual bool drained() const noexcept { return true; }
   /// Asks that the node's bell, which is set, be rung once something that is wanted may have come, or a claim that was answered
   /// `again` may succeed. What is lent, was deferred or is not wanted rings nobody; for no reason it may ring at any time.
   /// False, and nothing is asked for, when it may be there already. Passes a fence that orders what stood before the call
@@ -116,12 +119,24 @@ class Transport {
   [[nodiscard]] virtual bool still_armed(Wanted wanted) noexcept = 0;
   /// Where a thread that is not in the node sees that something may have come. True when something that is wanted has.
   [[nodiscard]] virtual bool describe(Lookout& lookout, Wanted wanted) const = 0;
+  /// A descriptor by which poll(2) finds what arm() asks to be told of, for a network that cannot ring itself: readable, while
+  /// the node is armed, once it would have to ring. Core has it watched, and rings. -1: none.
+  [[nodiscard]] virtual int wake_fd() const noexcept { return -1; }
   /// Packets that have come are kept inside, and receive will give them only in later rounds.
   [[nodiscard]] virtual bool holds_back() const noexcept { return false; }
 
+  /// The control lane, of a network that leads to other hosts: `to` hears that `word` of this node has this value
+  /// (Listener::heard). Never refused, whatever is full or masked; of several values that wait on their way the last one
+  /// is heard. Two words may overtake each other, and what was sent.
+  virtual void publish(NodeId /*to*/, std::uint32_t /*word*/, std::uint64_t /*value*/) noexcept {}
+  /// Whether all that was published has left this node, so that it needs no more progress for that.
+  [[nodiscard]] virtual bool published() const noexcept { return true; }
+  /// Whether loads and stores reach the peer's global memory, which is mapped from the host's then.
+  [[nodiscard]] virtual bool maps_memory(NodeId /*peer*/) const noexcept { return false; }
+
   /// The peer is dead or has left: claims answer unreachable from now on. What it sent before may still be received.
   virtual void close(NodeId peer) noexcept = 0;
-  /// Packets of this node to `to` that the peer has not released yet. For reports.
+  /// How much of this node's the peer has not released yet, in packets or what the network cuts them into. For reports.
   [[nodiscard]] virtual std::size_t queued(NodeId to, Priority priority) const noexcept = 0;
 };
 

@@ -106,6 +106,7 @@ TEST_P(Barrier, WakesThoseWhoSleepInIt) {
       const auto last = static_cast<NodeId>(random.below(node.size()));
       if (node.id() == last) {
         for (NodeId peer = 0; peer < node.size(); ++peer) {
+          if (!node.engine().board().is_here(peer)) continue;
           const auto& asleep = node.engine().board().card(peer).alarm;
           while (peer != last && asleep.load() != static_cast<std::uint32_t>(am::host::Alarm::sleeper))
             std::this_thread::yield();

@@ -207,23 +207,6 @@ TEST_P(Delivery, FloodFromSeveralSenders) {
   });
 }
 
-// More messages than a lap counter of 16 bits has values, over rings whose lines are in turn headers and payload. The ring
-// is the same in every mode, and where each message takes a handler thread its turn they take half a minute.
-TEST_P(Delivery, LapsWrap) {
-  run(2, [](am::Node& node) {
-    Flood flood{std::vector<std::uint64_t>(node.size())};
-    node.attach(flood);
-    constexpr std::uint64_t lines_of_a_ring = 170;
-    constexpr std::uint64_t laps = 70'000;
-    const bool all = !test::sanitized && GetParam().is(test::Nodes::threads, am::Dispatch::poll);
-    const std::uint64_t messages = all ? laps * lines_of_a_ring : 10'000;
-    for (std::uint64_t i = 0; node.id() == 0 && i < messages; ++i)
-      check(node.request<drop>(1, i) == am::Status::ok, "request");
-    if (node.id() == 1) node.wait_until([&] { return flood.next[0] == messages; });
-    node.barrier();
-  });
-}
-
 INSTANTIATE_TEST_SUITE_P(Contract, Delivery, test::cells_of<Delivery>(), test::name_of);
 INSTANTIATE_TEST_SUITE_P(Contract, ManyNodes, test::cells_of<ManyNodes>(), test::name_of);
 

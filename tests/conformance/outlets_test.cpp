@@ -16,7 +16,9 @@ struct Sink {
   std::uint64_t highs = 0;
   bool go = false;
   bool ended = false;
+  std::uint64_t expected = 0;
 };
+void expect_high(am::Request& request, std::uint64_t highs) { request.state<Sink>().expected = highs; }
 void take(am::Request& request, std::uint64_t number) {
   check_equal(number, request.state<Sink>().lows++, "the number of a request");
 }
@@ -136,14 +138,14 @@ TEST_P(FullNetwork, TheOutletNeedsBothNetworks) {
       node.on_outlet([&](am::LowEvent&) { ++calls; });
       for (int i = 0; i < 1000; ++i) node.poll();
       check_equal(calls, 0u, "calls while the high network is full");
-      check(node.request<take>(1, std::uint64_t{0}) == am::Status::ok, "request");
+      check(node.request<expect_high>(1, highs) == am::Status::ok, "request");
       node.wait_until([&] { return calls != 0; });
       node.on_outlet({});
     } else {
       node.enable_event(am::Event::high_message, false);
-      node.wait_until([&] { return sink.lows == 1; });
+      node.wait_until([&] { return sink.expected != 0; });
       node.enable_event(am::Event::high_message, true);
-      node.wait_until([&] { return sink.highs >= 64; });
+      node.wait_until([&] { return sink.highs == sink.expected; });
     }
     node.barrier();
   });

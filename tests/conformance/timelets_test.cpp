@@ -119,10 +119,11 @@ struct Clock {
 };
 void tell(am::Request& request, am::Count sent) {
   ++request.state<Clock>().told;
-  check(request.node().count() >= sent, "a message arrived before it was sent");
+  const bool one_machine = request.node().engine().board().is_here(request.from());
+  check(!one_machine || request.node().count() >= sent, "a message arrived before it was sent");
 }
 
-// All nodes share one Count: cause comes before effect.
+// All nodes of a machine share one Count: cause comes before effect.
 TEST_P(TimeletsOfAJob, CountNeverRunsBackwardsBetweenNodes) {
   run(3, [](am::Node& node) {
     Clock clock;

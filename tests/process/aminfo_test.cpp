@@ -123,7 +123,7 @@ TEST(Aminfo, PrintsVersionTransportsAndEverySetting) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_THAT(run.errors, IsEmpty());
   EXPECT_THAT(run.output, StartsWith("libam "));
-  EXPECT_THAT(run.output, ContainsRegex("\n  shm +usable\n"));
+  EXPECT_THAT(run.output, ContainsRegex("\n  shm +shared memory +usable\n"));
   EXPECT_THAT(run.output, Not(ContainsRegex("\n  auto +usable\n")));
   EXPECT_THAT(run.output, ContainsRegex("\n  AM_TIMEOUT +2min +environment +10min +duration +a wait"));
   EXPECT_THAT(run.output, ContainsRegex("\n  AM_SEGMENT +64MiB +default +64MiB +size +global memory"));

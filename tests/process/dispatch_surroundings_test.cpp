@@ -122,14 +122,14 @@ TEST(DispatchSurroundings, AHandlerThreadStaysWhereTheJobMayRun) {
 
 void take(am::Request& request) { request.state<std::atomic<bool>>() = true; }
 
-// The first poll finds no memory, the next one does.
-[[noreturn]] void begin_again() {
+// The first call finds no memory, the next one does.
+[[noreturn]] void begin_again(void (*call)(am::Node&)) {
   setenv("AM_SEGMENT", "64MiB", 1);  // NOLINT(concurrency-mt-unsafe)
   am::Options options;
   options.dispatch = am::Dispatch::thread;
   am::run_threads(
       1,
-      [](am::Node& node) {
+      [call](am::Node& node) {
         std::atomic<bool> taken{false};
         node.attach(taken);
         rlimit before{};
@@ -139,7 +139,7 @@ void take(am::Request& request) { request.state<std::atomic<bool>>() = true; }
         setrlimit(RLIMIT_AS, &small);
         bool failed = false;
         try {
-          node.poll();
+          call(node);
         } catch (const am::Error&) {
           failed = true;
         }
@@ -157,7 +157,9 @@ void take(am::Request& request) { request.state<std::atomic<bool>>() = true; }
 
 TEST(DispatchSurroundingsDeathTest, WhatCannotBeginIsTriedAgain) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(begin_again(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(begin_again([](am::Node& node) { node.poll(); }), testing::ExitedWithCode(0), "");
+  // Not kept until it is complete, which it would never be.
+  EXPECT_EXIT(begin_again([](am::Node& node) { node.barrier(); }), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

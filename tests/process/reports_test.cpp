@@ -122,7 +122,7 @@ TEST_P(ReportsInEveryMode, SayThatHighMessagesAreMaskedWhereAnswersFindNoRoom) {
       AllOf(ContainsRegex("am: node 0 has waited [0-9]+ ms in a send on the high network; it runs "
                           "handler .*answers, for a message from node 0; high messages are masked "
                           "here\n"),
-            ContainsRegex("; not yet taken from us: .* low.*, 64 lines high \\(64 packets in 64\\)\n"),
+            ContainsRegex("; not yet taken from us: .* low.*, 64 high \\(64 packets in 64 lines\\)\n"),
             ContainsRegex("am: node 0: gave up after [0-9]+ ms in a send on the high network")));
 }
 

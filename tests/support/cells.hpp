@@ -27,10 +27,14 @@ struct Network {
   std::string_view name;   ///< its AM_TRANSPORT
   std::uint64_t cost = 1;  ///< of a message; that of shared memory is 1
   bool interrupts = true;  ///< whether its nodes may be in the interrupt mode
+  bool processes = true;   ///< whether its nodes may be processes
 };
 
 inline constexpr std::array networks = {
     Network{.name = "shm"},
+    // A network of the tests, to everybody; and between two hosts, in each of which nodes share memory (support/hosts.hpp).
+    Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},
+    Network{.name = "two_hosts", .cost = 10, .interrupts = false, .processes = false},
 };
 
 enum class Nodes : std::uint8_t { threads, threads_with_faults, processes };
@@ -92,12 +96,13 @@ struct Suite {
 /// Whether a cell runs whenever tests run. `first`: on the first network.
 constexpr bool runs_by_day(const Substrate& cell, const Suite& suite, Build how, bool first) {
   using enum am::Dispatch;
-  if (suite.about == About::many_nodes) return how == Build::plain && cell.is(Nodes::processes, poll);
+  const Nodes nodes = cell.network->processes ? Nodes::processes : Nodes::threads;
+  if (suite.about == About::many_nodes) return how == Build::plain && cell.is(nodes, poll);
   if (first) return true;
   if (suite.about == About::node) return false;
   switch (how) {
     case Build::plain:
-      return cell.is(Nodes::processes, poll) || cell.is(Nodes::threads_with_faults, thread) ||
+      return cell.is(nodes, poll) || cell.is(Nodes::threads_with_faults, thread) ||
              cell.is(Nodes::processes, interrupt);
     case Build::asan:  // it looks for leaks at the end of a process; a forked child has none
       return cell.is(Nodes::threads, poll);
@@ -117,7 +122,7 @@ inline std::vector<Substrate> cells(const Suite& suite, std::span<const Network>
     for (const am::Dispatch mode : {poll, thread, interrupt}) {
       if (!suite.takes(mode) || (mode == interrupt && !interrupts)) continue;
       for (const Nodes nodes : {Nodes::threads, Nodes::threads_with_faults, Nodes::processes}) {
-        if (!suite.takes(nodes)) continue;
+        if (!suite.takes(nodes) || (nodes == Nodes::processes && !network.processes)) continue;
         Substrate cell{nodes, mode, &network};
         cell.night = !runs_by_day(cell, suite, how, &network == &of.front());
         all.push_back(cell);

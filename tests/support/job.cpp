@@ -1,5 +1,7 @@
 #include "support/job.hpp"
 
+#include "support/hosts.hpp"
+
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -140,8 +142,8 @@ static std::string fault_plan() {
   return "seed=" + std::to_string(seed() % 1'000'000) + ",refuse=0.1,delay=0.05";
 }
 
-void run_as_threads(am::NodeId n, const Body& body) {
-  am::run_threads(n, [&](am::Node& node) {
+void run_as_threads(const Network& network, am::NodeId n, const Body& body) {
+  const Body guarded = [&](am::Node& node) {
     try {
       body(node);
     } catch (const std::exception& error) {
@@ -150,21 +152,28 @@ void run_as_threads(am::NodeId n, const Body& body) {
       std::fflush(nullptr);
       std::_Exit(1);
     }
-  });
+  };
+  const bool apart = network.name == "two_hosts";
+  if (!apart && network.name != "post") return am::run_threads(n, guarded);
+  PretendedHosts hosts(n, apart ? std::min<std::uint32_t>(n, 2) : 1,
+                       apart ? PretendedHosts::Within::memory : PretendedHosts::Within::post);
+  hosts.run(guarded);
 }
 
 void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {
   seed();                                           // printed by this process, and the same for all nodes
   const Environment timeout("AM_TIMEOUT", "120s");  // a wait that hangs ends the node with a report
   const Environment dispatch("AM_DISPATCH", std::string(am::to_string(substrate.dispatch)));
-  const Environment network("AM_TRANSPORT", std::string(substrate.network->name));
+  const Network& network = *substrate.network;
+  const bool pretended = network.name == "post" || network.name == "two_hosts";  // rows of another table
+  const Environment transport("AM_TRANSPORT", pretended ? "auto" : std::string(network.name));
   switch (substrate.nodes) {
     case Nodes::threads:
-      run_as_threads(n, body);
+      run_as_threads(network, n, body);
       return;
     case Nodes::threads_with_faults: {
       const Environment faults("AM_FAULTS", fault_plan());
-      run_as_threads(n, body);
+      run_as_threads(network, n, body);
       return;
     }
     case Nodes::processes:

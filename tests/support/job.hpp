@@ -119,7 +119,7 @@ class Processes {
 
 /// Nodes as threads. When one of several fails the others may wait for it: so its failure ends this program, which runs
 /// one test where ctest starts it.
-void run_as_threads(am::NodeId n, const Body& body);
+void run_as_threads(const Network& network, am::NodeId n, const Body& body);
 
 /// Runs a job of n nodes and returns when all have ended. Throws the failure of the first node that failed.
 void run_job(const Substrate& substrate, am::NodeId n, const Body& body);

@@ -12,6 +12,7 @@
 
 #include "aminfo/doctor.hpp"
 #include "core/settings/settings.hpp"
+#include "transports/kinds.hpp"
 
 namespace aminfo {
 namespace {
@@ -43,10 +44,9 @@ std::string usability(std::string_view transport) {
 
 void print_transports() {
   std::printf("\ntransports in this build\n");
-  std::vector<std::array<std::string, 2>> rows;
-  for (const std::string_view transport : am::core::known_transports()) {
-    if (transport != "auto") rows.push_back({std::string(transport), usability(transport)});
-  }
+  std::vector<std::array<std::string, 3>> rows;
+  for (const am::Kind& network : am::kinds())
+    rows.push_back({std::string(network.name), std::string(network.meaning), usability(network.name)});
   print_table(rows);
 }
 

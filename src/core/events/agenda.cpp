@@ -101,6 +101,7 @@ void Engine::look_after_peers(bool thoroughly) {
   membership_.look(thoroughly, [this](NodeId peer, bool died) {
     network_->close(peer);
     assembler_.lose(peer);
+    relay_.tell(*network_);
     if (!died || !agenda_.on_peer_death) return;
     agenda_.untold_deaths.push_back(peer);
     something_else_ = true;

@@ -115,7 +115,7 @@ std::size_t Engine::poll_with_events_held_off() {
   } const rearming{*this};
   if (node_->shared_) {
     throw_kept();
-    if (!begun_) begin_events();
+    begin();
     if (interrupts_ == 0) spent_.clear();
   }
   const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();
@@ -214,7 +214,7 @@ template <Priority P>
                                                        NodeId from, Payload payload) {
   const impl::HandlerId id = head.handler();
   if (id >= handlers_.size() || handlers_[id].priority != P) [[unlikely]]
-    unknown_handler(id, from);
+    return unknown_handler(id, from);
   handled_.set(P, packet);
   using Message = std::conditional_t<P == Priority::low, Request, Reply>;
   Message message(*node_, from, head.has(impl::flag::multicast));
@@ -243,6 +243,9 @@ template <Priority P>
 template <Priority P, class Net>
 [[gnu::always_inline]] inline Engine::Handled Engine::handle(Net& network, const Transport::View& view) {
   Borrowed<Net> borrowed(network, view);
+  if constexpr (!std::is_same_v<Net, shm::ShmTransport>) {
+    if (!cut_off_.empty() && cut_off_[view.source]) return Handled::taken;
+  }
   if (view.head.is_plain() && node_->events_.ame) [[likely]] {
     run_handler<P>(view.head, *view.packet, view.source, {});
     count_received(view, P, view.head.words() * 8);

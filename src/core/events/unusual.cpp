@@ -40,35 +40,42 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
   // What the network lends may be written by a sender that is not what it should be: each length is read once, then checked.
   const impl::Packet& packet = *view.packet;
   if ((view.head.flags() & ~impl::flag::known) != 0)
-    corrupt(view, "it reaches beyond its ring, or has flags that nobody knows");
+    return corrupt(view, "it reaches beyond its ring, or has flags that nobody knows");
   Payload payload;
   if (view.head.has(impl::flag::payload)) {
     const std::optional<Payload> found = network_->payload_of(view);
-    if (!found) corrupt(view, "its payload cannot lie where it says");
+    if (!found) return corrupt(view, "its payload cannot lie where it says");
     payload = *found;
   }
   if (view.head.words() > impl::max_words || (view.head.place() != 0 && payload.empty()))
-    corrupt(view, "its lengths contradict each other");
+    return corrupt(view, "its lengths contradict each other");
   if (left_ && handled_[static_cast<std::size_t>(view.priority)] == &packet) {  // see run_no_more_handlers
     handled_.clear(view.priority);
     return Handled::taken;
   }
+  const impl::HandlerId id = view.head.handler();
+  if (!view.head.has(impl::flag::more) &&
+      (id >= handlers_.size() || handlers_[id].priority != view.priority)) {
+    unknown_handler(id, view.source);  // not who a multicast says that it is from
+    return Handled::taken;
+  }
   const bool multicast = view.head.has(impl::flag::multicast);
+  if (multicast && table_.is_internal(id)) return corrupt(view, "libam sends no multicast of its own");
   impl::Arrival message{.packet = &packet,
                         .head = view.head,
                         .from = multicast ? impl::read_once(packet.origin) : view.source,
                         .payload = payload,
                         .priority = view.priority};
-  if (message.from >= job_.size) corrupt(view, "it was sent by a node that there is not");
+  if (message.from >= job_.size) return corrupt(view, "it was sent by a node that there is not");
   if (view.head.has(impl::flag::more)) {
     return add_piece(view, message.payload);
   }
   if (view.head.has(impl::flag::last) &&
       assembler_.complete(view, message.payload) != Assembler::Outcome::taken)
-    corrupt(view, not_a_row);
+    return corrupt(view, not_a_row);
   if (multicast) {
     const OwnSend own(*this);
-    if (!forward(view, message)) return Handled::deferred;
+    if (const Handled forwarded = forward(view, message); forwarded != Handled::ran) return forwarded;
   }
   if (left_) {
     count_undelivered(view, message.from);
@@ -106,12 +113,12 @@ void Engine::run_default_handler(const impl::Arrival& message) {
 /// A piece that there is no room for stays in the network, and its sender waits.
 Engine::Handled Engine::add_piece(const Transport::View& view, Payload piece) {
   const std::uint64_t total = impl::read_once(view.packet->words[0]);
-  if (total > memory_.largest_payload()) corrupt(view, not_a_row);
+  if (total > memory_.largest_payload()) return corrupt(view, not_a_row);
   switch (assembler_.add(view, total, piece, !left_ && !membership_.is_gone(view.source))) {
     case Assembler::Outcome::taken:
       return Handled::taken;
     case Assembler::Outcome::malformed:
-      corrupt(view, not_a_row);
+      return corrupt(view, not_a_row);
     case Assembler::Outcome::no_memory:
       if (!std::exchange(told_of_no_memory_, true)) {
         TextOut(&write_to_stderr) << "am: node " << job_.id << ": no memory to put together a payload of "
@@ -125,13 +132,14 @@ Engine::Handled Engine::add_piece(const Transport::View& view, Payload piece) {
   return Handled::deferred;
 }
 
-void Engine::corrupt(const Transport::View& view, const char* how) const noexcept {
-  broken(job_.id, "a packet from node ", view.source, " is corrupt: ", how);
+Engine::Handled Engine::corrupt(const Transport::View& view, const char* how) {
+  distrust(view.source, "a packet from node ", view.source, " is corrupt: ", how);
+  return Handled::taken;
 }
 
-void Engine::unknown_handler(impl::HandlerId id, NodeId from) const {
-  broken(job_.id, "a message from node ", from, " names handler ", id,
-         ", which this program does not have at that priority");
+void Engine::unknown_handler(impl::HandlerId id, NodeId source) {
+  distrust(source, "a message from node ", source, " names handler ", id,
+           ", which this program does not have at that priority");
 }
 
 }  // namespace am::core

@@ -7,10 +7,12 @@
 #include <am/types.hpp>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "core/settings/settings.hpp"
 #include "host/memory.hpp"
+#include "transports/kinds.hpp"
 
 namespace am::core {
 
@@ -24,6 +26,12 @@ struct Job {
   bool child_of_launcher = false;
   /// Told when the node has left the job in good order; may be empty.
   std::function<void()> leave;
+  /// The networks that there are.
+  std::span<const Kind> kinds = am::kinds();
+  /// In a job of several hosts (NodeFacts::on_host), whose boards have a card for each node: brings the facts of the other hosts'
+  /// nodes to this host's board, and marks them as joined. Called by the first node of the host when all of it have joined;
+  /// waits for the other hosts. Throws am::Error.
+  std::function<void()> exchange_cards{};
 };
 
 /// Joins the job that the environment tells of: amrun's, else PMIx's, else a job of one. Throws am::Error when the

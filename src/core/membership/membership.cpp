@@ -47,7 +47,7 @@ void Membership::look_at_life_locks() noexcept {
   for (NodeId looks = std::min(board_.nodes(), locks_per_look); looks != 0; --looks) {
     const NodeId peer = next_lock_;
     next_lock_ = (next_lock_ + 1) % board_.nodes();
-    const bool joined = board_.standing(peer) == host::Standing::joined;
+    const bool joined = board_.standing(peer) == host::Standing::joined && board_.is_here(peer);
     // A node says that it leaves before it lets go of its lock: mark_lost looks again.
     if (peer == self_ || !joined || board_.card(peer).child_of_launcher != 0 || board_.is_alive(peer))
       continue;

@@ -14,7 +14,7 @@ constexpr std::uint32_t word(host::Standing standing) noexcept {
 void tell_all(const host::Board& board) noexcept {
   board.job().departures.fetch_add(1, std::memory_order_release);  // pairs with Membership::look
   for (NodeId other = 0; other < board.nodes(); ++other) {
-    if (board.standing(other) == host::Standing::joined) host::nudge(board, other);
+    if (board.standing(other) == host::Standing::joined && board.is_here(other)) host::nudge(board, other);
   }
 }
 
@@ -27,12 +27,27 @@ void mark(const host::Board& board, NodeId node, host::Standing standing, int wa
 
 }  // namespace
 
+void mark_joined(const host::Board& board, NodeId node, const host::NodeFacts& facts) noexcept {
+  host::NodeCard& mirror = board.card(node);
+  static_cast<host::NodeFacts&>(mirror) = facts;
+  mirror.wait_status.store(host::unknown_end, std::memory_order_relaxed);  // ordered by the next line
+  mirror.standing.store(word(host::Standing::joined), std::memory_order_release);
+}
+
 void mark_left(const host::Board& board, NodeId node, int wait_status) noexcept {
   mark(board, node, host::Standing::left, wait_status);
 }
 
 void mark_dead(const host::Board& board, NodeId node, int wait_status) noexcept {
   mark(board, node, host::Standing::dead, wait_status);
+}
+
+/// By its mirror's compare and exchange, as several nodes may hear of it.
+void mark_departed(const host::Board& board, NodeId node, host::Standing how, int wait_status) noexcept {
+  std::uint32_t standing = word(host::Standing::joined);
+  board.card(node).wait_status.store(wait_status, std::memory_order_relaxed);  // ordered by the next line
+  if (board.card(node).standing.compare_exchange_strong(standing, word(how), std::memory_order_acq_rel))
+    tell_all(board);
 }
 
 void mark_lost(const host::Board& board, NodeId node) noexcept {

@@ -39,7 +39,7 @@ constexpr const char* symmetric_what = "allocate symmetric memory";
 constexpr const char* collective_remedy =
     "all nodes allocate and give back symmetric memory in the same order, alike";
 
-void check(const Operation& operation, const Agreement& all) {
+void check(Operation& operation, const Agreement& all) {
   const std::string where = name_of(operation.node().id());
   if (all.least_bytes != all.most_bytes) {
     operation.fail({symmetric_what, where,

@@ -40,33 +40,38 @@ bool read_word(void* into, std::byte* place, std::size_t bytes) noexcept {
 
 RemoteMemory& remote_of(Node& node) { return node.engine().memory().remote(); }
 
+/// Null for what no node of this library asks for (Engine::distrust).
 std::byte* own_place(const Request& request, std::uint64_t offset, std::size_t bytes) {
-  std::byte* place = request.node().engine().memory().own(offset, bytes);
+  Engine& engine = request.node().engine();
+  std::byte* place = engine.memory().own(offset, bytes);
   if (place == nullptr) {
-    broken(request.node().id(), "node ", request.from(), " asks for ", (bytes), " bytes at offset ", offset,
-           ", which are not in this segment");
+    engine.distrust(request.from(), "node ", request.from(), " asks for ", bytes, " bytes at offset ", offset,
+                    ", which are not in this segment");
   }
   return place;
 }
 
-void write_done(Reply& reply, std::uint64_t ticket) { remote_of(reply.node()).written(ticket); }
+void write_done(Reply& reply, std::uint64_t ticket) { remote_of(reply.node()).written(reply.from(), ticket); }
 
 void read_done(Reply& reply, std::uint64_t ticket, std::uint64_t at, Payload data) {
-  remote_of(reply.node()).was_read(ticket, at, data);
+  remote_of(reply.node()).was_read(reply.from(), ticket, at, data);
 }
 
 void change_done(Reply& reply, std::uint64_t ticket, std::uint64_t old) {
-  remote_of(reply.node()).changed(ticket, old);
+  remote_of(reply.node()).changed(reply.from(), ticket, old);
 }
 
 void write_here(Request& request, std::uint64_t offset, std::uint64_t ticket, Payload data) {
-  write_bytes(own_place(request, offset, data.size()), data.data(), data.size());
+  std::byte* place = own_place(request, offset, data.size());
+  if (place == nullptr) return;
+  write_bytes(place, data.data(), data.size());
   if (ticket != 0) request.reply<write_done>(ticket);
 }
 
 void read_here(Request& request, std::uint64_t offset, std::uint64_t bytes, std::uint64_t ticket,
                std::uint64_t at) {
   std::byte* place = own_place(request, offset, bytes);
+  if (place == nullptr) return;
   std::uint64_t word = 0;
   if (bytes > sizeof word) {
     request.reply<read_done>(ticket, at, Payload(place, bytes));
@@ -78,8 +83,10 @@ void read_here(Request& request, std::uint64_t offset, std::uint64_t bytes, std:
 
 void change_here(Request& request, std::uint64_t offset, std::uint64_t ticket, impl::Atomic atomic) {
   if ((atomic.bytes != 4 && atomic.bytes != 8) || offset % atomic.bytes != 0)
-    broken(request.node().id(), "node ", request.from(), " asks for an impossible atomic operation");
+    return request.node().engine().distrust(request.from(), "node ", request.from(),
+                                            " asks for an impossible atomic operation");
   std::byte* place = own_place(request, offset, atomic.bytes);
+  if (place == nullptr) return;
   std::uint64_t old = 0;
   apply_atomic(place, atomic, &old);
   request.reply<change_done>(ticket, old);
@@ -149,7 +156,7 @@ void RemoteMemory::begin(const char* what, const Operation& operation, Send send
 
 void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_t bytes, Counter* counter) {
   const auto peer = static_cast<NodeId>(to.node());
-  begin("put", {counter, peer, nullptr, 0, pieces_of(bytes)}, [&](std::uint64_t ticket) {
+  begin("put", {Kind::put, counter, peer, nullptr, 0, pieces_of(bytes)}, [&](std::uint64_t ticket) {
     Status status = Status::ok;
     for (std::size_t at = 0; at < bytes && status == Status::ok; at += piece_bytes) {
       const Payload piece(from + at, std::min(piece_bytes, bytes - at));
@@ -161,7 +168,7 @@ void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_
 
 void RemoteMemory::get(impl::GlobalAddress from, std::byte* into, std::size_t bytes, Counter& counter) {
   const auto peer = static_cast<NodeId>(from.node());
-  begin("get", {&counter, peer, into, bytes, pieces_of(bytes)}, [&](std::uint64_t ticket) {
+  begin("get", {Kind::get, &counter, peer, into, bytes, pieces_of(bytes)}, [&](std::uint64_t ticket) {
     Status status = Status::ok;
     for (std::uint64_t at = 0; at < bytes && status == Status::ok; at += piece_bytes) {
       const std::uint64_t piece = std::min<std::uint64_t>(piece_bytes, bytes - at);
@@ -173,9 +180,10 @@ void RemoteMemory::get(impl::GlobalAddress from, std::byte* into, std::size_t by
 
 void RemoteMemory::change(impl::GlobalAddress at, const impl::Atomic& atomic, void* old, Counter& counter) {
   const auto peer = static_cast<NodeId>(at.node());
-  begin("atomic", {&counter, peer, static_cast<std::byte*>(old), atomic.bytes, 1}, [&](std::uint64_t ticket) {
-    return engine_.node().request<change_here>(peer, at.offset(), ticket, atomic);
-  });
+  begin("atomic", {Kind::change, &counter, peer, static_cast<std::byte*>(old), atomic.bytes, 1},
+        [&](std::uint64_t ticket) {
+          return engine_.node().request<change_here>(peer, at.offset(), ticket, atomic);
+        });
 }
 
 void RemoteMemory::wait(Counter& counter, std::uint64_t n, const char* what) {
@@ -217,24 +225,29 @@ void RemoteMemory::end_piece(Operations::iterator operation) noexcept {
   under_way_.erase(operation);
 }
 
-void RemoteMemory::written(std::uint64_t ticket) {
-  const auto operation = under_way_.find(ticket);
+RemoteMemory::Operations::iterator RemoteMemory::find(NodeId from, std::uint64_t ticket, Kind kind) noexcept {
+  const auto found = under_way_.find(ticket);
+  const bool is_its = found != under_way_.end() && found->second.peer == from && found->second.kind == kind;
+  return is_its ? found : under_way_.end();
+}
+
+void RemoteMemory::written(NodeId from, std::uint64_t ticket) {
+  const auto operation = find(from, ticket, Kind::put);
   if (operation != under_way_.end()) end_piece(operation);
 }
 
-void RemoteMemory::was_read(std::uint64_t ticket, std::size_t at, Payload data) {
-  const auto found = under_way_.find(ticket);
+void RemoteMemory::was_read(NodeId from, std::uint64_t ticket, std::size_t at, Payload data) {
+  const auto found = find(from, ticket, Kind::get);
   if (found == under_way_.end()) return;
   const Operation& operation = found->second;
-  if (operation.into == nullptr || data.size() > operation.bytes || at > operation.bytes - data.size()) {
-    broken(engine_.job().id, "node ", operation.peer, " answers a get with more than was asked for");
-  }
+  if (data.size() > operation.bytes || at > operation.bytes - data.size())
+    return engine_.distrust(from, "node ", from, " answers a get with more than was asked for");
   std::memcpy(operation.into + at, data.data(), data.size());
   end_piece(found);
 }
 
-void RemoteMemory::changed(std::uint64_t ticket, std::uint64_t old) {
-  const auto found = under_way_.find(ticket);
+void RemoteMemory::changed(NodeId from, std::uint64_t ticket, std::uint64_t old) {
+  const auto found = find(from, ticket, Kind::change);
   if (found == under_way_.end()) return;
   std::memcpy(found->second.into, &old, found->second.bytes);  // its first bytes, as apply_atomic wrote them
   end_piece(found);

@@ -40,13 +40,16 @@ class RemoteMemory {
   /// Forgets everything under way for a counter.
   void abandon(const Counter& counter) noexcept;
 
-  // Answers, which name their operation by its ticket. One that nobody waits for any more is dropped.
-  void written(std::uint64_t ticket);
-  void was_read(std::uint64_t ticket, std::size_t at, Payload data);
-  void changed(std::uint64_t ticket, std::uint64_t old);
+  // Answers, which name their operation by its ticket. One that nobody waits for any more, or that another node should have
+  // given, is dropped.
+  void written(NodeId from, std::uint64_t ticket);
+  void was_read(NodeId from, std::uint64_t ticket, std::size_t at, Payload data);
+  void changed(NodeId from, std::uint64_t ticket, std::uint64_t old);
 
  private:
+  enum class Kind : std::uint8_t { put, get, change };
   struct Operation {
+    Kind kind;
     Counter* counter;
     NodeId peer;
     std::byte* into;     // where answers go; null for put
@@ -57,6 +60,8 @@ class RemoteMemory {
 
   template <class Send>
   void begin(const char* what, const Operation& operation, Send send_pieces);
+  /// What an answer of `from` belongs to: nothing when that is not its to answer.
+  [[nodiscard]] Operations::iterator find(NodeId from, std::uint64_t ticket, Kind kind) noexcept;
   void end_piece(Operations::iterator operation) noexcept;
   [[nodiscard]] std::optional<NodeId> gone_peer_of(const Counter& counter) const;
 

@@ -13,19 +13,16 @@ Status Row::push_all(Transport& network) noexcept {
     const std::size_t left = message_.payload.size() - sent_;
     const Transport::Slot slot = network.claim(message_.to, message_.priority, message_.words, left);
     if (slot.status != Status::ok) return slot.status;
-    impl::Packet& packet = *slot.packet;
     const std::size_t piece = std::min(left, slot.room);
-    packet.payload_bytes = static_cast<std::uint32_t>(piece);
-    packet.origin = message_.origin;
     std::memcpy(slot.payload, message_.payload.data() + sent_, piece);
     if (piece == left) {
       const bool whole = sent_ == 0;
-      std::copy_n(message_.word, message_.words, packet.words);
-      const auto flags =
-          static_cast<std::uint16_t>(message_.flags | impl::flag::payload | (whole ? 0 : impl::flag::last));
-      network.commit(slot, impl::Header::make(message_.handler, message_.words, 0, flags));
+      commit_message(network, slot, message_, piece, whole ? 0 : impl::flag::last);
       return Status::ok;
     }
+    impl::Packet& packet = *slot.packet;
+    packet.payload_bytes = static_cast<std::uint32_t>(piece);
+    packet.origin = message_.origin;
     packet.words[0] = message_.payload.size();
     network.commit(slot, impl::Header::make(0, 1, 0, impl::flag::payload | impl::flag::more));
     sent_ += piece;

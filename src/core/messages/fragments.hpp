@@ -9,6 +9,7 @@
 // neighbour and priority, and of all together what its budget allows.
 #pragma once
 
+#include <algorithm>
 #include <am/impl/out_message.hpp>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,18 @@
 #include "transports/transport.hpp"
 
 namespace am::core {
+
+/// Publishes a message's only packet, or its last one (flag::last), whose `payload_bytes` are written already.
+inline void commit_message(Transport& network, const Transport::Slot& slot, const impl::OutMessage& message,
+                           std::size_t payload_bytes, std::uint16_t flags = 0) noexcept {
+  impl::Packet& packet = *slot.packet;
+  packet.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+  packet.origin = message.origin;
+  std::copy_n(message.word, message.words, packet.words);
+  if (payload_bytes != 0) flags |= impl::flag::payload;
+  flags |= message.flags;
+  network.commit(slot, impl::Header::make(message.handler, message.words, 0, flags));
+}
 
 /// Cuts one long message into packets, as many as the network takes at a time.
 class Row {

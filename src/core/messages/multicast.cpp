@@ -32,6 +32,15 @@ struct Members {
     std::memcpy(&id, first + i * sizeof id, sizeof id);
     return id;
   }
+  /// All of them, from `least` on and below `end`: whom it is passed on to relies on that, too.
+  [[nodiscard]] bool ascend(NodeId least, NodeId end) const noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+      const NodeId id = (*this)[i];
+      if (id < least || id >= end) return false;
+      least = id + 1;
+    }
+    return true;
+  }
   [[nodiscard]] Members part(std::size_t from, std::size_t to) const noexcept {
     return {first + from * sizeof(NodeId), to - from};
   }
@@ -77,11 +86,12 @@ Status Engine::multicast(const impl::OutMessage& message, std::span<const NodeId
   return status;
 }
 
-bool Engine::forward(const Transport::View& view, impl::Arrival& arrival) {
+Engine::Handled Engine::forward(const Transport::View& view, impl::Arrival& arrival) {
   Payload& payload = arrival.payload;
   Members members;
-  if (!split(payload, members)) corrupt(view, "a multicast without its list of members");
-  if (members.count == 0) return true;
+  if (!split(payload, members)) return corrupt(view, "a multicast without its list of members");
+  if (members.count == 0) return Handled::ran;
+  if (!members.ascend(job_.id + 1, job_.size)) return corrupt(view, "a multicast list that does not ascend");
   const std::uint64_t key = 2 * std::uint64_t{view.source} + static_cast<std::uint64_t>(view.priority);
   const auto found = forwarded_.find(key);
   std::size_t next =
@@ -98,19 +108,17 @@ bool Engine::forward(const Transport::View& view, impl::Arrival& arrival) {
   while (next < members.count) {
     const std::size_t end = next < half ? half : members.count;
     message.to = members[next];
-    if (message.to <= job_.id || message.to >= job_.size)
-      corrupt(view, "a multicast list that does not ascend");
     write_list(multicast_buffer_, payload, members.part(next + 1, end));
     message.payload = Payload(multicast_buffer_);
     const Status status = try_send(message);
     if (status == Status::again) {
       forwarded_[key] = next;
-      return false;
+      return Handled::deferred;
     }
     next = status == Status::ok ? end : next + 1;
   }
   forwarded_.erase(key);
-  return true;
+  return Handled::ran;
 }
 
 }  // namespace am::core

@@ -41,16 +41,12 @@ void Engine::reserve(NodeId to, Priority priority, bool reserved) {
 
 /// Keeps the inline path, which does not ask outgoing_, off a link that is held.
 void Engine::reserve_line(NodeId to, Priority priority, bool reserved) noexcept {
-  if (direct_) shm_.producers()[2 * std::size_t{to} + static_cast<std::size_t>(priority)].reserve(reserved);
+  if (rings_filled_inline_)
+    shm_.producers()[2 * std::size_t{to} + static_cast<std::size_t>(priority)].reserve(reserved);
 }
 
 void Engine::commit_slot(const Transport::Slot& slot, const impl::OutMessage& message) noexcept {
-  impl::Packet& packet = *slot.packet;
-  packet.payload_bytes = static_cast<std::uint32_t>(message.payload.size());
-  packet.origin = message.origin;
-  std::copy_n(message.word, message.words, packet.words);
-  const std::uint16_t payload = message.payload.empty() ? 0 : impl::flag::payload;
-  network_->commit(slot, impl::Header::make(message.handler, message.words, 0, message.flags | payload));
+  commit_message(*network_, slot, message, message.payload.size());
   count_sent(message.to, message.priority, message.bytes());
 }
 

@@ -100,6 +100,7 @@ bool Engine::arm(host::Alarm alarm, Transport::Wanted wanted) noexcept {
   const bool computing = node_ == nullptr || node_->events_.level == impl::Level::computation;
   bell_.set(alarm);
   if (network_->arm(wanted)) {
+    if (descriptor_watch_) descriptor_watch_->watch();
     if (!computing || !bell_.nudged()) return true;
     network_->disarm();
   }

@@ -120,10 +120,11 @@ std::size_t first_of(const Cpus& cpus) noexcept {
 
 ThreadPlace place_for_thread(const host::Board& board, NodeId self) {
   Cpus taken;
-  std::size_t wanted = board.nodes();  // a processor for each node and each handler thread
+  std::size_t wanted = 0;  // a processor for each node and each handler thread
   for (NodeId node = 0; node < board.nodes(); ++node) {
+    if (!board.is_here(node)) continue;
     taken |= cpus_of(board.card(node));
-    wanted += board.card(node).has_handler_thread;
+    wanted += 1 + board.card(node).has_handler_thread;
   }
   const std::uint32_t quota = board.job().cpu_quota;
   const bool granted = quota == 0 || quota >= wanted;
@@ -147,7 +148,7 @@ ThreadPlace place_for_thread(const host::Board& board, NodeId self) {
     return {.cpu = -1, .own_processor = granted && taken.count() >= wanted};
   }
   for (NodeId node = 0; node <= self && !free.empty(); ++node) {
-    if (board.card(node).has_handler_thread == 0) continue;
+    if (!board.is_here(node) || board.card(node).has_handler_thread == 0) continue;
     hwloc_obj* const home = machine.object(first_of(cpus_of(board.card(node))));
     const auto nearest = std::ranges::max_element(
         free, {}, [&](const Processor& processor) { return nearness(processor.object, home); });

@@ -33,13 +33,18 @@
 #include "core/job/job.hpp"
 #include "core/membership/launcher_watch.hpp"
 #include "core/membership/membership.hpp"
+#include "core/membership/relay.hpp"
 #include "core/memory/global_memory.hpp"
 #include "core/messages/fragments.hpp"
+#include "core/messages/links.hpp"
+#include "core/messages/networks.hpp"
 #include "core/modes/event_memory.hpp"
 #include "core/modes/handler_thread.hpp"
 #include "core/modes/interrupts.hpp"
+#include "core/node/descriptor_watch.hpp"
 #include "core/node/forked_child.hpp"
 #include "core/node/uncaught.hpp"
+#include "core/reports/fatal.hpp"
 #include "core/reports/onlooker.hpp"
 #include "core/reports/recorder.hpp"
 #include "core/reports/watchdog.hpp"
@@ -96,6 +101,11 @@ class Engine {
   [[nodiscard]] bool may_run(Event kind) const noexcept { return node_->events_.may_run(kind); }
 
   // events beside the computation (asynchronous.cpp)
+  /// The first call that makes progress, in the node: events may run from here on. Throws am::Error where that needs what there
+  /// is not: a thread, memory.
+  void begin() {
+    if (node_->shared_ && !begun_) begin_events();
+  }
   /// The node's thread has left the node, and somebody asked for attention: runs what waits, and sees to it that the node is
   /// told of what comes.
   void attend() noexcept;
@@ -129,8 +139,10 @@ class Engine {
   /// Throws what an event threw whose caller was nobody.
   void throw_kept() {
     if (thrown_.exception) [[unlikely]]
-      throw_again(std::exchange(thrown_, {}));
+      throw_again(take_kept());
   }
+  /// The same for who tells of it in another way.
+  [[nodiscard]] Origin take_kept() noexcept { return std::exchange(thrown_, {}); }
   /// Puts `f` in the place of a function that may be running.
   template <class A>
   void replace(Shared<A>& place, std::function<void(A&)> f) {
@@ -164,7 +176,21 @@ class Engine {
 
   /// Takes note of who has gone (Membership::look), and closes the links to them.
   void look_after_peers(bool thoroughly);
+  /// `source` did what no node of this library does. Ends this node, where it is on the same host: they share memory, so there
+  /// is nothing left to rely on. One on another host counts as lost, and whatever comes from it is dropped from now on.
+  template <class... T>
+  void distrust(NodeId source, const T&... how) {
+    if (board().is_here(source)) broken(job_.id, how...);
+    if (cut_off_[source]) return;
+    cut_off_[source] = true;
+    for (const std::uint64_t link : {2 * std::uint64_t{source}, 2 * std::uint64_t{source} + 1})
+      forwarded_.erase(link);
+    say_last(job_.id, how..., "; it is on another host (", board().card(source).host,
+             ") and counts as lost from now on");
+    relay_.lost(source);
+  }
   [[nodiscard]] const Membership& membership() const noexcept { return membership_; }
+  [[nodiscard]] Relay& relay() noexcept { return relay_; }
 
   [[nodiscard]] const Job& job() const noexcept { return job_; }
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
@@ -173,8 +199,7 @@ class Engine {
   [[nodiscard]] host::NodeCard& card() const noexcept { return board().card(job_.id); }
   [[nodiscard]] const Onlooker& onlooker() const noexcept { return onlooker_; }
   [[nodiscard]] Transport& network() noexcept { return *network_; }
-  /// No decorator around shared memory: rings and segments are reached without asking it.
-  [[nodiscard]] bool direct() const noexcept { return direct_; }
+  [[nodiscard]] const NetworkOfPeers& networks() const noexcept { return chosen_; }
   [[nodiscard]] GlobalMemory& memory() noexcept { return memory_; }
   [[nodiscard]] CollectiveState& collectives() noexcept { return *collectives_; }
   [[nodiscard]] const HandlerTable& table() const noexcept { return table_; }
@@ -212,8 +237,12 @@ class Engine {
   enum class Handled { ran, taken, deferred };
 
   void join();
+  void meet_other_hosts();
+  void nudge_all_here() const noexcept;
+  void fill_in_card();
+  [[nodiscard]] Transport& join_networks();
   void take_place();
-  void wait_for_all_to_join();
+  void wait_for(NodeId nodes, bool here);
   void compare_programs() const;
   void compare_pid_namespaces() const;
   void watch_launcher();
@@ -274,12 +303,13 @@ class Engine {
   }
   Handled handle_unusual(const Transport::View& view);
   void run_default_handler(const impl::Arrival& message);
-  [[noreturn]] void unknown_handler(impl::HandlerId id, NodeId from) const;
+  void unknown_handler(impl::HandlerId id, NodeId source);
   Handled add_piece(const Transport::View& view, Payload piece);
-  [[noreturn]] void corrupt(const Transport::View& view, const char* how) const noexcept;
-  /// Sends a multicast packet on to the subtrees below this node; false while one of them is full. Takes the member list
-  /// off the payload.
-  bool forward(const Transport::View& view, impl::Arrival& message);
+  /// Drops a packet that its sender cannot have meant; does not return where that is on this host.
+  Handled corrupt(const Transport::View& view, const char* how);
+  /// Sends a multicast packet on to the subtrees below this node, and takes the member list off the payload: `ran`; `deferred`
+  /// while one of them is full.
+  Handled forward(const Transport::View& view, impl::Arrival& message);
   // asynchronous.cpp
   void begin_events();
   void end_events() noexcept;
@@ -326,16 +356,25 @@ class Engine {
   const Recorder recorder_;
   const Onlooker onlooker_;
   Membership membership_;
+  Relay relay_;
   host::Bell bell_;
+  const NetworkOfPeers chosen_;
   shm::ShmTransport shm_;
-  std::unique_ptr<Transport> decorator_;  // the fault plan's, around shm_
+  std::vector<std::unique_ptr<Transport>> others_;  // networks, besides shared memory
+  std::optional<DescriptorWatch> descriptor_watch_;
+  std::optional<Links> links_;            // between all of them, where there are several
+  Transport& joined_;                     // the one that there is, or links_
+  std::unique_ptr<Transport> decorator_;  // the fault plan's, around that
   Transport* network_;
-  const bool direct_;  // no decorator around shared memory
-  bool plain_;         // direct, and polling: the inline path writes the rings itself
-  std::unique_ptr<impl::Producer[]> never_connected_;  // what Node's inline path sees when it is not direct
+  const bool
+      rings_filled_inline_;  // by Node's send, in the polling mode: no decorator is to see what it sends
+  const bool direct_;        // shared memory alone, and no decorator
+  bool plain_;               // direct, and polling
+  std::unique_ptr<impl::Producer[]> never_connected_;  // what Node's inline path sees where it fills no rings
 
   Outgoing outgoing_;
   Assembler assembler_;
+  std::vector<bool> cut_off_;       // nodes whose messages are dropped (distrust); empty in a job of one host
   bool told_of_no_memory_ = false;  // for a long payload
   Agenda agenda_;
   Shared<Incoming> default_handler_;

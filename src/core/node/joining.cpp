@@ -19,6 +19,7 @@
 #include "host/pid_namespace.hpp"
 #include "host/processors.hpp"
 #include "transports/faults/faults.hpp"
+#include "transports/site.hpp"
 
 namespace am::core {
 
@@ -42,13 +43,21 @@ std::string this_host() {
 }
 
 /// "2, 3, 5"
-std::string missing_nodes(const host::Board& board) {
+std::string missing_nodes(const host::Board& board, bool here) {
   std::string missing;
   for (NodeId node = 0; node < board.nodes(); ++node) {
-    if (board.standing(node) == host::Standing::absent)
+    if (board.standing(node) == host::Standing::absent && (!here || board.is_here(node)))
       missing += (missing.empty() ? "" : ", ") + std::to_string(node);
   }
   return missing;
+}
+
+NetworkOfPeers networks_for(const Job& job, const Settings& settings) {
+  const auto wanted = parse_networks(settings.transport, job.kinds);
+  if (!wanted)
+    throw Error("choose the networks", "there is no network AM_TRANSPORT=" + settings.transport,
+                "aminfo lists them");
+  return choose_networks(*wanted, job.memory->board(), settings.dispatch == Dispatch::interrupt);
 }
 
 }  // namespace
@@ -64,16 +73,21 @@ Engine::Engine(Job job, const Settings& settings)
       recorder_(card(), Watchdog::is_wanted(settings)),
       onlooker_(job_.memory),
       membership_(job_, settings_, onlooker_),
+      relay_(board(), job_.id),
       bell_(board(), job_.id),
+      chosen_(networks_for(job_, settings_)),
       shm_(job_.memory, job_.id, settings.dispatch == Dispatch::poll ? impl::watch::on : impl::watch::briefly,
            Watchdog::is_wanted(settings)),
-      decorator_(make_faults(shm_, settings_.faults, settings_.verbose, job_.id, job_.size)),
-      network_(decorator_ ? decorator_.get() : &shm_),
-      direct_(decorator_ == nullptr),
-      plain_(direct_ && settings.dispatch == Dispatch::poll),
-      never_connected_(plain_ ? nullptr : new impl::Producer[2 * std::size_t{job_.size}]),
+      joined_(join_networks()),
+      decorator_(make_faults(joined_, settings_.faults, settings_.verbose, job_.id, job_.size)),
+      network_(decorator_ ? decorator_.get() : &joined_),
+      rings_filled_inline_(decorator_ == nullptr && settings.dispatch == Dispatch::poll),
+      direct_(network_ == &shm_),
+      plain_(direct_ && rings_filled_inline_),
+      never_connected_(rings_filled_inline_ ? nullptr : new impl::Producer[2 * std::size_t{job_.size}]),
       outgoing_(memory_for_events()),
       assembler_(memory_for_events()),
+      cut_off_(relay_.hosts().count() == 1 ? 0 : job_.size),
       agenda_(memory_for_events()),
       memory_(*this),
       collectives_(std::make_unique<CollectiveState>(memory_for_events())),
@@ -85,7 +99,39 @@ Engine::Engine(Job job, const Settings& settings)
   join();
 }
 
-Engine::~Engine() = default;
+/// What a forked child has of its parent's networks is not its to end: it leaves them as they are.
+Engine::~Engine() {
+  if (!disowned_) return;
+  for (std::unique_ptr<Transport>& network : others_) static_cast<void>(network.release());
+}
+
+/// Makes the networks that this node needs besides shared memory, and joins them to one.
+Transport& Engine::join_networks() {
+  take_place();
+  std::vector<Transport*> all;
+  std::vector<int> descriptors;
+  for (const Wanted& network : chosen_.used) {
+    if (!network.kind->make) {
+      all.push_back(&shm_);
+      continue;
+    }
+    others_.push_back(network.kind->make(
+        {.self = job_.id, .memory = job_.memory, .options = network.options, .listener = &relay_}));
+    all.push_back(others_.back().get());
+    if (const int descriptor = all.back()->wake_fd(); descriptor >= 0) descriptors.push_back(descriptor);
+  }
+  if (!others_.empty()) {
+    if (!job_.memory->commit_traffic(job_.id)) {
+      throw Error("join the job",
+                  "no memory for what node " + std::to_string(job_.id) + " counts about its messages",
+                  host::SharedFile::more_room);
+    }
+    for (NodeId peer = 0; peer < job_.size; ++peer) board().set_linked(job_.id, peer);
+  }
+  if (!descriptors.empty()) descriptor_watch_.emplace(board(), job_.id, std::move(descriptors));
+  if (all.size() == 1) return *all.front();
+  return links_.emplace(std::move(all), chosen_.of_peer);
+}
 
 void Engine::attach(Node& node) {
   node_ = &node;
@@ -93,13 +139,13 @@ void Engine::attach(Node& node) {
   node.size_ = job_.size;
   node.dispatch_ = settings_.dispatch;
   node.shared_ = settings_.dispatch != Dispatch::poll;
-  node.rings_ = plain_ ? shm_.producers() : never_connected_.get();
+  node.rings_ = rings_filled_inline_ ? shm_.producers() : never_connected_.get();
   node.traffic_ = board().traffic(job_.id);
   node.segments_ = memory_.peers();
   kept_from_children_.emplace(*this);
 }
 
-/// First of all: one that comes second, by mistake, must not touch the card.
+/// First of all: one that comes second, by mistake, must not touch the card, nor speak in the node's name.
 void Engine::take_place() {
   const std::string node = "node " + std::to_string(job_.id);
   host::LifeLock& life = board().life(job_.id);
@@ -111,8 +157,7 @@ void Engine::take_place() {
                 "start one process per node");
 }
 
-void Engine::join() {
-  take_place();
+void Engine::fill_in_card() {
   host::NodeCard& own = card();
   own.pid = getpid();
   own.tid = static_cast<std::int32_t>(syscall(SYS_gettid));
@@ -129,43 +174,69 @@ void Engine::join() {
   copy_text(own.program, sizeof own.program, this_program());
   copy_text(own.host, sizeof own.host, this_host());
   host::publish_cpus(own);
-  if (!job_.memory->commit_node(job_.id, table_.size())) {
+}
+
+void Engine::join() {
+  fill_in_card();
+  const bool first_here = relay_.hosts().here().front() == job_.id;
+  if (!job_.memory->commit_node(job_.id, table_.size()) ||
+      (first_here && !job_.memory->commit_handler_names(table_.size()))) {
     throw Error("join the job",
                 "no memory for what node " + std::to_string(job_.id) + " counts in the job's shared memory",
                 host::SharedFile::more_room);
   }
-  if (job_.id == 0) {  // released to the others by `joined`, as the cards are
+  if (first_here) {  // released to the others by `joined`, as the cards are
     publish_handler_names(table_, board());
     board().job().cpu_quota =
         static_cast<std::uint32_t>(std::ceil(host::read_control_group().processors.value_or(0)));
   }
   if (Watchdog::is_wanted(settings_)) watchdog_.emplace(onlooker_, job_.id, settings_);
-  // Release: whoever counts us in (wait_for_all_to_join) sees the card.
-  own.standing.store(static_cast<std::uint32_t>(host::Standing::joined), std::memory_order_release);
-  if (board().job().joined.fetch_add(1, std::memory_order_acq_rel) + 1 == job_.size) {
-    for (NodeId node = 0; node < job_.size; ++node) host::nudge(board(), node);
-  }
-  wait_for_all_to_join();
+  const Hosts& hosts = relay_.hosts();
+  // Release: whoever counts us in (wait_for) sees the card.
+  card().standing.store(static_cast<std::uint32_t>(host::Standing::joined), std::memory_order_release);
+  const std::size_t joined = board().job().joined.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (joined == hosts.here().size()) nudge_all_here();
+  if (hosts.count() > 1) wait_for(static_cast<NodeId>(hosts.here().size()), true);
+  if (hosts.count() > 1 && first_here) meet_other_hosts();
+  wait_for(job_.size, false);
   compare_programs();
   compare_pid_namespaces();
   if (board().job().launcher != 0 && !job_.child_of_launcher) watch_launcher();
   oversubscribed_ = host::is_oversubscribed(board(), job_.id);
 }
 
-void Engine::wait_for_all_to_join() {
+void Engine::nudge_all_here() const noexcept {
+  for (const NodeId node : relay_.hosts().here()) host::nudge(board(), node);
+}
+
+/// By the first node of the host.
+void Engine::meet_other_hosts() {
+  try {
+    if (!job_.exchange_cards)
+      throw Error("join the job", "it has several hosts, and no way between them", "start it on one host");
+    job_.exchange_cards();
+  } catch (const Error& error) {
+    cannot_join(error, "the hosts of the job do not meet");
+  }
+  board().job().joined.store(job_.size, std::memory_order_release);
+  nudge_all_here();
+}
+
+/// Until so many nodes have joined, of this host (`here`) or of the job.
+void Engine::wait_for(NodeId nodes, bool here) {
   const std::atomic<std::uint32_t>& joined = board().job().joined;
   std::uint64_t looked = now();
   std::uint64_t waited = 0;
   bool reported = false;
   publish_wait(card(), "am::start", now());
-  while (joined.load(std::memory_order_acquire) < job_.size) {
+  while (joined.load(std::memory_order_acquire) < nodes) {
     constexpr std::uint64_t nap_ns = 250'000'000;  // whoever joins last ends it
     const std::uint64_t nap = now() - looked;
     waited += std::min(nap, 2 * nap_ns);  // a longer one: the process was stopped
     looked += nap;
     const std::string seconds = std::to_string(waited / 1'000'000'000) + " s";
     if (settings_.timeout_ns != 0 && waited > settings_.timeout_ns) {
-      cannot_join({"join the job", "no sign of node " + missing_nodes(board()) + " after " + seconds,
+      cannot_join({"join the job", "no sign of node " + missing_nodes(board(), here) + " after " + seconds,
                    "does every node call am::start? AM_TIMEOUT sets how long that may take, 0 for ever"},
                   "nodes are missing");
     }
@@ -173,7 +244,7 @@ void Engine::wait_for_all_to_join() {
         !std::exchange(reported, true) &&
         first_to_say(board(), "nodes have not called am::start", settings_.report_after_ns)) {
       TextOut(&write_to_stderr) << "am: node " << job_.id << " has waited " << seconds << " for node "
-                                << missing_nodes(board()) << " to call am::start\n";
+                                << missing_nodes(board(), here) << " to call am::start\n";
     }
     if (board().launcher_has_ended())
       throw Error("join the job", "amrun ended while this node was starting", "start the job again");
@@ -213,7 +284,7 @@ void Engine::compare_pid_namespaces() const {
   };
   const host::NodeCard& own = board().card(job_.id);
   const host::JobHeader& job = board().job();
-  for (NodeId peer = 0; peer < job_.size; ++peer) {
+  for (const NodeId peer : relay_.hosts().here()) {
     const host::NodeCard& other = board().card(peer);
     if (own.signal != 0) check(job_.id, "node " + std::to_string(peer), other.pid_namespace);
     if (other.signal != 0) check(peer, "node " + std::to_string(job_.id), own.pid_namespace);

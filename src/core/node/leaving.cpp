@@ -11,6 +11,11 @@
 
 namespace am::core {
 
+namespace {
+constexpr std::size_t most_per_peer =
+    1024;  // messages that its networks hold: more than the rings of shared memory
+}  // namespace
+
 void Engine::leave() noexcept {
   if (left_ || disowned_ || card().pid != getpid()) return;  // a forked child is not the node
   end_events();
@@ -18,8 +23,10 @@ void Engine::leave() noexcept {
   run_no_more_handlers();
   // What is in the rings now: multicasts that others wait for are passed on from there. A bound, because peers that do
   // not know yet go on sending: the rings are served in turn, and once this was taken each has been emptied.
-  const auto passed_on = [this] { return !outgoing_.has_rows() && forwarded_.empty(); };
-  std::size_t most = std::size_t{job_.size} * (shm::low_lines + shm::high_lines);
+  const auto passed_on = [this] {
+    return !outgoing_.has_rows() && forwarded_.empty() && network_->drained();
+  };
+  std::size_t most = std::size_t{job_.size} * most_per_peer;
   bool all_taken = false;
   while (most != 0 && !all_taken) {
     if (arm(host::Alarm::sleeper, {})) disarm();  // looks everywhere
@@ -34,6 +41,8 @@ void Engine::leave() noexcept {
   tell_of_undelivered(all_taken);
   if (settings_.stats) print_counters(board(), job_.id);
   mark_left(board(), job_.id);
+  relay_.tell(*network_);
+  if (!network_->drained()) wait([this] { return network_->drained(); }, "leaving: telling other hosts");
   watchdog_.reset();
   launcher_watch_.reset();
   if (job_.leave) job_.leave();

@@ -53,8 +53,9 @@ void note_how_the_program_ends([[maybe_unused]] Node& node) {
 }
 
 void report_found(const core::Job& job, const core::Engine& engine) {
-  std::fprintf(stderr, "am: node %u of %u: found %s; shared memory to all nodes%s\n", job.id, job.size,
+  std::fprintf(stderr, "am: node %u of %u: found %s; %s%s\n", job.id, job.size,
                job.found == "alone" ? "no launcher, so it is alone" : job.found.c_str(),
+               core::describe(engine.networks()).c_str(),
                engine.oversubscribed() ? "; more nodes than processors: waits yield at once" : "");
 }
 

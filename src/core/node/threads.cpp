@@ -11,9 +11,11 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/node/engine.hpp"
+#include "core/node/threads.hpp"
 #include "core/node/uncaught.hpp"
 #include "core/settings/settings.hpp"
 #include "host/processors.hpp"
@@ -82,24 +84,15 @@ void run_node(core::Job job, const core::Settings& settings, const std::function
 
 }  // namespace
 
-void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options& options) {
-  core::tell_of_the_uncaught();
-  core::Settings settings = core::read_settings(environ);
-  settings.memory_fd = -1;
-  check_faults_for_threads(settings.faults);
-  if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
-  if (options.dispatch) settings.dispatch = *options.dispatch;
-  const std::shared_ptr<host::Memory> memory = host::Memory::create(n);
-  host::publish_cpus(memory->board().job());
+void core::run_jobs(std::vector<Job> jobs, const Settings& settings, const std::function<void(Node&)>& main) {
+  const std::size_t n = jobs.size();
   FirstFailure failure;
   Gate gate;
   std::vector<std::thread> threads;
   threads.reserve(n);
   std::string no_thread;
   try {
-    for (NodeId id = 0; id < n; ++id) {
-      core::Job job{
-          .id = id, .size = n, .memory = memory, .found = "threads", .processes = false, .leave = {}};
+    for (Job& job : jobs) {
       threads.emplace_back(run_node, std::move(job), std::cref(settings), std::cref(main), std::cref(gate),
                            std::ref(failure));
     }
@@ -115,6 +108,23 @@ void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options
                 "use fewer nodes, or raise ulimit -u, ulimit -v or the container's pids limit");
   }
   failure.throw_again();
+}
+
+void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options& options) {
+  core::tell_of_the_uncaught();
+  core::Settings settings = core::read_settings(environ);
+  settings.memory_fd = -1;
+  check_faults_for_threads(settings.faults);
+  if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
+  if (options.dispatch) settings.dispatch = *options.dispatch;
+  const std::shared_ptr<host::Memory> memory = host::Memory::create(n);
+  host::publish_cpus(memory->board().job());
+  std::vector<core::Job> jobs;
+  for (NodeId id = 0; id < n; ++id) {
+    jobs.push_back(
+        {.id = id, .size = n, .memory = memory, .found = "threads", .processes = false, .leave = {}});
+  }
+  core::run_jobs(std::move(jobs), settings, main);
 }
 
 }  // namespace am

@@ -131,7 +131,7 @@ void describe_queue(TextOut& out, const host::Board& board, const Queues::Conten
 
 void describe_queues_into(TextOut& out, const Onlooker& job, NodeId node) {
   for (NodeId from = 0; from < job.board().nodes(); ++from) {
-    if (!job.board().is_linked(from, node)) continue;
+    if (!job.queues().connected(from, node)) continue;
     const Queues::Content low = job.queues().content(from, node, Priority::low);
     const Queues::Content high = job.queues().content(from, node, Priority::high);
     if (low.lines + high.lines == 0) continue;
@@ -145,7 +145,7 @@ void describe_queues_into(TextOut& out, const Onlooker& job, NodeId node) {
 
 bool messages_wait_for(const Onlooker& job, NodeId node) noexcept {
   for (NodeId from = 0; from < job.board().nodes(); ++from) {
-    if (!job.board().is_linked(from, node)) continue;
+    if (!job.queues().connected(from, node)) continue;
     for (const Priority priority : {Priority::low, Priority::high}) {
       if (job.queues().content(from, node, priority).packets != 0) return true;
     }
@@ -209,6 +209,10 @@ void describe_node(TextOut& out, const Onlooker& job, NodeId node) {
       out << " has left the job\n";
       return;
     case host::Standing::dead:
+      if (!job.board().is_here(node)) {
+        out << " (host " << card.host << ") is dead\n";
+        return;
+      }
       describe_process(out, card);
       out << "is dead";
       if (runs_something(job, node)) {
@@ -217,6 +221,10 @@ void describe_node(TextOut& out, const Onlooker& job, NodeId node) {
       }
       break;
     case host::Standing::joined:
+      if (!job.board().is_here(node)) {
+        out << " is on host " << card.host << "\n";
+        return;
+      }
       describe_process(out, card);
       describe_living(out, job, node, host::monotonic_ns() - job.board().job().epoch_ns);
       break;
@@ -278,7 +286,7 @@ std::uint64_t JobWatch::signature_of(NodeId node) const noexcept {
   const host::NodeCard& card = board_.card(node);
   std::uint64_t signature = mixed(value(card.events), value(card.waiting_since_ns));
   for (NodeId from = 0; from < board_.nodes(); ++from) {
-    if (!board_.is_linked(from, node)) continue;
+    if (!job_.queues().connected(from, node)) continue;
     for (const Priority priority : {Priority::low, Priority::high})
       signature = mixed(signature, job_.queues().taken(from, node, priority));
   }
@@ -300,7 +308,7 @@ bool JobWatch::may_report(NodeId node, std::uint64_t signature, std::uint64_t af
 bool JobWatch::look_at(NodeId node, std::uint64_t now_ns) noexcept {
   Watched& watched = nodes_[node];
   watched.stuck_ns = 0;
-  if (board_.standing(node) != host::Standing::joined) return false;
+  if (board_.standing(node) != host::Standing::joined || !board_.is_here(node)) return false;
   const std::uint64_t signature = signature_of(node);
   if (watched.since_ns == 0 || signature != watched.signature) {
     watched = {signature, now_ns, patience_ns_, 0};

@@ -25,6 +25,10 @@ void describe_peer(TextOut& out, Engine& engine, NodeId peer) {
     case host::Standing::joined:
       break;
   }
+  if (!engine.board().is_here(peer)) {
+    out << "is on host " << card.host << ": what it does is not seen from here";
+    return;
+  }
   const bool runs = runs_something(engine.onlooker(), peer);
   if (runs) {
     out << "runs ";
@@ -38,11 +42,11 @@ void describe_peer(TextOut& out, Engine& engine, NodeId peer) {
 
 /// What lies in the queue to `peer`, and how much of that reads as packets from where the peer has said that it is.
 void describe_untaken(TextOut& out, Engine& engine, NodeId peer, Priority priority) {
-  const std::size_t lines = engine.network().queued(peer, priority);
-  out << lines << " lines " << to_string(priority);
-  if (lines == 0) return;
+  const std::size_t queued = engine.network().queued(peer, priority);
+  out << queued << " " << to_string(priority);
+  if (queued == 0 || !engine.onlooker().queues().connected(engine.job().id, peer)) return;
   const Queues::Content content = engine.onlooker().queues().content(engine.job().id, peer, priority);
-  out << " (" << content.packets << " packets in " << content.lines << ")";
+  out << " (" << content.packets << " packets in " << content.lines << " lines)";
 }
 
 /// Whether this node sees more than what all who wait alike say: what it has sent and nobody takes, what it holds off itself.

@@ -8,12 +8,12 @@
 #include <variant>
 
 #include <am/error.hpp>
+#include "core/messages/networks.hpp"
 #include "core/settings/setting_value.hpp"
 
 namespace am::core {
 namespace {
 
-constexpr std::array<std::string_view, 2> transports = {"auto", "shm"};
 constexpr std::array<std::string_view, 2> peer_deaths = {"end", "survive"};              // as PeerDeath
 constexpr std::array<std::string_view, 3> dispatches = {"poll", "thread", "interrupt"};  // as Dispatch
 
@@ -104,16 +104,22 @@ struct Text {
   }
 };
 
-struct TransportName {
+struct Networks {
   std::string Settings::*member;
 
-  std::string type() const { return joined(transports, "|"); }
+  static std::vector<std::string_view> names() {
+    std::vector<std::string_view> names = {"auto"};
+    for (const Kind& kind : kinds()) names.push_back(kind.name);
+    return names;
+  }
+  std::string type() const { return joined(names(), "|"); }
   std::string expected() const {
-    return "one of " + joined(transports, ", ") + ", for example " + std::string(transports.front());
+    return "one of " + joined(names(), ", ") +
+           ", or some of them between commas, the preferred one first, for example auto";
   }
   std::string show(const Settings& settings) const { return settings.*member; }
   bool read(std::string_view text, Settings& settings) const {
-    if (std::ranges::find(transports, text) == transports.end()) return false;
+    if (!parse_networks(text, kinds())) return false;
     settings.*member = text;
     return true;
   }
@@ -167,12 +173,12 @@ struct Signal {
 constexpr std::array<int, 5> for_interrupts = {SIGURG, SIGUSR1, SIGUSR2, SIGIO, SIGWINCH};
 constexpr std::array<int, 6> for_reports = {SIGUSR1, SIGUSR2, SIGQUIT, SIGURG, SIGIO, SIGWINCH};
 
-using Kind = std::variant<Integer, Size, Duration, Switch, Text, TransportName, Choice<PeerDeath>,
-                          Choice<Dispatch>, Signal>;
+using SettingKind = std::variant<Integer, Size, Duration, Switch, Text, Networks, Choice<PeerDeath>,
+                                 Choice<Dispatch>, Signal>;
 
 struct Row {
   std::string_view name;
-  Kind kind;
+  SettingKind kind;
   std::string_view meaning;
 
   std::string type() const {
@@ -193,8 +199,8 @@ struct Row {
 
 // THE table.
 constexpr Row table[] = {
-    {"AM_TRANSPORT", TransportName{&Settings::transport},
-     "which network carries the messages; auto: chosen per peer"},
+    {"AM_TRANSPORT", Networks{&Settings::transport},
+     "which networks carry the messages; auto: for each peer the best that leads there"},
     {"AM_DISPATCH", Choice<Dispatch>{&Settings::dispatch, dispatches},
      "how handlers run: in calls that make progress, in a thread beside the program, or by interrupting it"},
     {"AM_SIGNAL", Signal{&Settings::signal, for_interrupts},
@@ -288,8 +294,6 @@ Settings read_settings(const char* const* environment) {
   check_place(settings);
   return settings;
 }
-
-std::span<const std::string_view> known_transports() { return transports; }
 
 std::vector<SettingRow> describe_settings(const char* const* environment) {
   const Settings built_in;

@@ -30,7 +30,7 @@ struct Settings {
   int memory_fd = -1;
 
   std::uint64_t segment_bytes = std::uint64_t{64} << 20;  // at most max_size_bytes
-  std::string transport = "auto";                         // one of known_transports()
+  std::string transport = "auto";                         // parse_networks (core/messages/networks.hpp)
   std::string faults;                                     // parsed by the fault decorator
   std::uint64_t timeout_ns = 600'000'000'000;             // 0: never; at most max_duration_ns
   std::uint64_t report_after_ns = 10'000'000'000;         // 0: never; at most max_duration_ns
@@ -46,9 +46,6 @@ struct Settings {
 // Throws am::Error for the first malformed value; it names the variable, the value, the expected form and an
 // example. Also when just one of AM_RANK and AM_SIZE is set, or the rank is not below the size.
 Settings read_settings(const char* const* environment);
-
-// "auto", then the name of each transport that this build of the library contains.
-std::span<const std::string_view> known_transports();
 
 // One row of the table as people see it.
 struct SettingRow {

@@ -219,10 +219,6 @@ class Collective {
   Round round_;
 };
 
-}  // namespace
-
-namespace {
-
 /// From so many bytes on it is worth another message to send each byte less often.
 constexpr std::size_t many_bytes = std::size_t{16} << 10;
 

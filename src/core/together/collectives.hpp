@@ -73,7 +73,8 @@ class CollectiveState {
   Mailbox mailbox;
   std::uint64_t sequence = 0;           ///< collectives begun
   std::uint32_t rounds_unanswered = 0;  ///< since one in which every node heard of every other
-  std::uint32_t barrier_target = 0;     ///< what the job's counter of arrivals has to reach (barrier.cpp)
+  std::uint32_t barrier_target = 0;     ///< what the host's counter of arrivals has to reach (barrier.cpp)
+  std::uint32_t barriers = 0;           ///< that this node has arrived at
   const char* under_way = nullptr;      ///< the barrier or collective that is (Operation), by name
 };
 

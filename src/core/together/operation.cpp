@@ -18,6 +18,7 @@ Operation::Operation(Node& node, const char* what)
                 "let it note that this is wanted, and call it when " + other +
                     " has returned, in the same order on all nodes");
   }
+  engine_.begin();  // here, where it throws: what comes out of a poll is kept until the operation is complete
   under_way = what;
 }
 
@@ -32,7 +33,8 @@ bool Operation::poll() noexcept {
   }
 }
 
-void Operation::fail(const Error& error) const {
+void Operation::fail(const Error& error) {
+  if (!thrown_.exception) thrown_ = engine_.take_kept();
   if (!thrown_.exception) throw error;
   try {
     throw_again(thrown_);

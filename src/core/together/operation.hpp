@@ -60,8 +60,8 @@ class Operation {
     }
   }
 
-  /// The operation cannot be completed. What was kept is nested in the error (std::rethrow_if_nested).
-  [[noreturn]] void fail(const Error& error) const;
+  /// The operation cannot be completed. What was kept, or an event has thrown besides, is nested in the error (std::rethrow_if_nested).
+  [[noreturn]] void fail(const Error& error);
   /// It is complete on this node: throws what was kept.
   void complete() const {
     if (thrown_.exception) [[unlikely]]

@@ -69,6 +69,12 @@ class FaultyTransport final : public Transport {
     return network_.describe(lookout, wanted) || holds_back();
   }
   [[nodiscard]] bool holds_back() const noexcept override { return round_ < all_free_at_; }
+  [[nodiscard]] bool drained() const noexcept override { return network_.drained(); }
+  void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override {
+    network_.publish(to, word, value);
+  }
+  [[nodiscard]] bool published() const noexcept override { return network_.published(); }
+  // Memory is not mapped: puts and gets are to meet the faults, too.
   void close(NodeId peer) noexcept override { network_.close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return network_.queued(to, priority);

@@ -20,8 +20,7 @@ bool Inbox::for_each_rung(Read read, F f) {
     std::uint64_t bits = read(bells[word]);
     for (; bits != 0; bits &= bits - 1) {
       const NodeId from = word * 64 + static_cast<NodeId>(std::countr_zero(bits));
-      if (from < rings_.nodes() && rings_.board().is_linked(from, self_))
-        f(from);  // not what another has scribbled
+      if (from < rings_.nodes() && rings_.connected(self_, from)) f(from);  // not what another has scribbled
     }
   }
   return rung;

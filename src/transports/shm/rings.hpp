@@ -39,6 +39,7 @@ struct Doorbells {
   alignas(
       host::line) std::atomic<std::uint64_t> summary[2];  ///< by priority: a bit for each word that has a bit
   alignas(host::line) std::atomic<std::uint64_t> words[2][host::max_nodes / 64];
+  alignas(host::line) std::atomic<std::uint64_t> senders[host::max_nodes / 64];  ///< who has a ring to it
 };
 
 class Rings {
@@ -56,6 +57,15 @@ class Rings {
   [[nodiscard]] const host::Board& board() const noexcept { return memory_->board(); }
   [[nodiscard]] Doorbells& doorbells(NodeId node) const noexcept {
     return *reinterpret_cast<Doorbells*>(base_ + node * sizeof(Doorbells));
+  }
+  /// Whether the sender has rings to the receiver, who must have joined: only then is there memory behind them.
+  [[nodiscard]] bool connected(NodeId receiver, NodeId sender) const noexcept {
+    return (doorbells(receiver).senders[sender / 64].load(std::memory_order_relaxed) >> (sender % 64) & 1) !=
+           0;
+  }
+  void set_connected(NodeId receiver, NodeId sender) const noexcept {
+    doorbells(receiver).senders[sender / 64].fetch_or(std::uint64_t{1} << (sender % 64),
+                                                      std::memory_order_relaxed);
   }
   [[nodiscard]] PairBlock& pair(NodeId receiver, NodeId sender) const noexcept {
     return *reinterpret_cast<PairBlock*>(base_ + pair_at(receiver, sender));

@@ -158,6 +158,7 @@ Status ShmTransport::connect(NodeId to) noexcept {
     return Status::again;
   }
   rings_.board().set_linked(self_, to);
+  rings_.set_connected(to, self_);
   PairBlock& pair = rings_.pair(to, self_);
   producers_[index(to, Priority::low)].connect(pair.low, low_lines, &pair.control[0]);
   producers_[index(to, Priority::high)].connect(pair.high, high_lines, &pair.control[1]);

@@ -74,6 +74,7 @@ class ShmTransport final : public Transport {
            !(wanted.low && inbox(Priority::low).any_hot());
   }
   [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
+  [[nodiscard]] bool maps_memory(NodeId /*peer*/) const noexcept override { return true; }
   void close(NodeId peer) noexcept override;
   /// Every claim finds a ring that is not connected, as at the beginning.
   void disconnect() noexcept;

@@ -14,12 +14,15 @@
 //   - Order per (peer, priority) is the order of the commits. Nothing else is ordered.
 //   - Packets are untrusted: the transport must not read past what came, nor say that a payload lies where it cannot
 //     (payload_of, which is here as the seam has it); core checks the rest.
-//   - What is optional (lend, claim_lent) is left out here: memory in which a long payload may be written before it is sent.
+//   - What is optional is left out here, as the seam has it: memory in which a long payload may be written before it is sent
+//     (lend, claim_lent); the control lane and lost peers, for a network between hosts (publish, site.hpp); what lies here
+//     unsent (drained); a descriptor to be woken by (wake_fd); memory that is mapped (maps_memory).
+//     tests/support/post_network.cpp has most of these, and no more.
 //
-// How to put it into use, when it works
-//   1. Construct it in Engine's constructor (src/core/node/joining.cpp), and reach it through Engine::network().
-//   2. Give it a name in known_transports() (src/core/settings/settings.cpp).
-//   3. Run the conformance suite on it, plain and under AM_FAULTS: it has a line per clause of the contract.
+// How to put it into use, when it works: nothing in core changes.
+//   1. Give it a row in the table of networks (src/transports/kinds.cpp): its name is what AM_TRANSPORT takes.
+//   2. Give it a row in the networks of the tests (tests/support/cells.hpp): the conformance suite, which has a line per clause
+//      of the contract, then runs on it, plain and under AM_FAULTS.
 #pragma once
 
 #include <array>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,19 @@ constexpr std::array seven = {
     Network{.name = "cm5", .cost = 200},
 };
 
+/// One whose nodes are threads of one process.
+constexpr std::array within_a_process = {
+    Network{.name = "shm"},
+    Network{.name = "post", .interrupts = false, .processes = false},
+};
+
 using Names = std::vector<std::string>;
 
 /// Of the cells of a suite, those that a network gets: by day, or at night too.
-Names of(std::string_view network, const Suite& suite, Build build, bool night) {
+Names of(std::string_view network, const Suite& suite, Build build, bool night,
+         std::span<const Network> all = seven) {
   Names names;
-  for (const Substrate& cell : cells(suite, seven, build)) {
+  for (const Substrate& cell : cells(suite, all, build)) {
     if (cell.network->name == network && (night || !cell.night)) names.push_back(to_string(cell));
   }
   std::ranges::sort(names);
@@ -130,6 +138,17 @@ TEST(Cells, SixMoreNetworksLittleMoreThanDoubleTheWork) {
   }
   EXPECT_EQ(shared_memory, 24u);
   EXPECT_EQ(others, 29u);
+}
+
+TEST(Cells, OneWithoutProcessesHasThreadsInTheirPlace) {
+  const auto by_day_of = [](const Suite& suite, Build build) {
+    return of("post", suite, build, false, within_a_process);
+  };
+  EXPECT_EQ(by_day_of({}, Build::plain), (Names{"post_threads", "post_threads_with_faults_thread"}));
+  EXPECT_EQ(by_day_of({}, Build::asan), Names{"post_threads"});
+  EXPECT_EQ(by_day_of({}, Build::tsan), Names{"post_threads_thread"});
+  EXPECT_EQ(by_day_of({.about = About::many_nodes}, Build::plain), Names{"post_threads"});
+  EXPECT_EQ(of("post", {}, Build::plain, true, within_a_process).size(), 2 * 2u);
 }
 
 TEST(Cells, NamesSayWhatIsLeftToTheNight) {

@@ -23,7 +23,7 @@ struct Image {
   std::array<std::byte, am::impl::packet_payload_bytes> payload;
 };
 
-class FakeTransport final : public am::Transport {
+class FakeTransport : public am::Transport {
  public:
   using NodeId = am::NodeId;
   using Priority = am::Priority;
@@ -40,7 +40,8 @@ class FakeTransport final : public am::Transport {
   std::map<Link, std::size_t> room;    ///< packets that a link still takes; absent: any number
   std::map<Link, std::size_t> claims;  ///< how often a claim got here
   std::vector<Sent> sent;              ///< in the order of commits
-  std::size_t rounds = 0, arms = 0;
+  std::size_t rounds = 0, arms = 0, disarms = 0;
+  bool arms_refused = false;
   std::size_t most_at_once = am::impl::packet_payload_bytes;  ///< of a payload; not more than that
 
   /// A packet that carries a number in its first word comes from `source`.
@@ -118,9 +119,9 @@ class FakeTransport final : public am::Transport {
   }
   [[nodiscard]] bool arm(Wanted) noexcept override {
     ++arms;
-    return true;
+    return !arms_refused;
   }
-  void disarm() noexcept override {}
+  void disarm() noexcept override { ++disarms; }
   [[nodiscard]] bool still_armed(Wanted) noexcept override { return true; }
   [[nodiscard]] bool describe(am::Lookout&, Wanted) const override { return false; }
   void close(NodeId peer) noexcept override { closed_.insert(peer); }

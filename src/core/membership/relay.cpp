@@ -1,0 +1,109 @@
+#include "core/membership/relay.hpp"
+
+#include <algorithm>
+
+#include "core/membership/standing.hpp"
+
+namespace am::core {
+
+namespace {
+
+// A word of the control lane: what it is about, and of which node or round.
+enum class About : std::uint32_t { standing = 1, barrier = 2 };
+constexpr std::uint32_t index_bits = 24;
+static_assert(host::max_nodes <= 1u << index_bits);
+
+constexpr std::uint32_t word_about(About about, std::uint32_t index) noexcept {
+  return static_cast<std::uint32_t>(about) << index_bits | index;
+}
+
+/// How a node departed: its standing, its wait status, and how many barriers it had arrived at.
+struct Departure {
+  host::Standing standing;
+  std::int32_t wait_status;
+  std::uint32_t barriers;
+
+  [[nodiscard]] std::uint64_t packed() const noexcept {
+    const auto status = static_cast<std::uint32_t>(wait_status) & 0xffffffU;
+    return std::uint64_t{barriers} << 32 | status << 8 | static_cast<std::uint32_t>(standing);
+  }
+  static Departure unpacked(std::uint64_t value) noexcept {
+    const auto low = static_cast<std::uint32_t>(value);
+    return {static_cast<host::Standing>(low & 0xffU), static_cast<std::int32_t>(low) >> 8,
+            static_cast<std::uint32_t>(value >> 32)};
+  }
+};
+
+constexpr bool is_gone(host::Standing standing) noexcept {
+  return standing == host::Standing::left || standing == host::Standing::dead;
+}
+
+}  // namespace
+
+Relay::Relay(const host::Board& board, NodeId self)
+    : board_(board), self_(self), hosts_(board), told_(hosts_.here().size()) {}
+
+/// The first node of this host that is still in the job; one that is just leaving counts itself.
+bool Relay::speaks() const noexcept {
+  for (const NodeId node : hosts_.here()) {
+    if (node == self_) return true;
+    if (board_.standing(node) == host::Standing::joined) return false;
+  }
+  return false;
+}
+
+void Relay::tell(Transport& network) noexcept {
+  if (hosts_.count() == 1 || !speaks()) return;
+  for (std::size_t i = 0; i < told_.size(); ++i) {
+    const NodeId node = hosts_.here()[i];
+    if (told_[i] || !is_gone(board_.standing(node))) continue;
+    told_[i] = true;
+    tell_all(network, node);
+  }
+}
+
+void Relay::tell_all(Transport& network, NodeId departed) const noexcept {
+  const host::NodeCard& card = board_.card(departed);
+  const Departure departure{board_.standing(departed), card.wait_status.load(std::memory_order_relaxed),
+                            card.barriers.load(std::memory_order_relaxed)};  // both written before standing
+  for (NodeId node = 0; node < board_.nodes(); ++node) {
+    if (!board_.is_here(node) && board_.standing(node) == host::Standing::joined)
+      network.publish(node, word_about(About::standing, departed), departure.packed());
+  }
+}
+
+void Relay::tell_barrier(Transport& network, NodeId to, std::uint32_t round, std::uint32_t number) noexcept {
+  network.publish(to, word_about(About::barrier, round), number);
+}
+
+void Relay::heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept {
+  if (from >= board_.nodes() || board_.is_here(from) || board_.standing(from) == host::Standing::dead) return;
+  const std::uint32_t index = word & ((1u << index_bits) - 1);
+  switch (static_cast<About>(word >> index_bits)) {
+    case About::standing:
+      return departed(from, index, value);
+    case About::barrier:
+      return barrier_came(from, index, static_cast<std::uint32_t>(value));
+  }
+}
+
+void Relay::departed(NodeId from, NodeId node, std::uint64_t value) noexcept {
+  const Departure departure = Departure::unpacked(value);
+  if (node >= board_.nodes() || board_.card(node).on_host != board_.card(from).on_host ||
+      !is_gone(departure.standing))
+    return;
+  board_.card(node).barriers.store(departure.barriers, std::memory_order_relaxed);  // ordered by standing
+  mark_departed(board_, node, departure.standing, departure.wait_status);
+}
+
+void Relay::barrier_came(NodeId from, std::uint32_t round, std::uint32_t number) noexcept {
+  const std::uint32_t count = hosts_.count();
+  if (round >= barrier_rounds || 1u << round >= count) return;
+  if (from == hosts_.first_of((hosts_.own() + count - (1u << round)) % count)) barriers_[round] = number;
+}
+
+void Relay::lost(NodeId peer) noexcept {
+  if (peer < board_.nodes() && !board_.is_here(peer)) mark_lost(board_, peer);
+}
+
+}  // namespace am::core

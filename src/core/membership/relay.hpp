@@ -1,0 +1,55 @@
+// What the hosts of a job tell each other about their nodes, on the control lane of the network between them: who has left,
+// who is dead, and how far the barrier is (together/barrier.cpp).
+//
+// A host speaks by its first node that is still in the job, and to each such node of the others, as none of them may be about to
+// look; who hears it writes it on the board of its own host. Whoever notices a departure asks whether it is the one to speak
+// now, and says all that it has not said yet. So when a speaker departs, which is a departure as well, the next one says it
+// again; to hear it twice does no harm. The last node of a host that leaves speaks for itself. A host that is gone with all its
+// nodes tells nothing: the network says that it is lost. A departure is told when the speaker next makes progress.
+//
+// Nothing that a node says is believed of nodes of other hosts than its own, nor that somebody came back, nor what comes from one
+// that is dead.
+//
+// Used by whoever is in the node.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "core/membership/hosts.hpp"
+#include "transports/site.hpp"
+#include "transports/transport.hpp"
+
+namespace am::core {
+
+class Relay final : public Listener {
+ public:
+  static constexpr std::uint32_t barrier_rounds = 12;  // twice as many hosts in each: enough for max_nodes
+
+  Relay(const host::Board& board, NodeId self);
+
+  [[nodiscard]] const Hosts& hosts() const noexcept { return hosts_; }
+
+  /// Tells the other hosts who of this one has departed, if that is this node's to do.
+  void tell(Transport& network) noexcept;
+  /// A step of the barrier between hosts: says, or has heard, that the barrier of this number came so far.
+  void tell_barrier(Transport& network, NodeId to, std::uint32_t round, std::uint32_t number) noexcept;
+  [[nodiscard]] std::uint32_t heard_barrier(std::uint32_t round) const noexcept { return barriers_[round]; }
+
+  void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept override;
+  void lost(NodeId peer) noexcept override;
+
+ private:
+  [[nodiscard]] bool speaks() const noexcept;
+  void tell_all(Transport& network, NodeId departed) const noexcept;
+  void departed(NodeId from, NodeId node, std::uint64_t value) noexcept;
+  void barrier_came(NodeId from, std::uint32_t round, std::uint32_t number) noexcept;
+
+  const host::Board& board_;
+  const NodeId self_;
+  const Hosts hosts_;
+  std::vector<bool> told_;  // by node of this host: this node has told of its departure
+  std::array<std::uint32_t, barrier_rounds> barriers_{};
+};
+
+}  // namespace am::core

@@ -1,0 +1,58 @@
+#include "support/hosts.hpp"
+
+#include <unistd.h>
+#include <am/error.hpp>
+
+#include <chrono>
+#include <utility>
+
+#include "core/membership/standing.hpp"
+#include "core/node/threads.hpp"
+#include "host/processors.hpp"
+
+namespace test {
+
+PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within)
+    : nodes_(nodes), post_(nodes) {
+  if (within == Within::memory) kinds_.push_back(am::kinds().front());
+  kinds_.push_back(post_kind(post_));
+  for (std::uint32_t host = 0; host < hosts; ++host) memories_.push_back(am::host::Memory::create(nodes));
+  for (std::uint32_t host = 0; host < hosts; ++host) {
+    board(host).job().this_host = host;
+    am::host::publish_cpus(board(host).job());
+    for (am::NodeId node = 0; node < nodes; ++node) board(host).card(node).on_host = host_of(node);
+  }
+}
+
+void PretendedHosts::run(const std::function<void(am::Node&)>& body) {
+  run(body, am::core::read_settings(environ));
+}
+
+void PretendedHosts::run(const std::function<void(am::Node&)>& body, const am::core::Settings& settings) {
+  std::vector<am::core::Job> jobs;
+  for (am::NodeId node = 0; node < nodes_; ++node) {
+    const std::uint32_t host = host_of(node);
+    jobs.push_back({.id = node,
+                    .size = nodes_,
+                    .memory = memories_[host],
+                    .found = "test",
+                    .processes = false,
+                    .leave = {},
+                    .kinds = kinds_,
+                    .exchange_cards = [this, host] { exchange_cards(host); }});
+  }
+  am::core::run_jobs(std::move(jobs), settings, body);
+}
+
+void PretendedHosts::exchange_cards(std::uint32_t host) {
+  std::unique_lock lock(mutex_);
+  ++met_;
+  all_have_met_.notify_all();
+  if (!all_have_met_.wait_for(lock, std::chrono::minutes(2), [this] { return met_ == memories_.size(); }))
+    throw am::Error("join the job", "the other pretended hosts do not come", "look at what they do");
+  for (am::NodeId node = 0; node < nodes_; ++node) {
+    if (host_of(node) != host) am::core::mark_joined(board(host), node, board(host_of(node)).card(node));
+  }
+}
+
+}  // namespace test

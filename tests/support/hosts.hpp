@@ -1,0 +1,49 @@
+// Several hosts in one process: each has memory of its own for its nodes, which are threads, and they reach the nodes of the
+// others by the post (support/post_network.hpp) alone. What core cannot do by messages and the control lane fails here.
+#pragma once
+
+#include <am/node.hpp>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/settings/settings.hpp"
+#include "host/memory.hpp"
+#include "support/post_network.hpp"
+
+namespace test {
+
+class PretendedHosts {
+ public:
+  /// What leads from a node to those of its own host.
+  enum class Within : std::uint8_t { memory, post };
+
+  /// The first nodes are on the first host, and so on; each has about as many.
+  PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within = Within::memory);
+
+  /// Runs the body on all nodes and returns when all have ended. Throws what am::run_threads throws. Once.
+  void run(const std::function<void(am::Node&)>& body);
+  void run(const std::function<void(am::Node&)>& body, const am::core::Settings& settings);
+
+  [[nodiscard]] std::uint32_t host_of(am::NodeId node) const {
+    return static_cast<std::uint32_t>(std::uint64_t{node} * memories_.size() / nodes_);
+  }
+  [[nodiscard]] const am::host::Board& board(std::uint32_t host) const { return memories_[host]->board(); }
+  [[nodiscard]] PostOffice& post() { return post_; }
+
+ private:
+  void exchange_cards(std::uint32_t host);
+
+  const am::NodeId nodes_;
+  PostOffice post_;
+  std::vector<am::Kind> kinds_;
+  std::vector<std::shared_ptr<am::host::Memory>> memories_;  // by host
+  std::mutex mutex_;
+  std::condition_variable all_have_met_;
+  std::uint32_t met_ = 0;  // hosts whose nodes have all joined
+};
+
+}  // namespace test

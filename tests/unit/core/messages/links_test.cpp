@@ -1,0 +1,110 @@
+// Several networks as one, each played by hand.
+#include "core/messages/links.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "../../transports/fake_transport.hpp"
+
+namespace am::core {
+namespace {
+
+constexpr Priority low = Priority::low;
+constexpr Priority high = Priority::high;
+
+/// Nodes 0 and 1 by the first network, 2 and 3 by the second.
+class LinksTest : public testing::Test {
+ protected:
+  /// Who sent what comes next, releasing it; none: -1.
+  int take(Priority priority) {
+    const Transport::View view = links_.receive(priority);
+    if (!view) return -1;
+    links_.release(view);
+    return static_cast<int>(view.source);
+  }
+
+  test::FakeTransport first_, second_;
+  Links links_{{&first_, &second_}, {0, 0, 1, 1}};
+};
+
+TEST_F(LinksTest, EachPeerIsReachedByItsNetwork) {
+  for (const NodeId to : {3u, 0u, 2u, 1u}) {
+    const Transport::Slot slot = links_.claim(to, low, 1, 0);
+    ASSERT_EQ(slot.status, Status::ok);
+    links_.commit(slot, impl::Header::make(0, 1, 0, 0));
+  }
+  ASSERT_EQ(first_.sent.size(), 2u);
+  ASSERT_EQ(second_.sent.size(), 2u);
+  EXPECT_EQ(first_.sent[0].to, 0u);
+  EXPECT_EQ(second_.sent[0].to, 3u);
+  links_.close(2);
+  EXPECT_EQ(links_.claim(2, low, 1, 0).status, Status::unreachable);
+  EXPECT_EQ(links_.claim(0, low, 1, 0).status, Status::ok);
+  second_.room[{3, high}] = 0;
+  EXPECT_FALSE(links_.has_room(3, high, 0));
+  EXPECT_TRUE(links_.has_room(1, high, 0));
+  EXPECT_EQ(links_.name(), "fake+fake");
+}
+
+TEST_F(LinksTest, ABusyNetworkDoesNotKeepTheOtherWaiting) {
+  for (int i = 0; i < 10; ++i) first_.arrive(1, low, 0);
+  second_.arrive(2, low, 0);
+  int rounds = 0;
+  for (int from = 0; from != 2; ++rounds) {
+    links_.progress();
+    from = take(low);
+    ASSERT_NE(from, -1);
+  }
+  EXPECT_LE(rounds, 2);
+}
+
+TEST_F(LinksTest, APacketStaysTheSameUntilItIsReleasedAlsoAcrossRounds) {
+  first_.arrive(0, low, 7);
+  second_.arrive(3, low, 8);
+  second_.arrive(3, high, 9);
+  links_.progress();
+  const Transport::View lent = links_.receive(low);
+  EXPECT_EQ(links_.receive(low).packet, lent.packet);
+  links_.progress();  // as a handler that waits does
+  EXPECT_EQ(take(high), 3);
+  links_.release(lent);  // by its source
+  EXPECT_EQ(take(low), lent.source == 0 ? 3 : 0);
+  EXPECT_EQ(take(low), -1);
+}
+
+TEST_F(LinksTest, DeferredIsOnlyItsNeighbour) {
+  first_.arrive(0, low, 1);
+  second_.arrive(2, low, 2);
+  links_.progress();
+  const Transport::View view = links_.receive(low);
+  links_.defer(view);
+  EXPECT_EQ(take(low), view.source == 0 ? 2 : 0);
+  EXPECT_EQ(take(low), -1);
+  links_.progress();
+  EXPECT_EQ(take(low), static_cast<int>(view.source));
+}
+
+TEST_F(LinksTest, WhatWaitsBesidesTheLentOneIsAskedOfEach) {
+  second_.arrive(2, low, 1);
+  links_.progress();
+  const Transport::View lent = links_.receive(low);
+  EXPECT_FALSE(links_.waits(low, lent.packet));
+  EXPECT_TRUE(links_.waits(low, nullptr));
+  first_.arrive(0, low, 1);
+  EXPECT_TRUE(links_.waits(low, lent.packet));
+  EXPECT_FALSE(links_.waits(high, nullptr));
+}
+
+TEST_F(LinksTest, IsArmedOnlyWhereAllAre) {
+  EXPECT_TRUE(links_.arm({}));
+  EXPECT_EQ(first_.arms, 1u);
+  EXPECT_EQ(second_.arms, 1u);
+  second_.arms_refused = true;
+  EXPECT_FALSE(links_.arm({}));
+  EXPECT_EQ(first_.disarms, 1u) << "what was asked of the first is taken back";
+  EXPECT_EQ(second_.disarms, 0u) << "it was not armed";
+}
+
+}  // namespace
+}  // namespace am::core
