@@ -9,9 +9,11 @@
 #include <am/error.hpp>
 #include <am/global.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <latch>
 #include <string>
@@ -42,19 +44,6 @@ am::core::Settings settings_for(am::Dispatch dispatch, am::core::PeerDeath death
   return settings;
 }
 
-/// A node that fails ends this program: the others may wait for it.
-void run(PretendedHosts& hosts, const am::core::Settings& settings, const test::Body& body) {
-  const auto guarded = [&](Node& node) {
-    try {
-      body(node);
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "[  FAILED  ] node %u: %s\n", node.id(), error.what());
-      std::_Exit(1);
-    }
-  };
-  hosts.run(guarded, settings);
-}
-
 class Hosts : public testing::TestWithParam<am::Dispatch> {};
 
 struct Counted {
@@ -63,9 +52,17 @@ struct Counted {
 };
 void count(am::Request& request) { ++request.state<Counted>().messages; }
 
+/// Counts from here on. When it returns, the barrier has let all through.
+void meet(Node& node, Counted& counted, std::latch& together) {
+  node.attach(counted);
+  node.on_peer_death([&](Node&, NodeId dead) { counted.dead.push_back(dead); });
+  node.barrier();
+  together.arrive_and_wait();
+}
+
 TEST_P(Hosts, EachPeerIsReachedByWhatLeadsThere) {
   PretendedHosts hosts(4, 2);
-  run(hosts, settings_for(GetParam()), [&](Node& node) {
+  hosts.run(settings_for(GetParam()), [&](Node& node) {
     Counted counted;
     node.attach(counted);
     am::core::Engine& engine = node.engine();
@@ -95,7 +92,7 @@ TEST_P(Hosts, BarriersLetNobodyThroughEarlyAndLoseNobodyWhoLeaves) {
     PretendedHosts hosts(nodes, count_of_hosts);
     std::atomic<std::uint64_t> arrived{0};
     constexpr std::uint64_t barriers = 30;
-    run(hosts, settings_for(GetParam()), [&](Node& node) {
+    hosts.run(settings_for(GetParam()), [&](Node& node) {
       test::Random own(test::mix(test::seed(), node.id()));
       for (std::uint64_t i = 1; i <= barriers; ++i) {
         if (own.one_in(20)) std::this_thread::sleep_for(std::chrono::microseconds(own.below(2000)));
@@ -117,12 +114,9 @@ TEST_P(Deaths, AreHeardOfOnEveryHost) {
   PretendedHosts hosts(6, 2);
   std::latch together(6);
   std::latch ended(5);
-  run(hosts, settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
+  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
     Counted counted;
-    node.attach(counted);
-    node.on_peer_death([&](Node&, NodeId dead) { counted.dead.push_back(dead); });
-    node.barrier();
-    together.arrive_and_wait();  // the barrier has let all through
+    meet(node, counted, together);
     if (node.id() == victim) return ended.wait();
     if (node.id() == (victim + 1) % node.size())
       am::core::mark_dead(hosts.board(hosts.host_of(victim)), victim, SIGKILL);  // as its launcher does
@@ -145,12 +139,9 @@ TEST_P(Deaths, AreToldByTheNetworkToo) {
   std::latch together(6);
   std::latch ended(6);
   const std::uint32_t its_host = hosts.host_of(victim);
-  run(hosts, settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
+  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
     Counted counted;
-    node.attach(counted);
-    node.on_peer_death([&](Node&, NodeId dead) { counted.dead.push_back(dead); });
-    node.barrier();
-    together.arrive_and_wait();
+    meet(node, counted, together);
     if (node.id() == (victim + 3) % node.size()) hosts.post().cut(victim);
     if (hosts.host_of(node.id()) != its_host) {
       node.wait_until([&] { return !counted.dead.empty(); });
@@ -168,7 +159,7 @@ TEST(HostsDeathTest, ADeathOnAnotherHostEndsTheJobUnlessItSurvives) {
   EXPECT_EXIT(
       {
         PretendedHosts hosts(4, 2);
-        run(hosts, settings_for(am::Dispatch::poll), [&](Node& node) {
+        hosts.run(settings_for(am::Dispatch::poll), [&](Node& node) {
           if (node.id() != 0) node.on_peer_death([](Node&, NodeId) {});
           node.barrier();
           if (node.id() == 3) {
@@ -184,7 +175,7 @@ TEST(HostsDeathTest, ADeathOnAnotherHostEndsTheJobUnlessItSurvives) {
 
 TEST_P(Hosts, NodesLeaveOneAfterTheOther) {
   PretendedHosts hosts(6, 3);
-  run(hosts, settings_for(GetParam(), am::core::PeerDeath::survive), [&](Node& node) {
+  hosts.run(settings_for(GetParam(), am::core::PeerDeath::survive), [&](Node& node) {
     Counted counted;
     node.attach(counted);
     node.barrier();
@@ -242,12 +233,9 @@ TEST_P(Liars, OfOtherHostsCountAsLostAndDoNoHarm) {
   std::latch noticed(2);
   std::latch lied_on(1);
   std::latch ended(4);
-  run(hosts, settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
+  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
     Counted counted;
-    node.attach(counted);
-    node.on_peer_death([&](Node&, NodeId dead) { counted.dead.push_back(dead); });
-    node.barrier();
-    together.arrive_and_wait();
+    meet(node, counted, together);
     const auto send_off = [&] { node.wait_until([&] { return node.engine().network().drained(); }); };
     if (node.id() == 3) {
       lie(node, 1, GetParam());
@@ -281,12 +269,9 @@ TEST(MulticastsFromLiars, AreNotPassedOn) {
   PretendedHosts hosts(4, 2);
   std::latch together(4);
   std::latch ended(4);
-  run(hosts, settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
+  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
     Counted counted;
-    node.attach(counted);
-    node.on_peer_death([&](Node&, NodeId dead) { counted.dead.push_back(dead); });
-    node.barrier();
-    together.arrive_and_wait();
+    meet(node, counted, together);
     if (node.id() == 3) {
       am::Transport& network = node.engine().network();
       // Three members that do not ascend, and how many.
@@ -318,7 +303,7 @@ TEST_P(Hosts, TheLastOneHearsOfAllThatLeaveAtOnce) {
   for (int i = 0; i < (test::sanitized ? 5 : 30); ++i) {
     PretendedHosts hosts(5, 3);
     const auto last = static_cast<NodeId>(i % 5);
-    run(hosts, settings_for(GetParam(), am::core::PeerDeath::survive), [&](Node& node) {
+    hosts.run(settings_for(GetParam(), am::core::PeerDeath::survive), [&](Node& node) {
       Counted counted;
       node.attach(counted);
       node.barrier();
@@ -334,10 +319,10 @@ TEST(HostsThatDoNotFit, AreAnErrorAtTheStart) {
   PretendedHosts apart(2, 2);
   am::core::Settings settings = settings_for(am::Dispatch::poll);
   settings.transport = "shm";
-  EXPECT_THAT([&] { apart.run([](Node&) {}, settings); },
+  EXPECT_THAT([&] { apart.run(settings, [](Node&) {}); },
               testing::ThrowsMessage<am::Error>(HasSubstr("none of AM_TRANSPORT=shm leads to node ")));
   PretendedHosts interrupted(2, 2);
-  EXPECT_THAT([&] { interrupted.run([](Node&) {}, settings_for(am::Dispatch::interrupt)); },
+  EXPECT_THAT([&] { interrupted.run(settings_for(am::Dispatch::interrupt), [](Node&) {}); },
               testing::ThrowsMessage<am::Error>(HasSubstr("does not work where messages interrupt")));
 }
 
@@ -348,7 +333,7 @@ TEST(HostsDeathTest, AReportSaysWhatIsSeenFromHere) {
         PretendedHosts hosts(3, 2);
         am::core::Settings settings = settings_for(am::Dispatch::poll);
         settings.timeout_ns = 4'000'000'000;
-        run(hosts, settings, [&](Node& node) {
+        hosts.run(settings, [&](Node& node) {
           Counted counted;
           node.attach(counted);
           node.enable_low_events(false);

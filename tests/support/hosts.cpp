@@ -4,6 +4,9 @@
 #include <am/error.hpp>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <utility>
 
 #include "core/membership/standing.hpp"
@@ -11,6 +14,19 @@
 #include "host/processors.hpp"
 
 namespace test {
+
+std::function<void(am::Node&)> guarded(am::NodeId nodes, const std::function<void(am::Node&)>& body) {
+  return [nodes, &body](am::Node& node) {
+    try {
+      body(node);
+    } catch (const std::exception& error) {
+      if (nodes == 1) throw;
+      std::fprintf(stderr, "[  FAILED  ] node %u: %s\n", node.id(), error.what());
+      std::fflush(nullptr);
+      std::_Exit(1);
+    }
+  };
+}
 
 PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within)
     : nodes_(nodes), post_(nodes) {
@@ -25,10 +41,10 @@ PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within wit
 }
 
 void PretendedHosts::run(const std::function<void(am::Node&)>& body) {
-  run(body, am::core::read_settings(environ));
+  run(am::core::read_settings(environ), body);
 }
 
-void PretendedHosts::run(const std::function<void(am::Node&)>& body, const am::core::Settings& settings) {
+void PretendedHosts::run(const am::core::Settings& settings, const std::function<void(am::Node&)>& body) {
   std::vector<am::core::Job> jobs;
   for (am::NodeId node = 0; node < nodes_; ++node) {
     const std::uint32_t host = host_of(node);
@@ -41,7 +57,7 @@ void PretendedHosts::run(const std::function<void(am::Node&)>& body, const am::c
                     .kinds = kinds_,
                     .exchange_cards = [this, host] { exchange_cards(host); }});
   }
-  am::core::run_jobs(std::move(jobs), settings, body);
+  am::core::run_jobs(std::move(jobs), settings, guarded(nodes_, body));
 }
 
 void PretendedHosts::exchange_cards(std::uint32_t host) {

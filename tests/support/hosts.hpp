@@ -16,6 +16,10 @@
 
 namespace test {
 
+/// The body, of one of several nodes that are threads: when it fails the others may wait for its node, so its failure ends this
+/// program. (Of a job of one it is thrown.) `body` outlives it.
+std::function<void(am::Node&)> guarded(am::NodeId nodes, const std::function<void(am::Node&)>& body);
+
 class PretendedHosts {
  public:
   /// What leads from a node to those of its own host.
@@ -24,9 +28,9 @@ class PretendedHosts {
   /// The first nodes are on the first host, and so on; each has about as many.
   PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within = Within::memory);
 
-  /// Runs the body on all nodes and returns when all have ended. Throws what am::run_threads throws. Once.
+  /// Runs the body, guarded, on all nodes and returns when all have ended. Throws what am::run_threads throws. Once.
   void run(const std::function<void(am::Node&)>& body);
-  void run(const std::function<void(am::Node&)>& body, const am::core::Settings& settings);
+  void run(const am::core::Settings& settings, const std::function<void(am::Node&)>& body);
 
   [[nodiscard]] std::uint32_t host_of(am::NodeId node) const {
     return static_cast<std::uint32_t>(std::uint64_t{node} * memories_.size() / nodes_);

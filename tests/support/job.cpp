@@ -143,21 +143,11 @@ static std::string fault_plan() {
 }
 
 void run_as_threads(const Network& network, am::NodeId n, const Body& body) {
-  const Body guarded = [&](am::Node& node) {
-    try {
-      body(node);
-    } catch (const std::exception& error) {
-      if (n == 1) throw;
-      std::fprintf(stderr, "[  FAILED  ] node %u: %s\n", node.id(), error.what());
-      std::fflush(nullptr);
-      std::_Exit(1);
-    }
-  };
   const bool apart = network.name == "two_hosts";
-  if (!apart && network.name != "post") return am::run_threads(n, guarded);
+  if (!apart && network.name != "post") return am::run_threads(n, guarded(n, body));
   PretendedHosts hosts(n, apart ? std::min<std::uint32_t>(n, 2) : 1,
                        apart ? PretendedHosts::Within::memory : PretendedHosts::Within::post);
-  hosts.run(guarded);
+  hosts.run(body);
 }
 
 void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {

@@ -25,6 +25,13 @@ void mark(const host::Board& board, NodeId node, host::Standing standing, int wa
   tell_all(board);
 }
 
+/// Of a node that is in the job, and by several who may find out at once: the first one counts.
+void mark_once(const host::Board& board, NodeId node, host::Standing how) noexcept {
+  std::uint32_t standing = word(host::Standing::joined);
+  if (board.card(node).standing.compare_exchange_strong(standing, word(how), std::memory_order_acq_rel))
+    tell_all(board);
+}
+
 }  // namespace
 
 void mark_joined(const host::Board& board, NodeId node, const host::NodeFacts& facts) noexcept {
@@ -42,19 +49,13 @@ void mark_dead(const host::Board& board, NodeId node, int wait_status) noexcept 
   mark(board, node, host::Standing::dead, wait_status);
 }
 
-/// By its mirror's compare and exchange, as several nodes may hear of it.
 void mark_departed(const host::Board& board, NodeId node, host::Standing how, int wait_status) noexcept {
-  std::uint32_t standing = word(host::Standing::joined);
   board.card(node).wait_status.store(wait_status, std::memory_order_relaxed);  // ordered by the next line
-  if (board.card(node).standing.compare_exchange_strong(standing, word(how), std::memory_order_acq_rel))
-    tell_all(board);
+  mark_once(board, node, how);
 }
 
 void mark_lost(const host::Board& board, NodeId node) noexcept {
-  std::uint32_t standing = word(host::Standing::joined);
-  if (board.card(node).standing.compare_exchange_strong(standing, word(host::Standing::dead),
-                                                        std::memory_order_acq_rel))
-    tell_all(board);
+  mark_once(board, node, host::Standing::dead);
 }
 
 }  // namespace am::core
