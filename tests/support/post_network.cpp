@@ -1,5 +1,6 @@
 #include "support/post_network.hpp"
 
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -16,6 +17,14 @@ using am::NodeId;
 using am::Priority;
 using am::Status;
 using am::impl::Header;
+
+std::mutex& PostOffice::mutex_of_all() {
+  static std::mutex mutex;
+  static const int kept =
+      pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+  if (kept != 0) throw std::runtime_error("the post cannot be kept from children");
+  return mutex;
+}
 
 void PostOffice::tell(Box& box) noexcept {
   box.news.fetch_add(1, std::memory_order_release);

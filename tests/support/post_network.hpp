@@ -60,7 +60,10 @@ class PostOffice {
   /// With the mutex held: something has come to this node.
   static void tell(Box& box) noexcept;
 
-  std::mutex mutex_;
+  /// One for all offices: nobody else may have it while this process is forked, else its child would find it taken for ever.
+  static std::mutex& mutex_of_all();
+
+  std::mutex& mutex_ = mutex_of_all();
   std::vector<Box> boxes_;  // by node
 };
 
