@@ -26,6 +26,7 @@
 #include <am/types.hpp>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -291,6 +292,16 @@ void pack_words(std::uint64_t* words, A&&... args) noexcept {
   (std::make_index_sequence<Traits::arity>{});
 }
 
+/// The payload of a send: its last argument, if the handler takes one.
+template <class Traits, class... A>
+Payload payload_of_send(A&... args) noexcept {
+  if constexpr (Traits::has_payload) {
+    return Payload(std::get<sizeof...(A) - 1>(std::tie(args...)));
+  } else {
+    return {};
+  }
+}
+
 }  // namespace impl
 
 template <auto H, class F, class Traits, class... A>
@@ -302,7 +313,7 @@ impl::OutMessage Node::pack_(NodeId to, A&&... args) {
   message.handler = impl::Handler<H>::id();
   message.words = static_cast<std::uint8_t>(Traits::Packed::words);
   impl::pack_words<Traits>(message.word, args...);
-  if constexpr (Traits::has_payload) message.payload = Payload(std::get<sizeof...(A) - 1>(std::tie(args...)));
+  message.payload = impl::payload_of_send<Traits>(args...);
   return message;
 }
 
@@ -316,22 +327,31 @@ inline Status Node::send_(NodeId to, A&&... args) {
 #ifdef AM_CHECKED
   check_use_(P, wait);
 #endif
-  if constexpr (!Traits::has_payload) {
-    if (to < size_) [[likely]] {
-      const std::size_t index = 2 * std::size_t{to} + static_cast<std::size_t>(P);
-      impl::Producer& ring = rings_[index];
-      if (impl::Packet* packet = ring.claim_line()) [[likely]] {
-        impl::pack_words<Traits>(packet->words, args...);
-        packet->payload_bytes = 0;
-        packet->origin = id_;
-        ring.commit_line(packet, impl::Header::make(impl::Handler<H>::id(), Traits::Packed::words, 0, 0));
-        impl::count(traffic_[index].sent_messages);
-        impl::count(traffic_[index].sent_bytes, Traits::Packed::words * 8);
-        events_.nicond = true;
-        if (!ring.watched()) [[unlikely]]
-          ring_doorbell_(to, P);
-        return Status::ok;
+  constexpr std::size_t words = Traits::Packed::words;
+  const Payload payload = impl::payload_of_send<Traits>(args...);
+  if (to < size_ && payload.size() <= impl::packet_payload_bytes) [[likely]] {
+    const std::size_t index = 2 * std::size_t{to} + static_cast<std::size_t>(P);
+    impl::Producer& ring = rings_[index];
+    const std::size_t lines = impl::payload_lines(words, payload.size());
+    impl::Packet* packet = lines == 0 ? ring.claim_line() : nullptr;
+    if (packet == nullptr) [[unlikely]]
+      packet = ring.claim_unless_reserved(1 + lines);
+    if (packet != nullptr) [[likely]] {
+      impl::pack_words<Traits>(packet->words, args...);
+      packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
+      packet->origin = id_;
+      std::uint16_t flags = 0;
+      if (!payload.empty()) {
+        std::memcpy(packet->payload(words, lines), payload.data(), payload.size());
+        flags = impl::flag::payload;
       }
+      ring.commit(packet, impl::Header::make(impl::Handler<H>::id(), words, lines, flags));
+      impl::count(traffic_[index].sent_messages);
+      impl::count(traffic_[index].sent_bytes, words * 8 + payload.size());
+      events_.nicond = true;
+      if (!ring.watched()) [[unlikely]]
+        ring_doorbell_(to, P);
+      return Status::ok;
     }
   }
   return send_slowly_(pack_<H, F, Traits>(to, std::forward<A>(args)...), wait);

@@ -75,9 +75,11 @@ TEST(HeldDraft, KeepsOthersOut) {
       check(node.try_request<note>(0) == am::Status::again, "a short send while a draft is held");
       check(node.try_prepare<take>(0, 8, std::uint64_t{8}, std::uint64_t{0}).status() == am::Status::again,
             "a second draft");
-      const std::vector<std::byte> bytes(5000, std::byte{9});
-      check(node.try_request<take>(0, bytes.size(), std::uint64_t{9}, bytes) == am::Status::again,
-            "a long send");
+      for (const std::size_t others : {1, 100, 1024, 5000}) {
+        const std::vector<std::byte> bytes(others, std::byte{9});
+        check(node.try_request<take>(0, bytes.size(), std::uint64_t{9}, bytes) == am::Status::again,
+              "another payload of " + std::to_string(others) + " bytes");
+      }
       check(node.try_reply_to<take_high>(0, std::vector<std::byte>(10, std::byte{0xff})) == am::Status::ok,
             "the other priority is free");
       std::ranges::fill(draft.data(), std::byte{3});

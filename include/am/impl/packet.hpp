@@ -63,6 +63,10 @@ struct Header {
     // Words and flags above the place, as one number.
     return std::rotl(static_cast<std::uint32_t>(bits >> 32), 16) <= max_words;
   }
+  /// Words for a handler, and a payload in the packet's own lines.
+  [[nodiscard]] constexpr bool has_payload_in_lines() const noexcept {
+    return flags() == flag::payload && words() <= max_words;
+  }
   [[nodiscard]] constexpr bool is_one_line() const noexcept {
     return (bits & (std::uint64_t{0xffff} << 32 | std::uint64_t{flag::pad} << 52)) == 0;
   }

@@ -56,6 +56,8 @@ class Producer {
   /// Room for a packet of `lines` in one piece, or nullptr while the ring is full. Claims nothing lasting: without a
   /// commit the next claim returns the same place. Requires 2 * lines <= ring size.
   [[nodiscard]] Packet* claim(std::size_t lines) noexcept;
+  /// The same for who does not own what is reserved, as claim_line().
+  [[nodiscard]] Packet* claim_unless_reserved(std::size_t lines) noexcept;
   /// Whether claim(lines) would succeed. Writes nothing: also while somebody fills in what was claimed last.
   [[nodiscard]] bool has_room(std::size_t lines) noexcept {
     return connected() && room_for(padding_before(lines) + lines + (must_clear(lines) ? 1 : 0));
@@ -68,13 +70,6 @@ class Producer {
     head_ += lines;
     next_ += lines;
     if (next_ == end_) wrap();
-  }
-
-  /// The same for a packet of one line.
-  void commit_line(Packet* packet, Header header) noexcept {
-    packet->header.store(header.with_lap(lap_).bits, std::memory_order_release);  // R1
-    ++head_;
-    if (++next_ == end_) wrap();
   }
 
   /// True while the consumer looks at this ring anyway and need not be told. Relaxed: a stale answer costs a delay,
@@ -157,6 +152,11 @@ inline Packet* Producer::claim(std::size_t lines) noexcept {
   }
   if (lines > 1) dirty_from(head_ + lines);  // at once: a payload may be filled in and never be committed
   return next_;
+}
+
+// Out of line: the rarer case of every send.
+[[gnu::noinline]] inline Packet* Producer::claim_unless_reserved(std::size_t lines) noexcept {
+  return reserved_ ? nullptr : claim(lines);
 }
 
 class Consumer {

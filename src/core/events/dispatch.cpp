@@ -66,20 +66,36 @@ struct Nothing {
   Nothing(Engine& /*engine*/, bool /*yes*/) noexcept {}
 };
 
-/// Field by field: a copy of the whole structure would be read back in other pieces than it was written, which stalls.
-template <class Net>
-void next(Net& network, Transport::View& view) noexcept {
-  const Transport::View received = network.receive(view.priority);
-  view.packet = received.packet;
-  view.head = received.head;
-  view.source = received.source;
-}
-
 /// Whether to look at the high network between two requests. Takes note of what came.
 bool high_waits(shm::ShmTransport& network) noexcept { return network.look(Priority::high); }
 bool high_waits(Transport& network) noexcept {
   network.progress();
   return true;  // what it did says nothing about what is there: run_high looks
+}
+
+/// The payload of a packet that is words and a payload in its own lines, and nothing else; else empty.
+Payload payload_at_hand(const shm::ShmTransport& /*network*/, const impl::Packet& packet,
+                        impl::Header head) noexcept {
+  if (!head.has_payload_in_lines()) return {};
+  const std::size_t bytes = impl::read_once(packet.payload_bytes);
+  if (!impl::payload_fits(head, bytes)) return {};
+  return {packet.payload(head.words(), head.place()), bytes};
+}
+Payload payload_at_hand(const Transport& /*network*/, const impl::Packet& /*packet*/,
+                        impl::Header /*head*/) noexcept {
+  return {};  // the network says where it is
+}
+
+/// Gives back a packet whose payload, if it has one, is in its own lines.
+template <Priority P>
+void release_lines(shm::ShmTransport& network, const impl::Packet* /*packet*/, impl::Header head,
+                   NodeId source) noexcept {
+  network.release_lines(source, P, head.place() + 1);
+}
+template <Priority P>
+void release_lines(Transport& network, const impl::Packet* packet, impl::Header head,
+                   NodeId source) noexcept {
+  network.release({packet, head, source, P});
 }
 
 }  // namespace
@@ -124,13 +140,11 @@ std::size_t Engine::poll_with_events_held_off() {
 
 /// Most polls find nothing: they look at the busy rings and two words, and that is all.
 inline std::size_t Engine::poll_shared_memory() {
-  const bool high = shm_.look(Priority::high);
-  const bool low = shm_.look(Priority::low);
   if ((++polls_ & 63) == 0) [[unlikely]]
     look_around();
   std::size_t ran = 0;
-  if (high) ran = run_high(shm_);
-  if (low) ran += run_low(shm_);
+  if (shm_.look(Priority::high)) ran = run_high(shm_);
+  if (shm_.look(Priority::low)) ran += run_low(shm_);
   if (something_else_) [[unlikely]]
     ran += run_rare_events(shm_, ran);
   return ran;
@@ -218,17 +232,35 @@ template <Priority P>
   handled_.set(P, packet);
   using Message = std::conditional_t<P == Priority::low, Request, Reply>;
   Message message(*node_, from, head.has(impl::flag::multicast));
-  const Recorder::Running running(recorder_, level_of(P),
-                                  RecordedEvent::of_message(P, id, from, head.words() * 8 + payload.size()));
   host::HandlerCounts& counts = handler_counts_[id];
+  if (just_runs_ && counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) [[likely]] {
+    try {
+      handlers_[id].run(&message, packet, payload);
+    } catch (...) {
+      event_threw();
+      throw;
+    }
+  } else {
+    run_observed<P>(&message, packet, payload,
+                    RecordedEvent::of_message(P, id, from, head.words() * 8 + payload.size()));
+  }
+  impl::count(counts.runs);
+}
+
+/// A handler that is recorded, or timed, or that interrupts may come into.
+template <Priority P>
+void Engine::run_observed(void* message, const impl::Packet& packet, Payload payload, RecordedEvent event) {
+  const HandlerTable::Row& handler = handlers_[event.handler];
+  host::HandlerCounts& counts = handler_counts_[event.handler];
+  const Recorder::Running running(recorder_, level_of(P), event);
   try {
     [[maybe_unused]] std::conditional_t<P == Priority::low, Interruptible, Nothing> interruptible(
-        *this, !handlers_[id].internal);
-    if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) [[likely]] {
-      handlers_[id].run(&message, packet, payload);
+        *this, !handler.internal);
+    if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) {
+      handler.run(message, packet, payload);
     } else {
       const Count began = now();
-      handlers_[id].run(&message, packet, payload);
+      handler.run(message, packet, payload);
       impl::count(counts.sampled_ns, now() - began);
       impl::count(counts.sampled_runs);
     }
@@ -236,22 +268,37 @@ template <Priority P>
     event_threw();
     throw;
   }
-  impl::count(counts.runs);
 }
 
-/// Runs what a packet asks for and gives its place back, or leaves it where it is for now. By reference, as next().
+/// Runs what a packet asks for and gives its place back, or leaves it where it is for now. The view is not handed on but by
+/// copies: so it stays in registers.
 template <Priority P, class Net>
 [[gnu::always_inline]] inline Engine::Handled Engine::handle(Net& network, const Transport::View& view) {
+  const auto& [packet, head, source, priority] = view;
+  Payload payload;
+  if (!head.is_plain()) {
+    payload = payload_at_hand(network, *packet, head);
+    if (payload.empty()) return handle_unusual(network, Transport::View{packet, head, source, P});
+    handled_payload_[static_cast<std::size_t>(P)] = payload.size();
+  }
+  if (!node_->events_.ame || is_cut_off(network, source)) [[unlikely]]
+    return handle_unusual(network, Transport::View{packet, head, source, P});
+  try {
+    run_handler<P>(head, *packet, source, payload);
+  } catch (...) {
+    network.release(Transport::View{packet, head, source, P});
+    throw;
+  }
+  count_received(source, P, head.words() * 8 + payload.size());
+  release_lines<P>(network, packet, head, source);
+  return Handled::ran;
+}
+
+template <class Net>
+Engine::Handled Engine::handle_unusual(Net& network, const Transport::View& view) {
   Borrowed<Net> borrowed(network, view);
-  if constexpr (!std::is_same_v<Net, shm::ShmTransport>) {
-    if (!cut_off_.empty() && cut_off_[view.source]) return Handled::taken;
-  }
-  if (view.head.is_plain() && node_->events_.ame) [[likely]] {
-    run_handler<P>(view.head, *view.packet, view.source, {});
-    count_received(view, P, view.head.words() * 8);
-    return Handled::ran;
-  }
-  const Handled handled = handle_unusual(view);
+  if (is_cut_off(network, view.source)) return Handled::taken;
+  const Handled handled = take_unusual(view);
   borrowed.deferred = handled == Handled::deferred;
   return handled;
 }
@@ -292,7 +339,7 @@ std::size_t Engine::run_high(Net& network) {
   do {
     if (handle<Priority::high>(network, view) != Handled::deferred) ++ran;
     if (ran == replies_per_look || !events.masked_in(Event::high_message)) break;
-    next(network, view);
+    view = network.receive(Priority::high);
   } while (view);
   return ran;
 }
@@ -302,20 +349,23 @@ std::size_t Engine::run_high(Net& network) {
 template <class Net>
 std::size_t Engine::run_low(Net& network) {
   impl::EventState& events = node_->events_;
-  if (!events.may_run(Event::low_message) || !network.receive(Priority::low)) return 0;
+  if (!events.may_run(Event::low_message)) return 0;
+  Transport::View view = network.receive(Priority::low);
+  if (!view) return 0;
   const LowLevel level(events, handled_);
   std::size_t ran = 0;
   do {
-    const Transport::View view = network.receive(Priority::low);
-    if (!view) break;
-    if (handle<Priority::low>(network, view) == Handled::deferred)
-      continue;  // and no new round, which would bring it again at once
-    ++ran;
-    handled_.clear(Priority::low);
-    events.next_low();
-    if (high_waits(network)) run_high(network);
-    // The handler may have masked or disabled what comes next.
-  } while (ran < requests_per_poll && events.ee && events.masked_in(Event::low_message));
+    // After a deferred one no new round begins, which would bring it again at once.
+    if (handle<Priority::low>(network, view) != Handled::deferred) {
+      ++ran;
+      handled_.clear(Priority::low);
+      events.next_low();
+      if (high_waits(network)) run_high(network);
+      // The handler may have masked or disabled what comes next.
+      if (ran == requests_per_poll || !events.ee || !events.masked_in(Event::low_message)) break;
+    }
+    view = network.receive(Priority::low);
+  } while (view);
   return ran;
 }
 

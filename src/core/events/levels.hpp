@@ -14,7 +14,7 @@ class LowLevel {
       : events_(events), handled_(handled) {
     events.enter_low();
   }
-  ~LowLevel() {
+  [[gnu::always_inline]] ~LowLevel() {
     handled_.clear(Priority::low);
     events_.leave_low();
   }
@@ -31,7 +31,7 @@ class HighLevel {
  public:
   HighLevel(impl::EventState& events, const HandledMessages& handled) noexcept
       : events_(events), handled_(handled), interrupted_(events.enter_high()) {}
-  ~HighLevel() {
+  [[gnu::always_inline]] ~HighLevel() {
     handled_.clear(Priority::high);
     events_.leave_high(interrupted_);
   }

@@ -36,7 +36,7 @@ class Assembled {
 
 /// Payloads, pieces of long ones, multicasts, and everything while active messages are disabled: then the default handler
 /// gets what the program sent, while libam's own messages run as ever, for other nodes wait for what they do.
-Engine::Handled Engine::handle_unusual(const Transport::View& view) {
+Engine::Handled Engine::take_unusual(const Transport::View& view) {
   // What the network lends may be written by a sender that is not what it should be: each length is read once, then checked.
   const impl::Packet& packet = *view.packet;
   if ((view.head.flags() & ~impl::flag::known) != 0)
@@ -82,7 +82,7 @@ Engine::Handled Engine::handle_unusual(const Transport::View& view) {
     assembler_.done(view);
     return Handled::taken;
   }
-  count_received(view, view.priority, message.bytes());
+  count_received(view.source, view.priority, message.bytes());
   const Assembled assembled(assembler_, view, view.head.has(impl::flag::last));
   handled_payload_[static_cast<std::size_t>(view.priority)] = message.payload.size();
   if (node_->events_.ame || !default_handler_ || table_.is_internal(view.head.handler())) {

@@ -293,15 +293,26 @@ class Engine {
   std::size_t run_posts();
   template <Priority P, class Net>
   Handled handle(Net& network, const Transport::View& view);
+  template <class Net>
+  [[gnu::noinline]] Handled handle_unusual(Net& network, const Transport::View& view);
+  template <Priority P>
+  [[gnu::noinline]] void run_observed(void* message, const impl::Packet& packet, Payload payload,
+                                      RecordedEvent event);
   template <Priority P>
   void run_handler(impl::Header head, const impl::Packet& packet, NodeId from, Payload payload);
-  void count_received(const Transport::View& view, Priority priority, std::uint64_t bytes) noexcept {
-    impl::Traffic& traffic =
-        node_->traffic_[2 * std::size_t{view.source} + static_cast<std::size_t>(priority)];
+  /// Only nodes of other hosts are ever cut off.
+  [[nodiscard]] bool is_cut_off(const shm::ShmTransport& /*network*/, NodeId /*source*/) const noexcept {
+    return false;
+  }
+  [[nodiscard]] bool is_cut_off(const Transport& /*network*/, NodeId source) const noexcept {
+    return !cut_off_.empty() && cut_off_[source];
+  }
+  void count_received(NodeId source, Priority priority, std::uint64_t bytes) noexcept {
+    impl::Traffic& traffic = node_->traffic_[2 * std::size_t{source} + static_cast<std::size_t>(priority)];
     impl::count(traffic.received_messages);
     impl::count(traffic.received_bytes, bytes);
   }
-  Handled handle_unusual(const Transport::View& view);
+  Handled take_unusual(const Transport::View& view);
   void run_default_handler(const impl::Arrival& message);
   void unknown_handler(impl::HandlerId id, NodeId source);
   Handled add_piece(const Transport::View& view, Payload piece);
@@ -370,6 +381,7 @@ class Engine {
       rings_filled_inline_;  // by Node's send, in the polling mode: no decorator is to see what it sends
   const bool direct_;        // shared memory alone, and no decorator
   bool plain_;               // direct, and polling
+  const bool just_runs_;     // handlers: nobody records them, and no interrupt comes into them
   std::unique_ptr<impl::Producer[]> never_connected_;  // what Node's inline path sees where it fills no rings
 
   Outgoing outgoing_;

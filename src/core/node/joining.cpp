@@ -84,6 +84,7 @@ Engine::Engine(Job job, const Settings& settings)
       rings_filled_inline_(decorator_ == nullptr && settings.dispatch == Dispatch::poll),
       direct_(network_ == &shm_),
       plain_(direct_ && rings_filled_inline_),
+      just_runs_(!Watchdog::is_wanted(settings) && settings.dispatch != Dispatch::interrupt),
       never_connected_(rings_filled_inline_ ? nullptr : new impl::Producer[2 * std::size_t{job_.size}]),
       outgoing_(memory_for_events()),
       assembler_(memory_for_events()),

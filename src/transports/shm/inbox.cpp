@@ -71,6 +71,7 @@ void Inbox::cool(Inbound& in) noexcept {
   *at = hot_.back();
   hot_.pop_back();
   if (cursor_ >= hot_.size()) cursor_ = 0;
+  end_round();
 }
 
 void Inbox::rotate() noexcept {
@@ -85,6 +86,7 @@ void Inbox::look_after_idle() noexcept {
     Inbound& in = *hot_[i];
     if (in.ring.publish())
       host::wake(rings_.board(), in.from);  // of an unfinished burst, when its events were masked meanwhile
+    if (std::exchange(in.looked_at, in.ring.position()) != in.ring.position()) in.idle_rounds = 0;
     if (++in.idle_rounds > cool_after_rounds) cool(in);
   }
 }
@@ -95,7 +97,8 @@ bool Inbox::cool_all() noexcept {
     in->ring.control().watched.store(0, std::memory_order_relaxed);  // ordered by the caller's fence
   }
   hot_.clear();
-  cursor_ = visited_ = 0;
+  cursor_ = 0;
+  end_round();
   return std::exchange(trusts_, false);
 }
 

@@ -26,11 +26,12 @@ namespace am::shm {
 
 class Inbox {
  public:
-  struct Inbound {
+  struct alignas(impl::line_bytes) Inbound {
     impl::Consumer ring;
     NodeId from;
-    std::uint32_t idle_rounds;  // calls of look_after_idle() since its last packet
-    std::uint32_t burst;        // packets since the ring was last found empty
+    std::uint64_t looked_at;    // the position at the last look_after_idle()
+    std::uint32_t idle_rounds;  // calls of that since it changed
+    std::uint64_t empty_at;     // the position where the ring was last found empty
     std::uint64_t deferred_at;  // 1 + the position of the packet that was deferred last
     std::uint64_t trusted_at;   // the position where this ring becomes trusted
     bool hot;
@@ -63,7 +64,8 @@ class Inbox {
       if (!in.ring.ready()) continue;
       if (in.ring.position() >= in.trusted_at) [[unlikely]]
         trust(in);
-      visited_ = 0;
+      current_ = &in;
+      left_ = hot_.size() - 1;
       return true;
     }
     return false;
@@ -71,11 +73,10 @@ class Inbox {
 
   /// The next packet of any hot ring not yet found empty in this round, its header, and whose it is.
   [[nodiscard]] const impl::Packet* receive(NodeId& from, impl::Header& head) noexcept {
-    while (visited_ < hot_.size()) {
-      Inbound& in = *hot_[cursor_];
+    while (current_ != nullptr) {
+      Inbound& in = *current_;
       if (const impl::Packet* packet = in.ring.receive(head)) {
-        in.idle_rounds = 0;
-        if (++in.burst > prefetch_after) in.ring.prefetch();
+        if (in.ring.position() - in.empty_at > prefetch_after) in.ring.prefetch();
         from = in.from;
         return packet;
       }
@@ -99,8 +100,7 @@ class Inbox {
 
   /// Leaves the ring that receive() returned last until the next round.
   void skip() noexcept {
-    Inbound& in = *hot_[cursor_];
-    in.deferred_at = 1 + in.ring.position();
+    current_->deferred_at = 1 + current_->ring.position();
     next();
   }
 
@@ -123,15 +123,18 @@ class Inbox {
 
  private:
   void found_empty(Inbound& in) noexcept {
-    in.burst = 0;
+    in.empty_at = in.ring.position();
     if (in.ring.publish()) [[unlikely]]
       host::wake(rings_.board(), in.from);
     next();
   }
   void next() noexcept {
-    ++visited_;
+    if (left_ == 0) return end_round();
+    --left_;
     if (++cursor_ >= hot_.size()) cursor_ = 0;
+    current_ = hot_[cursor_];
   }
+  void end_round() noexcept { current_ = nullptr; }
   template <class Read, class F>
   bool for_each_rung(Read read, F f);
   bool answer_doorbells() noexcept;
@@ -141,7 +144,7 @@ class Inbox {
   void cool(Inbound& in) noexcept;
 
   static constexpr std::uint32_t cool_after_rounds = 64;
-  /// A ring that gave so many packets in a row is well filled: fetching a line ahead of its turn is then safe. Fetching
+  /// Lines. A ring that gave so many in a row is well filled: fetching a line ahead of its turn is then safe. Fetching
   /// one that the sender is about to write would take it away from him.
   static constexpr std::uint32_t prefetch_after = 16;
   /// Lines. So many fences of a sender, of some 50 ns, take as long as a heavy fence (16 us on two processors).
@@ -159,9 +162,10 @@ class Inbox {
   host::ZeroedArray<Inbound> inbound_;
   std::vector<Inbound*> hot_;
   std::vector<Inbound*> connected_;
-  std::size_t cursor_ = 0;    // where in hot_ the round looks
-  std::size_t visited_ = 0;   // hot rings found empty in this round
-  std::size_t rotation_ = 0;  // where in connected_ the rotation looks next
+  Inbound* current_ = nullptr;  // the ring that the round looks at; null: it is over
+  std::size_t left_ = 0;        // hot rings that it has not come to yet
+  std::size_t cursor_ = 0;      // where in hot_ the ring is that was looked at last
+  std::size_t rotation_ = 0;    // where in connected_ the rotation looks next
 };
 
 }  // namespace am::shm

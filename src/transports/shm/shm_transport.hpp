@@ -53,6 +53,10 @@ class ShmTransport final : public Transport {
       inbox(view.priority).release(view.source, view.head.lines());
     }
   }
+  /// The same for a packet of so many lines, whose payload is in them.
+  void release_lines(NodeId source, Priority priority, std::size_t lines) noexcept {
+    inbox(priority).release(source, lines);
+  }
   void defer(const View& view) noexcept override { inbox(view.priority).skip(); }
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
     return inbox(priority).waits(lent);

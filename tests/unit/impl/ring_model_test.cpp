@@ -107,7 +107,7 @@ class RingModel {
     if (what == dropped) return access.tell("dropped");
     const Header header = Header::make(static_cast<std::uint16_t>(1 + sent_), 0, size - 1, 0);
     if (fast) {
-      producer_.commit_line(packet, header);
+      producer_.commit(packet, header);
     } else {
       producer_.commit(packet, header);
     }

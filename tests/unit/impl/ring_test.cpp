@@ -142,7 +142,7 @@ TEST(Ring, TakesAndGivesBackOneLine) {
   ASSERT_NE(packet, nullptr);
   packet->words[0] = 42;
   EXPECT_EQ(next_of(ring.consumer), nullptr);
-  ring.producer.commit_line(packet, Header::make(7, 1, 0, flag::multicast));
+  ring.producer.commit(packet, Header::make(7, 1, 0, flag::multicast));
   const Packet* received = next_of(ring.consumer);
   ASSERT_EQ(received, packet);
   EXPECT_EQ(next_of(ring.consumer), packet);  // the same until it is released
@@ -190,15 +190,18 @@ TEST(Ring, TellsWhenAStarvedProducerHasToBeWoken) {
   EXPECT_FALSE(ring.consumer.publish()) << "nothing new to publish";
 }
 
-TEST(Ring, KeepsOneLinersOutWhileItIsReserved) {
+TEST(Ring, KeepsOthersOutWhileItIsReserved) {
   Ring ring(8);
   ring.producer.reserve(true);
   EXPECT_EQ(ring.producer.claim_line(), nullptr);
+  EXPECT_EQ(ring.producer.claim_unless_reserved(1), nullptr);
+  EXPECT_EQ(ring.producer.claim_unless_reserved(2), nullptr);
   EXPECT_NE(ring.producer.claim(1), nullptr);
   EXPECT_EQ(ring.producer.claim_line(), nullptr) << "a claim must not open it to others";
+  EXPECT_EQ(ring.producer.claim_unless_reserved(1), nullptr);
   ring.producer.reserve(false);
+  EXPECT_NE(ring.producer.claim_unless_reserved(2), nullptr);
   EXPECT_NE(ring.producer.claim(1), nullptr);
-  EXPECT_NE(ring.producer.claim_line(), nullptr);
 }
 
 TEST(Ring, NeverConnectedTakesNothing) {
@@ -223,7 +226,7 @@ class Checked {
     write(*packet, sent_, lines, place_.lap());
     const Header header = Header::make(static_cast<HandlerId>(sent_), max_words, lines - 1, 0);
     if (fast) {
-      ring_.producer.commit_line(packet, header);
+      ring_.producer.commit(packet, header);
     } else {
       ring_.producer.commit(packet, header);
     }
@@ -415,7 +418,7 @@ void produce(Producer& producer, Place place, std::uint64_t packets, std::size_t
     if (drop) {  // claimed again below, for another size
       --number;
     } else if (fast) {
-      producer.commit_line(packet, Header::make(1, max_words, 0, 0));
+      producer.commit(packet, Header::make(1, max_words, 0, 0));
     } else {
       producer.commit(packet, Header::make(1, max_words, lines - 1, 0));
     }
