@@ -99,9 +99,9 @@ class Engine::Computation {
 
 void Engine::look_after_peers(bool thoroughly) {
   membership_.look(thoroughly, [this](NodeId peer, bool died) {
-    network_->close(peer);
+    network().close(peer);
     assembler_.lose(peer);
-    relay_.tell(*network_);
+    relay_.tell(network());
     if (!died || !agenda_.on_peer_death) return;
     agenda_.untold_deaths.push_back(peer);
     something_else_ = true;

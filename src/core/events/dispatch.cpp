@@ -134,7 +134,7 @@ std::size_t Engine::poll_with_events_held_off() {
     begin();
     if (interrupts_ == 0) spent_.clear();
   }
-  const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();
+  const std::size_t ran = networks_.only_shm() ? poll_shared_memory() : poll_network();
   return something_else_ ? ran + do_something_else() : ran;
 }
 
@@ -143,19 +143,19 @@ inline std::size_t Engine::poll_shared_memory() {
   if ((++polls_ & 63) == 0) [[unlikely]]
     look_around();
   std::size_t ran = 0;
-  if (shm_.look(Priority::high)) ran = run_high(shm_);
-  if (shm_.look(Priority::low)) ran += run_low(shm_);
+  if (shm().look(Priority::high)) ran = run_high(shm());
+  if (shm().look(Priority::low)) ran += run_low(shm());
   if (something_else_) [[unlikely]]
-    ran += run_rare_events(shm_, ran);
+    ran += run_rare_events(shm(), ran);
   return ran;
 }
 
 std::size_t Engine::poll_network() {
   if ((++polls_ & 1023) == 0) look_after_peers(false);
-  network_->progress();
-  std::size_t ran = run_high(*network_);
-  ran += run_low(*network_);
-  if (something_else_) ran += run_rare_events(*network_, ran);
+  network().progress();
+  std::size_t ran = run_high(network());
+  ran += run_low(network());
+  if (something_else_) ran += run_rare_events(network(), ran);
   return ran;
 }
 
@@ -169,8 +169,8 @@ std::size_t Engine::run_events() noexcept {
     }
     if (node_->events_.level == impl::Level::high) return 0;
     look_after_peers(false);
-    const std::size_t pushed = !outgoing_.empty() && push_rows() ? 1 : 0;
-    const std::size_t ran = direct_ ? poll_shared_memory() : poll_network();
+    const std::size_t pushed = !sender_.idle() && sender_.push() ? 1 : 0;
+    const std::size_t ran = networks_.only_shm() ? poll_shared_memory() : poll_network();
     must_not_be_a_child();  // an event that forked has returned in both
     return pushed + ran;
   } catch (...) {
@@ -181,7 +181,7 @@ std::size_t Engine::run_events() noexcept {
 
 /// What one poll in 64 does besides.
 void Engine::look_around() {
-  shm_.look_after_quiet_rings();
+  shm().look_after_quiet_rings();
   if ((polls_ & 1023) == 0) look_after_peers(false);
 }
 
@@ -207,20 +207,20 @@ std::size_t Engine::poll_in_handler() {
 /// What few nodes have: long messages under way, posted work. (Timelets and the outlet are events: run_rare_events.)
 std::size_t Engine::do_something_else() {
   must_not_be_a_child();  // an event that forked has returned in both
-  std::size_t did = push_rows() ? 1 : 0;
+  std::size_t did = sender_.push() ? 1 : 0;
   did += tell_of_deaths();
   did += run_posts();
-  something_else_ = !outgoing_.empty() || !agenda_.empty();
+  something_else_ = !sender_.idle() || !agenda_.empty();
   return did;
 }
 
 std::size_t Engine::serve_high() {
-  if (!outgoing_.empty()) push_rows();  // what the handler waits to send may have to wait behind one
-  if (direct_) {
-    return shm_.look(Priority::high) ? run_high(shm_) : 0;
+  if (!sender_.idle()) sender_.push();  // what the handler waits to send may have to wait behind one
+  if (networks_.only_shm()) {
+    return shm().look(Priority::high) ? run_high(shm()) : 0;
   }
-  network_->progress();
-  return run_high(*network_);
+  network().progress();
+  return run_high(network());
 }
 
 template <Priority P>

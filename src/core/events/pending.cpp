@@ -5,20 +5,11 @@
 
 namespace am::core {
 
-bool Engine::available(Priority priority) noexcept {
-  Refused& refused = refused_[static_cast<std::size_t>(priority)];
-  if (refused.active && !outgoing_.busy(refused.to, priority) &&
-      network_->has_room(refused.to, priority, refused.payload_bytes)) {
-    refused.active = false;
-  }
-  return !refused.active;
-}
-
 /// Whether a message waits besides the one that is being handled, which its network still lends.
 bool Engine::message_waits(Priority priority) noexcept {
   const bool handling = node_->events_.level == impl::Level::high ||
                         (node_->events_.level == impl::Level::low && priority == Priority::low);
-  return network_->waits(priority, handling ? handled_[static_cast<std::size_t>(priority)] : nullptr);
+  return network().waits(priority, handling ? handled_[static_cast<std::size_t>(priority)] : nullptr);
 }
 
 bool Engine::pending(Event kind) noexcept {
@@ -28,7 +19,7 @@ bool Engine::pending(Event kind) noexcept {
     case Event::low_message:
       return message_waits(Priority::low);
     case Event::outlet:
-      return available(Priority::low) && available(Priority::high);
+      return sender_.available(Priority::low) && sender_.available(Priority::high);
     case Event::timelet:
       return timelet_due();
   }

@@ -43,7 +43,7 @@ Engine::Handled Engine::take_unusual(const Transport::View& view) {
     return corrupt(view, "it reaches beyond its ring, or has flags that nobody knows");
   Payload payload;
   if (view.head.has(impl::flag::payload)) {
-    const std::optional<Payload> found = network_->payload_of(view);
+    const std::optional<Payload> found = network().payload_of(view);
     if (!found) return corrupt(view, "its payload cannot lie where it says");
     payload = *found;
   }
@@ -75,7 +75,9 @@ Engine::Handled Engine::take_unusual(const Transport::View& view) {
     return corrupt(view, not_a_row);
   if (multicast) {
     const OwnSend own(*this);
-    if (const Handled forwarded = forward(view, message); forwarded != Handled::ran) return forwarded;
+    const Forwarding::Outcome forwarded = forwarding_.pass_on(view, message);
+    if (forwarded.malformed != nullptr) return corrupt(view, forwarded.malformed);
+    if (forwarded.deferred) return Handled::deferred;
   }
   if (left_) {
     count_undelivered(view, message.from);
@@ -113,7 +115,7 @@ void Engine::run_default_handler(const impl::Arrival& message) {
 /// A piece that there is no room for stays in the network, and its sender waits.
 Engine::Handled Engine::add_piece(const Transport::View& view, Payload piece) {
   const std::uint64_t total = impl::read_once(view.packet->words[0]);
-  if (total > memory_.largest_payload()) return corrupt(view, not_a_row);
+  if (total > largest_payload()) return corrupt(view, not_a_row);
   switch (assembler_.add(view, total, piece, !left_ && !membership_.is_gone(view.source))) {
     case Assembler::Outcome::taken:
       return Handled::taken;

@@ -59,17 +59,6 @@ GlobalMemory::GlobalMemory(Engine& engine)
       heap_(own_bytes(engine), impl::block_alignment),
       remote_(engine) {}
 
-std::size_t GlobalMemory::largest_payload() noexcept {
-  if (largest_payload_ == 0) {
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long page_bytes = sysconf(_SC_PAGESIZE);
-    largest_payload_ = pages > 0 && page_bytes > 0
-                           ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_bytes)
-                           : std::size_t{1} << 34;
-  }
-  return largest_payload_;
-}
-
 void GlobalMemory::forget_segments() noexcept {
   for (NodeId peer = 0; peer < engine_.job().size; ++peer) peers_[peer] = {};
 }

@@ -23,8 +23,6 @@ class GlobalMemory {
   /// Throws am::Error when the settings ask for a segment of impossible size.
   explicit GlobalMemory(Engine& engine);
 
-  /// Bytes of payload that a message may have at most: what this machine has of memory.
-  [[nodiscard]] std::size_t largest_payload() noexcept;
   /// What the inline functions of am/global.hpp look at: a peer's entry stays empty until reach() has mapped it.
   [[nodiscard]] impl::PeerSegment* peers() noexcept { return peers_.get(); }
 
@@ -51,7 +49,6 @@ class GlobalMemory {
   SegmentHeap heap_;
   RemoteMemory remote_;
   bool all_has_memory_ = false;      // the whole own segment
-  std::size_t largest_payload_ = 0;  // 0: not asked yet
 };
 
 }  // namespace am::core

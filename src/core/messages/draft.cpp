@@ -29,7 +29,7 @@ Draft::Draft(Node& node, const impl::OutMessage& message, std::size_t bytes, boo
   const bool nobody = message.to >= node.size();
   if (nobody && wait) throw core::unknown_node("prepare a message", message.to, node.size());
   const impl::Hold hold(node);
-  if (bytes > engine.memory().largest_payload() && !nobody) {
+  if (bytes > core::largest_payload() && !nobody) {
     status_ = Status::too_big;
     return;
   }
@@ -75,7 +75,7 @@ Transport::Slot slot_of(const impl::OutMessage& message, impl::Packet* packet, s
 void Draft::drop() noexcept {
   const Transport::Slot slot = slot_of(message_, packet_, data_, bytes_, mark_);
   if (packet_ != nullptr) {
-    node_->engine().drop_draft(slot);
+    node_->engine().sender().drop(slot);
     packet_ = nullptr;
   } else if (mark_ != 0) {
     const impl::Hold hold(*node_);

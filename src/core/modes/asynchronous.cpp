@@ -99,22 +99,22 @@ void Engine::attend() noexcept {
 bool Engine::arm(host::Alarm alarm, Transport::Wanted wanted) noexcept {
   const bool computing = node_ == nullptr || node_->events_.level == impl::Level::computation;
   bell_.set(alarm);
-  if (network_->arm(wanted)) {
-    if (descriptor_watch_) descriptor_watch_->watch();
+  if (network().arm(wanted)) {
+    networks_.watch_descriptors();
     if (!computing || !bell_.nudged()) return true;
-    network_->disarm();
+    network().disarm();
   }
   bell_.clear();
   return false;
 }
 
 bool Engine::still_armed() noexcept {
-  return bell_.is_set() && network_->still_armed({.high = true, .low = true});
+  return bell_.is_set() && network().still_armed({.high = true, .low = true});
 }
 
 void Engine::disarm() noexcept {
   bell_.clear();
-  network_->disarm();
+  network().disarm();
 }
 
 std::uint32_t Engine::step_out() noexcept {
@@ -194,8 +194,8 @@ Count Engine::serve(Lookout& lookout) noexcept {
   disarm();
   const std::size_t ran = run_events();
   lookout.clear();
-  const bool more = network_->describe(lookout, wanted());
-  if (more || ran >= requests_per_poll || network_->holds_back() || outlet_may_run()) return 0;
+  const bool more = network().describe(lookout, wanted());
+  if (more || ran >= requests_per_poll || network().holds_back() || outlet_may_run()) return 0;
   return next_timelet();
 }
 

@@ -2,9 +2,9 @@
 // sent; the public Node keeps only what the inline path of a short message touches.
 //
 // Its functions are spread by subject over files of their own:
-//   joining.cpp, leaving.cpp       from the job to a node and back
-//   messages/sending.cpp           sends that found no line at once, drafts
-//   messages/multicast.cpp         forwarding along the tree of a group
+//   engine.cpp, leaving.cpp        from the job to a node and back
+//   messages/sending.cpp           sends that wait, drafts
+//   messages/multicast.cpp         sends to a group
 //   events/dispatch.cpp            poll: what may run now, in which order, and why nothing deadlocks
 //   events/unusual.cpp             packets that are not simply words for a handler
 //   events/agenda.cpp              timelets, the outlet, posted work, and what is to be done about deaths
@@ -12,6 +12,8 @@
 //   events/waiting.cpp             spin, yield, sleep; deadlines
 //   modes/asynchronous.cpp         events beside the computation, or in the middle of it (am::Dispatch)
 //   forked_child.cpp               children of this process are not the node
+// What can be stepped without a node is not here, but a part of it with tests of its own: Joining, JoinedNetworks, Sender,
+// Forwarding, Assembler, Membership, Relay, Agenda, Recorder, DescriptorWatch.
 // Used by whoever is in the node (impl::EventLock): its own thread, in a library call, or its events.
 #pragma once
 
@@ -24,7 +26,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,14 +36,15 @@
 #include "core/membership/membership.hpp"
 #include "core/membership/relay.hpp"
 #include "core/memory/global_memory.hpp"
+#include "core/messages/forwarding.hpp"
 #include "core/messages/fragments.hpp"
-#include "core/messages/links.hpp"
-#include "core/messages/networks.hpp"
+#include "core/messages/joined_networks.hpp"
+#include "core/messages/sender.hpp"
 #include "core/modes/event_memory.hpp"
 #include "core/modes/handler_thread.hpp"
 #include "core/modes/interrupts.hpp"
-#include "core/node/descriptor_watch.hpp"
 #include "core/node/forked_child.hpp"
+#include "core/node/joining.hpp"
 #include "core/node/uncaught.hpp"
 #include "core/reports/fatal.hpp"
 #include "core/reports/onlooker.hpp"
@@ -51,22 +53,19 @@
 #include "core/settings/settings.hpp"
 #include "host/clock.hpp"
 #include "transports/lookout.hpp"
-#include "transports/shm/shm_transport.hpp"
 
 namespace am::core {
 
 class CollectiveState;
 
-class Engine {
+class Engine final : Sender::Owner {
  public:
   static constexpr std::size_t requests_per_poll = 64;
   static constexpr Count never = ~Count{0};
 
   /// Joins: fills the node's card, waits for the others, checks that all run the same program. Throws am::Error.
   Engine(Job job, const Settings& settings);
-  ~Engine();
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
+  ~Engine() override;
 
   /// The Node that this engine stands behind; before anything else.
   void attach(Node& node);
@@ -76,14 +75,13 @@ class Engine {
 
   // sending (sending.cpp)
   Status send(const impl::OutMessage& message, bool wait);
-  Status try_send(const impl::OutMessage& message) noexcept;
-  void ring_doorbell(NodeId to, Priority priority) noexcept { shm_.ring_doorbell(to, priority); }
+  [[nodiscard]] Sender& sender() noexcept { return sender_; }
+  void ring_doorbell(NodeId to, Priority priority) noexcept { shm().ring_doorbell(to, priority); }
   /// A place for a draft. For a payload within one packet it is a slot: nothing else goes to that peer and priority until
-  /// commit_draft or drop_draft. For a longer one it is memory of the network, if that has any (else too_big), for commit_lent
+  /// commit_draft or Sender::drop. For a longer one it is memory of the network, if that has any (else too_big), for commit_lent
   /// or to be given back to it.
   Transport::Slot claim_draft(const impl::OutMessage& message, std::size_t payload_bytes, bool wait);
   void commit_draft(const Transport::Slot& slot, const impl::OutMessage& message) noexcept;
-  void drop_draft(const Transport::Slot& slot) noexcept;
   /// Once it answers ok, the memory is the network's.
   Status commit_lent(const Transport::Slot& lent, const impl::OutMessage& message, bool wait);
   Status multicast(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
@@ -96,7 +94,6 @@ class Engine {
   /// Runs the handler that the message names, on the level that is entered already. Also for the default handler, which may
   /// want that.
   void run_handler(const impl::Arrival& message);
-  [[nodiscard]] bool available(Priority priority) noexcept;
   [[nodiscard]] bool pending(Event kind) noexcept;
   [[nodiscard]] bool may_run(Event kind) const noexcept { return node_->events_.may_run(kind); }
 
@@ -183,8 +180,7 @@ class Engine {
     if (board().is_here(source)) broken(job_.id, how...);
     if (cut_off_[source]) return;
     cut_off_[source] = true;
-    for (const std::uint64_t link : {2 * std::uint64_t{source}, 2 * std::uint64_t{source} + 1})
-      forwarded_.erase(link);
+    forwarding_.forget(source);
     say_last(job_.id, how..., "; it is on another host (", board().card(source).host,
              ") and counts as lost from now on");
     relay_.lost(source);
@@ -198,7 +194,7 @@ class Engine {
   [[nodiscard]] const host::Board& board() const noexcept { return job_.memory->board(); }
   [[nodiscard]] host::NodeCard& card() const noexcept { return board().card(job_.id); }
   [[nodiscard]] const Onlooker& onlooker() const noexcept { return onlooker_; }
-  [[nodiscard]] Transport& network() noexcept { return *network_; }
+  [[nodiscard]] Transport& network() noexcept { return networks_.all(); }
   [[nodiscard]] const NetworkOfPeers& networks() const noexcept { return chosen_; }
   [[nodiscard]] GlobalMemory& memory() noexcept { return memory_; }
   [[nodiscard]] CollectiveState& collectives() noexcept { return *collectives_; }
@@ -236,34 +232,19 @@ class Engine {
 
   enum class Handled { ran, taken, deferred };
 
-  void join();
-  void meet_other_hosts();
-  void nudge_all_here() const noexcept;
-  void fill_in_card();
-  [[nodiscard]] Transport& join_networks();
-  void take_place();
-  void wait_for(NodeId nodes, bool here);
-  void compare_programs() const;
-  void compare_pid_namespaces() const;
+  [[nodiscard]] shm::ShmTransport& shm() noexcept { return networks_.shm(); }
   void watch_launcher();
-  [[noreturn]] void cannot_join(const Error& error, const char* same_on_all) const;
   void run_no_more_handlers() noexcept;
   void count_undelivered(const Transport::View& view, NodeId from) noexcept;
   void tell_of_undelivered(bool all_taken) const noexcept;
-  Status send_or_refuse(const impl::OutMessage& message, bool wait);
-  std::optional<Status> try_send_whole(const impl::OutMessage& message) noexcept;
-  void commit_slot(const Transport::Slot& slot, const impl::OutMessage& message) noexcept;
-  Status send_copied_row(const impl::OutMessage& message) noexcept;
+  Status wait_to_send(const impl::OutMessage& message);
+  Status send_row(const impl::OutMessage& message);
   template <class F>
   Status wait_for_room(Priority priority, F attempt);
   void must_be_owner() const;
   void must_not_wait(Priority priority) const;
-  Status send_lent_row(const impl::OutMessage& message);
-  bool push_rows();
-  void reserve(NodeId to, Priority priority, bool reserved);
-  void reserve_line(NodeId to, Priority priority, bool reserved) noexcept;
-  Status refused(NodeId to, Priority priority, std::size_t payload_bytes) noexcept;
-  void count_sent(NodeId to, Priority priority, std::uint64_t bytes) noexcept;
+  void room_is_wanted() noexcept override;
+  void row_begins() noexcept override;
 
   std::size_t poll_with_events_held_off();
   std::size_t poll_in_handler();
@@ -318,9 +299,6 @@ class Engine {
   Handled add_piece(const Transport::View& view, Payload piece);
   /// Drops a packet that its sender cannot have meant; does not return where that is on this host.
   Handled corrupt(const Transport::View& view, const char* how);
-  /// Sends a multicast packet on to the subtrees below this node, and takes the member list off the payload: `ran`; `deferred`
-  /// while one of them is full.
-  Handled forward(const Transport::View& view, impl::Arrival& message);
   // asynchronous.cpp
   void begin_events();
   void end_events() noexcept;
@@ -329,7 +307,8 @@ class Engine {
     return {.high = may_run(Event::high_message), .low = may_run(Event::low_message)};
   }
   [[nodiscard]] bool outlet_may_run() noexcept {
-    return agenda_.outlet && may_run(Event::outlet) && available(Priority::low) && available(Priority::high);
+    return agenda_.outlet && may_run(Event::outlet) && sender_.available(Priority::low) &&
+           sender_.available(Priority::high);
   }
   [[nodiscard]] bool arm(host::Alarm alarm, Transport::Wanted wanted) noexcept;
   void disarm() noexcept;
@@ -356,7 +335,6 @@ class Engine {
   [[noreturn]] void end_child() const noexcept;
 
   Job job_;
-  std::optional<host::Life> life_;
   const Settings settings_;
   EventMemory memory_for_events_;
   const HandlerTable& table_;
@@ -370,40 +348,21 @@ class Engine {
   Relay relay_;
   host::Bell bell_;
   const NetworkOfPeers chosen_;
-  shm::ShmTransport shm_;
-  std::vector<std::unique_ptr<Transport>> others_;  // networks, besides shared memory
-  std::optional<DescriptorWatch> descriptor_watch_;
-  std::optional<Links> links_;            // between all of them, where there are several
-  Transport& joined_;                     // the one that there is, or links_
-  std::unique_ptr<Transport> decorator_;  // the fault plan's, around that
-  Transport* network_;
-  const bool
-      rings_filled_inline_;  // by Node's send, in the polling mode: no decorator is to see what it sends
-  const bool direct_;        // shared memory alone, and no decorator
-  bool plain_;               // direct, and polling
-  const bool just_runs_;     // handlers: nobody records them, and no interrupt comes into them
-  std::unique_ptr<impl::Producer[]> never_connected_;  // what Node's inline path sees where it fills no rings
+  Joining joining_;
+  JoinedNetworks networks_;
+  bool plain_;            // shared memory alone, and polling
+  const bool just_runs_;  // handlers: nobody records them, and no interrupt comes into them
 
-  Outgoing outgoing_;
+  Sender sender_;
+  Forwarding forwarding_;
   Assembler assembler_;
   std::vector<bool> cut_off_;       // nodes whose messages are dropped (distrust); empty in a job of one host
   bool told_of_no_memory_ = false;  // for a long payload
   Agenda agenda_;
   Shared<Incoming> default_handler_;
-  bool something_else_ = false;  // one question per poll: may the agenda or outgoing_ have something?
+  bool something_else_ = false;  // one question per poll: may the agenda or the sender have something?
   GlobalMemory memory_;
   std::unique_ptr<CollectiveState> collectives_;
-
-  struct Refused {
-    bool active = false;
-    NodeId to = 0;
-    std::size_t payload_bytes = 0;
-  };
-  Refused refused_[2];  // by priority: the last send that was answered `again`, until there is room
-
-  std::pmr::unordered_map<std::uint64_t, std::size_t>
-      forwarded_;  // deferred multicasts: how many subtrees have them
-  std::pmr::vector<std::byte> multicast_buffer_;
 
   const HandledMessages handled_;        // for reports and registers, too
   std::size_t handled_payload_[2] = {};  // of a message that is not a short one

@@ -53,7 +53,7 @@ void Engine::disown() noexcept {
   node_->events_.masks = 0;  // which runs no further event
   node_->shared_ = false;    // the thread that it shared the node with is not here
   node_->lock_.leave_events();
-  shm_.disconnect();
+  networks_.leave_to_parent();
   memory_.forget_segments();
   job_.memory->separate();
 }

@@ -1,5 +1,5 @@
-// How a node joins its job: it takes its place, fills in its card, waits for the others, and checks that all run the same
-// program.
+#include "core/node/joining.hpp"
+
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <am/error.hpp>
@@ -11,15 +11,14 @@
 #include <utility>
 
 #include "core/events/handler_names.hpp"
-#include "core/node/engine.hpp"
 #include "core/reports/card_words.hpp"
 #include "core/reports/once.hpp"
-#include "core/together/collectives.hpp"
+#include "core/reports/text_out.hpp"
+#include "host/clock.hpp"
 #include "host/control_group.hpp"
+#include "host/heavy_fence.hpp"
 #include "host/pid_namespace.hpp"
 #include "host/processors.hpp"
-#include "transports/faults/faults.hpp"
-#include "transports/site.hpp"
 
 namespace am::core {
 
@@ -52,102 +51,14 @@ std::string missing_nodes(const host::Board& board, bool here) {
   return missing;
 }
 
-NetworkOfPeers networks_for(const Job& job, const Settings& settings) {
-  const auto wanted = parse_networks(settings.transport, job.kinds);
-  if (!wanted)
-    throw Error("choose the networks", "there is no network AM_TRANSPORT=" + settings.transport,
-                "aminfo lists them");
-  return choose_networks(*wanted, job.memory->board(), settings.dispatch == Dispatch::interrupt);
-}
-
 }  // namespace
 
-Engine::Engine(Job job, const Settings& settings)
-    : job_(std::move(job)),
-      settings_(settings),
-      memory_for_events_(settings.dispatch == Dispatch::interrupt),
-      table_(HandlerTable::of_this_program()),
-      handlers_(table_.rows()),
-      epoch_ns_(job_.memory->board().job().epoch_ns),
-      handler_counts_(job_.memory->board().handler_counts(job_.id)),
-      recorder_(card(), Watchdog::is_wanted(settings)),
-      onlooker_(job_.memory),
-      membership_(job_, settings_, onlooker_),
-      relay_(board(), job_.id),
-      bell_(board(), job_.id),
-      chosen_(networks_for(job_, settings_)),
-      shm_(job_.memory, job_.id, settings.dispatch == Dispatch::poll ? impl::watch::on : impl::watch::briefly,
-           Watchdog::is_wanted(settings)),
-      joined_(join_networks()),
-      decorator_(make_faults(joined_, settings_.faults, settings_.verbose, job_.id, job_.size)),
-      network_(decorator_ ? decorator_.get() : &joined_),
-      rings_filled_inline_(decorator_ == nullptr && settings.dispatch == Dispatch::poll),
-      direct_(network_ == &shm_),
-      plain_(direct_ && rings_filled_inline_),
-      just_runs_(!Watchdog::is_wanted(settings) && settings.dispatch != Dispatch::interrupt),
-      never_connected_(rings_filled_inline_ ? nullptr : new impl::Producer[2 * std::size_t{job_.size}]),
-      outgoing_(memory_for_events()),
-      assembler_(memory_for_events()),
-      cut_off_(relay_.hosts().count() == 1 ? 0 : job_.size),
-      agenda_(memory_for_events()),
-      memory_(*this),
-      collectives_(std::make_unique<CollectiveState>(memory_for_events())),
-      forwarded_(memory_for_events()),
-      multicast_buffer_(memory_for_events()),
-      handled_(card()),
-      spent_(memory_for_events()) {
-  if (settings_.dispatch == Dispatch::interrupt) interrupt_.emplace(settings_.signal);
-  join();
-}
-
-/// What a forked child has of its parent's networks is not its to end: it leaves them as they are.
-Engine::~Engine() {
-  if (!disowned_) return;
-  for (std::unique_ptr<Transport>& network : others_) static_cast<void>(network.release());
-}
-
-/// Makes the networks that this node needs besides shared memory, and joins them to one.
-Transport& Engine::join_networks() {
+Joining::Joining(const Job& job, const Settings& settings, const HandlerTable& table, const Hosts& hosts)
+    : job_(job), settings_(settings), table_(table), hosts_(hosts), bell_(board(), job.id) {
   take_place();
-  std::vector<Transport*> all;
-  std::vector<int> descriptors;
-  for (const Wanted& network : chosen_.used) {
-    if (!network.kind->make) {
-      all.push_back(&shm_);
-      continue;
-    }
-    others_.push_back(network.kind->make(
-        {.self = job_.id, .memory = job_.memory, .options = network.options, .listener = &relay_}));
-    all.push_back(others_.back().get());
-    if (const int descriptor = all.back()->wake_fd(); descriptor >= 0) descriptors.push_back(descriptor);
-  }
-  if (!others_.empty()) {
-    if (!job_.memory->commit_traffic(job_.id)) {
-      throw Error("join the job",
-                  "no memory for what node " + std::to_string(job_.id) + " counts about its messages",
-                  host::SharedFile::more_room);
-    }
-    for (NodeId peer = 0; peer < job_.size; ++peer) board().set_linked(job_.id, peer);
-  }
-  if (!descriptors.empty()) descriptor_watch_.emplace(board(), job_.id, std::move(descriptors));
-  if (all.size() == 1) return *all.front();
-  return links_.emplace(std::move(all), chosen_.of_peer);
 }
 
-void Engine::attach(Node& node) {
-  node_ = &node;
-  node.id_ = job_.id;
-  node.size_ = job_.size;
-  node.dispatch_ = settings_.dispatch;
-  node.shared_ = settings_.dispatch != Dispatch::poll;
-  node.rings_ = rings_filled_inline_ ? shm_.producers() : never_connected_.get();
-  node.traffic_ = board().traffic(job_.id);
-  node.segments_ = memory_.peers();
-  kept_from_children_.emplace(*this);
-}
-
-/// First of all: one that comes second, by mistake, must not touch the card, nor speak in the node's name.
-void Engine::take_place() {
+void Joining::take_place() {
   const std::string node = "node " + std::to_string(job_.id);
   host::LifeLock& life = board().life(job_.id);
   if (!life.take())
@@ -158,7 +69,7 @@ void Engine::take_place() {
                 "start one process per node");
 }
 
-void Engine::fill_in_card() {
+void Joining::fill_in_card(std::uint64_t mapped_at) {
   host::NodeCard& own = card();
   own.pid = getpid();
   own.tid = static_cast<std::int32_t>(syscall(SYS_gettid));
@@ -170,48 +81,41 @@ void Engine::fill_in_card() {
   own.fingerprint = table_.fingerprint();
   own.handlers = static_cast<std::uint32_t>(table_.size());
   own.segment_bytes = settings_.segment_bytes;
-  own.mapped_at = shm_.rings().mapped_at();
+  own.mapped_at = mapped_at;
   own.survives.store(settings_.peer_death == PeerDeath::survive ? 1 : 0, std::memory_order_relaxed);
   copy_text(own.program, sizeof own.program, this_program());
   copy_text(own.host, sizeof own.host, this_host());
   host::publish_cpus(own);
-}
-
-void Engine::join() {
-  fill_in_card();
-  const bool first_here = relay_.hosts().here().front() == job_.id;
   if (!job_.memory->commit_node(job_.id, table_.size()) ||
-      (first_here && !job_.memory->commit_handler_names(table_.size()))) {
+      (first_here() && !job_.memory->commit_handler_names(table_.size()))) {
     throw Error("join the job",
                 "no memory for what node " + std::to_string(job_.id) + " counts in the job's shared memory",
                 host::SharedFile::more_room);
   }
-  if (first_here) {  // released to the others by `joined`, as the cards are
-    publish_handler_names(table_, board());
-    board().job().cpu_quota =
-        static_cast<std::uint32_t>(std::ceil(host::read_control_group().processors.value_or(0)));
-  }
-  if (Watchdog::is_wanted(settings_)) watchdog_.emplace(onlooker_, job_.id, settings_);
-  const Hosts& hosts = relay_.hosts();
+  if (!first_here()) return;
+  publish_handler_names(table_, board());  // released to the others by `joined`, as the cards are
+  board().job().cpu_quota =
+      static_cast<std::uint32_t>(std::ceil(host::read_control_group().processors.value_or(0)));
+}
+
+void Joining::meet_others() {
   // Release: whoever counts us in (wait_for) sees the card.
   card().standing.store(static_cast<std::uint32_t>(host::Standing::joined), std::memory_order_release);
   const std::size_t joined = board().job().joined.fetch_add(1, std::memory_order_acq_rel) + 1;
-  if (joined == hosts.here().size()) nudge_all_here();
-  if (hosts.count() > 1) wait_for(static_cast<NodeId>(hosts.here().size()), true);
-  if (hosts.count() > 1 && first_here) meet_other_hosts();
+  if (joined == hosts_.here().size()) nudge_all_here();
+  if (hosts_.count() > 1) wait_for(static_cast<NodeId>(hosts_.here().size()), true);
+  if (hosts_.count() > 1 && first_here()) meet_other_hosts();
   wait_for(job_.size, false);
   compare_programs();
   compare_pid_namespaces();
-  if (board().job().launcher != 0 && !job_.child_of_launcher) watch_launcher();
-  oversubscribed_ = host::is_oversubscribed(board(), job_.id);
 }
 
-void Engine::nudge_all_here() const noexcept {
-  for (const NodeId node : relay_.hosts().here()) host::nudge(board(), node);
+void Joining::nudge_all_here() const noexcept {
+  for (const NodeId node : hosts_.here()) host::nudge(board(), node);
 }
 
 /// By the first node of the host.
-void Engine::meet_other_hosts() {
+void Joining::meet_other_hosts() const {
   try {
     if (!job_.exchange_cards)
       throw Error("join the job", "it has several hosts, and no way between them", "start it on one host");
@@ -224,7 +128,7 @@ void Engine::meet_other_hosts() {
 }
 
 /// Until so many nodes have joined, of this host (`here`) or of the job.
-void Engine::wait_for(NodeId nodes, bool here) {
+void Joining::wait_for(NodeId nodes, bool here) {
   const std::atomic<std::uint32_t>& joined = board().job().joined;
   std::uint64_t looked = now();
   std::uint64_t waited = 0;
@@ -249,17 +153,27 @@ void Engine::wait_for(NodeId nodes, bool here) {
     }
     if (board().launcher_has_ended())
       throw Error("join the job", "amrun ended while this node was starting", "start the job again");
-    sleep(now() + nap_ns, {.high = false, .low = false});
+    sleep(nap_ns);
   }
   publish_wait(card(), {}, 0);
 }
 
-void Engine::cannot_join(const Error& error, const char* same_on_all) const {
+/// Until somebody has joined, at most so long.
+void Joining::sleep(std::uint64_t ns) noexcept {
+  bell_.set(host::Alarm::sleeper);
+  host::own_fence();  // before the look at the nudges
+  if (!bell_.nudged()) bell_.sleep(host::monotonic_ns() + ns);
+  bell_.clear();
+}
+
+std::uint64_t Joining::now() const noexcept { return host::monotonic_ns() - board().job().epoch_ns; }
+
+void Joining::cannot_join(const Error& error, const char* same_on_all) const {
   let_one_end_the_job(board(), job_.id, same_on_all);
   throw error;
 }
 
-void Engine::compare_programs() const {
+void Joining::compare_programs() const {
   const host::NodeCard& first = board().card(0);
   const host::NodeCard& own = board().card(job_.id);
   if (own.fingerprint == first.fingerprint && own.handlers == first.handlers) return;
@@ -274,7 +188,7 @@ void Engine::compare_programs() const {
 }
 
 /// Who interrupts a node sends a signal to its process by number.
-void Engine::compare_pid_namespaces() const {
+void Joining::compare_pid_namespaces() const {
   const auto check = [&](NodeId interrupted, const std::string& who, std::uint64_t pid_namespace) {
     if (host::same_pid_namespace(board().card(interrupted).pid_namespace, pid_namespace)) return;
     throw Error("join the job",
@@ -285,20 +199,12 @@ void Engine::compare_pid_namespaces() const {
   };
   const host::NodeCard& own = board().card(job_.id);
   const host::JobHeader& job = board().job();
-  for (const NodeId peer : relay_.hosts().here()) {
+  for (const NodeId peer : hosts_.here()) {
     const host::NodeCard& other = board().card(peer);
     if (own.signal != 0) check(job_.id, "node " + std::to_string(peer), other.pid_namespace);
     if (other.signal != 0) check(peer, "node " + std::to_string(job_.id), own.pid_namespace);
   }
   if (own.signal != 0 && job.launcher != 0) check(job_.id, "amrun", job.launcher_pid_namespace);
-}
-
-/// Without the thread a node sees amrun's end in its waits and in one of 1024 polls (look_after_peers): better than not to start.
-void Engine::watch_launcher() {
-  try {
-    launcher_watch_.emplace(board(), job_.id);
-  } catch (const Error&) {
-  }
 }
 
 }  // namespace am::core

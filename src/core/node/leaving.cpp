@@ -23,9 +23,7 @@ void Engine::leave() noexcept {
   run_no_more_handlers();
   // What is in the rings now: multicasts that others wait for are passed on from there. A bound, because peers that do
   // not know yet go on sending: the rings are served in turn, and once this was taken each has been emptied.
-  const auto passed_on = [this] {
-    return !outgoing_.has_rows() && forwarded_.empty() && network_->drained();
-  };
+  const auto passed_on = [this] { return !sender_.has_rows() && forwarding_.idle() && network().drained(); };
   std::size_t most = std::size_t{job_.size} * most_per_peer;
   bool all_taken = false;
   while (most != 0 && !all_taken) {
@@ -35,14 +33,14 @@ void Engine::leave() noexcept {
     if (!passed_on()) {
       wait(passed_on, "leaving: passing on what was accepted");
     } else {
-      all_taken = taken == 0 && !network_->holds_back();
+      all_taken = taken == 0 && !network().holds_back();
     }
   }
   tell_of_undelivered(all_taken);
   if (settings_.stats) print_counters(board(), job_.id);
   mark_left(board(), job_.id);
-  relay_.tell(*network_);
-  if (!network_->drained()) wait([this] { return network_->drained(); }, "leaving: telling other hosts");
+  relay_.tell(network());
+  if (!network().drained()) wait([this] { return network().drained(); }, "leaving: telling other hosts");
   watchdog_.reset();
   launcher_watch_.reset();
   if (job_.leave) job_.leave();

@@ -62,8 +62,8 @@ std::uint32_t Registers::nistat() const noexcept {
   return bit_if((pending & wanted) != 0, nistat::pend) | bit_if(state.nicond, nistat::nicond) |
          bit_if(state.onicond, nistat::onicond) | pending << ep_shift |
          std::uint32_t{state.masks} << em_shift | bit_if(state.lpee, nistat::lpee) |
-         bit_if(engine.available(Priority::high), nistat::hpa) |
-         bit_if(engine.available(Priority::low), nistat::lpa) | bit_if(state.ame, nistat::ame) |
+         bit_if(engine.sender().available(Priority::high), nistat::hpa) |
+         bit_if(engine.sender().available(Priority::low), nistat::lpa) | bit_if(state.ame, nistat::ame) |
          bit_if(state.level == impl::Level::high, nistat::pri) | about_message(engine.handled());
 }
 

@@ -1,0 +1,55 @@
+#include "core/messages/joined_networks.hpp"
+
+#include <am/error.hpp>
+#include <string>
+#include <utility>
+
+#include "core/reports/watchdog.hpp"
+#include "transports/faults/faults.hpp"
+
+namespace am::core {
+
+JoinedNetworks::JoinedNetworks(const Job& job, const Settings& settings, const NetworkOfPeers& chosen,
+                               Listener& listener)
+    : shm_(job.memory, job.id, settings.dispatch == Dispatch::poll ? impl::watch::on : impl::watch::briefly,
+           Watchdog::is_wanted(settings)),
+      joined_(join(job, chosen, listener)),
+      decorator_(make_faults(joined_, settings.faults, settings.verbose, job.id, job.size)),
+      all_(decorator_ ? decorator_.get() : &joined_),
+      never_connected_(decorator_ == nullptr && settings.dispatch == Dispatch::poll
+                           ? nullptr
+                           : new impl::Producer[2 * std::size_t{job.size}]) {}
+
+Transport& JoinedNetworks::join(const Job& job, const NetworkOfPeers& chosen, Listener& listener) {
+  std::vector<Transport*> all;
+  std::vector<int> descriptors;
+  for (const Wanted& network : chosen.used) {
+    if (!network.kind->make) {
+      all.push_back(&shm_);
+      continue;
+    }
+    others_.push_back(network.kind->make(
+        {.self = job.id, .memory = job.memory, .options = network.options, .listener = &listener}));
+    all.push_back(others_.back().get());
+    if (const int descriptor = all.back()->wake_fd(); descriptor >= 0) descriptors.push_back(descriptor);
+  }
+  const host::Board& board = job.memory->board();
+  if (!others_.empty()) {
+    if (!job.memory->commit_traffic(job.id)) {
+      throw Error("join the job",
+                  "no memory for what node " + std::to_string(job.id) + " counts about its messages",
+                  host::SharedFile::more_room);
+    }
+    for (NodeId peer = 0; peer < job.size; ++peer) board.set_linked(job.id, peer);
+  }
+  if (!descriptors.empty()) descriptor_watch_.emplace(board, job.id, std::move(descriptors));
+  if (all.size() == 1) return *all.front();
+  return links_.emplace(std::move(all), chosen.of_peer);
+}
+
+void JoinedNetworks::leave_to_parent() noexcept {
+  shm_.disconnect();
+  for (std::unique_ptr<Transport>& network : others_) static_cast<void>(network.release());
+}
+
+}  // namespace am::core

@@ -1,0 +1,57 @@
+// The networks of one node, joined to one: shared memory, the others that it was told to use (networks.hpp), the fault plan's
+// decorator around them. Core sees two things of it: all networks as one Transport, and the shared memory among them, for the
+// paths that call that by its own type.
+//
+// Used by whoever is in the node.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/job/job.hpp"
+#include "core/messages/links.hpp"
+#include "core/messages/networks.hpp"
+#include "core/node/descriptor_watch.hpp"
+#include "core/settings/settings.hpp"
+#include "transports/shm/shm_transport.hpp"
+#include "transports/site.hpp"
+
+namespace am::core {
+
+class JoinedNetworks {
+ public:
+  /// Makes those that `chosen` names. `listener` outlives this. Throws am::Error.
+  JoinedNetworks(const Job& job, const Settings& settings, const NetworkOfPeers& chosen, Listener& listener);
+
+  [[nodiscard]] Transport& all() noexcept { return *all_; }
+  [[nodiscard]] shm::ShmTransport& shm() noexcept { return shm_; }
+  /// Nothing but shared memory, and no decorator.
+  [[nodiscard]] bool only_shm() const noexcept { return all_ == &shm_; }
+  /// Whether Node's send fills the rings itself: in the polling mode, and where no decorator is to see what it sends.
+  [[nodiscard]] bool rings_filled_inline() const noexcept { return never_connected_ == nullptr; }
+  /// What Node's send looks at: the rings out, 2 for each node, or as many that are never connected.
+  [[nodiscard]] impl::Producer* rings() noexcept {
+    return rings_filled_inline() ? shm_.producers() : never_connected_.get();
+  }
+  /// Sees to it that descriptors, which cannot ring, ring the bell of the node that was armed.
+  void watch_descriptors() noexcept {
+    if (descriptor_watch_) descriptor_watch_->watch();
+  }
+  /// In a forked child: what there is of its parent's networks is not its to use, nor to end.
+  void leave_to_parent() noexcept;
+
+ private:
+  Transport& join(const Job& job, const NetworkOfPeers& chosen, Listener& listener);
+
+  shm::ShmTransport shm_;
+  std::vector<std::unique_ptr<Transport>> others_;  // networks, besides shared memory
+  std::optional<DescriptorWatch> descriptor_watch_;
+  std::optional<Links> links_;            // between all of them, where there are several
+  Transport& joined_;                     // the one that there is, or links_
+  std::unique_ptr<Transport> decorator_;  // the fault plan's, around that
+  Transport* const all_;
+  const std::unique_ptr<impl::Producer[]> never_connected_;
+};
+
+}  // namespace am::core

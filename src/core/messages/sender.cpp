@@ -1,0 +1,160 @@
+#include "core/messages/sender.hpp"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+
+#include "core/reports/fatal.hpp"
+
+namespace am::core {
+
+namespace {
+std::size_t memory_of_machine() noexcept {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_bytes)
+                                     : std::size_t{1} << 34;
+}
+const std::size_t machine_bytes = memory_of_machine();  // before main: a signal handler may ask
+}  // namespace
+
+std::size_t largest_payload() noexcept { return machine_bytes; }
+
+void Sender::count_sent(const impl::OutMessage& message) noexcept {
+  impl::Traffic& counts = traffic(message.to, message.priority);
+  impl::count(counts.sent_messages);
+  impl::count(counts.sent_bytes, message.bytes());
+  events_->nicond = true;
+}
+
+Status Sender::refused(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  // No rings yet: no memory for them, nor for counting that; or a fault plan's refusal.
+  if (place_.counts_unlinked || place_.board.is_linked(place_.self, to))
+    impl::count(traffic(to, priority).again);
+  refused_[static_cast<std::size_t>(priority)] = {true, to, payload_bytes};
+  owner_.room_is_wanted();
+  events_->nicond = false;
+  return Status::again;
+}
+
+bool Sender::available(Priority priority) noexcept {
+  Refused& refused = refused_[static_cast<std::size_t>(priority)];
+  if (refused.active && !outgoing_.busy(refused.to, priority) &&
+      place_.network.has_room(refused.to, priority, refused.payload_bytes)) {
+    refused.active = false;
+  }
+  return !refused.active;
+}
+
+void Sender::reserve(NodeId to, Priority priority, bool reserved) {
+  if (reserved) {
+    outgoing_.begin(to, priority);
+  } else {
+    outgoing_.end(to, priority);
+  }
+  reserve_line(to, priority, reserved);
+}
+
+/// Keeps the inline path, which does not ask outgoing_, off a link that is held.
+void Sender::reserve_line(NodeId to, Priority priority, bool reserved) noexcept {
+  if (place_.rings != nullptr)
+    place_.rings[2 * std::size_t{to} + static_cast<std::size_t>(priority)].reserve(reserved);
+}
+
+// -- what goes at once ------------------------------------------------------------------------------------------------
+
+std::optional<Status> Sender::try_send_whole(const impl::OutMessage& message) noexcept {
+  if (outgoing_.busy(message.to, message.priority))
+    return refused(message.to, message.priority, message.payload.size());
+  if (message.payload.size() > impl::packet_payload_bytes && message.payload.size() > largest_payload())
+    return Status::too_big;
+  const Transport::Slot slot =
+      place_.network.claim(message.to, message.priority, message.words, message.payload.size());
+  if (slot.status == Status::again) return refused(message.to, message.priority, message.payload.size());
+  if (slot.status != Status::ok) return slot.status;
+  if (slot.room < message.payload.size()) return std::nullopt;
+  if (!message.payload.empty()) std::memcpy(slot.payload, message.payload.data(), message.payload.size());
+  commit(slot, message);
+  return Status::ok;
+}
+
+Status Sender::try_send(const impl::OutMessage& message) noexcept {
+  if (message.to >= place_.board.nodes()) return Status::no_such_node;
+  const std::optional<Status> whole = try_send_whole(message);
+  return whole ? *whole : keep_row(message);
+}
+
+// -- rows -------------------------------------------------------------------------------------------------------------
+
+/// A sender that may not wait leaves a copy behind as soon as the network has taken the first piece.
+Status Sender::keep_row(const impl::OutMessage& message) noexcept {
+  EventBytes copy = try_event_bytes(*place_.memory, message.payload.size());
+  if (copy == nullptr) return refused(message.to, message.priority, message.payload.size());
+  std::memcpy(copy.get(), message.payload.data(), message.payload.size());
+  impl::OutMessage copied = message;
+  copied.payload = Payload(copy.get(), message.payload.size());
+  Row row(copied);
+  const Status status = row.push(place_.network);
+  if (status == Status::again) {
+    if (row.sent() == 0) return refused(message.to, message.priority, message.payload.size());
+    reserve_line(message.to, message.priority, true);
+    outgoing_.keep(std::move(copy), row);
+    owner_.row_begins();
+  }
+  count_sent(message);
+  return Status::ok;
+}
+
+/// On the link's list while its sender waits: so handlers that run meanwhile, and wait behind it, send it on.
+void Sender::begin_row(Row& row) {
+  outgoing_.lend(row);
+  reserve_line(row.message().to, row.message().priority, true);
+  owner_.row_begins();
+}
+
+void Sender::hand_over(Row& row) {
+  const impl::OutMessage& message = row.message();
+  if (row.status() != Status::again) return;
+  if (row.sent() == 0) return reserve(message.to, message.priority, false);
+  EventBytes copy = try_event_bytes(*place_.memory, message.payload.size());
+  if (copy == nullptr)
+    give_up(place_.self, "no memory to go on with a message that a handler's exception interrupted");
+  std::memcpy(copy.get(), message.payload.data(), message.payload.size());
+  outgoing_.keep(std::move(copy), row);
+  owner_.row_begins();
+  count_sent(message);
+}
+
+bool Sender::push() {
+  return outgoing_.push(place_.network,
+                        [this](NodeId to, Priority priority) { reserve_line(to, priority, false); });
+}
+
+// -- drafts -----------------------------------------------------------------------------------------------------------
+
+Transport::Slot Sender::claim(const impl::OutMessage& message, std::size_t payload_bytes) noexcept {
+  if (outgoing_.busy(message.to, message.priority))
+    return {nullptr, Status::again, message.to, message.priority};
+  return place_.network.claim(message.to, message.priority, message.words, payload_bytes);
+}
+
+void Sender::commit(const Transport::Slot& slot, const impl::OutMessage& message) noexcept {
+  commit_message(place_.network, slot, message, message.payload.size());
+  count_sent(message);
+}
+
+void Sender::drop(const Transport::Slot& slot) noexcept {
+  reserve(slot.to, slot.priority, false);
+  owner_.room_is_wanted();  // who was refused behind the draft has claimed nothing yet
+}
+
+Status Sender::try_send_lent(const Transport::Slot& lent, const impl::OutMessage& message) noexcept {
+  if (outgoing_.busy(lent.to, lent.priority)) return refused(lent.to, lent.priority, 0);
+  const Transport::Slot slot = place_.network.claim_lent(lent);
+  if (slot.status == Status::again) return refused(lent.to, lent.priority, 0);
+  if (slot.status == Status::ok) commit(slot, message);
+  return slot.status;
+}
+
+}  // namespace am::core

@@ -1,0 +1,162 @@
+// A multicast on its way down the tree, packet by packet: who gets which part of the list, what a full link and a dead member
+// change, which lists no node of this library writes.
+#include "core/messages/forwarding.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "host/memory.hpp"
+#include "support/random.hpp"
+#include "unit/transports/fake_transport.hpp"
+
+namespace am::core {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr NodeId nodes = 40;
+constexpr NodeId self = 1;
+using List = std::vector<NodeId>;
+using Sent = std::pair<NodeId, List>;
+
+class ForwardingTest : public testing::Test, protected Sender::Owner {
+ protected:
+  ForwardingTest() { sender_.attach(traffic_.data(), events_); }
+  void room_is_wanted() noexcept override {}
+  void row_begins() noexcept override {}
+
+  /// A packet whose payload is one byte and, behind it, `words`.
+  Forwarding::Outcome arrive(const List& words) {
+    bytes_.assign(1, std::byte{9});
+    bytes_.resize(1 + words.size() * sizeof(NodeId));
+    if (!words.empty()) std::memcpy(bytes_.data() + 1, words.data(), words.size() * sizeof(NodeId));
+    packet_.header = impl::Header::make(7, 1, 0, impl::flag::multicast | impl::flag::payload).bits;
+    arrival_ = {.packet = &packet_,
+                .head = packet_.head(),
+                .from = 0,
+                .payload = Payload(bytes_),
+                .priority = Priority::low};
+    return forwarding_.pass_on({&packet_, packet_.head(), 0, Priority::low}, *arrival_);
+  }
+  /// The same for members, as they are sent.
+  Forwarding::Outcome pass_on(List members) {
+    members.push_back(static_cast<NodeId>(members.size()));
+    return arrive(members);
+  }
+  /// To whom, with which list; and forgets it.
+  std::vector<Sent> sent() {
+    std::vector<Sent> all;
+    for (const auto& [to, priority, image] : std::exchange(network_.sent, {})) {
+      const impl::Packet& packet = image->packet;
+      Payload payload(packet.payload(packet.head().words(), packet.head().place()), packet.payload_bytes);
+      Members members;
+      EXPECT_TRUE(split(payload, members));
+      EXPECT_EQ(payload.size(), 1u);
+      List list;
+      for (std::size_t i = 0; i < members.count; ++i) list.push_back(members[i]);
+      all.emplace_back(to, list);
+    }
+    return all;
+  }
+
+  std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
+  test::FakeTransport network_;
+  std::array<impl::Traffic, 2 * nodes> traffic_{};
+  impl::EventState events_;
+  Sender sender_{{.board = memory_->board(), .self = self, .network = network_}, *this};
+  Forwarding forwarding_{self, nodes, sender_, std::pmr::get_default_resource()};
+  std::vector<std::byte> bytes_;
+  impl::Packet packet_{};
+  std::optional<impl::Arrival> arrival_;
+};
+
+TEST_F(ForwardingTest, HalvesTheList) {
+  const Forwarding::Outcome outcome = pass_on({2, 3, 5, 7, 11});
+  EXPECT_FALSE(outcome.deferred);
+  EXPECT_EQ(outcome.malformed, nullptr);
+  EXPECT_EQ(arrival_->payload.size(), 1u) << "the handler sees no list";
+  EXPECT_THAT(sent(), ElementsAre(Sent{2, {3, 5}}, Sent{7, {11}}));
+  EXPECT_TRUE(forwarding_.idle());
+}
+
+TEST_F(ForwardingTest, EndsAtALeaf) {
+  EXPECT_FALSE(pass_on({}).deferred);
+  EXPECT_THAT(sent(), IsEmpty());
+}
+
+TEST_F(ForwardingTest, ComesBackForTheSubtreeThatHadNoRoom) {
+  network_.room[{7, Priority::low}] = 0;
+  EXPECT_TRUE(pass_on({2, 3, 5, 7, 11}).deferred);
+  EXPECT_FALSE(forwarding_.idle());
+  EXPECT_THAT(sent(), ElementsAre(Sent{2, {3, 5}}));
+  EXPECT_TRUE(pass_on({2, 3, 5, 7, 11}).deferred);
+  EXPECT_THAT(sent(), IsEmpty());
+  network_.room[{7, Priority::low}] = 1;
+  EXPECT_FALSE(pass_on({2, 3, 5, 7, 11}).deferred);
+  EXPECT_THAT(sent(), ElementsAre(Sent{7, {11}}));
+  EXPECT_TRUE(forwarding_.idle());
+}
+
+TEST_F(ForwardingTest, ForgetsWhoseMessagesAreDropped) {
+  network_.room[{2, Priority::low}] = 0;
+  EXPECT_TRUE(pass_on({2, 3}).deferred);
+  forwarding_.forget(0);
+  EXPECT_TRUE(forwarding_.idle());
+}
+
+TEST_F(ForwardingTest, LeavesADeadMembersPartToTheNext) {
+  network_.close(2);
+  network_.close(3);
+  network_.close(11);
+  EXPECT_FALSE(pass_on({2, 3, 5, 7, 11, 13}).deferred);
+  EXPECT_THAT(sent(), ElementsAre(Sent{5, {}}, Sent{7, {11, 13}}));
+}
+
+TEST_F(ForwardingTest, RefusesWhatNobodyWrites) {
+  EXPECT_NE(arrive({}).malformed, nullptr) << "no number";
+  EXPECT_NE(arrive({3, 2}).malformed, nullptr) << "fewer members than it says";
+  EXPECT_NE(arrive({3, ~NodeId{0}}).malformed, nullptr) << "a number that overflows";
+  EXPECT_NE(pass_on({self, 3}).malformed, nullptr) << "itself";
+  EXPECT_NE(pass_on({3, 3}).malformed, nullptr);
+  EXPECT_NE(pass_on({5, 3}).malformed, nullptr);
+  EXPECT_NE(pass_on({3, nodes}).malformed, nullptr) << "there is no such node";
+  EXPECT_THAT(sent(), IsEmpty());
+}
+
+/// Every member is in exactly one part, whatever is full or dead on the way.
+TEST_F(ForwardingTest, NobodyIsForgottenOrTwice) {
+  const std::uint64_t seed = test::seed();
+  test::Random random(seed);
+  for (int round = 0; round < 2000; ++round) {
+    List members;
+    for (NodeId node = self + 1; node < nodes; ++node) {
+      if (random.below(3) == 0) members.push_back(node);
+    }
+    List reached;
+    bool deferred = true;
+    while (deferred) {
+      network_.room.clear();
+      for (const NodeId member : members) {
+        if (random.below(3) == 0) network_.room[{member, Priority::low}] = 0;
+      }
+      deferred = pass_on(members).deferred;
+      for (const auto& [to, list] : sent()) {
+        reached.push_back(to);
+        reached.insert(reached.end(), list.begin(), list.end());
+      }
+    }
+    ASSERT_EQ(reached, members) << "seed " << seed << ", round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace am::core

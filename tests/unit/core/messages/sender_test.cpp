@@ -1,0 +1,194 @@
+// What a node sends without waiting: at once, as a row of pieces, by a draft, or not yet. No node runs here.
+#include "core/messages/sender.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <memory_resource>
+#include <vector>
+
+#include "host/memory.hpp"
+#include "unit/transports/fake_transport.hpp"
+
+namespace am::core {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr NodeId nodes = 3;
+
+class SenderTest : public testing::Test, protected Sender::Owner {
+ protected:
+  explicit SenderTest(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+      : sender_({.board = memory_->board(),
+                 .self = 0,
+                 .network = network_,
+                 .rings = rings_.data(),
+                 .memory = memory},
+                *this) {
+    sender_.attach(traffic_.data(), events_);
+    ring_to_1().connect(lines_.data(), static_cast<std::uint32_t>(lines_.size()), &control_);
+  }
+  void room_is_wanted() noexcept override { ++wanted_; }
+  void row_begins() noexcept override { ++rows_; }
+
+  static impl::OutMessage message(const Bytes& payload, NodeId to = 1, Priority priority = Priority::low) {
+    impl::OutMessage message;
+    message.to = to;
+    message.priority = priority;
+    message.handler = 5;
+    message.payload = Payload(payload);
+    return message;
+  }
+  std::size_t& room() { return network_.room[{1, Priority::low}]; }
+  impl::Producer& ring_to_1() { return rings_[2]; }
+  const impl::Traffic& to_1() { return traffic_[2]; }
+  /// The payload that the pieces sent so far make up.
+  Bytes sent_bytes() const {
+    Bytes all;
+    for (const auto& [to, priority, image] : network_.sent) {
+      const impl::Packet& packet = image->packet;
+      const std::byte* from = packet.payload(packet.head().words(), packet.head().place());
+      all.insert(all.end(), from, from + packet.payload_bytes);
+    }
+    return all;
+  }
+
+  std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
+  test::FakeTransport network_;
+  std::array<impl::Producer, 2 * nodes> rings_{};
+  std::array<impl::Packet, 8> lines_{};
+  impl::RingControl control_{};
+  std::array<impl::Traffic, 2 * nodes> traffic_{};
+  impl::EventState events_;
+  int wanted_ = 0;
+  int rows_ = 0;
+  Sender sender_;
+};
+
+TEST_F(SenderTest, CountsWhatGoes) {
+  events_.nicond = false;
+  EXPECT_EQ(sender_.try_send(message(Bytes(10))), Status::ok);
+  EXPECT_TRUE(events_.nicond);
+  EXPECT_EQ(to_1().sent_messages, 1u);
+  EXPECT_EQ(to_1().sent_bytes, 10u);
+  EXPECT_TRUE(sender_.idle());
+}
+
+TEST_F(SenderTest, RemembersWhatWasRefusedUntilThereIsRoom) {
+  room() = 0;
+  EXPECT_EQ(sender_.try_send(message(Bytes(10))), Status::again);
+  EXPECT_FALSE(events_.nicond);
+  EXPECT_EQ(to_1().again, 1u);
+  EXPECT_EQ(wanted_, 1);
+  EXPECT_FALSE(sender_.available(Priority::low));
+  EXPECT_TRUE(sender_.available(Priority::high));
+  room() = 1;
+  EXPECT_TRUE(sender_.available(Priority::low));
+}
+
+TEST_F(SenderTest, SaysWhatCannotBe) {
+  EXPECT_EQ(sender_.try_send(message({}, nodes)), Status::no_such_node);
+  impl::OutMessage long_one = message({});
+  long_one.payload = Payload(&long_one, largest_payload() + 1);
+  EXPECT_EQ(sender_.try_send(long_one), Status::too_big);
+  network_.close(1);
+  EXPECT_EQ(sender_.try_send(message(Bytes(10))), Status::unreachable);
+  EXPECT_EQ(to_1().sent_messages, 0u);
+}
+
+TEST_F(SenderTest, ADraftHoldsItsLinkAlone) {
+  const Transport::Slot slot = sender_.claim(message({}), 100);
+  ASSERT_EQ(slot.status, Status::ok);
+  sender_.hold(slot);
+  EXPECT_EQ(ring_to_1().claim_line(), nullptr) << "the inline path would slip in";
+  EXPECT_EQ(sender_.try_send(message(Bytes(1))), Status::again);
+  EXPECT_EQ(sender_.claim(message({}), 1).status, Status::again);
+  EXPECT_FALSE(sender_.available(Priority::low)) << "though the network has room";
+  EXPECT_EQ(sender_.try_send(message(Bytes(1), 1, Priority::high)), Status::ok);
+  EXPECT_EQ(sender_.try_send(message(Bytes(1), 2)), Status::ok);
+  EXPECT_FALSE(sender_.has_rows());
+
+  wanted_ = 0;
+  sender_.commit(slot, message(Bytes(100)));
+  sender_.drop(slot);
+  EXPECT_EQ(wanted_, 1) << "who was refused behind the draft";
+  EXPECT_TRUE(sender_.available(Priority::low));
+  EXPECT_NE(ring_to_1().claim_unless_reserved(1), nullptr);
+}
+
+Bytes numbered(std::size_t n) {
+  Bytes bytes(n);
+  for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(i * 7);
+  return bytes;
+}
+
+TEST_F(SenderTest, KeepsACopyOfWhatGoesInPieces) {
+  Bytes bytes = numbered(5000);
+  const Bytes meant = bytes;
+  room() = 2;
+  EXPECT_EQ(sender_.try_send(message(bytes)), Status::ok);
+  std::ranges::fill(bytes, std::byte{0});
+  EXPECT_EQ(rows_, 1);
+  EXPECT_TRUE(sender_.has_rows());
+  EXPECT_EQ(sender_.try_send(message(Bytes(1))), Status::again) << "nothing goes in between";
+  EXPECT_FALSE(sender_.push()) << "there is no room";
+  room() = 100;
+  EXPECT_TRUE(sender_.push());
+  EXPECT_TRUE(sender_.idle());
+  EXPECT_EQ(sent_bytes(), meant);
+  EXPECT_EQ(to_1().sent_messages, 1u);
+  EXPECT_NE(ring_to_1().claim_unless_reserved(1), nullptr);
+}
+
+TEST_F(SenderTest, BeginsNoRowWithoutRoomForItsFirstPiece) {
+  room() = 0;
+  EXPECT_EQ(sender_.try_send(message(Bytes(5000))), Status::again);
+  EXPECT_TRUE(sender_.idle());
+  EXPECT_EQ(rows_, 0);
+}
+
+TEST_F(SenderTest, TakesOverARowThatHasBegun) {
+  Bytes bytes = numbered(3000);
+  const Bytes meant = bytes;
+  Row row(message(bytes));
+  sender_.begin_row(row);
+  room() = 1;
+  EXPECT_TRUE(sender_.push());
+  EXPECT_EQ(ring_to_1().claim_line(), nullptr);
+  sender_.hand_over(row);
+  std::ranges::fill(bytes, std::byte{0});
+  room() = 100;
+  EXPECT_TRUE(sender_.push());
+  EXPECT_TRUE(sender_.idle());
+  EXPECT_EQ(sent_bytes(), meant);
+  EXPECT_EQ(to_1().sent_messages, 1u);
+}
+
+TEST_F(SenderTest, ForgetsARowThatHasNotBegun) {
+  const Bytes bytes(3000);
+  Row row(message(bytes));
+  sender_.begin_row(row);
+  room() = 0;
+  EXPECT_FALSE(sender_.push());
+  sender_.hand_over(row);
+  EXPECT_TRUE(sender_.idle());
+  EXPECT_EQ(to_1().sent_messages, 0u);
+  EXPECT_NE(ring_to_1().claim_unless_reserved(1), nullptr);
+}
+
+class SenderWithoutMemory : public SenderTest {
+ protected:
+  SenderWithoutMemory() : SenderTest(std::pmr::null_memory_resource()) {}
+};
+
+TEST_F(SenderWithoutMemory, RefusesWhatItWouldHaveToKeep) {
+  EXPECT_EQ(sender_.try_send(message(Bytes(5000))), Status::again);
+  EXPECT_EQ(sender_.try_send(message(Bytes(1000))), Status::ok);
+}
+
+}  // namespace
+}  // namespace am::core

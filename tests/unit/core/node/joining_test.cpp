@@ -1,0 +1,132 @@
+// From a free place to a node among the others, without networks, events or messages.
+#include "core/node/joining.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/memory.hpp"
+#include "support/check.hpp"
+
+namespace am::core {
+namespace {
+
+using host::Standing;
+using testing::HasSubstr;
+
+class JoiningTest : public testing::Test {
+ protected:
+  static constexpr NodeId nodes = 3;
+
+  JoiningTest() {
+    for (NodeId node = 0; node < nodes; ++node)
+      jobs_.push_back(
+          {.id = node, .size = nodes, .memory = memory_, .found = "test", .processes = false, .leave = {}});
+  }
+  std::unique_ptr<Joining> place(NodeId node) {
+    return std::make_unique<Joining>(jobs_[node], settings_, HandlerTable::of_this_program(), hosts_);
+  }
+  /// What the error says, or nothing.
+  template <class F>
+  static std::string error_of(F f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  /// As if `node` had joined, too.
+  void pretend(NodeId node) {
+    place(node)->fill_in_card(0);
+    board_.job().joined.fetch_add(1);
+  }
+
+  std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
+  const host::Board& board_ = memory_->board();
+  const Hosts hosts_{board_};
+  Settings settings_;
+  std::vector<Job> jobs_;
+};
+
+TEST_F(JoiningTest, AllMeet) {
+  std::vector<std::string> errors(nodes);
+  {
+    std::vector<std::jthread> threads;
+    for (NodeId node = 0; node < nodes; ++node) {
+      threads.emplace_back([&, node] {
+        errors[node] = error_of([&] {
+          const auto joining = place(node);
+          joining->fill_in_card(0x1000 * (node + 1));
+          joining->meet_others();
+        });
+      });
+    }
+  }
+  for (NodeId node = 0; node < nodes; ++node) {
+    EXPECT_EQ(errors[node], "");
+    EXPECT_EQ(board_.standing(node), Standing::joined);
+    EXPECT_EQ(board_.card(node).mapped_at, 0x1000 * (node + 1));
+    EXPECT_EQ(board_.card(node).waiting_since_ns.load(), 0u) << "nobody waits any more";
+  }
+}
+
+TEST_F(JoiningTest, APlaceIsTakenOnce) {
+  const auto first = place(1);
+  EXPECT_THAT(error_of([&] { place(1); }), HasSubstr("node 1 is already taken by another process"));
+}
+
+TEST_F(JoiningTest, APlaceThatWasTakenBeforeStaysSo) {
+  pretend(0);
+  pretend(2);
+  {
+    const auto joining = place(1);
+    joining->fill_in_card(0);
+    joining->meet_others();
+  }
+  EXPECT_THAT(error_of([&] { place(1); }), HasSubstr("node 1 has run already"));
+}
+
+TEST_F(JoiningTest, TheSecondLeavesTheCardAsItIs) {
+  const auto first = place(1);
+  first->fill_in_card(0x5000);
+  EXPECT_NE(error_of([&] { place(1)->fill_in_card(0x6000); }), "");
+  EXPECT_EQ(board_.card(1).mapped_at, 0x5000u);
+}
+
+TEST_F(JoiningTest, NamesWhoDoesNotCome) {
+  settings_.timeout_ns = 1;
+  pretend(1);
+  board_.card(1).standing = static_cast<std::uint32_t>(Standing::joined);
+  const auto joining = place(0);
+  joining->fill_in_card(0);
+  EXPECT_THAT(error_of([&] { joining->meet_others(); }), HasSubstr("no sign of node 2 after"));
+}
+
+TEST_F(JoiningTest, AnotherProgramIsAnError) {
+  pretend(0);
+  pretend(1);
+  board_.card(0).fingerprint ^= 1;
+  const auto joining = place(2);
+  joining->fill_in_card(0);
+  const std::string error = error_of([&] { joining->meet_others(); });
+  EXPECT_THAT(error, HasSubstr("node 2 runs"));
+  EXPECT_THAT(error, HasSubstr("their handlers differ"));
+}
+
+TEST_F(JoiningTest, ASignalDoesNotReachAnotherPidNamespace) {
+  settings_.dispatch = Dispatch::interrupt;
+  pretend(0);
+  pretend(1);
+  board_.card(1).pid_namespace ^= 1;
+  const auto joining = place(2);
+  joining->fill_in_card(0);
+  EXPECT_THAT(error_of([&] { joining->meet_others(); }), HasSubstr("node 1 is in another PID namespace"));
+}
+
+}  // namespace
+}  // namespace am::core
