@@ -12,7 +12,8 @@
 //
 // Reductions combine the values in the order of the node ids, always grouped the same way: the result is the same on
 // every node, for every root and in every run, for floating-point values, too. `op(a, b)` is associative; it need not be
-// commutative. It must not throw.
+// commutative. It must not throw, and may run inside a handler of libam's own, on the node's thread: it computes, and does no
+// more.
 //
 // Values are plain ones (am/impl/plain_value.hpp). A std::span stands for the values that it shows, not for itself; where
 // there is no form that takes one, and for views of what is const, an error says so when the program is compiled.
@@ -33,10 +34,13 @@ namespace am {
 
 namespace impl {
 
-/// What a reduction does to bytes: into = op(into, from), value by value.
+/// What a reduction does to bytes, value by value.
 class Combine {
  public:
-  virtual void operator()(std::byte* into, const std::byte* from, std::size_t bytes) const = 0;
+  /// into = op(into, from)
+  virtual void with_next(std::byte* into, const std::byte* from, std::size_t bytes) const = 0;
+  /// into = op(from, into)
+  virtual void with_previous(std::byte* into, const std::byte* from, std::size_t bytes) const = 0;
   [[nodiscard]] virtual std::size_t value_bytes() const noexcept = 0;
 
  protected:
@@ -61,9 +65,15 @@ template <class T, class Op>
 class CombineValues final : public Combine {
  public:
   explicit CombineValues(Op& op) noexcept : op_(op) {}
-  void operator()(std::byte* into, const std::byte* from, std::size_t bytes) const override {
+  void with_next(std::byte* into, const std::byte* from, std::size_t bytes) const override {
     for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
       const auto result = static_cast<T>(op_(value_at<T>(into + at), value_at<T>(from + at)));
+      std::memcpy(into + at, &result, sizeof(T));
+    }
+  }
+  void with_previous(std::byte* into, const std::byte* from, std::size_t bytes) const override {
+    for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
+      const auto result = static_cast<T>(op_(value_at<T>(from + at), value_at<T>(into + at)));
       std::memcpy(into + at, &result, sizeof(T));
     }
   }

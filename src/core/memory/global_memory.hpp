@@ -48,7 +48,7 @@ class GlobalMemory {
   host::ZeroedArray<impl::PeerSegment> peers_;
   SegmentHeap heap_;
   RemoteMemory remote_;
-  bool all_has_memory_ = false;      // the whole own segment
+  bool all_has_memory_ = false;  // the whole own segment
 };
 
 }  // namespace am::core

@@ -35,10 +35,21 @@ namespace core {
 
 // -- mailbox ------------------------------------------------------------------------------------------------------------
 
-void Mailbox::match(const Round& round, Payload data) noexcept {
+void Destination::take(Payload theirs) const {
+  if (theirs.empty()) return;
+  if (combine == nullptr) {
+    std::memcpy(into.data(), theirs.data(), theirs.size());
+  } else if (theirs_come_first) {
+    combine->with_previous(into.data(), theirs.data(), theirs.size());
+  } else {
+    combine->with_next(into.data(), theirs.data(), theirs.size());
+  }
+}
+
+void Mailbox::match(const Round& round, Payload data) {
   expected_ = false;
-  if (round == round_ && data.size() == into_.size()) {
-    if (!data.empty()) std::memcpy(into_.data(), data.data(), data.size());
+  if (round == round_ && data.size() == where_.into.size()) {
+    where_.take(data);
     answer_ = Answer::filled;
     return;
   }
@@ -54,11 +65,11 @@ void Mailbox::arrived(const Round& round, NodeId from, Payload data) {
                          Kept{round, {bytes.begin(), bytes.end(), kept_.get_allocator().resource()}});
 }
 
-void Mailbox::expect(const Round& round, NodeId from, std::span<std::byte> into) {
+void Mailbox::expect(const Round& round, NodeId from, const Destination& where) {
   kept_.erase(kept_.begin(), kept_.lower_bound({round.sequence, 0}));  // of rounds that ended with an error
   round_ = round;
   from_ = from;
-  into_ = into;
+  where_ = where;
   answer_ = Answer::nothing_yet;
   expected_ = true;
   const auto early = kept_.find({round.sequence, from});
@@ -122,30 +133,24 @@ class Collective {
     if (status != Status::ok) operation_.fail(peer_gone_error(engine_, operation_.what(), to));
   }
 
-  void receive(NodeId from, std::span<std::byte> into) {
-    mailbox_.expect(round_, from, into);
+  void receive(NodeId from, const Destination& where) {
+    mailbox_.expect(round_, from, where);
     const Forgets at_end{mailbox_};
     wait_for(from);
   }
 
-  /// Both ways: what comes meanwhile finds its place.
-  void exchange(NodeId with, std::span<const std::byte> data, std::span<std::byte> into) {
-    mailbox_.expect(round_, with, into);
+  /// Both ways: what comes meanwhile finds its place, which is not in `data`.
+  void exchange(NodeId with, std::span<const std::byte> data, const Destination& where) {
+    mailbox_.expect(round_, with, where);
     const Forgets at_end{mailbox_};
     send(with, data);
     wait_for(with);
   }
 
-  /// The same, and combines what comes into `into`, in the order of the ids. `theirs` is as long.
-  void exchange_and_combine(NodeId with, std::span<const std::byte> data, std::span<std::byte> into,
-                            std::span<std::byte> theirs, const impl::Combine& combine) {
-    exchange(with, data, theirs);
-    if (node_.id() < with) {
-      combine(into.data(), theirs.data(), into.size());
-    } else {
-      combine(theirs.data(), into.data(), into.size());
-      std::ranges::copy(theirs, into.begin());
-    }
+  /// Where the values of another node are combined with those in `into`, in the order of the ids.
+  [[nodiscard]] Destination combined(std::span<std::byte> into, NodeId other,
+                                     const impl::Combine& combine) const {
+    return {into, combine, other < node_.id()};
   }
 
   /// What is expected comes, or never will.
@@ -175,12 +180,8 @@ class Collective {
   }
 
   void combine_upwards(std::span<std::byte> values, const impl::Combine& combine) {
-    std::vector<std::byte> theirs;
-    const auto parent = climb([&](NodeId child, NodeId) {
-      theirs.resize(values.size());
-      receive(child, theirs);
-      combine(values.data(), theirs.data(), values.size());
-    });
+    const auto parent =
+        climb([&](NodeId child, NodeId) { receive(child, combined(values, child, combine)); });
     if (parent) send(*parent, values);
   }
 
@@ -225,8 +226,11 @@ constexpr std::size_t many_bytes = std::size_t{16} << 10;
 void reduce_in_place(Collective& collective, const Node& node, std::span<std::byte> values,
                      const impl::Combine& combine) {
   std::vector<std::byte> theirs(values.size());
-  for (NodeId bit = 1; bit < node.size(); bit <<= 1)
-    collective.exchange_and_combine(node.id() ^ bit, values, values, theirs, combine);
+  for (NodeId bit = 1; bit < node.size(); bit <<= 1) {
+    const NodeId with = node.id() ^ bit;
+    collective.exchange(with, values, std::span(theirs));  // not into `values`, which are on their way
+    collective.combined(values, with, combine).take(Payload(theirs));
+  }
 }
 
 void reduce_and_gather(Collective& collective, const Node& node, std::span<std::byte> values,
@@ -234,15 +238,14 @@ void reduce_and_gather(Collective& collective, const Node& node, std::span<std::
   const std::size_t each = combine.value_bytes();
   std::vector<std::span<std::byte>> halves{values};  // ever smaller: what this node goes on with
   std::vector<std::span<std::byte>> others;          // and what the other one does
-  std::vector<std::byte> theirs(values.size() / 2 + each);
   for (NodeId bit = 1; bit < node.size(); bit <<= 1) {
     const std::span<std::byte> all = halves.back();
     const std::size_t middle = all.size() / each / 2 * each;
     const bool upper = (node.id() & bit) != 0;
     halves.push_back(upper ? all.subspan(middle) : all.first(middle));
     others.push_back(upper ? all.first(middle) : all.subspan(middle));
-    collective.exchange_and_combine(node.id() ^ bit, others.back(), halves.back(),
-                                    std::span(theirs).first(halves.back().size()), combine);
+    const NodeId with = node.id() ^ bit;
+    collective.exchange(with, others.back(), collective.combined(halves.back(), with, combine));
   }
   collective.begin_second_phase();
   for (NodeId bit = node.size() / 2; bit != 0; bit >>= 1) {

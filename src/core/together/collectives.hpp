@@ -12,7 +12,27 @@
 #include <utility>
 #include <vector>
 
+namespace am::impl {
+class Combine;
+}
+
 namespace am::core {
+
+/// What becomes of the values that another node sends: they replace those in `into`, which are as many, or are combined with
+/// them (am/collectives.hpp), where they were sent to: in the message itself.
+struct Destination {
+  // NOLINTNEXTLINE(google-explicit-constructor): a place alone is written as itself
+  Destination(std::span<std::byte> replaced) : into(replaced) {}
+  Destination(std::span<std::byte> combined, const impl::Combine& how, bool theirs_first)
+      : into(combined), combine(&how), theirs_come_first(theirs_first) {}
+  Destination() = default;
+
+  void take(Payload theirs) const;
+
+  std::span<std::byte> into;
+  const impl::Combine* combine = nullptr;  ///< null: replaced
+  bool theirs_come_first = false;          ///< in the order of the ids
+};
 
 /// Which operation a message belongs to. `sequence` counts the collectives of a node, by two: the odd numbers are for those that
 /// have a second phase. All nodes count alike, so it tells the third broadcast from the fourth. The rest shows when the nodes
@@ -37,11 +57,10 @@ class Mailbox {
 
   explicit Mailbox(std::pmr::memory_resource* memory = std::pmr::get_default_resource()) : kept_(memory) {}
 
-  /// A message came: it is copied to where it is expected, or kept. Of rounds that are over it is dropped.
+  /// A message came: it goes where it is expected, or is kept. Of rounds that are over it is dropped.
   void arrived(const Round& round, NodeId from, Payload data);
-  /// Asks for the message of `from` in `round`, to be copied into `into`, which must live until answer() is not
-  /// nothing_yet any more, or forget().
-  void expect(const Round& round, NodeId from, std::span<std::byte> into);
+  /// Asks for the message of `from` in `round`. `where` must live until answer() is not nothing_yet any more, or forget().
+  void expect(const Round& round, NodeId from, const Destination& where);
   [[nodiscard]] Answer answer() const noexcept { return answer_; }
   /// After a mismatch: what came instead.
   [[nodiscard]] const Round& other_round() const noexcept { return other_round_; }
@@ -55,13 +74,13 @@ class Mailbox {
     Round round;
     std::pmr::vector<std::byte> data;
   };
-  void match(const Round& round, Payload data) noexcept;
+  void match(const Round& round, Payload data);
 
   std::pmr::map<std::pair<std::uint64_t, NodeId>, Kept> kept_;  // by sequence and sender
   bool expected_ = false;
   Round round_{};
   NodeId from_ = 0;
-  std::span<std::byte> into_;
+  Destination where_;
   Answer answer_ = Answer::nothing_yet;
   Round other_round_{};
 };

@@ -1,6 +1,8 @@
 // The mailbox of collectives, message by message and without a network.
 #include <gtest/gtest.h>
 
+#include <am/collectives.hpp>
+
 #include <array>
 #include <cstring>
 #include <string>
@@ -39,6 +41,28 @@ TEST(Mailbox, FillsTheExpectedPlace) {
   EXPECT_EQ(desk.mailbox.answer(), Answer::filled);
   EXPECT_EQ(desk.text(), "abcd");
   EXPECT_EQ(desk.mailbox.kept(), 0u);
+}
+
+TEST(Mailbox, CombinesInTheOrderOfTheNodes) {
+  const auto minus = [](char a, char b) {
+    return static_cast<char>(2 * a - b);
+  };  // neither associative nor commutative
+  const impl::CombineValues<char, decltype(minus)> combine(minus);
+  Desk desk;
+  const std::string mine = "dcba";
+  const auto put = [&] { std::memcpy(desk.room.data(), mine.data(), mine.size()); };
+  put();
+  desk.mailbox.expect(first, 3, {std::span(desk.room).first(4), combine, false});
+  desk.arrive(first, 3, "abcd");
+  EXPECT_EQ(desk.mailbox.answer(), Answer::filled);
+  EXPECT_EQ(desk.text(), (std::string{2 * 'd' - 'a', 2 * 'c' - 'b', 2 * 'b' - 'c', 2 * 'a' - 'd'}));
+  put();
+  desk.arrive(second, 3, "abcd");  // kept at first
+  EXPECT_EQ(desk.text(), mine);
+  desk.mailbox.expect(second, 3, {std::span(desk.room).first(4), combine, true});
+  EXPECT_EQ(desk.text(), (std::string{2 * 'a' - 'd', 2 * 'b' - 'c', 2 * 'c' - 'b', 2 * 'd' - 'a'}));
+  desk.arrive(second, 3, "abcd");  // a second time
+  EXPECT_EQ(desk.text(), (std::string{2 * 'a' - 'd', 2 * 'b' - 'c', 2 * 'c' - 'b', 2 * 'd' - 'a'}));
 }
 
 TEST(Mailbox, KeepsWhatComesTooEarly) {
