@@ -40,6 +40,7 @@ extern const Measure overheads;
 extern const Measure dispatch;
 extern const Measure idle_peers;
 extern const Measure barrier;
+extern const Measure all_reduce;
 extern const Measure startup;
 extern const Measure memory;
 extern const Measure limits;

@@ -5,6 +5,7 @@
 //   openmpi_peer payloads BYTES...    the same of data that is written before it is sent and read where it arrives
 //   openmpi_peer flood                one-way stream of 8-byte messages, windows of isend and irecv, million/s
 //   openmpi_peer barrier              time of one MPI_Barrier, us
+//   openmpi_peer all_reduce BYTES...  time of one MPI_Allreduce, in place, the sum of 64-bit words, us
 //   openmpi_peer startup              MPI_Init, one barrier, MPI_Finalize
 //
 // Rank 0 prints "figure NAME VALUE" lines; ranks 0 and 1 say where they run: "cpu RANK CPU".
@@ -122,6 +123,17 @@ void barrier(int rank) {
   if (rank == 0) print_figure("barrier_us", batch_ns / (1e3 * barriers));
 }
 
+void all_reduce(int rank, int bytes) {
+  constexpr int calls = 10;
+  std::vector<std::uint64_t> values(static_cast<std::size_t>(bytes) / sizeof(std::uint64_t), 1);
+  const double batch_ns = median_ns([&] {
+    for (int i = 0; i < calls; ++i)
+      MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_SUM,
+                    MPI_COMM_WORLD);
+  });
+  if (rank == 0) print_figure(std::to_string(bytes) + "/all_reduce_us", batch_ns / (1e3 * calls));
+}
+
 void print_place(int rank) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -141,8 +153,8 @@ int main(int argc, char** argv) {
   const bool pair_only = measure == "pingpong" || measure == "payloads" || measure == "flood";
   if (size < 2 || (pair_only && size != 2)) {
     std::fprintf(stderr,
-                 "openmpi_peer: '%s' with %d ranks: pingpong, payloads and flood take 2, barrier and startup "
-                 "2 or more\n",
+                 "openmpi_peer: '%s' with %d ranks: pingpong, payloads and flood take 2, barrier, all_reduce "
+                 "and startup 2 or more\n",
                  measure.c_str(), size);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
@@ -156,6 +168,8 @@ int main(int argc, char** argv) {
     flood(rank);
   } else if (measure == "barrier") {
     barrier(rank);
+  } else if (measure == "all_reduce") {
+    for (int i = 2; i < argc; ++i) all_reduce(rank, std::atoi(argv[i]));
   } else if (measure != "startup") {
     if (rank == 0) std::fprintf(stderr, "openmpi_peer: unknown measure '%s'\n", measure.c_str());
     MPI_Abort(MPI_COMM_WORLD, 2);

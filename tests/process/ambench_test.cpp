@@ -176,6 +176,20 @@ TEST(Ambench, DispatchMeasuresEveryMode) {
   }
 }
 
+TEST(Ambench, AllReduceMeasuresEverySize) {
+  const Folder folder;
+  const std::string json = folder.in("all_reduce.json");
+  const Outcome outcome =
+      process_test::run({ambench, "all-reduce", "--compare", "--reps", "1", "--json", json});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto rows = nlohmann::json::parse(text_of(json))["rows"];
+  ASSERT_EQ(rows.size(), 5u);
+  for (const auto& row : rows) {
+    EXPECT_TRUE(row["all_reduce_us"].is_object()) << row;
+    expect_figures(row);
+  }
+}
+
 TEST(Ambench, DispatchDrawsItsFigures) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
   if (process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code != 0) GTEST_SKIP() << "takes gnuplot";

@@ -1,0 +1,92 @@
+// `ambench all-reduce`: the time of one all_reduce, the sum of 64-bit words, called in a loop by two nodes: one word, and ranges
+// that every node replaces by their sums. Open MPI does the same, in place.
+
+#include <am/am.hpp>
+#include <am/collectives.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "clock.hpp"
+#include "job.hpp"
+#include "measure.hpp"
+#include "peers/peers.hpp"
+#include "timing.hpp"
+
+namespace ambench {
+
+namespace {
+
+constexpr std::array<std::size_t, 5> sizes{8, 1024, 16384, 131072, 1048576};
+constexpr int calls_per_batch = 10;
+
+// All nodes have to run the same number of batches: node 0 chooses it, from the warm-up.
+template <typename F>
+double median_call_us(am::Node& node, F&& call) {
+  const auto timed = [&](std::uint64_t count) {
+    std::vector<double> samples;
+    samples.reserve(count);
+    while (samples.size() < count) {
+      const double start = now_ns();
+      for (int i = 0; i < calls_per_batch; ++i) call();
+      samples.push_back(now_ns() - start);
+    }
+    return median_of(std::move(samples));
+  };
+  const auto wanted = static_cast<std::uint64_t>(min_time_ns / timed(10)) + 1;
+  return timed(am::broadcast(node, wanted)) / (1e3 * calls_per_batch);
+}
+
+double all_reduce_us(am::Node& node, std::size_t bytes) {
+  std::vector<std::uint64_t> values(bytes / sizeof(std::uint64_t), 1);
+  if (values.size() == 1)
+    return median_call_us(node, [&] { values[0] = am::all_reduce(node, values[0], std::plus<>()); });
+  return median_call_us(node, [&] { am::all_reduce(node, std::span(values), std::plus<>()); });
+}
+
+void run_node(am::Node& node, std::span<const std::string>) {
+  say_place(node);
+  node.barrier();
+  for (const std::size_t bytes : sizes) {
+    const double time_us = all_reduce_us(node, bytes);
+    if (node.id() == 0) say_figure(std::to_string(bytes) + "/all_reduce_us", time_us);
+  }
+  node.barrier();
+}
+
+void ask_openmpi(Peers& peers, Series& series) {
+  std::vector<std::string> arguments;
+  arguments.reserve(sizes.size());
+  for (const std::size_t bytes : sizes) arguments.push_back(std::to_string(bytes));
+  peers.with_openmpi([&](const OpenMpi& openmpi) {
+    for (const auto& [name, value] : openmpi.run("all_reduce", 2, arguments).figures()) {
+      const std::size_t slash = name.find('/') + 1;
+      series.add(name.substr(0, slash) + "openmpi_" + name.substr(slash), value);
+    }
+  });
+}
+
+Report measure_all_reduce(const Options& options) {
+  Report report = report_of(all_reduce, options, 2);
+  Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody);
+  const Series series = measure_pairs(all_reduce, options, report,
+                                      [&](CorePair, Series& beside) { ask_openmpi(peers, beside); });
+  peers.describe(report);
+  for (const std::size_t bytes : sizes) {
+    const std::string prefix = std::to_string(bytes) + "/";
+    Row& row = report.rows.emplace_back(std::to_string(bytes) + " bytes, one all_reduce of 2 nodes");
+    row.key("bytes", bytes).figure("all_reduce_us", "libam", series.at(prefix + "all_reduce_us"));
+    if (report.pinned()) peers.compare(row, series, prefix, "all_reduce_us", "openmpi", "Open MPI");
+  }
+  return report;
+}
+
+}  // namespace
+
+const Measure all_reduce{"all-reduce", "time of one all_reduce of 2 nodes", 0, true, measure_all_reduce,
+                         run_node};
+
+}  // namespace ambench
