@@ -217,7 +217,8 @@ class Node {
   template <auto H, class F, class Traits, class... A>
   impl::OutMessage pack_(NodeId to, A&&... args);
 
-  /// Everything but a free line: unknown node, first contact, full network, payloads, other transports.
+  /// Everything but free lines: unknown node, first contact, full network, a link that is held, payloads over 1 KiB, other
+  /// transports.
   Status send_slowly_(const impl::OutMessage& message, bool wait);
   Status multicast_(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
   void ring_doorbell_(NodeId to, Priority priority) noexcept;

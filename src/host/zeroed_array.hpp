@@ -2,6 +2,8 @@
 // each talks to a few must not pay for all of them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -15,17 +17,22 @@ class ZeroedArray {
   static_assert(std::is_trivially_destructible_v<T>);
 
  public:
-  explicit ZeroedArray(std::size_t count) : data_(static_cast<T*>(std::calloc(count, sizeof(T)))) {
-    if (data_ == nullptr) throw std::bad_alloc();
+  explicit ZeroedArray(std::size_t count)
+      : room_(count * sizeof(T) + alignof(T)), memory_(std::calloc(1, room_)) {
+    if (memory_ == nullptr) throw std::bad_alloc();
+    void* begin = memory_.get();
+    data_ = static_cast<T*>(std::align(alignof(T), count * sizeof(T), begin, room_));
   }
-  [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data_.get()[i]; }
-  [[nodiscard]] T* get() const noexcept { return data_.get(); }
+  [[nodiscard]] T& operator[](std::size_t i) const noexcept { return data_[i]; }
+  [[nodiscard]] T* get() const noexcept { return data_; }
 
  private:
   struct Free {
-    void operator()(T* p) const noexcept { std::free(p); }
+    void operator()(void* p) const noexcept { std::free(p); }
   };
-  std::unique_ptr<T, Free> data_;
+  std::size_t room_;
+  std::unique_ptr<void, Free> memory_;
+  T* data_ = nullptr;
 };
 
 }  // namespace am::host

@@ -50,7 +50,7 @@ class Producer {
   }
   [[nodiscard]] bool connected() const noexcept { return control_ != nullptr; }
 
-  /// One line for a message without payload, or nullptr: then ask claim(), which also knows the slow cases.
+  /// One line, or nullptr: then ask claim_unless_reserved(), which also knows the slow cases.
   [[nodiscard]] Packet* claim_line() noexcept { return head_ < fast_limit_ ? next_ : nullptr; }
 
   /// Room for a packet of `lines` in one piece, or nullptr while the ring is full. Claims nothing lasting: without a
@@ -78,7 +78,8 @@ class Producer {
     return control_->watched.load(std::memory_order_relaxed) == watch::on;
   }
 
-  /// While reserved, claim_line() fails, so that nothing slips in between what its owner sends by claim().
+  /// While reserved, claim_line() and claim_unless_reserved() fail, so that nothing slips in between what its owner sends by
+  /// claim().
   void reserve(bool reserved) noexcept {
     reserved_ = reserved;
     fast_limit_ = 0;  // the next claim() sets it anew

@@ -1,5 +1,6 @@
-// What is to be done with a packet that is not simply words for a handler: it has a payload, or is a piece of a long one, or of
-// a multicast; or active messages are disabled, and the default handler gets what the program has sent.
+// What is to be done with a packet that is not simply words, or a short payload beside them, for a handler: its payload is where
+// the network says, or it is a piece of a long one, or of a multicast; or active messages are disabled, and the default handler
+// gets what the program has sent.
 #include <optional>
 
 #include "core/events/levels.hpp"

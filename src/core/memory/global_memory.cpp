@@ -1,6 +1,5 @@
 #include "core/memory/global_memory.hpp"
 
-#include <unistd.h>
 #include <am/error.hpp>
 #include <am/global.hpp>
 #include <am/impl/current_node.hpp>

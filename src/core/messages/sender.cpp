@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -10,16 +11,20 @@
 namespace am::core {
 
 namespace {
-std::size_t memory_of_machine() noexcept {
+std::size_t bytes_of_machine() noexcept {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page_bytes = sysconf(_SC_PAGESIZE);
   return pages > 0 && page_bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page_bytes)
                                      : std::size_t{1} << 34;
 }
-const std::size_t machine_bytes = memory_of_machine();  // before main: a signal handler may ask
+constinit std::atomic<std::size_t> machine_bytes{0};  // 0: not asked yet. A signal handler may ask
 }  // namespace
 
-std::size_t largest_payload() noexcept { return machine_bytes; }
+std::size_t largest_payload() noexcept {
+  if (machine_bytes.load(std::memory_order_relaxed) == 0)
+    machine_bytes.store(bytes_of_machine(), std::memory_order_relaxed);
+  return machine_bytes.load(std::memory_order_relaxed);
+}
 
 void Sender::count_sent(const impl::OutMessage& message) noexcept {
   impl::Traffic& counts = traffic(message.to, message.priority);

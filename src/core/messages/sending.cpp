@@ -3,8 +3,6 @@
 #include <am/error.hpp>
 #include <am/impl/waiter.hpp>
 
-#include <string>
-
 #include "core/node/engine.hpp"
 #include "core/node/unknown_node.hpp"
 #include "core/reports/fatal.hpp"

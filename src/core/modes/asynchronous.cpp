@@ -97,7 +97,7 @@ void Engine::attend() noexcept {
 
 /// Only the computation looks at the board (look_after_peers): below a handler a nudge stays news until it does.
 bool Engine::arm(host::Alarm alarm, Transport::Wanted wanted) noexcept {
-  const bool computing = node_ == nullptr || node_->events_.level == impl::Level::computation;
+  const bool computing = node_->events_.level == impl::Level::computation;
   bell_.set(alarm);
   if (network().arm(wanted)) {
     networks_.watch_descriptors();

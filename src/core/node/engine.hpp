@@ -365,7 +365,7 @@ class Engine final : Sender::Owner {
   std::unique_ptr<CollectiveState> collectives_;
 
   const HandledMessages handled_;        // for reports and registers, too
-  std::size_t handled_payload_[2] = {};  // of a message that is not a short one
+  std::size_t handled_payload_[2] = {};  // of one that has a payload
   CompareRegister compare_register_;
 
   /// Messages of the program that this node dropped when it left.

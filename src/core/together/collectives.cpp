@@ -49,8 +49,8 @@ void Destination::take(Payload theirs) const {
 void Mailbox::match(const Round& round, Payload data) {
   expected_ = false;
   if (round == round_ && data.size() == where_.into.size()) {
+    answer_ = Answer::filled;  // before an op that throws, though it must not: nobody shall wait for ever
     where_.take(data);
-    answer_ = Answer::filled;
     return;
   }
   other_round_ = round;
@@ -134,17 +134,19 @@ class Collective {
   }
 
   void receive(NodeId from, const Destination& where) {
-    mailbox_.expect(round_, from, where);
+    mailbox_.expect(round_, from, at_arrival(where));
     const Forgets at_end{mailbox_};
     wait_for(from);
+    after_arrival(where);
   }
 
   /// Both ways: what comes meanwhile finds its place, which is not in `data`.
   void exchange(NodeId with, std::span<const std::byte> data, const Destination& where) {
-    mailbox_.expect(round_, with, where);
+    mailbox_.expect(round_, with, at_arrival(where));
     const Forgets at_end{mailbox_};
     send(with, data);
     wait_for(with);
+    after_arrival(where);
   }
 
   /// Where the values of another node are combined with those in `into`, in the order of the ids.
@@ -203,6 +205,19 @@ class Collective {
     ~Forgets() { mailbox.forget(); }
   };
 
+  /// Where events run on another thread, or in a signal handler, the program's op waits until the computation has the message.
+  [[nodiscard]] bool combines_later(const Destination& where) const noexcept {
+    return where.combine != nullptr && node_.dispatch() != Dispatch::poll;
+  }
+  [[nodiscard]] Destination at_arrival(const Destination& where) {
+    if (!combines_later(where)) return where;
+    theirs_.resize(where.into.size());
+    return std::span(theirs_);
+  }
+  void after_arrival(const Destination& where) const {
+    if (combines_later(where)) where.take(Payload(theirs_));
+  }
+
   Error mismatch(NodeId from) const {
     const Round& other = mailbox_.other_round();
     return {operation_.what(), "node " + std::to_string(node_.id()),
@@ -218,6 +233,7 @@ class Collective {
   Engine& engine_;
   Mailbox& mailbox_;
   Round round_;
+  std::vector<std::byte> theirs_;  // that are combined later
 };
 
 /// From so many bytes on it is worth another message to send each byte less often.

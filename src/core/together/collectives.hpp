@@ -19,7 +19,7 @@ class Combine;
 namespace am::core {
 
 /// What becomes of the values that another node sends: they replace those in `into`, which are as many, or are combined with
-/// them (am/collectives.hpp), where they were sent to: in the message itself.
+/// them (am/collectives.hpp), straight from the message.
 struct Destination {
   // NOLINTNEXTLINE(google-explicit-constructor): a place alone is written as itself
   Destination(std::span<std::byte> replaced) : into(replaced) {}

@@ -30,7 +30,7 @@ class Inbox {
     impl::Consumer ring;
     NodeId from;
     std::uint64_t looked_at;    // the position at the last look_after_idle()
-    std::uint32_t idle_rounds;  // calls of that since it changed
+    std::uint32_t idle_rounds;  // calls of that since it changed, or a packet was deferred
     std::uint64_t empty_at;     // the position where the ring was last found empty
     std::uint64_t deferred_at;  // 1 + the position of the packet that was deferred last
     std::uint64_t trusted_at;   // the position where this ring becomes trusted
@@ -101,12 +101,15 @@ class Inbox {
   /// Leaves the ring that receive() returned last until the next round.
   void skip() noexcept {
     current_->deferred_at = 1 + current_->ring.position();
+    current_->idle_rounds =
+        0;  // it stays hot: each round is to try again, and to ask for the credit that is missing
     next();
   }
 
   /// Looks at one cold ring; call it every so many rounds.
   void rotate() noexcept;
-  /// Hands back what credit is still here and cools the rings that were empty in the last of these calls.
+  /// Hands back what credit is still here and cools the rings that gave nothing, and had nothing deferred, for many of these
+  /// calls.
   void look_after_idle() noexcept;
   /// Takes every hot ring off the list, so that every sender rings from now on: those of trusted rings after a heavy fence.
   /// True when there was a trusted one since the last call.

@@ -86,7 +86,6 @@ class RingModel {
     const unsigned what = access.choose(number_of_kinds);
     const std::size_t size = what == long_packet || what == dropped ? shape_.long_ : 1;
     Packet* packet = what == one_line ? producer_.claim_line() : nullptr;
-    const bool fast = packet != nullptr;
     if (packet == nullptr) packet = producer_.claim(size);
     if (packet == nullptr) return access.tell("full");
     ++tries_;
@@ -106,11 +105,7 @@ class RingModel {
     }
     if (what == dropped) return access.tell("dropped");
     const Header header = Header::make(static_cast<std::uint16_t>(1 + sent_), 0, size - 1, 0);
-    if (fast) {
-      producer_.commit(packet, header);
-    } else {
-      producer_.commit(packet, header);
-    }
+    producer_.commit(packet, header);
     sizes_[sent_++] = static_cast<std::uint8_t>(size);
     position_ += size;
   }

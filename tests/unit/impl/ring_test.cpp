@@ -219,17 +219,12 @@ class Checked {
   /// False while there is no room.
   bool send(std::size_t lines) {
     Packet* packet = lines == 1 ? ring_.producer.claim_line() : nullptr;
-    const bool fast = packet != nullptr;
     if (packet == nullptr) packet = ring_.producer.claim(lines);
     if (packet == nullptr) return false;
     place_.claimed(lines);
     write(*packet, sent_, lines, place_.lap());
     const Header header = Header::make(static_cast<HandlerId>(sent_), max_words, lines - 1, 0);
-    if (fast) {
-      ring_.producer.commit(packet, header);
-    } else {
-      ring_.producer.commit(packet, header);
-    }
+    ring_.producer.commit(packet, header);
     place_.committed(lines);
     expected_.push_back({sent_++, lines});
     return true;
@@ -407,7 +402,6 @@ void produce(Producer& producer, Place place, std::uint64_t packets, std::size_t
     const std::size_t lines = random.one_in(2) ? 1 : 1 + random.below(longest);
     const bool drop = random.one_in(16);
     Packet* packet = lines == 1 ? producer.claim_line() : nullptr;
-    const bool fast = packet != nullptr;
     while (packet == nullptr) {
       packet = producer.claim(lines);
       if (packet == nullptr) std::this_thread::yield();
@@ -417,8 +411,6 @@ void produce(Producer& producer, Place place, std::uint64_t packets, std::size_t
     write(*packet, number, lines, place.lap());
     if (drop) {  // claimed again below, for another size
       --number;
-    } else if (fast) {
-      producer.commit(packet, Header::make(1, max_words, 0, 0));
     } else {
       producer.commit(packet, Header::make(1, max_words, lines - 1, 0));
     }

@@ -58,7 +58,7 @@ bool is(const test::FakeTransport::Sent& sent, std::uint16_t flag) {
   return (sent.image->packet.head().flags() & flag) != 0;
 }
 
-/// Gives a packet to the assembler as handle_unusual does; a whole payload at the last one.
+/// Gives a packet to the assembler as take_unusual does; a whole payload at the last one.
 Outcome deliver(Assembler& assembler, const test::Image& image, NodeId source, Priority priority,
                 Payload& whole, bool counts = true) {
   const Transport::View view = view_of(image, source, priority);

@@ -72,6 +72,7 @@ TEST_F(JoiningTest, AllMeet) {
     EXPECT_EQ(board_.standing(node), Standing::joined);
     EXPECT_EQ(board_.card(node).mapped_at, 0x1000 * (node + 1));
     EXPECT_EQ(board_.card(node).waiting_since_ns.load(), 0u) << "nobody waits any more";
+    EXPECT_EQ(board_.card(node).nudges.load(), 1u) << "by the last one";
   }
 }
 

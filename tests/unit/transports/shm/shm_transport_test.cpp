@@ -97,6 +97,19 @@ TEST_F(Park, SleepsOnAPacketThatWasDeferredButNotOnTheNextOne) {
   sleeper_b_.park(for_ever, both);  // the second one, which nobody has deferred
 }
 
+/// What could not be done with it may be possible now: every round is to try it again.
+TEST_F(Park, ADeferredPacketComesInEveryRoundHoweverLong) {
+  ASSERT_EQ(send(a_, 1, Priority::low), Status::ok);
+  for (int round = 0; round < 100; ++round) {
+    for (int i = 0; i < 3; ++i) b_.look_after_quiet_rings();
+    b_.progress();
+    const Transport::View view = b_.receive(Priority::low);
+    ASSERT_TRUE(view) << "in round " << round;
+    b_.defer(view);
+    EXPECT_FALSE(b_.receive(Priority::low)) << "not twice in one";
+  }
+}
+
 TEST_F(Park, WakesForTheCreditOfEveryRingThatRefused) {
   ShmTransport c(memory_, 2);
   fill(a_, 1, Priority::low);
