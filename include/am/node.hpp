@@ -338,14 +338,14 @@ inline Status Node::send_(NodeId to, A&&... args) {
     if (packet == nullptr) [[unlikely]]
       packet = ring.claim_unless_reserved(1 + lines);
     if (packet != nullptr) [[likely]] {
-      impl::pack_words<Traits>(packet->words, args...);
-      packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
-      packet->origin = id_;
       std::uint16_t flags = 0;
-      if (!payload.empty()) {
+      if (!payload.empty()) {  // first: the receiver looks at the first line, and would fetch it in between
         std::memcpy(packet->payload(words, lines), payload.data(), payload.size());
         flags = impl::flag::payload;
       }
+      impl::pack_words<Traits>(packet->words, args...);
+      packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
+      packet->origin = id_;
       ring.commit(packet, impl::Header::make(impl::Handler<H>::id(), words, lines, flags));
       impl::count(traffic_[index].sent_messages);
       impl::count(traffic_[index].sent_bytes, words * 8 + payload.size());
