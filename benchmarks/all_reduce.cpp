@@ -9,38 +9,18 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "clock.hpp"
 #include "job.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
-#include "timing.hpp"
+#include "together.hpp"
 
 namespace ambench {
 
 namespace {
 
 constexpr std::array<std::size_t, 5> sizes{8, 1024, 16384, 131072, 1048576};
-constexpr int calls_per_batch = 10;
-
-// All nodes have to run the same number of batches: node 0 chooses it, from the warm-up.
-template <typename F>
-double median_call_us(am::Node& node, F&& call) {
-  const auto timed = [&](std::uint64_t count) {
-    std::vector<double> samples;
-    samples.reserve(count);
-    while (samples.size() < count) {
-      const double start = now_ns();
-      for (int i = 0; i < calls_per_batch; ++i) call();
-      samples.push_back(now_ns() - start);
-    }
-    return median_of(std::move(samples));
-  };
-  const auto wanted = static_cast<std::uint64_t>(min_time_ns / timed(10)) + 1;
-  return timed(am::broadcast(node, wanted)) / (1e3 * calls_per_batch);
-}
 
 double all_reduce_us(am::Node& node, std::size_t bytes) {
   std::vector<std::uint64_t> values(bytes / sizeof(std::uint64_t), 1);
@@ -59,23 +39,12 @@ void run_node(am::Node& node, std::span<const std::string>) {
   node.barrier();
 }
 
-void ask_openmpi(Peers& peers, Series& series) {
-  std::vector<std::string> arguments;
-  arguments.reserve(sizes.size());
-  for (const std::size_t bytes : sizes) arguments.push_back(std::to_string(bytes));
-  peers.with_openmpi([&](const OpenMpi& openmpi) {
-    for (const auto& [name, value] : openmpi.run("all_reduce", 2, arguments).figures()) {
-      const std::size_t slash = name.find('/') + 1;
-      series.add(name.substr(0, slash) + "openmpi_" + name.substr(slash), value);
-    }
-  });
-}
-
 Report measure_all_reduce(const Options& options) {
   Report report = report_of(all_reduce, options, 2);
   Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody);
-  const Series series = measure_pairs(all_reduce, options, report,
-                                      [&](CorePair, Series& beside) { ask_openmpi(peers, beside); });
+  const Series series = measure_pairs(all_reduce, options, report, [&](CorePair, Series& beside) {
+    peers.ask_openmpi("all_reduce", sizes, beside);
+  });
   peers.describe(report);
   for (const std::size_t bytes : sizes) {
     const std::string prefix = std::to_string(bytes) + "/";

@@ -3,56 +3,25 @@
 
 #include <am/am.hpp>
 
-#include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
-#include "clock.hpp"
 #include "job.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
 #include "progress.hpp"
-#include "timing.hpp"
+#include "together.hpp"
 
 namespace ambench {
 
 namespace {
 
-struct State {
-  std::uint64_t batches = 0;
-  void set_batches(am::Request&, std::uint64_t value) { batches = value; }
-};
-
-constexpr int barriers_per_batch = 10;
-
-double batch_ns(am::Node& node) {
-  const double start = now_ns();
-  for (int i = 0; i < barriers_per_batch; ++i) node.barrier();
-  return now_ns() - start;
-}
-
-std::vector<double> run_batches(am::Node& node, std::uint64_t count) {
-  std::vector<double> samples;
-  samples.reserve(count);
-  while (samples.size() < count) samples.push_back(batch_ns(node));
-  return samples;
-}
-
-// All nodes have to run the same number of batches: node 0 chooses it, from the warm-up, and tells the others.
 void run_node(am::Node& node, std::span<const std::string>) {
-  State state;
-  node.attach(state);
   say_place(node);
   node.barrier();
-  const double warm_batch_ns = median_of(run_batches(node, 20));
-  if (node.id() == 0) {
-    state.batches = static_cast<std::uint64_t>(min_time_ns / warm_batch_ns) + 1;
-    for (am::NodeId other = 1; other < node.size(); ++other)
-      node.request<&State::set_batches>(other, state.batches);
-  }
-  node.wait_until([&] { return state.batches != 0; });
-  node.barrier();
-  const std::vector<double> samples = run_batches(node, state.batches);
-  if (node.id() == 0) say_figure("barrier_us", median_of(samples) / (1e3 * barriers_per_batch));
+  const double time_us = median_call_us(node, [&] { node.barrier(); });
+  if (node.id() == 0) say_figure("barrier_us", time_us);
   node.barrier();
 }
 

@@ -158,15 +158,7 @@ void ask_limits(CorePair cores, Series& series) {
 }
 
 void ask_peers(Peers& peers, CorePair cores, Series& series) {
-  peers.with_openmpi([&](const OpenMpi& openmpi) {
-    std::vector<std::string> sizes;
-    sizes.reserve(round_trip_sizes.size());
-    for (const std::size_t bytes : round_trip_sizes) sizes.push_back(std::to_string(bytes));
-    for (const auto& [name, value] : openmpi.run("payloads", 2, sizes).figures()) {
-      const std::size_t slash = name.find('/') + 1;
-      series.add(name.substr(0, slash) + "openmpi_" + name.substr(slash), value);
-    }
-  });
+  peers.ask_openmpi("payloads", round_trip_sizes, series);
   peers.with_ucx([&](const Ucx& ucx) {
     for (const std::size_t bytes : round_trip_sizes)
       series.add(prefix_of(bytes) + "ucx_am_half_rtt_ns", ucx.ucp_am_half_rtt_ns(cores, bytes));

@@ -83,20 +83,8 @@ void run_node(am::Node& node, std::span<const std::string>) {
   node.barrier();
 }
 
-std::vector<std::string> sizes_as_text() {
-  std::vector<std::string> text;
-  text.reserve(sizes.size());
-  for (const std::size_t bytes : sizes) text.push_back(std::to_string(bytes));
-  return text;
-}
-
 void ask_peers(Peers& peers, CorePair cores, Series& series) {
-  peers.with_openmpi([&](const OpenMpi& openmpi) {
-    for (const auto& [name, value] : openmpi.run("pingpong", 2, sizes_as_text()).figures()) {
-      const std::size_t slash = name.find('/') + 1;
-      series.add(name.substr(0, slash) + "openmpi_" + name.substr(slash), value);
-    }
-  });
+  peers.ask_openmpi("pingpong", sizes, series);
   peers.with_ucx([&](const Ucx& ucx) {
     series.add("8/ucx_uct_am_half_rtt_ns", ucx.uct_am_half_rtt_ns(cores, 8));
     series.add("8/ucx_tag_half_rtt_ns", ucx.ucp_tag_half_rtt_ns(cores, 8));

@@ -22,6 +22,18 @@ void Peers::with_openmpi(const std::function<void(const OpenMpi&)>& ask) {
   }
 }
 
+void Peers::ask_openmpi(const std::string& measure, std::span<const std::size_t> sizes, Series& series) {
+  std::vector<std::string> arguments;
+  arguments.reserve(sizes.size());
+  for (const std::size_t bytes : sizes) arguments.push_back(std::to_string(bytes));
+  with_openmpi([&](const OpenMpi& openmpi) {
+    for (const auto& [name, value] : openmpi.run(measure, 2, arguments).figures()) {
+      const std::size_t slash = name.find('/') + 1;
+      series.add(name.substr(0, slash) + "openmpi_" + name.substr(slash), value);
+    }
+  });
+}
+
 void Peers::with_ucx(const std::function<void(const Ucx&)>& ask) {
   if (!ucx_ || !no_ucx_.empty()) return;
   try {

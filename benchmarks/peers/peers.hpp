@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "peers/openmpi.hpp"
@@ -24,6 +25,9 @@ class Peers {
   // figures.
   void with_openmpi(const std::function<void(const OpenMpi&)>& ask);
   void with_ucx(const std::function<void(const Ucx&)>& ask);
+  // A measure of openmpi_peer that two ranks take, and that has a figure "SIZE/NAME" for each of `sizes`: it becomes
+  // "SIZE/openmpi_NAME" of the series.
+  void ask_openmpi(const std::string& measure, std::span<const std::size_t> sizes, Series& series);
 
   // Names and versions, for the head of the report.
   void describe(Report& report) const;
