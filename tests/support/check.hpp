@@ -3,6 +3,7 @@
 // Also inside handlers: what a handler throws leaves the poll that ran it.
 #pragma once
 
+#include <am/error.hpp>
 #include <source_location>
 #include <sstream>
 #include <stdexcept>
@@ -44,6 +45,17 @@ void check_throws(F&& f, std::string_view part,
                       where);
   }
   throw CheckFailed("nothing was thrown", where);
+}
+
+/// What the am::Error of an action says.
+template <class F>
+std::string error_of(F&& action) {
+  try {
+    action();
+  } catch (const am::Error& error) {
+    return error.what();
+  }
+  return "no error";
 }
 
 }  // namespace test

@@ -14,6 +14,7 @@
 
 #include "core/job/local_socket.hpp"
 #include "core/job/ways.hpp"
+#include "support/check.hpp"
 
 namespace am::core {
 namespace {
@@ -35,12 +36,7 @@ class AmrunJob : public ::testing::Test {
   }
 
   static std::string error_of(const Settings& settings) {
-    try {
-      (void)join_amrun(settings);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return test::error_of([&] { (void)join_amrun(settings); });
   }
 
   std::shared_ptr<host::Memory> memory_ = host::Memory::create(3);

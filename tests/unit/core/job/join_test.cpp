@@ -7,6 +7,7 @@
 
 #include "core/job/ways.hpp"
 #include "process/pmix_leaks.hpp"
+#include "support/check.hpp"
 
 namespace am::core {
 namespace {
@@ -20,12 +21,7 @@ Job join(std::vector<const char*> environment) {
 }
 
 std::string error_of(const std::vector<const char*>& environment) {
-  try {
-    (void)join(environment);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::error_of([&] { (void)join(environment); });
 }
 
 TEST(Join, AloneIsAJobOfOne) {

@@ -12,9 +12,12 @@
 #include <string>
 #include <thread>
 
+#include "support/check.hpp"
+
 namespace am::core {
 namespace {
 
+using test::error_of;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
@@ -36,16 +39,6 @@ std::string content(const Descriptor& file) {
   const ssize_t length = pread(file.get(), text.data(), text.size(), 0);
   text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
   return text;
-}
-
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 /// A server that serves on its own thread.

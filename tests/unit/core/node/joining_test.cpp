@@ -16,6 +16,7 @@ namespace am::core {
 namespace {
 
 using host::Standing;
+using test::error_of;
 using testing::HasSubstr;
 
 class JoiningTest : public testing::Test {
@@ -29,16 +30,6 @@ class JoiningTest : public testing::Test {
   }
   std::unique_ptr<Joining> place(NodeId node) {
     return std::make_unique<Joining>(jobs_[node], settings_, HandlerTable::of_this_program(), hosts_);
-  }
-  /// What the error says, or nothing.
-  template <class F>
-  static std::string error_of(F f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
   }
   /// As if `node` had joined, too.
   void pretend(NodeId node) {
@@ -68,7 +59,7 @@ TEST_F(JoiningTest, AllMeet) {
     }
   }
   for (NodeId node = 0; node < nodes; ++node) {
-    EXPECT_EQ(errors[node], "");
+    EXPECT_EQ(errors[node], "no error");
     EXPECT_EQ(board_.standing(node), Standing::joined);
     EXPECT_EQ(board_.card(node).mapped_at, 0x1000 * (node + 1));
     EXPECT_EQ(board_.card(node).waiting_since_ns.load(), 0u) << "nobody waits any more";
@@ -95,7 +86,7 @@ TEST_F(JoiningTest, APlaceThatWasTakenBeforeStaysSo) {
 TEST_F(JoiningTest, TheSecondLeavesTheCardAsItIs) {
   const auto first = place(1);
   first->fill_in_card(0x5000);
-  EXPECT_NE(error_of([&] { place(1)->fill_in_card(0x6000); }), "");
+  EXPECT_NE(error_of([&] { place(1)->fill_in_card(0x6000); }), "no error");
   EXPECT_EQ(board_.card(1).mapped_at, 0x5000u);
 }
 
