@@ -37,10 +37,9 @@ namespace impl {
 /// What a reduction does to bytes, value by value.
 class Combine {
  public:
-  /// into = op(into, from)
-  virtual void with_next(std::byte* into, const std::byte* from, std::size_t bytes) const = 0;
-  /// into = op(from, into)
-  virtual void with_previous(std::byte* into, const std::byte* from, std::size_t bytes) const = 0;
+  /// into = op(first, second). `into` may be one of the two.
+  virtual void operator()(std::byte* into, const std::byte* first, const std::byte* second,
+                          std::size_t bytes) const = 0;
   [[nodiscard]] virtual std::size_t value_bytes() const noexcept = 0;
 
  protected:
@@ -65,15 +64,10 @@ template <class T, class Op>
 class CombineValues final : public Combine {
  public:
   explicit CombineValues(Op& op) noexcept : op_(op) {}
-  void with_next(std::byte* into, const std::byte* from, std::size_t bytes) const override {
+  void operator()(std::byte* into, const std::byte* first, const std::byte* second,
+                  std::size_t bytes) const override {
     for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
-      const auto result = static_cast<T>(op_(value_at<T>(into + at), value_at<T>(from + at)));
-      std::memcpy(into + at, &result, sizeof(T));
-    }
-  }
-  void with_previous(std::byte* into, const std::byte* from, std::size_t bytes) const override {
-    for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
-      const auto result = static_cast<T>(op_(value_at<T>(from + at), value_at<T>(into + at)));
+      const auto result = static_cast<T>(op_(value_at<T>(first + at), value_at<T>(second + at)));
       std::memcpy(into + at, &result, sizeof(T));
     }
   }

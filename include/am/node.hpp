@@ -14,6 +14,7 @@
 #include <am/impl/check_send.hpp>
 #include <am/impl/event_lock.hpp>
 #include <am/impl/event_state.hpp>
+#include <am/impl/link.hpp>
 #include <am/impl/out_message.hpp>
 #include <am/impl/peer_segment.hpp>
 #include <am/impl/ring.hpp>
@@ -259,7 +260,7 @@ class Node {
   Dispatch dispatch_ = Dispatch::poll;
   bool shared_ = false;      // events may run beside the computation, or preempt it: lock_ tells them apart
   std::uint32_t depth_ = 0;  // Holds of this node's thread; lock_ is entered by the first
-  impl::Producer* rings_ = nullptr;        // 2 * size: [2 * to + priority]; not connected = every claim fails
+  impl::Producer* rings_ = nullptr;        // by link; not connected = every claim fails
   impl::Traffic* traffic_ = nullptr;       // likewise
   impl::PeerSegment* segments_ = nullptr;  // by node; empty until first used (am/global.hpp)
   impl::EventState events_;
@@ -331,7 +332,7 @@ inline Status Node::send_(NodeId to, A&&... args) {
   constexpr std::size_t words = Traits::Packed::words;
   const Payload payload = impl::payload_of_send<Traits>(args...);
   if (to < size_ && payload.size() <= impl::packet_payload_bytes) [[likely]] {
-    const std::size_t index = 2 * std::size_t{to} + static_cast<std::size_t>(P);
+    const std::size_t index = impl::link_index(to, P);
     impl::Producer& ring = rings_[index];
     const std::size_t lines = impl::payload_lines(words, payload.size());
     impl::Packet* packet = lines == 0 ? ring.claim_line() : nullptr;

@@ -7,6 +7,7 @@
 //   the user segments of the nodes, 1 TiB apart
 #pragma once
 
+#include <am/impl/link.hpp>
 #include <am/impl/packet.hpp>
 #include <am/impl/traffic.hpp>
 #include <cstddef>
@@ -47,7 +48,7 @@ class Layout {
     return card(nodes_) + node * round_up(node_words() * 8, line);
   }
   [[nodiscard]] constexpr std::size_t traffic(std::uint32_t node) const noexcept {
-    const std::size_t each = round_up(2 * std::size_t{nodes_} * sizeof(impl::Traffic), page_bytes);
+    const std::size_t each = round_up(impl::link_count(nodes_) * sizeof(impl::Traffic), page_bytes);
     return round_up(links(nodes_), page_bytes) + node * each;
   }
   [[nodiscard]] constexpr std::size_t handler_counts(std::uint32_t node) const noexcept {

@@ -74,28 +74,12 @@ bool high_waits(Transport& network) noexcept {
 }
 
 /// The payload of a packet that is words and a payload in its own lines, and nothing else; else empty.
-Payload payload_at_hand(const shm::ShmTransport& /*network*/, const impl::Packet& packet,
-                        impl::Header head) noexcept {
-  if (!head.has_payload_in_lines()) return {};
-  const std::size_t bytes = impl::read_once(packet.payload_bytes);
-  if (!impl::payload_fits(head, bytes)) return {};
-  return {packet.payload(head.words(), head.place()), bytes};
+Payload payload_at_hand(const shm::ShmTransport& network, const Transport::View& view) noexcept {
+  if (!view.head.has_payload_in_lines()) return {};
+  return network.Transport::payload_of(view).value_or(Payload{});
 }
-Payload payload_at_hand(const Transport& /*network*/, const impl::Packet& /*packet*/,
-                        impl::Header /*head*/) noexcept {
+Payload payload_at_hand(const Transport& /*network*/, const Transport::View& /*view*/) noexcept {
   return {};  // the network says where it is
-}
-
-/// Gives back a packet whose payload, if it has one, is in its own lines.
-template <Priority P>
-void release_lines(shm::ShmTransport& network, const impl::Packet* /*packet*/, impl::Header head,
-                   NodeId source) noexcept {
-  network.release_lines(source, P, head.place() + 1);
-}
-template <Priority P>
-void release_lines(Transport& network, const impl::Packet* packet, impl::Header head,
-                   NodeId source) noexcept {
-  network.release({packet, head, source, P});
 }
 
 }  // namespace
@@ -277,7 +261,7 @@ template <Priority P, class Net>
   const auto& [packet, head, source, priority] = view;
   Payload payload;
   if (!head.is_plain()) {
-    payload = payload_at_hand(network, *packet, head);
+    payload = payload_at_hand(network, Transport::View{packet, head, source, P});
     if (payload.empty()) return handle_unusual(network, Transport::View{packet, head, source, P});
     handled_payload_[static_cast<std::size_t>(P)] = payload.size();
   }
@@ -290,7 +274,7 @@ template <Priority P, class Net>
     throw;
   }
   count_received(source, P, head.words() * 8 + payload.size());
-  release_lines<P>(network, packet, head, source);
+  network.release(Transport::View{packet, head, source, P});
   return Handled::ran;
 }
 

@@ -1,5 +1,7 @@
 #include "core/messages/forwarding.hpp"
 
+#include <am/impl/link.hpp>
+
 namespace am::core {
 
 bool split(Payload& payload, Members& members) noexcept {
@@ -28,7 +30,7 @@ Forwarding::Outcome Forwarding::pass_on(const Transport::View& view, impl::Arriv
   if (!split(payload, members)) return {.malformed = "a multicast without its list of members"};
   if (members.count == 0) return {};
   if (!members.ascend(self_ + 1, nodes_)) return {.malformed = "a multicast list that does not ascend"};
-  const std::uint64_t link = key(view.source, view.priority);
+  const std::size_t link = impl::link_index(view.source, view.priority);
   const auto found = begun_.find(link);
   std::size_t next = found == begun_.end() ? 0 : found->second;  // members that have it, or are in good hands
 
@@ -57,7 +59,8 @@ Forwarding::Outcome Forwarding::pass_on(const Transport::View& view, impl::Arriv
 }
 
 void Forwarding::forget(NodeId source) noexcept {
-  for (const Priority priority : {Priority::low, Priority::high}) begun_.erase(key(source, priority));
+  for (const Priority priority : {Priority::low, Priority::high})
+    begun_.erase(impl::link_index(source, priority));
 }
 
 }  // namespace am::core

@@ -65,14 +65,10 @@ class Forwarding {
   void forget(NodeId source) noexcept;
 
  private:
-  static std::uint64_t key(NodeId source, Priority priority) noexcept {
-    return 2 * std::uint64_t{source} + static_cast<std::uint64_t>(priority);
-  }
-
   const NodeId self_;
   const NodeId nodes_;
   Sender& sender_;
-  std::pmr::unordered_map<std::uint64_t, std::size_t> begun_;  // deferred ones: how many subtrees have them
+  std::pmr::unordered_map<std::size_t, std::size_t> begun_;  // deferred ones: how many subtrees have them
   std::pmr::vector<std::byte> buffer_;
 };
 

@@ -33,10 +33,12 @@ bool Outgoing::has_rows() const noexcept {
   return std::ranges::any_of(links_, [](const auto& link) { return link.second.row != nullptr; });
 }
 
-void Outgoing::lend(Row& row) { links_[key(row.message().to, row.message().priority)] = Held{&row}; }
+void Outgoing::lend(Row& row) {
+  links_[impl::link_index(row.message().to, row.message().priority)] = Held{&row};
+}
 
 void Outgoing::keep(EventBytes bytes, const Row& row) {
-  Held& held = links_[key(row.message().to, row.message().priority)];
+  Held& held = links_[impl::link_index(row.message().to, row.message().priority)];
   held.bytes = std::move(bytes);
   held.row = &held.kept.emplace(row);  // a node of the map stays where it is
   held.row->read_from(held.bytes.get());
@@ -77,25 +79,26 @@ Assembler::Outcome Assembler::begin(const Transport::View& view, std::size_t tot
   if (counts && used != 0 && (total > budget_ || used > budget_ - total)) return Outcome::later;
   EventBytes bytes = try_event_bytes(memory_, total);
   if (bytes == nullptr) return Outcome::no_memory;
-  open_[key(view.source, view.priority)] = Open{.bytes = std::move(bytes), .total = total, .counts = counts};
+  open_[impl::link_index(view.source, view.priority)] =
+      Open{.bytes = std::move(bytes), .total = total, .counts = counts};
   if (counts) used += total;
   return Outcome::taken;
 }
 
 Assembler::Outcome Assembler::add(const Transport::View& view, std::uint64_t total, Payload piece,
                                   bool counts) {
-  auto found = open_.find(key(view.source, view.priority));
+  auto found = open_.find(impl::link_index(view.source, view.priority));
   if (found == open_.end()) {
     const Outcome begun = begin(view, total, counts);
     if (begun != Outcome::taken) return begun;
-    found = open_.find(key(view.source, view.priority));
+    found = open_.find(impl::link_index(view.source, view.priority));
   }
   Open& open = found->second;
   return open.total == total ? append(open, piece) : Outcome::malformed;
 }
 
 Assembler::Outcome Assembler::complete(const Transport::View& view, Payload& payload) {
-  const auto it = open_.find(key(view.source, view.priority));
+  const auto it = open_.find(impl::link_index(view.source, view.priority));
   if (it == open_.end()) return Outcome::malformed;
   Open& open = it->second;
   if (!open.complete) {  // a deferred last packet comes twice
@@ -109,7 +112,7 @@ Assembler::Outcome Assembler::complete(const Transport::View& view, Payload& pay
 }
 
 void Assembler::done(const Transport::View& view) noexcept {
-  const auto it = open_.find(key(view.source, view.priority));
+  const auto it = open_.find(impl::link_index(view.source, view.priority));
   if (it == open_.end()) return;
   if (it->second.counts) in_use(view.priority) -= it->second.total;
   open_.erase(it);
@@ -117,7 +120,7 @@ void Assembler::done(const Transport::View& view) noexcept {
 
 void Assembler::lose(NodeId source) noexcept {
   for (const Priority priority : {Priority::low, Priority::high}) {
-    const auto it = open_.find(key(source, priority));
+    const auto it = open_.find(impl::link_index(source, priority));
     if (it != open_.end() && std::exchange(it->second.counts, false)) in_use(priority) -= it->second.total;
   }
 }

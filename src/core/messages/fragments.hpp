@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <am/impl/link.hpp>
 #include <am/impl/out_message.hpp>
 #include <cstdint>
 #include <functional>
@@ -69,11 +70,11 @@ class Outgoing {
   explicit Outgoing(std::pmr::memory_resource* memory = std::pmr::get_default_resource()) : links_(memory) {}
 
   [[nodiscard]] bool busy(NodeId to, Priority priority) const noexcept {
-    return !links_.empty() && links_.contains(key(to, priority));
+    return !links_.empty() && links_.contains(impl::link_index(to, priority));
   }
   /// A draft takes and leaves its link.
-  void begin(NodeId to, Priority priority) { links_.emplace(key(to, priority), Held{}); }
-  void end(NodeId to, Priority priority) noexcept { links_.erase(key(to, priority)); }
+  void begin(NodeId to, Priority priority) { links_.emplace(impl::link_index(to, priority), Held{}); }
+  void end(NodeId to, Priority priority) noexcept { links_.erase(impl::link_index(to, priority)); }
   /// The row of a waiting sender, who owns it and looks at its status(); its link is free again when that is not `again`.
   void lend(Row& row);
   /// Takes over a row together with `bytes`, the copy of its payload that it is cut from.
@@ -90,11 +91,8 @@ class Outgoing {
     EventBytes bytes{};  // of a kept one
     std::optional<Row> kept{};
   };
-  static std::uint64_t key(NodeId to, Priority priority) noexcept {
-    return 2 * std::uint64_t{to} + static_cast<std::uint64_t>(priority);
-  }
 
-  std::pmr::unordered_map<std::uint64_t, Held> links_;
+  std::pmr::unordered_map<std::size_t, Held> links_;
 };
 
 /// Half-built payloads of one node, by neighbour and priority. Of each priority there are as many at a time as the budget has
@@ -127,9 +125,6 @@ class Assembler {
     bool complete = false;
     bool counts = true;  // in in_use_
   };
-  static std::uint64_t key(NodeId source, Priority priority) noexcept {
-    return 2 * std::uint64_t{source} + static_cast<std::uint64_t>(priority);
-  }
   Outcome begin(const Transport::View& view, std::size_t total, bool counts);
   [[nodiscard]] std::size_t& in_use(Priority priority) noexcept {
     return in_use_[static_cast<std::size_t>(priority)];
@@ -139,7 +134,7 @@ class Assembler {
   std::pmr::memory_resource& memory_;
   const std::size_t budget_;
   std::size_t in_use_[2] = {};  // bytes, by priority: low must not hold up high
-  std::pmr::unordered_map<std::uint64_t, Open> open_;
+  std::pmr::unordered_map<std::size_t, Open> open_;
 };
 
 }  // namespace am::core

@@ -1,6 +1,7 @@
 #include "core/messages/joined_networks.hpp"
 
 #include <am/error.hpp>
+#include <am/impl/link.hpp>
 #include <string>
 #include <utility>
 
@@ -18,7 +19,7 @@ JoinedNetworks::JoinedNetworks(const Job& job, const Settings& settings, const N
       all_(decorator_ ? decorator_.get() : &joined_),
       never_connected_(decorator_ == nullptr && settings.dispatch == Dispatch::poll
                            ? nullptr
-                           : new impl::Producer[2 * std::size_t{job.size}]) {}
+                           : new impl::Producer[impl::link_count(job.size)]) {}
 
 Transport& JoinedNetworks::join(const Job& job, const NetworkOfPeers& chosen, Listener& listener) {
   std::vector<Transport*> all;

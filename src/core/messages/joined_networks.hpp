@@ -30,7 +30,7 @@ class JoinedNetworks {
   [[nodiscard]] bool only_shm() const noexcept { return all_ == &shm_; }
   /// Whether Node's send fills the rings itself: in the polling mode, and where no decorator is to see what it sends.
   [[nodiscard]] bool rings_filled_inline() const noexcept { return never_connected_ == nullptr; }
-  /// What Node's send looks at: the rings out, 2 for each node, or as many that are never connected.
+  /// What Node's send looks at: the rings out, by link, or as many that are never connected.
   [[nodiscard]] impl::Producer* rings() noexcept {
     return rings_filled_inline() ? shm_.producers() : never_connected_.get();
   }

@@ -63,8 +63,7 @@ void Sender::reserve(NodeId to, Priority priority, bool reserved) {
 
 /// Keeps the inline path, which does not ask outgoing_, off a link that is held.
 void Sender::reserve_line(NodeId to, Priority priority, bool reserved) noexcept {
-  if (place_.rings != nullptr)
-    place_.rings[2 * std::size_t{to} + static_cast<std::size_t>(priority)].reserve(reserved);
+  if (place_.rings != nullptr) place_.rings[impl::link_index(to, priority)].reserve(reserved);
 }
 
 // -- what goes at once ------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <am/impl/event_state.hpp>
+#include <am/impl/link.hpp>
 #include <am/impl/out_message.hpp>
 #include <am/impl/ring.hpp>
 #include <am/impl/traffic.hpp>
@@ -42,7 +43,7 @@ class Sender {
     const host::Board& board;
     NodeId self = 0;
     Transport& network;
-    impl::Producer* rings = nullptr;  ///< that Node's send fills itself, 2 for each node; null: none
+    impl::Producer* rings = nullptr;  ///< that Node's send fills itself, by link; null: none
     bool counts_unlinked = true;      ///< refusals of peers that shared memory has no rings to yet
     std::pmr::memory_resource* memory = std::pmr::get_default_resource();
   };
@@ -95,7 +96,7 @@ class Sender {
   void reserve(NodeId to, Priority priority, bool reserved);
   void reserve_line(NodeId to, Priority priority, bool reserved) noexcept;
   [[nodiscard]] impl::Traffic& traffic(NodeId to, Priority priority) const noexcept {
-    return traffic_[2 * std::size_t{to} + static_cast<std::size_t>(priority)];
+    return traffic_[impl::link_index(to, priority)];
   }
 
   const Place place_;

@@ -289,7 +289,7 @@ class Engine final : Sender::Owner {
     return !cut_off_.empty() && cut_off_[source];
   }
   void count_received(NodeId source, Priority priority, std::uint64_t bytes) noexcept {
-    impl::Traffic& traffic = node_->traffic_[2 * std::size_t{source} + static_cast<std::size_t>(priority)];
+    impl::Traffic& traffic = node_->traffic_[impl::link_index(source, priority)];
     impl::count(traffic.received_messages);
     impl::count(traffic.received_bytes, bytes);
   }

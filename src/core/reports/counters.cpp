@@ -1,6 +1,7 @@
 #include "core/reports/counters.hpp"
 
 #include <algorithm>
+#include <am/impl/link.hpp>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -49,8 +50,7 @@ Counters read_counters(const host::Board& board, NodeId node) {
   for (NodeId peer = 0; peer < board.nodes(); ++peer) {
     if (!board.is_linked(node, peer) && !board.is_linked(peer, node)) continue;  // and take no memory
     for (const Priority priority : {Priority::low, Priority::high}) {
-      const impl::Traffic& t =
-          board.traffic(node)[2 * std::size_t{peer} + static_cast<std::size_t>(priority)];
+      const impl::Traffic& t = board.traffic(node)[impl::link_index(peer, priority)];
       const PeerCounters c{peer,
                            priority,
                            value(t.sent_messages),

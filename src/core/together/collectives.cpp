@@ -40,9 +40,9 @@ void Destination::take(Payload theirs) const {
   if (combine == nullptr) {
     std::memcpy(into.data(), theirs.data(), theirs.size());
   } else if (theirs_come_first) {
-    combine->with_previous(into.data(), theirs.data(), theirs.size());
+    (*combine)(into.data(), theirs.data(), into.data(), theirs.size());
   } else {
-    combine->with_next(into.data(), theirs.data(), theirs.size());
+    (*combine)(into.data(), into.data(), theirs.data(), theirs.size());
   }
 }
 
@@ -140,13 +140,14 @@ class Collective {
     after_arrival(where);
   }
 
-  /// Both ways: what comes meanwhile finds its place, which is not in `data`.
+  /// Both ways: what comes meanwhile finds its place, which is not in `data`, but may be all of it where it is combined.
   void exchange(NodeId with, std::span<const std::byte> data, const Destination& where) {
-    mailbox_.expect(round_, with, at_arrival(where));
+    const bool on_its_way = where.into.data() == data.data();
+    mailbox_.expect(round_, with, at_arrival(where, on_its_way));
     const Forgets at_end{mailbox_};
     send(with, data);
     wait_for(with);
-    after_arrival(where);
+    after_arrival(where, on_its_way);
   }
 
   /// Where the values of another node are combined with those in `into`, in the order of the ids.
@@ -205,17 +206,18 @@ class Collective {
     ~Forgets() { mailbox.forget(); }
   };
 
-  /// Where events run on another thread, or in a signal handler, the program's op waits until the computation has the message.
-  [[nodiscard]] bool combines_later(const Destination& where) const noexcept {
-    return where.combine != nullptr && node_.dispatch() != Dispatch::poll;
+  /// Where events run on another thread, or in a signal handler, the program's op waits until the computation has the message;
+  /// and where the values that it changes are on their way, until they have gone.
+  [[nodiscard]] bool combines_later(const Destination& where, bool on_its_way) const noexcept {
+    return where.combine != nullptr && (on_its_way || node_.dispatch() != Dispatch::poll);
   }
-  [[nodiscard]] Destination at_arrival(const Destination& where) {
-    if (!combines_later(where)) return where;
+  [[nodiscard]] Destination at_arrival(const Destination& where, bool on_its_way = false) {
+    if (!combines_later(where, on_its_way)) return where;
     theirs_.resize(where.into.size());
     return std::span(theirs_);
   }
-  void after_arrival(const Destination& where) const {
-    if (combines_later(where)) where.take(Payload(theirs_));
+  void after_arrival(const Destination& where, bool on_its_way = false) const {
+    if (combines_later(where, on_its_way)) where.take(Payload(theirs_));
   }
 
   Error mismatch(NodeId from) const {
@@ -241,11 +243,9 @@ constexpr std::size_t many_bytes = std::size_t{16} << 10;
 
 void reduce_in_place(Collective& collective, const Node& node, std::span<std::byte> values,
                      const impl::Combine& combine) {
-  std::vector<std::byte> theirs(values.size());
   for (NodeId bit = 1; bit < node.size(); bit <<= 1) {
     const NodeId with = node.id() ^ bit;
-    collective.exchange(with, values, std::span(theirs));  // not into `values`, which are on their way
-    collective.combined(values, with, combine).take(Payload(theirs));
+    collective.exchange(with, values, collective.combined(values, with, combine));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <am/impl/link.hpp>
 #include <csignal>
 #include <cstdio>
 #include <utility>
@@ -34,10 +35,10 @@ FaultyTransport::FaultyTransport(Transport& network, const Plan& plan, NodeId se
       refusals_(plan.seed, self, refusing),
       delays_(plan.seed, self, delaying),
       kill_before_publishing_(Dice(plan.seed, self, killing).falls(0.5)),
-      links_(2 * std::size_t{nodes}) {}
+      links_(impl::link_count(nodes)) {}
 
 FaultyTransport::Link& FaultyTransport::link(NodeId peer, Priority priority) {
-  const std::size_t index = 2 * std::size_t{peer} + static_cast<std::size_t>(priority);
+  const std::size_t index = impl::link_index(peer, priority);
   if (index >= links_.size()) links_.resize(index + 1);
   return links_[index];
 }

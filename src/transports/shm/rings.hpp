@@ -6,6 +6,7 @@
 // long payload.
 #pragma once
 
+#include <am/impl/link.hpp>
 #include <am/impl/ring.hpp>
 #include <am/types.hpp>
 #include <atomic>
@@ -106,8 +107,7 @@ class Rings {
     return host::round_up(pairs_end(nodes), host::page_bytes);
   }
   [[nodiscard]] std::size_t chunks_at(NodeId sender, Priority priority) const noexcept {
-    return chunks_begin(nodes()) +
-           (2 * std::size_t{sender} + static_cast<std::size_t>(priority)) * chunk_bytes;
+    return chunks_begin(nodes()) + impl::link_index(sender, priority) * chunk_bytes;
   }
   [[nodiscard]] std::size_t pair_at(NodeId receiver, NodeId sender) const noexcept {
     return pairs_begin(nodes()) + (std::size_t{receiver} * nodes() + sender) * sizeof(PairBlock);

@@ -28,15 +28,15 @@ ShmTransport::ShmTransport(std::shared_ptr<const host::Memory> memory, NodeId se
                            bool credit_at_once)
     : rings_(std::move(memory)),
       self_(self),
-      producers_(2 * std::size_t{rings_.nodes()}),
+      producers_(impl::link_count(rings_.nodes())),
       closed_(rings_.nodes()),
       senders_fence_(watched == impl::watch::briefly),
       inboxes_{Inbox(rings_, self, Priority::low, watched, credit_at_once),
                Inbox(rings_, self, Priority::high, watched, credit_at_once)},
       chunks_{Chunks(rings_, self, Priority::low), Chunks(rings_, self, Priority::high)},
-      claimed_(2 * std::size_t{rings_.nodes()}),
-      refusals_(2 * std::size_t{rings_.nodes()}),
-      refusal_of_(2 * std::size_t{rings_.nodes()}) {
+      claimed_(impl::link_count(rings_.nodes())),
+      refusals_(impl::link_count(rings_.nodes())),
+      refusal_of_(impl::link_count(rings_.nodes())) {
   host::heavy_fence_works();  // registers this process
   if (!rings_.commit_node(self)) {
     throw Error("join the job", "no memory for the doorbells of node " + std::to_string(self),
@@ -47,7 +47,7 @@ ShmTransport::ShmTransport(std::shared_ptr<const host::Memory> memory, NodeId se
 Transport::Slot ShmTransport::claim(NodeId to, Priority priority, std::size_t words,
                                     std::size_t payload_bytes) noexcept {
   Slot slot{nullptr, Status::again, to, priority};
-  const std::size_t link = index(to, priority);
+  const std::size_t link = impl::link_index(to, priority);
   if (!producers_[link].connected()) [[unlikely]] {
     slot.status = connect(to);
     if (slot.status != Status::ok) return slot;
@@ -73,7 +73,7 @@ Transport::Slot ShmTransport::claim(NodeId to, Priority priority, std::size_t wo
 }
 
 void ShmTransport::take_lines(Slot& slot, std::size_t lines) noexcept {
-  impl::Producer& ring = producers_[index(slot.to, slot.priority)];
+  impl::Producer& ring = producers_[impl::link_index(slot.to, slot.priority)];
   slot.packet = ring.claim(lines);
   slot.status = slot.packet != nullptr ? Status::ok : Status::again;
   if (slot.packet == nullptr) remember({slot.to, slot.priority, lines, 0});
@@ -99,7 +99,7 @@ bool ShmTransport::has_chunk(NodeId to, Priority priority, std::size_t bytes) no
 }
 
 bool ShmTransport::has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
-  impl::Producer& ring = producers_[index(to, priority)];
+  impl::Producer& ring = producers_[impl::link_index(to, priority)];
   if (!ring.connected()) return connect(to) != Status::again;
   const bool in_lines = payload_bytes <= impl::packet_payload_bytes;
   const std::size_t lines = 1 + (in_lines ? impl::payload_lines(impl::max_words, payload_bytes) : 0);
@@ -116,7 +116,7 @@ bool ShmTransport::has_room(NodeId to, Priority priority, std::size_t payload_by
 Transport::Slot ShmTransport::lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
   Slot slot{nullptr, Status::too_big, to, priority};
   if (payload_bytes > Chunks::largest) return slot;
-  if (!producers_[index(to, priority)].connected()) {
+  if (!producers_[impl::link_index(to, priority)].connected()) {
     slot.status = connect(to);
     if (slot.status != Status::ok) return slot;
     slot.status = Status::too_big;
@@ -160,15 +160,15 @@ Status ShmTransport::connect(NodeId to) noexcept {
   rings_.board().set_linked(self_, to);
   rings_.set_connected(to, self_);
   PairBlock& pair = rings_.pair(to, self_);
-  producers_[index(to, Priority::low)].connect(pair.low, low_lines, &pair.control[0]);
-  producers_[index(to, Priority::high)].connect(pair.high, high_lines, &pair.control[1]);
+  producers_[impl::link_index(to, Priority::low)].connect(pair.low, low_lines, &pair.control[0]);
+  producers_[impl::link_index(to, Priority::high)].connect(pair.high, high_lines, &pair.control[1]);
   return Status::ok;
 }
 
 void ShmTransport::close(NodeId peer) noexcept {
   closed_[peer] = true;
   for (const Priority priority : {Priority::low, Priority::high}) {
-    const std::size_t link = index(peer, priority);
+    const std::size_t link = impl::link_index(peer, priority);
     producers_[link] = {};
     if (claimed_[link] != 0) chunks(priority).give_back(std::exchange(claimed_[link], 0));
     chunks(priority).close(peer);
@@ -176,14 +176,14 @@ void ShmTransport::close(NodeId peer) noexcept {
 }
 
 void ShmTransport::disconnect() noexcept {
-  for (std::size_t ring = 0; ring < 2 * std::size_t{rings_.nodes()}; ++ring) {
+  for (std::size_t ring = 0; ring < impl::link_count(rings_.nodes()); ++ring) {
     if (producers_[ring].connected()) producers_[ring] = {};
   }
 }
 
 void ShmTransport::ring_doorbell(NodeId to, Priority priority) noexcept {
   host::own_fence();  // between the commit and the look at `watched`, the doorbell and the alarm: see arm
-  const impl::RingControl& control = producers_[index(to, priority)].control();
+  const impl::RingControl& control = producers_[impl::link_index(to, priority)].control();
   if (control.watched.load(std::memory_order_relaxed) != impl::watch::off) return;
   // Release pairs with Inbox::answer_doorbells. A bit that is set already was not answered yet, or is being answered now
   // and makes the ring hot, so that it is looked at in any case.
@@ -206,7 +206,7 @@ void ShmTransport::look_after_quiet_rings() noexcept {
 }
 
 void ShmTransport::remember(const Refusal& refusal) noexcept {
-  std::uint32_t& place = refusal_of_[index(refusal.to, refusal.priority)];
+  std::uint32_t& place = refusal_of_[impl::link_index(refusal.to, refusal.priority)];
   if (place == 0) {
     refusals_[refused_] = refusal;
     place = static_cast<std::uint32_t>(++refused_);
@@ -219,7 +219,7 @@ void ShmTransport::remember(const Refusal& refusal) noexcept {
 
 void ShmTransport::set_starved(bool starved) noexcept {
   for (std::size_t i = 0; i < refused_; ++i) {
-    impl::Producer& ring = producers_[index(refusals_[i].to, refusals_[i].priority)];
+    impl::Producer& ring = producers_[impl::link_index(refusals_[i].to, refusals_[i].priority)];
     if (ring.connected()) ring.control().starved.store(starved ? 1 : 0, std::memory_order_relaxed);
   }
 }
@@ -227,7 +227,7 @@ void ShmTransport::set_starved(bool starved) noexcept {
 bool ShmTransport::credit_came() noexcept {
   for (std::size_t i = 0; i < refused_; ++i) {
     const auto& [to, priority, lines, bytes] = refusals_[i];
-    impl::Producer& ring = producers_[index(to, priority)];
+    impl::Producer& ring = producers_[impl::link_index(to, priority)];
     if (lines != 0 && ring.has_room(lines)) return true;
     if (bytes != 0 && ring.has_room(1) && has_chunk(to, priority, bytes)) return true;
   }
@@ -260,7 +260,7 @@ bool ShmTransport::arm(Wanted wanted) noexcept {
 void ShmTransport::disarm() noexcept {
   set_starved(false);
   for (; refused_ != 0; --refused_)
-    refusal_of_[index(refusals_[refused_ - 1].to, refusals_[refused_ - 1].priority)] = 0;
+    refusal_of_[impl::link_index(refusals_[refused_ - 1].to, refusals_[refused_ - 1].priority)] = 0;
 }
 
 bool ShmTransport::describe(Lookout& lookout, Wanted wanted) const {

@@ -5,6 +5,7 @@
 // concrete type. Used by the owning node's thread only.
 #pragma once
 
+#include <am/impl/link.hpp>
 #include <array>
 
 #include "transports/shm/chunks.hpp"
@@ -24,7 +25,7 @@ class ShmTransport final : public Transport {
   [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
                            std::size_t payload_bytes) noexcept override;
   void commit(const Slot& slot, impl::Header header) noexcept override {
-    const std::size_t link = index(slot.to, slot.priority);
+    const std::size_t link = impl::link_index(slot.to, slot.priority);
     impl::Producer& ring = producers_[link];
     header.bits |= slot.mark;
     ring.commit(slot.packet, header);
@@ -53,10 +54,6 @@ class ShmTransport final : public Transport {
       inbox(view.priority).release(view.source, view.head.lines());
     }
   }
-  /// The same for a packet of so many lines, whose payload is in them.
-  void release_lines(NodeId source, Priority priority, std::size_t lines) noexcept {
-    inbox(priority).release(source, lines);
-  }
   void defer(const View& view) noexcept override { inbox(view.priority).skip(); }
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
     return inbox(priority).waits(lent);
@@ -83,19 +80,16 @@ class ShmTransport final : public Transport {
   /// Every claim finds a ring that is not connected, as at the beginning.
   void disconnect() noexcept;
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
-    return producers_[index(to, priority)].queued();
+    return producers_[impl::link_index(to, priority)].queued();
   }
 
   [[nodiscard]] const Rings& rings() const noexcept { return rings_; }
-  /// The rings out, 2 per node: [2 * to + priority]. Not connected until the first claim.
+  /// The rings out, by link. Not connected until the first claim.
   [[nodiscard]] impl::Producer* producers() noexcept { return producers_.get(); }
   /// Tells a receiver that does not look at our ring that something is there. Wakes it if it sleeps.
   void ring_doorbell(NodeId to, Priority priority) noexcept;
 
  private:
-  static std::size_t index(NodeId node, Priority priority) noexcept {
-    return 2 * std::size_t{node} + static_cast<std::size_t>(priority);
-  }
   [[nodiscard]] Inbox& inbox(Priority priority) noexcept {
     return inboxes_[static_cast<std::size_t>(priority)];
   }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <algorithm>
 #include <memory>
 
 #include "host/memory.hpp"
@@ -25,29 +25,21 @@ struct Other final : test::FakeTransport {
   static inline Other* last = nullptr;
 };
 
-const std::array table = {
-    Kind{.name = "shm",
-         .meaning = "shared memory",
-         .options = {},
-         .within_a_host = true,
-         .between_hosts = false,
-         .in_interrupts = true,
-         .make = {}},
-    Kind{.name = "other",
-         .meaning = "another",
-         .options = {},
-         .within_a_host = true,
-         .between_hosts = true,
-         .in_interrupts = true,
-         .make = [](const Site&) { return std::make_unique<Other>(); }},
-};
+const Kind& shm_kind = *std::ranges::find(kinds(), "shm", &Kind::name);
+const Kind other_kind{.name = "other",
+                      .meaning = "another",
+                      .options = {},
+                      .within_a_host = true,
+                      .between_hosts = true,
+                      .in_interrupts = true,
+                      .make = [](const Site&) { return std::make_unique<Other>(); }};
 
 class JoinedNetworksTest : public testing::Test {
  protected:
   JoinedNetworks join(const NetworkOfPeers& chosen) { return {job_, settings_, chosen, ears_}; }
   /// Of node 0 and node 1.
-  const NetworkOfPeers shm_alone_{.used = {{&table[0], {}}}, .of_peer = {0, 0}};
-  const NetworkOfPeers both_{.used = {{&table[0], {}}, {&table[1], {}}}, .of_peer = {0, 1}};
+  const NetworkOfPeers shm_alone_{.used = {{&shm_kind, {}}}, .of_peer = {0, 0}};
+  const NetworkOfPeers both_{.used = {{&shm_kind, {}}, {&other_kind, {}}}, .of_peer = {0, 1}};
 
   Job job_{.id = 0,
            .size = 2,
