@@ -1,23 +1,44 @@
 #include "host/heavy_fence.hpp"
 
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
 
 namespace am::host {
 
+namespace {
+
+bool registered(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+/// Of a process that is registered. The kernel may lack the memory for a moment.
+void pass(int command) noexcept {
+  while (syscall(SYS_membarrier, command, 0, 0) != 0) {
+    if (errno != ENOMEM) std::abort();  // locks rely on it, and it has worked before
+    sched_yield();
+  }
+}
+
+}  // namespace
+
 bool heavy_fence_works() noexcept {
-  static const bool works = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+  static const bool works = registered(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
+                            registered(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
   return works;
 }
 
+void process_fence() noexcept {
+  if (!heavy_fence_works()) return own_fence();
+  pass(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
 void heavy_fence() noexcept {
-  if (heavy_fence_works()) {
-    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);  // for this thread a full fence, too
-    return;
-  }
-  own_fence();
+  if (!heavy_fence_works()) return own_fence();
+  pass(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  pass(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 void own_fence() noexcept {

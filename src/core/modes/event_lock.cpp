@@ -53,7 +53,7 @@ void EventLock::enter_slowly() noexcept {
 bool EventLock::try_enter_events() noexcept {
   if (thread_is_inside()) return false;
   const std::uint32_t before = word_.fetch_or(events_inside | unbiased, std::memory_order_seq_cst);
-  if ((before & unbiased) == 0) host::heavy_fence();
+  if ((before & unbiased) == 0) host::process_fence();
   if (inside_.load(std::memory_order_seq_cst) == 0) return true;  // acquire: R1
   word_.fetch_and(~events_inside, std::memory_order_release);
   return false;
@@ -61,7 +61,7 @@ bool EventLock::try_enter_events() noexcept {
 
 bool EventLock::ask_for_attention() noexcept {
   word_.fetch_or(attention, std::memory_order_seq_cst);
-  host::heavy_fence();  // the thread leaves by a store and a load, without a fence in between
+  host::process_fence();  // the thread leaves by a store and a load, without a fence in between
   return inside_.load(std::memory_order_acquire) != 0;
 }
 

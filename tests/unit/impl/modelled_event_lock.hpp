@@ -161,7 +161,7 @@ class Events {
         at_ = (before & unbiased) == 0 ? fence : look_again;
         break;
       }
-      case fence:  // try_enter_events: heavy_fence
+      case fence:  // try_enter_events: process_fence
         modelled::heavy_fence(access, fault_ != Fault::no_heavy_fence);
         at_ = look_again;
         break;
@@ -189,7 +189,7 @@ class Events {
         access.fetch_or(word, attention, seq_cst);
         at_ = ask_fence;
         break;
-      case ask_fence:  // ask_for_attention: heavy_fence
+      case ask_fence:  // ask_for_attention: process_fence
         modelled::heavy_fence(access, fault_ != Fault::light_question);
         at_ = fault_ == Fault::no_second_look ? sleep : ask_look;
         break;
