@@ -3,7 +3,6 @@
 #include "core/events/agenda.hpp"
 
 #include "core/events/levels.hpp"
-#include "core/modes/interruptible.hpp"
 #include "core/node/engine.hpp"
 
 namespace am::core {
@@ -13,20 +12,20 @@ namespace am::core {
 TimeletId Engine::add_timelet(Count when, Timelets::Function f) {
   must_not_be_a_child();
   something_else_ = true;
-  look_again();
+  attendant_.look_again();
   return agenda_.timelets.add(when, std::move(f));
 }
 
 bool Engine::cancel_timelet(TimeletId id) {
   Timelets::Function f = agenda_.timelets.cancel(id);
   const bool found = static_cast<bool>(f);
-  if (found) discard_function(std::move(f));
+  if (found) attendant_.discard_function(std::move(f));
   return found;
 }
 
 void Engine::set_outlet(std::function<void(LowEvent&)> f) {
   something_else_ = true;
-  look_again();
+  attendant_.look_again();
   replace(agenda_.outlet, std::move(f));
 }
 
@@ -43,7 +42,7 @@ template <class F>
 void Engine::run_rare_event(RecordedEvent which, const F& f) {
   const Recorder::Running running(recorder_, impl::Level::low, which);
   try {
-    const Interruptible interruptible(*this);
+    const Attendant::Interruptible interruptible(attendant_, true);
     LowEvent event(*node_);
     f(event);
   } catch (...) {
@@ -58,7 +57,7 @@ bool Engine::run_timelet() {
   struct Taken {
     Engine& engine;
     Timelets::Function f;
-    ~Taken() { engine.discard_function(std::move(f)); }
+    ~Taken() { engine.attendant_.discard_function(std::move(f)); }
   } const taken{*this, agenda_.timelets.take()};
   const LowLevel level(events, handled_);
   run_rare_event({.kind = RecordedEvent::Kind::timelet}, taken.f);
@@ -74,28 +73,6 @@ bool Engine::run_outlet() {
 }
 
 // -- computation --------------------------------------------------------------------------------------------------------
-
-/// While one lives the node's thread is not in the node.
-class Engine::Computation {
- public:
-  explicit Computation(Engine& engine) noexcept : engine_(engine), active_(engine.node_->shared_) {
-    if (!active_) return;
-    engine_.look_ourselves();  // so that the node is armed now
-    depth_ = engine_.step_out();
-  }
-  ~Computation() {
-    if (!active_) return;
-    engine_.step_in(depth_);
-    engine_.look_ourselves();
-  }
-  Computation(const Computation&) = delete;
-  Computation& operator=(const Computation&) = delete;
-
- private:
-  Engine& engine_;
-  const bool active_;
-  std::uint32_t depth_ = 0;
-};
 
 void Engine::look_after_peers(bool thoroughly) {
   membership_.look(thoroughly, [this](NodeId peer, bool died) {
@@ -122,7 +99,7 @@ std::size_t Engine::tell_of_deaths() {
     const auto f = agenda_.on_peer_death;  // it may replace itself
     const Recorder::Running running(recorder_, impl::Level::computation,
                                     {.kind = RecordedEvent::Kind::peer_death, .from = dead});
-    const Computation computation(*this);
+    const Attendant::Computation computation(attendant_);
     if (f) f(*node_, dead);
     must_not_be_a_child();
   }
@@ -143,7 +120,7 @@ std::size_t Engine::run_posts() {
     agenda_.posts.pop_front();
     const Recorder::Running running(recorder_, impl::Level::computation,
                                     {.kind = RecordedEvent::Kind::posted});
-    const Computation computation(*this);
+    const Attendant::Computation computation(attendant_);
     f(*node_);
     must_not_be_a_child();  // it may have forked, and returned in both
   }

@@ -18,6 +18,13 @@ namespace am::core {
 template <class A>
 using Shared = std::shared_ptr<std::function<void(A&)>>;
 
+/// The T1's timec and timeh, which are one timelet among the others (registers.cpp).
+struct CompareRegister {
+  Count when = 0;
+  TimeletId timelet = 0;
+  Shared<LowEvent> handler;
+};
+
 struct Agenda {
   explicit Agenda(std::pmr::memory_resource* memory)
       : timelets(memory), posts(memory), untold_deaths(memory) {}
@@ -28,13 +35,16 @@ struct Agenda {
   void clear() noexcept {
     timelets.clear();
     outlet = {};
+    default_handler = {};
     posts.clear();
     on_peer_death = {};
     untold_deaths.clear();
   }
 
   Timelets timelets;
+  CompareRegister compare;
   Shared<LowEvent> outlet;
+  Shared<Incoming> default_handler;
   std::pmr::deque<std::function<void(Node&)>> posts;
   bool posting = false;  // one of them runs
   std::function<void(Node&, NodeId)> on_peer_death;

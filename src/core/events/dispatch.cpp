@@ -7,7 +7,7 @@
 //
 // Nesting. Computation may be interrupted by any event, a low event by a high one (only where it waits to send a reply; in
 // the interrupt mode anywhere), a high event by nothing: two levels, no more. In polling mode an event runs only inside a
-// library call; for the other modes see asynchronous.cpp, which calls what stands here.
+// library call; for the other modes see modes/attendant.hpp, which calls what stands here.
 //
 // Why nothing deadlocks. Call a message stuck when it is in a ring and is never taken out.
 //  1. High rings drain: a high handler cannot wait (am::Reply has no waiting send, and a wait that gets here by a detour
@@ -30,7 +30,6 @@
 #include <string>
 
 #include "core/events/levels.hpp"
-#include "core/modes/interruptible.hpp"
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"
 #include "core/reports/job_watch.hpp"
@@ -63,7 +62,7 @@ class Borrowed {
 
 /// For high handlers, which nothing preempts.
 struct Nothing {
-  Nothing(Engine& /*engine*/, bool /*yes*/) noexcept {}
+  Nothing(Attendant& /*attendant*/, bool /*yes*/) noexcept {}
 };
 
 /// Whether to look at the high network between two requests. Takes note of what came.
@@ -110,13 +109,13 @@ std::size_t Engine::poll_with_events_held_off() {
     Engine& engine;
     ~Rearming() {
       // Also rings of events that are held off now: whoever lets them run again looks at what is armed then.
-      if (!engine.thread_serves_ && !engine.still_armed()) engine.look_again();
+      if (!engine.attendant_.thread_serves() && !engine.still_armed()) engine.attendant_.look_again();
     }
   } const rearming{*this};
   if (node_->shared_) {
-    throw_kept();
-    begin();
-    if (interrupts_ == 0) spent_.clear();
+    attendant_.throw_kept();
+    attendant_.begin();
+    attendant_.drop_discarded();
   }
   const std::size_t ran = networks_.only_shm() ? poll_shared_memory() : poll_network();
   return something_else_ ? ran + do_something_else() : ran;
@@ -158,7 +157,7 @@ std::size_t Engine::run_events() noexcept {
     must_not_be_a_child();  // an event that forked has returned in both
     return pushed + ran;
   } catch (...) {
-    keep_thrown();
+    attendant_.keep_thrown();
     return 1;
   }
 }
@@ -238,8 +237,8 @@ void Engine::run_observed(void* message, const impl::Packet& packet, Payload pay
   host::HandlerCounts& counts = handler_counts_[event.handler];
   const Recorder::Running running(recorder_, level_of(P), event);
   try {
-    [[maybe_unused]] std::conditional_t<P == Priority::low, Interruptible, Nothing> interruptible(
-        *this, !handler.internal);
+    [[maybe_unused]] std::conditional_t<P == Priority::low, Attendant::Interruptible, Nothing> interruptible(
+        attendant_, !handler.internal);
     if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) {
       handler.run(message, packet, payload);
     } else {

@@ -5,7 +5,6 @@
 
 #include "core/events/levels.hpp"
 #include "core/messages/own_send.hpp"
-#include "core/modes/interruptible.hpp"
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"
 #include "core/reports/text_out.hpp"
@@ -81,14 +80,14 @@ Engine::Handled Engine::take_unusual(const Transport::View& view) {
     if (forwarded.deferred) return Handled::deferred;
   }
   if (left_) {
-    count_undelivered(view, message.from);
+    if (!table_.is_internal(id)) undelivered_.count(view.priority, id, message.from);
     assembler_.done(view);
     return Handled::taken;
   }
   count_received(view.source, view.priority, message.bytes());
   const Assembled assembled(assembler_, view, view.head.has(impl::flag::last));
   handled_payload_[static_cast<std::size_t>(view.priority)] = message.payload.size();
-  if (node_->events_.ame || !default_handler_ || table_.is_internal(view.head.handler())) {
+  if (node_->events_.ame || !agenda_.default_handler || table_.is_internal(view.head.handler())) {
     run_handler(message);
   } else {
     run_default_handler(message);
@@ -99,13 +98,12 @@ Engine::Handled Engine::take_unusual(const Transport::View& view) {
 void Engine::run_default_handler(const impl::Arrival& message) {
   handled_.set(message.priority, *message.packet, HandledMessages::by_default_handler);
   Incoming incoming(*node_, message);
-  const auto f = default_handler_;  // it may replace itself
+  const auto f = agenda_.default_handler;  // it may replace itself
   const Recorder::Running running(recorder_, level_of(message.priority),
                                   RecordedEvent::of_message(message.priority, RecordedEvent::default_handler,
                                                             message.from, message.bytes()));
   try {
-    std::optional<Interruptible> interruptible;
-    if (message.priority == Priority::low) interruptible.emplace(*this);
+    const Attendant::Interruptible interruptible(attendant_, message.priority == Priority::low);
     (*f)(incoming);
   } catch (...) {
     event_threw();

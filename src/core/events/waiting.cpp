@@ -31,7 +31,7 @@ Waiter::Waiter(core::Engine& engine, const char* what) noexcept
       yields_(engine.oversubscribed() ? crowded_yield_rounds : yield_rounds),
       spins_left_(spins_),
       yields_left_(yields_) {
-  engine.look_ourselves();
+  engine.attendant().look_ourselves();
 }
 
 void Waiter::publish_wait(std::uint64_t since_ns) noexcept {
@@ -91,6 +91,44 @@ std::uint64_t Patience::try_again(core::Engine& engine, std::uint64_t now, const
 namespace am::core {
 
 std::uint32_t Engine::held_off() const noexcept { return left_ ? 0 : held_off_word(node_->events_); }
+
+/// Only the computation looks at the board (look_after_peers): below a handler a nudge stays news until it does.
+bool Engine::arm(host::Alarm alarm, Transport::Wanted wanted) noexcept {
+  bell_.set(alarm);
+  if (network().arm(wanted)) {
+    networks_.watch_descriptors();
+    if (!computes() || !bell_.nudged()) return true;
+    network().disarm();
+  }
+  bell_.clear();
+  return false;
+}
+
+bool Engine::still_armed() noexcept {
+  return bell_.is_set() && network().still_armed({.high = true, .low = true});
+}
+
+void Engine::disarm() noexcept {
+  bell_.clear();
+  network().disarm();
+}
+
+void Engine::events_begin() {
+  static_cast<void>(memory_.own_segment());  // mapped before handlers use it beside us
+}
+
+bool Engine::more_waits(Lookout& lookout, std::size_t ran) noexcept {
+  const bool more = network().describe(lookout, wanted());
+  return more || ran >= requests_per_poll || network().holds_back();
+}
+
+void Engine::look_after_peers() noexcept {
+  try {
+    look_after_peers(true);
+  } catch (...) {
+    attendant_.keep_thrown();
+  }
+}
 
 void Engine::sleep(Count until, Transport::Wanted wanted) noexcept {
   if (!arm(host::Alarm::sleeper, wanted)) return;

@@ -83,12 +83,12 @@ void Engine::must_not_wait(Priority priority) const {
 }
 
 void Engine::room_is_wanted() noexcept {
-  if (agenda_.outlet) look_again();  // a node that is armed asks to be told of this credit, too
+  if (agenda_.outlet) attendant_.look_again();  // a node that is armed asks to be told of this credit, too
 }
 
 void Engine::row_begins() noexcept {
   something_else_ = true;
-  look_again();  // a node that is armed asks to be told of the credit, too
+  attendant_.look_again();  // a node that is armed asks to be told of the credit, too
 }
 
 // -- drafts -----------------------------------------------------------------------------------------------------------

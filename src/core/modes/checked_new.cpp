@@ -18,7 +18,7 @@ namespace {
 
 void must_not_interrupt() noexcept {
   am::Node* node = am::impl::current_node();
-  if (node == nullptr || !node->engine().interrupts_computation()) return;
+  if (node == nullptr || !node->engine().attendant().interrupts_computation()) return;
   am::core::broken(node->id(), "handler ", node->engine().running_handler(),
                    " allocates while it interrupts the computation (AM_DISPATCH=interrupt): take "
                    "memory beforehand, post the work, or include am/safe_new.hpp in the program");

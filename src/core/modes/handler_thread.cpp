@@ -9,8 +9,8 @@
 #include <ctime>
 #include <string>
 
+#include "core/modes/attendant.hpp"
 #include "core/modes/short_turns.hpp"
-#include "core/node/engine.hpp"
 #include "host/clock.hpp"
 #include "host/heavy_fence.hpp"
 #include "host/relax.hpp"
@@ -25,12 +25,13 @@ constexpr std::uint64_t short_nap_ns = 1'000'000;        // where no heavy fence
 
 }  // namespace
 
-HandlerThread::HandlerThread(Engine& engine, impl::EventLock& lock, ThreadPlace place)
-    : engine_(engine),
+HandlerThread::HandlerThread(Attendant& attendant, impl::EventLock& lock, ThreadPlace place)
+    : attendant_(attendant),
       lock_(lock),
       place_(place),
       thread_(
-          "am events " + std::to_string(engine.job().id), [this] { run(); }, "choose AM_DISPATCH=poll") {}
+          "am events " + std::to_string(attendant.place().self), [this] { run(); },
+          "choose AM_DISPATCH=poll") {}
 
 HandlerThread::~HandlerThread() {
   if (!thread_.is_in_this_process()) return;
@@ -48,21 +49,21 @@ void HandlerThread::move_to_its_place() const noexcept {
 }
 
 std::uint32_t HandlerThread::bell() const noexcept {
-  return engine_.card().thread_bell.load(std::memory_order_acquire);
+  return attendant_.card().thread_bell.load(std::memory_order_acquire);
 }
 
 void HandlerThread::wake() noexcept {
   look_again();
-  host::ring_thread(engine_.board(), engine_.job().id);
+  host::ring_thread(attendant_.place().board, attendant_.place().self);
 }
 
 inline bool HandlerThread::news() const noexcept {
   return look_.load(std::memory_order_relaxed) || lookout_.news() ||
-         (next_look_ != Engine::never && engine_.now() >= next_look_);
+         (next_look_ != Attendant::never && attendant_.now() >= next_look_);
 }
 
 void HandlerThread::run() noexcept {
-  impl::events_of_this_thread = &engine_.node();
+  impl::events_of_this_thread = attendant_.node();
   move_to_its_place();
   ask_for_short_turns();
   prctl(PR_SET_TIMERSLACK, 1);  // wakes for timelets when they are due, not up to 50 us later
@@ -84,7 +85,7 @@ void HandlerThread::serve() noexcept {
   if (!lock_.try_enter_events()) return;
   blocked_ = 0;
   look_.store(false, std::memory_order_relaxed);  // what it asks for is found now
-  next_look_ = engine_.serve(lookout_);
+  next_look_ = attendant_.serve(lookout_);
   lock_.leave_events();
   idle_ = 0;
 }
@@ -96,7 +97,7 @@ void HandlerThread::wait_for_the_thread() noexcept {
   const std::uint32_t before = bell();
   asked_.store(true, std::memory_order_relaxed);  // released by ask_for_attention
   if (lock_.ask_for_attention())
-    sleep(before, host::heavy_fence_works() ? Engine::never : engine_.now() + short_nap_ns);
+    sleep(before, host::heavy_fence_works() ? Attendant::never : attendant_.now() + short_nap_ns);
   look_again();
 }
 
@@ -104,7 +105,7 @@ void HandlerThread::rest() noexcept {
   idle_ = 0;
   const std::uint32_t before = bell();
   if (!lock_.try_enter_events()) return;
-  next_look_ = engine_.rest();
+  next_look_ = attendant_.rest();
   lock_.leave_events();
   if (next_look_ != 0) sleep(before, next_look_);
   look_again();
@@ -114,10 +115,10 @@ void HandlerThread::rest() noexcept {
 /// after its peers.
 void HandlerThread::sleep(std::uint32_t bell, std::uint64_t until) noexcept {
   if (stop_.load(std::memory_order_acquire)) return;
-  const std::uint64_t now = engine_.now();
+  const std::uint64_t now = attendant_.now();
   const std::uint64_t nap_ns = until > now ? std::min(until - now, longest_sleep_ns) : 0;
   const timespec timeout = host::timespec_of(nap_ns);
-  if (nap_ns != 0) syscall(SYS_futex, &engine_.card().thread_bell, FUTEX_WAIT, bell, &timeout, nullptr, 0);
+  if (nap_ns != 0) syscall(SYS_futex, &attendant_.card().thread_bell, FUTEX_WAIT, bell, &timeout, nullptr, 0);
 }
 
 }  // namespace am::core

@@ -7,7 +7,7 @@
 //   asleep   the node is armed (Alarm::thread), or the node's thread is inside and arms it when it leaves
 //
 // While the node's thread stays inside for long (it waits, and polls), this one sleeps, too: it asks for attention first, so
-// that the node's thread arms the node when it leaves (Engine::attend).
+// that the node's thread arms the node when it leaves (Attendant::attend).
 //
 // M-Machine thesis, chapter 6: handlers in a hardware thread slot of their own. A processor of their own is the nearest
 // thing that today's machines have; without one it never spins, and asks the system for short turns: whoever asks for less
@@ -24,12 +24,12 @@
 
 namespace am::core {
 
-class Engine;
+class Attendant;
 
 class HandlerThread {
  public:
   /// Starts it, awake. Throws am::Error when the system gives no thread.
-  HandlerThread(Engine& engine, impl::EventLock& lock, ThreadPlace place);
+  HandlerThread(Attendant& attendant, impl::EventLock& lock, ThreadPlace place);
   /// Ends it, when the event that runs has ended. Not while the calling thread is in the node.
   ~HandlerThread();
   HandlerThread(const HandlerThread&) = delete;
@@ -54,7 +54,7 @@ class HandlerThread {
   void sleep(std::uint32_t bell, std::uint64_t until) noexcept;
   [[nodiscard]] std::uint32_t bell() const noexcept;
 
-  Engine& engine_;
+  Attendant& attendant_;
   impl::EventLock& lock_;
   const ThreadPlace place_;
   std::atomic<bool> stop_{false};

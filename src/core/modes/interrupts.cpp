@@ -23,7 +23,7 @@ void on_signal(int /*signal*/, siginfo_t* /*info*/, void* context) noexcept {
   const int error = errno;
   if (Node* node = impl::current_node()) {
     if (node->engine().card().pid == getpid())
-      node->engine().interrupted();  // a forked child is not the node
+      node->engine().attendant().interrupted();  // a forked child is not the node
     continue_call(*static_cast<ucontext_t*>(context));
   }
   errno = error;

@@ -54,8 +54,10 @@ Engine::Engine(Job job, const Settings& settings)
       memory_(*this),
       collectives_(std::make_unique<CollectiveState>(memory_for_events())),
       handled_(card()),
-      spent_(memory_for_events()) {
-  if (settings_.dispatch == Dispatch::interrupt) interrupt_.emplace(settings_.signal);
+      attendant_(
+          {.board = board(), .self = job_.id, .dispatch = settings_.dispatch, .memory = memory_for_events()},
+          *this) {
+  attendant_.take_signal(settings_.signal);
   joining_.fill_in_card(shm().rings().mapped_at());
   if (Watchdog::is_wanted(settings_)) watchdog_.emplace(onlooker_, job_.id, settings_);
   joining_.meet_others();
@@ -75,6 +77,7 @@ void Engine::attach(Node& node) {
   node.traffic_ = board().traffic(job_.id);
   node.segments_ = memory_.peers();
   sender_.attach(node.traffic_, node.events_);
+  attendant_.attach({.node = &node, .shared = node.shared_, .depth = node.depth_, .lock = node.lock_});
   kept_from_children_.emplace(*this);
 }
 

@@ -9,11 +9,10 @@
 //   events/unusual.cpp             packets that are not simply words for a handler
 //   events/agenda.cpp              timelets, the outlet, posted work, and what is to be done about deaths
 //   events/pending.cpp             what waits, and what runs
-//   events/waiting.cpp             spin, yield, sleep; deadlines
-//   modes/asynchronous.cpp         events beside the computation, or in the middle of it (am::Dispatch)
+//   events/waiting.cpp             spin, yield, sleep; deadlines; how the node is armed
 //   forked_child.cpp               children of this process are not the node
 // What can be stepped without a node is not here, but a part of it with tests of its own: Joining, JoinedNetworks, Sender,
-// Forwarding, Assembler, Membership, Relay, Agenda, Recorder, DescriptorWatch.
+// Forwarding, Assembler, Membership, Relay, Attendant, Agenda, Recorder, DescriptorWatch.
 // Used by whoever is in the node (impl::EventLock): its own thread, in a library call, or its events.
 #pragma once
 
@@ -40,15 +39,14 @@
 #include "core/messages/fragments.hpp"
 #include "core/messages/joined_networks.hpp"
 #include "core/messages/sender.hpp"
+#include "core/modes/attendant.hpp"
 #include "core/modes/event_memory.hpp"
-#include "core/modes/handler_thread.hpp"
-#include "core/modes/interrupts.hpp"
 #include "core/node/forked_child.hpp"
 #include "core/node/joining.hpp"
-#include "core/node/uncaught.hpp"
 #include "core/reports/fatal.hpp"
 #include "core/reports/onlooker.hpp"
 #include "core/reports/recorder.hpp"
+#include "core/reports/undelivered.hpp"
 #include "core/reports/watchdog.hpp"
 #include "core/settings/settings.hpp"
 #include "host/clock.hpp"
@@ -58,7 +56,7 @@ namespace am::core {
 
 class CollectiveState;
 
-class Engine final : Sender::Owner {
+class Engine final : Sender::Owner, Attendant::Ward {
  public:
   static constexpr std::size_t requests_per_poll = 64;
   static constexpr Count never = ~Count{0};
@@ -97,49 +95,8 @@ class Engine final : Sender::Owner {
   [[nodiscard]] bool pending(Event kind) noexcept;
   [[nodiscard]] bool may_run(Event kind) const noexcept { return node_->events_.may_run(kind); }
 
-  // events beside the computation (asynchronous.cpp)
-  /// The first call that makes progress, in the node: events may run from here on. Throws am::Error where that needs what there
-  /// is not: a thread, memory.
-  void begin() {
-    if (node_->shared_ && !begun_) begin_events();
-  }
-  /// The node's thread has left the node, and somebody asked for attention: runs what waits, and sees to it that the node is
-  /// told of what comes.
-  void attend() noexcept;
-  /// The node's thread was interrupted, wherever it was.
-  void interrupted() noexcept;
-  [[nodiscard]] bool interrupts_computation() const noexcept { return interrupts_ != 0; }
-  /// What may run, or what is waited for, has changed: whoever leaves the node next looks, and arms it anew.
-  void look_again() noexcept {
-    if (node_->shared_) node_->lock_.want_attention();
-  }
-  /// The node's thread looks by itself from now on: it waits, and polls meanwhile.
-  void look_ourselves() noexcept {
-    if (!node_->shared_) return;
-    disarm();
-    node_->lock_.want_attention();
-  }
-  /// Runs the events that wait; for the handler thread, which is in. When to look again, besides when something comes: a
-  /// Count; 0 for at once.
-  Count serve(Lookout& lookout) noexcept;
-  /// Nothing waits any more: the handler thread is to be told by its bell, and to look again then, a Count; 0: something
-  /// has come.
-  [[nodiscard]] Count rest() noexcept;
-  /// What a signal handler must not destroy: kept until the node's thread is in a library call.
-  void discard(std::shared_ptr<void> spent);
-  template <class F>
-  void discard_function(F f) {
-    if (interrupts_ != 0)
-      spent_.push_back(std::allocate_shared<F>(std::pmr::polymorphic_allocator<F>(memory_for_events_.get()),
-                                               std::move(f)));
-  }
-  /// Throws what an event threw whose caller was nobody.
-  void throw_kept() {
-    if (thrown_.exception) [[unlikely]]
-      throw_again(take_kept());
-  }
-  /// The same for who tells of it in another way.
-  [[nodiscard]] Origin take_kept() noexcept { return std::exchange(thrown_, {}); }
+  /// Events beside the computation.
+  [[nodiscard]] Attendant& attendant() noexcept { return attendant_; }
   /// Puts `f` in the place of a function that may be running.
   template <class A>
   void replace(Shared<A>& place, std::function<void(A&)> f) {
@@ -149,7 +106,7 @@ class Engine final : Sender::Owner {
           std::pmr::polymorphic_allocator<std::function<void(A&)>>(memory_for_events_.get()), std::move(f));
     }
     std::swap(place, made);
-    if (made) discard(std::move(made));
+    if (made) attendant_.discard(std::move(made));
   }
 
   // waiting (waiting.cpp)
@@ -210,13 +167,7 @@ class Engine final : Sender::Owner {
     std::size_t payload_bytes = 0;
   };
   [[nodiscard]] Handling handled() const noexcept;
-  /// The T1's timec and timeh, which are one timelet among the others (registers.cpp).
-  struct CompareRegister {
-    Count when = 0;
-    TimeletId timelet = 0;
-    Shared<LowEvent> handler;
-  };
-  [[nodiscard]] CompareRegister& compare_register() noexcept { return compare_register_; }
+  [[nodiscard]] CompareRegister& compare_register() noexcept { return agenda_.compare; }
 
   // what the program asked for
   TimeletId add_timelet(Count when, Timelets::Function f);
@@ -224,7 +175,9 @@ class Engine final : Sender::Owner {
   void set_outlet(std::function<void(LowEvent&)> f);
   void post(std::function<void(Node&)> f);
   [[nodiscard]] const Agenda& agenda() const noexcept { return agenda_; }
-  void set_default_handler(std::function<void(Incoming&)> f) { replace(default_handler_, std::move(f)); }
+  void set_default_handler(std::function<void(Incoming&)> f) {
+    replace(agenda_.default_handler, std::move(f));
+  }
   void set_on_peer_death(std::function<void(Node&, NodeId)> f);
 
  private:
@@ -235,8 +188,7 @@ class Engine final : Sender::Owner {
   [[nodiscard]] shm::ShmTransport& shm() noexcept { return networks_.shm(); }
   void watch_launcher();
   void run_no_more_handlers() noexcept;
-  void count_undelivered(const Transport::View& view, NodeId from) noexcept;
-  void tell_of_undelivered(bool all_taken) const noexcept;
+  [[nodiscard]] bool leaves_in_order() const noexcept;
   Status wait_to_send(const impl::OutMessage& message);
   Status send_row(const impl::OutMessage& message);
   template <class F>
@@ -259,10 +211,6 @@ class Engine final : Sender::Owner {
   template <class Net>
   std::size_t run_low(Net& network);
   [[nodiscard]] bool message_waits(Priority priority) noexcept;
-  /// When one is due that may run; never: none.
-  [[nodiscard]] Count next_timelet() const noexcept {
-    return may_run(Event::timelet) && !agenda_.timelets.empty() ? agenda_.timelets.next() : never;
-  }
   [[nodiscard]] bool timelet_due() const noexcept {
     return !agenda_.timelets.empty() && agenda_.timelets.next() <= now();
   }
@@ -299,38 +247,31 @@ class Engine final : Sender::Owner {
   Handled add_piece(const Transport::View& view, Payload piece);
   /// Drops a packet that its sender cannot have meant; does not return where that is on this host.
   Handled corrupt(const Transport::View& view, const char* how);
-  // asynchronous.cpp
-  void begin_events();
-  void end_events() noexcept;
-  std::size_t run_events() noexcept;
-  [[nodiscard]] Transport::Wanted wanted() const noexcept {
-    return {.high = may_run(Event::high_message), .low = may_run(Event::low_message)};
+  // as the attendant's ward (waiting.cpp; run_events: dispatch.cpp)
+  void events_begin() override;
+  std::size_t run_events() noexcept override;
+  [[nodiscard]] bool more_waits(Lookout& lookout, std::size_t ran) noexcept override;
+  [[nodiscard]] bool arm(host::Alarm alarm) noexcept override { return arm(alarm, wanted()); }
+  void disarm() noexcept override;
+  [[nodiscard]] bool computes() const noexcept override {
+    return node_->events_.level == impl::Level::computation;
   }
-  [[nodiscard]] bool outlet_may_run() noexcept {
+  [[nodiscard]] Count next_timelet() const noexcept override {
+    return may_run(Event::timelet) && !agenda_.timelets.empty() ? agenda_.timelets.next() : never;
+  }
+  [[nodiscard]] bool outlet_may_run() noexcept override {
     return agenda_.outlet && may_run(Event::outlet) && sender_.available(Priority::low) &&
            sender_.available(Priority::high);
   }
+  void look_after_peers() noexcept override;
+
+  [[nodiscard]] Transport::Wanted wanted() const noexcept {
+    return {.high = may_run(Event::high_message), .low = may_run(Event::low_message)};
+  }
   [[nodiscard]] bool arm(host::Alarm alarm, Transport::Wanted wanted) noexcept;
-  void disarm() noexcept;
   /// Nobody has rung, and the node has not begun to look at more than it is told of.
   [[nodiscard]] bool still_armed() noexcept;
-  void block_signal(bool blocked) noexcept {
-    if (interrupts_ == 0 || signal_blocked_ == blocked) return;
-    interrupt_->block(blocked);
-    signal_blocked_ = blocked;
-  }
-  [[nodiscard]] bool attend_for_thread() noexcept;
-  void attend_to_interrupts() noexcept;
-  void set_timer(bool soon) noexcept;
-  void keep_thrown() noexcept;
-  /// Out of the node, however deep in it the thread is; gives back how deep.
-  std::uint32_t step_out() noexcept;
-  void step_in(std::uint32_t depth) noexcept;
-  class Interruptible;
-  class Computation;
   void event_threw() const noexcept;
-  friend class Interruptible;
-  friend class Computation;
 
   [[noreturn]] void end_child() const noexcept;
 
@@ -359,20 +300,12 @@ class Engine final : Sender::Owner {
   std::vector<bool> cut_off_;       // nodes whose messages are dropped (distrust); empty in a job of one host
   bool told_of_no_memory_ = false;  // for a long payload
   Agenda agenda_;
-  Shared<Incoming> default_handler_;
   bool something_else_ = false;  // one question per poll: may the agenda or the sender have something?
   GlobalMemory memory_;
   std::unique_ptr<CollectiveState> collectives_;
 
   const HandledMessages handled_;        // for reports and registers, too
   std::size_t handled_payload_[2] = {};  // of one that has a payload
-  CompareRegister compare_register_;
-
-  /// Messages of the program that this node dropped when it left.
-  struct Undelivered {
-    std::uint64_t messages[2] = {};  // by priority
-    RecordedEvent first;
-  };
 
   /// Polls of a handler that ran nothing, since it began or one did.
   struct VainPolls {
@@ -386,18 +319,7 @@ class Engine final : Sender::Owner {
   };
   VainPolls vain_polls_;
 
-  // Events beside the computation.
-  bool begun_ = false;  // the first call that makes progress was made: events may run
-  bool thread_serves_ =
-      false;  // the handler thread is awake, and looks; otherwise we see to it that it is told
-  bool signal_blocked_ = false;   // while we are in an interrupt: no other comes into it
-  std::uint32_t interrupts_ = 0;  // we are in so many of them
-  Count thread_wakes_ = 0;        // by itself, while it sleeps
-  Count timer_ = never;           // that the timer is set to
-  Origin thrown_;  // by an event whose caller was nobody: the next call that makes progress throws it
-  std::pmr::vector<std::shared_ptr<void>> spent_;
-  std::optional<HandlerThread> handler_thread_;
-  std::optional<Interrupts> interrupt_;
+  Attendant attendant_;
 
   std::optional<Watchdog> watchdog_;
   std::optional<LauncherWatch> launcher_watch_;

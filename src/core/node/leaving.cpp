@@ -7,7 +7,6 @@
 #include "core/membership/standing.hpp"
 #include "core/node/engine.hpp"
 #include "core/reports/counters.hpp"
-#include "core/reports/text_out.hpp"
 
 namespace am::core {
 
@@ -18,7 +17,7 @@ constexpr std::size_t most_per_peer =
 
 void Engine::leave() noexcept {
   if (left_ || disowned_ || card().pid != getpid()) return;  // a forked child is not the node
-  end_events();
+  attendant_.end();
   left_ = true;
   run_no_more_handlers();
   // What is in the rings now: multicasts that others wait for are passed on from there. A bound, because peers that do
@@ -36,7 +35,7 @@ void Engine::leave() noexcept {
       all_taken = taken == 0 && !network().holds_back();
     }
   }
-  tell_of_undelivered(all_taken);
+  if (leaves_in_order()) undelivered_.tell(job_.id, table_, all_taken);
   if (settings_.stats) print_counters(board(), job_.id);
   mark_left(board(), job_.id);
   relay_.tell(network());
@@ -46,30 +45,13 @@ void Engine::leave() noexcept {
   if (job_.leave) job_.leave();
 }
 
-/// One that is dropped, if it is the program's own, and whole.
-void Engine::count_undelivered(const Transport::View& view, NodeId from) noexcept {
-  const impl::HandlerId id = view.head.handler();
-  if (table_.is_internal(id)) return;
-  ++undelivered_.messages[static_cast<std::size_t>(view.priority)];
-  if (undelivered_.first.kind == RecordedEvent::Kind::none)
-    undelivered_.first = RecordedEvent::of_message(view.priority, id, from, 0);
-}
-
-/// Accepted is delivered, unless the receiver leaves: a program that did not mean that shall hear of it. Not where it ends
-/// by an error anyway, or a node has died.
-void Engine::tell_of_undelivered(bool all_taken) const noexcept {
-  const auto& [low, high] = undelivered_.messages;
-  if (low + high == 0 || ends_badly_ || std::uncaught_exceptions() != 0) return;
+/// Whether what it leaves undone is news. Not where the program ends by an error anyway, or a node has died.
+bool Engine::leaves_in_order() const noexcept {
+  if (ends_badly_ || std::uncaught_exceptions() != 0) return false;
   for (NodeId peer = 0; peer < job_.size; ++peer) {
-    if (board().standing(peer) == host::Standing::dead) return;
+    if (board().standing(peer) == host::Standing::dead) return false;
   }
-  TextOut out(&write_to_stderr);
-  out << "am: node " << job_.id << " left with " << (all_taken ? "" : "at least ") << low + high
-      << (low + high == 1 ? " message" : " messages") << " undelivered (" << low << " low, " << high
-      << " high; the first for handler " << table_.name(undelivered_.first.handler) << " from node "
-      << undelivered_.first.from
-      << "): a node that ends waits until all that it is sent has come, which a barrier alone does not "
-         "tell\n";
+  return true;
 }
 
 /// The program's object, and what its handlers need, may be gone by now. From here on messages to this node are taken

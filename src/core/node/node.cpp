@@ -48,7 +48,7 @@ Status Node::send_slowly_(const impl::OutMessage& message, bool wait) {
   return engine_->send(message, wait);
 }
 
-void Node::attend_() noexcept { engine_->attend(); }
+void Node::attend_() noexcept { engine_->attendant().attend(); }
 
 void Node::ring_doorbell_(NodeId to, Priority priority) noexcept { engine_->ring_doorbell(to, priority); }
 
@@ -103,7 +103,7 @@ void Incoming::run() const {
   const impl::Hold hold(*node_);  // the default handler is out of the node, in the interrupt mode
   struct Again {                  // and goes on there, to be interrupted
     core::Engine& engine;
-    ~Again() { engine.look_again(); }
+    ~Again() { engine.attendant().look_again(); }
   } const again{node_->engine()};
   node_->engine().run_handler(message_);
 }

@@ -85,7 +85,7 @@ Count Registers::timec() const noexcept {
 void Registers::set_timec(Count when) {
   const impl::Hold hold(*node_);
   core::Engine& engine = node_->engine();
-  core::Engine::CompareRegister& compare = engine.compare_register();
+  core::CompareRegister& compare = engine.compare_register();
   engine.cancel_timelet(compare.timelet);
   compare.when = when;
   compare.timelet = engine.add_timelet(when, [&compare](LowEvent& event) {

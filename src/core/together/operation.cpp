@@ -18,7 +18,8 @@ Operation::Operation(Node& node, const char* what)
                 "let it note that this is wanted, and call it when " + other +
                     " has returned, in the same order on all nodes");
   }
-  engine_.begin();  // here, where it throws: what comes out of a poll is kept until the operation is complete
+  engine_.attendant()
+      .begin();  // here, where it throws: what comes out of a poll is kept until the operation is complete
   under_way = what;
 }
 
@@ -34,7 +35,7 @@ bool Operation::poll() noexcept {
 }
 
 void Operation::fail(const Error& error) {
-  if (!thrown_.exception) thrown_ = engine_.take_kept();
+  if (!thrown_.exception) thrown_ = engine_.attendant().take_kept();
   if (!thrown_.exception) throw error;
   try {
     throw_again(thrown_);

@@ -66,7 +66,7 @@ class Operation {
   void complete() const {
     if (thrown_.exception) [[unlikely]]
       throw_again(thrown_);
-    engine_.throw_kept();
+    engine_.attendant().throw_kept();
   }
   /// It is complete, and the caller's result must not be lost: the next call that makes progress throws what was kept.
   void complete_and_throw_later() const;

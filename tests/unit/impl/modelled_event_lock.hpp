@@ -84,11 +84,11 @@ class Thread {
         access.write(shared, 1);
         at_ = !attends_ ? leave : fault_ == Fault::late_attention ? ring : take;
         break;
-      case take:  // Engine::attend: take_attention
+      case take:  // Attendant::attend: take_attention
         access.modify(word, relaxed, [](Word before) { return before & ~attention; });
         at_ = fault_ == Fault::late_attention ? leave : ring;
         break;
-      case ring:  // Engine::attend: HandlerThread::wake
+      case ring:  // Attendant::attend: HandlerThread::wake
         access.fetch_add(bell, 1, seq_cst);
         at_ = wake;
         break;

@@ -1,0 +1,269 @@
+// Who looks after a node while its program computes: with a ward that only counts, no node, no messages; interrupts are calls.
+#include "core/modes/attendant.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <memory_resource>
+#include <stdexcept>
+#include <thread>
+
+#include "host/bell.hpp"
+#include "host/memory.hpp"
+
+namespace am::core {
+namespace {
+
+using Work = std::deque<std::function<void()>>;
+
+class AttendantTest : public testing::Test, protected Attendant::Ward {
+ protected:
+  void events_begin() override { ++begun_; }
+  std::size_t run_events() noexcept override {
+    if (work_.empty()) return 0;
+    ++ran_;
+    const auto event = std::move(work_.front());
+    work_.pop_front();
+    event();
+    return 1;
+  }
+  bool more_waits(Lookout& lookout, std::size_t /*ran*/) noexcept override {
+    lookout.watch(news_);
+    return !work_.empty();
+  }
+  bool arm(host::Alarm alarm) noexcept override {
+    bell_.set(alarm);
+    if (work_.empty()) return true;
+    bell_.clear();
+    return false;
+  }
+  void disarm() noexcept override { bell_.clear(); }
+  bool computes() const noexcept override { return computes_; }
+  Count next_timelet() const noexcept override { return Attendant::never; }
+  bool outlet_may_run() noexcept override {
+    if (outlets_ == 0) return false;
+    --outlets_;
+    return true;
+  }
+  void look_after_peers() noexcept override {}
+
+  [[nodiscard]] Attendant::Entrance entrance() {
+    return {.node = nullptr, .shared = shared_, .depth = depth_, .lock = lock_};
+  }
+  /// A library call of the node's thread, as am::impl::Hold.
+  template <class F>
+  void in_the_node(Attendant& attendant, F f) {
+    ++depth_;
+    lock_.enter();
+    f();
+    --depth_;
+    if (lock_.leave()) attendant.attend();
+  }
+  [[nodiscard]] bool is_armed_for(host::Alarm alarm) const {
+    return board_.card(0).alarm.load() == static_cast<std::uint32_t>(alarm);
+  }
+
+  std::shared_ptr<host::Memory> memory_ = host::Memory::create(1);
+  const host::Board& board_ = memory_->board();
+  host::Bell bell_{board_, 0};
+  impl::EventLock lock_;
+  std::uint32_t depth_ = 0;
+  bool shared_ = true;
+  bool computes_ = true;
+  Work work_;  // by whoever is in
+  std::atomic<std::uint64_t> news_{0};
+  int begun_ = 0;
+  std::atomic<int> ran_{0};
+  int outlets_ = 0;
+};
+
+class InterruptsTest : public AttendantTest {
+ protected:
+  InterruptsTest() {
+    attendant_.take_signal(SIGURG);
+    attendant_.attach(entrance());
+  }
+  void begin() {
+    in_the_node(attendant_, [&] { attendant_.begin(); });
+  }
+
+  Attendant attendant_{{.board = board_,
+                        .self = 0,
+                        .dispatch = Dispatch::interrupt,
+                        .memory = std::pmr::get_default_resource()},
+                       *this};
+};
+
+TEST_F(InterruptsTest, NothingRunsBeforeTheFirstCallThatMakesProgress) {
+  work_ = {[] {}};
+  attendant_.interrupted();
+  in_the_node(attendant_, [&] { attendant_.look_again(); });
+  EXPECT_EQ(ran_, 0);
+  EXPECT_EQ(begun_, 0);
+  begin();
+  EXPECT_EQ(begun_, 1);
+  EXPECT_EQ(ran_, 1);
+  begin();
+  EXPECT_EQ(begun_, 1);
+}
+
+TEST_F(InterruptsTest, RunsUntilNothingWaitsAndArms) {
+  begin();
+  EXPECT_TRUE(is_armed_for(host::Alarm::signal));
+  work_ = {[] {}, [&] { work_.emplace_back([] {}); }, [] {}};
+  attendant_.interrupted();
+  EXPECT_EQ(ran_, 4);
+  EXPECT_TRUE(is_armed_for(host::Alarm::signal));
+  EXPECT_EQ(depth_, 0u);
+  EXPECT_FALSE(lock_.thread_is_inside());
+}
+
+TEST_F(InterruptsTest, WaitsUntilTheThreadHasLeftTheNode) {
+  begin();
+  in_the_node(attendant_, [&] {
+    work_ = {[] {}};
+    attendant_.interrupted();
+    EXPECT_EQ(ran_, 0) << "the thread is inside";
+  });
+  EXPECT_EQ(ran_, 1);
+}
+
+TEST_F(InterruptsTest, ComeWhereTheThreadIsAboutToEnter) {
+  begin();
+  depth_ = 1;  // Hold counts first, and enters then
+  work_ = {[] {}};
+  attendant_.interrupted();
+  EXPECT_EQ(ran_, 1);
+  EXPECT_EQ(depth_, 1u);
+  depth_ = 0;
+}
+
+TEST_F(InterruptsTest, ComeIntoALowHandlerOfTheProgramAlone) {
+  begin();
+  work_ = {[&] {
+    const Attendant::Interruptible own(attendant_, false);
+    EXPECT_TRUE(lock_.thread_is_inside()) << "libam's own handlers stay in";
+    const Attendant::Interruptible interruptible(attendant_, true);
+    EXPECT_FALSE(lock_.thread_is_inside());
+    EXPECT_TRUE(is_armed_for(host::Alarm::signal)) << "for high events";
+    work_ = {[&] { EXPECT_TRUE(attendant_.interrupts_computation()); }};
+    attendant_.interrupted();
+    EXPECT_EQ(ran_, 2);
+  }};
+  attendant_.interrupted();
+  EXPECT_EQ(ran_, 2);
+  EXPECT_FALSE(attendant_.interrupts_computation());
+  EXPECT_TRUE(is_armed_for(host::Alarm::signal));
+}
+
+TEST_F(InterruptsTest, LeaveTheComputationItsTurnHoweverLongTheOutletGoesOn) {
+  begin();
+  outlets_ = 1'000'000;
+  attendant_.interrupted();
+  EXPECT_GT(outlets_, 999'000);
+  EXPECT_TRUE(is_armed_for(host::Alarm::signal));
+  outlets_ = 0;
+}
+
+TEST_F(InterruptsTest, DestroyNothing) {
+  begin();
+  auto spent = std::make_shared<int>();
+  const std::weak_ptr<int> lives = spent;
+  work_ = {[&] { attendant_.discard(std::exchange(spent, nullptr)); }};
+  attendant_.interrupted();
+  EXPECT_FALSE(lives.expired());
+  attendant_.drop_discarded();
+  EXPECT_TRUE(lives.expired());
+  spent = std::make_shared<int>();
+  const std::weak_ptr<int> outside = spent;
+  attendant_.discard(std::exchange(spent, nullptr));
+  EXPECT_TRUE(outside.expired()) << "the computation may destroy";
+}
+
+TEST_F(InterruptsTest, WhatIsThrownWaitsForACallThatThrowsItOnce) {
+  const auto keep = [&](const char* what) {
+    try {
+      throw std::runtime_error(what);
+    } catch (...) {
+      attendant_.keep_thrown();
+    }
+  };
+  keep("first");
+  keep("second");
+  try {
+    attendant_.throw_kept();
+    FAIL() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "first");
+  }
+  EXPECT_NO_THROW(attendant_.throw_kept());
+}
+
+TEST_F(InterruptsTest, AFunctionOfTheProgramInACallIsOutOfTheNode) {
+  begin();
+  in_the_node(attendant_, [&] {
+    const Attendant::Computation computation(attendant_);
+    EXPECT_FALSE(lock_.thread_is_inside());
+    EXPECT_EQ(depth_, 0u);
+    EXPECT_TRUE(is_armed_for(host::Alarm::signal));
+  });
+  EXPECT_FALSE(lock_.thread_is_inside());
+}
+
+class HandlerThreadTest : public AttendantTest {
+ protected:
+  HandlerThreadTest() {
+    attendant_.attach(entrance());
+    in_the_node(attendant_, [&] { attendant_.begin(); });
+  }
+  /// As who sends: it is there, and the node is told.
+  void bring(std::function<void()> event) {
+    in_the_node(attendant_, [&] {
+      work_.push_back(std::move(event));
+      attendant_.look_again();
+    });
+  }
+  void wait_for_runs(int runs) const {
+    while (ran_.load(std::memory_order_acquire) < runs) std::this_thread::yield();
+  }
+
+  Attendant attendant_{
+      {.board = board_, .self = 0, .dispatch = Dispatch::thread, .memory = std::pmr::get_default_resource()},
+      *this};
+};
+
+/// However the two meet: each event runs, once.
+TEST_F(HandlerThreadTest, ForgetsNoEvent) {
+  constexpr int events = 20'000;
+  int sum = 0;  // of whoever is in
+  for (int i = 1; i <= events; ++i) {
+    bring([&sum, i] { sum += i % 7; });
+    if (i % 100 == 0) wait_for_runs(i);
+  }
+  wait_for_runs(events);
+  int expected = 0;
+  for (int i = 1; i <= events; ++i) expected += i % 7;
+  in_the_node(attendant_, [&] { EXPECT_EQ(sum, expected); });
+}
+
+TEST_F(HandlerThreadTest, SleepsUntilItsBellIsRung) {
+  for (bool rang = false; !rang;) {
+    std::this_thread::yield();
+    in_the_node(attendant_, [&] {  // where it can neither be armed nor disarmed
+      rang = is_armed_for(host::Alarm::thread);
+      if (!rang) return;
+      work_.emplace_back([] {});
+      const std::uint32_t rings = board_.card(0).thread_bell.load();
+      host::wake(board_, 0);
+      EXPECT_EQ(board_.card(0).thread_bell.load(), rings + 1);
+    });
+  }
+  wait_for_runs(1);
+}
+
+}  // namespace
+}  // namespace am::core
