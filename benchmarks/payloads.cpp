@@ -3,7 +3,7 @@
 // handler into its own) or in place (prepare; the handler reads).
 //
 // Every repetition is a new job; right after it, on the same two cores, plain streams through shared memory, and, with
-// --compare, the neighbours: Open MPI does the same work; UCX's own test neither writes nor reads its bytes.
+// --compare, the neighbours, which do the same work.
 
 #include <am/am.hpp>
 
@@ -159,10 +159,7 @@ void ask_limits(CorePair cores, Series& series) {
 
 void ask_peers(Peers& peers, CorePair cores, Series& series) {
   peers.ask_openmpi("payloads", round_trip_sizes, series);
-  peers.with_ucx([&](const Ucx& ucx) {
-    for (const std::size_t bytes : round_trip_sizes)
-      series.add(prefix_of(bytes) + "ucx_am_half_rtt_ns", ucx.ucp_am_half_rtt_ns(cores, bytes));
-  });
+  peers.with_ucx([&](const Ucx& ucx) { series.add(ucx.payload_half_rtts(cores, round_trip_sizes)); });
 }
 
 Report measure_payloads(const Options& options) {
@@ -185,7 +182,7 @@ Report measure_payloads(const Options& options) {
     row.figure("half_rtt_ns", "libam", series.at(prefix + "half_rtt_ns"));
     if (!beside_others) continue;
     peers.compare(row, series, prefix, "half_rtt_ns", "openmpi", "Open MPI");
-    peers.compare(row, series, prefix, "half_rtt_ns", "ucx_am", "UCX, UCP am (neither written nor read)");
+    peers.compare(row, series, prefix, "half_rtt_ns", "ucx_am", "UCX, UCP am");
   }
   for (const std::size_t bytes : stream_sizes) {
     const std::string prefix = prefix_of(bytes);

@@ -1,4 +1,4 @@
-// Programs that ambench starts: amrun, mpirun, ucx_perftest. Their output is collected; they get SIGTERM when
+// Programs that ambench starts: amrun, mpirun, ucx_perftest, ucx_peer. Their output is collected; they get SIGTERM when
 // ambench dies, and are killed with all they started when they take too long.
 
 #pragma once

@@ -9,7 +9,8 @@ packages=(
   g++ cmake ninja-build pkg-config           # build
   libpmix-dev                                # library: joining a job that mpirun or srun started
   libhwloc-dev nlohmann-json3-dev            # tools and measurements
-  openmpi-bin libopenmpi-dev ucx-utils       # neighbours to compare with; mpirun in tests
+  openmpi-bin libopenmpi-dev                 # a neighbour to compare with; mpirun in tests
+  ucx-utils libucx-dev                       # the other neighbour
   gnuplot-nox                                # plots of ambench dispatch
   libgtest-dev libgmock-dev python3 strace   # tests
 )

@@ -53,7 +53,7 @@ pid_t start_pinned(int cpu, const std::function<void()>& body) {
   try {
     body();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "ambench: %s\n", error.what());
+    std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, error.what());
     _exit(3);
   }
   _exit(0);
@@ -92,7 +92,7 @@ void run_pair(CorePair cores, std::size_t bytes, std::span<double> results,
     if (left == 2) kill(ended == one ? other : one, SIGKILL);
   }
   if (failed) {
-    throw std::runtime_error("the limit of this machine could not be measured on processors " +
+    throw std::runtime_error("could not measure with two processes on processors " +
                              std::to_string(cores.first) + " and " + std::to_string(cores.second));
   }
   std::copy_n(pages.results(), results.size(), results.begin());

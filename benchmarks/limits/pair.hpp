@@ -1,5 +1,5 @@
-// Two processes of ambench's own, each pinned to a core, with anonymous memory that both map: where the
-// limits of the machine are measured. libam has no part in it.
+// Two processes of ambench's own, each pinned to a core, with anonymous memory that both map: where the limits of the machine
+// are measured, and UCX. libam has no part in it.
 
 #pragma once
 

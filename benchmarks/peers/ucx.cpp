@@ -98,10 +98,10 @@ Ucx::Ucx() {
       version = output.substr(start, output.find_first_of(" \n", start) - start);
     }
   }
-  name_ = "UCX " + version +
-          ", ucx_perftest -c, UCX_TLS=posix,sysv,self (UCT: posix); as a distribution builds it, which is "
-          "not UCX's "
-          "tuned release build";
+  name_ =
+      "UCX " + version +
+      ", ucx_perftest -c and for payloads ucx_peer, UCX_TLS=posix,sysv,self (UCT: posix); as a distribution "
+      "builds it, which is not UCX's tuned release build";
 }
 
 Ucx::Answer Ucx::ask(CorePair cores, const std::vector<std::string>& test, std::size_t bytes,
@@ -146,6 +146,16 @@ double Ucx::ucp_am_half_rtt_ns(CorePair cores, std::size_t bytes) const {
 
 double Ucx::ucp_tag_half_rtt_ns(CorePair cores, std::size_t bytes) const {
   return half_rtt_ns(cores, {"-t", "tag_lat"}, bytes);
+}
+
+Figures Ucx::payload_half_rtts(CorePair cores, std::span<const std::size_t> sizes) const {
+  const std::string program = own_folder() + "/../libexec/ambench/ucx_peer";
+  if (access(program.c_str(), X_OK) != 0) throw std::runtime_error("ambench was built without UCX's headers");
+  std::vector<std::string> command{program, std::to_string(cores.first), std::to_string(cores.second)};
+  for (const std::size_t bytes : sizes) command.push_back(std::to_string(bytes));
+  const Finished finished = run(command, shared_memory_only, Errors::collected);
+  if (!finished.ok()) throw std::runtime_error("ucx_peer: " + finished.how_it_ended());
+  return finished.figures();
 }
 
 double Ucx::uct_am_million_per_s(CorePair cores) const { return million_per_s(cores, uct_am_rate); }

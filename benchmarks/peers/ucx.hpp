@@ -1,12 +1,15 @@
-// UCX beside libam: its own ucx_perftest, a server and a client pinned to two cores, over shared memory.
+// UCX beside libam, two processes pinned to two cores, over shared memory: its own ucx_perftest, a server and a client, and
+// ucx_peer for payloads, because ucx_perftest neither writes nor reads its bytes.
 
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "limits/pair.hpp"
+#include "statistics.hpp"
 
 namespace ambench {
 
@@ -24,6 +27,10 @@ class Ucx {
   [[nodiscard]] double uct_am_half_rtt_ns(CorePair cores, std::size_t bytes) const;
   [[nodiscard]] double ucp_am_half_rtt_ns(CorePair cores, std::size_t bytes) const;
   [[nodiscard]] double ucp_tag_half_rtt_ns(CorePair cores, std::size_t bytes) const;
+
+  // "SIZE/ucx_am_half_rtt_ns" for each of `sizes`: UCP active messages whose data is written anew and read where it arrives.
+  // Throws std::runtime_error when that fails, and where ambench was built without UCX's headers.
+  [[nodiscard]] Figures payload_half_rtts(CorePair cores, std::span<const std::size_t> sizes) const;
 
   // One-way rate of 8-byte messages, million/s: by UCX's own mean or its median, whichever is better for it, because
   // its mean includes what the kernel took the core away for.
