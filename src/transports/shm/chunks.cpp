@@ -31,8 +31,10 @@ Chunks::Name Chunks::take(NodeId to, std::size_t bytes) noexcept {
     collect_all();
     chunk = find_free(count);
   }
-  if (chunk == 0 || !commit(chunk - 1 + count)) return 0;
+  const std::size_t end = chunk - 1u + count;
+  if (chunk == 0 || !commit(end)) return 0;
   mark(chunk - 1u, count, true);
+  if (count >= long_units) next_long_ = end < round_units ? end : 0;
   chunks_[chunk] = {.position = 0, .to = to, .next = 0, .units = static_cast<std::uint16_t>(count)};
   link.units = static_cast<std::uint16_t>(link.units + count);
   return chunk;
@@ -97,7 +99,12 @@ std::size_t Chunks::next_unit(std::size_t at, bool used) const noexcept {
 }
 
 Chunks::Name Chunks::find_free(std::size_t count) const noexcept {
-  for (std::size_t begin = next_unit(0, false); begin + count <= limit_;) {
+  const Name chunk = count < long_units ? Name{0} : find_free_from(next_long_, count);
+  return chunk != 0 ? chunk : find_free_from(0, count);
+}
+
+Chunks::Name Chunks::find_free_from(std::size_t first, std::size_t count) const noexcept {
+  for (std::size_t begin = next_unit(first, false); begin + count <= limit_;) {
     const std::size_t end = next_unit(begin, true);
     if (end - begin >= count) return static_cast<Name>(1 + begin);
     begin = next_unit(end, false);

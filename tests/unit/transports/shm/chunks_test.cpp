@@ -50,6 +50,40 @@ TEST_F(ChunkMemory, IsTheSameAgainOnceItCameBack) {
   }
 }
 
+/// Where the receiver's cache has what it has read, the sender waits for each line.
+TEST_F(ChunkMemory, OfLongOnesGoesRound) {
+  constexpr std::size_t bytes = 100'000;
+  std::uint64_t position = 0;
+  const auto pass = [&](std::size_t of) {
+    const Chunks::Name chunk = chunks_.take(2, of);
+    chunks_.sent(chunk, ++position);
+    release(2, position);
+    return chunk;
+  };
+  const Chunks::Name first = pass(bytes);
+  std::size_t round = 0;
+  Chunks::Name last = first;
+  for (Chunks::Name chunk = 0; chunk != first; last = chunk) {
+    chunk = pass(bytes);
+    EXPECT_TRUE(chunk > last || chunk == first) << "the next one lies behind it, or it is the first again";
+    EXPECT_EQ(pass(1), first) << "short ones stay where they are";
+    round += bytes;
+  }
+  EXPECT_GE(round + bytes, Chunks::round_units * Chunks::unit_bytes);
+  EXPECT_LE(round, Chunks::round_units * Chunks::unit_bytes + bytes) << "no more memory than that";
+}
+
+/// The place where it would go on is taken: it is looked for everywhere.
+TEST_F(ChunkMemory, OfALongOneIsFoundWhereverItLies) {
+  while (chunks_.take(2, Chunks::largest) != 0) {
+  }
+  const Chunks::Name middle = chunks_.take(3, Chunks::largest);
+  while (chunks_.take(4, Chunks::unit_bytes) != 0) {
+  }
+  chunks_.give_back(middle);
+  EXPECT_EQ(chunks_.take(3, Chunks::largest), middle);
+}
+
 TEST_F(ChunkMemory, ComesBackWhenItsLineIsReleasedAndNotBefore) {
   const Chunks::Name a = chunks_.take(2, 2000);
   const Chunks::Name b = chunks_.take(2, 2000);
@@ -175,8 +209,8 @@ TEST_F(ChunkMemory, NeverOverlapsAndNoneIsLost) {
     positions_[node] = link.position;
   }
   EXPECT_TRUE(chunks_.has_room(0, Chunks::largest));
-  EXPECT_EQ(fill(0, Chunks::largest) * Chunks::largest, Chunks::most_of_a_link);
-  EXPECT_EQ(fill(2, Chunks::largest) * Chunks::largest, Chunks::most_of_a_link) << "nothing is lost";
+  EXPECT_EQ(fill(0, 1) * Chunks::unit_bytes, Chunks::most_of_a_link);
+  EXPECT_EQ(fill(2, 1) * Chunks::unit_bytes, Chunks::most_of_a_link) << "nothing is lost";
 }
 
 }  // namespace
