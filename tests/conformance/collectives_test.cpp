@@ -268,6 +268,33 @@ TEST_P(Collectives, CarryLongRanges) {
   });
 }
 
+/// Long ones go in blocks of 256 KiB: no value is left out at their ends, however large it is, and the order stays.
+TEST_P(Collectives, ReduceLongRangesWhole) {
+  struct Large {
+    std::array<std::uint64_t, 40'000> words;  // more than a block
+  };
+  for (const NodeId n : {1, 2, 3, 4}) {
+    run(n, [n](Node& node) {
+      constexpr std::size_t of_a_block = (256 << 10) / sizeof(Interval);
+      const Interval self{node.id(), node.id()};
+      for (const std::size_t values : {of_a_block - 1, of_a_block, of_a_block + 1, 3 * of_a_block + 2}) {
+        std::vector<Interval> range(values, self);
+        am::all_reduce(node, std::span(range), Interval::joined);
+        for (const Interval& all : range) all.check_all(node);
+      }
+      std::vector<Large> large(3);
+      for (std::size_t i = 0; i < large.size(); ++i) large[i].words.fill(node.id() + i);
+      am::all_reduce(node, std::span(large), [](const Large& a, const Large& b) {
+        Large sum = a;
+        for (std::size_t i = 0; i < sum.words.size(); ++i) sum.words[i] += b.words[i];
+        return sum;
+      });
+      for (std::size_t i = 0; i < large.size(); ++i)
+        for (const std::uint64_t word : large[i].words) check_equal(word, n * (n - 1) / 2 + n * i, "sum");
+    });
+  }
+}
+
 /// Numbers whose sum depends on the order of addition.
 double difficult(NodeId node) {
   return std::ldexp(node % 3 == 1 ? -1.0 : 1.1, static_cast<int>(node * 37 % 101));

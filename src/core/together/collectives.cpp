@@ -9,7 +9,7 @@
 // All-reduce, among 2^k nodes: everybody exchanges with the node whose id differs in bit 0, then 1, 2, ... and combines what
 // both have: the same groups in the same order, in half the steps. Of many bytes only that half which the node goes on with
 // is exchanged, and the results are gathered in the opposite order: each byte goes out twice, whatever the number of nodes
-// (Rabenseifner's algorithm).
+// (Rabenseifner's algorithm). Of very many bytes a block at a time, each in a round of its own.
 //
 // Bounded memory. Only broadcast and reduce let a node run ahead of others, whose mailboxes then fill. After
 // most_unanswered of these in a row a barrier comes first, on all nodes alike, for all count alike.
@@ -271,11 +271,8 @@ void reduce_and_gather(Collective& collective, const Node& node, std::span<std::
   }
 }
 
-}  // namespace
-
-void all_reduce_bytes(Operation& operation, std::span<std::byte> values, const impl::Combine& combine) {
-  const Node& node = operation.node();
-  Collective collective(operation, Round::Kind::all_reduce, 0, values.size());
+void reduce_block(Collective& collective, const Node& node, std::span<std::byte> values,
+                  const impl::Combine& combine) {
   if (node.size() == 1) return;
   if (!std::has_single_bit(node.size())) {
     collective.combine_upwards(values, combine);
@@ -285,6 +282,27 @@ void all_reduce_bytes(Operation& operation, std::span<std::byte> values, const i
   } else {
     reduce_and_gather(collective, node, values, combine);
   }
+}
+
+/// As many of the values as stay in a processor's own cache from one step to the next, if that is enough to share among all.
+std::size_t block_bytes(const Node& node, std::size_t bytes, const impl::Combine& combine) noexcept {
+  constexpr std::size_t cached = std::size_t{256} << 10;
+  const std::size_t count = cached / combine.value_bytes();
+  return count < node.size() ? bytes : std::min(bytes, count * combine.value_bytes());
+}
+
+}  // namespace
+
+void all_reduce_bytes(Operation& operation, std::span<std::byte> values, const impl::Combine& combine) {
+  const Node& node = operation.node();
+  const std::size_t bytes = values.size();
+  const std::size_t block = block_bytes(node, bytes, combine);
+  do {
+    const auto now = values.first(std::min(block, values.size()));
+    values = values.subspan(now.size());
+    Collective round(operation, Round::Kind::all_reduce, 0, bytes);
+    reduce_block(round, node, now, combine);
+  } while (!values.empty());
 }
 
 }  // namespace core
