@@ -26,9 +26,11 @@ struct Progress {
   alignas(128) std::atomic<std::uint64_t> last;  // 1 + the number of blocks, once it is known
 };
 
-// So many slots that neither side waits for the other's last word, within what a second-level cache holds.
+// So many slots that neither side waits for the other's last word. Long blocks go round in more than a second-level cache
+// holds: to write where the other's cache has what it has just read takes several times as long.
 std::uint64_t slots_for(std::size_t bytes) {
-  return std::clamp<std::uint64_t>((std::size_t{1} << 18) / bytes, 2, 64);
+  constexpr std::size_t round = std::size_t{2} << 20;
+  return std::clamp<std::uint64_t>(round / bytes, 2, 64);
 }
 
 class Slots {

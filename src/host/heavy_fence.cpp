@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <string_view>
 
 namespace am::host {
 
@@ -14,10 +15,19 @@ namespace {
 
 bool registered(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
+/// Locks rely on it.
+[[noreturn]] void end_without_fences() noexcept {
+  constexpr std::string_view text =
+      "am: membarrier is refused, which was granted when the process began: a system call filter has to let "
+      "it pass\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  std::abort();
+}
+
 /// Of a process that is registered. The kernel may lack the memory for a moment.
 void pass(int command) noexcept {
   while (syscall(SYS_membarrier, command, 0, 0) != 0) {
-    if (errno != ENOMEM) std::abort();  // locks rely on it, and it has worked before
+    if (errno != ENOMEM) end_without_fences();
     sched_yield();
   }
 }

@@ -5,8 +5,8 @@
 //  - the private one reaches every thread of this process, always. Locks may rely on it.
 //  - the global one is to reach the threads of other processes, too. But Linux (5.10 to 6.18 at least) forgets a processor on
 //    which a thread of a process has ended, until a thread of another process runs there: what runs there meanwhile, of the
-//    same process, is left out, and the call says nothing. So nothing may rely on it for ever: a wake-up that is missed that
-//    way has to be made good by a sleep that ends.
+//    same process, is left out, and the call says nothing. So no lock may rely on it, and a wake-up that is missed that way has
+//    to be made good: by a sleep that ends, or, in the interrupt mode, by the next signal or call.
 // Without it (old kernels, sandboxes) heavy fences are this thread's own full fence and heavy_fence_works() is false: locks
 // then do without, and sleeps are kept short.
 #pragma once

@@ -410,7 +410,7 @@ TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
     } else {
       check_throws<am::Error>(
           [&] { static_cast<void>(am::broadcast(node, std::uint32_t{1})); },
-          "broadcast at node 1: this is its collective 1, with root 0 and 4 bytes; that of node 0 is "
+          "broadcast at node 1: this is its round 1 of collectives, with root 0 and 4 bytes; that of node 0 is "
           "broadcast with root 0 and 8 bytes");
     }
     node.barrier();
@@ -418,7 +418,7 @@ TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
       static_cast<void>(am::broadcast(node, 1));
     } else {
       check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
-                              "collective 2");
+                              "round 2 of collectives");
     }
     check_throws<am::Error>([&] { static_cast<void>(am::broadcast(node, 1, 2)); }, "there is no node 2");
     node.barrier();

@@ -223,7 +223,7 @@ class Collective {
   Error mismatch(NodeId from) const {
     const Round& other = mailbox_.other_round();
     return {operation_.what(), "node " + std::to_string(node_.id()),
-            "this is its collective " + std::to_string(round_.sequence / 2) + ", with root " +
+            "this is its round " + std::to_string(round_.sequence / 2) + " of collectives, with root " +
                 std::to_string(round_.root) + " and " + std::to_string(round_.bytes) +
                 " bytes; that of node " + std::to_string(from) + " is " + name_of(other.kind) +
                 " with root " + std::to_string(other.root) + " and " + std::to_string(other.bytes) + " bytes",

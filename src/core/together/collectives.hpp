@@ -34,8 +34,8 @@ struct Destination {
   bool theirs_come_first = false;          ///< in the order of the ids
 };
 
-/// Which operation a message belongs to. `sequence` counts the collectives of a node, by two: the odd numbers are for those that
-/// have a second phase. All nodes count alike, so it tells the third broadcast from the fourth. The rest shows when the nodes
+/// Which operation a message belongs to. `sequence` counts the rounds of a node, one for a collective or for each block of a long
+/// one, by two: the odd numbers are for those that have a second phase. All nodes count alike, so it tells the third broadcast from the fourth. The rest shows when the nodes
 /// do not call the same ones.
 struct Round {
   enum class Kind : std::uint32_t { broadcast, reduce, all_reduce, all_gather };
@@ -90,7 +90,7 @@ class CollectiveState {
   explicit CollectiveState(std::pmr::memory_resource* memory) : mailbox(memory) {}
 
   Mailbox mailbox;
-  std::uint64_t sequence = 0;           ///< collectives begun
+  std::uint64_t sequence = 0;           ///< of the last round begun
   std::uint32_t rounds_unanswered = 0;  ///< since one in which every node heard of every other
   std::uint32_t barrier_target = 0;     ///< what the host's counter of arrivals has to reach (barrier.cpp)
   std::uint32_t barriers = 0;           ///< that this node has arrived at

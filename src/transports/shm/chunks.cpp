@@ -34,7 +34,7 @@ Chunks::Name Chunks::take(NodeId to, std::size_t bytes) noexcept {
   const std::size_t end = chunk - 1u + count;
   if (chunk == 0 || !commit(end)) return 0;
   mark(chunk - 1u, count, true);
-  if (count >= long_units) next_long_ = end < round_units ? end : 0;
+  if (count >= long_units) next_long_ = end;
   chunks_[chunk] = {.position = 0, .to = to, .next = 0, .units = static_cast<std::uint16_t>(count)};
   link.units = static_cast<std::uint16_t>(link.units + count);
   return chunk;
@@ -99,7 +99,8 @@ std::size_t Chunks::next_unit(std::size_t at, bool used) const noexcept {
 }
 
 Chunks::Name Chunks::find_free(std::size_t count) const noexcept {
-  const Name chunk = count < long_units ? Name{0} : find_free_from(next_long_, count);
+  const bool goes_on = count >= long_units && next_long_ + count <= round_units;
+  const Name chunk = goes_on ? find_free_from(next_long_, count) : Name{0};
   return chunk != 0 ? chunk : find_free_from(0, count);
 }
 

@@ -36,7 +36,7 @@ class Chunks {
   static constexpr std::size_t most_of_a_link = chunk_bytes / 2;
   static constexpr std::size_t long_units = 4;  ///< from so many on a chunk is long
   static constexpr std::size_t round_units =
-      1024;  ///< in which long ones go round: more than a processor's own cache
+      1024;  ///< in which long ones go round, where it is free: more than a processor's own cache
 
   Chunks(const Rings& rings, NodeId self, Priority priority);
 
