@@ -408,10 +408,10 @@ TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
     if (node.id() == 0) {
       static_cast<void>(am::broadcast(node, std::uint64_t{1}));
     } else {
-      check_throws<am::Error>(
-          [&] { static_cast<void>(am::broadcast(node, std::uint32_t{1})); },
-          "broadcast at node 1: this is its round 1 of collectives, with root 0 and 4 bytes; that of node 0 is "
-          "broadcast with root 0 and 8 bytes");
+      check_throws<am::Error>([&] { static_cast<void>(am::broadcast(node, std::uint32_t{1})); },
+                              "broadcast at node 1: this is its round 1 of collectives, with root 0 and 4 "
+                              "bytes; that of node 0 is "
+                              "broadcast with root 0 and 8 bytes");
     }
     node.barrier();
     if (node.id() == 0) {
