@@ -19,7 +19,7 @@ Report measure_startup(const Options& options) {
   Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody);
   Series series;
   Progress progress("startup", options.repetitions);
-  const std::string program = own_folder() + "/../libexec/ambench/do_nothing";
+  const std::string program = own_program("do_nothing");
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     progress.step();
     for (const int nodes : job_sizes) {

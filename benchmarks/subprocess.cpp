@@ -165,4 +165,6 @@ std::string find_program(const std::string& name) {
 
 std::string own_folder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path().string(); }
 
+std::string own_program(const std::string& name) { return own_folder() + "/../libexec/ambench/" + name; }
+
 }  // namespace ambench

@@ -62,5 +62,7 @@ std::string find_program(const std::string& name);
 
 // The folder of the running ambench; its sibling programs lie there.
 std::string own_folder();
+// Where a program of that name lies that belongs to ambench alone.
+std::string own_program(const std::string& name);
 
 }  // namespace ambench

@@ -8,7 +8,7 @@
 
 namespace ambench {
 
-OpenMpi::OpenMpi() : program_(own_folder() + "/../libexec/ambench/openmpi_peer") {
+OpenMpi::OpenMpi() : program_(own_program("openmpi_peer")) {
   if (find_program("mpirun").empty()) {
     unavailable_ = "not installed";
     return;

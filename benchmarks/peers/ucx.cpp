@@ -149,7 +149,7 @@ double Ucx::ucp_tag_half_rtt_ns(CorePair cores, std::size_t bytes) const {
 }
 
 Figures Ucx::payload_half_rtts(CorePair cores, std::span<const std::size_t> sizes) const {
-  const std::string program = own_folder() + "/../libexec/ambench/ucx_peer";
+  const std::string program = own_program("ucx_peer");
   if (access(program.c_str(), X_OK) != 0) throw std::runtime_error("ambench was built without UCX's headers");
   std::vector<std::string> command{program, std::to_string(cores.first), std::to_string(cores.second)};
   for (const std::size_t bytes : sizes) command.push_back(std::to_string(bytes));
