@@ -26,8 +26,8 @@ struct PeerCounters {
 
 /// One handler's runs on one node. One run in 64 is timed.
 struct HandlerCounters {
-  std::string name;  ///< the function as its program names it, up to 128 characters
-  std::uint64_t runs = 0;
+  std::string name;        ///< the function as its program names it, up to 128 characters
+  std::uint64_t runs = 0;  ///< those that have begun
   std::uint64_t sampled_runs = 0;
   std::uint64_t sampled_ns = 0;  ///< of the timed runs together
 

@@ -218,8 +218,11 @@ class Node {
   template <auto H, class F, class Traits, class... A>
   impl::OutMessage pack_(NodeId to, A&&... args);
 
-  /// Everything but free lines: unknown node, first contact, full network, a link that is held, payloads over 1 KiB, other
-  /// transports.
+  /// Hands over a packet that this link's ring has claimed, with its words and payload filled in.
+  void publish_(NodeId to, Priority priority, impl::Packet& packet, impl::Header header,
+                std::size_t payload_bytes) noexcept;
+  /// Everything but free lines: a line that a payload lay in before, unknown node, first contact, full network, a link that is
+  /// held, payloads over 1 KiB, other transports.
   Status send_slowly_(const impl::OutMessage& message, bool wait);
   Status multicast_(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
   void ring_doorbell_(NodeId to, Priority priority) noexcept;
@@ -319,6 +322,21 @@ impl::OutMessage Node::pack_(NodeId to, A&&... args) {
   return message;
 }
 
+inline void Node::publish_(NodeId to, Priority priority, impl::Packet& packet, impl::Header header,
+                           std::size_t payload_bytes) noexcept {
+  const std::size_t index = impl::link_index(to, priority);
+  impl::Producer& ring = rings_[index];
+  packet.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+  packet.origin = id_;
+  ring.commit(&packet, header);
+  impl::Traffic& traffic = traffic_[index];
+  impl::count(traffic.sent_messages);
+  impl::count(traffic.sent_bytes, header.words() * 8 + payload_bytes);
+  events_.nicond = true;
+  if (!ring.watched()) [[unlikely]]
+    ring_doorbell_(to, priority);
+}
+
 template <auto H, class F, Priority P, bool wait, class... A>
 inline Status Node::send_(NodeId to, A&&... args) {
   using Signature = typename impl::Handler<H>::Traits;
@@ -335,9 +353,8 @@ inline Status Node::send_(NodeId to, A&&... args) {
     const std::size_t index = impl::link_index(to, P);
     impl::Producer& ring = rings_[index];
     const std::size_t lines = impl::payload_lines(words, payload.size());
-    impl::Packet* packet = lines == 0 ? ring.claim_line() : nullptr;
-    if (packet == nullptr) [[unlikely]]
-      packet = ring.claim_unless_reserved(1 + lines);
+    // Nothing is called on the way of a short message: then no registers need saving, and no stores wait before its own.
+    impl::Packet* const packet = lines == 0 ? ring.claim_line() : ring.claim_unless_reserved(1 + lines);
     if (packet != nullptr) [[likely]] {
       std::uint16_t flags = 0;
       if (!payload.empty()) {  // first: the receiver looks at the first line, and would fetch it in between
@@ -345,14 +362,8 @@ inline Status Node::send_(NodeId to, A&&... args) {
         flags = impl::flag::payload;
       }
       impl::pack_words<Traits>(packet->words, args...);
-      packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
-      packet->origin = id_;
-      ring.commit(packet, impl::Header::make(impl::Handler<H>::id(), words, lines, flags));
-      impl::count(traffic_[index].sent_messages);
-      impl::count(traffic_[index].sent_bytes, words * 8 + payload.size());
-      events_.nicond = true;
-      if (!ring.watched()) [[unlikely]]
-        ring_doorbell_(to, P);
+      publish_(to, P, *packet, impl::Header::make(impl::Handler<H>::id(), words, lines, flags),
+               payload.size());
       return Status::ok;
     }
   }

@@ -4,8 +4,8 @@
 //
 // The node's thread comes and goes often, its events seldom between two of its visits. So the lock is biased: the
 // thread enters by a store and a load, with no fence in between. While it is `unbiased` it pays for a fence; events that
-// find it biased first make it unbiased, at the price of a fence on all processors (process_fence), and the thread makes it
-// biased again when it has come many times without meeting them.
+// find it biased first make it unbiased, at the price of a fence wherever this process runs (host::process_fence), and the
+// thread makes it biased again when it has come many times without meeting them.
 //
 //   the thread                              the events
 //     inside = 1                              before = word.fetch_or(events_inside | unbiased)

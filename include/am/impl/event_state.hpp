@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 namespace am {
 
@@ -19,13 +20,14 @@ namespace impl {
 enum class Level : std::uint8_t { computation, low, high };
 
 struct EventState {
+  // The first four are looked at together before an event (is_usual), and what changes together lies together.
+  bool lpee = true;  ///< LPEE: low events may run
+  Level level = Level::computation;
   bool ee = true;               ///< EE: any event may run
-  bool lpee = true;             ///< LPEE: low events may run
-  bool ame = true;              ///< active messages enabled; otherwise the default handler gets every message
   std::uint8_t masks = 0b1111;  ///< EM: hpmm lpmm om tm, a bit per Event
+  bool ame = true;              ///< active messages enabled; otherwise the default handler gets every message
   bool nicond = true;           ///< whether the last send was accepted
   bool onicond = true;          ///< nicond as it was when the running low event began
-  Level level = Level::computation;
 
   [[nodiscard]] bool masked_in(Event e) const noexcept {
     return (masks >> static_cast<unsigned>(e) & 1u) != 0;
@@ -35,6 +37,11 @@ struct EventState {
     masks = static_cast<std::uint8_t>(enabled ? masks | bit : masks & ~bit);
   }
 
+  /// The node computes, and nothing is disabled or masked: every event may run.
+  [[nodiscard]] bool is_usual() const noexcept {
+    constexpr std::uint8_t usual[4] = {1, static_cast<std::uint8_t>(Level::computation), 1, 0b1111};
+    return std::memcmp(this, usual, sizeof usual) == 0;
+  }
   [[nodiscard]] bool high_enabled() const noexcept { return ee && level != Level::high; }
   [[nodiscard]] bool low_enabled() const noexcept { return ee && lpee && level == Level::computation; }
   [[nodiscard]] bool may_run(Event e) const noexcept {

@@ -58,17 +58,14 @@ struct Header {
     return has(flag::elsewhere) ? 1 : 1 + place();
   }
   [[nodiscard]] constexpr std::size_t words() const noexcept { return (bits >> 48) & 0xf; }
-  /// No payload, no flags, and no more words than there is room for: words for a handler and nothing else.
+  /// One line, no payload, no flags, and no more words than there is room for: words for a handler and nothing else.
   [[nodiscard]] constexpr bool is_plain() const noexcept {
-    // Words and flags above the place, as one number.
+    // The place above words and flags, as one number.
     return std::rotl(static_cast<std::uint32_t>(bits >> 32), 16) <= max_words;
   }
   /// Words for a handler, and a payload in the packet's own lines.
   [[nodiscard]] constexpr bool has_payload_in_lines() const noexcept {
     return flags() == flag::payload && words() <= max_words;
-  }
-  [[nodiscard]] constexpr bool is_one_line() const noexcept {
-    return (bits & (std::uint64_t{0xffff} << 32 | std::uint64_t{flag::pad} << 52)) == 0;
   }
   [[nodiscard]] constexpr Header with_flag(std::uint16_t flag) const noexcept {
     return {bits | std::uint64_t{flag} << 52};

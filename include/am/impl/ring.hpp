@@ -193,7 +193,7 @@ class Consumer {
     for (;;) {
       header.bits = next_->header.load(std::memory_order_acquire);  // R1
       if (header.lap() != lap_) return nullptr;
-      if (header.is_one_line()) [[likely]]
+      if (header.is_plain()) [[likely]]
         return next_;
       if (!fits(header, next_)) [[unlikely]]
         header = header.with_flag(flag::misfit);
@@ -233,9 +233,10 @@ class Consumer {
   /// Hands the released lines back. Returns as release() does.
   bool publish() noexcept {
     if (published_ == taken_) return false;
+    RingControl& control = *control_;
     published_ = taken_;
-    control_->released.store(taken_, std::memory_order_release);  // R2
-    return control_->starved.load(std::memory_order_relaxed) != 0;
+    control.released.store(taken_, std::memory_order_release);  // R2
+    return control.starved.load(std::memory_order_relaxed) != 0;
   }
 
   /// The header that changes when the next packet comes.

@@ -59,7 +59,7 @@ bool Engine::run_timelet() {
     Timelets::Function f;
     ~Taken() { engine.attendant_.discard_function(std::move(f)); }
   } const taken{*this, agenda_.timelets.take()};
-  const LowLevel level(events, handled_);
+  const LowLevel level(*this);
   run_rare_event({.kind = RecordedEvent::Kind::timelet}, taken.f);
   return true;
 }
@@ -67,7 +67,7 @@ bool Engine::run_timelet() {
 bool Engine::run_outlet() {
   if (!outlet_may_run()) return false;
   const auto f = agenda_.outlet;  // it may replace itself
-  const LowLevel level(node_->events_, handled_);
+  const LowLevel level(*this);
   run_rare_event({.kind = RecordedEvent::Kind::outlet}, *f);
   return true;
 }

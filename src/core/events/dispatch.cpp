@@ -38,7 +38,6 @@ namespace am::core {
 
 namespace {
 constexpr std::size_t replies_per_look = 256;
-constexpr std::uint64_t timing_sample = 64;  // one run in so many is timed
 /// A packet lent by the network: given back, or left where it is, also when a handler throws.
 template <class Net>
 class Borrowed {
@@ -60,13 +59,27 @@ class Borrowed {
   const Transport::View& view_;
 };
 
+/// Gives back a packet that is all in its own lines.
+template <Priority P>
+void release_lines(shm::ShmTransport& network, const impl::Packet* /*packet*/, impl::Header /*head*/,
+                   NodeId source, std::size_t lines) noexcept {
+  network.release_lines(source, P, lines);
+}
+template <Priority P>
+void release_lines(Transport& network, const impl::Packet* packet, impl::Header head, NodeId source,
+                   std::size_t /*lines*/) noexcept {
+  network.release({packet, head, source, P});
+}
+
 /// For high handlers, which nothing preempts.
 struct Nothing {
   Nothing(Attendant& /*attendant*/, bool /*yes*/) noexcept {}
 };
 
 /// Whether to look at the high network between two requests. Takes note of what came.
-bool high_waits(shm::ShmTransport& network) noexcept { return network.look(Priority::high); }
+bool high_waits(shm::ShmTransport& network) noexcept {
+  return static_cast<bool>(network.look(Priority::high));
+}
 bool high_waits(Transport& network) noexcept {
   network.progress();
   return true;  // what it did says nothing about what is there: run_high looks
@@ -117,17 +130,24 @@ std::size_t Engine::poll_with_events_held_off() {
     attendant_.begin();
     attendant_.drop_discarded();
   }
-  const std::size_t ran = networks_.only_shm() ? poll_shared_memory() : poll_network();
+  const std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
   return something_else_ ? ran + do_something_else() : ran;
 }
 
+std::size_t Engine::poll_shared_memory_aside() { return poll_shared_memory(); }
+
 /// Most polls find nothing: they look at the busy rings and two words, and that is all.
-inline std::size_t Engine::poll_shared_memory() {
+[[gnu::always_inline]] inline std::size_t Engine::poll_shared_memory() {
   if ((++polls_ & 63) == 0) [[unlikely]]
     look_around();
   std::size_t ran = 0;
-  if (shm().look(Priority::high)) ran = run_high(shm());
-  if (shm().look(Priority::low)) ran += run_low(shm());
+  const impl::EventState& events = node_->events_;
+  if (const Transport::View first = shm().look(Priority::high)) {
+    if (events.is_usual() || events.may_run(Event::high_message)) ran = run_high_from(shm(), first);
+  }
+  if (const Transport::View first = shm().look(Priority::low)) {
+    if (events.is_usual() || events.may_run(Event::low_message)) ran += run_low_from(shm(), first);
+  }
   if (something_else_) [[unlikely]]
     ran += run_rare_events(shm(), ran);
   return ran;
@@ -153,7 +173,7 @@ std::size_t Engine::run_events() noexcept {
     if (node_->events_.level == impl::Level::high) return 0;
     look_after_peers(false);
     const std::size_t pushed = !sender_.idle() && sender_.push() ? 1 : 0;
-    const std::size_t ran = networks_.only_shm() ? poll_shared_memory() : poll_network();
+    const std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
     must_not_be_a_child();  // an event that forked has returned in both
     return pushed + ran;
   } catch (...) {
@@ -199,24 +219,24 @@ std::size_t Engine::do_something_else() {
 
 std::size_t Engine::serve_high() {
   if (!sender_.idle()) sender_.push();  // what the handler waits to send may have to wait behind one
-  if (networks_.only_shm()) {
-    return shm().look(Priority::high) ? run_high(shm()) : 0;
-  }
+  if (networks_.only_shm()) return high_waits(shm()) ? run_high(shm()) : 0;
   network().progress();
   return run_high(network());
 }
 
 template <Priority P>
 [[gnu::always_inline]] inline void Engine::run_handler(impl::Header head, const impl::Packet& packet,
-                                                       NodeId from, Payload payload) {
+                                                       NodeId from, Payload payload, bool multicast) {
   const impl::HandlerId id = head.handler();
   if (id >= handlers_.size() || handlers_[id].priority != P) [[unlikely]]
     return unknown_handler(id, from);
   handled_.set(P, packet);
   using Message = std::conditional_t<P == Priority::low, Request, Reply>;
-  Message message(*node_, from, head.has(impl::flag::multicast));
-  host::HandlerCounts& counts = handler_counts_[id];
-  if (just_runs_ && counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) [[likely]] {
+  Message message(*node_, from, multicast);
+  std::atomic<std::uint64_t>& runs = handler_counts_[id].runs;
+  const std::uint64_t before = runs.load(std::memory_order_relaxed);
+  if ((before & observed_runs_) != 0) [[likely]] {
+    runs.store(before + 1, std::memory_order_relaxed);
     try {
       handlers_[id].run(&message, packet, payload);
     } catch (...) {
@@ -227,23 +247,23 @@ template <Priority P>
     run_observed<P>(&message, packet, payload,
                     RecordedEvent::of_message(P, id, from, head.words() * 8 + payload.size()));
   }
-  impl::count(counts.runs);
 }
 
 /// A handler that is recorded, or timed, or that interrupts may come into.
 template <Priority P>
-void Engine::run_observed(void* message, const impl::Packet& packet, Payload payload, RecordedEvent event) {
+void Engine::run_observed(void* message, const impl::Packet& packet, Payload payload,
+                          const RecordedEvent& event) {
   const HandlerTable::Row& handler = handlers_[event.handler];
   host::HandlerCounts& counts = handler_counts_[event.handler];
+  const bool timed = counts.runs.load(std::memory_order_relaxed) % timing_sample == 0;
+  impl::count(counts.runs);
   const Recorder::Running running(recorder_, level_of(P), event);
   try {
     [[maybe_unused]] std::conditional_t<P == Priority::low, Attendant::Interruptible, Nothing> interruptible(
         attendant_, !handler.internal);
-    if (counts.runs.load(std::memory_order_relaxed) % timing_sample != 0) {
-      handler.run(message, packet, payload);
-    } else {
-      const Count began = now();
-      handler.run(message, packet, payload);
+    const Count began = timed ? now() : 0;
+    handler.run(message, packet, payload);
+    if (timed) {
       impl::count(counts.sampled_ns, now() - began);
       impl::count(counts.sampled_runs);
     }
@@ -253,34 +273,50 @@ void Engine::run_observed(void* message, const impl::Packet& packet, Payload pay
   }
 }
 
-/// Runs what a packet asks for and gives its place back, or leaves it where it is for now. The view is not handed on but by
-/// copies: so it stays in registers.
+/// Runs what a packet asks for and gives its place back, or leaves it where it is for now. Most are words for a handler, and
+/// only those are run here: what others need would have to be saved meanwhile, and is stored before the handler's reply,
+/// which a processor hands out behind all earlier stores. For that reason packets are handed on by their parts, too.
 template <Priority P, class Net>
 [[gnu::always_inline]] inline Engine::Handled Engine::handle(Net& network, const Transport::View& view) {
   const auto& [packet, head, source, priority] = view;
-  Payload payload;
-  if (!head.is_plain()) {
-    payload = payload_at_hand(network, Transport::View{packet, head, source, P});
-    if (payload.empty()) return handle_unusual(network, Transport::View{packet, head, source, P});
-    handled_payload_[static_cast<std::size_t>(P)] = payload.size();
-  }
+  if (!head.is_plain()) return handle_with_payload<P>(network, packet, head, source);
   if (!node_->events_.ame || is_cut_off(network, source)) [[unlikely]]
-    return handle_unusual(network, Transport::View{packet, head, source, P});
-  try {
-    run_handler<P>(head, *packet, source, payload);
-  } catch (...) {
-    network.release(Transport::View{packet, head, source, P});
-    throw;
-  }
-  count_received(source, P, head.words() * 8 + payload.size());
-  network.release(Transport::View{packet, head, source, P});
+    return handle_unusual<P>(network, packet, head, source);
+  run_and_release<P>(network, packet, head, source, {}, 1);
   return Handled::ran;
 }
 
-template <class Net>
-Engine::Handled Engine::handle_unusual(Net& network, const Transport::View& view) {
+/// The same for a packet with words and a payload in its own lines, or with anything else.
+template <Priority P, class Net>
+Engine::Handled Engine::handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
+                                            NodeId source) {
+  const Payload payload = payload_at_hand(network, Transport::View{packet, head, source, P});
+  if (payload.empty() || !node_->events_.ame) return handle_unusual<P>(network, packet, head, source);
+  handled_payload_[static_cast<std::size_t>(P)] = payload.size();
+  run_and_release<P>(network, packet, head, source, payload, head.lines());
+  return Handled::ran;
+}
+
+template <Priority P, class Net>
+[[gnu::always_inline]] inline void Engine::run_and_release(Net& network, const impl::Packet* packet,
+                                                           impl::Header head, NodeId source, Payload payload,
+                                                           std::size_t lines) {
+  try {
+    run_handler<P>(head, *packet, source, payload, false);
+  } catch (...) {
+    release_lines<P>(network, packet, head, source, lines);
+    throw;
+  }
+  count_received(source, P, head.words() * 8 + payload.size());
+  release_lines<P>(network, packet, head, source, lines);
+}
+
+template <Priority P, class Net>
+Engine::Handled Engine::handle_unusual(Net& network, const impl::Packet* packet, impl::Header head,
+                                       NodeId source) {
+  const Transport::View view{packet, head, source, P};
   Borrowed<Net> borrowed(network, view);
-  if (is_cut_off(network, view.source)) return Handled::taken;
+  if (is_cut_off(network, source)) return Handled::taken;
   const Handled handled = take_unusual(view);
   borrowed.deferred = handled == Handled::deferred;
   return handled;
@@ -310,14 +346,11 @@ std::size_t Engine::run_rare_events(Net& network, std::size_t ran_before) {
   return ran;
 }
 
-/// Replies, at one stretch on the high level: EE is cleared before the first and set after the last.
+/// Replies, which may run now, at one stretch on the high level: EE is cleared before the first and set after the last.
 template <class Net>
-std::size_t Engine::run_high(Net& network) {
-  impl::EventState& events = node_->events_;
-  if (!events.may_run(Event::high_message)) return 0;
-  Transport::View view = network.receive(Priority::high);
-  if (!view) return 0;
-  const HighLevel level(events, handled_);
+[[gnu::always_inline]] inline std::size_t Engine::run_high_from(Net& network, Transport::View view) {
+  const impl::EventState& events = node_->events_;
+  const HighLevel level(*this);
   std::size_t ran = 0;
   do {
     if (handle<Priority::high>(network, view) != Handled::deferred) ++ran;
@@ -327,15 +360,12 @@ std::size_t Engine::run_high(Net& network) {
   return ran;
 }
 
-/// Requests, up to the bound of a poll, at one stretch on the low level: LPEE is cleared before the first and set after
-/// the last. A piece of a long payload counts as one.
+/// Requests, which may run now, up to the bound of a poll, at one stretch on the low level: LPEE is cleared before the first
+/// and set after the last. A piece of a long payload counts as one.
 template <class Net>
-std::size_t Engine::run_low(Net& network) {
+[[gnu::always_inline]] inline std::size_t Engine::run_low_from(Net& network, Transport::View view) {
   impl::EventState& events = node_->events_;
-  if (!events.may_run(Event::low_message)) return 0;
-  Transport::View view = network.receive(Priority::low);
-  if (!view) return 0;
-  const LowLevel level(events, handled_);
+  const LowLevel level(*this);
   std::size_t ran = 0;
   do {
     // After a deferred one no new round begins, which would bring it again at once.
@@ -352,11 +382,26 @@ std::size_t Engine::run_low(Net& network) {
   return ran;
 }
 
+template <class Net>
+std::size_t Engine::run_high(Net& network) {
+  if (!node_->events_.may_run(Event::high_message)) return 0;
+  const Transport::View first = network.receive(Priority::high);
+  return first ? run_high_from(network, first) : 0;
+}
+
+template <class Net>
+std::size_t Engine::run_low(Net& network) {
+  if (!node_->events_.may_run(Event::low_message)) return 0;
+  const Transport::View first = network.receive(Priority::low);
+  return first ? run_low_from(network, first) : 0;
+}
+
 void Engine::run_handler(const impl::Arrival& message) {
+  const bool multicast = message.head.has(impl::flag::multicast);
   if (message.priority == Priority::low) {
-    run_handler<Priority::low>(message.head, *message.packet, message.from, message.payload);
+    run_handler<Priority::low>(message.head, *message.packet, message.from, message.payload, multicast);
   } else {
-    run_handler<Priority::high>(message.head, *message.packet, message.from, message.payload);
+    run_handler<Priority::high>(message.head, *message.packet, message.from, message.payload, multicast);
   }
 }
 

@@ -1,46 +1,40 @@
-// The two levels of events (contract, clause 6), each entered and left by an object: also when a handler throws.
+// The two levels of events (contract, clause 6), each entered and left by an object: also when a handler throws. It knows the
+// engine and nothing else, which the message path has at hand in any case.
 #pragma once
 
-#include <am/impl/event_state.hpp>
-
-#include "core/reports/recorder.hpp"
+#include "core/node/engine.hpp"
 
 namespace am::core {
 
 /// The level of low events.
-class LowLevel {
+class Engine::LowLevel {
  public:
-  LowLevel(impl::EventState& events, const HandledMessages& handled) noexcept
-      : events_(events), handled_(handled) {
-    events.enter_low();
-  }
+  explicit LowLevel(Engine& engine) noexcept : engine_(engine) { engine.node_->events_.enter_low(); }
   [[gnu::always_inline]] ~LowLevel() {
-    handled_.clear(Priority::low);
-    events_.leave_low();
+    engine_.handled_.clear(Priority::low);
+    engine_.node_->events_.leave_low();
   }
   LowLevel(const LowLevel&) = delete;
   LowLevel& operator=(const LowLevel&) = delete;
 
  private:
-  impl::EventState& events_;
-  const HandledMessages& handled_;
+  Engine& engine_;
 };
 
 /// The level of high events, from either of the others.
-class HighLevel {
+class Engine::HighLevel {
  public:
-  HighLevel(impl::EventState& events, const HandledMessages& handled) noexcept
-      : events_(events), handled_(handled), interrupted_(events.enter_high()) {}
+  explicit HighLevel(Engine& engine) noexcept
+      : engine_(engine), interrupted_(engine.node_->events_.enter_high()) {}
   [[gnu::always_inline]] ~HighLevel() {
-    handled_.clear(Priority::high);
-    events_.leave_high(interrupted_);
+    engine_.handled_.clear(Priority::high);
+    engine_.node_->events_.leave_high(interrupted_);
   }
   HighLevel(const HighLevel&) = delete;
   HighLevel& operator=(const HighLevel&) = delete;
 
  private:
-  impl::EventState& events_;
-  const HandledMessages& handled_;
+  Engine& engine_;
   const impl::EventState::Interrupted interrupted_;
 };
 

@@ -59,7 +59,7 @@ class CollectiveState;
 class Engine final : Sender::Owner, Attendant::Ward {
  public:
   static constexpr std::size_t requests_per_poll = 64;
-  static constexpr Count never = ~Count{0};
+  static constexpr std::uint64_t timing_sample = 64;  ///< one run in so many is timed
 
   /// Joins: fills the node's card, waits for the others, checks that all run the same program. Throws am::Error.
   Engine(Job job, const Settings& settings);
@@ -184,6 +184,8 @@ class Engine final : Sender::Owner, Attendant::Ward {
   friend class ::am::Node;
 
   enum class Handled { ran, taken, deferred };
+  class LowLevel;  // events/levels.hpp
+  class HighLevel;
 
   [[nodiscard]] shm::ShmTransport& shm() noexcept { return networks_.shm(); }
   void watch_launcher();
@@ -202,14 +204,19 @@ class Engine final : Sender::Owner, Attendant::Ward {
   std::size_t poll_in_handler();
   std::size_t do_something_else();
   std::size_t poll_shared_memory();
+  [[gnu::noinline]] std::size_t poll_shared_memory_aside();
   std::size_t poll_network();
   void look_around();
   template <class Net>
   std::size_t run_rare_events(Net& network, std::size_t ran_before);
   template <class Net>
-  std::size_t run_high(Net& network);
+  [[gnu::always_inline]] std::size_t run_high_from(Net& network, Transport::View view);
   template <class Net>
-  std::size_t run_low(Net& network);
+  [[gnu::always_inline]] std::size_t run_low_from(Net& network, Transport::View view);
+  template <class Net>
+  [[gnu::noinline]] std::size_t run_high(Net& network);
+  template <class Net>
+  [[gnu::noinline]] std::size_t run_low(Net& network);
   [[nodiscard]] bool message_waits(Priority priority) noexcept;
   [[nodiscard]] bool timelet_due() const noexcept {
     return !agenda_.timelets.empty() && agenda_.timelets.next() <= now();
@@ -222,13 +229,21 @@ class Engine final : Sender::Owner, Attendant::Ward {
   std::size_t run_posts();
   template <Priority P, class Net>
   Handled handle(Net& network, const Transport::View& view);
-  template <class Net>
-  [[gnu::noinline]] Handled handle_unusual(Net& network, const Transport::View& view);
+  template <Priority P, class Net>
+  void run_and_release(Net& network, const impl::Packet* packet, impl::Header head, NodeId source,
+                       Payload payload, std::size_t lines);
+  template <Priority P, class Net>
+  [[gnu::noinline]] Handled handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
+                                                NodeId source);
+  template <Priority P, class Net>
+  [[gnu::noinline]] Handled handle_unusual(Net& network, const impl::Packet* packet, impl::Header head,
+                                           NodeId source);
   template <Priority P>
   [[gnu::noinline]] void run_observed(void* message, const impl::Packet& packet, Payload payload,
-                                      RecordedEvent event);
+                                      const RecordedEvent& event);
   template <Priority P>
-  void run_handler(impl::Header head, const impl::Packet& packet, NodeId from, Payload payload);
+  void run_handler(impl::Header head, const impl::Packet& packet, NodeId from, Payload payload,
+                   bool multicast);
   /// Only nodes of other hosts are ever cut off.
   [[nodiscard]] bool is_cut_off(const shm::ShmTransport& /*network*/, NodeId /*source*/) const noexcept {
     return false;
@@ -257,7 +272,7 @@ class Engine final : Sender::Owner, Attendant::Ward {
     return node_->events_.level == impl::Level::computation;
   }
   [[nodiscard]] Count next_timelet() const noexcept override {
-    return may_run(Event::timelet) && !agenda_.timelets.empty() ? agenda_.timelets.next() : never;
+    return may_run(Event::timelet) && !agenda_.timelets.empty() ? agenda_.timelets.next() : Attendant::never;
   }
   [[nodiscard]] bool outlet_may_run() noexcept override {
     return agenda_.outlet && may_run(Event::outlet) && sender_.available(Priority::low) &&
@@ -291,8 +306,8 @@ class Engine final : Sender::Owner, Attendant::Ward {
   const NetworkOfPeers chosen_;
   Joining joining_;
   JoinedNetworks networks_;
-  bool plain_;            // shared memory alone, and polling
-  const bool just_runs_;  // handlers: nobody records them, and no interrupt comes into them
+  bool plain_;                         // shared memory alone, and polling
+  const std::uint64_t observed_runs_;  // a handler's run is observed when its number has none of these bits
 
   Sender sender_;
   Forwarding forwarding_;

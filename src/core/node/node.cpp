@@ -2,6 +2,7 @@
 #include <am/impl/waiter.hpp>
 #include <am/node.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -44,6 +45,15 @@ void Node::check_use_(Priority priority, bool wait) {
 }
 
 Status Node::send_slowly_(const impl::OutMessage& message, bool wait) {
+  if (message.to < size_ && message.payload.empty()) {
+    if (impl::Packet* const packet =
+            rings_[impl::link_index(message.to, message.priority)].claim_unless_reserved(1)) {
+      std::copy_n(message.word, message.words, packet->words);
+      publish_(message.to, message.priority, *packet,
+               impl::Header::make(message.handler, message.words, 0, 0), 0);
+      return Status::ok;
+    }
+  }
   const impl::Hold hold(*this);
   return engine_->send(message, wait);
 }

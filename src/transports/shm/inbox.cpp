@@ -84,8 +84,8 @@ void Inbox::rotate() noexcept {
 void Inbox::look_after_idle() noexcept {
   for (std::size_t i = hot_.size(); i-- > 0;) {  // backwards: cool() moves the last one into the gap
     Inbound& in = *hot_[i];
-    if (in.ring.publish())
-      host::wake(rings_.board(), in.from);  // of an unfinished burst, when its events were masked meanwhile
+    give_credit(in);  // of an unfinished burst, when its events were masked meanwhile
+    trust_if_busy(in);
     if (std::exchange(in.looked_at, in.ring.position()) != in.ring.position()) in.idle_rounds = 0;
     if (++in.idle_rounds > cool_after_rounds) cool(in);
   }

@@ -52,23 +52,26 @@ class Inbox {
     connected_.reserve(rings.nodes());
   }
 
-  /// One look at the doorbells and all hot rings: false when nothing waits. Otherwise a round begins, with the first ring
-  /// that has something. Each look starts behind the ring where the last one ended: a ring that never runs empty must not
-  /// keep the others waiting.
-  [[nodiscard]] bool look() noexcept {
+  /// One look at the doorbells and all hot rings: null when nothing waits. Otherwise a round begins, with the first ring
+  /// that has something, and this is its first packet, as receive() returns it. Each look starts behind the ring where the
+  /// last one ended: a ring that never runs empty must not keep the others waiting.
+  [[nodiscard]] const impl::Packet* look(NodeId& from, impl::Header& head) noexcept {
     if (summary_->load(std::memory_order_relaxed) != 0) [[unlikely]]
       answer_doorbells();
+    if (hot_.empty()) return nullptr;
     for (std::size_t n = hot_.size(); n != 0; --n) {
       if (++cursor_ >= hot_.size()) cursor_ = 0;
       Inbound& in = *hot_[cursor_];
-      if (!in.ring.ready()) continue;
-      if (in.ring.position() >= in.trusted_at) [[unlikely]]
-        trust(in);
+      impl::Header seen;  // not `head` itself: this one stays in a register
+      const impl::Packet* packet = in.ring.receive(seen);
+      if (packet == nullptr) continue;
+      head = seen;
       current_ = &in;
       left_ = hot_.size() - 1;
-      return true;
+      from = in.from;
+      return packet;
     }
-    return false;
+    return nullptr;
   }
 
   /// The next packet of any hot ring not yet found empty in this round, its header, and whose it is.
@@ -76,7 +79,7 @@ class Inbox {
     while (current_ != nullptr) {
       Inbound& in = *current_;
       if (const impl::Packet* packet = in.ring.receive(head)) {
-        if (in.ring.position() - in.empty_at > prefetch_after) in.ring.prefetch();
+        if (in.ring.position() - in.empty_at > in_a_row) amid_many(in);
         from = in.from;
         return packet;
       }
@@ -125,10 +128,18 @@ class Inbox {
   bool describe(Lookout& lookout) const;
 
  private:
-  void found_empty(Inbound& in) noexcept {
-    in.empty_at = in.ring.position();
+  void give_credit(Inbound& in) noexcept {
     if (in.ring.publish()) [[unlikely]]
       host::wake(rings_.board(), in.from);
+  }
+  /// This ring has given many packets in a row.
+  void amid_many(Inbound& in) noexcept {
+    in.ring.prefetch();
+    trust_if_busy(in);
+  }
+  void found_empty(Inbound& in) noexcept {
+    in.empty_at = in.ring.position();
+    give_credit(in);
     next();
   }
   void next() noexcept {
@@ -143,13 +154,17 @@ class Inbox {
   bool answer_doorbells() noexcept;
   Inbound& connect(NodeId from) noexcept;
   void warm(Inbound& in) noexcept;
+  void trust_if_busy(Inbound& in) noexcept {
+    if (in.ring.position() >= in.trusted_at) [[unlikely]]
+      trust(in);
+  }
   void trust(Inbound& in) noexcept;
   void cool(Inbound& in) noexcept;
 
   static constexpr std::uint32_t cool_after_rounds = 64;
   /// Lines. A ring that gave so many in a row is well filled: fetching a line ahead of its turn is then safe. Fetching
   /// one that the sender is about to write would take it away from him.
-  static constexpr std::uint32_t prefetch_after = 16;
+  static constexpr std::uint32_t in_a_row = 16;
   /// Lines. So many fences of a sender, of some 50 ns, take as long as a heavy fence (16 us on two processors).
   static constexpr std::uint64_t trust_after = 256;
   static constexpr std::uint64_t never = ~std::uint64_t{0};

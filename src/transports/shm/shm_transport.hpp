@@ -54,18 +54,26 @@ class ShmTransport final : public Transport {
       inbox(view.priority).release(view.source, view.head.lines());
     }
   }
+  /// The same for a packet that is all in its own lines.
+  void release_lines(NodeId source, Priority priority, std::size_t lines) noexcept {
+    inbox(priority).release(source, lines);
+  }
   void defer(const View& view) noexcept override { inbox(view.priority).skip(); }
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
     return inbox(priority).waits(lent);
   }
   bool progress() noexcept override {
     if ((++rounds_ & 63) == 0) look_after_quiet_rings();
-    const bool high = look(Priority::high);
-    const bool low = look(Priority::low);
+    const View high = look(Priority::high);
+    const View low = look(Priority::low);
     return high || low;
   }
-  /// Begins a round of one priority. False when nothing waits there.
-  [[nodiscard]] bool look(Priority priority) noexcept { return inbox(priority).look(); }
+  /// Begins a round of one priority, which receive() goes on with. Its first packet, if there is one.
+  [[nodiscard]] View look(Priority priority) noexcept {
+    View view{nullptr, {}, 0, priority};
+    view.packet = inbox(priority).look(view.source, view.head);
+    return view;
+  }
   /// Due every 64 rounds or so: rings that were quiet lately, and those whose doorbell was missed.
   void look_after_quiet_rings() noexcept;
   [[nodiscard]] bool arm(Wanted wanted) noexcept override;

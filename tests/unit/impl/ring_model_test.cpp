@@ -111,7 +111,7 @@ class RingModel {
   }
 
   void receive(Access& access) {
-    // As Inbox::look does, or as its other callers do, without asking first.
+    // As Inbox::describe does, or as its other callers do, without asking first.
     if (access.choose(2) == 1 && !consumer_.ready()) return access.tell("not ready");
     Header header;
     const Packet* packet = consumer_.receive(header);
