@@ -221,8 +221,8 @@ class Node {
   /// Hands over a packet that this link's ring has claimed, with its words and payload filled in.
   void publish_(NodeId to, Priority priority, impl::Packet& packet, impl::Header header,
                 std::size_t payload_bytes) noexcept;
-  /// Everything but free lines: a line that a payload lay in before, unknown node, first contact, full network, a link that is
-  /// held, payloads over 1 KiB, other transports.
+  /// Everything but free lines: words where a payload lay before, unknown node, first contact, full network, a link that is held,
+  /// payloads over 1 KiB, other transports.
   Status send_slowly_(const impl::OutMessage& message, bool wait);
   Status multicast_(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
   void ring_doorbell_(NodeId to, Priority priority) noexcept;
@@ -353,8 +353,12 @@ inline Status Node::send_(NodeId to, A&&... args) {
     const std::size_t index = impl::link_index(to, P);
     impl::Producer& ring = rings_[index];
     const std::size_t lines = impl::payload_lines(words, payload.size());
-    // Nothing is called on the way of a short message: then no registers need saving, and no stores wait before its own.
-    impl::Packet* const packet = lines == 0 ? ring.claim_line() : ring.claim_unless_reserved(1 + lines);
+    impl::Packet* packet = lines == 0 ? ring.claim_line() : nullptr;
+    // Words alone go without a call on their way: then no registers are saved, whose stores would go out before the message.
+    if constexpr (Signature::has_payload) {
+      if (packet == nullptr) [[unlikely]]
+        packet = ring.claim_unless_reserved(1 + lines);
+    }
     if (packet != nullptr) [[likely]] {
       std::uint16_t flags = 0;
       if (!payload.empty()) {  // first: the receiver looks at the first line, and would fetch it in between

@@ -6,6 +6,7 @@
 // Called by the node's own thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -82,6 +83,9 @@ struct EventState {
     ee = true;
   }
 };
+
+static_assert(offsetof(EventState, lpee) == 0 && offsetof(EventState, level) == 1);  // is_usual
+static_assert(offsetof(EventState, ee) == 2 && offsetof(EventState, masks) == 3);
 
 }  // namespace impl
 }  // namespace am

@@ -50,7 +50,7 @@ class Producer {
   }
   [[nodiscard]] bool connected() const noexcept { return control_ != nullptr; }
 
-  /// One line, or nullptr: then ask claim_unless_reserved(), which also knows the slow cases.
+  /// One line where nobody reserved the ring and no payload lay before; or nullptr: then ask claim_unless_reserved().
   [[nodiscard]] Packet* claim_line() noexcept { return head_ < fast_limit_ ? next_ : nullptr; }
 
   /// Room for a packet of `lines` in one piece, or nullptr while the ring is full. Claims nothing lasting: without a
@@ -155,7 +155,7 @@ inline Packet* Producer::claim(std::size_t lines) noexcept {
   return next_;
 }
 
-// Out of line: the rarer case of every send.
+// Out of line: sends of words alone do without.
 [[gnu::noinline]] inline Packet* Producer::claim_unless_reserved(std::size_t lines) noexcept {
   return reserved_ ? nullptr : claim(lines);
 }

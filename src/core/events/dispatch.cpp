@@ -76,7 +76,7 @@ struct Nothing {
   Nothing(Attendant& /*attendant*/, bool /*yes*/) noexcept {}
 };
 
-/// Whether to look at the high network between two requests. Takes note of what came.
+/// Whether to look at the high network: between two requests, or while a handler waits. Takes note of what came.
 bool high_waits(shm::ShmTransport& network) noexcept {
   return static_cast<bool>(network.look(Priority::high));
 }
@@ -235,7 +235,7 @@ template <Priority P>
   Message message(*node_, from, multicast);
   std::atomic<std::uint64_t>& runs = handler_counts_[id].runs;
   const std::uint64_t before = runs.load(std::memory_order_relaxed);
-  if ((before & observed_runs_) != 0) [[likely]] {
+  if ((before & unobserved_) != 0) [[likely]] {
     runs.store(before + 1, std::memory_order_relaxed);
     try {
       handlers_[id].run(&message, packet, payload);
@@ -304,6 +304,7 @@ template <Priority P, class Net>
   try {
     run_handler<P>(head, *packet, source, payload, false);
   } catch (...) {
+    count_received(source, P, head.words() * 8 + payload.size());
     release_lines<P>(network, packet, head, source, lines);
     throw;
   }

@@ -39,7 +39,7 @@ Engine::Engine(Job job, const Settings& settings)
       joining_(job_, settings_, table_, relay_.hosts()),
       networks_(job_, settings_, chosen_, relay_),
       plain_(networks_.only_shm() && networks_.rings_filled_inline()),
-      observed_runs_(
+      unobserved_(
           Watchdog::is_wanted(settings) || settings.dispatch == Dispatch::interrupt ? 0 : timing_sample - 1),
       sender_({.board = board(),
                .self = job_.id,

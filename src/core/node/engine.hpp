@@ -306,8 +306,9 @@ class Engine final : Sender::Owner, Attendant::Ward {
   const NetworkOfPeers chosen_;
   Joining joining_;
   JoinedNetworks networks_;
-  bool plain_;                         // shared memory alone, and polling
-  const std::uint64_t observed_runs_;  // a handler's run is observed when its number has none of these bits
+  bool plain_;  // shared memory alone, and polling
+  const std::uint64_t
+      unobserved_;  // a mask: runs of a handler whose number has some of these bits are not observed
 
   Sender sender_;
   Forwarding forwarding_;

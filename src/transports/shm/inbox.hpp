@@ -33,7 +33,7 @@ class Inbox {
     std::uint32_t idle_rounds;  // calls of that since it changed, or a packet was deferred
     std::uint64_t empty_at;     // the position where the ring was last found empty
     std::uint64_t deferred_at;  // 1 + the position of the packet that was deferred last
-    std::uint64_t trusted_at;   // the position where this ring becomes trusted
+    std::uint64_t trusted_at;   // from this position on the ring is to be trusted
     bool hot;
   };
 
@@ -58,7 +58,6 @@ class Inbox {
   [[nodiscard]] const impl::Packet* look(NodeId& from, impl::Header& head) noexcept {
     if (summary_->load(std::memory_order_relaxed) != 0) [[unlikely]]
       answer_doorbells();
-    if (hot_.empty()) return nullptr;
     for (std::size_t n = hot_.size(); n != 0; --n) {
       if (++cursor_ >= hot_.size()) cursor_ = 0;
       Inbound& in = *hot_[cursor_];

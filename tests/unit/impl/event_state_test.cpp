@@ -33,6 +33,14 @@ std::string describe(const EventState& s) {
          std::to_string(s.lpee) + ", EM " + std::to_string(s.masks);
 }
 
+TEST(EventState, IsUsualWhereEveryEventMayRun) {
+  for (const EventState& state : every_state()) {
+    bool all = true;
+    for (const Event event : events) all = all && state.may_run(event);
+    EXPECT_EQ(state.is_usual(), all) << describe(state);
+  }
+}
+
 TEST(EventState, BeginsWithEverythingEnabled) {
   const EventState state;
   for (const Event event : events) EXPECT_TRUE(state.may_run(event));
