@@ -1,0 +1,83 @@
+#include "transports/trust/crypto.hpp"
+
+#include <am/error.hpp>
+
+#include <dlfcn.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <sys/random.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace am::trust {
+
+/// The library's functions, with the types that its headers give them.
+struct Crypto::Functions {
+  decltype(&HMAC) hmac;
+  decltype(&EVP_sha256) sha256;
+  decltype(&CRYPTO_memcmp) compare;
+};
+
+namespace {
+
+constexpr const char* what = "open a network between hosts";
+constexpr const char* library_name = "libcrypto.so.3";
+constexpr const char* mend = "apt-get install libssl3 on every host";
+
+/// Never closed again: it leaves exit handlers behind.
+void* load() {
+  void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one for each thread
+    throw Error(what, why == nullptr ? library_name : why, mend);
+  }
+  return library;
+}
+
+template <class Function>
+void find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) throw Error(what, std::string(library_name) + " has no function " + name, mend);
+}
+
+}  // namespace
+
+Crypto::Crypto() {
+  void* const library = load();
+  Functions functions{};
+  find(library, "HMAC", functions.hmac);
+  find(library, "EVP_sha256", functions.sha256);
+  find(library, "CRYPTO_memcmp", functions.compare);
+  functions_ = std::make_unique<const Functions>(functions);
+}
+Crypto::~Crypto() = default;
+
+std::optional<Digest> Crypto::hmac_sha256(std::span<const std::byte> key,
+                                          std::span<const std::byte> text) const noexcept {
+  Digest digest{};
+  unsigned length = 0;
+  const unsigned char* const made =
+      functions_->hmac(functions_->sha256(), key.data(), static_cast<int>(key.size()),
+                       reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+                       reinterpret_cast<unsigned char*>(digest.data()), &length);
+  if (made == nullptr || length != digest.size()) return std::nullopt;
+  return digest;
+}
+
+bool Crypto::equal(const Digest& a, const Digest& b) const noexcept {
+  return functions_->compare(a.data(), b.data(), a.size()) == 0;
+}
+
+void fill_random(std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = getrandom(bytes.data(), bytes.size(), 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) throw Error("make a key", "getrandom: " + std::generic_category().message(errno), "");
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace am::trust

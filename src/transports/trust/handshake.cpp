@@ -1,0 +1,154 @@
+#include "transports/trust/handshake.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace am::trust {
+
+namespace {
+
+// Where the parts of a greeting lie. Numbers: least significant byte first.
+constexpr std::string_view magic = "libamkey";
+constexpr std::size_t version_at = magic.size();
+constexpr std::size_t from_at = version_at + 4;
+constexpr std::size_t to_at = from_at + 4;
+constexpr std::size_t job_at = to_at + 4;
+constexpr std::size_t nonce_at = job_at + std::tuple_size_v<JobName>;
+static_assert(nonce_at + std::tuple_size_v<Nonce> == Handshake::greeting_bytes);
+
+void put_number(std::byte* to, std::uint32_t number) noexcept {
+  for (int i = 0; i < 4; ++i) to[i] = static_cast<std::byte>(number >> (8 * i));
+}
+std::uint32_t number_at(const std::byte* from) noexcept {
+  std::uint32_t number = 0;
+  for (int i = 0; i < 4; ++i) number |= static_cast<std::uint32_t>(from[i]) << (8 * i);
+  return number;
+}
+
+}  // namespace
+
+Handshake::Handshake(const Crypto& crypto, const Key& key, const Party& party, Role role, const Nonce& nonce)
+    : crypto_(crypto), key_(key), party_(party), role_(role), nonce_(nonce) {}
+
+Handshake Handshake::connecting(const Crypto& crypto, const Key& key, const Party& party, NodeId to,
+                                const Nonce& nonce) {
+  Handshake made(crypto, key, party, Role::connecting, nonce);
+  made.peer_ = to;
+  made.greeting_of(Role::connecting) = made.greeting(to);
+  made.send(made.greeting_of(Role::connecting));
+  return made;
+}
+
+Handshake Handshake::connected(const Crypto& crypto, const Key& key, const Party& party, const Nonce& nonce) {
+  return {crypto, key, party, Role::connected, nonce};
+}
+
+Handshake::Greeting Handshake::greeting(NodeId to) const noexcept {
+  Greeting bytes;
+  std::memcpy(bytes.data(), magic.data(), magic.size());
+  put_number(&bytes[version_at], version);
+  put_number(&bytes[from_at], party_.self);
+  put_number(&bytes[to_at], to);
+  std::memcpy(&bytes[job_at], party_.job.data(), party_.job.size());
+  std::memcpy(&bytes[nonce_at], nonce_.data(), nonce_.size());
+  return bytes;
+}
+
+std::size_t Handshake::wanted() const noexcept {
+  if (state_ != State::underway) return 0;
+  if (role_ == Role::connecting) return greeting_bytes + proof_bytes - came_;
+  return (greeted_ ? proof_bytes : greeting_bytes) - came_;
+}
+
+void Handshake::take(std::span<const std::byte> bytes) noexcept {
+  const std::size_t taken = std::min(bytes.size(), wanted());
+  if (taken == 0) return;
+  std::memcpy(&in_[came_], bytes.data(), taken);
+  came_ += taken;
+  if (wanted() != 0) return;
+  const std::span<const std::byte> whole(in_.data(), came_);
+  came_ = 0;
+  if (!greeted_) {
+    came_with_greeting(whole);
+  } else if (proves(whole)) {
+    state_ = State::proven;
+  }
+}
+
+/// What begins with the other's greeting: of the one that was connected to, its proof follows.
+void Handshake::came_with_greeting(std::span<const std::byte> bytes) noexcept {
+  const Role other = role_ == Role::connecting ? Role::connected : Role::connecting;
+  std::copy_n(bytes.begin(), greeting_bytes, greeting_of(other).begin());
+  if (!accept(greeting_of(other))) return;
+  greeted_ = true;
+  if (role_ == Role::connected) {
+    greeting_of(role_) = greeting(peer_);
+    send(greeting_of(role_));
+    send_proof();
+  } else if (proves(bytes.subspan(greeting_bytes)) && send_proof()) {
+    state_ = State::proven;
+  }
+}
+
+bool Handshake::accept(const Greeting& theirs) noexcept {
+  const NodeId from = number_at(&theirs[from_at]);
+  if (std::memcmp(theirs.data(), magic.data(), magic.size()) != 0)
+    return refuse("it does not speak libam's language");
+  if (number_at(&theirs[version_at]) != version) return refuse("it is of another version of libam");
+  if (std::memcmp(&theirs[job_at], party_.job.data(), party_.job.size()) != 0)
+    return refuse("it is of another job");
+  if (number_at(&theirs[to_at]) != party_.self) return refuse("it looks for another node");
+  if (from >= party_.nodes || from == party_.self) return refuse("it says that it is a node that cannot be");
+  if (role_ == Role::connecting && from != peer_) return refuse("it is another node than was looked for");
+  peer_ = from;
+  return true;
+}
+
+bool Handshake::refuse(std::string_view why) noexcept {
+  state_ = State::refused;
+  refusal_ = why;
+  return false;
+}
+
+/// Over who proves, both greetings, and the proof that came before.
+std::optional<Digest> Handshake::proof_of(Role role) const noexcept {
+  std::array<std::byte, 1 + 2 * greeting_bytes + proof_bytes> text{};
+  text[0] = static_cast<std::byte>(role);
+  auto end = text.begin() + 1;
+  for (const Greeting& greeting : greetings_) end = std::copy(greeting.begin(), greeting.end(), end);
+  if (role == Role::connecting) std::copy(first_proof_.begin(), first_proof_.end(), end);
+  return crypto_.hmac_sha256(key_, text);
+}
+
+bool Handshake::send_proof() noexcept {
+  const std::optional<Digest> proof = proof_of(role_);
+  if (!proof) return refuse("this node has no memory for a proof");
+  if (role_ == Role::connected) first_proof_ = *proof;
+  send(*proof);
+  return true;
+}
+
+/// Whether these bytes prove that the other knows the key.
+bool Handshake::proves(std::span<const std::byte> bytes) noexcept {
+  Digest theirs;
+  std::copy(bytes.begin(), bytes.end(), theirs.begin());
+  const Role other = role_ == Role::connecting ? Role::connected : Role::connecting;
+  const std::optional<Digest> expected = proof_of(other);
+  if (!expected || !crypto_.equal(*expected, theirs)) return refuse("it does not know the job's key");
+  if (other == Role::connected) first_proof_ = theirs;
+  return true;
+}
+
+std::span<const std::byte> Handshake::to_send() const noexcept {
+  if (state_ == State::refused) return {};
+  return std::span(out_).subspan(sent_, out_bytes_ - sent_);
+}
+
+void Handshake::send(std::span<const std::byte> bytes) noexcept {
+  if (sent_ == out_bytes_) sent_ = out_bytes_ = 0;
+  std::memcpy(&out_[out_bytes_], bytes.data(), bytes.size());
+  out_bytes_ += bytes.size();
+}
+
+}  // namespace am::trust

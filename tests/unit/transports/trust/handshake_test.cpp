@@ -1,0 +1,286 @@
+// Two nodes prove the job's key to each other; everybody else is refused. Both ends are stepped here, and so is whoever sits
+// between them.
+#include "transports/trust/handshake.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/random.hpp"
+
+namespace am::trust {
+namespace {
+
+using State = Handshake::State;
+using Bytes = std::vector<std::byte>;
+
+template <class Array>
+Array random_bytes(test::Random& random) {
+  Array bytes;
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random()); });
+  return bytes;
+}
+
+class HandshakeTest : public testing::Test {
+ protected:
+  Handshake node_2_connects(NodeId to = 5) {
+    return Handshake::connecting(crypto_, key_, party(2), to, random_bytes<Nonce>(random_));
+  }
+  Handshake node_5_is_connected() {
+    return Handshake::connected(crypto_, key_, party(5), random_bytes<Nonce>(random_));
+  }
+  [[nodiscard]] Party party(NodeId self) const { return {.self = self, .nodes = 8, .job = job_}; }
+
+  /// All that `from` has to send.
+  static Bytes sent_by(Handshake& from) {
+    const std::span<const std::byte> out = from.to_send();
+    Bytes bytes(out.size());
+    std::copy(out.begin(), out.end(), bytes.begin());
+    from.sent(bytes.size());
+    return bytes;
+  }
+  /// Gives as much of it as is wanted, whole; returns how much that was.
+  static std::size_t give(Handshake& to, const Bytes& bytes) {
+    std::size_t given = 0;
+    while (given < bytes.size() && to.wanted() != 0) {
+      const std::size_t n = std::min(bytes.size() - given, to.wanted());
+      to.take(std::span(bytes).subspan(given, n));
+      given += n;
+    }
+    return given;
+  }
+  /// What each sends goes to the other, through `between`, until neither has anything to say.
+  using Between = std::function<void(Bytes&)>;
+  static void talk(Handshake& a, Handshake& b, const Between& between) {
+    const auto pass = [&between](Handshake& from, Handshake& to) {
+      Bytes bytes = sent_by(from);
+      if (bytes.empty()) return false;
+      between(bytes);
+      give(to, bytes);
+      return true;
+    };
+    while (pass(a, b) || pass(b, a)) {
+    }
+  }
+  static void talk(Handshake& a, Handshake& b) {
+    talk(a, b, [](Bytes&) {});
+  }
+
+  test::Random random_{test::seed()};
+  const Crypto crypto_;
+  const Key key_ = random_bytes<Key>(random_);
+  const JobName job_ = random_bytes<JobName>(random_);
+};
+
+TEST_F(HandshakeTest, ProvesTheKeyInBothDirections) {
+  Handshake a = node_2_connects();
+  Handshake b = node_5_is_connected();
+  EXPECT_EQ(a.peer(), 5u);
+  talk(a, b);
+  EXPECT_EQ(a.state(), State::proven);
+  EXPECT_EQ(b.state(), State::proven);
+  EXPECT_EQ(b.peer(), 2u);
+  EXPECT_EQ(a.wanted(), 0u);
+  EXPECT_EQ(b.wanted(), 0u);
+}
+
+TEST_F(HandshakeTest, DoesNotMindHowTheBytesAreCut) {
+  for (int round = 0; round < 50; ++round) {
+    Handshake a = node_2_connects();
+    Handshake b = node_5_is_connected();
+    const auto pass_some = [&](Handshake& from, Handshake& to) {
+      const std::span<const std::byte> out = from.to_send();
+      const std::size_t n = std::min({out.size(), to.wanted(), std::size_t{1} + random_.below(70)});
+      to.take(out.first(n));
+      from.sent(n);
+      return n != 0;
+    };
+    while (pass_some(a, b) || pass_some(b, a)) {
+    }
+    EXPECT_EQ(a.state(), State::proven);
+    EXPECT_EQ(b.state(), State::proven);
+  }
+}
+
+TEST_F(HandshakeTest, LeavesWhatComesBehindToOthers) {
+  Handshake a = node_2_connects();
+  Handshake b = node_5_is_connected();
+  give(b, sent_by(a));
+  Bytes answer = sent_by(b);
+  const std::size_t own = answer.size();
+  answer.resize(own + 10);
+  EXPECT_EQ(give(a, answer), own);
+  Bytes proof = sent_by(a);
+  proof.resize(Handshake::proof_bytes + 10);
+  EXPECT_EQ(give(b, proof), Handshake::proof_bytes);
+  EXPECT_EQ(b.state(), State::proven);
+}
+
+TEST_F(HandshakeTest, TakesNoMoreThanItWantsEvenWhenItIsGivenMore) {
+  Handshake b = node_5_is_connected();
+  b.take(Bytes(1000));
+  EXPECT_EQ(b.state(), State::refused);
+  b.take(Bytes(1000));
+  EXPECT_EQ(b.wanted(), 0u);
+}
+
+TEST_F(HandshakeTest, RefusesAnotherKeyAndDoesNotProveItsOwn) {
+  const Key other = random_bytes<Key>(random_);
+  Handshake a = Handshake::connecting(crypto_, other, party(2), 5, random_bytes<Nonce>(random_));
+  Handshake b = node_5_is_connected();
+  give(b, sent_by(a));
+  give(a, sent_by(b));
+  EXPECT_EQ(a.state(), State::refused);
+  EXPECT_EQ(a.refusal(), "it does not know the job's key");
+  EXPECT_TRUE(a.to_send().empty());
+  EXPECT_EQ(b.state(), State::underway);
+
+  give(b, Bytes(Handshake::proof_bytes));
+  EXPECT_EQ(b.state(), State::refused);
+  EXPECT_EQ(b.refusal(), "it does not know the job's key");
+}
+
+/// What the greeting of node 2 to node 5 says is changed, though whoever does it knows the key.
+TEST_F(HandshakeTest, RefusesWhoIsNotMeant) {
+  const auto refusal = [&](const Party& from, NodeId to) {
+    Handshake a = Handshake::connecting(crypto_, key_, from, to, random_bytes<Nonce>(random_));
+    Handshake b = node_5_is_connected();
+    give(b, sent_by(a));
+    EXPECT_EQ(b.state(), State::refused);
+    EXPECT_TRUE(b.to_send().empty());
+    return std::string(b.refusal());
+  };
+  EXPECT_EQ(refusal({.self = 2, .nodes = 8, .job = random_bytes<JobName>(random_)}, 5),
+            "it is of another job");
+  EXPECT_EQ(refusal(party(2), 4), "it looks for another node");
+  EXPECT_EQ(refusal(party(5), 5), "it says that it is a node that cannot be");
+  EXPECT_EQ(refusal(party(8), 5), "it says that it is a node that cannot be");
+  EXPECT_EQ(refusal(party(0xffffffff), 5), "it says that it is a node that cannot be");
+}
+
+TEST_F(HandshakeTest, RefusesAnotherVersionAndOtherLanguages) {
+  const auto refusal = [&](const Between& change) {
+    Handshake a = node_2_connects();
+    Handshake b = node_5_is_connected();
+    talk(a, b, change);
+    EXPECT_EQ(b.state(), State::refused);
+    return std::string(b.refusal());
+  };
+  EXPECT_EQ(refusal([](Bytes& bytes) { bytes[8] = std::byte{2}; }), "it is of another version of libam");
+  EXPECT_EQ(refusal([](Bytes& bytes) {
+              const std::string http = "GET / HTTP/1.1\r\nHost: example\r\n\r\n";
+              bytes.assign(Handshake::greeting_bytes, std::byte{});
+              std::memcpy(bytes.data(), http.data(), http.size());
+            }),
+            "it does not speak libam's language");
+  EXPECT_EQ(refusal([](Bytes& bytes) { bytes.assign(bytes.size(), std::byte{}); }),
+            "it does not speak libam's language");
+}
+
+TEST_F(HandshakeTest, RefusesANodeThatWasNotLookedFor) {
+  Handshake a = node_2_connects(5);
+  Handshake b = Handshake::connected(crypto_, key_, party(6), random_bytes<Nonce>(random_));
+  talk(a, b, [first = true](Bytes& bytes) mutable {
+    if (std::exchange(first, false)) bytes[16] = std::byte{6};  // as if node 2 had asked for node 6
+  });
+  EXPECT_EQ(a.state(), State::refused);
+  EXPECT_EQ(a.refusal(), "it is another node than was looked for");
+  EXPECT_NE(b.state(), State::proven);
+}
+
+/// Every bit of all that travels.
+TEST_F(HandshakeTest, NothingMayChangeOnTheWay) {
+  constexpr std::size_t all = 2 * Handshake::greeting_bytes + 2 * Handshake::proof_bytes;
+  for (std::size_t bit = 0; bit < 8 * all; ++bit) {
+    Handshake a = node_2_connects();
+    Handshake b = node_5_is_connected();
+    std::size_t passed = 0;
+    talk(a, b, [&](Bytes& bytes) {
+      if (bit / 8 >= passed && bit / 8 < passed + bytes.size())
+        bytes[bit / 8 - passed] ^= static_cast<std::byte>(1 << bit % 8);
+      passed += bytes.size();
+    });
+    EXPECT_NE(b.state(), State::proven) << "bit " << bit;
+    if (bit / 8 < all - Handshake::proof_bytes) {  // of the last proof only its receiver learns
+      EXPECT_NE(a.state(), State::proven) << "bit " << bit;
+    }
+  }
+}
+
+TEST_F(HandshakeTest, WhatWasOverheardProvesNothingAgain) {
+  std::vector<Bytes> overheard;
+  Handshake a = node_2_connects();
+  Handshake b = node_5_is_connected();
+  talk(a, b, [&](Bytes& bytes) { overheard.push_back(bytes); });
+  ASSERT_EQ(overheard.size(), 3u);
+
+  Handshake connected = node_5_is_connected();
+  give(connected, overheard[0]);
+  give(connected, overheard[2]);
+  EXPECT_EQ(connected.state(), State::refused);
+
+  Handshake connecting = node_2_connects();
+  give(connecting, overheard[1]);
+  EXPECT_EQ(connecting.state(), State::refused);
+}
+
+TEST_F(HandshakeTest, OwnWordsThrownBackProveNothing) {
+  Handshake connecting = node_2_connects();
+  Bytes own = sent_by(connecting);
+  own.resize(Handshake::greeting_bytes + Handshake::proof_bytes);
+  give(connecting, own);
+  EXPECT_EQ(connecting.state(), State::refused);
+
+  // Who was connected to has proved something; that is no proof of the other.
+  Handshake a = node_2_connects();
+  Handshake b = node_5_is_connected();
+  give(b, sent_by(a));
+  const Bytes answer = sent_by(b);
+  give(b, Bytes(answer.begin() + Handshake::greeting_bytes, answer.end()));
+  EXPECT_EQ(b.state(), State::refused);
+}
+
+/// Two connections at once, to and from the same two nodes: what is said on one is of no use on the other.
+TEST_F(HandshakeTest, ProofsOfAnotherConnectionProveNothing) {
+  Handshake a1 = node_2_connects();
+  Handshake b1 = node_5_is_connected();
+  Handshake a2 = node_2_connects();
+  Handshake b2 = node_5_is_connected();
+  give(b1, sent_by(a1));
+  give(b2, sent_by(a2));
+  give(a1, sent_by(b1));
+  give(a2, sent_by(b2));
+  const Bytes proof1 = sent_by(a1);
+  const Bytes proof2 = sent_by(a2);
+  give(b1, proof2);
+  give(b2, proof1);
+  EXPECT_EQ(b1.state(), State::refused);
+  EXPECT_EQ(b2.state(), State::refused);
+}
+
+TEST_F(HandshakeTest, RandomBytesAreRefused) {
+  for (int round = 0; round < 300; ++round) {
+    Handshake a = node_2_connects();
+    Handshake b = node_5_is_connected();
+    talk(a, b, [&](Bytes& bytes) {
+      if (random_.one_in(2)) return;
+      const std::size_t from = random_.below(bytes.size());
+      std::generate(bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.end(),
+                    [&] { return static_cast<std::byte>(random_()); });
+    });
+    Bytes noise(200);
+    std::generate(noise.begin(), noise.end(), [&] { return static_cast<std::byte>(random_()); });
+    if (b.state() == State::underway) give(b, noise);
+    if (a.state() == State::underway) give(a, noise);
+    EXPECT_NE(a.state(), State::underway);
+    EXPECT_NE(b.state(), State::underway);
+    EXPECT_TRUE(b.state() == State::refused || a.state() == State::proven);
+  }
+}
+
+}  // namespace
+}  // namespace am::trust
