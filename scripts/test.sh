@@ -90,7 +90,7 @@ sanitized_suite() {
 }
 
 step "packages, and release: build"
-scripts/install_packages.sh clang-format clang-tidy shellcheck util-linux
+scripts/install_packages.sh clang-format clang-tidy shellcheck util-linux clang libclang-rt-dev
 scripts/setup.sh "${configure[@]}"
 step "release: build of the tests"
 . scripts/ccache.sh
