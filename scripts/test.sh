@@ -95,6 +95,7 @@ scripts/setup.sh "${configure[@]}"
 step "release: build of the tests"
 . scripts/ccache.sh
 cmake --build --preset release --target all tests
+ctest --preset release --show-only --label-regex '^fuzz$' | grep 'fuzz:'  # fails where clang has no libFuzzer
 run_suite release
 
 sanitized_suite asan

@@ -66,6 +66,7 @@ void Handshake::take(std::span<const std::byte> bytes) noexcept {
   if (taken == 0) return;
   std::memcpy(&in_[came_], bytes.data(), taken);
   came_ += taken;
+  if (!greeted_ && !begins_well()) return;
   if (wanted() != 0) return;
   const std::span<const std::byte> whole(in_.data(), came_);
   came_ = 0;
@@ -74,6 +75,17 @@ void Handshake::take(std::span<const std::byte> bytes) noexcept {
   } else if (proves(whole)) {
     state_ = State::proven;
   }
+}
+
+/// As far as it has come: others than libam, and other versions of it, may have another length of greeting.
+bool Handshake::begins_well() noexcept {
+  const Greeting own = greeting(peer_);
+  const auto differs_before = [&](std::size_t end) {
+    return std::memcmp(in_.data(), own.data(), std::min(came_, end)) != 0;
+  };
+  if (differs_before(version_at)) return refuse(Refusal::language);
+  if (differs_before(from_at)) return refuse(Refusal::version);
+  return true;
 }
 
 /// What begins with the other's greeting: of the one that was connected to, its proof follows.
@@ -93,19 +105,15 @@ void Handshake::came_with_greeting(std::span<const std::byte> bytes) noexcept {
 
 bool Handshake::accept(const Greeting& theirs) noexcept {
   const NodeId from = number_at(&theirs[from_at]);
-  if (std::memcmp(theirs.data(), magic.data(), magic.size()) != 0)
-    return refuse("it does not speak libam's language");
-  if (number_at(&theirs[version_at]) != version) return refuse("it is of another version of libam");
-  if (std::memcmp(&theirs[job_at], party_.job.data(), party_.job.size()) != 0)
-    return refuse("it is of another job");
-  if (number_at(&theirs[to_at]) != party_.self) return refuse("it looks for another node");
-  if (from >= party_.nodes || from == party_.self) return refuse("it says that it is a node that cannot be");
-  if (role_ == Role::connecting && from != peer_) return refuse("it is another node than was looked for");
+  if (std::memcmp(&theirs[job_at], party_.job.data(), party_.job.size()) != 0) return refuse(Refusal::job);
+  if (number_at(&theirs[to_at]) != party_.self) return refuse(Refusal::not_for_us);
+  if (from >= party_.nodes || from == party_.self) return refuse(Refusal::impossible);
+  if (role_ == Role::connecting && from != peer_) return refuse(Refusal::another);
   peer_ = from;
   return true;
 }
 
-bool Handshake::refuse(std::string_view why) noexcept {
+bool Handshake::refuse(Refusal why) noexcept {
   state_ = State::refused;
   refusal_ = why;
   return false;
@@ -123,7 +131,7 @@ std::optional<Digest> Handshake::proof_of(Role role) const noexcept {
 
 bool Handshake::send_proof() noexcept {
   const std::optional<Digest> proof = proof_of(role_);
-  if (!proof) return refuse("this node has no memory for a proof");
+  if (!proof) return refuse(Refusal::no_proof);
   if (role_ == Role::connected) first_proof_ = *proof;
   send(*proof);
   return true;
@@ -135,7 +143,8 @@ bool Handshake::proves(std::span<const std::byte> bytes) noexcept {
   std::copy(bytes.begin(), bytes.end(), theirs.begin());
   const Role other = role_ == Role::connecting ? Role::connected : Role::connecting;
   const std::optional<Digest> expected = proof_of(other);
-  if (!expected || !crypto_.equal(*expected, theirs)) return refuse("it does not know the job's key");
+  if (!expected) return refuse(Refusal::no_proof);
+  if (!crypto_.equal(*expected, theirs)) return refuse(Refusal::key);
   if (other == Role::connected) first_proof_ = theirs;
   return true;
 }
@@ -149,6 +158,31 @@ void Handshake::send(std::span<const std::byte> bytes) noexcept {
   if (sent_ == out_bytes_) sent_ = out_bytes_ = 0;
   std::memcpy(&out_[out_bytes_], bytes.data(), bytes.size());
   out_bytes_ += bytes.size();
+}
+
+std::string_view describe(Handshake::Refusal refusal) noexcept {
+  using Refusal = Handshake::Refusal;
+  switch (refusal) {
+    case Refusal::none:
+      return "nothing";
+    case Refusal::language:
+      return "it does not speak libam's language";
+    case Refusal::version:
+      return "it is of another version of libam";
+    case Refusal::job:
+      return "it is of another job";
+    case Refusal::not_for_us:
+      return "it looks for another node";
+    case Refusal::impossible:
+      return "it says that it is a node that cannot be";
+    case Refusal::another:
+      return "it is another node than was looked for";
+    case Refusal::key:
+      return "it does not know the job's key";
+    case Refusal::no_proof:
+      return "this node could not compute a proof";
+  }
+  return "";
 }
 
 }  // namespace am::trust

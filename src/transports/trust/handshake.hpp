@@ -18,6 +18,7 @@
 // Sizes are fixed: nothing that comes says how long it is. Source: the design, section 10.
 #pragma once
 
+#include <algorithm>
 #include <am/types.hpp>
 #include <array>
 #include <cstddef>
@@ -43,11 +44,23 @@ struct Party {
 
 class Handshake {
  public:
+  /// Changes with all that goes over a connection, what comes behind the handshake included.
   static constexpr std::uint32_t version = 1;
   static constexpr std::size_t greeting_bytes = 68;
   static constexpr std::size_t proof_bytes = std::tuple_size_v<Digest>;
 
   enum class State : std::uint8_t { underway, proven, refused };
+  enum class Refusal : std::uint8_t {
+    none,
+    language,
+    version,
+    job,
+    not_for_us,
+    impossible,
+    another,
+    key,
+    no_proof
+  };
 
   /// Who connects, to node `to`. `nonce` is random, and used once. `crypto` and `key` outlive this.
   static Handshake connecting(const Crypto& crypto, const Key& key, const Party& party, NodeId to,
@@ -58,8 +71,8 @@ class Handshake {
   [[nodiscard]] State state() const noexcept { return state_; }
   /// The node at the other end: once it is proven; when connecting, from the beginning.
   [[nodiscard]] NodeId peer() const noexcept { return peer_; }
-  /// When it is refused: why, for people.
-  [[nodiscard]] std::string_view refusal() const noexcept { return refusal_; }
+  /// Why it is refused.
+  [[nodiscard]] Refusal refusal() const noexcept { return refusal_; }
 
   /// How many bytes are still to come before the next step; 0: none, for now or any more. Those behind them belong to others.
   [[nodiscard]] std::size_t wanted() const noexcept;
@@ -68,7 +81,8 @@ class Handshake {
 
   /// What is to be sent now. When that is empty and the state is `proven`, the connection is the caller's.
   [[nodiscard]] std::span<const std::byte> to_send() const noexcept;
-  void sent(std::size_t bytes) noexcept { sent_ += bytes; }
+  /// So many of these were sent.
+  void sent(std::size_t bytes) noexcept { sent_ += std::min(bytes, out_bytes_ - sent_); }
 
  private:
   using Greeting = std::array<std::byte, greeting_bytes>;
@@ -81,10 +95,11 @@ class Handshake {
   }
   void came_with_greeting(std::span<const std::byte> bytes) noexcept;
   // False, and refused, when there is something wrong.
+  bool begins_well() noexcept;
   bool accept(const Greeting& theirs) noexcept;
   bool proves(std::span<const std::byte> bytes) noexcept;
   bool send_proof() noexcept;
-  bool refuse(std::string_view why) noexcept;
+  bool refuse(Refusal why) noexcept;
   [[nodiscard]] std::optional<Digest> proof_of(Role role) const noexcept;
   void send(std::span<const std::byte> bytes) noexcept;
 
@@ -95,7 +110,7 @@ class Handshake {
   const Nonce nonce_;
   NodeId peer_ = 0;
   State state_ = State::underway;
-  std::string_view refusal_;
+  Refusal refusal_ = Refusal::none;
   std::array<Greeting, 2> greetings_{};  // by who sent it
   Digest first_proof_{};                 // of the one that was connected to
   bool greeted_ = false;                 // the other's greeting has come
@@ -106,5 +121,8 @@ class Handshake {
   std::size_t out_bytes_ = 0;
   std::size_t sent_ = 0;
 };
+
+/// For people, about the other end: "it does not know the job's key".
+[[nodiscard]] std::string_view describe(Handshake::Refusal refusal) noexcept;
 
 }  // namespace am::trust

@@ -15,6 +15,7 @@
 namespace am::trust {
 namespace {
 
+using Refusal = Handshake::Refusal;
 using State = Handshake::State;
 using Bytes = std::vector<std::byte>;
 
@@ -135,13 +136,13 @@ TEST_F(HandshakeTest, RefusesAnotherKeyAndDoesNotProveItsOwn) {
   give(b, sent_by(a));
   give(a, sent_by(b));
   EXPECT_EQ(a.state(), State::refused);
-  EXPECT_EQ(a.refusal(), "it does not know the job's key");
+  EXPECT_EQ(a.refusal(), Refusal::key);
   EXPECT_TRUE(a.to_send().empty());
   EXPECT_EQ(b.state(), State::underway);
 
   give(b, Bytes(Handshake::proof_bytes));
   EXPECT_EQ(b.state(), State::refused);
-  EXPECT_EQ(b.refusal(), "it does not know the job's key");
+  EXPECT_EQ(b.refusal(), Refusal::key);
 }
 
 /// What the greeting of node 2 to node 5 says is changed, though whoever does it knows the key.
@@ -152,14 +153,13 @@ TEST_F(HandshakeTest, RefusesWhoIsNotMeant) {
     give(b, sent_by(a));
     EXPECT_EQ(b.state(), State::refused);
     EXPECT_TRUE(b.to_send().empty());
-    return std::string(b.refusal());
+    return b.refusal();
   };
-  EXPECT_EQ(refusal({.self = 2, .nodes = 8, .job = random_bytes<JobName>(random_)}, 5),
-            "it is of another job");
-  EXPECT_EQ(refusal(party(2), 4), "it looks for another node");
-  EXPECT_EQ(refusal(party(5), 5), "it says that it is a node that cannot be");
-  EXPECT_EQ(refusal(party(8), 5), "it says that it is a node that cannot be");
-  EXPECT_EQ(refusal(party(0xffffffff), 5), "it says that it is a node that cannot be");
+  EXPECT_EQ(refusal({.self = 2, .nodes = 8, .job = random_bytes<JobName>(random_)}, 5), Refusal::job);
+  EXPECT_EQ(refusal(party(2), 4), Refusal::not_for_us);
+  EXPECT_EQ(refusal(party(5), 5), Refusal::impossible);
+  EXPECT_EQ(refusal(party(8), 5), Refusal::impossible);
+  EXPECT_EQ(refusal(party(0xffffffff), 5), Refusal::impossible);
 }
 
 TEST_F(HandshakeTest, RefusesAnotherVersionAndOtherLanguages) {
@@ -168,17 +168,16 @@ TEST_F(HandshakeTest, RefusesAnotherVersionAndOtherLanguages) {
     Handshake b = node_5_is_connected();
     talk(a, b, change);
     EXPECT_EQ(b.state(), State::refused);
-    return std::string(b.refusal());
+    return b.refusal();
   };
-  EXPECT_EQ(refusal([](Bytes& bytes) { bytes[8] = std::byte{2}; }), "it is of another version of libam");
+  EXPECT_EQ(refusal([](Bytes& bytes) { bytes[8] = std::byte{2}; }), Refusal::version);
   EXPECT_EQ(refusal([](Bytes& bytes) {
               const std::string http = "GET / HTTP/1.1\r\nHost: example\r\n\r\n";
               bytes.assign(Handshake::greeting_bytes, std::byte{});
               std::memcpy(bytes.data(), http.data(), http.size());
             }),
-            "it does not speak libam's language");
-  EXPECT_EQ(refusal([](Bytes& bytes) { bytes.assign(bytes.size(), std::byte{}); }),
-            "it does not speak libam's language");
+            Refusal::language);
+  EXPECT_EQ(refusal([](Bytes& bytes) { bytes.assign(bytes.size(), std::byte{}); }), Refusal::language);
 }
 
 TEST_F(HandshakeTest, RefusesANodeThatWasNotLookedFor) {
@@ -188,8 +187,36 @@ TEST_F(HandshakeTest, RefusesANodeThatWasNotLookedFor) {
     if (std::exchange(first, false)) bytes[16] = std::byte{6};  // as if node 2 had asked for node 6
   });
   EXPECT_EQ(a.state(), State::refused);
-  EXPECT_EQ(a.refusal(), "it is another node than was looked for");
+  EXPECT_EQ(a.refusal(), Refusal::another);
   EXPECT_NE(b.state(), State::proven);
+}
+
+/// Whatever else it would say, and however long that is: 12 bytes tell.
+TEST_F(HandshakeTest, RefusesAnotherLanguageAtOnce) {
+  for (const std::size_t at : {0, 7, 8, 11}) {
+    Handshake a = node_2_connects();
+    Bytes greeting = sent_by(a);
+    greeting[at] ^= std::byte{1};
+    for (const bool connecting : {true, false}) {
+      Handshake b = connecting ? node_2_connects() : node_5_is_connected();
+      b.take(std::span(greeting).first(at));
+      EXPECT_EQ(b.state(), State::underway);
+      b.take(std::span(greeting).subspan(at, 1));
+      EXPECT_EQ(b.state(), State::refused);
+      EXPECT_EQ(b.refusal(), at < 8 ? Refusal::language : Refusal::version);
+    }
+  }
+}
+
+TEST_F(HandshakeTest, SaysForPeopleWhyItRefuses) {
+  for (int i = 0; i <= static_cast<int>(Refusal::no_proof); ++i)
+    EXPECT_NE(describe(static_cast<Refusal>(i)), "") << i;
+}
+
+TEST_F(HandshakeTest, HasSentNoMoreThanItHad) {
+  Handshake a = node_2_connects();
+  a.sent(1000);
+  EXPECT_TRUE(a.to_send().empty());
 }
 
 /// Every bit of all that travels.

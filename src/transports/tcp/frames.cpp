@@ -1,0 +1,179 @@
+#include "transports/tcp/frames.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace am::tcp {
+
+namespace {
+
+using Kind = Frame::Kind;
+
+// Where things lie in a frame.
+constexpr std::size_t kind_at = 4;
+constexpr std::size_t priority_at = 5;
+constexpr std::size_t zeros_at = 6;
+constexpr std::size_t first_at = 8;
+constexpr std::size_t second_at = 16;
+constexpr std::size_t head_at = first_at;
+constexpr std::size_t origin_at = 16;
+constexpr std::size_t payload_bytes_at = 20;
+constexpr std::size_t words_at = 24;
+
+constexpr std::string_view unused = "a frame says something where it has nothing to say";
+
+constexpr std::size_t aligned(std::size_t bytes) noexcept {
+  return (bytes + frame_alignment - 1) / frame_alignment * frame_alignment;
+}
+static_assert(aligned(words_at + impl::max_words * 8) + frame_payload_bytes <= longest_frame);
+
+template <class Number>
+void put(std::byte* to, Number number) noexcept {
+  for (std::size_t i = 0; i < sizeof number; ++i) to[i] = static_cast<std::byte>(number >> (8 * i));
+}
+template <class Number>
+Number get(const std::byte* from) noexcept {
+  Number number = 0;
+  for (std::size_t i = 0; i < sizeof number; ++i)
+    number = static_cast<Number>(number | static_cast<Number>(from[i]) << (8 * i));
+  return number;
+}
+
+/// Of frames other than messages.
+constexpr std::size_t bytes_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::credit:
+    case Kind::alive:
+    case Kind::farewell:
+      return 16;
+    case Kind::word:
+    case Kind::answer:
+      return 32;
+    case Kind::message:
+      break;
+  }
+  return 0;
+}
+
+bool all_zero(std::span<const std::byte> bytes) noexcept {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{}; });
+}
+
+std::string_view what_is_wrong(const Frame& message, std::size_t payload_bytes, std::size_t bytes) noexcept {
+  constexpr std::uint16_t known = impl::flag::known & ~impl::flag::elsewhere;
+  const impl::Header head = message.head;
+  if (head.lap() != 0 || head.place() != 0 || (head.flags() & ~known) != 0)
+    return "a message's header says what no message has";
+  if (head.words() > impl::max_words) return "a message has too many words";
+  if (payload_bytes > frame_payload_bytes) return "a message's payload is too long";
+  if (head.has(impl::flag::payload) != (payload_bytes != 0))
+    return "a message does not know whether it has a payload";
+  const bool more = head.has(impl::flag::more);
+  if ((more || head.has(impl::flag::last)) && payload_bytes == 0) return "a piece of a payload is empty";
+  if (more && (head.words() != 1 || head.flags() != (impl::flag::more | impl::flag::payload)))
+    return "a piece of a payload says what none does";
+  if (bytes != message_bytes(head.words(), payload_bytes))
+    return "a message's frame has another length than it";
+  return {};
+}
+
+Read read_message(std::span<const std::byte> from, std::size_t bytes, Frame& frame) noexcept {
+  frame.head.bits = get<std::uint64_t>(&from[head_at]);
+  frame.origin = get<std::uint32_t>(&from[origin_at]);
+  const std::size_t payload_bytes = get<std::uint32_t>(&from[payload_bytes_at]);
+  if (const std::string_view why = what_is_wrong(frame, payload_bytes, bytes); !why.empty())
+    return {Read::Outcome::malformed, bytes, why};
+  const std::size_t words = frame.head.words();
+  const std::size_t words_end = words_at + 8 * words;
+  const std::size_t payload_end = payload_at(words) + payload_bytes;
+  if (!all_zero(from.subspan(words_end, payload_at(words) - words_end)) ||
+      !all_zero(from.subspan(payload_end)))
+    return {Read::Outcome::malformed, bytes, unused};
+  for (std::size_t i = 0; i < words; ++i) frame.words[i] = get<std::uint64_t>(&from[words_at + 8 * i]);
+  frame.payload = from.subspan(payload_at(words), payload_bytes);
+  return {Read::Outcome::frame, bytes};
+}
+
+Read read_other(std::span<const std::byte> from, Frame& frame) noexcept {
+  const auto first = get<std::uint64_t>(&from[first_at]);
+  std::size_t end = second_at;
+  std::uint64_t largest = ~std::uint64_t{0};
+  frame.value = first;
+  if (frame.kind == Kind::farewell) largest = 0;
+  if (from.size() > second_at) {
+    const auto second = get<std::uint64_t>(&from[second_at]);
+    end += 8;
+    if (frame.kind == Kind::word) {
+      largest = ~std::uint32_t{0};
+      frame.word = static_cast<std::uint32_t>(first);
+      frame.value = second;
+    } else {
+      frame.clock = second;
+    }
+  }
+  if (first > largest || !all_zero(from.subspan(end))) return {Read::Outcome::malformed, from.size(), unused};
+  return {Read::Outcome::frame, from.size()};
+}
+
+}  // namespace
+
+std::size_t payload_at(std::size_t words) noexcept { return aligned(words_at + 8 * words); }
+
+std::size_t message_bytes(std::size_t words, std::size_t payload_bytes) noexcept {
+  return payload_at(words) + aligned(payload_bytes);
+}
+
+std::size_t write_frame(std::byte* to, const Frame& frame) noexcept {
+  const bool message = frame.kind == Kind::message;
+  const std::size_t words = frame.head.words();
+  const std::size_t bytes = message ? message_bytes(words, frame.payload.size()) : bytes_of(frame.kind);
+  put(to, static_cast<std::uint32_t>(bytes));
+  to[kind_at] = static_cast<std::byte>(frame.kind);
+  to[priority_at] = static_cast<std::byte>(frame.priority);
+  put(&to[zeros_at], std::uint16_t{0});
+  if (!message) {
+    const bool word = frame.kind == Kind::word;
+    put(&to[first_at], word ? std::uint64_t{frame.word} : frame.value);
+    if (bytes > second_at) put(&to[second_at], word ? frame.value : frame.clock);
+    if (bytes > second_at) put(&to[second_at + 8], std::uint64_t{0});
+    return bytes;
+  }
+  put(&to[head_at], frame.head.bits);
+  put(&to[origin_at], std::uint32_t{frame.origin});
+  put(&to[payload_bytes_at], static_cast<std::uint32_t>(frame.payload.size()));
+  for (std::size_t i = 0; i < words; ++i) put(&to[words_at + 8 * i], frame.words[i]);
+  std::memset(&to[words_at + 8 * words], 0, payload_at(words) - words_at - 8 * words);
+  std::byte* const payload = to + payload_at(words);
+  if (!frame.payload.empty() && frame.payload.data() != payload)
+    std::memcpy(payload, frame.payload.data(), frame.payload.size());
+  std::memset(payload + frame.payload.size(), 0, aligned(frame.payload.size()) - frame.payload.size());
+  return bytes;
+}
+
+Read read_frame(std::span<const std::byte> from, Frame& frame) noexcept {
+  if (from.size() < frame_alignment) return {Read::Outcome::more, frame_alignment};
+  const std::size_t bytes = get<std::uint32_t>(from.data());
+  const auto kind = get<std::uint8_t>(&from[kind_at]);
+  const auto priority = get<std::uint8_t>(&from[priority_at]);
+  const auto malformed = [&](std::string_view why) { return Read{Read::Outcome::malformed, bytes, why}; };
+  if (bytes > longest_frame || bytes < frame_alignment || bytes % frame_alignment != 0)
+    return malformed("a frame has a length that none can have");
+  if (kind < static_cast<std::uint8_t>(Kind::message) || kind > static_cast<std::uint8_t>(Kind::farewell))
+    return malformed("a frame is of no kind that there is");
+  const bool has_priority = kind <= static_cast<std::uint8_t>(Kind::credit);
+  if (priority > (has_priority ? static_cast<std::uint8_t>(Priority::high) : 0) ||
+      get<std::uint16_t>(&from[zeros_at]) != 0)
+    return malformed(unused);
+  frame = {};
+  frame.kind = static_cast<Kind>(kind);
+  frame.priority = static_cast<Priority>(priority);
+  if (frame.kind != Kind::message && bytes != bytes_of(frame.kind))
+    return malformed("a frame has another length than its kind");
+  if (frame.kind == Kind::message && bytes < message_bytes(0, 0))
+    return malformed("a message's frame has another length than it");
+  if (from.size() < bytes) return {Read::Outcome::more, bytes};
+  if (frame.kind == Kind::message) return read_message(from.first(bytes), bytes, frame);
+  return read_other(from.first(bytes), frame);
+}
+
+}  // namespace am::tcp

@@ -1,0 +1,70 @@
+// What goes over a connection between two nodes once they have proved the job's key to each other (transports/trust): frames, one
+// behind the other. Written and read by hand, byte by byte where it matters, so that it can be tested without a socket.
+//
+// Each frame begins with eight bytes: its length, a multiple of 16, what it is, and a priority. What a frame has no use for is
+// zero. Numbers: least significant byte first. When any of this changes, so does trust::Handshake::version.
+//
+//   message    head (impl::Header without lap and place), origin, payload bytes; words; payload, at a multiple of 16
+//   credit     how many bytes of messages of that priority were released since the connection began: the newest counts
+//   word       of the control lane (Transport::publish): which, and its value
+//   alive      a number, which an `answer` brings back
+//   answer     the number, and when its sender had it (its clock)
+//   farewell   nothing comes behind it: the node leaves in order
+//
+// Whoever knows the job's key may still be broken: what is taken here is exactly what write_frame writes. Whether there are such
+// a handler and such an origin core knows. No length is added to another before both are known to be small.
+#pragma once
+
+#include <am/impl/packet.hpp>
+#include <am/payload.hpp>
+#include <am/types.hpp>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace am::tcp {
+
+inline constexpr std::size_t frame_alignment = 16;
+/// The longest payload of one message: longer ones go in pieces.
+inline constexpr std::size_t frame_payload_bytes = 64 * 1024;
+
+struct Frame {
+  enum class Kind : std::uint8_t { message = 1, credit, word, alive, answer, farewell };
+
+  Kind kind = Kind::farewell;
+  Priority priority = Priority::low;  ///< of a message or a credit
+
+  // of a message
+  impl::Header head{};
+  NodeId origin = 0;
+  std::array<std::uint64_t, impl::max_words> words{};
+  Payload payload{};  ///< where it lies in the bytes that were read
+
+  std::uint32_t word = 0;
+  std::uint64_t value = 0;  ///< of a credit, a word, `alive` or `answer`
+  std::uint64_t clock = 0;  ///< of an answer
+};
+
+/// How long the frame of such a message is.
+[[nodiscard]] std::size_t message_bytes(std::size_t words, std::size_t payload_bytes) noexcept;
+/// Where its payload begins in it.
+[[nodiscard]] std::size_t payload_at(std::size_t words) noexcept;
+inline constexpr std::size_t longest_frame = 80 + frame_payload_bytes;
+
+/// Writes a frame and returns its length; a message's payload only where `frame.payload` is not already there. `to` has room
+/// for it (message_bytes; the others: 32).
+std::size_t write_frame(std::byte* to, const Frame& frame) noexcept;
+
+/// What the next bytes are.
+struct Read {
+  enum class Outcome : std::uint8_t { frame, more, malformed };
+  Outcome outcome;
+  std::size_t bytes = 0;      ///< of the frame; or, where there is more to come, how many are needed at least
+  std::string_view why = {};  ///< malformed: for people
+};
+/// `from` begins at a frame, and at an address that is a multiple of 16. The payload of `frame` is a part of it.
+[[nodiscard]] Read read_frame(std::span<const std::byte> from, Frame& frame) noexcept;
+
+}  // namespace am::tcp

@@ -1,0 +1,45 @@
+// What a connection brings, as a row of frames: whatever it is, nothing is read behind its end, and a frame that is taken is the
+// one that would be written.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "transports/tcp/frames.hpp"
+
+namespace {
+
+void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+struct Delete {
+  void operator()(std::byte* p) const { operator delete[](p, std::align_val_t{am::tcp::frame_alignment}); }
+};
+
+void must_be_written_so(const am::tcp::Frame& frame, std::span<const std::byte> came) {
+  std::vector<std::byte> again(came.size());
+  must(am::tcp::write_frame(again.data(), frame) == came.size());
+  must(std::memcmp(again.data(), came.data(), came.size()) == 0);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::unique_ptr<std::byte, Delete> memory(new (std::align_val_t{am::tcp::frame_alignment})
+                                                      std::byte[size == 0 ? 1 : size]);
+  std::memcpy(memory.get(), data, size);
+  std::span<const std::byte> rest(memory.get(), size);
+  for (;;) {
+    am::tcp::Frame frame;
+    const am::tcp::Read read = am::tcp::read_frame(rest, frame);
+    must((read.outcome == am::tcp::Read::Outcome::malformed) == !read.why.empty());
+    if (read.outcome == am::tcp::Read::Outcome::more) must(read.bytes > rest.size());
+    if (read.outcome != am::tcp::Read::Outcome::frame) return 0;
+    must(read.bytes <= rest.size() && read.bytes % am::tcp::frame_alignment == 0);
+    must_be_written_so(frame, rest.first(read.bytes));
+    rest = rest.subspan(read.bytes);
+  }
+}
