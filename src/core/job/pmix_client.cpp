@@ -28,7 +28,6 @@ void PmixClient::finalize() noexcept {}
 
 #else
 
-#include <dlfcn.h>
 #include <pmix.h>
 #include <unistd.h>
 #include <array>
@@ -38,6 +37,7 @@ void PmixClient::finalize() noexcept {}
 #include <string_view>
 
 #include "core/node/signals_blocked.hpp"
+#include "host/late_library.hpp"
 #include "host/own_descriptor.hpp"
 
 namespace am::core {
@@ -61,7 +61,6 @@ static_assert(std::string_view(pmix_key::node_list) == PMIX_NODE_LIST);
 static_assert(std::string_view(pmix_key::server_uri) == PMIX_SERVER_URI);
 
 constexpr const char* what = "join the job through PMIx";
-constexpr const char* library_name = "libpmix.so.2";
 /// The server knows about its job or it does not: it answers at once. Only the first process of a rank has
 /// the answers from the start, one that comes after it has to ask.
 constexpr int job_facts_s = 10;
@@ -73,25 +72,6 @@ void launcher_lost(std::size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*,
   constexpr std::string_view line = "am: this node ends because its launcher has ended\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
   kill(getpid(), SIGKILL);
-}
-
-/// Never closed again: the library leaves threads and exit handlers behind.
-void* load() {
-  void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* why = dlerror();  // NOLINT(concurrency-mt-unsafe): set-up, one thread
-    throw Error(what, why == nullptr ? library_name : why,
-                "apt-get install libpmix2 on every host, or start the program with amrun");
-  }
-  return library;
-}
-
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) {
-    throw Error(what, std::string(library_name) + " has no function " + name, "install libpmix2 4 or newer");
-  }
 }
 
 pmix_proc_t process(const std::string& name_space, pmix_rank_t rank) {
@@ -151,15 +131,19 @@ struct PmixClient::Question {
 PmixClient::PmixClient() {
   const SignalsBlocked blocked;
   const host::StandardPlaces standard;  // the library keeps what it opens
-  void* library = load();
+  const host::LateLibrary library(
+      "libpmix.so.2",
+      {.what = what,
+       .when_missing = "apt-get install libpmix2 on every host, or start the program with amrun",
+       .when_too_old = "install libpmix2 4 or newer"});
   auto functions = std::make_unique<Functions>();
-  find(library, "PMIx_Init", functions->init);
-  find(library, "PMIx_Finalize", functions->finalize);
-  find(library, "PMIx_Put", functions->put);
-  find(library, "PMIx_Commit", functions->commit);
-  find(library, "PMIx_Get", functions->get);
-  find(library, "PMIx_Register_event_handler", functions->register_event_handler);
-  find(library, "PMIx_Error_string", functions->error_string);
+  library.find("PMIx_Init", functions->init);
+  library.find("PMIx_Finalize", functions->finalize);
+  library.find("PMIx_Put", functions->put);
+  library.find("PMIx_Commit", functions->commit);
+  library.find("PMIx_Get", functions->get);
+  library.find("PMIx_Register_event_handler", functions->register_event_handler);
+  library.find("PMIx_Error_string", functions->error_string);
 
   pmix_proc_t self{};
   if (const pmix_status_t status = functions->init(&self, nullptr, 0); status != PMIX_SUCCESS) {

@@ -35,8 +35,8 @@ struct Destination {
 };
 
 /// Which operation a message belongs to. `sequence` counts the rounds of a node, one for a collective or for each block of a long
-/// one, by two: the odd numbers are for those that have a second phase. All nodes count alike, so it tells the third broadcast from the fourth. The rest shows when the nodes
-/// do not call the same ones.
+/// one, by two: the odd numbers are for those that have a second phase. All nodes count alike, so it tells the third broadcast
+/// from the fourth. The rest shows when the nodes do not call the same ones.
 struct Round {
   enum class Kind : std::uint32_t { broadcast, reduce, all_reduce, all_gather };
 

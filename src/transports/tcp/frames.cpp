@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "transports/number.hpp"
+
 namespace am::tcp {
 
 namespace {
@@ -26,18 +28,6 @@ constexpr std::size_t aligned(std::size_t bytes) noexcept {
   return (bytes + frame_alignment - 1) / frame_alignment * frame_alignment;
 }
 static_assert(aligned(words_at + impl::max_words * 8) + frame_payload_bytes <= longest_frame);
-
-template <class Number>
-void put(std::byte* to, Number number) noexcept {
-  for (std::size_t i = 0; i < sizeof number; ++i) to[i] = static_cast<std::byte>(number >> (8 * i));
-}
-template <class Number>
-Number get(const std::byte* from) noexcept {
-  Number number = 0;
-  for (std::size_t i = 0; i < sizeof number; ++i)
-    number = static_cast<Number>(number | static_cast<Number>(from[i]) << (8 * i));
-  return number;
-}
 
 /// Of frames other than messages.
 constexpr std::size_t bytes_of(Kind kind) noexcept {
@@ -78,9 +68,9 @@ std::string_view what_is_wrong(const Frame& message, std::size_t payload_bytes, 
 }
 
 Read read_message(std::span<const std::byte> from, std::size_t bytes, Frame& frame) noexcept {
-  frame.head.bits = get<std::uint64_t>(&from[head_at]);
-  frame.origin = get<std::uint32_t>(&from[origin_at]);
-  const std::size_t payload_bytes = get<std::uint32_t>(&from[payload_bytes_at]);
+  frame.head.bits = number_at<std::uint64_t>(&from[head_at]);
+  frame.origin = number_at<std::uint32_t>(&from[origin_at]);
+  const std::size_t payload_bytes = number_at<std::uint32_t>(&from[payload_bytes_at]);
   if (const std::string_view why = what_is_wrong(frame, payload_bytes, bytes); !why.empty())
     return {Read::Outcome::malformed, bytes, why};
   const std::size_t words = frame.head.words();
@@ -89,19 +79,19 @@ Read read_message(std::span<const std::byte> from, std::size_t bytes, Frame& fra
   if (!all_zero(from.subspan(words_end, payload_at(words) - words_end)) ||
       !all_zero(from.subspan(payload_end)))
     return {Read::Outcome::malformed, bytes, unused};
-  for (std::size_t i = 0; i < words; ++i) frame.words[i] = get<std::uint64_t>(&from[words_at + 8 * i]);
+  for (std::size_t i = 0; i < words; ++i) frame.words[i] = number_at<std::uint64_t>(&from[words_at + 8 * i]);
   frame.payload = from.subspan(payload_at(words), payload_bytes);
   return {Read::Outcome::frame, bytes};
 }
 
 Read read_other(std::span<const std::byte> from, Frame& frame) noexcept {
-  const auto first = get<std::uint64_t>(&from[first_at]);
+  const auto first = number_at<std::uint64_t>(&from[first_at]);
   std::size_t end = second_at;
   std::uint64_t largest = ~std::uint64_t{0};
   frame.value = first;
   if (frame.kind == Kind::farewell) largest = 0;
   if (from.size() > second_at) {
-    const auto second = get<std::uint64_t>(&from[second_at]);
+    const auto second = number_at<std::uint64_t>(&from[second_at]);
     end += 8;
     if (frame.kind == Kind::word) {
       largest = ~std::uint32_t{0};
@@ -127,21 +117,21 @@ std::size_t write_frame(std::byte* to, const Frame& frame) noexcept {
   const bool message = frame.kind == Kind::message;
   const std::size_t words = frame.head.words();
   const std::size_t bytes = message ? message_bytes(words, frame.payload.size()) : bytes_of(frame.kind);
-  put(to, static_cast<std::uint32_t>(bytes));
+  put_number(to, static_cast<std::uint32_t>(bytes));
   to[kind_at] = static_cast<std::byte>(frame.kind);
   to[priority_at] = static_cast<std::byte>(frame.priority);
-  put(&to[zeros_at], std::uint16_t{0});
+  put_number(&to[zeros_at], std::uint16_t{0});
   if (!message) {
     const bool word = frame.kind == Kind::word;
-    put(&to[first_at], word ? std::uint64_t{frame.word} : frame.value);
-    if (bytes > second_at) put(&to[second_at], word ? frame.value : frame.clock);
-    if (bytes > second_at) put(&to[second_at + 8], std::uint64_t{0});
+    put_number(&to[first_at], word ? std::uint64_t{frame.word} : frame.value);
+    if (bytes > second_at) put_number(&to[second_at], word ? frame.value : frame.clock);
+    if (bytes > second_at) put_number(&to[second_at + 8], std::uint64_t{0});
     return bytes;
   }
-  put(&to[head_at], frame.head.bits);
-  put(&to[origin_at], std::uint32_t{frame.origin});
-  put(&to[payload_bytes_at], static_cast<std::uint32_t>(frame.payload.size()));
-  for (std::size_t i = 0; i < words; ++i) put(&to[words_at + 8 * i], frame.words[i]);
+  put_number(&to[head_at], frame.head.bits);
+  put_number(&to[origin_at], std::uint32_t{frame.origin});
+  put_number(&to[payload_bytes_at], static_cast<std::uint32_t>(frame.payload.size()));
+  for (std::size_t i = 0; i < words; ++i) put_number(&to[words_at + 8 * i], frame.words[i]);
   std::memset(&to[words_at + 8 * words], 0, payload_at(words) - words_at - 8 * words);
   std::byte* const payload = to + payload_at(words);
   if (!frame.payload.empty() && frame.payload.data() != payload)
@@ -152,9 +142,9 @@ std::size_t write_frame(std::byte* to, const Frame& frame) noexcept {
 
 Read read_frame(std::span<const std::byte> from, Frame& frame) noexcept {
   if (from.size() < frame_alignment) return {Read::Outcome::more, frame_alignment};
-  const std::size_t bytes = get<std::uint32_t>(from.data());
-  const auto kind = get<std::uint8_t>(&from[kind_at]);
-  const auto priority = get<std::uint8_t>(&from[priority_at]);
+  const std::size_t bytes = number_at<std::uint32_t>(from.data());
+  const auto kind = number_at<std::uint8_t>(&from[kind_at]);
+  const auto priority = number_at<std::uint8_t>(&from[priority_at]);
   const auto malformed = [&](std::string_view why) { return Read{Read::Outcome::malformed, bytes, why}; };
   if (bytes > longest_frame || bytes < frame_alignment || bytes % frame_alignment != 0)
     return malformed("a frame has a length that none can have");
@@ -162,7 +152,7 @@ Read read_frame(std::span<const std::byte> from, Frame& frame) noexcept {
     return malformed("a frame is of no kind that there is");
   const bool has_priority = kind <= static_cast<std::uint8_t>(Kind::credit);
   if (priority > (has_priority ? static_cast<std::uint8_t>(Priority::high) : 0) ||
-      get<std::uint16_t>(&from[zeros_at]) != 0)
+      number_at<std::uint16_t>(&from[zeros_at]) != 0)
     return malformed(unused);
   frame = {};
   frame.kind = static_cast<Kind>(kind);

@@ -2,7 +2,6 @@
 
 #include <am/error.hpp>
 
-#include <dlfcn.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -11,6 +10,8 @@
 #include <cerrno>
 #include <string>
 #include <system_error>
+
+#include "host/late_library.hpp"
 
 namespace am::trust {
 
@@ -21,36 +22,14 @@ struct Crypto::Functions {
   decltype(&CRYPTO_memcmp) compare;
 };
 
-namespace {
-
-constexpr const char* what = "open a network between hosts";
-constexpr const char* library_name = "libcrypto.so.3";
-constexpr const char* mend = "apt-get install libssl3 on every host";
-
-/// Never closed again: it leaves exit handlers behind.
-void* load() {
-  void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps one for each thread
-    throw Error(what, why == nullptr ? library_name : why, mend);
-  }
-  return library;
-}
-
-template <class Function>
-void find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) throw Error(what, std::string(library_name) + " has no function " + name, mend);
-}
-
-}  // namespace
-
 Crypto::Crypto() {
-  void* const library = load();
+  constexpr const char* mend = "apt-get install libssl3 on every host";
+  const host::LateLibrary library(
+      "libcrypto.so.3", {.what = "open a network between hosts", .when_missing = mend, .when_too_old = mend});
   Functions functions{};
-  find(library, "HMAC", functions.hmac);
-  find(library, "EVP_sha256", functions.sha256);
-  find(library, "CRYPTO_memcmp", functions.compare);
+  library.find("HMAC", functions.hmac);
+  library.find("EVP_sha256", functions.sha256);
+  library.find("CRYPTO_memcmp", functions.compare);
   functions_ = std::make_unique<const Functions>(functions);
 }
 Crypto::~Crypto() = default;

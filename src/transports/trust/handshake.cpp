@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "transports/number.hpp"
+
 namespace am::trust {
 
 namespace {
@@ -16,15 +18,6 @@ constexpr std::size_t to_at = from_at + 4;
 constexpr std::size_t job_at = to_at + 4;
 constexpr std::size_t nonce_at = job_at + std::tuple_size_v<JobName>;
 static_assert(nonce_at + std::tuple_size_v<Nonce> == Handshake::greeting_bytes);
-
-void put_number(std::byte* to, std::uint32_t number) noexcept {
-  for (int i = 0; i < 4; ++i) to[i] = static_cast<std::byte>(number >> (8 * i));
-}
-std::uint32_t number_at(const std::byte* from) noexcept {
-  std::uint32_t number = 0;
-  for (int i = 0; i < 4; ++i) number |= static_cast<std::uint32_t>(from[i]) << (8 * i);
-  return number;
-}
 
 }  // namespace
 
@@ -48,8 +41,8 @@ Handshake::Greeting Handshake::greeting(NodeId to) const noexcept {
   Greeting bytes;
   std::memcpy(bytes.data(), magic.data(), magic.size());
   put_number(&bytes[version_at], version);
-  put_number(&bytes[from_at], party_.self);
-  put_number(&bytes[to_at], to);
+  put_number(&bytes[from_at], std::uint32_t{party_.self});
+  put_number(&bytes[to_at], std::uint32_t{to});
   std::memcpy(&bytes[job_at], party_.job.data(), party_.job.size());
   std::memcpy(&bytes[nonce_at], nonce_.data(), nonce_.size());
   return bytes;
@@ -90,9 +83,8 @@ bool Handshake::begins_well() noexcept {
 
 /// What begins with the other's greeting: of the one that was connected to, its proof follows.
 void Handshake::came_with_greeting(std::span<const std::byte> bytes) noexcept {
-  const Role other = role_ == Role::connecting ? Role::connected : Role::connecting;
-  std::copy_n(bytes.begin(), greeting_bytes, greeting_of(other).begin());
-  if (!accept(greeting_of(other))) return;
+  std::copy_n(bytes.begin(), greeting_bytes, greeting_of(other()).begin());
+  if (!accept(greeting_of(other()))) return;
   greeted_ = true;
   if (role_ == Role::connected) {
     greeting_of(role_) = greeting(peer_);
@@ -104,9 +96,9 @@ void Handshake::came_with_greeting(std::span<const std::byte> bytes) noexcept {
 }
 
 bool Handshake::accept(const Greeting& theirs) noexcept {
-  const NodeId from = number_at(&theirs[from_at]);
+  const NodeId from = number_at<std::uint32_t>(&theirs[from_at]);
   if (std::memcmp(&theirs[job_at], party_.job.data(), party_.job.size()) != 0) return refuse(Refusal::job);
-  if (number_at(&theirs[to_at]) != party_.self) return refuse(Refusal::not_for_us);
+  if (number_at<std::uint32_t>(&theirs[to_at]) != party_.self) return refuse(Refusal::not_for_us);
   if (from >= party_.nodes || from == party_.self) return refuse(Refusal::impossible);
   if (role_ == Role::connecting && from != peer_) return refuse(Refusal::another);
   peer_ = from;
@@ -141,11 +133,10 @@ bool Handshake::send_proof() noexcept {
 bool Handshake::proves(std::span<const std::byte> bytes) noexcept {
   Digest theirs;
   std::copy(bytes.begin(), bytes.end(), theirs.begin());
-  const Role other = role_ == Role::connecting ? Role::connected : Role::connecting;
-  const std::optional<Digest> expected = proof_of(other);
+  const std::optional<Digest> expected = proof_of(other());
   if (!expected) return refuse(Refusal::no_proof);
   if (!crypto_.equal(*expected, theirs)) return refuse(Refusal::key);
-  if (other == Role::connected) first_proof_ = theirs;
+  if (other() == Role::connected) first_proof_ = theirs;
   return true;
 }
 

@@ -89,6 +89,9 @@ class Handshake {
   enum class Role : std::uint8_t { connecting, connected };
 
   Handshake(const Crypto& crypto, const Key& key, const Party& party, Role role, const Nonce& nonce);
+  [[nodiscard]] Role other() const noexcept {
+    return role_ == Role::connecting ? Role::connected : Role::connecting;
+  }
   [[nodiscard]] Greeting greeting(NodeId to) const noexcept;
   [[nodiscard]] Greeting& greeting_of(Role role) noexcept {
     return greetings_[static_cast<std::size_t>(role)];

@@ -1,0 +1,22 @@
+// Numbers as they travel between hosts, whatever machines these are: least significant byte first.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+namespace am {
+
+template <std::unsigned_integral Number>
+void put_number(std::byte* to, Number number) noexcept {
+  for (std::size_t i = 0; i < sizeof number; ++i) to[i] = static_cast<std::byte>(number >> (8 * i));
+}
+
+template <std::unsigned_integral Number>
+[[nodiscard]] Number number_at(const std::byte* from) noexcept {
+  Number number = 0;
+  for (std::size_t i = 0; i < sizeof number; ++i)
+    number = static_cast<Number>(number | static_cast<Number>(from[i]) << (8 * i));
+  return number;
+}
+
+}  // namespace am
