@@ -88,14 +88,14 @@ void Chunks::close(NodeId to) noexcept {
   }
 }
 
-std::size_t Chunks::next_unit(std::size_t at, bool used) const noexcept {
-  while (at < units) {
+std::size_t Chunks::next_unit(std::size_t at, bool used, std::size_t end) const noexcept {
+  while (at < end) {
     const std::uint64_t word = used ? used_[at / 64] : ~used_[at / 64];
     const std::uint64_t rest = word >> (at % 64);
     if (rest != 0) return at + static_cast<std::size_t>(std::countr_zero(rest));
     at = (at / 64 + 1) * 64;
   }
-  return units;
+  return end;
 }
 
 Chunks::Name Chunks::find_free(std::size_t count) const noexcept {
@@ -105,10 +105,11 @@ Chunks::Name Chunks::find_free(std::size_t count) const noexcept {
 }
 
 Chunks::Name Chunks::find_free_from(std::size_t first, std::size_t count) const noexcept {
-  for (std::size_t begin = next_unit(first, false); begin + count <= limit_;) {
-    const std::size_t end = next_unit(begin, true);
+  for (std::size_t begin = next_unit(first, false, units); begin + count <= limit_;) {
+    const std::size_t end =
+        next_unit(begin, true, begin + count);  // no farther: this is on every payload's way
     if (end - begin >= count) return static_cast<Name>(1 + begin);
-    begin = next_unit(end, false);
+    begin = next_unit(end, false, units);
   }
   return 0;
 }

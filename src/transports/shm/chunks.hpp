@@ -79,8 +79,8 @@ class Chunks {
   void collect_all() noexcept;
   [[nodiscard]] Name find_free(std::size_t count) const noexcept;
   [[nodiscard]] Name find_free_from(std::size_t first, std::size_t count) const noexcept;
-  /// The first unit from `at` on that is used, or free; `units` when there is none.
-  [[nodiscard]] std::size_t next_unit(std::size_t at, bool used) const noexcept;
+  /// The first unit from `at` on that is used, or free; `end`, or one behind it, when there is none before.
+  [[nodiscard]] std::size_t next_unit(std::size_t at, bool used, std::size_t end) const noexcept;
   void mark(std::size_t first, std::size_t count, bool used) noexcept;
   /// Sees to it that there is memory up to that unit.
   [[nodiscard]] bool commit(std::size_t end) noexcept;
