@@ -23,7 +23,9 @@ class Draft {
   Draft& operator=(Draft&&) = delete;
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
-  ~Draft();
+  ~Draft() {
+    if (node_ != nullptr) drop();
+  }
 
   /// ok: data() may be filled. Otherwise why not: again (try_prepare), unreachable, too_big.
   [[nodiscard]] Status status() const noexcept { return status_; }

@@ -63,9 +63,9 @@ struct Header {
     // The place above words and flags, as one number.
     return std::rotl(static_cast<std::uint32_t>(bits >> 32), 16) <= max_words;
   }
-  /// Words for a handler, and a payload in the packet's own lines.
-  [[nodiscard]] constexpr bool has_payload_in_lines() const noexcept {
-    return flags() == flag::payload && words() <= max_words;
+  /// Words for a handler and a payload, wherever that lies, and nothing else.
+  [[nodiscard]] constexpr bool is_words_and_payload() const noexcept {
+    return (flags() & ~flag::elsewhere) == flag::payload && words() <= max_words;
   }
   [[nodiscard]] constexpr Header with_flag(std::uint16_t flag) const noexcept {
     return {bits | std::uint64_t{flag} << 52};

@@ -59,17 +59,16 @@ class Borrowed {
   const Transport::View& view_;
 };
 
-/// Gives back a packet that is all in its own lines.
-template <Priority P>
-void release_lines(shm::ShmTransport& network, const impl::Packet* /*packet*/, impl::Header /*head*/,
-                   NodeId source, std::size_t lines) noexcept {
-  network.release_lines(source, P, lines);
-}
-template <Priority P>
-void release_lines(Transport& network, const impl::Packet* packet, impl::Header head, NodeId source,
-                   std::size_t /*lines*/) noexcept {
-  network.release({packet, head, source, P});
-}
+/// Gives a packet back: what a network may be told of one that is a line and nothing else, and of any other.
+struct Line {
+  static void release(shm::ShmTransport& network, const Transport::View& view) noexcept {
+    network.release_line(view.source, view.priority);
+  }
+  static void release(Transport& network, const Transport::View& view) noexcept { network.release(view); }
+};
+struct Whole {
+  static void release(auto& network, const Transport::View& view) noexcept { network.release(view); }
+};
 
 /// For high handlers, which nothing preempts.
 struct Nothing {
@@ -85,10 +84,10 @@ bool high_waits(Transport& network) noexcept {
   return true;  // what it did says nothing about what is there: run_high looks
 }
 
-/// The payload of a packet that is words and a payload in its own lines, and nothing else; else empty.
+/// The payload of a packet that is words and a payload, and nothing else; else empty.
 Payload payload_at_hand(const shm::ShmTransport& network, const Transport::View& view) noexcept {
-  if (!view.head.has_payload_in_lines()) return {};
-  return network.Transport::payload_of(view).value_or(Payload{});
+  if (!view.head.is_words_and_payload()) return {};
+  return network.payload_of(view).value_or(Payload{});
 }
 Payload payload_at_hand(const Transport& /*network*/, const Transport::View& /*view*/) noexcept {
   return {};  // the network says where it is
@@ -282,34 +281,34 @@ template <Priority P, class Net>
   if (!head.is_plain()) return handle_with_payload<P>(network, packet, head, source);
   if (!node_->events_.ame || is_cut_off(network, source)) [[unlikely]]
     return handle_unusual<P>(network, packet, head, source);
-  run_and_release<P>(network, packet, head, source, {}, 1);
+  run_and_release<P, Line>(network, packet, head, source, {});
   return Handled::ran;
 }
 
-/// The same for a packet with words and a payload in its own lines, or with anything else.
+/// The same for a packet with words and a payload, or with anything else.
 template <Priority P, class Net>
 Engine::Handled Engine::handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
                                             NodeId source) {
   const Payload payload = payload_at_hand(network, Transport::View{packet, head, source, P});
   if (payload.empty() || !node_->events_.ame) return handle_unusual<P>(network, packet, head, source);
   handled_payload_[static_cast<std::size_t>(P)] = payload.size();
-  run_and_release<P>(network, packet, head, source, payload, head.lines());
+  run_and_release<P, Whole>(network, packet, head, source, payload);
   return Handled::ran;
 }
 
-template <Priority P, class Net>
+template <Priority P, class What, class Net>
 [[gnu::always_inline]] inline void Engine::run_and_release(Net& network, const impl::Packet* packet,
-                                                           impl::Header head, NodeId source, Payload payload,
-                                                           std::size_t lines) {
+                                                           impl::Header head, NodeId source,
+                                                           Payload payload) {
   try {
     run_handler<P>(head, *packet, source, payload, false);
   } catch (...) {
     count_received(source, P, head.words() * 8 + payload.size());
-    release_lines<P>(network, packet, head, source, lines);
+    What::release(network, Transport::View{packet, head, source, P});
     throw;
   }
   count_received(source, P, head.words() * 8 + payload.size());
-  release_lines<P>(network, packet, head, source, lines);
+  What::release(network, Transport::View{packet, head, source, P});
 }
 
 template <Priority P, class Net>

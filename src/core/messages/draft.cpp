@@ -60,8 +60,6 @@ Draft::Draft(Draft&& other) noexcept
       own_(std::move(other.own_)),
       data_(std::exchange(other.data_, nullptr)) {}
 
-Draft::~Draft() { drop(); }
-
 namespace {
 
 Transport::Slot slot_of(const impl::OutMessage& message, impl::Packet* packet, std::byte* payload,

@@ -229,9 +229,9 @@ class Engine final : Sender::Owner, Attendant::Ward {
   std::size_t run_posts();
   template <Priority P, class Net>
   Handled handle(Net& network, const Transport::View& view);
-  template <Priority P, class Net>
+  template <Priority P, class What, class Net>
   void run_and_release(Net& network, const impl::Packet* packet, impl::Header head, NodeId source,
-                       Payload payload, std::size_t lines);
+                       Payload payload);
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
                                                 NodeId source);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace am::shm {
 
@@ -21,10 +22,10 @@ Chunks::Chunks(const Rings& rings, NodeId self, Priority priority)
       chunks_(1 + units),
       links_(rings.nodes()) {}
 
-Chunks::Name Chunks::take(NodeId to, std::size_t bytes) noexcept {
+Chunks::Name Chunks::take(NodeId to, std::size_t bytes, std::uint64_t heard) noexcept {
   const std::size_t count = units_for(bytes);
-  collect(to);
   Link& link = links_[to];
+  if (std::exchange(link.heard, heard) != heard || link.units + count > units_before_collecting) collect(to);
   if ((link.units + count) * unit_bytes > most_of_a_link) return 0;
   Name chunk = find_free(count);
   if (chunk == 0) {

@@ -82,7 +82,7 @@ void ShmTransport::take_lines(Slot& slot, std::size_t lines) noexcept {
 bool ShmTransport::take_chunk(Slot& slot, std::size_t payload_bytes) noexcept {
   slot.room = chunk_bytes_for(payload_bytes);
   Chunks& from = chunks(slot.priority);
-  const Chunks::Name chunk = from.take(slot.to, slot.room);
+  const Chunks::Name chunk = from.take(slot.to, slot.room, heard_from(slot.to));
   if (chunk != 0) {
     slot.payload = from.at(chunk);
     slot.mark = impl::Header::make(0, 0, chunk, impl::flag::elsewhere).bits;
@@ -135,8 +135,7 @@ Transport::Slot ShmTransport::claim_lent(const Slot& lent) noexcept {
   return slot;
 }
 
-std::optional<Payload> ShmTransport::payload_of(const View& view) const noexcept {
-  if (!view.head.has(impl::flag::elsewhere)) return Transport::payload_of(view);
+std::optional<Payload> ShmTransport::payload_in_chunk(const View& view) const noexcept {
   const std::size_t bytes = impl::read_once(view.packet->payload_bytes);
   const std::byte* const chunk = Chunks::find(rings_, view.source, view.priority, view.head.place(), bytes);
   if (chunk == nullptr) return std::nullopt;

@@ -46,7 +46,9 @@ class ShmTransport final : public Transport {
     view.packet = inbox(priority).receive(view.source, view.head);
     return view;
   }
-  [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override;
+  [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
+    return view.head.has(impl::flag::elsewhere) ? payload_in_chunk(view) : Transport::payload_of(view);
+  }
   void release(const View& view) noexcept override {
     if (view.head.has(impl::flag::elsewhere)) {
       inbox(view.priority).release_now(view.source, 1);
@@ -54,10 +56,8 @@ class ShmTransport final : public Transport {
       inbox(view.priority).release(view.source, view.head.lines());
     }
   }
-  /// The same for a packet that is all in its own lines.
-  void release_lines(NodeId source, Priority priority, std::size_t lines) noexcept {
-    inbox(priority).release(source, lines);
-  }
+  /// The same for a packet that is one line and nothing else.
+  void release_line(NodeId source, Priority priority) noexcept { inbox(priority).release(source, 1); }
   void defer(const View& view) noexcept override { inbox(view.priority).skip(); }
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
     return inbox(priority).waits(lent);
@@ -107,7 +107,11 @@ class ShmTransport final : public Transport {
   static Chunks::Name chunk_of(const Slot& slot) noexcept {
     return static_cast<Chunks::Name>(impl::Header{slot.mark}.place());
   }
+  [[nodiscard]] std::optional<Payload> payload_in_chunk(const View& view) const noexcept;
   [[nodiscard]] Status connect(NodeId to) noexcept;
+  [[nodiscard]] std::uint64_t heard_from(NodeId node) const noexcept {
+    return inboxes_[0].position(node) + inboxes_[1].position(node);
+  }
   /// Fills in where the payload goes: a chunk, or `again`. False where lines have to do.
   [[nodiscard]] bool take_chunk(Slot& slot, std::size_t payload_bytes) noexcept;
   /// Fills in the packet, or `again`.

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "support/random.hpp"
@@ -23,16 +24,19 @@ class ChunkMemory : public testing::Test {
   void release(NodeId to, std::uint64_t lines) {
     rings_.pair(to, self).control[0].released.store(lines, std::memory_order_release);
   }
+  /// As one who has heard something from that node since.
+  Chunks::Name take(NodeId to, std::size_t bytes) { return chunks_.take(to, bytes, ++heard_); }
   /// Takes all that `to` may have, in chunks of so many bytes, and sends it.
   std::size_t fill(NodeId to, std::size_t bytes) {
     std::size_t count = 0;
-    while (const Chunks::Name chunk = chunks_.take(to, bytes)) {
+    while (const Chunks::Name chunk = take(to, bytes)) {
       chunks_.sent(chunk, ++positions_[to]);
       ++count;
     }
     return count;
   }
   std::map<NodeId, std::uint64_t> positions_;  // of the rings
+  std::uint64_t heard_ = 0;
 
   const std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
   const Rings rings_{memory_};
@@ -41,13 +45,27 @@ class ChunkMemory : public testing::Test {
 
 TEST_F(ChunkMemory, IsTheSameAgainOnceItCameBack) {
   std::uint64_t position = 0;
-  const Chunks::Name first = chunks_.take(2, 5000);
+  const Chunks::Name first = take(2, 5000);
   for (int i = 0; i < 100'000; ++i) {
-    const Chunks::Name chunk = i == 0 ? first : chunks_.take(2, 5000);
+    const Chunks::Name chunk = i == 0 ? first : take(2, 5000);
     ASSERT_EQ(chunk, first) << "what lies in caches is used again";
     chunks_.sent(chunk, ++position);
     release(2, position);
   }
+}
+
+/// Each look takes away the line in which the receiver counts.
+TEST_F(ChunkMemory, IsNotLookedForByWhoOnlySends) {
+  std::set<Chunks::Name> used;
+  for (std::uint64_t position = 1; position <= 1000; ++position) {
+    const Chunks::Name chunk = chunks_.take(2, 2000, 0);
+    ASSERT_NE(chunk, 0);
+    used.insert(chunk);
+    chunks_.sent(chunk, position);
+    release(2, position);
+  }
+  EXPECT_EQ(used.size(), Chunks::units_before_collecting);
+  EXPECT_EQ(*used.rbegin(), Chunks::units_before_collecting) << "the first ones";
 }
 
 /// Where the receiver's cache has what it has read, the sender waits for each line.
@@ -55,7 +73,7 @@ TEST_F(ChunkMemory, OfLongOnesGoesRound) {
   constexpr std::size_t bytes = 100'000;
   std::uint64_t position = 0;
   const auto pass = [&](std::size_t of) {
-    const Chunks::Name chunk = chunks_.take(2, of);
+    const Chunks::Name chunk = take(2, of);
     chunks_.sent(chunk, ++position);
     release(2, position);
     return chunk;
@@ -75,30 +93,30 @@ TEST_F(ChunkMemory, OfLongOnesGoesRound) {
 
 /// The place where it would go on is taken: it is looked for everywhere.
 TEST_F(ChunkMemory, OfALongOneIsFoundWhereverItLies) {
-  const Chunks::Name first = chunks_.take(2, Chunks::largest);
+  const Chunks::Name first = take(2, Chunks::largest);
   for (const NodeId to : {2, 3, 4}) {
-    while (chunks_.take(to, Chunks::unit_bytes) != 0) {
+    while (take(to, Chunks::unit_bytes) != 0) {
     }
   }
   chunks_.give_back(first);
-  const Chunks::Name half = chunks_.take(2, Chunks::largest / 2);  // it would go on behind it
+  const Chunks::Name half = take(2, Chunks::largest / 2);  // it would go on behind it
   ASSERT_EQ(half, first);
   chunks_.give_back(half);
-  EXPECT_EQ(chunks_.take(2, Chunks::largest), first) << "from the middle on there is not enough";
+  EXPECT_EQ(take(2, Chunks::largest), first) << "from the middle on there is not enough";
 }
 
 TEST_F(ChunkMemory, ComesBackWhenItsLineIsReleasedAndNotBefore) {
-  const Chunks::Name a = chunks_.take(2, 2000);
-  const Chunks::Name b = chunks_.take(2, 2000);
+  const Chunks::Name a = take(2, 2000);
+  const Chunks::Name b = take(2, 2000);
   chunks_.sent(a, 7);
   chunks_.sent(b, 8);
   release(2, 6);
-  EXPECT_NE(chunks_.take(2, 2000), a);
+  EXPECT_NE(take(2, 2000), a);
   release(2, 7);
-  EXPECT_EQ(chunks_.take(2, 2000), a);
+  EXPECT_EQ(take(2, 2000), a);
   EXPECT_TRUE(chunks_.any_sent(2));
   release(2, 8);
-  EXPECT_EQ(chunks_.take(2, 2000), b);
+  EXPECT_EQ(take(2, 2000), b);
   EXPECT_FALSE(chunks_.any_sent(2));
 }
 
@@ -107,11 +125,11 @@ TEST_F(ChunkMemory, ALinkHasHalfOfItAtMost) {
   EXPECT_FALSE(chunks_.has_room(2, 1));
   EXPECT_TRUE(chunks_.has_room(3, Chunks::largest));
   EXPECT_EQ(fill(3, 1) * Chunks::unit_bytes, Chunks::most_of_a_link);
-  EXPECT_EQ(chunks_.take(4, 1), 0) << "two have taken all of it";
+  EXPECT_EQ(take(4, 1), 0) << "two have taken all of it";
   EXPECT_FALSE(chunks_.any_sent(4)) << "and so it does not wait for any";
   release(3, 1);
   EXPECT_TRUE(chunks_.has_room(4, 1));
-  EXPECT_NE(chunks_.take(4, 1), 0) << "looks at all links when there is none";
+  EXPECT_NE(take(4, 1), 0) << "looks at all links when there is none";
 }
 
 TEST_F(ChunkMemory, OfADeadReceiverComesBack) {
@@ -124,11 +142,11 @@ TEST_F(ChunkMemory, OfADeadReceiverComesBack) {
 }
 
 TEST_F(ChunkMemory, WhatWasNotSentIsGivenBackAlsoAfterClose) {
-  const Chunks::Name kept = chunks_.take(2, Chunks::largest);
+  const Chunks::Name kept = take(2, Chunks::largest);
   chunks_.close(2);
-  EXPECT_NE(chunks_.take(3, Chunks::largest), kept);
+  EXPECT_NE(take(3, Chunks::largest), kept);
   chunks_.give_back(kept);
-  EXPECT_EQ(chunks_.take(4, Chunks::largest), kept);
+  EXPECT_EQ(take(4, Chunks::largest), kept);
 }
 
 /// Any order of taking, sending, releasing, giving back and closing, beside a simple account of what is in use.
@@ -168,7 +186,7 @@ TEST_F(ChunkMemory, NeverOverlapsAndNoneIsLost) {
       case 2: {
         const std::size_t bytes = 1 + random.below(random.one_in(10) ? Chunks::largest : 20'000);
         for (auto& [node, of] : links) collect(of);
-        const Chunks::Name chunk = chunks_.take(to, bytes);
+        const Chunks::Name chunk = take(to, bytes);
         if (chunk == 0) break;
         const Taken taken{chunk, (bytes + Chunks::unit_bytes - 1) / Chunks::unit_bytes};
         own(taken, true);
