@@ -19,7 +19,7 @@
 namespace am::host {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 7;
+inline constexpr std::uint32_t version = 8;
 inline constexpr std::size_t recent_events = 32;
 inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
 
@@ -43,6 +43,10 @@ struct JobHeader {
       asked_ns;                     ///< CLOCK_MONOTONIC when a node was last asked for a report by a signal
   std::atomic<std::int32_t> asked;  ///< its process
   std::atomic<std::uint32_t> launcher_end_told;  ///< 1: a node has said that amrun ended
+
+  // What tells this job from others, and its nodes from strangers, where networks lead to other hosts (transports/trust).
+  std::byte name[16];  ///< no secret
+  std::byte key[32];   ///< random; known to the job's processes only
 
   std::atomic<std::uint64_t> said[8];  ///< what a node has said for all (core/reports/once.hpp)
 
@@ -72,6 +76,7 @@ struct NodeFacts {
   std::uint64_t segment_bytes;  ///< of the user segment
   char program[256];            ///< path of the executable
   char host[64];
+  char address[64];        ///< where it takes connections from other nodes, if one of its networks does
   std::uint64_t cpus[16];  ///< the processors it may run on, as a cpu_set_t
 };
 static_assert(std::is_trivially_copyable_v<NodeFacts>);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/clock.hpp"
+#include "host/random_bytes.hpp"
 #include "host/system_error.hpp"
 
 namespace am::host {
@@ -84,6 +85,8 @@ std::shared_ptr<Memory> Memory::create(NodeId nodes) {
   job.nodes = nodes;
   job.bytes = layout.file_bytes();
   job.epoch_ns = monotonic_ns();
+  fill_random(job.name);
+  fill_random(job.key);
   job.version = version;
   job.magic = magic;
   return memory;

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "transports/tcp/tcp_transport.hpp"
+
 namespace am {
 
 std::span<const Kind> kinds() {
@@ -13,6 +15,13 @@ std::span<const Kind> kinds() {
            .between_hosts = false,
            .in_interrupts = true,
            .make = {}},
+      Kind{.name = "tcp",
+           .meaning = "TCP",
+           .options = {},
+           .within_a_host = true,
+           .between_hosts = true,
+           .in_interrupts = false,
+           .make = [](const Site& site) { return std::make_unique<tcp::TcpTransport>(site); }},
   };
   return table;
 }

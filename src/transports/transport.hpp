@@ -104,6 +104,8 @@ class Transport {
   /// Begins a round: moves what can be moved (sockets, completions, routers), takes note of new arrivals, tells the site's
   /// listener what it is to hear. Returns whether anything was done.
   virtual bool progress() noexcept = 0;
+  /// Sends off what was committed so far, for a network that gathers it: a poll has run what it found.
+  virtual void flush() noexcept {}
   /// Whether all that was committed or published has left this node. Asked before the node leaves the job, which makes
   /// progress until it is so.
   [[nodiscard]] virtual bool drained() const noexcept { return true; }

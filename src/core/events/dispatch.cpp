@@ -158,6 +158,7 @@ std::size_t Engine::poll_network() {
   std::size_t ran = run_high(network());
   ran += run_low(network());
   if (something_else_) ran += run_rare_events(network(), ran);
+  if (ran != 0) network().flush();
   return ran;
 }
 

@@ -1,20 +1,14 @@
 #include "core/job/invitation.hpp"
 
-#include <sys/random.h>
-#include <am/error.hpp>
 #include <span>
+
+#include "host/random_bytes.hpp"
 
 namespace am::core {
 
 namespace {
 
 constexpr std::string_view invitation_prefix = "am1:";
-
-void fill_random(std::span<std::byte> room) {
-  if (getrandom(room.data(), room.size(), 0) != static_cast<ssize_t>(room.size())) {
-    throw Error("join the job", "the kernel gives no random bytes", "run aminfo --doctor");
-  }
-}
 
 std::string hex(std::span<const std::byte> bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -47,8 +41,8 @@ bool parse_hex(std::string_view text, std::span<std::byte> room) {
 
 Invitation Invitation::make() {
   Invitation invitation;
-  fill_random(invitation.name);
-  fill_random(invitation.key);
+  host::fill_random(invitation.name);
+  host::fill_random(invitation.key);
   return invitation;
 }
 

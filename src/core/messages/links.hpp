@@ -49,6 +49,9 @@ class Links final : public Transport {
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override;
 
   bool progress() noexcept override;
+  void flush() noexcept override {
+    for (Transport* network : networks_) network->flush();
+  }
   [[nodiscard]] bool drained() const noexcept override;
   [[nodiscard]] bool arm(Wanted wanted) noexcept override;
   void disarm() noexcept override;

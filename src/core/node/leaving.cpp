@@ -11,8 +11,8 @@
 namespace am::core {
 
 namespace {
-constexpr std::size_t most_per_peer =
-    1024;  // messages that its networks hold: more than the rings of shared memory
+/// Messages that its networks hold at most: more than rings of shared memory, or a window of TCP.
+constexpr std::size_t most_per_peer = 32 * 1024;
 }  // namespace
 
 void Engine::leave() noexcept {

@@ -62,6 +62,7 @@ class FaultyTransport final : public Transport {
     return network_.waits(priority, lent);
   }
   bool progress() noexcept override;
+  void flush() noexcept override { network_.flush(); }
   [[nodiscard]] bool arm(Wanted wanted) noexcept override;
   void disarm() noexcept override { network_.disarm(); }
   [[nodiscard]] bool still_armed(Wanted wanted) noexcept override { return network_.still_armed(wanted); }

@@ -20,17 +20,17 @@ namespace am::shm {
 
 inline constexpr unsigned region = 0;  ///< of the host's memory
 
-inline constexpr std::uint32_t low_lines = 74;
+inline constexpr std::uint32_t low_lines = 68;  ///< four of the longest packets
 inline constexpr std::uint32_t high_lines = 40;
 
-/// Both rings from one sender to one receiver: 7.5 KiB, so that both directions of a pair, and what is counted about it,
+/// Both rings from one sender to one receiver: 7.1 KiB, so that both directions of a pair, and what is counted about it,
 /// stay below 16. Rings of twice that length take 6 % more short messages a second, and nothing else gains by them.
 struct PairBlock {
   impl::RingControl control[2];  ///< by priority
   impl::Packet low[low_lines];
   impl::Packet high[high_lines];
 };
-static_assert(sizeof(PairBlock) == 7680);
+static_assert(sizeof(PairBlock) == 7296);
 
 /// For the long payloads of one sender at one priority (shm/chunks.hpp).
 inline constexpr std::size_t chunk_bytes = std::size_t{4} << 20;

@@ -5,11 +5,8 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <sys/random.h>
 
-#include <cerrno>
 #include <string>
-#include <system_error>
 
 #include "host/late_library.hpp"
 
@@ -48,15 +45,6 @@ std::optional<Digest> Crypto::hmac_sha256(std::span<const std::byte> key,
 
 bool Crypto::equal(const Digest& a, const Digest& b) const noexcept {
   return functions_->compare(a.data(), b.data(), a.size()) == 0;
-}
-
-void fill_random(std::span<std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = getrandom(bytes.data(), bytes.size(), 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw Error("make a key", "getrandom: " + std::generic_category().message(errno), "");
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
 }
 
 }  // namespace am::trust

@@ -32,7 +32,4 @@ class Crypto {
   std::unique_ptr<const Functions> functions_;
 };
 
-/// From the kernel, fit for keys. Waits until it has gathered enough to begin with. Throws am::Error.
-void fill_random(std::span<std::byte> bytes);
-
 }  // namespace am::trust

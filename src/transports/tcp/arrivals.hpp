@@ -1,0 +1,86 @@
+// What came and was not released yet: messages of all peers, by priority, in the order in which they came; and the memory that
+// sockets are read into, where they stay until then.
+//
+// Bounded by the credits of the links (link.hpp): that is why everything that comes may be read at once, and a priority that is
+// not received holds up no other. A frame that stays long does not hold the memory of others: when all blocks are in use, what
+// is left in the oldest is copied out of it.
+//
+// Used by whoever is in the node.
+#pragma once
+
+#include <am/types.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "transports/tcp/block.hpp"
+
+namespace am::tcp {
+
+class Arrivals {
+ public:
+  /// One message, as it came.
+  struct Message {
+    NodeId from = 0;
+    std::span<const std::byte> frame{};
+    Block block{};  ///< in which it lies
+  };
+
+  explicit Arrivals(NodeId nodes) : deferred_(2 * std::size_t{nodes}) {}
+
+  /// Memory to read into: at least `least_room` bytes, at an address that is a multiple of 64. It may hold frames afterwards, of
+  /// which add() is told, and is used for the next bytes behind them, from filled() on.
+  struct Room {
+    Block block;
+    std::span<std::byte> bytes;
+  };
+  [[nodiscard]] Room room();
+  void filled(const Room& room, std::size_t bytes) noexcept;
+  static constexpr std::size_t least_room = 32 * 1024;
+
+  void add(Priority priority, Message message) {
+    queues_[index(priority)].messages.push_back(std::move(message));
+  }
+
+  /// The next message, or null: the same one until release or defer.
+  [[nodiscard]] const Message* receive(Priority priority) noexcept;
+  void release(Priority priority) noexcept;
+  /// Leaves it, and all from the same node, until the next round.
+  void defer(Priority priority) noexcept;
+  void begin_round() noexcept;
+
+  /// Whether there is one besides that which receive() gave (`lent`).
+  [[nodiscard]] bool waits(Priority priority, bool lent) const noexcept {
+    return queues_[index(priority)].live() > (lent ? 1u : 0u);
+  }
+  /// Whether receive() would find one in this round.
+  [[nodiscard]] bool any(Priority priority) const noexcept;
+
+ private:
+  static constexpr std::size_t block_bytes = 256 * 1024;
+  static constexpr std::size_t most_blocks = 4;  // two may hold what is lent, one for each priority
+
+  struct Queue {
+    std::deque<Message> messages;
+    std::size_t at = 0;        // where receive looks next; what it gave is there
+    std::size_t released = 0;  // of `messages`: those without a frame
+    bool lent = false;
+    [[nodiscard]] std::size_t live() const noexcept { return messages.size() - released; }
+  };
+  static std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
+  [[nodiscard]] bool is_deferred(NodeId node, Priority priority) const noexcept {
+    return deferred_[2 * std::size_t{node} + index(priority)] == round_;
+  }
+  void use_another_block();
+  void empty(const Block& block);
+
+  std::vector<Block> blocks_;  // the first is read into; the others are older, the oldest last
+  std::size_t filled_ = 0;     // bytes of the first
+  Queue queues_[2];            // by priority
+  std::uint64_t round_ = 1;
+  std::vector<std::uint64_t> deferred_;  // by node and priority: the last round in which it was
+};
+
+}  // namespace am::tcp

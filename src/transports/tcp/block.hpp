@@ -1,0 +1,48 @@
+// Memory for what came, shared by the frames that lie in it: it is free again when the last of them was released.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace am::tcp {
+
+/// A share of a block; used by one thread.
+class Block {
+ public:
+  static constexpr std::size_t alignment = 64;
+
+  Block() = default;
+  /// A new one. No memory ends the program: nothing here can wait for some.
+  explicit Block(std::size_t bytes)
+      : head_(new (::operator new (sizeof(Head) + bytes, std::align_val_t{alignment})) Head{1, bytes}) {}
+  Block(const Block& other) noexcept : head_(other.head_) {
+    if (head_ != nullptr) ++head_->shares;
+  }
+  Block(Block&& other) noexcept : head_(std::exchange(other.head_, nullptr)) {}
+  Block& operator=(Block other) noexcept {
+    std::swap(head_, other.head_);
+    return *this;
+  }
+  ~Block() {
+    if (head_ != nullptr && --head_->shares == 0) ::operator delete (head_, std::align_val_t{alignment});
+  }
+
+  explicit operator bool() const noexcept { return head_ != nullptr; }
+  [[nodiscard]] bool operator==(const Block& other) const noexcept = default;
+  [[nodiscard]] bool is_only_share() const noexcept { return head_->shares == 1; }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept {
+    return {reinterpret_cast<std::byte*>(head_ + 1), head_->bytes};
+  }
+
+ private:
+  struct alignas(alignment) Head {
+    std::size_t shares;
+    std::size_t bytes;
+  };
+  Head* head_ = nullptr;
+};
+
+}  // namespace am::tcp

@@ -1,0 +1,111 @@
+#include "transports/tcp/entrance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "host/clock.hpp"
+#include "host/random_bytes.hpp"
+
+namespace am::tcp {
+
+namespace {
+using Outcome = Socket::Moved::Outcome;
+
+trust::Nonce fresh_nonce() {
+  trust::Nonce nonce;
+  host::fill_random(nonce);
+  return nonce;
+}
+}  // namespace
+
+void Entrance::call(NodeId to, const Address& address) {
+  Socket socket = connect_to(address);
+  if (!socket) {
+    Failure failure = failure_of_system(errno);
+    results_.push_back({to, true, {}, std::move(failure.why), failure.for_good});
+    return;
+  }
+  admit(std::move(socket), trust::Handshake::connecting(crypto_, key_, party_, to, fresh_nonce()), true);
+}
+
+void Entrance::hang_up(NodeId to) noexcept {
+  std::erase_if(guests_, [to](const auto& guest) { return guest->ours && guest->handshake.peer() == to; });
+}
+
+void Entrance::accept() {
+  while (Socket socket = accept_from(listening_))
+    admit(std::move(socket), trust::Handshake::connected(crypto_, key_, party_, fresh_nonce()), false);
+}
+
+void Entrance::admit(Socket socket, trust::Handshake handshake, bool ours) {
+  const auto is_stranger = [](const auto& guest) { return !guest->ours; };
+  if (!ours && static_cast<std::size_t>(std::ranges::count_if(guests_, is_stranger)) == most_strangers)
+    turn_away(std::ranges::find_if(guests_, is_stranger), {"too many others came behind it"});
+  const std::uint64_t number = ++last_number_;
+  const bool told = events_.add(socket, number);
+  guests_.push_back(std::make_unique<Guest>(
+      Guest{number, std::move(socket), std::move(handshake), host::monotonic_ns(), ours, !ours}));
+  if (!told) turn_away(guests_.end() - 1, failure_of_system(errno));
+}
+
+void Entrance::turn_away(Guests::iterator guest, Failure failure) {
+  const std::unique_ptr<Guest> gone = std::move(*guest);
+  guests_.erase(guest);
+  if (gone->ours) {
+    results_.push_back({gone->handshake.peer(), true, {}, std::move(failure.why), failure.for_good});
+  } else {
+    ++turned_away_;
+  }
+}
+
+void Entrance::move(std::uint64_t number) {
+  const auto guest = std::ranges::find(guests_, number, [](const auto& one) { return one->number; });
+  if (guest == guests_.end()) return;
+  if (Failure failure = step(**guest); !failure.why.empty()) return turn_away(guest, std::move(failure));
+  if ((*guest)->handshake.state() != trust::Handshake::State::proven ||
+      !(*guest)->handshake.to_send().empty())
+    return;
+  const std::unique_ptr<Guest> proven = std::move(*guest);
+  guests_.erase(guest);
+  results_.push_back({proven->handshake.peer(), proven->ours, std::move(proven->socket), {}, false});
+}
+
+/// Whoever has not taken connections at his address will not: he did before he gave it to others.
+Entrance::Failure Entrance::failure_of_system(int error) {
+  if (error == 0) return {"the other end closed the connection"};
+  return {std::strerror(error), error == ECONNREFUSED};
+}
+
+Entrance::Failure Entrance::step(Guest& guest) {
+  if (!guest.connected) {
+    if (const int failure = guest.socket.failure(); failure != 0) return failure_of_system(failure);
+  }
+  trust::Handshake& handshake = guest.handshake;
+  for (;;) {
+    while (!handshake.to_send().empty()) {
+      const Socket::Moved out = guest.socket.write(handshake.to_send());
+      if (out.outcome == Outcome::ended) return failure_of_system(out.error);
+      if (out.outcome == Outcome::blocked) return {};
+      guest.connected = true;
+      handshake.sent(out.bytes);
+    }
+    const std::size_t wanted = handshake.wanted();
+    if (wanted == 0) return {};
+    std::array<std::byte, trust::Handshake::greeting_bytes + trust::Handshake::proof_bytes> bytes;
+    const Socket::Moved in = guest.socket.read(std::span(bytes).first(std::min(wanted, bytes.size())));
+    if (in.outcome == Outcome::ended) return failure_of_system(in.error);
+    if (in.outcome == Outcome::blocked) return {};
+    handshake.take(std::span(bytes).first(in.bytes));
+    if (handshake.state() == trust::Handshake::State::refused)
+      return {std::string(trust::describe(handshake.refusal())), true};
+  }
+}
+
+void Entrance::look_at_clock(std::uint64_t now) {
+  while (!guests_.empty() && now > guests_.front()->began_ns + time_limit_ns)
+    turn_away(guests_.begin(), {"no answer within 5 s"});
+}
+
+}  // namespace am::tcp

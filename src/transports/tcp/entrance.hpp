@@ -1,0 +1,102 @@
+// Connections that have not proved the job's key yet: those that others open, and those that this node opens. What comes out of
+// here is proven; nobody has looked at a byte behind the proof.
+//
+// Who is not of the job gets one attempt for each connection, a time limit, and a place among a bounded number: when all are
+// taken, the oldest of those that others opened gives way. So garbage, half a handshake and slow senders cost a descriptor
+// each for a while, and are counted.
+//
+// Used by whoever is in the node.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transports/tcp/socket.hpp"
+#include "transports/trust/handshake.hpp"
+
+namespace am::tcp {
+
+class Entrance {
+ public:
+  static constexpr std::size_t most_strangers = 64;
+  static constexpr std::uint64_t time_limit_ns = 5'000'000'000;
+
+  /// How a connection left: proven, or not, for a reason that people understand.
+  struct Result {
+    NodeId peer;  ///< when not proven: of one that this node opened
+    bool ours;    ///< this node opened it
+    Socket socket;
+    std::string failure;  ///< empty: it is proven
+    bool for_good;        ///< trying again would not help
+  };
+
+  /// Who is to be told of a descriptor's events: `add` hears of each new one, with the number by which move() knows it. The system
+  /// forgets closed ones by itself.
+  class Events {
+   public:
+    Events() = default;
+    Events(const Events&) = delete;
+    Events& operator=(const Events&) = delete;
+    virtual ~Events() = default;
+    virtual bool add(const Socket& socket, std::uint64_t number) noexcept = 0;
+  };
+
+  /// All that is named outlives this.
+  Entrance(const trust::Crypto& crypto, const trust::Key& key, const trust::Party& party, Socket listening,
+           Events& events)
+      : crypto_(crypto), key_(key), party_(party), listening_(std::move(listening)), events_(events) {}
+
+  [[nodiscard]] const Socket& listening() const noexcept { return listening_; }
+
+  /// Opens a connection. A failure is a result like any other.
+  void call(NodeId to, const Address& address);
+  /// Gives up what was opened to that node, if it is still under way.
+  void hang_up(NodeId to) noexcept;
+  /// Takes in those who have come.
+  void accept();
+  /// Something may have happened to that one. Numbers of those that are gone are none's.
+  void move(std::uint64_t number);
+  /// Ends those that take too long. `now`: of the monotonic clock.
+  void look_at_clock(std::uint64_t now);
+
+  [[nodiscard]] bool empty() const noexcept { return guests_.empty(); }
+  /// Connections that others opened and that proved nothing, so far.
+  [[nodiscard]] std::uint64_t turned_away() const noexcept { return turned_away_; }
+  /// What has left since the last call.
+  [[nodiscard]] std::vector<Result> take_results() noexcept { return std::exchange(results_, {}); }
+
+ private:
+  struct Guest {
+    std::uint64_t number;
+    Socket socket;
+    trust::Handshake handshake;
+    std::uint64_t began_ns;
+    bool ours;
+    bool connected;  // the connection is there
+  };
+  using Guests = std::vector<std::unique_ptr<Guest>>;
+
+  void admit(Socket socket, trust::Handshake handshake, bool ours);
+  struct Failure {
+    std::string why;  // empty: there is none
+    bool for_good = false;
+  };
+  void turn_away(Guests::iterator guest, Failure failure);
+  /// Goes on with the handshake.
+  [[nodiscard]] static Failure step(Guest& guest);
+  [[nodiscard]] static Failure failure_of_system(int error);
+
+  const trust::Crypto& crypto_;
+  const trust::Key& key_;
+  const trust::Party party_;
+  const Socket listening_;
+  Events& events_;
+  Guests guests_;  // the oldest first
+  std::vector<Result> results_;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t turned_away_ = 0;
+};
+
+}  // namespace am::tcp

@@ -1,0 +1,126 @@
+#include "transports/tcp/socket.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <am/error.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <linux/sockios.h>
+
+namespace am::tcp {
+
+namespace {
+
+using Outcome = Socket::Moved::Outcome;
+
+template <class F>
+ssize_t unless_interrupted(F call) noexcept {
+  ssize_t result = -1;
+  do {
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
+
+Socket::Moved moved(ssize_t bytes) noexcept {
+  if (bytes > 0) return {Outcome::some, static_cast<std::size_t>(bytes)};
+  if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM))
+    return {Outcome::blocked};
+  return {Outcome::ended, 0, bytes < 0 ? errno : 0};
+}
+
+/// Small messages go when they are written: who writes them has gathered them already.
+void send_at_once(const Socket& socket) noexcept {
+  const int yes = 1;
+  static_cast<void>(setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes));
+}
+
+}  // namespace
+
+void Socket::close() noexcept {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+Socket::Moved Socket::read(std::span<const iovec> to) noexcept {
+  return moved(
+      unless_interrupted([&] { return readv(descriptor_, to.data(), static_cast<int>(to.size())); }));
+}
+
+Socket::Moved Socket::read(std::span<std::byte> to) noexcept {
+  return moved(unless_interrupted([&] { return recv(descriptor_, to.data(), to.size(), 0); }));
+}
+
+Socket::Moved Socket::write(std::span<const iovec> from) noexcept {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(from.data());
+  message.msg_iovlen = from.size();
+  return moved(unless_interrupted([&] { return sendmsg(descriptor_, &message, MSG_NOSIGNAL); }));
+}
+
+Socket::Moved Socket::write(std::span<const std::byte> from) noexcept {
+  return moved(unless_interrupted([&] { return send(descriptor_, from.data(), from.size(), MSG_NOSIGNAL); }));
+}
+
+void Socket::end_writing() noexcept { static_cast<void>(shutdown(descriptor_, SHUT_WR)); }
+
+std::size_t Socket::under_way() const noexcept {
+  int bytes = 0;
+  if (ioctl(descriptor_, SIOCOUTQ, &bytes) != 0 || bytes <= 0) return 0;
+  tcp_info info{};  // a connection that was reset goes on counting
+  socklen_t size = sizeof info;
+  if (getsockopt(descriptor_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_state == TCP_CLOSE)
+    return 0;
+  return static_cast<std::size_t>(bytes);
+}
+
+int Socket::failure() const noexcept {
+  int error = 0;
+  socklen_t size = sizeof error;
+  return getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+Socket listen_at(Address& address) {
+  const auto failed = [&](const char* what) {
+    return Error("take connections by TCP",
+                 "at " + address.text() + ": " + what + ": " + std::strerror(errno),
+                 "is that address this host's? AM_TCP_INTERFACES chooses others");
+  };
+  Socket socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) throw failed("socket");
+  if (bind(socket.descriptor(), address.data(), address.size()) != 0) throw failed("bind");
+  if (listen(socket.descriptor(), SOMAXCONN) != 0) throw failed("listen");
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  if (getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&bound), &size) != 0)
+    throw failed("getsockname");
+  if (const auto there = Address::of(reinterpret_cast<const sockaddr*>(&bound), size)) address = *there;
+  return socket;
+}
+
+Socket accept_from(const Socket& listening) noexcept {
+  Socket socket(static_cast<int>(unless_interrupted([&]() -> ssize_t {
+    return accept4(listening.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  })));
+  if (socket) send_at_once(socket);
+  return socket;
+}
+
+Socket connect_to(const Address& address) noexcept {
+  Socket socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) return socket;
+  send_at_once(socket);
+  if (connect(socket.descriptor(), address.data(), address.size()) != 0 && errno != EINPROGRESS &&
+      errno != EINTR) {
+    const int why = errno;
+    socket.close();
+    errno = why;
+  }
+  return socket;
+}
+
+}  // namespace am::tcp

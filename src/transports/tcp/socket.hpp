@@ -1,0 +1,62 @@
+// A descriptor of the system, owned; and what a connection by TCP can do: it never waits.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "transports/tcp/address.hpp"
+
+namespace am::tcp {
+
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) noexcept : descriptor_(descriptor) {}
+  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    other.close();
+    return *this;
+  }
+  ~Socket() { close(); }
+
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  explicit operator bool() const noexcept { return descriptor_ >= 0; }
+  void close() noexcept;
+
+  /// What became of a read or write: so many bytes went; none can, now (`blocked`); or none will any more (`ended`): in good
+  /// order, or for a reason that errno has.
+  struct Moved {
+    enum class Outcome : std::uint8_t { some, blocked, ended };
+    Outcome outcome;
+    std::size_t bytes = 0;
+    int error = 0;
+  };
+  [[nodiscard]] Moved read(std::span<const iovec> to) noexcept;
+  [[nodiscard]] Moved write(std::span<const iovec> from) noexcept;
+  [[nodiscard]] Moved read(std::span<std::byte> to) noexcept;
+  [[nodiscard]] Moved write(std::span<const std::byte> from) noexcept;
+
+  /// Nothing more will be written.
+  void end_writing() noexcept;
+  /// Bytes written that the other host does not have yet, as far as this one knows.
+  [[nodiscard]] std::size_t under_way() const noexcept;
+  /// Why a connection that was begun did not come about, as errno has it; 0: it did, or is still on its way.
+  [[nodiscard]] int failure() const noexcept;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Takes connections at `address`; port 0: any, which `address` has afterwards. Throws am::Error.
+[[nodiscard]] Socket listen_at(Address& address);
+/// One that has come, or none.
+[[nodiscard]] Socket accept_from(const Socket& listening) noexcept;
+/// Begins a connection; it is there when it can be written to. None, and errno says why, when there is no way.
+[[nodiscard]] Socket connect_to(const Address& address) noexcept;
+
+}  // namespace am::tcp

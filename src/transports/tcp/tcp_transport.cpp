@@ -1,0 +1,609 @@
+#include "transports/tcp/tcp_transport.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <am/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "host/clock.hpp"
+#include "host/heavy_fence.hpp"
+
+namespace am::tcp {
+
+namespace {
+
+using Outcome = Socket::Moved::Outcome;
+
+/// What a number in the system's list of events means: the lowest bits.
+enum class Tag : std::uint64_t { listening, timer, entrance, peer };
+constexpr std::uint64_t tagged(Tag tag, std::uint64_t number = 0) noexcept {
+  return number << 2 | static_cast<std::uint64_t>(tag);
+}
+
+constexpr std::size_t write_at_once_bytes = 64 * 1024;  // so many wait for no flush
+constexpr std::size_t pieces_per_write = 64;
+constexpr std::size_t reads_per_look = 4;  // of one connection: others are to have their turn
+constexpr std::size_t most_busy = 4;
+constexpr std::uint32_t quiet_looks = 256;     // after so many in vain there are fewer
+constexpr std::uint32_t rounds_per_look = 16;  // then, and while messages wait to be run
+constexpr std::uint64_t retry_ns = 20'000'000;
+constexpr std::uint64_t give_up_ns = 10'000'000'000;
+
+/// The longest beginning of a message's frame: a payload that is written before its words are known begins here.
+constexpr std::size_t longest_head = 80;
+
+trust::Key key_of(const host::JobHeader& job) {
+  trust::Key key;
+  std::ranges::copy(job.key, key.begin());
+  return key;
+}
+
+trust::Party party_of(NodeId self, const host::Board& board) {
+  trust::Party party{self, board.nodes(), {}};
+  std::ranges::copy(board.job().name, party.job.begin());
+  return party;
+}
+
+Socket made(int descriptor, const char* what) {
+  if (descriptor < 0)
+    throw Error("use TCP", std::string(what) + ": " + std::strerror(errno), "ulimit -n may be too small");
+  return Socket(descriptor);
+}
+
+/// Where this node takes connections; written on its card.
+Socket open_door(NodeId self, const host::Board& board) {
+  Address address = Address::parse("127.0.0.1:0").value();
+  Socket socket = listen_at(address);
+  host::NodeCard& card = board.card(self);
+  const std::string text = address.text();
+  if (text.size() >= sizeof card.address) throw Error("use TCP", "its address is too long: " + text, "");
+  std::memcpy(card.address, text.c_str(), text.size() + 1);
+  return socket;
+}
+
+}  // namespace
+
+struct TcpTransport::Claim {
+  impl::Packet packet;
+  alignas(impl::payload_alignment) std::byte payload[impl::packet_payload_bytes];
+  Block long_payload;  // with room for the frame's beginning in front
+};
+
+struct TcpTransport::Peer {
+  /// calling: no connection yet, but it is under way or will be tried again; proven: the other end knows the key, but has not
+  /// said that this connection is the one; over: for good.
+  enum class State : std::uint8_t { apart, calling, proven, joined, over };
+
+  explicit Peer(NodeId id) noexcept : node(id) {}
+
+  const NodeId node;
+  State state = State::apart;
+  bool closed = false;         // core has: nothing is sent there any more
+  bool said_farewell = false;  // the other did
+  bool is_to_write = false;    // is in to_write_
+  bool socket_is_full = false;
+  bool cannot_write = false;  // what is there may still be read
+  Socket socket{};
+  FrameReader reader{};
+  OutQueue out{};
+  std::array<OutWindow, 2> outward{};
+  std::array<InWindow, 2> inward{};
+  std::array<std::unique_ptr<Claim>, 2> claims{};
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
+  std::uint64_t retry_ns = 0;
+  std::uint64_t give_up_ns = 0;
+  std::string failure{};  // of the last attempt
+
+  [[nodiscard]] bool has_to_say() const noexcept { return !out.empty() || !words.empty(); }
+};
+
+TcpTransport::TcpTransport(const Site& site)
+    : self_(site.self),
+      memory_(site.memory),
+      listener_(site.listener),
+      key_(key_of(memory_->board().job())),
+      events_(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+      timer_(made(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),
+      entrance_(crypto_, key_, party_of(self_, memory_->board()), open_door(self_, memory_->board()), *this),
+      peers_(memory_->nodes()),
+      arrivals_(memory_->nodes()) {
+  epoll_event event{.events = EPOLLIN, .data = {.u64 = tagged(Tag::listening)}};
+  bool told = epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, entrance_.listening().descriptor(), &event) == 0;
+  event.data.u64 = tagged(Tag::timer);
+  told = told && epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, timer_.descriptor(), &event) == 0;
+  if (!told) throw Error("use TCP", std::string("epoll_ctl: ") + std::strerror(errno), "");
+}
+
+/// Says farewell, and sees to it that the others' hosts have it before the connections end: what they have not read yet by then
+/// is not lost.
+TcpTransport::~TcpTransport() {
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer == nullptr || peer->state != Peer::State::joined || !peer->socket) continue;
+    write_frame(peer->out.add(16), {.kind = Frame::Kind::farewell});
+    write(*peer);
+    peer->socket.end_writing();
+  }
+  constexpr int tries = 1000;
+  for (int i = 0; i < tries && !all_have_come(); ++i) {
+    constexpr timespec a_millisecond{.tv_sec = 0, .tv_nsec = 1'000'000};
+    nanosleep(&a_millisecond, nullptr);
+  }
+}
+
+TcpTransport::Peer& TcpTransport::peer(NodeId node) {
+  std::unique_ptr<Peer>& peer = peers_[node];
+  if (peer == nullptr) {
+    peer = std::make_unique<Peer>(node);
+    if (node == self_) peer->state = Peer::State::joined;
+  }
+  return *peer;
+}
+
+bool TcpTransport::is_over(NodeId node) const noexcept {
+  const Peer* const peer = known(node);
+  return peer != nullptr && (peer->closed || peer->state == Peer::State::over);
+}
+
+// -- sending ----------------------------------------------------------------------------------------------------------
+
+Transport::Slot TcpTransport::claim(NodeId to, Priority priority, std::size_t /*words*/,
+                                    std::size_t payload_bytes) noexcept {
+  Slot slot{nullptr, Status::unreachable, to, priority};
+  if (is_over(to)) return slot;
+  slot.status = Status::again;
+  if (!has_room(to, priority, payload_bytes)) return slot;
+  std::unique_ptr<Claim>& claim = peer(to).claims[index(priority)];
+  if (claim == nullptr) claim = std::make_unique<Claim>();
+  slot.status = Status::ok;
+  slot.packet = &claim->packet;
+  slot.room = std::min(payload_bytes, frame_payload_bytes);
+  slot.payload = claim->payload;
+  if (slot.room > impl::packet_payload_bytes) {
+    claim->long_payload =
+        Block(longest_head + (slot.room + frame_alignment - 1) / frame_alignment * frame_alignment);
+    slot.payload = claim->long_payload.bytes().data() + longest_head;
+  }
+  return slot;
+}
+
+bool TcpTransport::has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  if (is_over(to)) return true;
+  const std::size_t bytes = message_bytes(impl::max_words, std::min(payload_bytes, frame_payload_bytes));
+  if (peer(to).outward[index(priority)].has_room(bytes)) return true;
+  if (std::ranges::find(refused_, LinkOf{to, priority}) == refused_.end())
+    refused_.emplace_back(to, priority);
+  return false;
+}
+
+void TcpTransport::commit(const Slot& slot, impl::Header header) noexcept {
+  Peer& to = peer(slot.to);
+  Frame frame{
+      .kind = Frame::Kind::message, .priority = slot.priority, .head = header, .origin = slot.packet->origin};
+  std::ranges::copy(std::span(slot.packet->words).first(header.words()), frame.words.begin());
+  if (header.has(impl::flag::payload)) frame.payload = Payload(slot.payload, slot.packet->payload_bytes);
+  const std::size_t bytes = message_bytes(header.words(), frame.payload.size());
+  if (slot.room > impl::packet_payload_bytes) {
+    Block block = std::exchange(to.claims[index(slot.priority)]->long_payload, {});
+    const std::size_t begin = longest_head - payload_at(header.words());
+    write_frame(block.bytes().data() + begin, frame);
+    to.out.add(std::move(block), begin, begin + bytes);
+  } else {
+    write_frame(to.out.add(bytes), frame);
+  }
+  to.outward[index(slot.priority)].sent(bytes);
+  reach(to);
+  if (armed_ || to.out.bytes() >= write_at_once_bytes) write(to);
+}
+
+void TcpTransport::publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept {
+  if (is_over(to)) return;
+  Peer& other = peer(to);
+  const auto same = std::ranges::find(other.words, word, [](const auto& one) { return one.first; });
+  if (same != other.words.end()) {
+    same->second = value;
+  } else {
+    other.words.emplace_back(word, value);
+  }
+  reach(other);
+  if (armed_) write(other);
+}
+
+void TcpTransport::is_to_write(Peer& peer) {
+  if (!std::exchange(peer.is_to_write, true)) to_write_.push_back(peer.node);
+}
+
+void TcpTransport::flush() noexcept {
+  for (std::size_t i = 0; i < to_write_.size(); ++i) {  // not by iterator: write() may add
+    Peer& to = *peers_[to_write_[i]];
+    to.is_to_write = false;
+    write(to);
+  }
+  to_write_.clear();
+}
+
+void TcpTransport::write(Peer& to) {
+  if (to.state != Peer::State::joined || to.cannot_write) return;
+  for (const auto& [word, value] : std::exchange(to.words, {}))
+    write_frame(to.out.add(32), {.kind = Frame::Kind::word, .word = word, .value = value});
+  for (const Priority priority : {Priority::high, Priority::low}) {
+    InWindow& window = to.inward[index(priority)];
+    if (window.is_due() || (!to.out.empty() && window.has_news()))
+      write_frame(to.out.add(16),
+                  {.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
+  }
+  if (!to.socket) return;  // this node itself: read() takes it out
+  while (!to.out.empty()) {
+    std::array<iovec, pieces_per_write> pieces;
+    const Socket::Moved moved = to.socket.write(to.out.front(pieces));
+    if (moved.outcome == Outcome::some) {
+      to.out.written(moved.bytes);
+      continue;
+    }
+    if (moved.outcome == Outcome::ended) {  // whether it said farewell is still to be read
+      to.cannot_write = true;
+      to.out.clear();
+    }
+    break;
+  }
+  if (to.out.empty() == to.socket_is_full) {
+    to.socket_is_full = !to.out.empty();
+    watch(to, to.socket_is_full);
+  }
+}
+
+bool TcpTransport::all_have_come() const noexcept {
+  return std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
+    return peer == nullptr || !peer->socket || peer->cannot_write || peer->socket.under_way() == 0;
+  });
+}
+
+bool TcpTransport::published() const noexcept {
+  return std::ranges::all_of(
+      peers_, [](const std::unique_ptr<Peer>& peer) { return peer == nullptr || !peer->has_to_say(); });
+}
+
+std::size_t TcpTransport::queued(NodeId to, Priority priority) const noexcept {
+  const Peer* const peer = known(to);
+  if (peer == nullptr) return 0;
+  return (peer->outward[index(priority)].unreleased() + impl::line_bytes - 1) / impl::line_bytes;
+}
+
+// -- receiving --------------------------------------------------------------------------------------------------------
+
+Transport::View TcpTransport::receive(Priority priority) noexcept {
+  View view{nullptr, {}, 0, priority};
+  const Arrivals::Message* const message = arrivals_.receive(priority);
+  if (message == nullptr) return view;
+  Frame frame;
+  static_cast<void>(read_frame(message->frame, frame));  // it was found good when it came
+  Lent& lent = lent_[index(priority)];
+  lent.payload = frame.payload;
+  lent.frame_bytes = message->frame.size();
+  lent.packet.header.store(frame.head.bits, std::memory_order_relaxed);
+  lent.packet.payload_bytes = static_cast<std::uint32_t>(frame.payload.size());
+  lent.packet.origin = frame.origin;
+  std::ranges::copy(frame.words, lent.packet.words);
+  view.packet = &lent.packet;
+  view.head = frame.head;
+  view.source = message->from;
+  return view;
+}
+
+void TcpTransport::release(const View& view) noexcept {
+  Peer& from = *peers_[view.source];
+  InWindow& window = from.inward[index(view.priority)];
+  window.released(lent_[index(view.priority)].frame_bytes);
+  arrivals_.release(view.priority);
+  if (view.source == self_) {
+    static_cast<void>(from.outward[index(view.priority)].released(window.tell()));
+  } else if (window.is_due()) {
+    is_to_write(from);
+  }
+}
+
+void TcpTransport::defer(const View& view) noexcept { arrivals_.defer(view.priority); }
+
+bool TcpTransport::progress() noexcept {
+  arrivals_.begin_round();
+  const bool idle = quiet_ >= quiet_looks && to_write_.empty();
+  const bool to_run = arrivals_.waits(Priority::high, false) || arrivals_.waits(Priority::low, false);
+  if ((idle || to_run) && ++skipped_ < rounds_per_look) return false;
+  skipped_ = 0;
+  flush();
+  const bool moved = look();
+  quiet_ = moved ? 0 : quiet_ + 1;
+  return moved;
+}
+
+/// Reads what has come. True when there was something.
+bool TcpTransport::look() {
+  bool any = peers_[self_] != nullptr && !peers_[self_]->out.empty() && read(*peers_[self_]);
+  for (std::size_t i = busy_.size(); i-- > 0;) {
+    constexpr std::uint32_t quiet_for_good = 1024;
+    if (read(*peers_[busy_[i].node])) {
+      any = true;
+    } else if (i < busy_.size() && ++busy_[i].quiet == quiet_for_good) {
+      busy_[i] = busy_.back();
+      busy_.pop_back();
+    }
+  }
+  if (busy_.empty() || (quiet_ & 7) == 0) any = look_at_events() || any;
+  if (any) news_.fetch_add(1, std::memory_order_relaxed);
+  return any;
+}
+
+bool TcpTransport::look_at_events() {
+  std::array<epoll_event, 64> events;
+  const int count = epoll_wait(events_.descriptor(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t number = events[static_cast<std::size_t>(i)].data.u64 >> 2;
+    const std::uint32_t what = events[static_cast<std::size_t>(i)].events;
+    switch (static_cast<Tag>(events[static_cast<std::size_t>(i)].data.u64 & 3)) {
+      case Tag::listening:
+        entrance_.accept();
+        break;
+      case Tag::timer:
+        look_at_clock();
+        break;
+      case Tag::entrance:
+        entrance_.move(number);
+        break;
+      case Tag::peer: {
+        Peer& peer = *peers_[number];
+        if ((what & EPOLLOUT) != 0) write(peer);
+        if ((what & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0 && read(peer)) became_busy(peer.node);
+        break;
+      }
+    }
+  }
+  take_results();
+  set_timer();  // also for those who have just come
+  return count > 0;
+}
+
+void TcpTransport::became_busy(NodeId node) {
+  const auto same = std::ranges::find(busy_, node, &Busy::node);
+  if (same != busy_.end()) {
+    same->quiet = 0;
+  } else if (busy_.size() < most_busy) {
+    busy_.push_back({node, 0});
+  }
+}
+
+bool TcpTransport::read(Peer& from) {
+  bool any = false;
+  for (std::size_t i = 0; i < reads_per_look; ++i) {
+    if (from.node != self_ && !from.socket) break;
+    const FrameReader::Result result = from.reader.read(
+        arrivals_,
+        [&](std::span<const iovec> pieces) {
+          return from.node == self_ ? from.out.read(pieces) : from.socket.read(pieces);
+        },
+        [&](const Frame& frame, std::span<const std::byte> bytes, const Block& block) {
+          return take(from, frame, bytes, block);
+        });
+    if (!result.malformed.empty()) {
+      end(from, result.malformed);
+      return true;
+    }
+    if (result.moved.outcome == Outcome::ended) {
+      end(from, result.moved.error != 0 ? std::strerror(result.moved.error)
+                                        : "its end of the connection was closed");
+      return true;
+    }
+    if (result.moved.outcome == Outcome::blocked) break;
+    any = true;
+    if (result.moved.bytes < Arrivals::least_room) break;  // that was all, most likely
+  }
+  return any;
+}
+
+/// What is wrong with the frame, if something is.
+std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<const std::byte> bytes,
+                                    const Block& block) {
+  if (from.said_farewell) return "it speaks after it has said farewell";
+  if (from.state == Peer::State::proven) {  // this connection is the one
+    from.state = Peer::State::joined;
+    std::erase(calling_, from.node);
+    is_to_write(from);
+  }
+  switch (frame.kind) {
+    case Frame::Kind::message:
+      if (!from.inward[index(frame.priority)].received(bytes.size()))
+        return "it sends more than it has credit for";
+      arrivals_.add(frame.priority, {from.node, bytes, block});
+      break;
+    case Frame::Kind::credit:
+      if (!from.outward[index(frame.priority)].released(frame.value))
+        return "it gives credit for what was not sent";
+      break;
+    case Frame::Kind::word:
+      if (listener_ != nullptr) listener_->heard(from.node, frame.word, frame.value);
+      break;
+    case Frame::Kind::alive:
+      write_frame(from.out.add(32),
+                  {.kind = Frame::Kind::answer, .value = frame.value, .clock = host::monotonic_ns()});
+      is_to_write(from);
+      break;
+    case Frame::Kind::answer:
+      break;
+    case Frame::Kind::farewell:
+      from.said_farewell = true;
+      break;
+  }
+  return {};
+}
+
+// -- connections ------------------------------------------------------------------------------------------------------
+
+bool TcpTransport::add(const Socket& socket, std::uint64_t number) noexcept {
+  epoll_event event{.events = EPOLLIN | EPOLLOUT | EPOLLET, .data = {.u64 = tagged(Tag::entrance, number)}};
+  return epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, socket.descriptor(), &event) == 0;
+}
+
+void TcpTransport::watch(const Peer& peer, bool also_writing) noexcept {
+  epoll_event event{.events = EPOLLIN | (also_writing ? static_cast<std::uint32_t>(EPOLLOUT) : 0u),
+                    .data = {.u64 = tagged(Tag::peer, peer.node)}};
+  static_cast<void>(epoll_ctl(events_.descriptor(), EPOLL_CTL_MOD, peer.socket.descriptor(), &event));
+}
+
+/// There is something to be sent there.
+void TcpTransport::reach(Peer& peer) {
+  quiet_ = 0;
+  is_to_write(peer);
+  if (peer.state != Peer::State::apart) return;
+  peer.state = Peer::State::calling;
+  peer.give_up_ns = host::monotonic_ns() + give_up_ns;
+  calling_.push_back(peer.node);
+  call(peer);
+}
+
+void TcpTransport::call(Peer& peer) {
+  const host::NodeCard& card = memory_->board().card(peer.node);
+  const std::string_view text(card.address, strnlen(card.address, sizeof card.address));
+  const std::optional<Address> address = Address::parse(text);
+  peer.retry_ns = 0;
+  if (!address) return failed(peer, "it has not said where it can be reached by TCP", true);
+  entrance_.call(peer.node, *address);
+  set_timer();
+  take_results();
+}
+
+void TcpTransport::take_results() {
+  for (Entrance::Result& result : entrance_.take_results()) {
+    if (result.failure.empty()) {
+      came_about(std::move(result));
+    } else {
+      failed(peer(result.peer), std::move(result.failure), result.for_good);
+    }
+  }
+}
+
+/// Of two connections that were opened at once the one that the smaller node opened stays. Who was connected to decides.
+void TcpTransport::came_about(Entrance::Result result) {
+  Peer& other = peer(result.peer);
+  const bool calling = other.state == Peer::State::calling || other.state == Peer::State::proven;
+  if (other.closed || other.state == Peer::State::over) return;
+  if (result.ours) {
+    if (other.state == Peer::State::calling) begin(other, std::move(result.socket), true);
+    return;
+  }
+  if (other.state == Peer::State::joined || (calling && self_ < other.node)) return;
+  entrance_.hang_up(other.node);
+  std::erase(calling_, other.node);
+  begin(other, std::move(result.socket), false);
+}
+
+void TcpTransport::begin(Peer& other, Socket socket, bool ours) {
+  other.state = ours ? Peer::State::proven : Peer::State::joined;
+  other.socket = std::move(socket);
+  other.reader = {};
+  other.socket_is_full = false;
+  watch(other, false);
+  if (!ours) {
+    OutQueue said = std::exchange(other.out, {});
+    write_frame(other.out.add(16), {.kind = Frame::Kind::credit, .priority = Priority::low, .value = 0});
+    other.out.add(std::move(said));
+  }
+  became_busy(other.node);
+  is_to_write(other);
+}
+
+void TcpTransport::failed(Peer& peer, std::string why, bool for_good) {
+  if (peer.state != Peer::State::calling) return;
+  peer.failure = std::move(why);
+  const std::uint64_t now = host::monotonic_ns();
+  if (for_good || now >= peer.give_up_ns) return end(peer, "");
+  peer.retry_ns = now + retry_ns;
+  set_timer();
+}
+
+/// The connection has ended, or there is no way to make one.
+void TcpTransport::end(Peer& peer, std::string_view why) {
+  peer.socket.close();
+  std::erase_if(busy_, [&](const Busy& busy) { return busy.node == peer.node; });
+  if (peer.state == Peer::State::proven &&
+      !peer.closed) {  // the other end chose another one, or could not take this one
+    peer.state = Peer::State::calling;
+    return failed(peer, std::string(why), false);
+  }
+  std::erase(calling_, peer.node);
+  entrance_.hang_up(peer.node);
+  const bool was_over = std::exchange(peer.state, Peer::State::over) == Peer::State::over;
+  peer.out.clear();
+  peer.words.clear();
+  if (was_over || peer.said_farewell || peer.closed) return;
+  const std::string_view cause = why.empty() ? std::string_view(peer.failure) : why;
+  std::fprintf(stderr, "am: node %u: no connection to node %u any more: %.*s\n", self_, peer.node,
+               static_cast<int>(cause.size()), cause.data());
+  if (listener_ != nullptr) listener_->lost(peer.node);
+}
+
+void TcpTransport::close(NodeId node) noexcept {
+  Peer& other = peer(node);
+  other.closed = true;
+  other.out.clear();
+  other.words.clear();
+  if (other.state == Peer::State::joined) return;  // what it has sent may still be read
+  end(other, "");
+}
+
+void TcpTransport::look_at_clock() {
+  std::uint64_t expired = 0;
+  static_cast<void>(timer_.read(std::as_writable_bytes(std::span(&expired, 1))));
+  const std::uint64_t now = host::monotonic_ns();
+  entrance_.look_at_clock(now);
+  for (const NodeId node : std::vector<NodeId>(calling_)) {
+    Peer& peer = *peers_[node];
+    if (peer.state == Peer::State::calling && peer.retry_ns != 0 && now >= peer.retry_ns) call(peer);
+  }
+  set_timer();
+}
+
+/// Runs the timer as long as somebody may have to be turned away, or called again.
+void TcpTransport::set_timer() noexcept {
+  const bool needed = !entrance_.empty() || !calling_.empty();
+  if (needed == timer_runs_) return;
+  timer_runs_ = needed;
+  const timespec every{.tv_sec = 0, .tv_nsec = needed ? static_cast<long>(retry_ns) : 0};
+  const itimerspec times{.it_interval = every, .it_value = every};
+  static_cast<void>(timerfd_settime(timer_.descriptor(), 0, &times, nullptr));
+}
+
+// -- being told -------------------------------------------------------------------------------------------------------
+
+bool TcpTransport::arm(Wanted wanted) noexcept {
+  flush();
+  host::own_fence();
+  const auto has_credit = [&](const LinkOf& link) {
+    return is_over(link.first) || peer(link.first).outward[index(link.second)].has_room(longest_frame);
+  };
+  if (has_come(wanted) || std::ranges::any_of(refused_, has_credit)) return false;
+  if (peers_[self_] != nullptr && !peers_[self_]->out.empty()) return false;
+  pollfd events{.fd = events_.descriptor(), .events = POLLIN, .revents = 0};
+  if (poll(&events, 1, 0) != 0) {  // not by epoll_wait, which takes some of them away
+    quiet_ = 0;
+    return false;
+  }
+  armed_ = true;
+  return true;
+}
+
+void TcpTransport::disarm() noexcept {
+  armed_ = false;
+  quiet_ = 0;
+  refused_.clear();
+}
+
+bool TcpTransport::describe(Lookout& lookout, Wanted wanted) const {
+  lookout.watch(news_);
+  return has_come(wanted);
+}
+
+}  // namespace am::tcp

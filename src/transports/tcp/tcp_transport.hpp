@@ -1,0 +1,143 @@
+// The network between hosts over TCP: one connection for each pair of nodes that talk, made when the first of them has something
+// to say.
+//
+// The way of a message: commit writes its frame behind the others for that peer (OutQueue); one call of the system for each peer
+// sends them all off when a poll has run what it found, when the node makes progress, or when there are many. What comes is read
+// as it comes (FrameReader) and stays there until it is received and released (Arrivals). Both priorities travel on one
+// connection: since a receiver has room for all that its credits allow (window.hpp), it reads on whatever stands still, and high
+// is never held up by low.
+//
+// Who connects. Either; when both do at once, what the smaller node opened stays. Who was connected to decides that, and says
+// the first word (a credit); until then the other sends nothing, so nothing is lost with a connection that is given up.
+//
+// How often sockets are looked at. In every round while there was traffic lately, in one of some rounds else, and not while
+// messages that came wait to be run, unless that takes long.
+//
+// Used by whoever is in the node. Not in signal handlers: it uses the heap.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "transports/site.hpp"
+#include "transports/tcp/arrivals.hpp"
+#include "transports/tcp/entrance.hpp"
+#include "transports/tcp/frame_reader.hpp"
+#include "transports/tcp/out_queue.hpp"
+#include "transports/tcp/window.hpp"
+#include "transports/transport.hpp"
+
+namespace am::tcp {
+
+class TcpTransport final : public Transport, private Entrance::Events {
+ public:
+  /// Writes on the node's card where it can be reached. Throws am::Error.
+  explicit TcpTransport(const Site& site);
+  ~TcpTransport() override;
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "tcp"; }
+
+  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
+                           std::size_t payload_bytes) noexcept override;
+  void commit(const Slot& slot, impl::Header header) noexcept override;
+  [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+
+  [[nodiscard]] View receive(Priority priority) noexcept override;
+  [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
+    return lent_[index(view.priority)].payload;
+  }
+  void release(const View& view) noexcept override;
+  void defer(const View& view) noexcept override;
+  [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
+    return arrivals_.waits(priority, lent != nullptr);
+  }
+
+  bool progress() noexcept override;
+  void flush() noexcept override;
+  [[nodiscard]] bool drained() const noexcept override { return published() && all_have_come(); }
+  [[nodiscard]] bool arm(Wanted wanted) noexcept override;
+  void disarm() noexcept override;
+  [[nodiscard]] bool still_armed(Wanted wanted) noexcept override { return armed_ && !has_come(wanted); }
+  [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
+  [[nodiscard]] int wake_fd() const noexcept override { return events_.descriptor(); }
+
+  void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override;
+  [[nodiscard]] bool published() const noexcept override;
+  void close(NodeId peer) noexcept override;
+  [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;
+
+  /// Connections that others opened and that proved nothing, so far.
+  [[nodiscard]] std::uint64_t turned_away() const noexcept { return entrance_.turned_away(); }
+
+ private:
+  struct Claim;
+  struct Peer;
+  struct Lent {  // what receive gave last, by priority
+    impl::Packet packet;
+    Payload payload;
+    std::size_t frame_bytes = 0;
+  };
+  using LinkOf = std::pair<NodeId, Priority>;
+
+  static std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
+  bool add(const Socket& socket, std::uint64_t number) noexcept override;
+  [[nodiscard]] Peer& peer(NodeId node);
+  [[nodiscard]] const Peer* known(NodeId node) const noexcept { return peers_[node].get(); }
+  [[nodiscard]] bool is_over(NodeId node) const noexcept;
+  [[nodiscard]] bool has_come(Wanted wanted) const noexcept {
+    return (wanted.high && arrivals_.any(Priority::high)) || (wanted.low && arrivals_.any(Priority::low));
+  }
+
+  // connections
+  void reach(Peer& peer);
+  void call(Peer& peer);
+  void take_results();
+  void came_about(Entrance::Result result);
+  void failed(Peer& peer, std::string why, bool for_good);
+  void begin(Peer& peer, Socket socket, bool ours);
+  void end(Peer& peer, std::string_view why);
+  void look_at_clock();
+  void set_timer() noexcept;
+
+  // bytes
+  /// What was written is with the others' hosts.
+  [[nodiscard]] bool all_have_come() const noexcept;
+  void is_to_write(Peer& peer);
+  void write(Peer& peer);
+  void watch(const Peer& peer, bool also_writing) noexcept;
+  bool look();
+  bool look_at_events();
+  bool read(Peer& peer);
+  [[nodiscard]] std::string_view take(Peer& peer, const Frame& frame, std::span<const std::byte> bytes,
+                                      const Block& block);
+  void became_busy(NodeId node);
+
+  const NodeId self_;
+  const std::shared_ptr<const host::Memory> memory_;
+  Listener* const listener_;
+  const trust::Crypto crypto_;
+  const trust::Key key_;
+  Socket events_;  // of epoll: all sockets and the timer
+  Socket timer_;   // runs while something has to happen by itself
+  Entrance entrance_;
+  std::vector<std::unique_ptr<Peer>> peers_;  // by node; null: never spoken to
+  std::vector<NodeId> to_write_;              // peers that write() is to be called for
+  std::vector<NodeId> calling_;               // peers that are being connected to
+  struct Busy {
+    NodeId node;
+    std::uint32_t quiet;  // looks in vain
+  };
+  std::vector<Busy> busy_;  // whose sockets are read without asking the system which are ready
+  Arrivals arrivals_;
+  std::array<Lent, 2> lent_;
+  std::vector<LinkOf> refused_;  // since the last disarm
+  bool armed_ = false;
+  bool timer_runs_ = false;
+  std::uint32_t quiet_ = 0;    // looks in vain since there was traffic
+  std::uint32_t skipped_ = 0;  // rounds since the last look
+  std::atomic<std::uint64_t> news_{0};
+};
+
+}  // namespace am::tcp

@@ -1,0 +1,55 @@
+// Credits of one link, in bytes of frames, counted from its beginning on both sides: how much may be on its way, or with its
+// receiver and not released. The receiver can always take in that much, so it reads everything that comes; that is why a
+// priority that stands still holds up no other on the same connection.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace am::tcp {
+
+/// For each peer and priority: enough to keep a fast network busy for its round trip, and for several of the longest frames.
+inline constexpr std::uint64_t window_bytes = 512 * 1024;
+
+/// At the sender.
+class OutWindow {
+ public:
+  [[nodiscard]] bool has_room(std::size_t bytes) const noexcept {
+    return unreleased() + bytes <= window_bytes;
+  }
+  void sent(std::size_t bytes) noexcept { sent_ += bytes; }
+  /// The receiver says that it has released so many, since the beginning. False when that cannot be.
+  [[nodiscard]] bool released(std::uint64_t bytes) noexcept {
+    if (bytes < released_ || bytes > sent_) return false;
+    released_ = bytes;
+    return true;
+  }
+  [[nodiscard]] std::uint64_t unreleased() const noexcept { return sent_ - released_; }
+
+ private:
+  std::uint64_t sent_ = 0;
+  std::uint64_t released_ = 0;
+};
+
+/// At the receiver.
+class InWindow {
+ public:
+  /// False when the sender had no credit for that.
+  [[nodiscard]] bool received(std::size_t bytes) noexcept {
+    received_ += bytes;
+    return received_ - released_ <= window_bytes;
+  }
+  void released(std::size_t bytes) noexcept { released_ += bytes; }
+  /// Whether the sender is to hear of it soon, even if nothing else goes there.
+  [[nodiscard]] bool is_due() const noexcept { return released_ - told_ >= window_bytes / 4; }
+  [[nodiscard]] bool has_news() const noexcept { return released_ != told_; }
+  /// What is to be said; it counts as said.
+  [[nodiscard]] std::uint64_t tell() noexcept { return told_ = released_; }
+
+ private:
+  std::uint64_t received_ = 0;
+  std::uint64_t released_ = 0;
+  std::uint64_t told_ = 0;
+};
+
+}  // namespace am::tcp

@@ -1,0 +1,132 @@
+// Addresses as text and back, what the user's choice of interfaces takes, and the interfaces that this host has.
+#include "transports/tcp/address.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace am::tcp {
+namespace {
+
+TEST(Address, ComesOutAsItWentIn) {
+  for (const std::string text : {"10.0.0.2:4711", "127.0.0.1:0", "0.0.0.0:65535", "[::1]:1", "[fe80::2%3]:80",
+                                 "[2001:db8::5:0:1]:4711"}) {
+    const std::optional<Address> address = Address::parse(text);
+    ASSERT_TRUE(address) << text;
+    EXPECT_EQ(address->text(), text);
+    const std::optional<Address> copy = Address::of(address->data(), address->size());
+    ASSERT_TRUE(copy);
+    EXPECT_EQ(copy->text(), text);
+  }
+  EXPECT_EQ(Address::parse("[::FFFF:1.2.3.4]:5")->text(), "[::ffff:1.2.3.4]:5");
+}
+
+TEST(Address, IsNotEveryText) {
+  for (const std::string text : {"",
+                                 ":",
+                                 "10.0.0.2",
+                                 "10.0.0.2:",
+                                 "10.0.0.2:65536",
+                                 "10.0.0.2:-1",
+                                 "10.0.0.2:1x",
+                                 "10.0.0:1",
+                                 "10.0.0.256:1",
+                                 "[10.0.0.2]:1",
+                                 "::1:1",
+                                 "[::1]",
+                                 "[::1]1",
+                                 "[::1:1",
+                                 "[fe80::1%eth0]:1",
+                                 "[fe80::1%]:1",
+                                 "10.0.0.2%1:1",
+                                 "host:1",
+                                 "[::1]:1 ",
+                                 " 10.0.0.2:1",
+                                 "[]:1",
+                                 "[:1",
+                                 "]:1"})
+    EXPECT_FALSE(Address::parse(text)) << text;
+  const sockaddr nothing{};
+  EXPECT_FALSE(Address::of(&nothing, sizeof nothing));
+  EXPECT_FALSE(Address::of(nullptr, 0));
+  const Address whole = *Address::parse("[::1]:1");
+  EXPECT_FALSE(Address::of(whole.data(), sizeof(sockaddr_in)));
+}
+
+TEST(Address, KnowsHowFarItReaches) {
+  const auto address = [](const char* text) { return *Address::parse(text); };
+  EXPECT_TRUE(address("127.0.0.1:1").is_loopback());
+  EXPECT_TRUE(address("127.255.3.4:1").is_loopback());
+  EXPECT_TRUE(address("[::1]:1").is_loopback());
+  EXPECT_TRUE(address("[::ffff:127.0.0.1]:1").is_loopback());
+  EXPECT_FALSE(address("128.0.0.1:1").is_loopback());
+  EXPECT_FALSE(address("[::2]:1").is_loopback());
+  EXPECT_TRUE(address("169.254.1.1:1").is_link_local());
+  EXPECT_TRUE(address("[fe80::1%2]:1").is_link_local());
+  EXPECT_TRUE(address("[febf::1%2]:1").is_link_local());
+  EXPECT_FALSE(address("[fec0::1]:1").is_link_local());
+  EXPECT_FALSE(address("169.253.1.1:1").is_link_local());
+}
+
+TEST(Address, HasAPort) {
+  Address address = *Address::parse("10.0.0.2:1");
+  address.set_port(4711);
+  EXPECT_EQ(address.port(), 4711);
+  EXPECT_EQ(address.host(), "10.0.0.2");
+  EXPECT_EQ(Address::parse("[fe80::2%3]:80")->port(), 80);
+}
+
+class WantedTest : public testing::Test {
+ protected:
+  static bool takes(const char* wanted, const char* name, const char* address) {
+    const std::optional<Wanted> parsed = Wanted::parse(wanted);
+    EXPECT_TRUE(parsed) << wanted;
+    return parsed && parsed->takes({.name = name, .address = *Address::parse(address)});
+  }
+};
+
+TEST_F(WantedTest, TakesNames) {
+  EXPECT_TRUE(takes("eth0", "eth0", "10.0.0.2:0"));
+  EXPECT_FALSE(takes("eth0", "eth01", "10.0.0.2:0"));
+  EXPECT_FALSE(takes("eth0", "eth", "10.0.0.2:0"));
+  EXPECT_TRUE(takes("ib0,eth*", "eth17", "[fe80::1%2]:0"));
+  EXPECT_FALSE(takes("ib0,eth*", "ib1", "10.0.0.2:0"));
+}
+
+TEST_F(WantedTest, TakesBlocksOfAddresses) {
+  EXPECT_TRUE(takes("10.0.0.0/8", "x", "10.200.1.1:0"));
+  EXPECT_FALSE(takes("10.0.0.0/8", "x", "11.0.0.1:0"));
+  EXPECT_TRUE(takes("192.168.4.0/22", "x", "192.168.7.255:0"));
+  EXPECT_FALSE(takes("192.168.4.0/22", "x", "192.168.8.0:0"));
+  EXPECT_TRUE(takes("1.2.3.4/32", "x", "1.2.3.4:0"));
+  EXPECT_FALSE(takes("1.2.3.4/32", "x", "1.2.3.5:0"));
+  EXPECT_TRUE(takes("0.0.0.0/0", "x", "1.2.3.5:0"));
+  EXPECT_FALSE(takes("0.0.0.0/0", "x", "[::1]:0")) << "of the other family";
+  EXPECT_TRUE(takes("eth0,fd00::/8", "x", "[fd12::1]:0"));
+  EXPECT_FALSE(takes("eth0,fd00::/8", "x", "[fe12::1]:0"));
+  EXPECT_TRUE(takes("2001:db8::1/128", "x", "[2001:db8::1]:0"));
+}
+
+TEST_F(WantedTest, IsNotEveryText) {
+  for (const char* text : {"", ",", "eth0,", ",eth0", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0/8",
+                           "fd00::/129", "eth0/8", "/8", "10.0.0.2:80", "an interface", "a_name_of_16_char"})
+    EXPECT_FALSE(Wanted::parse(text)) << text;
+}
+
+TEST(Interfaces, AreThoseOfThisHost) {
+  const std::vector<Interface> all = interfaces();
+  for (const Interface& one : all) {
+    EXPECT_FALSE(one.name.empty());
+    EXPECT_EQ(one.loopback, one.address.is_loopback()) << one.name << " " << one.address.text();
+    EXPECT_EQ(one.address.port(), 0);
+  }
+  const auto loopback =
+      std::find_if(all.begin(), all.end(), [](const Interface& one) { return one.loopback; });
+  if (loopback == all.end()) GTEST_SKIP() << "there is no loopback interface here";
+  EXPECT_EQ(loopback->name, "lo");
+}
+
+}  // namespace
+}  // namespace am::tcp

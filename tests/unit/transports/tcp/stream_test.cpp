@@ -1,0 +1,275 @@
+// What lies between a socket and the messages of a link: bytes gathered to be written, frames found again in pieces of any size,
+// memory that is used again once the last message in it was released.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <deque>
+#include <set>
+#include <vector>
+
+#include "support/random.hpp"
+#include "transports/tcp/arrivals.hpp"
+#include "transports/tcp/frame_reader.hpp"
+#include "transports/tcp/out_queue.hpp"
+#include "transports/tcp/window.hpp"
+
+namespace am::tcp {
+namespace {
+
+using Outcome = Socket::Moved::Outcome;
+constexpr NodeId nodes = 3;
+
+Frame message(std::uint64_t word, std::span<const std::byte> payload = {},
+              Priority priority = Priority::low) {
+  Frame frame{.kind = Frame::Kind::message, .priority = priority};
+  frame.head = impl::Header::make(1, 1, 0, payload.empty() ? 0 : impl::flag::payload);
+  frame.words[0] = word;
+  frame.payload = Payload(payload.data(), payload.size());
+  return frame;
+}
+
+void add(OutQueue& out, const Frame& frame) {
+  write_frame(out.add(message_bytes(frame.head.words(), frame.payload.size())), frame);
+}
+
+/// A source of bytes that gives as many as it likes.
+struct Trickle {
+  OutQueue& queue;
+  test::Random& random;
+  std::size_t most;
+  Socket::Moved operator()(std::span<const iovec> pieces) const {
+    std::vector<iovec> some;
+    std::size_t left = 1 + random() % most;
+    for (const iovec& piece : pieces) {
+      some.push_back({piece.iov_base, std::min(left, piece.iov_len)});
+      left -= some.back().iov_len;
+    }
+    return queue.read(some);
+  }
+};
+
+TEST(FrameReader, FindsFramesInPiecesOfAnySize) {
+  test::Random random(test::seed());
+  const std::vector<std::byte> bytes(frame_payload_bytes, std::byte{7});
+  for (const std::size_t most : {1, 15, 17, 100, 5'000, 1'000'000}) {
+    Arrivals arrivals(nodes);
+    FrameReader reader;
+    OutQueue out;
+    std::uint64_t sent = 0, received = 0;
+    const std::uint64_t all = most < 100 ? 50 : 2'000;
+    while (received < all) {
+      while (sent < all && out.bytes() < 300'000) {
+        const std::size_t size = random() % 4 != 0 ? random() % 100 : random() % bytes.size();
+        add(out, message(sent++, std::span(bytes).first(most < 100 ? size % 2'000 : size)));
+      }
+      const FrameReader::Result result =
+          reader.read(arrivals, Trickle{out, random, most},
+                      [&](const Frame& frame, std::span<const std::byte> frame_bytes, const Block& block) {
+                        arrivals.add(frame.priority, {1, frame_bytes, block});
+                        return std::string_view{};
+                      });
+      ASSERT_TRUE(result.malformed.empty()) << result.malformed;
+      ASSERT_TRUE(result.moved.outcome == Outcome::some || out.empty());
+      arrivals.begin_round();
+      while (const Arrivals::Message* next = arrivals.receive(Priority::low)) {
+        Frame frame;
+        ASSERT_EQ(read_frame(next->frame, frame).outcome, Read::Outcome::frame);
+        ASSERT_EQ(frame.words[0], received++);
+        ASSERT_TRUE(frame.payload.empty() ||
+                    std::memcmp(frame.payload.data(), bytes.data(), frame.payload.size()) == 0);
+        arrivals.release(Priority::low);
+        if (random() % 8 == 0) break;
+      }
+    }
+    EXPECT_TRUE(out.empty());
+  }
+}
+
+TEST(FrameReader, SaysWhatIsNoFrameOrNotWanted) {
+  const auto read = [](OutQueue& out, std::string_view opinion) {
+    Arrivals arrivals(nodes);
+    FrameReader reader;
+    return reader
+        .read(
+            arrivals, [&](std::span<const iovec> pieces) { return out.read(pieces); },
+            [&](const Frame&, std::span<const std::byte>, const Block&) { return opinion; })
+        .malformed;
+  };
+  OutQueue good;
+  add(good, message(1));
+  EXPECT_EQ(read(good, "not wanted"), "not wanted");
+  OutQueue bad;
+  std::memset(bad.add(32), 0xff, 32);
+  EXPECT_NE(read(bad, {}), "");
+  OutQueue half;
+  add(half, message(1));
+  std::memset(half.add(16), 0xff, 16);
+  EXPECT_NE(read(half, {}), "") << "also behind a good one";
+}
+
+TEST(OutQueue, GivesTheBytesInOrderHoweverTheyAreWritten) {
+  test::Random random(test::seed());
+  OutQueue out;
+  std::deque<std::byte> expected;
+  std::uint8_t next = 0;
+  const auto fill = [&](std::byte* at, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) expected.push_back(at[i] = static_cast<std::byte>(next++));
+  };
+  for (int round = 0; round < 20'000; ++round) {
+    const std::size_t size = 16 * (1 + random() % 20);
+    switch (random() % 4) {
+      case 0: {
+        Block block(size + 48);
+        fill(block.bytes().data() + 16, size);
+        out.add(std::move(block), 16, 16 + size);
+        break;
+      }
+      case 1:
+        fill(out.add(size), size);
+        break;
+      case 2: {
+        OutQueue before;
+        std::vector<std::byte> bytes(16, static_cast<std::byte>(random()));
+        std::ranges::copy(bytes, before.add(16));
+        before.add(std::move(out));
+        out = std::move(before);
+        expected.insert(expected.begin(), bytes.begin(), bytes.end());
+        break;
+      }
+      default: {
+        std::array<iovec, 3> pieces;
+        std::size_t can = 0;
+        const auto front = out.front(pieces);
+        for (const iovec& piece : front) can += piece.iov_len;
+        ASSERT_EQ(can == 0, out.empty());
+        std::size_t left = can == 0 ? 0 : random() % (can + 1);
+        const std::size_t taken = left;
+        for (const iovec& piece : front) {
+          const auto* at = static_cast<const std::byte*>(piece.iov_base);
+          for (std::size_t i = 0; i < piece.iov_len && left != 0; ++i, --left) {
+            ASSERT_EQ(at[i], expected.front());
+            expected.pop_front();
+          }
+        }
+        out.written(taken);
+      }
+    }
+    ASSERT_EQ(out.bytes(), expected.size());
+  }
+}
+
+class ArrivalsOfThree : public testing::Test {
+ protected:
+  void come(NodeId from, std::uint64_t number, Priority priority = Priority::low, std::size_t bytes = 16) {
+    const Arrivals::Room room = arrivals_.room();
+    std::memcpy(room.bytes.data(), &number, sizeof number);
+    arrivals_.filled(room, bytes);
+    arrivals_.add(priority, {from, room.bytes.first(bytes), room.block});
+  }
+  std::uint64_t receive(Priority priority = Priority::low) {
+    const Arrivals::Message* next = arrivals_.receive(priority);
+    if (next == nullptr) return none;
+    std::uint64_t number = 0;
+    std::memcpy(&number, next->frame.data(), sizeof number);
+    return number;
+  }
+  static constexpr std::uint64_t none = ~0ull;
+  Arrivals arrivals_{nodes};
+};
+
+TEST_F(ArrivalsOfThree, ShowTheSameUntilItIsReleased) {
+  come(1, 10);
+  come(2, 20);
+  EXPECT_EQ(receive(), 10u);
+  EXPECT_EQ(receive(), 10u);
+  EXPECT_TRUE(arrivals_.waits(Priority::low, true)) << "the second";
+  arrivals_.release(Priority::low);
+  EXPECT_EQ(receive(), 20u);
+  EXPECT_FALSE(arrivals_.waits(Priority::low, true));
+  EXPECT_TRUE(arrivals_.waits(Priority::low, false));
+  EXPECT_FALSE(arrivals_.waits(Priority::high, false));
+  arrivals_.release(Priority::low);
+  EXPECT_EQ(receive(), none);
+}
+
+TEST_F(ArrivalsOfThree, WhoIsDeferredComesInTheNextRoundInOrder) {
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    come(1, 10 + i);
+    come(2, 20 + i);
+  }
+  come(1, 30, Priority::high);
+  EXPECT_EQ(receive(), 10u);
+  arrivals_.defer(Priority::low);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(receive(), 20 + i);
+    arrivals_.release(Priority::low);
+  }
+  EXPECT_EQ(receive(), none);
+  EXPECT_FALSE(arrivals_.any(Priority::low));
+  EXPECT_TRUE(arrivals_.waits(Priority::low, false));
+  EXPECT_EQ(receive(Priority::high), 30u) << "the other priority is not deferred";
+  come(1, 13);
+  EXPECT_EQ(receive(), none) << "nor do later ones pass it";
+  arrivals_.begin_round();
+  EXPECT_TRUE(arrivals_.any(Priority::low));
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(receive(), 10 + i);
+    arrivals_.release(Priority::low);
+  }
+}
+
+/// One of each priority is lent, and one more stays for ever, while much else comes and goes.
+TEST_F(ArrivalsOfThree, KeepWhatStaysAndUseTheRestOfTheMemoryAgain) {
+  come(1, 1);
+  come(2, 2);
+  come(1, 3, Priority::high);
+  ASSERT_EQ(receive(), 1u);
+  const std::byte* const lent = arrivals_.receive(Priority::low)->frame.data();
+  std::set<const std::byte*> memory;
+  for (std::uint64_t i = 0; i < 1'000; ++i) {
+    come(0, 100 + i, Priority::high, Arrivals::least_room);
+    memory.insert(arrivals_.room().bytes.data());
+    arrivals_.begin_round();
+    if (i == 0) {
+      ASSERT_EQ(receive(Priority::high), 3u);
+      arrivals_.release(Priority::high);
+    }
+    ASSERT_EQ(receive(Priority::high), 100 + i);
+    arrivals_.release(Priority::high);
+  }
+  EXPECT_LE(memory.size(), 4 * 8u + 1) << "four blocks of eight rooms";
+  EXPECT_EQ(receive(), 1u);
+  EXPECT_EQ(arrivals_.receive(Priority::low)->frame.data(), lent) << "what is lent does not move";
+  arrivals_.release(Priority::low);
+  EXPECT_EQ(receive(), 2u);
+}
+
+TEST(Windows, CountWhatIsUnreleased) {
+  OutWindow out;
+  InWindow in;
+  std::uint64_t sent = 0;
+  while (out.has_room(1'000)) {
+    out.sent(1'000);
+    ASSERT_TRUE(in.received(1'000));
+    ++sent;
+  }
+  EXPECT_EQ(sent, window_bytes / 1'000);
+  EXPECT_FALSE(in.has_news());
+  in.released(1'000);
+  EXPECT_TRUE(in.has_news());
+  EXPECT_FALSE(in.is_due());
+  EXPECT_TRUE(out.released(in.tell()));
+  EXPECT_FALSE(in.has_news());
+  EXPECT_TRUE(out.has_room(1'000));
+  EXPECT_FALSE(out.released(500)) << "less than before";
+  EXPECT_FALSE(out.released(sent * 1'000 + 1)) << "more than was sent";
+  in.released(window_bytes / 4);
+  EXPECT_TRUE(in.is_due());
+  InWindow other;
+  EXPECT_TRUE(other.received(window_bytes));
+  EXPECT_FALSE(other.received(1)) << "without credit";
+}
+
+}  // namespace
+}  // namespace am::tcp

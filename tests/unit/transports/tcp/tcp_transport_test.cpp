@@ -1,0 +1,254 @@
+// Nodes of one process that talk over TCP, by hand through the seam; and strangers who try to.
+#include "transports/tcp/tcp_transport.hpp"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "support/random.hpp"
+
+namespace am::tcp {
+namespace {
+
+constexpr Priority both[] = {Priority::low, Priority::high};
+
+class Ear : public Listener {
+ public:
+  void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept override {
+    words[{from, word}] = value;
+  }
+  void lost(NodeId peer) noexcept override { lost_ones.push_back(peer); }
+  std::map<std::pair<NodeId, std::uint32_t>, std::uint64_t> words;
+  std::vector<NodeId> lost_ones;
+};
+
+class TcpNodes : public testing::Test {
+ protected:
+  static constexpr NodeId nodes = 4;
+
+  TcpNodes() {
+    for (NodeId node = 0; node < nodes; ++node)
+      networks_.push_back(std::make_unique<TcpTransport>(Site{node, memory_, {}, &ears_[node]}));
+  }
+
+  TcpTransport& at(NodeId node) { return *networks_[node]; }
+
+  Status send(NodeId from, NodeId to, Priority priority, std::uint64_t word,
+              std::span<const std::byte> payload = {}) {
+    const Transport::Slot slot = at(from).claim(to, priority, 1, payload.size());
+    if (slot.status != Status::ok) return slot.status;
+    EXPECT_GE(slot.room, payload.size());
+    slot.packet->words[0] = word;
+    slot.packet->origin = from;
+    slot.packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
+    if (!payload.empty()) std::memcpy(slot.payload, payload.data(), payload.size());
+    at(from).commit(slot, impl::Header::make(9, 1, 0, payload.empty() ? 0 : impl::flag::payload));
+    return Status::ok;
+  }
+
+  void progress() {
+    for (const auto& network : networks_) {
+      if (network) network->progress();
+    }
+  }
+  bool until(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      progress();
+    }
+    return true;
+  }
+  /// The next message of that node, or one with nothing.
+  Transport::View next(NodeId node, Priority priority) {
+    Transport::View view;
+    EXPECT_TRUE(until([&] { return static_cast<bool>(view = at(node).receive(priority)); }));
+    return view;
+  }
+  std::uint64_t next_word(NodeId node, Priority priority, NodeId* from = nullptr) {
+    const Transport::View view = next(node, priority);
+    if (!view) return ~0ull;
+    if (from != nullptr) *from = view.source;
+    const std::uint64_t word = view.packet->words[0];
+    at(node).release(view);
+    return word;
+  }
+
+  const std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
+  Ear ears_[nodes];
+  std::vector<std::unique_ptr<TcpTransport>> networks_;
+};
+
+TEST_F(TcpNodes, ReachEachOtherAndThemselvesAtBothPriorities) {
+  for (NodeId from = 0; from < nodes; ++from) {
+    for (NodeId to = 0; to < nodes; ++to) {
+      for (const Priority priority : both) {
+        const std::uint64_t word = from * 100 + to * 10 + static_cast<unsigned>(priority);
+        ASSERT_EQ(send(from, to, priority, word), Status::ok);
+        EXPECT_GT(at(from).queued(to, priority), 0u);
+        NodeId source = nodes;
+        EXPECT_EQ(next_word(to, priority, &source), word);
+        EXPECT_EQ(source, from);
+      }
+    }
+  }
+}
+
+TEST_F(TcpNodes, BringPayloadsOfEverySizeWhole) {
+  for (const std::size_t size : {1, 15, 16, 17, 1023, 1024, 1025, 4000, 40'000, 65'535, 65'536}) {
+    std::vector<std::byte> bytes(size);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 13 + size);
+    ASSERT_EQ(send(0, 1, Priority::low, size, bytes), Status::ok);
+    const Transport::View view = next(1, Priority::low);
+    ASSERT_TRUE(view);
+    const auto payload = at(1).payload_of(view);
+    ASSERT_TRUE(payload);
+    ASSERT_EQ(payload->size(), size);
+    EXPECT_EQ(std::memcmp(payload->data(), bytes.data(), size), 0);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(payload->data()) % impl::payload_alignment, 0u);
+    at(1).release(view);
+  }
+}
+
+/// Any mixture of sizes and priorities, received at any time, in the order of each link; more of it than all windows hold.
+TEST_F(TcpNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) {
+  test::Random random(test::seed());
+  std::map<std::pair<NodeId, NodeId>, std::uint64_t> sent[2];
+  std::map<std::pair<NodeId, NodeId>, std::uint64_t> received[2];
+  std::uint64_t left = 20'000;
+  const std::vector<std::byte> bytes(70'000);
+  const auto receive_some = [&](NodeId node, bool all) {
+    for (const Priority priority : both) {
+      while (const Transport::View view = at(node).receive(priority)) {
+        if (!all && random() % 4 == 0) {
+          at(node).defer(view);
+          if (random() % 2 == 0) break;
+          continue;
+        }
+        ASSERT_EQ(view.packet->words[0],
+                  (received[static_cast<std::size_t>(priority)][{view.source, node}]++));
+        at(node).release(view);
+      }
+    }
+  };
+  while (left != 0) {
+    const auto from = static_cast<NodeId>(random() % nodes);
+    const auto to = static_cast<NodeId>(random() % nodes);
+    const Priority priority = both[random() % 2];
+    const std::size_t size = random() % 8 != 0 ? random() % 64 : random() % 65'536;
+    std::uint64_t& number = sent[static_cast<std::size_t>(priority)][{from, to}];
+    const Status status = send(from, to, priority, number, std::span(bytes).first(size));
+    ASSERT_TRUE(status == Status::ok || status == Status::again);
+    if (status == Status::ok) {
+      ++number;
+      --left;
+    }
+    if (status == Status::again || random() % 16 == 0) {
+      for (NodeId node = 0; node < nodes; ++node) {
+        at(node).progress();
+        receive_some(node, false);
+      }
+    }
+  }
+  ASSERT_TRUE(until([&] {
+    for (NodeId node = 0; node < nodes; ++node) receive_some(node, true);
+    return HasFatalFailure() || (sent[0] == received[0] && sent[1] == received[1]);
+  }));
+  for (NodeId node = 0; node < nodes; ++node) EXPECT_TRUE(until([&] { return at(node).drained(); }));
+}
+
+/// The receiver takes no low message; all low credits are used up, and the socket is as full as they make it.
+TEST_F(TcpNodes, HighIsNotHeldUpByLow) {
+  const std::vector<std::byte> bytes(60'000);
+  std::uint64_t low = 0;
+  while (send(0, 1, Priority::low, low, bytes) == Status::ok) ++low;
+  EXPECT_GT(low, 3u);
+  while (send(0, 1, Priority::low, low) == Status::ok) ++low;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    ASSERT_EQ(send(0, 1, Priority::high, i), Status::ok);
+    EXPECT_EQ(next_word(1, Priority::high), i);
+  }
+  for (std::uint64_t i = 0; i < low; ++i) EXPECT_EQ(next_word(1, Priority::low), i);
+  EXPECT_TRUE(until([&] { return send(0, 1, Priority::low, 0, bytes) == Status::ok; }))
+      << "credit comes back";
+}
+
+/// All begin to talk to all before anybody has looked.
+TEST_F(TcpNodes, SettleOnOneConnectionWhenBothConnect) {
+  for (int round = 0; round < 3; ++round) {
+    for (NodeId from = 0; from < nodes; ++from) {
+      for (NodeId to = 0; to < nodes; ++to) ASSERT_EQ(send(from, to, Priority::low, from), Status::ok);
+    }
+    for (NodeId to = 0; to < nodes; ++to) {
+      std::uint64_t sum = 0;
+      for (NodeId from = 0; from < nodes; ++from) sum += next_word(to, Priority::low);
+      EXPECT_EQ(sum, 0u + 1 + 2 + 3);
+    }
+  }
+  for (const Ear& ear : ears_) EXPECT_TRUE(ear.lost_ones.empty());
+}
+
+TEST_F(TcpNodes, HearTheLastOfEachWord) {
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    at(2).publish(3, 7, i);
+    at(2).publish(3, 8, 2 * i);
+    if (i % 100 == 0) progress();
+  }
+  EXPECT_TRUE(until([&] { return ears_[3].words[{2, 7}] == 9'999 && ears_[3].words[{2, 8}] == 2 * 9'999; }));
+  EXPECT_TRUE(until([&] { return at(2).published(); }));
+}
+
+TEST_F(TcpNodes, AreNotLostWhenTheyLeaveInOrder) {
+  for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(send(0, 1, Priority::low, i), Status::ok);
+  ASSERT_EQ(send(1, 0, Priority::low, 5), Status::ok);  // which it never reads
+  ASSERT_EQ(next_word(1, Priority::low), 0u);
+  ASSERT_TRUE(until([&] { return at(0).drained(); }));
+  networks_[0].reset();
+  for (std::uint64_t i = 1; i < 100; ++i) EXPECT_EQ(next_word(1, Priority::low), i);
+  EXPECT_TRUE(until([&] { return send(1, 0, Priority::low, 0) == Status::unreachable; }));
+  EXPECT_TRUE(ears_[1].lost_ones.empty());
+}
+
+TEST_F(TcpNodes, AreLostWhenTheyCannotBeReached) {
+  networks_[2].reset();
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(send(0, 2, Priority::low, 0), Status::ok);
+  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+  EXPECT_EQ(ears_[0].lost_ones, std::vector<NodeId>{2});
+  EXPECT_EQ(send(0, 2, Priority::low, 0), Status::unreachable);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("no connection to node 2"), std::string::npos);
+}
+
+TEST_F(TcpNodes, ClosedOnesAreUnreachable) {
+  ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
+  ASSERT_EQ(send(1, 0, Priority::low, 77), Status::ok);
+  ASSERT_TRUE(until([&] { return at(1).drained(); }));
+  at(0).close(1);
+  EXPECT_EQ(send(0, 1, Priority::low, 0), Status::unreachable);
+  EXPECT_EQ(next_word(0, Priority::low), 77u) << "what it had sent before";
+}
+
+/// Wakes by its descriptor, and only for what it is to wake for.
+TEST_F(TcpNodes, AnArmedOneIsToldByItsDescriptor) {
+  ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
+  ASSERT_EQ(next_word(1, Priority::low), 0u);
+  ASSERT_TRUE(until([&] { return at(1).arm({.high = true, .low = true}); }));
+  EXPECT_TRUE(at(1).still_armed({.high = true, .low = true}));
+  at(1).disarm();
+  ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
+  at(0).flush();
+  EXPECT_TRUE(until([&] { return at(0).drained(); }));
+  EXPECT_FALSE(at(1).arm({.high = true, .low = true})) << "it is there already, or in the socket";
+  EXPECT_EQ(next_word(1, Priority::low), 1u);
+}
+
+}  // namespace
+}  // namespace am::tcp
