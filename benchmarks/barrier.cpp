@@ -56,6 +56,7 @@ Report measure_barrier(const Options& options) {
 
 }  // namespace
 
-const Measure barrier{"barrier", "time of one barrier of all nodes", 2, true, measure_barrier, run_node};
+const Measure barrier{
+    "barrier", "time of one barrier of all nodes", 2, true, measure_barrier, run_node, nullptr, false, true};
 
 }  // namespace ambench

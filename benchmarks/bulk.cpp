@@ -13,13 +13,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "clock.hpp"
 #include "job.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
+#include "remote_bulk.hpp"
 #include "timing.hpp"
 
 namespace ambench {
@@ -162,6 +165,8 @@ void write_on_demand(am::Node& node, State& state, Blocks blocks) {
 }
 
 void run_node(am::Node& node, std::span<const std::string>) {
+  const char* const transport = std::getenv("AM_TRANSPORT");
+  if (transport != nullptr && std::string_view(transport) != "shm") return run_remote_bulk(node);
   State state;
   node.attach(state);
   say_place(node);
@@ -179,6 +184,7 @@ void run_node(am::Node& node, std::span<const std::string>) {
 }
 
 Report measure_bulk(const Options& options) {
+  if (options.transport != "shm") return measure_remote_bulk(bulk, options);
   Report report = report_of(bulk, options, 2);
   const Series series = measure_pairs(bulk, options, report);
   Row& words = report.rows.emplace_back("8 bytes, blocking, peer idle");
@@ -206,6 +212,9 @@ const Measure bulk{"bulk",
                    0,
                    false,
                    measure_bulk,
-                   run_node};
+                   run_node,
+                   nullptr,
+                   false,
+                   true};
 
 }  // namespace ambench

@@ -10,6 +10,7 @@
 
 #include "job.hpp"
 #include "limits/ring_limit.hpp"
+#include "limits/tcp_limit.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
 #include "timing.hpp"
@@ -85,9 +86,10 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 
 Report measure_flood(const Options& options) {
   Report report = report_of(flood, options, 2);
+  const bool tcp = options.transport == "tcp";
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody);
   const Series series = measure_pairs(flood, options, report, [&](CorePair cores, Series& beside) {
-    beside.add("limit_rate_million_per_s", ring_million_per_s(cores));
+    beside.add("limit_rate_million_per_s", tcp ? tcp_writes_million_per_s(cores) : ring_million_per_s(cores));
     ask_peers(peers, cores, beside);
   });
   peers.describe(report);
@@ -98,7 +100,8 @@ Report measure_flood(const Options& options) {
     report.remarks.push_back(nothing_beside_unbound);
     return report;
   }
-  compare(row, series, "", "rate_million_per_s", "limit", "limit: plain ring");
+  compare(row, series, "", "rate_million_per_s", "limit",
+          tcp ? "one write per message" : "limit: plain ring");
   peers.compare(row, series, "", "rate_million_per_s", "openmpi", "Open MPI");
   peers.compare(row, series, "", "rate_million_per_s", "ucx_uct_am", "UCX, UCT am short");
   peers.compare(row, series, "", "rate_million_per_s", "ucx_tag", "UCX, UCP tag");
@@ -107,6 +110,7 @@ Report measure_flood(const Options& options) {
 
 }  // namespace
 
-const Measure flood{"flood", "one-way rate of 8-byte requests", 0, true, measure_flood, run_node};
+const Measure flood{
+    "flood", "one-way rate of 8-byte requests", 0, true, measure_flood, run_node, nullptr, false, true};
 
 }  // namespace ambench

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <span>
@@ -59,6 +60,7 @@ int measure(int argc, char** argv) {
   }
   if (!options.plots_folder.empty()) ambench::be_able_to_plot(options.plots_folder);
   if (!options.json_file.empty()) ambench::be_able_to_write(options.json_file);
+  if (options.transport != "shm") setenv("AM_TRANSPORT", options.transport.c_str(), 1);  // for its jobs
   const ambench::Report report = options.measure->measure(options);
   if (options.markdown) {
     print_markdown(std::cout, report);

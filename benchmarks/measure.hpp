@@ -29,7 +29,8 @@ struct Measure {
   void (*run_node)(am::Node& node, std::span<const std::string> arguments);
   // Runs in every node before it joins its job, with the same arguments: how it joins. nullptr: as every program does.
   am::Options (*prepare_node)(std::span<const std::string> arguments) = nullptr;
-  bool has_charts = false;  // for --plots and --markdown
+  bool has_charts = false;     // for --plots and --markdown
+  bool over_networks = false;  // for --transport
 };
 
 extern const Measure pingpong;

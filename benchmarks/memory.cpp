@@ -113,7 +113,14 @@ Report measure_memory(const Options& options) {
 
 }  // namespace
 
-const Measure memory{"memory", "resident memory per connected pair of nodes", 2, false, measure_memory,
-                     run_node};
+const Measure memory{"memory",
+                     "resident memory per connected pair of nodes",
+                     2,
+                     false,
+                     measure_memory,
+                     run_node,
+                     nullptr,
+                     false,
+                     true};
 
 }  // namespace ambench

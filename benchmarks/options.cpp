@@ -18,7 +18,7 @@ constexpr int max_repetitions = 10'000;
 constexpr int max_nodes = 4096;
 
 // What getopt gives for a long option: no character, so that what was typed can be told.
-enum LongOption : int { json = 256, plots, markdown, compare, reps, nodes, help };
+enum LongOption : int { json = 256, plots, markdown, compare, transport, reps, nodes, help };
 
 std::string name_of_file(const std::string& option, const std::string& text) {
   if (text.empty()) throw UsageError(option + " takes a name, which is empty here");
@@ -60,6 +60,8 @@ void check(const Options& options) {
   if (options.nodes != 0 && options.nodes < measure.least_nodes) {
     throw UsageError(name + " needs at least -n " + std::to_string(measure.least_nodes));
   }
+  if (options.transport != "shm" && !measure.over_networks)
+    throw UsageError(name + " measures shared memory: no --transport");
   if (options.compare && !measure.can_compare)
     throw UsageError(name + " has nothing to compare with: no --compare");
   if ((options.markdown || !options.plots_folder.empty()) && !measure.has_charts)
@@ -76,10 +78,11 @@ std::string complaint(int option, const std::string& argument) {
 }  // namespace
 
 Options parse_options(int argc, char** argv, std::span<const Measure* const> measures) {
-  const std::array<option, 8> known{{{"json", required_argument, nullptr, LongOption::json},
+  const std::array<option, 9> known{{{"json", required_argument, nullptr, LongOption::json},
                                      {"plots", required_argument, nullptr, LongOption::plots},
                                      {"markdown", no_argument, nullptr, LongOption::markdown},
                                      {"compare", no_argument, nullptr, LongOption::compare},
+                                     {"transport", required_argument, nullptr, LongOption::transport},
                                      {"reps", required_argument, nullptr, LongOption::reps},
                                      {"nodes", required_argument, nullptr, LongOption::nodes},
                                      {"help", no_argument, nullptr, LongOption::help},
@@ -99,6 +102,11 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
         break;
       case LongOption::compare:
         options.compare = true;
+        break;
+      case LongOption::transport:
+        options.transport = optarg;
+        if (options.transport != "shm" && options.transport != "tcp")
+          throw UsageError("--transport takes shm or tcp, not '" + options.transport + "'");
         break;
       case LongOption::reps:
         options.repetitions = number("--reps", optarg, 1, max_repetitions);
@@ -127,8 +135,8 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
 }
 
 std::string help_text(std::span<const Measure* const> measures) {
-  return "usage: ambench MEASURE [--json FILE] [--plots FOLDER] [--markdown] [--compare] [--reps N] [-n "
-         "NODES]\n\n"
+  return "usage: ambench MEASURE [--json FILE] [--plots FOLDER] [--markdown] [--compare] [--transport NAME] "
+         "[--reps N] [-n NODES]\n\n"
          "Measures libam on this machine; starts its own jobs with the amrun beside it.\n\n" +
          list_of(measures) +
          "\n"
@@ -136,6 +144,8 @@ std::string help_text(std::span<const Measure* const> measures) {
          "  --plots FOLDER  draw each figure of `dispatch` into FOLDER (SVG; needs gnuplot)\n"
          "  --markdown   print the tables of `dispatch` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"
+         "  --transport NAME  shm (the default) or tcp, for measures of what both do; limits and neighbours "
+         "are that one's\n"
          "  --reps N     repetitions (11); figures are median, min and max over them\n"
          "  -n NODES     size of the job, for measures that have a choice\n";
 }

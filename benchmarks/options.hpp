@@ -16,6 +16,7 @@ struct Options {
   std::string plots_folder;  // empty: no plots
   bool markdown = false;     // tables in markdown in place of the plain one
   bool compare = false;
+  std::string transport = "shm";  // that carries the messages
   int repetitions = 11;
   int nodes = 0;  // 0: the measure's own choice
   bool help = false;

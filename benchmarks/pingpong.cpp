@@ -13,6 +13,7 @@
 
 #include "job.hpp"
 #include "limits/ring_limit.hpp"
+#include "limits/tcp_limit.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
 #include "timing.hpp"
@@ -96,9 +97,10 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 
 Report measure_pingpong(const Options& options) {
   Report report = report_of(pingpong, options, 2);
+  const bool tcp = options.transport == "tcp";
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody);
   const Series series = measure_pairs(pingpong, options, report, [&](CorePair cores, Series& beside) {
-    beside.add("8/limit_half_rtt_ns", ring_half_rtt_ns(cores));
+    beside.add("8/limit_half_rtt_ns", tcp ? tcp_half_rtt_ns(cores) : ring_half_rtt_ns(cores));
     ask_peers(peers, cores, beside);
   });
   peers.describe(report);
@@ -110,7 +112,9 @@ Report measure_pingpong(const Options& options) {
     row.key("bytes", bytes);
     row.figure("half_rtt_ns", "libam", series.at(prefix + "half_rtt_ns"));
     if (!beside_others) continue;
-    if (bytes == 8) compare(row, series, prefix, "half_rtt_ns", "limit", "limit: plain ring");
+    if (bytes == 8)
+      compare(row, series, prefix, "half_rtt_ns", "limit",
+              tcp ? "limit: busy-polled sockets" : "limit: plain ring");
     peers.compare(row, series, prefix, "half_rtt_ns", "openmpi", "Open MPI");
     if (bytes == 8) peers.compare(row, series, prefix, "half_rtt_ns", "ucx_uct_am", "UCX, UCT am short");
     peers.compare(row, series, prefix, "half_rtt_ns", "ucx_am", "UCX, UCP am");
@@ -121,7 +125,14 @@ Report measure_pingpong(const Options& options) {
 
 }  // namespace
 
-const Measure pingpong{"pingpong", "half round trip of a request and its reply", 0, true, measure_pingpong,
-                       run_node};
+const Measure pingpong{"pingpong",
+                       "half round trip of a request and its reply",
+                       0,
+                       true,
+                       measure_pingpong,
+                       run_node,
+                       nullptr,
+                       false,
+                       true};
 
 }  // namespace ambench

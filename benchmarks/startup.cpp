@@ -47,6 +47,9 @@ const Measure startup{"startup",
                       1,
                       true,
                       measure_startup,
-                      nullptr};
+                      nullptr,
+                      nullptr,
+                      false,
+                      true};
 
 }  // namespace ambench
