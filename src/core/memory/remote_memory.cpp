@@ -15,7 +15,7 @@ namespace am::core {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+constexpr std::size_t piece_bytes = RemotePuts::piece_bytes;
 
 std::size_t pieces_of(std::size_t bytes) noexcept { return (bytes + piece_bytes - 1) / piece_bytes; }
 
@@ -40,19 +40,6 @@ bool read_word(void* into, std::byte* place, std::size_t bytes) noexcept {
 
 RemoteMemory& remote_of(Node& node) { return node.engine().memory().remote(); }
 
-/// Null for what no node of this library asks for (Engine::distrust).
-std::byte* own_place(const Request& request, std::uint64_t offset, std::size_t bytes) {
-  Engine& engine = request.node().engine();
-  std::byte* place = engine.memory().own(offset, bytes);
-  if (place == nullptr) {
-    engine.distrust(request.from(), "node ", request.from(), " asks for ", bytes, " bytes at offset ", offset,
-                    ", which are not in this segment");
-  }
-  return place;
-}
-
-void write_done(Reply& reply, std::uint64_t ticket) { remote_of(reply.node()).written(reply.from(), ticket); }
-
 void read_done(Reply& reply, std::uint64_t ticket, std::uint64_t at, Payload data) {
   remote_of(reply.node()).was_read(reply.from(), ticket, at, data);
 }
@@ -61,16 +48,9 @@ void change_done(Reply& reply, std::uint64_t ticket, std::uint64_t old) {
   remote_of(reply.node()).changed(reply.from(), ticket, old);
 }
 
-void write_here(Request& request, std::uint64_t offset, std::uint64_t ticket, Payload data) {
-  std::byte* place = own_place(request, offset, data.size());
-  if (place == nullptr) return;
-  write_bytes(place, data.data(), data.size());
-  if (ticket != 0) request.reply<write_done>(ticket);
-}
-
 void read_here(Request& request, std::uint64_t offset, std::uint64_t bytes, std::uint64_t ticket,
                std::uint64_t at) {
-  std::byte* place = own_place(request, offset, bytes);
+  std::byte* place = RemoteMemory::own_place(request, offset, bytes);
   if (place == nullptr) return;
   std::uint64_t word = 0;
   if (bytes > sizeof word) {
@@ -85,15 +65,14 @@ void change_here(Request& request, std::uint64_t offset, std::uint64_t ticket, i
   if ((atomic.bytes != 4 && atomic.bytes != 8) || offset % atomic.bytes != 0)
     return request.node().engine().distrust(request.from(), "node ", request.from(),
                                             " asks for an impossible atomic operation");
-  std::byte* place = own_place(request, offset, atomic.bytes);
+  std::byte* place = RemoteMemory::own_place(request, offset, atomic.bytes);
   if (place == nullptr) return;
   std::uint64_t old = 0;
   apply_atomic(place, atomic, &old);
   request.reply<change_done>(ticket, old);
 }
 
-const impl::InternalHandlers<write_done, read_done, change_done, write_here, read_here, change_here>
-    internal_handlers;
+const impl::InternalHandlers<read_done, change_done, read_here, change_here> internal_handlers;
 
 }  // namespace
 
@@ -123,9 +102,20 @@ void apply_atomic(std::byte* place, const impl::Atomic& atomic, void* old) noexc
   }
 }
 
+std::byte* RemoteMemory::own_place(const Request& request, std::uint64_t offset, std::size_t bytes) {
+  Engine& engine = request.node().engine();
+  std::byte* place = engine.memory().own(offset, bytes);
+  if (place == nullptr) {
+    engine.distrust(request.from(), "node ", request.from(), " asks for ", bytes, " bytes at offset ", offset,
+                    ", which are not in this segment");
+  }
+  return place;
+}
+
 // -- what the caller does -----------------------------------------------------------------------------------------------
 
-RemoteMemory::RemoteMemory(Engine& engine) : engine_(engine), under_way_(engine.memory_for_events()) {}
+RemoteMemory::RemoteMemory(Engine& engine)
+    : engine_(engine), puts_(engine), under_way_(engine.memory_for_events()) {}
 
 /// Notes an operation and sends it. When the peer turns out to be gone, or a handler throws out of a send, nothing of it
 /// stays behind: answers to what was sent already are dropped. (An operation whose last piece was on its way when the
@@ -133,13 +123,10 @@ RemoteMemory::RemoteMemory(Engine& engine) : engine_(engine), under_way_(engine.
 template <class Send>
 void RemoteMemory::begin(const char* what, const Operation& operation, Send send_pieces) {
   engine_.must_compute(what);
-  std::uint64_t ticket = 0;
-  if (operation.counter != nullptr) {
-    ticket = ++last_ticket_;
-    operation.counter->under_way_ = this;
-    ++operation.counter->begun_;
-    under_way_.emplace(ticket, operation);
-  }
+  const std::uint64_t ticket = ++last_ticket_;
+  operation.counter->under_way_ = this;
+  ++operation.counter->begun_;
+  under_way_.emplace(ticket, operation);
   const Engine::OwnSend own(engine_);
   const auto take_back = [&] {
     if (under_way_.erase(ticket) != 0) --operation.counter->begun_;
@@ -155,15 +142,17 @@ void RemoteMemory::begin(const char* what, const Operation& operation, Send send
 }
 
 void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_t bytes, Counter* counter) {
+  engine_.must_compute("put");
   const auto peer = static_cast<NodeId>(to.node());
-  begin("put", {Kind::put, counter, peer, nullptr, 0, pieces_of(bytes)}, [&](std::uint64_t ticket) {
-    Status status = Status::ok;
-    for (std::size_t at = 0; at < bytes && status == Status::ok; at += piece_bytes) {
-      const Payload piece(from + at, std::min(piece_bytes, bytes - at));
-      status = engine_.node().request<write_here>(peer, to.offset() + at, ticket, piece);
-    }
-    return status;
-  });
+  if (counter == nullptr) return puts_.put_ahead(peer, to.offset(), from, bytes);
+  counter->under_way_ = this;
+  ++counter->begun_;
+  try {
+    puts_.put(peer, to.offset(), from, bytes, *counter);
+  } catch (...) {
+    --counter->begun_;
+    throw;
+  }
 }
 
 void RemoteMemory::get(impl::GlobalAddress from, std::byte* into, std::size_t bytes, Counter& counter) {
@@ -188,12 +177,14 @@ void RemoteMemory::change(impl::GlobalAddress at, const impl::Atomic& atomic, vo
 
 void RemoteMemory::wait(Counter& counter, std::uint64_t n, const char* what) {
   const impl::Hold hold(engine_.node());
+  puts_.push();
   LastMessages last_messages(engine_);
   engine_.wait(
       [&] { return counter.completed() >= n || last_messages.are_in([&] { return gone_peer_of(counter); }); },
       what);
   if (counter.completed() >= n) return;
   const NodeId missing = last_messages.missing();
+  counter.begun_ -= puts_.forget(counter, missing);
   std::erase_if(under_way_, [&](const auto& entry) {
     const Operation& operation = entry.second;
     if (operation.counter != &counter || operation.peer != missing) return false;
@@ -207,21 +198,25 @@ std::optional<NodeId> RemoteMemory::gone_peer_of(const Counter& counter) const {
   for (const auto& [ticket, operation] : under_way_) {
     if (operation.counter == &counter && engine_.membership().is_gone(operation.peer)) return operation.peer;
   }
-  return {};
+  return puts_.gone_peer_of(counter);
 }
 
 void RemoteMemory::abandon(const Counter& counter) noexcept {
   const impl::Hold hold(engine_.node());
   std::erase_if(under_way_, [&](const auto& entry) { return entry.second.counter == &counter; });
+  puts_.forget(counter, {});
 }
 
 // -- answers --------------------------------------------------------------------------------------------------------------
 
+void RemoteMemory::count_done(Counter& counter, std::uint64_t n) noexcept {
+  counter.answered_.store(counter.answered_.load(std::memory_order_relaxed) + n,
+                          std::memory_order_release);  // one writer at a time
+}
+
 void RemoteMemory::end_piece(Operations::iterator operation) noexcept {
   if (--operation->second.pieces != 0) return;
-  std::atomic<std::uint64_t>& answered = operation->second.counter->answered_;
-  answered.store(answered.load(std::memory_order_relaxed) + 1,
-                 std::memory_order_release);  // one writer at a time
+  count_done(*operation->second.counter, 1);
   under_way_.erase(operation);
 }
 
@@ -229,11 +224,6 @@ RemoteMemory::Operations::iterator RemoteMemory::find(NodeId from, std::uint64_t
   const auto found = under_way_.find(ticket);
   const bool is_its = found != under_way_.end() && found->second.peer == from && found->second.kind == kind;
   return is_its ? found : under_way_.end();
-}
-
-void RemoteMemory::written(NodeId from, std::uint64_t ticket) {
-  const auto operation = find(from, ticket, Kind::put);
-  if (operation != under_way_.end()) end_piece(operation);
 }
 
 void RemoteMemory::was_read(NodeId from, std::uint64_t ticket, std::size_t at, Payload data) {

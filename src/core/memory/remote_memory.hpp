@@ -15,6 +15,8 @@
 #include <memory_resource>
 #include <unordered_map>
 
+#include "core/memory/remote_puts.hpp"
+
 namespace am::core {
 
 class Engine;
@@ -37,22 +39,25 @@ class RemoteMemory {
   /// Polls until n operations of the counter's life are complete. Throws am::Error when a node that it waits for is gone,
   /// and forgets what was under way to that node.
   void wait(Counter& counter, std::uint64_t n, const char* what);
+  [[nodiscard]] RemotePuts& puts() noexcept { return puts_; }
+  static void count_done(Counter& counter, std::uint64_t n) noexcept;
+  /// Where a request of another node may read or write; null for what no node of this library asks for (Engine::distrust).
+  [[nodiscard]] static std::byte* own_place(const Request& request, std::uint64_t offset, std::size_t bytes);
   /// Forgets everything under way for a counter.
   void abandon(const Counter& counter) noexcept;
 
   // Answers, which name their operation by its ticket. One that nobody waits for any more, or that another node should have
   // given, is dropped.
-  void written(NodeId from, std::uint64_t ticket);
   void was_read(NodeId from, std::uint64_t ticket, std::size_t at, Payload data);
   void changed(NodeId from, std::uint64_t ticket, std::uint64_t old);
 
  private:
-  enum class Kind : std::uint8_t { put, get, change };
+  enum class Kind : std::uint8_t { get, change };
   struct Operation {
     Kind kind;
     Counter* counter;
     NodeId peer;
-    std::byte* into;     // where answers go; null for put
+    std::byte* into;     // where answers go
     std::size_t bytes;   // room there
     std::size_t pieces;  // answers still to come
   };
@@ -66,8 +71,9 @@ class RemoteMemory {
   [[nodiscard]] std::optional<NodeId> gone_peer_of(const Counter& counter) const;
 
   Engine& engine_;
+  RemotePuts puts_;
   Operations under_way_;
-  std::uint64_t last_ticket_ = 0;  // 0 is none: no answer wanted
+  std::uint64_t last_ticket_ = 0;
 };
 
 }  // namespace am::core
