@@ -14,6 +14,7 @@
 #include <am/types.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -29,7 +30,7 @@ class Transport {
     Status status = Status::again;
     NodeId to = 0;
     Priority priority = Priority::low;
-    std::byte* payload = nullptr;  ///< where the payload is to be written
+    std::byte* payload = nullptr;  ///< where it may be written; null: fill() takes it. Never null up to 1 KiB
     std::size_t room = 0;          ///< for so much of it
     std::uint64_t mark = 0;        ///< the network's: header bits that say where the payload lies
   };
@@ -63,6 +64,11 @@ class Transport {
   /// priority. Packets between two nodes at one priority arrive in the order of their commits; high is never held up by low.
   [[nodiscard]] virtual Slot claim(NodeId to, Priority priority, std::size_t words,
                                    std::size_t payload_bytes) noexcept = 0;
+  /// Puts a payload into the slot, no longer than its room: whoever has written it to slot.payload does without. A network may
+  /// leave it where it is until commit, which follows at once.
+  virtual void fill(const Slot& slot, Payload payload) noexcept {
+    if (!payload.empty()) std::memcpy(slot.payload, payload.data(), payload.size());
+  }
   /// Publishes the slot with `header` (without lap and place), its payload as far as packet->payload_bytes says. Cannot fail:
   /// what claim accepted is delivered exactly once unless the peer fails.
   virtual void commit(const Slot& slot, impl::Header header) noexcept = 0;

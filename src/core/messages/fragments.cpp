@@ -14,7 +14,7 @@ Status Row::push_all(Transport& network) noexcept {
     const Transport::Slot slot = network.claim(message_.to, message_.priority, message_.words, left);
     if (slot.status != Status::ok) return slot.status;
     const std::size_t piece = std::min(left, slot.room);
-    std::memcpy(slot.payload, message_.payload.data() + sent_, piece);
+    network.fill(slot, Payload(message_.payload.data() + sent_, piece));
     if (piece == left) {
       const bool whole = sent_ == 0;
       commit_message(network, slot, message_, piece, whole ? 0 : impl::flag::last);

@@ -26,6 +26,7 @@ class Links final : public Transport {
                            std::size_t payload_bytes) noexcept override {
     return to_peer(to).claim(to, priority, words, payload_bytes);
   }
+  void fill(const Slot& slot, Payload payload) noexcept override { to_peer(slot.to).fill(slot, payload); }
   void commit(const Slot& slot, impl::Header header) noexcept override {
     to_peer(slot.to).commit(slot, header);
   }

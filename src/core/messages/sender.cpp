@@ -78,7 +78,7 @@ std::optional<Status> Sender::try_send_whole(const impl::OutMessage& message) no
   if (slot.status == Status::again) return refused(message.to, message.priority, message.payload.size());
   if (slot.status != Status::ok) return slot.status;
   if (slot.room < message.payload.size()) return std::nullopt;
-  if (!message.payload.empty()) std::memcpy(slot.payload, message.payload.data(), message.payload.size());
+  place_.network.fill(slot, message.payload);
   commit(slot, message);
   return Status::ok;
 }

@@ -44,6 +44,7 @@ class FaultyTransport final : public Transport {
   [[nodiscard]] std::string_view name() const noexcept override { return name_; }
   [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
                            std::size_t payload_bytes) noexcept override;
+  void fill(const Slot& slot, Payload payload) noexcept override { network_.fill(slot, payload); }
   void commit(const Slot& slot, impl::Header header) noexcept override;
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override {
     return network_.has_room(to, priority, payload_bytes);

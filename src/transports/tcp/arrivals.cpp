@@ -9,6 +9,7 @@ namespace am::tcp {
 // -- memory -----------------------------------------------------------------------------------------------------------
 
 Arrivals::Room Arrivals::room() {
+  for (Queue& queue : queues_) forget(queue);
   if (!blocks_.empty() && blocks_.front().is_only_share()) filled_ = 0;
   if (blocks_.empty() || blocks_.front().bytes().size() - filled_ < least_room) use_another_block();
   return {blocks_.front(), blocks_.front().bytes().subspan(filled_)};
@@ -44,6 +45,10 @@ void Arrivals::empty(const Block& block) {
       if (message.block != block || (queue.lent && i == queue.at)) continue;
       Block own(message.frame.size());
       std::memcpy(own.bytes().data(), message.frame.data(), message.frame.size());
+      if (!message.payload.empty()) {
+        const auto at = message.payload.data() - message.frame.data();
+        message.payload = Payload(own.bytes().data() + at, message.payload.size());
+      }
       message.frame = own.bytes();
       message.block = std::move(own);
     }
@@ -65,35 +70,46 @@ const Arrivals::Message* Arrivals::receive(Priority priority) noexcept {
 
 void Arrivals::release(Priority priority) noexcept {
   Queue& queue = queues_[index(priority)];
-  queue.messages[queue.at++].block = {};
-  ++queue.released;
+  queue.messages[queue.at].block = {};
+  if (queue.first == queue.at) ++queue.first;
+  ++queue.at;
   queue.lent = false;
-  if (queue.released == queue.messages.size()) {
+  if (--queue.live == 0) {
     queue.messages.clear();
-    queue.released = 0;
+    queue.first = 0;
     queue.at = 0;
   }
 }
 
 void Arrivals::defer(Priority priority) noexcept {
   Queue& queue = queues_[index(priority)];
-  deferred_[2 * std::size_t{queue.messages[queue.at].from} + index(priority)] = round_;
+  deferred_[impl::link_index(queue.messages[queue.at].from, priority)] = queue.round;
+  queue.deferred = true;
   queue.lent = false;
 }
 
 void Arrivals::begin_round() noexcept {
-  ++round_;
   for (Queue& queue : queues_) {
-    if (queue.lent) continue;
-    queue.at = 0;
-    for (; !queue.messages.empty() && !queue.messages.front().block; --queue.released)
-      queue.messages.pop_front();
+    if (!queue.deferred || queue.lent) continue;  // else it goes on where it is
+    ++queue.round;
+    queue.deferred = false;
+    queue.at = queue.first;
   }
+}
+
+/// Forgets the released ones at the beginning, once they are the most.
+void Arrivals::forget(Queue& queue) {
+  while (queue.first < queue.messages.size() && !queue.messages[queue.first].block) ++queue.first;
+  if (queue.lent || queue.first <= queue.messages.size() / 2) return;
+  queue.messages.erase(queue.messages.begin(),
+                       queue.messages.begin() + static_cast<std::ptrdiff_t>(queue.first));
+  queue.at -= std::min(queue.at, queue.first);
+  queue.first = 0;
 }
 
 bool Arrivals::any(Priority priority) const noexcept {
   const Queue& queue = queues_[index(priority)];
-  return queue.live() != 0 && std::ranges::any_of(queue.messages, [&](const Message& message) {
+  return queue.live != 0 && std::ranges::any_of(queue.messages, [&](const Message& message) {
            return message.block && !is_deferred(message.from, priority);
          });
 }

@@ -8,10 +8,12 @@
 // Used by whoever is in the node.
 #pragma once
 
+#include <am/impl/link.hpp>
+#include <am/impl/packet.hpp>
+#include <am/payload.hpp>
 #include <am/types.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -24,11 +26,14 @@ class Arrivals {
   /// One message, as it came.
   struct Message {
     NodeId from = 0;
+    NodeId origin = 0;
+    impl::Header head{};
     std::span<const std::byte> frame{};
-    Block block{};  ///< in which it lies
+    Payload payload{};  ///< a part of it
+    Block block{};      ///< in which it lies
   };
 
-  explicit Arrivals(NodeId nodes) : deferred_(2 * std::size_t{nodes}) {}
+  explicit Arrivals(NodeId nodes) : deferred_(impl::link_count(nodes)) {}
 
   /// Memory to read into: at least `least_room` bytes, at an address that is a multiple of 64. It may hold frames afterwards, of
   /// which add() is told, and is used for the next bytes behind them, from filled() on.
@@ -38,22 +43,27 @@ class Arrivals {
   };
   [[nodiscard]] Room room();
   void filled(const Room& room, std::size_t bytes) noexcept;
+  /// Memory for one frame that does not fit there.
+  [[nodiscard]] Block block(std::size_t bytes) { return long_blocks_.get(bytes); }
   static constexpr std::size_t least_room = 32 * 1024;
 
   void add(Priority priority, Message message) {
-    queues_[index(priority)].messages.push_back(std::move(message));
+    Queue& queue = queues_[index(priority)];
+    queue.messages.push_back(std::move(message));
+    ++queue.live;
   }
 
-  /// The next message, or null: the same one until release or defer.
+  /// The next message, or null: the same one until release or defer. What it points to is gone with the next add().
   [[nodiscard]] const Message* receive(Priority priority) noexcept;
   void release(Priority priority) noexcept;
   /// Leaves it, and all from the same node, until the next round.
   void defer(Priority priority) noexcept;
+  /// Of each priority of which nothing is lent: what comes behind that must not overtake what was deferred.
   void begin_round() noexcept;
 
   /// Whether there is one besides that which receive() gave (`lent`).
   [[nodiscard]] bool waits(Priority priority, bool lent) const noexcept {
-    return queues_[index(priority)].live() > (lent ? 1u : 0u);
+    return queues_[index(priority)].live > (lent ? 1u : 0u);
   }
   /// Whether receive() would find one in this round.
   [[nodiscard]] bool any(Priority priority) const noexcept;
@@ -63,24 +73,27 @@ class Arrivals {
   static constexpr std::size_t most_blocks = 4;  // two may hold what is lent, one for each priority
 
   struct Queue {
-    std::deque<Message> messages;
-    std::size_t at = 0;        // where receive looks next; what it gave is there
-    std::size_t released = 0;  // of `messages`: those without a frame
+    std::vector<Message> messages;  // those that were released have no block
+    std::size_t first = 0;          // all before it were released
+    std::size_t at = 0;             // where receive looks next; what it gave is there
+    std::size_t live = 0;           // not released
     bool lent = false;
-    [[nodiscard]] std::size_t live() const noexcept { return messages.size() - released; }
+    bool deferred = false;  // one was, in this round
+    std::uint64_t round = 1;
   };
   static std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
   [[nodiscard]] bool is_deferred(NodeId node, Priority priority) const noexcept {
-    return deferred_[2 * std::size_t{node} + index(priority)] == round_;
+    return deferred_[impl::link_index(node, priority)] == queues_[index(priority)].round;
   }
+  static void forget(Queue& queue);
   void use_another_block();
   void empty(const Block& block);
 
   std::vector<Block> blocks_;  // the first is read into; the others are older, the oldest last
   std::size_t filled_ = 0;     // bytes of the first
-  Queue queues_[2];            // by priority
-  std::uint64_t round_ = 1;
-  std::vector<std::uint64_t> deferred_;  // by node and priority: the last round in which it was
+  LongBlocks long_blocks_;
+  Queue queues_[2];                      // by priority
+  std::vector<std::uint64_t> deferred_;  // by link: the last round in which it was
 };
 
 }  // namespace am::tcp

@@ -1,11 +1,13 @@
 // Memory for what came, shared by the frames that lie in it: it is free again when the last of them was released.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace am::tcp {
 
@@ -43,6 +45,32 @@ class Block {
     std::size_t bytes;
   };
   Head* head_ = nullptr;
+};
+
+/// Long blocks that are used again: the system takes as long to make memory as to copy into it.
+class LongBlocks {
+ public:
+  static constexpr std::size_t least_bytes = 64 * 1024;
+  static constexpr std::size_t most_kept = 4;
+
+  /// A block of at least so many bytes; of a short one there is no more than that.
+  [[nodiscard]] Block get(std::size_t bytes) {
+    if (bytes < least_bytes) return Block(bytes);
+    for (const Block& block : kept_) {
+      if (block.is_only_share() && block.bytes().size() >= bytes) return block;
+    }
+    Block block(bytes);
+    const auto shorter = std::ranges::find_if(kept_, [](const Block& kept) { return kept.is_only_share(); });
+    if (shorter != kept_.end()) {
+      *shorter = block;
+    } else if (kept_.size() < most_kept) {
+      kept_.push_back(block);
+    }
+    return block;
+  }
+
+ private:
+  std::vector<Block> kept_;
 };
 
 }  // namespace am::tcp

@@ -31,28 +31,32 @@ class FrameReader {
     std::memcpy(room.bytes.data(), beginning_.data(), begun_);
     std::array<iovec, 2> pieces{};
     std::size_t count = 0;
-    if (whole_) pieces[count++] = {whole_.bytes().data() + have_, whole_.bytes().size() - have_};
-    pieces[count++] = {room.bytes.data() + begun_, room.bytes.size() - begun_};
+    if (whole_) pieces[count++] = {whole_.bytes().data() + have_, needed_ - have_};
+    // Behind one that is not complete only so much as to see what comes next: a long one's rest would have to be copied.
+    const std::size_t most = whole_ ? std::min(peek_bytes, room.bytes.size()) : room.bytes.size();
+    pieces[count++] = {room.bytes.data() + begun_, most - begun_};
     const Socket::Moved moved = source(std::span<const iovec>(pieces.data(), count));
     if (moved.outcome != Socket::Moved::Outcome::some) return {moved};
     std::size_t came = moved.bytes;
     if (whole_) {
-      const std::size_t here = std::min(came, whole_.bytes().size() - have_);
+      const std::size_t here = std::min(came, needed_ - have_);
       have_ += here;
       came -= here;
-      if (have_ < whole_.bytes().size()) return {moved};
+      if (have_ < needed_) return {moved};
       const Block whole = std::exchange(whole_, {});
-      if (const Taken taken = take_frames(whole.bytes(), whole, take); !taken.malformed.empty())
+      if (const Taken taken = take_frames(whole.bytes().first(needed_), whole, take);
+          !taken.malformed.empty())
         return {moved, taken.malformed};
     }
     const std::span<const std::byte> bytes = room.bytes.first(begun_ + came);
     memory.filled(room, bytes.size());
     const Taken taken = take_frames(bytes, room.block, take);
-    if (taken.malformed.empty()) keep(taken.rest, taken.needed);
+    if (taken.malformed.empty()) keep(memory, taken.rest, taken.needed);
     return {moved, taken.malformed};
   }
 
  private:
+  static constexpr std::size_t peek_bytes = 4096;
   struct Taken {
     std::span<const std::byte> rest;  // the beginning of a frame
     std::size_t needed = 0;           // bytes of it that are known to come
@@ -71,22 +75,24 @@ class FrameReader {
     }
   }
 
-  void keep(std::span<const std::byte> rest, std::size_t needed) {
+  void keep(Arrivals& memory, std::span<const std::byte> rest, std::size_t needed) {
     begun_ = 0;
     if (rest.size() < beginning_.size()) {
       std::ranges::copy(rest, beginning_.begin());
       begun_ = rest.size();
     } else {
-      whole_ = Block(needed);
-      std::ranges::copy(rest, whole_.bytes().begin());
+      whole_ = memory.block(needed);
+      needed_ = needed;
+      std::memcpy(whole_.bytes().data(), rest.data(), rest.size());
       have_ = rest.size();
     }
   }
 
   std::array<std::byte, frame_alignment> beginning_{};  // of a frame whose length is not known yet
   std::size_t begun_ = 0;
-  Block whole_;  // a frame that is not complete, with so many bytes of it
-  std::size_t have_ = 0;
+  Block whole_;             // a frame that is not complete
+  std::size_t have_ = 0;    // bytes of it
+  std::size_t needed_ = 0;  // in all
 };
 
 }  // namespace am::tcp

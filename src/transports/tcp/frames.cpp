@@ -20,13 +20,12 @@ constexpr std::size_t second_at = 16;
 constexpr std::size_t head_at = first_at;
 constexpr std::size_t origin_at = 16;
 constexpr std::size_t payload_bytes_at = 20;
-constexpr std::size_t words_at = 24;
+constexpr std::size_t words_at = message_words_at;
+static_assert(words_at == payload_bytes_at + 4 && words_at % frame_alignment == 8);
 
 constexpr std::string_view unused = "a frame says something where it has nothing to say";
 
-constexpr std::size_t aligned(std::size_t bytes) noexcept {
-  return (bytes + frame_alignment - 1) / frame_alignment * frame_alignment;
-}
+constexpr std::size_t aligned(std::size_t bytes) noexcept { return aligned_to_frame(bytes); }
 static_assert(aligned(words_at + impl::max_words * 8) + frame_payload_bytes <= longest_frame);
 
 /// Of frames other than messages.
@@ -105,38 +104,45 @@ Read read_other(std::span<const std::byte> from, Frame& frame) noexcept {
   return {Read::Outcome::frame, from.size()};
 }
 
+void write_beginning(std::byte* to, std::size_t bytes, Kind kind, Priority priority) noexcept {
+  put_number(to, static_cast<std::uint32_t>(bytes));
+  to[kind_at] = static_cast<std::byte>(kind);
+  to[priority_at] = static_cast<std::byte>(priority);
+  put_number(&to[zeros_at], std::uint16_t{0});
+}
+
 }  // namespace
 
-std::size_t payload_at(std::size_t words) noexcept { return aligned(words_at + 8 * words); }
+void write_message_head(std::byte* to, Priority priority, impl::Header head, NodeId origin,
+                        const std::uint64_t* words, std::size_t payload_bytes) noexcept {
+  const std::size_t count = head.words();
+  write_beginning(to, message_bytes(count, payload_bytes), Kind::message, priority);
+  put_number(&to[head_at], head.bits);
+  put_number(&to[origin_at], std::uint32_t{origin});
+  put_number(&to[payload_bytes_at], static_cast<std::uint32_t>(payload_bytes));
+  for (std::size_t i = 0; i < count; ++i) put_number(&to[words_at + 8 * i], words[i]);
+  if (count % 2 == 0) put_number(&to[words_at + 8 * count], std::uint64_t{0});  // up to a multiple of 16
+}
 
-std::size_t message_bytes(std::size_t words, std::size_t payload_bytes) noexcept {
-  return payload_at(words) + aligned(payload_bytes);
+void write_payload(std::byte* to, Payload payload) noexcept {
+  if (payload.empty()) return;
+  std::memcpy(to, payload.data(), payload.size());
+  std::memset(to + payload.size(), 0, aligned(payload.size()) - payload.size());
 }
 
 std::size_t write_frame(std::byte* to, const Frame& frame) noexcept {
-  const bool message = frame.kind == Kind::message;
-  const std::size_t words = frame.head.words();
-  const std::size_t bytes = message ? message_bytes(words, frame.payload.size()) : bytes_of(frame.kind);
-  put_number(to, static_cast<std::uint32_t>(bytes));
-  to[kind_at] = static_cast<std::byte>(frame.kind);
-  to[priority_at] = static_cast<std::byte>(frame.priority);
-  put_number(&to[zeros_at], std::uint16_t{0});
-  if (!message) {
-    const bool word = frame.kind == Kind::word;
-    put_number(&to[first_at], word ? std::uint64_t{frame.word} : frame.value);
-    if (bytes > second_at) put_number(&to[second_at], word ? frame.value : frame.clock);
-    if (bytes > second_at) put_number(&to[second_at + 8], std::uint64_t{0});
-    return bytes;
+  if (frame.kind == Kind::message) {
+    write_message_head(to, frame.priority, frame.head, frame.origin, frame.words.data(),
+                       frame.payload.size());
+    write_payload(to + payload_at(frame.head.words()), frame.payload);
+    return message_bytes(frame.head.words(), frame.payload.size());
   }
-  put_number(&to[head_at], frame.head.bits);
-  put_number(&to[origin_at], std::uint32_t{frame.origin});
-  put_number(&to[payload_bytes_at], static_cast<std::uint32_t>(frame.payload.size()));
-  for (std::size_t i = 0; i < words; ++i) put_number(&to[words_at + 8 * i], frame.words[i]);
-  std::memset(&to[words_at + 8 * words], 0, payload_at(words) - words_at - 8 * words);
-  std::byte* const payload = to + payload_at(words);
-  if (!frame.payload.empty() && frame.payload.data() != payload)
-    std::memcpy(payload, frame.payload.data(), frame.payload.size());
-  std::memset(payload + frame.payload.size(), 0, aligned(frame.payload.size()) - frame.payload.size());
+  const std::size_t bytes = bytes_of(frame.kind);
+  const bool word = frame.kind == Kind::word;
+  write_beginning(to, bytes, frame.kind, frame.priority);
+  put_number(&to[first_at], word ? std::uint64_t{frame.word} : frame.value);
+  if (bytes > second_at) put_number(&to[second_at], word ? frame.value : frame.clock);
+  if (bytes > second_at) put_number(&to[second_at + 8], std::uint64_t{0});
   return bytes;
 }
 

@@ -28,7 +28,7 @@ namespace am::tcp {
 
 inline constexpr std::size_t frame_alignment = 16;
 /// The longest payload of one message: longer ones go in pieces.
-inline constexpr std::size_t frame_payload_bytes = 64 * 1024;
+inline constexpr std::size_t frame_payload_bytes = 1024 * 1024;
 
 struct Frame {
   enum class Kind : std::uint8_t { message = 1, credit, word, alive, answer, farewell };
@@ -47,15 +47,27 @@ struct Frame {
   std::uint64_t clock = 0;  ///< of an answer
 };
 
+constexpr std::size_t aligned_to_frame(std::size_t bytes) noexcept {
+  return (bytes + frame_alignment - 1) / frame_alignment * frame_alignment;
+}
+/// Where the words of a message begin in its frame, and its payload.
+inline constexpr std::size_t message_words_at = 24;
+[[nodiscard]] constexpr std::size_t payload_at(std::size_t words) noexcept {
+  return aligned_to_frame(message_words_at + 8 * words);
+}
 /// How long the frame of such a message is.
-[[nodiscard]] std::size_t message_bytes(std::size_t words, std::size_t payload_bytes) noexcept;
-/// Where its payload begins in it.
-[[nodiscard]] std::size_t payload_at(std::size_t words) noexcept;
-inline constexpr std::size_t longest_frame = 80 + frame_payload_bytes;
+[[nodiscard]] constexpr std::size_t message_bytes(std::size_t words, std::size_t payload_bytes) noexcept {
+  return payload_at(words) + aligned_to_frame(payload_bytes);
+}
+inline constexpr std::size_t longest_head = payload_at(impl::max_words);
+inline constexpr std::size_t longest_frame = longest_head + frame_payload_bytes;
 
-/// Writes a frame and returns its length; a message's payload only where `frame.payload` is not already there. `to` has room
-/// for it (message_bytes; the others: 32).
+/// Writes a frame and returns its length. `to` has room for it (message_bytes; the others: 32).
 std::size_t write_frame(std::byte* to, const Frame& frame) noexcept;
+/// The parts of a message's frame: what is in front of the payload, payload_at() bytes, and the payload, aligned_to_frame() bytes.
+void write_message_head(std::byte* to, Priority priority, impl::Header head, NodeId origin,
+                        const std::uint64_t* words, std::size_t payload_bytes) noexcept;
+void write_payload(std::byte* to, Payload payload) noexcept;
 
 /// What the next bytes are.
 struct Read {

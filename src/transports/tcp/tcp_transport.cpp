@@ -13,6 +13,7 @@
 
 #include "host/clock.hpp"
 #include "host/heavy_fence.hpp"
+#include "transports/number.hpp"
 
 namespace am::tcp {
 
@@ -34,9 +35,6 @@ constexpr std::uint32_t quiet_looks = 256;     // after so many in vain there ar
 constexpr std::uint32_t rounds_per_look = 16;  // then, and while messages wait to be run
 constexpr std::uint64_t retry_ns = 20'000'000;
 constexpr std::uint64_t give_up_ns = 10'000'000'000;
-
-/// The longest beginning of a message's frame: a payload that is written before its words are known begins here.
-constexpr std::size_t longest_head = 80;
 
 trust::Key key_of(const host::JobHeader& job) {
   trust::Key key;
@@ -72,7 +70,7 @@ Socket open_door(NodeId self, const host::Board& board) {
 struct TcpTransport::Claim {
   impl::Packet packet;
   alignas(impl::payload_alignment) std::byte payload[impl::packet_payload_bytes];
-  Block long_payload;  // with room for the frame's beginning in front
+  Payload long_payload;  // where it is until commit
 };
 
 struct TcpTransport::Peer {
@@ -136,13 +134,14 @@ TcpTransport::~TcpTransport() {
   }
 }
 
-TcpTransport::Peer& TcpTransport::peer(NodeId node) {
-  std::unique_ptr<Peer>& peer = peers_[node];
-  if (peer == nullptr) {
-    peer = std::make_unique<Peer>(node);
-    if (node == self_) peer->state = Peer::State::joined;
-  }
-  return *peer;
+TcpTransport::Peer& TcpTransport::new_peer(NodeId node) {
+  peers_[node] = std::make_unique<Peer>(node);
+  if (node == self_) peers_[node]->state = Peer::State::joined;
+  return *peers_[node];
+}
+
+inline TcpTransport::Peer& TcpTransport::peer(NodeId node) {
+  return peers_[node] != nullptr ? *peers_[node] : new_peer(node);
 }
 
 bool TcpTransport::is_over(NodeId node) const noexcept {
@@ -163,42 +162,111 @@ Transport::Slot TcpTransport::claim(NodeId to, Priority priority, std::size_t /*
   slot.status = Status::ok;
   slot.packet = &claim->packet;
   slot.room = std::min(payload_bytes, frame_payload_bytes);
-  slot.payload = claim->payload;
-  if (slot.room > impl::packet_payload_bytes) {
-    claim->long_payload =
-        Block(longest_head + (slot.room + frame_alignment - 1) / frame_alignment * frame_alignment);
-    slot.payload = claim->long_payload.bytes().data() + longest_head;
-  }
+  slot.payload = slot.room > impl::packet_payload_bytes ? nullptr : claim->payload;
   return slot;
+}
+
+void TcpTransport::fill(const Slot& slot, Payload payload) noexcept {
+  if (slot.payload == nullptr) {
+    peers_[slot.to]->claims[index(slot.priority)]->long_payload = payload;
+  } else {
+    Transport::fill(slot, payload);
+  }
 }
 
 bool TcpTransport::has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
   if (is_over(to)) return true;
   const std::size_t bytes = message_bytes(impl::max_words, std::min(payload_bytes, frame_payload_bytes));
   if (peer(to).outward[index(priority)].has_room(bytes)) return true;
-  if (std::ranges::find(refused_, LinkOf{to, priority}) == refused_.end())
-    refused_.emplace_back(to, priority);
+  remember({to, priority, bytes});
   return false;
 }
 
-void TcpTransport::commit(const Slot& slot, impl::Header header) noexcept {
-  Peer& to = peer(slot.to);
-  Frame frame{
-      .kind = Frame::Kind::message, .priority = slot.priority, .head = header, .origin = slot.packet->origin};
-  std::ranges::copy(std::span(slot.packet->words).first(header.words()), frame.words.begin());
-  if (header.has(impl::flag::payload)) frame.payload = Payload(slot.payload, slot.packet->payload_bytes);
-  const std::size_t bytes = message_bytes(header.words(), frame.payload.size());
-  if (slot.room > impl::packet_payload_bytes) {
-    Block block = std::exchange(to.claims[index(slot.priority)]->long_payload, {});
-    const std::size_t begin = longest_head - payload_at(header.words());
-    write_frame(block.bytes().data() + begin, frame);
-    to.out.add(std::move(block), begin, begin + bytes);
+void TcpTransport::remember(const Refusal& refusal) {
+  const auto same = std::ranges::find_if(
+      refused_, [&](const Refusal& one) { return one.to == refusal.to && one.priority == refusal.priority; });
+  if (same == refused_.end()) {
+    refused_.push_back(refusal);
   } else {
-    write_frame(to.out.add(bytes), frame);
+    same->frame_bytes = std::min(same->frame_bytes, refusal.frame_bytes);
   }
+}
+
+bool TcpTransport::credit_came() const noexcept {
+  return std::ranges::any_of(refused_, [&](const Refusal& refusal) {
+    return is_over(refusal.to) ||
+           known(refusal.to)->outward[index(refusal.priority)].has_room(refusal.frame_bytes);
+  });
+}
+
+void TcpTransport::commit(const Slot& slot, impl::Header header) noexcept {
+  Peer& to = *peers_[slot.to];
+  const impl::Packet& packet = *slot.packet;
+  const std::byte* const at =
+      slot.payload != nullptr ? slot.payload : to.claims[index(slot.priority)]->long_payload.data();
+  const Payload payload = header.has(impl::flag::payload) ? Payload(at, packet.payload_bytes) : Payload{};
+  const std::size_t bytes = message_bytes(header.words(), payload.size());
+  const bool is_long = payload.size() > impl::packet_payload_bytes;
+  if (is_long) add_what_is_due(to);
+  std::byte* const frame = to.out.add(is_long ? payload_at(header.words()) : bytes);
+  write_message_head(frame, slot.priority, header, packet.origin, packet.words, payload.size());
+  if (!is_long) write_payload(frame + payload_at(header.words()), payload);
   to.outward[index(slot.priority)].sent(bytes);
   reach(to);
-  if (armed_ || to.out.bytes() >= write_at_once_bytes) write(to);
+  if (is_long) {
+    add_long(to, payload);
+  } else if (armed_ || to.out.bytes() >= write_at_once_bytes) {
+    write(to);
+  }
+}
+
+/// Straight from where it lies, as far as the socket takes it at once; the rest is copied.
+void TcpTransport::add_long(Peer& to, Payload payload) {
+  constexpr static std::array<std::byte, frame_alignment> zeros{};
+  const std::size_t padding = aligned_to_frame(payload.size()) - payload.size();
+  const std::array<iovec, 2> pieces{{{const_cast<std::byte*>(payload.data()), payload.size()},
+                                     {const_cast<std::byte*>(zeros.data()), padding}}};
+  const std::size_t taken = write_long(to, pieces);
+  const std::size_t left = payload.size() + padding - taken;
+  if (left == 0 || to.cannot_write) return;
+  Block rest = long_blocks_.get(left);
+  if (taken < payload.size())
+    std::memcpy(rest.bytes().data(), payload.data() + taken, payload.size() - taken);
+  const std::size_t zeros_left = std::min(left, padding);
+  std::memset(rest.bytes().data() + left - zeros_left, 0, zeros_left);
+  to.out.add(std::move(rest), 0, left);
+  write(to);
+}
+
+/// Writes all that waits, and the payload behind it. How much of that has gone.
+std::size_t TcpTransport::write_long(Peer& to, std::span<const iovec> payload) {
+  if (to.state != Peer::State::joined || !to.socket || to.cannot_write || to.socket_is_full) return 0;
+  std::size_t taken = 0;
+  for (std::array<iovec, pieces_per_write> pieces;;) {
+    std::size_t count = to.out.front(std::span(pieces).first(pieces.size() - payload.size())).size();
+    std::size_t waiting = 0;
+    for (const iovec& piece : std::span(pieces).first(count)) waiting += piece.iov_len;
+    std::size_t skip = taken;
+    for (const iovec& piece : payload) {
+      const std::size_t skipped = std::min(skip, piece.iov_len);
+      skip -= skipped;
+      if (waiting == to.out.bytes() && skipped != piece.iov_len)
+        pieces[count++] = {static_cast<std::byte*>(piece.iov_base) + skipped, piece.iov_len - skipped};
+    }
+    if (count == 0) return taken;
+    const Socket::Moved moved = to.socket.write(std::span(pieces).first(count));
+    if (moved.outcome == Outcome::ended) cannot_write(to);
+    if (moved.outcome != Outcome::some) return taken;
+    const std::size_t of_waiting = std::min(moved.bytes, waiting);
+    to.out.written(of_waiting);
+    taken += moved.bytes - of_waiting;
+  }
+}
+
+/// Whether it has said farewell is still to be read.
+void TcpTransport::cannot_write(Peer& to) {
+  to.cannot_write = true;
+  to.out.clear();
 }
 
 void TcpTransport::publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept {
@@ -227,8 +295,8 @@ void TcpTransport::flush() noexcept {
   to_write_.clear();
 }
 
-void TcpTransport::write(Peer& to) {
-  if (to.state != Peer::State::joined || to.cannot_write) return;
+/// Words of the control lane, and credit: where it is due, or rides along.
+void TcpTransport::add_what_is_due(Peer& to) {
   for (const auto& [word, value] : std::exchange(to.words, {}))
     write_frame(to.out.add(32), {.kind = Frame::Kind::word, .word = word, .value = value});
   for (const Priority priority : {Priority::high, Priority::low}) {
@@ -237,6 +305,11 @@ void TcpTransport::write(Peer& to) {
       write_frame(to.out.add(16),
                   {.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
   }
+}
+
+void TcpTransport::write(Peer& to) {
+  if (to.state != Peer::State::joined || to.cannot_write) return;
+  add_what_is_due(to);
   if (!to.socket) return;  // this node itself: read() takes it out
   while (!to.out.empty()) {
     std::array<iovec, pieces_per_write> pieces;
@@ -245,10 +318,7 @@ void TcpTransport::write(Peer& to) {
       to.out.written(moved.bytes);
       continue;
     }
-    if (moved.outcome == Outcome::ended) {  // whether it said farewell is still to be read
-      to.cannot_write = true;
-      to.out.clear();
-    }
+    if (moved.outcome == Outcome::ended) cannot_write(to);
     break;
   }
   if (to.out.empty() == to.socket_is_full) {
@@ -280,17 +350,17 @@ Transport::View TcpTransport::receive(Priority priority) noexcept {
   View view{nullptr, {}, 0, priority};
   const Arrivals::Message* const message = arrivals_.receive(priority);
   if (message == nullptr) return view;
-  Frame frame;
-  static_cast<void>(read_frame(message->frame, frame));  // it was found good when it came
   Lent& lent = lent_[index(priority)];
-  lent.payload = frame.payload;
+  lent.payload = message->payload;
   lent.frame_bytes = message->frame.size();
-  lent.packet.header.store(frame.head.bits, std::memory_order_relaxed);
-  lent.packet.payload_bytes = static_cast<std::uint32_t>(frame.payload.size());
-  lent.packet.origin = frame.origin;
-  std::ranges::copy(frame.words, lent.packet.words);
+  lent.packet.header.store(message->head.bits, std::memory_order_relaxed);
+  lent.packet.payload_bytes = static_cast<std::uint32_t>(message->payload.size());
+  lent.packet.origin = message->origin;
+  const std::byte* const words = message->frame.data() + message_words_at;
+  for (std::size_t i = 0; i < message->head.words(); ++i)
+    lent.packet.words[i] = number_at<std::uint64_t>(words + 8 * i);
   view.packet = &lent.packet;
-  view.head = frame.head;
+  view.head = message->head;
   view.source = message->from;
   return view;
 }
@@ -417,7 +487,7 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
     case Frame::Kind::message:
       if (!from.inward[index(frame.priority)].received(bytes.size()))
         return "it sends more than it has credit for";
-      arrivals_.add(frame.priority, {from.node, bytes, block});
+      arrivals_.add(frame.priority, {from.node, frame.origin, frame.head, bytes, frame.payload, block});
       break;
     case Frame::Kind::credit:
       if (!from.outward[index(frame.priority)].released(frame.value))
@@ -581,10 +651,7 @@ void TcpTransport::set_timer() noexcept {
 bool TcpTransport::arm(Wanted wanted) noexcept {
   flush();
   host::own_fence();
-  const auto has_credit = [&](const LinkOf& link) {
-    return is_over(link.first) || peer(link.first).outward[index(link.second)].has_room(longest_frame);
-  };
-  if (has_come(wanted) || std::ranges::any_of(refused_, has_credit)) return false;
+  if (has_come(wanted) || credit_came()) return false;
   if (peers_[self_] != nullptr && !peers_[self_]->out.empty()) return false;
   pollfd events{.fd = events_.descriptor(), .events = POLLIN, .revents = 0};
   if (poll(&events, 1, 0) != 0) {  // not by epoll_wait, which takes some of them away

@@ -41,6 +41,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
 
   [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
                            std::size_t payload_bytes) noexcept override;
+  void fill(const Slot& slot, Payload payload) noexcept override;
   void commit(const Slot& slot, impl::Header header) noexcept override;
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
 
@@ -79,13 +80,20 @@ class TcpTransport final : public Transport, private Entrance::Events {
     Payload payload;
     std::size_t frame_bytes = 0;
   };
-  using LinkOf = std::pair<NodeId, Priority>;
+  struct Refusal {  // of a link, since the last disarm
+    NodeId to;
+    Priority priority;
+    std::size_t frame_bytes;  // the least that found no room
+  };
 
   static std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
   bool add(const Socket& socket, std::uint64_t number) noexcept override;
   [[nodiscard]] Peer& peer(NodeId node);
+  [[nodiscard]] Peer& new_peer(NodeId node);
   [[nodiscard]] const Peer* known(NodeId node) const noexcept { return peers_[node].get(); }
   [[nodiscard]] bool is_over(NodeId node) const noexcept;
+  void remember(const Refusal& refusal);
+  [[nodiscard]] bool credit_came() const noexcept;
   [[nodiscard]] bool has_come(Wanted wanted) const noexcept {
     return (wanted.high && arrivals_.any(Priority::high)) || (wanted.low && arrivals_.any(Priority::low));
   }
@@ -106,6 +114,10 @@ class TcpTransport final : public Transport, private Entrance::Events {
   [[nodiscard]] bool all_have_come() const noexcept;
   void is_to_write(Peer& peer);
   void write(Peer& peer);
+  void cannot_write(Peer& peer);
+  void add_what_is_due(Peer& peer);
+  void add_long(Peer& peer, Payload payload);
+  [[nodiscard]] std::size_t write_long(Peer& peer, std::span<const iovec> payload);
   void watch(const Peer& peer, bool also_writing) noexcept;
   bool look();
   bool look_at_events();
@@ -131,8 +143,9 @@ class TcpTransport final : public Transport, private Entrance::Events {
   };
   std::vector<Busy> busy_;  // whose sockets are read without asking the system which are ready
   Arrivals arrivals_;
+  LongBlocks long_blocks_;  // for what sockets did not take at once
   std::array<Lent, 2> lent_;
-  std::vector<LinkOf> refused_;  // since the last disarm
+  std::vector<Refusal> refused_;
   bool armed_ = false;
   bool timer_runs_ = false;
   std::uint32_t quiet_ = 0;    // looks in vain since there was traffic

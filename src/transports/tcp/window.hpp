@@ -1,6 +1,6 @@
-// Credits of one link, in bytes of frames, counted from its beginning on both sides: how much may be on its way, or with its
-// receiver and not released. The receiver can always take in that much, so it reads everything that comes; that is why a
-// priority that stands still holds up no other on the same connection.
+// Credits of one link, in bytes of memory that its messages may cost the receiver, counted from its beginning on both sides: how
+// much may be on its way, or there and not released. The receiver can always take in that much, so it reads everything that
+// comes; that is why a priority that stands still holds up no other on the same connection.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,20 @@
 
 namespace am::tcp {
 
-/// For each peer and priority: enough to keep a fast network busy for its round trip, and for several of the longest frames.
-inline constexpr std::uint64_t window_bytes = 512 * 1024;
+/// For each peer and priority: two of the longest messages, or some 7000 short ones.
+inline constexpr std::uint64_t window_bytes = (2 * 1024 + 64) * 1024;
+/// What a message costs: its frame, and what its receiver has to remember of it.
+[[nodiscard]] constexpr std::uint64_t credit_of(std::size_t frame_bytes) noexcept {
+  return frame_bytes + 256;
+}
 
 /// At the sender.
 class OutWindow {
  public:
-  [[nodiscard]] bool has_room(std::size_t bytes) const noexcept {
-    return unreleased() + bytes <= window_bytes;
+  [[nodiscard]] bool has_room(std::size_t frame_bytes) const noexcept {
+    return unreleased() + credit_of(frame_bytes) <= window_bytes;
   }
-  void sent(std::size_t bytes) noexcept { sent_ += bytes; }
+  void sent(std::size_t frame_bytes) noexcept { sent_ += credit_of(frame_bytes); }
   /// The receiver says that it has released so many, since the beginning. False when that cannot be.
   [[nodiscard]] bool released(std::uint64_t bytes) noexcept {
     if (bytes < released_ || bytes > sent_) return false;
@@ -35,11 +39,11 @@ class OutWindow {
 class InWindow {
  public:
   /// False when the sender had no credit for that.
-  [[nodiscard]] bool received(std::size_t bytes) noexcept {
-    received_ += bytes;
+  [[nodiscard]] bool received(std::size_t frame_bytes) noexcept {
+    received_ += credit_of(frame_bytes);
     return received_ - released_ <= window_bytes;
   }
-  void released(std::size_t bytes) noexcept { released_ += bytes; }
+  void released(std::size_t frame_bytes) noexcept { released_ += credit_of(frame_bytes); }
   /// Whether the sender is to hear of it soon, even if nothing else goes there.
   [[nodiscard]] bool is_due() const noexcept { return released_ - told_ >= window_bytes / 4; }
   [[nodiscard]] bool has_news() const noexcept { return released_ != told_; }

@@ -66,7 +66,7 @@ TEST(FrameReader, FindsFramesInPiecesOfAnySize) {
       const FrameReader::Result result =
           reader.read(arrivals, Trickle{out, random, most},
                       [&](const Frame& frame, std::span<const std::byte> frame_bytes, const Block& block) {
-                        arrivals.add(frame.priority, {1, frame_bytes, block});
+                        arrivals.add(frame.priority, {1, 0, frame.head, frame_bytes, frame.payload, block});
                         return std::string_view{};
                       });
       ASSERT_TRUE(result.malformed.empty()) << result.malformed;
@@ -165,7 +165,7 @@ class ArrivalsOfThree : public testing::Test {
     const Arrivals::Room room = arrivals_.room();
     std::memcpy(room.bytes.data(), &number, sizeof number);
     arrivals_.filled(room, bytes);
-    arrivals_.add(priority, {from, room.bytes.first(bytes), room.block});
+    arrivals_.add(priority, {from, from, {}, room.bytes.first(bytes), {}, room.block});
   }
   std::uint64_t receive(Priority priority = Priority::low) {
     const Arrivals::Message* next = arrivals_.receive(priority);
@@ -219,6 +219,21 @@ TEST_F(ArrivalsOfThree, WhoIsDeferredComesInTheNextRoundInOrder) {
   }
 }
 
+/// A round that begins while one is lent is not that priority's: its handler waits, and serves the other one.
+TEST_F(ArrivalsOfThree, WhoIsDeferredIsNotOvertakenByHisOwnLaterOnes) {
+  come(1, 10);
+  come(2, 20);
+  come(1, 11);
+  EXPECT_EQ(receive(), 10u);
+  arrivals_.defer(Priority::low);
+  EXPECT_EQ(receive(), 20u);
+  arrivals_.begin_round();
+  arrivals_.release(Priority::low);
+  EXPECT_EQ(receive(), none);
+  arrivals_.begin_round();
+  EXPECT_EQ(receive(), 10u);
+}
+
 /// One of each priority is lent, and one more stays for ever, while much else comes and goes.
 TEST_F(ArrivalsOfThree, KeepWhatStaysAndUseTheRestOfTheMemoryAgain) {
   come(1, 1);
@@ -254,7 +269,7 @@ TEST(Windows, CountWhatIsUnreleased) {
     ASSERT_TRUE(in.received(1'000));
     ++sent;
   }
-  EXPECT_EQ(sent, window_bytes / 1'000);
+  EXPECT_EQ(sent, window_bytes / credit_of(1'000));
   EXPECT_FALSE(in.has_news());
   in.released(1'000);
   EXPECT_TRUE(in.has_news());
@@ -263,12 +278,15 @@ TEST(Windows, CountWhatIsUnreleased) {
   EXPECT_FALSE(in.has_news());
   EXPECT_TRUE(out.has_room(1'000));
   EXPECT_FALSE(out.released(500)) << "less than before";
-  EXPECT_FALSE(out.released(sent * 1'000 + 1)) << "more than was sent";
+  EXPECT_FALSE(out.released(sent * credit_of(1'000) + 1)) << "more than was sent";
   in.released(window_bytes / 4);
   EXPECT_TRUE(in.is_due());
   InWindow other;
-  EXPECT_TRUE(other.received(window_bytes));
+  EXPECT_TRUE(other.received(window_bytes - credit_of(0)));
   EXPECT_FALSE(other.received(1)) << "without credit";
+  OutWindow longs;
+  longs.sent(longest_frame);
+  EXPECT_TRUE(longs.has_room(longest_frame)) << "two of the longest";
 }
 
 }  // namespace

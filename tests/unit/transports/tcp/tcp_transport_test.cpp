@@ -49,7 +49,7 @@ class TcpNodes : public testing::Test {
     slot.packet->words[0] = word;
     slot.packet->origin = from;
     slot.packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
-    if (!payload.empty()) std::memcpy(slot.payload, payload.data(), payload.size());
+    at(from).fill(slot, Payload(payload.data(), payload.size()));
     at(from).commit(slot, impl::Header::make(9, 1, 0, payload.empty() ? 0 : impl::flag::payload));
     return Status::ok;
   }
