@@ -87,7 +87,7 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 Report measure_flood(const Options& options) {
   Report report = report_of(flood, options, 2);
   const bool tcp = options.transport == "tcp";
-  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody);
+  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, options.transport);
   const Series series = measure_pairs(flood, options, report, [&](CorePair cores, Series& beside) {
     beside.add("limit_rate_million_per_s", tcp ? tcp_writes_million_per_s(cores) : ring_million_per_s(cores));
     ask_peers(peers, cores, beside);

@@ -164,9 +164,10 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 
 Report measure_payloads(const Options& options) {
   Report report = report_of(payloads, options, 2);
-  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody);
+  const bool tcp = options.transport == "tcp";  // its streams have their limits in `bulk`
+  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, options.transport);
   const Series series = measure_pairs(payloads, options, report, [&](CorePair cores, Series& beside) {
-    ask_limits(cores, beside);
+    if (!tcp) ask_limits(cores, beside);
     ask_peers(peers, cores, beside);
   });
   peers.describe(report);
@@ -185,6 +186,7 @@ Report measure_payloads(const Options& options) {
     peers.compare(row, series, prefix, "half_rtt_ns", "ucx_am", "UCX, UCP am");
   }
   for (const std::size_t bytes : stream_sizes) {
+    if (tcp) break;
     const std::string prefix = prefix_of(bytes);
     Row& copied = report.rows.emplace_back(std::to_string(bytes) + " bytes, one way, copied in and out");
     copied.key("bytes", bytes);
@@ -201,8 +203,14 @@ Report measure_payloads(const Options& options) {
 
 }  // namespace
 
-const Measure payloads{
-    "payloads", "round trips and streams of payloads, written anew and read", 0, true, measure_payloads,
-    run_node};
+const Measure payloads{"payloads",
+                       "round trips and streams of payloads, written anew and read",
+                       0,
+                       true,
+                       measure_payloads,
+                       run_node,
+                       nullptr,
+                       false,
+                       true};
 
 }  // namespace ambench

@@ -98,7 +98,7 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 Report measure_pingpong(const Options& options) {
   Report report = report_of(pingpong, options, 2);
   const bool tcp = options.transport == "tcp";
-  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody);
+  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, options.transport);
   const Series series = measure_pairs(pingpong, options, report, [&](CorePair cores, Series& beside) {
     beside.add("8/limit_half_rtt_ns", tcp ? tcp_half_rtt_ns(cores) : ring_half_rtt_ns(cores));
     ask_peers(peers, cores, beside);

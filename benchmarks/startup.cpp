@@ -16,7 +16,7 @@ Report measure_startup(const Options& options) {
   if (options.nodes != 0) job_sizes = {options.nodes};
   Report report = report_of(startup, options, job_sizes.back());
   report.cpus = core_cpus();  // amrun --bind core: nodes take turns on them
-  Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody);
+  Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody, options.transport);
   Series series;
   Progress progress("startup", options.repetitions);
   const std::string program = own_program("do_nothing");

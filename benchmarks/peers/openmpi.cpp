@@ -8,7 +8,12 @@
 
 namespace ambench {
 
-OpenMpi::OpenMpi() : program_(own_program("openmpi_peer")) {
+OpenMpi::OpenMpi(const std::string& transport) : program_(own_program("openmpi_peer")) {
+  const bool tcp = transport == "tcp";
+  if (tcp) {
+    transport_options_ = {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include",
+                          "lo"};
+  }
   if (find_program("mpirun").empty()) {
     unavailable_ = "not installed";
     return;
@@ -22,7 +27,7 @@ OpenMpi::OpenMpi() : program_(own_program("openmpi_peer")) {
   }
   const std::size_t bracket = first_line.find(") ");
   name_ = "Open MPI " + (bracket == std::string::npos ? first_line : first_line.substr(bracket + 2)) +
-          ", mpirun --bind-to core, transport left at its default";
+          ", mpirun --bind-to core, " + (tcp ? "pml ob1, btl tcp over lo" : "transport left at its default");
 }
 
 Finished OpenMpi::run(const std::string& measure, int nodes,
@@ -34,6 +39,7 @@ Finished OpenMpi::run(const std::string& measure, int nodes,
   } else {
     command.insert(command.end(), {"--bind-to", "core"});
   }
+  command.insert(command.end(), transport_options_.begin(), transport_options_.end());
   command.insert(command.end(), {program_, measure});
   command.insert(command.end(), arguments.begin(), arguments.end());
   Finished finished = ambench::run(command, {}, Errors::collected);

@@ -1,5 +1,5 @@
 // Open MPI beside libam: starts openmpi_peer with mpirun on two bound cores. Its byte transfer layer is left
-// at Open MPI's default (vader, shared memory, for two ranks of one machine).
+// at Open MPI's default (vader, shared memory, for two ranks of one machine), or is TCP over loopback.
 
 #pragma once
 
@@ -12,7 +12,8 @@ namespace ambench {
 
 class OpenMpi {
  public:
-  OpenMpi();
+  // `transport`: "shm" or "tcp".
+  explicit OpenMpi(const std::string& transport);
 
   // Empty where it can be used; else "not installed" and the like, which stands in the row.
   [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
@@ -25,6 +26,7 @@ class OpenMpi {
 
  private:
   std::string program_;
+  std::vector<std::string> transport_options_;
   std::string name_;
   std::string unavailable_;
 };

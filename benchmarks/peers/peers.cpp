@@ -4,12 +4,12 @@
 
 namespace ambench {
 
-Peers::Peers(Who who) {
+Peers::Peers(Who who, const std::string& transport) {
   if (who == Who::nobody) return;
-  openmpi_.emplace();
+  openmpi_.emplace(transport);
   no_openmpi_ = openmpi_->unavailable();
   if (who == Who::openmpi) return;
-  ucx_.emplace();
+  ucx_.emplace(transport);
   no_ucx_ = ucx_->unavailable();
 }
 

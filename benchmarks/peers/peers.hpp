@@ -18,8 +18,8 @@ class Peers {
  public:
   enum class Who { nobody, openmpi, openmpi_and_ucx };
 
-  // Looks for the neighbours; calls below that concern others do nothing.
-  explicit Peers(Who who);
+  // Looks for the neighbours, which are to use that transport; calls below that concern others do nothing.
+  Peers(Who who, const std::string& transport);
 
   // Measures with a neighbour where it can be used. What `ask` throws becomes the reason why it has no
   // figures.

@@ -19,7 +19,6 @@ namespace ambench {
 
 namespace {
 
-const std::vector<std::string> shared_memory_only{"UCX_TLS=posix,sysv,self"};
 constexpr double patience_ns = 20e9;
 constexpr long rate_iterations = 1'000'000;
 
@@ -78,12 +77,14 @@ std::vector<double> last_csv_line(const std::string& output) {
   return numbers;
 }
 
-const std::vector<std::string> uct_am_latency{"-t", "am_lat", "-d", "memory", "-x", "posix"};
-const std::vector<std::string> uct_am_rate{"-t", "am_bw", "-d", "memory", "-x", "posix"};
-
 }  // namespace
 
-Ucx::Ucx() {
+Ucx::Ucx(const std::string& transport) {
+  const bool tcp = transport == "tcp";
+  if (tcp) {
+    environment_ = {"UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"};
+    uct_device_ = {"-d", "lo", "-x", "tcp"};
+  }
   if (find_program("ucx_perftest").empty()) {
     unavailable_ = "not installed";
     return;
@@ -98,17 +99,22 @@ Ucx::Ucx() {
       version = output.substr(start, output.find_first_of(" \n", start) - start);
     }
   }
-  name_ =
-      "UCX " + version +
-      ", ucx_perftest -c and for payloads ucx_peer, UCX_TLS=posix,sysv,self (UCT: posix); as a distribution "
-      "builds it, which is not UCX's tuned release build";
+  name_ = "UCX " + version + ", ucx_perftest -c and for payloads ucx_peer, " + environment_.front() +
+          " (UCT: " + uct_device_.back() +
+          "); as a distribution builds it, which is not UCX's tuned release build";
+}
+
+std::vector<std::string> Ucx::uct(const std::string& test) const {
+  std::vector<std::string> options{"-t", test};
+  options.insert(options.end(), uct_device_.begin(), uct_device_.end());
+  return options;
 }
 
 Ucx::Answer Ucx::ask(CorePair cores, const std::vector<std::string>& test, std::size_t bytes,
                      long iterations) const {
   const std::uint16_t port = free_port();
   const std::string port_text = std::to_string(port);
-  Subprocess server({"ucx_perftest", "-p", port_text, "-c", std::to_string(cores.second)}, shared_memory_only,
+  Subprocess server({"ucx_perftest", "-p", port_text, "-c", std::to_string(cores.second)}, environment_,
                     Errors::collected);
   wait_until_listening(server, port);
   std::vector<std::string> command{"ucx_perftest", "127.0.0.1",
@@ -118,7 +124,7 @@ Ucx::Answer Ucx::ask(CorePair cores, const std::vector<std::string>& test, std::
                                    "-s",           std::to_string(bytes),
                                    "-n",           std::to_string(iterations)};
   command.insert(command.end(), test.begin(), test.end());
-  const Finished client = run(command, shared_memory_only, Errors::collected);
+  const Finished client = run(command, environment_, Errors::collected);
   if (!client.ok()) throw std::runtime_error("ucx_perftest " + test[1] + ": " + client.how_it_ended());
   (void)server.wait(patience_ns);
   // iterations, 50th percentile, average and overall latency (us), two bandwidths, two message rates
@@ -137,7 +143,7 @@ double Ucx::million_per_s(CorePair cores, const std::vector<std::string>& test) 
 }
 
 double Ucx::uct_am_half_rtt_ns(CorePair cores, std::size_t bytes) const {
-  return half_rtt_ns(cores, uct_am_latency, bytes);
+  return half_rtt_ns(cores, uct("am_lat"), bytes);
 }
 
 double Ucx::ucp_am_half_rtt_ns(CorePair cores, std::size_t bytes) const {
@@ -153,12 +159,12 @@ Figures Ucx::payload_half_rtts(CorePair cores, std::span<const std::size_t> size
   if (access(program.c_str(), X_OK) != 0) throw std::runtime_error("ambench was built without UCX's headers");
   std::vector<std::string> command{program, std::to_string(cores.first), std::to_string(cores.second)};
   for (const std::size_t bytes : sizes) command.push_back(std::to_string(bytes));
-  const Finished finished = run(command, shared_memory_only, Errors::collected);
+  const Finished finished = run(command, environment_, Errors::collected);
   if (!finished.ok()) throw std::runtime_error("ucx_peer: " + finished.how_it_ended());
   return finished.figures();
 }
 
-double Ucx::uct_am_million_per_s(CorePair cores) const { return million_per_s(cores, uct_am_rate); }
+double Ucx::uct_am_million_per_s(CorePair cores) const { return million_per_s(cores, uct("am_bw")); }
 
 double Ucx::ucp_tag_million_per_s(CorePair cores) const { return million_per_s(cores, {"-t", "tag_bw"}); }
 

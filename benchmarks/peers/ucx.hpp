@@ -1,4 +1,4 @@
-// UCX beside libam, two processes pinned to two cores, over shared memory: its own ucx_perftest, a server and a client, and
+// UCX beside libam, two processes pinned to two cores, over shared memory or TCP: its own ucx_perftest, a server and a client, and
 // ucx_peer for payloads, because ucx_perftest neither writes nor reads its bytes.
 
 #pragma once
@@ -15,7 +15,8 @@ namespace ambench {
 
 class Ucx {
  public:
-  Ucx();
+  // `transport`: "shm" or "tcp".
+  explicit Ucx(const std::string& transport);
 
   // Empty where it can be used; else "not installed" and the like, which stands in the row.
   [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
@@ -48,6 +49,10 @@ class Ucx {
   [[nodiscard]] double half_rtt_ns(CorePair cores, const std::vector<std::string>& test,
                                    std::size_t bytes) const;
 
+  [[nodiscard]] std::vector<std::string> uct(const std::string& test) const;
+
+  std::vector<std::string> environment_{"UCX_TLS=posix,sysv,self"};
+  std::vector<std::string> uct_device_{"-d", "memory", "-x", "posix"};
   std::string name_;
   std::string unavailable_;
 };
