@@ -129,8 +129,10 @@ std::size_t Engine::poll_with_events_held_off() {
     attendant_.begin();
     attendant_.drop_discarded();
   }
-  const std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
-  return something_else_ ? ran + do_something_else() : ran;
+  std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
+  if (something_else_) ran += do_something_else();
+  network().flush();
+  return ran;
 }
 
 std::size_t Engine::poll_shared_memory_aside() { return poll_shared_memory(); }
@@ -158,7 +160,6 @@ std::size_t Engine::poll_network() {
   std::size_t ran = run_high(network());
   ran += run_low(network());
   if (something_else_) ran += run_rare_events(network(), ran);
-  if (ran != 0) network().flush();
   return ran;
 }
 
@@ -176,6 +177,7 @@ std::size_t Engine::run_events() noexcept {
     const std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
     must_not_be_a_child();  // an event that forked has returned in both
     memory_.remote().puts().push();
+    network().flush();
     return pushed + ran;
   } catch (...) {
     attendant_.keep_thrown();

@@ -24,17 +24,12 @@ static_assert(RemotePuts::longest_gathered < 1 << 8);
 
 // -- what the owner does ------------------------------------------------------------------------------------------------
 
-/// Null for what no node of this library asks for (Engine::distrust).
-std::byte* own_place(const Request& request, std::uint64_t offset, std::size_t bytes) {
-  return RemoteMemory::own_place(request, offset, bytes);
-}
-
 void puts_written(Reply& reply, std::uint64_t number) {
   puts_of(reply.node()).was_written(reply.from(), number);
 }
 
 void write_here(Request& request, std::uint64_t offset, std::uint64_t number, Payload data) {
-  std::byte* const place = own_place(request, offset, data.size());
+  std::byte* const place = RemoteMemory::own_place(request, offset, data.size());
   if (place == nullptr) return;
   write_bytes(place, data.data(), data.size());
   if (number != 0) puts_of(request.node()).owe(request.from(), number);
@@ -49,7 +44,7 @@ void write_gathered_here(Request& request, std::uint64_t number, Payload records
       return request.node().engine().distrust(request.from(), "node ", request.from(),
                                               " sends gathered puts that are none");
     }
-    std::byte* const place = own_place(request, head >> 8, bytes);
+    std::byte* const place = RemoteMemory::own_place(request, head >> 8, bytes);
     if (place == nullptr) return;
     write_bytes(place, records.data() + at + sizeof head, bytes);
     at += record_bytes(bytes);
@@ -95,6 +90,8 @@ void RemotePuts::put(NodeId to, std::uint64_t offset, const std::byte* from, std
 }
 
 void RemotePuts::put_ahead(NodeId to, std::uint64_t offset, const std::byte* from, std::size_t bytes) {
+  Peer& peer = this->peer(to);
+  if (peer.gathered_bytes != 0) send(to, [&] { return send_gathered(to, peer); });
   for (std::size_t at = 0; at < bytes; at += piece_bytes) {
     const Payload piece(from + at, std::min(piece_bytes, bytes - at));
     if (engine_.node().request<write_here>(to, offset + at, 0, piece) != Status::ok)

@@ -36,7 +36,7 @@ class RemotePuts {
   explicit RemotePuts(Engine& engine);
 
   /// Begins a put: `from` may be changed again when this returns. Throws am::Error when the peer is gone, and what a handler
-  /// throws meanwhile: then it was not begun.
+  /// throws meanwhile: then nobody is told of its end, though parts of it may be written.
   void put(NodeId to, std::uint64_t offset, const std::byte* from, std::size_t bytes, Counter& counter);
   /// The same for one that nobody waits for; what is sent to that node at low priority later comes after it.
   void put_ahead(NodeId to, std::uint64_t offset, const std::byte* from, std::size_t bytes);

@@ -22,7 +22,9 @@ void Engine::leave() noexcept {
   run_no_more_handlers();
   // What is in the rings now: multicasts that others wait for are passed on from there. A bound, because peers that do
   // not know yet go on sending: the rings are served in turn, and once this was taken each has been emptied.
-  const auto passed_on = [this] { return !sender_.has_rows() && forwarding_.idle() && network().drained(); };
+  const auto passed_on = [this] {
+    return !sender_.has_rows() && forwarding_.idle() && !memory_.remote().puts().any() && network().drained();
+  };
   std::size_t most = std::size_t{job_.size} * most_per_peer;
   bool all_taken = false;
   while (most != 0 && !all_taken) {

@@ -1,13 +1,14 @@
 // What came and was not released yet: messages of all peers, by priority, in the order in which they came; and the memory that
 // sockets are read into, where they stay until then.
 //
-// Bounded by the credits of the links (link.hpp): that is why everything that comes may be read at once, and a priority that is
+// Bounded by the credits of the links (window.hpp): that is why everything that comes may be read at once, and a priority that is
 // not received holds up no other. A frame that stays long does not hold the memory of others: when all blocks are in use, what
 // is left in the oldest is copied out of it.
 //
 // Used by whoever is in the node.
 #pragma once
 
+#include <algorithm>
 #include <am/impl/link.hpp>
 #include <am/impl/packet.hpp>
 #include <am/payload.hpp>
@@ -64,6 +65,11 @@ class Arrivals {
   /// Whether there is one besides that which receive() gave (`lent`).
   [[nodiscard]] bool waits(Priority priority, bool lent) const noexcept {
     return queues_[index(priority)].live > (lent ? 1u : 0u);
+  }
+  /// Whether something waits that was neither lent nor deferred, as far as one sees at a glance.
+  [[nodiscard]] bool any_to_run() const noexcept {
+    return std::ranges::any_of(
+        queues_, [](const Queue& queue) { return !queue.deferred && queue.live > (queue.lent ? 1u : 0u); });
   }
   /// Whether receive() would find one in this round.
   [[nodiscard]] bool any(Priority priority) const noexcept;

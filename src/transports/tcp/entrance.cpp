@@ -24,7 +24,7 @@ void Entrance::call(NodeId to, const Address& address) {
   Socket socket = connect_to(address);
   if (!socket) {
     Failure failure = failure_of_system(errno);
-    results_.push_back({to, true, {}, std::move(failure.why), failure.for_good});
+    results_.push_back({to, true, {}, std::move(failure.why), failure.for_good, false});
     return;
   }
   admit(std::move(socket), trust::Handshake::connecting(crypto_, key_, party_, to, fresh_nonce()), true);
@@ -34,27 +34,38 @@ void Entrance::hang_up(NodeId to) noexcept {
   std::erase_if(guests_, [to](const auto& guest) { return guest->ours && guest->handshake.peer() == to; });
 }
 
-void Entrance::accept() {
-  while (Socket socket = accept_from(listening_))
+bool Entrance::accept() {
+  while (has_place()) {
+    Socket socket = accept_from(listening_);
+    if (!socket) return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
     admit(std::move(socket), trust::Handshake::connected(crypto_, key_, party_, fresh_nonce()), false);
+  }
+  return false;
+}
+
+bool Entrance::has_place() {
+  const auto is_stranger = [](const auto& guest) { return !guest->ours; };
+  if (static_cast<std::size_t>(std::ranges::count_if(guests_, is_stranger)) < most_strangers) return true;
+  const auto oldest = std::ranges::find_if(guests_, is_stranger);
+  if (host::monotonic_ns() - (*oldest)->began_ns < chance_ns) return false;
+  turn_away(oldest, {"too many others came behind it"});
+  return true;
 }
 
 void Entrance::admit(Socket socket, trust::Handshake handshake, bool ours) {
-  const auto is_stranger = [](const auto& guest) { return !guest->ours; };
-  if (!ours && static_cast<std::size_t>(std::ranges::count_if(guests_, is_stranger)) == most_strangers)
-    turn_away(std::ranges::find_if(guests_, is_stranger), {"too many others came behind it"});
   const std::uint64_t number = ++last_number_;
-  const bool told = events_.add(socket, number);
+  Failure untold = events_.add(socket, number) ? Failure{} : failure_of_system(errno);
   guests_.push_back(std::make_unique<Guest>(
       Guest{number, std::move(socket), std::move(handshake), host::monotonic_ns(), ours, !ours}));
-  if (!told) turn_away(guests_.end() - 1, failure_of_system(errno));
+  if (!untold.why.empty()) turn_away(guests_.end() - 1, std::move(untold));
 }
 
 void Entrance::turn_away(Guests::iterator guest, Failure failure) {
   const std::unique_ptr<Guest> gone = std::move(*guest);
   guests_.erase(guest);
   if (gone->ours) {
-    results_.push_back({gone->handshake.peer(), true, {}, std::move(failure.why), failure.for_good});
+    results_.push_back(
+        {gone->handshake.peer(), true, {}, std::move(failure.why), failure.for_good, failure.waited});
   } else {
     ++turned_away_;
   }
@@ -69,13 +80,11 @@ void Entrance::move(std::uint64_t number) {
     return;
   const std::unique_ptr<Guest> proven = std::move(*guest);
   guests_.erase(guest);
-  results_.push_back({proven->handshake.peer(), proven->ours, std::move(proven->socket), {}, false});
+  results_.push_back({proven->handshake.peer(), proven->ours, std::move(proven->socket), {}, false, false});
 }
 
-/// Whoever has not taken connections at his address will not: he did before he gave it to others.
 Entrance::Failure Entrance::failure_of_system(int error) {
-  if (error == 0) return {"the other end closed the connection"};
-  return {std::strerror(error), error == ECONNREFUSED};
+  return {error == 0 ? "the other end closed the connection" : std::strerror(error)};
 }
 
 Entrance::Failure Entrance::step(Guest& guest) {
@@ -104,8 +113,12 @@ Entrance::Failure Entrance::step(Guest& guest) {
 }
 
 void Entrance::look_at_clock(std::uint64_t now) {
-  while (!guests_.empty() && now > guests_.front()->began_ns + time_limit_ns)
-    turn_away(guests_.begin(), {"no answer within 5 s"});
+  for (std::size_t i = guests_.size(); i-- > 0;) {
+    const Guest& guest = *guests_[i];
+    const bool waits_for_peer = guest.ours && guest.connected;
+    if (waits_for_peer || now < guest.began_ns + time_limit_ns) continue;
+    turn_away(guests_.begin() + static_cast<std::ptrdiff_t>(i), {"no answer within 5 s", false, true});
+  }
 }
 
 }  // namespace am::tcp

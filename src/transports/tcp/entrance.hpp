@@ -2,8 +2,9 @@
 // here is proven; nobody has looked at a byte behind the proof.
 //
 // Who is not of the job gets one attempt for each connection, a time limit, and a place among a bounded number: when all are
-// taken, the oldest of those that others opened gives way. So garbage, half a handshake and slow senders cost a descriptor
-// each for a while, and are counted.
+// taken, the oldest gives way once it has had its chance; the others wait with the system. So garbage, half a handshake and slow
+// senders cost a descriptor each for a while, and are counted. What this node opened and the other host took waits as long as
+// it has to: that node may compute.
 //
 // Used by whoever is in the node.
 #pragma once
@@ -22,6 +23,7 @@ class Entrance {
  public:
   static constexpr std::size_t most_strangers = 64;
   static constexpr std::uint64_t time_limit_ns = 5'000'000'000;
+  static constexpr std::uint64_t chance_ns = 100'000'000;
 
   /// How a connection left: proven, or not, for a reason that people understand.
   struct Result {
@@ -30,6 +32,7 @@ class Entrance {
     Socket socket;
     std::string failure;  ///< empty: it is proven
     bool for_good;        ///< trying again would not help
+    bool waited;          ///< and a try takes that long
   };
 
   /// Who is to be told of a descriptor's events: `add` hears of each new one, with the number by which move() knows it. The system
@@ -54,8 +57,8 @@ class Entrance {
   void call(NodeId to, const Address& address);
   /// Gives up what was opened to that node, if it is still under way.
   void hang_up(NodeId to) noexcept;
-  /// Takes in those who have come.
-  void accept();
+  /// Takes in those who have come; false when some have to wait: for a place, or for a descriptor.
+  [[nodiscard]] bool accept();
   /// Something may have happened to that one. Numbers of those that are gone are none's.
   void move(std::uint64_t number);
   /// Ends those that take too long. `now`: of the monotonic clock.
@@ -78,10 +81,12 @@ class Entrance {
   };
   using Guests = std::vector<std::unique_ptr<Guest>>;
 
+  [[nodiscard]] bool has_place();
   void admit(Socket socket, trust::Handshake handshake, bool ours);
   struct Failure {
     std::string why;  // empty: there is none
     bool for_good = false;
+    bool waited = false;
   };
   void turn_away(Guests::iterator guest, Failure failure);
   /// Goes on with the handshake.

@@ -11,7 +11,11 @@
 
 #include <linux/sockios.h>
 
+#include "host/own_descriptor.hpp"
+
 namespace am::tcp {
+
+using host::own_descriptor;
 
 namespace {
 
@@ -66,6 +70,8 @@ Socket::Moved Socket::write(std::span<const std::byte> from) noexcept {
   return moved(unless_interrupted([&] { return send(descriptor_, from.data(), from.size(), MSG_NOSIGNAL); }));
 }
 
+void Socket::end() noexcept { static_cast<void>(shutdown(descriptor_, SHUT_RDWR)); }
+
 void Socket::end_writing() noexcept { static_cast<void>(shutdown(descriptor_, SHUT_WR)); }
 
 std::size_t Socket::under_way() const noexcept {
@@ -90,7 +96,7 @@ Socket listen_at(Address& address) {
                  "at " + address.text() + ": " + what + ": " + std::strerror(errno),
                  "is that address this host's? AM_TCP_INTERFACES chooses others");
   };
-  Socket socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  Socket socket(own_descriptor(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
   if (!socket) throw failed("socket");
   if (bind(socket.descriptor(), address.data(), address.size()) != 0) throw failed("bind");
   if (listen(socket.descriptor(), SOMAXCONN) != 0) throw failed("listen");
@@ -103,15 +109,15 @@ Socket listen_at(Address& address) {
 }
 
 Socket accept_from(const Socket& listening) noexcept {
-  Socket socket(static_cast<int>(unless_interrupted([&]() -> ssize_t {
+  Socket socket(own_descriptor(static_cast<int>(unless_interrupted([&]() -> ssize_t {
     return accept4(listening.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  })));
+  }))));
   if (socket) send_at_once(socket);
   return socket;
 }
 
 Socket connect_to(const Address& address) noexcept {
-  Socket socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  Socket socket(own_descriptor(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
   if (!socket) return socket;
   send_at_once(socket);
   if (connect(socket.descriptor(), address.data(), address.size()) != 0 && errno != EINPROGRESS &&

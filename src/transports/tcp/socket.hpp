@@ -41,6 +41,8 @@ class Socket {
   [[nodiscard]] Moved read(std::span<std::byte> to) noexcept;
   [[nodiscard]] Moved write(std::span<const std::byte> from) noexcept;
 
+  /// Ends the connection, also where a forked child holds it.
+  void end() noexcept;
   /// Nothing more will be written.
   void end_writing() noexcept;
   /// Bytes written that the other host does not have yet, as far as this one knows.

@@ -31,10 +31,13 @@ constexpr std::size_t write_at_once_bytes = 64 * 1024;  // so many wait for no f
 constexpr std::size_t pieces_per_write = 64;
 constexpr std::size_t reads_per_look = 4;  // of one connection: others are to have their turn
 constexpr std::size_t most_busy = 4;
-constexpr std::uint32_t quiet_looks = 256;     // after so many in vain there are fewer
-constexpr std::uint32_t rounds_per_look = 16;  // then, and while messages wait to be run
+constexpr std::uint32_t quiet_looks = 256;  // after so many in vain there are fewer:
+constexpr std::uint64_t quiet_ns = 2'000;   // one in so long
+constexpr std::uint64_t busy_ns = 20'000;   // while messages wait to be run
 constexpr std::uint64_t retry_ns = 20'000'000;
-constexpr std::uint64_t give_up_ns = 10'000'000'000;
+constexpr std::uint32_t most_failures =
+    100;  // in a row, of connections that the other host did not take: 2 s of trying
+constexpr std::uint32_t failures_of_a_wait = 50;  // one that took 5 s
 
 trust::Key key_of(const host::JobHeader& job) {
   trust::Key key;
@@ -94,11 +97,16 @@ struct TcpTransport::Peer {
   std::array<InWindow, 2> inward{};
   std::array<std::unique_ptr<Claim>, 2> claims{};
   std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
+  std::size_t up_to_last_word = 0;                               // bytes of `out`
   std::uint64_t retry_ns = 0;
-  std::uint64_t give_up_ns = 0;
-  std::string failure{};  // of the last attempt
+  std::uint32_t failures = 0;  // in a row
+  std::string failure{};       // of the last attempt
 
-  [[nodiscard]] bool has_to_say() const noexcept { return !out.empty() || !words.empty(); }
+  [[nodiscard]] bool is_sent_to() const noexcept { return state != State::over && !closed && !cannot_write; }
+  void written(std::size_t bytes) noexcept {
+    out.written(bytes);
+    up_to_last_word -= std::min(up_to_last_word, bytes);
+  }
 };
 
 TcpTransport::TcpTransport(const Site& site)
@@ -201,6 +209,7 @@ bool TcpTransport::credit_came() const noexcept {
 
 void TcpTransport::commit(const Slot& slot, impl::Header header) noexcept {
   Peer& to = *peers_[slot.to];
+  if (!to.is_sent_to()) return;  // since claim
   const impl::Packet& packet = *slot.packet;
   const std::byte* const at =
       slot.payload != nullptr ? slot.payload : to.claims[index(slot.priority)]->long_payload.data();
@@ -213,9 +222,10 @@ void TcpTransport::commit(const Slot& slot, impl::Header header) noexcept {
   if (!is_long) write_payload(frame + payload_at(header.words()), payload);
   to.outward[index(slot.priority)].sent(bytes);
   reach(to);
+  if (!to.is_sent_to()) return;  // it cannot be reached
   if (is_long) {
     add_long(to, payload);
-  } else if (armed_ || to.out.bytes() >= write_at_once_bytes) {
+  } else if (armed_ || (to.out.bytes() >= write_at_once_bytes && !to.socket_is_full)) {
     write(to);
   }
 }
@@ -228,7 +238,7 @@ void TcpTransport::add_long(Peer& to, Payload payload) {
                                      {const_cast<std::byte*>(zeros.data()), padding}}};
   const std::size_t taken = write_long(to, pieces);
   const std::size_t left = payload.size() + padding - taken;
-  if (left == 0 || to.cannot_write) return;
+  if (left == 0 || !to.is_sent_to()) return;
   Block rest = long_blocks_.get(left);
   if (taken < payload.size())
     std::memcpy(rest.bytes().data(), payload.data() + taken, payload.size() - taken);
@@ -255,18 +265,19 @@ std::size_t TcpTransport::write_long(Peer& to, std::span<const iovec> payload) {
     }
     if (count == 0) return taken;
     const Socket::Moved moved = to.socket.write(std::span(pieces).first(count));
-    if (moved.outcome == Outcome::ended) cannot_write(to);
+    if (moved.outcome == Outcome::ended) cannot_write(to, moved.error);
     if (moved.outcome != Outcome::some) return taken;
     const std::size_t of_waiting = std::min(moved.bytes, waiting);
-    to.out.written(of_waiting);
+    to.written(of_waiting);
     taken += moved.bytes - of_waiting;
   }
 }
 
-/// Whether it has said farewell is still to be read.
-void TcpTransport::cannot_write(Peer& to) {
+/// Where the other end is gone, whether it has said farewell is still to be read.
+void TcpTransport::cannot_write(Peer& to, int error) {
   to.cannot_write = true;
   to.out.clear();
+  if (error != EPIPE && error != ECONNRESET) end(to, std::strerror(error));
 }
 
 void TcpTransport::publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept {
@@ -287,18 +298,19 @@ void TcpTransport::is_to_write(Peer& peer) {
 }
 
 void TcpTransport::flush() noexcept {
-  for (std::size_t i = 0; i < to_write_.size(); ++i) {  // not by iterator: write() may add
-    Peer& to = *peers_[to_write_[i]];
-    to.is_to_write = false;
-    write(to);
+  for (const NodeId node : to_write_) {
+    peers_[node]->is_to_write = false;
+    write(*peers_[node]);
   }
   to_write_.clear();
 }
 
 /// Words of the control lane, and credit: where it is due, or rides along.
 void TcpTransport::add_what_is_due(Peer& to) {
-  for (const auto& [word, value] : std::exchange(to.words, {}))
+  for (const auto& [word, value] : std::exchange(to.words, {})) {
     write_frame(to.out.add(32), {.kind = Frame::Kind::word, .word = word, .value = value});
+    to.up_to_last_word = to.out.bytes();
+  }
   for (const Priority priority : {Priority::high, Priority::low}) {
     InWindow& window = to.inward[index(priority)];
     if (window.is_due() || (!to.out.empty() && window.has_news()))
@@ -308,17 +320,20 @@ void TcpTransport::add_what_is_due(Peer& to) {
 }
 
 void TcpTransport::write(Peer& to) {
-  if (to.state != Peer::State::joined || to.cannot_write) return;
+  if (to.state != Peer::State::joined || !to.is_sent_to()) return;
   add_what_is_due(to);
-  if (!to.socket) return;  // this node itself: read() takes it out
+  if (!to.socket) {  // this node itself: read() takes it out
+    if (armed_ && !to.out.empty()) ring_self();
+    return;
+  }
   while (!to.out.empty()) {
     std::array<iovec, pieces_per_write> pieces;
     const Socket::Moved moved = to.socket.write(to.out.front(pieces));
     if (moved.outcome == Outcome::some) {
-      to.out.written(moved.bytes);
+      to.written(moved.bytes);
       continue;
     }
-    if (moved.outcome == Outcome::ended) cannot_write(to);
+    if (moved.outcome == Outcome::ended) return cannot_write(to, moved.error);
     break;
   }
   if (to.out.empty() == to.socket_is_full) {
@@ -329,13 +344,22 @@ void TcpTransport::write(Peer& to) {
 
 bool TcpTransport::all_have_come() const noexcept {
   return std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
-    return peer == nullptr || !peer->socket || peer->cannot_write || peer->socket.under_way() == 0;
+    return peer == nullptr || !peer->socket || !peer->is_sent_to() ||
+           (peer->out.empty() && peer->socket.under_way() == 0);
   });
 }
 
 bool TcpTransport::published() const noexcept {
-  return std::ranges::all_of(
-      peers_, [](const std::unique_ptr<Peer>& peer) { return peer == nullptr || !peer->has_to_say(); });
+  return std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
+    return peer == nullptr || !peer->is_sent_to() || (peer->words.empty() && peer->up_to_last_word == 0);
+  });
+}
+
+bool TcpTransport::drained() const noexcept {
+  const bool all_written = std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
+    return peer == nullptr || !peer->is_sent_to() || peer->out.empty();
+  });
+  return all_written && published() && all_have_come();
 }
 
 std::size_t TcpTransport::queued(NodeId to, Priority priority) const noexcept {
@@ -382,11 +406,15 @@ void TcpTransport::defer(const View& view) noexcept { arrivals_.defer(view.prior
 bool TcpTransport::progress() noexcept {
   arrivals_.begin_round();
   const bool idle = quiet_ >= quiet_looks && to_write_.empty();
-  const bool to_run = arrivals_.waits(Priority::high, false) || arrivals_.waits(Priority::low, false);
-  if ((idle || to_run) && ++skipped_ < rounds_per_look) return false;
-  skipped_ = 0;
+  const bool to_run = arrivals_.any_to_run();
+  if (idle || to_run) {
+    const std::uint64_t now = host::monotonic_ns();
+    if (now - looked_ns_ < (to_run ? busy_ns : quiet_ns)) return false;
+    looked_ns_ = now;
+  }
   flush();
   const bool moved = look();
+  flush();  // answers, credit, and what waited for a connection
   quiet_ = moved ? 0 : quiet_ + 1;
   return moved;
 }
@@ -398,6 +426,7 @@ bool TcpTransport::look() {
     constexpr std::uint32_t quiet_for_good = 1024;
     if (read(*peers_[busy_[i].node])) {
       any = true;
+      if (i < busy_.size()) busy_[i].quiet = 0;
     } else if (i < busy_.size() && ++busy_[i].quiet == quiet_for_good) {
       busy_[i] = busy_.back();
       busy_.pop_back();
@@ -411,12 +440,12 @@ bool TcpTransport::look() {
 bool TcpTransport::look_at_events() {
   std::array<epoll_event, 64> events;
   const int count = epoll_wait(events_.descriptor(), events.data(), static_cast<int>(events.size()), 0);
-  for (int i = 0; i < count; ++i) {
-    const std::uint64_t number = events[static_cast<std::size_t>(i)].data.u64 >> 2;
-    const std::uint32_t what = events[static_cast<std::size_t>(i)].events;
-    switch (static_cast<Tag>(events[static_cast<std::size_t>(i)].data.u64 & 3)) {
+  for (const epoll_event& event : std::span(events).first(static_cast<std::size_t>(std::max(count, 0)))) {
+    const std::uint64_t number = event.data.u64 >> 2;
+    const std::uint32_t what = event.events;
+    switch (static_cast<Tag>(event.data.u64 & 3)) {
       case Tag::listening:
-        entrance_.accept();
+        if (!entrance_.accept()) listen(false);
         break;
       case Tag::timer:
         look_at_clock();
@@ -438,6 +467,7 @@ bool TcpTransport::look_at_events() {
 }
 
 void TcpTransport::became_busy(NodeId node) {
+  if (!peers_[node]->socket) return;
   const auto same = std::ranges::find(busy_, node, &Busy::node);
   if (same != busy_.end()) {
     same->quiet = 0;
@@ -529,7 +559,6 @@ void TcpTransport::reach(Peer& peer) {
   is_to_write(peer);
   if (peer.state != Peer::State::apart) return;
   peer.state = Peer::State::calling;
-  peer.give_up_ns = host::monotonic_ns() + give_up_ns;
   calling_.push_back(peer.node);
   call(peer);
 }
@@ -539,7 +568,7 @@ void TcpTransport::call(Peer& peer) {
   const std::string_view text(card.address, strnlen(card.address, sizeof card.address));
   const std::optional<Address> address = Address::parse(text);
   peer.retry_ns = 0;
-  if (!address) return failed(peer, "it has not said where it can be reached by TCP", true);
+  if (!address) return failed(peer, "it has not said where it can be reached by TCP", most_failures);
   entrance_.call(peer.node, *address);
   set_timer();
   take_results();
@@ -550,7 +579,10 @@ void TcpTransport::take_results() {
     if (result.failure.empty()) {
       came_about(std::move(result));
     } else {
-      failed(peer(result.peer), std::move(result.failure), result.for_good);
+      failed(peer(result.peer), std::move(result.failure),
+             result.for_good ? most_failures
+             : result.waited ? failures_of_a_wait
+                             : 1);
     }
   }
 }
@@ -585,43 +617,74 @@ void TcpTransport::begin(Peer& other, Socket socket, bool ours) {
   is_to_write(other);
 }
 
-void TcpTransport::failed(Peer& peer, std::string why, bool for_good) {
+/// It is tried again, unless the peer has left meanwhile, or it was tried often: how much this time `counts`.
+void TcpTransport::failed(Peer& peer, std::string why, std::uint32_t counts) {
   if (peer.state != Peer::State::calling) return;
   peer.failure = std::move(why);
-  const std::uint64_t now = host::monotonic_ns();
-  if (for_good || now >= peer.give_up_ns) return end(peer, "");
-  peer.retry_ns = now + retry_ns;
+  peer.failures += counts;
+  if (has_left(peer.node) || has_left(self_)) peer.said_farewell = true;  // in effect
+  if (peer.said_farewell || peer.failures >= most_failures) return end(peer, "");
+  peer.retry_ns = host::monotonic_ns() + retry_ns;
   set_timer();
 }
 
 /// The connection has ended, or there is no way to make one.
 void TcpTransport::end(Peer& peer, std::string_view why) {
-  peer.socket.close();
+  if (peer.socket) {
+    peer.socket.end();  // closed alone it would live on, and go on telling, where a child was forked
+    static_cast<void>(epoll_ctl(events_.descriptor(), EPOLL_CTL_DEL, peer.socket.descriptor(), nullptr));
+    peer.socket.close();
+  }
   std::erase_if(busy_, [&](const Busy& busy) { return busy.node == peer.node; });
   if (peer.state == Peer::State::proven &&
       !peer.closed) {  // the other end chose another one, or could not take this one
     peer.state = Peer::State::calling;
-    return failed(peer, std::string(why), false);
+    peer.failures = 0;
+    return failed(peer, std::string(why), 1);
   }
   std::erase(calling_, peer.node);
   entrance_.hang_up(peer.node);
   const bool was_over = std::exchange(peer.state, Peer::State::over) == Peer::State::over;
   peer.out.clear();
   peer.words.clear();
-  if (was_over || peer.said_farewell || peer.closed) return;
+  if (was_over || peer.said_farewell || peer.closed || has_left(peer.node) || has_left(self_)) return;
   const std::string_view cause = why.empty() ? std::string_view(peer.failure) : why;
   std::fprintf(stderr, "am: node %u: no connection to node %u any more: %.*s\n", self_, peer.node,
                static_cast<int>(cause.size()), cause.data());
   if (listener_ != nullptr) listener_->lost(peer.node);
 }
 
+/// What the peer has sent may still be read. One that left in order is bid farewell; should another one live, it finds that nothing
+/// more comes.
 void TcpTransport::close(NodeId node) noexcept {
   Peer& other = peer(node);
+  const bool between_frames = other.out.empty();
+  const bool writes = other.state == Peer::State::joined && other.is_sent_to() && other.socket;
   other.closed = true;
   other.out.clear();
   other.words.clear();
-  if (other.state == Peer::State::joined) return;  // what it has sent may still be read
-  end(other, "");
+  if (other.state != Peer::State::joined && other.state != Peer::State::proven) return end(other, "");
+  if (!writes) return;
+  if (has_left(node)) {
+    if (!between_frames) return;
+    std::array<std::byte, 16> farewell;
+    write_frame(farewell.data(), {.kind = Frame::Kind::farewell});
+    static_cast<void>(other.socket.write(farewell));
+  }
+  other.socket.end_writing();
+}
+
+bool TcpTransport::has_left(NodeId node) const noexcept {
+  return memory_->board().standing(node) == host::Standing::left;
+}
+
+/// Whether those who come are looked at: while they have to wait they would be there at every look.
+void TcpTransport::listen(bool yes) noexcept {
+  listens_ = yes;
+  epoll_event event{.events = yes ? static_cast<std::uint32_t>(EPOLLIN) : 0u,
+                    .data = {.u64 = tagged(Tag::listening)}};
+  static_cast<void>(
+      epoll_ctl(events_.descriptor(), EPOLL_CTL_MOD, entrance_.listening().descriptor(), &event));
 }
 
 void TcpTransport::look_at_clock() {
@@ -629,6 +692,7 @@ void TcpTransport::look_at_clock() {
   static_cast<void>(timer_.read(std::as_writable_bytes(std::span(&expired, 1))));
   const std::uint64_t now = host::monotonic_ns();
   entrance_.look_at_clock(now);
+  if (!listens_) listen(true);
   for (const NodeId node : std::vector<NodeId>(calling_)) {
     Peer& peer = *peers_[node];
     if (peer.state == Peer::State::calling && peer.retry_ns != 0 && now >= peer.retry_ns) call(peer);
@@ -638,11 +702,19 @@ void TcpTransport::look_at_clock() {
 
 /// Runs the timer as long as somebody may have to be turned away, or called again.
 void TcpTransport::set_timer() noexcept {
-  const bool needed = !entrance_.empty() || !calling_.empty();
+  const bool needed = !entrance_.empty() || !calling_.empty() || !listens_;
   if (needed == timer_runs_) return;
   timer_runs_ = needed;
   const timespec every{.tv_sec = 0, .tv_nsec = needed ? static_cast<long>(retry_ns) : 0};
   const itimerspec times{.it_interval = every, .it_value = every};
+  static_cast<void>(timerfd_settime(timer_.descriptor(), 0, &times, nullptr));
+}
+
+/// What this node sends to itself no descriptor tells of: the timer does, at once.
+void TcpTransport::ring_self() noexcept {
+  timer_runs_ = true;
+  const itimerspec times{.it_interval = {.tv_sec = 0, .tv_nsec = static_cast<long>(retry_ns)},
+                         .it_value = {.tv_sec = 0, .tv_nsec = 1}};
   static_cast<void>(timerfd_settime(timer_.descriptor(), 0, &times, nullptr));
 }
 
@@ -651,15 +723,20 @@ void TcpTransport::set_timer() noexcept {
 bool TcpTransport::arm(Wanted wanted) noexcept {
   flush();
   host::own_fence();
-  if (has_come(wanted) || credit_came()) return false;
-  if (peers_[self_] != nullptr && !peers_[self_]->out.empty()) return false;
   pollfd events{.fd = events_.descriptor(), .events = POLLIN, .revents = 0};
-  if (poll(&events, 1, 0) != 0) {  // not by epoll_wait, which takes some of them away
-    quiet_ = 0;
+  // Not by epoll_wait, which takes some of them away.
+  if (stirs(wanted) || ::poll(&events, 1, 0) != 0) {
+    disarm();
     return false;
   }
   armed_ = true;
   return true;
+}
+
+/// Something is to be done here that no descriptor tells of.
+bool TcpTransport::stirs(Wanted wanted) const noexcept {
+  const bool sent_to_self = known(self_) != nullptr && !known(self_)->out.empty();
+  return has_come(wanted) || credit_came() || sent_to_self || !to_write_.empty();
 }
 
 void TcpTransport::disarm() noexcept {
