@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/membership/standing.hpp"
-#include "core/reports/fatal.hpp"
 
 namespace am::core {
 
@@ -103,13 +102,8 @@ void Relay::barrier_came(NodeId from, std::uint32_t round, std::uint32_t number)
   if (from == hosts_.first_of((hosts_.own() + count - (1u << round)) % count)) barriers_[round] = number;
 }
 
-/// A node of this host that dies is found dead by other means. One that lives, and cannot be reached by the network that it was
-/// to be reached by, is no death, but nothing to go on with either.
 void Relay::lost(NodeId peer) noexcept {
-  if (peer >= board_.nodes()) return;
-  if (!board_.is_here(peer)) return mark_lost(board_, peer);
-  if (board_.is_alive(peer) && board_.standing(peer) == host::Standing::joined)
-    give_up(self_, "node ", peer, " of this host lives, but its network does not reach it any more");
+  if (peer < board_.nodes() && !board_.is_here(peer)) mark_lost(board_, peer);
 }
 
 }  // namespace am::core

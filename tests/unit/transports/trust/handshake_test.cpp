@@ -170,7 +170,7 @@ TEST_F(HandshakeTest, RefusesAnotherVersionAndOtherLanguages) {
     EXPECT_EQ(b.state(), State::refused);
     return b.refusal();
   };
-  EXPECT_EQ(refusal([](Bytes& bytes) { bytes[8] = std::byte{2}; }), Refusal::version);
+  EXPECT_EQ(refusal([](Bytes& bytes) { bytes[8] = std::byte{Handshake::version + 1}; }), Refusal::version);
   EXPECT_EQ(refusal([](Bytes& bytes) {
               const std::string http = "GET / HTTP/1.1\r\nHost: example\r\n\r\n";
               bytes.assign(Handshake::greeting_bytes, std::byte{});
