@@ -57,7 +57,12 @@ Report measure_all_reduce(const Options& options) {
 
 }  // namespace
 
-const Measure all_reduce{"all-reduce", "time of one all_reduce of 2 nodes", 0, true, measure_all_reduce,
-                         run_node};
+const Measure all_reduce{
+    .name = "all-reduce",
+    .meaning = "time of one all_reduce of 2 nodes",
+    .can_compare = true,
+    .measure = measure_all_reduce,
+    .run_node = run_node,
+};
 
 }  // namespace ambench

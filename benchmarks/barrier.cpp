@@ -57,6 +57,13 @@ Report measure_barrier(const Options& options) {
 }  // namespace
 
 const Measure barrier{
-    "barrier", "time of one barrier of all nodes", 2, true, measure_barrier, run_node, nullptr, false, true};
+    .name = "barrier",
+    .meaning = "time of one barrier of all nodes",
+    .least_nodes = 2,
+    .can_compare = true,
+    .measure = measure_barrier,
+    .run_node = run_node,
+    .over_networks = true,
+};
 
 }  // namespace ambench

@@ -207,14 +207,12 @@ Report measure_bulk(const Options& options) {
 
 }  // namespace
 
-const Measure bulk{"bulk",
-                   "put and get: bandwidth beside one memcpy into the same pages, and time of 8 bytes",
-                   0,
-                   false,
-                   measure_bulk,
-                   run_node,
-                   nullptr,
-                   false,
-                   true};
+const Measure bulk{
+    .name = "bulk",
+    .meaning = "put and get: bandwidth beside one memcpy into the same pages, and time of 8 bytes",
+    .measure = measure_bulk,
+    .run_node = run_node,
+    .over_networks = true,
+};
 
 }  // namespace ambench

@@ -130,13 +130,13 @@ Report measure_dispatch(const Options& options) {
 
 }  // namespace
 
-const Measure dispatch{"dispatch",
-                       "send to handler, occupancy, critical sections and timelets in the three modes",
-                       0,
-                       false,
-                       measure_dispatch,
-                       run_node,
-                       prepare_node,
-                       true};
+const Measure dispatch{
+    .name = "dispatch",
+    .meaning = "send to handler, occupancy, critical sections and timelets in the three modes",
+    .measure = measure_dispatch,
+    .run_node = run_node,
+    .prepare_node = prepare_node,
+    .has_charts = true,
+};
 
 }  // namespace ambench

@@ -111,6 +111,12 @@ Report measure_flood(const Options& options) {
 }  // namespace
 
 const Measure flood{
-    "flood", "one-way rate of 8-byte requests", 0, true, measure_flood, run_node, nullptr, false, true};
+    .name = "flood",
+    .meaning = "one-way rate of 8-byte requests",
+    .can_compare = true,
+    .measure = measure_flood,
+    .run_node = run_node,
+    .over_networks = true,
+};
 
 }  // namespace ambench

@@ -77,11 +77,12 @@ Report measure_idle_peers(const Options& options) {
 
 }  // namespace
 
-const Measure idle_peers{"idle-peers",
-                         "ping-pong while the other nodes of the job are connected and sleep",
-                         3,
-                         false,
-                         measure_idle_peers,
-                         run_node};
+const Measure idle_peers{
+    .name = "idle-peers",
+    .meaning = "ping-pong while the other nodes of the job are connected and sleep",
+    .least_nodes = 3,
+    .measure = measure_idle_peers,
+    .run_node = run_node,
+};
 
 }  // namespace ambench

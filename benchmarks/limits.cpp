@@ -54,11 +54,10 @@ Report measure_limits(const Options& options) {
 
 }  // namespace
 
-const Measure limits{"limits",
-                     "what this machine allows two processes, without libam: rings and copies",
-                     0,
-                     false,
-                     measure_limits,
-                     nullptr};
+const Measure limits{
+    .name = "limits",
+    .meaning = "what this machine allows two processes, without libam: rings and copies",
+    .measure = measure_limits,
+};
 
 }  // namespace ambench

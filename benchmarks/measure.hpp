@@ -20,13 +20,13 @@ namespace ambench {
 struct Measure {
   const char* name;
   const char* meaning;  // one line
-  int least_nodes;      // for -n; 0 where there is no choice
-  bool can_compare;
+  int least_nodes = 0;  // for -n; 0 where there is no choice
+  bool can_compare = false;
   // Runs in ambench itself. Throws std::runtime_error.
   Report (*measure)(const Options& options);
   // Runs in every node of a job that `measure` starts (job.hpp), with the arguments given there. nullptr: no
   // jobs.
-  void (*run_node)(am::Node& node, std::span<const std::string> arguments);
+  void (*run_node)(am::Node& node, std::span<const std::string> arguments) = nullptr;
   // Runs in every node before it joins its job, with the same arguments: how it joins. nullptr: as every program does.
   am::Options (*prepare_node)(std::span<const std::string> arguments) = nullptr;
   bool has_charts = false;     // for --plots and --markdown

@@ -113,14 +113,13 @@ Report measure_memory(const Options& options) {
 
 }  // namespace
 
-const Measure memory{"memory",
-                     "resident memory per connected pair of nodes",
-                     2,
-                     false,
-                     measure_memory,
-                     run_node,
-                     nullptr,
-                     false,
-                     true};
+const Measure memory{
+    .name = "memory",
+    .meaning = "resident memory per connected pair of nodes",
+    .least_nodes = 2,
+    .measure = measure_memory,
+    .run_node = run_node,
+    .over_networks = true,
+};
 
 }  // namespace ambench

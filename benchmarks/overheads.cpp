@@ -172,7 +172,11 @@ Report measure_overheads(const Options& options) {
 }  // namespace
 
 const Measure overheads{
-    "overheads", "send, empty poll, dispatch, critical section: ns and cycles", 3, false, measure_overheads,
-    run_node};
+    .name = "overheads",
+    .meaning = "send, empty poll, dispatch, critical section: ns and cycles",
+    .least_nodes = 3,
+    .measure = measure_overheads,
+    .run_node = run_node,
+};
 
 }  // namespace ambench

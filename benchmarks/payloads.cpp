@@ -203,14 +203,13 @@ Report measure_payloads(const Options& options) {
 
 }  // namespace
 
-const Measure payloads{"payloads",
-                       "round trips and streams of payloads, written anew and read",
-                       0,
-                       true,
-                       measure_payloads,
-                       run_node,
-                       nullptr,
-                       false,
-                       true};
+const Measure payloads{
+    .name = "payloads",
+    .meaning = "round trips and streams of payloads, written anew and read",
+    .can_compare = true,
+    .measure = measure_payloads,
+    .run_node = run_node,
+    .over_networks = true,
+};
 
 }  // namespace ambench

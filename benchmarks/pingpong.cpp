@@ -125,14 +125,13 @@ Report measure_pingpong(const Options& options) {
 
 }  // namespace
 
-const Measure pingpong{"pingpong",
-                       "half round trip of a request and its reply",
-                       0,
-                       true,
-                       measure_pingpong,
-                       run_node,
-                       nullptr,
-                       false,
-                       true};
+const Measure pingpong{
+    .name = "pingpong",
+    .meaning = "half round trip of a request and its reply",
+    .can_compare = true,
+    .measure = measure_pingpong,
+    .run_node = run_node,
+    .over_networks = true,
+};
 
 }  // namespace ambench

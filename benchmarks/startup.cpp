@@ -42,14 +42,13 @@ Report measure_startup(const Options& options) {
 
 }  // namespace
 
-const Measure startup{"startup",
-                      "start of a job to its first barrier and its exit, launcher included",
-                      1,
-                      true,
-                      measure_startup,
-                      nullptr,
-                      nullptr,
-                      false,
-                      true};
+const Measure startup{
+    .name = "startup",
+    .meaning = "start of a job to its first barrier and its exit, launcher included",
+    .least_nodes = 1,
+    .can_compare = true,
+    .measure = measure_startup,
+    .over_networks = true,
+};
 
 }  // namespace ambench

@@ -37,7 +37,7 @@ class Descriptor {
   ~Descriptor() {
     if (number_ >= 0) close(number_);
   }
-  operator int() const { return number_; }
+  [[nodiscard]] int get() const { return number_; }
 
  private:
   int number_;
@@ -47,7 +47,7 @@ class Descriptor {
 struct Connection {
   Connection() : Connection(listen_somewhere()) {
     const int yes = 1;
-    for (const int end : {int{first}, int{second}}) {
+    for (const int end : {first.get(), second.get()}) {
       if (setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0) fail("TCP_NODELAY");
       if (fcntl(end, F_SETFL, O_NONBLOCK) != 0) fail("O_NONBLOCK");
     }
@@ -57,15 +57,15 @@ struct Connection {
 
  private:
   explicit Connection(const Descriptor& listening)
-      : first(connect_to(listening)), second(accept(listening, nullptr, nullptr), "accept") {}
+      : first(connect_to(listening.get())), second(accept(listening.get(), nullptr, nullptr), "accept") {}
 
   static Descriptor listen_somewhere() {
     Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0), "socket");
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) fail("bind");
-    if (listen(socket, 1) != 0) fail("listen");
+    if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) fail("bind");
+    if (listen(socket.get(), 1) != 0) fail("listen");
     return socket;
   }
   static Descriptor connect_to(int listening) {
@@ -73,7 +73,7 @@ struct Connection {
     socklen_t size = sizeof address;
     if (getsockname(listening, reinterpret_cast<sockaddr*>(&address), &size) != 0) fail("getsockname");
     Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0), "socket");
-    if (connect(socket, reinterpret_cast<const sockaddr*>(&address), size) != 0) fail("connect");
+    if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) fail("connect");
     return socket;
   }
 };
@@ -118,13 +118,14 @@ double writes_per_s(CorePair cores, std::size_t bytes, std::size_t writes_per_ba
       [&](std::byte*) {
         std::vector<std::byte> data(bytes);
         const auto batch = [&] {
-          for (std::size_t i = 0; i < writes_per_batch; ++i) write_all(connection.first, data.data(), bytes);
+          for (std::size_t i = 0; i < writes_per_batch; ++i)
+            write_all(connection.first.get(), data.data(), bytes);
           std::byte done{};
-          read_all(connection.first, &done, 1);
+          read_all(connection.first.get(), &done, 1);
         };
         (void)median_batch_ns(batch, warm_up_ns);
         const double batch_ns = median_batch_ns(batch);
-        shutdown(connection.first, SHUT_WR);
+        shutdown(connection.first.get(), SHUT_WR);
         return static_cast<double>(writes_per_batch) / batch_ns * 1e9;
       },
       [&](std::byte*) {
@@ -133,13 +134,13 @@ double writes_per_s(CorePair cores, std::size_t bytes, std::size_t writes_per_ba
         for (std::size_t have = 0;;) {
           const std::size_t wanted = std::min(data.size(), of_batch - have);
           const std::size_t moved =
-              until_moved([&] { return recv(connection.second, data.data(), wanted, 0); });
+              until_moved([&] { return recv(connection.second.get(), data.data(), wanted, 0); });
           if (moved == 0) return;
           have += moved;
           if (have != of_batch) continue;
           have = 0;
           const std::byte done{};
-          write_all(connection.second, &done, 1);
+          write_all(connection.second.get(), &done, 1);
         }
       });
 }
@@ -156,20 +157,20 @@ double tcp_half_rtt_ns(CorePair cores) {
         auto* const bytes = reinterpret_cast<std::byte*>(&word);
         const auto batch = [&] {
           for (int i = 0; i < count; ++i) {
-            write_all(connection.first, bytes, sizeof word);
-            read_all(connection.first, bytes, sizeof word);
+            write_all(connection.first.get(), bytes, sizeof word);
+            read_all(connection.first.get(), bytes, sizeof word);
           }
         };
         (void)median_batch_ns(batch, warm_up_ns);
         const double half_rtt = median_batch_ns(batch) / (2.0 * count);
-        shutdown(connection.first, SHUT_WR);
+        shutdown(connection.first.get(), SHUT_WR);
         return half_rtt;
       },
       [&](std::byte*) {
         std::uint64_t word = 0;
         auto* const bytes = reinterpret_cast<std::byte*>(&word);
-        while (read_all(connection.second, bytes, sizeof word))
-          write_all(connection.second, bytes, sizeof word);
+        while (read_all(connection.second.get(), bytes, sizeof word))
+          write_all(connection.second.get(), bytes, sizeof word);
       });
 }
 

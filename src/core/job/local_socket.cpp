@@ -34,10 +34,6 @@ Address abstract_address(std::string_view name) noexcept {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
 Descriptor listen_local(std::string_view name, int backlog) noexcept {
   Descriptor socket(
       host::own_descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));

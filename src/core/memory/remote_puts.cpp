@@ -122,7 +122,7 @@ void RemotePuts::gather(NodeId to, Peer& peer, std::uint64_t offset, const std::
   if (peer.gathered_bytes + needed > peer.gathered.size()) send(to, [&] { return send_gathered(to, peer); });
   if (peer.gathered_bytes == 0) {
     gathering_.push_back(to);
-    engine_.puts_wait();
+    engine_.more_waits_to_be_sent();
   }
   std::byte* const record = peer.gathered.data() + peer.gathered_bytes;
   const std::uint64_t head = record_head(offset, bytes);
@@ -223,7 +223,7 @@ void RemotePuts::owe(NodeId from, std::uint64_t number) {
     same->number = number;
   } else {
     owed_.push_back({from, number});
-    engine_.puts_wait();
+    engine_.more_waits_to_be_sent();
   }
 }
 

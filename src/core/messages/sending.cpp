@@ -86,15 +86,12 @@ void Engine::room_is_wanted() noexcept {
   if (agenda_.outlet) attendant_.look_again();  // a node that is armed asks to be told of this credit, too
 }
 
-void Engine::puts_wait() noexcept {
-  something_else_ = true;
-  attendant_.look_again();
-}
-
-void Engine::row_begins() noexcept {
+void Engine::more_waits_to_be_sent() noexcept {
   something_else_ = true;
   attendant_.look_again();  // a node that is armed asks to be told of the credit, too
 }
+
+void Engine::row_begins() noexcept { more_waits_to_be_sent(); }
 
 // -- drafts -----------------------------------------------------------------------------------------------------------
 

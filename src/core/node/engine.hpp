@@ -116,8 +116,8 @@ class Engine final : Sender::Owner, Attendant::Ward {
   void wait(const std::function<bool()>& pred, const char* what);
   /// What may not run here now, as a word for the node's card (card_words.hpp).
   [[nodiscard]] std::uint32_t held_off() const noexcept;
-  /// There is something for RemotePuts::push.
-  void puts_wait() noexcept;
+  /// There is something for the end of a poll: a row, or what RemotePuts::push sends.
+  void more_waits_to_be_sent() noexcept;
   /// Ends the program when a handler, or a forked child, calls what waits for others (barrier.cpp).
   void must_compute(const char* operation) const;
 

@@ -23,8 +23,7 @@ trust::Nonce fresh_nonce() {
 void Entrance::call(NodeId to, const Address& address) {
   Socket socket = connect_to(address);
   if (!socket) {
-    Failure failure = failure_of_system(errno);
-    results_.push_back({to, true, {}, std::move(failure.why), failure.for_good, false});
+    results_.push_back({.peer = to, .ours = true, .failure = failure_of_system(errno)});
     return;
   }
   admit(std::move(socket), trust::Handshake::connecting(crypto_, key_, party_, to, fresh_nonce()), true);
@@ -64,8 +63,7 @@ void Entrance::turn_away(Guests::iterator guest, Failure failure) {
   const std::unique_ptr<Guest> gone = std::move(*guest);
   guests_.erase(guest);
   if (gone->ours) {
-    results_.push_back(
-        {gone->handshake.peer(), true, {}, std::move(failure.why), failure.for_good, failure.waited});
+    results_.push_back({.peer = gone->handshake.peer(), .ours = true, .failure = std::move(failure)});
   } else {
     ++turned_away_;
   }
@@ -80,7 +78,7 @@ void Entrance::move(std::uint64_t number) {
     return;
   const std::unique_ptr<Guest> proven = std::move(*guest);
   guests_.erase(guest);
-  results_.push_back({proven->handshake.peer(), proven->ours, std::move(proven->socket), {}, false, false});
+  results_.push_back({proven->handshake.peer(), proven->ours, std::move(proven->socket)});
 }
 
 Entrance::Failure Entrance::failure_of_system(int error) {

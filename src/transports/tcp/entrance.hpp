@@ -25,14 +25,17 @@ class Entrance {
   static constexpr std::uint64_t time_limit_ns = 5'000'000'000;
   static constexpr std::uint64_t chance_ns = 100'000'000;
 
-  /// How a connection left: proven, or not, for a reason that people understand.
+  struct Failure {
+    std::string why{};      ///< for people; empty: there is none
+    bool for_good = false;  ///< trying again would not help
+    bool waited = false;    ///< a try takes time_limit_ns
+  };
+  /// How a connection left: proven, or not.
   struct Result {
     NodeId peer;  ///< when not proven: of one that this node opened
     bool ours;    ///< this node opened it
-    Socket socket;
-    std::string failure;  ///< empty: it is proven
-    bool for_good;        ///< trying again would not help
-    bool waited;          ///< and a try takes that long
+    Socket socket{};
+    Failure failure{};
   };
 
   /// Who is to be told of a descriptor's events: `add` hears of each new one, with the number by which move() knows it. The system
@@ -83,11 +86,6 @@ class Entrance {
 
   [[nodiscard]] bool has_place();
   void admit(Socket socket, trust::Handshake handshake, bool ours);
-  struct Failure {
-    std::string why;  // empty: there is none
-    bool for_good = false;
-    bool waited = false;
-  };
   void turn_away(Guests::iterator guest, Failure failure);
   /// Goes on with the handshake.
   [[nodiscard]] static Failure step(Guest& guest);

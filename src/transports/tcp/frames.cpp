@@ -25,8 +25,7 @@ static_assert(words_at == payload_bytes_at + 4 && words_at % frame_alignment == 
 
 constexpr std::string_view unused = "a frame says something where it has nothing to say";
 
-constexpr std::size_t aligned(std::size_t bytes) noexcept { return aligned_to_frame(bytes); }
-static_assert(aligned(words_at + impl::max_words * 8) + frame_payload_bytes <= longest_frame);
+static_assert(aligned_to_frame(words_at + impl::max_words * 8) + frame_payload_bytes <= longest_frame);
 
 /// Of frames other than messages.
 constexpr std::size_t bytes_of(Kind kind) noexcept {
@@ -127,7 +126,12 @@ void write_message_head(std::byte* to, Priority priority, impl::Header head, Nod
 void write_payload(std::byte* to, Payload payload) noexcept {
   if (payload.empty()) return;
   std::memcpy(to, payload.data(), payload.size());
-  std::memset(to + payload.size(), 0, aligned(payload.size()) - payload.size());
+  std::memset(to + payload.size(), 0, aligned_to_frame(payload.size()) - payload.size());
+}
+
+std::size_t frame_bytes(const Frame& frame) noexcept {
+  return frame.kind == Kind::message ? message_bytes(frame.head.words(), frame.payload.size())
+                                     : bytes_of(frame.kind);
 }
 
 std::size_t write_frame(std::byte* to, const Frame& frame) noexcept {

@@ -62,7 +62,8 @@ inline constexpr std::size_t message_words_at = 24;
 inline constexpr std::size_t longest_head = payload_at(impl::max_words);
 inline constexpr std::size_t longest_frame = longest_head + frame_payload_bytes;
 
-/// Writes a frame and returns its length. `to` has room for it (message_bytes; the others: 32).
+[[nodiscard]] std::size_t frame_bytes(const Frame& frame) noexcept;
+/// Writes a frame and returns its length. `to` has room for it (frame_bytes).
 std::size_t write_frame(std::byte* to, const Frame& frame) noexcept;
 /// The parts of a message's frame: what is in front of the payload, payload_at() bytes, and the payload, aligned_to_frame() bytes.
 void write_message_head(std::byte* to, Priority priority, impl::Header head, NodeId origin,

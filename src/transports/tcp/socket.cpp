@@ -2,7 +2,6 @@
 
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 #include <am/error.hpp>
 
 #include <cerrno>
@@ -45,41 +44,37 @@ void send_at_once(const Socket& socket) noexcept {
 
 }  // namespace
 
-void Socket::close() noexcept {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
-}
-
 Socket::Moved Socket::read(std::span<const iovec> to) noexcept {
   return moved(
-      unless_interrupted([&] { return readv(descriptor_, to.data(), static_cast<int>(to.size())); }));
+      unless_interrupted([&] { return readv(descriptor(), to.data(), static_cast<int>(to.size())); }));
 }
 
 Socket::Moved Socket::read(std::span<std::byte> to) noexcept {
-  return moved(unless_interrupted([&] { return recv(descriptor_, to.data(), to.size(), 0); }));
+  return moved(unless_interrupted([&] { return recv(descriptor(), to.data(), to.size(), 0); }));
 }
 
 Socket::Moved Socket::write(std::span<const iovec> from) noexcept {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(from.data());
   message.msg_iovlen = from.size();
-  return moved(unless_interrupted([&] { return sendmsg(descriptor_, &message, MSG_NOSIGNAL); }));
+  return moved(unless_interrupted([&] { return sendmsg(descriptor(), &message, MSG_NOSIGNAL); }));
 }
 
 Socket::Moved Socket::write(std::span<const std::byte> from) noexcept {
-  return moved(unless_interrupted([&] { return send(descriptor_, from.data(), from.size(), MSG_NOSIGNAL); }));
+  return moved(
+      unless_interrupted([&] { return send(descriptor(), from.data(), from.size(), MSG_NOSIGNAL); }));
 }
 
-void Socket::end() noexcept { static_cast<void>(shutdown(descriptor_, SHUT_RDWR)); }
+void Socket::end() noexcept { static_cast<void>(shutdown(descriptor(), SHUT_RDWR)); }
 
-void Socket::end_writing() noexcept { static_cast<void>(shutdown(descriptor_, SHUT_WR)); }
+void Socket::end_writing() noexcept { static_cast<void>(shutdown(descriptor(), SHUT_WR)); }
 
 std::size_t Socket::under_way() const noexcept {
   int bytes = 0;
-  if (ioctl(descriptor_, SIOCOUTQ, &bytes) != 0 || bytes <= 0) return 0;
+  if (ioctl(descriptor(), SIOCOUTQ, &bytes) != 0 || bytes <= 0) return 0;
   tcp_info info{};  // a connection that was reset goes on counting
   socklen_t size = sizeof info;
-  if (getsockopt(descriptor_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_state == TCP_CLOSE)
+  if (getsockopt(descriptor(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_state == TCP_CLOSE)
     return 0;
   return static_cast<std::size_t>(bytes);
 }
@@ -87,14 +82,14 @@ std::size_t Socket::under_way() const noexcept {
 int Socket::failure() const noexcept {
   int error = 0;
   socklen_t size = sizeof error;
-  return getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+  return getsockopt(descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
 Socket listen_at(Address& address) {
   const auto failed = [&](const char* what) {
     return Error("take connections by TCP",
                  "at " + address.text() + ": " + what + ": " + std::strerror(errno),
-                 "is that address this host's? AM_TCP_INTERFACES chooses others");
+                 "is the interface up that has it?");
   };
   Socket socket(own_descriptor(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
   if (!socket) throw failed("socket");

@@ -1,4 +1,4 @@
-// A descriptor of the system, owned; and what a connection by TCP can do: it never waits.
+// A connection by TCP, or a place to take them, and what can be done with it: never a wait.
 #pragma once
 
 #include <sys/uio.h>
@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "host/descriptor.hpp"
 #include "transports/tcp/address.hpp"
 
 namespace am::tcp {
@@ -16,17 +17,10 @@ class Socket {
  public:
   Socket() = default;
   explicit Socket(int descriptor) noexcept : descriptor_(descriptor) {}
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    other.close();
-    return *this;
-  }
-  ~Socket() { close(); }
 
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-  explicit operator bool() const noexcept { return descriptor_ >= 0; }
-  void close() noexcept;
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(descriptor_); }
+  void close() noexcept { host::Descriptor(std::move(descriptor_)); }
 
   /// What became of a read or write: so many bytes went; none can, now (`blocked`); or none will any more (`ended`): in good
   /// order, or for a reason that errno has.
@@ -51,7 +45,7 @@ class Socket {
   [[nodiscard]] int failure() const noexcept;
 
  private:
-  int descriptor_ = -1;
+  host::Descriptor descriptor_;
 };
 
 /// Takes connections at `address`; port 0: any, which `address` has afterwards. Throws am::Error.

@@ -13,19 +13,15 @@
 
 #include "host/clock.hpp"
 #include "host/heavy_fence.hpp"
+#include "host/own_descriptor.hpp"
 #include "transports/number.hpp"
+#include "transports/tcp/peer.hpp"
 
 namespace am::tcp {
 
 namespace {
 
 using Outcome = Socket::Moved::Outcome;
-
-/// What a number in the system's list of events means: the lowest bits.
-enum class Tag : std::uint64_t { listening, timer, entrance, peer };
-constexpr std::uint64_t tagged(Tag tag, std::uint64_t number = 0) noexcept {
-  return number << 2 | static_cast<std::uint64_t>(tag);
-}
 
 constexpr std::size_t write_at_once_bytes = 64 * 1024;  // so many wait for no flush
 constexpr std::size_t pieces_per_write = 64;
@@ -34,10 +30,6 @@ constexpr std::size_t most_busy = 4;
 constexpr std::uint32_t quiet_looks = 256;  // after so many in vain there are fewer:
 constexpr std::uint64_t quiet_ns = 2'000;   // one in so long
 constexpr std::uint64_t busy_ns = 20'000;   // while messages wait to be run
-constexpr std::uint64_t retry_ns = 20'000'000;
-constexpr std::uint32_t most_failures =
-    100;  // in a row, of connections that the other host did not take: 2 s of trying
-constexpr std::uint32_t failures_of_a_wait = 50;  // one that took 5 s
 
 trust::Key key_of(const host::JobHeader& job) {
   trust::Key key;
@@ -51,10 +43,11 @@ trust::Party party_of(NodeId self, const host::Board& board) {
   return party;
 }
 
-Socket made(int descriptor, const char* what) {
-  if (descriptor < 0)
+host::Descriptor made(int descriptor, const char* what) {
+  host::Descriptor owned(host::own_descriptor(descriptor));
+  if (!owned)
     throw Error("use TCP", std::string(what) + ": " + std::strerror(errno), "ulimit -n may be too small");
-  return Socket(descriptor);
+  return owned;
 }
 
 /// Where this node takes connections; written on its card.
@@ -70,45 +63,6 @@ Socket open_door(NodeId self, const host::Board& board) {
 
 }  // namespace
 
-struct TcpTransport::Claim {
-  impl::Packet packet;
-  alignas(impl::payload_alignment) std::byte payload[impl::packet_payload_bytes];
-  Payload long_payload;  // where it is until commit
-};
-
-struct TcpTransport::Peer {
-  /// calling: no connection yet, but it is under way or will be tried again; proven: the other end knows the key, but has not
-  /// said that this connection is the one; over: for good.
-  enum class State : std::uint8_t { apart, calling, proven, joined, over };
-
-  explicit Peer(NodeId id) noexcept : node(id) {}
-
-  const NodeId node;
-  State state = State::apart;
-  bool closed = false;         // core has: nothing is sent there any more
-  bool said_farewell = false;  // the other did
-  bool is_to_write = false;    // is in to_write_
-  bool socket_is_full = false;
-  bool cannot_write = false;  // what is there may still be read
-  Socket socket{};
-  FrameReader reader{};
-  OutQueue out{};
-  std::array<OutWindow, 2> outward{};
-  std::array<InWindow, 2> inward{};
-  std::array<std::unique_ptr<Claim>, 2> claims{};
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
-  std::size_t up_to_last_word = 0;                               // bytes of `out`
-  std::uint64_t retry_ns = 0;
-  std::uint32_t failures = 0;  // in a row
-  std::string failure{};       // of the last attempt
-
-  [[nodiscard]] bool is_sent_to() const noexcept { return state != State::over && !closed && !cannot_write; }
-  void written(std::size_t bytes) noexcept {
-    out.written(bytes);
-    up_to_last_word -= std::min(up_to_last_word, bytes);
-  }
-};
-
 TcpTransport::TcpTransport(const Site& site)
     : self_(site.self),
       memory_(site.memory),
@@ -120,9 +74,9 @@ TcpTransport::TcpTransport(const Site& site)
       peers_(memory_->nodes()),
       arrivals_(memory_->nodes()) {
   epoll_event event{.events = EPOLLIN, .data = {.u64 = tagged(Tag::listening)}};
-  bool told = epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, entrance_.listening().descriptor(), &event) == 0;
+  bool told = epoll_ctl(events_.get(), EPOLL_CTL_ADD, entrance_.listening().descriptor(), &event) == 0;
   event.data.u64 = tagged(Tag::timer);
-  told = told && epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, timer_.descriptor(), &event) == 0;
+  told = told && epoll_ctl(events_.get(), EPOLL_CTL_ADD, timer_.get(), &event) == 0;
   if (!told) throw Error("use TCP", std::string("epoll_ctl: ") + std::strerror(errno), "");
 }
 
@@ -131,9 +85,7 @@ TcpTransport::TcpTransport(const Site& site)
 TcpTransport::~TcpTransport() {
   for (const std::unique_ptr<Peer>& peer : peers_) {
     if (peer == nullptr || peer->state != Peer::State::joined || !peer->socket) continue;
-    write_frame(peer->out.add(16), {.kind = Frame::Kind::farewell});
-    write(*peer);
-    peer->socket.end_writing();
+    bid_farewell(*peer);
   }
   constexpr int tries = 1000;
   for (int i = 0; i < tries && !all_have_come(); ++i) {
@@ -146,10 +98,6 @@ TcpTransport::Peer& TcpTransport::new_peer(NodeId node) {
   peers_[node] = std::make_unique<Peer>(node);
   if (node == self_) peers_[node]->state = Peer::State::joined;
   return *peers_[node];
-}
-
-inline TcpTransport::Peer& TcpTransport::peer(NodeId node) {
-  return peers_[node] != nullptr ? *peers_[node] : new_peer(node);
 }
 
 bool TcpTransport::is_over(NodeId node) const noexcept {
@@ -308,14 +256,13 @@ void TcpTransport::flush() noexcept {
 /// Words of the control lane, and credit: where it is due, or rides along.
 void TcpTransport::add_what_is_due(Peer& to) {
   for (const auto& [word, value] : std::exchange(to.words, {})) {
-    write_frame(to.out.add(32), {.kind = Frame::Kind::word, .word = word, .value = value});
+    to.say({.kind = Frame::Kind::word, .word = word, .value = value});
     to.up_to_last_word = to.out.bytes();
   }
   for (const Priority priority : {Priority::high, Priority::low}) {
     InWindow& window = to.inward[index(priority)];
     if (window.is_due() || (!to.out.empty() && window.has_news()))
-      write_frame(to.out.add(16),
-                  {.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
+      to.say({.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
   }
 }
 
@@ -439,7 +386,7 @@ bool TcpTransport::look() {
 
 bool TcpTransport::look_at_events() {
   std::array<epoll_event, 64> events;
-  const int count = epoll_wait(events_.descriptor(), events.data(), static_cast<int>(events.size()), 0);
+  const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (const epoll_event& event : std::span(events).first(static_cast<std::size_t>(std::max(count, 0)))) {
     const std::uint64_t number = event.data.u64 >> 2;
     const std::uint32_t what = event.events;
@@ -527,8 +474,7 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
       if (listener_ != nullptr) listener_->heard(from.node, frame.word, frame.value);
       break;
     case Frame::Kind::alive:
-      write_frame(from.out.add(32),
-                  {.kind = Frame::Kind::answer, .value = frame.value, .clock = host::monotonic_ns()});
+      from.say({.kind = Frame::Kind::answer, .value = frame.value, .clock = host::monotonic_ns()});
       is_to_write(from);
       break;
     case Frame::Kind::answer:
@@ -540,190 +486,12 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
   return {};
 }
 
-// -- connections ------------------------------------------------------------------------------------------------------
-
-bool TcpTransport::add(const Socket& socket, std::uint64_t number) noexcept {
-  epoll_event event{.events = EPOLLIN | EPOLLOUT | EPOLLET, .data = {.u64 = tagged(Tag::entrance, number)}};
-  return epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, socket.descriptor(), &event) == 0;
-}
-
-void TcpTransport::watch(const Peer& peer, bool also_writing) noexcept {
-  epoll_event event{.events = EPOLLIN | (also_writing ? static_cast<std::uint32_t>(EPOLLOUT) : 0u),
-                    .data = {.u64 = tagged(Tag::peer, peer.node)}};
-  static_cast<void>(epoll_ctl(events_.descriptor(), EPOLL_CTL_MOD, peer.socket.descriptor(), &event));
-}
-
-/// There is something to be sent there.
-void TcpTransport::reach(Peer& peer) {
-  quiet_ = 0;
-  is_to_write(peer);
-  if (peer.state != Peer::State::apart) return;
-  peer.state = Peer::State::calling;
-  calling_.push_back(peer.node);
-  call(peer);
-}
-
-void TcpTransport::call(Peer& peer) {
-  const host::NodeCard& card = memory_->board().card(peer.node);
-  const std::string_view text(card.address, strnlen(card.address, sizeof card.address));
-  const std::optional<Address> address = Address::parse(text);
-  peer.retry_ns = 0;
-  if (!address) return failed(peer, "it has not said where it can be reached by TCP", most_failures);
-  entrance_.call(peer.node, *address);
-  set_timer();
-  take_results();
-}
-
-void TcpTransport::take_results() {
-  for (Entrance::Result& result : entrance_.take_results()) {
-    if (result.failure.empty()) {
-      came_about(std::move(result));
-    } else {
-      failed(peer(result.peer), std::move(result.failure),
-             result.for_good ? most_failures
-             : result.waited ? failures_of_a_wait
-                             : 1);
-    }
-  }
-}
-
-/// Of two connections that were opened at once the one that the smaller node opened stays. Who was connected to decides.
-void TcpTransport::came_about(Entrance::Result result) {
-  Peer& other = peer(result.peer);
-  const bool calling = other.state == Peer::State::calling || other.state == Peer::State::proven;
-  if (other.closed || other.state == Peer::State::over) return;
-  if (result.ours) {
-    if (other.state == Peer::State::calling) begin(other, std::move(result.socket), true);
-    return;
-  }
-  if (other.state == Peer::State::joined || (calling && self_ < other.node)) return;
-  entrance_.hang_up(other.node);
-  std::erase(calling_, other.node);
-  begin(other, std::move(result.socket), false);
-}
-
-void TcpTransport::begin(Peer& other, Socket socket, bool ours) {
-  other.state = ours ? Peer::State::proven : Peer::State::joined;
-  other.socket = std::move(socket);
-  other.reader = {};
-  other.socket_is_full = false;
-  watch(other, false);
-  if (!ours) {
-    OutQueue said = std::exchange(other.out, {});
-    write_frame(other.out.add(16), {.kind = Frame::Kind::credit, .priority = Priority::low, .value = 0});
-    other.out.add(std::move(said));
-  }
-  became_busy(other.node);
-  is_to_write(other);
-}
-
-/// It is tried again, unless the peer has left meanwhile, or it was tried often: how much this time `counts`.
-void TcpTransport::failed(Peer& peer, std::string why, std::uint32_t counts) {
-  if (peer.state != Peer::State::calling) return;
-  peer.failure = std::move(why);
-  peer.failures += counts;
-  if (has_left(peer.node) || has_left(self_)) peer.said_farewell = true;  // in effect
-  if (peer.said_farewell || peer.failures >= most_failures) return end(peer, "");
-  peer.retry_ns = host::monotonic_ns() + retry_ns;
-  set_timer();
-}
-
-/// The connection has ended, or there is no way to make one.
-void TcpTransport::end(Peer& peer, std::string_view why) {
-  if (peer.socket) {
-    peer.socket.end();  // closed alone it would live on, and go on telling, where a child was forked
-    static_cast<void>(epoll_ctl(events_.descriptor(), EPOLL_CTL_DEL, peer.socket.descriptor(), nullptr));
-    peer.socket.close();
-  }
-  std::erase_if(busy_, [&](const Busy& busy) { return busy.node == peer.node; });
-  if (peer.state == Peer::State::proven &&
-      !peer.closed) {  // the other end chose another one, or could not take this one
-    peer.state = Peer::State::calling;
-    peer.failures = 0;
-    return failed(peer, std::string(why), 1);
-  }
-  std::erase(calling_, peer.node);
-  entrance_.hang_up(peer.node);
-  const bool was_over = std::exchange(peer.state, Peer::State::over) == Peer::State::over;
-  peer.out.clear();
-  peer.words.clear();
-  if (was_over || peer.said_farewell || peer.closed || has_left(peer.node) || has_left(self_)) return;
-  const std::string_view cause = why.empty() ? std::string_view(peer.failure) : why;
-  std::fprintf(stderr, "am: node %u: no connection to node %u any more: %.*s\n", self_, peer.node,
-               static_cast<int>(cause.size()), cause.data());
-  if (listener_ != nullptr) listener_->lost(peer.node);
-}
-
-/// What the peer has sent may still be read. One that left in order is bid farewell; should another one live, it finds that nothing
-/// more comes.
-void TcpTransport::close(NodeId node) noexcept {
-  Peer& other = peer(node);
-  const bool between_frames = other.out.empty();
-  const bool writes = other.state == Peer::State::joined && other.is_sent_to() && other.socket;
-  other.closed = true;
-  other.out.clear();
-  other.words.clear();
-  if (other.state != Peer::State::joined && other.state != Peer::State::proven) return end(other, "");
-  if (!writes) return;
-  if (has_left(node)) {
-    if (!between_frames) return;
-    std::array<std::byte, 16> farewell;
-    write_frame(farewell.data(), {.kind = Frame::Kind::farewell});
-    static_cast<void>(other.socket.write(farewell));
-  }
-  other.socket.end_writing();
-}
-
-bool TcpTransport::has_left(NodeId node) const noexcept {
-  return memory_->board().standing(node) == host::Standing::left;
-}
-
-/// Whether those who come are looked at: while they have to wait they would be there at every look.
-void TcpTransport::listen(bool yes) noexcept {
-  listens_ = yes;
-  epoll_event event{.events = yes ? static_cast<std::uint32_t>(EPOLLIN) : 0u,
-                    .data = {.u64 = tagged(Tag::listening)}};
-  static_cast<void>(
-      epoll_ctl(events_.descriptor(), EPOLL_CTL_MOD, entrance_.listening().descriptor(), &event));
-}
-
-void TcpTransport::look_at_clock() {
-  std::uint64_t expired = 0;
-  static_cast<void>(timer_.read(std::as_writable_bytes(std::span(&expired, 1))));
-  const std::uint64_t now = host::monotonic_ns();
-  entrance_.look_at_clock(now);
-  if (!listens_) listen(true);
-  for (const NodeId node : std::vector<NodeId>(calling_)) {
-    Peer& peer = *peers_[node];
-    if (peer.state == Peer::State::calling && peer.retry_ns != 0 && now >= peer.retry_ns) call(peer);
-  }
-  set_timer();
-}
-
-/// Runs the timer as long as somebody may have to be turned away, or called again.
-void TcpTransport::set_timer() noexcept {
-  const bool needed = !entrance_.empty() || !calling_.empty() || !listens_;
-  if (needed == timer_runs_) return;
-  timer_runs_ = needed;
-  const timespec every{.tv_sec = 0, .tv_nsec = needed ? static_cast<long>(retry_ns) : 0};
-  const itimerspec times{.it_interval = every, .it_value = every};
-  static_cast<void>(timerfd_settime(timer_.descriptor(), 0, &times, nullptr));
-}
-
-/// What this node sends to itself no descriptor tells of: the timer does, at once.
-void TcpTransport::ring_self() noexcept {
-  timer_runs_ = true;
-  const itimerspec times{.it_interval = {.tv_sec = 0, .tv_nsec = static_cast<long>(retry_ns)},
-                         .it_value = {.tv_sec = 0, .tv_nsec = 1}};
-  static_cast<void>(timerfd_settime(timer_.descriptor(), 0, &times, nullptr));
-}
-
 // -- being told -------------------------------------------------------------------------------------------------------
 
 bool TcpTransport::arm(Wanted wanted) noexcept {
   flush();
   host::own_fence();
-  pollfd events{.fd = events_.descriptor(), .events = POLLIN, .revents = 0};
+  pollfd events{.fd = events_.get(), .events = POLLIN, .revents = 0};
   // Not by epoll_wait, which takes some of them away.
   if (stirs(wanted) || ::poll(&events, 1, 0) != 0) {
     disarm();

@@ -21,12 +21,11 @@
 #include <memory>
 #include <vector>
 
+#include "host/descriptor.hpp"
 #include "transports/site.hpp"
 #include "transports/tcp/arrivals.hpp"
 #include "transports/tcp/entrance.hpp"
-#include "transports/tcp/frame_reader.hpp"
-#include "transports/tcp/out_queue.hpp"
-#include "transports/tcp/window.hpp"
+#include "transports/tcp/frames.hpp"
 #include "transports/transport.hpp"
 
 namespace am::tcp {
@@ -62,7 +61,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void disarm() noexcept override;
   [[nodiscard]] bool still_armed(Wanted wanted) noexcept override { return armed_ && !stirs(wanted); }
   [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
-  [[nodiscard]] int wake_fd() const noexcept override { return events_.descriptor(); }
+  [[nodiscard]] int wake_fd() const noexcept override { return events_.get(); }
 
   void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override;
   [[nodiscard]] bool published() const noexcept override;
@@ -86,6 +85,11 @@ class TcpTransport final : public Transport, private Entrance::Events {
     std::size_t frame_bytes;  // the least that found no room
   };
 
+  /// What a number in the system's list of events means: the lowest bits.
+  enum class Tag : std::uint64_t { listening, timer, entrance, peer };
+  static constexpr std::uint64_t tagged(Tag tag, std::uint64_t number = 0) noexcept {
+    return number << 2 | static_cast<std::uint64_t>(tag);
+  }
   static std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
   bool add(const Socket& socket, std::uint64_t number) noexcept override;
   [[nodiscard]] Peer& peer(NodeId node);
@@ -108,6 +112,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void failed(Peer& peer, std::string why, std::uint32_t counts);
   void begin(Peer& peer, Socket socket, bool ours);
   void end(Peer& peer, std::string_view why);
+  void bid_farewell(Peer& peer);
   void listen(bool yes) noexcept;
   void look_at_clock();
   void set_timer() noexcept;
@@ -135,8 +140,8 @@ class TcpTransport final : public Transport, private Entrance::Events {
   Listener* const listener_;
   const trust::Crypto crypto_;
   const trust::Key key_;
-  Socket events_;  // of epoll: all sockets and the timer
-  Socket timer_;   // runs while something has to happen by itself
+  const host::Descriptor events_;  // of epoll: all sockets and the timer
+  const host::Descriptor timer_;   // runs while something has to happen by itself
   Entrance entrance_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by node; null: never spoken to
   std::vector<NodeId> to_write_;              // peers that write() is to be called for

@@ -7,46 +7,24 @@
 
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "host/random_bytes.hpp"
 #include "support/random.hpp"
-#include "transports/tcp/tcp_transport.hpp"
+#include "transports/tcp/window.hpp"
+#include "unit/transports/tcp/nodes.hpp"
 
 namespace am::tcp {
 namespace {
 
-class Ear : public Listener {
- public:
-  void heard(NodeId /*from*/, std::uint32_t /*word*/, std::uint64_t /*value*/) noexcept override {}
-  void lost(NodeId peer) noexcept override { lost_ones.push_back(peer); }
-  std::vector<NodeId> lost_ones;
-};
-
 /// Nodes 0 and 1 are as they should be; node 2 is played by the test.
-class AtTheDoor : public testing::Test {
+class AtTheDoor : public Nodes {
  protected:
-  AtTheDoor() {
-    for (NodeId node = 0; node < 2; ++node)
-      networks_.push_back(std::make_unique<TcpTransport>(Site{node, memory_, {}, &ears_[node]}));
+  AtTheDoor() : Nodes(3, 2) {
     const host::JobHeader& job = memory_->board().job();
     std::ranges::copy(job.key, key_.begin());
     std::ranges::copy(job.name, party_.job.begin());
-  }
-
-  void progress() {
-    for (const auto& network : networks_) network->progress();
-  }
-  bool until(const std::function<bool()>& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!done()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      progress();
-    }
-    return true;
   }
 
   /// A connection to node 0, of which nothing is known there yet.
@@ -118,12 +96,9 @@ class AtTheDoor : public testing::Test {
   }
 
   bool ended_ = false;
-  const std::shared_ptr<host::Memory> memory_ = host::Memory::create(3);
   const trust::Crypto crypto_;
   trust::Key key_{};
   trust::Party party_{2, 3, {}};
-  Ear ears_[2];
-  std::vector<std::unique_ptr<TcpTransport>> networks_;
 };
 
 TEST_F(AtTheDoor, ANodeOfTheJobIsLetIn) {
@@ -220,6 +195,15 @@ TEST_F(AtTheDoor, ManySilentOnesKeepNobodyOut) {
   write(socket, {.kind = Frame::Kind::farewell});
 }
 
+/// The clock that ends what takes too long lets a node sleep meanwhile.
+TEST_F(AtTheDoor, ANodeSleepsWhileAStrangerIsSilent) {
+  Socket socket = connect();
+  const auto began = std::chrono::steady_clock::now();
+  until([&] { return std::chrono::steady_clock::now() > began + std::chrono::milliseconds(100); });
+  EXPECT_TRUE(until([&] { return at(0).arm({}); }));
+  at(0).disarm();
+}
+
 /// Who says the right thing, but one byte now and then, has no more time than others.
 TEST_F(AtTheDoor, ASlowOneIsTurnedAwayInTime) {
   Socket socket = connect();
@@ -231,9 +215,9 @@ TEST_F(AtTheDoor, ASlowOneIsTurnedAwayInTime) {
   bool closed = false;
   while (!closed && std::chrono::steady_clock::now() < began + std::chrono::seconds(30)) {
     if (said < greeting.size()) said += socket.write(greeting.subspan(said, 1)).bytes;
-    for (int i = 0; i < 100; ++i) progress();
+    const auto next = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    while (std::chrono::steady_clock::now() < next) progress();
     closed = socket.read(std::span(in)).outcome == Socket::Moved::Outcome::ended;
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   EXPECT_TRUE(closed);
   EXPECT_EQ(networks_[0]->turned_away(), 1u);

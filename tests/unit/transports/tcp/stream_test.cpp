@@ -29,9 +29,7 @@ Frame message(std::uint64_t word, std::span<const std::byte> payload = {},
   return frame;
 }
 
-void add(OutQueue& out, const Frame& frame) {
-  write_frame(out.add(message_bytes(frame.head.words(), frame.payload.size())), frame);
-}
+void add(OutQueue& out, const Frame& frame) { write_frame(out.add(frame_bytes(frame)), frame); }
 
 /// A source of bytes that gives as many as it likes.
 struct Trickle {

@@ -1,45 +1,27 @@
-// Nodes of one process that talk over TCP, by hand through the seam; and strangers who try to.
-#include "transports/tcp/tcp_transport.hpp"
-
+// Nodes that talk over TCP.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "support/random.hpp"
+#include "unit/transports/tcp/nodes.hpp"
 
 namespace am::tcp {
 namespace {
 
 constexpr Priority both[] = {Priority::low, Priority::high};
 
-class Ear : public Listener {
- public:
-  void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept override {
-    words[{from, word}] = value;
-  }
-  void lost(NodeId peer) noexcept override { lost_ones.push_back(peer); }
-  std::map<std::pair<NodeId, std::uint32_t>, std::uint64_t> words;
-  std::vector<NodeId> lost_ones;
-};
-
-class TcpNodes : public testing::Test {
+class TcpNodes : public Nodes {
  protected:
   static constexpr NodeId nodes = 4;
 
-  TcpNodes() {
-    for (NodeId node = 0; node < nodes; ++node)
-      networks_.push_back(std::make_unique<TcpTransport>(Site{node, memory_, {}, &ears_[node]}));
-  }
-
-  TcpTransport& at(NodeId node) { return *networks_[node]; }
+  TcpNodes() : Nodes(nodes, nodes) {}
 
   Status send(NodeId from, NodeId to, Priority priority, std::uint64_t word,
               std::span<const std::byte> payload = {}) {
@@ -54,19 +36,6 @@ class TcpNodes : public testing::Test {
     return Status::ok;
   }
 
-  void progress() {
-    for (const auto& network : networks_) {
-      if (network) network->progress();
-    }
-  }
-  bool until(const std::function<bool()>& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!done()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      progress();
-    }
-    return true;
-  }
   /// The next message of that node, or one with nothing.
   Transport::View next(NodeId node, Priority priority) {
     Transport::View view;
@@ -81,10 +50,6 @@ class TcpNodes : public testing::Test {
     at(node).release(view);
     return word;
   }
-
-  const std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
-  Ear ears_[nodes];
-  std::vector<std::unique_ptr<TcpTransport>> networks_;
 };
 
 TEST_F(TcpNodes, ReachEachOtherAndThemselvesAtBothPriorities) {

@@ -1,0 +1,202 @@
+// How connections come about, and how they end.
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "host/clock.hpp"
+#include "transports/tcp/peer.hpp"
+
+namespace am::tcp {
+
+namespace {
+constexpr std::uint64_t retry_ns = 20'000'000;
+// In a row, of connections that the other host did not take: 2 s of trying.
+constexpr std::uint32_t most_failures = 100;
+constexpr std::uint32_t failures_of_a_wait = 50;  // one that took 5 s
+}  // namespace
+
+bool TcpTransport::add(const Socket& socket, std::uint64_t number) noexcept {
+  epoll_event event{.events = EPOLLIN | EPOLLOUT | EPOLLET, .data = {.u64 = tagged(Tag::entrance, number)}};
+  return epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket.descriptor(), &event) == 0;
+}
+
+void TcpTransport::watch(const Peer& peer, bool also_writing) noexcept {
+  epoll_event event{.events = EPOLLIN | (also_writing ? static_cast<std::uint32_t>(EPOLLOUT) : 0u),
+                    .data = {.u64 = tagged(Tag::peer, peer.node)}};
+  static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_MOD, peer.socket.descriptor(), &event));
+}
+
+/// There is something to be sent there.
+void TcpTransport::reach(Peer& peer) {
+  quiet_ = 0;
+  is_to_write(peer);
+  if (peer.state != Peer::State::apart) return;
+  peer.state = Peer::State::calling;
+  calling_.push_back(peer.node);
+  call(peer);
+}
+
+void TcpTransport::call(Peer& peer) {
+  const host::NodeCard& card = memory_->board().card(peer.node);
+  const std::string_view text(card.address, strnlen(card.address, sizeof card.address));
+  const std::optional<Address> address = Address::parse(text);
+  peer.retry_ns = 0;
+  if (!address) return failed(peer, "it has not said where it can be reached by TCP", most_failures);
+  entrance_.call(peer.node, *address);
+  set_timer();
+  take_results();
+}
+
+void TcpTransport::take_results() {
+  for (Entrance::Result& result : entrance_.take_results()) {
+    if (result.failure.why.empty()) {
+      came_about(std::move(result));
+    } else {
+      const bool for_good = result.failure.for_good;
+      const std::uint32_t counts = result.failure.waited ? failures_of_a_wait : 1;
+      failed(peer(result.peer), std::move(result.failure.why), for_good ? most_failures : counts);
+    }
+  }
+}
+
+/// Of two connections that were opened at once the one that the smaller node opened stays. Who was connected to decides.
+void TcpTransport::came_about(Entrance::Result result) {
+  Peer& other = peer(result.peer);
+  const bool calling = other.state == Peer::State::calling || other.state == Peer::State::proven;
+  if (other.closed || other.state == Peer::State::over) return;
+  if (result.ours) {
+    if (other.state == Peer::State::calling) begin(other, std::move(result.socket), true);
+    return;
+  }
+  if (other.state == Peer::State::joined || (calling && self_ < other.node)) return;
+  entrance_.hang_up(other.node);
+  std::erase(calling_, other.node);
+  begin(other, std::move(result.socket), false);
+}
+
+void TcpTransport::begin(Peer& other, Socket socket, bool ours) {
+  other.state = ours ? Peer::State::proven : Peer::State::joined;
+  other.socket = std::move(socket);
+  other.reader = {};
+  other.socket_is_full = false;
+  watch(other, false);
+  if (!ours) {
+    OutQueue said = std::exchange(other.out, {});
+    other.say({.kind = Frame::Kind::credit, .priority = Priority::low, .value = 0});
+    other.out.add(std::move(said));
+  }
+  became_busy(other.node);
+  is_to_write(other);
+}
+
+/// It is tried again, unless the peer has left meanwhile, or it was tried often: how much this time `counts`.
+void TcpTransport::failed(Peer& peer, std::string why, std::uint32_t counts) {
+  if (peer.state != Peer::State::calling) return;
+  peer.failure = std::move(why);
+  peer.failures += counts;
+  if (has_left(peer.node) || has_left(self_)) peer.said_farewell = true;  // in effect
+  if (peer.said_farewell || peer.failures >= most_failures) return end(peer, "");
+  peer.retry_ns = host::monotonic_ns() + retry_ns;
+  set_timer();
+}
+
+/// The connection has ended, or there is no way to make one.
+void TcpTransport::end(Peer& peer, std::string_view why) {
+  if (peer.socket) {
+    peer.socket.end();  // closed alone it would live on, and go on telling, where a child was forked
+    static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, peer.socket.descriptor(), nullptr));
+    peer.socket.close();
+  }
+  std::erase_if(busy_, [&](const Busy& busy) { return busy.node == peer.node; });
+  // The other end chose another one, or could not take this one.
+  if (peer.state == Peer::State::proven && !peer.closed) {
+    peer.state = Peer::State::calling;
+    peer.failures = 0;
+    return failed(peer, std::string(why), 1);
+  }
+  std::erase(calling_, peer.node);
+  entrance_.hang_up(peer.node);
+  const bool was_over = std::exchange(peer.state, Peer::State::over) == Peer::State::over;
+  peer.out.clear();
+  peer.words.clear();
+  if (was_over || peer.said_farewell || peer.closed || has_left(peer.node) || has_left(self_)) return;
+  const std::string_view cause = why.empty() ? std::string_view(peer.failure) : why;
+  std::fprintf(stderr, "am: node %u: no connection to node %u any more: %.*s\n", self_, peer.node,
+               static_cast<int>(cause.size()), cause.data());
+  if (listener_ != nullptr) listener_->lost(peer.node);
+}
+
+/// What the peer has sent may still be read. One that left in order is bid farewell; should another one live, it finds that nothing
+/// more comes.
+void TcpTransport::close(NodeId node) noexcept {
+  Peer& other = peer(node);
+  if (other.state == Peer::State::joined && other.is_sent_to() && other.socket) {
+    if (has_left(node)) {
+      bid_farewell(other);
+    } else {
+      other.socket.end_writing();
+    }
+  }
+  other.closed = true;
+  other.out.clear();
+  other.words.clear();
+  if (other.state != Peer::State::joined && other.state != Peer::State::proven) end(other, "");
+}
+
+/// Writes what waits, and that nothing comes behind it, as far as the socket takes it at once.
+void TcpTransport::bid_farewell(Peer& peer) {
+  add_what_is_due(peer);
+  peer.say({.kind = Frame::Kind::farewell});
+  write(peer);
+  if (peer.socket) peer.socket.end_writing();
+}
+
+bool TcpTransport::has_left(NodeId node) const noexcept {
+  return memory_->board().standing(node) == host::Standing::left;
+}
+
+/// Whether those who come are looked at: while they have to wait they would be there at every look.
+void TcpTransport::listen(bool yes) noexcept {
+  listens_ = yes;
+  epoll_event event{.events = yes ? static_cast<std::uint32_t>(EPOLLIN) : 0u,
+                    .data = {.u64 = tagged(Tag::listening)}};
+  static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_MOD, entrance_.listening().descriptor(), &event));
+}
+
+void TcpTransport::look_at_clock() {
+  std::uint64_t expired = 0;
+  static_cast<void>(!::read(timer_.get(), &expired, sizeof expired));
+  const std::uint64_t now = host::monotonic_ns();
+  entrance_.look_at_clock(now);
+  if (!listens_) listen(true);
+  for (const NodeId node : std::vector<NodeId>(calling_)) {
+    Peer& peer = *peers_[node];
+    if (peer.state == Peer::State::calling && peer.retry_ns != 0 && now >= peer.retry_ns) call(peer);
+  }
+  set_timer();
+}
+
+/// Runs the timer as long as somebody may have to be turned away, or called again.
+void TcpTransport::set_timer() noexcept {
+  const bool needed = !entrance_.empty() || !calling_.empty() || !listens_;
+  if (needed == timer_runs_) return;
+  timer_runs_ = needed;
+  const timespec every{.tv_sec = 0, .tv_nsec = needed ? static_cast<long>(retry_ns) : 0};
+  const itimerspec times{.it_interval = every, .it_value = every};
+  static_cast<void>(timerfd_settime(timer_.get(), 0, &times, nullptr));
+}
+
+/// What this node sends to itself no descriptor tells of: the timer does, at once.
+void TcpTransport::ring_self() noexcept {
+  timer_runs_ = true;
+  const itimerspec times{.it_interval = {.tv_sec = 0, .tv_nsec = static_cast<long>(retry_ns)},
+                         .it_value = {.tv_sec = 0, .tv_nsec = 1}};
+  static_cast<void>(timerfd_settime(timer_.get(), 0, &times, nullptr));
+}
+
+}  // namespace am::tcp

@@ -1,0 +1,63 @@
+// What a node knows of another one that it talks to over TCP.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transports/tcp/frame_reader.hpp"
+#include "transports/tcp/frames.hpp"
+#include "transports/tcp/out_queue.hpp"
+#include "transports/tcp/tcp_transport.hpp"
+#include "transports/tcp/window.hpp"
+
+namespace am::tcp {
+
+struct TcpTransport::Claim {
+  impl::Packet packet;
+  alignas(impl::payload_alignment) std::byte payload[impl::packet_payload_bytes];
+  Payload long_payload;  // where it is until commit
+};
+
+struct TcpTransport::Peer {
+  /// calling: no connection yet, but it is under way or will be tried again; proven: the other end knows the key, but has not
+  /// said that this connection is the one; over: for good.
+  enum class State : std::uint8_t { apart, calling, proven, joined, over };
+
+  explicit Peer(NodeId id) noexcept : node(id) {}
+
+  const NodeId node;
+  State state = State::apart;
+  bool closed = false;         // core has: nothing is sent there any more
+  bool said_farewell = false;  // the other did
+  bool is_to_write = false;    // is in to_write_
+  bool socket_is_full = false;
+  bool cannot_write = false;  // what is there may still be read
+  Socket socket{};
+  FrameReader reader{};
+  OutQueue out{};
+  std::array<OutWindow, 2> outward{};
+  std::array<InWindow, 2> inward{};
+  std::array<std::unique_ptr<Claim>, 2> claims{};
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
+  std::size_t up_to_last_word = 0;                               // bytes of `out`
+  std::uint64_t retry_ns = 0;
+  std::uint32_t failures = 0;  // in a row
+  std::string failure{};       // of the last attempt
+
+  void say(const Frame& frame) { write_frame(out.add(frame_bytes(frame)), frame); }
+  [[nodiscard]] bool is_sent_to() const noexcept { return state != State::over && !closed && !cannot_write; }
+  void written(std::size_t bytes) noexcept {
+    out.written(bytes);
+    up_to_last_word -= std::min(up_to_last_word, bytes);
+  }
+};
+
+inline TcpTransport::Peer& TcpTransport::peer(NodeId node) {
+  return peers_[node] != nullptr ? *peers_[node] : new_peer(node);
+}
+
+}  // namespace am::tcp
