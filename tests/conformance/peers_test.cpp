@@ -2,6 +2,7 @@
 // that does not exist, a payload that no machine holds.
 #include <am/multicast.hpp>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <string>
@@ -167,7 +168,8 @@ TEST_P(Peers, MembersPassOnWhatLiesBehindMuchElse) {
       node.wait_until([&] { return seen.fits >= 0; });
       const std::array<char, 1> byte{};
       check(node.multicast<long_one>(am::Group{1, 2}, byte) == am::Status::ok, "the first");
-      for (int i = 0; i < seen.fits / 2; ++i)
+      constexpr int fit_everywhere = 34;  // node 1 may be reached by another network than node 2
+      for (int i = 0; i < std::min(seen.fits / 2, fit_everywhere); ++i)
         check(node.request<low>(1) == am::Status::ok, "what lies between");
       check(node.multicast<long_one>(am::Group{1, 2}, byte) == am::Status::ok, "the second");
     }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <am/error.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -28,13 +29,19 @@ std::function<void(am::Node&)> guarded(am::NodeId nodes, const std::function<voi
   };
 }
 
-PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within)
+PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within, Between between)
     : nodes_(nodes), post_(nodes) {
-  if (within == Within::memory) kinds_.push_back(am::kinds().front());
-  kinds_.push_back(post_kind(post_));
+  const auto real = [](std::string_view name) {
+    return *std::ranges::find(am::kinds(), name, &am::Kind::name);
+  };
+  if (within == Within::memory) kinds_.push_back(real("shm"));
+  kinds_.push_back(between == Between::post ? post_kind(post_) : real("tcp"));
   for (std::uint32_t host = 0; host < hosts; ++host) memories_.push_back(am::host::Memory::create(nodes));
   for (std::uint32_t host = 0; host < hosts; ++host) {
-    board(host).job().this_host = host;
+    am::host::JobHeader& job = board(host).job();
+    job.this_host = host;
+    std::ranges::copy(board(0).job().name, job.name);
+    std::ranges::copy(board(0).job().key, job.key);
     am::host::publish_cpus(board(host).job());
     for (am::NodeId node = 0; node < nodes; ++node) board(host).card(node).on_host = host_of(node);
   }

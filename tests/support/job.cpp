@@ -142,11 +142,18 @@ static std::string fault_plan() {
   return "seed=" + std::to_string(seed() % 1'000'000) + ",refuse=0.1,delay=0.05";
 }
 
+/// A row of another table than am::kinds().
+static bool is_pretended(const Network& network) {
+  return network.name == "post" || network.name.starts_with("two_hosts");
+}
+
 void run_as_threads(const Network& network, am::NodeId n, const Body& body) {
-  const bool apart = network.name == "two_hosts";
-  if (!apart && network.name != "post") return am::run_threads(n, guarded(n, body));
-  PretendedHosts hosts(n, apart ? std::min<std::uint32_t>(n, 2) : 1,
-                       apart ? PretendedHosts::Within::memory : PretendedHosts::Within::post);
+  if (!is_pretended(network)) return am::run_threads(n, guarded(n, body));
+  const bool apart = network.name != "post";
+  PretendedHosts hosts(
+      n, apart ? std::min<std::uint32_t>(n, 2) : 1,
+      apart ? PretendedHosts::Within::memory : PretendedHosts::Within::post,
+      network.name == "two_hosts_tcp" ? PretendedHosts::Between::tcp : PretendedHosts::Between::post);
   hosts.run(body);
 }
 
@@ -155,8 +162,7 @@ void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {
   const Environment timeout("AM_TIMEOUT", "120s");  // a wait that hangs ends the node with a report
   const Environment dispatch("AM_DISPATCH", std::string(am::to_string(substrate.dispatch)));
   const Network& network = *substrate.network;
-  const bool pretended = network.name == "post" || network.name == "two_hosts";  // rows of another table
-  const Environment transport("AM_TRANSPORT", pretended ? "auto" : std::string(network.name));
+  const Environment transport("AM_TRANSPORT", is_pretended(network) ? "auto" : std::string(network.name));
   switch (substrate.nodes) {
     case Nodes::threads:
       run_as_threads(network, n, body);

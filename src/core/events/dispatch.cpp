@@ -75,15 +75,6 @@ struct Nothing {
   Nothing(Attendant& /*attendant*/, bool /*yes*/) noexcept {}
 };
 
-/// Whether to look at the high network: between two requests, or while a handler waits. Takes note of what came.
-bool high_waits(shm::ShmTransport& network) noexcept {
-  return static_cast<bool>(network.look(Priority::high));
-}
-bool high_waits(Transport& network) noexcept {
-  network.progress();
-  return true;  // what it did says nothing about what is there: run_high looks
-}
-
 /// The payload of a packet that is words and a payload, and nothing else; else empty.
 Payload payload_at_hand(const shm::ShmTransport& network, const Transport::View& view) noexcept {
   if (!view.head.is_words_and_payload()) return {};
@@ -154,12 +145,29 @@ std::size_t Engine::poll_shared_memory_aside() { return poll_shared_memory(); }
   return ran;
 }
 
+/// Not in the child of an event that has forked, and returned in both: it has its parent's sockets.
+void Engine::progress() noexcept {
+  must_not_be_a_child();
+  network().progress();
+}
+
+/// Whether to look at the high network: between two requests, or while a handler waits. Takes note of what came.
+inline bool Engine::high_waits(shm::ShmTransport& network) noexcept {
+  return static_cast<bool>(network.look(Priority::high));
+}
+
+bool Engine::high_waits(Transport& /*network*/) noexcept {
+  progress();
+  return true;  // what it did says nothing about what is there: run_high looks
+}
+
 std::size_t Engine::poll_network() {
   if ((++polls_ & 1023) == 0) look_after_peers(false);
-  network().progress();
+  progress();
   std::size_t ran = run_high(network());
   ran += run_low(network());
   if (something_else_) ran += run_rare_events(network(), ran);
+  must_not_be_a_child();  // as in progress()
   return ran;
 }
 
@@ -225,7 +233,7 @@ std::size_t Engine::do_something_else() {
 std::size_t Engine::serve_high() {
   if (!sender_.idle()) sender_.push();  // what the handler waits to send may have to wait behind one
   if (networks_.only_shm()) return high_waits(shm()) ? run_high(shm()) : 0;
-  network().progress();
+  progress();
   return run_high(network());
 }
 

@@ -208,6 +208,9 @@ class Engine final : Sender::Owner, Attendant::Ward {
   std::size_t poll_shared_memory();
   [[gnu::noinline]] std::size_t poll_shared_memory_aside();
   std::size_t poll_network();
+  void progress() noexcept;
+  [[nodiscard]] static bool high_waits(shm::ShmTransport& network) noexcept;
+  [[nodiscard]] bool high_waits(Transport& network) noexcept;
   void look_around();
   template <class Net>
   std::size_t run_rare_events(Net& network, std::size_t ran_before);

@@ -57,7 +57,8 @@ void TcpTransport::take_results() {
     if (result.failure.why.empty()) {
       came_about(std::move(result));
     } else {
-      const bool for_good = result.failure.for_good;
+      // Whoever leaves does not wait for one that has gone, too.
+      const bool for_good = result.failure.for_good || (result.failure.nobody && has_left(self_));
       const std::uint32_t counts = result.failure.waited ? failures_of_a_wait : 1;
       failed(peer(result.peer), std::move(result.failure.why), for_good ? most_failures : counts);
     }
@@ -99,7 +100,7 @@ void TcpTransport::failed(Peer& peer, std::string why, std::uint32_t counts) {
   if (peer.state != Peer::State::calling) return;
   peer.failure = std::move(why);
   peer.failures += counts;
-  if (has_left(peer.node) || has_left(self_)) peer.said_farewell = true;  // in effect
+  if (has_left(peer.node)) peer.said_farewell = true;  // in effect
   if (peer.said_farewell || peer.failures >= most_failures) return end(peer, "");
   peer.retry_ns = host::monotonic_ns() + retry_ns;
   set_timer();

@@ -82,7 +82,8 @@ void Entrance::move(std::uint64_t number) {
 }
 
 Entrance::Failure Entrance::failure_of_system(int error) {
-  return {error == 0 ? "the other end closed the connection" : std::strerror(error)};
+  return {.why = error == 0 ? "the other end closed the connection" : std::strerror(error),
+          .nobody = error == ECONNREFUSED};
 }
 
 Entrance::Failure Entrance::step(Guest& guest) {

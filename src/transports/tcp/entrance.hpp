@@ -29,6 +29,7 @@ class Entrance {
     std::string why{};      ///< for people; empty: there is none
     bool for_good = false;  ///< trying again would not help
     bool waited = false;    ///< a try takes time_limit_ns
+    bool nobody = false;    ///< nobody takes connections there
   };
   /// How a connection left: proven, or not.
   struct Result {
