@@ -14,6 +14,7 @@ packages=(
   ucx-utils libucx-dev                       # the other neighbour
   gnuplot-nox                                # plots of ambench dispatch
   libgtest-dev libgmock-dev python3 strace   # tests
+  iproute2                                   # tests: hosts that are network namespaces
 )
 scripts/install_packages.sh "${packages[@]}"
 

@@ -19,7 +19,7 @@
 namespace am::host {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 8;
+inline constexpr std::uint32_t version = 9;
 inline constexpr std::size_t recent_events = 32;
 inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
 
@@ -76,7 +76,7 @@ struct NodeFacts {
   std::uint64_t segment_bytes;  ///< of the user segment
   char program[256];            ///< path of the executable
   char host[64];
-  char address[64];        ///< where it takes connections from other nodes, if one of its networks does
+  char address[256];       ///< where it takes connections from other nodes, if one of its networks does
   std::uint64_t cpus[16];  ///< the processors it may run on, as a cpu_set_t
 };
 static_assert(std::is_trivially_copyable_v<NodeFacts>);

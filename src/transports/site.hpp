@@ -31,6 +31,8 @@ struct Site {
       memory;                    ///< of this host; says how many nodes the job has, and which are here
   std::string_view options;      ///< what stood behind the network's name in AM_TRANSPORT
   Listener* listener = nullptr;  ///< outlives the network
+  std::string_view
+      interfaces{};  ///< on which other hosts are to reach this one (AM_TCP_INTERFACES); empty: any that may do
 };
 
 }  // namespace am

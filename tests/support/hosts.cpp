@@ -35,7 +35,15 @@ PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within wit
     return *std::ranges::find(am::kinds(), name, &am::Kind::name);
   };
   if (within == Within::memory) kinds_.push_back(real("shm"));
-  kinds_.push_back(between == Between::post ? post_kind(post_) : real("tcp"));
+  if (between == Between::post) {
+    kinds_.push_back(post_kind(post_));
+  } else {
+    kinds_.push_back(real("tcp"));
+    kinds_.back().make = [make = kinds_.back().make](am::Site site) {
+      site.interfaces = "lo";
+      return make(site);
+    };
+  }
   for (std::uint32_t host = 0; host < hosts; ++host) memories_.push_back(am::host::Memory::create(nodes));
   for (std::uint32_t host = 0; host < hosts; ++host) {
     am::host::JobHeader& job = board(host).job();

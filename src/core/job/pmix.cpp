@@ -1,13 +1,16 @@
-// The job of mpirun, prterun or srun: PMIx tells rank and size, and carries one short text, the invitation
-// with which the others fetch the job's memory from rank 0.
+// The job of mpirun, prterun or srun: PMIx tells rank and size, and which nodes share a host, and carries short texts. On each
+// host the first node makes the memory; its invitation is what the others fetch that with.
 //
-// No fence: rank 0 knows who has come and can name who has not, which a fence that times out cannot. Each of
-// the others waits for rank 0 alone. The launcher ends the job when a node dies, so does libam's own watch
-// (clause 11).
+// No fence within a host: the first node knows who has come and can name who has not, which a fence that times out cannot. Each of
+// the others waits for it alone. Between hosts the first nodes meet in fences, two for a job (several_hosts.hpp). The launcher
+// ends the job when a node dies, so does libam's own watch (clause 11).
 #include <algorithm>
 #include <am/error.hpp>
 #include <chrono>
 #include <cstdio>
+#include <numeric>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +18,7 @@
 #include "core/job/place.hpp"
 #include "core/job/pmix_client.hpp"
 #include "core/job/rendezvous.hpp"
+#include "core/job/several_hosts.hpp"
 #include "core/job/ways.hpp"
 
 namespace am::core {
@@ -23,7 +27,7 @@ namespace {
 
 constexpr const char* what = "join the job through PMIx";
 constexpr const char* invitation_key = "libam.invitation";
-/// For all nodes of a job to start: they are on one machine.
+/// For all nodes of a job to start.
 constexpr std::uint64_t longest_wait_ns = 30'000'000'000;
 
 /// AM_TIMEOUT=0 waits for ever, a shorter one than ours is obeyed.
@@ -46,18 +50,55 @@ NodeId job_size(const PmixClient& client) {
   return *size;
 }
 
-/// Nodes of this version reach each other through memory only.
-void require_one_host(const PmixClient& client, NodeId size) {
-  const NodeId here = client.job_number(pmix_key::local_size).value_or(0);
-  if (here == size) return;
-  const std::string hosts = client.job_text(pmix_key::node_list).value_or("");
-  throw Error(what,
-              "only " + std::to_string(here) + " of its " + std::to_string(size) +
-                  " nodes are on this host: the job spans several" +
-                  (hosts.empty() ? "" : " (" + hosts + ")") +
-                  ", and between machines it needs the TCP transport, which this version does not have",
-              "run all " + std::to_string(size) + " nodes on one host");
+Placement placement(const PmixClient& client, NodeId size) {
+  Placement placement;
+  if (client.job_number(pmix_key::local_size).value_or(0) == size) {
+    std::vector<NodeId>& all = placement.hosts.emplace_back(size);
+    std::iota(all.begin(), all.end(), NodeId{0});
+    return placement;
+  }
+  placement.hosts = client.hosts();
+  std::size_t found = 0;
+  bool own_found = false;
+  for (std::uint32_t host = 0; host < placement.hosts.size(); ++host) {
+    found += placement.hosts[host].size();
+    if (std::ranges::find(placement.hosts[host], client.rank()) == placement.hosts[host].end()) continue;
+    placement.own = host;
+    own_found = true;
+  }
+  if (found != size || !own_found) {
+    throw Error(what,
+                "the launcher tells of hosts for " + std::to_string(found) + " of the job's " +
+                    std::to_string(size) + " nodes",
+                "start the program with the mpirun of Open MPI, or srun --mpi=pmix");
+  }
+  return placement;
 }
+
+/// Between the first nodes of the hosts.
+class PmixExchange final : public Exchange {
+ public:
+  PmixExchange(std::shared_ptr<PmixClient> client, const Placement& placement, Patience patience)
+      : client_(std::move(client)), patience_(std::move(patience)) {
+    for (const std::vector<NodeId>& host : placement.hosts) firsts_.push_back(host.front());
+  }
+
+  std::vector<std::string> round(const std::string& own) override {
+    const auto timeout_s = static_cast<int>((patience_.timeout_ns + 999'999'999) / 1'000'000'000);
+    auto all = client_->exchange(firsts_, "libam.round." + std::to_string(++rounds_), own, timeout_s);
+    if (all) return *std::move(all);
+    throw Error(what,
+                "the other hosts, whose first nodes are " + name_nodes(firsts_) +
+                    ", did not all come within " + in_seconds(patience_.timeout_ns),
+                every_process_remedy);
+  }
+
+ private:
+  const std::shared_ptr<PmixClient> client_;
+  const Patience patience_;
+  std::vector<NodeId> firsts_;
+  unsigned rounds_ = 0;
+};
 
 /// Two processes that are the same node would each find half of a job. A server that does not give its own
 /// address leaves nothing to tell jobs apart by; then the check is left to the rendezvous.
@@ -67,60 +108,70 @@ Descriptor claim_place_in(const PmixClient& client) {
   return claim_place(*server + " " + client.name_space(), client.rank());
 }
 
-std::shared_ptr<host::Memory> make_memory(PmixClient& client, NodeId size, const Patience& patience) {
-  std::shared_ptr<host::Memory> memory = host::Memory::create(size);
-  if (size == 1) return memory;
-  const Invitation invitation = Invitation::make();
-  RendezvousServer server(invitation);  // listens before anybody hears of it
-  client.publish(invitation_key, invitation.text());
-  server.serve(memory->fd(), size, patience);
+/// By the first node of a host. `exchange`: with the others; null: there are none.
+std::shared_ptr<host::Memory> give_memory(PmixClient& client, const Placement& placement, Exchange* exchange,
+                                          const Patience& patience) {
+  std::shared_ptr<host::Memory> memory = make_memory(placement);
+  const std::span<const NodeId> others = placement.here().subspan(1);
+  std::optional<RendezvousServer> server;
+  if (!others.empty()) {
+    const Invitation invitation = Invitation::make();
+    server.emplace(invitation);  // listens before anybody hears of it
+    client.publish(invitation_key, invitation.text());
+  }
+  if (exchange != nullptr) agree(memory->board(), *exchange);
+  if (server) server->serve(memory->fd(), others, patience);
   return memory;
 }
 
-Error other_version() {
-  return Error(what, "node 0 runs another version of libam", "run programs of one libam in a job");
+Error other_version(NodeId first) {
+  return Error(what, "node " + std::to_string(first) + " runs another version of libam",
+               "run programs of one libam in a job");
 }
 
-Error first_node_missing(bool invited, std::uint64_t waited_ns) {
+Error first_node_missing(NodeId first, bool invited, std::uint64_t waited_ns) {
+  const std::string node = "node " + std::to_string(first);
   if (!invited) {
-    return Error(what, "node 0 did not come within " + in_seconds(waited_ns), every_process_remedy);
+    return Error(what, node + " did not come within " + in_seconds(waited_ns), every_process_remedy);
   }
   return Error(
       what,
-      "node 0 does not wait for this node: it has ended, or is in another network namespace (tried for " +
+      node + " does not wait for this node: it has ended, or is in another network namespace (tried for " +
           in_seconds(waited_ns) + ")",
-      "see what node 0 printed; nodes in containers need a common network namespace");
+      "see what " + node + " printed; nodes in containers of one host need a common network namespace");
 }
 
-/// Asks for node 0's invitation until one is found that it stands by. One that it does not stand by is left
-/// from an earlier program in the same place (`mpirun -n 4 sh -c './a; ./b'`); or node 0 is dead, and so are
+/// Asks for the invitation of the host's first node until one is found that it stands by. One that it does not stand by is left
+/// from an earlier program in the same place (`mpirun -n 4 sh -c './a; ./b'`); or that node is dead, and so are
 /// we soon.
-Descriptor wait_for_memory(const PmixClient& client, const Patience& patience) {
+Descriptor wait_for_memory(const PmixClient& client, NodeId first, const Patience& patience) {
   using Clock = std::chrono::steady_clock;
   constexpr int slice_s = 1;  // an answer that gets lost costs no more
   constexpr auto pause = std::chrono::milliseconds(5);
   const Clock::time_point begin = Clock::now();
   bool invited = false;
   for (bool reported = false;; std::this_thread::sleep_for(pause)) {
-    if (const auto text = client.text_of(0, invitation_key, slice_s)) {
+    if (const auto text = client.text_of(first, invitation_key, slice_s)) {
       const auto invitation = Invitation::parse(*text);
-      if (!invitation) throw other_version();
-      if (Descriptor fd = fetch(*invitation, client.rank(), patience.timeout_ns)) return fd;
+      if (!invitation) throw other_version(first);
+      if (Descriptor fd = fetch(*invitation, first, client.rank(), patience.timeout_ns)) return fd;
       invited = true;
     }
     const auto waited_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - begin).count());
     if (patience.timeout_ns != 0 && waited_ns >= patience.timeout_ns)
-      throw first_node_missing(invited, waited_ns);
+      throw first_node_missing(first, invited, waited_ns);
     if (!reported && patience.report_after_ns != 0 && waited_ns >= patience.report_after_ns) {
-      patience.report("waits for node 0 to join since " + in_seconds(waited_ns));
+      patience.report("waits for node " + std::to_string(first) + " to join since " + in_seconds(waited_ns));
       reported = true;
     }
   }
 }
 
-std::shared_ptr<host::Memory> fetch_memory(const PmixClient& client, NodeId size, const Patience& patience) {
-  std::shared_ptr<host::Memory> memory = host::Memory::open(wait_for_memory(client, patience).release());
-  if (memory->nodes() != size) throw other_version();
+std::shared_ptr<host::Memory> fetch_memory(const PmixClient& client, NodeId size, NodeId first,
+                                           const Patience& patience) {
+  std::shared_ptr<host::Memory> memory =
+      host::Memory::open(wait_for_memory(client, first, patience).release());
+  if (memory->nodes() != size) throw other_version(first);
   return memory;
 }
 
@@ -133,9 +184,20 @@ Job join_pmix(const Settings& settings) {
   const auto claim = std::make_shared<Descriptor>(claim_place_in(*client));
   job.size = job_size(*client);
   job.found = "PMIx (namespace " + client->name_space() + ")";
-  require_one_host(*client, job.size);
+  const Placement where = placement(*client, job.size);
   const Patience limits = patience(settings, job.id);
-  job.memory = job.id == 0 ? make_memory(*client, job.size, limits) : fetch_memory(*client, job.size, limits);
+  const NodeId first = where.here().front();
+  if (job.id != first) {
+    job.memory = fetch_memory(*client, job.size, first, limits);
+  } else {
+    const auto exchange =
+        where.hosts.size() == 1 ? nullptr : std::make_shared<PmixExchange>(client, where, limits);
+    job.memory = give_memory(*client, where, exchange.get(), limits);
+    if (exchange)
+      job.exchange_cards = [exchange, where, memory = job.memory] {
+        exchange_facts(memory->board(), where, *exchange);
+      };
+  }
   job.leave = [client, claim] { client->finalize(); };
   return job;
 }

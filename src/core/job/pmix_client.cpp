@@ -20,6 +20,11 @@ PmixClient::~PmixClient() = default;
 std::optional<std::uint32_t> PmixClient::job_number(const char*) const { throw built_without(); }
 std::optional<std::string> PmixClient::job_text(const char*) const { throw built_without(); }
 std::optional<std::string> PmixClient::own_text(const char*) const { throw built_without(); }
+std::vector<std::vector<NodeId>> PmixClient::hosts() const { throw built_without(); }
+std::optional<std::vector<std::string>> PmixClient::exchange(const std::vector<NodeId>&, const std::string&,
+                                                             const std::string&, int) {
+  throw built_without();
+}
 void PmixClient::publish(const char*, const std::string&) { throw built_without(); }
 std::optional<std::string> PmixClient::text_of(NodeId, const char*, int) const { throw built_without(); }
 void PmixClient::finalize() noexcept {}
@@ -30,10 +35,15 @@ void PmixClient::finalize() noexcept {}
 
 #include <pmix.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <sstream>
 #include <string_view>
 
 #include "core/node/signals_blocked.hpp"
@@ -50,6 +60,9 @@ struct PmixClient::Functions {
   decltype(&PMIx_Commit) commit;
   decltype(&PMIx_Get) get;
   decltype(&PMIx_Register_event_handler) register_event_handler;
+  decltype(&PMIx_Fence_nb) fence_nb;
+  decltype(&PMIx_Resolve_nodes) resolve_nodes;
+  decltype(&PMIx_Resolve_peers) resolve_peers;
   decltype(&PMIx_Error_string) error_string;
 };
 
@@ -57,7 +70,6 @@ namespace {
 
 static_assert(std::string_view(pmix_key::job_size) == PMIX_JOB_SIZE);
 static_assert(std::string_view(pmix_key::local_size) == PMIX_LOCAL_SIZE);
-static_assert(std::string_view(pmix_key::node_list) == PMIX_NODE_LIST);
 static_assert(std::string_view(pmix_key::server_uri) == PMIX_SERVER_URI);
 
 constexpr const char* what = "join the job through PMIx";
@@ -81,11 +93,18 @@ pmix_proc_t process(const std::string& name_space, pmix_rank_t rank) {
   return process;
 }
 
-/// A value that PMIx allocated: of the types asked for here only a text owns more.
+struct Freed {
+  void operator()(void* memory) const noexcept {
+    std::free(memory);
+  }  // NOLINT(*-no-malloc): PMIx has it by malloc
+};
+
+/// A value that PMIx allocated: of the types asked for here only texts and bytes own more.
 struct ValueDeleter {
   void operator()(pmix_value_t* value) const noexcept {
-    if (value->type == PMIX_STRING) std::free(value->data.string);  // NOLINT(*-no-malloc): theirs is malloc's
-    std::free(value);                                               // NOLINT(*-no-malloc)
+    if (value->type == PMIX_STRING) Freed{}(value->data.string);
+    if (value->type == PMIX_BYTE_OBJECT) Freed{}(value->data.bo.bytes);
+    Freed{}(value);
   }
 };
 using Value = std::unique_ptr<pmix_value_t, ValueDeleter>;
@@ -143,6 +162,9 @@ PmixClient::PmixClient() {
   library.find("PMIx_Commit", functions->commit);
   library.find("PMIx_Get", functions->get);
   library.find("PMIx_Register_event_handler", functions->register_event_handler);
+  library.find("PMIx_Fence_nb", functions->fence_nb);
+  library.find("PMIx_Resolve_nodes", functions->resolve_nodes);
+  library.find("PMIx_Resolve_peers", functions->resolve_peers);
   library.find("PMIx_Error_string", functions->error_string);
 
   pmix_proc_t self{};
@@ -201,6 +223,102 @@ std::optional<std::string> PmixClient::text_of(NodeId rank, const char* key, int
         "see what node " + std::to_string(rank) + " and the launcher printed");
   }
   return text(value).value_or("");
+}
+
+namespace {
+
+/// Of something that PMIx does meanwhile, on a thread of its own; it may last longer than whoever waits for it.
+struct Completion {
+  std::mutex mutex;
+  std::condition_variable came;
+  std::optional<pmix_status_t> status;
+
+  static void complete(pmix_status_t status, void* completion) noexcept {
+    const std::unique_ptr<std::shared_ptr<Completion>> own(
+        static_cast<std::shared_ptr<Completion>*>(completion));
+    const std::lock_guard lock((*own)->mutex);
+    (*own)->status = status;
+    (*own)->came.notify_all();
+  }
+  [[nodiscard]] std::optional<pmix_status_t> within(int timeout_s) {
+    std::unique_lock lock(mutex);
+    const auto is_there = [this] { return status.has_value(); };
+    if (timeout_s == 0) {
+      came.wait(lock, is_there);
+    } else {
+      came.wait_for(lock, std::chrono::seconds(timeout_s), is_there);
+    }
+    return status;
+  }
+};
+
+Error cannot(const std::string& done, const char* why) {
+  return {what, "cannot " + done + ": " + why, "see what the launcher printed"};
+}
+
+}  // namespace
+
+std::vector<std::vector<NodeId>> PmixClient::hosts() const {
+  char* list = nullptr;
+  const pmix_status_t status = functions_->resolve_nodes(name_space_.c_str(), &list);
+  const std::unique_ptr<char, Freed> names(list);
+  if (status != PMIX_SUCCESS || !names)
+    throw cannot("learn the hosts of the job", functions_->error_string(status));
+  std::vector<std::vector<NodeId>> hosts;
+  std::string name;
+  for (std::istringstream all{names.get()}; std::getline(all, name, ',');) {
+    pmix_proc_t* processes = nullptr;
+    std::size_t count = 0;
+    const pmix_status_t found =
+        functions_->resolve_peers(name.c_str(), name_space_.c_str(), &processes, &count);
+    const std::unique_ptr<pmix_proc_t, Freed> owned(processes);
+    if (found != PMIX_SUCCESS) throw cannot("learn the nodes on " + name, functions_->error_string(found));
+    std::vector<NodeId> nodes;
+    for (std::size_t i = 0; i < count; ++i) nodes.push_back(owned.get()[i].rank);
+    std::ranges::sort(nodes);
+    if (!nodes.empty()) hosts.push_back(std::move(nodes));
+  }
+  std::ranges::sort(hosts);
+  return hosts;
+}
+
+std::optional<std::vector<std::string>> PmixClient::exchange(const std::vector<NodeId>& nodes,
+                                                             const std::string& key,
+                                                             const std::string& text_brought, int timeout_s) {
+  std::string copy = text_brought;
+  pmix_value_t brought{};
+  brought.type = PMIX_BYTE_OBJECT;
+  brought.data.bo = {copy.data(), copy.size()};  // put copies it
+  pmix_status_t status = functions_->put(PMIX_GLOBAL, key.c_str(), &brought);
+  if (status == PMIX_SUCCESS) status = functions_->commit();
+  std::vector<pmix_proc_t> processes;
+  processes.reserve(nodes.size());
+  for (const NodeId node : nodes) processes.push_back(process(name_space_, node));
+  pmix_info_t collect{};
+  std::strcpy(collect.key, PMIX_COLLECT_DATA);
+  collect.value.type = PMIX_BOOL;
+  collect.value.data.flag = true;
+  const auto completion = std::make_shared<Completion>();
+  auto theirs = std::make_unique<std::shared_ptr<Completion>>(completion);
+  if (status == PMIX_SUCCESS)
+    status = functions_->fence_nb(processes.data(), processes.size(), &collect, 1, Completion::complete,
+                                  theirs.get());
+  if (status == PMIX_SUCCESS) {
+    static_cast<void>(theirs.release());
+    const std::optional<pmix_status_t> came = completion->within(timeout_s);
+    if (!came) return std::nullopt;
+    status = *came;
+  }
+  std::vector<std::string> all;
+  for (const pmix_proc_t& one : processes) {
+    if (status != PMIX_SUCCESS) break;
+    const auto [got, value] = Question{*this, one, key.c_str()}.within(job_facts_s);
+    status = got == PMIX_SUCCESS && value->type != PMIX_BYTE_OBJECT ? PMIX_ERR_NOT_FOUND : got;
+    if (status == PMIX_SUCCESS) all.emplace_back(value->data.bo.bytes, value->data.bo.size);
+  }
+  if (status != PMIX_SUCCESS)
+    throw cannot("exchange texts with the other hosts", functions_->error_string(status));
+  return all;
 }
 
 void PmixClient::finalize() noexcept {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace am::core {
 
@@ -40,6 +41,16 @@ class PmixClient {
   /// Throws am::Error.
   [[nodiscard]] std::optional<std::string> text_of(NodeId rank, const char* key, int timeout_s) const;
 
+  // Jobs of several hosts.
+
+  /// The hosts of the job, each with its nodes in ascending order. Throws am::Error.
+  [[nodiscard]] std::vector<std::vector<NodeId>> hosts() const;
+  /// Puts `text` under `key`, waits until all of `nodes`, this one among them, have done so with theirs, and gives all, in the
+  /// order of `nodes`; nothing after `timeout_s` (0: waits for ever). Throws am::Error.
+  [[nodiscard]] std::optional<std::vector<std::string>> exchange(const std::vector<NodeId>& nodes,
+                                                                 const std::string& key,
+                                                                 const std::string& text, int timeout_s);
+
   /// Takes leave of the server: whoever ends without is taken for failed, and the launcher ends the job.
   void finalize() noexcept;
 
@@ -57,7 +68,6 @@ class PmixClient {
 namespace pmix_key {
 inline constexpr const char* job_size = "pmix.job.size";
 inline constexpr const char* local_size = "pmix.local.size";
-inline constexpr const char* node_list = "pmix.nlist";
 inline constexpr const char* server_uri = "pmix.srvr.uri";
 }  // namespace pmix_key
 

@@ -83,23 +83,21 @@ RendezvousServer::RendezvousServer(const Invitation& invitation)
 /// One serving: who has come, and who stands at the door without having shown the key.
 class RendezvousServer::Round {
  public:
-  Round(const RendezvousServer& server, int fd, NodeId size)
+  Round(const RendezvousServer& server, int fd, std::span<const NodeId> nodes)
       : key_(server.invitation_.key),
         listener_(server.listener_.get()),
         fd_(fd),
-        came_(size),
-        missing_(size - 1) {
-    came_[0] = true;
-  }
+        nodes_(nodes.begin(), nodes.end()),
+        missing_(nodes_) {}
 
   void run(const Patience& patience) {
     const Clock::time_point begin = Clock::now();
     bool reported = patience.report_after_ns == 0 || !patience.report;
-    while (missing_ > 0) {
+    while (!missing_.empty()) {
       const auto waited = static_cast<std::uint64_t>(nanoseconds(Clock::now() - begin).count());
       if (patience.timeout_ns != 0 && waited >= patience.timeout_ns) throw too_late(waited);
       if (!reported && waited >= patience.report_after_ns) {
-        patience.report("waits for " + name_nodes(missing()) + " to join since " + in_seconds(waited));
+        patience.report("waits for " + name_nodes(missing_) + " to join since " + in_seconds(waited));
         reported = true;
       }
       const std::uint64_t until = std::min(reported ? UINT64_MAX : patience.report_after_ns,
@@ -113,17 +111,9 @@ class RendezvousServer::Round {
     return static_cast<int>(std::min<std::uint64_t>(ns / 1'000'000 + 1, INT_MAX));
   }
 
-  std::vector<NodeId> missing() const {
-    std::vector<NodeId> ids;
-    for (NodeId id = 0; id < came_.size(); ++id) {
-      if (!came_[id]) ids.push_back(id);
-    }
-    return ids;
-  }
-
   Error too_late(std::uint64_t waited) const {
     return Error("join the job",
-                 name_nodes(missing()) + " of " + std::to_string(came_.size()) + " did not come within " +
+                 name_nodes(missing_) + " of " + std::to_string(nodes_.size() + 1) + " did not come within " +
                      in_seconds(waited),
                  every_process_remedy);
   }
@@ -163,15 +153,15 @@ class RendezvousServer::Round {
     const Received received = receive_packet(guest, bytes_of(request));
     if (received.bytes != ssize_t{sizeof request} || !same(request.key, key_)) return;
     Answer answer{Verdict::welcome};
-    if (request.id == 0 || request.id >= came_.size()) {
+    const auto awaited = std::ranges::find(missing_, request.id);
+    if (std::ranges::find(nodes_, request.id) == nodes_.end()) {
       answer.verdict = Verdict::no_such_node;
-    } else if (came_[request.id]) {
+    } else if (awaited == missing_.end()) {
       answer.verdict = Verdict::taken;
     }
     const bool welcome = answer.verdict == Verdict::welcome;
     if (!send_packet(guest, bytes_of(answer), welcome ? fd_ : -1) || !welcome) return;
-    came_[request.id] = true;
-    --missing_;
+    missing_.erase(awaited);
   }
 
   static constexpr std::size_t most_guests = 256;
@@ -179,27 +169,30 @@ class RendezvousServer::Round {
   const std::array<std::byte, 32>& key_;
   int listener_;
   int fd_;
-  std::vector<bool> came_;  // by node
-  NodeId missing_;
+  const std::vector<NodeId> nodes_;
+  std::vector<NodeId> missing_;
   std::deque<Descriptor> guests_;  // the oldest first
 };
 
-void RendezvousServer::serve(int fd, NodeId size, const Patience& patience) {
-  Round(*this, fd, size).run(patience);
+void RendezvousServer::serve(int fd, std::span<const NodeId> nodes, const Patience& patience) {
+  Round(*this, fd, nodes).run(patience);
 }
 
-Descriptor fetch(const Invitation& invitation, NodeId id, std::uint64_t timeout_ns) {
+Descriptor fetch(const Invitation& invitation, NodeId first, NodeId id, std::uint64_t timeout_ns) {
   constexpr const char* what = "join the job";
-  constexpr const char* see_node_0 = "see what node 0 printed";
+  const std::string server = "node " + std::to_string(first);
+  const std::string see_server = "see what " + server + " printed";
   const std::uint64_t timeout_ms = std::min<std::uint64_t>((timeout_ns + 999'999) / 1'000'000, INT_MAX);
   const Descriptor socket = connect_local(invitation.socket_name(), static_cast<int>(timeout_ms));
   if (!socket) {
     if (errno == ECONNREFUSED) return {};
-    throw Error(what, "cannot reach node 0: " + (errno == EAGAIN ? "it does not answer" : system_text()),
-                see_node_0);
+    throw Error(what,
+                "cannot reach " + server + ": " + (errno == EAGAIN ? "it does not answer" : system_text()),
+                see_server);
   }
   if (!own_peer(socket.get())) {
-    throw Error(what, "the process that waits in the place of node 0 belongs to another user", see_node_0);
+    throw Error(what, "the process that waits in the place of " + server + " belongs to another user",
+                see_server);
   }
   Request request{invitation.key, id};
   Answer answer{};
@@ -207,17 +200,17 @@ Descriptor fetch(const Invitation& invitation, NodeId id, std::uint64_t timeout_
   if (send_packet(socket.get(), bytes_of(request), -1))
     received = receive_packet(socket.get(), bytes_of(answer));
   if (received.bytes < 0 && errno == EAGAIN) {
-    throw Error(what, "node 0 does not answer since " + in_seconds(timeout_ns), see_node_0);
+    throw Error(what, server + " does not answer since " + in_seconds(timeout_ns), see_server);
   }
   if (received.bytes != ssize_t{sizeof answer}) {
-    throw Error(what, "node 0 turned this process away, or ended", see_node_0);
+    throw Error(what, server + " turned this process away, or ended", see_server);
   }
   if (answer.verdict == Verdict::taken) {
     throw Error(what, "another process has joined as node " + std::to_string(id) + " already",
                 "start one process per node: was the program started twice by a wrapper?");
   }
   if (answer.verdict != Verdict::welcome || !received.fd) {
-    throw Error(what, "node 0 knows no node " + std::to_string(id),
+    throw Error(what, server + " knows no node " + std::to_string(id),
                 "start all nodes of the job with one launcher");
   }
   return std::move(received.fd);

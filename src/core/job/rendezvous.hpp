@@ -1,5 +1,5 @@
-// How the first node of a job hands the job's memory, a descriptor, to the others, where the launcher can
-// only carry short texts between them: it sends an invitation by the launcher, the others come to a local
+// How the first node of a host hands the host's memory, a descriptor, to the others there, where the launcher
+// can only carry short texts between them: it sends an invitation by the launcher, the others come to a local
 // socket with it.
 //
 // Not a protocol between machines. What protects it: the name of the socket is random, so nobody can sit on
@@ -13,6 +13,7 @@
 #include <am/types.hpp>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,9 @@ class RendezvousServer {
   /// Others can come from here on, and wait until they are served. Throws am::Error.
   explicit RendezvousServer(const Invitation& invitation);
 
-  /// Gives a duplicate of `fd` to each of the nodes 1 .. size-1, once; others are turned away and disturb
-  /// nobody. Throws am::Error that names the missing nodes.
-  void serve(int fd, NodeId size, const Patience& patience);
+  /// Gives a duplicate of `fd` to each of `nodes`, once; others are turned away and disturb nobody. Throws am::Error that names
+  /// the missing nodes.
+  void serve(int fd, std::span<const NodeId> nodes, const Patience& patience);
 
  private:
   class Round;
@@ -44,10 +45,11 @@ class RendezvousServer {
   Descriptor listener_;
 };
 
-/// The descriptor, close-on-exec, for node `id` of 1 .. size-1; empty where nobody stands by the invitation,
+/// The descriptor, close-on-exec, for node `id`, from node `first`; empty where nobody stands by the invitation,
 /// no more or not here. Throws am::Error, also when a server listens but does not answer within `timeout_ns`
 /// (0: waits for ever).
-[[nodiscard]] Descriptor fetch(const Invitation& invitation, NodeId id, std::uint64_t timeout_ns);
+[[nodiscard]] Descriptor fetch(const Invitation& invitation, NodeId first, NodeId id,
+                               std::uint64_t timeout_ns);
 
 // For messages.
 

@@ -13,7 +13,7 @@ namespace am::core {
 /// AM_RANK, AM_SIZE and AM_HOST_MEMORY_FD, all three set by amrun.
 [[nodiscard]] Job join_amrun(const Settings& settings);
 
-/// The PMIx server of mpirun, prterun or srun, on one host.
+/// The PMIx server of mpirun, prterun or srun.
 [[nodiscard]] Job join_pmix(const Settings& settings);
 
 /// A job of one.

@@ -14,14 +14,15 @@ JoinedNetworks::JoinedNetworks(const Job& job, const Settings& settings, const N
                                Listener& listener)
     : shm_(job.memory, job.id, settings.dispatch == Dispatch::poll ? impl::watch::on : impl::watch::briefly,
            Watchdog::is_wanted(settings)),
-      joined_(join(job, chosen, listener)),
+      joined_(join(job, settings, chosen, listener)),
       decorator_(make_faults(joined_, settings.faults, settings.verbose, job.id, job.size)),
       all_(decorator_ ? decorator_.get() : &joined_),
       never_connected_(decorator_ == nullptr && settings.dispatch == Dispatch::poll
                            ? nullptr
                            : new impl::Producer[impl::link_count(job.size)]) {}
 
-Transport& JoinedNetworks::join(const Job& job, const NetworkOfPeers& chosen, Listener& listener) {
+Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const NetworkOfPeers& chosen,
+                                Listener& listener) {
   std::vector<Transport*> all;
   std::vector<int> descriptors;
   for (const Wanted& network : chosen.used) {
@@ -29,8 +30,11 @@ Transport& JoinedNetworks::join(const Job& job, const NetworkOfPeers& chosen, Li
       all.push_back(&shm_);
       continue;
     }
-    others_.push_back(network.kind->make(
-        {.self = job.id, .memory = job.memory, .options = network.options, .listener = &listener}));
+    others_.push_back(network.kind->make({.self = job.id,
+                                          .memory = job.memory,
+                                          .options = network.options,
+                                          .listener = &listener,
+                                          .interfaces = settings.tcp_interfaces}));
     all.push_back(others_.back().get());
     if (const int descriptor = all.back()->wake_fd(); descriptor >= 0) descriptors.push_back(descriptor);
   }

@@ -42,7 +42,7 @@ class JoinedNetworks {
   void leave_to_parent() noexcept;
 
  private:
-  Transport& join(const Job& job, const NetworkOfPeers& chosen, Listener& listener);
+  Transport& join(const Job& job, const Settings& settings, const NetworkOfPeers& chosen, Listener& listener);
 
   shm::ShmTransport shm_;
   std::vector<std::unique_ptr<Transport>> others_;  // networks, besides shared memory

@@ -62,7 +62,7 @@ void report_found(const core::Job& job, const core::Engine& engine) {
 }  // namespace
 
 Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
-  static std::optional<Node> node;  // left at exit
+  static std::optional<Node> node;
   core::tell_of_the_uncaught();
   if (node) throw Error("start", "am::start was called before in this process", "call it once, in main");
   core::Settings settings;
@@ -75,6 +75,9 @@ Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
   auto engine = std::make_unique<core::Engine>(std::move(job), settings);
   if (settings.verbose) report_found(engine->job(), *engine);
   node.emplace(std::move(engine));
+  // Asked for now, it comes before libraries that the networks have begun to use take themselves down.
+  if (std::atexit([] { node.reset(); }) != 0)
+    throw Error("start", "no memory to have the node leave at exit", "");
   note_how_the_program_ends(*node);
   return *node;
 }

@@ -201,6 +201,8 @@ struct Row {
 constexpr Row table[] = {
     {"AM_TRANSPORT", Networks{&Settings::transport},
      "which networks carry the messages; auto: for each peer the best that leads there"},
+    {"AM_TCP_INTERFACES", Text{&Settings::tcp_interfaces},
+     "interfaces or blocks of addresses by which other hosts reach this one: eth0,10.0.0.0/8; unset: any"},
     {"AM_DISPATCH", Choice<Dispatch>{&Settings::dispatch, dispatches},
      "how handlers run: in calls that make progress, in a thread beside the program, or by interrupting it"},
     {"AM_SIGNAL", Signal{&Settings::signal, for_interrupts},

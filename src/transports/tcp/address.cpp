@@ -188,4 +188,75 @@ bool Wanted::takes(const Interface& interface) const noexcept {
   return std::ranges::any_of(names_, is_named) || std::ranges::any_of(blocks_, is_within);
 }
 
+namespace {
+
+/// Why other hosts are not told of it, unless somebody asks for it; empty: they are.
+std::string_view reason_against(const Interface& interface) noexcept {
+  if (!interface.up) return "down";
+  if (interface.loopback || interface.address.is_loopback()) return "loopback";
+  if (interface.bridge) return "a bridge of this host's containers";
+  if (interface.address.is_link_local()) return "link-local";
+  return {};
+}
+
+Error none_for_others(const std::vector<Interface>& interfaces, std::string_view wanted) {
+  std::string all;
+  for (const Interface& interface : interfaces) {
+    const std::string_view against = reason_against(interface);
+    all += (all.empty() ? "" : ", ") + interface.name + " " + interface.address.host() +
+           (against.empty() ? "" : " (" + std::string(against) + ")");
+  }
+  const std::string seen = all.empty() ? "there is no interface" : "there are " + all;
+  if (!wanted.empty())
+    return {"tell other hosts where this one is",
+            "AM_TCP_INTERFACES=" + std::string(wanted) + " takes none: " + seen,
+            "name interfaces (eth0) or blocks of addresses (10.0.0.0/8), with commas between"};
+  return {"tell other hosts where this one is", "no interface of it can be reached by them: " + seen,
+          "bring one up, or name the one that is to be used: AM_TCP_INTERFACES=eth0"};
+}
+
+}  // namespace
+
+std::vector<Address> addresses_for_others(const std::vector<Interface>& interfaces, std::string_view wanted) {
+  const std::optional<Wanted> asked = wanted.empty() ? std::nullopt : Wanted::parse(wanted);
+  if (!wanted.empty() && !asked)
+    throw Error("tell other hosts where this one is",
+                "AM_TCP_INTERFACES=" + std::string(wanted) + " is no list of interfaces",
+                "name interfaces (eth0) or blocks of addresses (10.0.0.0/8), with commas between");
+  std::vector<Address> addresses;
+  for (const Interface& interface : interfaces) {
+    // What a link-local address means depends on who has it.
+    const bool taken = asked ? interface.up && asked->takes(interface) && !interface.address.is_link_local()
+                             : reason_against(interface).empty();
+    if (taken) addresses.push_back(interface.address);
+  }
+  if (addresses.empty()) throw none_for_others(interfaces, wanted);
+  std::stable_partition(addresses.begin(), addresses.end(),
+                        [](const Address& one) { return one.family() == AF_INET; });
+  return addresses;
+}
+
+std::string text_of(const std::vector<Address>& addresses, std::uint16_t port, std::size_t room) {
+  std::string text;
+  for (Address address : addresses) {
+    address.set_port(port);
+    const std::string one = (text.empty() ? "" : ",") + address.text();
+    if (text.size() + one.size() > room) break;
+    text += one;
+  }
+  return text;
+}
+
+std::vector<Address> parse_addresses(std::string_view text) {
+  std::vector<Address> addresses;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::optional<Address> one = Address::parse(text.substr(begin, end - begin));
+    if (!one) return {};
+    addresses.push_back(*one);
+    begin = end + 1;
+  }
+  return addresses;
+}
+
 }  // namespace am::tcp

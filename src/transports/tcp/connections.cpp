@@ -15,9 +15,10 @@ namespace am::tcp {
 
 namespace {
 constexpr std::uint64_t retry_ns = 20'000'000;
+constexpr std::uint64_t patience_ns = 10'000'000'000;  // with a host that does not answer at all
 // In a row, of connections that the other host did not take: 2 s of trying.
 constexpr std::uint32_t most_failures = 100;
-constexpr std::uint32_t failures_of_a_wait = 50;  // one that took 5 s
+constexpr std::uint64_t try_ns = 1'000'000'000;  // for an address of a peer that has others
 }  // namespace
 
 bool TcpTransport::add(const Socket& socket, std::uint64_t number) noexcept {
@@ -44,10 +45,14 @@ void TcpTransport::reach(Peer& peer) {
 void TcpTransport::call(Peer& peer) {
   const host::NodeCard& card = memory_->board().card(peer.node);
   const std::string_view text(card.address, strnlen(card.address, sizeof card.address));
-  const std::optional<Address> address = Address::parse(text);
+  const std::vector<Address> addresses = parse_addresses(text);
   peer.retry_ns = 0;
-  if (!address) return failed(peer, "it has not said where it can be reached by TCP", most_failures);
-  entrance_.call(peer.node, *address);
+  if (addresses.empty()) return failed(peer, "it has not said where it can be reached by TCP", most_failures);
+  const Address& address = addresses[peer.calls++ % addresses.size()];
+  peer.called = address.text();
+  if (address.is_loopback() && !memory_->board().is_here(peer.node))
+    peer.called += ", a loopback address, which leads to this host itself";
+  entrance_.call(peer.node, address, addresses.size() == 1 ? Entrance::time_limit_ns : try_ns);
   set_timer();
   take_results();
 }
@@ -59,7 +64,8 @@ void TcpTransport::take_results() {
     } else {
       // Whoever leaves does not wait for one that has gone, too.
       const bool for_good = result.failure.for_good || (result.failure.nobody && has_left(self_));
-      const std::uint32_t counts = result.failure.waited ? failures_of_a_wait : 1;
+      const auto counts =
+          1 + static_cast<std::uint32_t>(result.failure.waited_ns * most_failures / patience_ns);
       failed(peer(result.peer), std::move(result.failure.why), for_good ? most_failures : counts);
     }
   }
@@ -98,7 +104,7 @@ void TcpTransport::begin(Peer& other, Socket socket, bool ours) {
 /// It is tried again, unless the peer has left meanwhile, or it was tried often: how much this time `counts`.
 void TcpTransport::failed(Peer& peer, std::string why, std::uint32_t counts) {
   if (peer.state != Peer::State::calling) return;
-  peer.failure = std::move(why);
+  peer.failure = std::move(why) + (peer.called.empty() ? "" : " (" + peer.called + ")");
   peer.failures += counts;
   if (has_left(peer.node)) peer.said_farewell = true;  // in effect
   if (peer.said_farewell || peer.failures >= most_failures) return end(peer, "");

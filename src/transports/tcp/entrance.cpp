@@ -20,13 +20,14 @@ trust::Nonce fresh_nonce() {
 }
 }  // namespace
 
-void Entrance::call(NodeId to, const Address& address) {
+void Entrance::call(NodeId to, const Address& address, std::uint64_t limit_ns) {
   Socket socket = connect_to(address);
   if (!socket) {
     results_.push_back({.peer = to, .ours = true, .failure = failure_of_system(errno)});
     return;
   }
-  admit(std::move(socket), trust::Handshake::connecting(crypto_, key_, party_, to, fresh_nonce()), true);
+  admit(std::move(socket), trust::Handshake::connecting(crypto_, key_, party_, to, fresh_nonce()), true,
+        limit_ns);
 }
 
 void Entrance::hang_up(NodeId to) noexcept {
@@ -37,7 +38,8 @@ bool Entrance::accept() {
   while (has_place()) {
     Socket socket = accept_from(listening_);
     if (!socket) return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
-    admit(std::move(socket), trust::Handshake::connected(crypto_, key_, party_, fresh_nonce()), false);
+    admit(std::move(socket), trust::Handshake::connected(crypto_, key_, party_, fresh_nonce()), false,
+          time_limit_ns);
   }
   return false;
 }
@@ -51,11 +53,11 @@ bool Entrance::has_place() {
   return true;
 }
 
-void Entrance::admit(Socket socket, trust::Handshake handshake, bool ours) {
+void Entrance::admit(Socket socket, trust::Handshake handshake, bool ours, std::uint64_t limit_ns) {
   const std::uint64_t number = ++last_number_;
   Failure untold = events_.add(socket, number) ? Failure{} : failure_of_system(errno);
   guests_.push_back(std::make_unique<Guest>(
-      Guest{number, std::move(socket), std::move(handshake), host::monotonic_ns(), ours, !ours}));
+      Guest{number, std::move(socket), std::move(handshake), host::monotonic_ns(), limit_ns, ours, !ours}));
   if (!untold.why.empty()) turn_away(guests_.end() - 1, std::move(untold));
 }
 
@@ -115,8 +117,10 @@ void Entrance::look_at_clock(std::uint64_t now) {
   for (std::size_t i = guests_.size(); i-- > 0;) {
     const Guest& guest = *guests_[i];
     const bool waits_for_peer = guest.ours && guest.connected;
-    if (waits_for_peer || now < guest.began_ns + time_limit_ns) continue;
-    turn_away(guests_.begin() + static_cast<std::ptrdiff_t>(i), {"no answer within 5 s", false, true});
+    if (waits_for_peer || now < guest.began_ns + guest.limit_ns) continue;
+    turn_away(guests_.begin() + static_cast<std::ptrdiff_t>(i),
+              {.why = "no answer within " + std::to_string(guest.limit_ns / 1'000'000'000) + " s",
+               .waited_ns = guest.limit_ns});
   }
 }
 

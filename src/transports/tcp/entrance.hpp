@@ -26,10 +26,10 @@ class Entrance {
   static constexpr std::uint64_t chance_ns = 100'000'000;
 
   struct Failure {
-    std::string why{};      ///< for people; empty: there is none
-    bool for_good = false;  ///< trying again would not help
-    bool waited = false;    ///< a try takes time_limit_ns
-    bool nobody = false;    ///< nobody takes connections there
+    std::string why{};            ///< for people; empty: there is none
+    bool for_good = false;        ///< trying again would not help
+    std::uint64_t waited_ns = 0;  ///< in vain, for an answer
+    bool nobody = false;          ///< nobody takes connections there
   };
   /// How a connection left: proven, or not.
   struct Result {
@@ -57,8 +57,8 @@ class Entrance {
 
   [[nodiscard]] const Socket& listening() const noexcept { return listening_; }
 
-  /// Opens a connection. A failure is a result like any other.
-  void call(NodeId to, const Address& address);
+  /// Opens a connection; the other host has so long to take it. A failure is a result like any other.
+  void call(NodeId to, const Address& address, std::uint64_t limit_ns);
   /// Gives up what was opened to that node, if it is still under way.
   void hang_up(NodeId to) noexcept;
   /// Takes in those who have come; false when some have to wait: for a place, or for a descriptor.
@@ -80,13 +80,14 @@ class Entrance {
     Socket socket;
     trust::Handshake handshake;
     std::uint64_t began_ns;
+    std::uint64_t limit_ns;
     bool ours;
     bool connected;  // the connection is there
   };
   using Guests = std::vector<std::unique_ptr<Guest>>;
 
   [[nodiscard]] bool has_place();
-  void admit(Socket socket, trust::Handshake handshake, bool ours);
+  void admit(Socket socket, trust::Handshake handshake, bool ours, std::uint64_t limit_ns);
   void turn_away(Guests::iterator guest, Failure failure);
   /// Goes on with the handshake.
   [[nodiscard]] static Failure step(Guest& guest);

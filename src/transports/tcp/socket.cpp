@@ -93,6 +93,9 @@ Socket listen_at(Address& address) {
   };
   Socket socket(own_descriptor(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
   if (!socket) throw failed("socket");
+  const int no = 0;  // [::] takes those that come by IPv4, too
+  if (address.family() == AF_INET6)
+    static_cast<void>(setsockopt(socket.descriptor(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no));
   if (bind(socket.descriptor(), address.data(), address.size()) != 0) throw failed("bind");
   if (listen(socket.descriptor(), SOMAXCONN) != 0) throw failed("listen");
   sockaddr_storage bound{};

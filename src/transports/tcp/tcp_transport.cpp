@@ -50,13 +50,27 @@ host::Descriptor made(int descriptor, const char* what) {
   return owned;
 }
 
+bool has_ipv6() noexcept {
+  return static_cast<bool>(host::Descriptor(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)));
+}
+
+bool has_other_hosts(const host::Board& board) noexcept {
+  for (NodeId node = 0; node < board.nodes(); ++node) {
+    if (!board.is_here(node)) return true;
+  }
+  return false;
+}
+
 /// Where this node takes connections; written on its card.
-Socket open_door(NodeId self, const host::Board& board) {
-  Address address = Address::parse("127.0.0.1:0").value();
+Socket open_door(const Site& site) {
+  const host::Board& board = site.memory->board();
+  host::NodeCard& card = board.card(site.self);
+  const bool to_others = has_other_hosts(board);
+  Address address = Address::parse(!to_others ? "127.0.0.1:0" : has_ipv6() ? "[::]:0" : "0.0.0.0:0").value();
   Socket socket = listen_at(address);
-  host::NodeCard& card = board.card(self);
-  const std::string text = address.text();
-  if (text.size() >= sizeof card.address) throw Error("use TCP", "its address is too long: " + text, "");
+  const std::string text = !to_others ? address.text()
+                                      : text_of(addresses_for_others(interfaces(), site.interfaces),
+                                                address.port(), sizeof card.address - 1);
   std::memcpy(card.address, text.c_str(), text.size() + 1);
   return socket;
 }
@@ -70,7 +84,7 @@ TcpTransport::TcpTransport(const Site& site)
       key_(key_of(memory_->board().job())),
       events_(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       timer_(made(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),
-      entrance_(crypto_, key_, party_of(self_, memory_->board()), open_door(self_, memory_->board()), *this),
+      entrance_(crypto_, key_, party_of(self_, memory_->board()), open_door(site), *this),
       peers_(memory_->nodes()),
       arrivals_(memory_->nodes()) {
   epoll_event event{.events = EPOLLIN, .data = {.u64 = tagged(Tag::listening)}};

@@ -28,6 +28,11 @@ Crypto::Crypto() {
   library.find("EVP_sha256", functions.sha256);
   library.find("CRYPTO_memcmp", functions.compare);
   functions_ = std::make_unique<const Functions>(functions);
+  // Now, not when it is first used: it asks to be taken down at exit, and whoever asks for that after this is called before.
+  decltype(&OPENSSL_init_crypto) begin = nullptr;
+  library.find("OPENSSL_init_crypto", begin);
+  static_cast<void>(
+      begin(OPENSSL_INIT_LOAD_CRYPTO_STRINGS, nullptr));  // with nothing to load it would not ask
 }
 Crypto::~Crypto() = default;
 

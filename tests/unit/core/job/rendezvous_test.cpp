@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <am/error.hpp>
 #include <latch>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -41,19 +42,27 @@ std::string content(const Descriptor& file) {
   return text;
 }
 
+/// All of a job on one host but the server's node.
+std::vector<NodeId> others(NodeId size) {
+  std::vector<NodeId> nodes(size - 1);
+  std::iota(nodes.begin(), nodes.end(), NodeId{1});
+  return nodes;
+}
+
 /// A server that serves on its own thread.
 class Rendezvous : public ::testing::Test {
  protected:
   void serve(NodeId size, const Patience& patience = patient()) {
-    serving_ = std::thread(
-        [this, size, patience] { error_ = error_of([&] { server_.serve(file_.get(), size, patience); }); });
+    serving_ = std::thread([this, size, patience] {
+      error_ = error_of([&] { server_.serve(file_.get(), others(size), patience); });
+    });
   }
   /// What ended the serving.
   std::string served() {
     serving_.join();
     return error_;
   }
-  std::string fetched(NodeId id) const { return content(fetch(invitation_, id, long_ns)); }
+  std::string fetched(NodeId id) const { return content(fetch(invitation_, 0, id, long_ns)); }
 
   Invitation invitation_ = Invitation::make();
   Descriptor file_ = marked_file("the job");
@@ -77,19 +86,19 @@ TEST_F(Rendezvous, GivesTheDescriptorToAllAtOnce) {
 
 TEST_F(Rendezvous, WhatIsFetchedIsClosedOnExec) {
   serve(2);
-  const Descriptor fd = fetch(invitation_, 1, long_ns);
+  const Descriptor fd = fetch(invitation_, 0, 1, long_ns);
   EXPECT_EQ(fcntl(fd.get(), F_GETFD), FD_CLOEXEC);
   EXPECT_EQ(served(), "no error");
 }
 
-TEST_F(Rendezvous, NobodyToWaitFor) { server_.serve(file_.get(), 1, patient()); }
+TEST_F(Rendezvous, NobodyToWaitFor) { server_.serve(file_.get(), {}, patient()); }
 
 TEST_F(Rendezvous, AWrongKeyIsTurnedAwayAndDisturbsNobody) {
   serve(2);
   for (std::size_t i = 0; i < invitation_.key.size(); ++i) {
     Invitation wrong = invitation_;
     wrong.key[i] ^= std::byte{1};
-    EXPECT_THAT(error_of([&] { (void)fetch(wrong, 1, long_ns); }), HasSubstr("turned this process away"));
+    EXPECT_THAT(error_of([&] { (void)fetch(wrong, 0, 1, long_ns); }), HasSubstr("turned this process away"));
   }
   EXPECT_EQ(fetched(1), "the job");
   EXPECT_EQ(served(), "no error");
@@ -186,11 +195,11 @@ TEST_F(Rendezvous, ANodeThatIsNoneIsRefused) {
 }
 
 TEST_F(Rendezvous, AServerThatDoesNotServeIsAnError) {
-  EXPECT_THAT(error_of([&] { (void)fetch(invitation_, 1, 50 * ms); }), HasSubstr("does not answer"));
+  EXPECT_THAT(error_of([&] { (void)fetch(invitation_, 0, 1, 50 * ms); }), HasSubstr("does not answer"));
 }
 
 TEST(RendezvousFetch, AnInvitationThatNobodyStandsByGivesNothing) {
-  EXPECT_FALSE(fetch(Invitation::make(), 1, long_ns));
+  EXPECT_FALSE(fetch(Invitation::make(), 0, 1, long_ns));
 }
 
 TEST(RendezvousFetch, AServerThatEndsGivesNothingOrAnError) {
@@ -200,7 +209,7 @@ TEST(RendezvousFetch, AServerThatEndsGivesNothingOrAnError) {
   std::string error;
   {
     const RendezvousServer server(invitation);
-    node = std::thread([&] { error = error_of([&] { fetched = bool(fetch(invitation, 1, long_ns)); }); });
+    node = std::thread([&] { error = error_of([&] { fetched = bool(fetch(invitation, 0, 1, long_ns)); }); });
   }
   node.join();
   EXPECT_TRUE(!fetched || error != "no error");

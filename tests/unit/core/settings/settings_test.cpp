@@ -78,6 +78,7 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
                                 "AM_HOST_MEMORY_FD=5",
                                 "AM_SEGMENT=1GiB",
                                 "AM_TRANSPORT=shm",
+                                "AM_TCP_INTERFACES=eth0,10.0.0.0/8",
                                 "AM_FAULTS=a=b",
                                 "AM_TIMEOUT=0",
                                 "AM_REPORT_AFTER=500ms",
@@ -94,6 +95,7 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
   EXPECT_EQ(settings.memory_fd, 5);
   EXPECT_EQ(settings.segment_bytes, 1U << 30);
   EXPECT_EQ(settings.transport, "shm");
+  EXPECT_EQ(settings.tcp_interfaces, "eth0,10.0.0.0/8");
   EXPECT_EQ(settings.faults, "a=b");
   EXPECT_EQ(settings.timeout_ns, 0U);
   EXPECT_EQ(settings.report_after_ns, 500'000'000U);

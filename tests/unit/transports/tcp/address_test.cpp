@@ -1,7 +1,9 @@
 // Addresses as text and back, what the user's choice of interfaces takes, and the interfaces that this host has.
 #include "transports/tcp/address.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <am/error.hpp>
 
 #include <algorithm>
 #include <string>
@@ -9,6 +11,8 @@
 
 namespace am::tcp {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(Address, ComesOutAsItWentIn) {
   for (const std::string text : {"10.0.0.2:4711", "127.0.0.1:0", "0.0.0.0:65535", "[::1]:1", "[fe80::2%3]:80",
@@ -126,6 +130,64 @@ TEST(Interfaces, AreThoseOfThisHost) {
       std::find_if(all.begin(), all.end(), [](const Interface& one) { return one.loopback; });
   if (loopback == all.end()) GTEST_SKIP() << "there is no loopback interface here";
   EXPECT_EQ(loopback->name, "lo");
+}
+
+// -- what other hosts are told ---------------------------------------------------------------------------------------------
+
+Interface interface_of(const std::string& name, const std::string& address, bool up = true,
+                       bool bridge = false) {
+  const Address parsed = Address::parse(address).value();
+  return {.name = name, .address = parsed, .up = up, .loopback = name == "lo", .bridge = bridge};
+}
+
+const std::vector<Interface> many = {
+    interface_of("lo", "127.0.0.1:0"),         interface_of("eth0", "[fd00::2]:0"),
+    interface_of("eth0", "10.0.0.2:0"),        interface_of("eth0", "[fe80::2]:0"),
+    interface_of("eth1", "10.1.0.2:0", false), interface_of("docker0", "172.17.0.1:0", true, true),
+    interface_of("ib0", "192.168.0.2:0"),
+};
+
+std::string told(const std::vector<Interface>& interfaces, std::string_view wanted) {
+  return text_of(addresses_for_others(interfaces, wanted), 47, 1000);
+}
+
+TEST(ForOthers, AreThoseThatTheyMayReach) {
+  EXPECT_EQ(told(many, ""), "10.0.0.2:47,192.168.0.2:47,[fd00::2]:47");
+}
+
+TEST(ForOthers, AreThoseThatTheUserWants) {
+  EXPECT_EQ(told(many, "ib0"), "192.168.0.2:47");
+  EXPECT_EQ(told(many, "10.0.0.0/8,docker0"), "10.0.0.2:47,172.17.0.1:47");
+  EXPECT_EQ(told(many, "eth0"), "10.0.0.2:47,[fd00::2]:47") << "no link-local ones";
+  EXPECT_EQ(told(many, "lo"), "127.0.0.1:47");
+}
+
+TEST(ForOthers, NoneIsAnErrorThatNamesAll) {
+  const auto why = [](const std::vector<Interface>& interfaces, std::string_view wanted) -> std::string {
+    try {
+      return "none: " + told(interfaces, wanted);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(why(many, "eth1"), HasSubstr("AM_TCP_INTERFACES=eth1 takes none"));
+  EXPECT_THAT(why(many, "eth1"), HasSubstr("eth1 10.1.0.2 (down)"));
+  EXPECT_THAT(why(many, "eth1"), HasSubstr("docker0 172.17.0.1 (a bridge of this host's containers)"));
+  EXPECT_THAT(why(many, "eth0,,"), HasSubstr("is no list of interfaces"));
+  EXPECT_THAT(why({many[0]}, ""), HasSubstr("there are lo 127.0.0.1 (loopback)"));
+  EXPECT_THAT(why({}, ""), HasSubstr("there is no interface"));
+}
+
+TEST(ForOthers, AreReadAsTheyWereWritten) {
+  const std::vector<Address> addresses = addresses_for_others(many, "");
+  const std::vector<Address> read = parse_addresses(text_of(addresses, 47, 1000));
+  ASSERT_EQ(read.size(), addresses.size());
+  for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(read[i].host(), addresses[i].host());
+  EXPECT_EQ(text_of(addresses, 47, 30), "10.0.0.2:47,192.168.0.2:47") << "as many as have room, each whole";
+  EXPECT_EQ(text_of(addresses, 47, 5), "");
+  for (const char* wrong :
+       {"", ",", "10.0.0.2", "10.0.0.2:47,", ",10.0.0.2:47", "10.0.0.2:47;10.0.0.3:47", "x:1"})
+    EXPECT_TRUE(parse_addresses(wrong).empty()) << wrong;
 }
 
 }  // namespace

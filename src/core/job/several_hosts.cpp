@@ -1,0 +1,114 @@
+#include "core/job/several_hosts.hpp"
+
+#include <am/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+#include "core/membership/standing.hpp"
+#include "host/clock.hpp"
+
+namespace am::core {
+
+namespace {
+
+/// What hosts tell in the first round.
+struct Greeting {
+  std::uint64_t magic;
+  std::uint32_t version;  // of the board
+  std::uint32_t facts_bytes;
+  std::byte name[16];
+  std::byte key[32];
+  std::uint64_t epoch_ns;
+  char kernel[64];  // the same on hosts that are one machine, with one clock
+};
+
+template <class T>
+std::string text_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+void read_kernel_id(std::span<char> to) {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  file.getline(to.data(), static_cast<std::streamsize>(to.size()));
+}
+
+Error other_version(std::uint32_t host, const Placement* placement) {
+  const std::string where = placement == nullptr
+                                ? "host " + std::to_string(host)
+                                : "the host of node " + std::to_string(placement->hosts[host].front());
+  return {"join the job", where + " runs another version of libam", "run programs of one libam in a job"};
+}
+
+void end_texts(host::NodeFacts& facts) noexcept {
+  for (const std::span<char> text :
+       {std::span<char>(facts.program), std::span<char>(facts.host), std::span<char>(facts.address)})
+    text.back() = 0;
+}
+
+}  // namespace
+
+std::shared_ptr<host::Memory> make_memory(const Placement& placement) {
+  std::size_t nodes = 0;
+  for (const std::vector<NodeId>& host : placement.hosts) nodes += host.size();
+  std::shared_ptr<host::Memory> memory = host::Memory::create(static_cast<NodeId>(nodes));
+  const host::Board& board = memory->board();
+  board.job().this_host = placement.own;
+  for (std::uint32_t host = 0; host < placement.hosts.size(); ++host) {
+    for (const NodeId node : placement.hosts[host]) board.card(node).on_host = host;
+  }
+  return memory;
+}
+
+void agree(const host::Board& board, Exchange& exchange) {
+  host::JobHeader& job = board.job();
+  Greeting own{};
+  own.magic = host::magic;
+  own.version = host::version;
+  own.facts_bytes = sizeof(host::NodeFacts);
+  std::ranges::copy(job.name, own.name);
+  std::ranges::copy(job.key, own.key);
+  own.epoch_ns = job.epoch_ns;
+  read_kernel_id(own.kernel);
+  const std::vector<std::string> all = exchange.round(text_of(own));
+  const std::uint64_t now = host::monotonic_ns();  // at about the same time on all hosts
+  Greeting first{};
+  for (std::uint32_t host = 0; host < all.size(); ++host) {
+    Greeting theirs{};
+    const bool whole = all[host].size() == sizeof theirs;
+    if (whole) std::memcpy(&theirs, all[host].data(), sizeof theirs);
+    if (!whole || theirs.magic != own.magic || theirs.version != own.version ||
+        theirs.facts_bytes != own.facts_bytes)
+      throw other_version(host, nullptr);
+    if (host == 0) first = theirs;
+  }
+  std::ranges::copy(first.name, job.name);
+  std::ranges::copy(first.key, job.key);
+  const bool one_clock = own.kernel[0] != 0 && std::memcmp(own.kernel, first.kernel, sizeof own.kernel) == 0;
+  job.epoch_ns = one_clock ? first.epoch_ns : now;
+}
+
+void exchange_facts(const host::Board& board, const Placement& placement, Exchange& exchange) {
+  std::string own;
+  for (const NodeId node : placement.here()) {
+    const host::NodeFacts& facts = board.card(node);
+    own += text_of(facts);
+  }
+  const std::vector<std::string> all = exchange.round(own);
+  for (std::uint32_t host = 0; host < placement.hosts.size(); ++host) {
+    if (host == placement.own) continue;
+    const std::vector<NodeId>& nodes = placement.hosts[host];
+    if (all.size() != placement.hosts.size() || all[host].size() != nodes.size() * sizeof(host::NodeFacts))
+      throw other_version(host, &placement);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      host::NodeFacts facts;
+      std::memcpy(&facts, all[host].data() + i * sizeof facts, sizeof facts);
+      facts.on_host = host;
+      end_texts(facts);
+      mark_joined(board, nodes[i], facts);
+    }
+  }
+}
+
+}  // namespace am::core

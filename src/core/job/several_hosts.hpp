@@ -1,0 +1,49 @@
+// A job of several hosts: what they tell each other before there is a network between them. Each host has a board of its own with
+// a card for every node (host/board.hpp); its first node speaks for it, in rounds in which each host brings a text.
+//
+// First round, before networks are made: the job's name and key, which the first host has made up, and where Count begins. Second
+// round, when all nodes of a host have joined: their facts, addresses included. So hosts exchange texts, not nodes.
+//
+// Whoever can bring a text is of the job: that is the business of who carries them (pmix.cpp). The texts are checked for being
+// another version's, not for malice.
+#pragma once
+
+#include <am/types.hpp>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/memory.hpp"
+
+namespace am::core {
+
+class Exchange {
+ public:
+  Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  virtual ~Exchange() = default;
+
+  /// Brings this host's text, waits for the others', and gives all, by host. Throws am::Error.
+  virtual std::vector<std::string> round(const std::string& own) = 0;
+};
+
+/// Where the nodes are.
+struct Placement {
+  std::vector<std::vector<NodeId>>
+      hosts;  ///< their nodes, in ascending order; hosts in the order of their first nodes
+  std::uint32_t own = 0;
+
+  [[nodiscard]] std::span<const NodeId> here() const noexcept { return hosts[own]; }
+};
+
+/// Memory of this host, with nobody in it yet.
+[[nodiscard]] std::shared_ptr<host::Memory> make_memory(const Placement& placement);
+/// The first round. Throws am::Error.
+void agree(const host::Board& board, Exchange& exchange);
+/// The second round (Job::exchange_cards). Throws am::Error.
+void exchange_facts(const host::Board& board, const Placement& placement, Exchange& exchange);
+
+}  // namespace am::core
