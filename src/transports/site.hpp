@@ -28,9 +28,10 @@ class Listener {
 struct Site {
   NodeId self = 0;
   std::shared_ptr<const host::Memory>
-      memory;                    ///< of this host; says how many nodes the job has, and which are here
-  std::string_view options;      ///< what stood behind the network's name in AM_TRANSPORT
-  Listener* listener = nullptr;  ///< outlives the network
+      memory;                         ///< of this host; says how many nodes the job has, and which are here
+  std::string_view options;           ///< what stood behind the network's name in AM_TRANSPORT
+  Listener* listener = nullptr;       ///< outlives the network
+  std::uint64_t host_timeout_ns = 0;  ///< another host that does not answer for so long is lost; 0: never
   std::string_view
       interfaces{};  ///< on which other hosts are to reach this one (AM_TCP_INTERFACES); empty: any that may do
 };

@@ -55,6 +55,13 @@ class Namespaces {
   void cut(std::size_t host, const std::string& interface) {
     ip({"-n", name(0), "link", "set", "p" + std::to_string(host) + interface, "nomaster"});
   }
+  /// The same for a shell, also on one of the hosts, and the opposite.
+  [[nodiscard]] std::string cut_command(std::size_t host, const std::string& interface) const {
+    return "ip -n " + name(0) + " link set p" + std::to_string(host) + interface + " nomaster";
+  }
+  [[nodiscard]] std::string mend_command(std::size_t host, const std::string& interface) const {
+    return "ip -n " + name(0) + " link set p" + std::to_string(host) + interface + " master switch0";
+  }
   /// By which mpirun's own processes talk.
   void let_launcher_use(const std::string& interface) { launchers_interface_ = interface; }
 

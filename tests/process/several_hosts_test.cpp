@@ -1,8 +1,16 @@
-// Jobs across hosts, which are network namespaces here (process/namespaces.hpp), started by mpirun.
+// Jobs across hosts, which are network namespaces here (process/namespaces.hpp), started by mpirun. This program is both: the
+// tests, and, with --node and a scenario, a node, which may be the one that cuts cables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+#include <am/node.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -24,6 +32,83 @@ std::vector<std::string> sorted_lines(const std::string& text) {
   std::ranges::sort(lines);
   return lines;
 }
+
+// -- the node -----------------------------------------------------------------------------------------------------------------
+
+struct Seen {
+  int came = 0;
+  bool in_order = true;
+  int dead = -1;
+};
+void take(am::Request& request, int number) {
+  Seen& seen = request.state<Seen>();
+  seen.in_order = seen.in_order && number == seen.came;
+  ++seen.came;
+}
+
+[[noreturn]] void fail(const char* what) {
+  std::fprintf(stderr, "node: %s\n", what);
+  std::exit(3);
+}
+void check(bool yes, const char* what) {
+  if (!yes) fail(what);
+}
+/// Has a shell run the script, which finds this process as $NODE.
+void shell(const std::string& script) {
+  const std::string command = "NODE=" + std::to_string(getpid()) + " sh " + script;
+  check(std::system(command.c_str()) == 0, "the script");
+}
+
+constexpr int many = 1000;
+
+void send_many(am::Node& node, am::NodeId to) {
+  for (int i = 0; i < many; ++i) check(node.request<take>(to, i) == am::Status::ok, "a request");
+}
+void expect_many(am::Node& node, const Seen& seen, int count) {
+  node.wait_until([&] { return seen.came >= count; });
+  node.barrier();
+  check(seen.came == count && seen.in_order, "none is lost, none comes twice");
+}
+
+/// The other host vanishes for good: `cut` sees to it.
+void vanish(am::Node& node, Seen& seen, const std::string& cut) {
+  if (node.id() == 0) shell(cut);
+  const auto began = std::chrono::steady_clock::now();
+  if (node.id() == 0) static_cast<void>(node.try_request<take>(1, 0));  // else the line is idle
+  node.wait_until([&] { return seen.dead >= 0; });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  check(seen.dead == static_cast<int>(1 - node.id()), "the other one is dead");
+  check(node.request<take>(1 - node.id(), 0) == am::Status::unreachable, "and cannot be reached");
+  std::printf("noticed after %.1f s\n", took.count());
+}
+
+/// The cable is cut for a second, while both send.
+void blink(am::Node& node, Seen& seen, const std::string& cut_and_mend) {
+  if (node.id() == 0) shell(cut_and_mend);
+  send_many(node, 1 - node.id());
+  expect_many(node, seen, many);
+}
+
+/// Node 1 is stopped for longer than a host may be silent.
+void stop(am::Node& node, Seen& seen, const std::string& stop_for_a_while) {
+  if (node.id() == 1) shell(stop_for_a_while);
+  send_many(node, 1 - node.id());
+  expect_many(node, seen, many);
+}
+
+int run_node(const std::string& scenario, const std::string& argument) {
+  const std::map<std::string, std::function<void(am::Node&, Seen&, const std::string&)>> scenarios = {
+      {"vanish", vanish}, {"blink", blink}, {"stop", stop}};
+  am::Node& node = am::start(0, nullptr);
+  static Seen seen;
+  node.attach(seen);
+  node.on_peer_death([](am::Node&, am::NodeId dead) { seen.dead = static_cast<int>(dead); });
+  node.barrier();
+  scenarios.at(scenario)(node, seen, argument);
+  return 0;
+}
+
+// -- the tests ----------------------------------------------------------------------------------------------------------------
 
 class SeveralHosts : public testing::Test {
  protected:
@@ -61,6 +146,14 @@ TEST_F(SeveralHosts, ComputeTogether) {
   }
 }
 
+/// The second one finds what the first one left with the launcher.
+TEST_F(SeveralHosts, RunTwoProgramsOneAfterTheOther) {
+  const TemporaryFile script(example("hello") + " && " + example("hello"));
+  const Outcome outcome = run(hosts_.mpirun(2, {"sh", script.path()}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "hears from"), 16) << outcome.out;
+}
+
 TEST_F(SeveralHosts, SayWhatWasFoundAndChosen) {
   const Outcome outcome = run(hosts_.mpirun(2, {example("hello")}, {"AM_VERBOSE=1"}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -93,5 +186,55 @@ TEST_F(SeveralHosts, FindTheInterfaceThatWorks) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
+/// Hosts whose jobs talk over eth0, which may be cut, while the launcher has eth1.
+class Failing : public SeveralHosts {
+ protected:
+  void SetUp() override {
+    SeveralHosts::SetUp();
+    if (IsSkipped()) return;
+    for (const std::size_t host : {1u, 2u}) hosts_.connect(host, "eth1", "10.78.0.", "fd78::");
+    ASSERT_TRUE(hosts_.works()) << hosts_.problem();
+    hosts_.let_launcher_use("eth1");
+  }
+  /// `script`: what one of the nodes has a shell do.
+  Outcome run_scenario(const std::string& scenario, const std::string& script, const std::string& timeout) {
+    const TemporaryFile file(script);  // the words of a command do not come whole through an agent's shells
+    return run(hosts_.mpirun(1, {this_program(), "--node", scenario, file.path()},
+                             {"AM_TCP_INTERFACES=eth0", "AM_PEER_DEATH=survive", "AM_HOST_TIMEOUT=" + timeout,
+                              "AM_TIMEOUT=100s"}));
+  }
+};
+
+TEST_F(Failing, AHostThatVanishesIsLostInTime) {
+  const Outcome outcome = run_scenario("vanish", hosts_.cut_command(2, "eth0"), "2s");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "noticed after"), 2) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("its host does not answer since"));
+}
+
+TEST_F(Failing, ACutCableThatIsMendedLosesNothing) {
+  const Outcome outcome = run_scenario(
+      "blink",
+      hosts_.cut_command(2, "eth0") + "; (sleep 1; " + hosts_.mend_command(2, "eth0") + ") >/dev/null 2>&1 &",
+      "30s");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("no connection")));
+}
+
+TEST_F(Failing, ANodeThatIsStoppedIsNotLost) {
+  const Outcome outcome =
+      run_scenario("stop", "(sleep 4; kill -CONT $NODE) >/dev/null 2>&1 & kill -STOP $NODE", "1s");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("no connection")));
+}
+
 }  // namespace
 }  // namespace process_test
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.size() == 3 && arguments[0] == "--node")
+    return process_test::run_node(arguments[1], arguments[2]);
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -34,6 +34,7 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
                                           .memory = job.memory,
                                           .options = network.options,
                                           .listener = &listener,
+                                          .host_timeout_ns = settings.host_timeout_ns,
                                           .interfaces = settings.tcp_interfaces}));
     all.push_back(others_.back().get());
     if (const int descriptor = all.back()->wake_fd(); descriptor >= 0) descriptors.push_back(descriptor);

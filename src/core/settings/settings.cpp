@@ -212,6 +212,8 @@ constexpr Row table[] = {
      "what the death of a node does: end the job, or let the others survive"},
     {"AM_TIMEOUT", Duration{&Settings::timeout_ns},
      "a wait inside the library longer than this ends the node with a report; 0: never"},
+    {"AM_HOST_TIMEOUT", Duration{&Settings::host_timeout_ns},
+     "another host that does not answer for so long is lost, with its nodes; 0: never"},
     {"AM_REPORT_AFTER", Duration{&Settings::report_after_ns},
      "a wait inside the library longer than this prints what it waits for; 0: never"},
     {"AM_WATCHDOG", Duration{&Settings::watchdog_ns},

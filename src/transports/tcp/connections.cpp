@@ -15,7 +15,7 @@ namespace am::tcp {
 
 namespace {
 constexpr std::uint64_t retry_ns = 20'000'000;
-constexpr std::uint64_t patience_ns = 10'000'000'000;  // with a host that does not answer at all
+constexpr std::uint64_t between_looks_ns = 500'000'000;  // at whether other hosts answer
 // In a row, of connections that the other host did not take: 2 s of trying.
 constexpr std::uint32_t most_failures = 100;
 constexpr std::uint64_t try_ns = 1'000'000'000;  // for an address of a peer that has others
@@ -52,7 +52,8 @@ void TcpTransport::call(Peer& peer) {
   peer.called = address.text();
   if (address.is_loopback() && !memory_->board().is_here(peer.node))
     peer.called += ", a loopback address, which leads to this host itself";
-  entrance_.call(peer.node, address, addresses.size() == 1 ? Entrance::time_limit_ns : try_ns);
+  const std::uint64_t limit_ns = addresses.size() == 1 ? Entrance::time_limit_ns : try_ns;
+  entrance_.call(peer.node, address, host_timeout_ns_ == 0 ? limit_ns : std::min(limit_ns, host_timeout_ns_));
   set_timer();
   take_results();
 }
@@ -64,8 +65,9 @@ void TcpTransport::take_results() {
     } else {
       // Whoever leaves does not wait for one that has gone, too.
       const bool for_good = result.failure.for_good || (result.failure.nobody && has_left(self_));
-      const auto counts =
-          1 + static_cast<std::uint32_t>(result.failure.waited_ns * most_failures / patience_ns);
+      const std::uint64_t waited =
+          host_timeout_ns_ == 0 ? 0 : result.failure.waited_ns * most_failures / host_timeout_ns_;
+      const auto counts = 1 + static_cast<std::uint32_t>(std::min<std::uint64_t>(waited, most_failures));
       failed(peer(result.peer), std::move(result.failure.why), for_good ? most_failures : counts);
     }
   }
@@ -88,10 +90,12 @@ void TcpTransport::came_about(Entrance::Result result) {
 
 void TcpTransport::begin(Peer& other, Socket socket, bool ours) {
   other.state = ours ? Peer::State::proven : Peer::State::joined;
+  if (is_watched(other) && !other.socket) ++watched_;
   other.socket = std::move(socket);
   other.reader = {};
   other.socket_is_full = false;
   watch(other, false);
+  if (is_watched(other)) other.socket.ask_for_life(host_timeout_ns_);
   if (!ours) {
     OutQueue said = std::exchange(other.out, {});
     other.say({.kind = Frame::Kind::credit, .priority = Priority::low, .value = 0});
@@ -115,6 +119,7 @@ void TcpTransport::failed(Peer& peer, std::string why, std::uint32_t counts) {
 /// The connection has ended, or there is no way to make one.
 void TcpTransport::end(Peer& peer, std::string_view why) {
   if (peer.socket) {
+    if (is_watched(peer)) --watched_;
     peer.socket.end();  // closed alone it would live on, and go on telling, where a child was forked
     static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, peer.socket.descriptor(), nullptr));
     peer.socket.close();
@@ -185,22 +190,40 @@ void TcpTransport::look_at_clock() {
     Peer& peer = *peers_[node];
     if (peer.state == Peer::State::calling && peer.retry_ns != 0 && now >= peer.retry_ns) call(peer);
   }
+  look_for_silent_hosts(now);
   set_timer();
 }
 
-/// Runs the timer as long as somebody may have to be turned away, or called again.
+/// Whether its host may vanish without a word.
+bool TcpTransport::is_watched(const Peer& peer) const noexcept {
+  return host_timeout_ns_ != 0 && !memory_->board().is_here(peer.node);
+}
+
+void TcpTransport::look_for_silent_hosts(std::uint64_t now) {
+  if (watched_ == 0 || now < next_look_for_silent_) return;
+  next_look_for_silent_ = now + between_looks_ns;
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer == nullptr || !peer->socket || !is_watched(*peer)) continue;
+    const std::uint64_t silent = peer->socket.silent_ns();
+    if (silent >= host_timeout_ns_)
+      end(*peer, "its host does not answer since " + std::to_string(silent / 1'000'000) + " ms");
+  }
+}
+
+/// Runs the timer as long as somebody may have to be turned away, called again, or found to be silent.
 void TcpTransport::set_timer() noexcept {
-  const bool needed = !entrance_.empty() || !calling_.empty() || !listens_;
-  if (needed == timer_runs_) return;
-  timer_runs_ = needed;
-  const timespec every{.tv_sec = 0, .tv_nsec = needed ? static_cast<long>(retry_ns) : 0};
+  const bool often = !entrance_.empty() || !calling_.empty() || !listens_;
+  const std::uint64_t every_ns = often ? retry_ns : watched_ != 0 ? between_looks_ns : 0;
+  if (every_ns == timer_every_ns_) return;
+  timer_every_ns_ = every_ns;
+  const timespec every{.tv_sec = 0, .tv_nsec = static_cast<long>(every_ns)};
   const itimerspec times{.it_interval = every, .it_value = every};
   static_cast<void>(timerfd_settime(timer_.get(), 0, &times, nullptr));
 }
 
 /// What this node sends to itself no descriptor tells of: the timer does, at once.
 void TcpTransport::ring_self() noexcept {
-  timer_runs_ = true;
+  timer_every_ns_ = retry_ns;
   const itimerspec times{.it_interval = {.tv_sec = 0, .tv_nsec = static_cast<long>(retry_ns)},
                          .it_value = {.tv_sec = 0, .tv_nsec = 1}};
   static_cast<void>(timerfd_settime(timer_.get(), 0, &times, nullptr));

@@ -26,6 +26,7 @@ void Entrance::call(NodeId to, const Address& address, std::uint64_t limit_ns) {
     results_.push_back({.peer = to, .ours = true, .failure = failure_of_system(errno)});
     return;
   }
+  socket.ask_for_life(time_limit_ns);
   admit(std::move(socket), trust::Handshake::connecting(crypto_, key_, party_, to, fresh_nonce()), true,
         limit_ns);
 }
@@ -117,7 +118,8 @@ void Entrance::look_at_clock(std::uint64_t now) {
   for (std::size_t i = guests_.size(); i-- > 0;) {
     const Guest& guest = *guests_[i];
     const bool waits_for_peer = guest.ours && guest.connected;
-    if (waits_for_peer || now < guest.began_ns + guest.limit_ns) continue;
+    const std::uint64_t waited_ns = waits_for_peer ? guest.socket.silent_ns() : now - guest.began_ns;
+    if (waited_ns < guest.limit_ns) continue;
     turn_away(guests_.begin() + static_cast<std::ptrdiff_t>(i),
               {.why = "no answer within " + std::to_string(guest.limit_ns / 1'000'000'000) + " s",
                .waited_ns = guest.limit_ns});

@@ -4,7 +4,7 @@
 // Who is not of the job gets one attempt for each connection, a time limit, and a place among a bounded number: when all are
 // taken, the oldest gives way once it has had its chance; the others wait with the system. So garbage, half a handshake and slow
 // senders cost a descriptor each for a while, and are counted. What this node opened and the other host took waits as long as
-// it has to: that node may compute.
+// that host answers: the node may compute.
 //
 // Used by whoever is in the node.
 #pragma once

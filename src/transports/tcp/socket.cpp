@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <am/error.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -77,6 +78,27 @@ std::size_t Socket::under_way() const noexcept {
   if (getsockopt(descriptor(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_state == TCP_CLOSE)
     return 0;
   return static_cast<std::size_t>(bytes);
+}
+
+void Socket::ask_for_life(std::uint64_t limit_ns) noexcept {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const auto set = [&](int level, int option, std::uint64_t value) {
+    const int number = static_cast<int>(std::clamp<std::uint64_t>(value, 1, 32'767));
+    static_cast<void>(setsockopt(descriptor(), level, option, &number, sizeof number));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, limit_ns / 4 / second);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, limit_ns / 100 / second);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 127);  // it does not end the connection by itself
+}
+
+std::uint64_t Socket::silent_ns() const noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(descriptor(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
+  // One may just have been sent. Where the other end takes nothing they are sent less and less often.
+  if (info.tcpi_probes < 2 && info.tcpi_retransmits < 2) return 0;
+  return std::uint64_t{info.tcpi_last_ack_recv} * 1'000'000;
 }
 
 int Socket::failure() const noexcept {

@@ -81,6 +81,7 @@ TcpTransport::TcpTransport(const Site& site)
     : self_(site.self),
       memory_(site.memory),
       listener_(site.listener),
+      host_timeout_ns_(site.host_timeout_ns),
       key_(key_of(memory_->board().job())),
       events_(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       timer_(made(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),

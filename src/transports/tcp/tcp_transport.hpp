@@ -115,6 +115,8 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void bid_farewell(Peer& peer);
   void listen(bool yes) noexcept;
   void look_at_clock();
+  [[nodiscard]] bool is_watched(const Peer& peer) const noexcept;
+  void look_for_silent_hosts(std::uint64_t now);
   void set_timer() noexcept;
 
   // bytes
@@ -138,6 +140,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   const NodeId self_;
   const std::shared_ptr<const host::Memory> memory_;
   Listener* const listener_;
+  const std::uint64_t host_timeout_ns_;
   const trust::Crypto crypto_;
   const trust::Key key_;
   const host::Descriptor events_;  // of epoll: all sockets and the timer
@@ -156,7 +159,9 @@ class TcpTransport final : public Transport, private Entrance::Events {
   std::array<Lent, 2> lent_;
   std::vector<Refusal> refused_;
   bool armed_ = false;
-  bool timer_runs_ = false;
+  std::uint64_t timer_every_ns_ = 0;  // 0: it does not run
+  std::uint64_t next_look_for_silent_ = 0;
+  std::size_t watched_ = 0;  // connections to other hosts
   bool listens_ = true;
   std::uint32_t quiet_ = 0;      // looks in vain since there was traffic
   std::uint64_t looked_ns_ = 0;  // when it last looked, while it does so now and then

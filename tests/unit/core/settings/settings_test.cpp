@@ -79,6 +79,7 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
                                 "AM_SEGMENT=1GiB",
                                 "AM_TRANSPORT=shm",
                                 "AM_TCP_INTERFACES=eth0,10.0.0.0/8",
+                                "AM_HOST_TIMEOUT=3s",
                                 "AM_FAULTS=a=b",
                                 "AM_TIMEOUT=0",
                                 "AM_REPORT_AFTER=500ms",
@@ -96,6 +97,7 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
   EXPECT_EQ(settings.segment_bytes, 1U << 30);
   EXPECT_EQ(settings.transport, "shm");
   EXPECT_EQ(settings.tcp_interfaces, "eth0,10.0.0.0/8");
+  EXPECT_EQ(settings.host_timeout_ns, 3'000'000'000u);
   EXPECT_EQ(settings.faults, "a=b");
   EXPECT_EQ(settings.timeout_ns, 0U);
   EXPECT_EQ(settings.report_after_ns, 500'000'000U);
