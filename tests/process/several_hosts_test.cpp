@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 struct Seen {
   int came = 0;
   bool in_order = true;
-  int dead = -1;
+  std::set<am::NodeId> dead;
 };
 void take(am::Request& request, int number) {
   Seen& seen = request.state<Seen>();
@@ -70,15 +71,18 @@ void expect_many(am::Node& node, const Seen& seen, int count) {
   check(seen.came == count && seen.in_order, "none is lost, none comes twice");
 }
 
-/// The other host vanishes for good: `cut` sees to it.
+/// The other host vanishes for good, with all its nodes: `cut` sees to it.
 void vanish(am::Node& node, Seen& seen, const std::string& cut) {
   if (node.id() == 0) shell(cut);
   const auto began = std::chrono::steady_clock::now();
-  if (node.id() == 0) static_cast<void>(node.try_request<take>(1, 0));  // else the line is idle
-  node.wait_until([&] { return seen.dead >= 0; });
+  const am::NodeId half = node.size() / 2;
+  if (node.id() == 0) static_cast<void>(node.try_request<take>(half, 0));  // the others' lines are idle
+  node.wait_until([&] { return seen.dead.size() == half; });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  check(seen.dead == static_cast<int>(1 - node.id()), "the other one is dead");
-  check(node.request<take>(1 - node.id(), 0) == am::Status::unreachable, "and cannot be reached");
+  for (const am::NodeId dead : seen.dead) {
+    check((dead < half) != (node.id() < half), "those of the other host are dead");
+    check(node.request<take>(dead, 0) == am::Status::unreachable, "and cannot be reached");
+  }
   std::printf("noticed after %.1f s\n", took.count());
 }
 
@@ -102,7 +106,7 @@ int run_node(const std::string& scenario, const std::string& argument) {
   am::Node& node = am::start(0, nullptr);
   static Seen seen;
   node.attach(seen);
-  node.on_peer_death([](am::Node&, am::NodeId dead) { seen.dead = static_cast<int>(dead); });
+  node.on_peer_death([](am::Node&, am::NodeId dead) { seen.dead.insert(dead); });
   node.barrier();
   scenarios.at(scenario)(node, seen, argument);
   return 0;
@@ -197,18 +201,19 @@ class Failing : public SeveralHosts {
     hosts_.let_launcher_use("eth1");
   }
   /// `script`: what one of the nodes has a shell do.
-  Outcome run_scenario(const std::string& scenario, const std::string& script, const std::string& timeout) {
+  Outcome run_scenario(const std::string& scenario, const std::string& script, const std::string& timeout,
+                       std::size_t nodes_on_each = 1) {
     const TemporaryFile file(script);  // the words of a command do not come whole through an agent's shells
-    return run(hosts_.mpirun(1, {this_program(), "--node", scenario, file.path()},
+    return run(hosts_.mpirun(nodes_on_each, {this_program(), "--node", scenario, file.path()},
                              {"AM_TCP_INTERFACES=eth0", "AM_PEER_DEATH=survive", "AM_HOST_TIMEOUT=" + timeout,
                               "AM_TIMEOUT=100s"}));
   }
 };
 
 TEST_F(Failing, AHostThatVanishesIsLostInTime) {
-  const Outcome outcome = run_scenario("vanish", hosts_.cut_command(2, "eth0"), "2s");
+  const Outcome outcome = run_scenario("vanish", hosts_.cut_command(2, "eth0"), "2s", 2);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(count(outcome.out, "noticed after"), 2) << outcome.out << outcome.err;
+  EXPECT_EQ(count(outcome.out, "noticed after"), 4) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("its host does not answer since"));
 }
 

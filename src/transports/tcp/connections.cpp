@@ -48,6 +48,7 @@ void TcpTransport::call(Peer& peer) {
   const std::vector<Address> addresses = parse_addresses(text);
   peer.retry_ns = 0;
   if (addresses.empty()) return failed(peer, "it has not said where it can be reached by TCP", most_failures);
+  peer.addresses = static_cast<std::uint32_t>(addresses.size());
   const Address& address = addresses[peer.calls++ % addresses.size()];
   peer.called = address.text();
   if (address.is_loopback() && !memory_->board().is_here(peer.node))
@@ -63,14 +64,20 @@ void TcpTransport::take_results() {
     if (result.failure.why.empty()) {
       came_about(std::move(result));
     } else {
-      // Whoever leaves does not wait for one that has gone, too.
-      const bool for_good = result.failure.for_good || (result.failure.nobody && has_left(self_));
-      const std::uint64_t waited =
-          host_timeout_ns_ == 0 ? 0 : result.failure.waited_ns * most_failures / host_timeout_ns_;
-      const auto counts = 1 + static_cast<std::uint32_t>(std::min<std::uint64_t>(waited, most_failures));
-      failed(peer(result.peer), std::move(result.failure.why), for_good ? most_failures : counts);
+      Peer& other = peer(result.peer);
+      const std::uint32_t counts = weight_of(result.failure, other);
+      failed(other, std::move(result.failure.why), counts);
     }
   }
+}
+
+/// How much a failure counts of most_failures.
+std::uint32_t TcpTransport::weight_of(const Entrance::Failure& failure, const Peer& peer) const noexcept {
+  // For good at this address, that is: it may be another host's, too. Whoever leaves does not wait for one that has gone, too.
+  if (failure.for_good || (failure.nobody && has_left(self_))) return most_failures / peer.addresses + 1;
+  const std::uint64_t waited =
+      host_timeout_ns_ == 0 ? 0 : failure.waited_ns * most_failures / host_timeout_ns_;
+  return 1 + static_cast<std::uint32_t>(std::min<std::uint64_t>(waited, most_failures));
 }
 
 /// Of two connections that were opened at once the one that the smaller node opened stays. Who was connected to decides.
@@ -206,7 +213,21 @@ void TcpTransport::look_for_silent_hosts(std::uint64_t now) {
     if (peer == nullptr || !peer->socket || !is_watched(*peer)) continue;
     const std::uint64_t silent = peer->socket.silent_ns();
     if (silent >= host_timeout_ns_)
-      end(*peer, "its host does not answer since " + std::to_string(silent / 1'000'000) + " ms");
+      lose_host_of(peer->node,
+                   "its host does not answer since " + std::to_string(silent / 1'000'000) + " ms");
+  }
+}
+
+/// With all its nodes, also those that this one has not spoken to.
+void TcpTransport::lose_host_of(NodeId lost, std::string_view why) {
+  const host::Board& board = memory_->board();
+  for (NodeId node = 0; node < board.nodes(); ++node) {
+    if (board.card(node).on_host != board.card(lost).on_host) continue;
+    if (known(node) != nullptr) {
+      end(*peers_[node], why);
+    } else if (listener_ != nullptr && !has_left(node)) {
+      listener_->lost(node);
+    }
   }
 }
 

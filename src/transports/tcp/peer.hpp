@@ -46,9 +46,10 @@ struct TcpTransport::Peer {
   std::size_t up_to_last_word = 0;                               // bytes of `out`
   std::uint64_t retry_ns = 0;
   std::uint32_t failures = 0;  // in a row
-  std::uint32_t calls = 0;     // says which of its addresses is next
-  std::string called{};        // where, in the last attempt
-  std::string failure{};       // of that
+  std::uint32_t addresses = 1;
+  std::uint32_t calls = 0;  // says which of these is next
+  std::string called{};     // where, in the last attempt
+  std::string failure{};    // of that
 
   void say(const Frame& frame) { write_frame(out.add(frame_bytes(frame)), frame); }
   [[nodiscard]] bool is_sent_to() const noexcept { return state != State::over && !closed && !cannot_write; }

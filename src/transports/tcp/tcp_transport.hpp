@@ -108,6 +108,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void reach(Peer& peer);
   void call(Peer& peer);
   void take_results();
+  [[nodiscard]] std::uint32_t weight_of(const Entrance::Failure& failure, const Peer& peer) const noexcept;
   void came_about(Entrance::Result result);
   void failed(Peer& peer, std::string why, std::uint32_t counts);
   void begin(Peer& peer, Socket socket, bool ours);
@@ -117,6 +118,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void look_at_clock();
   [[nodiscard]] bool is_watched(const Peer& peer) const noexcept;
   void look_for_silent_hosts(std::uint64_t now);
+  void lose_host_of(NodeId lost, std::string_view why);
   void set_timer() noexcept;
 
   // bytes

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -213,6 +214,30 @@ TEST_F(TcpNodes, AnArmedOneIsToldByItsDescriptor) {
   EXPECT_TRUE(until([&] { return at(0).drained(); }));
   EXPECT_FALSE(at(1).arm({.high = true, .low = true})) << "it is there already, or in the socket";
   EXPECT_EQ(next_word(1, Priority::low), 1u);
+}
+
+/// Of the addresses that a node tells, one may lead nowhere, and one to somebody else who has the same.
+TEST_F(TcpNodes, TryAllAddressesOfANode) {
+  const host::Board& board = memory_->board();
+  const std::string own = board.card(1).address;
+  const std::string addresses = "127.0.0.1:1," + std::string(board.card(2).address) + "," + own;
+  ASSERT_LT(addresses.size(), sizeof board.card(1).address);
+  std::ranges::copy(addresses + '\0', board.card(1).address);
+  ASSERT_EQ(send(0, 1, Priority::low, 5), Status::ok);
+  EXPECT_EQ(next_word(1, Priority::low), 5u);
+  EXPECT_TRUE(ears_[0].lost_ones.empty());
+}
+
+TEST_F(TcpNodes, LoseOneThatNoAddressLeadsTo) {
+  const host::Board& board = memory_->board();
+  const std::string addresses = std::string(board.card(2).address) + "," + board.card(3).address;
+  std::ranges::copy(addresses + '\0', board.card(1).address);
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(send(0, 1, Priority::low, 5), Status::ok);
+  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+  EXPECT_EQ(ears_[0].lost_ones, std::vector<NodeId>{1});
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("no connection to node 1 any more"),
+            std::string::npos);
 }
 
 }  // namespace
