@@ -1,10 +1,11 @@
-// Several hosts on this machine: network namespaces with host names of their own, joined by a switch, which is one more. Nothing
+// Several hosts on this machine: network namespaces with host names of their own, joined by switches, which are in one more. Nothing
 // of it is reached from outside, nor reaches out. Gone with the object.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,6 @@ class Namespaces {
   /// Each host has, on eth0, the address 10.77.0.N and fd77::N, N from 1.
   explicit Namespaces(std::size_t hosts) : prefix_("am" + std::to_string(getpid())) {
     ip({"netns", "add", name(0)});
-    ip({"-n", name(0), "link", "add", "switch0", "type", "bridge"});
-    ip({"-n", name(0), "link", "set", "switch0", "up"});
     for (std::size_t host = 1; host <= hosts && works(); ++host) {
       ip({"netns", "add", name(host)});
       ip({"-n", name(host), "link", "set", "lo", "up"});
@@ -38,15 +37,20 @@ class Namespaces {
   [[nodiscard]] bool works() const { return problem_.empty(); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
-  /// From 1 on; the switch is 0.
+  /// From 1 on; the switches are in 0.
   [[nodiscard]] std::string name(std::size_t host) const { return prefix_ + "h" + std::to_string(host); }
 
-  /// One more interface of a host, on the same switch, with addresses that begin so.
+  /// One more interface of a host, with addresses that begin so; those of one name have a switch of their own: with a common one a
+  /// host would be reached past a cut cable, as it answers for all its addresses everywhere.
   void connect(std::size_t host, const std::string& interface, const std::string& v4, const std::string& v6) {
+    if (switches_.insert(interface).second) {
+      ip({"-n", name(0), "link", "add", "s" + interface, "type", "bridge"});
+      ip({"-n", name(0), "link", "set", "s" + interface, "up"});
+    }
     const std::string port = "p" + std::to_string(host) + interface;
     const std::string number = std::to_string(host);
     ip({"-n", name(0), "link", "add", port, "type", "veth", "peer", "name", interface, "netns", name(host)});
-    ip({"-n", name(0), "link", "set", port, "master", "switch0", "up"});
+    ip({"-n", name(0), "link", "set", port, "master", "s" + interface, "up"});
     ip({"-n", name(host), "addr", "add", v4 + number + "/24", "dev", interface});
     ip({"-n", name(host), "addr", "add", v6 + number + "/64", "dev", interface, "nodad"});
     ip({"-n", name(host), "link", "set", interface, "up"});
@@ -60,7 +64,7 @@ class Namespaces {
     return "ip -n " + name(0) + " link set p" + std::to_string(host) + interface + " nomaster";
   }
   [[nodiscard]] std::string mend_command(std::size_t host, const std::string& interface) const {
-    return "ip -n " + name(0) + " link set p" + std::to_string(host) + interface + " master switch0";
+    return "ip -n " + name(0) + " link set p" + std::to_string(host) + interface + " master s" + interface;
   }
   /// By which mpirun's own processes talk.
   void let_launcher_use(const std::string& interface) { launchers_interface_ = interface; }
@@ -98,6 +102,7 @@ class Namespaces {
 
   const std::string prefix_;
   std::size_t hosts_ = 0;
+  std::set<std::string> switches_;
   std::string launchers_interface_ = "eth0";
   std::string problem_;
 };

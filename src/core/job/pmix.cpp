@@ -81,14 +81,17 @@ class PmixExchange final : public Exchange {
   PmixExchange(std::shared_ptr<PmixClient> client, const Placement& placement, Patience patience)
       : client_(std::move(client)), patience_(std::move(patience)) {
     for (const std::vector<NodeId>& host : placement.hosts) firsts_.push_back(host.front());
+    others_ = firsts_;
+    others_.erase(others_.begin() + placement.own);
   }
 
   std::vector<std::string> round(const std::string& own) override {
-    const auto timeout_s = static_cast<int>((patience_.timeout_ns + 999'999'999) / 1'000'000'000);
+    const auto timeout_s = static_cast<int>(
+        std::min<std::uint64_t>((patience_.timeout_ns + 999'999'999) / 1'000'000'000, 1'000'000'000));
     auto all = client_->exchange(firsts_, "libam.round." + std::to_string(++rounds_), own, timeout_s);
     if (all) return *std::move(all);
     throw Error(what,
-                "the other hosts, whose first nodes are " + name_nodes(firsts_) +
+                "the other hosts, whose first nodes are " + name_nodes(others_) +
                     ", did not all come within " + in_seconds(patience_.timeout_ns),
                 every_process_remedy);
   }
@@ -97,6 +100,7 @@ class PmixExchange final : public Exchange {
   const std::shared_ptr<PmixClient> client_;
   const Patience patience_;
   std::vector<NodeId> firsts_;
+  std::vector<NodeId> others_;  // of these
   unsigned rounds_ = 0;
 };
 
@@ -186,12 +190,14 @@ Job join_pmix(const Settings& settings) {
   job.found = "PMIx (namespace " + client->name_space() + ")";
   const Placement where = placement(*client, job.size);
   const Patience limits = patience(settings, job.id);
+  Patience between_hosts = limits;  // their nodes may come late, each host waits for its own first
+  between_hosts.timeout_ns = settings.timeout_ns;
   const NodeId first = where.here().front();
   if (job.id != first) {
     job.memory = fetch_memory(*client, job.size, first, limits);
   } else {
     const auto exchange =
-        where.hosts.size() == 1 ? nullptr : std::make_shared<PmixExchange>(client, where, limits);
+        where.hosts.size() == 1 ? nullptr : std::make_shared<PmixExchange>(client, where, between_hosts);
     job.memory = give_memory(*client, where, exchange.get(), limits);
     if (exchange)
       job.exchange_cards = [exchange, where, memory = job.memory] {

@@ -308,6 +308,8 @@ std::optional<std::vector<std::string>> PmixClient::exchange(const std::vector<N
     const std::optional<pmix_status_t> came = completion->within(timeout_s);
     if (!came) return std::nullopt;
     status = *came;
+  } else if (status == PMIX_OPERATION_SUCCEEDED) {  // without a callback
+    status = PMIX_SUCCESS;
   }
   std::vector<std::string> all;
   for (const pmix_proc_t& one : processes) {

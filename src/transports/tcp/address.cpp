@@ -230,6 +230,11 @@ std::vector<Address> addresses_for_others(const std::vector<Interface>& interfac
                              : reason_against(interface).empty();
     if (taken) addresses.push_back(interface.address);
   }
+  for (const Interface& interface :
+       interfaces) {  // a bridge may be all there is: its members have no address then
+    if (!asked && addresses.empty() && interface.up && interface.bridge && !interface.address.is_link_local())
+      addresses.push_back(interface.address);
+  }
   if (addresses.empty()) throw none_for_others(interfaces, wanted);
   std::stable_partition(addresses.begin(), addresses.end(),
                         [](const Address& one) { return one.family() == AF_INET; });

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -16,8 +18,9 @@ namespace am::tcp {
 namespace {
 constexpr std::uint64_t retry_ns = 20'000'000;
 constexpr std::uint64_t between_looks_ns = 500'000'000;  // at whether other hosts answer
-// In a row, of connections that the other host did not take: 2 s of trying.
-constexpr std::uint32_t most_failures = 100;
+constexpr std::uint64_t patience_ns =
+    2'000'000'000;                               // with a host that answers, but does not take the connection
+constexpr std::uint32_t most_drops = 100;        // in a row, of connections that were made, and not taken
 constexpr std::uint64_t try_ns = 1'000'000'000;  // for an address of a peer that has others
 }  // namespace
 
@@ -38,6 +41,7 @@ void TcpTransport::reach(Peer& peer) {
   is_to_write(peer);
   if (peer.state != Peer::State::apart) return;
   peer.state = Peer::State::calling;
+  peer.calling_since_ns = host::monotonic_ns();
   calling_.push_back(peer.node);
   call(peer);
 }
@@ -47,14 +51,14 @@ void TcpTransport::call(Peer& peer) {
   const std::string_view text(card.address, strnlen(card.address, sizeof card.address));
   const std::vector<Address> addresses = parse_addresses(text);
   peer.retry_ns = 0;
-  if (addresses.empty()) return failed(peer, "it has not said where it can be reached by TCP", most_failures);
+  if (addresses.empty())
+    return failed(peer, {.why = "it has not said where it can be reached by TCP", .for_good = true});
   peer.addresses = static_cast<std::uint32_t>(addresses.size());
   const Address& address = addresses[peer.calls++ % addresses.size()];
   peer.called = address.text();
   if (address.is_loopback() && !memory_->board().is_here(peer.node))
     peer.called += ", a loopback address, which leads to this host itself";
-  const std::uint64_t limit_ns = addresses.size() == 1 ? Entrance::time_limit_ns : try_ns;
-  entrance_.call(peer.node, address, host_timeout_ns_ == 0 ? limit_ns : std::min(limit_ns, host_timeout_ns_));
+  entrance_.call(peer.node, address, addresses.size() == 1 ? Entrance::time_limit_ns : try_ns);
   set_timer();
   take_results();
 }
@@ -64,45 +68,43 @@ void TcpTransport::take_results() {
     if (result.failure.why.empty()) {
       came_about(std::move(result));
     } else {
-      Peer& other = peer(result.peer);
-      const std::uint32_t counts = weight_of(result.failure, other);
-      failed(other, std::move(result.failure.why), counts);
+      failed(peer(result.peer), std::move(result.failure));
     }
   }
-}
-
-/// How much a failure counts of most_failures.
-std::uint32_t TcpTransport::weight_of(const Entrance::Failure& failure, const Peer& peer) const noexcept {
-  // For good at this address, that is: it may be another host's, too. Whoever leaves does not wait for one that has gone, too.
-  if (failure.for_good || (failure.nobody && has_left(self_))) return most_failures / peer.addresses + 1;
-  const std::uint64_t waited =
-      host_timeout_ns_ == 0 ? 0 : failure.waited_ns * most_failures / host_timeout_ns_;
-  return 1 + static_cast<std::uint32_t>(std::min<std::uint64_t>(waited, most_failures));
 }
 
 /// Of two connections that were opened at once the one that the smaller node opened stays. Who was connected to decides.
 void TcpTransport::came_about(Entrance::Result result) {
   Peer& other = peer(result.peer);
   const bool calling = other.state == Peer::State::calling || other.state == Peer::State::proven;
-  if (other.closed || other.state == Peer::State::over) return;
-  if (result.ours) {
-    if (other.state == Peer::State::calling) begin(other, std::move(result.socket), true);
-    return;
+  const bool over = other.closed || other.state == Peer::State::over;
+  if (result.ours && !over && other.state == Peer::State::calling)
+    return begin(other, std::move(result.socket), true);
+  if (result.ours || over || other.state == Peer::State::joined || (calling && self_ < other.node)) {
+    if (!result.ours && has_left(other.node)) tell_nothing_is_wanted(result.socket);
+    return result.socket.end();
   }
-  if (other.state == Peer::State::joined || (calling && self_ < other.node)) return;
   entrance_.hang_up(other.node);
   std::erase(calling_, other.node);
   begin(other, std::move(result.socket), false);
 }
 
+/// To one that leaves, and wants to tell what is known here: else it would call again.
+void TcpTransport::tell_nothing_is_wanted(Socket& socket) noexcept {
+  const Frame farewell{.kind = Frame::Kind::farewell};
+  std::array<std::byte, 64> bytes;
+  static_cast<void>(socket.write(std::span(bytes).first(write_frame(bytes.data(), farewell))));
+}
+
 void TcpTransport::begin(Peer& other, Socket socket, bool ours) {
   other.state = ours ? Peer::State::proven : Peer::State::joined;
   if (is_watched(other) && !other.socket) ++watched_;
+  if (other.socket) other.socket.end();
   other.socket = std::move(socket);
   other.reader = {};
   other.socket_is_full = false;
   watch(other, false);
-  if (is_watched(other)) other.socket.ask_for_life(host_timeout_ns_);
+  other.socket.ask_for_life(is_watched(other) ? host_timeout_ns_ : 0);
   if (!ours) {
     OutQueue said = std::exchange(other.out, {});
     other.say({.kind = Frame::Kind::credit, .priority = Priority::low, .value = 0});
@@ -112,15 +114,28 @@ void TcpTransport::begin(Peer& other, Socket socket, bool ours) {
   is_to_write(other);
 }
 
-/// It is tried again, unless the peer has left meanwhile, or it was tried often: how much this time `counts`.
-void TcpTransport::failed(Peer& peer, std::string why, std::uint32_t counts) {
+/// It is tried again, unless there is no more point.
+void TcpTransport::failed(Peer& peer, Entrance::Failure failure) {
   if (peer.state != Peer::State::calling) return;
-  peer.failure = std::move(why) + (peer.called.empty() ? "" : " (" + peer.called + ")");
-  peer.failures += counts;
+  const bool last = gives_up(peer, failure);
+  peer.failure = std::move(failure.why) + (peer.called.empty() ? "" : " (" + peer.called + ")");
   if (has_left(peer.node)) peer.said_farewell = true;  // in effect
-  if (peer.said_farewell || peer.failures >= most_failures) return end(peer, "");
+  if (last) return end(peer, "");
   peer.retry_ns = host::monotonic_ns() + retry_ns;
   set_timer();
+}
+
+/// Because it has left, none of its addresses is of any use, or it was tried for long enough.
+bool TcpTransport::gives_up(Peer& peer, const Entrance::Failure& failure) const noexcept {
+  const bool hopeless =
+      failure.for_good ||
+      (failure.nobody && has_left(self_));  // who leaves does not wait for one that has gone
+  if (hopeless && peer.addresses != 0)
+    peer.hopeless |= std::uint64_t{1} << (peer.calls + peer.addresses - 1) % peer.addresses;
+  if (has_left(peer.node) || static_cast<std::uint32_t>(std::popcount(peer.hopeless)) >= peer.addresses)
+    return true;
+  const std::uint64_t patience = failure.silent ? host_timeout_ns_ : patience_ns;
+  return patience != 0 && host::monotonic_ns() - peer.calling_since_ns >= patience;
 }
 
 /// The connection has ended, or there is no way to make one.
@@ -135,8 +150,9 @@ void TcpTransport::end(Peer& peer, std::string_view why) {
   // The other end chose another one, or could not take this one.
   if (peer.state == Peer::State::proven && !peer.closed) {
     peer.state = Peer::State::calling;
-    peer.failures = 0;
-    return failed(peer, std::string(why), 1);
+    peer.calling_since_ns = host::monotonic_ns();
+    if (++peer.drops >= most_drops) peer.addresses = 0;  // there is no point in any
+    return failed(peer, {.why = std::string(why)});
   }
   std::erase(calling_, peer.node);
   entrance_.hang_up(peer.node);
@@ -208,7 +224,7 @@ bool TcpTransport::is_watched(const Peer& peer) const noexcept {
 
 void TcpTransport::look_for_silent_hosts(std::uint64_t now) {
   if (watched_ == 0 || now < next_look_for_silent_) return;
-  next_look_for_silent_ = now + between_looks_ns;
+  next_look_for_silent_ = now + between_looks_ns / 2;  // the timer is not to miss it
   for (const std::unique_ptr<Peer>& peer : peers_) {
     if (peer == nullptr || !peer->socket || !is_watched(*peer)) continue;
     const std::uint64_t silent = peer->socket.silent_ns();
@@ -224,6 +240,7 @@ void TcpTransport::lose_host_of(NodeId lost, std::string_view why) {
   for (NodeId node = 0; node < board.nodes(); ++node) {
     if (board.card(node).on_host != board.card(lost).on_host) continue;
     if (known(node) != nullptr) {
+      if (peers_[node]->state == Peer::State::proven) peers_[node]->state = Peer::State::calling;
       end(*peers_[node], why);
     } else if (listener_ != nullptr && !has_left(node)) {
       listener_->lost(node);

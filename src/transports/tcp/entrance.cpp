@@ -65,6 +65,7 @@ void Entrance::admit(Socket socket, trust::Handshake handshake, bool ours, std::
 void Entrance::turn_away(Guests::iterator guest, Failure failure) {
   const std::unique_ptr<Guest> gone = std::move(*guest);
   guests_.erase(guest);
+  gone->socket.end();  // as a forked child may hold it
   if (gone->ours) {
     results_.push_back({.peer = gone->handshake.peer(), .ours = true, .failure = std::move(failure)});
   } else {
@@ -86,7 +87,8 @@ void Entrance::move(std::uint64_t number) {
 
 Entrance::Failure Entrance::failure_of_system(int error) {
   return {.why = error == 0 ? "the other end closed the connection" : std::strerror(error),
-          .nobody = error == ECONNREFUSED};
+          .nobody = error == ECONNREFUSED,
+          .silent = error == EHOSTUNREACH || error == ENETUNREACH || error == ENETDOWN || error == ETIMEDOUT};
 }
 
 Entrance::Failure Entrance::step(Guest& guest) {
@@ -120,9 +122,9 @@ void Entrance::look_at_clock(std::uint64_t now) {
     const bool waits_for_peer = guest.ours && guest.connected;
     const std::uint64_t waited_ns = waits_for_peer ? guest.socket.silent_ns() : now - guest.began_ns;
     if (waited_ns < guest.limit_ns) continue;
-    turn_away(guests_.begin() + static_cast<std::ptrdiff_t>(i),
-              {.why = "no answer within " + std::to_string(guest.limit_ns / 1'000'000'000) + " s",
-               .waited_ns = guest.limit_ns});
+    turn_away(
+        guests_.begin() + static_cast<std::ptrdiff_t>(i),
+        {.why = "no answer within " + std::to_string(guest.limit_ns / 1'000'000'000) + " s", .silent = true});
   }
 }
 

@@ -26,10 +26,10 @@ class Entrance {
   static constexpr std::uint64_t chance_ns = 100'000'000;
 
   struct Failure {
-    std::string why{};            ///< for people; empty: there is none
-    bool for_good = false;        ///< trying again would not help
-    std::uint64_t waited_ns = 0;  ///< in vain, for an answer
-    bool nobody = false;          ///< nobody takes connections there
+    std::string why{};      ///< for people; empty: there is none
+    bool for_good = false;  ///< trying again would not help
+    bool nobody = false;    ///< nobody takes connections there
+    bool silent = false;    ///< the other host does not answer
   };
   /// How a connection left: proven, or not.
   struct Result {

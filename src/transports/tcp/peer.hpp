@@ -45,11 +45,13 @@ struct TcpTransport::Peer {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
   std::size_t up_to_last_word = 0;                               // bytes of `out`
   std::uint64_t retry_ns = 0;
-  std::uint32_t failures = 0;  // in a row
-  std::uint32_t addresses = 1;
-  std::uint32_t calls = 0;  // says which of these is next
-  std::string called{};     // where, in the last attempt
-  std::string failure{};    // of that
+  std::uint64_t calling_since_ns = 0;
+  std::uint32_t addresses = 0;  // how many it has told
+  std::uint32_t calls = 0;      // says which of these is next
+  std::uint64_t hopeless = 0;   // of these, by bits
+  std::uint32_t drops = 0;      // in a row
+  std::string called{};         // where, in the last attempt
+  std::string failure{};        // of that
 
   void say(const Frame& frame) { write_frame(out.add(frame_bytes(frame)), frame); }
   [[nodiscard]] bool is_sent_to() const noexcept { return state != State::over && !closed && !cannot_write; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include <linux/sockios.h>
@@ -83,13 +84,20 @@ std::size_t Socket::under_way() const noexcept {
 void Socket::ask_for_life(std::uint64_t limit_ns) noexcept {
   constexpr std::uint64_t second = 1'000'000'000;
   const auto set = [&](int level, int option, std::uint64_t value) {
-    const int number = static_cast<int>(std::clamp<std::uint64_t>(value, 1, 32'767));
+    const int number = static_cast<int>(std::clamp<std::uint64_t>(value, 1, std::numeric_limits<int>::max()));
     static_cast<void>(setsockopt(descriptor(), level, option, &number, sizeof number));
   };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, limit_ns / 4 / second);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, limit_ns / 100 / second);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 127);  // it does not end the connection by itself
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT,
+      std::numeric_limits<int>::max());  // it does not end the connection by itself
+  const int asks = limit_ns != 0;
+  static_cast<void>(setsockopt(descriptor(), SOL_SOCKET, SO_KEEPALIVE, &asks, sizeof asks));
+  if (limit_ns == 0) return;
+  set(IPPROTO_TCP, TCP_KEEPIDLE,
+      std::min<std::uint64_t>(limit_ns / 4 / second, 32'767));  // the most that it takes
+  set(IPPROTO_TCP, TCP_KEEPINTVL, std::min<std::uint64_t>(limit_ns / 100 / second, 32'767));
+  // What is sent again is sent often enough, too, where the system can do that (Linux 6.15): else at twice the distance each time.
+  constexpr int rto_max_ms = 44;
+  set(IPPROTO_TCP, rto_max_ms, std::max<std::uint64_t>(limit_ns / 8 / 1'000'000, 1000));
 }
 
 std::uint64_t Socket::silent_ns() const noexcept {
@@ -98,7 +106,7 @@ std::uint64_t Socket::silent_ns() const noexcept {
   if (getsockopt(descriptor(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
   // One may just have been sent. Where the other end takes nothing they are sent less and less often.
   if (info.tcpi_probes < 2 && info.tcpi_retransmits < 2) return 0;
-  return std::uint64_t{info.tcpi_last_ack_recv} * 1'000'000;
+  return std::uint64_t{std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv)} * 1'000'000;
 }
 
 int Socket::failure() const noexcept {

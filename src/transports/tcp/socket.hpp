@@ -41,7 +41,8 @@ class Socket {
   void end_writing() noexcept;
   /// Bytes written that the other host does not have yet, as far as this one knows.
   [[nodiscard]] std::size_t under_way() const noexcept;
-  /// Has this system ask the other one for a sign of life when none comes by itself, often enough for such a limit. A process that
+  /// Has this system ask the other one for a sign of life when none comes by itself, often enough for such a limit (0: never), and leave it to
+  /// the caller to give the connection up. A process that
   /// computes, or is stopped, is no matter: its system answers.
   void ask_for_life(std::uint64_t limit_ns) noexcept;
   /// For how long the other system has not answered what it was asked, or sent, more than once; 0 while it does.

@@ -472,6 +472,7 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
   if (from.said_farewell) return "it speaks after it has said farewell";
   if (from.state == Peer::State::proven) {  // this connection is the one
     from.state = Peer::State::joined;
+    from.drops = 0;
     std::erase(calling_, from.node);
     is_to_write(from);
   }

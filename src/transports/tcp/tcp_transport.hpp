@@ -108,9 +108,10 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void reach(Peer& peer);
   void call(Peer& peer);
   void take_results();
-  [[nodiscard]] std::uint32_t weight_of(const Entrance::Failure& failure, const Peer& peer) const noexcept;
+  [[nodiscard]] bool gives_up(Peer& peer, const Entrance::Failure& failure) const noexcept;
+  static void tell_nothing_is_wanted(Socket& socket) noexcept;
   void came_about(Entrance::Result result);
-  void failed(Peer& peer, std::string why, std::uint32_t counts);
+  void failed(Peer& peer, Entrance::Failure failure);
   void begin(Peer& peer, Socket socket, bool ours);
   void end(Peer& peer, std::string_view why);
   void bid_farewell(Peer& peer);
