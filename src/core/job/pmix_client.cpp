@@ -18,7 +18,6 @@ Error built_without() {
 PmixClient::PmixClient() { throw built_without(); }
 PmixClient::~PmixClient() = default;
 std::optional<std::uint32_t> PmixClient::job_number(const char*) const { throw built_without(); }
-std::optional<std::string> PmixClient::job_text(const char*) const { throw built_without(); }
 std::optional<std::string> PmixClient::own_text(const char*) const { throw built_without(); }
 std::vector<std::vector<NodeId>> PmixClient::hosts() const { throw built_without(); }
 std::optional<std::vector<std::string>> PmixClient::exchange(const std::vector<NodeId>&, const std::string&,
@@ -191,10 +190,6 @@ std::optional<std::uint32_t> PmixClient::job_number(const char* key) const {
       Question{*this, process(name_space_, PMIX_RANK_WILDCARD), key}.within(job_facts_s).second;
   if (!value || value->type != PMIX_UINT32) return std::nullopt;
   return value->data.uint32;
-}
-
-std::optional<std::string> PmixClient::job_text(const char* key) const {
-  return text(Question{*this, process(name_space_, PMIX_RANK_WILDCARD), key}.within(job_facts_s).second);
 }
 
 std::optional<std::string> PmixClient::own_text(const char* key) const {

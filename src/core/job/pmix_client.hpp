@@ -31,7 +31,6 @@ class PmixClient {
   // What the server knows about the job. Nothing, when it does not know or has another type for it.
 
   [[nodiscard]] std::optional<std::uint32_t> job_number(const char* key) const;
-  [[nodiscard]] std::optional<std::string> job_text(const char* key) const;
   /// About this process.
   [[nodiscard]] std::optional<std::string> own_text(const char* key) const;
 

@@ -148,10 +148,9 @@ void TcpTransport::end(Peer& peer, std::string_view why) {
   }
   std::erase_if(busy_, [&](const Busy& busy) { return busy.node == peer.node; });
   // The other end chose another one, or could not take this one.
-  if (peer.state == Peer::State::proven && !peer.closed) {
+  if (peer.state == Peer::State::proven && !peer.closed && ++peer.drops < most_drops) {
     peer.state = Peer::State::calling;
     peer.calling_since_ns = host::monotonic_ns();
-    if (++peer.drops >= most_drops) peer.addresses = 0;  // there is no point in any
     return failed(peer, {.why = std::string(why)});
   }
   std::erase(calling_, peer.node);
