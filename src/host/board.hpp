@@ -19,7 +19,7 @@
 namespace am::host {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 9;
+inline constexpr std::uint32_t version = 10;
 inline constexpr std::size_t recent_events = 32;
 inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
 
@@ -51,8 +51,9 @@ struct JobHeader {
   std::atomic<std::uint64_t> said[8];  ///< what a node has said for all (core/reports/once.hpp)
 
   alignas(line) std::atomic<
-      std::uint32_t> departures;      ///< nodes marked dead or left so far: one load tells of any news
-  std::atomic<std::uint32_t> joined;  ///< nodes that have filled in their card
+      std::uint32_t> departures;           ///< nodes marked dead or left so far: one load tells of any news
+  std::atomic<std::uint32_t> first_death;  ///< the first node that was marked as dead, and 1; 0: none was
+  std::atomic<std::uint32_t> joined;       ///< nodes that have filled in their card
 
   // The barrier of all nodes (core/together/barrier.cpp): each knows which number of arrivals opens it.
   alignas(
@@ -86,8 +87,9 @@ struct NodeCard : NodeFacts {
   alignas(line) std::atomic<std::uint32_t> standing;  ///< Standing
   std::atomic<std::int32_t>
       wait_status;  ///< of a dead node, as from waitpid; unknown_end unless its launcher said it
-  std::atomic<std::uint32_t> survives;  ///< 1: means to go on when another node dies
-  std::atomic<std::uint32_t> barriers;  ///< that it has arrived at, modulo 2^32
+  std::atomic<std::uint32_t> survives;    ///< 1: means to go on when another node dies
+  std::atomic<std::uint32_t> ended_with;  ///< the node because of whose death it ends, and 1; 0: it does not
+  std::atomic<std::uint32_t> barriers;    ///< that it has arrived at, modulo 2^32
 
   // How it is told that there is something for it (host/bell.hpp).
   alignas(line) std::atomic<std::uint32_t> alarm;  ///< host::Alarm; a sleeper sleeps on it (futex)

@@ -16,11 +16,12 @@ STANDARD = re.compile(r"[a-z_]+|(assert|errno|float|inttypes|limits|math|stdalig
 OURS = ("am/", "host/", "core/", "transports/", "models/", "emulated_hw/", "tests/")
 
 # What core sees of the transports: the seam, the header that each one's folder is named after (core makes them), and
-# shared memory's one that the inline path needs.
+# shared memory's one that the inline path needs; and where nodes meet whom no launcher brings together.
 SEAM = (
     r"transports/\w+\.hpp",
     r"transports/(\w+)/\1\.hpp",
     r"transports/shm/shm_transport\.hpp",
+    r"transports/tcp/meeting\.hpp",
 )
 
 # (folder, patterns that it may include, whether libraries other than the standard one are free). First match counts.

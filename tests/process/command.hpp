@@ -70,10 +70,11 @@ inline void set_environment(const Surroundings& surroundings) {
   _exit(127);
 }
 
-/// Reads both streams to their ends; false when that takes too long.
-inline bool read_all(std::array<int, 2> fds, std::array<std::string*, 2> texts) {
+/// Reads both streams to their ends, or until there is enough; false when that takes too long.
+inline bool read_all(std::array<int, 2> fds, std::array<std::string*, 2> texts,
+                     const std::function<bool()>& enough) {
   const auto end = std::chrono::steady_clock::now() + hanging;
-  while (fds[0] >= 0 || fds[1] >= 0) {
+  while ((fds[0] >= 0 || fds[1] >= 0) && !enough()) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     std::array<pollfd, 2> ready{{{fds[0], POLLIN, 0}, {fds[1], POLLIN, 0}}};
@@ -95,33 +96,69 @@ inline bool read_all(std::array<int, 2> fds, std::array<std::string*, 2> texts) 
 
 }  // namespace impl
 
-inline Outcome run(std::vector<std::string> command, const Surroundings& surroundings = {}) {
-  std::vector<char*> argv;
-  argv.reserve(command.size() + 1);
-  for (std::string& word : command) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  std::array<int, 2> out{};
-  std::array<int, 2> err{};
-  EXPECT_EQ(pipe2(out.data(), O_CLOEXEC), 0);
-  EXPECT_EQ(pipe2(err.data(), O_CLOEXEC), 0);
-  std::fflush(nullptr);
-  const pid_t pid = fork();
-  if (pid == 0) impl::become(argv, out[1], err[1], surroundings);
-  close(out[1]);
-  close(err[1]);
-  Outcome outcome;
-  const bool ended = impl::read_all({out[0], err[0]}, {&outcome.out, &outcome.err});
-  if (!ended) {
-    kill(-pid, SIGKILL);
-    ADD_FAILURE() << command[0] << " hangs, or somebody keeps its output open; so far:\n"
-                  << outcome.out << outcome.err;
+/// A command that runs beside the test; ended with the object. Its output is read when the test asks for it: it waits when it has
+/// written more than a pipe holds.
+class Running {
+ public:
+  explicit Running(std::vector<std::string> command, const Surroundings& surroundings = {})
+      : name_(command[0]) {
+    std::vector<char*> argv;
+    argv.reserve(command.size() + 1);
+    for (std::string& word : command) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    std::array<int, 2> out{};
+    std::array<int, 2> err{};
+    EXPECT_EQ(pipe2(out.data(), O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(err.data(), O_CLOEXEC), 0);
+    std::fflush(nullptr);
+    pid_ = fork();
+    if (pid_ == 0) impl::become(argv, out[1], err[1], surroundings);
+    setpgid(pid_, pid_);  // as the child does, which may be ended before it comes to that
+    close(out[1]);
+    close(err[1]);
+    fds_ = {out[0], err[0]};
   }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  close(out[0]);
-  close(err[0]);
-  if (ended) outcome.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  return outcome;
+  ~Running() {
+    if (pid_ > 0) static_cast<void>(end(false));
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// Reads until this has come, on one of both streams; false where they end, or it takes too long.
+  [[nodiscard]] bool says(std::string_view part) {
+    const auto said = [&] {
+      return outcome_.out.find(part) != std::string::npos || outcome_.err.find(part) != std::string::npos;
+    };
+    return impl::read_all(fds_, {&outcome_.out, &outcome_.err}, said) && said();
+  }
+  /// Of the whole run. Waits for its end.
+  [[nodiscard]] Outcome outcome() {
+    const bool ended = impl::read_all(fds_, {&outcome_.out, &outcome_.err}, [] { return false; });
+    if (!ended)
+      ADD_FAILURE() << name_ << " hangs, or somebody keeps its output open; so far:\n"
+                    << outcome_.out << outcome_.err;
+    return end(ended);
+  }
+
+ private:
+  Outcome end(bool ended) {
+    if (!ended) kill(-pid_, SIGKILL);
+    int status = 0;
+    waitpid(std::exchange(pid_, -1), &status, 0);
+    for (const int fd : fds_) close(fd);
+    if (ended) outcome_.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    return std::move(outcome_);
+  }
+
+  const std::string name_;
+  pid_t pid_ = -1;
+  std::array<int, 2> fds_{};
+  Outcome outcome_;
+};
+
+inline Outcome run(std::vector<std::string> command, const Surroundings& surroundings = {}) {
+  return Running(std::move(command), surroundings).outcome();
 }
 
 inline int count(std::string_view text, std::string_view part) {

@@ -10,7 +10,7 @@
 #include <exception>
 #include <utility>
 
-#include "core/membership/standing.hpp"
+#include "core/job/several_hosts.hpp"
 #include "core/node/threads.hpp"
 #include "host/processors.hpp"
 
@@ -76,14 +76,16 @@ void PretendedHosts::run(const am::core::Settings& settings, const std::function
 }
 
 void PretendedHosts::exchange_cards(std::uint32_t host) {
+  am::core::Placement placement{.hosts = std::vector<std::vector<am::NodeId>>(memories_.size()), .own = host};
+  for (am::NodeId node = 0; node < nodes_; ++node) placement.hosts[host_of(node)].push_back(node);
   std::unique_lock lock(mutex_);
+  texts_.resize(memories_.size());
+  texts_[host] = am::core::facts_of_host(board(host), placement);
   ++met_;
   all_have_met_.notify_all();
   if (!all_have_met_.wait_for(lock, std::chrono::minutes(2), [this] { return met_ == memories_.size(); }))
     throw am::Error("join the job", "the other pretended hosts do not come", "look at what they do");
-  for (am::NodeId node = 0; node < nodes_; ++node) {
-    if (host_of(node) != host) am::core::mark_joined(board(host), node, board(host_of(node)).card(node));
-  }
+  am::core::take_facts(board(host), placement, texts_);
 }
 
 }  // namespace test

@@ -50,7 +50,8 @@ class PretendedHosts {
   std::vector<std::shared_ptr<am::host::Memory>> memories_;  // by host
   std::mutex mutex_;
   std::condition_variable all_have_met_;
-  std::uint32_t met_ = 0;  // hosts whose nodes have all joined
+  std::vector<std::string> texts_;  // of the hosts whose nodes have all joined
+  std::uint32_t met_ = 0;           // so many
 };
 
 }  // namespace test

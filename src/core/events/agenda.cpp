@@ -79,6 +79,7 @@ void Engine::look_after_peers(bool thoroughly) {
     network().close(peer);
     assembler_.lose(peer);
     relay_.tell(network());
+    if (died && !membership_.survives()) relay_.tell_at_the_end(network());
     if (!died || !agenda_.on_peer_death) return;
     agenda_.untold_deaths.push_back(peer);
     something_else_ = true;

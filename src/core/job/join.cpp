@@ -1,4 +1,4 @@
-// Which way into the job: what amrun left, else what PMIx offers, else alone; and never alone where the
+// Which way into the job: what amrun left, else what AM_JOB says, else what PMIx offers, else alone; and never alone where the
 // environment says that several were started together.
 #include <unistd.h>
 #include <am/error.hpp>
@@ -41,6 +41,7 @@ Error singleton_of_many(const LauncherEnvironment& launcher) {
 Job join_job(const Settings& settings, const LauncherEnvironment& launcher) {
   if (settings.memory_fd >= 0) return join_amrun(settings);
   if (settings.size > 0) throw half_of_amrun(settings);
+  if (!settings.job.empty()) return join_by_appointment(settings);
   // One process alone needs nobody's server, nor the 10 ms that it takes to speak with it.
   if (launcher.claimed_size == 1) return join_single();
   if (launcher.pmix) {

@@ -2,21 +2,20 @@
 // host the first node makes the memory; its invitation is what the others fetch that with.
 //
 // No fence within a host: the first node knows who has come and can name who has not, which a fence that times out cannot. Each of
-// the others waits for it alone. Between hosts the first nodes meet in fences, two for a job (several_hosts.hpp). The launcher
+// the others waits for it alone. Between hosts the first nodes meet in two rounds (pmix_exchange.hpp). The launcher
 // ends the job when a node dies, so does libam's own watch (clause 11).
 #include <algorithm>
 #include <am/error.hpp>
-#include <chrono>
 #include <cstdio>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "core/job/place.hpp"
 #include "core/job/pmix_client.hpp"
+#include "core/job/pmix_exchange.hpp"
 #include "core/job/rendezvous.hpp"
 #include "core/job/several_hosts.hpp"
 #include "core/job/ways.hpp"
@@ -75,35 +74,6 @@ Placement placement(const PmixClient& client, NodeId size) {
   return placement;
 }
 
-/// Between the first nodes of the hosts.
-class PmixExchange final : public Exchange {
- public:
-  PmixExchange(std::shared_ptr<PmixClient> client, const Placement& placement, Patience patience)
-      : client_(std::move(client)), patience_(std::move(patience)) {
-    for (const std::vector<NodeId>& host : placement.hosts) firsts_.push_back(host.front());
-    others_ = firsts_;
-    others_.erase(others_.begin() + placement.own);
-  }
-
-  std::vector<std::string> round(const std::string& own) override {
-    const auto timeout_s = static_cast<int>(
-        std::min<std::uint64_t>((patience_.timeout_ns + 999'999'999) / 1'000'000'000, 1'000'000'000));
-    auto all = client_->exchange(firsts_, "libam.round." + std::to_string(++rounds_), own, timeout_s);
-    if (all) return *std::move(all);
-    throw Error(what,
-                "the other hosts, whose first nodes are " + name_nodes(others_) +
-                    ", did not all come within " + in_seconds(patience_.timeout_ns),
-                every_process_remedy);
-  }
-
- private:
-  const std::shared_ptr<PmixClient> client_;
-  const Patience patience_;
-  std::vector<NodeId> firsts_;
-  std::vector<NodeId> others_;  // of these
-  unsigned rounds_ = 0;
-};
-
 /// Two processes that are the same node would each find half of a job. A server that does not give its own
 /// address leaves nothing to tell jobs apart by; then the check is left to the rendezvous.
 Descriptor claim_place_in(const PmixClient& client) {
@@ -133,42 +103,18 @@ Error other_version(NodeId first) {
                "run programs of one libam in a job");
 }
 
-Error first_node_missing(NodeId first, bool invited, std::uint64_t waited_ns) {
-  const std::string node = "node " + std::to_string(first);
-  if (!invited) {
-    return Error(what, node + " did not come within " + in_seconds(waited_ns), every_process_remedy);
-  }
-  return Error(
-      what,
-      node + " does not wait for this node: it has ended, or is in another network namespace (tried for " +
-          in_seconds(waited_ns) + ")",
-      "see what " + node + " printed; nodes in containers of one host need a common network namespace");
-}
-
-/// Asks for the invitation of the host's first node until one is found that it stands by. One that it does not stand by is left
-/// from an earlier program in the same place (`mpirun -n 4 sh -c './a; ./b'`); or that node is dead, and so are
-/// we soon.
+/// An invitation that nobody stands by is left from an earlier program in the same place (`mpirun -n 4 sh -c './a; ./b'`); or that
+/// node is dead, and so are we soon.
 Descriptor wait_for_memory(const PmixClient& client, NodeId first, const Patience& patience) {
-  using Clock = std::chrono::steady_clock;
   constexpr int slice_s = 1;  // an answer that gets lost costs no more
-  constexpr auto pause = std::chrono::milliseconds(5);
-  const Clock::time_point begin = Clock::now();
-  bool invited = false;
-  for (bool reported = false;; std::this_thread::sleep_for(pause)) {
-    if (const auto text = client.text_of(first, invitation_key, slice_s)) {
-      const auto invitation = Invitation::parse(*text);
-      if (!invitation) throw other_version(first);
-      if (Descriptor fd = fetch(*invitation, first, client.rank(), patience.timeout_ns)) return fd;
-      invited = true;
-    }
-    const auto waited_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - begin).count());
-    if (patience.timeout_ns != 0 && waited_ns >= patience.timeout_ns)
-      throw first_node_missing(first, invited, waited_ns);
-    if (!reported && patience.report_after_ns != 0 && waited_ns >= patience.report_after_ns) {
-      patience.report("waits for node " + std::to_string(first) + " to join since " + in_seconds(waited_ns));
-      reported = true;
-    }
-  }
+  const auto invitation = [&]() -> std::optional<Invitation> {
+    const auto text = client.text_of(first, invitation_key, slice_s);
+    if (!text) return std::nullopt;
+    const auto parsed = Invitation::parse(*text);
+    if (!parsed) throw other_version(first);
+    return parsed;
+  };
+  return fetch_when_there(invitation, first, client.rank(), patience);
 }
 
 std::shared_ptr<host::Memory> fetch_memory(const PmixClient& client, NodeId size, NodeId first,
@@ -202,6 +148,7 @@ Job join_pmix(const Settings& settings) {
     if (exchange)
       job.exchange_cards = [exchange, where, memory = job.memory] {
         exchange_facts(memory->board(), where, *exchange);
+        exchange->end();
       };
   }
   job.leave = [client, claim] { client->finalize(); };

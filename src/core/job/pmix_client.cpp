@@ -20,8 +20,10 @@ PmixClient::~PmixClient() = default;
 std::optional<std::uint32_t> PmixClient::job_number(const char*) const { throw built_without(); }
 std::optional<std::string> PmixClient::own_text(const char*) const { throw built_without(); }
 std::vector<std::vector<NodeId>> PmixClient::hosts() const { throw built_without(); }
-std::optional<std::vector<std::string>> PmixClient::exchange(const std::vector<NodeId>&, const std::string&,
-                                                             const std::string&, int) {
+bool PmixClient::fences_take_parts() const noexcept { return true; }
+void PmixClient::put(const std::string&, const std::string&) { throw built_without(); }
+bool PmixClient::meet(const std::vector<NodeId>&, const host::Wait&) const { throw built_without(); }
+std::optional<std::string> PmixClient::ask(NodeId, const std::string&, const host::Wait&) const {
   throw built_without();
 }
 void PmixClient::publish(const char*, const std::string&) { throw built_without(); }
@@ -41,6 +43,7 @@ void PmixClient::finalize() noexcept {}
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <sstream>
 #include <string_view>
@@ -58,6 +61,7 @@ struct PmixClient::Functions {
   decltype(&PMIx_Put) put;
   decltype(&PMIx_Commit) commit;
   decltype(&PMIx_Get) get;
+  decltype(&PMIx_Get_nb) get_nb;
   decltype(&PMIx_Register_event_handler) register_event_handler;
   decltype(&PMIx_Fence_nb) fence_nb;
   decltype(&PMIx_Resolve_nodes) resolve_nodes;
@@ -160,6 +164,7 @@ PmixClient::PmixClient() {
   library.find("PMIx_Put", functions->put);
   library.find("PMIx_Commit", functions->commit);
   library.find("PMIx_Get", functions->get);
+  library.find("PMIx_Get_nb", functions->get_nb);
   library.find("PMIx_Register_event_handler", functions->register_event_handler);
   library.find("PMIx_Fence_nb", functions->fence_nb);
   library.find("PMIx_Resolve_nodes", functions->resolve_nodes);
@@ -227,21 +232,41 @@ struct Completion {
   std::mutex mutex;
   std::condition_variable came;
   std::optional<pmix_status_t> status;
+  std::string bytes;  // of a value
 
-  static void complete(pmix_status_t status, void* completion) noexcept {
-    const std::unique_ptr<std::shared_ptr<Completion>> own(
-        static_cast<std::shared_ptr<Completion>*>(completion));
-    const std::lock_guard lock((*own)->mutex);
-    (*own)->status = status;
-    (*own)->came.notify_all();
+  // What is asked for: PMIx looks at it later.
+  std::string key;
+  pmix_proc_t about{};
+  pmix_info_t option{};
+
+  using Shared = std::shared_ptr<Completion>;
+  /// For a callback's pointer; one that is never called back loses it.
+  static void* hand_over(const Shared& completion) { return new Shared(completion); }
+  static void take_back(void* handed_over) noexcept { delete static_cast<Shared*>(handed_over); }
+
+  static void done(pmix_status_t status, void* handed_over) noexcept {
+    const std::unique_ptr<Shared> own(static_cast<Shared*>(handed_over));
+    (*own)->complete(status, {});
   }
-  [[nodiscard]] std::optional<pmix_status_t> within(int timeout_s) {
+  static void got(pmix_status_t status, pmix_value_t* value, void* handed_over) noexcept {
+    const std::unique_ptr<Shared> own(static_cast<Shared*>(handed_over));
+    const bool has_bytes = status == PMIX_SUCCESS && value != nullptr && value->type == PMIX_BYTE_OBJECT;
+    if (status == PMIX_SUCCESS && !has_bytes) status = PMIX_ERR_NOT_FOUND;
+    (*own)->complete(status,
+                     has_bytes ? std::string(value->data.bo.bytes, value->data.bo.size) : std::string());
+  }
+  void complete(pmix_status_t how, std::string what_came) {
+    const std::lock_guard lock(mutex);
+    status = how;
+    bytes = std::move(what_came);
+    came.notify_all();
+  }
+  /// Nothing when it is not done by then.
+  [[nodiscard]] std::optional<pmix_status_t> until(const host::Wait& waiting) {
     std::unique_lock lock(mutex);
-    const auto is_there = [this] { return status.has_value(); };
-    if (timeout_s == 0) {
-      came.wait(lock, is_there);
-    } else {
-      came.wait_for(lock, std::chrono::seconds(timeout_s), is_there);
+    while (!status && !waiting.is_over()) {
+      constexpr int tick_ms = 1000;
+      came.wait_for(lock, std::chrono::milliseconds(waiting.left_ms(tick_ms)));
     }
     return status;
   }
@@ -277,15 +302,19 @@ std::vector<std::vector<NodeId>> PmixClient::hosts() const {
   return hosts;
 }
 
-std::optional<std::vector<std::string>> PmixClient::exchange(const std::vector<NodeId>& nodes,
-                                                             const std::string& key,
-                                                             const std::string& text_brought, int timeout_s) {
-  std::string copy = text_brought;
-  pmix_value_t brought{};
-  brought.type = PMIX_BYTE_OBJECT;
-  brought.data.bo = {copy.data(), copy.size()};  // put copies it
-  pmix_status_t status = functions_->put(PMIX_GLOBAL, key.c_str(), &brought);
+bool PmixClient::fences_take_parts() const noexcept { return !name_space_.starts_with("slurm.pmix."); }
+
+void PmixClient::put(const std::string& key, const std::string& text_put) {
+  std::string copy = text_put;
+  pmix_value_t value{};
+  value.type = PMIX_BYTE_OBJECT;
+  value.data.bo = {copy.data(), copy.size()};  // put copies it
+  pmix_status_t status = functions_->put(PMIX_GLOBAL, key.c_str(), &value);
   if (status == PMIX_SUCCESS) status = functions_->commit();
+  if (status != PMIX_SUCCESS) throw cannot("tell the other hosts", functions_->error_string(status));
+}
+
+bool PmixClient::meet(const std::vector<NodeId>& nodes, const host::Wait& waiting) const {
   std::vector<pmix_proc_t> processes;
   processes.reserve(nodes.size());
   for (const NodeId node : nodes) processes.push_back(process(name_space_, node));
@@ -294,28 +323,43 @@ std::optional<std::vector<std::string>> PmixClient::exchange(const std::vector<N
   collect.value.type = PMIX_BOOL;
   collect.value.data.flag = true;
   const auto completion = std::make_shared<Completion>();
-  auto theirs = std::make_unique<std::shared_ptr<Completion>>(completion);
-  if (status == PMIX_SUCCESS)
-    status = functions_->fence_nb(processes.data(), processes.size(), &collect, 1, Completion::complete,
-                                  theirs.get());
+  void* const theirs = Completion::hand_over(completion);
+  pmix_status_t status =
+      functions_->fence_nb(processes.data(), processes.size(), &collect, 1, Completion::done, theirs);
   if (status == PMIX_SUCCESS) {
-    static_cast<void>(theirs.release());
-    const std::optional<pmix_status_t> came = completion->within(timeout_s);
-    if (!came) return std::nullopt;
+    const std::optional<pmix_status_t> came = completion->until(waiting);
+    if (!came) return false;
     status = *came;
-  } else if (status == PMIX_OPERATION_SUCCEEDED) {  // without a callback
-    status = PMIX_SUCCESS;
+  } else {
+    Completion::take_back(theirs);
+    if (status == PMIX_OPERATION_SUCCEEDED) status = PMIX_SUCCESS;  // without a callback
   }
-  std::vector<std::string> all;
-  for (const pmix_proc_t& one : processes) {
-    if (status != PMIX_SUCCESS) break;
-    const auto [got, value] = Question{*this, one, key.c_str()}.within(job_facts_s);
-    status = got == PMIX_SUCCESS && value->type != PMIX_BYTE_OBJECT ? PMIX_ERR_NOT_FOUND : got;
-    if (status == PMIX_SUCCESS) all.emplace_back(value->data.bo.bytes, value->data.bo.size);
+  if (status != PMIX_SUCCESS) throw cannot("meet the other hosts", functions_->error_string(status));
+  return true;
+}
+
+/// A server that does not know it yet may say so in many ways, or not answer for long, and not at all for a host that has ended.
+std::optional<std::string> PmixClient::ask(NodeId node, const std::string& key,
+                                           const host::Wait& waiting) const {
+  constexpr timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
+  for (; !waiting.is_over(); nanosleep(&pause, nullptr)) {
+    const auto completion = std::make_shared<Completion>();
+    completion->key = key;
+    completion->about = process(name_space_, node);
+    pmix_info_t& again = completion->option;  // not what was found the last time
+    std::strcpy(again.key, "pmix.get.refresh");
+    again.value.type = PMIX_BOOL;
+    again.value.data.flag = true;
+    const std::size_t options = fences_take_parts() ? 0 : 1;
+    void* const theirs = Completion::hand_over(completion);
+    if (functions_->get_nb(&completion->about, completion->key.c_str(), &again, options, Completion::got,
+                           theirs) != PMIX_SUCCESS) {
+      Completion::take_back(theirs);
+      continue;
+    }
+    if (completion->until(waiting) == PMIX_SUCCESS) return std::move(completion->bytes);
   }
-  if (status != PMIX_SUCCESS)
-    throw cannot("exchange texts with the other hosts", functions_->error_string(status));
-  return all;
+  return std::nullopt;
 }
 
 void PmixClient::finalize() noexcept {

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "host/patience.hpp"
+
 namespace am::core {
 
 class PmixClient {
@@ -44,11 +46,16 @@ class PmixClient {
 
   /// The hosts of the job, each with its nodes in ascending order. Throws am::Error.
   [[nodiscard]] std::vector<std::vector<NodeId>> hosts() const;
-  /// Puts `text` under `key`, waits until all of `nodes`, this one among them, have done so with theirs, and gives all, in the
-  /// order of `nodes`; nothing after `timeout_s` (0: waits for ever). Throws am::Error.
-  [[nodiscard]] std::optional<std::vector<std::string>> exchange(const std::vector<NodeId>& nodes,
-                                                                 const std::string& key,
-                                                                 const std::string& text, int timeout_s);
+  /// Whether meet() works: Slurm's server takes all processes of a job, or none.
+  [[nodiscard]] bool fences_take_parts() const noexcept;
+  /// For processes of this job on all hosts; a later text takes the place of an earlier one. Throws am::Error.
+  void put(const std::string& key, const std::string& text);
+  /// A fence of these nodes, this one among them: what they have put is there for all afterwards. False when they have not all come in
+  /// time. Throws am::Error.
+  [[nodiscard]] bool meet(const std::vector<NodeId>& nodes, const host::Wait& waiting) const;
+  /// The last text that the node has put, as far as its server knows; waits until there is one. Nothing when that takes too long.
+  [[nodiscard]] std::optional<std::string> ask(NodeId node, const std::string& key,
+                                               const host::Wait& waiting) const;
 
   /// Takes leave of the server: whoever ends without is taken for failed, and the launcher ends the job.
   void finalize() noexcept;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <am/error.hpp>
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <cstring>
+#include <ctime>
 #include <deque>
 #include <type_traits>
 
@@ -16,9 +16,6 @@
 namespace am::core {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-using std::chrono::nanoseconds;
 
 /// The one packet that a client sends.
 struct Request {
@@ -53,24 +50,6 @@ std::string system_text() {
 
 }  // namespace
 
-std::string in_seconds(std::uint64_t duration_ns) {
-  constexpr std::uint64_t second = 1'000'000'000;
-  if (duration_ns >= second) return std::to_string(duration_ns / second) + " s";
-  return "0." + std::to_string(duration_ns * 10 / second) + " s";
-}
-
-std::string name_nodes(const std::vector<NodeId>& nodes) {
-  constexpr std::size_t most = 8;
-  std::string text = nodes.size() == 1 ? "node " : "nodes ";
-  const std::size_t named = nodes.size() <= most + 1 ? nodes.size() : most;
-  for (std::size_t i = 0; i < named; ++i) {
-    if (i > 0) text += i + 1 == nodes.size() ? " and " : ", ";
-    text += std::to_string(nodes[i]);
-  }
-  if (named < nodes.size()) text += " and " + std::to_string(nodes.size() - named) + " more";
-  return text;
-}
-
 RendezvousServer::RendezvousServer(const Invitation& invitation)
     : invitation_(invitation), listener_(listen_local(invitation.socket_name(), SOMAXCONN)) {
   if (!listener_) {
@@ -91,26 +70,15 @@ class RendezvousServer::Round {
         missing_(nodes_) {}
 
   void run(const Patience& patience) {
-    const Clock::time_point begin = Clock::now();
-    bool reported = patience.report_after_ns == 0 || !patience.report;
+    host::Wait waiting(patience);
     while (!missing_.empty()) {
-      const auto waited = static_cast<std::uint64_t>(nanoseconds(Clock::now() - begin).count());
-      if (patience.timeout_ns != 0 && waited >= patience.timeout_ns) throw too_late(waited);
-      if (!reported && waited >= patience.report_after_ns) {
-        patience.report("waits for " + name_nodes(missing_) + " to join since " + in_seconds(waited));
-        reported = true;
-      }
-      const std::uint64_t until = std::min(reported ? UINT64_MAX : patience.report_after_ns,
-                                           patience.timeout_ns == 0 ? UINT64_MAX : patience.timeout_ns);
-      wait(until == UINT64_MAX ? -1 : to_ms(until - waited));
+      if (waiting.is_over()) throw too_late(waiting.so_far_ns());
+      waiting.remind([&] { return name_nodes(missing_) + " to join"; });
+      wait(waiting.left_ms());
     }
   }
 
  private:
-  static int to_ms(std::uint64_t ns) {
-    return static_cast<int>(std::min<std::uint64_t>(ns / 1'000'000 + 1, INT_MAX));
-  }
-
   Error too_late(std::uint64_t waited) const {
     return Error("join the job",
                  name_nodes(missing_) + " of " + std::to_string(nodes_.size() + 1) + " did not come within " +
@@ -214,6 +182,31 @@ Descriptor fetch(const Invitation& invitation, NodeId first, NodeId id, std::uin
                 "start all nodes of the job with one launcher");
   }
   return std::move(received.fd);
+}
+
+Descriptor fetch_when_there(const std::function<std::optional<Invitation>()>& invitation, NodeId first,
+                            NodeId id, const Patience& patience) {
+  constexpr timespec pause{.tv_sec = 0, .tv_nsec = 5'000'000};
+  const std::string node = "node " + std::to_string(first);
+  host::Wait waiting(patience);
+  for (bool invited = false;; nanosleep(&pause, nullptr)) {
+    if (const auto found = invitation()) {
+      if (Descriptor fd = fetch(*found, first, id, patience.timeout_ns)) return fd;
+      invited = true;
+    }
+    if (waiting.is_over()) {
+      const std::string waited = in_seconds(waiting.so_far_ns());
+      if (!invited)
+        throw Error("join the job", node + " did not come within " + waited, every_process_remedy);
+      throw Error(
+          "join the job",
+          node +
+              " does not wait for this node: it has ended, or is in another network namespace (tried for " +
+              waited + ")",
+          "see what " + node + " printed; nodes in containers of one host need a common network namespace");
+    }
+    waiting.remind([&] { return node + " to join"; });
+  }
 }
 
 }  // namespace am::core

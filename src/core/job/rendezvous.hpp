@@ -13,21 +13,19 @@
 #include <am/types.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "core/job/invitation.hpp"
 #include "core/job/local_socket.hpp"
+#include "host/patience.hpp"
 
 namespace am::core {
 
-/// How long to wait for others.
-struct Patience {
-  std::uint64_t timeout_ns = 0;       ///< then the wait ends with an error; 0: never
-  std::uint64_t report_after_ns = 0;  ///< then `report` is told, once, who is missing; 0: never
-  std::function<void(const std::string&)> report;
-};
+using host::every_process_remedy;
+using host::in_seconds;
+using host::name_nodes;
+using host::Patience;
 
 class RendezvousServer {
  public:
@@ -51,14 +49,9 @@ class RendezvousServer {
 [[nodiscard]] Descriptor fetch(const Invitation& invitation, NodeId first, NodeId id,
                                std::uint64_t timeout_ns);
 
-// For messages.
-
-inline constexpr const char* every_process_remedy =
-    "every process of the job has to start libam, once; AM_TIMEOUT=0 waits for ever, for example for a "
-    "debugger";
-/// "12 s", below a second "0.2 s"
-[[nodiscard]] std::string in_seconds(std::uint64_t duration_ns);
-/// "node 3", "nodes 1, 2 and 7", "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 23 more"
-[[nodiscard]] std::string name_nodes(const std::vector<NodeId>& nodes);
+/// The same from a node that may not stand by its invitation yet: `invitation` is asked again and again, and may wait itself for a
+/// while. Throws am::Error when it does not come in time, too.
+[[nodiscard]] Descriptor fetch_when_there(const std::function<std::optional<Invitation>()>& invitation,
+                                          NodeId first, NodeId id, const Patience& patience);
 
 }  // namespace am::core

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
 #include "core/membership/standing.hpp"
+#include "host/bell.hpp"
 #include "host/clock.hpp"
+#include "host/kernel_id.hpp"
 
 namespace am::core {
 
@@ -27,11 +28,6 @@ struct Greeting {
 template <class T>
 std::string text_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-void read_kernel_id(std::span<char> to) {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  file.getline(to.data(), static_cast<std::streamsize>(to.size()));
 }
 
 Error other_version(std::uint32_t host, const Placement* placement) {
@@ -61,16 +57,19 @@ std::shared_ptr<host::Memory> make_memory(const Placement& placement) {
   return memory;
 }
 
-void agree(const host::Board& board, Exchange& exchange) {
+void agree(const host::Board& board, Exchange& exchange, Secrets secrets) {
   host::JobHeader& job = board.job();
   Greeting own{};
   own.magic = host::magic;
   own.version = host::version;
   own.facts_bytes = sizeof(host::NodeFacts);
-  std::ranges::copy(job.name, own.name);
-  std::ranges::copy(job.key, own.key);
+  if (secrets == Secrets::travel) {
+    std::ranges::copy(job.name, own.name);
+    std::ranges::copy(job.key, own.key);
+  }
   own.epoch_ns = job.epoch_ns;
-  read_kernel_id(own.kernel);
+  const std::string kernel = host::kernel_id();
+  kernel.copy(own.kernel, sizeof own.kernel - 1);
   const std::vector<std::string> all = exchange.round(text_of(own));
   const std::uint64_t now = host::monotonic_ns();  // at about the same time on all hosts
   Greeting first{};
@@ -83,19 +82,24 @@ void agree(const host::Board& board, Exchange& exchange) {
       throw other_version(host, nullptr);
     if (host == 0) first = theirs;
   }
-  std::ranges::copy(first.name, job.name);
-  std::ranges::copy(first.key, job.key);
+  if (secrets == Secrets::travel) {
+    std::ranges::copy(first.name, job.name);
+    std::ranges::copy(first.key, job.key);
+  }
   const bool one_clock = own.kernel[0] != 0 && std::memcmp(own.kernel, first.kernel, sizeof own.kernel) == 0;
   job.epoch_ns = one_clock ? first.epoch_ns : now;
 }
 
-void exchange_facts(const host::Board& board, const Placement& placement, Exchange& exchange) {
+std::string facts_of_host(const host::Board& board, const Placement& placement) {
   std::string own;
   for (const NodeId node : placement.here()) {
     const host::NodeFacts& facts = board.card(node);
     own += text_of(facts);
   }
-  const std::vector<std::string> all = exchange.round(own);
+  return own;
+}
+
+void take_facts(const host::Board& board, const Placement& placement, const std::vector<std::string>& all) {
   for (std::uint32_t host = 0; host < placement.hosts.size(); ++host) {
     if (host == placement.own) continue;
     const std::vector<NodeId>& nodes = placement.hosts[host];
@@ -109,6 +113,12 @@ void exchange_facts(const host::Board& board, const Placement& placement, Exchan
       mark_joined(board, nodes[i], facts);
     }
   }
+  board.job().joined.store(board.nodes(), std::memory_order_release);  // pairs with Joining::wait_for
+  for (const NodeId node : placement.here()) host::nudge(board, node);
+}
+
+void exchange_facts(const host::Board& board, const Placement& placement, Exchange& exchange) {
+  take_facts(board, placement, exchange.round(facts_of_host(board, placement)));
 }
 
 }  // namespace am::core

@@ -13,6 +13,9 @@ namespace am::core {
 /// AM_RANK, AM_SIZE and AM_HOST_MEMORY_FD, all three set by amrun.
 [[nodiscard]] Job join_amrun(const Settings& settings);
 
+/// AM_JOB: an address where the nodes meet, and a key file.
+[[nodiscard]] Job join_by_appointment(const Settings& settings);
+
 /// The PMIx server of mpirun, prterun or srun.
 [[nodiscard]] Job join_pmix(const Settings& settings);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <ctime>
 
 #include "core/membership/launcher_watch.hpp"
 #include "core/membership/standing.hpp"
@@ -57,14 +58,39 @@ void Membership::look_at_life_locks() noexcept {
   }
 }
 
+/// Other hosts hear of the end of a node here by its connections, and may have ended because of it before anybody here has looked at
+/// its lock.
+NodeId Membership::cause(NodeId seen) const noexcept {
+  std::atomic<std::uint32_t>& first = board_.job().first_death;  // written before the standing that was seen
+  const std::uint32_t note = first.load(std::memory_order_relaxed);
+  const NodeId noted = note != 0 ? note - 1 : seen;
+  if (board_.is_here(noted) || !looks_at_locks_) return noted;
+  for (NodeId node = 0; node < board_.nodes(); ++node) {
+    const host::Standing standing = board_.standing(node);
+    const bool ended = standing == host::Standing::joined && !board_.is_alive(node);
+    const bool followed =
+        board_.card(node).ended_with.load(std::memory_order_relaxed) != 0;  // before its lock is free
+    if (node == self_ || !board_.is_here(node) || followed || !(ended || standing == host::Standing::dead))
+      continue;
+    first.store(node + 1, std::memory_order_relaxed);
+    mark_lost(board_, node);
+    return node;
+  }
+  return noted;
+}
+
 void Membership::end_with_launcher() const noexcept { core::end_with_launcher(board_, self_); }
 
 /// In an interrupt, too: takes no memory.
 void Membership::end_with(NodeId peer) const noexcept {
   const host::NodeCard& dead = board_.card(peer);
+  board_.card(self_).ended_with.store(peer + 1, std::memory_order_relaxed);  // ordered by this node's end
   const int wait_status = dead.wait_status.load(std::memory_order_relaxed);  // written before standing
   if (supervised_ && wait_status != host::unknown_end)
     std::_Exit(1);  // amrun says who died, and ends the others
+  // On another host amrun may know how it died: then it says so, and ends this node meanwhile.
+  constexpr timespec while_amrun_tells{.tv_sec = 1, .tv_nsec = 0};
+  if (supervised_ && !board_.is_here(peer)) nanosleep(&while_amrun_tells, nullptr);
   char death[32] = "death of ";
   *std::to_chars(death + 9, death + sizeof death - 1, peer).ptr = 0;
   if (!first_to_say(board_, death, for_good_ns)) std::_Exit(1);

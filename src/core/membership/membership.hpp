@@ -42,7 +42,7 @@ class Membership {
       if (!(died || standing == host::Standing::left) || gone_[peer] || peer == self_) continue;
       gone_[peer] = true;
       gone(peer, died);
-      if (died && !survives()) end_with(peer);
+      if (died && !survives()) end_with(cause(peer));
     }
   }
 
@@ -59,6 +59,8 @@ class Membership {
   }
 
  private:
+  /// Of nodes that are dead, the one that the others have ended because of, as far as this host can tell.
+  [[nodiscard]] NodeId cause(NodeId seen) const noexcept;
   void look_at_life_locks() noexcept;
   [[noreturn]] void end_with_launcher() const noexcept;
   [[noreturn]] void end_with(NodeId peer) const noexcept;

@@ -62,6 +62,14 @@ void Relay::tell(Transport& network) noexcept {
   }
 }
 
+void Relay::tell_at_the_end(Transport& network) const noexcept {
+  if (hosts_.count() == 1) return;
+  for (const NodeId node : hosts_.here()) {
+    if (board_.standing(node) == host::Standing::dead) tell_all(network, node);
+  }
+  network.progress();
+}
+
 void Relay::tell_all(Transport& network, NodeId departed) const noexcept {
   const host::NodeCard& card = board_.card(departed);
   const Departure departure{board_.standing(departed), card.wait_status.load(std::memory_order_relaxed),

@@ -32,6 +32,8 @@ class Relay final : public Listener {
 
   /// Tells the other hosts who of this one has departed, if that is this node's to do.
   void tell(Transport& network) noexcept;
+  /// The same, by a node that is about to end because another one has: so that those who hear of its end have heard of that before.
+  void tell_at_the_end(Transport& network) const noexcept;
   /// A step of the barrier between hosts: says, or has heard, that the barrier of this number came so far.
   void tell_barrier(Transport& network, NodeId to, std::uint32_t round, std::uint32_t number) noexcept;
   [[nodiscard]] std::uint32_t heard_barrier(std::uint32_t round) const noexcept { return barriers_[round]; }

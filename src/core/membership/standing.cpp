@@ -10,6 +10,13 @@ constexpr std::uint32_t word(host::Standing standing) noexcept {
   return static_cast<std::uint32_t>(standing);
 }
 
+/// Where the death of one ends the others, it is the first one that counts. Before its standing is stored.
+void note_death(const host::Board& board, NodeId node, host::Standing how) noexcept {
+  std::uint32_t none = 0;
+  if (how == host::Standing::dead)
+    board.job().first_death.compare_exchange_strong(none, node + 1, std::memory_order_relaxed);
+}
+
 /// Seen in one load: the board's `departures`.
 void tell_all(const host::Board& board) noexcept {
   board.job().departures.fetch_add(1, std::memory_order_release);  // pairs with Membership::look
@@ -21,6 +28,7 @@ void tell_all(const host::Board& board) noexcept {
 void mark(const host::Board& board, NodeId node, host::Standing standing, int wait_status) noexcept {
   host::NodeCard& card = board.card(node);
   card.wait_status.store(wait_status, std::memory_order_relaxed);  // ordered by the next line
+  note_death(board, node, standing);
   card.standing.store(word(standing), std::memory_order_release);  // pairs with Board::standing
   tell_all(board);
 }
@@ -28,6 +36,8 @@ void mark(const host::Board& board, NodeId node, host::Standing standing, int wa
 /// Of a node that is in the job, and by several who may find out at once: the first one counts.
 void mark_once(const host::Board& board, NodeId node, host::Standing how) noexcept {
   std::uint32_t standing = word(host::Standing::joined);
+  if (standing != word(board.standing(node))) return;
+  note_death(board, node, how);
   if (board.card(node).standing.compare_exchange_strong(standing, word(how), std::memory_order_acq_rel))
     tell_all(board);
 }

@@ -104,7 +104,8 @@ void Joining::meet_others() {
   const std::size_t joined = board().job().joined.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (joined == hosts_.here().size()) nudge_all_here();
   if (hosts_.count() > 1) wait_for(static_cast<NodeId>(hosts_.here().size()), true);
-  if (hosts_.count() > 1 && first_here()) meet_other_hosts();
+  const bool launcher_meets_them = board().job().launcher != 0;
+  if (hosts_.count() > 1 && first_here() && !launcher_meets_them) meet_other_hosts();
   wait_for(job_.size, false);
   compare_programs();
   compare_pid_namespaces();
@@ -123,8 +124,6 @@ void Joining::meet_other_hosts() const {
   } catch (const Error& error) {
     cannot_join(error, "the hosts of the job do not meet");
   }
-  board().job().joined.store(job_.size, std::memory_order_release);
-  nudge_all_here();
 }
 
 /// Until so many nodes have joined, of this host (`here`) or of the job.

@@ -69,7 +69,7 @@ Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
   core::Job job = find_job(settings, options);
   core::this_process_is(job.id);
   // A program that this one starts is not this node: it shall not find our place taken.
-  for (const char* name : {"AM_RANK", "AM_SIZE", "AM_HOST_MEMORY_FD"})
+  for (const char* name : {"AM_RANK", "AM_SIZE", "AM_HOST_MEMORY_FD", "AM_JOB"})
     unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
   if (job.id == 0) report_unknown_settings();
   auto engine = std::make_unique<core::Engine>(std::move(job), settings);

@@ -33,6 +33,8 @@ struct Settings {
   std::string transport = "auto";                         // parse_networks (core/messages/networks.hpp)
   std::uint64_t host_timeout_ns = 10'000'000'000;         // 0: never; at most max_duration_ns
   std::string tcp_interfaces;                      // parsed by the network (transports/tcp/address.hpp)
+  std::string agent;                               // amrun's (tools/amrun/agent.hpp)
+  std::string job;                                 // parse_appointment (core/job/appointment.hpp)
   std::string faults;                              // parsed by the fault decorator
   std::uint64_t timeout_ns = 600'000'000'000;      // 0: never; at most max_duration_ns
   std::uint64_t report_after_ns = 10'000'000'000;  // 0: never; at most max_duration_ns

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 #include <cstring>
 #include <memory>
 #include <system_error>
+
+#include "host/descriptor.hpp"
 
 namespace am::tcp {
 
@@ -125,6 +128,24 @@ bool Address::is_link_local() const noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes()[i]); };
   if (family() == AF_INET) return byte(0) == 169 && byte(1) == 254;
   return byte(0) == 0xfe && (byte(1) & 0xc0) == 0x80;
+}
+
+bool has_ipv6() noexcept {
+  return static_cast<bool>(host::Descriptor(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)));
+}
+
+std::vector<Address> resolve(const std::string& name, std::uint16_t port) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(name.c_str(), std::to_string(port).c_str(), &wanted, &found) != 0) return {};
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
+  std::vector<Address> addresses;
+  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+    if (const auto address = Address::of(one->ai_addr, one->ai_addrlen)) addresses.push_back(*address);
+  }
+  return addresses;
 }
 
 std::vector<Interface> interfaces() {

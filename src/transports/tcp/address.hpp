@@ -49,6 +49,11 @@ struct Interface {
   bool loopback = false;
   bool bridge = false;  ///< as containers and virtual machines on this host have: other hosts cannot reach it
 };
+/// Whether this system has IPv6 at all.
+[[nodiscard]] bool has_ipv6() noexcept;
+/// The addresses of a name, with that port, in the order in which to try them; also of an address (without brackets). None where
+/// there is none, for now or for good. May wait for a name server.
+[[nodiscard]] std::vector<Address> resolve(const std::string& name, std::uint16_t port);
 /// Of this network namespace, in the kernel's order. Throws am::Error.
 [[nodiscard]] std::vector<Interface> interfaces();
 /// Which of their addresses to tell other hosts, those that `wanted` (AM_TCP_INTERFACES) takes; where it is empty, those that

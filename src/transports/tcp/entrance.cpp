@@ -47,10 +47,14 @@ bool Entrance::accept() {
 
 bool Entrance::has_place() {
   const auto is_stranger = [](const auto& guest) { return !guest->ours; };
-  if (static_cast<std::size_t>(std::ranges::count_if(guests_, is_stranger)) < most_strangers) return true;
+  const auto is_full = [&] {
+    return static_cast<std::size_t>(std::ranges::count_if(guests_, is_stranger)) >= places_;
+  };
+  if (!is_full()) return true;
   const auto oldest = std::ranges::find_if(guests_, is_stranger);
   if (host::monotonic_ns() - (*oldest)->began_ns < chance_ns) return false;
-  turn_away(oldest, {"too many others came behind it"});
+  move((*oldest)->number);  // its proof may have come, and nobody has looked
+  if (is_full()) turn_away(std::ranges::find_if(guests_, is_stranger), {"too many others came behind it"});
   return true;
 }
 
@@ -94,6 +98,10 @@ Entrance::Failure Entrance::failure_of_system(int error) {
 Entrance::Failure Entrance::step(Guest& guest) {
   if (!guest.connected) {
     if (const int failure = guest.socket.failure(); failure != 0) return failure_of_system(failure);
+    if (guest.socket.is_to_itself()) {
+      guest.socket.abort();
+      return failure_of_system(ECONNREFUSED);
+    }
   }
   trust::Handshake& handshake = guest.handshake;
   for (;;) {

@@ -52,8 +52,13 @@ class Entrance {
 
   /// All that is named outlives this.
   Entrance(const trust::Crypto& crypto, const trust::Key& key, const trust::Party& party, Socket listening,
-           Events& events)
-      : crypto_(crypto), key_(key), party_(party), listening_(std::move(listening)), events_(events) {}
+           Events& events, std::size_t places = most_strangers)
+      : crypto_(crypto),
+        key_(key),
+        party_(party),
+        listening_(std::move(listening)),
+        events_(events),
+        places_(places) {}
 
   [[nodiscard]] const Socket& listening() const noexcept { return listening_; }
 
@@ -98,6 +103,7 @@ class Entrance {
   const trust::Party party_;
   const Socket listening_;
   Events& events_;
+  const std::size_t places_;
   Guests guests_;  // the oldest first
   std::vector<Result> results_;
   std::uint64_t last_number_ = 0;

@@ -69,6 +69,25 @@ Socket::Moved Socket::write(std::span<const std::byte> from) noexcept {
 
 void Socket::end() noexcept { static_cast<void>(shutdown(descriptor(), SHUT_RDWR)); }
 
+void Socket::abort() noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  static_cast<void>(setsockopt(descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+  close();
+}
+
+bool Socket::is_to_itself() const noexcept {
+  sockaddr_storage own{};
+  sockaddr_storage other{};
+  socklen_t own_bytes = sizeof own;
+  socklen_t other_bytes = sizeof other;
+  if (getsockname(descriptor(), reinterpret_cast<sockaddr*>(&own), &own_bytes) != 0 ||
+      getpeername(descriptor(), reinterpret_cast<sockaddr*>(&other), &other_bytes) != 0)
+    return false;
+  const auto here = Address::of(reinterpret_cast<const sockaddr*>(&own), own_bytes);
+  const auto there = Address::of(reinterpret_cast<const sockaddr*>(&other), other_bytes);
+  return here && there && here->port() == there->port() && here->bytes() == there->bytes();
+}
+
 void Socket::end_writing() noexcept { static_cast<void>(shutdown(descriptor(), SHUT_WR)); }
 
 std::size_t Socket::under_way() const noexcept {
@@ -126,6 +145,9 @@ Socket listen_at(Address& address) {
   const int no = 0;  // [::] takes those that come by IPv4, too
   if (address.family() == AF_INET6)
     static_cast<void>(setsockopt(socket.descriptor(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no));
+  const int yes = 1;  // a port that was asked for may have been another job's a moment ago
+  if (address.port() != 0)
+    static_cast<void>(setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes));
   if (bind(socket.descriptor(), address.data(), address.size()) != 0) throw failed("bind");
   if (listen(socket.descriptor(), SOMAXCONN) != 0) throw failed("listen");
   sockaddr_storage bound{};

@@ -37,6 +37,11 @@ class Socket {
 
   /// Ends the connection, also where a forked child holds it.
   void end() noexcept;
+  /// Ends it at once, and for this system, too: the address is free again.
+  void abort() noexcept;
+  /// Where nobody takes connections at a port of this host that the system may also choose for who connects, one who tries may come
+  /// to connect to itself.
+  [[nodiscard]] bool is_to_itself() const noexcept;
   /// Nothing more will be written.
   void end_writing() noexcept;
   /// Bytes written that the other host does not have yet, as far as this one knows.

@@ -50,10 +50,6 @@ host::Descriptor made(int descriptor, const char* what) {
   return owned;
 }
 
-bool has_ipv6() noexcept {
-  return static_cast<bool>(host::Descriptor(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)));
-}
-
 bool has_other_hosts(const host::Board& board) noexcept {
   for (NodeId node = 0; node < board.nodes(); ++node) {
     if (!board.is_here(node)) return true;

@@ -202,6 +202,50 @@ TEST(RendezvousFetch, AnInvitationThatNobodyStandsByGivesNothing) {
   EXPECT_FALSE(fetch(Invitation::make(), 0, 1, long_ns));
 }
 
+/// What an earlier program in the same place has left; then the invitation of this one's.
+TEST_F(Rendezvous, FetchingWaitsUntilTheServerIsThere) {
+  serve(2);
+  const Invitation old = Invitation::make();
+  int asked = 0;
+  const Descriptor fd = fetch_when_there(
+      [&]() -> std::optional<Invitation> {
+        ++asked;
+        if (asked < 3) return std::nullopt;
+        return asked < 6 ? old : invitation_;
+      },
+      0, 1, patient());
+  EXPECT_EQ(content(fd), "the job");
+  EXPECT_EQ(asked, 6);
+  EXPECT_EQ(served(), "no error");
+}
+
+TEST(RendezvousFetch, NobodyIsWaitedForLongerThanPatienceLasts) {
+  const Patience little{.timeout_ns = 20 * ms, .report_after_ns = 0, .report = nullptr};
+  const auto fetch_by = [&](const std::optional<Invitation>& invitation) {
+    return error_of([&] { (void)fetch_when_there([&] { return invitation; }, 4, 5, little); });
+  };
+  EXPECT_THAT(fetch_by(std::nullopt),
+              AllOf(HasSubstr("node 4 did not come within"), HasSubstr("AM_TIMEOUT")));
+  EXPECT_THAT(fetch_by(Invitation::make()),
+              AllOf(HasSubstr("node 4 does not wait for this node"), HasSubstr("network namespace")));
+}
+
+TEST(RendezvousFetch, AWaitIsReportedOnce) {
+  std::vector<std::string> reports;
+  const Patience patience{.timeout_ns = long_ns,
+                          .report_after_ns = 1,
+                          .report = [&](const std::string& text) { reports.push_back(text); }};
+  // Ends by a throw of the caller's, which passes.
+  int asked = 0;
+  const auto invitation = [&]() -> std::optional<Invitation> {
+    if (++asked == 5) throw Error("test", "enough", "none");
+    return std::nullopt;
+  };
+  EXPECT_THAT(error_of([&] { (void)fetch_when_there(invitation, 4, 5, patience); }), HasSubstr("enough"));
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_THAT(reports[0], HasSubstr("waits for node 4 to join since"));
+}
+
 TEST(RendezvousFetch, AServerThatEndsGivesNothingOrAnError) {
   const Invitation invitation = Invitation::make();
   std::thread node;
@@ -242,14 +286,6 @@ TEST(Invitation, OtherTextIsNone) {
     other[at] = 'x';
     EXPECT_FALSE(Invitation::parse(other)) << at;
   }
-}
-
-TEST(NameNodes, NamesAFewAndCountsTheRest) {
-  EXPECT_EQ(name_nodes({3}), "node 3");
-  EXPECT_EQ(name_nodes({1, 7}), "nodes 1 and 7");
-  EXPECT_EQ(name_nodes({1, 2, 7}), "nodes 1, 2 and 7");
-  EXPECT_EQ(name_nodes({1, 2, 3, 4, 5, 6, 7, 8, 9}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 9");
-  EXPECT_EQ(name_nodes({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
 }
 
 }  // namespace

@@ -80,6 +80,8 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
                                 "AM_TRANSPORT=shm",
                                 "AM_TCP_INTERFACES=eth0,10.0.0.0/8",
                                 "AM_HOST_TIMEOUT=3s",
+                                "AM_AGENT=rsh -x",
+                                "AM_JOB=address=a:1,rank=0,size=2,key=k",
                                 "AM_FAULTS=a=b",
                                 "AM_TIMEOUT=0",
                                 "AM_REPORT_AFTER=500ms",
@@ -98,6 +100,8 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
   EXPECT_EQ(settings.transport, "shm");
   EXPECT_EQ(settings.tcp_interfaces, "eth0,10.0.0.0/8");
   EXPECT_EQ(settings.host_timeout_ns, 3'000'000'000u);
+  EXPECT_EQ(settings.agent, "rsh -x");
+  EXPECT_EQ(settings.job, "address=a:1,rank=0,size=2,key=k");
   EXPECT_EQ(settings.faults, "a=b");
   EXPECT_EQ(settings.timeout_ns, 0U);
   EXPECT_EQ(settings.report_after_ns, 500'000'000U);

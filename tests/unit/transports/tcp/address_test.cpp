@@ -190,5 +190,31 @@ TEST(ForOthers, AreReadAsTheyWereWritten) {
     EXPECT_TRUE(parse_addresses(wrong).empty()) << wrong;
 }
 
+TEST(Resolve, AnAddressIsItself) {
+  const auto texts_of = [](const std::string& name, std::uint16_t port) {
+    std::vector<std::string> texts;
+    for (const Address& address : resolve(name, port)) texts.push_back(address.text());
+    return texts;
+  };
+  EXPECT_THAT(texts_of("127.0.0.1", 7000), testing::ElementsAre("127.0.0.1:7000"));
+  EXPECT_THAT(texts_of("::1", 65535), testing::ElementsAre("[::1]:65535"));
+  EXPECT_THAT(texts_of("192.0.2.1", 1), testing::ElementsAre("192.0.2.1:1")) << "wherever that is";
+}
+
+TEST(Resolve, LocalhostIsThisHost) {
+  const std::vector<Address> addresses = resolve("localhost", 7000);
+  ASSERT_FALSE(addresses.empty());
+  for (const Address& address : addresses) {
+    EXPECT_TRUE(address.is_loopback()) << address.text();
+    EXPECT_EQ(address.port(), 7000);
+  }
+}
+
+/// Longer than a name can be: no name server is asked.
+TEST(Resolve, ANameOfNobodyHasNone) {
+  EXPECT_TRUE(resolve(std::string(70, 'a'), 7000).empty());
+  EXPECT_TRUE(resolve("[::1]", 7000).empty());
+}
+
 }  // namespace
 }  // namespace am::tcp

@@ -1,0 +1,483 @@
+// Jobs without a launcher: each node is started with AM_JOB, and they meet at node 0's address. On this host, and across hosts,
+// which are network namespaces here (process/namespaces.hpp). This program is both: the tests, and, with --node, a node.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <am/am.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "process/command.hpp"
+#include "process/namespaces.hpp"
+#include "support/held_port.hpp"
+
+namespace process_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+
+// -- the node -----------------------------------------------------------------------------------------------------------------
+
+void say(const char* text) {
+  std::printf("%s\n", text);
+  std::fflush(stdout);
+}
+
+void touch(am::Request&) {}
+
+/// Waits for its end, and serves.
+void wait_for_ever(am::Node& node) {
+  say("there");
+  node.wait_until([] { return false; });
+}
+/// The same, when each has sent to each.
+void wait_connected(am::Node& node) {
+  for (am::NodeId to = 0; to < node.size(); ++to) static_cast<void>(node.request<touch>(to));
+  node.barrier();
+  wait_for_ever(node);
+}
+/// In a barrier to which node 0 does not come.
+void wait_in_barrier(am::Node& node) {
+  say("there");
+  if (node.id() == 0) node.wait_until([] { return false; });
+  node.barrier();
+}
+
+int run_node(const std::string& scenario) {
+  const std::map<std::string, std::function<void(am::Node&)>> scenarios = {
+      {"wait", wait_for_ever}, {"wait_connected", wait_connected}, {"wait_in_barrier", wait_in_barrier}};
+  try {
+    am::Node& node = am::start(0, nullptr);
+    node.barrier();
+    scenarios.at(scenario)(node);
+  } catch (const am::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
+
+// -- what jobs are started with -----------------------------------------------------------------------------------------------
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::ranges::sort(lines);
+  return lines;
+}
+
+class Key {
+ public:
+  explicit Key(const std::string& content = "a secret that tests share\n", mode_t mode = 0600)
+      : file_(content) {
+    EXPECT_EQ(chmod(file_.path().c_str(), mode), 0);
+  }
+  [[nodiscard]] std::string path() const { return file_.path(); }
+
+ private:
+  TemporaryFile file_;
+};
+
+using Program = std::vector<std::string>;
+const Program hello = {example("hello")};
+
+std::vector<Program> examples() {
+  return {hello, {example("word_count"), AM_TESTS_DIR "/../README.md"}, {example("life"), "64", "64", "20"}};
+}
+
+class Appointments : public testing::Test {
+ protected:
+  /// AM_JOB for a node.
+  [[nodiscard]] std::string place(am::NodeId rank, am::NodeId size) const {
+    return "AM_JOB=address=" + address_ + ",rank=" + std::to_string(rank) + ",size=" + std::to_string(size) +
+           ",key=" + key_.path();
+  }
+  /// `place`: see above; `host`: of namespaces, from 1 on; 0: this one.
+  [[nodiscard]] std::unique_ptr<Running> start(const std::string& place, Program program,
+                                               std::vector<std::string> environment = {},
+                                               std::size_t host = 0) const {
+    environment.insert(environment.begin(), "AM_TIMEOUT=60s");  // before a test is taken for one that hangs
+    environment.push_back(place);
+    if (host != 0) program.insert(program.begin(), {"ip", "netns", "exec", host_name(host)});
+    return std::make_unique<Running>(program, Surroundings{std::move(environment), {}});
+  }
+  [[nodiscard]] virtual std::string host_name(std::size_t /*host*/) const { return {}; }
+  /// Where a node of a whole job is.
+  [[nodiscard]] virtual std::size_t host_of(am::NodeId /*rank*/) const { return 0; }
+
+  /// All of a job, node 0 last.
+  [[nodiscard]] std::vector<std::unique_ptr<Running>> start_all(
+      am::NodeId size, const Program& program, const std::vector<std::string>& environment = {}) const {
+    std::vector<std::unique_ptr<Running>> nodes(size);
+    for (am::NodeId rank = size; rank-- > 0;)
+      nodes[rank] = start(place(rank, size), program, environment, host_of(rank));
+    return nodes;
+  }
+  /// Runs a job to its good end: what all have printed.
+  Outcome run_all(am::NodeId size, const Program& program,
+                  const std::vector<std::string>& environment = {}) const {
+    return end_well(start_all(size, program, environment));
+  }
+  static Outcome end_well(const std::vector<std::unique_ptr<Running>>& nodes) {
+    Outcome all{.exit_code = 0, .out = {}, .err = {}};
+    for (const auto& node : nodes) {
+      const Outcome outcome = node->outcome();
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+      all.out += outcome.out;
+      all.err += outcome.err;
+    }
+    return all;
+  }
+  /// Each example gives what it gives under amrun.
+  void expect_the_same_as_amrun() const {
+    for (const Program& program : examples()) {
+      Program command = {amrun, "-n", "4"};
+      command.insert(command.end(), program.begin(), program.end());
+      const Outcome one = run(command);
+      EXPECT_EQ(one.exit_code, 0) << one.err;
+      const Outcome all = run_all(4, program);
+      if (program[0] == example("life")) {  // it says how long it took
+        EXPECT_THAT(one.out, HasSubstr("the same as a sequential run"));
+        EXPECT_THAT(all.out, HasSubstr("the same as a sequential run"));
+      } else {
+        EXPECT_EQ(sorted_lines(all.out), sorted_lines(one.out));
+      }
+      EXPECT_THAT(all.err, IsEmpty());
+    }
+  }
+  /// `victim` is killed when all are there: the others end by themselves, and the job says why. What each has said.
+  std::vector<std::string> expect_all_end_with(am::NodeId victim, am::NodeId size,
+                                               const std::string& scenario) const {
+    const auto nodes = start_all(size, {this_program(), "--node", scenario});
+    for (const auto& node : nodes) EXPECT_TRUE(node->says("there"));
+    EXPECT_EQ(kill(nodes[victim]->pid(), SIGKILL), 0);
+    std::vector<std::string> said(size);
+    std::string all;
+    for (am::NodeId rank = 0; rank < size; ++rank) {
+      const Outcome outcome = nodes[rank]->outcome();
+      EXPECT_EQ(outcome.exit_code, rank == victim ? 128 + SIGKILL : 1) << "node " << rank;
+      all += said[rank] = outcome.err;
+    }
+    EXPECT_THAT(all, HasSubstr(names(victim))) << scenario;
+    return said;
+  }
+  [[nodiscard]] static std::string names(am::NodeId dead) {
+    return ": node " + std::to_string(dead) + " (pid ";
+  }
+
+  Key key_;
+  test::HeldPort port_;
+  std::string address_ = "127.0.0.1:" + std::to_string(port_.number());
+};
+
+// -- on this host -------------------------------------------------------------------------------------------------------------
+
+using OnOneHost = Appointments;
+
+TEST_F(OnOneHost, RunTheSameAsUnderAmrun) { expect_the_same_as_amrun(); }
+
+TEST_F(OnOneHost, MeetByTheNameOfThisHostForItself) {
+  address_ = "localhost:" + std::to_string(port_.number());
+  EXPECT_EQ(count(run_all(3, hello).out, "hears from"), 6);
+}
+
+TEST_F(OnOneHost, OneIsAJob) {
+  const Outcome outcome = run_all(1, hello, {"AM_VERBOSE=1"});
+  EXPECT_EQ(count(outcome.out, "hears from"), 2);
+  EXPECT_THAT(outcome.err, HasSubstr("node 0 of 1: found AM_JOB (meeting at " + address_ + ")"));
+}
+
+TEST_F(OnOneHost, SayWhatWasFound) {
+  const Outcome outcome = run_all(3, hello, {"AM_VERBOSE=1"});
+  EXPECT_EQ(count(outcome.err, "found AM_JOB (meeting at " + address_ + "); shared memory to all nodes"), 3)
+      << outcome.err;
+}
+
+TEST_F(OnOneHost, MayTalkByTcp) {
+  const Outcome outcome = run_all(3, hello, {"AM_TRANSPORT=tcp"});
+  EXPECT_EQ(count(outcome.out, "hears from"), 6) << outcome.err;
+}
+
+TEST_F(OnOneHost, ANodeMayBeLate) {
+  for (const am::NodeId late : {1u, 0u}) {
+    std::vector<std::unique_ptr<Running>> nodes(3);
+    for (const am::NodeId rank : {0u, 1u, 2u}) {
+      if (rank != late) nodes[rank] = start(place(rank, 3), hello, {"AM_REPORT_AFTER=1ms"});
+    }
+    for (const am::NodeId rank : {0u, 1u, 2u}) {
+      if (rank == late) continue;
+      EXPECT_TRUE(nodes[rank]->says("am: node " + std::to_string(rank) + " waits for node"));
+    }
+    nodes[late] = start(place(late, 3), hello);
+    const Outcome outcome = end_well(nodes);
+    EXPECT_EQ(count(outcome.out, "hears from"), 6) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(late == 0 ? "waits for node 0 at " + address_ : "to join since"));
+  }
+}
+
+/// As a container that is started anew.
+TEST_F(OnOneHost, ANodeThatIsKilledBeforeAllAreThereMayComeAgain) {
+  std::vector<std::unique_ptr<Running>> nodes(3);
+  nodes[0] = start(place(0, 3), hello);
+  for (int time = 0; time < 3; ++time) {
+    nodes[1] = start(place(1, 3), hello, {"AM_REPORT_AFTER=100ms"});
+    ASSERT_TRUE(nodes[1]->says("waits for node 0"));
+    ASSERT_EQ(kill(nodes[1]->pid(), SIGKILL), 0);
+    EXPECT_EQ(nodes[1]->outcome().exit_code, 128 + SIGKILL);
+  }
+  nodes[1] = start(place(1, 3), hello);
+  nodes[2] = start(place(2, 3), hello);
+  EXPECT_EQ(count(end_well(nodes).out, "hears from"), 6);
+}
+
+TEST_F(OnOneHost, TwoProgramsOneAfterTheOther) {
+  const Outcome outcome = run_all(3, {"sh", "-c", hello[0] + " && " + hello[0] + " && " + hello[0]});
+  EXPECT_EQ(count(outcome.out, "hears from"), 18) << outcome.out << outcome.err;
+}
+
+TEST_F(OnOneHost, EndWhenANodeIsKilled) {
+  for (const am::NodeId victim : {0u, 1u, 2u}) expect_all_end_with(victim, 3, "wait");
+  expect_all_end_with(2, 3, "wait_in_barrier");
+}
+
+TEST_F(OnOneHost, AnotherKeyIsTurnedAway) {
+  const Key other("another secret than that");
+  const auto zero = start(place(0, 2), hello, {"AM_TIMEOUT=5s"});
+  const Outcome one =
+      start("AM_JOB=address=" + address_ + ",rank=1,size=2,key=" + other.path(), hello, {"AM_TIMEOUT=60s"})
+          ->outcome();
+  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_THAT(one.out, IsEmpty());
+  EXPECT_THAT(one.err, AllOf(HasSubstr("am: join the job"), HasSubstr("does not know the job's key")));
+  EXPECT_EQ(count(one.err, "\n"), 1) << one.err;
+  const Outcome first = zero->outcome();
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_THAT(first.err, AllOf(HasSubstr("node 1 of 2 did not come within"),
+                               HasSubstr("1 came that do not know the key")));
+}
+
+TEST_F(OnOneHost, AKeyFileForAllToReadIsRefused) {
+  const Key open("a secret that is not", 0644);
+  for (const char* rank : {"0", "1"}) {
+    const Outcome outcome =
+        start("AM_JOB=address=" + address_ + ",rank=" + rank + ",size=2,key=" + open.path(), hello)
+            ->outcome();
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("may be read or written by others"), HasSubstr("chmod 600")));
+    EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+  }
+}
+
+TEST_F(OnOneHost, OtherErrorsAreOneLineEach) {
+  const std::string at = "AM_JOB=address=" + address_;
+  const std::map<std::string, std::string> errors = {
+      {"AM_JOB=here", "\"here\" is none of"},
+      {at + ",rank=2,size=2,key=" + key_.path(), "rank is from 0 to 1"},
+      {at + ",rank=0,size=2,key=/nowhere/key", "No such file"},
+      {at + ",rank=0,size=2,key=/dev/null", "is no file"},
+  };
+  for (const auto& [job, error] : errors) {
+    const Outcome outcome = start(job, hello)->outcome();
+    EXPECT_EQ(outcome.exit_code, 1) << job;
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_THAT(outcome.err, HasSubstr(error));
+    EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+  }
+}
+
+TEST_F(OnOneHost, NobodyThereIsAnErrorInTime) {
+  const Outcome one = start(place(1, 2), hello, {"AM_TIMEOUT=500ms"})->outcome();
+  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_THAT(one.err, HasSubstr("node 0 at " + address_ + " takes no connection since"));
+  const Outcome zero = start(place(0, 3), hello, {"AM_TIMEOUT=500ms"})->outcome();
+  EXPECT_EQ(zero.exit_code, 1);
+  EXPECT_THAT(zero.err, HasSubstr("nodes 1 and 2 of 3 did not come within"));
+}
+
+TEST_F(OnOneHost, ASecondProcessForANodeIsRefused) {
+  std::vector<std::unique_ptr<Running>> nodes(3);
+  nodes[0] = start(place(0, 3), hello);
+  nodes[1] = start(place(1, 3), hello, {"AM_REPORT_AFTER=1s"});
+  ASSERT_TRUE(nodes[1]->says("which waits for others"));  // it has been let in
+  const Outcome second = start(place(1, 3), hello)->outcome();
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_THAT(second.err, HasSubstr("another process has come as this node already"));
+  const Outcome zero = start(place(0, 3), hello)->outcome();
+  EXPECT_EQ(zero.exit_code, 1);
+  EXPECT_THAT(zero.err, HasSubstr("Address already in use"));
+  nodes[2] = start(place(2, 3), hello);
+  EXPECT_EQ(count(end_well(nodes).out, "hears from"), 6);
+}
+
+TEST_F(OnOneHost, SizesThatDifferAreNamed) {
+  const auto zero = start(place(0, 2), hello);
+  const Outcome one = start(place(1, 3), hello)->outcome();
+  EXPECT_EQ(one.exit_code, 1);
+  const Outcome first = zero->outcome();
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_THAT(first.err, HasSubstr("node 1 was told that the job has 3 nodes, node 0 that it has 2"));
+}
+
+/// amrun's nodes have a place; the one that amrun was started with is not theirs.
+TEST_F(OnOneHost, AmrunIsAskedFirst) {
+  const Outcome outcome = run({amrun, "-n", "2", hello[0]}, {{place(1, 4)}, {}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "hears from"), 4);
+}
+
+// -- on several hosts ---------------------------------------------------------------------------------------------------------
+
+class OnTwoHosts : public Appointments {
+ protected:
+  void SetUp() override {
+    if (!hosts_.works()) GTEST_SKIP() << "network namespaces cannot be made here: " << hosts_.problem();
+    address_ = "10.77.0.1:7000";  // ports are each host's own
+  }
+  [[nodiscard]] std::string host_name(std::size_t host) const override { return hosts_.name(host); }
+  [[nodiscard]] std::size_t host_of(am::NodeId rank) const override { return hosts_of_ranks_.at(rank); }
+
+  Namespaces hosts_{2};
+  std::vector<std::size_t> hosts_of_ranks_ = {1, 1, 2, 2};
+};
+
+TEST_F(OnTwoHosts, RunTheSameAsUnderAmrun) {
+  for (const std::vector<std::size_t>& hosts :
+       std::vector<std::vector<std::size_t>>{{1, 1, 2, 2}, {1, 2, 1, 2}, {1, 2, 2, 2}}) {
+    hosts_of_ranks_ = hosts;
+    expect_the_same_as_amrun();
+  }
+}
+
+TEST_F(OnTwoHosts, SayWhatWasFound) {
+  const Outcome outcome = run_all(4, hello, {"AM_VERBOSE=1"});
+  EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 2 nodes"), 4) << outcome.err;
+}
+
+TEST_F(OnTwoHosts, MeetByIpv6) {
+  address_ = "[fd77::1]:7000";
+  EXPECT_EQ(count(run_all(4, hello).out, "hears from"), 8);
+}
+
+TEST_F(OnTwoHosts, ANodeMayBeLate) {
+  for (const am::NodeId late : {3u, 2u, 0u}) {
+    std::vector<std::unique_ptr<Running>> nodes(4);
+    for (const am::NodeId rank : {0u, 1u, 2u, 3u}) {
+      if (rank != late) nodes[rank] = start(place(rank, 4), hello, {"AM_REPORT_AFTER=1ms"}, host_of(rank));
+    }
+    for (const am::NodeId rank : {0u, 1u, 2u, 3u}) {
+      if (rank == late) continue;
+      EXPECT_TRUE(nodes[rank]->says("am: node " + std::to_string(rank) + " waits for node"));
+    }
+    nodes[late] = start(place(late, 4), hello, {}, host_of(late));
+    EXPECT_EQ(count(end_well(nodes).out, "hears from"), 8);
+  }
+}
+
+/// On the other host, what is more.
+TEST_F(OnTwoHosts, ANodeThatIsKilledBeforeAllAreThereMayComeAgainElsewhere) {
+  std::vector<std::unique_ptr<Running>> nodes(4);
+  for (const am::NodeId rank : {0u, 2u}) nodes[rank] = start(place(rank, 4), hello, {}, host_of(rank));
+  nodes[1] = start(place(1, 4), hello, {"AM_REPORT_AFTER=200ms"}, 2);
+  ASSERT_TRUE(nodes[1]->says("waits for node 0"));
+  ASSERT_EQ(kill(nodes[1]->pid(), SIGKILL), 0);
+  EXPECT_EQ(nodes[1]->outcome().exit_code, 128 + SIGKILL);
+  nodes[1] = start(place(1, 4), hello, {"AM_VERBOSE=1"}, 1);
+  nodes[3] = start(place(3, 4), hello, {}, host_of(3));
+  const Outcome outcome = end_well(nodes);
+  EXPECT_EQ(count(outcome.out, "hears from"), 8);
+  EXPECT_THAT(outcome.err, HasSubstr("shared memory to 2 nodes, TCP to 2 nodes"));
+}
+
+TEST_F(OnTwoHosts, TwoProgramsOneAfterTheOther) {
+  const Outcome outcome = run_all(4, {"sh", "-c", hello[0] + " && " + hello[0] + " && " + hello[0]});
+  EXPECT_EQ(count(outcome.out, "hears from"), 24) << outcome.out << outcome.err;
+}
+
+TEST_F(OnTwoHosts, EndWhenANodeIsKilled) {
+  for (const am::NodeId victim : {0u, 1u, 2u, 3u}) expect_all_end_with(victim, 4, "wait");
+}
+
+TEST_F(OnTwoHosts, EndWhenANodeWithConnectionsIsKilled) {
+  for (const am::NodeId victim : {0u, 3u}) expect_all_end_with(victim, 4, "wait_connected");
+}
+
+TEST_F(OnTwoHosts, EndWhenANodeIsKilledThatOthersWaitForInABarrier) {
+  for (const am::NodeId victim : {0u, 1u, 3u}) expect_all_end_with(victim, 4, "wait_in_barrier");
+}
+
+TEST_F(OnTwoHosts, EndWhenTheOnlyNodeOfAHostIsKilled) {
+  hosts_of_ranks_ = {1, 2};
+  for (const am::NodeId victim : {0u, 1u}) expect_all_end_with(victim, 2, "wait");
+  hosts_of_ranks_ = {1, 1, 1, 2};
+  expect_all_end_with(3, 4, "wait");
+}
+
+/// One node of each host speaks for it, and names the one that was killed; not one that ended because of that.
+TEST_F(OnTwoHosts, EachHostNamesTheNodeThatWasKilled) {
+  for (const am::NodeId victim : {0u, 1u, 2u, 3u}) {
+    const std::vector<std::string> said = expect_all_end_with(victim, 4, "wait_connected");
+    EXPECT_THAT(said[0] + said[1], HasSubstr(names(victim)));
+    EXPECT_THAT(said[2] + said[3], HasSubstr(names(victim)));
+  }
+}
+
+TEST_F(OnTwoHosts, AnotherKeyIsTurnedAway) {
+  const Key other("another secret than that");
+  const auto zero = start(place(0, 2), hello, {"AM_TIMEOUT=5s"}, 1);
+  const Outcome one =
+      start("AM_JOB=address=" + address_ + ",rank=1,size=2,key=" + other.path(), hello, {}, 2)->outcome();
+  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_THAT(one.err, HasSubstr("does not know the job's key"));
+  EXPECT_THAT(zero->outcome().err, HasSubstr("node 1 of 2 did not come within"));
+}
+
+/// The others of its host wait for it alone.
+TEST_F(OnTwoHosts, NodeZeroThatIsKilledWhileOthersWaitIsNamed) {
+  const auto zero = start(place(0, 4), hello, {}, 1);
+  const auto two = start(place(2, 4), hello, {"AM_REPORT_AFTER=300ms"}, 2);
+  ASSERT_TRUE(two->says("which waits for others"));
+  ASSERT_EQ(kill(zero->pid(), SIGKILL), 0);
+  const Outcome outcome = two->outcome();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("node 0 at " + address_ + " has ended"));
+}
+
+/// A port from which the system takes those of connections, too: who calls where nobody listens may get a connection with itself.
+TEST_F(OnTwoHosts, NobodyTakesItselfForNodeZero) {
+  ASSERT_EQ(run({"ip", "netns", "exec", hosts_.name(1), "sh", "-c",
+                 "echo 7000 7001 > /proc/sys/net/ipv4/ip_local_port_range"})
+                .exit_code,
+            0);
+  const Outcome outcome = start(place(1, 2), hello, {"AM_TIMEOUT=5s"}, 1)->outcome();
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Connection refused"));
+  std::vector<std::unique_ptr<Running>> nodes(2);
+  nodes[1] = start(place(1, 2), hello, {"AM_REPORT_AFTER=500ms", "AM_TIMEOUT=20s"}, 1);
+  EXPECT_TRUE(nodes[1]->says("waits for node 0"));
+  nodes[0] = start(place(0, 2), hello, {"AM_TIMEOUT=20s"}, 1);
+  end_well(nodes);
+}
+
+}  // namespace
+}  // namespace process_test
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.size() == 2 && arguments[0] == "--node") return process_test::run_node(arguments[1]);
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}
