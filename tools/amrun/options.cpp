@@ -6,6 +6,8 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "amrun/fault.hpp"
 #include "core/settings/setting_value.hpp"
@@ -14,12 +16,22 @@
 namespace amrun {
 namespace {
 
-enum LongOnly { bind_option = 256, report_bindings_option, watchdog_option, version_option };
+enum LongOnly {
+  bind_option = 256,
+  hosts_option,
+  hostfile_option,
+  report_bindings_option,
+  watchdog_option,
+  version_option
+};
 
 constexpr std::uint64_t default_watchdog_ns = 10'000'000'000;
 
 constexpr option long_options[] = {
     {"nodes", required_argument, nullptr, 'n'},
+    {"hosts", required_argument, nullptr, hosts_option},
+    {"host", required_argument, nullptr, hosts_option},  // as mpirun has it
+    {"hostfile", required_argument, nullptr, hostfile_option},
     {"bind", required_argument, nullptr, bind_option},
     {"report-bindings", no_argument, nullptr, report_bindings_option},
     {"watchdog", optional_argument, nullptr, watchdog_option},
@@ -52,6 +64,19 @@ Bind parse_bind(std::string_view text) {
   if (text == "core") return Bind::core;
   if (text == "none") return Bind::none;
   throw Fault(wrong_usage, "--bind takes core or none, not " + am::core::in_quotes(text));
+}
+
+void add_hosts(Options& options, std::vector<HostShare> hosts) {
+  if (!options.hosts.empty())
+    throw Fault(wrong_usage,
+                std::string("--hosts or --hostfile, once: all hosts stand in one list") + see_help);
+  options.hosts = std::move(hosts);
+}
+
+std::string checked_variable(std::string_view text) {
+  if (text.empty() || text.starts_with('='))
+    throw Fault(wrong_usage, "-x takes a variable, NAME=value or NAME, not " + am::core::in_quotes(text));
+  return std::string(text);
 }
 
 // `next` is the word behind the option, or null.
@@ -96,7 +121,7 @@ Options parse_options(int argc, char** argv) {
   for (;;) {
     const int before = std::max(optind, 1);
     // '+': stop at the program; ':': tell a missing value from an unknown option.
-    const int found = getopt_long(argc, argv, "+:n:lh", long_options, nullptr);
+    const int found = getopt_long(argc, argv, "+:n:lhx:", long_options, nullptr);
     if (found == -1) break;
     switch (found) {
       case 'n':
@@ -111,6 +136,15 @@ Options parse_options(int argc, char** argv) {
         return options;
       case bind_option:
         options.bind = parse_bind(optarg);
+        break;
+      case hosts_option:
+        add_hosts(options, parse_hosts(optarg));
+        break;
+      case hostfile_option:
+        add_hosts(options, read_hostfile(optarg));
+        break;
+      case 'x':
+        options.variables.push_back(checked_variable(optarg));
         break;
       case report_bindings_option:
         options.report_bindings = true;
@@ -138,9 +172,20 @@ Options parse_options(int argc, char** argv) {
 const char* help_text() {
   return "amrun [options] program [arguments...]\n"
          "\n"
-         "Starts a job on this machine: nodes of the program that exchange active messages.\n"
+         "Starts a job on this machine, or on several: nodes of the program that exchange active messages.\n"
          "\n"
          "  -n, --nodes N        how many nodes; without it, one per core that amrun may use\n"
+         "  --hosts a,b:4,c      on these hosts, through ssh or what AM_AGENT names: so many nodes on each, "
+         "or without a number "
+         "one,\n"
+         "                       or with -n an equal share of what the others leave. amrun and the program "
+         "are there in the "
+         "same\n"
+         "                       places as here\n"
+         "  --hostfile FILE      the same from a file, a line for each host: b slots=4\n"
+         "  -x NAME[=VALUE]      an environment variable for all nodes, on all hosts; those of libam "
+         "(AM_...) go there by "
+         "themselves\n"
          "  --bind core|none     core: each node keeps to one core, with more nodes than cores they take "
          "turns;\n"
          "                       none: the system moves them. Without it, core where each node gets a core "

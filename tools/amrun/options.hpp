@@ -4,6 +4,10 @@
 #include <am/types.hpp>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
+
+#include "amrun/hosts.hpp"
 
 namespace amrun {
 
@@ -14,7 +18,9 @@ struct Options {
   Bind bind = Bind::automatic;
   bool report_bindings = false;
   bool label = false;
-  std::uint64_t watchdog_ns = 0;  // 0: none
+  std::uint64_t watchdog_ns = 0;       // 0: none
+  std::vector<HostShare> hosts;        // none: this machine
+  std::vector<std::string> variables;  // NAME=value, or NAME
   bool help = false;
   bool version = false;
   char** program = nullptr;  // name and arguments, ended by a null pointer; null with help and version only

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <system_error>
 
 #include "amrun/fault.hpp"
@@ -36,11 +37,11 @@ bool watch(int poller, int fd, void* whose) {
 
 struct Output::Source {
   int fd;
-  Labels labels;
+  std::optional<Labels> labels;
 };
 
-Output::Output(int to)
-    : to_(to),
+Output::Output(Sink sink)
+    : sink_(std::move(sink)),
       poller_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       buffer_(read_bytes) {
@@ -53,13 +54,13 @@ Output::~Output() {
   close(wake_);
 }
 
-int Output::open_pipe(am::NodeId node) {
+int Output::open_pipe(const std::string& label) {
   int ends[2];
   require(pipe2(ends, O_CLOEXEC) == 0, "make pipes");
   // Our end alone: nodes shall wait when the pipe is full.
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  sources_.push_back(std::make_unique<Source>(
-      Source{ends[0], Labels(std::string("[").append(std::to_string(node)).append("] "))}));
+  sources_.push_back(std::make_unique<Source>(Source{ends[0], std::nullopt}));
+  if (!label.empty()) sources_.back()->labels.emplace(label);
   require(watch(poller_, ends[0], sources_.back().get()), "watch output");
   return ends[1];
 }
@@ -122,11 +123,16 @@ void Output::loop() {
 bool Output::read(Source& source) {
   const ssize_t got = ::read(source.fd, buffer_.data(), buffer_.size());
   if (got > 0) {
-    source.labels.feed({buffer_.data(), static_cast<std::size_t>(got)}, pending_);
+    const std::string_view text(buffer_.data(), static_cast<std::size_t>(got));
+    if (source.labels) {
+      source.labels->feed(text, pending_);
+    } else {
+      pending_ += text;
+    }
     return true;
   }
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-  source.labels.finish(pending_);
+  if (source.labels) source.labels->finish(pending_);
   return false;
 }
 
@@ -139,20 +145,9 @@ void Output::take_said() {
 }
 
 void Output::write_out() {
-  std::string_view rest = pending_;
-  while (!rest.empty() && error_ == 0) {
-    const ssize_t written = ::write(to_, rest.data(), rest.size());
-    if (written >= 0) {
-      rest.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {  // somebody else made it non-blocking
-      pollfd ready{to_, POLLOUT, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
-      // Nobody takes it any more: nodes learn of it as from a pipe of their own, by SIGPIPE.
-      error_ = errno;
-      close_sources();
-    }
-  }
+  if (!pending_.empty() && error_ == 0) error_ = sink_(pending_);
+  // Nobody takes it any more: nodes learn of it as from a pipe of their own, by SIGPIPE.
+  if (error_ != 0) close_sources();
   pending_.clear();
 }
 
@@ -165,10 +160,27 @@ void Output::close_source(const Source& source) const {
 
 void Output::close_sources() {
   for (const auto& source : sources_) {
-    source->labels.finish(pending_);
+    if (source->labels) source->labels->finish(pending_);
     close_source(*source);
   }
   sources_.clear();
+}
+
+Output::Sink write_to(int fd) {
+  return [fd](std::string_view rest) {
+    while (!rest.empty()) {
+      const ssize_t written = ::write(fd, rest.data(), rest.size());
+      if (written >= 0) {
+        rest.remove_prefix(static_cast<std::size_t>(written));
+      } else if (errno == EAGAIN) {  // somebody else made it non-blocking
+        pollfd ready{fd, POLLOUT, 0};
+        poll(&ready, 1, -1);
+      } else if (errno != EINTR) {
+        return errno;
+      }
+    }
+    return 0;
+  };
 }
 
 }  // namespace amrun

@@ -1,7 +1,13 @@
 #include "amrun/signals.hpp"
 #include "host/clock.hpp"
 
+#include <sys/signalfd.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "amrun/fault.hpp"
 
 namespace amrun {
 namespace {
@@ -20,6 +26,7 @@ Signals::Signals() {
   signal(SIGCHLD, SIG_DFL);
   sigemptyset(&awaited_);
   sigaddset(&awaited_, SIGCHLD);
+  sigaddset(&awaited_, notice());
   for (const int number : passed_on) {
     if (!is_ignored(number)) sigaddset(&awaited_, number);
   }
@@ -30,7 +37,10 @@ Signals::Signals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-Signals::~Signals() { sigprocmask(SIG_SETMASK, &original_mask_, nullptr); }
+Signals::~Signals() {
+  signal(notice(), SIG_IGN);  // one that nobody waits for any more
+  sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
+}
 
 std::optional<siginfo_t> Signals::wait(std::optional<std::uint64_t> timeout_ns) const {
   siginfo_t info;
@@ -43,6 +53,14 @@ std::optional<siginfo_t> Signals::wait(std::optional<std::uint64_t> timeout_ns) 
   if (sigtimedwait(&awaited_, &info, &timeout) < 0) return std::nullopt;
   return info;
 }
+
+int Signals::open_descriptor() const {
+  const int fd = signalfd(-1, &awaited_, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd < 0) throw Fault(failed, "cannot wait for signals: " + system_text(errno));
+  return fd;
+}
+
+void Signals::notify() const noexcept { kill(getpid(), notice()); }
 
 void Signals::let_end_amrun() const {
   while (wait(0)) {

@@ -22,6 +22,13 @@ class Signals {
   // The next signal. Nothing after `timeout_ns`, if there is one.
   [[nodiscard]] std::optional<siginfo_t> wait(std::optional<std::uint64_t> timeout_ns) const;
 
+  // The same as a descriptor for poll; what it has is what wait(0) gives. Throws Fault.
+  [[nodiscard]] int open_descriptor() const;
+
+  // From another thread: makes wait() return a signal with this number, which nobody else sends.
+  void notify() const noexcept;
+  static int notice() noexcept { return SIGRTMIN; }
+
   // When no node is left: what usually ends a program now ends amrun, but what had come before is forgotten.
   void let_end_amrun() const;
 

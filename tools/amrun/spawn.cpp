@@ -53,11 +53,13 @@ struct Spawner::Child {
   std::unique_ptr<char*[]> environment;
 };
 
-Spawner::Spawner(Program program, am::NodeId nodes, int memory_fd, bool must_bind, const Signals& signals)
+Spawner::Spawner(Program program, am::NodeId nodes, int memory_fd, bool must_bind, int input,
+                 const Signals& signals)
     : program_(std::move(program)),
       signals_(signals),
       must_bind_(must_bind),
       memory_fd_(memory_fd),
+      input_(input),
       null_fd_(open("/dev/null", O_RDONLY | O_CLOEXEC)),
       parent_(getpid()),
       own_environment_{"AM_SIZE=" + std::to_string(nodes), "AM_HOST_MEMORY_FD=" + std::to_string(memory_fd)},
@@ -84,7 +86,7 @@ pid_t Spawner::start(am::NodeId node, const Core* core, int out, int err) {
   child.spawner = this;
   child.trouble = &troubles_[node];
   child.mask = core != nullptr ? &core->mask : nullptr;
-  child.descriptors[0] = node == 0 ? STDIN_FILENO : null_fd_;
+  child.descriptors[0] = node == 0 ? input_ : null_fd_;
   child.descriptors[1] = out;
   child.descriptors[2] = err;
   const std::string rank = "AM_RANK=" + std::to_string(node);

@@ -32,8 +32,10 @@ struct Program {
 
 class Spawner {
  public:
-  // `core` of a node as in start(); with `must_bind` a node that cannot be bound is not started.
-  Spawner(Program program, am::NodeId nodes, int memory_fd, bool must_bind, const Signals& signals);
+  // `nodes`: of the whole job. `core` of a node as in start(); with `must_bind` a node that cannot be bound is not started. `input`:
+  // node 0's standard input.
+  Spawner(Program program, am::NodeId nodes, int memory_fd, bool must_bind, int input,
+          const Signals& signals);
   ~Spawner();
   Spawner(const Spawner&) = delete;
   Spawner& operator=(const Spawner&) = delete;
@@ -55,6 +57,7 @@ class Spawner {
   const Signals& signals_;
   bool must_bind_;
   int memory_fd_;
+  int input_;
   int null_fd_;
   pid_t parent_;
   rlimit files_;

@@ -79,6 +79,8 @@ void Supervisor::watch() {
 void Supervisor::take(const siginfo_t& info) {
   if (info.si_signo == SIGCHLD) {
     collect();
+  } else if (info.si_signo == Signals::notice()) {
+    if (notice_called_) notice_called_();
   } else if (info.si_signo == SIGINT && interrupted_) {
     kill_job();
   } else {
@@ -96,7 +98,8 @@ void Supervisor::pass_on(const siginfo_t& info) {
   for (const Node node : running_) {
     if (!from_terminal || getpgid(node.pid) != getpgrp()) kill(node.pid, number);
   }
-  if (number == SIGTSTP) kill(getpid(), SIGSTOP);
+  const bool is_part = static_cast<bool>(notice_called_);  // it goes on listening to the head
+  if (number == SIGTSTP && !is_part) kill(getpid(), SIGSTOP);
 }
 
 // The user's patience has ended.
@@ -106,6 +109,7 @@ void Supervisor::kill_job() {
     ended_by_ = SIGINT;
     exit_code_ = signal_base + SIGINT;
     say_("the job was killed after the second signal 2 (Interrupt)");
+    if (failure_told_) failure_told_(exit_code_);
   }
   send_all(SIGKILL);
 }
@@ -146,7 +150,12 @@ void Supervisor::node_ended(Node node, int wait_status) {
   const bool goes_on = ended_by_ == 0 && standing != Standing::absent && job_survives(node.id);
   // A job can do without a node that died. What a node says by its exit code, having left in good order, counts.
   if (exit_code_ == 0 && (!goes_on || standing == Standing::left)) exit_code_ = code;
-  if (!goes_on) end_job();
+  if (!goes_on) fail();
+}
+
+void Supervisor::fail() {
+  if (failure_told_) failure_told_(exit_code_);
+  end_job();
 }
 
 void Supervisor::report(Node node, int wait_status, Standing standing) {
@@ -173,9 +182,11 @@ std::string Supervisor::what_it_left(am::NodeId dead) const {
   return "\n" + text;
 }
 
-// Nodes that have not joined yet have no say: they learn of the death when they do.
-bool Supervisor::job_survives(am::NodeId dead) const {
+// Of this host's nodes, as those of others have an amrun of their own. Nodes that have not joined yet have no say: they learn of the
+// death when they do.
+bool Supervisor::job_survives(std::optional<am::NodeId> dead) const {
   for (am::NodeId id = 0; id < board_.nodes(); ++id) {
+    if (!board_.is_here(id)) continue;
     const am::host::NodeCard& card = board_.card(id);
     const Standing standing = board_.standing(id);
     const bool counts = id == dead || standing == Standing::joined;
@@ -186,10 +197,25 @@ bool Supervisor::job_survives(am::NodeId dead) const {
 }
 
 void Supervisor::end_job() {
+  if (ending_) return;
   ending_ = true;
   kill_at_ns_ = am::host::monotonic_ns() + grace_ns;
   send_all(SIGTERM);
   send_all(SIGCONT);  // one that is stopped would not hear
+}
+
+void Supervisor::abandon() {
+  ending_ = true;
+  send_all(SIGKILL);
+}
+
+void Supervisor::lost(std::span<const am::NodeId> nodes) {
+  bool any = false;
+  for (const am::NodeId node : nodes) {
+    any = any || board_.standing(node) == Standing::joined;
+    am::core::mark_lost(board_, node);
+  }
+  if (any && !job_survives(std::nullopt)) end_job();
 }
 
 void Supervisor::send_all(int number) const {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,26 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
 
   void add(am::NodeId node, pid_t pid);
+  // Told once, when the job is to end because of a node, with amrun's exit code.
+  void on_failure(std::function<void(int exit_code)> told) { failure_told_ = std::move(told); }
+  // Called in run() when a notice comes (Signals::notify).
+  void on_notice(std::function<void()> called) { notice_called_ = std::move(called); }
+
   // Until no node is left, and nothing that nodes have started. Returns amrun's exit code.
   int run();
   // The signal that amrun got and the job ended by, or 0.
   [[nodiscard]] int ended_by() const noexcept { return ended_by_; }
+  // Of a job that goes on without nodes that have failed: what the first of them ended with, or 0; and whether any node has left in
+  // good order.
+  [[nodiscard]] int first_failure() const noexcept { return first_failure_; }
+  [[nodiscard]] bool any_success() const noexcept { return any_success_; }
+
+  // For a job of several hosts, in on_notice. The job has failed on another host: asks the nodes here to end.
+  void end_job();
+  // Nobody is left who would hear how it ended: kills the nodes.
+  void abandon();
+  // A host is gone, and so are these, its nodes.
+  void lost(std::span<const am::NodeId> nodes);
 
  private:
   struct Node {
@@ -52,8 +69,8 @@ class Supervisor {
   void node_ended(Node node, int wait_status);
   void report(Node node, int wait_status, am::host::Standing standing);
   [[nodiscard]] std::string what_it_left(am::NodeId dead) const;
-  [[nodiscard]] bool job_survives(am::NodeId dead) const;
-  void end_job();
+  [[nodiscard]] bool job_survives(std::optional<am::NodeId> dead) const;
+  void fail();
   void send_all(int number) const;
 
   const am::core::Onlooker& job_;
@@ -61,6 +78,8 @@ class Supervisor {
   const Spawner& spawner_;
   const Signals& signals_;
   Say say_;
+  std::function<void(int exit_code)> failure_told_;
+  std::function<void()> notice_called_;
   Leftovers leftovers_;
   std::vector<Node> running_;
   std::optional<am::core::JobWatch> watch_;

@@ -1,0 +1,289 @@
+// Jobs that amrun runs across hosts, which are network namespaces here (process/namespaces.hpp): where they run, what becomes of
+// their output, and how they end. This program is both: the tests, and, with --node and a scenario, a node.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+#include <am/am.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "process/namespaces.hpp"
+
+namespace process_test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+// -- the node -----------------------------------------------------------------------------------------------------------------
+
+struct State {
+  int dead = 0;
+};
+
+[[noreturn]] void wait_for_ever(am::Node& node) {
+  for (;;) node.wait_until([] { return false; });
+}
+
+constexpr int lines = 20000;
+
+void print_much(am::Node& node) {
+  for (int i = 0; i < lines; ++i)
+    std::printf("node %u line %d of the many lines that it prints\n", node.id(), i);
+}
+/// Node 0 says how much input it got.
+void read_input(am::Node& node) {
+  std::size_t bytes = 0;
+  std::vector<char> room(65536);
+  while (const std::size_t got = std::fread(room.data(), 1, room.size(), stdin)) bytes += got;
+  std::printf("node %u read %zu bytes\n", node.id(), bytes);
+}
+void say_environment(am::Node& node) {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  const char* const value = std::getenv("COLOUR");
+  const char* const setting = std::getenv("AM_TIMEOUT");
+  std::printf("%u %s %s %s %s\n", node.id(), host, value != nullptr ? value : "none",
+              setting != nullptr ? setting : "none", std::filesystem::current_path().c_str());
+}
+
+int run_node(const std::string& scenario, am::NodeId who) {
+  am::Node& node = am::start(0, nullptr);
+  static State state;
+  node.attach(state);
+  node.barrier();
+  const bool mine = node.id() == who;
+  if (scenario == "print") print_much(node);
+  if (scenario == "read") read_input(node);
+  if (scenario == "environment") say_environment(node);
+  if (scenario == "exit" && mine) _exit(5);
+  if (scenario == "kill" && mine) raise(SIGKILL);
+  if (scenario == "kill part" && mine) kill(getppid(), SIGKILL);
+  if (scenario == "terminate" && mine) kill(static_cast<pid_t>(std::atoi(std::getenv("HEAD"))), SIGTERM);
+  if (scenario == "kill head" && mine) kill(static_cast<pid_t>(std::atoi(std::getenv("HEAD"))), SIGKILL);
+  const bool ends = scenario == "print" || scenario == "read" || scenario == "environment";
+  if (!ends) wait_for_ever(node);
+  return 0;
+}
+
+/// Who survives: all others hear of the death, and then leave.
+int run_survivor(am::NodeId who, const std::string& how) {
+  am::Node& node = am::start(0, nullptr);
+  static State state;
+  node.attach(state);
+  node.on_peer_death([](am::Node& self, am::NodeId) { ++self.state<State>().dead; });
+  node.barrier();
+  if (node.id() == who) {
+    kill(how == "kill part" ? getppid() : getpid(), SIGKILL);
+    wait_for_ever(node);
+  }
+  const int expected = how == "kill part" ? static_cast<int>(node.size() / 2) : 1;
+  if (how == "kill part" && node.id() / (node.size() / 2) == who / (node.size() / 2)) wait_for_ever(node);
+  node.wait_until([&] { return state.dead == expected; });
+  return 0;
+}
+
+// -- the tests ----------------------------------------------------------------------------------------------------------------
+
+class AmrunHosts : public testing::Test {
+ protected:
+  AmrunHosts() {
+    if (!hosts_.works()) skip_ = "network namespaces cannot be made here: " + hosts_.problem();
+  }
+  void SetUp() override {
+    if (!skip_.empty()) GTEST_SKIP() << skip_;
+  }
+
+  /// "a,b", or "a:2,b:2".
+  [[nodiscard]] std::string names(const std::string& nodes = "") const {
+    return hosts_.name(1) + nodes + "," + hosts_.name(2) + nodes;
+  }
+  /// amrun, on the first host. What it is started with is one process: the test's variable HEAD is its number.
+  [[nodiscard]] Outcome amrun_there(const std::vector<std::string>& arguments,
+                                    std::vector<std::string> environment = {},
+                                    const std::string& redirection = "") const {
+    environment.push_back("AM_AGENT=" + enter_host);
+    std::string line = "HEAD=$$ exec " + amrun;
+    for (const std::string& argument : arguments) line += " '" + argument + "'";
+    const TemporaryFile script(line + redirection);
+    return run(hosts_.on(1, {"sh", script.path()}), {.environment = std::move(environment), .in_child = {}});
+  }
+  [[nodiscard]] Outcome run_scenario(const std::string& scenario, am::NodeId who,
+                                     std::vector<std::string> options = {}) const {
+    std::vector<std::string> arguments = {"--hosts", names(":2"), "-x", "HEAD"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {this_program(), "--node", scenario, std::to_string(who)});
+    return amrun_there(arguments);
+  }
+
+  Namespaces hosts_{2};
+  std::string skip_;
+};
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) all.push_back(line);
+  std::ranges::sort(all);
+  return all;
+}
+
+TEST_F(AmrunHosts, RunTheSameProgramAsOneHostWithTheSameResult) {
+  for (const std::vector<std::string>& program :
+       {std::vector<std::string>{example("hello")}, {example("word_count"), AM_TESTS_DIR "/../README.md"}}) {
+    std::vector<std::string> here = {amrun, "-n", "4"};
+    std::vector<std::string> there = {"-n", "4", "--hosts", names()};
+    here.insert(here.end(), program.begin(), program.end());
+    there.insert(there.end(), program.begin(), program.end());
+    const Outcome one = run(here);
+    const Outcome two = amrun_there(there);
+    EXPECT_EQ(one.exit_code, 0) << one.err;
+    EXPECT_EQ(two.exit_code, 0) << two.err;
+    EXPECT_EQ(sorted_lines(two.out), sorted_lines(one.out));
+    EXPECT_EQ(two.err, "");
+  }
+}
+
+TEST_F(AmrunHosts, ComputeTogether) {
+  for (const char* name : {"life", "fetch_add"}) {
+    const Outcome outcome = amrun_there({"--hosts", names(":2"), example(name)});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    EXPECT_THAT(outcome.out, testing::AnyOf(HasSubstr("the same as a sequential run"), HasSubstr("right")));
+  }
+}
+
+TEST_F(AmrunHosts, TakeAHostfile) {
+  const TemporaryFile file(hosts_.name(1) + " slots=1\n" + hosts_.name(2) + " slots=2 # the large one\n");
+  const Outcome outcome =
+      amrun_there({"--hostfile", file.path(), this_program(), "--node", "environment", "0"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("0 " + hosts_.name(1)), HasSubstr("1 " + hosts_.name(2)),
+                                 HasSubstr("2 " + hosts_.name(2))));
+}
+
+TEST_F(AmrunHosts, GiveNodesTheFolderTheSettingsAndTheVariablesAskedFor) {
+  const std::string folder = std::filesystem::current_path();
+  const Outcome plain = amrun_there({"--hosts", names(), this_program(), "--node", "environment", "0"},
+                                    {"COLOUR=blue", "AM_TIMEOUT=70s"});
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_THAT(plain.out, HasSubstr(" 70s " + folder));
+  const Outcome given = amrun_there(
+      {"--hosts", names(), "-x", "COLOUR=a \"red\" one", this_program(), "--node", "environment", "0"});
+  EXPECT_EQ(count(given.out, "a \"red\" one none"), given.exit_code == 0 ? 2 : -1) << given.out << given.err;
+}
+
+TEST_F(AmrunHosts, PrintAllThatNodesPrint) {
+  for (const bool labelled : {false, true}) {
+    const Outcome outcome =
+        run_scenario("print", 0, labelled ? std::vector<std::string>{"-l"} : std::vector<std::string>{});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(count(outcome.out, "\n"), 4 * lines);
+    if (labelled) {
+      for (const char* label : {"[0] node 0 line", "[1] node 1 line", "[2] node 2 line", "[3] node 3 line"})
+        EXPECT_EQ(count(outcome.out, label), lines) << label;
+    }
+  }
+}
+
+/// Their output is closed: they end as from a pipe of their own.
+TEST_F(AmrunHosts, EndWhenNobodyReadsWhatTheyPrint) {
+  const Outcome outcome =
+      amrun_there({"--hosts", names(), this_program(), "--node", "print", "0"}, {}, " | head -n 1");
+  EXPECT_EQ(count(outcome.out, "\n"), 1);
+}
+
+TEST_F(AmrunHosts, GiveNodeZeroTheInput) {
+  const TemporaryFile input(std::string(3'000'000, 'x'));
+  const Outcome outcome =
+      amrun_there({"--hosts", names(), this_program(), "--node", "read", "0"}, {}, " <" + input.path());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("node 0 read 3000000 bytes"), HasSubstr("node 1 read 0 bytes")));
+}
+
+TEST_F(AmrunHosts, EndWithTheNodeThatFails) {
+  for (const am::NodeId who : {0u, 1u, 2u, 3u}) {
+    const std::string host = hosts_.name(who < 2 ? 1 : 2);
+    const Outcome exited = run_scenario("exit", who);
+    EXPECT_EQ(exited.exit_code, 5) << exited.err;
+    EXPECT_EQ(count(exited.err, "amrun: "), 1) << exited.err;
+    EXPECT_THAT(exited.err, ContainsRegex("amrun: node " + std::to_string(who) + " \\(pid [0-9]+, host " +
+                                          host + "\\) exited with code 5"));
+    const Outcome killed = run_scenario("kill", who);
+    EXPECT_EQ(killed.exit_code, 137) << killed.err;
+    EXPECT_EQ(count(killed.err, "amrun: "), 1) << killed.err;
+    EXPECT_THAT(killed.err, HasSubstr("host " + host + ") was killed by signal 9"));
+  }
+}
+
+TEST_F(AmrunHosts, EndWithAHostThatIsLost) {
+  for (const am::NodeId who : {0u, 3u}) {
+    const Outcome outcome = run_scenario("kill part", who);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("amrun: host " + hosts_.name(who < 2 ? 1 : 2) + " is lost"));
+  }
+}
+
+TEST_F(AmrunHosts, EndWithTheirHead) {
+  const Outcome terminated = run_scenario("terminate", 2);
+  EXPECT_EQ(terminated.exit_code, 143) << terminated.err;
+  EXPECT_EQ(count(terminated.err, "the job was ended by signal 15"), 1) << terminated.err;
+  // That this returns says that none of its processes is left.
+  const Outcome killed = run_scenario("kill head", 2);
+  EXPECT_EQ(killed.exit_code, 137) << killed.err;
+}
+
+TEST_F(AmrunHosts, OutliveANodeWhereTheyMeanTo) {
+  for (const char* how : {"kill", "kill part"}) {
+    const Outcome outcome = amrun_there({"--hosts", names(":2"), this_program(), "--survivor", "3", how});
+    EXPECT_EQ(outcome.exit_code, 0) << how << outcome.err;
+  }
+}
+
+TEST_F(AmrunHosts, SayWhatIsWrong) {
+  const auto error = [&](const std::string& hosts, const std::string& program) {
+    const Outcome outcome = amrun_there({"--hosts", hosts, program});
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_EQ(count(outcome.err, "amrun: "), 1) << outcome.err;
+    return std::to_string(outcome.exit_code) + ": " + outcome.err;
+  };
+  EXPECT_THAT(error(names(), "./not_there"),
+              AllOf(HasSubstr("127: "), HasSubstr("\"./not_there\" is not there")));
+  EXPECT_THAT(error(hosts_.name(1) + ",nohost", example("hello")),
+              HasSubstr("amrun: host nohost: its agent ended with code "));
+  EXPECT_THAT(error(names(), "/bin/true"), HasSubstr("exited with code 0 before it joined the job"));
+}
+
+TEST_F(AmrunHosts, DoNotMindAChattyShell) {
+  const TemporaryFile chatty(
+      "#!/bin/sh\necho Welcome to this host; echo you have mail\nexec " + enter_host + " \"$@\"\n",
+      std::filesystem::perms::owner_exec);
+  const Outcome outcome = run(hosts_.on(1, {amrun, "--hosts", names(), example("hello")}),
+                              {.environment = {"AM_AGENT=" + chatty.path()}, .in_child = {}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, Not(HasSubstr("Welcome")));
+}
+
+}  // namespace
+}  // namespace process_test
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.size() == 3 && arguments[0] == "--node")
+    return process_test::run_node(arguments[1], static_cast<am::NodeId>(std::stoi(arguments[2])));
+  if (arguments.size() == 3 && arguments[0] == "--survivor")
+    return process_test::run_survivor(static_cast<am::NodeId>(std::stoi(arguments[1])), arguments[2]);
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

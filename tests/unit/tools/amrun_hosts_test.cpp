@@ -1,0 +1,110 @@
+// Which hosts amrun takes, in its list and in Open MPI's hostfile, and how it shares nodes out among them.
+#include "amrun/hosts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "amrun/fault.hpp"
+
+namespace amrun {
+
+bool operator==(const HostShare& a, const HostShare& b) { return a.name == b.name && a.nodes == b.nodes; }
+void PrintTo(  // NOLINT(readability-identifier-naming): GoogleTest's name for it
+    const HostShare& host, std::ostream* out) {
+  *out << host.name << (host.nodes ? ":" + std::to_string(*host.nodes) : "");
+}
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <class F>
+std::string refusal(F call) {
+  try {
+    call();
+  } catch (const Fault& fault) {
+    EXPECT_EQ(fault.exit_code(), wrong_usage);
+    return fault.what();
+  }
+  return "accepted";
+}
+
+HostShare host(const char* name) { return {name, std::nullopt}; }
+HostShare host(const char* name, am::NodeId nodes) { return {name, nodes}; }
+
+TEST(AmrunHosts, AreNamesWithOrWithoutANumber) {
+  EXPECT_THAT(parse_hosts("a"), ElementsAre(host("a")));
+  EXPECT_THAT(parse_hosts("a,b:4,c-1.x.org"), ElementsAre(host("a"), host("b", 4), host("c-1.x.org")));
+  EXPECT_THAT(parse_hosts("me@a:2,10.0.0.1"), ElementsAre(host("me@a", 2), host("10.0.0.1")));
+  EXPECT_THAT(parse_hosts("[fd00::2]:3,[::1]"), ElementsAre(host("fd00::2", 3), host("::1")));
+}
+
+TEST(AmrunHosts, ThatAreNamedAgainTakeSoManyMore) {
+  EXPECT_THAT(parse_hosts("a,b:2,a,b:3"), ElementsAre(host("a", 2), host("b", 5)));
+}
+
+TEST(AmrunHosts, RefusesWhatIsNone) {
+  for (const char* text : {"",     ",",     "a,",          ",a",       "a:",         "a:0",
+                           "a:x",  "a:1:2", "a:-1",        "a:99999",  "-a",         "-oProxyCommand=x",
+                           "a b",  "a;b",   "$(a)",        "[fd00::2", "[fd00::2]3", "fd00::2",
+                           "[]:2", "a/b",   "a:4294967297"})
+    EXPECT_THAT(refusal([&] { parse_hosts(text); }), HasSubstr("--hosts takes names")) << text;
+}
+
+TEST(AmrunHostfile, IsOpenMpis) {
+  EXPECT_THAT(parse_hostfile("# the cluster\n"
+                             "a slots=4 max_slots=8\n"
+                             "\n"
+                             "  b\tslots = 2  # half of it\n"
+                             "c\n"
+                             "c\n"
+                             "d max-slots=3\r\n",
+                             "file"),
+              ElementsAre(host("a", 4), host("b", 2), host("c", 2), host("d")));
+}
+
+TEST(AmrunHostfile, SaysWhichLineItCannotRead) {
+  const auto error = [](const char* text) { return refusal([&] { parse_hostfile(text, "file"); }); };
+  EXPECT_THAT(error("a\nb slots=x\n"), HasSubstr("file, line 2: \"slots=x\" wants a number"));
+  EXPECT_THAT(error("a slots=\n"), HasSubstr("line 1"));
+  EXPECT_THAT(error("a slots\n"), HasSubstr("line 1"));
+  EXPECT_THAT(error("a cores=4\n"), HasSubstr("\"cores=4\" is not slots=N"));
+  EXPECT_THAT(error("a slots=4 max_slots=2\n"), HasSubstr("more than max_slots"));
+  EXPECT_THAT(error("root:x:0 b\n"), HasSubstr("line 1"));
+  EXPECT_THAT(error("-a\n"), HasSubstr("no name of a host"));
+  EXPECT_THAT(error("# nothing\n\n"), HasSubstr("names no host"));
+  EXPECT_THAT(refusal([] { read_hostfile("/nonexistent/hosts"); }), HasSubstr("No such file"));
+}
+
+TEST(AmrunShares, WithoutANumberOfNodesAreWhatTheHostsSay) {
+  EXPECT_THAT(share_out({host("a"), host("b", 4), host("c")}, {}), ElementsAre(1, 4, 1));
+}
+
+TEST(AmrunShares, FillTheHostsInTheirOrder) {
+  EXPECT_THAT(share_out({host("a", 2), host("b", 4)}, 3), ElementsAre(2, 1));
+  EXPECT_THAT(share_out({host("a", 2), host("b", 4)}, 1), ElementsAre(1, 0));
+  EXPECT_THAT(share_out({host("a", 2), host("b", 4)}, 6), ElementsAre(2, 4));
+}
+
+TEST(AmrunShares, OfHostsWithoutANumberAreEqual) {
+  EXPECT_THAT(share_out({host("a"), host("b")}, 8), ElementsAre(4, 4));
+  EXPECT_THAT(share_out({host("a"), host("b"), host("c")}, 8), ElementsAre(3, 3, 2));
+  EXPECT_THAT(share_out({host("a"), host("b", 4), host("c")}, 9), ElementsAre(3, 4, 2));
+  EXPECT_THAT(share_out({host("a"), host("b", 4), host("c")}, 4), ElementsAre(0, 4, 0));
+  EXPECT_THAT(share_out({host("a"), host("b"), host("c")}, 2), ElementsAre(1, 1, 0));
+}
+
+TEST(AmrunShares, RefuseWhatDoesNotFit) {
+  EXPECT_THAT(refusal([] {
+                share_out({host("a", 2), host("b", 2)}, 5);
+              }),
+              HasSubstr("places for 4 nodes, -n asks for 5"));
+  EXPECT_THAT(refusal([] { share_out({host("a", 4096), host("b", 4096)}, {}); }), HasSubstr("at most 4096"));
+}
+
+}  // namespace
+}  // namespace amrun

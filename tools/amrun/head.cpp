@@ -1,0 +1,461 @@
+#include "amrun/head.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <numeric>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "amrun/agent.hpp"
+#include "amrun/environment.hpp"
+#include "amrun/fault.hpp"
+#include "amrun/frames.hpp"
+#include "amrun/hosts.hpp"
+#include "amrun/say.hpp"
+#include "amrun/signals.hpp"
+#include "host/clock.hpp"
+#include "host/descriptor.hpp"
+#include "host/kernel_id.hpp"
+#include "host/random_bytes.hpp"
+
+namespace amrun {
+namespace {
+
+using am::host::Descriptor;
+using am::host::second_ns;
+
+// A part asks its nodes to end, and kills them after a second; one that has not ended long after that cannot be reached.
+constexpr std::uint64_t ending_ns = 5 * second_ns;
+// For the host whose failure was the first to say so, too.
+constexpr std::uint64_t cause_ns = second_ns;
+constexpr std::size_t write_bytes = 4096;  // what a pipe takes at once, when it says that it takes something
+
+struct Part {
+  std::string host;
+  std::uint32_t number;
+  std::vector<am::NodeId> nodes;
+  pid_t pid;
+  Descriptor in;
+  Descriptor out;
+  FrameReader reader{};
+  std::string to_send{};
+  bool greeted = false;
+  std::optional<std::string> facts{};
+  std::optional<Ended> ended{};
+  bool over = false;  // its line has ended
+};
+
+// One of the head's own outputs.
+struct Outlet {
+  int fd;
+  std::string pending{};
+  std::vector<std::size_t> owed{};  // bytes, to each part
+  int error = 0;                    // nobody takes it any more
+};
+
+// "ended with code 255"
+std::string describe_status(int status) {
+  if (WIFSIGNALED(status)) return "was ended by signal " + std::to_string(WTERMSIG(status));
+  return "ended with code " + std::to_string(WEXITSTATUS(status));
+}
+
+class Head {
+ public:
+  explicit Head(const Options& options) : options_(options), signal_fd_(signals_.open_descriptor()) {}
+  ~Head() {
+    for (Part& part : parts_) end_agent(part);
+  }
+  Head(const Head&) = delete;
+  Head& operator=(const Head&) = delete;
+
+  JobEnd run() {
+    start();
+    for (;;) {
+      const bool over = std::ranges::all_of(parts_, &Part::over);
+      if (over) let_follow();
+      if (over && is_written()) break;
+      look();
+      look_at_clock();
+    }
+    if (outlets_[0].error != 0 && exit_code_ == 0) exit_code_ = failed;
+    return {exit_code_ != 0 || any_success_ ? exit_code_ : first_failure_, by_signal_};
+  }
+
+ private:
+  // -- start -----------------------------------------------------------------------------------------------------------
+
+  void start() {
+    const std::vector<am::NodeId> shares = share_out(options_.hosts, options_.nodes);
+    Order order = common_order();
+    am::NodeId next = 0;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (shares[i] == 0) continue;
+      auto& nodes = order.placement.hosts.emplace_back(shares[i]);
+      std::iota(nodes.begin(), nodes.end(), next);
+      next += shares[i];
+      names.push_back(options_.hosts[i].name);
+    }
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+    const char* const agent = std::getenv("AM_AGENT");
+    for (std::uint32_t i = 0; i < names.size(); ++i) {
+      order.host = names[i];
+      order.placement.own = i;
+      const Child child =
+          start_command(part_command(agent != nullptr ? agent : "", names[i], self), signals_);
+      parts_.push_back({.host = names[i],
+                        .number = i,
+                        .nodes = order.placement.hosts[i],
+                        .pid = child.pid,
+                        .in = Descriptor(child.in),
+                        .out = Descriptor(child.out)});
+      fcntl(child.in, F_SETFL, O_NONBLOCK);
+      send(parts_.back(), Kind::order, order.encode());
+    }
+    for (Outlet& outlet : outlets_) outlet.owed.resize(parts_.size());
+  }
+
+  Order common_order() const {
+    Order order;
+    std::array<std::byte, 16 + 32> random{};
+    am::host::fill_random(random);
+    const auto* const bytes = reinterpret_cast<const char*>(random.data());
+    order.job_name.assign(bytes, 16);
+    order.job_key.assign(bytes + 16, 32);
+    order.epoch_ns = am::host::monotonic_ns();
+    order.kernel = am::host::kernel_id();
+    std::error_code error;
+    order.folder = std::filesystem::current_path(error);
+    if (error) throw Fault(failed, "cannot tell in which folder this is: " + error.message());
+    for (char** word = options_.program; *word != nullptr; ++word) order.program.emplace_back(*word);
+    order.environment = variables_for_hosts(environ, options_.variables);
+    order.bind = options_.bind;
+    order.report_bindings = options_.report_bindings;
+    order.label = options_.label;
+    order.watchdog_ns = options_.watchdog_ns;
+    return order;
+  }
+
+  // -- what happens --------------------------------------------------------------------------------------------------------
+
+  void look() {
+    std::vector<pollfd> polled{{signal_fd_.get(), POLLIN, 0}, {wants_input() ? STDIN_FILENO : -1, POLLIN, 0}};
+    for (const Outlet& outlet : outlets_)
+      polled.push_back({outlet.pending.empty() ? -1 : outlet.fd, POLLOUT, 0});
+    const std::size_t first = polled.size();
+    for (const Part& part : parts_) {
+      polled.push_back({part.over ? -1 : part.out.get(), POLLIN, 0});
+      polled.push_back({part.to_send.empty() ? -1 : part.in.get(), POLLOUT, 0});
+    }
+    if (poll(polled.data(), polled.size(), nap_ms()) <= 0) return;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (polled[first + 2 * i].revents != 0) hear(parts_[i]);
+      if (polled[first + 2 * i + 1].revents != 0) write_to_part(parts_[i]);
+    }
+    for (std::size_t i = 0; i < outlets_.size(); ++i) {
+      if (polled[2 + i].revents != 0) write_out(static_cast<Stream>(i));
+    }
+    if (polled[1].revents != 0) read_input();
+    while (const auto info = signals_.wait(0)) take(*info);
+  }
+
+  int nap_ms() const {
+    std::uint64_t until = std::min(give_up_at_ns_, follow_at_ns_);
+    if (input_ == Input::awaited && isatty(STDIN_FILENO) != 0)
+      until = std::min(until, am::host::monotonic_ns() + second_ns / 2);  // it may come to the foreground
+    if (until == UINT64_MAX) return -1;
+    const std::uint64_t now = am::host::monotonic_ns();
+    return until <= now ? 0
+                        : static_cast<int>(std::min<std::uint64_t>((until - now) / 1'000'000 + 1, 60'000));
+  }
+
+  void look_at_clock() {
+    const std::uint64_t now = am::host::monotonic_ns();
+    if (now >= follow_at_ns_) let_follow();
+    if (now < give_up_at_ns_) return;
+    give_up_at_ns_ = UINT64_MAX;
+    for (Part& part : parts_) {
+      if (part.over) continue;
+      say("host " + part.host + " does not answer; what may still run there is given up");
+      close_part(part);
+    }
+  }
+
+  void hear(Part& part) {
+    std::array<char, 65536> buffer;
+    const ssize_t got = read(part.out.get(), buffer.data(), buffer.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got <= 0) return end_of_line(part);
+    part.reader.feed({buffer.data(), static_cast<std::size_t>(got)});
+    try {
+      if (!part.greeted) part.greeted = part.reader.skip_greeting();
+      while (part.greeted && !part.over) {
+        auto frame = part.reader.next();
+        if (!frame) break;
+        take(part, *std::move(frame));
+      }
+    } catch (const Fault& fault) {
+      say("host " + part.host + ": " + fault.what());
+      end_agent(part);
+      end_of_line(part);
+    }
+  }
+
+  void take(Part& part, Frame frame) {
+    switch (frame.kind) {
+      case Kind::ask_clock:
+        return send(part, Kind::clock, Body().put(am::host::monotonic_ns()).bytes());
+      case Kind::text:
+        part.facts = std::move(frame.body);
+        return tell_facts();
+      case Kind::taken:
+        if (input_ == Input::under_way) input_ = Input::awaited;
+        return;
+      case Kind::out:
+        return print(part, Stream::out, frame.body);
+      case Kind::err:
+        return print(part, Stream::err, frame.body);
+      case Kind::say:
+        return hear_said(decode_said(frame.body));
+      case Kind::failure:
+        return hear_failed(decode_failed(frame.body));
+      case Kind::ended:
+        part.ended = decode_ended(frame.body);
+        count(*part.ended);
+        return close_part(part);
+      default:
+        return;
+    }
+  }
+
+  // -- between the hosts -----------------------------------------------------------------------------------------------------
+
+  void tell_facts() {
+    Body all;
+    all.put(parts_.size());
+    for (const Part& part : parts_) {
+      if (!part.facts) return;
+      all.put(*part.facts);
+    }
+    for (Part& part : parts_) send(part, Kind::texts, all.bytes());
+  }
+
+  void send(Part& part, Kind kind, std::string_view body) {
+    if (part.over) return;
+    part.to_send += encode(kind, body);
+    write_to_part(part);
+  }
+
+  void write_to_part(Part& part) {
+    while (!part.to_send.empty()) {
+      const ssize_t written = write(part.in.get(), part.to_send.data(), part.to_send.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0 && errno == EAGAIN) return;
+      if (written < 0) return part.to_send.clear();  // the end of its line says so, too
+      part.to_send.erase(0, static_cast<std::size_t>(written));
+    }
+  }
+
+  // -- how it ends ------------------------------------------------------------------------------------------------------------
+
+  void hear_said(Said said) {
+    if (exit_code_ != 0) return;  // the job is ending: as on one host, what made it end is enough
+    if (said.follows) {
+      followed_.push_back(std::move(said.line));
+    } else {
+      say(said.line);
+    }
+  }
+
+  void hear_failed(Failed heard) {
+    if (!heard.follows) return fail(heard.exit_code);
+    if (followed_code_ == 0) followed_code_ = heard.exit_code;
+    follow_at_ns_ = std::min(follow_at_ns_, am::host::monotonic_ns() + cause_ns);
+  }
+
+  // Nobody says what it followed from: then that is all there is to say.
+  void let_follow() {
+    follow_at_ns_ = UINT64_MAX;
+    if (exit_code_ == 0) {
+      for (const std::string& line : followed_) say(line);
+    }
+    if (followed_code_ != 0) fail(followed_code_);
+    followed_.clear();
+    followed_code_ = 0;
+  }
+
+  void fail(int exit_code) {
+    if (exit_code_ == 0) exit_code_ = exit_code;
+    give_up_at_ns_ = std::min(give_up_at_ns_, am::host::monotonic_ns() + ending_ns);
+    for (Part& part : parts_) send(part, Kind::end, {});
+  }
+
+  void count(const Ended& ended) {
+    if (exit_code_ == 0 && followed_code_ == 0) exit_code_ = ended.exit_code;
+    if (first_failure_ == 0) first_failure_ = ended.first_failure;
+    if (by_signal_ == 0) by_signal_ = ended.by_signal;
+    any_success_ = any_success_ || ended.any_success;
+    // A host that vanished says nothing, for as long as its agent waits for it.
+    dead_.insert(ended.dead.begin(), ended.dead.end());
+    const bool others_are_dead = std::ranges::all_of(parts_, [&](const Part& part) {
+      return part.over || part.ended ||
+             std::ranges::all_of(part.nodes, [&](am::NodeId node) { return dead_.contains(node); });
+    });
+    if (others_are_dead) give_up_at_ns_ = std::min(give_up_at_ns_, am::host::monotonic_ns() + ending_ns);
+  }
+
+  void end_of_line(Part& part) {
+    const std::string agent = is_this_host(part.host) ? "amrun" : "its agent";
+    const auto status = wait_for(part, second_ns / 2);
+    const std::string how = status ? describe_status(*status) : "closed its output";
+    if (!part.greeted) {
+      const std::string heard = part.reader.first_line();
+      say("host " + part.host + ": " + agent + " " + how + " before amrun ran there" +
+          (heard.empty() ? "" : "; it wrote: " + heard.substr(0, 200)));
+    } else {
+      say("host " + part.host + " is lost: " + agent + " " + how);
+    }
+    close_part(part);
+    if (!part.greeted) return fail(failed);
+    if (first_failure_ == 0) first_failure_ = failed;
+    for (Part& other : parts_) send(other, Kind::lost, Body().put(part.number).bytes());
+  }
+
+  void close_part(Part& part) {
+    part.over = true;
+    part.to_send.clear();
+    part.in = Descriptor();
+    part.out = Descriptor();
+  }
+
+  std::optional<int> wait_for(Part& part, std::uint64_t patience_ns) {
+    constexpr timespec moment{.tv_sec = 0, .tv_nsec = 5'000'000};
+    const std::uint64_t until = am::host::monotonic_ns() + patience_ns;
+    for (int status = 0; part.pid > 0; nanosleep(&moment, nullptr)) {
+      if (waitpid(part.pid, &status, WNOHANG) != 0) {
+        part.pid = 0;
+        return status;
+      }
+      if (am::host::monotonic_ns() >= until) break;
+    }
+    return std::nullopt;
+  }
+
+  // Whoever runs there learns by the end of its line that the head is gone.
+  void end_agent(Part& part) {
+    part.in = Descriptor();
+    part.out = Descriptor();
+    if (part.pid <= 0 || wait_for(part, part.ended ? 2 * second_ns : second_ns / 10)) return;
+    kill(-part.pid, SIGKILL);
+    wait_for(part, second_ns);
+  }
+
+  // -- signals, input and output -------------------------------------------------------------------------------------------------
+
+  void take(const siginfo_t& info) {
+    const int number = info.si_signo;
+    if (number == SIGCHLD || number == Signals::notice()) return;  // the ends of lines tell
+    for (Part& part : parts_)
+      send(part, Kind::pass_on, Body().put(static_cast<std::uint64_t>(number)).bytes());
+    if (number == SIGTSTP) kill(getpid(), SIGSTOP);
+    const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    if (!ends || std::ranges::all_of(parts_, &Part::greeted)) return;
+    by_signal_ = number;  // some have not come as far as to hear of it
+    fail(signal_base + number);
+  }
+
+  bool wants_input() {
+    const bool there =
+        std::ranges::any_of(parts_, [](const Part& part) { return part.nodes.front() == 0 && !part.over; });
+    if (!there) input_ = Input::ended;
+    // A read from the terminal by a job in the background would stop us.
+    return input_ == Input::awaited && (isatty(STDIN_FILENO) == 0 || tcgetpgrp(STDIN_FILENO) == getpgrp());
+  }
+
+  void read_input() {
+    std::array<char, 65536> buffer;
+    const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    input_ = got > 0 ? Input::under_way : Input::ended;
+    Part& first = parts_.front();
+    if (got > 0) return send(first, Kind::input, {buffer.data(), static_cast<std::size_t>(got)});
+    send(first, Kind::input_end, {});
+  }
+
+  void print(Part& part, Stream stream, std::string_view text) {
+    Outlet& outlet = outlets_[static_cast<std::size_t>(stream)];
+    if (outlet.error != 0) return;
+    outlet.pending += text;
+    outlet.owed[part.number] += text.size();
+  }
+
+  // amrun's own lines: each once, as several hosts may have the same to say.
+  void say(const std::string& line) {
+    if (said_.insert(line).second) outlets_[1].pending += whole_line(line);
+  }
+
+  void write_out(Stream stream) {
+    Outlet& outlet = outlets_[static_cast<std::size_t>(stream)];
+    const ssize_t written =
+        write(outlet.fd, outlet.pending.data(), std::min(outlet.pending.size(), write_bytes));
+    if (written < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (written < 0) return close_outlet(stream, errno);
+    outlet.pending.erase(0, static_cast<std::size_t>(written));
+    if (!outlet.pending.empty()) return;
+    for (Part& part : parts_) {
+      const std::size_t bytes = std::exchange(outlet.owed[part.number], 0);
+      if (bytes > 0)
+        send(part, Kind::written, Body().put(static_cast<std::uint64_t>(stream)).put(bytes).bytes());
+    }
+  }
+
+  void close_outlet(Stream stream, int error) {
+    Outlet& outlet = outlets_[static_cast<std::size_t>(stream)];
+    outlet.error = error;
+    outlet.pending.clear();
+    for (Part& part : parts_)
+      send(part, Kind::closed, Body().put(static_cast<std::uint64_t>(stream)).bytes());
+  }
+
+  bool is_written() const {
+    return std::ranges::all_of(outlets_, [](const Outlet& outlet) { return outlet.pending.empty(); });
+  }
+
+  enum class Input { awaited, under_way, ended };
+
+  const Options& options_;
+  const Signals signals_;
+  const Descriptor signal_fd_;
+  std::vector<Part> parts_;
+  std::array<Outlet, 2> outlets_{{{.fd = STDOUT_FILENO}, {.fd = STDERR_FILENO}}};  // by Stream
+  Input input_ = Input::awaited;
+  std::set<std::string> said_;
+  std::vector<std::string> followed_;  // lines that another one may explain
+  int followed_code_ = 0;
+  std::uint64_t follow_at_ns_ = UINT64_MAX;   // then they count
+  std::uint64_t give_up_at_ns_ = UINT64_MAX;  // then parts that have not ended are
+  std::set<am::NodeId> dead_;                 // as parts that ended have told
+  int exit_code_ = 0;
+  int first_failure_ = 0;
+  int by_signal_ = 0;
+  bool any_success_ = false;
+};
+
+}  // namespace
+
+JobEnd run_head(const Options& options) { return Head(options).run(); }
+
+}  // namespace amrun

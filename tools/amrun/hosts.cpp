@@ -1,0 +1,171 @@
+#include "amrun/hosts.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "amrun/fault.hpp"
+#include "core/settings/setting_value.hpp"
+#include "host/layout.hpp"
+
+namespace amrun {
+namespace {
+
+using am::core::in_quotes;
+
+std::optional<am::NodeId> parse_count(std::string_view text) {
+  am::NodeId count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || count < 1 ||
+      count > am::host::max_nodes)
+    return std::nullopt;
+  return count;
+}
+
+// A name is handed to ssh as a word of its own: one that begins with a dash would be an option there.
+bool may_be_name(std::string_view name) {
+  return !name.empty() && name.front() != '-' && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("._-@:%").find(c) != std::string_view::npos;
+  });
+}
+
+void add(std::vector<HostShare>& hosts, HostShare host) {
+  const auto known = std::ranges::find(hosts, host.name, &HostShare::name);
+  if (known == hosts.end()) {
+    hosts.push_back(std::move(host));
+  } else {
+    known->nodes = known->nodes.value_or(1) + host.nodes.value_or(1);
+  }
+}
+
+HostShare parse_host(std::string_view text) {
+  const auto refuse = [&](const char* why) {
+    return Fault(wrong_usage,
+                 "--hosts takes names and numbers of nodes, for example a,b:4, not " + in_quotes(text) + why);
+  };
+  std::string_view name = text;
+  std::string_view count;
+  bool counted = false;
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == std::string_view::npos) throw refuse(": the bracket is not closed");
+    name = text.substr(1, end - 1);
+    counted = end + 1 < text.size();
+    if (counted && text[end + 1] != ':') throw refuse("");
+    if (counted) count = text.substr(end + 2);
+  } else if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
+    if (text.find(':', colon + 1) != std::string_view::npos)
+      throw refuse(": an IPv6 address stands in brackets");
+    name = text.substr(0, colon);
+    count = text.substr(colon + 1);
+    counted = true;
+  }
+  if (!may_be_name(name)) throw refuse("");
+  const auto nodes = parse_count(count);
+  if (counted && !nodes) throw refuse("");
+  return {std::string(name), nodes};
+}
+
+}  // namespace
+
+std::vector<HostShare> parse_hosts(std::string_view text) {
+  std::vector<HostShare> hosts;
+  for (bool more = true; more;) {
+    const std::size_t end = text.find(',');
+    more = end != std::string_view::npos;
+    add(hosts, parse_host(text.substr(0, end)));
+    if (more) text.remove_prefix(end + 1);
+  }
+  return hosts;
+}
+
+std::vector<HostShare> parse_hostfile(std::string_view text, const std::string& path) {
+  std::vector<HostShare> hosts;
+  std::istringstream stream{std::string(text)};
+  std::size_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    ++number;
+    const auto refuse = [&](const std::string& why) {
+      return Fault(wrong_usage, path + ", line " + std::to_string(number) + ": " + why);
+    };
+    line.resize(std::min(line.find('#'), line.size()));
+    // "slots = 4" is one word as well
+    std::istringstream spaced(line);
+    std::vector<std::string> words(std::istream_iterator<std::string>(spaced), {});
+    std::vector<std::string> joined;
+    for (const std::string& word : words) {
+      const bool goes_on = !joined.empty() && (word.starts_with('=') || joined.back().ends_with('='));
+      if (goes_on) {
+        joined.back() += word;
+      } else {
+        joined.push_back(word);
+      }
+    }
+    if (joined.empty()) continue;
+    HostShare host{joined[0], std::nullopt};
+    if (!may_be_name(host.name)) throw refuse(in_quotes(joined[0]) + " is no name of a host");
+    std::optional<am::NodeId> most;
+    for (std::size_t i = 1; i < joined.size(); ++i) {
+      const std::string_view word = joined[i];
+      const std::string_view name = word.substr(0, word.find('='));
+      const std::string_view value = name.size() < word.size() ? word.substr(name.size() + 1) : "";
+      if (name != "slots" && name != "max_slots" && name != "max-slots")
+        throw refuse(in_quotes(word) + " is not slots=N, and not max_slots=N");
+      const auto count = parse_count(value);
+      if (!count)
+        throw refuse(in_quotes(word) + " wants a number of nodes from 1 to " +
+                     std::to_string(am::host::max_nodes));
+      (name == "slots" ? host.nodes : most) = count;
+    }
+    if (most && host.nodes && *most < *host.nodes) throw refuse("slots are more than max_slots");
+    add(hosts, std::move(host));
+  }
+  if (hosts.empty()) throw Fault(wrong_usage, path + " names no host");
+  return hosts;
+}
+
+std::vector<HostShare> read_hostfile(const std::string& path) {
+  std::ifstream file(path);
+  if (!file)
+    throw Fault(wrong_usage, "cannot read the hostfile " + in_quotes(path) + ": " + std::strerror(errno));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return parse_hostfile(text.str(), path);
+}
+
+std::vector<am::NodeId> share_out(const std::vector<HostShare>& hosts, std::optional<am::NodeId> nodes) {
+  std::vector<am::NodeId> shares;
+  std::size_t places = 0;
+  std::size_t open = 0;  // without a number
+  for (const HostShare& host : hosts) {
+    const bool is_open = !host.nodes && nodes;
+    shares.push_back(is_open ? 0 : host.nodes.value_or(1));
+    places += shares.back();
+    open += is_open;
+  }
+  if (nodes && *nodes > places && open == 0)
+    throw Fault(wrong_usage, "the hosts have places for " + std::to_string(places) + " nodes, -n asks for " +
+                                 std::to_string(*nodes));
+  std::size_t left =
+      nodes.value_or(static_cast<am::NodeId>(std::min<std::size_t>(places, am::host::max_nodes + 1)));
+  if (left > am::host::max_nodes)
+    throw Fault(wrong_usage, "a job has at most " + std::to_string(am::host::max_nodes) + " nodes");
+  const std::size_t for_open = left > places ? left - places : 0;
+  std::size_t turn = 0;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    if (!hosts[i].nodes && nodes) {
+      shares[i] = static_cast<am::NodeId>(for_open / open + (turn < for_open % open ? 1 : 0));
+      ++turn;
+    }
+    shares[i] = static_cast<am::NodeId>(std::min<std::size_t>(shares[i], left));
+    left -= shares[i];
+  }
+  return shares;
+}
+
+}  // namespace amrun

@@ -1,0 +1,182 @@
+#include "amrun/part.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <am/error.hpp>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "amrun/environment.hpp"
+#include "amrun/fault.hpp"
+#include "amrun/frames.hpp"
+#include "amrun/launch.hpp"
+#include "amrun/line.hpp"
+#include "amrun/program.hpp"
+#include "amrun/say.hpp"
+#include "core/job/several_hosts.hpp"
+#include "host/clock.hpp"
+#include "host/descriptor.hpp"
+#include "host/kernel_id.hpp"
+#include "host/own_descriptor.hpp"
+
+namespace amrun {
+namespace {
+
+using am::host::Descriptor;
+
+// The standard streams, which are the way to the head, under other numbers: nobody who is started here shall have them.
+Descriptor moved_away(int fd, int to_flags) {
+  Descriptor moved(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  const Descriptor null(open("/dev/null", to_flags | O_CLOEXEC));
+  if (!moved || !null || dup2(null.get(), fd) != fd)
+    throw Fault(failed, "cannot move a descriptor: " + system_text(errno));
+  return moved;
+}
+
+// When the job begins, by this host's clock: the head's clock is asked for what it says now, which is half of the way there and
+// back ago.
+std::uint64_t epoch_here(const Order& order, Line& line) {
+  if (!order.kernel.empty() && order.kernel == am::host::kernel_id()) return order.epoch_ns;
+  const std::uint64_t asked = am::host::monotonic_ns();
+  line.send(Kind::ask_clock, {});
+  const auto answer = line.receive();
+  if (!answer || answer->kind != Kind::clock) throw Fault(failed, "the head of the job went away");
+  const std::uint64_t now = am::host::monotonic_ns();
+  const std::uint64_t theirs = BodyReader(answer->body).number();
+  return order.epoch_ns + (asked + (now - asked) / 2 - theirs);
+}
+
+std::shared_ptr<am::host::Memory> memory_for(const Order& order, Line& line) {
+  std::shared_ptr<am::host::Memory> memory = am::core::make_memory(order.placement);
+  am::host::JobHeader& job = memory->board().job();
+  std::memcpy(job.name, order.job_name.data(), sizeof job.name);
+  std::memcpy(job.key, order.job_key.data(), sizeof job.key);
+  job.epoch_ns = epoch_here(order, line);
+  return memory;
+}
+
+// Whether a failure here may be but the consequence of one elsewhere.
+bool follows(const am::host::Board& board) {
+  for (am::NodeId node = 0; node < board.nodes(); ++node) {
+    if (!board.is_here(node) && board.standing(node) == am::host::Standing::dead) return true;
+  }
+  return false;
+}
+
+Ended how_it_ended(int exit_code, const Supervisor& supervisor, const am::host::Board& board) {
+  Ended ended{.exit_code = exit_code,
+              .first_failure = supervisor.first_failure(),
+              .any_success = supervisor.any_success(),
+              .by_signal = supervisor.ended_by(),
+              .dead = {}};
+  for (am::NodeId node = 0; node < board.nodes(); ++node) {
+    if (!board.is_here(node) && board.standing(node) == am::host::Standing::dead) ended.dead.push_back(node);
+  }
+  return ended;
+}
+
+// Its thread knows what lives in run_order.
+struct LineStops {
+  Line& line;
+  explicit LineStops(Line& of) : line(of) {}
+  ~LineStops() { line.stop(); }
+  LineStops(const LineStops&) = delete;
+  LineStops& operator=(const LineStops&) = delete;
+};
+
+Ended run_order(Order& order, Line& line) {
+  const Signals signals;
+  if (chdir(order.folder.c_str()) != 0)
+    throw Fault(failed, "cannot go to the folder " + order.folder + ": " + std::strerror(errno));
+  for (const std::string& variable : order.environment) set_variable(variable);
+  check_settings(environ);
+  std::vector<char*> arguments;
+  for (std::string& word : order.program) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  const auto here = order.placement.here();
+  Plan plan{.program = {find_program(order.program[0]), arguments.data()},
+            .nodes = {here.begin(), here.end()},
+            .cores = choose_places(static_cast<am::NodeId>(here.size()), order.bind).cores,
+            .memory = memory_for(order, line),
+            .bind = order.bind,
+            .report_bindings = order.report_bindings,
+            .label = order.label,
+            .watchdog_ns = order.watchdog_ns};
+  int input[2] = {-1, -1};
+  if (here.front() == 0 && pipe2(input, O_CLOEXEC) != 0)
+    throw Fault(failed, "cannot make a pipe: " + system_text(errno));
+  Descriptor to_node_0(input[1]);
+  Descriptor of_node_0(input[0]);
+  plan.input = of_node_0.get();
+
+  const am::host::Board& board = plan.memory->board();
+  const auto sink = [&](Stream stream) {
+    return [&line, stream](std::string_view text) { return line.pass(stream, text); };
+  };
+  Launch launch(plan, signals, {.out = sink(Stream::out), .err = sink(Stream::err)},
+                [&](const std::string& text) {
+                  line.send(Kind::say, encode(Said{.follows = follows(board), .line = text}));
+                });
+  Supervisor& supervisor = launch.supervisor();
+  supervisor.on_failure([&](int exit_code) {
+    line.send(Kind::failure, encode(Failed{.follows = follows(board), .exit_code = exit_code}));
+  });
+  supervisor.on_notice([&] {
+    const Line::Wishes wishes = line.take_wishes();
+    if (wishes.abandon) supervisor.abandon();
+    if (wishes.end) supervisor.end_job();
+    supervisor.lost(wishes.lost);
+  });
+  launch.start();
+  of_node_0 = {};
+  const LineStops line_stops{line};
+  line.run(order.placement, plan.memory, std::move(to_node_0), [&] { signals.notify(); });
+  const int exit_code = launch.run();
+  return how_it_ended(exit_code, supervisor, board);
+}
+
+}  // namespace
+
+bool is_part(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == part_option; }
+
+int run_part() {
+  const Descriptor in = moved_away(STDIN_FILENO, O_RDONLY);
+  const Descriptor out = moved_away(STDOUT_FILENO, O_WRONLY);
+  Line line(in.get(), out.get());
+  line.greet();
+  Ended ended;
+  std::optional<Order> order;
+  const auto stop_with = [&](int exit_code, const std::string& why) {
+    line.send(Kind::say,
+              encode(Said{.follows = false, .line = (order ? "host " + order->host + ": " : "") + why}));
+    line.send(Kind::failure, encode(Failed{.follows = false, .exit_code = exit_code}));
+    ended.exit_code = exit_code;
+  };
+  try {
+    auto frame = line.receive();
+    if (!frame) return failed;  // the head is gone
+    if (frame->kind != Kind::order)
+      throw Fault(failed, "a part of amrun was started by something else than an amrun");
+    order = Order::decode(frame->body);
+    ended = run_order(*order, line);
+  } catch (const Fault& fault) {
+    stop_with(fault.exit_code(), fault.what());
+  } catch (const am::Error& error) {
+    stop_with(failed, "cannot " + error.what_failed() + ": " + error.why() + " (" + error.remedy() + ")");
+  } catch (const std::exception& error) {
+    stop_with(failed, error.what());
+  }
+  line.send(Kind::ended, encode(ended));
+  return ended.exit_code;
+}
+
+}  // namespace amrun
