@@ -90,7 +90,8 @@ sanitized_suite() {
 }
 
 step "packages, and release: build"
-scripts/install_packages.sh clang-format clang-tidy shellcheck util-linux clang libclang-rt-dev
+scripts/install_packages.sh clang-format clang-tidy shellcheck util-linux clang libclang-rt-dev \
+  slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge  # jobs of srun, which tests/process/slurm.sh runs
 scripts/setup.sh "${configure[@]}"
 step "release: build of the tests"
 . scripts/ccache.sh

@@ -1,0 +1,114 @@
+// Jobs of Slurm, with srun --mpi=pmix, on two hosts that are namespaces (slurm.sh). Skipped, with the reason, where Slurm is not
+// installed, or does not start.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "process/command.hpp"
+
+namespace process_test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string script = AM_TESTS_DIR "/process/slurm.sh";
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::ranges::sort(lines);
+  return lines;
+}
+
+class Slurm : public testing::Test {
+ protected:
+  Slurm() {
+    std::string name = std::filesystem::temp_directory_path() / "am_slurm_XXXXXX";
+    folder_ = mkdtemp(name.data());
+    std::filesystem::permissions(folder_, std::filesystem::perms(0755));  // as munge demands
+    std::string missing;
+    for (const char* program :
+         {"munged", "slurmctld", "slurmd", "srun", "sinfo", "ip", "unshare", "nsenter"}) {
+      if (run({"sh", "-c", std::string("command -v ") + program}).exit_code != 0)
+        missing += std::string(" ") + program;
+    }
+    if (!missing.empty()) {
+      skip_ = "there is no" + missing + " here";
+      return;
+    }
+    const Outcome started = run({script, "start", there()});
+    runs_ = started.exit_code == 0;
+    if (!runs_) skip_ = "Slurm does not start here: " + started.err;
+  }
+  ~Slurm() override {
+    if (runs_) run({script, "stop", there()});
+    std::filesystem::remove_all(folder_);
+  }
+  void SetUp() override {
+    if (!skip_.empty()) GTEST_SKIP() << skip_;
+  }
+
+  [[nodiscard]] std::string there() const { return folder_ / "slurm"; }
+  [[nodiscard]] Outcome srun(const std::vector<std::string>& words,
+                             const std::vector<std::string>& environment = {}) const {
+    std::vector<std::string> command = {script, "srun", there()};
+    command.insert(command.end(), words.begin(), words.end());
+    return run(command, {.environment = environment, .in_child = {}});
+  }
+
+ private:
+  std::filesystem::path folder_;
+  bool runs_ = false;
+  std::string skip_;
+};
+
+TEST_F(Slurm, RunsTheSameProgramAsOneHostWithTheSameResult) {
+  for (const std::vector<std::string>& program :
+       {std::vector<std::string>{example("hello")}, {example("word_count"), AM_TESTS_DIR "/../README.md"}}) {
+    std::vector<std::string> here = {amrun, "-n", "4"};
+    here.insert(here.end(), program.begin(), program.end());
+    const Outcome one = run(here);
+    EXPECT_EQ(one.exit_code, 0) << one.err;
+    // Neighbours together; apart; on one host; one on each.
+    for (const std::vector<std::string>& placement : {std::vector<std::string>{"-N2", "-n4", "-m", "block"},
+                                                      {"-N2", "-n4", "-m", "cyclic"},
+                                                      {"-N1", "-n4"}}) {
+      std::vector<std::string> words = placement;
+      words.insert(words.end(), program.begin(), program.end());
+      const Outcome outcome = srun(words);
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+      EXPECT_EQ(sorted_lines(outcome.out), sorted_lines(one.out)) << placement.back();
+    }
+  }
+}
+
+TEST_F(Slurm, UsesSharedMemoryWithinAHostAndTcpBetween) {
+  const Outcome outcome = srun({"-N2", "-n4", example("life")}, {"AM_VERBOSE=1"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("the same as a sequential run"));
+  EXPECT_EQ(count(outcome.err, "found PMIx (namespace slurm.pmix."), 4) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 2 nodes"), 4) << outcome.err;
+}
+
+TEST_F(Slurm, RunsTwoProgramsOneAfterTheOther) {
+  const TemporaryFile both(example("hello") + " && " + example("hello"));
+  const Outcome outcome = srun({"-N2", "-n4", "sh", both.path()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "hears from"), 16) << outcome.out;
+}
+
+TEST_F(Slurm, SaysWhatIsMissingWithoutPmix) {
+  const Outcome outcome = run({script, "srun", there(), "--mpi=none", "-N2", "-n2", example("hello")});
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("srun --mpi=pmix"));
+}
+
+}  // namespace
+}  // namespace process_test
