@@ -164,6 +164,15 @@ TEST_F(AmrunHosts, ComputeTogether) {
   }
 }
 
+TEST_F(AmrunHosts, TransferInTheBackground) {
+  for (const char* dispatch : {"poll", "thread"}) {
+    const Outcome outcome = amrun_there({"--hosts", names(":2"), example("background_transfer"), "1"},
+                                        {std::string("AM_DISPATCH=") + dispatch});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(count(outcome.out, " 0 values came wrong"), 4) << dispatch << outcome.out;
+  }
+}
+
 TEST_F(AmrunHosts, TakeAHostfile) {
   const TemporaryFile file(hosts_.name(1) + " slots=1\n" + hosts_.name(2) + " slots=2 # the large one\n");
   const Outcome outcome =

@@ -26,8 +26,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::MatchesRegex;
-using testing::Not;
 
 // -- the node -----------------------------------------------------------------------------------------------------------------
 

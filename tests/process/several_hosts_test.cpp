@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
-#include <am/node.hpp>
+#include <am/am.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -12,17 +12,19 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "process/bad_link.hpp"
 #include "process/namespaces.hpp"
+#include "support/random.hpp"
 
 namespace process_test {
 namespace {
 
 using testing::AllOf;
-using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -86,11 +88,31 @@ void vanish(am::Node& node, Seen& seen, const std::string& cut) {
   std::printf("noticed after %.1f s\n", took.count());
 }
 
-/// The cable is cut for a second, while both send.
+/// The cable is cut for three seconds, while both send.
 void blink(am::Node& node, Seen& seen, const std::string& cut_and_mend) {
   if (node.id() == 0) shell(cut_and_mend);
   send_many(node, 1 - node.id());
   expect_many(node, seen, many);
+}
+
+/// A little of everything, checked.
+void traffic(am::Node& node, Seen& seen, const std::string& /*none*/) {
+  constexpr std::size_t values = 40'000;
+  const am::NodeId other = 1 - node.id();
+  const am::GlobalPtr<std::uint64_t> there = am::allocate_symmetric<std::uint64_t>(node, values);
+  const am::GlobalPtr<std::uint64_t> sum = am::allocate_symmetric<std::uint64_t>(node);
+  std::vector<std::uint64_t> own(values);
+  for (std::size_t i = 0; i < values; ++i) own[i] = i << 8 | node.id();
+  send_many(node, other);
+  am::put(node, there.on(other), std::span<const std::uint64_t>(own));
+  for (int i = 1; i <= 20; ++i) am::fetch_add(node, sum.on(0), static_cast<std::uint64_t>(i));
+  expect_many(node, seen, many);
+  std::vector<std::uint64_t> back(values);
+  am::get(node, there.on(other), std::span(back));
+  check(back == own, "what was put is there");
+  node.barrier();
+  check(node.id() != 0 || *sum.local() == 2 * 210, "each term is added once");
+  check(am::all_reduce(node, node.id() + 1, std::plus<>()) == 3, "all_reduce");
 }
 
 /// Node 1 is stopped for longer than a host may be silent.
@@ -102,7 +124,7 @@ void stop(am::Node& node, Seen& seen, const std::string& stop_for_a_while) {
 
 int run_node(const std::string& scenario, const std::string& argument) {
   const std::map<std::string, std::function<void(am::Node&, Seen&, const std::string&)>> scenarios = {
-      {"vanish", vanish}, {"blink", blink}, {"stop", stop}};
+      {"vanish", vanish}, {"blink", blink}, {"stop", stop}, {"traffic", traffic}};
   am::Node& node = am::start(0, nullptr);
   static Seen seen;
   node.attach(seen);
@@ -220,7 +242,7 @@ TEST_F(Failing, AHostThatVanishesIsLostInTime) {
 TEST_F(Failing, ACutCableThatIsMendedLosesNothing) {
   const Outcome outcome = run_scenario(
       "blink",
-      hosts_.cut_command(2, "eth0") + "; (sleep 1; " + hosts_.mend_command(2, "eth0") + ") >/dev/null 2>&1 &",
+      hosts_.cut_command(2, "eth0") + "; (sleep 3; " + hosts_.mend_command(2, "eth0") + ") >/dev/null 2>&1 &",
       "30s");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, Not(HasSubstr("no connection")));
@@ -228,10 +250,36 @@ TEST_F(Failing, ACutCableThatIsMendedLosesNothing) {
 
 TEST_F(Failing, ANodeThatIsStoppedIsNotLost) {
   const Outcome outcome =
-      run_scenario("stop", "(sleep 4; kill -CONT $NODE) >/dev/null 2>&1 & kill -STOP $NODE", "1s");
+      run_scenario("stop", "(sleep 5; kill -CONT $NODE) >/dev/null 2>&1 & kill -STOP $NODE", "1s");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, Not(HasSubstr("no connection")));
 }
+
+/// The jobs are amrun's, which needs no network of its own here.
+class BadCables : public SeveralHosts {
+ protected:
+  void expect_all_well_over(const CableFaults& faults) {
+    const BadLink link(hosts_, "bad0", "10.79.0.", faults, test::seed());
+    if (!link.works()) GTEST_SKIP() << link.problem();
+    const TemporaryFile none("");
+    const Outcome outcome =
+        run(hosts_.on(1, {amrun, "--hosts", hosts_.name(1) + "," + hosts_.name(2), this_program(), "--node",
+                          "traffic", none.path()}),
+            {.environment = {"AM_AGENT=" + enter_host, "AM_TCP_INTERFACES=bad0", "AM_TIMEOUT=100s"},
+             .in_child = {}});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(link.faults() > 0, faults.loss > 0 || faults.doubled > 0);
+  }
+};
+
+TEST_F(BadCables, ThatLoseFramesLoseNoMessage) { expect_all_well_over({.loss = 0.02}); }
+TEST_F(BadCables, OnWhichFramesOvertakeEachOtherKeepTheOrder) {
+  expect_all_well_over(
+      {.doubled = 0.05, .delay = std::chrono::milliseconds(1), .jitter = std::chrono::milliseconds(3)});
+}
+TEST_F(BadCables, ThatAreLongAreOnlySlow) { expect_all_well_over({.delay = std::chrono::milliseconds(20)}); }
+TEST_F(BadCables, ThatAreThinAreOnlySlow) { expect_all_well_over({.bytes_per_second = 1e6}); }
 
 }  // namespace
 }  // namespace process_test
