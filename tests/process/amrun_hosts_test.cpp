@@ -33,6 +33,8 @@ struct State {
   int dead = 0;
 };
 
+void nothing(am::Request&) {}
+
 [[noreturn]] void wait_for_ever(am::Node& node) {
   for (;;) node.wait_until([] { return false; });
 }
@@ -71,6 +73,12 @@ int run_node(const std::string& scenario, am::NodeId who) {
   if (scenario == "exit" && mine) _exit(5);
   if (scenario == "kill" && mine) raise(SIGKILL);
   if (scenario == "kill part" && mine) kill(getppid(), SIGKILL);
+  if (scenario == "leave, kill part" && node.id() == 0) return 0;
+  if (scenario == "leave, kill part" && mine) {
+    // When node 0 has left.
+    while (node.try_request<nothing>(0) != am::Status::unreachable) node.poll();
+    kill(getppid(), SIGKILL);
+  }
   if (scenario == "terminate" && mine) kill(static_cast<pid_t>(std::atoi(std::getenv("HEAD"))), SIGTERM);
   if (scenario == "kill head" && mine) kill(static_cast<pid_t>(std::atoi(std::getenv("HEAD"))), SIGKILL);
   const bool ends = scenario == "print" || scenario == "read" || scenario == "environment";
@@ -251,6 +259,39 @@ TEST_F(AmrunHosts, EndWithTheirHead) {
   // That this returns says that none of its processes is left.
   const Outcome killed = run_scenario("kill head", 2);
   EXPECT_EQ(killed.exit_code, 137) << killed.err;
+}
+
+/// A host that is lost before its nodes have joined leaves a job that cannot begin; one that is lost later fails it, also where a node
+/// has left in good order already.
+TEST_F(AmrunHosts, FailWhenAHostIsLostEarlyOrLate) {
+  const TemporaryFile early("case $AM_RANK in 0) exec " + this_program() +
+                            " --node wait 0;; *) kill -9 $PPID; sleep 60;; esac");
+  const Outcome before = amrun_there({"--hosts", names(), "sh", early.path()});
+  EXPECT_EQ(before.exit_code, 1) << before.err;
+  EXPECT_THAT(before.err, HasSubstr("amrun: host " + hosts_.name(2) + " is lost"));
+  const Outcome after =
+      amrun_there({"--hosts", names(":2"), this_program(), "--node", "leave, kill part", "3"});
+  EXPECT_EQ(after.exit_code, 1) << after.err;
+  EXPECT_THAT(after.err, HasSubstr("amrun: host " + hosts_.name(2) + " is lost"));
+}
+
+/// As hosts are that are other machines; here a clock of their own makes them such. Input that is there from the start comes
+/// between.
+TEST_F(AmrunHosts, MayBeOtherMachines) {
+  const TemporaryFile agent(
+      "#!/bin/sh\nexec unshare --time --fork --kill-child --monotonic 1000 " + enter_host + " \"$@\"\n",
+      std::filesystem::perms::owner_exec);
+  if (run({agent.path(), hosts_.name(1), "true"}).exit_code != 0)
+    GTEST_SKIP() << "there are no time namespaces here";
+  const TemporaryFile input("some input");
+  for (const std::string& from : {std::string("/dev/null"), input.path()}) {
+    const TemporaryFile line("hostname elsewhere; exec " + amrun + " --hosts " + names() + " " +
+                             this_program() + " --node read 0 <" + from);
+    const Outcome outcome =
+        run(hosts_.on(1, {"sh", line.path()}), {.environment = {"AM_AGENT=" + agent.path()}, .in_child = {}});
+    EXPECT_EQ(outcome.exit_code, 0) << from << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr(from == "/dev/null" ? "node 0 read 0 bytes" : "node 0 read 10 bytes"));
+  }
 }
 
 TEST_F(AmrunHosts, OutliveANodeWhereTheyMeanTo) {

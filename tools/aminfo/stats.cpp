@@ -98,6 +98,12 @@ void print_job(const am::host::Board& board) {
   for (am::NodeId node = 0; node < board.nodes(); ++node) {
     const am::host::NodeCard& card = board.card(node);
     const Standing standing = board.standing(node);
+    if (!board.is_here(node)) {  // its counters are there
+      const std::string where =
+          standing == Standing::absent ? "on another host" : "on host " + std::string(card.host);
+      std::printf("am: node %u: %s, %s\n", node, std::string(describe(standing)).c_str(), where.c_str());
+      continue;
+    }
     std::string text = am::core::to_text(am::core::read_counters(board, node));
     std::string who = ": " + std::string(describe(standing));
     if (standing != Standing::absent) who += ", process " + std::to_string(card.pid);
@@ -113,8 +119,10 @@ void print_job(const am::host::Board& board) {
 int print_stats(pid_t pid) {
   const auto jobs = jobs_of(pid);
   if (jobs.empty()) {
-    throw failure(pid, "it belongs to no libam job",
-                  "name a node of the job, or its amrun; AM_VERBOSE=1 tells how it joined");
+    throw failure(
+        pid, "it belongs to no libam job",
+        "name a node of the job, or its amrun (of a job of several hosts, the \"amrun --part\" of one); "
+        "AM_VERBOSE=1 tells how it joined");
   }
   for (const auto& job : jobs) print_job(job->board());
   return 0;

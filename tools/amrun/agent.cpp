@@ -68,10 +68,12 @@ Child start_command(std::vector<std::string> command, const Signals& signals) {
     dup2(from_begin.get(), STDOUT_FILENO);
     signals.restore_in_node();
     execvp(arguments[0], arguments.data());
-    const std::string line = "amrun: cannot start " + command[0] + ": " + std::strerror(errno) + "\n";
+    const int error = errno;
+    const std::string line = "amrun: cannot start " + command[0] + ": " + std::strerror(error) + "\n";
     static_cast<void>(write(STDERR_FILENO, line.data(), line.size()));
-    _exit(errno == ENOENT ? not_found : cannot_execute);
+    _exit(error == ENOENT ? not_found : cannot_execute);
   }
+  setpgid(pid, pid);  // as the child does, which may be ended before it comes to that
   return {pid, to_begin.release(), from_end.release()};
 }
 

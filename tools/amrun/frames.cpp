@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "amrun/fault.hpp"
+#include "core/settings/setting_value.hpp"
 #include "host/layout.hpp"
 #include "transports/number.hpp"
 
@@ -57,10 +58,21 @@ std::optional<Frame> FrameReader::next() {
 }
 
 bool FrameReader::skip_greeting() {
-  const std::size_t at = bytes_.find(part_greeting);
-  if (at == std::string::npos) return false;
-  bytes_.erase(0, at + part_greeting.size());
-  return true;
+  constexpr std::size_t longest_noise = std::size_t{64} << 10;
+  if (bytes_.starts_with(part_greeting)) {
+    bytes_.erase(0, part_greeting.size());
+    return true;
+  }
+  if (const std::size_t at = bytes_.find(part_name); at != std::string::npos) {
+    bytes_.erase(0, at);
+    if (bytes_.starts_with(part_greeting)) return skip_greeting();
+    if (bytes_.find('\n') == std::string::npos) return false;
+    throw Fault(failed, "the amrun there is another version's");
+  }
+  if (bytes_.size() > longest_noise)
+    throw Fault(failed, "what was started there is no amrun: it writes " +
+                            am::core::in_quotes(first_line().substr(0, 80)));
+  return false;
 }
 
 Body& Body::put(std::uint64_t number) {

@@ -22,7 +22,8 @@
 
 namespace amrun {
 
-inline constexpr std::string_view part_greeting = "libam: a part of amrun, protocol 1\n";
+inline constexpr std::string_view part_name = "libam: a part of amrun, protocol ";
+inline constexpr std::string_view part_greeting = "libam: a part of amrun, protocol 2\n";
 
 enum class Kind : std::uint8_t {
   // to a part
@@ -35,7 +36,7 @@ enum class Kind : std::uint8_t {
   input,      // for node 0's standard input; the next one comes when this is `taken`
   input_end,  //
   written,    // so many bytes of `out` or `err` (Stream) have been written
-  closed,     // nobody takes what goes to that Stream any more
+  closed,     // nobody takes what goes to that Stream any more: Stream, errno
   // to the head
   ask_clock,  //
   text,       // the facts of this host's nodes, when all have joined
@@ -64,7 +65,8 @@ class FrameReader {
   void feed(std::string_view bytes) { bytes_ += bytes; }
   // The next one that is whole. Throws Fault where the bytes are no frame.
   std::optional<Frame> next();
-  // Skips what comes before the greeting, and that; false while it has not come. For the head, first.
+  // Skips what comes before the greeting, and that; false while it has not come. For the head, first. Throws Fault where it is that
+  // of another protocol, and where so much else comes that none will.
   bool skip_greeting();
   // What has come and is no frame, for a message: the first line of it.
   [[nodiscard]] std::string first_line() const { return bytes_.substr(0, bytes_.find('\n')); }

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +28,8 @@
 #include "amrun/hosts.hpp"
 #include "amrun/say.hpp"
 #include "amrun/signals.hpp"
+#include "core/settings/setting_value.hpp"
+#include "core/settings/settings.hpp"
 #include "host/clock.hpp"
 #include "host/descriptor.hpp"
 #include "host/kernel_id.hpp"
@@ -41,7 +45,6 @@ using am::host::second_ns;
 constexpr std::uint64_t ending_ns = 5 * second_ns;
 // For the host whose failure was the first to say so, too.
 constexpr std::uint64_t cause_ns = second_ns;
-constexpr std::size_t write_bytes = 4096;  // what a pipe takes at once, when it says that it takes something
 
 struct Part {
   std::string host;
@@ -58,12 +61,38 @@ struct Part {
   bool over = false;  // its line has ended
 };
 
+// What never waits in write, also where others have the same file: a pipe or terminal is opened once more for that. (Not a file: it
+// would be written from its beginning; and it does not wait.)
+Descriptor without_waiting(int fd) {
+  struct stat about {};
+  if (fstat(fd, &about) != 0 || (!S_ISFIFO(about.st_mode) && !S_ISCHR(about.st_mode))) return {};
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return Descriptor(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+}
+
 // One of the head's own outputs.
-struct Outlet {
-  int fd;
+class Outlet {
+ public:
+  explicit Outlet(int fd) : own_(without_waiting(fd)), fd_(own_ ? own_.get() : fd) {}
+
+  [[nodiscard]] int descriptor() const { return fd_; }
+  // What the poll that found it ready says of it may not hold any more; where it cannot be opened anew, little is written at once.
+  [[nodiscard]] ssize_t write_some(std::string_view text) const {
+    constexpr std::size_t little = 512;
+    struct stat about {};
+    const bool is_socket = fstat(fd_, &about) == 0 && S_ISSOCK(about.st_mode);
+    if (is_socket) return ::send(fd_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return ::write(fd_, text.data(),
+                   own_ || S_ISREG(about.st_mode) ? text.size() : std::min(text.size(), little));
+  }
+
   std::string pending{};
   std::vector<std::size_t> owed{};  // bytes, to each part
   int error = 0;                    // nobody takes it any more
+
+ private:
+  Descriptor own_;
+  int fd_;
 };
 
 // "ended with code 255"
@@ -74,8 +103,12 @@ std::string describe_status(int status) {
 
 class Head {
  public:
-  explicit Head(const Options& options) : options_(options), signal_fd_(signals_.open_descriptor()) {}
+  explicit Head(const Options& options)
+      : options_(options),
+        settings_(am::core::read_settings(environ)),
+        signal_fd_(signals_.open_descriptor()) {}
   ~Head() {
+    for (Part& part : parts_) close_part(part);
     for (Part& part : parts_) end_agent(part);
   }
   Head(const Head&) = delete;
@@ -110,12 +143,10 @@ class Head {
       names.push_back(options_.hosts[i].name);
     }
     const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-    const char* const agent = std::getenv("AM_AGENT");
     for (std::uint32_t i = 0; i < names.size(); ++i) {
       order.host = names[i];
       order.placement.own = i;
-      const Child child =
-          start_command(part_command(agent != nullptr ? agent : "", names[i], self), signals_);
+      const Child child = start_command(part_command(settings_.agent, names[i], self), signals_);
       parts_.push_back({.host = names[i],
                         .number = i,
                         .nodes = order.placement.hosts[i],
@@ -154,7 +185,7 @@ class Head {
   void look() {
     std::vector<pollfd> polled{{signal_fd_.get(), POLLIN, 0}, {wants_input() ? STDIN_FILENO : -1, POLLIN, 0}};
     for (const Outlet& outlet : outlets_)
-      polled.push_back({outlet.pending.empty() ? -1 : outlet.fd, POLLOUT, 0});
+      polled.push_back({outlet.pending.empty() ? -1 : outlet.descriptor(), POLLOUT, 0});
     const std::size_t first = polled.size();
     for (const Part& part : parts_) {
       polled.push_back({part.over ? -1 : part.out.get(), POLLIN, 0});
@@ -173,7 +204,7 @@ class Head {
   }
 
   int nap_ms() const {
-    std::uint64_t until = std::min(give_up_at_ns_, follow_at_ns_);
+    std::uint64_t until = std::min({give_up_at_ns_, follow_at_ns_, remind_at_ns_, late_at_ns_});
     if (input_ == Input::awaited && isatty(STDIN_FILENO) != 0)
       until = std::min(until, am::host::monotonic_ns() + second_ns / 2);  // it may come to the foreground
     if (until == UINT64_MAX) return -1;
@@ -185,6 +216,8 @@ class Head {
   void look_at_clock() {
     const std::uint64_t now = am::host::monotonic_ns();
     if (now >= follow_at_ns_) let_follow();
+    if (now >= remind_at_ns_) name_late_ones("it has not started there since ", remind_at_ns_);
+    if (now >= late_at_ns_ && name_late_ones("it did not start there within ", late_at_ns_)) fail(failed);
     if (now < give_up_at_ns_) return;
     give_up_at_ns_ = UINT64_MAX;
     for (Part& part : parts_) {
@@ -192,6 +225,19 @@ class Head {
       say("host " + part.host + " does not answer; what may still run there is given up");
       close_part(part);
     }
+  }
+
+  // Of hosts where amrun does not run yet, as far as anybody knows. Once: `at` is when.
+  bool name_late_ones(const char* what, std::uint64_t& at) {
+    bool any = false;
+    for (const Part& part : parts_) {
+      if (part.greeted || part.over) continue;
+      say("host " + part.host + ": amrun was started by " + agent_of(part) + ", but " + what +
+          std::to_string((at - began_ns_) / second_ns) + " s");
+      any = true;
+    }
+    at = UINT64_MAX;
+    return any;
   }
 
   void hear(Part& part) {
@@ -209,8 +255,7 @@ class Head {
       }
     } catch (const Fault& fault) {
       say("host " + part.host + ": " + fault.what());
-      end_agent(part);
-      end_of_line(part);
+      lose(part);
     }
   }
 
@@ -229,9 +274,9 @@ class Head {
       case Kind::err:
         return print(part, Stream::err, frame.body);
       case Kind::say:
-        return hear_said(decode_said(frame.body));
+        return hear_said(part, decode_said(frame.body));
       case Kind::failure:
-        return hear_failed(decode_failed(frame.body));
+        return hear_failed(part, decode_failed(frame.body));
       case Kind::ended:
         part.ended = decode_ended(frame.body);
         count(*part.ended);
@@ -271,8 +316,9 @@ class Head {
 
   // -- how it ends ------------------------------------------------------------------------------------------------------------
 
-  void hear_said(Said said) {
-    if (exit_code_ != 0) return;  // the job is ending: as on one host, what made it end is enough
+  // When the job is ending, what made it end is enough, as on one host: the words of the part that was the first to fail.
+  void hear_said(const Part& part, Said said) {
+    if (ending_ && failed_first_ != &part) return;
     if (said.follows) {
       followed_.push_back(std::move(said.line));
     } else {
@@ -280,8 +326,11 @@ class Head {
     }
   }
 
-  void hear_failed(Failed heard) {
-    if (!heard.follows) return fail(heard.exit_code);
+  void hear_failed(const Part& part, Failed heard) {
+    if (!heard.follows) {
+      if (!ending_) failed_first_ = &part;
+      return fail(heard.exit_code);
+    }
     if (followed_code_ == 0) followed_code_ = heard.exit_code;
     follow_at_ns_ = std::min(follow_at_ns_, am::host::monotonic_ns() + cause_ns);
   }
@@ -289,7 +338,7 @@ class Head {
   // Nobody says what it followed from: then that is all there is to say.
   void let_follow() {
     follow_at_ns_ = UINT64_MAX;
-    if (exit_code_ == 0) {
+    if (!ending_ && !any_lost_) {
       for (const std::string& line : followed_) say(line);
     }
     if (followed_code_ != 0) fail(followed_code_);
@@ -298,6 +347,7 @@ class Head {
   }
 
   void fail(int exit_code) {
+    ending_ = true;
     if (exit_code_ == 0) exit_code_ = exit_code;
     give_up_at_ns_ = std::min(give_up_at_ns_, am::host::monotonic_ns() + ending_ns);
     for (Part& part : parts_) send(part, Kind::end, {});
@@ -318,21 +368,28 @@ class Head {
   }
 
   void end_of_line(Part& part) {
-    const std::string agent = is_this_host(part.host) ? "amrun" : "its agent";
     const auto status = wait_for(part, second_ns / 2);
-    const std::string how = status ? describe_status(*status) : "closed its output";
+    const std::string how = agent_of(part) + " " + (status ? describe_status(*status) : "closed its output");
     if (!part.greeted) {
       const std::string heard = part.reader.first_line();
-      say("host " + part.host + ": " + agent + " " + how + " before amrun ran there" +
-          (heard.empty() ? "" : "; it wrote: " + heard.substr(0, 200)));
+      say("host " + part.host + ": " + how + " before amrun ran there" +
+          (heard.empty() ? "" : "; it wrote: " + am::core::in_quotes(heard.substr(0, 200))));
     } else {
-      say("host " + part.host + " is lost: " + agent + " " + how);
+      say("host " + part.host + " is lost: " + how);
     }
+    lose(part);
+  }
+
+  // Its nodes are gone. A job that they have not joined cannot go on without them; of another one, its nodes know.
+  void lose(Part& part) {
     close_part(part);
-    if (!part.greeted) return fail(failed);
+    any_lost_ = true;
+    if (!part.facts) return fail(failed);
     if (first_failure_ == 0) first_failure_ = failed;
     for (Part& other : parts_) send(other, Kind::lost, Body().put(part.number).bytes());
   }
+
+  static std::string agent_of(const Part& part) { return is_this_host(part.host) ? "amrun" : "its agent"; }
 
   void close_part(Part& part) {
     part.over = true;
@@ -354,6 +411,21 @@ class Head {
     return std::nullopt;
   }
 
+  // An agent is not in the terminal's foreground: one that asks for a password there is stopped, and would be for ever.
+  void look_for_stopped() {
+    for (Part& part : parts_) {
+      siginfo_t info{};
+      if (part.pid <= 0 || part.greeted || part.over) continue;
+      if (waitid(P_PID, static_cast<id_t>(part.pid), &info, WSTOPPED | WNOHANG) != 0 || info.si_pid == 0)
+        continue;
+      if (info.si_status != SIGTTIN && info.si_status != SIGTTOU) continue;
+      say("host " + part.host +
+          ": its agent asks for something at the terminal, which it cannot have here: ssh needs a key "
+          "without a question");
+      lose(part);
+    }
+  }
+
   // Whoever runs there learns by the end of its line that the head is gone.
   void end_agent(Part& part) {
     part.in = Descriptor();
@@ -367,14 +439,27 @@ class Head {
 
   void take(const siginfo_t& info) {
     const int number = info.si_signo;
-    if (number == SIGCHLD || number == Signals::notice()) return;  // the ends of lines tell
+    if (number == SIGCHLD) return look_for_stopped();  // ends are told by the ends of lines
+    if (number == Signals::notice()) return;
     for (Part& part : parts_)
       send(part, Kind::pass_on, Body().put(static_cast<std::uint64_t>(number)).bytes());
     if (number == SIGTSTP) kill(getpid(), SIGSTOP);
     const bool ends = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
-    if (!ends || std::ranges::all_of(parts_, &Part::greeted)) return;
-    by_signal_ = number;  // some have not come as far as to hear of it
-    fail(signal_base + number);
+    if (ends) asked_to_end(number);
+  }
+
+  // The parts' nodes are told; the rest is for who does not hear: a part that does not run yet, whoever was asked before; and then
+  // nobody waits for a reader of our output.
+  void asked_to_end(int number) {
+    const bool again = std::exchange(asked_to_end_, true);
+    const bool all_hear =
+        std::ranges::none_of(parts_, [](const Part& part) { return !part.greeted && !part.over; });
+    if (again || std::ranges::all_of(parts_, &Part::over)) {
+      for (const Stream stream : {Stream::out, Stream::err}) close_outlet(stream, EPIPE);
+    }
+    if (all_hear && !again) return;
+    if (by_signal_ == 0) by_signal_ = number;
+    if (!std::ranges::all_of(parts_, &Part::over)) fail(signal_base + number);
   }
 
   bool wants_input() {
@@ -402,15 +487,16 @@ class Head {
     outlet.owed[part.number] += text.size();
   }
 
-  // amrun's own lines: each once, as several hosts may have the same to say.
+  // amrun's own lines: each once, as several hosts may have the same to say. (Not so reports, of many lines.)
   void say(const std::string& line) {
-    if (said_.insert(line).second) outlets_[1].pending += whole_line(line);
+    const bool is_report = line.find('\n') != std::string::npos;
+    if (outlets_[1].error == 0 && (is_report || said_.insert(line).second))
+      outlets_[1].pending += whole_line(line);
   }
 
   void write_out(Stream stream) {
     Outlet& outlet = outlets_[static_cast<std::size_t>(stream)];
-    const ssize_t written =
-        write(outlet.fd, outlet.pending.data(), std::min(outlet.pending.size(), write_bytes));
+    const ssize_t written = outlet.write_some(outlet.pending);
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (written < 0) return close_outlet(stream, errno);
     outlet.pending.erase(0, static_cast<std::size_t>(written));
@@ -427,7 +513,8 @@ class Head {
     outlet.error = error;
     outlet.pending.clear();
     for (Part& part : parts_)
-      send(part, Kind::closed, Body().put(static_cast<std::uint64_t>(stream)).bytes());
+      send(part, Kind::closed,
+           Body().put(static_cast<std::uint64_t>(stream)).put(static_cast<std::uint64_t>(error)).bytes());
   }
 
   bool is_written() const {
@@ -437,10 +524,11 @@ class Head {
   enum class Input { awaited, under_way, ended };
 
   const Options& options_;
+  const am::core::Settings settings_;
   const Signals signals_;
   const Descriptor signal_fd_;
   std::vector<Part> parts_;
-  std::array<Outlet, 2> outlets_{{{.fd = STDOUT_FILENO}, {.fd = STDERR_FILENO}}};  // by Stream
+  std::array<Outlet, 2> outlets_{Outlet(STDOUT_FILENO), Outlet(STDERR_FILENO)};  // by Stream
   Input input_ = Input::awaited;
   std::set<std::string> said_;
   std::vector<std::string> followed_;  // lines that another one may explain
@@ -448,6 +536,15 @@ class Head {
   std::uint64_t follow_at_ns_ = UINT64_MAX;   // then they count
   std::uint64_t give_up_at_ns_ = UINT64_MAX;  // then parts that have not ended are
   std::set<am::NodeId> dead_;                 // as parts that ended have told
+  const std::uint64_t began_ns_ = am::host::monotonic_ns();
+  // When parts that do not run yet are named, and when that ends the job.
+  std::uint64_t remind_at_ns_ =
+      settings_.report_after_ns == 0 ? UINT64_MAX : began_ns_ + settings_.report_after_ns;
+  std::uint64_t late_at_ns_ = settings_.timeout_ns == 0 ? UINT64_MAX : began_ns_ + settings_.timeout_ns;
+  bool ending_ = false;
+  bool any_lost_ = false;  // a host: that has been said
+  const Part* failed_first_ = nullptr;
+  bool asked_to_end_ = false;
   int exit_code_ = 0;
   int first_failure_ = 0;
   int by_signal_ = 0;

@@ -123,6 +123,7 @@ std::vector<HostShare> parse_hostfile(std::string_view text, const std::string& 
       (name == "slots" ? host.nodes : most) = count;
     }
     if (most && host.nodes && *most < *host.nodes) throw refuse("slots are more than max_slots");
+    if (!host.nodes) host.nodes = most;
     add(hosts, std::move(host));
   }
   if (hosts.empty()) throw Fault(wrong_usage, path + " names no host");
@@ -131,7 +132,8 @@ std::vector<HostShare> parse_hostfile(std::string_view text, const std::string& 
 
 std::vector<HostShare> read_hostfile(const std::string& path) {
   std::ifstream file(path);
-  if (!file)
+  if (file && file.peek() == std::ifstream::traits_type::eof() && file.bad()) errno = EISDIR;
+  if (!file || file.bad())
     throw Fault(wrong_usage, "cannot read the hostfile " + in_quotes(path) + ": " + std::strerror(errno));
   std::ostringstream text;
   text << file.rdbuf();

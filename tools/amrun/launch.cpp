@@ -66,6 +66,7 @@ Places choose_places(std::optional<am::NodeId> nodes, Bind bind) {
 Launch::Launch(const Plan& plan, const Signals& signals, Outlets outlets, Supervisor::Say say)
     : plan_(plan),
       signals_(signals),
+      is_part_(static_cast<bool>(say)),
       say_(say ? std::move(say) : Supervisor::Say([this](const std::string& text) {
         if (err_ != nullptr) {
           err_->say(whole_line(text));
@@ -113,7 +114,7 @@ pid_t Launch::start(am::NodeId node, std::size_t number) {
 }
 
 int Launch::finish_output(int exit_code) {
-  signals_.let_end_amrun();  // should nobody read our output
+  if (!is_part_) signals_.let_end_amrun();  // should nobody read our output; a part's head sees to that
   if (const int error = out_->finish(); error != 0) {
     say_("cannot write standard output: " + std::string(std::strerror(error)));
     if (exit_code == 0) exit_code = failed;

@@ -46,7 +46,7 @@ struct Outlets {
 
 class Launch {
  public:
-  // `say`: amrun's own lines, without "amrun: "; must not wait. Throws Fault.
+  // `say`: a part's own lines, without "amrun: "; must not wait. Empty: this amrun is the whole, and writes them itself. Throws Fault.
   Launch(const Plan& plan, const Signals& signals, Outlets outlets, Supervisor::Say say);
 
   // Starts the nodes; the supervisor may be asked for things from here on, on this thread. Throws Fault.
@@ -62,6 +62,7 @@ class Launch {
 
   const Plan& plan_;
   const Signals& signals_;
+  const bool is_part_;  // of a job of several hosts
   const Supervisor::Say say_;
   const am::core::Onlooker onlooker_;
   const am::host::Life life_;

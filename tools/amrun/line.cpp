@@ -61,8 +61,8 @@ int Line::pass(Stream stream, std::string_view text) {
   while (!text.empty()) {
     std::unique_lock lock(room_mutex_);
     std::size_t bytes = 0;
-    room_changed_.wait(lock, [&] { return room.closed || (bytes = next_piece(text, room.bytes)) > 0; });
-    if (room.closed) return EPIPE;
+    room_changed_.wait(lock, [&] { return room.closed != 0 || (bytes = next_piece(text, room.bytes)) > 0; });
+    if (room.closed != 0) return room.closed;
     room.bytes -= bytes;
     lock.unlock();
     send(stream == Stream::out ? Kind::out : Kind::err, text.substr(0, bytes));
@@ -71,9 +71,12 @@ int Line::pass(Stream stream, std::string_view text) {
   return 0;
 }
 
-std::optional<Frame> Line::receive() {
+std::optional<Frame> Line::receive(Kind kind) {
   for (;;) {
-    if (auto frame = reader_.next()) return frame;
+    while (auto frame = reader_.next()) {
+      if (frame->kind == kind) return frame;
+      set_aside_.push_back(*std::move(frame));
+    }
     if (!read_more()) return std::nullopt;
   }
 }
@@ -119,9 +122,10 @@ void Line::loop() {
   bool connected = true;
   while (!stop_.load(std::memory_order_acquire)) {
     try {
-      while (const auto frame = reader_.next()) take(*frame);  // at first, those that came with the order
+      take_all();
     } catch (const std::exception& error) {
       say_directly(error.what());
+      reader_ = {};
       connected = false;
       give_up();
     }
@@ -134,6 +138,11 @@ void Line::loop() {
     connected = read_more();
     if (!connected) give_up();
   }
+}
+
+void Line::take_all() {
+  for (; !set_aside_.empty(); set_aside_.pop_front()) take(set_aside_.front());
+  while (const auto frame = reader_.next()) take(*frame);
 }
 
 int Line::tell_facts() {
@@ -176,8 +185,11 @@ void Line::take(const Frame& frame) {
       const std::uint64_t bytes = body.number();
       return change_room(stream, [&](Room& room) { room.bytes += bytes; });
     }
-    case Kind::closed:
-      return change_room(body.number(), [](Room& room) { room.closed = true; });
+    case Kind::closed: {
+      const std::uint64_t stream = body.number();
+      const int error = static_cast<int>(body.number());
+      return change_room(stream, [&](Room& room) { room.closed = error; });
+    }
     default:
       return;
   }
@@ -198,7 +210,7 @@ void Line::write_input() {
 
 void Line::give_up() {
   for (std::uint64_t stream = 0; stream < rooms_.size(); ++stream)
-    change_room(stream, [](Room& room) { room.closed = true; });
+    change_room(stream, [](Room& room) { room.closed = EPIPE; });
   wish([](Wishes& wishes) { wishes.abandon = true; });
 }
 

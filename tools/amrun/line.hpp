@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -38,11 +39,11 @@ class Line {
   // Any thread. Waits while the head does not read, which is never for long.
   void send(Kind kind, std::string_view body);
   void greet();
-  // A sink for what nodes write: waits until the head has room for it. Returns 0, or EPIPE.
+  // A sink for what nodes write: waits until the head has room for it. Returns 0, or errno.
   int pass(Stream stream, std::string_view text);
 
-  // The next frame; none at the end. Before run() only. Throws Fault.
-  std::optional<Frame> receive();
+  // The next frame of that kind; none at the end. Others wait until run() takes them. Before run() only. Throws Fault.
+  std::optional<Frame> receive(Kind kind);
 
   // From here on a thread takes what comes, and tells the head when the nodes of this host have joined. `input`: a pipe to node 0,
   // or none. `notify` is called when there is something to take for the supervisor.
@@ -61,11 +62,12 @@ class Line {
  private:
   struct Room {
     std::size_t bytes = window_bytes;
-    bool closed = false;
+    int closed = 0;  // errno: nobody takes it any more
   };
 
   void loop();
   [[nodiscard]] bool read_more();
+  void take_all();
   // Of the facts; how long to wait until the next look, in ms, as poll takes it.
   int tell_facts();
   void take(const Frame& frame);
@@ -80,6 +82,7 @@ class Line {
   const int out_;
   const am::host::Descriptor wake_;
   FrameReader reader_;
+  std::deque<Frame> set_aside_;
   std::mutex sending_;
 
   std::mutex room_mutex_;

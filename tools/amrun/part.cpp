@@ -47,8 +47,8 @@ std::uint64_t epoch_here(const Order& order, Line& line) {
   if (!order.kernel.empty() && order.kernel == am::host::kernel_id()) return order.epoch_ns;
   const std::uint64_t asked = am::host::monotonic_ns();
   line.send(Kind::ask_clock, {});
-  const auto answer = line.receive();
-  if (!answer || answer->kind != Kind::clock) throw Fault(failed, "the head of the job went away");
+  const auto answer = line.receive(Kind::clock);
+  if (!answer) throw Fault(failed, "the head of the job went away");
   const std::uint64_t now = am::host::monotonic_ns();
   const std::uint64_t theirs = BodyReader(answer->body).number();
   return order.epoch_ns + (asked + (now - asked) / 2 - theirs);
@@ -96,6 +96,7 @@ Ended run_order(Order& order, Line& line) {
   const Signals signals;
   if (chdir(order.folder.c_str()) != 0)
     throw Fault(failed, "cannot go to the folder " + order.folder + ": " + std::strerror(errno));
+  set_variable("PWD=" + order.folder);
   for (const std::string& variable : order.environment) set_variable(variable);
   check_settings(environ);
   std::vector<char*> arguments;
@@ -156,16 +157,14 @@ int run_part() {
   Ended ended;
   std::optional<Order> order;
   const auto stop_with = [&](int exit_code, const std::string& why) {
+    line.send(Kind::failure, encode(Failed{.follows = false, .exit_code = exit_code}));
     line.send(Kind::say,
               encode(Said{.follows = false, .line = (order ? "host " + order->host + ": " : "") + why}));
-    line.send(Kind::failure, encode(Failed{.follows = false, .exit_code = exit_code}));
     ended.exit_code = exit_code;
   };
   try {
-    auto frame = line.receive();
+    const auto frame = line.receive(Kind::order);
     if (!frame) return failed;  // the head is gone
-    if (frame->kind != Kind::order)
-      throw Fault(failed, "a part of amrun was started by something else than an amrun");
     order = Order::decode(frame->body);
     ended = run_order(*order, line);
   } catch (const Fault& fault) {

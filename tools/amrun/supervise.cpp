@@ -108,8 +108,8 @@ void Supervisor::kill_job() {
     ending_ = true;
     ended_by_ = SIGINT;
     exit_code_ = signal_base + SIGINT;
-    say_("the job was killed after the second signal 2 (Interrupt)");
     if (failure_told_) failure_told_(exit_code_);
+    say_("the job was killed after the second signal 2 (Interrupt)");
   }
   send_all(SIGKILL);
 }
@@ -143,19 +143,14 @@ void Supervisor::node_ended(Node node, int wait_status) {
     am::core::mark_dead(board_, node.id, wait_status);
   }
   if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == last_passed_on_) ended_by_ = last_passed_on_;
-  report(node, wait_status, standing);
-
   const int code = exit_code_for(wait_status);
   if (first_failure_ == 0) first_failure_ = code;
   const bool goes_on = ended_by_ == 0 && standing != Standing::absent && job_survives(node.id);
   // A job can do without a node that died. What a node says by its exit code, having left in good order, counts.
   if (exit_code_ == 0 && (!goes_on || standing == Standing::left)) exit_code_ = code;
-  if (!goes_on) fail();
-}
-
-void Supervisor::fail() {
-  if (failure_told_) failure_told_(exit_code_);
-  end_job();
+  if (!goes_on && failure_told_) failure_told_(exit_code_);  // before the words about it
+  report(node, wait_status, standing);
+  if (!goes_on) end_job();
 }
 
 void Supervisor::report(Node node, int wait_status, Standing standing) {
@@ -215,7 +210,10 @@ void Supervisor::lost(std::span<const am::NodeId> nodes) {
     any = any || board_.standing(node) == Standing::joined;
     am::core::mark_lost(board_, node);
   }
-  if (any && !job_survives(std::nullopt)) end_job();
+  if (!any || ending_ || job_survives(std::nullopt)) return;
+  if (exit_code_ == 0) exit_code_ = failed;
+  if (failure_told_) failure_told_(exit_code_);
+  end_job();
 }
 
 void Supervisor::send_all(int number) const {

@@ -70,7 +70,6 @@ class Supervisor {
   void report(Node node, int wait_status, am::host::Standing standing);
   [[nodiscard]] std::string what_it_left(am::NodeId dead) const;
   [[nodiscard]] bool job_survives(std::optional<am::NodeId> dead) const;
-  void fail();
   void send_all(int number) const;
 
   const am::core::Onlooker& job_;

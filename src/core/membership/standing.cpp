@@ -10,7 +10,7 @@ constexpr std::uint32_t word(host::Standing standing) noexcept {
   return static_cast<std::uint32_t>(standing);
 }
 
-/// Where the death of one ends the others, it is the first one that counts. Before its standing is stored.
+/// Where the death of one ends the others, it is the first one that counts. Who sees the standing before this takes what it sees.
 void note_death(const host::Board& board, NodeId node, host::Standing how) noexcept {
   std::uint32_t none = 0;
   if (how == host::Standing::dead)
@@ -36,10 +36,10 @@ void mark(const host::Board& board, NodeId node, host::Standing standing, int wa
 /// Of a node that is in the job, and by several who may find out at once: the first one counts.
 void mark_once(const host::Board& board, NodeId node, host::Standing how) noexcept {
   std::uint32_t standing = word(host::Standing::joined);
-  if (standing != word(board.standing(node))) return;
-  note_death(board, node, how);
-  if (board.card(node).standing.compare_exchange_strong(standing, word(how), std::memory_order_acq_rel))
+  if (board.card(node).standing.compare_exchange_strong(standing, word(how), std::memory_order_acq_rel)) {
+    note_death(board, node, how);
     tell_all(board);
+  }
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ void say(Socket& socket, Admission admission) noexcept {
       std::span<const std::byte>(byte)));  // a new connection has room; one that ended is heard of
 }
 
-void pause() noexcept {
-  constexpr timespec moment{.tv_sec = 0, .tv_nsec = 20'000'000};
+void pause(std::uint64_t ns) noexcept {
+  const timespec moment = host::timespec_of(ns);
   nanosleep(&moment, nullptr);
 }
 
@@ -255,7 +255,7 @@ void MeetingServer::look(int timeout_ms) {
     } else if (number != listening_number) {
       entrance_->move(number);
     } else if (!entrance_->accept()) {
-      pause();  // some have to wait for a place
+      pause(20'000'000);  // some have to wait for a place
     }
   }
   if (entrance_ != nullptr) entrance_->look_at_clock(host::monotonic_ns());
@@ -299,7 +299,9 @@ MeetingClient::MeetingClient(MeetingProof proof, const MeetingPlace& place, Node
   Entrance entrance(*proof_.crypto, proof_.key, proof_.party(self), Socket{}, *this);
   host::Wait waiting(patience);
   std::string why;
-  for (;; pause()) {
+  constexpr std::uint64_t longest_pause_ns = 250'000'000;  // a name server may be asked each time
+  for (std::uint64_t pause_ns = 10'000'000;; pause(pause_ns)) {
+    pause_ns = std::min(2 * pause_ns, longest_pause_ns);
     const auto addresses = resolve(place.host, place.port);
     if (addresses.empty()) why = "there is no address for " + place.host;
     for (const Address& address : addresses) {

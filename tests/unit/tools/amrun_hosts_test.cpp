@@ -64,7 +64,7 @@ TEST(AmrunHostfile, IsOpenMpis) {
                              "c\n"
                              "d max-slots=3\r\n",
                              "file"),
-              ElementsAre(host("a", 4), host("b", 2), host("c", 2), host("d")));
+              ElementsAre(host("a", 4), host("b", 2), host("c", 2), host("d", 3)));
 }
 
 TEST(AmrunHostfile, SaysWhichLineItCannotRead) {
