@@ -1,7 +1,7 @@
 #!/bin/bash
 # readme_test.sh SOURCE BUILD FOLDER CXX: does what README.md tells a reader to do, with the words of README.md.
 #   - its first program: installed, compiled and run by its commands; the tree that BUILD is installed into is ours
-#   - the commands of "Starting jobs", with that program as ./app
+#   - the commands of "Starting jobs" on one machine, with that program as ./app
 #   - what it names is there: paths, links, build/bin/...
 # FOLDER is made anew.
 # shellcheck disable=SC2016  # `word` is how README.md writes it, not a command
@@ -48,7 +48,7 @@ expect_first_program 1 ./first
 
 echo "Starting jobs"
 cp first app
-rows=$(sed -n '/^## Starting jobs/,/^## /s/^| `\([^`]*app\)` |.*/\1/p' "$readme")
+rows=$(sed -n '/^## Starting jobs/,/^### /s/^| `\([^`]*app\)` |.*/\1/p' "$readme")
 [ "$(wc -l <<< "$rows")" -ge 3 ] || fail "the table of commands is not where it was"
 while read -r row; do
   echo "  $row"
