@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 namespace am {
 
@@ -27,6 +28,13 @@ template <std::unsigned_integral Number>
       number = static_cast<Number>(number | static_cast<Number>(from[i]) << (8 * i));
   }
   return number;
+}
+
+template <std::unsigned_integral Number>
+void append_number(std::string& to, Number number) {
+  std::byte bytes[sizeof number];
+  put_number(bytes, number);
+  to.append(reinterpret_cast<const char*>(bytes), sizeof bytes);
 }
 
 }  // namespace am

@@ -6,13 +6,11 @@
 #include <unistd.h>
 #include <am/am.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -139,14 +137,6 @@ class AmrunHosts : public testing::Test {
   Namespaces hosts_{2};
   std::string skip_;
 };
-
-std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> all;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) all.push_back(line);
-  std::ranges::sort(all);
-  return all;
-}
 
 TEST_F(AmrunHosts, RunTheSameProgramAsOneHostWithTheSameResult) {
   for (const std::vector<std::string>& program :

@@ -6,13 +6,11 @@
 #include <unistd.h>
 #include <am/am.hpp>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -69,14 +67,6 @@ int run_node(const std::string& scenario) {
 }
 
 // -- what jobs are started with -----------------------------------------------------------------------------------------------
-
-std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  std::ranges::sort(lines);
-  return lines;
-}
 
 class Key {
  public:

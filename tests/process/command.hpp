@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -18,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -166,6 +168,14 @@ inline int count(std::string_view text, std::string_view part) {
   for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
     ++found;
   return found;
+}
+
+inline std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::ranges::sort(lines);
+  return lines;
 }
 
 /// A file in a folder of its own, gone with the object.

@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,14 +16,6 @@ namespace {
 using testing::HasSubstr;
 
 const std::string script = AM_TESTS_DIR "/process/slurm.sh";
-
-std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  std::ranges::sort(lines);
-  return lines;
-}
 
 class Slurm : public testing::Test {
  protected:

@@ -13,13 +13,6 @@ namespace {
 constexpr std::size_t head_bytes = 1 + sizeof(std::uint32_t);
 
 template <class Number>
-void append(std::string& to, Number number) {
-  std::byte bytes[sizeof number];
-  am::put_number(bytes, number);
-  to.append(reinterpret_cast<const char*>(bytes), sizeof bytes);
-}
-
-template <class Number>
 Number read_at(std::string_view from, std::size_t at) {
   return am::number_at<Number>(reinterpret_cast<const std::byte*>(from.data()) + at);
 }
@@ -42,7 +35,7 @@ std::vector<std::string> texts_of(BodyReader& body) {
 
 std::string encode(Kind kind, std::string_view body) {
   std::string frame(1, static_cast<char>(kind));
-  append(frame, static_cast<std::uint32_t>(body.size()));
+  am::append_number(frame, static_cast<std::uint32_t>(body.size()));
   return frame += body;
 }
 
@@ -76,7 +69,7 @@ bool FrameReader::skip_greeting() {
 }
 
 Body& Body::put(std::uint64_t number) {
-  append(bytes_, number);
+  am::append_number(bytes_, number);
   return *this;
 }
 

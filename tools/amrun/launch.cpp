@@ -12,11 +12,14 @@
 #include "amrun/fault.hpp"
 #include "amrun/say.hpp"
 #include "host/control_group.hpp"
+#include "host/descriptor.hpp"
 #include "host/pid_namespace.hpp"
 #include "host/processors.hpp"
 
 namespace amrun {
 namespace {
+
+using am::host::Descriptor;
 
 // Takes the launcher's life lock; throws where that is not possible.
 am::host::LifeLock& launcher_life(const am::host::Board& board) {
@@ -34,18 +37,6 @@ void allow_files(std::uint64_t files) {
   limit.rlim_cur = std::min<rlim_t>(files, limit.rlim_max);
   setrlimit(RLIMIT_NOFILE, &limit);
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { close(fd_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 }  // namespace
 

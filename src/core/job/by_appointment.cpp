@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -66,13 +65,8 @@ struct Told {
 
   [[nodiscard]] std::string text() const {
     std::string text(reinterpret_cast<const char*>(job.data()), job.size());
-    const auto put = [&](std::uint32_t number) {
-      std::array<std::byte, sizeof number> bytes;
-      put_number(bytes.data(), number);
-      text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    };
-    put(first);
-    for (const std::uint32_t host : hosts) put(host);
+    append_number(text, first);
+    for (const std::uint32_t host : hosts) append_number(text, host);
     return text;
   }
   static std::optional<Told> parse(const std::string& text, NodeId nodes, NodeId self) {
@@ -128,9 +122,8 @@ class MeetingExchange final : public Exchange {
     all.insert(all.begin(), own);
     std::string together;
     for (const std::string& text : all) {
-      std::array<std::byte, sizeof(std::uint32_t)> length;
-      put_number(length.data(), static_cast<std::uint32_t>(text.size()));
-      together.append(reinterpret_cast<const char*>(length.data()), length.size()) += text;
+      append_number(together, static_cast<std::uint32_t>(text.size()));
+      together += text;
     }
     for (const NodeId node : others) server_->answer(node, together, patience_);
     return all;
@@ -151,9 +144,7 @@ class MeetingExchange final : public Exchange {
       all.emplace_back(together.substr(0, length));
       together.remove_prefix(length);
     }
-    if (all.size() != firsts_.size() || !together.empty())
-      throw Error("join the job", "node 0 runs another version of libam",
-                  "run programs of one libam in a job");
+    if (all.size() != firsts_.size() || !together.empty()) throw other_version("node 0");
     return all;
   }
 
@@ -162,14 +153,6 @@ class MeetingExchange final : public Exchange {
   const Patience patience_;
   std::vector<NodeId> firsts_;  // nodes of the hosts
 };
-
-Patience patience(const Settings& settings, NodeId id) {
-  return {.timeout_ns = settings.timeout_ns,
-          .report_after_ns = settings.report_after_ns,
-          .report = [id](const std::string& text) {
-            std::fprintf(stderr, "am: node %u %s\n", id, text.c_str());
-          }};
-}
 
 /// Node 0: all come, and are told where they are.
 Told receive_all(MeetingServer& server, NodeId size, const std::string& own_identity,
@@ -197,10 +180,6 @@ Told receive_all(MeetingServer& server, NodeId size, const std::string& own_iden
   return told;
 }
 
-Error other_version() {
-  return {"join the job", "node 0 runs another version of libam", "run programs of one libam in a job"};
-}
-
 /// Which the first node of a host opens for the others there.
 Invitation invitation_of(const trust::Crypto& crypto, const trust::Key& job_key, NodeId first) {
   Invitation invitation;
@@ -223,7 +202,7 @@ Job join_by_appointment(const Settings& settings) {
   job.id = told_by_user.rank;
   job.size = told_by_user.size;
   job.found = "AM_JOB (meeting at " + place.text() + ")";
-  const Patience limits = patience(settings, job.id);
+  const Patience limits = patience_of(settings, job.id);
 
   const std::string introduction = std::to_string(job.size) + " " + host_identity();
   std::unique_ptr<MeetingServer> server;
@@ -236,7 +215,7 @@ Job join_by_appointment(const Settings& settings) {
     client = std::make_unique<MeetingClient>(proof, place, job.id, limits);
     told = Told::parse(client->ask(introduction, limits), job.size, job.id);
   }
-  if (!told) throw other_version();
+  if (!told) throw other_version("node 0");
   const trust::Key key =
       derive(*crypto, file_key,
              "job " + std::string(reinterpret_cast<const char*>(told->job.data()), told->job.size()));
@@ -248,11 +227,11 @@ Job join_by_appointment(const Settings& settings) {
     };
     job.memory =
         host::Memory::open(fetch_when_there(when_all_is_well, told->first, job.id, limits).release());
-    if (job.memory->nodes() != job.size) throw other_version();
+    if (job.memory->nodes() != job.size) throw other_version("node 0");
     return job;
   }
   const auto where = told->placement(job.id);
-  if (!where) throw other_version();
+  if (!where) throw other_version("node 0");
   job.memory = make_memory(*where);
   const host::Board& board = job.memory->board();
   std::ranges::copy(told->job, board.job().name);

@@ -29,17 +29,6 @@ constexpr const char* invitation_key = "libam.invitation";
 /// For all nodes of a job to start.
 constexpr std::uint64_t longest_wait_ns = 30'000'000'000;
 
-/// AM_TIMEOUT=0 waits for ever, a shorter one than ours is obeyed.
-Patience patience(const Settings& settings, NodeId id) {
-  Patience patience;
-  patience.timeout_ns = std::min(settings.timeout_ns, longest_wait_ns);
-  patience.report_after_ns = settings.report_after_ns;
-  patience.report = [id](const std::string& text) {
-    std::fprintf(stderr, "am: node %u %s\n", id, text.c_str());
-  };
-  return patience;
-}
-
 NodeId job_size(const PmixClient& client) {
   const auto size = client.job_number(pmix_key::job_size);
   if (!size || client.rank() >= *size) {
@@ -98,11 +87,6 @@ std::shared_ptr<host::Memory> give_memory(PmixClient& client, const Placement& p
   return memory;
 }
 
-Error other_version(NodeId first) {
-  return Error(what, "node " + std::to_string(first) + " runs another version of libam",
-               "run programs of one libam in a job");
-}
-
 /// An invitation that nobody stands by is left from an earlier program in the same place (`mpirun -n 4 sh -c './a; ./b'`); or that
 /// node is dead, and so are we soon.
 Descriptor wait_for_memory(const PmixClient& client, NodeId first, const Patience& patience) {
@@ -111,7 +95,7 @@ Descriptor wait_for_memory(const PmixClient& client, NodeId first, const Patienc
     const auto text = client.text_of(first, invitation_key, slice_s);
     if (!text) return std::nullopt;
     const auto parsed = Invitation::parse(*text);
-    if (!parsed) throw other_version(first);
+    if (!parsed) throw other_version("node " + std::to_string(first), what);
     return parsed;
   };
   return fetch_when_there(invitation, first, client.rank(), patience);
@@ -121,7 +105,7 @@ std::shared_ptr<host::Memory> fetch_memory(const PmixClient& client, NodeId size
                                            const Patience& patience) {
   std::shared_ptr<host::Memory> memory =
       host::Memory::open(wait_for_memory(client, first, patience).release());
-  if (memory->nodes() != size) throw other_version(first);
+  if (memory->nodes() != size) throw other_version("node " + std::to_string(first), what);
   return memory;
 }
 
@@ -135,9 +119,10 @@ Job join_pmix(const Settings& settings) {
   job.size = job_size(*client);
   job.found = "PMIx (namespace " + client->name_space() + ")";
   const Placement where = placement(*client, job.size);
-  const Patience limits = patience(settings, job.id);
-  Patience between_hosts = limits;  // their nodes may come late, each host waits for its own first
-  between_hosts.timeout_ns = settings.timeout_ns;
+  const Patience between_hosts = patience_of(settings, job.id);
+  Patience limits = between_hosts;  // their nodes may come late, each host waits for its own first
+  limits.timeout_ns =
+      std::min(settings.timeout_ns, longest_wait_ns);  // 0 waits for ever, a shorter one than ours is obeyed
   const NodeId first = where.here().front();
   if (job.id != first) {
     job.memory = fetch_memory(*client, job.size, first, limits);

@@ -6,6 +6,7 @@
 #include <am/error.hpp>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <deque>
@@ -49,6 +50,14 @@ std::string system_text() {
 }
 
 }  // namespace
+
+Patience patience_of(const Settings& settings, NodeId self) {
+  return {.timeout_ns = settings.timeout_ns,
+          .report_after_ns = settings.report_after_ns,
+          .report = [self](const std::string& text) {
+            std::fprintf(stderr, "am: node %u %s\n", self, text.c_str());
+          }};
+}
 
 RendezvousServer::RendezvousServer(const Invitation& invitation)
     : invitation_(invitation), listener_(listen_local(invitation.socket_name(), SOMAXCONN)) {

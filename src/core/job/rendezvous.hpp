@@ -18,6 +18,7 @@
 
 #include "core/job/invitation.hpp"
 #include "core/job/local_socket.hpp"
+#include "core/settings/settings.hpp"
 #include "host/patience.hpp"
 
 namespace am::core {
@@ -26,6 +27,9 @@ using host::every_process_remedy;
 using host::in_seconds;
 using host::name_nodes;
 using host::Patience;
+
+/// As AM_TIMEOUT and AM_REPORT_AFTER say; reports go to standard error.
+[[nodiscard]] Patience patience_of(const Settings& settings, NodeId self);
 
 class RendezvousServer {
  public:

@@ -30,13 +30,6 @@ std::string text_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-Error other_version(std::uint32_t host, const Placement* placement) {
-  const std::string where = placement == nullptr
-                                ? "host " + std::to_string(host)
-                                : "the host of node " + std::to_string(placement->hosts[host].front());
-  return {"join the job", where + " runs another version of libam", "run programs of one libam in a job"};
-}
-
 void end_texts(host::NodeFacts& facts) noexcept {
   for (const std::span<char> text :
        {std::span<char>(facts.program), std::span<char>(facts.host), std::span<char>(facts.address)})
@@ -44,6 +37,10 @@ void end_texts(host::NodeFacts& facts) noexcept {
 }
 
 }  // namespace
+
+Error other_version(const std::string& who, const char* what) {
+  return {what, who + " runs another version of libam", "run programs of one libam in a job"};
+}
 
 std::shared_ptr<host::Memory> make_memory(const Placement& placement) {
   std::size_t nodes = 0;
@@ -79,7 +76,7 @@ void agree(const host::Board& board, Exchange& exchange, Secrets secrets) {
     if (whole) std::memcpy(&theirs, all[host].data(), sizeof theirs);
     if (!whole || theirs.magic != own.magic || theirs.version != own.version ||
         theirs.facts_bytes != own.facts_bytes)
-      throw other_version(host, nullptr);
+      throw other_version("host " + std::to_string(host));
     if (host == 0) first = theirs;
   }
   if (secrets == Secrets::travel) {
@@ -104,7 +101,7 @@ void take_facts(const host::Board& board, const Placement& placement, const std:
     if (host == placement.own) continue;
     const std::vector<NodeId>& nodes = placement.hosts[host];
     if (all.size() != placement.hosts.size() || all[host].size() != nodes.size() * sizeof(host::NodeFacts))
-      throw other_version(host, &placement);
+      throw other_version("the host of node " + std::to_string(nodes.front()));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       host::NodeFacts facts;
       std::memcpy(&facts, all[host].data() + i * sizeof facts, sizeof facts);

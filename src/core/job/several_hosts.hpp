@@ -8,6 +8,7 @@
 // another version's, not for malice.
 #pragma once
 
+#include <am/error.hpp>
 #include <am/types.hpp>
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,9 @@ struct Placement {
 
   [[nodiscard]] std::span<const NodeId> here() const noexcept { return hosts[own]; }
 };
+
+/// What is wrong where somebody's texts make no sense.
+[[nodiscard]] Error other_version(const std::string& who, const char* what = "join the job");
 
 /// Memory of this host, with nobody in it yet.
 [[nodiscard]] std::shared_ptr<host::Memory> make_memory(const Placement& placement);

@@ -110,9 +110,8 @@ std::string TextSocket::take() {
 }
 
 bool TextSocket::send(const std::string& text, const Patience& patience) {
-  std::array<std::byte, length_bytes> length;
-  put_number(length.data(), static_cast<std::uint32_t>(text.size()));
-  std::string out(reinterpret_cast<const char*>(length.data()), length.size());
+  std::string out;
+  append_number(out, static_cast<std::uint32_t>(text.size()));
   out += text;
   const host::Wait waiting(patience);
   for (std::span<const std::byte> left = std::as_bytes(std::span(out)); !left.empty();) {
