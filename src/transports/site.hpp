@@ -34,6 +34,7 @@ struct Site {
   std::uint64_t host_timeout_ns = 0;  ///< another host that does not answer for so long is lost; 0: never
   std::string_view
       interfaces{};  ///< on which other hosts are to reach this one (AM_TCP_INTERFACES); empty: any that may do
+  bool tls = false;  ///< what nodes say to each other is to be encrypted (AM_TCP_TLS)
 };
 
 }  // namespace am

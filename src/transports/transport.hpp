@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "transports/lookout.hpp"
@@ -146,6 +147,8 @@ class Transport {
   virtual void close(NodeId peer) noexcept = 0;
   /// How much of this node's the peer has not released yet, in packets or what the network cuts them into. For reports.
   [[nodiscard]] virtual std::size_t queued(NodeId to, Priority priority) const noexcept = 0;
+  /// What leads to a node of another host, for people: "TCP by eth0 to 10.0.0.2". Before anything is sent there.
+  [[nodiscard]] virtual std::string way_to(NodeId /*peer*/) const { return std::string(name()); }
 };
 
 }  // namespace am

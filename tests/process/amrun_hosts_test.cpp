@@ -155,10 +155,12 @@ TEST_F(AmrunHosts, RunTheSameProgramAsOneHostWithTheSameResult) {
 }
 
 TEST_F(AmrunHosts, ComputeTogether) {
-  for (const char* name : {"life", "fetch_add"}) {
-    const Outcome outcome = amrun_there({"--hosts", names(":2"), example(name)});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-    EXPECT_THAT(outcome.out, testing::AnyOf(HasSubstr("the same as a sequential run"), HasSubstr("right")));
+  for (const char* tls : {"AM_TCP_TLS=0", "AM_TCP_TLS=1"}) {
+    for (const char* name : {"life", "fetch_add"}) {
+      const Outcome outcome = amrun_there({"--hosts", names(":2"), example(name)}, {tls});
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+      EXPECT_THAT(outcome.out, testing::AnyOf(HasSubstr("the same as a sequential run"), HasSubstr("right")));
+    }
   }
 }
 

@@ -423,6 +423,20 @@ TEST_F(OnTwoHosts, EachHostNamesTheNodeThatWasKilled) {
   }
 }
 
+TEST_F(OnTwoHosts, MayEncryptWhatTheySay) {
+  const Outcome outcome = run_all(4, hello, {"AM_TCP_TLS=1"});
+  EXPECT_EQ(count(outcome.out, "hears from"), 8) << outcome.err;
+}
+
+/// From the first word on, where they meet.
+TEST_F(OnTwoHosts, EncryptAllOrNothing) {
+  const auto zero = start(place(0, 2), hello, {"AM_TIMEOUT=5s"}, 1);
+  const Outcome one = start(place(1, 2), hello, {"AM_TCP_TLS=1"}, 2)->outcome();
+  EXPECT_EQ(one.exit_code, 1);
+  EXPECT_THAT(one.err, HasSubstr("AM_TCP_TLS is on at one end only"));
+  EXPECT_THAT(zero->outcome().err, HasSubstr("node 1 of 2 did not come within"));
+}
+
 TEST_F(OnTwoHosts, AnotherKeyIsTurnedAway) {
   const Key other("another secret than that");
   const auto zero = start(place(0, 2), hello, {"AM_TIMEOUT=5s"}, 1);

@@ -174,6 +174,20 @@ TEST_F(SeveralHosts, SayWhatWasFoundAndChosen) {
   const Outcome outcome = run(hosts_.mpirun(2, {example("hello")}, {"AM_VERBOSE=1"}));
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 2 nodes"), 4) << outcome.err;
+  for (const std::size_t from : {1u, 2u}) {
+    const auto host = [&](std::size_t which) {
+      return hosts_.name(which) + (which == 1 ? " (nodes 0 and 1)" : " (nodes 2 and 3)");
+    };
+    const std::string way = "am: " + host(from) + " to " + host(3 - from) + ": TCP by eth0 to 10.77.0." +
+                            std::to_string(3 - from);
+    EXPECT_EQ(count(outcome.err, way), 1) << way << "\n" << outcome.err;
+  }
+}
+
+TEST_F(SeveralHosts, SayThatTheyEncrypt) {
+  const Outcome outcome = run(hosts_.mpirun(1, {example("hello")}, {"AM_VERBOSE=1", "AM_TCP_TLS=1"}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.err, ": TCP with TLS by eth0 to "), 2) << outcome.err;
 }
 
 TEST_F(SeveralHosts, TellOfInterfacesThatLeadNowhere) {

@@ -33,11 +33,12 @@ struct Network {
 inline constexpr std::array networks = {
     Network{.name = "shm"},
     Network{.name = "tcp", .cost = 2, .interrupts = false},
-    // A network of the tests, to everybody; that, or TCP, between two hosts, in each of which nodes share memory
+    // A network of the tests, to everybody; that, or TCP, also encrypted, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).
     Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},
     Network{.name = "two_hosts", .cost = 10, .interrupts = false, .processes = false},
     Network{.name = "two_hosts_tcp", .cost = 2, .interrupts = false, .processes = false},
+    Network{.name = "two_hosts_tls", .cost = 2, .interrupts = false, .processes = false},
 };
 
 enum class Nodes : std::uint8_t { threads, threads_with_faults, processes };

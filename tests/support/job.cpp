@@ -153,7 +153,7 @@ void run_as_threads(const Network& network, am::NodeId n, const Body& body) {
   PretendedHosts hosts(
       n, apart ? std::min<std::uint32_t>(n, 2) : 1,
       apart ? PretendedHosts::Within::memory : PretendedHosts::Within::post,
-      network.name == "two_hosts_tcp" ? PretendedHosts::Between::tcp : PretendedHosts::Between::post);
+      network.name.starts_with("two_hosts_t") ? PretendedHosts::Between::tcp : PretendedHosts::Between::post);
   hosts.run(body);
 }
 
@@ -163,6 +163,7 @@ void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {
   const Environment dispatch("AM_DISPATCH", std::string(am::to_string(substrate.dispatch)));
   const Network& network = *substrate.network;
   const Environment transport("AM_TRANSPORT", is_pretended(network) ? "auto" : std::string(network.name));
+  const Environment tls("AM_TCP_TLS", network.name == "two_hosts_tls" ? "1" : "0");
   switch (substrate.nodes) {
     case Nodes::threads:
       run_as_threads(network, n, body);

@@ -197,7 +197,8 @@ Job join_by_appointment(const Settings& settings) {
   const auto crypto = std::make_shared<const trust::Crypto>();
   const trust::Key file_key = derive(*crypto, read_key(told_by_user.key_file), "libam key file");
   const tcp::MeetingPlace place{told_by_user.host, told_by_user.port};
-  const tcp::MeetingProof proof{crypto, derive(*crypto, file_key, "meeting"), told_by_user.size};
+  const tcp::MeetingProof proof{crypto, derive(*crypto, file_key, "meeting"), told_by_user.size,
+                                settings.tcp_tls};
   Job job;
   job.id = told_by_user.rank;
   job.size = told_by_user.size;

@@ -35,7 +35,8 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
                                           .options = network.options,
                                           .listener = &listener,
                                           .host_timeout_ns = settings.host_timeout_ns,
-                                          .interfaces = settings.tcp_interfaces}));
+                                          .interfaces = settings.tcp_interfaces,
+                                          .tls = settings.tcp_tls}));
     all.push_back(others_.back().get());
     if (const int descriptor = all.back()->wake_fd(); descriptor >= 0) descriptors.push_back(descriptor);
   }

@@ -71,6 +71,7 @@ class Links final : public Transport {
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return to_peer(to).queued(to, priority);
   }
+  [[nodiscard]] std::string way_to(NodeId peer) const override { return to_peer(peer).way_to(peer); }
 
  private:
   [[nodiscard]] Transport& to_peer(NodeId peer) const noexcept { return *networks_[of_peer_[peer]]; }

@@ -9,6 +9,7 @@
 
 #include "core/node/engine.hpp"
 #include "core/node/uncaught.hpp"
+#include "core/reports/found.hpp"
 #include "core/reports/once.hpp"
 #include "core/settings/settings.hpp"
 
@@ -52,13 +53,6 @@ void note_how_the_program_ends([[maybe_unused]] Node& node) {
 #endif
 }
 
-void report_found(const core::Job& job, const core::Engine& engine) {
-  std::fprintf(stderr, "am: node %u of %u: found %s; %s%s\n", job.id, job.size,
-               job.found == "alone" ? "no launcher, so it is alone" : job.found.c_str(),
-               core::describe(engine.networks()).c_str(),
-               engine.oversubscribed() ? "; more nodes than processors: waits yield at once" : "");
-}
-
 }  // namespace
 
 Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
@@ -73,7 +67,7 @@ Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
     unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
   if (job.id == 0) report_unknown_settings();
   auto engine = std::make_unique<core::Engine>(std::move(job), settings);
-  if (settings.verbose) report_found(engine->job(), *engine);
+  if (settings.verbose) std::fputs(core::describe_found(*engine).c_str(), stderr);
   node.emplace(std::move(engine));
   // Asked for now, it comes before libraries that the networks have begun to use take themselves down.
   if (std::atexit([] { node.reset(); }) != 0)

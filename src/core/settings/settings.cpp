@@ -203,6 +203,9 @@ constexpr Row table[] = {
      "which networks carry the messages; auto: for each peer the best that leads there"},
     {"AM_TCP_INTERFACES", Text{&Settings::tcp_interfaces},
      "interfaces or blocks of addresses by which other hosts reach this one: eth0,10.0.0.0/8; unset: any"},
+    {"AM_TCP_TLS", Switch{&Settings::tcp_tls},
+     "encrypt what nodes say to each other by TCP, with TLS 1.3 and keys made of the job's; on all hosts or "
+     "none"},
     {"AM_DISPATCH", Choice<Dispatch>{&Settings::dispatch, dispatches},
      "how handlers run: in calls that make progress, in a thread beside the program, or by interrupting it"},
     {"AM_SIGNAL", Signal{&Settings::signal, for_interrupts},

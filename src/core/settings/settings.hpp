@@ -32,7 +32,8 @@ struct Settings {
   std::uint64_t segment_bytes = std::uint64_t{64} << 20;  // at most max_size_bytes
   std::string transport = "auto";                         // parse_networks (core/messages/networks.hpp)
   std::uint64_t host_timeout_ns = 10'000'000'000;         // 0: never; at most max_duration_ns
-  std::string tcp_interfaces;                      // parsed by the network (transports/tcp/address.hpp)
+  std::string tcp_interfaces;  // parsed by the network (transports/tcp/address.hpp)
+  bool tcp_tls = false;
   std::string agent;                               // amrun's (tools/amrun/agent.hpp)
   std::string job;                                 // parse_appointment (core/job/appointment.hpp)
   std::string faults;                              // parsed by the fault decorator

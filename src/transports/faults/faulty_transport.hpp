@@ -81,6 +81,7 @@ class FaultyTransport final : public Transport {
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return network_.queued(to, priority);
   }
+  [[nodiscard]] std::string way_to(NodeId peer) const override { return network_.way_to(peer); }
 
  private:
   /// What is known about the traffic with one peer at one priority.

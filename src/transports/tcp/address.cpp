@@ -170,6 +170,21 @@ std::vector<Interface> interfaces() {
   return found;
 }
 
+std::string interface_towards(const Address& address) {
+  const host::Descriptor probe(socket(address.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  // To connect a socket of UDP is to ask for the route, no more.
+  if (!probe || connect(probe.get(), address.data(), address.size()) != 0 ||
+      getsockname(probe.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0)
+    return "no route";
+  const std::optional<Address> from = Address::of(reinterpret_cast<const sockaddr*>(&own), size);
+  for (const Interface& interface : interfaces()) {
+    if (from && interface.address.bytes() == from->bytes()) return interface.name;
+  }
+  return from ? from->host() : "no route";
+}
+
 std::optional<Wanted> Wanted::parse(std::string_view text) {
   Wanted wanted;
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -56,6 +56,8 @@ struct Interface {
 [[nodiscard]] std::vector<Address> resolve(const std::string& name, std::uint16_t port);
 /// Of this network namespace, in the kernel's order. Throws am::Error.
 [[nodiscard]] std::vector<Interface> interfaces();
+/// The interface by which this system would send there, by its name; "no route" where it knows none. Sends nothing.
+[[nodiscard]] std::string interface_towards(const Address& address);
 /// Which of their addresses to tell other hosts, those that `wanted` (AM_TCP_INTERFACES) takes; where it is empty, those that
 /// other hosts can reach, as far as one can see. IPv4 first. Throws am::Error when there is none: it names all, and what speaks
 /// against each.

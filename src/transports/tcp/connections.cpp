@@ -22,6 +22,11 @@ constexpr std::uint64_t patience_ns =
     2'000'000'000;                               // with a host that answers, but does not take the connection
 constexpr std::uint32_t most_drops = 100;        // in a row, of connections that were made, and not taken
 constexpr std::uint64_t try_ns = 1'000'000'000;  // for an address of a peer that has others
+
+/// Where a node takes connections.
+std::vector<Address> addresses_of(const host::NodeCard& card) {
+  return parse_addresses({card.address, strnlen(card.address, sizeof card.address)});
+}
 }  // namespace
 
 bool TcpTransport::add(const Socket& socket, std::uint64_t number) noexcept {
@@ -32,7 +37,7 @@ bool TcpTransport::add(const Socket& socket, std::uint64_t number) noexcept {
 void TcpTransport::watch(const Peer& peer, bool also_writing) noexcept {
   epoll_event event{.events = EPOLLIN | (also_writing ? static_cast<std::uint32_t>(EPOLLOUT) : 0u),
                     .data = {.u64 = tagged(Tag::peer, peer.node)}};
-  static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_MOD, peer.socket.descriptor(), &event));
+  static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_MOD, peer.stream.socket().descriptor(), &event));
 }
 
 /// There is something to be sent there.
@@ -47,9 +52,7 @@ void TcpTransport::reach(Peer& peer) {
 }
 
 void TcpTransport::call(Peer& peer) {
-  const host::NodeCard& card = memory_->board().card(peer.node);
-  const std::string_view text(card.address, strnlen(card.address, sizeof card.address));
-  const std::vector<Address> addresses = parse_addresses(text);
+  const std::vector<Address> addresses = addresses_of(memory_->board().card(peer.node));
   peer.retry_ns = 0;
   if (addresses.empty())
     return failed(peer, {.why = "it has not said where it can be reached by TCP", .for_good = true});
@@ -61,6 +64,14 @@ void TcpTransport::call(Peer& peer) {
   entrance_.call(peer.node, address, addresses.size() == 1 ? Entrance::time_limit_ns : try_ns);
   set_timer();
   take_results();
+}
+
+std::string TcpTransport::way_to(NodeId peer) const {
+  const char* const name = tls_ ? "TCP with TLS" : "TCP";
+  const std::vector<Address> addresses = addresses_of(memory_->board().card(peer));
+  if (addresses.empty()) return std::string(name) + " to nowhere";
+  return std::string(name) + " by " + interface_towards(addresses.front()) + " to " +
+         addresses.front().host();
 }
 
 void TcpTransport::take_results() {
@@ -79,32 +90,33 @@ void TcpTransport::came_about(Entrance::Result result) {
   const bool calling = other.state == Peer::State::calling || other.state == Peer::State::proven;
   const bool over = other.closed || other.state == Peer::State::over;
   if (result.ours && !over && other.state == Peer::State::calling)
-    return begin(other, std::move(result.socket), true);
+    return begin(other, std::move(result.stream), true);
   if (result.ours || over || other.state == Peer::State::joined || (calling && self_ < other.node)) {
-    if (!result.ours && has_left(other.node)) tell_nothing_is_wanted(result.socket);
-    return result.socket.end();
+    if (!result.ours && has_left(other.node)) tell_nothing_is_wanted(result.stream);
+    return result.stream.socket().end();
   }
   entrance_.hang_up(other.node);
   std::erase(calling_, other.node);
-  begin(other, std::move(result.socket), false);
+  begin(other, std::move(result.stream), false);
 }
 
 /// To one that leaves, and wants to tell what is known here: else it would call again.
-void TcpTransport::tell_nothing_is_wanted(Socket& socket) noexcept {
+void TcpTransport::tell_nothing_is_wanted(Stream& stream) noexcept {
   const Frame farewell{.kind = Frame::Kind::farewell};
   std::array<std::byte, 64> bytes;
-  static_cast<void>(socket.write(std::span(bytes).first(write_frame(bytes.data(), farewell))));
+  static_cast<void>(
+      stream.write(std::span<const std::byte>(bytes).first(write_frame(bytes.data(), farewell))));
 }
 
-void TcpTransport::begin(Peer& other, Socket socket, bool ours) {
+void TcpTransport::begin(Peer& other, Stream stream, bool ours) {
   other.state = ours ? Peer::State::proven : Peer::State::joined;
-  if (is_watched(other) && !other.socket) ++watched_;
-  if (other.socket) other.socket.end();
-  other.socket = std::move(socket);
+  if (is_watched(other) && !other.stream) ++watched_;
+  if (other.stream) other.stream.socket().end();
+  other.stream = std::move(stream);
   other.reader = {};
   other.socket_is_full = false;
   watch(other, false);
-  other.socket.ask_for_life(is_watched(other) ? host_timeout_ns_ : 0);
+  other.stream.socket().ask_for_life(is_watched(other) ? host_timeout_ns_ : 0);
   if (!ours) {
     OutQueue said = std::exchange(other.out, {});
     other.say({.kind = Frame::Kind::credit, .priority = Priority::low, .value = 0});
@@ -140,11 +152,11 @@ bool TcpTransport::gives_up(Peer& peer, const Entrance::Failure& failure) const 
 
 /// The connection has ended, or there is no way to make one.
 void TcpTransport::end(Peer& peer, std::string_view why) {
-  if (peer.socket) {
+  if (peer.stream) {
     if (is_watched(peer)) --watched_;
-    peer.socket.end();  // closed alone it would live on, and go on telling, where a child was forked
-    static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, peer.socket.descriptor(), nullptr));
-    peer.socket.close();
+    peer.stream.socket().end();  // closed alone it would live on, and go on telling, where a child was forked
+    static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, peer.stream.socket().descriptor(), nullptr));
+    peer.stream = {};
   }
   std::erase_if(busy_, [&](const Busy& busy) { return busy.node == peer.node; });
   // The other end chose another one, or could not take this one.
@@ -169,11 +181,11 @@ void TcpTransport::end(Peer& peer, std::string_view why) {
 /// more comes.
 void TcpTransport::close(NodeId node) noexcept {
   Peer& other = peer(node);
-  if (other.state == Peer::State::joined && other.is_sent_to() && other.socket) {
+  if (other.state == Peer::State::joined && other.is_sent_to() && other.stream) {
     if (has_left(node)) {
       bid_farewell(other);
     } else {
-      other.socket.end_writing();
+      other.stream.socket().end_writing();
     }
   }
   other.closed = true;
@@ -187,7 +199,7 @@ void TcpTransport::bid_farewell(Peer& peer) {
   add_what_is_due(peer);
   peer.say({.kind = Frame::Kind::farewell});
   write(peer);
-  if (peer.socket) peer.socket.end_writing();
+  if (peer.stream) peer.stream.socket().end_writing();
 }
 
 bool TcpTransport::has_left(NodeId node) const noexcept {
@@ -225,8 +237,8 @@ void TcpTransport::look_for_silent_hosts(std::uint64_t now) {
   if (watched_ == 0 || now < next_look_for_silent_) return;
   next_look_for_silent_ = now + between_looks_ns / 2;  // the timer is not to miss it
   for (const std::unique_ptr<Peer>& peer : peers_) {
-    if (peer == nullptr || !peer->socket || !is_watched(*peer)) continue;
-    const std::uint64_t silent = peer->socket.silent_ns();
+    if (peer == nullptr || !peer->stream || !is_watched(*peer)) continue;
+    const std::uint64_t silent = peer->stream.socket().silent_ns();
     if (silent >= host_timeout_ns_)
       lose_host_of(peer->node,
                    "its host does not answer since " + std::to_string(silent / 1'000'000) + " ms");

@@ -61,8 +61,8 @@ bool Entrance::has_place() {
 void Entrance::admit(Socket socket, trust::Handshake handshake, bool ours, std::uint64_t limit_ns) {
   const std::uint64_t number = ++last_number_;
   Failure untold = events_.add(socket, number) ? Failure{} : failure_of_system(errno);
-  guests_.push_back(std::make_unique<Guest>(
-      Guest{number, std::move(socket), std::move(handshake), host::monotonic_ns(), limit_ns, ours, !ours}));
+  guests_.push_back(std::make_unique<Guest>(Guest{number, std::move(socket), std::move(handshake), nullptr,
+                                                  host::monotonic_ns(), limit_ns, ours, !ours}));
   if (!untold.why.empty()) turn_away(guests_.end() - 1, std::move(untold));
 }
 
@@ -81,12 +81,11 @@ void Entrance::move(std::uint64_t number) {
   const auto guest = std::ranges::find(guests_, number, [](const auto& one) { return one->number; });
   if (guest == guests_.end()) return;
   if (Failure failure = step(**guest); !failure.why.empty()) return turn_away(guest, std::move(failure));
-  if ((*guest)->handshake.state() != trust::Handshake::State::proven ||
-      !(*guest)->handshake.to_send().empty())
-    return;
+  if (!is_through(**guest)) return;
   const std::unique_ptr<Guest> proven = std::move(*guest);
   guests_.erase(guest);
-  results_.push_back({proven->handshake.peer(), proven->ours, std::move(proven->socket)});
+  results_.push_back(
+      {proven->handshake.peer(), proven->ours, Stream(std::move(proven->socket), std::move(proven->tls))});
 }
 
 Entrance::Failure Entrance::failure_of_system(int error) {
@@ -95,6 +94,13 @@ Entrance::Failure Entrance::failure_of_system(int error) {
           .silent = error == EHOSTUNREACH || error == ENETUNREACH || error == ENETDOWN || error == ETIMEDOUT};
 }
 
+bool Entrance::is_through(const Guest& guest) const noexcept {
+  if (party_.tls)
+    return guest.tls && guest.tls->state() == trust::Tls::State::open && guest.tls->to_send().empty();
+  return guest.handshake.state() == trust::Handshake::State::proven && guest.handshake.to_send().empty();
+}
+
+/// Goes on with what is under way: the connection, the proof, TLS.
 Entrance::Failure Entrance::step(Guest& guest) {
   if (!guest.connected) {
     if (const int failure = guest.socket.failure(); failure != 0) return failure_of_system(failure);
@@ -103,6 +109,20 @@ Entrance::Failure Entrance::step(Guest& guest) {
       return failure_of_system(ECONNREFUSED);
     }
   }
+  if (!guest.tls) {
+    if (Failure failure = prove(guest); !failure.why.empty()) return failure;
+    const bool proven =
+        guest.handshake.state() == trust::Handshake::State::proven && guest.handshake.to_send().empty();
+    if (!proven || !party_.tls) return {};
+    const std::optional<trust::Digest> secret = guest.handshake.secret();
+    if (!secret) return {std::string(trust::describe(trust::Handshake::Refusal::no_proof)), true};
+    using Role = trust::Tls::Role;
+    guest.tls = std::make_unique<trust::Tls>(guest.ours ? Role::connecting : Role::connected, *secret);
+  }
+  return secure(guest);
+}
+
+Entrance::Failure Entrance::prove(Guest& guest) {
   trust::Handshake& handshake = guest.handshake;
   for (;;) {
     while (!handshake.to_send().empty()) {
@@ -112,6 +132,8 @@ Entrance::Failure Entrance::step(Guest& guest) {
       guest.connected = true;
       handshake.sent(out.bytes);
     }
+    if (handshake.state() == trust::Handshake::State::refused)
+      return {std::string(trust::describe(handshake.refusal())), true};
     const std::size_t wanted = handshake.wanted();
     if (wanted == 0) return {};
     std::array<std::byte, trust::Handshake::greeting_bytes + trust::Handshake::proof_bytes> bytes;
@@ -119,8 +141,26 @@ Entrance::Failure Entrance::step(Guest& guest) {
     if (in.outcome == Outcome::ended) return failure_of_system(in.error);
     if (in.outcome == Outcome::blocked) return {};
     handshake.take(std::span(bytes).first(in.bytes));
-    if (handshake.state() == trust::Handshake::State::refused)
-      return {std::string(trust::describe(handshake.refusal())), true};
+  }
+}
+
+/// Who connects is done first, and says nothing before the other has said something: no more is read here than TLS itself needs.
+Entrance::Failure Entrance::secure(Guest& guest) {
+  trust::Tls& tls = *guest.tls;
+  for (;;) {
+    while (!tls.to_send().empty()) {
+      const Socket::Moved out = guest.socket.write(tls.to_send());
+      if (out.outcome == Outcome::ended) return failure_of_system(out.error);
+      if (out.outcome == Outcome::blocked) return {};
+      tls.sent(out.bytes);
+    }
+    if (tls.state() == trust::Tls::State::broken) return {"TLS: " + tls.why(), true};
+    if (tls.state() == trust::Tls::State::open) return {};
+    std::array<std::byte, 4096> bytes;
+    const Socket::Moved in = guest.socket.read(std::span<std::byte>(bytes));
+    if (in.outcome == Outcome::ended) return failure_of_system(in.error);
+    if (in.outcome == Outcome::blocked) return {};
+    tls.take(std::span(bytes).first(in.bytes));
   }
 }
 

@@ -1,5 +1,5 @@
 // Connections that have not proved the job's key yet: those that others open, and those that this node opens. What comes out of
-// here is proven; nobody has looked at a byte behind the proof.
+// here is proven, and from there on speaks TLS where the job wants that; nobody has looked at a byte behind the proof before.
 //
 // Who is not of the job gets one attempt for each connection, a time limit, and a place among a bounded number: when all are
 // taken, the oldest gives way once it has had its chance; the others wait with the system. So garbage, half a handshake and slow
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "transports/tcp/socket.hpp"
+#include "transports/tcp/stream.hpp"
 #include "transports/trust/handshake.hpp"
 
 namespace am::tcp {
@@ -35,7 +35,7 @@ class Entrance {
   struct Result {
     NodeId peer;  ///< when not proven: of one that this node opened
     bool ours;    ///< this node opened it
-    Socket socket{};
+    Stream stream{};
     Failure failure{};
   };
 
@@ -50,7 +50,7 @@ class Entrance {
     virtual bool add(const Socket& socket, std::uint64_t number) noexcept = 0;
   };
 
-  /// All that is named outlives this.
+  /// All that is named outlives this. Throws am::Error where TLS is wanted, and there is none.
   Entrance(const trust::Crypto& crypto, const trust::Key& key, const trust::Party& party, Socket listening,
            Events& events, std::size_t places = most_strangers)
       : crypto_(crypto),
@@ -58,7 +58,9 @@ class Entrance {
         party_(party),
         listening_(std::move(listening)),
         events_(events),
-        places_(places) {}
+        places_(places) {
+    if (party_.tls) trust::Tls::require_library();
+  }
 
   [[nodiscard]] const Socket& listening() const noexcept { return listening_; }
 
@@ -84,6 +86,7 @@ class Entrance {
     std::uint64_t number;
     Socket socket;
     trust::Handshake handshake;
+    std::unique_ptr<trust::Tls> tls;  // once the key is proven, where it is wanted
     std::uint64_t began_ns;
     std::uint64_t limit_ns;
     bool ours;
@@ -94,8 +97,11 @@ class Entrance {
   [[nodiscard]] bool has_place();
   void admit(Socket socket, trust::Handshake handshake, bool ours, std::uint64_t limit_ns);
   void turn_away(Guests::iterator guest, Failure failure);
-  /// Goes on with the handshake.
-  [[nodiscard]] static Failure step(Guest& guest);
+  // Each goes on with one part of it, until that is done or has to wait.
+  [[nodiscard]] Failure step(Guest& guest);
+  [[nodiscard]] static Failure prove(Guest& guest);
+  [[nodiscard]] static Failure secure(Guest& guest);
+  [[nodiscard]] bool is_through(const Guest& guest) const noexcept;
   [[nodiscard]] static Failure failure_of_system(int error);
 
   const trust::Crypto& crypto_;

@@ -32,9 +32,9 @@ constexpr std::uint64_t member_number = std::uint64_t{1} << 63;  // with the nod
 /// What node 0 says first.
 enum class Admission : std::uint8_t { come_in = 1, taken = 2, no_such_node = 3 };
 
-void say(Socket& socket, Admission admission) noexcept {
+void say(Stream& stream, Admission admission) {
   const std::array byte{static_cast<std::byte>(admission)};
-  static_cast<void>(socket.write(
+  static_cast<void>(stream.write(
       std::span<const std::byte>(byte)));  // a new connection has room; one that ended is heard of
 }
 
@@ -96,7 +96,7 @@ TextSocket::State TextSocket::read() {
     }
     std::array<std::byte, 16384> piece;
     const Socket::Moved moved =
-        socket_.read(std::span(piece).first(std::min(piece.size(), wanted - in_.size())));
+        stream_.read(std::span(piece).first(std::min(piece.size(), wanted - in_.size())));
     if (moved.outcome == Outcome::ended) return State::ended;
     if (moved.outcome == Outcome::blocked) return State::underway;
     in_.append(reinterpret_cast<const char*>(piece.data()), moved.bytes);
@@ -114,11 +114,11 @@ bool TextSocket::send(const std::string& text, const Patience& patience) {
   append_number(out, static_cast<std::uint32_t>(text.size()));
   out += text;
   const host::Wait waiting(patience);
-  for (std::span<const std::byte> left = std::as_bytes(std::span(out)); !left.empty();) {
-    const Socket::Moved moved = socket_.write(left);
+  for (std::span<const std::byte> left = std::as_bytes(std::span(out)); !left.empty() || !stream_.flush();) {
+    const Socket::Moved moved = stream_.write(left);
     if (moved.outcome == Outcome::ended || waiting.is_over()) return false;
     if (moved.outcome == Outcome::blocked)
-      static_cast<void>(wait_for(socket_, POLLOUT, waiting.left_ms(tick_ms)));
+      static_cast<void>(wait_for(socket(), POLLOUT, waiting.left_ms(tick_ms)));
     left = left.subspan(moved.bytes);
   }
   return true;
@@ -135,7 +135,8 @@ trust::Party MeetingProof::party(NodeId self) const noexcept {
   trust::Party party{
       self,
       host::max_nodes,
-      {}};  // so that one of another size of job can be told of it; the name of no job: jobs have random ones
+      {},  // so that one of another size of job can be told of it; the name of no job: jobs have random ones
+      tls};
   constexpr std::string_view name = "libam meeting";
   std::memcpy(party.job.data(), name.data(), name.size());
   return party;
@@ -263,7 +264,7 @@ void MeetingServer::look(int timeout_ms) {
 /// A process that ended may come again, also when its end has not been heard of yet. Two at a time cannot.
 void MeetingServer::take_in(Entrance::Result proven) {
   if (proven.peer >= proof_.nodes) {
-    say(proven.socket, Admission::no_such_node);
+    say(proven.stream, Admission::no_such_node);
     throw Error(what,
                 "a process came as node " + std::to_string(proven.peer) + " of a job that has " +
                     std::to_string(proof_.nodes) + " nodes",
@@ -271,9 +272,9 @@ void MeetingServer::take_in(Entrance::Result proven) {
   }
   read(proven.peer);
   const bool is_new = !members_.contains(proven.peer);
-  say(proven.socket, is_new ? Admission::come_in : Admission::taken);
+  say(proven.stream, is_new ? Admission::come_in : Admission::taken);
   if (!is_new) return;
-  const auto member = members_.try_emplace(proven.peer, Member{TextSocket(std::move(proven.socket))}).first;
+  const auto member = members_.try_emplace(proven.peer, Member{TextSocket(std::move(proven.stream))}).first;
   listen_to(proven.peer, member->second.socket.socket(), EPOLL_CTL_MOD);
 }
 
@@ -307,9 +308,9 @@ MeetingClient::MeetingClient(MeetingProof proof, const MeetingPlace& place, Node
       auto result = call(entrance, address, waiting);
       if (!result) break;
       why = result->failure.why;
-      if (why.empty()) why = let_in(result->socket, waiting);
+      if (why.empty()) why = let_in(result->stream, waiting);
       if (why.empty()) {
-        socket_ = std::make_unique<TextSocket>(std::move(result->socket));
+        socket_ = std::make_unique<TextSocket>(std::move(result->stream));
         return;
       }
       if (result->failure.for_good)
@@ -350,14 +351,14 @@ std::optional<Entrance::Result> MeetingClient::call(Entrance& entrance, const Ad
 }
 
 /// Why not, for people, where it may be tried again. Throws am::Error where not.
-std::string MeetingClient::let_in(Socket& socket, host::Wait& waiting) const {
+std::string MeetingClient::let_in(Stream& stream, host::Wait& waiting) const {
   std::array<std::byte, 1> admission{};
   while (!waiting.is_over()) {
-    const Socket::Moved came = socket.read(std::span<std::byte>(admission));
+    const Socket::Moved came = stream.read(std::span<std::byte>(admission));
     if (came.outcome == Outcome::ended) break;
     if (came.outcome == Outcome::blocked) {
       waiting.remind([&] { return where_ + ", which says nothing,"; });
-      static_cast<void>(wait_for(socket, POLLIN, waiting.left_ms(tick_ms)));
+      static_cast<void>(wait_for(stream.socket(), POLLIN, waiting.left_ms(tick_ms)));
     } else if (admission[0] == static_cast<std::byte>(Admission::come_in)) {
       return {};
     } else if (admission[0] == static_cast<std::byte>(Admission::no_such_node)) {

@@ -4,7 +4,8 @@
 //
 // Who has proved the key is told by one byte (Admission) whether it is let in, so that it tries again if it was turned away in a
 // crowd. Nothing that comes is looked at before its sender has proved the key (entrance.hpp). What comes then is believed, but for its
-// length; it is not encrypted. Whoever goes before it was answered may come again, which is what becomes of a container that is
+// length; it is encrypted where the job is (AM_TCP_TLS). One asks and the other answers, so nothing comes behind a text before that
+// was read. Whoever goes before it was answered may come again, which is what becomes of a container that is
 // started anew. All of it waits, with patience, on the thread that starts the node: there is nothing else to be done yet.
 #pragma once
 
@@ -22,7 +23,7 @@
 #include "host/descriptor.hpp"
 #include "host/patience.hpp"
 #include "transports/tcp/entrance.hpp"
-#include "transports/tcp/socket.hpp"
+#include "transports/tcp/stream.hpp"
 
 namespace am::tcp {
 
@@ -33,9 +34,9 @@ class TextSocket {
  public:
   static constexpr std::size_t longest = std::size_t{64} << 20;
 
-  explicit TextSocket(Socket socket) : socket_(std::move(socket)) {}
+  explicit TextSocket(Stream stream) : stream_(std::move(stream)) {}
 
-  [[nodiscard]] const Socket& socket() const noexcept { return socket_; }
+  [[nodiscard]] const Socket& socket() const noexcept { return stream_.socket(); }
   enum class State : std::uint8_t { underway, whole, ended };
   /// Takes what has come of the next text.
   State read();
@@ -45,7 +46,7 @@ class TextSocket {
   [[nodiscard]] bool send(const std::string& text, const Patience& patience);
 
  private:
-  Socket socket_;
+  Stream stream_;
   std::string in_;  // with its length
 };
 
@@ -62,6 +63,7 @@ struct MeetingProof {
   std::shared_ptr<const trust::Crypto> crypto;
   trust::Key key;
   NodeId nodes;  ///< of the job
+  bool tls = false;
 
   [[nodiscard]] trust::Party party(NodeId self) const noexcept;
 };
@@ -119,7 +121,7 @@ class MeetingClient final : private Entrance::Events {
   bool add(const Socket& socket, std::uint64_t number) noexcept override;
   [[nodiscard]] std::optional<Entrance::Result> call(Entrance& entrance, const Address& address,
                                                      host::Wait& waiting);
-  [[nodiscard]] std::string let_in(Socket& socket, host::Wait& waiting) const;
+  [[nodiscard]] std::string let_in(Stream& stream, host::Wait& waiting) const;
   [[nodiscard]] Error gone() const;
 
   const MeetingProof proof_;

@@ -36,7 +36,7 @@ struct TcpTransport::Peer {
   bool is_to_write = false;    // is in to_write_
   bool socket_is_full = false;
   bool cannot_write = false;  // what is there may still be read
-  Socket socket{};
+  Stream stream{};
   FrameReader reader{};
   OutQueue out{};
   std::array<OutWindow, 2> outward{};

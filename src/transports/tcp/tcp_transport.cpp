@@ -37,8 +37,8 @@ trust::Key key_of(const host::JobHeader& job) {
   return key;
 }
 
-trust::Party party_of(NodeId self, const host::Board& board) {
-  trust::Party party{self, board.nodes(), {}};
+trust::Party party_of(NodeId self, const host::Board& board, bool tls) {
+  trust::Party party{self, board.nodes(), {}, tls};
   std::ranges::copy(board.job().name, party.job.begin());
   return party;
 }
@@ -78,10 +78,11 @@ TcpTransport::TcpTransport(const Site& site)
       memory_(site.memory),
       listener_(site.listener),
       host_timeout_ns_(site.host_timeout_ns),
+      tls_(site.tls),
       key_(key_of(memory_->board().job())),
       events_(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       timer_(made(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),
-      entrance_(crypto_, key_, party_of(self_, memory_->board()), open_door(site), *this),
+      entrance_(crypto_, key_, party_of(self_, memory_->board(), site.tls), open_door(site), *this),
       peers_(memory_->nodes()),
       arrivals_(memory_->nodes()) {
   epoll_event event{.events = EPOLLIN, .data = {.u64 = tagged(Tag::listening)}};
@@ -95,7 +96,7 @@ TcpTransport::TcpTransport(const Site& site)
 /// is not lost.
 TcpTransport::~TcpTransport() {
   for (const std::unique_ptr<Peer>& peer : peers_) {
-    if (peer == nullptr || peer->state != Peer::State::joined || !peer->socket) continue;
+    if (peer == nullptr || peer->state != Peer::State::joined || !peer->stream) continue;
     bid_farewell(*peer);
   }
   constexpr int tries = 1000;
@@ -197,7 +198,11 @@ void TcpTransport::add_long(Peer& to, Payload payload) {
                                      {const_cast<std::byte*>(zeros.data()), padding}}};
   const std::size_t taken = write_long(to, pieces);
   const std::size_t left = payload.size() + padding - taken;
-  if (left == 0 || !to.is_sent_to()) return;
+  if (!to.is_sent_to()) return;
+  if (left == 0) {
+    if (!to.stream.is_flushed()) write(to);
+    return;
+  }
   Block rest = long_blocks_.get(left);
   if (taken < payload.size())
     std::memcpy(rest.bytes().data(), payload.data() + taken, payload.size() - taken);
@@ -209,7 +214,7 @@ void TcpTransport::add_long(Peer& to, Payload payload) {
 
 /// Writes all that waits, and the payload behind it. How much of that has gone.
 std::size_t TcpTransport::write_long(Peer& to, std::span<const iovec> payload) {
-  if (to.state != Peer::State::joined || !to.socket || to.cannot_write || to.socket_is_full) return 0;
+  if (to.state != Peer::State::joined || !to.stream || to.cannot_write || to.socket_is_full) return 0;
   std::size_t taken = 0;
   for (std::array<iovec, pieces_per_write> pieces;;) {
     std::size_t count = to.out.front(std::span(pieces).first(pieces.size() - payload.size())).size();
@@ -223,7 +228,7 @@ std::size_t TcpTransport::write_long(Peer& to, std::span<const iovec> payload) {
         pieces[count++] = {static_cast<std::byte*>(piece.iov_base) + skipped, piece.iov_len - skipped};
     }
     if (count == 0) return taken;
-    const Socket::Moved moved = to.socket.write(std::span(pieces).first(count));
+    const Socket::Moved moved = to.stream.write(std::span<const iovec>(pieces).first(count));
     if (moved.outcome == Outcome::ended) cannot_write(to, moved.error);
     if (moved.outcome != Outcome::some) return taken;
     const std::size_t of_waiting = std::min(moved.bytes, waiting);
@@ -280,13 +285,13 @@ void TcpTransport::add_what_is_due(Peer& to) {
 void TcpTransport::write(Peer& to) {
   if (to.state != Peer::State::joined || !to.is_sent_to()) return;
   add_what_is_due(to);
-  if (!to.socket) {  // this node itself: read() takes it out
+  if (!to.stream) {  // this node itself: read() takes it out
     if (armed_ && !to.out.empty()) ring_self();
     return;
   }
   while (!to.out.empty()) {
     std::array<iovec, pieces_per_write> pieces;
-    const Socket::Moved moved = to.socket.write(to.out.front(pieces));
+    const Socket::Moved moved = to.stream.write(to.out.front(pieces));
     if (moved.outcome == Outcome::some) {
       to.written(moved.bytes);
       continue;
@@ -294,28 +299,29 @@ void TcpTransport::write(Peer& to) {
     if (moved.outcome == Outcome::ended) return cannot_write(to, moved.error);
     break;
   }
-  if (to.out.empty() == to.socket_is_full) {
-    to.socket_is_full = !to.out.empty();
-    watch(to, to.socket_is_full);
+  if (const bool full = !to.out.empty() || !to.stream.flush(); full != to.socket_is_full) {
+    to.socket_is_full = full;
+    watch(to, full);
   }
 }
 
 bool TcpTransport::all_have_come() const noexcept {
   return std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
-    return peer == nullptr || !peer->socket || !peer->is_sent_to() ||
-           (peer->out.empty() && peer->socket.under_way() == 0);
+    return peer == nullptr || !peer->stream || !peer->is_sent_to() ||
+           (peer->out.empty() && peer->stream.is_flushed() && peer->stream.socket().under_way() == 0);
   });
 }
 
 bool TcpTransport::published() const noexcept {
   return std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
-    return peer == nullptr || !peer->is_sent_to() || (peer->words.empty() && peer->up_to_last_word == 0);
+    return peer == nullptr || !peer->is_sent_to() ||
+           (peer->words.empty() && peer->up_to_last_word == 0 && peer->stream.is_flushed());
   });
 }
 
 bool TcpTransport::drained() const noexcept {
   const bool all_written = std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
-    return peer == nullptr || !peer->is_sent_to() || peer->out.empty();
+    return peer == nullptr || !peer->is_sent_to() || (peer->out.empty() && peer->stream.is_flushed());
   });
   return all_written && published() && all_have_come();
 }
@@ -425,7 +431,7 @@ bool TcpTransport::look_at_events() {
 }
 
 void TcpTransport::became_busy(NodeId node) {
-  if (!peers_[node]->socket) return;
+  if (!peers_[node]->stream) return;
   const auto same = std::ranges::find(busy_, node, &Busy::node);
   if (same != busy_.end()) {
     same->quiet = 0;
@@ -436,12 +442,12 @@ void TcpTransport::became_busy(NodeId node) {
 
 bool TcpTransport::read(Peer& from) {
   bool any = false;
-  for (std::size_t i = 0; i < reads_per_look; ++i) {
-    if (from.node != self_ && !from.socket) break;
+  for (std::size_t i = 0; i < reads_per_look || from.stream.has_more(); ++i) {
+    if (from.node != self_ && !from.stream) break;
     const FrameReader::Result result = from.reader.read(
         arrivals_,
         [&](std::span<const iovec> pieces) {
-          return from.node == self_ ? from.out.read(pieces) : from.socket.read(pieces);
+          return from.node == self_ ? from.out.read(pieces) : from.stream.read(pieces);
         },
         [&](const Frame& frame, std::span<const std::byte> bytes, const Block& block) {
           return take(from, frame, bytes, block);
@@ -451,13 +457,13 @@ bool TcpTransport::read(Peer& from) {
       return true;
     }
     if (result.moved.outcome == Outcome::ended) {
-      end(from, result.moved.error != 0 ? std::strerror(result.moved.error)
-                                        : "its end of the connection was closed");
+      end(from, from.stream.why(result.moved));
       return true;
     }
     if (result.moved.outcome == Outcome::blocked) break;
     any = true;
-    if (result.moved.bytes < Arrivals::least_room) break;  // that was all, most likely
+    if (result.moved.bytes < Arrivals::least_room && !from.stream.has_more())
+      break;  // that was all, most likely
   }
   return any;
 }

@@ -67,6 +67,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   [[nodiscard]] bool published() const noexcept override;
   void close(NodeId peer) noexcept override;
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;
+  [[nodiscard]] std::string way_to(NodeId peer) const override;
 
   /// Connections that others opened and that proved nothing, so far.
   [[nodiscard]] std::uint64_t turned_away() const noexcept { return entrance_.turned_away(); }
@@ -109,10 +110,10 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void call(Peer& peer);
   void take_results();
   [[nodiscard]] bool gives_up(Peer& peer, const Entrance::Failure& failure) const noexcept;
-  static void tell_nothing_is_wanted(Socket& socket) noexcept;
+  static void tell_nothing_is_wanted(Stream& stream) noexcept;
   void came_about(Entrance::Result result);
   void failed(Peer& peer, Entrance::Failure failure);
-  void begin(Peer& peer, Socket socket, bool ours);
+  void begin(Peer& peer, Stream stream, bool ours);
   void end(Peer& peer, std::string_view why);
   void bid_farewell(Peer& peer);
   void listen(bool yes) noexcept;
@@ -144,6 +145,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   const std::shared_ptr<const host::Memory> memory_;
   Listener* const listener_;
   const std::uint64_t host_timeout_ns_;
+  const bool tls_;
   const trust::Crypto crypto_;
   const trust::Key key_;
   const host::Descriptor events_;  // of epoll: all sockets and the timer

@@ -13,7 +13,8 @@ namespace {
 // Where the parts of a greeting lie. Numbers: least significant byte first.
 constexpr std::string_view magic = "libamkey";
 constexpr std::size_t version_at = magic.size();
-constexpr std::size_t from_at = version_at + 4;
+constexpr std::size_t tls_at = version_at + 4;
+constexpr std::size_t from_at = tls_at + 4;
 constexpr std::size_t to_at = from_at + 4;
 constexpr std::size_t job_at = to_at + 4;
 constexpr std::size_t nonce_at = job_at + std::tuple_size_v<JobName>;
@@ -41,6 +42,7 @@ Handshake::Greeting Handshake::greeting(NodeId to) const noexcept {
   Greeting bytes;
   std::memcpy(bytes.data(), magic.data(), magic.size());
   put_number(&bytes[version_at], version);
+  put_number(&bytes[tls_at], std::uint32_t{party_.tls});
   put_number(&bytes[from_at], std::uint32_t{party_.self});
   put_number(&bytes[to_at], std::uint32_t{to});
   std::memcpy(&bytes[job_at], party_.job.data(), party_.job.size());
@@ -70,15 +72,18 @@ void Handshake::take(std::span<const std::byte> bytes) noexcept {
   }
 }
 
-/// As far as it has come: others than libam, and other versions of it, may have another length of greeting.
+/// As far as it has come: others than libam, and other versions of it, may have another length of greeting. Who connects is told,
+/// by a greeting that begins otherwise than its own.
 bool Handshake::begins_well() noexcept {
   const Greeting own = greeting(peer_);
   const auto differs_before = [&](std::size_t end) {
     return std::memcmp(in_.data(), own.data(), std::min(came_, end)) != 0;
   };
   if (differs_before(version_at)) return refuse(Refusal::language);
-  if (differs_before(from_at)) return refuse(Refusal::version);
-  return true;
+  if (!differs_before(from_at)) return true;
+  refuse(differs_before(tls_at) ? Refusal::version : Refusal::protection);
+  if (role_ == Role::connected) send(own);
+  return false;
 }
 
 /// What begins with the other's greeting: of the one that was connected to, its proof follows.
@@ -108,6 +113,7 @@ bool Handshake::accept(const Greeting& theirs) noexcept {
 bool Handshake::refuse(Refusal why) noexcept {
   state_ = State::refused;
   refusal_ = why;
+  sent_ = out_bytes_ = 0;
   return false;
 }
 
@@ -118,6 +124,16 @@ std::optional<Digest> Handshake::proof_of(Role role) const noexcept {
   auto end = text.begin() + 1;
   for (const Greeting& greeting : greetings_) end = std::copy(greeting.begin(), greeting.end(), end);
   if (role == Role::connecting) std::copy(first_proof_.begin(), first_proof_.end(), end);
+  return crypto_.hmac_sha256(key_, text);
+}
+
+std::optional<Digest> Handshake::secret() const noexcept {
+  constexpr std::string_view purpose = "libam secret of a connection";
+  std::array<std::byte, purpose.size() + 2 * greeting_bytes + proof_bytes> text{};
+  std::memcpy(text.data(), purpose.data(), purpose.size());
+  auto end = text.begin() + purpose.size();
+  for (const Greeting& greeting : greetings_) end = std::copy(greeting.begin(), greeting.end(), end);
+  std::copy(first_proof_.begin(), first_proof_.end(), end);
   return crypto_.hmac_sha256(key_, text);
 }
 
@@ -141,7 +157,6 @@ bool Handshake::proves(std::span<const std::byte> bytes) noexcept {
 }
 
 std::span<const std::byte> Handshake::to_send() const noexcept {
-  if (state_ == State::refused) return {};
   return std::span(out_).subspan(sent_, out_bytes_ - sent_);
 }
 
@@ -160,6 +175,8 @@ std::string_view describe(Handshake::Refusal refusal) noexcept {
       return "it does not speak libam's language";
     case Refusal::version:
       return "it is of another version of libam";
+    case Refusal::protection:
+      return "AM_TCP_TLS is on at one end only";
     case Refusal::job:
       return "it is of another job";
     case Refusal::not_for_us:

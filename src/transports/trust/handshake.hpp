@@ -7,13 +7,14 @@
 //                          <-------        greeting, proof
 //     proof                ------->
 //
-// A greeting says: magic, version, from whom, to whom, which job, and 32 random bytes. A proof is an HMAC-SHA-256 by the job's
+// A greeting says: magic, version, whether TLS follows, from whom, to whom, which job, and 32 random bytes. A proof is an HMAC-SHA-256 by the job's
 // key over who proves (so that none is good for the other's), both greetings, and, in the second one, the first one.
 //
 // What follows. Who does not know the key can make no proof. One that was overheard is over other random bytes than the next
 // handshake's, so it proves nothing again. Each side knows that the other means the same two nodes, the same job and the same
-// version, since both have signed the same greetings. The key itself never travels. Nobody is kept out before he has sent 68
-// bytes: that is what a time limit and a bound on such connections are for. What travels afterwards is not protected by this.
+// version, since both have signed the same greetings. The key itself never travels. Nobody is kept out before he has sent 72
+// bytes: that is what a time limit and a bound on such connections are for. What travels afterwards is not protected by this:
+// where both want that, TLS follows (tls.hpp), with a secret that only these two can know.
 //
 // Sizes are fixed: nothing that comes says how long it is. Source: the design, section 10.
 #pragma once
@@ -38,15 +39,16 @@ using Nonce = std::array<std::byte, 32>;
 /// Who takes part in a handshake, on this side.
 struct Party {
   NodeId self;
-  NodeId nodes;  ///< of the job
-  JobName job;   ///< no secret
+  NodeId nodes;      ///< of the job
+  JobName job;       ///< no secret
+  bool tls = false;  ///< follows, and protects the rest
 };
 
 class Handshake {
  public:
   /// Changes with all that goes over a connection, what comes behind the handshake included.
-  static constexpr std::uint32_t version = 2;
-  static constexpr std::size_t greeting_bytes = 68;
+  static constexpr std::uint32_t version = 3;
+  static constexpr std::size_t greeting_bytes = 72;
   static constexpr std::size_t proof_bytes = std::tuple_size_v<Digest>;
 
   enum class State : std::uint8_t { underway, proven, refused };
@@ -54,6 +56,7 @@ class Handshake {
     none,
     language,
     version,
+    protection,
     job,
     not_for_us,
     impossible,
@@ -74,12 +77,16 @@ class Handshake {
   /// Why it is refused.
   [[nodiscard]] Refusal refusal() const noexcept { return refusal_; }
 
+  /// What both ends have in common, of this handshake alone, once it is proven. None when it cannot be computed.
+  [[nodiscard]] std::optional<Digest> secret() const noexcept;
+
   /// How many bytes are still to come before the next step; 0: none, for now or any more. Those behind them belong to others.
   [[nodiscard]] std::size_t wanted() const noexcept;
   /// Takes the next bytes, no more than wanted().
   void take(std::span<const std::byte> bytes) noexcept;
 
-  /// What is to be sent now. When that is empty and the state is `proven`, the connection is the caller's.
+  /// What is to be sent now; when it refuses, before the connection is closed: perhaps why. When that is empty and the state is
+  /// `proven`, the connection is the caller's.
   [[nodiscard]] std::span<const std::byte> to_send() const noexcept;
   /// So many of these were sent.
   void sent(std::size_t bytes) noexcept { sent_ += std::min(bytes, out_bytes_ - sent_); }

@@ -79,6 +79,7 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
                                 "AM_SEGMENT=1GiB",
                                 "AM_TRANSPORT=shm",
                                 "AM_TCP_INTERFACES=eth0,10.0.0.0/8",
+                                "AM_TCP_TLS=1",
                                 "AM_HOST_TIMEOUT=3s",
                                 "AM_AGENT=rsh -x",
                                 "AM_JOB=address=a:1,rank=0,size=2,key=k",
@@ -99,6 +100,7 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
   EXPECT_EQ(settings.segment_bytes, 1U << 30);
   EXPECT_EQ(settings.transport, "shm");
   EXPECT_EQ(settings.tcp_interfaces, "eth0,10.0.0.0/8");
+  EXPECT_TRUE(settings.tcp_tls);
   EXPECT_EQ(settings.host_timeout_ns, 3'000'000'000u);
   EXPECT_EQ(settings.agent, "rsh -x");
   EXPECT_EQ(settings.job, "address=a:1,rank=0,size=2,key=k");

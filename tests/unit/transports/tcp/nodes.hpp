@@ -27,9 +27,11 @@ class Ear : public Listener {
 /// Nodes 0 to `here` - 1 of a job of `nodes`.
 class Nodes : public testing::Test {
  protected:
-  explicit Nodes(NodeId nodes, NodeId here) : memory_(host::Memory::create(nodes)), ears_(here) {
+  explicit Nodes(NodeId nodes, NodeId here, bool tls = false)
+      : memory_(host::Memory::create(nodes)), ears_(here) {
     for (NodeId node = 0; node < here; ++node)
-      networks_.push_back(std::make_unique<TcpTransport>(Site{node, memory_, {}, &ears_[node]}));
+      networks_.push_back(std::make_unique<TcpTransport>(
+          Site{.self = node, .memory = memory_, .options = {}, .listener = &ears_[node], .tls = tls}));
   }
 
   TcpTransport& at(NodeId node) { return *networks_[node]; }

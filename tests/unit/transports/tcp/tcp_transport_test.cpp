@@ -18,11 +18,11 @@ namespace {
 
 constexpr Priority both[] = {Priority::low, Priority::high};
 
-class TcpNodes : public Nodes {
+class TcpNodes : public Nodes, public testing::WithParamInterface<bool> {
  protected:
   static constexpr NodeId nodes = 4;
 
-  TcpNodes() : Nodes(nodes, nodes) {}
+  TcpNodes() : Nodes(nodes, nodes, GetParam()) {}
 
   Status send(NodeId from, NodeId to, Priority priority, std::uint64_t word,
               std::span<const std::byte> payload = {}) {
@@ -53,7 +53,7 @@ class TcpNodes : public Nodes {
   }
 };
 
-TEST_F(TcpNodes, ReachEachOtherAndThemselvesAtBothPriorities) {
+TEST_P(TcpNodes, ReachEachOtherAndThemselvesAtBothPriorities) {
   for (NodeId from = 0; from < nodes; ++from) {
     for (NodeId to = 0; to < nodes; ++to) {
       for (const Priority priority : both) {
@@ -68,7 +68,7 @@ TEST_F(TcpNodes, ReachEachOtherAndThemselvesAtBothPriorities) {
   }
 }
 
-TEST_F(TcpNodes, BringPayloadsOfEverySizeWhole) {
+TEST_P(TcpNodes, BringPayloadsOfEverySizeWhole) {
   for (const std::size_t size : {1, 15, 16, 17, 1023, 1024, 1025, 4000, 40'000, 65'535, 65'536}) {
     std::vector<std::byte> bytes(size);
     for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 13 + size);
@@ -85,7 +85,7 @@ TEST_F(TcpNodes, BringPayloadsOfEverySizeWhole) {
 }
 
 /// Any mixture of sizes and priorities, received at any time, in the order of each link; more of it than all windows hold.
-TEST_F(TcpNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) {
+TEST_P(TcpNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) {
   test::Random random(test::seed());
   std::map<std::pair<NodeId, NodeId>, std::uint64_t> sent[2];
   std::map<std::pair<NodeId, NodeId>, std::uint64_t> received[2];
@@ -132,7 +132,7 @@ TEST_F(TcpNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) {
 }
 
 /// The receiver takes no low message; all low credits are used up, and the socket is as full as they make it.
-TEST_F(TcpNodes, HighIsNotHeldUpByLow) {
+TEST_P(TcpNodes, HighIsNotHeldUpByLow) {
   const std::vector<std::byte> bytes(60'000);
   std::uint64_t low = 0;
   while (send(0, 1, Priority::low, low, bytes) == Status::ok) ++low;
@@ -148,7 +148,7 @@ TEST_F(TcpNodes, HighIsNotHeldUpByLow) {
 }
 
 /// All begin to talk to all before anybody has looked.
-TEST_F(TcpNodes, SettleOnOneConnectionWhenBothConnect) {
+TEST_P(TcpNodes, SettleOnOneConnectionWhenBothConnect) {
   for (int round = 0; round < 3; ++round) {
     for (NodeId from = 0; from < nodes; ++from) {
       for (NodeId to = 0; to < nodes; ++to) ASSERT_EQ(send(from, to, Priority::low, from), Status::ok);
@@ -162,7 +162,7 @@ TEST_F(TcpNodes, SettleOnOneConnectionWhenBothConnect) {
   for (const Ear& ear : ears_) EXPECT_TRUE(ear.lost_ones.empty());
 }
 
-TEST_F(TcpNodes, HearTheLastOfEachWord) {
+TEST_P(TcpNodes, HearTheLastOfEachWord) {
   for (std::uint64_t i = 0; i < 10'000; ++i) {
     at(2).publish(3, 7, i);
     at(2).publish(3, 8, 2 * i);
@@ -172,7 +172,7 @@ TEST_F(TcpNodes, HearTheLastOfEachWord) {
   EXPECT_TRUE(until([&] { return at(2).published(); }));
 }
 
-TEST_F(TcpNodes, AreNotLostWhenTheyLeaveInOrder) {
+TEST_P(TcpNodes, AreNotLostWhenTheyLeaveInOrder) {
   for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(send(0, 1, Priority::low, i), Status::ok);
   ASSERT_EQ(send(1, 0, Priority::low, 5), Status::ok);  // which it never reads
   ASSERT_EQ(next_word(1, Priority::low), 0u);
@@ -183,7 +183,7 @@ TEST_F(TcpNodes, AreNotLostWhenTheyLeaveInOrder) {
   EXPECT_TRUE(ears_[1].lost_ones.empty());
 }
 
-TEST_F(TcpNodes, AreLostWhenTheyCannotBeReached) {
+TEST_P(TcpNodes, AreLostWhenTheyCannotBeReached) {
   networks_[2].reset();
   testing::internal::CaptureStderr();
   ASSERT_EQ(send(0, 2, Priority::low, 0), Status::ok);
@@ -193,7 +193,7 @@ TEST_F(TcpNodes, AreLostWhenTheyCannotBeReached) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("no connection to node 2"), std::string::npos);
 }
 
-TEST_F(TcpNodes, ClosedOnesAreUnreachable) {
+TEST_P(TcpNodes, ClosedOnesAreUnreachable) {
   ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
   ASSERT_EQ(send(1, 0, Priority::low, 77), Status::ok);
   ASSERT_TRUE(until([&] { return at(1).drained(); }));
@@ -203,7 +203,7 @@ TEST_F(TcpNodes, ClosedOnesAreUnreachable) {
 }
 
 /// Wakes by its descriptor, and only for what it is to wake for.
-TEST_F(TcpNodes, AnArmedOneIsToldByItsDescriptor) {
+TEST_P(TcpNodes, AnArmedOneIsToldByItsDescriptor) {
   ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
   ASSERT_EQ(next_word(1, Priority::low), 0u);
   ASSERT_TRUE(until([&] { return at(1).arm({.high = true, .low = true}); }));
@@ -217,7 +217,7 @@ TEST_F(TcpNodes, AnArmedOneIsToldByItsDescriptor) {
 }
 
 /// Of the addresses that a node tells, one may lead nowhere, and one to somebody else who has the same.
-TEST_F(TcpNodes, TryAllAddressesOfANode) {
+TEST_P(TcpNodes, TryAllAddressesOfANode) {
   const host::Board& board = memory_->board();
   const std::string own = board.card(1).address;
   const std::string addresses = "127.0.0.1:1," + std::string(board.card(2).address) + "," + own;
@@ -228,7 +228,7 @@ TEST_F(TcpNodes, TryAllAddressesOfANode) {
   EXPECT_TRUE(ears_[0].lost_ones.empty());
 }
 
-TEST_F(TcpNodes, LoseOneThatNoAddressLeadsTo) {
+TEST_P(TcpNodes, LoseOneThatNoAddressLeadsTo) {
   const host::Board& board = memory_->board();
   const std::string addresses = std::string(board.card(2).address) + "," + board.card(3).address;
   std::ranges::copy(addresses + '\0', board.card(1).address);
@@ -239,6 +239,10 @@ TEST_F(TcpNodes, LoseOneThatNoAddressLeadsTo) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("no connection to node 1 any more"),
             std::string::npos);
 }
+
+INSTANTIATE_TEST_SUITE_P(, TcpNodes, testing::Bool(), [](const testing::TestParamInfo<bool>& with_tls) {
+  return with_tls.param ? "with_tls" : "plain";
+});
 
 }  // namespace
 }  // namespace am::tcp

@@ -184,16 +184,16 @@ TEST_F(HandshakeTest, RefusesANodeThatWasNotLookedFor) {
   Handshake a = node_2_connects(5);
   Handshake b = Handshake::connected(crypto_, key_, party(6), random_bytes<Nonce>(random_));
   talk(a, b, [first = true](Bytes& bytes) mutable {
-    if (std::exchange(first, false)) bytes[16] = std::byte{6};  // as if node 2 had asked for node 6
+    if (std::exchange(first, false)) bytes[20] = std::byte{6};  // as if node 2 had asked for node 6
   });
   EXPECT_EQ(a.state(), State::refused);
   EXPECT_EQ(a.refusal(), Refusal::another);
   EXPECT_NE(b.state(), State::proven);
 }
 
-/// Whatever else it would say, and however long that is: 12 bytes tell.
+/// Whatever else it would say, and however long that is: 16 bytes tell.
 TEST_F(HandshakeTest, RefusesAnotherLanguageAtOnce) {
-  for (const std::size_t at : {0, 7, 8, 11}) {
+  for (const std::size_t at : {0, 7, 8, 11, 12, 15}) {
     Handshake a = node_2_connects();
     Bytes greeting = sent_by(a);
     greeting[at] ^= std::byte{1};
@@ -203,9 +203,48 @@ TEST_F(HandshakeTest, RefusesAnotherLanguageAtOnce) {
       EXPECT_EQ(b.state(), State::underway);
       b.take(std::span(greeting).subspan(at, 1));
       EXPECT_EQ(b.state(), State::refused);
-      EXPECT_EQ(b.refusal(), at < 8 ? Refusal::language : Refusal::version);
+      EXPECT_EQ(b.refusal(), at < 8 ? Refusal::language : at < 12 ? Refusal::version : Refusal::protection);
     }
   }
+}
+
+/// Also who connected, and heard nothing else.
+TEST_F(HandshakeTest, BothEndsLearnThatOneOfThemWantsMoreProtection) {
+  const auto with_tls = [](Party party) {
+    party.tls = true;
+    return party;
+  };
+  for (const bool first : {true, false}) {
+    Handshake a = Handshake::connecting(crypto_, key_, first ? with_tls(party(2)) : party(2), 5,
+                                        random_bytes<Nonce>(random_));
+    Handshake b = Handshake::connected(crypto_, key_, first ? party(5) : with_tls(party(5)),
+                                       random_bytes<Nonce>(random_));
+    talk(a, b);
+    EXPECT_EQ(a.refusal(), Refusal::protection);
+    EXPECT_EQ(b.refusal(), Refusal::protection);
+  }
+}
+
+TEST_F(HandshakeTest, WhoConnectsLearnsThatTheOtherIsOfAnotherVersion) {
+  Handshake a = node_2_connects();
+  Handshake b = node_5_is_connected();
+  talk(a, b, [](Bytes& bytes) { bytes[8] ^= std::byte{1}; });  // each is another one to the other
+  EXPECT_EQ(a.refusal(), Refusal::version);
+  EXPECT_EQ(b.refusal(), Refusal::version);
+}
+
+/// A secret is of one connection, and the same at both ends.
+TEST_F(HandshakeTest, BothEndsHaveASecretInCommon) {
+  std::vector<Digest> secrets;
+  for (int i = 0; i < 2; ++i) {
+    Handshake a = node_2_connects();
+    Handshake b = node_5_is_connected();
+    talk(a, b);
+    ASSERT_EQ(b.state(), State::proven);
+    secrets.push_back(a.secret().value());
+    EXPECT_EQ(b.secret(), secrets.back());
+  }
+  EXPECT_NE(secrets[0], secrets[1]);
 }
 
 TEST_F(HandshakeTest, SaysForPeopleWhyItRefuses) {
