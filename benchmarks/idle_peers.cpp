@@ -83,6 +83,7 @@ const Measure idle_peers{
     .least_nodes = 3,
     .measure = measure_idle_peers,
     .run_node = run_node,
+    .over_networks = true,
 };
 
 }  // namespace ambench

@@ -44,6 +44,7 @@ extern const Measure barrier;
 extern const Measure all_reduce;
 extern const Measure startup;
 extern const Measure memory;
+extern const Measure scale;
 extern const Measure limits;
 
 // The head of a report, filled in as far as options tell.

@@ -6,13 +6,11 @@
 #include <am/am.hpp>
 
 #include <cstdint>
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
 
 #include "job.hpp"
 #include "measure.hpp"
 #include "progress.hpp"
+#include "resident.hpp"
 
 namespace ambench {
 
@@ -26,17 +24,6 @@ struct State {
   void ask(am::Request& request) { request.reply<&State::answer>(); }
   void answer(am::Reply&) { ++answers; }
 };
-
-double resident_kib(const std::string& kind) {
-  std::ifstream rollup("/proc/self/smaps_rollup");
-  for (std::string line; std::getline(rollup, line);) {
-    std::istringstream words(line);
-    std::string name;
-    double kib = 0;
-    if (words >> name >> kib && name == kind + ":") return kib;
-  }
-  throw std::runtime_error("this kernel does not tell " + kind + " in /proc/self/smaps_rollup");
-}
 
 // Said by every node on its own, so that saying it connects nobody.
 void say_memory(am::Node& node, const std::string& stage) {

@@ -141,8 +141,8 @@ std::string help_text(std::span<const Measure* const> measures) {
          list_of(measures) +
          "\n"
          "  --json FILE  also write the figures to FILE\n"
-         "  --plots FOLDER  draw each figure of `dispatch` into FOLDER (SVG; needs gnuplot)\n"
-         "  --markdown   print the tables of `dispatch` as markdown\n"
+         "  --plots FOLDER  draw the figures of `dispatch` and `scale` into FOLDER (SVG; needs gnuplot)\n"
+         "  --markdown   print the tables of `dispatch` and `scale` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"
          "  --transport NAME  shm (the default) or tcp, for measures of what both do; limits and neighbours "
          "are that one's\n"

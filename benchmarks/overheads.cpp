@@ -177,6 +177,7 @@ const Measure overheads{
     .least_nodes = 3,
     .measure = measure_overheads,
     .run_node = run_node,
+    .over_networks = true,
 };
 
 }  // namespace ambench

@@ -67,7 +67,8 @@ class Hold {
 }  // namespace impl
 
 /// Nanoseconds on the clock that all nodes of a job share: the T1's `Count`. Zero when the job started. Nodes on one
-/// machine read the same clock: they disagree by nothing but the time it takes to read it (some 20 ns).
+/// machine read the same clock: they disagree by nothing but the time it takes to read it (some 20 ns). Other machines follow
+/// the clock of node 0's, to within count_error(). Never goes back.
 using Count = std::uint64_t;
 
 /// Names a timelet that was asked for, to cancel it.
@@ -176,6 +177,9 @@ class Node {
   // -- events: see am/events.hpp ------------------------------------------------------------------------------------
 
   [[nodiscard]] Count count() const noexcept;  ///< now
+  /// By how much count() may differ from node 0's: 0 on its machine; elsewhere half the time that a question to it takes, when one was
+  /// answered last, and 200 ns for each millisecond since. (So it holds while the clocks drift apart by less than 200 ppm.)
+  [[nodiscard]] Count count_error() const noexcept;
   /// Runs f as a low event at `when` or, in polling, at the first poll after it. Several may wait. In the other modes a
   /// timer of the library brings it: docs/dispatch.md tells how exactly.
   TimeletId on_timelet(Count when, std::function<void(LowEvent&)> f);

@@ -19,12 +19,22 @@
 namespace am::host {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 10;
+inline constexpr std::uint32_t version = 11;
 inline constexpr std::size_t recent_events = 32;
 inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
 
 /// Where a node stands in its job.
 enum class Standing : std::uint32_t { absent, joined, left, dead };
+
+/// A CountLine (count_line.hpp) in shared memory (job_clock.hpp).
+struct SharedCountLine {
+  std::atomic<std::uint64_t> from_ns;
+  std::atomic<std::uint64_t> count;
+  std::atomic<std::int64_t> rate;
+  std::atomic<std::int64_t> catch_up;
+  std::atomic<std::uint64_t> for_ns;
+  std::atomic<std::uint64_t> error_ns;
+};
 
 /// One page at the beginning.
 struct JobHeader {
@@ -50,6 +60,10 @@ struct JobHeader {
 
   std::atomic<std::uint64_t> said[8];  ///< what a node has said for all (core/reports/once.hpp)
 
+  // Where the first host's clock is another one (job_clock.hpp).
+  alignas(line) std::atomic<std::uint32_t> count_lines;  ///< so far; the last one is at its number modulo 2
+  SharedCountLine count_line[2];
+
   alignas(line) std::atomic<
       std::uint32_t> departures;           ///< nodes marked dead or left so far: one load tells of any news
   std::atomic<std::uint32_t> first_death;  ///< the first node that was marked as dead, and 1; 0: none was
@@ -73,6 +87,8 @@ struct NodeFacts {
   std::uint32_t has_handler_thread;  ///< 1: is in the handler-thread mode
   std::uint32_t on_host;             ///< which of the job's hosts, from 0; known before it joins
   std::uint32_t handlers;
+  std::uint64_t clock;  ///< a hash of which CLOCK_MONOTONIC it has (kernel_id); 0: the system does not tell
+  std::uint64_t epoch_ns;       ///< JobHeader's, of its host
   std::uint64_t fingerprint;    ///< of the handler table
   std::uint64_t segment_bytes;  ///< of the user segment
   char program[256];            ///< path of the executable

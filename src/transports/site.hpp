@@ -20,6 +20,8 @@ class Listener {
 
   /// What `from` has published (Transport::publish). Whoever it is that says so: the listener believes nothing that cannot be.
   virtual void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept = 0;
+  /// The answer to Transport::ask_clock: this node's CLOCK_MONOTONIC was `asked` then, the other's `told` since.
+  virtual void heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept = 0;
   /// There is no way to `peer` any more, and will not be: it is dead, or its host is. Not of one that has left in order: a network
   /// whose connections end then tells the two apart (by a goodbye on the connection, for example).
   virtual void lost(NodeId peer) noexcept = 0;

@@ -140,6 +140,9 @@ class Transport {
   virtual void publish(NodeId /*to*/, std::uint32_t /*word*/, std::uint64_t /*value*/) noexcept {}
   /// Whether all that was published has left this node, so that it needs no more progress for that.
   [[nodiscard]] virtual bool published() const noexcept { return true; }
+  /// Asks a node of another host what its CLOCK_MONOTONIC says (Listener::heard_clock). It answers when it makes progress; where it
+  /// has gone there is no answer. For networks between hosts.
+  virtual void ask_clock(NodeId /*peer*/) noexcept {}
   /// Whether loads and stores reach the peer's global memory, which is mapped from the host's then.
   [[nodiscard]] virtual bool maps_memory(NodeId /*peer*/) const noexcept { return false; }
 
@@ -149,6 +152,12 @@ class Transport {
   [[nodiscard]] virtual std::size_t queued(NodeId to, Priority priority) const noexcept = 0;
   /// What leads to a node of another host, for people: "TCP by eth0 to 10.0.0.2". Before anything is sent there.
   [[nodiscard]] virtual std::string way_to(NodeId /*peer*/) const { return std::string(name()); }
+
+  /// It has nothing to do, and had nothing lately: calls of progress() now and then will do.
+  [[nodiscard]] bool is_calm() const noexcept { return calm_; }
+
+ protected:
+  bool calm_ = false;  // a network that never is so is looked at in every poll
 };
 
 }  // namespace am

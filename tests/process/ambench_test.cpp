@@ -219,6 +219,25 @@ TEST(Ambench, DispatchDrawsItsFigures) {
     EXPECT_THAT(send, HasSubstr(as_text(line)));
 }
 
+TEST(Ambench, ScaleMeasuresJobsAndDrawsThem) {
+  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
+  const Folder folder;
+  std::vector<std::string> command{ambench, "scale",  "-n", "5",      "--transport",
+                                   "tcp",   "--reps", "2",  "--json", folder.in("scale.json")};
+  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
+  const Outcome outcome = process_test::run(command);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(text_of(folder.in("scale.json")));
+  ASSERT_EQ(json["rows"].size(), 1u);
+  const auto& row = json["rows"][0];
+  EXPECT_EQ(row["nodes"], 5);
+  for (const char* figure : {"start_ms", "barrier_us", "memory_kib"}) EXPECT_GT(row[figure]["min"], 0) << row;
+  EXPECT_TRUE(row.contains("peer_memory_kib"));
+  for (const char* chart : {"plots/scale_start", "plots/scale_barrier", "plots/scale_memory"}) {
+    if (draws) expect_all_drawn(folder.in(chart));
+  }
+}
+
 // The first processor that this one may run on, alone.
 void be_on_one_cpu() {
   cpu_set_t set;

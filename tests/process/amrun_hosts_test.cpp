@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <am/am.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +30,9 @@ using testing::Not;
 
 struct State {
   int dead = 0;
+  bool answered = false;  // and what the answer was:
+  am::Count count = 0;
+  am::Count error = 0;
 };
 
 void nothing(am::Request&) {}
@@ -50,6 +54,41 @@ void read_input(am::Node& node) {
   while (const std::size_t got = std::fread(room.data(), 1, room.size(), stdin)) bytes += got;
   std::printf("node %u read %zu bytes\n", node.id(), bytes);
 }
+void count_is(am::Reply& reply, am::Count count, am::Count error) {
+  State& state = reply.state<State>();
+  state.answered = true;
+  state.count = count;
+  state.error = error;
+}
+void what_is_count(am::Request& request) {
+  request.reply<count_is>(request.node().count(), request.node().count_error());
+}
+/// Node 0 asks the others for their Count, for a second: it is between what its own was before and after, but for the error that
+/// they tell.
+void compare_counts(am::Node& node) {
+  State& state = node.state<State>();
+  am::Count largest = 0;
+  const am::Count end = node.count() + 1'000'000'000;
+  while (node.id() == 0 && node.count() < end) {
+    for (am::NodeId other = 1; other < node.size(); ++other) {
+      state.answered = false;
+      const am::Count before = node.count();
+      static_cast<void>(node.request<what_is_count>(other));
+      node.wait_until([&] { return state.answered; });
+      const am::Count after = node.count();
+      if (state.count + state.error < before || state.count > after + state.error)
+        std::printf("node %u said %llu, with an error of %llu, between %llu and %llu\n", other,
+                    static_cast<unsigned long long>(state.count),
+                    static_cast<unsigned long long>(state.error), static_cast<unsigned long long>(before),
+                    static_cast<unsigned long long>(after));
+      largest = std::max(largest, state.error);
+    }
+  }
+  node.barrier();
+  if (node.id() != 0) return;
+  std::printf("the clocks are %s; Count is the same %s\n", largest == 0 ? "one" : "several",
+              largest < 500'000'000 ? "as far as is known" : "or not");
+}
 void say_environment(am::Node& node) {
   char host[256] = {};
   gethostname(host, sizeof host - 1);
@@ -67,6 +106,7 @@ int run_node(const std::string& scenario, am::NodeId who) {
   const bool mine = node.id() == who;
   if (scenario == "print") print_much(node);
   if (scenario == "read") read_input(node);
+  if (scenario == "count") compare_counts(node);
   if (scenario == "environment") say_environment(node);
   if (scenario == "exit" && mine) _exit(5);
   if (scenario == "kill" && mine) raise(SIGKILL);
@@ -79,7 +119,8 @@ int run_node(const std::string& scenario, am::NodeId who) {
   }
   if (scenario == "terminate" && mine) kill(static_cast<pid_t>(std::atoi(std::getenv("HEAD"))), SIGTERM);
   if (scenario == "kill head" && mine) kill(static_cast<pid_t>(std::atoi(std::getenv("HEAD"))), SIGKILL);
-  const bool ends = scenario == "print" || scenario == "read" || scenario == "environment";
+  const bool ends =
+      scenario == "print" || scenario == "read" || scenario == "count" || scenario == "environment";
   if (!ends) wait_for_ever(node);
   return 0;
 }
@@ -102,6 +143,21 @@ int run_survivor(am::NodeId who, const std::string& how) {
 }
 
 // -- the tests ----------------------------------------------------------------------------------------------------------------
+
+/// Enters a host where it has a clock of its own, 1000 s ahead: so it is taken for another machine.
+class OtherMachines {
+ public:
+  explicit OtherMachines(const std::string& host) : works_(run({path(), host, "true"}).exit_code == 0) {}
+  /// There are time namespaces here.
+  [[nodiscard]] bool work() const { return works_; }
+  [[nodiscard]] std::string path() const { return agent_.path(); }
+
+ private:
+  const TemporaryFile agent_{
+      "#!/bin/sh\nexec unshare --time --fork --kill-child --monotonic 1000 " + enter_host + " \"$@\"\n",
+      std::filesystem::perms::owner_exec};
+  const bool works_;
+};
 
 class AmrunHosts : public testing::Test {
  protected:
@@ -270,11 +326,8 @@ TEST_F(AmrunHosts, FailWhenAHostIsLostEarlyOrLate) {
 /// As hosts are that are other machines; here a clock of their own makes them such. Input that is there from the start comes
 /// between.
 TEST_F(AmrunHosts, MayBeOtherMachines) {
-  const TemporaryFile agent(
-      "#!/bin/sh\nexec unshare --time --fork --kill-child --monotonic 1000 " + enter_host + " \"$@\"\n",
-      std::filesystem::perms::owner_exec);
-  if (run({agent.path(), hosts_.name(1), "true"}).exit_code != 0)
-    GTEST_SKIP() << "there are no time namespaces here";
+  const OtherMachines agent(hosts_.name(1));
+  if (!agent.work()) GTEST_SKIP() << "there are no time namespaces here";
   const TemporaryFile input("some input");
   for (const std::string& from : {std::string("/dev/null"), input.path()}) {
     const TemporaryFile line("hostname elsewhere; exec " + amrun + " --hosts " + names() + " " +
@@ -284,6 +337,20 @@ TEST_F(AmrunHosts, MayBeOtherMachines) {
     EXPECT_EQ(outcome.exit_code, 0) << from << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr(from == "/dev/null" ? "node 0 read 0 bytes" : "node 0 read 10 bytes"));
   }
+}
+
+TEST_F(AmrunHosts, HaveOneCount) {
+  const Outcome one = amrun_there({"--hosts", names(), this_program(), "--node", "count", "0"});
+  EXPECT_EQ(one.out, "the clocks are one; Count is the same as far as is known\n");
+  const OtherMachines agent(hosts_.name(1));
+  if (!agent.work()) GTEST_SKIP() << "there are no time namespaces here";
+  // The head is not one of its hosts: the first host's clock is another one than its own, too.
+  const TemporaryFile line("hostname elsewhere; exec " + amrun + " --hosts " + names(":2") + " " +
+                           this_program() + " --node count 0");
+  const Outcome two = run(hosts_.on(1, {"sh", line.path()}),
+                          {.environment = {"AM_AGENT=" + agent.path(), "AM_VERBOSE=1"}, .in_child = {}});
+  EXPECT_EQ(two.out, "the clocks are several; Count is the same as far as is known\n") << two.err;
+  EXPECT_EQ(count(two.err, " has a clock of its own: Count is that of node 0 to within "), 1) << two.err;
 }
 
 TEST_F(AmrunHosts, OutliveANodeWhereTheyMeanTo) {

@@ -37,8 +37,8 @@ inline constexpr std::array networks = {
     // (support/hosts.hpp).
     Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},
     Network{.name = "two_hosts", .cost = 10, .interrupts = false, .processes = false},
-    Network{.name = "two_hosts_tcp", .cost = 2, .interrupts = false, .processes = false},
-    Network{.name = "two_hosts_tls", .cost = 2, .interrupts = false, .processes = false},
+    Network{.name = "two_hosts_tcp", .cost = 10, .interrupts = false, .processes = false},
+    Network{.name = "two_hosts_tls", .cost = 10, .interrupts = false, .processes = false},
 };
 
 enum class Nodes : std::uint8_t { threads, threads_with_faults, processes };

@@ -23,12 +23,11 @@
 namespace amrun {
 
 inline constexpr std::string_view part_name = "libam: a part of amrun, protocol ";
-inline constexpr std::string_view part_greeting = "libam: a part of amrun, protocol 2\n";
+inline constexpr std::string_view part_greeting = "libam: a part of amrun, protocol 3\n";
 
 enum class Kind : std::uint8_t {
   // to a part
   order = 1,  // Order: the first frame
-  clock,      // its answer: CLOCK_MONOTONIC of the head
   texts,      // one of each host, by host: what these have sent as `text`
   pass_on,    // a signal, by its number
   end,        // the job has failed elsewhere
@@ -38,14 +37,13 @@ enum class Kind : std::uint8_t {
   written,    // so many bytes of `out` or `err` (Stream) have been written
   closed,     // nobody takes what goes to that Stream any more: Stream, errno
   // to the head
-  ask_clock,  //
-  text,       // the facts of this host's nodes, when all have joined
-  taken,      //
-  out,        // what nodes write
-  err,        //
-  say,        // amrun's own words: Said
-  failure,    // the job is to end, with that exit code: Failed
-  ended,      // the last frame: Ended
+  text,     // the facts of this host's nodes, when all have joined
+  taken,    //
+  out,      // what nodes write
+  err,      //
+  say,      // amrun's own words: Said
+  failure,  // the job is to end, with that exit code: Failed
+  ended,    // the last frame: Ended
 };
 
 enum class Stream : std::uint8_t { out, err };

@@ -261,8 +261,6 @@ class Head {
 
   void take(Part& part, Frame frame) {
     switch (frame.kind) {
-      case Kind::ask_clock:
-        return send(part, Kind::clock, Body().put(am::host::monotonic_ns()).bytes());
       case Kind::text:
         part.facts = std::move(frame.body);
         return tell_facts();

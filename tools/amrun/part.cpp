@@ -41,25 +41,18 @@ Descriptor moved_away(int fd, int to_flags) {
   return moved;
 }
 
-// When the job begins, by this host's clock: the head's clock is asked for what it says now, which is half of the way there and
-// back ago.
-std::uint64_t epoch_here(const Order& order, Line& line) {
-  if (!order.kernel.empty() && order.kernel == am::host::kernel_id()) return order.epoch_ns;
-  const std::uint64_t asked = am::host::monotonic_ns();
-  line.send(Kind::ask_clock, {});
-  const auto answer = line.receive(Kind::clock);
-  if (!answer) throw Fault(failed, "the head of the job went away");
-  const std::uint64_t now = am::host::monotonic_ns();
-  const std::uint64_t theirs = BodyReader(answer->body).number();
-  return order.epoch_ns + (asked + (now - asked) / 2 - theirs);
+// When the job begins, by this host's clock. On another machine than the head's that is now: nodes agree on Count when they join.
+std::uint64_t epoch_here(const Order& order) {
+  const bool one_clock = !order.kernel.empty() && order.kernel == am::host::kernel_id();
+  return one_clock ? order.epoch_ns : am::host::monotonic_ns();
 }
 
-std::shared_ptr<am::host::Memory> memory_for(const Order& order, Line& line) {
+std::shared_ptr<am::host::Memory> memory_for(const Order& order) {
   std::shared_ptr<am::host::Memory> memory = am::core::make_memory(order.placement);
   am::host::JobHeader& job = memory->board().job();
   std::memcpy(job.name, order.job_name.data(), sizeof job.name);
   std::memcpy(job.key, order.job_key.data(), sizeof job.key);
-  job.epoch_ns = epoch_here(order, line);
+  job.epoch_ns = epoch_here(order);
   return memory;
 }
 
@@ -107,7 +100,7 @@ Ended run_order(Order& order, Line& line) {
   Plan plan{.program = {find_program(order.program[0]), arguments.data()},
             .nodes = {here.begin(), here.end()},
             .cores = choose_places(static_cast<am::NodeId>(here.size()), order.bind).cores,
-            .memory = memory_for(order, line),
+            .memory = memory_for(order),
             .bind = order.bind,
             .report_bindings = order.report_bindings,
             .label = order.label,

@@ -75,6 +75,7 @@ bool Engine::run_outlet() {
 // -- computation --------------------------------------------------------------------------------------------------------
 
 void Engine::look_after_peers(bool thoroughly) {
+  relay_.count().keep(network());
   membership_.look(thoroughly, [this](NodeId peer, bool died) {
     network().close(peer);
     assembler_.lose(peer);

@@ -94,12 +94,25 @@ std::size_t Engine::poll() {
   must_be_owner();
 #endif
   if (!plain_) [[unlikely]]
-    return poll_with_events_held_off();
+    return mixed_ ? poll_with_others_calm() : poll_with_events_held_off();
   if (node_->events_.level != impl::Level::computation) [[unlikely]]
     return poll_in_handler();
   const std::size_t ran = poll_shared_memory();
   if (something_else_) [[unlikely]]
     return ran + do_something_else();
+  return ran;
+}
+
+/// Shared memory alone, as long as the other networks have nothing to do but to be looked at, and that is not due.
+std::size_t Engine::poll_with_others_calm() {
+  const bool otherwise = something_else_ || node_->events_.level != impl::Level::computation;
+  if (otherwise || !networks_.others_are_calm() || glances_.is_due()) return poll_with_events_held_off();
+  std::size_t ran = poll_shared_memory();
+  if (ran == 0 && !something_else_) [[likely]]
+    return 0;
+  glances_.ran(ran);
+  if (something_else_) ran += do_something_else();
+  if (!networks_.others_are_calm()) network().flush();  // what handlers have sent there
   return ran;
 }
 

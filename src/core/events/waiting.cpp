@@ -132,7 +132,7 @@ void Engine::look_after_peers() noexcept {
 
 void Engine::sleep(Count until, Transport::Wanted wanted) noexcept {
   if (!arm(host::Alarm::sleeper, wanted)) return;
-  bell_.sleep(until + epoch_ns_);
+  bell_.sleep(clock_.monotonic_at(until));
   disarm();
 }
 

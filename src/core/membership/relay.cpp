@@ -2,20 +2,12 @@
 
 #include <algorithm>
 
+#include "core/membership/control_words.hpp"
 #include "core/membership/standing.hpp"
 
 namespace am::core {
 
 namespace {
-
-// A word of the control lane: what it is about, and of which node or round.
-enum class About : std::uint32_t { standing = 1, barrier = 2 };
-constexpr std::uint32_t index_bits = 24;
-static_assert(host::max_nodes <= 1u << index_bits);
-
-constexpr std::uint32_t word_about(About about, std::uint32_t index) noexcept {
-  return static_cast<std::uint32_t>(about) << index_bits | index;
-}
 
 /// How a node departed: its standing, its wait status, and how many barriers it had arrived at.
 struct Departure {
@@ -41,7 +33,7 @@ constexpr bool is_gone(host::Standing standing) noexcept {
 }  // namespace
 
 Relay::Relay(const host::Board& board, NodeId self)
-    : board_(board), self_(self), hosts_(board), told_(hosts_.here().size()) {}
+    : board_(board), self_(self), hosts_(board), count_(board, self, hosts_), told_(hosts_.here().size()) {}
 
 /// The first node of this host that is still in the job; one that is just leaving counts itself.
 bool Relay::speaks() const noexcept {
@@ -86,12 +78,13 @@ void Relay::tell_barrier(Transport& network, NodeId to, std::uint32_t round, std
 
 void Relay::heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept {
   if (from >= board_.nodes() || board_.is_here(from) || board_.standing(from) == host::Standing::dead) return;
-  const std::uint32_t index = word & ((1u << index_bits) - 1);
-  switch (static_cast<About>(word >> index_bits)) {
+  switch (about_of(word)) {
     case About::standing:
-      return departed(from, index, value);
+      return departed(from, index_of(word), value);
     case About::barrier:
-      return barrier_came(from, index, static_cast<std::uint32_t>(value));
+      return barrier_came(from, index_of(word), static_cast<std::uint32_t>(value));
+    case About::count:
+      return count_.agrees(from);
   }
 }
 
@@ -108,6 +101,10 @@ void Relay::barrier_came(NodeId from, std::uint32_t round, std::uint32_t number)
   const std::uint32_t count = hosts_.count();
   if (round >= barrier_rounds || 1u << round >= count) return;
   if (from == hosts_.first_of((hosts_.own() + count - (1u << round)) % count)) barriers_[round] = number;
+}
+
+void Relay::heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept {
+  count_.heard(from, asked, told);
 }
 
 void Relay::lost(NodeId peer) noexcept {

@@ -16,6 +16,7 @@
 #include <array>
 #include <vector>
 
+#include "core/membership/count_keeper.hpp"
 #include "core/membership/hosts.hpp"
 #include "transports/site.hpp"
 #include "transports/transport.hpp"
@@ -38,7 +39,10 @@ class Relay final : public Listener {
   void tell_barrier(Transport& network, NodeId to, std::uint32_t round, std::uint32_t number) noexcept;
   [[nodiscard]] std::uint32_t heard_barrier(std::uint32_t round) const noexcept { return barriers_[round]; }
 
+  [[nodiscard]] CountKeeper& count() noexcept { return count_; }
+
   void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept override;
+  void heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept override;
   void lost(NodeId peer) noexcept override;
 
  private:
@@ -50,6 +54,7 @@ class Relay final : public Listener {
   const host::Board& board_;
   const NodeId self_;
   const Hosts hosts_;
+  CountKeeper count_;
   std::vector<bool> told_;  // by node of this host: this node has told of its departure
   std::array<std::uint32_t, barrier_rounds> barriers_{};
 };

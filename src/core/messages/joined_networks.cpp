@@ -28,6 +28,7 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
   for (const Wanted& network : chosen.used) {
     if (!network.kind->make) {
       all.push_back(&shm_);
+      leads_shm_ = true;
       continue;
     }
     others_.push_back(network.kind->make({.self = job.id,

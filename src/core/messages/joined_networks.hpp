@@ -5,6 +5,7 @@
 // Used by whoever is in the node.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +29,12 @@ class JoinedNetworks {
   [[nodiscard]] shm::ShmTransport& shm() noexcept { return shm_; }
   /// Nothing but shared memory, and no decorator.
   [[nodiscard]] bool only_shm() const noexcept { return all_ == &shm_; }
+  /// Shared memory and others beside it, which are calm (Transport::is_calm).
+  [[nodiscard]] bool others_are_calm() const noexcept {
+    return std::ranges::all_of(others_, [](const auto& network) { return network->is_calm(); });
+  }
+  /// Whether shared memory leads to some nodes and others to the rest, with no decorator around them.
+  [[nodiscard]] bool shm_among_others() const noexcept { return links_ && leads_shm_ && !decorator_; }
   /// Whether Node's send fills the rings itself: in the polling mode, and where no decorator is to see what it sends.
   [[nodiscard]] bool rings_filled_inline() const noexcept { return never_connected_ == nullptr; }
   /// What Node's send looks at: the rings out, by link, or as many that are never connected.
@@ -47,6 +54,7 @@ class JoinedNetworks {
   shm::ShmTransport shm_;
   std::vector<std::unique_ptr<Transport>> others_;  // networks, besides shared memory
   std::optional<DescriptorWatch> descriptor_watch_;
+  bool leads_shm_ = false;                // shared memory leads to some node
   std::optional<Links> links_;            // between all of them, where there are several
   Transport& joined_;                     // the one that there is, or links_
   std::unique_ptr<Transport> decorator_;  // the fault plan's, around that

@@ -64,6 +64,7 @@ class Links final : public Transport {
     to_peer(to).publish(to, word, value);
   }
   [[nodiscard]] bool published() const noexcept override;
+  void ask_clock(NodeId peer) noexcept override { to_peer(peer).ask_clock(peer); }
   [[nodiscard]] bool maps_memory(NodeId peer) const noexcept override {
     return to_peer(peer).maps_memory(peer);
   }

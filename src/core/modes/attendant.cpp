@@ -119,7 +119,7 @@ void Attendant::set_timer(bool soon) noexcept {
   if (soon) next = std::min(next, now() + outlet_pause_ns);
   if (next == timer_) return;
   timer_ = next;
-  interrupt_->set_timer(next == never ? 0 : next + place_.board.job().epoch_ns);
+  interrupt_->set_timer(next == never ? 0 : host::JobClock(place_.board.job()).monotonic_at(next));
 }
 
 void Attendant::interrupted() noexcept {

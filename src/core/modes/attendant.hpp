@@ -37,7 +37,7 @@
 #include "core/modes/interrupts.hpp"
 #include "core/node/uncaught.hpp"
 #include "host/bell.hpp"
-#include "host/clock.hpp"
+#include "host/job_clock.hpp"
 #include "transports/lookout.hpp"
 
 namespace am::core {
@@ -132,7 +132,7 @@ class Attendant {
   [[nodiscard]] Count rest() noexcept;
   [[nodiscard]] const Place& place() const noexcept { return place_; }
   [[nodiscard]] host::NodeCard& card() const noexcept { return place_.board.card(place_.self); }
-  [[nodiscard]] Count now() const noexcept { return host::monotonic_ns() - place_.board.job().epoch_ns; }
+  [[nodiscard]] Count now() const noexcept { return host::JobClock(place_.board.job()).now(); }
   [[nodiscard]] Node* node() const noexcept { return in_->node; }
 
   // -- what a signal handler must not destroy: kept until the node's thread is in a library call

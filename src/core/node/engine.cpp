@@ -28,7 +28,7 @@ Engine::Engine(Job job, const Settings& settings)
       memory_for_events_(settings.dispatch == Dispatch::interrupt),
       table_(HandlerTable::of_this_program()),
       handlers_(table_.rows()),
-      epoch_ns_(job_.memory->board().job().epoch_ns),
+      clock_(job_.memory->board().job()),
       handler_counts_(job_.memory->board().handler_counts(job_.id)),
       recorder_(card(), Watchdog::is_wanted(settings)),
       onlooker_(job_.memory),
@@ -39,6 +39,7 @@ Engine::Engine(Job job, const Settings& settings)
       joining_(job_, settings_, table_, relay_.hosts()),
       networks_(job_, settings_, chosen_, relay_),
       plain_(networks_.only_shm() && networks_.rings_filled_inline()),
+      mixed_(networks_.shm_among_others() && networks_.rings_filled_inline()),
       unobserved_(
           Watchdog::is_wanted(settings) || settings.dispatch == Dispatch::interrupt ? 0 : timing_sample - 1),
       sender_({.board = board(),
@@ -62,6 +63,7 @@ Engine::Engine(Job job, const Settings& settings)
   joining_.fill_in_card(shm().rings().mapped_at());
   if (Watchdog::is_wanted(settings_)) watchdog_.emplace(onlooker_, job_.id, settings_);
   joining_.meet_others();
+  relay_.count().agree(networks_.all());
   if (board().job().launcher != 0 && !job_.child_of_launcher) watch_launcher();
   oversubscribed_ = host::is_oversubscribed(board(), job_.id);
 }

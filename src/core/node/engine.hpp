@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "core/events/agenda.hpp"
+#include "core/events/glances.hpp"
 #include "core/events/handler_table.hpp"
 #include "core/job/job.hpp"
 #include "core/membership/launcher_watch.hpp"
@@ -49,7 +50,7 @@
 #include "core/reports/undelivered.hpp"
 #include "core/reports/watchdog.hpp"
 #include "core/settings/settings.hpp"
-#include "host/clock.hpp"
+#include "host/job_clock.hpp"
 #include "transports/lookout.hpp"
 
 namespace am::core {
@@ -161,7 +162,8 @@ class Engine final : Sender::Owner, Attendant::Ward {
   [[nodiscard]] std::pmr::memory_resource* memory_for_events() noexcept { return memory_for_events_.get(); }
   /// More nodes than cores to run them on: then spinning only keeps others from running.
   [[nodiscard]] bool oversubscribed() const noexcept { return oversubscribed_; }
-  [[nodiscard]] Count now() const noexcept { return host::monotonic_ns() - epoch_ns_; }
+  [[nodiscard]] Count now() const noexcept { return clock_.now(); }
+  [[nodiscard]] const host::JobClock& clock() const noexcept { return clock_; }
   [[nodiscard]] std::string_view running_handler() const noexcept;
   /// The message whose handler runs: no packet in the computation and in other events.
   struct Handling {
@@ -202,6 +204,7 @@ class Engine final : Sender::Owner, Attendant::Ward {
   void room_is_wanted() noexcept override;
   void row_begins() noexcept override;
 
+  std::size_t poll_with_others_calm();
   std::size_t poll_with_events_held_off();
   std::size_t poll_in_handler();
   std::size_t do_something_else();
@@ -300,7 +303,7 @@ class Engine final : Sender::Owner, Attendant::Ward {
   EventMemory memory_for_events_;
   const HandlerTable& table_;
   const std::span<const HandlerTable::Row> handlers_;
-  const std::uint64_t epoch_ns_;
+  const host::JobClock clock_;
   Node* node_ = nullptr;
   host::HandlerCounts* handler_counts_;
   const Recorder recorder_;
@@ -312,6 +315,8 @@ class Engine final : Sender::Owner, Attendant::Ward {
   Joining joining_;
   JoinedNetworks networks_;
   bool plain_;  // shared memory alone, and polling
+  bool mixed_;  // shared memory and other networks, and polling
+  Glances glances_;
   const std::uint64_t
       unobserved_;  // a mask: runs of a handler whose number has some of these bits are not observed
 

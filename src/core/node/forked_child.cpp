@@ -48,7 +48,7 @@ KeptFromChildren::~KeptFromChildren() {
 /// Turns the node into one whose inline paths fail, and whose polls ask. Between fork and what the child does next.
 void Engine::disown() noexcept {
   disowned_ = true;
-  plain_ = false;            // polls take the way that asks
+  plain_ = mixed_ = false;   // polls take the way that asks
   something_else_ = true;    // and so does one that is under way
   node_->events_.masks = 0;  // which runs no further event
   node_->shared_ = false;    // the thread that it shared the node with is not here

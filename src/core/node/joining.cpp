@@ -16,7 +16,10 @@
 #include "core/reports/text_out.hpp"
 #include "host/clock.hpp"
 #include "host/control_group.hpp"
+#include "host/hash.hpp"
 #include "host/heavy_fence.hpp"
+#include "host/job_clock.hpp"
+#include "host/kernel_id.hpp"
 #include "host/pid_namespace.hpp"
 #include "host/processors.hpp"
 
@@ -78,6 +81,9 @@ void Joining::fill_in_card(std::uint64_t mapped_at) {
   own.has_handler_thread = settings_.dispatch == Dispatch::thread ? 1 : 0;
   own.signal = settings_.dispatch == Dispatch::interrupt ? settings_.signal : 0;
   own.wait_status.store(host::unknown_end, std::memory_order_relaxed);  // with standing
+  const std::string clock = host::kernel_id();
+  own.clock = clock.empty() ? 0 : host::hash_of(clock);
+  own.epoch_ns = board().job().epoch_ns;
   own.fingerprint = table_.fingerprint();
   own.handlers = static_cast<std::uint32_t>(table_.size());
   own.segment_bytes = settings_.segment_bytes;
@@ -165,7 +171,7 @@ void Joining::sleep(std::uint64_t ns) noexcept {
   bell_.clear();
 }
 
-std::uint64_t Joining::now() const noexcept { return host::monotonic_ns() - board().job().epoch_ns; }
+std::uint64_t Joining::now() const noexcept { return host::JobClock(board().job()).now(); }
 
 void Joining::cannot_join(const Error& error, const char* same_on_all) const {
   let_one_end_the_job(board(), job_.id, same_on_all);

@@ -79,6 +79,7 @@ void Node::post(std::function<void(Node&)> f) {
 }
 
 Count Node::count() const noexcept { return engine_->now(); }
+Count Node::count_error() const noexcept { return engine_->clock().error_ns(); }
 
 TimeletId Node::on_timelet(Count when, std::function<void(LowEvent&)> f) {
   const impl::Hold hold(*this);

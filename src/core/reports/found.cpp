@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "host/job_clock.hpp"
 #include "host/patience.hpp"
 
 namespace am::core {
@@ -22,6 +23,10 @@ std::string ways_to_other_hosts(const host::Board& board, const Transport& netwo
     if (host == board.job().this_host) continue;
     text += "am: " + own + " to " + name_host(board, nodes) + ": " + network.way_to(nodes.front()) + "\n";
   }
+  const host::JobClock clock(board.job());
+  if (clock.follows())
+    text += "am: " + own + " has a clock of its own: Count is that of node 0 to within " +
+            std::to_string(clock.error_ns()) + " ns\n";
   return text;
 }
 

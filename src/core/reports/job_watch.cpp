@@ -14,7 +14,7 @@
 #include "core/events/handler_names.hpp"
 #include "core/reports/card_words.hpp"
 #include "core/reports/recorder.hpp"
-#include "host/clock.hpp"
+#include "host/job_clock.hpp"
 #include "host/pid_namespace.hpp"
 
 namespace am::core {
@@ -226,7 +226,7 @@ void describe_node(TextOut& out, const Onlooker& job, NodeId node) {
         return;
       }
       describe_process(out, card);
-      describe_living(out, job, node, host::monotonic_ns() - job.board().job().epoch_ns);
+      describe_living(out, job, node, host::JobClock(job.board().job()).now());
       break;
   }
   out << "\n";
@@ -265,7 +265,7 @@ bool describe_running(TextOut& out, const Onlooker& job, NodeId node) {
 
 void describe_job(TextOut& out, const Onlooker& job) {
   out << "am: the job, " << job.board().nodes() << " nodes, ";
-  describe_ms(out, host::monotonic_ns() - job.board().job().epoch_ns);
+  describe_ms(out, host::JobClock(job.board().job()).now());
   out << " after it began:\n";
   for (NodeId node = 0; node < job.board().nodes(); ++node) describe_node(out, job, node);
 }
@@ -330,7 +330,7 @@ void JobWatch::report(NodeId node, std::uint64_t now_ns, TextOut& out) {
   out << "am: watchdog: node " << node << " has not got on for ";
   describe_ms(out, watched.stuck_ns);
   out << ": it ";
-  describe_living(out, job_, node, now_ns - board_.job().epoch_ns);
+  describe_living(out, job_, node, host::JobClock(board_.job()).at(now_ns));
   out << "\n";
 }
 

@@ -76,6 +76,7 @@ class FaultyTransport final : public Transport {
     network_.publish(to, word, value);
   }
   [[nodiscard]] bool published() const noexcept override { return network_.published(); }
+  void ask_clock(NodeId peer) noexcept override { network_.ask_clock(peer); }
   // Memory is not mapped: puts and gets are to meet the faults, too.
   void close(NodeId peer) noexcept override { network_.close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {

@@ -31,7 +31,7 @@ static_assert(aligned_to_frame(words_at + impl::max_words * 8) + frame_payload_b
 constexpr std::size_t bytes_of(Kind kind) noexcept {
   switch (kind) {
     case Kind::credit:
-    case Kind::alive:
+    case Kind::clock:
     case Kind::farewell:
       return 16;
     case Kind::word:

@@ -7,8 +7,8 @@
 //   message    head (impl::Header without lap and place), origin, payload bytes; words; payload, at a multiple of 16
 //   credit     how many bytes of messages of that priority were released since the connection began: the newest counts
 //   word       of the control lane (Transport::publish): which, and its value
-//   alive      a number, which an `answer` brings back
-//   answer     the number, and when its sender had it (its clock)
+//   clock      what is your clock? with the asker's (CLOCK_MONOTONIC), which the answer brings back
+//   answer     that, and the clock of who answers
 //   farewell   nothing comes behind it: the node leaves in order
 //
 // Whoever knows the job's key may still be broken: what is taken here is exactly what write_frame writes. Whether there are such
@@ -31,7 +31,7 @@ inline constexpr std::size_t frame_alignment = 16;
 inline constexpr std::size_t frame_payload_bytes = 1024 * 1024;
 
 struct Frame {
-  enum class Kind : std::uint8_t { message = 1, credit, word, alive, answer, farewell };
+  enum class Kind : std::uint8_t { message = 1, credit, word, clock, answer, farewell };
 
   Kind kind = Kind::farewell;
   Priority priority = Priority::low;  ///< of a message or a credit
@@ -43,7 +43,7 @@ struct Frame {
   Payload payload{};  ///< where it lies in the bytes that were read
 
   std::uint32_t word = 0;
-  std::uint64_t value = 0;  ///< of a credit, a word, `alive` or `answer`
+  std::uint64_t value = 0;  ///< of a credit, a word, `clock` or `answer`
   std::uint64_t clock = 0;  ///< of an answer
 };
 

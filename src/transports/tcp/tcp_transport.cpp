@@ -257,7 +257,15 @@ void TcpTransport::publish(NodeId to, std::uint32_t word, std::uint64_t value) n
   if (armed_) write(other);
 }
 
+void TcpTransport::ask_clock(NodeId to) noexcept {
+  if (is_over(to)) return;
+  Peer& other = peer(to);
+  other.say({.kind = Frame::Kind::clock, .value = host::monotonic_ns()});
+  reach(other);
+}
+
 void TcpTransport::is_to_write(Peer& peer) {
+  calm_ = false;
   if (!std::exchange(peer.is_to_write, true)) to_write_.push_back(peer.node);
 }
 
@@ -373,14 +381,24 @@ bool TcpTransport::progress() noexcept {
   const bool to_run = arrivals_.any_to_run();
   if (idle || to_run) {
     const std::uint64_t now = host::monotonic_ns();
-    if (now - looked_ns_ < (to_run ? busy_ns : quiet_ns)) return false;
+    if (now - looked_ns_ < (to_run ? busy_ns : quiet_ns)) {
+      see_whether_calm();
+      return false;
+    }
     looked_ns_ = now;
   }
   flush();
   const bool moved = look();
   flush();  // answers, credit, and what waited for a connection
   quiet_ = moved ? 0 : quiet_ + 1;
+  see_whether_calm();
   return moved;
+}
+
+void TcpTransport::see_whether_calm() noexcept {
+  const bool sent_to_self = peers_[self_] != nullptr && !peers_[self_]->out.empty();
+  calm_ = quiet_ >= quiet_looks && to_write_.empty() && !sent_to_self &&
+          !arrivals_.waits(Priority::high, false) && !arrivals_.waits(Priority::low, false);
 }
 
 /// Reads what has come. True when there was something.
@@ -491,11 +509,12 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
     case Frame::Kind::word:
       if (listener_ != nullptr) listener_->heard(from.node, frame.word, frame.value);
       break;
-    case Frame::Kind::alive:
+    case Frame::Kind::clock:
       from.say({.kind = Frame::Kind::answer, .value = frame.value, .clock = host::monotonic_ns()});
       is_to_write(from);
       break;
     case Frame::Kind::answer:
+      if (listener_ != nullptr) listener_->heard_clock(from.node, frame.value, frame.clock);
       break;
     case Frame::Kind::farewell:
       from.said_farewell = true;
@@ -528,6 +547,7 @@ bool TcpTransport::stirs(Wanted wanted) const noexcept {
 void TcpTransport::disarm() noexcept {
   armed_ = false;
   quiet_ = 0;
+  calm_ = false;
   refused_.clear();
 }
 

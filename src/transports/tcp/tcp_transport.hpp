@@ -11,7 +11,8 @@
 // the first word (a credit); until then the other sends nothing, so nothing is lost with a connection that is given up.
 //
 // How often sockets are looked at. In every round while there was traffic lately; else, and while messages that came wait to be
-// run, now and then: in a quiet node a message may wait 2 us for that, in a busy one 20.
+// run, now and then: in a quiet node a message may wait 2 us for that, in a busy one 20. (Where shared memory leads to other nodes,
+// core asks less often: core/events/glances.hpp.)
 //
 // Used by whoever is in the node. Not in signal handlers: it uses the heap.
 #pragma once
@@ -65,6 +66,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
 
   void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override;
   [[nodiscard]] bool published() const noexcept override;
+  void ask_clock(NodeId peer) noexcept override;
   void close(NodeId peer) noexcept override;
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;
   [[nodiscard]] std::string way_to(NodeId peer) const override;
@@ -140,6 +142,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   [[nodiscard]] std::string_view take(Peer& peer, const Frame& frame, std::span<const std::byte> bytes,
                                       const Block& block);
   void became_busy(NodeId node);
+  void see_whether_calm() noexcept;
 
   const NodeId self_;
   const std::shared_ptr<const host::Memory> memory_;

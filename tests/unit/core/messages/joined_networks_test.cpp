@@ -14,6 +14,7 @@ namespace {
 
 struct Ears final : Listener {
   void heard(NodeId, std::uint32_t, std::uint64_t) noexcept override {}
+  void heard_clock(NodeId, std::uint64_t, std::uint64_t) noexcept override {}
   void lost(NodeId) noexcept override {}
 };
 

@@ -115,7 +115,7 @@ TEST(Frames, TheOthersComeOutAsTheyWentIn) {
   const Frame sent[] = {
       {.kind = Kind::credit, .priority = Priority::high, .value = number},
       {.kind = Kind::word, .word = 0xffffffff, .value = number},
-      {.kind = Kind::alive, .value = number},
+      {.kind = Kind::clock, .value = number},
       {.kind = Kind::answer, .value = number, .clock = ~number},
       {.kind = Kind::farewell},
   };
@@ -173,30 +173,30 @@ class NoFrame : public testing::Test {
   }
   const std::vector<std::byte> payload_ = some_bytes(100);
   const Frame message_ = message(3, payload_);
-  const Frame alive_{.kind = Kind::alive};
+  const Frame clock_{.kind = Kind::clock};
 };
 
 TEST_F(NoFrame, HasALengthThatNoneCanHave) {
   constexpr const char* length = "a frame has a length that none can have";
-  EXPECT_EQ(why(alive_, at(0, 0)), length);
-  EXPECT_EQ(why(alive_, at(0, 17)), length);
-  EXPECT_EQ(why(alive_, at(3, 0x80)), length);
-  EXPECT_EQ(why(alive_, [](Bytes& bytes) { std::memset(bytes.data(), 0xff, 4); }), length);
-  EXPECT_EQ(why(alive_, at(0, 32)), "a frame has another length than its kind");
-  EXPECT_EQ(why(alive_, at(4, 1)), "a message's frame has another length than it");
+  EXPECT_EQ(why(clock_, at(0, 0)), length);
+  EXPECT_EQ(why(clock_, at(0, 17)), length);
+  EXPECT_EQ(why(clock_, at(3, 0x80)), length);
+  EXPECT_EQ(why(clock_, [](Bytes& bytes) { std::memset(bytes.data(), 0xff, 4); }), length);
+  EXPECT_EQ(why(clock_, at(0, 32)), "a frame has another length than its kind");
+  EXPECT_EQ(why(clock_, at(4, 1)), "a message's frame has another length than it");
 }
 
 TEST_F(NoFrame, IsOfNoKindOrSaysWhatItCannot) {
-  EXPECT_EQ(why(alive_, at(4, 0)), "a frame is of no kind that there is");
-  EXPECT_EQ(why(alive_, at(4, 7)), "a frame is of no kind that there is");
-  EXPECT_EQ(why(alive_, at(5, 2)), "a frame says something where it has nothing to say");
-  EXPECT_EQ(why(alive_, at(6, 1)), "a frame says something where it has nothing to say");
+  EXPECT_EQ(why(clock_, at(4, 0)), "a frame is of no kind that there is");
+  EXPECT_EQ(why(clock_, at(4, 7)), "a frame is of no kind that there is");
+  EXPECT_EQ(why(clock_, at(5, 2)), "a frame says something where it has nothing to say");
+  EXPECT_EQ(why(clock_, at(6, 1)), "a frame says something where it has nothing to say");
   EXPECT_EQ(why(Frame{.kind = Kind::word}, at(12, 1)), "a frame says something where it has nothing to say");
 }
 
 TEST_F(NoFrame, SaysSomethingWhereItHasNothingToSay) {
   constexpr const char* unused = "a frame says something where it has nothing to say";
-  for (const Kind kind : {Kind::word, Kind::alive, Kind::answer, Kind::farewell})
+  for (const Kind kind : {Kind::word, Kind::clock, Kind::answer, Kind::farewell})
     EXPECT_EQ(why(Frame{.kind = kind}, at(5, 1)), unused) << "a priority";
   for (const Kind kind : {Kind::word, Kind::answer}) EXPECT_EQ(why(Frame{.kind = kind}, at(31, 1)), unused);
   EXPECT_EQ(why(Frame{.kind = Kind::farewell}, at(8, 1)), unused);

@@ -19,7 +19,16 @@ class Ear : public Listener {
   void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept override {
     words[{from, word}] = value;
   }
+  void heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept override {
+    clocks.push_back({from, asked, told});
+  }
   void lost(NodeId peer) noexcept override { lost_ones.push_back(peer); }
+  struct Clock {
+    NodeId from;
+    std::uint64_t asked;
+    std::uint64_t told;
+  };
+  std::vector<Clock> clocks;
   std::map<std::pair<NodeId, std::uint32_t>, std::uint64_t> words;
   std::vector<NodeId> lost_ones;
 };

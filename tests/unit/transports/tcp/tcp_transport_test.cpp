@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "host/clock.hpp"
 #include "support/random.hpp"
 #include "unit/transports/tcp/nodes.hpp"
 
@@ -170,6 +171,18 @@ TEST_P(TcpNodes, HearTheLastOfEachWord) {
   }
   EXPECT_TRUE(until([&] { return ears_[3].words[{2, 7}] == 9'999 && ears_[3].words[{2, 8}] == 2 * 9'999; }));
   EXPECT_TRUE(until([&] { return at(2).published(); }));
+}
+
+TEST_P(TcpNodes, TellEachOtherTheirClocks) {
+  const std::uint64_t before = host::monotonic_ns();
+  for (NodeId to = 1; to < nodes; ++to) at(0).ask_clock(to);
+  ASSERT_TRUE(until([&] { return ears_[0].clocks.size() == nodes - 1; }));
+  for (const Ear::Clock& clock : ears_[0].clocks) {
+    EXPECT_NE(clock.from, 0u);
+    EXPECT_GE(clock.asked, before);
+    EXPECT_GE(clock.told, clock.asked);
+    EXPECT_LE(clock.told, host::monotonic_ns());
+  }
 }
 
 TEST_P(TcpNodes, AreNotLostWhenTheyLeaveInOrder) {

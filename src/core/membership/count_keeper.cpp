@@ -1,0 +1,103 @@
+#include "core/membership/count_keeper.hpp"
+
+#include <sched.h>
+
+#include "core/membership/control_words.hpp"
+#include "host/job_clock.hpp"
+
+namespace am::core {
+
+namespace {
+
+constexpr std::uint64_t patience_ns = 2'000'000'000;
+constexpr std::uint64_t between_questions_ns = 250'000'000;
+constexpr std::uint32_t questions_at_start = 16;  // the fastest of them counts
+constexpr std::uint64_t unknown_error_ns = 1'000'000'000;
+
+}  // namespace
+
+bool CountKeeper::follows(std::uint32_t host) const noexcept {
+  const std::uint64_t clock = board_.card(hosts_.first_of(host)).clock;
+  return host != 0 && (clock == 0 || clock != board_.card(hosts_.first_of(0)).clock);
+}
+
+/// The first of its nodes that is still in the job.
+std::optional<NodeId> CountKeeper::speaker_of(std::uint32_t host) const noexcept {
+  for (const NodeId node : hosts_.nodes_of(host)) {
+    if (board_.standing(node) == host::Standing::joined) return node;
+  }
+  return std::nullopt;
+}
+
+bool CountKeeper::all_agree() const noexcept {
+  for (std::uint32_t host = 0; host < hosts_.count(); ++host) {
+    if (follows(host) && speaker_of(host) && !agreed_[host]) return false;
+  }
+  return true;
+}
+
+void CountKeeper::agree(Transport& network) {
+  if (hosts_.count() == 1) return;
+  follows_ = follows(hosts_.own());
+  const std::uint64_t deadline = host::monotonic_ns() + patience_ns;
+  const auto wait_until = [&](auto done) {
+    while (!done() && host::monotonic_ns() < deadline) {
+      network.progress();
+      sched_yield();
+    }
+  };
+  if (hosts_.own() == 0 && self_ == hosts_.first_of(0)) {
+    wait_until([this] { return all_agree(); });
+  } else if (follows_ && self_ == hosts_.first_of(hosts_.own())) {
+    // One question after the other.
+    wait_until([&] {
+      if (!asked_) ask(network, hosts_.first_of(0));
+      return answers_ >= questions_at_start;
+    });
+    begin_line();
+    network.publish(hosts_.first_of(0), word_about(About::count, 0), 1);
+    wait_until([&] { return network.published(); });
+  } else if (follows_) {
+    const host::JobClock clock(board_.job());
+    wait_until([&] { return clock.follows(); });
+  }
+  agreed_here_ = true;
+}
+
+void CountKeeper::begin_line() noexcept {
+  const std::uint64_t now = host::monotonic_ns();
+  const host::CountLine unknown{
+      .from_ns = now, .count = now - board_.job().epoch_ns, .error_ns = unknown_error_ns};
+  set_line(board_.job(),
+           follower_.has_heard() ? follower_.line(epoch_of_first(), std::nullopt, now) : unknown);
+}
+
+void CountKeeper::ask_when_due(Transport& network) noexcept {
+  const std::uint64_t now = host::monotonic_ns();
+  if (now < next_ns_ || speaker_of(hosts_.own()) != self_) return;
+  next_ns_ = now + between_questions_ns;
+  const std::optional<NodeId> whom = speaker_of(0);
+  if (whom && asked_ != whom) ask(network, *whom);  // one that has been asked answers when it makes progress
+}
+
+void CountKeeper::ask(Transport& network, NodeId whom) noexcept {
+  asked_ = whom;
+  network.ask_clock(whom);
+}
+
+void CountKeeper::heard(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept {
+  const std::uint64_t now = host::monotonic_ns();
+  if (!follows_ || from != asked_ || asked > now) return;
+  asked_.reset();
+  ++answers_;
+  follower_.heard(asked, told, now);
+  if (!agreed_here_) return;
+  const host::JobClock clock(board_.job());
+  set_line(board_.job(), follower_.line(epoch_of_first(), clock.line(), now));
+}
+
+std::uint64_t CountKeeper::epoch_of_first() const noexcept {
+  return board_.card(hosts_.first_of(0)).epoch_ns;
+}
+
+}  // namespace am::core
