@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "process/every_example.hpp"
 #include "process/namespaces.hpp"
 
 namespace process_test {
@@ -98,6 +99,18 @@ void say_environment(am::Node& node) {
               setting != nullptr ? setting : "none", std::filesystem::current_path().c_str());
 }
 
+/// All have heard from all; then a shell cuts the cable.
+void vanish(am::Node& node) {
+  State& state = node.state<State>();
+  for (am::NodeId other = 0; other < node.size(); ++other) {
+    state.answered = false;
+    static_cast<void>(node.request<what_is_count>(other));
+    node.wait_until([&] { return state.answered; });
+  }
+  node.barrier();
+  if (node.id() == 0 && std::system(std::getenv("CUT")) != 0) std::exit(3);
+}
+
 int run_node(const std::string& scenario, am::NodeId who) {
   am::Node& node = am::start(0, nullptr);
   static State state;
@@ -108,6 +121,7 @@ int run_node(const std::string& scenario, am::NodeId who) {
   if (scenario == "read") read_input(node);
   if (scenario == "count") compare_counts(node);
   if (scenario == "environment") say_environment(node);
+  if (scenario == "vanish") vanish(node);
   if (scenario == "exit" && mine) _exit(5);
   if (scenario == "kill" && mine) raise(SIGKILL);
   if (scenario == "kill part" && mine) kill(getppid(), SIGKILL);
@@ -194,39 +208,23 @@ class AmrunHosts : public testing::Test {
   std::string skip_;
 };
 
-TEST_F(AmrunHosts, RunTheSameProgramAsOneHostWithTheSameResult) {
-  for (const std::vector<std::string>& program :
-       {std::vector<std::string>{example("hello")}, {example("word_count"), AM_TESTS_DIR "/../README.md"}}) {
-    std::vector<std::string> here = {amrun, "-n", "4"};
-    std::vector<std::string> there = {"-n", "4", "--hosts", names()};
-    here.insert(here.end(), program.begin(), program.end());
-    there.insert(there.end(), program.begin(), program.end());
-    const Outcome one = run(here);
-    const Outcome two = amrun_there(there);
-    EXPECT_EQ(one.exit_code, 0) << one.err;
-    EXPECT_EQ(two.exit_code, 0) << two.err;
-    EXPECT_EQ(sorted_lines(two.out), sorted_lines(one.out));
-    EXPECT_EQ(two.err, "");
-  }
-}
-
-TEST_F(AmrunHosts, ComputeTogether) {
+TEST_F(AmrunHosts, RunEveryExampleWithTheResultOfOneHost) {
   for (const char* tls : {"AM_TCP_TLS=0", "AM_TCP_TLS=1"}) {
-    for (const char* name : {"life", "fetch_add"}) {
-      const Outcome outcome = amrun_there({"--hosts", names(":2"), example(name)}, {tls});
-      EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-      EXPECT_THAT(outcome.out, testing::AnyOf(HasSubstr("the same as a sequential run"), HasSubstr("right")));
-    }
+    expect_every_example_gives_the_same([&](const std::vector<std::string>& program) {
+      std::vector<std::string> arguments = {"--hosts", names(":2")};
+      arguments.insert(arguments.end(), program.begin(), program.end());
+      const Outcome outcome = amrun_there(arguments, {tls});
+      EXPECT_EQ(outcome.err, "");
+      return outcome;
+    });
   }
 }
 
 TEST_F(AmrunHosts, TransferInTheBackground) {
-  for (const char* dispatch : {"poll", "thread"}) {
-    const Outcome outcome = amrun_there({"--hosts", names(":2"), example("background_transfer"), "1"},
-                                        {std::string("AM_DISPATCH=") + dispatch});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_EQ(count(outcome.out, " 0 values came wrong"), 4) << dispatch << outcome.out;
-  }
+  const Outcome outcome =
+      amrun_there({"--hosts", names(":2"), example("background_transfer"), "1"}, {"AM_DISPATCH=thread"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, " 0 values came wrong"), 4) << outcome.out;
 }
 
 TEST_F(AmrunHosts, TakeAHostfile) {
@@ -298,6 +296,18 @@ TEST_F(AmrunHosts, EndWithAHostThatIsLost) {
     EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("amrun: host " + hosts_.name(who < 2 ? 1 : 2) + " is lost"));
   }
+}
+
+/// Each host says why; the agents do not need the cable here.
+TEST_F(AmrunHosts, EndWhenAHostVanishes) {
+  const Outcome outcome =
+      amrun_there({"--hosts", names(":2"), "-x", "CUT", this_program(), "--node", "vanish", "0"},
+                  {"CUT=" + hosts_.cut_command(2, "eth0"), "AM_HOST_TIMEOUT=2s"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+  for (const char* line :
+       {"am: node [01]: no connection to node [23] any more: its host does not answer since 2",
+        "am: node [23]: no connection to node [01] any more: its host does not answer since 2"})
+    EXPECT_THAT(outcome.err, ContainsRegex(line));
 }
 
 TEST_F(AmrunHosts, EndWithTheirHead) {

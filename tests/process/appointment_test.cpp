@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "process/command.hpp"
+#include "process/every_example.hpp"
 #include "process/namespaces.hpp"
 #include "support/held_port.hpp"
 
@@ -83,10 +84,6 @@ class Key {
 using Program = std::vector<std::string>;
 const Program hello = {example("hello")};
 
-std::vector<Program> examples() {
-  return {hello, {example("word_count"), AM_TESTS_DIR "/../README.md"}, {example("life"), "64", "64", "20"}};
-}
-
 class Appointments : public testing::Test {
  protected:
   /// AM_JOB for a node.
@@ -130,22 +127,12 @@ class Appointments : public testing::Test {
     }
     return all;
   }
-  /// Each example gives what it gives under amrun.
   void expect_the_same_as_amrun() const {
-    for (const Program& program : examples()) {
-      Program command = {amrun, "-n", "4"};
-      command.insert(command.end(), program.begin(), program.end());
-      const Outcome one = run(command);
-      EXPECT_EQ(one.exit_code, 0) << one.err;
+    expect_every_example_gives_the_same([&](const Program& program) {
       const Outcome all = run_all(4, program);
-      if (program[0] == example("life")) {  // it says how long it took
-        EXPECT_THAT(one.out, HasSubstr("the same as a sequential run"));
-        EXPECT_THAT(all.out, HasSubstr("the same as a sequential run"));
-      } else {
-        EXPECT_EQ(sorted_lines(all.out), sorted_lines(one.out));
-      }
       EXPECT_THAT(all.err, IsEmpty());
-    }
+      return all;
+    });
   }
   /// `victim` is killed when all are there: the others end by themselves, and the job says why. What each has said.
   std::vector<std::string> expect_all_end_with(am::NodeId victim, am::NodeId size,

@@ -170,7 +170,8 @@ TEST(HostsDeathTest, ADeathOnAnotherHostEndsTheJobUnlessItSurvives) {
         });
       },
       testing::ExitedWithCode(1),
-      "am: node 0: node 3 \\(pid [0-9]+, host .*\\) ended without leaving the job; ending with it");
+      "am: node 0: node 3 \\(pid [0-9]+, host .*\\) ended without leaving the job, or is out of reach; "
+      "ending with it");
 }
 
 TEST_P(Hosts, NodesLeaveOneAfterTheOther) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "process/bad_link.hpp"
+#include "process/every_example.hpp"
 #include "process/namespaces.hpp"
 #include "support/random.hpp"
 
@@ -140,26 +141,9 @@ class SeveralHosts : public testing::Test {
   std::string skip_;
 };
 
-TEST_F(SeveralHosts, RunTheSameProgramAsOneHostWithTheSameResult) {
-  for (const std::vector<std::string>& program :
-       {std::vector<std::string>{example("hello")}, {example("word_count"), AM_TESTS_DIR "/../README.md"}}) {
-    std::vector<std::string> here = {amrun, "-n", "4"};
-    here.insert(here.end(), program.begin(), program.end());
-    const Outcome one = run(here);
-    const Outcome two = run(hosts_.mpirun(2, program));
-    EXPECT_EQ(one.exit_code, 0) << one.err;
-    EXPECT_EQ(two.exit_code, 0) << two.err;
-    EXPECT_EQ(sorted_lines(two.out), sorted_lines(one.out));
-  }
-}
-
-TEST_F(SeveralHosts, ComputeTogether) {
-  for (const char* name : {"life", "fetch_add"}) {
-    const Outcome outcome = run(hosts_.mpirun(2, {example(name)}));
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-    EXPECT_THAT(outcome.out, testing::AnyOf(HasSubstr("the same as a sequential run"), HasSubstr("right")));
-    EXPECT_THAT(outcome.out, Not(HasSubstr("wrong")));
-  }
+TEST_F(SeveralHosts, RunEveryExampleWithTheResultOfOneHost) {
+  expect_every_example_gives_the_same(
+      [&](const std::vector<std::string>& program) { return run(hosts_.mpirun(2, program)); });
 }
 
 /// The second one finds what the first one left with the launcher.

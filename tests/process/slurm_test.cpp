@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "process/command.hpp"
+#include "process/every_example.hpp"
 
 namespace process_test {
 namespace {
@@ -59,23 +59,16 @@ class Slurm : public testing::Test {
   std::string skip_;
 };
 
-TEST_F(Slurm, RunsTheSameProgramAsOneHostWithTheSameResult) {
-  for (const std::vector<std::string>& program :
-       {std::vector<std::string>{example("hello")}, {example("word_count"), AM_TESTS_DIR "/../README.md"}}) {
-    std::vector<std::string> here = {amrun, "-n", "4"};
-    here.insert(here.end(), program.begin(), program.end());
-    const Outcome one = run(here);
-    EXPECT_EQ(one.exit_code, 0) << one.err;
-    // Neighbours together; apart; on one host; one on each.
-    for (const std::vector<std::string>& placement : {std::vector<std::string>{"-N2", "-n4", "-m", "block"},
-                                                      {"-N2", "-n4", "-m", "cyclic"},
-                                                      {"-N1", "-n4"}}) {
+TEST_F(Slurm, RunsEveryExampleWithTheResultOfOneHost) {
+  // Neighbours together; apart; on one host.
+  for (const std::vector<std::string>& placement : {std::vector<std::string>{"-N2", "-n4", "-m", "block"},
+                                                    {"-N2", "-n4", "-m", "cyclic"},
+                                                    {"-N1", "-n4"}}) {
+    expect_every_example_gives_the_same([&](const std::vector<std::string>& program) {
       std::vector<std::string> words = placement;
       words.insert(words.end(), program.begin(), program.end());
-      const Outcome outcome = srun(words);
-      EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-      EXPECT_EQ(sorted_lines(outcome.out), sorted_lines(one.out)) << placement.back();
-    }
+      return srun(words);
+    });
   }
 }
 

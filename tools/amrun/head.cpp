@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +24,7 @@
 #include "amrun/fault.hpp"
 #include "amrun/frames.hpp"
 #include "amrun/hosts.hpp"
+#include "amrun/outlet.hpp"
 #include "amrun/say.hpp"
 #include "amrun/signals.hpp"
 #include "core/settings/setting_value.hpp"
@@ -59,40 +58,6 @@ struct Part {
   std::optional<std::string> facts{};
   std::optional<Ended> ended{};
   bool over = false;  // its line has ended
-};
-
-// What never waits in write, also where others have the same file: a pipe or terminal is opened once more for that. (Not a file: it
-// would be written from its beginning; and it does not wait.)
-Descriptor without_waiting(int fd) {
-  struct stat about {};
-  if (fstat(fd, &about) != 0 || (!S_ISFIFO(about.st_mode) && !S_ISCHR(about.st_mode))) return {};
-  const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  return Descriptor(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
-}
-
-// One of the head's own outputs.
-class Outlet {
- public:
-  explicit Outlet(int fd) : own_(without_waiting(fd)), fd_(own_ ? own_.get() : fd) {}
-
-  [[nodiscard]] int descriptor() const { return fd_; }
-  // What the poll that found it ready says of it may not hold any more; where it cannot be opened anew, little is written at once.
-  [[nodiscard]] ssize_t write_some(std::string_view text) const {
-    constexpr std::size_t little = 512;
-    struct stat about {};
-    const bool is_socket = fstat(fd_, &about) == 0 && S_ISSOCK(about.st_mode);
-    if (is_socket) return ::send(fd_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    return ::write(fd_, text.data(),
-                   own_ || S_ISREG(about.st_mode) ? text.size() : std::min(text.size(), little));
-  }
-
-  std::string pending{};
-  std::vector<std::size_t> owed{};  // bytes, to each part
-  int error = 0;                    // nobody takes it any more
-
- private:
-  Descriptor own_;
-  int fd_;
 };
 
 // "ended with code 255"

@@ -20,13 +20,13 @@ namespace {
 constexpr std::uint64_t lock_interval_ns = 250'000'000;
 constexpr NodeId locks_per_look = 16;
 
-void describe_end(TextOut& out, int wait_status) {
+void describe_end(TextOut& out, int wait_status, bool here) {
   if (wait_status != host::unknown_end && WIFSIGNALED(wait_status)) {
     out << "was killed by signal " << WTERMSIG(wait_status);
   } else if (wait_status != host::unknown_end && WIFEXITED(wait_status) && wait_status != 0) {
     out << "exited with code " << WEXITSTATUS(wait_status);
   } else {
-    out << "ended without leaving the job";
+    out << (here ? "ended without leaving the job" : "ended without leaving the job, or is out of reach");
   }
 }
 
@@ -98,7 +98,7 @@ void Membership::end_with(NodeId peer) const noexcept {
   const bool recorded = dead.events.load(std::memory_order_acquire) != 0;
   if (recorded && may_report_death(board_, peer)) describe_node(out, onlooker_, peer);
   out << "am: node " << self_ << ": node " << peer << " (pid " << dead.pid << ", host " << dead.host << ") ";
-  describe_end(out, wait_status);
+  describe_end(out, wait_status, board_.is_here(peer));
   out << "; ending with it";
   if (runs_something(onlooker_, peer)) {
     out << " (it ran ";

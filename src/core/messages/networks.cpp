@@ -53,8 +53,9 @@ NetworkOfPeers choose_networks(const std::vector<Wanted>& wanted, const host::Bo
     }
     if (in_interrupts && !leads->kind->in_interrupts) {
       throw Error("choose the networks",
-                  "AM_TRANSPORT=" + std::string(leads->kind->name) +
-                      " does not work where messages interrupt the program (AM_DISPATCH=interrupt)",
+                  std::string(leads->kind->meaning) + ", which leads to node " + std::to_string(peer) +
+                      (here ? "" : " on another host") +
+                      ", does not work where messages interrupt the program (AM_DISPATCH=interrupt)",
                   "run with AM_DISPATCH=thread or poll");
     }
     leads_to.push_back(static_cast<std::size_t>(leads - wanted.begin()));

@@ -107,7 +107,7 @@ TEST_F(ChooseNetworks, AnErrorWhereNoneDoes) {
 }
 
 TEST_F(ChooseNetworks, AnErrorWhereInterruptsAreForbidden) {
-  EXPECT_THAT(error_of("auto", true), HasSubstr("AM_TRANSPORT=tcp does not work where messages interrupt"));
+  EXPECT_THAT(error_of("auto", true), HasSubstr("on another host, does not work where messages interrupt"));
   board_.card(2).on_host = board_.card(3).on_host = 0;
   EXPECT_EQ(error_of("auto", true), "no error") << "tcp leads to nobody";
 }

@@ -1,0 +1,46 @@
+// The examples, started in other ways than by amrun on this host: each gives the same.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "process/command.hpp"
+
+namespace process_test {
+
+struct ExampleRun {
+  std::vector<std::string> program;
+  std::string part = {};  ///< of a line: what of it is the same each time, where not all is
+};
+
+inline std::vector<ExampleRun> every_example() {
+  return {{.program = {example("hello")}},
+          {.program = {example("word_count"), AM_TESTS_DIR "/../README.md"}},
+          {.program = {example("life"), "64", "64", "20"}, .part = "the same as a sequential run"},
+          {.program = {example("fetch_add")}, .part = "counter 40000, expected 40000: right"},
+          {.program = {example("background_transfer"), "1"}, .part = ", 0 values came wrong"}};
+}
+
+/// `run_elsewhere` runs a program as a job of four nodes.
+inline void expect_every_example_gives_the_same(
+    const std::function<Outcome(const std::vector<std::string>& program)>& run_elsewhere) {
+  for (const ExampleRun& one : every_example()) {
+    std::vector<std::string> command = {amrun, "-n", "4"};
+    command.insert(command.end(), one.program.begin(), one.program.end());
+    const Outcome here = run(command);
+    const Outcome elsewhere = run_elsewhere(one.program);
+    EXPECT_EQ(here.exit_code, 0) << here.err;
+    EXPECT_EQ(elsewhere.exit_code, 0) << one.program[0] << elsewhere.out << elsewhere.err;
+    if (one.part.empty()) {
+      EXPECT_EQ(sorted_lines(elsewhere.out), sorted_lines(here.out));
+    } else {
+      EXPECT_GT(count(here.out, one.part), 0) << here.out;
+      EXPECT_EQ(count(elsewhere.out, one.part), count(here.out, one.part)) << elsewhere.out;
+    }
+  }
+}
+
+}  // namespace process_test
