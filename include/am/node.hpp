@@ -178,7 +178,7 @@ class Node {
 
   [[nodiscard]] Count count() const noexcept;  ///< now
   /// By how much count() may differ from node 0's: 0 on its machine; elsewhere half the time that a question to it takes, when one was
-  /// answered last, and 200 ns for each millisecond since. (So it holds while the clocks drift apart by less than 200 ppm.)
+  /// answered last, and up to 400 ns for each millisecond since. (So it holds while the clocks drift apart by less than 200 ppm.)
   [[nodiscard]] Count count_error() const noexcept;
   /// Runs f as a low event at `when` or, in polling, at the first poll after it. Several may wait. In the other modes a
   /// timer of the library brings it: docs/dispatch.md tells how exactly.

@@ -41,8 +41,9 @@ struct JobHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t nodes;
-  std::uint64_t bytes;                   ///< of the whole file
-  std::uint64_t epoch_ns;                ///< CLOCK_MONOTONIC when the job began: Count is zero there
+  std::uint64_t bytes;  ///< of the whole file
+  std::atomic<std::uint64_t>
+      epoch_ns;  ///< CLOCK_MONOTONIC when the job began: Count is zero there. Written while nodes join
   std::uint32_t this_host;               ///< which of the job's hosts this is, from 0
   std::int32_t launcher;                 ///< pid of amrun; 0: the nodes were started by something else
   std::uint64_t launcher_pid_namespace;  ///< where it is that (pid_namespace.hpp)
@@ -61,8 +62,9 @@ struct JobHeader {
   std::atomic<std::uint64_t> said[8];  ///< what a node has said for all (core/reports/once.hpp)
 
   // Where the first host's clock is another one (job_clock.hpp).
-  alignas(line) std::atomic<std::uint32_t> count_lines;  ///< so far; the last one is at its number modulo 2
-  SharedCountLine count_line[2];
+  alignas(
+      line) std::atomic<std::uint32_t> count_lines;  ///< so far; the last ones are at their numbers modulo 4
+  SharedCountLine count_line[4];
 
   alignas(line) std::atomic<
       std::uint32_t> departures;           ///< nodes marked dead or left so far: one load tells of any news

@@ -34,7 +34,9 @@ struct CountLine {
   [[nodiscard]] constexpr std::uint64_t error_at(std::uint64_t now) const noexcept {
     const std::uint64_t gone = since(now);
     const CountLine drift{.rate = largest_drift, .catch_up = std::max(catch_up, -catch_up)};
-    return error_ns + static_cast<std::uint64_t>(drift.faster_by(gone, for_ns - std::min(gone, for_ns))) + 1;
+    const CountLine turned{.rate = std::max(rate, -rate)};  // the other's clock may go the other way now
+    return error_ns + 1 + static_cast<std::uint64_t>(turned.faster_by(gone, 0)) +
+           static_cast<std::uint64_t>(drift.faster_by(gone, for_ns - std::min(gone, for_ns)));
   }
 
  private:

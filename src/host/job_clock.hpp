@@ -2,13 +2,15 @@
 // host's clock is this one, too, that is a difference; else a line that follows the first host's clock and is corrected now and
 // then, by one node of this host for all (core/membership/count_keeper.hpp). It never goes back.
 //
-// The line is on the board twice: the older one is written while the newer one is read, so that a writer that dies in the middle
-// leaves a whole one.
+// The last lines are on the board: one is written while others are read, so that a writer that dies in the middle leaves them whole.
+// A line begins some time after it was written; until then the one before it goes on. So a writer that is held up makes nothing
+// go back, unless that is for longer.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 
 #include "host/board.hpp"
 #include "host/clock.hpp"
@@ -23,13 +25,13 @@ class JobClock {
   [[nodiscard]] std::uint64_t now() const noexcept { return at(monotonic_ns()); }
   [[nodiscard]] std::uint64_t at(std::uint64_t monotonic) const noexcept {
     if (!follows()) [[likely]]
-      return monotonic - job_.epoch_ns;
-    return line().at(monotonic);
+      return monotonic - epoch();
+    return line_at(monotonic).at(monotonic);
   }
   /// When it will be, or was, that Count: about.
   [[nodiscard]] std::uint64_t monotonic_at(std::uint64_t count) const noexcept {
     if (!follows()) [[likely]]
-      return count + job_.epoch_ns;
+      return count + epoch();
     const std::uint64_t now = monotonic_ns();
     const std::uint64_t there = at(now);
     return count >= there ? now + std::min(count - there, UINT64_MAX - now)
@@ -37,31 +39,48 @@ class JobClock {
   }
   /// By how much it may differ now from that of the first host: 0 where they have one clock.
   [[nodiscard]] std::uint64_t error_ns() const noexcept {
-    return follows() ? line().error_at(monotonic_ns()) : 0;
+    const std::uint64_t now = monotonic_ns();
+    return follows() ? line_at(now).error_at(now) : 0;
   }
 
   /// Whether there is a line.
   [[nodiscard]] bool follows() const noexcept {
-    return job_.count_lines.load(std::memory_order_relaxed) != 0;  // line() acquires
+    return job_.count_lines.load(std::memory_order_relaxed) != 0;  // whoever reads one acquires
   }
-  [[nodiscard]] CountLine line() const noexcept {
-    for (;;) {
-      const std::uint32_t last = job_.count_lines.load(std::memory_order_acquire);  // pairs with set_line
-      const SharedCountLine& shared = job_.count_line[last % 2];
-      CountLine read;
-      read.from_ns = shared.from_ns.load(std::memory_order_relaxed);
-      read.count = shared.count.load(std::memory_order_relaxed);
-      read.rate = shared.rate.load(std::memory_order_relaxed);
-      read.catch_up = shared.catch_up.load(std::memory_order_relaxed);
-      read.for_ns = shared.for_ns.load(std::memory_order_relaxed);
-      read.error_ns = shared.error_ns.load(std::memory_order_relaxed);
-      // What was read of the next but one line would show that the next one is there: pairs with the fence in set_line.
-      std::atomic_thread_fence(std::memory_order_acquire);
-      if (job_.count_lines.load(std::memory_order_relaxed) == last) return read;
-    }
+  /// The last one. Before the first: that by which Count goes until then.
+  [[nodiscard]] CountLine last_line() const noexcept {
+    return follows() ? line_at(~std::uint64_t{0}) : CountLine{.from_ns = epoch()};
   }
 
  private:
+  /// The line of that time, of CLOCK_MONOTONIC.
+  [[nodiscard]] CountLine line_at(std::uint64_t monotonic) const noexcept {
+    for (;;) {
+      const std::uint32_t last = job_.count_lines.load(std::memory_order_acquire);  // pairs with set_line
+      CountLine found = read(last);
+      if (monotonic < found.from_ns && last > 1) found = read(last - 1);
+      // What was read of a line that is being written would show that the one behind `last` is there: pairs with the fence in
+      // set_line.
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if (job_.count_lines.load(std::memory_order_relaxed) == last) return found;
+    }
+  }
+  [[nodiscard]] CountLine read(std::uint32_t number) const noexcept {
+    const SharedCountLine& shared = job_.count_line[number % std::size(job_.count_line)];
+    CountLine result;
+    result.from_ns = shared.from_ns.load(std::memory_order_relaxed);
+    result.count = shared.count.load(std::memory_order_relaxed);
+    result.rate = shared.rate.load(std::memory_order_relaxed);
+    result.catch_up = shared.catch_up.load(std::memory_order_relaxed);
+    result.for_ns = shared.for_ns.load(std::memory_order_relaxed);
+    result.error_ns = shared.error_ns.load(std::memory_order_relaxed);
+    return result;
+  }
+  [[nodiscard]] std::uint64_t epoch() const noexcept {
+    return job_.epoch_ns.load(
+        std::memory_order_relaxed);  // final before the node has joined, in order with `joined`
+  }
+
   const JobHeader& job_;
 };
 
@@ -70,7 +89,7 @@ inline void set_line(JobHeader& job, const CountLine& next_line) noexcept {
   const std::uint32_t next = job.count_lines.load(std::memory_order_relaxed) + 1;
   std::atomic_thread_fence(
       std::memory_order_release);  // who reads what follows finds the line before it, too
-  SharedCountLine& shared = job.count_line[next % 2];
+  SharedCountLine& shared = job.count_line[next % std::size(job.count_line)];
   shared.from_ns.store(next_line.from_ns, std::memory_order_relaxed);
   shared.count.store(next_line.count, std::memory_order_relaxed);
   shared.rate.store(next_line.rate, std::memory_order_relaxed);

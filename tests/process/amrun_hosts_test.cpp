@@ -213,7 +213,7 @@ TEST_F(AmrunHosts, RunEveryExampleWithTheResultOfOneHost) {
     expect_every_example_gives_the_same([&](const std::vector<std::string>& program) {
       std::vector<std::string> arguments = {"--hosts", names(":2")};
       arguments.insert(arguments.end(), program.begin(), program.end());
-      const Outcome outcome = amrun_there(arguments, {tls});
+      Outcome outcome = amrun_there(arguments, {tls});
       EXPECT_EQ(outcome.err, "");
       return outcome;
     });

@@ -129,7 +129,7 @@ class Appointments : public testing::Test {
   }
   void expect_the_same_as_amrun() const {
     expect_every_example_gives_the_same([&](const Program& program) {
-      const Outcome all = run_all(4, program);
+      Outcome all = run_all(4, program);
       EXPECT_THAT(all.err, IsEmpty());
       return all;
     });

@@ -98,7 +98,7 @@ std::string Order::encode() const {
   Body body;
   body.put(host).put(placement.own).put(placement.hosts.size());
   for (const auto& nodes : placement.hosts) body.put(nodes.size());
-  body.put(job_name).put(job_key).put(epoch_ns).put(kernel).put(folder);
+  body.put(job_name).put(job_key).put(folder);
   put_all(body, program);
   put_all(body, environment);
   body.put(static_cast<std::uint64_t>(bind)).put(report_bindings ? 1 : 0).put(label ? 1 : 0).put(watchdog_ns);
@@ -121,8 +121,6 @@ Order Order::decode(std::string_view bytes) {
   if (order.placement.own >= order.placement.hosts.size()) throw nonsense();
   order.job_name = body.text();
   order.job_key = body.text();
-  order.epoch_ns = body.number();
-  order.kernel = body.text();
   order.folder = body.text();
   order.program = texts_of(body);
   order.environment = texts_of(body);

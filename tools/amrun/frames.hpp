@@ -102,8 +102,6 @@ struct Order {
   am::core::Placement placement;         // each host has nodes, which follow those of the one before
   std::string job_name;                  // 16 bytes
   std::string job_key;                   // 32 bytes
-  std::uint64_t epoch_ns = 0;            // CLOCK_MONOTONIC of the head when the job begins
-  std::string kernel;                    // of the head: where it is the part's own, so is the clock
   std::string folder;                    // to start in
   std::vector<std::string> program;      // name and arguments
   std::vector<std::string> environment;  // NAME=value, in addition to what the host has

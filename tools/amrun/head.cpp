@@ -31,7 +31,6 @@
 #include "core/settings/settings.hpp"
 #include "host/clock.hpp"
 #include "host/descriptor.hpp"
-#include "host/kernel_id.hpp"
 #include "host/random_bytes.hpp"
 
 namespace amrun {
@@ -131,8 +130,6 @@ class Head {
     const auto* const bytes = reinterpret_cast<const char*>(random.data());
     order.job_name.assign(bytes, 16);
     order.job_key.assign(bytes + 16, 32);
-    order.epoch_ns = am::host::monotonic_ns();
-    order.kernel = am::host::kernel_id();
     std::error_code error;
     order.folder = std::filesystem::current_path(error);
     if (error) throw Fault(failed, "cannot tell in which folder this is: " + error.message());

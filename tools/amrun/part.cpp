@@ -24,7 +24,6 @@
 #include "core/job/several_hosts.hpp"
 #include "host/clock.hpp"
 #include "host/descriptor.hpp"
-#include "host/kernel_id.hpp"
 #include "host/own_descriptor.hpp"
 
 namespace amrun {
@@ -41,18 +40,11 @@ Descriptor moved_away(int fd, int to_flags) {
   return moved;
 }
 
-// When the job begins, by this host's clock. On another machine than the head's that is now: nodes agree on Count when they join.
-std::uint64_t epoch_here(const Order& order) {
-  const bool one_clock = !order.kernel.empty() && order.kernel == am::host::kernel_id();
-  return one_clock ? order.epoch_ns : am::host::monotonic_ns();
-}
-
 std::shared_ptr<am::host::Memory> memory_for(const Order& order) {
   std::shared_ptr<am::host::Memory> memory = am::core::make_memory(order.placement);
   am::host::JobHeader& job = memory->board().job();
   std::memcpy(job.name, order.job_name.data(), sizeof job.name);
   std::memcpy(job.key, order.job_key.data(), sizeof job.key);
-  job.epoch_ns = epoch_here(order);
   return memory;
 }
 

@@ -18,6 +18,7 @@ class Waiter {
   Waiter(core::Engine& engine, const char* what) noexcept;
   ~Waiter() {
     if (patience_.is_tried()) publish_wait(0);
+    polls_come(false);
   }
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
@@ -42,6 +43,7 @@ class Waiter {
   [[nodiscard]] bool sleeps_next() const noexcept { return spins_left_ == 0 && yields_left_ == 0; }
 
  private:
+  void polls_come(bool quickly) noexcept;
   void yield_or_sleep();
   void sleep();
   void publish_wait(std::uint64_t since_ns) noexcept;

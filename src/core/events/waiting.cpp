@@ -32,7 +32,10 @@ Waiter::Waiter(core::Engine& engine, const char* what) noexcept
       spins_left_(spins_),
       yields_left_(yields_) {
   engine.attendant().look_ourselves();
+  polls_come(true);
 }
+
+void Waiter::polls_come(bool quickly) noexcept { engine_.glances().polls_come(quickly); }
 
 void Waiter::publish_wait(std::uint64_t since_ns) noexcept {
   core::publish_wait(engine_.card(), what_, since_ns);
@@ -42,6 +45,7 @@ void Waiter::yield_or_sleep() {
   if (yields_left_ == 0) return sleep();
   --yields_left_;
   sched_yield();
+  polls_come(true);  // much time may have gone by
 }
 
 void Waiter::sleep() {

@@ -7,8 +7,6 @@
 
 #include "core/membership/standing.hpp"
 #include "host/bell.hpp"
-#include "host/clock.hpp"
-#include "host/kernel_id.hpp"
 
 namespace am::core {
 
@@ -21,8 +19,6 @@ struct Greeting {
   std::uint32_t facts_bytes;
   std::byte name[16];
   std::byte key[32];
-  std::uint64_t epoch_ns;
-  char kernel[64];  // the same on hosts that are one machine, with one clock
 };
 
 template <class T>
@@ -64,11 +60,7 @@ void agree(const host::Board& board, Exchange& exchange, Secrets secrets) {
     std::ranges::copy(job.name, own.name);
     std::ranges::copy(job.key, own.key);
   }
-  own.epoch_ns = job.epoch_ns;
-  const std::string kernel = host::kernel_id();
-  kernel.copy(own.kernel, sizeof own.kernel - 1);
   const std::vector<std::string> all = exchange.round(text_of(own));
-  const std::uint64_t now = host::monotonic_ns();  // at about the same time on all hosts
   Greeting first{};
   for (std::uint32_t host = 0; host < all.size(); ++host) {
     Greeting theirs{};
@@ -83,8 +75,6 @@ void agree(const host::Board& board, Exchange& exchange, Secrets secrets) {
     std::ranges::copy(first.name, job.name);
     std::ranges::copy(first.key, job.key);
   }
-  const bool one_clock = own.kernel[0] != 0 && std::memcmp(own.kernel, first.kernel, sizeof own.kernel) == 0;
-  job.epoch_ns = one_clock ? first.epoch_ns : now;
 }
 
 std::string facts_of_host(const host::Board& board, const Placement& placement) {
@@ -110,6 +100,10 @@ void take_facts(const host::Board& board, const Placement& placement, const std:
       mark_joined(board, nodes[i], facts);
     }
   }
+  // Where this host has the first one's clock, its Count begins there. (Else: CountKeeper.)
+  const host::NodeFacts& first = board.card(placement.hosts.front().front());
+  if (first.clock != 0 && first.clock == board.card(placement.here().front()).clock)
+    board.job().epoch_ns.store(first.epoch_ns, std::memory_order_relaxed);
   board.job().joined.store(board.nodes(), std::memory_order_release);  // pairs with Joining::wait_for
   for (const NodeId node : placement.here()) host::nudge(board, node);
 }

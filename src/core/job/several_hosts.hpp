@@ -1,7 +1,7 @@
 // A job of several hosts: what they tell each other before there is a network between them. Each host has a board of its own with
 // a card for every node (host/board.hpp); its first node speaks for it, in rounds in which each host brings a text.
 //
-// First round, before networks are made: the job's name and key, which the first host has made up, unless all know them, and where Count begins. Second
+// First round, before networks are made: the job's name and key, which the first host has made up, unless all know them. Second
 // round, when all nodes of a host have joined: their facts, addresses included. So hosts exchange texts, not nodes.
 //
 // Whoever can bring a text is of the job: that is the business of who carries them (pmix.cpp). The texts are checked for being

@@ -50,14 +50,17 @@ void ClockFollower::learn_rate() noexcept {
 }
 
 host::CountLine ClockFollower::line(std::uint64_t epoch, const std::optional<host::CountLine>& before,
-                                    std::uint64_t now) const noexcept {
-  const Difference difference = last_.widened(now);
-  host::CountLine line{.from_ns = now,
-                       .count = now + static_cast<std::uint64_t>(difference.middle()) - epoch,
+                                    std::uint64_t from) const noexcept {
+  const Difference difference = last_.widened(from);
+  const std::int64_t ahead = difference.middle() + scaled(rate_, from - last_.at);
+  host::CountLine line{.from_ns = from,
+                       .count = from + static_cast<std::uint64_t>(ahead) - epoch,
                        .rate = rate_,
-                       .error_ns = static_cast<std::uint64_t>((difference.high - difference.low + 1) / 2)};
+                       .error_ns = static_cast<std::uint64_t>((difference.high - difference.low + 1) / 2) +
+                                   static_cast<std::uint64_t>(std::max(ahead, difference.middle()) -
+                                                              std::min(ahead, difference.middle()))};
   if (!before) return line;
-  const std::uint64_t so_far = before->at(now);
+  const std::uint64_t so_far = before->at(from);
   const auto off = static_cast<std::int64_t>(line.count - so_far);
   constexpr std::int64_t much = 10'000'000;
   if (off > much) return line;

@@ -18,10 +18,11 @@ class ClockFollower {
   void heard(std::uint64_t asked, std::uint64_t told, std::uint64_t now) noexcept;
   [[nodiscard]] bool has_heard() const noexcept { return known_; }
 
-  /// Count from now on, where the job began at `epoch` of the other's clock. It goes on from `before`, if that is given: what is
-  /// missing it makes good at once, when it is much, and else within a second; what is too much it makes good by going more slowly.
+  /// Count from `from` on, a time of this one's clock that may be a little ahead, where the job began at `epoch` of the other's. It goes
+  /// on from `before`, if that is given: what is missing it makes good at once, when it is much, and else within a second; what is
+  /// too much it makes good by going more slowly.
   [[nodiscard]] host::CountLine line(std::uint64_t epoch, const std::optional<host::CountLine>& before,
-                                     std::uint64_t now) const noexcept;
+                                     std::uint64_t from) const noexcept;
 
  private:
   /// The other's clock less this one's, at a time of this one's: between two numbers.

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "core/membership/control_words.hpp"
+#include "core/reports/text_out.hpp"
 #include "host/job_clock.hpp"
 
 namespace am::core {
@@ -12,7 +13,10 @@ namespace {
 constexpr std::uint64_t patience_ns = 2'000'000'000;
 constexpr std::uint64_t between_questions_ns = 250'000'000;
 constexpr std::uint32_t questions_at_start = 16;  // the fastest of them counts
-constexpr std::uint64_t unknown_error_ns = 1'000'000'000;
+constexpr std::uint64_t unknown_error_ns = std::uint64_t{1} << 62;
+// A new line begins so long after it was made: longer than a node that makes one is held up, unless the machine is very crowded.
+constexpr std::uint64_t lead_ns = 50'000'000;
+static_assert(lead_ns < between_questions_ns);
 
 }  // namespace
 
@@ -39,9 +43,9 @@ bool CountKeeper::all_agree() const noexcept {
 void CountKeeper::agree(Transport& network) {
   if (hosts_.count() == 1) return;
   follows_ = follows(hosts_.own());
-  const std::uint64_t deadline = host::monotonic_ns() + patience_ns;
-  const auto wait_until = [&](auto done) {
-    while (!done() && host::monotonic_ns() < deadline) {
+  const std::uint64_t began = host::monotonic_ns();
+  const auto wait_until = [&](auto done, std::uint64_t patience = patience_ns) {
+    while (!done() && host::monotonic_ns() - began < patience) {
       network.progress();
       sched_yield();
     }
@@ -59,17 +63,20 @@ void CountKeeper::agree(Transport& network) {
     wait_until([&] { return network.published(); });
   } else if (follows_) {
     const host::JobClock clock(board_.job());
-    wait_until([&] { return clock.follows(); });
+    wait_until([&] { return clock.follows(); }, 2 * patience_ns);
   }
   agreed_here_ = true;
 }
 
-void CountKeeper::begin_line() noexcept {
+void CountKeeper::begin_line() const noexcept {
   const std::uint64_t now = host::monotonic_ns();
-  const host::CountLine unknown{
-      .from_ns = now, .count = now - board_.job().epoch_ns, .error_ns = unknown_error_ns};
+  if (follower_.has_heard())
+    return set_line(board_.job(), follower_.line(epoch_of_first(), std::nullopt, now));
+  TextOut(&write_to_stderr)
+      << "am: node " << self_ << ": node " << hosts_.first_of(0)
+      << ", on another host, does not say what its clock is: Count may differ by any time\n";
   set_line(board_.job(),
-           follower_.has_heard() ? follower_.line(epoch_of_first(), std::nullopt, now) : unknown);
+           {.from_ns = now, .count = host::JobClock(board_.job()).at(now), .error_ns = unknown_error_ns});
 }
 
 void CountKeeper::ask_when_due(Transport& network) noexcept {
@@ -93,7 +100,7 @@ void CountKeeper::heard(NodeId from, std::uint64_t asked, std::uint64_t told) no
   follower_.heard(asked, told, now);
   if (!agreed_here_) return;
   const host::JobClock clock(board_.job());
-  set_line(board_.job(), follower_.line(epoch_of_first(), clock.line(), now));
+  set_line(board_.job(), follower_.line(epoch_of_first(), clock.last_line(), now + lead_ns));
 }
 
 std::uint64_t CountKeeper::epoch_of_first() const noexcept {

@@ -22,7 +22,7 @@ class CountKeeper {
       : board_(board), self_(self), hosts_(hosts), agreed_(hosts.count()) {}
 
   /// By every node, when all have joined, and before it computes: returns when Count is the same on all hosts; where some do not
-  /// answer, after two seconds.
+  /// answer, after seconds.
   void agree(Transport& network);
   /// Asks, when it is time to. To be called now and then.
   void keep(Transport& network) noexcept {
@@ -39,7 +39,7 @@ class CountKeeper {
   [[nodiscard]] bool follows(std::uint32_t host) const noexcept;
   [[nodiscard]] std::optional<NodeId> speaker_of(std::uint32_t host) const noexcept;
   [[nodiscard]] bool all_agree() const noexcept;
-  void begin_line() noexcept;
+  void begin_line() const noexcept;
   [[nodiscard]] std::uint64_t epoch_of_first() const noexcept;
   void ask_when_due(Transport& network) noexcept;
   void ask(Transport& network, NodeId whom) noexcept;

@@ -29,11 +29,7 @@ Transport::View Links::receive(Priority priority) noexcept {
 }
 
 bool Links::waits(Priority priority, const impl::Packet* lent) noexcept {
-  const std::size_t lender = gave_[static_cast<std::size_t>(priority)];
-  for (std::size_t at = 0; at < networks_.size(); ++at) {
-    if (networks_[at]->waits(priority, at == lender ? lent : nullptr)) return true;
-  }
-  return false;
+  return std::ranges::any_of(networks_, [&](Transport* network) { return network->waits(priority, lent); });
 }
 
 bool Links::progress() noexcept {

@@ -111,6 +111,7 @@ class Engine final : Sender::Owner, Attendant::Ward {
   }
 
   // waiting (waiting.cpp)
+  [[nodiscard]] Glances& glances() noexcept { return glances_; }
   /// Sleeps until something that is wanted may have come, a send that was answered `again` may succeed, there is news on the
   /// board, or `until`, a Count. May return early for no reason.
   void sleep(Count until, Transport::Wanted wanted) noexcept;

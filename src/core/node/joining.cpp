@@ -83,7 +83,7 @@ void Joining::fill_in_card(std::uint64_t mapped_at) {
   own.wait_status.store(host::unknown_end, std::memory_order_relaxed);  // with standing
   const std::string clock = host::kernel_id();
   own.clock = clock.empty() ? 0 : host::hash_of(clock);
-  own.epoch_ns = board().job().epoch_ns;
+  own.epoch_ns = board().job().epoch_ns.load(std::memory_order_relaxed);
   own.fingerprint = table_.fingerprint();
   own.handlers = static_cast<std::uint32_t>(table_.size());
   own.segment_bytes = settings_.segment_bytes;

@@ -27,7 +27,9 @@ bool first_to_say(const host::Board& board, std::string_view text, std::uint64_t
   host::JobHeader& job = board.job();
   const std::uint64_t hash = host::hash_of(text);
   std::atomic<std::uint64_t>& said = job.said[hash % std::size(job.said)];
-  const std::uint64_t now_ms = (host::monotonic_ns() - job.epoch_ns) / 1'000'000 + 1;  // 0: nothing said
+  const std::uint64_t now_ms =
+      (host::monotonic_ns() - job.epoch_ns.load(std::memory_order_relaxed)) / 1'000'000 +
+      1;  // 0: nothing said
   const std::uint64_t ours = (hash & ~time_mask) | (now_ms & time_mask);
   std::uint64_t before = said.load(std::memory_order_relaxed);
   do {

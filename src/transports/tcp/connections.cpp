@@ -70,8 +70,10 @@ std::string TcpTransport::way_to(NodeId peer) const {
   const char* const name = tls_ ? "TCP with TLS" : "TCP";
   const std::vector<Address> addresses = addresses_of(memory_->board().card(peer));
   if (addresses.empty()) return std::string(name) + " to nowhere";
+  const std::string others =
+      addresses.size() == 1 ? "" : ", else to one of its " + std::to_string(addresses.size() - 1) + " others";
   return std::string(name) + " by " + interface_towards(addresses.front()) + " to " +
-         addresses.front().host();
+         addresses.front().host() + others;
 }
 
 void TcpTransport::take_results() {

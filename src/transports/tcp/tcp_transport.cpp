@@ -229,7 +229,7 @@ std::size_t TcpTransport::write_long(Peer& to, std::span<const iovec> payload) {
     }
     if (count == 0) return taken;
     const Socket::Moved moved = to.stream.write(std::span<const iovec>(pieces).first(count));
-    if (moved.outcome == Outcome::ended) cannot_write(to, moved.error);
+    if (moved.outcome == Outcome::ended) cannot_write(to, moved);
     if (moved.outcome != Outcome::some) return taken;
     const std::size_t of_waiting = std::min(moved.bytes, waiting);
     to.written(of_waiting);
@@ -238,10 +238,10 @@ std::size_t TcpTransport::write_long(Peer& to, std::span<const iovec> payload) {
 }
 
 /// Where the other end is gone, whether it has said farewell is still to be read.
-void TcpTransport::cannot_write(Peer& to, int error) {
+void TcpTransport::cannot_write(Peer& to, const Socket::Moved& ended) {
   to.cannot_write = true;
   to.out.clear();
-  if (error != EPIPE && error != ECONNRESET) end(to, std::strerror(error));
+  if (ended.error != EPIPE && ended.error != ECONNRESET) end(to, to.stream.why(ended));
 }
 
 void TcpTransport::publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept {
@@ -304,7 +304,7 @@ void TcpTransport::write(Peer& to) {
       to.written(moved.bytes);
       continue;
     }
-    if (moved.outcome == Outcome::ended) return cannot_write(to, moved.error);
+    if (moved.outcome == Outcome::ended) return cannot_write(to, moved);
     break;
   }
   if (const bool full = !to.out.empty() || !to.stream.flush(); full != to.socket_is_full) {

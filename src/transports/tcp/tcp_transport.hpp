@@ -52,7 +52,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void release(const View& view) noexcept override;
   void defer(const View& view) noexcept override;
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
-    return arrivals_.waits(priority, lent != nullptr);
+    return arrivals_.waits(priority, lent != nullptr && lent == &lent_[index(priority)].packet);
   }
 
   bool progress() noexcept override;
@@ -130,7 +130,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   [[nodiscard]] bool all_have_come() const noexcept;
   void is_to_write(Peer& peer);
   void write(Peer& peer);
-  void cannot_write(Peer& peer, int error);
+  void cannot_write(Peer& peer, const Socket::Moved& ended);
   void ring_self() noexcept;
   void add_what_is_due(Peer& peer);
   void add_long(Peer& peer, Payload payload);

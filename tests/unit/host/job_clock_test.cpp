@@ -65,7 +65,7 @@ TEST_F(JobClockTest, ReadersSeeWholeLinesOnly) {
     readers.emplace_back([&] {
       std::uint64_t last = 0;
       while (!done.load(std::memory_order_relaxed)) {
-        const CountLine line = clock_.line();
+        const CountLine line = clock_.last_line();
         if (!is_whole(line) || line.from_ns < last) ++broken;
         last = line.from_ns;
       }
@@ -75,20 +75,34 @@ TEST_F(JobClockTest, ReadersSeeWholeLinesOnly) {
   done = true;
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(broken, 0);
-  EXPECT_EQ(clock_.line().from_ns, 199'999u);
+  EXPECT_EQ(clock_.last_line().from_ns, 199'999u);
+}
+
+TEST_F(JobClockTest, ALineBeginsWhenItSays) {
+  set_line(job_, {.from_ns = 1000, .count = 100});
+  set_line(job_, {.from_ns = 2000, .count = 1500, .error_ns = 3});
+  EXPECT_EQ(clock_.at(1999), 1099u);
+  EXPECT_EQ(clock_.at(2000), 1500u);
+  EXPECT_EQ(clock_.at(500), 100u);  // before the first one
+  EXPECT_EQ(clock_.last_line().count, 1500u);
+}
+
+TEST_F(JobClockTest, BeforeTheFirstLineCountIsADifference) {
+  job_.epoch_ns = 700;
+  EXPECT_EQ(clock_.last_line().at(1000), 300u);
 }
 
 /// It has written some of the next line, and not said so.
 TEST_F(JobClockTest, AWriterThatDiesInTheMiddleLeavesTheLastLine) {
   set_line(job_, line_number(8));
   set_line(job_, line_number(9));
-  SharedCountLine& next = job_.count_line[(job_.count_lines.load() + 1) % 2];
+  SharedCountLine& next = job_.count_line[(job_.count_lines.load() + 1) % 4];
   next.from_ns = 77;
   next.error_ns = 78;
-  EXPECT_EQ(clock_.line().from_ns, 9u);
+  EXPECT_EQ(clock_.last_line().from_ns, 9u);
   set_line(job_, line_number(10));  // by the next one
-  EXPECT_EQ(clock_.line().from_ns, 10u);
-  EXPECT_TRUE(is_whole(clock_.line()));
+  EXPECT_EQ(clock_.last_line().from_ns, 10u);
+  EXPECT_TRUE(is_whole(clock_.last_line()));
 }
 
 }  // namespace

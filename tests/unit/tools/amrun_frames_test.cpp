@@ -22,8 +22,6 @@ Order some_order() {
   order.placement = {.hosts = {{0, 1}, {2}}, .own = 1};
   order.job_name = std::string(15, 'n') + '\0';
   order.job_key = std::string(32, '\xff');
-  order.epoch_ns = 123456789012345;
-  order.kernel = "k";
   order.folder = "/home/me/a folder";
   order.program = {"./app", "", "an argument"};
   order.environment = {"AM_VERBOSE=1", "X=a=b"};
@@ -77,8 +75,6 @@ TEST(AmrunFrames, CarryAnOrder) {
   EXPECT_EQ(came.placement.own, sent.placement.own);
   EXPECT_EQ(came.job_name, sent.job_name);
   EXPECT_EQ(came.job_key, sent.job_key);
-  EXPECT_EQ(came.epoch_ns, sent.epoch_ns);
-  EXPECT_EQ(came.kernel, sent.kernel);
   EXPECT_EQ(came.folder, sent.folder);
   EXPECT_EQ(came.program, sent.program);
   EXPECT_EQ(came.environment, sent.environment);
