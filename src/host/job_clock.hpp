@@ -59,21 +59,20 @@ class JobClock {
       const std::uint32_t last = job_.count_lines.load(std::memory_order_acquire);  // pairs with set_line
       CountLine found = read(last);
       if (monotonic < found.from_ns && last > 1) found = read(last - 1);
-      // What was read of a line that is being written would show that the one behind `last` is there: pairs with the fence in
-      // set_line.
-      std::atomic_thread_fence(std::memory_order_acquire);
+      // Who has read something of a line that is being written sees here that the one behind `last` is there: that was stored before
+      // (each acquire in read() pairs with a release in set_line).
       if (job_.count_lines.load(std::memory_order_relaxed) == last) return found;
     }
   }
   [[nodiscard]] CountLine read(std::uint32_t number) const noexcept {
     const SharedCountLine& shared = job_.count_line[number % std::size(job_.count_line)];
     CountLine result;
-    result.from_ns = shared.from_ns.load(std::memory_order_relaxed);
-    result.count = shared.count.load(std::memory_order_relaxed);
-    result.rate = shared.rate.load(std::memory_order_relaxed);
-    result.catch_up = shared.catch_up.load(std::memory_order_relaxed);
-    result.for_ns = shared.for_ns.load(std::memory_order_relaxed);
-    result.error_ns = shared.error_ns.load(std::memory_order_relaxed);
+    result.from_ns = shared.from_ns.load(std::memory_order_acquire);
+    result.count = shared.count.load(std::memory_order_acquire);
+    result.rate = shared.rate.load(std::memory_order_acquire);
+    result.catch_up = shared.catch_up.load(std::memory_order_acquire);
+    result.for_ns = shared.for_ns.load(std::memory_order_acquire);
+    result.error_ns = shared.error_ns.load(std::memory_order_acquire);
     return result;
   }
   [[nodiscard]] std::uint64_t epoch() const noexcept {
@@ -87,15 +86,13 @@ class JobClock {
 /// By one node of the host at a time.
 inline void set_line(JobHeader& job, const CountLine& next_line) noexcept {
   const std::uint32_t next = job.count_lines.load(std::memory_order_relaxed) + 1;
-  std::atomic_thread_fence(
-      std::memory_order_release);  // who reads what follows finds the line before it, too
   SharedCountLine& shared = job.count_line[next % std::size(job.count_line)];
-  shared.from_ns.store(next_line.from_ns, std::memory_order_relaxed);
-  shared.count.store(next_line.count, std::memory_order_relaxed);
-  shared.rate.store(next_line.rate, std::memory_order_relaxed);
-  shared.catch_up.store(next_line.catch_up, std::memory_order_relaxed);
-  shared.for_ns.store(next_line.for_ns, std::memory_order_relaxed);
-  shared.error_ns.store(next_line.error_ns, std::memory_order_relaxed);
+  shared.from_ns.store(next_line.from_ns, std::memory_order_release);
+  shared.count.store(next_line.count, std::memory_order_release);
+  shared.rate.store(next_line.rate, std::memory_order_release);
+  shared.catch_up.store(next_line.catch_up, std::memory_order_release);
+  shared.for_ns.store(next_line.for_ns, std::memory_order_release);
+  shared.error_ns.store(next_line.error_ns, std::memory_order_release);
   job.count_lines.store(next, std::memory_order_release);
 }
 

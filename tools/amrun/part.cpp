@@ -105,16 +105,22 @@ Ended run_order(Order& order, Line& line) {
   plan.input = of_node_0.get();
 
   const am::host::Board& board = plan.memory->board();
+  // What began here does not follow from what others do about it by the time that it is told of.
+  bool began_here = false;
+  const auto only_follows = [&] {
+    began_here = began_here || !follows(board);
+    return !began_here;
+  };
   const auto sink = [&](Stream stream) {
     return [&line, stream](std::string_view text) { return line.pass(stream, text); };
   };
   Launch launch(plan, signals, {.out = sink(Stream::out), .err = sink(Stream::err)},
                 [&](const std::string& text) {
-                  line.send(Kind::say, encode(Said{.follows = follows(board), .line = text}));
+                  line.send(Kind::say, encode(Said{.follows = only_follows(), .line = text}));
                 });
   Supervisor& supervisor = launch.supervisor();
   supervisor.on_failure([&](int exit_code) {
-    line.send(Kind::failure, encode(Failed{.follows = follows(board), .exit_code = exit_code}));
+    line.send(Kind::failure, encode(Failed{.follows = only_follows(), .exit_code = exit_code}));
   });
   supervisor.on_notice([&] {
     const Line::Wishes wishes = line.take_wishes();
