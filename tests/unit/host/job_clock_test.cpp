@@ -61,6 +61,7 @@ TEST_F(JobClockTest, ReadersSeeWholeLinesOnly) {
   std::atomic<bool> done = false;
   std::atomic<int> broken = 0;
   std::vector<std::thread> readers;
+  readers.reserve(2);
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&] {
       std::uint64_t last = 0;

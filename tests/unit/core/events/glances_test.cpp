@@ -56,7 +56,7 @@ TEST_F(GlancesTest, TheFirstPollsGlance) {
 
 TEST_F(GlancesTest, PollsThatFindNothingGlanceEveryTwoMicroseconds) {
   poll(3, 10);
-  for (const std::uint64_t each_ns : {10, 60, 300, 500}) {
+  for (const std::uint64_t each_ns : {10u, 60u, 300u, 500u}) {
     EXPECT_NEAR(poll(100'000, each_ns), 1e5 * static_cast<double>(each_ns) / 2000, 1e4);
     EXPECT_LE(longest_ns_, 2'000u + each_ns);
   }
