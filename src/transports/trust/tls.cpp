@@ -24,6 +24,14 @@ constexpr unsigned char identity[] = "libam";
 
 }  // namespace
 
+/// Calls what is needed once. (Only the type of a function is taken from the headers: nothing is linked.)
+template <class Function, class... Arguments>
+auto call(const host::LateLibrary& library, const char* name, Arguments... arguments) {
+  Function function = nullptr;
+  library.find(name, function);
+  return function(arguments...);
+}
+
 /// What of it is used, with the types that its headers give; and what all connections have in common.
 struct TlsLibrary {
   decltype(&::SSL_new) ssl_new;
@@ -150,32 +158,29 @@ TlsLibrary::TlsLibrary() {
   crypto.find("ERR_reason_error_string", reason_of);
 
   // What is needed once.
-  const auto call = [](const host::LateLibrary& library, const char* name, auto type, auto... arguments) {
-    library.find(name, type);
-    return type(arguments...);
-  };
   // Now: it asks to be taken down at exit, and whoever asks for that after this is called before.
-  call(ssl, "OPENSSL_init_ssl", &::OPENSSL_init_ssl, std::uint64_t{0}, nullptr);
-  const SSL_METHOD* const method = call(ssl, "TLS_method", &::TLS_method);
-  context = call(ssl, "SSL_CTX_new", &::SSL_CTX_new, method);
-  bytes = call(crypto, "BIO_meth_new", &::BIO_meth_new, BIO_TYPE_SOURCE_SINK, "bytes");
+  call<decltype(&::OPENSSL_init_ssl)>(ssl, "OPENSSL_init_ssl", std::uint64_t{0}, nullptr);
+  const SSL_METHOD* const method = call<decltype(&::TLS_method)>(ssl, "TLS_method");
+  context = call<decltype(&::SSL_CTX_new)>(ssl, "SSL_CTX_new", method);
+  bytes = call<decltype(&::BIO_meth_new)>(crypto, "BIO_meth_new", BIO_TYPE_SOURCE_SINK, "bytes");
   if (context == nullptr || bytes == nullptr) throw Error("use TLS", "OpenSSL has no memory", "");
   const auto control_context = [&](int command, long value) {
-    return call(ssl, "SSL_CTX_ctrl", &::SSL_CTX_ctrl, context, command, value, nullptr);
+    return call<decltype(&::SSL_CTX_ctrl)>(ssl, "SSL_CTX_ctrl", context, command, value, nullptr);
   };
-  const bool all_well =
-      control_context(SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_3_VERSION) == 1 &&
-      call(ssl, "SSL_CTX_set_ciphersuites", &::SSL_CTX_set_ciphersuites, context, cipher_name) == 1 &&
-      call(ssl, "SSL_CTX_set_num_tickets", &::SSL_CTX_set_num_tickets, context, std::size_t{0}) == 1;
+  const bool all_well = control_context(SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_3_VERSION) == 1 &&
+                        call<decltype(&::SSL_CTX_set_ciphersuites)>(ssl, "SSL_CTX_set_ciphersuites", context,
+                                                                    cipher_name) == 1 &&
+                        call<decltype(&::SSL_CTX_set_num_tickets)>(ssl, "SSL_CTX_set_num_tickets", context,
+                                                                   std::size_t{0}) == 1;
   if (!all_well) throw Error("use TLS", std::string("OpenSSL has no TLS 1.3 with ") + cipher_name, "");
   control_context(SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF);
-  call(ssl, "SSL_CTX_set_psk_use_session_callback", &::SSL_CTX_set_psk_use_session_callback, context,
-       give_secret);
-  call(ssl, "SSL_CTX_set_psk_find_session_callback", &::SSL_CTX_set_psk_find_session_callback, context,
-       find_secret);
-  call(crypto, "BIO_meth_set_write_ex", &::BIO_meth_set_write_ex, bytes, write_bytes);
-  call(crypto, "BIO_meth_set_read_ex", &::BIO_meth_set_read_ex, bytes, read_bytes);
-  call(crypto, "BIO_meth_set_ctrl", &::BIO_meth_set_ctrl, bytes, control);
+  call<decltype(&::SSL_CTX_set_psk_use_session_callback)>(ssl, "SSL_CTX_set_psk_use_session_callback",
+                                                          context, give_secret);
+  call<decltype(&::SSL_CTX_set_psk_find_session_callback)>(ssl, "SSL_CTX_set_psk_find_session_callback",
+                                                           context, find_secret);
+  call<decltype(&::BIO_meth_set_write_ex)>(crypto, "BIO_meth_set_write_ex", bytes, write_bytes);
+  call<decltype(&::BIO_meth_set_read_ex)>(crypto, "BIO_meth_set_read_ex", bytes, read_bytes);
+  call<decltype(&::BIO_meth_set_ctrl)>(crypto, "BIO_meth_set_ctrl", bytes, control);
 }
 
 struct Tls::Session {
