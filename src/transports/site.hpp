@@ -1,9 +1,12 @@
 // What a network is given by core: where it is, and whom to tell what is no packet.
 #pragma once
 
+#include <am/impl/packet.hpp>
 #include <am/types.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "host/memory.hpp"
@@ -27,13 +30,38 @@ class Listener {
   virtual void lost(NodeId peer) noexcept = 0;
 };
 
+/// A message whose beginning has come, but not yet all of its payload.
+struct Coming {
+  NodeId from = 0;
+  Priority priority = Priority::low;
+  impl::Header head{};
+  std::span<const std::uint64_t> words{};
+  std::size_t payload_bytes = 0;  ///< as far as its sender is to be believed
+};
+
+/// Knows where payloads belong, so that a network need not keep them until their handlers run. Called as a Listener is.
+class Destinations {
+ public:
+  Destinations() = default;
+  Destinations(const Destinations&) = delete;
+  Destinations& operator=(const Destinations&) = delete;
+  virtual ~Destinations() = default;
+
+  /// Where the whole payload of a message is to be written, now: its handler, who is given the payload there, knows that. Null:
+  /// the network keeps it. Only for a message before which nothing of its link waits to be received, or what is older would be
+  /// written later. Asked again before each piece: where the answer has changed nothing is to be written there any more, and
+  /// the handler has no use for the message: it may be given any bytes.
+  [[nodiscard]] virtual std::byte* destination(const Coming& message) noexcept = 0;
+};
+
 struct Site {
   NodeId self = 0;
   std::shared_ptr<const host::Memory>
-      memory;                         ///< of this host; says how many nodes the job has, and which are here
-  std::string_view options;           ///< what stood behind the network's name in AM_TRANSPORT
-  Listener* listener = nullptr;       ///< outlives the network
-  std::uint64_t host_timeout_ns = 0;  ///< another host that does not answer for so long is lost; 0: never
+      memory;                    ///< of this host; says how many nodes the job has, and which are here
+  std::string_view options;      ///< what stood behind the network's name in AM_TRANSPORT
+  Listener* listener = nullptr;  ///< outlives the network
+  Destinations* destinations = nullptr;  ///< none: the network keeps all payloads
+  std::uint64_t host_timeout_ns = 0;     ///< another host that does not answer for so long is lost; 0: never
   std::string_view
       interfaces{};  ///< on which other hosts are to reach this one (AM_TCP_INTERFACES); empty: any that may do
   bool tls = false;  ///< what nodes say to each other is to be encrypted (AM_TCP_TLS)

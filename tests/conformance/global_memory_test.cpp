@@ -2,6 +2,7 @@
 // stands between (threads_with_faults).
 #include <am/global.hpp>
 
+#include <algorithm>
 #include <am/collectives.hpp>
 #include <am/error.hpp>
 #include <array>
@@ -254,6 +255,33 @@ TEST_P(GlobalMemory, DropsTheAnswersToAbandonedOperations) {
     }  // the memory is gone: address sanitizer would see a late write
     check_equal(am::get(node, data.on(right_of(node)) + 9'999), 0u, "later operations work");
     node.barrier();
+  });
+}
+
+/// Puts of any length to the same place, none of them waited for before the next, to a node that looks only now and then: the
+/// last one stays.
+TEST_P(GlobalMemory, WritesPutsOfOneNodeOverEachOtherInOrder) {
+  run(2, [](Node& node) {
+    constexpr std::size_t longest = 300'000;
+    const auto data = am::allocate_symmetric<std::byte>(node, longest);
+    test::Random random(test::seed());  // both know all puts
+    std::vector<std::byte> expected(longest);
+    for (std::uint64_t i = 0; i < rounds(40); ++i) {
+      am::Counter puts;
+      for (std::uint64_t n = 1 + random.below(8); n != 0; --n) {
+        const std::size_t bytes = 1 + random.below(random.one_in(2) ? 200 : longest);
+        const std::size_t at = random.below(longest - bytes + 1);
+        std::fill_n(expected.data() + at, bytes, static_cast<std::byte>(random()));
+        const std::span<const std::byte> part(expected.data() + at, bytes);
+        if (node.id() == 0) am::begin_put(node, data.on(1) + static_cast<std::ptrdiff_t>(at), part, puts);
+        if (random.one_in(3) && node.id() == 1) node.poll();
+      }
+      am::wait(node, puts);
+      node.barrier();
+      check(node.id() == 0 || std::equal(expected.begin(), expected.end(), data.local(node)),
+            "what was put last");
+      node.barrier();
+    }
   });
 }
 

@@ -226,13 +226,22 @@ RemoteMemory::Operations::iterator RemoteMemory::find(NodeId from, std::uint64_t
   return is_its ? found : under_way_.end();
 }
 
+std::byte* RemoteMemory::destination(const Coming& message) noexcept {
+  if (!brings_data_for<read_done>(message)) return puts_.destination(message);
+  const auto found = find(message.from, message.words[0], Kind::get);
+  if (found == under_way_.end()) return nullptr;
+  return place_in(found->second, message.words[1], message.payload_bytes);
+}
+
 void RemoteMemory::was_read(NodeId from, std::uint64_t ticket, std::size_t at, Payload data) {
   const auto found = find(from, ticket, Kind::get);
   if (found == under_way_.end()) return;
   const Operation& operation = found->second;
-  if (data.size() > operation.bytes || at > operation.bytes - data.size())
+  std::byte* const place = place_in(operation, at, data.size());
+  if (place == nullptr)
     return engine_.distrust(from, "node ", from, " answers a get with more than was asked for");
-  std::memcpy(operation.into + at, data.data(), data.size());
+  if (place != data.data())
+    std::memcpy(place, data.data(), data.size());  // else the network has put it there
   end_piece(found);
 }
 

@@ -46,6 +46,9 @@ class RemoteMemory {
   /// Forgets everything under way for a counter.
   void abandon(const Counter& counter) noexcept;
 
+  /// Destinations::destination, for what puts and gets send.
+  [[nodiscard]] std::byte* destination(const Coming& message) noexcept;
+
   // Answers, which name their operation by its ticket. One that nobody waits for any more, or that another node should have
   // given, is dropped.
   void was_read(NodeId from, std::uint64_t ticket, std::size_t at, Payload data);
@@ -67,6 +70,11 @@ class RemoteMemory {
   void begin(const char* what, const Operation& operation, Send send_pieces);
   /// What an answer of `from` belongs to: nothing when that is not its to answer.
   [[nodiscard]] Operations::iterator find(NodeId from, std::uint64_t ticket, Kind kind) noexcept;
+  /// Where so much of an answer belongs; null when that is more than was asked for.
+  [[nodiscard]] static std::byte* place_in(const Operation& operation, std::size_t at,
+                                           std::size_t bytes) noexcept {
+    return bytes > operation.bytes || at > operation.bytes - bytes ? nullptr : operation.into + at;
+  }
   void end_piece(Operations::iterator operation) noexcept;
   [[nodiscard]] std::optional<NodeId> gone_peer_of(const Counter& counter) const;
 

@@ -31,7 +31,8 @@ void puts_written(Reply& reply, std::uint64_t number) {
 void write_here(Request& request, std::uint64_t offset, std::uint64_t number, Payload data) {
   std::byte* const place = RemoteMemory::own_place(request, offset, data.size());
   if (place == nullptr) return;
-  write_bytes(place, data.data(), data.size());
+  if (place != data.data())
+    write_bytes(place, data.data(), data.size());  // else the network has put it there
   if (number != 0) puts_of(request.node()).owe(request.from(), number);
 }
 
@@ -195,6 +196,11 @@ std::uint64_t RemotePuts::forget(const Counter& counter, std::optional<NodeId> o
     forget_in(peer.gathered_for);
   }
   return count;
+}
+
+std::byte* RemotePuts::destination(const Coming& message) noexcept {
+  if (!brings_data_for<write_here>(message)) return nullptr;
+  return engine_.memory().own(message.words[0], message.payload_bytes);
 }
 
 // -- what handlers say -------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 // Used by whoever is in the node; put() by the node's own thread, from the computation: it may wait for room, and polls.
 #pragma once
 
+#include <am/handler.hpp>
 #include <am/impl/packet.hpp>
 #include <am/types.hpp>
 #include <array>
@@ -19,6 +20,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "transports/site.hpp"
+
 namespace am {
 class Counter;
 }
@@ -26,6 +29,14 @@ class Counter;
 namespace am::core {
 
 class Engine;
+
+/// Whether a message is for that handler of global memory, and as it is sent: two words, which say where, and the data.
+template <auto H, class F = impl::HandlerType<H>>
+[[nodiscard]] bool brings_data_for(const Coming& message) noexcept {
+  using Entry = impl::Handler<H, F>;
+  return message.head.handler() == Entry::id() && message.priority == Entry::Traits::priority &&
+         message.head.is_words_and_payload() && message.words.size() == 2;
+}
 
 class RemotePuts {
  public:
@@ -50,6 +61,9 @@ class RemotePuts {
   [[nodiscard]] std::optional<NodeId> gone_peer_of(const Counter& counter) const;
   /// Forgets the counter's puts to that node, or all; how many there were.
   std::uint64_t forget(const Counter& counter, std::optional<NodeId> peer) noexcept;
+
+  /// Destinations::destination, for what a put sends.
+  [[nodiscard]] std::byte* destination(const Coming& message) noexcept;
 
   // what handlers say
   void was_written(NodeId by, std::uint64_t number) noexcept;

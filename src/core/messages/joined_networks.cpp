@@ -11,10 +11,10 @@
 namespace am::core {
 
 JoinedNetworks::JoinedNetworks(const Job& job, const Settings& settings, const NetworkOfPeers& chosen,
-                               Listener& listener)
+                               Listener& listener, Destinations& destinations)
     : shm_(job.memory, job.id, settings.dispatch == Dispatch::poll ? impl::watch::on : impl::watch::briefly,
            Watchdog::is_wanted(settings)),
-      joined_(join(job, settings, chosen, listener)),
+      joined_(join(job, settings, chosen, listener, destinations)),
       decorator_(make_faults(joined_, settings.faults, settings.verbose, job.id, job.size)),
       all_(decorator_ ? decorator_.get() : &joined_),
       never_connected_(decorator_ == nullptr && settings.dispatch == Dispatch::poll
@@ -22,7 +22,7 @@ JoinedNetworks::JoinedNetworks(const Job& job, const Settings& settings, const N
                            : new impl::Producer[impl::link_count(job.size)]) {}
 
 Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const NetworkOfPeers& chosen,
-                                Listener& listener) {
+                                Listener& listener, Destinations& destinations) {
   std::vector<Transport*> all;
   std::vector<int> descriptors;
   for (const Wanted& network : chosen.used) {
@@ -35,6 +35,7 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
                                           .memory = job.memory,
                                           .options = network.options,
                                           .listener = &listener,
+                                          .destinations = &destinations,
                                           .host_timeout_ns = settings.host_timeout_ns,
                                           .interfaces = settings.tcp_interfaces,
                                           .tls = settings.tcp_tls}));

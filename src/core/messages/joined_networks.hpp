@@ -22,8 +22,10 @@ namespace am::core {
 
 class JoinedNetworks {
  public:
-  /// Makes those that `chosen` names. `listener` outlives this. Throws am::Error.
-  JoinedNetworks(const Job& job, const Settings& settings, const NetworkOfPeers& chosen, Listener& listener);
+  /// Makes those that `chosen` names. `listener` outlives this; `destinations` is asked from the first progress() on. Throws
+  /// am::Error.
+  JoinedNetworks(const Job& job, const Settings& settings, const NetworkOfPeers& chosen, Listener& listener,
+                 Destinations& destinations);
 
   [[nodiscard]] Transport& all() noexcept { return *all_; }
   [[nodiscard]] shm::ShmTransport& shm() noexcept { return shm_; }
@@ -49,7 +51,8 @@ class JoinedNetworks {
   void leave_to_parent() noexcept;
 
  private:
-  Transport& join(const Job& job, const Settings& settings, const NetworkOfPeers& chosen, Listener& listener);
+  Transport& join(const Job& job, const Settings& settings, const NetworkOfPeers& chosen, Listener& listener,
+                  Destinations& destinations);
 
   shm::ShmTransport shm_;
   std::vector<std::unique_ptr<Transport>> others_;  // networks, besides shared memory

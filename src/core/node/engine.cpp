@@ -37,7 +37,7 @@ Engine::Engine(Job job, const Settings& settings)
       bell_(board(), job_.id),
       chosen_(networks_for(job_, settings_)),
       joining_(job_, settings_, table_, relay_.hosts()),
-      networks_(job_, settings_, chosen_, relay_),
+      networks_(job_, settings_, chosen_, relay_, *this),
       plain_(networks_.only_shm() && networks_.rings_filled_inline()),
       mixed_(networks_.shm_among_others() && networks_.rings_filled_inline()),
       unobserved_(

@@ -57,7 +57,7 @@ namespace am::core {
 
 class CollectiveState;
 
-class Engine final : Sender::Owner, Attendant::Ward {
+class Engine final : Sender::Owner, Attendant::Ward, Destinations {
  public:
   static constexpr std::size_t requests_per_poll = 64;
   static constexpr std::uint64_t timing_sample = 64;  ///< one run in so many is timed
@@ -271,6 +271,10 @@ class Engine final : Sender::Owner, Attendant::Ward {
   Handled add_piece(const Transport::View& view, Payload piece);
   /// Drops a packet that its sender cannot have meant; does not return where that is on this host.
   Handled corrupt(const Transport::View& view, const char* how);
+  /// Of puts and gets, whose handlers see that the data are there.
+  [[nodiscard]] std::byte* destination(const Coming& message) noexcept override {
+    return is_cut_off(network(), message.from) ? nullptr : memory_.remote().destination(message);
+  }
   // as the attendant's ward (waiting.cpp; run_events: dispatch.cpp)
   void events_begin() override;
   std::size_t run_events() noexcept override;

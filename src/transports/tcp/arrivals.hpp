@@ -29,9 +29,9 @@ class Arrivals {
     NodeId from = 0;
     NodeId origin = 0;
     impl::Header head{};
-    std::span<const std::byte> frame{};
-    Payload payload{};  ///< a part of it
-    Block block{};      ///< in which it lies
+    std::span<const std::byte> frame{};  ///< without the payload, where that lies elsewhere
+    Payload payload{};
+    Block block{};  ///< in which the frame lies
   };
 
   explicit Arrivals(NodeId nodes) : deferred_(impl::link_count(nodes)) {}

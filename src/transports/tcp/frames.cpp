@@ -23,8 +23,6 @@ constexpr std::size_t payload_bytes_at = 20;
 constexpr std::size_t words_at = message_words_at;
 static_assert(words_at == payload_bytes_at + 4 && words_at % frame_alignment == 8);
 
-constexpr std::string_view unused = "a frame says something where it has nothing to say";
-
 static_assert(aligned_to_frame(words_at + impl::max_words * 8) + frame_payload_bytes <= longest_frame);
 
 /// Of frames other than messages.
@@ -41,10 +39,6 @@ constexpr std::size_t bytes_of(Kind kind) noexcept {
       break;
   }
   return 0;
-}
-
-bool all_zero(std::span<const std::byte> bytes) noexcept {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{}; });
 }
 
 std::string_view what_is_wrong(const Frame& message, std::size_t payload_bytes, std::size_t bytes) noexcept {
@@ -65,21 +59,29 @@ std::string_view what_is_wrong(const Frame& message, std::size_t payload_bytes, 
   return {};
 }
 
-Read read_message(std::span<const std::byte> from, std::size_t bytes, Frame& frame) noexcept {
+/// What stands before the payload of a message whose frame has so many bytes. Says what is wrong with it, if something is.
+std::string_view read_message_head(std::span<const std::byte> from, std::size_t bytes, Frame& frame,
+                                   std::size_t& payload_bytes) noexcept {
   frame.head.bits = number_at<std::uint64_t>(&from[head_at]);
   frame.origin = number_at<std::uint32_t>(&from[origin_at]);
-  const std::size_t payload_bytes = number_at<std::uint32_t>(&from[payload_bytes_at]);
-  if (const std::string_view why = what_is_wrong(frame, payload_bytes, bytes); !why.empty())
-    return {Read::Outcome::malformed, bytes, why};
+  payload_bytes = number_at<std::uint32_t>(&from[payload_bytes_at]);
+  if (const std::string_view why = what_is_wrong(frame, payload_bytes, bytes); !why.empty()) return why;
   const std::size_t words = frame.head.words();
   const std::size_t words_end = words_at + 8 * words;
-  const std::size_t payload_end = payload_at(words) + payload_bytes;
-  if (!all_zero(from.subspan(words_end, payload_at(words) - words_end)) ||
-      !all_zero(from.subspan(payload_end)))
-    return {Read::Outcome::malformed, bytes, unused};
+  if (!is_padding(from.subspan(words_end, payload_at(words) - words_end))) return wrong_padding;
   for (std::size_t i = 0; i < words; ++i) frame.words[i] = number_at<std::uint64_t>(&from[words_at + 8 * i]);
-  frame.payload = from.subspan(payload_at(words), payload_bytes);
-  return {Read::Outcome::frame, bytes};
+  return {};
+}
+
+Read read_message(std::span<const std::byte> from, Frame& frame) noexcept {
+  std::size_t payload_bytes = 0;
+  const std::string_view why = read_message_head(from, from.size(), frame, payload_bytes);
+  if (!why.empty()) return {Read::Outcome::malformed, from.size(), why};
+  const std::size_t begin = payload_at(frame.head.words());
+  if (!is_padding(from.subspan(begin + payload_bytes)))
+    return {Read::Outcome::malformed, from.size(), wrong_padding};
+  frame.payload = from.subspan(begin, payload_bytes);
+  return {Read::Outcome::frame, from.size()};
 }
 
 Read read_other(std::span<const std::byte> from, Frame& frame) noexcept {
@@ -99,8 +101,33 @@ Read read_other(std::span<const std::byte> from, Frame& frame) noexcept {
       frame.clock = second;
     }
   }
-  if (first > largest || !all_zero(from.subspan(end))) return {Read::Outcome::malformed, from.size(), unused};
+  if (first > largest || !is_padding(from.subspan(end)))
+    return {Read::Outcome::malformed, from.size(), wrong_padding};
   return {Read::Outcome::frame, from.size()};
+}
+
+/// The first eight bytes of a frame, of which at least frame_alignment are there.
+Read read_beginning(std::span<const std::byte> from, Frame& frame) noexcept {
+  const std::size_t bytes = number_at<std::uint32_t>(from.data());
+  const auto kind = number_at<std::uint8_t>(&from[kind_at]);
+  const auto priority = number_at<std::uint8_t>(&from[priority_at]);
+  const auto malformed = [&](std::string_view why) { return Read{Read::Outcome::malformed, bytes, why}; };
+  if (bytes > longest_frame || bytes < frame_alignment || bytes % frame_alignment != 0)
+    return malformed("a frame has a length that none can have");
+  if (kind < static_cast<std::uint8_t>(Kind::message) || kind > static_cast<std::uint8_t>(Kind::farewell))
+    return malformed("a frame is of no kind that there is");
+  const bool has_priority = kind <= static_cast<std::uint8_t>(Kind::credit);
+  if (priority > (has_priority ? static_cast<std::uint8_t>(Priority::high) : 0) ||
+      number_at<std::uint16_t>(&from[zeros_at]) != 0)
+    return malformed(wrong_padding);
+  frame = {};
+  frame.kind = static_cast<Kind>(kind);
+  frame.priority = static_cast<Priority>(priority);
+  if (frame.kind != Kind::message && bytes != bytes_of(frame.kind))
+    return malformed("a frame has another length than its kind");
+  if (frame.kind == Kind::message && bytes < message_bytes(0, 0))
+    return malformed("a message's frame has another length than it");
+  return {from.size() < bytes ? Read::Outcome::more : Read::Outcome::frame, bytes};
 }
 
 void write_beginning(std::byte* to, std::size_t bytes, Kind kind, Priority priority) noexcept {
@@ -111,6 +138,10 @@ void write_beginning(std::byte* to, std::size_t bytes, Kind kind, Priority prior
 }
 
 }  // namespace
+
+bool is_padding(std::span<const std::byte> bytes) noexcept {
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
+}
 
 void write_message_head(std::byte* to, Priority priority, impl::Header head, NodeId origin,
                         const std::uint64_t* words, std::size_t payload_bytes) noexcept {
@@ -152,28 +183,19 @@ std::size_t write_frame(std::byte* to, const Frame& frame) noexcept {
 
 Read read_frame(std::span<const std::byte> from, Frame& frame) noexcept {
   if (from.size() < frame_alignment) return {Read::Outcome::more, frame_alignment};
-  const std::size_t bytes = number_at<std::uint32_t>(from.data());
-  const auto kind = number_at<std::uint8_t>(&from[kind_at]);
-  const auto priority = number_at<std::uint8_t>(&from[priority_at]);
-  const auto malformed = [&](std::string_view why) { return Read{Read::Outcome::malformed, bytes, why}; };
-  if (bytes > longest_frame || bytes < frame_alignment || bytes % frame_alignment != 0)
-    return malformed("a frame has a length that none can have");
-  if (kind < static_cast<std::uint8_t>(Kind::message) || kind > static_cast<std::uint8_t>(Kind::farewell))
-    return malformed("a frame is of no kind that there is");
-  const bool has_priority = kind <= static_cast<std::uint8_t>(Kind::credit);
-  if (priority > (has_priority ? static_cast<std::uint8_t>(Priority::high) : 0) ||
-      number_at<std::uint16_t>(&from[zeros_at]) != 0)
-    return malformed(unused);
-  frame = {};
-  frame.kind = static_cast<Kind>(kind);
-  frame.priority = static_cast<Priority>(priority);
-  if (frame.kind != Kind::message && bytes != bytes_of(frame.kind))
-    return malformed("a frame has another length than its kind");
-  if (frame.kind == Kind::message && bytes < message_bytes(0, 0))
-    return malformed("a message's frame has another length than it");
-  if (from.size() < bytes) return {Read::Outcome::more, bytes};
-  if (frame.kind == Kind::message) return read_message(from.first(bytes), bytes, frame);
-  return read_other(from.first(bytes), frame);
+  const Read beginning = read_beginning(from, frame);
+  if (beginning.outcome != Read::Outcome::frame) return beginning;
+  from = from.first(beginning.bytes);
+  return frame.kind == Kind::message ? read_message(from, frame) : read_other(from, frame);
+}
+
+std::optional<BegunMessage> read_begun_message(std::span<const std::byte> from) noexcept {
+  BegunMessage message;
+  const Read beginning = read_beginning(from, message.frame);
+  if (beginning.outcome == Read::Outcome::malformed || message.frame.kind != Kind::message) return {};
+  const std::string_view why = read_message_head(from, beginning.bytes, message.frame, message.payload_bytes);
+  if (!why.empty()) return {};
+  return message;
 }
 
 }  // namespace am::tcp

@@ -21,6 +21,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -79,5 +80,17 @@ struct Read {
 };
 /// `from` begins at a frame, and at an address that is a multiple of 16. The payload of `frame` is a part of it.
 [[nodiscard]] Read read_frame(std::span<const std::byte> from, Frame& frame) noexcept;
+
+/// A message that is not there as a whole.
+struct BegunMessage {
+  Frame frame{};  ///< without payload
+  std::size_t payload_bytes = 0;
+};
+/// The message that `from` begins with, at least longest_head bytes of it. None where it is no message, or malformed, as
+/// read_frame will say of the whole.
+[[nodiscard]] std::optional<BegunMessage> read_begun_message(std::span<const std::byte> from) noexcept;
+/// Whether what follows the payload in a frame is as it has to be.
+[[nodiscard]] bool is_padding(std::span<const std::byte> bytes) noexcept;
+inline constexpr std::string_view wrong_padding = "a frame says something where it has nothing to say";
 
 }  // namespace am::tcp

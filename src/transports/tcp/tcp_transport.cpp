@@ -77,6 +77,7 @@ TcpTransport::TcpTransport(const Site& site)
     : self_(site.self),
       memory_(site.memory),
       listener_(site.listener),
+      destinations_(site.destinations),
       host_timeout_ns_(site.host_timeout_ns),
       tls_(site.tls),
       key_(key_of(memory_->board().job())),
@@ -348,7 +349,6 @@ Transport::View TcpTransport::receive(Priority priority) noexcept {
   if (message == nullptr) return view;
   Lent& lent = lent_[index(priority)];
   lent.payload = message->payload;
-  lent.frame_bytes = message->frame.size();
   lent.packet.header.store(message->head.bits, std::memory_order_relaxed);
   lent.packet.payload_bytes = static_cast<std::uint32_t>(message->payload.size());
   lent.packet.origin = message->origin;
@@ -364,7 +364,8 @@ Transport::View TcpTransport::receive(Priority priority) noexcept {
 void TcpTransport::release(const View& view) noexcept {
   Peer& from = *peers_[view.source];
   InWindow& window = from.inward[index(view.priority)];
-  window.released(lent_[index(view.priority)].frame_bytes);
+  const Lent& lent = lent_[index(view.priority)];
+  window.released(message_bytes(lent.packet.head().words(), lent.payload.size()));
   arrivals_.release(view.priority);
   if (view.source == self_) {
     static_cast<void>(from.outward[index(view.priority)].released(window.tell()));
@@ -467,6 +468,7 @@ bool TcpTransport::read(Peer& from) {
         [&](std::span<const iovec> pieces) {
           return from.node == self_ ? from.out.read(pieces) : from.stream.read(pieces);
         },
+        [&](const BegunMessage& message) { return destination(from, message); },
         [&](const Frame& frame, std::span<const std::byte> bytes, const Block& block) {
           return take(from, frame, bytes, block);
         });
@@ -486,6 +488,15 @@ bool TcpTransport::read(Peer& from) {
   return any;
 }
 
+/// Where the payload of the message that is coming belongs. What came before it on its link has been released.
+std::byte* TcpTransport::destination(const Peer& from, const BegunMessage& message) const noexcept {
+  const Frame& frame = message.frame;
+  if (destinations_ == nullptr || from.inward[index(frame.priority)].any_unreleased()) return nullptr;
+  return destinations_->destination({from.node, frame.priority, frame.head,
+                                     std::span(frame.words).first(frame.head.words()),
+                                     message.payload_bytes});
+}
+
 /// What is wrong with the frame, if something is.
 std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<const std::byte> bytes,
                                     const Block& block) {
@@ -498,7 +509,7 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
   }
   switch (frame.kind) {
     case Frame::Kind::message:
-      if (!from.inward[index(frame.priority)].received(bytes.size()))
+      if (!from.inward[index(frame.priority)].received(frame_bytes(frame)))
         return "it sends more than it has credit for";
       arrivals_.add(frame.priority, {from.node, frame.origin, frame.head, bytes, frame.payload, block});
       break;

@@ -3,9 +3,9 @@
 //
 // The way of a message: commit writes its frame behind the others for that peer (OutQueue); one call of the system for each peer
 // sends them all off when a poll has run what it found, when the node makes progress, or when there are many. What comes is read
-// as it comes (FrameReader) and stays there until it is received and released (Arrivals). Both priorities travel on one
-// connection: since a receiver has room for all that its credits allow (window.hpp), it reads on whatever stands still, and high
-// is never held up by low.
+// as it comes (FrameReader) and stays there until it is received and released (Arrivals); a long payload that core knows the place
+// of (Destinations: puts and gets) goes straight to that. Both priorities travel on one connection: since a receiver has room for
+// all that its credits allow (window.hpp), it reads on whatever stands still, and high is never held up by low.
 //
 // Who connects. Either; when both do at once, what the smaller node opened stays. Who was connected to decides that, and says
 // the first word (a credit); until then the other sends nothing, so nothing is lost with a connection that is given up.
@@ -80,7 +80,6 @@ class TcpTransport final : public Transport, private Entrance::Events {
   struct Lent {  // what receive gave last, by priority
     impl::Packet packet;
     Payload payload;
-    std::size_t frame_bytes = 0;
   };
   struct Refusal {  // of a link, since the last disarm
     NodeId to;
@@ -139,6 +138,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   bool look();
   bool look_at_events();
   bool read(Peer& peer);
+  [[nodiscard]] std::byte* destination(const Peer& from, const BegunMessage& message) const noexcept;
   [[nodiscard]] std::string_view take(Peer& peer, const Frame& frame, std::span<const std::byte> bytes,
                                       const Block& block);
   void became_busy(NodeId node);
@@ -147,6 +147,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   const NodeId self_;
   const std::shared_ptr<const host::Memory> memory_;
   Listener* const listener_;
+  Destinations* const destinations_;
   const std::uint64_t host_timeout_ns_;
   const bool tls_;
   const trust::Crypto crypto_;

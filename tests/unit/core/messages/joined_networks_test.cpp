@@ -17,6 +17,9 @@ struct Ears final : Listener {
   void heard_clock(NodeId, std::uint64_t, std::uint64_t) noexcept override {}
   void lost(NodeId) noexcept override {}
 };
+struct NoPlaces final : Destinations {
+  std::byte* destination(const Coming&) noexcept override { return nullptr; }
+};
 
 int destroyed = 0;
 
@@ -37,7 +40,7 @@ const Kind other_kind{.name = "other",
 
 class JoinedNetworksTest : public testing::Test {
  protected:
-  JoinedNetworks join(const NetworkOfPeers& chosen) { return {job_, settings_, chosen, ears_}; }
+  JoinedNetworks join(const NetworkOfPeers& chosen) { return {job_, settings_, chosen, ears_, no_places_}; }
   /// Of node 0 and node 1.
   const NetworkOfPeers shm_alone_{.used = {{&shm_kind, {}}}, .of_peer = {0, 0}};
   const NetworkOfPeers both_{.used = {{&shm_kind, {}}, {&other_kind, {}}}, .of_peer = {0, 1}};
@@ -50,6 +53,7 @@ class JoinedNetworksTest : public testing::Test {
            .leave = {}};
   Settings settings_;
   Ears ears_;
+  NoPlaces no_places_;
 };
 
 TEST_F(JoinedNetworksTest, SharedMemoryAloneIsItself) {

@@ -159,6 +159,32 @@ TEST(Frames, AskForWhatIsMissing) {
   }
 }
 
+TEST(Frames, TheHeadOfAMessageIsReadBeforeTheRestHasCome) {
+  const std::vector<std::byte> payload = some_bytes(100'000);
+  for (std::size_t words = 0; words <= impl::max_words; ++words) {
+    const Frame sent = message(words, payload);
+    const Bytes whole = written(sent);
+    const auto begun = read_begun_message(Bytes(whole.all().first(longest_head)).all());
+    ASSERT_TRUE(begun);
+    EXPECT_EQ(begun->frame.head.bits, sent.head.bits);
+    EXPECT_EQ(begun->frame.priority, sent.priority);
+    EXPECT_EQ(begun->frame.words, sent.words);
+    EXPECT_EQ(begun->payload_bytes, payload.size());
+    EXPECT_TRUE(begun->frame.payload.empty());
+    for (const std::size_t at : {0, 3, 4, 5, 6, 8, 12, 15, 20, 23}) {
+      Bytes wrong(whole.all());
+      wrong[at] = ~wrong[at];
+      Frame frame;
+      EXPECT_EQ(read(wrong, frame).outcome, Outcome::malformed) << at;
+      EXPECT_FALSE(read_begun_message(Bytes(wrong.all().first(longest_head)).all())) << at;
+    }
+  }
+  Bytes other(longest_head);
+  std::memset(other.data(), 0, longest_head);
+  write_frame(other.data(), Frame{.kind = Kind::word});
+  EXPECT_FALSE(read_begun_message(other.all()));
+}
+
 class NoFrame : public testing::Test {
  protected:
   static std::string why(const Frame& frame, const std::function<void(Bytes&)>& change) {

@@ -33,14 +33,26 @@ class Ear : public Listener {
   std::vector<NodeId> lost_ones;
 };
 
+/// Where payloads belong: what the test says.
+struct Places final : Destinations {
+  std::byte* destination(const Coming& message) noexcept override {
+    return answer ? answer(message) : nullptr;
+  }
+  std::function<std::byte*(const Coming&)> answer{};
+};
+
 /// Nodes 0 to `here` - 1 of a job of `nodes`.
 class Nodes : public testing::Test {
  protected:
   explicit Nodes(NodeId nodes, NodeId here, bool tls = false)
-      : memory_(host::Memory::create(nodes)), ears_(here) {
+      : memory_(host::Memory::create(nodes)), ears_(here), places_(here) {
     for (NodeId node = 0; node < here; ++node)
-      networks_.push_back(std::make_unique<TcpTransport>(
-          Site{.self = node, .memory = memory_, .options = {}, .listener = &ears_[node], .tls = tls}));
+      networks_.push_back(std::make_unique<TcpTransport>(Site{.self = node,
+                                                              .memory = memory_,
+                                                              .options = {},
+                                                              .listener = &ears_[node],
+                                                              .destinations = &places_[node],
+                                                              .tls = tls}));
   }
 
   TcpTransport& at(NodeId node) { return *networks_[node]; }
@@ -60,6 +72,7 @@ class Nodes : public testing::Test {
 
   const std::shared_ptr<host::Memory> memory_;
   std::vector<Ear> ears_;
+  std::vector<Places> places_;
   std::vector<std::unique_ptr<TcpTransport>> networks_;
 };
 

@@ -2,9 +2,11 @@
 // memory that is used again once the last message in it was released.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -47,6 +49,8 @@ struct Trickle {
   }
 };
 
+std::byte* nowhere(const BegunMessage& /*message*/) { return nullptr; }
+
 TEST(FrameReader, FindsFramesInPiecesOfAnySize) {
   test::Random random(test::seed());
   const std::vector<std::byte> bytes(frame_payload_bytes, std::byte{7});
@@ -62,7 +66,7 @@ TEST(FrameReader, FindsFramesInPiecesOfAnySize) {
         add(out, message(sent++, std::span(bytes).first(most < 100 ? size % 2'000 : size)));
       }
       const FrameReader::Result result =
-          reader.read(arrivals, Trickle{out, random, most},
+          reader.read(arrivals, Trickle{out, random, most}, nowhere,
                       [&](const Frame& frame, std::span<const std::byte> frame_bytes, const Block& block) {
                         arrivals.add(frame.priority, {1, 0, frame.head, frame_bytes, frame.payload, block});
                         return std::string_view{};
@@ -84,13 +88,135 @@ TEST(FrameReader, FindsFramesInPiecesOfAnySize) {
   }
 }
 
+/// Messages with payloads of all sizes, of which a third belongs somewhere and a few, in the end, nowhere after all.
+class ReaderWithDestinations : public testing::Test {
+ protected:
+  struct Place {
+    std::vector<std::byte> bytes;
+    std::size_t asked = 0;
+    std::size_t answers = 0;  // so often it is said; then no more
+  };
+  static constexpr std::byte untouched{0xee};
+
+  static std::byte byte_of(std::uint64_t number, std::size_t at) {
+    return static_cast<std::byte>(test::mix(number, at));
+  }
+  void send(std::uint64_t number) {
+    std::vector<std::byte> payload(random_.one_in(3) ? random_.below(200)
+                                                     : random_.below(frame_payload_bytes + 1));
+    for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = byte_of(number, i);
+    if (number % 3 == 0) {
+      places_[number] = {std::vector<std::byte>(payload.size() + 1, untouched), 0,
+                         random_.one_in(4) ? 1 + random_.below(4) : ~std::size_t{0}};
+    }
+    add(out_, message(number, payload));
+  }
+  std::byte* place(const BegunMessage& message) {
+    EXPECT_GE(message_bytes(1, message.payload_bytes), FrameReader::least_placed_bytes);
+    const auto found = places_.find(message.frame.words[0]);
+    if (found == places_.end()) return nullptr;
+    Place& place = found->second;
+    EXPECT_EQ(place.bytes.size(), message.payload_bytes + 1);
+    if (++place.asked > place.answers) std::ranges::fill(place.bytes, untouched);
+    return place.asked > place.answers ? nullptr : place.bytes.data();
+  }
+  void check(const Arrivals::Message& came, std::uint64_t number) {
+    const auto found = places_.find(number);
+    if (found != places_.end()) {
+      const Place& place = found->second;
+      if (place.asked > place.answers) {
+        EXPECT_NE(came.payload.data(), place.bytes.data());
+        EXPECT_TRUE(std::ranges::all_of(place.bytes, [](std::byte byte) { return byte == untouched; }));
+        ++given_up_;
+        return;
+      }
+      EXPECT_EQ(place.bytes.back(), untouched);
+      EXPECT_EQ(came.payload.data() == place.bytes.data(), place.asked != 0);
+      if (place.asked != 0) ++placed_;
+    }
+    EXPECT_EQ(
+        std::memcmp(came.payload.data(), expected(number, came.payload.size()).data(), came.payload.size()),
+        0);
+  }
+  static std::vector<std::byte> expected(std::uint64_t number, std::size_t bytes) {
+    std::vector<std::byte> all(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) all[i] = byte_of(number, i);
+    return all;
+  }
+
+  test::Random random_{test::seed()};
+  OutQueue out_;
+  std::map<std::uint64_t, Place> places_;
+  int placed_ = 0;
+  int given_up_ = 0;
+};
+
+TEST_F(ReaderWithDestinations, PutsLongPayloadsThereUnlessTheyAreNoLongerWanted) {
+  for (const std::size_t most : {5'000, 70'000, 1'000'000}) {
+    Arrivals arrivals(nodes);
+    FrameReader reader;
+    std::uint64_t sent = 0, received = 0;
+    places_.clear();
+    while (received < 300) {
+      while (sent < 300 && out_.bytes() < 2'000'000) send(sent++);
+      const FrameReader::Result result = reader.read(
+          arrivals, Trickle{out_, random_, most}, [&](const BegunMessage& message) { return place(message); },
+          [&](const Frame& frame, std::span<const std::byte> bytes, const Block& block) {
+            arrivals.add(frame.priority, {1, 0, frame.head, bytes, frame.payload, block});
+            return std::string_view{};
+          });
+      ASSERT_TRUE(result.malformed.empty()) << result.malformed;
+      arrivals.begin_round();
+      while (const Arrivals::Message* next = arrivals.receive(Priority::low)) {
+        check(*next, received++);
+        arrivals.release(Priority::low);
+        if (random_.one_in(4)) break;
+      }
+    }
+    EXPECT_TRUE(out_.empty());
+  }
+  EXPECT_GT(placed_, 50);
+  EXPECT_GT(given_up_, 5);
+}
+
+/// What lies elsewhere is checked as what does not.
+TEST(FrameReader, SeesAWrongPaddingBehindAPayloadThatItPutElsewhere) {
+  const std::vector<std::byte> payload(frame_payload_bytes - 1);
+  for (const bool wrong : {false, true}) {
+    Arrivals arrivals(nodes);
+    FrameReader reader;
+    std::vector<std::byte> frame(message_bytes(1, payload.size()));
+    write_frame(frame.data(), message(1, payload));
+    if (wrong) frame.back() = std::byte{1};
+    OutQueue out;
+    std::ranges::copy(frame, out.add(frame.size()));
+    std::vector<std::byte> place(payload.size(), std::byte{7});
+    std::string_view malformed;
+    bool taken = false;
+    while (!out.empty() && malformed.empty()) {
+      malformed = reader
+                      .read(
+                          arrivals, [&](std::span<const iovec> pieces) { return out.read(pieces); },
+                          [&](const BegunMessage&) { return place.data(); },
+                          [&](const Frame&, std::span<const std::byte>, const Block&) {
+                            taken = true;
+                            return std::string_view{};
+                          })
+                      .malformed;
+    }
+    EXPECT_EQ(taken, !wrong);
+    EXPECT_EQ(malformed, wrong ? wrong_padding : std::string_view{});
+    EXPECT_EQ(place, payload);
+  }
+}
+
 TEST(FrameReader, SaysWhatIsNoFrameOrNotWanted) {
   const auto read = [](OutQueue& out, std::string_view opinion) {
     Arrivals arrivals(nodes);
     FrameReader reader;
     return reader
         .read(
-            arrivals, [&](std::span<const iovec> pieces) { return out.read(pieces); },
+            arrivals, [&](std::span<const iovec> pieces) { return out.read(pieces); }, nowhere,
             [&](const Frame&, std::span<const std::byte>, const Block&) { return opinion; })
         .malformed;
   };

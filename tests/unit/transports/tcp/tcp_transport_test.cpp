@@ -85,6 +85,56 @@ TEST_P(TcpNodes, BringPayloadsOfEverySizeWhole) {
   }
 }
 
+/// More of it than the window holds: what lies elsewhere gives its credit back, too.
+TEST_P(TcpNodes, PutPayloadsWhereTheyBelong) {
+  std::vector<std::byte> bytes(1'000'000);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(test::mix(1, i));
+  std::vector<std::byte> place;
+  std::uint64_t placed = 0;
+  places_[1].answer = [&](const Coming& message) {
+    EXPECT_EQ(message.from, 0u);
+    EXPECT_EQ(message.priority, Priority::low);
+    EXPECT_EQ(message.words.size(), 1u);
+    EXPECT_EQ(message.payload_bytes, bytes.size());
+    return place.data();
+  };
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    place.assign(bytes.size(), std::byte{});
+    ASSERT_TRUE(until([&] { return send(0, 1, Priority::low, i, bytes) == Status::ok; }));
+    const Transport::View view = next(1, Priority::low);
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view.packet->words[0], i);
+    const auto payload = at(1).payload_of(view);
+    ASSERT_TRUE(payload);
+    if (payload->data() == place.data()) ++placed;
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), payload->data(), payload->data() + payload->size()));
+    at(1).release(view);
+  }
+  EXPECT_GT(placed, 0u);
+}
+
+/// It would be written before what is older.
+TEST_P(TcpNodes, PutNoPayloadAnywhereWhileSomethingOlderWaits) {
+  const std::vector<std::byte> bytes(1'000'000, std::byte{1});
+  std::vector<std::byte> place(bytes.size());
+  std::uint64_t asked = 0;
+  places_[1].answer = [&](const Coming&) {
+    ++asked;
+    return place.data();
+  };
+  ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
+  const Transport::View older = next(1, Priority::low);
+  ASSERT_EQ(send(0, 1, Priority::low, 1, bytes), Status::ok);
+  ASSERT_EQ(send(0, 1, Priority::high, 2), Status::ok);
+  EXPECT_EQ(next_word(1, Priority::high), 2u) << "behind the payload";
+  EXPECT_EQ(asked, 0u);
+  at(1).release(older);
+  const Transport::View later = next(1, Priority::low);
+  EXPECT_NE(at(1).payload_of(later)->data(), place.data());
+  at(1).release(later);
+  EXPECT_EQ(place, std::vector<std::byte>(place.size()));
+}
+
 /// Any mixture of sizes and priorities, received at any time, in the order of each link; more of it than all windows hold.
 TEST_P(TcpNodes, KeepTheOrderOfEachLinkWhateverIsTakenWhen) {
   test::Random random(test::seed());
