@@ -39,7 +39,7 @@ std::string in_seconds(std::uint64_t duration_ns) {
   return "0." + std::to_string(duration_ns * 10 / second) + " s";
 }
 
-std::string name_nodes(const std::vector<NodeId>& nodes) {
+std::string name_nodes(std::span<const NodeId> nodes) {
   constexpr std::size_t most = 8;
   std::string text = nodes.size() == 1 ? "node " : "nodes ";
   const std::size_t named = nodes.size() <= most + 1 ? nodes.size() : most;

@@ -4,8 +4,8 @@
 #include <am/types.hpp>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
-#include <vector>
 
 namespace am::host {
 
@@ -39,6 +39,6 @@ inline constexpr const char* every_process_remedy =
 /// "12 s", below a second "0.2 s"
 [[nodiscard]] std::string in_seconds(std::uint64_t duration_ns);
 /// "node 3", "nodes 1, 2 and 7", "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 23 more"
-[[nodiscard]] std::string name_nodes(const std::vector<NodeId>& nodes);
+[[nodiscard]] std::string name_nodes(std::span<const NodeId> nodes);
 
 }  // namespace am::host

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "core/membership/control_words.hpp"
+#include "core/membership/standing.hpp"
 #include "core/reports/text_out.hpp"
 #include "host/job_clock.hpp"
 
@@ -25,17 +26,9 @@ bool CountKeeper::follows(std::uint32_t host) const noexcept {
   return host != 0 && (clock == 0 || clock != board_.card(hosts_.first_of(0)).clock);
 }
 
-/// The first of its nodes that is still in the job.
-std::optional<NodeId> CountKeeper::speaker_of(std::uint32_t host) const noexcept {
-  for (const NodeId node : hosts_.nodes_of(host)) {
-    if (board_.standing(node) == host::Standing::joined) return node;
-  }
-  return std::nullopt;
-}
-
 bool CountKeeper::all_agree() const noexcept {
   for (std::uint32_t host = 0; host < hosts_.count(); ++host) {
-    if (follows(host) && speaker_of(host) && !agreed_[host]) return false;
+    if (follows(host) && first_in_job(board_, hosts_.nodes_of(host)) && !agreed_[host]) return false;
   }
   return true;
 }
@@ -52,7 +45,7 @@ void CountKeeper::agree(Transport& network) {
   };
   if (hosts_.own() == 0 && self_ == hosts_.first_of(0)) {
     wait_until([this] { return all_agree(); });
-  } else if (follows_ && self_ == hosts_.first_of(hosts_.own())) {
+  } else if (follows_ && self_ == hosts_.here().front()) {
     // One question after the other.
     wait_until([&] {
       if (!asked_) ask(network, hosts_.first_of(0));
@@ -81,9 +74,9 @@ void CountKeeper::begin_line() const noexcept {
 
 void CountKeeper::ask_when_due(Transport& network) noexcept {
   const std::uint64_t now = host::monotonic_ns();
-  if (now < next_ns_ || speaker_of(hosts_.own()) != self_) return;
+  if (now < next_ns_ || first_in_job(board_, hosts_.here()) != self_) return;
   next_ns_ = now + between_questions_ns;
-  const std::optional<NodeId> whom = speaker_of(0);
+  const std::optional<NodeId> whom = first_in_job(board_, hosts_.nodes_of(0));
   if (whom && asked_ != whom) ask(network, *whom);  // one that has been asked answers when it makes progress
 }
 

@@ -37,7 +37,6 @@ class CountKeeper {
 
  private:
   [[nodiscard]] bool follows(std::uint32_t host) const noexcept;
-  [[nodiscard]] std::optional<NodeId> speaker_of(std::uint32_t host) const noexcept;
   [[nodiscard]] bool all_agree() const noexcept;
   void begin_line() const noexcept;
   [[nodiscard]] std::uint64_t epoch_of_first() const noexcept;

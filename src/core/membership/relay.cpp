@@ -37,11 +37,8 @@ Relay::Relay(const host::Board& board, NodeId self)
 
 /// The first node of this host that is still in the job; one that is just leaving counts itself.
 bool Relay::speaks() const noexcept {
-  for (const NodeId node : hosts_.here()) {
-    if (node == self_) return true;
-    if (board_.standing(node) == host::Standing::joined) return false;
-  }
-  return false;
+  const std::optional<NodeId> first = first_in_job(board_, hosts_.here());
+  return !first || *first >= self_;
 }
 
 void Relay::tell(Transport& network) noexcept {

@@ -68,4 +68,11 @@ void mark_lost(const host::Board& board, NodeId node) noexcept {
   mark_once(board, node, host::Standing::dead);
 }
 
+std::optional<NodeId> first_in_job(const host::Board& board, std::span<const NodeId> nodes) noexcept {
+  for (const NodeId node : nodes) {
+    if (board.standing(node) == host::Standing::joined) return node;
+  }
+  return {};
+}
+
 }  // namespace am::core

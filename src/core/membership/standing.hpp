@@ -3,6 +3,9 @@
 // membership.cpp; other hosts, by relay.cpp.
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "host/board.hpp"
 
 namespace am::core {
@@ -18,5 +21,9 @@ void mark_departed(const host::Board& board, NodeId node, host::Standing standin
 /// The node seems to have ended: dead, unless it, or its launcher, has said otherwise by now. How it ended stays what its card
 /// says. By any other.
 void mark_lost(const host::Board& board, NodeId node) noexcept;
+
+/// The first of these nodes that is in the job.
+[[nodiscard]] std::optional<NodeId> first_in_job(const host::Board& board,
+                                                 std::span<const NodeId> nodes) noexcept;
 
 }  // namespace am::core

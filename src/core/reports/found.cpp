@@ -1,7 +1,6 @@
 #include "core/reports/found.hpp"
 
-#include <map>
-#include <vector>
+#include <span>
 
 #include "host/job_clock.hpp"
 #include "host/patience.hpp"
@@ -10,17 +9,16 @@ namespace am::core {
 
 namespace {
 
-std::string name_host(const host::Board& board, const std::vector<NodeId>& nodes) {
+std::string name_host(const host::Board& board, std::span<const NodeId> nodes) {
   return std::string(board.card(nodes.front()).host) + " (" + host::name_nodes(nodes) + ")";
 }
 
-std::string ways_to_other_hosts(const host::Board& board, const Transport& network) {
-  std::map<std::uint32_t, std::vector<NodeId>> hosts;
-  for (NodeId node = 0; node < board.nodes(); ++node) hosts[board.card(node).on_host].push_back(node);
-  const std::string own = name_host(board, hosts[board.job().this_host]);
+std::string ways_to_other_hosts(const host::Board& board, const Hosts& hosts, const Transport& network) {
+  const std::string own = name_host(board, hosts.here());
   std::string text;
-  for (const auto& [host, nodes] : hosts) {
-    if (host == board.job().this_host) continue;
+  for (std::uint32_t host = 0; host < hosts.count(); ++host) {
+    if (host == hosts.own()) continue;
+    const std::span<const NodeId> nodes = hosts.nodes_of(host);
     text += "am: " + own + " to " + name_host(board, nodes) + ": " + network.way_to(nodes.front()) + "\n";
   }
   const host::JobClock clock(board.job());
@@ -28,13 +26,6 @@ std::string ways_to_other_hosts(const host::Board& board, const Transport& netwo
     text += "am: " + own + " has a clock of its own: Count is that of node 0 to within " +
             std::to_string(clock.error_ns()) + " ns\n";
   return text;
-}
-
-bool is_first_of_its_host(const host::Board& board, NodeId self) {
-  for (NodeId node = 0; node < self; ++node) {
-    if (board.is_here(node)) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -46,8 +37,8 @@ std::string describe_found(Engine& engine) {
                      describe(engine.networks()) +
                      (engine.oversubscribed() ? "; more nodes than processors: waits yield at once" : "") +
                      "\n";
-  const host::Board& board = job.memory->board();
-  if (is_first_of_its_host(board, job.id)) text += ways_to_other_hosts(board, engine.network());
+  const Hosts& hosts = engine.relay().hosts();
+  if (job.id == hosts.here().front()) text += ways_to_other_hosts(engine.board(), hosts, engine.network());
   return text;
 }
 

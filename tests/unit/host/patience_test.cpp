@@ -120,11 +120,12 @@ TEST(InSeconds, SaysTenthsBelowASecond) {
 }
 
 TEST(NameNodes, NamesAFewAndCountsTheRest) {
-  EXPECT_EQ(name_nodes({3}), "node 3");
-  EXPECT_EQ(name_nodes({1, 7}), "nodes 1 and 7");
-  EXPECT_EQ(name_nodes({1, 2, 7}), "nodes 1, 2 and 7");
-  EXPECT_EQ(name_nodes({1, 2, 3, 4, 5, 6, 7, 8, 9}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 9");
-  EXPECT_EQ(name_nodes({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
+  const auto names = [](const std::vector<NodeId>& nodes) { return name_nodes(nodes); };
+  EXPECT_EQ(names({3}), "node 3");
+  EXPECT_EQ(names({1, 7}), "nodes 1 and 7");
+  EXPECT_EQ(names({1, 2, 7}), "nodes 1, 2 and 7");
+  EXPECT_EQ(names({1, 2, 3, 4, 5, 6, 7, 8, 9}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 9");
+  EXPECT_EQ(names({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
 }
 
 }  // namespace
