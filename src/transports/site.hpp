@@ -48,9 +48,9 @@ class Destinations {
   virtual ~Destinations() = default;
 
   /// Where the whole payload of a message is to be written, now: its handler, who is given the payload there, knows that. Null:
-  /// the network keeps it. Only for a message before which nothing of its link waits to be received, or what is older would be
-  /// written later. Asked again before each piece: where the answer has changed nothing is to be written there any more, and
-  /// the handler has no use for the message: it may be given any bytes.
+  /// the network keeps it. Only for a message before which nothing of its link waits to be received but what was written where
+  /// it belongs as well, or what is older would be written later. Asked again before each piece: where the answer has changed
+  /// nothing is to be written there any more, and the handler has no use for the message: it may be given any bytes.
   [[nodiscard]] virtual std::byte* destination(const Coming& message) noexcept = 0;
 };
 

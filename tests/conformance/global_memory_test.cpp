@@ -518,6 +518,33 @@ TEST(RemoteMemory, SaysThatThePeerHasLeft) {
   });
 }
 
+void nothing(am::Request&) {}
+
+/// What a node has begun to get may be gone when it leaves: nothing is written there any more. Nor does its counter, which lives
+/// longer, wait for anything.
+TEST(RemoteMemory, WritesNothingForWhoHasLeft) {
+  const test::Environment tcp("AM_TRANSPORT", "tcp");
+  for (int round = 0; round < 10; ++round) {
+    constexpr std::size_t bytes = std::size_t{1} << 20;
+    std::vector<std::byte> into(bytes);
+    am::Counter gets;
+    am::Counter puts;
+    am::run_threads(2, [&](Node& node) {
+      const auto data = am::allocate_symmetric<std::byte>(node, bytes);
+      node.barrier();
+      if (node.id() == 0) {
+        const std::vector<std::byte> out(bytes);
+        am::begin_get(node, data.on(1), into, gets);
+        am::begin_put(node, data.on(1), out, puts);
+        std::ranges::fill(into, std::byte{0xee});
+      } else {
+        while (node.try_request<nothing>(0) != am::Status::unreachable) node.poll();
+      }
+    });
+    EXPECT_EQ(std::ranges::count(into, std::byte{0xee}), std::ptrdiff_t{bytes});
+  }
+}
+
 #ifdef AM_CHECKED
 void reach_far(am::Request& request, GlobalPtr<std::uint64_t> far) { am::put(request.node(), far, 1); }
 

@@ -90,6 +90,11 @@ std::byte* GlobalMemory::own(std::uint64_t offset, std::size_t bytes) {
   return map(engine_.job().id) + offset;
 }
 
+std::byte* GlobalMemory::own_if_mapped(std::uint64_t offset, std::size_t bytes) const noexcept {
+  const impl::PeerSegment& own = peers_[engine_.job().id];
+  return own.base == nullptr || bytes > own.bytes || offset > own.bytes - bytes ? nullptr : own.base + offset;
+}
+
 std::span<std::byte> GlobalMemory::own_segment() {
   const std::size_t size = engine_.settings().segment_bytes;
   return {map(engine_.job().id), size};

@@ -34,6 +34,8 @@ class GlobalMemory {
   [[nodiscard]] std::byte* reach(impl::GlobalAddress at, std::size_t bytes, const char* what);
   /// The node's own memory at `offset`; null outside it.
   [[nodiscard]] std::byte* own(std::uint64_t offset, std::size_t bytes);
+  /// The same, null also where it is not mapped yet.
+  [[nodiscard]] std::byte* own_if_mapped(std::uint64_t offset, std::size_t bytes) const noexcept;
   [[nodiscard]] std::span<std::byte> own_segment();
   /// Whether there is memory for a part of the own segment that is given out. To be asked before it is touched.
   [[nodiscard]] bool has_memory_for(std::size_t offset, std::size_t bytes);

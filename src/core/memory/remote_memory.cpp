@@ -117,6 +117,11 @@ std::byte* RemoteMemory::own_place(const Request& request, std::uint64_t offset,
 RemoteMemory::RemoteMemory(Engine& engine)
     : engine_(engine), puts_(engine), under_way_(engine.memory_for_events()) {}
 
+RemoteMemory::~RemoteMemory() {
+  for (const auto& [ticket, operation] : under_way_) operation.counter->under_way_ = nullptr;
+  puts_.for_each_counter([](Counter& counter) { counter.under_way_ = nullptr; });
+}
+
 /// Notes an operation and sends it. When the peer turns out to be gone, or a handler throws out of a send, nothing of it
 /// stays behind: answers to what was sent already are dropped. (An operation whose last piece was on its way when the
 /// handler threw may be complete by then: it has been counted, and stays so.)

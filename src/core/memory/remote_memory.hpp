@@ -29,6 +29,8 @@ void apply_atomic(std::byte* place, const impl::Atomic& atomic, void* old) noexc
 class RemoteMemory {
  public:
   explicit RemoteMemory(Engine& engine);
+  /// Counters that live longer, and wait for something, have nothing to wait for any more.
+  ~RemoteMemory();
 
   // Each sends what is to be done and returns; the counter learns of the end. Throws am::Error when the peer is gone.
   // put without a counter: nobody waits, and what is sent to the peer at low priority later comes after it.

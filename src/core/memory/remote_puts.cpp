@@ -200,7 +200,7 @@ std::uint64_t RemotePuts::forget(const Counter& counter, std::optional<NodeId> o
 
 std::byte* RemotePuts::destination(const Coming& message) noexcept {
   if (!brings_data_for<write_here>(message)) return nullptr;
-  return engine_.memory().own(message.words[0], message.payload_bytes);
+  return engine_.memory().own_if_mapped(message.words[0], message.payload_bytes);
 }
 
 // -- what handlers say -------------------------------------------------------------------------------------------------------

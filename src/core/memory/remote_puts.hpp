@@ -59,6 +59,18 @@ class RemotePuts {
 
   /// A node to which puts of that counter are under way, and which is gone.
   [[nodiscard]] std::optional<NodeId> gone_peer_of(const Counter& counter) const;
+  /// Calls f(counter) for each that waits for a put, once or more often.
+  template <class F>
+  void for_each_counter(F f) const {
+    for (const auto& [node, peer] : peers_) {
+      for (const Begun& begun : peer.begun) {
+        if (begun.counter != nullptr) f(*begun.counter);
+      }
+      for (const Begun& begun : peer.gathered_for) {
+        if (begun.counter != nullptr) f(*begun.counter);
+      }
+    }
+  }
   /// Forgets the counter's puts to that node, or all; how many there were.
   std::uint64_t forget(const Counter& counter, std::optional<NodeId> peer) noexcept;
 

@@ -271,9 +271,9 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   Handled add_piece(const Transport::View& view, Payload piece);
   /// Drops a packet that its sender cannot have meant; does not return where that is on this host.
   Handled corrupt(const Transport::View& view, const char* how);
-  /// Of puts and gets, whose handlers see that the data are there.
+  /// Of puts and gets, whose handlers see that the data are there; where these still run.
   [[nodiscard]] std::byte* destination(const Coming& message) noexcept override {
-    return is_cut_off(network(), message.from) ? nullptr : memory_.remote().destination(message);
+    return left_ || is_cut_off(network(), message.from) ? nullptr : memory_.remote().destination(message);
   }
   // as the attendant's ward (waiting.cpp; run_events: dispatch.cpp)
   void events_begin() override;

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "transports/tcp/frames.hpp"
-
 namespace am::tcp {
 
 // -- memory -----------------------------------------------------------------------------------------------------------
@@ -47,7 +45,7 @@ void Arrivals::empty(const Block& block) {
       if (message.block != block || (queue.lent && i == queue.at)) continue;
       Block own(message.frame.size());
       std::memcpy(own.bytes().data(), message.frame.data(), message.frame.size());
-      if (!message.payload.empty() && message.frame.size() > payload_at(message.head.words())) {
+      if (!message.payload.empty()) {  // it lies there, too: what lies elsewhere has a block of its own
         const auto at = message.payload.data() - message.frame.data();
         message.payload = Payload(own.bytes().data() + at, message.payload.size());
       }

@@ -31,7 +31,7 @@ class Arrivals {
     impl::Header head{};
     std::span<const std::byte> frame{};  ///< without the payload, where that lies elsewhere
     Payload payload{};
-    Block block{};  ///< in which the frame lies
+    Block block{};  ///< in which the frame lies; no other one does, where the payload lies elsewhere
   };
 
   explicit Arrivals(NodeId nodes) : deferred_(impl::link_count(nodes)) {}

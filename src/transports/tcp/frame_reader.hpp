@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -23,7 +24,7 @@ class FrameReader {
     std::string_view malformed =
         {};  ///< why nothing more of this connection is to be believed; empty: all is well
   };
-  /// A shorter payload is copied more quickly than it is asked where it belongs.
+  /// The payload of a shorter frame is copied more quickly than it is asked where that belongs.
   static constexpr std::size_t least_placed_bytes = 16 * 1024;
 
   /// Reads once: `source(pieces)` is as Socket::read; `place(message)` says where the payload of a message belongs, or null, as
@@ -33,13 +34,17 @@ class FrameReader {
   [[nodiscard]] Result read(Arrivals& memory, Source&& source, Place&& place, Take&& take) {
     const Arrivals::Room room = memory.room();
     std::memcpy(room.bytes.data(), beginning_.data(), begun_);
-    if (placed_ && place(placed_->message) != placed_->at) keep_after_all(memory);
+    if (placed_ && place(placed_->message) != placed_->at) keep_after_all(memory, false);
     std::array<iovec, 3> pieces{};
     std::size_t count = add_rest(pieces);
     // Behind one that is not complete only so much as to see what comes next: a long one's rest would have to be copied.
     const std::size_t most = whole_ ? std::min(peek_bytes, room.bytes.size()) : room.bytes.size();
     pieces[count++] = {room.bytes.data() + begun_, most - begun_};
     const Socket::Moved moved = source(std::span<const iovec>(pieces.data(), count));
+    if (moved.outcome == Socket::Moved::Outcome::ended && moved.error == EFAULT && placed_) {
+      keep_after_all(memory, true);  // no such memory: the handler is to find that out, where it writes there
+      return {{Socket::Moved::Outcome::some}};
+    }
     if (moved.outcome != Socket::Moved::Outcome::some) return {moved};
     std::size_t came = moved.bytes;
     if (whole_) {
@@ -128,13 +133,15 @@ class FrameReader {
     return true;
   }
 
-  /// Nobody has a use for the message any more: nothing is to be written where it belonged.
-  void keep_after_all(Arrivals& memory) {
+  /// Nothing is to be written where the payload belongs any more; what was is of use (`wanted`), or nobody's by now.
+  void keep_after_all(Arrivals& memory, bool wanted) {
     const Placed placed = *std::exchange(placed_, {});
     const Block head = std::exchange(whole_, memory.block(needed_));
     const std::span<std::byte> frame = whole_.bytes();
     std::memcpy(frame.data(), head.bytes().data(), placed.begin());
     std::memset(frame.data() + placed.begin(), 0, needed_ - placed.begin());
+    if (wanted)
+      std::memcpy(frame.data() + placed.begin(), placed.at, std::min(have_, placed.end()) - placed.begin());
     if (have_ > placed.end())
       std::memcpy(frame.data() + placed.end(), head.bytes().data() + placed.begin(), have_ - placed.end());
   }

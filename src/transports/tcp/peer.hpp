@@ -41,6 +41,8 @@ struct TcpTransport::Peer {
   OutQueue out{};
   std::array<OutWindow, 2> outward{};
   std::array<InWindow, 2> inward{};
+  std::array<std::uint32_t, 2>
+      to_be_placed{};  // messages that came and were not released, but those whose payload was placed
   std::array<std::unique_ptr<Claim>, 2> claims{};
   std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
   std::size_t up_to_last_word = 0;                               // bytes of `out`

@@ -38,6 +38,11 @@ Socket::Moved moved(ssize_t bytes) noexcept {
   return {Outcome::ended, 0, bytes < 0 ? errno : 0};
 }
 
+/// Memory that is not there is not the connection's fault: nothing of it is taken, so that who has to copy it finds that out.
+Socket::Moved taken(ssize_t bytes) noexcept {
+  return bytes < 0 && errno == EFAULT ? Socket::Moved{Outcome::blocked} : moved(bytes);
+}
+
 /// Small messages go when they are written: who writes them has gathered them already.
 void send_at_once(const Socket& socket) noexcept {
   const int yes = 1;
@@ -62,11 +67,11 @@ Socket::Moved Socket::write(std::span<const iovec> from) noexcept {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(from.data());
   message.msg_iovlen = from.size();
-  return moved(unless_interrupted([&] { return sendmsg(descriptor(), &message, MSG_NOSIGNAL); }));
+  return taken(unless_interrupted([&] { return sendmsg(descriptor(), &message, MSG_NOSIGNAL); }));
 }
 
 Socket::Moved Socket::write(std::span<const std::byte> from) noexcept {
-  return moved(
+  return taken(
       unless_interrupted([&] { return send(descriptor(), from.data(), from.size(), MSG_NOSIGNAL); }));
 }
 

@@ -349,6 +349,7 @@ Transport::View TcpTransport::receive(Priority priority) noexcept {
   if (message == nullptr) return view;
   Lent& lent = lent_[index(priority)];
   lent.payload = message->payload;
+  lent.placed = message->frame.size() < message_bytes(message->head.words(), message->payload.size());
   lent.packet.header.store(message->head.bits, std::memory_order_relaxed);
   lent.packet.payload_bytes = static_cast<std::uint32_t>(message->payload.size());
   lent.packet.origin = message->origin;
@@ -366,6 +367,7 @@ void TcpTransport::release(const View& view) noexcept {
   InWindow& window = from.inward[index(view.priority)];
   const Lent& lent = lent_[index(view.priority)];
   window.released(message_bytes(lent.packet.head().words(), lent.payload.size()));
+  if (!lent.placed) --from.to_be_placed[index(view.priority)];
   arrivals_.release(view.priority);
   if (view.source == self_) {
     static_cast<void>(from.outward[index(view.priority)].released(window.tell()));
@@ -488,10 +490,10 @@ bool TcpTransport::read(Peer& from) {
   return any;
 }
 
-/// Where the payload of the message that is coming belongs. What came before it on its link has been released.
+/// Where the payload of the message that is coming belongs. What came before it on its link has been released, or written there.
 std::byte* TcpTransport::destination(const Peer& from, const BegunMessage& message) const noexcept {
   const Frame& frame = message.frame;
-  if (destinations_ == nullptr || from.inward[index(frame.priority)].any_unreleased()) return nullptr;
+  if (destinations_ == nullptr || from.to_be_placed[index(frame.priority)] != 0) return nullptr;
   return destinations_->destination({from.node, frame.priority, frame.head,
                                      std::span(frame.words).first(frame.head.words()),
                                      message.payload_bytes});
@@ -511,6 +513,7 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
     case Frame::Kind::message:
       if (!from.inward[index(frame.priority)].received(frame_bytes(frame)))
         return "it sends more than it has credit for";
+      if (bytes.size() == frame_bytes(frame)) ++from.to_be_placed[index(frame.priority)];
       arrivals_.add(frame.priority, {from.node, frame.origin, frame.head, bytes, frame.payload, block});
       break;
     case Frame::Kind::credit:

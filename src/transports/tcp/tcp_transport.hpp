@@ -80,6 +80,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   struct Lent {  // what receive gave last, by priority
     impl::Packet packet;
     Payload payload;
+    bool placed = false;  // where it belongs
   };
   struct Refusal {  // of a link, since the last disarm
     NodeId to;

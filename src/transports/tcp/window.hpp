@@ -46,8 +46,6 @@ class InWindow {
   void released(std::size_t frame_bytes) noexcept { released_ += credit_of(frame_bytes); }
   /// Whether the sender is to hear of it soon, even if nothing else goes there.
   [[nodiscard]] bool is_due() const noexcept { return released_ - told_ >= window_bytes / 4; }
-  /// Something has come and was not released yet.
-  [[nodiscard]] bool any_unreleased() const noexcept { return received_ != released_; }
   [[nodiscard]] bool has_news() const noexcept { return released_ != told_; }
   /// What is to be said; it counts as said.
   [[nodiscard]] std::uint64_t tell() noexcept { return told_ = released_; }

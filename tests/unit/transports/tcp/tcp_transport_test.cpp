@@ -1,6 +1,7 @@
 // Nodes that talk over TCP.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -111,6 +112,48 @@ TEST_P(TcpNodes, PutPayloadsWhereTheyBelong) {
     at(1).release(view);
   }
   EXPECT_GT(placed, 0u);
+}
+
+/// What is older was written where it belongs, though nobody has looked at it yet.
+TEST_P(TcpNodes, PutPayloadsWhereTheyBelongOneBehindTheOther) {
+  const std::vector<std::byte> bytes(1'000'000, std::byte{1});
+  std::vector<std::vector<std::byte>> places(20, std::vector<std::byte>(bytes.size()));
+  places_[1].answer = [&](const Coming& message) { return places[message.words[0]].data(); };
+  std::uint64_t placed = 0;
+  std::uint64_t received = 0;
+  for (std::uint64_t sent = 0; received < places.size();) {
+    while (sent < places.size() && send(0, 1, Priority::low, sent, bytes) == Status::ok) ++sent;
+    for (int i = 0; i < 100; ++i) progress();
+    while (const Transport::View view = at(1).receive(Priority::low)) {
+      if (at(1).payload_of(view)->data() == places[received].data()) ++placed;
+      EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), at(1).payload_of(view)->data()));
+      ++received;
+      at(1).release(view);
+    }
+  }
+  EXPECT_GT(placed, places.size() / 2);
+}
+
+/// The handler finds that out, where it writes there.
+TEST_P(TcpNodes, KeepAPayloadWhosePlaceIsNoMemory) {
+  if (GetParam()) GTEST_SKIP() << "TLS writes there itself: it ends as a handler would";
+  std::vector<std::byte> bytes(1'000'000);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(test::mix(1, i));
+  constexpr std::size_t writable = 512 * 1024;
+  void* const place = mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(place, MAP_FAILED);
+  ASSERT_EQ(mprotect(static_cast<std::byte*>(place) + writable, bytes.size() - writable, PROT_READ), 0);
+  places_[1].answer = [&](const Coming&) { return static_cast<std::byte*>(place); };
+  ASSERT_EQ(send(0, 1, Priority::low, 1, bytes), Status::ok);
+  const Transport::View view = next(1, Priority::low);
+  ASSERT_TRUE(view);
+  const auto payload = at(1).payload_of(view);
+  EXPECT_NE(payload->data(), place);
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), payload->data(), payload->data() + payload->size()));
+  at(1).release(view);
+  ASSERT_EQ(send(0, 1, Priority::low, 2), Status::ok);
+  EXPECT_EQ(next_word(1, Priority::low), 2u) << "the connection goes on";
+  munmap(place, bytes.size());
 }
 
 /// It would be written before what is older.
