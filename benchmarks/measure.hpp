@@ -5,6 +5,8 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "limits/pair.hpp"
 #include "options.hpp"
@@ -29,8 +31,9 @@ struct Measure {
   void (*run_node)(am::Node& node, std::span<const std::string> arguments) = nullptr;
   // Runs in every node before it joins its job, with the same arguments: how it joins. nullptr: as every program does.
   am::Options (*prepare_node)(std::span<const std::string> arguments) = nullptr;
-  bool has_charts = false;     // for --plots and --markdown
-  bool over_networks = false;  // for --transport
+  bool has_charts = false;                     // for --plots and --markdown
+  bool over_networks = false;                  // for --transport
+  std::vector<std::string_view> parameters{};  // NAME=VALUE
 };
 
 extern const Measure pingpong;
@@ -45,6 +48,7 @@ extern const Measure all_reduce;
 extern const Measure startup;
 extern const Measure memory;
 extern const Measure scale;
+extern const Measure network;
 extern const Measure limits;
 
 // The head of a report, filled in as far as options tell.

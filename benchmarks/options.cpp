@@ -2,6 +2,7 @@
 
 #include <getopt.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -68,6 +69,23 @@ void check(const Options& options) {
     throw UsageError(name + " draws no charts: neither --plots nor --markdown");
 }
 
+// NAME=VALUE behind the measure.
+void add_parameter(Options& options, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::vector<std::string_view>& known = options.measure->parameters;
+  if (equals == std::string::npos || known.empty())
+    throw UsageError("one measure at a time: '" + text + "' is left over");
+  const std::string name = text.substr(0, equals);
+  if (std::ranges::find(known, name) == known.end()) {
+    std::string names;
+    for (const std::string_view one : known) names += (names.empty() ? "" : ", ") + std::string(one);
+    throw UsageError(std::string(options.measure->name) + " has no parameter '" + name + "'; there are " +
+                     names);
+  }
+  if (!options.parameters.emplace(name, text.substr(equals + 1)).second)
+    throw UsageError(name + " is there twice");
+}
+
 // `option` is what getopt found wrong, `argument` the last that it took.
 std::string complaint(int option, const std::string& argument) {
   if (option >= LongOption::json)
@@ -126,8 +144,7 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
       default:
         if (optind >= argc) throw UsageError("which measure? There are:\n" + list_of(measures));
         options.measure = find_measure(argv[optind], measures);
-        if (optind + 1 < argc)
-          throw UsageError(std::string("one measure at a time: '") + argv[optind + 1] + "' is left over");
+        for (int i = optind + 1; i < argc; ++i) add_parameter(options, argv[i]);
         check(options);
         return options;
     }
@@ -135,14 +152,18 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
 }
 
 std::string help_text(std::span<const Measure* const> measures) {
-  return "usage: ambench MEASURE [--json FILE] [--plots FOLDER] [--markdown] [--compare] [--transport NAME] "
+  return "usage: ambench MEASURE [NAME=VALUE]... [--json FILE] [--plots FOLDER] [--markdown] [--compare] "
+         "[--transport NAME] "
          "[--reps N] [-n NODES]\n\n"
          "Measures libam on this machine; starts its own jobs with the amrun beside it.\n\n" +
          list_of(measures) +
          "\n"
+         "  NAME=VALUE   a parameter of `network`, as BookSim2 calls it; one of several values, with commas: "
+         "each is measured\n"
          "  --json FILE  also write the figures to FILE\n"
-         "  --plots FOLDER  draw the figures of `dispatch` and `scale` into FOLDER (SVG; needs gnuplot)\n"
-         "  --markdown   print the tables of `dispatch` and `scale` as markdown\n"
+         "  --plots FOLDER  draw the figures of `dispatch`, `network` and `scale` into FOLDER (SVG; needs "
+         "gnuplot)\n"
+         "  --markdown   print the tables of `dispatch`, `network` and `scale` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"
          "  --transport NAME  shm (the default) or tcp, for measures of what both do; limits and neighbours "
          "are that one's\n"

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -18,7 +19,8 @@ struct Options {
   bool compare = false;
   std::string transport = "shm";  // that carries the messages
   int repetitions = 11;
-  int nodes = 0;  // 0: the measure's own choice
+  int nodes = 0;                                  // 0: the measure's own choice
+  std::map<std::string, std::string> parameters;  // NAME=VALUE: the measure's own
   bool help = false;
 };
 

@@ -11,17 +11,19 @@ namespace ambench {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 11> units{{{"_ns", "ns"},
-                                                                          {"_us", "us"},
-                                                                          {"_ms", "ms"},
-                                                                          {"_cycles", "cycles"},
-                                                                          {"_million_per_s", "M/s"},
-                                                                          {"_gb_per_s", "GB/s"},
-                                                                          {"_kib", "KiB"},
-                                                                          {"_bytes", "bytes"},
-                                                                          {"_ratio", "x"},
-                                                                          {"_percent", "%"},
-                                                                          {"_signals", "signals"}}};
+constexpr std::array<std::pair<std::string_view, const char*>, 12> units{
+    {{"_ns", "ns"},
+     {"_us", "us"},
+     {"_ms", "ms"},
+     {"_cycles", "cycles"},
+     {"_million_per_s", "M/s"},
+     {"_gb_per_s", "GB/s"},
+     {"_kib", "KiB"},
+     {"_bytes", "bytes"},
+     {"_ratio", "x"},
+     {"_percent", "%"},
+     {"_flits_per_cycle", "flits per cycle"},
+     {"_signals", "signals"}}};
 
 std::string padded_right(const std::string& text, std::size_t width) {
   return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
@@ -41,8 +43,8 @@ std::string where_it_ran(const Report& report) {
 void print_head(std::ostream& out, const Report& report) {
   const Machine& machine = report.machine;
   out << "ambench " << report.measure << ": " << report.meaning << "\n";
-  out << "  " << report.nodes << " nodes, " << report.transport << ", " << where_it_ran(report)
-      << "; median, min and max of " << report.repetitions
+  out << "  " << report.nodes << (report.nodes == 1 ? " node, " : " nodes, ") << report.transport << ", "
+      << where_it_ran(report) << "; median, min and max of " << report.repetitions
       << (report.repetitions == 1 ? " repetition\n" : " repetitions\n");
   out << "  " << machine.cpu << ", " << machine.cores << " cores, " << machine.kernel << ", "
       << machine.compiler << ", " << machine.build_type << " build\n";

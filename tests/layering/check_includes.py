@@ -34,7 +34,7 @@ RULES = (
     ("src/host/", (r"host/.*", r"am/.*"), True),
     ("src/emulated_hw/", (r"emulated_hw/.*",), True),
     ("examples/", (r"am/(?!impl/).*",), False),
-    ("benchmarks/", (r"am/(?!impl/).*",), True),
+    ("benchmarks/", (r"am/(?!impl/).*", r"emulated_hw/.*"), True),
     ("tools/", (r"am/.*", r"core/.*", r"transports/.*", r"host/.*"), True),
 )
 ROOTS = ("include", "src")  # where an include of ours is looked for

@@ -238,6 +238,41 @@ TEST(Ambench, ScaleMeasuresJobsAndDrawsThem) {
   }
 }
 
+TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
+  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
+  const Folder folder;
+  std::vector<std::string> command{ambench,
+                                   "network",
+                                   "k=3,4",
+                                   "topology=torus",
+                                   "num_vcs=2,4",
+                                   "traffic=uniform,hotspot",
+                                   "vc_buf_size=3",
+                                   "packet_size=2",
+                                   "injection_rate=0.05,0.1,2",
+                                   "sample_period=300",
+                                   "--reps",
+                                   "2",
+                                   "--json",
+                                   folder.in("network.json")};
+  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
+  const Outcome outcome = process_test::run(command);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(text_of(folder.in("network.json")));
+  ASSERT_EQ(json["rows"].size(), 8u);
+  for (const auto& row : json["rows"]) {
+    EXPECT_EQ(row["vc_buf_size"], 3);
+    EXPECT_GT(row["latency_0.05_cycles"]["min"], 7) << row;
+    EXPECT_EQ(row["saturated"], "saturated") << "two flits a cycle";
+    EXPECT_GT(row["steps_million_per_s"]["min"], 0);
+    if (row["traffic"] != "uniform") continue;
+    EXPECT_GT(row["latency_0.05_cycles"]["median"], row["zero_load_cycles"]["median"]);
+  }
+  for (const char* chart : {"plots/network_torus_3x3_uniform", "plots/network_torus_4x4_hotspot"}) {
+    if (draws) expect_all_drawn(folder.in(chart));
+  }
+}
+
 // The first processor that this one may run on, alone.
 void be_on_one_cpu() {
   cpu_set_t set;
@@ -282,6 +317,15 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
   EXPECT_THAT(complaint({"dispatch", "--fast"}), HasSubstr("unknown option '--fast'"));
   EXPECT_THAT(complaint({"dispatch", "-m"}), HasSubstr("unknown option '-m'"));
   EXPECT_THAT(complaint({"dispatch", "--reps"}), HasSubstr("--reps needs a value"));
+  EXPECT_THAT(complaint({"dispatch", "k=4"}), HasSubstr("'k=4' is left over"));
+  EXPECT_THAT(complaint({"network", "4"}), HasSubstr("'4' is left over"));
+  EXPECT_THAT(complaint({"network", "size=4"}), HasSubstr("network has no parameter 'size'; there are k, "));
+  EXPECT_THAT(complaint({"network", "k=4", "k=8"}), HasSubstr("k is there twice"));
+  EXPECT_THAT(complaint({"network", "k=4,x"}), HasSubstr("k takes numbers that are no less than 0, not 'x'"));
+  EXPECT_THAT(complaint({"network", "topology=ring"}), HasSubstr("topology is mesh or torus, not 'ring'"));
+  EXPECT_THAT(complaint({"network", "traffic=none"}), HasSubstr("traffic is uniform, transpose, "));
+  EXPECT_THAT(complaint({"network", "num_vcs=13"}), HasSubstr("num_vcs has to be from 1 to 12 on this grid"));
+  EXPECT_THAT(complaint({"network", "k=300"}), HasSubstr("a grid has no nodes, or too many"));
   for (const std::vector<std::string>& rest :
        {std::vector<std::string>{"poll", "a", "b"}, {"poll", "0", "1x"}, {"pole", "0", "1"}, {"poll"}}) {
     std::vector<std::string> child{"--child", "dispatch"};

@@ -1,0 +1,260 @@
+// `ambench network`: latency against offered load, in networks of the textbook router (src/emulated_hw/kit), simulated cycle by
+// cycle. The parameters are BookSim2's, and mean the same; each may have several values, and every combination is measured.
+// Beside it, how fast the simulation is.
+//
+// A repetition is another seed: what is shown of a latency is how much it depends on that, not on the machine.
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "clock.hpp"
+#include "emulated_hw/kit/traffic.hpp"
+#include "measure.hpp"
+#include "pinning.hpp"
+#include "progress.hpp"
+
+namespace ambench {
+
+namespace {
+
+using am::kit::CycleNetwork;
+using am::kit::Grid;
+using am::kit::LoadPoint;
+using am::kit::Traffic;
+
+// The values of a parameter.
+class Values {
+ public:
+  Values(const Options& options, std::string name, std::string otherwise)
+      : name_(std::move(name)),
+        text_(options.parameters.contains(name_) ? options.parameters.at(name_) : std::move(otherwise)) {}
+
+  [[nodiscard]] std::vector<std::string> words() const {
+    std::vector<std::string> all;
+    for (std::size_t at = 0; at <= text_.size();) {
+      const std::size_t end = std::min(text_.find(',', at), text_.size());
+      all.push_back(text_.substr(at, end - at));
+      at = end + 1;
+    }
+    return all;
+  }
+  template <class Number>
+  [[nodiscard]] std::vector<Number> numbers() const {
+    std::vector<Number> all;
+    for (const std::string& word : words()) {
+      Number number{};
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+      if (error != std::errc() || end != word.data() + word.size())
+        throw UsageError(name_ + " takes numbers that are no less than 0, not '" + word + "'");
+      all.push_back(number);
+    }
+    return all;
+  }
+  template <class Number>
+  [[nodiscard]] Number number() const {
+    const std::vector<Number> all = numbers<Number>();
+    if (all.size() != 1) throw UsageError(name_ + " takes one value");
+    return all.front();
+  }
+
+ private:
+  std::string name_;
+  std::string text_;
+};
+
+bool wraps(const std::string& topology) {
+  if (topology != "mesh" && topology != "torus")
+    throw UsageError("topology is mesh or torus, not '" + topology + "'");
+  return topology == "torus";
+}
+
+Traffic::Pattern pattern_of(const std::string& name) {
+  using Pattern = Traffic::Pattern;
+  for (const Pattern pattern : {Pattern::uniform, Pattern::transpose, Pattern::neighbor, Pattern::hotspot}) {
+    if (name == name_of(pattern)) return pattern;
+  }
+  throw UsageError("traffic is uniform, transpose, neighbor or hotspot, not '" + name + "'");
+}
+
+// What all curves have in common.
+struct Common {
+  std::vector<double> rates;
+  unsigned vc_buf_size;
+  std::uint32_t packet_size;
+  std::uint64_t seed;
+  am::kit::Periods periods;
+
+  explicit Common(const Options& options)
+      : rates(Values(options, "injection_rate",
+                     "0.02,0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,"
+                     "0.95,1")
+                  .numbers<double>()),
+        vc_buf_size(Values(options, "vc_buf_size", "6").number<unsigned>()),
+        packet_size(Values(options, "packet_size", "4").number<std::uint32_t>()),
+        seed(Values(options, "seed", "1").number<std::uint64_t>()),
+        periods{.sample_period = Values(options, "sample_period", "1000").number<std::uint64_t>(),
+                .warmup_periods = Values(options, "warmup_periods", "3").number<unsigned>(),
+                .max_samples = Values(options, "max_samples", "10").number<unsigned>(),
+                .latency_thres = Values(options, "latency_thres", "500").number<double>()} {
+    if (periods.sample_period == 0 || periods.max_samples == 0)
+      throw UsageError("sample_period and max_samples have to be at least 1");
+  }
+};
+
+struct Curve {
+  unsigned k;
+  std::string topology;
+  std::string traffic;
+  unsigned num_vcs;
+
+  [[nodiscard]] Grid grid() const { return {{k, wraps(topology)}, {k, wraps(topology)}}; }
+  // A torus with one virtual channel is none: packets could wait for each other in a ring.
+  [[nodiscard]] unsigned vcs() const { return std::max(num_vcs, vc_classes(grid())); }
+};
+
+std::string two_digits(double rate) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.2f", rate);
+  return text;
+}
+
+std::string virtual_channels(const Curve& curve) {
+  return curve.vcs() == 1 ? "1 virtual channel" : std::to_string(curve.vcs()) + " virtual channels";
+}
+
+// Points of one curve at one load, one of each seed; or none, where that network is saturated.
+struct Points {
+  double rate;
+  std::vector<double> packet_latency, network_latency, accepted;
+  bool saturated = false;
+};
+
+Points measure_points(const Curve& curve, double rate, const Common& common, int repetitions, double& steps,
+                      double& ns) {
+  Points points{.rate = rate, .packet_latency = {}, .network_latency = {}, .accepted = {}};
+  for (int repetition = 0; repetition < repetitions; ++repetition) {
+    CycleNetwork network(curve.grid(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
+    const double began = now_ns();
+    const LoadPoint point = am::kit::run(network,
+                                         {.pattern = pattern_of(curve.traffic),
+                                          .injection_rate = rate,
+                                          .packet_size = common.packet_size,
+                                          .seed = common.seed + static_cast<std::uint64_t>(repetition)},
+                                         common.periods);
+    ns += now_ns() - began;
+    steps += static_cast<double>(network.router_steps());
+    points.packet_latency.push_back(point.figures.packet_latency);
+    points.network_latency.push_back(point.figures.network_latency);
+    points.accepted.push_back(point.accepted);
+    points.saturated = points.saturated || point.saturated;
+  }
+  return points;
+}
+
+// The mean over all pairs of nodes, where packets meet no others: the sum of the parts.
+double mean_zero_load(const Grid& grid, std::uint32_t packet_size) {
+  double sum = 0;
+  for (am::kit::NodeNumber from = 0; from < grid.nodes(); ++from) {
+    for (am::kit::NodeNumber to = 0; to < grid.nodes(); ++to)
+      sum += static_cast<double>(am::kit::zero_load_latency(distance(grid, from, to), packet_size));
+  }
+  return sum / grid.nodes() / grid.nodes();
+}
+
+void add_curve(const Curve& curve, const Common& common, const Options& options, Report& report,
+               Chart& chart) {
+  Row row(curve.topology + " of " + std::to_string(curve.k) + " x " + std::to_string(curve.k) + ", " +
+          curve.traffic + ", " + virtual_channels(curve) + " of " + std::to_string(common.vc_buf_size) +
+          " flits, packets of " + std::to_string(common.packet_size));
+  row.key("k", curve.k)
+      .key("topology", curve.topology)
+      .key("traffic", curve.traffic)
+      .key("num_vcs", curve.vcs())
+      .key("vc_buf_size", common.vc_buf_size)
+      .key("packet_size", common.packet_size);
+  if (curve.traffic == "uniform")
+    row.figure("zero_load_cycles", "latency without load: the sum of the parts",
+               {mean_zero_load(curve.grid(), common.packet_size)});
+  double steps = 0;
+  double ns = 0;
+  std::vector<double> accepted;
+  chart.columns.push_back(virtual_channels(curve));
+  for (std::size_t i = 0; i < common.rates.size(); ++i) {
+    const Points points = measure_points(curve, common.rates[i], common, options.repetitions, steps, ns);
+    const std::string rate = two_digits(points.rate);
+    if (chart.rows.size() <= i) chart.rows.push_back({rate, {}});
+    chart.rows[i].cells.resize(chart.columns.size());
+    accepted = points.accepted;
+    if (points.saturated) {
+      row.note("saturated", "latency at " + rate, "saturated");
+      break;
+    }
+    row.figure("latency_" + rate + "_cycles", "latency at " + rate, points.packet_latency);
+    chart.rows[i].cells.back() = summarize(points.packet_latency);
+  }
+  row.figure("accepted_flits_per_cycle", "accepted at the last of these, flits per node", accepted);
+  row.figure("steps_million_per_s", "steps of routers, idle ones counted", {steps / ns * 1e3});
+  report.rows.push_back(std::move(row));
+}
+
+Report measure_network(const Options& options) {
+  const Common common(options);
+  const std::vector<unsigned> vcs = Values(options, "num_vcs", "1,4").numbers<unsigned>();
+  std::vector<Curve> curves;
+  for (const unsigned k : Values(options, "k", "8").numbers<unsigned>()) {
+    for (const std::string& topology : Values(options, "topology", "mesh,torus").words()) {
+      for (const std::string& traffic : Values(options, "traffic", "uniform,transpose").words()) {
+        for (const unsigned num_vcs : vcs) curves.push_back({k, topology, traffic, num_vcs});
+      }
+    }
+  }
+  Report report = report_of(network, options, 1);
+  pin_to(core_cpus().front());
+  report.transport = "simulated";
+  report.cpus = {pinned_cpu()};
+  Progress progress("network", static_cast<int>(curves.size()));
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    progress.step();
+    const Curve& curve = curves[i];
+    static_cast<void>(pattern_of(curve.traffic));
+    if (i % vcs.size() == 0) {
+      const std::string size = std::to_string(curve.k) + "x" + std::to_string(curve.k);
+      report.charts.push_back({.name = "network_" + curve.topology + "_" + size + "_" + curve.traffic,
+                               .title = curve.topology + " " + size + ", " + curve.traffic +
+                                        ": latency of a packet, by offered load (flits per node and cycle)",
+                               .unit = "cycles",
+                               .logarithmic = true,
+                               .columns = {},
+                               .rows = {}});
+    }
+    try {
+      add_curve(curve, common, options, report, report.charts.back());
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(error.what());
+    }
+  }
+  for (Chart& chart : report.charts) {
+    for (Chart::Row& row : chart.rows) row.cells.resize(chart.columns.size());
+  }
+  return report;
+}
+
+}  // namespace
+
+const Measure network{
+    .name = "network",
+    .meaning = "latency against load in simulated networks of the textbook router",
+    .measure = measure_network,
+    .has_charts = true,
+    .parameters = {"k", "topology", "traffic", "num_vcs", "vc_buf_size", "packet_size", "injection_rate",
+                   "seed", "sample_period", "warmup_periods", "max_samples", "latency_thres"},
+};
+
+}  // namespace ambench

@@ -1,0 +1,38 @@
+// Arbiters: who of several requesters is next. Requesters are the bits of a word.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace am::kit {
+
+/// Up to 64 requesters at a word's bits.
+using Requests = std::uint64_t;
+
+constexpr Requests request(unsigned who) noexcept { return Requests{1} << who; }
+
+/// Calls f(who) for each of them, in ascending order.
+template <class F>
+constexpr void for_each(Requests requests, F f) {
+  for (; requests != 0; requests &= requests - 1) f(static_cast<unsigned>(std::countr_zero(requests)));
+}
+
+/// Round robin: the one behind whoever has won last is the first to win. Nobody who keeps asking waits for more than one turn of
+/// each of the others.
+class RoundRobin {
+ public:
+  /// The winner of at least one.
+  [[nodiscard]] constexpr unsigned pick(Requests requests) const noexcept {
+    const Requests rest = requests & ~Requests{0} << first_;
+    return static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : requests));
+  }
+  /// To be told of a winner that had its turn: the one behind it is the first from now on.
+  constexpr void had_its_turn(unsigned winner) noexcept {
+    first_ = static_cast<std::uint8_t>((winner + 1) % 64);
+  }
+
+ private:
+  std::uint8_t first_ = 0;
+};
+
+}  // namespace am::kit

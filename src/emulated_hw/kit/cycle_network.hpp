@@ -1,0 +1,154 @@
+// Routers on a grid under one clock, with the channels between them: every flit and every credit takes at least a cycle.
+//
+// Channels are delay lines: what is sent in cycle t is written into the slot of t + delay, which nobody reads before. So the order
+// in which routers are stepped cannot be seen. A router that has nothing to do and to which nothing comes is not stepped.
+//
+// The delays are those of BookSim2, where a channel of latency 1 brings in cycle t + 2 what a router sends at the end of cycle t:
+//
+//   a flit, from its turn on the switch to the next router (or its node): st_final_delay 1, then the channel     3
+//   a flit, from its node to the router                                                                          2
+//   a credit, from the turn on the switch to the router before, which takes credit_delay 1 to see it             3
+//   the same to a node, which sees it at once                                                                    2
+//   a credit, from a node that takes a flit to its router                                                        3
+//
+// So a packet of n flits whose way has h channels between routers takes 2 + 5 (h + 1) + n - 1 cycles when it meets no other.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulated_hw/kit/dimension_order.hpp"
+#include "emulated_hw/kit/flit.hpp"
+#include "emulated_hw/kit/grid.hpp"
+#include "emulated_hw/kit/textbook_router.hpp"
+
+namespace am::kit {
+
+using Cycle = std::uint64_t;
+
+class CycleNetwork {
+ public:
+  struct Options {
+    unsigned num_vcs = 4;      ///< virtual channels of each port
+    unsigned vc_buf_size = 6;  ///< flits
+  };
+  static constexpr unsigned flit_delay = 3;
+  static constexpr unsigned from_node_delay = 2;
+  static constexpr unsigned credit_delay = 3;
+  static constexpr unsigned to_node_credit_delay = 2;
+
+  /// Throws std::invalid_argument.
+  CycleNetwork(const Grid& grid, const Options& options);
+
+  [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
+  [[nodiscard]] const RouterShape& shape() const noexcept { return shape_; }
+  [[nodiscard]] Cycle now() const noexcept { return now_; }
+
+  // What a node does in a cycle, before step().
+
+  /// Sends a flit on its virtual channel, of which the node has to keep count by the credits that come: it begins with
+  /// vc_buf_size of each. At most one in a cycle.
+  void inject(NodeNumber node, Flit flit) noexcept { arrive(now_ + from_node_delay, node, 0, flit); }
+  /// The flit that comes out at a node in this cycle, or none. It has to be taken.
+  [[nodiscard]] Flit ejected(NodeNumber node) const noexcept { return nodes_[slot(now_)][node].flit; }
+  /// The virtual channel on which the node may send one flit more from this cycle on; or none, which is -1.
+  [[nodiscard]] int credit(NodeNumber node) const noexcept {
+    return int{nodes_[slot(now_)][node].credit} - 1;
+  }
+  /// Calls f(node) for each node to which a flit or a credit comes in this cycle.
+  template <class F>
+  void for_each_arrival(F f) const {
+    for_each_of(to_nodes_[slot(now_)], f);
+  }
+  /// The node has taken the flit that came on that channel.
+  void taken(NodeNumber node, unsigned vc) noexcept { give_back(now_ + credit_delay, node, 0, vc); }
+
+  /// One cycle of all routers. `order`: if given, all of them, in the order in which they are stepped.
+  void step(std::span<const NodeNumber> order = {});
+
+  /// Flits in the routers' buffers and on channels.
+  [[nodiscard]] std::uint64_t flits() const noexcept;
+  /// Steps of routers so far, idle ones counted.
+  [[nodiscard]] std::uint64_t router_steps() const noexcept { return now_ * grid_.nodes(); }
+  [[nodiscard]] const TextbookRouter& router(NodeNumber node) const noexcept { return routers_[node]; }
+  /// A number that depends on everything that has passed a switch, when and where.
+  [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
+  /// Cycles since a flit has last passed a switch.
+  [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
+  /// Who waits for whom, for people: a line for each input that has a flit and does not move.
+  [[nodiscard]] std::string who_waits() const;
+
+ private:
+  static constexpr unsigned slots = 4;  // cycles on a delay line, this one included
+  static_assert(flit_delay < slots && credit_delay < slots);
+  static std::size_t slot(Cycle at) noexcept { return at % slots; }
+
+  /// What comes to a router in one cycle.
+  struct Arrivals {
+    std::uint32_t with_flit = 0;    // ports
+    std::uint32_t with_credit = 0;  // ports
+  };
+  struct AtNode {
+    Flit flit;
+    std::uint8_t credit = 0;  // vc + 1
+  };
+  struct Neighbour {
+    NodeNumber node = Grid::nowhere;
+    std::uint8_t port = 0;
+  };
+  using Set = std::vector<std::uint64_t>;  // of nodes
+
+  template <class F>
+  static void for_each_of(const Set& set, F f) {
+    for (std::size_t word = 0; word < set.size(); ++word) {
+      for_each(set[word], [&](unsigned bit) { f(static_cast<NodeNumber>(word * 64 + bit)); });
+    }
+  }
+  static void put(Set& set, NodeNumber node) noexcept { set[node / 64] |= std::uint64_t{1} << node % 64; }
+
+  [[nodiscard]] std::size_t line(NodeNumber node, unsigned port) const noexcept {
+    return std::size_t{node} * shape_.ports + port;
+  }
+  void arrive(Cycle when, NodeNumber node, unsigned port, Flit flit) noexcept {
+    const std::size_t at = slot(when);
+    flits_[at][line(node, port)] = flit;
+    arrivals_[at][node].with_flit |= 1u << port;
+    put(to_step_[at], node);
+  }
+  void give_back(Cycle when, NodeNumber node, unsigned port, unsigned vc) noexcept {
+    const std::size_t at = slot(when);
+    credits_[at][line(node, port)] = static_cast<std::uint8_t>(vc);
+    arrivals_[at][node].with_credit |= 1u << port;
+    put(to_step_[at], node);
+  }
+  void step(NodeNumber node);
+  [[nodiscard]] Route route(NodeNumber here, Flit flit) const noexcept;
+  void send(NodeNumber from, unsigned port, Flit flit) noexcept;
+  void freed(NodeNumber at, unsigned port, unsigned vc) noexcept;
+
+  const Grid grid_;
+  const RouterShape shape_;
+  std::array<std::uint32_t, 4> vcs_of_{};  // by the classes that a packet may take
+  Cycle now_ = 0;
+  std::vector<Flit> buffers_;
+  std::vector<TextbookRouter> routers_;
+  std::vector<Neighbour> neighbours_;                     // by line
+  std::array<std::vector<Flit>, slots> flits_;            // by line: what comes to it
+  std::array<std::vector<std::uint8_t>, slots> credits_;  // by line: vc
+  std::array<std::vector<Arrivals>, slots> arrivals_;     // by node
+  std::array<std::vector<AtNode>, slots> nodes_;
+  std::array<Set, slots> to_step_;   // routers with something to do then
+  std::array<Set, slots> to_nodes_;  // nodes to which something comes then
+  std::uint64_t trace_ = 0;
+  Cycle last_move_ = 0;
+};
+
+}  // namespace am::kit

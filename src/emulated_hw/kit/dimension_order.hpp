@@ -1,0 +1,57 @@
+// Dimension-order routing: all of the way in the first dimension, then the next. A function of here and the header alone, so that
+// packets between two nodes take one way and stay in order (T1 report, section 3.3).
+//
+// Why no packets wait for each other in a circle: between dimensions the order itself sees to that. Around a ring of a dimension
+// that wraps there are two classes of channels. A packet that has still to pass the edge is on class 0, one that has not is on
+// class 1; so class 0 is left at the edge, and class 1 never passes it.
+// (W. J. Dally and C. L. Seitz, Deadlock-free message routing in multiprocessor interconnection networks, 1987.)
+#pragma once
+
+#include "emulated_hw/kit/grid.hpp"
+
+namespace am::kit {
+
+struct Hop {
+  unsigned port = 0;        ///< 0: it is there
+  unsigned classes = 0b11;  ///< of virtual channels that it may take, as bits
+  constexpr bool operator==(const Hop&) const = default;
+};
+
+/// How many classes of virtual channels there have to be on such a grid.
+[[nodiscard]] constexpr unsigned vc_classes(const Grid& grid) noexcept {
+  for (unsigned d = 0; d < grid.dimensions(); ++d) {
+    if (grid.dimension(d).wraps && grid.dimension(d).extent > 1) return 2;
+  }
+  return 1;
+}
+
+/// The next hop to `there`. The shorter way round; where both are as long, the half of the nodes goes up.
+[[nodiscard]] constexpr Hop dimension_order(const Grid& grid, NodeNumber here, NodeNumber there) noexcept {
+  for (unsigned d = 0; d < grid.dimensions(); ++d) {
+    const std::uint32_t at = grid.at(here, d);
+    const std::uint32_t to = grid.at(there, d);
+    if (at == to) continue;
+    const auto [extent, wraps] = grid.dimension(d);
+    if (!wraps) return {at < to ? Grid::up(d) : Grid::down(d)};
+    const std::uint32_t above = at < to ? to - at : to + extent - at;
+    const bool goes_up = above * 2 == extent ? at % 2 == 0 : above * 2 < extent;
+    const bool passes_edge = goes_up ? at > to : at < to;
+    return {goes_up ? Grid::up(d) : Grid::down(d), passes_edge ? 0b01u : 0b10u};
+  }
+  return {};
+}
+
+/// How many channels between routers lie on the way.
+[[nodiscard]] constexpr unsigned distance(const Grid& grid, NodeNumber from, NodeNumber to) noexcept {
+  unsigned hops = 0;
+  for (unsigned d = 0; d < grid.dimensions(); ++d) {
+    const std::uint32_t at = grid.at(from, d);
+    const std::uint32_t there = grid.at(to, d);
+    const std::uint32_t straight = at < there ? there - at : at - there;
+    const auto [extent, wraps] = grid.dimension(d);
+    hops += wraps && extent - straight < straight ? extent - straight : straight;
+  }
+  return hops;
+}
+
+}  // namespace am::kit

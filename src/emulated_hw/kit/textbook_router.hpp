@@ -1,0 +1,231 @@
+// The field's textbook router: input-queued, with virtual channels and credits (W. J. Dally and B. Towles, Principles and Practices
+// of Interconnection Networks, 2004, chapters 16 and 17). A head flit takes four cycles and the channel: its route is looked up, a
+// virtual channel of that output is allocated, a turn on the switch is, and it passes the switch; the flits behind it take the
+// last two. No stage is skipped or guessed at.
+//
+// Both allocators have two stages, as iSLIP has with one iteration (N. McKeown, 1999): each output picks one of those that
+// ask for it, each input one of the outputs that picked it; and a round-robin arbiter goes on only behind a pick that was
+// taken up.
+//
+// Time. Everything that a router reads in a cycle was there when the cycle began, and what it sends arrives later: so it
+// cannot be seen in which order routers are stepped. Within the step the stages come last first, so that nothing passes two.
+//
+// Names and meaning of what is counted are those of BookSim2, with routing_delay, vc_alloc_delay, sw_alloc_delay and
+// st_final_delay 1, st_prepare_delay 0, speculative 0, input_speedup and output_speedup 1, alloc_iters 1, and both allocators islip.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "emulated_hw/kit/arbiter.hpp"
+#include "emulated_hw/kit/flit.hpp"
+
+namespace am::kit {
+
+/// What all routers of a network have in common. Inputs and outputs, each a virtual channel of a port, are numbered
+/// port * vcs + vc.
+struct RouterShape {
+  unsigned ports = 0;
+  unsigned vcs = 0;
+  unsigned buffer = 0;  ///< flits of an input
+
+  static constexpr unsigned most_channels = 64;  ///< ports * vcs
+  static constexpr unsigned most_ports = 24;
+  static constexpr unsigned most_buffer = 255;
+
+  [[nodiscard]] constexpr unsigned channel(unsigned port, unsigned vc) const noexcept {
+    return port * vcs + vc;
+  }
+  [[nodiscard]] constexpr Requests of_port(unsigned port) const noexcept {
+    return ((Requests{1} << vcs) - 1) << port * vcs;
+  }
+};
+
+/// Where a packet may go: a port, and which virtual channels of that.
+struct Route {
+  std::uint8_t port = 0;
+  std::uint32_t vcs = 0;  ///< as bits
+};
+
+class TextbookRouter {
+ public:
+  /// `buffers` has room for shape.buffer flits of each input. Nothing is known yet of the buffers that its outputs lead to.
+  void reset(const RouterShape& shape, Flit* buffers) noexcept {
+    *this = {};
+    buffers_ = buffers;
+    for (unsigned port = 0; port < shape.ports; ++port) {
+      for (unsigned vc = 0; vc < shape.vcs; ++vc)
+        port_of_[shape.channel(port, vc)] = static_cast<std::uint8_t>(port);
+    }
+  }
+
+  /// A flit has come.
+  void receive(const RouterShape& shape, unsigned port, Flit flit) noexcept {
+    const unsigned input = shape.channel(port, flit.vc());
+    unsigned at = first_[input] + count_[input];
+    if (at >= shape.buffer) at -= shape.buffer;
+    buffers_[input * shape.buffer + at] = flit;
+    ++count_[input];
+    filled_ |= request(input);
+    if (((waiting_ | active_) & request(input)) == 0) routing_ |= request(input);
+  }
+  /// There is room for one flit more behind that output.
+  void credit(unsigned output, unsigned flits = 1) noexcept {
+    credits_[output] = static_cast<std::uint8_t>(credits_[output] + flits);
+    with_credit_ |= request(output);
+  }
+
+  /// One cycle, after what comes in it has been received. `route(flit)` says where a packet may go; `send(port, flit)` takes a flit
+  /// that passes the switch, and `freed(port, vc)` hears that there is room for one more behind that input. Whether there is
+  /// anything left to do in the next cycle.
+  template <class RouteOf, class Send, class Freed>
+  bool step(const RouterShape& shape, RouteOf&& route, Send&& send, Freed&& freed) {
+    const Requests routing = routing_;
+    Allocated allocated{};
+    if (waiting_ != 0) allocate_channels(shape, allocated);
+    if ((active_ & filled_) != 0) allocate_switch(shape, send, freed);
+    for_each(allocated.inputs, [&](unsigned input) { become_active(shape, input, allocated.output[input]); });
+    for_each(routing, [&](unsigned input) {
+      route_[input] = route(front(shape, input));
+      waiting_ |= request(input);
+    });
+    routing_ &= ~routing;
+    return (routing_ | waiting_ | (active_ & filled_)) != 0;
+  }
+
+  // for tests and reports
+  [[nodiscard]] bool is_empty() const noexcept { return filled_ == 0; }
+  [[nodiscard]] unsigned count(unsigned input) const noexcept { return count_[input]; }
+  [[nodiscard]] unsigned credits(unsigned output) const noexcept { return credits_[output]; }
+  [[nodiscard]] bool is_waiting(unsigned input) const noexcept { return (waiting_ & request(input)) != 0; }
+  [[nodiscard]] bool is_active(unsigned input) const noexcept { return (active_ & request(input)) != 0; }
+  [[nodiscard]] Route route_of(unsigned input) const noexcept { return route_[input]; }
+  [[nodiscard]] unsigned output_of(unsigned input) const noexcept { return output_[input]; }
+  [[nodiscard]] Flit front(const RouterShape& shape, unsigned input) const noexcept {
+    return buffers_[input * shape.buffer + first_[input]];
+  }
+
+ private:
+  struct Allocated {
+    Requests inputs = 0;
+    std::array<std::uint8_t, RouterShape::most_channels> output;
+  };
+
+  /// Each free virtual channel that is asked for picks an input, each input one of those that picked it.
+  void allocate_channels(const RouterShape& shape, Allocated& allocated) noexcept {
+    std::array<Requests, RouterShape::most_channels> asked_by;  // by output
+    std::array<Requests, RouterShape::most_channels> offered;   // by input
+    Requests asked = 0;
+    for_each(waiting_, [&](unsigned input) {
+      const Route& wanted = route_[input];
+      const Requests outputs = (Requests{wanted.vcs} << wanted.port * shape.vcs) & ~taken_;
+      for_each(outputs, [&](unsigned output) {
+        if ((asked & request(output)) == 0) asked_by[output] = 0;
+        asked |= request(output);
+        asked_by[output] |= request(input);
+      });
+    });
+    for_each(asked, [&](unsigned output) {
+      const unsigned input = channel_pick_[output].pick(asked_by[output]);
+      if ((allocated.inputs & request(input)) == 0) offered[input] = 0;
+      allocated.inputs |= request(input);
+      offered[input] |= request(output);
+    });
+    for_each(allocated.inputs, [&](unsigned input) {
+      const unsigned output = channel_choice_[input].pick(offered[input]);
+      allocated.output[input] = static_cast<std::uint8_t>(output);
+      channel_choice_[input].had_its_turn(output);
+      channel_pick_[output].had_its_turn(input);
+    });
+  }
+
+  void become_active(const RouterShape& /*shape*/, unsigned input, unsigned output) noexcept {
+    waiting_ &= ~request(input);
+    active_ |= request(input);
+    output_[input] = static_cast<std::uint8_t>(output);
+    taken_ |= request(output);
+  }
+
+  /// Each output port picks an input port that has a flit for it and credit, each input port one of those.
+  template <class Send, class Freed>
+  void allocate_switch(const RouterShape& shape, Send&& send, Freed&& freed) {
+    std::array<std::uint32_t, RouterShape::most_ports> asked_by;  // input ports, by output port
+    std::array<std::uint32_t, RouterShape::most_ports> offered;   // output ports, by input port
+    std::uint32_t asked = 0;
+    Requests ready = 0;
+    for_each(active_ & filled_, [&](unsigned input) {
+      const unsigned output = output_[input];
+      if ((with_credit_ & request(output)) == 0) return;
+      ready |= request(input);
+      const unsigned port = port_of_[output];
+      if ((asked >> port & 1) == 0) asked_by[port] = 0;
+      asked |= 1u << port;
+      asked_by[port] |= 1u << port_of_[input];
+    });
+    std::uint32_t picked = 0;
+    for_each(asked, [&](unsigned port) {
+      const unsigned from = switch_pick_[port].pick(asked_by[port]);
+      if ((picked >> from & 1) == 0) offered[from] = 0;
+      picked |= 1u << from;
+      offered[from] |= 1u << port;
+    });
+    for_each(picked, [&](unsigned from) {
+      const unsigned port = switch_choice_[from].pick(offered[from]);
+      switch_choice_[from].had_its_turn(port);
+      switch_pick_[port].had_its_turn(from);
+      Requests inputs = 0;  // of that port, for that output port
+      for_each(ready & shape.of_port(from), [&](unsigned input) {
+        if (port_of_[output_[input]] == port) inputs |= request(input);
+      });
+      const unsigned input = turn_of_input_[from].pick(inputs);
+      turn_of_input_[from].had_its_turn(input);
+      pass(shape, input, send, freed);
+    });
+  }
+
+  template <class Send, class Freed>
+  void pass(const RouterShape& shape, unsigned input, Send&& send, Freed&& freed) {
+    const unsigned output = output_[input];
+    const unsigned port = port_of_[output];
+    const unsigned from = port_of_[input];
+    const Flit flit = front(shape, input);
+    first_[input] = static_cast<std::uint8_t>(first_[input] + 1u == shape.buffer ? 0 : first_[input] + 1u);
+    if (--count_[input] == 0) filled_ &= ~request(input);
+    if (--credits_[output] == 0) with_credit_ &= ~request(output);
+    if (flit.is_tail()) {
+      active_ &= ~request(input);
+      taken_ &= ~request(output);
+      routing_ |= filled_ & request(input);
+    }
+    send(port, flit.on(output - port * shape.vcs));
+    freed(from, input - from * shape.vcs);
+  }
+
+  // An input is in one of these, by bits, or idle: its packet's route is being looked up; it waits for a virtual channel; it has one.
+  Requests routing_ = 0;
+  Requests waiting_ = 0;
+  Requests active_ = 0;
+  Requests filled_ = 0;       // inputs with a flit
+  Requests taken_ = 0;        // outputs that an input has
+  Requests with_credit_ = 0;  // outputs
+  Flit* buffers_ = nullptr;
+
+  template <class T>
+  using ByChannel = std::array<T, RouterShape::most_channels>;
+  template <class T>
+  using ByPort = std::array<T, RouterShape::most_ports>;
+  ByChannel<std::uint8_t> first_{};    // of an input's buffer
+  ByChannel<std::uint8_t> count_{};    // flits there
+  ByChannel<std::uint8_t> output_{};   // of an active input
+  ByChannel<std::uint8_t> credits_{};  // of an output
+  ByChannel<std::uint8_t> port_of_{};
+  ByChannel<Route> route_{};                // of a waiting input
+  ByChannel<RoundRobin> channel_pick_{};    // by output
+  ByChannel<RoundRobin> channel_choice_{};  // by input
+  ByPort<RoundRobin> switch_pick_{};        // by output port
+  ByPort<RoundRobin> switch_choice_{};      // by input port
+  ByPort<RoundRobin> turn_of_input_{};      // among the virtual channels of an input port
+};
+
+}  // namespace am::kit

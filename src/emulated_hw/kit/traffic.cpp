@@ -1,0 +1,196 @@
+#include "emulated_hw/kit/traffic.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace am::kit {
+
+namespace {
+
+double chance(const Traffic& traffic) {
+  const double chance = traffic.injection_rate / traffic.packet_size;
+  if (traffic.packet_size == 0 || !(chance > 0) || chance > 1)
+    throw std::invalid_argument(
+        "injection_rate has to be more than 0 and at most packet_size, which is at least 1");
+  return chance;
+}
+
+}  // namespace
+
+std::string_view name_of(Traffic::Pattern pattern) noexcept {
+  switch (pattern) {
+    case Traffic::Pattern::uniform:
+      return "uniform";
+    case Traffic::Pattern::transpose:
+      return "transpose";
+    case Traffic::Pattern::neighbor:
+      return "neighbor";
+    case Traffic::Pattern::hotspot:
+      return "hotspot";
+  }
+  return "?";
+}
+
+TrafficNodes::TrafficNodes(CycleNetwork& network, const Traffic& traffic)
+    : network_(network),
+      traffic_(traffic),
+      random_(traffic.seed),
+      gap_(chance(traffic)),
+      next_(network.grid().nodes()),
+      nodes_(network.grid().nodes()),
+      senders_((network.grid().nodes() + 63) / 64) {
+  const Grid& grid = network.grid();
+  if (traffic.pattern == Traffic::Pattern::transpose &&
+      (grid.dimensions() != 2 || grid.dimension(0).extent != grid.dimension(1).extent))
+    throw std::invalid_argument("transpose is for two dimensions of the same extent");
+  for (Cycle& next : next_) next = network.now() + (chance(traffic) == 1 ? 0 : gap_(random_));
+  for (Node& node : nodes_)
+    node.credits.assign(network.shape().vcs, static_cast<std::uint8_t>(network.shape().buffer));
+}
+
+NodeNumber TrafficNodes::destination(NodeNumber from) {
+  const Grid& grid = network_.grid();
+  const auto any = [&] { return std::uniform_int_distribution<NodeNumber>(0, grid.nodes() - 1)(random_); };
+  switch (traffic_.pattern) {
+    case Traffic::Pattern::uniform:
+      return any();
+    case Traffic::Pattern::transpose:
+      return grid.at(from, 0) * grid.dimension(0).extent + grid.at(from, 1);
+    case Traffic::Pattern::neighbor: {
+      NodeNumber to = 0;
+      NodeNumber stride = 1;
+      for (unsigned d = 0; d < grid.dimensions(); ++d) {
+        to += (grid.at(from, d) + 1) % grid.dimension(d).extent * stride;
+        stride *= grid.dimension(d).extent;
+      }
+      return to;
+    }
+    case Traffic::Pattern::hotspot:
+      return std::bernoulli_distribution(Traffic::hotspot_share)(random_) ? 0 : any();
+  }
+  return from;
+}
+
+void TrafficNodes::cycle(std::span<const NodeNumber> order) {
+  const Cycle now = network_.now();
+  network_.for_each_arrival([&](NodeNumber node) {
+    if (const int vc = network_.credit(node); vc >= 0) ++nodes_[node].credits[static_cast<unsigned>(vc)];
+    if (const Flit flit = network_.ejected(node)) take(node, flit);
+  });
+  if (!stopped_) {
+    for (NodeNumber node = 0; node < next_.size(); ++node) {
+      if (next_[node] == now) make(node);
+    }
+  }
+  for (std::size_t word = 0; word < senders_.size(); ++word)
+    for_each(senders_[word], [&](unsigned bit) { send(static_cast<NodeNumber>(word * 64 + bit)); });
+  network_.step(order);
+}
+
+void TrafficNodes::make(NodeNumber from) {
+  const Cycle now = network_.now();
+  next_[from] = now + 1 + (gap_.p() == 1 ? 0 : gap_(random_));
+  std::uint32_t number = 0;
+  if (unused_.empty()) {
+    number = static_cast<std::uint32_t>(packets_.size());
+    packets_.emplace_back();
+  } else {
+    number = unused_.back();
+    unused_.pop_back();
+  }
+  packets_[number] = {.made = now, .from = from, .to = destination(from), .counts = measures_};
+  if (measures_) ++measured_;
+  nodes_[from].packets.push_back(number);
+  senders_[from / 64] |= std::uint64_t{1} << from % 64;
+}
+
+/// The next flit of the oldest packet. Its virtual channel is the next one with room.
+void TrafficNodes::send(NodeNumber from) {
+  Node& node = nodes_[from];
+  const std::uint32_t number = node.packets[node.first];
+  Packet& packet = packets_[number];
+  if (node.sent == 0) {
+    const unsigned vcs = network_.shape().vcs;
+    unsigned tries = 0;
+    do {
+      node.vc = node.vc + 1 == vcs ? 0 : node.vc + 1;
+    } while (node.credits[node.vc] == 0 && ++tries < vcs);
+  }
+  if (node.credits[node.vc] == 0) return;
+  --node.credits[node.vc];
+  const bool head = node.sent == 0;
+  const bool tail = ++node.sent == traffic_.packet_size;
+  if (head) packet.injected = network_.now();
+  network_.inject(from, Flit({number, static_cast<std::uint16_t>(packet.to),
+                              static_cast<std::uint8_t>(node.vc), head, tail}));
+  ++sent_;
+  if (!tail) return;
+  node.sent = 0;
+  if (++node.first == node.packets.size()) {
+    node.packets.clear();
+    node.first = 0;
+    senders_[from / 64] &= ~(std::uint64_t{1} << from % 64);
+  } else if (node.first > 64 && node.first > node.packets.size() / 2) {
+    node.packets.erase(node.packets.begin(), node.packets.begin() + static_cast<std::ptrdiff_t>(node.first));
+    node.first = 0;
+  }
+}
+
+void TrafficNodes::take(NodeNumber at, Flit flit) {
+  network_.taken(at, flit.vc());
+  ++come_;
+  if (measures_) ++accepted_flits_;
+  Packet& packet = packets_[flit.packet()];
+  if (packet.to != at || flit.is_head() != (packet.come == 0)) ++faults_;
+  ++packet.come;
+  if (flit.is_tail() != (packet.come == traffic_.packet_size)) ++faults_;
+  if (!flit.is_tail()) return;
+  if (packet.counts) {
+    ++measured_come_;
+    packet_latency_ += network_.now() - packet.made;
+    network_latency_ += network_.now() - packet.injected;
+    longest_ = std::max(longest_, network_.now() - packet.made);
+    hops_ += distance(network_.grid(), packet.from, packet.to) + 1;
+  }
+  unused_.push_back(flit.packet());
+}
+
+TrafficNodes::Figures TrafficNodes::figures() const noexcept {
+  const double packets = measured_come_ == 0 ? 1 : static_cast<double>(measured_come_);
+  std::uint64_t waiting = 0;
+  for (const Node& node : nodes_) waiting += node.packets.size() - node.first;
+  return {.packets = measured_come_,
+          .under_way = measured_ - measured_come_,
+          .packet_latency = static_cast<double>(packet_latency_) / packets,
+          .network_latency = static_cast<double>(network_latency_) / packets,
+          .longest = longest_,
+          .hops = static_cast<double>(hops_) / packets,
+          .accepted_flits = accepted_flits_,
+          .waiting = waiting};
+}
+
+LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& periods) {
+  TrafficNodes nodes(network, traffic);
+  const auto go = [&](Cycle cycles) {
+    for (Cycle i = 0; i < cycles; ++i) nodes.cycle();
+    if (network.flits() != 0 && network.still_for() > 1000)
+      throw std::runtime_error("nothing has moved for 1000 cycles:\n" + network.who_waits());
+  };
+  for (unsigned i = 0; i < periods.warmup_periods; ++i) go(periods.sample_period);
+  nodes.measure(true);
+  for (unsigned i = 0; i < periods.max_samples; ++i) go(periods.sample_period);
+  nodes.measure(false);
+  LoadPoint point{.offered = traffic.injection_rate};
+  point.accepted = static_cast<double>(nodes.figures().accepted_flits) / network.grid().nodes() /
+                   static_cast<double>(periods.sample_period * periods.max_samples);
+  // So long that a network below the threshold is empty of them.
+  for (unsigned i = 0; i < periods.max_samples && nodes.figures().under_way != 0; ++i)
+    go(periods.sample_period);
+  point.figures = nodes.figures();
+  point.saturated = point.figures.under_way != 0 || point.figures.packet_latency > periods.latency_thres;
+  point.cycles = network.now();
+  return point;
+}
+
+}  // namespace am::kit

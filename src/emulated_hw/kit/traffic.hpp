@@ -1,0 +1,137 @@
+// Packets for a network whose nodes do nothing but send and take them, and what happens to these: latency under load. Names and
+// meanings are those of BookSim2 (sim_type latency, injection_process bernoulli).
+//
+// Each node makes a packet in each cycle with the same probability, and keeps those that the network does not take yet, as many as
+// there are; it sends a flit in each cycle, if it has one and there is room; it takes whatever comes at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "emulated_hw/kit/cycle_network.hpp"
+
+namespace am::kit {
+
+struct Traffic {
+  enum class Pattern : std::uint8_t {
+    uniform,    ///< to any node, itself too
+    transpose,  ///< of two dimensions of the same extent: to the node on the other side of the diagonal
+    neighbor,   ///< one further in each dimension, and round the edge
+    hotspot,    ///< a tenth of all to node 0, the others uniform
+  };
+  Pattern pattern = Pattern::uniform;
+  double injection_rate = 0.1;    ///< flits per node and cycle
+  std::uint32_t packet_size = 1;  ///< flits
+  std::uint64_t seed = 0;
+
+  static constexpr double hotspot_share = 0.1;
+};
+[[nodiscard]] std::string_view name_of(Traffic::Pattern pattern) noexcept;
+
+/// The nodes of a network, and the packets that are on their way.
+class TrafficNodes {
+ public:
+  /// Throws std::invalid_argument. The network outlives this.
+  TrafficNodes(CycleNetwork& network, const Traffic& traffic);
+
+  /// What the nodes do in a cycle, and then that cycle of the network.
+  void cycle(std::span<const NodeNumber> order = {});
+  /// No packets are made from now on.
+  void stop() noexcept { stopped_ = true; }
+  /// Packets that are made from now on count, until told otherwise.
+  void measure(bool yes) noexcept { measures_ = yes; }
+
+  struct Figures {
+    std::uint64_t packets = 0;         ///< that counted and have come
+    std::uint64_t under_way = 0;       ///< that count and have not
+    double packet_latency = 0;         ///< mean, in cycles: from its making until its last flit is out
+    double network_latency = 0;        ///< mean: since its first flit was sent
+    std::uint64_t longest = 0;         ///< packet latency
+    double hops = 0;                   ///< mean: routers
+    std::uint64_t accepted_flits = 0;  ///< of all packets, while counting
+    std::uint64_t waiting = 0;         ///< packets at their nodes
+  };
+  [[nodiscard]] Figures figures() const noexcept;
+  /// Flits that were sent, and that have come.
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
+  [[nodiscard]] std::uint64_t come() const noexcept { return come_; }
+  /// Packets that came to another node than they were sent to, whose flits were not in order, or that overtook an earlier one
+  /// between the same nodes on the same channel: none.
+  [[nodiscard]] std::uint64_t faults() const noexcept { return faults_; }
+
+ private:
+  struct Packet {
+    Cycle made = 0;
+    Cycle injected = 0;
+    NodeNumber from = 0;
+    NodeNumber to = 0;
+    std::uint32_t come = 0;  // flits
+    bool counts = false;
+  };
+  struct Node {
+    std::vector<std::uint32_t> packets;  // that wait, oldest first, from `first` on
+    std::size_t first = 0;
+    std::uint32_t sent = 0;  // flits of the first
+    unsigned vc = 0;         // of that, or of the last one
+    std::vector<std::uint8_t> credits;
+  };
+  static constexpr Cycle never = ~Cycle{0};
+
+  [[nodiscard]] NodeNumber destination(NodeNumber from);
+  void make(NodeNumber from);
+  void send(NodeNumber from);
+  void take(NodeNumber at, Flit flit);
+
+  CycleNetwork& network_;
+  const Traffic traffic_;
+  std::mt19937_64 random_;
+  std::geometric_distribution<Cycle> gap_;
+  std::vector<Cycle> next_;  // by node: when it makes its next packet
+  std::vector<Node> nodes_;
+  std::vector<std::uint64_t> senders_;  // nodes with a packet, as bits
+  std::vector<Packet> packets_;
+  std::vector<std::uint32_t> unused_;  // of packets_
+  bool stopped_ = false;
+  bool measures_ = false;
+  std::uint64_t sent_ = 0;
+  std::uint64_t come_ = 0;
+  std::uint64_t faults_ = 0;
+  std::uint64_t measured_ = 0;
+  std::uint64_t measured_come_ = 0;
+  std::uint64_t accepted_flits_ = 0;
+  std::uint64_t packet_latency_ = 0;
+  std::uint64_t network_latency_ = 0;
+  std::uint64_t longest_ = 0;
+  std::uint64_t hops_ = 0;
+};
+
+/// How long to simulate. BookSim2's names: warmup_periods, sample_period, max_samples, latency_thres.
+struct Periods {
+  Cycle sample_period = 1000;
+  unsigned warmup_periods = 3;
+  unsigned max_samples = 10;
+  double latency_thres = 500;  ///< a network with a greater mean packet latency is saturated
+};
+
+struct LoadPoint {
+  double offered = 0;   ///< flits per node and cycle
+  double accepted = 0;  ///< the same, of what came out while counting
+  TrafficNodes::Figures figures{};
+  bool saturated = false;  ///< so that packets that count are still under way
+  Cycle cycles = 0;
+};
+/// Warms up, counts the packets that are made in max_samples periods, and goes on, making packets, until they have come or the
+/// network turns out to be saturated. Throws std::runtime_error when nothing moves any more: who waits for whom.
+[[nodiscard]] LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& periods = {});
+
+/// What a packet's latency is where it meets no other: the sum of the parts.
+[[nodiscard]] constexpr Cycle zero_load_latency(unsigned channels, std::uint32_t flits) noexcept {
+  constexpr Cycle router =
+      2 + CycleNetwork::flit_delay;  // routing, a channel, and from the switch to the next one
+  return CycleNetwork::from_node_delay + router * (channels + 1) + flits - 1;
+}
+
+}  // namespace am::kit

@@ -1,0 +1,255 @@
+// The textbook router and its channels under the clock: what takes how long, what is kept, and that nothing depends on the order in
+// which routers are stepped.
+#include "emulated_hw/kit/cycle_network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "emulated_hw/kit/traffic.hpp"
+#include "support/random.hpp"
+
+namespace am::kit {
+namespace {
+
+using Pattern = Traffic::Pattern;
+
+/// From its first flit's sending until its last one is out, of a packet that is alone.
+Cycle latency(const Grid& grid, NodeNumber from, NodeNumber to, unsigned flits, unsigned buffer) {
+  CycleNetwork network(grid, {.num_vcs = 2, .vc_buf_size = buffer});
+  std::vector<unsigned> credits(2, buffer);
+  unsigned sent = 0;
+  for (unsigned come = 0;;) {
+    if (const int vc = network.credit(from); vc >= 0) ++credits[static_cast<unsigned>(vc)];
+    if (const Flit flit = network.ejected(to)) {
+      EXPECT_EQ(flit.packet(), 7u);
+      EXPECT_EQ(flit.is_head(), come == 0);
+      EXPECT_EQ(flit.is_tail(), ++come == flits);
+      network.taken(to, flit.vc());
+      if (come == flits) return network.now();
+    }
+    if (sent < flits && credits[1] != 0) {
+      --credits[1];
+      ++sent;
+      network.inject(from, Flit({7, static_cast<std::uint16_t>(to), 1, sent == 1, sent == flits}));
+    }
+    network.step();
+    if (network.now() > 10'000) return 0;
+  }
+}
+
+TEST(CycleNetwork, TakesTheSumOfThePartsWhereNothingIsInTheWay) {
+  for (const Grid& grid : {Grid{{4}, {3}}, Grid{{4, true}, {4, true}}, Grid{{2}, {2}, {2}}}) {
+    for (NodeNumber from = 0; from < grid.nodes(); ++from) {
+      for (NodeNumber to = 0; to < grid.nodes(); ++to) {
+        for (const unsigned flits : {1u, 2u, 5u, 12u}) {
+          ASSERT_EQ(latency(grid, from, to, flits, 8), zero_load_latency(distance(grid, from, to), flits))
+              << from << " to " << to << ", " << flits << " flits";
+        }
+      }
+    }
+  }
+  EXPECT_EQ(zero_load_latency(0, 1), 7u);  // two cycles to the router, five through it
+  EXPECT_EQ(zero_load_latency(14, 4), 80u);
+}
+
+/// A place in a buffer is free again for the next flit six cycles after a flit's turn on the switch before it: with fewer places than
+/// that a packet goes in bursts.
+TEST(CycleNetwork, GoesInBurstsWhereBuffersAreShorterThanTheWayOfACredit) {
+  const Grid grid{{4}};
+  const Cycle full = zero_load_latency(3, 24);
+  EXPECT_EQ(latency(grid, 0, 3, 24, 6), full);
+  EXPECT_GT(latency(grid, 0, 3, 24, 5), full);
+  EXPECT_GE(latency(grid, 0, 3, 24, 1), full + 23 * 5 - 5) << "one flit in six cycles";
+  EXPECT_LE(latency(grid, 0, 3, 24, 1), full + 23 * 5 + 5);
+}
+
+struct Load {
+  Grid grid;
+  CycleNetwork::Options options;
+  Traffic traffic;
+};
+
+Load some_load(test::Random& random) {
+  const Grid grids[] = {Grid{{4}, {4}}, Grid{{4, true}, {4, true}}, Grid{{5, true}, {3}}, Grid{{2}, {2}, {2}},
+                        Grid{{6, true}}};
+  const Grid& grid = grids[random.below(std::size(grids))];
+  const auto pattern = static_cast<Pattern>(random.below(4));
+  const bool square = grid.dimensions() == 2 && grid.dimension(0).extent == grid.dimension(1).extent;
+  return {.grid = grid,
+          .options = {.num_vcs = static_cast<unsigned>(2 + random.below(5)),
+                      .vc_buf_size = static_cast<unsigned>(1 + random.below(8))},
+          .traffic = {.pattern = pattern == Pattern::transpose && !square ? Pattern::uniform : pattern,
+                      .injection_rate = 0.05 + 0.95 * static_cast<double>(random.below(100)) / 100,
+                      .packet_size = static_cast<std::uint32_t>(1 + random.below(9)),
+                      .seed = random()}};
+}
+
+/// Whatever the load: no more flits in a buffer than it has places, credits for what is free and no more, flits neither lost nor
+/// made; and when no more packets are made, all come, whole, where they should.
+TEST(CycleNetwork, KeepsWhatItIsGivenUntilAllHasCome) {
+  test::Random random(test::seed());
+  for (int round = 0; round < 60; ++round) {
+    const Load load = some_load(random);
+    CycleNetwork network(load.grid, load.options);
+    TrafficNodes nodes(network, load.traffic);
+    const unsigned channels = network.shape().ports * network.shape().vcs;
+    for (int i = 0; i < 1'000; ++i) {
+      nodes.cycle();
+      if (i % 50 != 0) continue;
+      ASSERT_EQ(nodes.sent() - nodes.come(), network.flits());
+      for (NodeNumber node = 0; node < load.grid.nodes(); ++node) {
+        for (unsigned channel = 0; channel < channels; ++channel) {
+          ASSERT_LE(network.router(node).count(channel), load.options.vc_buf_size);
+          ASSERT_LE(network.router(node).credits(channel), load.options.vc_buf_size);
+        }
+      }
+    }
+    nodes.stop();
+    for (int i = 0; nodes.figures().waiting != 0 || network.flits() != 0; ++i) {
+      nodes.cycle();
+      ASSERT_LT(network.still_for(), 100u) << network.who_waits();
+      ASSERT_LT(i, 1'000'000);
+    }
+    EXPECT_EQ(nodes.sent(), nodes.come());
+    EXPECT_EQ(nodes.faults(), 0u);
+    for (int i = 0; i < 8; ++i) nodes.cycle();  // the last credits
+    for (NodeNumber node = 0; node < load.grid.nodes(); ++node) {
+      EXPECT_TRUE(network.router(node).is_empty());
+      for (unsigned port = 0; port < network.shape().ports; ++port) {
+        const bool leads = port == 0 || load.grid.neighbour(node, port) != Grid::nowhere;
+        for (unsigned vc = 0; vc < load.options.num_vcs; ++vc)
+          EXPECT_EQ(network.router(node).credits(network.shape().channel(port, vc)),
+                    leads ? load.options.vc_buf_size : 0);
+      }
+    }
+  }
+}
+
+TEST(CycleNetwork, DoesTheSameInWhateverOrderItsRoutersAreStepped) {
+  test::Random random(test::seed());
+  const Load load{.grid = Grid{{5, true}, {4}},
+                  .options = {.num_vcs = 4, .vc_buf_size = 3},
+                  .traffic = {.injection_rate = 0.5, .packet_size = 4, .seed = 1}};
+  const auto trace = [&](bool shuffled) {
+    CycleNetwork network(load.grid, load.options);
+    TrafficNodes nodes(network, load.traffic);
+    std::vector<NodeNumber> order;
+    if (shuffled) {
+      order.resize(load.grid.nodes());
+      std::iota(order.begin(), order.end(), NodeNumber{0});
+    }
+    for (int i = 0; i < 500; ++i) {
+      for (std::size_t left = order.size(); left > 1; --left)
+        std::swap(order[left - 1], order[random.below(left)]);
+      nodes.cycle(order);
+    }
+    EXPECT_GT(nodes.come(), 1'000u);
+    return network.trace();
+  };
+  const std::uint64_t in_order = trace(false);
+  for (int seed = 0; seed < 100; ++seed) ASSERT_EQ(trace(true), in_order);
+}
+
+TEST(CycleNetwork, TellsTracesApart) {
+  const auto trace = [](std::uint64_t seed) {
+    CycleNetwork network(Grid{{4}, {4}}, {});
+    TrafficNodes nodes(network, {.seed = seed});
+    for (int i = 0; i < 500; ++i) nodes.cycle();
+    return network.trace();
+  };
+  EXPECT_EQ(trace(1), trace(1));
+  EXPECT_NE(trace(1), trace(2));
+}
+
+/// Node 2 takes nothing.
+TEST(CycleNetwork, SaysWhoWaitsForWhomWhenNothingMoves) {
+  CycleNetwork network(Grid{{3}}, {.num_vcs = 1, .vc_buf_size = 2});
+  for (unsigned sent = 0, credits = 2; network.now() < 200;) {
+    if (network.credit(0) == 0) ++credits;
+    if (credits != 0) {
+      --credits;
+      network.inject(
+          0, Flit({.packet = sent / 3, .destination = 2, .head = sent % 3 == 0, .tail = sent % 3 == 2}));
+      ++sent;
+    }
+    network.step();
+  }
+  EXPECT_GT(network.still_for(), 100u);
+  EXPECT_EQ(network.who_waits(),
+            "router 0 port 0 vc 0: packet 2 waits for room behind router 0 port 1 vc 0\n"
+            "router 1 port 2 vc 0: packet 1 waits for room behind router 1 port 1 vc 0\n"
+            "router 2 port 2 vc 0: packet 0 waits for room behind router 2 port 0 vc 0\n");
+}
+
+TEST(CycleNetwork, RefusesWhatItCannotBe) {
+  const auto why = [](const Grid& grid, const CycleNetwork::Options& options) -> std::string {
+    try {
+      CycleNetwork network(grid, options);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(why(Grid{{4}, {4}}, {.num_vcs = 0}), "num_vcs has to be from 1 to 12 on this grid");
+  EXPECT_EQ(why(Grid{{4}, {4}}, {.num_vcs = 13}), "num_vcs has to be from 1 to 12 on this grid");
+  EXPECT_EQ(why(Grid{{4}, {4}}, {.num_vcs = 12}), "");
+  EXPECT_EQ(why(Grid{{4}, {4}}, {.vc_buf_size = 0}), "vc_buf_size has to be from 1 to 255");
+  EXPECT_EQ(why(Grid{{4}, {4}}, {.vc_buf_size = 256}), "vc_buf_size has to be from 1 to 255");
+  EXPECT_EQ(why(Grid{{4, true}}, {.num_vcs = 1}),
+            "a grid that wraps around needs 2 virtual channels: with one, packets could wait for each other "
+            "in a ring");
+}
+
+TEST(Traffic, ComesAsOftenAsItIsAskedFor) {
+  for (const double rate : {0.02, 0.2, 0.35}) {
+    CycleNetwork network(Grid{{8}, {8}}, {});
+    const LoadPoint point = run(network, {.injection_rate = rate, .packet_size = 4, .seed = test::seed()});
+    EXPECT_FALSE(point.saturated);
+    EXPECT_NEAR(point.accepted, rate, rate / 20);
+    EXPECT_NEAR(point.figures.hops, 1 + 2 * 2.625, 0.1) << "of 8 in a row, 21 / 8 apart";
+    EXPECT_EQ(point.figures.under_way, 0u);
+    EXPECT_GE(point.figures.packet_latency, point.figures.network_latency);
+  }
+}
+
+TEST(Traffic, TakesTheSumOfThePartsWhileThereIsLittle) {
+  CycleNetwork network(Grid{{8}, {8}}, {});
+  const LoadPoint point = run(network, {.injection_rate = 0.002, .packet_size = 4, .seed = test::seed()});
+  const double hops = point.figures.hops - 1;
+  EXPECT_NEAR(point.figures.packet_latency, 2 + 5 * (hops + 1) + 3, 0.5);
+}
+
+TEST(Traffic, TellsASaturatedNetwork) {
+  CycleNetwork network(Grid{{8}, {8}}, {.num_vcs = 1});
+  const LoadPoint point = run(network, {.injection_rate = 0.9, .packet_size = 4, .seed = test::seed()});
+  EXPECT_TRUE(point.saturated);
+  EXPECT_LT(point.accepted, 0.5);
+}
+
+TEST(Traffic, GoesWhereItsPatternSays) {
+  for (const Pattern pattern : {Pattern::transpose, Pattern::neighbor}) {
+    CycleNetwork network(Grid{{4}, {4}}, {});
+    const LoadPoint point = run(network, {.pattern = pattern, .injection_rate = 0.05, .seed = test::seed()});
+    // Of the diagonal's partner: 2 |x - y| apart, 2.5 on average; of the neighbour, two, or round the edge three and one, or six.
+    EXPECT_NEAR(point.figures.hops, 1 + (pattern == Pattern::transpose ? 2.5 : 3.0), 0.1) << name_of(pattern);
+  }
+  CycleNetwork network(Grid{{4}, {4}}, {});
+  EXPECT_FALSE(
+      run(network, {.pattern = Pattern::hotspot, .injection_rate = 0.05, .seed = test::seed()}).saturated);
+}
+
+TEST(Traffic, RefusesWhatItCannotBe) {
+  CycleNetwork network(Grid{{4}, {3}}, {});
+  EXPECT_THROW(TrafficNodes(network, {.pattern = Pattern::transpose}), std::invalid_argument);
+  EXPECT_THROW(TrafficNodes(network, {.injection_rate = 0}), std::invalid_argument);
+  EXPECT_THROW(TrafficNodes(network, {.injection_rate = 1.1}), std::invalid_argument);
+  EXPECT_THROW(TrafficNodes(network, {.packet_size = 0}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace am::kit

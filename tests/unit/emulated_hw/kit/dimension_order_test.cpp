@@ -1,0 +1,133 @@
+// Ways through grids: they end, are as short as can be, and use channels in no circle.
+#include "emulated_hw/kit/dimension_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <ostream>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace am::kit {
+namespace {
+
+struct Case {
+  const char* name;
+  Grid grid;
+};
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+class DimensionOrder : public testing::TestWithParam<Case> {
+ protected:
+  const Grid& grid_ = GetParam().grid;
+};
+
+TEST_P(DimensionOrder, NeighboursAreEachOthers) {
+  for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
+    EXPECT_EQ(grid_.neighbour(node, 0), Grid::nowhere);
+    for (unsigned port = 1; port < grid_.ports(); ++port) {
+      const NodeNumber next = grid_.neighbour(node, port);
+      if (next == Grid::nowhere) continue;
+      ASSERT_LT(next, grid_.nodes());
+      EXPECT_NE(next, node);
+      EXPECT_EQ(grid_.neighbour(next, Grid::opposite(port)), node);
+    }
+  }
+}
+
+TEST_P(DimensionOrder, EveryWayIsAShortestOne) {
+  for (NodeNumber from = 0; from < grid_.nodes(); ++from) {
+    for (NodeNumber to = 0; to < grid_.nodes(); ++to) {
+      NodeNumber here = from;
+      for (unsigned left = distance(grid_, from, to); left != 0; --left) {
+        const Hop hop = dimension_order(grid_, here, to);
+        ASSERT_NE(hop.port, 0u);
+        here = grid_.neighbour(here, hop.port);
+        ASSERT_NE(here, Grid::nowhere);
+        ASSERT_EQ(distance(grid_, here, to), left - 1);
+      }
+      EXPECT_EQ(here, to);
+      EXPECT_EQ(dimension_order(grid_, here, to).port, 0u);
+    }
+  }
+}
+
+using Channel = std::tuple<NodeNumber, unsigned, unsigned>;  // node, port, class
+
+/// Each packet that has a channel and waits for the next one is an edge; a circle of them would be a deadlock.
+TEST_P(DimensionOrder, NoChannelsWaitForEachOtherInACircle) {
+  std::map<Channel, std::set<Channel>> waits_for;
+  for (NodeNumber from = 0; from < grid_.nodes(); ++from) {
+    for (NodeNumber to = 0; to < grid_.nodes(); ++to) {
+      std::vector<Channel> before;
+      for (NodeNumber here = from; here != to;) {
+        const Hop hop = dimension_order(grid_, here, to);
+        std::vector<Channel> channels;
+        for (unsigned one = 0; one < vc_classes(grid_); ++one) {
+          if ((hop.classes >> one & 1) != 0) channels.emplace_back(here, hop.port, one);
+        }
+        ASSERT_FALSE(channels.empty());
+        for (const Channel& channel : before) waits_for[channel].insert(channels.begin(), channels.end());
+        before = channels;
+        here = grid_.neighbour(here, hop.port);
+      }
+    }
+  }
+  std::set<Channel> on_the_way, done;
+  const std::function<bool(const Channel&)> in_a_circle = [&](const Channel& channel) {
+    if (done.contains(channel)) return false;
+    if (!on_the_way.insert(channel).second) return true;
+    for (const Channel& next : waits_for[channel]) {
+      if (in_a_circle(next)) return true;
+    }
+    on_the_way.erase(channel);
+    done.insert(channel);
+    return false;
+  };
+  std::vector<Channel> all;
+  for (const auto& [channel, others] : waits_for) all.push_back(channel);
+  for (const Channel& channel : all) ASSERT_FALSE(in_a_circle(channel));
+}
+
+const Case cases[] = {
+    {"alone", Grid{{1}}},
+    {"row", Grid{{7}}},
+    {"ring_of_2", Grid{{2, true}}},
+    {"ring_of_7", Grid{{7, true}}},
+    {"ring_of_8", Grid{{8, true}}},
+    {"mesh", Grid{{4}, {5}}},
+    {"torus", Grid{{4, true}, {4, true}}},
+    {"odd_torus", Grid{{3, true}, {5, true}}},
+    {"cylinder", Grid{{6, true}, {3}}},
+    {"cylinder_on_its_side", Grid{{3}, {6, true}}},
+    {"cube", Grid{{3}, {3}, {3}}},
+    {"hypercube", Grid{{2}, {2}, {2}, {2}, {2}}},
+    {"flat", Grid{{1, true}, {6, true}}},
+};
+INSTANTIATE_TEST_SUITE_P(, DimensionOrder, testing::ValuesIn(cases),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Grid, NumbersItsNodesWithTheFirstDimensionFastest) {
+  const Grid grid{{4}, {3, true}};
+  EXPECT_EQ(grid.nodes(), 12u);
+  EXPECT_EQ(grid.ports(), 5u);
+  EXPECT_EQ(grid.at(7, 0), 3u);
+  EXPECT_EQ(grid.at(7, 1), 1u);
+  EXPECT_EQ(grid.neighbour(7, Grid::up(0)), Grid::nowhere);
+  EXPECT_EQ(grid.neighbour(7, Grid::down(0)), 6u);
+  EXPECT_EQ(grid.neighbour(11, Grid::up(1)), 3u);
+  EXPECT_EQ(grid.neighbour(3, Grid::down(1)), 11u);
+}
+
+TEST(Grid, RefusesWhatItCannotBe) {
+  EXPECT_THROW((Grid{{0}}), std::invalid_argument);
+  EXPECT_THROW((Grid{{1 << 9}, {1 << 8}}), std::invalid_argument);
+  EXPECT_THROW((Grid{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace am::kit
