@@ -32,9 +32,9 @@ using am::kit::Traffic;
 // The values of a parameter.
 class Values {
  public:
-  Values(const Options& options, std::string name, std::string otherwise)
+  Values(const Options& options, std::string name, const std::string& otherwise)
       : name_(std::move(name)),
-        text_(options.parameters.contains(name_) ? options.parameters.at(name_) : std::move(otherwise)) {}
+        text_(options.parameters.contains(name_) ? options.parameters.at(name_) : otherwise) {}
 
   [[nodiscard]] std::vector<std::string> words() const {
     std::vector<std::string> all;

@@ -31,6 +31,8 @@ using testing::Not;
 
 struct State {
   int dead = 0;
+  am::NodeId ready = 0;
+  void is_ready(am::Request&) { ++ready; }
   bool answered = false;  // and what the answer was:
   am::Count count = 0;
   am::Count error = 0;
@@ -146,7 +148,10 @@ int run_survivor(am::NodeId who, const std::string& how) {
   node.attach(state);
   node.on_peer_death([](am::Node& self, am::NodeId) { ++self.state<State>().dead; });
   node.barrier();
+  node.request<&State::is_ready>(
+      who);  // until all are here somebody who dies now dies in the barrier of others
   if (node.id() == who) {
+    node.wait_until([&] { return state.ready == node.size(); });
     kill(how == "kill part" ? getppid() : getpid(), SIGKILL);
     wait_for_ever(node);
   }

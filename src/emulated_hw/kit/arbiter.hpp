@@ -11,6 +11,10 @@ using Requests = std::uint64_t;
 
 constexpr Requests request(unsigned who) noexcept { return Requests{1} << who; }
 
+constexpr bool is_one(Requests requests) noexcept {
+  return requests != 0 && (requests & (requests - 1)) == 0;
+}
+
 /// Calls f(who) for each of them, in ascending order.
 template <class F>
 constexpr void for_each(Requests requests, F f) {

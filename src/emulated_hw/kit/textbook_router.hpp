@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -85,7 +86,7 @@ class TextbookRouter {
     Allocated allocated{};
     if (waiting_ != 0) allocate_channels(shape, allocated);
     if ((active_ & filled_) != 0) allocate_switch(shape, send, freed);
-    for_each(allocated.inputs, [&](unsigned input) { become_active(shape, input, allocated.output[input]); });
+    for_each(allocated.inputs, [&](unsigned input) { become_active(input, allocated.output[input]); });
     for_each(routing, [&](unsigned input) {
       route_[input] = route(front(shape, input));
       waiting_ |= request(input);
@@ -114,13 +115,12 @@ class TextbookRouter {
 
   /// Each free virtual channel that is asked for picks an input, each input one of those that picked it.
   void allocate_channels(const RouterShape& shape, Allocated& allocated) noexcept {
+    if (is_one(waiting_)) return allocate_the_only_one(shape, allocated);
     std::array<Requests, RouterShape::most_channels> asked_by;  // by output
     std::array<Requests, RouterShape::most_channels> offered;   // by input
     Requests asked = 0;
     for_each(waiting_, [&](unsigned input) {
-      const Route& wanted = route_[input];
-      const Requests outputs = (Requests{wanted.vcs} << wanted.port * shape.vcs) & ~taken_;
-      for_each(outputs, [&](unsigned output) {
+      for_each(outputs_for(shape, input), [&](unsigned output) {
         if ((asked & request(output)) == 0) asked_by[output] = 0;
         asked |= request(output);
         asked_by[output] |= request(input);
@@ -140,7 +140,25 @@ class TextbookRouter {
     });
   }
 
-  void become_active(const RouterShape& /*shape*/, unsigned input, unsigned output) noexcept {
+  /// The same, where one input waits: all that it asks for pick it.
+  void allocate_the_only_one(const RouterShape& shape, Allocated& allocated) noexcept {
+    const auto input = static_cast<unsigned>(std::countr_zero(waiting_));
+    const Requests offered = outputs_for(shape, input);
+    if (offered == 0) return;
+    const unsigned output = channel_choice_[input].pick(offered);
+    allocated.inputs = request(input);
+    allocated.output[input] = static_cast<std::uint8_t>(output);
+    channel_choice_[input].had_its_turn(output);
+    channel_pick_[output].had_its_turn(input);
+  }
+
+  /// The free ones of those that its packet may take.
+  [[nodiscard]] Requests outputs_for(const RouterShape& shape, unsigned input) const noexcept {
+    const Route& wanted = route_[input];
+    return (Requests{wanted.vcs} << wanted.port * shape.vcs) & ~taken_;
+  }
+
+  void become_active(unsigned input, unsigned output) noexcept {
     waiting_ &= ~request(input);
     active_ |= request(input);
     output_[input] = static_cast<std::uint8_t>(output);
@@ -150,15 +168,14 @@ class TextbookRouter {
   /// Each output port picks an input port that has a flit for it and credit, each input port one of those.
   template <class Send, class Freed>
   void allocate_switch(const RouterShape& shape, Send&& send, Freed&& freed) {
+    const Requests ready = with_credit_for(active_ & filled_);
+    if (ready == 0) return;
+    if (is_one(ready)) return pass_alone(shape, static_cast<unsigned>(std::countr_zero(ready)), send, freed);
     std::array<std::uint32_t, RouterShape::most_ports> asked_by;  // input ports, by output port
     std::array<std::uint32_t, RouterShape::most_ports> offered;   // output ports, by input port
     std::uint32_t asked = 0;
-    Requests ready = 0;
-    for_each(active_ & filled_, [&](unsigned input) {
-      const unsigned output = output_[input];
-      if ((with_credit_ & request(output)) == 0) return;
-      ready |= request(input);
-      const unsigned port = port_of_[output];
+    for_each(ready, [&](unsigned input) {
+      const unsigned port = port_of_[output_[input]];
       if ((asked >> port & 1) == 0) asked_by[port] = 0;
       asked |= 1u << port;
       asked_by[port] |= 1u << port_of_[input];
@@ -182,6 +199,23 @@ class TextbookRouter {
       turn_of_input_[from].had_its_turn(input);
       pass(shape, input, send, freed);
     });
+  }
+
+  [[nodiscard]] Requests with_credit_for(Requests inputs) const noexcept {
+    Requests ready = 0;
+    for_each(inputs, [&](unsigned input) { ready |= (with_credit_ >> output_[input] & 1) << input; });
+    return ready;
+  }
+
+  /// Where one input alone has a flit and credit for it: everybody picks it.
+  template <class Send, class Freed>
+  void pass_alone(const RouterShape& shape, unsigned input, Send&& send, Freed&& freed) {
+    const unsigned port = port_of_[output_[input]];
+    const unsigned from = port_of_[input];
+    switch_choice_[from].had_its_turn(port);
+    switch_pick_[port].had_its_turn(from);
+    turn_of_input_[from].had_its_turn(input);
+    pass(shape, input, send, freed);
   }
 
   template <class Send, class Freed>
