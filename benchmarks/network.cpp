@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -132,13 +131,13 @@ std::string virtual_channels(const Curve& curve) {
 // Points of one curve at one load, one of each seed; or none, where that network is saturated.
 struct Points {
   double rate;
-  std::vector<double> packet_latency, network_latency, accepted;
+  std::vector<double> packet_latency, accepted;
   bool saturated = false;
 };
 
 Points measure_points(const Curve& curve, double rate, const Common& common, int repetitions, double& steps,
                       double& ns) {
-  Points points{.rate = rate, .packet_latency = {}, .network_latency = {}, .accepted = {}};
+  Points points{.rate = rate, .packet_latency = {}, .accepted = {}};
   for (int repetition = 0; repetition < repetitions; ++repetition) {
     CycleNetwork network(curve.grid(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
     const double began = now_ns();
@@ -151,7 +150,6 @@ Points measure_points(const Curve& curve, double rate, const Common& common, int
     ns += now_ns() - began;
     steps += static_cast<double>(network.router_steps());
     points.packet_latency.push_back(point.figures.packet_latency);
-    points.network_latency.push_back(point.figures.network_latency);
     points.accepted.push_back(point.accepted);
     points.saturated = points.saturated || point.saturated;
   }

@@ -3,10 +3,6 @@
 // virtual channel of that output is allocated, a turn on the switch is, and it passes the switch; the flits behind it take the
 // last two. No stage is skipped or guessed at.
 //
-// Both allocators have two stages, as iSLIP has with one iteration (N. McKeown, 1999): each output picks one of those that
-// ask for it, each input one of the outputs that picked it; and a round-robin arbiter goes on only behind a pick that was
-// taken up.
-//
 // Time. Everything that a router reads in a cycle was there when the cycle began, and what it sends arrives later: so it
 // cannot be seen in which order routers are stepped. Within the step the stages come last first, so that nothing passes two.
 //
@@ -15,10 +11,10 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "emulated_hw/kit/allocator.hpp"
 #include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/flit.hpp"
 
@@ -108,48 +104,20 @@ class TextbookRouter {
   }
 
  private:
+  using ChannelAllocator = Allocator<RouterShape::most_channels, RouterShape::most_channels>;
+  using SwitchAllocator = Allocator<RouterShape::most_ports, RouterShape::most_ports>;  // of ports
   struct Allocated {
     Requests inputs = 0;
     std::array<std::uint8_t, RouterShape::most_channels> output;
   };
 
-  /// Each free virtual channel that is asked for picks an input, each input one of those that picked it.
   void allocate_channels(const RouterShape& shape, Allocated& allocated) noexcept {
-    if (is_one(waiting_)) return allocate_the_only_one(shape, allocated);
-    std::array<Requests, RouterShape::most_channels> asked_by;  // by output
-    std::array<Requests, RouterShape::most_channels> offered;   // by input
-    Requests asked = 0;
-    for_each(waiting_, [&](unsigned input) {
-      for_each(outputs_for(shape, input), [&](unsigned output) {
-        if ((asked & request(output)) == 0) asked_by[output] = 0;
-        asked |= request(output);
-        asked_by[output] |= request(input);
-      });
-    });
-    for_each(asked, [&](unsigned output) {
-      const unsigned input = channel_pick_[output].pick(asked_by[output]);
-      if ((allocated.inputs & request(input)) == 0) offered[input] = 0;
+    ChannelAllocator::Asked asked;
+    for_each(waiting_, [&](unsigned input) { asked.ask(input, outputs_for(shape, input)); });
+    channels_.allocate(asked, [&](unsigned input, unsigned output) {
       allocated.inputs |= request(input);
-      offered[input] |= request(output);
-    });
-    for_each(allocated.inputs, [&](unsigned input) {
-      const unsigned output = channel_choice_[input].pick(offered[input]);
       allocated.output[input] = static_cast<std::uint8_t>(output);
-      channel_choice_[input].had_its_turn(output);
-      channel_pick_[output].had_its_turn(input);
     });
-  }
-
-  /// The same, where one input waits: all that it asks for pick it.
-  void allocate_the_only_one(const RouterShape& shape, Allocated& allocated) noexcept {
-    const auto input = static_cast<unsigned>(std::countr_zero(waiting_));
-    const Requests offered = outputs_for(shape, input);
-    if (offered == 0) return;
-    const unsigned output = channel_choice_[input].pick(offered);
-    allocated.inputs = request(input);
-    allocated.output[input] = static_cast<std::uint8_t>(output);
-    channel_choice_[input].had_its_turn(output);
-    channel_pick_[output].had_its_turn(input);
   }
 
   /// The free ones of those that its packet may take.
@@ -165,32 +133,13 @@ class TextbookRouter {
     taken_ |= request(output);
   }
 
-  /// Each output port picks an input port that has a flit for it and credit, each input port one of those.
+  /// Ports with a flit, and credit for it, ask for the port that it is to leave by.
   template <class Send, class Freed>
   void allocate_switch(const RouterShape& shape, Send&& send, Freed&& freed) {
     const Requests ready = with_credit_for(active_ & filled_);
-    if (ready == 0) return;
-    if (is_one(ready)) return pass_alone(shape, static_cast<unsigned>(std::countr_zero(ready)), send, freed);
-    std::array<std::uint32_t, RouterShape::most_ports> asked_by;  // input ports, by output port
-    std::array<std::uint32_t, RouterShape::most_ports> offered;   // output ports, by input port
-    std::uint32_t asked = 0;
-    for_each(ready, [&](unsigned input) {
-      const unsigned port = port_of_[output_[input]];
-      if ((asked >> port & 1) == 0) asked_by[port] = 0;
-      asked |= 1u << port;
-      asked_by[port] |= 1u << port_of_[input];
-    });
-    std::uint32_t picked = 0;
-    for_each(asked, [&](unsigned port) {
-      const unsigned from = switch_pick_[port].pick(asked_by[port]);
-      if ((picked >> from & 1) == 0) offered[from] = 0;
-      picked |= 1u << from;
-      offered[from] |= 1u << port;
-    });
-    for_each(picked, [&](unsigned from) {
-      const unsigned port = switch_choice_[from].pick(offered[from]);
-      switch_choice_[from].had_its_turn(port);
-      switch_pick_[port].had_its_turn(from);
+    SwitchAllocator::Asked asked;
+    for_each(ready, [&](unsigned input) { asked.ask(port_of_[input], request(port_of_[output_[input]])); });
+    switch_.allocate(asked, [&](unsigned from, unsigned port) {
       Requests inputs = 0;  // of that port, for that output port
       for_each(ready & shape.of_port(from), [&](unsigned input) {
         if (port_of_[output_[input]] == port) inputs |= request(input);
@@ -205,17 +154,6 @@ class TextbookRouter {
     Requests ready = 0;
     for_each(inputs, [&](unsigned input) { ready |= (with_credit_ >> output_[input] & 1) << input; });
     return ready;
-  }
-
-  /// Where one input alone has a flit and credit for it: everybody picks it.
-  template <class Send, class Freed>
-  void pass_alone(const RouterShape& shape, unsigned input, Send&& send, Freed&& freed) {
-    const unsigned port = port_of_[output_[input]];
-    const unsigned from = port_of_[input];
-    switch_choice_[from].had_its_turn(port);
-    switch_pick_[port].had_its_turn(from);
-    turn_of_input_[from].had_its_turn(input);
-    pass(shape, input, send, freed);
   }
 
   template <class Send, class Freed>
@@ -254,12 +192,10 @@ class TextbookRouter {
   ByChannel<std::uint8_t> output_{};   // of an active input
   ByChannel<std::uint8_t> credits_{};  // of an output
   ByChannel<std::uint8_t> port_of_{};
-  ByChannel<Route> route_{};                // of a waiting input
-  ByChannel<RoundRobin> channel_pick_{};    // by output
-  ByChannel<RoundRobin> channel_choice_{};  // by input
-  ByPort<RoundRobin> switch_pick_{};        // by output port
-  ByPort<RoundRobin> switch_choice_{};      // by input port
-  ByPort<RoundRobin> turn_of_input_{};      // among the virtual channels of an input port
+  ByChannel<Route> route_{};  // of a waiting input
+  ChannelAllocator channels_{};
+  SwitchAllocator switch_{};
+  ByPort<RoundRobin> turn_of_input_{};  // among the virtual channels of an input port
 };
 
 }  // namespace am::kit

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
+#include "emulated_hw/kit/allocator.hpp"
 #include "emulated_hw/kit/flit.hpp"
 #include "support/random.hpp"
 
@@ -55,6 +57,45 @@ TEST(RoundRobin, LetsNobodyWaitForLong) {
     waited[winner] = 0;
     for_each(asking, [&](unsigned who) { ASSERT_LT(++waited[who], 64); });
   }
+}
+
+/// Each input and each output at most once, nobody what was not asked for; and not nothing, where something was.
+TEST(Allocator, MatchesInputsAndOutputs) {
+  test::Random random(test::seed());
+  Allocator<9, 64> allocator;
+  for (int round = 0; round < 20'000; ++round) {
+    std::array<Requests, 9> wants{};
+    Allocator<9, 64>::Asked asked;
+    for (std::uint64_t n = random.below(12); n != 0; --n) {
+      const auto input = static_cast<unsigned>(random.below(9));
+      const Requests outputs = random() & random() & random();
+      asked.ask(input, outputs);
+      wants[input] |= outputs;
+    }
+    Requests inputs = 0;
+    Requests outputs = 0;
+    allocator.allocate(asked, [&](unsigned input, unsigned output) {
+      ASSERT_NE(wants[input] & request(output), 0u);
+      ASSERT_EQ(inputs & request(input), 0u);
+      ASSERT_EQ(outputs & request(output), 0u);
+      inputs |= request(input);
+      outputs |= request(output);
+    });
+    const bool any = std::ranges::any_of(wants, [](Requests one) { return one != 0; });
+    ASSERT_EQ(inputs != 0, any);
+  }
+}
+
+TEST(Allocator, LetsTwoTakeTurnsAtOneOutput) {
+  Allocator<2, 1> allocator;
+  std::vector<unsigned> winners;
+  for (int i = 0; i < 4; ++i) {
+    Allocator<2, 1>::Asked asked;
+    asked.ask(0, 1);
+    asked.ask(1, 1);
+    allocator.allocate(asked, [&](unsigned input, unsigned /*output*/) { winners.push_back(input); });
+  }
+  EXPECT_EQ(winners, (std::vector<unsigned>{0, 1, 0, 1}));
 }
 
 TEST(Flit, SaysWhatItWasMadeOf) {
