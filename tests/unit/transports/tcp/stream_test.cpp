@@ -134,9 +134,8 @@ class ReaderWithDestinations : public testing::Test {
       EXPECT_EQ(came.payload.data() == place.bytes.data(), place.asked != 0);
       if (place.asked != 0) ++placed_;
     }
-    EXPECT_EQ(
-        std::memcmp(came.payload.data(), expected(number, came.payload.size()).data(), came.payload.size()),
-        0);
+    const std::vector<std::byte> wanted = expected(number, came.payload.size());
+    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), came.payload.data()));
   }
   static std::vector<std::byte> expected(std::uint64_t number, std::size_t bytes) {
     std::vector<std::byte> all(bytes);
