@@ -34,10 +34,16 @@ bool TcpTransport::add(const Socket& socket, std::uint64_t number) noexcept {
   return epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket.descriptor(), &event) == 0;
 }
 
-void TcpTransport::watch(const Peer& peer, bool also_writing) noexcept {
-  epoll_event event{.events = EPOLLIN | (also_writing ? static_cast<std::uint32_t>(EPOLLOUT) : 0u),
+void TcpTransport::watch(Peer& peer) noexcept {
+  epoll_event event{.events = EPOLLIN | (peer.socket_is_full ? static_cast<std::uint32_t>(EPOLLOUT) : 0u),
                     .data = {.u64 = tagged(Tag::peer, peer.node)}};
-  static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_MOD, peer.stream.socket().descriptor(), &event));
+  const int operation = std::exchange(peer.in_events, true) ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+  static_cast<void>(epoll_ctl(events_.get(), operation, peer.stream.socket().descriptor(), &event));
+}
+
+void TcpTransport::unwatch(Peer& peer) noexcept {
+  if (!std::exchange(peer.in_events, false)) return;
+  static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, peer.stream.socket().descriptor(), nullptr));
 }
 
 /// There is something to be sent there.
@@ -117,7 +123,8 @@ void TcpTransport::begin(Peer& other, Stream stream, bool ours) {
   other.stream = std::move(stream);
   other.reader = {};
   other.socket_is_full = false;
-  watch(other, false);
+  other.in_events = true;  // since it was in the entrance
+  watch(other);
   other.stream.socket().ask_for_life(is_watched(other) ? host_timeout_ns_ : 0);
   if (!ours) {
     OutQueue said = std::exchange(other.out, {});
@@ -157,7 +164,7 @@ void TcpTransport::end(Peer& peer, std::string_view why) {
   if (peer.stream) {
     if (is_watched(peer)) --watched_;
     peer.stream.socket().end();  // closed alone it would live on, and go on telling, where a child was forked
-    static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, peer.stream.socket().descriptor(), nullptr));
+    unwatch(peer);
     peer.stream = {};
   }
   std::erase_if(busy_, [&](const Busy& busy) { return busy.node == peer.node; });

@@ -35,6 +35,7 @@ struct TcpTransport::Peer {
   bool said_farewell = false;  // the other did
   bool is_to_write = false;    // is in to_write_
   bool socket_is_full = false;
+  bool in_events = false;     // epoll tells of its socket
   bool cannot_write = false;  // what is there may still be read
   Stream stream{};
   FrameReader reader{};

@@ -135,8 +135,10 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void add_what_is_due(Peer& peer);
   void add_long(Peer& peer, Payload payload);
   [[nodiscard]] std::size_t write_long(Peer& peer, std::span<const iovec> payload);
-  void watch(const Peer& peer, bool also_writing) noexcept;
+  void watch(Peer& peer) noexcept;
+  void unwatch(Peer& peer) noexcept;
   bool look();
+  bool look_at_busy();
   bool look_at_events();
   bool read(Peer& peer);
   [[nodiscard]] std::byte* destination(const Peer& from, const BegunMessage& message) const noexcept;
@@ -161,7 +163,8 @@ class TcpTransport final : public Transport, private Entrance::Events {
   std::vector<NodeId> calling_;               // peers that are being connected to
   struct Busy {
     NodeId node;
-    std::uint32_t quiet;  // looks in vain
+    std::uint32_t quiet = 0;  // looks in vain
+    std::uint32_t looks = 0;  // since it may sleep
   };
   std::vector<Busy> busy_;  // whose sockets are read without asking the system which are ready
   Arrivals arrivals_;
@@ -173,6 +176,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   std::uint64_t next_look_for_silent_ = 0;
   std::size_t watched_ = 0;  // connections to other hosts
   bool listens_ = true;
+  std::uint32_t looks_ = 0;
   std::uint32_t quiet_ = 0;      // looks in vain since there was traffic
   std::uint64_t looked_ns_ = 0;  // when it last looked, while it does so now and then
   std::atomic<std::uint64_t> news_{0};
