@@ -1,0 +1,203 @@
+#include "emulated_hw/t1/network_interface.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "emulated_hw/t1/nistat.hpp"
+
+namespace am::t1 {
+
+namespace {
+
+std::uint32_t bit_if(bool set, std::uint32_t bit) noexcept { return set ? bit : 0; }
+
+std::string number_of(Register which) { return std::to_string(static_cast<unsigned>(which)); }
+
+}  // namespace
+
+// -- registers (A.2) --------------------------------------------------------------------------------------------------
+
+Word NetworkInterface::cfc2(Register which) const {
+  switch (which) {
+    case Register::timeh:
+      return timeh_;
+    case Register::timec:
+      return timec_;
+    case Register::count:
+      return count_;
+    case Register::enable:
+      return bit_if(ee_, 1);
+    case Register::nistat:
+      return status();
+    case Register::lpepc:
+      return lpepc_;
+    case Register::hpepc:
+      return hpepc_;
+    case Register::niid:
+      return niid_;
+    case Register::dmh:
+      return dmh_;
+    case Register::outh:
+      return outh_;
+    case Register::inh:
+      return running_[level()].inh;
+  }
+  throw InvalidInstruction("CFC2: the network interface has no register " + number_of(which));
+}
+
+void NetworkInterface::ctc2(Register which, Word value) {
+  switch (which) {
+    case Register::timeh:
+      timeh_ = value;
+      return;
+    case Register::timec:
+      timec_ = value;
+      timelet_pending_ = false;
+      return;
+    case Register::enable:
+      ee_ = (value & 1) != 0;
+      return;
+    case Register::nistat:
+      set_status(value);
+      return;
+    case Register::lpepc:
+      lpepc_ = value;
+      return;
+    case Register::hpepc:
+      hpepc_ = value;
+      return;
+    case Register::dmh:
+      dmh_ = value;
+      return;
+    case Register::outh:
+      outh_ = value;
+      return;
+    case Register::count:
+    case Register::niid:
+    case Register::inh:
+      return;
+  }
+  throw InvalidInstruction("CTC2: the network interface has no register " + number_of(which));
+}
+
+/// The EP field. A.2.6 says that op is lpa and hpa, A.9.2 that it is lpa alone: the former.
+std::uint32_t NetworkInterface::pending() const noexcept {
+  return bit_if(!has_room(Priority::high), nistat::hpmp) | bit_if(!has_room(Priority::low), nistat::lpmp) |
+         bit_if(accepts(Priority::low) && accepts(Priority::high), nistat::op) |
+         bit_if(timelet_pending_, nistat::tp);
+}
+
+Word NetworkInterface::status() const noexcept {
+  const std::uint32_t some = pending();
+  return bit_if((some >> nistat::masks_below_pending & masks_) != 0, nistat::pend) |
+         bit_if(nicond_, nistat::nicond) | bit_if(onicond_, nistat::onicond) | some | masks_ |
+         bit_if(lpee_, nistat::lpee) | bit_if(accepts(Priority::high), nistat::hpa) |
+         bit_if(accepts(Priority::low), nistat::lpa) | bit_if(ame_, nistat::ame) | running_[level()].about;
+}
+
+void NetworkInterface::set_status(Word value) noexcept {
+  nicond_ = (value & nistat::nicond) != 0;
+  onicond_ = (value & nistat::onicond) != 0;
+  masks_ = value & nistat::masks;
+  lpee_ = (value & nistat::lpee) != 0;
+  ame_ = (value & nistat::ame) != 0;
+}
+
+// -- sends (A.6, A.8.3) -----------------------------------------------------------------------------------------------
+
+bool NetworkInterface::send(const Send& what, std::uint32_t destination, Address handler, const Vector& vd,
+                            unsigned vlr) {
+  if (what.scalars > most_scalars)
+    throw InvalidInstruction("SEND: " + std::to_string(what.scalars) +
+                             " scalar words, at most 5 are encoded");
+  if (what.vector && vlr > most_vector)
+    throw InvalidInstruction("SEND: a vector of " + std::to_string(vlr) + " words, a register has 32");
+  if ((handler & 3) != 0)
+    throw HandlerAddressError("SEND: the handler's address " + std::to_string(handler) +
+                              " is not that of a word");
+  nicond_ = accepts(what.priority);
+  if (!nicond_) return false;
+  Message& message = outgoing_[index(what.priority)].emplace();
+  message.destination = destination;
+  message.handler = handler;
+  message.priority = what.priority;
+  message.multicast = what.multicast;
+  message.kernel = kernel_;
+  message.scalars = static_cast<std::uint8_t>(what.scalars);
+  message.vector = static_cast<std::uint8_t>(what.vector ? vlr : 0);
+  std::copy_n(visible().data.begin(), message.scalars, message.scalar.begin());
+  std::copy_n(vd.begin(), message.vector, message.vector_words.begin());
+  return true;
+}
+
+// -- events (A.9) -----------------------------------------------------------------------------------------------------
+
+std::optional<Event> NetworkInterface::next_event() const noexcept {
+  if (!ee_) return std::nullopt;
+  const std::uint32_t enabled = pending() & masks_ << nistat::masks_below_pending;
+  if ((enabled & nistat::hpmp) != 0) return Event::high_message;
+  if (!lpee_) return std::nullopt;
+  if ((enabled & nistat::lpmp) != 0) return Event::low_message;
+  if ((enabled & nistat::tp) != 0) return Event::timelet;
+  if ((enabled & nistat::op) != 0) return Event::outlet;
+  return std::nullopt;
+}
+
+NetworkInterface::Entry NetworkInterface::enter(Address pc) {
+  const std::optional<Event> event = next_event();
+  if (!event) throw InvalidInstruction("no event is to come");
+  if (*event == Event::high_message) {
+    hpepc_ = pc;
+    ee_ = false;
+    const Address handler = begin_message(Priority::high);
+    return {*event, handler, is_address_error(handler)};
+  }
+  lpepc_ = pc;
+  onicond_ = nicond_;
+  lpee_ = false;
+  running_[low] = {};
+  Address handler = 0;
+  if (*event == Event::low_message) {
+    handler = begin_message(Priority::low);
+  } else if (*event == Event::timelet) {
+    timelet_pending_ = false;
+    handler = timeh_;
+  } else {
+    handler = outh_;
+  }
+  return {*event, handler, is_address_error(handler)};
+}
+
+/// What it carries goes into the registers of its context, whose other words and temporaries stay what they are.
+Address NetworkInterface::begin_message(Priority priority) {
+  std::optional<Message>& waiting = incoming_[index(priority)];
+  const Level context = priority == Priority::high ? high : low;
+  RegisterSet& set = sets_[context];
+  std::copy_n(waiting->scalar.begin(), waiting->scalars, set.data.begin());
+  std::copy_n(waiting->vector_words.begin(), waiting->vector, set.vr1.begin());
+  running_[context] = {std::exchange(kernel_, waiting->kernel), waiting->handler,
+                       bit_if(waiting->multicast, nistat::mcst) |
+                           bit_if(priority == Priority::high, nistat::pri) |
+                           nistat::lengths(waiting->scalars, waiting->vector)};
+  const Address handler = ame_ ? waiting->handler : dmh_;
+  waiting.reset();
+  return handler;
+}
+
+Address NetworkInterface::hret() {
+  const Level leaving = level();
+  if (leaving == computation)
+    throw InvalidInstruction("HRET: EE and LPEE are set, so no event is to be left");
+  const Running left = std::exchange(running_[leaving], {});
+  if (left.kernel) kernel_ = *left.kernel;
+  if (leaving == high) {
+    ee_ = true;
+    return hpepc_;
+  }
+  lpee_ = true;
+  nicond_ = onicond_;
+  return lpepc_;
+}
+
+}  // namespace am::t1

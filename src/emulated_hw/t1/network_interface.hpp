@@ -1,0 +1,171 @@
+// The network interface of one T1, as its processor and its router see it (T1 report, sections 3.3 to 3.9 and appendix A): the
+// registers, the eight sends and their multicast forms, and what happens to the processor at an event and at HRET. It knows no time
+// but tick(), and no network: a substrate takes messages out of it and puts messages in.
+//
+// The processor: before each instruction it asks next_event(); at an event it calls enter() with its PC and goes on at the address
+// that it gets; HRET is hret(). What a figure of the report shows that is lost from its text is built from the words around it:
+//
+//   Figure 16, the state transitions    an event of low priority clears LPEE, one of high priority EE (A.9.1 to A.9.3);
+//                                       HRET sets the one of the event that runs: EE if it is clear, else LPEE (A.7)
+//   Figures 6 to 8, 17                  nistat.hpp
+//
+// Assumed, where the report leaves it to an implementation: one message of each priority waits to go out and one to be handled;
+// after reset EE and all masks are clear, LPEE and ame set; control registers are bypassed, so that the hazards of A.10 do not exist;
+// kernel code begins at 0x80000000, as in MIPS; `rd` is the number of the node; Count is not written.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+
+#include "emulated_hw/t1/message.hpp"
+
+namespace am::t1 {
+
+/// Table 1.
+enum class Register : std::uint8_t {
+  timeh = 6,
+  timec = 7,
+  count = 9,
+  enable = 18,
+  nistat = 19,
+  lpepc = 20,
+  hpepc = 21,
+  niid = 22,
+  dmh = 23,
+  outh = 24,
+  inh = 25,
+};
+
+/// What an instruction may raise. The processor's state is as before it.
+struct Exception : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct HandlerAddressError : Exception {  ///< the low bits of a SEND's handler are not zero (A.6)
+  using Exception::Exception;
+};
+struct InvalidInstruction
+    : Exception {  ///< SEND with n > 5 (A.6), a register that is not there, HRET without an event
+  using Exception::Exception;
+};
+
+/// The registers that each context has a copy of (Figure 1).
+struct RegisterSet {
+  std::array<Word, most_scalars> data{};  ///< $4, $5, $6, $7, $29
+  std::array<Word, 2> temporary{};        ///< $8, $9
+  Vector vr1{};
+};
+
+/// Which SEND: SENDn, .V, H, H.V, and the same as MCST (A.6, A.8.3).
+struct Send {
+  unsigned scalars = 0;
+  bool vector = false;
+  Priority priority = Priority::low;
+  bool multicast = false;
+};
+
+enum class Event : std::uint8_t { high_message, low_message, timelet, outlet };
+
+class NetworkInterface {
+ public:
+  static constexpr Address kernel_code = 0x80000000;  ///< and above
+
+  explicit NetworkInterface(std::uint32_t node) noexcept : niid_(node & ((1u << most_node_bits) - 1)) {}
+
+  // -- the processor's instructions
+
+  /// CFC2. Throws InvalidInstruction where there is no such register.
+  [[nodiscard]] Word cfc2(Register which) const;
+  /// CTC2. What is read-only stays as it is. Throws as cfc2.
+  void ctc2(Register which, Word value);
+  /// The condition that BC2T and BC2F test.
+  [[nodiscard]] bool nicond() const noexcept { return nicond_; }
+  /// SEND and MCST: the first words of the register set that is visible, and of a vector register as many as `vlr` says. False, and
+  /// nicond is clear, when the network does not accept it: nothing has happened. Throws HandlerAddressError, InvalidInstruction.
+  bool send(const Send& what, std::uint32_t destination, Address handler, const Vector& vd = {},
+            unsigned vlr = most_vector);
+  /// HRET: where to go on. Throws InvalidInstruction when no event is to be left, by EE and LPEE.
+  Address hret();
+
+  /// $4 to $9, $29 and $vr1 as they are visible, by EE and LPEE (A.10).
+  [[nodiscard]] RegisterSet& visible() noexcept { return sets_[level()]; }
+  /// KU_c: whether the processor is in kernel mode.
+  [[nodiscard]] bool in_kernel() const noexcept { return kernel_; }
+  void set_kernel(bool yes) noexcept { kernel_ = yes; }
+
+  // -- events
+
+  /// The event that is to come before the next instruction, if any: high messages, then low ones, timelets, outlets (A.9).
+  [[nodiscard]] std::optional<Event> next_event() const noexcept;
+  struct Entry {
+    Event event;
+    Address handler;
+    bool
+        address_error;  ///< it is not aligned, or in the kernel and the mode is user (3.7, A.2): raised by its first fetch
+  };
+  /// The event that next_event() says begins: `pc` is the instruction to go on with afterwards.
+  Entry enter(Address pc);
+
+  // -- the clock and the network
+
+  /// Count is one more. At the value of timec a timelet becomes pending (A.2.2).
+  void tick() noexcept {
+    if (++count_ == timec_) timelet_pending_ = true;
+  }
+  [[nodiscard]] bool accepts(Priority priority) const noexcept {
+    return !outgoing_[index(priority)].has_value();
+  }
+  /// What waits to go out; the network takes it when it has gone.
+  [[nodiscard]] const std::optional<Message>& outgoing(Priority priority) const noexcept {
+    return outgoing_[index(priority)];
+  }
+  void gone(Priority priority) noexcept { outgoing_[index(priority)].reset(); }
+  /// Whether a message may be delivered: the one before has been begun with.
+  [[nodiscard]] bool has_room(Priority priority) const noexcept {
+    return !incoming_[index(priority)].has_value();
+  }
+  /// A whole message has come. There is room for it.
+  void deliver(const Message& message) noexcept { incoming_[index(message.priority)] = message; }
+
+ private:
+  enum Level : std::uint8_t { computation, low, high };
+  /// What an event is to leave behind as it was, and what is known of its message.
+  struct Running {
+    std::optional<bool> kernel;  // KU_c before; only a message's handler changes it (A.7)
+    Address inh = 0;
+    std::uint32_t about = 0;  // the low half of nistat
+  };
+
+  [[nodiscard]] Level level() const noexcept { return !ee_ ? high : !lpee_ ? low : computation; }
+  [[nodiscard]] std::uint32_t pending() const noexcept;
+  [[nodiscard]] Word status() const noexcept;
+  void set_status(Word value) noexcept;
+  [[nodiscard]] Address begin_message(Priority priority);
+  [[nodiscard]] bool is_address_error(Address handler) const noexcept {
+    return (handler & 3) != 0 || (!kernel_ && handler >= kernel_code);
+  }
+
+  const std::uint32_t niid_;
+  std::uint32_t count_ = 0;
+  Address timeh_ = 0;
+  std::uint32_t timec_ = 0;
+  Address lpepc_ = 0;
+  Address hpepc_ = 0;
+  Address dmh_ = 0;
+  Address outh_ = 0;
+  std::uint32_t masks_ = 0;
+  bool ee_ = false;
+  bool lpee_ = true;
+  bool ame_ = true;
+  bool nicond_ = false;
+  bool onicond_ = false;
+  bool timelet_pending_ = false;
+  bool kernel_ = false;
+  std::array<RegisterSet, 3> sets_{};  // by level
+  std::array<Running, 3> running_{};   // by level; nothing for the computation
+  std::array<std::optional<Message>, 2> outgoing_{};
+  std::array<std::optional<Message>, 2> incoming_{};
+};
+
+}  // namespace am::t1
