@@ -56,7 +56,10 @@ class CycleNetwork {
 
   /// Sends a flit on its virtual channel, of which the node has to keep count by the credits that come: it begins with
   /// vc_buf_size of each. At most one in a cycle.
-  void inject(NodeNumber node, Flit flit) noexcept { arrive(now_ + from_node_delay, node, 0, flit); }
+  void inject(NodeNumber node, Flit flit) noexcept {
+    arrive(now_ + from_node_delay, node, 0, flit);
+    last_move_ = now_;
+  }
   /// The flit that comes out at a node in this cycle, or none. It has to be taken.
   [[nodiscard]] Flit ejected(NodeNumber node) const noexcept { return nodes_[slot(now_)][node].flit; }
   /// The virtual channel on which the node may send one flit more from this cycle on; or none, which is -1.
@@ -81,7 +84,7 @@ class CycleNetwork {
   [[nodiscard]] const TextbookRouter& router(NodeNumber node) const noexcept { return routers_[node]; }
   /// A number that depends on everything that has passed a switch, when and where.
   [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
-  /// Cycles since a flit has last passed a switch.
+  /// Cycles since a flit has last come in or passed a switch.
   [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
   /// Who waits for whom, for people: a line for each input that has a flit and does not move.
   [[nodiscard]] std::string who_waits() const;

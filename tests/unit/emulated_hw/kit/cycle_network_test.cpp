@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -186,6 +187,18 @@ TEST(CycleNetwork, SaysWhoWaitsForWhomWhenNothingMoves) {
             "router 2 port 2 vc 0: packet 0 waits for room behind router 2 port 0 vc 0\n");
 }
 
+/// However long there has been nothing to do before.
+TEST(CycleNetwork, IsNotStillWhenSomethingComesIn) {
+  CycleNetwork network(Grid{{3}}, {.num_vcs = 1, .vc_buf_size = 2});
+  for (int i = 0; i < 1'000; ++i) network.step();
+  network.inject(0, Flit({.packet = 0, .destination = 2, .head = true, .tail = true}));
+  for (int i = 0; network.flits() != 0; ++i) {
+    network.step();
+    ASSERT_LT(network.still_for(), 10u);
+    ASSERT_LT(i, 100);
+  }
+}
+
 TEST(CycleNetwork, RefusesWhatItCannotBe) {
   const auto why = [](const Grid& grid, const CycleNetwork::Options& options) -> std::string {
     try {
@@ -210,8 +223,12 @@ TEST(Traffic, ComesAsOftenAsItIsAskedFor) {
     CycleNetwork network(Grid{{8}, {8}}, {});
     const LoadPoint point = run(network, {.injection_rate = rate, .packet_size = 4, .seed = test::seed()});
     EXPECT_FALSE(point.saturated);
-    EXPECT_NEAR(point.accepted, rate, rate / 20);
-    EXPECT_NEAR(point.figures.hops, 1 + 2 * 2.625, 0.1) << "of 8 in a row, 21 / 8 apart";
+    // Six times the deviation of what is drawn at random, of which there are this many.
+    const double deviations = 6 / std::sqrt(static_cast<double>(point.figures.packets));
+    EXPECT_NEAR(point.accepted, rate, rate * deviations);
+    const double one_way =
+        63.0 / 6 - 2.625 * 2.625;  // variance of |x - y| of two in a row of 8, 21 / 8 apart on average
+    EXPECT_NEAR(point.figures.hops, 1 + 2 * 2.625, std::sqrt(2 * one_way) * deviations);
     EXPECT_EQ(point.figures.under_way, 0u);
     EXPECT_GE(point.figures.packet_latency, point.figures.network_latency);
   }
@@ -236,7 +253,7 @@ TEST(Traffic, GoesWhereItsPatternSays) {
     CycleNetwork network(Grid{{4}, {4}}, {});
     const LoadPoint point = run(network, {.pattern = pattern, .injection_rate = 0.05, .seed = test::seed()});
     // Of the diagonal's partner: 2 |x - y| apart, 2.5 on average; of the neighbour, two, or round the edge three and one, or six.
-    EXPECT_NEAR(point.figures.hops, 1 + (pattern == Pattern::transpose ? 2.5 : 3.0), 0.1) << name_of(pattern);
+    EXPECT_NEAR(point.figures.hops, 1 + (pattern == Pattern::transpose ? 2.5 : 3.0), 0.2) << name_of(pattern);
   }
   CycleNetwork network(Grid{{4}, {4}}, {});
   EXPECT_FALSE(

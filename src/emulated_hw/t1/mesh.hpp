@@ -1,0 +1,151 @@
+// The network of the CNS-1 under a clock: T1 routers on a mesh that wraps in one dimension (T1 report, 3.2, 3.3, 3.5, 3.9).
+//
+//      network interface           each input port has a channel for each priority and class, with
+//             |                    room for `buffers` messages; each output port carries one message
+//   left --[router]-- right        at a time, of any of its channels: "the same physical links are
+//             |                    demand-multiplexed between the two priorities" (3.5)
+//          up, down
+//
+// The report gives the network's properties, and no router. Here, assumed: a router hands on whole messages as their heads come
+// (virtual cut-through), a flit of 128 bits per cycle and link, `router_cycles` from the head's arrival to its leaving when nothing is
+// in the way, `link_cycles` on the wire. So a message of n flits over h links is there after
+// link + (h + 1) (router + link) + n - 1 cycles. What follows from it:
+//
+//   in order          one way between two nodes, and each channel is a queue (3.3)
+//   nothing dropped   a message goes where there is room for all of it, back to lpa and hpa (A.1, A.10)
+//   high passes low   its channels have rooms of their own, and it goes first on each link (A.1)
+//   multicast         at each node on the way the message goes on and to the node in the same cycles: a copy costs no time (3.9)
+//   no deadlock       a message holds no port while it waits for room. Rooms are waited for in an order: dimension by dimension, around a
+//                     ring class 0 before class 1 (kit/dimension_order.hpp), at last the node's. The nodes have to take what comes.
+//
+// A multicast whose destination is its sender goes all the way round its ring (3.9); a message to itself does not leave its router.
+// One to a node in another row and column leaves copies on its way there, first along the row: the report leaves that open.
+//
+// Within a cycle, what routers do to each other is to be seen in a later one: so it cannot be seen in which order they are stepped.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emulated_hw/kit/dimension_order.hpp"
+#include "emulated_hw/kit/grid.hpp"
+#include "emulated_hw/kit/packet_turns.hpp"
+#include "emulated_hw/t1/network_interface.hpp"
+
+namespace am::t1 {
+
+using Cycle = std::uint64_t;
+using kit::NodeNumber;
+
+class Mesh {
+ public:
+  struct Shape {
+    unsigned rows = 1;
+    unsigned columns = 1;
+    bool wraps = true;       ///< each row is a ring
+    unsigned buffers = 2;    ///< messages of each channel: assumed
+    unsigned patience = 16;  ///< losses until a low message goes before high ones: assumed
+  };
+  static constexpr unsigned router_cycles = 2;
+  static constexpr unsigned link_cycles = 1;
+  static constexpr unsigned credit_cycles = 1;
+  static constexpr unsigned node_buffers =
+      2;  ///< messages of each priority between router and interface: one comes, one waits
+  static constexpr NodeNumber most_nodes = 1024;  ///< of a CNS-1
+
+  /// Of these interfaces, by node: row * columns + column. They outlive it. Throws std::invalid_argument.
+  Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces);
+
+  [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_; }
+  [[nodiscard]] Cycle now() const noexcept { return now_; }
+  /// One cycle. `order`: if given, all nodes, in the order in which they are stepped.
+  void step(std::span<const NodeNumber> order = {});
+
+  /// Messages that the network has taken and not delivered, a multicast counted once for each copy that is still to come at once.
+  [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
+  struct Counts {
+    std::uint64_t flits = 0;    ///< that the port has carried
+    std::uint64_t refused = 0;  ///< cycles in which a message stood before it that had no room behind it
+  };
+  [[nodiscard]] const Counts& counts(NodeNumber node, unsigned port) const noexcept {
+    return routers_[node].counts[port];
+  }
+  /// A number that depends on everything that has left a router, when and where.
+  [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
+  /// Cycles since anything has last moved.
+  [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
+  /// Who waits for what, for people.
+  [[nodiscard]] std::string who_waits() const;
+
+  /// The next port of a message that came by port `in`, and the class of channels there; port 0 at its end.
+  struct Hop {
+    unsigned port;
+    unsigned vc_class;
+  };
+  [[nodiscard]] static Hop next_hop(const kit::Grid& grid, NodeNumber here, unsigned in,
+                                    const Message& message);
+
+ private:
+  static constexpr unsigned ports = 5;
+  static constexpr unsigned classes = 2;
+  static constexpr unsigned vcs = 2 * classes;
+  static constexpr unsigned channels = ports * vcs;
+  static constexpr unsigned most_delay = 16;  // of a credit
+
+  struct Packet {
+    Message message;
+    NodeNumber source;
+    unsigned in;      // the port that it came by
+    Cycle leaves_at;  // not before
+  };
+  struct Way {
+    kit::Ports ports = 0;
+    std::array<std::uint8_t, 2> outputs{};  // channels; of a copy that stays here the second
+    unsigned count = 0;
+  };
+  struct Router {
+    std::array<std::deque<Packet>, channels> inputs;
+    std::array<std::uint8_t, channels> room{};  // messages behind an output
+    std::array<Cycle, ports> input_free_at{};
+    std::array<Cycle, ports> output_free_at{};
+    std::array<Counts, ports> counts{};
+    std::array<std::deque<Packet>, 2> to_node{};  // by priority: has left, leaves_at says when it is whole
+    Cycle interface_free_at = 0;
+    kit::PacketTurns turns{};
+    unsigned waiting = 0;  // messages in `inputs`
+  };
+  struct Credit {
+    NodeNumber node;
+    std::uint8_t output;
+  };
+
+  static constexpr unsigned channel(unsigned port, Priority priority, unsigned vc_class) noexcept {
+    return port * vcs + index(priority) * classes + vc_class;
+  }
+  void deliver(NodeNumber node);
+  void inject(NodeNumber node);
+  void route(NodeNumber node);
+  void start(NodeNumber node, unsigned input, const Way& way);
+  [[nodiscard]] Way way_of(NodeNumber node, const Packet& packet) const;
+  void give_back(Cycle when, NodeNumber node, unsigned output) {
+    credits_[when % most_delay].push_back({node, static_cast<std::uint8_t>(output)});
+  }
+
+  const Shape shape_;
+  const kit::Grid grid_;  // dimension 0: along a row
+  const std::vector<NetworkInterface*> interfaces_;
+  std::vector<Router> routers_;
+  std::array<std::vector<Credit>, most_delay> credits_;  // by the cycle in which they come
+  Cycle now_ = 0;
+  Cycle last_move_ = 0;
+  std::uint64_t under_way_ = 0;
+  std::uint64_t trace_ = 0;
+};
+
+}  // namespace am::t1

@@ -1,0 +1,104 @@
+#include "emulated_hw/t1/processor.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace am::t1 {
+
+namespace {
+
+// What LPEPC and HPEPC hold: programs here have no addresses within, so the depth of what is preempted stands for them.
+Address pc_of(std::size_t depth) noexcept { return static_cast<Address>(4 * depth); }
+
+std::string hex(Address address) {
+  std::string text = "0x00000000";
+  for (std::size_t i = text.size(); address != 0; address >>= 4) text[--i] = "0123456789abcdef"[address & 15];
+  return text;
+}
+
+}  // namespace
+
+void Processor::run(Code computation) {
+  if (!contexts_.empty()) throw std::logic_error("a processor has one computation");
+  computation_ = std::move(computation);
+  begin(contexts_.emplace_back(), computation_);
+  go_on();
+}
+
+void Processor::begin(Context& context, const Code& code) {
+  context.program.emplace(code(*this));
+  context.goes_on = context.program->begin();
+}
+
+void Processor::wait(std::coroutine_handle<> who, unsigned cycles, bool atomic) noexcept {
+  Context& running = contexts_.back();
+  running.goes_on = who;
+  running.left = cycles;
+  running.can_be_preempted = true;
+  running.atomic = atomic;
+}
+
+void Processor::step() {
+  ni_.tick();
+  ++spent_.all;
+  if (contexts_.empty()) contexts_.emplace_back();  // nothing is to be run here but handlers
+  if (contexts_.back().can_be_preempted && ni_.next_event()) begin_event();
+  Context& running = contexts_.back();
+  ++(running.doing != Doing::program ? spent_.dispatching
+     : contexts_.size() > 1          ? spent_.handling
+     : running.left == 0             ? spent_.idle
+                                     : spent_.computing);
+  if (running.left == 0) return;
+  running.can_be_preempted = !running.atomic;
+  if (--running.left != 0) return;
+  if (running.doing == Doing::returning) return end_event();
+  running.doing = Doing::program;
+  go_on();
+}
+
+/// Whoever waited does what its time was for, and all up to its next wait, which begins with the next cycle.
+void Processor::go_on() {
+  Context& running = contexts_.back();
+  running.can_be_preempted = true;
+  running.goes_on.resume();
+  if (!running.program->has_ended()) return;
+  running.program.reset();
+  if (contexts_.size() == 1) return;
+  running.doing = Doing::returning;
+  running.left = costs::hret;
+  running.atomic = true;
+}
+
+void Processor::begin_event() {
+  const NetworkInterface::Entry entry = ni_.enter(pc_of(contexts_.size()));
+  if (entry.address_error)
+    throw Exception(name() + ": address error: " + hex(entry.handler) +
+                    " is no address of code that this mode may run");
+  const auto code = code_.find(entry.handler);
+  if (code == code_.end()) throw Exception(name() + ": address error: no code at " + hex(entry.handler));
+  Context& context = contexts_.emplace_back();
+  begin(context, code->second);
+  context.doing = Doing::dispatching;
+  context.left = costs::dispatch;
+  context.atomic = true;
+}
+
+void Processor::end_event() {
+  if (ni_.hret() != pc_of(contexts_.size() - 1))
+    throw Exception(name() +
+                    ": HRET leaves another event than the one that runs: EE or LPEE is not as it was");
+  contexts_.pop_back();
+}
+
+Program Processor::exit_critical() {
+  co_await cycles(1);  // ORI
+  co_await ctc2(Register::enable, 1);
+}
+
+Program Processor::poll() {
+  co_await cycles(1);  // ORI
+  co_await ctc2(Register::enable, 1);
+  co_await ctc2(Register::enable, 0);
+}
+
+}  // namespace am::t1

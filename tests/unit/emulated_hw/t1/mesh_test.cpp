@@ -1,0 +1,412 @@
+// The CNS-1's network under its clock, with interfaces that a test fills and empties by hand (T1 report, 3.3, 3.5, 3.9, A.1, A.8).
+#include "emulated_hw/t1/mesh.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "emulated_hw/t1/nistat.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using namespace am::t1;
+
+constexpr Address handler = 0x4000;
+
+/// Interfaces without processors. What comes is taken at once, unless its node is told not to.
+class Nodes {
+ public:
+  explicit Nodes(const Mesh::Shape& shape) {
+    for (NodeNumber node = 0; node < shape.rows * shape.columns; ++node)
+      interfaces_.push_back(std::make_unique<NetworkInterface>(node));
+    takes_.assign(interfaces_.size(), {true, true});
+    std::vector<NetworkInterface*> all;
+    for (const auto& one : interfaces_) {
+      one->ctc2(Register::enable, 1);
+      one->ctc2(Register::nistat, nistat::lpee | nistat::ame | nistat::hpmm | nistat::lpmm);
+      all.push_back(one.get());
+    }
+    mesh_ = std::make_unique<Mesh>(shape, all);
+  }
+
+  struct Came {
+    Cycle at;
+    NodeNumber node;
+    Word number;
+    Word source;
+    Priority priority;
+    bool multicast;
+    std::vector<Word> vector;
+  };
+  bool send(NodeNumber from, NodeNumber to, Word number, Send what = {}, unsigned vlr = most_vector) {
+    NetworkInterface& ni = *interfaces_[from];
+    ni.visible().data = {number, from, 0, 0, 0};
+    Vector vd;
+    std::iota(vd.begin(), vd.end(), number * 100);
+    what.scalars = std::max(what.scalars, 2u);
+    return ni.send(what, to, handler, vd, vlr);
+  }
+  void step(std::span<const NodeNumber> order = {}) {
+    mesh_->step(order);
+    for (NodeNumber node = 0; node < interfaces_.size(); ++node) {
+      NetworkInterface& ni = *interfaces_[node];
+      Word masks = 0;
+      if (takes_[node][0]) masks |= nistat::lpmm;
+      if (takes_[node][1]) masks |= nistat::hpmm;
+      ni.ctc2(Register::nistat, nistat::lpee | nistat::ame | masks);
+      while (const auto event = ni.next_event()) {
+        ni.enter(0);
+        const Word status = ni.cfc2(Register::nistat);
+        const RegisterSet& set = ni.visible();
+        came_.push_back({mesh_->now(),
+                         node,
+                         set.data[0],
+                         set.data[1],
+                         event == Event::high_message ? Priority::high : Priority::low,
+                         (status & nistat::mcst) != 0,
+                         {set.vr1.begin(), set.vr1.begin() + nistat::vlen(status)}});
+        ni.hret();
+      }
+    }
+  }
+  void until_quiet() {
+    for (int i = 0; i < 100'000 && (mesh_->under_way() != 0 || waits_to_go()); ++i) step();
+    ASSERT_EQ(mesh_->under_way(), 0u) << mesh_->who_waits();
+  }
+  [[nodiscard]] bool waits_to_go() const {
+    return std::ranges::any_of(interfaces_, [](const auto& ni) {
+      return !ni->accepts(Priority::low) || !ni->accepts(Priority::high);
+    });
+  }
+  void take(NodeNumber node, Priority priority, bool yes) { takes_[node][index(priority)] = yes; }
+  [[nodiscard]] Mesh& mesh() { return *mesh_; }
+  [[nodiscard]] std::vector<Came>& came() { return came_; }
+
+ private:
+  std::vector<std::unique_ptr<NetworkInterface>> interfaces_;
+  std::vector<std::array<bool, 2>> takes_;
+  std::unique_ptr<Mesh> mesh_;
+  std::vector<Came> came_;
+};
+
+std::multiset<NodeNumber> receivers(Nodes& nodes) {
+  std::multiset<NodeNumber> all;
+  for (const Nodes::Came& one : nodes.came()) all.insert(one.node);
+  return all;
+}
+
+// What mesh.hpp says of time, for all pairs and lengths; the step that shows a message comes one cycle after the network's last.
+TEST(T1Mesh, TakesTheSumOfThePartsWithoutLoad) {
+  for (const bool wraps : {false, true}) {
+    const Mesh::Shape shape{.rows = 3, .columns = 5, .wraps = wraps};
+    for (const unsigned vlr : {0u, 2u, 32u}) {
+      for (NodeNumber from = 0; from < 15; ++from) {
+        for (NodeNumber to = 0; to < 15; ++to) {
+          Nodes nodes(shape);
+          ASSERT_TRUE(nodes.send(from, to, 1, {.vector = true}, vlr));
+          nodes.until_quiet();
+          ASSERT_EQ(nodes.came().size(), 1u);
+          const unsigned hops = am::kit::distance(nodes.mesh().grid(), from, to);
+          const unsigned flits = (2 + 2 + vlr + 3) / 4;
+          EXPECT_EQ(nodes.came()[0].at, 1 + (hops + 1) * 3 + flits - 1 + 1) << from << ' ' << to;
+          EXPECT_EQ(nodes.came()[0].node, to);
+          EXPECT_EQ(nodes.came()[0].vector.size(), vlr);
+          EXPECT_FALSE(nodes.came()[0].multicast);
+        }
+      }
+    }
+  }
+}
+
+// 3.9: "drop off a copy of the packet at every node that is passed, not including the source itself", along rows and columns, each as
+// early as a unicast to that node would be there, and with no more bandwidth than one message to the last.
+TEST(T1Mesh, LeavesACopyAtEveryNodeOnTheWay) {
+  const Mesh::Shape shape{.rows = 4, .columns = 6, .wraps = false};
+  for (NodeNumber from = 0; from < 24; ++from) {
+    for (NodeNumber to = 0; to < 24; ++to) {
+      if ((from % 6 != to % 6) == (from / 6 != to / 6)) continue;  // in a row or a column, and not itself
+      Nodes nodes(shape);
+      ASSERT_TRUE(nodes.send(from, to, 1, {.vector = true, .multicast = true}));
+      nodes.until_quiet();
+      const NodeNumber stride = from % 6 == to % 6 ? 6 : 1;
+      std::multiset<NodeNumber> expected;
+      for (NodeNumber node = from; node != to;)
+        expected.insert(node = from < to ? node + stride : node - stride);
+      EXPECT_EQ(receivers(nodes), expected);
+      std::uint64_t flits = 0;
+      for (NodeNumber node = 0; node < 24; ++node) {
+        for (unsigned port = 1; port < 5; ++port) flits += nodes.mesh().counts(node, port).flits;
+      }
+      EXPECT_EQ(flits, expected.size() * 9) << "each link once";
+      for (const Nodes::Came& one : nodes.came()) {
+        EXPECT_TRUE(one.multicast);
+        const unsigned hops = am::kit::distance(nodes.mesh().grid(), from, one.node);
+        EXPECT_EQ(one.at, 1 + (hops + 1) * 3 + 9 - 1 + 1);
+      }
+    }
+  }
+}
+
+// 3.9: the two ways to reach all of a ring: one message each way round, or one to oneself, all the way.
+TEST(T1Mesh, ReachesAllOfARing) {
+  for (unsigned columns = 2; columns <= 9; ++columns) {
+    for (NodeNumber from = columns; from < 2 * columns; ++from) {
+      const Mesh::Shape shape{.rows = 3, .columns = columns};
+      std::multiset<NodeNumber> others;
+      for (NodeNumber node = columns; node < 2 * columns; ++node) {
+        if (node != from) others.insert(node);
+      }
+      Nodes round(shape);
+      ASSERT_TRUE(round.send(from, from, 1, {.multicast = true}));
+      round.until_quiet();
+      std::multiset<NodeNumber> all = others;
+      all.insert(from);
+      EXPECT_EQ(receivers(round), all) << columns;
+      EXPECT_EQ(std::ranges::max_element(round.came(), {}, &Nodes::Came::at)->node, from);
+
+      if (columns < 3) continue;
+      Nodes both(shape);
+      const auto at = [&](unsigned along) { return columns + (from - columns + along) % columns; };
+      const unsigned upwards = (columns - 1) / 2;
+      ASSERT_TRUE(both.send(from, at(upwards), 1, {.multicast = true}));
+      both.until_quiet();
+      if (upwards < columns - 1 - upwards && columns % 2 == 0)
+        continue;  // the far one is as near by either way: tested above
+      ASSERT_TRUE(both.send(from, at(columns - (columns - 1 - upwards)), 2, {.multicast = true}));
+      both.until_quiet();
+      EXPECT_EQ(receivers(both), others) << columns << ' ' << from;
+    }
+  }
+}
+
+// Figure 9: a patch in two phases, along the row, then from there along the columns, each as far as it likes.
+TEST(T1Mesh, CoversAPatchInTwoPhases) {
+  const Mesh::Shape shape{.rows = 8, .columns = 8, .wraps = false};
+  const std::array<unsigned, 8> depth{3, 5, 1, 7, 2, 2, 6, 4};  // rows below the source's, by column
+  Nodes nodes(shape);
+  ASSERT_TRUE(nodes.send(0, 7, 1, {.multicast = true}));
+  nodes.until_quiet();
+  std::multiset<NodeNumber> expected;
+  for (unsigned column = 0; column < 8; ++column) {
+    if (column != 0) expected.insert(column);
+    for (unsigned row = 1; row <= depth[column]; ++row) expected.insert(row * 8 + column);
+    ASSERT_TRUE(nodes.send(column, depth[column] * 8 + column, 2, {.multicast = true}));
+  }
+  nodes.until_quiet();
+  EXPECT_EQ(receivers(nodes), expected);
+}
+
+// A.1: "Even if low priority messages are backed up, high priority messages can still get to the destination." And A.10: backed up all
+// the way to the sender, whose sends fail; nothing is lost.
+TEST(T1Mesh, HighPassesHoweverFullLowIs) {
+  Nodes nodes({.rows = 1, .columns = 4, .wraps = false});
+  nodes.take(3, Priority::low, false);
+  Word low = 0;
+  for (int i = 0; i < 1000; ++i) {
+    for (const NodeNumber from : {0u, 1u, 2u}) {
+      if (nodes.send(from, 3, low, {.vector = true})) ++low;
+    }
+    nodes.step();
+  }
+  EXPECT_TRUE(nodes.came().empty());
+  EXPECT_FALSE(nodes.send(0, 3, low, {}));
+  EXPECT_GT(nodes.mesh().still_for(), 500u) << "all is full";
+  const Cycle began = nodes.mesh().now();
+  ASSERT_TRUE(nodes.send(0, 3, 7, {.priority = Priority::high}));
+  while (nodes.came().empty()) nodes.step();
+  EXPECT_EQ(nodes.came()[0].number, 7u);
+  EXPECT_EQ(nodes.came()[0].at - began, 1u + 4 * 3 + 1)
+      << "as without load: low messages hold no link while they wait";
+  nodes.take(3, Priority::low, true);
+  nodes.until_quiet();
+  EXPECT_EQ(nodes.came().size(), low + 1);
+}
+
+// 3.5: "if only one priority is being used, it gets the full physical bandwidth"; both at once share it, high first, and low gets through
+// all the same.
+TEST(T1Mesh, PrioritiesShareTheLinkOnDemand) {
+  const auto flits_of = [](bool low, bool high) {
+    Nodes nodes({.rows = 1, .columns = 2, .wraps = false, .buffers = 4});
+    for (int i = 0; i < 2000; ++i) {
+      if (low) static_cast<void>(nodes.send(0, 1, 0, {.vector = true}));
+      if (high) static_cast<void>(nodes.send(0, 1, 0, {.vector = true, .priority = Priority::high}));
+      nodes.step();
+    }
+    std::array<double, 2> flits{};
+    for (const Nodes::Came& one : nodes.came()) flits[index(one.priority)] += 9;
+    return flits;
+  };
+  const auto low = flits_of(true, false), high = flits_of(false, true), both = flits_of(true, true);
+  EXPECT_GT(low[0], 2000 * 0.95);
+  EXPECT_GT(high[1], 2000 * 0.95);
+  EXPECT_GT(both[0] + both[1], 2000 * 0.95);
+  EXPECT_GT(both[1], both[0]);
+}
+
+// Deadlock freedom, conservation, order: random loads of all sends with nodes that take a message only now and then, on cylinders and
+// meshes; then all is taken. A multicast counts as its copies.
+TEST(T1Mesh, KeepsAllInOrderUnderRandomLoads) {
+  test::Random random(test::seed());
+  for (const Mesh::Shape& shape : {Mesh::Shape{.rows = 4, .columns = 4},
+                                   {.rows = 1, .columns = 7, .buffers = 1},
+                                   {.rows = 5, .columns = 3, .wraps = false},
+                                   {.rows = 3, .columns = 2, .buffers = 1, .patience = 0},
+                                   {.rows = 2, .columns = 8, .patience = 255}}) {
+    Nodes nodes(shape);
+    const NodeNumber count = shape.rows * shape.columns;
+    // By sender, priority and destination of each send, its number: unicasts between two nodes are in order.
+    std::map<std::tuple<NodeNumber, NodeNumber, Priority>, std::vector<Word>> expected, came;
+    std::size_t copies = 0;
+    for (int cycle = 0; cycle < 6000; ++cycle) {
+      for (NodeNumber from = 0; from < count; ++from) {
+        if (!random.one_in(6)) continue;
+        const auto to = static_cast<NodeNumber>(random.below(count));
+        const auto priority = random.one_in(3) ? Priority::high : Priority::low;
+        const bool multicast = random.one_in(8);
+        if (!nodes.send(from, to, static_cast<Word>(cycle),
+                        {.vector = random.one_in(2), .priority = priority, .multicast = multicast},
+                        static_cast<unsigned>(random.below(33))))
+          continue;
+        if (!multicast) expected[{from, to, priority}].push_back(static_cast<Word>(cycle));
+        Message message;
+        message.destination = to;
+        message.multicast = multicast;
+        unsigned in = 0;
+        for (NodeNumber here = from;;) {  // its way, by the routing alone
+          const Mesh::Hop hop = Mesh::next_hop(nodes.mesh().grid(), here, in, message);
+          if (hop.port == 0 || (multicast && in != 0)) ++copies;
+          if (hop.port == 0) break;
+          here = nodes.mesh().grid().neighbour(here, hop.port);
+          in = am::kit::Grid::opposite(hop.port);
+        }
+      }
+      for (NodeNumber node = 0; node < count; ++node) {
+        for (const Priority priority : {Priority::high, Priority::low})
+          nodes.take(node, priority, random.one_in(cycle % 1000 < 500 ? 40 : 3));
+      }
+      nodes.step();
+    }
+    for (NodeNumber node = 0; node < count; ++node) {
+      for (const Priority priority : {Priority::high, Priority::low}) nodes.take(node, priority, true);
+    }
+    nodes.until_quiet();
+    EXPECT_EQ(nodes.came().size(), copies);
+    for (const Nodes::Came& one : nodes.came()) {
+      if (!one.multicast) came[{one.source, one.node, one.priority}].push_back(one.number);
+      for (unsigned i = 0; i < one.vector.size(); ++i) ASSERT_EQ(one.vector[i], one.number * 100 + i);
+    }
+    EXPECT_EQ(came, expected);
+    EXPECT_GT(copies, 1000u);
+  }
+}
+
+// Under the cycle clock the order in which components are stepped cannot be seen.
+TEST(T1Mesh, LooksTheSameInWhateverOrderItIsStepped) {
+  const Mesh::Shape shape{.rows = 4, .columns = 4};
+  std::vector<NodeNumber> order(16);
+  std::iota(order.begin(), order.end(), 0u);
+  const auto trace = [&](std::uint64_t shuffle) {
+    test::Random load(1), random(shuffle);
+    Nodes nodes(shape);
+    for (int cycle = 0; cycle < 400; ++cycle) {
+      for (NodeNumber from = 0; from < 16; ++from) {
+        const auto to = static_cast<NodeNumber>(load.below(16));
+        const Send what{.vector = load.one_in(2),
+                        .priority = load.one_in(2) ? Priority::high : Priority::low,
+                        .multicast = load.one_in(4)};
+        const bool sends = load.one_in(3);
+        if (sends) static_cast<void>(nodes.send(from, to, static_cast<Word>(cycle), what));
+        nodes.take(from, Priority::low, load.one_in(2));
+      }
+      for (std::size_t i = order.size(); shuffle != 0 && i > 1; --i)
+        std::swap(order[i - 1], order[random.below(i)]);
+      nodes.step(order);
+    }
+    return nodes.mesh().trace();
+  };
+  const std::uint64_t first = trace(0);
+  EXPECT_NE(first, 0u);
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) ASSERT_EQ(trace(test::seed() + seed), first);
+}
+
+// Around a ring nobody waits in a circle: who waits for a room of class 1 has passed the edge, or will not (kit/dimension_order.hpp).
+TEST(T1Mesh, RoomsAreWaitedForInAnOrder) {
+  for (unsigned columns = 2; columns <= 9; ++columns) {
+    const am::kit::Grid grid{{.extent = columns, .wraps = true}, {.extent = 3, .wraps = false}};
+    // By room (node, port, class): the rooms that a message in it may wait for.
+    std::map<std::array<unsigned, 3>, std::set<std::array<unsigned, 3>>> waits;
+    for (NodeNumber from = 0; from < grid.nodes(); ++from) {
+      for (NodeNumber to = 0; to < grid.nodes(); ++to) {
+        for (const bool multicast : {false, true}) {
+          Message message;
+          message.destination = to;
+          message.multicast = multicast;
+          unsigned in = 0, links = 0;
+          std::array<unsigned, 3> before{};
+          for (NodeNumber here = from;;) {
+            const Mesh::Hop hop = Mesh::next_hop(grid, here, in, message);
+            if (hop.port == 0) {
+              EXPECT_EQ(here, to);
+              break;
+            }
+            const std::array<unsigned, 3> room{here, hop.port, hop.vc_class};
+            if (links != 0) waits[before].insert(room);
+            before = room;
+            here = grid.neighbour(here, hop.port);
+            in = am::kit::Grid::opposite(hop.port);
+            ASSERT_LE(++links, columns + 3);
+          }
+        }
+      }
+    }
+    std::map<std::array<unsigned, 3>, int> state;  // 1: under way, 2: leads to no circle
+    const auto visit = [&](auto& self, const std::array<unsigned, 3>& room) -> bool {
+      if (state[room] != 0) return state[room] == 2;
+      state[room] = 1;
+      for (const auto& next : waits[room]) {
+        if (!self(self, next)) return false;
+      }
+      state[room] = 2;
+      return true;
+    };
+    for (const auto& [room, next] : std::map(waits)) EXPECT_TRUE(visit(visit, room)) << columns;
+  }
+}
+
+TEST(T1Mesh, RefusesWhatIsNoMesh) {
+  const auto why = [](const Mesh::Shape& shape, std::size_t nodes) -> std::string {
+    try {
+      Mesh(shape, std::vector<NetworkInterface*>(nodes));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(why({.rows = 0, .columns = 4}, 0), "t1: a mesh of 0 rows and 4 columns: it has 1 to 1024 nodes");
+  EXPECT_EQ(why({.rows = 33, .columns = 32}, 1056),
+            "t1: a mesh of 33 rows and 32 columns: it has 1 to 1024 nodes");
+  EXPECT_EQ(why({.rows = 65536, .columns = 65536}, 0),
+            "t1: a mesh of 65536 rows and 65536 columns: it has 1 to 1024 nodes");
+  EXPECT_EQ(why({.rows = 4, .columns = 4}, 15), "t1: a mesh of 4x4 for 15 nodes");
+  EXPECT_NE(why({.rows = 1, .columns = 1, .buffers = 0}, 1), "");
+  EXPECT_NE(why({.rows = 1, .columns = 1, .patience = 256}, 1), "");
+  Nodes nodes({.rows = 2, .columns = 2});
+  ASSERT_TRUE(nodes.send(1, 4, 0));
+  try {
+    nodes.step();
+    ADD_FAILURE();
+  } catch (const Exception& error) {
+    EXPECT_STREQ(error.what(), "node 1: a message to node 4, outside the mesh of 4");
+  }
+}
+
+}  // namespace
