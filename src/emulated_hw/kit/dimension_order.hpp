@@ -26,7 +26,8 @@ struct Hop {
 }
 
 /// The next hop to `there`. The shorter way round; where both are as long, the half of the nodes goes up.
-[[nodiscard]] constexpr Hop dimension_order(const Grid& grid, NodeNumber here, NodeNumber there) noexcept {
+template <class AnyGrid>
+[[nodiscard]] constexpr Hop dimension_order(const AnyGrid& grid, NodeNumber here, NodeNumber there) noexcept {
   for (unsigned d = 0; d < grid.dimensions(); ++d) {
     const std::uint32_t at = grid.at(here, d);
     const std::uint32_t to = grid.at(there, d);

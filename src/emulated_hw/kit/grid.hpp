@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <stdexcept>
+#include <vector>
 
 namespace am::kit {
 
@@ -65,6 +66,36 @@ class Grid {
   std::array<NodeNumber, most_dimensions> stride_{};
   unsigned dimensions_ = 0;
   NodeNumber nodes_ = 1;
+};
+
+/// The same, looked up: a division takes longer than all else that a router does.
+class MappedGrid {
+ public:
+  explicit MappedGrid(const Grid& grid)
+      : grid_(grid),
+        at_(std::size_t{grid.nodes()} * grid.dimensions()),
+        neighbours_(std::size_t{grid.nodes()} * grid.ports()) {
+    for (NodeNumber node = 0; node < grid.nodes(); ++node) {
+      for (unsigned d = 0; d < grid.dimensions(); ++d) at_[node * grid.dimensions() + d] = grid.at(node, d);
+      for (unsigned port = 0; port < grid.ports(); ++port)
+        neighbours_[node * grid.ports() + port] = grid.neighbour(node, port);
+    }
+  }
+  [[nodiscard]] const Grid& plain() const noexcept { return grid_; }
+  [[nodiscard]] NodeNumber nodes() const noexcept { return grid_.nodes(); }
+  [[nodiscard]] unsigned dimensions() const noexcept { return grid_.dimensions(); }
+  [[nodiscard]] const Grid::Dimension& dimension(unsigned d) const noexcept { return grid_.dimension(d); }
+  [[nodiscard]] std::uint32_t at(NodeNumber node, unsigned d) const noexcept {
+    return at_[node * grid_.dimensions() + d];
+  }
+  [[nodiscard]] NodeNumber neighbour(NodeNumber node, unsigned port) const noexcept {
+    return neighbours_[node * grid_.ports() + port];
+  }
+
+ private:
+  const Grid grid_;
+  std::vector<std::uint32_t> at_;
+  std::vector<NodeNumber> neighbours_;
 };
 
 }  // namespace am::kit

@@ -20,19 +20,22 @@ namespace am::kit {
 using Ports = std::uint32_t;
 constexpr Ports port_bit(unsigned port) noexcept { return Ports{1} << port; }
 
+/// First packets that are ready.
+struct Ready {
+  static constexpr unsigned most_inputs = 64;
+
+  Requests high = 0;
+  Requests low = 0;
+  std::array<Ports, most_inputs> wants;           ///< by input, of those
+  std::array<std::uint8_t, most_inputs> port_of;  ///< by input, of those
+};
+
+inline constexpr unsigned most_patience = 255;
+
+/// `Count` is a number up to most_patience.
+template <class Count>
 class PacketTurns {
  public:
-  static constexpr unsigned most_inputs = 64;
-  static constexpr unsigned most_patience = 255;
-
-  /// First packets that are ready.
-  struct Ready {
-    Requests high = 0;
-    Requests low = 0;
-    std::array<Ports, most_inputs> wants{};           ///< by input
-    std::array<std::uint8_t, most_inputs> port_of{};  ///< by input
-  };
-
   /// Calls start(input) for each packet that is to go now. `inputs` and `outputs` are the ports that carry nothing.
   template <class Start>
   void decide(const Ready& ready, Ports inputs, Ports outputs, unsigned patience, Start&& start) {
@@ -45,7 +48,8 @@ class PacketTurns {
     pass(now, ready.high & ~escaped, false, start);
     pass(now, ready.low & ~escaped, false, start);
     for_each((ready.high | ready.low) & ~now.started, [&](unsigned input) {
-      if ((ready.wants[input] & now.given) != 0 && losses_[input] < most_patience) ++losses_[input];
+      if ((ready.wants[input] & now.given) != 0 && losses_[input] < most_patience)
+        losses_[input] = static_cast<std::uint8_t>(losses_[input] + 1);
     });
   }
 
@@ -86,7 +90,7 @@ class PacketTurns {
     return most;
   }
 
-  std::array<std::uint8_t, most_inputs> losses_{};  // by input, since its first packet has come
+  std::array<Count, Ready::most_inputs> losses_{};  // by input, since its first packet has come
 };
 
 }  // namespace am::kit

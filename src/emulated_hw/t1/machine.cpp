@@ -8,7 +8,7 @@ namespace am::t1 {
 
 Machine::Processors Machine::made(NodeNumber nodes) {
   Processors processors;
-  for (NodeNumber node = 0; node < std::min(nodes, Mesh::most_nodes);
+  for (NodeNumber node = 0; node < std::min(nodes, most_nodes);
        ++node) {  // Mesh says what is wrong with more
     NetworkInterface& ni = processors.emplace_back(std::make_unique<Processor>(node))->ni();
     ni.ctc2(Register::nistat, nistat::lpee | nistat::ame | nistat::hpmm | nistat::lpmm | nistat::tm);

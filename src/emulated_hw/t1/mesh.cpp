@@ -8,14 +8,7 @@ namespace am::t1 {
 
 namespace {
 
-kit::Grid grid_of(const Mesh::Shape& shape) {
-  if (shape.rows == 0 || shape.columns == 0 || shape.rows > Mesh::most_nodes ||
-      shape.columns > Mesh::most_nodes || shape.rows * shape.columns > Mesh::most_nodes)
-    throw std::invalid_argument("t1: a mesh of " + std::to_string(shape.rows) + " rows and " +
-                                std::to_string(shape.columns) + " columns: it has 1 to " +
-                                std::to_string(Mesh::most_nodes) + " nodes");
-  return {{.extent = shape.columns, .wraps = shape.wraps}, {.extent = shape.rows, .wraps = false}};
-}
+Header header_of(const Message& message) noexcept { return {message.destination, message.multicast}; }
 
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t z = (a ^ b) * 0x9e3779b97f4a7c15u;
@@ -32,8 +25,6 @@ Mesh::Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces)
                                 " nodes");
   if (shape.buffers == 0 || shape.buffers > 255)
     throw std::invalid_argument("t1: buffers of " + std::to_string(shape.buffers) + " messages: 1 to 255");
-  if (shape.patience > kit::PacketTurns::most_patience)
-    throw std::invalid_argument("t1: a patience of " + std::to_string(shape.patience) + ": at most 255");
   for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
     for (unsigned port = 0; port < ports; ++port) {
       const bool leads_on = grid_.neighbour(node, port) != kit::Grid::nowhere;
@@ -43,35 +34,6 @@ Mesh::Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces)
                                                                                     : 0);
     }
   }
-}
-
-// A multicast keeps its direction, also where the other one would be as short: it may be on its way round to its sender.
-Mesh::Hop Mesh::next_hop(const kit::Grid& grid, NodeNumber here, unsigned in, const Message& message) {
-  const NodeNumber there = message.destination;
-  const bool all_the_way = message.multicast && here == there && in == 0 && grid.dimension(0).wraps &&
-                           grid.dimension(0).extent > 1;
-  const bool along_the_row = in == kit::Grid::up(0) || in == kit::Grid::down(0);
-  const std::uint32_t at = grid.at(here, 0);
-  const std::uint32_t to = grid.at(there, 0);
-  if (all_the_way || (message.multicast && along_the_row && at != to && grid.dimension(0).wraps)) {
-    const bool goes_up = all_the_way || in == kit::Grid::down(0);  // it came from below
-    const bool passes_edge = all_the_way || (goes_up ? at > to : at < to);
-    return {goes_up ? kit::Grid::up(0) : kit::Grid::down(0), passes_edge ? 0u : 1u};
-  }
-  const kit::Hop hop = kit::dimension_order(grid, here, there);
-  return {hop.port, hop.classes == 0b10 ? 1u : 0u};
-}
-
-Mesh::Way Mesh::way_of(NodeNumber node, const Packet& packet) const {
-  Way way;
-  const auto add = [&](unsigned port, unsigned vc_class) {
-    way.ports |= kit::port_bit(port);
-    way.outputs[way.count++] = static_cast<std::uint8_t>(channel(port, packet.message.priority, vc_class));
-  };
-  const Hop hop = next_hop(grid_, node, packet.in, packet.message);
-  add(hop.port, hop.vc_class);
-  if (packet.message.multicast && hop.port != 0 && packet.in != 0) add(0, 0);
-  return way;
 }
 
 void Mesh::step(std::span<const NodeNumber> order) {
@@ -129,32 +91,25 @@ void Mesh::inject(NodeNumber node) {
 
 void Mesh::route(NodeNumber node) {
   Router& router = routers_[node];
-  kit::PacketTurns::Ready ready;
-  std::array<Way, channels> ways;
+  kit::Requests occupied = 0;
   kit::Ports free_inputs = 0, free_outputs = 0;
   for (unsigned port = 0; port < ports; ++port) {
     if (router.input_free_at[port] <= now_) free_inputs |= kit::port_bit(port);
     if (router.output_free_at[port] <= now_) free_outputs |= kit::port_bit(port);
   }
   for (unsigned input = 0; input < channels; ++input) {
-    if (router.inputs[input].empty() || router.inputs[input].front().leaves_at > now_) continue;
-    const Packet& packet = router.inputs[input].front();
-    const Way way = way_of(node, packet);
-    const auto outputs = std::span(way.outputs).first(way.count);
-    const auto full =
-        std::ranges::find_if(outputs, [&](std::uint8_t output) { return router.room[output] == 0; });
-    if (full != outputs.end()) {
-      ++router.counts[*full / vcs].refused;
-      continue;
-    }
-    (packet.message.priority == Priority::high ? ready.high : ready.low) |= kit::request(input);
-    ready.wants[input] = way.ports;
-    ready.port_of[input] = static_cast<std::uint8_t>(input / vcs);
-    ways[input] = way;
+    if (!router.inputs[input].empty()) occupied |= kit::request(input);
   }
-  if ((ready.high | ready.low) == 0) return;
-  router.turns.decide(ready, free_inputs, free_outputs, shape_.patience,
-                      [&](unsigned input) { start(node, input, ways[input]); });
+  decide(
+      grid_, node, occupied, free_inputs, free_outputs, router.turns, shape_.patience,
+      [&](unsigned input) -> std::optional<Header> {
+        const Packet& packet = router.inputs[input].front();
+        if (packet.leaves_at > now_) return std::nullopt;
+        return header_of(packet.message);
+      },
+      [&](unsigned output) { return router.room[output] != 0; },
+      [&](unsigned /*input*/, unsigned output) { ++router.counts[output / vcs].refused; },
+      [&](unsigned input, const Way& way) { start(node, input, way); });
 }
 
 void Mesh::start(NodeNumber node, unsigned input, const Way& way) {
@@ -169,7 +124,7 @@ void Mesh::start(NodeNumber node, unsigned input, const Way& way) {
   if (in != 0)  // of the interface's channel inject() sees itself what room it has
     give_back(now_ + flits - 1 + credit_cycles, grid_.neighbour(node, in),
               kit::Grid::opposite(in) * vcs + input % vcs);
-  for (const std::uint8_t output : std::span(way.outputs).first(way.count)) {
+  for (const std::uint8_t output : way.outputs()) {
     const unsigned port = output / vcs;
     ++under_way_;
     --router.room[output];
@@ -197,14 +152,14 @@ std::string Mesh::who_waits() const {
     for (unsigned input = 0; input < channels; ++input) {
       if (routers_[node].inputs[input].empty()) continue;
       const Packet& packet = routers_[node].inputs[input].front();
-      const Way way = way_of(node, packet);
+      const Way way = way_of(grid_, node, input, header_of(packet.message));
       text += "node " + std::to_string(node) + ": a " +
               (packet.message.priority == Priority::high ? "high" : "low") + " message from node " +
               std::to_string(packet.source) + " to node " + std::to_string(packet.message.destination) +
               " at port " + std::to_string(input / vcs);
       for (unsigned i = 0; i < way.count; ++i) {
-        text += (i == 0 ? " waits for port " : " and port ") + std::to_string(way.outputs[i] / vcs);
-        if (routers_[node].room[way.outputs[i]] == 0) text += " (no room)";
+        text += (i == 0 ? " waits for port " : " and port ") + std::to_string(way.output[i] / vcs);
+        if (routers_[node].room[way.output[i]] == 0) text += " (no room)";
       }
       text += '\n';
     }

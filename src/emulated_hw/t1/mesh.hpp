@@ -33,36 +33,26 @@
 #include <string>
 #include <vector>
 
-#include "emulated_hw/kit/dimension_order.hpp"
-#include "emulated_hw/kit/grid.hpp"
-#include "emulated_hw/kit/packet_turns.hpp"
 #include "emulated_hw/t1/network_interface.hpp"
+#include "emulated_hw/t1/router.hpp"
 
 namespace am::t1 {
 
 using Cycle = std::uint64_t;
-using kit::NodeNumber;
 
 class Mesh {
  public:
-  struct Shape {
-    unsigned rows = 1;
-    unsigned columns = 1;
-    bool wraps = true;       ///< each row is a ring
-    unsigned buffers = 2;    ///< messages of each channel: assumed
-    unsigned patience = 16;  ///< losses until a low message goes before high ones: assumed
-  };
+  using Shape = t1::Shape;
   static constexpr unsigned router_cycles = 2;
   static constexpr unsigned link_cycles = 1;
   static constexpr unsigned credit_cycles = 1;
   static constexpr unsigned node_buffers =
       2;  ///< messages of each priority between router and interface: one comes, one waits
-  static constexpr NodeNumber most_nodes = 1024;  ///< of a CNS-1
 
   /// Of these interfaces, by node: row * columns + column. They outlive it. Throws std::invalid_argument.
   Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces);
 
-  [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_; }
+  [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_.plain(); }
   [[nodiscard]] Cycle now() const noexcept { return now_; }
   /// One cycle. `order`: if given, all nodes, in the order in which they are stepped.
   void step(std::span<const NodeNumber> order = {});
@@ -83,19 +73,7 @@ class Mesh {
   /// Who waits for what, for people.
   [[nodiscard]] std::string who_waits() const;
 
-  /// The next port of a message that came by port `in`, and the class of channels there; port 0 at its end.
-  struct Hop {
-    unsigned port;
-    unsigned vc_class;
-  };
-  [[nodiscard]] static Hop next_hop(const kit::Grid& grid, NodeNumber here, unsigned in,
-                                    const Message& message);
-
  private:
-  static constexpr unsigned ports = 5;
-  static constexpr unsigned classes = 2;
-  static constexpr unsigned vcs = 2 * classes;
-  static constexpr unsigned channels = ports * vcs;
   static constexpr unsigned most_delay = 16;  // of a credit
 
   struct Packet {
@@ -103,11 +81,6 @@ class Mesh {
     NodeNumber source;
     unsigned in;      // the port that it came by
     Cycle leaves_at;  // not before
-  };
-  struct Way {
-    kit::Ports ports = 0;
-    std::array<std::uint8_t, 2> outputs{};  // channels; of a copy that stays here the second
-    unsigned count = 0;
   };
   struct Router {
     std::array<std::deque<Packet>, channels> inputs;
@@ -117,7 +90,7 @@ class Mesh {
     std::array<Counts, ports> counts{};
     std::array<std::deque<Packet>, 2> to_node{};  // by priority: has left, leaves_at says when it is whole
     Cycle interface_free_at = 0;
-    kit::PacketTurns turns{};
+    kit::PacketTurns<std::uint8_t> turns{};
     unsigned waiting = 0;  // messages in `inputs`
   };
   struct Credit {
@@ -125,20 +98,16 @@ class Mesh {
     std::uint8_t output;
   };
 
-  static constexpr unsigned channel(unsigned port, Priority priority, unsigned vc_class) noexcept {
-    return port * vcs + index(priority) * classes + vc_class;
-  }
   void deliver(NodeNumber node);
   void inject(NodeNumber node);
   void route(NodeNumber node);
   void start(NodeNumber node, unsigned input, const Way& way);
-  [[nodiscard]] Way way_of(NodeNumber node, const Packet& packet) const;
   void give_back(Cycle when, NodeNumber node, unsigned output) {
     credits_[when % most_delay].push_back({node, static_cast<std::uint8_t>(output)});
   }
 
   const Shape shape_;
-  const kit::Grid grid_;  // dimension 0: along a row
+  const kit::MappedGrid grid_;
   const std::vector<NetworkInterface*> interfaces_;
   std::vector<Router> routers_;
   std::array<std::vector<Credit>, most_delay> credits_;  // by the cycle in which they come

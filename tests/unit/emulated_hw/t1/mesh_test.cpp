@@ -277,12 +277,10 @@ TEST(T1Mesh, KeepsAllInOrderUnderRandomLoads) {
                         static_cast<unsigned>(random.below(33))))
           continue;
         if (!multicast) expected[{from, to, priority}].push_back(static_cast<Word>(cycle));
-        Message message;
-        message.destination = to;
-        message.multicast = multicast;
+        const Header header{to, multicast};
         unsigned in = 0;
         for (NodeNumber here = from;;) {  // its way, by the routing alone
-          const Mesh::Hop hop = Mesh::next_hop(nodes.mesh().grid(), here, in, message);
+          const Hop hop = next_hop(nodes.mesh().grid(), here, in, header);
           if (hop.port == 0 || (multicast && in != 0)) ++copies;
           if (hop.port == 0) break;
           here = nodes.mesh().grid().neighbour(here, hop.port);
@@ -347,13 +345,11 @@ TEST(T1Mesh, RoomsAreWaitedForInAnOrder) {
     for (NodeNumber from = 0; from < grid.nodes(); ++from) {
       for (NodeNumber to = 0; to < grid.nodes(); ++to) {
         for (const bool multicast : {false, true}) {
-          Message message;
-          message.destination = to;
-          message.multicast = multicast;
+          const Header header{to, multicast};
           unsigned in = 0, links = 0;
           std::array<unsigned, 3> before{};
           for (NodeNumber here = from;;) {
-            const Mesh::Hop hop = Mesh::next_hop(grid, here, in, message);
+            const Hop hop = next_hop(grid, here, in, header);
             if (hop.port == 0) {
               EXPECT_EQ(here, to);
               break;

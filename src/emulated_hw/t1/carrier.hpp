@@ -1,0 +1,257 @@
+// Whoever moves messages through the live network, from router to router (live_mesh.hpp): a few numbers on a stack. A template, so that
+// a test can stop or end it before each of its accesses to what it shares with others.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "emulated_hw/kit/live_move.hpp"
+#include "emulated_hw/t1/live_mesh.hpp"
+
+namespace am::t1 {
+
+struct NoPause {
+  void operator()() const noexcept {}
+};
+
+/// `Pause` is called before each access.
+template <class Pause = NoPause>
+class Carrier {
+ public:
+  explicit Carrier(LiveMesh& mesh, Pause pause = {}) noexcept : mesh_(mesh), pause_(pause) {}
+
+  /// Steps `first`, and whatever has got something to do by that, until there is nothing left: at most so many steps.
+  void run(NodeNumber first, unsigned most_steps) {
+    to_do(first);
+    while (count_ != 0 && most_steps-- != 0) {
+      const NodeNumber at = to_do_[--count_];
+      if (step(at)) to_do(at);
+    }
+  }
+
+  /// Tells that there is something at an input, and makes it this carrier's to do.
+  void announce(NodeNumber node, unsigned input) {
+    LiveRouter& router = mesh_.routers_[node];
+    const kit::Requests bit = kit::request(input);
+    if ((see(router.waiting) & bit) == 0) add_bits(router.waiting, bit);
+    std::atomic<std::uint64_t>& work = mesh_.shared_.work[node / 64];
+    const std::uint64_t its = std::uint64_t{1} << node % 64;
+    if ((see(work) & its) == 0) add_bits(work, its);
+    to_do(node);
+  }
+
+  // For kit::complete.
+
+  [[nodiscard]] kit::Word see(const std::atomic<kit::Word>& word) const {
+    pause_();
+    return word.load(std::memory_order_seq_cst);
+  }
+  bool change(std::atomic<kit::Word>& word, kit::Word seen, kit::Word to) const {
+    pause_();
+    return word.compare_exchange_strong(seen, to, std::memory_order_seq_cst);
+  }
+  [[nodiscard]] std::atomic<kit::Word>& turn() const { return here().turn; }
+  [[nodiscard]] kit::LiveChannel& input(unsigned channel) const { return here().inputs[channel]; }
+  bool put(kit::Turn turn, const kit::LiveMove::End& end, unsigned from, std::uint32_t packet) {
+    return end.channel < vcs ? put_to_node(turn, end, from, packet) : put_on(turn, end, packet);
+  }
+  void freed(unsigned input) {
+    LiveRouter& router = here();
+    const kit::Requests bit = kit::request(input);
+    if ((see(router.starved) & bit) == 0) return;
+    remove_bits(router.starved, bit);
+    if (const unsigned port = input / vcs; port != 0) {
+      to_do(mesh_.grid_.neighbour(at_, port));
+    } else {
+      pause_();
+      mesh_.nodes_.has_room(at_);
+    }
+  }
+
+ private:
+  struct Pick {
+    unsigned input;
+    Way way;
+  };
+
+  [[nodiscard]] LiveRouter& here() const noexcept { return mesh_.routers_[at_]; }
+  void add_bits(std::atomic<std::uint64_t>& word, std::uint64_t bits) const {
+    pause_();
+    word.fetch_or(bits, std::memory_order_seq_cst);
+  }
+  void remove_bits(std::atomic<std::uint64_t>& word, std::uint64_t bits) const {
+    pause_();
+    word.fetch_and(~bits, std::memory_order_seq_cst);
+  }
+  // What does not fit in is left to look_after(): it has been announced.
+  void to_do(NodeNumber node) noexcept {
+    if (count_ != to_do_.size() && (count_ == 0 || to_do_[count_ - 1] != node))
+      to_do_[count_++] = static_cast<std::uint16_t>(node);
+  }
+  [[nodiscard]] kit::LiveChannel::Place head(LiveRouter& router, unsigned input) const {
+    return router.inputs[input].head([this](const auto& word) { return see(word); });
+  }
+  [[nodiscard]] kit::LiveChannel::Place tail(unsigned output) const {
+    const LiveMesh::Behind behind = mesh_.behind(at_, output);
+    return mesh_.routers_[behind.node].inputs[behind.input].tail(
+        [this](const auto& word) { return see(word); });
+  }
+  // What is not so was not written by this.
+  [[nodiscard]] bool is_possible(const Carried& message) const noexcept {
+    return message.destination < mesh_.grid_.nodes() && message.source < mesh_.grid_.nodes();
+  }
+  [[nodiscard]] bool is_possible(const kit::LiveMove& move) const noexcept {
+    if (move.from.channel >= channels) return false;
+    for (unsigned i = 0; i < move.count; ++i) {
+      const unsigned port = move.to[i].channel / vcs;
+      if (port >= ports || (port != 0 && mesh_.grid_.neighbour(at_, port) == kit::Grid::nowhere))
+        return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool is_counted(const Carried& message) const noexcept {
+    return message.counts && is_possible(message);
+  }
+  [[nodiscard]] std::atomic<std::uint64_t>& arrivals(const Carried& message, unsigned from) const {
+    return mesh_.nodes_.arrivals(at_, message.source, priority_of(from));
+  }
+
+  /// One decision at a router and what follows from it. Whether there may be more to do there.
+  bool step(NodeNumber at) {
+    at_ = at;
+    LiveRouter& router = here();
+    kit::Turn turn{see(router.turn)};
+    if (turn.has_move()) {
+      if (is_possible(turn.move())) {
+        complete(*this, turn);
+      } else {  // another has scribbled here
+        change(router.turn, turn.word, turn.next().word);
+      }
+      return true;
+    }
+    const kit::Requests occupied = see(router.waiting) & (kit::request(channels) - 1);
+    if (occupied == 0) return false;
+    std::array<kit::LiveChannel::Place, channels> heads;
+    std::array<kit::LiveChannel::Place, channels> tails;
+    std::array<Pick, ports> picks;
+    unsigned picked = 0;
+    kit::Requests blocked = 0;  // outputs
+    decide(
+        mesh_.grid_, at, occupied, ~kit::Ports{0}, ~kit::Ports{0}, router.turns, mesh_.patience_,
+        [&](unsigned input) -> std::optional<Header> {
+          heads[input] = head(router, input);
+          if (!heads[input].is_full()) return std::nullopt;
+          const Carried message = Carried::of(heads[input].packet());
+          if (!is_possible(message)) return Header{at, false};
+          return Header{message.destination, message.multicast};
+        },
+        [&](unsigned output) {
+          if (output < vcs) return true;
+          tails[output] = tail(output);
+          return !tails[output].is_full();
+        },
+        [&](unsigned input, unsigned output) {
+          router.refused[input].add(1);
+          blocked |= kit::request(output);
+        },
+        [&](unsigned input, const Way& way) {
+          picks[picked++] = {input, way};
+        });
+    if (picked == 0) return blocked != 0 ? wait_for_room(blocked) : rest(router, occupied);
+    if (router.quiet != 0) router.quiet = 0;
+    for (const Pick& pick : std::span(picks).first(picked)) {
+      const Carried message = Carried::of(heads[pick.input].packet());
+      const kit::Turn begun = turn.with(move_of(pick, heads[pick.input], tails, message));
+      if (!change(router.turn, turn.word, begun.word)) break;  // somebody else moves something here
+      for (const std::uint8_t output : pick.way.outputs()) router.flits[output / vcs].add(message.flits);
+      complete(*this, begun);
+      turn = begun.next();
+    }
+    return true;
+  }
+
+  [[nodiscard]] kit::LiveMove move_of(const Pick& pick, const kit::LiveChannel::Place& head,
+                                      const std::array<kit::LiveChannel::Place, channels>& tails,
+                                      const Carried& message) const {
+    kit::LiveMove move;
+    move.from = kit::LiveMove::End::at(pick.input, head);
+    move.count = pick.way.count;
+    for (unsigned i = 0; i < move.count; ++i) {
+      const unsigned output = pick.way.output[i];
+      if (output >= vcs) {
+        move.to[i] = kit::LiveMove::End::at(output, tails[output]);
+      } else {
+        move.to[i] = {output, 0, is_counted(message) && (see(arrivals(message, pick.input)) & 1) != 0};
+      }
+    }
+    return move;
+  }
+
+  bool put_to_node(kit::Turn turn, const kit::LiveMove::End& end, unsigned from, std::uint32_t packet) {
+    const Carried message = Carried::of(packet);
+    if (!is_counted(message)) return true;
+    std::atomic<std::uint64_t>& count = arrivals(message, from);
+    const std::uint64_t seen = see(count);
+    if (see(this->turn()) != turn.word) return false;
+    if (((seen & 1) != 0) == end.odd) change(count, seen, seen + 1);
+    pause_();
+    mesh_.nodes_.arrived(at_, message.source, priority_of(from));
+    return true;
+  }
+
+  bool put_on(kit::Turn turn, const kit::LiveMove::End& end, std::uint32_t packet) {
+    const LiveMesh::Behind behind = mesh_.behind(at_, end.channel);
+    std::atomic<kit::Word>& word = mesh_.routers_[behind.node].inputs[behind.input].word(end.place);
+    const kit::LiveChannel::Place place{end.place, see(word)};
+    if (see(this->turn()) != turn.word) return false;
+    if (!place.is_full() && end.is(place)) change(word, place.word, place.with(packet));
+    announce(behind.node, behind.input);
+    return true;
+  }
+
+  /// Says where room is missing. True when there is some by now.
+  bool wait_for_room(kit::Requests outputs) {
+    bool room = false;
+    kit::for_each(outputs, [&](unsigned output) {
+      const LiveMesh::Behind behind = mesh_.behind(at_, output);
+      add_bits(mesh_.routers_[behind.node].starved, kit::request(behind.input));
+      room = room || !tail(output).is_full();
+    });
+    return room;
+  }
+
+  /// Nothing waits here. After many looks in vain the bits go that say so, but those behind which something has come meanwhile.
+  bool rest(LiveRouter& router, kit::Requests occupied) {
+    router.quiet.add(1);
+    if (router.quiet < looks_until_rest) return false;
+    router.quiet = 0;
+    remove_bits(router.waiting, occupied);
+    kit::Requests come = 0;
+    kit::for_each(occupied, [&](unsigned input) {
+      if (head(router, input).is_full()) come |= kit::request(input);
+    });
+    if (come != 0) {
+      add_bits(router.waiting, come);
+      return true;
+    }
+    std::atomic<std::uint64_t>& work = mesh_.shared_.work[at_ / 64];
+    const std::uint64_t its = std::uint64_t{1} << at_ % 64;
+    remove_bits(work, its);
+    if (see(router.waiting) == 0 && !kit::Turn{see(router.turn)}.has_move()) return false;
+    add_bits(work, its);
+    return true;
+  }
+
+  static constexpr std::uint32_t looks_until_rest = 64;
+
+  LiveMesh& mesh_;
+  const Pause pause_;
+  NodeNumber at_ = 0;
+  std::array<std::uint16_t, 64> to_do_;
+  unsigned count_ = 0;
+};
+
+}  // namespace am::t1

@@ -1,0 +1,157 @@
+// The network of the CNS-1 live: T1 routers (router.hpp) in memory that the processes of a job share, stepped by whoever has put a
+// message in, or comes by (T1 report, 3.2, 3.3, 3.5, 3.9).
+//
+//   node: inject  ->  [channel] router [channel] router ...  ->  counted at the node
+//
+// A message is a word that says where it goes; what it carries lies where its sender put it. At its end it is counted (Nodes), which
+// always succeeds, so a node that takes nothing holds up nobody but those who send to it: their windows are theirs to keep. So all
+// that is in the network can always go on (no message waits for another in a circle: mesh.hpp), and whoever injects carries it, and
+// whatever it sets free, until nothing is left that can move (carry). When a carrier is killed or stopped on the way, or gives up after
+// many steps, the network's words tell where there is something left (work, waiting): look_after(), by anybody, now and then.
+//
+// How routers are stepped by many at a time without a lock: kit/live_move.hpp.
+//
+// Who sees to it that nothing lies forgotten, while nobody is killed:
+//   - who puts a packet into a channel steps the router behind it afterwards. If somebody else is at it, that one's decision either
+//     saw the packet, or is not written down yet, or its next look at the turn and the channels comes after ours.
+//   - who finds no room behind a packet says so at the channel (starved), and looks once more; who takes a packet out looks there
+//     afterwards, and steps the router before it.
+//   - bits that say "there may be something" are set after it is there, when they are not set; who clears one looks once more.
+// All accesses are sequentially consistent, so of two who each write and then look, one sees the other.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "emulated_hw/kit/live_channel.hpp"
+#include "emulated_hw/kit/live_move.hpp"
+#include "emulated_hw/t1/router.hpp"
+
+namespace am::t1 {
+
+/// What travels.
+struct Carried {
+  NodeNumber destination = 0;
+  NodeNumber source = 0;
+  unsigned flits = 1;
+  bool counts = true;  ///< at its end; else only what is sent behind it does
+  bool multicast = false;
+
+  [[nodiscard]] constexpr std::uint32_t bits() const noexcept {
+    return destination | source << 10 | flits << 20 | std::uint32_t{counts} << 24 |
+           std::uint32_t{multicast} << 25;
+  }
+  static constexpr Carried of(std::uint32_t bits) noexcept {
+    return {bits & 1023, bits >> 10 & 1023, bits >> 20 & 15, (bits >> 24 & 1) != 0, (bits >> 25 & 1) != 0};
+  }
+};
+static_assert(most_nodes <= 1024);
+
+/// A number that some add to and others read, of which nothing depends.
+template <class T>
+class Tally {
+ public:
+  operator T() const noexcept { return value_.load(std::memory_order_relaxed); }  // NOLINT: it is one
+  Tally& operator=(T value) noexcept {
+    value_.store(value, std::memory_order_relaxed);
+    return *this;
+  }
+  void add(T n) noexcept { *this = static_cast<T>(*this + n); }
+
+ private:
+  std::atomic<T> value_;
+};
+
+/// One router's words. All zero at the beginning.
+struct LiveRouter {
+  alignas(64) std::atomic<kit::Word> turn;
+  std::atomic<kit::Requests> waiting;  ///< inputs that may hold something
+  std::atomic<kit::Requests> starved;  ///< inputs whose sender found no room
+  Tally<std::uint32_t> quiet;          ///< looks in vain
+  kit::PacketTurns<Tally<std::uint8_t>> turns;
+  alignas(64) std::array<kit::LiveChannel, channels> inputs;
+  alignas(64) std::array<Tally<std::uint64_t>, ports> flits;  ///< by output port
+  std::array<Tally<std::uint64_t>, channels>
+      refused;  ///< looks at a message that had no room behind it, by input
+};
+
+class LiveMesh {
+ public:
+  /// What the network knows of its nodes. Any thread, any process, several at once.
+  class Nodes {
+   public:
+    Nodes() = default;
+    Nodes(const Nodes&) = delete;
+    Nodes& operator=(const Nodes&) = delete;
+    virtual ~Nodes() = default;
+    /// What counts the messages from a node to another: in shared memory, only ever changed here.
+    [[nodiscard]] virtual std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
+                                                               Priority priority) noexcept = 0;
+    /// One has been counted. May be told again.
+    virtual void arrived(NodeNumber at, NodeNumber from, Priority priority) noexcept = 0;
+    /// There is room to inject, which was found lacking and was asked for. May be told again.
+    virtual void has_room(NodeNumber at) noexcept = 0;
+  };
+
+  /// Of shared memory, which is zero at the beginning.
+  [[nodiscard]] static constexpr std::size_t bytes(NodeNumber nodes) noexcept {
+    return sizeof(Shared) + nodes * sizeof(LiveRouter);
+  }
+  /// Throws std::invalid_argument. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
+  LiveMesh(const Shape& shape, std::byte* memory, Nodes& nodes)
+      : grid_(grid_of(shape)),
+        patience_(shape.patience),
+        shared_(*reinterpret_cast<Shared*>(memory)),
+        routers_(reinterpret_cast<LiveRouter*>(memory + sizeof(Shared))),
+        nodes_(nodes) {}
+
+  [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_.plain(); }
+  [[nodiscard]] const LiveRouter& router(NodeNumber node) const noexcept { return routers_[node]; }
+
+  // By the node itself, one thread at a time.
+
+  /// Puts a message into the network: false, and nothing has happened, where there is no room. carry(node) is to follow.
+  [[nodiscard]] bool inject(NodeNumber node, Priority priority, const Carried& message) noexcept;
+  /// Whether inject() would find room.
+  [[nodiscard]] bool accepts(NodeNumber node, Priority priority) const noexcept;
+  /// Asks for Nodes::has_room when there is. True: there is by now.
+  [[nodiscard]] bool ask_for_room(NodeNumber node, Priority priority) noexcept;
+
+  // By anybody.
+
+  /// Moves what can move, beginning with this router: until nothing can, or for many steps.
+  void carry(NodeNumber first) noexcept;
+  /// Carries on what others have left. Whether there was anything.
+  bool look_after() noexcept;
+  /// Whether look_after() would find something that can move, or may.
+  [[nodiscard]] bool has_work() const noexcept;
+
+ private:
+  template <class Pause>
+  friend class Carrier;
+
+  struct Shared {
+    alignas(
+        64) std::array<std::atomic<std::uint64_t>, most_nodes / 64> work;  // routers with something waiting
+  };
+  /// The input at which an output's channel ends.
+  struct Behind {
+    NodeNumber node;
+    unsigned input;
+  };
+  [[nodiscard]] Behind behind(NodeNumber node, unsigned output) const noexcept {
+    const unsigned port = output / vcs;
+    return {grid_.neighbour(node, port), kit::Grid::opposite(port) * vcs + output % vcs};
+  }
+
+  const kit::MappedGrid grid_;
+  const unsigned patience_;
+  Shared& shared_;
+  LiveRouter* const routers_;
+  Nodes& nodes_;
+};
+
+}  // namespace am::t1

@@ -1,0 +1,461 @@
+// The CNS-1's network live (T1 report, 3.3, 3.5, 3.9): many carriers at once; and carriers that are stopped, or killed, before any of
+// their accesses to what they share, while others go on. Each message is counted once, in order, and nothing lies forgotten.
+#include "emulated_hw/t1/live_mesh.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <optional>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "emulated_hw/t1/carrier.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using namespace am::t1;
+
+/// Zeroed memory for a network, and the nodes' counts.
+class Network final : public LiveMesh::Nodes {
+ public:
+  explicit Network(const Shape& shape)
+      : nodes_(shape.rows * shape.columns),
+        memory_(LiveMesh::bytes(nodes_) / sizeof(Line)),
+        arrivals_(std::size_t{2} * nodes_ * nodes_),
+        room_(nodes_),
+        mesh_(shape, memory_.front().bytes, *this) {}
+
+  [[nodiscard]] std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
+                                                     Priority priority) noexcept override {
+    return arrivals_[(at * nodes_ + from) * 2 + index(priority)];
+  }
+  void arrived(NodeNumber /*at*/, NodeNumber /*from*/, Priority /*priority*/) noexcept override { ++told_; }
+  void has_room(NodeNumber at) noexcept override { ++room_[at]; }
+
+  [[nodiscard]] std::uint64_t count(NodeNumber at, NodeNumber from, Priority priority) {
+    return arrivals(at, from, priority).load();
+  }
+  [[nodiscard]] LiveMesh& mesh() noexcept { return mesh_; }
+  [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
+  [[nodiscard]] unsigned room_told(NodeNumber at) const noexcept { return room_[at]; }
+  [[nodiscard]] unsigned told() const noexcept { return told_; }
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  const NodeNumber nodes_;
+  std::vector<Line> memory_;
+  std::vector<std::atomic<std::uint64_t>> arrivals_;
+  std::vector<std::atomic<unsigned>> room_;
+  std::atomic<unsigned> told_ = 0;
+  LiveMesh mesh_;
+};
+
+constexpr auto low = Priority::low;
+constexpr auto high = Priority::high;
+
+TEST(LiveMesh, CarriesEachMessageToItsNode) {
+  for (const Shape& shape :
+       {Shape{.rows = 1, .columns = 1}, Shape{.rows = 1, .columns = 2}, Shape{.rows = 3, .columns = 5},
+        Shape{.rows = 4, .columns = 4, .wraps = false}, Shape{.rows = 7, .columns = 1}}) {
+    Network net(shape);
+    for (NodeNumber from = 0; from < net.nodes(); ++from) {
+      for (NodeNumber to = 0; to < net.nodes(); ++to) {
+        for (const Priority priority : {low, high}) {
+          for (std::uint64_t n = 1; n <= 9; ++n) {
+            ASSERT_TRUE(net.mesh().inject(from, priority, {.destination = to, .source = from, .flits = 2}));
+            net.mesh().carry(from);
+            ASSERT_EQ(net.count(to, from, priority), n);
+          }
+        }
+      }
+    }
+    EXPECT_FALSE(net.mesh().has_work());
+    std::uint64_t flits = 0, links = 0;
+    const am::kit::Grid& grid = net.mesh().grid();
+    for (NodeNumber from = 0; from < net.nodes(); ++from) {
+      for (unsigned port = 0; port < ports; ++port) flits += net.mesh().router(from).flits[port];
+      for (NodeNumber to = 0; to < net.nodes(); ++to) links += 1 + am::kit::distance(grid, from, to);
+    }
+    EXPECT_EQ(flits, links * 2 * 9 * 2) << "each flit on each link of its way, and out at its end";
+  }
+}
+
+TEST(LiveMesh, CountsOnlyWhatCounts) {
+  Network net({.rows = 1, .columns = 3});
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0, .flits = 10, .counts = false}));
+    net.mesh().carry(0);
+    ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0, .flits = 3}));
+    net.mesh().carry(0);
+  }
+  EXPECT_EQ(net.count(2, 0, low), 10u);
+  EXPECT_EQ(net.told(), 10u);
+}
+
+// A copy at every node on the way, the source excluded (3.9, A.8); all the way round to the sender.
+TEST(LiveMesh, LeavesACopyAtEveryNodeOnTheWay) {
+  Network net({.rows = 2, .columns = 5});
+  ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0, .multicast = true}));
+  net.mesh().carry(0);
+  for (NodeNumber node = 0; node < 10; ++node)
+    EXPECT_EQ(net.count(node, 0, low), node == 1 || node == 2 ? 1u : 0u) << node;
+  ASSERT_TRUE(net.mesh().inject(7, high, {.destination = 7, .source = 7, .multicast = true}));
+  net.mesh().carry(7);
+  for (NodeNumber node = 0; node < 10; ++node)
+    EXPECT_EQ(net.count(node, 7, high), node >= 5 ? 1u : 0u) << node;
+}
+
+TEST(LiveMesh, HasRoomForAsManyAsAChannelHolds) {
+  Network net({.rows = 1, .columns = 2});
+  const Carried message{.destination = 1, .source = 0};
+  for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) ASSERT_TRUE(net.mesh().inject(0, low, message));
+  EXPECT_FALSE(net.mesh().inject(0, low, message));
+  EXPECT_FALSE(net.mesh().accepts(0, low));
+  EXPECT_TRUE(net.mesh().accepts(0, high));
+  EXPECT_TRUE(net.mesh().has_work());
+  EXPECT_FALSE(net.mesh().ask_for_room(0, low));
+  EXPECT_TRUE(net.mesh().look_after());
+  EXPECT_EQ(net.room_told(0), 1u);
+  EXPECT_EQ(net.count(1, 0, low), am::kit::LiveChannel::places);
+  EXPECT_FALSE(net.mesh().has_work());
+  EXPECT_TRUE(net.mesh().ask_for_room(0, low));
+}
+
+TEST(LiveMesh, ForgetsRoutersThatAreQuiet) {
+  Network net({.rows = 1, .columns = 4});
+  ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0}));
+  net.mesh().carry(0);
+  for (int i = 0; i < 200; ++i) EXPECT_FALSE(net.mesh().look_after());
+  for (NodeNumber node = 0; node < 4; ++node) EXPECT_EQ(net.mesh().router(node).waiting.load(), 0u);
+  ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0}));
+  net.mesh().carry(0);
+  EXPECT_EQ(net.count(2, 0, low), 2u);
+}
+
+// Random loads by several threads, each of several nodes: all is counted, and there is nothing left when all have stopped.
+TEST(LiveMesh, KeepsAllUnderManyCarriers) {
+  test::Random seeds(test::seed());
+  for (const Shape& shape :
+       {Shape{.rows = 1, .columns = 2}, Shape{.rows = 2, .columns = 3}, Shape{.rows = 4, .columns = 4}}) {
+    Network net(shape);
+    constexpr unsigned threads = 4;
+    std::array<std::map<std::tuple<NodeNumber, NodeNumber, Priority>, std::uint64_t>, threads> sent;
+    std::vector<std::jthread> running;
+    for (unsigned t = 0; t < threads; ++t) {
+      running.emplace_back([&net, &mine = sent[t], t, random = test::Random(seeds())]() mutable {
+        for (int i = 0; i < 20'000; ++i) {
+          const auto from =
+              static_cast<NodeNumber>(random.below(net.nodes() + threads - 1 - t) / threads * threads + t);
+          if (from >= net.nodes()) continue;
+          const auto to = static_cast<NodeNumber>(random.below(net.nodes()));
+          const Priority priority = random.one_in(2) ? low : high;
+          if (net.mesh().inject(from, priority, {.destination = to, .source = from}))
+            ++mine[{to, from, priority}];
+          if (!random.one_in(4)) net.mesh().carry(from);
+          if (random.one_in(64)) net.mesh().look_after();
+        }
+      });
+    }
+    running.clear();
+    while (net.mesh().has_work()) net.mesh().look_after();
+    std::uint64_t all = 0;
+    for (const auto& mine : sent) {
+      for (const auto& [link, count] : mine) {
+        const auto& [to, from, priority] = link;
+        ASSERT_EQ(net.count(to, from, priority), count) << from << " to " << to;
+        all += count;
+      }
+    }
+    EXPECT_GT(all, 1'000u);
+  }
+}
+
+// Nobody is killed: then whoever has injected something and carried may go, and all comes by itself.
+TEST(LiveMesh, LeavesNothingBehindWithoutAnybodyLookingAfterIt) {
+  Network net({.rows = 2, .columns = 4});
+  for (int round = 0; round < 300; ++round) {
+    std::atomic<unsigned> accepted = 0;
+    {
+      std::vector<std::jthread> running;
+      for (NodeNumber from = 0; from < 4; ++from) {
+        running.emplace_back([&, from] {
+          for (NodeNumber i = 0; i < 40; ++i) {
+            if (net.mesh().inject(from, low, {.destination = (from * 3 + i) % 8, .source = from})) ++accepted;
+            net.mesh().carry(from);
+          }
+        });
+      }
+    }
+    ASSERT_FALSE(net.mesh().has_work()) << "round " << round;
+  }
+}
+
+/// Runs programs a step at a time: each is a thread that waits before each access until it may go on. Killed ones never do.
+class Steps {
+ public:
+  struct Killed {};
+  class One {
+   public:
+    explicit One(std::function<void(One&)> program)
+        : thread_([this, program = std::move(program)] {
+            try {
+              begin();
+              program(*this);
+            } catch (const Killed&) {
+            }
+            const std::lock_guard lock(mutex_);
+            ended_ = true;
+            may_ = 0;
+            changed_.notify_all();
+          }) {}
+    ~One() { kill(); }
+    /// n accesses, or all. False when it has ended.
+    bool go(unsigned n) {
+      std::unique_lock lock(mutex_);
+      may_ = n;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return may_ == 0 || ended_; });
+      return !ended_;
+    }
+    void finish() {
+      while (go(1'000'000)) {
+      }
+    }
+    void kill() {
+      {
+        const std::lock_guard lock(mutex_);
+        killed_ = true;
+        changed_.notify_all();
+      }
+      if (thread_.joinable()) thread_.join();
+    }
+    void wait() {
+      std::unique_lock lock(mutex_);
+      if (--may_ == 0) changed_.notify_all();
+      until_it_may(lock);
+    }
+
+   private:
+    void begin() {
+      std::unique_lock lock(mutex_);
+      until_it_may(lock);
+    }
+    void until_it_may(std::unique_lock<std::mutex>& lock) {
+      changed_.wait(lock, [this] { return may_ != 0 || killed_; });
+      if (killed_) throw Killed{};
+    }
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    unsigned may_ = 0;
+    bool killed_ = false;
+    bool ended_ = false;
+    std::jthread thread_;
+  };
+};
+
+struct Stops {
+  Steps::One* one = nullptr;
+  void operator()() const {
+    if (one != nullptr) one->wait();
+  }
+};
+
+/// Three messages of low priority and one of high are on their way through a ring of three; carriers move them.
+struct Scene {
+  Network net{{.rows = 1, .columns = 3}};
+  Scene() {
+    EXPECT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
+    EXPECT_TRUE(net.mesh().inject(0, low, {.destination = 0, .source = 0, .multicast = true}));
+    EXPECT_TRUE(net.mesh().inject(2, low, {.destination = 1, .source = 2}));
+  }
+  std::function<void(Steps::One&)> carrier(NodeNumber first) {
+    return [this, first](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(first, 100); };
+  }
+  void all_has_come() {
+    for (int i = 0; i < 3; ++i) net.mesh().look_after();
+    EXPECT_FALSE(net.mesh().has_work());
+    EXPECT_EQ(net.count(1, 0, low), 2u);
+    EXPECT_EQ(net.count(2, 0, low), 1u);
+    EXPECT_EQ(net.count(0, 0, low), 1u);
+    EXPECT_EQ(net.count(1, 2, low), 1u);
+    EXPECT_GE(net.told(), 5u);
+    // and all goes on
+    for (NodeNumber from = 0; from < 3; ++from) {
+      for (int i = 0; i < 6; ++i) {
+        EXPECT_TRUE(net.mesh().inject(from, low, {.destination = (from + 1) % 3, .source = from}));
+        net.mesh().carry(from);
+      }
+      EXPECT_EQ(net.count((from + 1) % 3, from, low), from == 0 ? 8u : 6u) << from;
+    }
+  }
+};
+
+/// How many accesses a carrier makes that nobody disturbs.
+unsigned accesses_of(NodeNumber first) {
+  Scene scene;
+  Steps::One one(scene.carrier(first));
+  unsigned n = 0;
+  while (one.go(1)) ++n;
+  return n;
+}
+
+TEST(LiveMeshStops, AnotherGoesOnWhereACarrierWasKilled) {
+  const unsigned all = accesses_of(0);
+  ASSERT_GT(all, 50u);
+  for (unsigned at = 0; at <= all; ++at) {
+    SCOPED_TRACE(at);
+    Scene scene;
+    Steps::One one(scene.carrier(0));
+    if (at != 0) one.go(at);
+    one.kill();
+    scene.all_has_come();
+    if (HasFailure()) return;
+  }
+}
+
+TEST(LiveMeshStops, WhoWasStoppedAndGoesOnLaterDoesNoHarm) {
+  const unsigned all = accesses_of(0);
+  for (unsigned at = 1; at <= all; ++at) {
+    SCOPED_TRACE(at);
+    Scene scene;
+    Steps::One one(scene.carrier(0));
+    one.go(at);
+    scene.all_has_come();
+    one.finish();
+    EXPECT_FALSE(scene.net.mesh().has_work());
+    EXPECT_EQ(scene.net.count(1, 0, low), 8u);
+    if (HasFailure()) return;
+  }
+}
+
+// Two are stopped, one after the other, anywhere; a third does all; then they go on in either order, or one is killed.
+TEST(LiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
+  const unsigned all = accesses_of(0);
+  test::Random random(test::seed());
+  for (unsigned at = 1; at <= all; ++at) {
+    for (unsigned other = 1; other <= all; other += 1 + static_cast<unsigned>(random.below(16))) {
+      SCOPED_TRACE(at);
+      SCOPED_TRACE(other);
+      Scene scene;
+      Steps::One a(scene.carrier(0));
+      Steps::One b(scene.carrier(random.one_in(2) ? 0 : 2));
+      a.go(at);
+      b.go(other);
+      switch (random.below(4)) {
+        case 0:
+          scene.all_has_come();
+          a.finish();
+          b.finish();
+          break;
+        case 1:
+          scene.all_has_come();
+          b.finish();
+          a.finish();
+          break;
+        case 2:
+          b.finish();
+          a.finish();
+          scene.all_has_come();
+          break;
+        default:
+          a.kill();
+          b.finish();
+          scene.all_has_come();
+      }
+      EXPECT_FALSE(scene.net.mesh().has_work());
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(LiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
+  test::Random random(test::seed());
+  for (int round = 0; round < 150; ++round) {
+    SCOPED_TRACE(round);
+    Scene scene;
+    std::deque<Steps::One> all;
+    for (const NodeNumber first : {0u, 2u, 1u}) all.emplace_back(scene.carrier(first));
+    std::vector<Steps::One*> running;
+    for (Steps::One& one : all) running.push_back(&one);
+    while (!running.empty()) {
+      const auto which = static_cast<std::ptrdiff_t>(random.below(running.size()));
+      if (!running[static_cast<std::size_t>(which)]->go(1 + static_cast<unsigned>(random.below(4))))
+        running.erase(running.begin() + which);
+    }
+    EXPECT_FALSE(scene.net.mesh().has_work()) << "nobody looks after it";
+    scene.all_has_come();
+    if (HasFailure()) return;
+  }
+}
+
+// More carriers than a channel has places, each with a message over the same link: some find no room. Nobody looks after them.
+TEST(LiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
+  test::Random random(test::seed());
+  std::uint64_t refused = 0;
+  for (int round = 0; round < 300; ++round) {
+    SCOPED_TRACE(round);
+    Network net({.rows = 1, .columns = 2, .wraps = false});
+    constexpr unsigned carriers = 9;
+    unsigned accepted = 0;
+    std::deque<Steps::One> all;
+    for (unsigned i = 0; i < carriers; ++i) {
+      all.emplace_back([&](Steps::One& one) {
+        if (net.mesh().inject(0, low, {.destination = 1, .source = 0})) ++accepted;
+        Carrier<Stops>(net.mesh(), Stops{&one}).run(0, 100);
+      });
+    }
+    std::vector<Steps::One*> running;
+    for (Steps::One& one : all) running.push_back(&one);
+    const std::uint64_t most = 2 + random.below(40);
+    while (!running.empty()) {
+      const auto which = static_cast<std::ptrdiff_t>(random.below(running.size()));
+      if (!running[static_cast<std::size_t>(which)]->go(1 + static_cast<unsigned>(random.below(most))))
+        running.erase(running.begin() + which);
+    }
+    EXPECT_FALSE(net.mesh().has_work());
+    EXPECT_EQ(net.count(1, 0, low), accepted);
+    for (unsigned input = 0; input < channels; ++input) refused += net.mesh().router(0).refused[input];
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(refused, 10u);
+}
+
+// It finds no room, and is stopped anywhere; meanwhile there is room again, and whoever has made it goes.
+TEST(LiveMeshStops, WhoFindsNoRoomHearsOfIt) {
+  bool ended = false;
+  for (unsigned at = 1; !ended; ++at) {
+    SCOPED_TRACE(at);
+    Network net({.rows = 1, .columns = 2, .wraps = false});
+    const LiveRouter& first = net.mesh().router(0);
+    const am::kit::LiveChannel& link = net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)];
+    const auto place = [&](unsigned i) { return am::kit::LiveChannel::Place{i, link.word(i).load()}; };
+    for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
+      ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
+      Steps::One killed([&](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(0, 100); });
+      while (!place(i).is_full() || am::kit::Turn{first.turn.load()}.has_move()) ASSERT_TRUE(killed.go(1));
+    }
+    ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
+    Steps::One one([&](Steps::One& it) { Carrier<Stops>(net.mesh(), Stops{&it}).run(0, 100); });
+    ended = !one.go(at);
+    Carrier<>(net.mesh()).run(1, 100);
+    one.finish();
+    EXPECT_FALSE(net.mesh().has_work());
+    EXPECT_EQ(net.count(1, 0, low), 5u);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
