@@ -123,7 +123,7 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
         break;
       case LongOption::transport:
         options.transport = optarg;
-        if (options.transport != "shm" && options.transport != "tcp")
+        if (options.transport != "shm" && options.transport != "tcp" && options.transport.rfind("t1", 0) != 0)
           throw UsageError("--transport takes shm or tcp, not '" + options.transport + "'");
         break;
       case LongOption::reps:

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "transports/emulated/t1_transport.hpp"
 #include "transports/tcp/tcp_transport.hpp"
 
 namespace am {
@@ -22,6 +23,13 @@ std::span<const Kind> kinds() {
            .between_hosts = true,
            .in_interrupts = false,
            .make = [](const Site& site) { return std::make_unique<tcp::TcpTransport>(site); }},
+      Kind{.name = "t1",
+           .meaning = "an emulated T1 network",
+           .options = "ROWSxCOLUMNS",
+           .within_a_host = true,
+           .between_hosts = false,
+           .in_interrupts = true,
+           .make = [](const Site& site) { return std::make_unique<emulated::T1Transport>(site); }},
   };
   return table;
 }

@@ -33,6 +33,7 @@ struct Network {
 inline constexpr std::array networks = {
     Network{.name = "shm"},
     Network{.name = "tcp", .cost = 2, .interrupts = false},
+    Network{.name = "t1", .cost = 2},
     // A network of the tests, to everybody; that, or TCP, also encrypted, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).
     Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},

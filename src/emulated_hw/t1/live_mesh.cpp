@@ -34,6 +34,13 @@ bool LiveMesh::ask_for_room(NodeNumber node, Priority priority) noexcept {
   return accepts(node, priority);
 }
 
+bool LiveMesh::has_gone(NodeNumber node) const noexcept {
+  const auto is_empty = [&](Priority priority) {
+    return !routers_[node].inputs[channel(0, priority, 0)].head(look).is_full();
+  };
+  return is_empty(Priority::low) && is_empty(Priority::high);
+}
+
 void LiveMesh::carry(NodeNumber first) noexcept { Carrier<>(*this).run(first, most_steps); }
 
 bool LiveMesh::look_after() noexcept {

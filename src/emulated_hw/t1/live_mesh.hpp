@@ -120,6 +120,9 @@ class LiveMesh {
   /// Asks for Nodes::has_room when there is. True: there is by now.
   [[nodiscard]] bool ask_for_room(NodeNumber node, Priority priority) noexcept;
 
+  /// Whether all that the node has injected has left its router.
+  [[nodiscard]] bool has_gone(NodeNumber node) const noexcept;
+
   // By anybody.
 
   /// Moves what can move, beginning with this router: until nothing can, or for many steps.

@@ -1,0 +1,154 @@
+#include "transports/emulated/arrivals.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "host/bell.hpp"
+
+namespace am::emulated {
+
+namespace {
+constexpr std::uint32_t quiet_until_forgotten = 64;
+}  // namespace
+
+Arrivals::Arrivals(const Windows& windows, NodeId self, Priority priority)
+    : windows_(windows),
+      self_(self),
+      priority_(priority),
+      news_(windows.news(self)),
+      inbound_(windows.nodes()),
+      known_((windows.nodes() + 63) / 64) {
+  hot_.reserve(windows.nodes());
+}
+
+void Arrivals::warm(NodeId from) noexcept {
+  Inbound& in = inbound_[from];
+  if (!in.ring.connected()) {
+    Window& window = windows_.window(self_, from);
+    const auto p = static_cast<std::size_t>(priority_);
+    const bool low = priority_ == Priority::low;
+    const std::uint32_t lines = low ? low_lines : high_lines;
+    in.ring.connect(low ? window.low : window.high, lines, &window.control[p], lines / 4);
+    in.arrived = &window.arrived[p];
+    in.from = from;
+  }
+  in.quiet = 0;
+  known_[from / 64] |= std::uint64_t{1} << from % 64;
+  hot_.push_back(&in);
+}
+
+void Arrivals::take_news() noexcept {
+  auto& words = news_.from[static_cast<std::size_t>(priority_)];
+  for (std::size_t word = 0; word < known_.size(); ++word) {
+    std::uint64_t bits = words[word].load(std::memory_order_seq_cst) & ~known_[word];
+    for (; bits != 0; bits &= bits - 1) {
+      const auto from = static_cast<NodeId>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      if (from < windows_.nodes()) warm(from);  // not what another has scribbled
+    }
+  }
+}
+
+bool Arrivals::look() noexcept {
+  take_news();
+  left_ = hot_.size();
+  if (++at_ >= left_) at_ = 0;
+  return std::ranges::any_of(hot_, [this](const Inbound* in) { return come(*in) != 0; });
+}
+
+const impl::Packet* Arrivals::receive(NodeId& from, impl::Header& head) noexcept {
+  for (; left_ != 0; --left_) {
+    Inbound& in = *hot_[at_];
+    if (come(in) != 0) {
+      if (const impl::Packet* packet = in.ring.receive(head)) {
+        from = in.from;
+        return packet;
+      }
+    }
+    give_credit(in);
+    if (++at_ >= hot_.size()) at_ = 0;
+  }
+  return nullptr;
+}
+
+void Arrivals::release(NodeId from, std::size_t lines) noexcept {
+  Inbound& in = inbound_[from];
+  ++in.taken;
+  if (in.ring.release(lines)) host::wake(windows_.board(), from);
+}
+
+void Arrivals::give_credit(Inbound& in) noexcept {
+  if (in.ring.publish()) host::wake(windows_.board(), in.from);
+}
+
+void Arrivals::defer() noexcept {
+  Inbound& in = *hot_[at_];
+  in.deferred_at = 1 + in.taken;
+  in.quiet = 0;
+  --left_;
+  if (++at_ >= hot_.size()) at_ = 0;
+}
+
+void Arrivals::look_after_quiet() noexcept {
+  for (std::size_t i = hot_.size(); i-- > 0;) {
+    Inbound& in = *hot_[i];
+    give_credit(in);
+    if (std::exchange(in.looked_at, in.taken) != in.taken) in.quiet = 0;
+    if (++in.quiet <= quiet_until_forgotten || come(in) != 0 || !forget(in)) continue;
+    hot_[i] = hot_.back();
+    hot_.pop_back();
+  }
+  left_ = 0;
+}
+
+/// False where something has come meanwhile, so that the bit stands again.
+bool Arrivals::forget(Inbound& in) noexcept {
+  auto& word = news_.from[static_cast<std::size_t>(priority_)][in.from / 64];
+  const std::uint64_t bit = std::uint64_t{1} << in.from % 64;
+  word.fetch_and(~bit, std::memory_order_seq_cst);
+  if (in.arrived->load(std::memory_order_seq_cst) != in.taken) {
+    word.fetch_or(bit, std::memory_order_seq_cst);
+    in.quiet = 0;
+    return false;
+  }
+  known_[in.from / 64] &= ~bit;
+  return true;
+}
+
+/// Whether f(arrived, inbound) holds for a sender of whom there was news.
+template <class F>
+bool Arrivals::any_sender(F f) const noexcept {
+  const auto& words = news_.from[static_cast<std::size_t>(priority_)];
+  for (std::size_t word = 0; word < known_.size(); ++word) {
+    std::uint64_t bits = words[word].load(std::memory_order_seq_cst) | known_[word];
+    for (; bits != 0; bits &= bits - 1) {
+      const auto from = static_cast<NodeId>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+      if (from >= windows_.nodes()) break;
+      const auto& arrived = windows_.window(self_, from).arrived[static_cast<std::size_t>(priority_)];
+      if (f(arrived.load(std::memory_order_seq_cst), inbound_[from])) return true;
+    }
+  }
+  return false;
+}
+
+bool Arrivals::waits(const impl::Packet* lent) const noexcept {
+  const Inbound* lender = lent != nullptr && left_ != 0 ? hot_[at_] : nullptr;
+  return any_sender([lender](std::uint64_t arrived, const Inbound& in) {
+    return arrived - in.taken > (&in == lender ? 1u : 0u);
+  });
+}
+
+bool Arrivals::any() const noexcept {
+  return any_sender([](std::uint64_t arrived, const Inbound& in) {
+    return arrived != in.taken && in.deferred_at != 1 + in.taken;
+  });
+}
+
+bool Arrivals::describe(Lookout& lookout) const {
+  const auto& words = news_.from[static_cast<std::size_t>(priority_)];
+  for (std::size_t word = 0; word < known_.size(); ++word) lookout.watch(words[word], known_[word]);
+  for (const Inbound* in : hot_) lookout.watch(*in->arrived);
+  return any();  // after the values were noted
+}
+
+}  // namespace am::emulated

@@ -1,0 +1,73 @@
+// All windows into one node at one priority, and which of them to look at: those of whom there was news lately. The news bit of such
+// a sender stays set, so that who counts a packet has nothing more to do; when nothing has come for a while it is taken back, with
+// one more look afterwards.
+//
+// Used by the owning node's thread only.
+#pragma once
+
+#include <am/impl/ring.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "host/zeroed_array.hpp"
+#include "transports/emulated/windows.hpp"
+#include "transports/lookout.hpp"
+
+namespace am::emulated {
+
+class Arrivals {
+ public:
+  Arrivals(const Windows& windows, NodeId self, Priority priority);
+
+  /// Begins a round. Whether it will have anything.
+  bool look() noexcept;
+  /// The next packet of a sender that was not deferred in this round, its header, and whose it is; or null.
+  [[nodiscard]] const impl::Packet* receive(NodeId& from, impl::Header& head) noexcept;
+  /// Gives back what receive() returned.
+  void release(NodeId from, std::size_t lines) noexcept;
+  /// Leaves the window that receive() returned last until the next round.
+  void defer() noexcept;
+
+  /// Due every 64 rounds or so: hands back credit, and forgets who was quiet.
+  void look_after_quiet() noexcept;
+  /// Whether a packet has come besides `lent`, which is the one that receive() gave last (null: none). Only looks.
+  [[nodiscard]] bool waits(const impl::Packet* lent) const noexcept;
+  /// Whether a packet has come that was not deferred. Only looks.
+  [[nodiscard]] bool any() const noexcept;
+  /// Adds the places where news will show. True when there is something already.
+  bool describe(Lookout& lookout) const;
+
+ private:
+  struct alignas(impl::line_bytes) Inbound {
+    impl::Consumer ring;
+    const std::atomic<std::uint64_t>* arrived;
+    NodeId from;
+    std::uint32_t quiet;        // calls of look_after_quiet() since anything came
+    std::uint64_t taken;        // packets
+    std::uint64_t looked_at;    // `taken` at the last of these
+    std::uint64_t deferred_at;  // 1 + number of the packet that was deferred last
+  };
+
+  [[nodiscard]] std::uint64_t come(const Inbound& in) const noexcept {
+    return in.arrived->load(std::memory_order_acquire) -
+           in.taken;  // the packets: pairs with the count's release
+  }
+  void take_news() noexcept;
+  void warm(NodeId from) noexcept;
+  [[nodiscard]] bool forget(Inbound& in) noexcept;
+  void give_credit(Inbound& in) noexcept;
+  template <class F>
+  bool any_sender(F f) const noexcept;
+
+  const Windows& windows_;
+  const NodeId self_;
+  const Priority priority_;
+  News& news_;
+  host::ZeroedArray<Inbound> inbound_;
+  std::vector<Inbound*> hot_;
+  std::vector<std::uint64_t> known_;  // news bits of those in hot_
+  std::size_t at_ = 0;                // in hot_: where the round is
+  std::size_t left_ = 0;              // windows that it has not come to the end of
+};
+
+}  // namespace am::emulated

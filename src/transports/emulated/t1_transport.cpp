@@ -1,0 +1,271 @@
+#include "transports/emulated/t1_transport.hpp"
+
+#include <algorithm>
+#include <am/error.hpp>
+#include <charconv>
+#include <string>
+
+#include "host/bell.hpp"
+#include "host/heavy_fence.hpp"
+
+namespace am::emulated {
+
+namespace {
+
+constexpr std::uint32_t rounds_until_routers = 16;  // are looked after
+constexpr std::uint32_t rounds_until_quiet = 64;
+
+constexpr t1::Priority of(Priority priority) noexcept {
+  return priority == Priority::high ? t1::Priority::high : t1::Priority::low;
+}
+
+std::optional<unsigned> number_in(std::string_view text) noexcept {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string grid_text(const t1::Shape& shape) {
+  return std::to_string(shape.rows) + "x" + std::to_string(shape.columns);
+}
+
+t1::Shape squarest(NodeId nodes) {
+  t1::Shape shape{.rows = 1, .columns = nodes};
+  for (unsigned rows = 2; rows * rows <= nodes; ++rows) {
+    if (nodes % rows == 0) shape = {.rows = rows, .columns = nodes / rows};
+  }
+  return shape;
+}
+
+}  // namespace
+
+t1::Shape shape_of(std::string_view options, NodeId nodes) {
+  constexpr const char* what = "make the T1's network";
+  if (nodes > t1::most_nodes)
+    throw Error(what,
+                "the job has " + std::to_string(nodes) + " nodes, and a CNS-1 has up to " +
+                    std::to_string(t1::most_nodes),
+                "run fewer, or on another network (AM_TRANSPORT)");
+  const t1::Shape proposed = squarest(nodes);
+  if (options.empty()) return proposed;
+  const std::size_t x = options.find('x');
+  const auto rows = number_in(options.substr(0, x));
+  const auto columns = x == options.npos ? std::nullopt : number_in(options.substr(x + 1));
+  if (!rows || !columns || *rows == 0 || *columns == 0)
+    throw Error(what, "AM_TRANSPORT=t1:" + std::string(options) + " is no grid",
+                "say rows x columns, t1:" + grid_text(proposed) + ", or t1 alone");
+  if (std::uint64_t{*rows} * *columns != nodes)
+    throw Error(what,
+                "AM_TRANSPORT=t1:" + std::string(options) + " is a grid of " +
+                    std::to_string(std::uint64_t{*rows} * *columns) + " nodes, and the job has " +
+                    std::to_string(nodes),
+                "say t1:" + grid_text(proposed) + ", or t1 alone");
+  return {.rows = *rows, .columns = *columns};
+}
+
+// The count was made before, by a read-modify-write: whoever takes the bit back, or sets an alarm, looks at it afterwards.
+void Host::arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept {
+  std::atomic<std::uint64_t>& word = windows_.news(at).from[t1::index(priority)][from / 64];
+  const std::uint64_t bit = std::uint64_t{1} << from % 64;
+  if ((word.load(std::memory_order_seq_cst) & bit) == 0) word.fetch_or(bit, std::memory_order_seq_cst);
+  host::own_fence();
+  host::wake(windows_.board(), at);
+}
+
+void Host::has_room(t1::NodeNumber at) noexcept {
+  host::own_fence();
+  host::wake(windows_.board(), at);
+}
+
+T1Transport::T1Transport(const Site& site)
+    : self_(site.self),
+      windows_(site.memory),
+      host_(windows_),
+      mesh_(shape_of(site.options, windows_.nodes()),
+            (windows_.commit_routers() ? windows_.routers()
+                                       : throw Error("make the T1's network", "no memory for its routers",
+                                                     host::SharedFile::more_room)),
+            host_),
+      producers_(impl::link_count(windows_.nodes())),
+      closed_(windows_.nodes()),
+      arrivals_{Arrivals(windows_, self_, Priority::low), Arrivals(windows_, self_, Priority::high)},
+      outgoing_{Outgoing(most_messages * windows_.nodes()), Outgoing(most_messages * windows_.nodes())},
+      refusals_(impl::link_count(windows_.nodes())),
+      refusal_of_(impl::link_count(windows_.nodes())) {
+  host::heavy_fence_works();  // registers this process
+}
+
+Status T1Transport::connect(NodeId to) noexcept {
+  if (closed_[to]) return Status::unreachable;
+  if (!windows_.commit_window(to, self_)) return Status::again;
+  Window& window = windows_.window(to, self_);
+  producers_[impl::link_index(to, Priority::low)].connect(window.low, low_lines, &window.control[0]);
+  producers_[impl::link_index(to, Priority::high)].connect(window.high, high_lines, &window.control[1]);
+  return Status::ok;
+}
+
+Transport::Slot T1Transport::claim(NodeId to, Priority priority, std::size_t words,
+                                   std::size_t payload_bytes) noexcept {
+  Slot slot{nullptr, Status::again, to, priority};
+  impl::Producer& ring = producers_[impl::link_index(to, priority)];
+  if (!ring.connected()) [[unlikely]] {
+    slot.status = connect(to);
+    if (slot.status != Status::ok) return slot;
+    slot.status = Status::again;
+  }
+  if (!send_outgoing(priority)) return slot;
+  slot.room = std::min(payload_bytes, impl::packet_payload_bytes);
+  const std::size_t lines = impl::payload_lines(words, slot.room);
+  slot.packet = ring.claim(1 + lines);
+  if (slot.packet == nullptr) {
+    remember(to, priority, 1 + lines);
+    return slot;
+  }
+  slot.status = Status::ok;
+  slot.payload = slot.packet->payload(words, lines);
+  slot.mark = impl::Header::make(0, 0, lines, 0).bits;
+  return slot;
+}
+
+bool T1Transport::has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  impl::Producer& ring = producers_[impl::link_index(to, priority)];
+  if (!ring.connected()) return connect(to) != Status::again;
+  if (!send_outgoing(priority)) return false;
+  const std::size_t lines =
+      1 + impl::payload_lines(impl::max_words, std::min(payload_bytes, impl::packet_payload_bytes));
+  if (ring.has_room(lines)) return true;
+  remember(to, priority, lines);
+  return false;
+}
+
+void T1Transport::commit(const Slot& slot, impl::Header header) noexcept {
+  header.bits |= slot.mark;
+  const bool has_payload = header.has(impl::flag::payload);
+  const std::size_t words =
+      words_of(header.words(), has_payload, has_payload ? slot.packet->payload_bytes : 0);
+  producers_[impl::link_index(slot.to, slot.priority)].commit(slot.packet, header);
+  send(slot.to, slot.priority, words);
+}
+
+void T1Transport::send(NodeId to, Priority priority, std::size_t words) noexcept {
+  Outgoing& out = outgoing(priority);
+  for (bool last = false; !last;) {
+    const std::size_t these = std::min(words, words_per_message);
+    words -= these;
+    last = words == 0;
+    const t1::Carried message{
+        .destination = to,
+        .source = self_,
+        .flits = static_cast<unsigned>((t1::words_of_header + these + t1::words_per_flit - 1) /
+                                       t1::words_per_flit),
+        .counts = last};
+    if (out.is_empty() && mesh_.inject(self_, of(priority), message)) continue;
+    out.messages[out.end++] = message;
+    send_outgoing(priority);
+  }
+  mesh_.carry(self_);
+}
+
+bool T1Transport::send_outgoing(Priority priority) noexcept {
+  Outgoing& out = outgoing(priority);
+  while (!out.is_empty()) {
+    mesh_.carry(self_);
+    if (!mesh_.inject(self_, of(priority), out.messages[out.begin])) {
+      no_room_[static_cast<std::size_t>(priority)] = true;
+      return false;
+    }
+    ++out.begin;
+  }
+  out.begin = out.end = 0;
+  return true;
+}
+
+Transport::View T1Transport::receive(Priority priority) noexcept {
+  View view{nullptr, {}, 0, priority};
+  view.packet = arrivals(priority).receive(view.source, view.head);
+  return view;
+}
+
+void T1Transport::release(const View& view) noexcept {
+  arrivals(view.priority).release(view.source, view.head.lines());
+}
+
+bool T1Transport::progress() noexcept {
+  ++rounds_;
+  bool any = false;
+  if (rounds_ % rounds_until_routers == 0) any = mesh_.look_after();
+  for (const Priority priority : {Priority::high, Priority::low}) {
+    if (rounds_ % rounds_until_quiet == 0) arrivals(priority).look_after_quiet();
+    if (!outgoing(priority).is_empty()) any = send_outgoing(priority) || any;
+    any = arrivals(priority).look() || any;
+  }
+  return any;
+}
+
+bool T1Transport::drained() const noexcept {
+  return outgoing_[0].is_empty() && outgoing_[1].is_empty() && mesh_.has_gone(self_);
+}
+
+// A sender counts, and then looks at the alarm, with a fence between; whoever makes room in the network does the same. Who hands
+// back lines of a window has no fence: where some are waited for ours is a heavy one.
+bool T1Transport::arm(Wanted wanted) noexcept {
+  set_starved(true);
+  if (refused_ != 0) {
+    host::heavy_fence();
+  } else {
+    host::own_fence();
+  }
+  const bool come =
+      (wanted.high && arrivals(Priority::high).any()) || (wanted.low && arrivals(Priority::low).any());
+  if (!come && !room_came() && !mesh_.has_work()) return true;
+  disarm();
+  return false;
+}
+
+void T1Transport::disarm() noexcept {
+  set_starved(false);
+  for (; refused_ != 0; --refused_)
+    refusal_of_[impl::link_index(refusals_[refused_ - 1].to, refusals_[refused_ - 1].priority)] = 0;
+  no_room_ = {};
+}
+
+void T1Transport::remember(NodeId to, Priority priority, std::size_t lines) noexcept {
+  std::uint32_t& place = refusal_of_[impl::link_index(to, priority)];
+  if (place == 0) {
+    refusals_[refused_] = {to, priority, lines};
+    place = static_cast<std::uint32_t>(++refused_);
+  } else {
+    refusals_[place - 1].lines = std::min(refusals_[place - 1].lines, lines);
+  }
+}
+
+void T1Transport::set_starved(bool starved) noexcept {
+  for (std::size_t i = 0; i < refused_; ++i) {
+    impl::Producer& ring = producers_[impl::link_index(refusals_[i].to, refusals_[i].priority)];
+    if (ring.connected()) ring.control().starved.store(starved ? 1 : 0, std::memory_order_relaxed);
+  }
+}
+
+bool T1Transport::room_came() noexcept {
+  for (const Priority priority : {Priority::low, Priority::high}) {
+    if (no_room_[static_cast<std::size_t>(priority)] && mesh_.ask_for_room(self_, of(priority))) return true;
+  }
+  return std::ranges::any_of(refusals_.get(), refusals_.get() + refused_, [this](const Refusal& refusal) {
+    return producers_[impl::link_index(refusal.to, refusal.priority)].has_room(refusal.lines);
+  });
+}
+
+bool T1Transport::describe(Lookout& lookout, Wanted wanted) const {
+  const bool low = arrivals_[0].describe(lookout);
+  const bool high = arrivals_[1].describe(lookout);
+  return (low && wanted.low) || (high && wanted.high);
+}
+
+void T1Transport::close(NodeId peer) noexcept {
+  closed_[peer] = true;
+  for (const Priority priority : {Priority::low, Priority::high})
+    producers_[impl::link_index(peer, priority)] = {};
+}
+
+}  // namespace am::emulated
