@@ -65,6 +65,8 @@ struct Site {
   std::string_view
       interfaces{};  ///< on which other hosts are to reach this one (AM_TCP_INTERFACES); empty: any that may do
   bool tls = false;  ///< what nodes say to each other is to be encrypted (AM_TCP_TLS)
+  bool armed_often =
+      false;  ///< whenever the program computes (Transport::arm), not only when the node sleeps
 };
 
 }  // namespace am

@@ -38,7 +38,8 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
                                           .destinations = &destinations,
                                           .host_timeout_ns = settings.host_timeout_ns,
                                           .interfaces = settings.tcp_interfaces,
-                                          .tls = settings.tcp_tls}));
+                                          .tls = settings.tcp_tls,
+                                          .armed_often = settings.dispatch != Dispatch::poll}));
     all.push_back(others_.back().get());
     if (const int descriptor = all.back()->wake_fd(); descriptor >= 0) descriptors.push_back(descriptor);
   }

@@ -53,6 +53,11 @@ class PacketTurns {
     });
   }
 
+  /// The same where only this input's packet is ready, and can go.
+  void goes_alone(unsigned input) noexcept {
+    if (losses_[input] != 0) losses_[input] = 0;
+  }
+
  private:
   struct Decision {
     const Ready& ready;

@@ -23,24 +23,48 @@ class Carrier {
  public:
   explicit Carrier(LiveMesh& mesh, Pause pause = {}) noexcept : mesh_(mesh), pause_(pause) {}
 
-  /// Steps `first`, and whatever has got something to do by that, until there is nothing left: at most so many steps.
-  void run(NodeNumber first, unsigned most_steps) {
-    to_do(first);
-    while (count_ != 0 && most_steps-- != 0) {
-      const NodeNumber at = to_do_[--count_];
-      if (step(at)) to_do(at);
+  /// Steps `first`, of which `inputs` hold something that is new there, and whatever has got something to do by that, until there is
+  /// nothing left: at most so many steps.
+  void run(NodeNumber first, kit::Requests inputs, unsigned most_steps) {
+    to_do(first, inputs);
+    while (count_ != 0) {
+      const ToDo next = to_do_[--count_];
+      if (most_steps-- == 0) {
+        for (leave(next); count_ != 0; --count_) leave(to_do_[count_ - 1]);
+        break;
+      }
+      step(next.node, next.inputs);
     }
+    for (; arrived_ != 0; --arrived_) show(arrivals_[arrived_ - 1]);
+  }
+  /// The same at a router of which it is not known whether there is anything. Where there was not for many of these calls, the word
+  /// forgets it. Whether anything was done.
+  bool look_after(NodeNumber node, unsigned most_steps) {
+    at_ = node;
+    LiveRouter& router = here();
+    if (see(router.waiting) != 0 || kit::Turn{see(router.turn)}.has_move()) {
+      router.quiet = 0;
+    } else {
+      router.quiet.add(1);
+      if (router.quiet < looks_until_rest) return false;
+      router.quiet = 0;
+      if (rest(router)) return false;
+    }
+    const kit::Word before = see(router.turn);
+    run(node, 0, most_steps);
+    return see(mesh_.routers_[node].turn) != before;
   }
 
-  /// Tells that there is something at an input, and makes it this carrier's to do.
-  void announce(NodeNumber node, unsigned input) {
-    LiveRouter& router = mesh_.routers_[node];
-    const kit::Requests bit = kit::request(input);
-    if ((see(router.waiting) & bit) == 0) add_bits(router.waiting, bit);
+  /// Has this router looked after.
+  void watch(NodeNumber node) const {
     std::atomic<std::uint64_t>& work = mesh_.shared_.work[node / 64];
     const std::uint64_t its = std::uint64_t{1} << node % 64;
     if ((see(work) & its) == 0) add_bits(work, its);
-    to_do(node);
+  }
+  /// There is something new at an input, which is this carrier's to do.
+  void announce(NodeNumber node, unsigned input) {
+    watch(node);
+    to_do(node, kit::request(input));
   }
 
   // For kit::complete.
@@ -54,17 +78,22 @@ class Carrier {
     return word.compare_exchange_strong(seen, to, std::memory_order_seq_cst);
   }
   [[nodiscard]] std::atomic<kit::Word>& turn() const { return here().turn; }
-  [[nodiscard]] kit::LiveChannel& input(unsigned channel) const { return here().inputs[channel]; }
+  [[nodiscard]] kit::LiveChannel& input(unsigned channel) const { return here().inputs[channel].channel; }
   bool put(kit::Turn turn, const kit::LiveMove::End& end, unsigned from, std::uint32_t packet) {
     return end.channel < vcs ? put_to_node(turn, end, from, packet) : put_on(turn, end, packet);
   }
   void freed(unsigned input) {
     LiveRouter& router = here();
     const kit::Requests bit = kit::request(input);
+    if (head(router, input).is_full()) {
+      behind_ |= bit;
+    } else if ((see(router.waiting) & bit) != 0) {
+      behind_ |= forget(router, bit);
+    }
     if ((see(router.starved) & bit) == 0) return;
     remove_bits(router.starved, bit);
     if (const unsigned port = input / vcs; port != 0) {
-      to_do(mesh_.grid_.neighbour(at_, port));
+      to_do(mesh_.grid_.neighbour(at_, port), 0);
     } else {
       pause_();
       mesh_.nodes_.has_room(at_);
@@ -86,17 +115,29 @@ class Carrier {
     pause_();
     word.fetch_and(~bits, std::memory_order_seq_cst);
   }
-  // What does not fit in is left to look_after(): it has been announced.
-  void to_do(NodeNumber node) noexcept {
-    if (count_ != to_do_.size() && (count_ == 0 || to_do_[count_ - 1] != node))
-      to_do_[count_++] = static_cast<std::uint16_t>(node);
+  struct ToDo {
+    NodeNumber node;
+    kit::Requests inputs;  // beside those that wait
+  };
+  void to_do(NodeNumber node, kit::Requests inputs) {
+    if (count_ != 0 && to_do_[count_ - 1].node == node) {
+      to_do_[count_ - 1].inputs |= inputs;
+    } else if (count_ != to_do_.size()) {
+      to_do_[count_++] = {node, inputs};
+    } else {
+      leave({node, inputs});
+    }
+  }
+  /// To whoever comes by.
+  void leave(const ToDo& left) {
+    if (left.inputs != 0) add_bits(mesh_.routers_[left.node].waiting, left.inputs);
   }
   [[nodiscard]] kit::LiveChannel::Place head(LiveRouter& router, unsigned input) const {
-    return router.inputs[input].head([this](const auto& word) { return see(word); });
+    return router.inputs[input].channel.head([this](const auto& word) { return see(word); });
   }
   [[nodiscard]] kit::LiveChannel::Place tail(unsigned output) const {
     const LiveMesh::Behind behind = mesh_.behind(at_, output);
-    return mesh_.routers_[behind.node].inputs[behind.input].tail(
+    return mesh_.routers_[behind.node].inputs[behind.input].channel.tail(
         [this](const auto& word) { return see(word); });
   }
   // What is not so was not written by this.
@@ -119,10 +160,11 @@ class Carrier {
     return mesh_.nodes_.arrivals(at_, message.source, priority_of(from));
   }
 
-  /// One decision at a router and what follows from it. Whether there may be more to do there.
-  bool step(NodeNumber at) {
+  /// One decision at a router and what follows from it.
+  void step(NodeNumber at, kit::Requests inputs) {
     at_ = at;
     LiveRouter& router = here();
+    behind_ = 0;
     kit::Turn turn{see(router.turn)};
     if (turn.has_move()) {
       if (is_possible(turn.move())) {
@@ -130,20 +172,23 @@ class Carrier {
       } else {  // another has scribbled here
         change(router.turn, turn.word, turn.next().word);
       }
-      return true;
+      return to_do(at, inputs | behind_);
     }
-    const kit::Requests occupied = see(router.waiting) & (kit::request(channels) - 1);
-    if (occupied == 0) return false;
+    const kit::Requests waiting = see(router.waiting);
+    const kit::Requests occupied = (waiting | inputs) & (kit::request(channels) - 1);
+    if (occupied == 0) return;
     std::array<kit::LiveChannel::Place, channels> heads;
     std::array<kit::LiveChannel::Place, channels> tails;
     std::array<Pick, ports> picks;
     unsigned picked = 0;
+    kit::Requests found = 0;    // inputs
     kit::Requests blocked = 0;  // outputs
     decide(
         mesh_.grid_, at, occupied, ~kit::Ports{0}, ~kit::Ports{0}, router.turns, mesh_.patience_,
         [&](unsigned input) -> std::optional<Header> {
           heads[input] = head(router, input);
           if (!heads[input].is_full()) return std::nullopt;
+          found |= kit::request(input);
           const Carried message = Carried::of(heads[input].packet());
           if (!is_possible(message)) return Header{at, false};
           return Header{message.destination, message.multicast};
@@ -154,23 +199,36 @@ class Carrier {
           return !tails[output].is_full();
         },
         [&](unsigned input, unsigned output) {
-          router.refused[input].add(1);
+          router.inputs[input].refused.add(1);
           blocked |= kit::request(output);
         },
         [&](unsigned input, const Way& way) {
           picks[picked++] = {input, way};
         });
-    if (picked == 0) return blocked != 0 ? wait_for_room(blocked) : rest(router, occupied);
-    if (router.quiet != 0) router.quiet = 0;
+    if ((waiting & ~found) != 0) found |= forget(router, waiting & ~found);
+    if (picked == 0) {
+      if (found != 0 && wait_for_room(router, found, blocked)) to_do(at, found);
+      return;
+    }
     for (const Pick& pick : std::span(picks).first(picked)) {
       const Carried message = Carried::of(heads[pick.input].packet());
       const kit::Turn begun = turn.with(move_of(pick, heads[pick.input], tails, message));
       if (!change(router.turn, turn.word, begun.word)) break;  // somebody else moves something here
-      for (const std::uint8_t output : pick.way.outputs()) router.flits[output / vcs].add(message.flits);
+      for (const std::uint8_t output : pick.way.outputs()) count(output, message.flits);
       complete(*this, begun);
       turn = begun.next();
+      found &= ~kit::request(pick.input);
     }
-    return true;
+    if ((found | behind_) != 0) to_do(at, found | behind_);
+  }
+
+  void count(unsigned output, unsigned flits) const noexcept {
+    if (output < vcs) {
+      here().to_node.add(flits);
+    } else {
+      const LiveMesh::Behind behind = mesh_.behind(at_, output);
+      mesh_.routers_[behind.node].inputs[behind.input].flits.add(flits);
+    }
   }
 
   [[nodiscard]] kit::LiveMove move_of(const Pick& pick, const kit::LiveChannel::Place& head,
@@ -199,12 +257,14 @@ class Carrier {
     if (((seen & 1) != 0) == end.odd) change(count, seen, seen + 1);
     pause_();
     mesh_.nodes_.arrived(at_, message.source, priority_of(from));
+    if (arrived_ == arrivals_.size()) show(arrivals_[--arrived_]);
+    arrivals_[arrived_++] = {at_, message.source, priority_of(from)};
     return true;
   }
 
   bool put_on(kit::Turn turn, const kit::LiveMove::End& end, std::uint32_t packet) {
     const LiveMesh::Behind behind = mesh_.behind(at_, end.channel);
-    std::atomic<kit::Word>& word = mesh_.routers_[behind.node].inputs[behind.input].word(end.place);
+    std::atomic<kit::Word>& word = mesh_.routers_[behind.node].inputs[behind.input].channel.word(end.place);
     const kit::LiveChannel::Place place{end.place, see(word)};
     if (see(this->turn()) != turn.word) return false;
     if (!place.is_full() && end.is(place)) change(word, place.word, place.with(packet));
@@ -212,8 +272,31 @@ class Carrier {
     return true;
   }
 
+  /// These inputs hold nothing that waits: those that do after all, since a moment ago.
+  kit::Requests forget(LiveRouter& router, kit::Requests inputs) {
+    remove_bits(router.waiting, inputs);
+    kit::Requests come = 0;
+    kit::for_each(inputs & (kit::request(channels) - 1), [&](unsigned input) {
+      if (head(router, input).is_full()) come |= kit::request(input);
+    });
+    if (come != 0) add_bits(router.waiting, come);
+    return come;
+  }
+
+  struct Arrival {
+    NodeNumber at;
+    NodeNumber from;
+    Priority priority;
+  };
+  // After all that goes through the routers: nodes look at what is written here all the time, and so make it slow to write.
+  void show(const Arrival& arrival) const {
+    pause_();
+    mesh_.nodes_.show(arrival.at, arrival.from, arrival.priority);
+  }
+
   /// Says where room is missing. True when there is some by now.
-  bool wait_for_room(kit::Requests outputs) {
+  bool wait_for_room(LiveRouter& router, kit::Requests inputs, kit::Requests outputs) {
+    add_bits(router.waiting, inputs);
     bool room = false;
     kit::for_each(outputs, [&](unsigned output) {
       const LiveMesh::Behind behind = mesh_.behind(at_, output);
@@ -223,35 +306,33 @@ class Carrier {
     return room;
   }
 
-  /// Nothing waits here. After many looks in vain the bits go that say so, but those behind which something has come meanwhile.
-  bool rest(LiveRouter& router, kit::Requests occupied) {
-    router.quiet.add(1);
-    if (router.quiet < looks_until_rest) return false;
-    router.quiet = 0;
-    remove_bits(router.waiting, occupied);
-    kit::Requests come = 0;
-    kit::for_each(occupied, [&](unsigned input) {
-      if (head(router, input).is_full()) come |= kit::request(input);
-    });
-    if (come != 0) {
-      add_bits(router.waiting, come);
-      return true;
-    }
+  /// Nothing is known to wait here: the work's word forgets this router, unless there is something after all, of a carrier that was
+  /// killed between its looks.
+  bool rest(LiveRouter& router) {
     std::atomic<std::uint64_t>& work = mesh_.shared_.work[at_ / 64];
     const std::uint64_t its = std::uint64_t{1} << at_ % 64;
     remove_bits(work, its);
-    if (see(router.waiting) == 0 && !kit::Turn{see(router.turn)}.has_move()) return false;
+    kit::Requests come = 0;
+    for (unsigned input = 0; input < channels; ++input) {
+      if (head(router, input).is_full()) come |= kit::request(input);
+    }
+    if (come == 0 && see(router.waiting) == 0 && !kit::Turn{see(router.turn)}.has_move()) return true;
     add_bits(work, its);
-    return true;
+    add_bits(router.waiting, come);
+    return false;
   }
 
-  static constexpr std::uint32_t looks_until_rest = 64;
+  static constexpr std::uint32_t looks_until_rest = 16;
 
   LiveMesh& mesh_;
   const Pause pause_;
   NodeNumber at_ = 0;
-  std::array<std::uint16_t, 64> to_do_;
+  std::array<ToDo, 64> to_do_;
   unsigned count_ = 0;
+  std::array<Arrival, 8> arrivals_;  // to be shown
+  unsigned arrived_ = 0;
+  kit::Requests behind_ =
+      0;  // inputs that held something more when something was taken out, since a step began
 };
 
 }  // namespace am::t1

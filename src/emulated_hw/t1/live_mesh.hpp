@@ -12,12 +12,12 @@
 // How routers are stepped by many at a time without a lock: kit/live_move.hpp.
 //
 // Who sees to it that nothing lies forgotten, while nobody is killed:
-//   - who puts a packet into a channel steps the router behind it afterwards. If somebody else is at it, that one's decision either
-//     saw the packet, or is not written down yet, or its next look at the turn and the channels comes after ours.
-//   - who finds no room behind a packet says so at the channel (starved), and looks once more; who takes a packet out looks there
-//     afterwards, and steps the router before it.
-//   - bits that say "there may be something" are set after it is there, when they are not set; who clears one looks once more.
-// All accesses are sequentially consistent, so of two who each write and then look, one sees the other.
+//   - who puts a packet into a channel steps the router behind it afterwards, with that channel, until it has gone on, or nobody can.
+//   - who finds no room behind a packet marks it (waiting), says so at the channel (starved), and looks once more; who takes a packet
+//     out looks there afterwards, and steps the router before it, with what is marked.
+//   - who takes back a mark, or a bit of `work`, looks once more afterwards.
+// All accesses are sequentially consistent, so of two who each write and then look, one sees the other. What a killed carrier had in
+// hand may be marked nowhere: look_after() looks into all channels of a router before `work` forgets it.
 #pragma once
 
 #include <array>
@@ -65,17 +65,22 @@ class Tally {
   std::atomic<T> value_;
 };
 
+/// A channel into a router, and what is counted about it, on a line of its own.
+struct alignas(64) LiveInput {
+  kit::LiveChannel channel;
+  Tally<std::uint64_t> flits;    ///< that have come by it
+  Tally<std::uint64_t> refused;  ///< looks at its first message that found no room behind it
+};
+
 /// One router's words. All zero at the beginning.
 struct LiveRouter {
   alignas(64) std::atomic<kit::Word> turn;
-  std::atomic<kit::Requests> waiting;  ///< inputs that may hold something
+  std::atomic<kit::Requests> waiting;  ///< inputs whose packets their carriers have left
   std::atomic<kit::Requests> starved;  ///< inputs whose sender found no room
   Tally<std::uint32_t> quiet;          ///< looks in vain
   kit::PacketTurns<Tally<std::uint8_t>> turns;
-  alignas(64) std::array<kit::LiveChannel, channels> inputs;
-  alignas(64) std::array<Tally<std::uint64_t>, ports> flits;  ///< by output port
-  std::array<Tally<std::uint64_t>, channels>
-      refused;  ///< looks at a message that had no room behind it, by input
+  std::array<LiveInput, channels> inputs;
+  alignas(64) Tally<std::uint64_t> to_node;  ///< flits
 };
 
 class LiveMesh {
@@ -90,8 +95,10 @@ class LiveMesh {
     /// What counts the messages from a node to another: in shared memory, only ever changed here.
     [[nodiscard]] virtual std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
                                                                Priority priority) noexcept = 0;
-    /// One has been counted. May be told again.
+    /// One has been counted: whatever the node needs to find it one day. May be told again.
     virtual void arrived(NodeNumber at, NodeNumber from, Priority priority) noexcept = 0;
+    /// The same, when the carrier has nothing else to do at once, and unless it was killed: what the node needs to find it soon.
+    virtual void show(NodeNumber at, NodeNumber from, Priority priority) noexcept = 0;
     /// There is room to inject, which was found lacking and was asked for. May be told again.
     virtual void has_room(NodeNumber at) noexcept = 0;
   };
@@ -125,12 +132,14 @@ class LiveMesh {
 
   // By anybody.
 
-  /// Moves what can move, beginning with this router: until nothing can, or for many steps.
-  void carry(NodeNumber first) noexcept;
+  /// Moves what can move, beginning with what this node has injected: until nothing can, or for many steps.
+  void carry(NodeNumber node, Priority priority) noexcept;
   /// Carries on what others have left. Whether there was anything.
   bool look_after() noexcept;
-  /// Whether look_after() would find something that can move, or may.
-  [[nodiscard]] bool has_work() const noexcept;
+  /// Whether look_after() looks at this router: something has come there lately.
+  [[nodiscard]] bool is_watched(NodeNumber node) const noexcept {
+    return (shared_.work[node / 64].load(std::memory_order_relaxed) >> node % 64 & 1) != 0;
+  }
 
  private:
   template <class Pause>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -76,9 +77,9 @@ constexpr Hop next_hop(const Grid& grid, NodeNumber here, unsigned in, const Hea
 
 /// The channels by which a message leaves: one, or, of a multicast on its way, also the node's, for the copy that stays here.
 struct Way {
-  kit::Ports ports = 0;
-  std::array<std::uint8_t, 2> output{};
-  unsigned count = 0;
+  kit::Ports ports;
+  std::array<std::uint8_t, 2> output;
+  std::uint8_t count;
 
   [[nodiscard]] std::span<const std::uint8_t> outputs() const noexcept {
     return std::span(output).first(count);
@@ -86,7 +87,7 @@ struct Way {
 };
 template <class Grid>
 constexpr Way way_of(const Grid& grid, NodeNumber here, unsigned input, const Header& message) noexcept {
-  Way way;
+  Way way{};
   const auto add = [&](unsigned port, unsigned vc_class) {
     way.ports |= kit::port_bit(port);
     way.output[way.count++] = static_cast<std::uint8_t>(channel(port, priority_of(input), vc_class));
@@ -105,6 +106,19 @@ template <class Grid, class Turns, class GetHeader, class HasRoom, class Refused
 void decide(const Grid& grid, NodeNumber here, kit::Requests occupied, kit::Ports from, kit::Ports to,
             Turns& turns, unsigned patience, GetHeader header, HasRoom has_room, Refused refused,
             Start start) {
+  if (kit::is_one(occupied)) {  // as below, without anybody to lose against
+    const auto input = static_cast<unsigned>(std::countr_zero(occupied));
+    const std::optional<Header> first = header(input);
+    if (!first) return;
+    const Way way = way_of(grid, here, input, *first);
+    for (const std::uint8_t output : way.outputs()) {
+      if (!has_room(output)) return refused(input, output);
+    }
+    if ((way.ports & ~to) != 0 || (kit::port_bit(input / vcs) & from) == 0) return;
+    turns.goes_alone(input);
+    start(input, way);
+    return;
+  }
   kit::Ready ready;
   std::array<Way, channels> ways;  // of those who are ready
   kit::for_each(occupied, [&](unsigned input) {

@@ -31,9 +31,11 @@ void Arrivals::warm(NodeId from) noexcept {
     const std::uint32_t lines = low ? low_lines : high_lines;
     in.ring.connect(low ? window.low : window.high, lines, &window.control[p], lines / 4);
     in.arrived = &window.arrived[p];
+    in.shown = &window.shown[p];
     in.from = from;
   }
   in.quiet = 0;
+  in.known = in.arrived->load(std::memory_order_acquire);
   known_[from / 64] |= std::uint64_t{1} << from % 64;
   hot_.push_back(&in);
 }
@@ -53,13 +55,13 @@ bool Arrivals::look() noexcept {
   take_news();
   left_ = hot_.size();
   if (++at_ >= left_) at_ = 0;
-  return std::ranges::any_of(hot_, [this](const Inbound* in) { return come(*in) != 0; });
+  return std::ranges::any_of(hot_, [this](const Inbound* in) { return has_packet(*in); });
 }
 
 const impl::Packet* Arrivals::receive(NodeId& from, impl::Header& head) noexcept {
   for (; left_ != 0; --left_) {
     Inbound& in = *hot_[at_];
-    if (come(in) != 0) {
+    if (has_packet(in)) {
       if (const impl::Packet* packet = in.ring.receive(head)) {
         from = in.from;
         return packet;
@@ -93,8 +95,9 @@ void Arrivals::look_after_quiet() noexcept {
   for (std::size_t i = hot_.size(); i-- > 0;) {
     Inbound& in = *hot_[i];
     give_credit(in);
+    in.known = in.arrived->load(std::memory_order_acquire);  // for once what was not shown
     if (std::exchange(in.looked_at, in.taken) != in.taken) in.quiet = 0;
-    if (++in.quiet <= quiet_until_forgotten || come(in) != 0 || !forget(in)) continue;
+    if (++in.quiet <= quiet_until_forgotten || in.known != in.taken || !forget(in)) continue;
     hot_[i] = hot_.back();
     hot_.pop_back();
   }
@@ -147,7 +150,7 @@ bool Arrivals::any() const noexcept {
 bool Arrivals::describe(Lookout& lookout) const {
   const auto& words = news_.from[static_cast<std::size_t>(priority_)];
   for (std::size_t word = 0; word < known_.size(); ++word) lookout.watch(words[word], known_[word]);
-  for (const Inbound* in : hot_) lookout.watch(*in->arrived);
+  for (const Inbound* in : hot_) lookout.watch(*in->shown);
   return any();  // after the values were noted
 }
 

@@ -41,16 +41,19 @@ class Arrivals {
   struct alignas(impl::line_bytes) Inbound {
     impl::Consumer ring;
     const std::atomic<std::uint64_t>* arrived;
+    const std::atomic<std::uint64_t>* shown;
     NodeId from;
     std::uint32_t quiet;        // calls of look_after_quiet() since anything came
     std::uint64_t taken;        // packets
+    std::uint64_t known;        // packets that have arrived at the last look there
     std::uint64_t looked_at;    // `taken` at the last of these
     std::uint64_t deferred_at;  // 1 + number of the packet that was deferred last
   };
 
-  [[nodiscard]] std::uint64_t come(const Inbound& in) const noexcept {
-    return in.arrived->load(std::memory_order_acquire) -
-           in.taken;  // the packets: pairs with the count's release
+  /// Acquire pairs with the release of whoever has shown it, after all that was done to bring it.
+  [[nodiscard]] static bool has_packet(const Inbound& in) noexcept {
+    return static_cast<std::int64_t>(in.shown->load(std::memory_order_acquire) - in.taken) > 0 ||
+           in.known > in.taken;
   }
   void take_news() noexcept;
   void warm(NodeId from) noexcept;

@@ -12,7 +12,7 @@ namespace am::emulated {
 
 namespace {
 
-constexpr std::uint32_t rounds_until_routers = 16;  // are looked after
+constexpr std::uint32_t rounds_until_routers = 256;  // are looked after
 constexpr std::uint32_t rounds_until_quiet = 64;
 
 constexpr t1::Priority of(Priority priority) noexcept {
@@ -64,12 +64,19 @@ t1::Shape shape_of(std::string_view options, NodeId nodes) {
   return {.rows = *rows, .columns = *columns};
 }
 
-// The count was made before, by a read-modify-write: whoever takes the bit back, or sets an alarm, looks at it afterwards.
+// After the count. Who takes the bit back looks at the count afterwards.
 void Host::arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept {
   std::atomic<std::uint64_t>& word = windows_.news(at).from[t1::index(priority)][from / 64];
   const std::uint64_t bit = std::uint64_t{1} << from % 64;
   if ((word.load(std::memory_order_seq_cst) & bit) == 0) word.fetch_or(bit, std::memory_order_seq_cst);
-  host::own_fence();
+}
+
+// Of two who do this at once the older count may stay: the receiver looks at the other one now and then (Arrivals::look_after_quiet).
+void Host::show(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept {
+  Window& window = windows_.window(at, from);
+  const std::uint64_t count = window.arrived[t1::index(priority)].load(std::memory_order_acquire);
+  window.shown[t1::index(priority)].store(count, std::memory_order_release);
+  if (windows_.news(at).fences.load(std::memory_order_relaxed)) host::own_fence();
   host::wake(windows_.board(), at);
 }
 
@@ -89,10 +96,12 @@ T1Transport::T1Transport(const Site& site)
             host_),
       producers_(impl::link_count(windows_.nodes())),
       closed_(windows_.nodes()),
+      senders_fence_(site.armed_often),
       arrivals_{Arrivals(windows_, self_, Priority::low), Arrivals(windows_, self_, Priority::high)},
       outgoing_{Outgoing(most_messages * windows_.nodes()), Outgoing(most_messages * windows_.nodes())},
       refusals_(impl::link_count(windows_.nodes())),
       refusal_of_(impl::link_count(windows_.nodes())) {
+  windows_.news(self_).fences.store(senders_fence_, std::memory_order_relaxed);
   host::heavy_fence_works();  // registers this process
 }
 
@@ -164,13 +173,13 @@ void T1Transport::send(NodeId to, Priority priority, std::size_t words) noexcept
     out.messages[out.end++] = message;
     send_outgoing(priority);
   }
-  mesh_.carry(self_);
+  mesh_.carry(self_, of(priority));
 }
 
 bool T1Transport::send_outgoing(Priority priority) noexcept {
   Outgoing& out = outgoing(priority);
   while (!out.is_empty()) {
-    mesh_.carry(self_);
+    mesh_.carry(self_, of(priority));
     if (!mesh_.inject(self_, of(priority), out.messages[out.begin])) {
       no_room_[static_cast<std::size_t>(priority)] = true;
       return false;
@@ -207,18 +216,19 @@ bool T1Transport::drained() const noexcept {
   return outgoing_[0].is_empty() && outgoing_[1].is_empty() && mesh_.has_gone(self_);
 }
 
-// A sender counts, and then looks at the alarm, with a fence between; whoever makes room in the network does the same. Who hands
-// back lines of a window has no fence: where some are waited for ours is a heavy one.
+// Who brings something counts it, and then looks at the alarm; who hands back lines of a window publishes that, and then looks at
+// `starved`. Neither has a fence between the two, so ours is a heavy one; but a node that is armed whenever it computes has asked the
+// first ones for theirs.
 bool T1Transport::arm(Wanted wanted) noexcept {
   set_starved(true);
-  if (refused_ != 0) {
+  if (refused_ != 0 || !senders_fence_) {
     host::heavy_fence();
   } else {
     host::own_fence();
   }
   const bool come =
       (wanted.high && arrivals(Priority::high).any()) || (wanted.low && arrivals(Priority::low).any());
-  if (!come && !room_came() && !mesh_.has_work()) return true;
+  if (!come && !room_came() && !mesh_.look_after()) return true;
   disarm();
   return false;
 }

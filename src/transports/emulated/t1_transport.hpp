@@ -43,6 +43,7 @@ class Host final : public t1::LiveMesh::Nodes {
     return windows_.window(at, from).arrived[t1::index(priority)];
   }
   void arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept override;
+  void show(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept override;
   void has_room(t1::NodeNumber at) noexcept override;
 
  private:
@@ -112,6 +113,7 @@ class T1Transport final : public Transport {
   t1::LiveMesh mesh_;
   host::ZeroedArray<impl::Producer> producers_;  // by link
   host::ZeroedArray<bool> closed_;
+  const bool senders_fence_;
   Arrivals arrivals_[2];
   Outgoing outgoing_[2];
   std::array<bool, 2> no_room_{};  // by priority: the network was found full since the last disarm

@@ -26,8 +26,10 @@ inline constexpr std::uint32_t high_lines = 40;
 
 /// From one sender to one receiver.
 struct Window {
-  alignas(
-      host::line) std::array<std::atomic<std::uint64_t>, 2> arrived;  ///< packets, by priority: LiveMesh's
+  /// Packets that have come, by priority: LiveMesh's.
+  alignas(host::line) std::array<std::atomic<std::uint64_t>, 2> arrived;
+  /// The same, for the receiver to look at all the time. It may be behind: for a moment, or until the next when somebody was killed.
+  alignas(host::line) std::array<std::atomic<std::uint64_t>, 2> shown;
   impl::RingControl control[2];
   impl::Packet low[low_lines];
   impl::Packet high[high_lines];
@@ -36,6 +38,7 @@ struct Window {
 /// Of one receiver: whose windows it should look at, by priority. Set by whoever counts a packet, taken back by the receiver.
 struct News {
   alignas(host::line) std::array<std::array<std::atomic<std::uint64_t>, t1::most_nodes / 64>, 2> from;
+  std::atomic<bool> fences;  ///< it is armed often: a fence, please, before the look at its alarm
 };
 
 class Windows {

@@ -15,6 +15,7 @@
 #include <new>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -33,6 +34,7 @@ class Network final : public LiveMesh::Nodes {
       : nodes_(shape.rows * shape.columns),
         memory_(LiveMesh::bytes(nodes_) / sizeof(Line)),
         arrivals_(std::size_t{2} * nodes_ * nodes_),
+        shown_(std::size_t{2} * nodes_ * nodes_),
         room_(nodes_),
         mesh_(shape, memory_.front().bytes, *this) {}
 
@@ -41,12 +43,29 @@ class Network final : public LiveMesh::Nodes {
     return arrivals_[(at * nodes_ + from) * 2 + index(priority)];
   }
   void arrived(NodeNumber /*at*/, NodeNumber /*from*/, Priority /*priority*/) noexcept override { ++told_; }
+  void show(NodeNumber at, NodeNumber from, Priority priority) noexcept override {
+    shown_[(at * nodes_ + from) * 2 + index(priority)] = count(at, from, priority);
+  }
+  [[nodiscard]] std::uint64_t shown(NodeNumber at, NodeNumber from, Priority priority) const {
+    return shown_[(at * nodes_ + from) * 2 + index(priority)];
+  }
   void has_room(NodeNumber at) noexcept override { ++room_[at]; }
 
   [[nodiscard]] std::uint64_t count(NodeNumber at, NodeNumber from, Priority priority) {
     return arrivals(at, from, priority).load();
   }
   [[nodiscard]] LiveMesh& mesh() noexcept { return mesh_; }
+  /// Nothing in any channel, and no move begun.
+  [[nodiscard]] bool is_empty() const {
+    for (NodeNumber node = 0; node < nodes_; ++node) {
+      const LiveRouter& router = mesh_.router(node);
+      if (am::kit::Turn{router.turn.load()}.has_move()) return false;
+      for (const LiveInput& input : router.inputs) {
+        if (input.channel.head([](const auto& word) { return word.load(); }).is_full()) return false;
+      }
+    }
+    return true;
+  }
   [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
   [[nodiscard]] unsigned room_told(NodeNumber at) const noexcept { return room_[at]; }
   [[nodiscard]] unsigned told() const noexcept { return told_; }
@@ -58,6 +77,7 @@ class Network final : public LiveMesh::Nodes {
   const NodeNumber nodes_;
   std::vector<Line> memory_;
   std::vector<std::atomic<std::uint64_t>> arrivals_;
+  std::vector<std::atomic<std::uint64_t>> shown_;
   std::vector<std::atomic<unsigned>> room_;
   std::atomic<unsigned> told_ = 0;
   LiveMesh mesh_;
@@ -76,17 +96,20 @@ TEST(LiveMesh, CarriesEachMessageToItsNode) {
         for (const Priority priority : {low, high}) {
           for (std::uint64_t n = 1; n <= 9; ++n) {
             ASSERT_TRUE(net.mesh().inject(from, priority, {.destination = to, .source = from, .flits = 2}));
-            net.mesh().carry(from);
+            net.mesh().carry(from, priority);
             ASSERT_EQ(net.count(to, from, priority), n);
+            ASSERT_EQ(net.shown(to, from, priority), n);
           }
         }
       }
     }
-    EXPECT_FALSE(net.mesh().has_work());
+    EXPECT_TRUE(net.is_empty());
     std::uint64_t flits = 0, links = 0;
     const am::kit::Grid& grid = net.mesh().grid();
     for (NodeNumber from = 0; from < net.nodes(); ++from) {
-      for (unsigned port = 0; port < ports; ++port) flits += net.mesh().router(from).flits[port];
+      const LiveRouter& router = net.mesh().router(from);
+      flits += router.to_node;
+      for (const LiveInput& input : std::span(router.inputs).subspan(vcs)) flits += input.flits;
       for (NodeNumber to = 0; to < net.nodes(); ++to) links += 1 + am::kit::distance(grid, from, to);
     }
     EXPECT_EQ(flits, links * 2 * 9 * 2) << "each flit on each link of its way, and out at its end";
@@ -97,9 +120,9 @@ TEST(LiveMesh, CountsOnlyWhatCounts) {
   Network net({.rows = 1, .columns = 3});
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0, .flits = 10, .counts = false}));
-    net.mesh().carry(0);
+    net.mesh().carry(0, low);
     ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0, .flits = 3}));
-    net.mesh().carry(0);
+    net.mesh().carry(0, low);
   }
   EXPECT_EQ(net.count(2, 0, low), 10u);
   EXPECT_EQ(net.told(), 10u);
@@ -109,11 +132,11 @@ TEST(LiveMesh, CountsOnlyWhatCounts) {
 TEST(LiveMesh, LeavesACopyAtEveryNodeOnTheWay) {
   Network net({.rows = 2, .columns = 5});
   ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0, .multicast = true}));
-  net.mesh().carry(0);
+  net.mesh().carry(0, low);
   for (NodeNumber node = 0; node < 10; ++node)
     EXPECT_EQ(net.count(node, 0, low), node == 1 || node == 2 ? 1u : 0u) << node;
   ASSERT_TRUE(net.mesh().inject(7, high, {.destination = 7, .source = 7, .multicast = true}));
-  net.mesh().carry(7);
+  net.mesh().carry(7, high);
   for (NodeNumber node = 0; node < 10; ++node)
     EXPECT_EQ(net.count(node, 7, high), node >= 5 ? 1u : 0u) << node;
 }
@@ -125,23 +148,23 @@ TEST(LiveMesh, HasRoomForAsManyAsAChannelHolds) {
   EXPECT_FALSE(net.mesh().inject(0, low, message));
   EXPECT_FALSE(net.mesh().accepts(0, low));
   EXPECT_TRUE(net.mesh().accepts(0, high));
-  EXPECT_TRUE(net.mesh().has_work());
   EXPECT_FALSE(net.mesh().ask_for_room(0, low));
-  EXPECT_TRUE(net.mesh().look_after());
+  net.mesh().carry(0, low);
   EXPECT_EQ(net.room_told(0), 1u);
   EXPECT_EQ(net.count(1, 0, low), am::kit::LiveChannel::places);
-  EXPECT_FALSE(net.mesh().has_work());
+  EXPECT_TRUE(net.is_empty());
   EXPECT_TRUE(net.mesh().ask_for_room(0, low));
 }
 
 TEST(LiveMesh, ForgetsRoutersThatAreQuiet) {
   Network net({.rows = 1, .columns = 4});
   ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0}));
-  net.mesh().carry(0);
-  for (int i = 0; i < 200; ++i) EXPECT_FALSE(net.mesh().look_after());
-  for (NodeNumber node = 0; node < 4; ++node) EXPECT_EQ(net.mesh().router(node).waiting.load(), 0u);
+  net.mesh().carry(0, low);
+  EXPECT_TRUE(net.mesh().is_watched(0));
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(net.mesh().look_after()) << i;
+  for (NodeNumber node = 0; node < 4; ++node) EXPECT_FALSE(net.mesh().is_watched(node));
   ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 2, .source = 0}));
-  net.mesh().carry(0);
+  net.mesh().carry(0, low);
   EXPECT_EQ(net.count(2, 0, low), 2u);
 }
 
@@ -164,13 +187,14 @@ TEST(LiveMesh, KeepsAllUnderManyCarriers) {
           const Priority priority = random.one_in(2) ? low : high;
           if (net.mesh().inject(from, priority, {.destination = to, .source = from}))
             ++mine[{to, from, priority}];
-          if (!random.one_in(4)) net.mesh().carry(from);
+          if (!random.one_in(4)) net.mesh().carry(from, priority);
           if (random.one_in(64)) net.mesh().look_after();
         }
       });
     }
     running.clear();
-    while (net.mesh().has_work()) net.mesh().look_after();
+    for (int i = 0; i < 20; ++i) net.mesh().look_after();
+    ASSERT_TRUE(net.is_empty());
     std::uint64_t all = 0;
     for (const auto& mine : sent) {
       for (const auto& [link, count] : mine) {
@@ -194,12 +218,12 @@ TEST(LiveMesh, LeavesNothingBehindWithoutAnybodyLookingAfterIt) {
         running.emplace_back([&, from] {
           for (NodeNumber i = 0; i < 40; ++i) {
             if (net.mesh().inject(from, low, {.destination = (from * 3 + i) % 8, .source = from})) ++accepted;
-            net.mesh().carry(from);
+            net.mesh().carry(from, low);
           }
         });
       }
     }
-    ASSERT_FALSE(net.mesh().has_work()) << "round " << round;
+    ASSERT_TRUE(net.is_empty()) << "round " << round;
   }
 }
 
@@ -273,6 +297,8 @@ struct Stops {
   }
 };
 
+constexpr am::kit::Requests injected = am::kit::request(channel(0, low, 0));
+
 /// Three messages of low priority and one of high are on their way through a ring of three; carriers move them.
 struct Scene {
   Network net{{.rows = 1, .columns = 3}};
@@ -282,11 +308,12 @@ struct Scene {
     EXPECT_TRUE(net.mesh().inject(2, low, {.destination = 1, .source = 2}));
   }
   std::function<void(Steps::One&)> carrier(NodeNumber first) {
-    return [this, first](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(first, 100); };
+    return
+        [this, first](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(first, injected, 100); };
   }
   void all_has_come() {
-    for (int i = 0; i < 3; ++i) net.mesh().look_after();
-    EXPECT_FALSE(net.mesh().has_work());
+    for (int i = 0; i < 20; ++i) net.mesh().look_after();
+    EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), 2u);
     EXPECT_EQ(net.count(2, 0, low), 1u);
     EXPECT_EQ(net.count(0, 0, low), 1u);
@@ -296,7 +323,7 @@ struct Scene {
     for (NodeNumber from = 0; from < 3; ++from) {
       for (int i = 0; i < 6; ++i) {
         EXPECT_TRUE(net.mesh().inject(from, low, {.destination = (from + 1) % 3, .source = from}));
-        net.mesh().carry(from);
+        net.mesh().carry(from, low);
       }
       EXPECT_EQ(net.count((from + 1) % 3, from, low), from == 0 ? 8u : 6u) << from;
     }
@@ -335,7 +362,7 @@ TEST(LiveMeshStops, WhoWasStoppedAndGoesOnLaterDoesNoHarm) {
     one.go(at);
     scene.all_has_come();
     one.finish();
-    EXPECT_FALSE(scene.net.mesh().has_work());
+    EXPECT_TRUE(scene.net.is_empty());
     EXPECT_EQ(scene.net.count(1, 0, low), 8u);
     if (HasFailure()) return;
   }
@@ -375,7 +402,7 @@ TEST(LiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
           b.finish();
           scene.all_has_come();
       }
-      EXPECT_FALSE(scene.net.mesh().has_work());
+      EXPECT_TRUE(scene.net.is_empty());
       if (HasFailure()) return;
     }
   }
@@ -395,7 +422,7 @@ TEST(LiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
       if (!running[static_cast<std::size_t>(which)]->go(1 + static_cast<unsigned>(random.below(4))))
         running.erase(running.begin() + which);
     }
-    EXPECT_FALSE(scene.net.mesh().has_work()) << "nobody looks after it";
+    EXPECT_TRUE(scene.net.is_empty()) << "nobody looks after it";
     scene.all_has_come();
     if (HasFailure()) return;
   }
@@ -414,7 +441,7 @@ TEST(LiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
     for (unsigned i = 0; i < carriers; ++i) {
       all.emplace_back([&](Steps::One& one) {
         if (net.mesh().inject(0, low, {.destination = 1, .source = 0})) ++accepted;
-        Carrier<Stops>(net.mesh(), Stops{&one}).run(0, 100);
+        Carrier<Stops>(net.mesh(), Stops{&one}).run(0, injected, 100);
       });
     }
     std::vector<Steps::One*> running;
@@ -425,9 +452,9 @@ TEST(LiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
       if (!running[static_cast<std::size_t>(which)]->go(1 + static_cast<unsigned>(random.below(most))))
         running.erase(running.begin() + which);
     }
-    EXPECT_FALSE(net.mesh().has_work());
+    EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), accepted);
-    for (unsigned input = 0; input < channels; ++input) refused += net.mesh().router(0).refused[input];
+    for (unsigned input = 0; input < channels; ++input) refused += net.mesh().router(0).inputs[input].refused;
     if (HasFailure()) return;
   }
   EXPECT_GT(refused, 10u);
@@ -440,19 +467,21 @@ TEST(LiveMeshStops, WhoFindsNoRoomHearsOfIt) {
     SCOPED_TRACE(at);
     Network net({.rows = 1, .columns = 2, .wraps = false});
     const LiveRouter& first = net.mesh().router(0);
-    const am::kit::LiveChannel& link = net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)];
+    const am::kit::LiveChannel& link =
+        net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)].channel;
     const auto place = [&](unsigned i) { return am::kit::LiveChannel::Place{i, link.word(i).load()}; };
     for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
       ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
-      Steps::One killed([&](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(0, 100); });
+      Steps::One killed(
+          [&](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(0, injected, 100); });
       while (!place(i).is_full() || am::kit::Turn{first.turn.load()}.has_move()) ASSERT_TRUE(killed.go(1));
     }
     ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
-    Steps::One one([&](Steps::One& it) { Carrier<Stops>(net.mesh(), Stops{&it}).run(0, 100); });
+    Steps::One one([&](Steps::One& it) { Carrier<Stops>(net.mesh(), Stops{&it}).run(0, injected, 100); });
     ended = !one.go(at);
-    Carrier<>(net.mesh()).run(1, 100);
+    Carrier<>(net.mesh()).run(1, ~am::kit::Requests{0}, 100);
     one.finish();
-    EXPECT_FALSE(net.mesh().has_work());
+    EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), 5u);
     if (HasFailure()) return;
   }
