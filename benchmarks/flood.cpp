@@ -90,6 +90,7 @@ Report measure_flood(const Options& options) {
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, options.transport);
   const Series series = measure_pairs(flood, options, report, [&](CorePair cores, Series& beside) {
     beside.add("limit_rate_million_per_s", tcp ? tcp_writes_million_per_s(cores) : ring_million_per_s(cores));
+    if (is_emulated(options)) ask_shared_memory(flood, beside);
     ask_peers(peers, cores, beside);
   });
   peers.describe(report);
@@ -102,6 +103,7 @@ Report measure_flood(const Options& options) {
   }
   compare(row, series, "", "rate_million_per_s", "limit",
           tcp ? "one write per message" : "limit: plain ring");
+  if (is_emulated(options)) compare(row, series, "", "rate_million_per_s", "shm", "libam over shared memory");
   peers.compare(row, series, "", "rate_million_per_s", "openmpi", "Open MPI");
   peers.compare(row, series, "", "rate_million_per_s", "ucx_uct_am", "UCX, UCT am short");
   peers.compare(row, series, "", "rate_million_per_s", "ucx_tag", "UCX, UCP tag");

@@ -43,6 +43,7 @@ extern const Measure bulk;
 extern const Measure overheads;
 extern const Measure dispatch;
 extern const Measure idle_peers;
+extern const Measure hops;
 extern const Measure barrier;
 extern const Measure all_reduce;
 extern const Measure startup;
@@ -58,5 +59,10 @@ Report report_of(const Measure& measure, const Options& options, int nodes);
 // nodes were not bound to two.
 Series measure_pairs(const Measure& measure, const Options& options, Report& report,
                      const std::function<void(CorePair, Series&)>& beside = nullptr);
+
+// Whether the transport is an emulated machine: then the limit is libam itself over shared memory.
+[[nodiscard]] bool is_emulated(const Options& options);
+// The figures of the same job over shared memory, NAME becoming shm_NAME, and PREFIX/NAME PREFIX/shm_NAME.
+void ask_shared_memory(const Measure& measure, Series& series);
 
 }  // namespace ambench

@@ -123,8 +123,9 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
         break;
       case LongOption::transport:
         options.transport = optarg;
-        if (options.transport != "shm" && options.transport != "tcp" && options.transport.rfind("t1", 0) != 0)
-          throw UsageError("--transport takes shm or tcp, not '" + options.transport + "'");
+        if (options.transport != "shm" && options.transport != "tcp" && options.transport != "t1" &&
+            !options.transport.starts_with("t1:"))
+          throw UsageError("--transport takes shm, tcp or t1, not '" + options.transport + "'");
         break;
       case LongOption::reps:
         options.repetitions = number("--reps", optarg, 1, max_repetitions);
@@ -165,7 +166,8 @@ std::string help_text(std::span<const Measure* const> measures) {
          "gnuplot)\n"
          "  --markdown   print the tables of `dispatch`, `network` and `scale` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"
-         "  --transport NAME  shm (the default) or tcp, for measures of what both do; limits and neighbours "
+         "  --transport NAME  shm (the default), tcp or t1, for measures of what all do; limits and "
+         "neighbours "
          "are that one's\n"
          "  --reps N     repetitions (11); figures are median, min and max over them\n"
          "  -n NODES     size of the job, for measures that have a choice\n";

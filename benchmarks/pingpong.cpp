@@ -101,6 +101,7 @@ Report measure_pingpong(const Options& options) {
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, options.transport);
   const Series series = measure_pairs(pingpong, options, report, [&](CorePair cores, Series& beside) {
     beside.add("8/limit_half_rtt_ns", tcp ? tcp_half_rtt_ns(cores) : ring_half_rtt_ns(cores));
+    if (is_emulated(options)) ask_shared_memory(pingpong, beside);
     ask_peers(peers, cores, beside);
   });
   peers.describe(report);
@@ -115,6 +116,7 @@ Report measure_pingpong(const Options& options) {
     if (bytes == 8)
       compare(row, series, prefix, "half_rtt_ns", "limit",
               tcp ? "limit: busy-polled sockets" : "limit: plain ring");
+    if (is_emulated(options)) compare(row, series, prefix, "half_rtt_ns", "shm", "libam over shared memory");
     peers.compare(row, series, prefix, "half_rtt_ns", "openmpi", "Open MPI");
     if (bytes == 8) peers.compare(row, series, prefix, "half_rtt_ns", "ucx_uct_am", "UCX, UCT am short");
     peers.compare(row, series, prefix, "half_rtt_ns", "ucx_am", "UCX, UCP am");

@@ -24,13 +24,14 @@ inline constexpr unsigned region = 1;  ///< of the host's memory
 inline constexpr std::uint32_t low_lines = 68;  ///< as in shared memory (shm/rings.hpp)
 inline constexpr std::uint32_t high_lines = 40;
 
-/// From one sender to one receiver.
+/// From one sender to one receiver. Two lines for each of the first, which processors fetch in pairs: whoever looks at one all the time
+/// would take the other away from who writes it.
 struct Window {
   /// Packets that have come, by priority: LiveMesh's.
-  alignas(host::line) std::array<std::atomic<std::uint64_t>, 2> arrived;
+  alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, 2> arrived;
   /// The same, for the receiver to look at all the time. It may be behind: for a moment, or until the next when somebody was killed.
-  alignas(host::line) std::array<std::atomic<std::uint64_t>, 2> shown;
-  impl::RingControl control[2];
+  alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, 2> shown;
+  alignas(2 * host::line) impl::RingControl control[2];
   impl::Packet low[low_lines];
   impl::Packet high[high_lines];
 };

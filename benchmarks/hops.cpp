@@ -1,0 +1,108 @@
+// `ambench hops`: the ping-pong of 8 bytes through the emulated T1 network, in a ring of nodes, by the number of links on the way. All
+// but the two who talk sleep, so the routers on the way are stepped by these two alone. Partners are odd nodes: on two cores, every
+// one of them is bound to the other core than node 0 is.
+
+#include <am/am.hpp>
+
+#include <cstdint>
+#include <string>
+
+#include "clock.hpp"
+#include "job.hpp"
+#include "measure.hpp"
+#include "progress.hpp"
+#include "timing.hpp"
+
+namespace ambench {
+
+namespace {
+
+constexpr double falling_asleep_ns = 30e6;
+
+struct State {
+  std::uint64_t replies = 0;
+  bool serves = false;
+  bool ended = false;
+
+  void ask(am::Request& request, std::uint64_t word) { request.reply<&State::answer>(word); }
+  void answer(am::Reply&, std::uint64_t) { ++replies; }
+  void serve(am::Request&) { serves = true; }
+  void rest(am::Request&) { serves = false; }
+  void end(am::Request&) { ended = true; }
+};
+
+double half_rtt_ns(am::Node& node, const State& state, am::NodeId partner) {
+  constexpr int count = 100;
+  const auto batch = [&] {
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t expected = state.replies + 1;
+      node.request<&State::ask>(partner, expected);
+      while (state.replies != expected) node.poll();
+    }
+  };
+  (void)median_batch_ns(batch, warm_up_ns);
+  return median_batch_ns(batch) / (2.0 * count);
+}
+
+void run_node(am::Node& node, std::span<const std::string>) {
+  State state;
+  node.attach(state);
+  say_place(node);
+  node.barrier();
+  if (node.id() != 0) {
+    while (!state.ended) {
+      node.wait_until([&] { return state.serves || state.ended; });
+      while (state.serves) node.poll();
+    }
+  } else {
+    for (const double end = now_ns() + falling_asleep_ns; now_ns() < end;) node.poll();
+    for (am::NodeId partner = 1; partner <= node.size() / 2; partner += 2) {
+      node.request<&State::serve>(partner);
+      say_figure(std::to_string(partner) + "/half_rtt_ns", half_rtt_ns(node, state, partner));
+      node.request<&State::rest>(partner);
+    }
+    for (am::NodeId other = 1; other < node.size(); ++other) node.request<&State::end>(other);
+  }
+  node.barrier();
+}
+
+Report measure_hops(const Options& options) {
+  const int nodes = options.nodes != 0 ? options.nodes : 16;
+  Report report = report_of(hops, options, nodes);
+  report.transport = "t1:1x" + std::to_string(nodes);
+  Series series;
+  Progress progress(hops.name, options.repetitions);
+  for (int repetition = 0; repetition < options.repetitions; ++repetition) {
+    progress.step();
+    const Finished job = run_job(hops.name, nodes, {}, {.environment = {"AM_TRANSPORT=" + report.transport}});
+    report.cpus = job.cpus();
+    Figures figures = job.figures();
+    for (int partner = 3; partner <= nodes / 2; partner += 2) {
+      const std::string prefix = std::to_string(partner) + "/";
+      figures[prefix + "per_hop_ns"] =
+          (figures.at(prefix + "half_rtt_ns") - figures.at("1/half_rtt_ns")) / (partner - 1);
+    }
+    series.add(figures);
+  }
+  for (int partner = 1; partner <= nodes / 2; partner += 2) {
+    const std::string prefix = std::to_string(partner) + "/";
+    Row& row = report.rows.emplace_back(std::to_string(partner) + (partner == 1 ? " link" : " links") +
+                                        ", half round trip");
+    row.key("links", partner);
+    row.figure("half_rtt_ns", "libam", series.at(prefix + "half_rtt_ns"));
+    if (partner != 1) row.figure("per_hop_ns", "each further link", series.at(prefix + "per_hop_ns"));
+  }
+  return report;
+}
+
+}  // namespace
+
+const Measure hops{
+    .name = "hops",
+    .meaning = "ping-pong through an emulated T1 network, by the number of links",
+    .least_nodes = 2,
+    .measure = measure_hops,
+    .run_node = run_node,
+};
+
+}  // namespace ambench
