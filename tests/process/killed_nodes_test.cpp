@@ -53,11 +53,12 @@ struct Round {
     how = survives ? ways.at(1 + random.below(ways.size() - 1)) : ways.at(random.below(ways.size()));
     at = 1 + random.below(random.one_in(3) ? 400 : 40);
     seed = random();
+    transport = random.one_in(3) ? "t1" : "shm";
   }
 
   [[nodiscard]] std::string text() const {
-    return std::to_string(nodes) + " nodes, node " + std::to_string(victim) + " dies: " + how + " at " +
-           std::to_string(at);
+    return std::to_string(nodes) + " nodes over " + transport + ", node " + std::to_string(victim) +
+           " dies: " + how + " at " + std::to_string(at);
   }
   [[nodiscard]] std::vector<std::string> command() const {
     return job({"-n", std::to_string(nodes)}, {"traffic", how, std::to_string(victim), std::to_string(at),
@@ -66,6 +67,7 @@ struct Round {
   void set_environment() const {
     // NOLINTBEGIN(concurrency-mt-unsafe): a child that has one thread
     setenv("AM_TIMEOUT", "50s", 1);
+    setenv("AM_TRANSPORT", transport.c_str(), 1);
     if (how != "faults") return;
     const std::string faults = "seed=" + std::to_string(seed) +
                                ",delay=0.05,refuse=0.05,kill=" + std::to_string(victim) + "@" +
@@ -77,6 +79,7 @@ struct Round {
   am::NodeId nodes = 0;
   am::NodeId victim = 0;
   std::string how;
+  std::string transport;
   std::uint64_t at = 0;
   std::uint64_t seed = 0;
   bool survives;

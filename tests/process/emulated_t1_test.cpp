@@ -1,0 +1,105 @@
+// Jobs over the emulated T1 network: every example gives what it gives over shared memory, on every kind of grid; wrong grids are
+// refused in one line; and a node that is stopped in the middle of the grid holds up nobody else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+#include <am/am.hpp>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "process/amrun_job.hpp"
+#include "process/command.hpp"
+#include "process/every_example.hpp"
+
+namespace amrun_test {
+namespace {
+
+using process_test::amrun;
+using process_test::example;
+using process_test::Outcome;
+using testing::HasSubstr;
+
+Outcome run_over(const std::string& transport, int nodes, const std::vector<std::string>& program) {
+  std::vector<std::string> command = {amrun, "-n", std::to_string(nodes)};
+  command.insert(command.end(), program.begin(), program.end());
+  return process_test::run(command, {{"AM_TRANSPORT=" + transport}, {}});
+}
+
+TEST(EmulatedT1, RunsEveryExampleWithTheResultOfSharedMemory) {
+  for (const char* const transport : {"t1", "t1:1x4", "t1:4x1"}) {
+    process_test::expect_every_example_gives_the_same(
+        [&](const std::vector<std::string>& program) { return run_over(transport, 4, program); });
+  }
+}
+
+TEST(EmulatedT1, RefusesWhatIsNoGridOfItsNodes) {
+  const auto line = [](const std::string& transport, int nodes) {
+    const Outcome outcome = run_over(transport, nodes, {example("hello")});
+    EXPECT_NE(outcome.exit_code, 0) << transport;
+    return outcome.err;
+  };
+  EXPECT_THAT(
+      line("t1:2x2", 3),
+      HasSubstr("AM_TRANSPORT=t1:2x2 is a grid of 4 nodes, and the job has 3 (say t1:1x3, or t1 alone)"));
+  EXPECT_THAT(line("t1:big", 2),
+              HasSubstr("AM_TRANSPORT=t1:big is no grid (say rows x columns, t1:1x2, or t1 alone)"));
+  EXPECT_THAT(line("t2:2x2", 4), HasSubstr("AM_TRANSPORT=\"t2:2x2\" is not one of auto, shm, tcp, t1"));
+}
+
+// Node 1, between 0 and 2, stops itself, anywhere on its way through the routers; the others talk on, and make it go on afterwards.
+
+struct Talk {
+  std::uint64_t answers = 0;
+  pid_t stopped = 0;
+  bool ended = false;
+
+  void ask(am::Request& request, std::uint64_t word) { request.reply<&Talk::answer>(word); }
+  void answer(am::Reply&, std::uint64_t) { ++answers; }
+  void i_stop(am::Request&, std::uint64_t pid) { stopped = static_cast<pid_t>(pid); }
+  void end(am::Request&) { ended = true; }
+};
+
+int talk_past_a_stopped_node(const Arguments&) {
+  am::Node& node = am::start(0, nullptr);
+  Talk talk;
+  node.attach(talk);
+  node.barrier();
+  if (node.id() == 1) {
+    node.request<&Talk::i_stop>(0, static_cast<std::uint64_t>(getpid()));
+    raise(SIGSTOP);
+  } else if (node.id() == 0) {
+    node.wait_until([&] { return talk.stopped != 0; });
+    for (std::uint64_t i = 1; i <= 2'000; ++i) {
+      node.request<&Talk::ask>(2, i);
+      node.wait_until([&] { return talk.answers == i; });
+    }
+    std::printf("talked\n");
+    std::fflush(stdout);
+    kill(talk.stopped, SIGCONT);
+  }
+  node.barrier();
+  return 0;
+}
+
+TEST(EmulatedT1, GoesOnPastANodeThatIsStopped) {
+  // A column of five: the way from 0 to 2 leads by 1. (A row is a ring, and a column is not.)
+  Amrun started(job({"-n", "5"}, {"talk"}), [] {
+    setenv("AM_TRANSPORT", "t1:5x1", 1);
+  });  // NOLINT(concurrency-mt-unsafe): a child that has one thread
+  EXPECT_EQ(started.exit_code(), 0) << started.err();
+  EXPECT_EQ(started.out(), "talked\n");
+}
+
+}  // namespace
+
+const Behaviours behaviours = {{"talk", talk_past_a_stopped_node}};
+
+}  // namespace amrun_test
+
+int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }
