@@ -8,6 +8,9 @@
 //
 // Contract: what a program refers to lives as long as the program, its parameters' referents and its lambda's captures included. What it
 // throws comes out of resume(), through the programs that wait for it.
+//
+// In a function without variables of its own no co_await stands in the condition of an if or a loop: GCC 12.2 lays out its frame wrongly,
+// and it never begins. Lambdas are not affected.
 #pragma once
 
 #include <coroutine>

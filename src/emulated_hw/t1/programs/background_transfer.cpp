@@ -1,0 +1,103 @@
+#include "emulated_hw/t1/programs/background_transfer.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "emulated_hw/t1/nistat.hpp"
+#include "emulated_hw/t1/programs/instructions.hpp"
+#include "emulated_hw/t1/programs/sending.hpp"
+
+namespace am::t1 {
+
+namespace {
+
+constexpr Address outlet_at = 0x6000;
+constexpr Address piece_at = 0x6100;
+constexpr Address last_piece_at = 0x6200;
+constexpr Address arrived_at = 0x6300;
+
+// CFC2, ORI or ANDI, CTC2. An event between them comes and goes with the same masks; the pending bits and enables are of no effect, or
+// as they were.
+Program set_outlets(Processor& cpu, bool enabled) {
+  const Word status = co_await cpu.cfc2(Register::nistat);
+  co_await cpu.cycles(costs::add);
+  co_await cpu.ctc2(Register::nistat, enabled ? status | nistat::om : status & ~nistat::om);
+}
+
+}  // namespace
+
+BackgroundTransfer::BackgroundTransfer(Machine& machine, Memories& memories)
+    : memories_(memories), nodes_(machine.nodes()) {
+  for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+    Processor& cpu = machine.node(node);
+    cpu.place(outlet_at, [this](Processor& here) { return handle_outlet(here); });
+    cpu.place(piece_at, [this](Processor& here) { return handle_piece(here); });
+    cpu.place(last_piece_at, [this](Processor& here) { return handle_last_piece(here); });
+    cpu.place(arrived_at, [this](Processor& here) { return handle_arrived(here); });
+  }
+}
+
+Program BackgroundTransfer::start(Processor& cpu, What what) {
+  co_await prepare(cpu, what);
+  co_await cpu.ctc2(Register::outh, outlet_at);
+  co_await set_outlets(cpu, true);
+}
+
+Program BackgroundTransfer::prepare(Processor& cpu, What what) {
+  Node& node = nodes_[node_of(cpu)];
+  if (!node.arrived)
+    throw std::logic_error("t1: node " + std::to_string(node_of(cpu)) + " has a transfer under way");
+  node.left = what;
+  node.arrived = what.words == 0;
+  co_await cpu.cycles(5 * costs::move);
+}
+
+Program BackgroundTransfer::attempt(Processor& cpu) {
+  Node& node = nodes_[node_of(cpu)];
+  What& left = node.left;
+  co_await cpu.cycles(costs::branch);
+  if (left.words == 0) co_return;
+  const Word words = std::min(left.words, most_vector);
+  RegisterSet& registers = cpu.registers();
+  registers.data = {node_of(cpu), left.destination};
+  std::ranges::copy(memories_.block(node_of(cpu), left.source, words), registers.vr1.begin());
+  co_await cpu.cycles(3 * costs::move + costs::vector(words) + costs::branch);  // vlr; whether it is the last
+  const bool accepted =
+      co_await cpu.send({.scalars = 2, .vector = true}, left.to,
+                        words == left.words ? last_piece_at : piece_at, registers.vr1, words);
+  if (!accepted) {
+    ++node.failed;
+    co_return;
+  }
+  co_await cpu.cycles(3 * costs::add);
+  left.source += words;
+  left.destination += words;
+  left.words -= words;
+}
+
+Program BackgroundTransfer::handle_outlet(Processor& cpu) {
+  co_await attempt(cpu);
+  co_await cpu.cycles(costs::branch);
+  if (is_sent(node_of(cpu))) co_await set_outlets(cpu, false);
+}
+
+Program BackgroundTransfer::handle_piece(Processor& cpu) {
+  const Word words = nistat::vlen(co_await cpu.cfc2(Register::nistat));
+  const RegisterSet& registers = cpu.registers();
+  co_await cpu.cycles(costs::move + costs::vector(words));  // vlr
+  std::ranges::copy_n(registers.vr1.begin(), words,
+                      memories_.block(node_of(cpu), registers.data[1], words).begin());
+}
+
+Program BackgroundTransfer::handle_last_piece(Processor& cpu) {
+  co_await handle_piece(cpu);
+  co_await send_until_accepted(cpu, {.priority = Priority::high}, cpu.registers().data[0], arrived_at);
+}
+
+Program BackgroundTransfer::handle_arrived(Processor& cpu) {
+  co_await cpu.cycles(costs::move);
+  nodes_[node_of(cpu)].arrived = true;
+}
+
+}  // namespace am::t1
