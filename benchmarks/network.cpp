@@ -5,12 +5,10 @@
 // A repetition is another seed: what is shown of a latency is how much it depends on that, not on the machine.
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "clock.hpp"
@@ -18,6 +16,7 @@
 #include "measure.hpp"
 #include "pinning.hpp"
 #include "progress.hpp"
+#include "values.hpp"
 
 namespace ambench {
 
@@ -27,46 +26,6 @@ using am::kit::CycleNetwork;
 using am::kit::Grid;
 using am::kit::LoadPoint;
 using am::kit::Traffic;
-
-// The values of a parameter.
-class Values {
- public:
-  Values(const Options& options, std::string name, const std::string& otherwise)
-      : name_(std::move(name)),
-        text_(options.parameters.contains(name_) ? options.parameters.at(name_) : otherwise) {}
-
-  [[nodiscard]] std::vector<std::string> words() const {
-    std::vector<std::string> all;
-    for (std::size_t at = 0; at <= text_.size();) {
-      const std::size_t end = std::min(text_.find(',', at), text_.size());
-      all.push_back(text_.substr(at, end - at));
-      at = end + 1;
-    }
-    return all;
-  }
-  template <class Number>
-  [[nodiscard]] std::vector<Number> numbers() const {
-    std::vector<Number> all;
-    for (const std::string& word : words()) {
-      Number number{};
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-      if (error != std::errc() || end != word.data() + word.size())
-        throw UsageError(name_ + " takes numbers that are no less than 0, not '" + word + "'");
-      all.push_back(number);
-    }
-    return all;
-  }
-  template <class Number>
-  [[nodiscard]] Number number() const {
-    const std::vector<Number> all = numbers<Number>();
-    if (all.size() != 1) throw UsageError(name_ + " takes one value");
-    return all.front();
-  }
-
- private:
-  std::string name_;
-  std::string text_;
-};
 
 bool wraps(const std::string& topology) {
   if (topology != "mesh" && topology != "torus")
