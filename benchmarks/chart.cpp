@@ -24,7 +24,10 @@ void print_markdown(std::ostream& out, const Chart& chart) {
   for (const Chart::Row& row : chart.rows) {
     out << "| " << row.label;
     for (const std::optional<Summary>& cell : row.cells)
-      out << " | " << (cell ? text_of(*cell, chart.unit) : "");
+      out << " | "
+          << (!cell         ? ""
+              : chart.exact ? counted(cell->median) + " " + chart.unit
+                            : text_of(*cell, chart.unit));
     out << " |\n";
   }
 }

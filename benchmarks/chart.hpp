@@ -22,11 +22,12 @@ struct Chart {
   std::string title;
   std::string unit;  // "ns", "x", "%", "signals"
   bool logarithmic = false;
+  bool exact = false;  // the same in every run: figures without a range
   std::vector<std::string> columns;
   std::vector<Row> rows;
 };
 
-// A heading and a table of "median (min to max)"; long times in microseconds.
+// A heading and a table of "median (min to max)", or of exact figures; long times in microseconds.
 void print_markdown(std::ostream& out, const Chart& chart);
 
 }  // namespace ambench

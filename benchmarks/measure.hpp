@@ -33,6 +33,7 @@ struct Measure {
   am::Options (*prepare_node)(std::span<const std::string> arguments) = nullptr;
   bool has_charts = false;                     // for --plots and --markdown
   bool over_networks = false;                  // for --transport
+  bool is_exact = false;                       // the same in every run: no --reps
   std::vector<std::string_view> parameters{};  // NAME=VALUE
 };
 
@@ -50,6 +51,7 @@ extern const Measure startup;
 extern const Measure memory;
 extern const Measure scale;
 extern const Measure network;
+extern const Measure t1;
 extern const Measure limits;
 
 // The head of a report, filled in as far as options tell.

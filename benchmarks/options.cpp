@@ -63,6 +63,8 @@ void check(const Options& options) {
   }
   if (options.transport != "shm" && !measure.over_networks)
     throw UsageError(name + " measures shared memory: no --transport");
+  if (options.has_repetitions && measure.is_exact)
+    throw UsageError(name + " gives the same figures each time: no --reps");
   if (options.compare && !measure.can_compare)
     throw UsageError(name + " has nothing to compare with: no --compare");
   if ((options.markdown || !options.plots_folder.empty()) && !measure.has_charts)
@@ -129,6 +131,7 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
         break;
       case LongOption::reps:
         options.repetitions = number("--reps", optarg, 1, max_repetitions);
+        options.has_repetitions = true;
         break;
       case 'n':
       case LongOption::nodes:
@@ -159,12 +162,13 @@ std::string help_text(std::span<const Measure* const> measures) {
          "Measures libam on this machine; starts its own jobs with the amrun beside it.\n\n" +
          list_of(measures) +
          "\n"
-         "  NAME=VALUE   a parameter of `network`, as BookSim2 calls it; one of several values, with commas: "
-         "each is measured\n"
+         "  NAME=VALUE   a parameter of `network`, as BookSim2 calls it, or of `t1`; one of several values, "
+         "with "
+         "commas: each is measured\n"
          "  --json FILE  also write the figures to FILE\n"
-         "  --plots FOLDER  draw the figures of `dispatch`, `network` and `scale` into FOLDER (SVG; needs "
-         "gnuplot)\n"
-         "  --markdown   print the tables of `dispatch`, `network` and `scale` as markdown\n"
+         "  --plots FOLDER  draw the figures of `dispatch`, `network`, `scale` and `t1` into FOLDER (SVG; "
+         "needs gnuplot)\n"
+         "  --markdown   print the tables of `dispatch`, `network`, `scale` and `t1` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"
          "  --transport NAME  shm (the default), tcp or t1, for measures of what all do; limits and "
          "neighbours "

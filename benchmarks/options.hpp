@@ -19,6 +19,7 @@ struct Options {
   bool compare = false;
   std::string transport = "shm";  // that carries the messages
   int repetitions = 11;
+  bool has_repetitions = false;                   // given
   int nodes = 0;                                  // 0: the measure's own choice
   std::map<std::string, std::string> parameters;  // NAME=VALUE: the measure's own
   bool help = false;

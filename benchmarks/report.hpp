@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,17 @@ class Row {
   Row& key(const std::string& name, std::string_view value);
   // `name` ends in a unit that unit_of() knows; `label` is the line's first column.
   Row& figure(const std::string& name, const std::string& label, const std::vector<double>& samples);
+  // What the figures of beside() stand beside, one word: a paper, a bound, another way.
+  Row& references(const std::string& name) {
+    reference_ = name;
+    return *this;
+  }
+  // A figure that is the same in every run, and its ratio to that one, where there is one. `text` is how it is written there, "~5".
+  struct Reference {
+    std::optional<double> value{};
+    std::string text{};
+  };
+  Row& beside(const std::string& name, const std::string& label, const Reference& reference, double here);
   // In place of a figure: why there is none, or what it was.
   Row& note(const std::string& name, const std::string& label, const std::string& text);
 
@@ -40,12 +52,22 @@ class Row {
   friend void print_table(std::ostream& out, const Report& report);
   friend std::string to_json(const Report& report);
 
+  struct Compared {
+    Reference reference;
+    double here;
+    [[nodiscard]] std::optional<double> ratio() const {
+      return reference.value ? std::optional(here / *reference.value) : std::nullopt;
+    }
+  };
   struct Line {
     std::string name;
     std::string label;
-    std::variant<Summary, std::string> value;
+    std::variant<Summary, Compared, std::string> value;
   };
+  static void print(std::ostream& out, const Compared& compared);
+  void print(std::ostream& out, std::size_t label_width) const;
   std::string title_;
+  std::string reference_;
   std::vector<std::pair<std::string, std::variant<std::int64_t, std::string>>> keys_;
   std::vector<Line> lines_;
 };
@@ -56,6 +78,7 @@ struct Report {
   std::string transport;
   int nodes = 0;  // of the largest job
   int repetitions = 0;
+  bool simulated = false;  // figures are cycles of what is simulated: the same in every run, on every machine
   Machine machine = this_machine();
   std::vector<int> cpus;           // of the measuring nodes; -1 is a node that was not bound
   std::vector<std::string> peers;  // who was compared with, and in which version

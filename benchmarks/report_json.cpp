@@ -27,6 +27,7 @@ std::string to_json(const Report& report) {
                      {"oversubscribed", report.oversubscribed()},
                      {"repetitions", report.repetitions},
                      {"peers", report.peers}};
+  json["simulated"] = report.simulated;
   json["remarks"] = report.remarks;
   json["warnings"] = report.warnings();
   json["rows"] = Json::array();
@@ -35,8 +36,18 @@ std::string to_json(const Report& report) {
     for (const auto& [name, value] : row.keys_)
       std::visit([&, &key = name](const auto& it) { object[key] = it; }, value);
     for (const Row::Line& line : row.lines_) {
-      if (const auto* text = std::get_if<std::string>(&line.value)) {
-        object[line.name] = *text;
+      if (const auto* note = std::get_if<std::string>(&line.value)) {
+        object[line.name] = *note;
+      } else if (const auto* compared = std::get_if<Row::Compared>(&line.value)) {
+        const auto& [value, text] = compared->reference;
+        Json reference;
+        if (!text.empty()) {
+          reference = text;
+        } else if (value) {
+          reference = *value;
+        }
+        object[line.name] = {{row.reference_, reference}, {"here", compared->here}, {"ratio", nullptr}};
+        if (const auto ratio = compared->ratio()) object[line.name]["ratio"] = *ratio;
       } else {
         const Summary& summary = std::get<Summary>(line.value);
         object[line.name] = {{"min", summary.min}, {"median", summary.median}, {"max", summary.max}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <stdexcept>
 
@@ -44,6 +45,12 @@ std::string rounded(double value) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
   return text.data();
+}
+
+std::string counted(double value) {
+  constexpr double most_exact = 1e15;
+  const bool whole = value == std::floor(value) && std::abs(value) < most_exact;
+  return whole ? std::to_string(static_cast<long long>(value)) : rounded(value);
 }
 
 Figures figures_of(const std::string& name, const Spread& times_ns) {

@@ -39,6 +39,9 @@ std::vector<double> ratios(const std::vector<double>& numerator, const std::vect
 // Four digits that mean something, never an exponent.
 std::string rounded(double value);
 
+// The same, but whole numbers without decimals.
+std::string counted(double value);
+
 // What one repetition measured: figures by name.
 using Figures = std::map<std::string, double>;
 

@@ -21,6 +21,7 @@
 namespace {
 
 using process_test::Outcome;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 const std::string ambench = AM_BIN_DIR "/ambench";
@@ -273,6 +274,67 @@ TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
   }
 }
 
+// Cycles that are counted: the same in every run, and beside each the paper's figure, or none.
+TEST(Ambench, T1CountsCyclesBesideTheReports) {
+  const Folder folder;
+  const std::vector<std::string> command{ambench,     "t1",     "rows=3",
+                                         "columns=5", "--json", folder.in("t1.json")};
+  const Outcome outcome = process_test::run(command);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ContainsRegex(" paper +here +ratio\n"));
+  EXPECT_THAT(outcome.out, ContainsRegex("SEND of 37 words \\(3.10\\) +~5 +5 +1.00x  cycles\n"));
+  EXPECT_THAT(outcome.out, ContainsRegex("HRET +- +1 +-  cycles\n"));
+  const std::string text = text_of(folder.in("t1.json"));
+  EXPECT_EQ(process_test::run(command).out, outcome.out);
+  EXPECT_EQ(text_of(folder.in("t1.json")), text);
+
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["simulated"], true);
+  EXPECT_TRUE(json["warnings"].empty()) << "whatever machine or build this is";
+  std::map<std::string, nlohmann::json> rows;  // by what they are of
+  for (const auto& row : json["rows"]) rows[row["what"]] = row;
+  ASSERT_EQ(rows.size(), json["rows"].size());
+  EXPECT_EQ(rows["message"]["critical_section_cycles"],
+            nlohmann::json::parse(R"({"paper": 3, "here": 3, "ratio": 1})"));
+  EXPECT_EQ(rows["message"]["hret_cycles"],
+            nlohmann::json::parse(R"({"paper": null, "here": 1, "ratio": null})"));
+  EXPECT_EQ(rows["message"]["overhead_37_cycles"]["paper"], "<10");
+  for (const int hops : {1, 2, 3, 4}) {  // two round the ring, two up
+    const std::string name = "hops_" + std::to_string(hops) + "_words_37_cycles";
+    EXPECT_EQ(rows["round_trip"][name]["ratio"], 1) << rows["round_trip"];
+    EXPECT_GE(rows["flood"][name]["here"], 10) << "ten flits";
+  }
+  EXPECT_FALSE(rows["round_trip"].contains("hops_5_words_37_cycles"));
+  EXPECT_EQ(rows["row"]["nodes_2_words_5_cycles"]["ratio"], 1) << "as long as a message to the end";
+  EXPECT_EQ(rows["row_flits"]["round_words_5_flits"]["here"], 5 * 2);
+  EXPECT_LT(rows["patch"]["patch_3x5_words_37_cycles"]["ratio"], 1);
+}
+
+TEST(Ambench, T1MeasuresEveryShapeAndDrawsIt) {
+  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
+  const Folder folder;
+  std::vector<std::string> command{ambench,        "t1",     "rows=1,2",           "columns=4",
+                                   "wraps=yes,no", "--json", folder.in("t1.json"), "--markdown"};
+  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
+  const Outcome outcome = process_test::run(command);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("| 1 | 34 cycles | 50 cycles |"));
+  std::map<std::string, int> shapes;
+  const auto json = nlohmann::json::parse(text_of(folder.in("t1.json")));
+  for (const auto& row : json["rows"]) {
+    if (row["what"] != "round_trip") continue;
+    const int most = static_cast<int>(row["rows"]) - 1 + (row["wraps"] == "yes" ? 2 : 3);
+    EXPECT_TRUE(row.contains("hops_" + std::to_string(most) + "_words_5_cycles")) << row;
+    EXPECT_FALSE(row.contains("hops_" + std::to_string(most + 1) + "_words_5_cycles")) << row;
+    ++shapes[row["rows"].dump() + std::string(row["wraps"])];
+  }
+  EXPECT_EQ(shapes, (std::map<std::string, int>{{"1yes", 1}, {"1no", 1}, {"2yes", 1}, {"2no", 1}}));
+  for (const char* chart : {"round_trip_1x4", "flood_2x4_open", "flood_flits_2x4", "multicast_row_2x4",
+                            "multicast_patch_2x4_open"}) {
+    if (draws) expect_all_drawn(folder.in(std::string("plots/t1_") + chart));
+  }
+}
+
 // The first processor that this one may run on, alone.
 void be_on_one_cpu() {
   cpu_set_t set;
@@ -326,6 +388,19 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
   EXPECT_THAT(complaint({"network", "traffic=none"}), HasSubstr("traffic is uniform, transpose, "));
   EXPECT_THAT(complaint({"network", "num_vcs=13"}), HasSubstr("num_vcs has to be from 1 to 12 on this grid"));
   EXPECT_THAT(complaint({"network", "k=300"}), HasSubstr("a grid has no nodes, or too many"));
+  for (const auto& [argument, text] : std::map<std::string, std::string>{
+           {"size=4", "t1 has no parameter 'size'; there are rows, columns, wraps, buffers, patience"},
+           {"rows=0", "t1: a mesh of 0 rows and 8 columns: it has 1 to 1024 nodes"},
+           {"rows=129", "t1: a mesh of 129 rows and 8 columns: it has 1 to 1024 nodes"},
+           {"columns=", "columns takes numbers that are no less than 0, not ''"},
+           {"wraps=maybe", "wraps is yes or no, not 'maybe'"},
+           {"buffers=0", "t1: buffers of 0 messages: 1 to 255"},
+           {"buffers=1,2", "buffers takes one value"},
+           {"patience=256", "t1: a patience of 256: at most 255"},
+           {"--reps=3", "t1 gives the same figures each time: no --reps"}})
+    EXPECT_EQ(complaint({"t1", argument}), "ambench: " + text + "\n");
+  EXPECT_EQ(complaint({"t1", "rows=1", "columns=1"}),
+            "ambench: t1 takes a mesh of 2 nodes at least: rows=1 columns=1 has no network\n");
   for (const std::vector<std::string>& rest :
        {std::vector<std::string>{"poll", "a", "b"}, {"poll", "0", "1x"}, {"pole", "0", "1"}, {"poll"}}) {
     std::vector<std::string> child{"--child", "dispatch"};

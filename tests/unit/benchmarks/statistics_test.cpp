@@ -75,4 +75,13 @@ TEST(Ratios, AreFormedRepetitionByRepetition) {
   EXPECT_THROW(ambench::ratios({1, 2}, {1}), std::logic_error);
 }
 
+TEST(Statistics, CountsAreWrittenWithoutDecimals) {
+  EXPECT_EQ(ambench::counted(0), "0");
+  EXPECT_EQ(ambench::counted(37), "37");
+  EXPECT_EQ(ambench::counted(240'640), "240640");
+  EXPECT_EQ(ambench::counted(-3), "-3");
+  EXPECT_EQ(ambench::counted(0.4), ambench::rounded(0.4));
+  EXPECT_EQ(ambench::counted(5.25), ambench::rounded(5.25));
+}
+
 }  // namespace
