@@ -270,8 +270,9 @@ void add_patches(const Network& network, Report& report) {
 
 std::vector<Network> networks_of(const Options& options) {
   const std::vector<bool> wraps = Values(options, "wraps", "yes").answers();
-  const auto buffers = Values(options, "buffers", "2").number<unsigned>();
-  const auto patience = Values(options, "patience", "16").number<unsigned>();
+  const Mesh::Shape usual;
+  const auto buffers = Values(options, "buffers", std::to_string(usual.buffers)).number<unsigned>();
+  const auto patience = Values(options, "patience", std::to_string(usual.patience)).number<unsigned>();
   std::vector<Network> networks;
   for (const unsigned rows : Values(options, "rows", "8").numbers<unsigned>()) {
     for (const unsigned columns : Values(options, "columns", "8").numbers<unsigned>()) {

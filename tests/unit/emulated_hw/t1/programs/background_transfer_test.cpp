@@ -17,7 +17,7 @@ namespace {
 using namespace am::t1;
 
 constexpr Address tick_at = 0x7000;
-constexpr Mesh::Shape four_nodes{.rows = 1, .columns = 4, .wraps = false};
+constexpr Mesh::Shape four_nodes{.rows = 1, .columns = 4, .wraps = false, .buffers = 2};
 
 struct Nodes {
   Machine machine{four_nodes};
