@@ -55,7 +55,7 @@ bool Arrivals::look() noexcept {
   take_news();
   left_ = hot_.size();
   if (++at_ >= left_) at_ = 0;
-  return std::ranges::any_of(hot_, [this](const Inbound* in) { return has_packet(*in); });
+  return std::ranges::any_of(hot_, [](const Inbound* in) { return has_packet(*in); });
 }
 
 const impl::Packet* Arrivals::receive(NodeId& from, impl::Header& head) noexcept {

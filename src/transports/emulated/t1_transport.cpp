@@ -51,7 +51,7 @@ t1::Shape shape_of(std::string_view options, NodeId nodes) {
   if (options.empty()) return proposed;
   const std::size_t x = options.find('x');
   const auto rows = number_in(options.substr(0, x));
-  const auto columns = x == options.npos ? std::nullopt : number_in(options.substr(x + 1));
+  const auto columns = x == std::string_view::npos ? std::nullopt : number_in(options.substr(x + 1));
   if (!rows || !columns || *rows == 0 || *columns == 0)
     throw Error(what, "AM_TRANSPORT=t1:" + std::string(options) + " is no grid",
                 "say rows x columns, t1:" + grid_text(proposed) + ", or t1 alone");
