@@ -52,16 +52,19 @@ TEST(EmulatedT1, RefusesWhatIsNoGridOfItsNodes) {
   EXPECT_THAT(line("t2:2x2", 4), HasSubstr("AM_TRANSPORT=\"t2:2x2\" is not one of auto, shm, tcp, t1"));
 }
 
-// Node 1, between 0 and 2, stops itself, anywhere on its way through the routers; the others talk on, and make it go on afterwards.
+// Node 1, between 0 and 2, floods node 2, and is stopped again and again, wherever it is on its way through the routers; the others
+// talk on meanwhile.
 
 struct Talk {
   std::uint64_t answers = 0;
-  pid_t stopped = 0;
+  std::uint64_t flood = 0;
+  pid_t flooding = 0;
   bool ended = false;
 
   void ask(am::Request& request, std::uint64_t word) { request.reply<&Talk::answer>(word); }
   void answer(am::Reply&, std::uint64_t) { ++answers; }
-  void i_stop(am::Request&, std::uint64_t pid) { stopped = static_cast<pid_t>(pid); }
+  void i_flood(am::Request&, std::uint64_t pid) { flooding = static_cast<pid_t>(pid); }
+  void take(am::Request&) { ++flood; }
   void end(am::Request&) { ended = true; }
 };
 
@@ -71,17 +74,22 @@ int talk_past_a_stopped_node(const Arguments&) {
   node.attach(talk);
   node.barrier();
   if (node.id() == 1) {
-    node.request<&Talk::i_stop>(0, static_cast<std::uint64_t>(getpid()));
-    raise(SIGSTOP);
+    node.request<&Talk::i_flood>(0, static_cast<std::uint64_t>(getpid()));
+    while (!talk.ended) {
+      node.request<&Talk::take>(2);
+      node.poll();
+    }
   } else if (node.id() == 0) {
-    node.wait_until([&] { return talk.stopped != 0; });
+    node.wait_until([&] { return talk.flooding != 0; });
     for (std::uint64_t i = 1; i <= 2'000; ++i) {
+      if (i % 20 == 1) kill(talk.flooding, SIGSTOP);
+      if (i % 20 == 11) kill(talk.flooding, SIGCONT);
       node.request<&Talk::ask>(2, i);
       node.wait_until([&] { return talk.answers == i; });
     }
     std::printf("talked\n");
     std::fflush(stdout);
-    kill(talk.stopped, SIGCONT);
+    node.request<&Talk::end>(1);
   }
   node.barrier();
   return 0;

@@ -41,7 +41,6 @@ struct LiveMove {
       return ((seen.lap() & 1) != 0) == odd;
     }
   };
-  static constexpr unsigned most_channels = 64;
 
   End from{};
   std::array<End, 2> to{};

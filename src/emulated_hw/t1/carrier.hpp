@@ -37,22 +37,19 @@ class Carrier {
     }
     for (; arrived_ != 0; --arrived_) show(arrivals_[arrived_ - 1]);
   }
-  /// The same at a router of which it is not known whether there is anything. Where there was not for many of these calls, the word
-  /// forgets it. Whether anything was done.
-  bool look_after(NodeNumber node, unsigned most_steps) {
+  /// The same at a router of which it is not known whether there is anything: what is marked there, and now and then, or when `all`
+  /// says so, whatever lies there. Where there is nothing then, `work` forgets the router. Whether anything was done there.
+  bool look_after(NodeNumber node, bool all, unsigned most_steps) {
     at_ = node;
     LiveRouter& router = here();
-    if (see(router.waiting) != 0 || kit::Turn{see(router.turn)}.has_move()) {
-      router.quiet = 0;
-    } else {
-      router.quiet.add(1);
-      if (router.quiet < looks_until_rest) return false;
-      router.quiet = 0;
-      if (rest(router)) return false;
-    }
+    router.looks.add(1);
+    all = all || router.looks % looks_at_all == 0;
     const kit::Word before = see(router.turn);
-    run(node, 0, most_steps);
-    return see(mesh_.routers_[node].turn) != before;
+    if (!all && see(router.waiting) == 0 && !kit::Turn{before}.has_move()) return false;
+    run(node, all ? every_input : 0, most_steps);
+    at_ = node;
+    if (all && is_empty(router)) rest(router);
+    return see(router.turn) != before;
   }
 
   /// Has this router looked after.
@@ -130,7 +127,8 @@ class Carrier {
   }
   /// To whoever comes by.
   void leave(const ToDo& left) {
-    if (left.inputs != 0) add_bits(mesh_.routers_[left.node].waiting, left.inputs);
+    if (left.inputs != 0) add_bits(mesh_.routers_[left.node].waiting, left.inputs & every_input);
+    watch(left.node);
   }
   [[nodiscard]] kit::LiveChannel::Place head(LiveRouter& router, unsigned input) const {
     return router.inputs[input].channel.head([this](const auto& word) { return see(word); });
@@ -144,8 +142,11 @@ class Carrier {
   [[nodiscard]] bool is_possible(const Carried& message) const noexcept {
     return message.destination < mesh_.grid_.nodes() && message.source < mesh_.grid_.nodes();
   }
+  [[nodiscard]] bool leads(unsigned port) const noexcept {
+    return port == 0 || mesh_.grid_.neighbour(at_, port) != kit::Grid::nowhere;
+  }
   [[nodiscard]] bool is_possible(const kit::LiveMove& move) const noexcept {
-    if (move.from.channel >= channels) return false;
+    if (move.from.channel >= channels || !leads(move.from.channel / vcs)) return false;
     for (unsigned i = 0; i < move.count; ++i) {
       const unsigned port = move.to[i].channel / vcs;
       if (port >= ports || (port != 0 && mesh_.grid_.neighbour(at_, port) == kit::Grid::nowhere))
@@ -175,7 +176,7 @@ class Carrier {
       return to_do(at, inputs | behind_);
     }
     const kit::Requests waiting = see(router.waiting);
-    const kit::Requests occupied = (waiting | inputs) & (kit::request(channels) - 1);
+    const kit::Requests occupied = (waiting | inputs) & every_input;
     if (occupied == 0) return;
     std::array<kit::LiveChannel::Place, channels> heads;
     std::array<kit::LiveChannel::Place, channels> tails;
@@ -205,7 +206,10 @@ class Carrier {
         [&](unsigned input, const Way& way) {
           picks[picked++] = {input, way};
         });
-    if ((waiting & ~found) != 0) found |= forget(router, waiting & ~found);
+    if ((waiting & ~found) != 0) {
+      if (const kit::Requests come = forget(router, waiting & ~found); come != 0 && picked == 0)
+        return to_do(at, found | come);  // they have not been looked at: there may be room behind them
+    }
     if (picked == 0) {
       if (found != 0 && wait_for_room(router, found, blocked)) to_do(at, found);
       return;
@@ -276,7 +280,7 @@ class Carrier {
   kit::Requests forget(LiveRouter& router, kit::Requests inputs) {
     remove_bits(router.waiting, inputs);
     kit::Requests come = 0;
-    kit::for_each(inputs & (kit::request(channels) - 1), [&](unsigned input) {
+    kit::for_each(inputs & every_input, [&](unsigned input) {
       if (head(router, input).is_full()) come |= kit::request(input);
     });
     if (come != 0) add_bits(router.waiting, come);
@@ -306,23 +310,22 @@ class Carrier {
     return room;
   }
 
-  /// Nothing is known to wait here: the work's word forgets this router, unless there is something after all, of a carrier that was
-  /// killed between its looks.
-  bool rest(LiveRouter& router) {
+  [[nodiscard]] bool is_empty(LiveRouter& router) const {
+    for (unsigned i = 0; i < channels; ++i) {
+      if (head(router, i).is_full()) return false;
+    }
+    return see(router.waiting) == 0 && !kit::Turn{see(router.turn)}.has_move();
+  }
+  /// There was nothing here a moment ago.
+  void rest(LiveRouter& router) const {
     std::atomic<std::uint64_t>& work = mesh_.shared_.work[at_ / 64];
     const std::uint64_t its = std::uint64_t{1} << at_ % 64;
     remove_bits(work, its);
-    kit::Requests come = 0;
-    for (unsigned input = 0; input < channels; ++input) {
-      if (head(router, input).is_full()) come |= kit::request(input);
-    }
-    if (come == 0 && see(router.waiting) == 0 && !kit::Turn{see(router.turn)}.has_move()) return true;
-    add_bits(work, its);
-    add_bits(router.waiting, come);
-    return false;
+    if (!is_empty(router)) add_bits(work, its);
   }
 
-  static constexpr std::uint32_t looks_until_rest = 16;
+  static constexpr std::uint32_t looks_at_all = 16;  // of one at all inputs
+  static constexpr kit::Requests every_input = kit::request(channels) - 1;
 
   LiveMesh& mesh_;
   const Pause pause_;

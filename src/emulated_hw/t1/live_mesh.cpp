@@ -52,10 +52,11 @@ bool LiveMesh::look_after() noexcept {
     kit::for_each(look(shared_.work[word]), [&](unsigned bit) {
       const NodeNumber node = word * 64 + bit;
       if (node >= grid_.nodes()) return;  // not what another has scribbled
-      any = Carrier<>(*this).look_after(node, most_steps) || any;
+      any = Carrier<>(*this).look_after(node, false, most_steps) || any;
     });
   }
-  return any;
+  next_ = next_ + 1 < grid_.nodes() ? next_ + 1 : 0;
+  return Carrier<>(*this).look_after(next_, true, most_steps) || any;
 }
 
 }  // namespace am::t1

@@ -17,7 +17,8 @@
 //     out looks there afterwards, and steps the router before it, with what is marked.
 //   - who takes back a mark, or a bit of `work`, looks once more afterwards.
 // All accesses are sequentially consistent, so of two who each write and then look, one sees the other. What a killed carrier had in
-// hand may be marked nowhere: look_after() looks into all channels of a router before `work` forgets it.
+// hand may be marked nowhere: so look_after() looks at all inputs of a router that it watches every 16th time, and each time at all of
+// one more router, watched or not.
 #pragma once
 
 #include <array>
@@ -77,7 +78,7 @@ struct LiveRouter {
   alignas(64) std::atomic<kit::Word> turn;
   std::atomic<kit::Requests> waiting;  ///< inputs whose packets their carriers have left
   std::atomic<kit::Requests> starved;  ///< inputs whose sender found no room
-  Tally<std::uint32_t> quiet;          ///< looks in vain
+  Tally<std::uint32_t> looks;          ///< of look_after()
   kit::PacketTurns<Tally<std::uint8_t>> turns;
   std::array<LiveInput, channels> inputs;
   alignas(64) Tally<std::uint64_t> to_node;  ///< flits
@@ -134,7 +135,8 @@ class LiveMesh {
 
   /// Moves what can move, beginning with what this node has injected: until nothing can, or for many steps.
   void carry(NodeNumber node, Priority priority) noexcept;
-  /// Carries on what others have left. Whether there was anything.
+  /// Carries on what others have left: marked, at once; and what is not, within as many calls as there are nodes, or 16.
+  /// Whether there was anything.
   bool look_after() noexcept;
   /// Whether look_after() looks at this router: something has come there lately.
   [[nodiscard]] bool is_watched(NodeNumber node) const noexcept {
@@ -164,6 +166,7 @@ class LiveMesh {
   Shared& shared_;
   LiveRouter* const routers_;
   Nodes& nodes_;
+  NodeNumber next_ = 0;  // to be looked after, watched or not
 };
 
 }  // namespace am::t1

@@ -64,6 +64,7 @@ const impl::Packet* Arrivals::receive(NodeId& from, impl::Header& head) noexcept
     if (has_packet(in)) {
       if (const impl::Packet* packet = in.ring.receive(head)) {
         from = in.from;
+        lender_ = &in;
         return packet;
       }
     }
@@ -83,10 +84,11 @@ void Arrivals::give_credit(Inbound& in) noexcept {
   if (in.ring.publish()) host::wake(windows_.board(), in.from);
 }
 
-void Arrivals::defer() noexcept {
-  Inbound& in = *hot_[at_];
+void Arrivals::defer(NodeId from) noexcept {
+  Inbound& in = inbound_[from];
   in.deferred_at = 1 + in.taken;
   in.quiet = 0;
+  if (left_ == 0 || hot_[at_] != &in) return;  // another round has begun since
   --left_;
   if (++at_ >= hot_.size()) at_ = 0;
 }
@@ -135,7 +137,7 @@ bool Arrivals::any_sender(F f) const noexcept {
 }
 
 bool Arrivals::waits(const impl::Packet* lent) const noexcept {
-  const Inbound* lender = lent != nullptr && left_ != 0 ? hot_[at_] : nullptr;
+  const Inbound* lender = lent != nullptr ? lender_ : nullptr;
   return any_sender([lender](std::uint64_t arrived, const Inbound& in) {
     return arrived - in.taken > (&in == lender ? 1u : 0u);
   });
@@ -145,6 +147,11 @@ bool Arrivals::any() const noexcept {
   return any_sender([](std::uint64_t arrived, const Inbound& in) {
     return arrived != in.taken && in.deferred_at != 1 + in.taken;
   });
+}
+
+bool Arrivals::look_everywhere() noexcept {
+  for (Inbound* in : hot_) in->known = in->arrived->load(std::memory_order_seq_cst);
+  return any();
 }
 
 bool Arrivals::describe(Lookout& lookout) const {

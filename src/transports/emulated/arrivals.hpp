@@ -25,15 +25,15 @@ class Arrivals {
   [[nodiscard]] const impl::Packet* receive(NodeId& from, impl::Header& head) noexcept;
   /// Gives back what receive() returned.
   void release(NodeId from, std::size_t lines) noexcept;
-  /// Leaves the window that receive() returned last until the next round.
-  void defer() noexcept;
+  /// Leaves the packet that receive() returned from that node until the next round.
+  void defer(NodeId from) noexcept;
 
   /// Due every 64 rounds or so: hands back credit, and forgets who was quiet.
   void look_after_quiet() noexcept;
   /// Whether a packet has come besides `lent`, which is the one that receive() gave last (null: none). Only looks.
   [[nodiscard]] bool waits(const impl::Packet* lent) const noexcept;
-  /// Whether a packet has come that was not deferred. Only looks.
-  [[nodiscard]] bool any() const noexcept;
+  /// Whether a packet has come that was not deferred, shown or not: then the next round has it.
+  [[nodiscard]] bool look_everywhere() noexcept;
   /// Adds the places where news will show. True when there is something already.
   bool describe(Lookout& lookout) const;
 
@@ -55,6 +55,7 @@ class Arrivals {
     return static_cast<std::int64_t>(in.shown->load(std::memory_order_acquire) - in.taken) > 0 ||
            in.known > in.taken;
   }
+  [[nodiscard]] bool any() const noexcept;
   void take_news() noexcept;
   void warm(NodeId from) noexcept;
   [[nodiscard]] bool forget(Inbound& in) noexcept;
@@ -71,6 +72,7 @@ class Arrivals {
   std::vector<std::uint64_t> known_;  // news bits of those in hot_
   std::size_t at_ = 0;                // in hot_: where the round is
   std::size_t left_ = 0;              // windows that it has not come to the end of
+  const Inbound* lender_ = nullptr;   // of the packet that was given last
 };
 
 }  // namespace am::emulated

@@ -1,9 +1,12 @@
 #include "transports/emulated/t1_transport.hpp"
 
+#include <unistd.h>
 #include <algorithm>
 #include <am/error.hpp>
 #include <charconv>
+#include <cstdio>
 #include <string>
+#include <utility>
 
 #include "host/bell.hpp"
 #include "host/heavy_fence.hpp"
@@ -107,7 +110,19 @@ T1Transport::T1Transport(const Site& site)
 
 Status T1Transport::connect(NodeId to) noexcept {
   if (closed_[to]) return Status::unreachable;
-  if (!windows_.commit_window(to, self_)) return Status::again;
+  if (!windows_.commit_window(to, self_)) {
+    if (!std::exchange(told_of_no_memory_, true)) {
+      char text[200];  // not by stdio, which an interrupt must not enter
+      const int size =
+          std::snprintf(text, sizeof text,
+                        "am: node %u: no memory for the window to node %u (%zu KiB); its sends wait (the "
+                        "container's memory limit, or the size of /dev/shm)\n",
+                        self_, to, sizeof(Window) / 1024);
+      [[maybe_unused]] const ssize_t written =
+          write(STDERR_FILENO, text, static_cast<std::size_t>(std::max(size, 0)));
+    }
+    return Status::again;
+  }
   Window& window = windows_.window(to, self_);
   producers_[impl::link_index(to, Priority::low)].connect(window.low, low_lines, &window.control[0]);
   producers_[impl::link_index(to, Priority::high)].connect(window.high, high_lines, &window.control[1]);
@@ -220,15 +235,16 @@ bool T1Transport::drained() const noexcept {
 // `starved`. Neither has a fence between the two, so ours is a heavy one; but a node that is armed whenever it computes has asked the
 // first ones for theirs.
 bool T1Transport::arm(Wanted wanted) noexcept {
+  mesh_.look_after();
   set_starved(true);
   if (refused_ != 0 || !senders_fence_) {
     host::heavy_fence();
   } else {
     host::own_fence();
   }
-  const bool come =
-      (wanted.high && arrivals(Priority::high).any()) || (wanted.low && arrivals(Priority::low).any());
-  if (!come && !room_came() && !mesh_.look_after()) return true;
+  const bool high = arrivals(Priority::high).look_everywhere();
+  const bool low = arrivals(Priority::low).look_everywhere();
+  if (!(wanted.high && high) && !(wanted.low && low) && !room_came()) return true;
   disarm();
   return false;
 }
@@ -259,7 +275,9 @@ void T1Transport::set_starved(bool starved) noexcept {
 
 bool T1Transport::room_came() noexcept {
   for (const Priority priority : {Priority::low, Priority::high}) {
-    if (no_room_[static_cast<std::size_t>(priority)] && mesh_.ask_for_room(self_, of(priority))) return true;
+    if ((no_room_[static_cast<std::size_t>(priority)] || !outgoing(priority).is_empty()) &&
+        mesh_.ask_for_room(self_, of(priority)))
+      return true;
   }
   return std::ranges::any_of(refusals_.get(), refusals_.get() + refused_, [this](const Refusal& refusal) {
     return producers_[impl::link_index(refusal.to, refusal.priority)].has_room(refusal.lines);

@@ -62,7 +62,7 @@ class T1Transport final : public Transport {
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
   [[nodiscard]] View receive(Priority priority) noexcept override;
   void release(const View& view) noexcept override;
-  void defer(const View& view) noexcept override { arrivals(view.priority).defer(); }
+  void defer(const View& view) noexcept override { arrivals(view.priority).defer(view.source); }
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
     return arrivals(priority).waits(lent);
   }
@@ -121,6 +121,7 @@ class T1Transport final : public Transport {
   host::ZeroedArray<std::uint32_t> refusal_of_;  // by link: 1 + its place there; 0: none
   std::size_t refused_ = 0;
   std::uint32_t rounds_ = 0;
+  bool told_of_no_memory_ = false;
 };
 
 }  // namespace am::emulated

@@ -312,7 +312,7 @@ struct Scene {
         [this, first](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(first, injected, 100); };
   }
   void all_has_come() {
-    for (int i = 0; i < 20; ++i) net.mesh().look_after();
+    for (int i = 0; i < 16; ++i) net.mesh().look_after();
     EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), 2u);
     EXPECT_EQ(net.count(2, 0, low), 1u);
@@ -483,6 +483,82 @@ TEST(LiveMeshStops, WhoFindsNoRoomHearsOfIt) {
     one.finish();
     EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), 5u);
+    if (HasFailure()) return;
+  }
+}
+
+// A mark is taken back at the very moment when somebody else relies on it; nobody looks after anything.
+TEST(LiveMeshStops, WhoTakesAMarkBackLooksForWhoReliedOnIt) {
+  Network net({.rows = 1, .columns = 2, .wraps = false});
+  const Carried message{.destination = 1, .source = 0};
+  const LiveRouter& first = net.mesh().router(0);
+  const am::kit::LiveChannel& link =
+      net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)].channel;
+  const auto is_full = [&](unsigned i) {
+    return am::kit::LiveChannel::Place{i, link.word(i).load()}.is_full();
+  };
+  const auto carrier = [&](am::kit::Requests inputs, unsigned steps) {
+    return [&net, inputs, steps](Steps::One& one) {
+      Carrier<Stops>(net.mesh(), Stops{&one}).run(0, inputs, steps);
+    };
+  };
+  // The link is full of packets whose carriers are stopped.
+  std::deque<Steps::One> holders;
+  for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
+    ASSERT_TRUE(net.mesh().inject(0, low, message));
+    Steps::One& holder = holders.emplace_back(carrier(injected, 100));
+    do {
+      ASSERT_TRUE(holder.go(1));
+    } while (!is_full(i) || am::kit::Turn{first.turn.load()}.has_move());
+  }
+  Steps::One(carrier(injected, 0)).finish();  // gives up, and leaves a mark where nothing is left
+  ASSERT_EQ(first.waiting.load(), injected);
+  Steps::One finds_nothing(carrier(0, 100));
+  ASSERT_TRUE(
+      finds_nothing.go(1 + 1 + 1 + 4));  // turn, waiting, four places: it is about to take the mark back
+  ASSERT_TRUE(net.mesh().inject(0, low, message));
+  Steps::One(carrier(injected, 100)).finish();  // no room; the mark stands already
+  while (first.waiting.load() != 0) ASSERT_TRUE(finds_nothing.go(1));
+  for (Steps::One& holder : holders) holder.finish();
+  finds_nothing.finish();
+  EXPECT_TRUE(net.is_empty());
+  EXPECT_EQ(net.count(1, 0, low), 5u);
+}
+
+// One is killed on the way, another when it looks after routers: whatever it was about to forget.
+TEST(LiveMeshStops, IsFoundAlsoWhenWhoLooksAfterItIsKilled) {
+  const unsigned all = accesses_of(0);
+  test::Random random(test::seed());
+  const auto look_after_all = [](Scene& scene) {
+    return [&scene](Steps::One& one) {
+      for (NodeNumber node = 0; node < 3; ++node)
+        Carrier<Stops>(scene.net.mesh(), Stops{&one}).look_after(node, true, 100);
+    };
+  };
+  for (unsigned at = 1; at <= all; ++at) {
+    for (unsigned other = 1; other <= 400; other += 1 + static_cast<unsigned>(random.below(60))) {
+      SCOPED_TRACE(at);
+      SCOPED_TRACE(other);
+      Scene scene;
+      Steps::One carrier(scene.carrier(0));
+      carrier.go(at);
+      Steps::One looks(look_after_all(scene));
+      looks.go(other);
+      carrier.kill();
+      looks.kill();
+      scene.all_has_come();
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// More than a carrier can remember, or may do in one go, is left to others.
+TEST(LiveMeshStops, WhatACarrierGivesUpIsLeftToOthers) {
+  for (unsigned steps = 0; steps < 12; ++steps) {
+    Scene scene;
+    Carrier<>(scene.net.mesh()).run(0, injected, steps);
+    Carrier<>(scene.net.mesh()).run(2, injected, steps);
+    scene.all_has_come();
     if (HasFailure()) return;
   }
 }

@@ -180,6 +180,25 @@ TEST_F(T1Ends, KeepDeferredOnesForTheNextRoundAndGoOnWithOthers) {
   EXPECT_FALSE(to.waits(Priority::low, nullptr));
 }
 
+// A high handler's progress may begin another round while a low one's packet is lent.
+TEST_F(T1Ends, KnowTheLenderWhateverRoundItIs) {
+  ASSERT_EQ(send(0, 1, Priority::low), Status::ok);
+  ASSERT_EQ(take(1, Priority::low, 0), sent_);
+  ASSERT_EQ(send(4, 1, Priority::low), Status::ok);
+  T1Transport& to = end(1);
+  to.progress();
+  const Transport::View view = to.receive(Priority::low);
+  ASSERT_TRUE(view);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(to.waits(Priority::low, view.packet));
+    to.progress();
+  }
+  to.defer(view);
+  to.progress();
+  EXPECT_TRUE(to.waits(Priority::low, nullptr));
+  EXPECT_EQ(take(1, Priority::low, 4), sent_);
+}
+
 TEST_F(T1Ends, FindSendersAgainThatWereQuietForLong) {
   for (int round = 0; round < 3; ++round) {
     ASSERT_EQ(send(0, 1, Priority::low), Status::ok);
