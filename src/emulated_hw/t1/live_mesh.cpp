@@ -55,8 +55,9 @@ bool LiveMesh::look_after() noexcept {
       any = Carrier<>(*this).look_after(node, false, most_steps) || any;
     });
   }
-  next_ = next_ + 1 < grid_.nodes() ? next_ + 1 : 0;
-  return Carrier<>(*this).look_after(next_, true, most_steps) || any;
+  const NodeNumber next = next_ + 1 < grid_.nodes() ? next_ + 1 : 0;
+  next_ = next;
+  return Carrier<>(*this).look_after(next, true, most_steps) || any;
 }
 
 }  // namespace am::t1

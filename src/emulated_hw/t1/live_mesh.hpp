@@ -166,7 +166,7 @@ class LiveMesh {
   Shared& shared_;
   LiveRouter* const routers_;
   Nodes& nodes_;
-  NodeNumber next_ = 0;  // to be looked after, watched or not
+  Tally<NodeNumber> next_{};  // to be looked after, watched or not
 };
 
 }  // namespace am::t1
