@@ -35,7 +35,9 @@ struct CountLine {
     const std::uint64_t gone = since(now);
     const CountLine drift{.rate = largest_drift, .catch_up = std::max(catch_up, -catch_up)};
     const CountLine turned{.rate = std::max(rate, -rate)};  // the other's clock may go the other way now
-    return error_ns + 1 + static_cast<std::uint64_t>(turned.faster_by(gone, 0)) +
+    constexpr std::uint64_t rounded =
+        5;  // here, in at(), and by both clocks, which are read in whole nanoseconds
+    return error_ns + rounded + static_cast<std::uint64_t>(turned.faster_by(gone, 0)) +
            static_cast<std::uint64_t>(drift.faster_by(gone, for_ns - std::min(gone, for_ns)));
   }
 

@@ -17,15 +17,20 @@ host::ClockRate rate_of(std::int64_t ns, std::uint64_t in_ns) noexcept {
                                       static_cast<double>(host::clock_rate_one));
 }
 
+/// By how much two clocks drift apart at most while one of them goes on by so much, as read; rounded up.
+std::int64_t drift_in(std::uint64_t ns) noexcept { return scaled(host::largest_drift, ns + 1) + 1; }
+
 }  // namespace
 
 ClockFollower::Difference ClockFollower::Difference::widened(std::uint64_t now) const noexcept {
-  const std::int64_t drift = scaled(host::largest_drift, now - at) + 1;
+  const std::int64_t drift = drift_in(now - at);
   return {now, low - drift, high + drift};
 }
 
 void ClockFollower::heard(std::uint64_t asked, std::uint64_t told, std::uint64_t now) noexcept {
-  const Difference heard{now, static_cast<std::int64_t>(told - now), static_cast<std::int64_t>(told - asked)};
+  // Of the clocks, which are read in whole nanoseconds. What was told at once when it was asked has gone on since, at its own speed.
+  const Difference heard{now, static_cast<std::int64_t>(told - now) - 1,
+                         static_cast<std::int64_t>(told - asked) + 1 + drift_in(now - asked)};
   if (known_) {
     last_ = last_.widened(now);
     last_.low = std::max(last_.low, heard.low);
@@ -68,6 +73,8 @@ host::CountLine ClockFollower::line(std::uint64_t epoch, const std::optional<hos
   line.count = so_far;
   line.for_ns = std::clamp(10 * static_cast<std::uint64_t>(std::max(off, -off)), second, longest);
   line.catch_up = std::max(rate_of(off, line.for_ns), -host::clock_rate_one / 10);
+  const std::int64_t never_caught_up = off - scaled(line.catch_up, line.for_ns);
+  line.error_ns += static_cast<std::uint64_t>(std::max(never_caught_up, -never_caught_up));
   return line;
 }
 

@@ -91,6 +91,13 @@ TEST_F(TwoHosts, ItNeverDiffersByMoreThanItSays) {
   }
 }
 
+/// A question that is answered at once, and heard long after: meanwhile the clocks have drifted apart.
+TEST_F(TwoHosts, AnAnswerThatIsLongOnItsWayIsAsUncertain) {
+  other_ppm = 90;
+  own_ppm = -100;
+  ask(0, 20 * millisecond);
+}
+
 /// While nobody answers it runs at the other's speed, as far as that is known by then.
 TEST_F(TwoHosts, DriftIsFollowedAlsoWhileNothingIsHeard) {
   own_ppm = 80;
