@@ -1,4 +1,4 @@
-// `ambench hops`: the ping-pong of 8 bytes through the emulated T1 network, in a ring of nodes, by the number of links on the way. All
+// `ambench hops`: what a hop costs a thread that is alone; and the ping-pong of 8 bytes through the emulated T1 network, in a ring of nodes, by the number of links on the way. All
 // but the two who talk sleep, so the routers on the way are stepped by these two alone. Partners are odd nodes: on two cores, every
 // one of them is bound to the other core than node 0 is.
 
@@ -10,6 +10,7 @@
 #include "clock.hpp"
 #include "job.hpp"
 #include "measure.hpp"
+#include "one_hop.hpp"
 #include "progress.hpp"
 #include "timing.hpp"
 
@@ -82,7 +83,17 @@ Report measure_hops(const Options& options) {
       figures[prefix + "per_hop_ns"] =
           (figures.at(prefix + "half_rtt_ns") - figures.at("1/half_rtt_ns")) / (partner - 1);
     }
+    figures["alone/hop_ns"] = live_hop_ns();
+    if (const auto queue = spsc_queue_ns()) figures["alone/spsc_queue_ns"] = *queue;
     series.add(figures);
+  }
+  Row& alone = report.rows.emplace_back("a hop, by one thread alone");
+  alone.key("links", 0);
+  alone.figure("hop_ns", "through a live router", series.at("alone/hop_ns"));
+  if (series.has("alone/spsc_queue_ns")) {
+    alone.figure("spsc_queue_ns", "boost::lockfree::spsc_queue", series.at("alone/spsc_queue_ns"));
+  } else {
+    alone.note("spsc_queue_ns", "boost::lockfree::spsc_queue", "not measured: no Boost at the build");
   }
   for (int partner = 1; partner <= nodes / 2; partner += 2) {
     const std::string prefix = std::to_string(partner) + "/";

@@ -12,9 +12,11 @@ packages=(
   libhwloc-dev nlohmann-json3-dev            # tools and measurements
   openmpi-bin libopenmpi-dev                 # a neighbour to compare with; mpirun in tests
   ucx-utils libucx-dev                       # the other neighbour
+  libboost-dev                               # a queue to compare with
   gnuplot-nox                                # plots of ambench dispatch
   libgtest-dev libgmock-dev python3 strace   # tests
   iproute2                                   # tests: hosts that are network namespaces
+  spin                                       # tests: models of protocols without a lock
 )
 scripts/install_packages.sh "${packages[@]}"
 

@@ -5,12 +5,13 @@
 //   node.multicast<h>(grid.row(), arguments...);
 //
 // Every member gets the message once; the sender too, if it is a member. Request::is_multicast and Reply::is_multicast
-// are true there, and from() is the node that called multicast. On shared memory the message goes down a tree of
-// members (src/core/messages/multicast.cpp), so a member passes it on only when it polls.
+// are true there, and from() is the node that called multicast. The message goes down a tree of members
+// (src/core/messages/multicast.cpp), so a member passes it on only when it polls.
 //
 // Order: multicasts of one node to one group at one priority arrive in the order in which they were sent. Nothing is
 // said about a multicast and an ordinary message, or multicasts to different groups: they take different ways (the T1
-// orders only what goes "directly" from A to B, A.1). A member that dies or leaves may take along what it had not yet passed on.
+// orders only what goes "directly" from A to B, A.1). A member that dies or leaves may take
+// along what it had not yet passed on.
 //
 // Source: T1 report, section 3.9 "Multicast", appendix A.8; groups are more general than its rows and columns.
 #pragma once

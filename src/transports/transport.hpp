@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -88,6 +89,19 @@ class Transport {
   [[nodiscard]] virtual Slot claim_lent(const Slot& lent) noexcept {
     return {nullptr, Status::unreachable, lent.to, lent.priority};
   }
+
+  /// Multicasts of the network's own: how a message of `from` comes to each of `members`, which ascend. `by` is for each of them
+  /// whose share it is, as a place in the list: its own, when one multicast of `from` brings it there together with all others of
+  /// which that is said; that of one of these, of a smaller number, who passes it on; or nobody. The same on every node. False, and
+  /// `by` is nobody throughout: the network has none.
+  [[nodiscard]] virtual bool share_out(NodeId /*from*/, std::span<const NodeId> /*members*/,
+                                       std::span<std::uint32_t> /*by*/) const noexcept {
+    return false;
+  }
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  /// What is committed from here to end_multicast is one message, to all whom one multicast of this node reaches.
+  virtual void begin_multicast() noexcept {}
+  virtual void end_multicast() noexcept {}
 
   /// The next packet of a priority, from any neighbour, or none. The same neighbour's next packet comes only after this
   /// one was released; that of a deferred neighbour only in the next round.

@@ -172,6 +172,35 @@ void tell_all_unordered(am::Request& request, std::uint64_t number) {
   });
 }
 
+// What try_multicast has taken comes to every member, whole and in order; what it has not, to nobody. Of every length.
+TEST_P(Multicast, FailableOnesAreTakenWholeOrNotAtAll) {
+  run(6, [](am::Node& node) {
+    Heard heard;
+    node.attach(heard);
+    const am::Grid grid(node, 2, 3);
+    using Taken = std::array<std::uint64_t, 3>;
+    const std::array<am::Group, 3> groups = {grid.row(), grid.column(), everybody(node)};
+    Taken taken{};
+    test::Random random(test::mix(test::seed(), node.id()));
+    const std::uint64_t attempts = rounds(400);
+    for (std::uint64_t i = 0; i < attempts; ++i) {
+      const std::size_t g = random.below(groups.size());
+      const std::size_t words = random.one_in(8) ? 250 + random.below(2'000) : random.below(250);
+      const am::Status status =
+          node.try_multicast<low_payload>(groups[g], g, taken[g], content(g, taken[g], words));
+      check(status == am::Status::ok || status == am::Status::again, "ok or again");
+      if (status == am::Status::ok) ++taken[g];
+      if (random.one_in(3)) node.poll();
+    }
+    std::uint64_t expected = 0;
+    const std::vector<Taken> of_all = am::all_gather(node, taken);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (const am::NodeId sender : groups[g].members()) expected += of_all[sender][g];
+    }
+    finish(node, heard, expected);
+  });
+}
+
 TEST_P(Multicast, FromHandlers) {
   run(5, [](am::Node& node) {
     Heard heard;

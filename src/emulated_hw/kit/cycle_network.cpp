@@ -38,14 +38,13 @@ CycleNetwork::CycleNetwork(const Grid& grid, const Options& options)
   const std::uint32_t all = static_cast<std::uint32_t>(shape_.of_port(0));
   const std::uint32_t half = vc_classes(grid) == 1 ? all : (1u << shape_.vcs / 2) - 1;
   vcs_of_ = {0, half, vc_classes(grid) == 1 ? all : all & ~half, all};
-  const std::size_t words = (grid.nodes() + 63) / 64;
   for (unsigned at = 0; at < slots; ++at) {
     flits_[at].resize(neighbours_.size());
     credits_[at].resize(neighbours_.size());
     arrivals_[at].resize(grid.nodes());
     nodes_[at].resize(grid.nodes());
-    to_step_[at].resize(words);
-    to_nodes_[at].resize(words);
+    to_step_[at] = NodeSet(grid.nodes());
+    to_nodes_[at] = NodeSet(grid.nodes());
   }
   for (NodeNumber node = 0; node < grid.nodes(); ++node) {
     TextbookRouter& router = routers_[node];
@@ -64,23 +63,38 @@ Route CycleNetwork::route(NodeNumber here, Flit flit) const noexcept {
   return {static_cast<std::uint8_t>(hop.port), vcs_of_[hop.classes]};
 }
 
-void CycleNetwork::send(NodeNumber from, unsigned port, Flit flit) noexcept {
+void CycleNetwork::send(NodeNumber from, unsigned port, Flit flit) {
   // A sum: it does not depend on the order within a cycle.
-  trace_ += mixed(mixed(now_, flit.bits()), std::uint64_t{from} << 8 | port);
+  fingerprint_ += mixed(mixed(now_, flit.bits()), std::uint64_t{from} << 8 | port);
   last_move_ = now_;
   if (port == 0) {
     nodes_[slot(now_ + flit_delay)][from].flit = flit;
-    put(to_nodes_[slot(now_ + flit_delay)], from);
+    to_nodes_[slot(now_ + flit_delay)].put(from);
   } else {
     const Neighbour& next = neighbours_[line(from, port)];
     arrive(now_ + flit_delay, next.node, next.port, flit);
   }
+  if (trace_ != nullptr) [[unlikely]]
+    record_passage(from, port, flit);
+}
+
+void CycleNetwork::record_injection(NodeNumber node, Flit flit) {
+  if (flit.is_head()) recorded_[flit.packet()] = trace_->begins(node, flit.destination(), 0);
+  trace_->passes(recorded_[flit.packet()], node, Trace::injection, now_, 1);
+}
+
+void CycleNetwork::record_passage(NodeNumber from, unsigned port, Flit flit) {
+  trace_->passes(recorded_[flit.packet()], from, port, now_, 1);
+}
+
+void CycleNetwork::record_arrival(NodeNumber node) {
+  if (const Flit flit = ejected(node); flit.is_tail()) trace_->comes(recorded_[flit.packet()], node, now_);
 }
 
 void CycleNetwork::freed(NodeNumber at, unsigned port, unsigned vc) noexcept {
   if (port == 0) {
     nodes_[slot(now_ + to_node_credit_delay)][at].credit = static_cast<std::uint8_t>(vc + 1);
-    put(to_nodes_[slot(now_ + to_node_credit_delay)], at);
+    to_nodes_[slot(now_ + to_node_credit_delay)].put(at);
   } else {
     const Neighbour& before = neighbours_[line(at, port)];
     give_back(now_ + credit_delay, before.node, before.port, vc);
@@ -99,19 +113,19 @@ void CycleNetwork::step(NodeNumber node) {
       shape_, [&](Flit flit) { return route(node, flit); },
       [&](unsigned port, Flit flit) { send(node, port, flit); },
       [&](unsigned port, unsigned vc) { freed(node, port, vc); });
-  if (goes_on) put(to_step_[slot(now_ + 1)], node);
+  if (goes_on) to_step_[slot(now_ + 1)].put(node);
 }
 
 void CycleNetwork::step(std::span<const NodeNumber> order) {
-  Set& to_step = to_step_[slot(now_)];
+  NodeSet& to_step = to_step_[slot(now_)];
   if (order.empty()) {
-    for_each_of(to_step, [this](NodeNumber node) { step(node); });
+    to_step.for_each([this](NodeNumber node) { step(node); });
   } else {
     for (const NodeNumber node : order) step(node);
   }
-  std::ranges::fill(to_step, 0);
-  for_each_of(to_nodes_[slot(now_)], [this](NodeNumber node) { nodes_[slot(now_)][node] = {}; });
-  std::ranges::fill(to_nodes_[slot(now_)], 0);
+  to_step.clear();
+  to_nodes_[slot(now_)].for_each([this](NodeNumber node) { nodes_[slot(now_)][node] = {}; });
+  to_nodes_[slot(now_)].clear();
   ++now_;
 }
 

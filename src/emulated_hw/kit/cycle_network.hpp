@@ -22,17 +22,19 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/dimension_order.hpp"
 #include "emulated_hw/kit/flit.hpp"
 #include "emulated_hw/kit/grid.hpp"
+#include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/kit/textbook_router.hpp"
+#include "emulated_hw/kit/trace.hpp"
 
 namespace am::kit {
-
-using Cycle = std::uint64_t;
 
 class CycleNetwork {
  public:
@@ -56,9 +58,11 @@ class CycleNetwork {
 
   /// Sends a flit on its virtual channel, of which the node has to keep count by the credits that come: it begins with
   /// vc_buf_size of each. At most one in a cycle.
-  void inject(NodeNumber node, Flit flit) noexcept {
+  void inject(NodeNumber node, Flit flit) {
     arrive(now_ + from_node_delay, node, 0, flit);
     last_move_ = now_;
+    if (trace_ != nullptr) [[unlikely]]
+      record_injection(node, flit);
   }
   /// The flit that comes out at a node in this cycle, or none. It has to be taken.
   [[nodiscard]] Flit ejected(NodeNumber node) const noexcept { return nodes_[slot(now_)][node].flit; }
@@ -69,10 +73,17 @@ class CycleNetwork {
   /// Calls f(node) for each node to which a flit or a credit comes in this cycle.
   template <class F>
   void for_each_arrival(F f) const {
-    for_each_of(to_nodes_[slot(now_)], f);
+    to_nodes_[slot(now_)].for_each(f);
   }
   /// The node has taken the flit that came on that channel.
-  void taken(NodeNumber node, unsigned vc) noexcept { give_back(now_ + credit_delay, node, 0, vc); }
+  void taken(NodeNumber node, unsigned vc) {
+    give_back(now_ + credit_delay, node, 0, vc);
+    if (trace_ != nullptr) [[unlikely]]
+      record_arrival(node);
+  }
+
+  /// Tells it from now on what happens, until it is told otherwise; before anything is injected. It outlives that.
+  void record(Trace* trace) noexcept { trace_ = trace; }
 
   /// One cycle of all routers. `order`: if given, all of them, in the order in which they are stepped.
   void step(std::span<const NodeNumber> order = {});
@@ -83,7 +94,7 @@ class CycleNetwork {
   [[nodiscard]] std::uint64_t router_steps() const noexcept { return now_ * grid_.nodes(); }
   [[nodiscard]] const TextbookRouter& router(NodeNumber node) const noexcept { return routers_[node]; }
   /// A number that depends on everything that has passed a switch, when and where.
-  [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// Cycles since a flit has last come in or passed a switch.
   [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
   /// Who waits for whom, for people: a line for each input that has a flit and does not move.
@@ -107,16 +118,6 @@ class CycleNetwork {
     NodeNumber node = Grid::nowhere;
     std::uint8_t port = 0;
   };
-  using Set = std::vector<std::uint64_t>;  // of nodes
-
-  template <class F>
-  static void for_each_of(const Set& set, F f) {
-    for (std::size_t word = 0; word < set.size(); ++word) {
-      for_each(set[word], [&](unsigned bit) { f(static_cast<NodeNumber>(word * 64 + bit)); });
-    }
-  }
-  static void put(Set& set, NodeNumber node) noexcept { set[node / 64] |= std::uint64_t{1} << node % 64; }
-
   [[nodiscard]] std::size_t line(NodeNumber node, unsigned port) const noexcept {
     return std::size_t{node} * shape_.ports + port;
   }
@@ -124,18 +125,21 @@ class CycleNetwork {
     const std::size_t at = slot(when);
     flits_[at][line(node, port)] = flit;
     arrivals_[at][node].with_flit |= 1u << port;
-    put(to_step_[at], node);
+    to_step_[at].put(node);
   }
   void give_back(Cycle when, NodeNumber node, unsigned port, unsigned vc) noexcept {
     const std::size_t at = slot(when);
     credits_[at][line(node, port)] = static_cast<std::uint8_t>(vc);
     arrivals_[at][node].with_credit |= 1u << port;
-    put(to_step_[at], node);
+    to_step_[at].put(node);
   }
   void step(NodeNumber node);
   [[nodiscard]] Route route(NodeNumber here, Flit flit) const noexcept;
-  void send(NodeNumber from, unsigned port, Flit flit) noexcept;
+  void send(NodeNumber from, unsigned port, Flit flit);
   void freed(NodeNumber at, unsigned port, unsigned vc) noexcept;
+  [[gnu::cold]] void record_injection(NodeNumber node, Flit flit);
+  [[gnu::cold]] void record_passage(NodeNumber from, unsigned port, Flit flit);
+  [[gnu::cold]] void record_arrival(NodeNumber node);
 
   const Grid grid_;
   const RouterShape shape_;
@@ -148,10 +152,12 @@ class CycleNetwork {
   std::array<std::vector<std::uint8_t>, slots> credits_;  // by line: vc
   std::array<std::vector<Arrivals>, slots> arrivals_;     // by node
   std::array<std::vector<AtNode>, slots> nodes_;
-  std::array<Set, slots> to_step_;   // routers with something to do then
-  std::array<Set, slots> to_nodes_;  // nodes to which something comes then
-  std::uint64_t trace_ = 0;
+  std::array<NodeSet, slots> to_step_;   // routers with something to do then
+  std::array<NodeSet, slots> to_nodes_;  // nodes to which something comes then
+  std::uint64_t fingerprint_ = 0;
   Cycle last_move_ = 0;
+  Trace* trace_ = nullptr;
+  std::unordered_map<std::uint32_t, std::uint32_t> recorded_;  // packets under way: what trace_ calls them
 };
 
 }  // namespace am::kit

@@ -1,15 +1,14 @@
 // A channel of the live substrate: a queue of packets in memory that processes share, any of which may end or be stopped at any
 // instruction. A packet is a number; what it names does not travel.
 //
-// Each place says of itself what it holds, and in which lap: lap (32 bits) | full | packet (31 bits). It goes
-//   free in lap n  ->  full in lap n  ->  free in lap n + 1
-// by compare-and-swap from the very word that was seen, and never holds the same word again (within 2^32 laps). So whoever was
-// stopped and acts on what he saw long ago changes nothing.
+//   entries   how many packets have been let in, and which was the last: an Entry
+//   left      how many have gone on: the number of the first that has not
+//   places    packet n lies at n % places, with its lap (n / places + 1), once it has been brought there
 //
-// Invariants. A place's position (lap * places + index) is that of what it holds, or will hold next; all positions are `places`
-// successive numbers, and only a pop changes one, the lowest: so the head is the place of the lowest position, whoever pushes while
-// they are looked at one after the other. Likewise where a place will be pushed into next (its position, or one lap on when it is
-// full) only a push changes: the tail is the place of the lowest of these, whoever pops meanwhile; it is full when all are.
+// Each word changes by compare-and-swap from the very word that was seen, and holds no word twice while anybody who has seen it may
+// still act on it: so whoever was stopped, and acts on what he saw long ago, changes nothing. (An Entry's number comes again after
+// 2^38 packets of one input, seven hours of 10 M/s, a lap after 2^32.) Who lets packets in, and when: live_move.hpp.
+//
 // All zero is an empty channel.
 #pragma once
 
@@ -21,51 +20,100 @@ namespace am::kit {
 
 using Word = std::uint64_t;
 
-class LiveChannel {
- public:
-  static constexpr unsigned places = 4;
-  static constexpr unsigned packet_bits = 31;
+/// What has come to an end, a channel or a node, one after the other: how many (20 bits), and which was the last: its input in the
+/// router before (6 bits, 0: none), and its number there (38 bits).
+struct Entry {
+  Word word = 0;
 
-  /// A place as it was seen.
-  struct Place {
-    unsigned index;
-    Word word;
-    [[nodiscard]] constexpr bool is_full() const noexcept { return (word >> 32 & 1) != 0; }
-    [[nodiscard]] constexpr std::uint32_t packet() const noexcept {
-      return static_cast<std::uint32_t>(word >> 33);
-    }
-    [[nodiscard]] constexpr std::uint32_t lap() const noexcept { return static_cast<std::uint32_t>(word); }
-    [[nodiscard]] constexpr Word with(std::uint32_t packet) const noexcept {
-      return Word{packet} << 33 | Word{1} << 32 | lap();
-    }
-    [[nodiscard]] constexpr Word emptied() const noexcept { return static_cast<std::uint32_t>(lap() + 1); }
-  };
+  static constexpr unsigned most_inputs = 63;
 
-  /// The place of the first packet, full or not. `see(word)` loads one.
-  template <class See>
-  [[nodiscard]] Place head(See see) const {
-    return lowest(see, [](const Place& place) { return place.lap(); });
+  [[nodiscard]] constexpr Word count() const noexcept { return word >> count_at; }
+  /// How many have come beyond n, of which it is fewer than 2^19.
+  [[nodiscard]] constexpr std::int64_t beyond(Word n) const noexcept {
+    return static_cast<std::int64_t>((count() - n) << count_at) >> count_at;
   }
-  /// The place where the next packet goes; a full one: there is no room.
-  template <class See>
-  [[nodiscard]] Place tail(See see) const {
-    return lowest(see, [](const Place& place) { return place.lap() + (place.is_full() ? 1 : 0); });
+  [[nodiscard]] constexpr bool has_input() const noexcept { return (word >> number_bits & 63) != 0; }
+  [[nodiscard]] constexpr unsigned input() const noexcept {
+    return static_cast<unsigned>(word >> number_bits & 63) - 1;
   }
-  [[nodiscard]] std::atomic<Word>& word(unsigned index) noexcept { return words_[index]; }
-  [[nodiscard]] const std::atomic<Word>& word(unsigned index) const noexcept { return words_[index]; }
+  [[nodiscard]] constexpr bool names(unsigned its_input, Word number) const noexcept {
+    return (word ^ of(its_input, number)) << count_bits == 0;
+  }
+  /// With one more.
+  [[nodiscard]] constexpr Entry with(unsigned its_input, Word number) const noexcept {
+    return {(count() + 1) << count_at | of(its_input, number)};
+  }
 
  private:
-  template <class See, class LapOf>
-  [[nodiscard]] Place lowest(See see, LapOf lap_of) const {
-    Place first{0, see(words_[0])};
-    for (unsigned i = 1; i < places; ++i) {
-      const Place place{i, see(words_[i])};
-      if (static_cast<std::int32_t>(lap_of(place) - lap_of(first)) < 0) first = place;
-    }
-    return first;
+  static constexpr unsigned count_bits = 20;
+  static constexpr unsigned number_bits = 38;
+  static constexpr unsigned count_at = 64 - count_bits;
+  static constexpr Word of(unsigned its_input, Word number) noexcept {
+    return Word{its_input + 1} << number_bits | (number & ((Word{1} << number_bits) - 1));
+  }
+};
+
+/// A number that some add to and others read, of which nothing depends.
+template <class T>
+class Tally {
+ public:
+  operator T() const noexcept { return value_.load(std::memory_order_relaxed); }  // NOLINT: it is one
+  Tally& operator=(T value) noexcept {
+    value_.store(value, std::memory_order_relaxed);
+    return *this;
+  }
+  void add(T n) noexcept { *this = static_cast<T>(*this + n); }
+
+ private:
+  std::atomic<T> value_;
+};
+
+/// On a line of its own: who is on other ways does not touch it.
+struct alignas(64) LiveChannel {
+  static constexpr unsigned places = 4;
+
+  /// The first packet that has not gone on, as it was seen; or that there is none.
+  struct First {
+    Word number = 0;
+    std::uint32_t packet = 0;
+    bool is_there = false;
+  };
+  /// `see(word)` loads one.
+  template <class See>
+  [[nodiscard]] First first(See see) const {
+    return at(see(left), see);
+  }
+  template <class See>
+  [[nodiscard]] First at(Word number, See see) const {
+    const Word word = see(place[number % places]);
+    return {number, packet_of(word), lap_of(word) == lap_of_number(number)};
+  }
+  /// Whether one more may come behind this entry.
+  template <class See>
+  [[nodiscard]] bool has_room(Entry last, See see) const {
+    return last.beyond(see(left)) < std::int64_t{places};
+  }
+  template <class See>
+  [[nodiscard]] bool has_room(See see) const {
+    return has_room(Entry{see(entries)}, see);
   }
 
-  std::array<std::atomic<Word>, places> words_;
+  static constexpr std::uint32_t packet_of(Word place) noexcept {
+    return static_cast<std::uint32_t>(place >> 32);
+  }
+  static constexpr std::uint32_t lap_of(Word place) noexcept { return static_cast<std::uint32_t>(place); }
+  static constexpr std::uint32_t lap_of_number(Word number) noexcept {
+    return static_cast<std::uint32_t>(number / places + 1);
+  }
+  static constexpr Word filled(std::uint32_t packet, std::uint32_t lap) noexcept {
+    return Word{packet} << 32 | lap;
+  }
+
+  std::atomic<Word> entries;
+  std::atomic<Word> left;
+  std::array<std::atomic<Word>, places> place;
+  Tally<std::uint64_t> flits;    ///< that have come
+  Tally<std::uint64_t> refused;  ///< looks at its first packet that found no room behind it
 };
 static_assert(std::atomic<Word>::is_always_lock_free);
 

@@ -1,99 +1,137 @@
 // A packet's way through a router of the live substrate, by whoever comes by. There is no lock, and so nobody who holds one and dies:
-// a move is written down, as one word, before it begins, and whoever finds one begun completes it.
+// each step is one compare-and-swap, and whoever finds a packet half on its way brings it on.
 //
-//   turn:  which move of this router it is (34 bits) | the move, or none
+//   1  enter it at each of its ends (channels, the node's count): the end's Entry names it, as one more
+//      into a channel, bring it to the place that this gives it
+//   2  take it out of its input: `left` goes to its number + 1
 //
-//   1  look at the turn (no move), decide on a move, and write it down by compare-and-swap of the turn
-//   2  put the packet where it goes: into each output, or count it at the node; tell there
-//   3  take it out of its input; tell whoever waits for room there
-//   4  write the next turn down, without a move
+// Anybody may do these steps, several at once, and again after any of them has been done. Why each happens once:
+//   - who enters a packet has seen the end's entry, and then that the packet was still the first of its input, and that the entry
+//     does not name it. An entry that names a packet is replaced only when that packet has left its input (settle). So the packet was
+//     not entered when the entry was seen; and if it has been since, the entry has changed, and the compare-and-swap fails.
+//   - who brings it to its place has seen the place, and then the entry that gave it: no later packet has been entered, so the place
+//     holds this lap, or the one before. When it is the one before, and is still at the swap, nobody has brought it.
+//   - `left` goes from its number only once.
 //
-// Anybody may do steps 2 to 4, several at once, and again after any of them has been done. Why each happens once: a place changes
-// by compare-and-swap from a word that it never holds again (live_channel.hpp), and that word was seen, and was the one before the
-// step by the mark in the move, before the turn was seen to be still the same. So it belongs to this move; had the step been done
-// before the compare-and-swap, that fails.
+// A packet with several ends is entered there in order, so the last of them names it only when all have it. At most one is a channel,
+// and it comes first: so what has been entered anywhere can be brought on without waiting for room.
 //
-// Why a decision holds that was made before it was written down: only moves of this router take out of its inputs and put into its
-// outputs, and there was none, by the turn. Meanwhile packets may have come, and places become free: the decision is possible still.
-//
-// What is told in steps 2 and 3 may be told again, or late: tellings are hints (look here) and never wrong to follow.
+// What is told in these steps may be told again, or late: tellings are hints (look here) and never wrong to follow.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 
 #include "emulated_hw/kit/live_channel.hpp"
 
 namespace am::kit {
 
-/// One move, as its router's turn names it.
-struct LiveMove {
-  /// A channel, and of its lap there only whether it is odd: the next lap's comes to be seen in the same turn, none other.
-  struct End {
-    unsigned channel = 0;
-    unsigned place = 0;
-    bool odd = false;
-
-    static constexpr End at(unsigned its_channel, const LiveChannel::Place& seen) noexcept {
-      return {its_channel, seen.index, (seen.lap() & 1) != 0};
-    }
-    [[nodiscard]] constexpr bool is(const LiveChannel::Place& seen) const noexcept {
-      return ((seen.lap() & 1) != 0) == odd;
-    }
-  };
-
-  End from{};
-  std::array<End, 2> to{};
-  unsigned count = 1;  ///< of `to`
+/// Where a packet goes: into a channel, or to a node, where it is counted, or not even that.
+struct LiveEnd {
+  unsigned output;
+  std::atomic<Word>* entries;  ///< of the channel, or the node's count; or none
+  LiveChannel* channel;        ///< none: the node
 };
 
-/// The word of a turn.
-struct Turn {
-  Word word = 0;
-
-  [[nodiscard]] constexpr bool has_move() const noexcept { return (word & 1) != 0; }
-  [[nodiscard]] constexpr Turn with(const LiveMove& move) const noexcept {
-    return {(word & numbers) | 1 | Word{move.count == 2} << 1 | bits(move.from) << 2 |
-            bits(move.to[0]) << 11 | bits(move.to[1]) << 20};
-  }
-  [[nodiscard]] constexpr LiveMove move() const noexcept {
-    return {end(2), {end(11), end(20)}, (word & 2) != 0 ? 2u : 1u};
-  }
-  /// When the move is done.
-  [[nodiscard]] constexpr Turn next() const noexcept { return {(word & numbers) + first_number}; }
+/// Those of a packet, in order.
+class LiveEnds {
+ public:
+  explicit LiveEnds(const LiveEnd& first) noexcept : end_{first} {}
+  void add(const LiveEnd& end) noexcept { end_[count_++] = end; }
+  [[nodiscard]] const LiveEnd& first() const noexcept { return end_[0]; }
+  [[nodiscard]] const LiveEnd* begin() const noexcept { return end_.data(); }
+  [[nodiscard]] const LiveEnd* end() const noexcept { return end_.data() + count_; }
 
  private:
-  static constexpr unsigned number_at = 30;
-  static constexpr Word first_number = Word{1} << number_at;
-  static constexpr Word numbers = ~(first_number - 1);
-  static constexpr Word bits(const LiveMove::End& end) noexcept {
-    return Word{end.channel} | Word{end.place} << 6 | Word{end.odd} << 8;
-  }
-  [[nodiscard]] constexpr LiveMove::End end(unsigned at) const noexcept {
-    const Word bits = word >> at;
-    return {static_cast<unsigned>(bits & 63), static_cast<unsigned>(bits >> 6 & 3), (bits >> 8 & 1) != 0};
-  }
+  std::array<LiveEnd, 2> end_;
+  unsigned count_ = 1;
 };
 
-/// Steps 2 to 4 of the move that the turn names. `carrier` gives the router's words, and access to all:
+enum class Moved : std::uint8_t {
+  yes,
+  already,  ///< it was no longer the first of its input
+  no_room,  ///< and nothing has happened
+};
+
+/// `Carrier` gives the router's words, and access to all:
 ///   see(word), change(word, seen, to)     seq_cst
-///   turn(), input(channel)                of this router
-///   put(turn, end, from, packet)          step 2 for one output; false when the turn has passed
-///   freed(channel)                        told in step 3
+///   inputs(), input(number)               the channels into this router
+///   ends(input, packet)                   where it goes: LiveEnds
+///   has_come(end, input, packet)          it is there: told once at least
+///   has_moved(ends, packet)               it is there, and no longer here: told once at most
+///   has_left(input, number)               the same: told once at least
 template <class Carrier>
-void complete(Carrier& carrier, Turn turn) {
-  const LiveMove move = turn.move();
-  std::atomic<Word>& place = carrier.input(move.from.channel).word(move.from.place);
-  const LiveChannel::Place from{move.from.place, carrier.see(place)};
-  if (carrier.see(carrier.turn()) != turn.word) return;
-  if (from.is_full() && move.from.is(from)) {  // not taken out yet
-    for (unsigned i = 0; i < move.count; ++i) {
-      if (!carrier.put(turn, move.to[i], move.from.channel, from.packet())) return;
-    }
-    carrier.change(place, from.word, from.emptied());
+class LiveMove {
+ public:
+  explicit LiveMove(Carrier& carrier) noexcept : carrier_(carrier) {}
+
+  /// Of the first packet of an input, as it was seen.
+  Moved run(unsigned input, const LiveChannel::First& first, const LiveEnds& ends) {
+    return run(input, first, ends, 0);
   }
-  carrier.freed(move.from.channel);
-  carrier.change(carrier.turn(), turn.word, turn.next().word);
-}
+
+ private:
+  // An end's last packet may have to be brought on first, and at its last end another one, which has been entered everywhere.
+  static constexpr unsigned most_depth = 2;
+
+  Moved run(unsigned input, const LiveChannel::First& first, const LiveEnds& ends, unsigned depth) {
+    for (const LiveEnd& end : ends) {
+      if (end.entries != nullptr) {
+        Entry entry;
+        const Moved entered = enter(input, first, end, entry, depth);
+        if (entered != Moved::yes) return entered;
+        if (end.channel != nullptr) bring(*end.channel, entry, first.packet);
+      }
+      carrier_.has_come(end, input, first.packet);
+    }
+    if (carrier_.change(carrier_.input(input).left, first.number, first.number + 1))
+      carrier_.has_moved(ends, first.packet);
+    carrier_.has_left(input, first.number);
+    return Moved::yes;
+  }
+
+  Moved enter(unsigned input, const LiveChannel::First& first, const LiveEnd& end, Entry& entry,
+              unsigned depth) {
+    for (;;) {
+      entry = {carrier_.see(*end.entries)};
+      if (carrier_.see(carrier_.input(input).left) != first.number) return Moved::already;
+      if (entry.names(input, first.number)) return Moved::yes;
+      if (end.channel != nullptr && !end.channel->has_room(entry, see())) return Moved::no_room;
+      settle(entry, input, depth);
+      const Entry next = entry.with(input, first.number);
+      if (carrier_.change(*end.entries, entry.word, next.word)) {
+        entry = next;
+        return Moved::yes;
+      }
+    }
+  }
+
+  /// The packet that this entry names has left its input. (One of `input` has, since another is the first there.)
+  void settle(Entry entry, unsigned input, unsigned depth) {
+    const unsigned other = entry.input();
+    if (other == input || !entry.has_input()) return;
+    if (other >= carrier_.inputs() || depth == most_depth) return;  // another has scribbled here
+    const LiveChannel::First first = carrier_.input(other).first(see());
+    if (first.is_there && entry.names(other, first.number))
+      run(other, first, carrier_.ends(other, first.packet), depth + 1);
+  }
+
+  void bring(LiveChannel& channel, Entry entry, std::uint32_t packet) {
+    const Word number = entry.count() - 1;
+    std::atomic<Word>& place = channel.place[number % LiveChannel::places];
+    const Word seen = carrier_.see(place);
+    if (carrier_.see(channel.entries) != entry.word) return;
+    const std::uint32_t lap = LiveChannel::lap_of(seen);
+    if (((lap ^ LiveChannel::lap_of_number(number)) & 1) != 0)
+      carrier_.change(place, seen, LiveChannel::filled(packet, lap + 1));
+  }
+
+  [[nodiscard]] auto see() const {
+    return [this](const std::atomic<Word>& word) { return carrier_.see(word); };
+  }
+
+  Carrier& carrier_;
+};
 
 }  // namespace am::kit

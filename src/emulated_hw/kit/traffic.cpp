@@ -39,7 +39,7 @@ TrafficNodes::TrafficNodes(CycleNetwork& network, const Traffic& traffic)
       gap_(chance(traffic)),
       next_(network.grid().nodes()),
       nodes_(network.grid().nodes()),
-      senders_((network.grid().nodes() + 63) / 64) {
+      senders_(network.grid().nodes()) {
   const Grid& grid = network.grid();
   if (traffic.pattern == Traffic::Pattern::transpose &&
       (grid.dimensions() != 2 || grid.dimension(0).extent != grid.dimension(1).extent))
@@ -83,8 +83,7 @@ void TrafficNodes::cycle(std::span<const NodeNumber> order) {
       if (next_[node] == now) make(node);
     }
   }
-  for (std::size_t word = 0; word < senders_.size(); ++word)
-    for_each(senders_[word], [&](unsigned bit) { send(static_cast<NodeNumber>(word * 64 + bit)); });
+  senders_.for_each([&](NodeNumber node) { send(node); });
   network_.step(order);
 }
 
@@ -102,7 +101,7 @@ void TrafficNodes::make(NodeNumber from) {
   packets_[number] = {.made = now, .from = from, .to = destination(from), .counts = measures_};
   if (measures_) ++measured_;
   nodes_[from].packets.push_back(number);
-  senders_[from / 64] |= std::uint64_t{1} << from % 64;
+  senders_.put(from);
 }
 
 /// The next flit of the oldest packet. Its virtual channel is the next one with room.
@@ -130,7 +129,7 @@ void TrafficNodes::send(NodeNumber from) {
   if (++node.first == node.packets.size()) {
     node.packets.clear();
     node.first = 0;
-    senders_[from / 64] &= ~(std::uint64_t{1} << from % 64);
+    senders_.erase(from);
   } else if (node.first > 64 && node.first > node.packets.size() / 2) {
     node.packets.erase(node.packets.begin(), node.packets.begin() + static_cast<std::ptrdiff_t>(node.first));
     node.first = 0;
@@ -170,12 +169,17 @@ TrafficNodes::Figures TrafficNodes::figures() const noexcept {
           .waiting = waiting};
 }
 
+void check_that_it_moves(const CycleNetwork& network, Cycle patience) {
+  if (network.still_for() > patience && network.flits() != 0)
+    throw std::runtime_error("nothing has moved for " + std::to_string(network.still_for()) + " cycles:\n" +
+                             network.who_waits());
+}
+
 LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& periods) {
   TrafficNodes nodes(network, traffic);
   const auto go = [&](Cycle cycles) {
     for (Cycle i = 0; i < cycles; ++i) nodes.cycle();
-    if (network.flits() != 0 && network.still_for() > 1000)
-      throw std::runtime_error("nothing has moved for 1000 cycles:\n" + network.who_waits());
+    check_that_it_moves(network);
   };
   for (unsigned i = 0; i < periods.warmup_periods; ++i) go(periods.sample_period);
   nodes.measure(true);

@@ -91,7 +91,7 @@ class TrafficNodes {
   std::geometric_distribution<Cycle> gap_;
   std::vector<Cycle> next_;  // by node: when it makes its next packet
   std::vector<Node> nodes_;
-  std::vector<std::uint64_t> senders_;  // nodes with a packet, as bits
+  NodeSet senders_;  // nodes with a packet
   std::vector<Packet> packets_;
   std::vector<std::uint32_t> unused_;  // of packets_
   bool stopped_ = false;
@@ -126,6 +126,9 @@ struct LoadPoint {
 /// Warms up, counts the packets that are made in max_samples periods, and goes on, making packets, until they have come or the
 /// network turns out to be saturated. Throws std::runtime_error when nothing moves any more: who waits for whom.
 [[nodiscard]] LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& periods = {});
+
+/// The watchdog: throws std::runtime_error with who waits for whom where there are flits and none has moved for so long.
+void check_that_it_moves(const CycleNetwork& network, Cycle patience = 1000);
 
 /// What a packet's latency is where it meets no other: the sum of the parts.
 [[nodiscard]] constexpr Cycle zero_load_latency(unsigned channels, std::uint32_t flits) noexcept {

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "emulated_hw/kit/live_move.hpp"
 #include "emulated_hw/t1/live_mesh.hpp"
@@ -38,33 +38,25 @@ class Carrier {
     for (; arrived_ != 0; --arrived_) show(arrivals_[arrived_ - 1]);
   }
   /// The same at a router of which it is not known whether there is anything: what is marked there, and now and then, or when `all`
-  /// says so, whatever lies there. Where there is nothing then, `work` forgets the router. Whether anything was done there.
+  /// says so, whatever lies there. Where there is nothing then, `work` forgets the router. Whether anything has moved.
   bool look_after(NodeNumber node, bool all, unsigned most_steps) {
-    at_ = node;
-    LiveRouter& router = here();
+    LiveRouter& router = mesh_.routers_[node];
     router.looks.add(1);
     all = all || router.looks % looks_at_all == 0;
-    const kit::Word before = see(router.turn);
-    if (!all && see(router.waiting) == 0 && !kit::Turn{before}.has_move()) return false;
+    if (!all && see(router.waiting) == 0) return false;
+    moved_ = false;
     run(node, all ? every_input : 0, most_steps);
-    at_ = node;
-    if (all && is_empty(router)) rest(router);
-    return see(router.turn) != before;
+    if (all && is_empty(router)) rest(node);
+    return moved_;
   }
 
   /// Has this router looked after.
   void watch(NodeNumber node) const {
-    std::atomic<std::uint64_t>& work = mesh_.shared_.work[node / 64];
-    const std::uint64_t its = std::uint64_t{1} << node % 64;
-    if ((see(work) & its) == 0) add_bits(work, its);
-  }
-  /// There is something new at an input, which is this carrier's to do.
-  void announce(NodeNumber node, unsigned input) {
-    watch(node);
-    to_do(node, kit::request(input));
+    const LiveMesh::Bit its = mesh_.work(node);
+    if ((see(its.word) & its.bit) == 0) add_bits(its.word, its.bit);
   }
 
-  // For kit::complete.
+  // For kit::LiveMove.
 
   [[nodiscard]] kit::Word see(const std::atomic<kit::Word>& word) const {
     pause_();
@@ -74,23 +66,47 @@ class Carrier {
     pause_();
     return word.compare_exchange_strong(seen, to, std::memory_order_seq_cst);
   }
-  [[nodiscard]] std::atomic<kit::Word>& turn() const { return here().turn; }
-  [[nodiscard]] kit::LiveChannel& input(unsigned channel) const { return here().inputs[channel].channel; }
-  bool put(kit::Turn turn, const kit::LiveMove::End& end, unsigned from, std::uint32_t packet) {
-    return end.channel < vcs ? put_to_node(turn, end, from, packet) : put_on(turn, end, packet);
+  [[nodiscard]] static constexpr unsigned inputs() noexcept { return channels; }
+  [[nodiscard]] kit::LiveChannel& input(unsigned number) const noexcept { return here().inputs[number]; }
+  [[nodiscard]] kit::LiveEnds ends(unsigned input, std::uint32_t packet) const {
+    const Carried message = carried(packet);
+    const Way way = way_of(mesh_.grid_, at_, input, header_of(message));
+    kit::LiveEnds ends(end(way.output[0], input, message));
+    if (way.count == 2) ends.add(end(way.output[1], input, message));
+    return ends;
   }
-  void freed(unsigned input) {
+  void has_come(const kit::LiveEnd& end, unsigned input, std::uint32_t packet) {
+    if (end.channel != nullptr) {
+      const LiveMesh::Behind behind = mesh_.behind(at_, end.output);
+      watch(behind.node);
+      to_do(behind.node, kit::request(behind.input));
+    } else if (end.entries != nullptr) {
+      const Arrival arrival{at_, Carried::of(packet).source, priority_of(input)};
+      pause_();
+      mesh_.nodes_.arrived(arrival.at, arrival.from, arrival.priority);
+      if (arrived_ == arrivals_.size()) show(arrivals_[--arrived_]);
+      arrivals_[arrived_++] = arrival;
+    }
+  }
+  void has_moved(const kit::LiveEnds& ends, std::uint32_t packet) {
+    moved_ = true;
+    const unsigned flits = Carried::of(packet).flits;
+    for (const kit::LiveEnd& end : ends)
+      (end.channel != nullptr ? end.channel->flits : here().to_node).add(flits);
+  }
+  void has_left(unsigned input, kit::Word number) {
     LiveRouter& router = here();
     const kit::Requests bit = kit::request(input);
-    if (head(router, input).is_full()) {
-      behind_ |= bit;
+    if (router.inputs[input].at(number + 1, see()).is_there) {
+      to_do(at_, bit);
     } else if ((see(router.waiting) & bit) != 0) {
-      behind_ |= forget(router, bit);
+      to_do(at_, forget(router, bit));
     }
     if ((see(router.starved) & bit) == 0) return;
     remove_bits(router.starved, bit);
     if (const unsigned port = input / vcs; port != 0) {
-      to_do(mesh_.grid_.neighbour(at_, port), 0);
+      const NodeNumber before = mesh_.grid_.neighbour(at_, port);
+      if (before != kit::Grid::nowhere) to_do(before, 0);  // nowhere: another has scribbled here
     } else {
       pause_();
       mesh_.nodes_.has_room(at_);
@@ -98,12 +114,20 @@ class Carrier {
   }
 
  private:
-  struct Pick {
-    unsigned input;
-    Way way;
+  struct ToDo {
+    NodeNumber node;
+    kit::Requests inputs;  // beside those that wait
+  };
+  struct Arrival {
+    NodeNumber at;
+    NodeNumber from;
+    Priority priority;
   };
 
   [[nodiscard]] LiveRouter& here() const noexcept { return mesh_.routers_[at_]; }
+  [[nodiscard]] auto see() const {
+    return [this](const std::atomic<kit::Word>& word) { return see(word); };
+  }
   void add_bits(std::atomic<std::uint64_t>& word, std::uint64_t bits) const {
     pause_();
     word.fetch_or(bits, std::memory_order_seq_cst);
@@ -112,10 +136,6 @@ class Carrier {
     pause_();
     word.fetch_and(~bits, std::memory_order_seq_cst);
   }
-  struct ToDo {
-    NodeNumber node;
-    kit::Requests inputs;  // beside those that wait
-  };
   void to_do(NodeNumber node, kit::Requests inputs) {
     if (count_ != 0 && to_do_[count_ - 1].node == node) {
       to_do_[count_ - 1].inputs |= inputs;
@@ -126,154 +146,101 @@ class Carrier {
     }
   }
   /// To whoever comes by.
-  void leave(const ToDo& left) {
+  void leave(const ToDo& left) const {
     if (left.inputs != 0) add_bits(mesh_.routers_[left.node].waiting, left.inputs & every_input);
     watch(left.node);
   }
-  [[nodiscard]] kit::LiveChannel::Place head(LiveRouter& router, unsigned input) const {
-    return router.inputs[input].channel.head([this](const auto& word) { return see(word); });
+
+  /// One that was not written by this, but scribbled by another, is at its end here, and does not count.
+  [[nodiscard]] Carried carried(std::uint32_t packet) const noexcept {
+    const Carried message = Carried::of(packet);
+    const bool is_one = message.destination < mesh_.grid_.nodes() && message.source < mesh_.grid_.nodes();
+    return is_one ? message : Carried{.destination = at_, .source = at_, .counts = false};
   }
-  [[nodiscard]] kit::LiveChannel::Place tail(unsigned output) const {
-    const LiveMesh::Behind behind = mesh_.behind(at_, output);
-    return mesh_.routers_[behind.node].inputs[behind.input].channel.tail(
-        [this](const auto& word) { return see(word); });
+  static constexpr Header header_of(const Carried& message) noexcept {
+    return {message.destination, message.multicast};
   }
-  // What is not so was not written by this.
-  [[nodiscard]] bool is_possible(const Carried& message) const noexcept {
-    return message.destination < mesh_.grid_.nodes() && message.source < mesh_.grid_.nodes();
-  }
-  [[nodiscard]] bool leads(unsigned port) const noexcept {
-    return port == 0 || mesh_.grid_.neighbour(at_, port) != kit::Grid::nowhere;
-  }
-  [[nodiscard]] bool is_possible(const kit::LiveMove& move) const noexcept {
-    if (move.from.channel >= channels || !leads(move.from.channel / vcs)) return false;
-    for (unsigned i = 0; i < move.count; ++i) {
-      const unsigned port = move.to[i].channel / vcs;
-      if (port >= ports || (port != 0 && mesh_.grid_.neighbour(at_, port) == kit::Grid::nowhere))
-        return false;
+  [[nodiscard]] kit::LiveEnd end(unsigned output, unsigned input, const Carried& message) const {
+    if (output < vcs) {
+      if (!message.counts) return {output, nullptr, nullptr};
+      return {output, &mesh_.nodes_.arrivals(at_, message.source, priority_of(input)), nullptr};
     }
-    return true;
-  }
-  [[nodiscard]] bool is_counted(const Carried& message) const noexcept {
-    return message.counts && is_possible(message);
-  }
-  [[nodiscard]] std::atomic<std::uint64_t>& arrivals(const Carried& message, unsigned from) const {
-    return mesh_.nodes_.arrivals(at_, message.source, priority_of(from));
+    kit::LiveChannel& channel = mesh_.channel_behind(at_, output);
+    return {output, &channel.entries, &channel};
   }
 
   /// One decision at a router and what follows from it.
   void step(NodeNumber at, kit::Requests inputs) {
     at_ = at;
-    LiveRouter& router = here();
-    behind_ = 0;
-    kit::Turn turn{see(router.turn)};
-    if (turn.has_move()) {
-      if (is_possible(turn.move())) {
-        complete(*this, turn);
-      } else {  // another has scribbled here
-        change(router.turn, turn.word, turn.next().word);
-      }
-      return to_do(at, inputs | behind_);
-    }
-    const kit::Requests waiting = see(router.waiting);
+    const kit::Requests waiting = see(here().waiting);
     const kit::Requests occupied = (waiting | inputs) & every_input;
-    if (occupied == 0) return;
-    std::array<kit::LiveChannel::Place, channels> heads;
-    std::array<kit::LiveChannel::Place, channels> tails;
-    std::array<Pick, ports> picks;
-    unsigned picked = 0;
+    if (kit::is_one(occupied)) {
+      step_alone(static_cast<unsigned>(std::countr_zero(occupied)), waiting);
+    } else if (occupied != 0) {
+      step_among(occupied, waiting);
+    }
+  }
+
+  void step_alone(unsigned input, kit::Requests waiting) {
+    LiveRouter& router = here();
+    const kit::LiveChannel::First first = router.inputs[input].first(see());
+    if (!first.is_there) {
+      if (waiting != 0) to_do(at_, forget(router, waiting));
+      return;
+    }
+    const kit::LiveEnds ends = this->ends(input, first.packet);
+    switch (kit::LiveMove(*this).run(input, first, ends)) {
+      case kit::Moved::yes:
+        return router.turns.goes_alone(input);
+      case kit::Moved::already:
+        return to_do(at_, kit::request(input));
+      case kit::Moved::no_room:
+        router.inputs[input].refused.add(1);
+        if (wait_for_room(router, kit::request(input), kit::request(ends.first().output)))
+          to_do(at_, kit::request(input));
+    }
+  }
+
+  void step_among(kit::Requests occupied, kit::Requests waiting) {
+    LiveRouter& router = here();
+    std::array<kit::LiveChannel::First, channels> firsts;
     kit::Requests found = 0;    // inputs
     kit::Requests blocked = 0;  // outputs
+    kit::Requests picked = 0;   // inputs
     decide(
-        mesh_.grid_, at, occupied, ~kit::Ports{0}, ~kit::Ports{0}, router.turns, mesh_.patience_,
+        mesh_.grid_, at_, occupied, ~kit::Ports{0}, ~kit::Ports{0}, router.turns, mesh_.patience_,
         [&](unsigned input) -> std::optional<Header> {
-          heads[input] = head(router, input);
-          if (!heads[input].is_full()) return std::nullopt;
+          firsts[input] = router.inputs[input].first(see());
+          if (!firsts[input].is_there) return std::nullopt;
           found |= kit::request(input);
-          const Carried message = Carried::of(heads[input].packet());
-          if (!is_possible(message)) return Header{at, false};
-          return Header{message.destination, message.multicast};
+          return header_of(carried(firsts[input].packet));
         },
-        [&](unsigned output) {
+        [&](unsigned input, unsigned output) {
           if (output < vcs) return true;
-          tails[output] = tail(output);
-          return !tails[output].is_full();
+          const kit::LiveChannel& channel = mesh_.channel_behind(at_, output);
+          const kit::Entry last{see(channel.entries)};
+          return last.names(input, firsts[input].number) || channel.has_room(last, see());
         },
         [&](unsigned input, unsigned output) {
           router.inputs[input].refused.add(1);
           blocked |= kit::request(output);
         },
-        [&](unsigned input, const Way& way) {
-          picks[picked++] = {input, way};
-        });
+        [&](unsigned input, const Way&) { picked |= kit::request(input); });
     if ((waiting & ~found) != 0) {
-      if (const kit::Requests come = forget(router, waiting & ~found); come != 0 && picked == 0)
-        return to_do(at, found | come);  // they have not been looked at: there may be room behind them
+      const kit::Requests come = forget(router, waiting & ~found);
+      found |= come;  // they have not been looked at: there may be room behind them
+      if (come != 0 && picked == 0) return to_do(at_, found);
     }
     if (picked == 0) {
-      if (found != 0 && wait_for_room(router, found, blocked)) to_do(at, found);
+      if (found != 0 && wait_for_room(router, found, blocked)) to_do(at_, found);
       return;
     }
-    for (const Pick& pick : std::span(picks).first(picked)) {
-      const Carried message = Carried::of(heads[pick.input].packet());
-      const kit::Turn begun = turn.with(move_of(pick, heads[pick.input], tails, message));
-      if (!change(router.turn, turn.word, begun.word)) break;  // somebody else moves something here
-      for (const std::uint8_t output : pick.way.outputs()) count(output, message.flits);
-      complete(*this, begun);
-      turn = begun.next();
-      found &= ~kit::request(pick.input);
-    }
-    if ((found | behind_) != 0) to_do(at, found | behind_);
-  }
-
-  void count(unsigned output, unsigned flits) const noexcept {
-    if (output < vcs) {
-      here().to_node.add(flits);
-    } else {
-      const LiveMesh::Behind behind = mesh_.behind(at_, output);
-      mesh_.routers_[behind.node].inputs[behind.input].flits.add(flits);
-    }
-  }
-
-  [[nodiscard]] kit::LiveMove move_of(const Pick& pick, const kit::LiveChannel::Place& head,
-                                      const std::array<kit::LiveChannel::Place, channels>& tails,
-                                      const Carried& message) const {
-    kit::LiveMove move;
-    move.from = kit::LiveMove::End::at(pick.input, head);
-    move.count = pick.way.count;
-    for (unsigned i = 0; i < move.count; ++i) {
-      const unsigned output = pick.way.output[i];
-      if (output >= vcs) {
-        move.to[i] = kit::LiveMove::End::at(output, tails[output]);
-      } else {
-        move.to[i] = {output, 0, is_counted(message) && (see(arrivals(message, pick.input)) & 1) != 0};
-      }
-    }
-    return move;
-  }
-
-  bool put_to_node(kit::Turn turn, const kit::LiveMove::End& end, unsigned from, std::uint32_t packet) {
-    const Carried message = Carried::of(packet);
-    if (!is_counted(message)) return true;
-    std::atomic<std::uint64_t>& count = arrivals(message, from);
-    const std::uint64_t seen = see(count);
-    if (see(this->turn()) != turn.word) return false;
-    if (((seen & 1) != 0) == end.odd) change(count, seen, seen + 1);
-    pause_();
-    mesh_.nodes_.arrived(at_, message.source, priority_of(from));
-    if (arrived_ == arrivals_.size()) show(arrivals_[--arrived_]);
-    arrivals_[arrived_++] = {at_, message.source, priority_of(from)};
-    return true;
-  }
-
-  bool put_on(kit::Turn turn, const kit::LiveMove::End& end, std::uint32_t packet) {
-    const LiveMesh::Behind behind = mesh_.behind(at_, end.channel);
-    std::atomic<kit::Word>& word = mesh_.routers_[behind.node].inputs[behind.input].channel.word(end.place);
-    const kit::LiveChannel::Place place{end.place, see(word)};
-    if (see(this->turn()) != turn.word) return false;
-    if (!place.is_full() && end.is(place)) change(word, place.word, place.with(packet));
-    announce(behind.node, behind.input);
-    return true;
+    kit::for_each(picked, [&](unsigned input) {
+      const kit::LiveChannel::First& first = firsts[input];
+      if (kit::LiveMove(*this).run(input, first, ends(input, first.packet)) == kit::Moved::yes)
+        found &= ~kit::request(input);
+    });
+    if (found != 0) to_do(at_, found);
   }
 
   /// These inputs hold nothing that waits: those that do after all, since a moment ago.
@@ -281,17 +248,12 @@ class Carrier {
     remove_bits(router.waiting, inputs);
     kit::Requests come = 0;
     kit::for_each(inputs & every_input, [&](unsigned input) {
-      if (head(router, input).is_full()) come |= kit::request(input);
+      if (router.inputs[input].first(see()).is_there) come |= kit::request(input);
     });
     if (come != 0) add_bits(router.waiting, come);
     return come;
   }
 
-  struct Arrival {
-    NodeNumber at;
-    NodeNumber from;
-    Priority priority;
-  };
   // After all that goes through the routers: nodes look at what is written here all the time, and so make it slow to write.
   void show(const Arrival& arrival) const {
     pause_();
@@ -305,23 +267,22 @@ class Carrier {
     kit::for_each(outputs, [&](unsigned output) {
       const LiveMesh::Behind behind = mesh_.behind(at_, output);
       add_bits(mesh_.routers_[behind.node].starved, kit::request(behind.input));
-      room = room || !tail(output).is_full();
+      room = room || mesh_.channel_behind(at_, output).has_room(see());
     });
     return room;
   }
 
-  [[nodiscard]] bool is_empty(LiveRouter& router) const {
-    for (unsigned i = 0; i < channels; ++i) {
-      if (head(router, i).is_full()) return false;
+  [[nodiscard]] bool is_empty(const LiveRouter& router) const {
+    for (const kit::LiveChannel& input : router.inputs) {
+      if (input.first(see()).is_there) return false;
     }
-    return see(router.waiting) == 0 && !kit::Turn{see(router.turn)}.has_move();
+    return see(router.waiting) == 0;
   }
   /// There was nothing here a moment ago.
-  void rest(LiveRouter& router) const {
-    std::atomic<std::uint64_t>& work = mesh_.shared_.work[at_ / 64];
-    const std::uint64_t its = std::uint64_t{1} << at_ % 64;
-    remove_bits(work, its);
-    if (!is_empty(router)) add_bits(work, its);
+  void rest(NodeNumber node) const {
+    const LiveMesh::Bit its = mesh_.work(node);
+    remove_bits(its.word, its.bit);
+    if (!is_empty(mesh_.routers_[node])) add_bits(its.word, its.bit);
   }
 
   static constexpr std::uint32_t looks_at_all = 16;  // of one at all inputs
@@ -334,8 +295,7 @@ class Carrier {
   unsigned count_ = 0;
   std::array<Arrival, 8> arrivals_;  // to be shown
   unsigned arrived_ = 0;
-  kit::Requests behind_ =
-      0;  // inputs that held something more when something was taken out, since a step began
+  bool moved_ = false;  // anything, since look_after() began
 };
 
 }  // namespace am::t1

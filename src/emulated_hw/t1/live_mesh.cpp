@@ -15,19 +15,22 @@ constexpr auto look = [](const std::atomic<kit::Word>& word) { return word.load(
 
 }  // namespace
 
+// Nobody else lets packets into this channel, so its entries are this node's own.
 bool LiveMesh::inject(NodeNumber node, Priority priority, const Carried& message) noexcept {
-  const unsigned input = channel(0, priority, 0);
-  LiveInput& to = routers_[node].inputs[input];
-  const kit::LiveChannel::Place place = to.channel.tail(look);
-  if (place.is_full()) return false;
+  kit::LiveChannel& to = routers_[node].inputs[channel(0, priority, 0)];
+  const kit::Entry last{to.entries.load(std::memory_order_relaxed)};
+  if (!to.has_room(last, look)) return false;
+  to.entries.store(last.with(0, 0).word, std::memory_order_relaxed);
   to.flits.add(message.flits);
-  to.channel.word(place.index).exchange(place.with(message.bits()), std::memory_order_seq_cst);
+  std::atomic<kit::Word>& place = to.place[last.count() % kit::LiveChannel::places];
+  const std::uint32_t lap = kit::LiveChannel::lap_of(place.load(std::memory_order_relaxed)) + 1;
+  place.exchange(kit::LiveChannel::filled(message.bits(), lap), std::memory_order_seq_cst);
   Carrier<>(*this).watch(node);
   return true;
 }
 
 bool LiveMesh::accepts(NodeNumber node, Priority priority) const noexcept {
-  return !routers_[node].inputs[channel(0, priority, 0)].channel.tail(look).is_full();
+  return routers_[node].inputs[channel(0, priority, 0)].has_room(look);
 }
 
 bool LiveMesh::ask_for_room(NodeNumber node, Priority priority) noexcept {
@@ -37,7 +40,7 @@ bool LiveMesh::ask_for_room(NodeNumber node, Priority priority) noexcept {
 
 bool LiveMesh::has_gone(NodeNumber node) const noexcept {
   const auto is_empty = [&](Priority priority) {
-    return !routers_[node].inputs[channel(0, priority, 0)].channel.head(look).is_full();
+    return !routers_[node].inputs[channel(0, priority, 0)].first(look).is_there;
   };
   return is_empty(Priority::low) && is_empty(Priority::high);
 }

@@ -28,7 +28,6 @@
 #include <optional>
 
 #include "emulated_hw/kit/live_channel.hpp"
-#include "emulated_hw/kit/live_move.hpp"
 #include "emulated_hw/t1/router.hpp"
 
 namespace am::t1 {
@@ -50,38 +49,16 @@ struct Carried {
   }
 };
 static_assert(most_nodes <= 1024);
-
-/// A number that some add to and others read, of which nothing depends.
-template <class T>
-class Tally {
- public:
-  operator T() const noexcept { return value_.load(std::memory_order_relaxed); }  // NOLINT: it is one
-  Tally& operator=(T value) noexcept {
-    value_.store(value, std::memory_order_relaxed);
-    return *this;
-  }
-  void add(T n) noexcept { *this = static_cast<T>(*this + n); }
-
- private:
-  std::atomic<T> value_;
-};
-
-/// A channel into a router, and what is counted about it, on a line of its own.
-struct alignas(64) LiveInput {
-  kit::LiveChannel channel;
-  Tally<std::uint64_t> flits;    ///< that have come by it
-  Tally<std::uint64_t> refused;  ///< looks at its first message that found no room behind it
-};
+static_assert(default_buffers == kit::LiveChannel::places && channels <= kit::Entry::most_inputs);
 
 /// One router's words. All zero at the beginning.
 struct LiveRouter {
-  alignas(64) std::atomic<kit::Word> turn;
-  std::atomic<kit::Requests> waiting;  ///< inputs whose packets their carriers have left
-  std::atomic<kit::Requests> starved;  ///< inputs whose sender found no room
-  Tally<std::uint32_t> looks;          ///< of look_after()
-  kit::PacketTurns<Tally<std::uint8_t>> turns;
-  std::array<LiveInput, channels> inputs;
-  alignas(64) Tally<std::uint64_t> to_node;  ///< flits
+  alignas(64) std::atomic<kit::Requests> waiting;  ///< inputs whose packets their carriers have left
+  std::atomic<kit::Requests> starved;              ///< inputs whose sender found no room
+  kit::Tally<std::uint32_t> looks;                 ///< of look_after()
+  kit::PacketTurns<kit::Tally<std::uint8_t>> turns;
+  std::array<kit::LiveChannel, channels> inputs;
+  alignas(64) kit::Tally<std::uint64_t> to_node;  ///< flits
 };
 
 class LiveMesh {
@@ -93,7 +70,7 @@ class LiveMesh {
     Nodes(const Nodes&) = delete;
     Nodes& operator=(const Nodes&) = delete;
     virtual ~Nodes() = default;
-    /// What counts the messages from a node to another: in shared memory, only ever changed here.
+    /// What counts the messages from a node to another, a kit::Entry: in shared memory, only ever changed here.
     [[nodiscard]] virtual std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
                                                                Priority priority) noexcept = 0;
     /// One has been counted: whatever the node needs to find it one day. May be told again.
@@ -108,16 +85,31 @@ class LiveMesh {
   [[nodiscard]] static constexpr std::size_t bytes(NodeNumber nodes) noexcept {
     return sizeof(Shared) + nodes * sizeof(LiveRouter);
   }
-  /// Throws std::invalid_argument. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
+  /// Its channels hold default_buffers messages. Throws std::invalid_argument. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveMesh(const Shape& shape, std::byte* memory, Nodes& nodes)
       : grid_(grid_of(shape)),
         patience_(shape.patience),
         shared_(*reinterpret_cast<Shared*>(memory)),
         routers_(reinterpret_cast<LiveRouter*>(memory + sizeof(Shared))),
-        nodes_(nodes) {}
+        nodes_(nodes) {
+    shared_.rows = shape.rows;
+    shared_.columns = shape.columns;
+  }
 
   [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_.plain(); }
   [[nodiscard]] const LiveRouter& router(NodeNumber node) const noexcept { return routers_[node]; }
+
+  // For onlookers, who may only read that memory.
+
+  /// That of the network that was made there; empty: none was. The first word there is not 0 when one was.
+  [[nodiscard]] static std::optional<Shape> shape_in(const std::byte* memory) noexcept {
+    const Shared& shared = *reinterpret_cast<const Shared*>(memory);
+    const Shape shape{.rows = shared.rows, .columns = shared.columns};
+    return shape.rows == 0 || shape.columns == 0 ? std::nullopt : std::optional(shape);
+  }
+  [[nodiscard]] static const LiveRouter& router_in(const std::byte* memory, NodeNumber node) noexcept {
+    return reinterpret_cast<const LiveRouter*>(memory + sizeof(Shared))[node];
+  }
 
   // By the node itself, one thread at a time.
 
@@ -140,14 +132,17 @@ class LiveMesh {
   bool look_after() noexcept;
   /// Whether look_after() looks at this router: something has come there lately.
   [[nodiscard]] bool is_watched(NodeNumber node) const noexcept {
-    return (shared_.work[node / 64].load(std::memory_order_relaxed) >> node % 64 & 1) != 0;
+    const Bit its = work(node);
+    return (its.word.load(std::memory_order_relaxed) & its.bit) != 0;
   }
 
  private:
   template <class Pause>
   friend class Carrier;
 
-  struct Shared {
+  struct alignas(64) Shared {
+    kit::Tally<std::uint32_t> rows;
+    kit::Tally<std::uint32_t> columns;
     alignas(
         64) std::array<std::atomic<std::uint64_t>, most_nodes / 64> work;  // routers with something waiting
   };
@@ -160,13 +155,25 @@ class LiveMesh {
     const unsigned port = output / vcs;
     return {grid_.neighbour(node, port), kit::Grid::opposite(port) * vcs + output % vcs};
   }
+  [[nodiscard]] kit::LiveChannel& channel_behind(NodeNumber node, unsigned output) const noexcept {
+    const Behind its = behind(node, output);
+    return routers_[its.node].inputs[its.input];
+  }
+  /// A router's bit of `work`.
+  struct Bit {
+    std::atomic<std::uint64_t>& word;
+    std::uint64_t bit;
+  };
+  [[nodiscard]] Bit work(NodeNumber node) const noexcept {
+    return {shared_.work[node / 64], std::uint64_t{1} << node % 64};
+  }
 
   const kit::MappedGrid grid_;
   const unsigned patience_;
   Shared& shared_;
   LiveRouter* const routers_;
   Nodes& nodes_;
-  Tally<NodeNumber> next_{};  // to be looked after, watched or not
+  kit::Tally<NodeNumber> next_{};  // to be looked after, watched or not
 };
 
 }  // namespace am::t1

@@ -1,6 +1,8 @@
 #include "emulated_hw/t1/machine.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
 
 #include "emulated_hw/t1/nistat.hpp"
 
@@ -17,19 +19,72 @@ Machine::Processors Machine::made(NodeNumber nodes) {
   return processors;
 }
 
+Machine::Machine(const Mesh::Shape& shape)
+    : processors_(made(shape.rows * shape.columns)), mesh_(shape, interfaces(processors_)), alarm_(nodes()) {
+  awake_ = kit::NodeSet(nodes());
+  for (NodeNumber node = 0; node < nodes(); ++node) {
+    processors_[node]->is_stepped_by(cycles_, {awake_, node});
+    awake_.put(node);
+  }
+}
+
 std::vector<NetworkInterface*> Machine::interfaces(const Processors& processors) {
   std::vector<NetworkInterface*> all;
   for (const std::unique_ptr<Processor>& processor : processors) all.push_back(&processor->ni());
   return all;
 }
 
+void Machine::add_hardware_handlers(Memories& memories) {
+  for (NodeNumber node = 0; node < nodes(); ++node)
+    hardware_.emplace_back(processors_[node]->ni(), memories.of(node), nodes());
+}
+
 void Machine::step(std::span<const NodeNumber> order) {
   mesh_.step(order);
   if (order.empty()) {
-    for (const std::unique_ptr<Processor>& processor : processors_) processor->step();
+    if (cycles_ >= first_alarm_) wake_for_timelets();
+    awake_.for_each([this](NodeNumber node) { step(node); });
   } else {
-    for (const NodeNumber node : order) processors_[node]->step();
+    for (const NodeNumber node : order) step(node);
   }
+  ++cycles_;
+}
+
+void Machine::step(NodeNumber node) {
+  Processor& processor = *processors_[node];
+  if (!hardware_.empty()) hardware_[node].step();
+  processor.step();
+  if (!processor.has_nothing_to_do() || !(hardware_.empty() || hardware_[node].has_nothing_to_do())) return;
+  awake_.erase(node);
+  alarm_[node] = cycles_ + processor.until_timelet();
+  first_alarm_ = std::min(first_alarm_, alarm_[node]);
+}
+
+void Machine::wake_for_timelets() {
+  first_alarm_ = ~Cycle{0};
+  for (NodeNumber node = 0; node < nodes(); ++node) {
+    if (alarm_[node] <= cycles_) {
+      awake_.put(node);
+    } else {
+      first_alarm_ = std::min(first_alarm_, alarm_[node]);
+    }
+  }
+}
+
+void Machine::throw_who_waits() const {
+  throw std::runtime_error("t1: nothing has moved for " + std::to_string(mesh_.still_for()) + " cycles:\n" +
+                           who_waits());
+}
+
+void Machine::record(kit::Trace* trace) {
+  mesh_.record(trace);
+  for (const std::unique_ptr<Processor>& processor : processors_) processor->record(trace);
+}
+
+kit::Trace::Names trace_names(std::string title) {
+  return {.title = std::move(title),
+          .messages = {"low", "high", "low multicast", "high multicast"},
+          .activities = {"computes", "SEND", "dispatch", "handler", "HRET"}};
 }
 
 }  // namespace am::t1

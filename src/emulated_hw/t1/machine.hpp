@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "emulated_hw/t1/hardware_handlers.hpp"
 #include "emulated_hw/t1/mesh.hpp"
 #include "emulated_hw/t1/processor.hpp"
 
@@ -18,8 +19,12 @@ namespace am::t1 {
 class Machine {
  public:
   /// Events of all kinds but outlets are enabled on all nodes. Throws std::invalid_argument.
-  explicit Machine(const Mesh::Shape& shape)
-      : processors_(made(shape.rows * shape.columns)), mesh_(shape, interfaces(processors_)) {}
+  explicit Machine(const Mesh::Shape& shape);
+
+  /// Handlers in hardware, on all nodes, for as long as it runs: the report leaves them to the implementor (3.9). Once; the memories
+  /// are of as many nodes, and outlive it.
+  void add_hardware_handlers(Memories& memories);
+  [[nodiscard]] const HardwareHandlers& hardware(NodeNumber node) const { return hardware_.at(node); }
 
   [[nodiscard]] Processor& node(NodeNumber node) { return *processors_[node]; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return mesh_.grid().nodes(); }
@@ -27,7 +32,10 @@ class Machine {
   [[nodiscard]] Cycle now() const noexcept { return mesh_.now(); }
   [[nodiscard]] std::string who_waits() const { return mesh_.who_waits(); }
 
-  /// One cycle. `order`: if given, all nodes, in the order in which they are stepped.
+  /// Tells it from now on what happens, until it is told otherwise; before anything does. It outlives that.
+  void record(kit::Trace* trace);
+
+  /// One cycle. What has nothing to do is left out. `order`: if given, all nodes, in the order in which they are stepped.
   void step(std::span<const NodeNumber> order = {});
   /// Until pred() holds. False, and nothing has moved in the network for `patience` cycles with messages in it, when it does not: a
   /// deadlock, or nodes that take nothing. who_waits() tells.
@@ -39,14 +47,32 @@ class Machine {
     }
     return true;
   }
+  /// The same, and where run_until() would say false throws std::runtime_error: "t1: nothing has moved for ... cycles:", and who waits
+  /// for whom.
+  template <class Pred>
+  void run_or_throw(Pred pred, Cycle patience = 10'000) {
+    if (!run_until(pred, patience)) throw_who_waits();
+  }
 
  private:
   using Processors = std::vector<std::unique_ptr<Processor>>;
   static Processors made(NodeNumber nodes);
   static std::vector<NetworkInterface*> interfaces(const Processors& processors);
 
+  void step(NodeNumber node);
+  [[noreturn]] void throw_who_waits() const;
+  void wake_for_timelets();
+
+  Cycle cycles_ = 0;    // that all processors have made
+  kit::NodeSet awake_;  // those that are not left out
   const Processors processors_;
   Mesh mesh_;
+  std::vector<Cycle> alarm_;                // of one that is: the cycle in which its timelet comes
+  Cycle first_alarm_ = 0;                   // not after any of these
+  std::vector<HardwareHandlers> hardware_;  // by node, or none
 };
+
+/// What a trace of a machine calls things.
+[[nodiscard]] kit::Trace::Names trace_names(std::string title);
 
 }  // namespace am::t1

@@ -10,6 +10,8 @@ namespace {
 
 Header header_of(const Message& message) noexcept { return {message.destination, message.multicast}; }
 
+std::string name_of(Priority priority) { return priority == Priority::high ? "high" : "low"; }
+
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t z = (a ^ b) * 0x9e3779b97f4a7c15u;
   return z ^ z >> 29;
@@ -18,7 +20,11 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
 }  // namespace
 
 Mesh::Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces)
-    : shape_(shape), grid_(grid_of(shape)), interfaces_(std::move(interfaces)), routers_(grid_.nodes()) {
+    : shape_(shape),
+      grid_(grid_of(shape)),
+      interfaces_(std::move(interfaces)),
+      routers_(grid_.nodes()),
+      to_step_(grid_.nodes()) {
   if (interfaces_.size() != grid_.nodes())
     throw std::invalid_argument("t1: a mesh of " + std::to_string(shape.rows) + "x" +
                                 std::to_string(shape.columns) + " for " + std::to_string(interfaces_.size()) +
@@ -34,24 +40,39 @@ Mesh::Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces)
                                                                                     : 0);
     }
   }
+  for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
+    interfaces_[node]->rings({to_step_, node});
+    to_step_.put(node);  // what it has been given so far
+  }
+}
+
+Mesh::~Mesh() {
+  for (NetworkInterface* const interface : interfaces_) interface->rings({});
 }
 
 void Mesh::step(std::span<const NodeNumber> order) {
   for (const Credit& credit : credits_[now_ % most_delay]) ++routers_[credit.node].room[credit.output];
   credits_[now_ % most_delay].clear();
-  const auto all = [&](auto what) {
-    if (order.empty()) {
-      for (NodeNumber node = 0; node < grid_.nodes(); ++node) what(node);
-    } else {
-      for (const NodeNumber node : order) what(node);
-    }
-  };
-  all([&](NodeNumber node) {
-    deliver(node);
-    inject(node);
-    if (routers_[node].waiting != 0) route(node);
-  });
+  if (order.empty()) {
+    to_step_.for_each([this](NodeNumber node) { step(node); });
+  } else {
+    for (const NodeNumber node : order) step(node);
+  }
   ++now_;
+}
+
+void Mesh::step(NodeNumber node) {
+  deliver(node);
+  inject(node);
+  if (routers_[node].waiting != 0) route(node);
+  if (!has_something_to_do(node)) to_step_.erase(node);
+}
+
+bool Mesh::has_something_to_do(NodeNumber node) const noexcept {
+  const Router& router = routers_[node];
+  const NetworkInterface& ni = *interfaces_[node];
+  return router.waiting != 0 || !router.to_node[0].empty() || !router.to_node[1].empty() ||
+         ni.outgoing(Priority::low) || ni.outgoing(Priority::high);
 }
 
 void Mesh::deliver(NodeNumber node) {
@@ -60,6 +81,8 @@ void Mesh::deliver(NodeNumber node) {
     if (waiting.empty() || waiting.front().leaves_at > now_ || !interfaces_[node]->has_room(priority))
       continue;
     interfaces_[node]->deliver(waiting.front().message);
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->comes(waiting.front().recorded, node, now_);
     waiting.pop_front();
     give_back(now_ + credit_cycles, node, channel(0, priority, 0));
     --under_way_;
@@ -79,7 +102,7 @@ void Mesh::inject(NodeNumber node) {
                       std::to_string(grid_.nodes()));
     std::deque<Packet>& input = router.inputs[channel(0, priority, 0)];
     if (input.size() >= shape_.buffers) continue;
-    input.push_back({*out, node, 0, now_ + link_cycles + router_cycles});
+    input.push_back({*out, node, 0, now_ + link_cycles + router_cycles, record(node, *out)});
     ++router.waiting;
     ++under_way_;
     router.interface_free_at = now_ + out->flits();
@@ -87,6 +110,15 @@ void Mesh::inject(NodeNumber node) {
     last_move_ = now_;
     return;
   }
+}
+
+std::uint32_t Mesh::record(NodeNumber from, const Message& message) {
+  if (trace_ == nullptr) [[likely]]
+    return kit::Trace::nothing;
+  const std::uint32_t number =
+      trace_->begins(from, message.destination, index(message.priority) + (message.multicast ? 2 : 0));
+  trace_->passes(number, from, kit::Trace::injection, now_, message.flits());
+  return number;
 }
 
 void Mesh::route(NodeNumber node) {
@@ -107,7 +139,7 @@ void Mesh::route(NodeNumber node) {
         if (packet.leaves_at > now_) return std::nullopt;
         return header_of(packet.message);
       },
-      [&](unsigned output) { return router.room[output] != 0; },
+      [&](unsigned /*input*/, unsigned output) { return router.room[output] != 0; },
       [&](unsigned /*input*/, unsigned output) { ++router.counts[output / vcs].refused; },
       [&](unsigned input, const Way& way) { start(node, input, way); });
 }
@@ -130,36 +162,65 @@ void Mesh::start(NodeNumber node, unsigned input, const Way& way) {
     --router.room[output];
     router.output_free_at[port] = now_ + flits;
     router.counts[port].flits += flits;
-    trace_ += mixed(mixed(now_, node * channels + output),
-                    packet.message.scalar[0] + std::uint64_t{packet.source} * most_nodes);
+    fingerprint_ += mixed(mixed(now_, node * channels + output),
+                          packet.message.scalar[0] + std::uint64_t{packet.source} * most_nodes);
+    if (trace_ != nullptr) [[unlikely]]
+      trace_->passes(packet.recorded, node, port, now_, flits);
     if (port == 0) {
       router.to_node[index(packet.message.priority)].push_back(
-          {packet.message, packet.source, in, now_ + link_cycles + flits - 1});
+          {packet.message, packet.source, in, now_ + link_cycles + flits - 1, packet.recorded});
     } else {
-      Router& next = routers_[grid_.neighbour(node, port)];
+      const NodeNumber neighbour = grid_.neighbour(node, port);
+      Router& next = routers_[neighbour];
       const unsigned to = kit::Grid::opposite(port);
       next.inputs[to * vcs + output % vcs].push_back(
-          {packet.message, packet.source, to, now_ + link_cycles + router_cycles});
+          {packet.message, packet.source, to, now_ + link_cycles + router_cycles, packet.recorded});
       ++next.waiting;
+      to_step_.put(neighbour);
     }
   }
   last_move_ = now_;
 }
 
+/// Whom it is that a message waits for when there is no room behind an output.
+std::string Mesh::what_fills(NodeNumber node, unsigned output) const {
+  const unsigned port = output / vcs;
+  if (port == 0) return ", where node " + std::to_string(node) + " takes none of that priority";
+  const NodeNumber next = grid_.neighbour(node, port);
+  const std::deque<Packet>& full = routers_[next].inputs[kit::Grid::opposite(port) * vcs + output % vcs];
+  if (full.empty()) return ", no room at node " + std::to_string(next) + " yet";
+  return ", no room at node " + std::to_string(next) + " behind that from node " +
+         std::to_string(full.front().source) + " to node " + std::to_string(full.front().message.destination);
+}
+
+/// Messages that have no room in the router yet: their processor's next SEND fails.
+std::string Mesh::who_waits_to_enter(NodeNumber node) const {
+  std::string text;
+  for (const Priority priority : {Priority::low, Priority::high}) {
+    const std::optional<Message>& out = interfaces_[node]->outgoing(priority);
+    const std::deque<Packet>& full = routers_[node].inputs[channel(0, priority, 0)];
+    if (!out || full.empty()) continue;
+    text += "node " + std::to_string(node) + ": a " + name_of(priority) + " message to node " +
+            std::to_string(out->destination) + " in its interface waits behind that to node " +
+            std::to_string(full.front().message.destination) + '\n';
+  }
+  return text;
+}
+
 std::string Mesh::who_waits() const {
   std::string text;
   for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
+    text += who_waits_to_enter(node);
     for (unsigned input = 0; input < channels; ++input) {
       if (routers_[node].inputs[input].empty()) continue;
       const Packet& packet = routers_[node].inputs[input].front();
       const Way way = way_of(grid_, node, input, header_of(packet.message));
-      text += "node " + std::to_string(node) + ": a " +
-              (packet.message.priority == Priority::high ? "high" : "low") + " message from node " +
-              std::to_string(packet.source) + " to node " + std::to_string(packet.message.destination) +
-              " at port " + std::to_string(input / vcs);
+      text += "node " + std::to_string(node) + ": a " + name_of(packet.message.priority) +
+              " message from node " + std::to_string(packet.source) + " to node " +
+              std::to_string(packet.message.destination) + " at port " + std::to_string(input / vcs);
       for (unsigned i = 0; i < way.count; ++i) {
         text += (i == 0 ? " waits for port " : " and port ") + std::to_string(way.output[i] / vcs);
-        if (routers_[node].room[way.output[i]] == 0) text += " (no room)";
+        if (routers_[node].room[way.output[i]] == 0) text += what_fills(node, way.output[i]);
       }
       text += '\n';
     }

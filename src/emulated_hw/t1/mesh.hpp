@@ -33,12 +33,15 @@
 #include <string>
 #include <vector>
 
+#include "emulated_hw/kit/cycle.hpp"
+#include "emulated_hw/kit/node_set.hpp"
+#include "emulated_hw/kit/trace.hpp"
 #include "emulated_hw/t1/network_interface.hpp"
 #include "emulated_hw/t1/router.hpp"
 
 namespace am::t1 {
 
-using Cycle = std::uint64_t;
+using Cycle = kit::Cycle;
 
 class Mesh {
  public:
@@ -51,11 +54,16 @@ class Mesh {
 
   /// Of these interfaces, by node: row * columns + column. They outlive it. Throws std::invalid_argument.
   Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces);
+  ~Mesh();
+  Mesh(const Mesh&) = delete;
+  Mesh& operator=(const Mesh&) = delete;
 
   [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_.plain(); }
   [[nodiscard]] Cycle now() const noexcept { return now_; }
   /// One cycle. `order`: if given, all nodes, in the order in which they are stepped.
   void step(std::span<const NodeNumber> order = {});
+  /// Tells it from now on what happens, until it is told otherwise; before any message is sent. It outlives that.
+  void record(kit::Trace* trace) noexcept { trace_ = trace; }
 
   /// Messages that the network has taken and not delivered, a multicast counted once for each copy that is still to come at once.
   [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
@@ -67,10 +75,10 @@ class Mesh {
     return routers_[node].counts[port];
   }
   /// A number that depends on everything that has left a router, when and where.
-  [[nodiscard]] std::uint64_t trace() const noexcept { return trace_; }
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// Cycles since anything has last moved.
   [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
-  /// Who waits for what, for people.
+  /// Who waits for whom, for people: a line for the first message of each channel.
   [[nodiscard]] std::string who_waits() const;
 
  private:
@@ -79,8 +87,9 @@ class Mesh {
   struct Packet {
     Message message;
     NodeNumber source;
-    unsigned in;      // the port that it came by
-    Cycle leaves_at;  // not before
+    unsigned in;             // the port that it came by
+    Cycle leaves_at;         // not before
+    std::uint32_t recorded;  // what trace_ calls it
   };
   struct Router {
     std::array<std::deque<Packet>, channels> inputs;
@@ -98,9 +107,15 @@ class Mesh {
     std::uint8_t output;
   };
 
+  void step(NodeNumber node);
+  [[nodiscard]] bool has_something_to_do(NodeNumber node) const noexcept;
   void deliver(NodeNumber node);
   void inject(NodeNumber node);
+  /// What the trace calls a message that leaves its interface.
+  [[nodiscard]] std::uint32_t record(NodeNumber from, const Message& message);
   void route(NodeNumber node);
+  [[nodiscard]] std::string who_waits_to_enter(NodeNumber node) const;
+  [[nodiscard]] std::string what_fills(NodeNumber node, unsigned output) const;
   void start(NodeNumber node, unsigned input, const Way& way);
   void give_back(Cycle when, NodeNumber node, unsigned output) {
     credits_[when % most_delay].push_back({node, static_cast<std::uint8_t>(output)});
@@ -114,7 +129,9 @@ class Mesh {
   Cycle now_ = 0;
   Cycle last_move_ = 0;
   std::uint64_t under_way_ = 0;
-  std::uint64_t trace_ = 0;
+  std::uint64_t fingerprint_ = 0;
+  kit::NodeSet to_step_;  // nodes with a message in their router, or waiting to get into it
+  kit::Trace* trace_ = nullptr;
 };
 
 }  // namespace am::t1

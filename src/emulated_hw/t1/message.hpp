@@ -8,7 +8,7 @@
 namespace am::t1 {
 
 using Word = std::uint32_t;
-using Address = std::uint32_t;  ///< of code on a node
+using Address = std::uint32_t;  ///< of code or data on a node, in bytes
 
 inline constexpr unsigned most_scalars = 5;     ///< $4 to $7 and $29 (A.1)
 inline constexpr unsigned most_vector = 32;     ///< words of a vector register (3.3)

@@ -47,6 +47,7 @@ Word NetworkInterface::cfc2(Register which) const {
 }
 
 void NetworkInterface::ctc2(Register which, Word value) {
+  processor_.ring();
   switch (which) {
     case Register::timeh:
       timeh_ = value;
@@ -83,7 +84,7 @@ void NetworkInterface::ctc2(Register which, Word value) {
 
 /// The EP field. A.2.6 says that op is lpa and hpa, A.9.2 that it is lpa alone: the former.
 std::uint32_t NetworkInterface::pending() const noexcept {
-  return bit_if(!has_room(Priority::high), nistat::hpmp) | bit_if(!has_room(Priority::low), nistat::lpmp) |
+  return bit_if(is_event(Priority::high), nistat::hpmp) | bit_if(is_event(Priority::low), nistat::lpmp) |
          bit_if(accepts(Priority::low) && accepts(Priority::high), nistat::op) |
          bit_if(timelet_pending_, nistat::tp);
 }
@@ -128,7 +129,24 @@ bool NetworkInterface::send(const Send& what, std::uint32_t destination, Address
   message.vector = static_cast<std::uint8_t>(what.vector ? vlr : 0);
   std::copy_n(visible().data.begin(), message.scalars, message.scalar.begin());
   std::copy_n(vd.begin(), message.vector, message.vector_words.begin());
+  network_.ring();
   return true;
+}
+
+// -- the network, and handlers in hardware (3.9) ------------------------------------------------------------------------
+
+void NetworkInterface::gone(Priority priority) noexcept {
+  const bool was_answer = is_turn_of_answer(priority);
+  (was_answer ? answer_ : outgoing_[index(priority)]).reset();
+  if (priority == Priority::high) answered_last_ = was_answer;
+  processor_.ring();
+}
+
+const Message* NetworkInterface::for_hardware(Priority priority) const noexcept {
+  const std::optional<Message>& waiting = incoming_[index(priority)];
+  const bool is_theirs = has_hardware_handlers_ && ame_ && waiting && waiting->handler >= reserved_handlers &&
+                         refused_[index(priority)].empty();
+  return is_theirs ? &*waiting : nullptr;
 }
 
 // -- events (A.9) -----------------------------------------------------------------------------------------------------
@@ -150,23 +168,17 @@ NetworkInterface::Entry NetworkInterface::enter(Address pc) {
   if (*event == Event::high_message) {
     hpepc_ = pc;
     ee_ = false;
-    const Address handler = begin_message(Priority::high);
-    return {*event, handler, is_address_error(handler)};
+    return entry(*event, begin_message(Priority::high), refused_[index(Priority::high)]);
   }
   lpepc_ = pc;
   onicond_ = nicond_;
   lpee_ = false;
   running_[low] = {};
-  Address handler = 0;
-  if (*event == Event::low_message) {
-    handler = begin_message(Priority::low);
-  } else if (*event == Event::timelet) {
-    timelet_pending_ = false;
-    handler = timeh_;
-  } else {
-    handler = outh_;
-  }
-  return {*event, handler, is_address_error(handler)};
+  if (*event == Event::low_message)
+    return entry(*event, begin_message(Priority::low), refused_[index(Priority::low)]);
+  if (*event == Event::outlet) return entry(*event, outh_);
+  timelet_pending_ = false;
+  return entry(*event, timeh_);
 }
 
 /// What it carries goes into the registers of its context, whose other words and temporaries stay what they are.

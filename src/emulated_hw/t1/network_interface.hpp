@@ -11,14 +11,16 @@
 //
 // Assumed, where the report leaves it to an implementation: one message of each priority waits to go out and one to be handled;
 // after reset EE and all masks are clear, LPEE and ame set; control registers are bypassed, so that the hazards of A.10 do not exist;
-// kernel code begins at 0x80000000, as in MIPS; `rd` is the number of the node; Count is not written.
+// kernel space begins at 0x80000000, as in MIPS; `rd` is the number of the node; Count is not written.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 
+#include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/t1/message.hpp"
 
 namespace am::t1 {
@@ -69,7 +71,8 @@ enum class Event : std::uint8_t { high_message, low_message, timelet, outlet };
 
 class NetworkInterface {
  public:
-  static constexpr Address kernel_code = 0x80000000;  ///< and above
+  static constexpr Address kernel_space = 0x80000000;       ///< and above: the kernel's code and data
+  static constexpr Address reserved_handlers = 0xffff0000;  ///< and above: "hardware-interpreted" (3.9)
 
   explicit NetworkInterface(std::uint32_t node) noexcept : niid_(node & ((1u << most_node_bits) - 1)) {}
 
@@ -103,30 +106,61 @@ class NetworkInterface {
     Address handler;
     bool
         address_error;  ///< it is not aligned, or in the kernel and the mode is user (3.7, A.2): raised by its first fetch
+    std::string_view
+        refused{};  ///< why the hardware did not handle the message, if it is one that it might have
   };
   /// The event that next_event() says begins: `pc` is the instruction to go on with afterwards.
   Entry enter(Address pc);
 
   // -- the clock and the network
 
-  /// Count is one more. At the value of timec a timelet becomes pending (A.2.2).
-  void tick() noexcept {
-    if (++count_ == timec_) timelet_pending_ = true;
+  /// Count is so much more. At the value of timec a timelet becomes pending (A.2.2).
+  void tick(std::uint64_t cycles = 1) noexcept {
+    if (until_timelet() <= cycles) timelet_pending_ = true;
+    count_ += static_cast<std::uint32_t>(cycles);
   }
+  /// Cycles until that.
+  [[nodiscard]] std::uint64_t until_timelet() const noexcept {
+    return std::uint64_t{timec_ - count_ - 1u} + 1;
+  }
+  /// What is rung when a message waits to go out; and when something has happened, but by time, that may bring an event.
+  void rings(kit::NodeBell network) noexcept { network_ = network; }
+  void rings_processor(kit::NodeBell processor) noexcept { processor_ = processor; }
   [[nodiscard]] bool accepts(Priority priority) const noexcept {
     return !outgoing_[index(priority)].has_value();
   }
   /// What waits to go out; the network takes it when it has gone.
   [[nodiscard]] const std::optional<Message>& outgoing(Priority priority) const noexcept {
-    return outgoing_[index(priority)];
+    return is_turn_of_answer(priority) ? answer_ : outgoing_[index(priority)];
   }
-  void gone(Priority priority) noexcept { outgoing_[index(priority)].reset(); }
+  void gone(Priority priority) noexcept;
   /// Whether a message may be delivered: the one before has been begun with.
   [[nodiscard]] bool has_room(Priority priority) const noexcept {
     return !incoming_[index(priority)].has_value();
   }
   /// A whole message has come. There is room for it.
-  void deliver(const Message& message) noexcept { incoming_[index(message.priority)] = message; }
+  void deliver(const Message& message) noexcept {
+    incoming_[index(message.priority)] = message;
+    refused_[index(message.priority)] = {};
+    processor_.ring();
+  }
+
+  // -- handlers in hardware (3.9; hardware_handlers.hpp)
+
+  /// There are some: from now on messages that name a reserved handler are not events, unless they are refused.
+  void add_hardware_handlers() noexcept { has_hardware_handlers_ = true; }
+  /// The message that came, if it is theirs: none while Active Messages are disabled, when the default handler takes all (A.2.5).
+  [[nodiscard]] const Message* for_hardware(Priority priority) const noexcept;
+  /// It has been handled: the next may come.
+  void handled(Priority priority) noexcept { incoming_[index(priority)].reset(); }
+  /// It is not one that they handle: it is an event like any other, and `why` is what its entry says.
+  void refuse(Priority priority, std::string_view why) noexcept { refused_[index(priority)] = why; }
+  /// A message of theirs, of high priority, in a place of its own: it takes no room from the processor's sends, and they go in turns.
+  [[nodiscard]] bool accepts_answer() const noexcept { return !answer_.has_value(); }
+  void answer(const Message& message) noexcept {
+    answer_ = message;
+    network_.ring();
+  }
 
  private:
   enum Level : std::uint8_t { computation, low, high };
@@ -142,8 +176,17 @@ class NetworkInterface {
   [[nodiscard]] Word status() const noexcept;
   void set_status(Word value) noexcept;
   [[nodiscard]] Address begin_message(Priority priority);
+  [[nodiscard]] Entry entry(Event event, Address handler, std::string_view refused = {}) const noexcept {
+    return {event, handler, is_address_error(handler), refused};
+  }
+  [[nodiscard]] bool is_event(Priority priority) const noexcept {
+    return !has_room(priority) && for_hardware(priority) == nullptr;
+  }
+  [[nodiscard]] bool is_turn_of_answer(Priority priority) const noexcept {
+    return priority == Priority::high && answer_ && !(answered_last_ && outgoing_[index(priority)]);
+  }
   [[nodiscard]] bool is_address_error(Address handler) const noexcept {
-    return (handler & 3) != 0 || (!kernel_ && handler >= kernel_code);
+    return (handler & 3) != 0 || (!kernel_ && handler >= kernel_space);
   }
 
   const std::uint32_t niid_;
@@ -166,6 +209,12 @@ class NetworkInterface {
   std::array<Running, 3> running_{};   // by level; nothing for the computation
   std::array<std::optional<Message>, 2> outgoing_{};
   std::array<std::optional<Message>, 2> incoming_{};
+  kit::NodeBell network_{};
+  kit::NodeBell processor_{};
+  std::array<std::string_view, 2> refused_{};  // of what is in incoming_; empty: it is not
+  std::optional<Message> answer_{};
+  bool answered_last_ = false;  // of the high messages that have gone, the last was an answer
+  bool has_hardware_handlers_ = false;
 };
 
 }  // namespace am::t1

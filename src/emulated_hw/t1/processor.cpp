@@ -38,22 +38,44 @@ void Processor::wait(std::coroutine_handle<> who, unsigned cycles, bool atomic) 
   running.atomic = atomic;
 }
 
+/// With cycles that were left out.
+void Processor::catch_up() noexcept {
+  if (cycles_of_machine_ == nullptr || spent_.all >= *cycles_of_machine_) return;
+  const Cycle cycles = *cycles_of_machine_ - spent_.all;
+  ni_.tick(cycles);
+  spent_.all += cycles;
+  spent_.idle += cycles;
+}
+
 void Processor::step() {
+  catch_up();
   ni_.tick();
   ++spent_.all;
   if (contexts_.empty()) contexts_.emplace_back();  // nothing is to be run here but handlers
   if (contexts_.back().can_be_preempted && ni_.next_event()) begin_event();
   Context& running = contexts_.back();
-  ++(running.doing != Doing::program ? spent_.dispatching
-     : contexts_.size() > 1          ? spent_.handling
-     : running.left == 0             ? spent_.idle
-                                     : spent_.computing);
+  ++(running.doing == Doing::dispatching || running.doing == Doing::returning ? spent_.dispatching
+     : contexts_.size() > 1                                                   ? spent_.handling
+     : running.left == 0                                                      ? spent_.idle
+                                                                              : spent_.computing);
   if (running.left == 0) return;
+  if (trace_ != nullptr) [[unlikely]]
+    record(running);
   running.can_be_preempted = !running.atomic;
   if (--running.left != 0) return;
   if (running.doing == Doing::returning) return end_event();
   running.doing = Doing::program;
   go_on();
+}
+
+void Processor::record(const Context& running) const {
+  const Activity what = running.doing == Doing::sending       ? Activity::sending
+                        : running.doing == Doing::dispatching ? Activity::dispatching
+                        : running.doing == Doing::returning   ? Activity::returning
+                        : contexts_.size() > 1                ? Activity::handling
+                                                              : Activity::computing;
+  const bool sends_anew = running.doing == Doing::sending && running.left == costs::send;
+  trace_->does(ni_.cfc2(Register::niid), static_cast<unsigned>(what), spent_.all - 1, sends_anew);
 }
 
 /// Whoever waited does what its time was for, and all up to its next wait, which begins with the next cycle.
@@ -71,10 +93,12 @@ void Processor::go_on() {
 
 void Processor::begin_event() {
   const NetworkInterface::Entry entry = ni_.enter(pc_of(contexts_.size()));
+  const auto code = code_.find(entry.handler);
+  if ((entry.address_error || code == code_.end()) && !entry.refused.empty())
+    throw Exception(name() + ": address error: " + hex(entry.handler) + ": " + std::string(entry.refused));
   if (entry.address_error)
     throw Exception(name() + ": address error: " + hex(entry.handler) +
                     " is no address of code that this mode may run");
-  const auto code = code_.find(entry.handler);
   if (code == code_.end()) throw Exception(name() + ": address error: no code at " + hex(entry.handler));
   Context& context = contexts_.emplace_back();
   begin(context, code->second);

@@ -20,12 +20,16 @@
 #include <string>
 #include <vector>
 
+#include "emulated_hw/kit/cycle.hpp"
+#include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/kit/program.hpp"
+#include "emulated_hw/kit/trace.hpp"
 #include "emulated_hw/t1/network_interface.hpp"
 
 namespace am::t1 {
 
 using Program = kit::Program;
+using Cycle = kit::Cycle;
 
 /// Cycles. An instruction that is not named here takes one: assumed, for a pipeline that issues one per cycle.
 namespace costs {
@@ -52,7 +56,29 @@ class Processor {
   /// One cycle. Throws what a program throws, and Exception where an event leads to no code: "node 3: address error: ...".
   void step();
 
-  [[nodiscard]] NetworkInterface& ni() noexcept { return ni_; }
+  /// Its machine leaves out cycles in which it has nothing to do, until `bell` is rung; `cycles` is how many the machine has made.
+  void is_stepped_by(const Cycle& cycles, const kit::NodeBell& bell) noexcept {
+    cycles_of_machine_ = &cycles;
+    ni_.rings_processor(bell);
+  }
+  /// So that nothing but time passes here until an event comes.
+  [[nodiscard]] bool has_nothing_to_do() const noexcept {
+    return contexts_.size() == 1 && contexts_.front().left == 0 && !ni_.next_event();
+  }
+
+  /// Cycles until a timelet may come.
+  [[nodiscard]] Cycle until_timelet() const noexcept { return ni_.until_timelet(); }
+
+  /// What a trace calls what it does in a cycle: trace_names() (machine.hpp).
+  enum class Activity : std::uint8_t { computing, sending, dispatching, handling, returning };
+  /// Tells it from now on what it does, until it is told otherwise. It outlives that.
+  void record(kit::Trace* trace) noexcept { trace_ = trace; }
+
+  /// Count is that of now until the next step.
+  [[nodiscard]] NetworkInterface& ni() noexcept {
+    catch_up();
+    return ni_;
+  }
   /// $4 to $9, $29 and $vr1 of the context that runs.
   [[nodiscard]] RegisterSet& registers() noexcept { return ni_.visible(); }
   /// Cycles so far, and how many of them went into what.
@@ -63,7 +89,10 @@ class Processor {
     std::uint64_t handling = 0;
     std::uint64_t idle = 0;  ///< the computation has ended
   };
-  [[nodiscard]] const Spent& spent() const noexcept { return spent_; }
+  [[nodiscard]] const Spent& spent() noexcept {
+    catch_up();
+    return spent_;
+  }
 
   // -- what a program waits for
 
@@ -85,7 +114,7 @@ class Processor {
     const Vector* vd;
     unsigned vlr;
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> who) noexcept { cpu.wait(who, costs::send, true); }
+    void await_suspend(std::coroutine_handle<> who) noexcept { cpu.begin_send(who); }
     bool await_resume() const { return cpu.ni_.send(what, destination, handler, *vd, vlr); }
   };
   /// SEND and MCST, and the look at nicond behind it: whether it was accepted. Words come from registers(), the vector from `vd`, which
@@ -123,7 +152,7 @@ class Processor {
   Program poll();
 
  private:
-  enum class Doing : std::uint8_t { program, dispatching, returning };
+  enum class Doing : std::uint8_t { program, sending, dispatching, returning };
   /// The computation, or an event's handler.
   struct Context {
     std::optional<Program> program{};
@@ -136,6 +165,12 @@ class Processor {
 
   void begin(Context& context, const Code& code);
   void wait(std::coroutine_handle<> who, unsigned cycles, bool atomic) noexcept;
+  void begin_send(std::coroutine_handle<> who) noexcept {
+    wait(who, costs::send, true);
+    contexts_.back().doing = Doing::sending;
+  }
+  void catch_up() noexcept;
+  void record(const Context& running) const;
   void go_on();
   void begin_event();
   void end_event();
@@ -146,6 +181,8 @@ class Processor {
   Code computation_;
   std::vector<Context> contexts_;  // the computation, then what preempted what
   Spent spent_;
+  const Cycle* cycles_of_machine_ = nullptr;
+  kit::Trace* trace_ = nullptr;
 };
 
 }  // namespace am::t1

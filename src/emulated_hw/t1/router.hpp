@@ -100,20 +100,27 @@ constexpr Way way_of(const Grid& grid, NodeNumber here, unsigned input, const He
 }
 
 /// One decision. Of the inputs `occupied`, by channel, header(input) is that of the first message, or none if it cannot go yet;
-/// has_room(output) says whether a message may go there, and refused(input, output) is told when one may not. start(input, way) is
+/// has_room(input, output) says whether it may go there, and refused(input, output) is told when it may not. start(input, way) is
 /// called for each message that goes now; `from` and `to` are the ports that carry nothing.
 template <class Grid, class Turns, class GetHeader, class HasRoom, class Refused, class Start>
 void decide(const Grid& grid, NodeNumber here, kit::Requests occupied, kit::Ports from, kit::Ports to,
             Turns& turns, unsigned patience, GetHeader header, HasRoom has_room, Refused refused,
             Start start) {
+  const auto is_ready = [&](unsigned input, Way& way) {
+    const std::optional<Header> first = header(input);
+    if (!first) return false;
+    way = way_of(grid, here, input, *first);
+    for (const std::uint8_t output : way.outputs()) {
+      if (has_room(input, output)) continue;
+      refused(input, output);
+      return false;
+    }
+    return true;
+  };
   if (kit::is_one(occupied)) {  // as below, without anybody to lose against
     const auto input = static_cast<unsigned>(std::countr_zero(occupied));
-    const std::optional<Header> first = header(input);
-    if (!first) return;
-    const Way way = way_of(grid, here, input, *first);
-    for (const std::uint8_t output : way.outputs()) {
-      if (!has_room(output)) return refused(input, output);
-    }
+    Way way;
+    if (!is_ready(input, way)) return;
     if ((way.ports & ~to) != 0 || (kit::port_bit(input / vcs) & from) == 0) return;
     turns.goes_alone(input);
     start(input, way);
@@ -122,16 +129,10 @@ void decide(const Grid& grid, NodeNumber here, kit::Requests occupied, kit::Port
   kit::Ready ready;
   std::array<Way, channels> ways;  // of those who are ready
   kit::for_each(occupied, [&](unsigned input) {
-    const std::optional<Header> first = header(input);
-    if (!first) return;
-    const Way way = way_of(grid, here, input, *first);
-    for (const std::uint8_t output : way.outputs()) {
-      if (!has_room(output)) return refused(input, output);
-    }
+    if (!is_ready(input, ways[input])) return;
     (priority_of(input) == Priority::high ? ready.high : ready.low) |= kit::request(input);
-    ready.wants[input] = way.ports;
+    ready.wants[input] = ways[input].ports;
     ready.port_of[input] = static_cast<std::uint8_t>(input / vcs);
-    ways[input] = way;
   });
   if ((ready.high | ready.low) == 0) return;
   turns.decide(ready, from, to, patience, [&](unsigned input) { start(input, ways[input]); });

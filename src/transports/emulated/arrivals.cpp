@@ -35,7 +35,7 @@ void Arrivals::warm(NodeId from) noexcept {
     in.from = from;
   }
   in.quiet = 0;
-  in.known = in.arrived->load(std::memory_order_acquire);
+  in.known = {in.arrived->load(std::memory_order_acquire)};
   known_[from / 64] |= std::uint64_t{1} << from % 64;
   hot_.push_back(&in);
 }
@@ -97,9 +97,9 @@ void Arrivals::look_after_quiet() noexcept {
   for (std::size_t i = hot_.size(); i-- > 0;) {
     Inbound& in = *hot_[i];
     give_credit(in);
-    in.known = in.arrived->load(std::memory_order_acquire);  // for once what was not shown
+    in.known = {in.arrived->load(std::memory_order_acquire)};  // for once what was not shown
     if (std::exchange(in.looked_at, in.taken) != in.taken) in.quiet = 0;
-    if (++in.quiet <= quiet_until_forgotten || in.known != in.taken || !forget(in)) continue;
+    if (++in.quiet <= quiet_until_forgotten || in.known.beyond(in.taken) != 0 || !forget(in)) continue;
     hot_[i] = hot_.back();
     hot_.pop_back();
   }
@@ -111,7 +111,7 @@ bool Arrivals::forget(Inbound& in) noexcept {
   auto& word = news_.from[static_cast<std::size_t>(priority_)][in.from / 64];
   const std::uint64_t bit = std::uint64_t{1} << in.from % 64;
   word.fetch_and(~bit, std::memory_order_seq_cst);
-  if (in.arrived->load(std::memory_order_seq_cst) != in.taken) {
+  if (kit::Entry{in.arrived->load(std::memory_order_seq_cst)}.beyond(in.taken) != 0) {
     word.fetch_or(bit, std::memory_order_seq_cst);
     in.quiet = 0;
     return false;
@@ -120,7 +120,7 @@ bool Arrivals::forget(Inbound& in) noexcept {
   return true;
 }
 
-/// Whether f(arrived, inbound) holds for a sender of whom there was news.
+/// Whether f(number of packets that have come and were not taken, inbound) holds for a sender of whom there was news.
 template <class F>
 bool Arrivals::any_sender(F f) const noexcept {
   const auto& words = news_.from[static_cast<std::size_t>(priority_)];
@@ -130,7 +130,8 @@ bool Arrivals::any_sender(F f) const noexcept {
       const auto from = static_cast<NodeId>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
       if (from >= windows_.nodes()) break;
       const auto& arrived = windows_.window(self_, from).arrived[static_cast<std::size_t>(priority_)];
-      if (f(arrived.load(std::memory_order_seq_cst), inbound_[from])) return true;
+      const Inbound& in = inbound_[from];
+      if (f(kit::Entry{arrived.load(std::memory_order_seq_cst)}.beyond(in.taken), in)) return true;
     }
   }
   return false;
@@ -138,19 +139,17 @@ bool Arrivals::any_sender(F f) const noexcept {
 
 bool Arrivals::waits(const impl::Packet* lent) const noexcept {
   const Inbound* lender = lent != nullptr ? lender_ : nullptr;
-  return any_sender([lender](std::uint64_t arrived, const Inbound& in) {
-    return arrived - in.taken > (&in == lender ? 1u : 0u);
-  });
+  return any_sender(
+      [lender](std::int64_t waiting, const Inbound& in) { return waiting > (&in == lender ? 1 : 0); });
 }
 
 bool Arrivals::any() const noexcept {
-  return any_sender([](std::uint64_t arrived, const Inbound& in) {
-    return arrived != in.taken && in.deferred_at != 1 + in.taken;
-  });
+  return any_sender(
+      [](std::int64_t waiting, const Inbound& in) { return waiting != 0 && in.deferred_at != 1 + in.taken; });
 }
 
 bool Arrivals::look_everywhere() noexcept {
-  for (Inbound* in : hot_) in->known = in->arrived->load(std::memory_order_seq_cst);
+  for (Inbound* in : hot_) in->known = {in->arrived->load(std::memory_order_seq_cst)};
   return any();
 }
 

@@ -45,15 +45,16 @@ class Arrivals {
     NodeId from;
     std::uint32_t quiet;        // calls of look_after_quiet() since anything came
     std::uint64_t taken;        // packets
-    std::uint64_t known;        // packets that have arrived at the last look there
+    kit::Entry known;           // what had arrived at the last look there
     std::uint64_t looked_at;    // `taken` at the last of these
     std::uint64_t deferred_at;  // 1 + number of the packet that was deferred last
   };
 
   /// Acquire pairs with the release of whoever has shown it, after all that was done to bring it.
   [[nodiscard]] static bool has_packet(const Inbound& in) noexcept {
-    return static_cast<std::int64_t>(in.shown->load(std::memory_order_acquire) - in.taken) > 0 ||
-           in.known > in.taken;
+    static_cast<void>(in.ring.ready());  // written before it is shown: so its line comes along
+    return kit::Entry{in.shown->load(std::memory_order_acquire)}.beyond(in.taken) > 0 ||
+           in.known.beyond(in.taken) > 0;
   }
   [[nodiscard]] bool any() const noexcept;
   void take_news() noexcept;

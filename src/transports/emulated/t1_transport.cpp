@@ -77,8 +77,8 @@ void Host::arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority
 // Of two who do this at once the older count may stay: the receiver looks at the other one now and then (Arrivals::look_after_quiet).
 void Host::show(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept {
   Window& window = windows_.window(at, from);
-  const std::uint64_t count = window.arrived[t1::index(priority)].load(std::memory_order_acquire);
-  window.shown[t1::index(priority)].store(count, std::memory_order_release);
+  const std::uint64_t entry = window.arrived[t1::index(priority)].load(std::memory_order_acquire);
+  window.shown[t1::index(priority)].store(entry, std::memory_order_release);
   if (windows_.news(at).fences.load(std::memory_order_relaxed)) host::own_fence();
   host::wake(windows_.board(), at);
 }
@@ -169,10 +169,28 @@ void T1Transport::commit(const Slot& slot, impl::Header header) noexcept {
   const std::size_t words =
       words_of(header.words(), has_payload, has_payload ? slot.packet->payload_bytes : 0);
   producers_[impl::link_index(slot.to, slot.priority)].commit(slot.packet, header);
-  send(slot.to, slot.priority, words);
+  if (!multicast_) return send(slot.to, slot.priority, words, false);
+  multicast_->priority = slot.priority;
+  multicast_->words = words;
+  multicast_->add(mesh_.grid(), self_, slot.to);
 }
 
-void T1Transport::send(NodeId to, Priority priority, std::size_t words) noexcept {
+void T1Transport::Multicast::add(const kit::Grid& grid, NodeId self, NodeId to) noexcept {
+  const unsigned port = kit::dimension_order(grid, self, to).port;
+  const unsigned its_links = 1 + kit::distance(grid, self, to);
+  if (its_links <= links[port]) return;
+  links[port] = its_links;
+  farthest[port] = to;
+}
+
+void T1Transport::end_multicast() noexcept {
+  const Multicast all = *std::exchange(multicast_, std::nullopt);
+  for (unsigned port = 0; port < t1::ports; ++port) {
+    if (all.links[port] != 0) send(all.farthest[port], all.priority, all.words, port != 0);
+  }
+}
+
+void T1Transport::send(NodeId to, Priority priority, std::size_t words, bool multicast) noexcept {
   Outgoing& out = outgoing(priority);
   for (bool last = false; !last;) {
     const std::size_t these = std::min(words, words_per_message);
@@ -183,7 +201,8 @@ void T1Transport::send(NodeId to, Priority priority, std::size_t words) noexcept
         .source = self_,
         .flits = static_cast<unsigned>((t1::words_of_header + these + t1::words_per_flit - 1) /
                                        t1::words_per_flit),
-        .counts = last};
+        .counts = last,
+        .multicast = multicast};
     if (out.is_empty() && mesh_.inject(self_, of(priority), message)) continue;
     out.messages[out.end++] = message;
     send_outgoing(priority);

@@ -13,9 +13,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "transports/emulated/arrivals.hpp"
+#include "transports/emulated/patches.hpp"
 #include "transports/emulated/windows.hpp"
 #include "transports/site.hpp"
 #include "transports/transport.hpp"
@@ -60,6 +62,9 @@ class T1Transport final : public Transport {
                            std::size_t payload_bytes) noexcept override;
   void commit(const Slot& slot, impl::Header header) noexcept override;
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  // share_out (patches.hpp) is not offered yet: core does not ask for it.
+  void begin_multicast() noexcept override { multicast_ = Multicast(); }
+  void end_multicast() noexcept override;
   [[nodiscard]] View receive(Priority priority) noexcept override;
   void release(const View& view) noexcept override;
   void defer(const View& view) noexcept override { arrivals(view.priority).defer(view.source); }
@@ -86,6 +91,15 @@ class T1Transport final : public Transport {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
+  /// What was committed since begin_multicast: all the same packet.
+  struct Multicast {
+    Priority priority = Priority::low;
+    std::size_t words = 0;
+    std::array<unsigned, t1::ports>
+        links{};  // by the port it leaves by: to the farthest, and 1 more; 0: nobody
+    std::array<NodeId, t1::ports> farthest{};
+    void add(const kit::Grid& grid, NodeId self, NodeId to) noexcept;
+  };
   /// A claim that was answered `again` for want of so many lines.
   struct Refusal {
     NodeId to;
@@ -100,7 +114,7 @@ class T1Transport final : public Transport {
     return outgoing_[static_cast<std::size_t>(priority)];
   }
   [[nodiscard]] Status connect(NodeId to) noexcept;
-  void send(NodeId to, Priority priority, std::size_t words) noexcept;
+  void send(NodeId to, Priority priority, std::size_t words, bool multicast) noexcept;
   /// Whether all has gone into the network.
   bool send_outgoing(Priority priority) noexcept;
   void remember(NodeId to, Priority priority, std::size_t lines) noexcept;
@@ -116,6 +130,7 @@ class T1Transport final : public Transport {
   const bool senders_fence_;
   Arrivals arrivals_[2];
   Outgoing outgoing_[2];
+  std::optional<Multicast> multicast_;
   std::array<bool, 2> no_room_{};  // by priority: the network was found full since the last disarm
   host::ZeroedArray<Refusal> refusals_;
   host::ZeroedArray<std::uint32_t> refusal_of_;  // by link: 1 + its place there; 0: none

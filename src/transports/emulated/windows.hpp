@@ -27,7 +27,7 @@ inline constexpr std::uint32_t high_lines = 40;
 /// From one sender to one receiver. Two lines for each of the first, which processors fetch in pairs: whoever looks at one all the time
 /// would take the other away from who writes it.
 struct Window {
-  /// Packets that have come, by priority: LiveMesh's.
+  /// Packets that have come, by priority, as kit::Entry: LiveMesh's.
   alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, 2> arrived;
   /// The same, for the receiver to look at all the time. It may be behind: for a moment, or until the next when somebody was killed.
   alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, 2> shown;

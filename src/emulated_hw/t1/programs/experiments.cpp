@@ -26,11 +26,6 @@ Send as_multicast(Send what, Priority priority) {
   return what;
 }
 
-template <class Pred>
-void run(Machine& machine, Pred pred) {
-  if (!machine.run_until(pred)) throw std::runtime_error("t1: nothing moves:\n" + machine.who_waits());
-}
-
 // Of one processor whose network is never there.
 void enable_events(Processor& cpu) {
   cpu.ni().ctc2(Register::enable, 1);
@@ -116,7 +111,7 @@ Cycle one_way(const Mesh::Shape& shape, NodeNumber to, const Send& what) {
     co_await cpu.cycles(1);
   });
   machine.node(0).run([&](Processor& cpu) -> Program { co_await send_until_accepted(cpu, what, to, ping); });
-  run(machine, [&] { return ended != 0; });
+  machine.run_or_throw([&] { return ended != 0; });
   return ended;
 }
 
@@ -133,7 +128,7 @@ Cycle round_trip(const Mesh::Shape& shape, NodeNumber to, const Send& what) {
   machine.node(0).run([&](Processor& cpu) -> Program {
     co_await send_until_accepted(cpu, with_priority(what, Priority::low), to, ping);
   });
-  run(machine, [&] { return ended != 0; });
+  machine.run_or_throw([&] { return ended != 0; });
   return ended;
 }
 
@@ -152,7 +147,7 @@ Flood flood(const Mesh::Shape& shape, NodeNumber to, const Send& what) {
   machine.node(0).run([&](Processor& cpu) -> Program {
     for (std::size_t i = 0; i < messages; ++i) co_await send_until_accepted(cpu, what, to, ping);
   });
-  run(machine, [&] { return came.size() == messages; });
+  machine.run_or_throw([&] { return came.size() == messages; });
   // The first ones fill the rooms on the way, the last ones find them emptied.
   const std::size_t first = messages / 4, last = messages - messages / 4;
   const double cycles = static_cast<double>(came[last] - came[first]) / static_cast<double>(last - first);
@@ -166,7 +161,7 @@ namespace {
 /// Nodes that note when a handler began.
 class Receivers {
  public:
-  explicit Receivers(const Mesh::Shape& shape) : machine_(shape), shape_(shape) {}
+  explicit Receivers(const Mesh::Shape& shape) : machine_(shape) {}
 
   [[nodiscard]] Machine& machine() noexcept { return machine_; }
   void came() {
@@ -183,7 +178,7 @@ class Receivers {
     }
   }
   Distribution until(std::uint64_t receivers) {
-    run(machine_, [&] { return came_ >= receivers && machine_.mesh().under_way() == 0; });
+    machine_.run_or_throw([&] { return came_ >= receivers && machine_.mesh().under_way() == 0; });
     Distribution result{.took = last_, .receivers = came_};
     for (NodeNumber node = 0; node < machine_.nodes(); ++node) {
       for (unsigned port = 1; port < machine_.mesh().grid().ports(); ++port)
@@ -191,18 +186,9 @@ class Receivers {
     }
     return result;
   }
-  /// A row of the patch, from its node in column 0: in one direction, or both ways round.
-  Program along_the_row(Processor& cpu, unsigned columns, Send what, Address at) {
-    const NodeNumber first = node_of(cpu);
-    // Column 0 goes up where both ways are as long (kit/dimension_order.hpp).
-    const unsigned up = shape_.wraps ? std::min(columns - 1, shape_.columns / 2) : columns - 1;
-    if (up > 0) co_await send_until_accepted(cpu, what, first + up, at);
-    if (up < columns - 1) co_await send_until_accepted(cpu, what, first + up + 1, at);
-  }
 
  private:
   Machine machine_;
-  const Mesh::Shape shape_;
   Cycle last_ = 0;
   std::uint64_t came_ = 0;
 };
@@ -246,14 +232,14 @@ Distribution multicast(const Mesh::Shape& shape, const Patch& patch, const Send&
   for (unsigned row = 1; row < patch.rows; ++row) {
     machine.node(row * shape.columns).place(ping, [&](Processor& cpu) -> Program {
       receivers.came();
-      co_await receivers.along_the_row(cpu, patch.columns, along_row, pong);
+      co_await multicast_along_row(cpu, shape, patch.columns, along_row, pong);
     });
   }
   machine.node(0).run([&](Processor& cpu) -> Program {
     if (patch.rows > 1)
       co_await send_until_accepted(cpu, as_multicast(what, Priority::low), (patch.rows - 1) * shape.columns,
                                    ping);
-    co_await receivers.along_the_row(cpu, patch.columns, along_row, pong);
+    co_await multicast_along_row(cpu, shape, patch.columns, along_row, pong);
   });
   return receivers.until(std::uint64_t{patch.rows} * patch.columns - 1);
 }

@@ -5,6 +5,8 @@
 // nothing to fill them with.
 #pragma once
 
+#include "emulated_hw/t1/memory.hpp"
+
 namespace am::t1::costs {
 
 inline constexpr unsigned move = 1;    ///< a word into a register of a message, or out of one
@@ -14,7 +16,7 @@ inline constexpr unsigned add = 1;     ///< any arithmetic
 inline constexpr unsigned branch = 1;  ///< its delay slot filled
 inline constexpr unsigned look = 2;    ///< beq, nop: 3.3's busy-wait on a flag that is in a shared register
 
-/// A vector register to or from memory: four words a cycle, by the "128b-wide path to the local memory" (3.2).
-constexpr unsigned vector(unsigned words) noexcept { return (words + 3) / 4; }
+/// A vector register to or from memory.
+constexpr unsigned vector(unsigned words) noexcept { return memory_cycles(words); }
 
 }  // namespace am::t1::costs

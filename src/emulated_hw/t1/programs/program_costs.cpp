@@ -1,10 +1,9 @@
 #include "emulated_hw/t1/programs/program_costs.hpp"
 
 #include <functional>
-#include <stdexcept>
 
-#include "emulated_hw/t1/machine.hpp"
 #include "emulated_hw/t1/programs/background_transfer.hpp"
+#include "emulated_hw/t1/programs/neighbours.hpp"
 #include "emulated_hw/t1/programs/split_c.hpp"
 #include "emulated_hw/t1/programs/tam.hpp"
 
@@ -15,32 +14,11 @@ namespace {
 constexpr Word some_words = 4 * most_vector;
 constexpr Word frame = 16;
 
-struct Pair {
-  Machine machine{{.rows = 1, .columns = 2, .wraps = false}};
-  Memories memories{2, 2 * some_words};
-
-  /// Of node 0, until it has ended and nothing is under way.
-  void run(const Processor::Code& computation) {
-    machine.node(0).run(computation);
-    constexpr int to_dispatch_and_return = 50;
-    int calm = 0;
-    const bool moved = machine.run_until([&] {
-      calm = machine.node(0).has_ended() && machine.mesh().under_way() == 0 ? calm + 1 : 0;
-      return calm > to_dispatch_and_return;
-    });
-    if (!moved) throw std::runtime_error("t1: nothing moves:\n" + machine.who_waits());
-  }
-  [[nodiscard]] Cycle handling(NodeNumber node) {
-    const Processor::Spent& spent = machine.node(node).spent();
-    return spent.dispatching + spent.handling;
-  }
-};
-
 using Operation = std::function<Program(SplitC&, Processor&)>;
 
 /// How long it takes.
 Cycle time_of(const Operation& operation) {
-  Pair pair;
+  Neighbours pair(2 * some_words);
   SplitC split_c(pair.machine, pair.memories);
   Cycle ended = 0;
   pair.run([&](Processor& cpu) -> Program {
@@ -51,7 +29,7 @@ Cycle time_of(const Operation& operation) {
 }
 
 Cycle inlet_of(Word words_to_come) {
-  Pair pair;
+  Neighbours pair(2 * some_words);
   Tam tam(pair.machine, pair.memories);
   const auto nothing = tam.thread([](Processor&, Word) -> Program { co_return; });
   const Address inlet = tam.inlet({.slot = 0, .counter = 1, .thread = nothing});
@@ -62,7 +40,7 @@ Cycle inlet_of(Word words_to_come) {
 }
 
 Cycle stolen_by(Word pieces) {
-  Pair pair;
+  Neighbours pair(2 * some_words);
   BackgroundTransfer transfer(pair.machine, pair.memories);
   pair.run([&](Processor& cpu) -> Program {
     co_await transfer.start(cpu, {.to = 1, .source = 0, .destination = 0, .words = pieces * most_vector});
@@ -76,7 +54,7 @@ Cycle stolen_by(Word pieces) {
 ProgramCosts program_costs() {
   ProgramCosts costs;
   {
-    Pair pair;
+    Neighbours pair(2 * some_words);
     SplitC split_c(pair.machine, pair.memories);
     pair.run([&](Processor& cpu) -> Program { co_await split_c.put(cpu, {.node = 1, .offset = 0}, 1); });
     costs.put_handler = pair.handling(1);

@@ -1,7 +1,10 @@
 // What sends have in common in programs for the T1.
 #pragma once
 
+#include <algorithm>
+
 #include "emulated_hw/t1/processor.hpp"
+#include "emulated_hw/t1/router.hpp"
 
 namespace am::t1 {
 
@@ -14,6 +17,17 @@ inline Program send_until_accepted(Processor& cpu, Send what, std::uint32_t dest
                                    unsigned vlr = most_vector) {
   for (bool accepted = false; !accepted;)
     accepted = co_await cpu.send(what, destination, handler, cpu.registers().vr1, vlr);
+}
+
+/// Multicasts to the first `columns` nodes of a row, from that in column 0, which gets none: in one direction, or both ways round.
+inline Program multicast_along_row(Processor& cpu, const Shape& shape, unsigned columns, Send what,
+                                   Address handler) {
+  what.multicast = true;
+  const NodeNumber first = node_of(cpu);
+  // Column 0 goes up where both ways are as long (kit/dimension_order.hpp).
+  const unsigned up = shape.wraps ? std::min(columns - 1, shape.columns / 2) : columns - 1;
+  if (up > 0) co_await send_until_accepted(cpu, what, first + up, handler);
+  if (up < columns - 1) co_await send_until_accepted(cpu, what, first + up + 1, handler);
 }
 
 }  // namespace am::t1

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "emulated_hw/t1/machine.hpp"
-#include "emulated_hw/t1/programs/memory.hpp"
+#include "emulated_hw/t1/memory.hpp"
 
 namespace am::t1 {
 

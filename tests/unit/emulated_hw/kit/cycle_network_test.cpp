@@ -150,7 +150,7 @@ TEST(CycleNetwork, DoesTheSameInWhateverOrderItsRoutersAreStepped) {
       nodes.cycle(order);
     }
     EXPECT_GT(nodes.come(), 1'000u);
-    return network.trace();
+    return network.fingerprint();
   };
   const std::uint64_t in_order = trace(false);
   for (int seed = 0; seed < 100; ++seed) ASSERT_EQ(trace(true), in_order);
@@ -161,7 +161,7 @@ TEST(CycleNetwork, TellsTracesApart) {
     CycleNetwork network(Grid{{4}, {4}}, {});
     TrafficNodes nodes(network, {.seed = seed});
     for (int i = 0; i < 500; ++i) nodes.cycle();
-    return network.trace();
+    return network.fingerprint();
   };
   EXPECT_EQ(trace(1), trace(1));
   EXPECT_NE(trace(1), trace(2));
@@ -181,10 +181,19 @@ TEST(CycleNetwork, SaysWhoWaitsForWhomWhenNothingMoves) {
     network.step();
   }
   EXPECT_GT(network.still_for(), 100u);
-  EXPECT_EQ(network.who_waits(),
-            "router 0 port 0 vc 0: packet 2 waits for room behind router 0 port 1 vc 0\n"
-            "router 1 port 2 vc 0: packet 1 waits for room behind router 1 port 1 vc 0\n"
-            "router 2 port 2 vc 0: packet 0 waits for room behind router 2 port 0 vc 0\n");
+  EXPECT_NO_THROW(check_that_it_moves(network));
+  const std::string who_waits =
+      "router 0 port 0 vc 0: packet 2 waits for room behind router 0 port 1 vc 0\n"
+      "router 1 port 2 vc 0: packet 1 waits for room behind router 1 port 1 vc 0\n"
+      "router 2 port 2 vc 0: packet 0 waits for room behind router 2 port 0 vc 0\n";
+  EXPECT_EQ(network.who_waits(), who_waits);
+  try {
+    check_that_it_moves(network, 100);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(error.what(),
+              "nothing has moved for " + std::to_string(network.still_for()) + " cycles:\n" + who_waits);
+  }
 }
 
 /// However long there has been nothing to do before.

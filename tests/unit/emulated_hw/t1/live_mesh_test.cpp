@@ -52,16 +52,14 @@ class Network final : public LiveMesh::Nodes {
   void has_room(NodeNumber at) noexcept override { ++room_[at]; }
 
   [[nodiscard]] std::uint64_t count(NodeNumber at, NodeNumber from, Priority priority) {
-    return arrivals(at, from, priority).load();
+    return am::kit::Entry{arrivals(at, from, priority).load()}.count();
   }
   [[nodiscard]] LiveMesh& mesh() noexcept { return mesh_; }
-  /// Nothing in any channel, and no move begun.
+  /// Nothing has been let into any channel that has not left it.
   [[nodiscard]] bool is_empty() const {
     for (NodeNumber node = 0; node < nodes_; ++node) {
-      const LiveRouter& router = mesh_.router(node);
-      if (am::kit::Turn{router.turn.load()}.has_move()) return false;
-      for (const LiveInput& input : router.inputs) {
-        if (input.channel.head([](const auto& word) { return word.load(); }).is_full()) return false;
+      for (const am::kit::LiveChannel& input : mesh_.router(node).inputs) {
+        if (am::kit::Entry{input.entries.load()}.beyond(input.left.load()) != 0) return false;
       }
     }
     return true;
@@ -109,7 +107,7 @@ TEST(LiveMesh, CarriesEachMessageToItsNode) {
     for (NodeNumber from = 0; from < net.nodes(); ++from) {
       const LiveRouter& router = net.mesh().router(from);
       flits += router.to_node;
-      for (const LiveInput& input : std::span(router.inputs).subspan(vcs)) flits += input.flits;
+      for (const am::kit::LiveChannel& input : std::span(router.inputs).subspan(vcs)) flits += input.flits;
       for (NodeNumber to = 0; to < net.nodes(); ++to) links += 1 + am::kit::distance(grid, from, to);
     }
     EXPECT_EQ(flits, links * 2 * 9 * 2) << "each flit on each link of its way, and out at its end";
@@ -467,14 +465,13 @@ TEST(LiveMeshStops, WhoFindsNoRoomHearsOfIt) {
     SCOPED_TRACE(at);
     Network net({.rows = 1, .columns = 2, .wraps = false});
     const LiveRouter& first = net.mesh().router(0);
-    const am::kit::LiveChannel& link =
-        net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)].channel;
-    const auto place = [&](unsigned i) { return am::kit::LiveChannel::Place{i, link.word(i).load()}; };
+    const am::kit::LiveChannel& link = net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)];
     for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
       ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
       Steps::One killed(
           [&](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(0, injected, 100); });
-      while (!place(i).is_full() || am::kit::Turn{first.turn.load()}.has_move()) ASSERT_TRUE(killed.go(1));
+      while (am::kit::Entry{link.entries}.count() != i + 1 || first.inputs[0].left != i + 1)
+        ASSERT_TRUE(killed.go(1));
     }
     ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
     Steps::One one([&](Steps::One& it) { Carrier<Stops>(net.mesh(), Stops{&it}).run(0, injected, 100); });
@@ -492,11 +489,7 @@ TEST(LiveMeshStops, WhoTakesAMarkBackLooksForWhoReliedOnIt) {
   Network net({.rows = 1, .columns = 2, .wraps = false});
   const Carried message{.destination = 1, .source = 0};
   const LiveRouter& first = net.mesh().router(0);
-  const am::kit::LiveChannel& link =
-      net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)].channel;
-  const auto is_full = [&](unsigned i) {
-    return am::kit::LiveChannel::Place{i, link.word(i).load()}.is_full();
-  };
+  const am::kit::LiveChannel& link = net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)];
   const auto carrier = [&](am::kit::Requests inputs, unsigned steps) {
     return [&net, inputs, steps](Steps::One& one) {
       Carrier<Stops>(net.mesh(), Stops{&one}).run(0, inputs, steps);
@@ -509,13 +502,13 @@ TEST(LiveMeshStops, WhoTakesAMarkBackLooksForWhoReliedOnIt) {
     Steps::One& holder = holders.emplace_back(carrier(injected, 100));
     do {
       ASSERT_TRUE(holder.go(1));
-    } while (!is_full(i) || am::kit::Turn{first.turn.load()}.has_move());
+    } while (am::kit::Entry{link.entries}.count() != i + 1 || first.inputs[0].left != i + 1);
   }
   Steps::One(carrier(injected, 0)).finish();  // gives up, and leaves a mark where nothing is left
   ASSERT_EQ(first.waiting.load(), injected);
   Steps::One finds_nothing(carrier(0, 100));
   ASSERT_TRUE(
-      finds_nothing.go(1 + 1 + 1 + 4));  // turn, waiting, four places: it is about to take the mark back
+      finds_nothing.go(1 + 1 + 2));  // the marks, what has left, the place: it is about to take the mark back
   ASSERT_TRUE(net.mesh().inject(0, low, message));
   Steps::One(carrier(injected, 100)).finish();  // no room; the mark stands already
   while (first.waiting.load() != 0) ASSERT_TRUE(finds_nothing.go(1));
@@ -523,6 +516,46 @@ TEST(LiveMeshStops, WhoTakesAMarkBackLooksForWhoReliedOnIt) {
   finds_nothing.finish();
   EXPECT_TRUE(net.is_empty());
   EXPECT_EQ(net.count(1, 0, low), 5u);
+}
+
+// One finds nothing where a mark stands, and moves another packet; meanwhile one has come there that finds no room, and then there is.
+TEST(LiveMeshStops, WhatComesWhileAnotherMovesIsNotForgotten) {
+  Network net({.rows = 1, .columns = 2, .wraps = false});
+  const Carried message{.destination = 1, .source = 0};
+  constexpr am::kit::Requests injected_high = am::kit::request(channel(0, high, 0));
+  const LiveRouter& first = net.mesh().router(0);
+  const am::kit::LiveChannel& link = net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)];
+  const auto carrier = [&](am::kit::Requests inputs, unsigned steps) {
+    return [&net, inputs, steps](Steps::One& one) {
+      Carrier<Stops>(net.mesh(), Stops{&one}).run(0, inputs, steps);
+    };
+  };
+  std::deque<Steps::One> holders;
+  for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
+    ASSERT_TRUE(net.mesh().inject(0, low, message));
+    Steps::One& holder = holders.emplace_back(carrier(injected, 100));
+    do {
+      ASSERT_TRUE(holder.go(1));
+    } while (am::kit::Entry{link.entries}.count() != i + 1 || first.inputs[0].left != i + 1);
+    ASSERT_TRUE(holder.go(3));  // has looked what is next here, and goes on to the next router
+  }
+  Steps::One(carrier(injected, 0)).finish();  // gives up, and leaves a mark where nothing is left
+  ASSERT_EQ(first.waiting.load(), injected);
+  ASSERT_TRUE(net.mesh().inject(0, high, {.destination = 0, .source = 0}));
+  Steps::One moves(carrier(injected_high, 100));
+  ASSERT_TRUE(moves.go(1 + 1 + 2 + 2));  // the marks, both firsts: it is about to take the mark of low back
+  ASSERT_EQ(first.waiting.load(), injected);
+  ASSERT_EQ(net.count(0, 0, high), 0u);
+  ASSERT_TRUE(net.mesh().inject(0, low, message));
+  Steps::One(carrier(injected, 100)).finish();  // no room; the mark stands already
+  ASSERT_TRUE(moves.go(1));
+  ASSERT_EQ(first.waiting.load(), 0u);
+  for (Steps::One& holder : holders) holder.finish();
+  moves.finish();
+  EXPECT_EQ(net.count(0, 0, high), 1u);
+  EXPECT_TRUE(net.is_empty());
+  EXPECT_EQ(net.count(1, 0, low), 5u);
+  EXPECT_EQ(first.waiting.load(), 0u);
 }
 
 // One is killed on the way, another when it looks after routers: whatever it was about to forget.
@@ -547,6 +580,41 @@ TEST(LiveMeshStops, IsFoundAlsoWhenWhoLooksAfterItIsKilled) {
       carrier.kill();
       looks.kill();
       scene.all_has_come();
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Two are killed, one after the other, with messages that come to the same node by two inputs and are counted together; a third needs the
+// channel into which the second has let its message: it has to bring on that one, and for this the first one.
+TEST(LiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
+  const auto carrier = [](Network& net, NodeNumber first) {
+    return
+        [&net, first](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(first, injected, 100); };
+  };
+  const Carried round{.destination = 0, .source = 0, .multicast = true};
+  bool first_ended = false;
+  for (unsigned first_at = 1; !first_ended; ++first_at) {
+    bool second_ended = false;
+    for (unsigned second_at = 1; !second_ended; ++second_at) {
+      SCOPED_TRACE(first_at);
+      SCOPED_TRACE(second_at);
+      Network net({.rows = 1, .columns = 3});
+      ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
+      Steps::One first(carrier(net, 0));
+      first_ended = !first.go(first_at);
+      ASSERT_TRUE(net.mesh().inject(0, low, round));
+      Steps::One second(carrier(net, 0));
+      second_ended = !second.go(second_at);
+      first.kill();
+      second.kill();
+      ASSERT_TRUE(net.mesh().inject(1, low, {.destination = 1, .source = 1, .multicast = true}));
+      net.mesh().carry(1, low);
+      for (int i = 0; i < 16; ++i) net.mesh().look_after();
+      EXPECT_TRUE(net.is_empty());
+      EXPECT_EQ(net.count(1, 0, low), 2u);
+      for (const auto& [at, from] : {std::pair{2u, 0u}, {0u, 0u}, {2u, 1u}, {0u, 1u}, {1u, 1u}})
+        EXPECT_EQ(net.count(at, from, low), 1u) << at << " from " << from;
       if (HasFailure()) return;
     }
   }

@@ -394,7 +394,7 @@ TEST_F(T1InterfaceEvents, KernelModeTravelsWithTheMessage) {
       NetworkInterface from(1);
       from.set_kernel(sender);
       for (const Priority priority : {Priority::high, Priority::low}) {
-        ASSERT_TRUE(from.send({.priority = priority}, node, NetworkInterface::kernel_code));
+        ASSERT_TRUE(from.send({.priority = priority}, node, NetworkInterface::kernel_space));
         ni_.set_kernel(receiver);
         ni_.deliver(from.outgoing(priority).value());
         from.gone(priority);

@@ -15,10 +15,12 @@
 #include "host/bell.hpp"
 #include "host/clock.hpp"
 #include "support/random.hpp"
+#include "transports/emulated/router_counts.hpp"
 
 namespace am::emulated {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 std::string shape_text(std::string_view options, NodeId nodes) {
@@ -67,8 +69,9 @@ class T1Ends : public testing::Test {
  protected:
   static constexpr NodeId nodes = 6;
 
+  explicit T1Ends(std::string_view grid = "2x3") : grid_(grid) {}
   Site site(NodeId self, bool armed_often = false) {
-    return {.self = self, .memory = memory_, .options = "2x3", .armed_often = armed_often};
+    return {.self = self, .memory = memory_, .options = grid_, .armed_often = armed_often};
   }
   T1Transport& end(NodeId node) { return *ends_.at(node); }
   Status send(NodeId from, NodeId to, Priority priority, std::size_t payload_bytes = 0) {
@@ -106,6 +109,7 @@ class T1Ends : public testing::Test {
     return number;
   }
 
+  const std::string_view grid_;
   std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
   std::vector<std::unique_ptr<T1Transport>> ends_ = [this] {
     std::vector<std::unique_ptr<T1Transport>> ends;
@@ -139,6 +143,30 @@ TEST_F(T1Ends, TakeNoMoreThanAWindowHoldsAndGoOnWhenSomethingWasReleased) {
       EXPECT_TRUE(end(from).drained());
     }
   }
+}
+
+class T1Ring : public T1Ends {
+ protected:
+  T1Ring() : T1Ends("1x6") {}
+};
+
+// Two multicasts go around it, one each way (T1 report, 3.9): five links in all, where messages to each would take nine.
+TEST_F(T1Ring, IsCoveredByTwoMulticasts) {
+  for (const Priority priority : {Priority::low, Priority::high}) {
+    end(0).begin_multicast();
+    for (NodeId to = 0; to < nodes; ++to) {
+      const Transport::Slot slot = end(0).claim(to, priority, 1, 0);
+      ASSERT_EQ(slot.status, Status::ok);
+      slot.packet->words[0] = 7;
+      commit(0, slot, 0);
+      EXPECT_EQ(take(to, priority, 0), 0u) << "not before the end";
+    }
+    end(0).end_multicast();
+    for (NodeId to = 0; to < nodes; ++to) EXPECT_EQ(take(to, priority, 0), 7u);
+    for (NodeId to = 0; to < nodes; ++to) EXPECT_EQ(take(to, priority, 0), 0u);
+  }
+  EXPECT_THAT(router_counts(memory_, 0), ContainsRegex("in the whole network +6 sent, 1.67 links each\n"))
+      << "at each priority one to itself, over no link, and two over two and three";
 }
 
 // More than a node's channel into the network holds, committed one after the other.
@@ -285,6 +313,25 @@ TEST_F(T1Ends, SendNothingToWhoIsClosed) {
   EXPECT_TRUE(end(0).has_room(1, Priority::low, 0));
   EXPECT_EQ(take(1, Priority::low, 0), sent_);
   EXPECT_EQ(send(0, 2, Priority::low), Status::ok);
+}
+
+// Nodes 0 to 5 are 2 x 3. A message of one word is one flit of 128 bits, with its header; one of 1 KiB more 7 messages of 10 flits.
+TEST_F(T1Ends, CountsWhatPassesItsRouters) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(send(0, 4, Priority::low), Status::ok);  // by 1
+    ASSERT_NE(take(4, Priority::low, 0), 0u);
+  }
+  ASSERT_EQ(send(4, 1, Priority::high, 1024), Status::ok);
+  ASSERT_NE(take(1, Priority::high, 4), 0u);
+  const std::string middle = router_counts(memory_, 1);
+  EXPECT_THAT(middle, HasSubstr("its T1 router, at row 0, column 1 of 2x3\n"));
+  EXPECT_THAT(middle, ContainsRegex("node 0 +low +1 +3 +0\n"));
+  EXPECT_THAT(middle, ContainsRegex("node 4 +high +0 +70 +0\n"));
+  EXPECT_THAT(middle, ContainsRegex("to this node +70\n"));
+  EXPECT_THAT(middle, ContainsRegex("in the whole network +73 sent, 1.04 links each\n"));
+  EXPECT_THAT(router_counts(memory_, 4), ContainsRegex("node 1 +low +0 +3 +0\n"));
+  EXPECT_THAT(router_counts(memory_, 4), ContainsRegex("this node +high +0 +70 +0\n"));
+  EXPECT_EQ(router_counts(host::Memory::create(nodes), 0), "") << "no T1 there";
 }
 
 }  // namespace

@@ -1,0 +1,110 @@
+#include "emulated_hw/kit/trace.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace am::kit {
+
+Trace::Trace(const Grid& grid, std::size_t most)
+    : grid_(grid),
+      most_(most),
+      last_on_(std::size_t{grid.nodes()} * (grid.ports() + 1), nothing),
+      doing_(grid.nodes()) {}
+
+template <class Record>
+bool Trace::has_room(const std::vector<Record>& records, Cycle now) noexcept {
+  if (is_full_) return false;
+  is_full_ = records.size() >= most_;
+  full_at_ = now;
+  return !is_full_;
+}
+
+std::uint32_t Trace::begins(NodeNumber from, NodeNumber to, unsigned kind) {
+  if (!has_room(messages_, cycles_)) return nothing;
+  messages_.push_back({from, to, kind});
+  return static_cast<std::uint32_t>(messages_.size() - 1);
+}
+
+void Trace::passes(std::uint32_t message, NodeNumber node, unsigned port, Cycle now, unsigned flits) {
+  if (message == nothing || is_full_) return;
+  cycles_ = std::max(cycles_, now);
+  std::uint32_t& last = last_on_[link(node, port)];
+  if (last != nothing) {
+    Passage& before = passages_[last];
+    if (before.message == message && before.begin + before.flits == now) {
+      before.flits += flits;
+      return;
+    }
+  }
+  if (!has_room(passages_, now)) return;
+  last = static_cast<std::uint32_t>(passages_.size());
+  passages_.push_back({now, message, node, port, flits});
+}
+
+void Trace::comes(std::uint32_t message, NodeNumber node, Cycle now) {
+  if (message != nothing && has_room(arrivals_, now)) arrivals_.push_back({now, message, node});
+}
+
+void Trace::does(NodeNumber node, unsigned what, Cycle now, bool anew) {
+  Activity& doing = doing_[node];
+  if (doing.what == what && doing.end == now && !anew) {
+    doing.end = now + 1;
+    return;
+  }
+  if (doing.what != nothing && has_room(activities_, now)) activities_.push_back(doing);
+  doing = {now, now + 1, node, what};
+}
+
+void Trace::ends(Cycle now) {
+  for (Activity& doing : doing_) {
+    if (doing.what != nothing && has_room(activities_, now)) activities_.push_back(doing);
+    doing = {};
+  }
+  cycles_ = is_full_ ? full_at_ : now;
+}
+
+std::string Trace::what_is_missing() const {
+  if (!is_full_) return {};
+  return "the trace is full at cycle " + std::to_string(full_at_) + ", with " + std::to_string(most_) +
+         " records of a sort: what came later is not in it";
+}
+
+std::vector<std::vector<Trace::Passage>> Trace::first_passages() const {
+  std::vector<std::vector<Passage>> all(messages_.size());
+  for (const Passage& passage : passages_) {
+    std::vector<Passage>& of_message = all[passage.message];
+    const auto is_before = [&](const Passage& one) {
+      return one.node == passage.node && one.port == passage.port;
+    };
+    if (std::ranges::none_of(of_message, is_before)) of_message.push_back(passage);
+  }
+  return all;
+}
+
+std::vector<Trace::Way> Trace::ways() const {
+  const std::vector<std::vector<Passage>> by_message = first_passages();
+  std::vector<Way> ways;
+  for (const Arrival& end : arrivals_) {
+    // From the end back: the last that came to this router before, and does not end at its node.
+    const std::vector<Passage>& passages = by_message[end.message];
+    Way& way = ways.emplace_back(Way{end, {}});
+    auto at = std::ranges::find_if(passages,
+                                   [&](const Passage& one) { return one.port == 0 && one.node == end.node; });
+    while (at != passages.end()) {
+      way.passages.push_back(*at);
+      if (at->port == injection) break;
+      const NodeNumber router = at->node;
+      const auto before =
+          std::find_if(std::make_reverse_iterator(at), passages.rend(), [&](const Passage& one) {
+            if (one.port == injection) return one.node == router;
+            return one.port != 0 && grid_.neighbour(one.node, one.port) == router;
+          });
+      at = before == passages.rend() ? passages.end() : std::prev(before.base());
+    }
+    if (at == passages.end()) way.passages.clear();
+    std::ranges::reverse(way.passages);
+  }
+  return ways;
+}
+
+}  // namespace am::kit

@@ -1,0 +1,87 @@
+#include "emulated_hw/kit/trace_page.hpp"
+
+#include <array>
+#include <stdexcept>
+#include <string_view>
+
+#include "emulated_hw/kit/json_text.hpp"
+#include "emulated_hw/kit/trace_page_text.hpp"
+
+namespace am::kit {
+
+namespace {
+
+// One after the other; times as the difference to the one before.
+class Numbers {
+ public:
+  template <class... Number>
+  void add(Number... numbers) {
+    ((text_ += (text_.empty() ? "" : ",") + std::to_string(numbers)), ...);
+  }
+  [[nodiscard]] std::string array() const { return '[' + text_ + ']'; }
+
+ private:
+  std::string text_;
+};
+
+std::string texts(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ",") + json_text(text);
+  return '[' + all + ']';
+}
+
+std::string messages_of(const Trace& trace) {
+  Numbers numbers;
+  for (const Trace::Message& one : trace.messages()) numbers.add(one.from, one.to, one.kind);
+  return numbers.array();
+}
+
+std::string passages_of(const Trace& trace) {
+  Numbers numbers;
+  Cycle before = 0;
+  for (const Trace::Passage& one : trace.passages()) {
+    const unsigned port = one.port == Trace::injection ? trace.grid().ports() : one.port;
+    numbers.add(one.begin - before, one.message, one.node, port, one.flits);
+    before = one.begin;
+  }
+  return numbers.array();
+}
+
+std::string arrivals_of(const Trace& trace) {
+  Numbers numbers;
+  for (const Trace::Arrival& one : trace.arrivals()) numbers.add(one.at, one.message, one.node);
+  return numbers.array();
+}
+
+std::string activities_of(const Trace& trace) {
+  Numbers numbers;
+  for (const Trace::Activity& one : trace.activities())
+    numbers.add(one.begin, one.end - one.begin, one.node, one.what);
+  return numbers.array();
+}
+
+std::string data_of(const Trace& trace) {
+  const Grid& grid = trace.grid();
+  const auto extent = [&](unsigned d) { return d < grid.dimensions() ? grid.dimension(d).extent : 1; };
+  const auto wraps = [&](unsigned d) { return d < grid.dimensions() && grid.dimension(d).wraps; };
+  const auto flag = [](bool yes) { return std::string(yes ? "true" : "false"); };
+  return "{\"title\":" + json_text(trace.names.title) +
+         ",\n\"missing\":" + json_text(trace.what_is_missing()) + ",\n\"extents\":[" +
+         std::to_string(extent(0)) + ',' + std::to_string(extent(1)) + "],\"wraps\":[" + flag(wraps(0)) +
+         ',' + flag(wraps(1)) + "],\"ports\":" + std::to_string(grid.ports()) +
+         ",\"cycles\":" + std::to_string(trace.cycles()) + ",\n\"kinds\":" + texts(trace.names.messages) +
+         ",\"activities\":" + texts(trace.names.activities) + ",\n\"messages\":" + messages_of(trace) +
+         ",\n\"passages\":" + passages_of(trace) + ",\n\"arrivals\":" + arrivals_of(trace) +
+         ",\n\"does\":" + activities_of(trace) + "}";
+}
+
+}  // namespace
+
+std::string to_page(const Trace& trace) {
+  if (trace.grid().dimensions() > 2)
+    throw std::invalid_argument("a page shows a grid of one or two dimensions, not of " +
+                                std::to_string(trace.grid().dimensions()));
+  return std::string(trace_page::before_data) + data_of(trace) + std::string(trace_page::behind_data);
+}
+
+}  // namespace am::kit

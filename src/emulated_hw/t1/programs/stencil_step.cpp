@@ -1,0 +1,94 @@
+#include "emulated_hw/t1/programs/stencil_step.hpp"
+
+#include <vector>
+
+#include "emulated_hw/t1/programs/sending.hpp"
+
+namespace am::t1 {
+
+namespace {
+
+constexpr Address start_in_column = 0x7000;
+constexpr Address start_in_row = 0x7100;
+constexpr Address edge = 0x7200;
+constexpr Address done = 0x7300;
+
+constexpr unsigned inner_points = 40;  // cycles that they take, which need no edges
+constexpr unsigned edge_points = 24;
+
+class Step {
+ public:
+  Step(Machine& machine, const Shape& shape) : machine_(machine), shape_(shape), nodes_(machine.nodes()) {
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) place(node);
+  }
+  [[nodiscard]] bool is_over() const { return done_ == nodes_.size() && machine_.mesh().under_way() == 0; }
+
+ private:
+  struct Node {
+    std::vector<NodeNumber> neighbours;
+    bool started = false;
+    std::size_t edges = 0;  // that have come
+  };
+
+  void place(NodeNumber node) {
+    Node& here = nodes_[node];
+    const kit::Grid& grid = machine_.mesh().grid();
+    for (unsigned port = 1; port < ports; ++port) {
+      const NodeNumber neighbour = grid.neighbour(node, port);
+      if (neighbour != kit::Grid::nowhere) here.neighbours.push_back(neighbour);
+    }
+    Processor& cpu = machine_.node(node);
+    cpu.place(start_in_row, [&here](Processor& on) -> Program {
+      here.started = true;
+      co_await on.cycles(1);
+    });
+    cpu.place(start_in_column, [this, &here](Processor& on) -> Program {
+      here.started = true;
+      co_await start_the_row(on);
+    });
+    cpu.place(edge, [&here](Processor& on) -> Program {
+      ++here.edges;
+      co_await on.cycles(8);  // the vector into memory
+    });
+    cpu.place(done, [this](Processor& on) -> Program {
+      ++done_;
+      co_await on.cycles(2);
+    });
+    cpu.run([this, node, &here](Processor& on) -> Program {
+      if (node == 0) co_await start_all(on);
+      while (!here.started) co_await on.cycles(2);
+      co_await on.cycles(inner_points);
+      for (const NodeNumber neighbour : here.neighbours)
+        co_await send_until_accepted(on, {.scalars = 5, .vector = true}, neighbour, edge);
+      while (here.edges < here.neighbours.size()) co_await on.cycles(2);
+      co_await on.cycles(edge_points);
+      co_await send_until_accepted(on, {.scalars = 1}, 0, done);
+    });
+  }
+
+  Program start_the_row(Processor& cpu) {
+    co_await multicast_along_row(cpu, shape_, shape_.columns, {.scalars = 5, .priority = Priority::high},
+                                 start_in_row);
+  }
+  Program start_all(Processor& cpu) {
+    nodes_[0].started = true;
+    if (shape_.rows > 1)
+      co_await send_until_accepted(cpu, {.scalars = 5, .multicast = true}, (shape_.rows - 1) * shape_.columns,
+                                   start_in_column);
+    co_await start_the_row(cpu);
+  }
+
+  Machine& machine_;
+  const Shape shape_;
+  std::vector<Node> nodes_;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+void run_stencil_step(Machine& machine, const Shape& shape) {
+  const Step step(machine, shape);
+  machine.run_or_throw([&] { return step.is_over(); });
+}
+
+}  // namespace am::t1

@@ -1,0 +1,59 @@
+// What a page of a trace says, without a browser: tests/process/trace_page_test.cpp has one.
+#include "emulated_hw/kit/trace_page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace am::kit {
+namespace {
+
+using nlohmann::json;
+
+json data_in(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"trace\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  return json::parse(page.substr(at, page.find("</script>", at) - at));
+}
+
+TEST(TracePage, HoldsTheRecord) {
+  Trace trace(Grid{{3, true}, {2}}, 10);
+  trace.names = {.title = "three by two", .messages = {"low", "high"}, .activities = {"SEND"}};
+  const std::uint32_t first = trace.begins(0, 1, 0);
+  const std::uint32_t second = trace.begins(4, 5, 1);
+  trace.does(0, 0, 0, true);
+  trace.passes(first, 0, Trace::injection, 2, 3);
+  trace.passes(second, 4, 1, 7, 2);
+  trace.comes(first, 1, 9);
+  trace.ends(12);
+  EXPECT_EQ(data_in(to_page(trace)), json::parse(R"({
+    "title": "three by two", "missing": "", "extents": [3, 2], "wraps": [true, false], "ports": 5, "cycles": 12,
+    "kinds": ["low", "high"], "activities": ["SEND"],
+    "messages": [0, 1, 0, 4, 5, 1], "passages": [2, 0, 0, 5, 3, 5, 1, 4, 1, 2], "arrivals": [9, 0, 1],
+    "does": [0, 1, 0, 0]})"));
+}
+
+TEST(TracePage, IsAPageWhateverThingsAreCalled) {
+  Trace trace(Grid{{2}});
+  const std::string name = "</script><script>alert(1)</script> & <!-- \"é\" \\ \n";
+  trace.names = {.title = name, .messages = {name}, .activities = {name}};
+  trace.ends(1);
+  const std::string page = to_page(trace);
+  const json data = data_in(page);
+  EXPECT_EQ(data["title"], name);
+  EXPECT_EQ(data["kinds"][0], name);
+  EXPECT_EQ(data["activities"][0], name);
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(page.find("http"), page.find("http://www.w3.org/2000/svg")) << "needs nothing from elsewhere";
+}
+
+TEST(TracePage, IsOfOneOrTwoDimensions) {
+  EXPECT_NO_THROW(static_cast<void>(to_page(Trace(Grid{{2}}))));
+  EXPECT_THROW(static_cast<void>(to_page(Trace(Grid{{2}, {2}, {2}}))), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace am::kit

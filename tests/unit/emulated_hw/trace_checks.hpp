@@ -1,0 +1,80 @@
+// What holds of every trace that is not full.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "emulated_hw/kit/trace.hpp"
+
+namespace test {
+
+using Link = std::pair<am::kit::NodeNumber, unsigned>;
+
+inline std::map<Link, std::uint64_t> flits_by_link(const am::kit::Trace& trace) {
+  std::map<Link, std::uint64_t> flits;
+  for (const auto& passage : trace.passages()) flits[{passage.node, passage.port}] += passage.flits;
+  return flits;
+}
+
+/// A link carries a flit in a cycle, and records are in the order of time.
+inline void expect_one_flit_per_cycle(const am::kit::Trace& trace) {
+  std::map<Link, am::kit::Cycle> free_at;
+  am::kit::Cycle now = 0;
+  for (const auto& passage : trace.passages()) {
+    EXPECT_LE(now, passage.begin);
+    now = passage.begin;
+    am::kit::Cycle& free = free_at[{passage.node, passage.port}];
+    EXPECT_LE(free, passage.begin) << "node " << passage.node << " port " << passage.port;
+    free = passage.begin + passage.flits;
+    EXPECT_LE(free, trace.cycles() + passage.flits);
+  }
+}
+
+/// Each copy leaves the interface that sent it, passes links that follow each other, and comes to an interface.
+inline void expect_whole_ways(const am::kit::Trace& trace) {
+  const std::vector<am::kit::Trace::Way> ways = trace.ways();
+  ASSERT_EQ(ways.size(), trace.arrivals().size());
+  for (const auto& [end, passages] : ways) {
+    SCOPED_TRACE("message " + std::to_string(end.message));
+    ASSERT_GE(passages.size(), 2u);
+    EXPECT_EQ(passages.front().port, am::kit::Trace::injection);
+    EXPECT_EQ(passages.front().node, trace.messages()[end.message].from);
+    am::kit::NodeNumber at = passages.front().node;
+    am::kit::Cycle before = passages.front().begin;
+    for (std::size_t i = 1; i < passages.size(); ++i) {
+      EXPECT_EQ(passages[i].node, at);
+      EXPECT_GT(passages[i].begin, before);
+      before = passages[i].begin;
+      if (i + 1 == passages.size()) break;
+      at = trace.grid().neighbour(at, passages[i].port);
+      ASSERT_NE(at, am::kit::Grid::nowhere);
+    }
+    EXPECT_EQ(passages.back().port, 0u);
+    EXPECT_EQ(at, end.node);
+    EXPECT_LT(before, end.at);
+  }
+}
+
+inline void expect_consistent(const am::kit::Trace& trace) {
+  EXPECT_EQ(trace.what_is_missing(), "");
+  expect_one_flit_per_cycle(trace);
+  expect_whole_ways(trace);
+  // Nobody does two things at once.
+  std::map<am::kit::NodeNumber, std::vector<std::pair<am::kit::Cycle, am::kit::Cycle>>> by_node;
+  for (const auto& one : trace.activities()) {
+    EXPECT_LT(one.what, trace.names.activities.size());
+    EXPECT_LT(one.begin, one.end);
+    by_node[one.node].emplace_back(one.begin, one.end);
+  }
+  for (auto& [node, spans] : by_node) {
+    std::ranges::sort(spans);
+    for (std::size_t i = 1; i < spans.size(); ++i) EXPECT_LE(spans[i - 1].second, spans[i].first) << node;
+  }
+}
+
+}  // namespace test
