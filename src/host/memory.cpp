@@ -149,6 +149,12 @@ std::byte* Memory::map_region(unsigned region, std::size_t bytes) const {
   return regions_[region].data();
 }
 
+std::uint64_t Memory::first_word(unsigned region) const noexcept {
+  std::uint64_t word = 0;
+  const ssize_t bytes = pread(file_.fd(), &word, sizeof word, static_cast<off_t>(layout_.region(region)));
+  return bytes == ssize_t{sizeof word} ? word : 0;
+}
+
 std::span<std::byte> Memory::map_user(NodeId node) {
   const std::lock_guard lock(mutex_);
   const std::size_t bytes = std::min<std::size_t>(board_.card(node).segment_bytes, stride);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <am/types.hpp>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -54,6 +55,8 @@ class Memory {
   /// A network's region, mapped on first use; all ask for the same number of bytes, at most `stride`. Thread-safe. Throws
   /// am::Error.
   std::byte* map_region(unsigned region, std::size_t bytes) const;
+  /// What stands at the beginning of a network's region, without making memory of it: 0 where nobody has written there.
+  [[nodiscard]] std::uint64_t first_word(unsigned region) const noexcept;
   /// A node's user segment, mapped on first use: as many bytes as its card says then; none: null. Thread-safe. Throws am::Error.
   std::span<std::byte> map_user(NodeId node);
 

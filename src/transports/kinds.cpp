@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "transports/emulated/router_counts.hpp"
 #include "transports/emulated/t1_transport.hpp"
 #include "transports/tcp/tcp_transport.hpp"
 
@@ -29,7 +30,8 @@ std::span<const Kind> kinds() {
            .within_a_host = true,
            .between_hosts = false,
            .in_interrupts = true,
-           .make = [](const Site& site) { return std::make_unique<emulated::T1Transport>(site); }},
+           .make = [](const Site& site) { return std::make_unique<emulated::T1Transport>(site); },
+           .counts = emulated::router_counts},
   };
   return table;
 }

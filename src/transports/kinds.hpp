@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "transports/site.hpp"
@@ -21,6 +22,9 @@ struct Kind {
   bool in_interrupts;        ///< its functions may be called in a signal handler
   /// Throws am::Error. Empty: shared memory, whose rings the inline path fills, so that core makes it in any case.
   std::function<std::unique_ptr<Transport>(const Site&)> make;
+  /// What it has counted itself about a node of this host, as lines of text; empty where it is not used. Called also by who is no
+  /// node of the job. Empty: a network that counts nothing itself.
+  std::function<std::string(const std::shared_ptr<const host::Memory>&, NodeId)> counts{};
 };
 
 /// In the order in which they are chosen.

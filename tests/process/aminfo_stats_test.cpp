@@ -55,27 +55,44 @@ class Resident {
 
 void counted_by_aminfo(am::Request& request, std::uint64_t) { ++request.state<int>(); }
 
-TEST(AminfoStats, ShowsEveryNodeOfAJobThatRuns) {
-  const Resident job([](const std::function<void()>& stay) {
-    am::run_threads(2, [&](am::Node& node) {
-      int received = 0;
-      node.attach(received);
-      for (int i = 0; i < 7; ++i) static_cast<void>(node.request<counted_by_aminfo>(1 - node.id(), 1u));
-      node.wait_until([&] { return received == 7; });
-      node.barrier();
-      if (node.id() == 0) stay();
-      for (;;) pause();
-    });
+void send_seven_each_way(const std::function<void()>& stay) {
+  am::run_threads(2, [&](am::Node& node) {
+    int received = 0;
+    node.attach(received);
+    for (int i = 0; i < 7; ++i) static_cast<void>(node.request<counted_by_aminfo>(1 - node.id(), 1u));
+    node.wait_until([&] { return received == 7; });
+    node.barrier();
+    if (node.id() == 0) stay();
+    for (;;) pause();
   });
+}
+
+TEST(AminfoStats, ShowsEveryNodeOfAJobThatRuns) {
+  const Resident job(send_seven_each_way);
   const Outcome shown = aminfo(job.pid());
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_THAT(shown.out, HasSubstr("am: node 0 of 2: runs, process " + job.pid() + "\n"));
   EXPECT_THAT(shown.out, HasSubstr("am: node 1 of 2: runs, process " + job.pid() + "\n"));
   EXPECT_THAT(shown.out, ContainsRegex("1 +low +7 +56 +0 +7 +56\n"));
   EXPECT_EQ(process_test::count(shown.out, "counted_by_aminfo"), 2);
+  EXPECT_THAT(shown.out, Not(HasSubstr("router")));
   EXPECT_EQ(shown.err, "");
   const Outcome again = aminfo(job.pid());
   EXPECT_EQ(again.out, shown.out) << "looking changes nothing";
+}
+
+TEST(AminfoStats, ShowsTheRoutersOfAnEmulatedNetwork) {
+  const Resident job([](const std::function<void()>& stay) {
+    setenv("AM_TRANSPORT", "t1:1x2", 1);  // NOLINT(concurrency-mt-unsafe): a child that has one thread
+    send_seven_each_way(stay);
+  });
+  const Outcome shown = aminfo(job.pid());
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  for (const char* const node : {"0", "1"}) {
+    EXPECT_THAT(shown.out, HasSubstr("its T1 router, at row 0, column " + std::string(node) + " of 1x2\n"));
+    EXPECT_THAT(shown.out, ContainsRegex("  node " + std::string(node) + " +low +[01] +7 +0\n"));
+  }
+  EXPECT_THAT(shown.out, ContainsRegex("  in the whole network +14 sent, 1.00 links each\n"));
 }
 
 TEST(AminfoStats, SaysThatAProcessIsInNoJob) {

@@ -38,6 +38,15 @@ TEST(EmulatedT1, RunsEveryExampleWithTheResultOfSharedMemory) {
   }
 }
 
+TEST(EmulatedT1, TellsWhatItsRoutersHaveCounted) {
+  const Outcome outcome =
+      process_test::run({amrun, "-n", "2", example("hello")}, {{"AM_TRANSPORT=t1:1x2", "AM_STATS=1"}, {}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* const node : {"0", "1"})
+    EXPECT_THAT(outcome.err, HasSubstr("its T1 router, at row 0, column " + std::string(node) + " of 1x2\n"));
+  EXPECT_THAT(outcome.err, HasSubstr(" links each\n"));
+}
+
 TEST(EmulatedT1, RefusesWhatIsNoGridOfItsNodes) {
   const auto line = [](const std::string& transport, int nodes) {
     const Outcome outcome = run_over(transport, nodes, {example("hello")});

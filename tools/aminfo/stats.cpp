@@ -94,7 +94,8 @@ std::string_view describe(Standing standing) {
   return "?";
 }
 
-void print_job(const am::host::Board& board) {
+void print_job(const std::shared_ptr<const am::host::Memory>& job) {
+  const am::host::Board& board = job->board();
   for (am::NodeId node = 0; node < board.nodes(); ++node) {
     const am::host::NodeCard& card = board.card(node);
     const Standing standing = board.standing(node);
@@ -104,7 +105,7 @@ void print_job(const am::host::Board& board) {
       std::printf("am: node %u: %s, %s\n", node, std::string(describe(standing)).c_str(), where.c_str());
       continue;
     }
-    std::string text = am::core::to_text(am::core::read_counters(board, node));
+    std::string text = am::core::counts_of(job, node);
     std::string who = ": " + std::string(describe(standing));
     if (standing != Standing::absent) who += ", process " + std::to_string(card.pid);
     if (!am::host::same_pid_namespace(card.pid_namespace, am::host::own_pid_namespace()))
@@ -124,7 +125,7 @@ int print_stats(pid_t pid) {
         "name a node of the job, or its amrun (of a job of several hosts, the \"amrun --part\" of one); "
         "AM_VERBOSE=1 tells how it joined");
   }
-  for (const auto& job : jobs) print_job(job->board());
+  for (const auto& job : jobs) print_job(job);
   return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/events/handler_names.hpp"
 #include "core/node/engine.hpp"
+#include "transports/kinds.hpp"
 
 namespace am {
 
@@ -92,9 +93,12 @@ std::string to_text(const Counters& counters) {
   return text;
 }
 
-void print_counters(const host::Board& board, NodeId node) {
-  const std::string text = to_text(read_counters(board, node));
-  std::fwrite(text.data(), 1, text.size(), stderr);
+std::string counts_of(const std::shared_ptr<const host::Memory>& memory, NodeId node) {
+  std::string text = to_text(read_counters(memory->board(), node));
+  for (const Kind& kind : kinds()) {
+    if (kind.counts) text += kind.counts(memory, node);
+  }
+  return text;
 }
 
 }  // namespace core

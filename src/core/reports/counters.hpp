@@ -6,9 +6,11 @@
 #pragma once
 
 #include <am/counters.hpp>
+#include <memory>
 #include <string>
 
 #include "host/board.hpp"
+#include "host/memory.hpp"
 
 namespace am::core {
 
@@ -16,8 +18,7 @@ namespace am::core {
 
 /// As two tables of text: peers, handlers.
 [[nodiscard]] std::string to_text(const Counters& counters);
-
-/// For AM_STATS=1: to stderr, in one piece.
-void print_counters(const host::Board& board, NodeId node);
+/// What is known of a node of this host: the same, and what its networks have counted themselves.
+[[nodiscard]] std::string counts_of(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 
 }  // namespace am::core

@@ -1,0 +1,18 @@
+// What the routers of an emulated T1 network have counted, for people: for AM_STATS, and for aminfo, which is no node of the job.
+//
+// Any thread of any process that has the host's memory.
+#pragma once
+
+#include <am/types.hpp>
+#include <memory>
+#include <string>
+
+#include "host/memory.hpp"
+
+namespace am::emulated {
+
+/// Lines about this node's router: flits that have come by each channel, and how often one of its messages found no room behind it;
+/// and how far flits go in the whole network. Empty where the job's nodes have none.
+[[nodiscard]] std::string router_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
+
+}  // namespace am::emulated
