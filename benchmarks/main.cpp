@@ -21,6 +21,7 @@
 #include "output_file.hpp"
 #include "plot.hpp"
 #include "report.hpp"
+#include "trace_file.hpp"
 
 namespace {
 
@@ -61,6 +62,7 @@ int measure(int argc, char** argv) {
   }
   if (!options.plots_folder.empty()) ambench::be_able_to_plot(options.plots_folder);
   if (!options.json_file.empty()) ambench::be_able_to_write(options.json_file);
+  if (!options.trace_file.empty()) ambench::be_able_to_trace(options.trace_file);
   if (options.transport != "shm") setenv("AM_TRANSPORT", options.transport.c_str(), 1);  // for its jobs
   const ambench::Report report = options.measure->measure(options);
   if (options.markdown) {

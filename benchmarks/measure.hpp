@@ -32,6 +32,7 @@ struct Measure {
   // Runs in every node before it joins its job, with the same arguments: how it joins. nullptr: as every program does.
   am::Options (*prepare_node)(std::span<const std::string> arguments) = nullptr;
   bool has_charts = false;                     // for --plots and --markdown
+  bool has_trace = false;                      // for --trace
   bool over_networks = false;                  // for --transport
   bool is_exact = false;                       // the same in every run: no --reps
   std::vector<std::string_view> parameters{};  // NAME=VALUE

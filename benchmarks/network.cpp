@@ -16,16 +16,19 @@
 #include "measure.hpp"
 #include "pinning.hpp"
 #include "progress.hpp"
+#include "trace_file.hpp"
 #include "values.hpp"
 
 namespace ambench {
 
 namespace {
 
+using am::kit::Cycle;
 using am::kit::CycleNetwork;
 using am::kit::Grid;
 using am::kit::LoadPoint;
 using am::kit::Traffic;
+using am::kit::TrafficNodes;
 
 bool wraps(const std::string& topology) {
   if (topology != "mesh" && topology != "torus")
@@ -87,6 +90,19 @@ std::string virtual_channels(const Curve& curve) {
   return curve.vcs() == 1 ? "1 virtual channel" : std::to_string(curve.vcs()) + " virtual channels";
 }
 
+std::string title_of(const Curve& curve, const Common& common) {
+  return curve.topology + " of " + std::to_string(curve.k) + " x " + std::to_string(curve.k) + ", " +
+         curve.traffic + ", " + virtual_channels(curve) + " of " + std::to_string(common.vc_buf_size) +
+         " flits, packets of " + std::to_string(common.packet_size);
+}
+
+Traffic traffic_of(const Curve& curve, const Common& common, double rate, int repetition) {
+  return {.pattern = pattern_of(curve.traffic),
+          .injection_rate = rate,
+          .packet_size = common.packet_size,
+          .seed = common.seed + static_cast<std::uint64_t>(repetition)};
+}
+
 // Points of one curve at one load, one of each seed; or none, where that network is saturated.
 struct Points {
   double rate;
@@ -100,12 +116,8 @@ Points measure_points(const Curve& curve, double rate, const Common& common, int
   for (int repetition = 0; repetition < repetitions; ++repetition) {
     CycleNetwork network(curve.grid(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
     const double began = now_ns();
-    const LoadPoint point = am::kit::run(network,
-                                         {.pattern = pattern_of(curve.traffic),
-                                          .injection_rate = rate,
-                                          .packet_size = common.packet_size,
-                                          .seed = common.seed + static_cast<std::uint64_t>(repetition)},
-                                         common.periods);
+    const LoadPoint point =
+        am::kit::run(network, traffic_of(curve, common, rate, repetition), common.periods);
     ns += now_ns() - began;
     steps += static_cast<double>(network.router_steps());
     points.packet_latency.push_back(point.figures.packet_latency);
@@ -127,9 +139,7 @@ double mean_zero_load(const Grid& grid, std::uint32_t packet_size) {
 
 void add_curve(const Curve& curve, const Common& common, const Options& options, Report& report,
                Chart& chart) {
-  Row row(curve.topology + " of " + std::to_string(curve.k) + " x " + std::to_string(curve.k) + ", " +
-          curve.traffic + ", " + virtual_channels(curve) + " of " + std::to_string(common.vc_buf_size) +
-          " flits, packets of " + std::to_string(common.packet_size));
+  Row row(title_of(curve, common));
   row.key("k", curve.k)
       .key("topology", curve.topology)
       .key("traffic", curve.traffic)
@@ -161,6 +171,23 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
   report.rows.push_back(std::move(row));
 }
 
+// The first sample_period of what is measured, from an empty network on, and then until all has come.
+void trace_network(const Curve& curve, const Common& common, const std::string& file, Report& report) {
+  CycleNetwork network(curve.grid(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
+  am::kit::Trace trace(network.grid());
+  trace.names.title = title_of(curve, common) + ", injection_rate " + two_digits(common.rates.front());
+  network.record(&trace);
+  TrafficNodes nodes(network, traffic_of(curve, common, common.rates.front(), 0));
+  for (Cycle i = 0; i < common.periods.sample_period; ++i) nodes.cycle();
+  nodes.stop();
+  while (nodes.figures().waiting != 0 || network.flits() != 0) {
+    nodes.cycle();
+    check_that_it_moves(network);
+  }
+  trace.ends(network.now());
+  write_trace(file, trace, report);
+}
+
 Report measure_network(const Options& options) {
   const Common common(options);
   const std::vector<unsigned> vcs = Values(options, "num_vcs", "1,4").numbers<unsigned>();
@@ -172,6 +199,9 @@ Report measure_network(const Options& options) {
       }
     }
   }
+  if (!options.trace_file.empty() && (curves.size() != 1 || common.rates.size() != 1))
+    throw UsageError(
+        "--trace shows one network: one value each of k, topology, traffic, num_vcs and injection_rate");
   Report report = report_of(network, options, 1);
   pin_to(core_cpus().front());
   report.transport = "simulated";
@@ -193,6 +223,7 @@ Report measure_network(const Options& options) {
     }
     try {
       add_curve(curve, common, options, report, report.charts.back());
+      if (!options.trace_file.empty()) trace_network(curve, common, options.trace_file, report);
     } catch (const std::invalid_argument& error) {
       throw UsageError(error.what());
     }
@@ -210,6 +241,7 @@ const Measure network{
     .meaning = "latency against load in simulated networks of the textbook router",
     .measure = measure_network,
     .has_charts = true,
+    .has_trace = true,
     .parameters = {"k", "topology", "traffic", "num_vcs", "vc_buf_size", "packet_size", "injection_rate",
                    "seed", "sample_period", "warmup_periods", "max_samples", "latency_thres"},
 };

@@ -19,7 +19,7 @@ constexpr int max_repetitions = 10'000;
 constexpr int max_nodes = 4096;
 
 // What getopt gives for a long option: no character, so that what was typed can be told.
-enum LongOption : int { json = 256, plots, markdown, compare, transport, reps, nodes, help };
+enum LongOption : int { json = 256, plots, trace, markdown, compare, transport, reps, nodes, help };
 
 std::string name_of_file(const std::string& option, const std::string& text) {
   if (text.empty()) throw UsageError(option + " takes a name, which is empty here");
@@ -63,6 +63,8 @@ void check(const Options& options) {
   }
   if (options.transport != "shm" && !measure.over_networks)
     throw UsageError(name + " measures shared memory: no --transport");
+  if (!options.trace_file.empty() && !measure.has_trace)
+    throw UsageError(name + " simulates nothing: no --trace");
   if (options.has_repetitions && measure.is_exact)
     throw UsageError(name + " gives the same figures each time: no --reps");
   if (options.compare && !measure.can_compare)
@@ -98,15 +100,16 @@ std::string complaint(int option, const std::string& argument) {
 }  // namespace
 
 Options parse_options(int argc, char** argv, std::span<const Measure* const> measures) {
-  const std::array<option, 9> known{{{"json", required_argument, nullptr, LongOption::json},
-                                     {"plots", required_argument, nullptr, LongOption::plots},
-                                     {"markdown", no_argument, nullptr, LongOption::markdown},
-                                     {"compare", no_argument, nullptr, LongOption::compare},
-                                     {"transport", required_argument, nullptr, LongOption::transport},
-                                     {"reps", required_argument, nullptr, LongOption::reps},
-                                     {"nodes", required_argument, nullptr, LongOption::nodes},
-                                     {"help", no_argument, nullptr, LongOption::help},
-                                     {nullptr, 0, nullptr, 0}}};
+  const std::array<option, 10> known{{{"json", required_argument, nullptr, LongOption::json},
+                                      {"plots", required_argument, nullptr, LongOption::plots},
+                                      {"trace", required_argument, nullptr, LongOption::trace},
+                                      {"markdown", no_argument, nullptr, LongOption::markdown},
+                                      {"compare", no_argument, nullptr, LongOption::compare},
+                                      {"transport", required_argument, nullptr, LongOption::transport},
+                                      {"reps", required_argument, nullptr, LongOption::reps},
+                                      {"nodes", required_argument, nullptr, LongOption::nodes},
+                                      {"help", no_argument, nullptr, LongOption::help},
+                                      {nullptr, 0, nullptr, 0}}};
   Options options;
   opterr = 0;
   for (;;) {
@@ -116,6 +119,9 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
         break;
       case LongOption::plots:
         options.plots_folder = name_of_file("--plots", optarg);
+        break;
+      case LongOption::trace:
+        options.trace_file = name_of_file("--trace", optarg);
         break;
       case LongOption::markdown:
         options.markdown = true;
@@ -156,8 +162,8 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
 }
 
 std::string help_text(std::span<const Measure* const> measures) {
-  return "usage: ambench MEASURE [NAME=VALUE]... [--json FILE] [--plots FOLDER] [--markdown] [--compare] "
-         "[--transport NAME] "
+  return "usage: ambench MEASURE [NAME=VALUE]... [--json FILE] [--plots FOLDER] [--trace FILE] [--markdown] "
+         "[--compare] [--transport NAME] "
          "[--reps N] [-n NODES]\n\n"
          "Measures libam on this machine; starts its own jobs with the amrun beside it.\n\n" +
          list_of(measures) +
@@ -168,6 +174,12 @@ std::string help_text(std::span<const Measure* const> measures) {
          "  --json FILE  also write the figures to FILE\n"
          "  --plots FOLDER  draw the figures of `dispatch`, `network`, `scale` and `t1` into FOLDER (SVG; "
          "needs gnuplot)\n"
+         "  --trace FILE  also show a run of `network` or `t1` cycle by cycle: FILE.html is a page for "
+         "browsers, "
+         "FILE.json\n"
+         "               is for ui.perfetto.dev, FILE.svg a still; of one network: one value of each "
+         "parameter that "
+         "says which\n"
          "  --markdown   print the tables of `dispatch`, `network`, `scale` and `t1` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"
          "  --transport NAME  shm (the default), tcp or t1, for measures of what all do; limits and "

@@ -15,6 +15,7 @@ struct Options {
   const Measure* measure = nullptr;
   std::string json_file;     // empty: no file
   std::string plots_folder;  // empty: no plots
+  std::string trace_file;    // empty: no trace
   bool markdown = false;     // tables in markdown in place of the plain one
   bool compare = false;
   std::string transport = "shm";  // that carries the messages

@@ -11,8 +11,11 @@
 
 #include "emulated_hw/t1/programs/experiments.hpp"
 #include "emulated_hw/t1/programs/program_costs.hpp"
+#include "emulated_hw/t1/programs/stencil_step.hpp"
+#include "emulated_hw/t1/programs/transfer_costs.hpp"
 #include "measure.hpp"
 #include "progress.hpp"
+#include "trace_file.hpp"
 #include "values.hpp"
 
 namespace ambench {
@@ -85,6 +88,31 @@ void add_programs(Report& report) {
       .beside("fetch_and_add_cycles", "fetch and add", {}, number(costs.fetch_and_add))
       .beside("outlet_cycles", "outlet that sends 32 words in the background, all in all", {},
               number(costs.stolen_by_outlet));
+}
+
+void add_transfer(Row& row, const std::string& name, const std::string& label, const TransferCosts& software,
+                  const TransferCosts& hardware) {
+  const auto add = [&](const char* part, const char* what, Cycle by_software, Cycle by_hardware) {
+    row.beside(name + "_" + part + "cycles", label + what, measured(by_software), number(by_hardware));
+  };
+  add("", " and sync", software.took, hardware.took);
+  add("asking_", ": of the asker's processor, the call", software.asking, hardware.asking);
+  add("answered_", ": of the asker's processor, handlers", software.answered, hardware.answered);
+  add("stolen_", ": of the other's processor, handlers", software.stolen, hardware.stolen);
+}
+
+// "Unless it can be shown to result in at least a 1% overall improvement [...], it is not worth the trouble" (3.9).
+void add_hardware_handlers(Report& report) {
+  Row& row =
+      report.rows.emplace_back("handlers in hardware, against the same by software; with a neighbour (3.9)");
+  row.key("what", "hardware_handlers").references("software");
+  constexpr Word block = 1024;
+  for (const Word words : {Word{1}, Word{most_vector}, block})
+    add_transfer(row, "get_" + std::to_string(words),
+                 "get of " + std::to_string(words) + (words == 1 ? " word" : " words"),
+                 get_costs(HandledBy::software, words), get_costs(HandledBy::hardware, words));
+  add_transfer(row, "put_" + std::to_string(block), "put of " + std::to_string(block) + " words",
+               put_costs(HandledBy::software, block), put_costs(HandledBy::hardware, block));
 }
 
 // -- over the network
@@ -287,8 +315,21 @@ std::vector<Network> networks_of(const Options& options) {
   return networks;
 }
 
+// Not what is measured, in which most nodes have nothing to do.
+void trace_stencil_step(const Network& network, const std::string& file, Report& report) {
+  am::t1::Machine machine(network.shape);
+  am::kit::Trace trace(machine.mesh().grid());
+  trace.names = trace_names("T1s on " + network.title() + ": one step of a computation on a grid");
+  machine.record(&trace);
+  run_stencil_step(machine, network.shape);
+  trace.ends(machine.now());
+  write_trace(file, trace, report);
+}
+
 Report measure_t1(const Options& options) {
   const std::vector<Network> networks = networks_of(options);
+  if (!options.trace_file.empty() && networks.size() != 1)
+    throw UsageError("--trace shows one machine: one value each of rows, columns and wraps");
   Report report = report_of(t1, options, 1);
   report.repetitions = 1;
   report.simulated = true;
@@ -299,6 +340,7 @@ Report measure_t1(const Options& options) {
   Progress progress("t1", static_cast<int>(networks.size()));
   add_message(report);
   add_programs(report);
+  add_hardware_handlers(report);
   for (const Network& network : networks) {
     progress.step();
     try {
@@ -308,6 +350,7 @@ Report measure_t1(const Options& options) {
       add_floods(network, report);
       if (network.shape.columns > 1) add_multicasts(network, report);
       add_patches(network, report);
+      if (!options.trace_file.empty()) trace_stencil_step(network, options.trace_file, report);
     } catch (const std::invalid_argument& error) {
       throw UsageError(error.what());
     }
@@ -322,6 +365,7 @@ const Measure t1{
     .meaning = "cycles of the simulated T1 and its network, beside its report's",
     .measure = measure_t1,
     .has_charts = true,
+    .has_trace = true,
     .is_exact = true,
     .parameters = {"rows", "columns", "wraps", "buffers", "patience"},
 };

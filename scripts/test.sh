@@ -90,8 +90,12 @@ sanitized_suite() {
 }
 
 step "packages, and release: build"
-scripts/install_packages.sh clang-format clang-tidy shellcheck util-linux clang libclang-rt-dev \
+packages=(
+  clang-format clang-tidy shellcheck util-linux clang libclang-rt-dev
   slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge  # jobs of srun, which tests/process/slurm.sh runs
+  chromium                                                     # opens the pages of tests/process/trace_page_test.cpp
+)
+scripts/install_packages.sh "${packages[@]}"
 scripts/setup.sh "${configure[@]}"
 step "release: build of the tests"
 . scripts/ccache.sh

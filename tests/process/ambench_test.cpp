@@ -335,6 +335,47 @@ TEST(Ambench, T1MeasuresEveryShapeAndDrawsIt) {
   }
 }
 
+// What is in it: tests/unit/emulated_hw, and trace_page_test.cpp.
+TEST(Ambench, NetworkAndT1ShowARunCycleByCycle) {
+  const Folder folder;
+  const auto trace = [&](std::vector<std::string> command) {
+    const std::string file = folder.in(command[1] + ".json");
+    command.insert(command.end(), {"--trace", file});
+    const Outcome outcome = process_test::run(command);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(text_of(file));
+    std::map<std::string, int> phases;
+    for (const auto& event : json["traceEvents"]) ++phases[event["ph"]];
+    EXPECT_EQ(phases["s"], phases["f"]);
+    EXPECT_GT(phases["f"], 20);
+    EXPECT_EQ(json["otherData"].contains("missing"),
+              outcome.out.find("the trace is full") != std::string::npos);
+    return json["otherData"];
+  };
+  EXPECT_EQ(trace({ambench, "t1", "rows=3", "columns=2", "wraps=no"})["title"],
+            "T1s on 3 x 2, no row wraps: one step of a computation on a grid");
+  const std::vector<std::string> network{ambench,
+                                         "network",
+                                         "k=4",
+                                         "topology=torus",
+                                         "traffic=uniform",
+                                         "num_vcs=2",
+                                         "injection_rate=0.4",
+                                         "max_samples=1",
+                                         "--reps",
+                                         "1"};
+  const auto with = [&](const std::string& parameter) {
+    std::vector<std::string> command = network;
+    command.insert(command.begin() + 2, parameter);
+    return command;
+  };
+  const auto small = trace(with("sample_period=200"));
+  EXPECT_EQ(small["title"],
+            "torus of 4 x 4, uniform, 2 virtual channels of 6 flits, packets of 4, injection_rate 0.40");
+  EXPECT_GE(small["cycles"], 200);
+  EXPECT_TRUE(trace(with("sample_period=30000")).contains("missing"));
+}
+
 // The first processor that this one may run on, alone.
 void be_on_one_cpu() {
   cpu_set_t set;
@@ -376,6 +417,16 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
               HasSubstr("'--markdown=yes': --markdown takes no value"));
   EXPECT_THAT(complaint({"--mark=yes", "dispatch"}), HasSubstr("'--mark=yes': --mark takes no value"));
   EXPECT_THAT(complaint({"--help=me"}), HasSubstr("--help takes no value"));
+  EXPECT_THAT(complaint({"flood", "--trace", "a.html"}), HasSubstr("flood simulates nothing: no --trace"));
+  EXPECT_THAT(
+      complaint({"t1", "--trace", "a.txt"}),
+      HasSubstr("--trace takes a name that ends in .html, for a page, .json, for Perfetto, or .svg, for a "
+                "still; not 'a.txt'"));
+  EXPECT_THAT(complaint({"t1", "--trace", "/nowhere/a.html"}), HasSubstr("cannot write"));
+  EXPECT_THAT(complaint({"t1", "wraps=yes,no", "--trace", "a.html"}),
+              HasSubstr("--trace shows one machine: one value each of rows, columns and wraps"));
+  EXPECT_THAT(complaint({"network", "k=4", "--trace", "a.html"}),
+              HasSubstr("--trace shows one network: one value each of "));
   EXPECT_THAT(complaint({"dispatch", "--fast"}), HasSubstr("unknown option '--fast'"));
   EXPECT_THAT(complaint({"dispatch", "-m"}), HasSubstr("unknown option '-m'"));
   EXPECT_THAT(complaint({"dispatch", "--reps"}), HasSubstr("--reps needs a value"));
