@@ -23,11 +23,11 @@ constexpr am::t1::NodeNumber farthest = columns / 2;
 class NodesThatSleep final : public am::t1::LiveMesh::Nodes {
  public:
   std::atomic<std::uint64_t>& arrivals(am::t1::NodeNumber at, am::t1::NodeNumber,
-                                       am::t1::Priority) noexcept override {
+                                       am::t1::Counted) noexcept override {
     return arrived_[at];
   }
-  void arrived(am::t1::NodeNumber, am::t1::NodeNumber, am::t1::Priority) noexcept override {}
-  void show(am::t1::NodeNumber, am::t1::NodeNumber, am::t1::Priority) noexcept override {}
+  void arrived(am::t1::NodeNumber, am::t1::NodeNumber, am::t1::Counted) noexcept override {}
+  void show(am::t1::NodeNumber, am::t1::NodeNumber, am::t1::Counted) noexcept override {}
   void has_room(am::t1::NodeNumber) noexcept override {}
 
  private:

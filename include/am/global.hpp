@@ -6,7 +6,7 @@
 //
 // Between nodes of one machine these are loads, stores and one memcpy on the peer's mapped segment; the peer's program
 // takes no part. Where a peer's memory cannot be reached so, the same operations travel as messages, and the peer has to
-// poll for them (src/core/memory/remote_memory.cpp).
+// poll for them (src/core/memory/remote_memory.cpp). The emulated T1's interfaces do puts and gets without its program, too.
 //
 // Errors: an address outside its node's segment, a null pointer, an unknown node, a misaligned atomic are an am::Error at
 // the caller, and nothing is touched. A peer that died or left is one where messages are needed to reach it.

@@ -160,6 +160,20 @@ class Transport {
   /// Whether loads and stores reach the peer's global memory, which is mapped from the host's then.
   [[nodiscard]] virtual bool maps_memory(NodeId /*peer*/) const noexcept { return false; }
 
+  /// Loads and stores reach the peer's global memory, but each access is for this network to carry there and back, without the
+  /// peer's node (handlers in hardware: T1 report, 3.9).
+  [[nodiscard]] virtual bool carries_accesses(NodeId /*peer*/) const noexcept { return false; }
+  enum class Access : std::uint8_t { store, fetch };
+  static constexpr std::size_t access_bytes = 1024;  ///< of one, at most
+  /// Begins one, or again | unreachable. What is moved core moves: what is stored once this has said ok, what was fetched once it is
+  /// done. A store comes before what is sent to that peer at low priority later.
+  [[nodiscard]] virtual Status begin_access(Access /*access*/, NodeId /*peer*/, std::size_t /*bytes*/) noexcept {
+    return Status::unreachable;
+  }
+  /// How many of all that were begun are done: they are in order. arm() asks to be told of more, and says no while there are some of
+  /// which this has not told.
+  [[nodiscard]] virtual std::uint64_t accesses_done(Access /*access*/, NodeId /*peer*/) noexcept { return 0; }
+
   /// The peer is dead or has left: claims answer unreachable from now on. What it sent before may still be received.
   virtual void close(NodeId peer) noexcept = 0;
   /// How much of this node's the peer has not released yet, in packets or what the network cuts them into. For reports.

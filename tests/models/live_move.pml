@@ -21,6 +21,7 @@
 //   - the packets of inputs 0 to 2 lie there from the beginning. The place of one that has gone on may hold another's lap at any time,
 //     as if more came behind it.
 //   - a carrier steps one input of a router (step_alone): who goes first is anybody's guess here, so arbitration adds nothing.
+//   - a fetch that turns into its answer in the interface is one of kind THROUGH: only which channel it is differs.
 //   - hints are left out: live_hints.pml.
 //
 // -DPLACES=n -DCARRIERS=n -DSTEPS=n (of each carrier; 0: any number) -DKINDS=... (of packets), and -DWRONG_...: mistakes, each of

@@ -6,10 +6,12 @@
 #include <unistd.h>
 #include <am/am.hpp>
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -113,9 +115,69 @@ TEST(EmulatedT1, GoesOnPastANodeThatIsStopped) {
   EXPECT_EQ(started.out(), "talked\n");
 }
 
+// Node 1 is stopped all the time; node 0 reads and writes its memory, and that of node 2, to which the way leads by 1. As node 2
+// computes, and never polls, its interface does it (3.9).
+
+struct Sleeper {
+  pid_t pid = 0;
+
+  void i_am(am::Request&, std::uint64_t its_pid) { pid = static_cast<pid_t>(its_pid); }
+};
+
+int use_the_memory_of_a_stopped_node(const Arguments&) {
+  am::Node& node = am::start(0, nullptr);
+  Sleeper sleeper;
+  node.attach(sleeper);
+  constexpr std::size_t longest = 50'000;
+  const auto place = am::allocate_symmetric<std::uint64_t>(node, longest);
+  const auto end = am::allocate_symmetric<std::uint64_t>(node);
+  am::put(node, end.on(node.id()), 0);
+  if (node.id() == 1) node.request<&Sleeper::i_am>(0, static_cast<std::uint64_t>(getpid()));
+  node.barrier();
+  if (node.id() == 0) {
+    node.wait_until([&] { return sleeper.pid != 0; });
+    kill(sleeper.pid, SIGSTOP);
+    for (std::size_t n = 1; n <= longest; n = n * 3 + 1) {
+      std::vector<std::uint64_t> there(n), back(n);
+      for (const am::NodeId peer : {1u, 2u}) {
+        for (std::size_t i = 0; i < n; ++i) there[i] = peer * 1'000'000 + n + i;
+        am::put(node, place.on(peer), there);
+        am::get(node, place.on(peer), std::span(back));
+        if (there != back || am::get(node, place.on(peer) + n / 2) != there[n / 2]) std::abort();
+        am::Counter counter;
+        am::begin_put(node, place.on(peer), there, counter);
+        am::begin_get(node, place.on(peer), std::span(back), counter);
+        am::wait(node, counter);
+        if (there != back) std::abort();
+      }
+    }
+    am::put(node, end.on(2), 1);
+    std::printf("used\n");
+    std::fflush(stdout);
+    kill(sleeper.pid, SIGCONT);
+  } else if (node.id() == 2) {
+    const std::atomic_ref<std::uint64_t> flag(*end.on(2).local(node));
+    while (flag.load(std::memory_order_acquire) == 0) {  // without a poll
+    }
+  }
+  node.barrier();
+  return 0;
+}
+
+TEST(EmulatedT1, UsesTheMemoryOfNodesThatTakeNoPart) {
+  for (const char* const mode : {"poll", "thread", "interrupt"}) {
+    Amrun started(job({"-n", "3"}, {"use"}), [mode] {
+      setenv("AM_TRANSPORT", "t1:3x1", 1);  // NOLINT(concurrency-mt-unsafe): a child that has one thread
+      setenv("AM_DISPATCH", mode, 1);       // NOLINT(concurrency-mt-unsafe): the same
+    });
+    EXPECT_EQ(started.exit_code(), 0) << started.err();
+    EXPECT_EQ(started.out(), "used\n") << mode;
+  }
+}
+
 }  // namespace
 
-const Behaviours behaviours = {{"talk", talk_past_a_stopped_node}};
+const Behaviours behaviours = {{"talk", talk_past_a_stopped_node}, {"use", use_the_memory_of_a_stopped_node}};
 
 }  // namespace amrun_test
 

@@ -197,7 +197,7 @@ std::size_t Engine::run_events() noexcept {
     const std::size_t pushed = !sender_.idle() && sender_.push() ? 1 : 0;
     const std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
     must_not_be_a_child();  // an event that forked has returned in both
-    memory_.remote().puts().push();
+    memory_.remote().push();
     network().flush();
     return pushed + ran;
   } catch (...) {
@@ -237,9 +237,9 @@ std::size_t Engine::do_something_else() {
   std::size_t did = sender_.push() ? 1 : 0;
   did += tell_of_deaths();
   did += run_posts();
-  RemotePuts& puts = memory_.remote().puts();
-  puts.push();
-  something_else_ = !sender_.idle() || !agenda_.empty() || puts.any();
+  RemoteMemory& memory = memory_.remote();
+  memory.push();
+  something_else_ = !sender_.idle() || !agenda_.empty() || memory.any();
   return did;
 }
 

@@ -115,11 +115,13 @@ std::byte* RemoteMemory::own_place(const Request& request, std::uint64_t offset,
 // -- what the caller does -----------------------------------------------------------------------------------------------
 
 RemoteMemory::RemoteMemory(Engine& engine)
-    : engine_(engine), puts_(engine), under_way_(engine.memory_for_events()) {}
+    : engine_(engine), puts_(engine), carried_(engine), under_way_(engine.memory_for_events()) {}
 
 RemoteMemory::~RemoteMemory() {
   for (const auto& [ticket, operation] : under_way_) operation.counter->under_way_ = nullptr;
-  puts_.for_each_counter([](Counter& counter) { counter.under_way_ = nullptr; });
+  const auto forget = [](Counter& counter) { counter.under_way_ = nullptr; };
+  puts_.for_each_counter(forget);
+  carried_.for_each_counter(forget);
 }
 
 /// Notes an operation and sends it. When the peer turns out to be gone, or a handler throws out of a send, nothing of it
@@ -146,22 +148,38 @@ void RemoteMemory::begin(const char* what, const Operation& operation, Send send
   throw peer_gone_error(engine_, what, operation.peer);
 }
 
-void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_t bytes, Counter* counter) {
-  engine_.must_compute("put");
-  const auto peer = static_cast<NodeId>(to.node());
-  if (counter == nullptr) return puts_.put_ahead(peer, to.offset(), from, bytes);
-  counter->under_way_ = this;
-  ++counter->begun_;
+template <class F>
+void RemoteMemory::counted(Counter& counter, F begin_it) {
+  counter.under_way_ = this;
+  ++counter.begun_;
   try {
-    puts_.put(peer, to.offset(), from, bytes, *counter);
+    begin_it();
   } catch (...) {
-    --counter->begun_;
+    --counter.begun_;
     throw;
   }
 }
 
+void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_t bytes, Counter* counter) {
+  engine_.must_compute("put");
+  const auto peer = static_cast<NodeId>(to.node());
+  std::byte* const there = carried_.place(to, bytes);
+  if (counter == nullptr) {
+    return there != nullptr ? carried_.put(peer, there, from, bytes, nullptr)
+                            : puts_.put_ahead(peer, to.offset(), from, bytes);
+  }
+  counted(*counter, [&] {
+    if (there != nullptr) return carried_.put(peer, there, from, bytes, counter);
+    puts_.put(peer, to.offset(), from, bytes, *counter);
+  });
+}
+
 void RemoteMemory::get(impl::GlobalAddress from, std::byte* into, std::size_t bytes, Counter& counter) {
   const auto peer = static_cast<NodeId>(from.node());
+  if (std::byte* const there = carried_.place(from, bytes)) {
+    engine_.must_compute("get");
+    return counted(counter, [&] { carried_.get(peer, there, into, bytes, counter); });
+  }
   begin("get", {Kind::get, &counter, peer, into, bytes, pieces_of(bytes)}, [&](std::uint64_t ticket) {
     Status status = Status::ok;
     for (std::uint64_t at = 0; at < bytes && status == Status::ok; at += piece_bytes) {
@@ -182,14 +200,14 @@ void RemoteMemory::change(impl::GlobalAddress at, const impl::Atomic& atomic, vo
 
 void RemoteMemory::wait(Counter& counter, std::uint64_t n, const char* what) {
   const impl::Hold hold(engine_.node());
-  puts_.push();
+  push();
   LastMessages last_messages(engine_);
   engine_.wait(
       [&] { return counter.completed() >= n || last_messages.are_in([&] { return gone_peer_of(counter); }); },
       what);
   if (counter.completed() >= n) return;
   const NodeId missing = last_messages.missing();
-  counter.begun_ -= puts_.forget(counter, missing);
+  counter.begun_ -= puts_.forget(counter, missing) + carried_.forget(counter, missing);
   std::erase_if(under_way_, [&](const auto& entry) {
     const Operation& operation = entry.second;
     if (operation.counter != &counter || operation.peer != missing) return false;
@@ -203,13 +221,15 @@ std::optional<NodeId> RemoteMemory::gone_peer_of(const Counter& counter) const {
   for (const auto& [ticket, operation] : under_way_) {
     if (operation.counter == &counter && engine_.membership().is_gone(operation.peer)) return operation.peer;
   }
-  return puts_.gone_peer_of(counter);
+  const std::optional<NodeId> gone = puts_.gone_peer_of(counter);
+  return gone ? gone : carried_.gone_peer_of(counter);
 }
 
 void RemoteMemory::abandon(const Counter& counter) noexcept {
   const impl::Hold hold(engine_.node());
   std::erase_if(under_way_, [&](const auto& entry) { return entry.second.counter == &counter; });
   puts_.forget(counter, {});
+  carried_.forget(counter, {});
 }
 
 // -- answers --------------------------------------------------------------------------------------------------------------

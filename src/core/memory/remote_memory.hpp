@@ -1,5 +1,6 @@
 // Global memory by messages, for peers whose segments loads and stores do not reach: the same operations, done by
-// handlers on the node that owns the memory. It has to poll for them.
+// handlers on the node that owns the memory. It has to poll for them. Puts and gets go without it where the network carries them
+// (carried_accesses.hpp).
 //
 // Long ranges travel in pieces, so that neither side needs more memory than a piece has. Bounds are checked by the
 // caller (GlobalMemory::reach) and again by the owner, which trusts nobody's arithmetic. Atomics are done by
@@ -15,6 +16,7 @@
 #include <memory_resource>
 #include <unordered_map>
 
+#include "core/memory/carried_accesses.hpp"
 #include "core/memory/remote_puts.hpp"
 
 namespace am::core {
@@ -42,6 +44,13 @@ class RemoteMemory {
   /// and forgets what was under way to that node.
   void wait(Counter& counter, std::uint64_t n, const char* what);
   [[nodiscard]] RemotePuts& puts() noexcept { return puts_; }
+  /// Sends what was gathered, says what was written here, and what the network has carried: as far as there is room.
+  void push() noexcept {
+    puts_.push();
+    carried_.complete();
+  }
+  /// Whether there is something to push.
+  [[nodiscard]] bool any() const noexcept { return puts_.any() || carried_.any(); }
   static void count_done(Counter& counter, std::uint64_t n) noexcept;
   /// Where a request of another node may read or write; null for what no node of this library asks for (Engine::distrust).
   [[nodiscard]] static std::byte* own_place(const Request& request, std::uint64_t offset, std::size_t bytes);
@@ -68,6 +77,9 @@ class RemoteMemory {
   };
   using Operations = std::pmr::unordered_map<std::uint64_t, Operation>;
 
+  /// Counts an operation that begin_it() begins, unless that throws.
+  template <class F>
+  void counted(Counter& counter, F begin_it);
   template <class Send>
   void begin(const char* what, const Operation& operation, Send send_pieces);
   /// What an answer of `from` belongs to: nothing when that is not its to answer.
@@ -82,6 +94,7 @@ class RemoteMemory {
 
   Engine& engine_;
   RemotePuts puts_;
+  CarriedAccesses carried_;
   Operations under_way_;
   std::uint64_t last_ticket_ = 0;
 };

@@ -79,7 +79,8 @@ void RemotePuts::put(NodeId to, std::uint64_t offset, const std::byte* from, std
   }
   for (std::size_t at = 0; at < bytes; at += piece_bytes) {
     const Payload piece(from + at, std::min(piece_bytes, bytes - at));
-    send(to, [&] {
+    // The number of a message is that of its attempt: what posts send while this one waits goes before.
+    send_own(engine_, to, "put", [&] {
       if (const Status gathered = send_gathered(to, peer); gathered != Status::ok) return gathered;
       const Status status = engine_.node().try_request<write_here>(to, offset + at, peer.sent + 1, piece);
       if (status == Status::ok) ++peer.sent;
@@ -92,7 +93,7 @@ void RemotePuts::put(NodeId to, std::uint64_t offset, const std::byte* from, std
 
 void RemotePuts::put_ahead(NodeId to, std::uint64_t offset, const std::byte* from, std::size_t bytes) {
   Peer& peer = this->peer(to);
-  if (peer.gathered_bytes != 0) send(to, [&] { return send_gathered(to, peer); });
+  if (peer.gathered_bytes != 0) send_own(engine_, to, "put", [&] { return send_gathered(to, peer); });
   for (std::size_t at = 0; at < bytes; at += piece_bytes) {
     const Payload piece(from + at, std::min(piece_bytes, bytes - at));
     if (engine_.node().request<write_here>(to, offset + at, 0, piece) != Status::ok)
@@ -100,27 +101,12 @@ void RemotePuts::put_ahead(NodeId to, std::uint64_t offset, const std::byte* fro
   }
 }
 
-/// Tries until it is sent. The number of a message is that of its attempt: what posts send while this one waits goes before.
-template <class F>
-void RemotePuts::send(NodeId to, F attempt) {
-  const Engine::OwnSend own(engine_);
-  Status status = attempt();
-  if (status == Status::again) {
-    engine_.wait(
-        [&] {
-          status = attempt();
-          return status != Status::again;
-        },
-        "put");
-  }
-  if (status != Status::ok) throw peer_gone_error(engine_, "put", to);
-}
-
 void RemotePuts::gather(NodeId to, Peer& peer, std::uint64_t offset, const std::byte* from,
                         std::size_t bytes) {
   if (engine_.membership().is_gone(to)) throw peer_gone_error(engine_, "put", to);
   const std::size_t needed = record_bytes(bytes);
-  if (peer.gathered_bytes + needed > peer.gathered.size()) send(to, [&] { return send_gathered(to, peer); });
+  if (peer.gathered_bytes + needed > peer.gathered.size())
+    send_own(engine_, to, "put", [&] { return send_gathered(to, peer); });
   if (peer.gathered_bytes == 0) {
     gathering_.push_back(to);
     engine_.more_waits_to_be_sent();

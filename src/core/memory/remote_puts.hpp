@@ -101,8 +101,6 @@ class RemotePuts {
   Peer& peer(NodeId node);
   void gather(NodeId to, Peer& peer, std::uint64_t offset, const std::byte* from, std::size_t bytes);
   [[nodiscard]] Status send_gathered(NodeId to, Peer& peer) noexcept;
-  template <class F>
-  void send(NodeId to, F attempt);
   template <class List>
   static void note(List& list, std::uint64_t number, Counter& counter);
   static void complete(Peer& peer) noexcept;

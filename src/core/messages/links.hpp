@@ -68,6 +68,15 @@ class Links final : public Transport {
   [[nodiscard]] bool maps_memory(NodeId peer) const noexcept override {
     return to_peer(peer).maps_memory(peer);
   }
+  [[nodiscard]] bool carries_accesses(NodeId peer) const noexcept override {
+    return to_peer(peer).carries_accesses(peer);
+  }
+  [[nodiscard]] Status begin_access(Access access, NodeId peer, std::size_t bytes) noexcept override {
+    return to_peer(peer).begin_access(access, peer, bytes);
+  }
+  [[nodiscard]] std::uint64_t accesses_done(Access access, NodeId peer) noexcept override {
+    return to_peer(peer).accesses_done(access, peer);
+  }
   void close(NodeId peer) noexcept override { to_peer(peer).close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return to_peer(to).queued(to, priority);

@@ -32,6 +32,7 @@ struct LiveEnd {
   unsigned output;
   std::atomic<Word>* entries;  ///< of the channel, or the node's count; or none
   LiveChannel* channel;        ///< none: the node
+  std::uint32_t packet;        ///< what it is there: itself, or what becomes of it
 };
 
 /// Those of a packet, in order.
@@ -58,8 +59,8 @@ enum class Moved : std::uint8_t {
 ///   see(word), change(word, seen, to)     seq_cst
 ///   inputs(), input(number)               the channels into this router
 ///   ends(input, packet)                   where it goes: LiveEnds
-///   has_come(end, input, packet)          it is there: told once at least
-///   has_moved(ends, packet)               it is there, and no longer here: told once at most
+///   has_come(end, input)                  it is there: told once at least
+///   has_moved(ends)                       it is there, and no longer here: told once at most
 ///   has_left(input, number)               the same: told once at least
 template <class Carrier>
 class LiveMove {
@@ -81,12 +82,12 @@ class LiveMove {
         Entry entry;
         const Moved entered = enter(input, first, end, entry, depth);
         if (entered != Moved::yes) return entered;
-        if (end.channel != nullptr) bring(*end.channel, entry, first.packet);
+        if (end.channel != nullptr) bring(*end.channel, entry, end.packet);
       }
-      carrier_.has_come(end, input, first.packet);
+      carrier_.has_come(end, input);
     }
     if (carrier_.change(carrier_.input(input).left, first.number, first.number + 1))
-      carrier_.has_moved(ends, first.packet);
+      carrier_.has_moved(ends);
     carrier_.has_left(input, first.number);
     return Moved::yes;
   }

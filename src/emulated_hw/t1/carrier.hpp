@@ -71,28 +71,28 @@ class Carrier {
   [[nodiscard]] kit::LiveEnds ends(unsigned input, std::uint32_t packet) const {
     const Carried message = carried(packet);
     const Way way = way_of(mesh_.grid_, at_, input, header_of(message));
-    kit::LiveEnds ends(end(way.output[0], input, message));
-    if (way.count == 2) ends.add(end(way.output[1], input, message));
+    kit::LiveEnds ends(end(way.output[0], input, message, packet));
+    if (way.count == 2) ends.add(end(way.output[1], input, message, packet));
     return ends;
   }
-  void has_come(const kit::LiveEnd& end, unsigned input, std::uint32_t packet) {
+  void has_come(const kit::LiveEnd& end, unsigned input) {
     if (end.channel != nullptr) {
       const LiveMesh::Behind behind = mesh_.behind(at_, end.output);
       watch(behind.node);
       to_do(behind.node, kit::request(behind.input));
     } else if (end.entries != nullptr) {
-      const Arrival arrival{at_, Carried::of(packet).source, priority_of(input)};
+      const Carried message = Carried::of(end.packet);
+      const Arrival arrival{at_, message.source, counted_as(message, input)};
       pause_();
-      mesh_.nodes_.arrived(arrival.at, arrival.from, arrival.priority);
+      mesh_.nodes_.arrived(arrival.at, arrival.from, arrival.what);
       if (arrived_ == arrivals_.size()) show(arrivals_[--arrived_]);
       arrivals_[arrived_++] = arrival;
     }
   }
-  void has_moved(const kit::LiveEnds& ends, std::uint32_t packet) {
+  void has_moved(const kit::LiveEnds& ends) {
     moved_ = true;
-    const unsigned flits = Carried::of(packet).flits;
     for (const kit::LiveEnd& end : ends)
-      (end.channel != nullptr ? end.channel->flits : here().to_node).add(flits);
+      (end.channel != nullptr ? end.channel->flits : here().to_node).add(Carried::of(end.packet).flits);
   }
   void has_left(unsigned input, kit::Word number) {
     LiveRouter& router = here();
@@ -104,7 +104,9 @@ class Carrier {
     }
     if ((see(router.starved) & bit) == 0) return;
     remove_bits(router.starved, bit);
-    if (const unsigned port = input / vcs; port != 0) {
+    if (input == answers) {
+      to_do(at_, 0);  // fetches that wait here
+    } else if (const unsigned port = input / vcs; port != 0) {
       const NodeNumber before = mesh_.grid_.neighbour(at_, port);
       if (before != kit::Grid::nowhere) to_do(before, 0);  // nowhere: another has scribbled here
     } else {
@@ -121,7 +123,7 @@ class Carrier {
   struct Arrival {
     NodeNumber at;
     NodeNumber from;
-    Priority priority;
+    Counted what;
   };
 
   [[nodiscard]] LiveRouter& here() const noexcept { return mesh_.routers_[at_]; }
@@ -154,19 +156,39 @@ class Carrier {
   /// One that was not written by this, but scribbled by another, is at its end here, and does not count.
   [[nodiscard]] Carried carried(std::uint32_t packet) const noexcept {
     const Carried message = Carried::of(packet);
-    const bool is_one = message.destination < mesh_.grid_.nodes() && message.source < mesh_.grid_.nodes();
+    const bool is_one = message.destination < mesh_.grid_.nodes() && message.source < mesh_.grid_.nodes() &&
+                        !(message.multicast && message.who != For::processor);
     return is_one ? message : Carried{.destination = at_, .source = at_, .counts = false};
   }
   static constexpr Header header_of(const Carried& message) noexcept {
     return {message.destination, message.multicast};
   }
-  [[nodiscard]] kit::LiveEnd end(unsigned output, unsigned input, const Carried& message) const {
-    if (output < vcs) {
-      if (!message.counts) return {output, nullptr, nullptr};
-      return {output, &mesh_.nodes_.arrivals(at_, message.source, priority_of(input)), nullptr};
+  static constexpr Counted counted_as(const Carried& message, unsigned input) noexcept {
+    switch (message.who) {
+      case For::store:
+        return Counted::stored;
+      case For::answer:
+        return Counted::answered;
+      default:
+        return counted(priority_of(input));
     }
-    kit::LiveChannel& channel = mesh_.channel_behind(at_, output);
-    return {output, &channel.entries, &channel};
+  }
+  /// Whether it ends here, in the interface, which answers.
+  static constexpr bool turns(unsigned output, const Carried& message) noexcept {
+    return output < vcs && message.who == For::fetch;
+  }
+  [[nodiscard]] kit::LiveEnd end(unsigned output, unsigned input, const Carried& message,
+                                 std::uint32_t packet) const {
+    if (output >= vcs) {
+      kit::LiveChannel& channel = mesh_.channel_behind(at_, output);
+      return {output, &channel.entries, &channel, packet};
+    }
+    if (turns(output, message)) {
+      kit::LiveChannel& channel = here().inputs[answers];
+      return {answers, &channel.entries, &channel, message.answered().bits()};
+    }
+    if (!message.counts) return {output, nullptr, nullptr, packet};
+    return {output, &mesh_.nodes_.arrivals(at_, message.source, counted_as(message, input)), nullptr, packet};
   }
 
   /// One decision at a router and what follows from it.
@@ -216,14 +238,18 @@ class Carrier {
           return header_of(carried(firsts[input].packet));
         },
         [&](unsigned input, unsigned output) {
-          if (output < vcs) return true;
+          const kit::LiveChannel::First& first = firsts[input];
+          if (output < vcs) {
+            if (!turns(output, carried(first.packet))) return true;
+            output = answers;
+          }
           const kit::LiveChannel& channel = mesh_.channel_behind(at_, output);
           const kit::Entry last{see(channel.entries)};
-          return last.names(input, firsts[input].number) || channel.has_room(last, see());
+          return last.names(input, first.number) || channel.has_room(last, see());
         },
         [&](unsigned input, unsigned output) {
           router.inputs[input].refused.add(1);
-          blocked |= kit::request(output);
+          blocked |= kit::request(turns(output, carried(firsts[input].packet)) ? answers : output);
         },
         [&](unsigned input, const Way&) { picked |= kit::request(input); });
     if ((waiting & ~found) != 0) {
@@ -257,7 +283,7 @@ class Carrier {
   // After all that goes through the routers: nodes look at what is written here all the time, and so make it slow to write.
   void show(const Arrival& arrival) const {
     pause_();
-    mesh_.nodes_.show(arrival.at, arrival.from, arrival.priority);
+    mesh_.nodes_.show(arrival.at, arrival.from, arrival.what);
   }
 
   /// Says where room is missing. True when there is some by now.

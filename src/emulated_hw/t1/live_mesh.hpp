@@ -4,10 +4,12 @@
 //   node: inject  ->  [channel] router [channel] router ...  ->  counted at the node
 //
 // A message is a word that says where it goes; what it carries lies where its sender put it. At its end it is counted (Nodes), which
-// always succeeds, so a node that takes nothing holds up nobody but those who send to it: their windows are theirs to keep. So all
-// that is in the network can always go on (no message waits for another in a circle: mesh.hpp), and whoever injects carries it, and
-// whatever it sets free, until nothing is left that can move (carry). When a carrier is killed or stopped on the way, or gives up after
-// many steps, the network's words tell where there is something left (work, waiting): look_after(), by anybody, now and then.
+// always succeeds; but a fetch, which the interface handles itself, turns there into its answer, as if that were one more channel on
+// its way. Answers have high priority and come to an end that always takes them, so low messages may wait for them (3.5). So a node
+// that takes nothing holds up nobody but those who send to it: their windows are theirs to keep. All that is in the network can always
+// go on (no message waits for another in a circle: mesh.hpp), and whoever injects carries it, and whatever it sets free, until nothing
+// is left that can move (carry). When a carrier is killed or stopped on the way, or gives up after many steps, the network's words tell
+// where there is something left (work, waiting): look_after(), by anybody, now and then.
 //
 // How routers are stepped by many at a time without a lock: kit/live_move.hpp.
 //
@@ -32,6 +34,14 @@
 
 namespace am::t1 {
 
+/// Who handles a message at its end (3.9).
+enum class For : std::uint8_t {
+  processor,
+  store,   ///< the interface: its words go to memory. Low priority
+  fetch,   ///< the interface, which sends what lies in memory back, as an `answer`. Low priority
+  answer,  ///< the interface of the node that has fetched. High priority
+};
+
 /// What travels.
 struct Carried {
   NodeNumber destination = 0;
@@ -39,16 +49,41 @@ struct Carried {
   unsigned flits = 1;
   bool counts = true;  ///< at its end; else only what is sent behind it does
   bool multicast = false;
+  For who = For::processor;
+  unsigned answer_flits = 0;  ///< of a fetch
 
   [[nodiscard]] constexpr std::uint32_t bits() const noexcept {
     return destination | source << 10 | flits << 20 | std::uint32_t{counts} << 24 |
-           std::uint32_t{multicast} << 25;
+           std::uint32_t{multicast} << 25 | static_cast<std::uint32_t>(who) << 26 | answer_flits << 28;
   }
   static constexpr Carried of(std::uint32_t bits) noexcept {
-    return {bits & 1023, bits >> 10 & 1023, bits >> 20 & 15, (bits >> 24 & 1) != 0, (bits >> 25 & 1) != 0};
+    return {bits & 1023,
+            bits >> 10 & 1023,
+            bits >> 20 & 15,
+            (bits >> 24 & 1) != 0,
+            (bits >> 25 & 1) != 0,
+            static_cast<For>(bits >> 26 & 3),
+            bits >> 28};
+  }
+  /// What the interface of its destination sends back.
+  [[nodiscard]] constexpr Carried answered() const noexcept {
+    return {.destination = source,
+            .source = destination,
+            .flits = answer_flits,
+            .counts = counts,
+            .who = For::answer};
   }
 };
 static_assert(most_nodes <= 1024);
+/// The interface's own channel into the network, for what it answers: the processor's are those of class 0.
+inline constexpr unsigned answers = channel(0, Priority::high, 1);
+
+/// What is counted at a node of each other one: its messages; and, of what its interface does without its processor, stores of the
+/// other's, and answers to what was fetched from the other.
+enum class Counted : std::uint8_t { low, high, stored, answered };
+inline constexpr unsigned kinds_of_counted = 4;
+constexpr Counted counted(Priority priority) noexcept { return static_cast<Counted>(priority); }
+
 static_assert(default_buffers == kit::LiveChannel::places && channels <= kit::Entry::most_inputs);
 
 /// One router's words. All zero at the beginning.
@@ -70,13 +105,13 @@ class LiveMesh {
     Nodes(const Nodes&) = delete;
     Nodes& operator=(const Nodes&) = delete;
     virtual ~Nodes() = default;
-    /// What counts the messages from a node to another, a kit::Entry: in shared memory, only ever changed here.
+    /// What counts them, a kit::Entry: in shared memory, only ever changed here.
     [[nodiscard]] virtual std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
-                                                               Priority priority) noexcept = 0;
-    /// One has been counted: whatever the node needs to find it one day. May be told again.
-    virtual void arrived(NodeNumber at, NodeNumber from, Priority priority) noexcept = 0;
-    /// The same, when the carrier has nothing else to do at once, and unless it was killed: what the node needs to find it soon.
-    virtual void show(NodeNumber at, NodeNumber from, Priority priority) noexcept = 0;
+                                                               Counted what) noexcept = 0;
+    /// One has been counted: whatever is needed for it to be found one day. May be told again.
+    virtual void arrived(NodeNumber at, NodeNumber from, Counted what) noexcept = 0;
+    /// The same, when the carrier has nothing else to do at once, and unless it was killed: for it to be found soon.
+    virtual void show(NodeNumber at, NodeNumber from, Counted what) noexcept = 0;
     /// There is room to inject, which was found lacking and was asked for. May be told again.
     virtual void has_room(NodeNumber at) noexcept = 0;
   };
@@ -146,13 +181,14 @@ class LiveMesh {
     alignas(
         64) std::array<std::atomic<std::uint64_t>, most_nodes / 64> work;  // routers with something waiting
   };
-  /// The input at which an output's channel ends.
+  /// The input at which an output's channel ends. Port 0: what the interface sends back.
   struct Behind {
     NodeNumber node;
     unsigned input;
   };
   [[nodiscard]] Behind behind(NodeNumber node, unsigned output) const noexcept {
     const unsigned port = output / vcs;
+    if (port == 0) return {node, output};
     return {grid_.neighbour(node, port), kit::Grid::opposite(port) * vcs + output % vcs};
   }
   [[nodiscard]] kit::LiveChannel& channel_behind(NodeNumber node, unsigned output) const noexcept {

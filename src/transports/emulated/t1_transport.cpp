@@ -33,6 +33,27 @@ std::string grid_text(const t1::Shape& shape) {
   return std::to_string(shape.rows) + "x" + std::to_string(shape.columns);
 }
 
+constexpr unsigned flits_of(std::size_t words) noexcept {
+  return static_cast<unsigned>((t1::words_of_header + words + t1::words_per_flit - 1) / t1::words_per_flit);
+}
+constexpr std::size_t in_words(std::size_t bytes) noexcept {
+  return (bytes + sizeof(t1::Word) - 1) / sizeof(t1::Word);
+}
+// As those under the clock (hardware_handlers.hpp), with addresses of 64 bits.
+constexpr std::size_t scalars_of_store = 3;  // where to, how many bytes
+constexpr std::size_t scalars_of_fetch = 5;  // where from, where to, how many bytes
+
+/// Calls f(words of this part, whether it is the last) for each: one at least.
+template <class F>
+void for_each_part(std::size_t words, std::size_t most, F f) {
+  for (bool last = false; !last;) {
+    const std::size_t these = std::min(words, most);
+    words -= these;
+    last = words == 0;
+    f(these, last);
+  }
+}
+
 t1::Shape squarest(NodeId nodes) {
   t1::Shape shape{.rows = 1, .columns = nodes};
   for (unsigned rows = 2; rows * rows <= nodes; ++rows) {
@@ -67,20 +88,27 @@ t1::Shape shape_of(std::string_view options, NodeId nodes) {
   return {.rows = *rows, .columns = *columns};
 }
 
-// After the count. Who takes the bit back looks at the count afterwards.
-void Host::arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept {
-  std::atomic<std::uint64_t>& word = windows_.news(at).from[t1::index(priority)][from / 64];
+// After the count. Who takes the bit back looks at the count afterwards. What the interfaces do by themselves is no news to a
+// processor: who has begun it looks (accesses.hpp).
+void Host::arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept {
+  if (what >= t1::Counted::stored) return;
+  std::atomic<std::uint64_t>& word = windows_.news(at).from[static_cast<std::size_t>(what)][from / 64];
   const std::uint64_t bit = std::uint64_t{1} << from % 64;
   if ((word.load(std::memory_order_seq_cst) & bit) == 0) word.fetch_or(bit, std::memory_order_seq_cst);
 }
 
 // Of two who do this at once the older count may stay: the receiver looks at the other one now and then (Arrivals::look_after_quiet).
-void Host::show(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept {
+void Host::show(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept {
+  if (what >= t1::Counted::stored) return wake(what == t1::Counted::stored ? from : at);
   Window& window = windows_.window(at, from);
-  const std::uint64_t entry = window.arrived[t1::index(priority)].load(std::memory_order_acquire);
-  window.shown[t1::index(priority)].store(entry, std::memory_order_release);
-  if (windows_.news(at).fences.load(std::memory_order_relaxed)) host::own_fence();
-  host::wake(windows_.board(), at);
+  const auto p = static_cast<std::size_t>(what);
+  window.shown[p].store(window.arrived[p].load(std::memory_order_acquire), std::memory_order_release);
+  wake(at);
+}
+
+void Host::wake(t1::NodeNumber node) const noexcept {
+  if (windows_.news(node).fences.load(std::memory_order_relaxed)) host::own_fence();
+  host::wake(windows_.board(), node);
 }
 
 void Host::has_room(t1::NodeNumber at) noexcept {
@@ -101,6 +129,7 @@ T1Transport::T1Transport(const Site& site)
       closed_(windows_.nodes()),
       senders_fence_(site.armed_often),
       arrivals_{Arrivals(windows_, self_, Priority::low), Arrivals(windows_, self_, Priority::high)},
+      accesses_(windows_, self_),
       outgoing_{Outgoing(most_messages * windows_.nodes()), Outgoing(most_messages * windows_.nodes())},
       refusals_(impl::link_count(windows_.nodes())),
       refusal_of_(impl::link_count(windows_.nodes())) {
@@ -108,21 +137,23 @@ T1Transport::T1Transport(const Site& site)
   host::heavy_fence_works();  // registers this process
 }
 
+Status T1Transport::no_memory(NodeId peer) noexcept {
+  if (!std::exchange(told_of_no_memory_, true)) {
+    char text[200];  // not by stdio, which an interrupt must not enter
+    const int size =
+        std::snprintf(text, sizeof text,
+                      "am: node %u: no memory for the window to node %u (%zu KiB); its sends wait (the "
+                      "container's memory limit, or the size of /dev/shm)\n",
+                      self_, peer, sizeof(Window) / 1024);
+    [[maybe_unused]] const ssize_t written =
+        write(STDERR_FILENO, text, static_cast<std::size_t>(std::max(size, 0)));
+  }
+  return Status::again;
+}
+
 Status T1Transport::connect(NodeId to) noexcept {
   if (closed_[to]) return Status::unreachable;
-  if (!windows_.commit_window(to, self_)) {
-    if (!std::exchange(told_of_no_memory_, true)) {
-      char text[200];  // not by stdio, which an interrupt must not enter
-      const int size =
-          std::snprintf(text, sizeof text,
-                        "am: node %u: no memory for the window to node %u (%zu KiB); its sends wait (the "
-                        "container's memory limit, or the size of /dev/shm)\n",
-                        self_, to, sizeof(Window) / 1024);
-      [[maybe_unused]] const ssize_t written =
-          write(STDERR_FILENO, text, static_cast<std::size_t>(std::max(size, 0)));
-    }
-    return Status::again;
-  }
+  if (!windows_.commit_window(to, self_)) return no_memory(to);
   Window& window = windows_.window(to, self_);
   producers_[impl::link_index(to, Priority::low)].connect(window.low, low_lines, &window.control[0]);
   producers_[impl::link_index(to, Priority::high)].connect(window.high, high_lines, &window.control[1]);
@@ -191,23 +222,55 @@ void T1Transport::end_multicast() noexcept {
 }
 
 void T1Transport::send(NodeId to, Priority priority, std::size_t words, bool multicast) noexcept {
-  Outgoing& out = outgoing(priority);
-  for (bool last = false; !last;) {
-    const std::size_t these = std::min(words, words_per_message);
-    words -= these;
-    last = words == 0;
-    const t1::Carried message{
-        .destination = to,
-        .source = self_,
-        .flits = static_cast<unsigned>((t1::words_of_header + these + t1::words_per_flit - 1) /
-                                       t1::words_per_flit),
-        .counts = last,
-        .multicast = multicast};
-    if (out.is_empty() && mesh_.inject(self_, of(priority), message)) continue;
-    out.messages[out.end++] = message;
-    send_outgoing(priority);
-  }
+  for_each_part(words, words_per_message, [&](std::size_t these, bool last) {
+    put_in(priority, {.destination = to,
+                      .source = self_,
+                      .flits = flits_of(these),
+                      .counts = last,
+                      .multicast = multicast});
+  });
   mesh_.carry(self_, of(priority));
+}
+
+void T1Transport::put_in(Priority priority, const t1::Carried& message) noexcept {
+  Outgoing& out = outgoing(priority);
+  if (out.is_empty() && mesh_.inject(self_, of(priority), message)) return;
+  out.messages[out.end++] = message;
+  send_outgoing(priority);
+}
+
+Status T1Transport::begin_access(Access access, NodeId peer, std::size_t bytes) noexcept {
+  if (!producers_[impl::link_index(peer, Priority::low)].connected()) {
+    if (const Status status = connect(peer); status != Status::ok) return status;
+  }
+  // What is fetched is counted in the window for what comes from there.
+  if (access == Access::fetch && !windows_.commit_window(self_, peer)) return no_memory(peer);
+  if (!send_outgoing(Priority::low) || !accesses_.may_begin(access, peer)) return Status::again;
+  accesses_.begun(access, peer);
+  access == Access::store ? store(peer, bytes) : fetch(peer, bytes);
+  mesh_.carry(self_, t1::Priority::low);
+  return Status::ok;
+}
+
+void T1Transport::store(NodeId to, std::size_t bytes) noexcept {
+  for_each_part(in_words(bytes), words_per_access, [&](std::size_t these, bool last) {
+    put_in(Priority::low, {.destination = to,
+                           .source = self_,
+                           .flits = flits_of(scalars_of_store + these),
+                           .counts = last,
+                           .who = t1::For::store});
+  });
+}
+
+void T1Transport::fetch(NodeId from, std::size_t bytes) noexcept {
+  for_each_part(in_words(bytes), words_per_access, [&](std::size_t these, bool last) {
+    put_in(Priority::low, {.destination = from,
+                           .source = self_,
+                           .flits = flits_of(scalars_of_fetch),
+                           .counts = last,
+                           .who = t1::For::fetch,
+                           .answer_flits = flits_of(scalars_of_store + these)});
+  });
 }
 
 bool T1Transport::send_outgoing(Priority priority) noexcept {
@@ -263,7 +326,7 @@ bool T1Transport::arm(Wanted wanted) noexcept {
   }
   const bool high = arrivals(Priority::high).look_everywhere();
   const bool low = arrivals(Priority::low).look_everywhere();
-  if (!(wanted.high && high) && !(wanted.low && low) && !room_came()) return true;
+  if (!(wanted.high && high) && !(wanted.low && low) && !accesses_.any_news() && !room_came()) return true;
   disarm();
   return false;
 }

@@ -16,6 +16,7 @@
 #include <span>
 #include <string_view>
 
+#include "transports/emulated/accesses.hpp"
 #include "transports/emulated/arrivals.hpp"
 #include "transports/emulated/patches.hpp"
 #include "transports/emulated/windows.hpp"
@@ -33,6 +34,8 @@ namespace am::emulated {
   return 2 * words + (has_payload ? 1 + (payload_bytes + 3) / 4 : 0);
 }
 inline constexpr std::size_t words_per_message = t1::most_scalars + t1::most_vector;
+/// Of one that the interface handles: where its words belong is among its scalars.
+inline constexpr std::size_t words_per_access = t1::most_vector;
 inline constexpr std::size_t most_messages =
     (words_of(impl::max_words, true, impl::packet_payload_bytes) + words_per_message - 1) / words_per_message;
 
@@ -41,14 +44,16 @@ class Host final : public t1::LiveMesh::Nodes {
  public:
   explicit Host(const Windows& windows) noexcept : windows_(windows) {}
   [[nodiscard]] std::atomic<std::uint64_t>& arrivals(t1::NodeNumber at, t1::NodeNumber from,
-                                                     t1::Priority priority) noexcept override {
-    return windows_.window(at, from).arrived[t1::index(priority)];
+                                                     t1::Counted what) noexcept override {
+    return windows_.window(at, from).arrived[static_cast<std::size_t>(what)];
   }
-  void arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept override;
-  void show(t1::NodeNumber at, t1::NodeNumber from, t1::Priority priority) noexcept override;
+  void arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept override;
+  void show(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept override;
   void has_room(t1::NodeNumber at) noexcept override;
 
  private:
+  void wake(t1::NodeNumber node) const noexcept;
+
   const Windows& windows_;
 };
 
@@ -65,6 +70,11 @@ class T1Transport final : public Transport {
   // share_out (patches.hpp) is not offered yet: core does not ask for it.
   void begin_multicast() noexcept override { multicast_ = Multicast(); }
   void end_multicast() noexcept override;
+  [[nodiscard]] bool carries_accesses(NodeId /*peer*/) const noexcept override { return true; }
+  [[nodiscard]] Status begin_access(Access access, NodeId peer, std::size_t bytes) noexcept override;
+  [[nodiscard]] std::uint64_t accesses_done(Access access, NodeId peer) noexcept override {
+    return accesses_.done(access, peer);
+  }
   [[nodiscard]] View receive(Priority priority) noexcept override;
   void release(const View& view) noexcept override;
   void defer(const View& view) noexcept override { arrivals(view.priority).defer(view.source); }
@@ -114,7 +124,12 @@ class T1Transport final : public Transport {
     return outgoing_[static_cast<std::size_t>(priority)];
   }
   [[nodiscard]] Status connect(NodeId to) noexcept;
+  /// Says so, once; again.
+  Status no_memory(NodeId peer) noexcept;
   void send(NodeId to, Priority priority, std::size_t words, bool multicast) noexcept;
+  void store(NodeId to, std::size_t bytes) noexcept;
+  void fetch(NodeId from, std::size_t bytes) noexcept;
+  void put_in(Priority priority, const t1::Carried& message) noexcept;
   /// Whether all has gone into the network.
   bool send_outgoing(Priority priority) noexcept;
   void remember(NodeId to, Priority priority, std::size_t lines) noexcept;
@@ -129,6 +144,7 @@ class T1Transport final : public Transport {
   host::ZeroedArray<bool> closed_;
   const bool senders_fence_;
   Arrivals arrivals_[2];
+  Accesses accesses_;
   Outgoing outgoing_[2];
   std::optional<Multicast> multicast_;
   std::array<bool, 2> no_room_{};  // by priority: the network was found full since the last disarm

@@ -27,9 +27,9 @@ inline constexpr std::uint32_t high_lines = 40;
 /// From one sender to one receiver. Two lines for each of the first, which processors fetch in pairs: whoever looks at one all the time
 /// would take the other away from who writes it.
 struct Window {
-  /// Packets that have come, by priority, as kit::Entry: LiveMesh's.
-  alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, 2> arrived;
-  /// The same, for the receiver to look at all the time. It may be behind: for a moment, or until the next when somebody was killed.
+  /// What has come, by t1::Counted, as kit::Entry: LiveMesh's. Packets by priority, stores, and answers to the receiver.
+  alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, t1::kinds_of_counted> arrived;
+  /// Of packets the same, for the receiver to look at all the time. It may be behind: for a moment, or until the next when somebody was killed.
   alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, 2> shown;
   alignas(2 * host::line) impl::RingControl control[2];
   impl::Packet low[low_lines];

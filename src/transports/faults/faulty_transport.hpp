@@ -77,7 +77,7 @@ class FaultyTransport final : public Transport {
   }
   [[nodiscard]] bool published() const noexcept override { return network_.published(); }
   void ask_clock(NodeId peer) noexcept override { network_.ask_clock(peer); }
-  // Memory is not mapped: puts and gets are to meet the faults, too.
+  // Memory is not mapped, nor are accesses carried by themselves: puts and gets are to meet the faults, too.
   void close(NodeId peer) noexcept override { network_.close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return network_.queued(to, priority);

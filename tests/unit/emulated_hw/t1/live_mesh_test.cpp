@@ -33,26 +33,32 @@ class Network final : public LiveMesh::Nodes {
   explicit Network(const Shape& shape)
       : nodes_(shape.rows * shape.columns),
         memory_(LiveMesh::bytes(nodes_) / sizeof(Line)),
-        arrivals_(std::size_t{2} * nodes_ * nodes_),
-        shown_(std::size_t{2} * nodes_ * nodes_),
+        arrivals_(std::size_t{kinds_of_counted} * nodes_ * nodes_),
+        shown_(std::size_t{kinds_of_counted} * nodes_ * nodes_),
         room_(nodes_),
         mesh_(shape, memory_.front().bytes, *this) {}
 
   [[nodiscard]] std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
-                                                     Priority priority) noexcept override {
-    return arrivals_[(at * nodes_ + from) * 2 + index(priority)];
+                                                     Counted what) noexcept override {
+    return arrivals_[place(at, from, what)];
   }
-  void arrived(NodeNumber /*at*/, NodeNumber /*from*/, Priority /*priority*/) noexcept override { ++told_; }
-  void show(NodeNumber at, NodeNumber from, Priority priority) noexcept override {
-    shown_[(at * nodes_ + from) * 2 + index(priority)] = count(at, from, priority);
+  void arrived(NodeNumber /*at*/, NodeNumber /*from*/, Counted /*what*/) noexcept override { ++told_; }
+  void show(NodeNumber at, NodeNumber from, Counted what) noexcept override {
+    shown_[place(at, from, what)] = count(at, from, what);
+  }
+  [[nodiscard]] std::uint64_t shown(NodeNumber at, NodeNumber from, Counted what) const {
+    return shown_[place(at, from, what)];
   }
   [[nodiscard]] std::uint64_t shown(NodeNumber at, NodeNumber from, Priority priority) const {
-    return shown_[(at * nodes_ + from) * 2 + index(priority)];
+    return shown(at, from, counted(priority));
   }
   void has_room(NodeNumber at) noexcept override { ++room_[at]; }
 
+  [[nodiscard]] std::uint64_t count(NodeNumber at, NodeNumber from, Counted what) {
+    return am::kit::Entry{arrivals(at, from, what).load()}.count();
+  }
   [[nodiscard]] std::uint64_t count(NodeNumber at, NodeNumber from, Priority priority) {
-    return am::kit::Entry{arrivals(at, from, priority).load()}.count();
+    return count(at, from, counted(priority));
   }
   [[nodiscard]] LiveMesh& mesh() noexcept { return mesh_; }
   /// Nothing has been let into any channel that has not left it.
@@ -72,6 +78,9 @@ class Network final : public LiveMesh::Nodes {
   struct alignas(64) Line {
     std::byte bytes[64];
   };
+  [[nodiscard]] std::size_t place(NodeNumber at, NodeNumber from, Counted what) const noexcept {
+    return (std::size_t{at} * nodes_ + from) * kinds_of_counted + static_cast<std::size_t>(what);
+  }
   const NodeNumber nodes_;
   std::vector<Line> memory_;
   std::vector<std::atomic<std::uint64_t>> arrivals_;
@@ -139,6 +148,54 @@ TEST(LiveMesh, LeavesACopyAtEveryNodeOnTheWay) {
     EXPECT_EQ(net.count(node, 7, high), node >= 5 ? 1u : 0u) << node;
 }
 
+// Handlers in hardware (3.9): what is stored is counted where it goes; what is fetched where it was asked for, after it has been there.
+TEST(LiveMesh, StoresAndAnswersFetchesWithoutAnyProcessor) {
+  for (const Shape& shape :
+       {Shape{.rows = 1, .columns = 2}, Shape{.rows = 3, .columns = 5}, Shape{.rows = 2, .columns = 4}}) {
+    Network net(shape);
+    const am::kit::Grid& grid = net.mesh().grid();
+    for (NodeNumber from = 0; from < net.nodes(); ++from) {
+      for (NodeNumber to = 0; to < net.nodes(); ++to) {
+        if (to == from) continue;
+        std::uint64_t before = 0, after = 0;
+        const auto flits = [&](std::uint64_t& sum) {
+          for (NodeNumber node = 0; node < net.nodes(); ++node) {
+            const LiveRouter& router = net.mesh().router(node);
+            sum += router.to_node;
+            for (const am::kit::LiveChannel& input : router.inputs) sum += input.flits;
+          }
+        };
+        flits(before);
+        const auto inject = [&](const Carried& message) {
+          ASSERT_TRUE(net.mesh().inject(from, low, message));
+          net.mesh().carry(from, low);
+        };
+        inject({.destination = to, .source = from, .flits = 9, .who = For::store});
+        inject({.destination = to,
+                .source = from,
+                .flits = 2,
+                .counts = false,
+                .who = For::fetch,
+                .answer_flits = 10});
+        EXPECT_EQ(net.count(from, to, Counted::answered), 0u) << "only the last one counts";
+        inject({.destination = to, .source = from, .flits = 2, .who = For::fetch, .answer_flits = 5});
+        EXPECT_EQ(net.count(to, from, Counted::stored), 1u);
+        EXPECT_EQ(net.count(from, to, Counted::answered), 1u);
+        EXPECT_EQ(net.shown(from, to, Counted::answered), 1u);
+        for (const Priority priority : {low, high}) {
+          EXPECT_EQ(net.count(to, from, priority), 0u) << "no event for a processor";
+          EXPECT_EQ(net.count(from, to, priority), 0u);
+        }
+        flits(after);
+        const unsigned channels_on_the_way = 1 + am::kit::distance(grid, from, to);
+        EXPECT_EQ(after - before, 9 * (channels_on_the_way + 1) + 2 * 2 * channels_on_the_way +
+                                      (10 + 5) * (channels_on_the_way + 1));
+      }
+    }
+    EXPECT_TRUE(net.is_empty());
+  }
+}
+
 TEST(LiveMesh, HasRoomForAsManyAsAChannelHolds) {
   Network net({.rows = 1, .columns = 2});
   const Carried message{.destination = 1, .source = 0};
@@ -173,7 +230,7 @@ TEST(LiveMesh, KeepsAllUnderManyCarriers) {
        {Shape{.rows = 1, .columns = 2}, Shape{.rows = 2, .columns = 3}, Shape{.rows = 4, .columns = 4}}) {
     Network net(shape);
     constexpr unsigned threads = 4;
-    std::array<std::map<std::tuple<NodeNumber, NodeNumber, Priority>, std::uint64_t>, threads> sent;
+    std::array<std::map<std::tuple<NodeNumber, NodeNumber, Counted>, std::uint64_t>, threads> sent;
     std::vector<std::jthread> running;
     for (unsigned t = 0; t < threads; ++t) {
       running.emplace_back([&net, &mine = sent[t], t, random = test::Random(seeds())]() mutable {
@@ -182,9 +239,21 @@ TEST(LiveMesh, KeepsAllUnderManyCarriers) {
               static_cast<NodeNumber>(random.below(net.nodes() + threads - 1 - t) / threads * threads + t);
           if (from >= net.nodes()) continue;
           const auto to = static_cast<NodeNumber>(random.below(net.nodes()));
-          const Priority priority = random.one_in(2) ? low : high;
-          if (net.mesh().inject(from, priority, {.destination = to, .source = from}))
-            ++mine[{to, from, priority}];
+          const auto who = static_cast<For>(random.below(3));
+          const Priority priority = who != For::processor || random.one_in(2) ? low : high;
+          const Carried message{.destination = to, .source = from, .who = who, .answer_flits = 3};
+          if (net.mesh().inject(from, priority, message)) {
+            switch (who) {
+              case For::store:
+                ++mine[{to, from, Counted::stored}];
+                break;
+              case For::fetch:
+                ++mine[{from, to, Counted::answered}];
+                break;
+              default:
+                ++mine[{to, from, counted(priority)}];
+            }
+          }
           if (!random.one_in(4)) net.mesh().carry(from, priority);
           if (random.one_in(64)) net.mesh().look_after();
         }
@@ -196,8 +265,8 @@ TEST(LiveMesh, KeepsAllUnderManyCarriers) {
     std::uint64_t all = 0;
     for (const auto& mine : sent) {
       for (const auto& [link, count] : mine) {
-        const auto& [to, from, priority] = link;
-        ASSERT_EQ(net.count(to, from, priority), count) << from << " to " << to;
+        const auto& [to, from, what] = link;
+        ASSERT_EQ(net.count(to, from, what), count) << from << " to " << to;
         all += count;
       }
     }
@@ -297,13 +366,18 @@ struct Stops {
 
 constexpr am::kit::Requests injected = am::kit::request(channel(0, low, 0));
 
-/// Three messages of low priority and one of high are on their way through a ring of three; carriers move them.
+/// Messages of every kind are on their way through a ring of three; carriers move them.
 struct Scene {
   Network net{{.rows = 1, .columns = 3}};
   Scene() {
     EXPECT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
     EXPECT_TRUE(net.mesh().inject(0, low, {.destination = 0, .source = 0, .multicast = true}));
+    EXPECT_TRUE(
+        net.mesh().inject(0, low, {.destination = 1, .source = 0, .who = For::fetch, .answer_flits = 9}));
     EXPECT_TRUE(net.mesh().inject(2, low, {.destination = 1, .source = 2}));
+    EXPECT_TRUE(net.mesh().inject(2, low, {.destination = 1, .source = 2, .who = For::store}));
+    EXPECT_TRUE(
+        net.mesh().inject(2, low, {.destination = 1, .source = 2, .who = For::fetch, .answer_flits = 2}));
   }
   std::function<void(Steps::One&)> carrier(NodeNumber first) {
     return
@@ -316,7 +390,10 @@ struct Scene {
     EXPECT_EQ(net.count(2, 0, low), 1u);
     EXPECT_EQ(net.count(0, 0, low), 1u);
     EXPECT_EQ(net.count(1, 2, low), 1u);
-    EXPECT_GE(net.told(), 5u);
+    EXPECT_EQ(net.count(1, 2, Counted::stored), 1u);
+    EXPECT_EQ(net.count(0, 1, Counted::answered), 1u);
+    EXPECT_EQ(net.count(2, 1, Counted::answered), 1u);
+    EXPECT_GE(net.told(), 8u);
     // and all goes on
     for (NodeNumber from = 0; from < 3; ++from) {
       for (int i = 0; i < 6; ++i) {
@@ -426,19 +503,24 @@ TEST(LiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
   }
 }
 
-// More carriers than a channel has places, each with a message over the same link: some find no room. Nobody looks after them.
+// More carriers than a channel has places, each with a message over the same link, or into the interface's own channel: some find no
+// room. Nobody looks after them.
 TEST(LiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
   test::Random random(test::seed());
   std::uint64_t refused = 0;
-  for (int round = 0; round < 300; ++round) {
+  std::uint64_t unanswered = 0;
+  for (int round = 0; round < 600; ++round) {
     SCOPED_TRACE(round);
     Network net({.rows = 1, .columns = 2, .wraps = false});
     constexpr unsigned carriers = 9;
     unsigned accepted = 0;
+    const bool fetches = round % 2 == 1;
+    const Carried message{
+        .destination = 1, .source = 0, .who = fetches ? For::fetch : For::processor, .answer_flits = 3};
     std::deque<Steps::One> all;
     for (unsigned i = 0; i < carriers; ++i) {
       all.emplace_back([&](Steps::One& one) {
-        if (net.mesh().inject(0, low, {.destination = 1, .source = 0})) ++accepted;
+        if (net.mesh().inject(0, low, message)) ++accepted;
         Carrier<Stops>(net.mesh(), Stops{&one}).run(0, injected, 100);
       });
     }
@@ -451,11 +533,15 @@ TEST(LiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
         running.erase(running.begin() + which);
     }
     EXPECT_TRUE(net.is_empty());
-    EXPECT_EQ(net.count(1, 0, low), accepted);
-    for (unsigned input = 0; input < channels; ++input) refused += net.mesh().router(0).inputs[input].refused;
+    EXPECT_EQ(fetches ? net.count(0, 1, Counted::answered) : net.count(1, 0, low), accepted);
+    for (unsigned input = 0; input < channels; ++input) {
+      refused += net.mesh().router(0).inputs[input].refused;
+      unanswered += net.mesh().router(1).inputs[input].refused;
+    }
     if (HasFailure()) return;
   }
   EXPECT_GT(refused, 10u);
+  EXPECT_GT(unanswered, 10u);
 }
 
 // It finds no room, and is stopped anywhere; meanwhile there is room again, and whoever has made it goes.
@@ -480,6 +566,35 @@ TEST(LiveMeshStops, WhoFindsNoRoomHearsOfIt) {
     one.finish();
     EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), 5u);
+    if (HasFailure()) return;
+  }
+}
+
+// A fetch finds no room for its answer, and is stopped anywhere; meanwhile there is room again, and whoever has made it goes.
+TEST(LiveMeshStops, WhoCannotBeAnsweredHearsOfIt) {
+  const Carried fetch{.destination = 1, .source = 0, .who = For::fetch, .answer_flits = 3};
+  constexpr am::kit::Requests answering = am::kit::request(answers);
+  bool ended = false;
+  for (unsigned at = 1; !ended; ++at) {
+    SCOPED_TRACE(at);
+    Network net({.rows = 1, .columns = 2, .wraps = false});
+    const LiveRouter& second = net.mesh().router(1);
+    const unsigned link = channel(am::kit::Grid::down(0), low, 0);
+    for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
+      ASSERT_TRUE(net.mesh().inject(0, low, fetch));
+      Steps::One killed(
+          [&](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(0, injected, 100); });
+      while (am::kit::Entry{second.inputs[answers].entries}.count() != i + 1 ||
+             second.inputs[link].left != i + 1)
+        ASSERT_TRUE(killed.go(1));
+    }
+    ASSERT_TRUE(net.mesh().inject(0, low, fetch));
+    Steps::One one([&](Steps::One& it) { Carrier<Stops>(net.mesh(), Stops{&it}).run(0, injected, 100); });
+    ended = !one.go(at);
+    Carrier<>(net.mesh()).run(1, answering, 100);
+    one.finish();
+    EXPECT_TRUE(net.is_empty());
+    EXPECT_EQ(net.count(0, 1, Counted::answered), 5u);
     if (HasFailure()) return;
   }
 }

@@ -315,6 +315,47 @@ TEST_F(T1Ends, SendNothingToWhoIsClosed) {
   EXPECT_EQ(send(0, 2, Priority::low), Status::ok);
 }
 
+// Handlers in hardware (T1 report, 3.9): no other end takes part. A store of 1 KiB is 8 messages of 32 words, 3 scalars and the header, a
+// fetch of it 8 of 5 scalars, and as many answers as long as stores.
+TEST_F(T1Ends, CarryAccessesToWhoDoesNothing) {
+  using Access = Transport::Access;
+  for (std::uint64_t i = 1; i <= 50; ++i) {
+    ASSERT_EQ(end(0).begin_access(Access::store, 4, i * 20), Status::ok);
+    ASSERT_EQ(end(0).begin_access(Access::fetch, 4, i * 20), Status::ok);
+    EXPECT_EQ(end(0).accesses_done(Access::store, 4), i) << "whoever begins one carries it";
+    EXPECT_EQ(end(0).accesses_done(Access::fetch, 4), i);
+  }
+  EXPECT_EQ(end(0).accesses_done(Access::store, 1), 0u);
+  EXPECT_EQ(end(4).accesses_done(Access::store, 0), 0u);
+  EXPECT_FALSE(end(4).progress()) << "nothing for a processor";
+  end(0).close(4);
+  EXPECT_EQ(end(0).begin_access(Access::store, 4, 8), Status::unreachable);
+  EXPECT_EQ(end(0).begin_access(Access::store, 5, 8), Status::ok);
+  EXPECT_EQ(end(0).begin_access(Access::fetch, 3, 8), Status::ok);
+}
+
+TEST_F(T1Ends, AreNotArmedWhileTheyHaveNotToldOfAnAccess) {
+  ASSERT_TRUE(end(0).arm(both));
+  end(0).disarm();
+  for (const auto access : {Transport::Access::store, Transport::Access::fetch}) {
+    ASSERT_EQ(end(0).begin_access(access, 1, 8), Status::ok);
+    EXPECT_FALSE(end(0).arm(both));
+    EXPECT_EQ(end(0).accesses_done(access, 1), 1u);
+    ASSERT_TRUE(end(0).arm(both));
+    end(0).disarm();
+  }
+}
+
+TEST_F(T1Ends, CountTheFlitsOfAccesses) {
+  ASSERT_EQ(end(0).begin_access(Transport::Access::store, 1, 1024), Status::ok);
+  ASSERT_EQ(end(0).begin_access(Transport::Access::fetch, 1, 1024), Status::ok);
+  const std::string there = router_counts(memory_, 1);
+  EXPECT_THAT(there, ContainsRegex("node 0 +low +[01] +96 +0\n")) << "8 of 10, and 8 of 2";
+  EXPECT_THAT(there, ContainsRegex("this node +high +1 +80 +0\n")) << "answers";
+  EXPECT_THAT(there, ContainsRegex("to this node +80\n"));
+  EXPECT_THAT(router_counts(memory_, 0), ContainsRegex("to this node +80\n"));
+}
+
 // Nodes 0 to 5 are 2 x 3. A message of one word is one flit of 128 bits, with its header; one of 1 KiB more 7 messages of 10 flits.
 TEST_F(T1Ends, CountsWhatPassesItsRouters) {
   for (int i = 0; i < 3; ++i) {

@@ -1,0 +1,47 @@
+#include "transports/emulated/accesses.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace am::emulated {
+
+Accesses::Accesses(const Windows& windows, NodeId self)
+    : windows_(windows), self_(self), peers_(windows.nodes()) {
+  asked_.reserve(windows.nodes());
+}
+
+kit::Entry Accesses::entry(Transport::Access access, NodeId peer) const noexcept {
+  const bool stores = access == Transport::Access::store;
+  const Window& window = stores ? windows_.window(peer, self_) : windows_.window(self_, peer);
+  const auto what = stores ? t1::Counted::stored : t1::Counted::answered;
+  return {window.arrived[static_cast<std::size_t>(what)].load(std::memory_order_acquire)};
+}
+
+void Accesses::begun(Transport::Access access, NodeId peer) {
+  ++of(access, peer).begun;
+  if (!std::exchange(peers_[peer].is_asked, true)) asked_.push_back(peer);
+}
+
+std::uint64_t Accesses::done(Transport::Access access, NodeId peer) noexcept {
+  Kind& kind = of(access, peer);
+  kind.done += static_cast<std::uint64_t>(entry(access, peer).beyond(kind.done));
+  const auto rests = [](const Kind& k) { return k.begun == k.done; };
+  if (peers_[peer].is_asked && std::ranges::all_of(peers_[peer].kind, rests)) {
+    peers_[peer].is_asked = false;
+    std::erase(asked_, peer);
+  }
+  return kind.done;
+}
+
+bool Accesses::any_news() const noexcept {
+  return std::ranges::any_of(asked_, [this](NodeId peer) {
+    const auto& kinds = peers_[peer].kind;
+    const auto has_news = [&](Transport::Access access) {
+      const Kind& kind = kinds[static_cast<std::size_t>(access)];
+      return kind.begun != kind.done && entry(access, peer).beyond(kind.done) != 0;
+    };
+    return has_news(Transport::Access::store) || has_news(Transport::Access::fetch);
+  });
+}
+
+}  // namespace am::emulated
