@@ -167,7 +167,8 @@ class Transport {
   static constexpr std::size_t access_bytes = 1024;  ///< of one, at most
   /// Begins one, or again | unreachable. What is moved core moves: what is stored once this has said ok, what was fetched once it is
   /// done. A store comes before what is sent to that peer at low priority later.
-  [[nodiscard]] virtual Status begin_access(Access /*access*/, NodeId /*peer*/, std::size_t /*bytes*/) noexcept {
+  [[nodiscard]] virtual Status begin_access(Access /*access*/, NodeId /*peer*/,
+                                            std::size_t /*bytes*/) noexcept {
     return Status::unreachable;
   }
   /// How many of all that were begun are done: they are in order. arm() asks to be told of more, and says no while there are some of

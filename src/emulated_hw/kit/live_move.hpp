@@ -86,8 +86,7 @@ class LiveMove {
       }
       carrier_.has_come(end, input);
     }
-    if (carrier_.change(carrier_.input(input).left, first.number, first.number + 1))
-      carrier_.has_moved(ends);
+    if (carrier_.change(carrier_.input(input).left, first.number, first.number + 1)) carrier_.has_moved(ends);
     carrier_.has_left(input, first.number);
     return Moved::yes;
   }
