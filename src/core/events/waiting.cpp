@@ -98,6 +98,7 @@ std::uint32_t Engine::held_off() const noexcept { return left_ ? 0 : held_off_wo
 
 /// Only the computation looks at the board (look_after_peers): below a handler a nudge stays news until it does.
 bool Engine::arm(host::Alarm alarm, Transport::Wanted wanted) noexcept {
+  memory_.remote().complete();  // a network that has news of them is not armed (Transport::accesses_done)
   bell_.set(alarm);
   if (network().arm(wanted)) {
     networks_.watch_descriptors();

@@ -23,28 +23,26 @@ std::byte* CarriedAccesses::place(impl::GlobalAddress at, std::size_t bytes) {
   return is_there ? peer.memory.data() + at.offset() : nullptr;
 }
 
+// A peer is among those under way from its first piece on that is not done at once: whatever comes between, complete() asks about it.
 template <class F>
-void CarriedAccesses::begin(const char* what, NodeId peer, std::size_t bytes, Begun begun, F f) {
-  std::uint64_t& number = peers_[peer].begun[static_cast<std::size_t>(begun.access)];
-  const auto one = [&](std::size_t piece) {
-    send_own(engine_, peer, what, [&] {
-      const Status status = engine_.network().begin_access(begun.access, peer, piece);
-      if (status == Status::ok) ++number;
+void CarriedAccesses::begin(const char* what, NodeId node, std::size_t bytes, Begun begun, F f) {
+  Peer& peer = peers_[node];
+  const auto kind = static_cast<std::size_t>(begun.access);
+  for (std::size_t at = 0; at < bytes; at += Transport::access_bytes) {
+    const std::size_t piece = std::min(Transport::access_bytes, bytes - at);
+    send_own(engine_, node, what, [&] {
+      const Status status = engine_.network().begin_access(begun.access, node, piece);
+      if (status == Status::ok) ++peer.begun[kind];
       return status;
     });
-  };
-  try {
-    for (std::size_t at = 0; at < bytes; at += Transport::access_bytes) {
-      const std::size_t piece = std::min(Transport::access_bytes, bytes - at);
-      one(piece);
-      f(at, piece);
-    }
-  } catch (...) {
-    note(peer, {.access = begun.access, .number = number});  // the pieces that are under way
-    throw;
+    f(at, piece);
+    ask(node, peer);
+    if (!peer.rests()) under_way_[node];
   }
-  begun.number = number;
-  note(peer, begun);
+  begun.number = peer.begun[kind];
+  if (end_if_done(peer, begun)) return;  // the usual case: whoever begins one carries it
+  under_way_[node].push_back(begun);
+  engine_.more_waits_to_be_sent();
 }
 
 void CarriedAccesses::put(NodeId to, std::byte* there, const std::byte* from, std::size_t bytes,
@@ -60,14 +58,13 @@ void CarriedAccesses::get(NodeId from, std::byte* there, std::byte* into, std::s
         [](std::size_t /*at*/, std::size_t /*piece*/) {});
 }
 
-void CarriedAccesses::note(NodeId peer, const Begun& begun) {
-  if (end_if_done(peer, begun)) return;  // the usual case: whoever begins one carries it
-  under_way_[peer].push_back(begun);
-  engine_.more_waits_to_be_sent();
+void CarriedAccesses::ask(NodeId node, Peer& peer) noexcept {
+  for (const Access access : {Access::store, Access::fetch})
+    peer.done[static_cast<std::size_t>(access)] = engine_.network().accesses_done(access, node);
 }
 
-bool CarriedAccesses::end_if_done(NodeId peer, const Begun& begun) noexcept {
-  if (engine_.network().accesses_done(begun.access, peer) < begun.number) return false;
+bool CarriedAccesses::end_if_done(const Peer& peer, const Begun& begun) noexcept {
+  if (peer.done[static_cast<std::size_t>(begun.access)] < begun.number) return false;
   if (begun.counter == nullptr) return true;
   if (begun.access == Access::fetch) read_bytes(begun.into, begun.there, begun.bytes);
   RemoteMemory::count_done(*begun.counter, 1);
@@ -76,9 +73,11 @@ bool CarriedAccesses::end_if_done(NodeId peer, const Begun& begun) noexcept {
 
 void CarriedAccesses::complete() noexcept {
   for (auto it = under_way_.begin(); it != under_way_.end();) {
-    auto& [peer, accesses] = *it;
+    auto& [node, accesses] = *it;
+    Peer& peer = peers_.find(node)->second;
+    ask(node, peer);
     std::erase_if(accesses, [&](const Begun& begun) { return end_if_done(peer, begun); });
-    it = accesses.empty() ? under_way_.erase(it) : std::next(it);
+    it = peer.rests() ? under_way_.erase(it) : std::next(it);
   }
 }
 
@@ -102,6 +101,12 @@ std::uint64_t CarriedAccesses::forget(const Counter& counter, std::optional<Node
     }
   }
   return count;
+}
+
+void CarriedAccesses::forget_all() noexcept {
+  for (auto& [peer, accesses] : under_way_) {
+    for (Begun& begun : accesses) begun.counter = nullptr;
+  }
 }
 
 }  // namespace am::core

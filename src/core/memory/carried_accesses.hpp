@@ -38,9 +38,9 @@ class CarriedAccesses {
   void put(NodeId to, std::byte* there, const std::byte* from, std::size_t bytes, Counter* counter);
   void get(NodeId from, std::byte* there, std::byte* into, std::size_t bytes, Counter& counter);
 
-  /// Tells the counters of what the network has carried by now, and brings what was got.
+  /// Asks the network what it has carried by now, tells the counters, and brings what was got.
   void complete() noexcept;
-  /// Whether somebody waits for any.
+  /// Whether any are under way.
   [[nodiscard]] bool any() const noexcept { return !under_way_.empty(); }
 
   /// A node to which accesses of that counter are under way, and which is gone.
@@ -56,6 +56,7 @@ class CarriedAccesses {
   }
   /// Forgets the counter's accesses to that node, or all; how many there were.
   std::uint64_t forget(const Counter& counter, std::optional<NodeId> peer) noexcept;
+  void forget_all() noexcept;
 
  private:
   using Access = Transport::Access;
@@ -71,18 +72,20 @@ class CarriedAccesses {
   using Accesses = std::pmr::deque<Begun>;
   struct Peer {
     std::span<std::byte> memory;  // not GlobalMemory's: there what is mapped is reached without the network
-    std::uint64_t begun[2] = {0, 0};
+    std::uint64_t begun[2] = {0, 0};  // by kind
+    std::uint64_t done[2] = {0, 0};   // of these, as far as the network has told
+    [[nodiscard]] bool rests() const noexcept { return begun[0] == done[0] && begun[1] == done[1]; }
   };
 
   /// All its pieces, with f(at, bytes) for each that the network has accepted, and then itself.
   template <class F>
   void begin(const char* what, NodeId peer, std::size_t bytes, Begun begun, F f);
-  void note(NodeId peer, const Begun& begun);
-  [[nodiscard]] bool end_if_done(NodeId peer, const Begun& begun) noexcept;
+  void ask(NodeId node, Peer& peer) noexcept;
+  [[nodiscard]] static bool end_if_done(const Peer& peer, const Begun& begun) noexcept;
 
   Engine& engine_;
   std::pmr::unordered_map<NodeId, Peer> peers_;
-  std::pmr::unordered_map<NodeId, Accesses> under_way_;  // of peers with some
+  std::pmr::unordered_map<NodeId, Accesses> under_way_;  // of peers that do not rest
 };
 
 }  // namespace am::core

@@ -47,8 +47,12 @@ class RemoteMemory {
   /// Sends what was gathered, says what was written here, and what the network has carried: as far as there is room.
   void push() noexcept {
     puts_.push();
-    carried_.complete();
+    complete();
   }
+  /// Tells of what the network has carried. Runs nothing: on every level.
+  void complete() noexcept { carried_.complete(); }
+  /// What the network carries goes on, and nobody hears of it any more: what it was for may be gone.
+  void forget_accesses() noexcept { carried_.forget_all(); }
   /// Whether there is something to push.
   [[nodiscard]] bool any() const noexcept { return puts_.any() || carried_.any(); }
   static void count_done(Counter& counter, std::uint64_t n) noexcept;

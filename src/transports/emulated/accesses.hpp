@@ -23,6 +23,10 @@ class Accesses {
     Kind& kind = of(access, peer);
     return kind.begun - kind.done < most_under_way || kind.begun - done(access, peer) < most_under_way;
   }
+  /// Whether there is memory for the count of a peer's answers: in the window for what comes from there.
+  [[nodiscard]] bool can_be_answered(NodeId peer) noexcept {
+    return peers_[peer].has_window || (peers_[peer].has_window = windows_.commit_window(self_, peer));
+  }
   void begun(Transport::Access access, NodeId peer);
   /// Transport::accesses_done.
   [[nodiscard]] std::uint64_t done(Transport::Access access, NodeId peer) noexcept;
@@ -38,6 +42,7 @@ class Accesses {
   struct Peer {
     Kind kind[2];
     bool is_asked;
+    bool has_window;
   };
 
   [[nodiscard]] Kind& of(Transport::Access access, NodeId peer) noexcept {

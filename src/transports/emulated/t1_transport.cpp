@@ -130,7 +130,7 @@ T1Transport::T1Transport(const Site& site)
       senders_fence_(site.armed_often),
       arrivals_{Arrivals(windows_, self_, Priority::low), Arrivals(windows_, self_, Priority::high)},
       accesses_(windows_, self_),
-      outgoing_{Outgoing(most_messages * windows_.nodes()), Outgoing(most_messages * windows_.nodes())},
+      outgoing_{Outgoing(most_outgoing()), Outgoing(most_outgoing())},
       refusals_(impl::link_count(windows_.nodes())),
       refusal_of_(impl::link_count(windows_.nodes())) {
   windows_.news(self_).fences.store(senders_fence_, std::memory_order_relaxed);
@@ -243,9 +243,8 @@ Status T1Transport::begin_access(Access access, NodeId peer, std::size_t bytes) 
   if (!producers_[impl::link_index(peer, Priority::low)].connected()) {
     if (const Status status = connect(peer); status != Status::ok) return status;
   }
-  // What is fetched is counted in the window for what comes from there.
-  if (access == Access::fetch && !windows_.commit_window(self_, peer)) return no_memory(peer);
   if (!send_outgoing(Priority::low) || !accesses_.may_begin(access, peer)) return Status::again;
+  if (access == Access::fetch && !accesses_.can_be_answered(peer)) return no_memory(peer);
   accesses_.begun(access, peer);
   access == Access::store ? store(peer, bytes) : fetch(peer, bytes);
   mesh_.carry(self_, t1::Priority::low);

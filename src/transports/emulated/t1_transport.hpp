@@ -123,6 +123,8 @@ class T1Transport final : public Transport {
   [[nodiscard]] Outgoing& outgoing(Priority priority) noexcept {
     return outgoing_[static_cast<std::size_t>(priority)];
   }
+  /// A packet for each slot that may have been claimed, and an access that began before they were committed.
+  [[nodiscard]] std::size_t most_outgoing() const noexcept { return most_messages * (windows_.nodes() + 1); }
   [[nodiscard]] Status connect(NodeId to) noexcept;
   /// Says so, once; again.
   Status no_memory(NodeId peer) noexcept;
