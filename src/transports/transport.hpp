@@ -90,16 +90,17 @@ class Transport {
     return {nullptr, Status::unreachable, lent.to, lent.priority};
   }
 
-  /// Multicasts of the network's own: how a message of `from` comes to each of `members`, which ascend. `by` is for each of them
-  /// whose share it is, as a place in the list: its own, when one multicast of `from` brings it there together with all others of
-  /// which that is said; that of one of these, of a smaller number, who passes it on; or nobody. The same on every node. False, and
-  /// `by` is nobody throughout: the network has none.
+  /// Multicasts of the network's own: how a message of `from` comes to each of `members`, which ascend. `by`, which comes as nobody
+  /// throughout, is for each of them whose share it is, as a place in the list: its own, when one multicast of `from` brings it there
+  /// together with all others of which that is said; that of one of these, of a smaller number and not `from`, who passes it on; or
+  /// nobody. The same on every node. False, and `by` stays as it is: the network has none, for these.
   [[nodiscard]] virtual bool share_out(NodeId /*from*/, std::span<const NodeId> /*members*/,
                                        std::span<std::uint32_t> /*by*/) const noexcept {
     return false;
   }
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
-  /// What is committed from here to end_multicast is one message, to all whom one multicast of this node reaches.
+  /// What is committed from here to end_multicast is one message, to all whom one multicast of this node reaches: to each of these
+  /// the same packet; or nothing. It is claimed in between, too: each slot before the first commit.
   virtual void begin_multicast() noexcept {}
   virtual void end_multicast() noexcept {}
 

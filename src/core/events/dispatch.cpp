@@ -16,8 +16,10 @@
 //     is stuck.
 //  2. Low rings drain: a low handler can wait only for room in a high ring. By 1 that room comes if the receiver gets
 //     into the library. So it ends, and its ring's head is released.
-//  3. A multicast packet stays in its ring until the rings to its subtrees have taken it (multicast.cpp). That makes one
-//     ring wait for another, but only for rings that lead from a node to nodes of greater ids: no circle.
+//  3. A multicast packet stays in its ring until the rings to whom this node passes it on have taken it (multicast.cpp), by the
+//     network's own multicast all at once (multicast_sender.hpp). That makes one ring wait for others, but only for rings that
+//     lead from a node to nodes of greater ids: no circle. Nor do several that are waited for at once hold each other up: none is
+//     claimed before all have room, and what lies in one is taken out whatever the others do.
 //  4. Memory for long payloads: a send waits for it only if some of it is under way on the very same link (Transport::claim),
 //     and comes back with what is in that ring; else its payload goes in pieces.
 //  5. Rows of pieces: a row holds its ring until all of it is sent. The receiver takes each piece out as it comes, into

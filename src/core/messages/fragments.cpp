@@ -44,6 +44,12 @@ void Outgoing::keep(EventBytes bytes, const Row& row) {
   held.row->read_from(held.bytes.get());
 }
 
+void Outgoing::keep_shared(SharedBytes bytes, const Row& row) {
+  Held& held = links_[impl::link_index(row.message().to, row.message().priority)];
+  held.shared = std::move(bytes);
+  held.row = &held.kept.emplace(row);
+}
+
 bool Outgoing::push(Transport& network, const std::function<void(NodeId, Priority)>& done) {
   bool moved = false;
   for (auto it = links_.begin(); it != links_.end();) {

@@ -79,6 +79,8 @@ class Outgoing {
   void lend(Row& row);
   /// Takes over a row together with `bytes`, the copy of its payload that it is cut from.
   void keep(EventBytes bytes, const Row& row);
+  /// The same for a row that is cut from bytes that others are cut from, too.
+  void keep_shared(SharedBytes bytes, const Row& row);
   /// Sends the rows on; calls done(to, priority) for each link that becomes free. True when something moved.
   bool push(Transport& network, const std::function<void(NodeId, Priority)>& done);
   [[nodiscard]] bool empty() const noexcept { return links_.empty(); }
@@ -89,6 +91,7 @@ class Outgoing {
   struct Held {
     Row* row = nullptr;  // null: a draft's
     EventBytes bytes{};  // of a kept one
+    SharedBytes shared{};
     std::optional<Row> kept{};
   };
 

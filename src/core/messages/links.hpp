@@ -41,6 +41,17 @@ class Links final : public Transport {
     return to_peer(lent.to).claim_lent(lent);
   }
 
+  /// Of the one network that leads to all of them. (That is so on each of their hosts: a network that has multicasts of its own
+  /// is one within a host.)
+  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
+                               std::span<std::uint32_t> by) const noexcept override;
+  void begin_multicast() noexcept override {
+    for (Transport* network : networks_) network->begin_multicast();
+  }
+  void end_multicast() noexcept override {
+    for (Transport* network : networks_) network->end_multicast();
+  }
+
   [[nodiscard]] View receive(Priority priority) noexcept override;
   [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
     return to_peer(view.source).payload_of(view);

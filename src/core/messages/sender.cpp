@@ -110,6 +110,16 @@ Status Sender::keep_row(const impl::OutMessage& message) noexcept {
   return Status::ok;
 }
 
+void Sender::start_row(const impl::OutMessage& message, const SharedBytes& bytes) noexcept {
+  Row row(message);
+  if (row.push(place_.network) == Status::again) {
+    reserve_line(message.to, message.priority, true);
+    outgoing_.keep_shared(bytes, row);
+    owner_.row_begins();
+  }
+  count_sent(message);
+}
+
 /// On the link's list while its sender waits: so handlers that run meanwhile, and wait behind it, send it on.
 void Sender::begin_row(Row& row) {
   outgoing_.lend(row);

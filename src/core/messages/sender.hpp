@@ -69,6 +69,8 @@ class Sender {
   /// The caller waits no longer, and its bytes go away: from now on the row goes by itself, from a copy, if it has begun; else it
   /// is as if it had never been.
   void hand_over(Row& row);
+  /// Sends a row that goes by itself, on a link that nothing holds. Its payload lies in `bytes`, which others may need, too.
+  void start_row(const impl::OutMessage& message, const SharedBytes& bytes) noexcept;
   /// Sends rows on. True when something moved.
   bool push();
   [[nodiscard]] bool has_rows() const noexcept { return outgoing_.has_rows(); }
@@ -78,7 +80,7 @@ class Sender {
   /// Takes note of an answer `again`, which every send here does itself.
   Status refused(NodeId to, Priority priority, std::size_t payload_bytes) noexcept;
 
-  // drafts
+  // drafts, multicasts
   /// As Transport::claim. Who gets no slot in the end is to say so (refused).
   Transport::Slot claim(const impl::OutMessage& message, std::size_t payload_bytes) noexcept;
   void commit(const Transport::Slot& slot, const impl::OutMessage& message) noexcept;

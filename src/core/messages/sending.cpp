@@ -47,6 +47,26 @@ Status Engine::send_row(const impl::OutMessage& message) {
   }
 }
 
+/// To all members at once, whom the network has multicasts of its own for (MulticastSender).
+Status Engine::send_to_all(const impl::OutMessage& message, MulticastSender::List& members, bool wait) {
+  must_not_be_a_child();
+#ifdef AM_CHECKED
+  must_be_owner();
+  if (wait) must_not_wait(message.priority);
+#endif
+  SharedBytes under_way;
+  const auto attempt = [&] { return multicasts_.try_send(message, members, &under_way); };
+  Status status = wait ? wait_for_room(message.priority, attempt) : attempt();
+  if (wait && under_way != nullptr) {
+    status = wait_for_room(message.priority, [&] {
+      sender_.push();
+      return under_way.use_count() == 1 ? Status::ok : Status::again;
+    });
+  }
+  if (status != Status::ok) node_->events_.nicond = false;
+  return status;
+}
+
 /// Tries until the answer is not `again`. The computation polls meanwhile; a low handler serves the high network only.
 template <class F>
 Status Engine::wait_for_room(Priority priority, F attempt) {

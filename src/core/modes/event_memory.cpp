@@ -48,4 +48,15 @@ EventBytes try_event_bytes(std::pmr::memory_resource& memory, std::size_t size) 
   }
 }
 
+SharedBytes try_shared_bytes(std::pmr::memory_resource& memory, std::size_t size) noexcept {
+  EventBytes bytes = try_event_bytes(memory, size);
+  if (bytes == nullptr) return {};
+  try {
+    const ReturnBytes back = bytes.get_deleter();
+    return {bytes.release(), back, std::pmr::polymorphic_allocator<std::byte>(&memory)};
+  } catch (const std::bad_alloc&) {  // for the count; shared_ptr has given the bytes back
+    return {};
+  }
+}
+
 }  // namespace am::core

@@ -44,4 +44,8 @@ using EventBytes = std::unique_ptr<std::byte[], ReturnBytes>;
 /// `size` bytes, aligned to a line; null when there is no memory.
 [[nodiscard]] EventBytes try_event_bytes(std::pmr::memory_resource& memory, std::size_t size) noexcept;
 
+/// The same for several who need them until each is done.
+using SharedBytes = std::shared_ptr<std::byte>;
+[[nodiscard]] SharedBytes try_shared_bytes(std::pmr::memory_resource& memory, std::size_t size) noexcept;
+
 }  // namespace am::core

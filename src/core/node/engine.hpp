@@ -12,7 +12,7 @@
 //   events/waiting.cpp             spin, yield, sleep; deadlines; how the node is armed
 //   forked_child.cpp               children of this process are not the node
 // What can be stepped without a node is not here, but a part of it with tests of its own: Joining, JoinedNetworks, Sender,
-// Forwarding, Assembler, Membership, Relay, Attendant, Agenda, Recorder, DescriptorWatch.
+// MulticastSender, Forwarding, Assembler, Membership, Relay, Attendant, Agenda, Recorder, DescriptorWatch.
 // Used by whoever is in the node (impl::EventLock): its own thread, in a library call, or its events.
 #pragma once
 
@@ -39,6 +39,7 @@
 #include "core/messages/forwarding.hpp"
 #include "core/messages/fragments.hpp"
 #include "core/messages/joined_networks.hpp"
+#include "core/messages/multicast_sender.hpp"
 #include "core/messages/sender.hpp"
 #include "core/modes/attendant.hpp"
 #include "core/modes/event_memory.hpp"
@@ -198,6 +199,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   [[nodiscard]] bool leaves_in_order() const noexcept;
   Status wait_to_send(const impl::OutMessage& message);
   Status send_row(const impl::OutMessage& message);
+  Status send_to_all(const impl::OutMessage& message, MulticastSender::List& members, bool wait);
   template <class F>
   Status wait_for_room(Priority priority, F attempt);
   void must_be_owner() const;
@@ -326,6 +328,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
       unobserved_;  // a mask: runs of a handler whose number has some of these bits are not observed
 
   Sender sender_;
+  MulticastSender multicasts_;
   Forwarding forwarding_;
   Assembler assembler_;
   std::vector<bool> cut_off_;       // nodes whose messages are dropped (distrust); empty in a job of one host

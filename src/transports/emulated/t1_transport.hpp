@@ -67,7 +67,11 @@ class T1Transport final : public Transport {
                            std::size_t payload_bytes) noexcept override;
   void commit(const Slot& slot, impl::Header header) noexcept override;
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
-  // share_out (patches.hpp) is not offered yet: core does not ask for it.
+  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
+                               std::span<std::uint32_t> by) const noexcept override {
+    emulated::share_out(mesh_.grid(), from, members, by);
+    return true;
+  }
   void begin_multicast() noexcept override { multicast_ = Multicast(); }
   void end_multicast() noexcept override;
   [[nodiscard]] bool carries_accesses(NodeId /*peer*/) const noexcept override { return true; }

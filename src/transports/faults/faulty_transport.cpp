@@ -44,6 +44,7 @@ FaultyTransport::Link& FaultyTransport::link(NodeId peer, Priority priority) {
 }
 
 bool FaultyTransport::refuses(NodeId to, Priority priority) {
+  if (multicast_ == Multicast::let_in) return false;
   Link& out = link(to, priority);
   if (out.refusals < most_refusals && refusals_.falls(plan_.refuse)) {
     refused_ = true;
@@ -51,6 +52,7 @@ bool FaultyTransport::refuses(NodeId to, Priority priority) {
     return true;
   }
   out.refusals = 0;
+  if (multicast_ == Multicast::begun) multicast_ = Multicast::let_in;
   return false;
 }
 

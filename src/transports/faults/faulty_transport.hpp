@@ -1,7 +1,8 @@
 // The decorator itself. Every other network under it is tested through it: see tests/unit/transports/faults/faults_test.cpp.
 //
 //   refuse  A claim is answered `again` although there may be room; at most most_refusals times in a row for a peer and
-//           priority, so that whoever keeps trying succeeds. As often, a long payload finds room for a short piece only.
+//           priority, so that whoever keeps trying succeeds. Of a multicast only the first claim: each could be refused one of
+//           many for ever. As often, a long payload finds room for a short piece only.
 //   delay   A packet that came is held back for 1 to longest_delay rounds, by leaving it where it is (Transport::defer).
 //           Its neighbour's later packets of that priority wait behind it; every other neighbour's, and the other
 //           priority's, go past: that is all the reordering the contract allows.
@@ -52,6 +53,18 @@ class FaultyTransport final : public Transport {
   [[nodiscard]] Slot lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
   void give_back(const Slot& lent) noexcept override { network_.give_back(lent); }
   [[nodiscard]] Slot claim_lent(const Slot& lent) noexcept override;
+  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
+                               std::span<std::uint32_t> by) const noexcept override {
+    return network_.share_out(from, members, by);
+  }
+  void begin_multicast() noexcept override {
+    multicast_ = Multicast::begun;
+    network_.begin_multicast();
+  }
+  void end_multicast() noexcept override {
+    multicast_ = Multicast::none;
+    network_.end_multicast();
+  }
   [[nodiscard]] View receive(Priority priority) noexcept override;
   [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
     return network_.payload_of(view);
@@ -108,7 +121,9 @@ class FaultyTransport final : public Transport {
   std::uint64_t commits_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t all_free_at_ = 0;  // the round from which no packet is held back any more
-  bool refused_ = false;           // by the dice only, since the last arm: whoever arms now may wait for that
+  /// Of the network's own: whether it was refused is decided once.
+  enum class Multicast : std::uint8_t { none, begun, let_in } multicast_ = Multicast::none;
+  bool refused_ = false;  // by the dice only, since the last arm: whoever arms now may wait for that
 };
 
 }  // namespace am::faults

@@ -73,7 +73,8 @@ class ForwardingTest : public testing::Test, protected Sender::Owner {
   std::array<impl::Traffic, 2 * nodes> traffic_{};
   impl::EventState events_;
   Sender sender_{{.board = memory_->board(), .self = self, .network = network_}, *this};
-  Forwarding forwarding_{self, nodes, sender_, std::pmr::get_default_resource()};
+  MulticastSender multicasts_{self, network_, sender_, std::pmr::get_default_resource()};
+  Forwarding forwarding_{self, nodes, sender_, multicasts_, std::pmr::get_default_resource()};
   std::vector<std::byte> bytes_;
   impl::Packet packet_{};
   std::optional<impl::Arrival> arrival_;
