@@ -1,0 +1,272 @@
+// A multicast on its way out over a network that has multicasts of its own: who gets which packet, how often the network is asked to
+// multicast, that it goes to all or to nobody, that the dead are struck off, and what becomes of long ones. The network is played, and
+// shares out as a T1 does.
+#include "core/messages/multicast_sender.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulated_hw/t1/router.hpp"
+#include "host/memory.hpp"
+#include "transports/emulated/patches.hpp"
+#include "unit/transports/fake_transport.hpp"
+
+namespace am::core {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Field;
+using testing::IsEmpty;
+
+using Ids = std::vector<NodeId>;
+constexpr NodeId rows = 4, columns = 8, nodes = rows * columns;
+
+/// A grid whose rows wrap.
+class FakeGrid : public test::FakeTransport {
+ public:
+  std::vector<std::pair<std::size_t, std::size_t>> multicasts;  ///< of `sent`, from and to
+  bool open = false;
+
+  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
+                               std::span<std::uint32_t> by) const noexcept override {
+    emulated::share_out(t1::grid_of({.rows = rows, .columns = columns}), from, members, by);
+    return true;
+  }
+  void begin_multicast() noexcept override {
+    if (std::exchange(open, true)) std::abort();
+    began_ = sent.size();
+  }
+  void end_multicast() noexcept override {
+    if (!std::exchange(open, false)) std::abort();
+    if (sent.size() != began_) multicasts.emplace_back(began_, sent.size());
+  }
+
+ private:
+  std::size_t began_ = 0;
+};
+
+/// Memory of which there is so much.
+class Little final : public std::pmr::memory_resource {
+ public:
+  std::size_t left = ~std::size_t{0};
+  std::size_t given = 0;
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    if (bytes > left) throw std::bad_alloc();
+    given += bytes;
+    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+    given -= bytes;
+    std::pmr::new_delete_resource()->deallocate(block, bytes, alignment);
+  }
+  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+};
+
+/// One packet that was sent.
+struct Copy {
+  NodeId to = 0;
+  Ids list{};
+  bool by_network = false;
+  bool operator==(const Copy&) const = default;
+};
+void PrintTo(const Copy& copy, std::ostream* out) {
+  *out << copy.to << (copy.by_network ? " by the network" : "") << " with "
+       << testing::PrintToString(copy.list);
+}
+
+class MulticastSenderTest : public testing::Test, protected Sender::Owner {
+ protected:
+  explicit MulticastSenderTest(NodeId self = 9)
+      : self_(self), multicasts_(self, network_, sender_, &multicasts_memory_) {
+    sender_.attach(traffic_.data(), events_);
+  }
+  void room_is_wanted() noexcept override { ++refused_; }
+  void row_begins() noexcept override {}
+
+  Status send(Ids members, std::size_t payload_bytes = 3, SharedBytes* under_way = nullptr) {
+    payload_.assign(payload_bytes, std::byte{5});
+    MulticastSender::List list(members.begin(), members.end());
+    EXPECT_TRUE(multicasts_.takes(list));
+    const Status status = multicasts_.try_send(
+        {.origin = 2, .priority = Priority::low, .handler = 7, .words = 1, .word = {42}, .payload = payload_},
+        list, under_way);
+    EXPECT_FALSE(network_.open);
+    left_.assign(list.begin(), list.end());
+    return status;
+  }
+  /// What was sent, whole; and forgets it.
+  std::vector<Copy> copies() {
+    std::vector<Copy> all;
+    for (std::size_t i = 0; i < network_.sent.size(); ++i) {
+      const impl::Packet& packet = network_.sent[i].image->packet;
+      const impl::Header head = packet.head();
+      EXPECT_TRUE(head.has(impl::flag::multicast));
+      EXPECT_FALSE(head.has(impl::flag::more) || head.has(impl::flag::last));
+      EXPECT_EQ(head.handler(), 7);
+      EXPECT_EQ(packet.origin, 2u);
+      EXPECT_EQ(packet.words[0], 42u);
+      Payload payload(packet.payload(head.words(), head.place()), packet.payload_bytes);
+      Members members;
+      EXPECT_TRUE(split(payload, members));
+      EXPECT_EQ(payload.size(), payload_.size());
+      Copy copy{.to = network_.sent[i].to};
+      for (std::size_t k = 0; k < members.count; ++k) copy.list.push_back(members[k]);
+      for (const auto& [from, to] : network_.multicasts) copy.by_network |= from <= i && i < to;
+      all.push_back(copy);
+    }
+    network_.sent.clear();
+    network_.multicasts.clear();
+    return all;
+  }
+  void fill(NodeId node) { network_.room[{node, Priority::low}] = 0; }
+
+  const NodeId self_;
+  std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
+  FakeGrid network_;
+  std::array<impl::Traffic, 2 * nodes> traffic_{};
+  impl::EventState events_;
+  int refused_ = 0;
+  Little multicasts_memory_;
+  Sender sender_{{.board = memory_->board(), .self = self_, .network = network_}, *this};
+  MulticastSender multicasts_;
+  std::vector<std::byte> payload_;
+  Ids left_;  // of the members
+};
+
+TEST_F(MulticastSenderTest, OneToARowHasNoList) {
+  EXPECT_EQ(send({8, 9, 10, 11, 12, 13, 14, 15}), Status::ok);
+  const auto all = copies();
+  EXPECT_EQ(all.size(), 8u);
+  EXPECT_THAT(all, Each(AllOf(Field(&Copy::list, IsEmpty()), Field(&Copy::by_network, true))));
+  EXPECT_TRUE(events_.nicond);
+}
+
+TEST_F(MulticastSenderTest, InAPatchEachHasTheWholeListAndFindsItsShare) {
+  const Ids patch{9, 10, 11, 17, 18, 19, 25, 26, 27};
+  EXPECT_EQ(send(patch), Status::ok);
+  EXPECT_THAT(copies(), ElementsAre(Copy{9, patch, true}, Copy{10, patch, true}, Copy{11, patch, true},
+                                    Copy{17, patch, true}, Copy{25, patch, true}));
+  const auto share = [&](NodeId node, NodeId source) {
+    MulticastSender at(node, network_, sender_, std::pmr::get_default_resource());
+    MulticastSender::List list(patch.begin(), patch.end());
+    EXPECT_TRUE(at.keep_share(source, list)) << node;
+    return Ids(list.begin(), list.end());
+  };
+  EXPECT_THAT(share(9, 9), IsEmpty());
+  EXPECT_THAT(share(10, 9), ElementsAre(18, 26));
+  EXPECT_THAT(share(11, 9), ElementsAre(19, 27));
+  EXPECT_THAT(share(17, 9), IsEmpty());
+  MulticastSender::List list(patch.begin(), patch.end());
+  EXPECT_FALSE(MulticastSender(18, network_, sender_, std::pmr::get_default_resource()).keep_share(9, list))
+      << "which has it from 10";
+  EXPECT_FALSE(MulticastSender(12, network_, sender_, std::pmr::get_default_resource()).keep_share(9, list))
+      << "who is not on it";
+}
+
+TEST_F(MulticastSenderTest, WhoIsNotReachedGetsItDownTheTree) {
+  EXPECT_EQ(send({10, 20, 22, 24, 28, 31}), Status::ok);
+  EXPECT_THAT(copies(), ElementsAre(Copy{10, {}, true}, Copy{20, {22, 24}, false}, Copy{28, {31}, false}));
+  EXPECT_EQ(send({30}), Status::ok);
+  EXPECT_THAT(copies(), ElementsAre(Copy{30, {}, false}));
+}
+
+TEST_F(MulticastSenderTest, GoesToAllOrToNobody) {
+  const Ids members{8, 9, 10, 20, 22, 28, 31};
+  for (const NodeId full : {8, 9, 10, 20, 28}) {
+    network_.room.clear();
+    fill(full);
+    refused_ = 0;
+    EXPECT_EQ(send(members), Status::again) << full;
+    EXPECT_EQ(send(members, 5'000), Status::again) << full;
+    EXPECT_EQ(left_, members);
+    EXPECT_EQ(refused_, 2);
+    EXPECT_THAT(network_.sent, IsEmpty());
+    EXPECT_FALSE(sender_.has_rows());
+    EXPECT_FALSE(events_.nicond);
+    EXPECT_FALSE(sender_.available(Priority::low));
+  }
+  network_.room.clear();
+  EXPECT_TRUE(sender_.available(Priority::low));
+  fill(31);  // whom another one passes it on to
+  EXPECT_EQ(send(members), Status::ok);
+}
+
+TEST_F(MulticastSenderTest, WaitsForADraft) {
+  const Transport::Slot draft = sender_.claim({.to = 10, .priority = Priority::low}, 0);
+  sender_.hold(draft);
+  EXPECT_EQ(send({10, 11}), Status::again);
+  EXPECT_THAT(network_.sent, IsEmpty());
+  sender_.drop(draft);
+  EXPECT_EQ(send({10, 11}), Status::ok);
+}
+
+TEST_F(MulticastSenderTest, TheDeadAreStruckOffAndNobodyIsCutOff) {
+  network_.close(11);
+  EXPECT_EQ(send({10, 11, 12, 13}), Status::ok);
+  EXPECT_EQ(left_, (Ids{10, 12, 13}));
+  // 13 is reached the other way round no more than 12 is: 8, 15 and 14 are no members.
+  EXPECT_THAT(copies(), ElementsAre(Copy{10, {}, true}, Copy{12, {}, false}, Copy{13, {}, false}));
+  network_.close(10);  // who would pass it on
+  EXPECT_EQ(send({9, 10, 17, 18}), Status::ok);
+  EXPECT_THAT(copies(), ElementsAre(Copy{9, {9, 17, 18}, true}, Copy{17, {9, 17, 18}, true}));
+  for (const NodeId node : {12, 13}) network_.close(node);
+  EXPECT_EQ(send({10, 11, 12, 13}), Status::unreachable);
+  EXPECT_THAT(left_, IsEmpty());
+  EXPECT_THAT(network_.sent, IsEmpty());
+}
+
+TEST_F(MulticastSenderTest, ALongOneIsARowOnEachLinkOnItsOwn) {
+  network_.room[{10, Priority::low}] = 2;
+  network_.room[{20, Priority::low}] = 1;
+  SharedBytes under_way;
+  constexpr std::size_t bytes = 5 * impl::packet_payload_bytes + 100;
+  EXPECT_EQ(send({9, 10, 20}, bytes, &under_way), Status::ok);
+  EXPECT_THAT(network_.multicasts, IsEmpty());
+  std::array<std::size_t, nodes> pieces{};
+  for (const auto& sent : network_.sent) ++pieces[sent.to];
+  EXPECT_EQ(pieces[9], 6u);
+  EXPECT_EQ(pieces[10], 2u);
+  EXPECT_EQ(pieces[20], 1u);
+  EXPECT_TRUE(sender_.has_rows());
+  EXPECT_EQ(under_way.use_count(), 3) << "this, and two rows";
+  EXPECT_LT(multicasts_memory_.given, 3 * bytes)
+      << "one copy for those that get the same packet, and one for the tree";
+  payload_.assign(payload_.size(), std::byte{0});  // the caller's are not needed any more
+  EXPECT_EQ(send({9, 10}), Status::again) << "nothing overtakes it";
+  EXPECT_EQ(send({9}), Status::ok) << "where it has gone";
+  network_.sent.clear();
+  network_.room.clear();
+  EXPECT_TRUE(sender_.push());
+  EXPECT_FALSE(sender_.has_rows());
+  EXPECT_EQ(under_way.use_count(), 1);
+  for (const auto& sent : network_.sent) {
+    const impl::Packet& packet = sent.image->packet;
+    const std::byte* const first = packet.payload(packet.head().words(), packet.head().place());
+    EXPECT_EQ(*first, std::byte{5});
+    EXPECT_EQ(packet.head().has(impl::flag::multicast), packet.head().has(impl::flag::last));
+  }
+  under_way.reset();
+  EXPECT_LT(multicasts_memory_.given, bytes) << "given back";
+}
+
+TEST_F(MulticastSenderTest, ALongOneWithoutMemoryGoesToNobody) {
+  multicasts_memory_.left = 10'000;
+  EXPECT_EQ(send({9, 10, 20}, 20'000), Status::again);
+  EXPECT_THAT(network_.sent, IsEmpty());
+  EXPECT_EQ(send({9, 10, 20}, 3), Status::ok);
+}
+
+}  // namespace
+}  // namespace am::core
