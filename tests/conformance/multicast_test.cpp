@@ -159,6 +159,96 @@ TEST_P(Multicast, RowsColumnsAndPatches) {
   });
 }
 
+// Every row and column from each node, in it or not, with the sender and without: around a ring both ways, also where both are as long.
+TEST_P(Multicast, EveryRowAndColumnFromInsideAndOutside) {
+  for (const auto& [rows, columns] : {std::pair{2u, 4u}, {2u, 5u}, {3u, 3u}}) {
+    run(rows * columns, [rows = rows, columns = columns](am::Node& node) {
+      Heard heard;
+      node.attach(heard);
+      const am::Grid grid(node, rows, columns);
+      std::vector<am::Group> groups;
+      for (am::NodeId row = 0; row < rows; ++row) groups.push_back(grid.row(row));
+      for (am::NodeId column = 0; column < columns; ++column) groups.push_back(grid.column(column));
+      std::uint64_t expected = 0;
+      for (std::uint64_t i = 0; i < 4; ++i) {
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+          const std::vector<std::uint32_t> payload = content(g, i, i * 90);
+          check(node.multicast<low_payload>(groups[g], g, i, payload) == am::Status::ok, "to all");
+          const am::Group others = groups[g].without(node.id());
+          check(node.multicast<high>(others, 100 + g, i) == am::Status::ok, "to the others");
+          if (groups[g].contains(node.id())) expected += 2 * node.size() - 1;
+        }
+      }
+      finish(node, heard, expected);
+    });
+  }
+}
+
+// Regions that are no rectangles, with holes and in pieces, from within and from beside them; of every length, and failable now and then.
+TEST_P(Multicast, RegionsOfAnyShapeInOrderWhateverTheLength) {
+  run(12, [](am::Node& node) {
+    Heard heard;
+    node.attach(heard);
+    const std::array<am::Group, 6> regions = {am::Group{0, 1, 2, 3, 4, 8},                // an L
+                                              am::Group{1, 4, 5, 6, 9},                   // a cross
+                                              am::Group{0, 1, 2, 3, 4, 7, 8, 9, 10, 11},  // a frame
+                                              am::Group{0, 5, 10},                        // a diagonal
+                                              am::Group{1, 2, 5, 6, 10, 11},              // a stair
+                                              am::Group{11, 0, 3, 8, 6}};
+    test::Random random(test::mix(test::seed(), node.id()));
+    using Taken = std::array<std::uint64_t, 6>;
+    Taken taken{};
+    const std::uint64_t messages = rounds(60);
+    for (std::uint64_t i = 0; i < messages; ++i) {
+      for (std::size_t g = 0; g < regions.size(); ++g) {
+        const std::size_t words = random.one_in(6) ? random.below(3'000) : random.below(60);
+        const auto payload = content(g, taken[g], words);
+        const am::Status status = random.one_in(2)
+                                      ? node.multicast<low_payload>(regions[g], g, taken[g], payload)
+                                      : node.try_multicast<low_payload>(regions[g], g, taken[g], payload);
+        if (status == am::Status::ok) ++taken[g];
+      }
+      if (random.one_in(3)) node.poll();
+    }
+    std::uint64_t expected = 0;
+    for (const Taken& of_one : am::all_gather(node, taken)) {
+      for (std::size_t g = 0; g < regions.size(); ++g)
+        expected += regions[g].contains(node.id()) ? of_one[g] : 0;
+    }
+    finish(node, heard, expected);
+  });
+}
+
+// A member that takes nothing makes the answer `again`, for the whole multicast: whoever gets any gets all that were taken.
+TEST_P(Multicast, AMemberThatTakesNothingRefusesItWhole) {
+  run(6, [](am::Node& node) {
+    Heard heard;
+    node.attach(heard);
+    const am::Grid grid(node, 2, 3);
+    if (node.id() == 2) node.enable_event(am::Event::low_message, false);
+    node.barrier();
+    std::uint64_t sent = 0;
+    if (node.id() == 0) {
+      for (int refused = 0; refused < 200;) {  // a network with faults refuses some in any case
+        const std::size_t words = sent % 7 == 3 ? 600 : 10;
+        const am::Status status =
+            node.try_multicast<low_payload>(grid.row(), 0u, sent, content(0, sent, words));
+        check(status == am::Status::ok || status == am::Status::again, "ok or again");
+        sent += status == am::Status::ok ? 1 : 0;
+        refused = status == am::Status::ok ? 0 : refused + 1;
+        node.poll();
+        check(sent < 1'000'000, "it is full one day");
+      }
+      check(node.multicast<high>(grid.row().without(0), 1u, 0u) == am::Status::ok, "high is not held up");
+    }
+    if (node.id() == 1 || node.id() == 2) node.wait_until([&] { return heard.next.contains(1); });
+    node.barrier();
+    if (node.id() == 2) node.enable_event(am::Event::low_message, true);
+    const std::uint64_t taken = am::broadcast(node, sent, 0);
+    finish(node, heard, node.id() == 0 ? taken : node.id() < 3 ? taken + 1 : 0);
+  });
+}
+
 // A request makes its receiver tell everybody, without waiting; what does not go now goes from the computation.
 void count_only(am::Request& request, std::uint64_t /*number*/) { ++request.state<Heard>().messages; }
 void tell_all_unordered(am::Request& request, std::uint64_t number) {

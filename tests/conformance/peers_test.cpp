@@ -24,9 +24,12 @@ struct Seen {
   std::uint64_t bytes = 0;
   bool go = false;
   int fits = -1;
+  std::size_t know = 0;  // of all deaths
 };
 void fits(am::Reply& reply, int messages) { reply.state<Seen>().fits = messages; }
 void low(am::Request& request) { ++request.state<Seen>().lows; }
+void early(am::Request&) {}
+void knows(am::Reply& reply) { ++reply.state<Seen>().know; }
 void long_one(am::Request& request, am::Payload payload) {
   ++request.state<Seen>().lows;
   request.state<Seen>().bytes += payload.size();
@@ -210,6 +213,45 @@ TEST(Death, SurvivorsAreToldAndGoOn) {
   });
   job.expect_signal(2, SIGKILL);
   job.wait();
+}
+
+// Members die, in the row, in the column and in the corner of each other one's way: whoever lives gets all that is sent from then on.
+void killed_members(const char* transport) {
+  SCOPED_TRACE(transport);
+  test::seed();
+  const test::Environment timeout("AM_TIMEOUT", "120s");
+  const test::Environment network("AM_TRANSPORT", transport);
+  constexpr am::NodeId nodes = 9;
+  constexpr std::array<am::NodeId, 3> killed = {1, 3, 8};
+  constexpr std::array<am::NodeId, 6> living = {0, 2, 4, 5, 6, 7};
+  test::Processes job(nodes, [&](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    std::size_t dead = 0;
+    node.on_peer_death([&](am::Node&, am::NodeId) { ++dead; });
+    const am::Group all = am::Group::all(node);
+    // Before, so that some die in the middle of it: of that nothing is known afterwards but that it ends.
+    for (int i = 0; i < 20; ++i) check(node.multicast<early>(all) == am::Status::ok, "before");
+    if (std::ranges::find(killed, node.id()) != killed.end()) std::raise(SIGKILL);
+    node.wait_until([&] { return dead == killed.size(); });
+    // Who does not know yet would still pass on to the dead.
+    for (const am::NodeId to : living) check(node.reply_to<knows>(to) == am::Status::ok, "to the living");
+    node.wait_until([&] { return seen.know == living.size(); });
+    for (int i = 0; i < 10; ++i) {
+      check(node.multicast<low>(all) == am::Status::ok, "a short one");
+      check(node.multicast<long_one>(all, std::vector<char>(3'000)) == am::Status::ok, "a long one");
+    }
+    for (const am::NodeId gone : killed)
+      check(node.multicast<low>(am::Group{gone}) == am::Status::unreachable, "to a dead one alone");
+    node.wait_until([&] { return seen.lows == living.size() * 20; });
+    check_equal(seen.bytes, living.size() * 10 * 3'000, "bytes of the long ones");
+  });
+  for (const am::NodeId node : killed) job.expect_signal(node, SIGKILL);
+  job.wait();
+}
+
+TEST(Death, OfMembersCutsNobodyOff) {
+  for (const char* const transport : {"shm", "tcp", "t1:3x3", "t1:1x9"}) killed_members(transport);
 }
 
 TEST(Death, IsToldWhileAPostWaitsForIt) {

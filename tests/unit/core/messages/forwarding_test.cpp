@@ -126,7 +126,9 @@ TEST_F(ForwardingTest, RefusesWhatNobodyWrites) {
   EXPECT_NE(arrive({}).malformed, nullptr) << "no number";
   EXPECT_NE(arrive({3, 2}).malformed, nullptr) << "fewer members than it says";
   EXPECT_NE(arrive({3, ~NodeId{0}}).malformed, nullptr) << "a number that overflows";
-  EXPECT_NE(pass_on({self, 3}).malformed, nullptr) << "itself";
+  EXPECT_NE(pass_on({self, 3}).malformed, nullptr)
+      << "itself, whom this network reaches by no multicast of its own";
+  EXPECT_NE(pass_on({0, 3}).malformed, nullptr) << "it goes back";
   EXPECT_NE(pass_on({3, 3}).malformed, nullptr);
   EXPECT_NE(pass_on({5, 3}).malformed, nullptr);
   EXPECT_NE(pass_on({3, nodes}).malformed, nullptr) << "there is no such node";

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "../../transports/fake_transport.hpp"
@@ -45,6 +47,40 @@ TEST_F(LinksTest, EachPeerIsReachedByItsNetwork) {
   EXPECT_FALSE(links_.has_room(3, high, 0));
   EXPECT_TRUE(links_.has_room(1, high, 0));
   EXPECT_EQ(links_.name(), "fake+fake");
+}
+
+/// All members get it at once, by the network's own multicast.
+class Multicasting final : public test::FakeTransport {
+ public:
+  [[nodiscard]] bool share_out(NodeId, std::span<const NodeId> members,
+                               std::span<std::uint32_t> by) const noexcept override {
+    for (std::uint32_t i = 0; i < members.size(); ++i) by[i] = i;
+    return true;
+  }
+  void begin_multicast() noexcept override { ++open; }
+  void end_multicast() noexcept override { --open; }
+  int open = 0;
+};
+
+TEST(LinksOfANetworkThatMulticasts, HaveItsMulticastsForThoseToWhomItLeads) {
+  test::FakeTransport plain;
+  Multicasting multicasting;
+  Links links({&plain, &multicasting}, {0, 1, 1, 1});
+  const auto shares = [&](NodeId from, std::vector<NodeId> members) {
+    std::vector<std::uint32_t> by(members.size(), Transport::nobody);
+    const bool any = links.share_out(from, members, by);
+    EXPECT_EQ(any, by.front() != Transport::nobody);
+    return any;
+  };
+  EXPECT_TRUE(shares(1, {1, 2, 3}));
+  EXPECT_TRUE(shares(3, {1, 2}));
+  EXPECT_FALSE(shares(1, {0, 2})) << "a member elsewhere";
+  EXPECT_FALSE(shares(0, {1, 2})) << "a sender elsewhere";
+  EXPECT_FALSE(shares(0, {0})) << "all by the network that has none";
+  links.begin_multicast();
+  EXPECT_EQ(multicasting.open, 1);
+  links.end_multicast();
+  EXPECT_EQ(multicasting.open, 0);
 }
 
 TEST_F(LinksTest, ABusyNetworkDoesNotKeepTheOtherWaiting) {

@@ -60,6 +60,16 @@ class Member final : Sender::Owner {
                                  .payload = payload},
                                 list);
   }
+  Status request(NodeId to, std::uint64_t number, std::size_t payload_bytes, Priority priority) {
+    const std::vector<std::byte> payload(payload_bytes, static_cast<std::byte>(number));
+    return sender_.try_send({.to = to,
+                             .origin = self_,
+                             .priority = priority,
+                             .handler = 1,
+                             .words = 1,
+                             .word = {number},
+                             .payload = payload});
+  }
   /// A round of Engine::poll. Takes no more than `most` packets.
   void poll(std::size_t most = 1'000) {
     network_.progress();
@@ -98,9 +108,11 @@ class Member final : Sender::Owner {
                           .from = view.packet->origin,
                           .payload = payload,
                           .priority = view.priority};
-    const Forwarding::Outcome outcome = forwarding_.pass_on(view, arrival);
-    EXPECT_EQ(outcome.malformed, nullptr) << outcome.malformed;
-    if (outcome.deferred) return false;
+    if (view.head.has(impl::flag::multicast)) {
+      const Forwarding::Outcome outcome = forwarding_.pass_on(view, arrival);
+      EXPECT_EQ(outcome.malformed, nullptr) << outcome.malformed;
+      if (outcome.deferred) return false;
+    }
     const std::uint64_t number = view.packet->words[0];
     EXPECT_TRUE(std::ranges::all_of(arrival.payload.bytes(),
                                     [&](std::byte byte) { return byte == static_cast<std::byte>(number); }));
@@ -261,6 +273,31 @@ TEST_F(MulticastOverT1, TheDeadCutNobodyOff) {
   for (const NodeId node : all) {
     const bool dead = node == 1 || node == 4 || node == 10;
     EXPECT_EQ(at(node).got.size(), dead ? 0u : 2u) << node;
+  }
+}
+
+// What is more than the tree can say: whom the sender reaches itself gets all that it sends in order, to whatever group, or to it alone.
+TEST_F(MulticastOverT1, WhomTheSenderReachesGetsAllThatItSendsInOrder) {
+  make(3, 6);
+  const std::uint64_t seed = test::seed();
+  test::Random random(seed);
+  const std::vector<Ids> groups = {{6, 7, 8, 9, 10, 11}, {7, 8, 9}, {7, 11}, {1, 13},
+                                   {1, 7, 13},           {1},       {8, 7}};
+  std::uint64_t number = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    Ids group = groups[random.below(groups.size())];
+    std::ranges::sort(group);
+    const std::size_t bytes = random.one_in(5) ? random.below(4'000) : random.below(100);
+    const Status status = random.one_in(3) ? at(7).request(group.front(), number, bytes, Priority::low)
+                                           : at(7).send(group, number, bytes, Priority::low);
+    if (status == Status::ok) ++number;
+    if (random.one_in(3)) at(static_cast<NodeId>(random.below(nodes_))).poll(1 + random.below(3));
+  }
+  finish();
+  EXPECT_GT(number, 100u);
+  for (NodeId node = 0; node < nodes_; ++node) {
+    EXPECT_TRUE(std::ranges::is_sorted(at(node).got, std::ranges::less{}, &Got::number))
+        << "at node " << node << ", seed " << seed;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <am/error.hpp>
 #include <am/start.hpp>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -180,6 +181,48 @@ TEST(Refuse, NeitherHidesNorChangesTheNetworksOwnAnswer) {
   Status status = Status::again;
   while (status == Status::again) status = faulty.claim(1, Priority::low, 0, 0).status;
   EXPECT_EQ(status, Status::unreachable);
+}
+
+/// Counts what of a multicast of the network's own gets through to it.
+class Multicasting final : public test::FakeTransport {
+ public:
+  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
+                               std::span<std::uint32_t> by) const noexcept override {
+    std::fill(by.begin(), by.end(), from);
+    return members.size() == 2;
+  }
+  void begin_multicast() noexcept override { ++begun; }
+  void end_multicast() noexcept override { ++ended; }
+  int begun = 0, ended = 0;
+};
+
+// Of a hundred claims that are each refused at random one would be, as good as always.
+TEST(Refuse, AMulticastOfTheNetworksOwnIsRefusedOnceOrNot) {
+  Multicasting network;
+  FaultyTransport faulty(network, {.seed = 1, .refuse = 0.5, .delay = 0, .kill = {}}, 0);
+  std::uint32_t in_a_row = 0, refused = 0;
+  for (int i = 1; i <= 1000; ++i) {
+    faulty.begin_multicast();
+    EXPECT_EQ(network.begun, i);
+    const bool let_in = faulty.claim(1, Priority::low, 0, 0).status == Status::ok;
+    for (NodeId to = 2; let_in && to < 100; ++to)
+      ASSERT_EQ(faulty.claim(to, Priority::low, 0, 0).status, Status::ok);
+    faulty.end_multicast();
+    EXPECT_EQ(network.ended, i);
+    refused += let_in ? 0 : 1;
+    in_a_row = let_in ? 0 : in_a_row + 1;
+    ASSERT_LE(in_a_row, FaultyTransport::most_refusals);
+  }
+  EXPECT_NEAR(refused, 500, 60);
+  refused = 0;
+  for (int i = 0; i < 100; ++i)
+    refused += faulty.claim(1, Priority::low, 0, 0).status == Status::again ? 1 : 0;
+  EXPECT_GT(refused, 0U) << "what is none is refused as ever";
+  const std::array<NodeId, 2> members{};
+  std::array<std::uint32_t, 2> by{};
+  EXPECT_TRUE(faulty.share_out(7, members, by));
+  EXPECT_EQ(by[1], 7u);
+  EXPECT_FALSE(faulty.share_out(7, {}, {}));
 }
 
 TEST(Refuse, NobodySleepsRightAfterIt) {
