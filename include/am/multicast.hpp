@@ -5,13 +5,15 @@
 //   node.multicast<h>(grid.row(), arguments...);
 //
 // Every member gets the message once; the sender too, if it is a member. Request::is_multicast and Reply::is_multicast
-// are true there, and from() is the node that called multicast. The message goes down a tree of members
-// (src/core/messages/multicast.cpp), so a member passes it on only when it polls.
+// are true there, and from() is the node that called multicast. Over the emulated T1 network a row or a column gets it by one
+// message of the network, with a copy at each node on the way, and a patch, of whatever shape, in two phases; on other networks,
+// and where a way leads past nodes that are no members, it goes down a tree of members (src/core/messages/multicast.cpp). A member
+// that has to pass it on does so only when it polls.
 //
 // Order: multicasts of one node to one group at one priority arrive in the order in which they were sent. Nothing is
-// said about a multicast and an ordinary message, or multicasts to different groups: they take different ways (the T1
-// orders only what goes "directly" from A to B, A.1). A member that dies or leaves may take
-// along what it had not yet passed on.
+// said about a multicast and an ordinary message, or multicasts to different groups: they may take different ways. (Over the T1's
+// network whom the sender reaches itself gets all of these in order: it orders what goes "directly" from A to B, A.1.) A member
+// that dies or leaves may take along what it had not yet passed on.
 //
 // Source: T1 report, section 3.9 "Multicast", appendix A.8; groups are more general than its rows and columns.
 #pragma once
