@@ -261,6 +261,14 @@ TEST_F(MulticastSenderTest, ALongOneIsARowOnEachLinkOnItsOwn) {
   EXPECT_LT(multicasts_memory_.given, bytes) << "given back";
 }
 
+TEST_F(MulticastSenderTest, OneThatNoMachineHoldsIsTooBig) {
+  const std::byte byte{};
+  MulticastSender::List members{9, 10};
+  const impl::OutMessage message{.payload = Payload(&byte, ~std::size_t{0} - 4)};  // never read
+  EXPECT_EQ(multicasts_.try_send(message, members), Status::too_big);
+  EXPECT_THAT(network_.sent, IsEmpty());
+}
+
 TEST_F(MulticastSenderTest, ALongOneWithoutMemoryGoesToNobody) {
   multicasts_memory_.left = 10'000;
   EXPECT_EQ(send({9, 10, 20}, 20'000), Status::again);
