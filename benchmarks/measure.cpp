@@ -32,8 +32,8 @@ Series measure_pairs(const Measure& measure, const Options& options, Report& rep
 
 bool is_emulated(const Options& options) { return options.transport.starts_with("t1"); }
 
-void ask_shared_memory(const Measure& measure, Series& series) {
-  const Finished job = run_job(measure.name, 2, {}, {.environment = {"AM_TRANSPORT=shm"}});
+void ask_shared_memory(const Measure& measure, Series& series, int nodes) {
+  const Finished job = run_job(measure.name, nodes, {}, {.environment = {"AM_TRANSPORT=shm"}});
   for (const auto& [name, value] : job.figures()) {
     const std::size_t at = name.rfind('/') + 1;  // 0 where there is none
     series.add(name.substr(0, at) + "shm_" + name.substr(at), value);

@@ -46,6 +46,7 @@ extern const Measure overheads;
 extern const Measure dispatch;
 extern const Measure idle_peers;
 extern const Measure hops;
+extern const Measure multicasts;
 extern const Measure barrier;
 extern const Measure all_reduce;
 extern const Measure startup;
@@ -66,6 +67,6 @@ Series measure_pairs(const Measure& measure, const Options& options, Report& rep
 // Whether the transport is an emulated machine: then the limit is libam itself over shared memory.
 [[nodiscard]] bool is_emulated(const Options& options);
 // The figures of the same job over shared memory, NAME becoming shm_NAME, and PREFIX/NAME PREFIX/shm_NAME.
-void ask_shared_memory(const Measure& measure, Series& series);
+void ask_shared_memory(const Measure& measure, Series& series, int nodes = 2);
 
 }  // namespace ambench
