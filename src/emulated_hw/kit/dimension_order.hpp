@@ -11,12 +11,6 @@
 
 namespace am::kit {
 
-struct Hop {
-  unsigned port = 0;        ///< 0: it is there
-  unsigned classes = 0b11;  ///< of virtual channels that it may take, as bits
-  constexpr bool operator==(const Hop&) const = default;
-};
-
 /// How many classes of virtual channels there have to be on such a grid.
 [[nodiscard]] constexpr unsigned vc_classes(const Grid& grid) noexcept {
   for (unsigned d = 0; d < grid.dimensions(); ++d) {

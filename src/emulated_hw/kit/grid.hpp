@@ -1,5 +1,5 @@
 // Grids: nodes at the points of a box of any number of dimensions, each of which may wrap around. A mesh wraps in none, a torus in
-// all, the CNS-1's cylinder in one (T1 report, section 3.2), a hypercube is a box of 2 x 2 x ... .
+// all, the CNS-1's cylinder in one (T1 report, section 3.2).
 //
 // Port 0 of a router leads to its node's network interface, port 1 + 2 d up in dimension d, port 2 + 2 d down. Nodes are
 // numbered with the first dimension fastest.
@@ -8,12 +8,13 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
-namespace am::kit {
+#include "emulated_hw/kit/ports.hpp"
 
-using NodeNumber = std::uint32_t;
+namespace am::kit {
 
 class Grid {
  public:
@@ -23,10 +24,12 @@ class Grid {
   };
   static constexpr unsigned most_dimensions = 10;
   static constexpr NodeNumber most_nodes = 1 << 16;
-  static constexpr NodeNumber nowhere = ~NodeNumber{0};
+  static constexpr NodeNumber nowhere = kit::nowhere;
 
-  /// Throws std::invalid_argument.
-  constexpr Grid(std::initializer_list<Dimension> dimensions) {
+  constexpr Grid(std::initializer_list<Dimension> dimensions)
+      : Grid(std::span(dimensions.begin(), dimensions.size())) {}
+  /// Throws std::invalid_argument, as the other does.
+  explicit constexpr Grid(std::span<const Dimension> dimensions) {
     if (dimensions.size() > most_dimensions) throw std::invalid_argument("a grid has too many dimensions");
     for (const Dimension& dimension : dimensions) {
       if (dimension.extent == 0 || dimension.extent > most_nodes / nodes_)
@@ -38,6 +41,7 @@ class Grid {
   }
 
   [[nodiscard]] constexpr NodeNumber nodes() const noexcept { return nodes_; }
+  [[nodiscard]] constexpr RouterNumber routers() const noexcept { return nodes_; }
   [[nodiscard]] constexpr unsigned dimensions() const noexcept { return dimensions_; }
   [[nodiscard]] constexpr const Dimension& dimension(unsigned d) const noexcept { return dimension_[d]; }
   [[nodiscard]] constexpr unsigned ports() const noexcept { return 1 + 2 * dimensions_; }
@@ -45,6 +49,9 @@ class Grid {
   static constexpr unsigned down(unsigned d) noexcept { return 2 + 2 * d; }
   /// The port of the neighbour at which a channel from this port ends.
   static constexpr unsigned opposite(unsigned port) noexcept { return port % 2 == 1 ? port + 1 : port - 1; }
+  static constexpr unsigned opposite(RouterNumber, unsigned port) noexcept { return opposite(port); }
+  /// Where a node's interface is.
+  static constexpr Place place_of(NodeNumber node) noexcept { return {node, 0}; }
 
   [[nodiscard]] constexpr std::uint32_t at(NodeNumber node, unsigned d) const noexcept {
     return node / stride_[d] % dimension_[d].extent;

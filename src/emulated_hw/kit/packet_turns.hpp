@@ -13,12 +13,9 @@
 #include <cstdint>
 
 #include "emulated_hw/kit/arbiter.hpp"
+#include "emulated_hw/kit/ports.hpp"
 
 namespace am::kit {
-
-/// Ports as the bits of a word.
-using Ports = std::uint32_t;
-constexpr Ports port_bit(unsigned port) noexcept { return Ports{1} << port; }
 
 /// First packets that are ready.
 struct Ready {

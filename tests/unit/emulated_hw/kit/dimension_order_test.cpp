@@ -3,17 +3,19 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <map>
 #include <ostream>
-#include <set>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <vector>
+
+#include "channels.hpp"
 
 namespace am::kit {
 namespace {
+
+using test_channels::Channel;
+using test_channels::has_circle;
+using test_channels::Waits;
 
 struct Case {
   const char* name;
@@ -56,11 +58,9 @@ TEST_P(DimensionOrder, EveryWayIsAShortestOne) {
   }
 }
 
-using Channel = std::tuple<NodeNumber, unsigned, unsigned>;  // node, port, class
-
 /// Each packet that has a channel and waits for the next one is an edge; a circle of them would be a deadlock.
 TEST_P(DimensionOrder, NoChannelsWaitForEachOtherInACircle) {
-  std::map<Channel, std::set<Channel>> waits_for;
+  Waits waits_for;
   for (NodeNumber from = 0; from < grid_.nodes(); ++from) {
     for (NodeNumber to = 0; to < grid_.nodes(); ++to) {
       std::vector<Channel> before;
@@ -77,20 +77,18 @@ TEST_P(DimensionOrder, NoChannelsWaitForEachOtherInACircle) {
       }
     }
   }
-  std::set<Channel> on_the_way, done;
-  const std::function<bool(const Channel&)> in_a_circle = [&](const Channel& channel) {
-    if (done.contains(channel)) return false;
-    if (!on_the_way.insert(channel).second) return true;
-    for (const Channel& next : waits_for[channel]) {
-      if (in_a_circle(next)) return true;
-    }
-    on_the_way.erase(channel);
-    done.insert(channel);
-    return false;
-  };
-  std::vector<Channel> all;
-  for (const auto& [channel, others] : waits_for) all.push_back(channel);
-  for (const Channel& channel : all) ASSERT_FALSE(in_a_circle(channel));
+  EXPECT_FALSE(has_circle(waits_for));
+}
+
+/// What the classes are for.
+TEST(Channels, WaitInACircleAroundARingWithoutClasses) {
+  const Grid ring{{4, true}};
+  Waits waits_for;
+  for (NodeNumber from = 0; from < ring.nodes(); ++from)
+    waits_for[{from, Grid::up(0), 0}] = {{ring.neighbour(from, Grid::up(0)), Grid::up(0), 0}};
+  EXPECT_TRUE(has_circle(waits_for));
+  waits_for.erase({3, Grid::up(0), 0});
+  EXPECT_FALSE(has_circle(waits_for));
 }
 
 const Case cases[] = {

@@ -1,0 +1,46 @@
+// What a network of routers asks of a topology: who is next to whom by which port (of the topology itself), how many classes of virtual
+// channels there have to be, the next hop, and how far it is. One more topology is a class, these three functions, and a place in the
+// list.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "emulated_hw/kit/dimension_order.hpp"
+#include "emulated_hw/kit/fat_tree.hpp"
+#include "emulated_hw/kit/grid.hpp"
+#include "emulated_hw/kit/hypercube.hpp"
+
+namespace am::kit {
+
+using Topology = std::variant<Grid, Hypercube, FatTree>;
+
+[[nodiscard]] constexpr unsigned vc_classes(const Hypercube&) noexcept { return 1; }
+[[nodiscard]] constexpr unsigned vc_classes(const FatTree&) noexcept { return 1; }
+
+/// The next hop of a packet to `there`. `random` is used where there is more than one way, and is any number.
+[[nodiscard]] constexpr Hop next_hop(const Grid& grid, RouterNumber here, NodeNumber there,
+                                     std::uint32_t) noexcept {
+  return dimension_order(grid, here, there);
+}
+[[nodiscard]] constexpr Hop next_hop(const Hypercube&, RouterNumber here, NodeNumber there,
+                                     std::uint32_t) noexcept {
+  return e_cube(here, there);
+}
+[[nodiscard]] constexpr Hop next_hop(const FatTree& tree, RouterNumber here, NodeNumber there,
+                                     std::uint32_t random) noexcept {
+  return {one_of(tree.ports_to(here, there), random)};
+}
+
+// The same of any of them.
+[[nodiscard]] inline NodeNumber nodes_of(const Topology& topology) {
+  return std::visit([](const auto& one) { return one.nodes(); }, topology);
+}
+[[nodiscard]] inline unsigned vc_classes(const Topology& topology) {
+  return std::visit([](const auto& one) { return vc_classes(one); }, topology);
+}
+[[nodiscard]] inline unsigned distance(const Topology& topology, NodeNumber from, NodeNumber to) {
+  return std::visit([=](const auto& one) { return distance(one, from, to); }, topology);
+}
+
+}  // namespace am::kit
