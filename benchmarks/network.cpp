@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "clock.hpp"
@@ -25,16 +26,13 @@ namespace {
 
 using am::kit::Cycle;
 using am::kit::CycleNetwork;
+using am::kit::FatTree;
 using am::kit::Grid;
+using am::kit::Hypercube;
 using am::kit::LoadPoint;
+using am::kit::Topology;
 using am::kit::Traffic;
 using am::kit::TrafficNodes;
-
-bool wraps(const std::string& topology) {
-  if (topology != "mesh" && topology != "torus")
-    throw UsageError("topology is mesh or torus, not '" + topology + "'");
-  return topology == "torus";
-}
 
 Traffic::Pattern pattern_of(const std::string& name) {
   using Pattern = Traffic::Pattern;
@@ -71,14 +69,45 @@ struct Common {
 
 struct Curve {
   unsigned k;
+  unsigned n;
   std::string topology;
   std::string traffic;
   unsigned num_vcs;
 
-  [[nodiscard]] Grid grid() const { return {{k, wraps(topology)}, {k, wraps(topology)}}; }
+  [[nodiscard]] bool is_grid() const { return topology == "mesh" || topology == "torus"; }
+  [[nodiscard]] Grid grid() const {
+    return Grid(std::vector<Grid::Dimension>(n, {.extent = k, .wraps = topology == "torus"}));
+  }
+  [[nodiscard]] Topology wiring() const {
+    if (is_grid()) return grid();
+    if (topology == "hypercube") return Hypercube(n);
+    if (topology == "fattree") return FatTree::k_ary(k, n);
+    throw UsageError("topology is mesh, torus, hypercube or fattree, not '" + topology + "'");
+  }
   // A torus with one virtual channel is none: packets could wait for each other in a ring.
-  [[nodiscard]] unsigned vcs() const { return std::max(num_vcs, vc_classes(grid())); }
+  [[nodiscard]] unsigned vcs() const { return std::max(num_vcs, vc_classes(wiring())); }
 };
+
+std::vector<Curve> curves_of(const Options& options) {
+  const std::vector<unsigned> ks = Values(options, "k", "8").numbers<unsigned>();
+  std::vector<Curve> curves;
+  for (const unsigned k : ks) {
+    for (const unsigned n : Values(options, "n", "2").numbers<unsigned>()) {
+      if (n == 0) throw UsageError("n has to be at least 1");
+      for (const std::string& topology : Values(options, "topology", "mesh,torus").words()) {
+        const bool is_hypercube = topology == "hypercube";
+        if (is_hypercube && options.parameters.contains("k") && ks != std::vector{2u})
+          throw UsageError("a hypercube takes no k: it has 2^n nodes");
+        for (const std::string& traffic : Values(options, "traffic", "uniform,transpose").words()) {
+          static_cast<void>(pattern_of(traffic));
+          for (const unsigned num_vcs : Values(options, "num_vcs", "1,4").numbers<unsigned>())
+            curves.push_back({is_hypercube ? 2 : k, n, topology, traffic, num_vcs});
+        }
+      }
+    }
+  }
+  return curves;
+}
 
 std::string two_digits(double rate) {
   char text[16];
@@ -90,8 +119,16 @@ std::string virtual_channels(const Curve& curve) {
   return curve.vcs() == 1 ? "1 virtual channel" : std::to_string(curve.vcs()) + " virtual channels";
 }
 
+// 8 x 8; of what is no grid, k and n.
+std::string size_of(const Curve& curve, const std::string& times) {
+  if (!curve.is_grid()) return std::to_string(curve.k) + "^" + std::to_string(curve.n);
+  std::string size = std::to_string(curve.k);
+  for (unsigned d = 1; d < curve.n; ++d) size += times + std::to_string(curve.k);
+  return size;
+}
+
 std::string title_of(const Curve& curve, const Common& common) {
-  return curve.topology + " of " + std::to_string(curve.k) + " x " + std::to_string(curve.k) + ", " +
+  return curve.topology + " of " + size_of(curve, " x ") + (curve.is_grid() ? ", " : " nodes, ") +
          curve.traffic + ", " + virtual_channels(curve) + " of " + std::to_string(common.vc_buf_size) +
          " flits, packets of " + std::to_string(common.packet_size);
 }
@@ -114,7 +151,7 @@ Points measure_points(const Curve& curve, double rate, const Common& common, int
                       double& ns) {
   Points points{.rate = rate, .packet_latency = {}, .accepted = {}};
   for (int repetition = 0; repetition < repetitions; ++repetition) {
-    CycleNetwork network(curve.grid(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
+    CycleNetwork network(curve.wiring(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
     const double began = now_ns();
     const LoadPoint point =
         am::kit::run(network, traffic_of(curve, common, rate, repetition), common.periods);
@@ -127,20 +164,23 @@ Points measure_points(const Curve& curve, double rate, const Common& common, int
   return points;
 }
 
-// The mean over all pairs of nodes, where packets meet no others: the sum of the parts.
-double mean_zero_load(const Grid& grid, std::uint32_t packet_size) {
+// The mean over all pairs of nodes, where packets meet no others: the sum of the parts. Of a grid's nodes some are nearer to the middle.
+double mean_zero_load(const Topology& topology, std::uint32_t packet_size) {
+  const am::kit::NodeNumber nodes = nodes_of(topology);
+  const am::kit::NodeNumber senders = std::holds_alternative<Grid>(topology) ? nodes : 1;
   double sum = 0;
-  for (am::kit::NodeNumber from = 0; from < grid.nodes(); ++from) {
-    for (am::kit::NodeNumber to = 0; to < grid.nodes(); ++to)
-      sum += static_cast<double>(am::kit::zero_load_latency(distance(grid, from, to), packet_size));
+  for (am::kit::NodeNumber from = 0; from < senders; ++from) {
+    for (am::kit::NodeNumber to = 0; to < nodes; ++to)
+      sum += static_cast<double>(am::kit::zero_load_latency(distance(topology, from, to), packet_size));
   }
-  return sum / grid.nodes() / grid.nodes();
+  return sum / senders / nodes;
 }
 
 void add_curve(const Curve& curve, const Common& common, const Options& options, Report& report,
                Chart& chart) {
   Row row(title_of(curve, common));
   row.key("k", curve.k)
+      .key("n", curve.n)
       .key("topology", curve.topology)
       .key("traffic", curve.traffic)
       .key("num_vcs", curve.vcs())
@@ -148,7 +188,7 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
       .key("packet_size", common.packet_size);
   if (curve.traffic == "uniform")
     row.figure("zero_load_cycles", "latency without load: the sum of the parts",
-               {mean_zero_load(curve.grid(), common.packet_size)});
+               {mean_zero_load(curve.wiring(), common.packet_size)});
   double steps = 0;
   double ns = 0;
   std::vector<double> accepted;
@@ -173,8 +213,9 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
 
 // The first sample_period of what is measured, from an empty network on, and then until all has come.
 void trace_network(const Curve& curve, const Common& common, const std::string& file, Report& report) {
-  CycleNetwork network(curve.grid(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
-  am::kit::Trace trace(network.grid());
+  if (!curve.is_grid()) throw UsageError("--trace shows meshes and tori, not a " + curve.topology);
+  CycleNetwork network(curve.wiring(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
+  am::kit::Trace trace(curve.grid());
   trace.names.title = title_of(curve, common) + ", injection_rate " + two_digits(common.rates.front());
   network.record(&trace);
   TrafficNodes nodes(network, traffic_of(curve, common, common.rates.front(), 0));
@@ -190,18 +231,12 @@ void trace_network(const Curve& curve, const Common& common, const std::string& 
 
 Report measure_network(const Options& options) {
   const Common common(options);
-  const std::vector<unsigned> vcs = Values(options, "num_vcs", "1,4").numbers<unsigned>();
-  std::vector<Curve> curves;
-  for (const unsigned k : Values(options, "k", "8").numbers<unsigned>()) {
-    for (const std::string& topology : Values(options, "topology", "mesh,torus").words()) {
-      for (const std::string& traffic : Values(options, "traffic", "uniform,transpose").words()) {
-        for (const unsigned num_vcs : vcs) curves.push_back({k, topology, traffic, num_vcs});
-      }
-    }
-  }
+  const std::vector<Curve> curves = curves_of(options);
+  const std::size_t of_chart = Values(options, "num_vcs", "1,4").words().size();
   if (!options.trace_file.empty() && (curves.size() != 1 || common.rates.size() != 1))
     throw UsageError(
-        "--trace shows one network: one value each of k, topology, traffic, num_vcs and injection_rate");
+        "--trace shows one network: one value each of k, n, topology, traffic, num_vcs and "
+        "injection_rate");
   Report report = report_of(network, options, 1);
   pin_to(core_cpus().front());
   report.transport = "simulated";
@@ -210,9 +245,8 @@ Report measure_network(const Options& options) {
   for (std::size_t i = 0; i < curves.size(); ++i) {
     progress.step();
     const Curve& curve = curves[i];
-    static_cast<void>(pattern_of(curve.traffic));
-    if (i % vcs.size() == 0) {
-      const std::string size = std::to_string(curve.k) + "x" + std::to_string(curve.k);
+    if (i % of_chart == 0) {
+      const std::string size = size_of(curve, "x");
       report.charts.push_back({.name = "network_" + curve.topology + "_" + size + "_" + curve.traffic,
                                .title = curve.topology + " " + size + ", " + curve.traffic +
                                         ": latency of a packet, by offered load (flits per node and cycle)",
@@ -222,8 +256,8 @@ Report measure_network(const Options& options) {
                                .rows = {}});
     }
     try {
-      add_curve(curve, common, options, report, report.charts.back());
       if (!options.trace_file.empty()) trace_network(curve, common, options.trace_file, report);
+      add_curve(curve, common, options, report, report.charts.back());
     } catch (const std::invalid_argument& error) {
       throw UsageError(error.what());
     }
@@ -242,7 +276,7 @@ const Measure network{
     .measure = measure_network,
     .has_charts = true,
     .has_trace = true,
-    .parameters = {"k", "topology", "traffic", "num_vcs", "vc_buf_size", "packet_size", "injection_rate",
+    .parameters = {"k", "n", "topology", "traffic", "num_vcs", "vc_buf_size", "packet_size", "injection_rate",
                    "seed", "sample_period", "warmup_periods", "max_samples", "latency_thres"},
 };
 

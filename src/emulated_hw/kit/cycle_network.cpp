@@ -4,16 +4,23 @@ namespace am::kit {
 
 namespace {
 
-RouterShape shape_of(const Grid& grid, const CycleNetwork::Options& options) {
-  const RouterShape shape{grid.ports(), options.num_vcs, options.vc_buf_size};
+RouterShape shape_of(const Topology& topology, const CycleNetwork::Options& options) {
+  const unsigned ports = std::visit([](const auto& one) { return one.ports(); }, topology);
+  const RouterShape shape{ports, options.num_vcs, options.vc_buf_size};
+  if (shape.ports > RouterShape::most_ports)
+    throw std::invalid_argument("a router would have " + std::to_string(shape.ports) +
+                                " ports: it can have up to " + std::to_string(RouterShape::most_ports));
+  if (const auto* tree = std::get_if<FatTree>(&topology); tree != nullptr && tree->links_of_node() != 1)
+    throw std::invalid_argument("a node has one link to this network, not " +
+                                std::to_string(tree->links_of_node()));
   if (shape.vcs == 0 || shape.vcs > 32 || shape.ports * shape.vcs > RouterShape::most_channels)
     throw std::invalid_argument("num_vcs has to be from 1 to " +
                                 std::to_string(std::min(32u, RouterShape::most_channels / shape.ports)) +
-                                " on this grid");
+                                " in this network");
   if (shape.buffer == 0 || shape.buffer > RouterShape::most_buffer)
     throw std::invalid_argument("vc_buf_size has to be from 1 to " +
                                 std::to_string(RouterShape::most_buffer));
-  if (shape.vcs < vc_classes(grid))
+  if (shape.vcs < vc_classes(topology))
     throw std::invalid_argument(
         "a grid that wraps around needs 2 virtual channels: with one, packets could wait for each other in a "
         "ring");
@@ -29,50 +36,69 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
 
 }  // namespace
 
-CycleNetwork::CycleNetwork(const Grid& grid, const Options& options)
-    : grid_(grid),
-      shape_(shape_of(grid, options)),
-      buffers_(std::size_t{grid.nodes()} * shape_.ports * shape_.vcs * shape_.buffer),
-      routers_(grid.nodes()),
-      neighbours_(std::size_t{grid.nodes()} * shape_.ports) {
+CycleNetwork::CycleNetwork(const Topology& topology, const Options& options)
+    : topology_(topology), shape_(shape_of(topology, options)) {
   const std::uint32_t all = static_cast<std::uint32_t>(shape_.of_port(0));
-  const std::uint32_t half = vc_classes(grid) == 1 ? all : (1u << shape_.vcs / 2) - 1;
-  vcs_of_ = {0, half, vc_classes(grid) == 1 ? all : all & ~half, all};
+  const std::uint32_t half = vc_classes(topology) == 1 ? all : (1u << shape_.vcs / 2) - 1;
+  vcs_of_ = {0, half, vc_classes(topology) == 1 ? all : all & ~half, all};
+  std::visit([this](const auto& one) { wire(one); }, topology_);
   for (unsigned at = 0; at < slots; ++at) {
-    flits_[at].resize(neighbours_.size());
-    credits_[at].resize(neighbours_.size());
-    arrivals_[at].resize(grid.nodes());
-    nodes_[at].resize(grid.nodes());
-    to_step_[at] = NodeSet(grid.nodes());
-    to_nodes_[at] = NodeSet(grid.nodes());
+    flits_[at].resize(ends_.size());
+    credits_[at].resize(ends_.size());
+    arrivals_[at].resize(routers());
+    nodes_[at].resize(nodes());
+    to_step_[at] = NodeSet(routers());
+    to_nodes_[at] = NodeSet(nodes());
   }
-  for (NodeNumber node = 0; node < grid.nodes(); ++node) {
-    TextbookRouter& router = routers_[node];
-    router.reset(shape_, &buffers_[std::size_t{node} * shape_.ports * shape_.vcs * shape_.buffer]);
+}
+
+template <class OneTopology>
+void CycleNetwork::wire(const OneTopology& topology) {
+  routers_.resize(topology.routers());
+  buffers_.resize(std::size_t{routers()} * shape_.ports * shape_.vcs * shape_.buffer);
+  ends_.resize(std::size_t{routers()} * shape_.ports);
+  places_.resize(topology.nodes());
+  for (RouterNumber router = 0; router < routers(); ++router) {
+    routers_[router].reset(shape_,
+                           &buffers_[std::size_t{router} * shape_.ports * shape_.vcs * shape_.buffer]);
     for (unsigned port = 0; port < shape_.ports; ++port) {
-      const NodeNumber next = grid.neighbour(node, port);
-      if (port != 0 && next == Grid::nowhere) continue;
-      if (port != 0) neighbours_[line(node, port)] = {next, static_cast<std::uint8_t>(Grid::opposite(port))};
-      for (unsigned vc = 0; vc < shape_.vcs; ++vc) router.credit(shape_.channel(port, vc), shape_.buffer);
+      const RouterNumber next = topology.neighbour(router, port);
+      if (next == nowhere) continue;
+      ends_[line(router, port)] = {next, static_cast<std::uint8_t>(topology.opposite(router, port))};
+    }
+  }
+  for (NodeNumber node = 0; node < nodes(); ++node) {
+    const Place place = topology.place_of(node);
+    places_[node] = {place.router, static_cast<std::uint8_t>(place.port)};
+    ends_[line(place.router, place.port)] = {node, End::node};
+  }
+  for (RouterNumber router = 0; router < routers(); ++router) {
+    for (unsigned port = 0; port < shape_.ports; ++port) {
+      if (ends_[line(router, port)].number == nowhere) continue;
+      for (unsigned vc = 0; vc < shape_.vcs; ++vc)
+        routers_[router].credit(shape_.channel(port, vc), shape_.buffer);
     }
   }
 }
 
-Route CycleNetwork::route(NodeNumber here, Flit flit) const noexcept {
-  const Hop hop = dimension_order(grid_, here, flit.destination());
+/// What is random is drawn from what the packet is, when and where: it does not depend on the order within a cycle either.
+template <class OneTopology>
+Route CycleNetwork::route(const OneTopology& topology, RouterNumber here, Flit flit) const noexcept {
+  const auto random = static_cast<std::uint32_t>(mixed(mixed(now_, flit.bits()), here));
+  const Hop hop = next_hop(topology, here, flit.destination(), random);
   return {static_cast<std::uint8_t>(hop.port), vcs_of_[hop.classes]};
 }
 
-void CycleNetwork::send(NodeNumber from, unsigned port, Flit flit) {
+void CycleNetwork::send(RouterNumber from, unsigned port, Flit flit) {
   // A sum: it does not depend on the order within a cycle.
   fingerprint_ += mixed(mixed(now_, flit.bits()), std::uint64_t{from} << 8 | port);
   last_move_ = now_;
-  if (port == 0) {
-    nodes_[slot(now_ + flit_delay)][from].flit = flit;
-    to_nodes_[slot(now_ + flit_delay)].put(from);
+  const End end = ends_[line(from, port)];
+  if (end.port == End::node) {
+    nodes_[slot(now_ + flit_delay)][end.number].flit = flit;
+    to_nodes_[slot(now_ + flit_delay)].put(end.number);
   } else {
-    const Neighbour& next = neighbours_[line(from, port)];
-    arrive(now_ + flit_delay, next.node, next.port, flit);
+    arrive(now_ + flit_delay, end, flit);
   }
   if (trace_ != nullptr) [[unlikely]]
     record_passage(from, port, flit);
@@ -83,7 +109,7 @@ void CycleNetwork::record_injection(NodeNumber node, Flit flit) {
   trace_->passes(recorded_[flit.packet()], node, Trace::injection, now_, 1);
 }
 
-void CycleNetwork::record_passage(NodeNumber from, unsigned port, Flit flit) {
+void CycleNetwork::record_passage(RouterNumber from, unsigned port, Flit flit) {
   trace_->passes(recorded_[flit.packet()], from, port, now_, 1);
 }
 
@@ -91,38 +117,44 @@ void CycleNetwork::record_arrival(NodeNumber node) {
   if (const Flit flit = ejected(node); flit.is_tail()) trace_->comes(recorded_[flit.packet()], node, now_);
 }
 
-void CycleNetwork::freed(NodeNumber at, unsigned port, unsigned vc) noexcept {
-  if (port == 0) {
-    nodes_[slot(now_ + to_node_credit_delay)][at].credit = static_cast<std::uint8_t>(vc + 1);
-    to_nodes_[slot(now_ + to_node_credit_delay)].put(at);
+void CycleNetwork::freed(RouterNumber at, unsigned port, unsigned vc) noexcept {
+  const End end = ends_[line(at, port)];
+  if (end.port == End::node) {
+    nodes_[slot(now_ + to_node_credit_delay)][end.number].credit = static_cast<std::uint8_t>(vc + 1);
+    to_nodes_[slot(now_ + to_node_credit_delay)].put(end.number);
   } else {
-    const Neighbour& before = neighbours_[line(at, port)];
-    give_back(now_ + credit_delay, before.node, before.port, vc);
+    give_back(now_ + credit_delay, end, vc);
   }
 }
 
-void CycleNetwork::step(NodeNumber node) {
+template <class OneTopology>
+void CycleNetwork::step(const OneTopology& topology, RouterNumber number) {
   const std::size_t at = slot(now_);
-  TextbookRouter& router = routers_[node];
-  const Arrivals arrivals = std::exchange(arrivals_[at][node], {});
+  TextbookRouter& router = routers_[number];
+  const Arrivals arrivals = std::exchange(arrivals_[at][number], {});
   for_each(arrivals.with_flit,
-           [&](unsigned port) { router.receive(shape_, port, flits_[at][line(node, port)]); });
+           [&](unsigned port) { router.receive(shape_, port, flits_[at][line(number, port)]); });
   for_each(arrivals.with_credit,
-           [&](unsigned port) { router.credit(shape_.channel(port, credits_[at][line(node, port)])); });
+           [&](unsigned port) { router.credit(shape_.channel(port, credits_[at][line(number, port)])); });
   const bool goes_on = router.step(
-      shape_, [&](Flit flit) { return route(node, flit); },
-      [&](unsigned port, Flit flit) { send(node, port, flit); },
-      [&](unsigned port, unsigned vc) { freed(node, port, vc); });
-  if (goes_on) to_step_[slot(now_ + 1)].put(node);
+      shape_, [&](Flit flit) { return route(topology, number, flit); },
+      [&](unsigned port, Flit flit) { send(number, port, flit); },
+      [&](unsigned port, unsigned vc) { freed(number, port, vc); });
+  if (goes_on) to_step_[slot(now_ + 1)].put(number);
 }
 
-void CycleNetwork::step(std::span<const NodeNumber> order) {
+/// Which topology it is is asked once in a cycle.
+void CycleNetwork::step(std::span<const RouterNumber> order) {
   NodeSet& to_step = to_step_[slot(now_)];
-  if (order.empty()) {
-    to_step.for_each([this](NodeNumber node) { step(node); });
-  } else {
-    for (const NodeNumber node : order) step(node);
-  }
+  std::visit(
+      [&](const auto& topology) {
+        if (order.empty()) {
+          to_step.for_each([&](RouterNumber router) { step(topology, router); });
+        } else {
+          for (const RouterNumber router : order) step(topology, router);
+        }
+      },
+      topology_);
   to_step.clear();
   to_nodes_[slot(now_)].for_each([this](NodeNumber node) { nodes_[slot(now_)][node] = {}; });
   to_nodes_[slot(now_)].clear();
@@ -144,20 +176,20 @@ std::uint64_t CycleNetwork::flits() const noexcept {
 
 std::string CycleNetwork::who_waits() const {
   std::string text;
-  const auto name = [&](NodeNumber node, unsigned channel) {
-    return "router " + std::to_string(node) + " port " + std::to_string(channel / shape_.vcs) + " vc " +
+  const auto name = [&](RouterNumber router, unsigned channel) {
+    return "router " + std::to_string(router) + " port " + std::to_string(channel / shape_.vcs) + " vc " +
            std::to_string(channel % shape_.vcs);
   };
-  for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
-    const TextbookRouter& router = routers_[node];
+  for (RouterNumber number = 0; number < routers(); ++number) {
+    const TextbookRouter& router = routers_[number];
     for (unsigned input = 0; input < shape_.ports * shape_.vcs; ++input) {
       if (router.count(input) == 0) continue;
       const Flit flit = router.front(shape_, input);
-      text += name(node, input) + ": packet " + std::to_string(flit.packet());
+      text += name(number, input) + ": packet " + std::to_string(flit.packet());
       if (router.is_active(input)) {
         const unsigned output = router.output_of(input);
         text += router.credits(output) == 0 ? " waits for room behind " : " waits for its turn to ";
-        text += name(node, output);
+        text += name(number, output);
       } else {
         const Route route = router.route_of(input);
         text += " waits for a channel of port " + std::to_string(route.port);
@@ -167,7 +199,7 @@ std::string CycleNetwork::who_waits() const {
                 ", " + std::to_string(router.output_of(other) % shape_.vcs) + " is that of packet " +
                 (router.count(other) == 0 ? "behind "
                                           : std::to_string(router.front(shape_, other).packet()) + " at ") +
-                name(node, other);
+                name(number, other);
         }
       }
       text += "\n";

@@ -1,4 +1,4 @@
-// Routers on a grid under one clock, with the channels between them: every flit and every credit takes at least a cycle.
+// Routers of any topology under one clock, with the channels between them: every flit and every credit takes at least a cycle.
 //
 // Channels are delay lines: what is sent in cycle t is written into the slot of t + delay, which nobody reads before. So the order
 // in which routers are stepped cannot be seen. A router that has nothing to do and to which nothing comes is not stepped.
@@ -27,11 +27,11 @@
 #include <vector>
 
 #include "emulated_hw/kit/cycle.hpp"
-#include "emulated_hw/kit/dimension_order.hpp"
 #include "emulated_hw/kit/flit.hpp"
-#include "emulated_hw/kit/grid.hpp"
 #include "emulated_hw/kit/node_set.hpp"
+#include "emulated_hw/kit/ports.hpp"
 #include "emulated_hw/kit/textbook_router.hpp"
+#include "emulated_hw/kit/topology.hpp"
 #include "emulated_hw/kit/trace.hpp"
 
 namespace am::kit {
@@ -48,9 +48,11 @@ class CycleNetwork {
   static constexpr unsigned to_node_credit_delay = 2;
 
   /// Throws std::invalid_argument.
-  CycleNetwork(const Grid& grid, const Options& options);
+  CycleNetwork(const Topology& topology, const Options& options);
 
-  [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
+  [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
+  [[nodiscard]] NodeNumber nodes() const noexcept { return static_cast<NodeNumber>(places_.size()); }
+  [[nodiscard]] RouterNumber routers() const noexcept { return static_cast<RouterNumber>(routers_.size()); }
   [[nodiscard]] const RouterShape& shape() const noexcept { return shape_; }
   [[nodiscard]] Cycle now() const noexcept { return now_; }
 
@@ -59,7 +61,7 @@ class CycleNetwork {
   /// Sends a flit on its virtual channel, of which the node has to keep count by the credits that come: it begins with
   /// vc_buf_size of each. At most one in a cycle.
   void inject(NodeNumber node, Flit flit) {
-    arrive(now_ + from_node_delay, node, 0, flit);
+    arrive(now_ + from_node_delay, places_[node], flit);
     last_move_ = now_;
     if (trace_ != nullptr) [[unlikely]]
       record_injection(node, flit);
@@ -77,7 +79,7 @@ class CycleNetwork {
   }
   /// The node has taken the flit that came on that channel.
   void taken(NodeNumber node, unsigned vc) {
-    give_back(now_ + credit_delay, node, 0, vc);
+    give_back(now_ + credit_delay, places_[node], vc);
     if (trace_ != nullptr) [[unlikely]]
       record_arrival(node);
   }
@@ -86,13 +88,13 @@ class CycleNetwork {
   void record(Trace* trace) noexcept { trace_ = trace; }
 
   /// One cycle of all routers. `order`: if given, all of them, in the order in which they are stepped.
-  void step(std::span<const NodeNumber> order = {});
+  void step(std::span<const RouterNumber> order = {});
 
   /// Flits in the routers' buffers and on channels.
   [[nodiscard]] std::uint64_t flits() const noexcept;
   /// Steps of routers so far, idle ones counted.
-  [[nodiscard]] std::uint64_t router_steps() const noexcept { return now_ * grid_.nodes(); }
-  [[nodiscard]] const TextbookRouter& router(NodeNumber node) const noexcept { return routers_[node]; }
+  [[nodiscard]] std::uint64_t router_steps() const noexcept { return now_ * routers(); }
+  [[nodiscard]] const TextbookRouter& router(RouterNumber router) const noexcept { return routers_[router]; }
   /// A number that depends on everything that has passed a switch, when and where.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// Cycles since a flit has last come in or passed a switch.
@@ -114,43 +116,51 @@ class CycleNetwork {
     Flit flit;
     std::uint8_t credit = 0;  // vc + 1
   };
-  struct Neighbour {
-    NodeNumber node = Grid::nowhere;
-    std::uint8_t port = 0;
+  /// Where an output of a router leads: to an input of another, or to a node.
+  struct End {
+    static constexpr std::uint8_t node = 255;  // in place of a port
+
+    std::uint32_t number = nowhere;
+    std::uint8_t port = node;
   };
-  [[nodiscard]] std::size_t line(NodeNumber node, unsigned port) const noexcept {
-    return std::size_t{node} * shape_.ports + port;
+  [[nodiscard]] std::size_t line(RouterNumber router, unsigned port) const noexcept {
+    return std::size_t{router} * shape_.ports + port;
   }
-  void arrive(Cycle when, NodeNumber node, unsigned port, Flit flit) noexcept {
+  void arrive(Cycle when, End end, Flit flit) noexcept {
     const std::size_t at = slot(when);
-    flits_[at][line(node, port)] = flit;
-    arrivals_[at][node].with_flit |= 1u << port;
-    to_step_[at].put(node);
+    flits_[at][line(end.number, end.port)] = flit;
+    arrivals_[at][end.number].with_flit |= 1u << end.port;
+    to_step_[at].put(end.number);
   }
-  void give_back(Cycle when, NodeNumber node, unsigned port, unsigned vc) noexcept {
+  void give_back(Cycle when, End end, unsigned vc) noexcept {
     const std::size_t at = slot(when);
-    credits_[at][line(node, port)] = static_cast<std::uint8_t>(vc);
-    arrivals_[at][node].with_credit |= 1u << port;
-    to_step_[at].put(node);
+    credits_[at][line(end.number, end.port)] = static_cast<std::uint8_t>(vc);
+    arrivals_[at][end.number].with_credit |= 1u << end.port;
+    to_step_[at].put(end.number);
   }
-  void step(NodeNumber node);
-  [[nodiscard]] Route route(NodeNumber here, Flit flit) const noexcept;
-  void send(NodeNumber from, unsigned port, Flit flit);
-  void freed(NodeNumber at, unsigned port, unsigned vc) noexcept;
+  template <class OneTopology>
+  void wire(const OneTopology& topology);
+  template <class OneTopology>
+  void step(const OneTopology& topology, RouterNumber router);
+  template <class OneTopology>
+  [[nodiscard]] Route route(const OneTopology& topology, RouterNumber here, Flit flit) const noexcept;
+  void send(RouterNumber from, unsigned port, Flit flit);
+  void freed(RouterNumber at, unsigned port, unsigned vc) noexcept;
   [[gnu::cold]] void record_injection(NodeNumber node, Flit flit);
-  [[gnu::cold]] void record_passage(NodeNumber from, unsigned port, Flit flit);
+  [[gnu::cold]] void record_passage(RouterNumber from, unsigned port, Flit flit);
   [[gnu::cold]] void record_arrival(NodeNumber node);
 
-  const Grid grid_;
+  const Topology topology_;
   const RouterShape shape_;
   std::array<std::uint32_t, 4> vcs_of_{};  // by the classes that a packet may take
   Cycle now_ = 0;
   std::vector<Flit> buffers_;
   std::vector<TextbookRouter> routers_;
-  std::vector<Neighbour> neighbours_;                     // by line
+  std::vector<End> ends_;                                 // by line
+  std::vector<End> places_;                               // by node: the other end of its link
   std::array<std::vector<Flit>, slots> flits_;            // by line: what comes to it
   std::array<std::vector<std::uint8_t>, slots> credits_;  // by line: vc
-  std::array<std::vector<Arrivals>, slots> arrivals_;     // by node
+  std::array<std::vector<Arrivals>, slots> arrivals_;     // by router
   std::array<std::vector<AtNode>, slots> nodes_;
   std::array<NodeSet, slots> to_step_;   // routers with something to do then
   std::array<NodeSet, slots> to_nodes_;  // nodes to which something comes then

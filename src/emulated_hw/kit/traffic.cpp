@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <variant>
 
 namespace am::kit {
 
@@ -14,6 +15,13 @@ double chance(const Traffic& traffic) {
     throw std::invalid_argument(
         "injection_rate has to be more than 0 and at most packet_size, which is at least 1");
   return chance;
+}
+
+/// Rounded down.
+NodeNumber square_root(NodeNumber number) noexcept {
+  NodeNumber root = 0;
+  while ((root + 1) * (root + 1) <= number) ++root;
+  return root;
 }
 
 }  // namespace
@@ -37,27 +45,31 @@ TrafficNodes::TrafficNodes(CycleNetwork& network, const Traffic& traffic)
       traffic_(traffic),
       random_(traffic.seed),
       gap_(chance(traffic)),
-      next_(network.grid().nodes()),
-      nodes_(network.grid().nodes()),
-      senders_(network.grid().nodes()) {
-  const Grid& grid = network.grid();
-  if (traffic.pattern == Traffic::Pattern::transpose &&
-      (grid.dimensions() != 2 || grid.dimension(0).extent != grid.dimension(1).extent))
-    throw std::invalid_argument("transpose is for two dimensions of the same extent");
+      side_(square_root(network.nodes())),
+      next_(network.nodes()),
+      nodes_(network.nodes()),
+      senders_(network.nodes()) {
+  if (traffic.pattern == Traffic::Pattern::transpose && side_ * side_ != network.nodes())
+    throw std::invalid_argument("transpose is for a square number of nodes, not for " +
+                                std::to_string(network.nodes()));
+  if (traffic.pattern == Traffic::Pattern::neighbor && !std::holds_alternative<Grid>(network.topology()))
+    throw std::invalid_argument("neighbor is for meshes and tori: elsewhere nobody is one further");
   for (Cycle& next : next_) next = network.now() + (chance(traffic) == 1 ? 0 : gap_(random_));
   for (Node& node : nodes_)
     node.credits.assign(network.shape().vcs, static_cast<std::uint8_t>(network.shape().buffer));
 }
 
 NodeNumber TrafficNodes::destination(NodeNumber from) {
-  const Grid& grid = network_.grid();
-  const auto any = [&] { return std::uniform_int_distribution<NodeNumber>(0, grid.nodes() - 1)(random_); };
+  const auto any = [&] {
+    return std::uniform_int_distribution<NodeNumber>(0, network_.nodes() - 1)(random_);
+  };
   switch (traffic_.pattern) {
     case Traffic::Pattern::uniform:
       return any();
     case Traffic::Pattern::transpose:
-      return grid.at(from, 0) * grid.dimension(0).extent + grid.at(from, 1);
+      return from % side_ * side_ + from / side_;
     case Traffic::Pattern::neighbor: {
+      const Grid& grid = std::get<Grid>(network_.topology());
       NodeNumber to = 0;
       NodeNumber stride = 1;
       for (unsigned d = 0; d < grid.dimensions(); ++d) {
@@ -72,7 +84,7 @@ NodeNumber TrafficNodes::destination(NodeNumber from) {
   return from;
 }
 
-void TrafficNodes::cycle(std::span<const NodeNumber> order) {
+void TrafficNodes::cycle(std::span<const RouterNumber> order) {
   const Cycle now = network_.now();
   network_.for_each_arrival([&](NodeNumber node) {
     if (const int vc = network_.credit(node); vc >= 0) ++nodes_[node].credits[static_cast<unsigned>(vc)];
@@ -150,7 +162,7 @@ void TrafficNodes::take(NodeNumber at, Flit flit) {
     packet_latency_ += network_.now() - packet.made;
     network_latency_ += network_.now() - packet.injected;
     longest_ = std::max(longest_, network_.now() - packet.made);
-    hops_ += distance(network_.grid(), packet.from, packet.to) + 1;
+    hops_ += distance(network_.topology(), packet.from, packet.to) + 1;
   }
   unused_.push_back(flit.packet());
 }
@@ -186,7 +198,7 @@ LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& peri
   for (unsigned i = 0; i < periods.max_samples; ++i) go(periods.sample_period);
   nodes.measure(false);
   LoadPoint point{.offered = traffic.injection_rate};
-  point.accepted = static_cast<double>(nodes.figures().accepted_flits) / network.grid().nodes() /
+  point.accepted = static_cast<double>(nodes.figures().accepted_flits) / network.nodes() /
                    static_cast<double>(periods.sample_period * periods.max_samples);
   // So long that a network below the threshold is empty of them.
   for (unsigned i = 0; i < periods.max_samples && nodes.figures().under_way != 0; ++i)

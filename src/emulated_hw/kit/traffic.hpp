@@ -18,8 +18,8 @@ namespace am::kit {
 struct Traffic {
   enum class Pattern : std::uint8_t {
     uniform,    ///< to any node, itself too
-    transpose,  ///< of two dimensions of the same extent: to the node on the other side of the diagonal
-    neighbor,   ///< one further in each dimension, and round the edge
+    transpose,  ///< of a square number of nodes, row by row: to the node on the other side of the diagonal
+    neighbor,   ///< of a grid: one further in each dimension, and round the edge
     hotspot,    ///< a tenth of all to node 0, the others uniform
   };
   Pattern pattern = Pattern::uniform;
@@ -38,7 +38,7 @@ class TrafficNodes {
   TrafficNodes(CycleNetwork& network, const Traffic& traffic);
 
   /// What the nodes do in a cycle, and then that cycle of the network.
-  void cycle(std::span<const NodeNumber> order = {});
+  void cycle(std::span<const RouterNumber> order = {});
   /// No packets are made from now on.
   void stop() noexcept { stopped_ = true; }
   /// Packets that are made from now on count, until told otherwise.
@@ -89,6 +89,7 @@ class TrafficNodes {
   const Traffic traffic_;
   std::mt19937_64 random_;
   std::geometric_distribution<Cycle> gap_;
+  const NodeNumber side_;    // of the square, if the nodes are one
   std::vector<Cycle> next_;  // by node: when it makes its next packet
   std::vector<Node> nodes_;
   NodeSet senders_;  // nodes with a packet

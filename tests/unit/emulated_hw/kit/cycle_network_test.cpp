@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "emulated_hw/kit/traffic.hpp"
@@ -19,9 +22,18 @@ namespace {
 
 using Pattern = Traffic::Pattern;
 
+FatTree tree_of(const std::vector<FatTree::Level>& levels) { return FatTree(levels); }
+
+/// Small ones of every sort.
+const Topology topologies[] = {Grid{{4}, {4}},       Grid{{4, true}, {4, true}},
+                               Grid{{5, true}, {3}}, Grid{{6, true}},
+                               Hypercube(0),         Hypercube(3),
+                               FatTree::k_ary(2, 3), FatTree::k_ary(3, 2),
+                               FatTree::k_ary(5, 1), tree_of({{2, 1}, {3, 2}, {2, 3}})};
+
 /// From its first flit's sending until its last one is out, of a packet that is alone.
-Cycle latency(const Grid& grid, NodeNumber from, NodeNumber to, unsigned flits, unsigned buffer) {
-  CycleNetwork network(grid, {.num_vcs = 2, .vc_buf_size = buffer});
+Cycle latency(const Topology& topology, NodeNumber from, NodeNumber to, unsigned flits, unsigned buffer) {
+  CycleNetwork network(topology, {.num_vcs = 2, .vc_buf_size = buffer});
   std::vector<unsigned> credits(2, buffer);
   unsigned sent = 0;
   for (unsigned come = 0;;) {
@@ -44,11 +56,12 @@ Cycle latency(const Grid& grid, NodeNumber from, NodeNumber to, unsigned flits, 
 }
 
 TEST(CycleNetwork, TakesTheSumOfThePartsWhereNothingIsInTheWay) {
-  for (const Grid& grid : {Grid{{4}, {3}}, Grid{{4, true}, {4, true}}, Grid{{2}, {2}, {2}}}) {
-    for (NodeNumber from = 0; from < grid.nodes(); ++from) {
-      for (NodeNumber to = 0; to < grid.nodes(); ++to) {
+  for (const Topology& topology : topologies) {
+    for (NodeNumber from = 0; from < nodes_of(topology); ++from) {
+      for (NodeNumber to = 0; to < nodes_of(topology); ++to) {
         for (const unsigned flits : {1u, 2u, 5u, 12u}) {
-          ASSERT_EQ(latency(grid, from, to, flits, 8), zero_load_latency(distance(grid, from, to), flits))
+          ASSERT_EQ(latency(topology, from, to, flits, 8),
+                    zero_load_latency(distance(topology, from, to), flits))
               << from << " to " << to << ", " << flits << " flits";
         }
       }
@@ -70,90 +83,151 @@ TEST(CycleNetwork, GoesInBurstsWhereBuffersAreShorterThanTheWayOfACredit) {
 }
 
 struct Load {
-  Grid grid;
+  Topology topology;
   CycleNetwork::Options options;
   Traffic traffic;
 };
 
 Load some_load(test::Random& random) {
-  const Grid grids[] = {Grid{{4}, {4}}, Grid{{4, true}, {4, true}}, Grid{{5, true}, {3}}, Grid{{2}, {2}, {2}},
-                        Grid{{6, true}}};
-  const Grid& grid = grids[random.below(std::size(grids))];
+  const Topology& topology = topologies[random.below(std::size(topologies))];
+  const bool is_grid = std::holds_alternative<Grid>(topology);
+  const bool is_square = std::set{1u, 4u, 9u, 16u}.contains(nodes_of(topology));
   const auto pattern = static_cast<Pattern>(random.below(4));
-  const bool square = grid.dimensions() == 2 && grid.dimension(0).extent == grid.dimension(1).extent;
-  return {.grid = grid,
+  const bool takes =
+      (pattern != Pattern::transpose || is_square) && (pattern != Pattern::neighbor || is_grid);
+  return {.topology = topology,
           .options = {.num_vcs = static_cast<unsigned>(2 + random.below(5)),
                       .vc_buf_size = static_cast<unsigned>(1 + random.below(8))},
-          .traffic = {.pattern = pattern == Pattern::transpose && !square ? Pattern::uniform : pattern,
+          .traffic = {.pattern = takes ? pattern : Pattern::uniform,
                       .injection_rate = 0.05 + 0.95 * static_cast<double>(random.below(100)) / 100,
                       .packet_size = static_cast<std::uint32_t>(1 + random.below(9)),
                       .seed = random()}};
+}
+
+/// How many virtual channels of its outputs lead anywhere.
+template <class OneTopology>
+unsigned outputs_of(const OneTopology& topology, RouterNumber router) {
+  unsigned ports = 0;
+  for (unsigned port = 0; port < topology.ports(); ++port)
+    ports += topology.neighbour(router, port) != nowhere;
+  for (NodeNumber node = 0; node < topology.nodes(); ++node)
+    ports += topology.place_of(node).router == router;
+  return ports;
+}
+
+/// No more packets are made until all have come.
+void drain(CycleNetwork& network, TrafficNodes& nodes) {
+  nodes.stop();
+  for (int i = 0; nodes.figures().waiting != 0 || network.flits() != 0; ++i) {
+    nodes.cycle();
+    ASSERT_LT(network.still_for(), 100u) << network.who_waits();
+    ASSERT_LT(i, 1'000'000);
+  }
+  EXPECT_EQ(nodes.sent(), nodes.come());
+  EXPECT_EQ(nodes.faults(), 0u);
+  for (int i = 0; i < 8; ++i) nodes.cycle();  // the last credits
 }
 
 /// Whatever the load: no more flits in a buffer than it has places, credits for what is free and no more, flits neither lost nor
 /// made; and when no more packets are made, all come, whole, where they should.
 TEST(CycleNetwork, KeepsWhatItIsGivenUntilAllHasCome) {
   test::Random random(test::seed());
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 100; ++round) {
     const Load load = some_load(random);
-    CycleNetwork network(load.grid, load.options);
+    CycleNetwork network(load.topology, load.options);
     TrafficNodes nodes(network, load.traffic);
     const unsigned channels = network.shape().ports * network.shape().vcs;
     for (int i = 0; i < 1'000; ++i) {
       nodes.cycle();
       if (i % 50 != 0) continue;
       ASSERT_EQ(nodes.sent() - nodes.come(), network.flits());
-      for (NodeNumber node = 0; node < load.grid.nodes(); ++node) {
+      for (RouterNumber router = 0; router < network.routers(); ++router) {
         for (unsigned channel = 0; channel < channels; ++channel) {
-          ASSERT_LE(network.router(node).count(channel), load.options.vc_buf_size);
-          ASSERT_LE(network.router(node).credits(channel), load.options.vc_buf_size);
+          ASSERT_LE(network.router(router).count(channel), load.options.vc_buf_size);
+          ASSERT_LE(network.router(router).credits(channel), load.options.vc_buf_size);
         }
       }
     }
-    nodes.stop();
-    for (int i = 0; nodes.figures().waiting != 0 || network.flits() != 0; ++i) {
-      nodes.cycle();
-      ASSERT_LT(network.still_for(), 100u) << network.who_waits();
-      ASSERT_LT(i, 1'000'000);
-    }
-    EXPECT_EQ(nodes.sent(), nodes.come());
-    EXPECT_EQ(nodes.faults(), 0u);
-    for (int i = 0; i < 8; ++i) nodes.cycle();  // the last credits
-    for (NodeNumber node = 0; node < load.grid.nodes(); ++node) {
-      EXPECT_TRUE(network.router(node).is_empty());
-      for (unsigned port = 0; port < network.shape().ports; ++port) {
-        const bool leads = port == 0 || load.grid.neighbour(node, port) != Grid::nowhere;
-        for (unsigned vc = 0; vc < load.options.num_vcs; ++vc)
-          EXPECT_EQ(network.router(node).credits(network.shape().channel(port, vc)),
-                    leads ? load.options.vc_buf_size : 0);
+    drain(network, nodes);
+    for (RouterNumber router = 0; router < network.routers(); ++router) {
+      EXPECT_TRUE(network.router(router).is_empty());
+      const unsigned ports =
+          std::visit([&](const auto& one) { return outputs_of(one, router); }, load.topology);
+      unsigned credits = 0;
+      for (unsigned channel = 0; channel < channels; ++channel) {
+        const unsigned some = network.router(router).credits(channel);
+        EXPECT_TRUE(some == 0 || some == load.options.vc_buf_size);
+        credits += some;
       }
+      EXPECT_EQ(credits, ports * load.options.num_vcs * load.options.vc_buf_size);
     }
   }
 }
 
+/// As few virtual channels as there may be, of one flit, at full load, much of it to one node.
+TEST(CycleNetwork, NeverStandsStill) {
+  for (const Topology& topology : topologies) {
+    for (const Pattern pattern : {Pattern::uniform, Pattern::hotspot}) {
+      CycleNetwork network(topology, {.num_vcs = vc_classes(topology), .vc_buf_size = 1});
+      TrafficNodes nodes(network,
+                         {.pattern = pattern, .injection_rate = 1, .packet_size = 5, .seed = test::seed()});
+      for (int i = 0; i < 2'000; ++i) {
+        nodes.cycle();
+        ASSERT_LT(network.still_for(), 100u) << network.who_waits();
+      }
+      drain(network, nodes);
+    }
+  }
+}
+
+/// What a network does in 500 cycles; its routers in the order of their numbers, or in a new one in each cycle.
+std::uint64_t fingerprint(const Load& load, test::Random* shuffles) {
+  CycleNetwork network(load.topology, load.options);
+  TrafficNodes nodes(network, load.traffic);
+  std::vector<RouterNumber> order;
+  if (shuffles != nullptr) {
+    order.resize(network.routers());
+    std::iota(order.begin(), order.end(), RouterNumber{0});
+  }
+  for (int i = 0; i < 500; ++i) {
+    for (std::size_t left = order.size(); left > 1; --left)
+      std::swap(order[left - 1], order[shuffles->below(left)]);
+    nodes.cycle(order);
+  }
+  EXPECT_GT(nodes.come(), 500u);
+  return network.fingerprint();
+}
+
 TEST(CycleNetwork, DoesTheSameInWhateverOrderItsRoutersAreStepped) {
   test::Random random(test::seed());
-  const Load load{.grid = Grid{{5, true}, {4}},
-                  .options = {.num_vcs = 4, .vc_buf_size = 3},
-                  .traffic = {.injection_rate = 0.5, .packet_size = 4, .seed = 1}};
-  const auto trace = [&](bool shuffled) {
-    CycleNetwork network(load.grid, load.options);
-    TrafficNodes nodes(network, load.traffic);
-    std::vector<NodeNumber> order;
-    if (shuffled) {
-      order.resize(load.grid.nodes());
-      std::iota(order.begin(), order.end(), NodeNumber{0});
+  for (const Topology& topology :
+       {Topology(Grid{{5, true}, {4}}), Topology(Hypercube(4)), Topology(FatTree::k_ary(3, 3))}) {
+    const Load load{.topology = topology,
+                    .options = {.num_vcs = 4, .vc_buf_size = 3},
+                    .traffic = {.injection_rate = 0.5, .packet_size = 4, .seed = 1}};
+    const std::uint64_t in_order = fingerprint(load, nullptr);
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(fingerprint(load, &random), in_order);
+  }
+}
+
+/// The same packets, and none prefers a parent: of the flits of a router's 3 parents, each has a third.
+TEST(CycleNetwork, GoesUpByEachParentAsOften) {
+  const FatTree tree = FatTree::k_ary(3, 2);
+  CycleNetwork network(tree, {.num_vcs = 1, .vc_buf_size = 200});
+  TrafficNodes nodes(network, {.injection_rate = 0.3, .packet_size = 1, .seed = test::seed()});
+  std::map<unsigned, double> under_way;  // flits, by parent
+  double all = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    nodes.cycle();
+    for (RouterNumber leaf = 0; leaf < 3; ++leaf) {
+      for (unsigned port = 3; port < 6; ++port) {
+        const double flits = 200 - network.router(leaf).credits(network.shape().channel(port, 0));
+        under_way[port] += flits;
+        all += flits;
+      }
     }
-    for (int i = 0; i < 500; ++i) {
-      for (std::size_t left = order.size(); left > 1; --left)
-        std::swap(order[left - 1], order[random.below(left)]);
-      nodes.cycle(order);
-    }
-    EXPECT_GT(nodes.come(), 1'000u);
-    return network.fingerprint();
-  };
-  const std::uint64_t in_order = trace(false);
-  for (int seed = 0; seed < 100; ++seed) ASSERT_EQ(trace(true), in_order);
+  }
+  for (const auto& [port, flits] : under_way) EXPECT_NEAR(flits / all, 1.0 / 3, 0.03);
 }
 
 TEST(CycleNetwork, TellsTracesApart) {
@@ -209,19 +283,23 @@ TEST(CycleNetwork, IsNotStillWhenSomethingComesIn) {
 }
 
 TEST(CycleNetwork, RefusesWhatItCannotBe) {
-  const auto why = [](const Grid& grid, const CycleNetwork::Options& options) -> std::string {
+  const auto why = [](const Topology& topology, const CycleNetwork::Options& options) -> std::string {
     try {
-      CycleNetwork network(grid, options);
+      CycleNetwork network(topology, options);
     } catch (const std::invalid_argument& error) {
       return error.what();
     }
     return {};
   };
-  EXPECT_EQ(why(Grid{{4}, {4}}, {.num_vcs = 0}), "num_vcs has to be from 1 to 12 on this grid");
-  EXPECT_EQ(why(Grid{{4}, {4}}, {.num_vcs = 13}), "num_vcs has to be from 1 to 12 on this grid");
+  EXPECT_EQ(why(Grid{{4}, {4}}, {.num_vcs = 0}), "num_vcs has to be from 1 to 12 in this network");
+  EXPECT_EQ(why(Grid{{4}, {4}}, {.num_vcs = 13}), "num_vcs has to be from 1 to 12 in this network");
   EXPECT_EQ(why(Grid{{4}, {4}}, {.num_vcs = 12}), "");
   EXPECT_EQ(why(Grid{{4}, {4}}, {.vc_buf_size = 0}), "vc_buf_size has to be from 1 to 255");
   EXPECT_EQ(why(Grid{{4}, {4}}, {.vc_buf_size = 256}), "vc_buf_size has to be from 1 to 255");
+  EXPECT_EQ(why(Hypercube(15), {.num_vcs = 5}), "num_vcs has to be from 1 to 4 in this network");
+  EXPECT_EQ(why(FatTree::k_ary(12, 2), {.num_vcs = 1}), "");
+  EXPECT_EQ(why(FatTree::k_ary(13, 2), {.num_vcs = 1}), "a router would have 26 ports: it can have up to 24");
+  EXPECT_EQ(why(tree_of({{4, 2}, {4, 2}}), {.num_vcs = 1}), "a node has one link to this network, not 2");
   EXPECT_EQ(why(Grid{{4, true}}, {.num_vcs = 1}),
             "a grid that wraps around needs 2 virtual channels: with one, packets could wait for each other "
             "in a ring");
@@ -269,8 +347,23 @@ TEST(Traffic, GoesWhereItsPatternSays) {
       run(network, {.pattern = Pattern::hotspot, .injection_rate = 0.05, .seed = test::seed()}).saturated);
 }
 
+/// The halves of a node's number change places.
+TEST(Traffic, TransposesWhateverHasASquareOfNodes) {
+  CycleNetwork cube(Hypercube(4), {.num_vcs = 1});
+  const LoadPoint point =
+      run(cube, {.pattern = Pattern::transpose, .injection_rate = 0.05, .seed = test::seed()});
+  EXPECT_NEAR(point.figures.hops, 1 + 2.0, 0.2)
+      << "bits of one half differ from the other's half of the time";
+  CycleNetwork tree(FatTree::k_ary(2, 4), {.num_vcs = 1});
+  EXPECT_FALSE(
+      run(tree, {.pattern = Pattern::transpose, .injection_rate = 0.05, .seed = test::seed()}).saturated);
+}
+
 TEST(Traffic, RefusesWhatItCannotBe) {
   CycleNetwork network(Grid{{4}, {3}}, {});
+  CycleNetwork tree(FatTree::k_ary(2, 3), {});
+  EXPECT_THROW(TrafficNodes(tree, {.pattern = Pattern::transpose}), std::invalid_argument);
+  EXPECT_THROW(TrafficNodes(tree, {.pattern = Pattern::neighbor}), std::invalid_argument);
   EXPECT_THROW(TrafficNodes(network, {.pattern = Pattern::transpose}), std::invalid_argument);
   EXPECT_THROW(TrafficNodes(network, {.injection_rate = 0}), std::invalid_argument);
   EXPECT_THROW(TrafficNodes(network, {.injection_rate = 1.1}), std::invalid_argument);
