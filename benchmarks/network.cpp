@@ -119,9 +119,9 @@ std::string virtual_channels(const Curve& curve) {
   return curve.vcs() == 1 ? "1 virtual channel" : std::to_string(curve.vcs()) + " virtual channels";
 }
 
-// 8 x 8; of what is no grid, k and n.
-std::string size_of(const Curve& curve, const std::string& times) {
-  if (!curve.is_grid()) return std::to_string(curve.k) + "^" + std::to_string(curve.n);
+// 8x8; of what is no grid, k^n. In names of files, k_n.
+std::string size_of(const Curve& curve, const std::string& times = "x", const std::string& to_the = "^") {
+  if (!curve.is_grid()) return std::to_string(curve.k) + to_the + std::to_string(curve.n);
   std::string size = std::to_string(curve.k);
   for (unsigned d = 1; d < curve.n; ++d) size += times + std::to_string(curve.k);
   return size;
@@ -138,6 +138,12 @@ Traffic traffic_of(const Curve& curve, const Common& common, double rate, int re
           .injection_rate = rate,
           .packet_size = common.packet_size,
           .seed = common.seed + static_cast<std::uint64_t>(repetition)};
+}
+
+// Throws std::invalid_argument where there can be no such network, or no such traffic on it.
+void check(const Curve& curve, const Common& common) {
+  CycleNetwork network(curve.wiring(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
+  for (const double rate : common.rates) TrafficNodes(network, traffic_of(curve, common, rate, 0));
 }
 
 // Points of one curve at one load, one of each seed; or none, where that network is saturated.
@@ -229,7 +235,7 @@ void trace_network(const Curve& curve, const Common& common, const std::string& 
   write_trace(file, trace, report);
 }
 
-Report measure_network(const Options& options) {
+Report measure_curves(const Options& options) {
   const Common common(options);
   const std::vector<Curve> curves = curves_of(options);
   const std::size_t of_chart = Values(options, "num_vcs", "1,4").words().size();
@@ -237,6 +243,7 @@ Report measure_network(const Options& options) {
     throw UsageError(
         "--trace shows one network: one value each of k, n, topology, traffic, num_vcs and "
         "injection_rate");
+  for (const Curve& curve : curves) check(curve, common);
   Report report = report_of(network, options, 1);
   pin_to(core_cpus().front());
   report.transport = "simulated";
@@ -246,21 +253,17 @@ Report measure_network(const Options& options) {
     progress.step();
     const Curve& curve = curves[i];
     if (i % of_chart == 0) {
-      const std::string size = size_of(curve, "x");
-      report.charts.push_back({.name = "network_" + curve.topology + "_" + size + "_" + curve.traffic,
-                               .title = curve.topology + " " + size + ", " + curve.traffic +
-                                        ": latency of a packet, by offered load (flits per node and cycle)",
-                               .unit = "cycles",
-                               .logarithmic = true,
-                               .columns = {},
-                               .rows = {}});
+      report.charts.push_back(
+          {.name = "network_" + curve.topology + "_" + size_of(curve, "x", "_") + "_" + curve.traffic,
+           .title = curve.topology + " " + size_of(curve) + ", " + curve.traffic +
+                    ": latency of a packet, by offered load (flits per node and cycle)",
+           .unit = "cycles",
+           .logarithmic = true,
+           .columns = {},
+           .rows = {}});
     }
-    try {
-      if (!options.trace_file.empty()) trace_network(curve, common, options.trace_file, report);
-      add_curve(curve, common, options, report, report.charts.back());
-    } catch (const std::invalid_argument& error) {
-      throw UsageError(error.what());
-    }
+    if (!options.trace_file.empty()) trace_network(curve, common, options.trace_file, report);
+    add_curve(curve, common, options, report, report.charts.back());
   }
   for (Chart& chart : report.charts) {
     for (Chart::Row& row : chart.rows) row.cells.resize(chart.columns.size());
@@ -268,11 +271,20 @@ Report measure_network(const Options& options) {
   return report;
 }
 
+Report measure_network(const Options& options) {
+  try {
+    return measure_curves(options);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
 }  // namespace
 
 const Measure network{
     .name = "network",
-    .meaning = "latency against load in simulated networks of the textbook router",
+    .meaning =
+        "latency against load in simulated meshes, tori, hypercubes and fat trees of the textbook router",
     .measure = measure_network,
     .has_charts = true,
     .has_trace = true,
