@@ -1,5 +1,5 @@
 // Fat trees, and the way through them: nodes are the leaves, and a router of each level has several parents, so that there are many roots
-// and no link near them has to carry what all below it send. Any number of children and parents at each level (S. Öhring and others,
+// and no link near them has to carry what all below it send. Any number of children and parents at each level (S. Oehring and others,
 // On generalized fat trees, 1995): with k of both, but one parent for a node, it is the k-ary n-tree (F. Petrini and M. Vanneschi, 1997),
 // BookSim2's `fattree`; with four children, and two parents for nodes and for routers of the lowest level, four above, it is one of the
 // CM-5's two networks (T. von Eicken, 1993, Figure 3-9).
@@ -35,6 +35,7 @@ class FatTree {
     std::uint32_t parents = 1;   ///< of each of these children
   };
   static constexpr unsigned most_levels = 16;
+  static constexpr unsigned most_ports = 32;
   static constexpr NodeNumber most_nodes = 1 << 16;
   static constexpr RouterNumber most_routers = 1 << 16;
 

@@ -12,7 +12,6 @@ inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
 /// Ports as the bits of a word.
 using Ports = std::uint32_t;
-inline constexpr unsigned most_ports = 32;
 constexpr Ports port_bit(unsigned port) noexcept { return Ports{1} << port; }
 
 /// One of some ports, each as likely as the others where all values of `random` are.

@@ -210,7 +210,28 @@ TEST(CycleNetwork, DoesTheSameInWhateverOrderItsRoutersAreStepped) {
   }
 }
 
-/// The same packets, and none prefers a parent: of the flits of a router's 3 parents, each has a third.
+/// A router of that grid has a port more for each dimension, which is never used: the rest happens in the same cycles.
+TEST(CycleNetwork, OfAHypercubeDoesWhatOneOfAGridOfTwosDoes) {
+  for (const double rate : {0.1, 0.6, 1.0}) {
+    const Traffic traffic{.injection_rate = rate, .packet_size = 3, .seed = test::seed()};
+    const auto figures = [&](const Topology& topology) {
+      CycleNetwork network(topology, {.num_vcs = 3, .vc_buf_size = 4});
+      TrafficNodes nodes(network, traffic);
+      nodes.measure(true);
+      for (int i = 0; i < 3'000; ++i) nodes.cycle();
+      return nodes.figures();
+    };
+    const TrafficNodes::Figures cube = figures(Hypercube(4)), grid = figures(Grid{{2}, {2}, {2}, {2}});
+    EXPECT_GT(cube.packets, 1'000u);
+    EXPECT_EQ(cube.packets, grid.packets);
+    EXPECT_EQ(cube.packet_latency, grid.packet_latency);
+    EXPECT_EQ(cube.network_latency, grid.network_latency);
+    EXPECT_EQ(cube.longest, grid.longest);
+    EXPECT_EQ(cube.hops, grid.hops);
+  }
+}
+
+/// Of the flits that are on their way to a router's three parents, each has a third.
 TEST(CycleNetwork, GoesUpByEachParentAsOften) {
   const FatTree tree = FatTree::k_ary(3, 2);
   CycleNetwork network(tree, {.num_vcs = 1, .vc_buf_size = 200});
