@@ -219,9 +219,8 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
 
 // The first sample_period of what is measured, from an empty network on, and then until all has come.
 void trace_network(const Curve& curve, const Common& common, const std::string& file, Report& report) {
-  if (!curve.is_grid()) throw UsageError("--trace shows meshes and tori, not a " + curve.topology);
   CycleNetwork network(curve.wiring(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
-  am::kit::Trace trace(curve.grid());
+  am::kit::Trace trace(curve.wiring());
   trace.names.title = title_of(curve, common) + ", injection_rate " + two_digits(common.rates.front());
   network.record(&trace);
   TrafficNodes nodes(network, traffic_of(curve, common, common.rates.front(), 0));

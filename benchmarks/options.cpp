@@ -177,7 +177,7 @@ std::string help_text(std::span<const Measure* const> measures) {
          "  --trace FILE  also show a run of `network` or `t1` cycle by cycle: FILE.html is a page for "
          "browsers, "
          "FILE.json\n"
-         "               is for ui.perfetto.dev, FILE.svg a still; of one mesh or torus: one value of "
+         "               is for ui.perfetto.dev, FILE.svg a still; of one network: one value of "
          "each parameter that says which\n"
          "  --markdown   print the tables of `dispatch`, `network`, `scale` and `t1` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"

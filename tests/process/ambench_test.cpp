@@ -413,6 +413,14 @@ TEST(Ambench, NetworkAndT1ShowARunCycleByCycle) {
             "torus of 4 x 4, uniform, 2 virtual channels of 6 flits, packets of 4, injection_rate 0.40");
   EXPECT_GE(small["cycles"], 200);
   EXPECT_TRUE(trace(with("sample_period=30000")).contains("missing"));
+  for (const char* topology : {"hypercube", "fattree"}) {
+    const auto other =
+        trace({ambench, "network", std::string("topology=") + topology, "k=2", "n=3", "traffic=uniform",
+               "num_vcs=1", "injection_rate=0.4", "max_samples=1", "--reps", "1"});
+    EXPECT_EQ(other["title"], std::string(topology) +
+                                  " of 2^3 nodes, uniform, 1 virtual channel of 6 flits, packets of 4, "
+                                  "injection_rate 0.40");
+  }
 }
 
 // The first processor that this one may run on, alone.
@@ -479,7 +487,7 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
   for (const auto& [arguments, text] : std::map<std::vector<std::string>, std::string>{
            {{"topology=ring"}, "topology is mesh, torus, hypercube or fattree, not 'ring'"},
            {{"num_vcs=13"}, "num_vcs has to be from 1 to 12 in this network"},
-           {{"topology=hypercube", "n=16"}, "num_vcs has to be from 1 to 3 in this network"},
+           {{"topology=hypercube", "n=16", "num_vcs=4"}, "num_vcs has to be from 1 to 3 in this network"},
            {{"n=0"}, "n has to be at least 1"},
            {{"n=11", "k=2"}, "a grid has too many dimensions"},
            {{"topology=hypercube", "n=17"}, "a hypercube has at most 16 dimensions"},
@@ -494,14 +502,11 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
             "neighbor is for meshes and tori: elsewhere nobody is one further"},
            {{"topology=hypercube", "n=5", "traffic=transpose"},
             "transpose is for a square number of nodes, not for 32"},
-           {{"topology=fattree", "k=4", "traffic=uniform", "num_vcs=1", "injection_rate=0.1", "--trace",
-             "a.json"},
-            "--trace shows meshes and tori, not a fattree"},
-           {{"topology=mesh", "k=2", "n=3", "traffic=uniform", "num_vcs=1", "injection_rate=0.1", "--trace",
-             "a.html"},
-            "a page shows a grid of one or two dimensions, not of 3"}}) {
+           {{"topology=fattree", "k=4", "traffic=uniform", "num_vcs=1", "--trace", "a.html"},
+            "a page shows a grid of one or two dimensions only"},
+           {{"k=2", "n=3", "topology=mesh", "traffic=uniform", "num_vcs=1", "--trace", "a.svg"},
+            "a picture shows a grid of one or two dimensions, not of 3"}}) {
     std::vector<std::string> command{"network", "injection_rate=0.1"};
-    if (arguments.size() > 4) command.pop_back();
     command.insert(command.end(), arguments.begin(), arguments.end());
     EXPECT_EQ(complaint(command), "ambench: " + text + "\n");
   }

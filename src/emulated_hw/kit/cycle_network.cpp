@@ -5,8 +5,7 @@ namespace am::kit {
 namespace {
 
 RouterShape shape_of(const Topology& topology, const CycleNetwork::Options& options) {
-  const unsigned ports = std::visit([](const auto& one) { return one.ports(); }, topology);
-  const RouterShape shape{ports, options.num_vcs, options.vc_buf_size};
+  const RouterShape shape{ports_of(topology), options.num_vcs, options.vc_buf_size};
   if (shape.ports > RouterShape::most_ports)
     throw std::invalid_argument("a router would have " + std::to_string(shape.ports) +
                                 " ports: it can have up to " + std::to_string(RouterShape::most_ports));

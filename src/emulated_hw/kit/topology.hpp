@@ -36,6 +36,19 @@ using Topology = std::variant<Grid, Hypercube, FatTree>;
 [[nodiscard]] inline NodeNumber nodes_of(const Topology& topology) {
   return std::visit([](const auto& one) { return one.nodes(); }, topology);
 }
+[[nodiscard]] inline RouterNumber routers_of(const Topology& topology) {
+  return std::visit([](const auto& one) { return one.routers(); }, topology);
+}
+/// Of the router that has most.
+[[nodiscard]] inline unsigned ports_of(const Topology& topology) {
+  return std::visit([](const auto& one) { return one.ports(); }, topology);
+}
+[[nodiscard]] inline RouterNumber neighbour(const Topology& topology, RouterNumber router, unsigned port) {
+  return std::visit([=](const auto& one) { return one.neighbour(router, port); }, topology);
+}
+[[nodiscard]] inline Place place_of(const Topology& topology, NodeNumber node) {
+  return std::visit([=](const auto& one) { return one.place_of(node); }, topology);
+}
 [[nodiscard]] inline unsigned vc_classes(const Topology& topology) {
   return std::visit([](const auto& one) { return vc_classes(one); }, topology);
 }

@@ -2,14 +2,27 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
+#include <variant>
 
 namespace am::kit {
 
-Trace::Trace(const Grid& grid, std::size_t most)
-    : grid_(grid),
+Trace::Trace(const Topology& topology, std::size_t most)
+    : topology_(topology),
+      nodes_(nodes_of(topology)),
+      ports_(ports_of(topology)),
       most_(most),
-      last_on_(std::size_t{grid.nodes()} * (grid.ports() + 1), nothing),
-      doing_(grid.nodes()) {}
+      last_on_(nodes_ + std::size_t{routers_of(topology)} * ports_, nothing),
+      doing_(nodes_) {}
+
+const Grid& Trace::flat_grid(const std::string& what) const {
+  const auto* grid = std::get_if<Grid>(&topology_);
+  if (grid == nullptr || grid->dimensions() > 2)
+    throw std::invalid_argument(
+        what + " shows a grid of one or two dimensions" +
+        (grid == nullptr ? " only" : ", not of " + std::to_string(grid->dimensions())));
+  return *grid;
+}
 
 template <class Record>
 bool Trace::has_room(const std::vector<Record>& records, Cycle now) noexcept {
@@ -25,10 +38,10 @@ std::uint32_t Trace::begins(NodeNumber from, NodeNumber to, unsigned kind) {
   return static_cast<std::uint32_t>(messages_.size() - 1);
 }
 
-void Trace::passes(std::uint32_t message, NodeNumber node, unsigned port, Cycle now, unsigned flits) {
+void Trace::passes(std::uint32_t message, RouterNumber router, unsigned port, Cycle now, unsigned flits) {
   if (message == nothing || is_full_) return;
   cycles_ = std::max(cycles_, now);
-  std::uint32_t& last = last_on_[link(node, port)];
+  std::uint32_t& last = last_on_[link(router, port)];
   if (last != nothing) {
     Passage& before = passages_[last];
     if (before.message == message && before.begin + before.flits == now) {
@@ -38,7 +51,7 @@ void Trace::passes(std::uint32_t message, NodeNumber node, unsigned port, Cycle 
   }
   if (!has_room(passages_, now)) return;
   last = static_cast<std::uint32_t>(passages_.size());
-  passages_.push_back({now, message, node, port, flits});
+  passages_.push_back({now, message, router, port, flits});
 }
 
 void Trace::comes(std::uint32_t message, NodeNumber node, Cycle now) {
@@ -74,7 +87,7 @@ std::vector<std::vector<Trace::Passage>> Trace::first_passages() const {
   for (const Passage& passage : passages_) {
     std::vector<Passage>& of_message = all[passage.message];
     const auto is_before = [&](const Passage& one) {
-      return one.node == passage.node && one.port == passage.port;
+      return one.router == passage.router && one.port == passage.port;
     };
     if (std::ranges::none_of(of_message, is_before)) of_message.push_back(passage);
   }
@@ -88,16 +101,17 @@ std::vector<Trace::Way> Trace::ways() const {
     // From the end back: the last that came to this router before, and does not end at its node.
     const std::vector<Passage>& passages = by_message[end.message];
     Way& way = ways.emplace_back(Way{end, {}});
-    auto at = std::ranges::find_if(passages,
-                                   [&](const Passage& one) { return one.port == 0 && one.node == end.node; });
+    const Place last = place_of(topology_, end.node);
+    auto at = std::ranges::find_if(
+        passages, [&](const Passage& one) { return one.router == last.router && one.port == last.port; });
     while (at != passages.end()) {
       way.passages.push_back(*at);
       if (at->port == injection) break;
-      const NodeNumber router = at->node;
+      const RouterNumber router = at->router;
       const auto before =
           std::find_if(std::make_reverse_iterator(at), passages.rend(), [&](const Passage& one) {
-            if (one.port == injection) return one.node == router;
-            return one.port != 0 && grid_.neighbour(one.node, one.port) == router;
+            return router == (one.port == injection ? place_of(topology_, one.router).router
+                                                    : neighbour(topology_, one.router, one.port));
           });
       at = before == passages.rend() ? passages.end() : std::prev(before.base());
     }

@@ -2,7 +2,8 @@
 // there, and what nodes did meanwhile. A network and its nodes tell it while they run; trace_json.hpp and trace_page.hpp show it to
 // people. It knows no machine: kinds of messages and of what nodes do are numbers, whose names its machine gives.
 //
-// A link is an output port of a router; port 0 leads to the node's interface. The way from there into the router is one more, `injection`.
+// A link is an output port of a router, which leads to another or to a node's interface. The way from an interface into its router is one
+// more, `injection`, of which the node stands in the router's place.
 //
 // Memory is bounded: with `most` records of one sort it is full, and keeps nothing that is told later.
 #pragma once
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "emulated_hw/kit/cycle.hpp"
-#include "emulated_hw/kit/grid.hpp"
+#include "emulated_hw/kit/topology.hpp"
 
 namespace am::kit {
 
@@ -28,14 +29,14 @@ class Trace {
   static constexpr unsigned injection = 255;          ///< the link from a node's interface into its router
   static constexpr std::uint32_t nothing = ~std::uint32_t{0};
 
-  explicit Trace(const Grid& grid, std::size_t most = usual_most);
+  explicit Trace(const Topology& topology, std::size_t most = usual_most);
 
   // -- what networks and nodes tell; cycles never go back
 
   /// A message leaves its interface. What it is called below: a number, or `nothing` when there is no room for it.
   [[nodiscard]] std::uint32_t begins(NodeNumber from, NodeNumber to, unsigned kind);
   /// From this cycle on a link carries so many flits of it, one in each.
-  void passes(std::uint32_t message, NodeNumber node, unsigned port, Cycle now, unsigned flits);
+  void passes(std::uint32_t message, RouterNumber router, unsigned port, Cycle now, unsigned flits);
   /// All of it has come to that interface.
   void comes(std::uint32_t message, NodeNumber node, Cycle now);
   /// What a node does in this cycle; `anew`: not what it did in the one before, if it is called the same.
@@ -54,7 +55,7 @@ class Trace {
   struct Passage {
     Cycle begin = 0;
     std::uint32_t message = 0;
-    NodeNumber node = 0;
+    RouterNumber router = 0;  ///< or the node that injects
     std::uint32_t port = 0;
     std::uint32_t flits = 0;
   };
@@ -70,7 +71,9 @@ class Trace {
     std::uint32_t what = nothing;
   };
   Names names;
-  [[nodiscard]] const Grid& grid() const noexcept { return grid_; }
+  [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
+  /// What can be drawn. Throws std::invalid_argument, with what it is that draws, where it is no grid of one or two dimensions.
+  [[nodiscard]] const Grid& flat_grid(const std::string& what) const;
   [[nodiscard]] const std::vector<Message>& messages() const noexcept { return messages_; }  ///< by number
   [[nodiscard]] const std::vector<Passage>& passages() const noexcept { return passages_; }  ///< by time
   [[nodiscard]] const std::vector<Arrival>& arrivals() const noexcept { return arrivals_; }  ///< by time
@@ -92,11 +95,13 @@ class Trace {
   [[nodiscard]] std::vector<std::vector<Passage>> first_passages() const;  // on each link, by message
   template <class Record>
   bool has_room(const std::vector<Record>& records, Cycle now) noexcept;
-  [[nodiscard]] std::size_t link(NodeNumber node, unsigned port) const noexcept {
-    return std::size_t{node} * (grid_.ports() + 1) + (port == injection ? grid_.ports() : port);
+  [[nodiscard]] std::size_t link(RouterNumber router, unsigned port) const noexcept {
+    return port == injection ? router : nodes_ + std::size_t{router} * ports_ + port;
   }
 
-  const Grid grid_;
+  const Topology topology_;
+  const NodeNumber nodes_;
+  const unsigned ports_;
   const std::size_t most_;
   bool is_full_ = false;
   Cycle full_at_ = 0;

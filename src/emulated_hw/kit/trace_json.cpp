@@ -1,9 +1,11 @@
 #include "emulated_hw/kit/trace_json.hpp"
 
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "emulated_hw/kit/json_text.hpp"
 
@@ -11,20 +13,44 @@ namespace am::kit {
 
 namespace {
 
-// Tracks of a node, in the order in which they are shown: what it does, into the network, to each neighbour, out of the network.
-unsigned track_of(const Grid& grid, unsigned port) {
-  return port == Trace::injection ? 2 : port == 0 ? 2 + grid.ports() : 2 + port;
-}
 constexpr unsigned track_of_activities = 1;
 
-// Process 0 means something else to those who read this.
-NodeNumber process_of(NodeNumber node) { return node + 1; }
+// Which process has which tracks, and what these are called.
+class Tracks {
+ public:
+  explicit Tracks(const Topology& topology)
+      : topology_(topology), routers_are_nodes_(!std::holds_alternative<FatTree>(topology)) {
+    for (NodeNumber node = 0; node < nodes_of(topology); ++node) {
+      const Place place = place_of(topology, node);
+      node_at_[{place.router, place.port}] = node;
+    }
+  }
 
-std::string name_of_link(const Grid& grid, NodeNumber node, unsigned port) {
-  if (port == Trace::injection) return "into the network";
-  if (port == 0) return "out of the network";
-  return "to node " + std::to_string(grid.neighbour(node, port));
-}
+  // Process 0 means something else to those who read this.
+  static unsigned process_of_node(NodeNumber node) { return node + 1; }
+  [[nodiscard]] unsigned process_of(RouterNumber router, unsigned port) const {
+    return router + 1 + (routers_are_nodes_ || port == Trace::injection ? 0 : nodes_of(topology_));
+  }
+  // In the order in which they are shown: what a node does, into the network, to each neighbour, out of the network.
+  [[nodiscard]] unsigned track_of(unsigned port) const {
+    if (port == Trace::injection) return 2;
+    return routers_are_nodes_ && port == 0 ? 2 + ports_of(topology_) : 2 + port;
+  }
+  [[nodiscard]] std::string name_of(RouterNumber router, unsigned port) const {
+    if (port == Trace::injection) return "into the network";
+    const RouterNumber next = neighbour(topology_, router, port);
+    if (next != nowhere) return (routers_are_nodes_ ? "to node " : "to router ") + std::to_string(next);
+    if (routers_are_nodes_) return "out of the network";
+    return "to node " + std::to_string(node_at_.at({router, port}));
+  }
+  // Of processes that are no nodes.
+  [[nodiscard]] RouterNumber routers() const { return routers_are_nodes_ ? 0 : routers_of(topology_); }
+
+ private:
+  const Topology& topology_;
+  const bool routers_are_nodes_;
+  std::map<std::pair<RouterNumber, unsigned>, NodeNumber> node_at_;
+};
 
 std::string_view name_of(const std::vector<std::string>& names, std::size_t number) {
   return number < names.size() ? std::string_view(names[number]) : std::string_view("?");
@@ -32,7 +58,7 @@ std::string_view name_of(const std::vector<std::string>& names, std::size_t numb
 
 class Events {
  public:
-  explicit Events(const Trace& trace) : trace_(trace) {}
+  explicit Events(const Trace& trace) : trace_(trace), tracks_(trace.topology()) {}
 
   std::string all() {
     text_ = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":" + json_text(trace_.names.title) +
@@ -49,15 +75,18 @@ class Events {
   }
 
  private:
-  void begin(std::string_view phase, NodeNumber node, unsigned track) {
+  void begin(std::string_view phase, const Trace::Passage& one) {
+    begin(phase, tracks_.process_of(one.router, one.port), tracks_.track_of(one.port));
+  }
+  void begin(std::string_view phase, unsigned process, unsigned track) {
     text_ += is_first_ ? "\n" : ",\n";
     is_first_ = false;
     text_ += "{\"ph\":\"";
     text_ += phase;
-    text_ += "\",\"pid\":" + std::to_string(process_of(node)) + ",\"tid\":" + std::to_string(track);
+    text_ += "\",\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(track);
   }
-  void add_name(std::string_view what, NodeNumber node, unsigned track, std::string_view name) {
-    begin("M", node, track);
+  void add_name(std::string_view what, unsigned process, unsigned track, std::string_view name) {
+    begin("M", process, track);
     text_ += ",\"name\":\"";
     text_ += what;
     text_ += "\",\"args\":{\"name\":" + json_text(name) + "}}";
@@ -65,27 +94,30 @@ class Events {
 
   // Of the tracks that have anything on them.
   void add_names() {
-    const Grid& grid = trace_.grid();
-    std::set<std::pair<NodeNumber, unsigned>> links;
-    for (const Trace::Passage& one : trace_.passages()) links.emplace(one.node, one.port);
+    std::set<std::pair<RouterNumber, unsigned>> links;
+    for (const Trace::Passage& one : trace_.passages()) links.emplace(one.router, one.port);
     std::set<NodeNumber> active;
     for (const Trace::Activity& one : trace_.activities()) active.insert(one.node);
-    for (NodeNumber node = 0; node < grid.nodes(); ++node)
-      add_name("process_name", node, 0, "node " + std::to_string(node));
-    for (const NodeNumber node : active) add_name("thread_name", node, track_of_activities, "processor");
-    for (const auto& [node, port] : links)
-      add_name("thread_name", node, track_of(grid, port), name_of_link(grid, node, port));
+    for (NodeNumber node = 0; node < nodes_of(trace_.topology()); ++node)
+      add_name("process_name", Tracks::process_of_node(node), 0, "node " + std::to_string(node));
+    for (RouterNumber router = 0; router < tracks_.routers(); ++router)
+      add_name("process_name", tracks_.process_of(router, 0), 0, "router " + std::to_string(router));
+    for (const NodeNumber node : active)
+      add_name("thread_name", Tracks::process_of_node(node), track_of_activities, "processor");
+    for (const auto& [router, port] : links)
+      add_name("thread_name", tracks_.process_of(router, port), tracks_.track_of(port),
+               tracks_.name_of(router, port));
   }
 
   void add(const Trace::Activity& one) {
-    begin("X", one.node, track_of_activities);
+    begin("X", Tracks::process_of_node(one.node), track_of_activities);
     text_ += ",\"ts\":" + std::to_string(one.begin) + ",\"dur\":" + std::to_string(one.end - one.begin) +
              ",\"cat\":\"node\",\"name\":" + json_text(name_of(trace_.names.activities, one.what)) + "}";
   }
 
   void add(const Trace::Passage& one) {
     const Trace::Message& message = trace_.messages()[one.message];
-    begin("X", one.node, track_of(trace_.grid(), one.port));
+    begin("X", one);
     text_ += ",\"ts\":" + std::to_string(one.begin) + ",\"dur\":" + std::to_string(one.flits) +
              ",\"cat\":\"link\",\"name\":\"message " + std::to_string(one.message) +
              "\",\"args\":{\"message\":" + std::to_string(one.message) +
@@ -98,13 +130,14 @@ class Events {
     for (std::size_t i = 0; i < way.passages.size(); ++i) {
       const Trace::Passage& one = way.passages[i];
       const bool ends = i + 1 == way.passages.size();
-      begin(i == 0 ? "s" : ends ? "f" : "t", one.node, track_of(trace_.grid(), one.port));
+      begin(i == 0 ? "s" : ends ? "f" : "t", one);
       text_ += ",\"ts\":" + std::to_string(one.begin) + ",\"id\":" + std::to_string(number) +
                ",\"cat\":\"way\",\"name\":\"message\"" + (ends ? ",\"bp\":\"e\"}" : "}");
     }
   }
 
   const Trace& trace_;
+  const Tracks tracks_;
   std::string text_;
   bool is_first_ = true;
 };

@@ -1,7 +1,6 @@
 #include "emulated_hw/kit/trace_page.hpp"
 
 #include <array>
-#include <stdexcept>
 #include <string_view>
 
 #include "emulated_hw/kit/json_text.hpp"
@@ -40,8 +39,8 @@ std::string passages_of(const Trace& trace) {
   Numbers numbers;
   Cycle before = 0;
   for (const Trace::Passage& one : trace.passages()) {
-    const unsigned port = one.port == Trace::injection ? trace.grid().ports() : one.port;
-    numbers.add(one.begin - before, one.message, one.node, port, one.flits);
+    const unsigned port = one.port == Trace::injection ? ports_of(trace.topology()) : one.port;
+    numbers.add(one.begin - before, one.message, one.router, port, one.flits);
     before = one.begin;
   }
   return numbers.array();
@@ -61,7 +60,7 @@ std::string activities_of(const Trace& trace) {
 }
 
 std::string data_of(const Trace& trace) {
-  const Grid& grid = trace.grid();
+  const Grid& grid = trace.flat_grid("a page");
   const auto extent = [&](unsigned d) { return d < grid.dimensions() ? grid.dimension(d).extent : 1; };
   const auto wraps = [&](unsigned d) { return d < grid.dimensions() && grid.dimension(d).wraps; };
   const auto flag = [](bool yes) { return std::string(yes ? "true" : "false"); };
@@ -78,9 +77,6 @@ std::string data_of(const Trace& trace) {
 }  // namespace
 
 std::string to_page(const Trace& trace) {
-  if (trace.grid().dimensions() > 2)
-    throw std::invalid_argument("a page shows a grid of one or two dimensions, not of " +
-                                std::to_string(trace.grid().dimensions()));
   return std::string(trace_page::before_data) + data_of(trace) + std::string(trace_page::behind_data);
 }
 

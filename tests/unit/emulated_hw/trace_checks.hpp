@@ -17,7 +17,7 @@ using Link = std::pair<am::kit::NodeNumber, unsigned>;
 
 inline std::map<Link, std::uint64_t> flits_by_link(const am::kit::Trace& trace) {
   std::map<Link, std::uint64_t> flits;
-  for (const auto& passage : trace.passages()) flits[{passage.node, passage.port}] += passage.flits;
+  for (const auto& passage : trace.passages()) flits[{passage.router, passage.port}] += passage.flits;
   return flits;
 }
 
@@ -28,8 +28,8 @@ inline void expect_one_flit_per_cycle(const am::kit::Trace& trace) {
   for (const auto& passage : trace.passages()) {
     EXPECT_LE(now, passage.begin);
     now = passage.begin;
-    am::kit::Cycle& free = free_at[{passage.node, passage.port}];
-    EXPECT_LE(free, passage.begin) << "node " << passage.node << " port " << passage.port;
+    am::kit::Cycle& free = free_at[{passage.router, passage.port}];
+    EXPECT_LE(free, passage.begin) << "router " << passage.router << " port " << passage.port;
     free = passage.begin + passage.flits;
     EXPECT_LE(free, trace.cycles() + passage.flits);
   }
@@ -43,19 +43,18 @@ inline void expect_whole_ways(const am::kit::Trace& trace) {
     SCOPED_TRACE("message " + std::to_string(end.message));
     ASSERT_GE(passages.size(), 2u);
     EXPECT_EQ(passages.front().port, am::kit::Trace::injection);
-    EXPECT_EQ(passages.front().node, trace.messages()[end.message].from);
-    am::kit::NodeNumber at = passages.front().node;
+    EXPECT_EQ(passages.front().router, trace.messages()[end.message].from);
+    am::kit::RouterNumber at = am::kit::place_of(trace.topology(), passages.front().router).router;
     am::kit::Cycle before = passages.front().begin;
     for (std::size_t i = 1; i < passages.size(); ++i) {
-      EXPECT_EQ(passages[i].node, at);
+      EXPECT_EQ(passages[i].router, at);
       EXPECT_GT(passages[i].begin, before);
       before = passages[i].begin;
       if (i + 1 == passages.size()) break;
-      at = trace.grid().neighbour(at, passages[i].port);
-      ASSERT_NE(at, am::kit::Grid::nowhere);
+      at = neighbour(trace.topology(), at, passages[i].port);
+      ASSERT_NE(at, am::kit::nowhere);
     }
-    EXPECT_EQ(passages.back().port, 0u);
-    EXPECT_EQ(at, end.node);
+    EXPECT_EQ((am::kit::Place{at, passages.back().port}), am::kit::place_of(trace.topology(), end.node));
     EXPECT_LT(before, end.at);
   }
 }

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "emulated_hw/kit/traffic.hpp"
@@ -33,10 +35,13 @@ Slices slices_of(const json& all) {
   return slices;
 }
 
-TEST(TraceJson, LeadsFromInterfaceToInterface) {
-  const Grid grid{{4}, {3, true}};
-  CycleNetwork network(grid, {});
-  Trace trace(grid);
+class TraceJsonOf : public testing::TestWithParam<Topology> {};
+
+TEST_P(TraceJsonOf, LeadsFromInterfaceToInterface) {
+  const Topology& topology = GetParam();
+  const bool routers_are_nodes = !std::holds_alternative<FatTree>(topology);
+  CycleNetwork network(topology, {.num_vcs = 2});
+  Trace trace(topology);
   network.record(&trace);
   TrafficNodes nodes(network, {.injection_rate = 0.4, .packet_size = 3, .seed = 1});
   for (int i = 0; i < 200; ++i) nodes.cycle();
@@ -79,12 +84,25 @@ TEST(TraceJson, LeadsFromInterfaceToInterface) {
       EXPECT_TRUE(names.contains(track)) << event;
     }
     EXPECT_EQ((names[{way.front()["pid"], way.front()["tid"]}]), "into the network");
-    EXPECT_EQ((names[{way.back()["pid"], way.back()["tid"]}]), "out of the network");
-    for (std::size_t i = 1; i + 1 < way.size(); ++i)
-      EXPECT_EQ((names[{way[i]["pid"], way[i]["tid"]}]),
-                "to node " + std::to_string(int{way[i + 1]["pid"]} - 1));
+    const Trace::Arrival& end = trace.arrivals()[static_cast<std::size_t>(id)];
+    EXPECT_EQ((names[{way.back()["pid"], way.back()["tid"]}]),
+              routers_are_nodes ? "out of the network" : "to node " + std::to_string(end.node));
+    EXPECT_EQ((names[{way.front()["pid"], 0}]), "node " + std::to_string(trace.messages()[end.message].from));
+    for (std::size_t i = 1; i + 1 < way.size(); ++i) {
+      const Track next{way[i + 1]["pid"], 0};
+      EXPECT_EQ((names[{way[i]["pid"], way[i]["tid"]}]), "to " + names[next]) << "what the link leads to";
+    }
   }
+  std::set<std::string> processes;
+  for (const auto& [track, name] : names) {
+    if (track.second == 0) processes.insert(name);
+  }
+  EXPECT_EQ(processes.size(), network.nodes() + (routers_are_nodes ? 0 : network.routers()));
 }
+
+INSTANTIATE_TEST_SUITE_P(, TraceJsonOf,
+                         testing::Values(Topology(Grid{{4}, {3, true}}), Topology(Hypercube(3)),
+                                         Topology(FatTree::k_ary(3, 2)), Topology(FatTree::k_ary(2, 3))));
 
 TEST(TraceJson, IsJsonWhateverThingsAreCalled) {
   Trace trace(Grid{{2}}, 2);

@@ -25,20 +25,22 @@ void run(CycleNetwork& network, const Traffic& traffic, Trace& trace, Cycle cycl
 }
 
 TEST(Trace, FollowsEveryPacketOfATextbookNetwork) {
-  for (const Grid& grid : {Grid{{4}, {4}}, Grid{{4, true}, {3, true}}, Grid{{2}, {2}, {2}}}) {
-    CycleNetwork network(grid, {.num_vcs = 4, .vc_buf_size = 3});
-    Trace trace(grid);
+  for (const Topology& topology :
+       {Topology(Grid{{4}, {4}}), Topology(Grid{{4, true}, {3, true}}), Topology(Grid{{2}, {2}, {2}}),
+        Topology(Hypercube(4)), Topology(FatTree::k_ary(3, 2)), Topology(FatTree::k_ary(2, 4))}) {
+    CycleNetwork network(topology, {.num_vcs = 3, .vc_buf_size = 3});
+    Trace trace(topology);
     run(network, {.injection_rate = 0.6, .packet_size = 4, .seed = test::seed()}, trace, 300);
     test::expect_consistent(trace);
     EXPECT_GT(trace.messages().size(), 100u);
     ASSERT_EQ(trace.messages().size(), trace.arrivals().size());
     for (const Trace::Arrival& arrival : trace.arrivals())
       EXPECT_EQ(arrival.node, trace.messages()[arrival.message].to);
-    // Each way is the one of dimension order, and each link of it has carried all four flits.
+    // Each way is as short as can be, and each link of it has carried all four flits.
     std::uint64_t links = 0;
     for (const Trace::Way& way : trace.ways()) {
       const Trace::Message& message = trace.messages()[way.end.message];
-      EXPECT_EQ(way.passages.size(), 2 + distance(grid, message.from, message.to));
+      EXPECT_EQ(way.passages.size(), 2 + distance(topology, message.from, message.to));
       links += way.passages.size();
     }
     std::uint64_t flits = 0;

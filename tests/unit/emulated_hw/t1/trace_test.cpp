@@ -71,7 +71,7 @@ TEST(T1Trace, FollowsEveryMessageFromInterfaceToInterface) {
     for (const Trace::Arrival& arrival : trace.arrivals()) ++copies[arrival.message];
     for (std::size_t i = 0; i < copies.size(); ++i) {
       const Trace::Message& message = trace.messages()[i];
-      const unsigned hops = am::kit::distance(trace.grid(), message.from, message.to);
+      const unsigned hops = am::kit::distance(trace.topology(), message.from, message.to);
       const bool round = message.kind == 2 && message.from == message.to && shape.wraps;
       EXPECT_EQ(copies[i], message.kind != 2 ? 1u : round ? shape.columns : std::max(hops, 1u)) << i;
     }
