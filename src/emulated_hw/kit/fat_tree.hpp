@@ -4,17 +4,17 @@
 // BookSim2's `fattree`; with four children, and two parents for nodes and for routers of the lowest level, four above, it is one of the
 // CM-5's two networks (T. von Eicken, 1993, Figure 3-9).
 //
-// Where things are. What is at level i, nodes being level 0, has two coordinates: which of the subtrees of that height it is in, and
-// which of the things at the top of that subtree it is. A subtree with `ways` tops in it has parents * ways routers above them: the
-// parent by port b of top t is router b * ways + t of the subtree one level higher, for each of the subtrees that this consists of.
+// Where things are. A router has two coordinates in its level: at the top of which subtree it is, and which of that subtree's tops. Of a
+// subtree with `ways` tops, the parent of top t by port b is top b * ways + t of the subtree around it: so each has one link to each of
+// the tops of that.
 //
 // Ports of a router: first one for each child, then one for each parent. Routers are numbered level by level from below, in
 // a level subtree by subtree.
 //
 // The way is up to where the other node is below, by any parents at all, and then down, where there is one way only. Why no packets wait
 // for each other in a circle: what goes up waits for a channel further up, or for one down; what goes down waits for one further down.
-// Which parent is taken depends on nothing here: a machine picks one at random (`one_of`), or of those whose channel is idle, or, to
-// keep packets in order, by where they go.
+// Which parent is taken is not said here: a machine picks one at random (`one_of`), or of those whose channel is idle, or, to keep
+// packets in order, by where they go.
 #pragma once
 
 #include <array>
@@ -86,13 +86,13 @@ class FatTree {
   [[nodiscard]] constexpr unsigned ports() const noexcept { return ports_; }
   /// How many routers a node has a link to.
   [[nodiscard]] constexpr unsigned links_of_node() const noexcept { return at_[0].ways; }
-  /// From 0, which is next to nodes.
+  /// 0 is next to nodes.
   [[nodiscard]] constexpr unsigned level_of(RouterNumber router) const noexcept {
     unsigned level = levels_ - 1;
     while (router < at_[level].first) --level;
     return level;
   }
-  /// The other end of one of a node's links.
+  /// The other end of one of a node's links, of which there are links_of_node().
   [[nodiscard]] constexpr Place place_of(NodeNumber node, unsigned link = 0) const noexcept {
     return {node / at_[0].children * at_[0].ways + link, node % at_[0].children};
   }
