@@ -29,7 +29,10 @@ struct Case {
   const char* name;
   Levels levels;
 };
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+void PrintTo(  // NOLINT(readability-identifier-naming): GoogleTest's name for it
+    const Case& one, std::ostream* out) {
+  *out << one.name;
+}
 
 class FatTrees : public testing::TestWithParam<Case> {
  protected:
