@@ -36,7 +36,7 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
 }  // namespace
 
 CycleNetwork::CycleNetwork(const Topology& topology, const Options& options)
-    : topology_(topology), shape_(shape_of(topology, options)) {
+    : topology_(topology), ways_(fast(topology)), shape_(shape_of(topology, options)) {
   const std::uint32_t all = static_cast<std::uint32_t>(shape_.of_port(0));
   const std::uint32_t half = vc_classes(topology) == 1 ? all : (1u << shape_.vcs / 2) - 1;
   vcs_of_ = {0, half, vc_classes(topology) == 1 ? all : all & ~half, all};
@@ -153,7 +153,7 @@ void CycleNetwork::step(std::span<const RouterNumber> order) {
           for (const RouterNumber router : order) step(topology, router);
         }
       },
-      topology_);
+      ways_);
   to_step.clear();
   to_nodes_[slot(now_)].for_each([this](NodeNumber node) { nodes_[slot(now_)][node] = {}; });
   to_nodes_[slot(now_)].clear();

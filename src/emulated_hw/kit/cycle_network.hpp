@@ -151,6 +151,7 @@ class CycleNetwork {
   [[gnu::cold]] void record_arrival(NodeNumber node);
 
   const Topology topology_;
+  const FastTopology ways_;
   const RouterShape shape_;
   std::array<std::uint32_t, 4> vcs_of_{};  // by the classes that a packet may take
   Cycle now_ = 0;

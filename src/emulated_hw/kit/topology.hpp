@@ -14,13 +14,20 @@
 namespace am::kit {
 
 using Topology = std::variant<Grid, Hypercube, FatTree>;
+/// The same for whoever asks for next hops all the time.
+using FastTopology = std::variant<MappedGrid, Hypercube, FatTree>;
+[[nodiscard]] inline FastTopology fast(const Topology& topology) {
+  if (const auto* grid = std::get_if<Grid>(&topology)) return MappedGrid(*grid);
+  if (const auto* cube = std::get_if<Hypercube>(&topology)) return *cube;
+  return std::get<FatTree>(topology);
+}
 
 [[nodiscard]] constexpr unsigned vc_classes(const Hypercube&) noexcept { return 1; }
 [[nodiscard]] constexpr unsigned vc_classes(const FatTree&) noexcept { return 1; }
 
 /// The next hop of a packet to `there`. `random` is used where there is more than one way, and is any number.
-[[nodiscard]] constexpr Hop next_hop(const Grid& grid, RouterNumber here, NodeNumber there,
-                                     std::uint32_t) noexcept {
+[[nodiscard]] inline Hop next_hop(const MappedGrid& grid, RouterNumber here, NodeNumber there,
+                                  std::uint32_t) noexcept {
   return dimension_order(grid, here, there);
 }
 [[nodiscard]] constexpr Hop next_hop(const Hypercube&, RouterNumber here, NodeNumber there,
