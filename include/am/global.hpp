@@ -102,6 +102,17 @@ void deallocate(Node& node, GlobalPtr<T> block) {
   impl::deallocate(node, block.address());
 }
 
+/// Where `count` values lie in this process, for loads, stores and memcpy: this node's own, and those of nodes whose memory is
+/// mapped. Null where they are reached by messages alone. Throws am::Error for what is outside the segment.
+template <class T>
+[[nodiscard]] T* direct(Node& node, GlobalPtr<T> at, std::size_t count = 1) {
+  const std::size_t bytes = impl::bytes_of(count, sizeof(T));
+  std::byte* place = impl::GlobalAccess::reach(node, at.address(), bytes);
+  if (place == nullptr) [[unlikely]]
+    place = impl::direct_slowly(node, at.address(), bytes);
+  return reinterpret_cast<T*>(place);
+}
+
 // -- completion -----------------------------------------------------------------------------------------------------------
 
 /// Counts the split-phase operations (begin_...) that were begun with it, and those of them that are complete. Belongs to
@@ -112,30 +123,26 @@ class Counter {
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
   ~Counter() {
-    if (begun_ != completed()) [[unlikely]]
+    if (begun_ != answered_.load(std::memory_order_relaxed)) [[unlikely]]
       abandon();
   }
 
-  [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
+  [[nodiscard]] std::uint64_t begun() const noexcept { return at_once_ + begun_; }
   /// What these got is visible to whoever has read it.
   [[nodiscard]] std::uint64_t completed() const noexcept {
     return at_once_ + answered_.load(std::memory_order_acquire);
   }
 
   /// An operation that was complete at once. For the functions below.
-  void count_complete() noexcept {
-    ++begun_;
-    ++at_once_;
-  }
+  void count_complete() noexcept { ++at_once_; }
 
  private:
   friend class core::RemoteMemory;
   void abandon() noexcept;
 
-  std::uint64_t begun_ = 0;
-  std::uint64_t at_once_ = 0;  // complete as soon as they were begun
-  std::atomic<std::uint64_t> answered_ =
-      0;  // the others; written by answers, which may run beside the program
+  std::uint64_t at_once_ = 0;                // complete as soon as they were begun
+  std::uint64_t begun_ = 0;                  // the others
+  std::atomic<std::uint64_t> answered_ = 0;  // of these; written by answers, which may run beside the program
   core::RemoteMemory* under_way_ = nullptr;  // who still has operations of it
 };
 
@@ -213,6 +220,18 @@ void begin_put(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<const
   counter.count_complete();
 }
 
+/// The same for one value.
+template <class T>
+  requires(!std::is_const_v<T>)
+void begin_put(Node& node, GlobalPtr<T> to, const std::type_identity_t<T>& value, Counter& counter) {
+  if (std::byte* place = impl::GlobalAccess::reach(node, to.address(), sizeof(T))) [[likely]] {
+    impl::store<T>(place, value);
+    counter.count_complete();
+  } else {
+    impl::put_slowly(node, to.address(), &value, sizeof(T), &counter);
+  }
+}
+
 /// Split-phase: `into` is filled when the counter says so, and must stay where it is until then.
 template <class T>
 void begin_get(Node& node, GlobalPtr<T> from, std::type_identity_t<std::span<std::remove_const_t<T>>> into,
@@ -225,6 +244,18 @@ void begin_get(Node& node, GlobalPtr<T> from, std::type_identity_t<std::span<std
     std::memcpy(into.data(), place, into.size_bytes());
   }
   counter.count_complete();
+}
+
+/// The same for one value.
+template <class T>
+void begin_get(Node& node, GlobalPtr<T> from, std::type_identity_t<std::remove_const_t<T>>& into,
+               Counter& counter) {
+  if (std::byte* place = impl::GlobalAccess::reach(node, from.address(), sizeof(T))) [[likely]] {
+    into = impl::load<std::remove_const_t<T>>(place);
+    counter.count_complete();
+  } else {
+    impl::get_slowly(node, from.address(), &into, sizeof(T), &counter);
+  }
 }
 
 /// put, and then a request to H on the node whose memory it is: the handler finds the data there. Arguments, waiting and

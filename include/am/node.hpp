@@ -14,7 +14,9 @@
 #include <am/impl/check_send.hpp>
 #include <am/impl/event_lock.hpp>
 #include <am/impl/event_state.hpp>
+#include <am/impl/layer_state.hpp>
 #include <am/impl/link.hpp>
+#include <am/impl/needed_peer.hpp>
 #include <am/impl/out_message.hpp>
 #include <am/impl/peer_segment.hpp>
 #include <am/impl/ring.hpp>
@@ -30,6 +32,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -43,6 +46,8 @@ class CriticalSection;
 class Draft;
 class Incoming;
 class Registers;
+template <class T>
+class LayerState;
 namespace impl {
 struct GlobalAccess;
 
@@ -84,6 +89,9 @@ class Node {
   [[nodiscard]] NodeId id() const noexcept { return id_; }
   [[nodiscard]] NodeId size() const noexcept { return size_; }
   [[nodiscard]] Dispatch dispatch() const noexcept { return dispatch_; }
+
+  /// Whether this node has noticed that `peer` died or left the job. False for what is no node.
+  [[nodiscard]] bool is_gone(NodeId peer) const noexcept;
 
   // -- sending ------------------------------------------------------------------------------------------------------
 
@@ -146,6 +154,20 @@ class Node {
     if (!pred()) wait_("wait_until", pred);
   }
 
+  /// The same for what only node `needed` can bring about; nothing there: any other node. Throws am::Error when that node died
+  /// or left and pred() does not hold all the same; for any node, when one died. (The plain one would wait for ever where the
+  /// program survives deaths.)
+  template <std::predicate P>
+  void wait_until(P&& pred, std::optional<NodeId> needed) {
+    const impl::Hold hold(*this);
+    if (pred()) return;
+    impl::NeededPeer peer(*this, needed);
+    bool holds = false;
+    auto ends = [&] { return (holds = pred()) || peer.is_missing(); };
+    wait_("wait_until", ends);
+    if (!holds) peer.give_up();
+  }
+
   /// Returns when every node of the job has entered. Polls meanwhile. Everything that this node wrote before with put
   /// is visible to all nodes afterwards; messages may still be on their way. Throws what a handler or post threw meanwhile
   /// when the barrier is complete, and am::Error when a node that it needs is gone, or when it is called by a post that
@@ -166,12 +188,16 @@ class Node {
     state_ = &state;
     state_type_ = impl::type_tag<T>();
   }
-  /// The attached object. Attaching another type, or none, is a broken program: ends it with a message.
+  /// The attached object, or a layer's (am/layer.hpp). Attaching another type, or none, is a broken program: ends it with a
+  /// message.
   template <class T>
   [[nodiscard]] T& state() const noexcept {
-    if (state_type_ != impl::type_tag<T>()) [[unlikely]]
-      wrong_state_();
-    return *static_cast<T*>(state_);
+    if (state_type_ == impl::type_tag<T>()) [[likely]]
+      return *static_cast<T*>(state_);
+    for (const impl::LayerEntry* layer = layers_; layer != nullptr; layer = layer->next) {
+      if (layer->type == impl::type_tag<T>()) return *static_cast<T*>(layer->object);
+    }
+    wrong_state_();
   }
 
   // -- events: see am/events.hpp ------------------------------------------------------------------------------------
@@ -213,6 +239,8 @@ class Node {
   friend class CriticalSection;
   friend class Draft;
   friend class Registers;
+  template <class T>
+  friend class LayerState;
   friend class core::Engine;
   friend struct impl::GlobalAccess;
   friend class impl::Hold;
@@ -244,6 +272,8 @@ class Node {
   }
   impl::Waiter begin_wait_(const char* what);
   [[noreturn]] void wrong_state_() const noexcept;
+  void add_layer_(impl::LayerEntry& layer);
+  void remove_layer_(const impl::LayerEntry& layer) noexcept;
   /// What may run has changed: whoever runs the events looks again.
   template <class F>
   void change_events_(F change) noexcept {
@@ -273,6 +303,7 @@ class Node {
   impl::EventState events_;
   void* state_ = nullptr;
   const void* state_type_ = nullptr;
+  impl::LayerEntry* layers_ = nullptr;
   impl::EventLock lock_;
   std::unique_ptr<core::Engine> engine_;
 };

@@ -40,6 +40,8 @@ void get_slowly(Node& node, GlobalAddress from, void* into, std::size_t bytes, C
 void atomic_slowly(Node& node, GlobalAddress at, const Atomic& atomic, void* old, Counter* counter);
 /// A put that a notification follows on the same way: nobody waits for it.
 void put_ahead(Node& node, GlobalAddress to, const void* from, std::size_t bytes);
+/// Null where only messages reach the bytes.
+std::byte* direct_slowly(Node& node, GlobalAddress at, std::size_t bytes);
 std::byte* own_slowly(Node& node, GlobalAddress at, std::size_t bytes);
 [[noreturn]] void reached_from_handler(Node& node, GlobalAddress at) noexcept;
 

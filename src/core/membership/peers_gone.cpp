@@ -36,3 +36,21 @@ std::optional<NodeId> any_gone(Engine& engine) {
 }
 
 }  // namespace am::core
+
+namespace am::impl {
+
+bool NeededPeer::is_missing() noexcept {
+  core::Engine& engine = node_.engine();
+  core::LastMessages last_messages(engine, since_ns_);
+  const bool missing = last_messages.are_in([&]() -> std::optional<NodeId> {
+    if (!peer_) return core::any_dead(engine);
+    return engine.membership().is_gone(*peer_) ? peer_ : std::nullopt;
+  });
+  since_ns_ = last_messages.since_ns();
+  if (missing) missing_ = last_messages.missing();
+  return missing;
+}
+
+void NeededPeer::give_up() const { throw core::peer_gone_error(node_.engine(), "wait_until", missing_); }
+
+}  // namespace am::impl

@@ -23,6 +23,8 @@ namespace am::core {
 class LastMessages {
  public:
   explicit LastMessages(Engine& engine) noexcept : engine_(engine) {}
+  /// Goes on with what another one has seen.
+  LastMessages(Engine& engine, std::uint64_t since_ns) noexcept : engine_(engine), since_ns_(since_ns) {}
 
   /// True when `find()` has named a node that is gone in every call of the last 100 ms.
   template <class F>
@@ -39,6 +41,8 @@ class LastMessages {
   }
   /// The node that are_in() gave up on.
   [[nodiscard]] NodeId missing() const noexcept { return missing_; }
+  /// Since when the same node has been gone; 0: none is.
+  [[nodiscard]] std::uint64_t since_ns() const noexcept { return since_ns_; }
 
  private:
   static constexpr std::uint64_t grace_ns = 100'000'000;

@@ -201,6 +201,11 @@ void atomic_slowly(Node& node, GlobalAddress at, const Atomic& atomic, void* old
   remotely(memory, counter, what, [&](Counter& c) { memory.remote().change(at, atomic, old, c); });
 }
 
+std::byte* direct_slowly(Node& node, GlobalAddress at, std::size_t bytes) {
+  const Hold hold(node);
+  return node.engine().memory().reach(at, bytes, "direct");
+}
+
 std::byte* own_slowly(Node& node, GlobalAddress at, std::size_t bytes) {
   const Hold hold(node);
   std::byte* place = node.engine().memory().reach(at, bytes, "local");

@@ -1,0 +1,61 @@
+// Bulk transfers: any number of bytes, as the language's library has them. Where the memory is mapped each is one memcpy.
+//
+// bulk_read and bulk_write wait; bulk_get and bulk_put end with sync(); bulk_store ends where the bytes arrive (store_sync,
+// all_store_sync). Both ranges stay untouched until then, except that the source of a put or a store may be used again at once.
+// Two ranges that overlap are an am::Error; so are more bytes than the segment has. None at all are nothing.
+#pragma once
+
+#include <am/global.hpp>
+#include <am/splitc/global_ptr.hpp>
+#include <am/splitc/store.hpp>
+#include <am/splitc/world.hpp>
+#include <cstddef>
+#include <span>
+
+namespace am::splitc {
+
+namespace impl {
+
+void bulk_get(World& world, void* into, am::GlobalPtr<const std::byte> from, std::size_t bytes,
+              Counter* counter);
+void bulk_put(World& world, am::GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+              Counter* counter);
+
+}  // namespace impl
+
+template <Pointer P>
+void bulk_read(typename P::value_type* into, P from, std::size_t bytes) {
+  impl::bulk_get(world(), into, from.place().template as<const std::byte>(), bytes, nullptr);
+}
+template <Pointer P>
+void bulk_write(P to, const typename P::value_type* from, std::size_t bytes) {
+  static_assert(!std::is_const_v<typename P::element_type>, "libam: what the pointer points to is const");
+  impl::bulk_put(world(), to.place().template as<std::byte>(), from, bytes, nullptr);
+}
+
+template <Pointer P>
+void bulk_get(typename P::value_type* into, P from, std::size_t bytes, Counter& counter) {
+  impl::bulk_get(world(), into, from.place().template as<const std::byte>(), bytes, &counter);
+}
+template <Pointer P>
+void bulk_get(typename P::value_type* into, P from, std::size_t bytes) {
+  bulk_get(into, from, bytes, world().phase());
+}
+
+template <Pointer P>
+void bulk_put(P to, const typename P::value_type* from, std::size_t bytes, Counter& counter) {
+  static_assert(!std::is_const_v<typename P::element_type>, "libam: what the pointer points to is const");
+  impl::bulk_put(world(), to.place().template as<std::byte>(), from, bytes, &counter);
+}
+template <Pointer P>
+void bulk_put(P to, const typename P::value_type* from, std::size_t bytes) {
+  bulk_put(to, from, bytes, world().phase());
+}
+
+template <Pointer P>
+void bulk_store(P to, const typename P::value_type* from, std::size_t bytes) {
+  static_assert(!std::is_const_v<typename P::element_type>, "libam: what the pointer points to is const");
+  impl::store_range(world(), to.place().template as<std::byte>(), from, bytes);
+}
+
+}  // namespace am::splitc

@@ -1,0 +1,50 @@
+// Split-phase access: put and get return at once, sync waits until all of them are complete. `*p := v` is put(p, v), `x := *p`
+// is get(&x, p).
+//
+// Between two of them there is no order until the sync, also to the same place. A get's target stays untouched until then; a
+// put's value is taken at once. To one node whose memory is reached by messages, short puts travel together.
+//
+// Those with a counter of their own are none of sync()'s: sync(counter) waits for them. So phases may overlap.
+#pragma once
+
+#include <am/global.hpp>
+#include <am/splitc/global_ptr.hpp>
+#include <am/splitc/world.hpp>
+
+namespace am::splitc {
+
+template <Pointer P>
+void put(P to, const typename P::value_type& value, Counter& counter) {
+  am::begin_put(world().node(), to.place(), value, counter);
+}
+template <Pointer P>
+void put(P to, const typename P::value_type& value) {
+  World& w = world();
+  am::begin_put(w.node(), to.place(), value, w.phase());
+}
+
+template <Pointer P>
+void get(typename P::value_type* into, P from, Counter& counter) {
+  am::begin_get(world().node(), from.place(), *into, counter);
+}
+template <Pointer P>
+void get(typename P::value_type* into, P from) {
+  World& w = world();
+  am::begin_get(w.node(), from.place(), *into, w.phase());
+}
+
+/// Waits until what this node began is complete: gets have come, puts are written. Polls meanwhile; where nothing is under way
+/// it returns at once. Throws am::Error when a node that is needed died or left.
+inline void sync(Counter& counter) { am::wait(world().node(), counter); }
+inline void sync() {
+  World& w = world();
+  am::wait(w.node(), w.phase());
+}
+/// Whether it would return at once. Polls once.
+[[nodiscard]] inline bool is_synced(Counter& counter) {
+  world().node().poll();
+  return counter.completed() == counter.begun();
+}
+[[nodiscard]] inline bool is_synced() { return is_synced(world().phase()); }
+
+}  // namespace am::splitc

@@ -1,0 +1,138 @@
+#include <am/splitc/world.hpp>
+
+#include <am/collectives.hpp>
+#include <am/error.hpp>
+#include <am/events.hpp>
+#include <am/splitc/atomic.hpp>
+
+#include <array>
+#include <cstring>
+#include <exception>
+#include <string>
+
+namespace am::splitc {
+
+namespace impl {
+
+thread_local constinit Here here;
+
+namespace {
+
+std::string name_of(NodeId node) { return "node " + std::to_string(node); }
+
+Here place_of(World& world) {
+  am::Node& node = world.node();
+  const am::GlobalPtr<std::byte> first(node.id(), 0);
+  Here place;
+  place.bytes = am::segment_bytes(node, node.id());
+  place.first = first.address().bits;
+  if (place.bytes != 0) place.base = first.local(node);
+  place.world = &world;
+  place.node = node.id();
+  place.nodes = node.size();
+  return place;
+}
+
+/// What a node says of the call that it is about to make.
+struct Said {
+  std::array<char, 40> call{};
+  std::uint64_t size = 0;
+
+  [[nodiscard]] std::string text() const { return std::string(call.data()) + " of " + std::to_string(size); }
+  friend bool operator==(const Said&, const Said&) = default;
+};
+
+}  // namespace
+
+void no_world() {
+  throw Error("use Split-C", "this thread has no World",
+              "make one on the node's thread: am::splitc::World world(node)");
+}
+
+void must_agree(World& world, const char* call, std::uint64_t size) {
+  Said mine;
+  std::strncpy(mine.call.data(), call, mine.call.size() - 1);
+  mine.size = size;
+  const std::vector<Said> all = am::all_gather(world.node(), mine);
+  for (NodeId node = 1; node < world.node().size(); ++node) {
+    if (all[node] == all[0]) continue;
+    throw Error(
+        "call Split-C together", name_of(world.node().id()),
+        "node 0 calls " + all[0].text() + ", node " + std::to_string(node) + " calls " + all[node].text(),
+        "all nodes make the same all_ calls and barriers in the same order");
+  }
+}
+
+InHandler::InHandler(World& world) noexcept : before_(here) {
+  if (here.world != &world) here = place_of(world);
+}
+
+void wait_for(World& world, NodeId owner, Call& call) {
+  world.node().wait_until([&] { return call.state != Call::State::open; }, owner);
+  if (call.state == Call::State::threw) {
+    throw Error("atomic", name_of(world.node().id()), "the function threw at its owner, " + name_of(owner),
+                "see what that node says");
+  }
+}
+
+}  // namespace impl
+
+World::World(am::Node& node) : node_(node), exceptions_(std::uncaught_exceptions()), attached_(node, *this) {
+  impl::here = impl::place_of(*this);
+  try {
+    node.barrier();  // before it nobody sends to this one
+  } catch (...) {
+    impl::here = {};
+    throw;
+  }
+}
+
+World::~World() {
+  if (std::uncaught_exceptions() == exceptions_) {
+    try {
+      node_.barrier();
+    } catch (...) {
+      node_.post([thrown = std::current_exception()](am::Node&) { std::rethrow_exception(thrown); });
+    }
+  }
+  impl::here = {};
+}
+
+void World::must_be_sent(am::Status status, NodeId to, const char* what) const {
+  if (status == am::Status::ok) return;
+  throw Error(what, impl::name_of(node_.id()),
+              impl::name_of(to) + " cannot be sent to: " + std::string(to_string(status)),
+              "it died or has left the job");
+}
+
+void World::begin(impl::Call& call) {
+  const CriticalSection alone(node_);
+  call.ticket = ++last_ticket_;
+  call.next = calls_;
+  calls_ = &call;
+}
+
+void World::end(const impl::Call& call) noexcept {
+  const CriticalSection alone(node_);
+  impl::Call** at = &calls_;
+  while (*at != &call) at = &(*at)->next;
+  *at = call.next;
+}
+
+/// An answer that nobody waits for any more is dropped.
+void World::answered(std::uint64_t ticket, const void* result, std::size_t bytes,
+                     impl::Call::State state) noexcept {
+  for (impl::Call* call = calls_; call != nullptr; call = call->next) {
+    if (call->ticket != ticket || call->state != impl::Call::State::open) continue;
+    if (state == impl::Call::State::answered && bytes != call->bytes) return;
+    if (bytes != 0) std::memcpy(call->into, result, bytes);
+    call->state = state;
+    return;
+  }
+}
+
+void World::atomic_threw(am::Reply& /*reply*/, std::uint64_t ticket) {
+  answered(ticket, nullptr, 0, impl::Call::State::threw);
+}
+
+}  // namespace am::splitc
