@@ -69,20 +69,16 @@ class global_ref {
   }
 
   // Read, then write: others may write in between. atomic() and fetch_add() leave no between.
-  template <class U>
-  const global_ref& operator+=(const U& by) const {
+  const global_ref& operator+=(const value_type& by) const {
     return *this = static_cast<value_type>(value() + by);
   }
-  template <class U>
-  const global_ref& operator-=(const U& by) const {
+  const global_ref& operator-=(const value_type& by) const {
     return *this = static_cast<value_type>(value() - by);
   }
-  template <class U>
-  const global_ref& operator*=(const U& by) const {
+  const global_ref& operator*=(const value_type& by) const {
     return *this = static_cast<value_type>(value() * by);
   }
-  template <class U>
-  const global_ref& operator/=(const U& by) const {
+  const global_ref& operator/=(const value_type& by) const {
     return *this = static_cast<value_type>(value() / by);
   }
 
@@ -125,13 +121,17 @@ class global_ptr {
 
   [[nodiscard]] global_ref<T> operator*() const noexcept { return global_ref<T>(at_); }
   [[nodiscard]] global_ref<T> operator[](std::ptrdiff_t n) const noexcept { return global_ref<T>(at_ + n); }
-  /// p->member, of what p points to: `p->*&S::member`.
+  /// p->member, of what p points to: `p->*&S::member`. Of a member that is an array, the pointer to its first value.
   template <class Member, class C>
     requires std::is_base_of_v<C, value_type>
   [[nodiscard]] auto operator->*(Member C::*member) const noexcept {
+    const auto at = at_.template as<std::byte>() + impl::offset_of<value_type>(member);
     using Part = std::conditional_t<std::is_const_v<T>, const Member, Member>;
-    return global_ref<Part>(
-        (at_.template as<std::byte>() + impl::offset_of<value_type>(member)).template as<Part>());
+    if constexpr (std::is_array_v<Member>) {
+      return global_ptr<std::remove_extent_t<Part>>(at.template as<std::remove_extent_t<Part>>());
+    } else {
+      return global_ref<Part>(at.template as<Part>());
+    }
   }
 
   // Arithmetic counts values of T on the same node, as am::GlobalPtr's.

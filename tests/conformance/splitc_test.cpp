@@ -1,0 +1,642 @@
+// Split-C (am/splitc.hpp), on every substrate: by loads and stores where it has them, by messages where a decorated network or
+// another host stands between. The rows of the language's tables, in their order (docs/porting.md).
+#include <am/splitc.hpp>
+
+#include <algorithm>
+#include <am/counters.hpp>
+#include <am/error.hpp>
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace {
+
+using namespace am::splitc;  // NOLINT(google-build-using-namespace): as a program has it
+using am::Node;
+using am::NodeId;
+using am::splitc::sync;
+using test::check;
+using test::check_equal;
+using test::check_throws;
+using test::rounds;
+using SplitC = test::OnEverySubstrate;
+
+NodeId right() { return (my_proc() + 1) % procs(); }
+NodeId left() { return (my_proc() + procs() - 1) % procs(); }
+
+struct Pair {
+  std::int32_t a, b;
+  friend bool operator==(const Pair&, const Pair&) = default;
+};
+struct Body {
+  double x[3];
+  std::int16_t kind;
+  global_ptr<double> next;
+};
+
+// -- pointers -----------------------------------------------------------------------------------------------------------
+
+TEST_P(SplitC, PlainExpressionsReadAndWrite) {
+  run(2, [](Node& node) {
+    World world(node);
+    const auto room = spread_array<std::byte>(procs(), 256);
+    const auto both_ways = [&](auto value, std::ptrdiff_t offset) {
+      using Value = decltype(value);
+      for (const NodeId p : {my_proc(), right()}) {
+        const global_ptr<Value> place = (room[p] + 64 * my_proc() + offset).template as<Value>();
+        *place = value;
+        const Value back = *place;
+        check(std::memcmp(&back, &value, sizeof value) == 0, "what was written is read");
+        place[0] = place[0];
+        check(place[0].value() == value, "from a reference to a reference");
+      }
+    };
+    for (std::ptrdiff_t offset = 0; offset < 9; ++offset) {  // aligned and not
+      both_ways(std::uint8_t{200}, offset);
+      both_ways(std::int16_t{-2}, offset);
+      both_ways(1.5F, offset);
+      both_ways(-2.25, offset);
+      both_ways(Pair{-3, 7}, offset);
+      both_ways(std::array<char, 3>{'a', 'b', 'c'}, offset);
+      both_ways(std::array<std::uint64_t, 4>{1, 2, 3, 4}, offset);
+    }
+    barrier();
+    // Members, and what assigns: the right neighbour's, one writer each.
+    const auto bodies = spread_array<Body>(procs());
+    const global_ptr<Body> other = bodies[right()];
+    other->*& Body::kind = std::int16_t{5};
+    other->*& Body::next = (room[0] + 8).as<double>();
+    (other->*&Body::kind) += 2;
+    (other->*&Body::x)[2] = 0.5;
+    const Body whole = *other;
+    check_equal(whole.kind, 7, "a member was written, and added to");
+    check(whole.next == (room[0] + 8).as<double>() && whole.x[2] == 0.5, "a pointer lies in global memory");
+    const global_ptr<const Body> constant = other;
+    const std::int16_t kind = constant->*&Body::kind;
+    check_equal(kind, 7, "through a pointer to const");
+    barrier();
+    check_equal(bodies.mine()->kind, 7, "it is there");
+    check(to_local(bodies[my_proc()]) == bodies.mine(), "to_local");
+    check(to_global(bodies.mine()) == bodies[my_proc()], "to_global");
+    check(to_global(right(), bodies.mine()) == other, "to_global of another node");
+    int* own = local_malloc<int>(3);
+    own[2] = 6;
+    const int six = to_global(own)[2];
+    check_equal(six, 6, "local_malloc's memory is global");
+    local_free(own);
+  });
+}
+
+TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
+  run(3, [](Node& node) {
+    World world(node);
+    constexpr std::size_t count = 8;
+    constexpr std::size_t block = 5;
+    const spread_array<std::uint32_t> a(count, block);
+    check_equal(a.my_blocks(), my_proc() < 2 ? 3u : 2u, "blocks of this node");
+    for (std::size_t slot = 0; slot < a.my_blocks(); ++slot) {
+      for (std::size_t i = 0; i < block; ++i)
+        a.mine()[slot * block + i] = static_cast<std::uint32_t>((slot * procs() + my_proc()) * 100 + i);
+    }
+    barrier();
+    for (std::size_t k = 0; k < count; ++k) {
+      check_equal(a[k].proc(), k % procs(), "block k lives on processor k mod PROCS");
+      for (std::size_t i = 0; i < block; ++i) {
+        const std::uint32_t value = a[k][static_cast<std::ptrdiff_t>(i)];
+        check_equal(value, k * 100 + i, "block k / PROCS there");
+      }
+    }
+    const spread_array_2d<int> x(2, 3, 4);  // int x[2][3]::[4]
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) {
+        check_equal(x.owner(i, j), (i * 3 + j) % procs(), "row-major");
+        if (x.owner(i, j) == my_proc()) x(i, j)[3] = static_cast<int>(10 * i + j);
+      }
+    }
+    barrier();
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) {
+        const int value = x(i, j)[3];
+        check_equal(value, static_cast<int>(10 * i + j), "of its own block");
+      }
+    }
+    // One element each: `T N[PROCS]::`, by a spread pointer and by the loops over what a node owns.
+    const spread_ptr<std::uint64_t> n = all_spread_malloc<std::uint64_t>(11);
+    for (const std::size_t k : my_elements(11)) *(n + static_cast<std::ptrdiff_t>(k)).local() = k + 1;
+    barrier();
+    std::uint64_t sum = 0;
+    for (spread_ptr<std::uint64_t> p = n; p != n + 11; ++p) sum += *p;
+    check_equal(sum, 66u, "all elements, once each");
+    barrier();
+    all_spread_free(n);
+    all_spread_free(a);
+    all_spread_free(x);
+    const spread_array<std::uint32_t> again(count, block);
+    check(again.data() == a.data() && again.mine()[0] == 0,
+          "memory that was given back is given out, cleared");
+  });
+}
+
+// -- split phase --------------------------------------------------------------------------------------------------------
+
+TEST_P(SplitC, PutsAndGetsAreCompleteAfterSync) {
+  run(3, [](Node& node) {
+    World world(node);
+    constexpr std::ptrdiff_t count = 300;
+    const spread_array<std::uint64_t> a(procs(), count);
+    sync();  // with nothing pending
+    check(is_synced(), "nothing is under way");
+    for (std::uint64_t round = 1; round <= rounds(5); ++round) {
+      for (std::ptrdiff_t i = 0; i < count; ++i)
+        put(&a[right()][i], round * 1000 + static_cast<std::uint64_t>(i));
+      sync();
+      std::vector<std::uint64_t> back(count);
+      for (std::ptrdiff_t i = 0; i < count; ++i) get(&back[static_cast<std::size_t>(i)], a[right()] + i);
+      sync();
+      check(is_synced(), "all is complete");
+      for (std::size_t i = 0; i < back.size(); ++i) check_equal(back[i], round * 1000 + i, "what was put");
+      barrier();
+      check_equal(a.mine()[count - 1], round * 1000 + count - 1, "it is there");
+      barrier();
+    }
+    // A phase of its own: sync() does not wait for it, nor it for the rest.
+    Counter early;
+    std::uint64_t value = 0;
+    get(&value, a[left()] + 7, early);
+    put(&a[right()][8], 1);
+    sync(early);
+    check_equal(value, rounds(5) * 1000 + 7, "it has come");
+    sync();
+    barrier();
+  });
+}
+
+TEST_P(SplitC, ThousandPutsMakeFewMessages) {
+  run(2, [](Node& node) {
+    World world(node);
+    constexpr std::ptrdiff_t count = 1000;
+    const spread_array<std::uint64_t> a(procs(), count);
+    const auto sent = [&] {
+      const am::Counters all = am::counters(node);
+      return all.peer(right(), am::Priority::low).sent_messages;
+    };
+    const std::uint64_t before = sent();
+    for (std::ptrdiff_t i = 0; i < count; ++i) put(&a[right()][i], static_cast<std::uint64_t>(i));
+    sync();
+    const std::uint64_t messages = sent() - before;
+    // Where handlers run beside the program, what has been gathered goes whenever they do.
+    const std::uint64_t most = node.dispatch() == am::Dispatch::poll ? 40 : count;
+    check(messages <= most, std::to_string(messages) + " messages carry 1000 puts");
+    if (am::direct(node, a[right()].place()) != nullptr) check_equal(messages, 0u, "stores carry them");
+    barrier();
+    for (std::size_t i = 0; i < count; ++i) check_equal(a.mine()[i], i, "all of them");
+    barrier();
+  });
+}
+
+// -- stores -------------------------------------------------------------------------------------------------------------
+
+TEST_P(SplitC, StoresAreCountedWhereTheyArrive) {
+  run(3, [](Node& node) {
+    World world(node);
+    constexpr std::size_t most = 70'000;
+    const spread_array<std::byte> a(procs(), most);
+    const spread_array<std::uint64_t> words(procs(), 64);
+    std::vector<std::byte> data(most);
+    for (const std::size_t bytes : {1u, 7u, 8u, 1023u, 1024u, 1025u, 65'536u, 69'999u}) {
+      std::fill(data.begin(), data.end(), static_cast<std::byte>(bytes + my_proc()));
+      bulk_store(a[right()], data.data(), bytes);
+      std::fill(data.begin(), data.end(), std::byte{0});  // the source may be used again
+      store_sync(bytes);
+      const auto written = static_cast<std::byte>(bytes + left());
+      check(std::all_of(a.mine(), a.mine() + bytes, [&](std::byte b) { return b == written; }),
+            std::to_string(bytes) + " bytes are there when they are counted");
+      barrier();
+    }
+    // One at a time, of every size; the bytes are counted, not the stores.
+    store(words[right()].as<std::uint8_t>(), 9);
+    store(words[right()].as<std::int16_t>() + 1, -9);
+    store(words[right()].as<float>() + 1, 0.5F);
+    store(words[right()] + 1, 77u);
+    store(words[right()].as<Pair>() + 2, Pair{1, 2});
+    store(words[right()].as<std::array<std::uint64_t, 4>>() + 1, std::array<std::uint64_t, 4>{1, 2, 3, 4});
+    store(words[my_proc()] + 9, 5u);
+    store_sync(1 + 2 + 4 + 8 + 8 + 32 + 8);
+    check_equal(words.mine()[1], 77u, "a word");
+    check_equal(words.mine()[7], 4u, "four words");
+    check_equal(words.mine()[9], 5u, "to oneself");
+    const float half = *(words[my_proc()].as<float>() + 1);
+    check_equal(half, 0.5F, "four bytes");
+    const Pair pair = *(words[my_proc()].as<Pair>() + 2);
+    check(pair == Pair{1, 2}, "a struct");
+    store_sync(0);
+    reset_store_sync();
+    all_store_sync();
+    store(words[right()] + 3, 1u);
+    store(words[right()] + 4, 2u);
+    store_sync(8);
+    store_sync(8);  // what one call waited for the next does not
+    check_equal(words.mine()[3] + words.mine()[4], 3u, "both");
+    barrier();
+  });
+}
+
+TEST_P(SplitC, AllStoreSyncWaitsForEverybodysStores) {
+  run(3, [](Node& node) {
+    World world(node);
+    test::Random random(test::mix(test::seed(), my_proc()));
+    constexpr std::size_t each = 40;
+    const spread_array<std::uint64_t> a(procs(), each * 3);
+    for (std::uint64_t round = 1; round <= rounds(20); ++round) {
+      for (std::size_t n = 0; n < each * procs(); ++n) {  // all to all, in an order of each one's own
+        const NodeId to = static_cast<NodeId>((n + my_proc()) % procs());
+        store(a[to] + static_cast<std::ptrdiff_t>(my_proc() * each + n / procs()), round);
+        if (random.one_in(50)) am::splitc::poll();
+      }
+      all_store_sync();
+      // No barrier: who is through goes on, and stores for the next round must not be counted for this one.
+      check(std::all_of(a.mine(), a.mine() + each * procs(),
+                        [&](const std::uint64_t& value) {
+                          return *to_global(const_cast<std::uint64_t*>(&value)) >= round;
+                        }),
+            "every store of the round has arrived");
+      barrier();
+      if (random.one_in(2)) reset_store_sync();
+    }
+  });
+}
+
+// -- bulk ---------------------------------------------------------------------------------------------------------------
+
+TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
+  run(2, [](Node& node) {
+    World world(node);
+    constexpr std::size_t most = 300'000;
+    const spread_array<std::uint16_t> a(procs(), most / 2);
+    std::vector<std::uint16_t> out(most / 2);
+    std::vector<std::uint16_t> in(most / 2);
+    bulk_write(a[right()], out.data(), 0);
+    bulk_read(in.data(), global_ptr<std::uint16_t>(), 0);
+    std::uint16_t mark = my_proc() == 0 ? 1 : 501;
+    for (const std::size_t bytes : {2u, 8u, 1026u, 65'536u, 300'000u}) {
+      std::iota(out.begin(), out.end(), ++mark);
+      bulk_write(a[right()], out.data(), bytes);
+      bulk_read(in.data(), a[right()], bytes);
+      check(std::memcmp(in.data(), out.data(), bytes) == 0, "bulk_write and bulk_read");
+      std::iota(out.begin(), out.end(), ++mark);
+      bulk_put(a[right()], out.data(), bytes);
+      sync();
+      bulk_get(in.data(), a[right()], bytes);
+      sync();
+      check(std::memcmp(in.data(), out.data(), bytes) == 0, "bulk_put and bulk_get");
+    }
+    Counter counter;
+    bulk_put(a[right()], out.data(), most, counter);
+    sync(counter);
+    bulk_get(in.data(), a[right()], most, counter);
+    sync(counter);
+    check(in == out, "with a counter of their own");
+    barrier();
+    // Overlapping ranges: on one's own node, where a plain pointer may lead into the same memory.
+    std::uint16_t* const mine = a.mine();
+    const auto overlap = [&](auto transfer) {
+      check_throws<am::Error>(transfer, "source and target overlap in 96 of 100 bytes");
+    };
+    overlap([&] { bulk_put(a[my_proc()] + 2, mine, 100); });
+    overlap([&] { bulk_write(a[my_proc()], mine + 2, 100); });
+    overlap([&] { bulk_get(mine, a[my_proc()] + 2, 100); });
+    overlap([&] { bulk_read(mine + 2, a[my_proc()], 100); });
+    overlap([&] { bulk_store(a[my_proc()] + 2, mine, 100); });
+    bulk_write(a[my_proc()] + 50, mine, 100);  // side by side
+    sync();
+    barrier();
+  });
+}
+
+// -- atomic -------------------------------------------------------------------------------------------------------------
+
+std::int64_t add_here(std::int64_t& value, std::int64_t by) { return std::exchange(value, value + by); }
+void count_down(std::int64_t& value) { --value; }
+struct Refused {};
+
+TEST_P(SplitC, AtomicRunsAtTheOwner) {
+  const bool throws = GetParam().dispatch != am::Dispatch::interrupt;  // an exception is made with malloc
+  run(3, [throws](Node& node) {
+    World world(node);
+    const spread_ptr<std::int64_t> counters = all_spread_malloc<std::int64_t>(procs());
+    const auto each = static_cast<std::int64_t>(rounds(200));
+    std::vector<std::int64_t> seen;
+    for (std::int64_t i = 0; i < each; ++i) {
+      seen.push_back(atomic<add_here>(counters, 2));
+      atomic([](std::int64_t& value) { ++value; }, counters + right());
+      atomic<count_down>(counters + right());
+      atomic([](std::int64_t& value, int a, double b) { value += a + static_cast<int>(b); },
+             counters + my_proc(), 1, -1.5);
+    }
+    check(std::ranges::is_sorted(seen) && std::ranges::adjacent_find(seen) == seen.end(),
+          "nobody else got the same number");
+    barrier();
+    const std::int64_t last = *counters;
+    check_equal(last, 2 * each * procs(), "every call ran once");
+    const std::int64_t none = counters[1];
+    check_equal(none, 0, "and undid itself where it should");
+    // A result of 40 bytes; a function that asks for memory of its own node.
+    const auto wide = atomic(
+        [](std::int64_t& value) {
+          return std::array<std::int64_t, 5>{value, 1, 2, 3, 4};
+        },
+        counters + right());
+    check_equal(wide[4], 4, "the last word of the result");
+    const auto here = atomic(
+        [](std::int64_t& value) {
+          const std::int64_t same = *to_global(&value);
+          return same == value ? my_proc() : ~NodeId{0};
+        },
+        counters + right());
+    check_equal(here, right(), "it ran there, and reads its own memory as the program does");
+    if (!throws) return;
+    bool thrown = false;  // on node 1, out of whatever makes progress there
+    const auto meanwhile = [&](auto step) {
+      try {
+        step();
+      } catch (const Refused&) {
+        thrown = true;
+      }
+    };
+    meanwhile([] { barrier(); });
+    if (my_proc() == 0) {
+      check_throws<am::Error>(
+          [&] {
+            atomic(
+                [](std::int64_t& value) {
+                  if (value >= 0) throw Refused();
+                },
+                counters + 1);
+          },
+          "the function threw at its owner, node 1");
+    }
+    while (my_proc() == 1 && !thrown) meanwhile([&] { test::poll_or_yield(node); });
+    meanwhile([] { barrier(); });
+    check_equal(thrown, my_proc() == 1, "at the owner alone");
+  });
+}
+
+TEST_P(SplitC, FetchAddExchangeCompareSwapTestAndSet) {
+  run(2, [](Node& node) {
+    World world(node);
+    const spread_ptr<std::uint32_t> words = all_spread_malloc<std::uint32_t>(procs() * 2);
+    const spread_ptr<std::uint64_t> sum = all_spread_malloc<std::uint64_t>(1);
+    const auto mine = words + my_proc();
+    const auto other = words + right();
+    check_equal(fetch_add(other, 5), 0u, "fetch_add");
+    check_equal(exchange(other, 9), 5u, "exchange");
+    check_equal(cmp_swap(other, 8, 1), 9u, "cmp_swap of another value");
+    check_equal(cmp_swap(other, 9, 2), 9u, "cmp_swap");
+    check_equal(test_and_set(other), 2u, "test_and_set");
+    barrier();
+    const std::uint32_t now = *mine;
+    check_equal(now, 1u, "what the neighbour left");
+    for (std::uint64_t i = 0; i < rounds(100); ++i) fetch_add(sum, my_proc() + 1);
+    barrier();
+    const std::uint64_t all = *sum;
+    check_equal(all, rounds(100) * 3, "nothing was lost");
+    barrier();
+  });
+}
+
+TEST_P(SplitC, LocksExcludeEachOther) {
+  run(3, [](Node& node) {
+    World world(node);
+    const spread_array<Lock> locks(2);
+    const spread_array<std::uint64_t> sum(3);
+    for (std::uint64_t i = 0; i < rounds(40); ++i) {
+      const LockGuard held(locks[1]);
+      sum[2][0] += 1;  // read, then write
+    }
+    barrier();
+    const std::uint64_t all = *sum[2];
+    check_equal(all, rounds(40) * procs(), "nobody was in between");
+    if (my_proc() == 2) {
+      lock(locks[0]);
+      check(!try_lock(locks[0]), "it is taken");
+      check_throws<am::Error>([&] { lock(locks[0]); }, "this node holds it already");
+    }
+    barrier();
+    if (my_proc() == 0) {
+      check(!try_lock(locks[0]), "it is taken");
+      check_throws<am::Error>([&] { unlock(locks[0]); }, "this node does not hold it");
+      *sum[0] = ~std::uint64_t{0};
+      check_throws<am::Error>([&] { lock(sum[0].as<Lock>()); }, "the word is no lock");
+    }
+    barrier();
+    if (my_proc() == 2) unlock(locks[0]);
+    barrier();
+  });
+}
+
+// -- together -----------------------------------------------------------------------------------------------------------
+
+TEST_P(SplitC, ReductionsScansBroadcastAndGather) {
+  run(3, [](Node& node) {
+    World world(node);
+    const int i = static_cast<int>(my_proc()) + 2;  // 2, 3, 4
+    check_equal(all_bcast(my_proc() == 0 ? 7 : 0), 7, "all_bcast");
+    check_equal(all_bcast(my_proc() == 2 ? 0.25 : 0.0, 2), 0.25, "all_bcast from another node");
+    check_equal(all_reduce_to_all_add(i), 9, "add");
+    check_equal(all_reduce_to_all_mul(i), 24, "mul");
+    check_equal(all_reduce_to_all_max(i + 0.5), 4.5, "max");
+    check_equal(all_reduce_to_all_min(i + 0.5), 2.5, "min");
+    check_equal(all_reduce_to_all_and(i | 8), 8, "and");
+    check_equal(all_reduce_to_all_or(i), 7, "or");
+    check_equal(all_reduce_to_all_xor(i), 5, "xor");
+    const std::array one{all_reduce_to_one_add(i), all_reduce_to_one_mul(i), all_reduce_to_one_max(i),
+                         all_reduce_to_one_min(i)};
+    on_one([&] { check(one == std::array{9, 24, 4, 2}, "all_reduce_to_one"); });
+    const double last = all_reduce_to_one(
+        i * 0.5, [](double a, double b) { return a + b; }, 2);
+    on_proc(2, [&] { check_equal(last, 4.5, "to another node, with an operation of its own"); });
+    check_equal(all_scan_add(i), my_proc() == 0 ? 2 : my_proc() == 1 ? 5 : 9, "all_scan_add");
+    check_equal(all_scan_mul(i), my_proc() == 0 ? 2 : my_proc() == 1 ? 6 : 24, "all_scan_mul");
+    check_equal(all_scan_max(-i), -2, "all_scan_max");
+    check_equal(all_scan_min(-i), -i, "all_scan_min");
+    check(all_gather(Pair{i, -i}) == std::vector<Pair>{{2, -2}, {3, -3}, {4, -4}}, "all_gather");
+    check(procs_log() == 1 && procs() == 3 && my_proc() == node.id(), "PROCSLOG, PROCS, MYPROC");
+    const double before = get_seconds();
+    barrier();
+    check(get_seconds() >= before, "get_seconds");
+  });
+}
+
+struct Program {
+  std::uint64_t heard = 0;
+  void hear(am::Request& request) {
+    ++heard;
+    request.reply<&Program::hear_back>();
+  }
+  void hear_back(am::Reply&) { ++heard; }
+};
+
+TEST_P(SplitC, StandsBesideTheProgramsOwnState) {
+  run(2, [](Node& node) {
+    Program program;
+    node.attach(program);
+    {
+      World world(node);
+      const spread_ptr<std::int64_t> n = all_spread_malloc<std::int64_t>(procs());
+      check_throws<am::Error>([&] { const World second(node); }, "one of this type is attached already");
+      node.request<&Program::hear>(right());
+      store(n + right(), 4);
+      store_sync(8);
+      atomic<add_here>(n + right(), 1);
+      node.wait_until([&] { return program.heard == 2; });
+      barrier();
+      const std::int64_t five = *(n + my_proc());
+      check_equal(five, 5, "both were served");
+    }
+    check_throws<am::Error>([] { barrier(); }, "this thread has no World");
+    World again(node);
+    check_equal(all_reduce_to_all_add(1), 2, "another world, later");
+  });
+}
+
+// -- bad input ----------------------------------------------------------------------------------------------------------
+
+TEST_P(SplitC, RefusesWhatIsNoPlace) {
+  run(2, [](Node& node) {
+    World world(node);
+    const auto end = static_cast<std::int64_t>(am::segment_bytes(node, right()));
+    const auto at = [&](NodeId proc, std::int64_t offset) {
+      return global_ptr<std::uint64_t>(
+          am::GlobalPtr<std::uint64_t>(proc, static_cast<std::uint64_t>(offset)));
+    };
+    struct Bad {
+      global_ptr<std::uint64_t> place;
+      std::string says;
+    };
+    std::uint64_t value = 0;
+    std::array<std::uint64_t, 2> two{};
+    for (const Bad& bad : {Bad{nullptr, "the global pointer is null"}, Bad{at(2, 0), "names no node"},
+                           Bad{at(right(), end - 4), "are not in the segment"},
+                           Bad{at(my_proc(), end), "are not in the segment"},
+                           Bad{at(right(), 0) + PTRDIFF_MAX, "are not in the segment"},
+                           Bad{at(my_proc(), 0) - 1, "are not in the segment"}}) {
+      const auto refuses = [&](auto use) { check_throws<am::Error>(use, bad.says); };
+      refuses([&] { value = *bad.place; });
+      refuses([&] { *bad.place = 1; });
+      refuses([&] { put(bad.place, 1); });
+      refuses([&] { get(&value, bad.place); });
+      refuses([&] { store(bad.place, 1); });
+      refuses([&] { bulk_read(two.data(), bad.place, 16); });
+      refuses([&] { bulk_write(bad.place, two.data(), 16); });
+      refuses([&] { bulk_get(two.data(), bad.place, 16); });
+      refuses([&] { bulk_put(bad.place, two.data(), 16); });
+      refuses([&] { bulk_store(bad.place, two.data(), 16); });
+      refuses([&] { fetch_add(bad.place, 1); });
+      refuses([&] { atomic([](std::uint64_t& v) { v = 1; }, bad.place); });
+      refuses([&] { lock(bad.place.as<Lock>() + 1); });
+    }
+    check_throws<am::Error>([&] { bulk_put(at(right(), 0), two.data(), SIZE_MAX); },
+                            "more bytes than there are");
+    check_throws<am::Error>([&] { static_cast<void>(at(right(), 0).local()); },
+                            "points to another node's memory");
+    check_throws<am::Error>([&] { static_cast<void>(to_global(&value)); }, "is not in this node's segment");
+    sync();
+    all_store_sync();
+    check_throws<am::Error>([&] { static_cast<void>(all_spread_malloc<std::uint64_t>(SIZE_MAX, SIZE_MAX)); },
+                            "has no room for");
+    check_throws<am::Error>([&] { const spread_array_2d<char> wide(SIZE_MAX / 2, 8); }, "has no room for");
+    check_throws<am::Error>([&] { static_cast<void>(local_malloc<std::uint64_t>(SIZE_MAX / 4)); },
+                            "no room for");
+    all_spread_free(spread_ptr<int>());
+    local_free(static_cast<int*>(nullptr));
+    std::string elsewhere;
+    std::thread([&] { elsewhere = test::error_of([&] { put(at(0, 0), 1); }); }).join();
+    check(elsewhere.find("this thread has no World") != std::string::npos, elsewhere);
+    barrier();
+  });
+}
+
+#ifdef AM_CHECKED
+TEST_P(SplitC, NamesANodeThatMakesAnotherCall) {
+  run(2, [](Node& node) {
+    World world(node);
+    const auto differ = [&](auto one, auto other, const std::string& says) {
+      check_throws<am::Error>([&] { my_proc() == 0 ? one() : other(); }, says);
+    };
+    differ([] { barrier(); }, [] { all_store_sync(); },
+           "node 0 calls barrier of 0, node 1 calls all_store_sync of 0");
+    differ([] { static_cast<void>(all_reduce_to_all_add(1)); },
+           [] { static_cast<void>(all_reduce_to_all_max(1)); },
+           "node 0 calls add of 4, node 1 calls max of 4");
+    differ([] { static_cast<void>(all_bcast(1)); }, [] { static_cast<void>(all_bcast(1.0)); },
+           "node 0 calls all_bcast of 4, node 1 calls all_bcast of 8");
+    differ([] { static_cast<void>(all_spread_malloc<char>(4)); },
+           [] { static_cast<void>(all_spread_malloc<char>(5)); },
+           "node 0 calls all_spread_malloc of 4, node 1 calls all_spread_malloc of 5");
+    barrier();  // and the job goes on
+    const spread_array<int> a(3);
+    check_throws<am::Error>([&] { static_cast<void>(a[3]); }, "3 is not below 3");
+    barrier();
+  });
+}
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Model, SplitC, test::cells_of<SplitC>(), test::name_of);
+
+// -- death --------------------------------------------------------------------------------------------------------------
+
+/// Node 1 dies; whoever waits for it hears so.
+void survive(const std::function<void(spread_ptr<std::int64_t>)>& needs_node_1) {
+  test::seed();
+  const test::Environment timeout("AM_TIMEOUT", "120s");
+  test::Processes job(2, [&](Node& node) {
+    node.on_peer_death([](Node&, NodeId) {});
+    World world(node);
+    const spread_ptr<std::int64_t> n = all_spread_malloc<std::int64_t>(procs());
+    barrier();
+    if (my_proc() == 1) std::raise(SIGKILL);
+    check_throws<am::Error>([&] { needs_node_1(n); }, "node 1");
+    std::int64_t own = *n;
+    *n = own + 1;
+    own = *n;
+    check_equal(own, 1, "its own memory is there");
+  });
+  job.expect_signal(1, SIGKILL);
+  job.wait();
+}
+
+TEST(SplitCDeath, EndsACallOfAtomic) {
+  survive([](spread_ptr<std::int64_t> n) {
+    for (;;) atomic<add_here>(n + 1, 1);
+  });
+}
+TEST(SplitCDeath, EndsAWaitForStores) {
+  survive([](spread_ptr<std::int64_t>) { store_sync(8); });
+}
+TEST(SplitCDeath, EndsAllStoreSync) {
+  survive([](spread_ptr<std::int64_t>) { all_store_sync(); });
+}
+TEST(SplitCDeath, EndsAWaitForItsLock) {
+  test::seed();
+  const test::Environment timeout("AM_TIMEOUT", "120s");
+  test::Processes job(2, [&](Node& node) {
+    node.on_peer_death([](Node&, NodeId) {});
+    World world(node);
+    const spread_array<Lock> locks(1);
+    if (my_proc() == 1) lock(locks[0]);
+    barrier();
+    if (my_proc() == 1) std::raise(SIGKILL);
+    check_throws<am::Error>([&] { lock(locks[0]); }, "node 1");
+  });
+  job.expect_signal(1, SIGKILL);
+  job.wait();
+}
+
+}  // namespace
