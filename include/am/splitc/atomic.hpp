@@ -99,9 +99,9 @@ auto atomic(am::GlobalPtr<T> at, A... args) {
   using R = std::decay_t<std::invoke_result_t<F, T&, A...>>;
   World& world = splitc::world();
   am::Node& node = world.node();
-  if (T* place = own(at)) {
+  if (T* own = nullptr; find_own(at, 0, own)) {
     const CriticalSection alone(node);
-    return static_cast<R>(F{}(*place, args...));
+    return static_cast<R>(F{}(*own, args...));
   }
   static_cast<void>(am::direct(node, at));  // a place that is none is the caller's error
   constexpr bool has_result = !std::is_void_v<R>;

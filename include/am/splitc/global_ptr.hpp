@@ -23,16 +23,16 @@ class global_ptr;
 namespace impl {
 
 template <class T>
-std::remove_const_t<T> read(am::GlobalPtr<T> at) {
-  if (T* place = own(at)) [[likely]]
-    return load(place);
-  return am::get(world().node(), at);
+std::remove_const_t<T> read(am::GlobalPtr<T> at, std::ptrdiff_t n) {
+  if (T* own = nullptr; find_own(at, n, own)) [[likely]]
+    return load(own);
+  return am::get(world().node(), at + n);
 }
 template <class T>
-void write(am::GlobalPtr<T> at, const std::type_identity_t<T>& value) {
-  if (T* place = own(at)) [[likely]]
-    return store(place, value);
-  am::put(world().node(), at, value);
+void write(am::GlobalPtr<T> at, std::ptrdiff_t n, const std::type_identity_t<T>& value) {
+  if (T* own = nullptr; find_own(at, n, own)) [[likely]]
+    return store(own, value);
+  am::put(world().node(), at + n, value);
 }
 
 /// In bytes, from the beginning of an object.
@@ -51,20 +51,21 @@ class global_ref {
  public:
   using value_type = std::remove_const_t<T>;
 
-  explicit global_ref(am::GlobalPtr<T> at) noexcept : at_(at) {}
+  /// Value n of the place.
+  explicit global_ref(am::GlobalPtr<T> at, std::ptrdiff_t n = 0) noexcept : at_(at), n_(n) {}
   global_ref(const global_ref&) noexcept = default;
 
   // NOLINTNEXTLINE(google-explicit-constructor): it is read as the value
-  operator value_type() const { return impl::read(at_); }
-  [[nodiscard]] value_type value() const { return impl::read(at_); }
+  operator value_type() const { return impl::read(at_, n_); }
+  [[nodiscard]] value_type value() const { return impl::read(at_, n_); }
 
   const global_ref& operator=(const value_type& value) const requires(!std::is_const_v<T>) {
-    impl::write(at_, value);
+    impl::write(at_, n_, value);
     return *this;
   }
   // NOLINTNEXTLINE(bugprone-unhandled-self-assignment, misc-unconventional-assign-operator): it copies the value
   global_ref& operator=(const global_ref& other) requires(!std::is_const_v<T>) {
-    impl::write(at_, other.value());
+    impl::write(at_, n_, other.value());
     return *this;
   }
 
@@ -83,10 +84,11 @@ class global_ref {
   }
 
   // NOLINTNEXTLINE(google-runtime-operator): as for any reference, the address of what it stands for
-  [[nodiscard]] global_ptr<T> operator&() const noexcept { return global_ptr<T>(at_); }
+  [[nodiscard]] global_ptr<T> operator&() const noexcept { return global_ptr<T>(at_ + n_); }
 
  private:
   am::GlobalPtr<T> at_;
+  std::ptrdiff_t n_;
 };
 
 template <class T>
@@ -107,8 +109,8 @@ class global_ptr {
   [[nodiscard]] constexpr NodeId proc() const noexcept { return at_.node(); }
   /// tolocal(p): the plain pointer, on the owner. Throws am::Error on any other node.
   [[nodiscard]] T* local() const {
-    if (T* place = impl::own(at_)) [[likely]]
-      return place;
+    if (T* own = nullptr; impl::find_own(at_, 0, own)) [[likely]]
+      return own;
     return at_.local(world().node());
   }
   [[nodiscard]] bool is_local() const noexcept { return at_ && at_.node() == my_proc(); }
@@ -120,7 +122,7 @@ class global_ptr {
   }
 
   [[nodiscard]] global_ref<T> operator*() const noexcept { return global_ref<T>(at_); }
-  [[nodiscard]] global_ref<T> operator[](std::ptrdiff_t n) const noexcept { return global_ref<T>(at_ + n); }
+  [[nodiscard]] global_ref<T> operator[](std::ptrdiff_t n) const noexcept { return global_ref<T>(at_, n); }
   /// p->member, of what p points to: `p->*&S::member`. Of a member that is an array, the pointer to its first value.
   template <class Member, class C>
     requires std::is_base_of_v<C, value_type>

@@ -40,19 +40,23 @@ extern thread_local constinit Here here;
 template <class T>
 inline constexpr bool is_word = std::has_single_bit(sizeof(T)) && sizeof(T) <= 8;
 
-/// Where a value of this node's own lies; null: somewhere else, or, a word, across two words. For words the offset is rotated
-/// until bits that make it no multiple of the size stand highest: so one compare asks for node, bounds and alignment.
+/// Whether value n of the place is this node's own; then it lies at `own`. (Not a word across two words.) For words the offset is
+/// rotated until bits that make it no multiple of the size stand highest: so one compare asks for node, bounds and alignment,
+/// and where there is an index, a second one for that.
 template <class T>
-T* own(am::GlobalPtr<T> at) noexcept {
-  const std::uint64_t offset = at.address().bits - here.first;
+bool find_own(am::GlobalPtr<T> at, std::ptrdiff_t n, T*& own) noexcept {
   if constexpr (is_word<T>) {
     constexpr int shift = std::countr_zero(sizeof(T));
-    if (std::rotr(offset, shift) < here.bytes >> shift) return reinterpret_cast<T*>(here.base + offset);
+    const std::uint64_t words = here.bytes >> shift;
+    const std::uint64_t first = std::rotr(at.address().bits - here.first, shift);
+    const std::uint64_t word = first + static_cast<std::uint64_t>(n);
+    own = reinterpret_cast<T*>(here.base + word * sizeof(T));
+    return first < words && word < words;
   } else {
-    if (offset < here.bytes && sizeof(T) <= here.bytes - offset)
-      return reinterpret_cast<T*>(here.base + offset);
+    const std::uint64_t offset = (at + n).address().bits - here.first;
+    own = reinterpret_cast<T*>(here.base + offset);
+    return offset < here.bytes && sizeof(T) <= here.bytes - offset;
   }
-  return nullptr;
 }
 
 // Acquire and release: as am::get and am::put.

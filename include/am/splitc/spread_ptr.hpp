@@ -69,9 +69,7 @@ class spread_ptr {
   [[nodiscard]] global_ref<T> operator[](std::ptrdiff_t n) const { return *(*this + n); }
   template <class Member, class C>
     requires std::is_base_of_v<C, value_type>
-  [[nodiscard]] auto operator->*(Member C::*member) const noexcept {
-    return global()->*member;
-  }
+  [[nodiscard]] auto operator->*(Member C::*member) const noexcept { return global()->*member; }
 
   friend spread_ptr operator+(spread_ptr p, std::ptrdiff_t n) {
     return spread_ptr(impl::across(p.at_.template as<std::byte>(), n, sizeof(T)).template as<T>());

@@ -27,8 +27,8 @@ void store(P to, const typename P::value_type& value) {
   using Value = typename P::value_type;
   World& w = world();
   const am::GlobalPtr<Value> at = to.place();
-  if (Value* place = impl::own(at)) {
-    impl::store(place, value);
+  if (Value* own = nullptr; impl::find_own(at, 0, own)) {
+    impl::store(own, value);
     w.bytes_sent += sizeof(Value);
     w.count_stored(sizeof(Value));
   } else if constexpr (impl::is_word<Value>) {
