@@ -113,6 +113,29 @@ TEST_P(GlobalMemory, PutsAndGetsSingleValuesOfEveryKind) {
   });
 }
 
+TEST_P(GlobalMemory, DirectLeadsToTheMemoryWhereThereIsAWay) {
+  run(2, [](Node& node) {
+    const auto block = am::allocate_symmetric<std::uint64_t>(node, 4);
+    check(am::direct(node, block, 4) == block.local(node), "to a node's own");
+    am::Counter counter;
+    am::begin_put(node, block.on(right_of(node)) + 1, 10 + node.id(), counter);  // of one value
+    am::wait(node, counter);
+    if (const std::uint64_t* there = am::direct(node, block.on(right_of(node)), 4))
+      check_equal(there[1], 10 + node.id(), "to the peer's");
+    std::uint64_t back = 0;
+    am::begin_get(node, block.on(right_of(node)) + 1, back, counter);
+    am::wait(node, counter);
+    check_equal(back, 10 + node.id(), "one value is got");
+    check_equal(counter.begun(), 2u, "both are counted");
+    check_equal(counter.completed(), 2u, "as complete");
+    check_throws<am::Error>([&] { static_cast<void>(am::direct(node, GlobalPtr<int>())); }, "is null");
+    check_throws<am::Error>([&] { static_cast<void>(am::direct(node, block.on(2))); }, "names no node");
+    check_throws<am::Error>([&] { static_cast<void>(am::direct(node, block, SIZE_MAX)); },
+                            "more bytes than there are");
+    node.barrier();
+  });
+}
+
 TEST_P(GlobalMemory, RefusesWhatIsOutsideTheSegmentOfThePeer) {
   run(2, [](Node& node) {
     const NodeId peer = right_of(node);

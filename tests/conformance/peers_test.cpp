@@ -254,6 +254,34 @@ TEST(Death, OfMembersCutsNobodyOff) {
   for (const char* const transport : {"shm", "tcp", "t1:3x3", "t1:1x9"}) killed_members(transport);
 }
 
+TEST(Death, EndsAWaitThatNeedsTheNode) {
+  test::seed();
+  const test::Environment timeout("AM_TIMEOUT", "120s");
+  test::Processes job(3, [](am::Node& node) {
+    Seen seen;
+    node.attach(seen);
+    node.on_peer_death([](am::Node&, am::NodeId) {});
+    node.barrier();
+    check(!node.is_gone(2) && !node.is_gone(99), "nobody is gone");
+    if (node.id() == 2) {
+      static_cast<void>(node.request<low>(0));
+      static_cast<void>(node.request<low>(1));
+      std::raise(SIGKILL);
+    }
+    node.wait_until([&] { return seen.lows == 1; }, 2);  // its last message counts
+    check_throws<am::Error>([&] { node.wait_until([] { return false; }, 2); }, "node 2");
+    check(node.is_gone(2), "it is gone");
+    check_throws<am::Error>([&] { node.wait_until([] { return false; }, std::nullopt); }, "node 2");
+    // What another node brings comes all the same.
+    const am::NodeId other = 1 - node.id();
+    static_cast<void>(node.reply_to<high>(other));
+    node.wait_until([&] { return seen.go; }, other);
+    node.wait_until([&] { return seen.go; }, std::nullopt);  // holds already
+  });
+  job.expect_signal(2, SIGKILL);
+  job.wait();
+}
+
 TEST(Death, IsToldWhileAPostWaitsForIt) {
   test::seed();
   const test::Environment timeout("AM_TIMEOUT", "120s");

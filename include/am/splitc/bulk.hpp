@@ -29,8 +29,8 @@ void bulk_read(typename P::value_type* into, P from, std::size_t bytes) {
 }
 template <Pointer P>
 void bulk_write(P to, const typename P::value_type* from, std::size_t bytes) {
-  static_assert(!std::is_const_v<typename P::element_type>, "libam: what the pointer points to is const");
-  impl::bulk_put(world(), to.place().template as<std::byte>(), from, bytes, nullptr);
+  if constexpr (impl::check_writable<typename P::element_type>())
+    impl::bulk_put(world(), to.place().template as<std::byte>(), from, bytes, nullptr);
 }
 
 template <Pointer P>
@@ -44,8 +44,8 @@ void bulk_get(typename P::value_type* into, P from, std::size_t bytes) {
 
 template <Pointer P>
 void bulk_put(P to, const typename P::value_type* from, std::size_t bytes, Counter& counter) {
-  static_assert(!std::is_const_v<typename P::element_type>, "libam: what the pointer points to is const");
-  impl::bulk_put(world(), to.place().template as<std::byte>(), from, bytes, &counter);
+  if constexpr (impl::check_writable<typename P::element_type>())
+    impl::bulk_put(world(), to.place().template as<std::byte>(), from, bytes, &counter);
 }
 template <Pointer P>
 void bulk_put(P to, const typename P::value_type* from, std::size_t bytes) {
@@ -54,8 +54,8 @@ void bulk_put(P to, const typename P::value_type* from, std::size_t bytes) {
 
 template <Pointer P>
 void bulk_store(P to, const typename P::value_type* from, std::size_t bytes) {
-  static_assert(!std::is_const_v<typename P::element_type>, "libam: what the pointer points to is const");
-  impl::store_range(world(), to.place().template as<std::byte>(), from, bytes);
+  if constexpr (impl::check_writable<typename P::element_type>())
+    impl::store_range(world(), to.place().template as<std::byte>(), from, bytes);
 }
 
 }  // namespace am::splitc

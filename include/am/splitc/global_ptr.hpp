@@ -59,13 +59,13 @@ class global_ref {
   operator value_type() const { return impl::read(at_, n_); }
   [[nodiscard]] value_type value() const { return impl::read(at_, n_); }
 
-  const global_ref& operator=(const value_type& value) const requires(!std::is_const_v<T>) {
-    impl::write(at_, n_, value);
+  const global_ref& operator=(const value_type& value) const {
+    if constexpr (impl::check_writable<T>()) impl::write(at_, n_, value);
     return *this;
   }
   // NOLINTNEXTLINE(bugprone-unhandled-self-assignment, misc-unconventional-assign-operator): it copies the value
-  global_ref& operator=(const global_ref& other) requires(!std::is_const_v<T>) {
-    impl::write(at_, n_, other.value());
+  global_ref& operator=(const global_ref& other) {
+    if constexpr (impl::check_writable<T>()) impl::write(at_, n_, other.value());
     return *this;
   }
 
@@ -122,7 +122,9 @@ class global_ptr {
   }
 
   [[nodiscard]] global_ref<T> operator*() const noexcept { return global_ref<T>(at_); }
-  [[nodiscard]] global_ref<T> operator[](std::ptrdiff_t n) const noexcept { return global_ref<T>(at_, n); }
+  [[nodiscard]] global_ref<T> operator[](std::integral auto n) const noexcept {
+    return global_ref<T>(at_, static_cast<std::ptrdiff_t>(n));
+  }
   /// p->member, of what p points to: `p->*&S::member`. Of a member that is an array, the pointer to its first value.
   template <class Member, class C>
     requires std::is_base_of_v<C, value_type>
@@ -137,9 +139,13 @@ class global_ptr {
   }
 
   // Arithmetic counts values of T on the same node, as am::GlobalPtr's.
-  friend constexpr global_ptr operator+(global_ptr p, std::ptrdiff_t n) noexcept { return p.at_ + n; }
-  friend constexpr global_ptr operator+(std::ptrdiff_t n, global_ptr p) noexcept { return p.at_ + n; }
-  friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) noexcept { return p.at_ - n; }
+  friend constexpr global_ptr operator+(global_ptr p, std::integral auto n) noexcept {
+    return p.at_ + static_cast<std::ptrdiff_t>(n);
+  }
+  friend constexpr global_ptr operator+(std::integral auto n, global_ptr p) noexcept { return p + n; }
+  friend constexpr global_ptr operator-(global_ptr p, std::integral auto n) noexcept {
+    return p.at_ - static_cast<std::ptrdiff_t>(n);
+  }
   friend constexpr std::ptrdiff_t operator-(global_ptr a, global_ptr b) noexcept { return a.at_ - b.at_; }
   constexpr global_ptr& operator+=(std::ptrdiff_t n) noexcept { return *this = *this + n; }
   constexpr global_ptr& operator-=(std::ptrdiff_t n) noexcept { return *this = *this - n; }

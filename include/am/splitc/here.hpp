@@ -36,6 +36,13 @@ extern thread_local constinit Here here;
 /// Throws am::Error: this thread has no World.
 [[noreturn]] void no_world();
 
+/// Whether what a pointer to T points to is written; if not, the error says why.
+template <class T>
+consteval bool check_writable() {
+  static_assert(!std::is_const_v<T>, "libam: what the pointer points to is const: it is only read");
+  return !std::is_const_v<T>;
+}
+
 /// Whether one instruction reads and writes a T: nobody sees such a one half written.
 template <class T>
 inline constexpr bool is_word = std::has_single_bit(sizeof(T)) && sizeof(T) <= 8;

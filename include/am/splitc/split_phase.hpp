@@ -15,12 +15,12 @@ namespace am::splitc {
 
 template <Pointer P>
 void put(P to, const typename P::value_type& value, Counter& counter) {
-  am::begin_put(world().node(), to.place(), value, counter);
+  if constexpr (impl::check_writable<typename P::element_type>())
+    am::begin_put(world().node(), to.place(), value, counter);
 }
 template <Pointer P>
 void put(P to, const typename P::value_type& value) {
-  World& w = world();
-  am::begin_put(w.node(), to.place(), value, w.phase());
+  put(to, value, world().phase());
 }
 
 template <Pointer P>
@@ -29,8 +29,7 @@ void get(typename P::value_type* into, P from, Counter& counter) {
 }
 template <Pointer P>
 void get(typename P::value_type* into, P from) {
-  World& w = world();
-  am::begin_get(w.node(), from.place(), *into, w.phase());
+  get(into, from, world().phase());
 }
 
 /// Waits until what this node began is complete: gets have come, puts are written. Polls meanwhile; where nothing is under way

@@ -66,17 +66,20 @@ class spread_ptr {
   }
 
   [[nodiscard]] global_ref<T> operator*() const noexcept { return global_ref<T>(at_); }
-  [[nodiscard]] global_ref<T> operator[](std::ptrdiff_t n) const { return *(*this + n); }
+  [[nodiscard]] global_ref<T> operator[](std::integral auto n) const { return *(*this + n); }
   template <class Member, class C>
     requires std::is_base_of_v<C, value_type>
   [[nodiscard]] auto operator->*(Member C::*member) const noexcept { return global()->*member; }
 
-  friend spread_ptr operator+(spread_ptr p, std::ptrdiff_t n) {
-    return spread_ptr(impl::across(p.at_.template as<std::byte>(), n, sizeof(T)).template as<T>());
+  friend spread_ptr operator+(spread_ptr p, std::integral auto n) {
+    const auto bytes =
+        impl::across(p.at_.template as<std::byte>(), static_cast<std::ptrdiff_t>(n), sizeof(T));
+    return spread_ptr(bytes.template as<T>());
   }
-  friend spread_ptr operator+(std::ptrdiff_t n, spread_ptr p) { return p + n; }
-  friend spread_ptr operator-(spread_ptr p, std::ptrdiff_t n) {
-    return n == PTRDIFF_MIN ? p + PTRDIFF_MAX : p + -n;
+  friend spread_ptr operator+(std::integral auto n, spread_ptr p) { return p + n; }
+  friend spread_ptr operator-(spread_ptr p, std::integral auto n) {
+    const auto back = static_cast<std::ptrdiff_t>(n);
+    return back == PTRDIFF_MIN ? p + PTRDIFF_MAX : p + -back;
   }
   /// How many elements further on, for two pointers into the same array.
   friend std::ptrdiff_t operator-(spread_ptr a, spread_ptr b) {

@@ -10,38 +10,41 @@
 #include <am/splitc/world.hpp>
 #include <cstddef>
 #include <cstring>
-#include <span>
 
 namespace am::splitc {
 
 namespace impl {
 
-/// Any number of bytes. `own` where they go if that is on this node, or null.
+/// Any number of bytes.
 void store_range(World& world, am::GlobalPtr<std::byte> to, const void* from, std::size_t bytes);
+
+template <class Value>
+void store_value(World& world, am::GlobalPtr<Value> to, const Value& value) {
+  const auto bytes = to.template as<std::byte>();
+  if (Value* own = nullptr; find_own(to, 0, own)) {
+    store(own, value);
+    world.bytes_sent += sizeof(Value);
+    world.count_stored(sizeof(Value));
+  } else if constexpr (is_word<Value>) {
+    static_cast<void>(am::direct(world.node(), to));  // an error is the caller's
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(Value));
+    const std::uint64_t size = sizeof(Value);
+    world.must_be_sent(world.node().request<&World::store_word>(to.node(), bytes, bits, size), to.node(),
+                       "store");
+    world.bytes_sent += sizeof(Value);
+  } else {
+    store_range(world, bytes, &value, sizeof(Value));
+  }
+}
 
 }  // namespace impl
 
 /// The value is taken at once. Throws am::Error for what is no place, and when the node is gone.
 template <Pointer P>
 void store(P to, const typename P::value_type& value) {
-  using Value = typename P::value_type;
-  World& w = world();
-  const am::GlobalPtr<Value> at = to.place();
-  if (Value* own = nullptr; impl::find_own(at, 0, own)) {
-    impl::store(own, value);
-    w.bytes_sent += sizeof(Value);
-    w.count_stored(sizeof(Value));
-  } else if constexpr (impl::is_word<Value>) {
-    static_cast<void>(am::direct(w.node(), at));  // an error is the caller's
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof(Value));
-    w.must_be_sent(w.node().request<&World::store_word>(at.node(), at.template as<std::byte>(), bits,
-                                                        std::uint64_t{sizeof(Value)}),
-                   at.node(), "store");
-    w.bytes_sent += sizeof(Value);
-  } else {
-    impl::store_range(w, at.template as<std::byte>(), &value, sizeof(Value));
-  }
+  if constexpr (impl::check_writable<typename P::element_type>())
+    impl::store_value(world(), to.place(), value);
 }
 
 /// Waits until `bytes` have been stored into this node's memory, beside those that earlier calls have waited for. Polls.
