@@ -58,7 +58,7 @@ TEST_P(SplitC, PlainExpressionsReadAndWrite) {
         check(place[0].value() == value, "from a reference to a reference");
       }
     };
-    for (std::ptrdiff_t offset = 0; offset < 9; ++offset) {  // aligned and not
+    for (const std::ptrdiff_t offset : {0, 3, 8}) {  // aligned and not
       both_ways(std::uint8_t{200}, offset);
       both_ways(std::int16_t{-2}, offset);
       both_ways(1.5F, offset);
@@ -278,14 +278,14 @@ TEST_P(SplitC, AllStoreSyncWaitsForEverybodysStores) {
 TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
   run(2, [](Node& node) {
     World world(node);
-    constexpr std::size_t most = 300'000;
+    constexpr std::size_t most = 100'000;
     const spread_array<std::uint16_t> a(procs(), most / 2);
     std::vector<std::uint16_t> out(most / 2);
     std::vector<std::uint16_t> in(most / 2);
     bulk_write(a[right()], out.data(), 0);
     bulk_read(in.data(), global_ptr<std::uint16_t>(), 0);
     std::uint16_t mark = my_proc() == 0 ? 1 : 501;
-    for (const std::size_t bytes : {2u, 8u, 1026u, 65'536u, 300'000u}) {
+    for (const std::size_t bytes : {2u, 8u, 1026u, 100'000u}) {
       std::iota(out.begin(), out.end(), ++mark);
       bulk_write(a[right()], out.data(), bytes);
       bulk_read(in.data(), a[right()], bytes);
