@@ -52,9 +52,9 @@ constexpr std::ptrdiff_t in_turn(std::uint64_t i) { return static_cast<std::ptrd
 
 // Reads through anything that is indexed as a pointer is.
 template <typename P>
-double read_ns(P words) {
-  return each_ns(accesses, [&] {
-    for (std::uint64_t i = 0; i < accesses; ++i) {
+double read_ns(P words, std::uint64_t count = accesses) {
+  return each_ns(count, [&] {
+    for (std::uint64_t i = 0; i < count; ++i) {
       const Word value = words[in_turn(i)];
       keep(value);
     }
@@ -62,9 +62,9 @@ double read_ns(P words) {
 }
 
 template <typename P>
-double write_ns(P words) {
-  return each_ns(accesses, [&] {
-    for (std::uint64_t i = 0; i < accesses; ++i) {
+double write_ns(P words, std::uint64_t count = accesses) {
+  return each_ns(count, [&] {
+    for (std::uint64_t i = 0; i < count; ++i) {
       words[in_turn(i)] = i;
       keep(i);
     }
@@ -85,9 +85,12 @@ void say_words(const sc::spread_array<Word>& array) {
   am::Node& node = sc::world().node();
   const sc::global_ptr<Word> there = array[1];
   const sc::global_ptr<Word> here = array[0];
-  say_figure("read/remote_ns", read_ns(there));
-  say_figure("write/remote_ns", write_ns(there));
-  if (Word* const plain = am::direct(node, there.place()); plain != nullptr) {
+  Word* const plain = am::direct(node, there.place());
+  const std::uint64_t remote_accesses =
+      plain != nullptr ? accesses : words_in_turn;  // then each is a round trip
+  say_figure("read/remote_ns", read_ns(there, remote_accesses));
+  say_figure("write/remote_ns", write_ns(there, remote_accesses));
+  if (plain != nullptr) {
     say_figure("read/limit_remote_ns", read_ns(plain));
     say_figure("write/limit_remote_ns", write_ns(plain));
   }
