@@ -36,6 +36,7 @@
 #include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace am {
 
@@ -200,6 +201,12 @@ class Node {
     wrong_state_();
   }
 
+  /// The T that belongs to this node: made by T(Node&) at the first call, destroyed with the node, when it has left its job. For
+  /// libraries on top of libam that keep something for each node: each has a type of its own, beside the program's one object.
+  /// Also from the node's handlers; in the interrupt mode there only when it was made before.
+  template <class T>
+  [[nodiscard]] T& own();
+
   // -- events: see am/events.hpp ------------------------------------------------------------------------------------
 
   [[nodiscard]] Count count() const noexcept;  ///< now
@@ -274,6 +281,7 @@ class Node {
   [[noreturn]] void wrong_state_() const noexcept;
   void add_layer_(impl::LayerEntry& layer);
   void remove_layer_(const impl::LayerEntry& layer) noexcept;
+  void keep_owned_(const void* type, std::shared_ptr<void> object);
   /// What may run has changed: whoever runs the events looks again.
   template <class F>
   void change_events_(F change) noexcept {
@@ -305,8 +313,16 @@ class Node {
   const void* state_type_ = nullptr;
   impl::LayerEntry* layers_ = nullptr;
   impl::EventLock lock_;
+  struct Owned {
+    const void* type;
+    std::shared_ptr<void> object;
+  };
+  std::vector<Owned> owned_;  // few: one for each library that is used; outlives the engine
   std::unique_ptr<core::Engine> engine_;
 };
+
+/// The node that this thread belongs to, or whose events run on it; null where there is none.
+[[nodiscard]] Node* this_node() noexcept;
 
 inline impl::Hold::Hold(Node& node) noexcept : node_(node) {
   if (node.shared_) [[unlikely]]
@@ -315,6 +331,18 @@ inline impl::Hold::Hold(Node& node) noexcept : node_(node) {
 inline impl::Hold::~Hold() {
   if (node_.shared_) [[unlikely]]
     node_.leave_();
+}
+
+template <class T>
+T& Node::own() {
+  const impl::Hold hold(*this);
+  for (const Owned& owned : owned_) {
+    if (owned.type == impl::type_tag<T>()) return *static_cast<T*>(owned.object.get());
+  }
+  auto made = std::make_shared<T>(*this);
+  T& object = *made;
+  keep_owned_(impl::type_tag<T>(), std::move(made));
+  return object;
 }
 
 // -- the way out ----------------------------------------------------------------------------------------------------

@@ -26,6 +26,11 @@ thread_local constinit Node* events_of_this_thread = nullptr;
 Node* current_node() noexcept { return node_of_this_thread; }
 }  // namespace impl
 
+Node* this_node() noexcept {
+  Node* const node = impl::events_of_this_thread;
+  return node != nullptr ? node : node_of_this_thread;
+}
+
 Node::Node(std::unique_ptr<core::Engine> engine) : engine_(std::move(engine)) {
   engine_->attach(*this);
   node_of_this_thread = this;
@@ -90,6 +95,10 @@ void Node::remove_layer_(const impl::LayerEntry& layer) noexcept {
   impl::LayerEntry** at = &layers_;
   while (*at != &layer) at = &(*at)->next;
   *at = layer.next;
+}
+
+void Node::keep_owned_(const void* type, std::shared_ptr<void> object) {
+  owned_.push_back({type, std::move(object)});
 }
 
 void Node::post(std::function<void(Node&)> f) {
