@@ -145,6 +145,12 @@ class Node {
   /// timelets, the outlet; then posted work. Returns how many ran. Not from a handler.
   std::size_t poll();
 
+  /// The part of a poll that a low handler may do: runs waiting replies, and nothing else. Returns how many ran. For interfaces
+  /// whose request handlers wait for replies (CMAM's): whatever such a handler waits for must come on the high network, and this
+  /// node takes no request meanwhile. From a high handler it runs nothing. A loop of vain ones in a handler has the reports and
+  /// the deadline of a wait.
+  std::size_t poll_replies();
+
   /// Polls until pred() holds. Where it holds at once there is no poll: in the polling mode no handler runs, and posted work
   /// does not. Spins, then yields, then sleeps; a message wakes it. What only a remote put changes is seen within 16 ms at
   /// worst. In every mode pred() is atomic with respect to handlers, and whatever they wrote before it became true is

@@ -220,7 +220,24 @@ std::size_t Engine::poll_in_handler() {
 #ifdef AM_CHECKED
   broken(job_.id, "poll inside handler ", running_handler(),
          ": events do not nest by hand (post the work instead)");
+#else
+  return serve_high_in_handler();
 #endif
+}
+
+std::size_t Engine::poll_replies() {
+#ifdef AM_CHECKED
+  must_be_owner();
+#endif
+  must_not_be_a_child();
+  const impl::Hold hold(*node_);
+  if (node_->events_.level != impl::Level::computation) return serve_high_in_handler();
+  const std::size_t ran = serve_high();
+  network().flush();
+  return ran;
+}
+
+std::size_t Engine::serve_high_in_handler() {
   const impl::Level level = node_->events_.level;
   const std::size_t ran = level == impl::Level::low ? serve_high() : 0;
   const VainPolls::Run run{level, handled_[level == impl::Level::high ? 1 : 0], polls_};

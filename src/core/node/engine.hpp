@@ -89,6 +89,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
 
   // events (dispatch.cpp, pending.cpp)
   std::size_t poll();
+  std::size_t poll_replies();
   /// What a low handler that waits may let run: high events, nothing else.
   std::size_t serve_high();
   /// Runs the handler that the message names, on the level that is entered already. Also for the default handler, which may
@@ -210,6 +211,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   std::size_t poll_with_others_calm();
   std::size_t poll_with_events_held_off();
   std::size_t poll_in_handler();
+  std::size_t serve_high_in_handler();
   std::size_t do_something_else();
   std::size_t poll_shared_memory();
   [[gnu::noinline]] std::size_t poll_shared_memory_aside();

@@ -42,6 +42,7 @@ Node::~Node() {
 }
 
 std::size_t Node::poll() { return engine_->poll(); }
+std::size_t Node::poll_replies() { return engine_->poll_replies(); }
 
 void Node::check_use_(Priority priority, bool wait) {
   engine_->must_be_owner();

@@ -1,0 +1,5 @@
+/* CMAM and CMAML under the name by which old sources include them: -I .../am/compat. */
+#ifndef AM_COMPAT_CM_CMAML_H
+#define AM_COMPAT_CM_CMAML_H
+#include <am/cmam.h>
+#endif

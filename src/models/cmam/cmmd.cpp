@@ -1,0 +1,281 @@
+// What programs on CMAML use of CMMD besides: who and how many, barriers, the global OR, reductions, broadcasts, timers.
+#include <am/cmam.h>
+#include <time.h>
+#include <am/collectives.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "models/broken.hpp"
+#include "models/cmam/state.hpp"
+
+namespace am::models::cmam {
+
+namespace {
+
+// -- the split barrier: node 0 counts who has started, and tells all when it was all of them ------------------------------------
+
+void barrier_is_over(Reply& reply) { ++reply.node().own<State>().finished; }
+
+void one_more_has_started(Request& request) {
+  Node& node = request.node();
+  State& counting = node.own<State>();
+  if (++counting.arrived < node.size()) return;
+  counting.arrived = 0;
+  for (NodeId to = 0; to < node.size(); ++to) request.reply_to<barrier_is_over>(to);
+}
+
+// -- the global OR: each node knows how many have their bit set ------------------------------------------------------------------
+
+void count_bit(Node& node, int change) {
+  const CriticalSection quiet(node);
+  node.own<State>().nodes_with_bit += change;
+}
+void or_changes(Request& request, int change) { count_bit(request.node(), change); }
+void or_changes_by_a_handler(Reply& reply, int change) { count_bit(reply.node(), change); }
+
+// -- collectives ------------------------------------------------------------------------------------------------------------------
+
+/// This thread's node in a call of all nodes, with events let in.
+class Together {
+ public:
+  explicit Together(const char* call) : state_(checked(call)), open_(state_) {}
+  [[nodiscard]] Node& node() const noexcept { return state_.node(); }
+
+ private:
+  static State& checked(const char* call) {
+    State& caller = state();
+    only_in_the_computation(caller, call);
+    return caller;
+  }
+  State& state_;
+  Open open_;
+};
+
+template <class T>
+T combined(CMMD_combiner combiner, T a, T b) {
+  switch (combiner) {
+    case CMMD_combiner_add:
+      return a + b;
+    case CMMD_combiner_max:
+      return std::max(a, b);
+    case CMMD_combiner_min:
+      return std::min(a, b);
+    default:
+      break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    if (combiner == CMMD_combiner_ior) return a | b;
+    if (combiner == CMMD_combiner_xor) return a ^ b;
+    if (combiner == CMMD_combiner_and) return a & b;
+  }
+  return a;
+}
+
+/// Integers that overflow wrap around, as they did.
+template <class T>
+T reduce(const char* call, T value, CMMD_combiner combiner) {
+  const Together all(call);
+  const bool known = combiner <= (std::is_integral_v<T> ? CMMD_combiner_and : CMMD_combiner_min);
+  if (!known)
+    broken(all.node().id(), call, ": ", static_cast<int>(combiner),
+           " is no combiner for values of this type");
+  return all_reduce(all.node(), value, [combiner](T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      if (combiner == CMMD_combiner_add)
+        return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+    }
+    return combined(combiner, a, b);
+  });
+}
+
+std::span<std::byte> bytes_at(const Node& node, const char* call, void* buffer, int nbytes) {
+  if (nbytes < 0 || (buffer == nullptr && nbytes > 0))
+    broken(node.id(), call, " of ", nbytes, " bytes", buffer == nullptr ? " at a null address" : "");
+  return {static_cast<std::byte*>(buffer), static_cast<std::size_t>(nbytes)};
+}
+
+/// The receivers do not say whose broadcast it is: so that is found out first.
+void take_part_in_broadcast(const char* call, void* buffer, int nbytes, bool is_root) {
+  const Together all(call);
+  Node& node = all.node();
+  struct Who {
+    std::uint32_t roots;
+    NodeId root;
+  };
+  const Who who = all_reduce(node, Who{is_root ? 1U : 0U, is_root ? node.id() : 0}, [](Who a, Who b) {
+    return Who{a.roots + b.roots, std::max(a.root, b.root)};
+  });
+  if (who.roots != 1)
+    broken(node.id(), call, ": ", who.roots,
+           " nodes have called CMMD_bc_to_nodes; it is one, and the others receive");
+  broadcast(node, bytes_at(node, call, buffer, nbytes), who.root);
+}
+
+// -- timers -----------------------------------------------------------------------------------------------------------------------
+
+std::uint64_t cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+Timer& timer_of(State& state, const char* call, int number) {
+  if (number < 0 || number >= State::timers)
+    broken(state.node().id(), call, ": timer ", number, " of ", State::timers);
+  return state.timer[number];
+}
+
+constexpr double seconds = 1e-9;
+
+Count elapsed_ns(const State& state, const Timer& timer) {
+  return timer.elapsed + (timer.running ? state.node().count() - timer.began : 0);
+}
+std::uint64_t busy_ns(const Timer& timer) {
+  return timer.cpu + (timer.running ? cpu_ns() - timer.cpu_began : 0);
+}
+
+}  // namespace
+
+}  // namespace am::models::cmam
+
+using namespace am::models::cmam;
+
+int CMMD_self_address(void) { return static_cast<int>(state().node().id()); }
+int CMMD_partition_size(void) { return static_cast<int>(state().node().size()); }
+
+void CMMD_sync_with_nodes(void) { Together("CMMD_sync_with_nodes").node().barrier(); }
+
+void CMMD_sync_with_nodes_start(void) {
+  const Together all("CMMD_sync_with_nodes_start");
+  State& caller = state();
+  if (caller.started != caller.finished)
+    am::models::broken(caller.node().id(), "CMMD_sync_with_nodes_start while one is under way");
+  ++caller.started;
+  all.node().request<one_more_has_started>(0);
+}
+int CMMD_sync_done(void) {
+  const Together all("CMMD_sync_done");
+  all.node().poll();
+  State& caller = state();
+  const am::CriticalSection quiet(caller.node());
+  return caller.started == caller.finished ? 1 : 0;
+}
+void CMMD_sync_with_nodes_finish(void) {
+  const Together all("CMMD_sync_with_nodes_finish");
+  State& caller = state();
+  all.node().wait_until([&] { return caller.started == caller.finished; });
+}
+
+int CMMD_set_global_or(int bit) {
+  State& caller = state();
+  am::Node& node = caller.node();
+  if (here.level == Level::reply) not_in_this_handler(caller, "CMMD_set_global_or");
+  const int before = caller.global_or_bit;
+  caller.global_or_bit = bit != 0 ? 1 : 0;
+  const int change = caller.global_or_bit - before;
+  if (change == 0) return before;
+  count_bit(node, change);
+  const Open open(caller);
+  for (am::NodeId to = 0; to < node.size(); ++to) {
+    if (to == node.id()) continue;
+    if (here.level == Level::request) {
+      node.reply_to<or_changes_by_a_handler>(to, change);
+    } else {
+      node.request<or_changes>(to, change);
+    }
+  }
+  return before;
+}
+int CMMD_get_global_or(void) {
+  State& caller = state();
+  const am::CriticalSection quiet(caller.node());
+  return caller.nodes_with_bit > 0 ? 1 : 0;
+}
+
+int CMMD_reduce_int(int value, CMMD_combiner combiner) { return reduce("CMMD_reduce_int", value, combiner); }
+unsigned CMMD_reduce_uint(unsigned value, CMMD_combiner combiner) {
+  return reduce("CMMD_reduce_uint", value, combiner);
+}
+long CMMD_reduce_lint(long value, CMMD_combiner combiner) {
+  return reduce("CMMD_reduce_lint", value, combiner);
+}
+unsigned long CMMD_reduce_luint(unsigned long value, CMMD_combiner combiner) {
+  return reduce("CMMD_reduce_luint", value, combiner);
+}
+float CMMD_reduce_float(float value, CMMD_combiner combiner) {
+  return reduce("CMMD_reduce_float", value, combiner);
+}
+double CMMD_reduce_double(double value, CMMD_combiner combiner) {
+  return reduce("CMMD_reduce_double", value, combiner);
+}
+
+void CMMD_bc_to_nodes(void* buffer, int nbytes) {
+  take_part_in_broadcast("CMMD_bc_to_nodes", buffer, nbytes, true);
+}
+void CMMD_receive_bc_from_node(void* buffer, int nbytes) {
+  take_part_in_broadcast("CMMD_receive_bc_from_node", buffer, nbytes, false);
+}
+void CMMD_concat_with_nodes(void* mine, void* all, int nbytes) {
+  constexpr const char* call = "CMMD_concat_with_nodes";
+  const Together together(call);
+  am::Node& node = together.node();
+  const std::span<std::byte> own = bytes_at(node, call, mine, nbytes);
+  for (am::NodeId of = 0; of < node.size(); ++of) {
+    const std::span<std::byte> place =
+        bytes_at(node, call, all, nbytes).empty()
+            ? std::span<std::byte>()
+            : std::span(static_cast<std::byte*>(all) + of * own.size(), own.size());
+    if (of == node.id() && !own.empty()) std::memmove(place.data(), own.data(), own.size());
+    am::broadcast(node, place, of);
+  }
+}
+
+int CMMD_node_timer_clear(int timer) {
+  timer_of(state(), "CMMD_node_timer_clear", timer) = {};
+  return 0;
+}
+int CMMD_node_timer_start(int timer) {
+  State& caller = state();
+  Timer& started = timer_of(caller, "CMMD_node_timer_start", timer);
+  if (started.running) return -1;
+  started.running = true;
+  started.began = caller.node().count();
+  started.cpu_began = cpu_ns();
+  return 0;
+}
+int CMMD_node_timer_stop(int timer) {
+  State& caller = state();
+  Timer& stopped = timer_of(caller, "CMMD_node_timer_stop", timer);
+  if (!stopped.running) return -1;
+  stopped.elapsed = elapsed_ns(caller, stopped);
+  stopped.cpu = busy_ns(stopped);
+  stopped.running = false;
+  return 0;
+}
+double CMMD_node_timer_elapsed(int timer) {
+  State& caller = state();
+  return static_cast<double>(elapsed_ns(caller, timer_of(caller, "CMMD_node_timer_elapsed", timer))) *
+         seconds;
+}
+double CMMD_node_timer_busy(int timer) {
+  return static_cast<double>(busy_ns(timer_of(state(), "CMMD_node_timer_busy", timer))) * seconds;
+}
+double CMMD_node_timer_idle(int timer) {
+  return std::max(0.0, CMMD_node_timer_elapsed(timer) - CMMD_node_timer_busy(timer));
+}
+
+void CMMD_error(const char* format, ...) {
+  char text[512];
+  va_list values;
+  va_start(values, format);
+  const int length = std::vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  std::size_t shown = length < 0 ? 0 : std::min(static_cast<std::size_t>(length), sizeof text - 1);
+  while (shown > 0 && text[shown - 1] == '\n') --shown;
+  am::models::broken(state().node().id(), std::string_view(text, shown));
+}

@@ -1,0 +1,113 @@
+#include "models/cmam/state.hpp"
+
+#include <am/error.hpp>
+#include <am/start.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "models/broken.hpp"
+#include "models/cmam/messages.hpp"
+#include "models/symbol_name.hpp"
+
+namespace am::models::cmam {
+
+namespace {
+
+constexpr std::size_t room_for_put_off = 1024;
+
+Node& start_here() noexcept {
+  try {
+    return start(0, nullptr);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::exit(1);  // NOLINT(concurrency-mt-unsafe): a program's first call
+  }
+}
+
+}  // namespace
+
+thread_local constinit Here here{nullptr, nullptr, Level::computation};
+
+State& join() {
+  Node* node = this_node();
+  if (node == nullptr) node = &start_here();
+  here.state = &node->own<State>();
+  return *here.state;
+}
+
+State::State(Node& node) : node_(node), interrupts_(node.dispatch() != Dispatch::poll) {
+  put_off_.reserve(room_for_put_off);
+}
+
+State::~State() {
+  if (here.state == this) here.state = nullptr;
+}
+
+bool State::set_interrupts(bool on) {
+  const bool before = interrupts_;
+  if (here.level != Level::computation) return before;
+  interrupts_ = on;
+  if (node_.dispatch() == Dispatch::poll) return before;
+  if (on) {
+    section_.reset();
+  } else if (!section_) {
+    section_.emplace(node_);
+  }
+  return before;
+}
+
+void State::put_off(const PutOff& what) {
+  const CriticalSection quiet(node_);
+  if (put_off_.size() == put_off_.capacity() && node_.dispatch() == Dispatch::interrupt)
+    broken(node_.id(), "handlers have sent ", room_for_put_off,
+           " messages that the network had no room for, and in the interrupt mode there is no memory for "
+           "more: poll more often");
+  put_off_.push_back(what);
+  if (will_send_) return;
+  will_send_ = true;
+  node_.post([this](Node&) { send_put_off(); });
+}
+
+/// In the computation, where sends may wait. Meanwhile handlers may put off more.
+void State::send_put_off() {
+  for (;;) {
+    PutOff next{};
+    {
+      const CriticalSection quiet(node_);
+      if (first_ == put_off_.size()) {
+        put_off_.clear();
+        first_ = 0;
+        will_send_ = false;
+        return;
+      }
+      next = put_off_[first_++];
+    }
+    if (next.what == PutOff::What::message) {
+      request_of_computation(node_, next);
+    } else {
+      const Code end = reinterpret_cast<Code>(next.code);
+      const Running running(node_, nullptr, Level::computation);
+      call(end, next.words[0], next.words[1], 0, 0);
+    }
+  }
+}
+
+void not_in_this_handler(const State& state, const char* call) {
+  broken(state.node().id(), call, " in the ", here.level == Level::reply ? "reply" : "request", " handler ",
+         SymbolName(reinterpret_cast<std::uintptr_t>(here.running)).text(),
+         here.level == Level::reply ? ": a reply handler sends nothing and waits for nothing"
+                                    : ": only the computation may do that");
+}
+
+NodeId checked_node(const State& state, const char* call, int to) {
+  if (to >= 0 && static_cast<NodeId>(to) < state.node().size()) [[likely]]
+    return static_cast<NodeId>(to);
+  broken(state.node().id(), call, " to node ", to, " of a job of ", state.node().size());
+}
+
+void only_in_the_computation(const State& state, const char* call) {
+  if (here.level != Level::computation) not_in_this_handler(state, call);
+}
+
+}  // namespace am::models::cmam

@@ -1,0 +1,165 @@
+// CMAM and CMAML on libam's interface: what a node keeps, and which node and level a call comes from. <am/cmam.h> is what programs
+// see; docs/porting.md says what was decided where descriptions are unsure.
+//
+//   CM-5                                        here
+//   left network (requests)                     low priority; handlers run on the level `request`
+//   right network (replies)                     high priority; level `reply`, in which nothing may be sent
+//   CMAM_4, CMAM_request_4, CMAML_request       node.request: waits for room, polling. In a request handler, which must not wait for
+//                                               the low network: try_request, or put off until the node's next poll
+//   CMAM_reply_4, CMAML_reply                   node.reply_to, any number of them, to whom the program says
+//   CMAML_rpc ("may use either network")        low from the computation, high from a request handler: so it never has to be put off
+//   polls in a request handler                  node.poll_replies; in a reply handler nothing
+//   CMAM_xfer, CMAML_scopy                      payloads of at most 256 KiB, low from the computation, high from a request handler
+//   end-of-transfer handlers                    always on the level `request`, or in the computation: they may send
+//   interrupts off                              a critical section that opens for each call that makes progress
+//
+// A call has no node argument: `here` is the thread's. The state is the node's (Node::own), so nodes that are threads of one process
+// share nothing. Called by a node's thread and by its handlers, wherever they run.
+#pragma once
+
+#include <am/events.hpp>
+#include <am/node.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/cmam/rports.hpp"
+#include "models/cmam/segments.hpp"
+#include "models/code_address.hpp"
+
+namespace am::models::cmam {
+
+using Word = std::intptr_t;
+
+/// What runs on a thread: CMAM knows two kinds of handlers.
+enum class Level : std::uint8_t { computation, request, reply };
+
+class State;
+
+/// What this thread is doing, for whom.
+struct Here {
+  State* state;
+  Code running;  ///< the handler; null in the computation
+  Level level;
+};
+#if defined(__GNUC__)
+[[gnu::tls_model("initial-exec")]]
+#endif
+extern thread_local constinit Here here;
+
+/// A short message, or the end of a transfer, that has to wait for the computation.
+struct PutOff {
+  enum class What : std::uint8_t { message, end_of_transfer };
+  What what;
+  std::uint32_t doubles;
+  NodeId to;
+  CodeWord code;  ///< as it travels; of an end, the function's address here
+  Word words[4];
+};
+
+struct Timer {
+  Count began = 0, elapsed = 0;
+  std::uint64_t cpu_began = 0, cpu = 0;
+  bool running = false;
+};
+
+class State {
+ public:
+  explicit State(Node& node);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  [[nodiscard]] Node& node() const noexcept { return node_; }
+
+  /// For a request handler: a message that found no room, or an end of transfer that a reply brought. In order. The memory for a
+  /// thousand is there; in the interrupt mode there is no more, and the node ends.
+  void put_off(const PutOff& what);
+  [[nodiscard]] bool has_put_off() const noexcept { return first_ != put_off_.size(); }
+
+  // -- interrupts. Of the node's thread; in handlers, which nothing but replies interrupts, they tell and change nothing.
+  bool set_interrupts(bool on);
+  [[nodiscard]] bool interrupts() const noexcept { return interrupts_; }
+
+  Segments segments;
+  Rports rports;
+
+  // -- CMMD (cmmd.cpp)
+  static constexpr int timers = 64;
+  Timer timer[timers];
+  int global_or_bit = 0;
+  std::int64_t nodes_with_bit = 0;
+  std::uint32_t arrived = 0;  ///< on node 0: of the split barrier that is under way
+  std::uint64_t started = 0;
+  std::uint64_t finished = 0;
+
+ private:
+  friend class Open;
+  void send_put_off();
+
+  Node& node_;
+  bool interrupts_;
+  std::optional<CriticalSection> section_;  // while interrupts are off, in the modes that have any
+  std::vector<PutOff> put_off_;
+  std::size_t first_ = 0;  // of those that are still to be sent
+  bool will_send_ = false;
+};
+
+/// This thread's node, which joins its job at the first call of a program.
+[[nodiscard]] State& join();
+[[nodiscard]] inline State& state() {
+  State* const known = here.state;
+  return known != nullptr ? *known : join();
+}
+
+/// Around each call of the computation that makes progress: events may run inside, also while interrupts are off.
+class Open {
+ public:
+  explicit Open(State& state) : state_(state) {
+    if (state.section_) [[unlikely]] {
+      closed_ = true;
+      state.section_.reset();
+    }
+  }
+  ~Open() {
+    if (closed_) [[unlikely]]
+      state_.section_.emplace(state_.node_);
+  }
+  Open(const Open&) = delete;
+  Open& operator=(const Open&) = delete;
+
+ private:
+  State& state_;
+  bool closed_ = false;
+};
+
+/// Around the program's handler.
+class Running {
+ public:
+  Running(Node& node, Code handler, Level level) : handler_before_(here.running), level_before_(here.level) {
+    if (here.state == nullptr || &here.state->node() != &node) [[unlikely]]
+      here.state = &node.own<State>();
+    here.running = handler;
+    here.level = level;
+  }
+  ~Running() {
+    here.running = handler_before_;
+    here.level = level_before_;
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  Code handler_before_;
+  Level level_before_;
+};
+
+/// Ends the node: a call that the running handler must not make.
+[[noreturn]] void not_in_this_handler(const State& state, const char* call);
+/// Ends the node where `to` is none of the job's.
+NodeId checked_node(const State& state, const char* call, int to);
+/// Ends the node where a handler runs.
+void only_in_the_computation(const State& state, const char* call);
+
+}  // namespace am::models::cmam
