@@ -3,7 +3,7 @@
 
 Each folder has one rule: the patterns of what it may include. An include that no pattern allows, that names no file of
 the project, or that closes a circle, is a fault. Includes of the system and of other libraries are free, except in
-public headers and examples, which have the standard library alone.
+public headers and examples, which have the standard library alone (and examples the old interfaces' names for their headers).
 """
 
 import re
@@ -37,6 +37,7 @@ RULES = (
     ("benchmarks/", (r"am/(?!impl/).*", r"emulated_hw/.*"), True),
     ("tools/", (r"am/.*", r"core/.*", r"transports/.*", r"host/.*"), True),
 )
+OLD_NAMES = "include/am/compat"  # by which programs for the old interfaces find their headers
 ROOTS = ("include", "src")  # where an include of ours is looked for
 
 
@@ -66,6 +67,8 @@ def resolve(root, source, name):
 def fault_of(root, source, name, angled):
     """Why this include may not be, or None."""
     folder, allowed, libraries_free = next(rule for rule in RULES if source.startswith(rule[0]))
+    if angled and (root / OLD_NAMES / name).is_file() and folder == "examples/":
+        return None
     if angled and not name.startswith("am/"):
         if not libraries_free and not STANDARD.fullmatch(name):
             return f"{folder} has the standard library alone"

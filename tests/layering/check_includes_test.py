@@ -22,6 +22,9 @@ TREE = {
     "src/transports/emulated/adapter.cpp": '#include "emulated_hw/flit.hpp"\n',
     "src/emulated_hw/flit.hpp": "#include <cstdint>\n",
     "examples/hello.cpp": "#include <am/am.hpp>\n",
+    "examples/old.c": "#include <cmam/cmam.h>\n#include <stdio.h>\n",
+    "include/am/cmam.h": "#include <stdint.h>\n",
+    "include/am/compat/cmam/cmam.h": "#include <am/cmam.h>\n",
     "benchmarks/report.hpp": "#include <nlohmann/json.hpp>\n",
     "benchmarks/flood.cpp": '#include "report.hpp"\n#include <am/am.hpp>\n',
 }
@@ -64,6 +67,11 @@ class CheckIncludes(unittest.TestCase):
         self.reject("include/am/impl/ring.hpp", "<unistd.h>", "standard library alone")
         self.reject("include/am/impl/ring.hpp", "<boost/config.hpp>", "standard library alone")
         self.reject("include/am/impl/ring.hpp", '"core/node.hpp"', "may not include")
+
+    def test_old_names_are_for_examples(self):
+        self.reject("src/core/node.hpp", '"cmam/cmam.h"', "no such file")
+        self.reject("include/am/am.hpp", "<cmam/cmam.h>", "standard library alone")
+        self.reject("examples/old.c", "<cmam/other.h>", "standard library alone")
 
     def test_examples_see_the_public_interface_alone(self):
         self.reject("examples/hello.cpp", "<am/impl/ring.hpp>", "may not include")

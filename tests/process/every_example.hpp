@@ -21,7 +21,10 @@ inline std::vector<ExampleRun> every_example() {
           {.program = {example("word_count"), AM_TESTS_DIR "/../README.md"}},
           {.program = {example("life"), "64", "64", "20"}, .part = "the same as a sequential run"},
           {.program = {example("fetch_add")}, .part = "counter 40000, expected 40000: right"},
-          {.program = {example("background_transfer"), "1"}, .part = ", 0 values came wrong"}};
+          {.program = {example("background_transfer"), "1"}, .part = ", 0 values came wrong"},
+          {.program = {example("cmam_pingpong"), "300"}, .part = ": right"},
+          {.program = {example("cmam_transfer"), "96"}},
+          {.program = {example("cmam_work_queue"), "3000"}}};
 }
 
 /// `run_elsewhere` runs a program as a job of four nodes.
