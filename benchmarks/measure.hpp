@@ -55,6 +55,7 @@ extern const Measure scale;
 extern const Measure network;
 extern const Measure t1;
 extern const Measure splitc;
+extern const Measure cmam;
 extern const Measure limits;
 
 // The head of a report, filled in as far as options tell.
