@@ -48,23 +48,29 @@ CodeWord word_of_slowly(std::uintptr_t address) noexcept;
 std::uintptr_t address_of_slowly(CodeWord word) noexcept;
 }  // namespace detail
 
-/// The word for a function, or 0 where it lies in no object's executable memory (null, data, code made while the program runs).
-[[nodiscard]] inline CodeWord word_of(Code function) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(function);
+/// The word for a function of the program itself; 0 for all else, and before the first look.
+[[nodiscard]] inline CodeWord word_in_program(Code function) noexcept {
   // Acquire, of where the table was published: what it says is there.
   const CodeRange& program = detail::code_table.load(std::memory_order_acquire)->program;
-  if (address - program.begin < program.bytes) [[likely]]
-    return program.word + (address - program.begin);
-  return detail::word_of_slowly(address);
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(function) - program.begin;
+  return offset < program.bytes ? program.word + offset : 0;
 }
-
-/// The function that a word means in this process, or null where it means none.
-[[nodiscard]] inline Code code_of(CodeWord word) noexcept {
+/// The function of the program itself that a word means; null for all else.
+[[nodiscard]] inline Code code_in_program(CodeWord word) noexcept {
   const CodeRange& program = detail::code_table.load(std::memory_order_acquire)->program;
   const std::uint64_t offset = word - program.word;
-  if (offset < program.bytes) [[likely]]
-    return reinterpret_cast<Code>(program.begin + offset);
-  return reinterpret_cast<Code>(detail::address_of_slowly(word));
+  return offset < program.bytes ? reinterpret_cast<Code>(program.begin + offset) : nullptr;
+}
+
+/// The word for a function, or 0 where it lies in no object's executable memory (null, data, code made while the program runs).
+[[nodiscard]] inline CodeWord word_of(Code function) noexcept {
+  const CodeWord word = word_in_program(function);
+  return word != 0 ? word : detail::word_of_slowly(reinterpret_cast<std::uintptr_t>(function));
+}
+/// The function that a word means in this process, or null where it means none.
+[[nodiscard]] inline Code code_of(CodeWord word) noexcept {
+  const Code code = code_in_program(word);
+  return code != nullptr ? code : reinterpret_cast<Code>(detail::address_of_slowly(word));
 }
 
 }  // namespace am::models

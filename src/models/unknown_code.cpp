@@ -22,14 +22,10 @@ void name_code(Reply& reply, CodeWord word) {
 
 }  // namespace
 
-CodeWord word_or_end(const Node& node, const char* call, Code function) noexcept {
-  const CodeWord word = word_of(function);
-  if (word == 0) [[unlikely]] {
-    if (function == nullptr) broken(node.id(), call, " with a null handler");
-    broken(node.id(), call, " with a handler that is no function of this program or its libraries: ",
-           SymbolName(reinterpret_cast<std::uintptr_t>(function)).text());
-  }
-  return word;
+void end_without_word(const Node& node, const char* call, Code function) noexcept {
+  if (function == nullptr) broken(node.id(), call, " with a null handler");
+  broken(node.id(), call, " with a handler that is no function of this program or its libraries: ",
+         SymbolName(reinterpret_cast<std::uintptr_t>(function)).text());
 }
 
 void report_unknown_code(Node& node, NodeId from, const char* call, CodeWord word) {

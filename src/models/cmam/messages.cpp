@@ -31,10 +31,9 @@ void call_with_doubles(Code function, std::uint32_t doubles, const Word* words) 
 constexpr const char* a_message = "a message";
 
 template <Level level, class Message>
-[[gnu::always_inline]] inline void run(Message& message, CodeWord word, Word a0, Word a1, Word a2, Word a3) {
+[[gnu::noinline]] void run_slowly(Message& message, CodeWord word, Word a0, Word a1, Word a2, Word a3) {
   const Code handler = code_of(word);
-  if (handler == nullptr) [[unlikely]]
-    return report_unknown_code(message.node(), message.from(), a_message, word);
+  if (handler == nullptr) return report_unknown_code(message.node(), message.from(), a_message, word);
   const Running running(message.node(), handler, level);
   call(handler, a0, a1, a2, a3);
 }
@@ -48,11 +47,20 @@ void run_doubles(Message& message, CodeWord word, std::uint32_t doubles, Word a0
   call_with_doubles(handler, doubles, words);
 }
 
+/// What is rare is another function's, so that this one saves no registers for it: their stores would go out before the reply.
 void run_request(Request& request, CodeWord word, Word a0, Word a1, Word a2, Word a3) {
-  run<Level::request>(request, word, a0, a1, a2, a3);
+  const Code handler = code_in_program(word);
+  if (handler == nullptr || here.state == nullptr || &here.state->node() != &request.node()) [[unlikely]]
+    return run_slowly<Level::request>(request, word, a0, a1, a2, a3);
+  const RunningRequest running(handler);
+  call(handler, a0, a1, a2, a3);
 }
 void run_reply(Reply& reply, CodeWord word, Word a0, Word a1, Word a2, Word a3) {
-  run<Level::reply>(reply, word, a0, a1, a2, a3);
+  const Code handler = code_in_program(word);
+  if (handler == nullptr) [[unlikely]]
+    return run_slowly<Level::reply>(reply, word, a0, a1, a2, a3);
+  const Running running(reply.node(), handler, Level::reply);
+  call(handler, a0, a1, a2, a3);
 }
 void run_request_doubles(Request& request, CodeWord word, std::uint32_t doubles, Word a0, Word a1, Word a2,
                          Word a3) {
@@ -96,26 +104,32 @@ void send(State& state, Way way, const char* name, const PutOff& message) {
   }
 }
 
-/// The usual message: four words. A peer that is gone is told of elsewhere (docs/contract.md, 11): these calls have no status.
 template <Way way>
-[[gnu::always_inline]] inline void send_words(const char* name, int node, am_code handler, Word a0, Word a1,
-                                              Word a2, Word a3) {
+[[gnu::noinline]] void send_slowly(const char* name, int node, am_code handler, Word a0, Word a1, Word a2,
+                                   Word a3) {
   State& sender = state();
   const NodeId to = checked_node(sender, name, node);
   const CodeWord word = word_or_end(sender.node(), name, handler);
-  if constexpr (way != Way::reply) {
-    if (here.level == Level::computation) [[likely]] {
-      const Open open(sender);
-      sender.node().request<run_request>(to, word, a0, a1, a2, a3);
-      return;
-    }
-  } else {
-    if (here.level == Level::request) [[likely]] {
-      sender.node().reply_to<run_reply>(to, word, a0, a1, a2, a3);
-      return;
-    }
-  }
   send(sender, way, name, {PutOff::What::message, 0, to, word, {a0, a1, a2, a3}});
+}
+
+/// The usual message: four words to a handler of the program, from where it is usual. All else, down to wrong calls, is another
+/// function's, as in run_request. A peer that is gone is told of elsewhere (docs/contract.md, 11): these calls have no status.
+template <Way way>
+[[gnu::always_inline]] inline void send_words(const char* name, int node, am_code handler, Word a0, Word a1,
+                                              Word a2, Word a3) {
+  constexpr Level usual = way == Way::reply ? Level::request : Level::computation;
+  State* const sender = here.state;
+  const auto to = static_cast<NodeId>(node);
+  const CodeWord word = word_in_program(handler);
+  if (word == 0 || sender == nullptr || here.level != usual || to >= sender->node().size() ||
+      (usual == Level::computation && sender->holds_events_off())) [[unlikely]]
+    return send_slowly<way>(name, node, handler, a0, a1, a2, a3);
+  if constexpr (way == Way::reply) {
+    sender->node().reply_to<run_reply>(to, word, a0, a1, a2, a3);
+  } else {
+    sender->node().request<run_request>(to, word, a0, a1, a2, a3);
+  }
 }
 
 struct Call {

@@ -72,6 +72,8 @@ class State {
   State& operator=(const State&) = delete;
 
   [[nodiscard]] Node& node() const noexcept { return node_; }
+  /// Interrupts are off where there are any: calls of the computation that make progress need an Open.
+  [[nodiscard]] bool holds_events_off() const noexcept { return section_.has_value(); }
 
   /// For a request handler: a message that found no room, or an end of transfer that a reply brought. In order. The memory for a
   /// thousand is there; in the interrupt mode there is no more, and the node ends.
@@ -82,6 +84,19 @@ class State {
   bool set_interrupts(bool on);
   [[nodiscard]] bool interrupts() const noexcept { return interrupts_; }
 
+  // (What each message looks at stands in the first lines.)
+ private:
+  friend class Open;
+  void send_put_off();
+
+  Node& node_;
+  bool interrupts_;
+  bool will_send_ = false;
+  std::optional<CriticalSection> section_;  // while interrupts are off, in the modes that have any
+  std::vector<PutOff> put_off_;
+  std::size_t first_ = 0;  // of those that are still to be sent
+
+ public:
   Segments segments;
   Rports rports;
 
@@ -93,17 +108,6 @@ class State {
   std::uint32_t arrived = 0;  ///< on node 0: of the split barrier that is under way
   std::uint64_t started = 0;
   std::uint64_t finished = 0;
-
- private:
-  friend class Open;
-  void send_put_off();
-
-  Node& node_;
-  bool interrupts_;
-  std::optional<CriticalSection> section_;  // while interrupts are off, in the modes that have any
-  std::vector<PutOff> put_off_;
-  std::size_t first_ = 0;  // of those that are still to be sent
-  bool will_send_ = false;
 };
 
 /// This thread's node, which joins its job at the first call of a program.
@@ -153,6 +157,21 @@ class Running {
  private:
   Code handler_before_;
   Level level_before_;
+};
+
+/// The same around a request's handler, before which nothing ran here: there is nothing to keep meanwhile.
+class RunningRequest {
+ public:
+  explicit RunningRequest(Code handler) {
+    here.running = handler;
+    here.level = Level::request;
+  }
+  ~RunningRequest() {
+    here.running = nullptr;
+    here.level = Level::computation;
+  }
+  RunningRequest(const RunningRequest&) = delete;
+  RunningRequest& operator=(const RunningRequest&) = delete;
 };
 
 /// Ends the node: a call that the running handler must not make.

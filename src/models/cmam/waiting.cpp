@@ -1,6 +1,8 @@
 // Polls, waits and interrupts of CMAM and CMAML. See models/cmam/state.hpp.
 #include <am/cmam.h>
 
+#include <utility>
+
 #include "models/cmam/state.hpp"
 
 namespace am::models::cmam {
@@ -51,6 +53,15 @@ void wait_to_take(const char* call, volatile int* flag, int value) {
     return true;
   });
 }
+/// The same, with at least one poll.
+void poll_and_wait_to_take(const char* call, volatile int* flag, int value) {
+  bool polled = false;
+  wait(call, [flag, value, &polled] {
+    if (!std::exchange(polled, true) || *flag < value) return false;
+    *flag = *flag - value;
+    return true;
+  });
+}
 void wait_to_see(const char* call, volatile int* flag, int value) {
   wait(call, [flag, value] { return *flag >= value; });
 }
@@ -76,15 +87,9 @@ void CMAML_request_poll(void) { poll(); }
 void CMAML_reply_poll(void) { poll_replies(); }
 
 /// It polls at least once, as what was written after its model does.
-void CMAM_wait(volatile int* flag, int value) {
-  poll();
-  wait_to_take("CMAM_wait", flag, value);
-}
+void CMAM_wait(volatile int* flag, int value) { poll_and_wait_to_take("CMAM_wait", flag, value); }
 void CMAML_wait(volatile int* flag, int value) { wait_to_take("CMAML_wait", flag, value); }
-void CMAML_poll_wait(volatile int* flag, int value) {
-  poll();
-  wait_to_take("CMAML_poll_wait", flag, value);
-}
+void CMAML_poll_wait(volatile int* flag, int value) { poll_and_wait_to_take("CMAML_poll_wait", flag, value); }
 void CMAML_poll_while_lt(volatile int* flag, int value) { wait_to_see("CMAML_poll_while_lt", flag, value); }
 void CMAML_poll_until_gte(volatile int* flag, int value) { wait_to_see("CMAML_poll_until_gte", flag, value); }
 void CMAML_poll_while_lt_info(volatile int* flag, int value, void* /*info*/) {
