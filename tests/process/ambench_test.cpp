@@ -125,6 +125,18 @@ void expect_spread(const nlohmann::json& row, const std::string& name) {
   EXPECT_LE(row[name + "_p99_ns"]["median"], row[name + "_longest_ns"]["median"]) << row;
 }
 
+TEST(Ambench, CmamIsMeasuredBesideLibam) {
+  if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
+  const Folder folder;
+  const Outcome outcome =
+      process_test::run({ambench, "cmam", "--reps", "1", "--json", folder.in("cmam.json")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(text_of(folder.in("cmam.json")));
+  EXPECT_EQ(json["measure"], "cmam");
+  ASSERT_EQ(json["rows"].size(), 3);
+  for (const auto& row : json["rows"]) expect_figures(row);
+}
+
 TEST(Ambench, DispatchMeasuresEveryMode) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
   const Folder folder;
