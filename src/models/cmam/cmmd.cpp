@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "models/broken.hpp"
 #include "models/cmam/state.hpp"
@@ -153,9 +154,12 @@ void CMMD_sync_with_nodes(void) { Together("CMMD_sync_with_nodes").node().barrie
 void CMMD_sync_with_nodes_start(void) {
   const Together all("CMMD_sync_with_nodes_start");
   State& caller = state();
-  if (caller.started != caller.finished)
-    am::models::broken(caller.node().id(), "CMMD_sync_with_nodes_start while one is under way");
-  ++caller.started;
+  {
+    const am::CriticalSection quiet(caller.node());
+    if (caller.started != caller.finished)
+      am::models::broken(caller.node().id(), "CMMD_sync_with_nodes_start while one is under way");
+    ++caller.started;
+  }
   all.node().request<one_more_has_started>(0);
 }
 int CMMD_sync_done(void) {
@@ -175,9 +179,13 @@ int CMMD_set_global_or(int bit) {
   State& caller = state();
   am::Node& node = caller.node();
   if (here.level == Level::reply) not_in_this_handler(caller, "CMMD_set_global_or");
-  const int before = caller.global_or_bit;
-  caller.global_or_bit = bit != 0 ? 1 : 0;
-  const int change = caller.global_or_bit - before;
+  const int now = bit != 0 ? 1 : 0;
+  int before = 0;
+  {
+    const am::CriticalSection quiet(node);
+    before = std::exchange(caller.global_or_bit, now);
+  }
+  const int change = now - before;
   if (change == 0) return before;
   count_bit(node, change);
   const Open open(caller);

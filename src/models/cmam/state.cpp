@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "models/broken.hpp"
 #include "models/cmam/messages.hpp"
@@ -45,9 +46,12 @@ State::~State() {
 }
 
 bool State::set_interrupts(bool on) {
-  const bool before = interrupts_;
+  bool before = interrupts_;
   if (here.level != Level::computation) return before;
-  interrupts_ = on;
+  {
+    const CriticalSection quiet(node_);  // a handler may ask
+    before = std::exchange(interrupts_, on);
+  }
   if (node_.dispatch() == Dispatch::poll) return before;
   if (on) {
     section_.reset();
