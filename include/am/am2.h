@@ -1,0 +1,196 @@
+/* AM-II (Active Messages 2, Mainwaring and Culler 1995), in C: endpoints, bundles, tags, translation tables, returned
+ * messages. For C89, C17 and C++. It stands on libam: any network, any dispatch mode, nodes as processes or as threads.
+ *
+ * Old sources include "am.h", "ammpi.h" or "amudp.h": -I<prefix>/am/compat/am2, or am/compat/udpam for UDPAM's dialect,
+ * finds them. What follows of the interface and what was chosen where its sources differ: docs/porting.md, "AM-II".
+ *
+ * Threads: a node belongs to one thread, and so do its bundles, endpoints and the calls here. Nodes of one process share
+ * nothing. Handlers run in AM_Poll, in AM_RequestM (which polls first), in AMX_SPMDBarrier and nowhere else, on the caller's
+ * thread, one at a time, in every dispatch mode.
+ *
+ * Every int that a function returns is a status by name, AM_OK or AM_ERR_..., except where it says otherwise. */
+#ifndef AM_AM2_H
+#define AM_AM2_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* -- types ------------------------------------------------------------------------------------------------------------- */
+
+/* A word of an active message: as wide as a pointer. Handlers may declare their parameters as int. */
+typedef long am2_word_t;
+typedef unsigned long tag_t;
+/* An index of an endpoint's handler table, 0 .. 255. 0 is the handler for messages that come back. */
+typedef int handler_t;
+typedef int op_t;
+typedef struct am2_bundle* eb_t;
+typedef struct am2_endpoint* ep_t;
+typedef ep_t ea_t;
+/* The name of an endpoint in the job: a value, sent as bytes in any message. */
+typedef struct {
+  unsigned node;
+  unsigned endpoint;
+} en_t;
+/* A handler of whatever type. In C every one is taken as it is; in C++ write (am2_handler_fn_t)f. */
+typedef void (*am2_handler_fn_t)();
+
+/* -- constants --------------------------------------------------------------------------------------------------------- */
+
+#define AM_OK 0
+#define AM_ERR_NOT_INIT 1
+#define AM_ERR_NOT_TERM 2
+#define AM_ERR_BAD_ARG 3
+#define AM_ERR_RESOURCE 4
+#define AM_ERR_NOT_SENT 5
+#define AM_ERR_IN_USE 6
+
+/* Access to a bundle. AM_PAR is refused (AM_ERR_RESOURCE): a node belongs to one thread. */
+#define AM_SEQ 0
+#define AM_PAR 1
+
+/* Tags: an endpoint with AM_ALL takes messages of every tag, one with AM_NONE (as it is made) none. */
+#define AM_NONE ((tag_t)0)
+#define AM_ALL ((tag_t)1)
+
+/* Event masks of a bundle. */
+#define AM_NOEVENTS 0
+#define AM_NOTEMPTY 1
+
+/* Why a message came back: handler 0's first argument. One bit each. */
+#define EBADARGS 0x1
+#define EBADENTRY 0x2
+#define EBADTAG 0x4
+#define EBADHANDLER 0x8
+#define EBADSEGOFF 0x10
+#define EBADLENGTH 0x20
+#define EBADENDPOINT 0x40
+#define ECONGESTION 0x80
+#define EUNREACHABLE 0x100
+#define EREPLYREJECTED 0x200
+
+/* Which call it came from: handler 0's second argument is one of these | the number of words << 8. */
+#define REQUEST 0x10000000
+#define REPLY 0x20000000
+#define AM_REQUEST_M (REQUEST | 0x1)
+#define AM_REQUEST_IM (REQUEST | 0x2)
+#define AM_REQUEST_XFER_M (REQUEST | 0x4)
+#define AM_GET_XFER_M (REQUEST | 0x8)
+#define AM_REPLY_M (REPLY | 0x1)
+#define AM_REPLY_IM (REPLY | 0x2)
+#define AM_REPLY_XFER_M (REPLY | 0x4)
+#define AM_GET_XFER_REPLY_M (REPLY | 0x8)
+
+/* Handler 0 is void h(int status, op_t opcode, void* argblock); argblock points to this. It lives while the handler runs. */
+typedef struct {
+  en_t endpoint; /* to which it was sent */
+  tag_t tag;
+  handler_t handler;
+  unsigned long nbytes; /* of its payload, which does not come back */
+  int count;
+  am2_word_t words[16];
+} am2_returned_t;
+
+/* -- start and end ----------------------------------------------------------------------------------------------------- */
+
+/* Joins the job (amrun, mpirun, alone) where this thread has no node yet. Calls nest: the last AM_Terminate frees what is left.
+ * Before AM_Init, and after the last AM_Terminate, everything else answers AM_ERR_NOT_INIT. */
+int AM_Init(void);
+int AM_Terminate(void);
+
+/* -- bundles and endpoints --------------------------------------------------------------------------------------------- */
+
+int AM_AllocateBundle(int type, eb_t* bundle);
+int AM_AllocateEndpoint(eb_t bundle, ep_t* endpoint, en_t* name);
+/* An endpoint whose name any node can write down: am2_known_name(node, port). AM_ERR_IN_USE where this node has it already. */
+int AM_AllocateKnownEndpoint(eb_t bundle, ep_t* endpoint, en_t* name, int port);
+en_t am2_known_name(int node, int port);
+/* What has come for it and did not run goes back to its senders (EBADENDPOINT). */
+int AM_FreeEndpoint(ep_t endpoint);
+int AM_FreeBundle(eb_t bundle);
+int AM_MoveEndpoint(ep_t endpoint, eb_t from, eb_t to);
+
+int AM_SetTag(ep_t endpoint, tag_t tag);
+int AM_GetTag(ep_t endpoint, tag_t* tag);
+int AM_SetSeg(ep_t endpoint, void* address, unsigned long nbytes);
+int AM_GetSeg(ep_t endpoint, void** address, unsigned long* nbytes);
+int AM_MaxSegLength(unsigned long* nbytes);
+/* How many requests to one destination may be unanswered; more of them wait. 1 .. 1024. `endpoints` is looked at no further. */
+int AM_SetExpectedResources(ep_t endpoint, int endpoints, int outstanding);
+
+/* -- translation table ------------------------------------------------------------------------------------------------- */
+
+int AM_Map(ep_t endpoint, int index, en_t name, tag_t tag);
+int AM_MapAny(ep_t endpoint, int* index, en_t name, tag_t tag);
+int AM_UnMap(ep_t endpoint, int index);
+#define AM_Unmap AM_UnMap
+int AM_GetTranslationName(ep_t endpoint, int index, en_t* name);
+int AM_GetTranslationTag(ep_t endpoint, int index, tag_t* tag);
+int AM_GetTranslationInuse(ep_t endpoint, int index); /* AM_OK where it is in use */
+int AM_MaxNumTranslations(int* count);
+int AM_GetNumTranslations(ep_t endpoint, int* count);
+int AM_SetNumTranslations(ep_t endpoint, int count);
+
+/* -- handler table ----------------------------------------------------------------------------------------------------- */
+
+int AM_SetHandler(ep_t endpoint, handler_t handler, am2_handler_fn_t function);
+int AM_SetHandlerAny(ep_t endpoint, handler_t* handler, am2_handler_fn_t function);
+int AM_MaxNumHandlers(void); /* the number */
+int AM_GetNumHandlers(ep_t endpoint, int* count);
+int AM_SetNumHandlers(ep_t endpoint, int count);
+
+/* -- progress and events ----------------------------------------------------------------------------------------------- */
+
+/* Runs what has come for the bundle's endpoints. Not from a handler (AM_ERR_RESOURCE). */
+int AM_Poll(eb_t bundle);
+int AM_GetEventMask(eb_t bundle, int* mask);
+int AM_SetEventMask(eb_t bundle, int mask);
+/* Returns when a message waits for the bundle, and clears its mask; runs none. With AM_NOEVENTS it returns at once. */
+int AM_WaitSema(eb_t bundle);
+int AM_Wait(eb_t bundle);
+
+/* -- messages: <am/am2_calls.h> ---------------------------------------------------------------------------------------- */
+
+int AM_MaxShort(void);  /* words: 16 */
+int AM_MaxMedium(void); /* bytes */
+int AM_MaxLong(void);   /* bytes */
+
+int am2_request(ep_t endpoint, int destination, handler_t handler, int count, ...);
+int am2_request_i(ep_t endpoint, int destination, handler_t handler, const void* source, int nbytes, int count, ...);
+int am2_request_xfer(ep_t endpoint, int destination, unsigned long offset, handler_t handler, const void* source,
+                     int nbytes, int async, int count, ...);
+int am2_get_xfer(ep_t endpoint, int destination, unsigned long source_offset, handler_t handler,
+                 unsigned long destination_offset, int nbytes, int async, int count, ...);
+int am2_reply(void* token, handler_t handler, int count, ...);
+int am2_reply_i(void* token, handler_t handler, const void* source, int nbytes, int count, ...);
+int am2_reply_xfer(void* token, unsigned long offset, handler_t handler, const void* source, int nbytes, int count, ...);
+
+/* Of the message whose handler runs. */
+int AM_GetSourceEndpoint(void* token, en_t* name);
+int AM_GetDestEndpoint(void* token, ep_t* endpoint);
+int AM_GetMsgTag(void* token, tag_t* tag);
+
+/* -- a job of one endpoint each (AMX) ---------------------------------------------------------------------------------- */
+
+/* Bundle, endpoint, tag, and a translation table in which entry i is node i. `depth` outstanding requests; 0: as many as by
+ * default. argc and argv stay as they are. Collective, like the two below it. */
+int AMX_SPMDStartup(int* argc, char*** argv, int depth, unsigned long* networkpid, eb_t* bundle, ep_t* endpoint);
+int AMX_SPMDBarrier(void);                                          /* polls */
+int AMX_SPMDAllGather(void* source, void* destination, unsigned long nbytes); /* runs no handlers */
+int AMX_SPMDNumProcs(void);                                         /* the number */
+int AMX_SPMDMyProc(void);                                           /* the number */
+int AMX_SPMDExit(int code);                                         /* does not return */
+int AMX_SPMDSetExitCallback(void (*callback)(int code));
+int AMX_SPMDIsWorker(char** argv); /* 1: every process is one */
+const char* AMX_SPMDgetenvMaster(const char* name);
+int AMX_GetSourceId(void* token, int* node);
+int AMX_enEqual(en_t a, en_t b); /* 1 or 0 */
+extern int AMX_VerboseErrors;    /* not 0: what a call refuses is said on standard error */
+
+#ifdef __cplusplus
+}
+#endif
+
+#include <am/am2_calls.h>
+
+#endif

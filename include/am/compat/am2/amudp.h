@@ -1,0 +1,8 @@
+/* Programs that were written for AMUDP: <am/am2.h>, and what that header brought along. */
+#ifndef AM_COMPAT_AM2_AMUDP_H
+#define AM_COMPAT_AM2_AMUDP_H
+#include <am/am2.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+#endif
