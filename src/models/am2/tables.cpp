@@ -112,11 +112,11 @@ int AM_Terminate() {
   return with_state("AM_Terminate", [](State& state) {
     if (state.running != nullptr) return refused(AM_ERR_RESOURCE, "AM_Terminate", in_a_handler);
     if (state.inits == 1) {
+      state.free_all();
       am::models::polling(state.node, [&] {
         while (state.node.poll() != 0) {  // answers that are there: nobody else takes them
         }
       });
-      state.free_all();
     }
     --state.inits;
     return AM_OK;

@@ -430,14 +430,14 @@ TEST_P(Am2Messages, ComeBackThroughHandler0) {
     check_equal(am2_request(place.endpoint, 0, quiet, 17), AM_ERR_BAD_ARG, "too many words");
     // Nothing of all that ran a handler; and one that is right does.
     ok(AM_Request1(place.endpoint, 0, quiet, 5), "AM_Request1");
-    place.until([&] { return seen.requests == 1; });
-    check_equal(seen.sum, 5L, "the word");
+    place.until([&] { return seen.requests >= 1; });
     // The other one's requests have come back to it before it gets here.
     place.until([&, told = false]() mutable {
       if (!told) ok(AM_Request1(place.endpoint, 0, quiet, 6), "done");
       told = true;
       return seen.requests == 2;
     });
+    check_equal(seen.sum, 11L, "the words of the two that were right");
     check_equal(std::accumulate(memory.begin(), memory.end(), 0,
                                 [](int a, std::byte b) { return a + static_cast<int>(b); }),
                 0, "the segment");
@@ -453,7 +453,7 @@ TEST_P(Am2Messages, TagsOfAllAndNone) {
     ok(AM_SetHandler(place.endpoint, quiet, handler(sees_quietly)), "AM_SetHandler");
     ok(AM_Map(place.endpoint, 0, place.name, 12345), "AM_Map");
     ok(AM_Request1(place.endpoint, 0, quiet, 1), "AM_ALL takes every tag");
-    check_equal(seen.requests, 1, "requests");
+    place.until([] { return seen.requests == 1; });
     ok(AM_SetTag(place.endpoint, AM_NONE), "AM_SetTag");
     ok(AM_Map(place.endpoint, 1, place.name, AM_NONE), "AM_Map");
     for (const int entry : {0, 1}) {
@@ -462,7 +462,7 @@ TEST_P(Am2Messages, TagsOfAllAndNone) {
     }
     ok(AM_SetTag(place.endpoint, 12345), "AM_SetTag");
     ok(AM_Request1(place.endpoint, 0, quiet, 1), "its tag");
-    check_equal(seen.requests, 2, "requests");
+    place.until([] { return seen.requests == 2; });
   });
 }
 
@@ -657,11 +657,14 @@ TEST_P(Am2Leaving, IsUnreachable) {
     node.barrier();
     if (node.id() == 1) return;
     ok(AM_Map(place.endpoint, 0, {1, place.name.endpoint}, 1), "AM_Map");
-    while (test::returned.empty()) {
+    // Until it has left it may still say that its endpoint is gone.
+    int status = EBADENDPOINT;
+    while (status == EBADENDPOINT) {
       ok(AM_Request1(place.endpoint, 0, quiet, 1), "AM_Request1");
       ok(AM_Poll(place.bundle), "AM_Poll");
+      if (!test::returned.empty()) status = test::returned.back().status;
     }
-    check_equal(test::returned.front().status, EUNREACHABLE, "why");
+    check_equal(status, EUNREACHABLE, "why");
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2Leaving, test::cells_of<Am2Leaving>(), test::name_of);
