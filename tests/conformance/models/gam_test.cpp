@@ -22,8 +22,9 @@ void ok(int answer, std::string_view what,
 
 /// GAM from its first call to its last, on a node of the job.
 struct Enabled {
-  Enabled() { ok(gam_enable(), "gam_enable"); }
+  Enabled() { ok(enabled, "gam_enable"); }
   ~Enabled() { gam_disable(); }
+  const int enabled = gam_enable();  // before the others
   const int me = gam_my_proc();
   const int n = gam_procs();
   const int right = (me + 1) % n;
