@@ -8,6 +8,9 @@
 
 #include <am/node.hpp>
 
+#include <cstdint>
+#include <thread>
+
 namespace am::models {
 
 /// Whether messages are taken.
@@ -38,5 +41,26 @@ void polling(Node& node, F&& f) {
     return true;
   });
 }
+
+/// A poll by a program that polls until something has come: one that finds nothing for long lets others run, as waits do. On a
+/// machine with more nodes than processors the one that would answer may be waiting for this processor.
+class PollOrYield {
+ public:
+  /// Returns how many events ran.
+  std::size_t operator()(Node& node) {
+    std::size_t ran = 0;
+    polling(node, [&] { ran = node.poll(); });
+    if (ran != 0) {
+      idle_ = 0;
+    } else if (++idle_ > patience) {
+      std::this_thread::yield();
+    }
+    return ran;
+  }
+
+ private:
+  static constexpr std::uint32_t patience = 2000;  // some 40 us
+  std::uint32_t idle_ = 0;
+};
 
 }  // namespace am::models

@@ -156,6 +156,7 @@ class State {
   template <auto H, class... Words>
   Status send(const Outgoing& message, bool try_only, Words... words);
 
+  PollOrYield poll_;
   std::vector<std::unique_ptr<am2_endpoint>> endpoints_;
   std::unordered_map<std::uint32_t, am2_endpoint*> by_id_;
   std::vector<Message> strays_;

@@ -210,7 +210,7 @@ void State::credit(std::uint32_t endpoint_id, std::uint32_t index, std::uint32_t
 // -- running ----------------------------------------------------------------------------------------------------------------
 
 void State::poll(am2_bundle& bundle) {
-  polling(node, [&] { node.poll(); });
+  static_cast<void>(poll_(node));
   run_messages(bundle);
 }
 

@@ -40,6 +40,7 @@ struct State {
   bool enabled = false;
   int error = GAM_OK;
   Level level = Level::computation;
+  PollOrYield poll;
   std::uint64_t ran = 0;                          // handlers
   std::array<std::vector<std::byte>, 2> buffers;  // of the medium message that runs, by level
 };
@@ -388,7 +389,7 @@ void gam_poll() {
   State* const state = enabled_here();
   if (state == nullptr) return;
   if (state->level != Level::computation) return static_cast<void>(fail(*state, GAM_EHANDLER));
-  am::models::polling(state->node, [&] { state->node.poll(); });
+  static_cast<void>(state->poll(state->node));
 }
 
 int gam_wait(volatile int* flag, int value) {
