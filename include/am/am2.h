@@ -156,14 +156,16 @@ int AM_MaxMedium(void); /* bytes */
 int AM_MaxLong(void);   /* bytes */
 
 int am2_request(ep_t endpoint, int destination, handler_t handler, int count, ...);
-int am2_request_i(ep_t endpoint, int destination, handler_t handler, const void* source, int nbytes, int count, ...);
-int am2_request_xfer(ep_t endpoint, int destination, unsigned long offset, handler_t handler, const void* source,
-                     int nbytes, int async, int count, ...);
+int am2_request_i(ep_t endpoint, int destination, handler_t handler, const void* source, int nbytes,
+                  int count, ...);
+int am2_request_xfer(ep_t endpoint, int destination, unsigned long offset, handler_t handler,
+                     const void* source, int nbytes, int async, int count, ...);
 int am2_get_xfer(ep_t endpoint, int destination, unsigned long source_offset, handler_t handler,
                  unsigned long destination_offset, int nbytes, int async, int count, ...);
 int am2_reply(void* token, handler_t handler, int count, ...);
 int am2_reply_i(void* token, handler_t handler, const void* source, int nbytes, int count, ...);
-int am2_reply_xfer(void* token, unsigned long offset, handler_t handler, const void* source, int nbytes, int count, ...);
+int am2_reply_xfer(void* token, unsigned long offset, handler_t handler, const void* source, int nbytes,
+                   int count, ...);
 
 /* Of the message whose handler runs. */
 int AM_GetSourceEndpoint(void* token, en_t* name);
@@ -174,12 +176,13 @@ int AM_GetMsgTag(void* token, tag_t* tag);
 
 /* Bundle, endpoint, tag, and a translation table in which entry i is node i. `depth` outstanding requests; 0: as many as by
  * default. argc and argv stay as they are. Collective, like the two below it. */
-int AMX_SPMDStartup(int* argc, char*** argv, int depth, unsigned long* networkpid, eb_t* bundle, ep_t* endpoint);
-int AMX_SPMDBarrier(void);                                          /* polls */
+int AMX_SPMDStartup(int* argc, char*** argv, int depth, unsigned long* networkpid, eb_t* bundle,
+                    ep_t* endpoint);
+int AMX_SPMDBarrier(void);                                                    /* polls */
 int AMX_SPMDAllGather(void* source, void* destination, unsigned long nbytes); /* runs no handlers */
-int AMX_SPMDNumProcs(void);                                         /* the number */
-int AMX_SPMDMyProc(void);                                           /* the number */
-int AMX_SPMDExit(int code);                                         /* does not return */
+int AMX_SPMDNumProcs(void);                                                   /* the number */
+int AMX_SPMDMyProc(void);                                                     /* the number */
+int AMX_SPMDExit(int code);                                                   /* does not return */
 int AMX_SPMDSetExitCallback(void (*callback)(int code));
 int AMX_SPMDIsWorker(char** argv); /* 1: every process is one */
 const char* AMX_SPMDgetenvMaster(const char* name);

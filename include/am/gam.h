@@ -54,14 +54,16 @@ int gam_isalive(vnn_t node);
 
 /* -- words ------------------------------------------------------------------------------------------------------------- */
 
-int gam_request_words(vnn_t to, gam_code_t handler, gam_word_t, gam_word_t, gam_word_t, gam_word_t, gam_word_t);
+int gam_request_words(vnn_t to, gam_code_t handler, gam_word_t, gam_word_t, gam_word_t, gam_word_t,
+                      gam_word_t);
 int gam_reply_words(vnn_t to, gam_code_t handler, gam_word_t, gam_word_t, gam_word_t, gam_word_t, gam_word_t);
 
 #define GAM_W(a) ((gam_word_t)(a))
 #define gam_request_0(to, h) gam_request_words((to), (gam_code_t)(h), 0, 0, 0, 0, 0)
 #define gam_request_1(to, h, a) gam_request_words((to), (gam_code_t)(h), GAM_W(a), 0, 0, 0, 0)
 #define gam_request_2(to, h, a, b) gam_request_words((to), (gam_code_t)(h), GAM_W(a), GAM_W(b), 0, 0, 0)
-#define gam_request_3(to, h, a, b, c) gam_request_words((to), (gam_code_t)(h), GAM_W(a), GAM_W(b), GAM_W(c), 0, 0)
+#define gam_request_3(to, h, a, b, c) \
+  gam_request_words((to), (gam_code_t)(h), GAM_W(a), GAM_W(b), GAM_W(c), 0, 0)
 #define gam_request_5(to, h, a, b, c, d, e) \
   gam_request_words((to), (gam_code_t)(h), GAM_W(a), GAM_W(b), GAM_W(c), GAM_W(d), GAM_W(e))
 #define gam_reply_0(to, h) gam_reply_words((to), (gam_code_t)(h), 0, 0, 0, 0, 0)
@@ -72,7 +74,8 @@ int gam_reply_words(vnn_t to, gam_code_t handler, gam_word_t, gam_word_t, gam_wo
   gam_reply_words((to), (gam_code_t)(h), GAM_W(a), GAM_W(b), GAM_W(c), GAM_W(d), GAM_W(e))
 
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
-#define GAM_FOUR_(f, to, h, a, b, c, d, ...) f((to), (gam_code_t)(h), GAM_W(a), GAM_W(b), GAM_W(c), GAM_W(d), 0)
+#define GAM_FOUR_(f, to, h, a, b, c, d, ...) \
+  f((to), (gam_code_t)(h), GAM_W(a), GAM_W(b), GAM_W(c), GAM_W(d), 0)
 #define gam_request_4(to, ...) GAM_FOUR_(gam_request_words, to, __VA_ARGS__, 0, 0, 0, 0, 0)
 #define gam_reply_4(to, ...) GAM_FOUR_(gam_reply_words, to, __VA_ARGS__, 0, 0, 0, 0, 0)
 #else
@@ -119,18 +122,20 @@ int gam_reply();
  * again on return. The handler may be null. */
 int gam_store_to(vnn_t to, const void* local, void* remote, int nbytes, gam_code_t handler, void* argument);
 /* The same; end(to, local, nbytes, end_argument) runs here, before the call returns. */
-int gam_store_async_to(vnn_t to, const void* local, void* remote, int nbytes, gam_code_t handler, void* argument,
-                       gam_code_t end, void* end_argument);
+int gam_store_async_to(vnn_t to, const void* local, void* remote, int nbytes, gam_code_t handler,
+                       void* argument, gam_code_t end, void* end_argument);
 /* Asks for what is at `remote`. Returns at once; handler(to, local, nbytes, argument) runs here, as a reply handler, when it is in
  * `local`. The handler may be null. */
 int gam_get_from(vnn_t to, const void* remote, void* local, int nbytes, gam_code_t handler, void* argument);
 /* From a request handler: a store back to `to`, where the handler runs as a reply handler. */
-int gam_reply_store(vnn_t to, const void* local, void* remote, int nbytes, gam_code_t handler, void* argument);
+int gam_reply_store(vnn_t to, const void* local, void* remote, int nbytes, gam_code_t handler,
+                    void* argument);
 #define gam_store(to, l, r, n, h, arg) gam_store_to((to), (l), (r), (n), (gam_code_t)(h), (void*)(arg))
 #define gam_store_async(to, l, r, n, h, arg, e, earg) \
   gam_store_async_to((to), (l), (r), (n), (gam_code_t)(h), (void*)(arg), (gam_code_t)(e), (void*)(earg))
 #define gam_get(to, r, l, n, h, arg) gam_get_from((to), (r), (l), (n), (gam_code_t)(h), (void*)(arg))
-#define gam_reply_xfer(to, l, r, n, h, arg) gam_reply_store((to), (l), (r), (n), (gam_code_t)(h), (void*)(arg))
+#define gam_reply_xfer(to, l, r, n, h, arg) \
+  gam_reply_store((to), (l), (r), (n), (gam_code_t)(h), (void*)(arg))
 
 /* -- progress ---------------------------------------------------------------------------------------------------------- */
 
@@ -152,13 +157,15 @@ int lam_sync_all(void); /* a barrier: 1, or -1 */
   } while (1)
 
 typedef unsigned long* cntr_t;
-#define WAITCNTR(a)                \
-  unsigned long cntr_of_##a = 0;   \
+#define WAITCNTR(a)              \
+  unsigned long cntr_of_##a = 0; \
   cntr_t a = &cntr_of_##a
 #define CNTR_INCR(a) CNTR_INCR_BY(a, 1)
 #define CNTR_DECR(a) CNTR_DECR_BY(a, 1)
-#define CNTR_INCR_BY(a, n) (*(volatile unsigned long*)(a) = *(volatile unsigned long*)(a) + (unsigned long)(n))
-#define CNTR_DECR_BY(a, n) (*(volatile unsigned long*)(a) = *(volatile unsigned long*)(a) - (unsigned long)(n))
+#define CNTR_INCR_BY(a, n) \
+  (*(volatile unsigned long*)(a) = *(volatile unsigned long*)(a) + (unsigned long)(n))
+#define CNTR_DECR_BY(a, n) \
+  (*(volatile unsigned long*)(a) = *(volatile unsigned long*)(a) - (unsigned long)(n))
 #define CNTR_IS_ZERO(a) (*(volatile unsigned long*)(a) == 0)
 #define CNTR_WAIT_FOR_ZERO(a) gam_wait_for(CNTR_IS_ZERO(a))
 /* Handlers that count, whose word or argument is the counter. */
@@ -172,8 +179,8 @@ void r_cntr_incr_reply_mem(vnn_t from, void* address, int nbytes, void* counter)
 void r_cntr_decr_reply_mem(vnn_t from, void* address, int nbytes, void* counter);
 
 typedef unsigned long* ta_sema_t;
-#define TA_SEMAPHORE(a)           \
-  unsigned long cntr_of_##a = 1;  \
+#define TA_SEMAPHORE(a)          \
+  unsigned long cntr_of_##a = 1; \
   ta_sema_t a = &cntr_of_##a
 #define TA_SEMA_SIGNAL(a) (*(volatile unsigned long*)(a) = 0)
 #define TA_SEMA_WAIT(a) gam_wait_for(CNTR_IS_ZERO(a))
