@@ -12,14 +12,14 @@
 #ifndef AM_AM2_H
 #define AM_AM2_H
 
+#include <am/am2_calls.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* -- types ------------------------------------------------------------------------------------------------------------- */
 
-/* A word of an active message: as wide as a pointer. Handlers may declare their parameters as int. */
-typedef long am2_word_t;
 typedef unsigned long tag_t;
 /* An index of an endpoint's handler table, 0 .. 255. 0 is the handler for messages that come back. */
 typedef int handler_t;
@@ -193,7 +193,5 @@ extern int AMX_VerboseErrors;    /* not 0: what a call refuses is said on standa
 #ifdef __cplusplus
 }
 #endif
-
-#include <am/am2_calls.h>
 
 #endif

@@ -5,6 +5,9 @@
 #ifndef AM_AM2_CALLS_H
 #define AM_AM2_CALLS_H
 
+/* A word of an active message: as wide as a pointer. Handlers may declare their parameters as int. */
+typedef long am2_word_t;
+
 #define AM2_W(a) ((am2_word_t)(a))
 
 #define AM_Request0(ep, dest, h) am2_request((ep), (dest), (h), 0)

@@ -24,7 +24,15 @@ inline std::vector<ExampleRun> every_example() {
           {.program = {example("background_transfer"), "1"}, .part = ", 0 values came wrong"},
           {.program = {example("cmam_pingpong"), "300"}, .part = ": right"},
           {.program = {example("cmam_transfer"), "96"}},
-          {.program = {example("cmam_work_queue"), "3000"}}};
+          {.program = {example("cmam_work_queue"), "3000"}},
+          {.program = {example("am2_pingpong"), "100"}, .part = "100 round trips, sum 323400: right"},
+          {.program = {example("am2_transfer"), "300"},
+           .part = "300 KiB there, back, and fetched again, 0 values came wrong"},
+          {.program = {example("am2_work_queue"), "2000"}, .part = "as one node alone finds"},
+          {.program = {example("gam_pingpong"), "100"},
+           .part = "100 round trips, 100 requests of the neighbour: right"},
+          {.program = {example("gam_transfer"), "300"}, .part = ", 0 values came wrong"},
+          {.program = {example("gam_work_queue"), "2000"}, .part = "as one node alone finds"}};
 }
 
 /// `run_elsewhere` runs a program as a job of four nodes.

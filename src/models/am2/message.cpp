@@ -17,9 +17,9 @@ bool Message::read(Payload payload) {
   const std::size_t field_count = fields_of(head.kind, is_request());
   const std::size_t words_bytes = (field_count + head.count) * 8;
   if (head.count > max_words || payload.size() < words_bytes) return false;
+  if (payload.empty()) return true;
   std::memcpy(fields.data(), payload.data(), field_count * 8);
   std::memcpy(words.data(), payload.data() + field_count * 8, std::size_t{head.count} * 8);
-  bytes = 0;
   if (payload.size() <= round_up(words_bytes)) return payload.size() == words_bytes;
   bytes = payload.size() - round_up(words_bytes);
   data = std::make_unique_for_overwrite<std::byte[]>(bytes);
