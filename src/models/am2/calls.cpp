@@ -15,7 +15,8 @@ constexpr Count probe_every_ns =
 class Words {
  public:
   Words(int count, va_list list) noexcept : count_(count) {
-    for (int i = 0; i < count && i < max_words; ++i)
+    if (count > max_words) return;  // which is refused
+    for (int i = 0; i < count; ++i)
       words_[static_cast<std::size_t>(i)] = va_arg(list, am2_word_t);
   }
   [[nodiscard]] int count() const noexcept { return count_; }
