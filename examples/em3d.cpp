@@ -114,27 +114,29 @@ struct Layout {
   [[nodiscard]] am::NodeId owner(std::size_t place) const {
     return static_cast<am::NodeId>(((place + 1) * procs() - 1) / places);
   }
+  [[nodiscard]] global_ptr<double> at(const spread_array<double>& values, std::size_t place) const {
+    return values[owner(place)] + (place - begin(owner(place)));
+  }
 };
 
-/// Room for copies of the values that this node needs of others, sorted by place, which is by owner, too.
+/// Copies of the values that this node needs of others, sorted by place, which is by owner, too.
 class Ghosts {
  public:
-  Ghosts(Layout layout, std::vector<std::size_t> needed) : layout_(layout), places_(std::move(needed)) {
+  Ghosts(Layout layout, const spread_array<double>& values, std::vector<std::size_t> needed)
+      : layout_(layout), places_(std::move(needed)) {
     std::erase_if(places_, [&](std::size_t place) { return layout_.owner(place) == my_proc(); });
     std::ranges::sort(places_);
     const auto rest = std::ranges::unique(places_);
     places_.erase(rest.begin(), rest.end());
     values_ = local_malloc<double>(places_.size() + 1);  // there may be none
+    for (const std::size_t place : places_) originals_.push_back(layout_.at(values, place));
   }
 
   [[nodiscard]] const double* of(std::size_t place) const { return values_ + index_of(place); }
 
-  /// Fetches all, from the blocks that the owners have.
-  void fetch(const spread_array<double>& values) {
-    for (std::size_t g = 0; g < places_.size(); ++g) {
-      const am::NodeId owner = layout_.owner(places_[g]);
-      get(values_ + g, values[owner] + (places_[g] - layout_.begin(owner)));
-    }
+  /// Gets all from their owners.
+  void fetch() {
+    for (std::size_t g = 0; g < originals_.size(); ++g) get(values_ + g, originals_[g]);
     sync();
   }
 
@@ -191,6 +193,7 @@ class Ghosts {
 
   Layout layout_;
   std::vector<std::size_t> places_;
+  std::vector<global_ptr<const double>> originals_;
   double* values_;
   std::vector<Bundle> bundles_;
 };
@@ -247,16 +250,14 @@ class Share {
         half.weights.push_back(e.weight);
       }
     }
-    const auto offset = [&](std::size_t place) { return place - layout_.begin(layout_.owner(place)); };
     if (version_ == Version::plain) {
-      for (const std::size_t place : from)
-        half.far.push_back(other.all[layout_.owner(place)] + offset(place));
+      for (const std::size_t place : from) half.far.push_back(layout_.at(other.all, place));
       return;
     }
-    half.ghosts.emplace(layout_, from);
+    half.ghosts.emplace(layout_, other.all, from);
     for (const std::size_t place : from) {
-      const bool own = layout_.owner(place) == my_proc();
-      half.from.push_back(own ? &other.mine[offset(place)] : half.ghosts->of(place));
+      const global_ptr<double> original = layout_.at(other.all, place);
+      half.from.push_back(original.is_local() ? original.local() : half.ghosts->of(place));
     }
     if (version_ == Version::bundled) half.ghosts->agree();
   }
@@ -268,7 +269,7 @@ class Share {
         compute(half.mine, half.far, half.weights);
         return barrier();
       case Version::ghost:
-        half.ghosts->fetch(other.all);
+        half.ghosts->fetch();
         compute(half.mine, half.from, half.weights);
         return barrier();
       case Version::bundled:  // nobody leaves the next exchange before all have entered it
@@ -283,9 +284,9 @@ class Share {
 };
 
 struct Arguments {
-  std::size_t places = 2000;
+  std::size_t places = 500;
   Version version = Version::bundled;
-  std::size_t steps = 20;
+  std::size_t steps = 10;
   bool time = false;
 };
 

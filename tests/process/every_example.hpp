@@ -32,7 +32,12 @@ inline std::vector<ExampleRun> every_example() {
           {.program = {example("gam_pingpong"), "100"},
            .part = "100 round trips, 100 requests of the neighbour: right"},
           {.program = {example("gam_transfer"), "300"}, .part = ", 0 values came wrong"},
-          {.program = {example("gam_work_queue"), "2000"}, .part = "as one node alone finds"}};
+          {.program = {example("gam_work_queue"), "2000"}, .part = "as one node alone finds"},
+          {.program = {example("em3d"), "60", "plain", "2"}},
+          {.program = {example("em3d"), "60", "ghost", "2"}},
+          {.program = {example("em3d"), "60", "bundled", "2"}},
+          {.program = {example("sample_sort"), "1000"}},
+          {.program = {example("radix_sort"), "300"}}};
 }
 
 /// `run_elsewhere` runs a program as a job of four nodes.

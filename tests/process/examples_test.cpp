@@ -226,6 +226,87 @@ TEST_P(Examples, ProgramsForCmamOfNothing) {
   }
 }
 
+TEST_P(Examples, Em3d) {
+  const std::string n = std::to_string(nodes());
+  for (const std::string version : {"plain", "ghost", "bundled"}) {
+    for (const std::string& places : {n, std::string("97")}) {
+      for (const char* dispatch : {"poll", "thread", "interrupt"}) {
+        const Outcome outcome = run_example("em3d", {places, version, "3"}, dispatch);
+        expect_success(outcome);
+        EXPECT_EQ(outcome.out, "em3d: 2 x " + places + " places of degree 10 on " + n + " nodes, 3 steps, " +
+                                   version + ": the same as a sequential run\n")
+            << dispatch;
+      }
+    }
+  }
+}
+
+TEST_P(Examples, Em3dOfNothing) {
+  const std::string usage =
+      "usage: em3d [places] [plain|ghost|bundled] [steps] [--time]; at least one place per node (" +
+      std::to_string(nodes()) + "), at most 262144, and at most 1000 steps\n";
+  const std::string too_few = std::to_string(nodes() - 1);
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{too_few},
+                                                    {"many"},
+                                                    {"-8"},
+                                                    {"8x"},
+                                                    {""},
+                                                    {"262145"},
+                                                    {"99999999999999999999"},
+                                                    {"8", "bundle"},
+                                                    {"8", "plain", "0"},
+                                                    {"8", "plain", "1001"},
+                                                    {"8", "plain", "-1"},
+                                                    {"8", "plain", "2", "2"},
+                                                    {"--fast"}}) {
+    expect_refusal(run_example("em3d", arguments), 2, usage);
+  }
+}
+
+TEST_P(Examples, Sorts) {
+  const std::string n = std::to_string(nodes());
+  for (const std::string name : {"sample_sort", "radix_sort"}) {
+    for (const std::string& keys : {n, std::to_string(nodes() + 1), std::string("3001")}) {
+      for (const char* dispatch : {"poll", "thread", "interrupt"}) {
+        const Outcome outcome = run_example(name, {keys}, dispatch);
+        expect_success(outcome);
+        EXPECT_EQ(outcome.out,
+                  name + ": " + keys + " keys on " + n + " nodes: the same as a sequential run\n")
+            << dispatch;
+      }
+    }
+  }
+}
+
+TEST_P(Examples, SortsOfNothing) {
+  for (const std::string name : {"sample_sort", "radix_sort"}) {
+    const std::string usage = "usage: " + name + " [keys] [--time]; at least one key per node (" +
+                              std::to_string(nodes()) + "), at most 4194304\n";
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{std::to_string(nodes() - 1)},
+                                                      {"many"},
+                                                      {"-8"},
+                                                      {"8x"},
+                                                      {""},
+                                                      {"4194305"},
+                                                      {"99999999999999999999"},
+                                                      {"8", "8"},
+                                                      {"--fast"}}) {
+      expect_refusal(run_example(name, arguments), 2, usage);
+    }
+  }
+}
+
+TEST_P(Examples, TimesGoToStandardError) {
+  for (const std::string name : {"em3d", "sample_sort", "radix_sort"}) {
+    const Outcome outcome = run_example(name, {"64", "--time"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(count(outcome.err, name + ": sequential "), 1) << outcome.err;
+    EXPECT_EQ(count(outcome.err, " times as fast\n"), 1) << outcome.err;
+    EXPECT_EQ(count(outcome.out, ": the same as a sequential run\n"), 1) << outcome.out;
+    EXPECT_EQ(count(outcome.out, "\n"), 1) << outcome.out;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, Examples,
                          testing::Values(Way{Launcher::none, 1}, Way{Launcher::amrun, 1},
                                          Way{Launcher::amrun, 2}, Way{Launcher::amrun, 4},
