@@ -1,13 +1,14 @@
-// The product of two matrices by Cannon's algorithm, in the manner of Split-C: every node keeps one block of each factor, and after
-// each step passes them on, the left factor's to the node on its left, the right factor's upward, by signalling stores.
+// The product of two matrices by Cannon's algorithm, in the manner of Split-C. Each node has one block of each factor,
+// multiplies them, and passes them on by signalling stores: the left factor's to the node on its left, the right factor's
+// to the one above.
 //
 //   amrun -n 4 build/bin/examples/matrix_multiply [size] [--time]
 //
-// Where the number of nodes is a square they are a grid of q x q. Otherwise they stand in one row: then the left factor's blocks
-// go round as ever, and the right factor's, which would go up to the same node again, stay: each node has a whole column of them.
-// So any number of nodes shares the work. Blocks are filled up with zeros where the size cannot be divided.
+// Where the number of nodes is a square they are a grid of q x q. Otherwise they stand in one row: the left factor's blocks
+// go round as ever, and the right factor's, which would go up to the same node again, stay: a node has a whole column of
+// them. So any number of nodes shares the work. Where the size cannot be divided blocks are filled up with zeros.
 //
-// The values are small whole numbers: sums are exact, and the result is the same whatever their order.
+// The values are small whole numbers, so sums are exact, and the result is the same whatever their order.
 #include <algorithm>
 #include <am/am.hpp>
 #include <am/splitc.hpp>
@@ -125,7 +126,7 @@ class Multiplication {
     barrier();
   }
 
-  /// Blocks are sent before they are multiplied, so that they travel meanwhile. What the neighbours' go to was last used in the step
+  /// Blocks are sent before they are multiplied, so that they travel meanwhile. Where they go was last used in the step
   /// before, which all nodes have ended: all_store_sync says so.
   void run() {
     for (am::NodeId step = 0; step < grid_.columns; ++step) {
@@ -156,8 +157,8 @@ class Multiplication {
 
  private:
   [[nodiscard]] bool right_moves() const { return grid_.rows > 1; }
-  /// Which blocks are multiplied in a step: the left factor's of this column, the right factor's of this row. Different ones on all
-  /// nodes of a row, and on all of a column; the next step's are those of the neighbours.
+  /// Which blocks are multiplied in a step: the left factor's of this column, the right factor's of this row. They are
+  /// different ones on all nodes of a row, and of a column; the next step's are the neighbours'.
   [[nodiscard]] am::NodeId inner(am::NodeId step) const { return (row_ + column_ + step) % grid_.columns; }
 
   // Where a step's blocks lie in a node's memory. Those that move are in the first place and in the second in turn.
