@@ -37,7 +37,10 @@ inline std::vector<ExampleRun> every_example() {
           {.program = {example("em3d"), "60", "ghost", "2"}},
           {.program = {example("em3d"), "60", "bundled", "2"}},
           {.program = {example("sample_sort"), "1000"}},
-          {.program = {example("radix_sort"), "300"}}};
+          {.program = {example("radix_sort"), "300"}},
+          {.program = {example("matrix_multiply"), "50"}},
+          {.program = {example("components"), "30"}},
+          {.program = {example("dataflow"), "7"}}};
 }
 
 /// `run_elsewhere` runs a program as a job of four nodes.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "process/command.hpp"
@@ -65,6 +66,13 @@ class Examples : public testing::TestWithParam<Way> {
     const int launcher_lines = way().launcher == Launcher::amrun ? 1 : 0;
     EXPECT_EQ(count(outcome.err, "\n"), 1 + launcher_lines) << outcome.err;
     EXPECT_EQ(count(outcome.err, "amrun: node"), launcher_lines) << outcome.err;
+  }
+
+  static void expect_line(const std::string& name, const std::string& size, const std::string& dispatch,
+                          const std::string& beginning) {
+    const Outcome outcome = run_example(name, {size}, dispatch);
+    expect_success(outcome);
+    EXPECT_EQ(outcome.out, beginning + "the same as a sequential run\n") << dispatch;
   }
 
   static void expect_words(const std::string& text, const std::string& words, const std::string& different) {
@@ -289,6 +297,56 @@ TEST_P(Examples, SortsOfNothing) {
   }
 }
 
+// The values below were computed by another program, which has nothing in common with these but how the problem is made.
+
+TEST_P(Examples, MatrixMultiply) {
+  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
+    expect_line("matrix_multiply", "1", dispatch, "matrix_multiply: 1 x 1, the values' sum is 15: ");
+    expect_line("matrix_multiply", "7", dispatch, "matrix_multiply: 7 x 7, the values' sum is 801: ");
+    expect_line("matrix_multiply", "67", dispatch, "matrix_multiply: 67 x 67, the values' sum is 59233: ");
+  }
+}
+
+TEST_P(Examples, Components) {
+  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
+    expect_line("components", "1", dispatch,
+                "components: mesh 1 x 1, components 1, vertices of the largest 1: ");
+    expect_line("components", "5", dispatch,
+                "components: mesh 5 x 5, components 3, vertices of the largest 13: ");
+    expect_line("components", "33", dispatch,
+                "components: mesh 33 x 33, components 108, vertices of the largest 755: ");
+  }
+}
+
+TEST_P(Examples, Dataflow) {
+  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
+    expect_line("dataflow", "1", dispatch, "dataflow: queens 1, solutions 1: ");
+    expect_line("dataflow", "3", dispatch, "dataflow: queens 3, solutions 0: ");
+    expect_line("dataflow", "9", dispatch, "dataflow: queens 9, solutions 352: ");
+  }
+}
+
+TEST_P(Examples, SizesThatAreNone) {
+  const std::vector<std::pair<std::string, std::string>> programs = {
+      {"matrix_multiply", "usage: matrix_multiply [size] [--time]; a number from 1 to 1024\n"},
+      {"components", "usage: components [side] [--time]; a number from 1 to 2048\n"},
+      {"dataflow", "usage: dataflow [queens] [--time]; a number from 1 to 14\n"}};
+  for (const auto& [name, usage] : programs) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"0"},
+                                                      {"-1"},
+                                                      {"many"},
+                                                      {"5x"},
+                                                      {""},
+                                                      {"2049"},
+                                                      {"99999999999999999999"},
+                                                      {"5", "6"},
+                                                      {"--time", "5", "--time"},
+                                                      {"--times"}}) {
+      expect_refusal(run_example(name, arguments), 2, usage);
+    }
+  }
+}
+
 TEST_P(Examples, TimesGoToStandardError) {
   for (const std::string name : {"em3d", "sample_sort", "radix_sort"}) {
     const Outcome outcome = run_example(name, {"64", "--time"});
@@ -297,6 +355,17 @@ TEST_P(Examples, TimesGoToStandardError) {
     EXPECT_EQ(count(outcome.err, " times as fast\n"), 1) << outcome.err;
     EXPECT_EQ(count(outcome.out, ": the same as a sequential run\n"), 1) << outcome.out;
     EXPECT_EQ(count(outcome.out, "\n"), 1) << outcome.out;
+  }
+}
+
+TEST_P(Examples, TimesOnlyWhenAsked) {
+  for (const std::string name : {"matrix_multiply", "components", "dataflow"}) {
+    const Outcome plain = run_example(name, {"8"});
+    expect_success(plain);
+    const Outcome timed = run_example(name, {"--time", "8"});
+    EXPECT_EQ(timed.exit_code, 0) << timed.err;
+    EXPECT_EQ(timed.out, plain.out);
+    EXPECT_THAT(timed.err, AllOf(HasSubstr(name + ": "), HasSubstr(" times as fast (")));
   }
 }
 
