@@ -158,8 +158,7 @@ class Components {
       if (mesh_.has_edge_down(v)) edges.emplace_back(*parent(v), row_below[column]);
     }
     std::ranges::sort(edges);
-    const auto again = std::ranges::unique(edges);
-    edges.erase(again.begin(), again.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     return edges;
   }
 
@@ -195,6 +194,7 @@ class Components {
     for (const Vertex top : tops)
       if (const Vertex up = *parent(top); up != top) ways.push_back({top, up, up});
     std::vector<Way*> open;
+    open.reserve(ways.size());
     for (Way& way : ways) open.push_back(&way);
     while (!open.empty()) {
       for (Way* way : open) get(&way->next, parent(way->up));

@@ -22,6 +22,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -29,9 +30,10 @@ namespace {
 using namespace am::splitc;
 using am::splitc::sync;
 
-constexpr std::size_t degree = 10;
-constexpr std::size_t most_places = std::size_t{1} << 18;  // they fit into segments of 64 MiB
-constexpr std::size_t most_steps = 1000;                   // the values stay finite
+constexpr std::size_t degree = 20;
+constexpr std::size_t most_places = std::size_t{1}
+                                    << 17;  // of 80 MiB of edges; the sequential run takes the same
+constexpr std::size_t most_steps = 1000;    // the values stay finite
 
 enum Kind : std::uint64_t { electric, magnetic };
 enum class Version : std::uint8_t { plain, ghost, bundled };
@@ -53,11 +55,11 @@ struct Edge {
   double weight;
 };
 
-/// Edge i of a place. One in ten comes from anywhere, the others from around it: on any number of nodes the same.
+/// Edge i of a place. One in fifty comes from anywhere, the others from around it. The same on any number of nodes.
 Edge edge(Kind kind, std::size_t place, std::size_t i, std::size_t places) {
   constexpr std::size_t around = 20;
   const std::uint64_t h = hash(kind, place, i);
-  const std::size_t from = h % 10 == 0
+  const std::size_t from = h % 50 == 0
                                ? (h >> 8) % places
                                : (place + around * places - around + (h >> 8) % (2 * around + 1)) % places;
   return {from, fraction(hash(kind, place, i + 2 * degree)) / (10 * degree)};
@@ -126,8 +128,7 @@ class Ghosts {
       : layout_(layout), places_(std::move(needed)) {
     std::erase_if(places_, [&](std::size_t place) { return layout_.owner(place) == my_proc(); });
     std::ranges::sort(places_);
-    const auto rest = std::ranges::unique(places_);
-    places_.erase(rest.begin(), rest.end());
+    places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
     values_ = local_malloc<double>(places_.size() + 1);  // there may be none
     for (const std::size_t place : places_) originals_.push_back(layout_.at(values, place));
   }

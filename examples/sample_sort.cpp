@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -47,7 +48,8 @@ class SampleSort {
         splitters_(procs(), procs()),
         counts_(procs(), procs()),
         places_(procs(), procs()),
-        keys_(begin(keys, my_proc() + 1) - begin(keys, my_proc())) {
+        keys_(begin(keys, my_proc() + 1) - begin(keys, my_proc())),
+        bundles_(keys_.size()) {
     for (std::size_t k = 0; k < keys_.size(); ++k) keys_[k] = first_key(begin(keys, my_proc()) + k);
   }
 
@@ -71,7 +73,7 @@ class SampleSort {
   }
 
  private:
-  static constexpr std::size_t samples_each = 128;
+  static constexpr std::size_t samples_each = 512;  ///< the nodes' shares differ by some percent
   struct Block {
     global_ptr<Key> first;
     std::uint64_t keys;
@@ -98,17 +100,20 @@ class SampleSort {
 
   /// Puts the keys in the order of the nodes that they go to.
   void split() {
-    const std::span splitters(splitters_.mine(), procs() - 1);
-    std::vector<am::NodeId> nodes(keys_.size());
+    // A binary search without a branch, which would be guessed wrong every other time. Behind the last splitter are
+    // greatest keys, so that it always has as many steps.
+    std::vector<Key> splitters(std::bit_ceil(procs()), std::numeric_limits<Key>::max());
+    std::copy_n(splitters_.mine(), procs() - 1, splitters.begin());
+    const auto node_of = [&](Key key) {
+      std::size_t node = 0;
+      for (std::size_t half = splitters.size() / 2; half > 0; half /= 2)
+        node += splitters[node + half - 1] <= key ? half : 0;
+      return std::min<std::size_t>(node, procs() - 1);
+    };
     ends_.assign(procs(), 0);
-    for (std::size_t k = 0; k < keys_.size(); ++k) {
-      nodes[k] = static_cast<am::NodeId>(std::ranges::upper_bound(splitters, keys_[k]) - splitters.begin());
-      ++ends_[nodes[k]];
-    }
+    for (const Key key : keys_) ++ends_[node_of(key)];
     std::exclusive_scan(ends_.begin(), ends_.end(), ends_.begin(), std::size_t{0});
-    bundles_.resize(keys_.size());
-    for (std::size_t k = 0; k < keys_.size(); ++k)
-      bundles_[ends_[nodes[k]]++] = keys_[k];  // begins become ends
+    for (const Key key : keys_) bundles_[ends_[node_of(key)]++] = key;  // begins become ends
   }
 
   /// Tells each node how many keys come, hears where to store them, and does so.

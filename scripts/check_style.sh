@@ -5,7 +5,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-mapfile -t sources < <(find include src tools benchmarks examples tests -name '*.[hc]pp' -o -name '*.[hc]' | sort)
+# Old programs are as they were found.
+mapfile -t sources < <(find include src tools benchmarks examples tests -path '*/old_programs' -prune -o \
+  \( -name '*.[hc]pp' -o -name '*.[hc]' \) -print | sort)
 if [[ ${1:-} == --fix ]]; then
   exec clang-format -i "${sources[@]}"
 fi

@@ -15,7 +15,8 @@
 #define AM_CMAM_H
 
 #if defined(__GNUC__)
-#pragma GCC system_header /* macros with a variable number of arguments are newer than C89, and () means anything there */
+/* macros with a variable number of arguments are newer than C89, and () means anything there */
+#pragma GCC system_header
 #endif
 
 #include <stdint.h>
@@ -53,24 +54,24 @@ void CMAML_rpc AM_OLD_SEND_ARGUMENTS_;
 void CMAM_poll(void);
 void CMAM_request_poll(void);
 void CMAM_reply_poll(void);
-void CMAM_wait(volatile int *flag, int value); /* polls until *flag >= value, then subtracts value */
+void CMAM_wait(volatile int* flag, int value); /* polls until *flag >= value, then subtracts value */
 void CMAML_poll(void);
 void CMAML_request_poll(void);
 void CMAML_reply_poll(void);
-void CMAML_poll_while_lt(volatile int *flag, int value); /* does not change *flag */
-void CMAML_poll_until_gte(volatile int *flag, int value);
-void CMAML_poll_while_lt_info(volatile int *flag, int value, void *info);
-void CMAML_wait(volatile int *flag, int value);
-void CMAML_poll_wait(volatile int *flag, int value);
+void CMAML_poll_while_lt(volatile int* flag, int value); /* does not change *flag */
+void CMAML_poll_until_gte(volatile int* flag, int value);
+void CMAML_poll_while_lt_info(volatile int* flag, int value, void* info);
+void CMAML_wait(volatile int* flag, int value);
+void CMAML_poll_wait(volatile int* flag, int value);
 
 /* -- segments: memory that a number of bytes is awaited in -------------------------------------------------------------------- */
 /* The segment's number, to which offsets are added, or -1. end_xfer(info, base) runs when the bytes are there. */
-int CMAM_open_segment(void *base, int nbytes, void (*end_xfer)(AM_OLD_ANY_), void *info);
+int CMAM_open_segment(void* base, int nbytes, void (*end_xfer)(AM_OLD_ANY_), void* info);
 void CMAM_shorten_segment(int segment, int nbytes); /* that many bytes fewer are awaited */
 void CMAM_kill_segment(int segment);                /* closes it; end_xfer does not run */
 int CMAM_query_segment(int segment);                /* bytes that are still awaited, 0 where it is closed */
-void CMAM_xfer(int node, int segment_and_offset, void *buffer, int nbytes);
-void CMAM_reply_xfer(int node, int segment_and_offset, void *buffer, int nbytes);
+void CMAM_xfer(int node, int segment_and_offset, void* buffer, int nbytes);
+void CMAM_reply_xfer(int node, int segment_and_offset, void* buffer, int nbytes);
 
 /* -- interrupts: handlers at any time, or in calls only ----------------------------------------------------------------------- */
 void CMAM_enable(void);
@@ -92,25 +93,25 @@ int CMAML_allocate_this_rport(int); /* the port, or -1 */
 int CMAML_free_rport(int rport);    /* 0: it is free already */
 int CMAML_number_of_rports(void);
 int CMAML_number_of_free_rports(void);
-void CMAML_set_rport_addr(int rport, void *buffer);
+void CMAML_set_rport_addr(int rport, void* buffer);
 void CMAML_set_rport_byte_counter(int rport, int nbytes);
 void CMAML_set_rport_total_nbytes(int rport, int nbytes);
 void CMAML_set_rport_handler(int rport, void (*handler)(AM_OLD_ANY_)); /* handler(rport, arg2) */
-void CMAML_set_rport_handler_arg2(int rport, void *arg2);
+void CMAML_set_rport_handler_arg2(int rport, void* arg2);
 void CMAML_set_rport_esize(int rport, int bytes);
 void CMAML_set_rport_estride(int rport, int bytes);
 void CMAML_set_rport_ecount(int rport, int elements);
-void *CMAML_get_rport_addr(int rport);
+void* CMAML_get_rport_addr(int rport);
 int CMAML_get_rport_byte_counter(int rport);
 int CMAML_get_rport_total_nbytes(int rport);
 am_code CMAML_get_rport_handler(int rport);
-void *CMAML_get_rport_handler_arg2(int rport);
+void* CMAML_get_rport_handler_arg2(int rport);
 int CMAML_get_rport_esize(int rport);
 int CMAML_get_rport_estride(int rport);
 int CMAML_get_rport_ecount(int rport);
 /* 1. sent(sent_argument) runs before it returns, where sent is not null. */
-int CMAML_scopy(int node, int rport, int align, int offset, void *buffer, int nbytes, void (*sent)(AM_OLD_ANY_),
-                void *sent_argument);
+int CMAML_scopy(int node, int rport, int align, int offset, void* buffer, int nbytes,
+                void (*sent)(AM_OLD_ANY_), void* sent_argument);
 
 /* -- what programs use of CMMD besides ---------------------------------------------------------------------------------------- */
 int CMMD_self_address(void);
@@ -135,16 +136,16 @@ long CMMD_reduce_lint(long value, CMMD_combiner combiner);
 unsigned long CMMD_reduce_luint(unsigned long value, CMMD_combiner combiner);
 float CMMD_reduce_float(float value, CMMD_combiner combiner);
 double CMMD_reduce_double(double value, CMMD_combiner combiner);
-void CMMD_bc_to_nodes(void *buffer, int nbytes);
-void CMMD_receive_bc_from_node(void *buffer, int nbytes);
-void CMMD_concat_with_nodes(void *mine, void *all, int nbytes);
+void CMMD_bc_to_nodes(void* buffer, int nbytes);
+void CMMD_receive_bc_from_node(void* buffer, int nbytes);
+void CMMD_concat_with_nodes(void* mine, void* all, int nbytes);
 int CMMD_node_timer_clear(int timer);
 int CMMD_node_timer_start(int timer);
 int CMMD_node_timer_stop(int timer);
 double CMMD_node_timer_elapsed(int timer);
 double CMMD_node_timer_busy(int timer);
 double CMMD_node_timer_idle(int timer);
-void CMMD_error(const char *format, ...);
+void CMMD_error(const char* format, ...);
 
 /* -- how the macros come to words ---------------------------------------------------------------------------------------------- */
 /* `doubles`: a bit for each word that is one. The words follow, each an am_word or a double. */
@@ -169,7 +170,7 @@ inline unsigned am_old_double(T) {
 #define AM_OLD_VALUE_(x) am_old_value(x)
 #define AM_OLD_DOUBLE_(x) am_old_double(x)
 #elif defined(__GNUC__)
-#define AM_OLD_DOUBLE_(x)                                               \
+#define AM_OLD_DOUBLE_(x)                                           \
   (unsigned)(__builtin_types_compatible_p(__typeof__(x), double) || \
              __builtin_types_compatible_p(__typeof__(x), float))
 #define AM_OLD_VALUE_(x) __builtin_choose_expr(AM_OLD_DOUBLE_(x), (x), (am_word)(x))
@@ -180,16 +181,20 @@ inline unsigned am_old_double(T) {
 
 /* By the number of words; five or more do not compile. */
 #define AM_OLD_PICK_(node, handler, a0, a1, a2, a3, send, ...) send
-#define AM_OLD_SEND_(f, call, ...)                                                                             \
-  AM_OLD_PICK_(__VA_ARGS__, AM_OLD_SEND_4_, AM_OLD_SEND_3_, AM_OLD_SEND_2_, AM_OLD_SEND_1_, AM_OLD_SEND_0_, 0) \
+#define AM_OLD_SEND_(f, call, ...)                                                                          \
+  AM_OLD_PICK_(__VA_ARGS__, AM_OLD_SEND_4_, AM_OLD_SEND_3_, AM_OLD_SEND_2_, AM_OLD_SEND_1_, AM_OLD_SEND_0_, \
+               0)                                                                                           \
   (f, call, __VA_ARGS__)
 #define AM_OLD_SEND_0_(f, call, node, h) (f)(node, (am_code)(h), 0, 0, 0, 0)
-#define AM_OLD_SEND_1_(f, call, node, h, a0) AM_OLD_SEND_4_(f, call, node, h, a0, (am_word)0, (am_word)0, (am_word)0)
-#define AM_OLD_SEND_2_(f, call, node, h, a0, a1) AM_OLD_SEND_4_(f, call, node, h, a0, a1, (am_word)0, (am_word)0)
+#define AM_OLD_SEND_1_(f, call, node, h, a0) \
+  AM_OLD_SEND_4_(f, call, node, h, a0, (am_word)0, (am_word)0, (am_word)0)
+#define AM_OLD_SEND_2_(f, call, node, h, a0, a1) \
+  AM_OLD_SEND_4_(f, call, node, h, a0, a1, (am_word)0, (am_word)0)
 #define AM_OLD_SEND_3_(f, call, node, h, a0, a1, a2) AM_OLD_SEND_4_(f, call, node, h, a0, a1, a2, (am_word)0)
 #ifdef __cplusplus
-#define AM_OLD_SEND_4_(f, call, node, h, a0, a1, a2, a3) \
-  am_old_send(f, call, node, (am_code)(h), am_old_value(a0), am_old_value(a1), am_old_value(a2), am_old_value(a3))
+#define AM_OLD_SEND_4_(f, call, node, h, a0, a1, a2, a3)                                         \
+  am_old_send(f, call, node, (am_code)(h), am_old_value(a0), am_old_value(a1), am_old_value(a2), \
+              am_old_value(a3))
 template <class F, class A, class B, class C, class D>
 inline void am_old_send(F f, int call, int node, am_code h, A a0, B a1, C a2, D a3) {
   const unsigned doubles =
@@ -203,10 +208,10 @@ inline void am_old_send(F f, int call, int node, am_code h, A a0, B a1, C a2, D 
 #else
 #define AM_OLD_DOUBLES_(a0, a1, a2, a3) \
   (AM_OLD_DOUBLE_(a0) | AM_OLD_DOUBLE_(a1) << 1 | AM_OLD_DOUBLE_(a2) << 2 | AM_OLD_DOUBLE_(a3) << 3)
-#define AM_OLD_SEND_4_(f, call, node, h, a0, a1, a2, a3)                                                  \
-  (AM_OLD_DOUBLES_(a0, a1, a2, a3)                                                                        \
-       ? am_cmam_send_doubles(call, AM_OLD_DOUBLES_(a0, a1, a2, a3), node, (am_code)(h),                  \
-                              AM_OLD_VALUE_(a0), AM_OLD_VALUE_(a1), AM_OLD_VALUE_(a2), AM_OLD_VALUE_(a3)) \
+#define AM_OLD_SEND_4_(f, call, node, h, a0, a1, a2, a3)                                                    \
+  (AM_OLD_DOUBLES_(a0, a1, a2, a3)                                                                          \
+       ? am_cmam_send_doubles(call, AM_OLD_DOUBLES_(a0, a1, a2, a3), node, (am_code)(h), AM_OLD_VALUE_(a0), \
+                              AM_OLD_VALUE_(a1), AM_OLD_VALUE_(a2), AM_OLD_VALUE_(a3))                      \
        : (f)(node, (am_code)(h), (am_word)(a0), (am_word)(a1), (am_word)(a2), (am_word)(a3)))
 #endif
 

@@ -241,7 +241,7 @@ TEST_P(Examples, Em3d) {
       for (const char* dispatch : {"poll", "thread", "interrupt"}) {
         const Outcome outcome = run_example("em3d", {places, version, "3"}, dispatch);
         expect_success(outcome);
-        EXPECT_EQ(outcome.out, "em3d: 2 x " + places + " places of degree 10 on " + n + " nodes, 3 steps, " +
+        EXPECT_EQ(outcome.out, "em3d: 2 x " + places + " places of degree 20 on " + n + " nodes, 3 steps, " +
                                    version + ": the same as a sequential run\n")
             << dispatch;
       }

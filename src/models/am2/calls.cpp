@@ -16,8 +16,7 @@ class Words {
  public:
   Words(int count, va_list list) noexcept : count_(count) {
     if (count > max_words) return;  // which is refused
-    for (int i = 0; i < count; ++i)
-      words_[static_cast<std::size_t>(i)] = va_arg(list, am2_word_t);
+    for (int i = 0; i < count; ++i) words_[static_cast<std::size_t>(i)] = va_arg(list, am2_word_t);
   }
   [[nodiscard]] int count() const noexcept { return count_; }
   [[nodiscard]] const am2_word_t* data() const noexcept { return words_.data(); }

@@ -3,6 +3,4 @@
 #include <am/splitc.hpp>
 #include <string>
 
-void f(const am::splitc::spread_array<std::string>& names) {
-  static_cast<void>(names.size());
-}
+void f(const am::splitc::spread_array<std::string>& names) { static_cast<void>(names.size()); }
