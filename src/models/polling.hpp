@@ -1,13 +1,15 @@
 // For models whose handlers run in polls and nowhere else (GAM, AM-II): their programs were written for that, with plain globals
 // and no locks. In the polling mode of libam nothing is to be done. In the other modes the node's arrivals are masked, but for the
 // time that the program is inside a call that polls, and libam's lock is held during it: so what arrives runs there, on the
-// program's own thread, and not in the handler thread or in the middle of the computation.
+// program's own thread, and not in the handler thread or in the middle of the computation. In the interrupt mode a high event may run
+// in the middle of a low handler, by a signal: so the signals that may bring one are blocked meanwhile, and they run one after the other.
 //
 // The node's own thread only, in its computation.
 #pragma once
 
 #include <am/node.hpp>
 
+#include <csignal>
 #include <cstdint>
 #include <thread>
 
@@ -24,6 +26,28 @@ inline void begin_polling(Node& node) noexcept {
   if (node.dispatch() != Dispatch::poll) take_messages(node, false);
 }
 
+/// As long as one lives no signal interrupts this thread that brings events (AM_SIGNAL, whichever it is). Only where one may.
+class Uninterrupted {
+ public:
+  explicit Uninterrupted(Node& node) noexcept : may_be_(node.dispatch() == Dispatch::interrupt) {
+    if (!may_be_) return;
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGURG, SIGUSR1, SIGUSR2, SIGIO, SIGWINCH}) sigaddset(&signals, signal);
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~Uninterrupted() {
+    if (may_be_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+
+ private:
+  const bool may_be_;
+  sigset_t before_;
+};
+
 /// Runs f(), which may poll and wait. wait_until holds the events off on both sides of each poll in it.
 template <class F>
 void polling(Node& node, F&& f) {
@@ -35,6 +59,7 @@ void polling(Node& node, F&& f) {
     Open& operator=(const Open&) = delete;
     Node& node;
   };
+  const Uninterrupted here(node);
   node.wait_until([&] {
     const Open open(node);
     f();

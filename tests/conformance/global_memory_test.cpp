@@ -341,6 +341,51 @@ TEST_P(GlobalMemory, NotifiesAfterTheDataIsThere) {
   });
 }
 
+struct Noise {
+  std::uint64_t asked = 0;
+  std::uint64_t answered = 0;
+  void ask(am::Request& request) {
+    ++asked;
+    request.reply<&Noise::answer>();
+  }
+  void answer(am::Reply&) { ++answered; }
+};
+
+/// What is under way comes to its end whatever runs meanwhile: handlers of both levels, posts that poll, others' puts and gets.
+TEST_P(GlobalMemory, IsUnderWayWhileAnythingRuns) {
+  run(3, [](Node& node) {
+    constexpr std::size_t longest = 6'000;
+    Noise noise;
+    node.attach(noise);
+    const auto all = am::allocate_symmetric<std::byte>(node, 3 * longest);
+    const auto mine =
+        all + static_cast<std::ptrdiff_t>(node.id() * longest);  // nobody else writes there, on any node
+    node.barrier();
+    test::Random random(test::mix(test::seed(), node.id()));
+    std::uint64_t asked = 0;
+    const std::uint64_t total = rounds(150);
+    for (std::uint64_t round = 0; round < total; ++round) {
+      const auto place = mine.on(right_of(node));
+      const std::size_t bytes = 1 + random.below(random.one_in(3) ? longest : 64);
+      const auto data = pattern_of(static_cast<NodeId>(round), bytes);
+      std::vector<std::byte> back(bytes);
+      am::Counter counter;
+      for (int i = 0; i < 3; ++i, ++asked) static_cast<void>(node.request<&Noise::ask>(left_of(node)));
+      am::begin_put(node, place, data, counter);
+      node.post([](Node& n) { n.poll(); });
+      am::wait(node, counter);
+      am::begin_get(node, place, std::span(back), counter);
+      node.post([](Node& n) { n.poll(); });
+      if (random.one_in(2)) node.poll();
+      am::wait(node, counter);
+      check(back == data, "what was put is got");
+    }
+    node.wait_until([&] { return noise.answered == asked; });
+    node.barrier();
+    check_equal(noise.asked, asked, "asked");
+  });
+}
+
 /// Who gets a word that was put sees what was put before it.
 TEST_P(GlobalMemory, ShowsPutsInOrderToWhoGetsALaterWord) {
   run(2, [](Node& node) {

@@ -252,12 +252,12 @@ TEST_P(Examples, Em3d) {
 TEST_P(Examples, Em3dOfNothing) {
   const std::string usage =
       "usage: em3d [places] [plain|ghost|bundled] [steps] [--time]; at least one place per node (" +
-      std::to_string(nodes()) + "), at most 262144, and at most 1000 steps\n";
+      std::to_string(nodes()) + "), at most 131072, and at most 1000 steps\n";
   const std::string too_few = std::to_string(nodes() - 1);
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{too_few},
                                                     {"-8"},
                                                     {"8x"},
-                                                    {"262145"},
+                                                    {"131073"},
                                                     {"8", "bundle"},
                                                     {"8", "plain", "0"},
                                                     {"8", "plain", "1001"},

@@ -79,7 +79,7 @@ done < <(found '[`(](include|src|tools|benchmarks|examples|tests|docs|scripts|\.
          found '^scripts/[a-z]+\.sh')
 while read -r name; do
   [ -x "build/bin/examples/$name" ] || fail "the example $name is not there"
-done < <(sed -n '/^| `examples` |/s/^[^|]*|[^|]*|//p' "$readme" | grep -oE '[a-z_]+')
+done < <(sed -n '/^| `examples` |/s/^[^|]*|[^|]*|//p' "$readme" | grep -oE '[a-z0-9_]+')
 build/bin/aminfo > "$folder/settings"
 while read -r setting; do
   grep -q "$setting" "$folder/settings" || fail "aminfo knows no $setting"
