@@ -1,6 +1,7 @@
 // <am/am2.h>: messages of each kind, tokens, returned messages, bundles that are polled or not, waits: on every network and mode.
 #include <am/collectives.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -84,34 +85,39 @@ enum : handler_t {
   got
 };
 
-// Words are 1, -2, 3, -4 ...: as int in these handlers.
-#define WORDS1 1
-#define WORDS2 WORDS1, -2
-#define WORDS3 WORDS2, 3
-#define WORDS4 WORDS3, -4
-#define WORDS5 WORDS4, 5
-#define WORDS6 WORDS5, -6
-#define WORDS7 WORDS6, 7
-#define WORDS8 WORDS7, -8
-#define WORDS9 WORDS8, 9
-#define WORDS10 WORDS9, -10
-#define WORDS11 WORDS10, 11
-#define WORDS12 WORDS11, -12
-#define WORDS13 WORDS12, 13
-#define WORDS14 WORDS13, -14
-#define WORDS15 WORDS14, 15
-#define WORDS16 WORDS15, -16
+// The first word is their number, so that a handler knows how many it has; then -2, 3, -4 ...: as int in these handlers.
+#define WORDS1(n) n
+#define WORDS2(n) WORDS1(n), -2
+#define WORDS3(n) WORDS2(n), 3
+#define WORDS4(n) WORDS3(n), -4
+#define WORDS5(n) WORDS4(n), 5
+#define WORDS6(n) WORDS5(n), -6
+#define WORDS7(n) WORDS6(n), 7
+#define WORDS8(n) WORDS7(n), -8
+#define WORDS9(n) WORDS8(n), 9
+#define WORDS10(n) WORDS9(n), -10
+#define WORDS11(n) WORDS10(n), 11
+#define WORDS12(n) WORDS11(n), -12
+#define WORDS13(n) WORDS12(n), 13
+#define WORDS14(n) WORDS13(n), -14
+#define WORDS15(n) WORDS14(n), 15
+#define WORDS16(n) WORDS15(n), -16
 #define EACH_COUNT(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)
 
-/// So that WORDS4 is four arguments before the macro counts them.
+/// So that WORDS4(4) is four arguments before the macro counts them.
 #define CALL(f, ...) f(__VA_ARGS__)
 
-/// How many of the words are as they were sent; those behind are zero, up to eight.
+/// How many words were sent. They are as they were sent, and those behind are zero, up to eight.
 int right_words(const std::array<int, 16>& words) {
-  int count = 0;
-  while (count < 16 && words[static_cast<std::size_t>(count)] == (count % 2 == 0 ? count + 1 : -count - 1))
-    ++count;
-  for (int i = count; i < 8; ++i) seen.wrong += words[static_cast<std::size_t>(i)] != 0 ? 1 : 0;
+  const int count = words[0];
+  if (count < 0 || count > 16) {
+    ++seen.wrong;
+    return 0;
+  }
+  for (int i = 1; i < std::max(count, 8); ++i) {
+    const int sent = i % 2 == 0 ? i + 1 : -i - 1;
+    seen.wrong += words[static_cast<std::size_t>(i)] != (i < count ? sent : 0) ? 1 : 0;
+  }
   return count;
 }
 #define SIXTEEN                                                                                              \
@@ -125,7 +131,7 @@ void replies_short(void* token, SIXTEEN) {
   switch (right_words(OF_SIXTEEN)) {
 #define REPLY_SHORT(n) \
   case n:              \
-    return ok(CALL(AM_Reply##n, token, short_reply, WORDS##n), "AM_Reply");
+    return ok(CALL(AM_Reply##n, token, short_reply, WORDS##n(n)), "AM_Reply");
     EACH_COUNT(REPLY_SHORT)
   }
   ok(AM_Reply0(token, short_reply), "AM_Reply0");
@@ -144,7 +150,7 @@ void replies_medium(void* token, void* buf, int nbytes, SIXTEEN) {
   switch (n) {
 #define REPLY_MEDIUM(m) \
   case m:               \
-    return ok(CALL(AM_ReplyI##m, token, medium_reply, buf, nbytes, WORDS##m), "AM_ReplyI");
+    return ok(CALL(AM_ReplyI##m, token, medium_reply, buf, nbytes, WORDS##m(m)), "AM_ReplyI");
     EACH_COUNT(REPLY_MEDIUM)
   }
   ok(AM_ReplyI0(token, medium_reply, buf, nbytes), "AM_ReplyI0");
@@ -166,7 +172,7 @@ void replies_bulk(void* token, void* buf, int nbytes, SIXTEEN) {
   switch (n) {
 #define REPLY_BULK(m) \
   case m:             \
-    return ok(CALL(AM_ReplyXfer##m, token, back, bulk_reply, buf, nbytes, WORDS##m), "AM_ReplyXfer");
+    return ok(CALL(AM_ReplyXfer##m, token, back, bulk_reply, buf, nbytes, WORDS##m(m)), "AM_ReplyXfer");
     EACH_COUNT(REPLY_BULK)
   }
   ok(AM_ReplyXfer0(token, back, bulk_reply, buf, nbytes), "AM_ReplyXfer0");
@@ -222,7 +228,7 @@ TEST_P(Am2Messages, ShortOnesOfEveryCount) {
     const auto times = static_cast<int>(rounds(50));
     for (int i = 0; i < times; ++i) {
       ok(AM_Request0(job.endpoint, job.right, short_request), "AM_Request0");
-#define SEND(n) ok(CALL(AM_Request##n, job.endpoint, job.right, short_request, WORDS##n), "AM_Request");
+#define SEND(n) ok(CALL(AM_Request##n, job.endpoint, job.right, short_request, WORDS##n(n)), "AM_Request");
       EACH_COUNT(SEND)
     }
     check_all_counts(job, times);
@@ -240,7 +246,7 @@ TEST_P(Am2Messages, MediumOnesOfEveryCount) {
        "0");
 #define SEND_MEDIUM(n)                                                                                    \
   ok(CALL(AM_RequestI##n, job.endpoint, job.right, medium_request, patterned(medium_bytes + n, n).data(), \
-          medium_bytes + n, WORDS##n),                                                                    \
+          medium_bytes + n, WORDS##n(n)),                                                                 \
      "AM_RequestI");
     EACH_COUNT(SEND_MEDIUM)
     check_all_counts(job, 1);
@@ -255,10 +261,10 @@ TEST_P(Am2Messages, BulkOnesOfEveryCount) {
     Job::barrier();
     ok(AM_RequestLong0(job.endpoint, job.right, 0, bulk_request, patterned(bulk_bytes, 0).data(), bulk_bytes),
        "0");
-#define SEND_BULK(n)                                                        \
-  ok(CALL(AM_RequestXfer##n, job.endpoint, job.right, 64 * n, bulk_request, \
-          patterned(bulk_bytes + n, n).data(), bulk_bytes + n, WORDS##n),   \
-     "AM_RequestXfer");                                                     \
+#define SEND_BULK(n)                                                         \
+  ok(CALL(AM_RequestXfer##n, job.endpoint, job.right, 64 * n, bulk_request,  \
+          patterned(bulk_bytes + n, n).data(), bulk_bytes + n, WORDS##n(n)), \
+     "AM_RequestXfer");                                                      \
   job.until([] { return seen.replies == n + 1; }); /* they overlap in the segment */
     EACH_COUNT(SEND_BULK)
     check_all_counts(job, 1);
@@ -275,7 +281,7 @@ TEST_P(Am2Messages, GetsOfEveryCount) {
     Job::barrier();
     ok(AM_GetXfer0(job.endpoint, job.right, 300, got, 40'000, 1234), "AM_GetXfer0");
 #define GET(n) \
-  ok(CALL(AM_GetXfer##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n), "AM_GetXfer");
+  ok(CALL(AM_GetXfer##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n(n)), "AM_GetXfer");
     EACH_COUNT(GET)
     job.until([] { return seen.replies == 17; });
     check_equal(seen.sum, 136L, "words");
