@@ -12,6 +12,8 @@
 #ifndef AM_AM2_H
 #define AM_AM2_H
 
+/* NOLINTBEGIN(modernize-*): it is C */
+
 #include <am/am2_calls.h>
 
 #ifdef __cplusplus
@@ -193,5 +195,7 @@ extern int AMX_VerboseErrors;    /* not 0: what a call refuses is said on standa
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-*) */
 
 #endif

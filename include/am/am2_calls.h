@@ -5,6 +5,8 @@
 #ifndef AM_AM2_CALLS_H
 #define AM_AM2_CALLS_H
 
+/* NOLINTBEGIN(modernize-*): it is C */
+
 /* A word of an active message: as wide as a pointer. Handlers may declare their parameters as int. */
 typedef long am2_word_t;
 
@@ -557,5 +559,7 @@ typedef long am2_word_t;
   am2_get_xfer((ep), (dest), (unsigned long)(from), (h), (unsigned long)(to), (nbytes), 1, 16, AM2_W(a0),   \
                AM2_W(a1), AM2_W(a2), AM2_W(a3), AM2_W(a4), AM2_W(a5), AM2_W(a6), AM2_W(a7), AM2_W(a8),      \
                AM2_W(a9), AM2_W(a10), AM2_W(a11), AM2_W(a12), AM2_W(a13), AM2_W(a14), AM2_W(a15))
+
+/* NOLINTEND(modernize-*) */
 
 #endif

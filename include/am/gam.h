@@ -17,6 +17,8 @@
 #ifndef AM_GAM_H
 #define AM_GAM_H
 
+/* NOLINTBEGIN(modernize-*): it is C */
+
 #ifdef __cplusplus
 extern "C" {
 #define GAM_ANY ...
@@ -191,5 +193,7 @@ void r_ta_sema_signal_reply_mem(vnn_t from, void* address, int nbytes, void* sem
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-*) */
 
 #endif

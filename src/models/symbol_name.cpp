@@ -57,7 +57,7 @@ const char* symbol_at(const MappedFile& file, std::uintptr_t offset) noexcept {
   const auto head = file.values<ElfW(Ehdr)>(0, 1);
   if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0) return nullptr;
   const auto sections = file.values<ElfW(Shdr)>(head[0].e_shoff, head[0].e_shnum);
-  for (const unsigned wanted : {SHT_SYMTAB, SHT_DYNSYM}) {
+  for (const std::uint32_t wanted : {std::uint32_t{SHT_SYMTAB}, std::uint32_t{SHT_DYNSYM}}) {
     for (const ElfW(Shdr) & section : sections) {
       if (section.sh_type != wanted || section.sh_link >= sections.size()) continue;
       for (const ElfW(Sym) & symbol :

@@ -57,12 +57,14 @@ bool find_own(am::GlobalPtr<T> at, std::ptrdiff_t n, T*& own) noexcept {
     const std::uint64_t words = here.bytes >> shift;
     const std::uint64_t first = std::rotr(at.address().bits - here.first, shift);
     const std::uint64_t word = first + static_cast<std::uint64_t>(n);
-    own = reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(here.base) + word * sizeof(T));
-    return first < words && word < words;
+    if (first >= words || word >= words) return false;
+    own = reinterpret_cast<T*>(here.base + word * sizeof(T));
+    return true;
   } else {
     const std::uint64_t offset = (at + n).address().bits - here.first;
-    own = reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(here.base) + offset);
-    return offset < here.bytes && sizeof(T) <= here.bytes - offset;
+    if (offset >= here.bytes || sizeof(T) > here.bytes - offset) return false;
+    own = reinterpret_cast<T*>(here.base + offset);
+    return true;
   }
 }
 
