@@ -11,11 +11,13 @@
 #include <optional>
 #include <string_view>
 
-#include "transports/tcp/arrivals.hpp"
-#include "transports/tcp/frames.hpp"
+#include "transports/frames/arrivals.hpp"
+#include "transports/frames/frames.hpp"
 #include "transports/tcp/socket.hpp"
 
 namespace am::tcp {
+
+using namespace frames;  // NOLINT(google-build-using-namespace): what travels here
 
 class FrameReader {
  public:

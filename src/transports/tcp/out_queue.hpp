@@ -9,10 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "transports/tcp/block.hpp"
+#include "transports/frames/block.hpp"
 #include "transports/tcp/socket.hpp"
 
 namespace am::tcp {
+
+using namespace frames;  // NOLINT(google-build-using-namespace): what travels here
 
 class OutQueue {
  public:

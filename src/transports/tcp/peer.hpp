@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "transports/tcp/frame_reader.hpp"
-#include "transports/tcp/frames.hpp"
+#include "transports/frames/frames.hpp"
 #include "transports/tcp/out_queue.hpp"
 #include "transports/tcp/tcp_transport.hpp"
-#include "transports/tcp/window.hpp"
+#include "transports/frames/window.hpp"
 
 namespace am::tcp {
 

@@ -552,6 +552,12 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
     case Frame::Kind::farewell:
       from.said_farewell = true;
       break;
+    case Frame::Kind::elsewhere:
+    case Frame::Kind::fetched:
+    case Frame::Kind::segment:
+    case Frame::Kind::probe:
+    case Frame::Kind::seen:
+      return "it speaks of memory that is not reached this way";
   }
   return {};
 }

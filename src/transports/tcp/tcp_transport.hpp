@@ -24,12 +24,14 @@
 
 #include "host/descriptor.hpp"
 #include "transports/site.hpp"
-#include "transports/tcp/arrivals.hpp"
+#include "transports/frames/arrivals.hpp"
 #include "transports/tcp/entrance.hpp"
-#include "transports/tcp/frames.hpp"
+#include "transports/frames/frames.hpp"
 #include "transports/transport.hpp"
 
 namespace am::tcp {
+
+using namespace frames;  // NOLINT(google-build-using-namespace): what travels here
 
 class TcpTransport final : public Transport, private Entrance::Events {
  public:

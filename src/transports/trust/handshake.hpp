@@ -47,7 +47,7 @@ struct Party {
 class Handshake {
  public:
   /// Changes with all that goes over a connection, what comes behind the handshake included.
-  static constexpr std::uint32_t version = 3;
+  static constexpr std::uint32_t version = 4;
   static constexpr std::size_t greeting_bytes = 72;
   static constexpr std::size_t proof_bytes = std::tuple_size_v<Digest>;
 

@@ -12,7 +12,7 @@
 
 #include "host/random_bytes.hpp"
 #include "support/random.hpp"
-#include "transports/tcp/window.hpp"
+#include "transports/frames/window.hpp"
 #include "unit/transports/tcp/nodes.hpp"
 
 namespace am::tcp {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "support/random.hpp"
-#include "transports/tcp/arrivals.hpp"
+#include "transports/frames/arrivals.hpp"
 #include "transports/tcp/frame_reader.hpp"
 #include "transports/tcp/out_queue.hpp"
-#include "transports/tcp/window.hpp"
+#include "transports/frames/window.hpp"
 
 namespace am::tcp {
 namespace {

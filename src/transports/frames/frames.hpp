@@ -1,5 +1,5 @@
-// What goes over a connection between two nodes once they have proved the job's key to each other (transports/trust): frames, one
-// behind the other. Written and read by hand, byte by byte where it matters, so that it can be tested without a socket.
+// What goes between two nodes of a network that carries bytes, once they have proved the job's key to each other (transports/trust):
+// frames, one behind the other. Written and read by hand, byte by byte where it matters, so that it can be tested without a network.
 //
 // Each frame begins with eight bytes: its length, a multiple of 16, what it is, and a priority. What a frame has no use for is
 // zero. Numbers: least significant byte first. When any of this changes, so does trust::Handshake::version.
@@ -10,6 +10,15 @@
 //   clock      what is your clock? with the asker's (CLOCK_MONOTONIC), which the answer brings back
 //   answer     that, and the clock of who answers
 //   farewell   nothing comes behind it: the node leaves in order
+//
+// Where nodes read each other's memory (transports/ofi), and nowhere else:
+//
+//   elsewhere  a message whose payload its receiver is to read from the sender's memory: as a message, but where that lies,
+//              address and key, in place of the payload
+//   fetched    how many payloads of that priority were read so since the beginning: their memory is the sender's again
+//   segment    address and key of the sender's global memory
+//   probe      has all that I sent come? with a number, which the next one brings back
+//   seen       yes: whatever was sent before the probe of that number has been read
 //
 // Whoever knows the job's key may still be broken: what is taken here is exactly what write_frame writes. Whether there are such
 // a handler and such an origin core knows. No length is added to another before both are known to be small.
@@ -25,27 +34,42 @@
 #include <span>
 #include <string_view>
 
-namespace am::tcp {
+namespace am::frames {
 
 inline constexpr std::size_t frame_alignment = 16;
 /// The longest payload of one message: longer ones go in pieces.
 inline constexpr std::size_t frame_payload_bytes = 1024 * 1024;
 
 struct Frame {
-  enum class Kind : std::uint8_t { message = 1, credit, word, clock, answer, farewell };
+  enum class Kind : std::uint8_t {
+    message = 1,
+    credit,
+    word,
+    clock,
+    answer,
+    farewell,
+    elsewhere,
+    fetched,
+    segment,
+    probe,
+    seen
+  };
 
   Kind kind = Kind::farewell;
-  Priority priority = Priority::low;  ///< of a message or a credit
+  Priority priority = Priority::low;  ///< of a message, here or elsewhere, a credit or `fetched`
 
-  // of a message
+  // of a message, here or elsewhere
   impl::Header head{};
   NodeId origin = 0;
   std::array<std::uint64_t, impl::max_words> words{};
-  Payload payload{};  ///< where it lies in the bytes that were read
+  Payload payload{};                  ///< where it lies in the bytes that were read
+  std::uint32_t bytes_elsewhere = 0;  ///< of a payload that is not here
 
   std::uint32_t word = 0;
-  std::uint64_t value = 0;  ///< of a credit, a word, `clock` or `answer`
-  std::uint64_t clock = 0;  ///< of an answer
+  std::uint64_t value = 0;    ///< of all but messages and farewells, unless one of these says it
+  std::uint64_t clock = 0;    ///< of an answer
+  std::uint64_t address = 0;  ///< of what can be read from afar, as the network names it
+  std::uint64_t key = 0;
 };
 
 constexpr std::size_t aligned_to_frame(std::size_t bytes) noexcept {
@@ -60,6 +84,11 @@ inline constexpr std::size_t message_words_at = 24;
 [[nodiscard]] constexpr std::size_t message_bytes(std::size_t words, std::size_t payload_bytes) noexcept {
   return payload_at(words) + aligned_to_frame(payload_bytes);
 }
+/// The same where the payload is elsewhere.
+inline constexpr std::size_t place_bytes = 16;
+[[nodiscard]] constexpr std::size_t elsewhere_bytes(std::size_t words) noexcept {
+  return payload_at(words) + place_bytes;
+}
 inline constexpr std::size_t longest_head = payload_at(impl::max_words);
 inline constexpr std::size_t longest_frame = longest_head + frame_payload_bytes;
 
@@ -70,6 +99,13 @@ std::size_t write_frame(std::byte* to, const Frame& frame) noexcept;
 void write_message_head(std::byte* to, Priority priority, impl::Header head, NodeId origin,
                         const std::uint64_t* words, std::size_t payload_bytes) noexcept;
 void write_payload(std::byte* to, Payload payload) noexcept;
+/// The whole frame of a message whose payload is elsewhere, elsewhere_bytes().
+struct Place {
+  std::uint64_t address;
+  std::uint64_t key;
+};
+void write_elsewhere(std::byte* to, Priority priority, impl::Header head, NodeId origin,
+                     const std::uint64_t* words, std::size_t payload_bytes, Place place) noexcept;
 
 /// What the next bytes are.
 struct Read {
@@ -93,4 +129,4 @@ struct BegunMessage {
 [[nodiscard]] bool is_padding(std::span<const std::byte> bytes) noexcept;
 inline constexpr std::string_view wrong_padding = "a frame says something where it has nothing to say";
 
-}  // namespace am::tcp
+}  // namespace am::frames

@@ -1,10 +1,10 @@
-#include "transports/tcp/arrivals.hpp"
+#include "transports/frames/arrivals.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-namespace am::tcp {
+namespace am::frames {
 
 // -- memory -----------------------------------------------------------------------------------------------------------
 
@@ -114,4 +114,4 @@ bool Arrivals::any(Priority priority) const noexcept {
          });
 }
 
-}  // namespace am::tcp
+}  // namespace am::frames

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace am::tcp {
+namespace am::frames {
 
 /// A share of a block; used by one thread.
 class Block {
@@ -73,4 +73,4 @@ class LongBlocks {
   std::vector<Block> kept_;
 };
 
-}  // namespace am::tcp
+}  // namespace am::frames

@@ -1,5 +1,5 @@
 // Frames as they are written and read, byte by byte; and everything that is no frame.
-#include "transports/tcp/frames.hpp"
+#include "transports/frames/frames.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 #include "support/random.hpp"
 
-namespace am::tcp {
+namespace am::frames {
 namespace {
 
 using Kind = Frame::Kind;
@@ -118,6 +118,10 @@ TEST(Frames, TheOthersComeOutAsTheyWentIn) {
       {.kind = Kind::clock, .value = number},
       {.kind = Kind::answer, .value = number, .clock = ~number},
       {.kind = Kind::farewell},
+      {.kind = Kind::fetched, .priority = Priority::high, .value = number},
+      {.kind = Kind::segment, .address = number, .key = ~number},
+      {.kind = Kind::probe, .value = number},
+      {.kind = Kind::seen, .value = number},
   };
   for (const Frame& frame : sent) {
     const Bytes bytes = written(frame);
@@ -130,6 +134,36 @@ TEST(Frames, TheOthersComeOutAsTheyWentIn) {
     EXPECT_EQ(came.word, frame.word);
     EXPECT_EQ(came.value, frame.value);
     EXPECT_EQ(came.clock, frame.clock);
+    EXPECT_EQ(came.address, frame.address);
+    EXPECT_EQ(came.key, frame.key);
+  }
+}
+
+Frame message_elsewhere(std::size_t words, std::uint32_t payload_bytes) {
+  Frame frame = message(words, {}, impl::flag::payload);
+  frame.kind = Kind::elsewhere;
+  frame.bytes_elsewhere = payload_bytes;
+  frame.address = 0x8877665544332211;
+  frame.key = 0x99;
+  return frame;
+}
+
+TEST(Frames, MessagesWhosePayloadIsElsewhereSayWhere) {
+  for (std::size_t words = 0; words <= impl::max_words; ++words) {
+    const Frame sent = message_elsewhere(words, frame_payload_bytes);
+    const Bytes bytes = written(sent);
+    EXPECT_EQ(bytes.all().size(), frame_bytes(sent));
+    Frame came;
+    const Read result = read(bytes, came);
+    ASSERT_EQ(result.outcome, Outcome::frame) << result.why;
+    EXPECT_EQ(came.kind, Kind::elsewhere);
+    EXPECT_EQ(came.priority, sent.priority);
+    EXPECT_EQ(came.head.bits, sent.head.bits);
+    EXPECT_EQ(came.words, sent.words);
+    EXPECT_TRUE(came.payload.empty());
+    EXPECT_EQ(came.bytes_elsewhere, sent.bytes_elsewhere);
+    EXPECT_EQ(came.address, sent.address);
+    EXPECT_EQ(came.key, sent.key);
   }
 }
 
@@ -214,7 +248,7 @@ TEST_F(NoFrame, HasALengthThatNoneCanHave) {
 
 TEST_F(NoFrame, IsOfNoKindOrSaysWhatItCannot) {
   EXPECT_EQ(why(clock_, at(4, 0)), "a frame is of no kind that there is");
-  EXPECT_EQ(why(clock_, at(4, 7)), "a frame is of no kind that there is");
+  EXPECT_EQ(why(clock_, at(4, 12)), "a frame is of no kind that there is");
   EXPECT_EQ(why(clock_, at(5, 2)), "a frame says something where it has nothing to say");
   EXPECT_EQ(why(clock_, at(6, 1)), "a frame says something where it has nothing to say");
   EXPECT_EQ(why(Frame{.kind = Kind::word}, at(12, 1)), "a frame says something where it has nothing to say");
@@ -224,10 +258,22 @@ TEST_F(NoFrame, SaysSomethingWhereItHasNothingToSay) {
   constexpr const char* unused = "a frame says something where it has nothing to say";
   for (const Kind kind : {Kind::word, Kind::clock, Kind::answer, Kind::farewell})
     EXPECT_EQ(why(Frame{.kind = kind}, at(5, 1)), unused) << "a priority";
+  for (const Kind kind : {Kind::segment, Kind::probe, Kind::seen})
+    EXPECT_EQ(why(Frame{.kind = kind}, at(5, 1)), unused) << "a priority";
+  EXPECT_EQ(why(Frame{.kind = Kind::segment}, at(24, 1)), unused);
   for (const Kind kind : {Kind::word, Kind::answer}) EXPECT_EQ(why(Frame{.kind = kind}, at(31, 1)), unused);
   EXPECT_EQ(why(Frame{.kind = Kind::farewell}, at(8, 1)), unused);
   EXPECT_EQ(why(message(2, payload_), at(40, 1)), unused) << "between words and payload";
   EXPECT_EQ(why(message_, [](Bytes& bytes) { bytes[bytes.all().size() - 1] = std::byte{1}; }), unused);
+}
+
+TEST_F(NoFrame, HasAPayloadElsewhereThatIsNone) {
+  EXPECT_EQ(why(message_elsewhere(2, 1), at(20, 0)), "a message does not know whether it has a payload");
+  EXPECT_EQ(why(message_elsewhere(2, frame_payload_bytes), at(20, 1)), "a message's payload is too long");
+  EXPECT_EQ(why(message_elsewhere(2, 100), at(4, 1)), "a message's frame has another length than it");
+  Frame without = message_elsewhere(2, 0);
+  without.head = impl::Header::make(513, 2, 0, 0);
+  EXPECT_EQ(why(without, [](Bytes&) {}), "a payload that is elsewhere is empty");
 }
 
 TEST_F(NoFrame, IsAPieceThatNoneIs) {
@@ -282,4 +328,4 @@ TEST(Frames, RandomBytesAreReadNoFartherThanTheyGo) {
 }
 
 }  // namespace
-}  // namespace am::tcp
+}  // namespace am::frames

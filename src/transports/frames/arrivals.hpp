@@ -18,9 +18,9 @@
 #include <span>
 #include <vector>
 
-#include "transports/tcp/block.hpp"
+#include "transports/frames/block.hpp"
 
-namespace am::tcp {
+namespace am::frames {
 
 class Arrivals {
  public:
@@ -102,4 +102,4 @@ class Arrivals {
   std::vector<std::uint64_t> deferred_;  // by link: the last round in which it was
 };
 
-}  // namespace am::tcp
+}  // namespace am::frames

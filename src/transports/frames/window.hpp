@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace am::tcp {
+namespace am::frames {
 
 /// For each peer and priority: two of the longest messages, or some 7000 short ones.
 inline constexpr std::uint64_t window_bytes = (2 * 1024 + 64) * 1024;
@@ -56,4 +56,4 @@ class InWindow {
   std::uint64_t told_ = 0;
 };
 
-}  // namespace am::tcp
+}  // namespace am::frames

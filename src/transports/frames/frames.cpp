@@ -1,11 +1,11 @@
-#include "transports/tcp/frames.hpp"
+#include "transports/frames/frames.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 #include "transports/number.hpp"
 
-namespace am::tcp {
+namespace am::frames {
 
 namespace {
 
@@ -31,14 +31,24 @@ constexpr std::size_t bytes_of(Kind kind) noexcept {
     case Kind::credit:
     case Kind::clock:
     case Kind::farewell:
+    case Kind::fetched:
+    case Kind::probe:
+    case Kind::seen:
       return 16;
     case Kind::word:
     case Kind::answer:
+    case Kind::segment:
       return 32;
     case Kind::message:
+    case Kind::elsewhere:
       break;
   }
   return 0;
+}
+
+constexpr bool is_message(Kind kind) noexcept { return kind == Kind::message || kind == Kind::elsewhere; }
+constexpr bool has_priority(Kind kind) noexcept {
+  return is_message(kind) || kind == Kind::credit || kind == Kind::fetched;
 }
 
 std::string_view what_is_wrong(const Frame& message, std::size_t payload_bytes, std::size_t bytes) noexcept {
@@ -54,7 +64,9 @@ std::string_view what_is_wrong(const Frame& message, std::size_t payload_bytes, 
   if ((more || head.has(impl::flag::last)) && payload_bytes == 0) return "a piece of a payload is empty";
   if (more && (head.words() != 1 || head.flags() != (impl::flag::more | impl::flag::payload)))
     return "a piece of a payload says what none does";
-  if (bytes != message_bytes(head.words(), payload_bytes))
+  const bool is_here = message.kind == Kind::message;
+  if (!is_here && payload_bytes == 0) return "a payload that is elsewhere is empty";
+  if (bytes != (is_here ? message_bytes(head.words(), payload_bytes) : elsewhere_bytes(head.words())))
     return "a message's frame has another length than it";
   return {};
 }
@@ -78,6 +90,12 @@ Read read_message(std::span<const std::byte> from, Frame& frame) noexcept {
   const std::string_view why = read_message_head(from, from.size(), frame, payload_bytes);
   if (!why.empty()) return {Read::Outcome::malformed, from.size(), why};
   const std::size_t begin = payload_at(frame.head.words());
+  if (frame.kind == Kind::elsewhere) {
+    frame.bytes_elsewhere = static_cast<std::uint32_t>(payload_bytes);
+    frame.address = number_at<std::uint64_t>(&from[begin]);
+    frame.key = number_at<std::uint64_t>(&from[begin + 8]);
+    return {Read::Outcome::frame, from.size()};
+  }
   if (!is_padding(from.subspan(begin + payload_bytes)))
     return {Read::Outcome::malformed, from.size(), wrong_padding};
   frame.payload = from.subspan(begin, payload_bytes);
@@ -97,6 +115,10 @@ Read read_other(std::span<const std::byte> from, Frame& frame) noexcept {
       largest = ~std::uint32_t{0};
       frame.word = static_cast<std::uint32_t>(first);
       frame.value = second;
+    } else if (frame.kind == Kind::segment) {
+      frame.value = 0;
+      frame.address = first;
+      frame.key = second;
     } else {
       frame.clock = second;
     }
@@ -114,18 +136,17 @@ Read read_beginning(std::span<const std::byte> from, Frame& frame) noexcept {
   const auto malformed = [&](std::string_view why) { return Read{Read::Outcome::malformed, bytes, why}; };
   if (bytes > longest_frame || bytes < frame_alignment || bytes % frame_alignment != 0)
     return malformed("a frame has a length that none can have");
-  if (kind < static_cast<std::uint8_t>(Kind::message) || kind > static_cast<std::uint8_t>(Kind::farewell))
+  if (kind < static_cast<std::uint8_t>(Kind::message) || kind > static_cast<std::uint8_t>(Kind::seen))
     return malformed("a frame is of no kind that there is");
-  const bool has_priority = kind <= static_cast<std::uint8_t>(Kind::credit);
-  if (priority > (has_priority ? static_cast<std::uint8_t>(Priority::high) : 0) ||
+  if (priority > (has_priority(static_cast<Kind>(kind)) ? static_cast<std::uint8_t>(Priority::high) : 0) ||
       number_at<std::uint16_t>(&from[zeros_at]) != 0)
     return malformed(wrong_padding);
   frame = {};
   frame.kind = static_cast<Kind>(kind);
   frame.priority = static_cast<Priority>(priority);
-  if (frame.kind != Kind::message && bytes != bytes_of(frame.kind))
+  if (!is_message(frame.kind) && bytes != bytes_of(frame.kind))
     return malformed("a frame has another length than its kind");
-  if (frame.kind == Kind::message && bytes < message_bytes(0, 0))
+  if (is_message(frame.kind) && bytes < message_bytes(0, 0))
     return malformed("a message's frame has another length than it");
   return {from.size() < bytes ? Read::Outcome::more : Read::Outcome::frame, bytes};
 }
@@ -143,15 +164,31 @@ bool is_padding(std::span<const std::byte> bytes) noexcept {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{}; });
 }
 
-void write_message_head(std::byte* to, Priority priority, impl::Header head, NodeId origin,
-                        const std::uint64_t* words, std::size_t payload_bytes) noexcept {
+namespace {
+void write_head(std::byte* to, Kind kind, std::size_t bytes, Priority priority, impl::Header head,
+                NodeId origin, const std::uint64_t* words, std::size_t payload_bytes) noexcept {
   const std::size_t count = head.words();
-  write_beginning(to, message_bytes(count, payload_bytes), Kind::message, priority);
+  write_beginning(to, bytes, kind, priority);
   put_number(&to[head_at], head.bits);
   put_number(&to[origin_at], std::uint32_t{origin});
   put_number(&to[payload_bytes_at], static_cast<std::uint32_t>(payload_bytes));
   for (std::size_t i = 0; i < count; ++i) put_number(&to[words_at + 8 * i], words[i]);
   if (count % 2 == 0) put_number(&to[words_at + 8 * count], std::uint64_t{0});  // up to a multiple of 16
+}
+}  // namespace
+
+void write_message_head(std::byte* to, Priority priority, impl::Header head, NodeId origin,
+                        const std::uint64_t* words, std::size_t payload_bytes) noexcept {
+  write_head(to, Kind::message, message_bytes(head.words(), payload_bytes), priority, head, origin, words,
+             payload_bytes);
+}
+
+void write_elsewhere(std::byte* to, Priority priority, impl::Header head, NodeId origin,
+                     const std::uint64_t* words, std::size_t payload_bytes, Place place) noexcept {
+  const std::size_t count = head.words();
+  write_head(to, Kind::elsewhere, elsewhere_bytes(count), priority, head, origin, words, payload_bytes);
+  put_number(to + payload_at(count), place.address);
+  put_number(to + payload_at(count) + 8, place.key);
 }
 
 void write_payload(std::byte* to, Payload payload) noexcept {
@@ -161,6 +198,7 @@ void write_payload(std::byte* to, Payload payload) noexcept {
 }
 
 std::size_t frame_bytes(const Frame& frame) noexcept {
+  if (frame.kind == Kind::elsewhere) return elsewhere_bytes(frame.head.words());
   return frame.kind == Kind::message ? message_bytes(frame.head.words(), frame.payload.size())
                                      : bytes_of(frame.kind);
 }
@@ -172,11 +210,17 @@ std::size_t write_frame(std::byte* to, const Frame& frame) noexcept {
     write_payload(to + payload_at(frame.head.words()), frame.payload);
     return message_bytes(frame.head.words(), frame.payload.size());
   }
+  if (frame.kind == Kind::elsewhere) {
+    write_elsewhere(to, frame.priority, frame.head, frame.origin, frame.words.data(), frame.bytes_elsewhere,
+                    {frame.address, frame.key});
+    return elsewhere_bytes(frame.head.words());
+  }
   const std::size_t bytes = bytes_of(frame.kind);
   const bool word = frame.kind == Kind::word;
+  const bool segment = frame.kind == Kind::segment;
   write_beginning(to, bytes, frame.kind, frame.priority);
-  put_number(&to[first_at], word ? std::uint64_t{frame.word} : frame.value);
-  if (bytes > second_at) put_number(&to[second_at], word ? frame.value : frame.clock);
+  put_number(&to[first_at], word ? std::uint64_t{frame.word} : segment ? frame.address : frame.value);
+  if (bytes > second_at) put_number(&to[second_at], word ? frame.value : segment ? frame.key : frame.clock);
   if (bytes > second_at) put_number(&to[second_at + 8], std::uint64_t{0});
   return bytes;
 }
@@ -186,7 +230,7 @@ Read read_frame(std::span<const std::byte> from, Frame& frame) noexcept {
   const Read beginning = read_beginning(from, frame);
   if (beginning.outcome != Read::Outcome::frame) return beginning;
   from = from.first(beginning.bytes);
-  return frame.kind == Kind::message ? read_message(from, frame) : read_other(from, frame);
+  return is_message(frame.kind) ? read_message(from, frame) : read_other(from, frame);
 }
 
 std::optional<BegunMessage> read_begun_message(std::span<const std::byte> from) noexcept {
@@ -198,4 +242,4 @@ std::optional<BegunMessage> read_begun_message(std::span<const std::byte> from) 
   return message;
 }
 
-}  // namespace am::tcp
+}  // namespace am::frames
