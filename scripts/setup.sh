@@ -9,6 +9,7 @@ packages=(
   g++ cmake ninja-build pkg-config           # build
   libpmix-dev                                # library: joining a job that mpirun or srun started
   libssl-dev                                 # library: what nodes of several hosts prove to each other
+  libfabric-dev                              # library: the networks that clusters have
   libhwloc-dev nlohmann-json3-dev            # tools and measurements
   openmpi-bin libopenmpi-dev                 # a neighbour to compare with; mpirun in tests
   ucx-utils libucx-dev                       # the other neighbour

@@ -4,6 +4,7 @@
 
 #include "transports/emulated/router_counts.hpp"
 #include "transports/emulated/t1_transport.hpp"
+#include "transports/ofi/ofi_transport.hpp"
 #include "transports/tcp/tcp_transport.hpp"
 
 namespace am {
@@ -32,6 +33,13 @@ std::span<const Kind> kinds() {
            .in_interrupts = true,
            .make = [](const Site& site) { return std::make_unique<emulated::T1Transport>(site); },
            .counts = emulated::router_counts},
+      Kind{.name = "ofi",
+           .meaning = "libfabric",
+           .options = "PROVIDER",
+           .within_a_host = true,
+           .between_hosts = true,
+           .in_interrupts = false,
+           .make = [](const Site& site) { return std::make_unique<ofi::OfiTransport>(site); }},
   };
   return table;
 }

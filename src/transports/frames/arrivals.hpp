@@ -47,6 +47,8 @@ class Arrivals {
   /// Memory for one frame that does not fit there.
   [[nodiscard]] Block block(std::size_t bytes) { return long_blocks_.get(bytes); }
   static constexpr std::size_t least_room = 32 * 1024;
+  /// Copies what lies in that block, and is not lent, out of it.
+  void empty(const Block& block);
 
   void add(Priority priority, Message message) {
     Queue& queue = queues_[index(priority)];
@@ -93,7 +95,6 @@ class Arrivals {
   }
   static void forget(Queue& queue);
   void use_another_block();
-  void empty(const Block& block);
 
   std::vector<Block> blocks_;  // the first is read into; the others are older, the oldest last
   std::size_t filled_ = 0;     // bytes of the first

@@ -347,29 +347,18 @@ std::size_t TcpTransport::queued(NodeId to, Priority priority) const noexcept {
 // -- receiving --------------------------------------------------------------------------------------------------------
 
 Transport::View TcpTransport::receive(Priority priority) noexcept {
-  View view{nullptr, {}, 0, priority};
   const Arrivals::Message* const message = arrivals_.receive(priority);
-  if (message == nullptr) return view;
+  if (message == nullptr) return {nullptr, {}, 0, priority};
   Lent& lent = lent_[index(priority)];
-  lent.payload = message->payload;
   lent.placed = message->frame.size() < message_bytes(message->head.words(), message->payload.size());
-  lent.packet.header.store(message->head.bits, std::memory_order_relaxed);
-  lent.packet.payload_bytes = static_cast<std::uint32_t>(message->payload.size());
-  lent.packet.origin = message->origin;
-  const std::byte* const words = message->frame.data() + message_words_at;
-  for (std::size_t i = 0; i < message->head.words(); ++i)
-    lent.packet.words[i] = number_at<std::uint64_t>(words + 8 * i);
-  view.packet = &lent.packet;
-  view.head = message->head;
-  view.source = message->from;
-  return view;
+  return lent.show(*message, priority);
 }
 
 void TcpTransport::release(const View& view) noexcept {
   Peer& from = *peers_[view.source];
   InWindow& window = from.inward[index(view.priority)];
   const Lent& lent = lent_[index(view.priority)];
-  window.released(message_bytes(lent.packet.head().words(), lent.payload.size()));
+  window.released(lent.counts_as());
   if (!lent.placed) --from.to_be_placed[index(view.priority)];
   arrivals_.release(view.priority);
   if (view.source == self_) {

@@ -27,6 +27,7 @@
 #include "transports/frames/arrivals.hpp"
 #include "transports/tcp/entrance.hpp"
 #include "transports/frames/frames.hpp"
+#include "transports/frames/lent.hpp"
 #include "transports/transport.hpp"
 
 namespace am::tcp {
@@ -79,10 +80,8 @@ class TcpTransport final : public Transport, private Entrance::Events {
  private:
   struct Claim;
   struct Peer;
-  struct Lent {  // what receive gave last, by priority
-    impl::Packet packet;
-    Payload payload;
-    bool placed = false;  // where it belongs
+  struct Lent : frames::Lent {  // what receive gave last, by priority
+    bool placed = false;        // where it belongs
   };
   struct Refusal {  // of a link, since the last disarm
     NodeId to;

@@ -1,0 +1,192 @@
+#include "transports/ofi/endpoint.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+#include <am/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace am::ofi {
+
+namespace {
+
+/// What the system lets this process lock, for people.
+std::string locked_memory_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "unlimited";
+  return std::to_string(limit.rlim_cur / 1024) + " KiB";
+}
+
+/// So that there is memory behind it (FI_MR_ALLOCATED). Keeps what is there.
+void touch(std::span<std::byte> memory) noexcept {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (std::size_t at = 0; at < memory.size(); at += page) {
+    volatile std::byte& byte = memory[at];
+    byte = byte;
+  }
+}
+
+}  // namespace
+
+void Endpoint::must(int result, const char* what) const {
+  if (result == 0) return;
+  throw Error("open a network over libfabric (" + provider_of(*info_) + " on " + domain_of(*info_) + ")",
+              std::string(what) + ": " + why(result),
+              "fi_pingpong -p '" + provider_of(*info_) + "' tries the provider alone");
+}
+
+Endpoint::Endpoint(const Library& library, Info info) : library_(library), info_(std::move(info)) {
+  fid_fabric* fabric = nullptr;
+  must(library.open_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
+  fabric_ = opened(fabric);
+  fid_domain* domain = nullptr;
+  must(fi_domain(fabric, info_.get(), &domain, nullptr), "fi_domain");
+  domain_ = opened(domain);
+  fi_av_attr addresses{};
+  addresses.type = info_->domain_attr->av_type;
+  fid_av* av = nullptr;
+  must(fi_av_open(domain, &addresses, &av, nullptr), "fi_av_open");
+  addresses_ = opened(av);
+  open_queue();
+  fid_ep* endpoint = nullptr;
+  must(fi_endpoint(domain, info_.get(), &endpoint, nullptr), "fi_endpoint");
+  endpoint_ = opened(endpoint);
+  must(fi_ep_bind(endpoint, &av->fid, 0), "fi_ep_bind");
+  must(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+  must(fi_enable(endpoint), "fi_enable");
+  std::size_t bytes = 0;
+  const int asked = fi_getname(&endpoint->fid, nullptr, &bytes);
+  if (asked != -FI_ETOOSMALL) must(asked, "fi_getname");
+  address_.resize(bytes);
+  must(fi_getname(&endpoint->fid, address_.data(), &bytes), "fi_getname");
+  address_.resize(bytes);
+}
+
+/// With a descriptor to wait for, where the provider has one.
+void Endpoint::open_queue() {
+  fi_cq_attr attributes{};
+  attributes.format = FI_CQ_FORMAT_DATA;
+  attributes.size = info_->tx_attr->size + info_->rx_attr->size;
+  attributes.wait_obj = FI_WAIT_FD;
+  fid_cq* queue = nullptr;
+  if (fi_cq_open(domain_.get(), &attributes, &queue, nullptr) != 0) {
+    attributes.wait_obj = FI_WAIT_NONE;
+    must(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), "fi_cq_open");
+  }
+  queue_ = opened(queue);
+  if (attributes.wait_obj == FI_WAIT_FD && fi_control(&queue->fid, FI_GETWAIT, &wait_fd_) != 0) wait_fd_ = -1;
+}
+
+fi_addr_t Endpoint::add(std::span<const std::byte> address) noexcept {
+  fi_addr_t place = nowhere;
+  return fi_av_insert(addresses_.get(), address.data(), 1, &place, 0, nullptr) == 1 ? place : nowhere;
+}
+
+Registration Endpoint::registration(std::span<std::byte> memory, bool remote) {
+  Registration made;
+  const int mode = info_->domain_attr->mr_mode;
+  if (!remote && !registers_all()) return made;
+  if ((mode & FI_MR_ALLOCATED) != 0) touch(memory);
+  std::uint64_t access = FI_SEND | FI_RECV;
+  if (has(FI_RMA)) access |= FI_READ | FI_WRITE | (remote ? FI_REMOTE_READ | FI_REMOTE_WRITE : 0);
+  fid_mr* mr = nullptr;
+  int result =
+      fi_mr_reg(domain_.get(), memory.data(), memory.size(), access, 0, ++last_key_, 0, &mr, nullptr);
+  if (result == 0) made.memory = opened(mr);
+  if (result == 0 && (mode & FI_MR_ENDPOINT) != 0) {
+    result = fi_mr_bind(mr, &endpoint_->fid, 0);
+    if (result == 0) result = fi_mr_enable(mr);
+  }
+  if (result != 0) {
+    throw Error(
+        "register " + std::to_string(memory.size()) + " bytes with libfabric (" + provider_of(*info_) + ")",
+        why(result) + "; this process may lock " + locked_memory_limit() + " of memory",
+        "ulimit -l " + std::to_string(memory.size() / 1024 + 64 * 1024) +
+            " before the job is started, or less AM_SEGMENT");
+  }
+  made.descriptor = fi_mr_desc(mr);
+  made.key = fi_mr_key(mr);
+  if ((mode & FI_MR_VIRT_ADDR) != 0) made.address = reinterpret_cast<std::uintptr_t>(memory.data());
+  return made;
+}
+
+int Endpoint::inject(std::span<const std::byte> bytes, fi_addr_t to) noexcept {
+  return static_cast<int>(fi_inject(endpoint_.get(), bytes.data(), bytes.size(), to));
+}
+
+int Endpoint::send(std::span<const std::byte> bytes, void* descriptor, fi_addr_t to,
+                   Operation& operation) noexcept {
+  return static_cast<int>(
+      fi_send(endpoint_.get(), bytes.data(), bytes.size(), descriptor, to, &operation.room));
+}
+
+int Endpoint::receive(std::span<std::byte> buffer, void* descriptor, bool many,
+                      Operation& operation) noexcept {
+  iovec piece{buffer.data(), buffer.size()};
+  fi_msg message{};
+  message.msg_iov = &piece;
+  message.desc = &descriptor;
+  message.iov_count = 1;
+  message.addr = FI_ADDR_UNSPEC;
+  message.context = &operation.room;
+  return static_cast<int>(fi_recvmsg(endpoint_.get(), &message, many ? FI_MULTI_RECV : 0));
+}
+
+void Endpoint::end_buffers_below(std::size_t bytes) noexcept {
+  static_cast<void>(fi_setopt(&endpoint_->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &bytes, sizeof bytes));
+}
+
+int Endpoint::read(std::span<std::byte> into, void* descriptor, const Remote& from,
+                   Operation& operation) noexcept {
+  return static_cast<int>(fi_read(endpoint_.get(), into.data(), into.size(), descriptor, from.peer,
+                                  from.address, from.key, &operation.room));
+}
+
+std::size_t Endpoint::look(std::span<Done> room) noexcept {
+  std::array<fi_cq_data_entry, 32> entries;
+  std::size_t found = 0;
+  while (found < room.size()) {
+    const std::size_t most = std::min(entries.size(), room.size() - found);
+    const ssize_t count = fi_cq_read(queue_.get(), entries.data(), most);
+    if (count == -FI_EAVAIL) {
+      fi_cq_err_entry failed{};
+      if (fi_cq_readerr(queue_.get(), &failed, 0) <= 0) break;
+      room[found++] = {static_cast<Operation*>(failed.op_context),
+                       failed.flags,
+                       nullptr,
+                       0,
+                       failed.err,
+                       failed.prov_errno};
+      continue;
+    }
+    if (count <= 0) break;
+    for (const fi_cq_data_entry& entry : std::span(entries).first(static_cast<std::size_t>(count))) {
+      room[found++] = {static_cast<Operation*>(entry.op_context),
+                       entry.flags,
+                       static_cast<std::byte*>(entry.buf),
+                       entry.len,
+                       0,
+                       0};
+    }
+    if (static_cast<std::size_t>(count) < most) break;
+  }
+  return found;
+}
+
+std::string Endpoint::why(const Done& failed) const {
+  std::string text = why(failed.error);
+  if (failed.provider_error == 0) return text;
+  const char* const words = fi_cq_strerror(queue_.get(), failed.provider_error, nullptr, nullptr, 0);
+  if (words != nullptr && *words != '\0' && words != text) (text += ": ") += words;
+  return text;
+}
+
+bool Endpoint::may_sleep() noexcept {
+  fid* queue = &queue_->fid;
+  return fi_trywait(fabric_.get(), &queue, 1) == 0;
+}
+
+}  // namespace am::ofi

@@ -1,0 +1,132 @@
+// A node's end of a network of libfabric: the objects that it takes to open one, in one place, with what they say in this
+// project's terms. It knows no peer and no message.
+//
+// Used by whoever is in the node (FI_THREAD_DOMAIN: one thread at a time).
+#pragma once
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transports/ofi/providers.hpp"
+
+namespace am::ofi {
+
+/// What is under way: libfabric gives it back when it is done. It stays where it is until then.
+struct Operation {
+  enum class Kind : std::uint8_t { receive, send, fetch };
+
+  fi_context2 room{};  ///< the provider's; first, because libfabric is given its address
+  Kind kind = Kind::receive;
+  std::uint32_t peer = 0;  ///< of a send or a fetch
+};
+
+struct CloseFid {
+  template <class Fid>
+  void operator()(Fid* object) const noexcept {
+    static_cast<void>(fi_close(&object->fid));
+  }
+};
+template <class Fid>
+using Owned = std::unique_ptr<Fid, CloseFid>;
+
+/// Memory that the provider knows: its buffers and what others read.
+struct Registration {
+  Owned<fid_mr> memory{};
+  void* descriptor =
+      nullptr;  ///< for operations of this node in that memory; null where the provider wants none
+  std::uint64_t address = 0;  ///< for others, of the first byte
+  std::uint64_t key = 0;
+};
+
+class Endpoint {
+ public:
+  /// Throws am::Error. Owns the info.
+  Endpoint(const Library& library, Info info);
+
+  [[nodiscard]] const fi_info& info() const noexcept { return *info_; }
+  [[nodiscard]] bool has(std::uint64_t capability) const noexcept {
+    return (info_->caps & capability) == capability;
+  }
+  [[nodiscard]] bool registers_all() const noexcept {
+    return (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+  }
+  /// By which others reach it, for add().
+  [[nodiscard]] const std::vector<std::byte>& address() const noexcept { return address_; }
+  /// For the other functions. None: the provider takes no such address.
+  static constexpr fi_addr_t nowhere = FI_ADDR_UNSPEC;
+  [[nodiscard]] fi_addr_t add(std::span<const std::byte> address) noexcept;
+
+  /// `remote`: others may read there. Throws am::Error, which says what limits the system sets.
+  [[nodiscard]] Registration registration(std::span<std::byte> memory, bool remote);
+
+  // Each 0, -FI_EAGAIN (there is no room now), or another error of libfabric's. An operation that is begun is given back by look().
+  [[nodiscard]] int inject(std::span<const std::byte> bytes, fi_addr_t to) noexcept;
+  [[nodiscard]] int send(std::span<const std::byte> bytes, void* descriptor, fi_addr_t to,
+                         Operation& operation) noexcept;
+  /// Of a buffer for many messages (`many`: FI_MULTI_RECV), or for one.
+  [[nodiscard]] int receive(std::span<std::byte> buffer, void* descriptor, bool many,
+                            Operation& operation) noexcept;
+  /// libfabric is done with a buffer for many when less than this is free in it. Before the first receive.
+  void end_buffers_below(std::size_t bytes) noexcept;
+  struct Remote {
+    fi_addr_t peer;
+    std::uint64_t address;
+    std::uint64_t key;
+  };
+  [[nodiscard]] int read(std::span<std::byte> into, void* descriptor, const Remote& from,
+                         Operation& operation) noexcept;
+
+  /// What an operation came to.
+  struct Done {
+    Operation* operation;
+    std::uint64_t flags;  ///< FI_RECV, FI_MULTI_RECV
+    std::byte* at;        ///< of what was received
+    std::size_t bytes;
+    int error;  ///< 0: all is well
+    int provider_error;
+  };
+  /// Makes progress and takes what is done, at most `room`; how many.
+  [[nodiscard]] std::size_t look(std::span<Done> room) noexcept;
+  /// What an error of an operation means, in the provider's words.
+  [[nodiscard]] std::string why(const Done& failed) const;
+  [[nodiscard]] std::string why(int error) const { return library_.error_text(error < 0 ? -error : error); }
+
+  /// Readable when look() will find something, once may_sleep() has said yes; -1: the provider has none.
+  [[nodiscard]] int wait_fd() const noexcept { return wait_fd_; }
+  [[nodiscard]] bool may_sleep() noexcept;
+
+  /// Nothing comes or goes any more: what was given to it is free when this returns.
+  void close() noexcept { endpoint_.reset(); }
+
+ private:
+  template <class Fid>
+  static Owned<Fid> opened(Fid* object) noexcept {
+    return Owned<Fid>(object);
+  }
+  void must(int result, const char* what) const;
+  void open_queue();
+
+  const Library& library_;
+  Info info_;
+  Owned<fid_fabric> fabric_;
+  Owned<fid_domain> domain_;
+  Owned<fid_av> addresses_;
+  Owned<fid_cq> queue_;
+  Owned<fid_ep> endpoint_;
+  int wait_fd_ = -1;
+  std::uint64_t last_key_ = 0;
+  std::vector<std::byte> address_;
+};
+
+}  // namespace am::ofi

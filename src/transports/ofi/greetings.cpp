@@ -1,0 +1,244 @@
+// How nodes come to know each other over libfabric, and how they part. A greeting is a letter without a seal:
+//
+//   step 1  who begins      its greeting
+//   step 2  who was greeted its own, and its proof
+//   step 3  who begins      its proof
+//
+// (trust::Handshake), filled up with zeros to a multiple of 16. Who was greeted then sends its first sealed letter. Of each peer at most one
+// handshake is kept that it began, so strangers cost no memory; what they write in other names is answered to the node of that name.
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "host/clock.hpp"
+#include "host/random_bytes.hpp"
+#include "transports/number.hpp"
+#include "transports/ofi/card.hpp"
+#include "transports/ofi/peer.hpp"
+
+namespace am::ofi {
+
+namespace {
+
+constexpr std::uint32_t first_step = 1;
+constexpr std::uint32_t answer_step = 2;
+constexpr std::uint32_t proof_step = 3;
+
+constexpr std::uint64_t retry_every_ns = 20'000'000;
+constexpr std::uint64_t patience_ns = 10'000'000'000;  // with a peer to which no greeting leads
+constexpr std::uint64_t tick_ns = 1'000'000;           // where nothing tells of news
+
+trust::Nonce random_nonce() {
+  trust::Nonce nonce;
+  host::fill_random(nonce);
+  return nonce;
+}
+
+}  // namespace
+
+/// Sees to it that what was said to it gets there.
+void OfiTransport::reach(Peer& peer) {
+  if (peer.state == Peer::State::apart) greet(peer);
+}
+
+void OfiTransport::greet(Peer& peer) {
+  peer.state = Peer::State::greeting;
+  peer.retry_ns = 0;
+  const host::NodeCard& card = memory_->board().card(peer.node);
+  const auto reachable = read_card({card.address, strnlen(card.address, sizeof card.address)});
+  if (!reachable) return end(peer, "it has no address of libfabric's");
+  if (reachable->provider != provider_of(endpoint_.info())) {
+    return end(peer, "it uses libfabric's " + reachable->provider + ", this node " +
+                         provider_of(endpoint_.info()) + ": AM_TRANSPORT=ofi:NAME makes them agree");
+  }
+  if (peer.address == Endpoint::nowhere) peer.address = endpoint_.add(reachable->address);
+  if (peer.address == Endpoint::nowhere) return end(peer, "the provider does not take its address");
+  peer.ours = std::make_unique<trust::Handshake>(
+      trust::Handshake::connecting(crypto_, key_, party_, peer.node, random_nonce()));
+  send_greeting(peer, first_step, *peer.ours);
+}
+
+void OfiTransport::send_greeting(Peer& peer, std::uint32_t step, trust::Handshake& handshake) {
+  Letter* const letter = paper_.take();
+  const std::span<const std::byte> text = handshake.to_send();
+  LetterHead{self_, step, 0}.write(letter->bytes);
+  letter->filled += aligned_to_frame(text.size());
+  std::memset(letter->bytes + letter_head_bytes, 0, letter->filled - letter_head_bytes);
+  std::memcpy(letter->bytes + letter_head_bytes, text.data(), text.size());
+  letter->is_greeting = true;
+  handshake.sent(text.size());
+  peer.greetings.push_back(letter);
+  is_to_write(peer);
+  if (armed_) write(peer);
+}
+
+void OfiTransport::came_greeting(Peer& peer, std::uint32_t step, std::span<const std::byte> bytes) {
+  const bool is_late =
+      peer.state == Peer::State::proven || peer.state == Peer::State::joined || !peer.is_sent_to();
+  if (is_late) {
+    ++turned_away_;
+  } else if (step == first_step && bytes.size() >= trust::Handshake::greeting_bytes) {
+    came_first_greeting(peer, bytes);
+  } else if (step == answer_step && peer.ours != nullptr && bytes.size() >= peer.ours->wanted()) {
+    came_answer(peer, bytes);
+  } else if (step == proof_step && peer.theirs != nullptr && bytes.size() >= peer.theirs->wanted()) {
+    came_proof(peer, bytes);
+  } else {
+    ++turned_away_;
+  }
+}
+
+/// The newest counts: an older one may have been a stranger's.
+void OfiTransport::came_first_greeting(Peer& peer, std::span<const std::byte> bytes) {
+  if (peer.ours != nullptr && self_ < peer.node) return;  // it will answer
+  auto handshake =
+      std::make_unique<trust::Handshake>(trust::Handshake::connected(crypto_, key_, party_, random_nonce()));
+  handshake->take(bytes.first(handshake->wanted()));
+  if (handshake->state() == trust::Handshake::State::refused || handshake->peer() != peer.node) {
+    ++turned_away_;
+    return;
+  }
+  if (peer.address == Endpoint::nowhere) {
+    const host::NodeCard& card = memory_->board().card(peer.node);
+    if (const auto reachable = read_card({card.address, strnlen(card.address, sizeof card.address)}))
+      peer.address = endpoint_.add(reachable->address);
+    if (peer.address == Endpoint::nowhere) return;
+  }
+  peer.theirs = std::move(handshake);
+  send_greeting(peer, answer_step, *peer.theirs);
+}
+
+void OfiTransport::came_answer(Peer& peer, std::span<const std::byte> bytes) {
+  peer.ours->take(bytes.first(peer.ours->wanted()));
+  if (peer.ours->state() != trust::Handshake::State::proven || !has_seals(peer, *peer.ours, true)) {
+    ++turned_away_;
+    return try_later(peer, std::string(trust::describe(peer.ours->refusal())));
+  }
+  send_greeting(peer, proof_step, *peer.ours);
+  peer.state = Peer::State::proven;
+  peer.ours.reset();
+  peer.theirs.reset();
+}
+
+void OfiTransport::came_proof(Peer& peer, std::span<const std::byte> bytes) {
+  peer.theirs->take(bytes.first(peer.theirs->wanted()));
+  if (peer.theirs->state() != trust::Handshake::State::proven || !has_seals(peer, *peer.theirs, false)) {
+    ++turned_away_;
+    peer.theirs.reset();
+    return;
+  }
+  join(peer);
+  say(peer, {.kind = Frame::Kind::credit});  // the first word
+}
+
+/// A seal for each direction. False when they cannot be computed.
+bool OfiTransport::has_seals(Peer& peer, const trust::Handshake& handshake, bool ours) {
+  const auto secret = handshake.secret();
+  if (!secret) return false;
+  const std::uint64_t seal_of_beginner = number_at<std::uint64_t>(secret->data()) | 1;  // 0 is none
+  const std::uint64_t seal_of_other = number_at<std::uint64_t>(secret->data() + 8) | 1;
+  peer.seal_out = ours ? seal_of_beginner : seal_of_other;
+  peer.seal_in = ours ? seal_of_other : seal_of_beginner;
+  return true;
+}
+
+void OfiTransport::join(Peer& peer) {
+  peer.state = Peer::State::joined;
+  peer.ours.reset();
+  peer.theirs.reset();
+  peer.failure.clear();
+  std::erase(greeting_, peer.node);
+  is_to_write(peer);
+}
+
+/// An operation for that peer.
+void OfiTransport::failed(Peer& peer, bool greeting, std::string why) {
+  if (greeting && peer.state == Peer::State::greeting) {
+    try_later(peer, std::move(why));
+  } else {
+    end(peer, why);
+  }
+}
+
+/// It may not be there yet; or who answered was a stranger.
+void OfiTransport::try_later(Peer& peer, std::string why) {
+  const std::uint64_t now = host::monotonic_ns();
+  if (peer.failure.empty()) peer.failing_since_ns = now;
+  peer.failure = std::move(why);
+  for (Letter* const letter : std::exchange(peer.greetings, {})) paper_.give_back(letter);
+  if (now - peer.failing_since_ns > patience_ns) return end(peer, peer.failure);
+  peer.retry_ns = now + retry_every_ns;
+  if (std::ranges::find(greeting_, peer.node) == greeting_.end()) greeting_.push_back(peer.node);
+  set_timer();
+}
+
+void OfiTransport::end(Peer& peer, std::string_view why) {
+  const bool was_over = std::exchange(peer.state, Peer::State::over) == Peer::State::over;
+  const std::string cause(why);  // it may lie in what goes
+  forget(peer);
+  for (std::deque<Held>& held : peer.held) held.clear();
+  drop_fetches(peer);
+  peer.early.clear();
+  std::erase(greeting_, peer.node);
+  if (was_over || peer.closed || has_left(peer.node) || has_left(self_)) return;
+  std::fprintf(stderr, "am: node %u: no way to node %u by libfabric's %s any more: %s\n", self_, peer.node,
+               provider_of(endpoint_.info()).c_str(), cause.c_str());
+  if (listener_ != nullptr) listener_->lost(peer.node);
+}
+
+/// What was to be sent there. (What libfabric is at it gives back itself.)
+void OfiTransport::forget(Peer& peer) noexcept {
+  seal_open_letter(peer);
+  for (std::deque<Letter*>* letters : {&peer.written, &peer.greetings}) {
+    for (Letter* const letter : std::exchange(*letters, {})) {
+      if (letter->is_followed) --peer.followed;
+      paper_.give_back(letter);
+    }
+  }
+  peer.words.clear();
+  for (auto& parts : peer.read_there) parts.clear();
+}
+
+/// What the peer has sent may still be read.
+void OfiTransport::close(NodeId node) noexcept {
+  Peer& other = peer(node);
+  if (other.closed) return;
+  other.closed = true;
+  forget(other);
+  if (other.state != Peer::State::joined && other.state != Peer::State::proven) end(other, "");
+}
+
+/// Greets again those whose time has come.
+void OfiTransport::look_at_clock() {
+  const std::uint64_t now = host::monotonic_ns();
+  for (const NodeId node : std::vector<NodeId>(greeting_)) {
+    Peer& peer = *peers_[node];
+    if (peer.state == Peer::State::greeting && peer.retry_ns != 0 && now >= peer.retry_ns) greet(peer);
+  }
+}
+
+/// Runs the timer while something is to be done that the completion queue does not tell of.
+void OfiTransport::set_timer() noexcept {
+  const bool untold =
+      (armed_ && endpoint_.wait_fd() < 0) || !to_write_.empty() || fetches_under_way_ != fetches_.size();
+  const std::uint64_t every_ns = untold ? tick_ns : !greeting_.empty() ? retry_every_ns : 0;
+  if (every_ns == timer_every_ns_) return;
+  timer_every_ns_ = every_ns;
+  const timespec every{.tv_sec = 0, .tv_nsec = static_cast<long>(every_ns)};
+  const itimerspec times{.it_interval = every, .it_value = every};
+  static_cast<void>(timerfd_settime(timer_.get(), 0, &times, nullptr));
+}
+
+/// What this node sends to itself no descriptor tells of: the timer does, at once.
+void OfiTransport::ring_self() noexcept {
+  timer_every_ns_ = tick_ns;
+  const itimerspec times{.it_interval = {.tv_sec = 0, .tv_nsec = static_cast<long>(tick_ns)},
+                         .it_value = {.tv_sec = 0, .tv_nsec = 1}};
+  static_cast<void>(timerfd_settime(timer_.get(), 0, &times, nullptr));
+}
+
+}  // namespace am::ofi

@@ -1,0 +1,53 @@
+// Where letters come in: buffers that libfabric fills. Letters stay there until what is in them was released; a few that stay
+// long do not hold the buffers of others: when all are in use, what is left in the oldest is copied out of it.
+//
+// Where the provider can (FI_MULTI_RECV), a buffer takes letters until it is full, so a few buffers do for all peers: an idle peer
+// costs no memory. Else each letter has a buffer of its own.
+//
+// Used by whoever is in the node.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transports/frames/arrivals.hpp"
+#include "transports/ofi/endpoint.hpp"
+
+namespace am::ofi {
+
+class LetterBox {
+ public:
+  /// Throws am::Error.
+  LetterBox(Endpoint& endpoint, std::size_t letter_room);
+
+  /// A letter, and the block in which it lies.
+  struct Came {
+    std::span<const std::byte> text;
+    frames::Block block;
+  };
+  /// Of a receive that is done, whatever came of it: no text when nothing did.
+  [[nodiscard]] Came came(const Endpoint::Done& done);
+  /// Gives libfabric the buffers that are free. `arrivals` is what lies in them.
+  void provide(frames::Arrivals& arrivals);
+
+ private:
+  struct Buffer : Operation {
+    frames::Block block;
+    Registration registration;
+    bool is_provided = false;
+  };
+  Buffer& add();
+  bool provide(Buffer& buffer) noexcept;
+
+  Endpoint& endpoint_;
+  const bool many_;  // letters to a buffer
+  const std::size_t buffer_bytes_;
+  const std::size_t wanted_;  // buffers that libfabric is to have
+  const std::size_t most_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;  // the oldest first, of those that it does not have
+  std::size_t provided_ = 0;
+};
+
+}  // namespace am::ofi

@@ -1,0 +1,73 @@
+// A letter is one message of libfabric's: frames for one peer (transports/frames), behind sixteen bytes that say
+// from whom it is, its number, and prove that the writer has proved the job's key:
+//
+//   0  from      who wrote it
+//   4  number    of that link's letters, from 0: so they are read in the order in which they were written, whatever the network
+//                does; of a greeting, its step
+//   8  seal      a number that both ends have made out of their handshake, another one for each direction; 0: a greeting
+//   16 frames, or the bytes of a handshake (transports/trust)
+//
+// A seal is no encryption: whoever can read the network's wires can read it. It keeps out all others, like a connection of TCP.
+//
+// Used by whoever is in the node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transports/ofi/endpoint.hpp"
+
+namespace am::ofi {
+
+inline constexpr std::size_t letter_head_bytes = 16;
+/// The longest: room for many short frames, and no longer than the providers' short way is.
+inline constexpr std::size_t letter_bytes = 8192;
+
+struct LetterHead {
+  std::uint32_t from = 0;
+  std::uint32_t number = 0;
+  std::uint64_t seal = 0;
+
+  void write(std::byte* to) const noexcept;
+  [[nodiscard]] static LetterHead read(const std::byte* from) noexcept;
+};
+
+/// One that is written, or under way.
+struct Letter : Operation {
+  std::byte* bytes = nullptr;
+  std::size_t filled = 0;
+  void* descriptor = nullptr;
+  bool is_followed = false;  ///< it is asked whether the network has it (Transport::published)
+  bool is_greeting = false;
+
+  [[nodiscard]] std::span<const std::byte> text() const noexcept { return {bytes, filled}; }
+};
+
+/// Paper: letters that nobody is writing, for all peers. Bounded by who writes them: messages by credits, the rest by their kinds.
+class Paper {
+ public:
+  Paper(Endpoint& endpoint, std::size_t letter_room) : endpoint_(endpoint), letter_room_(letter_room) {}
+
+  /// One with nothing but room for its head. No memory, or none that may be registered, ends the program: nothing here can wait for some.
+  [[nodiscard]] Letter* take();
+  void give_back(Letter* letter) { free_.push_back(letter); }
+  [[nodiscard]] std::size_t letter_room() const noexcept { return letter_room_; }
+
+ private:
+  static constexpr std::size_t letters_per_sheet = 16;
+  struct Sheet {
+    std::unique_ptr<std::byte[]> bytes;
+    std::vector<Letter> letters;
+    Registration registration;
+  };
+
+  Endpoint& endpoint_;
+  const std::size_t letter_room_;
+  std::vector<std::unique_ptr<Sheet>> sheets_;
+  std::vector<Letter*> free_;
+};
+
+}  // namespace am::ofi

@@ -1,0 +1,378 @@
+#include "transports/ofi/ofi_transport.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include <am/error.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "host/clock.hpp"
+#include "host/heavy_fence.hpp"
+#include "host/own_descriptor.hpp"
+#include "transports/ofi/card.hpp"
+#include "transports/ofi/peer.hpp"
+
+namespace am::ofi {
+
+namespace {
+
+trust::Key key_of(const host::JobHeader& job) {
+  trust::Key key;
+  std::ranges::copy(job.key, key.begin());
+  return key;
+}
+
+trust::Party party_of(NodeId self, const host::Board& board) {
+  trust::Party party{self, board.nodes(), {}};
+  std::ranges::copy(board.job().name, party.job.begin());
+  return party;
+}
+
+host::Descriptor made(int descriptor, const char* what) {
+  host::Descriptor owned(host::own_descriptor(descriptor));
+  if (!owned)
+    throw Error("use libfabric", std::string(what) + ": " + std::strerror(errno),
+                "ulimit -n may be too small");
+  return owned;
+}
+
+Wish wish_of(const Site& site) {
+  const host::Board& board = site.memory->board();
+  Wish wish{.provider = site.options, .interfaces = site.interfaces};
+  for (NodeId node = 0; node < board.nodes(); ++node)
+    wish.to_other_hosts = wish.to_other_hosts || !board.is_here(node);
+  return wish;
+}
+
+std::size_t letter_size(const Endpoint& endpoint) {
+  return std::min(letter_bytes, endpoint.info().ep_attr->max_msg_size / frame_alignment * frame_alignment);
+}
+
+}  // namespace
+
+OfiTransport::OfiTransport(const Site& site, const Library& library)
+    : self_(site.self),
+      memory_(site.memory),
+      listener_(site.listener),
+      key_(key_of(memory_->board().job())),
+      party_(party_of(self_, memory_->board())),
+      endpoint_(library, choose(library, wish_of(site))),
+      events_(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+      timer_(made(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),
+      paper_(endpoint_, letter_size(endpoint_)),
+      letter_box_(endpoint_, letter_size(endpoint_)),
+      long_memory_(endpoint_),
+      peers_(memory_->nodes()),
+      arrivals_(memory_->nodes()) {
+  epoll_event event{.events = EPOLLIN, .data = {}};
+  bool told = epoll_ctl(events_.get(), EPOLL_CTL_ADD, timer_.get(), &event) == 0;
+  if (told && endpoint_.wait_fd() >= 0)
+    told = epoll_ctl(events_.get(), EPOLL_CTL_ADD, endpoint_.wait_fd(), &event) == 0;
+  if (!told) throw Error("use libfabric", std::string("epoll_ctl: ") + std::strerror(errno), "");
+  write_card(endpoint_, memory_->board().card(self_));
+}
+
+OfiTransport::~OfiTransport() {
+  endpoint_.close();  // before the memory goes that it reads and writes
+}
+
+OfiTransport::Peer& OfiTransport::new_peer(NodeId node) {
+  peers_[node] = std::make_unique<Peer>(node);
+  if (node == self_) peers_[node]->state = Peer::State::joined;
+  return *peers_[node];
+}
+
+bool OfiTransport::is_over(NodeId node) const noexcept {
+  const Peer* const peer = known(node);
+  return peer != nullptr && !peer->is_sent_to();
+}
+
+bool OfiTransport::has_left(NodeId node) const noexcept {
+  return memory_->board().standing(node) == host::Standing::left;
+}
+
+// -- sending ----------------------------------------------------------------------------------------------------------
+
+std::size_t OfiTransport::longest_piece(NodeId to) const noexcept {
+  const std::size_t in_a_letter = paper_.letter_room() - letter_head_bytes - longest_head;
+  return endpoint_.has(FI_RMA) && to != self_ ? frame_payload_bytes : in_a_letter;
+}
+
+Transport::Slot OfiTransport::claim(NodeId to, Priority priority, std::size_t /*words*/,
+                                    std::size_t payload_bytes) noexcept {
+  Slot slot{nullptr, Status::unreachable, to, priority};
+  if (is_over(to)) return slot;
+  slot.status = Status::again;
+  if (!has_room(to, priority, payload_bytes)) return slot;
+  std::unique_ptr<Claim>& claim = peer(to).claims[index(priority)];
+  if (claim == nullptr) claim = std::make_unique<Claim>();
+  slot.status = Status::ok;
+  slot.packet = &claim->packet;
+  slot.room = std::min(payload_bytes, longest_piece(to));
+  slot.payload = slot.room > impl::packet_payload_bytes ? nullptr : claim->payload;
+  return slot;
+}
+
+void OfiTransport::fill(const Slot& slot, Payload payload) noexcept {
+  if (slot.payload == nullptr) {
+    peers_[slot.to]->claims[index(slot.priority)]->long_payload = payload;
+  } else {
+    Transport::fill(slot, payload);
+  }
+}
+
+bool OfiTransport::has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  if (is_over(to)) return true;
+  const std::size_t bytes = message_bytes(impl::max_words, std::min(payload_bytes, longest_piece(to)));
+  if (peer(to).outward[index(priority)].has_room(bytes)) return true;
+  remember({to, priority, bytes});
+  return false;
+}
+
+void OfiTransport::remember(const Refusal& refusal) {
+  const auto same = std::ranges::find_if(
+      refused_, [&](const Refusal& one) { return one.to == refusal.to && one.priority == refusal.priority; });
+  if (same == refused_.end()) {
+    refused_.push_back(refusal);
+  } else {
+    same->frame_bytes = std::min(same->frame_bytes, refusal.frame_bytes);
+  }
+}
+
+bool OfiTransport::credit_came() const noexcept {
+  return std::ranges::any_of(refused_, [&](const Refusal& one) {
+    return is_over(one.to) || known(one.to)->outward[index(one.priority)].has_room(one.frame_bytes);
+  });
+}
+
+void OfiTransport::commit(const Slot& slot, impl::Header header) noexcept {
+  Peer& to = *peers_[slot.to];
+  Claim& claim = *to.claims[index(slot.priority)];
+  const impl::Packet& packet = claim.packet;
+  const std::size_t words = header.words();
+  const std::size_t payload_bytes = header.has(impl::flag::payload) ? packet.payload_bytes : 0;
+  to.outward[index(slot.priority)].sent(message_bytes(words, payload_bytes));
+  to.asks = true;
+  if (message_bytes(words, payload_bytes) > paper_.letter_room() - letter_head_bytes) {
+    commit_long(to, slot.priority, header, claim);
+  } else {
+    std::byte* const at = room_for_frame(to, message_bytes(words, payload_bytes));
+    write_message_head(at, slot.priority, header, packet.origin, packet.words, payload_bytes);
+    const Payload payload = slot.payload != nullptr ? Payload(claim.payload, payload_bytes)
+                                                    : Payload(claim.long_payload.data(), payload_bytes);
+    write_payload(at + payload_at(words), payload);
+  }
+  reach(to);
+  is_to_write(to);
+  if (armed_) write(to);
+}
+
+/// Copied to where the receiver can read it.
+void OfiTransport::commit_long(Peer& to, Priority priority, impl::Header header, const Claim& claim) {
+  const impl::Packet& packet = claim.packet;
+  LongMemory::Part part = long_memory_.get(packet.payload_bytes);
+  std::memcpy(part.payload(), claim.long_payload.data(), packet.payload_bytes);
+  write_elsewhere(room_for_frame(to, elsewhere_bytes(header.words())), priority, header, packet.origin,
+                  packet.words, packet.payload_bytes, {part.address, part.key});
+  to.read_there[index(priority)].push_back(std::move(part));
+}
+
+void OfiTransport::publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept {
+  if (is_over(to)) return;
+  Peer& other = peer(to);
+  const auto same = std::ranges::find(other.words, word, [](const auto& one) { return one.first; });
+  if (same != other.words.end()) {
+    same->second = value;
+  } else {
+    other.words.emplace_back(word, value);
+  }
+  reach(other);
+  is_to_write(other);
+  if (armed_) write(other);
+}
+
+void OfiTransport::ask_clock(NodeId to) noexcept {
+  if (is_over(to)) return;
+  Peer& other = peer(to);
+  say(other, {.kind = Frame::Kind::clock, .value = host::monotonic_ns()});
+  reach(other);
+}
+
+void OfiTransport::say(Peer& peer, const Frame& frame) {
+  write_frame(room_for_frame(peer, frame_bytes(frame)), frame);
+  is_to_write(peer);
+}
+
+std::byte* OfiTransport::room_for_frame(Peer& peer, std::size_t bytes) {
+  if (peer.open != nullptr && peer.open->filled + bytes > paper_.letter_room()) seal_open_letter(peer);
+  if (peer.open == nullptr) peer.open = paper_.take();
+  std::byte* const at = peer.open->bytes + peer.open->filled;
+  peer.open->filled += bytes;
+  return at;
+}
+
+void OfiTransport::seal_open_letter(Peer& peer) {
+  if (peer.open != nullptr) peer.written.push_back(std::exchange(peer.open, nullptr));
+}
+
+void OfiTransport::is_to_write(Peer& peer) {
+  calm_ = false;
+  if (!std::exchange(peer.is_to_write, true)) to_write_.push_back(peer.node);
+}
+
+void OfiTransport::flush() noexcept {
+  if (to_write_.empty()) return;
+  for (const NodeId node : std::exchange(to_write_, {})) {  // who finds no room is there again afterwards
+    peers_[node]->is_to_write = false;
+    write(*peers_[node]);
+  }
+}
+
+/// Words of the control lane, what was read of the peer's memory, and credit: where it is due, or rides along.
+void OfiTransport::add_what_is_due(Peer& to) {
+  for (const auto& [word, value] : std::exchange(to.words, {})) {
+    write_frame(room_for_frame(to, frame_bytes({.kind = Frame::Kind::word})),
+                {.kind = Frame::Kind::word, .word = word, .value = value});
+    if (!std::exchange(to.open->is_followed, true)) ++to.followed;
+    to.asks = true;
+  }
+  for (const Priority priority : {Priority::high, Priority::low}) {
+    const std::size_t p = index(priority);
+    const auto add = [&](Frame::Kind kind, std::uint64_t value) {
+      write_frame(room_for_frame(to, frame_bytes({.kind = kind})),
+                  {.kind = kind, .priority = priority, .value = value});
+    };
+    if (to.fetched[p] != to.fetched_told[p]) {
+      add(Frame::Kind::fetched, to.fetched_told[p] = to.fetched[p]);
+      to.asks = true;
+    }
+    InWindow& window = to.inward[p];
+    const bool goes = to.open != nullptr || !to.written.empty();
+    if (window.is_due() || (goes && window.has_news())) add(Frame::Kind::credit, window.tell());
+  }
+}
+
+void OfiTransport::write(Peer& to) {
+  while (!to.greetings.empty() && to.is_sent_to()) {
+    if (!post(to, *to.greetings.front())) return;
+    to.greetings.pop_front();
+  }
+  if (to.state != Peer::State::joined || !to.is_sent_to()) return;
+  add_what_is_due(to);
+  seal_open_letter(to);
+  if (to.node == self_) {  // progress() delivers it
+    if (armed_ && !to.written.empty()) ring_self();
+    return;
+  }
+  while (!to.written.empty()) {
+    Letter& letter = *to.written.front();
+    LetterHead{self_, to.letters_out, to.seal_out}.write(letter.bytes);
+    if (!post(to, letter)) return;
+    ++to.letters_out;
+    to.written.pop_front();
+  }
+}
+
+/// False when there is no room for it, so that it is to be tried again, or when it failed.
+bool OfiTransport::post(Peer& to, Letter& letter) {
+  letter.peer = to.node;
+  const bool at_once =
+      !letter.is_followed && !letter.is_greeting && letter.filled <= endpoint_.info().tx_attr->inject_size;
+  const int result = at_once ? endpoint_.inject(letter.text(), to.address)
+                             : endpoint_.send(letter.text(), letter.descriptor, to.address, letter);
+  if (result == 0 && at_once) paper_.give_back(&letter);
+  if (result == -FI_EAGAIN) {
+    is_to_write(to);
+  } else if (result != 0) {
+    failed(to, letter.is_greeting, endpoint_.why(result));
+  }
+  return result == 0;
+}
+
+bool OfiTransport::published() const noexcept {
+  return std::ranges::all_of(peers_, [this](const std::unique_ptr<Peer>& peer) {
+    return peer == nullptr || !peer->is_sent_to() || peer->node == self_ ||
+           (peer->words.empty() && peer->followed == 0);
+  });
+}
+
+bool OfiTransport::drained() const noexcept {
+  bool all = true;
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer == nullptr || !peer->is_sent_to()) continue;
+    if (peer->node == self_) {
+      all = all && peer->open == nullptr && peer->written.empty();
+    } else if (peer->asks || peer->probe != peer->seen || !peer->words.empty()) {
+      all = false;
+    }
+  }
+  asks_what_came_ = !all;
+  return all;
+}
+
+/// Of all who were sent something since they were last asked.
+void OfiTransport::ask_what_came() {
+  asks_what_came_ = false;
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer == nullptr || peer->node == self_ || peer->state != Peer::State::joined || !peer->is_sent_to())
+      continue;
+    const bool is_read =
+        std::ranges::all_of(peer->read_there, [](const auto& parts) { return parts.empty(); });
+    if (peer->asks && is_read) {
+      peer->asks = false;
+      say(*peer, {.kind = Frame::Kind::probe, .value = ++peer->probe});
+    }
+  }
+}
+
+std::size_t OfiTransport::queued(NodeId to, Priority priority) const noexcept {
+  const Peer* const peer = known(to);
+  if (peer == nullptr) return 0;
+  return (peer->outward[index(priority)].unreleased() + impl::line_bytes - 1) / impl::line_bytes;
+}
+
+std::string OfiTransport::way_to(NodeId /*peer*/) const {
+  return "libfabric's " + provider_of(endpoint_.info()) + " on " + domain_of(endpoint_.info());
+}
+
+// -- being told -------------------------------------------------------------------------------------------------------
+
+bool OfiTransport::arm(Wanted wanted) noexcept {
+  flush();
+  host::own_fence();
+  std::uint64_t expired = 0;
+  if (timer_every_ns_ != 0) static_cast<void>(!::read(timer_.get(), &expired, sizeof expired));
+  pollfd events{.fd = events_.get(), .events = POLLIN, .revents = 0};
+  armed_ = !stirs(wanted) && (endpoint_.wait_fd() < 0 || endpoint_.may_sleep()) && ::poll(&events, 1, 0) == 0;
+  if (!armed_) {
+    disarm();
+    return false;
+  }
+  set_timer();
+  return true;
+}
+
+/// Something is to be done here that nothing tells of.
+bool OfiTransport::stirs(Wanted wanted) const noexcept {
+  const bool sent_to_self = known(self_) != nullptr && !known(self_)->written.empty();
+  return has_come(wanted) || credit_came() || sent_to_self;
+}
+
+void OfiTransport::disarm() noexcept {
+  armed_ = false;
+  quiet_ = 0;
+  calm_ = false;
+  refused_.clear();
+}
+
+bool OfiTransport::describe(Lookout& lookout, Wanted wanted) const {
+  lookout.watch(news_);
+  return has_come(wanted);
+}
+
+}  // namespace am::ofi

@@ -1,0 +1,193 @@
+// The network over libfabric: messages between nodes by whatever a cluster has (providers.hpp), in letters (letters.hpp), and
+// long payloads by reading the sender's memory.
+//
+// The way of a message: commit writes its frame into the open letter for that peer; one operation for each letter sends it off when a
+// poll has run what it found, when the node makes progress, or when the letter is full: short ones by inject, which takes the bytes
+// at once. What comes stays in the letter box until it is received and released (LetterBox, Arrivals). Both priorities travel over
+// one endpoint: since a receiver has room for all that its credits allow (window.hpp), it takes every letter, whatever stands
+// still, and high is never held up by low. A second endpoint would cost a second set of buffers and of connections, and would
+// find the same wire.
+//
+// A long payload: commit copies it into registered memory; its frame says where. The receiver reads it from there as soon as
+// it sees the frame, into memory that the link's credits have reserved; the message keeps its place in the order meanwhile (Held), and
+// what has been read is told back (`fetched`), so that its memory is free again. Without FI_RMA it goes in pieces that fit letters.
+//
+// Who greets. Either; when both do at once, what the smaller node began stands. Handshake (transports/trust) in three letters; who was
+// greeted then says the first word, and until that has come the other sends nothing: so greetings need no order, and nothing of a
+// handshake that was given up is lost. Everything else carries a seal that only these two can know.
+//
+// What ends a peer: an operation that the provider gives up, in its own words; what cannot be true; or core, who hears of deaths by
+// the control lane from the nodes of that host. Before a node leaves it asks who has what it sent (probe, seen): a provider's own
+// completions say less.
+//
+// Used by whoever is in the node. Not in signal handlers: it uses the heap.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/descriptor.hpp"
+#include "transports/frames/arrivals.hpp"
+#include "transports/frames/frames.hpp"
+#include "transports/frames/lent.hpp"
+#include "transports/ofi/endpoint.hpp"
+#include "transports/ofi/letter_box.hpp"
+#include "transports/ofi/letters.hpp"
+#include "transports/ofi/long_memory.hpp"
+#include "transports/site.hpp"
+#include "transports/transport.hpp"
+#include "transports/trust/crypto.hpp"
+#include "transports/trust/handshake.hpp"
+
+namespace am::ofi {
+
+using namespace frames;  // NOLINT(google-build-using-namespace): what travels here
+
+class OfiTransport final : public Transport {
+ public:
+  /// Writes on the node's card where it can be reached. Throws am::Error.
+  explicit OfiTransport(const Site& site, const Library& library = system_library());
+  ~OfiTransport() override;
+
+  [[nodiscard]] std::string_view name() const noexcept override { return "ofi"; }
+
+  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
+                           std::size_t payload_bytes) noexcept override;
+  void fill(const Slot& slot, Payload payload) noexcept override;
+  void commit(const Slot& slot, impl::Header header) noexcept override;
+  [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+
+  [[nodiscard]] View receive(Priority priority) noexcept override;
+  [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
+    return lent_[index(view.priority)].payload;
+  }
+  void release(const View& view) noexcept override;
+  void defer(const View& view) noexcept override { arrivals_.defer(view.priority); }
+  [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
+    return arrivals_.waits(priority, lent != nullptr && lent == &lent_[index(priority)].packet);
+  }
+
+  bool progress() noexcept override;
+  void flush() noexcept override;
+  [[nodiscard]] bool drained() const noexcept override;
+  [[nodiscard]] bool arm(Wanted wanted) noexcept override;
+  void disarm() noexcept override;
+  [[nodiscard]] bool still_armed(Wanted wanted) noexcept override { return armed_ && !stirs(wanted); }
+  [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
+  [[nodiscard]] int wake_fd() const noexcept override { return events_.get(); }
+
+  void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override;
+  [[nodiscard]] bool published() const noexcept override;
+  void ask_clock(NodeId peer) noexcept override;
+  void close(NodeId peer) noexcept override;
+  [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;
+  [[nodiscard]] std::string way_to(NodeId peer) const override;
+
+  /// Letters that proved nothing, so far.
+  [[nodiscard]] std::uint64_t turned_away() const noexcept { return turned_away_; }
+
+ private:
+  struct Claim;
+  struct Fetch;
+  struct Held;
+  struct Peer;
+  struct Refusal {  // of a link, since the last disarm
+    NodeId to;
+    Priority priority;
+    std::size_t frame_bytes;  // the least that found no room
+  };
+
+  static std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
+  [[nodiscard]] Peer& peer(NodeId node);
+  [[nodiscard]] Peer& new_peer(NodeId node);
+  [[nodiscard]] const Peer* known(NodeId node) const noexcept { return peers_[node].get(); }
+  [[nodiscard]] bool is_over(NodeId node) const noexcept;
+  [[nodiscard]] bool has_left(NodeId node) const noexcept;
+  /// The longest payload, or piece of one, that a message to that node takes.
+  [[nodiscard]] std::size_t longest_piece(NodeId to) const noexcept;
+  void remember(const Refusal& refusal);
+  [[nodiscard]] bool credit_came() const noexcept;
+  [[nodiscard]] bool stirs(Wanted wanted) const noexcept;
+  [[nodiscard]] bool has_come(Wanted wanted) const noexcept {
+    return (wanted.high && arrivals_.any(Priority::high)) || (wanted.low && arrivals_.any(Priority::low));
+  }
+
+  // greetings.cpp: how peers come to know each other, and how they part
+  void reach(Peer& peer);
+  void greet(Peer& peer);
+  void came_greeting(Peer& peer, std::uint32_t step, std::span<const std::byte> bytes);
+  void came_first_greeting(Peer& peer, std::span<const std::byte> bytes);
+  void came_answer(Peer& peer, std::span<const std::byte> bytes);
+  void came_proof(Peer& peer, std::span<const std::byte> bytes);
+  void send_greeting(Peer& peer, std::uint32_t step, trust::Handshake& handshake);
+  [[nodiscard]] static bool has_seals(Peer& peer, const trust::Handshake& handshake, bool ours);
+  void join(Peer& peer);
+  void failed(Peer& peer, bool greeting, std::string why);
+  void try_later(Peer& peer, std::string why);
+  void end(Peer& peer, std::string_view why);
+  void forget(Peer& peer) noexcept;
+  void look_at_clock();
+  void set_timer() noexcept;
+  void ring_self() noexcept;
+
+  // letters out
+  void say(Peer& peer, const Frame& frame);
+  [[nodiscard]] std::byte* room_for_frame(Peer& peer, std::size_t bytes);
+  void seal_open_letter(Peer& peer);
+  void commit_long(Peer& to, Priority priority, impl::Header header, const Claim& claim);
+  void is_to_write(Peer& peer);
+  void add_what_is_due(Peer& peer);
+  void write(Peer& peer);
+  [[nodiscard]] bool post(Peer& peer, Letter& letter);
+  void ask_what_came();
+
+  // letters in
+  bool look();
+  bool deliver_to_self();
+  void done(const Endpoint::Done& done);
+  void came(std::span<const std::byte> text, const Block& block);
+  void read_letter(Peer& from, std::span<const std::byte> text, const Block& block);
+  [[nodiscard]] std::string_view take(Peer& from, const Frame& frame, std::span<const std::byte> bytes,
+                                      const Block& block);
+  void take_message(Peer& from, const Frame& frame, std::span<const std::byte> bytes, const Block& block);
+  void begin_fetches();
+  void fetched(Fetch& fetch, const Endpoint::Done& done);
+  void drop_fetches(const Peer& from) noexcept;
+  void advance(Peer& from, Priority priority);
+  void see_whether_calm() noexcept;
+
+  const NodeId self_;
+  const std::shared_ptr<const host::Memory> memory_;
+  Listener* const listener_;
+  const trust::Crypto crypto_;
+  const trust::Key key_;
+  const trust::Party party_;
+  Endpoint endpoint_;
+  const host::Descriptor events_;  // of epoll: the completion queue's and the timer
+  const host::Descriptor timer_;   // runs while something has to happen by itself
+  Paper paper_;
+  LetterBox letter_box_;
+  LongMemory long_memory_;
+  std::vector<std::unique_ptr<Peer>> peers_;  // by node; null: never spoken to
+  std::vector<NodeId> to_write_;              // peers that write() is to be called for
+  std::vector<NodeId> greeting_;              // peers that are to be greeted again, perhaps
+  std::list<Fetch> fetches_;                  // begun and not done, of peers that have ended as well
+  std::size_t fetches_under_way_ = 0;         // of these, those that libfabric is at
+  Arrivals arrivals_;
+  std::array<frames::Lent, 2> lent_;
+  std::vector<Refusal> refused_;
+  bool armed_ = false;
+  mutable bool asks_what_came_ = false;  // drained() wants to know
+  std::uint64_t timer_every_ns_ = 0;     // 0: it does not run
+  std::uint32_t quiet_ = 0;              // looks in vain since there was traffic
+  std::uint64_t looked_ns_ = 0;          // when it last looked, while it does so now and then
+  std::uint64_t turned_away_ = 0;
+  std::atomic<std::uint64_t> news_{0};
+};
+
+}  // namespace am::ofi

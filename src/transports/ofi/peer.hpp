@@ -1,0 +1,92 @@
+// What a node knows of another one that it talks to over libfabric.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transports/frames/window.hpp"
+#include "transports/ofi/ofi_transport.hpp"
+
+namespace am::ofi {
+
+struct OfiTransport::Claim {
+  impl::Packet packet;
+  alignas(impl::payload_alignment) std::byte payload[impl::packet_payload_bytes];
+  Payload long_payload;  // where it is until commit
+};
+
+/// The payload of a message that is being read from its sender's memory.
+struct OfiTransport::Fetch : Operation {
+  LongMemory::Part part;
+  Endpoint::Remote from{};
+  std::size_t bytes = 0;
+  Priority priority = Priority::low;
+  bool is_begun = false;
+  bool is_done = false;
+};
+
+/// A message that is not to be received yet: its payload, or that of one before it on its link, is not there.
+struct OfiTransport::Held {
+  Arrivals::Message message;
+  Fetch* fetch = nullptr;  // null: it is there
+};
+
+struct OfiTransport::Peer {
+  /// greeting: a handshake is under way, or will be tried again; proven: the other end knows the key, but has not
+  /// said the first word; over: for good.
+  enum class State : std::uint8_t { apart, greeting, proven, joined, over };
+
+  explicit Peer(NodeId id) noexcept : node(id) {}
+
+  const NodeId node;
+  State state = State::apart;
+  bool closed = false;       // core has: nothing is sent there any more
+  bool is_to_write = false;  // is in to_write_
+  fi_addr_t address = Endpoint::nowhere;
+
+  // letters out
+  std::uint64_t seal_out = 0;
+  std::uint32_t letters_out = 0;
+  Letter* open = nullptr;         // frames go there
+  std::deque<Letter*> written{};  // behind each other
+  std::deque<Letter*> greetings{};
+  std::size_t followed = 0;  // written or under way, with words of the control lane
+  std::array<OutWindow, 2> outward{};
+  std::array<std::unique_ptr<Claim>, 2> claims{};
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
+  std::array<std::deque<LongMemory::Part>, 2> read_there{};      // payloads, by the peer
+  std::array<std::uint64_t, 2> read_there_until{};               // how many were
+  std::uint64_t probe = 0;                                       // the last question whether all has come
+  std::uint64_t seen = 0;                                        // the last answer
+  bool asks = false;                                             // something was sent since that question
+
+  // letters in
+  std::uint64_t seal_in = 0;
+  std::uint32_t letters_in = 0;
+  std::map<std::uint32_t, std::pair<Block, std::size_t>> early{};  // by number; the size of the text
+  std::array<InWindow, 2> inward{};
+  std::array<std::deque<Held>, 2> held{};
+  std::array<std::uint64_t, 2> fetched{};       // payloads
+  std::array<std::uint64_t, 2> fetched_told{};  // of these
+
+  // greetings
+  std::unique_ptr<trust::Handshake> ours{};  // that this node began
+  std::unique_ptr<trust::Handshake> theirs{};
+  std::uint64_t retry_ns = 0;  // 0: not to be tried again
+  std::uint64_t failing_since_ns = 0;
+  std::string failure{};
+
+  [[nodiscard]] bool is_sent_to() const noexcept { return state != State::over && !closed; }
+};
+
+inline OfiTransport::Peer& OfiTransport::peer(NodeId node) {
+  return peers_[node] != nullptr ? *peers_[node] : new_peer(node);
+}
+
+}  // namespace am::ofi

@@ -1,0 +1,183 @@
+#include "transports/ofi/providers.hpp"
+
+#include <am/error.hpp>
+
+#include <netinet/in.h>
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "transports/tcp/address.hpp"
+
+namespace am::ofi {
+
+namespace {
+
+constexpr int served_mr_modes =
+    FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+constexpr std::size_t longest_address = 96;  // on a card, with the provider's name, two digits a byte
+
+/// What is asked for, the most first.
+struct Request {
+  std::uint64_t caps;
+  std::uint64_t order;
+};
+constexpr std::array requests = {
+    Request{FI_MSG | FI_RMA | FI_MULTI_RECV, FI_ORDER_SAS},
+    Request{FI_MSG | FI_RMA | FI_MULTI_RECV, 0},
+    Request{FI_MSG | FI_RMA, FI_ORDER_SAS},
+    Request{FI_MSG | FI_RMA, 0},
+    Request{FI_MSG | FI_MULTI_RECV, FI_ORDER_SAS},
+    Request{FI_MSG | FI_MULTI_RECV, 0},
+    Request{FI_MSG, FI_ORDER_SAS},
+    Request{FI_MSG, 0},
+};
+
+Info ask(const Library& library, const Request& request, std::string_view provider) {
+  const Info hints(library.copy_info(nullptr), {library.free_info});
+  if (hints == nullptr) throw Error("ask libfabric for its providers", "no memory", "");
+  hints->caps = request.caps;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->domain_attr->mr_mode = served_mr_modes;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  hints->tx_attr->msg_order = request.order;
+  hints->rx_attr->msg_order = request.order;
+  if (!provider.empty())  // libfabric frees it
+    hints->fabric_attr->prov_name = strndup(provider.data(), provider.size());
+  fi_info* found = nullptr;
+  const int result = library.get_info(version, nullptr, nullptr, 0, hints.get(), &found);
+  if (result != 0 && result != -FI_ENODATA && result != -FI_ENOSYS) {
+    throw Error("ask libfabric for its providers", library.error_text(-result),
+                "fi_info shows what libfabric has");
+  }
+  return {found, {library.free_info}};
+}
+
+/// What comes first. Hardware; shared memory, if that leads everywhere; sockets, with the least between.
+int rank(const fi_info& info, const Wish& wish) {
+  static constexpr std::array<std::string_view, 6> software = {"net",         "tcp;ofi_rxm", "net;ofi_rxm",
+                                                               "udp;ofi_rxd", "sockets",     "shm"};
+  const std::string provider = provider_of(info);
+  if (provider == "shm") return wish.to_other_hosts ? 100 : 0;
+  const auto* const at = std::ranges::find(software, provider);
+  return at == software.end() ? 1 : 2 + static_cast<int>(at - software.begin());
+}
+
+std::optional<tcp::Address> ip_address(const fi_info& info) {
+  if (info.addr_format != FI_SOCKADDR_IN && info.addr_format != FI_SOCKADDR_IN6 &&
+      info.addr_format != FI_SOCKADDR)
+    return {};
+  if (info.src_addr == nullptr) return {};
+  return tcp::Address::of(static_cast<const sockaddr*>(info.src_addr),
+                          static_cast<socklen_t>(info.src_addrlen));
+}
+
+/// Addresses that nodes of other hosts are to be told; for all that go by IP.
+struct Places {
+  bool to_other_hosts;
+  std::vector<tcp::Address> allowed;
+
+  explicit Places(const Wish& wish) : to_other_hosts(wish.to_other_hosts) {
+    if (to_other_hosts) allowed = tcp::addresses_for_others(tcp::interfaces(), wish.interfaces);
+  }
+  /// How good; less is better; none: not to be used.
+  [[nodiscard]] std::optional<int> rank(const tcp::Address& address) const {
+    if (!to_other_hosts)
+      return address.is_loopback() ? (address.family() == AF_INET6 ? 1 : 0) : std::optional<int>{};
+    const auto same = std::ranges::find_if(
+        allowed, [&](const tcp::Address& one) { return one.bytes() == address.bytes(); });
+    if (same == allowed.end()) return {};
+    return static_cast<int>(same - allowed.begin());
+  }
+};
+
+std::string why_not(const fi_info& info, const Wish& wish, const Places& places) {
+  if (provider_of(info) == "shm" && wish.to_other_hosts) return "it leads to nodes of this host only";
+  if (provider_of(info) == "sockets" && wish.provider.empty())
+    return "libfabric keeps it for old programs; by name only";
+  if (info.ep_attr->max_msg_size < least_message_bytes)
+    return "its longest message has " + std::to_string(info.ep_attr->max_msg_size) + " bytes only";
+  if ((info.domain_attr->mr_mode & ~served_mr_modes) != 0 ||
+      info.domain_attr->mr_key_size > sizeof(std::uint64_t))
+    return "it wants memory to be registered in a way that libam does not know";
+  if (info.src_addrlen > longest_address) return "its addresses are too long";
+  if (const auto address = ip_address(info); address && !places.rank(*address))
+    return wish.to_other_hosts ? "other hosts are not to be told of this address (AM_TCP_INTERFACES)"
+                               : "all nodes are on this host: the loopback interface does";
+  return {};
+}
+
+struct Ranked {
+  fi_info* info;
+  std::string why_not;
+  std::pair<int, int> rank;
+};
+
+std::vector<Ranked> ranked(const Info& found, const Wish& wish, const Places& places) {
+  std::vector<Ranked> all;
+  for (fi_info* info = found.get(); info != nullptr; info = info->next) {
+    const auto address = ip_address(*info);
+    all.push_back({info,
+                   why_not(*info, wish, places),
+                   {rank(*info, wish), address ? places.rank(*address).value_or(100) : 0}});
+  }
+  std::ranges::stable_sort(all, {},
+                           [](const Ranked& one) { return std::pair(!one.why_not.empty(), one.rank); });
+  return all;
+}
+
+}  // namespace
+
+std::string provider_of(const fi_info& info) { return info.fabric_attr->prov_name; }
+std::string domain_of(const fi_info& info) {
+  return info.domain_attr->name == nullptr ? "" : info.domain_attr->name;
+}
+
+std::vector<Offer> offers(const Library& library, const Wish& wish) {
+  const Places places(wish);
+  const Info found = ask(library, requests.back(), wish.provider);
+  std::vector<Offer> all;
+  for (const Ranked& one : ranked(found, wish, places)) {
+    Offer offer{provider_of(*one.info), domain_of(*one.info), one.why_not};
+    const auto is_same = [&](const Offer& other) {
+      return other.provider == offer.provider && other.domain == offer.domain;
+    };
+    if (std::ranges::none_of(all, is_same)) all.push_back(std::move(offer));
+  }
+  return all;
+}
+
+Info choose(const Library& library, const Wish& wish) {
+  const Places places(wish);
+  // The best provider first, then the most of what it has: another one with more bits is not better.
+  Info found = ask(library, requests.back(), wish.provider);
+  const std::vector<Ranked> all = ranked(found, wish, places);
+  if (!all.empty() && all.front().why_not.empty()) {
+    const std::string provider = provider_of(*all.front().info);
+    for (const Request& request : requests) {
+      const Info answer = ask(library, request, provider);
+      for (const Ranked& one : ranked(answer, wish, places)) {
+        if (one.why_not.empty() && provider_of(*one.info) == provider)
+          return {library.copy_info(one.info), {library.free_info}};
+      }
+    }
+  }
+  std::string why;
+  for (const Offer& offer : offers(library, wish))
+    why += (why.empty() ? "" : "; ") + offer.provider + " (" + offer.domain + "): " + offer.why_not;
+  throw Error("choose a provider of libfabric",
+              why.empty() ? wish.provider.empty()
+                                ? "it has none that libam can use"
+                                : "it has no " + std::string(wish.provider) + " that libam can use"
+                          : why,
+              "aminfo lists those that there are; AM_TRANSPORT=ofi:NAME asks for one");
+}
+
+}  // namespace am::ofi

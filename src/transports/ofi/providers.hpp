@@ -1,0 +1,67 @@
+// Which of libfabric's providers a node uses, and what that offers. The same question is asked by the network, which opens the
+// answer, and by aminfo, which shows it.
+//
+// What is asked for, and what is done without it:
+//
+//   bit                    asked for          without it
+//   FI_EP_RDM              always             the provider is not used (nor with ofi_rxm, ofi_rxd beside it: then it has that)
+//   FI_MSG                 always             the provider is not used
+//   FI_RMA                 first              long payloads go in pieces, puts and gets as messages
+//   FI_MULTI_RECV          first              many small receive buffers instead of a few large ones
+//   FI_ORDER_SAS           first              letters are put in order by their numbers (letters.hpp), which they have anyway
+//   FI_RM_ENABLED          always             the provider is not used: nothing may be lost when queues are full
+//   FI_THREAD_DOMAIN       always             (all providers can: one thread at a time is in a node)
+//   FI_WAIT_FD             when opened        a sleeping node looks each millisecond (Endpoint::wait_fd)
+//   FI_PROGRESS_AUTO       never              each look at the completion queue makes progress, which manual progress needs
+//   FI_DELIVERY_COMPLETE   per operation      remote writes are followed by a read (accesses.hpp)
+//   FI_ATOMIC              never              atomics are done by the owner's processor, by messages: a provider's are atomic among
+//                                             themselves only (fi_atomic(3)), and here processors of the owner's host reach the same words
+//   FI_SOURCE              never              a letter says from whom it is, and proves it
+//   FI_HMEM                never              memory of devices is not reached
+//
+//   mode FI_CONTEXT, FI_CONTEXT2              every operation has room for the provider (Operation)
+//   mr_mode LOCAL                             all buffers are registered; user memory is never given to the provider then
+//   mr_mode VIRT_ADDR, PROV_KEY               addresses and keys travel as the provider wants them (Registration)
+//   mr_mode ALLOCATED                         memory is touched before it is registered
+//   mr_mode ENDPOINT                          registrations are bound to the endpoint, and enabled
+//   mr_mode RAW, RMA_EVENT, others            the provider is not used
+//
+// Source: fi_getinfo(3), fi_domain(3), fi_endpoint(3), fi_mr(3) of libfabric 1.17.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transports/ofi/library.hpp"
+
+namespace am::ofi {
+
+struct Wish {
+  std::string_view provider;    ///< by name, as libfabric has it ("tcp;ofi_rxm"); empty: the best
+  bool to_other_hosts = false;  ///< or to nodes of this one only
+  std::string_view interfaces;  ///< AM_TCP_INTERFACES, for providers that go by IP addresses
+};
+
+/// One provider on one interface.
+struct Offer {
+  std::string provider;
+  std::string domain;   ///< "eth0", "mlx5_0"
+  std::string why_not;  ///< empty: it can be used
+};
+
+/// The shortest longest message of a provider that is used.
+inline constexpr std::size_t least_message_bytes = 4096;
+
+/// What libfabric has, the best first, without those that cannot be used for that wish at the end. Throws am::Error where there is no libfabric.
+[[nodiscard]] std::vector<Offer> offers(const Library& library, const Wish& wish);
+
+/// The first that can be used, with all that is asked for of which it has something. Throws am::Error when there is none: it
+/// names all, and what speaks against each.
+[[nodiscard]] Info choose(const Library& library, const Wish& wish);
+
+[[nodiscard]] std::string provider_of(const fi_info& info);
+[[nodiscard]] std::string domain_of(const fi_info& info);
+
+}  // namespace am::ofi

@@ -1,0 +1,296 @@
+// What comes over libfabric, and how it becomes messages.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "host/clock.hpp"
+#include "transports/ofi/peer.hpp"
+
+namespace am::ofi {
+
+namespace {
+constexpr std::uint32_t quiet_looks = 256;  // after so many in vain there are fewer:
+constexpr std::uint64_t quiet_ns = 2'000;   // one in so long
+constexpr std::uint64_t busy_ns = 20'000;   // while messages wait to be run
+constexpr std::size_t done_per_look = 128;
+constexpr std::int32_t most_early = 1 << 16;  // letters
+constexpr std::size_t most_fetches = 64;      // at once
+}  // namespace
+
+Transport::View OfiTransport::receive(Priority priority) noexcept {
+  const Arrivals::Message* const message = arrivals_.receive(priority);
+  if (message == nullptr) return {nullptr, {}, 0, priority};
+  return lent_[index(priority)].show(*message, priority);
+}
+
+void OfiTransport::release(const View& view) noexcept {
+  Peer& from = *peers_[view.source];
+  InWindow& window = from.inward[index(view.priority)];
+  window.released(lent_[index(view.priority)].counts_as());
+  arrivals_.release(view.priority);
+  if (view.source == self_) {
+    static_cast<void>(from.outward[index(view.priority)].released(window.tell()));
+  } else if (window.is_due()) {
+    is_to_write(from);
+  }
+}
+
+bool OfiTransport::progress() noexcept {
+  arrivals_.begin_round();
+  if (asks_what_came_) ask_what_came();
+  const bool idle = quiet_ >= quiet_looks && to_write_.empty();
+  const bool to_run = arrivals_.any_to_run();
+  if (idle || to_run) {
+    const std::uint64_t now = host::monotonic_ns();
+    if (now - looked_ns_ < (to_run ? busy_ns : quiet_ns)) {
+      see_whether_calm();
+      return false;
+    }
+    looked_ns_ = now;
+  }
+  flush();
+  const bool moved = look();
+  flush();  // answers, credit, and what waited for room
+  quiet_ = moved ? 0 : quiet_ + 1;
+  see_whether_calm();
+  return moved;
+}
+
+void OfiTransport::see_whether_calm() noexcept {
+  const bool sent_to_self = known(self_) != nullptr && !known(self_)->written.empty();
+  calm_ = quiet_ >= quiet_looks && to_write_.empty() && !sent_to_self && fetches_.empty() &&
+          !arrivals_.waits(Priority::high, false) && !arrivals_.waits(Priority::low, false);
+}
+
+/// Takes what is done. True when there was something.
+bool OfiTransport::look() {
+  std::array<Endpoint::Done, done_per_look> all;
+  const std::size_t count = endpoint_.look(all);
+  for (const Endpoint::Done& one : std::span(all).first(count)) done(one);
+  letter_box_.provide(arrivals_);
+  if (!fetches_.empty()) begin_fetches();
+  if (!greeting_.empty()) look_at_clock();
+  const bool any = deliver_to_self() || count != 0;
+  if (any) news_.fetch_add(1, std::memory_order_relaxed);
+  return any;
+}
+
+bool OfiTransport::deliver_to_self() {
+  if (known(self_) == nullptr) return false;
+  Peer& self = *peers_[self_];
+  const bool any = !self.written.empty();
+  for (Letter* const letter : std::exchange(self.written, {})) {
+    Block block(letter->filled);
+    std::memcpy(block.bytes().data(), letter->bytes, letter->filled);
+    if (letter->is_followed) --self.followed;
+    paper_.give_back(letter);
+    read_letter(self, block.bytes(), block);
+  }
+  return any;
+}
+
+void OfiTransport::done(const Endpoint::Done& done) {
+  if (done.operation == nullptr)
+    return;  // of an inject that failed: a later operation for that peer will, too
+  switch (done.operation->kind) {
+    case Operation::Kind::receive: {
+      const LetterBox::Came letter = letter_box_.came(done);
+      if (!letter.text.empty()) came(letter.text, letter.block);
+      break;
+    }
+    case Operation::Kind::send: {
+      auto& letter = static_cast<Letter&>(*done.operation);
+      Peer& to = *peers_[letter.peer];
+      if (letter.is_followed) --to.followed;
+      paper_.give_back(&letter);
+      if (done.error != 0 && to.is_sent_to()) failed(to, letter.is_greeting, endpoint_.why(done));
+      break;
+    }
+    case Operation::Kind::fetch:
+      fetched(static_cast<Fetch&>(*done.operation), done);
+      break;
+  }
+}
+
+/// A letter from anybody.
+void OfiTransport::came(std::span<const std::byte> text, const Block& block) {
+  const LetterHead head = text.size() < letter_head_bytes ? LetterHead{} : LetterHead::read(text.data());
+  if (text.size() < letter_head_bytes || head.from >= peers_.size() || head.from == self_) {
+    ++turned_away_;
+    return;
+  }
+  Peer& from = peer(head.from);
+  if (head.seal == 0) return came_greeting(from, head.number, text.subspan(letter_head_bytes));
+  if (from.seal_in == 0 || head.seal != from.seal_in) {
+    ++turned_away_;
+    return;
+  }
+  if (from.state == Peer::State::proven) join(from);
+  if (from.state != Peer::State::joined) return;
+  const auto ahead = static_cast<std::int32_t>(head.number - from.letters_in);
+  if (ahead < 0) return;  // a copy of one that has come
+  if (ahead > most_early) return end(from, "its letters have numbers that none can have");
+  const bool is_at_hand = reinterpret_cast<std::uintptr_t>(text.data()) % frame_alignment == 0;
+  if (ahead != 0 || !is_at_hand) {
+    Block own(text.size());
+    std::memcpy(own.bytes().data(), text.data(), text.size());
+    if (ahead != 0) {
+      from.early.try_emplace(head.number, std::move(own), text.size());
+      return;
+    }
+    read_letter(from, own.bytes(), own);
+  } else {
+    read_letter(from, text, block);
+  }
+  for (auto next = from.early.find(from.letters_in); next != from.early.end();
+       next = from.early.find(from.letters_in)) {
+    const auto [own, bytes] = std::move(next->second);
+    from.early.erase(next);
+    read_letter(from, own.bytes().first(bytes), own);
+  }
+}
+
+/// The next of that peer's letters.
+void OfiTransport::read_letter(Peer& from, std::span<const std::byte> text, const Block& block) {
+  ++from.letters_in;
+  text = text.subspan(letter_head_bytes);
+  while (!text.empty() && from.state == Peer::State::joined) {
+    Frame frame;
+    const Read read = read_frame(text, frame);
+    if (read.outcome != Read::Outcome::frame)
+      return end(from,
+                 read.outcome == Read::Outcome::more ? "a letter ends in the middle of a frame" : read.why);
+    if (const std::string_view why = take(from, frame, text.first(read.bytes), block); !why.empty())
+      return end(from, why);
+    text = text.subspan(read.bytes);
+  }
+}
+
+/// What is wrong with the frame, if something is.
+std::string_view OfiTransport::take(Peer& from, const Frame& frame, std::span<const std::byte> bytes,
+                                    const Block& block) {
+  switch (frame.kind) {
+    case Frame::Kind::elsewhere:
+      if (!endpoint_.has(FI_RMA)) return "it has a payload that this node cannot read";
+      [[fallthrough]];
+    case Frame::Kind::message:
+      if (!from.inward[index(frame.priority)].received(
+              message_bytes(frame.head.words(), frame.payload.size() + frame.bytes_elsewhere)))
+        return "it sends more than it has credit for";
+      take_message(from, frame, bytes, block);
+      break;
+    case Frame::Kind::credit:
+      if (!from.outward[index(frame.priority)].released(frame.value))
+        return "it gives credit for what was not sent";
+      break;
+    case Frame::Kind::fetched: {
+      const std::size_t p = index(frame.priority);
+      const std::uint64_t count = frame.value - from.read_there_until[p];
+      if (count > from.read_there[p].size()) return "it has read what was not sent";
+      from.read_there_until[p] = frame.value;
+      from.read_there[p].erase(from.read_there[p].begin(),
+                               from.read_there[p].begin() + static_cast<std::ptrdiff_t>(count));
+      break;
+    }
+    case Frame::Kind::word:
+      if (listener_ != nullptr) listener_->heard(from.node, frame.word, frame.value);
+      break;
+    case Frame::Kind::clock:
+      say(from, {.kind = Frame::Kind::answer, .value = frame.value, .clock = host::monotonic_ns()});
+      break;
+    case Frame::Kind::answer:
+      if (listener_ != nullptr) listener_->heard_clock(from.node, frame.value, frame.clock);
+      break;
+    case Frame::Kind::probe:
+      say(from, {.kind = Frame::Kind::seen, .value = frame.value});
+      break;
+    case Frame::Kind::seen:
+      if (frame.value > from.probe) return "it has seen what was not asked";
+      from.seen = std::max(from.seen, frame.value);
+      break;
+    case Frame::Kind::segment:
+    case Frame::Kind::farewell:
+      return "it says what is not said here";
+  }
+  return {};
+}
+
+/// Behind what is held of its link it is held as well, as a copy: it may take a while.
+void OfiTransport::take_message(Peer& from, const Frame& frame, std::span<const std::byte> bytes,
+                                const Block& block) {
+  std::deque<Held>& held = from.held[index(frame.priority)];
+  if (frame.kind == Frame::Kind::message && held.empty()) {
+    arrivals_.add(frame.priority, {from.node, frame.origin, frame.head, bytes, frame.payload, block});
+    return;
+  }
+  if (frame.kind == Frame::Kind::message) {
+    Block own(bytes.size());
+    std::memcpy(own.bytes().data(), bytes.data(), bytes.size());
+    const Payload payload(own.bytes().data() + payload_at(frame.head.words()), frame.payload.size());
+    const std::span<const std::byte> copy = own.bytes();
+    held.push_back({{from.node, frame.origin, frame.head, copy, payload, std::move(own)}});
+    return;
+  }
+  Fetch& fetch = fetches_.emplace_back();
+  fetch.kind = Operation::Kind::fetch;
+  fetch.peer = from.node;
+  fetch.part = long_memory_.get(frame.bytes_elsewhere);
+  fetch.from = {from.address, frame.address, frame.key};
+  fetch.bytes = frame.bytes_elsewhere;
+  fetch.priority = frame.priority;
+  const std::span<std::byte> head = fetch.part.head().first(payload_at(frame.head.words()));
+  std::memcpy(head.data(), bytes.data(), head.size());
+  held.push_back({{from.node, frame.origin, frame.head, head, Payload(fetch.part.payload(), fetch.bytes),
+                   fetch.part.block},
+                  &fetch});
+}
+
+/// In the order in which they came, as far as libfabric takes them.
+void OfiTransport::begin_fetches() {
+  for (Fetch& fetch : fetches_) {
+    if (fetch.is_begun) continue;
+    if (fetches_under_way_ == most_fetches) return;
+    const std::span<std::byte> into(fetch.part.payload(), fetch.bytes);
+    const int result = endpoint_.read(into, fetch.part.descriptor, fetch.from, fetch);
+    if (result == -FI_EAGAIN) return;
+    if (result != 0) return end(*peers_[fetch.peer], endpoint_.why(result));
+    fetch.is_begun = true;
+    ++fetches_under_way_;
+  }
+}
+
+void OfiTransport::fetched(Fetch& fetch, const Endpoint::Done& done) {
+  Peer& from = *peers_[fetch.peer];
+  --fetches_under_way_;
+  fetch.is_done = true;
+  if (from.state == Peer::State::over) {
+    drop_fetches(from);
+  } else if (done.error != 0) {
+    end(from, endpoint_.why(done));
+  } else {
+    advance(from, fetch.priority);
+  }
+}
+
+/// All of that peer's but those that libfabric is at.
+void OfiTransport::drop_fetches(const Peer& from) noexcept {
+  fetches_.remove_if(
+      [&](const Fetch& fetch) { return fetch.peer == from.node && fetch.is_begun == fetch.is_done; });
+}
+
+/// Hands on what is held, up to the next payload that is not there.
+void OfiTransport::advance(Peer& from, Priority priority) {
+  std::deque<Held>& held = from.held[index(priority)];
+  for (; !held.empty() && (held.front().fetch == nullptr || held.front().fetch->is_done); held.pop_front()) {
+    Held& first = held.front();
+    if (first.fetch != nullptr) {
+      fetches_.remove_if([&](const Fetch& one) { return &one == first.fetch; });
+      ++from.fetched[index(priority)];
+      is_to_write(from);
+    }
+    arrivals_.add(priority, std::move(first.message));
+  }
+}
+
+}  // namespace am::ofi
