@@ -24,22 +24,28 @@
 namespace test {
 
 struct Network {
-  std::string_view name;   ///< its AM_TRANSPORT
+  std::string_view name;   ///< its AM_TRANSPORT, unless that is another
   std::uint64_t cost = 1;  ///< of a message; that of shared memory is 1
   bool interrupts = true;  ///< whether its nodes may be in the interrupt mode
   bool processes = true;   ///< whether its nodes may be processes
+  std::string_view transport = name;
 };
 
 inline constexpr std::array networks = {
     Network{.name = "shm"},
     Network{.name = "tcp", .cost = 2, .interrupts = false},
     Network{.name = "t1", .cost = 2},
-    // A network of the tests, to everybody; that, or TCP, also encrypted, between two hosts, in each of which nodes share memory
+    Network{.name = "ofi_rxm", .cost = 4, .interrupts = false, .transport = "ofi:tcp;ofi_rxm"},
+    Network{.name = "ofi_net", .cost = 4, .interrupts = false, .transport = "ofi:net"},
+    Network{.name = "ofi_shm", .cost = 4, .interrupts = false, .transport = "ofi:shm"},
+    Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp;ofi_rxd"},
+    // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).
     Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},
     Network{.name = "two_hosts", .cost = 10, .interrupts = false, .processes = false},
     Network{.name = "two_hosts_tcp", .cost = 10, .interrupts = false, .processes = false},
     Network{.name = "two_hosts_tls", .cost = 10, .interrupts = false, .processes = false},
+    Network{.name = "two_hosts_ofi", .cost = 10, .interrupts = false, .processes = false},
 };
 
 enum class Nodes : std::uint8_t { threads, threads_with_faults, processes };

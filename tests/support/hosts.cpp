@@ -38,9 +38,11 @@ PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within wit
   if (between == Between::post) {
     kinds_.push_back(post_kind(post_));
   } else {
-    kinds_.push_back(real("tcp"));
-    kinds_.back().make = [make = kinds_.back().make](am::Site site) {
+    const bool tcp = between == Between::tcp;
+    kinds_.push_back(real(tcp ? "tcp" : "ofi"));
+    kinds_.back().make = [make = kinds_.back().make, tcp](am::Site site) {
       site.interfaces = "lo";
+      if (!tcp) site.options = "tcp;ofi_rxm";
       return make(site);
     };
   }

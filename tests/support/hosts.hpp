@@ -1,5 +1,5 @@
 // Several hosts in one process: each has memory of its own for its nodes, which are threads, and they reach the nodes of the
-// others by the post (support/post_network.hpp) alone, or by TCP. What core cannot do by messages and the control lane fails here.
+// others by the post (support/post_network.hpp) alone, by TCP, or by libfabric. What core cannot do by messages and the control lane fails here.
 #pragma once
 
 #include <am/node.hpp>
@@ -25,7 +25,7 @@ class PretendedHosts {
   /// What leads from a node to those of its own host.
   enum class Within : std::uint8_t { memory, post };
 
-  enum class Between : std::uint8_t { post, tcp };
+  enum class Between : std::uint8_t { post, tcp, ofi };
 
   /// The first nodes are on the first host, and so on; each has about as many.
   PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within = Within::memory,

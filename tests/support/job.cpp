@@ -150,10 +150,12 @@ static bool is_pretended(const Network& network) {
 void run_as_threads(const Network& network, am::NodeId n, const Body& body) {
   if (!is_pretended(network)) return am::run_threads(n, guarded(n, body));
   const bool apart = network.name != "post";
-  PretendedHosts hosts(
-      n, apart ? std::min<std::uint32_t>(n, 2) : 1,
-      apart ? PretendedHosts::Within::memory : PretendedHosts::Within::post,
-      network.name.starts_with("two_hosts_t") ? PretendedHosts::Between::tcp : PretendedHosts::Between::post);
+  using Between = PretendedHosts::Between;
+  const Between between = network.name.starts_with("two_hosts_t") ? Between::tcp
+                          : network.name == "two_hosts_ofi"       ? Between::ofi
+                                                                  : Between::post;
+  PretendedHosts hosts(n, apart ? std::min<std::uint32_t>(n, 2) : 1,
+                       apart ? PretendedHosts::Within::memory : PretendedHosts::Within::post, between);
   hosts.run(body);
 }
 
@@ -162,7 +164,8 @@ void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {
   const Environment timeout("AM_TIMEOUT", "120s");  // a wait that hangs ends the node with a report
   const Environment dispatch("AM_DISPATCH", std::string(am::to_string(substrate.dispatch)));
   const Network& network = *substrate.network;
-  const Environment transport("AM_TRANSPORT", is_pretended(network) ? "auto" : std::string(network.name));
+  const Environment transport("AM_TRANSPORT",
+                              is_pretended(network) ? "auto" : std::string(network.transport));
   const Environment tls("AM_TCP_TLS", network.name == "two_hosts_tls" ? "1" : "0");
   switch (substrate.nodes) {
     case Nodes::threads:

@@ -9,7 +9,6 @@ namespace am::frames {
 // -- memory -----------------------------------------------------------------------------------------------------------
 
 Arrivals::Room Arrivals::room() {
-  for (Queue& queue : queues_) forget(queue);
   if (!blocks_.empty() && blocks_.front().is_only_share()) filled_ = 0;
   if (blocks_.empty() || blocks_.front().bytes().size() - filled_ < least_room) use_another_block();
   return {blocks_.front(), blocks_.front().bytes().subspan(filled_)};
@@ -90,6 +89,7 @@ void Arrivals::defer(Priority priority) noexcept {
 
 void Arrivals::begin_round() noexcept {
   for (Queue& queue : queues_) {
+    forget(queue);
     if (!queue.deferred || queue.lent) continue;  // else it goes on where it is
     ++queue.round;
     queue.deferred = false;

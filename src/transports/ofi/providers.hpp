@@ -7,12 +7,14 @@
 //   FI_EP_RDM              always             the provider is not used (nor with ofi_rxm, ofi_rxd beside it: then it has that)
 //   FI_MSG                 always             the provider is not used
 //   FI_RMA                 first              long payloads go in pieces, puts and gets as messages
-//   FI_MULTI_RECV          first              many small receive buffers instead of a few large ones
+//   FI_MULTI_RECV          first              many small receive buffers instead of a few large ones. Not used of ofi_rxd, which loses
+//                                             letters then
 //   FI_ORDER_SAS           first              letters are put in order by their numbers (letters.hpp), which they have anyway
 //   FI_RM_ENABLED          always             the provider is not used: nothing may be lost when queues are full
 //   FI_THREAD_DOMAIN       always             (all providers can: one thread at a time is in a node)
 //   FI_WAIT_FD             when opened        a sleeping node looks each millisecond (Endpoint::wait_fd)
-//   FI_PROGRESS_AUTO       never              each look at the completion queue makes progress, which manual progress needs
+//   FI_PROGRESS_AUTO       never              each look at the completion queue makes progress, which manual progress needs; with manual
+//                                             control progress a sleeping node looks each millisecond, too
 //   FI_DELIVERY_COMPLETE   per operation      remote writes are followed by a read (accesses.hpp)
 //   FI_ATOMIC              never              atomics are done by the owner's processor, by messages: a provider's are atomic among
 //                                             themselves only (fi_atomic(3)), and here processors of the owner's host reach the same words
