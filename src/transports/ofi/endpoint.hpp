@@ -105,10 +105,6 @@ class Endpoint {
   /// Readable when look() will find something, once may_sleep() has said yes; -1: the provider has none.
   [[nodiscard]] int wait_fd() const noexcept { return wait_fd_; }
   [[nodiscard]] bool may_sleep() noexcept;
-  /// It does what is to be done by the clock, such as to send again what was lost, when it is looked at, and nothing tells when that is.
-  [[nodiscard]] bool works_when_asked() const noexcept {
-    return info_->domain_attr->control_progress == FI_PROGRESS_MANUAL;
-  }
 
   /// Nothing comes or goes any more: what was given to it is free when this returns.
   void close() noexcept { endpoint_.reset(); }

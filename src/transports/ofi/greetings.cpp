@@ -223,8 +223,8 @@ void OfiTransport::look_at_clock() {
 
 /// Runs the timer while something is to be done that the completion queue does not tell of.
 void OfiTransport::set_timer() noexcept {
-  const bool looks = armed_ && (endpoint_.wait_fd() < 0 || endpoint_.works_when_asked());
-  const bool untold = looks || !to_write_.empty() || fetches_under_way_ != fetches_.size();
+  const bool untold =
+      (armed_ && !believes_descriptor_) || !to_write_.empty() || fetches_under_way_ != fetches_.size();
   const std::uint64_t every_ns = untold ? tick_ns : !greeting_.empty() ? retry_every_ns : 0;
   if (every_ns == timer_every_ns_) return;
   timer_every_ns_ = every_ns;

@@ -62,6 +62,7 @@ OfiTransport::OfiTransport(const Site& site, const Library& library)
       key_(key_of(memory_->board().job())),
       party_(party_of(self_, memory_->board())),
       endpoint_(library, choose(library, wish_of(site))),
+      believes_descriptor_(endpoint_.wait_fd() >= 0 && !sends_again(endpoint_.info())),
       events_(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       timer_(made(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),
       paper_(endpoint_, letter_size(endpoint_)),
@@ -71,7 +72,7 @@ OfiTransport::OfiTransport(const Site& site, const Library& library)
       arrivals_(memory_->nodes()) {
   epoll_event event{.events = EPOLLIN, .data = {}};
   bool told = epoll_ctl(events_.get(), EPOLL_CTL_ADD, timer_.get(), &event) == 0;
-  if (told && endpoint_.wait_fd() >= 0)
+  if (told && believes_descriptor_)
     told = epoll_ctl(events_.get(), EPOLL_CTL_ADD, endpoint_.wait_fd(), &event) == 0;
   if (!told) throw Error("use libfabric", std::string("epoll_ctl: ") + std::strerror(errno), "");
   write_card(endpoint_, memory_->board().card(self_));
@@ -347,13 +348,27 @@ bool OfiTransport::arm(Wanted wanted) noexcept {
   host::own_fence();
   std::uint64_t expired = 0;
   if (timer_every_ns_ != 0) static_cast<void>(!::read(timer_.get(), &expired, sizeof expired));
-  pollfd events{.fd = events_.get(), .events = POLLIN, .revents = 0};
-  armed_ = !stirs(wanted) && (endpoint_.wait_fd() < 0 || endpoint_.may_sleep()) && ::poll(&events, 1, 0) == 0;
+  armed_ = !stirs(wanted) && (!believes_descriptor_ || endpoint_.may_sleep()) && !news_at_descriptors();
   if (!armed_) {
     disarm();
     return false;
   }
   set_timer();
+  return true;
+}
+
+/// A provider's descriptor that says again and again that there is something, when there is nothing, is not believed any more.
+bool OfiTransport::news_at_descriptors() noexcept {
+  constexpr std::uint32_t most_false_alarms = 64;
+  pollfd events{.fd = events_.get(), .events = POLLIN, .revents = 0};
+  if (::poll(&events, 1, 0) == 0) {
+    false_alarms_ = 0;
+    return false;
+  }
+  if (believes_descriptor_ && ++false_alarms_ == most_false_alarms) {
+    believes_descriptor_ = false;
+    static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_DEL, endpoint_.wait_fd(), nullptr));
+  }
   return true;
 }
 

@@ -133,6 +133,7 @@ class OfiTransport final : public Transport {
   void forget(Peer& peer) noexcept;
   void look_at_clock();
   void set_timer() noexcept;
+  [[nodiscard]] bool news_at_descriptors() noexcept;
   void ring_self() noexcept;
 
   // letters out
@@ -168,6 +169,7 @@ class OfiTransport final : public Transport {
   const trust::Key key_;
   const trust::Party party_;
   Endpoint endpoint_;
+  bool believes_descriptor_;       // the completion queue's; else a sleeping node looks each millisecond
   const host::Descriptor events_;  // of epoll: the completion queue's and the timer
   const host::Descriptor timer_;   // runs while something has to happen by itself
   Paper paper_;
@@ -182,6 +184,7 @@ class OfiTransport final : public Transport {
   std::array<frames::Lent, 2> lent_;
   std::vector<Refusal> refused_;
   bool armed_ = false;
+  std::uint32_t false_alarms_ = 0;       // in a row
   mutable bool asks_what_came_ = false;  // drained() wants to know
   std::uint64_t timer_every_ns_ = 0;     // 0: it does not run
   std::uint32_t quiet_ = 0;              // looks in vain since there was traffic

@@ -46,6 +46,8 @@ Info ask(const Library& library, const Request& request, std::string_view provid
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->mr_mode = served_mr_modes;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->tx_attr->msg_order = request.order;
   hints->rx_attr->msg_order = request.order;
@@ -69,9 +71,6 @@ int rank(const fi_info& info, const Wish& wish) {
   const auto* const at = std::ranges::find(software, provider);
   return at == software.end() ? 1 : 2 + static_cast<int>(at - software.begin());
 }
-
-/// ofi_rxd of libfabric 1.17 loses a message now and then that comes to a buffer for many, when several nodes flood it.
-bool loses_letters(std::string_view provider) { return provider.ends_with("ofi_rxd"); }
 
 std::optional<tcp::Address> ip_address(const fi_info& info) {
   if (info.addr_format != FI_SOCKADDR_IN && info.addr_format != FI_SOCKADDR_IN6 &&
@@ -139,6 +138,7 @@ std::vector<Ranked> ranked(const Info& found, const Wish& wish, const Places& pl
 }  // namespace
 
 std::string provider_of(const fi_info& info) { return info.fabric_attr->prov_name; }
+bool sends_again(const fi_info& info) { return provider_of(info).ends_with("ofi_rxd"); }
 std::string domain_of(const fi_info& info) {
   return info.domain_attr->name == nullptr ? "" : info.domain_attr->name;
 }
@@ -168,7 +168,7 @@ Info choose(const Library& library, const Wish& wish) {
       const Info answer = ask(library, request, provider);
       for (const Ranked& one : ranked(answer, wish, places)) {
         if (one.why_not.empty() && provider_of(*one.info) == provider) {
-          if (loses_letters(provider)) one.info->caps &= ~FI_MULTI_RECV;
+          if (sends_again(*one.info)) one.info->caps &= ~FI_MULTI_RECV;
           return {library.copy_info(one.info), {library.free_info}};
         }
       }

@@ -7,14 +7,13 @@
 //   FI_EP_RDM              always             the provider is not used (nor with ofi_rxm, ofi_rxd beside it: then it has that)
 //   FI_MSG                 always             the provider is not used
 //   FI_RMA                 first              long payloads go in pieces, puts and gets as messages
-//   FI_MULTI_RECV          first              many small receive buffers instead of a few large ones. Not used of ofi_rxd, which loses
-//                                             letters then
+//   FI_MULTI_RECV          first              many small receive buffers instead of a few large ones; see sends_again
 //   FI_ORDER_SAS           first              letters are put in order by their numbers (letters.hpp), which they have anyway
 //   FI_RM_ENABLED          always             the provider is not used: nothing may be lost when queues are full
 //   FI_THREAD_DOMAIN       always             (all providers can: one thread at a time is in a node)
 //   FI_WAIT_FD             when opened        a sleeping node looks each millisecond (Endpoint::wait_fd)
-//   FI_PROGRESS_AUTO       never              each look at the completion queue makes progress, which manual progress needs; with manual
-//                                             control progress a sleeping node looks each millisecond, too
+//   FI_PROGRESS_MANUAL     always             (all providers can: automatic progress is a thread and locks besides; each look at the completion
+//                                             queue makes progress, and a sleeping node is told when that is due; see sends_again)
 //   FI_DELIVERY_COMPLETE   per operation      remote writes are followed by a read (accesses.hpp)
 //   FI_ATOMIC              never              atomics are done by the owner's processor, by messages: a provider's are atomic among
 //                                             themselves only (fi_atomic(3)), and here processors of the owner's host reach the same words
@@ -65,5 +64,9 @@ inline constexpr std::size_t least_message_bytes = 4096;
 
 [[nodiscard]] std::string provider_of(const fi_info& info);
 [[nodiscard]] std::string domain_of(const fi_info& info);
+/// ofi_rxd makes a lossy network a reliable one, with two peculiarities. What is lost it sends again when it is looked at, and no descriptor
+/// tells when: a sleeping node looks each millisecond. And buffers for many (FI_MULTI_RECV) are not given to it: in libfabric 1.17 a message
+/// is lost now and then when several nodes flood one.
+[[nodiscard]] bool sends_again(const fi_info& info);
 
 }  // namespace am::ofi
