@@ -246,6 +246,12 @@ class Node {
 
   // -- for the layers above -----------------------------------------------------------------------------------------
 
+  /// What of this node runs on the calling thread. For libraries on top of libam whose calls mean different things in
+  /// handlers: those have it from the node, and need not keep it themselves around each handler.
+  [[nodiscard]] Level level() const noexcept {
+    return dispatch_ == Dispatch::poll || runs_events_here_() ? events_.level : Level::computation;
+  }
+
   [[nodiscard]] core::Engine& engine() noexcept { return *engine_; }
 
  private:
@@ -303,6 +309,11 @@ class Node {
       attend_();
   }
   void attend_() noexcept;
+  /// Whether what events_ says of the running event is about the calling thread. A handler thread says so; the node's own
+  /// thread runs events inside a Hold, or is interrupted by them.
+  [[nodiscard]] bool runs_events_here_() const noexcept {
+    return dispatch_ == Dispatch::interrupt || impl::events_of_this_thread == this || depth_ != 0;
+  }
   /// AM_CHECKED: ends the program at a send from where it is not allowed.
   void check_use_(Priority priority, bool wait);
 

@@ -80,7 +80,7 @@ const CodeTable& look_again() noexcept {
   drop_ambiguous(made.list, count);
   made.table->count = count;
   made.table->changes = changes;
-  made.table->program = made.list[0];
+  if (made.list[0].word != 0) made.table->program = made.list[0];
   made.table->ranges = made.list;
   // Release: with all that it says. Where another thread, or an interrupt, was quicker, its table is as good.
   if (detail::code_table.compare_exchange_strong(before, made.table, std::memory_order_acq_rel))
@@ -106,6 +106,11 @@ const CodeRange* range_of_word(const CodeTable& table, CodeWord word) noexcept {
 }
 
 }  // namespace
+
+const CodeRange& find_program_code() noexcept {
+  const CodeRange& known = program_code();
+  return known.bytes != 0 ? known : look_again().program;
+}
 
 CodeWord detail::word_of_slowly(std::uintptr_t address) noexcept {
   if (address == 0) return 0;

@@ -31,13 +31,25 @@ struct CodeRange {
   std::uintptr_t begin = 0;
   std::size_t bytes = 0;
   CodeWord word = 0;  ///< that of its first byte; 0 where another object here has the same identity
+
+  [[nodiscard]] bool has(Code function) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(function) - begin < bytes;
+  }
+  [[nodiscard]] bool has(CodeWord function) const noexcept { return function - word < bytes; }
+  /// Of a function that it has.
+  [[nodiscard]] CodeWord word_of(Code function) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(function) - begin + word;
+  }
+  [[nodiscard]] Code code_of(CodeWord function) const noexcept {
+    return reinterpret_cast<Code>(function - word + begin);
+  }
 };
 
 /// The executable memory of this process as it was found once; the program's own first. Never changed and never taken away.
 struct CodeTable {
   std::size_t count = 0;
   std::uint64_t changes = 0;  ///< objects that had been loaded, and unloaded, since the process began
-  CodeRange program{};
+  CodeRange program{};        ///< empty before the first look
   const CodeRange* ranges = &program;
 };
 
@@ -48,29 +60,24 @@ CodeWord word_of_slowly(std::uintptr_t address) noexcept;
 std::uintptr_t address_of_slowly(CodeWord word) noexcept;
 }  // namespace detail
 
-/// The word for a function of the program itself; 0 for all else, and before the first look.
-[[nodiscard]] inline CodeWord word_in_program(Code function) noexcept {
+/// The program's own code, as the last look found it: for who keeps it at hand, as it stays what it is.
+[[nodiscard]] inline const CodeRange& program_code() noexcept {
   // Acquire, of where the table was published: what it says is there.
-  const CodeRange& program = detail::code_table.load(std::memory_order_acquire)->program;
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(function) - program.begin;
-  return offset < program.bytes ? program.word + offset : 0;
+  return detail::code_table.load(std::memory_order_acquire)->program;
 }
-/// The function of the program itself that a word means; null for all else.
-[[nodiscard]] inline Code code_in_program(CodeWord word) noexcept {
-  const CodeRange& program = detail::code_table.load(std::memory_order_acquire)->program;
-  const std::uint64_t offset = word - program.word;
-  return offset < program.bytes ? reinterpret_cast<Code>(program.begin + offset) : nullptr;
-}
+/// The same, after a look where there was none yet. Empty where the program's code has no words.
+[[nodiscard]] const CodeRange& find_program_code() noexcept;
 
 /// The word for a function, or 0 where it lies in no object's executable memory (null, data, code made while the program runs).
 [[nodiscard]] inline CodeWord word_of(Code function) noexcept {
-  const CodeWord word = word_in_program(function);
-  return word != 0 ? word : detail::word_of_slowly(reinterpret_cast<std::uintptr_t>(function));
+  const CodeRange& program = program_code();
+  return program.has(function) ? program.word_of(function)
+                               : detail::word_of_slowly(reinterpret_cast<std::uintptr_t>(function));
 }
 /// The function that a word means in this process, or null where it means none.
 [[nodiscard]] inline Code code_of(CodeWord word) noexcept {
-  const Code code = code_in_program(word);
-  return code != nullptr ? code : reinterpret_cast<Code>(detail::address_of_slowly(word));
+  const CodeRange& program = program_code();
+  return program.has(word) ? program.code_of(word) : reinterpret_cast<Code>(detail::address_of_slowly(word));
 }
 
 }  // namespace am::models

@@ -1,7 +1,10 @@
 // Clause 6 of the contract: which event runs when, and inside what. Arrivals before timelets before the outlet, high
 // before low, two levels and no more; four masks and two enables that hold events back and lose none.
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/job.hpp"
@@ -195,6 +198,97 @@ TEST_P(Events, NeverMoreThanTwoLevels) {
     wait_for_highs(node, nesting, 2);  // what those have sent
     check_equal(nesting.low_depth + nesting.high_depth, 0, "levels that were not left");
     node.barrier();
+  });
+}
+
+/// What a layer that asks for the level is told, in each kind of event and outside of them.
+struct Levels {
+  std::uint64_t right = 0;
+  bool posted = false;
+};
+
+void at_high_level(am::Reply& reply) {
+  check(reply.node().level() == am::Level::high, "the level of a reply's handler");
+  ++reply.state<Levels>().right;
+}
+void at_low_level(am::Request& request) {
+  am::Node& node = request.node();
+  check(node.level() == am::Level::low, "the level of a request's handler");
+  for (int i = 0; i < 3; ++i) check(request.reply<at_high_level>() == am::Status::ok, "reply");
+  static_cast<void>(node.poll_replies());  // a reply's handler inside this one
+  check(node.level() == am::Level::low, "the level of a request's handler, when replies have run");
+  const am::CriticalSection quiet(node);
+  check(node.level() == am::Level::low, "the level of a critical section in it");
+  ++request.state<Levels>().right;
+}
+
+TEST_P(Events, TheLevelIsToldInHandlersAndOutside) {
+  run(3, [](am::Node& node) {
+    Levels levels;
+    node.attach(levels);
+    const auto computes = [&] {
+      check(node.level() == am::Level::computation, "the level of the computation");
+    };
+    computes();
+    const std::uint64_t sent = rounds(1000);
+    for (std::uint64_t i = 0; i < sent; ++i) {
+      check(node.request<at_low_level>((node.id() + i) % node.size()) == am::Status::ok, "request");
+      computes();
+    }
+    node.post([&](am::Node&) {
+      computes();
+      levels.posted = true;
+    });
+    node.on_timelet(node.count(), [&](am::LowEvent&) {
+      check(node.level() == am::Level::low, "the level of a timelet");
+      const am::CriticalSection quiet(node);
+      ++levels.right;
+    });
+    // Each node gets as many requests as it sends, or one more or less; each of those makes three replies.
+    node.wait_until([&] {
+      computes();
+      return levels.posted && levels.right > 3 * sent;
+    });
+    {
+      const am::CriticalSection quiet(node);
+      computes();
+    }
+    node.barrier();
+    computes();
+  });
+}
+
+/// The handler thread is in a handler and stays there until this thread, outside of the library, has looked. (Where this thread runs
+/// it, on its way out of the library, that is another round.)
+TEST(Levels, AHandlerOnAnotherThreadIsNotThisThreads) {
+  test::run_job({test::Nodes::threads, am::Dispatch::thread}, 1, [](am::Node& node) {
+    struct Elsewhere {
+      std::thread::id owner = std::this_thread::get_id();
+      std::atomic<bool> inside = false;
+      std::atomic<bool> looked = false;
+      std::uint64_t ran = 0;
+      std::uint64_t on_the_handler_thread = 0;
+    } state;
+    node.attach(state);
+    constexpr auto stays = [](am::Request& request) {
+      auto& its = request.state<Elsewhere>();
+      its.inside = true;
+      if (std::this_thread::get_id() != its.owner) {
+        while (!its.looked) std::this_thread::yield();
+        ++its.on_the_handler_thread;
+      }
+      check(request.node().level() == am::Level::low, "the level in the handler");
+      ++its.ran;
+    };
+    node.poll();  // from here on there is a handler thread
+    for (std::uint64_t i = 1; state.on_the_handler_thread < 20; ++i) {
+      state.inside = state.looked = false;
+      check(node.request<stays>(0) == am::Status::ok, "request");
+      while (!state.inside) std::this_thread::yield();
+      check(node.level() == am::Level::computation, "the level on the node's own thread");
+      state.looked = true;
+      node.wait_until([&] { return state.ran == i; });
+    }
   });
 }
 

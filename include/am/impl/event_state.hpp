@@ -15,10 +15,12 @@ namespace am {
 /// The four kinds of events. Order within the enum is that of the EP and EM fields (A.2.6), from bit 0 up.
 enum class Event : std::uint8_t { timelet = 0, outlet = 1, low_message = 2, high_message = 3 };
 
-namespace impl {
-
 /// What the node is doing: its own computation, a low event's handler, or a high event's handler.
 enum class Level : std::uint8_t { computation, low, high };
+
+namespace impl {
+
+using am::Level;
 
 struct EventState {
   // The first four are looked at together before an event (is_usual), and what changes together lies together.

@@ -178,7 +178,7 @@ void CMMD_sync_with_nodes_finish(void) {
 int CMMD_set_global_or(int bit) {
   State& caller = state();
   am::Node& node = caller.node();
-  if (here.level == Level::reply) not_in_this_handler(caller, "CMMD_set_global_or");
+  if (node.level() == am::Level::high) not_in_this_handler(caller, "CMMD_set_global_or");
   const int now = bit != 0 ? 1 : 0;
   int before = 0;
   {
@@ -191,7 +191,7 @@ int CMMD_set_global_or(int bit) {
   const Open open(caller);
   for (am::NodeId to = 0; to < node.size(); ++to) {
     if (to == node.id()) continue;
-    if (here.level == Level::request) {
+    if (node.level() == am::Level::low) {
       node.reply_to<or_changes_by_a_handler>(to, change);
     } else {
       node.request<or_changes>(to, change);

@@ -30,45 +30,47 @@ void call_with_doubles(Code function, std::uint32_t doubles, const Word* words) 
 
 constexpr const char* a_message = "a message";
 
-template <Level level, class Message>
+template <class Message>
 [[gnu::noinline]] void run_slowly(Message& message, CodeWord word, Word a0, Word a1, Word a2, Word a3) {
   const Code handler = code_of(word);
   if (handler == nullptr) return report_unknown_code(message.node(), message.from(), a_message, word);
-  const Running running(message.node(), handler, level);
+  const Running running(message.node(), handler);
   call(handler, a0, a1, a2, a3);
 }
 
-template <Level level, class Message>
+template <class Message>
 void run_doubles(Message& message, CodeWord word, std::uint32_t doubles, Word a0, Word a1, Word a2, Word a3) {
   const Code handler = code_of(word);
   if (handler == nullptr) return report_unknown_code(message.node(), message.from(), a_message, word);
-  const Running running(message.node(), handler, level);
+  const Running running(message.node(), handler);
   const Word words[4] = {a0, a1, a2, a3};
   call_with_doubles(handler, doubles, words);
 }
 
-/// What is rare is another function's, so that this one saves no registers for it: their stores would go out before the reply.
-void run_request(Request& request, CodeWord word, Word a0, Word a1, Word a2, Word a3) {
-  const Code handler = code_in_program(word);
-  if (handler == nullptr || here.state == nullptr || &here.state->node() != &request.node()) [[unlikely]]
-    return run_slowly<Level::request>(request, word, a0, a1, a2, a3);
-  const RunningRequest running(handler);
+/// The usual message is one jump into the handler: nothing is saved before it, as stores go out before a reply, and nothing is put
+/// back after it. What is rare is another function's.
+template <Level level, class Message>
+[[gnu::always_inline]] inline void run_words(Message& message, CodeWord word, Word a0, Word a1, Word a2,
+                                             Word a3) {
+  if (!here.program.has(word) || here.node != &message.node()) [[unlikely]]
+    return run_slowly(message, word, a0, a1, a2, a3);
+  const Code handler = here.program.code_of(word);
+  here.running[static_cast<int>(level)] = handler;
   call(handler, a0, a1, a2, a3);
 }
+void run_request(Request& request, CodeWord word, Word a0, Word a1, Word a2, Word a3) {
+  run_words<Level::low>(request, word, a0, a1, a2, a3);
+}
 void run_reply(Reply& reply, CodeWord word, Word a0, Word a1, Word a2, Word a3) {
-  const Code handler = code_in_program(word);
-  if (handler == nullptr) [[unlikely]]
-    return run_slowly<Level::reply>(reply, word, a0, a1, a2, a3);
-  const Running running(reply.node(), handler, Level::reply);
-  call(handler, a0, a1, a2, a3);
+  run_words<Level::high>(reply, word, a0, a1, a2, a3);
 }
 void run_request_doubles(Request& request, CodeWord word, std::uint32_t doubles, Word a0, Word a1, Word a2,
                          Word a3) {
-  run_doubles<Level::request>(request, word, doubles, a0, a1, a2, a3);
+  run_doubles(request, word, doubles, a0, a1, a2, a3);
 }
 void run_reply_doubles(Reply& reply, CodeWord word, std::uint32_t doubles, Word a0, Word a1, Word a2,
                        Word a3) {
-  run_doubles<Level::reply>(reply, word, doubles, a0, a1, a2, a3);
+  run_doubles(reply, word, doubles, a0, a1, a2, a3);
 }
 
 /// On which network a call goes: by its name, and for an rpc by where it is called.
@@ -91,8 +93,9 @@ void send_high(Node& node, const PutOff& m) {
 
 /// A message of a handler's, or with doubles, or a reply.
 void send(State& state, Way way, const char* name, const PutOff& message) {
-  if (here.level == Level::reply) not_in_this_handler(state, name);
-  const bool handler = here.level == Level::request;
+  const Level level = state.node().level();
+  if (level == Level::high) not_in_this_handler(state, name);
+  const bool handler = level == Level::low;
   if (way == Way::reply || (way == Way::rpc && handler)) {
     const Open open(state);
     send_high(state.node(), message);
@@ -118,17 +121,19 @@ template <Way way>
 template <Way way>
 [[gnu::always_inline]] inline void send_words(const char* name, int node, am_code handler, Word a0, Word a1,
                                               Word a2, Word a3) {
-  constexpr Level usual = way == Way::reply ? Level::request : Level::computation;
-  State* const sender = here.state;
+  constexpr Level usual = way == Way::reply ? Level::low : Level::computation;
   const auto to = static_cast<NodeId>(node);
-  const CodeWord word = word_in_program(handler);
-  if (word == 0 || sender == nullptr || here.level != usual || to >= sender->node().size() ||
-      (usual == Level::computation && sender->holds_events_off())) [[unlikely]]
+  if (!here.program.has(handler)) [[unlikely]]
     return send_slowly<way>(name, node, handler, a0, a1, a2, a3);
+  Node& sender = *here.node;
+  if (sender.level() != usual || to >= sender.size() ||
+      (sender.dispatch() != Dispatch::poll && here.state->holds_events_off())) [[unlikely]]
+    return send_slowly<way>(name, node, handler, a0, a1, a2, a3);
+  const CodeWord word = here.program.word_of(handler);
   if constexpr (way == Way::reply) {
-    sender->node().reply_to<run_reply>(to, word, a0, a1, a2, a3);
+    sender.reply_to<run_reply>(to, word, a0, a1, a2, a3);
   } else {
-    sender->node().request<run_request>(to, word, a0, a1, a2, a3);
+    sender.request<run_request>(to, word, a0, a1, a2, a3);
   }
 }
 

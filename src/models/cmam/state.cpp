@@ -28,12 +28,16 @@ Node& start_here() noexcept {
 
 }  // namespace
 
-thread_local constinit Here here{nullptr, nullptr, Level::computation};
+thread_local constinit Here here{};
+
+void work_for(Node& node) {
+  const CriticalSection quiet(node);  // an interrupt's handler looks here, too
+  here = {&node, &node.own<State>(), find_program_code(), {}};
+}
 
 State& join() {
-  Node* node = this_node();
-  if (node == nullptr) node = &start_here();
-  here.state = &node->own<State>();
+  Node* const node = this_node();
+  work_for(node != nullptr ? *node : start_here());
   return *here.state;
 }
 
@@ -42,12 +46,15 @@ State::State(Node& node) : node_(node), interrupts_(node.dispatch() != Dispatch:
 }
 
 State::~State() {
-  if (here.state == this) here.state = nullptr;
+  if (here.state == this) here = {};
 }
+
+void State::open() { section_.reset(); }
+void State::close() { section_.emplace(node_); }
 
 bool State::set_interrupts(bool on) {
   bool before = interrupts_;
-  if (here.level != Level::computation) return before;
+  if (node_.level() != Level::computation) return before;
   {
     const CriticalSection quiet(node_);  // a handler may ask
     before = std::exchange(interrupts_, on);
@@ -90,18 +97,18 @@ void State::send_put_off() {
     if (next.what == PutOff::What::message) {
       request_of_computation(node_, next);
     } else {
-      const Code end = reinterpret_cast<Code>(next.code);
-      const Running running(node_, nullptr, Level::computation);
-      call(end, next.words[0], next.words[1], 0, 0);
+      call(reinterpret_cast<Code>(next.code), next.words[0], next.words[1], 0, 0);
     }
   }
 }
 
 void not_in_this_handler(const State& state, const char* call) {
-  broken(state.node().id(), call, " in the ", here.level == Level::reply ? "reply" : "request", " handler ",
-         SymbolName(reinterpret_cast<std::uintptr_t>(here.running)).text(),
-         here.level == Level::reply ? ": a reply handler sends nothing and waits for nothing"
-                                    : ": only the computation may do that");
+  const Level level = state.node().level();
+  const Code handler = here.running[static_cast<int>(level)];
+  broken(state.node().id(), call, " in the ", level == Level::high ? "reply" : "request", " handler ",
+         SymbolName(reinterpret_cast<std::uintptr_t>(handler)).text(),
+         level == Level::high ? ": a reply handler sends nothing and waits for nothing"
+                              : ": only the computation may do that");
 }
 
 NodeId checked_node(const State& state, const char* call, int to) {
@@ -111,7 +118,7 @@ NodeId checked_node(const State& state, const char* call, int to) {
 }
 
 void only_in_the_computation(const State& state, const char* call) {
-  if (here.level != Level::computation) not_in_this_handler(state, call);
+  if (state.node().level() != Level::computation) not_in_this_handler(state, call);
 }
 
 }  // namespace am::models::cmam

@@ -2,19 +2,19 @@
 // see; docs/porting.md says what was decided where descriptions are unsure.
 //
 //   CM-5                                        here
-//   left network (requests)                     low priority; handlers run on the level `request`
-//   right network (replies)                     high priority; level `reply`, in which nothing may be sent
+//   left network (requests)                     low priority; handlers run on the low level
+//   right network (replies)                     high priority; the high level, in which nothing may be sent
 //   CMAM_4, CMAM_request_4, CMAML_request       node.request: waits for room, polling. In a request handler, which must not wait for
 //                                               the low network: try_request, or put off until the node's next poll
 //   CMAM_reply_4, CMAML_reply                   node.reply_to, any number of them, to whom the program says
 //   CMAML_rpc ("may use either network")        low from the computation, high from a request handler: so it never has to be put off
 //   polls in a request handler                  node.poll_replies; in a reply handler nothing
 //   CMAM_xfer, CMAML_scopy                      payloads of at most 256 KiB, low from the computation, high from a request handler
-//   end-of-transfer handlers                    always on the level `request`, or in the computation: they may send
+//   end-of-transfer handlers                    always on the low level, or in the computation: they may send
 //   interrupts off                              a critical section that opens for each call that makes progress
 //
-// A call has no node argument: `here` is the thread's. The state is the node's (Node::own), so nodes that are threads of one process
-// share nothing. Called by a node's thread and by its handlers, wherever they run.
+// A call has no node argument: `here` is the thread's. What runs is the node's to tell (Node::level), and so is the state (Node::own):
+// nodes that are threads of one process share nothing. Called by a node's thread and by its handlers, wherever they run.
 #pragma once
 
 #include <am/events.hpp>
@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/cmam/rports.hpp"
@@ -32,16 +33,14 @@ namespace am::models::cmam {
 
 using Word = std::intptr_t;
 
-/// What runs on a thread: CMAM knows two kinds of handlers.
-enum class Level : std::uint8_t { computation, request, reply };
-
 class State;
 
-/// What this thread is doing, for whom.
+/// Whom this thread works for, at hand: each message looks here.
 struct Here {
-  State* state;
-  Code running;  ///< the handler; null in the computation
-  Level level;
+  Node* node;         ///< null before the first call, as is all of this
+  State* state;       ///< the node's
+  CodeRange program;  ///< where there is any, there is a node
+  Code running[3];    ///< by level: the handler that runs, or ran last
 };
 #if defined(__GNUC__)
 [[gnu::tls_model("initial-exec")]]
@@ -84,10 +83,11 @@ class State {
   bool set_interrupts(bool on);
   [[nodiscard]] bool interrupts() const noexcept { return interrupts_; }
 
-  // (What each message looks at stands in the first lines.)
  private:
   friend class Open;
   void send_put_off();
+  void open();
+  void close();
 
   Node& node_;
   bool interrupts_;
@@ -110,6 +110,8 @@ class State {
   std::uint64_t finished = 0;
 };
 
+/// From now on this thread works for this node.
+void work_for(Node& node);
 /// This thread's node, which joins its job at the first call of a program.
 [[nodiscard]] State& join();
 [[nodiscard]] inline State& state() {
@@ -121,14 +123,14 @@ class State {
 class Open {
  public:
   explicit Open(State& state) : state_(state) {
-    if (state.section_) [[unlikely]] {
+    if (state.holds_events_off()) [[unlikely]] {
       closed_ = true;
-      state.section_.reset();
+      state.open();
     }
   }
   ~Open() {
     if (closed_) [[unlikely]]
-      state_.section_.emplace(state_.node_);
+      state_.close();
   }
   Open(const Open&) = delete;
   Open& operator=(const Open&) = delete;
@@ -138,40 +140,20 @@ class Open {
   bool closed_ = false;
 };
 
-/// Around the program's handler.
+/// Around a handler of the program that may run inside another one of its level, or before this thread works for the node.
 class Running {
  public:
-  Running(Node& node, Code handler, Level level) : handler_before_(here.running), level_before_(here.level) {
-    if (here.state == nullptr || &here.state->node() != &node) [[unlikely]]
-      here.state = &node.own<State>();
-    here.running = handler;
-    here.level = level;
+  Running(Node& node, Code handler) : level_(node.level()) {
+    if (here.node != &node) work_for(node);
+    before_ = std::exchange(here.running[static_cast<int>(level_)], handler);
   }
-  ~Running() {
-    here.running = handler_before_;
-    here.level = level_before_;
-  }
+  ~Running() { here.running[static_cast<int>(level_)] = before_; }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
  private:
-  Code handler_before_;
-  Level level_before_;
-};
-
-/// The same around a request's handler, before which nothing ran here: there is nothing to keep meanwhile.
-class RunningRequest {
- public:
-  explicit RunningRequest(Code handler) {
-    here.running = handler;
-    here.level = Level::request;
-  }
-  ~RunningRequest() {
-    here.running = nullptr;
-    here.level = Level::computation;
-  }
-  RunningRequest(const RunningRequest&) = delete;
-  RunningRequest& operator=(const RunningRequest&) = delete;
+  Level level_;
+  Code before_;
 };
 
 /// Ends the node: a call that the running handler must not make.

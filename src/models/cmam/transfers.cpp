@@ -28,15 +28,15 @@ void run_end(Request& request, std::uint64_t function, Word a0, Word a1) {
     broken(request.node().id(), "node ", request.from(),
            " sent the end of a transfer, which only this node may");
   const auto end = reinterpret_cast<Code>(function);
-  const Running running(request.node(), end, Level::request);
+  const Running running(request.node(), end);
   call(end, a0, a1, 0, 0);
 }
 
 void run(State& state, const End& end) {
   if (end.function == nullptr) return;
   Node& node = state.node();
-  if (here.level != Level::reply) {
-    const Running running(node, end.function, here.level);
+  if (node.level() != Level::high) {
+    const Running running(node, end.function);
     call(end.function, end.a0, end.a1, 0, 0);
     return;
   }
@@ -90,23 +90,19 @@ End take(State& state, NodeId from, std::int64_t number, std::int64_t offset, Pa
   return {port->handler, static_cast<Word>(number), word_of_pointer(port->argument)};
 }
 
-template <Level level, class Message, class... Place>
+template <class Message, class... Place>
 void take_and_run(Message& message, Payload payload, Place... place) {
-  const Running running(message.node(), nullptr, level);
+  const Running running(message.node(), nullptr);
   run(*here.state, take(*here.state, message.from(), place..., payload));
 }
 
-void take_low(Request& request, std::int64_t at, Payload payload) {
-  take_and_run<Level::request>(request, payload, at);
-}
-void take_high(Reply& reply, std::int64_t at, Payload payload) {
-  take_and_run<Level::reply>(reply, payload, at);
-}
+void take_low(Request& request, std::int64_t at, Payload payload) { take_and_run(request, payload, at); }
+void take_high(Reply& reply, std::int64_t at, Payload payload) { take_and_run(reply, payload, at); }
 void take_at_port_low(Request& request, std::int64_t number, std::int64_t offset, Payload payload) {
-  take_and_run<Level::request>(request, payload, number, offset);
+  take_and_run(request, payload, number, offset);
 }
 void take_at_port_high(Reply& reply, std::int64_t number, std::int64_t offset, Payload payload) {
-  take_and_run<Level::reply>(reply, payload, number, offset);
+  take_and_run(reply, payload, number, offset);
 }
 
 /// What is sent, in pieces: send(offset, bytes) for each, at least one.
@@ -125,11 +121,11 @@ void in_pieces(const State& sender, const char* name, const void* buffer, int nb
 
 void transfer(const char* name, int node, std::int64_t at, const void* buffer, int nbytes, bool as_reply) {
   State& sender = state();
-  if (here.level == Level::reply) not_in_this_handler(sender, name);
+  if (sender.node().level() == Level::high) not_in_this_handler(sender, name);
   const NodeId to = checked_node(sender, name, node);
   const Open open(sender);
   in_pieces(sender, name, buffer, nbytes, [&](std::int64_t offset, Payload piece) {
-    if (as_reply || here.level == Level::request) {
+    if (as_reply || sender.node().level() == Level::low) {
       sender.node().reply_to<take_high>(to, at + offset, piece);
     } else {
       sender.node().request<take_low>(to, at + offset, piece);
@@ -276,12 +272,12 @@ int CMAML_get_rport_ecount(int rport) { return get("CMAML_get_rport_ecount", rpo
 int CMAML_scopy(int node, int rport, int /*align*/, int offset, void* buffer, int nbytes, void (*sent)(...),
                 void* sent_argument) {
   State& sender = state();
-  if (here.level == Level::reply) not_in_this_handler(sender, "CMAML_scopy");
+  if (sender.node().level() == am::Level::high) not_in_this_handler(sender, "CMAML_scopy");
   const am::NodeId to = checked_node(sender, "CMAML_scopy", node);
   {
     const Open open(sender);
     in_pieces(sender, "CMAML_scopy", buffer, nbytes, [&](std::int64_t at, am::Payload piece) {
-      if (here.level == Level::request) {
+      if (sender.node().level() == am::Level::low) {
         sender.node().reply_to<take_at_port_high>(to, std::int64_t{rport}, offset + at, piece);
       } else {
         sender.node().request<take_at_port_low>(to, std::int64_t{rport}, offset + at, piece);

@@ -10,40 +10,46 @@ namespace am::models::cmam {
 namespace {
 
 void poll() {
-  State& node = state();
-  if (here.level == Level::computation) {
-    const Open open(node);
-    node.node().poll();
-  } else if (here.level == Level::request) {
-    node.node().poll_replies();
+  State& waiter = state();
+  Node& node = waiter.node();
+  const Level level = node.level();
+  if (level == Level::computation) {
+    const Open open(waiter);
+    node.poll();
+  } else if (level == Level::low) {
+    node.poll_replies();
   }
 }
 
 void poll_replies() {
   State& node = state();
-  if (here.level == Level::reply) return;
+  if (node.node().level() == Level::high) return;
   const Open open(node);
   node.node().poll_replies();
 }
 
-/// Waits until met() holds, which is atomic with respect to handlers. In a request handler replies alone run meanwhile.
 template <class Met>
-void wait(const char* call, Met met) {
-  State& waiter = state();
+[[gnu::noinline]] void wait_in_handler(State& waiter, const char* call, Met met) {
   Node& node = waiter.node();
-  if (here.level == Level::computation) {
-    const Open open(waiter);
-    node.wait_until(met);
-    return;
-  }
   const auto met_now = [&] {
     const CriticalSection quiet(node);
     return met();
   };
   while (!met_now()) {
-    if (here.level == Level::reply) not_in_this_handler(waiter, call);
+    if (node.level() == Level::high) not_in_this_handler(waiter, call);
     node.poll_replies();
   }
+}
+
+/// Waits until met() holds, which is atomic with respect to handlers. In a request handler replies alone run meanwhile.
+template <class Met>
+[[gnu::always_inline]] inline void wait(const char* call, Met met) {
+  State& waiter = state();
+  Node& node = waiter.node();
+  if (node.level() != Level::computation) [[unlikely]]
+    return wait_in_handler(waiter, call, met);
+  const Open open(waiter);
+  node.wait_until(met);
 }
 
 void wait_to_take(const char* call, volatile int* flag, int value) {
@@ -55,8 +61,7 @@ void wait_to_take(const char* call, volatile int* flag, int value) {
 }
 /// The same, with at least one poll.
 void poll_and_wait_to_take(const char* call, volatile int* flag, int value) {
-  bool polled = false;
-  wait(call, [flag, value, &polled] {
+  wait(call, [flag, value, polled = false]() mutable {
     if (!std::exchange(polled, true) || *flag < value) return false;
     *flag = *flag - value;
     return true;
@@ -70,7 +75,7 @@ int set_interrupts(bool on) { return state().set_interrupts(on) ? 1 : 0; }
 
 int inside_an_interrupt() {
   const State& node = state();
-  return here.level != Level::computation && node.node().dispatch() != Dispatch::poll ? 1 : 0;
+  return node.node().level() != Level::computation && node.node().dispatch() != Dispatch::poll ? 1 : 0;
 }
 
 }  // namespace
