@@ -48,11 +48,11 @@ void run_doubles(Message& message, CodeWord word, std::uint32_t doubles, Word a0
 }
 
 /// The usual message is one jump into the handler: nothing is saved before it, as stores go out before a reply, and nothing is put
-/// back after it. What is rare is another function's.
+/// back after it. What is rare is another function's. (A thread that works for a node runs no other node's handlers.)
 template <Level level, class Message>
 [[gnu::always_inline]] inline void run_words(Message& message, CodeWord word, Word a0, Word a1, Word a2,
                                              Word a3) {
-  if (!here.program.has(word) || here.node != &message.node()) [[unlikely]]
+  if (!here.program.has(word)) [[unlikely]]
     return run_slowly(message, word, a0, a1, a2, a3);
   const Code handler = here.program.code_of(word);
   here.running[static_cast<int>(level)] = handler;
