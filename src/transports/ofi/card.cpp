@@ -1,20 +1,19 @@
 #include "transports/ofi/card.hpp"
 
-#include <am/error.hpp>
-
 #include <charconv>
 #include <cstring>
 
 namespace am::ofi {
 
-std::string card_text(std::string_view provider, const std::vector<std::byte>& address) {
+std::string card_text(const Reachable& node) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string text(provider);
+  std::string text = node.provider;
   text += ' ';
-  for (const std::byte byte : address) {
+  for (const std::byte byte : node.address) {
     text += digits[std::to_integer<unsigned>(byte) >> 4];
     text += digits[std::to_integer<unsigned>(byte) & 15];
   }
+  if (!node.lifeline.empty()) (text += ' ') += node.lifeline;
   return text;
 }
 
@@ -22,7 +21,11 @@ std::optional<Reachable> read_card(std::string_view text) {
   const std::size_t space = text.find(' ');
   if (space == 0 || space == std::string_view::npos) return {};
   Reachable node{std::string(text.substr(0, space)), {}};
-  const std::string_view digits = text.substr(space + 1);
+  std::string_view digits = text.substr(space + 1);
+  if (const std::size_t end = digits.find(' '); end != std::string_view::npos) {
+    node.lifeline = digits.substr(end + 1);
+    digits = digits.substr(0, end);
+  }
   if (digits.empty() || digits.size() % 2 != 0) return {};
   for (std::size_t i = 0; i < digits.size(); i += 2) {
     std::uint8_t byte = 0;
@@ -33,14 +36,8 @@ std::optional<Reachable> read_card(std::string_view text) {
   return node;
 }
 
-void write_card(const Endpoint& endpoint, host::NodeCard& card) {
-  const std::string text = card_text(provider_of(endpoint.info()), endpoint.address());
-  if (text.size() >= sizeof card.address) {
-    throw Error("open a network over libfabric (" + provider_of(endpoint.info()) + ")",
-                "its addresses are too long: " + std::to_string(endpoint.address().size()) + " bytes",
-                "use another provider");
-  }
-  std::memcpy(card.address, text.c_str(), text.size() + 1);
+std::optional<Reachable> read_card(const host::NodeCard& card) {
+  return read_card(std::string_view(card.address, strnlen(card.address, sizeof card.address)));
 }
 
 }  // namespace am::ofi

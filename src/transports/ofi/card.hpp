@@ -1,5 +1,5 @@
-// Where a node can be reached over libfabric, as it stands on its card: "tcp;ofi_rxm 02001f90...", the provider and the address in
-// hexadecimal digits, two a byte.
+// Where a node can be reached over libfabric, as it stands on its card: "tcp;ofi_rxm 02001f90... 10.0.0.2:4711", the provider, the
+// address in hexadecimal digits, two a byte, and where it takes lifelines (lifelines.hpp), if it does.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,17 @@
 #include <vector>
 
 #include "host/board.hpp"
-#include "transports/ofi/endpoint.hpp"
 
 namespace am::ofi {
-
-/// Throws am::Error where it has no room.
-void write_card(const Endpoint& endpoint, host::NodeCard& card);
 
 struct Reachable {
   std::string provider;
   std::vector<std::byte> address;
+  std::string lifeline{};  ///< as Lifelines::tie takes it
 };
+[[nodiscard]] std::string card_text(const Reachable& node);
 /// None where the text is not that.
 [[nodiscard]] std::optional<Reachable> read_card(std::string_view text);
-[[nodiscard]] std::string card_text(std::string_view provider, const std::vector<std::byte>& address);
+[[nodiscard]] std::optional<Reachable> read_card(const host::NodeCard& card);
 
 }  // namespace am::ofi

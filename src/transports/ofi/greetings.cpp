@@ -48,8 +48,7 @@ void OfiTransport::reach(Peer& peer) {
 void OfiTransport::greet(Peer& peer) {
   peer.state = Peer::State::greeting;
   peer.retry_ns = 0;
-  const host::NodeCard& card = memory_->board().card(peer.node);
-  const auto reachable = read_card({card.address, strnlen(card.address, sizeof card.address)});
+  const auto reachable = read_card(memory_->board().card(peer.node));
   if (!reachable) return end(peer, "it has no address of libfabric's");
   if (reachable->provider != provider_of(endpoint_.info())) {
     return end(peer, "it uses libfabric's " + reachable->provider + ", this node " +
@@ -103,8 +102,7 @@ void OfiTransport::came_first_greeting(Peer& peer, std::span<const std::byte> by
     return;
   }
   if (peer.address == Endpoint::nowhere) {
-    const host::NodeCard& card = memory_->board().card(peer.node);
-    if (const auto reachable = read_card({card.address, strnlen(card.address, sizeof card.address)}))
+    if (const auto reachable = read_card(memory_->board().card(peer.node)))
       peer.address = endpoint_.add(reachable->address);
     if (peer.address == Endpoint::nowhere) return;
   }
@@ -153,6 +151,10 @@ void OfiTransport::join(Peer& peer) {
   peer.failure.clear();
   std::erase(greeting_, peer.node);
   is_to_write(peer);
+  const host::Board& board = memory_->board();
+  if (board.is_here(peer.node)) return;
+  if (const auto reachable = read_card(board.card(peer.node))) lifelines_.tie(peer.node, reachable->lifeline);
+  set_timer();
 }
 
 /// An operation for that peer.
@@ -180,6 +182,7 @@ void OfiTransport::end(Peer& peer, std::string_view why) {
   const bool was_over = std::exchange(peer.state, Peer::State::over) == Peer::State::over;
   const std::string cause(why);  // it may lie in what goes
   forget(peer);
+  lifelines_.cut(peer.node);
   for (std::deque<Held>& held : peer.held) held.clear();
   drop_fetches(peer);
   peer.early.clear();
@@ -209,15 +212,36 @@ void OfiTransport::close(NodeId node) noexcept {
   if (other.closed) return;
   other.closed = true;
   forget(other);
+  lifelines_.cut(node);
   if (other.state != Peer::State::joined && other.state != Peer::State::proven) end(other, "");
 }
 
-/// Greets again those whose time has come.
+/// Greets again those whose time has come, and looks for who is gone.
 void OfiTransport::look_at_clock() {
   const std::uint64_t now = host::monotonic_ns();
   for (const NodeId node : std::vector<NodeId>(greeting_)) {
     Peer& peer = *peers_[node];
     if (peer.state == Peer::State::greeting && peer.retry_ns != 0 && now >= peer.retry_ns) greet(peer);
+  }
+  for (const Lifelines::Broken& broken : lifelines_.broken(now)) {
+    if (broken.host) {
+      lose_host_of(broken.node, broken.why);
+    } else {
+      end(peer(broken.node), broken.why);
+    }
+  }
+}
+
+/// With all its nodes, also those that this one has not spoken to.
+void OfiTransport::lose_host_of(NodeId lost, std::string_view why) {
+  const host::Board& board = memory_->board();
+  for (NodeId node = 0; node < board.nodes(); ++node) {
+    if (board.card(node).on_host != board.card(lost).on_host) continue;
+    if (known(node) != nullptr) {
+      end(*peers_[node], why);
+    } else if (listener_ != nullptr && !has_left(node)) {
+      listener_->lost(node);
+    }
   }
 }
 
@@ -225,7 +249,10 @@ void OfiTransport::look_at_clock() {
 void OfiTransport::set_timer() noexcept {
   const bool untold =
       (armed_ && !believes_descriptor_) || !to_write_.empty() || fetches_under_way_ != fetches_.size();
-  const std::uint64_t every_ns = untold ? tick_ns : !greeting_.empty() ? retry_every_ns : 0;
+  const std::uint64_t every_ns = untold               ? tick_ns
+                                 : !greeting_.empty() ? retry_every_ns
+                                 : lifelines_.any()   ? Lifelines::between_looks_ns
+                                                      : 0;
   if (every_ns == timer_every_ns_) return;
   timer_every_ns_ = every_ns;
   const timespec every{.tv_sec = 0, .tv_nsec = static_cast<long>(every_ns)};

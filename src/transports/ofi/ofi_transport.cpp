@@ -69,13 +69,29 @@ OfiTransport::OfiTransport(const Site& site, const Library& library)
       letter_box_(endpoint_, letter_size(endpoint_)),
       long_memory_(endpoint_),
       peers_(memory_->nodes()),
-      arrivals_(memory_->nodes()) {
+      arrivals_(memory_->nodes()),
+      lifelines_(site) {
   epoll_event event{.events = EPOLLIN, .data = {}};
   bool told = epoll_ctl(events_.get(), EPOLL_CTL_ADD, timer_.get(), &event) == 0;
   if (told && believes_descriptor_)
     told = epoll_ctl(events_.get(), EPOLL_CTL_ADD, endpoint_.wait_fd(), &event) == 0;
   if (!told) throw Error("use libfabric", std::string("epoll_ctl: ") + std::strerror(errno), "");
-  write_card(endpoint_, memory_->board().card(self_));
+  write_card();
+}
+
+/// Where this node can be reached.
+void OfiTransport::write_card() const {
+  host::NodeCard& card = memory_->board().card(self_);
+  Reachable own{provider_of(endpoint_.info()), endpoint_.address()};
+  const std::size_t without_lifeline = card_text(own).size() + 1;
+  if (without_lifeline >= sizeof card.address) {
+    throw Error("open a network over libfabric (" + own.provider + ")",
+                "its addresses are too long: " + std::to_string(own.address.size()) + " bytes",
+                "use another provider");
+  }
+  own.lifeline = lifelines_.address(sizeof card.address - 1 - without_lifeline);
+  const std::string text = card_text(own);
+  std::memcpy(card.address, text.c_str(), text.size() + 1);
 }
 
 OfiTransport::~OfiTransport() {

@@ -16,8 +16,8 @@
 // greeted then says the first word, and until that has come the other sends nothing: so greetings need no order, and nothing of a
 // handshake that was given up is lost. Everything else carries a seal that only these two can know.
 //
-// What ends a peer: an operation that the provider gives up, in its own words; what cannot be true; or core, who hears of deaths by
-// the control lane from the nodes of that host. Before a node leaves it asks who has what it sent (probe, seen): a provider's own
+// What ends a peer: an operation that the provider gives up, in its own words; what cannot be true; a host that does not answer
+// (lifelines.hpp); or core, who hears of deaths by the control lane from the nodes of that host. Before a node leaves it asks who has what it sent (probe, seen): a provider's own
 // completions say less.
 //
 // Used by whoever is in the node. Not in signal handlers: it uses the heap.
@@ -38,6 +38,7 @@
 #include "transports/ofi/endpoint.hpp"
 #include "transports/ofi/letter_box.hpp"
 #include "transports/ofi/letters.hpp"
+#include "transports/ofi/lifelines.hpp"
 #include "transports/ofi/long_memory.hpp"
 #include "transports/site.hpp"
 #include "transports/transport.hpp"
@@ -102,6 +103,7 @@ class OfiTransport final : public Transport {
     std::size_t frame_bytes;  // the least that found no room
   };
 
+  void write_card() const;
   static std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
   [[nodiscard]] Peer& peer(NodeId node);
   [[nodiscard]] Peer& new_peer(NodeId node);
@@ -132,6 +134,7 @@ class OfiTransport final : public Transport {
   void end(Peer& peer, std::string_view why);
   void forget(Peer& peer) noexcept;
   void look_at_clock();
+  void lose_host_of(NodeId lost, std::string_view why);
   void set_timer() noexcept;
   [[nodiscard]] bool news_at_descriptors() noexcept;
   void ring_self() noexcept;
@@ -181,6 +184,7 @@ class OfiTransport final : public Transport {
   std::list<Fetch> fetches_;                  // begun and not done, of peers that have ended as well
   std::size_t fetches_under_way_ = 0;         // of these, those that libfabric is at
   Arrivals arrivals_;
+  Lifelines lifelines_;
   std::array<frames::Lent, 2> lent_;
   std::vector<Refusal> refused_;
   bool armed_ = false;

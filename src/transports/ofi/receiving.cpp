@@ -70,7 +70,7 @@ bool OfiTransport::look() {
   for (const Endpoint::Done& one : std::span(all).first(count)) done(one);
   letter_box_.provide(arrivals_);
   if (!fetches_.empty()) begin_fetches();
-  if (!greeting_.empty()) look_at_clock();
+  if (!greeting_.empty() || lifelines_.any()) look_at_clock();
   if (count != 0) false_alarms_ = 0;
   const bool any = deliver_to_self() || count != 0;
   if (any) news_.fetch_add(1, std::memory_order_relaxed);

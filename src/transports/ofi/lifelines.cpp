@@ -1,0 +1,95 @@
+#include "transports/ofi/lifelines.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace am::ofi {
+
+namespace {
+
+bool has_other_hosts(const host::Board& board) noexcept {
+  for (NodeId node = 0; node < board.nodes(); ++node) {
+    if (!board.is_here(node)) return true;
+  }
+  return false;
+}
+
+bool can_be_written(const tcp::Socket& socket) noexcept {
+  pollfd events{.fd = socket.descriptor(), .events = POLLOUT, .revents = 0};
+  return ::poll(&events, 1, 0) == 1;
+}
+
+}  // namespace
+
+Lifelines::Lifelines(const Site& site) : timeout_ns_(site.host_timeout_ns) {
+  if (timeout_ns_ == 0 || !has_other_hosts(site.memory->board())) return;
+  addresses_ = tcp::addresses_for_others(tcp::interfaces(), site.interfaces);
+  tcp::Address any = tcp::Address::parse(tcp::has_ipv6() ? "[::]:0" : "0.0.0.0:0").value();
+  listening_ = tcp::listen_at(any);
+  port_ = any.port();
+}
+
+std::string Lifelines::address(std::size_t room) const {
+  return listening_ ? tcp::text_of(addresses_, port_, room) : std::string();
+}
+
+void Lifelines::tie(NodeId node, std::string_view address) {
+  if (timeout_ns_ == 0 || address.empty()) return;
+  std::vector<tcp::Address> all = tcp::parse_addresses(address);
+  std::ranges::reverse(all);  // the last one is tried first
+  lines_.push_back({node, std::move(all)});
+  try_next(lines_.back());
+}
+
+void Lifelines::cut(NodeId node) noexcept {
+  std::erase_if(lines_, [node](const Line& line) { return line.node == node; });
+}
+
+void Lifelines::try_next(Line& line) const {
+  line.socket = {};
+  while (!line.socket && !line.left.empty()) {
+    line.socket = tcp::connect_to(line.left.back());
+    line.left.pop_back();
+  }
+  if (line.socket) line.socket.ask_for_life(timeout_ns_);
+}
+
+std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now) {
+  std::vector<Broken> all;
+  if (now < next_look_ns_) return all;
+  next_look_ns_ = now + between_looks_ns / 2;  // whoever is woken for it is not to come too early
+  std::erase_if(lines_, [&](Line& line) {
+    bool host = false;
+    std::string why = look(line, host);
+    if (!why.empty()) all.push_back({line.node, host, std::move(why)});
+    return !line.socket;
+  });
+  return all;
+}
+
+/// Why the peer is gone, if it is; the line has no socket any more when nothing is to be learnt of it.
+std::string Lifelines::look(Line& line, bool& host) const {
+  if (!line.is_tied) {
+    if (!can_be_written(line.socket)) return {};
+    if (line.socket.failure() != 0 || line.socket.is_to_itself()) {
+      try_next(line);
+      return {};
+    }
+    line.is_tied = true;
+  }
+  if (const std::uint64_t silent = line.socket.silent_ns(); silent >= timeout_ns_) {
+    line.socket = {};
+    host = true;
+    return "its host does not answer since " + std::to_string(silent / 1'000'000) + " ms";
+  }
+  std::array<std::byte, 16> nothing;
+  if (line.socket.read(nothing).outcome != tcp::Socket::Moved::Outcome::ended) return {};
+  line.socket = {};
+  return "its process has ended";
+}
+
+}  // namespace am::ofi

@@ -1,0 +1,61 @@
+// Whether other hosts are still there. libfabric has no word for a host that has gone: what was sent there is sent again, for as long
+// as the provider likes, and what is awaited from there does not come. And a node that computes answers nothing, which is no reason
+// to give it up. The system of its host does answer, for a connection of TCP on which nothing is ever said: a lifeline, to each peer
+// on another host, that nobody has to accept. Where none comes about, between systems that TCP does not connect, nothing is concluded.
+//
+// Nothing is read from a lifeline, so nobody has to prove anything. Used by whoever is in the node.
+#pragma once
+
+#include <am/types.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transports/site.hpp"
+#include "transports/tcp/address.hpp"
+#include "transports/tcp/socket.hpp"
+
+namespace am::ofi {
+
+class Lifelines {
+ public:
+  /// Takes lifelines, where the job has other hosts and is to notice that they are gone (Site::host_timeout_ns). Throws am::Error.
+  explicit Lifelines(const Site& site);
+
+  /// Where, as others are to be told it; empty: nowhere.
+  [[nodiscard]] std::string address(std::size_t room) const;
+  /// Begins one to that node, which told this. Once.
+  void tie(NodeId node, std::string_view address);
+  void cut(NodeId node) noexcept;
+  [[nodiscard]] bool any() const noexcept { return !lines_.empty(); }
+
+  struct Broken {
+    NodeId node;
+    bool host;  ///< the whole of its host is gone, as far as one sees
+    std::string why;
+  };
+  /// The peers whose lines tell that they are gone; each is told once. `now`: CLOCK_MONOTONIC; most calls look at nothing.
+  [[nodiscard]] std::vector<Broken> broken(std::uint64_t now);
+
+  static constexpr std::uint64_t between_looks_ns = 500'000'000;
+
+ private:
+  struct Line {
+    NodeId node;
+    std::vector<tcp::Address> left;  // addresses that were not tried
+    tcp::Socket socket{};
+    bool is_tied = false;
+  };
+  void try_next(Line& line) const;
+  [[nodiscard]] std::string look(Line& line, bool& host) const;
+
+  const std::uint64_t timeout_ns_;
+  std::vector<tcp::Address> addresses_;
+  std::uint16_t port_ = 0;
+  tcp::Socket listening_;
+  std::vector<Line> lines_;
+  std::uint64_t next_look_ns_ = 0;
+};
+
+}  // namespace am::ofi
