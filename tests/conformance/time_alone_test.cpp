@@ -1,5 +1,6 @@
 // Clause 10 of the contract where handlers run beside the computation, or in the middle of it: time alone makes progress.
 // From its first poll on a node makes no library call any more until a handler of its own has told it to.
+#include <am/global.hpp>
 #include <am/multicast.hpp>
 
 #include <algorithm>
@@ -181,6 +182,30 @@ TEST_P(TimeAlone, SendsOnPastThoseThatTakeNothing) {
     for (am::NodeId i = 0; i < 3; ++i) closed[first_open + i] = false;
     run(12, [&](am::Node& node) { send_past(node, closed); });
   }
+}
+
+// Puts that were gathered, with and without others behind them, go while both nodes compute.
+TEST_P(TimeAlone, SendsWhatPutsHaveGathered) {
+  run(2, [](am::Node& node) {
+    const am::GlobalPtr<std::uint64_t> words = am::allocate_symmetric<std::uint64_t>(node, 101);
+    std::uint64_t* const here = words.on(node.id()).local(node);
+    const am::GlobalPtr<std::uint64_t> there = words.on(1 - node.id());
+    const auto at = [&](std::uint64_t i) {
+      return std::atomic_ref<std::uint64_t>(here[i]).load(std::memory_order_acquire);
+    };
+    node.barrier();
+    am::Counter puts;
+    for (std::uint64_t round = 1; round <= rounds(50); ++round) {
+      const std::uint64_t count = round % 2 == 0 ? 100 : 1;
+      for (std::uint64_t i = 1; i <= count; ++i)
+        am::begin_put(node, there + static_cast<std::ptrdiff_t>(i), round, puts);
+      compute_until([&] { return puts.completed() == puts.begun(); });
+      compute_until([&] { return at(count) == round; });
+      am::put(node, there, round);  // this one waits, and the peer sees it by time alone
+      compute_until([&] { return at(0) == round; });
+      node.barrier();
+    }
+  });
 }
 
 // Nodes between the root and the leaves compute, and pass on nevertheless.

@@ -199,7 +199,7 @@ std::size_t Engine::run_events() noexcept {
     const std::size_t pushed = !sender_.idle() && sender_.push() ? 1 : 0;
     const std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
     must_not_be_a_child();  // an event that forked has returned in both
-    memory_.remote().push();
+    memory_.remote().push_what_is_due();
     network().flush();
     return pushed + ran;
   } catch (...) {

@@ -49,6 +49,11 @@ class RemoteMemory {
     puts_.push();
     complete();
   }
+  /// The same while the program computes: it may be about to gather more.
+  void push_what_is_due() noexcept {
+    puts_.push_what_is_due();
+    complete();
+  }
   /// Tells of what the network has carried. Runs nothing: on every level.
   void complete() noexcept { carried_.complete(); }
   /// What the network carries goes on, and nobody hears of it any more: what it was for may be gone.

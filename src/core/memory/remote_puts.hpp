@@ -2,6 +2,9 @@
 // waits, or when that is full; the owner says once a poll up to which one it has written: what a link carries at one priority
 // comes in order, so that says it of all before.
 //
+// Where time alone makes progress, whoever looks after the node while its program computes comes by between any two puts. What he
+// finds has been gathered for a moment only, and more is to come: so it is left for longest_gathering_ns.
+//
 // So a put costs its caller a copy, and a thousand of them a few dozen messages. Nothing is promised of the order of puts that
 // were begun and messages that were sent later: who wants that waits, or uses put_notify.
 //
@@ -43,6 +46,8 @@ class RemotePuts {
   /// A longer one goes by itself.
   static constexpr std::size_t longest_gathered = 64;
   static constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+  /// So long puts are gathered while the program computes. A thousand in a row take less, to a peer that takes them.
+  static constexpr Count longest_gathering_ns = 100'000;
 
   explicit RemotePuts(Engine& engine);
 
@@ -54,6 +59,10 @@ class RemotePuts {
 
   /// Sends what was gathered and says what was written here, as far as there is room.
   void push() noexcept;
+  /// The same while the program computes, of what has been gathered for long enough.
+  void push_what_is_due() noexcept;
+  /// When there is more of that. What is late already waits for room alone.
+  [[nodiscard]] std::optional<Count> next_due() const noexcept;
   /// Whether there is something to push.
   [[nodiscard]] bool any() const noexcept { return !gathering_.empty() || !owed_.empty(); }
 
@@ -97,17 +106,23 @@ class RemotePuts {
     std::size_t gathered_bytes = 0;
     std::pmr::vector<Begun> gathered_for;  // without number: they get that of their message
   };
+  struct Gathering {
+    NodeId to;
+    Count due;  // late: 0
+  };
 
   Peer& peer(NodeId node);
   void gather(NodeId to, Peer& peer, std::uint64_t offset, const std::byte* from, std::size_t bytes);
   [[nodiscard]] Status send_gathered(NodeId to, Peer& peer) noexcept;
+  void push_gathered(Count until) noexcept;
+  void say_what_is_owed() noexcept;
   template <class List>
   static void note(List& list, std::uint64_t number, Counter& counter);
   static void complete(Peer& peer) noexcept;
 
   Engine& engine_;
   std::pmr::unordered_map<NodeId, Peer> peers_;
-  std::pmr::vector<NodeId> gathering_;  // peers for whom something is gathered
+  std::pmr::vector<Gathering> gathering_;  // peers for whom something is gathered
   struct Owed {
     NodeId to;
     std::uint64_t number;

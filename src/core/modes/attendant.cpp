@@ -89,8 +89,7 @@ bool Attendant::attend_for_thread() noexcept {
   ward_.disarm();
   bool quiet = false;
   for (unsigned round = 0; !quiet && round < outlets_in_a_row; ++round) quiet = ward_.run_events() == 0;
-  if (quiet && ward_.next_timelet() >= thread_wakes_ && !ward_.outlet_may_run() &&
-      ward_.arm(host::Alarm::thread))
+  if (quiet && ward_.next_due() >= thread_wakes_ && !ward_.outlet_may_run() && ward_.arm(host::Alarm::thread))
     return false;
   thread_serves_ = true;
   return true;
@@ -115,7 +114,7 @@ void Attendant::attend_to_interrupts() noexcept {
 }
 
 void Attendant::set_timer(bool soon) noexcept {
-  Count next = ward_.next_timelet();
+  Count next = ward_.next_due();
   if (soon) next = std::min(next, now() + outlet_pause_ns);
   if (next == timer_) return;
   timer_ = next;
@@ -143,7 +142,7 @@ Count Attendant::serve(Lookout& lookout) noexcept {
   const std::size_t ran = ward_.run_events();
   lookout.clear();
   if (ward_.more_waits(lookout, ran) || ward_.outlet_may_run()) return 0;
-  return ward_.next_timelet();
+  return ward_.next_due();
 }
 
 Count Attendant::rest() noexcept {
@@ -152,7 +151,7 @@ Count Attendant::rest() noexcept {
   if (ward_.run_events() != 0) return 0;  // tries again what no credit was there for, so that arm asks for it
   if (ward_.outlet_may_run() || !ward_.arm(host::Alarm::thread)) return 0;
   thread_serves_ = false;
-  thread_wakes_ = std::max<Count>(ward_.next_timelet(), 1);
+  thread_wakes_ = std::max<Count>(ward_.next_due(), 1);
   return thread_wakes_;
 }
 

@@ -60,8 +60,8 @@ class Attendant {
     virtual void disarm() noexcept = 0;
     /// Not within a handler.
     [[nodiscard]] virtual bool computes() const noexcept = 0;
-    /// When one is due that may run here; never: none.
-    [[nodiscard]] virtual Count next_timelet() const noexcept = 0;
+    /// When something is due that may run or be sent here; never: nothing is.
+    [[nodiscard]] virtual Count next_due() noexcept = 0;
     [[nodiscard]] virtual bool outlet_may_run() noexcept = 0;
     virtual void look_after_peers() noexcept = 0;
 

@@ -288,9 +288,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   [[nodiscard]] bool computes() const noexcept override {
     return node_->events_.level == impl::Level::computation;
   }
-  [[nodiscard]] Count next_timelet() const noexcept override {
-    return may_run(Event::timelet) && !agenda_.timelets.empty() ? agenda_.timelets.next() : Attendant::never;
-  }
+  [[nodiscard]] Count next_due() noexcept override;
   [[nodiscard]] bool outlet_may_run() noexcept override {
     return agenda_.outlet && may_run(Event::outlet) && sender_.available(Priority::low) &&
            sender_.available(Priority::high);

@@ -44,7 +44,7 @@ class AttendantTest : public testing::Test, protected Attendant::Ward {
   }
   void disarm() noexcept override { bell_.clear(); }
   bool computes() const noexcept override { return computes_; }
-  Count next_timelet() const noexcept override { return Attendant::never; }
+  Count next_due() noexcept override { return Attendant::never; }
   bool outlet_may_run() noexcept override {
     if (outlets_ == 0) return false;
     --outlets_;
