@@ -7,7 +7,6 @@
 #include <am/error.hpp>
 #include <am/events.hpp>
 #include <am/global.hpp>
-#include <am/layer.hpp>
 #include <am/multicast.hpp>
 #include <am/node.hpp>
 #include <am/payload.hpp>

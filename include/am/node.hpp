@@ -14,7 +14,6 @@
 #include <am/impl/check_send.hpp>
 #include <am/impl/event_lock.hpp>
 #include <am/impl/event_state.hpp>
-#include <am/impl/layer_state.hpp>
 #include <am/impl/link.hpp>
 #include <am/impl/needed_peer.hpp>
 #include <am/impl/out_message.hpp>
@@ -47,8 +46,6 @@ class CriticalSection;
 class Draft;
 class Incoming;
 class Registers;
-template <class T>
-class LayerState;
 namespace impl {
 struct GlobalAccess;
 
@@ -195,16 +192,12 @@ class Node {
     state_ = &state;
     state_type_ = impl::type_tag<T>();
   }
-  /// The attached object, or a layer's (am/layer.hpp). Attaching another type, or none, is a broken program: ends it with a
-  /// message.
+  /// The attached object. Attaching another type, or none, is a broken program: ends it with a message.
   template <class T>
   [[nodiscard]] T& state() const noexcept {
-    if (state_type_ == impl::type_tag<T>()) [[likely]]
-      return *static_cast<T*>(state_);
-    for (const impl::LayerEntry* layer = layers_; layer != nullptr; layer = layer->next) {
-      if (layer->type == impl::type_tag<T>()) return *static_cast<T*>(layer->object);
-    }
-    wrong_state_();
+    if (state_type_ != impl::type_tag<T>()) [[unlikely]]
+      wrong_state_();
+    return *static_cast<T*>(state_);
   }
 
   /// The T that belongs to this node: made by T(Node&) at the first call, destroyed with the node, when it has left its job. For
@@ -258,8 +251,6 @@ class Node {
   friend class CriticalSection;
   friend class Draft;
   friend class Registers;
-  template <class T>
-  friend class LayerState;
   friend class core::Engine;
   friend struct impl::GlobalAccess;
   friend class impl::Hold;
@@ -291,8 +282,6 @@ class Node {
   }
   impl::Waiter begin_wait_(const char* what);
   [[noreturn]] void wrong_state_() const noexcept;
-  void add_layer_(impl::LayerEntry& layer);
-  void remove_layer_(const impl::LayerEntry& layer) noexcept;
   void keep_owned_(const void* type, std::shared_ptr<void> object);
   /// What may run has changed: whoever runs the events looks again.
   template <class F>
@@ -328,7 +317,6 @@ class Node {
   impl::EventState events_;
   void* state_ = nullptr;
   const void* state_type_ = nullptr;
-  impl::LayerEntry* layers_ = nullptr;
   impl::EventLock lock_;
   struct Owned {
     const void* type;

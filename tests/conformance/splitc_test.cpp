@@ -497,7 +497,7 @@ TEST_P(SplitC, StandsBesideTheProgramsOwnState) {
     {
       World world(node);
       const spread_ptr<std::int64_t> n = all_spread_malloc<std::int64_t>(procs());
-      check_throws<am::Error>([&] { const World second(node); }, "one of this type is attached already");
+      check_throws<am::Error>([&] { const World second(node); }, "this node has one");
       node.request<&Program::hear>(right());
       store(n + right(), 4);
       store_sync(8);
@@ -623,6 +623,21 @@ TEST(SplitCDeath, EndsACallOfAtomic) {
   survive([](spread_ptr<std::int64_t> n) {
     for (;;) atomic<add_here>(n + 1, 1);
   });
+}
+/// The World of node 0 ends by an exception, and does not wait for the others: what they send it then is for nobody.
+TEST(SplitCDeathTest, EndsANodeWhoseWorldIsGone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(test::run_alone([](Node& node) {
+                 struct Gone {};
+                 try {
+                   World world(node);
+                   throw Gone();
+                 } catch (const Gone&) {
+                 }
+                 node.request<&World::were_stored>(0, std::uint64_t{8});
+                 node.wait_until([] { return false; });
+               }),
+               "the node's World has ended");
 }
 TEST(SplitCDeath, EndsAWaitForStores) {
   survive([](spread_ptr<std::int64_t>) { store_sync(8); });

@@ -49,15 +49,15 @@ class InHandler {
 
 template <class R>
 void atomic_answered(Reply& reply, std::uint64_t ticket, R result) {
-  reply.state<World>().answered(ticket, &result, sizeof result, Call::State::answered);
+  World::of(reply.node()).answered(ticket, &result, sizeof result, Call::State::answered);
 }
 inline void atomic_done(Reply& reply, std::uint64_t ticket) {
-  reply.state<World>().answered(ticket, nullptr, 0, Call::State::answered);
+  World::of(reply.node()).answered(ticket, nullptr, 0, Call::State::answered);
 }
 
 template <class F, class T, class... A>
 void run_atomic(Request& request, am::GlobalPtr<T> at, std::uint64_t ticket, A... args) {
-  World& world = request.state<World>();
+  World& world = World::of(request.node());
   const InHandler in_handler(world);
   try {
     T& place = *at.local(request.node());

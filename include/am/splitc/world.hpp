@@ -1,9 +1,8 @@
 // World: what one node keeps for Split-C, beside what the program attaches to the node. The functions of this model find it by
-// their thread; their handlers by the node.
+// their thread; their handlers by the node (Node::own).
 #pragma once
 
 #include <am/global.hpp>
-#include <am/layer.hpp>
 #include <am/node.hpp>
 #include <am/splitc/here.hpp>
 #include <atomic>
@@ -26,6 +25,12 @@ struct Call {
   std::uint64_t ticket = 0;
   State state = State::open;
   Call* next = nullptr;
+};
+
+/// The node's World, for handlers.
+struct Seat {
+  explicit Seat(am::Node& /*node*/) noexcept {}
+  World* world = nullptr;
 };
 
 /// AM_CHECKED: all nodes make the same call of several nodes, or am::Error names two that differ, on all of them.
@@ -72,17 +77,22 @@ class World {
   void answered(std::uint64_t ticket, const void* result, std::size_t bytes,
                 impl::Call::State state) noexcept;
 
-  // -- handlers -----------------------------------------------------------------------------------------------------------
+  // -- for handlers -------------------------------------------------------------------------------------------------------
 
-  void store_word(am::Request& request, am::GlobalPtr<std::byte> at, std::uint64_t bits, std::uint64_t bytes);
-  void store_bytes(am::Request& request, am::GlobalPtr<std::byte> at, am::Payload payload);
-  void were_stored(am::Request& request, std::uint64_t bytes);
-  void atomic_threw(am::Reply& reply, std::uint64_t ticket);
+  /// That of the node. A message that comes when there is none any more ends the program.
+  [[nodiscard]] static World& of(am::Node& node) noexcept;
+
+  static void store_word(am::Request& request, am::GlobalPtr<std::byte> at, std::uint64_t bits,
+                         std::uint64_t bytes);
+  static void store_bytes(am::Request& request, am::GlobalPtr<std::byte> at, am::Payload payload);
+  static void were_stored(am::Request& request, std::uint64_t bytes);
+  static void atomic_threw(am::Reply& reply, std::uint64_t ticket);
 
  private:
+  void sit(World* world);
+
   am::Node& node_;
   int exceptions_;
-  am::LayerState<World> attached_;
   Counter phase_;
   std::atomic<std::uint64_t> stored_ = 0;  // written by handlers and by this node's own stores
   std::uint64_t last_ticket_ = 0;

@@ -79,25 +79,6 @@ void Node::wrong_state_() const noexcept {
                         : "a handler asks for the node's state as another type than was attached");
 }
 
-void Node::add_layer_(impl::LayerEntry& layer) {
-  const impl::Hold hold(*this);
-  for (const impl::LayerEntry* other = layers_; other != nullptr; other = other->next) {
-    if (other->type == layer.type) {
-      throw Error("attach the object of a layer", "node " + std::to_string(id_),
-                  "one of this type is attached already", "one at a time; the first must end before");
-    }
-  }
-  layer.next = layers_;
-  layers_ = &layer;
-}
-
-void Node::remove_layer_(const impl::LayerEntry& layer) noexcept {
-  const impl::Hold hold(*this);
-  impl::LayerEntry** at = &layers_;
-  while (*at != &layer) at = &(*at)->next;
-  *at = layer.next;
-}
-
 void Node::keep_owned_(const void* type, std::shared_ptr<void> object) {
   owned_.push_back({type, std::move(object)});
 }

@@ -96,15 +96,15 @@ void World::store_word(am::Request& request, am::GlobalPtr<std::byte> at, std::u
     default:
       write(std::uint64_t{});
   }
-  count_stored(bytes);
+  of(request.node()).count_stored(bytes);
 }
 
 void World::store_bytes(am::Request& request, am::GlobalPtr<std::byte> at, am::Payload payload) {
   am::put(request.node(), at, payload.bytes());
-  count_stored(payload.size());
+  of(request.node()).count_stored(payload.size());
 }
 
-void World::were_stored(am::Request& /*request*/, std::uint64_t bytes) { count_stored(bytes); }
+void World::were_stored(am::Request& request, std::uint64_t bytes) { of(request.node()).count_stored(bytes); }
 
 // -- waiting for it -----------------------------------------------------------------------------------------------------
 

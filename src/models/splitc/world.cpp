@@ -10,6 +10,8 @@
 #include <exception>
 #include <string>
 
+#include "models/broken.hpp"
+
 namespace am::splitc {
 
 namespace impl {
@@ -77,12 +79,15 @@ void wait_for(World& world, NodeId owner, Call& call) {
 
 }  // namespace impl
 
-World::World(am::Node& node) : node_(node), exceptions_(std::uncaught_exceptions()), attached_(node, *this) {
-  impl::here = impl::place_of(*this);
+World::World(am::Node& node) : node_(node), exceptions_(std::uncaught_exceptions()) {
+  if (node.own<impl::Seat>().world != nullptr)
+    throw Error("make a World", impl::name_of(node.id()), "this node has one",
+                "one at a time: let it end before");
+  sit(this);
   try {
     node.barrier();  // before it nobody sends to this one
   } catch (...) {
-    impl::here = {};
+    sit(nullptr);
     throw;
   }
 }
@@ -95,7 +100,21 @@ World::~World() {
       node_.post([thrown = std::current_exception()](am::Node&) { std::rethrow_exception(thrown); });
     }
   }
-  impl::here = {};
+  sit(nullptr);
+}
+
+void World::sit(World* world) {
+  const CriticalSection alone(node_);
+  node_.own<impl::Seat>().world = world;
+  impl::here = world != nullptr ? impl::place_of(*world) : impl::Here{};
+}
+
+World& World::of(am::Node& node) noexcept {
+  World* const world = node.own<impl::Seat>().world;
+  if (world == nullptr)
+    models::broken(node.id(),
+                   "a message of Split-C has come, and the node's World has ended by an exception");
+  return *world;
 }
 
 void World::must_be_sent(am::Status status, NodeId to, const char* what) const {
@@ -131,8 +150,8 @@ void World::answered(std::uint64_t ticket, const void* result, std::size_t bytes
   }
 }
 
-void World::atomic_threw(am::Reply& /*reply*/, std::uint64_t ticket) {
-  answered(ticket, nullptr, 0, impl::Call::State::threw);
+void World::atomic_threw(am::Reply& reply, std::uint64_t ticket) {
+  of(reply.node()).answered(ticket, nullptr, 0, impl::Call::State::threw);
 }
 
 }  // namespace am::splitc
