@@ -65,14 +65,9 @@ void sort_alone(std::vector<Key>& keys) {
 class RadixSort {
  public:
   /// Collective, as sort.
-  explicit RadixSort(std::size_t keys)
-      : keys_(keys),
-        block_((keys + procs() - 1) / procs()),
-        from_(procs(), block_),
-        to_(procs(), block_),
-        histograms_(procs(), 1),
-        all_(procs()) {
-    for (std::size_t k = 0; k < mine().size(); ++k) mine()[k] = first_key(my_proc() * block_ + k);
+  explicit RadixSort(std::size_t keys) : from_(keys), to_(keys), histograms_(procs(), 1), all_(procs()) {
+    const std::span<Key> mine = from_.mine();
+    for (const std::size_t k : my_elements(from_)) mine[k - from_.first()] = first_key(k);
   }
 
   void sort() {
@@ -81,25 +76,18 @@ class RadixSort {
 
   /// By node 0, when all have sorted.
   [[nodiscard]] bool equals(std::span<const Key> expected) const {
-    std::vector<Key> whole(keys_);
-    for (std::size_t node = 0; node < procs(); ++node)
-      bulk_read(whole.data() + begin(node), from_[node], (begin(node + 1) - begin(node)) * sizeof(Key));
+    std::vector<Key> whole(from_.size());
+    for (am::NodeId node = 0; node < procs(); ++node) {
+      const std::size_t first = from_.first(node);
+      bulk_read(std::span(whole).subspan(first, from_.end(node) - first), from_.blocks()[node]);
+    }
     return std::ranges::equal(whole, expected);
   }
 
  private:
-  /// The blocks are full, but for the last ones.
-  [[nodiscard]] std::size_t begin(std::size_t node) const { return std::min(node * block_, keys_); }
-  [[nodiscard]] std::span<Key> mine() const {
-    return {from_.mine(), begin(my_proc() + std::size_t{1}) - begin(my_proc())};
-  }
-
   void pass(unsigned shift) {
     Histogram place = first_places(shift);
-    for (const Key key : mine()) {
-      const std::size_t k = place[digit(key, shift)]++;
-      put(to_[k / block_] + k % block_, key);
-    }
+    for (const Key key : from_.mine()) put(&to_[place[digit(key, shift)]++], key);
     sync();
     barrier();
     std::swap(from_, to_);
@@ -107,7 +95,7 @@ class RadixSort {
 
   /// Where the first key of this node with each digit goes: behind all lower digits, and the same on the nodes before.
   Histogram first_places(unsigned shift) {
-    *histograms_.mine() = count_digits(mine(), shift);
+    *histograms_.mine() = count_digits(from_.mine(), shift);
     barrier();
     for (std::size_t i = 0; i < procs(); ++i) {
       const std::size_t node = (my_proc() + i) % procs();  // everybody begins with another one
@@ -125,10 +113,8 @@ class RadixSort {
     return place;
   }
 
-  std::size_t keys_;
-  std::size_t block_;
-  spread_array<Key> from_;
-  spread_array<Key> to_;
+  block_array<Key> from_;
+  block_array<Key> to_;
   spread_array<Histogram> histograms_;
   std::vector<Histogram> all_;
 };

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <am/splitc/atomic.hpp>
+#include <am/splitc/block_array.hpp>
 #include <am/splitc/bulk.hpp>
 #include <am/splitc/global_ptr.hpp>
 #include <am/splitc/lock.hpp>

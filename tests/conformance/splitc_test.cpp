@@ -9,7 +9,9 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <numeric>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -91,6 +93,11 @@ TEST_P(SplitC, PlainExpressionsReadAndWrite) {
     const int six = to_global(own)[2];
     check_equal(six, 6, "local_malloc's memory is global");
     local_free(own);
+    int* const none = local_malloc<int>(0);
+    int* const none_either = local_malloc<int>(0);
+    check(none != nullptr && none != none_either && to_global(none).proc() == my_proc(), "room for nothing");
+    local_free(none);
+    local_free(none_either);
   });
 }
 
@@ -141,6 +148,40 @@ TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
     const spread_array<std::uint32_t> again(count, block);
     check(again.data() == a.data() && again.mine()[0] == 0,
           "memory that was given back is given out, cleared");
+  });
+}
+
+TEST_P(SplitC, BlockArraysLieInOrder) {
+  run(3, [](Node& node) {
+    World world(node);
+    for (const std::size_t n : {0u, 1u, 2u, 3u, 4u, 7u, 30u, 31u, 32u}) {
+      const block_array<std::uint32_t> a(n);
+      check_equal(a.size(), n, "so many");
+      const std::span<std::uint32_t> mine = a.mine();
+      check_equal(mine.size(), a.end(my_proc()) - a.first(), "those that live here");
+      for (const std::size_t k : my_elements(a)) {
+        check_equal(a.owner(k), my_proc(), "who owns it");
+        mine[k - a.first()] = static_cast<std::uint32_t>(k + 1);
+      }
+      barrier();
+      std::size_t owned = 0;
+      for (NodeId p = 0; p < procs(); ++p) {
+        check_equal(a.first(p), owned, "one node's values behind the other's");
+        owned = a.end(p);
+      }
+      check_equal(owned, n, "all belong to somebody");
+      for (std::size_t k = 0; k < n; ++k) {
+        check(a[k] == k + 1, "an element, wherever it is");
+        check_equal((&a[k]).proc(), a.owner(k), "where its owner is");
+      }
+      barrier();
+      for (std::size_t k = my_proc(); k < n; k += procs()) put(&a[k], static_cast<std::uint32_t>(2 * k));
+      sync();
+      barrier();
+      for (std::size_t k = a.first(); k < a.end(my_proc()); ++k)
+        check_equal(mine[k - a.first()], 2 * k, "what others put");
+      all_spread_free(a);
+    }
   });
 }
 
@@ -311,6 +352,30 @@ TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
     sync(counter);
     check(in == out, "with a counter of their own");
     barrier();
+    // The same of ranges.
+    std::iota(out.begin(), out.end(), ++mark);
+    bulk_write(a[right()], out);
+    bulk_read(in, a[right()]);
+    check(in == out, "bulk_write and bulk_read of vectors");
+    const std::span<std::uint16_t> some = std::span(out).subspan(7, 1000);
+    std::ranges::reverse(some);
+    std::array<std::uint16_t, 1000> back{};
+    bulk_put(a[right()] + 7, some);
+    sync();
+    bulk_get(back, a[right()] + 7);
+    sync();
+    check(std::ranges::equal(back, some), "bulk_put of a part, bulk_get into an array");
+    bulk_put(a[right()] + 7, std::span(some).first(0), counter);
+    bulk_put(a[right()], std::span(some), counter);
+    sync(counter);
+    bulk_get(back, a[right()], counter);
+    sync(counter);
+    check(std::ranges::equal(back, some), "with a counter");
+    barrier();
+    bulk_store(a[right()] + 3, some);
+    store_sync(2000);
+    check(std::ranges::is_sorted(std::span(a.mine() + 3, 1000), std::greater<>()), "bulk_store");
+    barrier();
     // Overlapping ranges: on one's own node, where a plain pointer may lead into the same memory.
     std::uint16_t* const mine = a.mine();
     const auto overlap = [&](auto transfer) {
@@ -456,6 +521,13 @@ TEST_P(SplitC, ReductionsScansBroadcastAndGather) {
     const int i = static_cast<int>(my_proc()) + 2;  // 2, 3, 4
     check_equal(all_bcast(my_proc() == 0 ? 7 : 0), 7, "all_bcast");
     check_equal(all_bcast(my_proc() == 2 ? 0.25 : 0.0, 2), 0.25, "all_bcast from another node");
+    std::vector<double> many(5000, 0.25 * i);
+    all_bcast(std::span(many), 1);
+    check(many == std::vector<double>(5000, 0.75), "all_bcast of a vector");
+    std::array<Pair, 2> pairs{Pair{i, 1}, Pair{2, i}};
+    all_bcast(std::span(pairs));
+    check(pairs == std::array{Pair{2, 1}, Pair{2, 2}}, "all_bcast of an array");
+    all_bcast(std::span<int>());
     check_equal(all_reduce_to_all_add(i), 9, "add");
     check_equal(all_reduce_to_all_mul(i), 24, "mul");
     check_equal(all_reduce_to_all_max(i + 0.5), 4.5, "max");
@@ -551,6 +623,9 @@ TEST_P(SplitC, RefusesWhatIsNoPlace) {
     }
     check_throws<am::Error>([&] { bulk_put(at(right(), 0), two.data(), SIZE_MAX); },
                             "more bytes than there are");
+    check_throws<am::Error>([&] { bulk_put(at(right(), 0), std::span(two.data(), SIZE_MAX / 4)); },
+                            "more bytes than there are");
+    check_throws<am::Error>([&] { bulk_read(two, at(right(), end - 8)); }, "are not in the segment");
     check_throws<am::Error>([&] { static_cast<void>(at(right(), 0).local()); },
                             "points to another node's memory");
     check_throws<am::Error>([&] { static_cast<void>(to_global(&value)); }, "is not in this node's segment");
@@ -584,12 +659,17 @@ TEST_P(SplitC, NamesANodeThatMakesAnotherCall) {
            "node 0 calls add of 4, node 1 calls max of 4");
     differ([] { static_cast<void>(all_bcast(1)); }, [] { static_cast<void>(all_bcast(1.0)); },
            "node 0 calls all_bcast of 4, node 1 calls all_bcast of 8");
+    std::array<char, 3> text{};
+    differ([&] { all_bcast(std::span(text)); }, [&] { all_bcast(std::span(text).first(2)); },
+           "node 0 calls all_bcast of 3, node 1 calls all_bcast of 2");
     differ([] { static_cast<void>(all_spread_malloc<char>(4)); },
            [] { static_cast<void>(all_spread_malloc<char>(5)); },
            "node 0 calls all_spread_malloc of 4, node 1 calls all_spread_malloc of 5");
     barrier();  // and the job goes on
     const spread_array<int> a(3);
     check_throws<am::Error>([&] { static_cast<void>(a[3]); }, "3 is not below 3");
+    const block_array<int> b(4);
+    check_throws<am::Error>([&] { static_cast<void>(b[4]); }, "4 is not below 4");
     barrier();
   });
 }

@@ -39,7 +39,8 @@ void all_spread_free(spread_ptr<T> block) {
 }
 
 /// Room for `count` values in this node's own segment, cleared, so that others may have global pointers to it (to_global).
-/// Plain malloc's memory is nobody else's. Throws am::Error when there is no room.
+/// Plain malloc's memory is nobody else's. Of none it is a pointer, too, which no other one equals and to_global takes: a node that
+/// happens to have nothing needs no case of its own. Throws am::Error when there is no room.
 template <class T>
 [[nodiscard]] T* local_malloc(std::size_t count = 1) {
   World& w = world();

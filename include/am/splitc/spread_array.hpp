@@ -46,7 +46,7 @@ class spread_array {
   }
   [[nodiscard]] static NodeId owner(std::size_t k) { return impl::dealt(k).proc; }
 
-  /// This node's blocks, one behind the other: (T *)(a + MYPROC).
+  /// This node's blocks, one behind the other: (T *)(a + MYPROC). It asks what node this is: loops ask once.
   [[nodiscard]] T* mine() const { return first_.place().on(my_proc()).local(world().node()); }
   [[nodiscard]] std::size_t my_blocks() const {
     const impl::Dealt end = impl::dealt(count_);

@@ -9,6 +9,7 @@
 #include <am/splitc/world.hpp>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,14 @@ template <class T>
   World& w = world();
   impl::agree(w, "all_bcast", sizeof(T));
   return am::broadcast(w.node(), value, root);
+}
+
+/// The values of node `root` replace those of all others: of an array, a vector, a block_array's mine().
+template <class T, std::size_t extent>
+void all_bcast(std::span<T, extent> values, NodeId root = 0) {
+  World& w = world();
+  impl::agree(w, "all_bcast", values.size_bytes());
+  am::broadcast(w.node(), values, root);
 }
 
 /// The values of all nodes, by node.
