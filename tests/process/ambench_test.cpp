@@ -137,6 +137,46 @@ TEST(Ambench, CmamIsMeasuredBesideLibam) {
   for (const auto& row : json["rows"]) expect_figures(row);
 }
 
+// With and without the memory of the other node at hand: over a network there is no plain access to compare with.
+TEST(Ambench, SplitCIsMeasuredBesidePlainAccesses) {
+  if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
+  const Folder folder;
+  for (const std::string network : {"shm", "tcp"}) {
+    const Outcome outcome = process_test::run(
+        {ambench, "splitc", "--reps", "1", "--transport", network, "--json", folder.in("splitc.json")});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(text_of(folder.in("splitc.json")));
+    EXPECT_EQ(json["measure"], "splitc");
+    EXPECT_EQ(json["transport"], network);
+    std::set<std::string> operations;
+    for (const auto& row : json["rows"]) {
+      expect_figures(row);
+      operations.insert(row["operation"]);
+      if (row["operation"] == "read_remote_ns") {
+        EXPECT_EQ(row.contains("limit_remote_ns"), network == "shm") << row;
+      }
+    }
+    EXPECT_EQ(operations,
+              (std::set<std::string>{"read_remote_ns", "write_remote_ns", "read_local_ns", "chain_local_ns",
+                                     "write_local_ns", "put_each_ns", "get_each_ns", "store_each_ns",
+                                     "fetch_add_call_ns", "atomic_call_ns", "bulk_put_bandwidth_gb_per_s"}));
+  }
+}
+
+TEST(Ambench, MulticastIsMeasuredBesideMessages) {
+  const Folder folder;
+  const Outcome outcome = process_test::run(
+      {ambench, "multicast", "--reps", "1", "-n", "3", "--json", folder.in("multicast.json")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto json = nlohmann::json::parse(text_of(folder.in("multicast.json")));
+  EXPECT_EQ(json["measure"], "multicast");
+  EXPECT_EQ(json["nodes"], 3);
+  ASSERT_EQ(json["rows"].size(), 2);
+  for (const auto& row : json["rows"]) expect_figures(row);
+  EXPECT_TRUE(json["rows"][0].contains("multicast_us"));
+  EXPECT_TRUE(json["rows"][1].contains("messages_us"));
+}
+
 TEST(Ambench, DispatchMeasuresEveryMode) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
   const Folder folder;
