@@ -281,6 +281,53 @@ TEST_P(GlobalMemory, DropsTheAnswersToAbandonedOperations) {
   });
 }
 
+/// Gets of any length, of two nodes in turn, some of them given up while they are gathered or under way: what the others get is theirs.
+TEST_P(GlobalMemory, GetsOfAnyLengthComeBackEachToItsPlace) {
+  run(3, [](Node& node) {
+    constexpr std::size_t all = 20'000;
+    const auto data = am::allocate_symmetric<std::byte>(node, all);
+    const auto byte_of = [](NodeId owner, std::size_t at) {
+      return static_cast<std::byte>(test::mix(owner, at));
+    };
+    for (std::size_t at = 0; at < all; ++at) data.local(node)[at] = byte_of(node.id(), at);
+    node.barrier();
+    test::Random random(test::mix(test::seed(), node.id()));
+    struct Part {
+      NodeId owner;
+      std::size_t at;
+      std::vector<std::byte> bytes;
+    };
+    for (std::uint64_t round = 0; round < rounds(20); ++round) {
+      am::Counter kept;
+      std::vector<Part> parts;
+      {
+        std::vector<Part> given_up_parts;
+        am::Counter given_up;  // goes before what it is for
+        const std::uint64_t gets = random.below(600);
+        parts.reserve(gets);
+        given_up_parts.reserve(gets);
+        for (std::uint64_t i = 0; i < gets; ++i) {
+          const auto owner = static_cast<NodeId>((node.id() + 1 + random.below(2)) % node.size());
+          const std::size_t bytes = 1 + random.below(random.one_in(20) ? 3000 : 70);
+          const std::size_t at = random.below(all - bytes + 1);
+          const bool give_up = random.one_in(4);
+          Part& part =
+              (give_up ? given_up_parts : parts).emplace_back(Part{owner, at, std::vector<std::byte>(bytes)});
+          am::begin_get(node, data.on(owner) + static_cast<std::ptrdiff_t>(at), part.bytes,
+                        give_up ? given_up : kept);
+          if (random.one_in(100)) node.poll();
+        }
+      }
+      am::wait(node, kept);
+      for (const Part& part : parts) {
+        for (std::size_t i = 0; i < part.bytes.size(); ++i)
+          check(part.bytes[i] == byte_of(part.owner, part.at + i), "each byte is its owner's");
+      }
+    }
+    node.barrier();
+  });
+}
+
 /// Puts of any length to the same place, none of them waited for before the next, to a node that looks only now and then: the
 /// last one stays.
 TEST_P(GlobalMemory, WritesPutsOfOneNodeOverEachOtherInOrder) {

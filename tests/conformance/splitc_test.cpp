@@ -220,31 +220,37 @@ TEST_P(SplitC, PutsAndGetsAreCompleteAfterSync) {
 }
 
 // Where handlers run beside the program, or interrupt it, what was gathered goes by itself after a while: a message more for each
-// such while that the puts took, on however busy a machine.
-TEST_P(SplitC, ThousandPutsMakeFewMessages) {
+// such while that the phase took, on however busy a machine.
+TEST_P(SplitC, ThousandPutsOrGetsMakeFewMessages) {
   run(2, [](Node& node) {
     World world(node);
-    constexpr std::ptrdiff_t count = 1000;
+    constexpr std::uint64_t count = 1000;
     const spread_array<std::uint64_t> a(procs(), count);
+    const bool direct = am::direct(node, a[right()].place()) != nullptr;
     const auto sent = [&] {
       const am::Counters all = am::counters(node);
       return all.peer(right(), am::Priority::low).sent_messages;
     };
-    constexpr std::uint64_t full = 64;  // words of 8 bytes, with their places, in a message
-    const std::uint64_t before = sent();
-    const am::Count began = node.count();
-    for (std::ptrdiff_t i = 0; i < count; ++i) put(&a[right()][i], static_cast<std::uint64_t>(i));
-    sync();
-    const std::uint64_t messages = sent() - before;
-    const std::uint64_t whiles = node.dispatch() == am::Dispatch::poll
-                                     ? 0
-                                     : (node.count() - began) / am::core::RemotePuts::longest_gathering_ns;
-    check(messages <= (count + full - 1) / full + whiles,
-          std::to_string(messages) + " messages carry 1000 puts, which took " + std::to_string(whiles) +
-              " times as long as they are gathered");
-    if (am::direct(node, a[right()].place()) != nullptr) check_equal(messages, 0u, "stores carry them");
+    const auto phase = [&](const std::string& what, std::uint64_t in_a_message, auto access) {
+      const std::uint64_t before = sent();
+      const am::Count began = node.count();
+      for (std::uint64_t i = 0; i < count; ++i) access(static_cast<std::ptrdiff_t>(i), i);
+      sync();
+      const std::uint64_t messages = sent() - before;
+      const std::uint64_t whiles = node.dispatch() == am::Dispatch::poll
+                                       ? 0
+                                       : (node.count() - began) / am::core::Gathering::longest_ns;
+      check(messages <= (count + in_a_message - 1) / in_a_message + whiles,
+            std::to_string(messages) + " messages carry 1000 " + what + ", which took " +
+                std::to_string(whiles) + " times as long as they are gathered");
+      if (direct) check_equal(messages, 0u, "loads and stores carry them");
+    };
+    phase("puts", 64, [&](std::ptrdiff_t at, std::uint64_t i) { put(&a[right()][at], i); });
     barrier();
     for (std::size_t i = 0; i < count; ++i) check_equal(a.mine()[i], i, "all of them");
+    std::vector<std::uint64_t> back(count);
+    phase("gets", 128, [&](std::ptrdiff_t at, std::uint64_t i) { get(&back[i], &a[right()][at]); });
+    for (std::size_t i = 0; i < count; ++i) check_equal(back[i], i, "all of them");
     barrier();
   });
 }

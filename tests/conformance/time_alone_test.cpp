@@ -4,6 +4,7 @@
 #include <am/multicast.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <stdexcept>
@@ -184,8 +185,8 @@ TEST_P(TimeAlone, SendsOnPastThoseThatTakeNothing) {
   }
 }
 
-// Puts that were gathered, with and without others behind them, go while both nodes compute.
-TEST_P(TimeAlone, SendsWhatPutsHaveGathered) {
+// Puts and gets that were gathered, one and many, go while both nodes compute.
+TEST_P(TimeAlone, SendsWhatPutsAndGetsHaveGathered) {
   run(2, [](am::Node& node) {
     const am::GlobalPtr<std::uint64_t> words = am::allocate_symmetric<std::uint64_t>(node, 101);
     std::uint64_t* const here = words.on(node.id()).local(node);
@@ -203,6 +204,12 @@ TEST_P(TimeAlone, SendsWhatPutsHaveGathered) {
       compute_until([&] { return at(count) == round; });
       am::put(node, there, round);  // this one waits, and the peer sees it by time alone
       compute_until([&] { return at(0) == round; });
+      am::Counter gets;
+      std::array<std::uint64_t, 101> got{};
+      for (std::uint64_t i = 0; i <= count; ++i)
+        am::begin_get(node, there + static_cast<std::ptrdiff_t>(i), got[i], gets);
+      compute_until([&] { return gets.completed() == gets.begun(); });
+      check_equal(std::count(got.begin(), got.end(), round), static_cast<std::ptrdiff_t>(count + 1), "gets");
       node.barrier();
     }
   });

@@ -127,12 +127,11 @@ bool Engine::more_waits(Lookout& lookout, std::size_t ran) noexcept {
   return more || ran >= requests_per_poll || network().holds_back();
 }
 
-/// Timelets, and puts that were gathered.
+/// Timelets, and accesses that were gathered.
 Count Engine::next_due() noexcept {
   const bool timelets = may_run(Event::timelet) && !agenda_.timelets.empty();
   const Count timelet = timelets ? agenda_.timelets.next() : Attendant::never;
-  const Count puts = memory_.remote().puts().next_due().value_or(Attendant::never);
-  return std::min(timelet, puts);
+  return std::min(timelet, memory_.remote().next_due().value_or(Attendant::never));
 }
 
 void Engine::look_after_peers() noexcept {

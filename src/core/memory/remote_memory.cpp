@@ -52,13 +52,7 @@ void read_here(Request& request, std::uint64_t offset, std::uint64_t bytes, std:
                std::uint64_t at) {
   std::byte* place = RemoteMemory::own_place(request, offset, bytes);
   if (place == nullptr) return;
-  std::uint64_t word = 0;
-  if (bytes > sizeof word) {
-    request.reply<read_done>(ticket, at, Payload(place, bytes));
-  } else {
-    read_bytes(&word, place, bytes);
-    request.reply<read_done>(ticket, at, Payload(&word, bytes));
-  }
+  request.reply<read_done>(ticket, at, Payload(place, bytes));
 }
 
 void change_here(Request& request, std::uint64_t offset, std::uint64_t ticket, impl::Atomic atomic) {
@@ -115,12 +109,17 @@ std::byte* RemoteMemory::own_place(const Request& request, std::uint64_t offset,
 // -- what the caller does -----------------------------------------------------------------------------------------------
 
 RemoteMemory::RemoteMemory(Engine& engine)
-    : engine_(engine), puts_(engine), carried_(engine), under_way_(engine.memory_for_events()) {}
+    : engine_(engine),
+      puts_(engine),
+      gets_(engine),
+      carried_(engine),
+      under_way_(engine.memory_for_events()) {}
 
 RemoteMemory::~RemoteMemory() {
   for (const auto& [ticket, operation] : under_way_) operation.counter->under_way_ = nullptr;
   const auto forget = [](Counter& counter) { counter.under_way_ = nullptr; };
   puts_.for_each_counter(forget);
+  gets_.for_each_counter(forget);
   carried_.for_each_counter(forget);
 }
 
@@ -180,6 +179,10 @@ void RemoteMemory::get(impl::GlobalAddress from, std::byte* into, std::size_t by
     engine_.must_compute("get");
     return counted(counter, [&] { carried_.get(peer, there, into, bytes, counter); });
   }
+  if (bytes <= RemoteGets::longest_gathered) {
+    engine_.must_compute("get");
+    return counted(counter, [&] { gets_.get(peer, from.offset(), into, bytes, counter); });
+  }
   begin("get", {Kind::get, &counter, peer, into, bytes, pieces_of(bytes)}, [&](std::uint64_t ticket) {
     Status status = Status::ok;
     for (std::uint64_t at = 0; at < bytes && status == Status::ok; at += piece_bytes) {
@@ -207,7 +210,8 @@ void RemoteMemory::wait(Counter& counter, std::uint64_t n, const char* what) {
       what);
   if (counter.completed() >= n) return;
   const NodeId missing = last_messages.missing();
-  counter.begun_ -= puts_.forget(counter, missing) + carried_.forget(counter, missing);
+  counter.begun_ -=
+      puts_.forget(counter, missing) + gets_.forget(counter, missing) + carried_.forget(counter, missing);
   std::erase_if(under_way_, [&](const auto& entry) {
     const Operation& operation = entry.second;
     if (operation.counter != &counter || operation.peer != missing) return false;
@@ -221,7 +225,8 @@ std::optional<NodeId> RemoteMemory::gone_peer_of(const Counter& counter) const {
   for (const auto& [ticket, operation] : under_way_) {
     if (operation.counter == &counter && engine_.membership().is_gone(operation.peer)) return operation.peer;
   }
-  const std::optional<NodeId> gone = puts_.gone_peer_of(counter);
+  std::optional<NodeId> gone = puts_.gone_peer_of(counter);
+  if (!gone) gone = gets_.gone_peer_of(counter);
   return gone ? gone : carried_.gone_peer_of(counter);
 }
 
@@ -229,6 +234,7 @@ void RemoteMemory::abandon(const Counter& counter) noexcept {
   const impl::Hold hold(engine_.node());
   std::erase_if(under_way_, [&](const auto& entry) { return entry.second.counter == &counter; });
   puts_.forget(counter, {});
+  gets_.forget(counter, {});
   carried_.forget(counter, {});
 }
 

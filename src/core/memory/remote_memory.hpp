@@ -9,14 +9,17 @@
 // Used by the node's own thread, from the computation: a send may wait for room, and polls.
 #pragma once
 
+#include <algorithm>
 #include <am/impl/global_access.hpp>
 #include <am/payload.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <optional>
 #include <unordered_map>
 
 #include "core/memory/carried_accesses.hpp"
+#include "core/memory/remote_gets.hpp"
 #include "core/memory/remote_puts.hpp"
 
 namespace am::core {
@@ -44,22 +47,31 @@ class RemoteMemory {
   /// and forgets what was under way to that node.
   void wait(Counter& counter, std::uint64_t n, const char* what);
   [[nodiscard]] RemotePuts& puts() noexcept { return puts_; }
+  [[nodiscard]] RemoteGets& gets() noexcept { return gets_; }
   /// Sends what was gathered, says what was written here, and what the network has carried: as far as there is room.
   void push() noexcept {
     puts_.push();
+    gets_.push();
     complete();
   }
   /// The same while the program computes: it may be about to gather more.
   void push_what_is_due() noexcept {
     puts_.push_what_is_due();
+    gets_.push_what_is_due();
     complete();
+  }
+  /// When there is more of that.
+  [[nodiscard]] std::optional<Count> next_due() const noexcept {
+    const std::optional<Count> puts = puts_.next_due();
+    const std::optional<Count> gets = gets_.next_due();
+    return puts && gets ? std::min(*puts, *gets) : puts ? puts : gets;
   }
   /// Tells of what the network has carried. Runs nothing: on every level.
   void complete() noexcept { carried_.complete(); }
   /// What the network carries goes on, and nobody hears of it any more: what it was for may be gone.
   void forget_accesses() noexcept { carried_.forget_all(); }
   /// Whether there is something to push.
-  [[nodiscard]] bool any() const noexcept { return puts_.any() || carried_.any(); }
+  [[nodiscard]] bool any() const noexcept { return puts_.any() || gets_.any() || carried_.any(); }
   static void count_done(Counter& counter, std::uint64_t n) noexcept;
   /// Where a request of another node may read or write; null for what no node of this library asks for (Engine::distrust).
   [[nodiscard]] static std::byte* own_place(const Request& request, std::uint64_t offset, std::size_t bytes);
@@ -103,6 +115,7 @@ class RemoteMemory {
 
   Engine& engine_;
   RemotePuts puts_;
+  RemoteGets gets_;
   CarriedAccesses carried_;
   Operations under_way_;
   std::uint64_t last_ticket_ = 0;

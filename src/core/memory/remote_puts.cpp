@@ -108,7 +108,7 @@ void RemotePuts::gather(NodeId to, Peer& peer, std::uint64_t offset, const std::
   if (peer.gathered_bytes + needed > peer.gathered.size())
     send_own(engine_, to, "put", [&] { return send_gathered(to, peer); });
   if (peer.gathered_bytes == 0) {
-    gathering_.push_back({to, engine_.now() + longest_gathering_ns});
+    gathering_.begin(to, engine_.now());
     engine_.more_waits_to_be_sent();
   }
   std::byte* const record = peer.gathered.data() + peer.gathered_bytes;
@@ -132,7 +132,7 @@ Status RemotePuts::send_gathered(NodeId to, Peer& peer) noexcept {
   }
   peer.gathered_for.clear();
   peer.gathered_bytes = 0;
-  std::erase_if(gathering_, [to](const Gathering& one) { return one.to == to; });
+  gathering_.end(to);
   return status;
 }
 
@@ -148,32 +148,16 @@ void RemotePuts::note(List& list, std::uint64_t number, Counter& counter) {
 void RemotePuts::push() noexcept {
   if (!any()) return;
   const Engine::OwnSend own(engine_);
-  push_gathered(Attendant::never);
+  gathering_.send_all([&](NodeId to) { return send_gathered(to, peer(to)); });
   say_what_is_owed();
 }
 
 void RemotePuts::push_what_is_due() noexcept {
   if (!any()) return;
   const Engine::OwnSend own(engine_);
-  if (!gathering_.empty()) push_gathered(engine_.now());
+  if (gathering_.any())
+    gathering_.send_due(engine_.now(), [&](NodeId to) { return send_gathered(to, peer(to)); });
   say_what_is_owed();
-}
-
-std::optional<Count> RemotePuts::next_due() const noexcept {
-  std::optional<Count> next;
-  for (const Gathering& one : gathering_) {
-    if (one.due != 0) next = std::min(next.value_or(one.due), one.due);
-  }
-  return next;
-}
-
-/// Of those that are due until then.
-void RemotePuts::push_gathered(Count until) noexcept {
-  for (std::size_t i = gathering_.size(); i-- > 0;) {  // send_gathered takes out the one that it sent
-    const auto [to, due] = gathering_[i];
-    if (due > until) continue;
-    if (send_gathered(to, peer(to)) == Status::again) gathering_[i].due = 0;
-  }
 }
 
 void RemotePuts::say_what_is_owed() noexcept {

@@ -1,9 +1,5 @@
-// Puts that travel as messages. Short ones to the same node are gathered, and go in one message when the node next polls or
-// waits, or when that is full; the owner says once a poll up to which one it has written: what a link carries at one priority
-// comes in order, so that says it of all before.
-//
-// Where time alone makes progress, whoever looks after the node while its program computes comes by between any two puts. What he
-// finds has been gathered for a moment only, and more is to come: so it is left for longest_gathering_ns.
+// Puts that travel as messages. Short ones to the same node are gathered (gathering.hpp), and go in one message; the owner says once a
+// poll up to which one it has written: what a link carries at one priority comes in order, so that says it of all before.
 //
 // So a put costs its caller a copy, and a thousand of them a few dozen messages. Nothing is promised of the order of puts that
 // were begun and messages that were sent later: who wants that waits, or uses put_notify.
@@ -23,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/memory/gathering.hpp"
 #include "transports/site.hpp"
 
 namespace am {
@@ -46,8 +43,6 @@ class RemotePuts {
   /// A longer one goes by itself.
   static constexpr std::size_t longest_gathered = 64;
   static constexpr std::size_t piece_bytes = std::size_t{1} << 20;
-  /// So long puts are gathered while the program computes. A thousand in a row take less, to a peer that takes them.
-  static constexpr Count longest_gathering_ns = 100'000;
 
   explicit RemotePuts(Engine& engine);
 
@@ -61,10 +56,9 @@ class RemotePuts {
   void push() noexcept;
   /// The same while the program computes, of what has been gathered for long enough.
   void push_what_is_due() noexcept;
-  /// When there is more of that. What is late already waits for room alone.
-  [[nodiscard]] std::optional<Count> next_due() const noexcept;
+  [[nodiscard]] std::optional<Count> next_due() const noexcept { return gathering_.next_due(); }
   /// Whether there is something to push.
-  [[nodiscard]] bool any() const noexcept { return !gathering_.empty() || !owed_.empty(); }
+  [[nodiscard]] bool any() const noexcept { return gathering_.any() || !owed_.empty(); }
 
   /// A node to which puts of that counter are under way, and which is gone.
   [[nodiscard]] std::optional<NodeId> gone_peer_of(const Counter& counter) const;
@@ -106,15 +100,10 @@ class RemotePuts {
     std::size_t gathered_bytes = 0;
     std::pmr::vector<Begun> gathered_for;  // without number: they get that of their message
   };
-  struct Gathering {
-    NodeId to;
-    Count due;  // late: 0
-  };
 
   Peer& peer(NodeId node);
   void gather(NodeId to, Peer& peer, std::uint64_t offset, const std::byte* from, std::size_t bytes);
   [[nodiscard]] Status send_gathered(NodeId to, Peer& peer) noexcept;
-  void push_gathered(Count until) noexcept;
   void say_what_is_owed() noexcept;
   template <class List>
   static void note(List& list, std::uint64_t number, Counter& counter);
@@ -122,7 +111,7 @@ class RemotePuts {
 
   Engine& engine_;
   std::pmr::unordered_map<NodeId, Peer> peers_;
-  std::pmr::vector<Gathering> gathering_;  // peers for whom something is gathered
+  Gathering gathering_;
   struct Owed {
     NodeId to;
     std::uint64_t number;
