@@ -650,7 +650,9 @@ TEST(RemoteMemory, WritesNothingForWhoHasLeft) {
       if (node.id() == 0) {
         const std::vector<std::byte> out(bytes);
         am::begin_get(node, data.on(1), into, gets);
+        am::begin_get(node, data.on(1), into.front(), gets);
         am::begin_put(node, data.on(1), out, puts);
+        am::begin_get(node, data.on(1), into.back(), gets);  // gathered, and not asked for before it leaves
         std::ranges::fill(into, std::byte{0xee});
       } else {
         while (node.try_request<nothing>(0) != am::Status::unreachable) node.poll();

@@ -2,7 +2,8 @@
 // is get(&x, p).
 //
 // Between two of them there is no order until the sync, also to the same place. A get's target stays untouched until then; a
-// put's value is taken at once. To one node whose memory is reached by messages, short puts travel together.
+// put's value is taken at once. To one node whose memory is reached by messages short ones travel together: 64 puts of a word in
+// a message, 128 gets in a request, which one answer answers.
 //
 // Those with a counter of their own are none of sync()'s: sync(counter) waits for them. So phases may overlap.
 #pragma once
