@@ -8,7 +8,7 @@
 #pragma once
 
 #include <algorithm>
-#include <am/types.hpp>
+#include <am/node.hpp>
 #include <cstddef>
 #include <memory_resource>
 #include <optional>
@@ -29,7 +29,8 @@ class Gathering {
   }
   [[nodiscard]] bool any() const noexcept { return !peers_.empty(); }
 
-  /// Calls send(to) for those that are due by `now`: a Status. What it has sent it ends. The others are late, and wait for room alone.
+  /// Calls send(to) for those that are due by `now`. What that sends it ends, here; what it answers `again` for is late, and waits for
+  /// room alone.
   template <class F>
   void send_due(Count now, F send) noexcept {
     for (std::size_t i = peers_.size(); i-- > 0;) {  // the one that is sent is taken out
