@@ -104,9 +104,10 @@ World::~World() {
 }
 
 void World::sit(World* world) {
+  const impl::Here here = world != nullptr ? impl::place_of(*world) : impl::Here{};
   const CriticalSection alone(node_);
   node_.own<impl::Seat>().world = world;
-  impl::here = world != nullptr ? impl::place_of(*world) : impl::Here{};
+  impl::here = here;
 }
 
 World& World::of(am::Node& node) noexcept {
