@@ -139,8 +139,8 @@ class Handler {
   static inline HandlerEntry* enrolled_ = enrol(&entry_);
 };
 
-/// An object of this type, beside the handlers by which libam itself keeps its promises (src/core), marks them as such:
-/// they are no messages of the program, and its default handler does not get them. A static one, made before main.
+/// An object of this type, beside the handlers by which libam itself keeps its promises (src/core), or a model those of its
+/// interface, marks them as such: they are no messages of the program, and its default handler does not get them. A static one, made before main.
 template <auto... Own>
 struct InternalHandlers {
   InternalHandlers() noexcept { (..., (Handler<Own>::entry_.internal = true)); }

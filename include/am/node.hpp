@@ -90,6 +90,9 @@ class Node {
 
   /// Whether this node has noticed that `peer` died or left the job. False for what is no node.
   [[nodiscard]] bool is_gone(NodeId peer) const noexcept;
+  /// Whether nodes outnumber the processors that they share. Then a loop of polls that finds nothing does well to yield: the node
+  /// that would answer may be waiting for this processor. (Waits do so by themselves.)
+  [[nodiscard]] bool oversubscribed() const noexcept;
 
   // -- sending ------------------------------------------------------------------------------------------------------
 

@@ -67,17 +67,15 @@ void polling(Node& node, F&& f) {
   });
 }
 
-/// A poll by a program that polls until something has come: one that finds nothing for long lets others run, as waits do. On a
-/// machine with more nodes than processors the one that would answer may be waiting for this processor.
-class PollOrYield {
+/// For programs that poll until something has come: who finds nothing for long lets others run, as waits do, and at once where there
+/// are more nodes than processors.
+class LetOthersRun {
  public:
-  /// Returns how many events ran.
-  std::size_t operator()(Node& node) {
-    std::size_t ran = 0;
-    polling(node, [&] { ran = node.poll(); });
+  /// `ran`: what a poll has found. Gives it back.
+  std::size_t after_poll(const Node& node, std::size_t ran) {
     if (ran != 0) {
       idle_ = 0;
-    } else if (++idle_ > patience) {
+    } else if (++idle_ > patience || node.oversubscribed()) {
       std::this_thread::yield();
     }
     return ran;
@@ -86,6 +84,19 @@ class PollOrYield {
  private:
   static constexpr std::uint32_t patience = 2000;  // some 40 us
   std::uint32_t idle_ = 0;
+};
+
+class PollOrYield {
+ public:
+  /// Returns how many events ran.
+  std::size_t operator()(Node& node) {
+    std::size_t ran = 0;
+    polling(node, [&] { ran = node.poll(); });
+    return others_.after_poll(node, ran);
+  }
+
+ private:
+  LetOthersRun others_;
 };
 
 }  // namespace am::models

@@ -89,6 +89,7 @@ void Node::post(std::function<void(Node&)> f) {
 }
 
 bool Node::is_gone(NodeId peer) const noexcept { return peer < size_ && engine_->membership().is_gone(peer); }
+bool Node::oversubscribed() const noexcept { return engine_->oversubscribed(); }
 
 Count Node::count() const noexcept { return engine_->now(); }
 Count Node::count_error() const noexcept { return engine_->clock().error_ns(); }

@@ -86,7 +86,7 @@ int wait_for_credit(State& state, am2_endpoint& endpoint, int index) {
     state.run_messages(bundle);
     if (state.node.count() < probe_at) continue;
     const Translation* const still = entry_in_use(endpoint, index);
-    if (still != nullptr && state.is_gone(still->name.node)) return EUNREACHABLE;
+    if (still != nullptr && state.node.is_gone(still->name.node)) return EUNREACHABLE;
     probe_at = state.node.count() + probe_every_ns;
   }
 }
@@ -269,7 +269,7 @@ int AM_MaxLong() { return max_long; }
 int AM_Poll(eb_t bundle) {
   return with_bundle("AM_Poll", bundle, [](am2_bundle& its) {
     if (its.state->running != nullptr) return refused(AM_ERR_RESOURCE, "AM_Poll", "not from a handler");
-    its.state->poll(its);
+    its.state->poll_or_yield(its);
     return AM_OK;
   });
 }

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <utility>
 #include <vector>
 
 #include "models/am2/calls.hpp"
@@ -17,7 +19,7 @@ namespace {
 
 constexpr tag_t spmd_tag = 0x616d'5350'4d44;
 
-void entered(Reply& reply) { ++reply.node().own<State>().barrier_ins; }
+void entered(Reply& reply) { ++reply.node().own<State>().entered_by[reply.from()]; }
 void complete(Reply& reply) { ++reply.node().own<State>().barrier_outs; }
 
 template <auto H>
@@ -26,40 +28,62 @@ void tell(State& state, NodeId to) {
   if (!attempt()) state.wait(attempt);
 }
 
-/// Polls, and runs AM-II's handlers, until done().
-template <class P>
-void serve_until(State& state, P done) {
-  const auto waits = [&] {
-    return std::any_of(state.bundles.begin(), state.bundles.end(), [](const auto& bundle) {
+/// Polls, and runs AM-II's handlers. What one of them throws leaves at the end, by rethrow(): the other nodes count on this one.
+class Serving {
+ public:
+  explicit Serving(State& state) noexcept : state_(state) {}
+
+  /// Until done(), which only node `needed` can bring about: am::Error when that one is gone.
+  template <class P>
+  void until(NodeId needed, P done) {
+    while (!done()) {
+      try {
+        state_.wait([&] { return done() || messages_wait(); }, needed);
+        for (std::size_t i = 0; i < state_.bundles.size(); ++i) state_.run_messages(*state_.bundles[i]);
+      } catch (...) {
+        if (state_.node.is_gone(needed)) throw;
+        if (thrown_ == nullptr) thrown_ = std::current_exception();
+      }
+    }
+  }
+  void rethrow() const {
+    if (thrown_ != nullptr) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  [[nodiscard]] bool messages_wait() const {
+    return std::any_of(state_.bundles.begin(), state_.bundles.end(), [](const auto& bundle) {
       return std::any_of(bundle->endpoints.begin(), bundle->endpoints.end(),
                          [](auto* one) { return one->has_messages(); });
     });
-  };
-  while (!done()) {
-    state.wait([&] { return done() || waits(); });
-    for (std::size_t i = 0; i < state.bundles.size(); ++i) state.run_messages(*state.bundles[i]);
   }
-}
+
+  State& state_;
+  std::exception_ptr thrown_;
+};
 
 /// libam's own barrier would not run AM-II's handlers, for which others may wait on their way to it.
-void barrier(State& state) {
+void barrier(State& state, Serving& serving) {
   const std::uint64_t mine = ++state.barriers;
   const NodeId n = state.node.size();
   tell<entered>(state, 0);
   if (state.node.id() == 0) {
-    serve_until(state, [&] { return state.barrier_ins >= mine * n; });
+    for (NodeId of = 0; of < n; ++of) serving.until(of, [&] { return state.entered_by[of] >= mine; });
     for (NodeId to = 0; to < n; ++to) tell<complete>(state, to);
   }
-  serve_until(state, [&] { return state.barrier_outs >= mine; });
+  serving.until(0, [&] { return state.barrier_outs >= mine; });
 }
 
-/// Until every request of this node is answered. Then a barrier, and nothing is under way any more.
-void settle(State& state) {
-  const auto answered_all = [](const am2_endpoint* endpoint) {
-    return std::all_of(endpoint->translations.begin(), endpoint->translations.end(),
-                       [](const Translation& entry) { return entry.outstanding == 0; });
+/// Until every request of this node is answered, but for those whose receiver is gone. Then a barrier, and nothing is under way
+/// any more.
+void settle(State& state, Serving& serving) {
+  const auto is_over = [&](const Translation& entry) {
+    return entry.outstanding == 0 || state.node.is_gone(entry.name.node);
   };
-  serve_until(state, [&] {
+  const auto answered_all = [&](const am2_endpoint* endpoint) {
+    return std::all_of(endpoint->translations.begin(), endpoint->translations.end(), is_over);
+  };
+  serving.until(state.node.id(), [&] {
     return std::all_of(state.bundles.begin(), state.bundles.end(), [&](const auto& bundle) {
       return std::all_of(bundle->endpoints.begin(), bundle->endpoints.end(), answered_all);
     });
@@ -105,7 +129,9 @@ int AMX_SPMDStartup(int* /*argc*/, char*** /*argv*/, int depth, unsigned long* n
 int AMX_SPMDBarrier() {
   return with_state("AMX_SPMDBarrier", [](State& state) {
     if (state.running != nullptr) return refused(AM_ERR_RESOURCE, "AMX_SPMDBarrier", "not from a handler");
-    barrier(state);
+    Serving serving(state);
+    barrier(state, serving);
+    serving.rethrow();
     return AM_OK;
   });
 }
@@ -148,11 +174,13 @@ int AMX_SPMDSetExitCallback(void (*callback)(int)) {
 /// A program that ends well ends together: no node leaves while another one still needs it.
 int AMX_SPMDExit(int code) {
   if (State* const state = initialised()) {
-    if (state->exit_callback != nullptr) state->exit_callback(code);
+    if (const auto callback = std::exchange(state->exit_callback, nullptr)) callback(code);
     if (code == 0 && state->running == nullptr) {
       guarded("AMX_SPMDExit", [&] {
-        settle(*state);
-        barrier(*state);
+        Serving serving(*state);
+        settle(*state, serving);
+        barrier(*state, serving);
+        serving.rethrow();
         return AM_Terminate();
       });
     }

@@ -93,7 +93,9 @@ namespace am::models::am2 {
 
 class State {
  public:
-  explicit State(Node& its_node) : node(its_node) {}
+  explicit State(Node& its_node) : node(its_node), entered_by(its_node.size()) {}
+  /// When the node has left its job. Says what it was sent and no poll has run.
+  ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -115,19 +117,24 @@ class State {
   void credit(std::uint32_t endpoint, std::uint32_t index, std::uint32_t serial) noexcept;
   /// Runs what has come for a bundle, once around.
   void poll(am2_bundle& bundle);
+  /// The same for who does nothing else meanwhile.
+  void poll_or_yield(am2_bundle& bundle);
   void run_messages(am2_bundle& bundle);
   /// Polls libam until pred() holds. AM-II's handlers do not run.
   template <class P>
   void wait(P&& pred) {
     polling(node, [&] { node.wait_until(pred); });
   }
+  /// The same for what only node `needed` can bring about: am::Error when that one is gone.
+  template <class P>
+  void wait(P&& pred, NodeId needed) {
+    polling(node, [&] { node.wait_until(pred, needed); });
+  }
   /// Status as by libam; waits for room unless `try_only`.
   Status send_request(const Outgoing& message, bool try_only);
   Status send_reply(const Outgoing& message);
   /// What libam could not send, or AM-II does not: to handler 0 of its own endpoint.
   void came_back_here(am2_endpoint& endpoint, const Outgoing& message, Came came, int status);
-  /// Whether a node has left or died, as far as a message tells.
-  bool is_gone(NodeId to);
 
   Node& node;
   int inits = 0;
@@ -136,9 +143,9 @@ class State {
 
   // -- AMX (spmd.cpp)
 
-  std::uint64_t barriers = 0;      // that this node has entered
-  std::uint64_t barrier_ins = 0;   // entered by nodes, at node 0
-  std::uint64_t barrier_outs = 0;  // complete
+  std::uint64_t barriers = 0;             // that this node has entered
+  std::vector<std::uint64_t> entered_by;  // how many each node has entered, at node 0
+  std::uint64_t barrier_outs = 0;         // complete
   void (*exit_callback)(int) = nullptr;
 
  private:

@@ -52,6 +52,8 @@ void reply_came(Reply& reply, std::uint64_t endpoints, std::uint64_t tag, std::u
 void answered(Reply& reply, std::uint32_t endpoint, std::uint32_t index, std::uint32_t serial) {
   reply.node().own<State>().credit(endpoint, index, serial);
 }
+/// A node that leaves need not wait for it: it is no message of the program.
+const impl::InternalHandlers<answered> internal_handlers;
 
 constexpr unsigned reply_bit = 16;
 
@@ -67,8 +69,6 @@ void came_back(Reply& reply, std::uint64_t endpoints, std::uint64_t tag, std::ui
   if (!was_reply) state.credit(message.to_endpoint, message.head.index, message.head.serial);
   state.arrived(std::move(message));
 }
-
-void nothing(Request& /*request*/) {}
 
 std::uint64_t why_word(const Message& message, int status) noexcept {
   return static_cast<std::uint64_t>(status) | std::uint64_t{!message.is_request()} << reply_bit |
@@ -158,8 +158,6 @@ Status State::send_request(const Outgoing& message, bool try_only) {
 }
 Status State::send_reply(const Outgoing& message) { return send<&reply_came>(message, false); }
 
-bool State::is_gone(NodeId to) { return node.try_request<nothing>(to) == Status::unreachable; }
-
 void State::came_back_here(am2_endpoint& endpoint, const Outgoing& message, Came came, int status) {
   Message back;
   back.came = came;
@@ -207,9 +205,34 @@ void State::credit(std::uint32_t endpoint_id, std::uint32_t index, std::uint32_t
   if (translation.serial == serial && translation.outstanding != 0) --translation.outstanding;
 }
 
+// -- what nobody polled for ---------------------------------------------------------------------------------------------------
+
+State::~State() {
+  std::size_t count = 0;
+  const Message* first = nullptr;
+  const auto look_at = [&](const Message& message) {
+    if (message.came != Came::request && message.came != Came::reply) return;
+    if (count++ == 0) first = &message;
+  };
+  for (const auto& endpoint : endpoints_) {
+    std::for_each(endpoint->batch.begin() + static_cast<std::ptrdiff_t>(endpoint->next),
+                  endpoint->batch.end(), look_at);
+    std::for_each(endpoint->inbox.begin(), endpoint->inbox.end(), look_at);
+  }
+  if (count == 0) return;
+  say(node.id(), "left with ", count, count == 1 ? " message" : " messages",
+      " of AM-II that no poll has run (the first from node ", first->from, " for handler ",
+      first->head.handler, "): poll each bundle until what it is sent has come; AMX_SPMDExit does it");
+}
+
 // -- running ----------------------------------------------------------------------------------------------------------------
 
 void State::poll(am2_bundle& bundle) {
+  polling(node, [&] { node.poll(); });
+  run_messages(bundle);
+}
+
+void State::poll_or_yield(am2_bundle& bundle) {
   static_cast<void>(poll_(node));
   run_messages(bundle);
 }

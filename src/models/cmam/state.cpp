@@ -80,25 +80,38 @@ void State::put_off(const PutOff& what) {
   node_.post([this](Node&) { send_put_off(); });
 }
 
-/// In the computation, where sends may wait. Meanwhile handlers may put off more.
+/// In the computation, where sends may wait. Meanwhile handlers may put off more. What one throws leaves, and the rest goes in the
+/// next poll.
 void State::send_put_off() {
-  for (;;) {
-    PutOff next{};
-    {
-      const CriticalSection quiet(node_);
-      if (first_ == put_off_.size()) {
-        put_off_.clear();
-        first_ = 0;
-        will_send_ = false;
-        return;
-      }
-      next = put_off_[first_++];
-    }
-    if (next.what == PutOff::What::message) {
-      request_of_computation(node_, next);
-    } else {
-      call(reinterpret_cast<Code>(next.code), next.words[0], next.words[1], 0, 0);
-    }
+  try {
+    while (const std::optional<PutOff> next = first_put_off()) send_one_put_off(*next);
+  } catch (...) {
+    node_.post([this](Node&) { send_put_off(); });
+    throw;
+  }
+}
+
+std::optional<PutOff> State::first_put_off() {
+  const CriticalSection quiet(node_);
+  if (first_ != put_off_.size()) return put_off_[first_];
+  put_off_.clear();
+  first_ = 0;
+  will_send_ = false;
+  return std::nullopt;
+}
+
+/// A message is off the list when it was sent, an end before it runs: its handler has had it, also where it throws.
+void State::send_one_put_off(const PutOff& next) {
+  const auto is_done = [this] {
+    const CriticalSection quiet(node_);
+    ++first_;
+  };
+  if (next.what == PutOff::What::message) {
+    request_of_computation(node_, next);
+    is_done();
+  } else {
+    is_done();
+    call(reinterpret_cast<Code>(next.code), next.words[0], next.words[1], 0, 0);
   }
 }
 

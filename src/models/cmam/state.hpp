@@ -28,6 +28,7 @@
 #include "models/cmam/rports.hpp"
 #include "models/cmam/segments.hpp"
 #include "models/code_address.hpp"
+#include "models/polling.hpp"
 
 namespace am::models::cmam {
 
@@ -86,6 +87,8 @@ class State {
  private:
   friend class Open;
   void send_put_off();
+  std::optional<PutOff> first_put_off();
+  void send_one_put_off(const PutOff& next);
   void open();
   void close();
 
@@ -99,6 +102,7 @@ class State {
  public:
   Segments segments;
   Rports rports;
+  LetOthersRun others;  ///< while the computation polls in vain
 
   // -- CMMD (cmmd.cpp)
   static constexpr int timers = 64;

@@ -146,14 +146,15 @@ void get_came(Request& request, std::uintptr_t remote, std::uint64_t bytes, std:
   request.reply<got>(handler, local, argument, Payload(reinterpret_cast<const void*>(remote), bytes));
 }
 
-void nothing(Request& /*request*/) {}
-
 // -- what calls have in common
 
 int fail(State& state, int error) noexcept {
   state.error = error;
   return -1;
 }
+
+/// gam_errno() of a thread that has no node: why.
+thread_local constinit int error_without_node = GAM_ENOTENABLED;
 
 State* state_here() noexcept {
   Node* const node = this_node();
@@ -259,6 +260,7 @@ int gam_enable(...) {
     return 0;
   } catch (const am::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
+    error_without_node = GAM_ESTART;
     return -1;
   }
 }
@@ -306,13 +308,14 @@ int gam_max_size() { return max_size; }
 
 int gam_errno() {
   const State* const state = state_here();
-  return state == nullptr ? GAM_ENOTENABLED : state->error;
+  return state == nullptr ? error_without_node : state->error;
 }
 
 int gam_isalive(vnn_t node) {
   State* const state = enabled_here();
   if (state == nullptr || node < 0 || static_cast<am::NodeId>(node) >= state->node.size()) return 0;
-  return state->node.try_request<&nothing>(static_cast<am::NodeId>(node)) == am::Status::unreachable ? 0 : 1;
+  if (state->level == Level::computation) static_cast<void>(state->poll(state->node));  // nothing else brings the news
+  return state->node.is_gone(static_cast<am::NodeId>(node)) ? 0 : 1;
 }
 
 // -- messages
