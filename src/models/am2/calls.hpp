@@ -7,6 +7,7 @@
 #include <am/error.hpp>
 
 #include <cstdio>
+#include <string_view>
 
 #include "models/am2/state.hpp"
 
@@ -23,7 +24,9 @@ int guarded(const char* call, F&& f) {
   try {
     return f();
   } catch (const Error& error) {
-    std::fprintf(stderr, "am: %s: %s\n", call, error.what());
+    std::string_view text = error.what();
+    if (text.starts_with("am: ")) text.remove_prefix(4);
+    std::fprintf(stderr, "am: %s: %.*s\n", call, static_cast<int>(text.size()), text.data());
     return AM_ERR_RESOURCE;
   }
 }

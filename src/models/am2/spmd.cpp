@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,10 +22,11 @@ constexpr tag_t spmd_tag = 0x616d'5350'4d44;
 
 void entered(Reply& reply) { ++reply.node().own<State>().entered_by[reply.from()]; }
 void complete(Reply& reply) { ++reply.node().own<State>().barrier_outs; }
+void never_complete(Reply& reply, NodeId gone) { reply.node().own<State>().barrier_lacks = gone; }
 
-template <auto H>
-void tell(State& state, NodeId to) {
-  const auto attempt = [&] { return state.node.try_reply_to<H>(to) != Status::again; };
+template <auto H, class... A>
+void tell(State& state, NodeId to, A... arguments) {
+  const auto attempt = [&] { return state.node.try_reply_to<H>(to, arguments...) != Status::again; };
   if (!attempt()) state.wait(attempt);
 }
 
@@ -62,16 +64,29 @@ class Serving {
   std::exception_ptr thrown_;
 };
 
+/// On node 0, which tells the others also when one of them is gone: am::Error.
+void gather(State& state, Serving& serving, std::uint64_t barriers) {
+  NodeId of = 0;
+  try {
+    for (; of < state.node.size(); ++of) serving.until(of, [&] { return state.entered_by[of] >= barriers; });
+  } catch (...) {
+    for (NodeId to = 1; to < state.node.size(); ++to) tell<never_complete>(state, to, of);
+    throw;
+  }
+  for (NodeId to = 0; to < state.node.size(); ++to) tell<complete>(state, to);
+}
+
 /// libam's own barrier would not run AM-II's handlers, for which others may wait on their way to it.
 void barrier(State& state, Serving& serving) {
   const std::uint64_t mine = ++state.barriers;
-  const NodeId n = state.node.size();
   tell<entered>(state, 0);
-  if (state.node.id() == 0) {
-    for (NodeId of = 0; of < n; ++of) serving.until(of, [&] { return state.entered_by[of] >= mine; });
-    for (NodeId to = 0; to < n; ++to) tell<complete>(state, to);
-  }
-  serving.until(0, [&] { return state.barrier_outs >= mine; });
+  if (state.node.id() == 0) gather(state, serving, mine);
+  const auto is_complete = [&] { return state.barrier_outs >= mine; };
+  serving.until(0, [&] { return is_complete() || state.barrier_lacks; });
+  if (is_complete()) return;
+  throw Error("barrier", "node " + std::to_string(state.node.id()),
+              "node " + std::to_string(*state.barrier_lacks) + " has left or died and did not enter it",
+              "end every node with AMX_SPMDExit");
 }
 
 /// Until every request of this node is answered, but for those whose receiver is gone. Then a barrier, and nothing is under way

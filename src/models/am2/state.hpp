@@ -24,6 +24,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -146,6 +147,7 @@ class State {
   std::uint64_t barriers = 0;             // that this node has entered
   std::vector<std::uint64_t> entered_by;  // how many each node has entered, at node 0
   std::uint64_t barrier_outs = 0;         // complete
+  std::optional<NodeId> barrier_lacks;    // who is gone, so that the next one will never be
   void (*exit_callback)(int) = nullptr;
 
  private:
