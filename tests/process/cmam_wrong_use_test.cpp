@@ -24,7 +24,7 @@ void PrintTo(const WrongUse& wrong, std::ostream* out) { *out << wrong.use; }
 class CmamWrongUse : public testing::TestWithParam<WrongUse> {};
 
 TEST_P(CmamWrongUse, EndsTheJobWithALine) {
-  for (const char* dispatch : {"AM_DISPATCH=poll", "AM_DISPATCH=thread"}) {
+  for (const char* dispatch : {"AM_DISPATCH=poll", "AM_DISPATCH=thread", "AM_DISPATCH=interrupt"}) {
     const Outcome outcome = run({amrun, "-n", "2", program, GetParam().use}, {{dispatch}, {}});
     EXPECT_NE(outcome.exit_code, 0);
     EXPECT_THAT(outcome.err, HasSubstr(GetParam().line));

@@ -503,8 +503,7 @@ TEST_P(Am2Messages, ABundleThatIsNotPolledRunsNothing) {
     ok(AM_MoveEndpoint(there.endpoint, there.bundle, third.bundle), "AM_MoveEndpoint");
     ok(AM_Poll(there.bundle), "AM_Poll");
     check_equal(seen.requests, 0, "they went with their endpoint");
-    ok(AM_Poll(third.bundle), "AM_Poll");
-    check_equal(seen.requests, 5, "handlers that ran");
+    third.until([] { return seen.requests == 5; });  // the network may hold some back for a while
     check_equal(seen.sum, 10L, "their words");
     here.until([&] { return AM_RequestXferAsync0(here.endpoint, 0, 0, quiet, byte.data(), 1) == AM_OK; });
   });

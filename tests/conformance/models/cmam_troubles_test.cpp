@@ -1,0 +1,102 @@
+// <am/cmam.h> where things go wrong: handlers that throw, in the middle of what else is under way.
+#include <am/cmam.h>
+
+#include <array>
+#include <stdexcept>
+#include <thread>
+
+#include "support/job.hpp"
+
+namespace {
+
+using test::check;
+using test::check_equal;
+
+struct Thrown : std::runtime_error {
+  Thrown() : std::runtime_error("thrown by a handler") {}
+};
+
+/// Of the nodes of one process each has its own.
+struct Place {
+  volatile int came = 0;
+  volatile int thrown = 0;
+};
+std::array<Place, 4> places;
+Place& mine() { return places[static_cast<std::size_t>(CMMD_self_address())]; }
+
+void comes() { mine().came = mine().came + 1; }
+void comes_and_throws() {
+  comes();
+  mine().thrown = mine().thrown + 1;
+  throw Thrown();
+}
+
+/// More messages than a network has room for, each fifth of which throws where it runs.
+constexpr int flood = 400;
+void sends_many(int to) {
+  for (int i = 0; i < flood; ++i) CMAM_4(to, i % 5 == 0 ? comes_and_throws : comes);
+}
+void answers_and_throws(int to) {
+  CMAM_reply_4(to, comes_and_throws);
+  comes_and_throws();
+}
+
+/// Lets out what handlers throw. Where they run beside the computation it may be several at once, of which it gets the first.
+template <class F>
+bool catches(F f) {
+  try {
+    f();
+    return false;
+  } catch (const Thrown&) {
+    return true;
+  }
+}
+void poll_until_came(int count) {
+  while (mine().came < count) {
+    catches([] { CMAM_poll(); });
+    std::this_thread::yield();
+  }
+}
+
+/// Not in the interrupt mode, in which handlers do not throw.
+class CmamTroubles : public test::OnEverySubstrate {
+ protected:
+  void SetUp() override {
+    if (GetParam().dispatch == am::Dispatch::interrupt) GTEST_SKIP() << "an exception is made with malloc";
+  }
+};
+
+TEST_P(CmamTroubles, AHandlerThatThrowsHasHadItsMessage) {
+  run(2, [](am::Node&) {
+    mine() = {};
+    const int other = 1 - CMMD_self_address();
+    catches([] { CMMD_sync_with_nodes(); });  // the other one may have begun
+    for (int round = 1; round <= 20; ++round) {
+      catches([&] { CMAM_request_4(other, answers_and_throws, CMMD_self_address()); });
+      poll_until_came(2 * round);
+      catches([&] { CMMD_sync_with_nodes(); });
+    }
+    catches([] { CMAM_poll(); });
+    check_equal(mine().came, 40, "handlers that ran");
+    check_equal(mine().thrown, 40, "those that threw");
+    CMMD_sync_with_nodes();
+  });
+}
+
+// What a handler sends without room goes later, by polls, in which handlers run that throw: nothing of it is lost.
+TEST_P(CmamTroubles, WhatWaitsForRoomIsSentAlthoughHandlersThrow) {
+  run(1, [](am::Node&) {
+    mine() = {};
+    CMMD_sync_with_nodes();
+    CMAM_4(0, sends_many, 0);
+    poll_until_came(flood);
+    catches([] { CMAM_poll(); });
+    check_equal(mine().came, flood, "each once");
+    check_equal(mine().thrown, flood / 5, "those that threw");
+    CMMD_sync_with_nodes();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, CmamTroubles, test::cells_of<CmamTroubles>(), test::name_of);
+
+}  // namespace

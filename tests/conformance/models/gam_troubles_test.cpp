@@ -1,0 +1,117 @@
+// <am/gam.h> where things go wrong: handlers that throw, a node that leaves or dies, a job that cannot be joined.
+#include <am/gam.h>
+
+#include <csignal>
+#include <stdexcept>
+
+#include "support/job.hpp"
+
+namespace {
+
+using test::check;
+using test::check_equal;
+
+struct Thrown : std::runtime_error {
+  Thrown() : std::runtime_error("thrown by a handler") {}
+};
+
+thread_local int ran;
+void throws(vnn_t /*from*/) {
+  ++ran;
+  throw Thrown();
+}
+void throws_mem(vnn_t from, void* /*address*/, int /*nbytes*/, void* /*argument*/) { throws(from); }
+void answers_and_throws(vnn_t from) {
+  check_equal(gam_reply_0(from, throws), 0, "gam_reply_0");
+  throws(from);
+}
+
+/// Lets out what handlers throw.
+template <class F>
+bool catches(F f) {
+  try {
+    f();
+    return false;
+  } catch (const Thrown&) {
+    return true;
+  }
+}
+/// A call that waits for room may let something out, and then has sent nothing.
+template <class F>
+void send(F call) {
+  while (catches([&] { check_equal(call(), 0, "a call that sends"); })) {
+  }
+}
+
+using GamTroubles = test::OnEverySubstrate;
+
+// An exception leaves the call that polls, and GAM knows that no handler runs any more: the next request is taken.
+TEST_P(GamTroubles, AHandlerThatThrowsHasHadItsMessage) {
+  run(2, [](am::Node&) {
+    ran = 0;
+    check_equal(gam_enable(), 0, "gam_enable");
+    const int other = 1 - gam_my_proc();
+    const auto meet = [] { catches([] { check_equal(gam_barrier(), 0, "gam_barrier"); }); };
+    char byte = 1;
+    meet();
+    for (int round = 1; round <= 10; ++round) {
+      // Four run on each node: two requests, the answer to the first, and what was asked for.
+      send([&] { return gam_request_0(other, answers_and_throws); });
+      send([&] { return gam_request_df(other, throws, 1, 2, 0.5); });
+      send([&] { return gam_get(other, &byte, &byte, 0, throws_mem, nullptr); });
+      while (ran < 4 * round) catches([] { gam_poll(); });
+      meet();
+    }
+    meet();
+    check_equal(ran, 40, "handlers that ran");
+    check_equal(gam_disable(), 0, "gam_disable");
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Models, GamTroubles, test::cells_of<GamTroubles>(), test::name_of);
+
+using GamLeaving = test::OnFaultlessSubstrates;
+TEST_P(GamLeaving, IsNotAlive) {
+  run(2, [](am::Node&) {
+    check_equal(gam_enable(), 0, "gam_enable");
+    check_equal(gam_barrier(), 0, "gam_barrier");
+    if (gam_my_proc() == 1) return;
+    while (gam_isalive(1) != 0) {  // which brings the news itself
+    }
+    check_equal(gam_isalive(0), 1, "this node");
+    check_equal(gam_request_0(1, throws), -1, "a request to it");
+    check_equal(gam_errno(), GAM_EUNREACHABLE, "why");
+    check_equal(gam_barrier(), -1, "gam_barrier");
+    check_equal(gam_errno(), GAM_EUNREACHABLE, "why");
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Models, GamLeaving, test::cells_of<GamLeaving>(), test::name_of);
+
+TEST(GamDeath, IsNotAlive) {
+  test::seed();
+  const test::Environment timeout("AM_TIMEOUT", "120s");
+  test::Processes job(2, [](am::Node& node) {
+    node.on_peer_death([](am::Node&, am::NodeId) {});
+    check_equal(gam_enable(), 0, "gam_enable");
+    check_equal(gam_isalive(1 - gam_my_proc()), 1, "before");
+    check_equal(gam_barrier(), 0, "gam_barrier");
+    if (gam_my_proc() == 1) std::raise(SIGKILL);
+    check_equal(gam_barrier(), -1, "gam_barrier");  // without a launcher it is waits that find a death
+    check_equal(gam_isalive(1), 0, "after it");
+    check_equal(gam_request_0(1, throws), -1, "a request to it");
+    check_equal(gam_errno(), GAM_EUNREACHABLE, "why");
+    check_equal(gam_isalive(1), 0, "for good");
+  });
+  job.expect_signal(1, SIGKILL);
+  job.wait();
+}
+
+TEST(GamStart, SaysThatTheJobCannotBeJoined) {
+  check_equal(gam_errno(), GAM_ENOTENABLED, "before gam_enable");
+  {
+    const test::Environment wrong("AM_DISPATCH", "sometimes");
+    check_equal(gam_enable(), -1, "gam_enable");
+  }
+  check_equal(gam_errno(), GAM_ESTART, "why");
+}
+
+}  // namespace
