@@ -1,0 +1,81 @@
+// How programs on <am/am2.h> end: together, by AMX_SPMDExit and what it calls, or in another way, and what is said of it then.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "process/command.hpp"
+
+namespace process_test {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+
+class Am2Ends : public testing::TestWithParam<const char*> {
+ protected:
+  static Outcome end(const std::string& how, const std::string& argument = "") {
+    const std::string dispatch = std::string("AM_DISPATCH=") + GetParam();
+    return run({amrun, "-n", "2", AM_BIN_DIR "/tests/programs/am2_ends", how, argument}, {{dispatch}, {}});
+  }
+};
+
+TEST_P(Am2Ends, TheExitCallbackIsCalledOnEachNode) {
+  const Outcome outcome = end("well");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out,
+              AnyOf("node 0 ends with 0\nnode 1 ends with 0\n", "node 1 ends with 0\nnode 0 ends with 0\n"));
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+// The other one polls for ever: the job ends without it.
+TEST_P(Am2Ends, TheExitCallbackGetsTheCode) {
+  const Outcome outcome = end("badly");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.out, "node 1 ends with 3\n");
+}
+
+TEST_P(Am2Ends, TheExitCallbackMayExit) {
+  const Outcome outcome = end("twice");
+  EXPECT_EQ(outcome.exit_code, 4);
+  EXPECT_THAT(outcome.out, MatchesRegex("(node [01] ends with 3\n)+"));
+}
+
+// Answers that say no more than that a message has run are none of the program's: nobody waits for them, and nobody is told.
+TEST_P(Am2Ends, NothingIsSaidOfAnswersThatNobodyNeeds) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("am2_ends_" + std::to_string(getpid()));
+  std::filesystem::remove(file);
+  const Outcome outcome = end("one_way", file);
+  std::filesystem::remove(file);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST_P(Am2Ends, MessagesThatNoPollHasRunAreSaid) {
+  const Outcome outcome = end("unpolled");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("am: node 1: left with 10 messages of AM-II that no poll has run (the first from "
+                        "node 0 for handler 1)"));
+}
+
+TEST_P(Am2Ends, ANodeThatLeavesEarlyEndsTheOthersWait) {
+  const Outcome outcome = end("early");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, "node 0 ends with 0\n");
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("am: AMX_SPMDExit: "), HasSubstr("node 1 (pid ")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, Am2Ends, testing::Values("poll", "thread", "interrupt"),
+                         [](const testing::TestParamInfo<const char*>& mode) {
+                           return std::string(mode.param);
+                         });
+
+}  // namespace
+}  // namespace process_test
