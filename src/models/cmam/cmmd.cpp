@@ -17,16 +17,13 @@ namespace am::models::cmam {
 
 namespace {
 
-// -- the split barrier: node 0 counts who has started, and tells all when it was all of them ------------------------------------
+// -- the split barrier: each node tells all that it has started, so that each knows whom it waits for --------------------------
 
-void barrier_is_over(Reply& reply) { ++reply.node().own<State>().finished; }
+void has_started(Request& request) { ++request.node().own<State>().started_by[request.from()]; }
 
-void one_more_has_started(Request& request) {
-  Node& node = request.node();
-  State& counting = node.own<State>();
-  if (++counting.arrived < node.size()) return;
-  counting.arrived = 0;
-  for (NodeId to = 0; to < node.size(); ++to) request.reply_to<barrier_is_over>(to);
+bool have_all_started(const State& state) {
+  return std::all_of(state.started_by.begin(), state.started_by.end(),
+                     [&](std::uint64_t times) { return times >= state.started; });
 }
 
 // -- the global OR: each node knows how many have their bit set ------------------------------------------------------------------
@@ -156,23 +153,24 @@ void CMMD_sync_with_nodes_start(void) {
   State& caller = state();
   {
     const am::CriticalSection quiet(caller.node());
-    if (caller.started != caller.finished)
+    if (!have_all_started(caller))
       am::models::broken(caller.node().id(), "CMMD_sync_with_nodes_start while one is under way");
     ++caller.started;
   }
-  all.node().request<one_more_has_started>(0);
+  for (am::NodeId to = 0; to < all.node().size(); ++to) all.node().request<has_started>(to);
 }
 int CMMD_sync_done(void) {
   const Together all("CMMD_sync_done");
   all.node().poll();
   State& caller = state();
   const am::CriticalSection quiet(caller.node());
-  return caller.started == caller.finished ? 1 : 0;
+  return have_all_started(caller) ? 1 : 0;
 }
 void CMMD_sync_with_nodes_finish(void) {
   const Together all("CMMD_sync_with_nodes_finish");
   State& caller = state();
-  all.node().wait_until([&] { return caller.started == caller.finished; });
+  for (am::NodeId of = 0; of < all.node().size(); ++of)
+    all.node().wait_until([&] { return caller.started_by[of] >= caller.started; }, of);
 }
 
 int CMMD_set_global_or(int bit) {

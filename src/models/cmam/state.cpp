@@ -41,7 +41,8 @@ State& join() {
   return *here.state;
 }
 
-State::State(Node& node) : node_(node), interrupts_(node.dispatch() != Dispatch::poll) {
+State::State(Node& node)
+    : node_(node), interrupts_(node.dispatch() != Dispatch::poll), started_by(node.size()) {
   put_off_.reserve(room_for_put_off);
 }
 

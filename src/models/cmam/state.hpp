@@ -109,9 +109,8 @@ class State {
   Timer timer[timers];
   int global_or_bit = 0;
   std::int64_t nodes_with_bit = 0;
-  std::uint32_t arrived = 0;  ///< on node 0: of the split barrier that is under way
-  std::uint64_t started = 0;
-  std::uint64_t finished = 0;
+  std::uint64_t started = 0;              ///< split barriers, by this node
+  std::vector<std::uint64_t> started_by;  ///< by each, as far as it has told
 };
 
 /// From now on this thread works for this node.

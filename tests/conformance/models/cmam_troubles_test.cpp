@@ -24,11 +24,14 @@ struct Place {
 std::array<Place, 4> places;
 Place& mine() { return places[static_cast<std::size_t>(CMMD_self_address())]; }
 
+/// Not in the interrupt mode: an exception is made with malloc.
+bool handlers_throw = true;
+
 void comes() { mine().came = mine().came + 1; }
 void comes_and_throws() {
   comes();
   mine().thrown = mine().thrown + 1;
-  throw Thrown();
+  if (handlers_throw) throw Thrown();
 }
 
 /// More messages than a network has room for, each fifth of which throws where it runs.
@@ -58,12 +61,9 @@ void poll_until_came(int count) {
   }
 }
 
-/// Not in the interrupt mode, in which handlers do not throw.
 class CmamTroubles : public test::OnEverySubstrate {
  protected:
-  void SetUp() override {
-    if (GetParam().dispatch == am::Dispatch::interrupt) GTEST_SKIP() << "an exception is made with malloc";
-  }
+  CmamTroubles() { handlers_throw = GetParam().dispatch != am::Dispatch::interrupt; }
 };
 
 TEST_P(CmamTroubles, AHandlerThatThrowsHasHadItsMessage) {
@@ -98,5 +98,22 @@ TEST_P(CmamTroubles, WhatWaitsForRoomIsSentAlthoughHandlersThrow) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, CmamTroubles, test::cells_of<CmamTroubles>(), test::name_of);
+
+// One that left before it has started a barrier: nobody waits for it for ever.
+using CmamLeaving = test::OnFaultlessSubstrates;
+TEST_P(CmamLeaving, EndsABarrierOfTheOthers) {
+  run(3, [](am::Node&) {
+    CMMD_sync_with_nodes();
+    CMMD_sync_with_nodes_start();
+    CMMD_sync_with_nodes_finish();
+    if (CMMD_self_address() == 1) return;
+    CMMD_sync_with_nodes_start();
+    check_equal(CMMD_sync_done(), 0, "CMMD_sync_done");
+    test::check_throws<am::Error>([] { CMMD_sync_with_nodes_finish(); }, "node 1");
+    test::check_throws<am::Error>([] { CMMD_sync_with_nodes(); },
+                                  "has left the job");  // node 1, or one that heard so first
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Models, CmamLeaving, test::cells_of<CmamLeaving>(), test::name_of);
 
 }  // namespace
