@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -140,10 +141,20 @@ void store_came(Message& message, CodeWord word, std::uintptr_t place, std::uint
 void got(Reply& reply, std::uintptr_t handler, std::uintptr_t place, std::uintptr_t argument, Payload bytes) {
   run_mem(reply, reinterpret_cast<Code>(handler), place, argument, bytes);
 }
+/// The answer goes although a handler throws while this one waits for room: so it waits by itself, for replies' handlers alone.
 void get_came(Request& request, std::uintptr_t remote, std::uint64_t bytes, std::uintptr_t local,
               std::uintptr_t handler, std::uintptr_t argument) {
   ++request.node().own<State>().ran;
-  request.reply<got>(handler, local, argument, Payload(reinterpret_cast<const void*>(remote), bytes));
+  const Payload data(reinterpret_cast<const void*>(remote), bytes);
+  std::exception_ptr thrown;
+  while (request.try_reply<got>(handler, local, argument, data) == Status::again) {
+    try {
+      request.node().poll_replies();
+    } catch (...) {
+      if (thrown == nullptr) thrown = std::current_exception();
+    }
+  }
+  if (thrown != nullptr) std::rethrow_exception(thrown);
 }
 
 // -- what calls have in common
@@ -314,7 +325,8 @@ int gam_errno() {
 int gam_isalive(vnn_t node) {
   State* const state = enabled_here();
   if (state == nullptr || node < 0 || static_cast<am::NodeId>(node) >= state->node.size()) return 0;
-  if (state->level == Level::computation) static_cast<void>(state->poll(state->node));  // nothing else brings the news
+  if (state->level == Level::computation)
+    static_cast<void>(state->poll(state->node));  // nothing else brings the news
   return state->node.is_gone(static_cast<am::NodeId>(node)) ? 0 : 1;
 }
 
