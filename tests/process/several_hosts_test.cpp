@@ -141,9 +141,25 @@ class SeveralHosts : public testing::Test {
   std::string skip_;
 };
 
+const std::string over_libfabric = "shm,ofi:tcp";
+
 TEST_F(SeveralHosts, RunEveryExampleWithTheResultOfOneHost) {
   expect_every_example_gives_the_same(
       [&](const std::vector<std::string>& program) { return run(hosts_.mpirun(2, program)); });
+}
+
+TEST_F(SeveralHosts, RunEveryExampleOverLibfabricToo) {
+  expect_every_example_gives_the_same([&](const std::vector<std::string>& program) {
+    return run(hosts_.mpirun(2, program, {"AM_TRANSPORT=" + over_libfabric}));
+  });
+}
+
+TEST_F(SeveralHosts, SayWhatWasChosenOfLibfabric) {
+  const Outcome outcome =
+      run(hosts_.mpirun(2, {example("hello")}, {"AM_VERBOSE=1", "AM_TRANSPORT=" + over_libfabric}));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, libfabric to 2 nodes"), 4) << outcome.err;
+  EXPECT_EQ(count(outcome.err, ": libfabric's tcp;ofi_rxm on eth0"), 2) << outcome.err;
 }
 
 /// The second one finds what the first one left with the launcher.
@@ -216,8 +232,14 @@ class Failing : public SeveralHosts {
     const TemporaryFile file(script);  // the words of a command do not come whole through an agent's shells
     return run(hosts_.mpirun(nodes_on_each, {this_program(), "--node", scenario, file.path()},
                              {"AM_TCP_INTERFACES=eth0", "AM_PEER_DEATH=survive", "AM_HOST_TIMEOUT=" + timeout,
-                              "AM_TIMEOUT=100s"}));
+                              "AM_TIMEOUT=100s", "AM_TRANSPORT=" + transport_}));
   }
+
+  std::string transport_ = "auto";
+};
+class FailingOverLibfabric : public Failing {
+ protected:
+  FailingOverLibfabric() { transport_ = over_libfabric; }
 };
 
 TEST_F(Failing, AHostThatVanishesIsLostInTime) {
@@ -225,6 +247,29 @@ TEST_F(Failing, AHostThatVanishesIsLostInTime) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(count(outcome.out, "noticed after"), 4) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("its host does not answer since"));
+}
+
+TEST_F(FailingOverLibfabric, AHostThatVanishesIsLostInTime) {
+  const Outcome outcome = run_scenario("vanish", hosts_.cut_command(2, "eth0"), "2s", 2);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.out, "noticed after"), 4) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("its host does not answer since"));
+}
+
+TEST_F(FailingOverLibfabric, ACutCableThatIsMendedLosesNothing) {
+  const Outcome outcome = run_scenario(
+      "blink",
+      hosts_.cut_command(2, "eth0") + "; (sleep 3; " + hosts_.mend_command(2, "eth0") + ") >/dev/null 2>&1 &",
+      "30s");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("no way")));
+}
+
+TEST_F(FailingOverLibfabric, ANodeThatIsStoppedIsNotLost) {
+  const Outcome outcome =
+      run_scenario("stop", "(sleep 5; kill -CONT $NODE) >/dev/null 2>&1 & kill -STOP $NODE", "1s");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("no way")));
 }
 
 TEST_F(Failing, ACutCableThatIsMendedLosesNothing) {

@@ -35,10 +35,10 @@ inline constexpr std::array networks = {
     Network{.name = "shm"},
     Network{.name = "tcp", .cost = 2, .interrupts = false},
     Network{.name = "t1", .cost = 2},
-    Network{.name = "ofi_rxm", .cost = 4, .interrupts = false, .transport = "ofi:tcp;ofi_rxm"},
+    Network{.name = "ofi_rxm", .cost = 4, .interrupts = false, .transport = "ofi:tcp"},
     Network{.name = "ofi_net", .cost = 4, .interrupts = false, .transport = "ofi:net"},
     Network{.name = "ofi_shm", .cost = 4, .interrupts = false, .transport = "ofi:shm"},
-    Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp;ofi_rxd"},
+    Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp"},
     // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).
     Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},

@@ -42,7 +42,7 @@ PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within wit
     kinds_.push_back(real(tcp ? "tcp" : "ofi"));
     kinds_.back().make = [make = kinds_.back().make, tcp](am::Site site) {
       site.interfaces = "lo";
-      if (!tcp) site.options = "tcp;ofi_rxm";
+      if (!tcp) site.options = "tcp";
       return make(site);
     };
   }

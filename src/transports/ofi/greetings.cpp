@@ -56,6 +56,7 @@ void OfiTransport::greet(Peer& peer) {
   }
   if (peer.address == Endpoint::nowhere) peer.address = endpoint_.add(reachable->address);
   if (peer.address == Endpoint::nowhere) return end(peer, "the provider does not take its address");
+  if (!memory_->board().is_here(peer.node)) lifelines_.tie(peer.node, reachable->lifeline);
   peer.ours = std::make_unique<trust::Handshake>(
       trust::Handshake::connecting(crypto_, key_, party_, peer.node, random_nonce()));
   send_greeting(peer, first_step, *peer.ours);
@@ -102,8 +103,10 @@ void OfiTransport::came_first_greeting(Peer& peer, std::span<const std::byte> by
     return;
   }
   if (peer.address == Endpoint::nowhere) {
-    if (const auto reachable = read_card(memory_->board().card(peer.node)))
+    if (const auto reachable = read_card(memory_->board().card(peer.node))) {
       peer.address = endpoint_.add(reachable->address);
+      if (!memory_->board().is_here(peer.node)) lifelines_.tie(peer.node, reachable->lifeline);
+    }
     if (peer.address == Endpoint::nowhere) return;
   }
   peer.theirs = std::move(handshake);
@@ -151,10 +154,6 @@ void OfiTransport::join(Peer& peer) {
   peer.failure.clear();
   std::erase(greeting_, peer.node);
   is_to_write(peer);
-  const host::Board& board = memory_->board();
-  if (board.is_here(peer.node)) return;
-  if (const auto reachable = read_card(board.card(peer.node))) lifelines_.tie(peer.node, reachable->lifeline);
-  set_timer();
 }
 
 /// An operation for that peer.
@@ -223,7 +222,7 @@ void OfiTransport::look_at_clock() {
     Peer& peer = *peers_[node];
     if (peer.state == Peer::State::greeting && peer.retry_ns != 0 && now >= peer.retry_ns) greet(peer);
   }
-  for (const Lifelines::Broken& broken : lifelines_.broken(now)) {
+  for (const Lifelines::Broken& broken : lifelines_.broken(now, has_left(self_))) {
     if (broken.host) {
       lose_host_of(broken.node, broken.why);
     } else {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <utility>
 
@@ -17,6 +18,8 @@ bool has_other_hosts(const host::Board& board) noexcept {
   }
   return false;
 }
+
+constexpr std::uint64_t between_looks_when_leaving_ns = 20'000'000;
 
 bool can_be_written(const tcp::Socket& socket) noexcept {
   pollfd events{.fd = socket.descriptor(), .events = POLLOUT, .revents = 0};
@@ -38,7 +41,8 @@ std::string Lifelines::address(std::size_t room) const {
 }
 
 void Lifelines::tie(NodeId node, std::string_view address) {
-  if (timeout_ns_ == 0 || address.empty()) return;
+  const bool is_there = std::ranges::find(lines_, node, &Line::node) != lines_.end();
+  if (timeout_ns_ == 0 || address.empty() || is_there) return;
   std::vector<tcp::Address> all = tcp::parse_addresses(address);
   std::ranges::reverse(all);  // the last one is tried first
   lines_.push_back({node, std::move(all)});
@@ -58,13 +62,14 @@ void Lifelines::try_next(Line& line) const {
   if (line.socket) line.socket.ask_for_life(timeout_ns_);
 }
 
-std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now) {
+std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now, bool leaving) {
   std::vector<Broken> all;
   if (now < next_look_ns_) return all;
-  next_look_ns_ = now + between_looks_ns / 2;  // whoever is woken for it is not to come too early
+  // Whoever is woken for it is not to come too early.
+  next_look_ns_ = now + (leaving ? between_looks_when_leaving_ns : between_looks_ns) / 2;
   std::erase_if(lines_, [&](Line& line) {
     bool host = false;
-    std::string why = look(line, host);
+    std::string why = look(line, host, leaving);
     if (!why.empty()) all.push_back({line.node, host, std::move(why)});
     return !line.socket;
   });
@@ -72,12 +77,14 @@ std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now) {
 }
 
 /// Why the peer is gone, if it is; the line has no socket any more when nothing is to be learnt of it.
-std::string Lifelines::look(Line& line, bool& host) const {
+std::string Lifelines::look(Line& line, bool& host, bool leaving) const {
   if (!line.is_tied) {
     if (!can_be_written(line.socket)) return {};
-    if (line.socket.failure() != 0 || line.socket.is_to_itself()) {
+    const int failure = line.socket.failure();
+    if (failure != 0 || line.socket.is_to_itself()) {
+      const bool refused = failure == 0 || failure == ECONNREFUSED;
       try_next(line);
-      return {};
+      return leaving && refused && !line.socket ? "its process has ended" : "";
     }
     line.is_tied = true;
   }

@@ -25,7 +25,7 @@ class Lifelines {
 
   /// Where, as others are to be told it; empty: nowhere.
   [[nodiscard]] std::string address(std::size_t room) const;
-  /// Begins one to that node, which told this. Once.
+  /// Begins one to that node, which told this, unless there is one.
   void tie(NodeId node, std::string_view address);
   void cut(NodeId node) noexcept;
   [[nodiscard]] bool any() const noexcept { return !lines_.empty(); }
@@ -35,8 +35,9 @@ class Lifelines {
     bool host;  ///< the whole of its host is gone, as far as one sees
     std::string why;
   };
-  /// The peers whose lines tell that they are gone; each is told once. `now`: CLOCK_MONOTONIC; most calls look at nothing.
-  [[nodiscard]] std::vector<Broken> broken(std::uint64_t now);
+  /// The peers whose lines tell that they are gone; each is told once. `now`: CLOCK_MONOTONIC; most calls look at nothing. `leaving`: this
+  /// node is, and wants to know soon; a peer that takes no lifeline is gone then, too.
+  [[nodiscard]] std::vector<Broken> broken(std::uint64_t now, bool leaving);
 
   static constexpr std::uint64_t between_looks_ns = 500'000'000;
 
@@ -48,7 +49,7 @@ class Lifelines {
     bool is_tied = false;
   };
   void try_next(Line& line) const;
-  [[nodiscard]] std::string look(Line& line, bool& host) const;
+  [[nodiscard]] std::string look(Line& line, bool& host, bool leaving) const;
 
   const std::uint64_t timeout_ns_;
   std::vector<tcp::Address> addresses_;
