@@ -1,0 +1,860 @@
+#include "support/fake_fabric.hpp"
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace test {
+
+namespace {
+
+using World = FakeFabric::World;
+World* world = nullptr;
+
+constexpr std::uint32_t address_magic = 0xfab51c;
+constexpr fi_addr_t first_place = 1000;  // so that no place is mistaken for an id
+constexpr std::size_t wire_room = 256;   // messages to one endpoint
+constexpr std::uint64_t context_mark = 0x5a5a'0000'0000;
+
+struct Domain;
+
+struct Memory {  // registered
+  fid_mr fid{};
+  Domain* domain = nullptr;
+  std::byte* at = nullptr;
+  std::size_t bytes = 0;
+  std::uint64_t access = 0;
+  std::uint64_t key = 0;
+  bool bound = false;
+  bool enabled = false;
+  std::size_t used = 0;  // operations under way
+
+  [[nodiscard]] bool holds(const std::byte* from, std::size_t length) const {
+    return from >= at && length <= bytes && from <= at + (bytes - length);
+  }
+};
+
+/// Under way.
+struct Operation {
+  void* context = nullptr;
+  std::uint64_t flags = 0;
+  std::byte* at = nullptr;
+  std::size_t bytes = 0;
+  Memory* memory = nullptr;
+  std::vector<std::byte> text{};  // of a send: what it was
+  std::uint32_t to = 0;           // a read's or a write's other end
+  std::uint64_t address = 0;
+  std::uint64_t key = 0;
+  int error = 0;
+  std::size_t filled = 0;  // of a buffer for many
+};
+
+struct Completion {
+  fi_cq_err_entry entry{};
+  bool failed = false;
+};
+
+struct Queue {
+  fid_cq fid{};
+  std::deque<Completion> done;
+  int wait_fd = -1;
+  struct End* end = nullptr;
+
+  void ring() const {
+    if (wait_fd >= 0) eventfd_write(wait_fd, 1);
+  }
+};
+
+struct Addresses {
+  fid_av fid{};
+  std::vector<std::uint32_t> ids;
+};
+
+struct End {  // an endpoint
+  fid_ep fid{};
+  std::uint32_t id = 0;
+  Domain* domain = nullptr;
+  Queue* queue = nullptr;
+  Addresses* addresses = nullptr;
+  bool enabled = false;
+  std::size_t least_free = 64;
+  std::deque<Operation> receives;
+  std::deque<Operation> accesses;   // reads and writes that are to be carried out
+  std::vector<Operation> finished;  // whose completions are to come
+};
+
+struct Message {
+  std::uint32_t from;
+  std::uint32_t to;
+  std::vector<std::byte> text;
+};
+
+struct Fabric {
+  fid_fabric fid{};
+};
+
+struct Domain {
+  fid_domain fid{};
+  FakeProvider provider;
+  std::map<std::uint64_t, Memory*> by_key;
+  std::size_t parts = 0;  // that are open
+};
+
+struct Fuse {  // good ones until one fails
+  std::size_t good = ~std::size_t{0};
+  int error = 0;
+  int next() {
+    if (good == ~std::size_t{0}) return 0;
+    return good-- == 0 ? error : 0;
+  }
+};
+
+}  // namespace
+
+struct FakeFabric::World {
+  std::vector<FakeProvider> providers;
+  Random random;
+  am::ofi::Library library{};
+  mutable std::recursive_mutex lock;
+  std::vector<std::string> complaints;
+  std::size_t objects = 0;
+  std::map<std::uint32_t, End*> ends;
+  std::uint32_t last_id = 0;
+  std::deque<Message> wire;
+  bool held = false;
+  bool refuses = false;
+  std::set<void*> contexts;  // in flight
+  std::size_t good_registrations = ~std::size_t{0};
+  Fuse send_fuse, inject_fuse, read_fuse;
+
+  World(std::vector<FakeProvider> all, std::uint64_t seed) : providers(std::move(all)), random(seed) {}
+  void complain(std::string what) { complaints.push_back(std::move(what)); }
+
+  // -- operations --
+  bool begin(End& end, Operation& operation, void* descriptor, std::uint64_t access);
+  void finish(End& end, Operation operation);
+  void complete(End& end, const Operation& operation);
+  int post(End& end, Operation operation, void* descriptor, fi_addr_t to, bool inject);
+  int access(End& end, Operation operation, void* descriptor, fi_addr_t peer);
+  void carry_out(End& end, Operation& operation);
+  [[nodiscard]] bool is_next(std::size_t place) const;
+  bool take(std::size_t place);
+  void progress(End& end);
+  [[nodiscard]] bool refuse(const End& end) {
+    return end.domain->provider.again_one_in != 0 && random.one_in(end.domain->provider.again_one_in);
+  }
+};
+
+namespace {
+
+struct Locked {
+  std::scoped_lock<std::recursive_mutex> guard{world->lock};
+};
+
+template <class T, class Fid>
+T& of(Fid* fid) {
+  return *static_cast<T*>(fid->context);
+}
+template <class T>
+T& of_ep(fid_ep* end) {
+  return *static_cast<T*>(end->fid.context);
+}
+
+int no_control(fid* /*object*/, int /*command*/, void* /*argument*/) { return -FI_ENOSYS; }
+int no_bind(fid* /*object*/, fid* /*to*/, std::uint64_t /*flags*/) { return -FI_ENOSYS; }
+
+template <class Object>
+void opened(Object& object, fid& id, std::size_t kind, fi_ops* operations) {
+  id = {kind, &object, operations};
+  ++world->objects;
+}
+template <class Object>
+int closed(fid* id) {
+  const Locked locked;
+  --world->objects;
+  delete &of<Object>(id);
+  return 0;
+}
+
+// -- memory -----------------------------------------------------------------------------------------------------------
+
+int bind_memory(fid* id, fid* to, std::uint64_t /*flags*/) {
+  const Locked locked;
+  if (to->fclass != FI_CLASS_EP) world->complain("memory is bound to what is no endpoint");
+  of<Memory>(id).bound = true;
+  return 0;
+}
+int control_memory(fid* id, int command, void* /*argument*/) {
+  const Locked locked;
+  auto& memory = of<Memory>(id);
+  if (command != FI_ENABLE || !memory.bound) world->complain("memory is enabled before it is bound");
+  memory.enabled = true;
+  memory.fid.key = memory.key;
+  memory.fid.mem_desc = &memory;
+  return 0;
+}
+int close_memory(fid* id) {
+  const Locked locked;
+  auto& memory = of<Memory>(id);
+  if (memory.used != 0) world->complain("memory is closed while operations are under way in it");
+  const bool end_is_open =
+      std::ranges::any_of(world->ends, [&](const auto& one) { return one.second->domain == memory.domain; });
+  if (memory.bound && end_is_open && memory.domain->provider.keeps_bound_memory) {
+    world->complain("memory that is bound to an open endpoint is closed");
+    return -FI_EBUSY;
+  }
+  memory.domain->by_key.erase(memory.key);
+  --memory.domain->parts;
+  --world->objects;
+  delete &memory;
+  return 0;
+}
+fi_ops memory_ops{sizeof(fi_ops), close_memory, bind_memory, control_memory, nullptr, nullptr, nullptr};
+
+int register_memory(fid* id, const void* buffer, std::size_t bytes, std::uint64_t access,
+                    std::uint64_t offset, std::uint64_t key, std::uint64_t /*flags*/, fid_mr** made,
+                    void* /*context*/) {
+  const Locked locked;
+  auto& domain = of<Domain>(id);
+  if (world->good_registrations == 0) return -FI_ENOMEM;
+  if (world->good_registrations != ~std::size_t{0}) --world->good_registrations;
+  if (offset != 0) world->complain("an offset is registered");
+  if ((domain.provider.caps & FI_RMA) == 0 && (access & ~(FI_SEND | FI_RECV)) != 0)
+    world->complain("memory is registered for accesses that the provider does not have");
+  const int mode = domain.provider.mr_mode;
+  if ((mode & FI_MR_PROV_KEY) != 0) key = world->random() >> 1;
+  if (domain.by_key.contains(key)) return -FI_ENOKEY;
+  auto* const memory = new Memory;
+  opened(*memory, memory->fid.fid, FI_CLASS_MR, &memory_ops);
+  memory->domain = &domain;
+  memory->at = static_cast<std::byte*>(const_cast<void*>(buffer));
+  memory->bytes = bytes;
+  memory->access = access;
+  memory->enabled = (mode & FI_MR_ENDPOINT) == 0;
+  memory->key = key;
+  memory->fid.key = memory->enabled ? key : FI_KEY_NOTAVAIL;
+  memory->fid.mem_desc = memory->enabled ? memory : nullptr;
+  domain.by_key[key] = memory;
+  ++domain.parts;
+  *made = &memory->fid;
+  return 0;
+}
+
+// -- addresses --------------------------------------------------------------------------------------------------------
+
+fi_ops plain_address_ops{sizeof(fi_ops), closed<Addresses>, no_bind, no_control, nullptr, nullptr, nullptr};
+
+int insert_addresses(fid_av* av, const void* all, std::size_t count, fi_addr_t* places,
+                     std::uint64_t /*flags*/, void* /*context*/) {
+  const Locked locked;
+  auto& addresses = of<Addresses>(&av->fid);
+  if (count != 1) world->complain("more than one address at once");
+  std::array<std::uint32_t, 2> parts{};
+  std::memcpy(parts.data(), all, sizeof parts);
+  if (parts[0] != address_magic) {
+    *places = FI_ADDR_NOTAVAIL;
+    return 0;
+  }
+  *places = first_place + addresses.ids.size();
+  addresses.ids.push_back(parts[1]);
+  return 1;
+}
+fi_ops_av address_ops{sizeof(fi_ops_av), insert_addresses, nullptr, nullptr,
+                      nullptr,           nullptr,          nullptr, nullptr};
+
+// -- completions ------------------------------------------------------------------------------------------------------
+
+ssize_t read_queue(fid_cq* cq, void* to, std::size_t count) {
+  const Locked locked;
+  auto& queue = of<Queue>(&cq->fid);
+  if (queue.end != nullptr) world->progress(*queue.end);
+  std::size_t read = 0;
+  auto* const entries = static_cast<fi_cq_data_entry*>(to);
+  for (; read < count && !queue.done.empty() && !queue.done.front().failed; ++read) {
+    const fi_cq_err_entry& from = queue.done.front().entry;
+    entries[read] = {from.op_context, from.flags, from.len, from.buf, from.data};
+    queue.done.pop_front();
+  }
+  if (read != 0) return static_cast<ssize_t>(read);
+  return queue.done.empty() ? -FI_EAGAIN : -FI_EAVAIL;
+}
+ssize_t read_error(fid_cq* cq, fi_cq_err_entry* to, std::uint64_t /*flags*/) {
+  const Locked locked;
+  auto& queue = of<Queue>(&cq->fid);
+  if (queue.done.empty() || !queue.done.front().failed) return -FI_EAGAIN;
+  *to = queue.done.front().entry;
+  queue.done.pop_front();
+  return 1;
+}
+const char* error_words(fid_cq* /*cq*/, int /*error*/, const void* /*data*/, char* /*room*/,
+                        std::size_t /*bytes*/) {
+  return "the fake's own words";
+}
+fi_ops_cq queue_ops{sizeof(fi_ops_cq), read_queue, nullptr, read_error,
+                    nullptr,           nullptr,    nullptr, error_words};
+
+int control_queue(fid* id, int command, void* argument) {
+  const Locked locked;
+  if (command != FI_GETWAIT) return -FI_ENOSYS;
+  *static_cast<int*>(argument) = of<Queue>(id).wait_fd;
+  return 0;
+}
+int close_queue(fid* id) {
+  const Locked locked;
+  auto& queue = of<Queue>(id);
+  if (queue.end != nullptr) {
+    world->complain("a completion queue is closed before its endpoint");
+    return -FI_EBUSY;
+  }
+  if (queue.wait_fd >= 0) ::close(queue.wait_fd);
+  --world->objects;
+  delete &queue;
+  return 0;
+}
+fi_ops plain_queue_ops{sizeof(fi_ops), close_queue, no_bind, control_queue, nullptr, nullptr, nullptr};
+
+// -- endpoints --------------------------------------------------------------------------------------------------------
+
+ssize_t receive_message(fid_ep* ep, const fi_msg* message, std::uint64_t flags) {
+  const Locked locked;
+  auto& end = of_ep<End>(ep);
+  if (message->iov_count != 1 || message->addr != FI_ADDR_UNSPEC)
+    world->complain("a receive that no provider has to know");
+  if ((flags & FI_MULTI_RECV) != 0 && (end.domain->provider.caps & FI_MULTI_RECV) == 0) return -FI_EINVAL;
+  if (world->refuse(end) || end.receives.size() >= end.domain->provider.rx_size) return -FI_EAGAIN;
+  Operation operation{message->context, FI_RECV | (flags & FI_MULTI_RECV),
+                      static_cast<std::byte*>(message->msg_iov->iov_base), message->msg_iov->iov_len};
+  if (!world->begin(end, operation, message->desc == nullptr ? nullptr : *message->desc, FI_RECV))
+    return -FI_EINVAL;
+  end.receives.push_back(std::move(operation));
+  if (end.queue != nullptr) end.queue->ring();  // something may have waited for it
+  return 0;
+}
+ssize_t send_message(fid_ep* ep, const void* bytes, std::size_t count, void* descriptor, fi_addr_t to,
+                     void* context) {
+  const Locked locked;
+  auto* const at = static_cast<std::byte*>(const_cast<void*>(bytes));
+  return world->post(of_ep<End>(ep), {context, FI_SEND, at, count}, descriptor, to, false);
+}
+ssize_t inject_message(fid_ep* ep, const void* bytes, std::size_t count, fi_addr_t to) {
+  const Locked locked;
+  auto& end = of_ep<End>(ep);
+  if (count > end.domain->provider.inject_size) {
+    world->complain("more is injected than the provider takes");
+    return -FI_EMSGSIZE;
+  }
+  auto* const at = static_cast<std::byte*>(const_cast<void*>(bytes));
+  return world->post(end, {nullptr, FI_SEND, at, count}, nullptr, to, true);
+}
+fi_ops_msg message_ops{sizeof(fi_ops_msg), nullptr, nullptr, receive_message, send_message, nullptr, nullptr,
+                       inject_message,     nullptr, nullptr};
+
+ssize_t read_memory(fid_ep* ep, void* to, std::size_t bytes, void* descriptor, fi_addr_t peer,
+                    std::uint64_t address, std::uint64_t key, void* context) {
+  const Locked locked;
+  Operation operation{context, FI_RMA | FI_READ, static_cast<std::byte*>(to), bytes};
+  operation.address = address;
+  operation.key = key;
+  return world->access(of_ep<End>(ep), std::move(operation), descriptor, peer);
+}
+ssize_t write_memory(fid_ep* ep, const void* from, std::size_t bytes, void* descriptor, fi_addr_t peer,
+                     std::uint64_t address, std::uint64_t key, void* context) {
+  const Locked locked;
+  Operation operation{context, FI_RMA | FI_WRITE, static_cast<std::byte*>(const_cast<void*>(from)), bytes};
+  operation.address = address;
+  operation.key = key;
+  operation.text.assign(operation.at, operation.at + bytes);
+  return world->access(of_ep<End>(ep), std::move(operation), descriptor, peer);
+}
+ssize_t read_memory_as_said(fid_ep* ep, const fi_msg_rma* what, std::uint64_t /*flags*/) {
+  return read_memory(ep, what->msg_iov->iov_base, what->msg_iov->iov_len,
+                     what->desc == nullptr ? nullptr : *what->desc, what->addr, what->rma_iov->addr,
+                     what->rma_iov->key, what->context);
+}
+ssize_t write_memory_as_said(fid_ep* ep, const fi_msg_rma* what, std::uint64_t /*flags*/) {
+  return write_memory(ep, what->msg_iov->iov_base, what->msg_iov->iov_len,
+                      what->desc == nullptr ? nullptr : *what->desc, what->addr, what->rma_iov->addr,
+                      what->rma_iov->key, what->context);
+}
+fi_ops_rma access_ops{sizeof(fi_ops_rma),
+                      read_memory,
+                      nullptr,
+                      read_memory_as_said,
+                      write_memory,
+                      nullptr,
+                      write_memory_as_said,
+                      nullptr,
+                      nullptr,
+                      nullptr};
+
+int get_name(fid* id, void* to, std::size_t* bytes) {
+  const Locked locked;
+  const auto& end = of<End>(id);
+  const std::size_t need = end.domain->provider.address_bytes;
+  const std::size_t room = std::exchange(*bytes, need);
+  if (room < need) return -FI_ETOOSMALL;
+  const std::array<std::uint32_t, 2> parts{address_magic, end.id};
+  std::memset(to, 0xee, need);
+  std::memcpy(to, parts.data(), sizeof parts);
+  return 0;
+}
+fi_ops_cm name_ops{sizeof(fi_ops_cm), nullptr, get_name, nullptr, nullptr,
+                   nullptr,           nullptr, nullptr,  nullptr, nullptr};
+
+int set_option(fid* id, int level, int name, const void* value, std::size_t bytes) {
+  const Locked locked;
+  auto& end = of<End>(id);
+  if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV || bytes != sizeof(std::size_t))
+    return -FI_ENOPROTOOPT;
+  std::memcpy(&end.least_free, value, bytes);
+  return 0;
+}
+fi_ops_ep end_ops{sizeof(fi_ops_ep), nullptr, nullptr, set_option, nullptr, nullptr, nullptr, nullptr};
+
+int bind_end(fid* id, fid* to, std::uint64_t flags) {
+  const Locked locked;
+  auto& end = of<End>(id);
+  if (to->fclass == FI_CLASS_AV) {
+    end.addresses = &of<Addresses>(to);
+  } else if (to->fclass == FI_CLASS_CQ && flags == (FI_TRANSMIT | FI_RECV)) {
+    end.queue = &of<Queue>(to);
+    end.queue->end = &end;
+  } else {
+    world->complain("something else is bound to an endpoint");
+    return -FI_EINVAL;
+  }
+  return 0;
+}
+int control_end(fid* id, int command, void* /*argument*/) {
+  const Locked locked;
+  auto& end = of<End>(id);
+  if (command != FI_ENABLE || end.queue == nullptr || end.addresses == nullptr) return -FI_EINVAL;
+  end.enabled = true;
+  return 0;
+}
+/// What is under way comes to nothing.
+int close_end(fid* id) {
+  const Locked locked;
+  auto& end = of<End>(id);
+  const auto give_up = [&](auto& operations) {
+    for (Operation& operation : operations) {
+      if (operation.memory != nullptr) --operation.memory->used;
+      world->contexts.erase(operation.context);
+    }
+  };
+  give_up(end.receives);
+  give_up(end.accesses);
+  give_up(end.finished);
+  std::erase_if(world->wire, [&](const Message& one) { return one.from == end.id || one.to == end.id; });
+  world->ends.erase(end.id);
+  if (end.queue != nullptr) end.queue->end = nullptr;
+  --end.domain->parts;
+  --world->objects;
+  delete &end;
+  return 0;
+}
+fi_ops plain_end_ops{sizeof(fi_ops), close_end, bind_end, control_end, nullptr, nullptr, nullptr};
+
+// -- domains and fabrics ----------------------------------------------------------------------------------------------
+
+int open_addresses(fid_domain* /*domain*/, fi_av_attr* /*attributes*/, fid_av** made, void* /*context*/) {
+  const Locked locked;
+  auto* const addresses = new Addresses;
+  opened(*addresses, addresses->fid.fid, FI_CLASS_AV, &plain_address_ops);
+  addresses->fid.ops = &address_ops;
+  *made = &addresses->fid;
+  return 0;
+}
+int open_queue(fid_domain* domain, fi_cq_attr* attributes, fid_cq** made, void* /*context*/) {
+  const Locked locked;
+  if (attributes->format != FI_CQ_FORMAT_DATA) world->complain("another format of completions");
+  if (attributes->wait_obj == FI_WAIT_FD && !of<Domain>(&domain->fid).provider.wait_fd) return -FI_ENOSYS;
+  auto* const queue = new Queue;
+  opened(*queue, queue->fid.fid, FI_CLASS_CQ, &plain_queue_ops);
+  queue->fid.ops = &queue_ops;
+  if (attributes->wait_obj == FI_WAIT_FD) queue->wait_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  *made = &queue->fid;
+  return 0;
+}
+int open_end(fid_domain* domain, fi_info* /*info*/, fid_ep** made, void* /*context*/) {
+  const Locked locked;
+  auto* const end = new End;
+  opened(*end, end->fid.fid, FI_CLASS_EP, &plain_end_ops);
+  end->domain = &of<Domain>(&domain->fid);
+  end->id = ++world->last_id;
+  end->fid.ops = &end_ops;
+  end->fid.cm = &name_ops;
+  end->fid.msg = &message_ops;
+  end->fid.rma = (end->domain->provider.caps & FI_RMA) != 0 ? &access_ops : nullptr;
+  ++end->domain->parts;
+  world->ends[end->id] = end;
+  *made = &end->fid;
+  return 0;
+}
+fi_ops_domain domain_ops{sizeof(fi_ops_domain),
+                         open_addresses,
+                         open_queue,
+                         open_end,
+                         nullptr,
+                         nullptr,
+                         nullptr,
+                         nullptr,
+                         nullptr,
+                         nullptr,
+                         nullptr,
+                         nullptr};
+fi_ops_mr register_ops{sizeof(fi_ops_mr), register_memory, nullptr, nullptr};
+
+int close_domain(fid* id) {
+  const Locked locked;
+  auto& domain = of<Domain>(id);
+  if (domain.parts != 0) {
+    world->complain("a domain is closed before what is in it");
+    return -FI_EBUSY;
+  }
+  --world->objects;
+  delete &domain;
+  return 0;
+}
+fi_ops plain_domain_ops{sizeof(fi_ops), close_domain, no_bind, no_control, nullptr, nullptr, nullptr};
+
+int open_domain(fid_fabric* /*fabric*/, fi_info* info, fid_domain** made, void* /*context*/) {
+  const Locked locked;
+  auto* const domain = new Domain;
+  opened(*domain, domain->fid.fid, FI_CLASS_DOMAIN, &plain_domain_ops);
+  domain->provider = world->providers.at(fake::provider_of(*info));
+  domain->fid.ops = &domain_ops;
+  domain->fid.mr = &register_ops;
+  *made = &domain->fid;
+  return 0;
+}
+
+/// Whether nothing is there that a look would find.
+int may_wait(fid_fabric* /*fabric*/, fid** ids, int count) {
+  const Locked locked;
+  for (int i = 0; i < count; ++i) {
+    auto& queue = of<Queue>(ids[i]);
+    const bool waits =
+        queue.end != nullptr && !world->held &&
+        std::ranges::any_of(world->wire, [&](const Message& one) { return one.to == queue.end->id; }) &&
+        !queue.end->receives.empty();
+    if (!queue.done.empty() || waits || (queue.end != nullptr && !queue.end->finished.empty()))
+      return -FI_EAGAIN;
+    eventfd_t value = 0;
+    if (queue.wait_fd >= 0) eventfd_read(queue.wait_fd, &value);
+  }
+  return 0;
+}
+fi_ops plain_fabric_ops{sizeof(fi_ops), closed<Fabric>, no_bind, no_control, nullptr, nullptr, nullptr};
+fi_ops_fabric fabric_ops{sizeof(fi_ops_fabric), open_domain, nullptr, nullptr, nullptr, may_wait, nullptr};
+
+int open_fabric(fi_fabric_attr* /*attributes*/, fid_fabric** made, void* /*context*/) {
+  const Locked locked;
+  auto* const fabric = new Fabric;
+  opened(*fabric, fabric->fid.fid, FI_CLASS_FABRIC, &plain_fabric_ops);
+  fabric->fid.ops = &fabric_ops;
+  *made = &fabric->fid;
+  return 0;
+}
+int get_info(std::uint32_t /*version*/, const char* /*node*/, const char* /*service*/,
+             std::uint64_t /*flags*/, const fi_info* hints, fi_info** found) {
+  const Locked locked;
+  *found = fake::matching(world->providers, hints);
+  return *found == nullptr ? -FI_ENODATA : 0;
+}
+const char* error_text(int error) { return std::strerror(error); }
+
+}  // namespace
+
+// -- how it goes ------------------------------------------------------------------------------------------------------
+
+bool World::begin(End& end, Operation& operation, void* descriptor, std::uint64_t access) {
+  const FakeProvider& provider = end.domain->provider;
+  if (!end.enabled) complain("an operation of an endpoint that is not enabled");
+  if ((provider.mr_mode & FI_MR_LOCAL) != 0) {
+    operation.memory = static_cast<Memory*>(descriptor);
+    const Memory* const memory = operation.memory;
+    if (memory == nullptr || memory->domain != end.domain || !memory->enabled ||
+        !memory->holds(operation.at, operation.bytes) || (memory->access & access) != access) {
+      complain("an operation in memory that is not registered for it");
+      return false;
+    }
+    ++operation.memory->used;
+  }
+  if (!contexts.insert(operation.context).second) complain("a context is used twice");
+  const std::size_t words = (provider.mode & FI_CONTEXT2) != 0  ? 8
+                            : (provider.mode & FI_CONTEXT) != 0 ? 4
+                                                                : 0;
+  for (std::size_t i = 0; i < words; ++i)
+    static_cast<fi_context2*>(operation.context)->internal[i] = reinterpret_cast<void*>(context_mark + i);
+  return true;
+}
+
+/// Its effect is there; that it is done is told later.
+void World::finish(End& end, Operation operation) {
+  if (end.domain->provider.shuffles) {
+    end.finished.push_back(std::move(operation));
+    if (end.queue != nullptr) end.queue->ring();
+  } else {
+    complete(end, operation);
+  }
+}
+
+void World::complete(End& end, const Operation& operation) {
+  const FakeProvider& provider = end.domain->provider;
+  const bool is_over = (operation.flags & FI_RECV) == 0 || (operation.flags & FI_MULTI_RECV) != 0 ||
+                    (provider.caps & FI_MULTI_RECV) == 0 || operation.bytes == ~std::size_t{0};
+  if (is_over && operation.context != nullptr) {
+    contexts.erase(operation.context);
+    const std::size_t words = (provider.mode & FI_CONTEXT2) != 0  ? 8
+                              : (provider.mode & FI_CONTEXT) != 0 ? 4
+                                                                  : 0;
+    for (std::size_t i = 0; i < words; ++i) {
+      if (static_cast<fi_context2*>(operation.context)->internal[i] !=
+          reinterpret_cast<void*>(context_mark + i))
+        complain("a context is written while its operation is under way");
+    }
+  }
+  if ((operation.flags & (FI_SEND | FI_WRITE)) != 0 && operation.context != nullptr &&
+      !std::equal(operation.text.begin(), operation.text.end(), operation.at))
+    complain("what is being sent is changed");
+  if (is_over && operation.memory != nullptr) --operation.memory->used;
+  Completion completion;
+  completion.failed = operation.error != 0;
+  completion.entry.op_context = operation.context;
+  completion.entry.flags = operation.flags;
+  completion.entry.len = operation.filled;
+  completion.entry.buf = operation.at;
+  completion.entry.err = operation.error;
+  completion.entry.prov_errno = operation.error != 0 ? 7 : 0;
+  end.queue->done.push_back(completion);
+  end.queue->ring();
+}
+
+int World::post(End& end, Operation operation, void* descriptor, fi_addr_t to, bool inject) {
+  const std::vector<std::uint32_t>& ids = end.addresses->ids;
+  if (to < first_place || to - first_place >= ids.size()) {
+    complain("a message to an address that was not inserted");
+    return -FI_EINVAL;
+  }
+  if (operation.bytes > end.domain->provider.max_msg_size) {
+    complain("a message is longer than the provider takes");
+    return -FI_EMSGSIZE;
+  }
+  const std::uint32_t id = ids[to - first_place];
+  const auto under_way =
+      static_cast<std::size_t>(std::ranges::count(wire, id, [](const Message& one) { return one.to; }));
+  if (refuses || refuse(end) || under_way >= wire_room || end.finished.size() >= end.domain->provider.tx_size)
+    return -FI_EAGAIN;
+  operation.text.assign(operation.at, operation.at + operation.bytes);
+  if (!inject && !begin(end, operation, descriptor, FI_SEND)) return -FI_EINVAL;
+  operation.error = (inject ? inject_fuse : send_fuse).next();
+  if (!ends.contains(id)) operation.error = FI_EHOSTUNREACH;
+  if (operation.error == 0) {
+    wire.push_back({end.id, id, operation.text});
+    if (ends[id]->queue != nullptr && !held) ends[id]->queue->ring();
+  }
+  if (!inject || operation.error != 0) finish(end, std::move(operation));
+  return 0;
+}
+
+int World::access(End& end, Operation operation, void* descriptor, fi_addr_t peer) {
+  const std::vector<std::uint32_t>& ids = end.addresses->ids;
+  if (peer < first_place || peer - first_place >= ids.size()) return -FI_EINVAL;
+  if (refuse(end) || end.accesses.size() >= end.domain->provider.tx_size) return -FI_EAGAIN;
+  operation.to = ids[peer - first_place];
+  if (!begin(end, operation, descriptor, operation.flags & (FI_READ | FI_WRITE))) return -FI_EINVAL;
+  end.accesses.push_back(std::move(operation));
+  if (end.queue != nullptr) end.queue->ring();
+  return 0;
+}
+
+void World::carry_out(End& end, Operation& operation) {
+  const bool reads = (operation.flags & FI_READ) != 0;
+  operation.error = reads ? read_fuse.next() : 0;
+  const auto other = ends.find(operation.to);
+  if (other == ends.end()) {
+    operation.error = FI_EHOSTUNREACH;
+  } else if (operation.error == 0) {
+    const Domain& domain = *other->second->domain;
+    const auto found = domain.by_key.find(operation.key);
+    const bool by_address = (domain.provider.mr_mode & FI_MR_VIRT_ADDR) != 0;
+    const Memory* const memory = found == domain.by_key.end() ? nullptr : found->second;
+    std::byte* const at = memory == nullptr ? nullptr
+                          : by_address      ? reinterpret_cast<std::byte*>(operation.address)
+                                            : memory->at + std::min(operation.address, memory->bytes);
+    if (memory == nullptr || !memory->enabled || !memory->holds(at, operation.bytes) ||
+        (memory->access & (reads ? FI_REMOTE_READ : FI_REMOTE_WRITE)) == 0) {
+      operation.error = FI_EACCES;
+    } else if (reads) {
+      std::memcpy(operation.at, at, operation.bytes);
+    } else {
+      std::memcpy(at, operation.at, operation.bytes);
+    }
+  }
+  operation.filled = operation.bytes;
+  finish(end, std::move(operation));
+}
+
+/// Whether it may be delivered before those in front of it.
+bool World::is_next(std::size_t place) const {
+  const Message& message = wire[place];
+  const auto end = ends.find(message.from);
+  if (end == ends.end() || (end->second->domain->provider.order & FI_ORDER_SAS) == 0) return true;
+  return std::none_of(wire.begin(), wire.begin() + static_cast<std::ptrdiff_t>(place),
+                      [&](const Message& one) { return one.from == message.from && one.to == message.to; });
+}
+
+/// Into the first buffer of its receiver. False: there is none.
+bool World::take(std::size_t place) {
+  const auto to = ends.find(wire[place].to);
+  if (to == ends.end()) {
+    wire.erase(wire.begin() + static_cast<std::ptrdiff_t>(place));
+    return true;
+  }
+  End& end = *to->second;
+  while (!end.receives.empty()) {
+    Operation& first = end.receives.front();
+    const std::vector<std::byte>& text = wire[place].text;
+    const bool many = (first.flags & FI_MULTI_RECV) != 0;
+    if (many && first.filled != 0 && first.bytes - first.filled < text.size()) {  // no room: it is free
+      Operation freed = first;
+      end.receives.pop_front();
+      freed.flags = FI_MULTI_RECV;
+      freed.filled = 0;
+      complete(end, freed);
+      continue;
+    }
+    Operation came = first;
+    came.at = first.at + first.filled;
+    const std::size_t room = first.bytes - first.filled;
+    came.filled = std::min(text.size(), room);
+    std::memcpy(came.at, text.data(), came.filled);
+    if (text.size() > room) came.error = FI_ETRUNC;
+    first.filled += came.filled;
+    came.flags = FI_RECV | FI_MSG;
+    if (many && first.bytes - first.filled < end.least_free) {
+      const bool alone = random.one_in(2);
+      Operation freed = first;
+      end.receives.pop_front();
+      if (!alone) came.flags |= FI_MULTI_RECV;
+      complete(end, came);
+      freed.flags = FI_MULTI_RECV;
+      freed.filled = 0;
+      if (alone) complete(end, freed);
+    } else {
+      if (!many) {
+        came.bytes = ~std::size_t{0};  // it ends
+        end.receives.pop_front();
+      }
+      complete(end, came);
+    }
+    wire.erase(wire.begin() + static_cast<std::ptrdiff_t>(place));
+    return true;
+  }
+  return false;
+}
+
+void World::progress(End& end) {
+  while (!held) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < wire.size(); ++i) {
+      if (wire[i].to == end.id && is_next(i)) places.push_back(i);
+    }
+    if (places.empty() || !take(places[random.below(places.size())])) break;
+  }
+  // Its own, and those in its memory, if that needs it.
+  for (const auto& [id, other] : ends) {
+    if (id != end.id && !end.domain->provider.manual_progress) continue;
+    for (std::size_t i = 0; i < other->accesses.size();) {
+      const bool needs_owner =
+          other->domain->provider.manual_progress && ends.contains(other->accesses[i].to);
+      if (needs_owner ? other->accesses[i].to != end.id : id != end.id) {
+        ++i;
+        continue;
+      }
+      Operation operation = std::move(other->accesses[i]);
+      other->accesses.erase(other->accesses.begin() + static_cast<std::ptrdiff_t>(i));
+      carry_out(*other, operation);
+    }
+  }
+  while (!end.finished.empty() && !random.one_in(4)) {
+    const auto at = end.finished.begin() + static_cast<std::ptrdiff_t>(random.below(end.finished.size()));
+    const Operation operation = std::move(*at);
+    end.finished.erase(at);
+    complete(end, operation);
+  }
+}
+
+// -- what tests see ---------------------------------------------------------------------------------------------------
+
+FakeFabric::FakeFabric(std::vector<FakeProvider> providers, std::uint64_t seed)
+    : world_(std::make_unique<World>(std::move(providers), seed)) {
+  world = world_.get();
+  world_->library = {get_info, fake::free_info, fake::copy_info, open_fabric, error_text};
+}
+FakeFabric::~FakeFabric() { world = nullptr; }
+
+const am::ofi::Library& FakeFabric::library() const noexcept { return world_->library; }
+std::vector<std::string> FakeFabric::complaints() const {
+  const Locked locked;
+  return world_->complaints;
+}
+std::size_t FakeFabric::open_objects() const {
+  const Locked locked;
+  return world_->objects + fake::open_infos();
+}
+std::size_t FakeFabric::in_flight() const {
+  const Locked locked;
+  return world_->contexts.size();
+}
+void FakeFabric::hold(bool on) {
+  const Locked locked;
+  world_->held = on;
+}
+std::vector<std::size_t> FakeFabric::deliverable() const {
+  const Locked locked;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < world_->wire.size(); ++i) {
+    if (world_->is_next(i)) places.push_back(i);
+  }
+  return places;
+}
+void FakeFabric::deliver(std::size_t place) {
+  const Locked locked;
+  if (!world_->take(place)) world_->complain("there is no buffer for what is delivered");
+}
+void FakeFabric::fail_registrations_after(std::size_t good) {
+  const Locked locked;
+  world_->good_registrations = good;
+}
+void FakeFabric::fail_send_after(std::size_t good, int error) {
+  const Locked locked;
+  world_->send_fuse = {good, error};
+}
+void FakeFabric::fail_inject_after(std::size_t good, int error) {
+  const Locked locked;
+  world_->inject_fuse = {good, error};
+}
+void FakeFabric::fail_read_after(std::size_t good, int error) {
+  const Locked locked;
+  world_->read_fuse = {good, error};
+}
+void FakeFabric::refuse_sends(bool on) {
+  const Locked locked;
+  world_->refuses = on;
+}
+
+}  // namespace test

@@ -1,0 +1,141 @@
+// Nodes of one process on the network over libfabric, by hand through the seam: over a provider of the system's, or over one of
+// the tests' own (support/fake_fabric.hpp), of which it then also is to have no complaint.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <am/error.hpp>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/fake_fabric.hpp"
+#include "transports/ofi/ofi_transport.hpp"
+
+namespace am::ofi {
+
+class Ear : public Listener {
+ public:
+  void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept override {
+    words[{from, word}] = value;
+  }
+  void heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept override {
+    clocks.push_back({from, asked, told});
+  }
+  void lost(NodeId peer) noexcept override { lost_ones.push_back(peer); }
+  struct Clock {
+    NodeId from;
+    std::uint64_t asked;
+    std::uint64_t told;
+  };
+  std::vector<Clock> clocks;
+  std::map<std::pair<NodeId, std::uint32_t>, std::uint64_t> words;
+  std::vector<NodeId> lost_ones;
+};
+
+/// What the nodes talk over.
+struct Way {
+  std::string name;
+  std::optional<test::FakeProvider> fake{};
+  std::string provider{};  ///< else: of the system
+
+  friend std::ostream& operator<<(std::ostream& out, const Way& way) { return out << way.name; }
+};
+
+inline bool is_there(const std::string& provider) {
+  Wish wish;
+  wish.provider = provider;
+  for (const Offer& offer : offers(system_library(), wish)) {
+    if (offer.provider == provider && offer.why_not.empty()) return true;
+  }
+  return false;
+}
+
+constexpr Priority both[] = {Priority::low, Priority::high};
+
+/// Nodes 0 to `here` - 1 of a job of `nodes`.
+class Nodes : public testing::Test {
+ protected:
+  Nodes(NodeId nodes, NodeId here, Way way)
+      : way_(std::move(way)), memory_(host::Memory::create(nodes)), ears_(here), networks_(here) {
+    if (way_.fake) fabric_ = std::make_unique<test::FakeFabric>(std::vector{*way_.fake});
+  }
+  void SetUp() override {
+    if (!fabric_ && !is_there(way_.provider)) GTEST_SKIP() << "this system has no " << way_.provider;
+    for (NodeId node = 0; node < networks_.size(); ++node) open(node);
+  }
+  void TearDown() override {
+    networks_.clear();
+    stranger_things_.clear();
+    if (!fabric_) return;
+    EXPECT_EQ(fabric_->complaints(), std::vector<std::string>{});
+    EXPECT_EQ(fabric_->open_objects(), 0u);
+    EXPECT_EQ(fabric_->in_flight(), 0u);
+  }
+
+  [[nodiscard]] const Library& library() const { return fabric_ ? fabric_->library() : system_library(); }
+  void open(NodeId node) {
+    networks_[node] = std::make_unique<OfiTransport>(
+        Site{.self = node, .memory = memory_, .options = way_.provider, .listener = &ears_[node]}, library());
+  }
+  OfiTransport& at(NodeId node) { return *networks_[node]; }
+  void progress() {
+    for (const auto& network : networks_) {
+      if (network) network->progress();
+    }
+  }
+  bool until(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      progress();
+    }
+    return true;
+  }
+
+  /// As much of the payload as goes in one piece, which `sent` says.
+  Status send(NodeId from, NodeId to, Priority priority, std::uint64_t word,
+              std::span<const std::byte> payload = {}, std::size_t* sent = nullptr) {
+    const Transport::Slot slot = at(from).claim(to, priority, 1, payload.size());
+    if (slot.status != Status::ok) return slot.status;
+    EXPECT_GE(slot.room, std::min(payload.size(), impl::packet_payload_bytes));
+    payload = payload.first(std::min(payload.size(), slot.room));
+    if (sent != nullptr) *sent = payload.size();
+    slot.packet->words[0] = word;
+    slot.packet->origin = from;
+    slot.packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
+    at(from).fill(slot, Payload(payload.data(), payload.size()));
+    at(from).commit(slot, impl::Header::make(9, 1, 0, payload.empty() ? 0 : impl::flag::payload));
+    return Status::ok;
+  }
+  /// The next message of that node, or one with nothing.
+  Transport::View next(NodeId node, Priority priority) {
+    Transport::View view;
+    EXPECT_TRUE(until([&] { return static_cast<bool>(view = at(node).receive(priority)); }));
+    return view;
+  }
+  std::uint64_t next_word(NodeId node, Priority priority, NodeId* from = nullptr) {
+    const Transport::View view = next(node, priority);
+    if (!view) return ~0ull;
+    if (from != nullptr) *from = view.source;
+    const std::uint64_t word = view.packet->words[0];
+    at(node).release(view);
+    return word;
+  }
+
+  const Way way_;
+  std::unique_ptr<test::FakeFabric> fabric_;
+  const std::shared_ptr<host::Memory> memory_;
+  std::vector<Ear> ears_;
+  std::vector<std::unique_ptr<OfiTransport>> networks_;
+  std::vector<std::shared_ptr<void>> stranger_things_;  // that are to go before the fabric is asked
+};
+
+}  // namespace am::ofi
