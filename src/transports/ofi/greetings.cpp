@@ -246,8 +246,8 @@ void OfiTransport::lose_host_of(NodeId lost, std::string_view why) {
 
 /// Runs the timer while something is to be done that the completion queue does not tell of.
 void OfiTransport::set_timer() noexcept {
-  const bool untold =
-      (armed_ && !believes_descriptor_) || !to_write_.empty() || fetches_under_way_ != fetches_.size();
+  const bool untold = (armed_ && !believes_descriptor_) || !to_write_.empty() ||
+                      fetches_under_way_ != fetches_.size() || letter_box_.is_refused();
   const std::uint64_t every_ns = untold               ? tick_ns
                                  : !greeting_.empty() ? retry_every_ns
                                  : lifelines_.any()   ? Lifelines::between_looks_ns

@@ -21,9 +21,9 @@ LetterBox::LetterBox(Endpoint& endpoint, std::size_t letter_room)
       wanted_(many_ ? large_buffers : std::min(small_buffers, endpoint.info().rx_attr->size)),
       most_(many_ ? most_large_buffers : most_small_buffers) {
   if (many_) endpoint.end_buffers_below(letter_room);
-  while (provided_ < wanted_) {
-    if (provide(add())) continue;
-    if (provided_ != 0) break;
+  while (provided_ < wanted_ && provide(add())) {
+  }
+  if (provided_ == 0 && !refused_) {
     throw Error("open a network over libfabric (" + provider_of(endpoint.info()) + ")",
                 "it takes no receive buffer", "");
   }
@@ -39,9 +39,10 @@ LetterBox::Buffer& LetterBox::add() {
 }
 
 bool LetterBox::provide(Buffer& buffer) noexcept {
-  if (endpoint_.receive(buffer.block.bytes().first(buffer_bytes_), buffer.registration.descriptor, many_,
-                        buffer) != 0)
-    return false;
+  const int result = endpoint_.receive(buffer.block.bytes().first(buffer_bytes_),
+                                       buffer.registration.descriptor, many_, buffer);
+  refused_ = result == -FI_EAGAIN;
+  if (result != 0) return false;
   buffer.is_provided = true;
   ++provided_;
   return true;

@@ -31,6 +31,8 @@ class LetterBox {
   [[nodiscard]] Came came(const Endpoint::Done& done);
   /// Gives libfabric the buffers that are free. `arrivals` is what lies in them.
   void provide(frames::Arrivals& arrivals);
+  /// The provider would not take one now: provide() is to be called again, though nothing may come.
+  [[nodiscard]] bool is_refused() const noexcept { return refused_; }
 
  private:
   struct Buffer : Operation {
@@ -48,6 +50,13 @@ class LetterBox {
   const std::size_t most_;
   std::vector<std::unique_ptr<Buffer>> buffers_;  // the oldest first, of those that it does not have
   std::size_t provided_ = 0;
+  bool refused_ = false;
+  /// The provider writes into the buffers until then: also when a constructor fails behind them.
+  struct Closing {
+    Endpoint& endpoint;
+    ~Closing() { endpoint.close(); }
+  };
+  const Closing closing_{endpoint_};  // the last one
 };
 
 }  // namespace am::ofi
