@@ -61,6 +61,10 @@ class Endpoint {
   [[nodiscard]] bool registers_all() const noexcept {
     return (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
   }
+  /// A registration cannot be closed before the endpoint that it is bound to (fi_mr(3)).
+  [[nodiscard]] bool keeps_registrations() const noexcept {
+    return (info_->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
+  }
   /// By which others reach it, for add().
   [[nodiscard]] const std::vector<std::byte>& address() const noexcept { return address_; }
   /// For the other functions. None: the provider takes no such address.

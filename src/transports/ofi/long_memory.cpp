@@ -15,7 +15,8 @@ LongMemory::Part LongMemory::get(std::size_t bytes) {
     made.registration = endpoint_.registration(made.block.bytes(), true);
     blocks.push_back(std::move(made));
     found = blocks.end() - 1;
-  } else if (blocks.size() > most_kept) {  // a time of much traffic is over
+  } else if (blocks.size() > most_kept &&
+             !endpoint_.keeps_registrations()) {  // a time of much traffic is over
     const auto other = std::find_if(found + 1, blocks.end(), is_free);
     if (other != blocks.end()) blocks.erase(other);
   }

@@ -1,7 +1,8 @@
 // Registered memory for long payloads: on their way out, where their receivers read them; and as they come in, where they are read
 // to. Used again: to register memory costs more than to copy into it.
 //
-// Bounded by the credits of the links, like all that is under way. What is free is kept up to a few blocks of each size.
+// Bounded by the credits of the links, like all that is under way. What is free is kept up to a few blocks of each size;
+// all of it, where registrations live as long as the endpoint.
 //
 // Used by whoever is in the node.
 #pragma once
