@@ -550,8 +550,13 @@ int may_wait(fid_fabric* /*fabric*/, fid** ids, int count) {
         queue.end != nullptr && !world->held &&
         std::ranges::any_of(world->wire, [&](const Message& one) { return one.to == queue.end->id; }) &&
         !queue.end->receives.empty();
-    if (!queue.done.empty() || waits || (queue.end != nullptr && !queue.end->finished.empty()))
-      return -FI_EAGAIN;
+    const bool is_read = queue.end != nullptr && std::ranges::any_of(world->ends, [&](const auto& one) {
+                           return std::ranges::any_of(one.second->accesses, [&](const Operation& access) {
+                             return access.to == queue.end->id;
+                           });
+                         });
+    const bool works = queue.end != nullptr && (!queue.end->finished.empty() || !queue.end->accesses.empty());
+    if (!queue.done.empty() || waits || works || is_read) return -FI_EAGAIN;
     eventfd_t value = 0;
     if (queue.wait_fd >= 0) eventfd_read(queue.wait_fd, &value);
   }
@@ -615,7 +620,7 @@ void World::finish(End& end, Operation operation) {
 void World::complete(End& end, const Operation& operation) {
   const FakeProvider& provider = end.domain->provider;
   const bool is_over = (operation.flags & FI_RECV) == 0 || (operation.flags & FI_MULTI_RECV) != 0 ||
-                    (provider.caps & FI_MULTI_RECV) == 0 || operation.bytes == ~std::size_t{0};
+                       (provider.caps & FI_MULTI_RECV) == 0 || operation.bytes == ~std::size_t{0};
   if (is_over && operation.context != nullptr) {
     contexts.erase(operation.context);
     const std::size_t words = (provider.mode & FI_CONTEXT2) != 0  ? 8
@@ -676,8 +681,10 @@ int World::access(End& end, Operation operation, void* descriptor, fi_addr_t pee
   if (refuse(end) || end.accesses.size() >= end.domain->provider.tx_size) return -FI_EAGAIN;
   operation.to = ids[peer - first_place];
   if (!begin(end, operation, descriptor, operation.flags & (FI_READ | FI_WRITE))) return -FI_EINVAL;
+  const std::uint32_t id = operation.to;
   end.accesses.push_back(std::move(operation));
-  if (end.queue != nullptr) end.queue->ring();
+  end.queue->ring();
+  if (end.domain->provider.manual_progress && ends.contains(id)) ends[id]->queue->ring();
   return 0;
 }
 
@@ -815,6 +822,18 @@ std::vector<std::string> FakeFabric::complaints() const {
 std::size_t FakeFabric::open_objects() const {
   const Locked locked;
   return world_->objects + fake::open_infos();
+}
+std::string FakeFabric::describe() const {
+  const Locked locked;
+  std::string text;
+  for (const auto& [id, end] : world_->ends) {
+    const auto on_wire = std::ranges::count(world_->wire, id, [](const Message& one) { return one.to; });
+    text += "endpoint " + std::to_string(id) + ": " + std::to_string(on_wire) + " messages to come, " +
+            std::to_string(end->receives.size()) + " buffers, " + std::to_string(end->accesses.size()) +
+            " accesses, " + std::to_string(end->finished.size()) + " completions to come, " +
+            std::to_string(end->queue->done.size()) + " there\n";
+  }
+  return text;
 }
 std::size_t FakeFabric::in_flight() const {
   const Locked locked;

@@ -65,6 +65,9 @@ class FakeFabric {
   /// Operations under way that were begun with a context.
   [[nodiscard]] std::size_t in_flight() const;
 
+  /// What is under way, for people.
+  [[nodiscard]] std::string describe() const;
+
   /// From now on messages stay on the wire until deliver() takes one by its place; those of one pair of endpoints in order,
   /// unless the provider has promised none.
   void hold(bool on);
