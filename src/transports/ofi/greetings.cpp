@@ -2,10 +2,15 @@
 //
 //   step 1  who begins      its greeting
 //   step 2  who was greeted its own, and its proof
-//   step 3  who begins      its proof
+//   step 3  who begins      its greeting again, and its proof
 //
-// (trust::Handshake), filled up with zeros to a multiple of 16. Who was greeted then sends its first sealed letter. Of each peer at most one
-// handshake is kept that it began, so strangers cost no memory; what they write in other names is answered to the node of that name.
+// (trust::Handshake), filled up with zeros to a multiple of 16. Who was greeted then sends its first sealed letter. It remembers nothing
+// before: its random bytes are made of the greeting and of a secret of its own, so that step 3 says all. Strangers cost no memory, and
+// whatever they write in a peer's name puts no handshake out: what they greet is answered to the node of that name, and an
+// answer or a proof that is none leaves all as it was.
+//
+// Both may have proven what each has begun before either hears of it, where letters overtake each other: what the smaller node began
+// stands then, too, since the other takes its proof, and it does not take the other's.
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -27,6 +32,8 @@ namespace {
 constexpr std::uint32_t first_step = 1;
 constexpr std::uint32_t answer_step = 2;
 constexpr std::uint32_t proof_step = 3;
+
+constexpr std::size_t most_greetings = 4;  // that wait for the provider, to one peer
 
 constexpr std::uint64_t retry_every_ns = 20'000'000;
 constexpr std::uint64_t patience_ns = 10'000'000'000;  // with a peer to which no greeting leads
@@ -57,48 +64,64 @@ void OfiTransport::greet(Peer& peer) {
   if (peer.address == Endpoint::nowhere) peer.address = endpoint_.add(reachable->address);
   if (peer.address == Endpoint::nowhere) return end(peer, "the provider does not take its address");
   if (!memory_->board().is_here(peer.node)) lifelines_.tie(peer.node, reachable->lifeline);
-  peer.ours = std::make_unique<trust::Handshake>(
-      trust::Handshake::connecting(crypto_, key_, party_, peer.node, random_nonce()));
-  send_greeting(peer, first_step, *peer.ours);
+  if (peer.ours == nullptr) {
+    peer.ours = std::make_unique<trust::Handshake>(
+        trust::Handshake::connecting(crypto_, key_, party_, peer.node, random_nonce()));
+  }
+  trust::Handshake handshake = *peer.ours;  // which stays as it is: an answer to any of these will do
+  send_greeting(peer, first_step, handshake.to_send());
 }
 
-void OfiTransport::send_greeting(Peer& peer, std::uint32_t step, trust::Handshake& handshake) {
+void OfiTransport::send_greeting(Peer& peer, std::uint32_t step, std::span<const std::byte> first,
+                                 std::span<const std::byte> second) {
+  if (peer.greetings.size() == most_greetings)
+    return;  // strangers' most of them, and the provider takes none
   Letter* const letter = paper_.take();
-  const std::span<const std::byte> text = handshake.to_send();
   LetterHead{self_, step, 0}.write(letter->bytes);
-  letter->filled += aligned_to_frame(text.size());
+  letter->filled += aligned_to_frame(first.size() + second.size());
   std::memset(letter->bytes + letter_head_bytes, 0, letter->filled - letter_head_bytes);
-  std::memcpy(letter->bytes + letter_head_bytes, text.data(), text.size());
+  std::ranges::copy(first, letter->bytes + letter_head_bytes);
+  std::ranges::copy(second, letter->bytes + letter_head_bytes + first.size());
   letter->is_greeting = true;
-  handshake.sent(text.size());
   peer.greetings.push_back(letter);
   is_to_write(peer);
   if (armed_) write(peer);
 }
 
 void OfiTransport::came_greeting(Peer& peer, std::uint32_t step, std::span<const std::byte> bytes) {
-  const bool is_late =
-      peer.state == Peer::State::proven || peer.state == Peer::State::joined || !peer.is_sent_to();
+  const bool gives_way = step == proof_step && peer.node < self_;
+  const bool is_late = (peer.state == Peer::State::proven && !gives_way) ||
+                       peer.state == Peer::State::joined || !peer.is_sent_to();
   if (is_late) {
     ++turned_away_;
   } else if (step == first_step && bytes.size() >= trust::Handshake::greeting_bytes) {
-    came_first_greeting(peer, bytes);
+    came_first_greeting(peer, bytes.first(trust::Handshake::greeting_bytes));
   } else if (step == answer_step && peer.ours != nullptr && bytes.size() >= peer.ours->wanted()) {
-    came_answer(peer, bytes);
-  } else if (step == proof_step && peer.theirs != nullptr && bytes.size() >= peer.theirs->wanted()) {
-    came_proof(peer, bytes);
+    came_answer(peer, bytes.first(peer.ours->wanted()));
+  } else if (step == proof_step &&
+             bytes.size() >= trust::Handshake::greeting_bytes + trust::Handshake::proof_bytes) {
+    came_proof(peer, bytes.first(trust::Handshake::greeting_bytes),
+               bytes.subspan(trust::Handshake::greeting_bytes, trust::Handshake::proof_bytes));
   } else {
     ++turned_away_;
   }
 }
 
-/// The newest counts: an older one may have been a stranger's.
+/// The handshake of a greeting in that peer's name: the same one each time. None when it is no such greeting.
+std::optional<trust::Handshake> OfiTransport::answering(const Peer& peer,
+                                                        std::span<const std::byte> greeting) const {
+  const std::optional<trust::Digest> nonce = crypto_.hmac_sha256(secret_, greeting);
+  if (!nonce) return {};
+  trust::Handshake handshake = trust::Handshake::connected(crypto_, key_, party_, *nonce);
+  handshake.take(greeting);
+  if (handshake.state() == trust::Handshake::State::refused || handshake.peer() != peer.node) return {};
+  return handshake;
+}
+
 void OfiTransport::came_first_greeting(Peer& peer, std::span<const std::byte> bytes) {
   if (peer.ours != nullptr && self_ < peer.node) return;  // it will answer
-  auto handshake =
-      std::make_unique<trust::Handshake>(trust::Handshake::connected(crypto_, key_, party_, random_nonce()));
-  handshake->take(bytes.first(handshake->wanted()));
-  if (handshake->state() == trust::Handshake::State::refused || handshake->peer() != peer.node) {
+  const std::optional<trust::Handshake> handshake = answering(peer, bytes);
+  if (!handshake) {
     ++turned_away_;
     return;
   }
@@ -109,27 +132,30 @@ void OfiTransport::came_first_greeting(Peer& peer, std::span<const std::byte> by
     }
     if (peer.address == Endpoint::nowhere) return;
   }
-  peer.theirs = std::move(handshake);
-  send_greeting(peer, answer_step, *peer.theirs);
+  send_greeting(peer, answer_step, handshake->to_send());
 }
 
 void OfiTransport::came_answer(Peer& peer, std::span<const std::byte> bytes) {
-  peer.ours->take(bytes.first(peer.ours->wanted()));
-  if (peer.ours->state() != trust::Handshake::State::proven || !has_seals(peer, *peer.ours, true)) {
+  trust::Handshake handshake = *peer.ours;
+  const std::span<const std::byte> greeting = peer.ours->to_send();
+  handshake.sent(greeting.size());
+  handshake.take(bytes);
+  if (handshake.state() != trust::Handshake::State::proven || !has_seals(peer, handshake, true)) {
     ++turned_away_;
-    return try_later(peer, std::string(trust::describe(peer.ours->refusal())));
+    return try_later(peer, std::string(trust::describe(handshake.refusal())));
   }
-  send_greeting(peer, proof_step, *peer.ours);
+  send_greeting(peer, proof_step, greeting, handshake.to_send());
   peer.state = Peer::State::proven;
   peer.ours.reset();
-  peer.theirs.reset();
 }
 
-void OfiTransport::came_proof(Peer& peer, std::span<const std::byte> bytes) {
-  peer.theirs->take(bytes.first(peer.theirs->wanted()));
-  if (peer.theirs->state() != trust::Handshake::State::proven || !has_seals(peer, *peer.theirs, false)) {
+void OfiTransport::came_proof(Peer& peer, std::span<const std::byte> greeting,
+                              std::span<const std::byte> proof) {
+  std::optional<trust::Handshake> handshake = answering(peer, greeting);
+  if (handshake) handshake->take(proof);
+  if (!handshake || handshake->state() != trust::Handshake::State::proven ||
+      !has_seals(peer, *handshake, false)) {
     ++turned_away_;
-    peer.theirs.reset();
     return;
   }
   join(peer);
@@ -150,7 +176,6 @@ bool OfiTransport::has_seals(Peer& peer, const trust::Handshake& handshake, bool
 void OfiTransport::join(Peer& peer) {
   peer.state = Peer::State::joined;
   peer.ours.reset();
-  peer.theirs.reset();
   peer.failure.clear();
   std::erase(greeting_, peer.node);
   is_to_write(peer);
@@ -158,7 +183,9 @@ void OfiTransport::join(Peer& peer) {
 
 /// An operation for that peer.
 void OfiTransport::failed(Peer& peer, bool greeting, std::string why) {
-  if (greeting && peer.state == Peer::State::greeting) {
+  const bool is_apart = peer.state == Peer::State::apart;  // and the answer to it has not got there
+  if (greeting && (is_apart || peer.state == Peer::State::greeting)) {
+    peer.state = Peer::State::greeting;
     try_later(peer, std::move(why));
   } else {
     end(peer, why);
@@ -170,7 +197,6 @@ void OfiTransport::try_later(Peer& peer, std::string why) {
   const std::uint64_t now = host::monotonic_ns();
   if (peer.failure.empty()) peer.failing_since_ns = now;
   peer.failure = std::move(why);
-  for (Letter* const letter : std::exchange(peer.greetings, {})) paper_.give_back(letter);
   if (now - peer.failing_since_ns > patience_ns) return end(peer, peer.failure);
   peer.retry_ns = now + retry_every_ns;
   if (std::ranges::find(greeting_, peer.node) == greeting_.end()) greeting_.push_back(peer.node);

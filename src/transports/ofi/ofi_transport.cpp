@@ -14,6 +14,7 @@
 #include "host/clock.hpp"
 #include "host/heavy_fence.hpp"
 #include "host/own_descriptor.hpp"
+#include "host/random_bytes.hpp"
 #include "transports/ofi/card.hpp"
 #include "transports/ofi/peer.hpp"
 
@@ -24,6 +25,12 @@ namespace {
 trust::Key key_of(const host::JobHeader& job) {
   trust::Key key;
   std::ranges::copy(job.key, key.begin());
+  return key;
+}
+
+trust::Key random_key() {
+  trust::Key key;
+  host::fill_random(key);
   return key;
 }
 
@@ -61,6 +68,7 @@ OfiTransport::OfiTransport(const Site& site, const Library& library)
       listener_(site.listener),
       key_(key_of(memory_->board().job())),
       party_(party_of(self_, memory_->board())),
+      secret_(random_key()),
       endpoint_(library, choose(library, wish_of(site))),
       believes_descriptor_(endpoint_.wait_fd() >= 0 && !sends_again(endpoint_.info())),
       events_(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
@@ -306,7 +314,12 @@ bool OfiTransport::post(Peer& to, Letter& letter) {
   if (result == -FI_EAGAIN) {
     is_to_write(to);
   } else if (result != 0) {
-    failed(to, letter.is_greeting, endpoint_.why(result));
+    const bool is_greeting = letter.is_greeting;
+    if (is_greeting) {
+      to.greetings.pop_front();
+      paper_.give_back(&letter);
+    }
+    failed(to, is_greeting, endpoint_.why(result));
   }
   return result == 0;
 }

@@ -125,8 +125,11 @@ class OfiTransport final : public Transport {
   void came_greeting(Peer& peer, std::uint32_t step, std::span<const std::byte> bytes);
   void came_first_greeting(Peer& peer, std::span<const std::byte> bytes);
   void came_answer(Peer& peer, std::span<const std::byte> bytes);
-  void came_proof(Peer& peer, std::span<const std::byte> bytes);
-  void send_greeting(Peer& peer, std::uint32_t step, trust::Handshake& handshake);
+  void came_proof(Peer& peer, std::span<const std::byte> greeting, std::span<const std::byte> proof);
+  [[nodiscard]] std::optional<trust::Handshake> answering(const Peer& peer,
+                                                          std::span<const std::byte> greeting) const;
+  void send_greeting(Peer& peer, std::uint32_t step, std::span<const std::byte> first,
+                     std::span<const std::byte> second = {});
   [[nodiscard]] static bool has_seals(Peer& peer, const trust::Handshake& handshake, bool ours);
   void join(Peer& peer);
   void failed(Peer& peer, bool greeting, std::string why);
@@ -171,6 +174,7 @@ class OfiTransport final : public Transport {
   const trust::Crypto crypto_;
   const trust::Key key_;
   const trust::Party party_;
+  const trust::Key secret_;  // of this node alone: its random bytes in the handshakes that others begin
   Endpoint endpoint_;
   bool believes_descriptor_;       // the completion queue's; else a sleeping node looks each millisecond
   const host::Descriptor events_;  // of epoll: the completion queue's and the timer

@@ -77,8 +77,7 @@ struct OfiTransport::Peer {
 
   // greetings
   std::unique_ptr<trust::Handshake> ours{};  // that this node began
-  std::unique_ptr<trust::Handshake> theirs{};
-  std::uint64_t retry_ns = 0;  // 0: not to be tried again
+  std::uint64_t retry_ns = 0;                // 0: not to be tried again
   std::uint64_t failing_since_ns = 0;
   std::string failure{};
 

@@ -1,0 +1,121 @@
+// How two nodes come to know each other over libfabric, in every order in which what they say may come: both join, whoever begins,
+// and what they were told to send comes once.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "unit/transports/ofi/nodes.hpp"
+
+namespace am::ofi {
+namespace {
+
+/// Chooses at each step; the runs of one explorer make all choices there are, depth first.
+class EveryOrder {
+ public:
+  /// One of `count`.
+  std::size_t choose(std::size_t count) {
+    if (at_ == chosen_.size()) chosen_.push_back({0, count});
+    EXPECT_EQ(chosen_[at_].of, count) << "the same choices lead to something else";
+    return chosen_[at_++].which;
+  }
+  /// To the next run; false: that was all.
+  bool next() {
+    at_ = 0;
+    while (!chosen_.empty() && chosen_.back().which + 1 == chosen_.back().of) chosen_.pop_back();
+    if (chosen_.empty()) return false;
+    ++chosen_.back().which;
+    return true;
+  }
+  [[nodiscard]] std::string describe() const {
+    std::string text;
+    for (const Choice& choice : chosen_)
+      text += std::to_string(choice.which) + "/" + std::to_string(choice.of) + " ";
+    return text;
+  }
+
+ private:
+  struct Choice {
+    std::size_t which;
+    std::size_t of;
+  };
+  std::vector<Choice> chosen_;
+  std::size_t at_ = 0;
+};
+
+class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t> {
+ protected:
+  Greetings() : Nodes(2, 2, {.name = "fake", .fake = test::FakeProvider{.order = GetParam()}}) {}
+
+  void settle() {
+    for (int i = 0; i < 3; ++i) progress();
+  }
+  /// All that has come.
+  void receive(NodeId node, std::vector<std::uint64_t>& into) {
+    while (const Transport::View view = at(node).receive(Priority::low)) {
+      into.push_back(view.packet->words[0]);
+      at(node).release(view);
+    }
+  }
+
+  /// Both send `each` messages; when they do it, and what comes next, is a choice.
+  void run(EveryOrder& order, std::size_t each) {
+    fabric_->hold(true);
+    std::size_t sent[2] = {0, 0};
+    std::vector<std::uint64_t> came[2];
+    for (;;) {
+      settle();
+      const std::vector<std::size_t> places = fabric_->deliverable();
+      const bool may_send[2] = {sent[0] < each, sent[1] < each};
+      const std::size_t count = places.size() + (may_send[0] ? 1 : 0) + (may_send[1] ? 1 : 0);
+      if (count == 0) break;
+      const std::size_t choice = order.choose(count);
+      if (choice < places.size()) {
+        fabric_->deliver(places[choice]);
+      } else {
+        const NodeId from = choice == places.size() && may_send[0] ? 0 : 1;
+        ASSERT_EQ(send(from, 1 - from, Priority::low, sent[from]++), Status::ok);
+      }
+      receive(0, came[0]);
+      receive(1, came[1]);
+    }
+    fabric_->hold(false);
+    const auto began = std::chrono::steady_clock::now();
+    while ((came[0].size() < each || came[1].size() < each) &&
+           std::chrono::steady_clock::now() < began + std::chrono::seconds(5)) {
+      settle();
+      receive(0, came[0]);
+      receive(1, came[1]);
+    }
+    for (const std::vector<std::uint64_t>& words : came) {
+      ASSERT_EQ(words.size(), each) << "after the choices " << order.describe();
+      for (std::size_t i = 0; i < each; ++i) ASSERT_EQ(words[i], i);
+    }
+    ASSERT_TRUE(ears_[0].lost_ones.empty() && ears_[1].lost_ones.empty());
+  }
+
+  void run_all(std::size_t each) {
+    EveryOrder order;
+    std::size_t runs = 0;
+    do {
+      networks_[0].reset();
+      networks_[1].reset();
+      open(0);
+      open(1);
+      run(order, each);
+      ++runs;
+    } while (!HasFatalFailure() && order.next());
+    RecordProperty("orders", static_cast<int>(runs));
+    std::fprintf(stderr, "[ orders   ] %zu\n", runs);
+  }
+};
+
+TEST_P(Greetings, BothJoinInEveryOrder) { run_all(1); }
+
+TEST_P(Greetings, WhatIsSentMeanwhileKeepsItsOrder) { run_all(2); }
+
+INSTANTIATE_TEST_SUITE_P(, Greetings, testing::Values(FI_ORDER_SAS, 0),
+                         [](const auto& order) { return order.param != 0 ? "ordered" : "unordered"; });
+
+}  // namespace
+}  // namespace am::ofi
