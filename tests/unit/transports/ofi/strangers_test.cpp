@@ -1,0 +1,363 @@
+// Who is not of the job, and who of the job misbehaves, at a node that talks over libfabric: they are turned away or cut off; the job goes
+// on.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "support/random.hpp"
+#include "transports/frames/window.hpp"
+#include "transports/trust/handshake.hpp"
+#include "unit/transports/ofi/player.hpp"
+#include "unit/transports/ofi/ways.hpp"
+
+namespace am::ofi {
+namespace {
+
+using trust::Handshake;
+
+/// Nodes 0 and 1 are as they should be; node 2, and whoever else writes, is played by the test.
+class Strangers : public Nodes, public testing::WithParamInterface<Way> {
+ protected:
+  Strangers() : Nodes(3, 2, GetParam()) {
+    const host::JobHeader& job = memory_->board().job();
+    std::ranges::copy(job.key, key_.begin());
+    std::ranges::copy(job.name, party_.job.begin());
+  }
+  void SetUp() override {
+    Nodes::SetUp();
+    if (IsSkipped()) return;
+    auto player = std::make_shared<Player>(library(), way_.provider);
+    player_ = player.get();
+    stranger_things_.push_back(std::move(player));
+    player_->write_on(memory_->board().card(2));
+    to_ = player_->knows(memory_->board().card(0));
+  }
+
+  void write(std::span<const std::byte> letter) {
+    EXPECT_TRUE(until([&] { return player_->is_free(); }));
+    EXPECT_TRUE(until([&] { return player_->send(to_, letter); }));
+    EXPECT_TRUE(until([&] { return player_->is_free(); }));
+  }
+  void write(const LetterHead& head, std::span<const std::byte> text) { write(letter_of(head, text)); }
+  std::vector<std::byte> read() {
+    std::optional<std::vector<std::byte>> letter;
+    EXPECT_TRUE(until([&] { return (letter = player_->receive()).has_value(); }));
+    return letter.value_or(std::vector<std::byte>(letter_head_bytes));
+  }
+  /// The next greeting of that step.
+  std::vector<std::byte> read_step(std::uint32_t step) {
+    for (;;) {
+      std::vector<std::byte> letter = read();
+      const LetterHead head = LetterHead::read(letter.data());
+      if (HasFailure() || (head.seal == 0 && head.number == step)) return letter;
+    }
+  }
+
+  /// As node 2, with the first and the third step sent; the seal of the letters to come, or 0.
+  std::uint64_t join(const trust::Key& key) {
+    trust::Nonce nonce;
+    host::fill_random(nonce);
+    Handshake handshake = Handshake::connecting(crypto_, key, party_, 0, nonce);
+    first_.assign(handshake.to_send().begin(), handshake.to_send().end());
+    write({2, 1, 0}, first_);
+    handshake.sent(first_.size());
+    const std::vector<std::byte> answer = read_step(2);
+    if (HasFailure()) return 0;
+    handshake.take(std::span(answer).subspan(letter_head_bytes, handshake.wanted()));
+    if (handshake.state() != Handshake::State::proven) return 0;
+    third_ = first_;
+    third_.insert(third_.end(), handshake.to_send().begin(), handshake.to_send().end());
+    write({2, 3, 0}, third_);
+    return number_at<std::uint64_t>(handshake.secret()->data()) | 1;
+  }
+  void write_frames(std::uint64_t seal, std::uint32_t number, const std::vector<Frame>& frames) {
+    std::vector<std::byte> text;
+    for (const Frame& frame : frames) {
+      std::vector<std::byte> bytes(frame_bytes(frame));
+      write_frame(bytes.data(), frame);
+      text.insert(text.end(), bytes.begin(), bytes.end());
+    }
+    write({2, number, seal}, text);
+  }
+  static Frame message(std::uint64_t word) {
+    Frame frame{.kind = Frame::Kind::message,
+                .priority = Priority::low,
+                .head = impl::Header::make(9, 1, 0, 0),
+                .origin = 2};
+    frame.words[0] = word;
+    return frame;
+  }
+
+  /// Nodes 0 and 1 still talk.
+  void expect_business_as_usual() {
+    for (const NodeId from : {NodeId{0}, NodeId{1}}) {
+      ASSERT_EQ(send(from, 1 - from, Priority::high, 5), Status::ok);
+      NodeId source = 7;
+      EXPECT_EQ(next_word(1 - from, Priority::high, &source), 5u);
+      EXPECT_EQ(source, from);
+    }
+    EXPECT_TRUE(ears_[0].lost_ones.empty() || ears_[0].lost_ones == std::vector<NodeId>{2});
+    EXPECT_TRUE(ears_[1].lost_ones.empty());
+  }
+
+  const trust::Crypto crypto_;
+  trust::Key key_{};
+  trust::Party party_{2, 3, {}};
+  Player* player_ = nullptr;
+  fi_addr_t to_ = 0;
+  std::vector<std::byte> first_;  // what the player said
+  std::vector<std::byte> third_;
+};
+
+TEST_P(Strangers, ANodeOfTheJobIsLetIn) {
+  const std::uint64_t seal = join(key_);
+  ASSERT_NE(seal, 0u);
+  write_frames(seal, 0, {message(77), message(78)});
+  NodeId source = 7;
+  EXPECT_EQ(next_word(0, Priority::low, &source), 77u);
+  EXPECT_EQ(source, 2u);
+  EXPECT_EQ(next_word(0, Priority::low), 78u);
+  EXPECT_EQ(at(0).turned_away(), 0u);
+  expect_business_as_usual();
+  EXPECT_TRUE(ears_[0].lost_ones.empty());
+}
+
+/// Letters of any length and content; in any peer's name, as greetings, with seals and without.
+TEST_P(Strangers, GarbageIsTurnedAway) {
+  test::Random random(test::seed());
+  const std::size_t longest =
+      std::min<std::size_t>(letter_bytes, player_->endpoint().info().ep_attr->max_msg_size);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<std::byte> letter(random.one_in(4) ? random.below(longest) + 1 : random.below(200) + 1);
+    for (std::byte& byte : letter) byte = static_cast<std::byte>(random());
+    if (letter.size() >= letter_head_bytes && !random.one_in(4))
+      LetterHead{static_cast<NodeId>(random.below(5)), static_cast<std::uint32_t>(random.below(5)),
+                 random.one_in(2) ? 0 : random()}
+          .write(letter.data());
+    write(letter);
+    if (i % 50 == 0) expect_business_as_usual();
+  }
+  expect_business_as_usual();
+  EXPECT_FALSE(at(0).receive(Priority::low));
+  EXPECT_TRUE(ears_[0].lost_ones.empty());
+  EXPECT_NE(join(key_), 0u) << "who belongs to the job is still let in";
+}
+
+/// They do not fit any buffer.
+TEST_P(Strangers, LettersThatAreTooLongHurtNobody) {
+  const std::size_t longest =
+      std::min<std::size_t>(std::size_t{1} << 20, player_->endpoint().info().ep_attr->max_msg_size);
+  for (int i = 0; i < 20; ++i) {
+    std::vector<std::byte> letter(i % 2 == 0 ? longest : std::min<std::size_t>(longest, letter_bytes + 1));
+    LetterHead{1, static_cast<std::uint32_t>(i), 1}.write(letter.data());
+    EXPECT_TRUE(until([&] { return player_->is_free(); }));
+    EXPECT_TRUE(until([&] { return player_->send(to_, letter); }));
+    expect_business_as_usual();
+  }
+  EXPECT_TRUE(ears_[0].lost_ones.empty());
+}
+
+TEST_P(Strangers, AnotherKeyProvesNothing) {
+  trust::Key wrong = key_;
+  wrong[31] ^= std::byte{1};
+  EXPECT_EQ(join(wrong), 0u) << "this node has not proved that it knows that key";
+  // And with a proof of its own making, and with none.
+  std::vector<std::byte> third = first_;
+  third.resize(Handshake::greeting_bytes + Handshake::proof_bytes, std::byte{7});
+  const std::uint64_t before = at(0).turned_away();
+  write({2, 3, 0}, third);
+  third.resize(Handshake::greeting_bytes);
+  write({2, 3, 0}, third);
+  EXPECT_TRUE(until([&] { return at(0).turned_away() == before + 2; }));
+  write_frames(1, 0, {message(1)});
+  write_frames(0, 0, {message(1)});
+  EXPECT_TRUE(until([&] { return at(0).turned_away() == before + 4; }));
+  EXPECT_FALSE(at(0).receive(Priority::low));
+  expect_business_as_usual();
+}
+
+/// Greetings in node 1's name, before it joins, while it does, and afterwards: as many as there are letters of its own, and more.
+TEST_P(Strangers, ForgedGreetingsKeepNobodyOut) {
+  test::Random random(test::seed());
+  const auto forge = [&] {
+    trust::Nonce nonce;
+    host::fill_random(nonce);
+    trust::Party party = party_;
+    party.self = 1;
+    const Handshake forged = Handshake::connecting(crypto_, key_, party, 0, nonce);
+    std::vector<std::byte> text(forged.to_send().begin(), forged.to_send().end());
+    const auto step = static_cast<std::uint32_t>(random.below(3) + 1);
+    if (step != 1) text.resize(Handshake::greeting_bytes + Handshake::proof_bytes, std::byte{3});
+    if (player_->is_free()) static_cast<void>(player_->send(to_, letter_of({1, step, 0}, text)));
+  };
+  for (int i = 0; i < 20; ++i) {
+    forge();
+    progress();
+  }
+  ASSERT_EQ(send(1, 0, Priority::low, 1), Status::ok);
+  ASSERT_EQ(send(0, 1, Priority::low, 2), Status::ok);
+  bool came[2] = {false, false};
+  EXPECT_TRUE(until([&] {
+    forge();
+    for (const NodeId node : {NodeId{0}, NodeId{1}}) {
+      while (const Transport::View view = at(node).receive(Priority::low)) {
+        EXPECT_EQ(view.source, 1 - node);
+        came[node] = true;
+        at(node).release(view);
+      }
+    }
+    return came[0] && came[1];
+  }));
+  for (int i = 0; i < 20; ++i) {
+    forge();
+    progress();
+  }
+  expect_business_as_usual();
+  EXPECT_TRUE(ears_[0].lost_ones.empty());
+}
+
+/// All that was overheard, again: it does nothing, or what it did.
+TEST_P(Strangers, ReplayedLettersDoNothing) {
+  const std::uint64_t seal = join(key_);
+  ASSERT_NE(seal, 0u);
+  write_frames(seal, 0, {message(1)});
+  write_frames(seal, 1, {message(2)});
+  EXPECT_EQ(next_word(0, Priority::low), 1u);
+  EXPECT_EQ(next_word(0, Priority::low), 2u);
+  write({2, 1, 0}, first_);
+  write({2, 3, 0}, third_);
+  write_frames(seal, 0, {message(1)});
+  write_frames(seal, 1, {message(2)});
+  write_frames(seal, 2, {message(3)});
+  EXPECT_EQ(next_word(0, Priority::low), 3u);
+  EXPECT_FALSE(at(0).receive(Priority::low));
+  expect_business_as_usual();
+  EXPECT_TRUE(ears_[0].lost_ones.empty());
+}
+
+/// A proven peer's letters come in any order, and twice.
+TEST_P(Strangers, LettersAreReadInTheOrderOfTheirNumbers) {
+  const std::uint64_t seal = join(key_);
+  ASSERT_NE(seal, 0u);
+  for (const std::uint32_t number : {3u, 1u, 3u, 2u, 5u}) write_frames(seal, number, {message(number)});
+  EXPECT_FALSE(at(0).receive(Priority::low));
+  write_frames(seal, 0, {message(0)});
+  for (std::uint64_t i = 0; i < 4; ++i) ASSERT_EQ(next_word(0, Priority::low), i);
+  EXPECT_FALSE(at(0).receive(Priority::low));
+  write_frames(seal, 4, {message(4)});
+  ASSERT_EQ(next_word(0, Priority::low), 4u);
+  ASSERT_EQ(next_word(0, Priority::low), 5u);
+}
+
+/// Its card names another provider.
+TEST_P(Strangers, ANodeWithAnotherProviderIsLostInWords) {
+  const std::string card = "somebody_else 00112233";
+  std::ranges::copy(card + '\0', memory_->board().card(2).address);
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(send(0, 2, Priority::low, 1), Status::ok);
+  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+  EXPECT_EQ(ears_[0].lost_ones, std::vector<NodeId>{2});
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("it uses libfabric's somebody_else"),
+            std::string::npos);
+  EXPECT_EQ(send(0, 2, Priority::low, 1), Status::unreachable);
+  EXPECT_TRUE(until([&] { return at(0).drained(); }));
+  expect_business_as_usual();
+}
+
+TEST_P(Strangers, ANodeWithoutAnAddressIsLostInWords) {
+  memory_->board().card(2).address[0] = '\0';
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(send(0, 2, Priority::low, 1), Status::ok);
+  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("no address of libfabric's"), std::string::npos);
+  expect_business_as_usual();
+}
+
+// -- who belongs to the job, and is broken -----------------------------------------------------------------------------------
+
+/// What a proven peer says that cannot be, one way after the other.
+TEST_P(Strangers, BrokenOnesAreCutOffAndLost) {
+  Frame elsewhere = message(1);
+  elsewhere.kind = Frame::Kind::elsewhere;
+  elsewhere.head = impl::Header::make(9, 1, 0, impl::flag::payload);
+  elsewhere.bytes_elsewhere = 100'000;
+  elsewhere.address = 0x1234;
+  elsewhere.key = 0x77;
+  std::vector<std::vector<std::byte>> texts;
+  const auto add = [&](const Frame& frame) {
+    texts.emplace_back(frame_bytes(frame));
+    write_frame(texts.back().data(), frame);
+  };
+  std::vector<std::byte> bytes(64);
+  const auto length = [&](std::uint32_t value) {
+    std::memcpy(bytes.data(), &value, sizeof value);
+    texts.push_back(bytes);
+  };
+  length(~0u);
+  length(0);
+  length(16);
+  length(128);  // it ends before
+  host::fill_random(bytes);
+  length(64);
+  add({.kind = Frame::Kind::credit, .value = 1});
+  add({.kind = Frame::Kind::fetched, .value = 1});
+  add({.kind = Frame::Kind::seen, .value = 1});
+  add({.kind = Frame::Kind::farewell});
+  add(elsewhere);  // a key that leads nowhere, or a node that cannot read
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i != 0) {  // node 0 knows nothing of what was
+      networks_[0].reset();
+      networks_[1].reset();
+      ears_[0].lost_ones.clear();
+      open(0);
+      open(1);
+      to_ = player_->knows(memory_->board().card(0));
+      while (player_->receive()) {
+      }
+    }
+    const std::uint64_t seal = join(key_);
+    ASSERT_NE(seal, 0u);
+    write_frames(seal, 0, {message(8)});
+    EXPECT_EQ(next_word(0, Priority::low), 8u);
+    testing::internal::CaptureStderr();
+    write({2, 1, seal}, texts[i]);
+    EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); })) << "way " << i;
+    EXPECT_EQ(ears_[0].lost_ones, std::vector<NodeId>{2});
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("no way to node 2"), std::string::npos);
+    EXPECT_EQ(send(0, 2, Priority::low, 0), Status::unreachable);
+    write_frames(seal, 2, {message(9)});
+    expect_business_as_usual();
+    EXPECT_FALSE(at(0).receive(Priority::low)) << "way " << i;
+    ASSERT_FALSE(HasFatalFailure());
+  }
+}
+
+/// More than it has credit for.
+TEST_P(Strangers, WhoSendsWithoutCreditIsCutOff) {
+  const std::uint64_t seal = join(key_);
+  ASSERT_NE(seal, 0u);
+  testing::internal::CaptureStderr();
+  std::uint32_t number = 0;
+  const std::vector<Frame> many(50, message(1));
+  EXPECT_TRUE(until([&] {
+    if (player_->is_free() && ears_[0].lost_ones.empty()) write_frames(seal, number++, many);
+    return !ears_[0].lost_ones.empty();
+  }));
+  EXPECT_LE(number, window_bytes / (50 * credit_of(message_bytes(1, 0))) + 3);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("it sends more than it has credit for"),
+            std::string::npos);
+  std::uint64_t came = 0;
+  while (const Transport::View view = at(0).receive(Priority::low)) {
+    ++came;
+    at(0).release(view);
+  }
+  EXPECT_GT(came, 1000u) << "what it had credit for";
+  expect_business_as_usual();
+}
+
+INSTANTIATE_TEST_SUITE_P(, Strangers, testing::ValuesIn(all_ways()), name_of);
+
+}  // namespace
+}  // namespace am::ofi
