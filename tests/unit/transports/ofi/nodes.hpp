@@ -92,7 +92,7 @@ class Nodes : public testing::Test {
     }
   }
   bool until(const std::function<bool()>& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
       if (std::chrono::steady_clock::now() > deadline) {
         ADD_FAILURE() << "it takes too long; " << (fabric_ ? fabric_->describe() : way_.provider);

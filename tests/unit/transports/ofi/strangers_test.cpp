@@ -36,8 +36,7 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
   }
 
   void write(std::span<const std::byte> letter) {
-    EXPECT_TRUE(until([&] { return player_->is_free(); }));
-    EXPECT_TRUE(until([&] { return player_->send(to_, letter); }));
+    EXPECT_TRUE(until([&] { return player_->is_free() && player_->send(to_, letter); }));
     EXPECT_TRUE(until([&] { return player_->is_free(); }));
   }
   void write(const LetterHead& head, std::span<const std::byte> text) { write(letter_of(head, text)); }
@@ -70,6 +69,10 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
     third_ = first_;
     third_.insert(third_.end(), handshake.to_send().begin(), handshake.to_send().end());
     write({2, 3, 0}, third_);
+    const std::uint64_t theirs = number_at<std::uint64_t>(handshake.secret()->data() + 8) | 1;
+    while (!HasFailure() &&
+           LetterHead::read(read().data()).seal != theirs) {  // nothing is said before the first word
+    }
     return number_at<std::uint64_t>(handshake.secret()->data()) | 1;
   }
   void write_frames(std::uint64_t seal, std::uint32_t number, const std::vector<Frame>& frames) {
@@ -152,8 +155,7 @@ TEST_P(Strangers, LettersThatAreTooLongHurtNobody) {
   for (int i = 0; i < 20; ++i) {
     std::vector<std::byte> letter(i % 2 == 0 ? longest : std::min<std::size_t>(longest, letter_bytes + 1));
     LetterHead{1, static_cast<std::uint32_t>(i), 1}.write(letter.data());
-    EXPECT_TRUE(until([&] { return player_->is_free(); }));
-    EXPECT_TRUE(until([&] { return player_->send(to_, letter); }));
+    EXPECT_TRUE(until([&] { return player_->is_free() && player_->send(to_, letter); }));
     expect_business_as_usual();
   }
   EXPECT_TRUE(ears_[0].lost_ones.empty());
@@ -323,7 +325,7 @@ TEST_P(Strangers, BrokenOnesAreCutOffAndLost) {
     EXPECT_EQ(next_word(0, Priority::low), 8u);
     testing::internal::CaptureStderr();
     write({2, 1, seal}, texts[i]);
-    EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); })) << "way " << i;
+    EXPECT_TRUE(until([&] { return player_->is_free() && !ears_[0].lost_ones.empty(); })) << "way " << i;
     EXPECT_EQ(ears_[0].lost_ones, std::vector<NodeId>{2});
     EXPECT_NE(testing::internal::GetCapturedStderr().find("no way to node 2"), std::string::npos);
     EXPECT_EQ(send(0, 2, Priority::low, 0), Status::unreachable);
@@ -345,7 +347,6 @@ TEST_P(Strangers, WhoSendsWithoutCreditIsCutOff) {
     if (player_->is_free() && ears_[0].lost_ones.empty()) write_frames(seal, number++, many);
     return !ears_[0].lost_ones.empty();
   }));
-  EXPECT_LE(number, window_bytes / (50 * credit_of(message_bytes(1, 0))) + 3);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("it sends more than it has credit for"),
             std::string::npos);
   std::uint64_t came = 0;
@@ -354,6 +355,7 @@ TEST_P(Strangers, WhoSendsWithoutCreditIsCutOff) {
     at(0).release(view);
   }
   EXPECT_GT(came, 1000u) << "what it had credit for";
+  EXPECT_LE(came, window_bytes / credit_of(message_bytes(1, 0)));
   expect_business_as_usual();
 }
 
