@@ -50,8 +50,10 @@ bool LetterBox::provide(Buffer& buffer) noexcept {
 
 LetterBox::Came LetterBox::came(const Endpoint::Done& done) {
   auto& buffer = static_cast<Buffer&>(*done.operation);
-  // libfabric is done with a buffer for many letters when it says so, with the last of them or alone.
-  if (!many_ || (done.flags & FI_MULTI_RECV) != 0) {
+  // libfabric is done with a buffer for many letters when it says so, with the last of them or alone; and after a letter that was too
+  // long for it, without a word (ofi_rxm): else a few of these, a stranger's, would leave the node without buffers.
+  const bool is_over = !many_ || done.error != 0 || (done.flags & FI_MULTI_RECV) != 0;
+  if (is_over && buffer.is_provided) {
     buffer.is_provided = false;
     --provided_;
     const auto at = std::ranges::find(buffers_, &buffer, &std::unique_ptr<Buffer>::get);
