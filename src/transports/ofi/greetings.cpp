@@ -9,8 +9,8 @@
 // whatever they write in a peer's name puts no handshake out: what they greet is answered to the node of that name, and an
 // answer or a proof that is none leaves all as it was.
 //
-// Both may have proven what each has begun before either hears of it, where letters overtake each other: what the smaller node began
-// stands then, too, since the other takes its proof, and it does not take the other's.
+// When both begin at once, both answer, and both may have proven what they began before either hears of it: what the smaller node began
+// stands then, since the other takes its proof, and it does not take the other's.
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -119,7 +119,6 @@ std::optional<trust::Handshake> OfiTransport::answering(const Peer& peer,
 }
 
 void OfiTransport::came_first_greeting(Peer& peer, std::span<const std::byte> bytes) {
-  if (peer.ours != nullptr && self_ < peer.node) return;  // it will answer
   const std::optional<trust::Handshake> handshake = answering(peer, bytes);
   if (!handshake) {
     ++turned_away_;
