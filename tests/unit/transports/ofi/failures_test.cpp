@@ -1,0 +1,95 @@
+// What a provider gives up, and peers that die without a word: they are lost, in the provider's words, and nobody hangs.
+#include <gtest/gtest.h>
+#include <rdma/fi_errno.h>
+
+#include <string>
+#include <vector>
+
+#include "unit/transports/ofi/ways.hpp"
+
+namespace am::ofi {
+namespace {
+
+class Failures : public Nodes, public testing::WithParamInterface<Way> {
+ protected:
+  Failures() : Nodes(3, 3, GetParam()) {}
+
+  void meet() {
+    ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
+    ASSERT_EQ(next_word(1, Priority::low), 1u);
+    ASSERT_EQ(send(1, 0, Priority::low, 2), Status::ok);
+    ASSERT_EQ(next_word(0, Priority::low), 2u);
+    for (const NodeId node : {NodeId{0}, NodeId{1}}) ASSERT_TRUE(until([&] { return at(node).drained(); }));
+  }
+  void expect_lost(NodeId node, NodeId peer, const std::string& words) {
+    EXPECT_EQ(ears_[node].lost_ones, std::vector<NodeId>{peer});
+    EXPECT_EQ(send(node, peer, Priority::low, 0), Status::unreachable);
+    EXPECT_TRUE(until([&] { return at(node).drained() && at(node).published(); }));
+    EXPECT_NE(words.find("no way to node " + std::to_string(peer)), std::string::npos) << words;
+    ASSERT_EQ(send(node, 2, Priority::low, 3), Status::ok) << "the others";
+    EXPECT_EQ(next_word(2, Priority::low), 3u);
+  }
+};
+
+TEST_P(Failures, APeerThatDiesIsLost) {
+  meet();
+  testing::internal::CaptureStderr();
+  networks_[1].reset();
+  at(0).publish(1, 1, 1);
+  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+  const std::string words = testing::internal::GetCapturedStderr();
+  expect_lost(0, 1, words);
+  EXPECT_NE(words.find("the fake's own words"), std::string::npos) << words;
+}
+
+/// Its memory goes while it is to be read.
+TEST_P(Failures, APeerThatDiesWithALongPayloadIsLost) {
+  meet();
+  const std::vector<std::byte> bytes(1'000'000);
+  for (int i = 0; i < 2; ++i) static_cast<void>(send(1, 0, Priority::low, 7, bytes));
+  at(1).flush();
+  testing::internal::CaptureStderr();
+  networks_[1].reset();
+  for (int i = 0; i < 100; ++i) progress();
+  at(0).publish(1, 1, 1);
+  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+  expect_lost(0, 1, testing::internal::GetCapturedStderr());
+}
+
+TEST_P(Failures, ASendThatFailsIsTheEndOfThatPeer) {
+  meet();
+  testing::internal::CaptureStderr();
+  fabric_->fail_send_after(0, FI_EIO);
+  at(0).publish(1, 1, 1);  // which is followed, and so no inject
+  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+  expect_lost(0, 1, testing::internal::GetCapturedStderr());
+}
+
+TEST_P(Failures, AReadThatFailsIsTheEndOfThatPeer) {
+  if ((way_.fake->caps & FI_RMA) == 0) GTEST_SKIP() << "it reads nothing";
+  meet();
+  const std::vector<std::byte> bytes(500'000);
+  testing::internal::CaptureStderr();
+  fabric_->fail_read_after(0, FI_EIO);
+  ASSERT_EQ(send(1, 0, Priority::low, 7, bytes), Status::ok);
+  ASSERT_EQ(send(1, 0, Priority::low, 8), Status::ok);
+  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+  expect_lost(0, 1, testing::internal::GetCapturedStderr());
+  EXPECT_FALSE(at(0).receive(Priority::low)) << "what stood behind it";
+}
+
+/// Whichever greeting fails: it is tried again.
+TEST_P(Failures, AGreetingThatFailsIsTriedAgain) {
+  for (std::size_t good = 0; good < 2; ++good) {
+    fabric_->fail_send_after(good, FI_ECONNREFUSED);
+    const NodeId to = good == 0 ? 1 : 2;
+    ASSERT_EQ(send(0, to, Priority::low, good), Status::ok);
+    EXPECT_EQ(next_word(to, Priority::low), good);
+  }
+  for (const Ear& ear : ears_) EXPECT_TRUE(ear.lost_ones.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(, Failures, testing::ValuesIn(fake_ways()), name_of);
+
+}  // namespace
+}  // namespace am::ofi
