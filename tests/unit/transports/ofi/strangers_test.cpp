@@ -150,7 +150,8 @@ TEST_P(Strangers, GarbageIsTurnedAway) {
 
 /// They do not fit any buffer.
 TEST_P(Strangers, LettersThatAreTooLongHurtNobody) {
-  if (way_.provider == "udp;ofi_rxd") GTEST_SKIP() << "the provider itself crashes (libfabric 1.17)";
+  if (way_.provider == "udp;ofi_rxd" || way_.provider == "shm")
+    GTEST_SKIP() << "the provider itself crashes, or never comes back (libfabric 1.17)";
   const std::size_t longest =
       std::min<std::size_t>(std::size_t{1} << 20, player_->endpoint().info().ep_attr->max_msg_size);
   for (int i = 0; i < 20; ++i) {
@@ -308,7 +309,8 @@ TEST_P(Strangers, BrokenOnesAreCutOffAndLost) {
   add({.kind = Frame::Kind::fetched, .value = 1});
   add({.kind = Frame::Kind::seen, .value = 1});
   add({.kind = Frame::Kind::farewell});
-  add(elsewhere);  // a key that leads nowhere, or a node that cannot read
+  if (way_.provider != "udp;ofi_rxd")  // which never ends such a read (libfabric 1.17)
+    add(elsewhere);                    // a key that leads nowhere, or a node that cannot read
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (i != 0) {  // node 0 knows nothing of what was
       networks_[0].reset();
