@@ -309,8 +309,9 @@ TEST_P(Strangers, BrokenOnesAreCutOffAndLost) {
   add({.kind = Frame::Kind::fetched, .value = 1});
   add({.kind = Frame::Kind::seen, .value = 1});
   add({.kind = Frame::Kind::farewell});
-  if (way_.provider != "udp;ofi_rxd")  // which never ends such a read (libfabric 1.17)
-    add(elsewhere);                    // a key that leads nowhere, or a node that cannot read
+  if (way_.provider != "udp;ofi_rxd" &&
+      way_.provider != "shm")  // which never end such a read (libfabric 1.17)
+    add(elsewhere);            // a key that leads nowhere, or a node that cannot read
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (i != 0) {  // node 0 knows nothing of what was
       networks_[0].reset();
