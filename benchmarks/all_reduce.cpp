@@ -41,7 +41,7 @@ void run_node(am::Node& node, std::span<const std::string>) {
 
 Report measure_all_reduce(const Options& options) {
   Report report = report_of(all_reduce, options, 2);
-  Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody, options.transport);
+  Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody, wire_of(options.transport));
   const Series series = measure_pairs(all_reduce, options, report, [&](CorePair, Series& beside) {
     peers.ask_openmpi("all_reduce", sizes, beside);
   });

@@ -29,7 +29,7 @@ Report measure_barrier(const Options& options) {
   std::vector<int> job_sizes{2, 8};
   if (options.nodes != 0) job_sizes = {options.nodes};
   Report report = report_of(barrier, options, job_sizes.back());
-  Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody, options.transport);
+  Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody, wire_of(options.transport));
   Series series;
   Progress progress("barrier", options.repetitions);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {

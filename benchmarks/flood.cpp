@@ -1,7 +1,7 @@
 // `ambench flood`: one-way rate of 8-byte requests: node 0 sends without a pause, node 1 handles. The time
 // ends when node 0 knows that the last one was handled.
 //
-// Every repetition is a new job; right after it, on the same two cores, the plain ring of limits/ and, with
+// Every repetition is a new job; right after it, on the same two cores, the limit of that transport (limits/) and, with
 // --compare, the neighbours.
 
 #include <am/am.hpp>
@@ -9,8 +9,7 @@
 #include <cstdint>
 
 #include "job.hpp"
-#include "limits/ring_limit.hpp"
-#include "limits/tcp_limit.hpp"
+#include "limits/limit.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
 #include "timing.hpp"
@@ -86,10 +85,11 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 
 Report measure_flood(const Options& options) {
   Report report = report_of(flood, options, 2);
-  const bool tcp = options.transport == "tcp";
-  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, options.transport);
+  const Wire wire = wire_of(options.transport);
+  const Limit limit(wire);
+  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, wire);
   const Series series = measure_pairs(flood, options, report, [&](CorePair cores, Series& beside) {
-    beside.add("limit_rate_million_per_s", tcp ? tcp_writes_million_per_s(cores) : ring_million_per_s(cores));
+    beside.add("limit_rate_million_per_s", limit.million_per_s(cores));
     if (is_emulated(options)) ask_shared_memory(flood, beside);
     ask_peers(peers, cores, beside);
   });
@@ -101,8 +101,7 @@ Report measure_flood(const Options& options) {
     report.remarks.push_back(nothing_beside_unbound);
     return report;
   }
-  compare(row, series, "", "rate_million_per_s", "limit",
-          tcp ? "one write per message" : "limit: plain ring");
+  compare(row, series, "", "rate_million_per_s", "limit", limit.rate_label());
   if (is_emulated(options)) compare(row, series, "", "rate_million_per_s", "shm", "libam over shared memory");
   peers.compare(row, series, "", "rate_million_per_s", "openmpi", "Open MPI");
   peers.compare(row, series, "", "rate_million_per_s", "ucx_uct_am", "UCX, UCT am short");

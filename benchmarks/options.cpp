@@ -36,6 +36,13 @@ int number(const std::string& option, std::string_view text, int least, int most
   return value;
 }
 
+// By its form alone: what stands behind the colon is the network's to judge.
+bool is_transport(const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  if (name == "shm" || name == "tcp") return text == name;
+  return (name == "t1" || name == "ofi") && text.back() != ':' && text.find(',') == std::string::npos;
+}
+
 std::string list_of(std::span<const Measure* const> measures) {
   std::string text;
   for (const Measure* measure : measures) {
@@ -131,9 +138,8 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
         break;
       case LongOption::transport:
         options.transport = optarg;
-        if (options.transport != "shm" && options.transport != "tcp" && options.transport != "t1" &&
-            !options.transport.starts_with("t1:"))
-          throw UsageError("--transport takes shm, tcp or t1, not '" + options.transport + "'");
+        if (!is_transport(options.transport))
+          throw UsageError("--transport takes shm, tcp, t1 or ofi:PROVIDER, not '" + options.transport + "'");
         break;
       case LongOption::reps:
         options.repetitions = number("--reps", optarg, 1, max_repetitions);
@@ -181,9 +187,9 @@ std::string help_text(std::span<const Measure* const> measures) {
          "each parameter that says which\n"
          "  --markdown   print the tables of `dispatch`, `network`, `scale` and `t1` as markdown\n"
          "  --compare    measure Open MPI and UCX too, where they are installed\n"
-         "  --transport NAME  shm (the default), tcp or t1, for measures of what all do; limits and "
-         "neighbours "
-         "are that one's\n"
+         "  --transport NAME  shm (the default), tcp, t1 or ofi:PROVIDER (of libfabric: ofi:net, "
+         "'ofi:tcp;ofi_rxm'), for\n"
+         "               measures of what all do; limits and neighbours are that one's\n"
          "  --reps N     repetitions (11); figures are median, min and max over them\n"
          "  -n NODES     size of the job, for measures that have a choice\n";
 }

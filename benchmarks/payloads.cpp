@@ -19,6 +19,7 @@
 #include "measure.hpp"
 #include "peers/peers.hpp"
 #include "timing.hpp"
+#include "wire.hpp"
 #include "words.hpp"
 
 namespace ambench {
@@ -164,10 +165,11 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 
 Report measure_payloads(const Options& options) {
   Report report = report_of(payloads, options, 2);
-  const bool tcp = options.transport == "tcp";  // its streams have their limits in `bulk`
-  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, options.transport);
+  const Wire wire = wire_of(options.transport);
+  const bool mapped = wire.kind == Wire::Kind::mapped;  // the streams of others have their limits in `bulk`
+  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, wire);
   const Series series = measure_pairs(payloads, options, report, [&](CorePair cores, Series& beside) {
-    if (!tcp) ask_limits(cores, beside);
+    if (mapped) ask_limits(cores, beside);
     ask_peers(peers, cores, beside);
   });
   peers.describe(report);
@@ -186,7 +188,7 @@ Report measure_payloads(const Options& options) {
     peers.compare(row, series, prefix, "half_rtt_ns", "ucx_am", "UCX, UCP am");
   }
   for (const std::size_t bytes : stream_sizes) {
-    if (tcp) break;
+    if (!mapped) break;
     const std::string prefix = prefix_of(bytes);
     Row& copied = report.rows.emplace_back(std::to_string(bytes) + " bytes, one way, copied in and out");
     copied.key("bytes", bytes);

@@ -3,7 +3,7 @@
 // in Node::wait_until, as a program does.
 //
 // Every repetition is a new job, so that no lucky or unlucky place in memory stands for all; right after it,
-// on the same two cores, the plain ring of limits/ and, with --compare, the neighbours.
+// on the same two cores, the limit of that transport (limits/) and, with --compare, the neighbours.
 
 #include <am/am.hpp>
 
@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "job.hpp"
-#include "limits/ring_limit.hpp"
-#include "limits/tcp_limit.hpp"
+#include "limits/limit.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
 #include "timing.hpp"
@@ -97,10 +96,11 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 
 Report measure_pingpong(const Options& options) {
   Report report = report_of(pingpong, options, 2);
-  const bool tcp = options.transport == "tcp";
-  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, options.transport);
+  const Wire wire = wire_of(options.transport);
+  const Limit limit(wire);
+  Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, wire);
   const Series series = measure_pairs(pingpong, options, report, [&](CorePair cores, Series& beside) {
-    beside.add("8/limit_half_rtt_ns", tcp ? tcp_half_rtt_ns(cores) : ring_half_rtt_ns(cores));
+    beside.add("8/limit_half_rtt_ns", limit.half_rtt_ns(cores));
     if (is_emulated(options)) ask_shared_memory(pingpong, beside);
     ask_peers(peers, cores, beside);
   });
@@ -113,9 +113,7 @@ Report measure_pingpong(const Options& options) {
     row.key("bytes", bytes);
     row.figure("half_rtt_ns", "libam", series.at(prefix + "half_rtt_ns"));
     if (!beside_others) continue;
-    if (bytes == 8)
-      compare(row, series, prefix, "half_rtt_ns", "limit",
-              tcp ? "limit: busy-polled sockets" : "limit: plain ring");
+    if (bytes == 8) compare(row, series, prefix, "half_rtt_ns", "limit", limit.half_rtt_label());
     if (is_emulated(options)) compare(row, series, prefix, "half_rtt_ns", "shm", "libam over shared memory");
     peers.compare(row, series, prefix, "half_rtt_ns", "openmpi", "Open MPI");
     if (bytes == 8) peers.compare(row, series, prefix, "half_rtt_ns", "ucx_uct_am", "UCX, UCT am short");

@@ -5,11 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clock.hpp"
 #include "job.hpp"
-#include "limits/tcp_limit.hpp"
+#include "limits/limit.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
 #include "timing.hpp"
@@ -128,11 +129,15 @@ void run_remote_bulk(am::Node& node) {
 
 Report measure_remote_bulk(const Measure& measure, const Options& options) {
   Report report = report_of(measure, options, 2);
+  const Limit limit(wire_of(options.transport));
   const Series series = measure_pairs(measure, options, report, [&](CorePair cores, Series& beside) {
     for (const std::size_t bytes : sizes) {
-      const double limit = tcp_stream_gb_per_s(cores, bytes);
+      const double written = limit.stream_gb_per_s(cores, bytes, false);
+      const bool differs = limit.stream_label(true) != limit.stream_label(false);
+      const double got = differs ? limit.stream_gb_per_s(cores, bytes, true) : written;
       for (const char* what : {"put", "get", "payload"})
-        beside.add(std::to_string(bytes) + "/" + what + "/limit_bandwidth_gb_per_s", limit);
+        beside.add(std::to_string(bytes) + "/" + what + "/limit_bandwidth_gb_per_s",
+                   std::string_view(what) == "get" ? got : written);
     }
   });
   Row& words = report.rows.emplace_back("8 bytes: blocking, and 1000 of them at once");
@@ -145,8 +150,14 @@ Report measure_remote_bulk(const Measure& measure, const Options& options) {
       Row& row = report.rows.emplace_back(operation + " of " + std::to_string(bytes) + " bytes");
       row.key("bytes", bytes).key("operation", operation);
       row.figure("bandwidth_gb_per_s", "libam", series.at(prefix + "bandwidth_gb_per_s"));
-      if (report.pinned())
-        compare(row, series, prefix, "bandwidth_gb_per_s", "limit", "limit: streamed writes");
+      if (!report.pinned()) continue;
+      const std::string label = limit.stream_label(operation == "get");
+      const std::vector<double>& beside = series.at(prefix + "limit_bandwidth_gb_per_s");
+      if (beside.front() == 0) {
+        row.note("limit_bandwidth_gb_per_s", label, "none: the provider has no FI_RMA for so many bytes");
+      } else {
+        compare(row, series, prefix, "bandwidth_gb_per_s", "limit", label);
+      }
     }
   }
   return report;

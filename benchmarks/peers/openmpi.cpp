@@ -8,11 +8,17 @@
 
 namespace ambench {
 
-OpenMpi::OpenMpi(const std::string& transport) : program_(own_program("openmpi_peer")) {
-  const bool tcp = transport == "tcp";
-  if (tcp) {
+OpenMpi::OpenMpi(const Wire& wire) : program_(own_program("openmpi_peer")) {
+  std::string by = "transport left at its default";
+  if (wire.kind == Wire::Kind::sockets) {
+    by = "pml ob1, btl tcp over lo";
     transport_options_ = {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include",
                           "lo"};
+  } else if (wire.kind == Wire::Kind::libfabric) {
+    by = "pml cm, mtl ofi over " + wire.provider;  // btl ofi is for one-sided access alone
+    transport_options_ = {
+        "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", wire.provider};
+    environment_ = {"FI_TCP_IFACE=lo", "FI_NET_IFACE=lo", "FI_UDP_IFACE=lo"};
   }
   if (find_program("mpirun").empty()) {
     unavailable_ = "not installed";
@@ -27,7 +33,7 @@ OpenMpi::OpenMpi(const std::string& transport) : program_(own_program("openmpi_p
   }
   const std::size_t bracket = first_line.find(") ");
   name_ = "Open MPI " + (bracket == std::string::npos ? first_line : first_line.substr(bracket + 2)) +
-          ", mpirun --bind-to core, " + (tcp ? "pml ob1, btl tcp over lo" : "transport left at its default");
+          ", mpirun --bind-to core, " + by;
 }
 
 Finished OpenMpi::run(const std::string& measure, int nodes,
@@ -42,7 +48,7 @@ Finished OpenMpi::run(const std::string& measure, int nodes,
   command.insert(command.end(), transport_options_.begin(), transport_options_.end());
   command.insert(command.end(), {program_, measure});
   command.insert(command.end(), arguments.begin(), arguments.end());
-  Finished finished = ambench::run(command, {}, Errors::collected);
+  Finished finished = ambench::run(command, environment_, Errors::collected);
   if (!finished.ok()) throw std::runtime_error("Open MPI's " + measure + ": " + finished.how_it_ended());
   return finished;
 }

@@ -1,5 +1,6 @@
 // Open MPI beside libam: starts openmpi_peer with mpirun on two bound cores. Its byte transfer layer is left
-// at Open MPI's default (vader, shared memory, for two ranks of one machine), or is TCP over loopback.
+// at Open MPI's default (vader, shared memory, for two ranks of one machine), or is TCP over loopback, or it matches messages over the same provider of
+// libfabric.
 
 #pragma once
 
@@ -7,13 +8,13 @@
 #include <vector>
 
 #include "subprocess.hpp"
+#include "wire.hpp"
 
 namespace ambench {
 
 class OpenMpi {
  public:
-  // `transport`: "shm" or "tcp".
-  explicit OpenMpi(const std::string& transport);
+  explicit OpenMpi(const Wire& wire);
 
   // Empty where it can be used; else "not installed" and the like, which stands in the row.
   [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
@@ -27,6 +28,7 @@ class OpenMpi {
  private:
   std::string program_;
   std::vector<std::string> transport_options_;
+  std::vector<std::string> environment_;
   std::string name_;
   std::string unavailable_;
 };

@@ -4,12 +4,12 @@
 
 namespace ambench {
 
-Peers::Peers(Who who, const std::string& transport) {
+Peers::Peers(Who who, const Wire& wire) {
   if (who == Who::nobody) return;
-  openmpi_.emplace(transport);
+  openmpi_.emplace(wire);
   no_openmpi_ = openmpi_->unavailable();
   if (who == Who::openmpi) return;
-  ucx_.emplace(transport);
+  ucx_.emplace(wire);
   no_ucx_ = ucx_->unavailable();
 }
 

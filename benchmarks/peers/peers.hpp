@@ -11,6 +11,7 @@
 #include "peers/openmpi.hpp"
 #include "peers/ucx.hpp"
 #include "report.hpp"
+#include "wire.hpp"
 
 namespace ambench {
 
@@ -18,8 +19,8 @@ class Peers {
  public:
   enum class Who { nobody, openmpi, openmpi_and_ucx };
 
-  // Looks for the neighbours, which are to use that transport; calls below that concern others do nothing.
-  Peers(Who who, const std::string& transport);
+  // Looks for the neighbours, which are to use that wire; calls below that concern others do nothing.
+  Peers(Who who, const Wire& wire);
 
   // Measures with a neighbour where it can be used. What `ask` throws becomes the reason why it has no
   // figures.

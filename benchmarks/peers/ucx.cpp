@@ -79,9 +79,8 @@ std::vector<double> last_csv_line(const std::string& output) {
 
 }  // namespace
 
-Ucx::Ucx(const std::string& transport) {
-  const bool tcp = transport == "tcp";
-  if (tcp) {
+Ucx::Ucx(const Wire& wire) {
+  if (wire.is_network()) {
     environment_ = {"UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"};
     uct_device_ = {"-d", "lo", "-x", "tcp"};
   }

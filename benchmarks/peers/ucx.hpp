@@ -1,4 +1,4 @@
-// UCX beside libam, two processes pinned to two cores, over shared memory or TCP: its own ucx_perftest, a server and a client, and
+// UCX beside libam, two processes pinned to two cores, over shared memory or, for all networks, TCP: its own ucx_perftest, a server and a client, and
 // ucx_peer for payloads, because ucx_perftest neither writes nor reads its bytes.
 
 #pragma once
@@ -10,13 +10,13 @@
 
 #include "limits/pair.hpp"
 #include "statistics.hpp"
+#include "wire.hpp"
 
 namespace ambench {
 
 class Ucx {
  public:
-  // `transport`: "shm" or "tcp".
-  explicit Ucx(const std::string& transport);
+  explicit Ucx(const Wire& wire);
 
   // Empty where it can be used; else "not installed" and the like, which stands in the row.
   [[nodiscard]] const std::string& unavailable() const { return unavailable_; }
