@@ -502,6 +502,29 @@ TEST(Ambench, WarningsAreInTheJsonToo) {
   EXPECT_THAT(nlohmann::json::parse(text_of(json))["warnings"].dump(), HasSubstr("oversubscribed: 2 nodes"));
 }
 
+// Beside libam stands a pair of processes on the same provider; none of them is judged.
+TEST(Ambench, MeasuresOverLibfabricBesideLibfabricAlone) {
+  const Folder folder;
+  const std::string json = folder.in("flood.json");
+  const Outcome outcome =
+      process_test::run({ambench, "flood", "--transport", "ofi:tcp;ofi_rxm", "--reps", "1", "--json", json});
+  if (outcome.err.find("libfabric") != std::string::npos) GTEST_SKIP() << outcome.err;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json report = nlohmann::json::parse(text_of(json));
+  EXPECT_EQ(report["transport"], "ofi:tcp;ofi_rxm");
+  const nlohmann::json& row = report["rows"][0];
+  EXPECT_GT(row["rate_million_per_s"]["median"], 0);
+  if (usable_cpus() < 2) return;
+  EXPECT_GT(row["limit_rate_million_per_s"]["median"], 0);
+  EXPECT_THAT(outcome.out, HasSubstr("one fi_inject per message"));
+}
+
+TEST(Ambench, NamesAProviderThatIsNotThere) {
+  const Outcome outcome = process_test::run({ambench, "pingpong", "--transport", "ofi:quux", "--reps", "1"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("libfabric"));
+}
+
 TEST(Ambench, WrongUseIsNamedAsTyped) {
   const auto complaint = [](const std::vector<std::string>& arguments) {
     std::vector<std::string> command{ambench};
@@ -526,6 +549,9 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
               HasSubstr("--trace shows one machine: one value each of rows, columns and wraps"));
   EXPECT_THAT(complaint({"network", "k=4", "--trace", "a.html"}),
               HasSubstr("--trace shows one network: one value each of "));
+  for (const std::string name : {"", "ofi:", "tcp:1", "ofi:net,tcp", "t1:", "udp"})
+    EXPECT_THAT(complaint({"flood", "--transport", name}),
+                HasSubstr("--transport takes shm, tcp, t1 or ofi:PROVIDER, not '" + name + "'"));
   EXPECT_THAT(complaint({"dispatch", "--fast"}), HasSubstr("unknown option '--fast'"));
   EXPECT_THAT(complaint({"dispatch", "-m"}), HasSubstr("unknown option '-m'"));
   EXPECT_THAT(complaint({"dispatch", "--reps"}), HasSubstr("--reps needs a value"));

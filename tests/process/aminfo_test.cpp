@@ -16,8 +16,12 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -151,6 +155,77 @@ TEST(Aminfo, ReportsSettingsThatContradict) {
   EXPECT_THAT(run.errors, HasSubstr("AM_RANK is set but AM_SIZE is not"));
 }
 
+// libfabric's name leads to a file that is none: it cannot be opened, as where it is not installed.
+class NoLibfabric {
+ public:
+  NoLibfabric() {
+    std::string name = std::filesystem::temp_directory_path() / "aminfo_test_XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder of the test's own");
+    folder_ = name;
+    std::ofstream(folder_ + "/libfabric.so.1").close();
+  }
+  ~NoLibfabric() { std::filesystem::remove_all(folder_); }
+  NoLibfabric(const NoLibfabric&) = delete;
+  NoLibfabric& operator=(const NoLibfabric&) = delete;
+  [[nodiscard]] std::vector<std::string> environment() const { return {"LD_LIBRARY_PATH=" + folder_}; }
+
+ private:
+  std::string folder_;
+};
+
+bool has_provider(const std::string& name) {
+  return aminfo({}).output.find("\n  " + name + " ") != std::string::npos;
+}
+
+TEST(Aminfo, ListsTheProvidersOfLibfabric) {
+  const Outcome run = aminfo({});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_THAT(run.output, ContainsRegex("\n  ofi +libfabric +(usable|not usable: [^\n]+)\n"));
+  if (run.output.find("providers of libfabric") == std::string::npos) GTEST_SKIP() << "no libfabric here";
+  EXPECT_THAT(
+      run.output,
+      ContainsRegex("\nproviders of libfabric\n  name +on +for nodes of this host +for nodes of several "
+                    "hosts\n"));
+  EXPECT_THAT(run.output, ContainsRegex("chosen; nodes (sleep until something comes|that sleep look each "
+                                        "millisecond)"));
+}
+
+TEST(Aminfo, ChoosesTheProviderThatIsAskedFor) {
+  if (!has_provider("net")) GTEST_SKIP() << "libfabric has no provider \"net\" here";
+  const Outcome run = aminfo({}, {"AM_TRANSPORT=ofi:net"});
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_THAT(run.output, ContainsRegex("\n  net +lo +chosen; nodes sleep until something comes "));
+  EXPECT_THAT(run.output, Not(ContainsRegex("\n  shm +shm +chosen")));
+}
+
+TEST(Aminfo, SaysThatThereIsNoLibfabric) {
+  const NoLibfabric missing;
+  const Outcome run = aminfo({}, missing.environment());
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+  EXPECT_THAT(run.output, ContainsRegex("\n  ofi +libfabric +not usable: .*libfabric.so.1.*; apt-get install "
+                                        "libfabric1"));
+  EXPECT_THAT(run.output, Not(HasSubstr("providers of libfabric")));
+}
+
+TEST(Doctor, KnowsWhetherLibfabricIsNeeded) {
+  const NoLibfabric missing;
+  std::vector<std::string> environment = missing.environment();
+  const Outcome without = aminfo({"--doctor"}, environment);
+  EXPECT_EQ(without.exit_code, 0) << without.output;
+  EXPECT_THAT(without.output, ContainsRegex("WARN  libfabric +.*libfabric.so.1.*programs do without.*\n"
+                                            " +mend: apt-get install libfabric1"));
+  environment.push_back("AM_TRANSPORT=ofi");
+  const Outcome needed = aminfo({"--doctor"}, environment);
+  EXPECT_EQ(needed.exit_code, 1) << needed.output;
+  EXPECT_THAT(needed.output, ContainsRegex("FAIL  libfabric +.*libfabric.so.1.*\n +mend: apt-get install"));
+}
+
+TEST(Doctor, FailsWhereNoProviderHasTheNameThatIsAskedFor) {
+  const Outcome run = aminfo({"--doctor"}, {"AM_TRANSPORT=ofi:quux"});
+  EXPECT_EQ(run.exit_code, 1) << run.output;
+  EXPECT_THAT(run.output, ContainsRegex("FAIL  libfabric +.*\n +mend: "));
+}
+
 TEST(Aminfo, Helps) {
   for (const char* const option : {"--help", "-h"}) {
     const Outcome run = aminfo({option});
@@ -176,7 +251,7 @@ TEST(Doctor, FindsThisMachineFit) {
   EXPECT_EQ(run.exit_code, 0) << run.output;
   for (const char* const subject :
        {"settings", "shared memory", "futex", "membarrier", "not used", "memory", "open files", "cores",
-        "binding", "processor time", "PMIx", "host name"}) {
+        "binding", "processor time", "PMIx", "libfabric", "host name"}) {
     EXPECT_THAT(run.output, ContainsRegex("\n  (OK  |WARN)  " + std::string(subject) + " ")) << run.output;
   }
   EXPECT_THAT(run.output, ContainsRegex("\n[0-9]+ OK, [0-9]+ WARN, 0 FAIL\n$"));

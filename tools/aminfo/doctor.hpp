@@ -23,13 +23,14 @@ struct Finding {
 // The job whose needs are compared with what this machine gives.
 inline constexpr std::uint32_t job_nodes = 64;
 
-// Each in the file of its name.
+// Each in the file of its name, but where another is named.
 Finding check_shared_memory();            // check_shared_memory.cpp
 std::vector<Finding> check_kernel();      // check_kernel.cpp: futex, membarrier, /proc, what is not used
 std::vector<Finding> check_limits();      // check_limits.cpp: for a job of job_nodes
 std::vector<Finding> check_processors();  // check_processors.cpp: cores, binding, quota
 Finding check_host_name();                // check_host_name.cpp
 Finding check_pmix();                     // check_pmix.cpp
+Finding check_libfabric();                // libfabric.cpp
 std::vector<Finding> check_settings();    // check_settings.cpp
 
 // Reads the settings as a node does, AM_FAULTS included. Throws am::Error for the first malformed one.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "aminfo/doctor.hpp"
+#include "aminfo/libfabric.hpp"
 #include "core/settings/settings.hpp"
 #include "transports/kinds.hpp"
 
@@ -36,17 +37,36 @@ void print_table(const std::vector<std::array<std::string, columns>>& rows) {
 
 // The library says which transports it contains; here is how each is tried. One without a trial is shown as
 // it is: there, but untried.
-std::string usability(std::string_view transport) {
+std::string usability(std::string_view transport, const Libfabric& libfabric) {
+  if (transport == "ofi") return usability_of(libfabric);
   if (transport != "shm") return "not tried";
   const Finding finding = check_shared_memory();
   return finding.level == Level::fail ? "not usable: " + finding.text + "; aminfo --doctor" : "usable";
 }
 
-void print_transports() {
+void print_transports(const Libfabric& libfabric) {
   std::printf("\ntransports in this build\n");
   std::vector<std::array<std::string, 3>> rows;
   for (const am::Kind& network : am::kinds())
-    rows.push_back({std::string(network.name), std::string(network.meaning), usability(network.name)});
+    rows.push_back(
+        {std::string(network.name), std::string(network.meaning), usability(network.name, libfabric)});
+  print_table(rows);
+}
+
+// "-" where a name would stand.
+void print_providers(const Libfabric& libfabric) {
+  const std::vector<ProviderLine> lines = lines_of(libfabric.here, libfabric.elsewhere);
+  if (lines.empty()) return;
+  std::printf("\nproviders of libfabric\n");
+  std::vector<std::array<std::string, 4>> rows = {
+      {"name", "on", "for nodes of this host", "for nodes of several hosts"}};
+  for (const ProviderLine& line : lines)
+    rows.push_back({line.provider, line.domain, line.here, line.elsewhere});
+  for (const Providers* const job : {&libfabric.here, &libfabric.elsewhere}) {
+    if (job->chosen.why_not.empty()) continue;
+    const std::string why = "none: " + job->chosen.why_not;
+    rows.push_back({"-", "-", job == &libfabric.here ? why : "", job == &libfabric.here ? "" : why});
+  }
   print_table(rows);
 }
 
@@ -87,7 +107,9 @@ int report_malformed() {
 
 int print_overview() {
   std::printf("libam %s\n", AM_VERSION);
-  print_transports();
+  const Libfabric libfabric = look_at_libfabric();
+  print_transports(libfabric);
+  print_providers(libfabric);
   print_settings();
   std::fflush(stdout);
   for (const auto& unknown : am::core::unknown_settings(environ)) {

@@ -1,0 +1,108 @@
+// How aminfo puts side by side what libfabric offers to jobs on one host and on several, and what the doctor makes of it.
+#include "aminfo/libfabric.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace aminfo {
+namespace {
+
+using am::ofi::Offer;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+Libfabric of_two_hosts() {
+  Libfabric libfabric;
+  libfabric.here = {.offers = {{"shm", "shm", ""}, {"net", "lo", ""}, {"net", "eth0", "not the loopback"}},
+                    .chosen = {"shm", "shm", ""},
+                    .sleeps = false};
+  libfabric.elsewhere = {.offers = {{"verbs;ofi_rxm", "mlx5_0", ""},
+                                    {"net", "eth0", ""},
+                                    {"shm", "shm", "this host only"},
+                                    {"net", "lo", "not of others"}},
+                         .chosen = {"verbs;ofi_rxm", "mlx5_0", ""},
+                         .sleeps = true};
+  return libfabric;
+}
+
+std::vector<std::string> texts_of(const Libfabric& libfabric) {
+  std::vector<std::string> texts;
+  for (const ProviderLine& line : lines_of(libfabric.here, libfabric.elsewhere))
+    texts.push_back(line.provider + "|" + line.domain + "|" + line.here + "|" + line.elsewhere);
+  return texts;
+}
+
+TEST(Libfabric, StandsSideBySide) {
+  EXPECT_THAT(texts_of(of_two_hosts()),
+              ElementsAre("shm|shm|chosen; nodes that sleep look each millisecond|this host only",
+                          "net|lo|by name: AM_TRANSPORT=ofi:net|not of others",
+                          "net|eth0|not the loopback|by name: AM_TRANSPORT=ofi:net",
+                          "verbs;ofi_rxm|mlx5_0|not offered|chosen; nodes sleep until something comes"));
+}
+
+TEST(Libfabric, WritesNamesAsShellsTakeThem) {
+  Libfabric libfabric = of_two_hosts();
+  libfabric.elsewhere.chosen = {"net", "eth0", ""};
+  EXPECT_EQ(texts_of(libfabric).back(),
+            "verbs;ofi_rxm|mlx5_0|not offered|by name: AM_TRANSPORT='ofi:verbs;ofi_rxm'");
+}
+
+// What is chosen by its name only is chosen, whatever speaks against it elsewhere.
+TEST(Libfabric, ChosenIsStrongerThanWhyNot) {
+  Libfabric libfabric = of_two_hosts();
+  libfabric.here.chosen = {"net", "eth0", ""};
+  EXPECT_THAT(texts_of(libfabric)[2], HasSubstr("net|eth0|chosen; "));
+  EXPECT_THAT(texts_of(libfabric)[0], HasSubstr("shm|shm|by name: "));
+}
+
+TEST(Libfabric, FitMachinesNeedNothing) {
+  const Finding finding = finding_of(of_two_hosts(), true);
+  EXPECT_EQ(finding.level, Level::ok);
+  EXPECT_EQ(finding.text, "shm on shm leads to nodes of this host, verbs;ofi_rxm on mlx5_0 to other hosts");
+  EXPECT_THAT(finding.mend, IsEmpty());
+  EXPECT_EQ(usability_of(of_two_hosts()), "usable");
+}
+
+TEST(Libfabric, MissingIsAWarningUnlessAskedFor) {
+  Libfabric libfabric;
+  libfabric.problem = "libfabric.so.1 is not here";
+  libfabric.mend = "install it";
+  EXPECT_EQ(finding_of(libfabric, false).level, Level::warn);
+  EXPECT_THAT(finding_of(libfabric, false).text, HasSubstr("programs do without"));
+  EXPECT_EQ(finding_of(libfabric, true).level, Level::fail);
+  EXPECT_EQ(finding_of(libfabric, true).text, "libfabric.so.1 is not here");
+  EXPECT_EQ(finding_of(libfabric, true).mend, "install it");
+  EXPECT_EQ(usability_of(libfabric), "not usable: libfabric.so.1 is not here; install it");
+  EXPECT_THAT(lines_of(libfabric.here, libfabric.elsewhere), IsEmpty());
+}
+
+TEST(Libfabric, NothingForThisHostIsAFailureWhereAskedFor) {
+  Libfabric libfabric = of_two_hosts();
+  libfabric.here.chosen = {"", "", "it has no quux"};
+  EXPECT_EQ(finding_of(libfabric, true).level, Level::fail);
+  EXPECT_EQ(finding_of(libfabric, false).level, Level::warn);
+  EXPECT_THAT(finding_of(libfabric, true).text, HasSubstr("it has no quux"));
+  EXPECT_THAT(finding_of(libfabric, true).mend, Not(IsEmpty()));
+  EXPECT_EQ(usability_of(libfabric), "not usable: it has no quux");
+}
+
+TEST(Libfabric, NothingForOtherHostsIsAWarning) {
+  Libfabric libfabric = of_two_hosts();
+  libfabric.elsewhere.chosen = {"", "", "no interface"};
+  for (const bool is_asked_for : {false, true}) {
+    const Finding finding = finding_of(libfabric, is_asked_for);
+    EXPECT_EQ(finding.level, Level::warn);
+    EXPECT_THAT(finding.text,
+                HasSubstr("shm on shm leads to nodes of this host, nothing to other hosts: no interface"));
+    EXPECT_THAT(finding.mend, Not(IsEmpty()));
+  }
+  EXPECT_EQ(usability_of(libfabric), "usable");
+}
+
+}  // namespace
+}  // namespace aminfo
