@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t most_receives = 256;
 
 template <class Fid>
-am::ofi::Owned<Fid> owned(Fid* object) {
-  return am::ofi::Owned<Fid>(object);
+OwnedOfi<Fid> owned(Fid* object) {
+  return OwnedOfi<Fid>(object);
 }
 
 }  // namespace

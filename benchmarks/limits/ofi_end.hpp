@@ -3,14 +3,21 @@
 
 #pragma once
 
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "transports/ofi/endpoint.hpp"
+#include "transports/ofi/providers.hpp"
 
 namespace ambench {
 
@@ -30,6 +37,15 @@ struct OfiMeeting {
 
   static OfiMeeting& in(std::byte* memory) { return *reinterpret_cast<OfiMeeting*>(memory); }
 };
+
+struct CloseOfi {
+  template <class Fid>
+  void operator()(Fid* object) const {
+    fi_close(&object->fid);
+  }
+};
+template <class Fid>
+using OwnedOfi = std::unique_ptr<Fid, CloseOfi>;
 
 class OfiEnd {
  public:
@@ -83,13 +99,13 @@ class OfiEnd {
   std::size_t next_room_ = 0;
   std::uint64_t received_ = 0;
   std::size_t under_way_ = 0;
-  am::ofi::Owned<fid_fabric> fabric_;
-  am::ofi::Owned<fid_domain> domain_;
-  am::ofi::Owned<fid_av> addresses_;
-  am::ofi::Owned<fid_cq> queue_;
-  am::ofi::Owned<fid_mr> slots_mr_;
-  am::ofi::Owned<fid_mr> memory_mr_;
-  am::ofi::Owned<fid_ep> endpoint_;
+  OwnedOfi<fid_fabric> fabric_;
+  OwnedOfi<fid_domain> domain_;
+  OwnedOfi<fid_av> addresses_;
+  OwnedOfi<fid_cq> queue_;
+  OwnedOfi<fid_mr> slots_mr_;
+  OwnedOfi<fid_mr> memory_mr_;
+  OwnedOfi<fid_ep> endpoint_;
 };
 
 }  // namespace ambench
