@@ -38,6 +38,8 @@ constexpr std::size_t most_greetings = 4;  // that wait for the provider, to one
 constexpr std::uint64_t retry_every_ns = 20'000'000;
 constexpr std::uint64_t patience_ns = 10'000'000'000;  // with a peer to which no greeting leads
 constexpr std::uint64_t tick_ns = 1'000'000;           // where nothing tells of news
+constexpr std::uint64_t first_nap_ns =
+    20'000;  // right behind traffic; each one after it twice as long, up to a tick
 
 trust::Nonce random_nonce() {
   trust::Nonce nonce;
@@ -271,9 +273,11 @@ void OfiTransport::lose_host_of(NodeId lost, std::string_view why) {
 
 /// Runs the timer while something is to be done that the completion queue does not tell of.
 void OfiTransport::set_timer() noexcept {
-  const bool untold = (armed_ && !believes_descriptor_) || !to_write_.empty() ||
-                      fetches_under_way_ != fetches_.size() || letter_box_.is_refused();
-  const std::uint64_t every_ns = untold               ? tick_ns
+  const bool is_blind = armed_ && !believes_descriptor_;
+  if (is_blind) nap_ns_ = nap_ns_ == 0 ? first_nap_ns : std::min(2 * nap_ns_, tick_ns);
+  const bool untold = !to_write_.empty() || fetches_under_way_ != fetches_.size() || letter_box_.is_refused();
+  const std::uint64_t every_ns = is_blind             ? nap_ns_
+                                 : untold             ? tick_ns
                                  : !greeting_.empty() ? retry_every_ns
                                  : lifelines_.any()   ? Lifelines::between_looks_ns
                                                       : 0;

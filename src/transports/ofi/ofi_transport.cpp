@@ -377,13 +377,13 @@ bool OfiTransport::arm(Wanted wanted) noexcept {
   host::own_fence();
   std::uint64_t expired = 0;
   if (timer_every_ns_ != 0) static_cast<void>(!::read(timer_.get(), &expired, sizeof expired));
-  armed_ = !stirs(wanted) && (!believes_descriptor_ || endpoint_.may_sleep()) && !news_at_descriptors();
-  if (!armed_) {
-    disarm();
-    return false;
+  armed_ = !stirs(wanted) && (!believes_descriptor_ || endpoint_.may_sleep());
+  if (armed_) {
+    set_timer();  // before the look at it: a nap that was too short for this machine to look in becomes longer
+    armed_ = !news_at_descriptors();
   }
-  set_timer();
-  return true;
+  if (!armed_) disarm();
+  return armed_;
 }
 
 /// A provider's descriptor that says again and again that there is something, when there is nothing, is not believed any more.

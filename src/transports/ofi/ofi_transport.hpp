@@ -195,8 +195,10 @@ class OfiTransport final : public Transport {
   std::uint32_t false_alarms_ = 0;       // in a row
   mutable bool asks_what_came_ = false;  // drained() wants to know
   std::uint64_t timer_every_ns_ = 0;     // 0: it does not run
-  std::uint32_t quiet_ = 0;              // looks in vain since there was traffic
-  std::uint64_t looked_ns_ = 0;          // when it last looked, while it does so now and then
+  std::uint64_t nap_ns_ =
+      0;                     // the last, where no descriptor tells of what comes; 0: something has come since
+  std::uint32_t quiet_ = 0;  // looks in vain since there was traffic
+  std::uint64_t looked_ns_ = 0;  // when it last looked, while it does so now and then
   std::uint64_t turned_away_ = 0;
   std::atomic<std::uint64_t> news_{0};
 };

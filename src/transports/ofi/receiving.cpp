@@ -73,7 +73,10 @@ bool OfiTransport::look() {
   if (!greeting_.empty() || lifelines_.any()) look_at_clock();
   if (count != 0) false_alarms_ = 0;
   const bool any = deliver_to_self() || count != 0;
-  if (any) news_.fetch_add(1, std::memory_order_relaxed);
+  if (any) {
+    nap_ns_ = 0;
+    news_.fetch_add(1, std::memory_order_relaxed);
+  }
   return any;
 }
 
