@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "transports/ofi/signal_handlers.hpp"
+
 namespace am::ofi {
 
 namespace {
@@ -39,6 +41,7 @@ void Endpoint::must(int result, const char* what) const {
 }
 
 Endpoint::Endpoint(const Library& library, Info info) : library_(library), info_(std::move(info)) {
+  const SignalHandlers kept;
   fid_fabric* fabric = nullptr;
   must(library.open_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
   fabric_ = opened(fabric);

@@ -3,12 +3,14 @@
 #include <cstdlib>
 
 #include "host/late_library.hpp"
+#include "transports/ofi/signal_handlers.hpp"
 
 namespace am::ofi {
 
 namespace {
 
 Library open_system_library() {
+  const SignalHandlers kept;
   constexpr const char* mend = "apt-get install libfabric1 on every host, 1.15 or newer";
   // Before libfabric reads it. Whoever has set it to something means that.
   static_cast<void>(

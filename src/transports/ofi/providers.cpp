@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "transports/ofi/signal_handlers.hpp"
 #include "transports/tcp/address.hpp"
 
 namespace am::ofi {
@@ -53,6 +54,7 @@ Info ask(const Library& library, const Request& request, std::string_view provid
   hints->rx_attr->msg_order = request.order;
   if (!provider.empty())  // libfabric frees it
     hints->fabric_attr->prov_name = strndup(provider.data(), provider.size());
+  const SignalHandlers kept;
   fi_info* found = nullptr;
   const int result = library.get_info(version, nullptr, nullptr, 0, hints.get(), &found);
   if (result != 0 && result != -FI_ENODATA && result != -FI_ENOSYS) {

@@ -36,11 +36,11 @@ class Player {
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
   /// Its address is what a card says.
-  void write_on(host::NodeCard& card) { write_card(endpoint_, card); }
-  fi_addr_t knows(const host::NodeCard& card) {
-    return endpoint_.add(
-        read_card({card.address, strnlen(card.address, sizeof card.address)}).value().address);
+  void write_on(host::NodeCard& card) {
+    const std::string text = card_text({provider_of(endpoint_.info()), endpoint_.address()});
+    std::memcpy(card.address, text.c_str(), text.size() + 1);
   }
+  fi_addr_t knows(const host::NodeCard& card) { return endpoint_.add(read_card(card).value().address); }
 
   /// Looks; true once what was sent is on its way, and another letter may be.
   bool is_free() {

@@ -144,13 +144,16 @@ TEST(Providers, ACutAddressIsNotReadBeyondItsEnd) {
 
 TEST(Cards, SayWhatTheySaid) {
   const std::vector<std::byte> address{std::byte{0}, std::byte{0xab}, std::byte{0xff}};
-  EXPECT_EQ(card_text("tcp;ofi_rxm", address), "tcp;ofi_rxm 00abff");
+  EXPECT_EQ(card_text({"tcp;ofi_rxm", address}), "tcp;ofi_rxm 00abff");
+  EXPECT_EQ(card_text({"net", address, "10.0.0.1:7,[::1]:7"}), "net 00abff 10.0.0.1:7,[::1]:7");
   const auto read = read_card("tcp;ofi_rxm 00abff");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->provider, "tcp;ofi_rxm");
   EXPECT_EQ(read->address, address);
+  EXPECT_EQ(read->lifeline, "");
+  EXPECT_EQ(read_card("net 00abff 10.0.0.1:7").value().lifeline, "10.0.0.1:7");
   for (const char* const wrong : {"", " ", "tcp", "tcp ", " 00", "tcp 0", "tcp 000", "tcp 0g", "tcp g0",
-                                  "tcp -1", "tcp +1", "tcp 00 11", "tcp 0x", "tcp  00", "127.0.0.1:17"})
+                                  "tcp -1", "tcp +1", "tcp 0x", "tcp  00", "127.0.0.1:17"})
     EXPECT_FALSE(read_card(wrong)) << wrong;
 }
 
