@@ -4,6 +4,7 @@
 //   - on the first network, shared memory, a suite runs on its full product: nodes x modes, in every build;
 //   - on each other one on a few fixed cells of it, and not at all where its bodies touch no network;
 //   - jobs of many nodes run once per network;
+//   - on what is rare, on one cell of it;
 //   - what a network makes dear is repeated less often there: rounds() in support/job.hpp.
 //
 // The other cells are for a night (scripts/test.sh --all): they exist everywhere, and their names end in "_night".
@@ -29,6 +30,8 @@ struct Network {
   bool interrupts = true;  ///< whether its nodes may be in the interrupt mode
   bool processes = true;   ///< whether its nodes may be processes
   std::string_view transport = name;
+  bool rare =
+      false;  ///< like one above, by another library: by day its nodes are threads that poll, in the plain build
 };
 
 inline constexpr std::array networks = {
@@ -36,9 +39,9 @@ inline constexpr std::array networks = {
     Network{.name = "tcp", .cost = 2, .interrupts = false},
     Network{.name = "t1", .cost = 2},
     Network{.name = "ofi_rxm", .cost = 4, .interrupts = false, .transport = "ofi:tcp"},
-    Network{.name = "ofi_net", .cost = 4, .interrupts = false, .transport = "ofi:net"},
-    Network{.name = "ofi_shm", .cost = 4, .interrupts = false, .transport = "ofi:shm"},
-    Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp"},
+    Network{.name = "ofi_net", .cost = 4, .interrupts = false, .transport = "ofi:net", .rare = true},
+    Network{.name = "ofi_shm", .cost = 4, .interrupts = false, .transport = "ofi:shm", .rare = true},
+    Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp", .rare = true},
     // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).
     Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},
@@ -108,6 +111,8 @@ struct Suite {
 constexpr bool runs_by_day(const Substrate& cell, const Suite& suite, Build how, bool first) {
   using enum am::Dispatch;
   const Nodes nodes = cell.network->processes ? Nodes::processes : Nodes::threads;
+  if (cell.network->rare)
+    return suite.about == About::network && how == Build::plain && cell.is(Nodes::threads, poll);
   if (suite.about == About::many_nodes) return how == Build::plain && cell.is(nodes, poll);
   if (first) return true;
   if (suite.about == About::node) return false;

@@ -107,6 +107,18 @@ TEST(Cells, WhatTouchesNoNetworkRunsOnSharedMemoryAlone) {
   }
 }
 
+TEST(Cells, OfARareNetworkRunOneByDay) {
+  static constexpr std::array all = {
+      Network{.name = "shm"},
+      Network{.name = "ofi", .interrupts = false, .rare = true},
+  };
+  EXPECT_EQ(of("ofi", {}, Build::plain, false, all), Names{"ofi_threads"});
+  EXPECT_EQ(of("ofi", {}, Build::asan, false, all), Names{});
+  EXPECT_EQ(of("ofi", {}, Build::tsan, false, all), Names{});
+  EXPECT_EQ(of("ofi", {.about = About::many_nodes}, Build::plain, false, all), Names{});
+  EXPECT_EQ(of("ofi", {}, Build::plain, true, all).size(), 6u) << "the others are for a night";
+}
+
 TEST(Cells, ManyNodesRunOncePerNetwork) {
   const Suite suite{.about = About::many_nodes};
   for (const Network& network : seven) {
