@@ -50,8 +50,8 @@ int gam_disable(void); /* the last call, on every node: returns when all have ca
 void gam_exit(int code);
 int gam_my_proc(void);
 int gam_procs(void);
-int gam_max_size(void); /* bytes of a store or get; longer ones are taken, too */
-int gam_errno(void);    /* of the last call that answered -1 on this node */
+int gam_max_size(void);      /* bytes of a store or get; longer ones are taken, too */
+int gam_errno(void);         /* of the last call that answered -1 on this node */
 int gam_isalive(vnn_t node); /* 1 until its end is known here, else 0. Polls, outside of handlers */
 
 /* -- words ------------------------------------------------------------------------------------------------------------- */

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "transports/tcp/frame_reader.hpp"
 #include "transports/frames/frames.hpp"
+#include "transports/frames/window.hpp"
+#include "transports/tcp/frame_reader.hpp"
 #include "transports/tcp/out_queue.hpp"
 #include "transports/tcp/tcp_transport.hpp"
-#include "transports/frames/window.hpp"
 
 namespace am::tcp {
 

@@ -23,11 +23,11 @@
 #include <vector>
 
 #include "host/descriptor.hpp"
-#include "transports/site.hpp"
 #include "transports/frames/arrivals.hpp"
-#include "transports/tcp/entrance.hpp"
 #include "transports/frames/frames.hpp"
 #include "transports/frames/lent.hpp"
+#include "transports/site.hpp"
+#include "transports/tcp/entrance.hpp"
 #include "transports/transport.hpp"
 
 namespace am::tcp {

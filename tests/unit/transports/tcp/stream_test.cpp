@@ -12,9 +12,9 @@
 
 #include "support/random.hpp"
 #include "transports/frames/arrivals.hpp"
+#include "transports/frames/window.hpp"
 #include "transports/tcp/frame_reader.hpp"
 #include "transports/tcp/out_queue.hpp"
-#include "transports/frames/window.hpp"
 
 namespace am::tcp {
 namespace {
