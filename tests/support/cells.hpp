@@ -30,8 +30,9 @@ struct Network {
   bool interrupts = true;  ///< whether its nodes may be in the interrupt mode
   bool processes = true;   ///< whether its nodes may be processes
   std::string_view transport = name;
-  bool rare =
-      false;  ///< like one above, by another library: by day its nodes are threads that poll, in the plain build
+  bool threads = true;  ///< whether its nodes may be threads
+  /// Like one above, by another library: by day its nodes are threads that poll, or processes, in the plain build.
+  bool rare = false;
 };
 
 inline constexpr std::array networks = {
@@ -40,7 +41,12 @@ inline constexpr std::array networks = {
     Network{.name = "t1", .cost = 2},
     Network{.name = "ofi_rxm", .cost = 4, .interrupts = false, .transport = "ofi:tcp"},
     Network{.name = "ofi_net", .cost = 4, .interrupts = false, .transport = "ofi:net", .rare = true},
-    Network{.name = "ofi_shm", .cost = 4, .interrupts = false, .transport = "ofi:shm", .rare = true},
+    Network{.name = "ofi_shm",
+            .cost = 4,
+            .interrupts = false,
+            .transport = "ofi:shm",
+            .threads = false,
+            .rare = true},
     Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp", .rare = true},
     // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).
@@ -112,7 +118,8 @@ constexpr bool runs_by_day(const Substrate& cell, const Suite& suite, Build how,
   using enum am::Dispatch;
   const Nodes nodes = cell.network->processes ? Nodes::processes : Nodes::threads;
   if (cell.network->rare)
-    return suite.about == About::network && how == Build::plain && cell.is(Nodes::threads, poll);
+    return suite.about == About::network && how == Build::plain &&
+           cell.is(cell.network->threads ? Nodes::threads : Nodes::processes, poll);
   if (suite.about == About::many_nodes) return how == Build::plain && cell.is(nodes, poll);
   if (first) return true;
   if (suite.about == About::node) return false;
@@ -138,7 +145,8 @@ inline std::vector<Substrate> cells(const Suite& suite, std::span<const Network>
     for (const am::Dispatch mode : {poll, thread, interrupt}) {
       if (!suite.takes(mode) || (mode == interrupt && !interrupts)) continue;
       for (const Nodes nodes : {Nodes::threads, Nodes::threads_with_faults, Nodes::processes}) {
-        if (!suite.takes(nodes) || (nodes == Nodes::processes && !network.processes)) continue;
+        if (!suite.takes(nodes) || !(nodes == Nodes::processes ? network.processes : network.threads))
+          continue;
         Substrate cell{nodes, mode, &network};
         cell.night = !runs_by_day(cell, suite, how, &network == &of.front());
         all.push_back(cell);

@@ -63,6 +63,8 @@ void OfiTransport::greet(Peer& peer) {
     return end(peer, "it uses libfabric's " + reachable->provider + ", this node " +
                          provider_of(endpoint_.info()) + ": AM_TRANSPORT=ofi:NAME makes them agree");
   }
+  if (reachable->provider == "shm" && memory_->board().card(peer.node).pid == getpid())
+    return end(peer, "libfabric 1.17 crashes when two nodes of one process use it, and one leaves");
   if (peer.address == Endpoint::nowhere) peer.address = endpoint_.add(reachable->address);
   if (peer.address == Endpoint::nowhere) return end(peer, "the provider does not take its address");
   if (!memory_->board().is_here(peer.node)) lifelines_.tie(peer.node, reachable->lifeline);
@@ -213,7 +215,7 @@ void OfiTransport::end(Peer& peer, std::string_view why) {
   drop_fetches(peer);
   peer.early.clear();
   std::erase(greeting_, peer.node);
-  if (was_over || peer.closed || has_left(peer.node) || has_left(self_)) return;
+  if (was_over || peer.closed || peer.said_farewell || has_left(peer.node) || has_left(self_)) return;
   std::fprintf(stderr, "am: node %u: no way to node %u by libfabric's %s any more: %s\n", self_, peer.node,
                provider_of(endpoint_.info()).c_str(), cause.c_str());
   if (listener_ != nullptr) listener_->lost(peer.node);

@@ -337,12 +337,18 @@ bool OfiTransport::drained() const noexcept {
     if (peer == nullptr || !peer->is_sent_to()) continue;
     if (peer->node == self_) {
       all = all && peer->open == nullptr && peer->written.empty();
-    } else if (peer->asks || peer->probe != peer->seen || !peer->words.empty()) {
+    } else if (peer->asks || peer->probe != peer->seen || !peer->words.empty() || is_owed_farewell(*peer)) {
       all = false;
     }
   }
   asks_what_came_ = !all;
   return all;
+}
+
+/// Nodes of other hosts are to know, when its lifelines end, that it has left in order. (Those of its own see its card.)
+bool OfiTransport::is_owed_farewell(const Peer& peer) const noexcept {
+  return has_left(self_) && peer.state == Peer::State::joined && !peer.is_bid_farewell &&
+         !memory_->board().is_here(peer.node);
 }
 
 /// Of all who were sent something since they were last asked.

@@ -152,6 +152,7 @@ class OfiTransport final : public Transport {
   void write(Peer& peer);
   [[nodiscard]] bool post(Peer& peer, Letter& letter);
   void ask_what_came();
+  [[nodiscard]] bool is_owed_farewell(const Peer& peer) const noexcept;
 
   // letters in
   bool look();

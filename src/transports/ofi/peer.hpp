@@ -46,8 +46,10 @@ struct OfiTransport::Peer {
 
   const NodeId node;
   State state = State::apart;
-  bool closed = false;       // core has: nothing is sent there any more
-  bool is_to_write = false;  // is in to_write_
+  bool closed = false;           // core has: nothing is sent there any more
+  bool is_to_write = false;      // is in to_write_
+  bool is_bid_farewell = false;  // by this node
+  bool said_farewell = false;    // to this node
   fi_addr_t address = Endpoint::nowhere;
 
   // letters out

@@ -213,8 +213,10 @@ std::string_view OfiTransport::take(Peer& from, const Frame& frame, std::span<co
       if (frame.value > from.probe) return "it has seen what was not asked";
       from.seen = std::max(from.seen, frame.value);
       break;
-    case Frame::Kind::segment:
     case Frame::Kind::farewell:
+      from.said_farewell = true;
+      break;
+    case Frame::Kind::segment:
       return "it says what is not said here";
   }
   return {};

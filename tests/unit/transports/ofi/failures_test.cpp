@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "unit/transports/ofi/fabric_leaks.hpp"
 #include "unit/transports/ofi/ways.hpp"
 
 namespace am::ofi {
