@@ -96,16 +96,15 @@ void OfiTransport::came_greeting(Peer& peer, std::uint32_t step, std::span<const
   const bool gives_way = step == proof_step && peer.node < self_;
   const bool is_late = (peer.state == Peer::State::proven && !gives_way) ||
                        peer.state == Peer::State::joined || !peer.is_sent_to();
-  if (is_late) {
-    ++turned_away_;
-  } else if (step == first_step && bytes.size() >= trust::Handshake::greeting_bytes) {
-    came_first_greeting(peer, bytes.first(trust::Handshake::greeting_bytes));
-  } else if (step == answer_step && peer.ours != nullptr && bytes.size() >= peer.ours->wanted()) {
+  using trust::Handshake;
+  if (!is_late && step == first_step && bytes.size() >= Handshake::greeting_bytes) {
+    came_first_greeting(peer, bytes.first(Handshake::greeting_bytes));
+  } else if (!is_late && step == answer_step && peer.ours != nullptr && bytes.size() >= peer.ours->wanted()) {
     came_answer(peer, bytes.first(peer.ours->wanted()));
-  } else if (step == proof_step &&
-             bytes.size() >= trust::Handshake::greeting_bytes + trust::Handshake::proof_bytes) {
-    came_proof(peer, bytes.first(trust::Handshake::greeting_bytes),
-               bytes.subspan(trust::Handshake::greeting_bytes, trust::Handshake::proof_bytes));
+  } else if (!is_late && step == proof_step &&
+             bytes.size() >= Handshake::greeting_bytes + Handshake::proof_bytes) {
+    came_proof(peer, bytes.first(Handshake::greeting_bytes),
+               bytes.subspan(Handshake::greeting_bytes, Handshake::proof_bytes));
   } else {
     ++turned_away_;
   }

@@ -47,7 +47,7 @@
 
 namespace am::ofi {
 
-using namespace frames;  // NOLINT(google-build-using-namespace): what travels here
+using namespace frames;  // what travels here
 
 class OfiTransport final : public Transport {
  public:

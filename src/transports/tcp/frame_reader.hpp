@@ -17,7 +17,7 @@
 
 namespace am::tcp {
 
-using namespace frames;  // NOLINT(google-build-using-namespace): what travels here
+using namespace frames;  // what travels here
 
 class FrameReader {
  public:

@@ -32,7 +32,7 @@
 
 namespace am::tcp {
 
-using namespace frames;  // NOLINT(google-build-using-namespace): what travels here
+using namespace frames;  // what travels here
 
 class TcpTransport final : public Transport, private Entrance::Events {
  public:
