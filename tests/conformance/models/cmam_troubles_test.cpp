@@ -2,6 +2,7 @@
 #include <am/cmam.h>
 
 #include <array>
+#include <atomic>
 #include <stdexcept>
 #include <thread>
 
@@ -16,10 +17,14 @@ struct Thrown : std::runtime_error {
   Thrown() : std::runtime_error("thrown by a handler") {}
 };
 
-/// Of the nodes of one process each has its own.
+/// Of the nodes of one process each has its own. Handlers may run beside the computation that looks.
 struct Place {
-  volatile int came = 0;
-  volatile int thrown = 0;
+  std::atomic<int> came = 0;
+  std::atomic<int> thrown = 0;
+  void clear() {
+    came = 0;
+    thrown = 0;
+  }
 };
 std::array<Place, 4> places;
 Place& mine() { return places[static_cast<std::size_t>(CMMD_self_address())]; }
@@ -27,10 +32,10 @@ Place& mine() { return places[static_cast<std::size_t>(CMMD_self_address())]; }
 /// Not in the interrupt mode: an exception is made with malloc.
 bool handlers_throw = true;
 
-void comes() { mine().came = mine().came + 1; }
+void comes() { ++mine().came; }
 void comes_and_throws() {
   comes();
-  mine().thrown = mine().thrown + 1;
+  ++mine().thrown;
   if (handlers_throw) throw Thrown();
 }
 
@@ -69,7 +74,7 @@ class CmamTroubles : public test::OnEverySubstrate {
 
 TEST_P(CmamTroubles, AHandlerThatThrowsHasHadItsMessage) {
   run(2, [](am::Node&) {
-    mine() = {};
+    mine().clear();
     const int other = 1 - CMMD_self_address();
     catches([] { CMMD_sync_with_nodes(); });  // the other one may have begun
     for (int round = 1; round <= 20; ++round) {
@@ -80,8 +85,8 @@ TEST_P(CmamTroubles, AHandlerThatThrowsHasHadItsMessage) {
       catches([&] { CMMD_sync_with_nodes(); });
     }
     catches([] { CMAM_poll(); });
-    check_equal(mine().came, 40, "handlers that ran");
-    check_equal(mine().thrown, 40, "those that threw");
+    check_equal(mine().came.load(), 40, "handlers that ran");
+    check_equal(mine().thrown.load(), 40, "those that threw");
     CMMD_sync_with_nodes();
   });
 }
@@ -89,13 +94,13 @@ TEST_P(CmamTroubles, AHandlerThatThrowsHasHadItsMessage) {
 // What a handler sends without room goes later, by polls, in which handlers run that throw: nothing of it is lost.
 TEST_P(CmamTroubles, WhatWaitsForRoomIsSentAlthoughHandlersThrow) {
   run(1, [](am::Node&) {
-    mine() = {};
+    mine().clear();
     CMMD_sync_with_nodes();
     CMAM_4(0, sends_many, 0);
     poll_until_came(flood);
     catches([] { CMAM_poll(); });
-    check_equal(mine().came, flood, "each once");
-    check_equal(mine().thrown, flood / 5, "those that threw");
+    check_equal(mine().came.load(), flood, "each once");
+    check_equal(mine().thrown.load(), flood / 5, "those that threw");
     CMMD_sync_with_nodes();
   });
 }

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "unit/transports/ofi/fabric_leaks.hpp"
 #include "unit/transports/ofi/ways.hpp"
 
 namespace am::ofi {

@@ -11,7 +11,6 @@
 #include "host/clock.hpp"
 #include "support/random.hpp"
 #include "transports/frames/frames.hpp"
-#include "unit/transports/ofi/fabric_leaks.hpp"
 #include "unit/transports/ofi/ways.hpp"
 
 namespace am::ofi {

@@ -9,7 +9,6 @@
 #include "support/random.hpp"
 #include "transports/frames/window.hpp"
 #include "transports/trust/handshake.hpp"
-#include "unit/transports/ofi/fabric_leaks.hpp"
 #include "unit/transports/ofi/player.hpp"
 #include "unit/transports/ofi/ways.hpp"
 
