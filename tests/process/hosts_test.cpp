@@ -187,6 +187,26 @@ TEST_P(Hosts, NodesLeaveOneAfterTheOther) {
   });
 }
 
+/// Whoever leaves waits for nobody who stays, and is no dead one to whom it has spoken, though its network ends with it.
+TEST(HostsOverLibfabric, ANodeLeavesWhileTheOthersStay) {
+  PretendedHosts hosts(4, 2, PretendedHosts::Within::memory, PretendedHosts::Between::ofi);
+  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
+    Counted counted;
+    node.attach(counted);
+    bool died = false;
+    node.on_peer_death([&](Node&, NodeId) { died = true; });
+    for (NodeId to = 0; to < node.size(); ++to) check(node.request<count>(to) == am::Status::ok, "request");
+    node.wait_until([&] { return counted.messages == node.size(); });
+    node.barrier();
+    if (node.id() == node.size() - 1) return;
+    node.wait_until([&] { return hosts.gone() != 0; });
+    const auto later = std::chrono::steady_clock::now() + std::chrono::seconds(1);  // lifelines are looked at
+    while (std::chrono::steady_clock::now() < later) node.poll();
+    check(!died, "it has left in order");
+    check(node.request<count>(node.size() - 1) == am::Status::unreachable, "and cannot be reached");
+  });
+}
+
 // -- nodes that are not what they should be -----------------------------------------------------------------------------
 
 /// Sends what no node of this library sends.

@@ -70,7 +70,7 @@ void PretendedHosts::run(const am::core::Settings& settings, const std::function
                     .memory = memories_[host],
                     .found = "test",
                     .processes = false,
-                    .leave = {},
+                    .leave = [this] { ++gone_; },
                     .kinds = kinds_,
                     .exchange_cards = [this, host] { exchange_cards(host); }});
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <am/node.hpp>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -40,6 +41,8 @@ class PretendedHosts {
   }
   [[nodiscard]] const am::host::Board& board(std::uint32_t host) const { return memories_[host]->board(); }
   [[nodiscard]] PostOffice& post() { return post_; }
+  /// How many nodes have left altogether: they make no progress any more.
+  [[nodiscard]] std::uint32_t gone() const { return gone_.load(); }
 
  private:
   void exchange_cards(std::uint32_t host);
@@ -52,6 +55,7 @@ class PretendedHosts {
   std::condition_variable all_have_met_;
   std::vector<std::string> texts_;  // of the hosts whose nodes have all joined
   std::uint32_t met_ = 0;           // so many
+  std::atomic<std::uint32_t> gone_{0};
 };
 
 }  // namespace test

@@ -357,6 +357,11 @@ void OfiTransport::ask_what_came() {
   for (const std::unique_ptr<Peer>& peer : peers_) {
     if (peer == nullptr || peer->node == self_ || peer->state != Peer::State::joined || !peer->is_sent_to())
       continue;
+    if (is_owed_farewell(*peer)) {
+      peer->is_bid_farewell = true;
+      peer->asks = true;
+      say(*peer, {.kind = Frame::Kind::farewell});
+    }
     const bool is_read =
         std::ranges::all_of(peer->read_there, [](const auto& parts) { return parts.empty(); });
     if (peer->asks && is_read) {
