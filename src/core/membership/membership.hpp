@@ -13,6 +13,7 @@
 #pragma once
 
 #include <am/types.hpp>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -39,15 +40,17 @@ class Membership {
     for (NodeId peer = 0; peer < board_.nodes(); ++peer) {
       const host::Standing standing = board_.standing(peer);
       const bool died = standing == host::Standing::dead;
-      if (!(died || standing == host::Standing::left) || gone_[peer] || peer == self_) continue;
-      gone_[peer] = true;
+      if (!(died || standing == host::Standing::left) || is_gone(peer) || peer == self_) continue;
+      gone_[peer].store(true, std::memory_order_relaxed);
       gone(peer, died);
       if (died && !survives()) end_with(cause(peer));
     }
   }
 
-  /// As far as this node has noticed.
-  [[nodiscard]] bool is_gone(NodeId peer) const noexcept { return gone_[peer]; }
+  /// As far as this node has noticed. By any level, any thread: nothing is read because of it but the board.
+  [[nodiscard]] bool is_gone(NodeId peer) const noexcept {
+    return gone_[peer].load(std::memory_order_relaxed);
+  }
   [[nodiscard]] bool any_gone() const noexcept { return departures_seen_ != 0; }
 
   /// Whether this node means to go on when another one dies. Known to all.
@@ -73,7 +76,7 @@ class Membership {
   std::uint32_t departures_seen_ = 0;
   std::uint64_t looked_at_ns_ = 0;  // life locks, last
   NodeId next_lock_ = 0;            // to be looked at
-  std::vector<bool> gone_;
+  std::vector<std::atomic<bool>> gone_;
   std::vector<bool> suspects_;  // under amrun: had no life lock at the last look
 };
 

@@ -44,11 +44,12 @@ std::string this_host() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "?";
 }
 
-/// "2, 3, 5"
-std::string missing_nodes(const host::Board& board, bool here) {
+/// "2, 3, 5". Of a node that is absent nothing but its standing may be read: its facts may be just about to come.
+std::string missing_nodes(const host::Board& board, const Hosts& hosts, bool here) {
   std::string missing;
   for (NodeId node = 0; node < board.nodes(); ++node) {
-    if (board.standing(node) == host::Standing::absent && (!here || board.is_here(node)))
+    const bool counts = !here || std::ranges::binary_search(hosts.here(), node);
+    if (counts && board.standing(node) == host::Standing::absent)
       missing += (missing.empty() ? "" : ", ") + std::to_string(node);
   }
   return missing;
@@ -146,15 +147,16 @@ void Joining::wait_for(NodeId nodes, bool here) {
     looked += nap;
     const std::string seconds = std::to_string(waited / 1'000'000'000) + " s";
     if (settings_.timeout_ns != 0 && waited > settings_.timeout_ns) {
-      cannot_join({"join the job", "no sign of node " + missing_nodes(board(), here) + " after " + seconds,
-                   "does every node call am::start? AM_TIMEOUT sets how long that may take, 0 for ever"},
-                  "nodes are missing");
+      cannot_join(
+          {"join the job", "no sign of node " + missing_nodes(board(), hosts_, here) + " after " + seconds,
+           "does every node call am::start? AM_TIMEOUT sets how long that may take, 0 for ever"},
+          "nodes are missing");
     }
     if (settings_.report_after_ns != 0 && waited > settings_.report_after_ns &&
         !std::exchange(reported, true) &&
         first_to_say(board(), "nodes have not called am::start", settings_.report_after_ns)) {
       TextOut(&write_to_stderr) << "am: node " << job_.id << " has waited " << seconds << " for node "
-                                << missing_nodes(board(), here) << " to call am::start\n";
+                                << missing_nodes(board(), hosts_, here) << " to call am::start\n";
     }
     if (board().launcher_has_ended())
       throw Error("join the job", "amrun ended while this node was starting", "start the job again");
