@@ -123,7 +123,8 @@ class Counter {
   Counter(const Counter&) = delete;
   Counter& operator=(const Counter&) = delete;
   ~Counter() {
-    if (begun_ != answered_.load(std::memory_order_relaxed)) [[unlikely]]
+    // Acquire pairs with RemoteMemory::count_done: what answers wrote is there before the program frees its place.
+    if (begun_ != answered_.load(std::memory_order_acquire)) [[unlikely]]
       abandon();
   }
 
