@@ -9,7 +9,7 @@
 //
 // The end of amrun ends the node as well, whether it survives its peers' or not. So does, by default, the death of a peer.
 //
-// Used by whoever is in the node.
+// Used by whoever is in the node (impl::Hold); is_gone also by its computation outside, for Node::is_gone takes no Hold.
 #pragma once
 
 #include <am/types.hpp>
@@ -47,7 +47,7 @@ class Membership {
     }
   }
 
-  /// As far as this node has noticed. By any level, any thread: nothing is read because of it but the board.
+  /// As far as this node has noticed. Nothing but the board is read because of it: relaxed.
   [[nodiscard]] bool is_gone(NodeId peer) const noexcept {
     return gone_[peer].load(std::memory_order_relaxed);
   }
