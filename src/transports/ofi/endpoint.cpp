@@ -54,18 +54,31 @@ Endpoint::Endpoint(const Library& library, Info info) : library_(library), info_
   must(fi_av_open(domain, &addresses, &av, nullptr), "fi_av_open");
   addresses_ = opened(av);
   open_queue();
-  fid_ep* endpoint = nullptr;
-  must(fi_endpoint(domain, info_.get(), &endpoint, nullptr), "fi_endpoint");
-  endpoint_ = opened(endpoint);
-  must(fi_ep_bind(endpoint, &av->fid, 0), "fi_ep_bind");
-  must(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-  must(fi_enable(endpoint), "fi_enable");
+  open_endpoint();
   std::size_t bytes = 0;
-  const int asked = fi_getname(&endpoint->fid, nullptr, &bytes);
+  const int asked = fi_getname(&endpoint_->fid, nullptr, &bytes);
   if (asked != -FI_ETOOSMALL) must(asked, "fi_getname");
   address_.resize(bytes);
-  must(fi_getname(&endpoint->fid, address_.data(), &bytes), "fi_getname");
+  must(fi_getname(&endpoint_->fid, address_.data(), &bytes), "fi_getname");
   address_.resize(bytes);
+}
+
+/// shm names an endpoint by the process's number and how many there were before it. What a killed process left behind in such a name it
+/// takes for this process's own where the number has come round, and says that it is busy (libfabric 1.17). To close the one that failed
+/// clears that away, and the next one has another name.
+void Endpoint::open_endpoint() {
+  constexpr int most_names = 1000;
+  int enabled = -FI_EBUSY;
+  for (int names = 0; enabled == -FI_EBUSY && names < most_names; ++names) {
+    endpoint_.reset();
+    fid_ep* endpoint = nullptr;
+    must(fi_endpoint(domain_.get(), info_.get(), &endpoint, nullptr), "fi_endpoint");
+    endpoint_ = opened(endpoint);
+    must(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
+    must(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+    enabled = fi_enable(endpoint);
+  }
+  must(enabled, "fi_enable");
 }
 
 /// With a descriptor to wait for, where the provider has one.

@@ -120,6 +120,7 @@ class Endpoint {
   }
   void must(int result, const char* what) const;
   void open_queue();
+  void open_endpoint();
 
   const Library& library_;
   Info info_;

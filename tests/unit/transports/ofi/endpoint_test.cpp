@@ -1,0 +1,57 @@
+// What a killed process leaves behind does not keep a later one, which the system has given the same number, from its network.
+#include "transports/ofi/endpoint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "unit/transports/ofi/nodes.hpp"
+
+namespace am::ofi {
+namespace {
+
+Endpoint open_shm() {
+  Wish wish;
+  wish.provider = "shm";
+  return Endpoint(system_library(), choose(system_library(), wish));
+}
+
+/// "fi_shm://PID:UID:0": its last part is the name of a file, its last number the endpoint's own.
+struct Name {
+  std::string before;
+  int number;
+  [[nodiscard]] std::filesystem::path file() const { return "/dev/shm/" + before + std::to_string(number); }
+};
+Name name_of(const Endpoint& endpoint) {
+  const auto* const text = reinterpret_cast<const char*>(endpoint.address().data());
+  std::string whole(text, strnlen(text, endpoint.address().size()));
+  whole.erase(0, whole.rfind('/') + 1);
+  const std::size_t number = whole.rfind(':') + 1;
+  return {whole.substr(0, number), std::stoi(whole.substr(number))};
+}
+
+TEST(Endpoints, PassOverNamesThatAKilledProcessHasLeftBehind) {
+  if (!is_there("shm")) GTEST_SKIP() << "this system has no shm";
+  std::vector<Name> left;
+  {
+    const Endpoint first = open_shm();
+    const Name name = name_of(first);
+    ASSERT_TRUE(std::filesystem::exists(name.file())) << name.file();
+    for (int next = 1; next <= 3; ++next) {
+      left.push_back({name.before, name.number + next});
+      std::filesystem::copy_file(name.file(), left.back().file());
+    }
+  }
+  {
+    const Endpoint later = open_shm();
+    EXPECT_EQ(name_of(later).before, left.back().before);
+    EXPECT_EQ(name_of(later).number, left.back().number + 1);
+  }
+  for (const Name& name : left) EXPECT_FALSE(std::filesystem::exists(name.file())) << "it is cleared away";
+}
+
+}  // namespace
+}  // namespace am::ofi
