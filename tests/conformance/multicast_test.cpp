@@ -221,6 +221,9 @@ TEST_P(Multicast, RegionsOfAnyShapeInOrderWhateverTheLength) {
 
 // A member that takes nothing makes the answer `again`, for the whole multicast: whoever gets any gets all that were taken.
 TEST_P(Multicast, AMemberThatTakesNothingRefusesItWhole) {
+  if (GetParam().network->name == "ofi_shm")
+    GTEST_SKIP() << "more letters than it has room for lie unread (libfabric 1.17): the node says so, and "
+                    "loses the others";
   run(6, [](am::Node& node) {
     Heard heard;
     node.attach(heard);

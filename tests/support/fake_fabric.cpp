@@ -135,6 +135,7 @@ struct FakeFabric::World {
   std::deque<Message> wire;
   bool held = false;
   bool refuses = false;
+  int receive_error = 0;
   std::set<void*> contexts;  // in flight
   std::size_t good_registrations = ~std::size_t{0};
   Fuse send_fuse, inject_fuse, read_fuse;
@@ -333,6 +334,7 @@ ssize_t receive_message(fid_ep* ep, const fi_msg* message, std::uint64_t flags) 
   if (message->iov_count != 1 || message->addr != FI_ADDR_UNSPEC)
     world->complain("a receive that no provider has to know");
   if ((flags & FI_MULTI_RECV) != 0 && (end.domain->provider.caps & FI_MULTI_RECV) == 0) return -FI_EINVAL;
+  if (world->receive_error != 0) return -world->receive_error;
   if (world->refuse(end) || end.receives.size() >= end.domain->provider.rx_size) return -FI_EAGAIN;
   Operation operation{message->context, FI_RECV | (flags & FI_MULTI_RECV),
                       static_cast<std::byte*>(message->msg_iov->iov_base), message->msg_iov->iov_len};
@@ -871,6 +873,10 @@ void FakeFabric::fail_inject_after(std::size_t good, int error) {
 void FakeFabric::fail_read_after(std::size_t good, int error) {
   const Locked locked;
   world_->read_fuse = {good, error};
+}
+void FakeFabric::fail_receives(int error) {
+  const Locked locked;
+  world_->receive_error = error;
 }
 void FakeFabric::refuse_sends(bool on) {
   const Locked locked;

@@ -83,6 +83,8 @@ class FakeFabric {
   void fail_inject_after(std::size_t good, int error);
   /// As before, of a read.
   void fail_read_after(std::size_t good, int error);
+  /// From now on no receive buffer is taken.
+  void fail_receives(int error);
   /// Refuses all sends while it is on.
   void refuse_sends(bool on);
 

@@ -220,6 +220,12 @@ void OfiTransport::end(Peer& peer, std::string_view why) {
   if (listener_ != nullptr) listener_->lost(peer.node);
 }
 
+void OfiTransport::end_all(const std::string& why) {
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer != nullptr && peer->node != self_ && peer->state != Peer::State::over) end(*peer, why);
+  }
+}
+
 /// What was to be sent there. (What libfabric is at it gives back itself.)
 void OfiTransport::forget(Peer& peer) noexcept {
   seal_open_letter(peer);

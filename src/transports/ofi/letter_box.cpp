@@ -42,6 +42,7 @@ bool LetterBox::provide(Buffer& buffer) noexcept {
   const int result = endpoint_.receive(buffer.block.bytes().first(buffer_bytes_),
                                        buffer.registration.descriptor, many_, buffer);
   refused_ = result == -FI_EAGAIN;
+  failure_ = refused_ ? 0 : result;
   if (result != 0) return false;
   buffer.is_provided = true;
   ++provided_;

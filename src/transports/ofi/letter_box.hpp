@@ -33,6 +33,8 @@ class LetterBox {
   void provide(frames::Arrivals& arrivals);
   /// The provider would not take one now: provide() is to be called again, though nothing may come.
   [[nodiscard]] bool is_refused() const noexcept { return refused_; }
+  /// Why libfabric takes no buffer, where it has none: nothing will come any more. 0: it has some, or will take one.
+  [[nodiscard]] int failure() const noexcept { return provided_ == 0 ? failure_ : 0; }
 
  private:
   struct Buffer : Operation {
@@ -51,6 +53,7 @@ class LetterBox {
   std::vector<std::unique_ptr<Buffer>> buffers_;  // the oldest first, of those that it does not have
   std::size_t provided_ = 0;
   bool refused_ = false;
+  int failure_ = 0;
   /// The provider writes into the buffers until then: also when a constructor fails behind them.
   struct Closing {
     Endpoint& endpoint;

@@ -135,6 +135,8 @@ class OfiTransport final : public Transport {
   void failed(Peer& peer, bool greeting, std::string why);
   void try_later(Peer& peer, std::string why);
   void end(Peer& peer, std::string_view why);
+  /// Of whom this node knows.
+  void end_all(const std::string& why);
   void forget(Peer& peer) noexcept;
   void look_at_clock();
   void lose_host_of(NodeId lost, std::string_view why);

@@ -69,6 +69,8 @@ bool OfiTransport::look() {
   const std::size_t count = endpoint_.look(all);
   for (const Endpoint::Done& one : std::span(all).first(count)) done(one);
   letter_box_.provide(arrivals_);
+  if (letter_box_.failure() != 0)
+    end_all("it takes no receive buffer: " + endpoint_.why(letter_box_.failure()));
   if (!fetches_.empty()) begin_fetches();
   if (!greeting_.empty() || lifelines_.any()) look_at_clock();
   if (count != 0) false_alarms_ = 0;

@@ -78,6 +78,25 @@ TEST_P(Failures, AReadThatFailsIsTheEndOfThatPeer) {
   EXPECT_FALSE(at(0).receive(Priority::low)) << "what stood behind it";
 }
 
+/// A node that can receive nothing any more does not wait for ever (libfabric 1.17's shm, whose room for letters that came too early is
+/// that of its receive buffers).
+TEST_P(Failures, WithoutReceiveBuffersAllAreLost) {
+  meet();
+  testing::internal::CaptureStderr();
+  fabric_->fail_receives(FI_ENOMEM);
+  const std::vector<std::byte> bytes(500);
+  EXPECT_TRUE(until([&] {
+    static_cast<void>(send(0, 1, Priority::low, 7, bytes));
+    while (const Transport::View view = at(1).receive(Priority::low)) at(1).release(view);
+    return !ears_[1].lost_ones.empty();
+  }));
+  const std::string words = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(ears_[1].lost_ones, std::vector<NodeId>{0}) << "of whom it knew";
+  EXPECT_EQ(send(1, 0, Priority::low, 0), Status::unreachable);
+  EXPECT_NE(words.find("node 1: no way to node 0"), std::string::npos) << words;
+  EXPECT_NE(words.find("it takes no receive buffer: "), std::string::npos) << words;
+}
+
 /// Whichever greeting fails: it is tried again.
 TEST_P(Failures, AGreetingThatFailsIsTriedAgain) {
   for (std::size_t good = 0; good < 2; ++good) {
