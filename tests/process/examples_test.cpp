@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "process/command.hpp"
+#include "process/open_mpi.hpp"
 #include "support/random.hpp"
 
 namespace process_test {
@@ -32,7 +33,7 @@ std::string name_of(const testing::TestParamInfo<Way>& info) {
 class Examples : public testing::TestWithParam<Way> {
  protected:
   void SetUp() override {
-    if (way().launcher == Launcher::mpirun && run({"sh", "-c", "command -v mpirun"}).exit_code != 0)
+    if (way().launcher == Launcher::mpirun && !process_test::OpenMpi::is_there())
       GTEST_SKIP() << "mpirun is not installed";
   }
   [[nodiscard]] static const Way& way() { return GetParam(); }
@@ -46,10 +47,7 @@ class Examples : public testing::TestWithParam<Way> {
     if (way().launcher == Launcher::mpirun) command = {"mpirun", "--oversubscribe", "-n", n};
     command.push_back(example(name));
     command.insert(command.end(), arguments.begin(), arguments.end());
-    // Open MPI asks twice before it runs as root, as tests do in containers.
-    return run(
-        command,
-        {{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "AM_DISPATCH=" + dispatch}, {}});
+    return run(command, {{"AM_DISPATCH=" + dispatch}, {}});
   }
   static void expect_success(const Outcome& outcome) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
@@ -82,6 +80,9 @@ class Examples : public testing::TestWithParam<Way> {
     EXPECT_THAT(outcome.out, HasSubstr(words + " words, " + different +
                                        " different: the same as one node alone counts\n"));
   }
+
+ private:
+  const process_test::OpenMpi open_mpi_;
 };
 
 TEST_P(Examples, Hello) {

@@ -25,6 +25,7 @@
 
 #include "core/job/job.hpp"
 #include "core/settings/settings.hpp"
+#include "process/open_mpi.hpp"
 #include "process/pmix_leaks.hpp"
 
 namespace am::core {
@@ -142,12 +143,11 @@ class Mpirun : public ::testing::Test {
   static constexpr const char* mpirun = "mpirun --oversubscribe ";
 
   void SetUp() override {
-    if (run("command -v mpirun").exit_code != 0) GTEST_SKIP() << "mpirun is not installed";
-    // Open MPI asks twice before it runs as root, as tests do in containers.
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    if (!process_test::OpenMpi::is_there()) GTEST_SKIP() << "mpirun is not installed";
     for (const char* name : {"AM_RANK", "AM_SIZE", "AM_HOST_MEMORY_FD", "AM_TIMEOUT"}) unsetenv(name);
   }
+
+  const process_test::OpenMpi open_mpi_;
 };
 
 TEST_F(Mpirun, NodesShareOneSegment) {
@@ -256,10 +256,7 @@ class Fifo {
 
 TEST_F(Mpirun, NodesDoNotOutliveIt) {
   const Fifo fifo;
-  const std::filesystem::path folder = temporary("mpirun");  // a mpirun that is killed leaves its own behind
-  std::filesystem::create_directory(folder);
-  const std::string command = "TMPDIR=" + folder.string() + " exec " + std::string(mpirun) + "-n 2 " +
-                              node() + " stay " + fifo.path();
+  const std::string command = "exec " + std::string(mpirun) + "-n 2 " + node() + " stay " + fifo.path();
   const pid_t launcher = fork();
   if (launcher == 0) {
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
@@ -270,7 +267,6 @@ TEST_F(Mpirun, NodesDoNotOutliveIt) {
   kill(launcher, SIGKILL);
   waitpid(launcher, nullptr, 0);
   EXPECT_EQ(fifo.next(), '\0');
-  std::filesystem::remove_all(folder);
 }
 
 /// A second host that is this one: mpirun reaches hosts by ssh, or by what it is told to use instead. Namespaces do better

@@ -18,6 +18,7 @@
 #include "process/bad_link.hpp"
 #include "process/every_example.hpp"
 #include "process/namespaces.hpp"
+#include "process/open_mpi.hpp"
 #include "support/random.hpp"
 
 namespace process_test {
@@ -131,12 +132,13 @@ class SeveralHosts : public testing::Test {
  protected:
   SeveralHosts() {
     if (!hosts_.works()) skip_ = "network namespaces cannot be made here: " + hosts_.problem();
-    if (run({"sh", "-c", "command -v mpirun"}).exit_code != 0) skip_ = "there is no mpirun here";
+    if (!process_test::OpenMpi::is_there()) skip_ = "there is no mpirun here";
   }
   void SetUp() override {
     if (!skip_.empty()) GTEST_SKIP() << skip_;
   }
 
+  const process_test::OpenMpi open_mpi_;
   Namespaces hosts_{2};
   std::string skip_;
 };

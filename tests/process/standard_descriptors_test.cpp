@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "process/command.hpp"
+#include "process/open_mpi.hpp"
 
 namespace process_test {
 namespace {
@@ -84,10 +85,8 @@ TEST_P(StandardDescriptors, StayClosedUnderAmrun) {
 }
 
 TEST_P(StandardDescriptors, StayClosedUnderMpirun) {
-  if (run({"sh", "-c", "command -v mpirun"}).exit_code != 0) GTEST_SKIP() << "mpirun is not installed";
-  // Open MPI asks twice before it runs as root, as tests do in containers.
-  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);          // NOLINT(concurrency-mt-unsafe)
-  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);  // NOLINT(concurrency-mt-unsafe)
+  if (!process_test::OpenMpi::is_there()) GTEST_SKIP() << "mpirun is not installed";
+  const process_test::OpenMpi open_mpi;
   EXPECT_EQ(code_of({"mpirun", "--oversubscribe", "-n", "2"}), 0);
 }
 
