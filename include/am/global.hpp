@@ -18,7 +18,8 @@
 // Order: a blocking operation is complete when it returns. Whoever then hears of it, by a message, by a barrier, or by
 // getting a word (1, 2, 4 or 8 bytes, aligned) that was put later, sees what it wrote. A word that is put as one is never
 // seen half written; a range may be while the put runs, and from another host so may be each word in it. What is put may
-// appear at any time, also while its owner holds events off.
+// appear at any time, also while its owner holds events off. Split-phase operations that are under way together are in no order,
+// also those of one node in the same place: who needs one waits in between.
 //
 // Called by the node's own thread, from the computation. A handler uses its own node's memory only, which
 // GlobalPtr::local() gives it; the debug build checks that.

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "host/memory.hpp"
+#include "transports/transport.hpp"
 
 namespace am {
 
@@ -52,6 +53,10 @@ class Destinations {
   /// it belongs as well, or what is older would be written later. Asked again before each piece: where the answer has changed
   /// nothing is to be written there any more, and the handler has no use for the message: it may be given any bytes.
   [[nodiscard]] virtual std::byte* destination(const Coming& message) noexcept = 0;
+
+  /// A move is done (Transport::begin_move): what was stored is in the peer's memory, for whoever looks there; what was fetched is here,
+  /// to be brought where it belongs.
+  virtual void moved(const Transport::Move& move, Payload fetched) noexcept = 0;
 };
 
 struct Site {
@@ -64,7 +69,8 @@ struct Site {
   std::uint64_t host_timeout_ns = 0;     ///< another host that does not answer for so long is lost; 0: never
   std::string_view
       interfaces{};  ///< on which other hosts are to reach this one (AM_TCP_INTERFACES); empty: any that may do
-  bool tls = false;  ///< what nodes say to each other is to be encrypted (AM_TCP_TLS)
+  std::span<std::byte> segment{};  ///< this node's global memory, for moves; empty: it has none
+  bool tls = false;                ///< what nodes say to each other is to be encrypted (AM_TCP_TLS)
   bool armed_often =
       false;  ///< whenever the program computes (Transport::arm), not only when the node sleeps
 };

@@ -176,6 +176,27 @@ class Transport {
   /// which this has not told.
   [[nodiscard]] virtual std::uint64_t accesses_done(Access /*access*/, NodeId /*peer*/) noexcept { return 0; }
 
+  /// Moves: the network itself reads and writes the peer's global memory, and nothing runs there (remote DMA). One is a piece of a put
+  /// or of a get.
+  struct Move {
+    Access access = Access::store;
+    NodeId peer = 0;
+    std::uint64_t offset = 0;  ///< in the peer's segment
+    std::size_t bytes = 0;     ///< at most move_bytes
+    std::uint64_t ticket = 0;  ///< core's, as the next: it is told both when the move is done (Destinations)
+    std::size_t at = 0;
+  };
+  static constexpr std::size_t move_bytes = 64 * 1024;
+  /// The least bytes for which such moves are better than messages; SIZE_MAX: it has none to that peer, for now.
+  [[nodiscard]] virtual std::size_t shortest_move(Access /*access*/, NodeId /*peer*/) const noexcept {
+    return SIZE_MAX;
+  }
+  /// Begins one, or again | unreachable; arm() asks to be told of room. What is stored, from `from`, may be changed once this has said
+  /// ok. Moves are in no order, neither among themselves nor with messages.
+  [[nodiscard]] virtual Status begin_move(const Move& /*move*/, const std::byte* /*from*/) noexcept {
+    return Status::unreachable;
+  }
+
   /// The peer is dead or has left: claims answer unreachable from now on. What it sent before may still be received.
   virtual void close(NodeId peer) noexcept = 0;
   /// How much of this node's the peer has not released yet, in packets or what the network cuts them into. For reports.

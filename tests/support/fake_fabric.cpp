@@ -138,7 +138,7 @@ struct FakeFabric::World {
   int receive_error = 0;
   std::set<void*> contexts;  // in flight
   std::size_t good_registrations = ~std::size_t{0};
-  Fuse send_fuse, inject_fuse, read_fuse;
+  Fuse send_fuse, inject_fuse, access_fuse;
 
   World(std::vector<FakeProvider> all, std::uint64_t seed) : providers(std::move(all)), random(seed) {}
   void complain(std::string what) { complaints.push_back(std::move(what)); }
@@ -385,7 +385,9 @@ ssize_t read_memory_as_said(fid_ep* ep, const fi_msg_rma* what, std::uint64_t /*
                      what->desc == nullptr ? nullptr : *what->desc, what->addr, what->rma_iov->addr,
                      what->rma_iov->key, what->context);
 }
-ssize_t write_memory_as_said(fid_ep* ep, const fi_msg_rma* what, std::uint64_t /*flags*/) {
+ssize_t write_memory_as_said(fid_ep* ep, const fi_msg_rma* what, std::uint64_t flags) {
+  if ((flags & FI_DELIVERY_COMPLETE) == 0 || !of_ep<End>(ep).domain->provider.delivers)
+    world->complain("a write of which nobody knows when it is there");
   return write_memory(ep, what->msg_iov->iov_base, what->msg_iov->iov_len,
                       what->desc == nullptr ? nullptr : *what->desc, what->addr, what->rma_iov->addr,
                       what->rma_iov->key, what->context);
@@ -490,8 +492,9 @@ int open_queue(fid_domain* domain, fi_cq_attr* attributes, fid_cq** made, void* 
   *made = &queue->fid;
   return 0;
 }
-int open_end(fid_domain* domain, fi_info* /*info*/, fid_ep** made, void* /*context*/) {
+int open_end(fid_domain* domain, fi_info* info, fid_ep** made, void* /*context*/) {
   const Locked locked;
+  if (info->tx_attr->op_flags != 0) world->complain("each operation is to wait until it is there");
   auto* const end = new End;
   opened(*end, end->fid.fid, FI_CLASS_EP, &plain_end_ops);
   end->domain = &of<Domain>(&domain->fid);
@@ -681,6 +684,10 @@ int World::post(End& end, Operation operation, void* descriptor, fi_addr_t to, b
 int World::access(End& end, Operation operation, void* descriptor, fi_addr_t peer) {
   const std::vector<std::uint32_t>& ids = end.addresses->ids;
   if (peer < first_place || peer - first_place >= ids.size()) return -FI_EINVAL;
+  if (operation.bytes > end.domain->provider.max_msg_size) {
+    complain("an access is longer than the provider takes");
+    return -FI_EMSGSIZE;
+  }
   if (refuse(end) || end.accesses.size() >= end.domain->provider.tx_size) return -FI_EAGAIN;
   operation.to = ids[peer - first_place];
   if (!begin(end, operation, descriptor, operation.flags & (FI_READ | FI_WRITE))) return -FI_EINVAL;
@@ -693,7 +700,7 @@ int World::access(End& end, Operation operation, void* descriptor, fi_addr_t pee
 
 void World::carry_out(End& end, Operation& operation) {
   const bool reads = (operation.flags & FI_READ) != 0;
-  operation.error = reads ? read_fuse.next() : 0;
+  operation.error = access_fuse.next();
   const auto other = ends.find(operation.to);
   if (other == ends.end()) {
     operation.error = FI_EHOSTUNREACH;
@@ -870,9 +877,9 @@ void FakeFabric::fail_inject_after(std::size_t good, int error) {
   const Locked locked;
   world_->inject_fuse = {good, error};
 }
-void FakeFabric::fail_read_after(std::size_t good, int error) {
+void FakeFabric::fail_access_after(std::size_t good, int error) {
   const Locked locked;
-  world_->read_fuse = {good, error};
+  world_->access_fuse = {good, error};
 }
 void FakeFabric::fail_receives(int error) {
   const Locked locked;

@@ -37,6 +37,7 @@ struct FakeProvider {
   std::size_t max_msg_size = std::size_t{1} << 30;
   std::size_t tx_size = 64;
   std::size_t rx_size = 64;
+  bool delivers = true;  ///< FI_DELIVERY_COMPLETE
   std::size_t address_bytes = 8;
   std::uint32_t addr_format = FI_FORMAT_UNSPEC;
   std::vector<std::byte> src_addr{};
@@ -81,8 +82,8 @@ class FakeFabric {
   void fail_send_after(std::size_t good, int error);
   /// As before, of an operation by inject: it has no context.
   void fail_inject_after(std::size_t good, int error);
-  /// As before, of a read.
-  void fail_read_after(std::size_t good, int error);
+  /// As before, of a read or a write.
+  void fail_access_after(std::size_t good, int error);
   /// From now on no receive buffer is taken.
   void fail_receives(int error);
   /// Refuses all sends while it is on.

@@ -39,7 +39,8 @@ fi_info* empty_info() {
 bool fits(const FakeProvider& provider, const fi_info& hints) {
   const bool is_named =
       hints.fabric_attr->prov_name == nullptr || provider.name == hints.fabric_attr->prov_name;
-  return is_named && (hints.caps & ~provider.caps) == 0 &&
+  const std::uint64_t completion = provider.delivers ? FI_DELIVERY_COMPLETE : 0;
+  return is_named && (hints.caps & ~provider.caps) == 0 && (hints.tx_attr->op_flags & ~completion) == 0 &&
          (hints.tx_attr->msg_order & ~provider.order) == 0 &&
          (hints.rx_attr->msg_order & ~provider.order) == 0 && (provider.mode & ~hints.mode) == 0 &&
          (provider.mr_mode & ~hints.domain_attr->mr_mode) == 0;
@@ -60,6 +61,7 @@ fi_info* offer(const FakeProvider& provider, const fi_info* hints, std::size_t p
   info->ep_attr->max_msg_size = provider.max_msg_size;
   info->ep_attr->protocol = static_cast<std::uint32_t>(place);
   info->tx_attr->caps = info->caps;
+  info->tx_attr->op_flags = hints != nullptr ? hints->tx_attr->op_flags : 0;
   info->tx_attr->inject_size = provider.inject_size;
   info->tx_attr->size = provider.tx_size;
   info->tx_attr->iov_limit = 1;

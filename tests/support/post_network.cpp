@@ -47,15 +47,18 @@ class PostTransport final : public am::Transport {
       : office_(office),
         self_(site.self),
         listener_(*site.listener),
+        destinations_(site.destinations),
         own_(office.boxes_[site.self]),
         dice_(seed() + site.self) {
     const std::lock_guard lock(office_.mutex_);
     own_.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (own_.bell < 0) throw std::runtime_error("no descriptor for the post");
+    own_.segment = site.segment;
   }
   ~PostTransport() override {
     const std::lock_guard lock(office_.mutex_);
     own_.armed = false;
+    own_.segment = {};
     ::close(own_.bell);
     own_.bell = -1;
   }
@@ -106,7 +109,26 @@ class PostTransport final : public am::Transport {
   }
 
   [[nodiscard]] bool published() const noexcept override { return words_.empty(); }
-  [[nodiscard]] bool drained() const noexcept override { return outbox_.empty() && words_.empty(); }
+  [[nodiscard]] bool drained() const noexcept override {
+    return outbox_.empty() && words_.empty() && moves_.empty();
+  }
+
+  [[nodiscard]] std::size_t shortest_move(Access /*access*/, NodeId /*peer*/) const noexcept override {
+    return destinations_ == nullptr ? SIZE_MAX : 65;
+  }
+  [[nodiscard]] Status begin_move(const Move& move, const std::byte* from) noexcept override {
+    if (closed_.contains(move.peer)) return Status::unreachable;
+    const auto peer_of = [](const Moving& one) { return one.move.peer; };
+    if (std::ranges::count(moves_, move.peer, peer_of) == most_moves) {
+      move_refused_ = true;
+      return Status::again;
+    }
+    moves_.push_back({move, std::vector<std::byte>(move.bytes)});
+    if (from != nullptr) std::copy_n(from, move.bytes, moves_.back().bytes.begin());
+    const std::lock_guard lock(office_.mutex_);
+    PostOffice::tell(own_);  // it is to make progress
+    return Status::ok;
+  }
 
   // -- receiving -----------------------------------------------------------------------------------------------------
 
@@ -158,6 +180,7 @@ class PostTransport final : public am::Transport {
     }
     for (const auto& [word, value] : heard) listener_.heard(word.first, word.second, value);
     for (const NodeId node : lost) listener_.lost(node);
+    moved = carry_out_moves() || moved;
     return moved || !heard.empty() || !lost.empty();
   }
 
@@ -169,7 +192,8 @@ class PostTransport final : public am::Transport {
     send_off();
     const bool credit = std::ranges::any_of(
         refused_, [&](const auto& link) { return own_.under_way[link] < PostOffice::credits; });
-    if (credit || !own_.words.empty() || !own_.lost.empty() || has_come(wanted)) return false;
+    if (credit || move_refused_ || !moves_.empty()) return false;
+    if (!own_.words.empty() || !own_.lost.empty() || has_come(wanted)) return false;
     own_.waits_for_credit = refused_;
     own_.armed = true;
     return true;
@@ -179,6 +203,7 @@ class PostTransport final : public am::Transport {
     own_.armed = false;
     own_.waits_for_credit.clear();
     refused_.clear();
+    move_refused_ = false;
     eventfd_t rung = 0;
     eventfd_read(own_.bell, &rung);
   }
@@ -195,6 +220,7 @@ class PostTransport final : public am::Transport {
 
   void close(NodeId peer) noexcept override {
     closed_.insert(peer);
+    std::erase_if(moves_, [peer](const Moving& one) { return one.move.peer == peer; });
     const std::lock_guard lock(office_.mutex_);
     std::erase_if(outbox_, [peer](const Sent& sent) { return std::get<0>(sent) == peer; });
     std::erase_if(words_, [peer](const auto& word) { return word.first.first == peer; });
@@ -210,6 +236,40 @@ class PostTransport final : public am::Transport {
   using Letter = PostOffice::Letter;
   using Key = PostOffice::Key;
   using Sent = std::tuple<NodeId, Priority, std::unique_ptr<Letter>>;
+  struct Moving {
+    Move move;
+    std::vector<std::byte> bytes;
+  };
+  static constexpr std::ptrdiff_t most_moves = 4;  // to a peer
+
+  /// About a half of them. Those of who is gone stay, until core hears of that.
+  bool carry_out_moves() noexcept {
+    std::vector<Moving> done;
+    {
+      const std::lock_guard lock(office_.mutex_);
+      std::erase_if(moves_, [&](Moving& one) {
+        const std::span<std::byte> there = office_.boxes_[one.move.peer].segment;
+        const bool is_cut = own_.cut || office_.boxes_[one.move.peer].cut;
+        if (is_cut || there.empty() || dice_.one_in(2)) return false;
+        const auto place = there.subspan(one.move.offset, one.move.bytes);
+        if (one.move.access == Access::store) {
+          std::ranges::copy(one.bytes, place.begin());
+          one.bytes.clear();
+        } else {
+          std::ranges::copy(place, one.bytes.begin());
+        }
+        done.push_back(std::move(one));
+        return true;
+      });
+    }
+    while (!done.empty()) {
+      std::swap(done[dice_.below(done.size())], done.back());
+      const Moving one = std::move(done.back());
+      done.pop_back();
+      destinations_->moved(one.move, am::Payload(one.bytes.data(), one.bytes.size()));
+    }
+    return !moves_.empty();
+  }
 
   // With the mutex held.
 
@@ -248,6 +308,7 @@ class PostTransport final : public am::Transport {
   PostOffice& office_;
   const NodeId self_;
   am::Listener& listener_;
+  am::Destinations* const destinations_;
   PostOffice::Box& own_;
   Random dice_;
   std::map<Key, std::unique_ptr<Letter>> claimed_;
@@ -256,6 +317,8 @@ class PostTransport final : public am::Transport {
   std::set<Key> deferred_;
   std::set<Key> refused_;
   std::set<NodeId> closed_;
+  std::vector<Moving> moves_;
+  bool move_refused_ = false;
   NodeId first_ = 0;  // whose letters this round begins with
 };
 

@@ -3,7 +3,7 @@
 // credits for each link, a descriptor to wake by, a control lane.
 //
 // It is as bad as the contract allows. Letters and words may lie in their sender until it next makes progress, as in a socket
-// that is full, and it takes only so much of a payload at once as a letter holds.
+// that is full, and it takes only so much of a payload at once as a letter holds. Moves are carried out late, and in any order.
 //
 // A test makes one PostOffice for a job; post_kind() is the network's row in the table of kinds.
 #pragma once
@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,7 @@ class PostOffice {
     std::set<Key> waits_for_credit;
     bool armed = false;
     bool cut = false;
+    std::span<std::byte> segment{};      // its memory, while the node is there
     int bell = -1;                       // its descriptor, while the node has one
     std::atomic<std::uint64_t> news{0};  // for lookouts
   };

@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t piece_bytes = RemotePuts::piece_bytes;
 
-std::size_t pieces_of(std::size_t bytes) noexcept { return (bytes + piece_bytes - 1) / piece_bytes; }
+std::size_t pieces_of(std::size_t bytes, std::size_t piece = piece_bytes) noexcept {
+  return (bytes + piece - 1) / piece;
+}
 
 template <class Word>
 bool write_word(std::byte* place, const void* from, std::size_t bytes) noexcept {
@@ -159,9 +161,32 @@ void RemoteMemory::counted(Counter& counter, F begin_it) {
   }
 }
 
+bool RemoteMemory::moves(Transport::Access access, NodeId peer, std::size_t bytes) const noexcept {
+  return bytes >= engine_.network().shortest_move(access, peer);
+}
+
+void RemoteMemory::move(Transport::Access access, impl::GlobalAddress there, const std::byte* from,
+                        std::byte* into, std::size_t bytes, Counter& counter) {
+  engine_.must_not_be_a_child();
+  const char* const what = access == Transport::Access::store ? "put" : "get";
+  const auto peer = static_cast<NodeId>(there.node());
+  const std::size_t pieces = pieces_of(bytes, Transport::move_bytes);
+  begin(what, {Kind::move, &counter, peer, into, bytes, pieces}, [&](std::uint64_t ticket) {
+    for (std::size_t at = 0; at < bytes; at += Transport::move_bytes) {
+      const Transport::Move piece{
+          access, peer, there.offset() + at, std::min(Transport::move_bytes, bytes - at), ticket, at};
+      send_own(engine_, peer, what,
+               [&] { return engine_.network().begin_move(piece, from == nullptr ? nullptr : from + at); });
+    }
+    return Status::ok;
+  });
+}
+
 void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_t bytes, Counter* counter) {
   engine_.must_compute("put");
   const auto peer = static_cast<NodeId>(to.node());
+  if (counter != nullptr && moves(Transport::Access::store, peer, bytes))
+    return move(Transport::Access::store, to, from, nullptr, bytes, *counter);
   std::byte* const there = carried_.place(to, bytes);
   if (counter == nullptr) {
     return there != nullptr ? carried_.put(peer, there, from, bytes, nullptr)
@@ -175,6 +200,8 @@ void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_
 
 void RemoteMemory::get(impl::GlobalAddress from, std::byte* into, std::size_t bytes, Counter& counter) {
   const auto peer = static_cast<NodeId>(from.node());
+  if (moves(Transport::Access::fetch, peer, bytes))
+    return move(Transport::Access::fetch, from, nullptr, into, bytes, counter);
   if (std::byte* const there = carried_.place(from, bytes)) {
     engine_.must_compute("get");
     return counted(counter, [&] { carried_.get(peer, there, into, bytes, counter); });
@@ -273,6 +300,13 @@ void RemoteMemory::was_read(NodeId from, std::uint64_t ticket, std::size_t at, P
     return engine_.distrust(from, "node ", from, " answers a get with more than was asked for");
   if (place != data.data())
     std::memcpy(place, data.data(), data.size());  // else the network has put it there
+  end_piece(found);
+}
+
+void RemoteMemory::moved(const Transport::Move& move, Payload fetched) noexcept {
+  const auto found = find(move.peer, move.ticket, Kind::move);
+  if (found == under_way_.end()) return;
+  if (!fetched.empty()) std::memcpy(found->second.into + move.at, fetched.data(), fetched.size());
   end_piece(found);
 }
 

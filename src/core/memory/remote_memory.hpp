@@ -85,9 +85,11 @@ class RemoteMemory {
   // given, is dropped.
   void was_read(NodeId from, std::uint64_t ticket, std::size_t at, Payload data);
   void changed(NodeId from, std::uint64_t ticket, std::uint64_t old);
+  /// Destinations::moved. On every level.
+  void moved(const Transport::Move& move, Payload fetched) noexcept;
 
  private:
-  enum class Kind : std::uint8_t { get, change };
+  enum class Kind : std::uint8_t { get, change, move };
   struct Operation {
     Kind kind;
     Counter* counter;
@@ -103,6 +105,10 @@ class RemoteMemory {
   void counted(Counter& counter, F begin_it);
   template <class Send>
   void begin(const char* what, const Operation& operation, Send send_pieces);
+  /// Whether the network reads or writes the peer's memory itself.
+  [[nodiscard]] bool moves(Transport::Access access, NodeId peer, std::size_t bytes) const noexcept;
+  void move(Transport::Access access, impl::GlobalAddress there, const std::byte* from, std::byte* into,
+            std::size_t bytes, Counter& counter);
   /// What an answer of `from` belongs to: nothing when that is not its to answer.
   [[nodiscard]] Operations::iterator find(NodeId from, std::uint64_t ticket, Kind kind) noexcept;
   /// Where so much of an answer belongs; null when that is more than was asked for.

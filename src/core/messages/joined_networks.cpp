@@ -38,6 +38,7 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
                                           .destinations = &destinations,
                                           .host_timeout_ns = settings.host_timeout_ns,
                                           .interfaces = settings.tcp_interfaces,
+                                          .segment = job.memory->map_user(job.id),
                                           .tls = settings.tcp_tls,
                                           .armed_often = settings.dispatch != Dispatch::poll}));
     all.push_back(others_.back().get());

@@ -88,6 +88,12 @@ class Links final : public Transport {
   [[nodiscard]] std::uint64_t accesses_done(Access access, NodeId peer) noexcept override {
     return to_peer(peer).accesses_done(access, peer);
   }
+  [[nodiscard]] std::size_t shortest_move(Access access, NodeId peer) const noexcept override {
+    return to_peer(peer).shortest_move(access, peer);
+  }
+  [[nodiscard]] Status begin_move(const Move& move, const std::byte* from) noexcept override {
+    return to_peer(move.peer).begin_move(move, from);
+  }
   void close(NodeId peer) noexcept override { to_peer(peer).close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return to_peer(to).queued(to, priority);

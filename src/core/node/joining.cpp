@@ -60,6 +60,7 @@ std::string missing_nodes(const host::Board& board, const Hosts& hosts, bool her
 Joining::Joining(const Job& job, const Settings& settings, const HandlerTable& table, const Hosts& hosts)
     : job_(job), settings_(settings), table_(table), hosts_(hosts), bell_(board(), job.id) {
   take_place();
+  card().segment_bytes = settings_.segment_bytes;  // networks are given the segment
 }
 
 void Joining::take_place() {
@@ -87,7 +88,6 @@ void Joining::fill_in_card(std::uint64_t mapped_at) {
   own.epoch_ns = board().job().epoch_ns.load(std::memory_order_relaxed);
   own.fingerprint = table_.fingerprint();
   own.handlers = static_cast<std::uint32_t>(table_.size());
-  own.segment_bytes = settings_.segment_bytes;
   own.mapped_at = mapped_at;
   own.survives.store(settings_.peer_death == PeerDeath::survive ? 1 : 0, std::memory_order_relaxed);
   copy_text(own.program, sizeof own.program, this_program());

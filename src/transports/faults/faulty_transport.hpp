@@ -90,7 +90,13 @@ class FaultyTransport final : public Transport {
   }
   [[nodiscard]] bool published() const noexcept override { return network_.published(); }
   void ask_clock(NodeId peer) noexcept override { network_.ask_clock(peer); }
-  // Memory is not mapped, nor are accesses carried by themselves: puts and gets are to meet the faults, too.
+  // Memory is not mapped, nor are accesses carried by themselves: puts and gets are to meet the faults, too. Moves are refused.
+  [[nodiscard]] std::size_t shortest_move(Access access, NodeId peer) const noexcept override {
+    return network_.shortest_move(access, peer);
+  }
+  [[nodiscard]] Status begin_move(const Move& move, const std::byte* from) noexcept override {
+    return refuses(move.peer, Priority::low) ? Status::again : network_.begin_move(move, from);
+  }
   void close(NodeId peer) noexcept override { network_.close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return network_.queued(to, priority);

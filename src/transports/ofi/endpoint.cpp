@@ -9,11 +9,14 @@
 #include <cstring>
 #include <utility>
 
+#include "host/random_bytes.hpp"
 #include "transports/ofi/signal_handlers.hpp"
 
 namespace am::ofi {
 
 namespace {
+
+constexpr int most_keys = 1000;  // that are tried
 
 /// What the system lets this process lock, for people.
 std::string locked_memory_limit() {
@@ -42,6 +45,8 @@ void Endpoint::must(int result, const char* what) const {
 
 Endpoint::Endpoint(const Library& library, Info info) : library_(library), info_(std::move(info)) {
   const SignalHandlers kept;
+  // Asked for of all operations, so that the provider says whether it can; wanted of some.
+  writes_ = (std::exchange(info_->tx_attr->op_flags, 0) & FI_DELIVERY_COMPLETE) != 0 && has(FI_RMA);
   fid_fabric* fabric = nullptr;
   must(library.open_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
   fabric_ = opened(fabric);
@@ -101,16 +106,27 @@ fi_addr_t Endpoint::add(std::span<const std::byte> address) noexcept {
   return fi_av_insert(addresses_.get(), address.data(), 1, &place, 0, nullptr) == 1 ? place : nowhere;
 }
 
-Registration Endpoint::registration(std::span<std::byte> memory, bool remote) {
+/// Where the node chooses the key (no FI_MR_PROV_KEY), nobody is to guess it.
+std::uint64_t Endpoint::random_key() const noexcept {
+  std::uint64_t key = 0;
+  host::fill_random(std::as_writable_bytes(std::span(&key, 1)));
+  const std::size_t bytes = info_->domain_attr->mr_key_size;
+  return bytes >= sizeof key ? key : key & ((std::uint64_t{1} << 8 * bytes) - 1);
+}
+
+Registration Endpoint::registration(std::span<std::byte> memory, Use use) {
   Registration made;
   const int mode = info_->domain_attr->mr_mode;
-  if (!remote && !registers_all()) return made;
-  if ((mode & FI_MR_ALLOCATED) != 0) touch(memory);
+  if (use == Use::own && !registers_all()) return made;
+  if (touches_memory()) touch(memory);
   std::uint64_t access = FI_SEND | FI_RECV;
-  if (has(FI_RMA)) access |= FI_READ | FI_WRITE | (remote ? FI_REMOTE_READ | FI_REMOTE_WRITE : 0);
+  if (has(FI_RMA)) access |= FI_READ | FI_WRITE;
+  if (use != Use::own) access |= FI_REMOTE_READ;
+  if (use == Use::read_and_written) access |= FI_REMOTE_WRITE;
   fid_mr* mr = nullptr;
-  int result =
-      fi_mr_reg(domain_.get(), memory.data(), memory.size(), access, 0, ++last_key_, 0, &mr, nullptr);
+  int result = -FI_ENOKEY;  // another one has that key
+  for (int tries = 0; result == -FI_ENOKEY && tries < most_keys; ++tries)
+    result = fi_mr_reg(domain_.get(), memory.data(), memory.size(), access, 0, random_key(), 0, &mr, nullptr);
   if (result == 0) made.memory = opened(mr);
   if (result == 0 && (mode & FI_MR_ENDPOINT) != 0) {
     result = fi_mr_bind(mr, &endpoint_->fid, 0);
@@ -159,6 +175,21 @@ int Endpoint::read(std::span<std::byte> into, void* descriptor, const Remote& fr
                    Operation& operation) noexcept {
   return static_cast<int>(fi_read(endpoint_.get(), into.data(), into.size(), descriptor, from.peer,
                                   from.address, from.key, &operation.room));
+}
+
+int Endpoint::write(std::span<const std::byte> bytes, void* descriptor, const Remote& to,
+                    Operation& operation) noexcept {
+  const iovec here{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  const fi_rma_iov there{to.address, bytes.size(), to.key};
+  fi_msg_rma message{};
+  message.msg_iov = &here;
+  message.desc = &descriptor;
+  message.iov_count = 1;
+  message.addr = to.peer;
+  message.rma_iov = &there;
+  message.rma_iov_count = 1;
+  message.context = &operation.room;
+  return static_cast<int>(fi_writemsg(endpoint_.get(), &message, FI_DELIVERY_COMPLETE));
 }
 
 std::size_t Endpoint::look(std::span<Done> room) noexcept {

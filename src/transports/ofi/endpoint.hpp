@@ -24,11 +24,11 @@ namespace am::ofi {
 
 /// What is under way: libfabric gives it back when it is done. It stays where it is until then.
 struct Operation {
-  enum class Kind : std::uint8_t { receive, send, fetch };
+  enum class Kind : std::uint8_t { receive, send, transfer };
 
   fi_context2 room{};  ///< the provider's; first, because libfabric is given its address
   Kind kind = Kind::receive;
-  std::uint32_t peer = 0;  ///< of a send or a fetch
+  std::uint32_t peer = 0;  ///< of a send or a transfer
 };
 
 struct CloseFid {
@@ -71,8 +71,17 @@ class Endpoint {
   static constexpr fi_addr_t nowhere = FI_ADDR_UNSPEC;
   [[nodiscard]] fi_addr_t add(std::span<const std::byte> address) noexcept;
 
-  /// `remote`: others may read there. Throws am::Error, which says what limits the system sets.
-  [[nodiscard]] Registration registration(std::span<std::byte> memory, bool remote);
+  /// Puts memory behind what it registers (FI_MR_ALLOCATED).
+  [[nodiscard]] bool touches_memory() const noexcept {
+    return (info_->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0;
+  }
+  /// Whether a write can be told to be done when it is there (write()).
+  [[nodiscard]] bool writes() const noexcept { return writes_; }
+
+  /// By whom memory is used: by this node's operations alone, also by others who read there, or who read and write there.
+  enum class Use : std::uint8_t { own, read, read_and_written };
+  /// Throws am::Error, which says what limits the system sets.
+  [[nodiscard]] Registration registration(std::span<std::byte> memory, Use use);
 
   // Each 0, -FI_EAGAIN (there is no room now), or another error of libfabric's. An operation that is begun is given back by look().
   [[nodiscard]] int inject(std::span<const std::byte> bytes, fi_addr_t to) noexcept;
@@ -90,6 +99,9 @@ class Endpoint {
   };
   [[nodiscard]] int read(std::span<std::byte> into, void* descriptor, const Remote& from,
                          Operation& operation) noexcept;
+  /// Done when it is there for all who look (FI_DELIVERY_COMPLETE).
+  [[nodiscard]] int write(std::span<const std::byte> bytes, void* descriptor, const Remote& to,
+                          Operation& operation) noexcept;
 
   /// What an operation came to.
   struct Done {
@@ -119,6 +131,7 @@ class Endpoint {
     return Owned<Fid>(object);
   }
   void must(int result, const char* what) const;
+  [[nodiscard]] std::uint64_t random_key() const noexcept;
   void open_queue();
   void open_endpoint();
 
@@ -130,7 +143,7 @@ class Endpoint {
   Owned<fid_cq> queue_;
   Owned<fid_ep> endpoint_;
   int wait_fd_ = -1;
-  std::uint64_t last_key_ = 0;
+  bool writes_ = false;
   std::vector<std::byte> address_;
 };
 

@@ -181,6 +181,8 @@ void OfiTransport::join(Peer& peer) {
   peer.failure.clear();
   std::erase(greeting_, peer.node);
   is_to_write(peer);
+  if (segment_.memory != nullptr)
+    say(peer, {.kind = Frame::Kind::segment, .address = segment_.address, .key = segment_.key});
 }
 
 /// An operation for that peer.
@@ -211,7 +213,7 @@ void OfiTransport::end(Peer& peer, std::string_view why) {
   forget(peer);
   lifelines_.cut(peer.node);
   for (std::deque<Held>& held : peer.held) held.clear();
-  drop_fetches(peer);
+  drop_transfers(peer);
   peer.early.clear();
   std::erase(greeting_, peer.node);
   if (was_over || peer.closed || peer.said_farewell || has_left(peer.node) || has_left(self_)) return;
@@ -237,6 +239,7 @@ void OfiTransport::forget(Peer& peer) noexcept {
   }
   peer.words.clear();
   for (auto& parts : peer.read_there) parts.clear();
+  drop_moves(peer);
 }
 
 /// What the peer has sent may still be read.
@@ -282,7 +285,8 @@ void OfiTransport::lose_host_of(NodeId lost, std::string_view why) {
 void OfiTransport::set_timer() noexcept {
   const bool is_blind = armed_ && !believes_descriptor_;
   if (is_blind) nap_ns_ = nap_ns_ == 0 ? first_nap_ns : std::min(2 * nap_ns_, tick_ns);
-  const bool untold = !to_write_.empty() || fetches_under_way_ != fetches_.size() || letter_box_.is_refused();
+  const bool untold =
+      !to_write_.empty() || transfers_under_way_ != transfers_.size() || letter_box_.is_refused();
   const std::uint64_t every_ns = is_blind             ? nap_ns_
                                  : untold             ? tick_ns
                                  : !greeting_.empty() ? retry_every_ns

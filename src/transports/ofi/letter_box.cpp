@@ -34,7 +34,7 @@ LetterBox::Buffer& LetterBox::add() {
   Buffer& buffer = *buffers_.back();
   buffer.kind = Operation::Kind::receive;
   buffer.block = frames::Block(buffer_bytes_);
-  buffer.registration = endpoint_.registration(buffer.block.bytes(), false);
+  buffer.registration = endpoint_.registration(buffer.block.bytes(), Endpoint::Use::own);
   return buffer;
 }
 

@@ -20,7 +20,7 @@ Letter* Paper::take() {
     auto sheet = std::make_unique<Sheet>();
     const std::size_t bytes = letters_per_sheet * letter_room_;
     sheet->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    sheet->registration = endpoint_.registration({sheet->bytes.get(), bytes}, false);
+    sheet->registration = endpoint_.registration({sheet->bytes.get(), bytes}, Endpoint::Use::own);
     sheet->letters.resize(letters_per_sheet);
     for (std::size_t i = 0; i < letters_per_sheet; ++i) {
       Letter& letter = sheet->letters[i];

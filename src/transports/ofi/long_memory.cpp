@@ -12,10 +12,10 @@ LongMemory::Part LongMemory::get(std::size_t bytes) {
   auto found = std::ranges::find_if(blocks, is_free);
   if (found == blocks.end()) {
     Registered made{frames::Block(sizes[which] + frames::longest_head), {}};
-    made.registration = endpoint_.registration(made.block.bytes(), true);
+    made.registration = endpoint_.registration(made.block.bytes(), Endpoint::Use::read);
     blocks.push_back(std::move(made));
     found = blocks.end() - 1;
-  } else if (blocks.size() > most_kept &&
+  } else if (blocks.size() > most_kept[which] &&
              !endpoint_.keeps_registrations()) {  // a time of much traffic is over
     const auto other = std::find_if(found + 1, blocks.end(), is_free);
     if (other != blocks.end()) blocks.erase(other);

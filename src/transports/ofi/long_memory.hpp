@@ -47,7 +47,7 @@ class LongMemory {
   };
   static constexpr std::array<std::size_t, 2> sizes = {64 * 1024,
                                                        frames::frame_payload_bytes};  // of payloads
-  static constexpr std::size_t most_kept = 4;                                         // of a size
+  static constexpr std::array<std::size_t, 2> most_kept = {16, 4};                    // of each
 
   Endpoint& endpoint_;
   std::array<std::vector<Registered>, sizes.size()> blocks_;

@@ -60,12 +60,25 @@ std::size_t letter_size(const Endpoint& endpoint) {
   return std::min(letter_bytes, endpoint.info().ep_attr->max_msg_size / frame_alignment * frame_alignment);
 }
 
+/// None where peers cannot reach it.
+Registration registered_segment(Endpoint& endpoint, const Site& site) {
+  if (!endpoint.has(FI_RMA) || site.segment.empty()) return {};
+  if (endpoint.touches_memory() && !site.memory->commit_user(site.self, 0, site.segment.size())) {
+    throw Error(
+        "register this node's segment with libfabric (" + provider_of(endpoint.info()) + ")",
+        "no memory for its " + std::to_string(site.segment.size()) + " bytes, all of which are locked",
+        std::string("choose a smaller one (AM_SEGMENT), or ") + host::SharedFile::more_room);
+  }
+  return endpoint.registration(site.segment, Endpoint::Use::read_and_written);
+}
+
 }  // namespace
 
 OfiTransport::OfiTransport(const Site& site, const Library& library)
     : self_(site.self),
       memory_(site.memory),
       listener_(site.listener),
+      destinations_(site.destinations),
       key_(key_of(memory_->board().job())),
       party_(party_of(self_, memory_->board())),
       secret_(random_key()),
@@ -76,6 +89,7 @@ OfiTransport::OfiTransport(const Site& site, const Library& library)
       paper_(endpoint_, letter_size(endpoint_)),
       letter_box_(endpoint_, letter_size(endpoint_)),
       long_memory_(endpoint_),
+      segment_(registered_segment(endpoint_, site)),
       peers_(memory_->nodes()),
       arrivals_(memory_->nodes()),
       lifelines_(site) {
@@ -170,9 +184,13 @@ void OfiTransport::remember(const Refusal& refusal) {
 }
 
 bool OfiTransport::credit_came() const noexcept {
-  return std::ranges::any_of(refused_, [&](const Refusal& one) {
-    return is_over(one.to) || known(one.to)->outward[index(one.priority)].has_room(one.frame_bytes);
-  });
+  return std::ranges::any_of(refused_,
+                             [&](const Refusal& one) {
+                               return is_over(one.to) ||
+                                      known(one.to)->outward[index(one.priority)].has_room(one.frame_bytes);
+                             }) ||
+         std::ranges::any_of(moves_refused_,
+                             [&](NodeId to) { return is_over(to) || known(to)->takes_moves(); });
 }
 
 void OfiTransport::commit(const Slot& slot, impl::Header header) noexcept {
@@ -342,7 +360,7 @@ bool OfiTransport::drained() const noexcept {
     }
   }
   asks_what_came_ = !all;
-  return all;
+  return all && !stores_are_under_way();
 }
 
 /// Nodes of other hosts are to know, when its lifelines end, that it has left in order. (Those of its own see its card.)
@@ -423,6 +441,7 @@ void OfiTransport::disarm() noexcept {
   quiet_ = 0;
   calm_ = false;
   refused_.clear();
+  moves_refused_.clear();
 }
 
 bool OfiTransport::describe(Lookout& lookout, Wanted wanted) const {

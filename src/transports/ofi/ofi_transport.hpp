@@ -12,6 +12,9 @@
 // it sees the frame, into memory that the link's credits have reserved; the message keeps its place in the order meanwhile (Held), and
 // what has been read is told back (`fetched`), so that its memory is free again. Without FI_RMA it goes in pieces that fit letters.
 //
+// Long puts and gets: read and written in the peer's segment (transfers.cpp), of which it has said where it is when they had come to
+// know each other. Its node sees nothing of that.
+//
 // Who greets. Either; when both do at once, what the smaller node began stands. Handshake (transports/trust) in three letters; who was
 // greeted then says the first word, and until that has come the other sends nothing: so greetings need no order, and nothing of a
 // handshake that was given up is lost. Everything else carries a seal that only these two can know.
@@ -82,6 +85,8 @@ class OfiTransport final : public Transport {
   [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
   [[nodiscard]] int wake_fd() const noexcept override { return events_.get(); }
 
+  [[nodiscard]] std::size_t shortest_move(Access access, NodeId to) const noexcept override;
+  [[nodiscard]] Status begin_move(const Move& move, const std::byte* from) noexcept override;
   void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override;
   [[nodiscard]] bool published() const noexcept override;
   void ask_clock(NodeId peer) noexcept override;
@@ -89,12 +94,15 @@ class OfiTransport final : public Transport {
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;
   [[nodiscard]] std::string way_to(NodeId peer) const override;
 
+  /// Whether it could, though messages may be better (shortest_move).
+  [[nodiscard]] bool can_move(Access access, NodeId to) const noexcept;
+
   /// Letters that proved nothing, so far.
   [[nodiscard]] std::uint64_t turned_away() const noexcept { return turned_away_; }
 
  private:
   struct Claim;
-  struct Fetch;
+  struct Transfer;
   struct Held;
   struct Peer;
   struct Refusal {  // of a link, since the last disarm
@@ -165,15 +173,21 @@ class OfiTransport final : public Transport {
   [[nodiscard]] std::string_view take(Peer& from, const Frame& frame, std::span<const std::byte> bytes,
                                       const Block& block);
   void take_message(Peer& from, const Frame& frame, std::span<const std::byte> bytes, const Block& block);
-  void begin_fetches();
-  void fetched(Fetch& fetch, const Endpoint::Done& done);
-  void drop_fetches(const Peer& from) noexcept;
   void advance(Peer& from, Priority priority);
   void see_whether_calm() noexcept;
+
+  // transfers.cpp: what is read and written in the memory of peers
+  [[nodiscard]] Transfer& new_transfer(const Peer& with, std::size_t bytes, const Endpoint::Remote& place);
+  void begin_transfers();
+  void transferred(Transfer& transfer, const Endpoint::Done& done);
+  void drop_transfers(const Peer& with) noexcept;
+  void drop_moves(Peer& with) noexcept;
+  [[nodiscard]] bool stores_are_under_way() const noexcept;
 
   const NodeId self_;
   const std::shared_ptr<const host::Memory> memory_;
   Listener* const listener_;
+  Destinations* const destinations_;
   const trust::Crypto crypto_;
   const trust::Key key_;
   const trust::Party party_;
@@ -185,15 +199,17 @@ class OfiTransport final : public Transport {
   Paper paper_;
   LetterBox letter_box_;
   LongMemory long_memory_;
+  Registration segment_;  // this node's; without a key where it has none, or peers cannot reach it
   std::vector<std::unique_ptr<Peer>> peers_;  // by node; null: never spoken to
   std::vector<NodeId> to_write_;              // peers that write() is to be called for
   std::vector<NodeId> greeting_;              // peers that are to be greeted again, perhaps
-  std::list<Fetch> fetches_;                  // begun and not done, of peers that have ended as well
-  std::size_t fetches_under_way_ = 0;         // of these, those that libfabric is at
+  std::list<Transfer> transfers_;             // begun and not done, of peers that have ended as well
+  std::size_t transfers_under_way_ = 0;       // of these, those that libfabric is at
   Arrivals arrivals_;
   Lifelines lifelines_;
   std::array<frames::Lent, 2> lent_;
   std::vector<Refusal> refused_;
+  std::vector<NodeId> moves_refused_;  // to whom, since the last disarm
   bool armed_ = false;
   std::uint32_t false_alarms_ = 0;       // in a row
   mutable bool asks_what_came_ = false;  // drained() wants to know

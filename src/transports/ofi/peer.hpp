@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,12 +22,13 @@ struct OfiTransport::Claim {
   Payload long_payload;  // where it is until commit
 };
 
-/// The payload of a message that is being read from its sender's memory.
-struct OfiTransport::Fetch : Operation {
-  LongMemory::Part part;
-  Endpoint::Remote from{};
+/// What is being read from a peer's memory, or written there: a move, or the payload of a message.
+struct OfiTransport::Transfer : Operation {
+  LongMemory::Part part;  // here
+  Endpoint::Remote place{};
   std::size_t bytes = 0;
-  Priority priority = Priority::low;
+  std::optional<Move> move{};
+  Priority priority = Priority::low;  // of a message
   bool is_begun = false;
   bool is_done = false;
 };
@@ -34,7 +36,7 @@ struct OfiTransport::Fetch : Operation {
 /// A message that is not to be received yet: its payload, or that of one before it on its link, is not there.
 struct OfiTransport::Held {
   Arrivals::Message message;
-  Fetch* fetch = nullptr;  // null: it is there
+  Transfer* fetch = nullptr;  // null: it is there
 };
 
 struct OfiTransport::Peer {
@@ -68,6 +70,11 @@ struct OfiTransport::Peer {
   std::uint64_t seen = 0;                                        // the last answer
   bool asks = false;                                             // something was sent since that question
 
+  // its memory
+  std::optional<Place> segment{};  // where its segment is; none: it has not said so
+  std::size_t moves = 0;           // under way, or to be begun
+  std::uint64_t moves_begun = 0;   // so far
+
   // letters in
   std::uint64_t seal_in = 0;
   std::uint32_t letters_in = 0;
@@ -84,6 +91,8 @@ struct OfiTransport::Peer {
   std::string failure{};
 
   [[nodiscard]] bool is_sent_to() const noexcept { return state != State::over && !closed; }
+  static constexpr std::size_t most_moves = 8;
+  [[nodiscard]] bool takes_moves() const noexcept { return moves < most_moves; }
 };
 
 inline OfiTransport::Peer& OfiTransport::peer(NodeId node) {

@@ -27,11 +27,16 @@ constexpr std::size_t longest_address = 96;  // on a card, with the provider's n
 struct Request {
   std::uint64_t caps;
   std::uint64_t order;
+  std::uint64_t completion = 0;
 };
 constexpr std::array requests = {
+    Request{FI_MSG | FI_RMA | FI_MULTI_RECV, FI_ORDER_SAS, FI_DELIVERY_COMPLETE},
     Request{FI_MSG | FI_RMA | FI_MULTI_RECV, FI_ORDER_SAS},
+    Request{FI_MSG | FI_RMA | FI_MULTI_RECV, 0, FI_DELIVERY_COMPLETE},
     Request{FI_MSG | FI_RMA | FI_MULTI_RECV, 0},
+    Request{FI_MSG | FI_RMA, FI_ORDER_SAS, FI_DELIVERY_COMPLETE},
     Request{FI_MSG | FI_RMA, FI_ORDER_SAS},
+    Request{FI_MSG | FI_RMA, 0, FI_DELIVERY_COMPLETE},
     Request{FI_MSG | FI_RMA, 0},
     Request{FI_MSG | FI_MULTI_RECV, FI_ORDER_SAS},
     Request{FI_MSG | FI_MULTI_RECV, 0},
@@ -50,6 +55,7 @@ Info ask(const Library& library, const Request& request, std::string_view provid
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  hints->tx_attr->op_flags = request.completion;
   hints->tx_attr->msg_order = request.order;
   hints->rx_attr->msg_order = request.order;
   if (!provider.empty())  // libfabric frees it
@@ -64,14 +70,16 @@ Info ask(const Library& library, const Request& request, std::string_view provid
   return {found, {library.free_info}};
 }
 
-/// What comes first. Hardware; shared memory, if that leads everywhere; sockets, with the least between.
+/// Those that are wholly libfabric's own, by sockets; the one with the least between first.
+constexpr std::array<std::string_view, 5> by_sockets = {"net", "tcp;ofi_rxm", "net;ofi_rxm", "udp;ofi_rxd",
+                                                        "sockets"};
+
+/// What comes first. Hardware; shared memory, if that leads everywhere; sockets.
 int rank(const fi_info& info, const Wish& wish) {
-  static constexpr std::array<std::string_view, 6> software = {"net",         "tcp;ofi_rxm", "net;ofi_rxm",
-                                                               "udp;ofi_rxd", "sockets",     "shm"};
   const std::string provider = provider_of(info);
   if (provider == "shm") return wish.to_other_hosts ? 100 : 0;
-  const auto* const at = std::ranges::find(software, provider);
-  return at == software.end() ? 1 : 2 + static_cast<int>(at - software.begin());
+  const auto* const at = std::ranges::find(by_sockets, provider);
+  return at == by_sockets.end() ? 1 : 2 + static_cast<int>(at - by_sockets.begin());
 }
 
 std::optional<tcp::Address> ip_address(const fi_info& info) {
@@ -140,6 +148,10 @@ std::vector<Ranked> ranked(const Info& found, const Wish& wish, const Places& pl
 }  // namespace
 
 std::string provider_of(const fi_info& info) { return info.fabric_attr->prov_name; }
+bool reads_alone(const fi_info& info) {
+  return std::ranges::find(by_sockets, provider_of(info)) == by_sockets.end();
+}
+bool writes_alone(const fi_info& info) { return reads_alone(info) && provider_of(info) != "shm"; }
 bool sends_again(const fi_info& info) { return provider_of(info).ends_with("ofi_rxd"); }
 std::string domain_of(const fi_info& info) {
   return info.domain_attr->name == nullptr ? "" : info.domain_attr->name;
@@ -171,6 +183,7 @@ Info choose(const Library& library, const Wish& wish) {
       for (const Ranked& one : ranked(answer, wish, places)) {
         if (one.why_not.empty() && provider_of(*one.info) == provider) {
           if (sends_again(*one.info)) one.info->caps &= ~FI_MULTI_RECV;
+          if (one.info->ep_attr->max_msg_size < longest_access_bytes) one.info->caps &= ~FI_RMA;
           return {library.copy_info(one.info), {library.free_info}};
         }
       }

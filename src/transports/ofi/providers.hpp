@@ -14,7 +14,7 @@
 //   FI_WAIT_FD             when opened        a sleeping node looks each millisecond (Endpoint::wait_fd)
 //   FI_PROGRESS_MANUAL     always             (all providers can: automatic progress is a thread and locks besides; each look at the completion
 //                                             queue makes progress, and a sleeping node is told when that is due; see sends_again)
-//   FI_DELIVERY_COMPLETE   per operation      remote writes are followed by a read (accesses.hpp)
+//   FI_DELIVERY_COMPLETE   with FI_RMA        puts go as messages; gets are reads all the same (transfers.cpp)
 //   FI_ATOMIC              never              atomics are done by the owner's processor, by messages: a provider's are atomic among
 //                                             themselves only (fi_atomic(3)), and here processors of the owner's host reach the same words
 //   FI_SOURCE              never              a letter says from whom it is, and proves it
@@ -35,6 +35,7 @@
 #include <string_view>
 #include <vector>
 
+#include "transports/frames/frames.hpp"
 #include "transports/ofi/library.hpp"
 
 namespace am::ofi {
@@ -54,6 +55,8 @@ struct Offer {
 
 /// The shortest longest message of a provider that is used.
 inline constexpr std::size_t least_message_bytes = 4096;
+/// One that takes less at once of the memory of others is used for messages alone.
+inline constexpr std::size_t longest_access_bytes = frames::frame_payload_bytes;
 
 /// What libfabric has, the best first, without those that cannot be used for that wish at the end. Throws am::Error where there is no libfabric.
 [[nodiscard]] std::vector<Offer> offers(const Library& library, const Wish& wish);
@@ -64,6 +67,11 @@ inline constexpr std::size_t least_message_bytes = 4096;
 
 [[nodiscard]] std::string provider_of(const fi_info& info);
 [[nodiscard]] std::string domain_of(const fi_info& info);
+/// Whether memory is read from afar, or written there, without its owner's processor. Hardware does both, libfabric's shm the first. With
+/// sockets the owner has to look for each piece, though nothing of it concerns its program: where that sleeps meanwhile, puts of 1 MiB
+/// took six times as long as by messages (libfabric 1.17), which its program looks out for.
+[[nodiscard]] bool reads_alone(const fi_info& info);
+[[nodiscard]] bool writes_alone(const fi_info& info);
 /// ofi_rxd makes a lossy network a reliable one, with two peculiarities. What is lost it sends again when it is looked at, and no descriptor
 /// tells when: a sleeping node looks each millisecond. And buffers for many (FI_MULTI_RECV) are not given to it: in libfabric 1.17 a message
 /// is lost now and then when several nodes flood one.

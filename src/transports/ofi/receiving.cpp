@@ -15,7 +15,6 @@ constexpr std::uint64_t quiet_ns = 2'000;   // one in so long
 constexpr std::uint64_t busy_ns = 20'000;   // while messages wait to be run
 constexpr std::size_t done_per_look = 128;
 constexpr std::int32_t most_early = 1 << 16;  // letters
-constexpr std::size_t most_fetches = 64;      // at once
 }  // namespace
 
 Transport::View OfiTransport::receive(Priority priority) noexcept {
@@ -59,7 +58,7 @@ bool OfiTransport::progress() noexcept {
 
 void OfiTransport::see_whether_calm() noexcept {
   const bool sent_to_self = known(self_) != nullptr && !known(self_)->written.empty();
-  calm_ = quiet_ >= quiet_looks && to_write_.empty() && !sent_to_self && fetches_.empty() &&
+  calm_ = quiet_ >= quiet_looks && to_write_.empty() && !sent_to_self && transfers_.empty() &&
           !arrivals_.waits(Priority::high, false) && !arrivals_.waits(Priority::low, false);
 }
 
@@ -71,7 +70,7 @@ bool OfiTransport::look() {
   letter_box_.provide(arrivals_);
   if (letter_box_.failure() != 0)
     end_all("it takes no receive buffer: " + endpoint_.why(letter_box_.failure()));
-  if (!fetches_.empty()) begin_fetches();
+  if (!transfers_.empty()) begin_transfers();
   if (!greeting_.empty() || lifelines_.any()) look_at_clock();
   if (count != 0) false_alarms_ = 0;
   const bool any = deliver_to_self() || count != 0;
@@ -113,8 +112,8 @@ void OfiTransport::done(const Endpoint::Done& done) {
       if (done.error != 0 && to.is_sent_to()) failed(to, letter.is_greeting, endpoint_.why(done));
       break;
     }
-    case Operation::Kind::fetch:
-      fetched(static_cast<Fetch&>(*done.operation), done);
+    case Operation::Kind::transfer:
+      transferred(static_cast<Transfer&>(*done.operation), done);
       break;
   }
 }
@@ -219,7 +218,9 @@ std::string_view OfiTransport::take(Peer& from, const Frame& frame, std::span<co
       from.said_farewell = true;
       break;
     case Frame::Kind::segment:
-      return "it says what is not said here";
+      if (!endpoint_.has(FI_RMA) || from.segment) return "it says what is not said here";
+      from.segment = {frame.address, frame.key};
+      break;
   }
   return {};
 }
@@ -240,12 +241,7 @@ void OfiTransport::take_message(Peer& from, const Frame& frame, std::span<const 
     held.push_back({{from.node, frame.origin, frame.head, copy, payload, std::move(own)}});
     return;
   }
-  Fetch& fetch = fetches_.emplace_back();
-  fetch.kind = Operation::Kind::fetch;
-  fetch.peer = from.node;
-  fetch.part = long_memory_.get(frame.bytes_elsewhere);
-  fetch.from = {from.address, frame.address, frame.key};
-  fetch.bytes = frame.bytes_elsewhere;
+  Transfer& fetch = new_transfer(from, frame.bytes_elsewhere, {from.address, frame.address, frame.key});
   fetch.priority = frame.priority;
   const std::span<std::byte> head = fetch.part.head().first(payload_at(frame.head.words()));
   std::memcpy(head.data(), bytes.data(), head.size());
@@ -254,46 +250,13 @@ void OfiTransport::take_message(Peer& from, const Frame& frame, std::span<const 
                   &fetch});
 }
 
-/// In the order in which they came, as far as libfabric takes them.
-void OfiTransport::begin_fetches() {
-  for (Fetch& fetch : fetches_) {
-    if (fetch.is_begun) continue;
-    if (fetches_under_way_ == most_fetches) return;
-    const std::span<std::byte> into(fetch.part.payload(), fetch.bytes);
-    const int result = endpoint_.read(into, fetch.part.descriptor, fetch.from, fetch);
-    if (result == -FI_EAGAIN) return;
-    if (result != 0) return end(*peers_[fetch.peer], endpoint_.why(result));
-    fetch.is_begun = true;
-    ++fetches_under_way_;
-  }
-}
-
-void OfiTransport::fetched(Fetch& fetch, const Endpoint::Done& done) {
-  Peer& from = *peers_[fetch.peer];
-  --fetches_under_way_;
-  fetch.is_done = true;
-  if (from.state == Peer::State::over) {
-    drop_fetches(from);
-  } else if (done.error != 0) {
-    end(from, endpoint_.why(done));
-  } else {
-    advance(from, fetch.priority);
-  }
-}
-
-/// All of that peer's but those that libfabric is at.
-void OfiTransport::drop_fetches(const Peer& from) noexcept {
-  fetches_.remove_if(
-      [&](const Fetch& fetch) { return fetch.peer == from.node && fetch.is_begun == fetch.is_done; });
-}
-
 /// Hands on what is held, up to the next payload that is not there.
 void OfiTransport::advance(Peer& from, Priority priority) {
   std::deque<Held>& held = from.held[index(priority)];
   for (; !held.empty() && (held.front().fetch == nullptr || held.front().fetch->is_done); held.pop_front()) {
     Held& first = held.front();
     if (first.fetch != nullptr) {
-      fetches_.remove_if([&](const Fetch& one) { return &one == first.fetch; });
+      transfers_.remove_if([&](const Transfer& one) { return &one == first.fetch; });
       ++from.fetched[index(priority)];
       is_to_write(from);
     }

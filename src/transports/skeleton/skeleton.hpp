@@ -17,7 +17,7 @@
 //   - What is optional is left out here, as the seam has it: memory in which a long payload may be written before it is sent
 //     (lend, claim_lent); the control lane and lost peers, for a network between hosts (publish, site.hpp); what lies here
 //     unsent (drained); a descriptor to be woken by (wake_fd); memory that is mapped (maps_memory), or accessed
-//     without its node (carries_accesses).
+//     without its node (carries_accesses; begin_move, for hardware that reads and writes there).
 //     tests/support/post_network.cpp has most of these, and no more.
 //
 // How to put it into use, when it works: nothing in core changes.

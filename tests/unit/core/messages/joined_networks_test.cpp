@@ -18,6 +18,7 @@ struct Ears final : Listener {
   void lost(NodeId) noexcept override {}
 };
 struct NoPlaces final : Destinations {
+  void moved(const Transport::Move& /*move*/, Payload /*fetched*/) noexcept override {}
   std::byte* destination(const Coming&) noexcept override { return nullptr; }
 };
 

@@ -40,6 +40,20 @@ class Ear : public Listener {
   std::vector<NodeId> lost_ones;
 };
 
+/// What has been moved, in the order in which a node was told.
+class Places : public Destinations {
+ public:
+  std::byte* destination(const Coming& /*message*/) noexcept override { return nullptr; }
+  void moved(const Transport::Move& move, Payload fetched) noexcept override {
+    done.push_back({move, std::vector<std::byte>(fetched.data(), fetched.data() + fetched.size())});
+  }
+  struct Done {
+    Transport::Move move;
+    std::vector<std::byte> fetched;
+  };
+  std::vector<Done> done;
+};
+
 /// What the nodes talk over.
 struct Way {
   std::string name;
@@ -64,7 +78,12 @@ constexpr Priority both[] = {Priority::low, Priority::high};
 class Nodes : public testing::Test {
  protected:
   Nodes(NodeId nodes, NodeId here, Way way)
-      : way_(std::move(way)), memory_(host::Memory::create(nodes)), ears_(here), networks_(here) {
+      : way_(std::move(way)),
+        memory_(host::Memory::create(nodes)),
+        segments_(here, std::vector<std::byte>(segment_bytes)),
+        ears_(here),
+        places_(here),
+        networks_(here) {
     if (way_.fake) fabric_ = std::make_unique<test::FakeFabric>(std::vector{*way_.fake});
   }
   void SetUp() override {
@@ -82,8 +101,13 @@ class Nodes : public testing::Test {
 
   [[nodiscard]] const Library& library() const { return fabric_ ? fabric_->library() : system_library(); }
   void open(NodeId node) {
-    networks_[node] = std::make_unique<OfiTransport>(
-        Site{.self = node, .memory = memory_, .options = way_.provider, .listener = &ears_[node]}, library());
+    networks_[node] = std::make_unique<OfiTransport>(Site{.self = node,
+                                                          .memory = memory_,
+                                                          .options = way_.provider,
+                                                          .listener = &ears_[node],
+                                                          .destinations = &places_[node],
+                                                          .segment = segments_[node]},
+                                                     library());
   }
   OfiTransport& at(NodeId node) { return *networks_[node]; }
   void progress() {
@@ -136,7 +160,10 @@ class Nodes : public testing::Test {
   const Way way_;
   std::unique_ptr<test::FakeFabric> fabric_;
   const std::shared_ptr<host::Memory> memory_;
+  static constexpr std::size_t segment_bytes = 256 * 1024;
+  std::vector<std::vector<std::byte>> segments_;
   std::vector<Ear> ears_;
+  std::vector<Places> places_;
   std::vector<std::unique_ptr<OfiTransport>> networks_;
   std::vector<std::shared_ptr<void>> stranger_things_;  // that are to go before the fabric is asked
 };

@@ -24,11 +24,11 @@ class Player {
       : endpoint_(library, chosen(library, provider)) {
     for (Room& room : rooms_) {
       room.bytes.resize(letter_bytes);
-      room.registration = endpoint_.registration(room.bytes, false);
+      room.registration = endpoint_.registration(room.bytes, Endpoint::Use::own);
       provide(room);
     }
     out_.resize(std::size_t{1} << 20);
-    registration_ = endpoint_.registration(out_, false);
+    registration_ = endpoint_.registration(out_, Endpoint::Use::own);
   }
   ~Player() { endpoint_.close(); }
   Player(const Player&) = delete;

@@ -26,6 +26,7 @@ inline std::vector<Way> fake_ways() {
   add("refusing", {.again_one_in = 3, .shuffles = true});
   add("unordered", {.order = 0, .mode = FI_CONTEXT2, .shuffles = true});
   add("no_rma", {.caps = FI_MSG | FI_MULTI_RECV, .again_one_in = 10});
+  add("no_delivery", {.delivers = false, .again_one_in = 10});
   add("no_multi_recv", {.caps = FI_MSG | FI_RMA, .rx_size = 8});
   add("messages_alone", {.caps = FI_MSG, .order = 0, .again_one_in = 5, .shuffles = true});
   add("no_inject", {.mode = FI_CONTEXT, .inject_size = 0});

@@ -35,6 +35,7 @@ class Ear : public Listener {
 
 /// Where payloads belong: what the test says.
 struct Places final : Destinations {
+  void moved(const Transport::Move& /*move*/, Payload /*fetched*/) noexcept override {}
   std::byte* destination(const Coming& message) noexcept override {
     return answer ? answer(message) : nullptr;
   }

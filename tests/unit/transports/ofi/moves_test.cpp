@@ -1,0 +1,224 @@
+// Pieces of puts and gets that the network carries out in the peer's segment (transfers.cpp), over providers of all kinds.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/random.hpp"
+#include "unit/transports/ofi/ways.hpp"
+
+namespace am::ofi {
+namespace {
+
+using Access = Transport::Access;
+
+class Moves : public Nodes, public testing::WithParamInterface<Way> {
+ protected:
+  Moves() : Nodes(3, 3, GetParam()) {}
+
+  void SetUp() override {
+    Nodes::SetUp();
+    if (IsSkipped()) return;
+    for (NodeId to = 1; to < 3; ++to) meet(0, to);
+    if (!at(0).can_move(Access::fetch, 1)) GTEST_SKIP() << "it has none";
+  }
+  void meet(NodeId a, NodeId b) {
+    ASSERT_EQ(send(a, b, Priority::low, 1), Status::ok);
+    ASSERT_EQ(next_word(b, Priority::low), 1u);
+    ASSERT_EQ(send(b, a, Priority::low, 2), Status::ok);
+    ASSERT_EQ(next_word(a, Priority::low), 2u);
+    for (const NodeId node : {a, b}) ASSERT_TRUE(until([&] { return at(node).drained(); }));
+  }
+  [[nodiscard]] bool stores() { return at(0).can_move(Access::store, 1); }
+  std::vector<std::byte> random_bytes(std::size_t count) {
+    std::vector<std::byte> bytes(count);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random_());
+    return bytes;
+  }
+  /// Polls until it has begun.
+  Status begin(NodeId node, const Transport::Move& move, const std::byte* from) {
+    Status status = Status::again;
+    EXPECT_TRUE(until([&] { return (status = at(node).begin_move(move, from)) != Status::again; }));
+    return status;
+  }
+
+  /// Whether it sleeps for good where nothing happens: where no descriptor tells it of news it looks each millisecond.
+  bool rests(NodeId node) {
+    for (int tries = 0; tries < 20; ++tries) {
+      progress();
+      pollfd rings{.fd = at(node).wake_fd(), .events = POLLIN, .revents = 0};
+      const bool sleeps = at(node).arm({}) && ::poll(&rings, 1, 10) == 0;
+      at(node).disarm();
+      if (sleeps) return true;
+    }
+    return false;
+  }
+
+  test::Random random_{test::seed()};
+};
+
+TEST_P(Moves, StoreAndFetchJustTheBytes) {
+  constexpr std::size_t rounds = 60;
+  std::vector<std::vector<std::byte>> expected{{}, segments_[1], segments_[2]};
+  std::size_t begun = 0;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const NodeId to = 1 + static_cast<NodeId>(random_.below(2));
+    const std::size_t bytes = 1 + random_.below(random_.one_in(2) ? 200 : Transport::move_bytes);
+    const std::uint64_t offset = random_.below(segment_bytes - bytes + 1);
+    const bool store = stores() && random_.one_in(2);
+    const Transport::Move move{store ? Access::store : Access::fetch, to, offset, bytes, i, 3 * i};
+    std::vector<std::byte> from = random_bytes(bytes);
+    ASSERT_EQ(begin(0, move, from.data()), Status::ok);
+    ++begun;
+    if (store) {
+      std::ranges::copy(from, expected[to].begin() + static_cast<std::ptrdiff_t>(offset));
+      std::ranges::fill(from, std::byte{0xee});  // which may be changed now
+    }
+    // What overlaps is in no order.
+    ASSERT_TRUE(until([&] { return places_[0].done.size() == begun; }));
+    const Places::Done& done = places_[0].done.back();
+    EXPECT_EQ(done.move.ticket, i);
+    EXPECT_EQ(done.move.at, 3 * i);
+    EXPECT_EQ(done.move.peer, to);
+    const auto there = std::span(segments_[to]).subspan(offset, bytes);
+    if (store) {
+      EXPECT_TRUE(done.fetched.empty());
+      ASSERT_TRUE(segments_[to] == expected[to]) << "when it is told of";
+    } else {
+      ASSERT_TRUE(std::ranges::equal(done.fetched, there));
+    }
+  }
+  for (const NodeId node : {1u, 2u}) EXPECT_TRUE(places_[node].done.empty()) << "nothing runs there";
+}
+
+TEST_P(Moves, MayBeUnderWayTogether) {
+  std::ranges::copy(random_bytes(segment_bytes), segments_[1].begin());
+  std::vector<std::byte> got(segment_bytes);
+  constexpr std::size_t piece = 7000;
+  std::size_t begun = 0;
+  for (std::size_t at = 0; at < segment_bytes; at += piece, ++begun) {
+    const Transport::Move move{Access::fetch, 1, at, std::min(piece, segment_bytes - at), begun, at};
+    ASSERT_EQ(begin(0, move, nullptr), Status::ok);
+  }
+  ASSERT_TRUE(until([&] { return places_[0].done.size() == begun; }));
+  for (const Places::Done& done : places_[0].done)
+    std::ranges::copy(done.fetched, got.begin() + static_cast<std::ptrdiff_t>(done.move.at));
+  EXPECT_TRUE(got == segments_[1]);
+}
+
+TEST_P(Moves, ThatFindNoRoomAreToldOfIt) {
+  const Transport::Move move{Access::fetch, 1, 0, Transport::move_bytes, 0, 0};
+  std::size_t begun = 0;
+  while (at(0).begin_move(move, nullptr) == Status::ok) ASSERT_LT(++begun, 1000u);
+  EXPECT_EQ(at(0).begin_move({Access::fetch, 2, 0, 100, 0, 0}, nullptr), Status::ok) << "others have room";
+  ASSERT_TRUE(until([&] { return places_[0].done.size() == begun + 1; }));
+  EXPECT_FALSE(at(0).arm({})) << "there is room since";
+  at(0).disarm();
+  EXPECT_EQ(at(0).begin_move(move, nullptr), Status::ok);
+  ASSERT_TRUE(until([&] { return places_[0].done.size() == begun + 2; }));
+}
+
+TEST_P(Moves, WakeWhoeverSleepsUntilTheyAreDone) {
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    ASSERT_EQ(begin(0, {Access::fetch, 1, 0, Transport::move_bytes, i, 0}, nullptr), Status::ok);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (places_[0].done.size() <= i) {
+      pollfd rings{.fd = at(0).wake_fd(), .events = POLLIN, .revents = 0};
+      for (const bool sleeps = at(0).arm({}); sleeps && ::poll(&rings, 1, 0) == 0; at(1).progress())
+        ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nothing tells it";
+      at(0).disarm();
+      at(0).progress();
+      at(1).progress();
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    }
+  }
+}
+
+TEST_P(Moves, ThatStoreKeepWhoeverLeaves) {
+  if (!stores()) GTEST_SKIP() << "it cannot tell when they are there";
+  const std::vector<std::byte> bytes = random_bytes(segment_bytes);
+  for (std::size_t at = 0; at < segment_bytes; at += Transport::move_bytes)
+    ASSERT_EQ(begin(0, {Access::store, 1, at, Transport::move_bytes, 0, 0}, bytes.data() + at), Status::ok);
+  ASSERT_TRUE(until([&] { return at(0).drained(); }));
+  EXPECT_TRUE(segments_[1] == bytes);
+}
+
+/// What others do in its memory its descriptor tells of, and a look finds nothing: it is believed all the same.
+TEST_P(Moves, LeaveTheDescriptorOfTheOwnerBelieved) {
+  if (!rests(1)) GTEST_SKIP() << "it has none that is believed";
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    ASSERT_EQ(begin(0, {Access::fetch, 1, 0, Transport::move_bytes, i, 0}, nullptr), Status::ok);
+    ASSERT_TRUE(until([&] {
+      static_cast<void>(at(1).arm({}));
+      at(1).disarm();
+      return places_[0].done.size() > i;
+    }));
+  }
+  EXPECT_TRUE(rests(1));
+}
+
+TEST_P(Moves, AreOverWithTheirPeer) {
+  if (!way_.fake) GTEST_SKIP() << "which has to fail";
+  testing::internal::CaptureStderr();
+  fabric_->fail_access_after(1, FI_EIO);
+  std::size_t begun = 0;
+  while (at(0).begin_move({Access::fetch, 1, 0, 1000, begun, 0}, nullptr) == Status::ok) {
+    ASSERT_LT(++begun, 1000u);
+  }
+  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+  for (int i = 0; i < 100; ++i) progress();
+  const std::string words = testing::internal::GetCapturedStderr();
+  EXPECT_NE(words.find("no way to node 1"), std::string::npos) << words;
+  EXPECT_EQ(ears_[0].lost_ones, std::vector<NodeId>{1});
+  EXPECT_LT(places_[0].done.size(), begun) << "one has failed";
+  EXPECT_EQ(at(0).begin_move({Access::fetch, 1, 0, 8, 0, 0}, nullptr), Status::unreachable);
+  EXPECT_TRUE(until([&] { return at(0).drained(); }));
+  const std::size_t before = places_[0].done.size();
+  ASSERT_EQ(begin(0, {Access::fetch, 2, 0, 1000, 77, 0}, nullptr), Status::ok) << "the others";
+  ASSERT_TRUE(until([&] { return places_[0].done.size() == before + 1; }));
+}
+
+TEST_P(Moves, ToAPeerThatCoreHasClosedBeginNoMore) {
+  std::size_t begun = 0;
+  while (at(0).begin_move({Access::fetch, 1, 0, Transport::move_bytes, begun, 0}, nullptr) == Status::ok)
+    ASSERT_LT(++begun, 1000u);
+  at(0).close(1);
+  EXPECT_EQ(at(0).begin_move({Access::fetch, 1, 0, 8, 0, 0}, nullptr), Status::unreachable);
+  EXPECT_TRUE(until([&] { return at(0).drained(); }));
+  ASSERT_EQ(begin(0, {Access::fetch, 2, 0, 1000, 77, 0}, nullptr), Status::ok) << "the others";
+  ASSERT_TRUE(until([&] {
+    return std::ranges::any_of(places_[0].done,
+                               [](const Places::Done& one) { return one.move.ticket == 77; });
+  }));
+}
+
+/// (Of which the fakes are hardware.)
+TEST_P(Moves, AreAdvisedWhereTheOwnersProcessorTakesNoPart) {
+  const bool reads = way_.fake || way_.provider == "shm";
+  EXPECT_EQ(at(0).shortest_move(Access::fetch, 1) != SIZE_MAX, reads);
+  EXPECT_EQ(at(0).shortest_move(Access::store, 1) != SIZE_MAX, way_.fake && stores());
+}
+
+INSTANTIATE_TEST_SUITE_P(, Moves, testing::ValuesIn(all_ways()), name_of);
+
+class BeforeMoves : public Nodes {
+ protected:
+  BeforeMoves() : Nodes(2, 2, Way{.name = "fake", .fake = test::FakeProvider{}}) {}
+};
+
+TEST_F(BeforeMoves, APeerHasToBeKnown) {
+  EXPECT_EQ(at(0).shortest_move(Access::fetch, 1), SIZE_MAX);
+  ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
+  EXPECT_EQ(at(0).shortest_move(Access::fetch, 1), SIZE_MAX);
+  ASSERT_EQ(next_word(1, Priority::low), 1u);
+  ASSERT_TRUE(until([&] { return at(0).shortest_move(Access::fetch, 1) != SIZE_MAX; }));
+  EXPECT_EQ(at(0).shortest_move(Access::fetch, 0), SIZE_MAX) << "itself";
+}
+
+}  // namespace
+}  // namespace am::ofi
