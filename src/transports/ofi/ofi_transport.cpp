@@ -148,12 +148,41 @@ Transport::Slot OfiTransport::claim(NodeId to, Priority priority, std::size_t /*
   if (is_over(to)) return slot;
   slot.status = Status::again;
   if (!has_room(to, priority, payload_bytes)) return slot;
-  std::unique_ptr<Claim>& claim = peer(to).claims[index(priority)];
-  if (claim == nullptr) claim = std::make_unique<Claim>();
+  Claim& claim = claim_of(peer(to), priority);
   slot.status = Status::ok;
-  slot.packet = &claim->packet;
+  slot.packet = &claim.packet;
   slot.room = std::min(payload_bytes, longest_piece(to));
-  slot.payload = slot.room > impl::packet_payload_bytes ? nullptr : claim->payload;
+  slot.payload = slot.room > impl::packet_payload_bytes ? nullptr : claim.payload;
+  return slot;
+}
+
+OfiTransport::Claim& OfiTransport::claim_of(Peer& to, Priority priority) {
+  std::unique_ptr<Claim>& claim = to.claims[index(priority)];
+  if (claim == nullptr) claim = std::make_unique<Claim>();
+  return *claim;
+}
+
+/// What fits a letter is copied into one anyway.
+Transport::Slot OfiTransport::lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  Slot slot{nullptr, Status::unreachable, to, priority};
+  if (is_over(to)) return slot;
+  slot.status = Status::too_big;
+  if (payload_bytes > longest_piece(to) || !is_read_there(message_bytes(0, payload_bytes))) return slot;
+  LongMemory::Part part = long_memory_.get(payload_bytes);
+  slot.status = Status::ok;
+  slot.payload = part.payload();
+  slot.room = payload_bytes;
+  slot.mark = ++last_mark_;
+  written_by_hand_.emplace(slot.mark, std::move(part));
+  return slot;
+}
+
+Transport::Slot OfiTransport::claim_lent(const Slot& lent) noexcept {
+  Slot slot = lent;
+  slot.status = is_over(lent.to)                              ? Status::unreachable
+                : has_room(lent.to, lent.priority, lent.room) ? Status::ok
+                                                              : Status::again;
+  if (slot.status == Status::ok) slot.packet = &claim_of(peer(lent.to), lent.priority).packet;
   return slot;
 }
 
@@ -201,8 +230,8 @@ void OfiTransport::commit(const Slot& slot, impl::Header header) noexcept {
   const std::size_t payload_bytes = header.has(impl::flag::payload) ? packet.payload_bytes : 0;
   to.outward[index(slot.priority)].sent(message_bytes(words, payload_bytes));
   to.asks = true;
-  if (message_bytes(words, payload_bytes) > paper_.letter_room() - letter_head_bytes) {
-    commit_long(to, slot.priority, header, claim);
+  if (is_read_there(message_bytes(words, payload_bytes))) {
+    commit_long(to, slot, header, claim);
   } else {
     std::byte* const at = room_for_frame(to, message_bytes(words, payload_bytes));
     write_message_head(at, slot.priority, header, packet.origin, packet.words, payload_bytes);
@@ -215,14 +244,19 @@ void OfiTransport::commit(const Slot& slot, impl::Header header) noexcept {
   if (armed_) write(to);
 }
 
-/// Copied to where the receiver can read it.
-void OfiTransport::commit_long(Peer& to, Priority priority, impl::Header header, const Claim& claim) {
+/// Copied to where the receiver can read it, unless it lies there.
+void OfiTransport::commit_long(Peer& to, const Slot& slot, impl::Header header, const Claim& claim) {
   const impl::Packet& packet = claim.packet;
-  LongMemory::Part part = long_memory_.get(packet.payload_bytes);
-  std::memcpy(part.payload(), claim.long_payload.data(), packet.payload_bytes);
-  write_elsewhere(room_for_frame(to, elsewhere_bytes(header.words())), priority, header, packet.origin,
+  LongMemory::Part part;
+  if (const auto lent = written_by_hand_.extract(slot.mark)) {
+    part = std::move(lent.mapped());
+  } else {
+    part = long_memory_.get(packet.payload_bytes);
+    std::memcpy(part.payload(), claim.long_payload.data(), packet.payload_bytes);
+  }
+  write_elsewhere(room_for_frame(to, elsewhere_bytes(header.words())), slot.priority, header, packet.origin,
                   packet.words, packet.payload_bytes, {part.address, part.key});
-  to.read_there[index(priority)].push_back(std::move(part));
+  to.read_there[index(slot.priority)].push_back(std::move(part));
 }
 
 void OfiTransport::publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept {

@@ -8,7 +8,7 @@
 // still, and high is never held up by low. A second endpoint would cost a second set of buffers and of connections, and would
 // find the same wire.
 //
-// A long payload: commit copies it into registered memory; its frame says where. The receiver reads it from there as soon as
+// A long payload: commit copies it into registered memory, unless it was written there (lend); its frame says where. The receiver reads it from there as soon as
 // it sees the frame, into memory that the link's credits have reserved; the message keeps its place in the order meanwhile (Held), and
 // what has been read is told back (`fetched`), so that its memory is free again. Without FI_RMA it goes in pieces that fit letters.
 //
@@ -32,6 +32,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "host/descriptor.hpp"
@@ -65,6 +66,9 @@ class OfiTransport final : public Transport {
   void fill(const Slot& slot, Payload payload) noexcept override;
   void commit(const Slot& slot, impl::Header header) noexcept override;
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  [[nodiscard]] Slot lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  void give_back(const Slot& lent) noexcept override { written_by_hand_.erase(lent.mark); }
+  [[nodiscard]] Slot claim_lent(const Slot& lent) noexcept override;
 
   [[nodiscard]] View receive(Priority priority) noexcept override;
   [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
@@ -120,6 +124,11 @@ class OfiTransport final : public Transport {
   [[nodiscard]] bool has_left(NodeId node) const noexcept;
   /// The longest payload, or piece of one, that a message to that node takes.
   [[nodiscard]] std::size_t longest_piece(NodeId to) const noexcept;
+  /// Whether the payload of a message so long does not travel with it.
+  [[nodiscard]] bool is_read_there(std::size_t message_bytes) const noexcept {
+    return message_bytes > paper_.letter_room() - letter_head_bytes;
+  }
+  [[nodiscard]] static Claim& claim_of(Peer& to, Priority priority);
   void remember(const Refusal& refusal);
   [[nodiscard]] bool credit_came() const noexcept;
   [[nodiscard]] bool stirs(Wanted wanted) const noexcept;
@@ -156,7 +165,7 @@ class OfiTransport final : public Transport {
   void say(Peer& peer, const Frame& frame);
   [[nodiscard]] std::byte* room_for_frame(Peer& peer, std::size_t bytes);
   void seal_open_letter(Peer& peer);
-  void commit_long(Peer& to, Priority priority, impl::Header header, const Claim& claim);
+  void commit_long(Peer& to, const Slot& slot, impl::Header header, const Claim& claim);
   void is_to_write(Peer& peer);
   void add_what_is_due(Peer& peer);
   void write(Peer& peer);
@@ -199,6 +208,8 @@ class OfiTransport final : public Transport {
   Paper paper_;
   LetterBox letter_box_;
   LongMemory long_memory_;
+  std::unordered_map<std::uint64_t, LongMemory::Part> written_by_hand_;  // by mark: payloads that were lent
+  std::uint64_t last_mark_ = 0;
   Registration segment_;  // this node's; without a key where it has none, or peers cannot reach it
   std::vector<std::unique_ptr<Peer>> peers_;  // by node; null: never spoken to
   std::vector<NodeId> to_write_;              // peers that write() is to be called for

@@ -47,6 +47,58 @@ TEST_P(OfiNodes, ReachEachOtherAndThemselvesAtBothPriorities) {
   }
 }
 
+/// Where payloads are read from the sender's memory they may be written there.
+TEST_P(OfiNodes, LendMemoryForPayloadsThatHaveNoPlaceYet) {
+  constexpr std::size_t size = 100'000;
+  const std::vector<std::byte> bytes = some_bytes(size);
+  const Transport::Slot lent = at(0).lend(1, Priority::low, size);
+  if (lent.status == Status::too_big) GTEST_SKIP() << "they go in pieces";
+  ASSERT_EQ(lent.status, Status::ok);
+  EXPECT_EQ(lent.packet, nullptr);
+  EXPECT_EQ(at(0).lend(1, Priority::low, 2000).status, Status::too_big) << "what fits a letter";
+  EXPECT_EQ(at(0).lend(0, Priority::low, size).status, Status::too_big) << "to itself";
+  EXPECT_EQ(at(0).lend(1, Priority::low, frame_payload_bytes + 1).status, Status::too_big);
+  const Transport::Slot dropped = at(0).lend(1, Priority::low, size);
+  ASSERT_EQ(dropped.status, Status::ok);
+  EXPECT_NE(dropped.payload, lent.payload);
+  std::ranges::copy(bytes, lent.payload);
+  ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
+  const Transport::Slot slot = at(0).claim_lent(lent);
+  ASSERT_EQ(slot.status, Status::ok);
+  EXPECT_EQ(slot.payload, lent.payload);
+  slot.packet->words[0] = 2;
+  slot.packet->payload_bytes = size;
+  at(0).commit(slot, impl::Header::make(9, 1, 0, impl::flag::payload));
+  ASSERT_EQ(send(0, 1, Priority::low, 3), Status::ok);
+  ASSERT_EQ(next_word(1, Priority::low), 1u);
+  const Transport::View view = next(1, Priority::low);
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view.packet->words[0], 2u);
+  const auto payload = at(1).payload_of(view);
+  ASSERT_TRUE(payload);
+  EXPECT_TRUE(std::ranges::equal(std::span(payload->data(), payload->size()), bytes));
+  at(1).release(view);
+  ASSERT_EQ(next_word(1, Priority::low), 3u);
+  at(0).close(1);
+  EXPECT_EQ(at(0).lend(1, Priority::low, size).status, Status::unreachable);
+  EXPECT_EQ(at(0).claim_lent(dropped).status, Status::unreachable);
+  at(0).give_back(dropped);
+}
+
+TEST_P(OfiNodes, RefuseLentPayloadsWithoutCredit) {
+  constexpr std::size_t size = 500'000;
+  const Transport::Slot lent = at(0).lend(1, Priority::low, size);
+  if (lent.status == Status::too_big) GTEST_SKIP() << "they go in pieces";
+  const std::vector<std::byte> bytes = some_bytes(size);
+  std::size_t sent = 0;
+  while (send(0, 1, Priority::low, sent, bytes) == Status::ok) ++sent;
+  EXPECT_EQ(at(0).claim_lent(lent).status, Status::again);
+  for (std::size_t i = 0; i < sent; ++i) ASSERT_EQ(next_word(1, Priority::low), i);
+  ASSERT_TRUE(until([&] { return at(0).has_room(1, Priority::low, size); }));
+  EXPECT_EQ(at(0).claim_lent(lent).status, Status::ok);
+  at(0).give_back(lent);
+}
+
 /// Short messages stand around each payload, and keep their places.
 TEST_P(OfiNodes, BringPayloadsOfEverySizeWholeAndInOrder) {
   for (const std::size_t size :
