@@ -117,7 +117,8 @@ template <class T>
 // -- completion -----------------------------------------------------------------------------------------------------------
 
 /// Counts the split-phase operations (begin_...) that were begun with it, and those of them that are complete. Belongs to
-/// one node's thread. Destroyed too early it abandons what is under way: what arrives later is dropped.
+/// one node's thread. Destroyed too early it abandons what is under way: what arrives later is dropped, what was being put
+/// may still be written.
 class Counter {
  public:
   Counter() = default;
@@ -260,8 +261,8 @@ void begin_get(Node& node, GlobalPtr<T> from, std::type_identity_t<std::remove_c
   }
 }
 
-/// put, and then a request to H on the node whose memory it is: the handler finds the data there. Arguments, waiting and
-/// status as for Node::request.
+/// put, and then a request to H on the node whose memory it is: the handler finds the data there, and so does what this node puts
+/// and gets there later. Arguments, waiting and status as for Node::request.
 template <auto H, class F = impl::HandlerType<H>, class T, class... A>
   requires(!std::is_const_v<T>)
 Status put_notify(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<const T>> values, A&&... args) {

@@ -545,6 +545,39 @@ TEST_P(ManyNodes, ReachEachOthersMemory) {
   });
 }
 
+struct Noted {
+  std::uint64_t count = 0;
+};
+void note(am::Request& request) { ++request.state<Noted>().count; }
+
+/// Also where what is put and got later takes another way.
+TEST_P(GlobalMemory, PutNotifyComesBeforeWhatIsPutAndGotLater) {
+  run(2, [](Node& node) {
+    Noted noted;
+    node.attach(noted);
+    constexpr std::size_t words = 10'000;
+    const auto range = am::allocate_symmetric<std::uint64_t>(node, words);
+    const std::uint64_t all = rounds(20);
+    std::vector<std::uint64_t> there(words);
+    for (std::uint64_t i = 1; i <= all && node.id() == 0; ++i) {
+      const std::vector<std::uint64_t> values(words, i);
+      const std::vector<std::uint64_t> others(words, 1000 + i);
+      check(am::put_notify<note>(node, range.on(1), values) == am::Status::ok, "put_notify");
+      if (i % 2 == 0) {
+        am::get(node, range.on(1), there);
+        check(there == values, "what was put");
+      } else {
+        am::put(node, range.on(1), others);
+        am::get(node, range.on(1), there);
+        check(there == others, "what was put later");
+        if (i % 3 == 0) node.wait_until([&] { return true; });
+      }
+    }
+    if (node.id() == 1) node.wait_until([&] { return noted.count == all; });
+    node.barrier();
+  });
+}
+
 struct Thrown {};
 struct Catches {
   std::uint64_t thrown = 0;
@@ -586,12 +619,16 @@ TEST_P(GlobalMemory, MayBeginAgainWhatAHandlerThrewOutOf) {
     const auto gather = [&] { test::catches<Thrown>(node, [&] { node.barrier(); }); };
     for (std::uint64_t i = 1; i <= rounds(20); ++i) {
       std::vector<std::uint64_t> values(words);
-      for (std::size_t k = 0; k < words; ++k) values[k] = test::mix(i, k);
+      std::uint64_t tries = 0;
       throwers();
       gather();
       throwers();
       if (node.id() == 0) {
-        insist([&] { am::begin_put(node, range.on(1), values, counter); });
+        insist([&] {  // with other values each time: nothing of what was given up comes later
+          ++tries;
+          for (std::size_t k = 0; k < words; ++k) values[k] = test::mix(i, tries + k);
+          am::begin_put(node, range.on(1), values, counter);
+        });
         wait_for_all();
         std::vector<std::uint64_t> back(words);
         insist([&] { am::begin_get(node, range.on(1), back, counter); });

@@ -118,7 +118,9 @@ RemoteMemory::RemoteMemory(Engine& engine)
       under_way_(engine.memory_for_events()) {}
 
 RemoteMemory::~RemoteMemory() {
-  for (const auto& [ticket, operation] : under_way_) operation.counter->under_way_ = nullptr;
+  for (const auto& [ticket, operation] : under_way_) {
+    if (operation.counter != nullptr) operation.counter->under_way_ = nullptr;
+  }
   const auto forget = [](Counter& counter) { counter.under_way_ = nullptr; };
   puts_.for_each_counter(forget);
   gets_.for_each_counter(forget);
@@ -137,7 +139,10 @@ void RemoteMemory::begin(const char* what, const Operation& operation, Send send
   under_way_.emplace(ticket, operation);
   const Engine::OwnSend own(engine_);
   const auto take_back = [&] {
-    if (under_way_.erase(ticket) != 0) --operation.counter->begun_;
+    const auto found = under_way_.find(ticket);
+    if (found == under_way_.end()) return;
+    --operation.counter->begun_;
+    let_go(found);
   };
   try {
     if (send_pieces(ticket) == Status::ok) return;
@@ -161,30 +166,62 @@ void RemoteMemory::counted(Counter& counter, F begin_it) {
   }
 }
 
+/// Not while something is on its way there of which nobody knows when it has come: what is moved might overtake it.
 bool RemoteMemory::moves(Transport::Access access, NodeId peer, std::size_t bytes) const noexcept {
-  return bytes >= engine_.network().shortest_move(access, peer);
+  return bytes >= engine_.network().shortest_move(access, peer) && !puts_.any_ahead(peer);
 }
 
 void RemoteMemory::move(Transport::Access access, impl::GlobalAddress there, const std::byte* from,
                         std::byte* into, std::size_t bytes, Counter& counter) {
   engine_.must_not_be_a_child();
-  const char* const what = access == Transport::Access::store ? "put" : "get";
+  const bool stores = access == Transport::Access::store;
+  const char* const what = stores ? "put" : "get";
   const auto peer = static_cast<NodeId>(there.node());
   const std::size_t pieces = pieces_of(bytes, Transport::move_bytes);
-  begin(what, {Kind::move, &counter, peer, into, bytes, pieces}, [&](std::uint64_t ticket) {
-    for (std::size_t at = 0; at < bytes; at += Transport::move_bytes) {
-      const Transport::Move piece{
-          access, peer, there.offset() + at, std::min(Transport::move_bytes, bytes - at), ticket, at};
-      send_own(engine_, peer, what,
-               [&] { return engine_.network().begin_move(piece, from == nullptr ? nullptr : from + at); });
-    }
-    return Status::ok;
-  });
+  begin(what, {stores ? Kind::store : Kind::fetch, &counter, peer, into, bytes, pieces},
+        [&](std::uint64_t ticket) {
+          for (std::size_t at = 0; at < bytes; at += Transport::move_bytes) {
+            const Transport::Move piece{
+                access, peer, there.offset() + at, std::min(Transport::move_bytes, bytes - at), ticket, at};
+            send_own(engine_, peer, what, [&] {
+              const Status status =
+                  engine_.network().begin_move(piece, from == nullptr ? nullptr : from + at);
+              const auto found = under_way_.find(ticket);
+              if (status == Status::ok && found != under_way_.end()) ++found->second.moves;
+              return status;
+            });
+          }
+          return Status::ok;
+        });
+}
+
+RemoteMemory::Operations::iterator RemoteMemory::let_go(Operations::iterator operation) noexcept {
+  Operation& one = operation->second;
+  if (one.kind != Kind::store || one.moves == 0) return under_way_.erase(operation);
+  one.counter = nullptr;
+  one.pieces = one.moves;
+  ++let_go_;
+  return std::next(operation);
+}
+
+void RemoteMemory::settle(NodeId peer, const char* what) {
+  const auto is_let_go = [&](const auto& entry) {
+    return entry.second.counter == nullptr && entry.second.peer == peer;
+  };
+  if (let_go_ == 0) return;
+  engine_.wait(
+      [&] {
+        return let_go_ == 0 || engine_.membership().is_gone(peer) ||
+               std::ranges::none_of(under_way_, is_let_go);
+      },
+      what);
+  if (engine_.membership().is_gone(peer)) let_go_ -= std::erase_if(under_way_, is_let_go);
 }
 
 void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_t bytes, Counter* counter) {
   engine_.must_compute("put");
   const auto peer = static_cast<NodeId>(to.node());
+  settle(peer, "put");
   if (counter != nullptr && moves(Transport::Access::store, peer, bytes))
     return move(Transport::Access::store, to, from, nullptr, bytes, *counter);
   std::byte* const there = carried_.place(to, bytes);
@@ -222,6 +259,8 @@ void RemoteMemory::get(impl::GlobalAddress from, std::byte* into, std::size_t by
 
 void RemoteMemory::change(impl::GlobalAddress at, const impl::Atomic& atomic, void* old, Counter& counter) {
   const auto peer = static_cast<NodeId>(at.node());
+  engine_.must_compute("atomic");
+  settle(peer, "atomic");
   begin("atomic", {Kind::change, &counter, peer, static_cast<std::byte*>(old), atomic.bytes, 1},
         [&](std::uint64_t ticket) {
           return engine_.node().request<change_here>(peer, at.offset(), ticket, atomic);
@@ -239,12 +278,11 @@ void RemoteMemory::wait(Counter& counter, std::uint64_t n, const char* what) {
   const NodeId missing = last_messages.missing();
   counter.begun_ -=
       puts_.forget(counter, missing) + gets_.forget(counter, missing) + carried_.forget(counter, missing);
-  std::erase_if(under_way_, [&](const auto& entry) {
-    const Operation& operation = entry.second;
-    if (operation.counter != &counter || operation.peer != missing) return false;
-    --counter.begun_;
-    return true;
-  });
+  for (auto it = under_way_.begin(); it != under_way_.end();) {
+    const bool is_its = it->second.counter == &counter && it->second.peer == missing;
+    if (is_its) --counter.begun_;
+    it = is_its ? under_way_.erase(it) : std::next(it);
+  }
   throw peer_gone_error(engine_, what, missing);
 }
 
@@ -259,7 +297,8 @@ std::optional<NodeId> RemoteMemory::gone_peer_of(const Counter& counter) const {
 
 void RemoteMemory::abandon(const Counter& counter) noexcept {
   const impl::Hold hold(engine_.node());
-  std::erase_if(under_way_, [&](const auto& entry) { return entry.second.counter == &counter; });
+  for (auto it = under_way_.begin(); it != under_way_.end();)
+    it = it->second.counter == &counter ? let_go(it) : std::next(it);
   puts_.forget(counter, {});
   gets_.forget(counter, {});
   carried_.forget(counter, {});
@@ -274,7 +313,11 @@ void RemoteMemory::count_done(Counter& counter, std::uint64_t n) noexcept {
 
 void RemoteMemory::end_piece(Operations::iterator operation) noexcept {
   if (--operation->second.pieces != 0) return;
-  count_done(*operation->second.counter, 1);
+  if (Counter* const counter = operation->second.counter; counter != nullptr) {
+    count_done(*counter, 1);
+  } else {
+    --let_go_;
+  }
   under_way_.erase(operation);
 }
 
@@ -304,8 +347,10 @@ void RemoteMemory::was_read(NodeId from, std::uint64_t ticket, std::size_t at, P
 }
 
 void RemoteMemory::moved(const Transport::Move& move, Payload fetched) noexcept {
-  const auto found = find(move.peer, move.ticket, Kind::move);
+  const Kind kind = move.access == Transport::Access::store ? Kind::store : Kind::fetch;
+  const auto found = find(move.peer, move.ticket, kind);
   if (found == under_way_.end()) return;
+  --found->second.moves;
   if (!fetched.empty()) std::memcpy(found->second.into + move.at, fetched.data(), fetched.size());
   end_piece(found);
 }

@@ -89,14 +89,15 @@ class RemoteMemory {
   void moved(const Transport::Move& move, Payload fetched) noexcept;
 
  private:
-  enum class Kind : std::uint8_t { get, change, move };
+  enum class Kind : std::uint8_t { get, change, store, fetch };
   struct Operation {
     Kind kind;
-    Counter* counter;
+    Counter* counter;  // null: nobody hears of it any more (let_go)
     NodeId peer;
-    std::byte* into;     // where answers go
-    std::size_t bytes;   // room there
-    std::size_t pieces;  // answers still to come
+    std::byte* into;        // where answers go
+    std::size_t bytes;      // room there
+    std::size_t pieces;     // answers still to come
+    std::size_t moves = 0;  // of these, what the network is at
   };
   using Operations = std::pmr::unordered_map<std::uint64_t, Operation>;
 
@@ -109,6 +110,10 @@ class RemoteMemory {
   [[nodiscard]] bool moves(Transport::Access access, NodeId peer, std::size_t bytes) const noexcept;
   void move(Transport::Access access, impl::GlobalAddress there, const std::byte* from, std::byte* into,
             std::size_t bytes, Counter& counter);
+  /// Nobody hears of that operation any more. What the network is still storing for it goes on: settle() waits for that.
+  Operations::iterator let_go(Operations::iterator operation) noexcept;
+  /// Waits for what is still being stored there, though nobody hears of it, so that it is not written over what is put from now on.
+  void settle(NodeId peer, const char* what);
   /// What an answer of `from` belongs to: nothing when that is not its to answer.
   [[nodiscard]] Operations::iterator find(NodeId from, std::uint64_t ticket, Kind kind) noexcept;
   /// Where so much of an answer belongs; null when that is more than was asked for.
@@ -125,6 +130,7 @@ class RemoteMemory {
   CarriedAccesses carried_;
   Operations under_way_;
   std::uint64_t last_ticket_ = 0;
+  std::size_t let_go_ = 0;  // operations of which nobody hears
 };
 
 }  // namespace am::core

@@ -94,11 +94,17 @@ void RemotePuts::put(NodeId to, std::uint64_t offset, const std::byte* from, std
 void RemotePuts::put_ahead(NodeId to, std::uint64_t offset, const std::byte* from, std::size_t bytes) {
   Peer& peer = this->peer(to);
   if (peer.gathered_bytes != 0) send_own(engine_, to, "put", [&] { return send_gathered(to, peer); });
+  const auto goes_ahead = [&] {
+    peer.ahead = true;
+    peer.ahead_of = peer.sent + 1;
+  };
+  goes_ahead();
   for (std::size_t at = 0; at < bytes; at += piece_bytes) {
     const Payload piece(from + at, std::min(piece_bytes, bytes - at));
     if (engine_.node().request<write_here>(to, offset + at, 0, piece) != Status::ok)
       throw peer_gone_error(engine_, "put", to);
   }
+  goes_ahead();
 }
 
 void RemotePuts::gather(NodeId to, Peer& peer, std::uint64_t offset, const std::byte* from,
@@ -206,6 +212,7 @@ void RemotePuts::was_written(NodeId by, std::uint64_t number) noexcept {
     return engine_.distrust(by, "node ", by, " has written what was not sent to it");
   Peer& peer = found->second;
   peer.done = std::max(peer.done, number);
+  if (peer.ahead && peer.done >= peer.ahead_of) peer.ahead = false;
   complete(peer);
 }
 

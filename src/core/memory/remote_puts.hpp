@@ -77,6 +77,12 @@ class RemotePuts {
   /// Forgets the counter's puts to that node, or all; how many there were.
   std::uint64_t forget(const Counter& counter, std::optional<NodeId> peer) noexcept;
 
+  /// Whether something that put_ahead sent there may not have been written yet.
+  [[nodiscard]] bool any_ahead(NodeId to) const noexcept {
+    const auto found = peers_.find(to);
+    return found != peers_.end() && found->second.ahead;
+  }
+
   /// Destinations::destination, for what a put sends.
   [[nodiscard]] std::byte* destination(const Coming& message) noexcept;
 
@@ -95,6 +101,8 @@ class RemotePuts {
     explicit Peer(std::pmr::memory_resource* memory) : begun(memory), gathered_for(memory) {}
     std::uint64_t sent = 0;        // messages that are to be answered
     std::uint64_t done = 0;        // of these
+    bool ahead = false;            // put_ahead has sent something there,
+    std::uint64_t ahead_of = 0;    // before the messages from this one on
     std::pmr::deque<Begun> begun;  // in the order of their numbers
     std::array<std::byte, impl::packet_payload_bytes> gathered;
     std::size_t gathered_bytes = 0;

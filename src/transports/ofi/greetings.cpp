@@ -285,8 +285,7 @@ void OfiTransport::lose_host_of(NodeId lost, std::string_view why) {
 void OfiTransport::set_timer() noexcept {
   const bool is_blind = armed_ && !believes_descriptor_;
   if (is_blind) nap_ns_ = nap_ns_ == 0 ? first_nap_ns : std::min(2 * nap_ns_, tick_ns);
-  const bool untold =
-      !to_write_.empty() || transfers_under_way_ != transfers_.size() || letter_box_.is_refused();
+  const bool untold = !to_write_.empty() || letter_box_.is_refused() || transfers_wait();
   const std::uint64_t every_ns = is_blind             ? nap_ns_
                                  : untold             ? tick_ns
                                  : !greeting_.empty() ? retry_every_ns

@@ -188,6 +188,7 @@ class OfiTransport final : public Transport {
   // transfers.cpp: what is read and written in the memory of peers
   [[nodiscard]] Transfer& new_transfer(const Peer& with, std::size_t bytes, const Endpoint::Remote& place);
   void begin_transfers();
+  [[nodiscard]] bool transfers_wait() const noexcept;
   void transferred(Transfer& transfer, const Endpoint::Done& done);
   void drop_transfers(const Peer& with) noexcept;
   void drop_moves(Peer& with) noexcept;
@@ -214,8 +215,8 @@ class OfiTransport final : public Transport {
   std::vector<std::unique_ptr<Peer>> peers_;  // by node; null: never spoken to
   std::vector<NodeId> to_write_;              // peers that write() is to be called for
   std::vector<NodeId> greeting_;              // peers that are to be greeted again, perhaps
-  std::list<Transfer> transfers_;             // begun and not done, of peers that have ended as well
-  std::size_t transfers_under_way_ = 0;       // of these, those that libfabric is at
+  std::list<Transfer> transfers_;             // not done; of peers that have ended those that are begun
+  std::uint64_t tries_to_transfer_ = 0;
   Arrivals arrivals_;
   Lifelines lifelines_;
   std::array<frames::Lent, 2> lent_;

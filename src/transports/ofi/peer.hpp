@@ -71,9 +71,10 @@ struct OfiTransport::Peer {
   bool asks = false;                                             // something was sent since that question
 
   // its memory
-  std::optional<Place> segment{};  // where its segment is; none: it has not said so
-  std::size_t moves = 0;           // under way, or to be begun
-  std::uint64_t moves_begun = 0;   // so far
+  std::optional<Place> segment{};      // where its segment is; none: it has not said so
+  std::size_t moves = 0;               // under way, or to be begun
+  std::uint64_t moves_begun = 0;       // so far
+  std::uint64_t refused_transfer = 0;  // the last try in which libfabric took none for it
 
   // letters in
   std::uint64_t seal_in = 0;

@@ -218,7 +218,7 @@ std::string_view OfiTransport::take(Peer& from, const Frame& frame, std::span<co
       from.said_farewell = true;
       break;
     case Frame::Kind::segment:
-      if (!endpoint_.has(FI_RMA) || from.segment) return "it says what is not said here";
+      if (from.segment) return "it says a second time where its segment is";
       from.segment = {frame.address, frame.key};
       break;
   }

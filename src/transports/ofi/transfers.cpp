@@ -20,10 +20,11 @@
 namespace am::ofi {
 
 namespace {
-constexpr std::size_t most_transfers = 64;  // that libfabric is at
+constexpr std::size_t most_fetches = 64;  // of payloads, at once
 /// A node sees nothing of what others do in its memory, but its descriptor tells of it: now and then it is to find something when it
-/// looks, or it would not believe that any more (news_at_descriptors).
-constexpr std::uint64_t moves_between_words = 4;
+/// looks, or it would not believe that any more (news_at_descriptors). That is a probe, of which one is under way at most: the node may
+/// not look for long.
+constexpr std::uint64_t moves_between_probes = 4;
 constexpr std::size_t shortest_move_bytes = 8 * 1024;
 }  // namespace
 
@@ -36,14 +37,15 @@ std::size_t OfiTransport::shortest_move(Access access, NodeId to) const noexcept
 bool OfiTransport::can_move(Access access, NodeId to) const noexcept {
   const Peer* const other = known(to);
   return other != nullptr && other->segment && destinations_ != nullptr &&
-         (access == Access::fetch || endpoint_.writes());
+         (access == Access::fetch ? endpoint_.has(FI_RMA) : endpoint_.writes());
 }
 
 Status OfiTransport::begin_move(const Move& move, const std::byte* from) noexcept {
   if (is_over(move.peer)) return Status::unreachable;
   Peer& other = peer(move.peer);
   if (!other.takes_moves()) {
-    moves_refused_.push_back(move.peer);
+    if (std::ranges::find(moves_refused_, move.peer) == moves_refused_.end())
+      moves_refused_.push_back(move.peer);
     return Status::again;
   }
   Transfer& transfer = new_transfer(
@@ -51,13 +53,15 @@ Status OfiTransport::begin_move(const Move& move, const std::byte* from) noexcep
   transfer.move = move;
   if (move.access == Access::store) std::memcpy(transfer.part.payload(), from, move.bytes);
   ++other.moves;
+  ++other.moves_begun;
+  calm_ = false;
   begin_transfers();
-  if (++other.moves_begun % moves_between_words == 0) {
-    say(other, {.kind = Frame::Kind::credit, .value = other.inward[index(Priority::low)].tell()});
+  if (!other.is_sent_to()) return Status::unreachable;  // it has failed
+  if (other.moves_begun % moves_between_probes == 0 && other.probe == other.seen) {
+    say(other, {.kind = Frame::Kind::probe, .value = ++other.probe});
     if (armed_) write(other);
   }
   if (armed_) set_timer();
-  calm_ = false;
   return Status::ok;
 }
 
@@ -72,25 +76,38 @@ OfiTransport::Transfer& OfiTransport::new_transfer(const Peer& with, std::size_t
   return transfer;
 }
 
-/// In the order in which they came, as far as libfabric takes them.
+/// In the order in which they came, as far as libfabric takes them; where it takes none for a peer, those of the others go on. Moves take
+/// nothing from payloads: their peers may not look for long.
 void OfiTransport::begin_transfers() {
+  std::size_t fetches = static_cast<std::size_t>(std::ranges::count_if(transfers_, [&](const Transfer& one) {
+    return !one.move && one.is_begun && !one.is_done && !is_over(one.peer);
+  }));
+  ++tries_to_transfer_;
   for (Transfer& transfer : transfers_) {
-    if (transfer.is_begun) continue;
-    if (transfers_under_way_ == most_transfers) return;
+    Peer& other = *peers_[transfer.peer];
+    if (transfer.is_begun || other.refused_transfer == tries_to_transfer_) continue;
+    if (!transfer.move && fetches == most_fetches) continue;
     const std::span<std::byte> bytes(transfer.part.payload(), transfer.bytes);
     const bool writes = transfer.move && transfer.move->access == Access::store;
     const int result = writes ? endpoint_.write(bytes, transfer.part.descriptor, transfer.place, transfer)
                               : endpoint_.read(bytes, transfer.part.descriptor, transfer.place, transfer);
-    if (result == -FI_EAGAIN) return;
-    if (result != 0) return end(*peers_[transfer.peer], endpoint_.why(result));
+    if (result == -FI_EAGAIN) {
+      other.refused_transfer = tries_to_transfer_;
+      continue;
+    }
+    if (result != 0) return end(other, endpoint_.why(result));
     transfer.is_begun = true;
-    ++transfers_under_way_;
+    if (!transfer.move) ++fetches;
   }
+}
+
+/// Something is to be begun of which nothing tells.
+bool OfiTransport::transfers_wait() const noexcept {
+  return !std::ranges::all_of(transfers_, &Transfer::is_begun);
 }
 
 void OfiTransport::transferred(Transfer& transfer, const Endpoint::Done& done) {
   Peer& other = *peers_[transfer.peer];
-  --transfers_under_way_;
   transfer.is_done = true;
   if (other.state == Peer::State::over) {
     drop_transfers(other);

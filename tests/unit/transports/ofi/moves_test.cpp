@@ -197,6 +197,40 @@ TEST_P(Moves, ToAPeerThatCoreHasClosedBeginNoMore) {
   }));
 }
 
+/// What others get, and long payloads, go on while an owner does not look.
+TEST_P(Moves, OfAnOwnerThatDoesNotLookHoldUpNobody) {
+  const auto progress_without_owner = [&] {
+    at(0).progress();
+    at(2).progress();
+  };
+  std::size_t begun = 0;
+  for (int vain = 0; vain < 100 && begun < 3000; progress_without_owner()) {
+    if (at(0).begin_move({Access::fetch, 1, 0, 100, begun, 0}, nullptr) == Status::ok) {
+      ++begun;
+      vain = 0;
+    } else {
+      ++vain;
+    }
+  }
+  ASSERT_EQ(at(0).begin_move({Access::fetch, 2, 0, 1000, 9999, 0}, nullptr), Status::ok);
+  const std::vector<std::byte> bytes = random_bytes(300'000);
+  std::size_t sent = 0;
+  ASSERT_EQ(send(2, 0, Priority::high, 7, bytes, &sent), Status::ok);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto is_got = [&] {
+    return std::ranges::any_of(places_[0].done,
+                               [](const Places::Done& one) { return one.move.ticket == 9999; });
+  };
+  Transport::View view;
+  while (!is_got() || !view) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << is_got() << static_cast<bool>(view);
+    progress_without_owner();
+    if (!view) view = at(0).receive(Priority::high);
+  }
+  at(0).release(view);
+  ASSERT_TRUE(until([&] { return places_[0].done.size() == begun + 1; }));
+}
+
 /// (Of which the fakes are hardware.)
 TEST_P(Moves, AreAdvisedWhereTheOwnersProcessorTakesNoPart) {
   const bool reads = way_.fake || way_.provider == "shm";

@@ -84,6 +84,17 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
     }
     write({2, number, seal}, text);
   }
+  /// Nodes 0 and 1 know nothing of what was.
+  void begin_anew() {
+    networks_[0].reset();
+    networks_[1].reset();
+    ears_[0].lost_ones.clear();
+    open(0);
+    open(1);
+    to_ = player_->knows(memory_->board().card(0));
+    while (player_->receive()) {
+    }
+  }
   static Frame message(std::uint64_t word) {
     Frame frame{.kind = Frame::Kind::message,
                 .priority = Priority::low,
@@ -308,20 +319,13 @@ TEST_P(Strangers, BrokenOnesAreCutOffAndLost) {
   add({.kind = Frame::Kind::credit, .value = 1});
   add({.kind = Frame::Kind::fetched, .value = 1});
   add({.kind = Frame::Kind::seen, .value = 1});
+  add({.kind = Frame::Kind::segment, .address = 0x1234, .key = 0x77});
+  texts.back().insert(texts.back().end(), texts.back().begin(), texts.back().end());  // twice
   if (way_.provider != "udp;ofi_rxd" &&
       way_.provider != "shm")  // which never end such a read (libfabric 1.17)
     add(elsewhere);            // a key that leads nowhere, or a node that cannot read
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (i != 0) {  // node 0 knows nothing of what was
-      networks_[0].reset();
-      networks_[1].reset();
-      ears_[0].lost_ones.clear();
-      open(0);
-      open(1);
-      to_ = player_->knows(memory_->board().card(0));
-      while (player_->receive()) {
-      }
-    }
+    if (i != 0) begin_anew();
     const std::uint64_t seal = join(key_);
     ASSERT_NE(seal, 0u);
     write_frames(seal, 0, {message(8)});
@@ -337,6 +341,53 @@ TEST_P(Strangers, BrokenOnesAreCutOffAndLost) {
     EXPECT_FALSE(at(0).receive(Priority::low)) << "way " << i;
     ASSERT_FALSE(HasFatalFailure());
   }
+}
+
+/// Frames of all kinds, of which some cannot be, and some are none. A letter is read, or the end of its writer.
+TEST_P(Strangers, RandomFramesOfABrokenOneHurtNobodyElse) {
+  test::Random random(test::seed());
+  const auto random_frame = [&] {
+    Frame frame = message(random());
+    frame.kind = static_cast<Frame::Kind>(1 + random.below(11));
+    // What is to be read may never come; and who said farewell is not lost.
+    if (frame.kind == Frame::Kind::elsewhere || frame.kind == Frame::Kind::farewell)
+      frame.kind = Frame::Kind::message;
+    frame.priority = random.one_in(2) ? Priority::low : Priority::high;
+    frame.value = random.one_in(4) ? random() : random.below(3);
+    frame.word = static_cast<std::uint32_t>(random.below(100));
+    frame.address = random();
+    frame.key = random();
+    std::vector<std::byte> bytes(frame_bytes(frame));
+    write_frame(bytes.data(), frame);
+    if (random.one_in(20)) bytes[random.below(bytes.size())] = static_cast<std::byte>(random());
+    return bytes;
+  };
+  testing::internal::CaptureStderr();
+  for (int life = 0; life < 10; ++life) {
+    if (life != 0) begin_anew();
+    const std::uint64_t seal = join(key_);
+    ASSERT_NE(seal, 0u);
+    const auto take_all = [&] {
+      for (const Priority priority : both) {
+        while (const Transport::View view = at(0).receive(priority)) at(0).release(view);
+      }
+    };
+    for (std::uint32_t number = 0; number < 40 && ears_[0].lost_ones.empty(); ++number) {
+      std::vector<std::byte> text;
+      for (std::uint64_t frames = 1 + random.below(8); frames != 0; --frames) {
+        const std::vector<std::byte> frame = random_frame();
+        text.insert(text.end(), frame.begin(), frame.end());
+      }
+      if (number == 39) text.assign(16, std::byte{0xff});  // the end
+      write({2, number, seal}, text);
+      take_all();
+    }
+    ASSERT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
+    take_all();
+    expect_business_as_usual();
+    ASSERT_FALSE(HasFailure()) << testing::internal::GetCapturedStderr();
+  }
+  testing::internal::GetCapturedStderr();
 }
 
 /// More than it has credit for.
