@@ -31,7 +31,7 @@ struct Network {
   bool processes = true;   ///< whether its nodes may be processes
   std::string_view transport = name;
   bool threads = true;  ///< whether its nodes may be threads
-  /// Like one above, by another library: by day its nodes are threads that poll, or processes, in the plain build.
+  /// Like one above, or like two of them, by another library: by day its nodes are threads that poll, or processes, in the plain build.
   bool rare = false;
 };
 
@@ -39,10 +39,10 @@ inline constexpr std::array networks = {
     Network{.name = "shm"},
     Network{.name = "tcp", .cost = 2, .interrupts = false},
     Network{.name = "t1", .cost = 2},
-    Network{.name = "ofi_rxm", .cost = 4, .interrupts = false, .transport = "ofi:tcp"},
-    Network{.name = "ofi_net", .cost = 4, .interrupts = false, .transport = "ofi:net", .rare = true},
+    Network{.name = "ofi_rxm", .cost = 10, .interrupts = false, .transport = "ofi:tcp"},
+    Network{.name = "ofi_net", .cost = 10, .interrupts = false, .transport = "ofi:net", .rare = true},
     Network{.name = "ofi_shm",
-            .cost = 4,
+            .cost = 10,
             .interrupts = false,
             .transport = "ofi:shm",
             .threads = false,
@@ -53,8 +53,8 @@ inline constexpr std::array networks = {
     Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},
     Network{.name = "two_hosts", .cost = 10, .interrupts = false, .processes = false},
     Network{.name = "two_hosts_tcp", .cost = 10, .interrupts = false, .processes = false},
-    Network{.name = "two_hosts_tls", .cost = 10, .interrupts = false, .processes = false},
-    Network{.name = "two_hosts_ofi", .cost = 10, .interrupts = false, .processes = false},
+    Network{.name = "two_hosts_tls", .cost = 10, .interrupts = false, .processes = false, .rare = true},
+    Network{.name = "two_hosts_ofi", .cost = 20, .interrupts = false, .processes = false, .rare = true},
 };
 
 enum class Nodes : std::uint8_t { threads, threads_with_faults, processes };

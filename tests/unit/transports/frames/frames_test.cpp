@@ -320,8 +320,11 @@ TEST(Frames, RandomBytesAreReadNoFartherThanTheyGo) {
     if (result.outcome != Outcome::frame) continue;
     ++taken;
     ASSERT_EQ(result.bytes, part.all().size());
-    ASSERT_GE(frame.payload.data(), part.all().data());
-    ASSERT_LE(frame.payload.data() + frame.payload.size(), part.all().data() + part.all().size());
+    if (frame.kind ==
+        Frame::Kind::message) {  // else a byte has made another one of it, which has no payload here
+      ASSERT_GE(frame.payload.data(), part.all().data());
+      ASSERT_LE(frame.payload.data() + frame.payload.size(), part.all().data() + part.all().size());
+    }
     ASSERT_EQ(std::memcmp(written(frame).all().data(), part.all().data(), result.bytes), 0);
   }
   EXPECT_GT(taken, 2000);
