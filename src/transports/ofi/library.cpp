@@ -1,20 +1,34 @@
 #include "transports/ofi/library.hpp"
 
+#include <array>
 #include <cstdlib>
 
 #include "host/late_library.hpp"
+#include "transports/ofi/letters.hpp"
 #include "transports/ofi/signal_handlers.hpp"
 
 namespace am::ofi {
 
 namespace {
 
+/// What libfabric reads when it is opened. Whoever has set one of these to something means that.
+struct Setting {
+  const char* name;
+  const char* value;
+};
+constexpr std::array settings = {
+    Setting{"FI_MR_CACHE_MONITOR", "disabled"},
+    // ofi_rxm keeps receive buffers for all peers: its own wish, 4096 of 16 KiB, made 70 MiB of each node. Ours hold a letter.
+    Setting{"FI_OFI_RXM_BUFFER_SIZE", "8448"},
+    Setting{"FI_OFI_RXM_MSG_RX_SIZE", "512"},
+};
+static_assert(letter_bytes + 256 == 8448);
+
 Library open_system_library() {
   const SignalHandlers kept;
   constexpr const char* mend = "apt-get install libfabric1 on every host, 1.15 or newer";
-  // Before libfabric reads it. Whoever has set it to something means that.
-  static_cast<void>(
-      setenv("FI_MR_CACHE_MONITOR", "disabled", 0));  // NOLINT(concurrency-mt-unsafe): while starting
+  for (const auto& [name, value] : settings)
+    static_cast<void>(setenv(name, value, 0));  // NOLINT(concurrency-mt-unsafe): while starting
   const host::LateLibrary opened(
       "libfabric.so.1",
       {.what = "open a network over libfabric", .when_missing = mend, .when_too_old = mend});

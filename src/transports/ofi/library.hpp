@@ -22,7 +22,8 @@ struct Library {
 inline constexpr std::uint32_t version = FI_VERSION(1, 15);
 
 /// The system's. Throws am::Error where there is none. Switches libfabric's watch over malloc off, which would put hooks into the
-/// program: memory is registered by hand here, once. Any thread.
+/// program: memory is registered by hand here, once; and has ofi_rxm keep no more than it needs here. By environment variables of
+/// libfabric's that are not set. Any thread.
 [[nodiscard]] const Library& system_library();
 
 struct FreeInfo {
