@@ -205,15 +205,12 @@ RemoteMemory::Operations::iterator RemoteMemory::let_go(Operations::iterator ope
 }
 
 void RemoteMemory::settle(NodeId peer, const char* what) {
+  if (let_go_ == 0) return;
   const auto is_let_go = [&](const auto& entry) {
     return entry.second.counter == nullptr && entry.second.peer == peer;
   };
-  if (let_go_ == 0) return;
   engine_.wait(
-      [&] {
-        return let_go_ == 0 || engine_.membership().is_gone(peer) ||
-               std::ranges::none_of(under_way_, is_let_go);
-      },
+      [&] { return engine_.membership().is_gone(peer) || std::ranges::none_of(under_way_, is_let_go); },
       what);
   if (engine_.membership().is_gone(peer)) let_go_ -= std::erase_if(under_way_, is_let_go);
 }
@@ -278,11 +275,9 @@ void RemoteMemory::wait(Counter& counter, std::uint64_t n, const char* what) {
   const NodeId missing = last_messages.missing();
   counter.begun_ -=
       puts_.forget(counter, missing) + gets_.forget(counter, missing) + carried_.forget(counter, missing);
-  for (auto it = under_way_.begin(); it != under_way_.end();) {
-    const bool is_its = it->second.counter == &counter && it->second.peer == missing;
-    if (is_its) --counter.begun_;
-    it = is_its ? under_way_.erase(it) : std::next(it);
-  }
+  counter.begun_ -= std::erase_if(under_way_, [&](const auto& entry) {
+    return entry.second.counter == &counter && entry.second.peer == missing;
+  });
   throw peer_gone_error(engine_, what, missing);
 }
 

@@ -8,9 +8,10 @@
 // still, and high is never held up by low. A second endpoint would cost a second set of buffers and of connections, and would
 // find the same wire.
 //
-// A long payload: commit copies it into registered memory, unless it was written there (lend); its frame says where. The receiver reads it from there as soon as
-// it sees the frame, into memory that the link's credits have reserved; the message keeps its place in the order meanwhile (Held), and
-// what has been read is told back (`fetched`), so that its memory is free again. Without FI_RMA it goes in pieces that fit letters.
+// A long payload: commit copies it into registered memory, unless it was written there (lend); its frame says where. The receiver
+// reads it from there as soon as it sees the frame, into memory that the link's credits have reserved; the message keeps its place
+// in the order meanwhile (Held), and what has been read is told back (`fetched`), so that its memory is free again. Without FI_RMA it
+// goes in pieces that fit letters.
 //
 // Long puts and gets: read and written in the peer's segment (transfers.cpp), of which it has said where it is when they had come to
 // know each other. Its node sees nothing of that.
@@ -190,6 +191,7 @@ class OfiTransport final : public Transport {
   void begin_transfers();
   [[nodiscard]] bool transfers_wait() const noexcept;
   void transferred(Transfer& transfer, const Endpoint::Done& done);
+  void drop_transfer(const Transfer& over) noexcept;
   void drop_transfers(const Peer& with) noexcept;
   void drop_moves(Peer& with) noexcept;
   [[nodiscard]] bool stores_are_under_way() const noexcept;

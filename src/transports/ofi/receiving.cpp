@@ -256,7 +256,7 @@ void OfiTransport::advance(Peer& from, Priority priority) {
   for (; !held.empty() && (held.front().fetch == nullptr || held.front().fetch->is_done); held.pop_front()) {
     Held& first = held.front();
     if (first.fetch != nullptr) {
-      transfers_.remove_if([&](const Transfer& one) { return &one == first.fetch; });
+      drop_transfer(*first.fetch);
       ++from.fetched[index(priority)];
       is_to_write(from);
     }

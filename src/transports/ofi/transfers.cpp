@@ -12,8 +12,6 @@
 // takes a read back. Few moves to a peer are under way at once (most_moves), which bounds that memory.
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-#include <utility>
 
 #include "transports/ofi/peer.hpp"
 
@@ -118,10 +116,14 @@ void OfiTransport::transferred(Transfer& transfer, const Endpoint::Done& done) {
     const bool fetched = transfer.move->access == Access::fetch;
     destinations_->moved(*transfer.move,
                          fetched ? Payload(transfer.part.payload(), transfer.bytes) : Payload());
-    transfers_.remove_if([&](const Transfer& one) { return &one == &transfer; });
+    drop_transfer(transfer);
   } else {
     advance(other, transfer.priority);
   }
+}
+
+void OfiTransport::drop_transfer(const Transfer& over) noexcept {
+  transfers_.remove_if([&](const Transfer& one) { return &one == &over; });
 }
 
 /// All of that peer's but those that libfabric is at.
