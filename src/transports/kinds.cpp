@@ -39,7 +39,8 @@ std::span<const Kind> kinds() {
            .within_a_host = true,
            .between_hosts = true,
            .in_interrupts = false,
-           .make = [](const Site& site) { return std::make_unique<ofi::OfiTransport>(site); }},
+           .make = [](const Site& site) { return std::make_unique<ofi::OfiTransport>(site); },
+           .moves = true},
   };
   return table;
 }

@@ -69,8 +69,9 @@ struct Site {
   std::uint64_t host_timeout_ns = 0;     ///< another host that does not answer for so long is lost; 0: never
   std::string_view
       interfaces{};  ///< on which other hosts are to reach this one (AM_TCP_INTERFACES); empty: any that may do
-  std::span<std::byte> segment{};  ///< this node's global memory, for moves; empty: it has none
-  bool tls = false;                ///< what nodes say to each other is to be encrypted (AM_TCP_TLS)
+  std::span<std::byte>
+      segment{};     ///< this node's global memory, for a network that moves; empty: it has none
+  bool tls = false;  ///< what nodes say to each other is to be encrypted (AM_TCP_TLS)
   bool armed_often =
       false;  ///< whenever the program computes (Transport::arm), not only when the node sleeps
 };

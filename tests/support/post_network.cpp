@@ -329,7 +329,8 @@ am::Kind post_kind(PostOffice& office) {
           .within_a_host = true,
           .between_hosts = true,
           .in_interrupts = false,
-          .make = [&office](const am::Site& site) { return std::make_unique<PostTransport>(office, site); }};
+          .make = [&office](const am::Site& site) { return std::make_unique<PostTransport>(office, site); },
+          .moves = true};
 }
 
 }  // namespace test

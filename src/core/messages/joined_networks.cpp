@@ -31,6 +31,8 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
       leads_shm_ = true;
       continue;
     }
+    std::span<std::byte> segment;
+    if (network.kind->moves) segment = job.memory->map_user(job.id);
     others_.push_back(network.kind->make({.self = job.id,
                                           .memory = job.memory,
                                           .options = network.options,
@@ -38,7 +40,7 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
                                           .destinations = &destinations,
                                           .host_timeout_ns = settings.host_timeout_ns,
                                           .interfaces = settings.tcp_interfaces,
-                                          .segment = job.memory->map_user(job.id),
+                                          .segment = segment,
                                           .tls = settings.tcp_tls,
                                           .armed_often = settings.dispatch != Dispatch::poll}));
     all.push_back(others_.back().get());
