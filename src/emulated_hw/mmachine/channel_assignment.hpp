@@ -15,11 +15,11 @@
 
 namespace am::mmachine {
 
-inline constexpr std::size_t most_channels = 4;
+inline constexpr unsigned most_channels = 4;
 
 /// By priority, and whether its order is to be kept.
 enum class MessageKind : std::uint8_t { p0_ordered, p1_ordered, p0_unordered, p1_unordered };
-inline constexpr std::size_t message_kinds = 4;
+inline constexpr unsigned message_kinds = 4;
 
 /// The channel that is its own.
 [[nodiscard]] constexpr std::size_t own_channel(MessageKind kind) noexcept {

@@ -1,0 +1,152 @@
+#include "emulated_hw/mmachine/mesh.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace am::mmachine {
+
+namespace {
+
+kit::Grid grid_of(const Mesh::Shape& shape, std::size_t nodes) {
+  const std::string size = std::to_string(shape.width) + "x" + std::to_string(shape.height);
+  if (shape.width == 0 || shape.height == 0 || shape.width > Mesh::most_extent ||
+      shape.height > Mesh::most_extent)
+    throw std::invalid_argument("mmachine: a mesh of " + size + ": 1x1 to 32x32");
+  if (nodes != std::size_t{shape.width} * shape.height)
+    throw std::invalid_argument("mmachine: a mesh of " + size + " for " + std::to_string(nodes) + " nodes");
+  if (shape.channels != 2 && shape.channels != most_channels)
+    throw std::invalid_argument("mmachine: " + std::to_string(shape.channels) +
+                                " virtual channels: 4, or the prototype's 2");
+  return {{shape.width, false}, {shape.height, false}};
+}
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t z = (a ^ b) * 0x9e3779b97f4a7c15u;
+  return z ^ z >> 29;
+}
+
+}  // namespace
+
+/// A router's, in one step.
+class Mesh::Ports final : public RouterPorts {
+ public:
+  Ports(Mesh& mesh, NodeNumber node) noexcept : mesh_(mesh), node_(node), units_(*mesh.nodes_[node]) {}
+
+  const Flit* injected(Priority priority) override { return units_.outgoing(priority); }
+  void taken(Priority priority) override {
+    units_.gone(priority);
+    ++mesh_.under_way_;
+    mesh_.last_move_ = mesh_.now_;
+  }
+  void send(Direction side, unsigned channel, const Flit& flit) override {
+    mesh_.moved(flit.word.bits + channel, node_ * directions + index(side));
+    const kit::Place there = mesh_.behind(node_, side);
+    if (there.router == kit::nowhere) return lose(side, channel);
+    Coming& coming = mesh_.coming(mesh_.now_ + link_cycles, there);
+    coming.flit = flit;
+    coming.channel = static_cast<std::uint8_t>(channel + 1);
+    if (mesh_.disturbance_) mesh_.disturbance_(node_, coming.flit);
+    mesh_.to_step_[(mesh_.now_ + link_cycles) % slots].put(there.router);
+  }
+  void freed(Direction side, unsigned channel) override {
+    const kit::Place there = mesh_.behind(node_, side);
+    if (there.router != kit::nowhere) tell(there, channel);
+  }
+  bool accepts(Priority priority) override { return units_.has_room(priority); }
+  void extracted(Priority priority, const Flit& flit) override {
+    mesh_.moved(flit.word.bits, ~node_);
+    --mesh_.under_way_;
+    units_.deliver(priority, flit);
+  }
+
+ private:
+  void tell(const kit::Place& there, unsigned channel) {
+    const Cycle when = mesh_.now_ + mesh_.shape_.vacancy_delay;
+    mesh_.coming(when, there).vacancy = static_cast<std::uint8_t>(channel + 1);
+    mesh_.to_step_[when % slots].put(there.router);
+  }
+  // As if somebody had taken it.
+  void lose(Direction side, unsigned channel) {
+    ++mesh_.lost_;
+    --mesh_.under_way_;
+    tell({node_, index(side)}, channel);
+  }
+
+  Mesh& mesh_;
+  NodeNumber node_;
+  NetworkUnits& units_;
+};
+
+Mesh::Mesh(const Shape& shape, std::vector<NetworkUnits*> nodes)
+    : shape_(shape),
+      grid_(grid_of(shape, nodes.size())),
+      nodes_(std::move(nodes)),
+      mirrored_(grid_.nodes()),
+      sending_(grid_.nodes()) {
+  if (shape.vacancy_delay == 0 || shape.vacancy_delay >= slots)
+    throw std::invalid_argument("mmachine: a vacancy that is known " + std::to_string(shape.vacancy_delay) +
+                                " cycles later: 1 to 7");
+  routers_.reserve(grid_.nodes());
+  for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
+    routers_.emplace_back(place_of(node), shape.channels);
+    sending_.put(node);  // what it has been given so far
+  }
+  for (unsigned slot = 0; slot < slots; ++slot) {
+    coming_[slot].resize(std::size_t{grid_.nodes()} * directions);
+    to_step_[slot] = kit::NodeSet(grid_.nodes());
+  }
+}
+
+NodePlace Mesh::place_of(NodeNumber node) const noexcept {
+  return {static_cast<std::uint8_t>(node % shape_.width), static_cast<std::uint8_t>(node / shape_.width)};
+}
+
+/// Which node a side's pins lead to, and which of its sides; ports here are sides.
+kit::Place Mesh::behind(NodeNumber node, Direction side) const noexcept {
+  const unsigned dimension = dimension_of(side);
+  const Direction way = mirrored_[node][dimension] ? opposite(side) : side;
+  const NodeNumber there = grid_.neighbour(node, 1 + index(way));
+  if (there == kit::nowhere) return {};
+  return {there, index(mirrored_[there][dimension] ? way : opposite(way))};
+}
+
+void Mesh::moved(std::uint64_t what, NodeNumber where) noexcept {
+  // A sum: it does not depend on the order within a cycle.
+  fingerprint_ += mixed(mixed(now_, where), what);
+  last_move_ = now_;
+}
+
+void Mesh::step(std::span<const NodeNumber> order) {
+  kit::NodeSet& now = to_step_[now_ % slots];
+  sending_.for_each([&](NodeNumber node) {
+    now.put(node);
+    if (!nodes_[node]->has_outgoing()) sending_.erase(node);
+  });
+  if (order.empty()) {
+    now.for_each([this](NodeNumber node) { step(node); });
+  } else {
+    for (const NodeNumber node : order) step(node);
+  }
+  now.clear();
+  ++now_;
+}
+
+void Mesh::step(NodeNumber node) {
+  Router& router = routers_[node];
+  for (unsigned side = 0; side < directions; ++side) {
+    const Coming come = std::exchange(coming(now_, {node, side}), {});
+    if (come.channel != 0) router.receive(static_cast<Direction>(side), come.channel - 1u, come.flit);
+    if (come.vacancy != 0) router.vacancy(static_cast<Direction>(side), come.vacancy - 1u);
+  }
+  Ports ports(*this, node);
+  router.step(ports);
+  if (!router.is_idle()) to_step_[(now_ + 1) % slots].put(node);
+}
+
+std::string Mesh::who_waits() const {
+  std::string text;
+  for (const Router& router : routers_) text += router.who_waits();
+  return text;
+}
+
+}  // namespace am::mmachine
