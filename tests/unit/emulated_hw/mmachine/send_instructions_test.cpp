@@ -1,0 +1,129 @@
+#include "emulated_hw/mmachine/send_instructions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace am::mmachine {
+namespace {
+
+using enum PointerType;
+using enum Privilege;
+
+Word pointer(PointerType type) { return setptr(system, pointer_bits(type, 4, 0x9000)).word; }
+const std::optional<SendException> none;
+
+/// What a name says by its letters, row by row: {i|f} snd, the priority, p, nt, o.
+TEST(SendInstructions, AreWhatTheirNamesSay) {
+  std::set<std::string_view> names;
+  for (const SendInstruction& send : send_instructions) {
+    std::string rest(send.name);
+    const auto take = [&](const std::string& word) {
+      if (!rest.starts_with(word)) return false;
+      rest.erase(0, word.size());
+      return true;
+    };
+    EXPECT_EQ(take("f"), send.is_floating) << send.name;
+    EXPECT_EQ(take("i"), !send.is_floating) << send.name;
+    EXPECT_TRUE(take("snd")) << send.name;
+    EXPECT_EQ(take("1"), send.priority == 1) << send.name;
+    EXPECT_EQ(take("0"), send.priority == 0) << send.name;
+    EXPECT_EQ(take("p"), send.is_physical) << send.name;
+    EXPECT_EQ(take("nt"), !send.is_throttled) << send.name;
+    EXPECT_EQ(take("o"), send.is_ordered) << send.name;
+    EXPECT_EQ(rest, "");
+    names.insert(send.name);
+  }
+  EXPECT_EQ(names.size(), 16u) << "each once";
+}
+
+/// The rows of Table 3.1, of which each has two instructions.
+TEST(SendInstructions, AreTheRowsOfTheTable) {
+  constexpr std::array rows = {"snd0",    "snd0o",    "snd0p",   "snd0po",
+                               "snd0pnt", "snd0pnto", "snd1pnt", "snd1pnto"};
+  ASSERT_EQ(send_instructions.size(), 2 * rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(send_instructions[2 * i].name, std::string("i") + rows[i]);
+    EXPECT_EQ(send_instructions[2 * i + 1].name, std::string("f") + rows[i]);
+  }
+  EXPECT_EQ(send_instruction(Send::isnd0).name, "isnd0");
+  EXPECT_EQ(send_instruction(Send::fsnd0o).name, "fsnd0o");
+  EXPECT_EQ(send_instruction(Send::isnd0pnto).name, "isnd0pnto");
+  EXPECT_EQ(send_instruction(Send::fsnd1pnto).name, "fsnd1pnto");
+}
+
+/// What the text says of all rows together.
+TEST(SendInstructions, KeepTheRulesOfTheText) {
+  for (const SendInstruction& send : send_instructions) {
+    if (send.priority == 1) {
+      EXPECT_FALSE(send.is_throttled) << "they are always consumed (3.3)";
+      EXPECT_TRUE(send.is_physical) << "only priority 0 is translated (4.2.2)";
+    }
+    EXPECT_TRUE(send.is_physical || send.is_throttled) << "users are subject to flow control (3.3)";
+    const bool user_level =
+        send.name == "isnd0" || send.name == "isnd0o" || send.name == "fsnd0" || send.name == "fsnd0o";
+    EXPECT_EQ(may_use(user, send), user_level) << send.name;
+    EXPECT_TRUE(may_use(system, send)) << send.name;
+  }
+}
+
+TEST(SendInstructions, OfTheSystemAreRefusedToUsers) {
+  for (const SendInstruction& send : send_instructions) {
+    if (!send.is_physical) continue;
+    EXPECT_EQ(check_send(send, user, Word{5}, pointer(execute_message)), SendException::permission_violation);
+    EXPECT_EQ(check_send(send, user, {}, {}), SendException::permission_violation) << "before all else";
+    EXPECT_EQ(check_send(send, system, Word{5}, pointer(execute_message)), none);
+    EXPECT_EQ(check_send(send, system, pointer(read_write), pointer(execute_message)),
+              SendException::bad_destination)
+        << "a pointer is no node";
+  }
+}
+
+TEST(SendInstructions, OfUsersGoToPointersAlone) {
+  const Word handler = pointer(execute_message);
+  for (const Send kind : {Send::isnd0, Send::fsnd0, Send::isnd0o, Send::fsnd0o}) {
+    const SendInstruction& send = send_instruction(kind);
+    for (const Privilege privilege : {user, system}) {
+      const auto raised = [&](const Word& destination) {
+        return check_send(send, privilege, destination, handler);
+      };
+      for (const PointerType type :
+           {read_only, read_write, execute_user, execute_system, enter_user, enter_system, execute_message})
+        EXPECT_EQ(raised(pointer(type)), none);
+      EXPECT_EQ(raised({pointer(read_write).bits, false}), SendException::bad_destination);
+      EXPECT_EQ(raised(lea(user, pointer(read_write), -0x20000).word), SendException::bad_destination);
+      EXPECT_EQ(raised(pointer(PointerType{9})), SendException::bad_destination);
+    }
+  }
+}
+
+TEST(SendInstructions, OfUsersNameTrustedHandlersAlone) {
+  const SendInstruction& send = send_instruction(Send::isnd0);
+  const auto raised = [&](Privilege privilege, const Word& handler) {
+    return check_send(send, privilege, pointer(read_write), handler);
+  };
+  EXPECT_EQ(raised(user, pointer(execute_message)), none);
+  EXPECT_EQ(raised(system, pointer(execute_message)), none);
+  for (const PointerType type : {execute_user, execute_system, enter_user, enter_system}) {
+    EXPECT_EQ(raised(user, pointer(type)), SendException::bad_handler);
+    EXPECT_EQ(raised(system, pointer(type)), none);
+  }
+  for (const Privilege privilege : {user, system}) {
+    for (const PointerType type : {errval, read_only, read_write, PointerType{8}})
+      EXPECT_EQ(raised(privilege, pointer(type)), SendException::bad_handler);
+    EXPECT_EQ(raised(privilege, {pointer(execute_message).bits, false}), SendException::bad_handler);
+    EXPECT_EQ(raised(privilege, injected(pointer(execute_message))),
+              privilege == user ? SendException::bad_handler : none)
+        << "what was injected is no user's HandlerIP any more";
+    EXPECT_EQ(check_send(send, privilege, {}, {}), SendException::bad_destination) << "in this order";
+  }
+}
+
+TEST(SendInstructions, PhysicalDestinationsAreNodes) {
+  EXPECT_EQ(physical_destination(Word{7 << 5 | 3}), (NodePlace{3, 7}));
+  EXPECT_EQ(physical_destination(Word{~std::uint64_t{0}}), (NodePlace{31, 31})) << "its 10 bits count";
+}
+
+}  // namespace
+}  // namespace am::mmachine
