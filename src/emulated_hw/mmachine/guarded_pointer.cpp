@@ -133,13 +133,13 @@ Jumped jump(Privilege by, const Word& word) noexcept {
 
 Word injected(const Word& handler_ip) noexcept {
   const auto pointer = GuardedPointer::of(handler_ip);
-  return pointer && pointer->is(execute_message) ? retyped(*pointer, execute_user) : handler_ip;
+  return pointer && pointer->is(execute_message) ? retyped(*pointer, execute_system) : handler_ip;
 }
 
 std::optional<Fault> fault_of(const Word& word) noexcept {
   const auto pointer = GuardedPointer::of(word);
   if (!pointer || !pointer->is(errval)) return {};
-  for (const Fault fault : {Fault::out_of_segment, Fault::net_parity}) {
+  for (const Fault fault : {Fault::out_of_segment, Fault::net_parity, Fault::past_tail}) {
     if (pointer->length() == static_cast<unsigned>(fault)) return fault;
   }
   return {};

@@ -18,7 +18,8 @@
 //  - Only data types are loaded from, and only ReadWrite is stored to: code is not read.
 //  - An Execute pointer says with which privilege its code runs. A user does not jump to ExecuteSystem; the system may jump to
 //    ExecuteUser, and is a user from there on. A jump through an Enter type makes it the Execute type of its privilege.
-//  - ExecuteMessage becomes ExecuteUser when it is injected: "the user-level handler" of 5.2.3, which has EnterSystem pointers for more.
+//  - ExecuteMessage becomes ExecuteSystem when it is injected: the slot that it runs in is privileged, and what 5.2.3 asks of a handler
+//    that is to be trusted, no setptr, would be asked in vain of a user's. (It also has to send replies, which only the system may.)
 //  - The system does arithmetic on the types on which a user may not.
 //
 // Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 5.2.1, Figure 5-4, 5.2.3; the ErrVal of a net
@@ -56,7 +57,7 @@ enum class Violation : std::uint8_t {
 };
 
 /// What an ErrVal tells, in its length field.
-enum class Fault : std::uint8_t { out_of_segment = 1, net_parity = 2 };
+enum class Fault : std::uint8_t { out_of_segment = 1, net_parity = 2, past_tail = 3 };
 
 class GuardedPointer {
  public:

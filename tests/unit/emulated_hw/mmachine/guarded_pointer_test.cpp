@@ -167,8 +167,8 @@ TEST(GuardedPointer, JumpsChangePrivilegesThroughEntriesOnly) {
 TEST(GuardedPointer, AHandlerBecomesExecutableWhenItIsInjected) {
   const Word handler = pointer(execute_message, 4, 0x9010);
   EXPECT_EQ(jump(Privilege::system, handler).violation, Violation::wrong_type) << "not before";
-  EXPECT_EQ(injected(handler), pointer(execute_user, 4, 0x9010));
-  EXPECT_FALSE(jump(Privilege::user, injected(handler)).violation);
+  EXPECT_EQ(injected(handler), pointer(execute_system, 4, 0x9010));
+  EXPECT_FALSE(jump(Privilege::system, injected(handler)).violation);
   const Word no_pointer{handler.bits, false};
   EXPECT_EQ(injected(no_pointer), no_pointer);
   for (const PointerType type : types) {

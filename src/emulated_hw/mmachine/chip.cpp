@@ -1,0 +1,134 @@
+#include "emulated_hw/mmachine/chip.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+
+namespace am::mmachine {
+
+namespace {
+
+constexpr unsigned words_of_send = 2;  // HandlerIP and DestAddr cross the C-switch before the body
+
+}  // namespace
+
+Chip::Chip(NodePlace here, NodePlace last, const Cycle& now)
+    : here_(here),
+      now_(now),
+      output_(here, last),
+      inputs_{NetworkInput(Priority::p0, parity_faults_), NetworkInput(Priority::p1, parity_faults_)} {
+  for (unsigned cluster = 0; cluster < clusters; ++cluster) {
+    for (unsigned slot = 0; slot < slots; ++slot)
+      threads_[cluster][slot] = std::make_unique<Thread>(*this, cluster, slot);
+  }
+  for (const Priority priority : {Priority::p0, Priority::p1}) {
+    thread(message_cluster[index(priority)], reserved_slot)
+        .run([this, priority](Thread& slot) { return dispatch(slot, priority); }, Privilege::system);
+  }
+}
+
+Program Chip::dispatch(Thread& thread, Priority priority) {
+  for (;;) {
+    const Word head = co_await thread.msg_head();
+    co_await thread.cycles(costs::dispatch);
+    ++counts_.handled[index(priority)];
+    try {
+      const Thread::Code& code = enter(thread, head);
+      co_await code(thread);
+    } catch (const Exception& exception) {
+      ++counts_.exceptions;
+      last_exception_ = exception.what();
+    }
+  }
+}
+
+const Thread::Code* Chip::code_at(std::uint64_t address) const noexcept {
+  const auto found = code_.find(address);
+  return found == code_.end() ? nullptr : &found->second;
+}
+
+/// A jump there, with the privilege that its pointer gives.
+const Thread::Code& Chip::enter(Thread& thread, const Word& head) const {
+  const Jumped to = jump(Privilege::system, head);
+  if (to.violation) throw Exception("a message's handler cannot be jumped to");
+  const std::uint64_t address = GuardedPointer::of(head)->address();
+  const Thread::Code* const code = code_at(address);
+  if (code == nullptr) throw Exception("no code at " + std::to_string(address));
+  thread.set_privilege(to.privilege);
+  return *code;
+}
+
+void Chip::step() {
+  for (NetworkInput& input : inputs_) input.settle();
+  take_what_is_due();
+  for (const auto& cluster : threads_) {
+    for (const auto& thread : cluster) thread->wake();
+  }
+  for (const Priority priority : {Priority::p0, Priority::p1}) give_output(priority);
+  for (unsigned cluster = 0; cluster < clusters; ++cluster) give_cycle(cluster);
+}
+
+void Chip::take_what_is_due() {
+  std::erase_if(filling_, [this](const Filling& one) {
+    if (one.at > now_) return false;
+    one.thread->fill(one.condition);
+    return true;
+  });
+  std::erase_if(missed_, [this](const Missed& one) {
+    if (one.at > now_ || !events_.has_room()) return false;
+    events_.put(one.what);
+    return true;
+  });
+}
+
+void Chip::give_output(Priority priority) {
+  std::array<kit::Requests, clusters> asking{};
+  kit::Requests among = 0;
+  for (unsigned cluster = 0; cluster < clusters; ++cluster) {
+    for (unsigned slot = 0; slot < slots; ++slot) {
+      if (threads_[cluster][slot]->asks_for(priority)) asking[cluster] |= kit::request(slot);
+    }
+    if (asking[cluster] != 0) among |= kit::request(cluster);
+  }
+  if (among == 0) return;
+  const std::size_t p = index(priority);
+  const unsigned cluster = turn_of_cluster_[p].pick(among);
+  turn_of_cluster_[p].had_its_turn(cluster);
+  const unsigned slot = turn_of_sender_[p][cluster].pick(asking[cluster]);
+  turn_of_sender_[p][cluster].had_its_turn(slot);
+  reserved_[p] = true;
+  threads_[cluster][slot]->grant();
+}
+
+void Chip::give_cycle(unsigned cluster) {
+  kit::Requests ready = 0;
+  for (unsigned slot = 0; slot < slots; ++slot) {
+    if (threads_[cluster][slot]->can_issue()) ready |= kit::request(slot);
+  }
+  if (ready == 0) return;
+  const unsigned slot = turn_of_thread_[cluster].pick(ready);
+  turn_of_thread_[cluster].had_its_turn(slot);
+  threads_[cluster][slot]->issue();
+}
+
+void Chip::issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& sending, unsigned condition) {
+  reserved_[sending.what->priority] = false;
+  if (const auto filled = output_.issue(sending, now_)) {
+    ++counts_.sent;
+    filling_.push_back({now_ + *filled, threads_[cluster][slot].get(), condition});
+    return network_.ring();
+  }
+  ++counts_.gtlb_misses;
+  missed_.push_back({.at = now_ + words_of_send + sending.argcount + GtlbMiss::words,
+                     .what = {.ordered = sending.what->is_ordered,
+                              .took_buffer = sending.what->is_throttled,
+                              .cluster = static_cast<std::uint8_t>(cluster),
+                              .slot = static_cast<std::uint8_t>(slot),
+                              .floating = sending.what->is_floating,
+                              .argcount = sending.argcount,
+                              .condition = static_cast<std::uint8_t>(condition),
+                              .handler = sending.handler,
+                              .destination = sending.destination}});
+}
+
+}  // namespace am::mmachine

@@ -1,0 +1,35 @@
+#include "emulated_hw/mmachine/machine.hpp"
+
+namespace am::mmachine {
+
+// The mesh says what is wrong with a shape that cannot be.
+Machine::Machine(const Mesh::Shape& shape) {
+  std::vector<NetworkUnits*> units;
+  const NodePlace last{static_cast<std::uint8_t>(shape.width - 1),
+                       static_cast<std::uint8_t>(shape.height - 1)};
+  for (unsigned node = 0; node < shape.width * shape.height && node < Mesh::most_extent * Mesh::most_extent;
+       ++node) {
+    const NodePlace here{static_cast<std::uint8_t>(node % shape.width),
+                         static_cast<std::uint8_t>(node / shape.width)};
+    units.push_back(chips_.emplace_back(std::make_unique<Chip>(here, last, now_)).get());
+    chips_.back()->output().set_buffers(usual_buffers);
+  }
+  mesh_ = std::make_unique<Mesh>(shape, std::move(units));
+  for (NodeNumber node = 0; node < nodes(); ++node) chips_[node]->rings(mesh_->bell(node));
+}
+
+void Machine::place(std::uint64_t address, const Thread::Code& code) {
+  for (const auto& chip : chips_) chip->place(address, code);
+}
+
+void Machine::step(std::span<const NodeNumber> order) {
+  if (order.empty()) {
+    for (const auto& chip : chips_) chip->step();
+  } else {
+    for (const NodeNumber node : order) chips_[node]->step();
+  }
+  mesh_->step(order);
+  ++now_;
+}
+
+}  // namespace am::mmachine

@@ -1,0 +1,90 @@
+// A network input unit: where a node's messages of one priority come in (4.3), and what MsgHead and MsgBody read.
+//
+//   from the router --> front end --> queue of 32 words --> MsgHead, MsgBody
+//                                     queue of 4 sizes
+//
+// A handler sees HandlerIP, the count of arguments, the sender's NID, DestAddr, the body. It may begin before the last word is there: a read of
+// MsgBody waits for it. Behind the tail it gets an ErrVal, as often as it reads; a read of MsgHead goes on to the next message, whatever
+// of this one is left.
+//
+// A flit whose parity is wrong is an ErrVal to the handler. Where that is the header, the message may be on the wrong node: its HandlerIP is
+// one, and it ends behind its address (4.3.1).
+//
+// Assumed: the three words that a header makes are written in one cycle, when HandlerIP is there. An input takes no flit that could find no
+// place: for a header, a size and three words; for others, a word.
+//
+// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.2, 4.3, 5.2.4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "emulated_hw/mmachine/guarded_pointer.hpp"
+#include "emulated_hw/mmachine/message.hpp"
+
+namespace am::mmachine {
+
+/// What a read of MsgBody behind the tail gets.
+[[nodiscard]] Word past_the_tail() noexcept;
+
+class NetworkInput {
+ public:
+  static constexpr unsigned queue_words = 32;
+  static constexpr unsigned queue_messages = 4;
+
+  /// `parity_faults` is the node's count of them.
+  NetworkInput(Priority priority, std::uint8_t& parity_faults) noexcept
+      : priority_(priority), parity_faults_(parity_faults) {}
+
+  // -- the router
+
+  [[nodiscard]] bool has_room() const noexcept;
+  void take(const Flit& flit) noexcept;
+
+  // -- the processor
+
+  /// headav and bodyav: whether a read would not wait.
+  [[nodiscard]] bool head_is_there() const noexcept { return now_.next < end_; }
+  [[nodiscard]] bool body_is_there() const noexcept { return now_.ended || now_.begin < end_; }
+  /// HandlerIP of the next message, which is there.
+  Word head() noexcept;
+  /// The next word of this message, which is there.
+  Word body() noexcept;
+  /// The instruction that has read was squashed: it has read nothing. In the cycle behind it.
+  void undo() noexcept;
+  /// That cycle is over.
+  void settle() noexcept { before_.reset(); }
+
+ private:
+  struct Place {
+    Word word{};
+    bool tail = false;
+  };
+  /// Where the processor stands. Words and messages are counted from the beginning; a place is its number modulo those that there are.
+  struct Position {
+    std::uint64_t begin = 0;  // the next word of this message
+    std::uint64_t next = 0;   // where the next message begins
+    std::uint64_t read = 0;   // messages begun to be read
+    bool ended = true;        // the tail of this one has been read, or there has been none
+  };
+
+  void begin_message(const Flit& header) noexcept;
+  void put(const Word& word, bool tail) noexcept { queue_[end_++ % queue_words] = {word, tail}; }
+  [[nodiscard]] Word fault() const noexcept;
+
+  const Priority priority_;
+  std::uint8_t& parity_faults_;
+  std::array<Place, queue_words> queue_{};
+  std::array<std::uint8_t, queue_messages> sizes_{};  // by the message's number
+  Position now_{};
+  std::optional<Position> before_{};  // the last read, in the cycle behind it
+  std::uint64_t end_ = 0;             // behind the last word
+  std::uint64_t come_ = 0;            // messages begun to come
+
+  unsigned at_ = 0;  // flits of what is coming
+  Header header_{};
+  bool misled_ = false;  // its header was wrong
+};
+
+}  // namespace am::mmachine

@@ -1,0 +1,156 @@
+#include "emulated_hw/mmachine/thread.hpp"
+
+#include <string>
+
+#include "emulated_hw/mmachine/chip.hpp"
+
+namespace am::mmachine {
+
+namespace {
+
+const char* text_of(SendException why) noexcept {
+  switch (why) {
+    case SendException::permission_violation:
+      return "only the system may use it";
+    case SendException::bad_destination:
+      return "the destination is not what it takes";
+    case SendException::bad_handler:
+      return "the handler is none that this thread may name";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Thread::run(Code code, Privilege privilege) {
+  if (program_) throw std::logic_error("mmachine: a thread slot runs one program at a time");
+  code_ = std::move(code);
+  privilege_ = privilege;
+  program_.emplace(code_(*this));
+  goes_on_ = program_->begin();
+  waits_for_ = For::nothing;
+}
+
+void Thread::wait(std::coroutine_handle<> who, For what, unsigned cycles) noexcept {
+  goes_on_ = who;
+  waits_for_ = what;
+  left_ = cycles;
+}
+
+bool Thread::wait_until(std::coroutine_handle<> who, For what, unsigned which) noexcept {
+  which_ = which;
+  if (is_there(what)) return false;
+  wait(who, what, 0);
+  return true;
+}
+
+bool Thread::is_there(For what) const noexcept {
+  const Priority mine = cluster_ == Chip::message_cluster[0] ? Priority::p0 : Priority::p1;
+  switch (what) {
+    case For::nothing:
+      return true;
+    case For::condition:
+      return full_.test(which_);
+    case For::head:
+      return chip_.input(mine).head_is_there();
+    case For::body:
+      return chip_.input(mine).body_is_there();
+    case For::event:
+      return chip_.events().is_there();
+    case For::cycles:
+    case For::grant:
+      break;
+  }
+  return false;
+}
+
+Word Thread::read(For what) {
+  const Priority mine = cluster_ == Chip::message_cluster[0] ? Priority::p0 : Priority::p1;
+  if (what == For::event) return chip_.events().read();
+  return what == For::head ? chip_.input(mine).head() : chip_.input(mine).body();
+}
+
+void Thread::wake() {
+  if (program_ && left_ == 0 && is_there(waits_for_)) go_on();
+}
+
+void Thread::issue() {
+  ++issued_;
+  if (--left_ != 0) return;
+  if (waits_for_ == For::grant && !granted_) return;  // the message is made; now it wants to issue
+  go_on();
+}
+
+void Thread::go_on() {
+  goes_on_.resume();
+  if (!program_->has_ended()) return;
+  program_.reset();
+  waits_for_ = For::condition;
+  left_ = 0;
+}
+
+/// Permissions, and a body that a message can have: 12 words only where it is one that comes back (3.3.2).
+std::optional<const char*> Thread::why_not(const Sent& what) const noexcept {
+  const SendInstruction& instruction = send_instruction(what.instruction);
+  const Word destination = what.node ? Word{nid_of(*what.node), false} : what.destination;
+  if (const auto why = check_send(instruction, privilege_, destination, what.handler)) return text_of(*why);
+  if (what.node && !instruction.is_physical) return "a translated message names no node";
+  const bool may_be_bounced = instruction.priority == index(Priority::p1);
+  if (what.argcount > (may_be_bounced ? most_bounced_body : most_body)) return "too many words";
+  return {};
+}
+
+void Thread::begin_send(std::coroutine_handle<> who, const Sent& what) noexcept {
+  sending_ = what;
+  granted_ = false;
+  refused_ = why_not(what);
+  if (refused_) return wait(who, For::cycles, 1);
+  wait(who, For::grant, costs::send - 1);
+}
+
+bool Thread::asks_for(Priority priority) const noexcept {
+  if (waits_for_ != For::grant || left_ != 0 || granted_) return false;
+  const SendInstruction& what = send_instruction(sending_.instruction);
+  return what.priority == index(priority) && chip_.may_issue(what, sending_.argcount);
+}
+
+void Thread::grant() noexcept {
+  granted_ = true;
+  left_ = 1 + chip_.extra_send_cycles();
+}
+
+void Thread::end_send() {
+  const SendInstruction& what = send_instruction(sending_.instruction);
+  if (refused_) throw Exception(std::string(what.name) + ": " + *refused_);
+  const NetworkOutput::Sending sending{.what = &what,
+                                       .destination = sending_.destination,
+                                       .node = sending_.node,
+                                       .handler = sending_.handler,
+                                       .argcount = static_cast<std::uint8_t>(sending_.argcount),
+                                       .body = what.is_floating ? floating : integers};
+  full_.reset(sending_.condition);
+  chip_.issue(cluster_, slot_, sending, sending_.condition);
+}
+
+std::optional<Gtlb::Found> Thread::probed(std::uint64_t address) const noexcept {
+  return chip_.output().gtlb().translate(address);
+}
+
+Gtlb& Thread::gtlb_for_system() const {
+  demand_system("IGTRD and IGTWR");
+  return chip_.output().gtlb();
+}
+
+void Thread::clear_gtlb_miss() const noexcept { chip_.output().clear_miss(); }
+
+void Thread::increment_buffers() const {
+  demand_system("the counter of outgoing messages");
+  chip_.output().give_back_buffer();
+}
+
+void Thread::demand_system(const char* instruction) const {
+  if (privilege_ != Privilege::system)
+    throw Exception(std::string(instruction) + ": only the system may use it");
+}
+
+}  // namespace am::mmachine

@@ -1,0 +1,202 @@
+// A thread slot of a cluster of the M-Machine's processor, and what the program in it does with the network (3.1, 3.2).
+//
+//   Program main(Thread& thread) {
+//     thread.integers[0] = word;                                       // i4, the first word of a message's body
+//     co_await thread.cycles(1);
+//     co_await thread.send({Send::isnd0, address, handler, 1});        // goes on when it has issued
+//     co_await thread.full(0);                                         // Ack: the registers may be written again
+//   }
+//   chip.place(address, [](Thread& thread) -> Program { const Word value = co_await thread.msg_body(); ... });
+//
+// A thread that waits for something that is not there takes no cycle of its cluster (3.1.1: the scoreboard). A message word is an operand: to
+// read it costs nothing but the instruction that does.
+//
+// What the hardware forbids is an Exception out of the co_await; in a handler, one that it does not catch ends it (5.2.3).
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <coroutine>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "emulated_hw/kit/program.hpp"
+#include "emulated_hw/mmachine/gtlb.hpp"
+#include "emulated_hw/mmachine/guarded_pointer.hpp"
+#include "emulated_hw/mmachine/message.hpp"
+#include "emulated_hw/mmachine/send_instructions.hpp"
+
+namespace am::mmachine {
+
+class Chip;
+using Program = kit::Program;
+
+/// What an instruction raises: nothing has happened.
+struct Exception : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Cycles. An instruction that is not named here takes one.
+namespace costs {
+inline constexpr unsigned send = 5;      ///< k_o of 7.2.2: an empty message, from its making to SEND's issue
+inline constexpr unsigned dispatch = 3;  ///< a jump (3.2)
+inline constexpr unsigned gtlb = 3;  ///< IGTRD, IGTWR, IGPRB: assumed, the packets of 4.2.2 over the C-switch
+}  // namespace costs
+
+class Thread {
+  enum class For : std::uint8_t { nothing, cycles, grant, condition, head, body, event };
+
+ public:
+  using Code = std::function<Program(Thread&)>;
+  static constexpr unsigned conditions = 16;
+
+  Thread(Chip& chip, unsigned cluster, unsigned slot) noexcept
+      : chip_(chip), cluster_(cluster), slot_(slot) {}
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  /// Its program, from the next cycle on. The one before has ended.
+  void run(Code code, Privilege privilege);
+  [[nodiscard]] bool has_ended() const noexcept { return !program_; }
+  [[nodiscard]] Chip& chip() const noexcept { return chip_; }
+  [[nodiscard]] Privilege privilege() const noexcept { return privilege_; }
+  void set_privilege(Privilege privilege) noexcept { privilege_ = privilege; }
+  /// Cycles of its cluster that it has had.
+  [[nodiscard]] std::uint64_t issued() const noexcept { return issued_; }
+
+  /// Where the body of a message lies: from i4 and from f4 on.
+  std::array<Word, most_bounced_body> integers{};
+  std::array<Word, most_bounced_body> floating{};
+  void fill(unsigned condition) noexcept { full_.set(condition); }
+  void empty(unsigned condition) noexcept { full_.reset(condition); }
+
+  // -- its chip, in each cycle
+
+  /// Goes on with what no longer has to wait.
+  void wake();
+  [[nodiscard]] bool can_issue() const noexcept { return left_ != 0; }
+  void issue();
+  [[nodiscard]] bool asks_for(Priority priority) const noexcept;
+  void grant() noexcept;
+
+  // -- what a program waits for
+
+  struct Wait {
+    Thread& thread;
+    unsigned cycles;
+    [[nodiscard]] bool await_ready() const noexcept { return cycles == 0; }
+    void await_suspend(std::coroutine_handle<> who) noexcept { thread.wait(who, For::cycles, cycles); }
+    void await_resume() const noexcept {}
+  };
+  /// n instructions of a cycle each.
+  [[nodiscard]] Wait cycles(unsigned n) noexcept { return {*this, n}; }
+
+  struct Sent {
+    Send instruction{};
+    Word destination{};
+    Word handler{};
+    unsigned argcount = 0;   ///< words of the registers, `integers` or `floating`, as the instruction says
+    unsigned condition = 0;  ///< empty from now on, until these words have been fetched
+    std::optional<NodePlace>
+        node{};  ///< of a physical one: where to, if `destination` is not to say so but to travel as it is
+  };
+  struct Sending {
+    Thread& thread;
+    Sent what;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> who) noexcept { thread.begin_send(who, what); }
+    void await_resume() const { thread.end_send(); }
+  };
+  [[nodiscard]] Sending send(const Sent& what) noexcept { return {*this, what}; }
+
+  /// Until it is there; then f() is what it gives.
+  template <class F>
+  struct Until {
+    Thread& thread;
+    For wanted;
+    unsigned which;
+    F f;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> who) noexcept { return thread.wait_until(who, wanted, which); }
+    auto await_resume() { return f(); }
+  };
+  /// Until a condition register is full.
+  [[nodiscard]] auto full(unsigned condition) noexcept {
+    return Until{*this, For::condition, condition, [] {}};
+  }
+  /// MsgHead and MsgBody: of a thread in the slot of a priority's messages; the event queue's words: in that of events.
+  [[nodiscard]] auto msg_head() noexcept {
+    return Until{*this, For::head, 0, [this] { return read(For::head); }};
+  }
+  [[nodiscard]] auto msg_body() noexcept {
+    return Until{*this, For::body, 0, [this] { return read(For::body); }};
+  }
+  [[nodiscard]] auto event_word() noexcept {
+    return Until{*this, For::event, 0, [this] { return read(For::event); }};
+  }
+
+  /// An instruction of so many cycles, and what it does in the last.
+  template <class F>
+  struct Instruction {
+    Thread& thread;
+    unsigned cycles;
+    F f;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> who) noexcept { thread.wait(who, For::cycles, cycles); }
+    auto await_resume() { return f(); }
+  };
+  /// IGPRB: where an address is, and which entry says so.
+  [[nodiscard]] auto probe_gtlb(std::uint64_t address) noexcept {
+    return Instruction{*this, costs::gtlb, [this, address] { return probed(address); }};
+  }
+  /// IGTRD and IGTWR: the system's. The latter may clear the flag of a miss.
+  [[nodiscard]] auto read_gtlb(unsigned index) noexcept {
+    return Instruction{*this, costs::gtlb, [this, index] { return gtlb_for_system().read(index); }};
+  }
+  [[nodiscard]] auto write_gtlb(unsigned index, const Gtlb::Entry& entry, bool clear_miss) noexcept {
+    return Instruction{*this, costs::gtlb, [this, index, entry, clear_miss] {
+                         gtlb_for_system().write(index, entry);
+                         if (clear_miss) clear_gtlb_miss();
+                       }};
+  }
+  /// OMBC is one more: the system's.
+  [[nodiscard]] auto give_back_buffer() noexcept {
+    return Instruction{*this, 1, [this] { increment_buffers(); }};
+  }
+
+ private:
+  void wait(std::coroutine_handle<> who, For what, unsigned cycles) noexcept;
+  bool wait_until(std::coroutine_handle<> who, For what, unsigned which) noexcept;
+  [[nodiscard]] bool is_there(For what) const noexcept;
+  void begin_send(std::coroutine_handle<> who, const Sent& what) noexcept;
+  [[nodiscard]] std::optional<const char*> why_not(const Sent& what) const noexcept;
+  void end_send();
+  void go_on();
+  [[nodiscard]] Word read(For what);
+  [[nodiscard]] std::optional<Gtlb::Found> probed(std::uint64_t address) const noexcept;
+  [[nodiscard]] Gtlb& gtlb_for_system() const;
+  void clear_gtlb_miss() const noexcept;
+  void increment_buffers() const;
+  void demand_system(const char* instruction) const;
+
+  Chip& chip_;
+  const unsigned cluster_;
+  const unsigned slot_;
+  Privilege privilege_ = Privilege::user;
+  Code code_;
+  std::optional<Program> program_;
+  std::coroutine_handle<> goes_on_;  // the innermost of its programs
+  For waits_for_ = For::nothing;
+  unsigned which_ = 0;  // condition
+  unsigned left_ = 0;   // cycles
+  Sent sending_{};
+  bool granted_ = false;
+  std::optional<const char*> refused_;  // why it is not sent
+  std::bitset<conditions> full_;
+  std::uint64_t issued_ = 0;
+};
+
+}  // namespace am::mmachine
