@@ -60,12 +60,25 @@ const Thread::Code& Chip::enter(Thread& thread, const Word& head) const {
 
 void Chip::step() {
   for (NetworkInput& input : inputs_) input.settle();
-  take_what_is_due();
-  for (const auto& cluster : threads_) {
-    for (const auto& thread : cluster) thread->wake();
-  }
+  if (extra_cycles_ != 0) take_what_was_delayed();
+  if (!filling_.empty() || !missed_.empty()) take_what_is_due();
+  kit::for_each(running_, [&](unsigned place) { thread_at(place).wake(); });
   for (const Priority priority : {Priority::p0, Priority::p1}) give_output(priority);
-  for (unsigned cluster = 0; cluster < clusters; ++cluster) give_cycle(cluster);
+  give_cycles();
+}
+
+void Chip::deliver(Priority priority, const Flit& flit) {
+  if (extra_cycles_ == 0) return inputs_[index(priority)].take(flit);
+  delayed_[index(priority)].push_back({now_ + extra_cycles_, flit});
+}
+
+void Chip::take_what_was_delayed() {
+  for (unsigned priority = 0; priority < priorities; ++priority) {
+    auto& line = delayed_[priority];
+    if (line.empty() || line.front().at >= now_ || !inputs_[priority].has_room()) continue;
+    inputs_[priority].take(line.front().flit);
+    line.pop_front();
+  }
 }
 
 void Chip::take_what_is_due() {
@@ -82,33 +95,34 @@ void Chip::take_what_is_due() {
 }
 
 void Chip::give_output(Priority priority) {
-  std::array<kit::Requests, clusters> asking{};
-  kit::Requests among = 0;
-  for (unsigned cluster = 0; cluster < clusters; ++cluster) {
-    for (unsigned slot = 0; slot < slots; ++slot) {
-      if (threads_[cluster][slot]->asks_for(priority)) asking[cluster] |= kit::request(slot);
-    }
-    if (asking[cluster] != 0) among |= kit::request(cluster);
-  }
-  if (among == 0) return;
+  kit::Requests asking = 0, among = 0;
+  kit::for_each(running_, [&](unsigned place) {
+    if (!thread_at(place).asks_for(priority)) return;
+    asking |= kit::request(place);
+    among |= kit::request(place / slots);
+  });
+  if (asking == 0) return;
   const std::size_t p = index(priority);
   const unsigned cluster = turn_of_cluster_[p].pick(among);
   turn_of_cluster_[p].had_its_turn(cluster);
-  const unsigned slot = turn_of_sender_[p][cluster].pick(asking[cluster]);
-  turn_of_sender_[p][cluster].had_its_turn(slot);
+  const unsigned place = turn_of_sender_[p][cluster].pick(asking & of_cluster(cluster));
+  turn_of_sender_[p][cluster].had_its_turn(place);
   reserved_[p] = true;
-  threads_[cluster][slot]->grant();
+  thread_at(place).grant();
 }
 
-void Chip::give_cycle(unsigned cluster) {
+void Chip::give_cycles() {
   kit::Requests ready = 0;
-  for (unsigned slot = 0; slot < slots; ++slot) {
-    if (threads_[cluster][slot]->can_issue()) ready |= kit::request(slot);
+  kit::for_each(running_, [&](unsigned place) {
+    if (thread_at(place).can_issue()) ready |= kit::request(place);
+  });
+  for (unsigned cluster = 0; cluster < clusters && ready != 0; ++cluster) {
+    if ((ready & of_cluster(cluster)) == 0) continue;
+    const unsigned place = turn_of_thread_[cluster].pick(ready & of_cluster(cluster));
+    turn_of_thread_[cluster].had_its_turn(place);
+    thread_at(place).issue();
+    if (thread_at(place).has_ended()) running_ &= ~kit::request(place);
   }
-  if (ready == 0) return;
-  const unsigned slot = turn_of_thread_[cluster].pick(ready);
-  turn_of_thread_[cluster].had_its_turn(slot);
-  threads_[cluster][slot]->issue();
 }
 
 void Chip::issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& sending, unsigned condition) {

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -62,6 +63,8 @@ class Chip final : public NetworkUnits {
   [[nodiscard]] const std::string& last_exception() const noexcept { return last_exception_; }
   [[nodiscard]] std::uint8_t parity_faults() const noexcept { return parity_faults_; }
 
+  /// What comes to it takes so many cycles more, on wires of that length (7.2.2): before anything does.
+  void delay(Cycle cycles) noexcept { extra_cycles_ = cycles; }
   /// Each SEND takes its thread so many cycles more (7.2.2).
   void burden(unsigned cycles) noexcept { extra_send_cycles_ = cycles; }
   [[nodiscard]] unsigned extra_send_cycles() const noexcept { return extra_send_cycles_; }
@@ -75,6 +78,7 @@ class Chip final : public NetworkUnits {
   [[nodiscard]] bool may_issue(const SendInstruction& what, unsigned argcount) const noexcept {
     return !reserved_[what.priority] && output_.may_issue(what, argcount, now_);
   }
+  void begins(unsigned cluster, unsigned slot) noexcept { running_ |= kit::request(cluster * slots + slot); }
   void issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& sending, unsigned condition);
 
   // -- the network
@@ -82,8 +86,11 @@ class Chip final : public NetworkUnits {
   const Flit* outgoing(Priority priority) override { return output_.outgoing(priority, now_); }
   void gone(Priority priority) override { output_.gone(priority); }
   bool has_outgoing() const override { return !output_.is_empty(); }
-  bool has_room(Priority priority) override { return inputs_[index(priority)].has_room(); }
-  void deliver(Priority priority, const Flit& flit) override { inputs_[index(priority)].take(flit); }
+  bool has_room(Priority priority) override {
+    return extra_cycles_ == 0 ? inputs_[index(priority)].has_room()
+                              : delayed_[index(priority)].size() <= extra_cycles_;
+  }
+  void deliver(Priority priority, const Flit& flit) override;
 
  private:
   /// A condition register that becomes full.
@@ -99,11 +106,21 @@ class Chip final : public NetworkUnits {
     GtlbMiss what;
   };
 
+  struct Delayed {
+    Cycle at;
+    Flit flit;
+  };
+
   void take_what_is_due();
+  void take_what_was_delayed();
   Program dispatch(Thread& thread, Priority priority);
   [[nodiscard]] const Thread::Code& enter(Thread& thread, const Word& head) const;
+  static constexpr kit::Requests of_cluster(unsigned cluster) noexcept {
+    return ((kit::Requests{1} << slots) - 1) << cluster * slots;
+  }
+  [[nodiscard]] Thread& thread_at(unsigned place) noexcept { return *threads_[place / slots][place % slots]; }
   void give_output(Priority priority);
-  void give_cycle(unsigned cluster);
+  void give_cycles();
 
   const NodePlace here_;
   const Cycle& now_;
@@ -120,6 +137,9 @@ class Chip final : public NetworkUnits {
   std::array<std::array<kit::RoundRobin, clusters>, priorities> turn_of_sender_{};
   std::array<kit::RoundRobin, clusters> turn_of_thread_{};
   unsigned extra_send_cycles_ = 0;
+  Cycle extra_cycles_ = 0;
+  std::array<std::deque<Delayed>, priorities> delayed_;
+  kit::Requests running_ = 0;  // slots with a program: cluster * slots + slot
   Counts counts_{};
   std::string last_exception_;
   kit::NodeBell network_{};

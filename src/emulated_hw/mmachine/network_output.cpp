@@ -53,7 +53,7 @@ std::optional<Cycle> NetworkOutput::issue(const Sending& sending, Cycle now) {
   message.handler = injected(sending.handler);
   message.address = sending.destination;
   message.body = sending.body;
-  queues_[what.priority].put(message, now + output_cycles + extra_cycles_);
+  queues_[what.priority].put(message, now + output_cycles);
   return words + 1;
 }
 

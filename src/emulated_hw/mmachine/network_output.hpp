@@ -93,9 +93,6 @@ class NetworkOutput {
   void set_buffers(unsigned count) noexcept { buffers_ = count < most_buffers ? count : most_buffers; }
   void give_back_buffer() noexcept { set_buffers(buffers_ + 1); }
 
-  /// Each message takes so many cycles more until it is in the network (7.2.2).
-  void delay(Cycle cycles) noexcept { extra_cycles_ = cycles; }
-
   [[nodiscard]] const Flit* outgoing(Priority priority, Cycle now) const noexcept {
     return queues_[index(priority)].front(now);
   }
@@ -110,7 +107,6 @@ class NetworkOutput {
   Gtlb gtlb_;
   bool missed_ = false;
   unsigned buffers_ = 0;
-  Cycle extra_cycles_ = 0;
   std::array<OutputQueue, priorities> queues_{};
   std::array<Cycle, priorities> busy_until_{};  // words of the last message cross the C-switch
 };

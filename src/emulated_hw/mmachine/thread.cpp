@@ -29,6 +29,7 @@ void Thread::run(Code code, Privilege privilege) {
   program_.emplace(code_(*this));
   goes_on_ = program_->begin();
   waits_for_ = For::nothing;
+  chip_.begins(cluster_, slot_);
 }
 
 void Thread::wait(std::coroutine_handle<> who, For what, unsigned cycles) noexcept {
