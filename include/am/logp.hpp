@@ -4,14 +4,14 @@
 //   build/bin/ambench logp --transport tcp             // o_send, o_recv, L, g, G, in ns; and how well they predict here
 //
 //   using namespace am::logp;
-//   const Network tcp{.o_send = 2500, .o_recv = 1200, .latency = 900, .gap = 3700, .gap_per_byte = 0.2};
-//   round_trip(tcp);                                   // a ping-pong: 9200 ns
-//   one_way(tcp, 1 << 20);                             // a payload of 1 MiB: 0.21 ms
+//   const Network it{.o_send = 2500, .o_recv = 1200, .latency = 900, .gap = 3700, .gap_per_byte = 0.2};
+//   round_trip(it);                                   // a ping-pong: 9200 ns
+//   one_way(it, 1 << 20);                             // a payload of 1 MiB: 0.21 ms
 //   // EM3D on two nodes: in each phase 400 values are computed, 20 ns each, and the 40 that the other needs are sent.
 //   const Phase em3d{.computation = 400 * 20, .messages = 40};
-//   execution_time(em3d, overheads_of(tcp), 100);      // 100 phases: 15.7 ms, of which 0.8 are computation
+//   execution_time(em3d, overheads_of(it), 100);      // 100 phases: 15.7 ms, of which 0.8 are computation
 //   const Phase bundled{.computation = 400 * 20, .messages = 1, .words = 40};
-//   execution_time(bundled, overheads_of(tcp), 100);   // one message of 320 bytes: 1.3 ms
+//   execution_time(bundled, overheads_of(it), 100);   // one message of 320 bytes: 1.3 ms
 //
 // None of it needs a node, or a job.
 #pragma once

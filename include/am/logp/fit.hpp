@@ -31,11 +31,12 @@ struct Samples {
   std::vector<Burst> bursts;
 };
 
-/// Takes round trips of short messages and of two lengths at least; bursts without a delay, of two lengths that end before a reply
-/// is back, and of two that last for four round trips; and bursts of two such lengths with a delay that is as long as g. Other
-/// bursts are left out. Throws am::Error that names what is missing, or the sample that cannot be.
+/// Takes round trips of short messages and of two lengths at least; bursts of 1 and 2 requests without a delay, and of two lengths
+/// that last for four round trips; and bursts of two such lengths with a delay that is as long as g. Others are left out, but for
+/// bursts that end in half of a round trip. Throws am::Error that names what is missing, or the sample that cannot be.
 ///
-/// Where overheads fill a round trip L is 0, and where a reply costs no more than noise o_recv is: none is negative.
+/// L is what overheads leave of half a round trip: below 0 where the receiver begins before the send returns, as over sockets of one
+/// machine. The other numbers are not, whatever the noise.
 [[nodiscard]] Network fit(const Samples& samples);
 
 }  // namespace am::logp

@@ -4,9 +4,9 @@
 // All times have one unit, which is the user's: nanoseconds where `ambench logp` has measured them, cycles on a machine under a
 // clock. Pure functions of their arguments, for any thread.
 //
-// The numbers are those of requests that are answered, as the papers on Active Messages measure them: a node that is the bottleneck
-// sends one message and receives another in each gap. Networks overlap more and less than that; how well a prediction does on one
-// is measured by `ambench logp`, too.
+// The gap is that of requests that are answered, as papers on Active Messages measure it: in each the sender sends one message and
+// receives another. Where it is known from the network's links alone it is at least o_send + o_recv. Networks overlap more and
+// less than the model; how well it predicts on one is measured by `ambench logp`, too.
 #pragma once
 
 #include <algorithm>
@@ -32,9 +32,9 @@ struct Network {
   return one_way(network, payload_bytes_there) + one_way(network, payload_bytes_back);
 }
 
-/// What one more request adds to a long burst: the network's gap, or what the sender does for it and its reply.
+/// What one more request adds to a long burst.
 [[nodiscard]] constexpr double interval(const Network& network) noexcept {
-  return std::max(network.gap, network.o_send + network.o_recv);
+  return std::max(network.gap, network.o_send);
 }
 
 /// `count` requests one after another, from the first send to the last handler. `count` is 1 or more.

@@ -44,7 +44,9 @@ struct Phase {
 /// A network as this model sees it. A message that was received has been sent in a phase before, so that its receiver's part is
 /// counted at the send (7.1); words of 8 bytes that are payload cost their time on the network.
 [[nodiscard]] constexpr Overheads overheads_of(const Network& network) noexcept {
-  return {.per_message = interval(network), .per_word = 8 * network.gap_per_byte, .latency = network.latency};
+  return {.per_message = network.o_send + network.o_recv,
+          .per_word = 8 * network.gap_per_byte,
+          .latency = network.latency};
 }
 
 }  // namespace am::logp

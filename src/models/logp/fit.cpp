@@ -92,10 +92,12 @@ class Bursts {
   Bursts(const std::vector<Samples::Burst>& bursts, double round_trip)
       : bursts_(bursts), round_trip_(round_trip) {}
 
+  // One that is over in half of a round trip has seen no reply. On some networks not even two are, as sends deliver.
   [[nodiscard]] double o_send() const {
     std::vector<Point> points;
     for (const Samples::Burst& burst : bursts_)
-      if (burst.delay == 0 && burst.time < round_trip_) points.push_back({burst.requests, burst.time});
+      if (burst.delay == 0 && (burst.requests <= 2 || burst.time < round_trip_ / 2))
+        points.push_back({burst.requests, burst.time});
     return slope_of(points, "lengths of bursts that end before a reply is back",
                     "measure bursts of 1, 2 and 4 requests without a delay");
   }
@@ -145,7 +147,7 @@ Network fit(const Samples& samples) {
   network.o_send = not_negative(bursts.o_send());
   network.gap = not_negative(bursts.gap());
   network.o_recv = not_negative(bursts.busy(network.gap) - network.o_send);
-  network.latency = not_negative(round_trip / 2 - network.o_send - network.o_recv);
+  network.latency = round_trip / 2 - network.o_send - network.o_recv;
   network.gap_per_byte = not_negative(gap_per_byte(samples));
   return network;
 }
