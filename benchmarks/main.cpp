@@ -31,7 +31,8 @@ constexpr std::array measures{
     &ambench::pingpong,   &ambench::flood,      &ambench::payloads, &ambench::bulk,       &ambench::overheads,
     &ambench::dispatch,   &ambench::idle_peers, &ambench::hops,     &ambench::multicasts, &ambench::barrier,
     &ambench::all_reduce, &ambench::startup,    &ambench::memory,   &ambench::scale,      &ambench::network,
-    &ambench::t1,         &ambench::splitc,     &ambench::cmam,     &ambench::limits};
+    &ambench::t1,         &ambench::splitc,     &ambench::cmam,     &ambench::logp,       &ambench::papers,
+    &ambench::limits};
 
 int run_as_node(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 3, argv + argc);

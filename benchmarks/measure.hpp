@@ -54,6 +54,8 @@ extern const Measure memory;
 extern const Measure scale;
 extern const Measure network;
 extern const Measure t1;
+extern const Measure logp;
+extern const Measure papers;
 extern const Measure splitc;
 extern const Measure cmam;
 extern const Measure limits;

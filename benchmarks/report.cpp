@@ -11,7 +11,7 @@ namespace ambench {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 13> units{
+constexpr std::array<std::pair<std::string_view, const char*>, 14> units{
     {{"_ns", "ns"},
      {"_us", "us"},
      {"_ms", "ms"},
@@ -24,7 +24,8 @@ constexpr std::array<std::pair<std::string_view, const char*>, 13> units{
      {"_percent", "%"},
      {"_flits_per_cycle", "flits per cycle"},
      {"_flits", "flits"},
-     {"_signals", "signals"}}};
+     {"_signals", "signals"},
+     {"_correlation", "correlation"}}};
 
 std::string padded_right(const std::string& text, std::size_t width) {
   return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
@@ -81,9 +82,10 @@ Row& Row::figure(const std::string& name, const std::string& label, const std::v
   return *this;
 }
 
-Row& Row::beside(const std::string& name, const std::string& label, const Reference& reference, double here) {
+Row& Row::beside(const std::string& name, const std::string& label, const Reference& reference, double here,
+                 const std::string& remark) {
   (void)unit_of(name);
-  lines_.push_back({name, label, Compared{reference, here}});
+  lines_.push_back({name, label, Compared{reference, here, remark}});
   return *this;
 }
 
@@ -138,7 +140,11 @@ void Row::print(std::ostream& out, std::size_t label_width) const {
       for (const double value : {summary.median, summary.min, summary.max})
         out << padded_left(rounded(value), number_width);
     }
-    out << "  " << unit_of(line.name) << "\n";
+    out << "  " << unit_of(line.name);
+    if (const auto* compared = std::get_if<Compared>(&line.value);
+        compared != nullptr && !compared->remark.empty())
+      out << "  " << compared->remark;
+    out << "\n";
   }
 }
 

@@ -44,7 +44,9 @@ class Row {
     std::optional<double> value{};
     std::string text{};
   };
-  Row& beside(const std::string& name, const std::string& label, const Reference& reference, double here);
+  // `remark` follows in the line, and is in the JSON where it is not empty.
+  Row& beside(const std::string& name, const std::string& label, const Reference& reference, double here,
+              const std::string& remark = {});
   // In place of a figure: why there is none, or what it was.
   Row& note(const std::string& name, const std::string& label, const std::string& text);
 
@@ -55,6 +57,7 @@ class Row {
   struct Compared {
     Reference reference;
     double here;
+    std::string remark;
     [[nodiscard]] std::optional<double> ratio() const {
       return reference.value ? std::optional(here / *reference.value) : std::nullopt;
     }

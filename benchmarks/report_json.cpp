@@ -48,6 +48,7 @@ std::string to_json(const Report& report) {
         }
         object[line.name] = {{row.reference_, reference}, {"here", compared->here}, {"ratio", nullptr}};
         if (const auto ratio = compared->ratio()) object[line.name]["ratio"] = *ratio;
+        if (!compared->remark.empty()) object[line.name]["remark"] = compared->remark;
       } else {
         const Summary& summary = std::get<Summary>(line.value);
         object[line.name] = {{"min", summary.min}, {"median", summary.median}, {"max", summary.max}};

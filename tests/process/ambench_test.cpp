@@ -163,6 +163,33 @@ TEST(Ambench, SplitCIsMeasuredBesidePlainAccesses) {
   }
 }
 
+// Overheads may be noise, and L is below 0 where sends deliver; the rest is not.
+TEST(Ambench, LogPIsFittedAndSaysHowWellItPredicts) {
+  if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
+  const Folder folder;
+  for (const std::string network : {"shm", "tcp", "t1"}) {
+    const Outcome outcome = process_test::run(
+        {ambench, "logp", "--reps", "1", "--transport", network, "--json", folder.in("logp.json")});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    const auto json = nlohmann::json::parse(text_of(folder.in("logp.json")));
+    EXPECT_EQ(json["measure"], "logp");
+    EXPECT_EQ(json["transport"], network);
+    ASSERT_EQ(json["rows"].size(), 4u);
+    const auto& fitted = json["rows"][0];
+    EXPECT_EQ(fitted["what"], "network");
+    for (const char* number : {"o_send_ns", "o_recv_ns", "gap_ns", "gap_per_byte_ns"})
+      EXPECT_GE(fitted[number]["min"], 0) << number << fitted;
+    EXPECT_TRUE(fitted["latency_ns"].is_object()) << fitted;
+    std::set<std::string> programs;
+    for (std::size_t i = 1; i < json["rows"].size(); ++i) {
+      programs.insert(json["rows"][i]["what"]);
+      EXPECT_GT(json["rows"][i]["measured_ns"]["min"], 0) << json["rows"][i];
+      EXPECT_TRUE(json["rows"][i]["predicted_to_measured_ratio"].is_object()) << json["rows"][i];
+    }
+    EXPECT_EQ(programs, (std::set<std::string>{"burst", "payload", "phase"}));
+  }
+}
+
 TEST(Ambench, MulticastIsMeasuredBesideMessages) {
   const Folder folder;
   const Outcome outcome = process_test::run(
