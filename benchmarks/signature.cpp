@@ -165,7 +165,7 @@ Samples Signature::samples() {
   const auto long_burst =
       trial_burst * static_cast<std::uint64_t>(1 + trips_of_a_long_burst * round_trip / trial_ns);
   for (const std::uint64_t times : longer_bursts) add(long_burst * times);
-  const double least_delay_ns = 1.5 * std::max(round_trip, trial_ns / static_cast<double>(trial_burst));
+  const double least_delay_ns = 1.5 * round_trip;
   for (const std::uint64_t longer : multiples)
     add_delayed(least_delay_ns * static_cast<double>(longer), samples);
   return samples;

@@ -513,6 +513,27 @@ void be_on_one_cpu() {
   sched_setaffinity(0, sizeof set, &set);
 }
 
+// Its figures: tests/unit/models/logp/life_test.cpp.
+TEST(Ambench, PapersHaveTheLogModelAndDrawIt) {
+  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
+  const Folder folder;
+  std::vector<std::string> command{ambench, "papers", "section=log", "--json", folder.in("papers.json")};
+  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
+  const Outcome outcome = process_test::run(command);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::map<std::string, nlohmann::json> rows;
+  const auto json = nlohmann::json::parse(text_of(folder.in("papers.json")));
+  for (const auto& row : json["rows"]) rows[row["figure"]] = row;
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows["7-14"]["k_o_5_percent"]["paper"], 34);
+  EXPECT_NEAR(rows["7-14"]["k_o_5_percent"]["ratio"], 1, 0.05);
+  EXPECT_EQ(rows["7-14"]["k_o_0_percent"]["remark"], "calibrated");
+  EXPECT_THAT(std::string(rows["7-16"]["cells_256_cycles"]["remark"]), HasSubstr("outside its band: "));
+  for (const char* figure : {"7_14", "7_15", "7_16", "7_17"}) {
+    if (draws) expect_all_drawn(folder.in(std::string("plots/papers_figure_") + figure));
+  }
+}
+
 TEST(Ambench, DispatchOnOneProcessorSaysThatItTakesTwo) {
   const Outcome outcome = process_test::run({ambench, "dispatch", "--reps", "1"}, {{}, be_on_one_cpu});
   EXPECT_EQ(outcome.exit_code, 1);

@@ -1,7 +1,7 @@
 // The five numbers of a network from what was measured on it, as Culler and others measure them ("Assessing Fast Network Interfaces",
 // 1996): a node sends bursts of short requests, computes for `delay` after each, handles the replies that have come, and looks at the
 // time when the last one has been sent. Against the length of the burst that time rises by o_send for each request as long as no
-// reply is back, and by g from when the network holds no more; with delays in which the network can do all it has to, by the delay,
+// reply is back, and by g from when the network holds no more; with delays in which a reply is back, by the delay,
 // o_send and o_recv. A round trip has each of them twice, and L; longer ones G.
 //
 // Lines are Theil's and Sen's, the median of the slopes between all pairs of points, which a few bad samples do not move.
@@ -32,7 +32,7 @@ struct Samples {
 };
 
 /// Takes round trips of short messages and of two lengths at least; bursts of 1 and 2 requests without a delay, and of two lengths
-/// that last for four round trips; and bursts of two such lengths with a delay that is as long as g. Others are left out, but for
+/// that last for four round trips; and bursts of two such lengths with a delay as long as one. Others are left out, but for
 /// bursts that end in half of a round trip. Throws am::Error that names what is missing, or the sample that cannot be.
 ///
 /// L is what overheads leave of half a round trip: below 0 where the receiver begins before the send returns, as over sockets of one

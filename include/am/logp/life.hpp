@@ -9,7 +9,7 @@
 // the words of a message still to be written (v_o stays 1: its effects "are not separately discussed"), and a cell of a
 // program that has no threads to coordinate as 31 cycles. The thesis's other numbers follow within what can be read off a figure,
 // but for 7 cycles as the limit of 256 cells on 256 processors, which is 6.5 here. By T_x itself, 35 cycles, they do not: 69% in
-// place of 60, 39% of 34. `ambench papers` has them side by side.
+// place of 60, 39% of 34; even less by the "natural grain size of about 38 cycles": 75%. `ambench papers` has them side by side.
 //
 // Grains are powers of 4, squares that halve a torus of 2^k x 2^k, as in the thesis's experiments. Pure functions, for any thread.
 #pragma once
@@ -27,8 +27,7 @@ struct Life {
   double slack_cycles = 33;              // the sends of at most 3 updates of a cell, and 6
   double slack_of_one_cell_cycles = 78;  // the sends of 8 updates, and 6
   double words = 2;                      // of a message
-  bool inner_cells_last =
-      false;  // after those that neighbours wait for (footnote 5): more slack from 25 cells on
+  bool inner_cells_last = false;         // for more slack, from 25 cells on (footnote 5)
 
   /// A generation on a node with `cells`, one or more.
   [[nodiscard]] Phase phase(double cells) const noexcept;

@@ -108,11 +108,12 @@ class Bursts {
     return slope_of(points, "lengths of bursts that last for four round trips",
                     "measure bursts of some hundred requests without a delay");
   }
-  // What the processor does for a request and its reply where it waits for neither.
-  [[nodiscard]] double busy(double gap) const {
+  // What the processor does for a request and its reply where it waits for neither: a network that carries one at a time has the reply
+  // back after a round trip.
+  [[nodiscard]] double busy() const {
     std::map<double, std::vector<Point>> by_delay;
     for (const Samples::Burst& burst : bursts_)
-      if (burst.delay > 0 && burst.delay >= gap && is_long(burst))
+      if (burst.delay >= round_trip_ && is_long(burst))
         by_delay[burst.delay].push_back({burst.requests, burst.time});
     std::vector<double> busy_times;
     for (const auto& [delay, points] : by_delay) {
@@ -120,7 +121,7 @@ class Bursts {
     }
     if (busy_times.empty())
       refuse("bursts with a delay",
-             "no two lengths last for four round trips with one delay as long as the gap",
+             "no two lengths last for four round trips with a delay of a round trip or more",
              "measure some with longer delays");
     return median_of(std::move(busy_times));
   }
@@ -146,7 +147,7 @@ Network fit(const Samples& samples) {
   Network network;
   network.o_send = not_negative(bursts.o_send());
   network.gap = not_negative(bursts.gap());
-  network.o_recv = not_negative(bursts.busy(network.gap) - network.o_send);
+  network.o_recv = not_negative(bursts.busy() - network.o_send);
   network.latency = round_trip / 2 - network.o_send - network.o_recv;
   network.gap_per_byte = not_negative(gap_per_byte(samples));
   return network;
