@@ -12,7 +12,7 @@ namespace ambench {
 
 namespace {
 
-const std::vector<const PaperSection*> all_sections{&chapter_7_model};
+const std::vector<const PaperSection*> all_sections{&mmachine_network, &chapter_7_model, &chapter_7_runs};
 
 std::string names_of_sections() {
   std::string names;

@@ -16,6 +16,8 @@ struct PaperSection {
   void (*add)(Report& report);
 };
 
+extern const PaperSection mmachine_network;
 extern const PaperSection chapter_7_model;
+extern const PaperSection chapter_7_runs;
 
 }  // namespace ambench

@@ -1,0 +1,45 @@
+#include "emulated_hw/mmachine/programs/ping.hpp"
+
+#include <stdexcept>
+
+namespace am::mmachine {
+
+namespace {
+
+constexpr std::uint64_t ping_address = 0x100;
+constexpr std::uint64_t pong_address = 0x200;
+
+Word handler_at(std::uint64_t address) {
+  return {pointer_bits(PointerType::execute_message, GuardedPointer::address_bits, address), true};
+}
+
+}  // namespace
+
+PingTimes ping(const Mesh::Shape& shape, NodeNumber from, NodeNumber to) {
+  Machine machine(shape);
+  PingTimes times;
+  machine.place(ping_address, [&](Thread& thread) -> Program {
+    times.handled = machine.now() + 1;
+    times.came = times.handled - costs::dispatch;
+    co_await thread.msg_body();
+    const Word sender = co_await thread.msg_body();
+    co_await thread.send(
+        {.instruction = Send::isnd1pnt, .destination = sender, .handler = handler_at(pong_address)});
+  });
+  machine.place(pong_address, [&](Thread&) -> Program {
+    times.answered = machine.now() + 1;
+    co_return;
+  });
+  machine.chip(from).thread(0, 0).run(
+      [&](Thread& thread) -> Program {
+        co_await thread.send({.instruction = Send::isnd0pnt,
+                              .destination = {nid_of(machine.mesh().place_of(to)), false},
+                              .handler = handler_at(ping_address)});
+        times.sent = machine.now() + 1;
+      },
+      Privilege::system);
+  if (!machine.run_until([&] { return times.answered != 0; })) throw std::runtime_error("ping: no answer");
+  return times;
+}
+
+}  // namespace am::mmachine

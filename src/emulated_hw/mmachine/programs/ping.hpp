@@ -1,0 +1,21 @@
+// An empty message there and an empty answer back, between two nodes of an M-Machine that do nothing else: what the thesis calls PING, on the
+// whole machine. (Its Table 6.4 has it over a network without latency; that is another simulation.)
+//
+// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 1.3, 3.1, 7.2.2.
+#pragma once
+
+#include "emulated_hw/mmachine/machine.hpp"
+
+namespace am::mmachine {
+
+/// Cycles from the beginning.
+struct PingTimes {
+  Cycle sent = 0;  ///< SEND has issued
+  Cycle came = 0;  ///< MsgHead is there
+  Cycle handled =
+      0;  ///< dispatched: the handler's first instruction is next, and a word that it stores with it is there
+  Cycle answered = 0;  ///< the same of the answer
+};
+[[nodiscard]] PingTimes ping(const Mesh::Shape& shape, NodeNumber from, NodeNumber to);
+
+}  // namespace am::mmachine
