@@ -1,5 +1,6 @@
 // `ambench overheads`: what the processor pays: a send, a poll that finds nothing (in a job of two, and in a
-// large one whose other nodes are connected and sleep), a poll that dispatches, a critical section.
+// large one whose other nodes are connected and sleep), a poll that dispatches, a critical section; and a round trip by a request and
+// its reply beside those of a put and a get through a guarded pointer, which are the same and the owner's check.
 //
 // Sends and dispatches are timed in bursts that fit into a ring, so that nobody waits: node 1 polls while
 // node 0 sends; node 0 lets a burst arrive in full before it polls. Both include the cache lines that move
@@ -8,6 +9,7 @@
 #include <am/am.hpp>
 
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "clock.hpp"
@@ -29,7 +31,13 @@ struct State {
   std::uint64_t acknowledged = 0;
   std::uint64_t bursts_wanted = 0;
   bool stopped = false;
+  std::uint64_t answered = 0;
+  std::uint64_t guarded_memory = 0;
+  am::GuardedPtr<std::uint64_t> guarded;  // the memory of node 1
 
+  void ask(am::Request& request, std::uint64_t word) { request.reply<&State::answer>(word); }
+  void answer(am::Reply&, std::uint64_t) { ++answered; }
+  void hand_out(am::Reply&, am::GuardedPtr<std::uint64_t> pointer) { guarded = pointer; }
   void take(am::Request&, std::uint64_t) { ++taken; }
   void acknowledge(am::Request& request) { request.reply<&State::acknowledgement>(); }
   void acknowledgement(am::Reply&) { ++acknowledged; }
@@ -104,7 +112,33 @@ class Sender {
                  }));
   }
 
+  void say_round_trips() {
+    node_.wait_until([&] { return static_cast<bool>(state_.guarded); });
+    say_round_trip("round_trip", [&] {
+      const std::uint64_t expected = state_.answered + 1;
+      node_.request<&State::ask>(1, expected);
+      node_.wait_until([&] { return state_.answered == expected; });
+      return am::GuardStatus::ok;
+    });
+    std::uint64_t value = 0;
+    say_round_trip("guarded_get", [&] { return am::get(node_, state_.guarded, value); });
+    say_round_trip("guarded_put", [&] { return am::put(node_, state_.guarded, value); });
+  }
+
  private:
+  template <typename F>
+  static void say_round_trip(const char* name, F trip) {
+    constexpr int trips = 100;
+    say_overhead(name, ticks_each(trips, [&] {
+                   const std::uint64_t start = ticks();
+                   for (int i = 0; i < trips; ++i) {
+                     if (trip() != am::GuardStatus::ok)
+                       throw std::runtime_error("an access through a guarded pointer is refused");
+                   }
+                   return ticks() - start;
+                 }));
+  }
+
   am::Node& node_;
   State& state_;
 };
@@ -121,6 +155,10 @@ void serve_bursts(am::Node& node, const State& state) {
 void run_node(am::Node& node, std::span<const std::string>) {
   State state;
   node.attach(state);
+  if (node.id() == 1) {
+    const auto guarded = am::guard(node, &state.guarded_memory, 1, am::Rights::read_write);
+    node.reply_to<&State::hand_out>(0, guarded);
+  }
   const auto measure = [&] {
     Sender sender(node, state);
     sender.say_empty_poll();
@@ -128,6 +166,7 @@ void run_node(am::Node& node, std::span<const std::string>) {
       sender.say_send();
       sender.say_dispatch();
       sender.say_critical_section();
+      sender.say_round_trips();
     }
     node.request<&State::stop>(1);
   };
@@ -166,6 +205,12 @@ Report measure_overheads(const Options& options) {
              ratios(series.at(many + "empty_poll_ns"), series.at("2/empty_poll_ns")));
   add_row(report, series, "poll that dispatches, per message", 2, "2/", "dispatch");
   add_row(report, series, "critical section entered and left", 2, "2/", "critical_section");
+  add_row(report, series, "request and reply of 8 bytes, round trip", 2, "2/", "round_trip");
+  for (const std::string name : {"get", "put"}) {
+    add_row(report, series, "guarded " + name + " of 8 bytes, round trip", 2, "2/", "guarded_" + name);
+    report.rows.back().figure("to_plain_ratio", "against the request and its reply",
+                              ratios(series.at("2/guarded_" + name + "_ns"), series.at("2/round_trip_ns")));
+  }
   return report;
 }
 
@@ -173,7 +218,7 @@ Report measure_overheads(const Options& options) {
 
 const Measure overheads{
     .name = "overheads",
-    .meaning = "send, empty poll, dispatch, critical section: ns and cycles",
+    .meaning = "send, empty poll, dispatch, critical section, guarded put and get: ns and cycles",
     .least_nodes = 3,
     .measure = measure_overheads,
     .run_node = run_node,

@@ -7,6 +7,7 @@
 #include <am/error.hpp>
 #include <am/events.hpp>
 #include <am/global.hpp>
+#include <am/guarded_ptr.hpp>
 #include <am/multicast.hpp>
 #include <am/node.hpp>
 #include <am/payload.hpp>

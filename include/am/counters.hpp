@@ -43,6 +43,8 @@ struct Counters {
       peers;  ///< only where something was sent, refused or received; by peer, then priority
   std::vector<HandlerCounters> handlers;  ///< only those that ran
   std::uint64_t interrupts = 0;           ///< signals that have come, in the interrupt mode
+  std::uint64_t refused_accesses =
+      0;  ///< to this node's memory, through guarded pointers (am/guarded_ptr.hpp)
 
   /// The counters of one peer at one priority: zeros where nothing was counted.
   [[nodiscard]] PeerCounters peer(NodeId id, Priority priority) const noexcept;

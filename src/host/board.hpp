@@ -19,7 +19,7 @@
 namespace am::host {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 11;
+inline constexpr std::uint32_t version = 12;
 inline constexpr std::size_t recent_events = 32;
 inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
 
@@ -119,6 +119,7 @@ struct NodeCard : NodeFacts {
   std::atomic<std::uint64_t> waiting_for[8];                  ///< text, ended by a zero byte
   std::atomic<std::uint32_t> held_off;    ///< what may not run while it waits (core/reports/card_words.hpp)
   std::atomic<std::uint64_t> interrupts;  ///< signals that have come in the interrupt mode
+  std::atomic<std::uint64_t> refused_accesses;  ///< through guarded pointers
 
   // What the owner runs (core/reports/recorder.hpp). From here to `running` always, the rest while there is a watchdog.
   alignas(line) std::atomic<std::uint64_t> handled

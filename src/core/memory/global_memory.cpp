@@ -56,7 +56,8 @@ GlobalMemory::GlobalMemory(Engine& engine)
     : engine_(engine),
       peers_(engine.job().size),
       heap_(own_bytes(engine), impl::block_alignment),
-      remote_(engine) {}
+      remote_(engine),
+      guarded_(engine) {}
 
 void GlobalMemory::forget_segments() noexcept {
   for (NodeId peer = 0; peer < engine_.job().size; ++peer) peers_[peer] = {};

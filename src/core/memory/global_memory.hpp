@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <span>
 
+#include "core/memory/guarded_accesses.hpp"
 #include "core/memory/remote_memory.hpp"
 #include "core/memory/segment_heap.hpp"
 #include "host/zeroed_array.hpp"
@@ -42,6 +43,7 @@ class GlobalMemory {
 
   [[nodiscard]] SegmentHeap& heap() noexcept { return heap_; }
   [[nodiscard]] RemoteMemory& remote() noexcept { return remote_; }
+  [[nodiscard]] GuardedAccesses& guarded() noexcept { return guarded_; }
 
  private:
   std::byte* map(NodeId peer);
@@ -50,6 +52,7 @@ class GlobalMemory {
   host::ZeroedArray<impl::PeerSegment> peers_;
   SegmentHeap heap_;
   RemoteMemory remote_;
+  GuardedAccesses guarded_;
   bool all_has_memory_ = false;  // the whole own segment
 };
 

@@ -47,7 +47,8 @@ Counters read_counters(const host::Board& board, NodeId node) {
                     .nodes = board.nodes(),
                     .peers = {},
                     .handlers = {},
-                    .interrupts = value(board.card(node).interrupts)};
+                    .interrupts = value(board.card(node).interrupts),
+                    .refused_accesses = value(board.card(node).refused_accesses)};
   for (NodeId peer = 0; peer < board.nodes(); ++peer) {
     if (!board.is_linked(node, peer) && !board.is_linked(peer, node)) continue;  // and take no memory
     for (const Priority priority : {Priority::low, Priority::high}) {
@@ -85,6 +86,8 @@ std::string to_text(const Counters& counters) {
            number(c.sent_messages), number(c.sent_bytes), number(c.again), number(c.received_messages),
            number(c.received_bytes));
   }
+  if (counters.refused_accesses != 0)
+    append(text, "  %llu guarded accesses refused\n", number(counters.refused_accesses));
   if (!counters.handlers.empty()) append(text, "  %14s %20s  %s\n", "runs", "ns each (sampled)", "handler");
   for (const HandlerCounters& c : counters.handlers) {
     const std::string each = c.sampled_runs == 0 ? "-" : std::to_string(c.ns_each());

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <am/error.hpp>
+#include <am/guarded_ptr.hpp>
 #include <am/multicast.hpp>
 #include <string>
 #include <vector>
@@ -118,6 +119,18 @@ TEST(Counters, TimeEverySixtyFourthRun) {
     check_equal(handler->sampled_runs, 10u, "sampled runs");
     check_equal(handler->ns_each(), handler->sampled_ns / 10, "ns each");
     check_equal(HandlerCounters{}.ns_each(), 0u, "ns each of none");
+  });
+}
+
+TEST(Counters, TellOfRefusedAccesses) {
+  test::run_alone([](Node& node) {
+    check(core::to_text(counters(node)).find("refused") == std::string::npos, "none");
+    std::uint64_t value = 0;
+    const auto guarded = guard(node, &value, 1, Rights::read);
+    for (int i = 0; i < 3; ++i) check(put(node, guarded, 1) == GuardStatus::not_permitted, "put");
+    check_equal(counters(node).refused_accesses, 3u, "refused accesses");
+    check(core::to_text(counters(node)).find("  3 guarded accesses refused\n") != std::string::npos,
+          "as text");
   });
 }
 
