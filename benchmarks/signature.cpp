@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "clock.hpp"
 #include "timing.hpp"
@@ -15,19 +16,19 @@ namespace {
 using am::logp::Samples;
 using State = SignatureState;
 
-constexpr double series_time_ns = 5e6;  // of one kind of burst
+constexpr double series_time_ns = 10e6;  // of one kind of burst
 constexpr std::array<std::size_t, 5> payload_sizes{0, 4096, 8192, 16384, 32768};
 constexpr std::array<std::uint64_t, 5> short_bursts{1, 2, 3, 4, 8};
-constexpr std::array<std::uint64_t, 3> longer_bursts{2, 3, 4};
-constexpr std::array<std::uint64_t, 3> multiples{1, 2, 4};
-constexpr std::uint64_t delayed_burst = 8;
+constexpr std::array<std::uint64_t, 3> delayed_bursts{8, 16, 32};
+constexpr std::array<double, 3> delays_in_round_trips{1.5, 3, 6};
 constexpr std::size_t least_samples = 25;  // of one kind
 constexpr std::uint64_t trial_burst = 128;
 constexpr double trips_of_a_long_burst = 4;
 constexpr std::uint64_t phases_in_turn = 16;
 
 // As many instructions at once as the processor takes: where a program leaves it idle, messages cost it less than they do here.
-void compute_densely(std::uint64_t iterations) {
+// The same instructions wherever it is called.
+[[gnu::noinline]] void compute_densely(std::uint64_t iterations) {
   std::array<std::uint64_t, 4> values{1, 2, 3, 4};
   for (std::uint64_t i = 0; i < iterations; ++i) {
     for (std::uint64_t& x : values) {
@@ -111,63 +112,52 @@ Signature::Times Signature::burst(std::uint64_t requests, std::uint64_t iteratio
   return {.sent_ns = ns_between(begin, sent), .answered_ns = ns_between(begin, answered)};
 }
 
-double Signature::sent_ns(std::uint64_t requests) {
-  return typical_of_many([&] { return burst(requests, 0).sent_ns; });
-}
-
 double Signature::answered_burst_ns(std::uint64_t requests) {
   return typical_of_many([&] { return burst(requests, 0).answered_ns; });
 }
 
-// Of one of many computations. Where processors share a core it depends on what the other node does, which polls meanwhile.
-double Signature::computation_ns(std::uint64_t iterations) const {
-  return typical_of_many([&] {
-           const std::uint64_t begin = ticks();
-           for (std::uint64_t i = 0; i < delayed_burst; ++i) compute_densely(iterations);
-           return ns_between(begin, ticks());
-         }) /
-         static_cast<double>(delayed_burst);
+// Of one of several computations. Where processors share a core it depends on what the other node does, which polls meanwhile.
+double Signature::computation_once_ns(std::uint64_t iterations) const {
+  constexpr int count = 8;
+  const std::uint64_t begin = ticks();
+  for (int i = 0; i < count; ++i) compute_densely(iterations);
+  return ns_between(begin, ticks()) / count;
 }
 
 std::uint64_t Signature::iterations_in(double time_ns) const {
   constexpr std::uint64_t trial = 1000;
-  return 1 + static_cast<std::uint64_t>(time_ns * static_cast<double>(trial) / computation_ns(trial));
+  const double trial_ns = typical_of_many([&] { return computation_once_ns(trial); });
+  return 1 + static_cast<std::uint64_t>(time_ns * static_cast<double>(trial) / trial_ns);
 }
 
-// In turn, so that each delay is as long as it was then.
-void Signature::add_delayed(double least_delay_ns, Samples& samples) {
-  const std::uint64_t iterations = iterations_in(least_delay_ns);
-  std::array<std::vector<double>, multiples.size()> times{};
+// In turn, so that what else the machine does is in all of them, and each delay as long as it was then.
+void Signature::add_bursts(std::span<const std::uint64_t> lengths, std::uint64_t iterations,
+                           Samples& samples) {
+  std::vector<std::vector<double>> times(lengths.size());
   std::vector<double> delays;
   for (const double end = now_ns() + series_time_ns; now_ns() < end || delays.size() < least_samples;) {
-    for (std::size_t i = 0; i < multiples.size(); ++i)
-      times[i].push_back(burst(delayed_burst * multiples[i], iterations).sent_ns);
-    const std::uint64_t begin = ticks();
-    for (std::uint64_t i = 0; i < delayed_burst; ++i) compute_densely(iterations);
-    delays.push_back(ns_between(begin, ticks()) / static_cast<double>(delayed_burst));
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      times[i].push_back(burst(lengths[i], iterations).sent_ns);
+    delays.push_back(iterations > 0 ? computation_once_ns(iterations) : 0);
   }
   const double delay = mean_of_faster_half(std::move(delays));
-  for (std::size_t i = 0; i < multiples.size(); ++i)
+  for (std::size_t i = 0; i < lengths.size(); ++i)
     samples.bursts.push_back(
-        {static_cast<double>(delayed_burst * multiples[i]), delay, mean_of_faster_half(std::move(times[i]))});
+        {static_cast<double>(lengths[i]), delay, mean_of_faster_half(std::move(times[i]))});
 }
 
 Samples Signature::samples() {
   Samples samples;
   for (const std::size_t bytes : payload_sizes)
     samples.round_trips.push_back({static_cast<double>(bytes), round_trip_ns(bytes)});
-  const auto add = [&](std::uint64_t requests) {
-    samples.bursts.push_back({static_cast<double>(requests), 0, sent_ns(requests)});
-  };
-  for (const std::uint64_t requests : short_bursts) add(requests);
   const double round_trip = samples.round_trips.front().time;
-  const double trial_ns = sent_ns(trial_burst);
-  const auto long_burst =
-      trial_burst * static_cast<std::uint64_t>(1 + trips_of_a_long_burst * round_trip / trial_ns);
-  for (const std::uint64_t times : longer_bursts) add(long_burst * times);
-  const double least_delay_ns = 1.5 * round_trip;
-  for (const std::uint64_t longer : multiples)
-    add_delayed(least_delay_ns * static_cast<double>(longer), samples);
+  add_bursts(short_bursts, 0, samples);
+  const double trial_ns = typical_of_many([&] { return burst(trial_burst, 0).sent_ns; });
+  const auto trials = static_cast<std::uint64_t>(1 + trips_of_a_long_burst * round_trip / trial_ns);
+  add_bursts(std::array{trial_burst * trials, trial_burst * trials * 2, trial_burst * trials * 3}, 0,
+             samples);
+  for (const double round_trips : delays_in_round_trips)
+    add_bursts(delayed_bursts, iterations_in(round_trips * round_trip), samples);
   return samples;
 }
 

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace ambench {
 
@@ -64,10 +64,10 @@ class Signature {
     double answered_ns;
   };
   Times burst(std::uint64_t requests, std::uint64_t iterations);
-  double sent_ns(std::uint64_t requests);
-  double computation_ns(std::uint64_t iterations) const;
+  [[nodiscard]] double computation_once_ns(std::uint64_t iterations) const;
   [[nodiscard]] std::uint64_t iterations_in(double time_ns) const;
-  void add_delayed(double least_delay_ns, am::logp::Samples& samples);
+  void add_bursts(std::span<const std::uint64_t> lengths, std::uint64_t iterations,
+                  am::logp::Samples& samples);
   [[nodiscard]] double ns_between(std::uint64_t begin, std::uint64_t end) const;
 
   am::Node& node_;

@@ -24,16 +24,17 @@ struct Samples {
   struct Burst {
     double requests = 0;  // 1 or more
     double delay = 0;     // computed after each
-    double time = 0;      // from before the first send to after the last delay
+    double time =
+        0;  // from before the first send to after the last delay, without what reading a clock takes
   };
 
   std::vector<RoundTrip> round_trips;
   std::vector<Burst> bursts;
 };
 
-/// Takes round trips of short messages and of two lengths at least; bursts of 1 and 2 requests without a delay, and of two lengths
-/// that last for four round trips; and bursts of two such lengths with a delay as long as one. Others are left out, but for
-/// bursts that end in half of a round trip. Throws am::Error that names what is missing, or the sample that cannot be.
+/// Takes round trips of short messages and of two lengths at least; bursts without a delay, of 1 request or such as end in half of a
+/// round trip, and of two lengths that last for four; and bursts of two such lengths with a delay of a round trip or more. Others
+/// are left out. Throws am::Error that names what is missing, or the sample that cannot be.
 ///
 /// L is what overheads leave of half a round trip: below 0 where the receiver begins before the send returns, as over sockets of one
 /// machine. The other numbers are not, whatever the noise.

@@ -16,7 +16,6 @@
 
 #include <am/logp/phases.hpp>
 
-#include <cmath>
 #include <cstdint>
 
 namespace am::logp {

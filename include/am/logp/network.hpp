@@ -9,15 +9,17 @@
 // less than the model; how well it predicts on one is measured by `ambench logp`, too.
 #pragma once
 
+#include <am/impl/language.hpp>
+
 #include <algorithm>
 
 namespace am::logp {
 
 struct Network {
-  double o_send = 0;   // the processor is busy sending a short message
-  double o_recv = 0;   // the processor is busy receiving one, its handler's first instruction not included
-  double latency = 0;  // L: from the end of the one to the begin of the other
-  double gap = 0;      // g: between two requests of a long burst
+  double o_send = 0;        // the processor is busy sending a short message, and with a look for others
+  double o_recv = 0;        // the processor is busy receiving one
+  double latency = 0;       // L: from the end of the one to the begin of the other
+  double gap = 0;           // g: between two requests of a long burst
   double gap_per_byte = 0;  // G: of a long message's payload
 };
 

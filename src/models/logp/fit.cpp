@@ -92,14 +92,17 @@ class Bursts {
   Bursts(const std::vector<Samples::Burst>& bursts, double round_trip)
       : bursts_(bursts), round_trip_(round_trip) {}
 
-  // One that is over in half of a round trip has seen no reply. On some networks not even two are, as sends deliver.
+  // Of bursts that are over in half of a round trip, before a reply can be back. On some networks not even one is, as sends deliver;
+  // but that one has seen none, and none at all takes no time.
   [[nodiscard]] double o_send() const {
-    std::vector<Point> points;
+    std::vector<Point> points{{0, 0}};
     for (const Samples::Burst& burst : bursts_)
-      if (burst.delay == 0 && (burst.requests <= 2 || burst.time < round_trip_ / 2))
+      if (burst.delay == 0 && (burst.requests <= 1 || burst.time < round_trip_ / 2))
         points.push_back({burst.requests, burst.time});
-    return slope_of(points, "lengths of bursts that end before a reply is back",
-                    "measure bursts of 1, 2 and 4 requests without a delay");
+    if (points.size() == 1)
+      refuse("bursts that end before a reply is back", "there are none",
+             "measure bursts of 1, 2 and 4 requests without a delay");
+    return median_of(slopes_between(points));
   }
   [[nodiscard]] double gap() const {
     std::vector<Point> points;
