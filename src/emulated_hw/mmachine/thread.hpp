@@ -112,31 +112,29 @@ class Thread {
   };
   [[nodiscard]] Sending send(const Sent& what) noexcept { return {*this, what}; }
 
-  /// Until it is there; then f() is what it gives.
-  template <class F>
-  struct Until {
+  struct Full {
     Thread& thread;
-    For wanted;
-    unsigned which;
-    F f;
+    unsigned condition;
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    bool await_suspend(std::coroutine_handle<> who) noexcept { return thread.wait_until(who, wanted, which); }
-    auto await_resume() { return f(); }
+    bool await_suspend(std::coroutine_handle<> who) noexcept {
+      return thread.wait_until(who, For::condition, condition);
+    }
+    void await_resume() const noexcept {}
   };
   /// Until a condition register is full.
-  [[nodiscard]] auto full(unsigned condition) noexcept {
-    return Until{*this, For::condition, condition, [] {}};
-  }
+  [[nodiscard]] Full full(unsigned condition) noexcept { return {*this, condition}; }
+
+  struct Reading {
+    Thread& thread;
+    For what;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    bool await_suspend(std::coroutine_handle<> who) noexcept { return thread.wait_until(who, what, 0); }
+    Word await_resume() const { return thread.read(what); }
+  };
   /// MsgHead and MsgBody: of a thread in the slot of a priority's messages; the event queue's words: in that of events.
-  [[nodiscard]] auto msg_head() noexcept {
-    return Until{*this, For::head, 0, [this] { return read(For::head); }};
-  }
-  [[nodiscard]] auto msg_body() noexcept {
-    return Until{*this, For::body, 0, [this] { return read(For::body); }};
-  }
-  [[nodiscard]] auto event_word() noexcept {
-    return Until{*this, For::event, 0, [this] { return read(For::event); }};
-  }
+  [[nodiscard]] Reading msg_head() noexcept { return {*this, For::head}; }
+  [[nodiscard]] Reading msg_body() noexcept { return {*this, For::body}; }
+  [[nodiscard]] Reading event_word() noexcept { return {*this, For::event}; }
 
   /// An instruction of so many cycles, and what it does in the last.
   template <class F>
@@ -150,24 +148,29 @@ class Thread {
   };
   /// IGPRB: where an address is, and which entry says so.
   [[nodiscard]] auto probe_gtlb(std::uint64_t address) noexcept {
-    return Instruction{*this, costs::gtlb, [this, address] { return probed(address); }};
+    return instruction(costs::gtlb, [this, address] { return probed(address); });
   }
   /// IGTRD and IGTWR: the system's. The latter may clear the flag of a miss.
   [[nodiscard]] auto read_gtlb(unsigned index) noexcept {
-    return Instruction{*this, costs::gtlb, [this, index] { return gtlb_for_system().read(index); }};
+    return instruction(costs::gtlb, [this, index] { return gtlb_for_system().read(index); });
   }
   [[nodiscard]] auto write_gtlb(unsigned index, const Gtlb::Entry& entry, bool clear_miss) noexcept {
-    return Instruction{*this, costs::gtlb, [this, index, entry, clear_miss] {
-                         gtlb_for_system().write(index, entry);
-                         if (clear_miss) clear_gtlb_miss();
-                       }};
+    return instruction(costs::gtlb, [this, index, entry, clear_miss] {
+      gtlb_for_system().write(index, entry);
+      if (clear_miss) clear_gtlb_miss();
+    });
   }
   /// OMBC is one more: the system's.
   [[nodiscard]] auto give_back_buffer() noexcept {
-    return Instruction{*this, 1, [this] { increment_buffers(); }};
+    return instruction(1, [this] { increment_buffers(); });
   }
 
  private:
+  // Clang 14 deduces no arguments of an aggregate's.
+  template <class F>
+  [[nodiscard]] Instruction<F> instruction(unsigned cycles, F f) noexcept {
+    return {*this, cycles, f};
+  }
   void wait(std::coroutine_handle<> who, For what, unsigned cycles) noexcept;
   bool wait_until(std::coroutine_handle<> who, For what, unsigned which) noexcept;
   [[nodiscard]] bool is_there(For what) const noexcept;
