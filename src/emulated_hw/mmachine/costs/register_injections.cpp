@@ -1,0 +1,102 @@
+#include "emulated_hw/mmachine/costs/register_injections.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "emulated_hw/mmachine/costs/composing.hpp"
+
+namespace am::mmachine::costs {
+
+namespace {
+
+Register latest(const std::vector<Register>& registers) noexcept {
+  Register last;
+  for (const Register& each : registers) last.ready = std::max(last.ready, each.ready);
+  return last;
+}
+
+Register later(Register a, Register b) noexcept { return {std::max(a.ready, b.ready)}; }
+
+/// The cycle after an operation that has just been issued: when its port takes another one.
+Register after(const Cluster& cluster) noexcept { return {cluster.last_issue() + 1}; }
+
+}  // namespace
+
+SendUnit::Sent SendUnit::send(Cluster& cluster, Unit unit, Register ready, std::size_t words) {
+  (void)cluster.issue({.unit = unit, .reads = {ready, free_}, .slots = send_cycles});
+  const Cycle issued = cluster.last_issue();
+  free_ = {issued + send_cycles + words};
+  return {.arrival = Arrival::in_one_piece(issued + send_cycles + path_cycles, words), .acknowledged = free_};
+}
+
+Arrival ProcessorRegisterInjection::send(Cluster& cluster, const Letter& letter) {
+  const bool from_memory = letter.has(Source::loaded);
+  File& file = register_files_[from_memory ? next_ : 0];
+  if (file.used) (void)cluster.move(file.acknowledged);
+  std::vector<Register> words = compose(cluster, letter);
+  Lookup lookup(letter.destination);
+  const bool overlaps = from_memory && translation().in_software();
+  if (overlaps) translation().miss(cluster);
+  carry_words(
+      cluster, letter, std::vector<Register>(words), [&](Register word, Source) { words.push_back(word); },
+      [&] {
+        if (overlaps) (void)(lookup.step(cluster) && lookup.step(cluster));
+      });
+  while (overlaps && lookup.step(cluster)) {
+  }
+  words.push_back(overlaps ? lookup.node() : translate(cluster, letter));
+  const Unit unit = &file == &register_files_[0] ? Unit::ialu : Unit::falu;
+  auto [arrival, acknowledged] = unit_.send(cluster, unit, latest(words), letter.words.size());
+  file = {.used = true, .acknowledged = acknowledged};
+  next_ = (next_ + 1) % files;
+  return arrival;
+}
+
+Arrival NetworkBufferInjection::send(Cluster& cluster, const Letter& letter) {
+  const std::vector<Register> composed = compose(cluster, letter);
+  const Register node = translate(cluster, letter);
+  Register moved;
+  carry_words(
+      cluster, letter, composed,
+      [&](Register word, Source source) {
+        if (source != Source::kept) moved = cluster.move(later(word, buffer_free_));
+      },
+      [] {});
+  auto [arrival, acknowledged] = unit_.send(cluster, Unit::ialu, later(moved, node), letter.words.size());
+  buffer_free_ = acknowledged;
+  return arrival;
+}
+
+// When the word is in the port.
+Register NetworkStreamInjection::write(Cluster& cluster, Source source, Register made) noexcept {
+  Register written;
+  if (source == Source::loaded) {
+    written = cluster.load(port_free_);
+  } else {
+    written = cluster.issue(
+        {.unit = source == Source::computed ? Unit::any_integer : Unit::ialu, .reads = {made, port_free_}});
+  }
+  port_free_ = after(cluster);
+  if (source == Source::loaded) (void)cluster.lea();
+  return written;
+}
+
+Arrival NetworkStreamInjection::send(Cluster& cluster, const Letter& letter) {
+  std::vector<Source> sources = letter.words;
+  std::ranges::replace(sources, Source::computed, Source::kept);
+  const std::vector<Register> made = compose(cluster, {.destination = {}, .words = sources});
+  sources = letter.words;
+  std::ranges::replace(sources, Source::kept, Source::loaded);
+  const Register node = translate(cluster, letter);
+  (void)write(cluster, Source::kept, node);  // DestAddr
+  const Register opened = write(cluster, Source::kept, {});
+  Arrival arrival{.head = opened.ready + header_cycles + path_cycles};
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const Register written = write(cluster, sources[i], made[i]);
+    arrival.append(written.ready + header_cycles + path_cycles);
+  }
+  port_free_ = {arrival.tail() - path_cycles};
+  return arrival;
+}
+
+}  // namespace am::mmachine::costs
