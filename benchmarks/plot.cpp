@@ -16,7 +16,8 @@ namespace ambench {
 
 namespace {
 
-constexpr std::array<const char*, 4> colors{"#888888", "#1b7837", "#7fbf7b", "#762a83"};
+constexpr std::array<const char*, 8> colors{"#888888", "#1b7837", "#7fbf7b", "#762a83",
+                                            "#c2a5cf", "#2166ac", "#92c5de", "#b2182b"};
 
 constexpr const char* line_break = "\\n";  // gnuplot's
 

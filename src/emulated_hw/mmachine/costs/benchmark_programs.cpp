@@ -40,7 +40,7 @@ Cycle start_thread(Receiver& receiver, const Arrival& call) {
   receiver.handle(call, [&](Extraction& message) {
     Storing context(receiver.cluster, receiver.cluster.load());
     message.take_words(receiver.cluster, [&](Register word) { context(word); });
-    receiver.cluster.wait_until(receiver.cluster.next_issue());
+    receiver.cluster.end_instruction();
     started = receiver.cluster.issue({.unit = Unit::ialu, .latency = jump_cycles}).ready;
   });
   return started;

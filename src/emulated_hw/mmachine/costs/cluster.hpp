@@ -40,6 +40,8 @@ class Cluster {
     return issue({.unit = Unit::memu, .reads = {address, value}, .latency = latency});
   }
 
+  /// What follows goes into another instruction.
+  void end_instruction() noexcept { open_ = false; }
   /// What takes so long, and so many slots, in one piece.
   void spend(Cycle cycles, std::uint64_t slots) noexcept;
   /// Nothing issues before.

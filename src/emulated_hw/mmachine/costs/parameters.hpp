@@ -18,7 +18,7 @@ inline constexpr Cycle store_cycles = 3;  ///< printed: write and read of local 
 
 // The M-Machine's own interface.
 inline constexpr Cycle send_cycles =
-    5;  ///< printed: five cycles for a null message, 1.1 and 8.3; then a word a cycle
+    5;  ///< printed: five cycles for a null message, chapter 1 and 8.3; then a word a cycle
 inline constexpr Cycle header_cycles =
     3;  ///< assumed: of these, for GTLB and header; two read DestAddr and HandlerIP (4.2.2)
 inline constexpr Cycle path_cycles = 9;  ///< calibrated on MM, PING: netout, router and netin without a link

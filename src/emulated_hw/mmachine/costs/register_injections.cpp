@@ -29,24 +29,31 @@ SendUnit::Sent SendUnit::send(Cluster& cluster, Unit unit, Register ready, std::
   return {.arrival = Arrival::in_one_piece(issued + send_cycles + path_cycles, words), .acknowledged = free_};
 }
 
-Arrival ProcessorRegisterInjection::send(Cluster& cluster, const Letter& letter) {
-  const bool from_memory = letter.has(Source::loaded);
-  File& file = register_files_[from_memory ? next_ : 0];
-  if (file.used) (void)cluster.move(file.acknowledged);
-  std::vector<Register> words = compose(cluster, letter);
-  Lookup lookup(letter.destination);
-  const bool overlaps = from_memory && translation().in_software();
+// All words, and the address or node. A lookup in software runs beside the loads, where there are any, two operations to a word.
+Register ProcessorRegisterInjection::compose_in_file(Cluster& cluster, const Letter& letter) const {
+  const std::vector<Register> composed = compose(cluster, letter);
+  const bool overlaps = letter.has(Source::loaded) && translation().in_software();
+  if (!overlaps && !letter.has(Source::loaded)) return later(latest(composed), translate(cluster, letter));
   if (overlaps) translation().miss(cluster);
+  Lookup lookup(letter.destination);
+  Register last = latest(composed);
   carry_words(
-      cluster, letter, std::vector<Register>(words), [&](Register word, Source) { words.push_back(word); },
+      cluster, letter, composed, [&](Register word, Source) { last = later(last, word); },
       [&] {
         if (overlaps) (void)(lookup.step(cluster) && lookup.step(cluster));
       });
   while (overlaps && lookup.step(cluster)) {
   }
-  words.push_back(overlaps ? lookup.node() : translate(cluster, letter));
-  const Unit unit = &file == &register_files_[0] ? Unit::ialu : Unit::falu;
-  auto [arrival, acknowledged] = unit_.send(cluster, unit, latest(words), letter.words.size());
+  return later(last, lookup.node());
+}
+
+Arrival ProcessorRegisterInjection::send(Cluster& cluster, const Letter& letter) {
+  const std::size_t chosen = letter.has(Source::loaded) ? next_ : 0;
+  File& file = register_files_[chosen];
+  if (file.used) (void)cluster.move(file.acknowledged);
+  const Register ready = compose_in_file(cluster, letter);
+  const Unit unit = chosen == 0 ? Unit::ialu : Unit::falu;
+  auto [arrival, acknowledged] = unit_.send(cluster, unit, ready, letter.words.size());
   file = {.used = true, .acknowledged = acknowledged};
   next_ = (next_ + 1) % files;
   return arrival;

@@ -33,6 +33,8 @@ class ProcessorRegisterInjection final : public Injection {
   Arrival send(Cluster& cluster, const Letter& letter) override;
 
  private:
+  [[nodiscard]] Register compose_in_file(Cluster& cluster, const Letter& letter) const;
+
   static constexpr std::size_t files = 2;
   struct File {
     bool used = false;

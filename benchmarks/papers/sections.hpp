@@ -16,4 +16,6 @@ struct PaperSection {
   void (*add)(Report& report);
 };
 
+extern const PaperSection mmachine_costs;
+
 }  // namespace ambench
