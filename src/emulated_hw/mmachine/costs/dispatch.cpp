@@ -27,6 +27,7 @@ void Dispatching::bring_in(Cluster& cluster, Cycle arrived) noexcept {
   if (in_) load_registers(cluster, how_ == Dispatch::polled ? polling_registers : interrupt_registers);
   cluster.wait_until(arrived);
   if (how_ == Dispatch::polled) {
+    if (comes_too_late_) cluster.spend(missed_poll_cycles, 0);
     (void)cluster.compute();  // finds it
     cluster.jump();
     store_registers(cluster, polling_registers);

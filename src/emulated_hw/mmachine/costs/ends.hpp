@@ -25,12 +25,23 @@ class Sender {
 class Receiver {
  public:
   explicit Receiver(const InterfaceModel& model)
-      : extraction_(model.extraction), dispatching_(model.dispatch) {}
+      : extraction_(model.extraction), dispatching_(model.dispatch, model.comes_too_late) {}
 
   /// Dispatches a message to its handler, of which `handler(extraction)` issues the operations, and returns to the dispatcher.
   template <class Handler>
   void handle(Arrival arrival, Handler handler) {
-    dispatching_.bring_in(cluster, extraction_.accept(cluster, std::move(arrival)));
+    (void)bring_in(std::move(arrival));
+    run(handler);
+  }
+  /// The two halves of it: until the dispatcher runs, which it may do once the message can be read, at the cycle that this returns;
+  Cycle bring_in(Arrival arrival) {
+    const Cycle arrived = extraction_.accept(cluster, std::move(arrival));
+    dispatching_.bring_in(cluster, arrived);
+    return arrived;
+  }
+  /// and from there on.
+  template <class Handler>
+  void run(Handler handler) {
     cluster.jump(extraction_.head(cluster));
     handler(extraction_);
     cluster.jump();

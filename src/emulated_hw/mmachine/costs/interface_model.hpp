@@ -34,6 +34,8 @@ struct InterfaceModel {
   Port extraction{Mapping::processor, Atomicity::streaming};
   Translation translation = Translation::gtlb;
   Dispatch dispatch = Dispatch::thread_slot;
+  /// Each message comes just too late for the poll, or for the interrupt handler's last look: the worst cases of 6.5.4.
+  bool comes_too_late = false;
 };
 
 inline constexpr Port network_streaming{Mapping::network, Atomicity::streaming};

@@ -43,6 +43,8 @@ inline constexpr unsigned held_registers =
 inline constexpr unsigned polling_registers = 6;     ///< printed, 6.1: what a polling program spills
 inline constexpr unsigned interrupt_registers = 32;  ///< printed, 6.5.4: what an interrupt spills
 
+inline constexpr Cycle missed_poll_cycles = 121;  ///< printed, 6.4
+
 // The programs (6.2).
 inline constexpr unsigned rpc_words = 9;      ///< printed: eight arguments and the instruction pointer
 inline constexpr unsigned dist_messages = 8;  ///< printed

@@ -75,17 +75,22 @@ Arrival NetworkBufferInjection::send(Cluster& cluster, const Letter& letter) {
 }
 
 // When the word is in the port.
-Register NetworkStreamInjection::write(Cluster& cluster, Source source, Register made) noexcept {
-  Register written;
-  if (source == Source::loaded) {
-    written = cluster.load(port_free_);
-  } else {
-    written = cluster.issue(
-        {.unit = source == Source::computed ? Unit::any_integer : Unit::ialu, .reads = {made, port_free_}});
-  }
+Register NetworkStreamInjection::write(Cluster& cluster, const Operation& operation) noexcept {
+  Operation into_port = operation;
+  into_port.reads.back() = port_free_;
+  const Register written = cluster.issue(into_port);
   port_free_ = after(cluster);
-  if (source == Source::loaded) (void)cluster.lea();
   return written;
+}
+
+Register NetworkStreamInjection::write_word(Cluster& cluster, Source source, Register made) noexcept {
+  if (source == Source::loaded) {
+    const Register written = write(cluster, {.unit = Unit::memu, .latency = load_cycles});
+    (void)cluster.lea();
+    return written;
+  }
+  return write(cluster,
+               {.unit = source == Source::computed ? Unit::any_integer : Unit::ialu, .reads = {made}});
 }
 
 Arrival NetworkStreamInjection::send(Cluster& cluster, const Letter& letter) {
@@ -95,11 +100,11 @@ Arrival NetworkStreamInjection::send(Cluster& cluster, const Letter& letter) {
   sources = letter.words;
   std::ranges::replace(sources, Source::kept, Source::loaded);
   const Register node = translate(cluster, letter);
-  (void)write(cluster, Source::kept, node);  // DestAddr
-  const Register opened = write(cluster, Source::kept, {});
+  (void)write(cluster, {.unit = Unit::ialu, .reads = {node}});  // DestAddr
+  const Register opened = write(cluster, {.unit = Unit::ialu, .slots = 1 + header_cycles});
   Arrival arrival{.head = opened.ready + header_cycles + path_cycles};
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    const Register written = write(cluster, sources[i], made[i]);
+    const Register written = write_word(cluster, sources[i], made[i]);
     arrival.append(written.ready + header_cycles + path_cycles);
   }
   port_free_ = {arrival.tail() - path_cycles};

@@ -66,7 +66,8 @@ class NetworkStreamInjection final : public Injection {
   Arrival send(Cluster& cluster, const Letter& letter) override;
 
  private:
-  Register write(Cluster& cluster, Source source, Register made) noexcept;
+  Register write(Cluster& cluster, const Operation& operation) noexcept;
+  Register write_word(Cluster& cluster, Source source, Register made) noexcept;
 
   Register port_free_{};
 };
