@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "measure.hpp"
-#include "papers/section.hpp"
+#include "papers/sections.hpp"
 
 namespace ambench {
 
 namespace {
 
-const std::vector<const PaperSection*> all_sections{&mmachine_network, &chapter_7_model, &chapter_7_runs};
+const std::vector<const PaperSection*> all_sections{&mmachine_network, &mmachine_costs, &chapter_7_model,
+                                                    &chapter_7_runs};
 
 std::string names_of_sections() {
   std::string names;

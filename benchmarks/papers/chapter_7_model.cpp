@@ -11,7 +11,7 @@
 #include <cmath>
 #include <string>
 
-#include "papers/section.hpp"
+#include "papers/sections.hpp"
 
 namespace ambench {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "emulated_hw/mmachine/programs/life.hpp"
-#include "papers/section.hpp"
+#include "papers/sections.hpp"
 #include "values.hpp"
 
 namespace ambench {

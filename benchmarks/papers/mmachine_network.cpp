@@ -6,7 +6,7 @@
 #include <string>
 
 #include "emulated_hw/mmachine/programs/ping.hpp"
-#include "papers/section.hpp"
+#include "papers/sections.hpp"
 
 namespace ambench {
 

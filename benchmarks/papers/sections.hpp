@@ -17,6 +17,7 @@ struct PaperSection {
 };
 
 extern const PaperSection mmachine_network;
+extern const PaperSection mmachine_costs;
 extern const PaperSection chapter_7_model;
 extern const PaperSection chapter_7_runs;
 
