@@ -17,6 +17,13 @@ namespace ambench {
 namespace {
 
 constexpr std::array<const char*, 4> colors{"#888888", "#1b7837", "#7fbf7b", "#762a83"};
+// Of more columns, which come in pairs: light and dark.
+constexpr std::array<const char*, 8> colors_in_pairs{"#bdbdbd", "#636363", "#7fbf7b", "#1b7837",
+                                                     "#c2a5cf", "#762a83", "#92c5de", "#2166ac"};
+
+const char* color_of(std::size_t column, std::size_t columns) {
+  return columns <= colors.size() ? colors[column] : colors_in_pairs[column % colors_in_pairs.size()];
+}
 
 constexpr const char* line_break = "\\n";  // gnuplot's
 
@@ -95,7 +102,7 @@ bool has_figures(const Chart& chart, std::size_t column) {
 void write_script(std::ostream& out, const Chart& chart, const std::string& picture) {
   const double width = 0.8 / static_cast<double>(chart.columns.size());
   write_data(out, chart, width);
-  out << "set terminal svg size 1200,520 font 'sans,13' background '#ffffff'\n"
+  out << "set terminal svg size 1200,520 noenhanced font 'sans,13' background '#ffffff'\n"
       << "set output " << quoted(picture) << "\n"
       << "set title " << quoted(chart.title) << "\n"
       << "set ylabel " << quoted(chart.unit) << "\n"
@@ -111,7 +118,7 @@ void write_script(std::ostream& out, const Chart& chart, const std::string& pict
   for (std::size_t column = 0; column < chart.columns.size(); ++column) {
     if (!has_figures(chart, column)) continue;
     out << separator << "$column" << column << " with boxerrorbars linecolor rgb "
-        << quoted(colors[column % colors.size()]) << " title " << quoted(chart.columns[column]);
+        << quoted(color_of(column, chart.columns.size())) << " title " << quoted(chart.columns[column]);
     separator = ", ";
   }
   out << "\n";

@@ -16,6 +16,7 @@ struct PaperSection {
   void (*add)(Report& report);
 };
 
+extern const PaperSection mmachine_costs;
 extern const PaperSection chapter_7_model;
 
 }  // namespace ambench

@@ -1,0 +1,44 @@
+// The four micro benchmarks of chapter 6, each written once: compose and send words, be dispatched, take words. An interface's model
+// lowers these to operations of simulated threads (cluster.hpp), one at the sender and one for the handlers of each receiver.
+//
+// The network has no latency of its own and takes a word a cycle (6.3); its queues never hold up a sender, whose receiver in BLKW is
+// the slower of the two wherever they would. Threads of one chip do not contend for units: they are on different clusters (3.2.2).
+//
+// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.2, 6.3.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "emulated_hw/mmachine/costs/instruction.hpp"
+#include "emulated_hw/mmachine/costs/interface_model.hpp"
+
+namespace am::mmachine::costs {
+
+/// What Table 6.4 has of a program.
+struct Measured {
+  Cycle latency = 0;            ///< end to end, as 6.3 defines it for the program
+  std::uint64_t occupancy = 0;  ///< issue slots taken by message operations, at both ends
+};
+
+struct BenchmarkProgram {
+  std::string_view name;
+  /// `missed_entries`: of a lookup in software, before the one that matches.
+  Measured (*run)(const InterfaceModel& model, unsigned missed_entries);
+};
+
+/// An empty message there and one back; until the reply is in memory.
+Measured ping(const InterfaceModel& model, unsigned missed_entries = 0);
+/// An instruction pointer and eight arguments; until the first instruction of the thread that they make.
+Measured rpc(const InterfaceModel& model, unsigned missed_entries = 0);
+/// Eight of these to eight nodes, of whose arguments four differ; until the first instruction of the last thread.
+Measured dist(const InterfaceModel& model, unsigned missed_entries = 0);
+/// 1024 words from memory to memory, ten in a message; until the last is written.
+Measured blkw(const InterfaceModel& model, unsigned missed_entries = 0);
+
+/// In the order of Table 6.4.
+inline constexpr std::array<BenchmarkProgram, 4> benchmark_programs{
+    {{"PING", ping}, {"RPC", rpc}, {"DIST", dist}, {"BLKW", blkw}}};
+
+}  // namespace am::mmachine::costs

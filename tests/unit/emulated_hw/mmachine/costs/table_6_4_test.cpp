@@ -1,0 +1,119 @@
+// The simulation against Table 6.4: each latency in its band, the models in their order, the split of the gain.
+#include "emulated_hw/mmachine/costs/table_6_4.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "emulated_hw/mmachine/costs/comparison.hpp"
+#include "emulated_hw/mmachine/costs/parameters.hpp"
+#include "emulated_hw/mmachine/costs/parts.hpp"
+
+namespace am::mmachine::costs {
+namespace {
+
+double latency(std::size_t model, std::size_t program) {
+  return static_cast<double>(benchmark_programs[program].run(interface_models[model], 0).latency);
+}
+
+TEST(Table64, HasTheModelsInTheirOrder) {
+  for (std::size_t model = 0; model < table_6_4.size(); ++model)
+    EXPECT_EQ(table_6_4[model].model, interface_models[model].name);
+}
+
+TEST(Table64, EachLatencyIsInItsBand) {
+  for (std::size_t program = 0; program < benchmark_programs.size(); ++program) {
+    for (std::size_t model = 0; model < table_6_4.size(); ++model) {
+      const double printed = table_6_4[model].latency[program];
+      if (printed == PrintedRow::none) continue;
+      EXPECT_TRUE(in_band(model, printed, latency(model, program)))
+          << table_6_4[model].model << ' ' << benchmark_programs[program].name << ": " << printed << ", here "
+          << latency(model, program);
+    }
+  }
+}
+
+TEST(Table64, TheModelsKeepTheirOrder) {
+  for (std::size_t program = 0; program < benchmark_programs.size(); ++program) {
+    std::vector<double> printed;
+    std::vector<double> here;
+    for (std::size_t model = 0; model < table_6_4.size(); ++model) {
+      if (table_6_4[model].latency[program] == PrintedRow::none) continue;
+      printed.push_back(table_6_4[model].latency[program]);
+      here.push_back(latency(model, program));
+    }
+    EXPECT_GE(rank_correlation(printed, here), 0.9) << benchmark_programs[program].name;
+  }
+}
+
+/// 6.6: dispatch about 60%, mapping and atomicity 30%, translation 10%.
+TEST(Table64, TheGainSplitsAsInTheThesis) {
+  const auto ping_of = [](std::string_view model) { return latency(model_index(model), 0); };
+  const GainShares shares =
+      gain_shares(ping_of("SWX_IMB_EMB_INT"), ping_of("SWX_IMB_EMB"), ping_of("SWX"), ping_of("MM"));
+  EXPECT_NEAR(shares.dispatch, 0.6, 0.05);
+  EXPECT_NEAR(shares.mapping_and_atomicity, 0.3, 0.05);
+  EXPECT_NEAR(shares.translation, 0.1, 0.05);
+}
+
+/// "For INT, the thread swap overhead is nearly 18x the time it takes to actually service the PING request" (6.5.4).
+TEST(Table64, AnInterruptTakesManyTimesWhatTheServiceDoes) {
+  const DispatchParts parts = dispatch_parts(interface_models[model_index("INT")]);
+  EXPECT_NEAR(static_cast<double>(parts.swap) / static_cast<double>(parts.service), 18, 18 * 0.2);
+  EXPECT_EQ(dispatch_parts(interface_models[model_index("MM")]).swap, 0u);
+}
+
+/// Figure 6-6: the streaming interface's head leaves first, and copying is what the network registers' buffer costs beside MM.
+TEST(Table64, AHeadLeavesEarliestInAStream) {
+  const InjectionParts mm = injection_parts(interface_models[model_index("MM")]);
+  const InjectionParts irs = injection_parts(interface_models[model_index("IRS")]);
+  const InjectionParts irb = injection_parts(interface_models[model_index("IRB")]);
+  EXPECT_LT(irs.head, mm.head);
+  EXPECT_EQ(irb.head, mm.head + rpc_words);
+  for (const InjectionParts& parts : {mm, irs, irb}) {
+    EXPECT_LT(parts.head, parts.tail);
+    EXPECT_LT(parts.tail, parts.started);
+  }
+}
+
+/// 6.5.4: a missed poll costs 121 cycles, each time; INT_MAX and INT_MIN differ where messages follow each other.
+TEST(Table64, WorstCasesOfDispatch) {
+  const auto model = [](std::string_view name, bool comes_too_late) {
+    InterfaceModel made = interface_models[model_index(name)];
+    made.comes_too_late = comes_too_late;
+    return made;
+  };
+  EXPECT_EQ(ping(model("POL", true)).latency, ping(model("POL", false)).latency + 2 * missed_poll_cycles);
+  EXPECT_EQ(rpc(model("INT", true)).latency, rpc(model("INT", false)).latency);
+  EXPECT_GT(blkw(model("INT", true)).latency, 4 * blkw(model("INT", false)).latency);
+}
+
+TEST(RankCorrelation, IsOneForTheSameOrderAndMinusOneForTheOpposite) {
+  const std::vector<double> rising{1, 2, 4, 8};
+  const std::vector<double> steeper{1, 20, 30, 1000};
+  const std::vector<double> falling{4, 3, 2, 1};
+  EXPECT_DOUBLE_EQ(rank_correlation(rising, steeper), 1);
+  EXPECT_DOUBLE_EQ(rank_correlation(rising, falling), -1);
+  const std::vector<double> swapped{2, 1, 3, 4};
+  EXPECT_DOUBLE_EQ(rank_correlation(rising, swapped), 0.8) << "1 - 6 * 2 / (4 * 15)";
+  const std::vector<double> equal{1, 2, 2, 3};
+  EXPECT_DOUBLE_EQ(rank_correlation(equal, equal), 1);
+  EXPECT_THROW((void)rank_correlation(rising, std::vector<double>{1}), std::invalid_argument);
+}
+
+TEST(Standing, FiveEntriesAreCalibratedAndNoOther) {
+  unsigned calibrated = 0;
+  unsigned predicted = 0;
+  for (std::size_t model = 0; model < table_6_4.size(); ++model) {
+    for (std::size_t program = 0; program < benchmark_programs.size(); ++program) {
+      if (table_6_4[model].latency[program] == PrintedRow::none) continue;
+      calibrated += standing(model, program) == Standing::calibrated ? 1U : 0U;
+      predicted += standing(model, program) == Standing::predicted ? 1U : 0U;
+    }
+  }
+  EXPECT_EQ(calibrated, 5u);
+  EXPECT_EQ(predicted, 35u);
+}
+
+}  // namespace
+}  // namespace am::mmachine::costs
