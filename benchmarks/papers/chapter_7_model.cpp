@@ -110,9 +110,9 @@ void add_machines(Report& report) {
                  in_band(7, greatest(1), "7 would take 63% at no overhead"));
   figures.beside("cells_4096_cycles", "4096 cells", {}, greatest(16));
   figures.beside("cells_16384_cycles", "16384 cells", {120, ""}, greatest(64), in_band(120, greatest(64)));
-  constexpr std::array<std::uint64_t, 4> all_cells{64, 256, 4096, 16384};
+  constexpr std::array<std::uint64_t, 5> all_cells{64, 256, 1024, 4096, 16384};
   Chart bars = chart("7_16", "Figure 7-16: most nodes at 30% or more, by cycles of occupancy", "nodes",
-                     {"64 cells", "256 cells", "4096 cells", "16384 cells"});
+                     {"64 cells", "256 cells", "1024 cells", "4096 cells", "16384 cells"});
   bars.logarithmic = true;
   for (const double cycles : cycles_on_axis) {
     Chart::Row& nodes = bars.rows.emplace_back(Chart::Row{counted(cycles), {}});

@@ -32,9 +32,9 @@ struct Samples {
   std::vector<Burst> bursts;
 };
 
-/// Takes round trips of short messages and of two lengths at least; bursts without a delay, of 1 request or such as end in half of a
-/// round trip, and of two lengths that last for four; and bursts of two such lengths with a delay of a round trip or more. Others
-/// are left out. Throws am::Error that names what is missing, or the sample that cannot be.
+/// Takes round trips of short messages and of two lengths at least; bursts without a delay, of 1 request or such as end in half of
+/// a round trip, and of two lengths that last for four; and bursts of two such lengths with the same delay, of a round trip or more.
+/// Others are left out. Throws am::Error that names what is missing, or the sample that cannot be.
 ///
 /// L is what overheads leave of half a round trip: below 0 where the receiver begins before the send returns, as over sockets of one
 /// machine. The other numbers are not, whatever the noise.

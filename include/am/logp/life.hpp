@@ -11,6 +11,8 @@
 // but for 7 cycles as the limit of 256 cells on 256 processors, which is 6.5 here. By T_x itself, 35 cycles, they do not: 69% in
 // place of 60, 39% of 34; even less by the "natural grain size of about 38 cycles": 75%. `ambench papers` has them side by side.
 //
+// Slack is that of the text, whatever the overhead: it counts 9 cycles for each send, where k_o + 2 v_o are 7.
+//
 // Grains are powers of 4, squares that halve a torus of 2^k x 2^k, as in the thesis's experiments. Pure functions, for any thread.
 #pragma once
 
