@@ -17,7 +17,7 @@
 // What it protects against: nodes that follow mistaken or malicious pointers, also of their own making, by messages. What not:
 //  - Memory in the segment of am::global.hpp can be written by nodes of the same machine, and by requests of am::put and am::get,
 //    without any guard. So guard memory outside it: any that the owner has. A process that may debug another one is not stopped by anything.
-//  - A pointer is a bearer's: who has seen one may use it, and it goes over the network as it is (AM_TLS encrypts between hosts).
+//  - A pointer is a bearer's: who has seen one may use it, and it goes over the network as it is (AM_TCP_TLS encrypts what goes between hosts over TCP).
 //  - Who may try without end finds a MAC after some 2^63 tries; each one is counted.
 //  - It shows what lies where in its owner's address space.
 //

@@ -105,6 +105,7 @@ GuardedAccesses::GuardedAccesses(Engine& engine) noexcept : engine_(engine), gua
 std::byte* GuardedAccesses::permit(const Bits& guarded, Rights wanted, std::uint64_t bytes,
                                    GuardStatus& status) noexcept {
   status = guards_.check(guarded, wanted, bytes);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it has gone round the job as a number
   if (status == GuardStatus::ok) return reinterpret_cast<std::byte*>(guarded.base + guarded.offset);
   // Relaxed: a count, which others read now and then.
   engine_.board().card(engine_.job().id).refused_accesses.fetch_add(1, std::memory_order_relaxed);
