@@ -61,12 +61,19 @@ Chart chart_of(const std::string& number, const std::string& title) {
           .rows = {}};
 }
 
+// The columns: of each program the printed figure and the simulated one.
+std::vector<std::string> columns_of_programs(std::size_t count) {
+  std::vector<std::string> columns;
+  for (std::size_t program = 0; program < count; ++program) {
+    for (const char* whose : {", paper", ", here"})
+      columns.push_back(std::string(benchmark_programs[program].name) + whose);
+  }
+  return columns;
+}
+
 void add_figure(const Table& table, const Figure& figure, Report& report) {
   Chart chart = chart_of(figure.number, figure.title);
-  for (std::size_t program = 0; program < figure.programs; ++program) {
-    for (const char* whose : {", paper", ", here"})
-      chart.columns.push_back(std::string(benchmark_programs[program].name) + whose);
-  }
+  chart.columns = columns_of_programs(figure.programs);
   for (const std::string_view name : figure.models) {
     const std::size_t model = model_index(name);
     Chart::Row& row = chart.rows.emplace_back(Chart::Row{std::string(name), {}});
@@ -76,6 +83,33 @@ void add_figure(const Table& table, const Figure& figure, Report& report) {
       row.cells.emplace_back(
           exactly(figure.occupancy ? printed.occupancy[program] : printed.latency[program]));
       row.cells.emplace_back(exactly(static_cast<double>(figure.occupancy ? here.occupancy : here.latency)));
+    }
+  }
+  report.charts.push_back(std::move(chart));
+}
+
+std::optional<Summary> printed_or_none(unsigned figure) {
+  return figure == PrintedRow::none ? std::nullopt : std::optional(exactly(figure));
+}
+
+// For --markdown: no picture.
+void add_whole_table(const Table& table, bool occupancy, Report& report) {
+  Chart chart{.name = "",
+              .title = std::string("Table 6.4, ") + (occupancy ? "occupancy" : "latency") + ", cycles",
+              .unit = "",
+              .exact = true,
+              .columns = columns_of_programs(programs),
+              .rows = {}};
+  for (std::size_t model = 0; model < (occupancy ? basic_models : table.size()); ++model) {
+    const PrintedRow& printed = table_6_4[model];
+    Chart::Row& row = chart.rows.emplace_back(Chart::Row{std::string(printed.model), {}});
+    for (std::size_t program = 0; program < programs; ++program) {
+      const Measured& here = table[model][program];
+      const auto there = printed_or_none(occupancy ? printed.occupancy[program] : printed.latency[program]);
+      row.cells.push_back(there);
+      row.cells.push_back(
+          there ? std::optional(exactly(static_cast<double>(occupancy ? here.occupancy : here.latency)))
+                : std::nullopt);
     }
   }
   report.charts.push_back(std::move(chart));
@@ -138,10 +172,7 @@ void add_components(Report& report) {
 // The best cases are the table's; of the worst ones the thesis prints no latency.
 void add_dispatch(Report& report) {
   Chart chart = chart_of("6_10", "Figure 6-10: dispatch, latency");
-  for (const BenchmarkProgram& program : benchmark_programs) {
-    for (const char* whose : {", paper", ", here"})
-      chart.columns.push_back(std::string(program.name) + whose);
-  }
+  chart.columns = columns_of_programs(programs);
   const auto add = [&](std::string_view name, const std::string& label, bool comes_too_late) {
     const std::size_t index = model_index(name);
     InterfaceModel model = interface_models[index];
@@ -164,6 +195,7 @@ void add_dispatch(Report& report) {
 }  // namespace
 
 void add_mmachine_figures(const MMachineTable& table, Report& report) {
+  for (const bool occupancy : {false, true}) add_whole_table(table, occupancy, report);
   for (const Figure& figure : figures()) add_figure(table, figure, report);
   add_lookups(table, report);
   add_components(report);

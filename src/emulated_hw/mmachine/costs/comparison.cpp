@@ -25,8 +25,6 @@ constexpr std::array<Entry, 5> calibrated_on{{{"MM", ping_column},
                                               {"IMS", ping_column},
                                               {"ERB", ping_column},
                                               {"SWX", rpc_column}}};
-// Whether a buffer's semaphore is taken before or after the translation.
-constexpr Entry combination_in_view{"SWX_IMB_EMB", dist_column};
 
 std::vector<double> ranks(std::span<const double> values) {
   std::vector<double> result;
@@ -55,7 +53,7 @@ double covariance(const std::vector<double>& a, const std::vector<double>& b) {
 Standing standing(std::size_t model, std::size_t program) noexcept {
   const Entry entry{table_6_4[model].model, program};
   if (std::ranges::find(calibrated_on, entry) != calibrated_on.end()) return Standing::calibrated;
-  return model < basic_models || entry == combination_in_view ? Standing::in_view : Standing::predicted;
+  return model < basic_models || program == dist_column ? Standing::in_view : Standing::predicted;
 }
 
 bool in_band(std::size_t model, double printed, double here) noexcept {

@@ -21,7 +21,8 @@ enum class Standing : std::uint8_t {
   predicted,
 };
 
-/// Of latencies. The basic models' were in view; their combinations, but for one, were not.
+/// Of latencies. The basic models' were in view; so were their combinations' in DIST, when it was chosen that a semaphore is secured
+/// before an address is translated. PING and RPC over combinations are predicted.
 [[nodiscard]] Standing standing(std::size_t model, std::size_t program) noexcept;
 
 /// How far a latency may be from the printed one: closer for the M-Machine itself.

@@ -17,9 +17,6 @@ Register latest(const std::vector<Register>& registers) noexcept {
 
 Register later(Register a, Register b) noexcept { return {std::max(a.ready, b.ready)}; }
 
-/// The cycle after an operation that has just been issued: when its port takes another one.
-Register after(const Cluster& cluster) noexcept { return {cluster.last_issue() + 1}; }
-
 }  // namespace
 
 SendUnit::Sent SendUnit::send(Cluster& cluster, Unit unit, Register ready, std::size_t words) {
@@ -74,12 +71,12 @@ Arrival NetworkBufferInjection::send(Cluster& cluster, const Letter& letter) {
   return arrival;
 }
 
-// When the word is in the port.
+// When the word is in the port, behind the one before: a load waits for nothing that takes less long.
 Register NetworkStreamInjection::write(Cluster& cluster, const Operation& operation) noexcept {
   Operation into_port = operation;
-  into_port.reads.back() = port_free_;
+  into_port.reads.back() = {port_free_.ready - std::min(port_free_.ready, operation.latency)};
   const Register written = cluster.issue(into_port);
-  port_free_ = after(cluster);
+  port_free_ = {written.ready + 1};
   return written;
 }
 
@@ -107,7 +104,7 @@ Arrival NetworkStreamInjection::send(Cluster& cluster, const Letter& letter) {
     const Register written = write_word(cluster, sources[i], made[i]);
     arrival.append(written.ready + header_cycles + path_cycles);
   }
-  port_free_ = {arrival.tail() - path_cycles};
+  port_free_ = {arrival.tail() - path_cycles + 1};  // DestAddr is in the port when the tail has left it
   return arrival;
 }
 

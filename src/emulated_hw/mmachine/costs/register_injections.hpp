@@ -69,7 +69,7 @@ class NetworkStreamInjection final : public Injection {
   Register write(Cluster& cluster, const Operation& operation) noexcept;
   Register write_word(Cluster& cluster, Source source, Register made) noexcept;
 
-  Register port_free_{};
+  Register port_free_{};  // since when another word can be in the port
 };
 
 }  // namespace am::mmachine::costs

@@ -112,7 +112,7 @@ TEST(Standing, FiveEntriesAreCalibratedAndNoOther) {
     }
   }
   EXPECT_EQ(calibrated, 5u);
-  EXPECT_EQ(predicted, 35u);
+  EXPECT_EQ(predicted, 24u);
 }
 
 }  // namespace
