@@ -163,8 +163,9 @@ void add_components(Report& report) {
   for (const std::string_view name : {"MM", "POL", "INT"}) {
     const DispatchParts parts = dispatch_parts(interface_models[model_index(name)]);
     Chart::Row& row = dispatch.rows.emplace_back(Chart::Row{std::string(name), {}});
-    for (const Cycle cycles : {parts.swap, parts.service})
-      row.cells.emplace_back(exactly(static_cast<double>(cycles)));
+    row.cells.push_back(parts.swap > 0 ? std::optional(exactly(static_cast<double>(parts.swap)))
+                                       : std::nullopt);
+    row.cells.emplace_back(exactly(static_cast<double>(parts.service)));
   }
   report.charts.push_back(std::move(dispatch));
 }

@@ -453,6 +453,33 @@ TEST(Ambench, T1MeasuresEveryShapeAndDrawsIt) {
   }
 }
 
+// Whether the figures are in their bands: tests/unit/emulated_hw/mmachine/costs.
+TEST(Ambench, PapersStandBesideTheSimulation) {
+  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
+  const Folder folder;
+  std::vector<std::string> command{ambench, "papers", "section=mmachine_costs", "--json",
+                                   folder.in("papers.json")};
+  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
+  const Outcome outcome = process_test::run(command);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ContainsRegex("latency, PING +paper +here +ratio\n  MM +38 +[0-9]+ "));
+  EXPECT_EQ(process_test::run(command).out, outcome.out);
+
+  std::map<std::string, nlohmann::json> latencies;  // by program
+  const auto json = nlohmann::json::parse(text_of(folder.in("papers.json")));
+  for (const auto& row : json["rows"]) {
+    if (row["what"] == "latency") latencies[row["program"]] = row;
+  }
+  ASSERT_EQ(latencies.size(), 4u);
+  EXPECT_EQ(latencies["ping"]["mm_cycles"]["paper"], 38);
+  EXPECT_THAT(std::string(latencies["ping"]["mm_cycles"]["remark"]), HasSubstr("calibrated"));
+  EXPECT_THAT(std::string(latencies["rpc"]["swx_irs_ers_cycles"]["remark"]), HasSubstr("predicted"));
+  EXPECT_FALSE(latencies["blkw"].contains("swx_irs_ers_cycles")) << "not in the paper";
+  for (const char* figure : {"6_2", "6_6", "6_7", "6_9", "6_11", "6_12"}) {
+    if (draws) expect_all_drawn(folder.in(std::string("plots/mmachine_") + figure));
+  }
+}
+
 // What is in it: tests/unit/emulated_hw, and trace_page_test.cpp.
 TEST(Ambench, NetworkAndT1ShowARunCycleByCycle) {
   const Folder folder;
@@ -587,6 +614,7 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
               HasSubstr("'--markdown=yes': --markdown takes no value"));
   EXPECT_THAT(complaint({"--mark=yes", "dispatch"}), HasSubstr("'--mark=yes': --mark takes no value"));
   EXPECT_THAT(complaint({"--help=me"}), HasSubstr("--help takes no value"));
+  EXPECT_THAT(complaint({"papers", "section=no"}), HasSubstr("papers has no section 'no': mmachine_costs"));
   EXPECT_THAT(complaint({"flood", "--trace", "a.html"}), HasSubstr("flood simulates nothing: no --trace"));
   EXPECT_THAT(
       complaint({"t1", "--trace", "a.txt"}),

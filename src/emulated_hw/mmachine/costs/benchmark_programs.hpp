@@ -1,8 +1,9 @@
 // The four micro benchmarks of chapter 6, each written once: compose and send words, be dispatched, take words. An interface's model
 // lowers these to operations of simulated threads (cluster.hpp), one at the sender and one for the handlers of each receiver.
 //
-// The network has no latency of its own and takes a word a cycle (6.3); its queues never hold up a sender, whose receiver in BLKW is
-// the slower of the two wherever they would. Threads of one chip do not contend for units: they are on different clusters (3.2.2).
+// The network has no latency of its own and takes a word a cycle (6.3). Full queues hold up no sender here: in BLKW, where they
+// would, the receiver is the slower of the two and decides the latency. Threads of one chip do not contend for units: they are on
+// different clusters (3.2.2).
 //
 // Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.2, 6.3.
 #pragma once

@@ -2,10 +2,10 @@
 // each word as an operand.
 //
 // What the thesis leaves open. A buffered interface holds one message: the next one enters when the dispatcher comes back for it, and a
-// handler copies all of a message before it uses the first word; a streaming one is read word by word. A word of a memory-mapped one
-// takes a traversal of the memory hierarchy to its register; loads are pipelined, so a handler asks for all words first. A buffered one
-// is put into memory by the network interface, another traversal, and its words' addresses are computed. The handlers' thread has
-// the interface for itself: no semaphore.
+// handler copies all of a message before it uses the first word; a streaming one is read word by word. A word of a memory-mapped one has
+// an address, which is computed, and takes a traversal of the memory hierarchy to its register; loads are pipelined, so a handler asks for
+// all words first. Into a buffer in memory the network interface puts a message by another traversal. The handlers' thread has the
+// interface for itself: no semaphore.
 //
 // Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.2, 6.1, 6.5.1, 6.5.2.
 #pragma once
