@@ -94,6 +94,11 @@ void Chip::take_what_is_due() {
   });
 }
 
+void Chip::clear_miss() noexcept {
+  const auto is_ordered = [](const Missed& one) { return one.what.ordered; };
+  if (!events_.has_ordered() && std::ranges::none_of(missed_, is_ordered)) output_.clear_miss();
+}
+
 void Chip::give_output(Priority priority) {
   kit::Requests asking = 0, among = 0;
   kit::for_each(running_, [&](unsigned place) {

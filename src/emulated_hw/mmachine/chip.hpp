@@ -7,7 +7,9 @@
 // An output unit serves the clusters in turns; a thread that has been given it issues its SEND in the next cycle that its cluster gives it.
 //
 // Assumed: the reserved slot is the last; a handler that no code was placed for, or whose pointer cannot be jumped to, costs its dispatch and is
-// counted; the units of the two priorities may both take a message in one cycle.
+// counted; the units of the two priorities may both take a message in one cycle; the flag of a miss stays, whatever IGTWR says, while the
+// event of another ordered message is being made or has not been begun to be read: its handler could not know of it, and later ones would
+// overtake.
 //
 // Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.1, 3.2.3, 4.1, 4.2.1, 5.2.3.
 #pragma once
@@ -78,6 +80,8 @@ class Chip final : public NetworkUnits {
   [[nodiscard]] bool may_issue(const SendInstruction& what, unsigned argcount) const noexcept {
     return !reserved_[what.priority] && output_.may_issue(what, argcount, now_);
   }
+  /// What IGTWR does to the flag of a miss.
+  void clear_miss() noexcept;
   void begins(unsigned cluster, unsigned slot) noexcept { running_ |= kit::request(cluster * slots + slot); }
   void issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& sending, unsigned condition);
 

@@ -142,7 +142,7 @@ Gtlb& Thread::gtlb_for_system() const {
   return chip_.output().gtlb();
 }
 
-void Thread::clear_gtlb_miss() const noexcept { chip_.output().clear_miss(); }
+void Thread::clear_gtlb_miss() const noexcept { chip_.clear_miss(); }
 
 void Thread::increment_buffers() const {
   demand_system("the counter of outgoing messages");
