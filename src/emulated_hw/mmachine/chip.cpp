@@ -62,7 +62,10 @@ void Chip::step() {
   for (NetworkInput& input : inputs_) input.settle();
   if (extra_cycles_ != 0) take_what_was_delayed();
   if (!filling_.empty() || !missed_.empty()) take_what_is_due();
-  kit::for_each(running_, [&](unsigned place) { thread_at(place).wake(); });
+  kit::for_each(running_, [&](unsigned place) {
+    thread_at(place).wake();
+    if (thread_at(place).has_ended()) running_ &= ~kit::request(place);
+  });
   for (const Priority priority : {Priority::p0, Priority::p1}) give_output(priority);
   give_cycles();
 }

@@ -21,6 +21,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "emulated_hw/kit/program.hpp"
@@ -70,8 +71,9 @@ class Thread {
   /// Where the body of a message lies: from i4 and from f4 on.
   std::array<Word, most_bounced_body> integers{};
   std::array<Word, most_bounced_body> floating{};
-  void fill(unsigned condition) noexcept { full_.set(condition); }
-  void empty(unsigned condition) noexcept { full_.reset(condition); }
+  /// Throws std::out_of_range, as full() does, for a condition that there is not.
+  void fill(unsigned condition) { full_.set(condition); }
+  void empty(unsigned condition) { full_.reset(condition); }
 
   // -- its chip, in each cycle
 
@@ -124,17 +126,22 @@ class Thread {
     auto await_resume() { return f(); }
   };
   /// Until a condition register is full.
-  [[nodiscard]] auto full(unsigned condition) noexcept {
+  [[nodiscard]] auto full(unsigned condition) {
+    std::ignore = full_.test(condition);
     return Until{*this, For::condition, condition, [] {}};
   }
-  /// MsgHead and MsgBody: of a thread in the slot of a priority's messages; the event queue's words: in that of events.
-  [[nodiscard]] auto msg_head() noexcept {
+  /// MsgHead and MsgBody: of a thread in the slot of a priority's messages; the event queue's words: in that of events. Elsewhere, as in a
+  /// handler's code that Fork begins as a thread, an Exception.
+  [[nodiscard]] auto msg_head() {
+    demand_messages();
     return Until{*this, For::head, 0, [this] { return read(For::head); }};
   }
-  [[nodiscard]] auto msg_body() noexcept {
+  [[nodiscard]] auto msg_body() {
+    demand_messages();
     return Until{*this, For::body, 0, [this] { return read(For::body); }};
   }
-  [[nodiscard]] auto event_word() noexcept {
+  [[nodiscard]] auto event_word() {
+    demand_events();
     return Until{*this, For::event, 0, [this] { return read(For::event); }};
   }
 
@@ -175,12 +182,15 @@ class Thread {
   [[nodiscard]] std::optional<const char*> why_not(const Sent& what) const noexcept;
   void end_send();
   void go_on();
+  void end() noexcept;
   [[nodiscard]] Word read(For what);
   [[nodiscard]] std::optional<Gtlb::Found> probed(std::uint64_t address) const noexcept;
   [[nodiscard]] Gtlb& gtlb_for_system() const;
   void clear_gtlb_miss() const noexcept;
   void increment_buffers() const;
   void demand_system(const char* instruction) const;
+  void demand_messages() const;
+  void demand_events() const;
 
   Chip& chip_;
   const unsigned cluster_;
