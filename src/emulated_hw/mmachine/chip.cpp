@@ -64,7 +64,7 @@ void Chip::step() {
   if (!filling_.empty() || !missed_.empty()) take_what_is_due();
   kit::for_each(running_, [&](unsigned place) {
     thread_at(place).wake();
-    if (thread_at(place).has_ended()) running_ &= ~kit::request(place);
+    look_whether_ended(place);
   });
   for (const Priority priority : {Priority::p0, Priority::p1}) give_output(priority);
   give_cycles();
@@ -129,8 +129,14 @@ void Chip::give_cycles() {
     const unsigned place = turn_of_thread_[cluster].pick(ready & of_cluster(cluster));
     turn_of_thread_[cluster].had_its_turn(place);
     thread_at(place).issue();
-    if (thread_at(place).has_ended()) running_ &= ~kit::request(place);
+    look_whether_ended(place);
   }
+}
+
+void Chip::look_whether_ended(unsigned place) {
+  if (!thread_at(place).has_ended()) return;
+  running_ &= ~kit::request(place);
+  if (when_ended_) when_ended_();
 }
 
 void Chip::issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& sending, unsigned condition) {

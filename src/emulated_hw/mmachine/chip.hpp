@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -67,6 +68,8 @@ class Chip final : public NetworkUnits {
 
   /// What comes to it takes so many cycles more, on wires of that length (7.2.2): before anything does.
   void delay(Cycle cycles) noexcept { extra_cycles_ = cycles; }
+  /// Is called when a program has ended, in that cycle: its slot may run another one.
+  void when_ended(std::function<void()> call) { when_ended_ = std::move(call); }
   /// Each SEND takes its thread so many cycles more (7.2.2).
   void burden(unsigned cycles) noexcept { extra_send_cycles_ = cycles; }
   [[nodiscard]] unsigned extra_send_cycles() const noexcept { return extra_send_cycles_; }
@@ -125,6 +128,7 @@ class Chip final : public NetworkUnits {
   [[nodiscard]] Thread& thread_at(unsigned place) noexcept { return *threads_[place / slots][place % slots]; }
   void give_output(Priority priority);
   void give_cycles();
+  void look_whether_ended(unsigned place);
 
   const NodePlace here_;
   const Cycle& now_;
@@ -146,6 +150,7 @@ class Chip final : public NetworkUnits {
   kit::Requests running_ = 0;  // slots with a program: cluster * slots + slot
   Counts counts_{};
   std::string last_exception_;
+  std::function<void()> when_ended_;
   kit::NodeBell network_{};
 };
 
