@@ -147,7 +147,7 @@ void Chip::issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& 
     return network_.ring();
   }
   ++counts_.gtlb_misses;
-  missed_.push_back({.at = now_ + words_of_send + sending.argcount + GtlbMiss::words,
+  missed_.push_back({.at = now_ + words_of_send + sending.argcount + NetworkOutput::event_cycles,
                      .what = {.ordered = sending.what->is_ordered,
                               .took_buffer = sending.what->is_throttled,
                               .cluster = static_cast<std::uint8_t>(cluster),

@@ -9,7 +9,8 @@
 // Assumed: the reserved slot is the last; a handler that no code was placed for, or whose pointer cannot be jumped to, costs its dispatch and is
 // counted; the units of the two priorities may both take a message in one cycle; the flag of a miss stays, whatever IGTWR says, while the
 // event of another ordered message is being made or has not been begun to be read: its handler could not know of it, and later ones would
-// overtake.
+// overtake; an event that finds the queue full waits beside it, and the output unit, which in the thesis is held until then (4.2.3), is free:
+// else the handler of events could wait for the unit, and that for the handler.
 //
 // Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.1, 3.2.3, 4.1, 4.2.1, 5.2.3.
 #pragma once
