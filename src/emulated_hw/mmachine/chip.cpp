@@ -62,7 +62,10 @@ void Chip::step() {
   for (NetworkInput& input : inputs_) input.settle();
   if (extra_cycles_ != 0) take_what_was_delayed();
   if (!filling_.empty() || !missed_.empty()) take_what_is_due();
-  kit::for_each(running_, [&](unsigned place) { thread_at(place).wake(); });
+  kit::for_each(running_, [&](unsigned place) {
+    thread_at(place).wake();
+    look_whether_ended(place);
+  });
   for (const Priority priority : {Priority::p0, Priority::p1}) give_output(priority);
   give_cycles();
 }
@@ -94,6 +97,11 @@ void Chip::take_what_is_due() {
   });
 }
 
+void Chip::clear_miss() noexcept {
+  const auto is_ordered = [](const Missed& one) { return one.what.ordered; };
+  if (!events_.has_ordered() && std::ranges::none_of(missed_, is_ordered)) output_.clear_miss();
+}
+
 void Chip::give_output(Priority priority) {
   kit::Requests asking = 0, among = 0;
   kit::for_each(running_, [&](unsigned place) {
@@ -121,8 +129,14 @@ void Chip::give_cycles() {
     const unsigned place = turn_of_thread_[cluster].pick(ready & of_cluster(cluster));
     turn_of_thread_[cluster].had_its_turn(place);
     thread_at(place).issue();
-    if (thread_at(place).has_ended()) running_ &= ~kit::request(place);
+    look_whether_ended(place);
   }
+}
+
+void Chip::look_whether_ended(unsigned place) {
+  if (!thread_at(place).has_ended()) return;
+  running_ &= ~kit::request(place);
+  if (when_ended_) when_ended_();
 }
 
 void Chip::issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& sending, unsigned condition) {
@@ -133,7 +147,7 @@ void Chip::issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& 
     return network_.ring();
   }
   ++counts_.gtlb_misses;
-  missed_.push_back({.at = now_ + words_of_send + sending.argcount + GtlbMiss::words,
+  missed_.push_back({.at = now_ + words_of_send + sending.argcount + NetworkOutput::event_cycles,
                      .what = {.ordered = sending.what->is_ordered,
                               .took_buffer = sending.what->is_throttled,
                               .cluster = static_cast<std::uint8_t>(cluster),

@@ -7,7 +7,10 @@
 // An output unit serves the clusters in turns; a thread that has been given it issues its SEND in the next cycle that its cluster gives it.
 //
 // Assumed: the reserved slot is the last; a handler that no code was placed for, or whose pointer cannot be jumped to, costs its dispatch and is
-// counted; the units of the two priorities may both take a message in one cycle.
+// counted; the units of the two priorities may both take a message in one cycle; the flag of a miss stays, whatever IGTWR says, while the
+// event of another ordered message is being made or has not been begun to be read: its handler could not know of it, and later ones would
+// overtake; an event that finds the queue full waits beside it, and the output unit, which in the thesis is held until then (4.2.3), is free:
+// else the handler of events could wait for the unit, and that for the handler.
 //
 // Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.1, 3.2.3, 4.1, 4.2.1, 5.2.3.
 #pragma once
@@ -15,6 +18,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,6 +69,8 @@ class Chip final : public NetworkUnits {
 
   /// What comes to it takes so many cycles more, on wires of that length (7.2.2): before anything does.
   void delay(Cycle cycles) noexcept { extra_cycles_ = cycles; }
+  /// Is called when a program has ended, in that cycle: its slot may run another one.
+  void when_ended(std::function<void()> call) { when_ended_ = std::move(call); }
   /// Each SEND takes its thread so many cycles more (7.2.2).
   void burden(unsigned cycles) noexcept { extra_send_cycles_ = cycles; }
   [[nodiscard]] unsigned extra_send_cycles() const noexcept { return extra_send_cycles_; }
@@ -78,6 +84,8 @@ class Chip final : public NetworkUnits {
   [[nodiscard]] bool may_issue(const SendInstruction& what, unsigned argcount) const noexcept {
     return !reserved_[what.priority] && output_.may_issue(what, argcount, now_);
   }
+  /// What IGTWR does to the flag of a miss.
+  void clear_miss() noexcept;
   void begins(unsigned cluster, unsigned slot) noexcept { running_ |= kit::request(cluster * slots + slot); }
   void issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& sending, unsigned condition);
 
@@ -121,6 +129,7 @@ class Chip final : public NetworkUnits {
   [[nodiscard]] Thread& thread_at(unsigned place) noexcept { return *threads_[place / slots][place % slots]; }
   void give_output(Priority priority);
   void give_cycles();
+  void look_whether_ended(unsigned place);
 
   const NodePlace here_;
   const Cycle& now_;
@@ -142,6 +151,7 @@ class Chip final : public NetworkUnits {
   kit::Requests running_ = 0;  // slots with a program: cluster * slots + slot
   Counts counts_{};
   std::string last_exception_;
+  std::function<void()> when_ended_;
   kit::NodeBell network_{};
 };
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "emulated_hw/kit/fifo.hpp"
@@ -43,9 +44,13 @@ struct GtlbMiss {
                  false},
             handler, destination};
   }
+  /// By its first word.
+  [[nodiscard]] static constexpr bool is_ordered(const Word& first) noexcept {
+    return (first.bits >> 20 & 1) != 0;
+  }
   [[nodiscard]] static constexpr GtlbMiss of(const std::array<Word, words>& event) noexcept {
     const std::uint64_t bits = event[0].bits;
-    return {.ordered = (bits >> 20 & 1) != 0,
+    return {.ordered = is_ordered(event[0]),
             .took_buffer = (bits >> 19 & 1) != 0,
             .cluster = static_cast<std::uint8_t>(bits >> 17 & 3),
             .slot = static_cast<std::uint8_t>(bits >> 14 & 7),
@@ -68,6 +73,13 @@ class EventQueue {
     for (const Word& word : miss.encoded()) words_.push(word);
   }
   [[nodiscard]] bool is_there() const noexcept { return !words_.empty(); }
+  /// An ordered message's is among those that nobody has begun to read.
+  [[nodiscard]] bool has_ordered() const noexcept {
+    for (std::size_t at = words_.size() % GtlbMiss::words; at < words_.size(); at += GtlbMiss::words) {
+      if (GtlbMiss::is_ordered(words_[at])) return true;
+    }
+    return false;
+  }
   /// A word is there.
   Word read() noexcept { return words_.pop(); }
 

@@ -22,6 +22,8 @@ class Machine {
   static constexpr unsigned usual_buffers = 16;
 
   explicit Machine(const Mesh::Shape& shape);
+  Machine(const Machine&) = delete;  // its chips refer to its clock
+  Machine& operator=(const Machine&) = delete;
 
   [[nodiscard]] NodeNumber nodes() const noexcept { return mesh_->nodes(); }
   [[nodiscard]] Chip& chip(NodeNumber node) { return *chips_.at(node); }

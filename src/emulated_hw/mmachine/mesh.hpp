@@ -57,6 +57,8 @@ class Mesh {
   };
   /// Of these nodes, by number: y * width + x. They outlive it. Throws std::invalid_argument.
   Mesh(const Shape& shape, std::vector<NetworkUnits*> nodes);
+  Mesh(const Mesh&) = delete;  // bells refer to it
+  Mesh& operator=(const Mesh&) = delete;
 
   [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return grid_.nodes(); }

@@ -41,6 +41,7 @@ std::optional<Cycle> NetworkOutput::issue(const Sending& sending, Cycle now) {
   if (what.is_throttled) --buffers_;
   if (!to) {
     missed_ = true;
+    busy_until_[what.priority] += event_cycles;
     return {};
   }
   const auto priority = static_cast<Priority>(what.priority);

@@ -8,7 +8,8 @@
 // its thread. What else it waits for: a free bounce buffer, which OMBC counts, when it is throttled; and that no message before it waits
 // for a translation, when it is ordered and virtually addressed.
 //
-// A message that the GTLB does not know becomes an event, for a handler to send it (programs/gtlb_miss.hpp); its buffer stays taken.
+// A message that the GTLB does not know becomes an event, for a handler to send it (programs/gtlb_misses.hpp); its buffer stays taken. The unit is
+// busy until it has made the event (4.2.3).
 //
 // Time. Words cross the C-switch one a cycle. The header is in the queue `output_cycles` after the cycle in which SEND issues: calibrated,
 // so that a message is in its handler's hands 11 cycles after that (7.2.2) between neighbours, of which 6 follow from the router. The
@@ -63,6 +64,7 @@ class OutputQueue {
 class NetworkOutput {
  public:
   static constexpr unsigned output_cycles = 6;
+  static constexpr unsigned event_cycles = 3;               ///< a word of the event each
   static constexpr unsigned most_buffers = (1u << 10) - 1;  ///< OMBC has 10 bits
 
   /// Of the node `here` in a mesh that ends at `last`.

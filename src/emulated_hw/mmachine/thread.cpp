@@ -1,5 +1,6 @@
 #include "emulated_hw/mmachine/thread.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "emulated_hw/mmachine/chip.hpp"
@@ -84,7 +85,16 @@ void Thread::issue() {
 
 void Thread::go_on() {
   goes_on_.resume();
-  if (!program_->has_ended()) return;
+  try {
+    if (!program_->has_ended()) return;
+  } catch (...) {
+    end();
+    throw;
+  }
+  end();
+}
+
+void Thread::end() noexcept {
   program_.reset();
   waits_for_ = For::condition;
   left_ = 0;
@@ -96,6 +106,7 @@ std::optional<const char*> Thread::why_not(const Sent& what) const noexcept {
   const Word destination = what.node ? Word{nid_of(*what.node), false} : what.destination;
   if (const auto why = check_send(instruction, privilege_, destination, what.handler)) return text_of(*why);
   if (what.node && !instruction.is_physical) return "a translated message names no node";
+  if (what.condition >= conditions) return "there is no such condition register";
   const bool may_be_bounced = instruction.priority == index(Priority::p1);
   if (what.argcount > (may_be_bounced ? most_bounced_body : most_body)) return "too many words";
   return {};
@@ -142,11 +153,22 @@ Gtlb& Thread::gtlb_for_system() const {
   return chip_.output().gtlb();
 }
 
-void Thread::clear_gtlb_miss() const noexcept { chip_.output().clear_miss(); }
+void Thread::clear_gtlb_miss() const noexcept { chip_.clear_miss(); }
 
 void Thread::increment_buffers() const {
   demand_system("the counter of outgoing messages");
   chip_.output().give_back_buffer();
+}
+
+void Thread::demand_messages() const {
+  if (slot_ != Chip::reserved_slot ||
+      std::ranges::find(Chip::message_cluster, cluster_) == Chip::message_cluster.end())
+    throw Exception("MsgHead and MsgBody: only in the slots of messages");
+}
+
+void Thread::demand_events() const {
+  if (slot_ != Chip::reserved_slot || cluster_ != Chip::event_cluster)
+    throw Exception("the event queue: only in the slot of events");
 }
 
 void Thread::demand_system(const char* instruction) const {

@@ -21,6 +21,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "emulated_hw/kit/program.hpp"
@@ -70,8 +71,9 @@ class Thread {
   /// Where the body of a message lies: from i4 and from f4 on.
   std::array<Word, most_bounced_body> integers{};
   std::array<Word, most_bounced_body> floating{};
-  void fill(unsigned condition) noexcept { full_.set(condition); }
-  void empty(unsigned condition) noexcept { full_.reset(condition); }
+  /// Throws std::out_of_range, as full() does, for a condition that there is not.
+  void fill(unsigned condition) { full_.set(condition); }
+  void empty(unsigned condition) { full_.reset(condition); }
 
   // -- its chip, in each cycle
 
@@ -122,7 +124,10 @@ class Thread {
     void await_resume() const noexcept {}
   };
   /// Until a condition register is full.
-  [[nodiscard]] Full full(unsigned condition) noexcept { return {*this, condition}; }
+  [[nodiscard]] Full full(unsigned condition) {
+    std::ignore = full_.test(condition);
+    return {*this, condition};
+  }
 
   struct Reading {
     Thread& thread;
@@ -131,10 +136,20 @@ class Thread {
     bool await_suspend(std::coroutine_handle<> who) noexcept { return thread.wait_until(who, what, 0); }
     Word await_resume() const { return thread.read(what); }
   };
-  /// MsgHead and MsgBody: of a thread in the slot of a priority's messages; the event queue's words: in that of events.
-  [[nodiscard]] Reading msg_head() noexcept { return {*this, For::head}; }
-  [[nodiscard]] Reading msg_body() noexcept { return {*this, For::body}; }
-  [[nodiscard]] Reading event_word() noexcept { return {*this, For::event}; }
+  /// MsgHead and MsgBody: of a thread in the slot of a priority's messages; the event queue's words: in that of events. Elsewhere, as in a
+  /// handler's code that Fork begins as a thread, an Exception.
+  [[nodiscard]] Reading msg_head() {
+    demand_messages();
+    return {*this, For::head};
+  }
+  [[nodiscard]] Reading msg_body() {
+    demand_messages();
+    return {*this, For::body};
+  }
+  [[nodiscard]] Reading event_word() {
+    demand_events();
+    return {*this, For::event};
+  }
 
   /// An instruction of so many cycles, and what it does in the last.
   template <class F>
@@ -178,12 +193,15 @@ class Thread {
   [[nodiscard]] std::optional<const char*> why_not(const Sent& what) const noexcept;
   void end_send();
   void go_on();
+  void end() noexcept;
   [[nodiscard]] Word read(For what);
   [[nodiscard]] std::optional<Gtlb::Found> probed(std::uint64_t address) const noexcept;
   [[nodiscard]] Gtlb& gtlb_for_system() const;
   void clear_gtlb_miss() const noexcept;
   void increment_buffers() const;
   void demand_system(const char* instruction) const;
+  void demand_messages() const;
+  void demand_events() const;
 
   Chip& chip_;
   const unsigned cluster_;

@@ -1,6 +1,6 @@
 // The handler of GTLB misses (3.3.1): it reads the event, writes the entry that the system has for the address over the oldest, fetches the
 // message's body from the registers of the thread that sent it, sends it, and fills that thread's condition register. Then it clears the
-// flag, and ordered messages go on: so none has overtaken.
+// flag, and ordered messages go on, unless another ordered one has missed meanwhile (chip.hpp): so none has overtaken.
 //
 // The message goes by a physically addressed SEND of the system that is not throttled: its buffer has been taken. What the thesis leaves open
 // is how its DestAddr, a pointer, goes with it; here such a SEND may name the node beside its operands (Thread::Sent::node).

@@ -39,7 +39,7 @@ Machine machine_of(const Life::Options& options, std::size_t cells) {
   const auto [side, nodes_side, latency, occupancy] = options;
   if (side < 2 || side > 64 || cells != std::size_t{side} * side)
     throw std::invalid_argument("life: a square board of 2 to 64 cells a side");
-  if (nodes_side == 0 || nodes_side > Mesh::most_extent || side % nodes_side != 0)
+  if (!std::has_single_bit(nodes_side) || nodes_side > Mesh::most_extent || side % nodes_side != 0)
     throw std::invalid_argument("life: " + std::to_string(nodes_side) + " nodes a side for " +
                                 std::to_string(side) + " cells");
   return Machine({.width = nodes_side, .height = nodes_side});

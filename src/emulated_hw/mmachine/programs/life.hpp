@@ -34,8 +34,9 @@ class Life {
   static constexpr unsigned handler_cycles = 4;
 
   struct Options {
-    unsigned side = 8;             ///< of the torus
-    unsigned nodes_side = 1;       ///< of the square of nodes: 1, 2, 4, 8, a divisor of side
+    unsigned side = 8;  ///< of the torus
+    unsigned nodes_side =
+        1;  ///< of the square of nodes: a power of two, as the GTLB's extents, and a divisor of side
     Cycle extra_latency = 0;       ///< of each message
     unsigned extra_occupancy = 0;  ///< of each SEND
   };
@@ -54,7 +55,7 @@ class Life {
   /// A cell of a block, and the nodes that have neighbours of it.
   struct Cell {
     unsigned number = 0;                 // in the torus
-    std::vector<std::uint64_t> sent_to;  // NIDs
+    std::vector<std::uint64_t> sent_to;  // by number, as the pages of their addresses
   };
   struct Node {
     std::vector<Cell> cells;

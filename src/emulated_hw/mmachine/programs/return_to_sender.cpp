@@ -42,6 +42,7 @@ Program ReturnToSender::acknowledge(Thread& thread, Word sender) {
 }
 
 Program ReturnToSender::bounce(Thread& thread, const Read& message) {
+  if (message.argcount > most_body) throw Exception("bounce: no message that is throttled has so many words");
   thread.integers[0] = message.handler;
   thread.integers[1] = message.address;
   std::copy_n(message.body.begin(), message.argcount, thread.integers.begin() + words_of_origin);
@@ -62,6 +63,8 @@ Program ReturnToSender::take_back(Thread& thread) {
   bounced.handler = co_await thread.msg_body();
   bounced.address = co_await thread.msg_body();
   co_await thread.cycles(words_before_body + words_of_origin);
+  if (argcount.bits < words_of_origin || argcount.bits > most_bounced_body)
+    throw Exception("not a message that comes back");
   bounced.argcount = static_cast<unsigned>(argcount.bits) - words_of_origin;
   for (unsigned word = 0; word < bounced.argcount; ++word) {
     bounced.body[word] = co_await thread.msg_body();
@@ -88,12 +91,22 @@ Program ReturnToSender::send_again(Thread& thread) {
     buffers_.pop_front();
     std::copy_n(bounced.body.begin(), bounced.argcount, thread.integers.begin());
     co_await thread.cycles(bounced.argcount);
-    co_await thread.send({.instruction = Send::isnd0pnt,
-                          .destination = bounced.address,
-                          .handler = bounced.handler,
-                          .argcount = bounced.argcount,
-                          .node = place_of(bounced.from.bits)});
-    co_await thread.full(0);
+    bool sent = true;
+    try {
+      co_await thread.send({.instruction = Send::isnd0pnt,
+                            .destination = bounced.address,
+                            .handler = bounced.handler,
+                            .argcount = bounced.argcount,
+                            .node = place_of(bounced.from.bits)});
+    } catch (const Exception&) {
+      sent = false;
+    }
+    if (sent) {
+      co_await thread.full(0);
+    } else {
+      ++lost_;
+      co_await thread.give_back_buffer();
+    }
   }
 }
 

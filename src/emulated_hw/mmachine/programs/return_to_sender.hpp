@@ -54,6 +54,8 @@ class ReturnToSender {
   [[nodiscard]] std::uint64_t bounces() const noexcept {
     return bounces_;
   }  ///< messages of this node that came back
+  /// Messages that came back with a handler that is none, as a fault of a wire makes one: dropped.
+  [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
   [[nodiscard]] std::size_t in_buffers() const noexcept { return buffers_.size(); }
   [[nodiscard]] std::size_t most_in_buffers() const noexcept { return most_in_buffers_; }
 
@@ -72,6 +74,7 @@ class ReturnToSender {
   std::deque<Bounced> buffers_;
   std::size_t most_in_buffers_ = 0;
   std::uint64_t bounces_ = 0;
+  std::uint64_t lost_ = 0;
   Thread* retrier_ = nullptr;
 };
 

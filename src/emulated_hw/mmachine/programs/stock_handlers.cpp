@@ -27,6 +27,7 @@ StockHandlers::StockHandlers(Chip& chip, Memory& memory, const Addresses& addres
   chip.place(addresses.fork, [this](Thread& thread) { return fork(thread); });
   chip.place(addresses.remote_read, [this](Thread& thread) { return remote_read(thread); });
   chip.place(addresses.remote_write, [this](Thread& thread) { return remote_write(thread); });
+  chip.when_ended([this] { begin_those_that_wait(); });
 }
 
 Program StockHandlers::fork(Thread& thread) {
@@ -43,25 +44,27 @@ Program StockHandlers::fork(Thread& thread) {
     forked.arguments[i] = co_await thread.msg_body();
     co_await thread.cycles(1);
   }
-  for (unsigned slot = 0; slot < Chip::reserved_slot; ++slot) {
-    if (Thread& free = chip_.thread(cluster, slot); free.has_ended()) co_return begin(free, forked);
-  }
   waiting_.push_back(forked);
+  begin_those_that_wait();
 }
 
-void StockHandlers::begin(Thread& free, const Forked& forked) {
-  std::ranges::copy(forked.arguments, free.integers.begin());
-  free.run([this, forked](Thread& thread) { return run(thread, forked); }, Privilege::user);
-}
-
-/// And whatever waits for a slot, behind it in the same one.
-Program StockHandlers::run(Thread& thread, Forked forked) {
-  for (;;) {
-    co_await forked.code(thread);
-    if (waiting_.empty()) co_return;
-    forked = waiting_.front();
+void StockHandlers::begin_those_that_wait() {
+  for (unsigned slot = 0; slot < Chip::reserved_slot && !waiting_.empty(); ++slot) {
+    Thread& thread = chip_.thread(cluster, slot);
+    if (!thread.has_ended()) continue;
+    const Forked forked = std::move(waiting_.front());
     waiting_.pop_front();
     std::ranges::copy(forked.arguments, thread.integers.begin());
+    thread.run([this, code = forked.code](Thread& slot_of_it) { return run(slot_of_it, code); },
+               Privilege::user);
+  }
+}
+
+Program StockHandlers::run(Thread& thread, Thread::Code code) {
+  try {
+    co_await code(thread);
+  } catch (const Exception&) {
+    ++broken_off_;
   }
 }
 

@@ -8,8 +8,8 @@
 // A reply goes to the sender, by priority 1, to a handler that the sender named: an ExecuteMessage pointer, so one that it may name.
 // These messages carry their own replies, so a program that is throttled has its reply's handler give the buffer back.
 //
-// Assumed: the formats. A thread that finds all of cluster 0's slots taken waits in a queue until one is free, in order; RemoteRead reads, and
-// Fork's thread runs, with what is a user's.
+// Assumed: the formats. A thread that finds all of cluster 0's slots taken waits in a queue until one is free, whoever had it, in order;
+// RemoteRead reads, and Fork's thread runs, with what is a user's. An exception ends such a thread, and is counted.
 //
 // Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 5.2.3.
 #pragma once
@@ -31,12 +31,13 @@ class StockHandlers {
     std::uint64_t remote_read = 0;
     std::uint64_t remote_write = 0;
   };
-  /// On this chip, of that memory. They outlive each other.
+  /// On this chip, of that memory. They outlive each other. It takes the chip's when_ended.
   StockHandlers(Chip& chip, Memory& memory, const Addresses& addresses);
   StockHandlers(const StockHandlers&) = delete;
   StockHandlers& operator=(const StockHandlers&) = delete;
 
   [[nodiscard]] std::size_t waiting() const noexcept { return waiting_.size(); }
+  [[nodiscard]] std::uint64_t broken_off() const noexcept { return broken_off_; }
 
  private:
   static constexpr unsigned cluster = 0;
@@ -50,12 +51,13 @@ class StockHandlers {
   Program remote_read(Thread& thread);
   Program remote_write(Thread& thread);
   Program reply(Thread& thread, Word to, Word handler, unsigned words);
-  Program run(Thread& thread, Forked forked);
-  void begin(Thread& free, const Forked& forked);
+  void begin_those_that_wait();
+  Program run(Thread& thread, Thread::Code code);
 
   Chip& chip_;
   Memory& memory_;
   std::deque<Forked> waiting_;
+  std::uint64_t broken_off_ = 0;
 };
 
 }  // namespace am::mmachine

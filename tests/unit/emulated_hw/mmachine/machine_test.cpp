@@ -217,6 +217,78 @@ TEST(Machine, WhatAUserMayNotDoIsAnExceptionAndSendsNothing) {
   EXPECT_EQ(machine.mesh().under_way(), 0u);
 }
 
+/// Messages are for the slots of messages alone (3.2.2), events for theirs.
+TEST(Machine, MessagesAndEventsAreReadInTheirSlotsOnly) {
+  Mapped machine(0, 0);
+  unsigned refused = 0;
+  const auto reads = [&](unsigned what) {
+    return [&refused, what](Thread& thread) -> Program {
+      try {
+        if (what == 0) co_await thread.msg_head();
+        if (what == 1) co_await thread.msg_body();
+        if (what == 2) co_await thread.event_word();
+      } catch (const Exception&) {
+        ++refused;
+      }
+    };
+  };
+  for (unsigned what = 0; what < 3; ++what) {
+    for (unsigned cluster = 0; cluster < Chip::clusters; ++cluster)
+      machine.chip(0).thread(cluster, what).run(reads(what), Privilege::system);
+  }
+  machine.chip(0).thread(Chip::event_cluster, Chip::reserved_slot).run(reads(1), Privilege::system);
+  for (int cycle = 0; cycle < 10; ++cycle) machine.step();
+  EXPECT_EQ(refused, 10u);
+}
+
+TEST(Machine, AConditionThatThereIsNotIsSaid) {
+  Mapped machine(0, 0);
+  unsigned refused = 0;
+  machine.chip(0).thread(0, 0).run(
+      [&](Thread& thread) -> Program {
+        for (int way = 0; way < 4; ++way) {
+          try {
+            if (way == 0) co_await thread.full(Thread::conditions);
+            if (way == 1) thread.fill(Thread::conditions);
+            if (way == 2) thread.empty(Thread::conditions);
+            if (way == 3)
+              co_await thread.send({.instruction = Send::isnd0,
+                                    .destination = on_node(0),
+                                    .handler = handler(0x100),
+                                    .condition = Thread::conditions});
+          } catch (const std::exception&) {
+            ++refused;
+          }
+        }
+      },
+      Privilege::user);
+  for (int cycle = 0; cycle < 10; ++cycle) machine.step();
+  EXPECT_EQ(refused, 4u);
+}
+
+TEST(Machine, AProgramThatThrewHasEndedAndItsSlotRunsTheNext) {
+  Mapped machine(0, 0);
+  Thread& thread = machine.chip(0).thread(0, 0);
+  thread.fill(3);
+  thread.run(
+      [](Thread& slot) -> Program {
+        co_await slot.cycles(2);
+        co_await slot.full(3);
+        throw std::runtime_error("broken");
+      },
+      Privilege::user);
+  machine.step();
+  EXPECT_THROW(machine.step(), std::runtime_error);
+  EXPECT_TRUE(thread.has_ended());
+  machine.step();
+  for (int again = 0; again < 3; ++again) {
+    thread.run([](Thread& slot) -> Program { co_await slot.cycles(1); }, Privilege::user);
+    EXPECT_THROW(thread.run([](Thread&) -> Program { co_return; }, Privilege::user), std::logic_error);
+    machine.step();
+    EXPECT_TRUE(thread.has_ended());
+  }
+}
+
 /// Two entries' worth of system tables more than the GTLB holds: misses, and nothing overtakes.
 TEST(Machine, GtlbMissesAreServedInOrder) {
   constexpr unsigned regions = 9;  // of one page each, on node 1

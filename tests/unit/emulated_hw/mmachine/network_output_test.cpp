@@ -120,6 +120,8 @@ TEST(NetworkOutput, AMissHoldsOrderedMessagesUntilItIsCleared) {
   EXPECT_TRUE(out.is_empty());
   EXPECT_EQ(out.buffers(), 3u) << "its buffer stays taken";
   EXPECT_TRUE(out.has_missed());
+  EXPECT_FALSE(may(out, Send::isnd0pnt, 7)) << "five words, and three of the event";
+  EXPECT_TRUE(may(out, Send::isnd0pnt, 8));
   EXPECT_FALSE(may(out, Send::isnd0o, 100));
   EXPECT_FALSE(may(out, Send::fsnd0o, 100));
   for (const Send others : {Send::isnd0, Send::fsnd0, Send::isnd0po, Send::isnd0pnto, Send::isnd1pnto})

@@ -101,6 +101,7 @@ TEST(Life, MoreNodesTakeLessTimeAndOverheadMore) {
 TEST(Life, WhatCannotBeIsRefused) {
   EXPECT_THROW(Life(LifeBoard(64), {.nodes_side = 3}), std::invalid_argument);
   EXPECT_THROW(Life(LifeBoard(64), {.nodes_side = 0}), std::invalid_argument);
+  EXPECT_THROW(Life(LifeBoard(36), {.side = 6, .nodes_side = 3}), std::invalid_argument);
   EXPECT_THROW(Life(LifeBoard(63), {}), std::invalid_argument);
 }
 

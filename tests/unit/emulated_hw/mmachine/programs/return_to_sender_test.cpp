@@ -211,6 +211,34 @@ TEST(ReturnToSender, AllIsConsumedOnceHoweverMuchIsRefused) {
   }
 }
 
+/// What only the system can send, and never does: it is refused as any malformed message (5.2.4), or is not sent again.
+TEST(ReturnToSender, WhatNobodyHasBouncedIsRefused) {
+  for (const unsigned words : {0u, 1u, 2u, 12u}) {
+    Refusing nodes(2, 1, 4);
+    Chip& receiver = nodes.machine.chip(1);
+    receiver.place(0x400, [&](Thread& thread) -> Program {
+      ReturnToSender::Read message;
+      co_await nodes.protocols[1]->read(thread, {}, message);
+      co_await nodes.protocols[1]->bounce(thread, message);
+    });
+    nodes.machine.chip(0).thread(0, 0).run(
+        [words](Thread& thread) -> Program {
+          for (const std::uint64_t address : {0x300u, 0x400u}) {
+            co_await thread.send({.instruction = Send::isnd1pnt,
+                                  .destination = {1, false},
+                                  .handler = {pointer_bits(PointerType::execute_message, 43, address), true},
+                                  .argcount = words});
+          }
+        },
+        Privilege::system);
+    for (int cycle = 0; cycle < 100; ++cycle) nodes.machine.step();
+    const bool comes_back = words >= 2;
+    EXPECT_EQ(nodes.protocols[1]->bounces(), comes_back ? 1u : 0u) << words;
+    EXPECT_EQ(nodes.protocols[1]->lost(), comes_back ? 1u : 0u) << "its handler is a number";
+    EXPECT_EQ(receiver.counts().exceptions, (comes_back ? 0u : 1u) + (words > most_body ? 1u : 0u)) << words;
+  }
+}
+
 /// A node that takes nothing holds up those who send to it, after so many messages, and nobody else.
 TEST(ReturnToSender, WhoTakesNothingThrottlesItsSendersAlone) {
   constexpr unsigned buffers = 3;

@@ -132,4 +132,30 @@ TEST_F(StockHandlersTest, ForksRunEachOnceWithTheirArgumentsHoweverManyThereAre)
       << "a user does not begin the system's code, nor what is none";
 }
 
+/// Slots that others have had, and threads that an exception ends, on the way.
+TEST_F(StockHandlersTest, ForksThatWaitBeginInOrderWhateverEnds) {
+  std::vector<std::uint64_t> ran;
+  constexpr std::uint64_t code = 0x800;
+  machine_.chip(1).place(code, [&](Thread& thread) -> Program {
+    ran.push_back(thread.integers[0].bits);
+    co_await thread.cycles(30);
+    if (ran.size() % 2 == 0) co_await thread.give_back_buffer();  // a user may not
+  });
+  for (unsigned slot = 0; slot < Chip::reserved_slot; ++slot) {
+    machine_.chip(1).thread(0, slot).run(
+        [slot](Thread& thread) -> Program { co_await thread.cycles(50 + 20 * slot); }, Privilege::user);
+  }
+  std::vector<std::pair<Thread::Sent, std::vector<Word>>> messages;
+  std::vector<std::uint64_t> expected;
+  for (std::uint64_t n = 0; n < 12; ++n) {
+    messages.emplace_back(to(pointer(read_write, page), stock.fork),
+                          std::vector<Word>{pointer(execute_user, code), {n, false}});
+    expected.push_back(n);
+  }
+  send(messages);
+  EXPECT_EQ(ran, expected);
+  EXPECT_EQ(handlers_[1]->waiting(), 0u);
+  EXPECT_GT(handlers_[1]->broken_off(), 0u);
+}
+
 }  // namespace
