@@ -114,7 +114,6 @@ std::byte* GuardedAccesses::permit(const Bits& guarded, Rights wanted, std::uint
 
 Bits GuardedAccesses::guard(const void* first, std::size_t bytes, Rights rights) {
   engine_.must_compute("guard");
-  const impl::Hold hold(engine_.node());
   return guards_.make(first, bytes, rights);
 }
 
@@ -124,7 +123,6 @@ GuardStatus GuardedAccesses::revoke(const Bits& guarded) {
     throw Error("revoke", "node " + std::to_string(engine_.job().id),
                 "the guarded pointer is node " + std::to_string(guarded.owner()) + "'s", "ask that node to");
   }
-  const impl::Hold hold(engine_.node());
   return guards_.revoke(guarded);
 }
 
@@ -134,7 +132,7 @@ GuardStatus GuardedAccesses::revoke(const Bits& guarded) {
 class GuardedAccesses::OpenCall : public Call {
  public:
   OpenCall(GuardedAccesses& accesses, const Call& call)
-      : Call(call), hold_(accesses.engine_.node()), own_(accesses.engine_), accesses_(accesses) {
+      : Call(call), own_(accesses.engine_), accesses_(accesses) {
     ticket = ticket_of(++accesses.last_ticket_);
     next = accesses.calls_;
     accesses.calls_ = this;
@@ -148,7 +146,6 @@ class GuardedAccesses::OpenCall : public Call {
   OpenCall& operator=(const OpenCall&) = delete;
 
  private:
-  const impl::Hold hold_;
   const Engine::OwnSend own_;
   GuardedAccesses& accesses_;
 };
@@ -297,21 +294,33 @@ void GuardedAccesses::was_read(NodeId from, std::uint64_t ticket, std::uint64_t 
 namespace am::impl {
 
 namespace {
-core::GuardedAccesses& accesses_of(Node& node) { return node.engine().memory().guarded(); }
+
+/// Events are held off before the first question, whether a handler calls: one that runs on another thread meanwhile does not.
+template <class F>
+auto held(Node& node, F access) {
+  const Hold hold(node);
+  return access(node.engine().memory().guarded());
+}
+
 }  // namespace
 
 GuardedBits guard(Node& node, const void* first, std::size_t bytes, Rights rights) {
-  return accesses_of(node).guard(first, bytes, rights);
+  return held(node, [&](core::GuardedAccesses& all) { return all.guard(first, bytes, rights); });
 }
-GuardStatus revoke(Node& node, const GuardedBits& guarded) { return accesses_of(node).revoke(guarded); }
+GuardStatus revoke(Node& node, const GuardedBits& guarded) {
+  return held(node, [&](core::GuardedAccesses& all) { return all.revoke(guarded); });
+}
 GuardStatus put_guarded(Node& node, const GuardedBits& to, const void* from, std::size_t bytes) {
-  return accesses_of(node).put(to, static_cast<const std::byte*>(from), bytes);
+  const auto* const values = static_cast<const std::byte*>(from);
+  return held(node, [&](core::GuardedAccesses& all) { return all.put(to, values, bytes); });
 }
 GuardStatus get_guarded(Node& node, const GuardedBits& from, void* into, std::size_t bytes) {
-  return accesses_of(node).get(from, static_cast<std::byte*>(into), bytes);
+  auto* const values = static_cast<std::byte*>(into);
+  return held(node, [&](core::GuardedAccesses& all) { return all.get(from, values, bytes); });
 }
 GuardStatus change_guarded(Node& node, const GuardedBits& at, const Atomic& atomic, void* old) {
-  return accesses_of(node).change(at, atomic, static_cast<std::byte*>(old));
+  auto* const value = static_cast<std::byte*>(old);
+  return held(node, [&](core::GuardedAccesses& all) { return all.change(at, atomic, value); });
 }
 
 }  // namespace am::impl

@@ -4,7 +4,8 @@
 // Short accesses are one message, which is checked and done. Long ones are checked as a whole by a message of their own, and then
 // go in pieces, each of which is checked again, as it comes without the others.
 //
-// The caller's part is for the node's own thread, from the computation: it waits, and polls. The owner's part takes no memory.
+// The caller's part is for the node's own thread, from the computation, with events held off (impl::Hold): it waits, and polls. The owner's
+// part takes no memory.
 #pragma once
 
 #include <am/guarded_ptr.hpp>
