@@ -75,7 +75,7 @@ class Chip final : public NetworkUnits {
   void burden(unsigned cycles) noexcept { extra_send_cycles_ = cycles; }
   [[nodiscard]] unsigned extra_send_cycles() const noexcept { return extra_send_cycles_; }
 
-  /// One cycle. Throws what a program throws that is not a handler.
+  /// One cycle. Throws what a program throws, but for the Exception of a handler.
   void step();
   void rings(kit::NodeBell network) noexcept { network_ = network; }
 
