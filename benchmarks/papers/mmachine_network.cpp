@@ -33,7 +33,10 @@ void add_neighbour(Report& report) {
 
 void add_distances(Report& report) {
   const Mesh::Shape all{.width = Mesh::most_extent, .height = Mesh::most_extent};
-  const auto links = [&](NodeNumber to) { return number(ping(all, 0, to).came - ping(all, 0, to).sent); };
+  const auto links = [&](NodeNumber to) {
+    const PingTimes times = ping(all, 0, to);
+    return number(times.came - times.sent);
+  };
   Row& row = report.rows.emplace_back("M-Machine: latency on 32x32 nodes, from a corner");
   row.key("what", "distance").references("paper");
   row.beside("link_cycles", "a link more, straight on (4.4.1)", {1, ""}, links(2) - links(1),

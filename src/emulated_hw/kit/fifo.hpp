@@ -9,8 +9,6 @@ namespace am::kit {
 template <class T, std::size_t Places>
 class Fifo {
  public:
-  static constexpr std::size_t places = Places;
-
   [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] constexpr bool full() const noexcept { return count_ == Places; }

@@ -71,11 +71,11 @@ class Chip final : public NetworkUnits {
   void delay(Cycle cycles) noexcept { extra_cycles_ = cycles; }
   /// Is called when a program has ended, in that cycle: its slot may run another one.
   void when_ended(std::function<void()> call) { when_ended_ = std::move(call); }
-  /// Each SEND takes its thread so many cycles more (7.2.2).
+  /// Each SEND takes its thread so many cycles more (7.2.2; there its cluster, here others of that go on).
   void burden(unsigned cycles) noexcept { extra_send_cycles_ = cycles; }
   [[nodiscard]] unsigned extra_send_cycles() const noexcept { return extra_send_cycles_; }
 
-  /// One cycle. Throws what a program throws that is not a handler.
+  /// One cycle. Throws what a program throws, but for the Exception of a handler.
   void step();
   void rings(kit::NodeBell network) noexcept { network_ = network; }
 

@@ -73,7 +73,8 @@ class Mesh {
   /// This chip's pins of that dimension are the other way round.
   void mirror(NodeNumber node, unsigned dimension) noexcept { mirrored_[node][dimension] = true; }
   void flip(NodeNumber node, unsigned dimension) noexcept { routers_[node].flip(dimension, true); }
-  /// May change what passes a link: a fault of the wires. `at` is the node that sends.
+  /// May change what passes a link: a fault of the wires. `at` is the node that sends. A wrong tail joins or splits messages, and may hold
+  /// a channel for ever.
   using Disturbance = std::function<void(NodeNumber at, Flit& flit)>;
   void disturb(Disturbance disturbance) { disturbance_ = std::move(disturbance); }
 

@@ -12,8 +12,8 @@
 // busy until it has made the event (4.2.3).
 //
 // Time. Words cross the C-switch one a cycle. The header is in the queue `output_cycles` after the cycle in which SEND issues: calibrated,
-// so that a message is in its handler's hands 11 cycles after that (7.2.2) between neighbours, of which 6 follow from the router. The
-// condition register is full in the cycle behind the last word (4.2.3).
+// so that MsgHead is there 11 cycles after that between neighbours (7.2.2), of which 5 follow from the router and the input unit. A footnote
+// there counts the handling in these 11, too; but 5 to send, 11 and 3 to dispatch are the 19 of Figure 3-2. The condition register is full in the cycle behind the last word (4.2.3).
 //
 // A message that comes back has up to 15 words (3.3.2); it waits for room for these.
 //

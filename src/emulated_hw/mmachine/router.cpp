@@ -224,14 +224,6 @@ void Router::return_vacancies(RouterPorts& ports) {
   }
 }
 
-unsigned Router::flits() const noexcept {
-  unsigned count = extracting_;
-  for (const auto& group : buffers_) {
-    for (const auto& buffer : group) count += static_cast<unsigned>(buffer.size());
-  }
-  return count;
-}
-
 std::string Router::who_waits() const {
   constexpr std::array<const char*, directions> names = {"x up", "x down", "y up", "y down"};
   const auto name = [&](unsigned group, unsigned channel) {

@@ -15,9 +15,10 @@
 // goes with a flit's time; so of several that become free at once some wait. A buffer is given to another message when the tail has been sent
 // there and it has become empty again.
 //
-// Within a cycle a router reads only what was there when it began; what it sends is seen in later ones.
+// Within a cycle a router reads only flits that were there when it began; what it sends is seen in later ones. Of its own turn and extraction
+// buffers it knows the room at once: what leaves one makes place for what comes in the same cycle.
 //
-// Assumed: each buffer gives up to one flit a cycle, whatever the others of its group do; extraction buffers hold 2 flits, as turn buffers.
+// Assumed: that; each buffer gives up to one flit a cycle, whatever the others of its group do; extraction buffers hold 2 flits, as turn buffers.
 //
 // Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.3, 4.1, 4.4.
 #pragma once
@@ -86,7 +87,6 @@ class Router {
     std::uint64_t waits = 0;  ///< cycles in which a message had no buffer to go to; each message counts
   };
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
-  [[nodiscard]] unsigned flits() const noexcept;  ///< that are in it
   /// Who waits for what, for people: a line for each message.
   [[nodiscard]] std::string who_waits() const;
 

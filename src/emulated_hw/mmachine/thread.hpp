@@ -59,7 +59,8 @@ class Thread {
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
 
-  /// Its program, from the next cycle on. The one before has ended.
+  /// Its program, from the next cycle on. The one before has ended; where it has not waited for the Ack of a SEND, that comes to this one, and
+  /// where the SEND has missed, this one's registers are sent. Throws std::logic_error where one runs.
   void run(Code code, Privilege privilege);
   [[nodiscard]] bool has_ended() const noexcept { return !program_; }
   [[nodiscard]] Chip& chip() const noexcept { return chip_; }
@@ -100,8 +101,9 @@ class Thread {
     Send instruction{};
     Word destination{};
     Word handler{};
-    unsigned argcount = 0;   ///< words of the registers, `integers` or `floating`, as the instruction says
-    unsigned condition = 0;  ///< empty from now on, until these words have been fetched
+    unsigned argcount = 0;  ///< words of the registers, `integers` or `floating`, as the instruction says
+    unsigned condition =
+        0;  ///< empty from when it issues until these words have been fetched (here at once, unless it misses)
     std::optional<NodePlace>
         node{};  ///< of a physical one: where to, if `destination` is not to say so but to travel as it is
   };

@@ -135,6 +135,30 @@ TEST_P(UnderLoad, AllComesOnceAndWholeAndWhatIsOrderedInOrder) {
   EXPECT_EQ(nodes.mesh().lost(), 0u);
 }
 
+/// Nodes that take nothing, of either priority, for random times: all of it comes when they do again.
+TEST_P(UnderLoad, NothingStaysForEverHoweverNodesRefuse) {
+  Random random(seed());
+  for (const auto& [width, height] : {std::pair{1u, 1u}, {8u, 1u}, {1u, 8u}, {3u, 3u}, {5u, 4u}}) {
+    MeshNodes nodes({.width = width, .height = height, .channels = GetParam()});
+    Load load(nodes, random());
+    std::vector<std::array<Cycle, 2>> refuses_until(nodes.mesh().nodes());
+    for (int i = 0; i < 3000; ++i) {
+      for (NodeNumber node = 0; node < nodes.mesh().nodes(); ++node) {
+        for (unsigned priority = 0; priority < 2; ++priority) {
+          Cycle& until = refuses_until[node][priority];
+          if (random.one_in(100)) until = nodes.mesh().now() + random.below(400);
+          nodes.node(node).takes[priority] = until <= nodes.mesh().now();
+        }
+      }
+      load.fill();
+      nodes.step();
+    }
+    for (NodeNumber node = 0; node < nodes.mesh().nodes(); ++node) nodes.node(node).takes = {true, true};
+    ASSERT_TRUE(nodes.run_dry()) << nodes.mesh().who_waits();
+    EXPECT_EQ(nodes.came.size(), load.sent);
+  }
+}
+
 TEST_P(UnderLoad, NobodySeesInWhichOrderRoutersAreStepped) {
   const auto fingerprint = [&](bool shuffled) {
     MeshNodes nodes({.width = 4, .height = 4, .channels = GetParam()});

@@ -152,6 +152,46 @@ TEST(NetworkInput, ThirtyTwoWordsOrFourMessages) {
   EXPECT_EQ(small.take(message(0)), 3u);
 }
 
+/// Room that a read has made is given to nobody before it is settled.
+TEST(NetworkInput, WhatComesBetweenAReadAndItsUndoOverwritesNothing) {
+  test::Random random(test::seed());
+  for (int round = 0; round < 2000; ++round) {
+    Input input;
+    std::vector<Message> sent;
+    std::vector<Word> expected;
+    for (std::uint64_t number = 0; number < 4; ++number) {
+      const Message& one =
+          sent.emplace_back(message(static_cast<unsigned>(random.below(13)), 10 * number + 5));
+      expected.insert(expected.end(),
+                      {one.handler, {one.header.argcount, false}, {nid_of({3, 2}), false}, one.address});
+      expected.insert(expected.end(), one.body.begin(), one.body.begin() + one.header.argcount);
+    }
+    std::size_t sending = 0, reading = 0, next_head = 0;
+    unsigned at = 0;
+    const auto take = [&] {
+      for (auto flits = random.below(8); flits != 0 && sending != sent.size() && input.unit.has_room();
+           --flits) {
+        input.unit.take(sent[sending].flit(at));
+        if (++at == sent[sending].flits()) ++sending, at = 0;
+      }
+    };
+    while (reading != expected.size()) {
+      take();
+      const bool head = reading == next_head;
+      if (head ? !input.unit.head_is_there() : !input.unit.body_is_there()) continue;
+      ASSERT_EQ(head ? input.unit.head() : input.unit.body(), expected[reading]);
+      take();
+      if (random.one_in(2)) {
+        input.unit.undo();
+        continue;
+      }
+      input.unit.settle();
+      if (head) next_head = reading + 4 + expected[reading + 1].bits;
+      ++reading;
+    }
+  }
+}
+
 // -- 4.3.1
 
 Flit broken(const Flit& flit) {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "emulated_hw/mmachine/machine.hpp"
+#include "emulated_hw/mmachine/programs/gtlb_misses.hpp"
 #include "support/explorer.hpp"
 #include "support/random.hpp"
 
@@ -208,6 +209,57 @@ TEST(ReturnToSender, AllIsConsumedOnceHoweverMuchIsRefused) {
       EXPECT_EQ(nodes.machine.chip(node).output().buffers(), buffers);
     }
     EXPECT_GT(bounces, 200u);
+  }
+}
+
+/// Users' messages whose translation is missing, few buffers, refusals and long wires at once.
+TEST(ReturnToSender, MessagesThatMissHaveTheirBuffersToo) {
+  constexpr unsigned each = 30;
+  for (const unsigned buffers : {1u, 3u}) {
+    Refusing nodes(2, 2, buffers);
+    test::Random random(test::seed());
+    nodes.accepts = [&](NodeNumber) { return random.one_in(3); };
+    GtlbMisses misses([](std::uint64_t address) -> std::optional<Gtlb::Entry> {
+      const std::uint64_t page = address >> Gtlb::page_bits;
+      const auto bit = [page](unsigned at) { return static_cast<std::uint8_t>(page >> at & 1); };
+      return Gtlb::Entry{.valid = true, .base = {bit(0), bit(1)}, .tag = page, .mask = ~std::uint64_t{0}};
+    });
+    for (NodeNumber node = 0; node < 4; ++node) {
+      Chip& chip = nodes.machine.chip(node);
+      chip.delay(buffers * 20 - 20);
+      chip.thread(Chip::event_cluster, Chip::reserved_slot)
+          .run([&](Thread& thread) { return misses.serve(thread); }, Privilege::system);
+      for (unsigned cluster = 0; cluster < Chip::clusters; ++cluster) {
+        chip.thread(cluster, 2)
+            .run(
+                [first = (node * 3 + cluster) * 1000](Thread& thread) -> Program {
+                  for (std::uint64_t number = first; number < first + each; ++number) {
+                    const auto argcount = static_cast<unsigned>(number % (most_body - 1) + 1);
+                    for (unsigned word = 0; word < argcount; ++word)
+                      thread.floating[word] = {number + word, false};
+                    const std::uint64_t page = number * 7 % 16;
+                    co_await thread.send(
+                        {.instruction = number % 2 == 0 ? Send::fsnd0 : Send::fsnd0o,
+                         .destination = {pointer_bits(PointerType::read_write, 0, page << Gtlb::page_bits),
+                                         true},
+                         .handler = {pointer_bits(PointerType::execute_message, 43, take_address), true},
+                         .argcount = argcount});
+                    co_await thread.full(0);
+                  }
+                },
+                Privilege::user);
+      }
+    }
+    ASSERT_TRUE(nodes.machine.run_until([&] { return nodes.taken.size() == 12 * each; }))
+        << nodes.machine.mesh().who_waits();
+    for (int cycle = 0; cycle < 2000; ++cycle) nodes.machine.step();
+    for (const auto& [number, times] : nodes.taken) EXPECT_EQ(times, 1u) << number;
+    EXPECT_GT(misses.sent(), 0u);
+    for (NodeNumber node = 0; node < 4; ++node) {
+      EXPECT_LE(nodes.protocols[node]->most_in_buffers(), buffers);
+      EXPECT_EQ(nodes.machine.chip(node).output().buffers(), buffers);
+      EXPECT_FALSE(nodes.machine.chip(node).output().has_missed());
+    }
   }
 }
 
