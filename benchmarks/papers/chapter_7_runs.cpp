@@ -41,7 +41,9 @@ LifeBoard random_board() {
   return board;
 }
 
-std::string nodes_text(unsigned nodes_side) { return std::to_string(nodes_side * nodes_side) + " nodes"; }
+std::string nodes_text(unsigned nodes_side) {
+  return nodes_side == 1 ? "1 node" : std::to_string(nodes_side * nodes_side) + " nodes";
+}
 
 /// Thousands of cycles that a thousand generations take, or would at the pace of fewer.
 double kilocycles(unsigned nodes_side, Cycle latency, unsigned occupancy) {
@@ -155,9 +157,10 @@ void add_latency(Report& report, const std::map<unsigned, Sweep>& sweeps) {
                  {1000, "~1000"},
                  1000 * (few.back().second - few[few.size() - 2].second) /
                      (few.back().first - few[few.size() - 2].first));
-  figures.beside("slack_cycles", "16 nodes, latency from 0 that costs nothing (7.2.1: 33)", {21, "~21"},
-                 std::max(0.0, am::logp::mmachine_overheads().latency + slack_of(few)),
-                 "a corner's third message waits for the handlers of two");
+  figures.beside(
+      "slack_cycles", "16 nodes, latency from 0 that costs nothing (7.2.1: 33)", {21, "~21"},
+      am::logp::mmachine_overheads().latency + slack_of(few),
+      "negative: needed before it is handled, as a corner's third message waits for the handlers of two");
 }
 
 void add_occupancy(Report& report, const std::map<unsigned, Sweep>& sweeps, double alone) {

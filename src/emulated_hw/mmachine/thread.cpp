@@ -141,7 +141,11 @@ void Thread::end_send() {
                                        .argcount = static_cast<std::uint8_t>(sending_.argcount),
                                        .body = what.is_floating ? floating : integers};
   full_.reset(sending_.condition);
-  chip_.issue(cluster_, slot_, sending, sending_.condition);
+  try {
+    chip_.issue(cluster_, slot_, sending, sending_.condition);
+  } catch (const std::out_of_range& outside) {
+    throw Exception(outside.what());
+  }
 }
 
 std::optional<Gtlb::Found> Thread::probed(std::uint64_t address) const noexcept {

@@ -11,7 +11,8 @@
 // A thread that waits for something that is not there takes no cycle of its cluster (3.1.1: the scoreboard). A message word is an operand: to
 // read it costs nothing but the instruction that does.
 //
-// What the hardware forbids is an Exception out of the co_await; in a handler, one that it does not catch ends it (5.2.3).
+// What the hardware forbids is an Exception out of the co_await, and so is a message to a place outside the mesh; in a handler, one that it
+// does not catch ends it (5.2.3).
 #pragma once
 
 #include <array>

@@ -175,6 +175,26 @@ TEST(Machine, AMessageThatIsBrokenOffIsReportedAndTheNextIsHandled) {
   EXPECT_EQ(machine.chip(1).last_exception(), "no code at " + std::to_string(0x300));
 }
 
+TEST(Machine, AHandlerThatAnswersToNowhereIsEndedAndTheNextIsHandled) {
+  Mapped machine(1, 0);
+  unsigned handled = 0;
+  machine.place(0x100, [&](Thread& thread) -> Program {
+    if (++handled == 2) co_return;
+    co_await thread.send(
+        {.instruction = Send::isnd1pnt, .destination = {nid_of({7, 7}), false}, .handler = handler(0x100)});
+  });
+  machine.chip(0).thread(0, 0).run(
+      [&](Thread& thread) -> Program {
+        for (int i = 0; i < 2; ++i)
+          co_await thread.send(
+              {.instruction = Send::isnd0, .destination = on_node(1), .handler = handler(0x100)});
+      },
+      Privilege::user);
+  ASSERT_TRUE(machine.run_until([&] { return handled == 2; }));
+  EXPECT_EQ(machine.chip(1).counts().exceptions, 1u);
+  EXPECT_NE(machine.chip(1).last_exception().find("[7, 7]"), std::string::npos);
+}
+
 TEST(Machine, WhatAUserMayNotDoIsAnExceptionAndSendsNothing) {
   Mapped machine(1, 0);
   std::vector<std::string> said;
