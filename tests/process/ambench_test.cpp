@@ -614,7 +614,8 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
               HasSubstr("'--markdown=yes': --markdown takes no value"));
   EXPECT_THAT(complaint({"--mark=yes", "dispatch"}), HasSubstr("'--mark=yes': --mark takes no value"));
   EXPECT_THAT(complaint({"--help=me"}), HasSubstr("--help takes no value"));
-  EXPECT_THAT(complaint({"papers", "section=no"}), HasSubstr("papers has no section 'no': mmachine_costs"));
+  EXPECT_THAT(complaint({"papers", "section=no"}),
+              HasSubstr("papers has no section 'no': mmachine, mmachine_costs, log, life"));
   EXPECT_THAT(complaint({"flood", "--trace", "a.html"}), HasSubstr("flood simulates nothing: no --trace"));
   EXPECT_THAT(
       complaint({"t1", "--trace", "a.txt"}),

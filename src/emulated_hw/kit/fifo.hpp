@@ -11,7 +11,6 @@ class Fifo {
  public:
   [[nodiscard]] constexpr std::size_t size() const noexcept { return count_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return count_ == 0; }
-  [[nodiscard]] constexpr bool full() const noexcept { return count_ == Places; }
   [[nodiscard]] constexpr const T& front() const noexcept { return items_[first_]; }
   /// The caller knows that there is room.
   constexpr void push(const T& item) noexcept { items_[(first_ + count_++) % Places] = item; }
