@@ -561,6 +561,27 @@ TEST(Ambench, PapersHaveTheLogModelAndDrawIt) {
   }
 }
 
+// On simulated nodes; what they are beside the thesis's: tests/unit/emulated_hw/mmachine.
+TEST(Ambench, PapersHaveTheMMachinesLatenciesAndLife) {
+  const Folder folder;
+  const auto rows_of = [&](const std::string& section, const char* key) {
+    const std::string file = folder.in(section + ".json");
+    const Outcome outcome = process_test::run({ambench, "papers", "section=" + section, "--json", file});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, testing::Not(HasSubstr("WRONG")));
+    std::map<std::string, nlohmann::json> rows;
+    const auto json = nlohmann::json::parse(text_of(file));
+    for (const auto& row : json["rows"]) rows[row[key]] = row;
+    return rows;
+  };
+  auto latencies = rows_of("mmachine", "what");
+  EXPECT_EQ(latencies["neighbour"]["round_trip_cycles"]["ratio"], 1);
+  EXPECT_EQ(latencies["distance"]["links_62_cycles"]["here"], 72);
+  auto life = rows_of("life", "figure");
+  EXPECT_EQ(life.size(), 3u);
+  EXPECT_GT(life["speedup"]["nodes_64_ratio"]["here"], 12);
+}
+
 TEST(Ambench, DispatchOnOneProcessorSaysThatItTakesTwo) {
   const Outcome outcome = process_test::run({ambench, "dispatch", "--reps", "1"}, {{}, be_on_one_cpu});
   EXPECT_EQ(outcome.exit_code, 1);
