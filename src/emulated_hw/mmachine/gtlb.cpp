@@ -18,6 +18,10 @@ constexpr std::uint8_t low_byte(std::uint64_t value, unsigned bits) noexcept {
 
 }  // namespace
 
+std::string to_text(NodePlace place) {
+  return '[' + std::to_string(place.x) + ", " + std::to_string(place.y) + ']';
+}
+
 std::optional<Gtlb::Found> Gtlb::translate(std::uint64_t address) const noexcept {
   const std::uint64_t page = low(address >> page_bits, tag_bits);
   for (unsigned i = 0; i < entries; ++i) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace am::mmachine {
 
@@ -21,6 +22,8 @@ struct NodePlace {
 
   friend constexpr bool operator==(const NodePlace&, const NodePlace&) = default;
 };
+/// For people: "[3, 2]".
+[[nodiscard]] std::string to_text(NodePlace place);
 
 class Gtlb {
  public:

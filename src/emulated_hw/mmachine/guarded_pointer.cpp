@@ -154,6 +154,8 @@ Word errval_of(const NetParityFault& fault) noexcept {
                                             std::uint64_t{fault.count} << count_at);
 }
 
+Word past_the_tail() noexcept { return errval_word(Fault::past_tail, 0); }
+
 std::optional<NetParityFault> net_parity_fault_of(const Word& word) noexcept {
   if (fault_of(word) != Fault::net_parity) return {};
   const std::uint64_t fields = word.bits;

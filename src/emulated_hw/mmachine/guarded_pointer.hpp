@@ -137,6 +137,8 @@ struct NetParityFault {
   friend bool operator==(const NetParityFault&, const NetParityFault&) = default;
 };
 [[nodiscard]] Word errval_of(const NetParityFault& fault) noexcept;
+/// What a read of MsgBody behind the tail gets.
+[[nodiscard]] Word past_the_tail() noexcept;
 /// None for what is no ErrVal of that kind.
 [[nodiscard]] std::optional<NetParityFault> net_parity_fault_of(const Word& word) noexcept;
 

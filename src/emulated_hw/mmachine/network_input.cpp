@@ -9,10 +9,6 @@ constexpr unsigned words_of_misled = 4;  // the same and DestAddr
 
 }  // namespace
 
-Word past_the_tail() noexcept {
-  return {pointer_bits(PointerType::errval, static_cast<unsigned>(Fault::past_tail), 0), true};
-}
-
 bool NetworkInput::has_room() const noexcept {
   const Position& oldest = before_ ? *before_ : now_;
   if (at_ == 0 && come_ - oldest.read == queue_messages) return false;

@@ -25,9 +25,6 @@
 
 namespace am::mmachine {
 
-/// What a read of MsgBody behind the tail gets.
-[[nodiscard]] Word past_the_tail() noexcept;
-
 class NetworkInput {
  public:
   static constexpr unsigned queue_words = 32;

@@ -5,14 +5,6 @@
 
 namespace am::mmachine {
 
-namespace {
-
-std::string text_of(NodePlace place) {
-  return '[' + std::to_string(place.x) + ", " + std::to_string(place.y) + ']';
-}
-
-}  // namespace
-
 bool NetworkOutput::may_issue(const SendInstruction& what, unsigned argcount, Cycle now) const noexcept {
   const bool available =
       busy_until_[what.priority] <= now && queues_[what.priority].has_room(words_before_body + argcount);
@@ -34,8 +26,8 @@ std::optional<Cycle> NetworkOutput::issue(const Sending& sending, Cycle now) {
   const SendInstruction& what = *sending.what;
   const std::optional<NodePlace> to = place_of(sending);
   if (to && (to->x > last_.x || to->y > last_.y))
-    throw std::out_of_range("mmachine: a message to " + text_of(*to) + ", in a mesh that ends at " +
-                            text_of(last_));
+    throw std::out_of_range("mmachine: a message to " + to_text(*to) + ", in a mesh that ends at " +
+                            to_text(last_));
   const unsigned words = words_before_body - 1 + sending.argcount;  // the header is made here
   busy_until_[what.priority] = now + words;
   if (what.is_throttled) --buffers_;

@@ -231,14 +231,11 @@ std::string Router::who_waits() const {
     return std::string(names[group % directions]) + (group < turn_groups ? " channel " : " turn buffer ") +
            std::to_string(channel);
   };
-  const auto place = [](NodePlace at) {
-    return '[' + std::to_string(at.x) + ", " + std::to_string(at.y) + ']';
-  };
   std::string text;
   kit::for_each(waiting_ | active_, [&](unsigned source) {
     const First& first = first_[source];
-    text += place(here_) + ' ' + name(source / most_channels, source % most_channels) + ": message from " +
-            place(first.header.sender) + " to " + place(first.header.destination);
+    text += to_text(here_) + ' ' + name(source / most_channels, source % most_channels) + ": message from " +
+            to_text(first.header.sender) + " to " + to_text(first.header.destination);
     const std::string to = first.sink == extraction ? "the network input"
                            : first.sink >= turn_groups
                                ? std::string(names[first.sink % directions]) + " turn buffer"

@@ -47,16 +47,15 @@ bool Thread::wait_until(std::coroutine_handle<> who, For what, unsigned which) n
 }
 
 bool Thread::is_there(For what) const noexcept {
-  const Priority mine = cluster_ == Chip::message_cluster[0] ? Priority::p0 : Priority::p1;
   switch (what) {
     case For::nothing:
       return true;
     case For::condition:
       return full_.test(which_);
     case For::head:
-      return chip_.input(mine).head_is_there();
+      return input().head_is_there();
     case For::body:
-      return chip_.input(mine).body_is_there();
+      return input().body_is_there();
     case For::event:
       return chip_.events().is_there();
     case For::cycles:
@@ -66,10 +65,13 @@ bool Thread::is_there(For what) const noexcept {
   return false;
 }
 
+NetworkInput& Thread::input() const noexcept {
+  return chip_.input(cluster_ == Chip::message_cluster[0] ? Priority::p0 : Priority::p1);
+}
+
 Word Thread::read(For what) {
-  const Priority mine = cluster_ == Chip::message_cluster[0] ? Priority::p0 : Priority::p1;
   if (what == For::event) return chip_.events().read();
-  return what == For::head ? chip_.input(mine).head() : chip_.input(mine).body();
+  return what == For::head ? input().head() : input().body();
 }
 
 void Thread::wake() {

@@ -34,6 +34,7 @@
 namespace am::mmachine {
 
 class Chip;
+class NetworkInput;
 using Program = kit::Program;
 
 /// What an instruction raises: nothing has happened.
@@ -197,6 +198,7 @@ class Thread {
   void end_send();
   void go_on();
   void end() noexcept;
+  [[nodiscard]] NetworkInput& input() const noexcept;
   [[nodiscard]] Word read(For what);
   [[nodiscard]] std::optional<Gtlb::Found> probed(std::uint64_t address) const noexcept;
   [[nodiscard]] Gtlb& gtlb_for_system() const;

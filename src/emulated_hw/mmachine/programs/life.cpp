@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "emulated_hw/mmachine/programs/pointer_to.hpp"
+
 namespace am::mmachine {
 
 namespace {
@@ -132,15 +134,11 @@ Program Life::send_cell(Thread& thread, const Cell& cell, unsigned parity, bool 
     registers[0] = {std::uint64_t{cell.number} << 1 | parity, false};
     registers[1] = {lives ? 1u : 0u, false};
     co_await thread.cycles(words_of_update * word_cycles);
-    co_await thread.send(
-        {.instruction = node.floating ? Send::fsnd0 : Send::isnd0,
-         .destination = {pointer_bits(PointerType::read_write, GuardedPointer::address_bits,
-                                      to << Gtlb::page_bits),
-                         true},
-         .handler = {pointer_bits(PointerType::execute_message, GuardedPointer::address_bits, update_address),
-                     true},
-         .argcount = words_of_update,
-         .condition = condition});
+    co_await thread.send({.instruction = node.floating ? Send::fsnd0 : Send::isnd0,
+                          .destination = pointer_to(PointerType::read_write, to << Gtlb::page_bits),
+                          .handler = pointer_to(PointerType::execute_message, update_address),
+                          .argcount = words_of_update,
+                          .condition = condition});
   }
 }
 
@@ -160,9 +158,7 @@ Program Life::update(Thread& thread, Node& node) {
   }
   co_await thread.send({.instruction = Send::isnd1pnt,
                         .destination = sender,
-                        .handler = {pointer_bits(PointerType::execute_message, GuardedPointer::address_bits,
-                                                 acknowledged_address),
-                                    true}});
+                        .handler = pointer_to(PointerType::execute_message, acknowledged_address)});
 }
 
 Cycle Life::run(unsigned generations) {

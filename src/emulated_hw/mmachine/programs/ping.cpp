@@ -2,16 +2,14 @@
 
 #include <stdexcept>
 
+#include "emulated_hw/mmachine/programs/pointer_to.hpp"
+
 namespace am::mmachine {
 
 namespace {
 
 constexpr std::uint64_t ping_address = 0x100;
 constexpr std::uint64_t pong_address = 0x200;
-
-Word handler_at(std::uint64_t address) {
-  return {pointer_bits(PointerType::execute_message, GuardedPointer::address_bits, address), true};
-}
 
 }  // namespace
 
@@ -23,8 +21,9 @@ PingTimes ping(const Mesh::Shape& shape, NodeNumber from, NodeNumber to) {
     times.came = times.handled - costs::dispatch;
     co_await thread.msg_body();
     const Word sender = co_await thread.msg_body();
-    co_await thread.send(
-        {.instruction = Send::isnd1pnt, .destination = sender, .handler = handler_at(pong_address)});
+    co_await thread.send({.instruction = Send::isnd1pnt,
+                          .destination = sender,
+                          .handler = pointer_to(PointerType::execute_message, pong_address)});
   });
   machine.place(pong_address, [&](Thread&) -> Program {
     times.answered = machine.now() + 1;
@@ -34,7 +33,7 @@ PingTimes ping(const Mesh::Shape& shape, NodeNumber from, NodeNumber to) {
       [&](Thread& thread) -> Program {
         co_await thread.send({.instruction = Send::isnd0pnt,
                               .destination = {nid_of(machine.mesh().place_of(to)), false},
-                              .handler = handler_at(ping_address)});
+                              .handler = pointer_to(PointerType::execute_message, ping_address)});
         times.sent = machine.now() + 1;
       },
       Privilege::system);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emulated_hw/mmachine/programs/pointer_to.hpp"
+
 namespace am::mmachine {
 
 namespace {
@@ -20,10 +22,6 @@ ReturnToSender::ReturnToSender(Chip& chip, const Addresses& addresses, unsigned 
   chip.place(addresses.bounced, [this](Thread& thread) { return take_back(thread); });
 }
 
-Word ReturnToSender::handler_at(std::uint64_t address) {
-  return {pointer_bits(PointerType::execute_system, GuardedPointer::address_bits, address), true};
-}
-
 Program ReturnToSender::read(Thread& thread, Word handler, Read& into) {
   into.handler = handler;
   into.argcount = static_cast<unsigned>((co_await thread.msg_body()).bits);
@@ -37,8 +35,9 @@ Program ReturnToSender::read(Thread& thread, Word handler, Read& into) {
 }
 
 Program ReturnToSender::acknowledge(Thread& thread, Word sender) {
-  co_await thread.send(
-      {.instruction = Send::isnd1pnt, .destination = sender, .handler = handler_at(addresses_.acknowledged)});
+  co_await thread.send({.instruction = Send::isnd1pnt,
+                        .destination = sender,
+                        .handler = pointer_to(PointerType::execute_system, addresses_.acknowledged)});
 }
 
 Program ReturnToSender::bounce(Thread& thread, const Read& message) {
@@ -49,7 +48,7 @@ Program ReturnToSender::bounce(Thread& thread, const Read& message) {
   co_await thread.cycles(words_of_origin + message.argcount);
   co_await thread.send({.instruction = Send::isnd1pnt,
                         .destination = message.sender,
-                        .handler = handler_at(addresses_.bounced),
+                        .handler = pointer_to(PointerType::execute_system, addresses_.bounced),
                         .argcount = words_of_origin + message.argcount,
                         .condition = 1});
   co_await thread.full(1);

@@ -68,7 +68,6 @@ class ReturnToSender {
     std::array<Word, most_body> body{};
   };
   Program take_back(Thread& thread);
-  [[nodiscard]] static Word handler_at(std::uint64_t address);
 
   const Addresses addresses_;
   std::deque<Bounced> buffers_;
