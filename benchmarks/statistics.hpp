@@ -18,6 +18,8 @@ struct Summary {
 
 // `samples` must not be empty.
 Summary summarize(std::vector<double> samples);
+// Of what is the same in every run.
+inline Summary exactly(double value) { return {value, value, value}; }
 
 // The least of the samples that `percent` in a hundred of them are no greater than: the median for 50, the greatest for 100.
 // `samples` must not be empty, and `percent` be above 0 and up to 100.

@@ -156,8 +156,6 @@ std::vector<std::string> names_of_lengths() {
   return names;
 }
 
-Summary exactly(double value) { return {value, value, value}; }
-
 std::string hops_of(std::size_t hops) { return std::to_string(hops) + (hops == 1 ? " hop" : " hops"); }
 std::string nodes_of(std::uint64_t nodes) {
   return std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <string>
 
+#include "papers/chapter_7.hpp"
 #include "papers/sections.hpp"
 
 namespace ambench {
@@ -43,21 +44,6 @@ std::string in_band(double paper, double here, const std::string& reason = {}) {
   return "predicted, outside its band" + (reason.empty() ? "" : ": " + reason);
 }
 std::string as_said(bool holds) { return holds ? "predicted, as said" : "predicted, not as said"; }
-Summary exactly(double value) { return {value, value, value}; }
-Chart chart(const char* figure, const std::string& title, const char* unit,
-            std::vector<std::string> columns) {
-  return {.name = std::string("papers_figure_") + figure,
-          .title = title,
-          .unit = unit,
-          .exact = true,
-          .columns = std::move(columns),
-          .rows = {}};
-}
-Row& row(Report& report, const char* figure, const std::string& title) {
-  Row& row = report.rows.emplace_back(title);
-  row.key("figure", figure).references("paper");
-  return row;
-}
 double nodes_of(const Life::Spread& spread) { return static_cast<double>(spread.nodes); }
 
 constexpr std::array<double, 12> cycles_on_axis{0, 2, 5, 7, 10, 20, 35, 50, 75, 100, 150, 200};

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "emulated_hw/mmachine/programs/life.hpp"
+#include "papers/chapter_7.hpp"
 #include "papers/sections.hpp"
 #include "values.hpp"
 
@@ -58,13 +59,6 @@ double by_model(unsigned nodes_side, double latency, double occupancy) {
   return am::logp::Life{}.generation_cycles(cells / (nodes_side * nodes_side), overheads);
 }
 
-Summary exactly(double value) { return {value, value, value}; }
-Row& row(Report& report, const char* what, const std::string& title) {
-  Row& row = report.rows.emplace_back(title);
-  row.key("figure", what).references("paper");
-  return row;
-}
-
 // -- 7.2.2: "very good speed up is observed"
 
 void add_speedups(Report& report) {
@@ -102,15 +96,6 @@ using Sweep = std::vector<std::pair<double, double>>;  // how much more, kilocyc
 constexpr std::array<unsigned, 8> more_latency{0, 10, 20, 30, 50, 100, 150, 200};
 constexpr std::array<unsigned, 8> more_occupancy{0, 5, 10, 25, 50, 100, 200, 300};
 
-Chart chart(const char* figure, const std::string& title, const char* unit,
-            std::vector<std::string> columns) {
-  return {.name = std::string("papers_figure_") + figure,
-          .title = title,
-          .unit = unit,
-          .exact = true,
-          .columns = std::move(columns),
-          .rows = {}};
-}
 /// A figure of the runs, and T_x beside each.
 void add_runtime(Report& report, const char* figure, const std::string& title,
                  const std::map<unsigned, Sweep>& sweeps, double (*model)(unsigned, double)) {

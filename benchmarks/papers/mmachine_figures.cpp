@@ -20,8 +20,6 @@ using namespace am::mmachine::costs;
 using Table = MMachineTable;
 constexpr std::size_t programs = benchmark_programs.size();
 
-Summary exactly(double value) { return {value, value, value}; }
-
 struct Figure {
   const char* number;  // as in the thesis: 6_2
   const char* title;

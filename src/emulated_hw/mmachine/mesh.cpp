@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "emulated_hw/kit/fingerprint.hpp"
+
 namespace am::mmachine {
 
 namespace {
@@ -18,11 +20,6 @@ kit::Grid grid_of(const Mesh::Shape& shape, std::size_t nodes) {
     throw std::invalid_argument("mmachine: " + std::to_string(shape.channels) +
                                 " virtual channels: 4, or the prototype's 2");
   return {{shape.width, false}, {shape.height, false}};
-}
-
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
-  std::uint64_t z = (a ^ b) * 0x9e3779b97f4a7c15u;
-  return z ^ z >> 29;
 }
 
 }  // namespace
@@ -112,7 +109,7 @@ kit::Place Mesh::behind(NodeNumber node, Direction side) const noexcept {
 
 void Mesh::moved(std::uint64_t what, NodeNumber where) noexcept {
   // A sum: it does not depend on the order within a cycle.
-  fingerprint_ += mixed(mixed(now_, where), what);
+  fingerprint_ += kit::mixed(kit::mixed(now_, where), what);
   last_move_ = now_;
 }
 

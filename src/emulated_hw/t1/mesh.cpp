@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "emulated_hw/kit/fingerprint.hpp"
+
 namespace am::t1 {
 
 namespace {
@@ -11,11 +13,6 @@ namespace {
 Header header_of(const Message& message) noexcept { return {message.destination, message.multicast}; }
 
 std::string name_of(Priority priority) { return priority == Priority::high ? "high" : "low"; }
-
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
-  std::uint64_t z = (a ^ b) * 0x9e3779b97f4a7c15u;
-  return z ^ z >> 29;
-}
 
 }  // namespace
 
@@ -162,8 +159,8 @@ void Mesh::start(NodeNumber node, unsigned input, const Way& way) {
     --router.room[output];
     router.output_free_at[port] = now_ + flits;
     router.counts[port].flits += flits;
-    fingerprint_ += mixed(mixed(now_, node * channels + output),
-                          packet.message.scalar[0] + std::uint64_t{packet.source} * most_nodes);
+    fingerprint_ += kit::mixed(kit::mixed(now_, node * channels + output),
+                               packet.message.scalar[0] + std::uint64_t{packet.source} * most_nodes);
     if (trace_ != nullptr) [[unlikely]]
       trace_->passes(packet.recorded, node, port, now_, flits);
     if (port == 0) {
