@@ -22,12 +22,13 @@ constexpr void for_each(Requests requests, F f) {
 }
 
 /// Round robin: the one behind whoever has won last is the first to win. Nobody who keeps asking waits for more than one turn of
-/// each of the others.
-class RoundRobin {
+/// each of the others. `Count` is a number up to 63.
+template <class Count>
+class RoundRobinOf {
  public:
   /// The winner of at least one.
   [[nodiscard]] constexpr unsigned pick(Requests requests) const noexcept {
-    const Requests rest = requests & ~Requests{0} << first_;
+    const Requests rest = requests & ~Requests{0} << first_ % 64;
     return static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : requests));
   }
   /// To be told of a winner that had its turn: the one behind it is the first from now on.
@@ -36,7 +37,8 @@ class RoundRobin {
   }
 
  private:
-  std::uint8_t first_ = 0;
+  Count first_{};
 };
+using RoundRobin = RoundRobinOf<std::uint8_t>;
 
 }  // namespace am::kit

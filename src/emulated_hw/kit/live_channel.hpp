@@ -88,14 +88,10 @@ struct alignas(64) LiveChannel {
     const Word word = see(place[number % places]);
     return {number, packet_of(word), lap_of(word) == lap_of_number(number)};
   }
-  /// Whether one more may come behind this entry.
+  /// Whether one more may come behind this entry, where there may be so many.
   template <class See>
-  [[nodiscard]] bool has_room(Entry last, See see) const {
-    return last.beyond(see(left)) < std::int64_t{places};
-  }
-  template <class See>
-  [[nodiscard]] bool has_room(See see) const {
-    return has_room(Entry{see(entries)}, see);
+  [[nodiscard]] bool has_room(Entry last, See see, unsigned most = places) const {
+    return last.beyond(see(left)) < std::int64_t{most};
   }
 
   static constexpr std::uint32_t packet_of(Word place) noexcept {

@@ -14,7 +14,8 @@
 //   - `left` goes from its number only once.
 //
 // A packet with several ends is entered there in order, so the last of them names it only when all have it. At most one is a channel,
-// and it comes first: so what has been entered anywhere can be brought on without waiting for room.
+// and it comes first: so what has been entered anywhere can be brought on without waiting for room. Of several channels that it may
+// take, the entry says which one it has got (live_link.hpp).
 //
 // What is told in these steps may be told again, or late: tellings are hints (look here) and never wrong to follow.
 #pragma once
@@ -22,7 +23,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
+#include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/live_channel.hpp"
 
 namespace am::kit {
@@ -33,19 +36,38 @@ struct LiveEnd {
   std::atomic<Word>* entries;  ///< of the channel, or the node's count; or none
   LiveChannel* channel;        ///< none: the node
   std::uint32_t packet;        ///< what it is there: itself, or what becomes of it
+
+  using Entry = kit::Entry;
+  /// How `entries` is read.
+  [[nodiscard]] Entry entry(Word word) const noexcept { return {word}; }
+  /// With one more; none: there is no room.
+  template <class See>
+  [[nodiscard]] std::optional<Entry> next(Entry last, unsigned input, Word number, See see) const {
+    if (channel != nullptr && !channel->has_room(last, see)) return std::nullopt;
+    return last.with(input, number);
+  }
+  /// Where there has to be room for it.
+  [[nodiscard]] Requests outputs() const noexcept { return request(output); }
+  /// It has been let in, by this entry: from now on `output` and `channel` say where.
+  void let_in(Entry /*entry*/) noexcept {}
+  /// Its number there, modulo a multiple of the places.
+  [[nodiscard]] Word number(Entry entry) const noexcept { return entry.count() - 1; }
 };
 
 /// Those of a packet, in order.
+template <class End>
 class LiveEnds {
  public:
-  explicit LiveEnds(const LiveEnd& first) noexcept : end_{first} {}
-  void add(const LiveEnd& end) noexcept { end_[count_++] = end; }
-  [[nodiscard]] const LiveEnd& first() const noexcept { return end_[0]; }
-  [[nodiscard]] const LiveEnd* begin() const noexcept { return end_.data(); }
-  [[nodiscard]] const LiveEnd* end() const noexcept { return end_.data() + count_; }
+  explicit LiveEnds(const End& first) noexcept : end_{first} {}
+  void add(const End& end) noexcept { end_[count_++] = end; }
+  [[nodiscard]] const End& first() const noexcept { return end_[0]; }
+  [[nodiscard]] End* begin() noexcept { return end_.data(); }
+  [[nodiscard]] End* end() noexcept { return end_.data() + count_; }
+  [[nodiscard]] const End* begin() const noexcept { return end_.data(); }
+  [[nodiscard]] const End* end() const noexcept { return end_.data() + count_; }
 
  private:
-  std::array<LiveEnd, 2> end_;
+  std::array<End, 2> end_;
   unsigned count_ = 1;
 };
 
@@ -58,31 +80,34 @@ enum class Moved : std::uint8_t {
 /// `Carrier` gives the router's words, and access to all:
 ///   see(word), change(word, seen, to)     seq_cst
 ///   inputs(), input(number)               the channels into this router
-///   ends(input, packet)                   where it goes: LiveEnds
+///   ends(input, first)                    where it goes: LiveEnds
 ///   has_come(end, input)                  it is there: told once at least
 ///   has_moved(ends)                       it is there, and no longer here: told once at most
 ///   has_left(input, number)               the same: told once at least
-template <class Carrier>
+template <class Carrier, class End>
 class LiveMove {
  public:
   explicit LiveMove(Carrier& carrier) noexcept : carrier_(carrier) {}
 
   /// Of the first packet of an input, as it was seen.
-  Moved run(unsigned input, const LiveChannel::First& first, const LiveEnds& ends) {
+  Moved run(unsigned input, const LiveChannel::First& first, LiveEnds<End> ends) {
     return run(input, first, ends, 0);
   }
 
  private:
+  using Entry = typename End::Entry;
+
   // An end's last packet may have to be brought on first, and at its last end another one, which has been entered everywhere.
   static constexpr unsigned most_depth = 2;
 
-  Moved run(unsigned input, const LiveChannel::First& first, const LiveEnds& ends, unsigned depth) {
-    for (const LiveEnd& end : ends) {
+  Moved run(unsigned input, const LiveChannel::First& first, LiveEnds<End>& ends, unsigned depth) {
+    for (End& end : ends) {
       if (end.entries != nullptr) {
         Entry entry;
         const Moved entered = enter(input, first, end, entry, depth);
         if (entered != Moved::yes) return entered;
-        if (end.channel != nullptr) bring(*end.channel, entry, end.packet);
+        end.let_in(entry);
+        if (end.channel != nullptr) bring(end, entry);
       }
       carrier_.has_come(end, input);
     }
@@ -91,17 +116,16 @@ class LiveMove {
     return Moved::yes;
   }
 
-  Moved enter(unsigned input, const LiveChannel::First& first, const LiveEnd& end, Entry& entry,
-              unsigned depth) {
+  Moved enter(unsigned input, const LiveChannel::First& first, const End& end, Entry& entry, unsigned depth) {
     for (;;) {
-      entry = {carrier_.see(*end.entries)};
+      entry = end.entry(carrier_.see(*end.entries));
       if (carrier_.see(carrier_.input(input).left) != first.number) return Moved::already;
       if (entry.names(input, first.number)) return Moved::yes;
-      if (end.channel != nullptr && !end.channel->has_room(entry, see())) return Moved::no_room;
+      const std::optional<Entry> next = end.next(entry, input, first.number, see());
+      if (!next) return Moved::no_room;
       settle(entry, input, depth);
-      const Entry next = entry.with(input, first.number);
-      if (carrier_.change(*end.entries, entry.word, next.word)) {
-        entry = next;
+      if (carrier_.change(*end.entries, entry.word, next->word)) {
+        entry = *next;
         return Moved::yes;
       }
     }
@@ -109,22 +133,24 @@ class LiveMove {
 
   /// The packet that this entry names has left its input. (One of `input` has, since another is the first there.)
   void settle(Entry entry, unsigned input, unsigned depth) {
+    if (!entry.has_input()) return;
     const unsigned other = entry.input();
-    if (other == input || !entry.has_input()) return;
-    if (other >= carrier_.inputs() || depth == most_depth) return;  // another has scribbled here
-    const LiveChannel::First first = carrier_.input(other).first(see());
-    if (first.is_there && entry.names(other, first.number))
-      run(other, first, carrier_.ends(other, first.packet), depth + 1);
+    if (other == input || other >= carrier_.inputs() || depth == most_depth)
+      return;  // the two last: another has scribbled here
+    LiveChannel::First first = carrier_.input(other).first(see());
+    if (!first.is_there || !entry.names(other, first.number)) return;
+    LiveEnds<End> ends = carrier_.ends(other, first);
+    run(other, first, ends, depth + 1);
   }
 
-  void bring(LiveChannel& channel, Entry entry, std::uint32_t packet) {
-    const Word number = entry.count() - 1;
-    std::atomic<Word>& place = channel.place[number % LiveChannel::places];
+  void bring(const End& end, Entry entry) {
+    const Word number = end.number(entry);
+    std::atomic<Word>& place = end.channel->place[number % LiveChannel::places];
     const Word seen = carrier_.see(place);
-    if (carrier_.see(channel.entries) != entry.word) return;
+    if (carrier_.see(*end.entries) != entry.word) return;
     const std::uint32_t lap = LiveChannel::lap_of(seen);
     if (((lap ^ LiveChannel::lap_of_number(number)) & 1) != 0)
-      carrier_.change(place, seen, LiveChannel::filled(packet, lap + 1));
+      carrier_.change(place, seen, LiveChannel::filled(end.packet, lap + 1));
   }
 
   [[nodiscard]] auto see() const {

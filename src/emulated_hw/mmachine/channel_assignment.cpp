@@ -52,14 +52,4 @@ ChannelAssignment assign_channels(const ChannelRequests& requests) noexcept {
   return assigning.given();
 }
 
-void Escape::saw(const ChannelRequests& requests, const ChannelAssignment& given) noexcept {
-  const bool waits =
-      requests.is_asked_by(p1_unordered) && !given[static_cast<std::size_t>(p1_unordered)].has_value();
-  if (!waits) {
-    losses_ = 0;
-  } else if (given[static_cast<std::size_t>(p1_ordered)].has_value()) {
-    ++losses_;
-  }
-}
-
 }  // namespace am::mmachine

@@ -40,15 +40,24 @@ using ChannelAssignment = std::array<std::optional<std::size_t>, message_kinds>;
 [[nodiscard]] ChannelAssignment assign_channels(const ChannelRequests& requests) noexcept;
 
 /// Counts how often unordered messages of priority 1 have lost channel 1 to ordered ones, one after the other: after 16 times they are
-/// preferred there.
-class Escape {
+/// preferred there. `Count` is a number.
+template <class Count>
+class EscapeOf {
  public:
   [[nodiscard]] bool is_due() const noexcept { return losses_ >= most_losses; }
-  void saw(const ChannelRequests& requests, const ChannelAssignment& given) noexcept;
+  void saw(const ChannelRequests& requests, const ChannelAssignment& given) noexcept {
+    const auto is_given = [&](MessageKind kind) { return given[static_cast<std::size_t>(kind)].has_value(); };
+    if (!requests.is_asked_by(MessageKind::p1_unordered) || is_given(MessageKind::p1_unordered)) {
+      losses_ = 0;
+    } else if (is_given(MessageKind::p1_ordered)) {
+      losses_ = losses_ + 1;
+    }
+  }
 
  private:
   static constexpr unsigned most_losses = 16;
-  unsigned losses_ = 0;
+  Count losses_{};
 };
+using Escape = EscapeOf<unsigned>;
 
 }  // namespace am::mmachine

@@ -1,35 +1,18 @@
-// The network of the CNS-1 live: T1 routers (router.hpp) in memory that the processes of a job share, stepped by whoever has put a
-// message in, or comes by (T1 report, 3.2, 3.3, 3.5, 3.9).
+// The network of the CNS-1 live: T1 routers (router.hpp) in memory that the processes of a job share (kit/live_network.hpp; T1 report,
+// 3.2, 3.3, 3.5, 3.9).
 //
-//   node: inject  ->  [channel] router [channel] router ...  ->  counted at the node
-//
-// A message is a word that says where it goes; what it carries lies where its sender put it. At its end it is counted (Nodes), which
-// always succeeds; but a fetch, which the interface handles itself, turns there into its answer, as if that were one more channel on
-// its way. Answers have high priority and come to an end that always takes them, so low messages may wait for them (3.5). So a node
-// that takes nothing holds up nobody but those who send to it: their windows are theirs to keep. All that is in the network can always
-// go on (no message waits for another in a circle: mesh.hpp), and whoever injects carries it, and whatever it sets free, until nothing
-// is left that can move (carry). When a carrier is killed or stopped on the way, or gives up after many steps, the network's words tell
-// where there is something left (work, waiting): look_after(), by anybody, now and then.
-//
-// How routers are stepped by many at a time without a lock: kit/live_move.hpp.
-//
-// Who sees to it that nothing lies forgotten, while nobody is killed:
-//   - who puts a packet into a channel steps the router behind it afterwards, with that channel, until it has gone on, or nobody can.
-//   - who finds no room behind a packet marks it (waiting), says so at the channel (starved), and looks once more; who takes a packet
-//     out looks there afterwards, and steps the router before it, with what is marked.
-//   - who takes back a mark, or a bit of `work`, looks once more afterwards.
-// All accesses are sequentially consistent, so of two who each write and then look, one sees the other. What a killed carrier had in
-// hand may be marked nowhere: so look_after() looks at all inputs of a router that it watches every 16th time, and each time at all of
-// one more router, watched or not.
+// At its end a message is counted; but a fetch, which the interface handles itself, turns there into its answer, as if that were one
+// more channel on its way. Answers have high priority and come to an end that always takes them, so low messages may wait for them
+// (3.5). So a node that takes nothing holds up nobody but those who send to it: their windows are theirs to keep. No message waits for
+// another in a circle: mesh.hpp.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
-#include "emulated_hw/kit/live_channel.hpp"
+#include "emulated_hw/kit/live_carrier.hpp"
 #include "emulated_hw/t1/router.hpp"
 
 namespace am::t1 {
@@ -74,7 +57,7 @@ struct Carried {
             .who = For::answer};
   }
 };
-static_assert(most_nodes <= 1024);
+static_assert(most_nodes <= 1024 && most_nodes <= kit::most_live_nodes);
 /// The interface's own channel into the network, for what it answers: the processor's are those of class 0.
 inline constexpr unsigned answers = channel(0, Priority::high, 1);
 
@@ -86,130 +69,178 @@ constexpr Counted counted(Priority priority) noexcept { return static_cast<Count
 
 static_assert(default_buffers == kit::LiveChannel::places && channels <= kit::Entry::most_inputs);
 
-/// One router's words. All zero at the beginning.
-struct LiveRouter {
-  alignas(64) std::atomic<kit::Requests> waiting;  ///< inputs whose packets their carriers have left
-  std::atomic<kit::Requests> starved;              ///< inputs whose sender found no room
-  kit::Tally<std::uint32_t> looks;                 ///< of look_after()
+struct LiveRouter : kit::LiveInputs<channels> {
   kit::PacketTurns<kit::Tally<std::uint8_t>> turns;
-  std::array<kit::LiveChannel, channels> inputs;
-  alignas(64) kit::Tally<std::uint64_t> to_node;  ///< flits
 };
 
-class LiveMesh {
+class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
  public:
-  /// What the network knows of its nodes. Any thread, any process, several at once.
-  class Nodes {
-   public:
-    Nodes() = default;
-    Nodes(const Nodes&) = delete;
-    Nodes& operator=(const Nodes&) = delete;
-    virtual ~Nodes() = default;
-    /// What counts them, a kit::Entry: in shared memory, only ever changed here.
-    [[nodiscard]] virtual std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
-                                                               Counted what) noexcept = 0;
-    /// One has been counted: whatever is needed for it to be found one day. May be told again.
-    virtual void arrived(NodeNumber at, NodeNumber from, Counted what) noexcept = 0;
-    /// The same, when the carrier has nothing else to do at once, and unless it was killed: for it to be found soon.
-    virtual void show(NodeNumber at, NodeNumber from, Counted what) noexcept = 0;
-    /// There is room to inject, which was found lacking and was asked for. May be told again.
-    virtual void has_room(NodeNumber at) noexcept = 0;
-  };
+  using Nodes = kit::LiveNodes<Counted>;
+  static constexpr std::uint32_t number = 1;  ///< of this machine, in shared memory
 
-  /// Of shared memory, which is zero at the beginning.
-  [[nodiscard]] static constexpr std::size_t bytes(NodeNumber nodes) noexcept {
-    return sizeof(Shared) + nodes * sizeof(LiveRouter);
-  }
   /// Its channels hold default_buffers messages. Throws std::invalid_argument. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveMesh(const Shape& shape, std::byte* memory, Nodes& nodes)
-      : grid_(grid_of(shape)),
-        patience_(shape.patience),
-        shared_(*reinterpret_cast<Shared*>(memory)),
-        routers_(reinterpret_cast<LiveRouter*>(memory + sizeof(Shared))),
-        nodes_(nodes) {
-    shared_.rows = shape.rows;
-    shared_.columns = shape.columns;
-  }
-
-  [[nodiscard]] const kit::Grid& grid() const noexcept { return grid_.plain(); }
-  [[nodiscard]] const LiveRouter& router(NodeNumber node) const noexcept { return routers_[node]; }
-
-  // For onlookers, who may only read that memory.
-
-  /// That of the network that was made there; empty: none was. The first word there is not 0 when one was.
-  [[nodiscard]] static std::optional<Shape> shape_in(const std::byte* memory) noexcept {
-    const Shared& shared = *reinterpret_cast<const Shared*>(memory);
-    const Shape shape{.rows = shared.rows, .columns = shared.columns};
-    return shape.rows == 0 || shape.columns == 0 ? std::nullopt : std::optional(shape);
-  }
-  [[nodiscard]] static const LiveRouter& router_in(const std::byte* memory, NodeNumber node) noexcept {
-    return reinterpret_cast<const LiveRouter*>(memory + sizeof(Shared))[node];
-  }
+      : LiveNetwork(grid_of(shape), memory), patience_(shape.patience), nodes_(nodes) {}
 
   // By the node itself, one thread at a time.
 
   /// Puts a message into the network: false, and nothing has happened, where there is no room. carry(node) is to follow.
-  [[nodiscard]] bool inject(NodeNumber node, Priority priority, const Carried& message) noexcept;
+  [[nodiscard]] bool inject(NodeNumber node, Priority priority, const Carried& message) noexcept {
+    return put(node, channel(0, priority, 0), message.bits(), message.flits, default_buffers);
+  }
   /// Whether inject() would find room.
-  [[nodiscard]] bool accepts(NodeNumber node, Priority priority) const noexcept;
+  [[nodiscard]] bool accepts(NodeNumber node, Priority priority) const noexcept {
+    return has_room_at(node, channel(0, priority, 0), default_buffers);
+  }
   /// Asks for Nodes::has_room when there is. True: there is by now.
-  [[nodiscard]] bool ask_for_room(NodeNumber node, Priority priority) noexcept;
-
-  /// Whether all that the node has injected has left its router.
-  [[nodiscard]] bool has_gone(NodeNumber node) const noexcept;
+  [[nodiscard]] bool ask_for_room(NodeNumber node, Priority priority) noexcept {
+    return ask_for_room_at(node, channel(0, priority, 0), default_buffers);
+  }
 
   // By anybody.
 
   /// Moves what can move, beginning with what this node has injected: until nothing can, or for many steps.
-  void carry(NodeNumber node, Priority priority) noexcept;
-  /// Carries on what others have left: marked, at once; and what is not, within as many calls as there are nodes, or 16.
-  /// Whether there was anything.
-  bool look_after() noexcept;
-  /// Whether look_after() looks at this router: something has come there lately.
-  [[nodiscard]] bool is_watched(NodeNumber node) const noexcept {
-    const Bit its = work(node);
-    return (its.word.load(std::memory_order_relaxed) & its.bit) != 0;
-  }
+  void carry(NodeNumber node, Priority priority) noexcept { carry_from(node, channel(0, priority, 0)); }
 
  private:
-  template <class Pause>
-  friend class Carrier;
+  template <class, class>
+  friend class kit::LiveCarrier;
+  template <class, class>
+  friend class kit::LiveNetwork;
 
-  struct alignas(64) Shared {
-    kit::Tally<std::uint32_t> rows;
-    kit::Tally<std::uint32_t> columns;
-    alignas(
-        64) std::array<std::atomic<std::uint64_t>, most_nodes / 64> work;  // routers with something waiting
+  // What a carrier asks (kit/live_carrier.hpp).
+
+  static constexpr unsigned channels = t1::channels;
+  static constexpr std::array injected = {channel(0, Priority::low, 0), channel(0, Priority::high, 0)};
+  using End = kit::LiveEnd;
+  struct Arrival {
+    NodeNumber at;
+    NodeNumber from;
+    Counted what;
   };
   /// The input at which an output's channel ends. Port 0: what the interface sends back.
   struct Behind {
     NodeNumber node;
     unsigned input;
   };
-  [[nodiscard]] Behind behind(NodeNumber node, unsigned output) const noexcept {
+
+  [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
+  [[nodiscard]] Behind behind(NodeNumber at, unsigned output) const noexcept {
     const unsigned port = output / vcs;
-    if (port == 0) return {node, output};
-    return {grid_.neighbour(node, port), kit::Grid::opposite(port) * vcs + output % vcs};
+    if (port == 0) return {at, output};
+    return {map().neighbour(at, port), kit::Grid::opposite(port) * vcs + output % vcs};
   }
-  [[nodiscard]] kit::LiveChannel& channel_behind(NodeNumber node, unsigned output) const noexcept {
-    const Behind its = behind(node, output);
-    return routers_[its.node].inputs[its.input];
+  [[nodiscard]] kit::LiveChannel& channel_behind(NodeNumber at, unsigned output) const noexcept {
+    const Behind its = behind(at, output);
+    return router_at(its.node).inputs[its.input];
   }
-  /// A router's bit of `work`.
-  struct Bit {
-    std::atomic<std::uint64_t>& word;
-    std::uint64_t bit;
-  };
-  [[nodiscard]] Bit work(NodeNumber node) const noexcept {
-    return {shared_.work[node / 64], std::uint64_t{1} << node % 64};
+  template <class Carrier>
+  [[nodiscard]] bool has_room(const Carrier& carrier, NodeNumber at, unsigned output) const {
+    const kit::LiveChannel& channel = channel_behind(at, output);
+    return channel.has_room(kit::Entry{carrier.see(channel.entries)}, carrier.see());
+  }
+  [[nodiscard]] NodeNumber feeder(NodeNumber at, unsigned input) const noexcept {
+    return input == answers ? at : map().neighbour(at, input / vcs);  // fetches wait here for answers to go
+  }
+  [[nodiscard]] Arrival arrival(NodeNumber at, const End& end, unsigned input) const noexcept {
+    const Carried message = Carried::of(end.packet);
+    return {at, message.source, counted_as(message, input)};
+  }
+  void counted(NodeNumber /*at*/, const End& /*end*/) const noexcept {}
+  [[nodiscard]] static constexpr unsigned flits_of(std::uint32_t packet) noexcept {
+    return Carried::of(packet).flits;
+  }
+  void went_alone(NodeNumber at, unsigned input) const noexcept { router_at(at).turns.goes_alone(input); }
+
+  /// One that was not written by this, but scribbled by another, is at its end here, and does not count.
+  [[nodiscard]] Carried carried(NodeNumber at, std::uint32_t packet) const noexcept {
+    const Carried message = Carried::of(packet);
+    const bool is_one = message.destination < map().nodes() && message.source < map().nodes() &&
+                        !(message.multicast && message.who != For::processor);
+    return is_one ? message : Carried{.destination = at, .source = at, .counts = false};
+  }
+  static constexpr Header header_of(const Carried& message) noexcept {
+    return {message.destination, message.multicast};
+  }
+  static constexpr Counted counted_as(const Carried& message, unsigned input) noexcept {
+    switch (message.who) {
+      case For::store:
+        return Counted::stored;
+      case For::answer:
+        return Counted::answered;
+      default:
+        return t1::counted(priority_of(input));
+    }
+  }
+  /// Whether it ends here, in the interface, which answers.
+  static constexpr bool turns(unsigned output, const Carried& message) noexcept {
+    return output < vcs && message.who == For::fetch;
+  }
+  [[nodiscard]] End end(NodeNumber at, unsigned output, unsigned input, const Carried& message,
+                        std::uint32_t packet) const {
+    if (output >= vcs) {
+      kit::LiveChannel& channel = channel_behind(at, output);
+      return {output, &channel.entries, &channel, packet};
+    }
+    if (turns(output, message)) {
+      kit::LiveChannel& channel = router_at(at).inputs[answers];
+      return {answers, &channel.entries, &channel, message.answered().bits()};
+    }
+    if (!message.counts) return {output, nullptr, nullptr, packet};
+    return {output, &nodes_.arrivals(at, message.source, counted_as(message, input)), nullptr, packet};
+  }
+  template <class Carrier>
+  [[nodiscard]] kit::LiveEnds<End> ends(const Carrier& /*carrier*/, NodeNumber at, unsigned input,
+                                        const kit::LiveChannel::First& first, unsigned /*way*/) const {
+    const Carried message = carried(at, first.packet);
+    const Way way = way_of(map(), at, input, header_of(message));
+    kit::LiveEnds<End> ends(end(at, way.output[0], input, message, first.packet));
+    if (way.count == 2) ends.add(end(at, way.output[1], input, message, first.packet));
+    return ends;
+  }
+  template <class Carrier>
+  void decide(const Carrier& carrier, NodeNumber at, kit::Requests occupied,
+              kit::LiveDecision<channels>& now) const {
+    LiveRouter& router = router_at(at);
+    const auto see = carrier.see();
+    const auto first = [&](unsigned input) { return carried(at, now.firsts[input].packet); };
+    t1::decide(
+        map(), at, occupied, ~kit::Ports{0}, ~kit::Ports{0}, router.turns, patience_,
+        [&](unsigned input) -> std::optional<Header> {
+          now.firsts[input] = router.inputs[input].first(see);
+          if (!now.firsts[input].is_there) return std::nullopt;
+          now.found |= kit::request(input);
+          return header_of(first(input));
+        },
+        [&](unsigned input, unsigned output) {
+          if (output < vcs) {
+            if (!turns(output, first(input))) return true;
+            output = answers;
+          }
+          const kit::LiveChannel& channel = channel_behind(at, output);
+          const kit::Entry last{see(channel.entries)};
+          return last.names(input, now.firsts[input].number) || channel.has_room(last, see);
+        },
+        [&](unsigned input, unsigned output) {
+          router.inputs[input].refused.add(1);
+          now.blocked |= kit::request(turns(output, first(input)) ? answers : output);
+        },
+        [&](unsigned input, const Way&) {
+          now.picked |= kit::request(input);
+          now.way[input] = 0;
+        });
   }
 
-  const kit::MappedGrid grid_;
   const unsigned patience_;
-  Shared& shared_;
-  LiveRouter* const routers_;
   Nodes& nodes_;
-  kit::Tally<NodeNumber> next_{};  // to be looked after, watched or not
 };
 
+/// For tests too, which stop and end carriers.
+template <class Pause = kit::NoPause>
+using Carrier = kit::LiveCarrier<LiveMesh, Pause>;
+
 }  // namespace am::t1
+
+namespace am::kit {
+extern template class LiveNetwork<t1::LiveMesh, t1::LiveRouter>;
+}

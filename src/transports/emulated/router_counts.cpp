@@ -48,9 +48,9 @@ Passed passed(const std::byte* routers, NodeId nodes) {
 std::string router_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node) {
   if (memory->first_word(region) == 0) return {};  // not looked at by a page that a short memory may not have
   const Windows windows(memory);
-  const auto shape = t1::LiveMesh::shape_in(windows.routers());
+  const auto shape = t1::LiveMesh::extents_in(windows.routers());
   if (!shape || shape->rows * shape->columns != windows.nodes()) return {};
-  const kit::Grid grid = t1::grid_of(*shape);
+  const kit::Grid grid = t1::grid_of({.rows = shape->rows, .columns = shape->columns});
   const t1::LiveRouter& router = t1::LiveMesh::router_in(windows.routers(), node);
   std::string text;
   append(text, "  %-12s %-5s %6s %14s %12s   its T1 router, at row %u, column %u of %ux%u\n", "from", "prio",

@@ -20,7 +20,6 @@
 #include <tuple>
 #include <vector>
 
-#include "emulated_hw/t1/carrier.hpp"
 #include "support/random.hpp"
 
 namespace {
