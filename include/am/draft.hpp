@@ -65,6 +65,7 @@ class Draft {
   impl::Packet* packet_ =
       nullptr;  // its slot, if it has one; then events are held off (impl::Hold) while it is filled in
   bool holds_ = false;
+  std::uint32_t lane_ = 0;              // the network's own
   std::uint64_t mark_ = 0;              // the network's, of its slot or of memory that it lends; 0: none
   std::shared_ptr<std::byte[]> own_{};  // more than the network takes at once
   std::byte* data_ = nullptr;

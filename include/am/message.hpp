@@ -34,12 +34,18 @@ class LowEvent {
   /// Sends on the high network to any node. Waits while it is full; meanwhile only high events run here.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   Status reply_to(NodeId to, A&&... args) const;
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status reply_to(UnorderedTo to, A&&... args) const;
   /// As reply_to, but answers `again` instead of waiting.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) const;
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  [[nodiscard]] Status try_reply_to(UnorderedTo to, A&&... args) const;
   /// Sends on the low network, or answers `again`. A low handler must not wait for the low network.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_request(NodeId to, A&&... args) const;
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  [[nodiscard]] Status try_request(UnorderedTo to, A&&... args) const;
   /// Does not compile.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   Status request(const A&... /*args*/) const {
@@ -88,7 +94,11 @@ class Reply {
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) const;
   template <auto H, class F = impl::HandlerType<H>, class... A>
+  [[nodiscard]] Status try_reply_to(UnorderedTo to, A&&... args) const;
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_request(NodeId to, A&&... args) const;
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  [[nodiscard]] Status try_request(UnorderedTo to, A&&... args) const;
   void post(std::function<void(Node&)> f) const;
 
   // Do not compile.

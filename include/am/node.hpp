@@ -34,6 +34,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -109,9 +110,18 @@ class Node {
   Status request(NodeId to, A&&... args) {
     return send_<H, F, Priority::low, true>(to, std::forward<A>(args)...);
   }
+  /// In no order with others: request<h>(am::unordered(to), ...). So for every send whose first argument is a node.
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status request(UnorderedTo to, A&&... args) {
+    return send_<H, F, Priority::low, true>(to, std::forward<A>(args)...);
+  }
   /// The T1's failable send: never waits, runs no handler. From anywhere on this node's thread.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_request(NodeId to, A&&... args) {
+    return send_<H, F, Priority::low, false>(to, std::forward<A>(args)...);
+  }
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  [[nodiscard]] Status try_request(UnorderedTo to, A&&... args) {
     return send_<H, F, Priority::low, false>(to, std::forward<A>(args)...);
   }
   /// Sends to reply handler H on the high network. Waits while it is full; from a low handler, only high events run
@@ -121,7 +131,15 @@ class Node {
     return send_<H, F, Priority::high, true>(to, std::forward<A>(args)...);
   }
   template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status reply_to(UnorderedTo to, A&&... args) {
+    return send_<H, F, Priority::high, true>(to, std::forward<A>(args)...);
+  }
+  template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) {
+    return send_<H, F, Priority::high, false>(to, std::forward<A>(args)...);
+  }
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  [[nodiscard]] Status try_reply_to(UnorderedTo to, A&&... args) {
     return send_<H, F, Priority::high, false>(to, std::forward<A>(args)...);
   }
 
@@ -131,6 +149,15 @@ class Node {
   [[nodiscard]] Draft prepare(NodeId to, std::size_t bytes, A&&... args);
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Draft try_prepare(NodeId to, std::size_t bytes, A&&... args);
+  // Do not compile.
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status prepare(UnorderedTo /*to*/, const A&... /*args*/) {
+    return goes_in_order_<F>();
+  }
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status try_prepare(UnorderedTo /*to*/, const A&... /*args*/) {
+    return goes_in_order_<F>();
+  }
 
   /// Sends a request or reply handler's message to every member of `group` once, or, where the answer is `again`, to
   /// none. An empty group is ok. Waits and throws as request and reply_to do. See am/multicast.hpp.
@@ -138,6 +165,15 @@ class Node {
   Status multicast(const Group& group, A&&... args);
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_multicast(const Group& group, A&&... args);
+  // Do not compile.
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status multicast(UnorderedTo /*to*/, const A&... /*args*/) {
+    return goes_in_order_<F>();
+  }
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status try_multicast(UnorderedTo /*to*/, const A&... /*args*/) {
+    return goes_in_order_<F>();
+  }
 
   // -- progress and waiting -----------------------------------------------------------------------------------------
 
@@ -258,8 +294,17 @@ class Node {
   friend struct impl::GlobalAccess;
   friend class impl::Hold;
 
-  template <auto H, class F, Priority P, bool wait, class... A>
-  Status send_(NodeId to, A&&... args);
+  /// `where`: a NodeId, or an UnorderedTo.
+  template <auto H, class F, Priority P, bool wait, class To, class... A>
+  Status send_(To where, A&&... args);
+  template <class F>
+  static consteval Status goes_in_order_() {
+    static_assert(
+        impl::never<F>,
+        "libam: drafts and multicasts go in order: am::unordered is for request, reply_to and their "
+        "try_ forms");
+    return Status::again;
+  }
   template <auto H, class F, class Traits, class... A>
   impl::OutMessage pack_(NodeId to, A&&... args);
 
@@ -357,6 +402,9 @@ T& Node::own() {
 
 namespace impl {
 
+constexpr NodeId node_of(NodeId to) noexcept { return to; }
+constexpr NodeId node_of(UnorderedTo where) noexcept { return where.to; }
+
 /// Puts the arguments of a send into words, without the payload.
 template <class Traits, class... A>
 void pack_words(std::uint64_t* words, A&&... args) noexcept {
@@ -408,8 +456,9 @@ inline void Node::publish_(NodeId to, Priority priority, impl::Packet& packet, i
     ring_doorbell_(to, priority);
 }
 
-template <auto H, class F, Priority P, bool wait, class... A>
-inline Status Node::send_(NodeId to, A&&... args) {
+template <auto H, class F, Priority P, bool wait, class To, class... A>
+inline Status Node::send_(To where, A&&... args) {
+  const NodeId to = impl::node_of(where);
   using Signature = typename impl::Handler<H>::Traits;
   static_assert(
       !Signature::sound || Signature::priority == P,
@@ -442,7 +491,9 @@ inline Status Node::send_(NodeId to, A&&... args) {
       return Status::ok;
     }
   }
-  return send_slowly_(pack_<H, F, Traits>(to, std::forward<A>(args)...), wait);
+  impl::OutMessage message = pack_<H, F, Traits>(to, std::forward<A>(args)...);
+  if constexpr (std::is_same_v<To, UnorderedTo>) message.unordered = true;
+  return send_slowly_(message, wait);
 }
 
 // -- what the message objects may send --------------------------------------------------------------------------------
@@ -456,11 +507,23 @@ Status LowEvent::reply_to(NodeId to, A&&... args) const {
   return node_->reply_to<H>(to, std::forward<A>(args)...);
 }
 template <auto H, class F, class... A>
+Status LowEvent::reply_to(UnorderedTo to, A&&... args) const {
+  return node_->reply_to<H>(to, std::forward<A>(args)...);
+}
+template <auto H, class F, class... A>
 Status LowEvent::try_reply_to(NodeId to, A&&... args) const {
   return node_->try_reply_to<H>(to, std::forward<A>(args)...);
 }
 template <auto H, class F, class... A>
+Status LowEvent::try_reply_to(UnorderedTo to, A&&... args) const {
+  return node_->try_reply_to<H>(to, std::forward<A>(args)...);
+}
+template <auto H, class F, class... A>
 Status LowEvent::try_request(NodeId to, A&&... args) const {
+  return node_->try_request<H>(to, std::forward<A>(args)...);
+}
+template <auto H, class F, class... A>
+Status LowEvent::try_request(UnorderedTo to, A&&... args) const {
   return node_->try_request<H>(to, std::forward<A>(args)...);
 }
 inline void LowEvent::post(std::function<void(Node&)> f) const { node_->post(std::move(f)); }
@@ -483,7 +546,15 @@ Status Reply::try_reply_to(NodeId to, A&&... args) const {
   return node_->try_reply_to<H>(to, std::forward<A>(args)...);
 }
 template <auto H, class F, class... A>
+Status Reply::try_reply_to(UnorderedTo to, A&&... args) const {
+  return node_->try_reply_to<H>(to, std::forward<A>(args)...);
+}
+template <auto H, class F, class... A>
 Status Reply::try_request(NodeId to, A&&... args) const {
+  return node_->try_request<H>(to, std::forward<A>(args)...);
+}
+template <auto H, class F, class... A>
+Status Reply::try_request(UnorderedTo to, A&&... args) const {
   return node_->try_request<H>(to, std::forward<A>(args)...);
 }
 inline void Reply::post(std::function<void(Node&)> f) const { node_->post(std::move(f)); }

@@ -10,6 +10,16 @@ namespace am {
 /// A node's place in its job: 0 .. size-1. A node is the unit of addressing (design section 3).
 using NodeId = std::uint32_t;
 
+/// Where a send goes whose message is in no order with others: node.request<h>(am::unordered(peer), ...).
+struct UnorderedTo {
+  explicit constexpr UnorderedTo(NodeId node) noexcept : to(node) {}
+  NodeId to;
+};
+/// The M-Machine's unordered messages (docs/contract.md, clause 2): delivered once, as every message, but maybe before what was sent
+/// to that node at that priority earlier, or behind what is sent later. A network that has no use for that, and a payload of more
+/// than impl::packet_payload_bytes (1 KiB), goes in order.
+[[nodiscard]] constexpr UnorderedTo unordered(NodeId to) noexcept { return UnorderedTo(to); }
+
 /// The two logical networks (T1 report, appendix A.1 "Message Delivery"): `low` carries requests, `high` carries
 /// replies. However full `low` is, `high` gets through.
 enum class Priority : std::uint8_t { low = 0, high = 1 };

@@ -35,6 +35,7 @@ class Transport {
     std::byte* payload = nullptr;  ///< where it may be written; null: fill() takes it. Never null up to 1 KiB
     std::size_t room = 0;          ///< for so much of it
     std::uint64_t mark = 0;        ///< the network's: header bits that say where the payload lies
+    std::uint32_t lane = 0;        ///< the network's own
   };
   /// A packet that came, lent until release. `head` is its header, read once: who writes there may be at work still, so what
   /// was checked is not to be read again. `source` sent it: of a multicast that is who passed it on.
@@ -43,6 +44,7 @@ class Transport {
     impl::Header head{};
     NodeId source = 0;
     Priority priority = Priority::low;
+    std::uint32_t lane = 0;  ///< the network's own: which of its queues it is in
     explicit operator bool() const noexcept { return packet != nullptr; }
   };
 
@@ -66,6 +68,11 @@ class Transport {
   /// priority. Packets between two nodes at one priority arrive in the order of their commits; high is never held up by low.
   [[nodiscard]] virtual Slot claim(NodeId to, Priority priority, std::size_t words,
                                    std::size_t payload_bytes) noexcept = 0;
+  /// As claim, for a packet that may overtake others of its link, and be overtaken. Never for more than impl::packet_payload_bytes.
+  [[nodiscard]] virtual Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
+                                             std::size_t payload_bytes) noexcept {
+    return claim(to, priority, words, payload_bytes);
+  }
   /// Puts a payload into the slot, no longer than its room: whoever has written it to slot.payload does without. A network may
   /// leave it where it is until commit, which follows at once.
   virtual void fill(const Slot& slot, Payload payload) noexcept {
@@ -77,6 +84,11 @@ class Transport {
   /// Whether claim would find room for a packet with such a payload, or for a piece of it, or say unreachable. Claims nothing;
   /// when it is not so, arm() asks to be told of that room, as after a refused claim.
   [[nodiscard]] virtual bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept = 0;
+  /// The same for claim_unordered.
+  [[nodiscard]] virtual bool has_room_unordered(NodeId to, Priority priority,
+                                                std::size_t payload_bytes) noexcept {
+    return has_room(to, priority, payload_bytes);
+  }
 
   /// Memory for a payload of more than impl::packet_payload_bytes that is to be written before there is a slot for its packet:
   /// ok, and a slot with a payload but without packet; again and unreachable, as for claim; or too_big: the network has no such
@@ -105,7 +117,8 @@ class Transport {
   virtual void end_multicast() noexcept {}
 
   /// The next packet of a priority, from any neighbour, or none. The same neighbour's next packet comes only after this
-  /// one was released; that of a deferred neighbour only in the next round.
+  /// one was released; that of a deferred neighbour only in the next round. (Where unordered packets have a lane of their own, each
+  /// lane is a neighbour as far as that goes.)
   [[nodiscard]] virtual View receive(Priority priority) noexcept = 0;
   /// The payload of a packet that has one (impl::flag::payload), valid until release; none when what its sender says of it
   /// cannot be true. Asked once: the sender may be at work still.
@@ -116,7 +129,7 @@ class Transport {
   }
   /// Gives the packet's place, and its payload's, back to its sender.
   virtual void release(const View& view) noexcept = 0;
-  /// Leaves the packet where it is, to be received again in the next round: its neighbour's others wait behind it.
+  /// Leaves the packet where it is, to be received again in the next round: its neighbour's others of that lane wait behind it.
   virtual void defer(const View& view) noexcept = 0;
 
   /// Whether a packet of a priority has come besides `lent`, which is the one that receive gave last and that was not
@@ -167,7 +180,7 @@ class Transport {
   enum class Access : std::uint8_t { store, fetch };
   static constexpr std::size_t access_bytes = 1024;  ///< of one, at most
   /// Begins one, or again | unreachable. What is moved core moves: what is stored once this has said ok, what was fetched once it is
-  /// done. A store comes before what is sent to that peer at low priority later.
+  /// done. A store comes before what is sent to that peer at low priority, in order, later.
   [[nodiscard]] virtual Status begin_access(Access /*access*/, NodeId /*peer*/,
                                             std::size_t /*bytes*/) noexcept {
     return Status::unreachable;

@@ -137,9 +137,9 @@ void Processes::end_all() noexcept {
   }
 }
 
-// Refusals, and packets that come late: a network as bad as the contract allows. The seed goes with the test's.
+// Refusals, packets that come late, and unordered ones that are overtaken: a network as bad as the contract allows. The seed goes with the test's.
 static std::string fault_plan() {
-  return "seed=" + std::to_string(seed() % 1'000'000) + ",refuse=0.1,delay=0.05";
+  return "seed=" + std::to_string(seed() % 1'000'000) + ",refuse=0.1,delay=0.05,reorder=0.2";
 }
 
 /// A row of another table than am::kinds().

@@ -69,37 +69,29 @@ class PostTransport final : public am::Transport {
 
   [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
                            std::size_t payload_bytes) noexcept override {
-    Slot slot{nullptr, Status::again, to, priority};
-    if (closed_.contains(to)) {
-      slot.status = Status::unreachable;
-    } else if (has_room(to, priority, payload_bytes)) {
-      auto& letter = claimed_[{to, priority}];
-      if (letter == nullptr) letter = std::make_unique<Letter>();
-      slot.status = Status::ok;
-      slot.packet = &letter->packet;
-      slot.room = std::min(payload_bytes, am::impl::packet_payload_bytes);
-      const std::size_t lines = am::impl::payload_lines(words, slot.room);
-      slot.payload = letter->packet.payload(words, lines);
-      slot.mark = Header::make(0, 0, lines, 0).bits;
-    }
-    return slot;
+    return claim_in({to, priority, PostOffice::in_order}, words, payload_bytes);
+  }
+  [[nodiscard]] Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
+                                     std::size_t payload_bytes) noexcept override {
+    return claim_in({to, priority, PostOffice::unordered}, words, payload_bytes);
   }
 
   void commit(const Slot& slot, Header header) noexcept override {
-    auto& letter = claimed_[{slot.to, slot.priority}];
+    const Key key{slot.to, slot.priority, slot.lane};
+    auto& letter = claimed_[key];
     letter->packet.header.store(header.bits | slot.mark, std::memory_order_relaxed);
     const std::lock_guard lock(office_.mutex_);
-    ++own_.under_way[{slot.to, slot.priority}];
-    outbox_.emplace_back(slot.to, slot.priority, std::move(letter));
+    ++own_.under_way[key];
+    outbox_.emplace_back(key, std::move(letter));
     send_off_or_wait();
   }
 
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t /*payload_bytes*/) noexcept override {
-    if (closed_.contains(to)) return true;
-    const std::lock_guard lock(office_.mutex_);
-    const bool room = own_.under_way[{to, priority}] < PostOffice::credits;
-    if (!room) refused_.insert({to, priority});
-    return room;
+    return has_room_in({to, priority, PostOffice::in_order});
+  }
+  [[nodiscard]] bool has_room_unordered(NodeId to, Priority priority,
+                                        std::size_t /*payload_bytes*/) noexcept override {
+    return has_room_in({to, priority, PostOffice::unordered});
   }
 
   void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override {
@@ -137,31 +129,35 @@ class PostTransport final : public am::Transport {
     const auto view_of = [&](auto begin, auto end) -> View {
       for (auto link = begin; link != end; ++link) {
         const auto& [key, letters] = *link;
-        if (key.second != priority || letters.empty() || deferred_.contains(key)) continue;
+        const auto& [from, of, lane] = key;
+        if (of != priority || letters.empty() || deferred_.contains(key)) continue;
         const am::impl::Packet& packet = letters.front()->packet;
-        return {&packet, packet.head(), key.first, priority};
+        return {&packet, packet.head(), from, priority, lane};
       }
       return {nullptr, {}, 0, priority};
     };
-    const auto first = own_.letters.lower_bound({first_, Priority::low});
+    const auto first = own_.letters.lower_bound({first_, Priority::low, PostOffice::in_order});
     const View view = view_of(first, own_.letters.end());
     return view ? view : view_of(own_.letters.begin(), first);
   }
 
   void release(const View& view) noexcept override {
     const std::lock_guard lock(office_.mutex_);
-    own_.letters[{view.source, view.priority}].pop_front();
+    own_.letters[{view.source, view.priority, view.lane}].pop_front();
     PostOffice::Box& sender = office_.boxes_[view.source];
-    if (std::size_t& under_way = sender.under_way[{self_, view.priority}]; under_way != 0) --under_way;
-    if (sender.waits_for_credit.contains({self_, view.priority})) PostOffice::tell(sender);
+    const Key to_here{self_, view.priority, view.lane};
+    if (std::size_t& under_way = sender.under_way[to_here]; under_way != 0) --under_way;
+    if (sender.waits_for_credit.contains(to_here)) PostOffice::tell(sender);
   }
 
-  void defer(const View& view) noexcept override { deferred_.insert({view.source, view.priority}); }
+  void defer(const View& view) noexcept override {
+    deferred_.insert({view.source, view.priority, view.lane});
+  }
 
   [[nodiscard]] bool waits(Priority priority, const am::impl::Packet* lent) noexcept override {
     const std::lock_guard lock(office_.mutex_);
     return std::ranges::any_of(own_.letters, [&](const auto& link) {
-      return link.first.second == priority &&
+      return std::get<Priority>(link.first) == priority &&
              std::ranges::any_of(link.second, [&](const auto& letter) { return &letter->packet != lent; });
     });
   }
@@ -222,25 +218,57 @@ class PostTransport final : public am::Transport {
     closed_.insert(peer);
     std::erase_if(moves_, [peer](const Moving& one) { return one.move.peer == peer; });
     const std::lock_guard lock(office_.mutex_);
-    std::erase_if(outbox_, [peer](const Sent& sent) { return std::get<0>(sent) == peer; });
+    std::erase_if(outbox_, [peer](const Sent& sent) { return std::get<0>(sent.first) == peer; });
     std::erase_if(words_, [peer](const auto& word) { return word.first.first == peer; });
-    for (const Priority priority : {Priority::low, Priority::high}) own_.under_way[{peer, priority}] = 0;
+    for (auto& [key, letters] : own_.under_way) {
+      if (std::get<0>(key) == peer) letters = 0;
+    }
   }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     const std::lock_guard lock(office_.mutex_);
-    const auto found = own_.under_way.find({to, priority});
-    return found == own_.under_way.end() ? 0 : found->second;
+    std::size_t all = 0;
+    for (const std::uint32_t lane : {PostOffice::in_order, PostOffice::unordered}) {
+      const auto found = own_.under_way.find({to, priority, lane});
+      if (found != own_.under_way.end()) all += found->second;
+    }
+    return all;
   }
 
  private:
   using Letter = PostOffice::Letter;
   using Key = PostOffice::Key;
-  using Sent = std::tuple<NodeId, Priority, std::unique_ptr<Letter>>;
+  using Sent = std::pair<Key, std::unique_ptr<Letter>>;  // to whom
   struct Moving {
     Move move;
     std::vector<std::byte> bytes;
   };
   static constexpr std::ptrdiff_t most_moves = 4;  // to a peer
+
+  [[nodiscard]] Slot claim_in(const Key& key, std::size_t words, std::size_t payload_bytes) {
+    const auto& [to, priority, lane] = key;
+    Slot slot{nullptr, Status::again, to, priority};
+    if (closed_.contains(to)) {
+      slot.status = Status::unreachable;
+    } else if (has_room_in(key)) {
+      auto& letter = claimed_[key];
+      if (letter == nullptr) letter = std::make_unique<Letter>();
+      slot.status = Status::ok;
+      slot.packet = &letter->packet;
+      slot.room = std::min(payload_bytes, am::impl::packet_payload_bytes);
+      const std::size_t lines = am::impl::payload_lines(words, slot.room);
+      slot.payload = letter->packet.payload(words, lines);
+      slot.mark = Header::make(0, 0, lines, 0).bits;
+      slot.lane = lane;
+    }
+    return slot;
+  }
+  [[nodiscard]] bool has_room_in(const Key& key) {
+    if (closed_.contains(std::get<0>(key))) return true;
+    const std::lock_guard lock(office_.mutex_);
+    const bool room = own_.under_way[key] < PostOffice::credits;
+    if (!room) refused_.insert(key);
+    return room;
+  }
 
   /// About a half of them. Those of who is gone stay, until core hears of that.
   bool carry_out_moves() noexcept {
@@ -283,9 +311,15 @@ class PostTransport final : public am::Transport {
   }
   bool send_off() noexcept {
     const bool any = !outbox_.empty() || !words_.empty();
-    for (auto& [to, priority, letter] : outbox_) {
+    for (auto& [key, letter] : outbox_) {
+      const auto& [to, priority, lane] = key;
       PostOffice::Box& box = office_.boxes_[to];
-      if (!box.cut && !own_.cut) box.letters[{self_, priority}].push_back(std::move(letter));
+      auto& letters = box.letters[{self_, priority, lane}];
+      // Anywhere behind the first one, which may be lent.
+      const bool passes = lane == PostOffice::unordered && !letters.empty();
+      const std::size_t place = passes ? 1 + dice_.below(letters.size()) : letters.size();
+      if (!box.cut && !own_.cut)
+        letters.insert(letters.begin() + static_cast<std::ptrdiff_t>(place), std::move(letter));
       PostOffice::tell(box);
     }
     for (const auto& [word, value] : words_) {
@@ -300,7 +334,7 @@ class PostTransport final : public am::Transport {
   [[nodiscard]] bool has_come(Wanted wanted) const noexcept {
     return std::ranges::any_of(own_.letters, [&](const auto& link) {
       const auto& [key, letters] = link;
-      const bool asked_for = key.second == Priority::high ? wanted.high : wanted.low;
+      const bool asked_for = std::get<Priority>(key) == Priority::high ? wanted.high : wanted.low;
       return asked_for && !letters.empty() && !deferred_.contains(key);
     });
   }

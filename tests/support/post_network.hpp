@@ -3,7 +3,8 @@
 // credits for each link, a descriptor to wake by, a control lane.
 //
 // It is as bad as the contract allows. Letters and words may lie in their sender until it next makes progress, as in a socket
-// that is full, and it takes only so much of a payload at once as a letter holds. Moves are carried out late, and in any order.
+// that is full, and it takes only so much of a payload at once as a letter holds. Moves are carried out late, and in any order;
+// unordered letters have a lane of their own, in which they are mixed.
 //
 // A test makes one PostOffice for a job; post_kind() is the network's row in the table of kinds.
 #pragma once
@@ -19,6 +20,7 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,7 @@ namespace test {
 
 class PostOffice {
  public:
-  static constexpr std::size_t credits = 24;  ///< letters under way, for each link and priority
+  static constexpr std::size_t credits = 24;  ///< letters under way, for each link, priority and lane
 
   explicit PostOffice(am::NodeId nodes) : boxes_(nodes) {}
   PostOffice(const PostOffice&) = delete;
@@ -44,7 +46,8 @@ class PostOffice {
     am::impl::Packet packet;
     std::array<std::byte, am::impl::packet_payload_bytes> payload;
   };
-  using Key = std::pair<am::NodeId, am::Priority>;
+  enum Lane : std::uint32_t { in_order, unordered };
+  using Key = std::tuple<am::NodeId, am::Priority, std::uint32_t>;                  // with its lane
   using Published = std::map<std::pair<am::NodeId, std::uint32_t>, std::uint64_t>;  // by publisher and word
 
   struct Box {

@@ -14,6 +14,7 @@ struct OutMessage {
   HandlerId handler = 0;
   std::uint16_t flags = 0;
   std::uint8_t words = 0;
+  bool unordered = false;  ///< may overtake, and be overtaken, if its payload fits into a packet
   std::uint64_t word[max_words] = {};
   Payload payload{};
 

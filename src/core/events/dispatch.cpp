@@ -88,6 +88,19 @@ Payload payload_at_hand(const Transport& /*network*/, const Transport::View& /*v
 
 }  // namespace
 
+/// Which of its neighbour's queues a packet is in (Transport::View::lane). Shared memory has one at each priority, and nothing is
+/// handed on.
+template <class Net>
+struct Engine::Lane {
+  std::uint32_t lane;
+  [[nodiscard]] std::uint32_t number() const noexcept { return lane; }
+};
+template <>
+struct Engine::Lane<shm::ShmTransport> {
+  explicit Lane(std::uint32_t /*lane*/) noexcept {}
+  [[nodiscard]] static std::uint32_t number() noexcept { return 0; }
+};
+
 /// Where an exception leaves an event, while that still stands on the card.
 void Engine::event_threw() const noexcept { came_out_of(job_.id, running_event(onlooker_, job_.id)); }
 
@@ -323,44 +336,45 @@ void Engine::run_observed(void* message, const impl::Packet& packet, Payload pay
 /// which a processor hands out behind all earlier stores. For that reason packets are handed on by their parts, too.
 template <Priority P, class Net>
 [[gnu::always_inline]] inline Engine::Handled Engine::handle(Net& network, const Transport::View& view) {
-  const auto& [packet, head, source, priority] = view;
-  if (!head.is_plain()) return handle_with_payload<P>(network, packet, head, source);
+  const auto& [packet, head, source, priority, number] = view;
+  const Lane<Net> lane{number};
+  if (!head.is_plain()) return handle_with_payload<P>(network, packet, head, source, lane);
   if (!node_->events_.ame || is_cut_off(network, source)) [[unlikely]]
-    return handle_unusual<P>(network, packet, head, source);
-  run_and_release<P, Line>(network, packet, head, source, {});
+    return handle_unusual<P>(network, packet, head, source, lane);
+  run_and_release<P, Line>(network, packet, head, source, lane, {});
   return Handled::ran;
 }
 
 /// The same for a packet with words and a payload, or with anything else.
 template <Priority P, class Net>
 Engine::Handled Engine::handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
-                                            NodeId source) {
-  const Payload payload = payload_at_hand(network, Transport::View{packet, head, source, P});
-  if (payload.empty() || !node_->events_.ame) return handle_unusual<P>(network, packet, head, source);
+                                            NodeId source, Lane<Net> lane) {
+  const Payload payload = payload_at_hand(network, Transport::View{packet, head, source, P, lane.number()});
+  if (payload.empty() || !node_->events_.ame) return handle_unusual<P>(network, packet, head, source, lane);
   handled_payload_[static_cast<std::size_t>(P)] = payload.size();
-  run_and_release<P, Whole>(network, packet, head, source, payload);
+  run_and_release<P, Whole>(network, packet, head, source, lane, payload);
   return Handled::ran;
 }
 
 template <Priority P, class What, class Net>
 [[gnu::always_inline]] inline void Engine::run_and_release(Net& network, const impl::Packet* packet,
-                                                           impl::Header head, NodeId source,
+                                                           impl::Header head, NodeId source, Lane<Net> lane,
                                                            Payload payload) {
   try {
     run_handler<P>(head, *packet, source, payload, false);
   } catch (...) {
     count_received(source, P, head.words() * 8 + payload.size());
-    What::release(network, Transport::View{packet, head, source, P});
+    What::release(network, Transport::View{packet, head, source, P, lane.number()});
     throw;
   }
   count_received(source, P, head.words() * 8 + payload.size());
-  What::release(network, Transport::View{packet, head, source, P});
+  What::release(network, Transport::View{packet, head, source, P, lane.number()});
 }
 
 template <Priority P, class Net>
 Engine::Handled Engine::handle_unusual(Net& network, const impl::Packet* packet, impl::Header head,
-                                       NodeId source) {
-  const Transport::View view{packet, head, source, P};
+                                       NodeId source, Lane<Net> lane) {
+  const Transport::View view{packet, head, source, P, lane.number()};
   Borrowed<Net> borrowed(network, view);
   if (is_cut_off(network, source)) return Handled::taken;
   const Handled handled = take_unusual(view);

@@ -81,7 +81,8 @@ Engine::Handled Engine::take_unusual(const Transport::View& view) {
   }
   if (left_) {
     if (!table_.is_internal(id)) undelivered_.count(view.priority, id, message.from);
-    assembler_.done(view);
+    // Not one that has come between the pieces of a row.
+    if (view.head.has(impl::flag::last)) assembler_.done(view);
     return Handled::taken;
   }
   count_received(view.source, view.priority, message.bytes());

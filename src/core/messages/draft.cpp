@@ -43,6 +43,7 @@ Draft::Draft(Node& node, const impl::OutMessage& message, std::size_t bytes, boo
   }
   if (slot.status != Status::ok) return;
   packet_ = slot.packet;
+  lane_ = slot.lane;
   mark_ = slot.mark;
   data_ = slot.payload;
   if (packet_ != nullptr) hold_off_events();
@@ -56,6 +57,7 @@ Draft::Draft(Draft&& other) noexcept
       status_(other.status_),
       packet_(std::exchange(other.packet_, nullptr)),
       holds_(std::exchange(other.holds_, false)),
+      lane_(other.lane_),
       mark_(std::exchange(other.mark_, 0)),
       own_(std::move(other.own_)),
       data_(std::exchange(other.data_, nullptr)) {}
@@ -63,15 +65,15 @@ Draft::Draft(Draft&& other) noexcept
 namespace {
 
 Transport::Slot slot_of(const impl::OutMessage& message, impl::Packet* packet, std::byte* payload,
-                        std::size_t bytes, std::uint64_t mark) noexcept {
-  return {packet, Status::ok, message.to, message.priority, payload, bytes, mark};
+                        std::size_t bytes, std::uint64_t mark, std::uint32_t lane) noexcept {
+  return {packet, Status::ok, message.to, message.priority, payload, bytes, mark, lane};
 }
 
 }  // namespace
 
 /// What was not sent goes back to where it came from.
 void Draft::drop() noexcept {
-  const Transport::Slot slot = slot_of(message_, packet_, data_, bytes_, mark_);
+  const Transport::Slot slot = slot_of(message_, packet_, data_, bytes_, mark_, lane_);
   if (packet_ != nullptr) {
     node_->engine().sender().drop(slot);
     packet_ = nullptr;
@@ -108,7 +110,8 @@ Status Draft::commit() {
     return status_ = Status::unreachable;
   }
   engine.commit_draft(
-      slot_of(message_, std::exchange(packet_, nullptr), data_, bytes_, std::exchange(mark_, 0)), message_);
+      slot_of(message_, std::exchange(packet_, nullptr), data_, bytes_, std::exchange(mark_, 0), lane_),
+      message_);
   let_events_go();
   node_ = nullptr;
   return Status::ok;
@@ -122,7 +125,7 @@ Status Draft::commit_long() {
   } else {
     const impl::Hold hold(*node_);
     const Status sent =
-        node_->engine().commit_lent(slot_of(message_, nullptr, data_, bytes_, mark_), message_, wait_);
+        node_->engine().commit_lent(slot_of(message_, nullptr, data_, bytes_, mark_, lane_), message_, wait_);
     if (sent != Status::ok) return sent;
     mark_ = 0;
   }

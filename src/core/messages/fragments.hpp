@@ -2,7 +2,8 @@
 //
 // On the network such a message is a row of `more` packets (as much as the network takes; words[0] is the total) and one
 // `last` packet with handler, words and the rest. Nothing else goes between them on that link and priority: while a row is under way
-// every other send there answers `again`. So a receiver has at most one half-built payload per neighbour and priority.
+// every other send there answers `again`. So a receiver has at most one half-built payload per neighbour and priority. (What was sent
+// before, unordered, may still come between them.)
 //
 // Memory: a sender that may wait cuts straight out of the caller's bytes. One that may not wait keeps a copy of the one
 // message that is under way per peer and priority, and sends it on in later polls. A receiver holds one payload per

@@ -26,12 +26,20 @@ class Links final : public Transport {
                            std::size_t payload_bytes) noexcept override {
     return to_peer(to).claim(to, priority, words, payload_bytes);
   }
+  [[nodiscard]] Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
+                                     std::size_t payload_bytes) noexcept override {
+    return to_peer(to).claim_unordered(to, priority, words, payload_bytes);
+  }
   void fill(const Slot& slot, Payload payload) noexcept override { to_peer(slot.to).fill(slot, payload); }
   void commit(const Slot& slot, impl::Header header) noexcept override {
     to_peer(slot.to).commit(slot, header);
   }
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override {
     return to_peer(to).has_room(to, priority, payload_bytes);
+  }
+  [[nodiscard]] bool has_room_unordered(NodeId to, Priority priority,
+                                        std::size_t payload_bytes) noexcept override {
+    return to_peer(to).has_room_unordered(to, priority, payload_bytes);
   }
   [[nodiscard]] Slot lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override {
     return to_peer(to).lend(to, priority, payload_bytes);

@@ -33,11 +33,11 @@ void Sender::count_sent(const impl::OutMessage& message) noexcept {
   events_->nicond = true;
 }
 
-Status Sender::refused(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+Status Sender::refused(const Refused& send, Priority priority) noexcept {
   // No rings yet: no memory for them, nor for counting that; or a fault plan's refusal.
-  if (place_.counts_unlinked || place_.board.is_linked(place_.self, to))
-    impl::count(traffic(to, priority).again);
-  refused_[static_cast<std::size_t>(priority)] = {true, to, payload_bytes};
+  if (place_.counts_unlinked || place_.board.is_linked(place_.self, send.to))
+    impl::count(traffic(send.to, priority).again);
+  refused_[static_cast<std::size_t>(priority)] = send;
   owner_.room_is_wanted();
   events_->nicond = false;
   return Status::again;
@@ -45,11 +45,14 @@ Status Sender::refused(NodeId to, Priority priority, std::size_t payload_bytes) 
 
 bool Sender::available(Priority priority) noexcept {
   Refused& refused = refused_[static_cast<std::size_t>(priority)];
-  if (refused.active && !outgoing_.busy(refused.to, priority) &&
-      place_.network.has_room(refused.to, priority, refused.payload_bytes)) {
+  if (refused.active && !outgoing_.busy(refused.to, priority) && has_room(refused, priority))
     refused.active = false;
-  }
   return !refused.active;
+}
+
+bool Sender::has_room(const Refused& send, Priority priority) noexcept {
+  return send.unordered ? place_.network.has_room_unordered(send.to, priority, send.payload_bytes)
+                        : place_.network.has_room(send.to, priority, send.payload_bytes);
 }
 
 void Sender::reserve(NodeId to, Priority priority, bool reserved) {
@@ -68,14 +71,21 @@ void Sender::reserve_line(NodeId to, Priority priority, bool reserved) noexcept 
 
 // -- what goes at once ------------------------------------------------------------------------------------------------
 
+Transport::Slot Sender::claim_whole(const impl::OutMessage& message) noexcept {
+  const std::size_t bytes = message.payload.size();
+  return may_overtake(message)
+             ? place_.network.claim_unordered(message.to, message.priority, message.words, bytes)
+             : place_.network.claim(message.to, message.priority, message.words, bytes);
+}
+
+/// An unordered one waits, too, while its link is held: most networks have one place for both, and its claim would take that of a
+/// draft away.
 std::optional<Status> Sender::try_send_whole(const impl::OutMessage& message) noexcept {
-  if (outgoing_.busy(message.to, message.priority))
-    return refused(message.to, message.priority, message.payload.size());
+  if (outgoing_.busy(message.to, message.priority)) return refused(message);
   if (message.payload.size() > impl::packet_payload_bytes && message.payload.size() > largest_payload())
     return Status::too_big;
-  const Transport::Slot slot =
-      place_.network.claim(message.to, message.priority, message.words, message.payload.size());
-  if (slot.status == Status::again) return refused(message.to, message.priority, message.payload.size());
+  const Transport::Slot slot = claim_whole(message);
+  if (slot.status == Status::again) return refused(message);
   if (slot.status != Status::ok) return slot.status;
   if (slot.room < message.payload.size()) return std::nullopt;
   place_.network.fill(slot, message.payload);
@@ -94,14 +104,14 @@ Status Sender::try_send(const impl::OutMessage& message) noexcept {
 /// A sender that may not wait leaves a copy behind as soon as the network has taken the first piece.
 Status Sender::keep_row(const impl::OutMessage& message) noexcept {
   EventBytes copy = try_event_bytes(*place_.memory, message.payload.size());
-  if (copy == nullptr) return refused(message.to, message.priority, message.payload.size());
+  if (copy == nullptr) return refused(message);
   std::memcpy(copy.get(), message.payload.data(), message.payload.size());
   impl::OutMessage copied = message;
   copied.payload = Payload(copy.get(), message.payload.size());
   Row row(copied);
   const Status status = row.push(place_.network);
   if (status == Status::again) {
-    if (row.sent() == 0) return refused(message.to, message.priority, message.payload.size());
+    if (row.sent() == 0) return refused(message);
     reserve_line(message.to, message.priority, true);
     outgoing_.keep(std::move(copy), row);
     owner_.row_begins();

@@ -78,7 +78,9 @@ class Sender {
   [[nodiscard]] bool idle() const noexcept { return outgoing_.empty(); }
 
   /// Takes note of an answer `again`, which every send here does itself.
-  Status refused(NodeId to, Priority priority, std::size_t payload_bytes) noexcept;
+  Status refused(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+    return refused({true, to, payload_bytes}, priority);
+  }
 
   // drafts, multicasts
   /// As Transport::claim. Who gets no slot in the end is to say so (refused).
@@ -93,6 +95,22 @@ class Sender {
   [[nodiscard]] bool available(Priority priority) noexcept;
 
  private:
+  struct Refused {
+    bool active = false;
+    NodeId to = 0;
+    std::size_t payload_bytes = 0;
+    bool unordered = false;
+  };
+
+  Status refused(const Refused& send, Priority priority) noexcept;
+  Status refused(const impl::OutMessage& message) noexcept {
+    return refused({true, message.to, message.payload.size(), may_overtake(message)}, message.priority);
+  }
+  [[nodiscard]] bool has_room(const Refused& send, Priority priority) noexcept;
+  [[nodiscard]] static bool may_overtake(const impl::OutMessage& message) noexcept {
+    return message.unordered && message.payload.size() <= impl::packet_payload_bytes;
+  }
+  [[nodiscard]] Transport::Slot claim_whole(const impl::OutMessage& message) noexcept;
   Status keep_row(const impl::OutMessage& message) noexcept;
   void count_sent(const impl::OutMessage& message) noexcept;
   void reserve(NodeId to, Priority priority, bool reserved);
@@ -106,11 +124,6 @@ class Sender {
   impl::Traffic* traffic_ = nullptr;
   impl::EventState* events_ = nullptr;
   Outgoing outgoing_;
-  struct Refused {
-    bool active = false;
-    NodeId to = 0;
-    std::size_t payload_bytes = 0;
-  };
   Refused refused_[2];  // by priority: the last send that was answered `again`, until there is room
 };
 

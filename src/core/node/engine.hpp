@@ -240,17 +240,19 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   bool run_outlet();
   std::size_t tell_of_deaths();
   std::size_t run_posts();
+  template <class Net>
+  struct Lane;  // dispatch.cpp
   template <Priority P, class Net>
   Handled handle(Net& network, const Transport::View& view);
   template <Priority P, class What, class Net>
   void run_and_release(Net& network, const impl::Packet* packet, impl::Header head, NodeId source,
-                       Payload payload);
+                       Lane<Net> lane, Payload payload);
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_with_payload(Net& network, const impl::Packet* packet, impl::Header head,
-                                                NodeId source);
+                                                NodeId source, Lane<Net> lane);
   template <Priority P, class Net>
   [[gnu::noinline]] Handled handle_unusual(Net& network, const impl::Packet* packet, impl::Header head,
-                                           NodeId source);
+                                           NodeId source, Lane<Net> lane);
   template <Priority P>
   [[gnu::noinline]] void run_observed(void* message, const impl::Packet& packet, Payload payload,
                                       const RecordedEvent& event);

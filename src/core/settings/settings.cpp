@@ -227,7 +227,7 @@ constexpr Row table[] = {
     {"AM_VERBOSE", Switch{&Settings::verbose},
      "print at start how the job was joined and which transports were chosen"},
     {"AM_FAULTS", Text{&Settings::faults},
-     "faults to inject, for tests: seed=7,refuse=0.1,delay=0.05,kill=1@1000"},
+     "faults to inject, for tests: seed=7,refuse=0.1,delay=0.05,reorder=0.2,kill=1@1000"},
     {"AM_AGENT", Text{&Settings::agent},
      "with what amrun --hosts starts its parts on other hosts: a program and its options; unset: ssh"},
     {"AM_JOB", Text{&Settings::job},

@@ -13,8 +13,9 @@ namespace {
 void report(const faults::Plan& plan) {
   const std::string kill =
       plan.kill ? ",kill=" + std::to_string(plan.kill->node) + "@" + std::to_string(plan.kill->commit) : "";
-  std::fprintf(stderr, "am: faults: seed=%llu,refuse=%g,delay=%g%s\n",
-               static_cast<unsigned long long>(plan.seed), plan.refuse, plan.delay, kill.c_str());
+  std::fprintf(stderr, "am: faults: seed=%llu,refuse=%g,delay=%g,reorder=%g%s\n",
+               static_cast<unsigned long long>(plan.seed), plan.refuse, plan.delay, plan.reorder,
+               kill.c_str());
 }
 
 }  // namespace

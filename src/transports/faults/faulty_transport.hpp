@@ -5,7 +5,10 @@
 //           many for ever. As often, a long payload finds room for a short piece only.
 //   delay   A packet that came is held back for 1 to longest_delay rounds, by leaving it where it is (Transport::defer).
 //           Its neighbour's later packets of that priority wait behind it; every other neighbour's, and the other
-//           priority's, go past: that is all the reordering the contract allows.
+//           priority's, go past: that is all the reordering that the contract allows of ordered ones.
+//   reorder An unordered packet that came is taken out of its network, and given 1 to longest_delay rounds later: what was sent
+//           behind it overtakes it. Its sender decides that, and marks it in its origin, which nobody else reads but of multicasts.
+//           Where there is no room for one more it waits in its network.
 //   kill    This process ends by SIGKILL in the middle of a send: with its packet filled in but not published, or
 //           published but unknown to the sender, as the seed says.
 //
@@ -17,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "transports/faults/kept_packets.hpp"
 #include "transports/faults/plan.hpp"
 #include "transports/transport.hpp"
 
@@ -45,10 +49,16 @@ class FaultyTransport final : public Transport {
   [[nodiscard]] std::string_view name() const noexcept override { return name_; }
   [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
                            std::size_t payload_bytes) noexcept override;
+  [[nodiscard]] Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
+                                     std::size_t payload_bytes) noexcept override;
   void fill(const Slot& slot, Payload payload) noexcept override { network_.fill(slot, payload); }
   void commit(const Slot& slot, impl::Header header) noexcept override;
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override {
     return network_.has_room(to, priority, payload_bytes);
+  }
+  [[nodiscard]] bool has_room_unordered(NodeId to, Priority priority,
+                                        std::size_t payload_bytes) noexcept override {
+    return network_.has_room_unordered(to, priority, payload_bytes);
   }
   [[nodiscard]] Slot lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
   void give_back(const Slot& lent) noexcept override { network_.give_back(lent); }
@@ -67,21 +77,24 @@ class FaultyTransport final : public Transport {
   }
   [[nodiscard]] View receive(Priority priority) noexcept override;
   [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
-    return network_.payload_of(view);
+    return kept_.holds(view.priority, view.packet) ? Transport::payload_of(view) : network_.payload_of(view);
   }
   void release(const View& view) noexcept override;
-  void defer(const View& view) noexcept override { network_.defer(view); }
+  void defer(const View& view) noexcept override;
   /// Also one that is held back: it has come, and later rounds will give it.
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
-    return network_.waits(priority, lent);
+    const bool is_kept = kept_.holds(priority, lent);
+    return network_.waits(priority, is_kept ? nullptr : lent) || kept_.waits(priority, lent);
   }
   bool progress() noexcept override;
   void flush() noexcept override { network_.flush(); }
   [[nodiscard]] bool arm(Wanted wanted) noexcept override;
   void disarm() noexcept override { network_.disarm(); }
-  [[nodiscard]] bool still_armed(Wanted wanted) noexcept override { return network_.still_armed(wanted); }
+  [[nodiscard]] bool still_armed(Wanted wanted) noexcept override {
+    return !kept_.any(wanted) && network_.still_armed(wanted);
+  }
   [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override {
-    return network_.describe(lookout, wanted) || holds_back();
+    return network_.describe(lookout, wanted) || holds_back() || kept_.any(wanted);
   }
   [[nodiscard]] bool holds_back() const noexcept override { return round_ < all_free_at_; }
   [[nodiscard]] bool drained() const noexcept override { return network_.drained(); }
@@ -104,16 +117,31 @@ class FaultyTransport final : public Transport {
   [[nodiscard]] std::string way_to(NodeId peer) const override { return network_.way_to(peer); }
 
  private:
+  /// The packet at the head of a way in.
+  struct Head {
+    std::uint32_t lane = 0;
+    bool decided = false;          // the dice have fallen for it
+    std::uint64_t held_until = 0;  // the round in which it may be received
+  };
   /// What is known about the traffic with one peer at one priority.
   struct Link {
-    std::uint32_t refusals = 0;    // in a row
-    bool decided = false;          // the dice have fallen for the packet at the head of its way in
-    std::uint64_t held_until = 0;  // the round in which that packet may be received
+    std::uint32_t refusals = 0;               // in a row
+    const impl::Packet* unordered = nullptr;  // claimed as such
+    std::vector<Head> heads{};                // by lane, of those met so far
   };
   [[nodiscard]] Link& link(NodeId peer, Priority priority);
+  [[nodiscard]] Head& head(const View& view);
   [[nodiscard]] bool refuses(NodeId to, Priority priority);
-  /// Whether the packet at the head of a link stays held back in this round.
-  [[nodiscard]] bool keeps(Link& link);
+  /// The round in which something is to come that is held back from now on.
+  [[nodiscard]] std::uint64_t later(Dice& dice);
+  /// Whether the packet at the head of its way in stays held back in this round.
+  [[nodiscard]] bool keeps(Head& head);
+  /// Whether it is to be taken out of its network.
+  [[nodiscard]] bool is_late(const View& view) const noexcept;
+  /// Does that; there is room for it.
+  [[nodiscard]] bool take_out(const View& view);
+  /// Whether a packet of the network's is lent.
+  [[nodiscard]] bool& lends(Priority priority) noexcept { return lends_[static_cast<std::size_t>(priority)]; }
   [[noreturn]] void end_this_process(const char* when) const noexcept;
 
   Transport& network_;
@@ -122,8 +150,11 @@ class FaultyTransport final : public Transport {
   const std::string name_;
   Dice refusals_;
   Dice delays_;
+  Dice reorders_;
   bool kill_before_publishing_;
   std::vector<Link> links_;  // 2 per peer met so far: [2 * peer + priority]
+  KeptPackets kept_;
+  bool lends_[2] = {};  // by priority
   std::uint64_t commits_ = 0;
   std::uint64_t round_ = 0;
   std::uint64_t all_free_at_ = 0;  // the round from which no packet is held back any more

@@ -11,9 +11,8 @@ namespace am::faults {
 namespace {
 
 constexpr const char* accepted_form =
-    "AM_FAULTS is like seed=7,refuse=0.1,delay=0.05,kill=1@1000: probabilities from 0 to 1, kill=NODE@COMMIT "
-    "counts a "
-    "node's commits from 1, each part at most once";
+    "AM_FAULTS is like seed=7,refuse=0.1,delay=0.05,reorder=0.2,kill=1@1000: probabilities from 0 to 1, "
+    "kill=NODE@COMMIT counts a node's commits from 1, each part at most once";
 
 template <class T>
 bool read_number(std::string_view text, T& value) noexcept {
@@ -37,6 +36,7 @@ bool read_part(std::string_view key, std::string_view value, Plan& plan) noexcep
   if (key == "seed") return read_number(value, plan.seed);
   if (key == "refuse") return read_probability(value, plan.refuse);
   if (key == "delay") return read_probability(value, plan.delay);
+  if (key == "reorder") return read_probability(value, plan.reorder);
   if (key == "kill") return read_kill(value, plan.kill);
   return false;
 }

@@ -126,6 +126,25 @@ void send_otherwise(am::Node& node, am::GlobalPtr<Point> place, const std::vecto
   node.on_outlet([](am::LowEvent& event) { static_cast<void>(event.try_request<none>(0)); });
 }
 
+void send_in_no_order(am::Node& node, const std::string& text) {
+  node.request<none>(am::unordered(0));
+  node.request<integers>(am::unordered(node.id()), 7, 7, std::int8_t{7}, 'a');
+  node.request<payload>(am::unordered(0), text);
+  node.reply_to<payload_too>(am::unordered(0), 7, text);
+  static_cast<void>(node.try_request<payload>(am::unordered(0), text));
+  static_cast<void>(node.try_reply_to<answered>(am::unordered(0), 7));
+  const am::UnorderedTo peer = am::unordered(1);
+  node.request<[](am::Request& request) {
+    request.reply_to<answered>(am::unordered(request.from()), 7);
+    static_cast<void>(request.try_reply_to<answered>(am::unordered(request.from()), 7));
+    static_cast<void>(request.try_request<none>(am::unordered(request.from())));
+  }>(peer);
+  node.reply_to<[](am::Reply& reply) {
+    static_cast<void>(reply.try_reply_to<answered>(am::unordered(reply.from()), 7));
+    static_cast<void>(reply.try_request<none>(am::unordered(reply.from())));
+  }>(peer);
+}
+
 void collect(am::Node& node, std::vector<Point>& points, std::array<double, 3> values, std::string& text) {
   static_cast<void>(am::broadcast(node, 7));
   static_cast<void>(am::broadcast(node, values));

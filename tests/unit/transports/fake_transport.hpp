@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,20 +38,27 @@ class FakeTransport : public am::Transport {
 
   // -- for the test --------------------------------------------------------------------------------------------------
 
-  std::map<Link, std::size_t> room;    ///< packets that a link still takes; absent: any number
-  std::map<Link, std::size_t> claims;  ///< how often a claim got here
-  std::vector<Sent> sent;              ///< in the order of commits
+  std::map<Link, std::size_t> room;              ///< packets that a link still takes; absent: any number
+  std::map<Link, std::size_t> claims;            ///< how often a claim got here
+  std::map<Link, std::size_t> unordered_claims;  ///< of these, how often one for an unordered packet
+  bool unordered_full = false;                   ///< whatever room there is for others
+  std::vector<Sent> sent;                        ///< in the order of commits
   std::size_t rounds = 0, arms = 0, disarms = 0;
   bool arms_refused = false;
   std::size_t most_at_once = am::impl::packet_payload_bytes;  ///< of a payload; not more than that
 
-  /// A packet that carries a number in its first word comes from `source`.
-  void arrive(NodeId source, Priority priority, std::uint64_t number) {
+  /// A packet that carries a number in its first word comes from `source`. Those of different lanes wait for themselves.
+  void arrive(NodeId source, Priority priority, std::uint64_t number, std::uint32_t lane = 0) {
     auto image = std::make_unique<Image>();
     image->packet.header = am::impl::Header::make(0, 1, 0, 0).bits;
     image->packet.origin = source;
     image->packet.words[0] = number;
-    inbound_[{priority, source}].push_back(std::move(image));
+    inbound_[{priority, source, lane}].push_back(std::move(image));
+  }
+  /// The first packet that was sent comes from `source`.
+  void arrive_from(NodeId source) {
+    inbound_[{sent.front().priority, source, 0}].push_back(std::move(sent.front().image));
+    sent.erase(sent.begin());
   }
 
   // -- the seam ------------------------------------------------------------------------------------------------------
@@ -75,6 +83,13 @@ class FakeTransport : public am::Transport {
             bytes,
             am::impl::Header::make(0, 0, lines, 0).bits};
   }
+  [[nodiscard]] Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
+                                     std::size_t payload_bytes) noexcept override {
+    ++unordered_claims[{to, priority}];
+    if (payload_bytes > am::impl::packet_payload_bytes) std::abort();
+    if (unordered_full) return {nullptr, am::Status::again, to, priority};
+    return claim(to, priority, words, payload_bytes);
+  }
   void commit(const Slot& slot, am::impl::Header header) noexcept override {
     auto& image = claimed_[{slot.to, slot.priority}];
     if (image == nullptr || &image->packet != slot.packet) std::abort();
@@ -88,25 +103,32 @@ class FakeTransport : public am::Transport {
     return closed_.contains(to) || left == room.end() || left->second != 0;
   }
 
+  [[nodiscard]] bool has_room_unordered(NodeId to, Priority priority,
+                                        std::size_t payload_bytes) noexcept override {
+    return !unordered_full && has_room(to, priority, payload_bytes);
+  }
+
   [[nodiscard]] View receive(Priority priority) noexcept override {
     for (auto& [key, packets] : inbound_) {
-      const auto& [of, source] = key;
-      if (of != priority || packets.empty() || deferred_.contains({source, priority})) continue;
-      return {&packets.front()->packet, packets.front()->packet.head(), source, priority};
+      const auto& [of, source, lane] = key;
+      if (of != priority || packets.empty() || deferred_.contains(key)) continue;
+      return {&packets.front()->packet, packets.front()->packet.head(), source, priority, lane};
     }
     return {nullptr, {}, 0, priority};
   }
   void release(const View& view) noexcept override {
-    auto& packets = inbound_[{view.priority, view.source}];
+    auto& packets = inbound_[{view.priority, view.source, view.lane}];
     if (packets.empty() || &packets.front()->packet != view.packet) std::abort();
     packets.pop_front();
   }
-  void defer(const View& view) noexcept override { deferred_.insert({view.source, view.priority}); }
+  void defer(const View& view) noexcept override {
+    deferred_.insert({view.priority, view.source, view.lane});
+  }
 
   [[nodiscard]] bool waits(Priority priority, const am::impl::Packet* lent) noexcept override {
     for (const auto& [key, packets] : inbound_) {
       for (const auto& image : packets) {
-        if (key.first == priority && &image->packet != lent) return true;
+        if (std::get<Priority>(key) == priority && &image->packet != lent) return true;
       }
     }
     return false;
@@ -129,8 +151,9 @@ class FakeTransport : public am::Transport {
 
  private:
   std::map<Link, std::unique_ptr<Image>> claimed_;
-  std::map<std::pair<Priority, NodeId>, std::deque<std::unique_ptr<Image>>> inbound_;
-  std::set<Link> deferred_;
+  using Queue = std::tuple<Priority, NodeId, std::uint32_t>;  // with its lane
+  std::map<Queue, std::deque<std::unique_ptr<Image>>> inbound_;
+  std::set<Queue> deferred_;
   std::set<NodeId> closed_;
 };
 

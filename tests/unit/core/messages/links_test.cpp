@@ -49,6 +49,18 @@ TEST_F(LinksTest, EachPeerIsReachedByItsNetwork) {
   EXPECT_EQ(links_.name(), "fake+fake");
 }
 
+TEST_F(LinksTest, UnorderedOnesToo) {
+  const Transport::Slot slot = links_.claim_unordered(3, low, 1, 0);
+  ASSERT_EQ(slot.status, Status::ok);
+  links_.commit(slot, impl::Header::make(0, 1, 0, 0));
+  EXPECT_EQ(second_.sent.size(), 1u);
+  EXPECT_EQ((second_.unordered_claims[{3, low}]), 1u);
+  second_.unordered_full = true;
+  EXPECT_EQ(links_.claim_unordered(3, low, 1, 0).status, Status::again);
+  EXPECT_FALSE(links_.has_room_unordered(3, low, 0));
+  EXPECT_TRUE(links_.has_room_unordered(0, low, 0));
+}
+
 /// All members get it at once, by the network's own multicast.
 class Multicasting final : public test::FakeTransport {
  public:
@@ -119,6 +131,19 @@ TEST_F(LinksTest, DeferredIsOnlyItsNeighbour) {
   EXPECT_EQ(take(low), -1);
   links_.progress();
   EXPECT_EQ(take(low), static_cast<int>(view.source));
+}
+
+TEST_F(LinksTest, APacketFindsItsWayBackToItsLane) {
+  second_.arrive(2, low, 1, 0);
+  second_.arrive(2, low, 2, 1);
+  links_.progress();
+  links_.defer(links_.receive(low));
+  const Transport::View view = links_.receive(low);
+  ASSERT_EQ(view.lane, 1u);
+  links_.release(view);
+  EXPECT_FALSE(links_.receive(low));
+  links_.progress();
+  EXPECT_EQ(links_.receive(low).lane, 0u);
 }
 
 TEST_F(LinksTest, WhatWaitsBesidesTheLentOneIsAskedOfEach) {

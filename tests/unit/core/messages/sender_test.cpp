@@ -120,6 +120,50 @@ TEST_F(SenderTest, ADraftHoldsItsLinkAlone) {
   EXPECT_NE(ring_to_1().claim_unless_reserved(1), nullptr);
 }
 
+TEST_F(SenderTest, AsksForAnUnorderedPlaceWherePayloadsFitIntoAPacket) {
+  const auto unordered = [](const Bytes& payload) {
+    impl::OutMessage one = message(payload);
+    one.unordered = true;
+    return one;
+  };
+  const auto claims = [this] { return network_.unordered_claims[{1, Priority::low}]; };
+  EXPECT_EQ(sender_.try_send(message(Bytes(10))), Status::ok);
+  EXPECT_EQ(claims(), 0u);
+  EXPECT_EQ(sender_.try_send(unordered(Bytes())), Status::ok);
+  EXPECT_EQ(sender_.try_send(unordered(Bytes(impl::packet_payload_bytes))), Status::ok);
+  EXPECT_EQ(claims(), 2u);
+  EXPECT_EQ(sender_.try_send(unordered(Bytes(impl::packet_payload_bytes + 1))), Status::ok);
+  EXPECT_EQ(claims(), 2u) << "in order";
+  EXPECT_EQ(to_1().sent_messages, 4u);
+
+  network_.unordered_full = true;
+  EXPECT_EQ(sender_.try_send(unordered(Bytes(10))), Status::again);
+  EXPECT_EQ(to_1().again, 1u);
+  EXPECT_FALSE(sender_.available(Priority::low)) << "though there is room for others";
+  network_.unordered_full = false;
+  EXPECT_TRUE(sender_.available(Priority::low));
+}
+
+// Most networks have one place for both: its claim would be the end of the draft's.
+TEST_F(SenderTest, AnUnorderedOneWaitsBehindADraftAndARow) {
+  impl::OutMessage unordered = message({});
+  unordered.unordered = true;
+  const Transport::Slot slot = sender_.claim(message({}), 100);
+  sender_.hold(slot);
+  EXPECT_EQ(sender_.try_send(unordered), Status::again);
+  EXPECT_EQ((network_.unordered_claims[{1, Priority::low}]), 0u);
+  sender_.commit(slot, message(Bytes(100)));
+  sender_.drop(slot);
+  EXPECT_EQ(sender_.try_send(unordered), Status::ok);
+  room() = 1;
+  const Bytes bytes(5000);
+  EXPECT_EQ(sender_.try_send(message(bytes)), Status::ok);
+  room() = 100;
+  EXPECT_EQ(sender_.try_send(unordered), Status::again);
+  EXPECT_TRUE(sender_.push());
+  EXPECT_EQ(sender_.try_send(unordered), Status::ok);
+}
+
 Bytes numbered(std::size_t n) {
   Bytes bytes(n);
   for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(i * 7);

@@ -28,10 +28,11 @@ constexpr Priority both[] = {Priority::low, Priority::high};
 // -- the plan -----------------------------------------------------------------------------------------------------------
 
 TEST(FaultPlan, ReadsEveryPart) {
-  const Plan plan = parse_plan("seed=18446744073709551615,refuse=0.1,delay=1,kill=3@1000");
+  const Plan plan = parse_plan("seed=18446744073709551615,refuse=0.1,delay=1,reorder=0.25,kill=3@1000");
   EXPECT_EQ(plan.seed, UINT64_MAX);
   EXPECT_DOUBLE_EQ(plan.refuse, 0.1);
   EXPECT_DOUBLE_EQ(plan.delay, 1);
+  EXPECT_DOUBLE_EQ(plan.reorder, 0.25);
   ASSERT_TRUE(plan.kill);
   EXPECT_EQ(plan.kill->node, 3u);
   EXPECT_EQ(plan.kill->commit, 1000u);
@@ -42,36 +43,22 @@ TEST(FaultPlan, AnyPartMayBeLeftOutAndTheOrderIsFree) {
   EXPECT_FALSE(parse_plan("seed=3").asks_for_something());
   EXPECT_FALSE(parse_plan("refuse=0").asks_for_something());
   EXPECT_TRUE(parse_plan("delay=0.5,seed=3").asks_for_something());
+  EXPECT_TRUE(parse_plan("reorder=0.5").asks_for_something());
   EXPECT_TRUE(parse_plan("kill=0@1").asks_for_something());
 }
 
 TEST(FaultPlan, AMalformedOneIsAnErrorThatShowsTheForm) {
-  for (const char* text : {"refuse",
-                           "refuse=",
-                           "refuse=2",
-                           "refuse=-0.1",
-                           "refuse=nan",
-                           "refuse=0.1x",
-                           "refuse= 0.1",
-                           "drop=0.1",
-                           "=1",
-                           ",",
-                           "seed=1,",
-                           ",seed=1",
-                           "seed=-1",
-                           "seed=18446744073709551616",
-                           "kill=1",
-                           "kill=1@",
-                           "kill=@5",
-                           "kill=1@0",
-                           "kill=1@5@6",
-                           "kill=-1@5",
-                           "seed=1;refuse=0.1"}) {
+  for (const char* text :
+       {"refuse",      "refuse=",          "refuse=2",    "refuse=-0.1", "refuse=nan",
+        "refuse=0.1x", "refuse= 0.1",      "reorder=1.5", "drop=0.1",    "=1",
+        ",",           "seed=1,",          ",seed=1",     "seed=-1",     "seed=18446744073709551616",
+        "kill=1",      "kill=1@",          "kill=@5",     "kill=1@0",    "kill=1@5@6",
+        "kill=-1@5",   "seed=1;refuse=0.1"}) {
     try {
       static_cast<void>(parse_plan(text));
       ADD_FAILURE() << "\"" << text << "\" was taken";
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("seed=7,refuse=0.1,delay=0.05,kill=1@1000")) << text;
+      EXPECT_THAT(error.what(), HasSubstr("seed=7,refuse=0.1,delay=0.05,reorder=0.2,kill=1@1000")) << text;
     }
   }
 }
@@ -105,7 +92,7 @@ TEST(MakeFaults, TellsTheSeedOncePerJob) {
   for (NodeId node = 0; node < 4; ++node)
     static_cast<void>(make_faults(network, "seed=42,refuse=0.5,kill=7@9", true, node, 4));
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "am: faults: seed=42,refuse=0.5,delay=0,kill=7@9\n"
+            "am: faults: seed=42,refuse=0.5,delay=0,reorder=0,kill=7@9\n"
             "am: AM_FAULTS=seed=42,refuse=0.5,kill=7@9 kills nobody: "
             "there is no node 7 among the job's 4\n");
 }
@@ -339,6 +326,211 @@ TEST(Delay, NobodySleepsOnAPacketThatIsHeldBack) {
   EXPECT_EQ(network.arms, 1u);
   while (!faulty.receive(Priority::low)) faulty.progress();
   EXPECT_TRUE(faulty.arm({}));
+}
+
+// What waits in one lane is not decided by what comes in another.
+TEST(Delay, OfOneLaneIsNotThatOfAnother) {
+  test::FakeTransport network;
+  FaultyTransport faulty(network, {.seed = 3, .delay = 1, .kill = {}}, 0);
+  network.arrive(1, Priority::low, 1, 0);
+  faulty.progress();
+  ASSERT_FALSE(faulty.receive(Priority::low));
+  std::uint64_t rounds = 0;
+  for (std::uint64_t taken = 0; taken != 20;) {  // one after the other in lane 1, whose dice fall for each
+    network.arrive(1, Priority::low, 100, 1);
+    bool came = false;
+    while (!came) {
+      faulty.progress();
+      ASSERT_LE(++rounds, (FaultyTransport::longest_delay + 1) * (taken + 1));
+      while (const Transport::View view = faulty.receive(Priority::low)) {
+        came = came || view.lane == 1;
+        ASSERT_TRUE(view.lane == 1 || rounds <= FaultyTransport::longest_delay);
+        faulty.release(view);
+      }
+    }
+    ++taken;
+  }
+}
+
+// -- reorder ------------------------------------------------------------------------------------------------------------
+
+/// Node 1, whose packets to itself come by a network with faults.
+class Reorder : public testing::Test {
+ protected:
+  explicit Reorder(double reorder = 1) : faulty_(network_, {.seed = 5, .reorder = reorder, .kill = {}}, 1) {}
+
+  void send(bool unordered, std::uint64_t number, Priority priority = Priority::low) {
+    const auto bytes = static_cast<std::size_t>(number % 7 == 0 ? number % 1025 : 0);
+    const Transport::Slot slot =
+        unordered ? faulty_.claim_unordered(1, priority, 1, bytes) : faulty_.claim(1, priority, 1, bytes);
+    ASSERT_EQ(slot.status, Status::ok);
+    const std::vector<std::byte> payload(bytes, std::byte(number));
+    slot.packet->words[0] = number;
+    slot.packet->origin = 1;
+    slot.packet->payload_bytes = static_cast<std::uint32_t>(bytes);
+    faulty_.fill(slot, Payload(payload));
+    const std::uint16_t flags = bytes == 0 ? 0 : impl::flag::payload;
+    faulty_.commit(slot, impl::Header::make(7, 1, 0, flags));
+    network_.arrive_from(1);
+  }
+  void look_at(const Transport::View& view) {
+    const std::uint64_t number = view.packet->words[0];
+    EXPECT_EQ(view.source, 1u);
+    EXPECT_EQ(view.head.handler(), 7u);
+    EXPECT_EQ(view.packet->head().bits, view.head.bits);
+    EXPECT_EQ(view.packet->origin & 0xff, 1u);
+    if (!view.head.has(impl::flag::payload)) return;
+    const std::optional<Payload> payload = faulty_.payload_of(view);
+    ASSERT_TRUE(payload);
+    EXPECT_EQ(payload->size(), number % 1025);
+    EXPECT_TRUE(
+        std::ranges::all_of(payload->bytes(), [number](std::byte b) { return b == std::byte(number); }));
+  }
+  /// What a round gives.
+  std::vector<std::uint64_t> round(Priority priority = Priority::low) {
+    std::vector<std::uint64_t> came;
+    faulty_.progress();
+    while (const Transport::View view = faulty_.receive(priority)) {
+      EXPECT_EQ(faulty_.receive(priority).packet, view.packet) << "the same until it is released";
+      look_at(view);
+      came.push_back(view.packet->words[0]);
+      faulty_.release(view);
+    }
+    return came;
+  }
+
+  test::FakeTransport network_;
+  FaultyTransport faulty_;
+};
+
+TEST_F(Reorder, OrderedOnesPassAndEachComesOnce) {
+  std::vector<std::uint64_t> came;
+  std::uint64_t number = 0;
+  std::vector<std::uint64_t> given_in(500);  // which round
+  for (std::uint64_t now = 1; came.size() != 500; ++now) {
+    for (int i = 0; i < 5 && number != 500; ++i, ++number) send(number % 2 == 0, number);
+    for (const std::uint64_t one : round()) {
+      came.push_back(one);
+      EXPECT_EQ(given_in[one], 0u);
+      given_in[one] = now;
+      const std::uint64_t late = now - (one / 5 + 1);
+      EXPECT_TRUE(one % 2 == 1 ? late == 0 : late >= 1 && late <= FaultyTransport::longest_delay) << one;
+    }
+    ASSERT_LE(now, 1000u);
+  }
+  EXPECT_FALSE(faulty_.holds_back());
+  EXPECT_FALSE(faulty_.waits(Priority::low, nullptr));
+}
+
+TEST_F(Reorder, NobodySleepsOnWhatIsKeptUnlessNobodyWantsIt) {
+  EXPECT_TRUE(faulty_.arm({}));
+  send(true, 1);
+  EXPECT_TRUE(round().empty());
+  EXPECT_TRUE(faulty_.holds_back());
+  EXPECT_FALSE(faulty_.arm({}));
+  while (faulty_.holds_back()) faulty_.progress();
+  EXPECT_FALSE(faulty_.arm({}));
+  EXPECT_FALSE(faulty_.still_armed({}));
+  Lookout lookout;
+  EXPECT_TRUE(faulty_.describe(lookout, {}));
+  EXPECT_TRUE(faulty_.arm({.high = true, .low = false}));
+  EXPECT_FALSE(faulty_.describe(lookout, {.high = true, .low = false}));
+  EXPECT_TRUE(faulty_.waits(Priority::low, nullptr));
+  const Transport::View view = faulty_.receive(Priority::low);
+  ASSERT_TRUE(view);
+  EXPECT_FALSE(faulty_.waits(Priority::low, view.packet));
+  faulty_.release(view);
+  EXPECT_TRUE(faulty_.arm({}));
+}
+
+TEST_F(Reorder, WhatIsDeferredComesInTheNextRound) {
+  send(true, 7);
+  Transport::View view;
+  while (!(view = faulty_.receive(Priority::low))) faulty_.progress();
+  for (int i = 0; i < 3; ++i) {
+    faulty_.defer(view);
+    EXPECT_FALSE(faulty_.receive(Priority::low));
+    EXPECT_FALSE(faulty_.arm({}));
+    faulty_.progress();
+    view = faulty_.receive(Priority::low);
+    ASSERT_TRUE(view);
+    look_at(view);
+  }
+}
+
+// As a handler that waits does: rounds begin while its message is lent.
+TEST_F(Reorder, WhatIsLentStaysThoughAnotherIsDue) {
+  send(true, 1);
+  EXPECT_TRUE(round().empty());
+  send(false, 2);
+  Transport::View view = faulty_.receive(Priority::low);
+  EXPECT_EQ(view.packet->words[0], 2u);
+  for (std::uint64_t i = 0; i < FaultyTransport::longest_delay; ++i) {
+    faulty_.progress();
+    EXPECT_EQ(faulty_.receive(Priority::low).packet, view.packet);
+  }
+  faulty_.release(view);
+  view = faulty_.receive(Priority::low);
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view.packet->words[0], 1u);
+}
+
+// More than there is room for: they wait in the network, and low does not hold up high.
+TEST_F(Reorder, HasABound) {
+  constexpr std::uint64_t many = 5 * KeptPackets::most;
+  for (std::uint64_t number = 1; number <= many; ++number) send(true, number);
+  send(true, 1000, Priority::high);
+  std::size_t came = 0;
+  EXPECT_TRUE(round().empty());
+  EXPECT_TRUE(faulty_.waits(Priority::low, nullptr));
+  bool high_came = false;
+  for (std::uint64_t rounds = 0; came != many || !high_came; ++rounds) {
+    ASSERT_LE(rounds, many * FaultyTransport::longest_delay);
+    EXPECT_FALSE(faulty_.arm({}));
+    high_came = high_came || !round(Priority::high).empty();
+    EXPECT_TRUE(high_came || rounds <= FaultyTransport::longest_delay);
+    came += round().size();
+  }
+}
+
+TEST_F(Reorder, LeavesOtherPacketsAlone) {
+  const Transport::Slot abandoned = faulty_.claim_unordered(1, Priority::low, 1, 0);
+  send(false, 1);  // in the same place
+  EXPECT_EQ(round().size(), 1u) << "the other was not sent";
+  static_cast<void>(abandoned);
+  network_.unordered_full = true;
+  EXPECT_EQ(faulty_.claim_unordered(1, Priority::low, 1, 0).status, Status::again);
+  EXPECT_FALSE(faulty_.has_room_unordered(1, Priority::low, 0));
+  faulty_.close(1);
+  network_.unordered_full = false;
+  EXPECT_EQ(faulty_.claim_unordered(1, Priority::low, 1, 0).status, Status::unreachable);
+}
+
+class ReorderSome : public Reorder {
+ protected:
+  ReorderSome() : Reorder(0.2) {}
+};
+
+TEST_F(ReorderSome, HappensAsOftenAsAsked) {
+  std::size_t at_once = 0;
+  for (std::uint64_t number = 1; number <= 1000; ++number) {
+    send(true, number);
+    const std::vector<std::uint64_t> came = round();
+    at_once += std::ranges::count(came, number) == 1 ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(at_once), 800, 60);
+}
+
+class ReorderNone : public Reorder {
+ protected:
+  ReorderNone() : Reorder(0) {}
+};
+
+TEST_F(ReorderNone, KeepsNothing) {
+  for (std::uint64_t number = 1; number <= 100; ++number) {
+    send(true, number);
+    EXPECT_EQ(round().size(), 1u);
+  }
 }
 
 // -- kill ---------------------------------------------------------------------------------------------------------------
