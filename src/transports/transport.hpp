@@ -65,7 +65,8 @@ class Transport {
   /// impl::packet_payload_bytes there is room for all of the payload; of a longer one maybe for a part only, which is no
   /// shorter than that: it goes in pieces then. `again` means that something that was sent on this very link has to be released
   /// first: no link waits for another. A slot that is not committed is forgotten by the next claim for the same peer and
-  /// priority. Packets between two nodes at one priority arrive in the order of their commits; high is never held up by low.
+  /// priority. Packets between two nodes at one priority arrive in the order of their commits, but for unordered ones; high is
+  /// never held up by low.
   [[nodiscard]] virtual Slot claim(NodeId to, Priority priority, std::size_t words,
                                    std::size_t payload_bytes) noexcept = 0;
   /// As claim, for a packet that may overtake others of its link, and be overtaken. Never for more than impl::packet_payload_bytes.

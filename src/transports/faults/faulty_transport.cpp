@@ -48,12 +48,6 @@ FaultyTransport::Link& FaultyTransport::link(NodeId peer, Priority priority) {
   return links_[index];
 }
 
-FaultyTransport::Head& FaultyTransport::head(const View& view) {
-  std::vector<Head>& heads = link(view.source, view.priority).heads;
-  const auto found = std::ranges::find(heads, view.lane, &Head::lane);
-  return found != heads.end() ? *found : heads.emplace_back(Head{.lane = view.lane});
-}
-
 bool FaultyTransport::refuses(NodeId to, Priority priority) {
   if (multicast_ == Multicast::let_in) return false;
   Link& out = link(to, priority);

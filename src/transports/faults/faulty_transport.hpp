@@ -16,6 +16,7 @@
 // owning node's thread only.
 #pragma once
 
+#include <array>
 #include <random>
 #include <string>
 #include <vector>
@@ -119,7 +120,6 @@ class FaultyTransport final : public Transport {
  private:
   /// The packet at the head of a way in.
   struct Head {
-    std::uint32_t lane = 0;
     bool decided = false;          // the dice have fallen for it
     std::uint64_t held_until = 0;  // the round in which it may be received
   };
@@ -127,10 +127,12 @@ class FaultyTransport final : public Transport {
   struct Link {
     std::uint32_t refusals = 0;               // in a row
     const impl::Packet* unordered = nullptr;  // claimed as such
-    std::vector<Head> heads{};                // by lane, of those met so far
+    std::array<Head, 2> heads{};              // of lane 0, and of others
   };
   [[nodiscard]] Link& link(NodeId peer, Priority priority);
-  [[nodiscard]] Head& head(const View& view);
+  [[nodiscard]] Head& head(const View& view) {
+    return link(view.source, view.priority).heads[view.lane == 0 ? 0 : 1];
+  }
   [[nodiscard]] bool refuses(NodeId to, Priority priority);
   /// The round in which something is to come that is held back from now on.
   [[nodiscard]] std::uint64_t later(Dice& dice);

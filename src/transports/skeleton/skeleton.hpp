@@ -11,13 +11,14 @@
 //     windows of credits, two virtual channels; one connection for both needs credits per priority on top.
 //   - Memory per peer is bounded. When it is used up, claim answers `again`, and goes on doing so until the receiver has
 //     released something: that is how back-pressure reaches the sender (contract, clauses 4 and 5).
-//   - Order per (peer, priority) is the order of the commits. Nothing else is ordered.
+//   - Order per (peer, priority) is the order of the commits, but for what was claimed by claim_unordered. Nothing else is ordered.
 //   - Packets are untrusted: the transport must not read past what came, nor say that a payload lies where it cannot
 //     (payload_of, which is here as the seam has it); core checks the rest.
 //   - What is optional is left out here, as the seam has it: memory in which a long payload may be written before it is sent
-//     (lend, claim_lent); the control lane and lost peers, for a network between hosts (publish, site.hpp); what lies here
-//     unsent (drained); a descriptor to be woken by (wake_fd); memory that is mapped (maps_memory), or accessed
-//     without its node (carries_accesses; begin_move, for hardware that reads and writes there).
+//     (lend, claim_lent); queues of their own for unordered packets (claim_unordered, lane); the control lane and lost peers,
+//     for a network between hosts (publish, site.hpp); what lies here unsent (drained); a descriptor to be woken by (wake_fd);
+//     memory that is mapped (maps_memory), or accessed without its node (carries_accesses; begin_move, for hardware that
+//     reads and writes there).
 //     tests/support/post_network.cpp has most of these, and no more.
 //
 // How to put it into use, when it works: nothing in core changes.
