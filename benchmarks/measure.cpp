@@ -30,7 +30,9 @@ Series measure_pairs(const Measure& measure, const Options& options, Report& rep
   return series;
 }
 
-bool is_emulated(const Options& options) { return options.transport.starts_with("t1"); }
+bool is_emulated(const Options& options) {
+  return options.transport.starts_with("t1") || options.transport.starts_with("mmachine");
+}
 
 void ask_shared_memory(const Measure& measure, Series& series, int nodes) {
   const Finished job = run_job(measure.name, nodes, {}, {.environment = {"AM_TRANSPORT=shm"}});

@@ -40,7 +40,8 @@ int number(const std::string& option, std::string_view text, int least, int most
 bool is_transport(const std::string& text) {
   const std::string name = text.substr(0, text.find(':'));
   if (name == "shm" || name == "tcp") return text == name;
-  return (name == "t1" || name == "ofi") && text.back() != ':' && text.find(',') == std::string::npos;
+  return (name == "t1" || name == "mmachine" || name == "ofi") && text.back() != ':' &&
+         text.find(',') == std::string::npos;
 }
 
 std::string list_of(std::span<const Measure* const> measures) {
@@ -139,7 +140,8 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
       case LongOption::transport:
         options.transport = optarg;
         if (!is_transport(options.transport))
-          throw UsageError("--transport takes shm, tcp, t1 or ofi:PROVIDER, not '" + options.transport + "'");
+          throw UsageError("--transport takes shm, tcp, t1, mmachine or ofi:PROVIDER, not '" +
+                           options.transport + "'");
         break;
       case LongOption::reps:
         options.repetitions = number("--reps", optarg, 1, max_repetitions);

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "transports/emulated/mmachine_transport.hpp"
 #include "transports/emulated/router_counts.hpp"
 #include "transports/emulated/t1_transport.hpp"
 #include "transports/ofi/ofi_transport.hpp"
@@ -32,7 +33,15 @@ std::span<const Kind> kinds() {
            .between_hosts = false,
            .in_interrupts = true,
            .make = [](const Site& site) { return std::make_unique<emulated::T1Transport>(site); },
-           .counts = emulated::router_counts},
+           .counts = emulated::t1_counts},
+      Kind{.name = "mmachine",
+           .meaning = "an emulated M-Machine network",
+           .options = "ROWSxCOLUMNS",
+           .within_a_host = true,
+           .between_hosts = false,
+           .in_interrupts = true,
+           .make = [](const Site& site) { return std::make_unique<emulated::MMachineTransport>(site); },
+           .counts = emulated::mmachine_counts},
       Kind{.name = "ofi",
            .meaning = "libfabric",
            .options = "PROVIDER",

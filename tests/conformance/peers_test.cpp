@@ -251,7 +251,8 @@ void killed_members(const char* transport) {
 }
 
 TEST(Death, OfMembersCutsNobodyOff) {
-  for (const char* const transport : {"shm", "tcp", "t1:3x3", "t1:1x9"}) killed_members(transport);
+  for (const char* const transport : {"shm", "tcp", "t1:3x3", "t1:1x9", "mmachine"})
+    killed_members(transport);
 }
 
 TEST(Death, EndsAWaitThatNeedsTheNode) {

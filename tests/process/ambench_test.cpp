@@ -167,7 +167,7 @@ TEST(Ambench, SplitCIsMeasuredBesidePlainAccesses) {
 TEST(Ambench, LogPIsFittedAndSaysHowWellItPredicts) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
   const Folder folder;
-  for (const std::string network : {"shm", "tcp", "t1"}) {
+  for (const std::string network : {"shm", "tcp", "t1", "mmachine"}) {
     const Outcome outcome = process_test::run(
         {ambench, "logp", "--reps", "1", "--transport", network, "--json", folder.in("logp.json")});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -647,9 +647,9 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
               HasSubstr("--trace shows one machine: one value each of rows, columns and wraps"));
   EXPECT_THAT(complaint({"network", "k=4", "--trace", "a.html"}),
               HasSubstr("--trace shows one network: one value each of "));
-  for (const std::string name : {"", "ofi:", "tcp:1", "ofi:net,tcp", "t1:", "udp"})
+  for (const std::string name : {"", "ofi:", "tcp:1", "ofi:net,tcp", "t1:", "mmachine:", "udp"})
     EXPECT_THAT(complaint({"flood", "--transport", name}),
-                HasSubstr("--transport takes shm, tcp, t1 or ofi:PROVIDER, not '" + name + "'"));
+                HasSubstr("--transport takes shm, tcp, t1, mmachine or ofi:PROVIDER, not '" + name + "'"));
   EXPECT_THAT(complaint({"dispatch", "--fast"}), HasSubstr("unknown option '--fast'"));
   EXPECT_THAT(complaint({"dispatch", "-m"}), HasSubstr("unknown option '-m'"));
   EXPECT_THAT(complaint({"dispatch", "--reps"}), HasSubstr("--reps needs a value"));

@@ -53,7 +53,8 @@ struct Round {
     how = survives ? ways.at(1 + random.below(ways.size() - 1)) : ways.at(random.below(ways.size()));
     at = 1 + random.below(random.one_in(3) ? 400 : 40);
     seed = random();
-    transport = random.one_in(3) ? "t1" : "shm";
+    constexpr std::array transports = {"shm", "shm", "t1", "mmachine"};
+    transport = transports.at(random.below(transports.size()));
   }
 
   [[nodiscard]] std::string text() const {

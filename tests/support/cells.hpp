@@ -39,6 +39,7 @@ inline constexpr std::array networks = {
     Network{.name = "shm"},
     Network{.name = "tcp", .cost = 2, .interrupts = false},
     Network{.name = "t1", .cost = 2},
+    Network{.name = "mmachine", .cost = 2},
     Network{.name = "ofi_rxm", .cost = 10, .interrupts = false, .transport = "ofi:tcp"},
     Network{.name = "ofi_net", .cost = 10, .interrupts = false, .transport = "ofi:net", .rare = true},
     Network{.name = "ofi_shm",

@@ -24,6 +24,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -88,8 +89,8 @@ class LiveNetwork {
       : grid_(grid),
         shared_(*reinterpret_cast<Shared*>(memory)),
         routers_(reinterpret_cast<Router*>(memory + sizeof(Shared))) {
-    shared_.rows = grid.dimension(1).extent;
-    shared_.columns = grid.dimension(0).extent;
+    shared_.rows = static_cast<std::uint16_t>(grid.dimension(1).extent);
+    shared_.columns = static_cast<std::uint16_t>(grid.dimension(0).extent);
     shared_.machine = Mesh::number;
   }
 
@@ -102,12 +103,12 @@ class LiveNetwork {
     unsigned rows;
     unsigned columns;
   };
-  /// Those of the network of this kind that was made there; none: none was. The first word there is not 0 when one was.
-  [[nodiscard]] static std::optional<Extents> extents_in(const std::byte* memory) noexcept {
-    const Shared& shared = *reinterpret_cast<const Shared*>(memory);
-    const Extents extents{shared.rows, shared.columns};
-    if (shared.machine != Mesh::number || extents.rows == 0 || extents.columns == 0) return std::nullopt;
-    return extents;
+  /// Those of the network of this kind of which that is the first word in its memory; none: there is none.
+  [[nodiscard]] static std::optional<Extents> extents_in(std::uint64_t first_word) noexcept {
+    const auto shared = std::bit_cast<std::array<std::uint32_t, 2>>(first_word);
+    const auto extents = std::bit_cast<std::array<std::uint16_t, 2>>(shared[1]);
+    if (shared[0] != Mesh::number || extents[0] == 0 || extents[1] == 0) return std::nullopt;
+    return Extents{extents[0], extents[1]};
   }
   [[nodiscard]] static const Router& router_in(const std::byte* memory, NodeNumber node) noexcept {
     return reinterpret_cast<const Router*>(memory + sizeof(Shared))[node];
@@ -162,9 +163,9 @@ class LiveNetwork {
 
  private:
   struct alignas(64) Shared {
-    Tally<std::uint32_t> rows;
-    Tally<std::uint32_t> columns;
     Tally<std::uint32_t> machine;
+    Tally<std::uint16_t> rows;
+    Tally<std::uint16_t> columns;
     alignas(64)
         std::array<std::atomic<std::uint64_t>, most_live_nodes / 64> work;  // routers with something waiting
   };

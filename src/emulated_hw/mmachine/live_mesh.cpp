@@ -5,19 +5,15 @@
 
 namespace am::mmachine {
 
-namespace {
-
-kit::Grid grid_of(unsigned rows, unsigned columns) {
+kit::Grid live_grid(unsigned rows, unsigned columns) {
   if (rows == 0 || columns == 0 || rows > most_extent_live || columns > most_extent_live)
     throw std::invalid_argument("mmachine: a mesh of " + std::to_string(rows) + " rows and " +
                                 std::to_string(columns) + " columns: 1x1 to 32x32");
   return {{.extent = columns, .wraps = false}, {.extent = rows, .wraps = false}};
 }
 
-}  // namespace
-
 LiveMesh::LiveMesh(unsigned rows, unsigned columns, std::byte* memory, Nodes& nodes)
-    : LiveNetwork(grid_of(rows, columns), memory), nodes_(nodes) {}
+    : LiveNetwork(live_grid(rows, columns), memory), nodes_(nodes) {}
 
 }  // namespace am::mmachine
 

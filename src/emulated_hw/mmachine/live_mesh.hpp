@@ -102,6 +102,9 @@ struct LiveEnd {
   }
 };
 
+/// Rows x columns nodes, numbered along rows; each up to 32. Throws std::invalid_argument.
+[[nodiscard]] kit::Grid live_grid(unsigned rows, unsigned columns);
+
 class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
  public:
   class Nodes : public kit::LiveNodes<Counted> {
@@ -113,7 +116,7 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   };
   static constexpr std::uint32_t number = 2;  ///< of this machine, in shared memory
 
-  /// Of rows x columns nodes, numbered along rows. Throws std::invalid_argument. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
+  /// Of the nodes of live_grid(). Throws as that. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveMesh(unsigned rows, unsigned columns, std::byte* memory, Nodes& nodes);
 
   // By the node itself, one thread at a time.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "emulated_hw/t1/live_mesh.hpp"
+
 namespace am::emulated {
 
 Accesses::Accesses(const Windows& windows, NodeId self)

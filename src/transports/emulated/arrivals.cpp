@@ -12,10 +12,10 @@ namespace {
 constexpr std::uint32_t quiet_until_forgotten = 64;
 }  // namespace
 
-Arrivals::Arrivals(const Windows& windows, NodeId self, Priority priority)
+Arrivals::Arrivals(const Windows& windows, NodeId self, Lane lane)
     : windows_(windows),
       self_(self),
-      priority_(priority),
+      lane_(lane),
       news_(windows.news(self)),
       inbound_(windows.nodes()),
       known_((windows.nodes() + 63) / 64) {
@@ -26,12 +26,10 @@ void Arrivals::warm(NodeId from) noexcept {
   Inbound& in = inbound_[from];
   if (!in.ring.connected()) {
     Window& window = windows_.window(self_, from);
-    const auto p = static_cast<std::size_t>(priority_);
-    const bool low = priority_ == Priority::low;
-    const std::uint32_t lines = low ? low_lines : high_lines;
-    in.ring.connect(low ? window.low : window.high, lines, &window.control[p], lines / 4);
-    in.arrived = &window.arrived[p];
-    in.shown = &window.shown[p];
+    const std::uint32_t lines = lines_of(lane_);
+    in.ring.connect(window.ring(lane_), lines, &window.control[index(lane_)], lines / 4);
+    in.arrived = &window.arrived[index(lane_)];
+    in.shown = &window.shown[index(lane_)];
     in.from = from;
   }
   in.quiet = 0;
@@ -41,7 +39,7 @@ void Arrivals::warm(NodeId from) noexcept {
 }
 
 void Arrivals::take_news() noexcept {
-  auto& words = news_.from[static_cast<std::size_t>(priority_)];
+  auto& words = news_.from[index(lane_)];
   for (std::size_t word = 0; word < known_.size(); ++word) {
     std::uint64_t bits = words[word].load(std::memory_order_seq_cst) & ~known_[word];
     for (; bits != 0; bits &= bits - 1) {
@@ -108,7 +106,7 @@ void Arrivals::look_after_quiet() noexcept {
 
 /// False where something has come meanwhile, so that the bit stands again.
 bool Arrivals::forget(Inbound& in) noexcept {
-  auto& word = news_.from[static_cast<std::size_t>(priority_)][in.from / 64];
+  auto& word = news_.from[index(lane_)][in.from / 64];
   const std::uint64_t bit = std::uint64_t{1} << in.from % 64;
   word.fetch_and(~bit, std::memory_order_seq_cst);
   if (kit::Entry{in.arrived->load(std::memory_order_seq_cst)}.beyond(in.taken) != 0) {
@@ -123,13 +121,13 @@ bool Arrivals::forget(Inbound& in) noexcept {
 /// Whether f(number of packets that have come and were not taken, inbound) holds for a sender of whom there was news.
 template <class F>
 bool Arrivals::any_sender(F f) const noexcept {
-  const auto& words = news_.from[static_cast<std::size_t>(priority_)];
+  const auto& words = news_.from[index(lane_)];
   for (std::size_t word = 0; word < known_.size(); ++word) {
     std::uint64_t bits = words[word].load(std::memory_order_seq_cst) | known_[word];
     for (; bits != 0; bits &= bits - 1) {
       const auto from = static_cast<NodeId>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
       if (from >= windows_.nodes()) break;
-      const auto& arrived = windows_.window(self_, from).arrived[static_cast<std::size_t>(priority_)];
+      const auto& arrived = windows_.window(self_, from).arrived[index(lane_)];
       const Inbound& in = inbound_[from];
       if (f(kit::Entry{arrived.load(std::memory_order_seq_cst)}.beyond(in.taken), in)) return true;
     }
@@ -154,7 +152,7 @@ bool Arrivals::look_everywhere() noexcept {
 }
 
 bool Arrivals::describe(Lookout& lookout) const {
-  const auto& words = news_.from[static_cast<std::size_t>(priority_)];
+  const auto& words = news_.from[index(lane_)];
   for (std::size_t word = 0; word < known_.size(); ++word) lookout.watch(words[word], known_[word]);
   for (const Inbound* in : hot_) lookout.watch(*in->shown);
   return any();  // after the values were noted

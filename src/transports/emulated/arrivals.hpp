@@ -1,4 +1,4 @@
-// All windows into one node at one priority, and which of them to look at: those of whom there was news lately. The news bit of such
+// All windows into one node on one lane, and which of them to look at: those of whom there was news lately. The news bit of such
 // a sender stays set, so that who counts a packet has nothing more to do; when nothing has come for a while it is taken back, with
 // one more look afterwards.
 //
@@ -17,7 +17,7 @@ namespace am::emulated {
 
 class Arrivals {
  public:
-  Arrivals(const Windows& windows, NodeId self, Priority priority);
+  Arrivals(const Windows& windows, NodeId self, Lane lane);
 
   /// Begins a round. Whether it will have anything.
   bool look() noexcept;
@@ -66,7 +66,7 @@ class Arrivals {
 
   const Windows& windows_;
   const NodeId self_;
-  const Priority priority_;
+  const Lane lane_;
   News& news_;
   host::ZeroedArray<Inbound> inbound_;
   std::vector<Inbound*> hot_;

@@ -1,4 +1,4 @@
-// What the routers of an emulated T1 network have counted, for people: for AM_STATS, and for aminfo, which is no node of the job.
+// What the routers of an emulated network have counted, for people: for AM_STATS, and for aminfo, which is no node of the job.
 //
 // Any thread of any process that has the host's memory.
 #pragma once
@@ -12,7 +12,9 @@
 namespace am::emulated {
 
 /// Lines about this node's router: flits that have come by each channel, and how often one of its messages found no room behind it;
-/// and how far flits go in the whole network. Empty where the job's nodes have none.
-[[nodiscard]] std::string router_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
+/// and how far flits go in the whole network. Empty where the job's nodes have none of that machine.
+[[nodiscard]] std::string t1_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
+/// The same; and how many of the node's messages came back, and how many of its addresses its GTLB did not know.
+[[nodiscard]] std::string mmachine_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 
 }  // namespace am::emulated

@@ -1,12 +1,8 @@
-// The emulated T1 network (AM_TRANSPORT=t1:RxC) as core sees it: a packet is written into its receiver's window, and goes through the
-// routers as the messages into which a T1 would have to cut it; when the last of them has come it may be read.
+// The emulated T1 network (AM_TRANSPORT=t1:RxC) as core sees it: a packet goes through the routers as the messages into which a T1 would
+// have to cut it; when the last of them has come it may be read, in its window (window_transport.hpp). It has multicasts of its own, and
+// carries puts and gets without the other's processor.
 //
-//   claim, commit   room in the window, and in the node's channel into the network: a SEND that the network accepts
-//   progress        arrivals, and what others may have left in the routers
-//
-// A sender carries its messages to their end (LiveMesh::carry), so no node has to poll for others' messages to pass it.
-//
-// Used by the owning node's thread only; but Host's functions are called by whoever carries.
+// Used by the owning node's thread only; but T1Host's functions are called by whoever carries.
 #pragma once
 
 #include <am/impl/link.hpp>
@@ -16,12 +12,12 @@
 #include <span>
 #include <string_view>
 
+#include "emulated_hw/t1/live_mesh.hpp"
 #include "transports/emulated/accesses.hpp"
-#include "transports/emulated/arrivals.hpp"
+#include "transports/emulated/injector.hpp"
 #include "transports/emulated/patches.hpp"
-#include "transports/emulated/windows.hpp"
-#include "transports/site.hpp"
-#include "transports/transport.hpp"
+#include "transports/emulated/showing.hpp"
+#include "transports/emulated/window_transport.hpp"
 
 namespace am::emulated {
 
@@ -39,34 +35,42 @@ inline constexpr std::size_t words_per_access = t1::most_vector;
 inline constexpr std::size_t most_messages =
     (words_of(impl::max_words, true, impl::packet_payload_bytes) + words_per_message - 1) / words_per_message;
 
-/// What the routers see of the nodes.
-class Host final : public t1::LiveMesh::Nodes {
+constexpr t1::Priority t1_priority(Priority priority) noexcept {
+  return priority == Priority::high ? t1::Priority::high : t1::Priority::low;
+}
+
+/// What the routers see of the nodes. What the interfaces do by themselves is no news to a processor: who has begun it looks
+/// (accesses.hpp).
+class T1Host final : public t1::LiveMesh::Nodes {
  public:
-  explicit Host(const Windows& windows) noexcept : windows_(windows) {}
+  explicit T1Host(const Windows& windows) noexcept : windows_(windows), showing_(windows) {}
   [[nodiscard]] std::atomic<std::uint64_t>& arrivals(t1::NodeNumber at, t1::NodeNumber from,
                                                      t1::Counted what) noexcept override {
     return windows_.window(at, from).arrived[static_cast<std::size_t>(what)];
   }
-  void arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept override;
-  void show(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept override;
-  void has_room(t1::NodeNumber at) noexcept override;
+  void arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept override {
+    if (is_packet(what)) showing_.note(at, from, static_cast<Lane>(what));
+  }
+  void show(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept override {
+    if (is_packet(what)) return showing_.show(at, from, static_cast<Lane>(what));
+    showing_.wake(what == t1::Counted::stored ? from : at);
+  }
+  void has_room(t1::NodeNumber at) noexcept override { showing_.has_room(at); }
 
  private:
-  void wake(t1::NodeNumber node) const noexcept;
+  static constexpr bool is_packet(t1::Counted what) noexcept { return what < t1::Counted::stored; }
 
   const Windows& windows_;
+  const Showing showing_;
 };
 
-class T1Transport final : public Transport {
+class T1Transport final : public WindowTransport {
  public:
   /// Throws am::Error.
   explicit T1Transport(const Site& site);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "t1"; }
-  [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
-                           std::size_t payload_bytes) noexcept override;
   void commit(const Slot& slot, impl::Header header) noexcept override;
-  [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
   [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
                                std::span<std::uint32_t> by) const noexcept override {
     emulated::share_out(mesh_.grid(), from, members, by);
@@ -79,31 +83,23 @@ class T1Transport final : public Transport {
   [[nodiscard]] std::uint64_t accesses_done(Access access, NodeId peer) noexcept override {
     return accesses_.done(access, peer);
   }
-  [[nodiscard]] View receive(Priority priority) noexcept override;
-  void release(const View& view) noexcept override;
-  void defer(const View& view) noexcept override { arrivals(view.priority).defer(view.source); }
-  [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override {
-    return arrivals(priority).waits(lent);
-  }
-  bool progress() noexcept override;
-  [[nodiscard]] bool drained() const noexcept override;
-  [[nodiscard]] bool arm(Wanted wanted) noexcept override;
-  void disarm() noexcept override;
-  [[nodiscard]] bool still_armed(Wanted /*wanted*/) noexcept override { return true; }
-  [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
-  void close(NodeId peer) noexcept override;
-  [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
-    return producers_[impl::link_index(to, priority)].queued();
+  [[nodiscard]] bool drained() const noexcept override {
+    return injector_.is_empty(Priority::low) && injector_.is_empty(Priority::high) && mesh_.has_gone(self());
   }
 
  private:
-  /// Messages that were committed and found no room in the node's channel: a few, where many slots were claimed before.
-  struct Outgoing {
-    explicit Outgoing(std::size_t capacity) : messages(capacity) {}
-    [[nodiscard]] bool is_empty() const noexcept { return begin == end; }
-    host::ZeroedArray<t1::Carried> messages;
-    std::size_t begin = 0;
-    std::size_t end = 0;
+  struct Network {
+    using Mesh = t1::LiveMesh;
+    using Message = t1::Carried;
+    static bool inject(Mesh& mesh, NodeId node, Priority priority, const Message& message) noexcept {
+      return mesh.inject(node, t1_priority(priority), message);
+    }
+    static void carry(Mesh& mesh, NodeId node, Priority priority) noexcept {
+      mesh.carry(node, t1_priority(priority));
+    }
+    static bool ask_for_room(Mesh& mesh, NodeId node, Priority priority) noexcept {
+      return mesh.ask_for_room(node, t1_priority(priority));
+    }
   };
   /// What was committed since begin_multicast: all the same packet.
   struct Multicast {
@@ -114,51 +110,25 @@ class T1Transport final : public Transport {
     std::array<NodeId, t1::ports> farthest{};
     void add(const kit::Grid& grid, NodeId self, NodeId to) noexcept;
   };
-  /// A claim that was answered `again` for want of so many lines.
-  struct Refusal {
-    NodeId to;
-    Priority priority;
-    std::size_t lines;
-  };
 
-  [[nodiscard]] Arrivals& arrivals(Priority priority) noexcept {
-    return arrivals_[static_cast<std::size_t>(priority)];
-  }
-  [[nodiscard]] Outgoing& outgoing(Priority priority) noexcept {
-    return outgoing_[static_cast<std::size_t>(priority)];
-  }
+  T1Transport(const Site& site, const t1::Shape& shape);
+
+  bool push(Priority priority) noexcept override { return injector_.push(priority); }
+  bool look_after() noexcept override { return mesh_.look_after(); }
+  void forget_to_ask() noexcept override { injector_.forget(); }
+  [[nodiscard]] bool has_news() noexcept override { return accesses_.any_news() || injector_.room_came(); }
+
   /// A packet for each slot that may have been claimed, and an access that began before they were committed.
-  [[nodiscard]] std::size_t most_outgoing() const noexcept { return most_messages * (windows_.nodes() + 1); }
-  [[nodiscard]] Status connect(NodeId to) noexcept;
-  /// Says so, once; again.
-  Status no_memory(NodeId peer) noexcept;
+  [[nodiscard]] std::size_t most_waiting() const noexcept { return most_messages * (windows().nodes() + 1); }
   void send(NodeId to, Priority priority, std::size_t words, bool multicast) noexcept;
   void store(NodeId to, std::size_t bytes) noexcept;
   void fetch(NodeId from, std::size_t bytes) noexcept;
-  void put_in(Priority priority, const t1::Carried& message) noexcept;
-  /// Whether all has gone into the network.
-  bool send_outgoing(Priority priority) noexcept;
-  void remember(NodeId to, Priority priority, std::size_t lines) noexcept;
-  void set_starved(bool starved) noexcept;
-  [[nodiscard]] bool room_came() noexcept;
 
-  const NodeId self_;
-  const Windows windows_;
-  Host host_;
+  T1Host host_;
   t1::LiveMesh mesh_;
-  host::ZeroedArray<impl::Producer> producers_;  // by link
-  host::ZeroedArray<bool> closed_;
-  const bool senders_fence_;
-  Arrivals arrivals_[2];
   Accesses accesses_;
-  Outgoing outgoing_[2];
+  Injector<Network> injector_;
   std::optional<Multicast> multicast_;
-  std::array<bool, 2> no_room_{};  // by priority: the network was found full since the last disarm
-  host::ZeroedArray<Refusal> refusals_;
-  host::ZeroedArray<std::uint32_t> refusal_of_;  // by link: 1 + its place there; 0: none
-  std::size_t refused_ = 0;
-  std::uint32_t rounds_ = 0;
-  bool told_of_no_memory_ = false;
 };
 
 }  // namespace am::emulated

@@ -1,9 +1,9 @@
-// Where the emulated network's messages lie, and its routers: the region of the host's memory that is its own (host/memory.hpp).
+// Where an emulated network's messages lie, and its routers: the region of the host's memory that is its own (host/memory.hpp).
 //
 //   routers | news per node | Window per (receiver, sender)
 //
 // A packet is written into its window, where its receiver reads it; what goes through the routers says only that it is on its way
-// (emulated_hw/t1/live_mesh.hpp). A pair that never talks costs no memory.
+// (emulated_hw/kit/live_network.hpp). A pair that never talks costs no memory.
 #pragma once
 
 #include <am/impl/ring.hpp>
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "emulated_hw/t1/live_mesh.hpp"
+#include "emulated_hw/kit/live_network.hpp"
 #include "host/memory.hpp"
 
 namespace am::emulated {
@@ -24,31 +24,60 @@ inline constexpr unsigned region = 1;  ///< of the host's memory
 inline constexpr std::uint32_t low_lines = 68;  ///< as in shared memory (shm/rings.hpp)
 inline constexpr std::uint32_t high_lines = 40;
 
+inline constexpr std::uint32_t unordered_lines = 16;
+
+/// A queue of a window: packets of a priority, and, where the network knows such, unordered ones.
+enum class Lane : std::uint8_t { low, high, low_unordered, high_unordered };
+inline constexpr std::size_t most_lanes = 4;
+inline constexpr std::size_t ordered_lanes = 2;
+constexpr std::size_t index(Lane lane) noexcept { return static_cast<std::size_t>(lane); }
+constexpr Lane lane_of(Priority priority, bool unordered) noexcept {
+  return static_cast<Lane>(static_cast<std::size_t>(priority) + (unordered ? ordered_lanes : 0));
+}
+constexpr Priority priority_of(Lane lane) noexcept {
+  return static_cast<Priority>(index(lane) % ordered_lanes);
+}
+constexpr std::uint32_t lines_of(Lane lane) noexcept {
+  return lane == Lane::low ? low_lines : lane == Lane::high ? high_lines : unordered_lines;
+}
+
 /// From one sender to one receiver. Two lines for each of the first, which processors fetch in pairs: whoever looks at one all the time
 /// would take the other away from who writes it.
 struct Window {
-  /// What has come, by t1::Counted, as kit::Entry: LiveMesh's. Packets by priority, stores, and answers to the receiver.
-  alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, t1::kinds_of_counted> arrived;
+  static constexpr std::size_t most_counted = 6;
+  /// What has come, by what the machine counts (its Counted), as kit::Entry: its network's. The first are those of the lanes.
+  alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, most_counted> arrived;
   /// Of packets the same, for the receiver to look at all the time. It may be behind: for a moment, or until the next when somebody was killed.
-  alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, 2> shown;
-  alignas(2 * host::line) impl::RingControl control[2];
+  alignas(2 * host::line) std::array<std::atomic<std::uint64_t>, most_lanes> shown;
+  alignas(2 * host::line) impl::RingControl control[most_lanes];
   impl::Packet low[low_lines];
   impl::Packet high[high_lines];
+  impl::Packet unordered[2][unordered_lines];  ///< by priority; no memory where the network has none
+
+  [[nodiscard]] impl::Packet* ring(Lane lane) noexcept {
+    if (lane == Lane::low) return low;
+    return lane == Lane::high ? high : unordered[index(lane) - ordered_lanes];
+  }
 };
 
-/// Of one receiver: whose windows it should look at, by priority. Set by whoever counts a packet, taken back by the receiver.
+/// Of one receiver: whose windows it should look at, by lane. Set by whoever counts a packet, taken back by the receiver.
 struct News {
-  alignas(host::line) std::array<std::array<std::atomic<std::uint64_t>, t1::most_nodes / 64>, 2> from;
+  using Senders = std::array<std::atomic<std::uint64_t>, kit::most_live_nodes / 64>;
+  alignas(host::line) std::array<Senders, most_lanes> from;
   std::atomic<bool> fences;  ///< it is armed often: a fence, please, before the look at its alarm
 };
 
 class Windows {
  public:
-  /// Maps the region. Throws am::Error.
-  explicit Windows(std::shared_ptr<const host::Memory> memory)
-      : memory_(std::move(memory)), base_(memory_->map_region(region, windows_at() + bytes_of_windows())) {}
+  /// Maps the region, in which the routers, and what else the machine has there, take so many bytes. Throws am::Error.
+  Windows(std::shared_ptr<const host::Memory> memory, std::size_t routers, std::size_t lanes)
+      : memory_(std::move(memory)),
+        routers_(routers),
+        lanes_(lanes),
+        base_(memory_->map_region(region, windows_at() + bytes_of_windows())) {}
 
   [[nodiscard]] NodeId nodes() const noexcept { return memory_->nodes(); }
+  [[nodiscard]] std::size_t lanes() const noexcept { return lanes_; }
   [[nodiscard]] const host::Board& board() const noexcept { return memory_->board(); }
   [[nodiscard]] std::byte* routers() const noexcept { return base_; }
   [[nodiscard]] News& news(NodeId receiver) const noexcept {
@@ -63,11 +92,15 @@ class Windows {
     return memory_->commit_region(region, 0, windows_at());
   }
   [[nodiscard]] bool commit_window(NodeId receiver, NodeId sender) const noexcept {
-    return memory_->commit_region(region, window_at(receiver, sender), sizeof(Window));
+    return memory_->commit_region(region, window_at(receiver, sender), bytes_of_window());
+  }
+
+  [[nodiscard]] std::size_t bytes_of_window() const noexcept {
+    return lanes_ == most_lanes ? sizeof(Window) : offsetof(Window, unordered);
   }
 
  private:
-  [[nodiscard]] std::size_t news_at() const noexcept { return t1::LiveMesh::bytes(nodes()); }
+  [[nodiscard]] std::size_t news_at() const noexcept { return host::round_up(routers_, host::line); }
   [[nodiscard]] std::size_t windows_at() const noexcept {
     return host::round_up(news_at() + nodes() * sizeof(News), host::page_bytes);
   }
@@ -79,6 +112,8 @@ class Windows {
   }
 
   std::shared_ptr<const host::Memory> memory_;
+  std::size_t routers_;
+  std::size_t lanes_;
   std::byte* base_;
 };
 

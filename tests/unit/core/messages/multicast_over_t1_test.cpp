@@ -165,7 +165,7 @@ class MulticastOverT1 : public testing::Test {
   }
   /// Flits that have come over links since the last call: of each input that has seen any, how many.
   std::vector<std::uint64_t> flits_over_links() {
-    const emulated::Windows windows(memory_);
+    const emulated::Windows windows(memory_, t1::LiveMesh::bytes(nodes_), emulated::ordered_lanes);
     std::vector<std::uint64_t> all;
     for (NodeId node = 0; node < nodes_; ++node) {
       const t1::LiveRouter& router = t1::LiveMesh::router_in(windows.routers(), node);

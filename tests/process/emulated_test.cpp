@@ -1,5 +1,5 @@
-// Jobs over the emulated T1 network: every example gives what it gives over shared memory, on every kind of grid; wrong grids are
-// refused in one line; and a node that is stopped in the middle of the grid holds up nobody else.
+// Jobs over the emulated networks: every example gives what it gives over shared memory, on every kind of grid; wrong grids are refused
+// in one line; and a node that is stopped in the middle of the grid holds up nobody else.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,23 +33,31 @@ Outcome run_over(const std::string& transport, int nodes, const std::vector<std:
   return process_test::run(command, {{"AM_TRANSPORT=" + transport}, {}});
 }
 
-TEST(EmulatedT1, RunsEveryExampleWithTheResultOfSharedMemory) {
-  for (const char* const transport : {"t1", "t1:1x4", "t1:4x1"}) {
+TEST(Emulated, RunsEveryExampleWithTheResultOfSharedMemory) {
+  for (const char* const transport : {"t1", "t1:1x4", "t1:4x1", "mmachine", "mmachine:4x1"}) {
     process_test::expect_every_example_gives_the_same(
         [&](const std::vector<std::string>& program) { return run_over(transport, 4, program); });
   }
 }
 
-TEST(EmulatedT1, TellsWhatItsRoutersHaveCounted) {
-  const Outcome outcome =
-      process_test::run({amrun, "-n", "2", example("hello")}, {{"AM_TRANSPORT=t1:1x2", "AM_STATS=1"}, {}});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  for (const char* const node : {"0", "1"})
-    EXPECT_THAT(outcome.err, HasSubstr("its T1 router, at row 0, column " + std::string(node) + " of 1x2\n"));
-  EXPECT_THAT(outcome.err, HasSubstr(" links each\n"));
+TEST(Emulated, TellsWhatItsRoutersHaveCounted) {
+  const auto told_of = [](const std::string& transport) {
+    const Outcome outcome = process_test::run({amrun, "-n", "2", example("hello")},
+                                              {{"AM_TRANSPORT=" + transport + ":1x2", "AM_STATS=1"}, {}});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(" links each\n"));
+    return outcome.err;
+  };
+  const std::string t1 = told_of("t1");
+  const std::string mmachine = told_of("mmachine");
+  for (const std::string node : {"0", "1"}) {
+    EXPECT_THAT(t1, HasSubstr("its T1 router, at row 0, column " + node + " of 1x2\n"));
+    EXPECT_THAT(mmachine, HasSubstr("its M-Machine router, at row 0, column " + node + " of 1x2\n"));
+  }
+  EXPECT_THAT(mmachine, HasSubstr("  sent back to this node                 0, GTLB misses 1\n"));
 }
 
-TEST(EmulatedT1, RefusesWhatIsNoGridOfItsNodes) {
+TEST(Emulated, RefusesWhatIsNoGridOfItsNodes) {
   const auto line = [](const std::string& transport, int nodes) {
     const Outcome outcome = run_over(transport, nodes, {example("hello")});
     EXPECT_NE(outcome.exit_code, 0) << transport;
@@ -60,7 +68,13 @@ TEST(EmulatedT1, RefusesWhatIsNoGridOfItsNodes) {
       HasSubstr("AM_TRANSPORT=t1:2x2 is a grid of 4 nodes, and the job has 3 (say t1:1x3, or t1 alone)"));
   EXPECT_THAT(line("t1:big", 2),
               HasSubstr("AM_TRANSPORT=t1:big is no grid (say rows x columns, t1:1x2, or t1 alone)"));
-  EXPECT_THAT(line("t2:2x2", 4), HasSubstr("AM_TRANSPORT=\"t2:2x2\" is not one of auto, shm, tcp, t1"));
+  EXPECT_THAT(
+      line("mmachine:2x2", 3),
+      HasSubstr("AM_TRANSPORT=mmachine:2x2 is a grid of 4 nodes, and the job has 3 (say mmachine:1x3, or "
+                "mmachine alone)"));
+  EXPECT_THAT(line("mmachine:big", 2), HasSubstr("AM_TRANSPORT=mmachine:big is no grid"));
+  EXPECT_THAT(line("t2:2x2", 4),
+              HasSubstr("AM_TRANSPORT=\"t2:2x2\" is not one of auto, shm, tcp, t1, mmachine"));
 }
 
 // Node 1, between 0 and 2, floods node 2, and is stopped again and again, wherever it is on its way through the routers; the others
@@ -106,13 +120,15 @@ int talk_past_a_stopped_node(const Arguments&) {
   return 0;
 }
 
-TEST(EmulatedT1, GoesOnPastANodeThatIsStopped) {
-  // A column of five: the way from 0 to 2 leads by 1. (A row is a ring, and a column is not.)
-  Amrun started(job({"-n", "5"}, {"talk"}), [] {
-    setenv("AM_TRANSPORT", "t1:5x1", 1);
-  });  // NOLINT(concurrency-mt-unsafe): a child that has one thread
-  EXPECT_EQ(started.exit_code(), 0) << started.err();
-  EXPECT_EQ(started.out(), "talked\n");
+TEST(Emulated, GoesOnPastANodeThatIsStopped) {
+  // The way from 0 to 2 leads by 1. (A T1's row is a ring, and its column is not.)
+  for (const char* const transport : {"t1:5x1", "mmachine:1x5"}) {
+    Amrun started(job({"-n", "5"}, {"talk"}), [transport] {
+      setenv("AM_TRANSPORT", transport, 1);  // NOLINT(concurrency-mt-unsafe): a child that has one thread
+    });
+    EXPECT_EQ(started.exit_code(), 0) << started.err();
+    EXPECT_EQ(started.out(), "talked\n") << transport;
+  }
 }
 
 // Node 1 is stopped all the time; node 0 reads and writes its memory, and that of node 2, to which the way leads by 1. As node 2
@@ -164,7 +180,7 @@ int use_the_memory_of_a_stopped_node(const Arguments&) {
   return 0;
 }
 
-TEST(EmulatedT1, UsesTheMemoryOfNodesThatTakeNoPart) {
+TEST(T1, UsesTheMemoryOfNodesThatTakeNoPart) {
   for (const char* const mode : {"poll", "thread", "interrupt"}) {
     Amrun started(job({"-n", "3"}, {"use"}), [mode] {
       setenv("AM_TRANSPORT", "t1:3x1", 1);  // NOLINT(concurrency-mt-unsafe): a child that has one thread

@@ -1,0 +1,79 @@
+// What a node has for its network, and the network has no room for yet: a few messages, where many slots were claimed before.
+//
+// `Network` names a machine's live network: Mesh, Message, and inject, carry, ask_for_room of a node at a priority of libam's.
+// Used by the owning node's thread only.
+#pragma once
+
+#include <am/types.hpp>
+#include <array>
+#include <cstddef>
+
+#include "host/zeroed_array.hpp"
+
+namespace am::emulated {
+
+template <class Network>
+class Injector {
+ public:
+  using Mesh = typename Network::Mesh;
+  using Message = typename Network::Message;
+
+  /// `most`: that are put in at one priority while the network has no room.
+  Injector(Mesh& mesh, NodeId self, std::size_t most)
+      : mesh_(mesh), self_(self), waiting_{Waiting(most), Waiting(most)} {}
+
+  void put(Priority priority, const Message& message) noexcept {
+    Waiting& out = of(priority);
+    if (out.is_empty() && Network::inject(mesh_, self_, priority, message)) return;
+    out.messages[out.end++] = message;
+    push(priority);
+  }
+  /// Whether all has gone into the network.
+  bool push(Priority priority) noexcept {
+    Waiting& out = of(priority);
+    while (!out.is_empty()) {
+      Network::carry(mesh_, self_, priority);
+      if (!Network::inject(mesh_, self_, priority, out.messages[out.begin])) {
+        out.was_refused = true;
+        return false;
+      }
+      ++out.begin;
+    }
+    out.begin = out.end = 0;
+    return true;
+  }
+  [[nodiscard]] bool is_empty(Priority priority) const noexcept {
+    return waiting_[static_cast<std::size_t>(priority)].is_empty();
+  }
+
+  /// Asks to be told of room that was found lacking since the last forget(). True: there is by now.
+  [[nodiscard]] bool room_came() noexcept {
+    for (const Priority priority : {Priority::low, Priority::high}) {
+      const Waiting& out = of(priority);
+      if ((out.was_refused || !out.is_empty()) && Network::ask_for_room(mesh_, self_, priority)) return true;
+    }
+    return false;
+  }
+  void forget() noexcept {
+    for (Waiting& out : waiting_) out.was_refused = false;
+  }
+
+ private:
+  struct Waiting {
+    explicit Waiting(std::size_t most) : messages(most) {}
+    [[nodiscard]] bool is_empty() const noexcept { return begin == end; }
+    host::ZeroedArray<Message> messages;
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool was_refused = false;
+  };
+  [[nodiscard]] Waiting& of(Priority priority) noexcept {
+    return waiting_[static_cast<std::size_t>(priority)];
+  }
+
+  Mesh& mesh_;
+  const NodeId self_;
+  std::array<Waiting, 2> waiting_;
+};
+
+}  // namespace am::emulated

@@ -1,0 +1,79 @@
+// Nodes' ends of an emulated network in one thread, for tests: `Network` is its transport.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "host/memory.hpp"
+#include "transports/site.hpp"
+#include "transports/transport.hpp"
+
+namespace am::emulated {
+
+inline constexpr Transport::Wanted both{.high = true, .low = true};
+inline constexpr Transport::Wanted high_only{.high = true, .low = false};
+
+template <class Network>
+class Ends : public testing::Test {
+ protected:
+  static constexpr NodeId nodes = 6;
+
+  explicit Ends(std::string_view grid = "2x3") : grid_(grid) {}
+  Site site(NodeId self, bool armed_often = false) {
+    return {.self = self, .memory = memory_, .options = grid_, .armed_often = armed_often};
+  }
+  Network& end(NodeId node) { return *ends_.at(node); }
+  Status send(NodeId from, NodeId to, Priority priority, std::size_t payload_bytes = 0) {
+    return send(from, end(from).claim(to, priority, 1, payload_bytes), payload_bytes);
+  }
+  Status send_unordered(NodeId from, NodeId to, Priority priority, std::size_t payload_bytes = 0) {
+    return send(from, end(from).claim_unordered(to, priority, 1, payload_bytes), payload_bytes);
+  }
+  Status send(NodeId from, const Transport::Slot& slot, std::size_t payload_bytes) {
+    if (slot.status != Status::ok) return slot.status;
+    slot.packet->words[0] = ++sent_;
+    commit(from, slot, payload_bytes);
+    return Status::ok;
+  }
+  void commit(NodeId from, const Transport::Slot& slot, std::size_t payload_bytes) {
+    if (payload_bytes != 0) {
+      slot.packet->payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+      for (std::size_t i = 0; i < payload_bytes; ++i)
+        slot.payload[i] = static_cast<std::byte>(slot.packet->words[0] + i);
+    }
+    end(from).commit(slot, impl::Header::make(7, 1, 0, payload_bytes != 0 ? impl::flag::payload : 0));
+  }
+  /// The number of the next one, which is released; 0: none has come.
+  std::uint64_t take(NodeId at, Priority priority, NodeId from) {
+    end(at).progress();
+    const Transport::View view = end(at).receive(priority);
+    if (!view) return 0;
+    EXPECT_EQ(view.source, from);
+    EXPECT_EQ(view.head.handler(), 7);
+    const std::uint64_t number = view.packet->words[0];
+    if (view.head.has(impl::flag::payload)) {
+      const auto payload = end(at).payload_of(view);
+      EXPECT_TRUE(payload.has_value());
+      for (std::size_t i = 0; payload && i < payload->size(); ++i) {
+        EXPECT_EQ(payload->data()[i], static_cast<std::byte>(number + i));
+        if (HasFailure()) break;
+      }
+    }
+    end(at).release(view);
+    return number;
+  }
+
+  const std::string_view grid_;
+  std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
+  std::vector<std::unique_ptr<Network>> ends_ = [this] {
+    std::vector<std::unique_ptr<Network>> ends;
+    for (NodeId node = 0; node < nodes; ++node) ends.push_back(std::make_unique<Network>(site(node)));
+    return ends;
+  }();
+  std::uint64_t sent_ = 0;
+};
+
+}  // namespace am::emulated

@@ -1,0 +1,274 @@
+// Nodes' ends of the emulated M-Machine's network in one thread: which grid it is, what a packet is cut into, unordered messages, what is
+// sent back and sent again, the GTLB's misses, what its routers count. What holds of every machine: window_transport_test.cpp.
+#include "transports/emulated/mmachine_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <am/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/bell.hpp"
+#include "host/clock.hpp"
+#include "support/random.hpp"
+#include "transports/emulated/router_counts.hpp"
+#include "unit/transports/emulated/ends.hpp"
+
+namespace am::emulated {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+std::string extents_text(std::string_view options, NodeId nodes) {
+  try {
+    const Extents extents = mmachine_extents(options, nodes);
+    return std::to_string(extents.rows) + "x" + std::to_string(extents.columns);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(MMachineExtents, AreTheSquarestOrWhatWasAskedForOrALineThatSaysWhy) {
+  EXPECT_EQ(extents_text("", 12), "3x4");
+  EXPECT_EQ(extents_text("", 1024), "32x32");
+  EXPECT_EQ(extents_text("12x1", 12), "12x1");
+  EXPECT_THAT(
+      extents_text("4x4", 12),
+      HasSubstr("AM_TRANSPORT=mmachine:4x4 is a grid of 16 nodes, and the job has 12 (say mmachine:3x4, or "
+                "mmachine alone)"));
+  EXPECT_THAT(extents_text("big", 12),
+              HasSubstr("AM_TRANSPORT=mmachine:big is no grid (say rows x columns, "));
+  EXPECT_THAT(
+      extents_text("", 37),
+      HasSubstr("the job's 37 nodes are a grid of 1x37, and an M-Machine has up to 32x32 (run another"));
+  EXPECT_THAT(extents_text("2x33", 66), HasSubstr("a grid of 2x33, and an M-Machine has up to 32x32"));
+  EXPECT_THAT(extents_text("2x33", 66), HasSubstr("(say mmachine:6x11, or mmachine alone)"));
+  EXPECT_THAT(extents_text("", 1025), HasSubstr("the job has 1025 nodes, and an M-Machine has up to 1024"));
+}
+
+TEST(MMachineMessages, AreAsManyAsAPacketNeeds) {
+  EXPECT_EQ(mmachine_words(0, false, 0), 0u);
+  EXPECT_EQ(mmachine_words(6, false, 0), 6u);
+  EXPECT_EQ(mmachine_words(1, true, 9), 1u + 1 + 2);
+  EXPECT_EQ(most_mmachine_messages, 14u) << "6 + 1 + 128 words, of which 10 are in each";
+}
+
+using MMachineEnds = Ends<MMachineTransport>;
+constexpr Priority low = Priority::low;
+
+/// What has come to a node, in the order in which it is given, without looking at its contents.
+std::vector<std::uint64_t> all_that_came(MMachineTransport& at, Priority priority) {
+  std::vector<std::uint64_t> numbers;
+  at.progress();
+  while (const Transport::View view = at.receive(priority)) {
+    numbers.push_back(view.packet->words[0]);
+    at.release(view);
+  }
+  return numbers;
+}
+
+TEST_F(MMachineEnds, GiveUnorderedOnesPastADeferredOrderedOneAndTheOtherWayRound) {
+  for (const Priority priority : {low, Priority::high}) {
+    ASSERT_EQ(send(0, 1, priority), Status::ok);
+    const std::uint64_t ordered = sent_;
+    ASSERT_EQ(send_unordered(0, 1, priority), Status::ok);
+    ASSERT_EQ(send_unordered(0, 1, priority), Status::ok);
+    MMachineTransport& to = end(1);
+    to.progress();
+    std::vector<std::uint64_t> given;
+    for (Transport::View view = to.receive(priority); view; view = to.receive(priority)) {
+      if (view.packet->words[0] == ordered) {
+        to.defer(view);
+        continue;
+      }
+      EXPECT_TRUE(to.waits(priority, view.packet)) << "the ordered one";
+      given.push_back(view.packet->words[0]);
+      to.release(view);
+    }
+    EXPECT_THAT(given, testing::ElementsAre(ordered + 1, ordered + 2));
+    EXPECT_TRUE(to.waits(priority, nullptr));
+    EXPECT_EQ(take(1, priority, 0), ordered);
+    EXPECT_FALSE(to.waits(priority, nullptr));
+  }
+}
+
+// So its last message is the last (3.3.3 promises nothing of others).
+TEST_F(MMachineEnds, SendInOrderWhatTakesSeveralMessages) {
+  constexpr std::size_t in_one = 8 * (mmachine::most_body - 2);  // beside a word, and the length
+  EXPECT_EQ(end(0).claim_unordered(1, low, 1, in_one).lane, static_cast<std::uint32_t>(Lane::low_unordered));
+  EXPECT_EQ(end(0).claim_unordered(1, low, 1, in_one + 1).lane, static_cast<std::uint32_t>(Lane::low));
+  EXPECT_EQ(end(0).claim_unordered(1, Priority::high, 1, 1024).lane, static_cast<std::uint32_t>(Lane::high));
+  for (std::size_t bytes = 1; bytes <= 1024; bytes += 7) {
+    ASSERT_EQ(send_unordered(0, 5, low, bytes), Status::ok);
+    ASSERT_EQ(take(5, low, 0), sent_) << bytes;
+  }
+}
+
+TEST_F(MMachineEnds, RefuseUnorderedOnesWhenTheirWindowIsFullAndTakeOrderedOnes) {
+  std::size_t unordered = 0;
+  while (send_unordered(0, 1, low) == Status::ok) ++unordered;
+  EXPECT_GE(unordered, unordered_lines - 1);
+  EXPECT_FALSE(end(0).has_room_unordered(1, low, 0));
+  EXPECT_TRUE(end(0).has_room(1, low, 0));
+  EXPECT_EQ(send(0, 1, low), Status::ok);
+  EXPECT_TRUE(end(0).arm(both));
+  end(0).disarm();
+  EXPECT_EQ(send_unordered(0, 1, low), Status::again);
+  EXPECT_EQ(all_that_came(end(1), low).size(), unordered + 1);
+  EXPECT_FALSE(end(0).arm(both)) << "there is room";
+  EXPECT_EQ(send_unordered(0, 1, low), Status::ok);
+}
+
+// 3.3.2: a node that has no room sends back what comes; it is sent again, until it has been taken, once each and in order.
+TEST_F(MMachineEnds, SendAgainWhatWasSentBack) {
+  std::vector<std::vector<std::uint64_t>> sent(nodes);
+  std::size_t all = 0;
+  for (NodeId from = 1; from < nodes; ++from) {
+    while (send(from, 0, low) == Status::ok) sent[from].push_back(sent_);
+    all += sent[from].size();
+  }
+  ASSERT_GT(all, receive_buffers + 100);
+  MMachineTransport& to = end(0);
+  to.progress();
+  EXPECT_FALSE(to.drained() && end(5).drained()) << "what was sent back is not gone";
+  EXPECT_EQ(send(5, 4, low), Status::ok) << "no link waits for another";
+  EXPECT_EQ(take(4, low, 5), sent_);
+  std::vector<std::vector<std::uint64_t>> came(nodes);
+  std::size_t count = 0;
+  for (int round = 0; count != all; ++round) {
+    ASSERT_LT(round, 100'000);
+    for (NodeId from = 1; from < nodes; ++from) end(from).progress();
+    to.progress();
+    for (int i = 0; i < 3; ++i) {
+      const Transport::View view = to.receive(low);
+      if (!view) break;
+      came[view.source].push_back(view.packet->words[0]);
+      to.release(view);
+      ++count;
+    }
+  }
+  EXPECT_EQ(came, sent);
+  EXPECT_FALSE(to.receive(low));
+  for (NodeId from = 1; from < nodes; ++from) {
+    end(from).progress();
+    EXPECT_TRUE(end(from).drained()) << from;
+  }
+  EXPECT_THAT(mmachine_counts(memory_, 5), ContainsRegex("sent back to this node +[1-9][0-9]*, GTLB"));
+  EXPECT_THAT(mmachine_counts(memory_, 0), ContainsRegex("sent back to this node +0, GTLB"));
+}
+
+TEST_F(MMachineEnds, TakeAtLeastAsManyAsThereAreBuffersAndNotMany) {
+  std::size_t all = 0;
+  for (NodeId from = 1; from < nodes; ++from) {
+    while (send(from, 0, low) == Status::ok) ++all;
+  }
+  const std::size_t came = all_that_came(end(0), low).size();
+  EXPECT_EQ(came, receive_buffers) << "of " << all;
+}
+
+TEST_F(MMachineEnds, ForgetWhatWasSentBackByWhoIsClosed) {
+  for (NodeId from = 1; from < nodes; ++from) {
+    while (send(from, 0, low) == Status::ok) {
+    }
+  }
+  end(5).progress();
+  EXPECT_FALSE(end(5).drained());
+  end(5).close(0);
+  end(5).progress();
+  EXPECT_TRUE(end(5).drained());
+  EXPECT_TRUE(end(5).arm(both)) << "nothing is to be sent again";
+  end(5).disarm();
+}
+
+// A wake-up that is lost would hang the test. Senders sleep until they are told of room, for what was refused and what was sent back.
+TEST_F(MMachineEnds, WakeWhoseMessagesWereSentBack) {
+  constexpr int each = 3'000;
+  test::Random seeds(test::seed());
+  std::vector<std::jthread> senders;
+  for (NodeId from = 1; from < nodes; ++from) {
+    senders.emplace_back([this, from, random = test::Random(seeds())]() mutable {
+      host::Bell bell(memory_->board(), from);
+      MMachineTransport& own = end(from);
+      for (int sent = 0; sent < each || !own.drained();) {
+        own.progress();
+        bool refused = sent == each;
+        if (!refused) {
+          const Transport::Slot slot =
+              random.one_in(4) ? own.claim_unordered(0, low, 1, 0) : own.claim(0, low, 1, 0);
+          refused = slot.status != Status::ok;
+          if (!refused) {
+            slot.packet->words[0] = from;
+            own.commit(slot, impl::Header::make(7, 1, 0, 0));
+            ++sent;
+          }
+        }
+        if (!refused) continue;
+        bell.set(host::Alarm::sleeper);
+        if (own.drained()) {
+        } else if (own.arm(both)) {
+          bell.sleep(host::monotonic_ns() + 60'000'000'000);
+        }
+        bell.clear();
+        own.disarm();
+      }
+    });
+  }
+  std::vector<int> came(nodes);
+  test::Random random(seeds());
+  for (int left = each * static_cast<int>(nodes - 1); left != 0;) {
+    end(0).progress();
+    for (std::uint64_t some = random.below(40); some-- != 0;) {
+      const Transport::View view = end(0).receive(low);
+      if (!view) break;
+      EXPECT_EQ(view.packet->words[0], view.source);
+      ++came[view.source];
+      --left;
+      end(0).release(view);
+    }
+    if (random.one_in(8)) std::this_thread::yield();
+  }
+  senders.clear();
+  for (NodeId from = 1; from < nodes; ++from) EXPECT_EQ(came[from], each) << from;
+}
+
+// 2 x 3 nodes: a rectangle of 2 x 2 and one of 2 x 1. A node of its own is on one of them.
+TEST_F(MMachineEnds, CountTheMissesOfTheirGtlb) {
+  for (int i = 0; i < 3; ++i) {
+    for (NodeId to = 1; to < nodes; ++to) {
+      ASSERT_EQ(send(0, to, low), Status::ok);
+      ASSERT_EQ(take(to, low, 0), sent_);
+    }
+  }
+  EXPECT_THAT(mmachine_counts(memory_, 0), HasSubstr("GTLB misses 2\n"));
+  EXPECT_THAT(mmachine_counts(memory_, 1), HasSubstr("GTLB misses 0\n"));
+}
+
+// Nodes 0 to 5 are 2 x 3, along x first. A message of one word is four flits; one of 1 KiB more 13 messages of 10 words and 3, and the last
+// one, of none: 1 + 1 + 128 words.
+TEST_F(MMachineEnds, CountWhatPassesTheirRouters) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(send(0, 4, low), Status::ok);  // by 1
+    ASSERT_NE(take(4, low, 0), 0u);
+    ASSERT_EQ(send_unordered(0, 4, low), Status::ok);
+    ASSERT_NE(take(4, low, 0), 0u);
+  }
+  ASSERT_EQ(send(4, 1, Priority::high, 1024), Status::ok);
+  ASSERT_NE(take(1, Priority::high, 4), 0u);
+  const std::string middle = mmachine_counts(memory_, 1);
+  EXPECT_THAT(middle, HasSubstr("its M-Machine router, at row 0, column 1 of 2x3\n"));
+  EXPECT_THAT(middle, ContainsRegex("node 0 +0 +12 +0\n")) << "ordered";
+  EXPECT_THAT(middle, ContainsRegex("node 0 +2 +12 +0\n")) << "unordered";
+  EXPECT_THAT(middle, ContainsRegex("node 4 +1 +169 +0\n"));
+  EXPECT_THAT(middle, ContainsRegex("to this node +169\n"));
+  EXPECT_THAT(middle, ContainsRegex("in the whole network +193 sent, 1.12 links each\n"));
+  EXPECT_EQ(mmachine_counts(host::Memory::create(nodes), 0), "") << "no M-Machine there";
+  EXPECT_EQ(t1_counts(memory_, 0), "") << "and no T1";
+}
+
+}  // namespace
+}  // namespace am::emulated

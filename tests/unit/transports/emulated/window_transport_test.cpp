@@ -1,0 +1,185 @@
+// What holds of the ends of every emulated network, in one thread: payloads and order, what a node that is armed sleeps on, and what is
+// closed. What is special of a machine: t1_transport_test.cpp, mmachine_transport_test.cpp. All else is the conformance suite's.
+#include "transports/emulated/window_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "host/bell.hpp"
+#include "host/clock.hpp"
+#include "support/random.hpp"
+#include "transports/emulated/mmachine_transport.hpp"
+#include "transports/emulated/t1_transport.hpp"
+#include "unit/transports/emulated/ends.hpp"
+
+namespace am::emulated {
+namespace {
+
+template <class Network>
+using EmulatedEnds = Ends<Network>;
+using Machines = testing::Types<T1Transport, MMachineTransport>;
+TYPED_TEST_SUITE(EmulatedEnds, Machines);
+
+TYPED_TEST(EmulatedEnds, CarryPayloadsOfEverySizeInOrder) {
+  for (const Priority priority : {Priority::low, Priority::high}) {
+    for (std::size_t bytes = 0; bytes <= impl::packet_payload_bytes; bytes += bytes < 300 ? 1 : 31) {
+      ASSERT_EQ(this->send(0, 5, priority, bytes), Status::ok) << bytes;
+      ASSERT_EQ(this->take(5, priority, 0), this->sent_) << bytes;
+    }
+  }
+}
+
+// More than a node's channel into the network holds, committed one after the other.
+TYPED_TEST(EmulatedEnds, SendAllThatWasClaimedBefore) {
+  std::vector<Transport::Slot> slots;
+  for (NodeId to = 0; to < this->nodes; ++to) {
+    slots.push_back(this->end(2).claim(to, Priority::low, 1, 1000));
+    ASSERT_EQ(slots.back().status, Status::ok);
+    slots.back().packet->words[0] = 100 + to;
+  }
+  for (const Transport::Slot& slot : slots) this->commit(2, slot, 1000);
+  for (NodeId to = 0; to < this->nodes; ++to) EXPECT_EQ(this->take(to, Priority::low, 2), 100u + to);
+}
+
+TYPED_TEST(EmulatedEnds, KeepDeferredOnesForTheNextRoundAndGoOnWithOthers) {
+  ASSERT_EQ(this->send(0, 1, Priority::low), Status::ok);
+  ASSERT_EQ(this->send(0, 1, Priority::low), Status::ok);
+  ASSERT_EQ(this->send(4, 1, Priority::low), Status::ok);
+  TypeParam& to = this->end(1);
+  to.progress();
+  std::vector<NodeId> sources;
+  for (int i = 0; i < 2; ++i) {
+    const Transport::View view = to.receive(Priority::low);
+    ASSERT_TRUE(view);
+    EXPECT_TRUE(to.waits(Priority::low, view.packet));
+    sources.push_back(view.source);
+    to.defer(view);
+  }
+  EXPECT_THAT(sources, testing::UnorderedElementsAre(0u, 4u));
+  EXPECT_FALSE(to.receive(Priority::low));
+  EXPECT_TRUE(to.waits(Priority::low, nullptr));
+  EXPECT_FALSE(to.waits(Priority::high, nullptr));
+  for (int i = 0; i < 3; ++i) {
+    to.progress();
+    const Transport::View view = to.receive(Priority::low);
+    ASSERT_TRUE(view);
+    to.release(view);
+  }
+  EXPECT_FALSE(to.waits(Priority::low, nullptr));
+}
+
+// A high handler's progress may begin another round while a low one's packet is lent.
+TYPED_TEST(EmulatedEnds, KnowTheLenderWhateverRoundItIs) {
+  ASSERT_EQ(this->send(0, 1, Priority::low), Status::ok);
+  ASSERT_EQ(this->take(1, Priority::low, 0), this->sent_);
+  ASSERT_EQ(this->send(4, 1, Priority::low), Status::ok);
+  TypeParam& to = this->end(1);
+  to.progress();
+  const Transport::View view = to.receive(Priority::low);
+  ASSERT_TRUE(view);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(to.waits(Priority::low, view.packet));
+    to.progress();
+  }
+  to.defer(view);
+  to.progress();
+  EXPECT_TRUE(to.waits(Priority::low, nullptr));
+  EXPECT_EQ(this->take(1, Priority::low, 4), this->sent_);
+}
+
+TYPED_TEST(EmulatedEnds, FindSendersAgainThatWereQuietForLong) {
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(this->send(0, 1, Priority::low), Status::ok);
+    ASSERT_EQ(this->take(1, Priority::low, 0), this->sent_);
+    for (int i = 0; i < 64 * 70; ++i) this->end(1).progress();
+  }
+}
+
+TYPED_TEST(EmulatedEnds, AreNotArmedWhereSomethingIsWantedThatHasCome) {
+  TypeParam& to = this->end(1);
+  EXPECT_TRUE(to.arm(both));
+  to.disarm();
+  ASSERT_EQ(this->send(0, 1, Priority::low), Status::ok);
+  EXPECT_FALSE(to.arm(both));
+  EXPECT_TRUE(to.arm(high_only));
+  to.disarm();
+  to.progress();
+  const Transport::View view = to.receive(Priority::low);
+  ASSERT_TRUE(view);
+  to.defer(view);
+  EXPECT_TRUE(to.arm(both)) << "what was deferred rings nobody";
+  to.disarm();
+  Lookout lookout;
+  EXPECT_FALSE(to.describe(lookout, both));
+  EXPECT_FALSE(lookout.news());
+  ASSERT_EQ(this->send(4, 1, Priority::high), Status::ok);
+  EXPECT_TRUE(lookout.news());
+}
+
+TYPED_TEST(EmulatedEnds, AreNotArmedWhereRoomWasMissingThatHasCome) {
+  while (this->send(0, 1, Priority::low) == Status::ok) {
+  }
+  EXPECT_TRUE(this->end(0).arm(both));
+  this->end(0).disarm();
+  EXPECT_EQ(this->send(0, 1, Priority::low), Status::again);
+  while (this->take(1, Priority::low, 0) != 0) {
+  }
+  EXPECT_FALSE(this->end(0).arm(both));
+  EXPECT_EQ(this->send(0, 1, Priority::low), Status::ok);
+}
+
+// A wake-up that is lost would hang the test.
+TYPED_TEST(EmulatedEnds, WakeWhoSleeps) {
+  for (const bool armed_often : {false, true}) {
+    this->ends_.at(1) = nullptr;
+    this->ends_.at(1) = std::make_unique<TypeParam>(this->site(1, armed_often));
+    constexpr int rounds = 300;
+    std::atomic<int> taken = 0;
+    std::jthread sleeper([&] {
+      host::Bell bell(this->memory_->board(), 1);
+      while (taken != rounds) {
+        if (const auto before = taken.load(); (this->end(1).progress(), true)) {
+          while (const Transport::View view = this->end(1).receive(Priority::low)) {
+            this->end(1).release(view);
+            ++taken;
+          }
+          if (taken != before) continue;
+        }
+        bell.set(host::Alarm::sleeper);
+        if (this->end(1).arm(both)) bell.sleep(host::monotonic_ns() + 60'000'000'000);
+        bell.clear();
+        this->end(1).disarm();
+      }
+    });
+    test::Random random(test::seed());
+    for (int i = 0; i < rounds; ++i) {
+      while (this->send(0, 1, Priority::low) != Status::ok) std::this_thread::yield();
+      if (!random.one_in(4)) {
+        while (taken != i + 1) std::this_thread::yield();
+      }
+    }
+    sleeper.join();
+    this->ends_.at(0) = nullptr;  // what it has counted of its window belongs to the receiver that was
+    this->memory_ = host::Memory::create(this->nodes);
+    this->ends_.clear();
+    for (NodeId node = 0; node < this->nodes; ++node)
+      this->ends_.push_back(std::make_unique<TypeParam>(this->site(node)));
+  }
+}
+
+TYPED_TEST(EmulatedEnds, SendNothingToWhoIsClosed) {
+  ASSERT_EQ(this->send(0, 1, Priority::low), Status::ok);
+  this->end(0).close(1);
+  EXPECT_EQ(this->send(0, 1, Priority::low), Status::unreachable);
+  EXPECT_TRUE(this->end(0).has_room(1, Priority::low, 0));
+  EXPECT_EQ(this->take(1, Priority::low, 0), this->sent_);
+  EXPECT_EQ(this->send(0, 2, Priority::low), Status::ok);
+}
+
+}  // namespace
+}  // namespace am::emulated
