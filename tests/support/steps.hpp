@@ -1,0 +1,91 @@
+// Threads that go on a step at a time, as a test wants it: each waits before every access to what it shares with others, or ends there.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace test {
+
+/// Runs programs a step at a time: each is a thread that waits before each access until it may go on. Killed ones never do.
+class Steps {
+ public:
+  struct Killed {};
+  class One {
+   public:
+    explicit One(std::function<void(One&)> program)
+        : thread_([this, program = std::move(program)] {
+            try {
+              begin();
+              program(*this);
+            } catch (const Killed&) {
+            }
+            const std::lock_guard lock(mutex_);
+            ended_ = true;
+            may_ = 0;
+            changed_.notify_all();
+          }) {}
+    ~One() { kill(); }
+    /// n accesses, or all. False when it has ended.
+    bool go(unsigned n) {
+      std::unique_lock lock(mutex_);
+      may_ = n;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return may_ == 0 || ended_; });
+      return !ended_;
+    }
+    void finish() {
+      while (go(1'000'000)) {
+      }
+    }
+    void kill() {
+      {
+        const std::lock_guard lock(mutex_);
+        killed_ = true;
+        changed_.notify_all();
+      }
+      if (thread_.joinable()) thread_.join();
+    }
+    void wait() {
+      std::unique_lock lock(mutex_);
+      if (--may_ == 0) changed_.notify_all();
+      until_it_may(lock);
+    }
+
+   private:
+    void begin() {
+      std::unique_lock lock(mutex_);
+      until_it_may(lock);
+    }
+    void until_it_may(std::unique_lock<std::mutex>& lock) {
+      changed_.wait(lock, [this] { return may_ != 0 || killed_; });
+      if (killed_) throw Killed{};
+    }
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    unsigned may_ = 0;
+    bool killed_ = false;
+    bool ended_ = false;
+    std::jthread thread_;
+  };
+};
+
+/// What such a program calls before each access; one that is nobody's does not wait.
+struct Stops {
+  Steps::One* one = nullptr;
+  void operator()() const {
+    if (one != nullptr) one->wait();
+  }
+};
+/// Kills a program that has no thread of its own, before the first access at which that is so. Who runs it catches Steps::Killed.
+template <class Is>
+struct EndsWhen {
+  Is is;
+  void operator()() const {
+    if (is()) throw Steps::Killed{};
+  }
+};
+
+}  // namespace test

@@ -1,0 +1,146 @@
+// The word of a link of several channels, against counts that do not come again.
+#include "emulated_hw/kit/live_link.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "support/random.hpp"
+
+namespace {
+
+using am::kit::LinkEntry;
+using am::kit::LiveChannel;
+using am::kit::Word;
+
+constexpr unsigned channels = LinkEntry::most_channels;
+
+/// What the word stands for.
+struct Link {
+  struct Last {
+    unsigned input;
+    Word number;
+    unsigned channel;
+  };
+  std::array<Word, channels> count{};
+  std::array<Word, channels> left{};
+  std::optional<Last> last;
+};
+
+void expect_same(const LinkEntry& entry, const Link& link) {
+  for (unsigned channel = 0; channel < channels; ++channel) {
+    ASSERT_EQ(entry.count(channel), link.count[channel] % LinkEntry::counts);
+    ASSERT_EQ(entry.is_free(channel, link.left[channel]), link.left[channel] == link.count[channel]);
+  }
+  ASSERT_EQ(entry.has_input(), link.last.has_value());
+  if (!link.last) return;
+  ASSERT_EQ(entry.input(), link.last->input);
+  ASSERT_EQ(entry.channel(), link.last->channel);
+  ASSERT_TRUE(entry.names(link.last->input, link.last->number));
+}
+
+TEST(LinkEntry, NothingHasComeIntoAnEmptyLink) {
+  const LinkEntry empty;
+  EXPECT_FALSE(empty.has_input());
+  for (unsigned input = 0; input < LinkEntry::most_inputs; ++input) {
+    EXPECT_FALSE(empty.names(input, 0));
+    EXPECT_FALSE(empty.names(input, ~Word{0}));
+  }
+  for (unsigned channel = 0; channel < channels; ++channel) {
+    EXPECT_EQ(empty.count(channel), 0u);
+    EXPECT_TRUE(empty.is_free(channel, 0));
+    EXPECT_FALSE(empty.is_free(channel, 1));
+  }
+}
+
+TEST(LinkEntry, AgainstCountsOfEachChannel) {
+  test::Random random(test::seed());
+  for (int round = 0; round < 200; ++round) {
+    LinkEntry entry;
+    Link link;
+    std::array<Word, LinkEntry::most_inputs> numbers{};
+    for (Word& number : numbers) number = random() >> random.below(64);
+    for (int step = 0; step < 1'000; ++step) {
+      const auto channel = static_cast<unsigned>(random.below(channels));
+      if (link.left[channel] != link.count[channel] && random.one_in(2)) {
+        ++link.left[channel];  // which the word does not know
+      } else if (link.left[channel] == link.count[channel]) {
+        const auto input = static_cast<unsigned>(random.below(LinkEntry::most_inputs));
+        const Word number = ++numbers[input];
+        ASSERT_FALSE(entry.names(input, number)) << "it has not been let in yet";
+        entry = entry.with(input, number, channel);
+        ++link.count[channel];
+        link.last = {input, number, channel};
+        for (unsigned other = 0; other < LinkEntry::most_inputs; ++other)
+          ASSERT_EQ(entry.names(other, number), other == input);
+        ASSERT_FALSE(entry.names(input, number - 1));
+        ASSERT_FALSE(entry.names(input, number + 1));
+      }
+      expect_same(entry, link);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(LinkEntry, CountsOfAChannelLeaveThoseOfOthersAlone) {
+  for (unsigned channel = 0; channel < channels; ++channel) {
+    LinkEntry entry;
+    Link link;
+    for (unsigned other = 0; other < channels; ++other) {  // so that whatever a count carries over shows
+      for (Word n = 0; n < 11 + other; ++n) entry = entry.with(other, n, other);
+      link.count[other] = link.left[other] = 11 + other;
+    }
+    for (Word n = 0; n < 5 * LinkEntry::counts; ++n) {
+      entry = entry.with(LinkEntry::most_inputs - 1, ~Word{0}, channel);
+      link.last = {LinkEntry::most_inputs - 1, ~Word{0}, channel};
+      ++link.count[channel];
+      expect_same(entry, link);
+      if (HasFatalFailure()) return;
+      link.left[channel] = link.count[channel];
+    }
+  }
+}
+
+// A packet's number in its channel is known by its lowest bits only: they say where it lies, and whether that is another lap than what
+// lay there before.
+TEST(LinkEntry, LowBitsOfACountSayThePlaceAndTheLap) {
+  test::Random random(test::seed());
+  for (unsigned channel = 0; channel < channels; ++channel) {
+    LinkEntry entry;
+    for (Word n = 0; n < 1'000; ++n) {
+      entry = entry.with(1, n, channel);
+      const Word low = (entry.count(channel) - 1) % LinkEntry::counts;
+      ASSERT_EQ(low % LiveChannel::places, n % LiveChannel::places) << n;
+      ASSERT_EQ(LiveChannel::lap_of_number(low) % 2, LiveChannel::lap_of_number(n) % 2) << n;
+    }
+  }
+  for (int i = 0; i < 100'000; ++i) {
+    const Word number = random() >> random.below(64);  // of 64 bits
+    const Word low = number % LinkEntry::counts;
+    ASSERT_EQ(low % LiveChannel::places, number % LiveChannel::places) << number;
+    ASSERT_EQ(LiveChannel::lap_of_number(low) % 2, LiveChannel::lap_of_number(number) % 2) << number;
+    ASSERT_NE(LiveChannel::lap_of_number(low) % 2,
+              LiveChannel::lap_of_number(number + LiveChannel::places) % 2)
+        << number;
+  }
+}
+
+TEST(LinkEntry, NamesAPacketByTheLowest37BitsOfItsNumber) {
+  constexpr Word again = Word{1} << 37;
+  for (const Word number : {Word{0}, Word{1}, again - 1, again, again + 1, ~Word{0}}) {
+    const LinkEntry entry = LinkEntry{}.with(0, number, 3);
+    EXPECT_EQ(entry.input(), 0u) << "what does not fit is not written into it";
+    EXPECT_EQ(entry.channel(), 3u);
+    EXPECT_EQ(entry.count(0), 0u);
+    EXPECT_EQ(entry.count(3), 1u);
+    EXPECT_TRUE(entry.names(0, number));
+    EXPECT_TRUE(entry.names(0, number + again)) << "so many later";
+    EXPECT_FALSE(entry.names(0, number + again - 1));
+    EXPECT_FALSE(entry.names(0, number ^ again >> 1));
+    EXPECT_FALSE(entry.names(1, number));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,166 @@
+// Memory for the M-Machine's live network, and nodes that count what comes, and take messages of P0 or not, as a test has it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "emulated_hw/mmachine/live_mesh.hpp"
+#include "support/random.hpp"
+#include "support/steps.hpp"
+
+namespace test {
+
+using namespace am::mmachine;
+
+using enum MessageKind;
+inline constexpr MessageKind all_kinds[] = {p0_ordered, p1_ordered, p0_unordered, p1_unordered};
+constexpr Priority priority_of(MessageKind kind) noexcept { return LiveMessage{.kind = kind}.priority(); }
+/// As what it is counted at its end; and where it came from, when it comes back.
+constexpr Counted taken_as(MessageKind kind) noexcept {
+  constexpr Counted as[] = {Counted::p0, Counted::p1, Counted::p0_unordered, Counted::p1_unordered};
+  return as[static_cast<std::size_t>(kind)];
+}
+constexpr Counted back_as(MessageKind kind) noexcept {
+  return kind == p0_ordered ? Counted::back : Counted::back_unordered;
+}
+
+inline constexpr am::kit::Requests all_inputs = am::kit::request(live_channels) - 1;
+constexpr unsigned input_at(unsigned port, unsigned channel) noexcept {
+  return port * most_channels + channel;
+}
+
+struct alignas(64) Line {
+  std::byte bytes[64];
+};
+
+class LiveNetwork final : public LiveMesh::Nodes {
+ public:
+  LiveNetwork(unsigned rows, unsigned columns)
+      : nodes_(rows * columns),
+        memory_(LiveMesh::bytes(nodes_) / sizeof(Line)),
+        arrivals_(std::size_t{kinds_of_counted} * nodes_ * nodes_),
+        shown_(arrivals_.size()),
+        took_(nodes_),
+        room_(nodes_),
+        mesh_(rows, columns, memory_.front().bytes, *this) {}
+
+  /// What takes() says.
+  std::function<bool(NodeNumber)> takes_p0 = [](NodeNumber) { return true; };
+
+  [[nodiscard]] std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
+                                                     Counted what) noexcept override {
+    return arrivals_[place(at, from, what)];
+  }
+  void arrived(NodeNumber /*at*/, NodeNumber /*from*/, Counted /*what*/) noexcept override { ++told_; }
+  void show(NodeNumber at, NodeNumber from, Counted what) noexcept override {
+    shown_[place(at, from, what)] = count(at, from, what);
+  }
+  void has_room(NodeNumber at) noexcept override { ++room_[at]; }
+  [[nodiscard]] bool takes(NodeNumber at) noexcept override { return takes_p0(at); }
+  void took(NodeNumber at) noexcept override { ++took_[at]; }
+
+  [[nodiscard]] std::uint64_t count(NodeNumber at, NodeNumber from, Counted what) {
+    return am::kit::Entry{arrivals(at, from, what).load()}.count();
+  }
+  [[nodiscard]] std::uint64_t shown(NodeNumber at, NodeNumber from, Counted what) const {
+    return shown_[place(at, from, what)];
+  }
+  [[nodiscard]] std::uint64_t count_of_all() {
+    std::uint64_t all = 0;
+    for (const std::atomic<std::uint64_t>& word : arrivals_) all += am::kit::Entry{word.load()}.count();
+    return all;
+  }
+  [[nodiscard]] unsigned times_took(NodeNumber at) const noexcept { return took_[at]; }
+  [[nodiscard]] unsigned room_told(NodeNumber at) const noexcept { return room_[at]; }
+  [[nodiscard]] unsigned told() const noexcept { return told_; }
+  [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
+  [[nodiscard]] LiveMesh& mesh() noexcept { return mesh_; }
+  [[nodiscard]] const am::kit::LiveChannel& input(NodeNumber node, unsigned its) const noexcept {
+    return mesh_.router(node).inputs[its];
+  }
+
+  /// Puts it in where it comes from, and carries it.
+  [[nodiscard]] bool send(const LiveMessage& message) {
+    if (!mesh_.inject(message.source, message)) return false;
+    mesh_.carry(message.source, message.priority());
+    return true;
+  }
+  /// The same, but its carrier is killed when it has come over the first link. False: it has not come there.
+  [[nodiscard]] bool send_to_next(const LiveMessage& message) {
+    if (!mesh_.inject(message.source, message)) return false;
+    return carry_out_of(message.source, input_of(message.priority()));
+  }
+  /// A carrier takes the first message out of an input, and is killed then.
+  [[nodiscard]] bool carry_out_of(NodeNumber node, unsigned its) {
+    const std::atomic<std::uint64_t>& left = input(node, its).left;
+    const auto has_left = [&left, before = left.load()] { return left != before; };
+    try {
+      Carrier<EndsWhen<decltype(has_left)>>(mesh_, {has_left}).run(node, am::kit::request(its), 1);
+    } catch (const Steps::Killed&) {
+    }
+    return has_left();
+  }
+  /// How many are in a channel.
+  [[nodiscard]] unsigned filled(NodeNumber node, unsigned its) const {
+    const std::uint64_t left = input(node, its).left;
+    if (its == input_of(Priority::p0) || its == input_of(Priority::p1))
+      return static_cast<unsigned>(am::kit::Entry{input(node, its).entries}.beyond(left));
+    const unsigned channel = its == going_back ? 0 : its % most_channels;
+    const am::kit::LinkEntry link(input(node, its - channel).entries);
+    return static_cast<unsigned>((link.count(channel) - left) % am::kit::LinkEntry::counts);
+  }
+  /// Nothing has been let into any channel that has not left it.
+  [[nodiscard]] bool is_empty() const {
+    for (NodeNumber node = 0; node < nodes_; ++node) {
+      for (unsigned its = 0; its < live_channels; ++its) {
+        if (its != 2 && filled(node, its) != 0) return false;
+      }
+    }
+    return true;
+  }
+  /// That have come into channels of links and of what is sent back, and out at nodes.
+  [[nodiscard]] std::uint64_t flits() const {
+    std::uint64_t all = 0;
+    for (NodeNumber node = 0; node < nodes_; ++node) {
+      all += mesh_.router(node).to_node;
+      for (const am::kit::LiveChannel& each : std::span(mesh_.router(node).inputs).subspan(going_back))
+        all += each.flits;
+    }
+    return all;
+  }
+  [[nodiscard]] std::uint64_t refused(NodeNumber node) const {
+    std::uint64_t all = 0;
+    for (const am::kit::LiveChannel& each : mesh_.router(node).inputs) all += each.refused;
+    return all;
+  }
+  void look_after(unsigned times) {
+    for (; times != 0; --times) mesh_.look_after();
+  }
+  /// As a process would that has lost its way: a word of the network becomes any other, or one that looks as if it were right.
+  void scribble(Random& random) {
+    std::byte* const word = memory_.front().bytes + random.below(memory_.size() * sizeof(Line) / 8) * 8;
+    auto& there = *reinterpret_cast<std::atomic<std::uint64_t>*>(word);
+    const std::uint64_t seen = there;
+    there = random.one_in(2) ? random() : seen ^ std::uint64_t{1} << random.below(64);
+  }
+
+ private:
+  [[nodiscard]] std::size_t place(NodeNumber at, NodeNumber from, Counted what) const noexcept {
+    return (std::size_t{at} * nodes_ + from) * kinds_of_counted + static_cast<std::size_t>(what);
+  }
+  const NodeNumber nodes_;
+  std::vector<Line> memory_;
+  std::vector<std::atomic<std::uint64_t>> arrivals_;
+  std::vector<std::atomic<std::uint64_t>> shown_;
+  std::vector<std::atomic<unsigned>> took_;
+  std::vector<std::atomic<unsigned>> room_;
+  std::atomic<unsigned> told_ = 0;
+  LiveMesh mesh_;
+};
+
+}  // namespace test
