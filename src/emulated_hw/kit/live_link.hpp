@@ -6,10 +6,8 @@
 // place and lap. It comes again when 2^37 packets of one input have passed, four hours of 10 M/s, if all counts are the same then.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
-#include <optional>
+#include <initializer_list>
 
 #include "emulated_hw/kit/live_channel.hpp"
 
@@ -64,10 +62,25 @@ class LinkEntry {
   }
 };
 
-/// Channels that a packet may take, the best first.
-struct Choice {
-  std::array<std::uint8_t, LinkEntry::most_channels> channel{};
-  std::uint8_t count = 0;
+/// Channels that a packet may take, the best first. One word, since it is handed on with each step.
+class Choice {
+ public:
+  constexpr Choice() = default;
+  constexpr Choice(std::initializer_list<unsigned> channels) noexcept {
+    unsigned at = 0;
+    for (const unsigned channel : channels) order_ |= (channel + 1) << 8 * at++;
+  }
+  /// Calls f(channel) for each, in this order, until it says true. Whether one has.
+  template <class F>
+  constexpr bool find(F f) const {
+    for (std::uint32_t rest = order_; rest != 0; rest >>= 8) {
+      if (f((rest & 255) - 1)) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::uint32_t order_ = 0;
 };
 
 }  // namespace am::kit

@@ -37,28 +37,34 @@ struct LiveEnd {
   LiveChannel* channel;        ///< none: the node
   std::uint32_t packet;        ///< what it is there: itself, or what becomes of it
 
-  using Entry = kit::Entry;
-  /// How `entries` is read.
-  [[nodiscard]] Entry entry(Word word) const noexcept { return {word}; }
+  static constexpr unsigned most = 2;  ///< of one packet
+
+  // How `entries` is read.
+
+  [[nodiscard]] static bool names(Word last, unsigned input, Word number) noexcept {
+    return Entry{last}.names(input, number);
+  }
+  /// From which the last one came; no input's number: from none.
+  [[nodiscard]] static unsigned input(Word last) noexcept { return Entry{last}.input(); }
   /// With one more; none: there is no room.
   template <class See>
-  [[nodiscard]] std::optional<Entry> next(Entry last, unsigned input, Word number, See see) const {
-    if (channel != nullptr && !channel->has_room(last, see)) return std::nullopt;
-    return last.with(input, number);
+  [[nodiscard]] std::optional<Word> next(Word last, unsigned input, Word number, See see) const {
+    if (channel != nullptr && !channel->has_room(Entry{last}, see)) return std::nullopt;
+    return Entry{last}.with(input, number).word;
   }
   /// Where there has to be room for it.
   [[nodiscard]] Requests outputs() const noexcept { return request(output); }
   /// It has been let in, by this entry: from now on `output` and `channel` say where.
-  void let_in(Entry /*entry*/) noexcept {}
+  void let_in(Word /*entry*/) noexcept {}
   /// Its number there, modulo a multiple of the places.
-  [[nodiscard]] Word number(Entry entry) const noexcept { return entry.count() - 1; }
+  [[nodiscard]] static Word number(Word entry) noexcept { return Entry{entry}.count() - 1; }
 };
 
 /// Those of a packet, in order.
 template <class End>
 class LiveEnds {
  public:
-  explicit LiveEnds(const End& first) noexcept : end_{first} {}
+  explicit LiveEnds(const End& first) noexcept { end_[0] = first; }
   void add(const End& end) noexcept { end_[count_++] = end; }
   [[nodiscard]] const End& first() const noexcept { return end_[0]; }
   [[nodiscard]] End* begin() noexcept { return end_.data(); }
@@ -67,7 +73,7 @@ class LiveEnds {
   [[nodiscard]] const End* end() const noexcept { return end_.data() + count_; }
 
  private:
-  std::array<End, 2> end_;
+  std::array<End, End::most> end_;
   unsigned count_ = 1;
 };
 
@@ -95,15 +101,13 @@ class LiveMove {
   }
 
  private:
-  using Entry = typename End::Entry;
-
   // An end's last packet may have to be brought on first, and at its last end another one, which has been entered everywhere.
   static constexpr unsigned most_depth = 2;
 
   Moved run(unsigned input, const LiveChannel::First& first, LiveEnds<End>& ends, unsigned depth) {
     for (End& end : ends) {
       if (end.entries != nullptr) {
-        Entry entry;
+        Word entry = 0;
         const Moved entered = enter(input, first, end, entry, depth);
         if (entered != Moved::yes) return entered;
         end.let_in(entry);
@@ -116,15 +120,15 @@ class LiveMove {
     return Moved::yes;
   }
 
-  Moved enter(unsigned input, const LiveChannel::First& first, const End& end, Entry& entry, unsigned depth) {
+  Moved enter(unsigned input, const LiveChannel::First& first, const End& end, Word& entry, unsigned depth) {
     for (;;) {
-      entry = end.entry(carrier_.see(*end.entries));
+      entry = carrier_.see(*end.entries);
       if (carrier_.see(carrier_.input(input).left) != first.number) return Moved::already;
-      if (entry.names(input, first.number)) return Moved::yes;
-      const std::optional<Entry> next = end.next(entry, input, first.number, see());
+      if (end.names(entry, input, first.number)) return Moved::yes;
+      const std::optional<Word> next = end.next(entry, input, first.number, see());
       if (!next) return Moved::no_room;
-      settle(entry, input, depth);
-      if (carrier_.change(*end.entries, entry.word, next->word)) {
+      settle(end, entry, input, depth);
+      if (carrier_.change(*end.entries, entry, *next)) {
         entry = *next;
         return Moved::yes;
       }
@@ -132,22 +136,21 @@ class LiveMove {
   }
 
   /// The packet that this entry names has left its input. (One of `input` has, since another is the first there.)
-  void settle(Entry entry, unsigned input, unsigned depth) {
-    if (!entry.has_input()) return;
-    const unsigned other = entry.input();
-    if (other == input || other >= carrier_.inputs() || depth == most_depth)
-      return;  // the two last: another has scribbled here
+  void settle(const End& at, Word entry, unsigned input, unsigned depth) {
+    const unsigned other = at.input(entry);
+    if (other == input || other >= carrier_.inputs()) return;
+    if (depth == most_depth) return;  // another has scribbled here
     LiveChannel::First first = carrier_.input(other).first(see());
-    if (!first.is_there || !entry.names(other, first.number)) return;
+    if (!first.is_there || !at.names(entry, other, first.number)) return;
     LiveEnds<End> ends = carrier_.ends(other, first);
     run(other, first, ends, depth + 1);
   }
 
-  void bring(const End& end, Entry entry) {
+  void bring(const End& end, Word entry) {
     const Word number = end.number(entry);
     std::atomic<Word>& place = end.channel->place[number % LiveChannel::places];
     const Word seen = carrier_.see(place);
-    if (carrier_.see(*end.entries) != entry.word) return;
+    if (carrier_.see(*end.entries) != entry) return;
     const std::uint32_t lap = LiveChannel::lap_of(seen);
     if (((lap ^ LiveChannel::lap_of_number(number)) & 1) != 0)
       carrier_.change(place, seen, LiveChannel::filled(end.packet, lap + 1));

@@ -51,53 +51,53 @@ struct LiveRouter : kit::LiveInputs<live_channels> {
 
 /// Where a message goes: over a link, by one of its channels; or to a node.
 struct LiveEnd {
-  /// Of a link or a node.
-  struct Entry {
-    kit::Word word = 0;
-    bool of_link = false;
-    [[nodiscard]] bool names(unsigned input, kit::Word number) const noexcept {
-      return of_link ? kit::LinkEntry(word).names(input, number) : kit::Entry{word}.names(input, number);
-    }
-    [[nodiscard]] bool has_input() const noexcept {
-      return of_link ? kit::LinkEntry(word).has_input() : kit::Entry{word}.has_input();
-    }
-    [[nodiscard]] unsigned input() const noexcept {
-      return of_link ? kit::LinkEntry(word).input() : kit::Entry{word}.input();
-    }
-  };
+  static constexpr unsigned most = 1;  ///< of one message
 
-  unsigned output;                      ///< the link's first, until it has been let in; the node's
-  std::atomic<kit::Word>* entries;      ///< of the link, or the node's count; or none
-  std::uint32_t packet;                 ///< what it is there
-  kit::LiveChannel* link = nullptr;     ///< its channels; none: the node
-  kit::Choice choice{};                 ///< of these
-  kit::LiveChannel* channel = nullptr;  ///< the one, when it has been let in
+  unsigned output;                  ///< the link's first, until it has been let in; the node's
+  std::uint32_t packet;             ///< what it is there
+  std::atomic<kit::Word>* entries;  ///< of the link, or the node's count; or none
+  kit::Choice choice;               ///< of the link's channels
+  kit::LiveChannel* link;           ///< these; none: the node
+  kit::LiveChannel* channel;        ///< the one, when it has been let in
 
-  [[nodiscard]] Entry entry(kit::Word word) const noexcept { return {word, link != nullptr}; }
-  template <class See>
-  [[nodiscard]] std::optional<Entry> next(Entry last, unsigned input, kit::Word number, See see) const {
-    if (link == nullptr) return Entry{kit::Entry{last.word}.with(input, number).word, false};
-    const kit::LinkEntry seen(last.word);
-    for (unsigned i = 0; i < choice.count; ++i) {
-      const unsigned its = choice.channel[i];
-      if (seen.is_free(its, see(link[its].left))) return Entry{seen.with(input, number, its).word, true};
-    }
-    return std::nullopt;
+  // How `entries` is read: that of a link otherwise than that of a node.
+
+  [[nodiscard]] bool names(kit::Word last, unsigned input, kit::Word number) const noexcept {
+    return link != nullptr ? kit::LinkEntry(last).names(input, number)
+                           : kit::Entry{last}.names(input, number);
   }
-  void let_in(Entry entry) noexcept {
+  [[nodiscard]] unsigned input(kit::Word last) const noexcept {
+    return link != nullptr ? kit::LinkEntry(last).input() : kit::Entry{last}.input();
+  }
+  template <class See>
+  [[nodiscard]] std::optional<kit::Word> next(kit::Word last, unsigned input, kit::Word number,
+                                              See see) const {
+    if (link == nullptr) return kit::Entry{last}.with(input, number).word;
+    const kit::LinkEntry seen(last);
+    std::optional<kit::Word> next;
+    choice.find([&](unsigned its) {
+      if (seen.is_free(its, see(link[its].left))) next = seen.with(input, number, its).word;
+      return next.has_value();
+    });
+    return next;
+  }
+  void let_in(kit::Word entry) noexcept {
     if (link == nullptr) return;
-    const unsigned its = kit::LinkEntry(entry.word).channel();
+    const unsigned its = kit::LinkEntry(entry).channel();
     output += its;
     channel = &link[its];
   }
-  [[nodiscard]] kit::Word number(Entry entry) const noexcept {
-    const kit::LinkEntry seen(entry.word);
+  [[nodiscard]] static kit::Word number(kit::Word entry) noexcept {
+    const kit::LinkEntry seen(entry);
     return (seen.count(seen.channel()) - 1) % kit::LinkEntry::counts;
   }
   [[nodiscard]] kit::Requests outputs() const noexcept {
     if (link == nullptr) return kit::request(output);
     kit::Requests all = 0;
-    for (unsigned i = 0; i < choice.count; ++i) all |= kit::request(output + choice.channel[i]);
+    choice.find([&](unsigned its) {
+      all |= kit::request(output + its);
+      return false;
+    });
     return all;
   }
 };
@@ -203,12 +203,14 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   }
   static void went_alone(NodeNumber /*at*/, unsigned /*input*/) noexcept {}
 
-  /// One that was not written by this, but scribbled by another, is at its end here, and does not count.
-  [[nodiscard]] LiveMessage message_of(NodeNumber at, std::uint32_t packet) const noexcept {
-    const LiveMessage message = LiveMessage::of(packet);
-    const bool is_one = message.destination < map().nodes() && message.source < map().nodes() &&
-                        !(message.is_back && message.priority() == Priority::p0);
-    return is_one ? message : LiveMessage{.destination = at, .source = at, .counts = false};
+  /// It was written by this network, and not scribbled by another: then it is at its end here, and does not count.
+  [[nodiscard]] bool is_whole(const LiveMessage& message) const noexcept {
+    return message.destination < map().nodes() && message.source < map().nodes() &&
+           !(message.is_back && message.priority() == Priority::p0);
+  }
+  /// By which it leaves; 0: it is there.
+  [[nodiscard]] unsigned port_of(NodeNumber at, const LiveMessage& message) const noexcept {
+    return is_whole(message) ? kit::dimension_order(map(), at, message.destination).port : 0;
   }
   static constexpr Counted counted_as(const LiveMessage& message) noexcept {
     if (message.is_back) return message.was_ordered ? Counted::back : Counted::back_unordered;
@@ -223,40 +225,43 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   static constexpr kit::Choice choice_of(MessageKind kind) noexcept {
     switch (kind) {
       case MessageKind::p0_ordered:
-        return {{0}, 1};
+        return {0};
       case MessageKind::p1_ordered:
-        return {{1}, 1};
+        return {1};
       case MessageKind::p0_unordered:
-        return {{2, 3, 0}, 3};
+        return {2, 3, 0};
       default:
-        return {{3, 2, 1, 0}, 4};
+        return {3, 2, 1, 0};
     }
   }
 
   template <class Carrier>
   [[nodiscard]] kit::LiveEnds<End> ends(const Carrier& carrier, NodeNumber at, unsigned input,
                                         kit::LiveChannel::First& first, unsigned way) const {
-    const LiveMessage message = message_of(at, first.packet);
-    const unsigned port = kit::dimension_order(map(), at, message.destination).port;
+    const LiveMessage message = LiveMessage::of(first.packet);
+    const unsigned port = port_of(at, message);
     if (port == 0) return kit::LiveEnds<End>(end_at(carrier, at, input, message, first));
     kit::LiveChannel* const link = link_behind(at, port);
-    const kit::Choice choice =
-        way == 0 ? choice_of(message.kind) : kit::Choice{{static_cast<std::uint8_t>(way - 1)}, 1};
-    return kit::LiveEnds<End>(End{port * vcs, &link->entries, first.packet, link, choice});
+    const kit::Choice choice = way == 0 ? choice_of(message.kind) : kit::Choice{way - 1};
+    return kit::LiveEnds<End>({port * vcs, first.packet, &link->entries, choice, link, nullptr});
   }
   /// Of one that is there.
   template <class Carrier>
   [[nodiscard]] End end_at(const Carrier& carrier, NodeNumber at, unsigned input, LiveMessage message,
                            kit::LiveChannel::First& first) const {
-    if (!message.counts) return {0, nullptr, first.packet};
+    if (!message.counts || !is_whole(message)) return node_end(first.packet, nullptr);
     if (is_asked_about(message)) {
       if (message.fate == Fate::open) message = decided(carrier, at, input, message, first);
+      if (!is_whole(message)) return node_end(first.packet, nullptr);
       if (message.fate == Fate::sent_back) {
         kit::LiveChannel* const link = &router_at(at).inputs[going_back];
-        return {going_back, &link->entries, message.sent_back().bits(), link, {{0}, 1}};
+        return {going_back, message.sent_back().bits(), &link->entries, {0}, link, nullptr};
       }
     }
-    return {0, &nodes_.arrivals(at, message.source, counted_as(message)), first.packet};
+    return node_end(first.packet, &nodes_.arrivals(at, message.source, counted_as(message)));
+  }
+  [[nodiscard]] static End node_end(std::uint32_t packet, std::atomic<kit::Word>* count) noexcept {
+    return {0, packet, count, {}, nullptr, nullptr};
   }
   /// With its fate, which is written where it lies: by whoever comes first.
   template <class Carrier>
@@ -270,7 +275,7 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
     if (!carrier.change(place, kit::LiveChannel::filled(first.packet, lap),
                         kit::LiveChannel::filled(message.bits(), lap))) {
       // Another has decided. (Or it has gone: then what this says does not matter.)
-      message = message_of(at, kit::LiveChannel::packet_of(carrier.see(place)));
+      message = LiveMessage::of(kit::LiveChannel::packet_of(carrier.see(place)));
     }
     first.packet = message.bits();
     return message;
@@ -286,8 +291,8 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
       first = router_at(at).inputs[input].first(carrier.see());
       if (!first.is_there) return;
       now.found |= kit::request(input);
-      const LiveMessage message = message_of(at, first.packet);
-      const unsigned port = kit::dimension_order(map(), at, message.destination).port;
+      const LiveMessage message = LiveMessage::of(first.packet);
+      const unsigned port = port_of(at, message);
       if (port == 0) return decide_about(carrier, at, input, message, now);
       asking[port][static_cast<std::size_t>(message.kind)] |= kit::request(input);
       asked |= kit::port_bit(port);
@@ -344,8 +349,10 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
         continue;
       }
       kit::for_each(asking[kind], [&](unsigned input) { router.inputs[input].refused.add(1); });
-      const kit::Choice choice = choice_of(static_cast<MessageKind>(kind));
-      for (unsigned i = 0; i < choice.count; ++i) now.blocked |= kit::request(port * vcs + choice.channel[i]);
+      choice_of(static_cast<MessageKind>(kind)).find([&](unsigned channel) {
+        now.blocked |= kit::request(port * vcs + channel);
+        return false;
+      });
     }
   }
 
