@@ -320,7 +320,7 @@ class Log {
 TEST(MMachineLiveMeshStops, WhatIsOrderedStaysInOrder) {
   test::Random random(test::seed());
   unsigned others = 0;
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
     LiveNetwork net(1, 4);
     net.takes_p0 = [&](NodeNumber) { return !random.one_in(3); };
