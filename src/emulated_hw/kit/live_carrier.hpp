@@ -35,7 +35,7 @@ struct LiveDecision {
 ///   ends(carrier, at, input, first, way) where a packet goes: that way, which decide() has chosen, or, 0, any; `first` may change with
 ///                                        what it decides about it
 ///   decide(carrier, at, inputs, decision) of these inputs
-///   went_alone(at, input)                the packet of an input went, and there was no other
+///   went_alone(at, input, ends)          the packet of an input went, and there was no other
 ///   behind(at, output)                   the node and the input where an output's channel ends
 ///   has_room(carrier, at, output)        that channel
 ///   feeder(at, input)                    the node whose router, or interface, lets packets in there; nowhere: the processor
@@ -195,7 +195,7 @@ class LiveCarrier {
     const Ends ends = this->ends(input, first);
     switch (LiveMove<LiveCarrier, End>(*this).run(input, first, ends)) {
       case Moved::yes:
-        return mesh_.went_alone(at_, input);
+        return mesh_.went_alone(at_, input, ends);
       case Moved::already:
         return to_do(at_, request(input));
       case Moved::no_room:

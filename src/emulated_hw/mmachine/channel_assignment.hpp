@@ -53,6 +53,10 @@ class EscapeOf {
       losses_ = losses_ + 1;
     }
   }
+  /// The same where an unordered one of priority 1 alone has asked, and got a channel.
+  void goes_alone() noexcept {
+    if (losses_ != 0) losses_ = 0;
+  }
 
  private:
   static constexpr unsigned most_losses = 16;

@@ -201,7 +201,11 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   [[nodiscard]] static constexpr unsigned flits_of(std::uint32_t packet) noexcept {
     return LiveMessage::of(packet).flits;
   }
-  static void went_alone(NodeNumber /*at*/, unsigned /*input*/) noexcept {}
+  void went_alone(NodeNumber at, unsigned /*input*/, const kit::LiveEnds<End>& ends) const noexcept {
+    const End& end = ends.first();
+    if (end.link != nullptr && LiveMessage::of(end.packet).kind == MessageKind::p1_unordered)
+      router_at(at).outputs[end.output / vcs].escape.goes_alone();
+  }
 
   /// It was written by this network, and not scribbled by another: then it is at its end here, and does not count.
   [[nodiscard]] bool is_whole(const LiveMessage& message) const noexcept {

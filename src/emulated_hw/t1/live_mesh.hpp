@@ -150,7 +150,9 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   [[nodiscard]] static constexpr unsigned flits_of(std::uint32_t packet) noexcept {
     return Carried::of(packet).flits;
   }
-  void went_alone(NodeNumber at, unsigned input) const noexcept { router_at(at).turns.goes_alone(input); }
+  void went_alone(NodeNumber at, unsigned input, const kit::LiveEnds<End>& /*ends*/) const noexcept {
+    router_at(at).turns.goes_alone(input);
+  }
 
   /// One that was not written by this, but scribbled by another, is at its end here, and does not count.
   [[nodiscard]] Carried carried(NodeNumber at, std::uint32_t packet) const noexcept {

@@ -397,6 +397,29 @@ TEST(MMachineLiveMesh, AnUnorderedOneOfPriorityOneEscapesAfter16Losses) {
   EXPECT_EQ(net.count(2, 0, Counted::p1_unordered), 4u);
 }
 
+// It has lost 16 times, and then got a channel while nobody else asked: what it has lost before counts no longer.
+TEST(MMachineLiveMesh, WhoHasGoneAloneHasLostToNobody) {
+  Crossing crossing(0b1010, 0b1101);
+  LiveNetwork& net = crossing.net;
+  const unsigned of_ordered = input_at(Crossing::behind, 1);  // before the router and behind it
+  const unsigned of_unordered = input_at(Crossing::behind, 3);
+  for (int losses = 0; losses < 16; ++losses) {
+    Carrier<>(net.mesh()).run(1, all_inputs, 1);
+    ASSERT_EQ(net.filled(1, of_unordered), 1u);
+    ASSERT_TRUE(net.carry_out_of(2, of_ordered));
+    if (losses != 15) crossing.ask(p1_ordered);
+  }
+  ASSERT_TRUE(net.carry_out_of(2, of_unordered));
+  Carrier<>(net.mesh()).run(1, am::kit::request(of_unordered), 1);
+  ASSERT_EQ(net.filled(1, of_unordered), 0u);
+  ASSERT_EQ(net.filled(2, of_unordered), 1u);
+  crossing.ask(p1_ordered);
+  crossing.ask(p1_unordered);
+  Carrier<>(net.mesh()).run(1, all_inputs, 1);
+  EXPECT_EQ(net.filled(1, of_ordered), 0u) << "the ordered one goes, to which the channel belongs";
+  EXPECT_EQ(net.filled(1, of_unordered), 1u);
+}
+
 // Four inputs with a message of one kind each, for the same link: they take turns.
 TEST(MMachineLiveMesh, InputsTakeTurns) {
   for (const MessageKind kind : all_kinds) {
