@@ -83,12 +83,31 @@ void MMachineTransport::commit(const Slot& slot, impl::Header header) noexcept {
   mesh_.carry(self(), mmachine_priority(slot.priority));
 }
 
-// Who waits for it asks by a heavy fence (WindowTransport::arm), before it looks at `released`.
 void MMachineTransport::release(const View& view) noexcept {
   WindowTransport::release(view);
   if (view.priority == Priority::high) return;
+  Taken& taken = peers_[view.source].taken[view.lane / ordered_lanes];
+  if (++taken.released <= taken.without_buffer) return;
+  taken.without_buffer = taken.released;
+  free_buffers(1);
+}
+
+void MMachineTransport::defer(const View& view) noexcept {
+  WindowTransport::defer(view);
+  if (view.priority == Priority::high) return;
+  Taken& taken = peers_[view.source].taken[view.lane / ordered_lanes];
+  const kit::Entry entry{
+      windows().window(self(), view.source).arrived[view.lane].load(std::memory_order_acquire)};
+  const std::int64_t more = entry.beyond(taken.without_buffer);
+  if (more <= 0) return;
+  taken.without_buffer += static_cast<std::uint64_t>(more);
+  free_buffers(static_cast<std::uint64_t>(more));
+}
+
+// Who waits for them asks by a heavy fence (WindowTransport::arm), before it looks at `released`.
+void MMachineTransport::free_buffers(std::uint64_t requests) noexcept {
   ReceiveBuffers& own = host_.buffers(self());
-  own.released.store(++released_, std::memory_order_release);
+  own.released.store(freed_ += requests, std::memory_order_release);
   if (!own.any_waits.load(std::memory_order_relaxed)) return;
   own.any_waits.store(false, std::memory_order_seq_cst);
   take_all(own.waits, windows().nodes(), [this](NodeId node) { host_.showing().wake(node); });

@@ -3,7 +3,8 @@
 //
 // A node takes only so many requests (receive_buffers.hpp). What comes then it sends back, whole, and its sender sends it again, later
 // (3.3.2): what it carries stays in its window meanwhile, which is its bounce buffer. So windows are what the machine counts in OMBC,
-// one for each peer, since no link may wait for another (contract); and what its acknowledgements say is said by their credit.
+// one for each peer, since no link may wait for another (contract); and what its acknowledgements say is said by their credit. For the
+// same reason what is deferred, and what has come behind it, needs no buffer: others may have to come first.
 //
 // Requests and replies go by P0 and P1, in order; unordered ones as such (3.3.3), in lanes of their own, so that they really overtake.
 // A packet that takes several messages goes in order: so its last message is the last. That one is taken, or sent back, for all of them.
@@ -102,6 +103,7 @@ class MMachineTransport final : public WindowTransport {
   }
   void commit(const Slot& slot, impl::Header header) noexcept override;
   void release(const View& view) noexcept override;
+  void defer(const View& view) noexcept override;
   bool progress() noexcept override;
   [[nodiscard]] bool drained() const noexcept override;
   void close(NodeId peer) noexcept override;
@@ -129,8 +131,14 @@ class MMachineTransport final : public WindowTransport {
     std::uint64_t waiting;    // to be sent again
     unsigned flits;           // of the last one's last message
   };
+  /// Requests from a node on one lane.
+  struct Taken {
+    std::uint64_t released;
+    std::uint64_t without_buffer;  // released, or behind one that was deferred
+  };
   struct Peer {
     std::array<Requests, 2> requests;  // ordered, unordered
+    std::array<Taken, 2> taken;        // the same
     bool waits;                        // some of them are to be sent again
     std::uint64_t accepted;            // of all, when they were sent again last
     std::uint32_t pause;               // rounds
@@ -153,6 +161,8 @@ class MMachineTransport final : public WindowTransport {
   }
   [[nodiscard]] mmachine::NodeNumber destination(NodeId to) noexcept;
   [[nodiscard]] std::uint64_t arrived(NodeId to, bool unordered) const noexcept;
+  /// Of so many requests.
+  void free_buffers(std::uint64_t requests) noexcept;
   [[nodiscard]] bool has_sent_back() const noexcept;
   void take_back() noexcept;
   void take_back_from(NodeId peer) noexcept;
@@ -166,7 +176,7 @@ class MMachineTransport final : public WindowTransport {
   Injector<Network> injector_;
   host::ZeroedArray<Peer> peers_;
   std::vector<NodeId> waiting_;  // of whom something is to be sent again
-  std::uint64_t released_ = 0;   // requests
+  std::uint64_t freed_ = 0;      // buffers
 };
 
 }  // namespace am::emulated

@@ -3,7 +3,7 @@
 //
 //   accepted   by whoever carries a message there     how many have been taken
 //   limit      the same                               how many may be, as somebody has seen it last
-//   released   by the node                            how many it has handled
+//   released   by the node                            how many it has handled, or has found waiting behind one that it deferred
 //   waits      by a sender that goes to sleep         its messages were sent back; taken away by the node, which wakes it
 //
 // Two who ask at once may both be told that there is room, for the last; and who is killed in between counts one too few. Nothing

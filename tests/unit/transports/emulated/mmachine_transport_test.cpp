@@ -171,6 +171,39 @@ TEST_F(MMachineEnds, TakeAtLeastAsManyAsThereAreBuffersAndNotMany) {
   EXPECT_EQ(came, receive_buffers) << "of " << all;
 }
 
+// No link waits for another (transport.hpp): what a node defers may wait for what has still to come from somebody else.
+TEST_F(MMachineEnds, NeedNoBuffersForWhatTheyDefer) {
+  const auto fill = [this] {
+    std::size_t all = 0;
+    for (NodeId from = 1; from < 5; ++from) {
+      while (send(from, 0, low) == Status::ok) ++all;
+    }
+    return all;
+  };
+  const std::size_t all = fill();
+  ASSERT_GT(all, receive_buffers + 50);
+  ASSERT_EQ(send(5, 0, low), Status::ok);
+  const std::uint64_t last = sent_;
+  bool came = false;
+  for (int round = 0; round < 10'000 && !came; ++round) {
+    for (NodeId from = 1; from < nodes; ++from) end(from).progress();
+    end(0).progress();
+    for (Transport::View view = end(0).receive(low); view; view = end(0).receive(low)) {
+      came = came || view.packet->words[0] == last;
+      view.source == 5 ? end(0).release(view) : end(0).defer(view);
+    }
+  }
+  EXPECT_TRUE(came);
+  std::size_t rest = 0;
+  for (int round = 0; round < 10'000; ++round) {
+    for (NodeId from = 1; from < nodes; ++from) end(from).progress();
+    rest += all_that_came(end(0), low).size();
+  }
+  EXPECT_EQ(rest, all);
+  fill();
+  EXPECT_EQ(all_that_came(end(0), low).size(), receive_buffers) << "each buffer was freed once";
+}
+
 TEST_F(MMachineEnds, ForgetWhatWasSentBackByWhoIsClosed) {
   for (NodeId from = 1; from < nodes; ++from) {
     while (send(from, 0, low) == Status::ok) {
