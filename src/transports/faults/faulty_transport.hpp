@@ -123,15 +123,16 @@ class FaultyTransport final : public Transport {
     bool decided = false;          // the dice have fallen for it
     std::uint64_t held_until = 0;  // the round in which it may be received
   };
+  static constexpr std::size_t most_lanes = 4;  // that a network has
   /// What is known about the traffic with one peer at one priority.
   struct Link {
     std::uint32_t refusals = 0;               // in a row
     const impl::Packet* unordered = nullptr;  // claimed as such
-    std::array<Head, 2> heads{};              // of lane 0, and of others
+    std::array<Head, most_lanes> heads{};     // by lane
   };
   [[nodiscard]] Link& link(NodeId peer, Priority priority);
   [[nodiscard]] Head& head(const View& view) {
-    return link(view.source, view.priority).heads[view.lane == 0 ? 0 : 1];
+    return link(view.source, view.priority).heads[view.lane % most_lanes];
   }
   [[nodiscard]] bool refuses(NodeId to, Priority priority);
   /// The round in which something is to come that is held back from now on.

@@ -328,28 +328,32 @@ TEST(Delay, NobodySleepsOnAPacketThatIsHeldBack) {
   EXPECT_TRUE(faulty.arm({}));
 }
 
-// What waits in one lane is not decided by what comes in another.
-TEST(Delay, OfOneLaneIsNotThatOfAnother) {
+// What waits in one lane is not decided by what comes in another: lanes as emulated networks have them.
+void check_lanes(Priority priority, std::uint32_t one, std::uint32_t other) {
   test::FakeTransport network;
   FaultyTransport faulty(network, {.seed = 3, .delay = 1, .kill = {}}, 0);
-  network.arrive(1, Priority::low, 1, 0);
+  network.arrive(1, priority, 1, one);
   faulty.progress();
-  ASSERT_FALSE(faulty.receive(Priority::low));
+  ASSERT_FALSE(faulty.receive(priority));
   std::uint64_t rounds = 0;
-  for (std::uint64_t taken = 0; taken != 20;) {  // one after the other in lane 1, whose dice fall for each
-    network.arrive(1, Priority::low, 100, 1);
+  for (std::uint64_t taken = 0; taken != 20;) {  // in the other lane, whose dice fall for each
+    network.arrive(1, priority, 100, other);
     bool came = false;
     while (!came) {
       faulty.progress();
       ASSERT_LE(++rounds, (FaultyTransport::longest_delay + 1) * (taken + 1));
-      while (const Transport::View view = faulty.receive(Priority::low)) {
-        came = came || view.lane == 1;
-        ASSERT_TRUE(view.lane == 1 || rounds <= FaultyTransport::longest_delay);
+      while (const Transport::View view = faulty.receive(priority)) {
+        came = came || view.lane == other;
+        ASSERT_TRUE(view.lane == other || rounds <= FaultyTransport::longest_delay);
         faulty.release(view);
       }
     }
     ++taken;
   }
+}
+TEST(Delay, OfOneLaneIsNotThatOfAnother) {
+  check_lanes(Priority::low, 0, 2);
+  check_lanes(Priority::high, 1, 3);
 }
 
 // -- reorder ------------------------------------------------------------------------------------------------------------
