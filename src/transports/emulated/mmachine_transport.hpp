@@ -97,9 +97,11 @@ class MMachineTransport final : public WindowTransport {
                                      std::size_t payload_bytes) noexcept override {
     return claim_in(lane_for(priority, words, payload_bytes), to, words, payload_bytes);
   }
+  /// In the lane that a packet of any number of words would take.
   [[nodiscard]] bool has_room_unordered(NodeId to, Priority priority,
                                         std::size_t payload_bytes) noexcept override {
-    return has_room_in(lane_for(priority, impl::max_words, payload_bytes), to, payload_bytes);
+    return has_room_in(lane_for(priority, 0, payload_bytes), to, payload_bytes) &&
+           has_room_in(lane_for(priority, impl::max_words, payload_bytes), to, payload_bytes);
   }
   void commit(const Slot& slot, impl::Header header) noexcept override;
   void release(const View& view) noexcept override;

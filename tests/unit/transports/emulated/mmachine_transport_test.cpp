@@ -124,6 +124,20 @@ TEST_F(MMachineEnds, RefuseUnorderedOnesWhenTheirWindowIsFullAndTakeOrderedOnes)
   EXPECT_EQ(send_unordered(0, 1, low), Status::ok);
 }
 
+// Which lane a packet takes depends on its words, too, of which has_room_unordered() is told nothing: what it says holds for any.
+TEST_F(MMachineEnds, HaveRoomForUnorderedOnesOnlyWhereAnyWouldFindIt) {
+  constexpr std::size_t bytes = 8 * (mmachine::most_body - impl::max_words);  // beside many words in order
+  while (end(0).claim_unordered(1, low, 1, bytes).status == Status::ok)
+    ASSERT_EQ(send_unordered(0, 1, low, bytes), Status::ok);
+  EXPECT_EQ(end(0).claim_unordered(1, low, impl::max_words, bytes).status, Status::ok);
+  EXPECT_FALSE(end(0).has_room_unordered(1, low, bytes));
+  while (send(0, 2, low) == Status::ok) {
+  }
+  EXPECT_EQ(end(0).claim_unordered(2, low, impl::max_words, bytes).status, Status::again);
+  EXPECT_FALSE(end(0).has_room_unordered(2, low, bytes));
+  EXPECT_TRUE(end(0).has_room_unordered(3, low, bytes));
+}
+
 // 3.3.2: a node that has no room sends back what comes; it is sent again, until it has been taken, once each and in order.
 TEST_F(MMachineEnds, SendAgainWhatWasSentBack) {
   std::vector<std::vector<std::uint64_t>> sent(nodes);
