@@ -144,11 +144,12 @@ void MMachineTransport::take_back_from(NodeId from) noexcept {
     if (beyond <= 0) continue;
     const auto came = static_cast<std::uint64_t>(beyond);
     requests.came_back += came;
-    requests.waiting += came;
+    if (!is_closed(from)) requests.waiting += came;
     all += came;
   }
   if (all == 0) return;
   mesh_.count_sent_back(self(), all);
+  if (is_closed(from)) return;
   const std::uint64_t accepted = arrived(from, false) + arrived(from, true);
   peer.pause = accepted != peer.accepted ? 1 : std::clamp(2 * peer.pause, 1u, longest_pause);
   peer.accepted = accepted;
