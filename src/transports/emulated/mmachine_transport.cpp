@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "transports/emulated/parts.hpp"
 
 namespace am::emulated {
 
 namespace {
-
-constexpr std::uint32_t longest_pause = 256;  // rounds, until what came back is sent again
 
 constexpr mmachine::MessageKind kind_of(Lane lane) noexcept {
   return static_cast<mmachine::MessageKind>(lane);
@@ -132,7 +131,6 @@ void MMachineTransport::take_back() noexcept {
   take_all(host_.buffers(self()).sent_back, windows().nodes(), [this](NodeId peer) { take_back_from(peer); });
 }
 
-/// The pause doubles as long as that node takes nothing at all.
 void MMachineTransport::take_back_from(NodeId from) noexcept {
   Peer& peer = peers_[from];
   std::uint64_t all = 0;
@@ -150,16 +148,7 @@ void MMachineTransport::take_back_from(NodeId from) noexcept {
   if (all == 0) return;
   mesh_.count_sent_back(self(), all);
   if (is_closed(from)) return;
-  const std::uint64_t accepted = arrived(from, false) + arrived(from, true);
-  peer.pause = accepted != peer.accepted ? 1 : std::clamp(2 * peer.pause, 1u, longest_pause);
-  peer.accepted = accepted;
-  peer.again_at = rounds() + peer.pause;
   if (!std::exchange(peer.waits, true)) waiting_.push_back(from);
-}
-
-std::uint64_t MMachineTransport::arrived(NodeId to, bool unordered) const noexcept {
-  const std::size_t lane = index(lane_of(Priority::low, unordered));
-  return kit::Entry{windows().window(to, self()).arrived[lane].load(std::memory_order_acquire)}.count();
 }
 
 bool MMachineTransport::send_again() noexcept {
@@ -167,7 +156,7 @@ bool MMachineTransport::send_again() noexcept {
   for (std::size_t i = waiting_.size(); i-- > 0;) {
     const NodeId to = waiting_[i];
     Peer& peer = peers_[to];
-    if (static_cast<std::int32_t>(rounds() - peer.again_at) < 0) continue;
+    if (!host_.buffers(to).has_room()) continue;
     any = true;
     send_again(to, peer);
     if (peer.requests[0].waiting + peer.requests[1].waiting != 0) continue;
@@ -185,14 +174,15 @@ void MMachineTransport::send_again(NodeId to, Peer& peer) noexcept {
                                         .source = self(),
                                         .flits = requests.flits,
                                         .kind = kind_of(lane_of(Priority::low, unordered != 0))};
-    for (; requests.waiting != 0 && injector_.push(Priority::low); --requests.waiting) {
+    while (requests.waiting != 0 && host_.buffers(to).has_room() && injector_.push(Priority::low)) {
+      --requests.waiting;
       injector_.put(Priority::low, message);
       mesh_.carry(self(), mmachine::Priority::p0);
     }
   }
 }
 
-bool MMachineTransport::ask() noexcept {
+bool MMachineTransport::ask_receivers() noexcept {
   for (const NodeId node : waiting_) {
     ReceiveBuffers& its = host_.buffers(node);
     Showing::set(its.waits, self());
@@ -201,10 +191,17 @@ bool MMachineTransport::ask() noexcept {
   return !waiting_.empty();
 }
 
-bool MMachineTransport::has_news() noexcept {
+bool MMachineTransport::may_send_again() const noexcept {
   return has_sent_back() ||
-         std::ranges::any_of(waiting_, [this](NodeId node) { return host_.buffers(node).has_room(); }) ||
-         injector_.room_came();
+         std::ranges::any_of(waiting_, [this](NodeId node) { return host_.buffers(node).has_room(); });
+}
+
+bool MMachineTransport::describe(Lookout& lookout, Wanted wanted) const {
+  const bool any = WindowTransport::describe(lookout, wanted);
+  const News::Senders& senders = host_.buffers(self()).sent_back;
+  for (std::size_t word = 0; word * 64 < windows().nodes(); ++word) lookout.watch(senders[word], 0);
+  for (const NodeId node : waiting_) lookout.watch(host_.buffers(node).released);
+  return may_send_again() || any;
 }
 
 /// What was sent back is not gone.
@@ -226,6 +223,7 @@ bool MMachineTransport::drained() const noexcept {
 void MMachineTransport::close(NodeId peer) noexcept {
   WindowTransport::close(peer);
   for (Requests& requests : peers_[peer].requests) requests.waiting = 0;
+  if (std::exchange(peers_[peer].waits, false)) std::erase(waiting_, peer);
 }
 
 }  // namespace am::emulated

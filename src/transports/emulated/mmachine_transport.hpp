@@ -1,8 +1,8 @@
 // The emulated M-Machine's network (AM_TRANSPORT=mmachine:RxC) as core sees it: a packet goes through the routers as the messages into
 // which an M-Machine would have to cut it; when the last of them has come it may be read, in its window (window_transport.hpp).
 //
-// A node takes only so many requests (receive_buffers.hpp). What comes then it sends back, whole, and its sender sends it again, later
-// (3.3.2): what it carries stays in its window meanwhile, which is its bounce buffer. So windows are what the machine counts in OMBC,
+// A node takes only so many requests (receive_buffers.hpp). What comes then it sends back, whole, and its sender sends it again, when it
+// sees that there is room (3.3.2): what it carries stays in its window meanwhile, which is its bounce buffer. So windows are what the machine counts in OMBC,
 // one for each peer, since no link may wait for another (contract); and what its acknowledgements say is said by their credit. For the
 // same reason what is deferred, and what has come behind it, needs no buffer: others may have to come first.
 //
@@ -107,6 +107,7 @@ class MMachineTransport final : public WindowTransport {
   void release(const View& view) noexcept override;
   void defer(const View& view) noexcept override;
   bool progress() noexcept override;
+  [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
   [[nodiscard]] bool drained() const noexcept override;
   void close(NodeId peer) noexcept override;
 
@@ -131,7 +132,7 @@ class MMachineTransport final : public WindowTransport {
     std::uint64_t sent;       // packets
     std::uint64_t came_back;  // of these, since the start; some of them again and again
     std::uint64_t waiting;    // to be sent again
-    unsigned flits;           // of the last one's last message
+    unsigned flits;  // of the last one's last message; it is sent again with as many, whichever it is
   };
   /// Requests from a node on one lane.
   struct Taken {
@@ -142,17 +143,14 @@ class MMachineTransport final : public WindowTransport {
     std::array<Requests, 2> requests;  // ordered, unordered
     std::array<Taken, 2> taken;        // the same
     bool waits;                        // some of them are to be sent again
-    std::uint64_t accepted;            // of all, when they were sent again last
-    std::uint32_t pause;               // rounds
-    std::uint32_t again_at;            // round
   };
 
   bool push(Priority priority) noexcept override { return injector_.push(priority); }
   bool look_after() noexcept override { return mesh_.look_after(); }
   bool commit_windows(NodeId to) noexcept override;
-  bool ask() noexcept override;
-  void forget_to_ask() noexcept override { injector_.forget(); }
-  bool has_news() noexcept override;
+  bool ask_receivers() noexcept override;
+  void forget_refusals() noexcept override { injector_.forget(); }
+  bool has_news() noexcept override { return may_send_again() || injector_.room_came(); }
 
   static constexpr Lane lane_for(Priority priority, std::size_t words, std::size_t payload_bytes) noexcept {
     return lane_of(priority, mmachine_words(words, payload_bytes != 0, payload_bytes) <= mmachine::most_body);
@@ -162,10 +160,11 @@ class MMachineTransport final : public WindowTransport {
     return most_mmachine_messages * (most_lanes / 2 * windows().nodes() + 1);
   }
   [[nodiscard]] mmachine::NodeNumber destination(NodeId to) noexcept;
-  [[nodiscard]] std::uint64_t arrived(NodeId to, bool unordered) const noexcept;
   /// Of so many requests.
   void free_buffers(std::uint64_t requests) noexcept;
   [[nodiscard]] bool has_sent_back() const noexcept;
+  /// Something has come back, or there is room where something waits to be sent again.
+  [[nodiscard]] bool may_send_again() const noexcept;
   void take_back() noexcept;
   void take_back_from(NodeId peer) noexcept;
   bool send_again() noexcept;

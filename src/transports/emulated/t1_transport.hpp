@@ -115,7 +115,7 @@ class T1Transport final : public WindowTransport {
 
   bool push(Priority priority) noexcept override { return injector_.push(priority); }
   bool look_after() noexcept override { return mesh_.look_after(); }
-  void forget_to_ask() noexcept override { injector_.forget(); }
+  void forget_refusals() noexcept override { injector_.forget(); }
   [[nodiscard]] bool has_news() noexcept override { return accesses_.any_news() || injector_.room_came(); }
 
   /// A packet for each slot that may have been claimed, and an access that began before they were committed.

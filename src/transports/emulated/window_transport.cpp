@@ -199,7 +199,7 @@ bool WindowTransport::progress() noexcept {
 bool WindowTransport::arm(Wanted wanted) noexcept {
   look_after();
   set_starved(true);
-  if (ask() || refused_ != 0 || !senders_fence_) {
+  if (ask_receivers() || refused_ != 0 || !senders_fence_) {
     host::heavy_fence();
   } else {
     host::own_fence();
@@ -217,7 +217,7 @@ void WindowTransport::disarm() noexcept {
   set_starved(false);
   for (; refused_ != 0; --refused_)
     refusal_of_[place(refusals_[refused_ - 1].to, refusals_[refused_ - 1].lane)] = 0;
-  forget_to_ask();
+  forget_refusals();
 }
 
 void WindowTransport::remember(NodeId to, Lane lane, std::size_t lines) noexcept {

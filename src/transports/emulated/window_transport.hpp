@@ -56,6 +56,7 @@ class WindowTransport : public Transport {
   bool progress() noexcept override;
   [[nodiscard]] bool arm(Wanted wanted) noexcept final;
   void disarm() noexcept final;
+  /// Others bring what comes: this node itself takes nothing out of the network but by receive().
   [[nodiscard]] bool still_armed(Wanted /*wanted*/) noexcept override { return true; }
   [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
   void close(NodeId peer) noexcept override;
@@ -91,8 +92,9 @@ class WindowTransport : public Transport {
   /// Carries on what others have left. Whether there was anything.
   virtual bool look_after() noexcept = 0;
   /// The node will be armed: whether who knows of something for it has to be asked for it, by a word that only a heavy fence lets him see.
-  [[nodiscard]] virtual bool ask() noexcept { return false; }
-  virtual void forget_to_ask() noexcept = 0;
+  [[nodiscard]] virtual bool ask_receivers() noexcept { return false; }
+  /// Those of the network: the next has_news() asks for no room.
+  virtual void forget_refusals() noexcept = 0;
   /// There is something for it to do, beside packets that have come. Asks to be told of room in the network.
   [[nodiscard]] virtual bool has_news() noexcept = 0;
 
@@ -107,7 +109,7 @@ class WindowTransport : public Transport {
     return windows_.lanes() * to + index(lane);
   }
   [[nodiscard]] impl::Producer& ring(NodeId to, Lane lane) noexcept { return producers_[place(to, lane)]; }
-  /// Calls f(arrivals) for those of a priority.
+  /// Calls f(arrivals) for those of a priority (lane_of).
   template <class F>
   void for_lanes(Priority priority, F f) {
     for (auto lane = static_cast<std::size_t>(priority); lane < windows_.lanes(); lane += ordered_lanes)
