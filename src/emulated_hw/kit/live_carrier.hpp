@@ -7,7 +7,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <optional>
 
 #include "emulated_hw/kit/live_move.hpp"
 #include "emulated_hw/kit/live_network.hpp"
@@ -192,7 +191,7 @@ class LiveCarrier {
       if (waiting != 0) to_do(at_, forget(router, waiting));
       return;
     }
-    const Ends ends = this->ends(input, first);
+    Ends ends = this->ends(input, first);
     switch (LiveMove<LiveCarrier, End>(*this).run(input, first, ends)) {
       case Moved::yes:
         return mesh_.went_alone(at_, input, ends);
@@ -220,7 +219,7 @@ class LiveCarrier {
     }
     for_each(now.picked, [&](unsigned input) {
       LiveChannel::First first = now.firsts[input];
-      const Ends ends = this->ends(input, first, now.way[input]);
+      Ends ends = this->ends(input, first, now.way[input]);
       if (LiveMove<LiveCarrier, End>(*this).run(input, first, ends) == Moved::yes) found &= ~request(input);
     });
     if (found != 0) to_do(at_, found);

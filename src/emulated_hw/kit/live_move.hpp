@@ -23,7 +23,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
 #include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/live_channel.hpp"
@@ -46,10 +45,10 @@ struct LiveEnd {
   }
   /// From which the last one came; no input's number: from none.
   [[nodiscard]] static unsigned input(Word last) noexcept { return Entry{last}.input(); }
-  /// With one more; none: there is no room.
+  /// With one more, which is never 0; 0: there is no room.
   template <class See>
-  [[nodiscard]] std::optional<Word> next(Word last, unsigned input, Word number, See see) const {
-    if (channel != nullptr && !channel->has_room(Entry{last}, see)) return std::nullopt;
+  [[nodiscard]] Word next(Word last, unsigned input, Word number, See see) const {
+    if (channel != nullptr && !channel->has_room(Entry{last}, see)) return 0;
     return Entry{last}.with(input, number).word;
   }
   /// Where there has to be room for it.
@@ -95,8 +94,8 @@ class LiveMove {
  public:
   explicit LiveMove(Carrier& carrier) noexcept : carrier_(carrier) {}
 
-  /// Of the first packet of an input, as it was seen.
-  Moved run(unsigned input, const LiveChannel::First& first, LiveEnds<End> ends) {
+  /// Of the first packet of an input, as it was seen. `ends` are told where it has been let in.
+  Moved run(unsigned input, const LiveChannel::First& first, LiveEnds<End>& ends) {
     return run(input, first, ends, 0);
   }
 
@@ -125,11 +124,11 @@ class LiveMove {
       entry = carrier_.see(*end.entries);
       if (carrier_.see(carrier_.input(input).left) != first.number) return Moved::already;
       if (end.names(entry, input, first.number)) return Moved::yes;
-      const std::optional<Word> next = end.next(entry, input, first.number, see());
-      if (!next) return Moved::no_room;
+      const Word next = end.next(entry, input, first.number, see());
+      if (next == 0) return Moved::no_room;
       settle(end, entry, input, depth);
-      if (carrier_.change(*end.entries, entry, *next)) {
-        entry = *next;
+      if (carrier_.change(*end.entries, entry, next)) {
+        entry = next;
         return Moved::yes;
       }
     }

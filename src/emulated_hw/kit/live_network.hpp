@@ -65,13 +65,15 @@ struct Look {
 };
 
 /// One router's words. All zero at the beginning. Inputs are numbered port * vcs + vc; port 0 is the node's interface.
-template <unsigned channels>
+/// `Decisions`: what its machine keeps of what it has decided, read in each step, and seldom written.
+template <unsigned channels, class Decisions>
 struct LiveInputs {
   alignas(64) std::atomic<Requests> waiting;  ///< inputs whose packets their carriers have left
   std::atomic<Requests> starved;              ///< inputs whose sender found no room
   Tally<std::uint32_t> looks;                 ///< of look_after()
+  Decisions decisions;
   std::array<LiveChannel, channels> inputs;
-  alignas(64) Tally<std::uint64_t> to_node;  ///< flits
+  alignas(64) Tally<std::uint64_t> to_node;  ///< flits. By itself: whoever brings some writes here
 };
 
 inline constexpr NodeNumber most_live_nodes = 1024;

@@ -16,7 +16,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "emulated_hw/kit/dimension_order.hpp"
 #include "emulated_hw/kit/live_carrier.hpp"
@@ -38,12 +37,11 @@ inline constexpr unsigned going_back = 3;
 enum class Counted : std::uint8_t { p0, p1, p0_unordered, p1_unordered, back, back_unordered };
 inline constexpr unsigned kinds_of_counted = 6;
 
-struct LiveRouter : kit::LiveInputs<live_channels> {
-  struct Output {
-    std::array<kit::RoundRobinOf<kit::Tally<std::uint8_t>>, message_kinds> turn;  ///< among inputs
-    EscapeOf<kit::Tally<std::uint8_t>> escape;
-  };
-  std::array<Output, live_ports> outputs;
+struct LiveOutput {
+  std::array<kit::RoundRobinOf<kit::Tally<std::uint8_t>>, message_kinds> turn;  ///< among inputs
+  EscapeOf<kit::Tally<std::uint8_t>> escape;
+};
+struct LiveRouter : kit::LiveInputs<live_channels, std::array<LiveOutput, live_ports>> {
   // Of the node, which counts them itself.
   alignas(64) kit::Tally<std::uint64_t> sent_back;  ///< its messages that came back
   kit::Tally<std::uint64_t> gtlb_misses;
@@ -70,14 +68,13 @@ struct LiveEnd {
     return link != nullptr ? kit::LinkEntry(last).input() : kit::Entry{last}.input();
   }
   template <class See>
-  [[nodiscard]] std::optional<kit::Word> next(kit::Word last, unsigned input, kit::Word number,
-                                              See see) const {
+  [[nodiscard]] kit::Word next(kit::Word last, unsigned input, kit::Word number, See see) const {
     if (link == nullptr) return kit::Entry{last}.with(input, number).word;
     const kit::LinkEntry seen(last);
-    std::optional<kit::Word> next;
+    kit::Word next = 0;
     choice.find([&](unsigned its) {
       if (seen.is_free(its, see(link[its].left))) next = seen.with(input, number, its).word;
-      return next.has_value();
+      return next != 0;
     });
     return next;
   }
@@ -204,7 +201,7 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   void went_alone(NodeNumber at, unsigned /*input*/, const kit::LiveEnds<End>& ends) const noexcept {
     const End& end = ends.first();
     if (end.link != nullptr && LiveMessage::of(end.packet).kind == MessageKind::p1_unordered)
-      router_at(at).outputs[end.output / vcs].escape.goes_alone();
+      router_at(at).decisions[end.output / vcs].escape.goes_alone();
   }
 
   /// It was written by this network, and not scribbled by another: then it is at its end here, and does not count.
@@ -339,7 +336,7 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
       });
       requests.asks[kind] = asking[kind] != 0;
     }
-    LiveRouter::Output& output = router.outputs[port];
+    LiveOutput& output = router.decisions[port];
     requests.escape = output.escape.is_due();
     const ChannelAssignment given = assign_channels(requests);
     output.escape.saw(requests, given);

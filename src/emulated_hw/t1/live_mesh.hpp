@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "emulated_hw/kit/live_carrier.hpp"
 #include "emulated_hw/t1/router.hpp"
@@ -69,9 +70,7 @@ constexpr Counted counted(Priority priority) noexcept { return static_cast<Count
 
 static_assert(default_buffers == kit::LiveChannel::places && channels <= kit::Entry::most_inputs);
 
-struct LiveRouter : kit::LiveInputs<channels> {
-  kit::PacketTurns<kit::Tally<std::uint8_t>> turns;
-};
+using LiveRouter = kit::LiveInputs<channels, kit::PacketTurns<kit::Tally<std::uint8_t>>>;
 
 class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
  public:
@@ -151,7 +150,7 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
     return Carried::of(packet).flits;
   }
   void went_alone(NodeNumber at, unsigned input, const kit::LiveEnds<End>& /*ends*/) const noexcept {
-    router_at(at).turns.goes_alone(input);
+    router_at(at).decisions.goes_alone(input);
   }
 
   /// One that was not written by this, but scribbled by another, is at its end here, and does not count.
@@ -207,7 +206,7 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
     const auto see = carrier.see();
     const auto first = [&](unsigned input) { return carried(at, now.firsts[input].packet); };
     t1::decide(
-        map(), at, occupied, ~kit::Ports{0}, ~kit::Ports{0}, router.turns, patience_,
+        map(), at, occupied, ~kit::Ports{0}, ~kit::Ports{0}, router.decisions, patience_,
         [&](unsigned input) -> std::optional<Header> {
           now.firsts[input] = router.inputs[input].first(see);
           if (!now.firsts[input].is_there) return std::nullopt;

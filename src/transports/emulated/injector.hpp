@@ -18,14 +18,15 @@ class Injector {
   using Mesh = typename Network::Mesh;
   using Message = typename Network::Message;
 
-  /// `most`: that are put in at one priority while the network has no room.
-  Injector(Mesh& mesh, NodeId self, std::size_t most)
-      : mesh_(mesh), self_(self), waiting_{Waiting(most), Waiting(most)} {}
+  /// `most`: that are put in at one priority while the network has no room. `any`: by priority, whether there are some; outlives this.
+  Injector(Mesh& mesh, NodeId self, std::size_t most, std::array<bool, 2>& any)
+      : mesh_(mesh), self_(self), any_(any), waiting_{Waiting(most), Waiting(most)} {}
 
   void put(Priority priority, const Message& message) noexcept {
     Waiting& out = of(priority);
     if (out.is_empty() && Network::inject(mesh_, self_, priority, message)) return;
     out.messages[out.end++] = message;
+    any_[static_cast<std::size_t>(priority)] = true;
     push(priority);
   }
   /// Whether all has gone into the network.
@@ -40,12 +41,9 @@ class Injector {
       ++out.begin;
     }
     out.begin = out.end = 0;
+    any_[static_cast<std::size_t>(priority)] = false;
     return true;
   }
-  [[nodiscard]] bool is_empty(Priority priority) const noexcept {
-    return waiting_[static_cast<std::size_t>(priority)].is_empty();
-  }
-
   /// Asks to be told of room that was found lacking since the last forget(). True: there is by now.
   [[nodiscard]] bool room_came() noexcept {
     for (const Priority priority : {Priority::low, Priority::high}) {
@@ -73,6 +71,7 @@ class Injector {
 
   Mesh& mesh_;
   const NodeId self_;
+  std::array<bool, 2>& any_;
   std::array<Waiting, 2> waiting_;
 };
 

@@ -44,7 +44,7 @@ MMachineTransport::MMachineTransport(const Site& site, const Extents& extents)
       mesh_(extents.rows, extents.columns, windows().routers(), host_),
       pages_(extents.rows, extents.columns),
       translation_(pages_),
-      injector_(mesh_, self(), most_waiting()),
+      injector_(mesh_, self(), most_waiting(), backlog()),
       peers_(windows().nodes()) {
   waiting_.reserve(windows().nodes());
 }
@@ -206,8 +206,7 @@ bool MMachineTransport::describe(Lookout& lookout, Wanted wanted) const {
 
 /// What was sent back is not gone.
 bool MMachineTransport::drained() const noexcept {
-  if (!injector_.is_empty(Priority::low) || !injector_.is_empty(Priority::high) || !mesh_.has_gone(self()))
-    return false;
+  if (has_backlog() || !mesh_.has_gone(self())) return false;
   for (NodeId to = 0; to < windows().nodes(); ++to) {
     for (std::size_t unordered = 0; unordered < 2; ++unordered) {
       const std::uint64_t sent = peers_[to].requests[unordered].sent;

@@ -33,7 +33,7 @@ T1Transport::T1Transport(const Site& site, const t1::Shape& shape)
       host_(windows()),
       mesh_(shape, windows().routers(), host_),
       accesses_(windows(), self()),
-      injector_(mesh_, self(), most_waiting()) {}
+      injector_(mesh_, self(), most_waiting(), backlog()) {}
 
 void T1Transport::commit(const Slot& slot, impl::Header header) noexcept {
   header.bits |= slot.mark;

@@ -83,9 +83,7 @@ class T1Transport final : public WindowTransport {
   [[nodiscard]] std::uint64_t accesses_done(Access access, NodeId peer) noexcept override {
     return accesses_.done(access, peer);
   }
-  [[nodiscard]] bool drained() const noexcept override {
-    return injector_.is_empty(Priority::low) && injector_.is_empty(Priority::high) && mesh_.has_gone(self());
-  }
+  [[nodiscard]] bool drained() const noexcept override { return !has_backlog() && mesh_.has_gone(self()); }
 
  private:
   struct Network {

@@ -132,7 +132,7 @@ Transport::Slot WindowTransport::claim_in(Lane lane, NodeId to, std::size_t word
     if (slot.status != Status::ok) return slot;
     slot.status = Status::again;
   }
-  if (!push(slot.priority)) return slot;
+  if (!is_clear(slot.priority)) return slot;
   slot.room = std::min(payload_bytes, impl::packet_payload_bytes);
   const std::size_t lines = impl::payload_lines(words, slot.room);
   slot.packet = its.claim(1 + lines);
@@ -149,7 +149,7 @@ Transport::Slot WindowTransport::claim_in(Lane lane, NodeId to, std::size_t word
 bool WindowTransport::has_room_in(Lane lane, NodeId to, std::size_t payload_bytes) noexcept {
   impl::Producer& its = ring(to, lane);
   if (!its.connected()) return connect(to) != Status::again;
-  if (!push(priority_of(lane))) return false;
+  if (!is_clear(priority_of(lane))) return false;
   const std::size_t lines =
       1 + impl::payload_lines(impl::max_words, std::min(payload_bytes, impl::packet_payload_bytes));
   if (its.has_room(lines)) return true;
@@ -162,7 +162,8 @@ Transport::View WindowTransport::receive(Priority priority) noexcept {
   View view{nullptr, {}, 0, priority};
   std::uint32_t& gave = gave_[static_cast<std::size_t>(priority)];
   for (std::size_t tried = 0; tried < windows_.lanes(); tried += ordered_lanes) {
-    gave = static_cast<std::uint32_t>((gave + ordered_lanes) % windows_.lanes());
+    gave += ordered_lanes;
+    if (gave >= windows_.lanes()) gave = static_cast<std::uint32_t>(priority);
     view.packet = arrivals_[gave].receive(view.source, view.head);
     if (view.packet != nullptr) break;
   }
@@ -184,7 +185,7 @@ bool WindowTransport::progress() noexcept {
   bool any = false;
   if (rounds_ % rounds_until_routers == 0) any = look_after();
   for (const Priority priority : {Priority::high, Priority::low}) {
-    push(priority);
+    any = (backlog_[static_cast<std::size_t>(priority)] && push(priority)) || any;
     for_lanes(priority, [&](Arrivals& arrivals) {
       if (rounds_ % rounds_until_quiet == 0) arrivals.look_after_quiet();
       any = arrivals.look() || any;

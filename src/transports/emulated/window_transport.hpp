@@ -80,14 +80,16 @@ class WindowTransport : public Transport {
   [[nodiscard]] NodeId self() const noexcept { return self_; }
   [[nodiscard]] const Windows& windows() const noexcept { return windows_; }
   [[nodiscard]] bool is_closed(NodeId peer) const noexcept { return closed_[peer]; }
-  [[nodiscard]] std::uint32_t rounds() const noexcept { return rounds_; }
+  /// By priority, whether the network has not taken all that it was given: its machine's to say.
+  [[nodiscard]] std::array<bool, 2>& backlog() noexcept { return backlog_; }
+  [[nodiscard]] bool has_backlog() const noexcept { return backlog_[0] || backlog_[1]; }
 
  private:
   // What its machine's network says.
 
   /// Memory for windows to a node that it has not sent to yet. False: there is none.
   [[nodiscard]] virtual bool commit_windows(NodeId to) noexcept { return windows_.commit_window(to, self_); }
-  /// Whether the network has taken all that it was given at that priority.
+  /// Gives the network what it has not taken yet at that priority. Whether it has taken all.
   virtual bool push(Priority priority) noexcept = 0;
   /// Carries on what others have left. Whether there was anything.
   virtual bool look_after() noexcept = 0;
@@ -115,6 +117,9 @@ class WindowTransport : public Transport {
     for (auto lane = static_cast<std::size_t>(priority); lane < windows_.lanes(); lane += ordered_lanes)
       f(arrivals_[lane]);
   }
+  [[nodiscard]] bool is_clear(Priority priority) noexcept {
+    return !backlog_[static_cast<std::size_t>(priority)] || push(priority);
+  }
   void remember(NodeId to, Lane lane, std::size_t lines) noexcept;
   void set_starved(bool starved) noexcept;
   [[nodiscard]] bool room_came() noexcept;
@@ -129,6 +134,7 @@ class WindowTransport : public Transport {
   host::ZeroedArray<Refusal> refusals_;
   host::ZeroedArray<std::uint32_t> refusal_of_;  // by place(): 1 + its place there; 0: none
   std::size_t refused_ = 0;
+  std::array<bool, 2> backlog_{};
   std::uint32_t rounds_ = 0;
   bool told_of_no_memory_ = false;
 };

@@ -72,16 +72,18 @@ class Windows {
   /// Maps the region, in which the routers, and what else the machine has there, take so many bytes. Throws am::Error.
   Windows(std::shared_ptr<const host::Memory> memory, std::size_t routers, std::size_t lanes)
       : memory_(std::move(memory)),
-        routers_(routers),
+        nodes_(memory_->nodes()),
         lanes_(lanes),
-        base_(memory_->map_region(region, windows_at() + bytes_of_windows())) {}
+        news_at_(host::round_up(routers, host::line)),
+        windows_at_(host::round_up(news_at_ + nodes_ * sizeof(News), host::page_bytes)),
+        base_(memory_->map_region(region, windows_at_ + bytes_of_windows())) {}
 
-  [[nodiscard]] NodeId nodes() const noexcept { return memory_->nodes(); }
+  [[nodiscard]] NodeId nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::size_t lanes() const noexcept { return lanes_; }
   [[nodiscard]] const host::Board& board() const noexcept { return memory_->board(); }
   [[nodiscard]] std::byte* routers() const noexcept { return base_; }
   [[nodiscard]] News& news(NodeId receiver) const noexcept {
-    return *reinterpret_cast<News*>(base_ + news_at() + receiver * sizeof(News));
+    return *reinterpret_cast<News*>(base_ + news_at_ + receiver * sizeof(News));
   }
   [[nodiscard]] Window& window(NodeId receiver, NodeId sender) const noexcept {
     return *reinterpret_cast<Window*>(base_ + window_at(receiver, sender));
@@ -89,7 +91,7 @@ class Windows {
 
   // As those of host::Memory.
   [[nodiscard]] bool commit_routers() const noexcept {
-    return memory_->commit_region(region, 0, windows_at());
+    return memory_->commit_region(region, 0, windows_at_);
   }
   [[nodiscard]] bool commit_window(NodeId receiver, NodeId sender) const noexcept {
     return memory_->commit_region(region, window_at(receiver, sender), bytes_of_window());
@@ -100,20 +102,18 @@ class Windows {
   }
 
  private:
-  [[nodiscard]] std::size_t news_at() const noexcept { return host::round_up(routers_, host::line); }
-  [[nodiscard]] std::size_t windows_at() const noexcept {
-    return host::round_up(news_at() + nodes() * sizeof(News), host::page_bytes);
-  }
   [[nodiscard]] std::size_t bytes_of_windows() const noexcept {
-    return std::size_t{nodes()} * nodes() * sizeof(Window);
+    return std::size_t{nodes_} * nodes_ * sizeof(Window);
   }
   [[nodiscard]] std::size_t window_at(NodeId receiver, NodeId sender) const noexcept {
-    return windows_at() + (std::size_t{receiver} * nodes() + sender) * sizeof(Window);
+    return windows_at_ + (std::size_t{receiver} * nodes_ + sender) * sizeof(Window);
   }
 
   std::shared_ptr<const host::Memory> memory_;
-  std::size_t routers_;
+  NodeId nodes_;
   std::size_t lanes_;
+  std::size_t news_at_;
+  std::size_t windows_at_;
   std::byte* base_;
 };
 
