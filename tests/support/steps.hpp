@@ -2,10 +2,16 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
+
+#include "support/random.hpp"
 
 namespace test {
 
@@ -87,5 +93,53 @@ struct EndsWhen {
     if (is()) throw Steps::Killed{};
   }
 };
+
+/// How many accesses a program makes that nobody disturbs.
+inline unsigned accesses_of(std::function<void(Steps::One&)> program) {
+  Steps::One one(std::move(program));
+  unsigned n = 0;
+  while (one.go(1)) ++n;
+  return n;
+}
+/// All go on in any order, at most so many accesses at a time; `seen` after each turn.
+template <class Seen>
+void finish_in_any_order(std::deque<Steps::One>& all, Random& random, std::uint64_t most, Seen seen) {
+  std::vector<Steps::One*> running;
+  for (Steps::One& one : all) running.push_back(&one);
+  while (!running.empty()) {
+    const auto which = static_cast<std::ptrdiff_t>(random.below(running.size()));
+    if (!running[static_cast<std::size_t>(which)]->go(1 + static_cast<unsigned>(random.below(most))))
+      running.erase(running.begin() + which);
+    seen();
+  }
+}
+inline void finish_in_any_order(std::deque<Steps::One>& all, Random& random, std::uint64_t most) {
+  finish_in_any_order(all, random, most, [] {});
+}
+/// Two that were stopped go on in either order, before or after `others` do all; or one is killed.
+template <class Others>
+void finish_somehow(Steps::One& a, Steps::One& b, Random& random, Others others) {
+  switch (random.below(4)) {
+    case 0:
+      others();
+      a.finish();
+      b.finish();
+      break;
+    case 1:
+      others();
+      b.finish();
+      a.finish();
+      break;
+    case 2:
+      b.finish();
+      a.finish();
+      others();
+      break;
+    default:
+      a.kill();
+      b.finish();
+      others();
+  }
+}
 
 }  // namespace test

@@ -35,9 +35,7 @@ struct LiveDecision {
 ///                                        what it decides about it
 ///   decide(carrier, at, inputs, decision) of these inputs
 ///   went_alone(at, input, ends)          the packet of an input went, and there was no other
-///   behind(at, output)                   the node and the input where an output's channel ends
 ///   has_room(carrier, at, output)        that channel
-///   feeder(at, input)                    the node whose router, or interface, lets packets in there; nowhere: the processor
 ///   arrival(at, end, input)              what is counted at an end that is a node
 ///   counted(at, end)                     the same: told once at most
 /// `Pause` is called before each access.

@@ -57,6 +57,14 @@ class LiveNodes {
   virtual void has_room(NodeNumber at) noexcept = 0;
 };
 
+/// Of what is counted at a node of another one.
+template <class Counted>
+struct LiveArrival {
+  NodeNumber at;
+  NodeNumber from;
+  Counted what;
+};
+
 /// Loads a word, for whoever is not to be stopped there.
 struct Look {
   [[nodiscard]] Word operator()(const std::atomic<Word>& word) const noexcept {
@@ -78,7 +86,14 @@ struct LiveInputs {
 
 inline constexpr NodeNumber most_live_nodes = 1024;
 
-/// `Mesh` derives from this; its `Router` from LiveInputs. What it says besides, for whoever carries: live_carrier.hpp.
+/// Of a mesh.
+struct Extents {
+  unsigned rows = 1;
+  unsigned columns = 1;
+};
+
+/// `Mesh` derives from this, and says how many channels a port has (`vcs`), and by which its nodes' interfaces inject themselves
+/// (`interface_input`); its `Router` derives from LiveInputs. What it says besides, for whoever carries: live_carrier.hpp.
 template <class Mesh, class Router>
 class LiveNetwork {
  public:
@@ -101,10 +116,6 @@ class LiveNetwork {
 
   // For onlookers, who may only read that memory.
 
-  struct Extents {
-    unsigned rows;
-    unsigned columns;
-  };
   /// Those of the network of this kind of which that is the first word in its memory; none: there is none.
   [[nodiscard]] static std::optional<Extents> extents_in(std::uint64_t first_word) noexcept {
     const auto shared = std::bit_cast<std::array<std::uint32_t, 2>>(first_word);
@@ -162,6 +173,21 @@ class LiveNetwork {
   }
   [[nodiscard]] Router& router_at(NodeNumber node) const noexcept { return routers_[node]; }
   [[nodiscard]] const MappedGrid& map() const noexcept { return grid_; }
+
+  /// The input at which an output's channel ends. Port 0: what the interface sends back.
+  struct Behind {
+    NodeNumber node;
+    unsigned input;
+  };
+  [[nodiscard]] Behind behind(NodeNumber at, unsigned output) const noexcept {
+    const unsigned port = output / Mesh::vcs;
+    if (port == 0) return {at, output};
+    return {grid_.neighbour(at, port), Grid::opposite(port) * Mesh::vcs + output % Mesh::vcs};
+  }
+  /// The node whose router, or interface, lets packets in there; nowhere: the processor, or nobody.
+  [[nodiscard]] NodeNumber feeder(NodeNumber at, unsigned input) const noexcept {
+    return input == Mesh::interface_input ? at : grid_.neighbour(at, input / Mesh::vcs);
+  }
 
  private:
   struct alignas(64) Shared {

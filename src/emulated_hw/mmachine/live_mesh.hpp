@@ -154,24 +154,11 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
 
   static constexpr unsigned channels = live_channels;
   static constexpr std::array injected = {input_of(Priority::p0), input_of(Priority::p1)};
+  static constexpr unsigned interface_input = going_back;
   using End = LiveEnd;
-  struct Arrival {
-    NodeNumber at;
-    NodeNumber from;
-    Counted what;
-  };
-  /// The input at which an output's channel ends. Port 0: what the interface sends back.
-  struct Behind {
-    NodeNumber node;
-    unsigned input;
-  };
+  using Arrival = kit::LiveArrival<Counted>;
 
   [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
-  [[nodiscard]] Behind behind(NodeNumber at, unsigned output) const noexcept {
-    const unsigned port = output / vcs;
-    if (port == 0) return {at, output};
-    return {map().neighbour(at, port), kit::Grid::opposite(port) * vcs + output % vcs};
-  }
   /// The channels of a link, and in the first the word that names what was let in there last.
   [[nodiscard]] kit::LiveChannel* link_behind(NodeNumber at, unsigned port) const noexcept {
     const Behind its = behind(at, port * vcs);
@@ -184,9 +171,6 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
     const kit::LinkEntry last(carrier.see(link->entries));
     const unsigned channel = output < vcs ? 0 : output % vcs;
     return last.is_free(channel, carrier.see(link[channel].left));
-  }
-  [[nodiscard]] NodeNumber feeder(NodeNumber at, unsigned input) const noexcept {
-    return input == going_back ? at : map().neighbour(at, input / vcs);
   }
   [[nodiscard]] Arrival arrival(NodeNumber at, const End& end, unsigned /*input*/) const noexcept {
     const LiveMessage message = LiveMessage::of(end.packet);

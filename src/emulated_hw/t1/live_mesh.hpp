@@ -111,24 +111,12 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
 
   static constexpr unsigned channels = t1::channels;
   static constexpr std::array injected = {channel(0, Priority::low, 0), channel(0, Priority::high, 0)};
+  static constexpr unsigned vcs = t1::vcs;
+  static constexpr unsigned interface_input = answers;  // where fetches wait for their answers to go
   using End = kit::LiveEnd;
-  struct Arrival {
-    NodeNumber at;
-    NodeNumber from;
-    Counted what;
-  };
-  /// The input at which an output's channel ends. Port 0: what the interface sends back.
-  struct Behind {
-    NodeNumber node;
-    unsigned input;
-  };
+  using Arrival = kit::LiveArrival<Counted>;
 
   [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
-  [[nodiscard]] Behind behind(NodeNumber at, unsigned output) const noexcept {
-    const unsigned port = output / vcs;
-    if (port == 0) return {at, output};
-    return {map().neighbour(at, port), kit::Grid::opposite(port) * vcs + output % vcs};
-  }
   [[nodiscard]] kit::LiveChannel& channel_behind(NodeNumber at, unsigned output) const noexcept {
     const Behind its = behind(at, output);
     return router_at(its.node).inputs[its.input];
@@ -137,9 +125,6 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   [[nodiscard]] bool has_room(const Carrier& carrier, NodeNumber at, unsigned output) const {
     const kit::LiveChannel& channel = channel_behind(at, output);
     return channel.has_room(kit::Entry{carrier.see(channel.entries)}, carrier.see());
-  }
-  [[nodiscard]] NodeNumber feeder(NodeNumber at, unsigned input) const noexcept {
-    return input == answers ? at : map().neighbour(at, input / vcs);  // fetches wait here for answers to go
   }
   [[nodiscard]] Arrival arrival(NodeNumber at, const End& end, unsigned input) const noexcept {
     const Carried message = Carried::of(end.packet);

@@ -39,7 +39,7 @@ void Arrivals::warm(NodeId from) noexcept {
 }
 
 void Arrivals::take_news() noexcept {
-  auto& words = news_.from[index(lane_)];
+  auto& words = news_.from[index(lane_)].word;
   for (std::size_t word = 0; word < known_.size(); ++word) {
     std::uint64_t bits = words[word].load(std::memory_order_seq_cst) & ~known_[word];
     for (; bits != 0; bits &= bits - 1) {
@@ -106,7 +106,7 @@ void Arrivals::look_after_quiet() noexcept {
 
 /// False where something has come meanwhile, so that the bit stands again.
 bool Arrivals::forget(Inbound& in) noexcept {
-  auto& word = news_.from[index(lane_)][in.from / 64];
+  auto& word = news_.from[index(lane_)].word[in.from / 64];
   const std::uint64_t bit = std::uint64_t{1} << in.from % 64;
   word.fetch_and(~bit, std::memory_order_seq_cst);
   if (kit::Entry{in.arrived->load(std::memory_order_seq_cst)}.beyond(in.taken) != 0) {
@@ -121,7 +121,7 @@ bool Arrivals::forget(Inbound& in) noexcept {
 /// Whether f(number of packets that have come and were not taken, inbound) holds for a sender of whom there was news.
 template <class F>
 bool Arrivals::any_sender(F f) const noexcept {
-  const auto& words = news_.from[index(lane_)];
+  const auto& words = news_.from[index(lane_)].word;
   for (std::size_t word = 0; word < known_.size(); ++word) {
     std::uint64_t bits = words[word].load(std::memory_order_seq_cst) | known_[word];
     for (; bits != 0; bits &= bits - 1) {
@@ -152,7 +152,7 @@ bool Arrivals::look_everywhere() noexcept {
 }
 
 bool Arrivals::describe(Lookout& lookout) const {
-  const auto& words = news_.from[index(lane_)];
+  const auto& words = news_.from[index(lane_)].word;
   for (std::size_t word = 0; word < known_.size(); ++word) lookout.watch(words[word], known_[word]);
   for (const Inbound* in : hot_) lookout.watch(*in->shown);
   return any();  // after the values were noted

@@ -1,8 +1,6 @@
 #include "transports/emulated/mmachine_transport.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <utility>
 
 #include "transports/emulated/parts.hpp"
 
@@ -15,19 +13,6 @@ constexpr mmachine::MessageKind kind_of(Lane lane) noexcept {
 }
 static_assert(kind_of(Lane::high) == mmachine::MessageKind::p1_ordered &&
               kind_of(Lane::low_unordered) == mmachine::MessageKind::p0_unordered);
-
-/// Calls f(node) for each, and takes them out.
-template <class F>
-void take_all(News::Senders& senders, NodeId nodes, F f) {
-  for (std::size_t word = 0; word * 64 < nodes; ++word) {
-    if (senders[word].load(std::memory_order_relaxed) == 0) continue;
-    std::uint64_t bits = senders[word].exchange(0, std::memory_order_seq_cst);
-    for (; bits != 0; bits &= bits - 1) {
-      const auto node = static_cast<NodeId>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
-      if (node < nodes) f(node);  // not what another has scribbled
-    }
-  }
-}
 
 }  // namespace
 
@@ -109,30 +94,23 @@ void MMachineTransport::free_buffers(std::uint64_t requests) noexcept {
   own.released.store(freed_ += requests, std::memory_order_release);
   if (!own.any_waits.load(std::memory_order_relaxed)) return;
   own.any_waits.store(false, std::memory_order_seq_cst);
-  take_all(own.waits, windows().nodes(), [this](NodeId node) { host_.showing().wake(node); });
+  own.waits.take_all(windows().nodes(), [this](NodeId node) { host_.showing().wake(node); });
 }
 
 bool MMachineTransport::progress() noexcept {
   bool any = WindowTransport::progress();
-  if (has_sent_back()) take_back();
+  if (host_.buffers(self()).sent_back.any(windows().nodes())) take_back();
   if (!waiting_.empty()) any = send_again() || any;
   return any;
 }
 
-bool MMachineTransport::has_sent_back() const noexcept {
-  const News::Senders& senders = host_.buffers(self()).sent_back;
-  for (std::size_t word = 0; word * 64 < windows().nodes(); ++word) {
-    if (senders[word].load(std::memory_order_seq_cst) != 0) return true;
-  }
-  return false;
-}
-
 void MMachineTransport::take_back() noexcept {
-  take_all(host_.buffers(self()).sent_back, windows().nodes(), [this](NodeId peer) { take_back_from(peer); });
+  host_.buffers(self()).sent_back.take_all(windows().nodes(), [this](NodeId peer) { take_back_from(peer); });
 }
 
 void MMachineTransport::take_back_from(NodeId from) noexcept {
   Peer& peer = peers_[from];
+  const bool waited = peer.waits();
   std::uint64_t all = 0;
   for (std::size_t unordered = 0; unordered < 2; ++unordered) {
     const auto what = static_cast<std::size_t>(mmachine::Counted::back) + unordered;
@@ -145,10 +123,8 @@ void MMachineTransport::take_back_from(NodeId from) noexcept {
     if (!is_closed(from)) requests.waiting += came;
     all += came;
   }
-  if (all == 0) return;
   mesh_.count_sent_back(self(), all);
-  if (is_closed(from)) return;
-  if (!std::exchange(peer.waits, true)) waiting_.push_back(from);
+  if (!waited && peer.waits()) waiting_.push_back(from);
 }
 
 bool MMachineTransport::send_again() noexcept {
@@ -159,8 +135,7 @@ bool MMachineTransport::send_again() noexcept {
     if (!host_.buffers(to).has_room()) continue;
     any = true;
     send_again(to, peer);
-    if (peer.requests[0].waiting + peer.requests[1].waiting != 0) continue;
-    peer.waits = false;
+    if (peer.waits()) continue;
     waiting_[i] = waiting_.back();
     waiting_.pop_back();
   }
@@ -168,12 +143,11 @@ bool MMachineTransport::send_again() noexcept {
 }
 
 void MMachineTransport::send_again(NodeId to, Peer& peer) noexcept {
+  mmachine::LiveMessage message{.destination = destination(to), .source = self()};
   for (std::size_t unordered = 0; unordered < 2; ++unordered) {
     Requests& requests = peer.requests[unordered];
-    const mmachine::LiveMessage message{.destination = destination(to),
-                                        .source = self(),
-                                        .flits = requests.flits,
-                                        .kind = kind_of(lane_of(Priority::low, unordered != 0))};
+    message.flits = requests.flits;
+    message.kind = kind_of(lane_of(Priority::low, unordered != 0));
     while (requests.waiting != 0 && host_.buffers(to).has_room() && injector_.push(Priority::low)) {
       --requests.waiting;
       injector_.put(Priority::low, message);
@@ -185,21 +159,21 @@ void MMachineTransport::send_again(NodeId to, Peer& peer) noexcept {
 bool MMachineTransport::ask_receivers() noexcept {
   for (const NodeId node : waiting_) {
     ReceiveBuffers& its = host_.buffers(node);
-    Showing::set(its.waits, self());
+    its.waits.set(self());
     its.any_waits.store(true, std::memory_order_seq_cst);
   }
   return !waiting_.empty();
 }
 
 bool MMachineTransport::may_send_again() const noexcept {
-  return has_sent_back() ||
+  return host_.buffers(self()).sent_back.any(windows().nodes()) ||
          std::ranges::any_of(waiting_, [this](NodeId node) { return host_.buffers(node).has_room(); });
 }
 
 bool MMachineTransport::describe(Lookout& lookout, Wanted wanted) const {
   const bool any = WindowTransport::describe(lookout, wanted);
-  const News::Senders& senders = host_.buffers(self()).sent_back;
-  for (std::size_t word = 0; word * 64 < windows().nodes(); ++word) lookout.watch(senders[word], 0);
+  const Senders& senders = host_.buffers(self()).sent_back;
+  for (std::size_t word = 0; word * 64 < windows().nodes(); ++word) lookout.watch(senders.word[word], 0);
   for (const NodeId node : waiting_) lookout.watch(host_.buffers(node).released);
   return may_send_again() || any;
 }
@@ -222,7 +196,7 @@ bool MMachineTransport::drained() const noexcept {
 void MMachineTransport::close(NodeId peer) noexcept {
   WindowTransport::close(peer);
   for (Requests& requests : peers_[peer].requests) requests.waiting = 0;
-  if (std::exchange(peers_[peer].waits, false)) std::erase(waiting_, peer);
+  std::erase(waiting_, peer);
 }
 
 }  // namespace am::emulated

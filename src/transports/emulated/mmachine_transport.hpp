@@ -63,7 +63,7 @@ class MMachineHost final : public mmachine::LiveMesh::Nodes {
   }
   void arrived(mmachine::NodeNumber at, mmachine::NodeNumber from, mmachine::Counted what) noexcept override {
     if (is_packet(what)) return showing_.note(at, from, static_cast<Lane>(what));
-    Showing::set(buffers(at).sent_back, from);
+    buffers(at).sent_back.set(from);
   }
   void show(mmachine::NodeNumber at, mmachine::NodeNumber from, mmachine::Counted what) noexcept override {
     if (is_packet(what)) return showing_.show(at, from, static_cast<Lane>(what));
@@ -142,7 +142,8 @@ class MMachineTransport final : public WindowTransport {
   struct Peer {
     std::array<Requests, 2> requests;  // ordered, unordered
     std::array<Taken, 2> taken;        // the same
-    bool waits;                        // some of them are to be sent again
+
+    [[nodiscard]] bool waits() const noexcept { return requests[0].waiting + requests[1].waiting != 0; }
   };
 
   bool push(Priority priority) noexcept override { return injector_.push(priority); }
@@ -162,7 +163,6 @@ class MMachineTransport final : public WindowTransport {
   [[nodiscard]] mmachine::NodeNumber destination(NodeId to) noexcept;
   /// Of so many requests.
   void free_buffers(std::uint64_t requests) noexcept;
-  [[nodiscard]] bool has_sent_back() const noexcept;
   /// Something has come back, or there is room where something waits to be sent again.
   [[nodiscard]] bool may_send_again() const noexcept;
   void take_back() noexcept;

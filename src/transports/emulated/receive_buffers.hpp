@@ -13,7 +13,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "transports/emulated/windows.hpp"
+#include "host/layout.hpp"
+#include "transports/emulated/senders.hpp"
 
 namespace am::emulated {
 
@@ -25,8 +26,8 @@ struct alignas(2 * host::line) ReceiveBuffers {
   std::atomic<std::uint64_t> limit;
   alignas(2 * host::line) std::atomic<std::uint64_t> released;
   std::atomic<bool> any_waits;
-  News::Senders waits;
-  News::Senders sent_back;  ///< of this node: who has sent messages of its back
+  Senders waits;
+  Senders sent_back;  ///< of this node: who has sent messages of its back
 
   [[nodiscard]] bool has_room() noexcept {
     const std::uint64_t taken = accepted.load(std::memory_order_relaxed);

@@ -76,7 +76,7 @@ template <class Mesh>
 std::optional<Extents> extents_in(const std::shared_ptr<const host::Memory>& memory) {
   const auto its = Mesh::extents_in(memory->first_word(region));
   if (!its || its->rows * its->columns != memory->nodes()) return std::nullopt;
-  return Extents{its->rows, its->columns};
+  return its;
 }
 
 }  // namespace

@@ -17,12 +17,7 @@ class Showing {
 
   /// After the count. Who takes the bit back looks at the count afterwards.
   void note(NodeId at, NodeId from, Lane lane) const noexcept {
-    set(windows_.news(at).from[index(lane)], from);
-  }
-  static void set(News::Senders& senders, NodeId from) noexcept {
-    std::atomic<std::uint64_t>& word = senders[from / 64];
-    const std::uint64_t bit = std::uint64_t{1} << from % 64;
-    if ((word.load(std::memory_order_seq_cst) & bit) == 0) word.fetch_or(bit, std::memory_order_seq_cst);
+    windows_.news(at).from[index(lane)].set(from);
   }
   /// Of two who do this at once the older count may stay: the receiver looks at the other one now and then (Arrivals::look_after_quiet).
   void show(NodeId at, NodeId from, Lane lane) const noexcept {

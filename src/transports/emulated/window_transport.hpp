@@ -24,11 +24,7 @@
 
 namespace am::emulated {
 
-/// Rows and columns of a machine's nodes.
-struct Extents {
-  unsigned rows = 1;
-  unsigned columns = 1;
-};
+using kit::Extents;
 /// A machine, for messages.
 struct Machine {
   std::string_view name;    ///< in AM_TRANSPORT

@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "emulated_hw/kit/live_network.hpp"
 #include "host/memory.hpp"
+#include "transports/emulated/senders.hpp"
 
 namespace am::emulated {
 
@@ -62,7 +62,6 @@ struct Window {
 
 /// Of one receiver: whose windows it should look at, by lane. Set by whoever counts a packet, taken back by the receiver.
 struct News {
-  using Senders = std::array<std::atomic<std::uint64_t>, kit::most_live_nodes / 64>;
   alignas(host::line) std::array<Senders, most_lanes> from;
   std::atomic<bool> fences;  ///< it is armed often: a fence, please, before the look at its alarm
 };

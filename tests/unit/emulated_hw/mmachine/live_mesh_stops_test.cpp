@@ -27,6 +27,7 @@ using am::kit::Requests;
 using test::all_inputs;
 using test::all_kinds;
 using test::back_as;
+using test::finish_in_any_order;
 using test::input_at;
 using test::LiveNetwork;
 using test::priority_of;
@@ -47,18 +48,6 @@ std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, Req
   return [&net, first, inputs, steps](Steps::One& one) {
     Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
   };
-}
-/// All go on in any order, at most so many accesses at a time; `seen` after each turn.
-template <class Seen>
-void finish_in_any_order(std::deque<Steps::One>& all, test::Random& random, std::uint64_t most, Seen seen) {
-  std::vector<Steps::One*> running;
-  for (Steps::One& one : all) running.push_back(&one);
-  while (!running.empty()) {
-    const auto which = static_cast<std::ptrdiff_t>(random.below(running.size()));
-    if (!running[static_cast<std::size_t>(which)]->go(1 + static_cast<unsigned>(random.below(most))))
-      running.erase(running.begin() + which);
-    seen();
-  }
 }
 
 /// Messages of every kind are on their way along a row of three; some have come over a link. Nodes take what they like.
@@ -147,10 +136,7 @@ struct Scene {
 /// How many accesses a carrier makes that nobody disturbs.
 unsigned accesses_of(NodeNumber first) {
   Scene scene(0x5555555555555555);
-  Steps::One one(scene.carrier_at(first));
-  unsigned n = 0;
-  while (one.go(1)) ++n;
-  return n;
+  return test::accesses_of(scene.carrier_at(first));
 }
 
 TEST(MMachineLiveMeshStops, AnotherGoesOnWhereACarrierWasKilled) {
@@ -203,27 +189,7 @@ TEST(MMachineLiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
       Steps::One b(scene.carrier_at(static_cast<NodeNumber>(random.below(3))));
       a.go(at);
       b.go(other);
-      switch (random.below(4)) {
-        case 0:
-          scene.all_has_come();
-          a.finish();
-          b.finish();
-          break;
-        case 1:
-          scene.all_has_come();
-          b.finish();
-          a.finish();
-          break;
-        case 2:
-          b.finish();
-          a.finish();
-          scene.all_has_come();
-          break;
-        default:
-          a.kill();
-          b.finish();
-          scene.all_has_come();
-      }
+      test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
       EXPECT_TRUE(scene.net.is_empty());
       if (HasFailure()) return;
     }
@@ -238,7 +204,7 @@ TEST(MMachineLiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
     Scene scene(random());
     std::deque<Steps::One> all;
     for (const NodeNumber first : {0u, 2u, 1u}) all.emplace_back(scene.carrier_at(first));
-    finish_in_any_order(all, random, 1 + random.below(12), [] {});
+    finish_in_any_order(all, random, 1 + random.below(12));
     scene.each_is_counted_once();
     EXPECT_EQ(scene.net.flits(), scene.flits_of_all());
     for (const LiveMessage& message : scene.sent) {
@@ -381,7 +347,7 @@ TEST(MMachineLiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
         Carrier<Stops>(net.mesh(), Stops{&one}).run(message.source, injected, 200);
       });
     }
-    finish_in_any_order(all, random, 2 + random.below(40), [] {});
+    finish_in_any_order(all, random, 2 + random.below(40));
     EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count_of_all(), accepted);
     for (const NodeNumber node : {0u, 1u}) {

@@ -338,10 +338,7 @@ struct Scene {
 /// How many accesses a carrier makes that nobody disturbs.
 unsigned accesses_of(NodeNumber first) {
   Scene scene;
-  Steps::One one(scene.carrier(first));
-  unsigned n = 0;
-  while (one.go(1)) ++n;
-  return n;
+  return test::accesses_of(scene.carrier(first));
 }
 
 TEST(LiveMeshStops, AnotherGoesOnWhereACarrierWasKilled) {
@@ -386,27 +383,7 @@ TEST(LiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
       Steps::One b(scene.carrier(random.one_in(2) ? 0 : 2));
       a.go(at);
       b.go(other);
-      switch (random.below(4)) {
-        case 0:
-          scene.all_has_come();
-          a.finish();
-          b.finish();
-          break;
-        case 1:
-          scene.all_has_come();
-          b.finish();
-          a.finish();
-          break;
-        case 2:
-          b.finish();
-          a.finish();
-          scene.all_has_come();
-          break;
-        default:
-          a.kill();
-          b.finish();
-          scene.all_has_come();
-      }
+      test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
       EXPECT_TRUE(scene.net.is_empty());
       if (HasFailure()) return;
     }
@@ -420,13 +397,7 @@ TEST(LiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
     Scene scene;
     std::deque<Steps::One> all;
     for (const NodeNumber first : {0u, 2u, 1u}) all.emplace_back(scene.carrier(first));
-    std::vector<Steps::One*> running;
-    for (Steps::One& one : all) running.push_back(&one);
-    while (!running.empty()) {
-      const auto which = static_cast<std::ptrdiff_t>(random.below(running.size()));
-      if (!running[static_cast<std::size_t>(which)]->go(1 + static_cast<unsigned>(random.below(4))))
-        running.erase(running.begin() + which);
-    }
+    test::finish_in_any_order(all, random, 4);
     EXPECT_TRUE(scene.net.is_empty()) << "nobody looks after it";
     scene.all_has_come();
     if (HasFailure()) return;
@@ -454,14 +425,7 @@ TEST(LiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
         Carrier<Stops>(net.mesh(), Stops{&one}).run(0, injected, 100);
       });
     }
-    std::vector<Steps::One*> running;
-    for (Steps::One& one : all) running.push_back(&one);
-    const std::uint64_t most = 2 + random.below(40);
-    while (!running.empty()) {
-      const auto which = static_cast<std::ptrdiff_t>(random.below(running.size()));
-      if (!running[static_cast<std::size_t>(which)]->go(1 + static_cast<unsigned>(random.below(most))))
-        running.erase(running.begin() + which);
-    }
+    test::finish_in_any_order(all, random, 2 + random.below(40));
     EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(fetches ? net.count(0, 1, Counted::answered) : net.count(1, 0, low), accepted);
     for (unsigned input = 0; input < channels; ++input) {
