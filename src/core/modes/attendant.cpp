@@ -116,14 +116,21 @@ void Attendant::attend_to_interrupts() noexcept {
 void Attendant::set_timer(bool soon) noexcept {
   Count next = ward_.next_due();
   if (soon) next = std::min(next, now() + outlet_pause_ns);
-  if (next == timer_) return;
-  timer_ = next;
+  if (next == timer_.load(std::memory_order_relaxed)) return;
+  timer_.store(next, std::memory_order_relaxed);
   interrupt_->set_timer(next == never ? 0 : host::JobClock(place_.board.job()).monotonic_at(next));
 }
 
-void Attendant::interrupted() noexcept {
+void Attendant::interrupted(bool by_timer) noexcept {
   if (!in_->shared) return;
   impl::count(card().interrupts);
+  if (by_timer) {
+    timer_.store(
+        never,
+        std::
+            memory_order_relaxed);  // it may have come a little early (JobClock::monotonic_at): then it is set again
+    if (!in_->lock.thread_is_inside()) interrupt_->timer_was_heard();
+  }
   if (in_->lock.thread_is_inside()) return in_->lock.want_attention();
   const std::uint32_t depth = in_->depth;  // the thread may be about to enter, or have just left
   const bool blocked = std::exchange(signal_blocked_, true);  // by the kernel

@@ -26,6 +26,7 @@
 
 #include <am/impl/event_lock.hpp>
 #include <am/node.hpp>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
@@ -106,7 +107,7 @@ class Attendant {
   /// comes.
   void attend() noexcept;
   /// It was interrupted, wherever it was.
-  void interrupted() noexcept;
+  void interrupted(bool by_timer) noexcept;
   [[nodiscard]] bool interrupts_computation() const noexcept { return interrupts_ != 0; }
   /// What may run, or what is waited for, has changed: whoever leaves the node next looks, and arms it anew.
   void look_again() noexcept {
@@ -184,10 +185,10 @@ class Attendant {
   bool begun_ = false;
   bool thread_serves_ =
       false;  // the handler thread is awake, and looks; otherwise we see to it that it is told
-  bool signal_blocked_ = false;   // while we are in an interrupt: no other comes into it
-  std::uint32_t interrupts_ = 0;  // we are in so many of them
-  Count thread_wakes_ = 0;        // by itself, while it sleeps
-  Count timer_ = never;           // that the timer is set to
+  bool signal_blocked_ = false;       // while we are in an interrupt: no other comes into it
+  std::uint32_t interrupts_ = 0;      // we are in so many of them
+  Count thread_wakes_ = 0;            // by itself, while it sleeps
+  std::atomic<Count> timer_ = never;  // that the timer is set to; interrupts write it wherever they come
   Origin thrown_;
   std::pmr::vector<std::shared_ptr<void>> spent_;
   std::optional<HandlerThread> handler_thread_;

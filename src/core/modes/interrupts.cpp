@@ -19,11 +19,11 @@ namespace am::core {
 
 namespace {
 
-void on_signal(int /*signal*/, siginfo_t* /*info*/, void* context) noexcept {
+void on_signal(int /*signal*/, siginfo_t* info, void* context) noexcept {
   const int error = errno;
   if (Node* node = impl::current_node()) {
     if (node->engine().card().pid == getpid())
-      node->engine().attendant().interrupted();  // a forked child is not the node
+      node->engine().attendant().interrupted(info->si_code == SI_TIMER);  // a forked child is not the node
     continue_call(*static_cast<ucontext_t*>(context));
   }
   errno = error;
@@ -104,7 +104,13 @@ void Interrupts::block(bool blocked) noexcept {
 void Interrupts::set_timer(std::uint64_t when_ns) noexcept {
   itimerspec at{};
   at.it_value = host::timespec_of(when_ns);
-  timer_settime(timer_, TIMER_ABSTIME, &at, nullptr);
+  itimerspec left{};
+  timer_settime(timer_, TIMER_ABSTIME, &at, &left);
+  const bool has_rung = timer_may_ring_ && left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0;
+  timer_may_ring_ = when_ns != 0 || has_rung;
+  if (!has_rung) return;
+  constexpr itimerspec at_once{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 1}};
+  timer_settime(timer_, 0, &at_once, nullptr);
 }
 
 }  // namespace am::core

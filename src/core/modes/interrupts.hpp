@@ -4,6 +4,10 @@
 // The signal (AM_SIGNAL, SIGURG by default: what comes late, when the node has left, is ignored by default) is sent to the
 // node's own thread by whoever finds it armed (host::wake). Its handler leaves errno and, as far as that can be
 // done, the system calls that it interrupts as they were (continue_call.hpp).
+//
+// Linux keeps one signal of a number for a thread that blocks it: a ring that comes while the timer's waits is that one. And since 6.13
+// it takes a timer's signal back when the timer is set anew (posixtimer_deliver_signal), with the ring that it stands for. So a timer
+// whose signal may wait is set to give it once more, at once.
 #pragma once
 
 #include <sys/types.h>
@@ -23,8 +27,11 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  /// The signal comes at `when_ns` (CLOCK_MONOTONIC); 0: no more. Safe in a signal handler.
+  /// The signal comes at `when_ns` (CLOCK_MONOTONIC); 0: no more. Or it comes at once, and the timer is to be set again. Safe in a
+  /// signal handler.
   void set_timer(std::uint64_t when_ns) noexcept;
+  /// The timer's signal was handled, and it was not set since.
+  void timer_was_heard() noexcept { timer_may_ring_ = false; }
 
   /// Whether another signal may interrupt what this thread does now. In a signal handler, until that returns.
   void block(bool blocked) noexcept;
@@ -33,6 +40,7 @@ class Interrupts {
   const int signal_;
   const pid_t pid_;
   timer_t timer_{};
+  bool timer_may_ring_ = false;  // or has rung, unheard
 };
 
 }  // namespace am::core

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <ctime>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "host/bell.hpp"
 #include "host/memory.hpp"
@@ -38,13 +40,16 @@ class AttendantTest : public testing::Test, protected Attendant::Ward {
   }
   bool arm(host::Alarm alarm) noexcept override {
     bell_.set(alarm);
-    if (work_.empty()) return true;
-    bell_.clear();
-    return false;
+    if (!work_.empty()) {
+      bell_.clear();
+      return false;
+    }
+    if (on_arm_) std::exchange(on_arm_, nullptr)();
+    return true;
   }
   void disarm() noexcept override { bell_.clear(); }
   bool computes() const noexcept override { return computes_; }
-  Count next_due() noexcept override { return Attendant::never; }
+  Count next_due() noexcept override { return due_; }
   bool outlet_may_run() noexcept override {
     if (outlets_ == 0) return false;
     --outlets_;
@@ -80,6 +85,8 @@ class AttendantTest : public testing::Test, protected Attendant::Ward {
   int begun_ = 0;
   std::atomic<int> ran_{0};
   int outlets_ = 0;
+  Count due_ = Attendant::never;
+  std::function<void()> on_arm_;  // once, when it is armed
 };
 
 class InterruptsTest : public AttendantTest {
@@ -101,7 +108,7 @@ class InterruptsTest : public AttendantTest {
 
 TEST_F(InterruptsTest, NothingRunsBeforeTheFirstCallThatMakesProgress) {
   work_ = {[] {}};
-  attendant_.interrupted();
+  attendant_.interrupted(false);
   in_the_node(attendant_, [&] { attendant_.look_again(); });
   EXPECT_EQ(ran_, 0);
   EXPECT_EQ(begun_, 0);
@@ -116,7 +123,7 @@ TEST_F(InterruptsTest, RunsUntilNothingWaitsAndArms) {
   begin();
   EXPECT_TRUE(is_armed_for(host::Alarm::signal));
   work_ = {[] {}, [&] { work_.emplace_back([] {}); }, [] {}};
-  attendant_.interrupted();
+  attendant_.interrupted(false);
   EXPECT_EQ(ran_, 4);
   EXPECT_TRUE(is_armed_for(host::Alarm::signal));
   EXPECT_EQ(depth_, 0u);
@@ -127,7 +134,7 @@ TEST_F(InterruptsTest, WaitsUntilTheThreadHasLeftTheNode) {
   begin();
   in_the_node(attendant_, [&] {
     work_ = {[] {}};
-    attendant_.interrupted();
+    attendant_.interrupted(false);
     EXPECT_EQ(ran_, 0) << "the thread is inside";
   });
   EXPECT_EQ(ran_, 1);
@@ -137,7 +144,7 @@ TEST_F(InterruptsTest, ComeWhereTheThreadIsAboutToEnter) {
   begin();
   depth_ = 1;  // Hold counts first, and enters then
   work_ = {[] {}};
-  attendant_.interrupted();
+  attendant_.interrupted(false);
   EXPECT_EQ(ran_, 1);
   EXPECT_EQ(depth_, 1u);
   depth_ = 0;
@@ -152,10 +159,10 @@ TEST_F(InterruptsTest, ComeIntoALowHandlerOfTheProgramAlone) {
     EXPECT_FALSE(lock_.thread_is_inside());
     EXPECT_TRUE(is_armed_for(host::Alarm::signal)) << "for high events";
     work_ = {[&] { EXPECT_TRUE(attendant_.interrupts_computation()); }};
-    attendant_.interrupted();
+    attendant_.interrupted(false);
     EXPECT_EQ(ran_, 2);
   }};
-  attendant_.interrupted();
+  attendant_.interrupted(false);
   EXPECT_EQ(ran_, 2);
   EXPECT_FALSE(attendant_.interrupts_computation());
   EXPECT_TRUE(is_armed_for(host::Alarm::signal));
@@ -164,7 +171,7 @@ TEST_F(InterruptsTest, ComeIntoALowHandlerOfTheProgramAlone) {
 TEST_F(InterruptsTest, LeaveTheComputationItsTurnHoweverLongTheOutletGoesOn) {
   begin();
   outlets_ = 1'000'000;
-  attendant_.interrupted();
+  attendant_.interrupted(false);
   EXPECT_GT(outlets_, 999'000);
   EXPECT_TRUE(is_armed_for(host::Alarm::signal));
   outlets_ = 0;
@@ -175,7 +182,7 @@ TEST_F(InterruptsTest, DestroyNothing) {
   auto spent = std::make_shared<int>();
   const std::weak_ptr<int> lives = spent;
   work_ = {[&] { attendant_.discard(std::exchange(spent, nullptr)); }};
-  attendant_.interrupted();
+  attendant_.interrupted(false);
   EXPECT_FALSE(lives.expired());
   attendant_.drop_discarded();
   EXPECT_TRUE(lives.expired());
@@ -213,6 +220,66 @@ TEST_F(InterruptsTest, AFunctionOfTheProgramInACallIsOutOfTheNode) {
     EXPECT_TRUE(is_armed_for(host::Alarm::signal));
   });
   EXPECT_FALSE(lock_.thread_is_inside());
+}
+
+/// As in a signal handler: the signal waits until it is looked for.
+class BlockedSignal {
+ public:
+  BlockedSignal() {
+    sigemptyset(&urgent_);
+    sigaddset(&urgent_, SIGURG);
+    pthread_sigmask(SIG_BLOCK, &urgent_, &before_);
+  }
+  ~BlockedSignal() {
+    while (comes(0)) continue;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  BlockedSignal(const BlockedSignal&) = delete;
+  BlockedSignal& operator=(const BlockedSignal&) = delete;
+
+  [[nodiscard]] static bool waits() {
+    sigset_t waiting;
+    sigpending(&waiting);
+    return sigismember(&waiting, SIGURG) == 1;
+  }
+  [[nodiscard]] bool comes(time_t within_seconds) const {
+    const timespec time{within_seconds, 0};
+    return sigtimedwait(&urgent_, nullptr, &time) == SIGURG;
+  }
+
+ private:
+  sigset_t urgent_{};
+  sigset_t before_{};
+};
+
+// Linux since 6.13 takes back a waiting signal of a timer that is set anew, with what had become one with it.
+TEST_F(InterruptsTest, ARingWhileTheTimersSignalWaitsIsNotLost) {
+  const auto ring = [] { pthread_kill(pthread_self(), SIGURG); };
+  begin();
+  const BlockedSignal blocked;
+  for (const bool before : {true, false}) {
+    due_ = 1;  // long ago
+    attendant_.interrupted(false);
+    while (!BlockedSignal::waits()) std::this_thread::yield();
+    due_ = Attendant::never;
+    if (before) on_arm_ = ring;
+    attendant_.interrupted(false);
+    if (!before) ring();
+    EXPECT_TRUE(blocked.comes(5)) << (before ? "before" : "after") << " the timer was set";
+    attendant_.interrupted(true);
+  }
+  EXPECT_FALSE(blocked.comes(0)) << "the timer is not set any more";
+}
+
+TEST_F(InterruptsTest, ATimerThatCameEarlyIsSetAgain) {
+  begin();
+  const BlockedSignal blocked;
+  due_ = attendant_.now() + 1'000'000;
+  attendant_.interrupted(false);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(blocked.comes(5)) << i;
+    attendant_.interrupted(true);
+  }
 }
 
 class HandlerThreadTest : public AttendantTest {
