@@ -7,9 +7,12 @@
 namespace am::ofi {
 
 namespace {
-constexpr std::size_t large_buffer_bytes = 256 * 1024;
-constexpr std::size_t large_buffers = 2;
-constexpr std::size_t most_large_buffers = 4;  // two may hold what is lent, one for each priority
+// When the last one is used up, libfabric 1.17's net leaves a letter of each connection where it is; and whenever it is given a buffer it
+// goes on with one of these connections, no more. So many, where two of 256 KiB would do: or a peer's letter would lie there until
+// others send more. (Of more than 16 connections that wait at once that is so still.)
+constexpr std::size_t large_buffer_bytes = 32 * 1024;
+constexpr std::size_t large_buffers = 16;
+constexpr std::size_t most_large_buffers = 32;
 constexpr std::size_t small_buffers = 64;
 constexpr std::size_t most_small_buffers = 256;
 }  // namespace
@@ -74,7 +77,8 @@ void LetterBox::provide(frames::Arrivals& arrivals) {
   while (provided_ < wanted_ && buffers_.size() < most_) {
     if (!provide(add())) return;
   }
-  for (std::size_t i = 0; i < buffers_.size() && provided_ == 0; ++i) {
+  if (provided_ != 0) return;
+  for (std::size_t i = 0; i < buffers_.size() && provided_ < wanted_; ++i) {
     Buffer& buffer = *buffers_[i];
     if (buffer.is_provided) continue;
     arrivals.empty(buffer.block);
