@@ -40,18 +40,33 @@ void last_low(am::Request& request, std::uint64_t before) {
 }
 void last_high(am::Reply& reply) { reply.state<Seen>().last_high = true; }
 
-/// Sends requests until the network has had enough; the number accepted.
-std::uint64_t fill_low(am::Node& node, am::NodeId to) {
+struct ManySenders {
+  std::array<std::uint64_t, 64> next{};  // by sender
+  std::uint64_t lows = 0;
+  std::uint64_t highs = 0;
+};
+void take_one_of_many(am::Request& request, std::uint64_t number, am::Payload) {
+  auto& seen = request.state<ManySenders>();
+  check_equal(number, seen.next[request.from()]++, "the number of a request");
+  ++seen.lows;
+}
+void high_of_many(am::Reply& reply) { ++reply.state<ManySenders>().highs; }
+
+/// Calls try_send(number) until the network has had enough; the number accepted.
+template <class F>
+std::uint64_t fill(F try_send) {
   std::uint64_t accepted = 0;
-  int refused = 0;
-  while (refused < 100) {  // a network with faults refuses now and then though it is not full
-    const am::Status status = node.try_request<take_low>(to, accepted);
+  for (int refused = 0; refused < 100;) {  // a network with faults refuses now and then though it is not full
+    const am::Status status = try_send(accepted);
     check(status == am::Status::ok || status == am::Status::again, "a failable send answers ok or again");
     refused = status == am::Status::ok ? 0 : refused + 1;
     accepted += status == am::Status::ok ? 1 : 0;
     check(accepted < 100'000, "the network takes messages without end");
   }
   return accepted;
+}
+std::uint64_t fill_low(am::Node& node, am::NodeId to) {
+  return fill([&](std::uint64_t number) { return node.try_request<take_low>(to, number); });
 }
 
 TEST_P(Networks, HighPassesWhenLowIsFull) {
@@ -82,19 +97,43 @@ TEST_P(Networks, HighPassesWhenLowIsFull) {
   });
 }
 
+// Whoever fills the low network, and however many: what they send at high priority behind that comes.
+TEST_P(Networks, HighPassesHoweverManyFillLow) {
+  if (GetParam().network->name == "ofi_shm")
+    GTEST_SKIP() << "more letters than it has room for lie unread (libfabric 1.17): the node says so, and "
+                    "loses the others";
+  // Over libfabric's net the receive buffers run out only then, which once left a part of the senders' letters lying.
+  const am::NodeId nodes = GetParam().network->name == "ofi_net" ? 60 : 24;
+  run(nodes, [](am::Node& node) {
+    ManySenders seen;
+    node.attach(seen);
+    if (node.id() == 0) node.enable_event(am::Event::low_message, false);
+    node.barrier();
+    std::uint64_t sent = 0;
+    if (node.id() == 0) {
+      node.wait_until([&] { return seen.highs == node.size() - 1u; });
+      check_equal(seen.lows, 0u, "requests while they are masked");
+      node.enable_event(am::Event::low_message, true);
+    } else {
+      static constexpr std::array<std::byte, 900> bytes{};
+      sent = fill([&](std::uint64_t number) {
+        return node.try_request<take_one_of_many>(0, number, am::Payload(bytes));
+      });
+      check(node.reply_to<high_of_many>(0) == am::Status::ok, "reply_to");
+    }
+    const std::uint64_t all = am::all_reduce(node, sent, std::plus<>());
+    if (node.id() == 0) node.wait_until([&] { return seen.lows == all; });
+    node.barrier();
+  });
+}
+
 TEST_P(Networks, EachPriorityIsBlockedByItselfOnly) {
   run(2, [](am::Node& node) {
     Seen seen;
     node.attach(seen);
     std::uint64_t requests = 0;
     if (node.id() == 0) {
-      std::uint64_t replies = 0;
-      for (int refused = 0; refused < 100;) {
-        const bool ok = node.try_reply_to<take_high>(1, replies) == am::Status::ok;
-        refused = ok ? 0 : refused + 1;
-        replies += ok ? 1 : 0;
-        check(replies < 100'000, "the high network takes messages without end");
-      }
+      fill([&](std::uint64_t number) { return node.try_reply_to<take_high>(1, number); });
       requests = fill_low(node, 1);
       check(requests > 0, "the low network takes messages while the high one is full");
     }

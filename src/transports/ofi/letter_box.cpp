@@ -7,9 +7,6 @@
 namespace am::ofi {
 
 namespace {
-// When the last one is used up, libfabric 1.17's net leaves a letter of each connection where it is; and whenever it is given a buffer it
-// goes on with one of these connections, no more. So many, where two of 256 KiB would do: or a peer's letter would lie there until
-// others send more. (Of more than 16 connections that wait at once that is so still.)
 constexpr std::size_t large_buffer_bytes = 32 * 1024;
 constexpr std::size_t large_buffers = 16;
 constexpr std::size_t most_large_buffers = 32;
@@ -21,8 +18,9 @@ LetterBox::LetterBox(Endpoint& endpoint, std::size_t letter_room)
     : endpoint_(endpoint),
       many_(endpoint.has(FI_MULTI_RECV)),
       buffer_bytes_(many_ ? large_buffer_bytes : letter_room),
-      wanted_(many_ ? large_buffers : std::min(small_buffers, endpoint.info().rx_attr->size)),
-      most_(many_ ? most_large_buffers : most_small_buffers) {
+      usual_(many_ ? large_buffers : std::min(small_buffers, endpoint.info().rx_attr->size)),
+      others_(many_ ? most_large_buffers - large_buffers : most_small_buffers - small_buffers),
+      wanted_(usual_) {
   if (many_) endpoint.end_buffers_below(letter_room);
   while (provided_ < wanted_ && provide(add())) {
   }
@@ -68,16 +66,30 @@ LetterBox::Came LetterBox::came(const Endpoint::Done& done) {
   return {{at, done.bytes}, buffer.block};
 }
 
-void LetterBox::provide(frames::Arrivals& arrivals) {
-  if (provided_ == wanted_) return;
+/// That it has used up all shows in provided_, when it has told of all.
+void LetterBox::provide(frames::Arrivals& arrivals, bool told_all, std::size_t peers) {
+  if (many_ && (provided_ == 0 || !told_all)) wanted_ = std::max(usual_, peers);
+  if (provided_ < wanted_) provide_free_ones(arrivals);
+  if (told_all && provided_ >= wanted_) wanted_ = usual_;
+  if (buffers_.size() > wanted_ + others_) drop(buffers_.size() - wanted_ - others_);
+}
+
+/// So many of those that are free, if there are.
+void LetterBox::drop(std::size_t count) noexcept {
+  std::erase_if(buffers_, [&](const std::unique_ptr<Buffer>& one) {
+    return count != 0 && !one->is_provided && one->block.is_only_share() && count-- != 0;
+  });
+}
+
+void LetterBox::provide_free_ones(frames::Arrivals& arrivals) {
   for (std::size_t i = 0; i < buffers_.size() && provided_ < wanted_; ++i) {
     Buffer& buffer = *buffers_[i];
     if (!buffer.is_provided && buffer.block.is_only_share() && !provide(buffer)) return;
   }
-  while (provided_ < wanted_ && buffers_.size() < most_) {
+  while (provided_ < wanted_ && buffers_.size() < wanted_ + others_) {
     if (!provide(add())) return;
   }
-  if (provided_ != 0) return;
+  if (provided_ != 0 && wanted_ == usual_) return;
   for (std::size_t i = 0; i < buffers_.size() && provided_ < wanted_; ++i) {
     Buffer& buffer = *buffers_[i];
     if (buffer.is_provided) continue;

@@ -4,6 +4,10 @@
 // Where the provider can (FI_MULTI_RECV), a buffer takes letters until it is full, so a few buffers do for all peers: an idle peer
 // costs no memory. Else each letter has a buffer of its own.
 //
+// libfabric 1.17's net, when it has used up all buffers, leaves a letter of each connection where it is; and whenever it is given
+// one it goes on with one of these connections, no more. So when that may have been, it is given as many as there are peers, until
+// it has so many unused: all of those came after it had none. Else a peer's letter would lie there until others send more.
+//
 // Used by whoever is in the node.
 #pragma once
 
@@ -29,8 +33,9 @@ class LetterBox {
   };
   /// Of a receive that is done, whatever came of it: no text when nothing did.
   [[nodiscard]] Came came(const Endpoint::Done& done);
-  /// Gives libfabric the buffers that are free. `arrivals` is what lies in them.
-  void provide(frames::Arrivals& arrivals);
+  /// Gives libfabric the buffers that are free. `arrivals` is what lies in them; `told_all`: it has told of all that is done; `peers`
+  /// may send.
+  void provide(frames::Arrivals& arrivals, bool told_all, std::size_t peers);
   /// The provider would not take one now: provide() is to be called again, though nothing may come.
   [[nodiscard]] bool is_refused() const noexcept { return refused_; }
   /// Why libfabric takes no buffer, where it has none: nothing will come any more. 0: it has some, or will take one.
@@ -44,12 +49,15 @@ class LetterBox {
   };
   Buffer& add();
   bool provide(Buffer& buffer) noexcept;
+  void provide_free_ones(frames::Arrivals& arrivals);
+  void drop(std::size_t count) noexcept;
 
   Endpoint& endpoint_;
   const bool many_;  // letters to a buffer
   const std::size_t buffer_bytes_;
-  const std::size_t wanted_;  // buffers that libfabric is to have
-  const std::size_t most_;
+  const std::size_t usual_;                       // buffers that libfabric is to have
+  const std::size_t others_;                      // besides, where letters stay
+  std::size_t wanted_;                            // the usual, or more
   std::vector<std::unique_ptr<Buffer>> buffers_;  // the oldest first, of those that it does not have
   std::size_t provided_ = 0;
   bool refused_ = false;

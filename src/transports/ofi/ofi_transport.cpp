@@ -122,6 +122,7 @@ OfiTransport::~OfiTransport() {
 
 OfiTransport::Peer& OfiTransport::new_peer(NodeId node) {
   peers_[node] = std::make_unique<Peer>(node);
+  ++met_;
   if (node == self_) peers_[node]->state = Peer::State::joined;
   return *peers_[node];
 }

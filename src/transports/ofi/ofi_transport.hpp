@@ -215,6 +215,7 @@ class OfiTransport final : public Transport {
   std::uint64_t last_mark_ = 0;
   Registration segment_;  // this node's; without a key where it has none, or peers cannot reach it
   std::vector<std::unique_ptr<Peer>> peers_;  // by node; null: never spoken to
+  std::size_t met_ = 0;                       // of these: not null
   std::vector<NodeId> to_write_;              // peers that write() is to be called for
   std::vector<NodeId> greeting_;              // peers that are to be greeted again, perhaps
   std::list<Transfer> transfers_;             // not done; of peers that have ended those that are begun

@@ -67,7 +67,7 @@ bool OfiTransport::look() {
   std::array<Endpoint::Done, done_per_look> all;
   const std::size_t count = endpoint_.look(all);
   for (const Endpoint::Done& one : std::span(all).first(count)) done(one);
-  letter_box_.provide(arrivals_);
+  letter_box_.provide(arrivals_, count < all.size(), met_);
   if (letter_box_.failure() != 0)
     end_all("it takes no receive buffer: " + endpoint_.why(letter_box_.failure()));
   if (!transfers_.empty()) begin_transfers();
