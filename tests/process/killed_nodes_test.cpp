@@ -42,6 +42,39 @@ int traffic(const Arguments& arguments) try {
   std::_Exit(1);  // without leaving in good order: the others shall know
 }
 
+struct Heard {
+  std::uint64_t requests = 0;
+  bool begun = false;
+  bool is_dead = false;
+};
+void hear(am::Request& request) { ++request.state<Heard>().requests; }
+void begin(am::Reply& reply) { reply.state<Heard>().begun = true; }
+constexpr std::uint64_t last_requests = 50;  // as many as every network has room for
+
+/// Node 1 dies when it has polled after its last requests. Node 0 takes them when it is dead.
+int last_words(const Arguments& /*arguments*/) {
+  am::Node& node = am::start(0, nullptr);
+  Heard heard;
+  node.attach(heard);
+  node.on_peer_death([&](am::Node&, am::NodeId) { heard.is_dead = true; });
+  if (node.id() == 0) node.enable_event(am::Event::low_message, false);
+  node.barrier();
+  if (node.id() == 1) {
+    node.reply_to<begin>(0);
+    node.wait_until([&] { return heard.begun; });  // there is a connection
+    for (std::uint64_t i = 0; i < last_requests; ++i) node.request<hear>(0);
+    node.poll();
+    die();
+  }
+  node.wait_until([&] { return heard.begun; });
+  node.reply_to<begin>(1);
+  node.wait_until([&] { return heard.is_dead; });
+  if (heard.requests != 0) return 1;
+  node.enable_event(am::Event::low_message, true);
+  node.wait_until([&] { return heard.requests == last_requests; });
+  return 0;
+}
+
 // The test.
 
 struct Round {
@@ -136,6 +169,19 @@ TEST(KilledNodes, EndTheJob) { run_rounds(90, false, 128 + SIGKILL); }
 
 TEST(KilledNodes, AreSurvivedByProgramsThatMeanTo) { run_rounds(80, true, 0); }
 
+TEST(KilledNodes, WhatTheyHaveSentIsDelivered) {
+  for (const char* const transport : {"shm", "t1", "mmachine", "tcp", "ofi:net", "ofi:tcp;ofi_rxm"}) {
+    SCOPED_TRACE(transport);
+    Amrun amrun(job({"-n", "2"}, {"last_words"}), [&] {
+      // NOLINTBEGIN(concurrency-mt-unsafe): a child that has one thread
+      setenv("AM_TIMEOUT", "50s", 1);
+      setenv("AM_TRANSPORT", transport, 1);
+      // NOLINTEND(concurrency-mt-unsafe)
+    });
+    EXPECT_EQ(amrun.exit_code(), 0) << amrun.err();
+  }
+}
+
 TEST(KilledNodes, EndWithAmrun) {
   for (int i = 0; i < 30 && !HasFailure(); ++i) {
     Round round(i, i % 2 == 0);
@@ -153,7 +199,7 @@ TEST(KilledNodes, EndWithAmrun) {
 
 }  // namespace
 
-const Behaviours behaviours = {{"traffic", traffic}};
+const Behaviours behaviours = {{"traffic", traffic}, {"last_words", last_words}};
 
 }  // namespace amrun_test
 
