@@ -106,8 +106,9 @@ void Interrupts::set_timer(std::uint64_t when_ns) noexcept {
   at.it_value = host::timespec_of(when_ns);
   itimerspec left{};
   timer_settime(timer_, TIMER_ABSTIME, &at, &left);
-  const bool has_rung = timer_may_ring_ && left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0;
-  timer_may_ring_ = when_ns != 0 || has_rung;
+  const bool is_over = left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0;
+  const bool has_rung = is_over && timer_may_ring_.load(std::memory_order_relaxed);
+  timer_may_ring_.store(when_ns != 0 || has_rung, std::memory_order_relaxed);
   if (!has_rung) return;
   constexpr itimerspec at_once{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 1}};
   timer_settime(timer_, 0, &at_once, nullptr);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
@@ -30,8 +31,8 @@ class Interrupts {
   /// The signal comes at `when_ns` (CLOCK_MONOTONIC); 0: no more. Or it comes at once, and the timer is to be set again. Safe in a
   /// signal handler.
   void set_timer(std::uint64_t when_ns) noexcept;
-  /// The timer's signal was handled, and it was not set since.
-  void timer_was_heard() noexcept { timer_may_ring_ = false; }
+  /// The timer's signal is being handled.
+  void hear_timer() noexcept { timer_may_ring_.store(false, std::memory_order_relaxed); }
 
   /// Whether another signal may interrupt what this thread does now. In a signal handler, until that returns.
   void block(bool blocked) noexcept;
@@ -40,7 +41,7 @@ class Interrupts {
   const int signal_;
   const pid_t pid_;
   timer_t timer_{};
-  bool timer_may_ring_ = false;  // or has rung, unheard
+  std::atomic<bool> timer_may_ring_ = false;  // or has rung, unheard; signal handlers write it, too
 };
 
 }  // namespace am::core
