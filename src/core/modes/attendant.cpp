@@ -129,7 +129,7 @@ void Attendant::interrupted(bool by_timer) noexcept {
         never,
         std::
             memory_order_relaxed);  // it may have come a little early (JobClock::monotonic_at): then it is set again
-    interrupt_->hear_timer();
+    if (interrupt_) interrupt_->hear_timer();  // not while it ends
   }
   if (in_->lock.thread_is_inside()) return in_->lock.want_attention();
   const std::uint32_t depth = in_->depth;  // the thread may be about to enter, or have just left

@@ -101,14 +101,14 @@ void Interrupts::block(bool blocked) noexcept {
   pthread_sigmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &own, nullptr);
 }
 
+/// That it has rung is read from the clock: what the system says is left may be older than that.
 void Interrupts::set_timer(std::uint64_t when_ns) noexcept {
   itimerspec at{};
   at.it_value = host::timespec_of(when_ns);
-  itimerspec left{};
-  timer_settime(timer_, TIMER_ABSTIME, &at, &left);
-  const bool is_over = left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0;
-  const bool has_rung = is_over && timer_may_ring_.load(std::memory_order_relaxed);
-  timer_may_ring_.store(when_ns != 0 || has_rung, std::memory_order_relaxed);
+  timer_settime(timer_, TIMER_ABSTIME, &at, nullptr);
+  const std::uint64_t now = host::monotonic_ns();
+  const bool has_rung = now >= rings_at_.load(std::memory_order_relaxed);
+  rings_at_.store(has_rung ? now : when_ns != 0 ? when_ns : never, std::memory_order_relaxed);
   if (!has_rung) return;
   constexpr itimerspec at_once{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 1}};
   timer_settime(timer_, 0, &at_once, nullptr);

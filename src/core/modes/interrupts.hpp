@@ -28,11 +28,11 @@ class Interrupts {
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  /// The signal comes at `when_ns` (CLOCK_MONOTONIC); 0: no more. Or it comes at once, and the timer is to be set again. Safe in a
+  /// The signal comes at `when_ns` (CLOCK_MONOTONIC); 0: no more. Or it comes at once, and whoever hears it sets it anew. Safe in a
   /// signal handler.
   void set_timer(std::uint64_t when_ns) noexcept;
   /// The timer's signal is being handled.
-  void hear_timer() noexcept { timer_may_ring_.store(false, std::memory_order_relaxed); }
+  void hear_timer() noexcept { rings_at_.store(never, std::memory_order_relaxed); }
 
   /// Whether another signal may interrupt what this thread does now. In a signal handler, until that returns.
   void block(bool blocked) noexcept;
@@ -41,7 +41,8 @@ class Interrupts {
   const int signal_;
   const pid_t pid_;
   timer_t timer_{};
-  std::atomic<bool> timer_may_ring_ = false;  // or has rung, unheard; signal handlers write it, too
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> rings_at_ = never;  // unheard; signal handlers write it, too
 };
 
 }  // namespace am::core

@@ -268,7 +268,19 @@ TEST_F(InterruptsTest, ARingWhileTheTimersSignalWaitsIsNotLost) {
     EXPECT_TRUE(blocked.comes(5)) << (before ? "before" : "after") << " the timer was set";
     attendant_.interrupted(true);
   }
-  EXPECT_FALSE(blocked.comes(0)) << "the timer is not set any more";
+}
+
+TEST_F(InterruptsTest, ATimerIsHeardInsideTheNodeToo) {
+  begin();
+  const BlockedSignal blocked;
+  due_ = 1;
+  attendant_.interrupted(false);
+  ASSERT_TRUE(blocked.comes(5));
+  in_the_node(attendant_, [&] {
+    attendant_.interrupted(true);
+    due_ = attendant_.now() + 3'600'000'000'000;
+  });
+  EXPECT_FALSE(blocked.comes(0)) << "it was not set to come at once";
 }
 
 TEST_F(InterruptsTest, ATimerThatCameEarlyIsSetAgain) {
