@@ -18,6 +18,7 @@ LetterBox::LetterBox(Endpoint& endpoint, std::size_t letter_room)
     : endpoint_(endpoint),
       many_(endpoint.has(FI_MULTI_RECV)),
       buffer_bytes_(many_ ? large_buffer_bytes : letter_room),
+      is_net_(many_ && (provider_of(endpoint.info()) == "net" || provider_of(endpoint.info()) == "tcp")),
       usual_(many_ ? large_buffers : std::min(small_buffers, endpoint.info().rx_attr->size)),
       others_(many_ ? most_large_buffers - large_buffers : most_small_buffers - small_buffers),
       wanted_(usual_) {
@@ -46,39 +47,63 @@ bool LetterBox::provide(Buffer& buffer) noexcept {
   failure_ = refused_ ? 0 : result;
   if (result != 0) return false;
   buffer.is_provided = true;
+  buffer.came = 0;
+  buffer.end = 0;
   ++provided_;
+  if (owed_ != 0) --owed_;
   return true;
 }
 
 LetterBox::Came LetterBox::came(const Endpoint::Done& done) {
   auto& buffer = static_cast<Buffer&>(*done.operation);
-  // libfabric is done with a buffer for many letters when it says so, with the last of them or alone; and after a letter that was too
-  // long for it, without a word (ofi_rxm): else a few of these, a stranger's, would leave the node without buffers.
-  const bool is_over = !many_ || done.error != 0 || (done.flags & FI_MULTI_RECV) != 0;
-  if (is_over && buffer.is_provided) {
-    buffer.is_provided = false;
-    --provided_;
-    const auto at = std::ranges::find(buffers_, &buffer, &std::unique_ptr<Buffer>::get);
-    std::rotate(at, at + 1, buffers_.end());
+  const bool has_text = done.error == 0 && (done.flags & FI_RECV) != 0 && done.bytes != 0;
+  std::byte* const begin = buffer.block.bytes().data();
+  std::byte* const at = many_ && has_text ? done.at : begin;
+  if (has_text) buffer.came += done.bytes;
+  if ((done.flags & FI_MULTI_RECV) != 0)
+    buffer.end = has_text ? static_cast<std::size_t>(at - begin) + done.bytes : buffer.came;
+  if (buffer.is_provided && is_net_ && done.error != 0) {
+    retire(buffer);
+  } else if (buffer.is_provided && is_over(buffer, done)) {
+    is_back(buffer);
   }
-  if (done.error != 0 || (done.flags & FI_RECV) == 0 || done.bytes == 0) return {};
-  std::byte* const at = many_ ? done.at : buffer.block.bytes().data();
+  if (!has_text) return {};
   return {{at, done.bytes}, buffer.block};
 }
 
-/// That it has used up all shows in provided_, when it has told of all.
-void LetterBox::provide(frames::Arrivals& arrivals, bool told_all, std::size_t peers) {
-  if (many_ && (provided_ == 0 || !told_all)) wanted_ = std::max(usual_, peers);
-  if (provided_ < wanted_) provide_free_ones(arrivals);
-  if (told_all && provided_ >= wanted_) wanted_ = usual_;
-  if (buffers_.size() > wanted_ + others_) drop(buffers_.size() - wanted_ - others_);
+/// Whether libfabric is done with it. With a buffer for many letters it is when it says so, with the last of them or alone; and after a
+/// letter that was too long for it, without a word (ofi_rxm): else a few of these, a stranger's, would leave the node without buffers.
+bool LetterBox::is_over(const Buffer& buffer, const Endpoint::Done& done) const noexcept {
+  if (!many_ || done.error != 0) return true;
+  if (is_net_) return buffer.end != 0 && buffer.came == buffer.end;
+  return (done.flags & FI_MULTI_RECV) != 0;
 }
 
-/// So many of those that are free, if there are.
-void LetterBox::drop(std::size_t count) noexcept {
-  std::erase_if(buffers_, [&](const std::unique_ptr<Buffer>& one) {
-    return count != 0 && !one->is_provided && one->block.is_only_share() && count-- != 0;
-  });
+void LetterBox::is_back(Buffer& buffer) {
+  buffer.is_provided = false;
+  --provided_;
+  const auto at = std::ranges::find(buffers_, &buffer, &std::unique_ptr<Buffer>::get);
+  std::rotate(at, at + 1, buffers_.end());
+}
+
+void LetterBox::retire(Buffer& buffer) {
+  is_back(buffer);
+  retired_.push_back(std::move(buffers_.back()));
+  buffers_.pop_back();
+}
+
+/// Of the buffers that net has by our count, each peer may hide one that is used up. So it may have had none where there are no more
+/// than peers; and where there are twice as many, so many came after it had none.
+void LetterBox::provide(frames::Arrivals& arrivals, bool told_all, std::size_t peers) {
+  if (is_net_) {
+    if (told_all && provided_ >= 2 * peers) {
+      owed_ = 0;
+    } else if (!told_all || provided_ <= peers) {
+      owed_ = peers;
+    }
+    wanted_ = std::max(usual_ + peers, told_all ? provided_ + owed_ : 0);
+  }
+  if (provided_ < wanted_) provide_free_ones(arrivals);
 }
 
 void LetterBox::provide_free_ones(frames::Arrivals& arrivals) {
@@ -89,8 +114,7 @@ void LetterBox::provide_free_ones(frames::Arrivals& arrivals) {
   while (provided_ < wanted_ && buffers_.size() < wanted_ + others_) {
     if (!provide(add())) return;
   }
-  if (provided_ != 0 && wanted_ == usual_) return;
-  for (std::size_t i = 0; i < buffers_.size() && provided_ < wanted_; ++i) {
+  for (std::size_t i = 0; i < buffers_.size() && (provided_ == 0 || owed_ != 0); ++i) {
     Buffer& buffer = *buffers_[i];
     if (buffer.is_provided) continue;
     arrivals.empty(buffer.block);

@@ -4,9 +4,14 @@
 // Where the provider can (FI_MULTI_RECV), a buffer takes letters until it is full, so a few buffers do for all peers: an idle peer
 // costs no memory. Else each letter has a buffer of its own.
 //
-// libfabric 1.17's net, when it has used up all buffers, leaves a letter of each connection where it is; and whenever it is given
-// one it goes on with one of these connections, no more. So when that may have been, it is given as many as there are peers, until
-// it has so many unused: all of those came after it had none. Else a peer's letter would lie there until others send more.
+// What net (libfabric 1.17; tcp later) wants besides:
+//   - When it has used up all buffers it leaves a letter of each connection where it is; and whenever it is given one it goes on with
+//     one of these connections, no more. So whenever that may have been it is given as many as there are peers, or a letter would lie
+//     there until others send more. A buffer is told of as used up when its last letter is whole: each connection may hide one.
+//   - It says that it is done with a buffer with the letter that has the last place in it, while those before may still be coming. So
+//     it is when all before have come.
+//   - When a connection ends in the middle of a letter, nobody learns whether net still has the rest of that buffer. So the
+//     buffer is kept and not used again.
 //
 // Used by whoever is in the node.
 #pragma once
@@ -33,8 +38,8 @@ class LetterBox {
   };
   /// Of a receive that is done, whatever came of it: no text when nothing did.
   [[nodiscard]] Came came(const Endpoint::Done& done);
-  /// Gives libfabric the buffers that are free. `arrivals` is what lies in them; `told_all`: it has told of all that is done; `peers`
-  /// may send.
+  /// Gives libfabric the buffers that are free. `arrivals` is what lies in them; `told_all`: it has told of all that is done; so
+  /// many `peers` may send.
   void provide(frames::Arrivals& arrivals, bool told_all, std::size_t peers);
   /// The provider would not take one now: provide() is to be called again, though nothing may come.
   [[nodiscard]] bool is_refused() const noexcept { return refused_; }
@@ -46,18 +51,25 @@ class LetterBox {
     frames::Block block;
     Registration registration;
     bool is_provided = false;
+    std::size_t came = 0;  // bytes, since it was provided
+    std::size_t end = 0;   // where its last letter ends; 0: not known
   };
   Buffer& add();
   bool provide(Buffer& buffer) noexcept;
   void provide_free_ones(frames::Arrivals& arrivals);
-  void drop(std::size_t count) noexcept;
+  [[nodiscard]] bool is_over(const Buffer& buffer, const Endpoint::Done& done) const noexcept;
+  void retire(Buffer& buffer);
+  void is_back(Buffer& buffer);
 
   Endpoint& endpoint_;
   const bool many_;  // letters to a buffer
   const std::size_t buffer_bytes_;
-  const std::size_t usual_;                       // buffers that libfabric is to have
-  const std::size_t others_;                      // besides, where letters stay
-  std::size_t wanted_;                            // the usual, or more
+  const bool is_net_;
+  const std::size_t usual_;   // buffers that libfabric is to have
+  const std::size_t others_;  // besides, where letters stay
+  std::size_t wanted_;        // the usual, or more
+  std::size_t owed_ = 0;      // so many are to be given in any case
+  std::vector<std::unique_ptr<Buffer>> retired_;
   std::vector<std::unique_ptr<Buffer>> buffers_;  // the oldest first, of those that it does not have
   std::size_t provided_ = 0;
   bool refused_ = false;

@@ -66,8 +66,13 @@ void OfiTransport::see_whether_calm() noexcept {
 bool OfiTransport::look() {
   std::array<Endpoint::Done, done_per_look> all;
   const std::size_t count = endpoint_.look(all);
-  for (const Endpoint::Done& one : std::span(all).first(count)) done(one);
-  letter_box_.provide(arrivals_, count < all.size(), met_);
+  bool told_all = count < all.size();
+  for (const Endpoint::Done& one : std::span(all).first(count)) {
+    if (one.error != 0)
+      told_all = false;  // the queue is read up to such a one: what was behind it is told of later
+    done(one);
+  }
+  letter_box_.provide(arrivals_, told_all, met_);
   if (letter_box_.failure() != 0)
     end_all("it takes no receive buffer: " + endpoint_.why(letter_box_.failure()));
   if (!transfers_.empty()) begin_transfers();
