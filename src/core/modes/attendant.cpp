@@ -125,10 +125,8 @@ void Attendant::interrupted(bool by_timer) noexcept {
   if (!in_->shared) return;
   impl::count(card().interrupts);
   if (by_timer) {
-    timer_.store(
-        never,
-        std::
-            memory_order_relaxed);  // it may have come a little early (JobClock::monotonic_at): then it is set again
+    // It may have come a little early (JobClock::monotonic_at): then it is set again.
+    timer_.store(never, std::memory_order_relaxed);
     if (interrupt_) interrupt_->hear_timer();  // not while it ends
   }
   if (in_->lock.thread_is_inside()) return in_->lock.want_attention();
