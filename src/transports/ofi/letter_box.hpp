@@ -63,12 +63,12 @@ class LetterBox {
 
   Endpoint& endpoint_;
   const bool many_;  // letters to a buffer
-  const std::size_t buffer_bytes_;
   const bool is_net_;
-  const std::size_t usual_;   // buffers that libfabric is to have
-  const std::size_t others_;  // besides, where letters stay
-  std::size_t wanted_;        // the usual, or more
-  std::size_t owed_ = 0;      // so many are to be given in any case
+  std::size_t buffer_bytes_ = 0;
+  std::size_t usual_ = 0;   // buffers that libfabric is to have
+  std::size_t others_ = 0;  // besides, where letters stay
+  std::size_t wanted_ = 0;  // the usual, or more
+  std::size_t owed_ = 0;    // so many are to be given in any case
   std::vector<std::unique_ptr<Buffer>> retired_;
   std::vector<std::unique_ptr<Buffer>> buffers_;  // the oldest first, of those that it does not have
   std::size_t provided_ = 0;
