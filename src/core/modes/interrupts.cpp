@@ -108,8 +108,8 @@ void Interrupts::set_timer(std::uint64_t when_ns) noexcept {
   timer_settime(timer_, TIMER_ABSTIME, &at, nullptr);
   const std::uint64_t now = host::monotonic_ns();
   const bool has_rung = now >= rings_at_.load(std::memory_order_relaxed);
-  rings_at_.store(has_rung ? now : when_ns != 0 ? when_ns : never, std::memory_order_relaxed);
-  if (!has_rung) return;
+  if (!has_rung) return rings_at_.store(when_ns != 0 ? when_ns : never, std::memory_order_relaxed);
+  rings_at_.store(now, std::memory_order_relaxed);
   constexpr itimerspec at_once{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 1}};
   timer_settime(timer_, 0, &at_once, nullptr);
 }

@@ -8,25 +8,6 @@
 namespace am::ofi {
 
 namespace {
-constexpr std::size_t small_buffers = 64;
-
-/// Of the buffers: how long each is, how many libfabric is to have, and how many there may be besides, where letters stay.
-struct Sizes {
-  std::size_t bytes;
-  std::size_t usual;
-  std::size_t others;
-};
-constexpr Sizes of_net{.bytes = 32 * 1024, .usual = 16, .others = 16};
-constexpr Sizes of_many_letters{
-    .bytes = 256 * 1024, .usual = 2, .others = 2};  // two may hold what is lent, one for each priority
-
-Sizes sizes_for(const Endpoint& endpoint, bool is_net, std::size_t letter_room) {
-  if (is_net) return of_net;
-  if (endpoint.has(FI_MULTI_RECV)) return of_many_letters;
-  return {
-      .bytes = letter_room, .usual = std::min(small_buffers, endpoint.info().rx_attr->size), .others = 192};
-}
-
 /// Whatever it is called in that version.
 bool is_net(const Endpoint& endpoint) {
   const std::string provider = provider_of(endpoint.info());
@@ -34,12 +15,21 @@ bool is_net(const Endpoint& endpoint) {
 }
 }  // namespace
 
+LetterBox::Sizes LetterBox::sizes_for(const Endpoint& endpoint, bool is_net, std::size_t letter_room) {
+  if (is_net) return {.bytes = 32 * 1024, .usual = 16, .others = 16};
+  // Two may hold what is lent, one for each priority.
+  if (endpoint.has(FI_MULTI_RECV)) return {.bytes = 256 * 1024, .usual = 2, .others = 2};
+  constexpr std::size_t most = 256;
+  const std::size_t usual = std::min<std::size_t>(64, endpoint.info().rx_attr->size);
+  return {.bytes = letter_room, .usual = usual, .others = most - usual};
+}
+
 LetterBox::LetterBox(Endpoint& endpoint, std::size_t letter_room)
-    : endpoint_(endpoint), many_(endpoint.has(FI_MULTI_RECV)), is_net_(is_net(endpoint)) {
-  const Sizes sizes = sizes_for(endpoint, is_net_, letter_room);
-  buffer_bytes_ = sizes.bytes;
-  usual_ = wanted_ = sizes.usual;
-  others_ = sizes.others;
+    : endpoint_(endpoint),
+      many_(endpoint.has(FI_MULTI_RECV)),
+      is_net_(is_net(endpoint)),
+      sizes_(sizes_for(endpoint, is_net_, letter_room)),
+      wanted_(sizes_.usual) {
   if (many_) endpoint.end_buffers_below(letter_room);
   while (provided_ < wanted_ && provide(add())) {
   }
@@ -53,13 +43,13 @@ LetterBox::Buffer& LetterBox::add() {
   buffers_.push_back(std::make_unique<Buffer>());
   Buffer& buffer = *buffers_.back();
   buffer.kind = Operation::Kind::receive;
-  buffer.block = frames::Block(buffer_bytes_);
+  buffer.block = frames::Block(sizes_.bytes);
   buffer.registration = endpoint_.registration(buffer.block.bytes(), Endpoint::Use::own);
   return buffer;
 }
 
 bool LetterBox::provide(Buffer& buffer) noexcept {
-  const int result = endpoint_.receive(buffer.block.bytes().first(buffer_bytes_),
+  const int result = endpoint_.receive(buffer.block.bytes().first(sizes_.bytes),
                                        buffer.registration.descriptor, many_, buffer);
   refused_ = result == -FI_EAGAIN;
   failure_ = refused_ ? 0 : result;
@@ -119,7 +109,7 @@ void LetterBox::provide(frames::Arrivals& arrivals, bool told_all, std::size_t p
     } else if (!told_all || provided_ <= peers) {
       owed_ = peers;
     }
-    wanted_ = std::max(usual_ + peers, told_all ? provided_ + owed_ : 0);
+    wanted_ = std::max(sizes_.usual + peers, told_all ? provided_ + owed_ : 0);
   }
   if (provided_ < wanted_) provide_free_ones(arrivals);
 }
@@ -129,7 +119,7 @@ void LetterBox::provide_free_ones(frames::Arrivals& arrivals) {
     Buffer& buffer = *buffers_[i];
     if (!buffer.is_provided && buffer.block.is_only_share() && !provide(buffer)) return;
   }
-  while (provided_ < wanted_ && buffers_.size() < wanted_ + others_) {
+  while (provided_ < wanted_ && buffers_.size() < wanted_ + sizes_.others) {
     if (!provide(add())) return;
   }
   for (std::size_t i = 0; i < buffers_.size() && (provided_ == 0 || owed_ != 0); ++i) {

@@ -54,6 +54,12 @@ class LetterBox {
     std::size_t came = 0;  // bytes, since it was provided
     std::size_t end = 0;   // where its last letter ends; 0: not known
   };
+  struct Sizes {
+    std::size_t bytes;   // of a buffer
+    std::size_t usual;   // so many libfabric is to have
+    std::size_t others;  // and so many there may be besides, where letters stay
+  };
+  [[nodiscard]] static Sizes sizes_for(const Endpoint& endpoint, bool is_net, std::size_t letter_room);
   Buffer& add();
   bool provide(Buffer& buffer) noexcept;
   void provide_free_ones(frames::Arrivals& arrivals);
@@ -64,12 +70,10 @@ class LetterBox {
   Endpoint& endpoint_;
   const bool many_;  // letters to a buffer
   const bool is_net_;
-  std::size_t buffer_bytes_ = 0;
-  std::size_t usual_ = 0;   // buffers that libfabric is to have
-  std::size_t others_ = 0;  // besides, where letters stay
-  std::size_t wanted_ = 0;  // the usual, or more
-  std::size_t owed_ = 0;    // so many are to be given in any case
-  std::vector<std::unique_ptr<Buffer>> retired_;
+  const Sizes sizes_;
+  std::size_t wanted_;                            // buffers that libfabric is to have: the usual, or more
+  std::size_t owed_ = 0;                          // so many are to be given in any case
+  std::vector<std::unique_ptr<Buffer>> retired_;  // not used again
   std::vector<std::unique_ptr<Buffer>> buffers_;  // the oldest first, of those that it does not have
   std::size_t provided_ = 0;
   bool refused_ = false;
