@@ -26,6 +26,7 @@ class Waiter {
   /// Something happened: the patience begins anew.
   void worked() noexcept {
     spins_left_ = spins_;
+    spins_end_ns_ = 0;
     yields_left_ = yields_;
     if (!patience_.is_tried()) return;
     patience_.begin_anew();
@@ -34,7 +35,7 @@ class Waiter {
   /// Nothing happened: waits a little, at most 16 ms. Ends the node when the deadline (AM_TIMEOUT) has passed.
   void idle() {
     if (spins_left_ != 0) {
-      --spins_left_;
+      if (--spins_left_ % polls_per_look == 0) look_at_clock();
     } else {
       yield_or_sleep();
     }
@@ -43,7 +44,10 @@ class Waiter {
   [[nodiscard]] bool sleeps_next() const noexcept { return spins_left_ == 0 && yields_left_ == 0; }
 
  private:
+  static constexpr std::uint32_t polls_per_look = 64;
+
   void polls_come(bool quickly) noexcept;
+  void look_at_clock() noexcept;
   void yield_or_sleep();
   void sleep();
   void publish_wait(std::uint64_t since_ns) noexcept;
@@ -55,6 +59,7 @@ class Waiter {
   std::uint32_t yields_;
   std::uint32_t spins_left_;
   std::uint32_t yields_left_;
+  std::uint64_t spins_end_ns_ = 0;  ///< 0: not known yet
   Patience patience_;
   std::uint64_t nap_ns_ = 0;
 };

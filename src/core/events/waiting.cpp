@@ -13,8 +13,9 @@
 namespace am::impl {
 
 namespace {
-constexpr std::uint32_t spin_rounds = 10000;         // some 40 us of polls that find nothing
-constexpr std::uint32_t yield_rounds = 100;          // alone on a core, a yield returns at once: 20 us
+constexpr std::uint32_t spin_rounds = 10000;  // some 40 us of polls that find nothing in shared memory
+constexpr Count longest_spin_ns = 50'000;     // of polls that cost more: an emulated network's are 1 ms
+constexpr std::uint32_t yield_rounds = 100;   // alone on a core, a yield returns at once: 20 us
 constexpr std::uint32_t crowded_yield_rounds = 300;  // the others run meanwhile
 // A timer that is due sooner than the kernel's own tick has to be set, and taken back, at each sleep: 1 ms made a wake-up a
 // tenth slower (ambench dispatch).
@@ -39,6 +40,16 @@ void Waiter::polls_come(bool quickly) noexcept { engine_.glances().polls_come(qu
 
 void Waiter::publish_wait(std::uint64_t since_ns) noexcept {
   core::publish_wait(engine_.card(), what_, since_ns);
+}
+
+// Of two jobs on the same processors, each waits until the other has spun: with a window of few messages that is all they do.
+void Waiter::look_at_clock() noexcept {
+  const Count now = engine_.now();
+  if (spins_end_ns_ == 0) {
+    spins_end_ns_ = now + longest_spin_ns;
+  } else if (now >= spins_end_ns_) {
+    spins_left_ = 0;
+  }
 }
 
 void Waiter::yield_or_sleep() {
