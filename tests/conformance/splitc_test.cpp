@@ -668,6 +668,11 @@ TEST_P(SplitC, NamesANodeThatMakesAnotherCall) {
     std::array<char, 3> text{};
     differ([&] { all_bcast(std::span(text)); }, [&] { all_bcast(std::span(text).first(2)); },
            "node 0 calls all_bcast of 3, node 1 calls all_bcast of 2");
+    differ([] { static_cast<void>(all_bcast(1)); }, [] { static_cast<void>(all_bcast(1, 1)); },
+           "node 0 calls all_bcast of 4, node 1 calls all_bcast of 4 with root 1");
+    differ([] { static_cast<void>(all_reduce_to_one(1, std::plus<>(), 1)); },
+           [] { static_cast<void>(all_reduce_to_one(1, std::plus<>())); },
+           "node 0 calls all_reduce_to_one of 0 with root 1, node 1 calls all_reduce_to_one of 0");
     differ([] { static_cast<void>(all_spread_malloc<char>(4)); },
            [] { static_cast<void>(all_spread_malloc<char>(5)); },
            "node 0 calls all_spread_malloc of 4, node 1 calls all_spread_malloc of 5");

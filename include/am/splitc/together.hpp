@@ -26,7 +26,7 @@ inline void barrier() {
 template <class T>
 [[nodiscard]] T all_bcast(T value, NodeId root = 0) {
   World& w = world();
-  impl::agree(w, "all_bcast", sizeof(T));
+  impl::agree(w, "all_bcast", sizeof(T), root);
   return am::broadcast(w.node(), value, root);
 }
 
@@ -34,7 +34,7 @@ template <class T>
 template <class T, std::size_t extent>
 void all_bcast(std::span<T, extent> values, NodeId root = 0) {
   World& w = world();
-  impl::agree(w, "all_bcast", values.size_bytes());
+  impl::agree(w, "all_bcast", values.size_bytes(), root);
   am::broadcast(w.node(), values, root);
 }
 
@@ -102,7 +102,7 @@ template <class T, class Op>
 template <class T, class Op>
 T all_reduce_to_one(T value, Op op, NodeId root = 0) {
   World& w = world();
-  impl::agree(w, "all_reduce_to_one");
+  impl::agree(w, "all_reduce_to_one", 0, root);
   impl::agree(w, impl::name_of<Op>(), sizeof(T));
   return am::reduce(w.node(), value, op, root).value_or(value);
 }

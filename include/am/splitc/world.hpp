@@ -34,12 +34,12 @@ struct Seat {
 };
 
 /// AM_CHECKED: all nodes make the same call of several nodes, or am::Error names two that differ, on all of them.
-void must_agree(World& world, const char* call, std::uint64_t size);
+void must_agree(World& world, const char* call, std::uint64_t size, NodeId root);
 
 inline void agree([[maybe_unused]] World& world, [[maybe_unused]] const char* call,
-                  [[maybe_unused]] std::uint64_t size = 0) {
+                  [[maybe_unused]] std::uint64_t size = 0, [[maybe_unused]] NodeId root = 0) {
 #ifdef AM_CHECKED
-  must_agree(world, call, size);
+  must_agree(world, call, size, root);
 #endif
 }
 

@@ -39,8 +39,12 @@ Here place_of(World& world) {
 struct Said {
   std::array<char, 40> call{};
   std::uint64_t size = 0;
+  std::uint64_t root = 0;  // as wide as size: no padding, which would travel
 
-  [[nodiscard]] std::string text() const { return std::string(call.data()) + " of " + std::to_string(size); }
+  [[nodiscard]] std::string text() const {
+    const std::string text = std::string(call.data()) + " of " + std::to_string(size);
+    return root == 0 ? text : text + " with root " + std::to_string(root);
+  }
   friend bool operator==(const Said&, const Said&) = default;
 };
 
@@ -51,10 +55,11 @@ void no_world() {
               "make one on the node's thread: am::splitc::World world(node)");
 }
 
-void must_agree(World& world, const char* call, std::uint64_t size) {
+void must_agree(World& world, const char* call, std::uint64_t size, NodeId root) {
   Said mine;
   std::strncpy(mine.call.data(), call, mine.call.size() - 1);
   mine.size = size;
+  mine.root = root;
   const std::vector<Said> all = am::all_gather(world.node(), mine);
   for (NodeId node = 1; node < world.node().size(); ++node) {
     if (all[node] == all[0]) continue;
