@@ -9,6 +9,7 @@
 
 #include <am/node.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <thread>
@@ -67,7 +68,7 @@ void polling(Node& node, F&& f) {
   });
 }
 
-/// For programs that poll until something has come: who finds nothing for long lets others run, as waits do, and at once where there
+/// For programs that poll until something has come: who finds nothing for 50 us lets others run, as waits do, and at once where there
 /// are more nodes than processors.
 class LetOthersRun {
  public:
@@ -75,15 +76,29 @@ class LetOthersRun {
   std::size_t after_poll(const Node& node, std::size_t ran) {
     if (ran != 0) {
       idle_ = 0;
-    } else if (++idle_ > patience || node.oversubscribed()) {
+      long_idle_ = false;
+    } else if (long_idle_ || node.oversubscribed()) {
       std::this_thread::yield();
+    } else if (++idle_ % polls_per_look == 0) {
+      look_at_clock();
     }
     return ran;
   }
 
  private:
-  static constexpr std::uint32_t patience = 2000;  // some 40 us
-  std::uint32_t idle_ = 0;
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::uint32_t polls_per_look = 64;
+  static constexpr std::chrono::microseconds patience{50};
+
+  void look_at_clock() {
+    const Clock::time_point now = Clock::now();
+    if (idle_ == polls_per_look) idle_since_ = now;
+    long_idle_ = now - idle_since_ >= patience;
+  }
+
+  std::uint32_t idle_ = 0;  ///< polls that found nothing
+  bool long_idle_ = false;
+  Clock::time_point idle_since_;
 };
 
 class PollOrYield {

@@ -1,5 +1,6 @@
 // Multicast: every member once, marked as such, from the node that sent it; to any list, to rows, columns and patches of a
 // grid; overlapping groups under load; from the computation and, failable, from handlers; in order within a group.
+#include <am/collectives.hpp>
 #include <am/multicast.hpp>
 
 #include <algorithm>

@@ -33,6 +33,8 @@ struct Network {
   bool threads = true;  ///< whether its nodes may be threads
   /// Like one above, or like two of them, by another library: by day its nodes are threads that poll, or processes, in the plain build.
   bool rare = false;
+  /// Whether what carries its messages is built with ThreadSanitizer; where not, it has its cell there at night only.
+  bool seen_by_tsan = true;
 };
 
 inline constexpr std::array networks = {
@@ -40,7 +42,8 @@ inline constexpr std::array networks = {
     Network{.name = "tcp", .cost = 2, .interrupts = false},
     Network{.name = "t1", .cost = 2},
     Network{.name = "mmachine", .cost = 2},
-    Network{.name = "ofi_rxm", .cost = 10, .interrupts = false, .transport = "ofi:tcp"},
+    Network{
+        .name = "ofi_rxm", .cost = 10, .interrupts = false, .transport = "ofi:tcp", .seen_by_tsan = false},
     Network{.name = "ofi_net", .cost = 10, .interrupts = false, .transport = "ofi:net", .rare = true},
     Network{.name = "ofi_shm",
             .cost = 10,
@@ -131,51 +134,15 @@ constexpr bool runs_by_day(const Substrate& cell, const Suite& suite, Build how,
     case Build::asan:  // it looks for leaks at the end of a process; a forked child has none
       return cell.is(Nodes::threads, poll);
     case Build::tsan:  // it sees the threads of one process
-      return cell.is(Nodes::threads, thread);
+      return cell.is(Nodes::threads, thread) && cell.network->seen_by_tsan;
   }
   return true;
 }
 
 /// The full product of a suite. `of` outlives it.
-inline std::vector<Substrate> cells(const Suite& suite, std::span<const Network> of = networks,
-                                    Build how = build) {
-  using enum am::Dispatch;
-  std::vector<Substrate> all;
-  for (const Network& network : of) {
-    const bool interrupts = network.interrupts && how != Build::tsan;  // as in every_mode
-    for (const am::Dispatch mode : {poll, thread, interrupt}) {
-      if (!suite.takes(mode) || (mode == interrupt && !interrupts)) continue;
-      for (const Nodes nodes : {Nodes::threads, Nodes::threads_with_faults, Nodes::processes}) {
-        if (!suite.takes(nodes) || !(nodes == Nodes::processes ? network.processes : network.threads))
-          continue;
-        Substrate cell{nodes, mode, &network};
-        cell.night = !runs_by_day(cell, suite, how, &network == &of.front());
-        all.push_back(cell);
-      }
-    }
-  }
-  return all;
-}
+std::vector<Substrate> cells(const Suite& suite, std::span<const Network> of = networks, Build how = build);
 
-constexpr const char* to_string(Nodes nodes) {
-  switch (nodes) {
-    case Nodes::threads:
-      return "threads";
-    case Nodes::threads_with_faults:
-      return "threads_with_faults";
-    case Nodes::processes:
-      return "processes";
-  }
-  return "?";
-}
 /// "threads" over shared memory in the polling mode, else "tcp_threads_interrupt".
-inline std::string to_string(const Substrate& substrate) {
-  std::string name;
-  if (substrate.network->name != networks.front().name) (name += substrate.network->name) += '_';
-  name += to_string(substrate.nodes);
-  if (substrate.dispatch != am::Dispatch::poll) (name += '_') += am::to_string(substrate.dispatch);
-  if (substrate.night) name += "_night";
-  return name;
-}
+std::string to_string(const Substrate& substrate);
 
 }  // namespace test

@@ -119,6 +119,16 @@ TEST(Cells, OfARareNetworkRunOneByDay) {
   EXPECT_EQ(of("ofi", {}, Build::plain, true, all).size(), 6u) << "the others are for a night";
 }
 
+TEST(Cells, WhatThreadSanitizerDoesNotSeeIntoIsLeftToItsNight) {
+  static constexpr std::array all = {
+      Network{.name = "shm"},
+      Network{.name = "ofi", .interrupts = false, .seen_by_tsan = false},
+  };
+  EXPECT_EQ(of("ofi", {}, Build::tsan, false, all), Names{});
+  EXPECT_EQ(of("ofi", {}, Build::tsan, true, all).size(), 6u);
+  EXPECT_EQ(of("ofi", {}, Build::asan, false, all), Names{"ofi_threads"});
+}
+
 TEST(Cells, ManyNodesRunOncePerNetwork) {
   const Suite suite{.about = About::many_nodes};
   for (const Network& network : seven) {

@@ -1,0 +1,49 @@
+#include "support/cells.hpp"
+
+namespace test {
+
+namespace {
+
+constexpr const char* to_string(Nodes nodes) {
+  switch (nodes) {
+    case Nodes::threads:
+      return "threads";
+    case Nodes::threads_with_faults:
+      return "threads_with_faults";
+    case Nodes::processes:
+      return "processes";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::vector<Substrate> cells(const Suite& suite, std::span<const Network> of, Build how) {
+  using enum am::Dispatch;
+  std::vector<Substrate> all;
+  for (const Network& network : of) {
+    const bool interrupts = network.interrupts && how != Build::tsan;  // as in every_mode
+    for (const am::Dispatch mode : {poll, thread, interrupt}) {
+      if (!suite.takes(mode) || (mode == interrupt && !interrupts)) continue;
+      for (const Nodes nodes : {Nodes::threads, Nodes::threads_with_faults, Nodes::processes}) {
+        if (!suite.takes(nodes) || !(nodes == Nodes::processes ? network.processes : network.threads))
+          continue;
+        Substrate cell{nodes, mode, &network};
+        cell.night = !runs_by_day(cell, suite, how, &network == &of.front());
+        all.push_back(cell);
+      }
+    }
+  }
+  return all;
+}
+
+std::string to_string(const Substrate& substrate) {
+  std::string name;
+  if (substrate.network->name != networks.front().name) (name += substrate.network->name) += '_';
+  name += to_string(substrate.nodes);
+  if (substrate.dispatch != am::Dispatch::poll) (name += '_') += am::to_string(substrate.dispatch);
+  if (substrate.night) name += "_night";
+  return name;
+}
+
+}  // namespace test
