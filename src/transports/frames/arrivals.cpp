@@ -56,8 +56,7 @@ void Arrivals::empty(const Block& block) {
 
 // -- messages ---------------------------------------------------------------------------------------------------------
 
-const Arrivals::Message* Arrivals::receive(Priority priority) noexcept {
-  Queue& queue = queues_[index(priority)];
+const Arrivals::Message* Arrivals::next_of(Queue& queue, Priority priority) noexcept {
   for (; queue.at < queue.messages.size(); ++queue.at) {
     const Message& message = queue.messages[queue.at];
     if (!message.block || is_deferred(message.from, priority)) continue;
@@ -87,14 +86,12 @@ void Arrivals::defer(Priority priority) noexcept {
   queue.lent = false;
 }
 
-void Arrivals::begin_round() noexcept {
-  for (Queue& queue : queues_) {
-    forget(queue);
-    if (!queue.deferred || queue.lent) continue;  // else it goes on where it is
-    ++queue.round;
-    queue.deferred = false;
-    queue.at = queue.first;
-  }
+void Arrivals::begin_round_of(Queue& queue) noexcept {
+  forget(queue);
+  if (!queue.deferred || queue.lent) return;  // it goes on where it is
+  ++queue.round;
+  queue.deferred = false;
+  queue.at = queue.first;
 }
 
 /// Forgets the released ones at the beginning, once they are the most.

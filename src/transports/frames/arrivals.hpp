@@ -57,12 +57,18 @@ class Arrivals {
   }
 
   /// The next message, or null: the same one until release or defer. What it points to is gone with the next add().
-  [[nodiscard]] const Message* receive(Priority priority) noexcept;
+  [[nodiscard]] const Message* receive(Priority priority) noexcept {
+    Queue& queue = queues_[index(priority)];
+    return queue.live == 0 ? nullptr : next_of(queue, priority);
+  }
   void release(Priority priority) noexcept;
   /// Leaves it, and all from the same node, until the next round.
   void defer(Priority priority) noexcept;
   /// Of each priority of which nothing is lent: what comes behind that must not overtake what was deferred.
-  void begin_round() noexcept;
+  void begin_round() noexcept {
+    for (Queue& queue : queues_)
+      if (queue.live != 0) begin_round_of(queue);
+  }
 
   /// Whether there is one besides that which receive() gave (`lent`).
   [[nodiscard]] bool waits(Priority priority, bool lent) const noexcept {
@@ -93,6 +99,8 @@ class Arrivals {
   [[nodiscard]] bool is_deferred(NodeId node, Priority priority) const noexcept {
     return deferred_[impl::link_index(node, priority)] == queues_[index(priority)].round;
   }
+  [[nodiscard]] const Message* next_of(Queue& queue, Priority priority) noexcept;
+  static void begin_round_of(Queue& queue) noexcept;
   static void forget(Queue& queue);
   void use_another_block();
 

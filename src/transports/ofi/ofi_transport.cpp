@@ -303,12 +303,14 @@ void OfiTransport::is_to_write(Peer& peer) {
   if (!std::exchange(peer.is_to_write, true)) to_write_.push_back(peer.node);
 }
 
-void OfiTransport::flush() noexcept {
-  if (to_write_.empty()) return;
-  for (const NodeId node : std::exchange(to_write_, {})) {  // who finds no room is there again afterwards
+void OfiTransport::write_all() noexcept {
+  std::vector<NodeId> now = std::exchange(to_write_, std::move(spare_list_));
+  for (const NodeId node : now) {  // who finds no room is in the next list
     peers_[node]->is_to_write = false;
     write(*peers_[node]);
   }
+  now.clear();
+  spare_list_ = std::move(now);
 }
 
 /// Words of the control lane, what was read of the peer's memory, and credit: where it is due, or rides along.
@@ -331,7 +333,7 @@ void OfiTransport::add_what_is_due(Peer& to) {
     }
     InWindow& window = to.inward[p];
     const bool goes = to.open != nullptr || !to.written.empty();
-    if (window.is_due() || (goes && window.has_news())) add(Frame::Kind::credit, window.tell());
+    if (window.is_due() || (goes && window.rides_along())) add(Frame::Kind::credit, window.tell());
   }
 }
 
@@ -467,8 +469,7 @@ bool OfiTransport::news_at_descriptors() noexcept {
 
 /// Something is to be done here that nothing tells of.
 bool OfiTransport::stirs(Wanted wanted) const noexcept {
-  const bool sent_to_self = known(self_) != nullptr && !known(self_)->written.empty();
-  return has_come(wanted) || credit_came() || sent_to_self;
+  return has_come(wanted) || credit_came() || has_sent_to_self();
 }
 
 void OfiTransport::disarm() noexcept {

@@ -82,7 +82,9 @@ class OfiTransport final : public Transport {
   }
 
   bool progress() noexcept override;
-  void flush() noexcept override;
+  void flush() noexcept override {
+    if (!to_write_.empty()) write_all();
+  }
   [[nodiscard]] bool drained() const noexcept override;
   [[nodiscard]] bool arm(Wanted wanted) noexcept override;
   void disarm() noexcept override;
@@ -169,6 +171,7 @@ class OfiTransport final : public Transport {
   void commit_long(Peer& to, const Slot& slot, impl::Header header, const Claim& claim);
   void is_to_write(Peer& peer);
   void add_what_is_due(Peer& peer);
+  void write_all() noexcept;
   void write(Peer& peer);
   [[nodiscard]] bool post(Peer& peer, Letter& letter);
   void ask_what_came();
@@ -176,7 +179,8 @@ class OfiTransport final : public Transport {
 
   // letters in
   bool look();
-  bool deliver_to_self();
+  [[nodiscard]] bool has_sent_to_self() const noexcept;
+  void deliver_to_self();
   void done(const Endpoint::Done& done);
   void came(std::span<const std::byte> text, const Block& block);
   void read_letter(Peer& from, std::span<const std::byte> text, const Block& block);
@@ -217,6 +221,7 @@ class OfiTransport final : public Transport {
   std::vector<std::unique_ptr<Peer>> peers_;  // by node; null: never spoken to
   std::size_t met_ = 0;                       // of these: not null
   std::vector<NodeId> to_write_;              // peers that write() is to be called for
+  std::vector<NodeId> spare_list_;            // empty: memory for the next such list
   std::vector<NodeId> greeting_;              // peers that are to be greeted again, perhaps
   std::list<Transfer> transfers_;             // not done; of peers that have ended those that are begun
   std::uint64_t tries_to_transfer_ = 0;

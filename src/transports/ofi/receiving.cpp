@@ -57,8 +57,7 @@ bool OfiTransport::progress() noexcept {
 }
 
 void OfiTransport::see_whether_calm() noexcept {
-  const bool sent_to_self = known(self_) != nullptr && !known(self_)->written.empty();
-  calm_ = quiet_ >= quiet_looks && to_write_.empty() && !sent_to_self && transfers_.empty() &&
+  calm_ = quiet_ >= quiet_looks && to_write_.empty() && !has_sent_to_self() && transfers_.empty() &&
           !arrivals_.waits(Priority::high, false) && !arrivals_.waits(Priority::low, false);
 }
 
@@ -78,7 +77,8 @@ bool OfiTransport::look() {
   if (!transfers_.empty()) begin_transfers();
   if (!greeting_.empty() || lifelines_.any()) look_at_clock();
   if (count != 0) false_alarms_ = 0;
-  const bool any = deliver_to_self() || count != 0;
+  const bool any = has_sent_to_self() || count != 0;
+  if (has_sent_to_self()) deliver_to_self();
   if (any) {
     nap_ns_ = 0;
     news_.fetch_add(1, std::memory_order_relaxed);
@@ -86,10 +86,12 @@ bool OfiTransport::look() {
   return any;
 }
 
-bool OfiTransport::deliver_to_self() {
-  if (known(self_) == nullptr) return false;
+bool OfiTransport::has_sent_to_self() const noexcept {
+  return known(self_) != nullptr && !known(self_)->written.empty();
+}
+
+void OfiTransport::deliver_to_self() {
   Peer& self = *peers_[self_];
-  const bool any = !self.written.empty();
   for (Letter* const letter : std::exchange(self.written, {})) {
     Block block(letter->filled);
     std::memcpy(block.bytes().data(), letter->bytes, letter->filled);
@@ -97,7 +99,6 @@ bool OfiTransport::deliver_to_self() {
     paper_.give_back(letter);
     read_letter(self, block.bytes(), block);
   }
-  return any;
 }
 
 void OfiTransport::done(const Endpoint::Done& done) {

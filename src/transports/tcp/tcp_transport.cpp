@@ -289,7 +289,7 @@ void TcpTransport::add_what_is_due(Peer& to) {
   }
   for (const Priority priority : {Priority::high, Priority::low}) {
     InWindow& window = to.inward[index(priority)];
-    if (window.is_due() || (!to.out.empty() && window.has_news()))
+    if (window.is_due() || (!to.out.empty() && window.rides_along()))
       to.say({.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
   }
 }
