@@ -199,28 +199,15 @@ bool OfiTransport::has_room(NodeId to, Priority priority, std::size_t payload_by
   if (is_over(to)) return true;
   const std::size_t bytes = message_bytes(impl::max_words, std::min(payload_bytes, longest_piece(to)));
   if (peer(to).outward[index(priority)].has_room(bytes)) return true;
-  remember({to, priority, bytes});
+  refused_.add(to, priority, bytes);
   return false;
 }
 
-void OfiTransport::remember(const Refusal& refusal) {
-  const auto same = std::ranges::find_if(
-      refused_, [&](const Refusal& one) { return one.to == refusal.to && one.priority == refusal.priority; });
-  if (same == refused_.end()) {
-    refused_.push_back(refusal);
-  } else {
-    same->frame_bytes = std::min(same->frame_bytes, refusal.frame_bytes);
-  }
-}
-
 bool OfiTransport::credit_came() const noexcept {
-  return std::ranges::any_of(refused_,
-                             [&](const Refusal& one) {
-                               return is_over(one.to) ||
-                                      known(one.to)->outward[index(one.priority)].has_room(one.frame_bytes);
-                             }) ||
-         std::ranges::any_of(moves_refused_,
-                             [&](NodeId to) { return is_over(to) || known(to)->takes_moves(); });
+  return refused_.any([this](NodeId to, Priority priority, std::size_t frame_bytes) {
+    return is_over(to) || known(to)->outward[index(priority)].has_room(frame_bytes);
+  }) || std::ranges::any_of(moves_refused_,
+                            [&](NodeId to) { return is_over(to) || known(to)->takes_moves(); });
 }
 
 void OfiTransport::commit(const Slot& slot, impl::Header header) noexcept {

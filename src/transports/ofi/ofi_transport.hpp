@@ -40,6 +40,7 @@
 #include "transports/frames/arrivals.hpp"
 #include "transports/frames/frames.hpp"
 #include "transports/frames/lent.hpp"
+#include "transports/frames/refusals.hpp"
 #include "transports/ofi/endpoint.hpp"
 #include "transports/ofi/letter_box.hpp"
 #include "transports/ofi/letters.hpp"
@@ -112,11 +113,6 @@ class OfiTransport final : public Transport {
   struct Transfer;
   struct Held;
   struct Peer;
-  struct Refusal {  // of a link, since the last disarm
-    NodeId to;
-    Priority priority;
-    std::size_t frame_bytes;  // the least that found no room
-  };
 
   void write_card() const;
   static std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
@@ -132,7 +128,6 @@ class OfiTransport final : public Transport {
     return message_bytes > paper_.letter_room() - letter_head_bytes;
   }
   [[nodiscard]] static Claim& claim_of(Peer& to, Priority priority);
-  void remember(const Refusal& refusal);
   [[nodiscard]] bool credit_came() const noexcept;
   [[nodiscard]] bool stirs(Wanted wanted) const noexcept;
   [[nodiscard]] bool has_come(Wanted wanted) const noexcept {
@@ -228,7 +223,7 @@ class OfiTransport final : public Transport {
   Arrivals arrivals_;
   Lifelines lifelines_;
   std::array<frames::Lent, 2> lent_;
-  std::vector<Refusal> refused_;
+  Refusals refused_;
   std::vector<NodeId> moves_refused_;  // to whom, since the last disarm
   bool armed_ = false;
   std::uint32_t false_alarms_ = 0;       // in a row

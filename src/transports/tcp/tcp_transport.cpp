@@ -150,24 +150,13 @@ bool TcpTransport::has_room(NodeId to, Priority priority, std::size_t payload_by
   if (is_over(to)) return true;
   const std::size_t bytes = message_bytes(impl::max_words, std::min(payload_bytes, frame_payload_bytes));
   if (peer(to).outward[index(priority)].has_room(bytes)) return true;
-  remember({to, priority, bytes});
+  refused_.add(to, priority, bytes);
   return false;
 }
 
-void TcpTransport::remember(const Refusal& refusal) {
-  const auto same = std::ranges::find_if(
-      refused_, [&](const Refusal& one) { return one.to == refusal.to && one.priority == refusal.priority; });
-  if (same == refused_.end()) {
-    refused_.push_back(refusal);
-  } else {
-    same->frame_bytes = std::min(same->frame_bytes, refusal.frame_bytes);
-  }
-}
-
 bool TcpTransport::credit_came() const noexcept {
-  return std::ranges::any_of(refused_, [&](const Refusal& refusal) {
-    return is_over(refusal.to) ||
-           known(refusal.to)->outward[index(refusal.priority)].has_room(refusal.frame_bytes);
+  return refused_.any([this](NodeId to, Priority priority, std::size_t frame_bytes) {
+    return is_over(to) || known(to)->outward[index(priority)].has_room(frame_bytes);
   });
 }
 

@@ -26,6 +26,7 @@
 #include "transports/frames/arrivals.hpp"
 #include "transports/frames/frames.hpp"
 #include "transports/frames/lent.hpp"
+#include "transports/frames/refusals.hpp"
 #include "transports/site.hpp"
 #include "transports/tcp/entrance.hpp"
 #include "transports/transport.hpp"
@@ -83,11 +84,6 @@ class TcpTransport final : public Transport, private Entrance::Events {
   struct Lent : frames::Lent {  // what receive gave last, by priority
     bool placed = false;        // where it belongs
   };
-  struct Refusal {  // of a link, since the last disarm
-    NodeId to;
-    Priority priority;
-    std::size_t frame_bytes;  // the least that found no room
-  };
 
   /// What a number in the system's list of events means: the lowest bits.
   enum class Tag : std::uint64_t { listening, timer, entrance, peer };
@@ -101,7 +97,6 @@ class TcpTransport final : public Transport, private Entrance::Events {
   [[nodiscard]] const Peer* known(NodeId node) const noexcept { return peers_[node].get(); }
   [[nodiscard]] bool is_over(NodeId node) const noexcept;
   [[nodiscard]] bool has_left(NodeId node) const noexcept;
-  void remember(const Refusal& refusal);
   [[nodiscard]] bool credit_came() const noexcept;
   [[nodiscard]] bool stirs(Wanted wanted) const noexcept;
   [[nodiscard]] bool has_come(Wanted wanted) const noexcept {
@@ -171,7 +166,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   Arrivals arrivals_;
   LongBlocks long_blocks_;  // for what sockets did not take at once
   std::array<Lent, 2> lent_;
-  std::vector<Refusal> refused_;
+  Refusals refused_;
   bool armed_ = false;
   std::uint64_t timer_every_ns_ = 0;  // 0: it does not run
   std::uint64_t next_look_for_silent_ = 0;
