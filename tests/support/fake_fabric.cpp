@@ -865,6 +865,22 @@ void FakeFabric::deliver(std::size_t place) {
   const Locked locked;
   if (!world_->take(place)) world_->complain("there is no buffer for what is delivered");
 }
+std::vector<FakeFabric::Receive> FakeFabric::receives() const {
+  const Locked locked;
+  std::vector<Receive> all;
+  for (const Operation& one : world_->ends.begin()->second->receives)
+    all.push_back({one.context, one.at, one.bytes});
+  return all;
+}
+FakeFabric::Receive FakeFabric::take_receive() {
+  const Locked locked;
+  std::deque<Operation>& all = world_->ends.begin()->second->receives;
+  const Operation first = all.front();
+  all.pop_front();
+  world_->contexts.erase(first.context);
+  if (first.memory != nullptr) --first.memory->used;
+  return {first.context, first.at, first.bytes};
+}
 void FakeFabric::fail_registrations_after(std::size_t good) {
   const Locked locked;
   world_->good_registrations = good;

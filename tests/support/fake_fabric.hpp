@@ -76,6 +76,16 @@ class FakeFabric {
   [[nodiscard]] std::vector<std::size_t> deliverable() const;
   void deliver(std::size_t place);
 
+  /// Of the only endpoint: the buffers that it has to receive in, and the first of them, which it has no more: the test says in its
+  /// place what came of it.
+  struct Receive {
+    void* context;
+    std::byte* at;
+    std::size_t bytes;
+  };
+  [[nodiscard]] std::vector<Receive> receives() const;
+  [[nodiscard]] Receive take_receive();
+
   /// After so many more registrations all fail with ENOMEM.
   void fail_registrations_after(std::size_t good);
   /// After so many more sends (by send) one comes to nothing, with that error.

@@ -1,0 +1,137 @@
+// What a letter box does with its buffers, told step by step what a provider would tell it: of buffers that net says to be used up
+// before all that lies in them has come, or of which nobody learns whether net still has them.
+#include "transports/ofi/letter_box.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/fake_fabric.hpp"
+
+namespace am::ofi {
+namespace {
+
+constexpr std::size_t letter_room = 8192;
+constexpr std::size_t peers = 3;
+
+class LetterBoxes : public testing::Test {
+ protected:
+  explicit LetterBoxes(std::string provider = "net")
+      : fabric_({{.name = std::move(provider)}}),
+        endpoint_(fabric_.library(), choose(fabric_.library(), {.provider = {}, .interfaces = {}})),
+        arrivals_(2),
+        box_(endpoint_, letter_room) {
+    provide();
+  }
+
+  void provide(bool told_all = true) { box_.provide(arrivals_, told_all, peers); }
+
+  /// Of the letter that lies in so many bytes from `begin` on. Flags beside FI_RECV.
+  LetterBox::Came letter(const test::FakeFabric::Receive& buffer, std::size_t begin, std::size_t bytes,
+                         std::uint64_t flags = 0) {
+    return box_.came(
+        {static_cast<Operation*>(buffer.context), FI_RECV | flags, buffer.at + begin, bytes, 0, 0});
+  }
+  LetterBox::Came failed(const test::FakeFabric::Receive& buffer, int error) {
+    return box_.came({static_cast<Operation*>(buffer.context), FI_RECV, nullptr, 0, error, 0});
+  }
+  /// Whether the provider has that buffer now.
+  [[nodiscard]] bool is_given(const test::FakeFabric::Receive& buffer) const {
+    return std::ranges::any_of(fabric_.receives(),
+                               [&](const auto& one) { return one.context == buffer.context; });
+  }
+  /// Another one is full, of letters that have been read.
+  void use_up_another() {
+    const test::FakeFabric::Receive buffer = fabric_.take_receive();
+    static_cast<void>(letter(buffer, 0, buffer.bytes, FI_MULTI_RECV));
+  }
+
+  test::FakeFabric fabric_;
+  Endpoint endpoint_;
+  frames::Arrivals arrivals_;
+  LetterBox box_;
+};
+
+TEST_F(LetterBoxes, OfNetHaveABufferBackWhenAllLettersBeforeItsLastHaveCome) {
+  const test::FakeFabric::Receive buffer = fabric_.take_receive();
+  static_cast<void>(letter(buffer, 0, 1000));
+  // The last place is told of first; what lies before it is still being written.
+  static_cast<void>(letter(buffer, 3000, buffer.bytes - 3000, FI_MULTI_RECV));
+  provide();
+  EXPECT_FALSE(is_given(buffer)) << "a letter is missing";
+  static_cast<void>(letter(buffer, 1000, 2000));
+  provide();
+  EXPECT_TRUE(is_given(buffer)) << "all have come";
+}
+
+TEST_F(LetterBoxes, OfNetDoNotGiveABufferAgainInWhichALetterLies) {
+  const test::FakeFabric::Receive buffer = fabric_.take_receive();
+  LetterBox::Came first = letter(buffer, 0, 1000);
+  static_cast<void>(letter(buffer, 1000, buffer.bytes - 1000, FI_MULTI_RECV));
+  provide();
+  EXPECT_FALSE(is_given(buffer)) << "somebody reads in it";
+  first = {};
+  use_up_another();
+  provide();
+  EXPECT_TRUE(is_given(buffer));
+}
+
+TEST_F(LetterBoxes, OfNetNeverUseABufferAgainOfWhichALetterEndedInTheMiddle) {
+  const std::size_t before = fabric_.receives().size();
+  const test::FakeFabric::Receive buffer = fabric_.take_receive();
+  static_cast<void>(letter(buffer, 0, 1000));
+  EXPECT_TRUE(failed(buffer, FI_ECONNRESET).text.empty());
+  provide();
+  EXPECT_EQ(fabric_.receives().size(), before) << "another one is in its place";
+  EXPECT_FALSE(is_given(buffer));
+  // Letters of other connections may still come into it, and the last one sets nothing free.
+  EXPECT_EQ(letter(buffer, 1000, 500).text.size(), 500u);
+  EXPECT_EQ(letter(buffer, 1500, buffer.bytes - 1500, FI_MULTI_RECV).text.size(), buffer.bytes - 1500);
+  for (std::size_t i = 0; i < 2 * before; ++i) {
+    use_up_another();
+    provide();
+    ASSERT_FALSE(is_given(buffer));
+  }
+}
+
+TEST_F(LetterBoxes, OfNetGiveABufferForEachPeerWhereItMayHaveHadNone) {
+  const std::size_t usual = fabric_.receives().size();
+  // It had no more of them than there are peers, and each may hide one that is used up.
+  std::vector<test::FakeFabric::Receive> used;
+  while (fabric_.receives().size() > peers) used.push_back(fabric_.take_receive());
+  for (const test::FakeFabric::Receive& buffer : used)
+    static_cast<void>(letter(buffer, 0, buffer.bytes, FI_MULTI_RECV));
+  provide();
+  EXPECT_GE(fabric_.receives().size(), 2 * peers);
+  EXPECT_GE(fabric_.receives().size(), usual);
+}
+
+class OtherLetterBoxes : public LetterBoxes {
+ protected:
+  OtherLetterBoxes() : LetterBoxes("verbs;ofi_rxm") {}
+};
+
+TEST_F(OtherLetterBoxes, HaveABufferBackWhenTheProviderSaysSo) {
+  const test::FakeFabric::Receive buffer = fabric_.take_receive();
+  static_cast<void>(letter(buffer, 0, 1000));
+  provide();
+  EXPECT_FALSE(is_given(buffer)) << "it has not said so";
+  EXPECT_TRUE(
+      box_.came({static_cast<Operation*>(buffer.context), FI_MULTI_RECV, nullptr, 0, 0, 0}).text.empty());
+  provide();
+  EXPECT_TRUE(is_given(buffer)) << "alone";
+}
+
+TEST_F(OtherLetterBoxes, HaveABufferBackAfterALetterThatWasTooLong) {
+  const test::FakeFabric::Receive buffer = fabric_.take_receive();
+  EXPECT_TRUE(failed(buffer, FI_ETRUNC).text.empty());
+  provide();
+  EXPECT_TRUE(is_given(buffer));
+}
+
+}  // namespace
+}  // namespace am::ofi
