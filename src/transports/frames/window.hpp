@@ -46,6 +46,9 @@ class InWindow {
   void released(std::size_t frame_bytes) noexcept { released_ += credit_of(frame_bytes); }
   /// Whether the sender is to hear of it soon, even if nothing else goes there.
   [[nodiscard]] bool is_due() const noexcept { return released_ - told_ >= window_bytes / 4; }
+  /// Whether the sender has not heard of all: it does when this node has slept in vain, so that who reports what nobody takes
+  /// reports no more than that.
+  [[nodiscard]] bool has_news() const noexcept { return released_ != told_; }
   /// Whether the sender hears of it with the next that goes there anyway: each word of it takes both ends as long as a short message.
   [[nodiscard]] bool rides_along() const noexcept { return released_ - told_ >= window_bytes / 256; }
   /// What is to be said; it counts as said.

@@ -324,6 +324,17 @@ void OfiTransport::add_what_is_due(Peer& to) {
   }
 }
 
+void OfiTransport::tell_all_credit() {
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer == nullptr || peer->state != Peer::State::joined || !peer->is_sent_to()) continue;
+    for (const Priority priority : {Priority::high, Priority::low}) {
+      InWindow& window = peer->inward[index(priority)];
+      if (!window.has_news()) continue;
+      say(*peer, {.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
+    }
+  }
+}
+
 void OfiTransport::write(Peer& to) {
   while (!to.greetings.empty() && to.is_sent_to()) {
     if (!post(to, *to.greetings.front())) return;
@@ -426,6 +437,7 @@ std::string OfiTransport::way_to(NodeId /*peer*/) const {
 // -- being told -------------------------------------------------------------------------------------------------------
 
 bool OfiTransport::arm(Wanted wanted) noexcept {
+  if (vain_arms_ == 1) tell_all_credit();
   flush();
   host::own_fence();
   std::uint64_t expired = 0;
@@ -436,6 +448,7 @@ bool OfiTransport::arm(Wanted wanted) noexcept {
     armed_ = !news_at_descriptors();
   }
   if (!armed_) disarm();
+  if (armed_ && vain_arms_ < 2) ++vain_arms_;
   return armed_;
 }
 

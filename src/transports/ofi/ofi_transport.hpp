@@ -166,6 +166,7 @@ class OfiTransport final : public Transport {
   void commit_long(Peer& to, const Slot& slot, impl::Header header, const Claim& claim);
   void is_to_write(Peer& peer);
   void add_what_is_due(Peer& peer);
+  void tell_all_credit();
   void write_all() noexcept;
   void write(Peer& peer);
   [[nodiscard]] bool post(Peer& peer, Letter& letter);
@@ -226,6 +227,7 @@ class OfiTransport final : public Transport {
   Refusals refused_;
   std::vector<NodeId> moves_refused_;  // to whom, since the last disarm
   bool armed_ = false;
+  std::uint32_t vain_arms_ = 0;          // since a message was released
   std::uint32_t false_alarms_ = 0;       // in a row
   mutable bool asks_what_came_ = false;  // drained() wants to know
   std::uint64_t timer_every_ns_ = 0;     // 0: it does not run

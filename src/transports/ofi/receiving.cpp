@@ -28,6 +28,7 @@ void OfiTransport::release(const View& view) noexcept {
   InWindow& window = from.inward[index(view.priority)];
   window.released(lent_[index(view.priority)].counts_as());
   arrivals_.release(view.priority);
+  vain_arms_ = 0;
   if (view.source == self_) {
     static_cast<void>(from.outward[index(view.priority)].released(window.tell()));
   } else if (window.is_due()) {

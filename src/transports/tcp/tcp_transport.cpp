@@ -283,6 +283,18 @@ void TcpTransport::add_what_is_due(Peer& to) {
   }
 }
 
+void TcpTransport::tell_all_credit() {
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer == nullptr || peer->state != Peer::State::joined || !peer->is_sent_to()) continue;
+    for (const Priority priority : {Priority::high, Priority::low}) {
+      InWindow& window = peer->inward[index(priority)];
+      if (!window.has_news()) continue;
+      peer->say({.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
+      is_to_write(*peer);
+    }
+  }
+}
+
 void TcpTransport::write(Peer& to) {
   if (to.state != Peer::State::joined || !to.is_sent_to()) return;
   add_what_is_due(to);
@@ -350,6 +362,7 @@ void TcpTransport::release(const View& view) noexcept {
   window.released(lent.counts_as());
   if (!lent.placed) --from.to_be_placed[index(view.priority)];
   arrivals_.release(view.priority);
+  vain_arms_ = 0;
   if (view.source == self_) {
     static_cast<void>(from.outward[index(view.priority)].released(window.tell()));
   } else if (window.is_due()) {
@@ -543,6 +556,7 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
 // -- being told -------------------------------------------------------------------------------------------------------
 
 bool TcpTransport::arm(Wanted wanted) noexcept {
+  if (vain_arms_ == 1) tell_all_credit();
   flush();
   for (Busy& busy : busy_) {
     busy.looks = 0;
@@ -556,6 +570,7 @@ bool TcpTransport::arm(Wanted wanted) noexcept {
     return false;
   }
   armed_ = true;
+  if (vain_arms_ < 2) ++vain_arms_;
   return true;
 }
 

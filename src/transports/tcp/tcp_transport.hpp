@@ -129,6 +129,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void cannot_write(Peer& peer, const Socket::Moved& ended);
   void ring_self() noexcept;
   void add_what_is_due(Peer& peer);
+  void tell_all_credit();
   void add_long(Peer& peer, Payload payload);
   [[nodiscard]] std::size_t write_long(Peer& peer, std::span<const iovec> payload);
   void watch(Peer& peer) noexcept;
@@ -168,6 +169,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   std::array<Lent, 2> lent_;
   Refusals refused_;
   bool armed_ = false;
+  std::uint32_t vain_arms_ = 0;       // since a message was released
   std::uint64_t timer_every_ns_ = 0;  // 0: it does not run
   std::uint64_t next_look_for_silent_ = 0;
   std::size_t watched_ = 0;  // connections to other hosts

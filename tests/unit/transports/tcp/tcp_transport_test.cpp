@@ -322,6 +322,21 @@ TEST_P(TcpNodes, AnArmedOneIsToldByItsDescriptor) {
   EXPECT_EQ(next_word(1, Priority::low), 1u);
 }
 
+/// So that who waits for it, and says what nobody takes, says nothing that is not so.
+TEST_P(TcpNodes, OneThatSleptInVainTellsThatItHasTakenAll) {
+  for (const Priority priority : both) {
+    ASSERT_EQ(send(0, 1, priority, 7), Status::ok);
+    ASSERT_EQ(next_word(1, priority), 7u);
+  }
+  EXPECT_GT(at(0).queued(1, Priority::low), 0u);
+  for (int sleep = 0; sleep < 2; ++sleep) {
+    ASSERT_TRUE(until([&] { return at(1).arm({.high = true, .low = true}); }));
+    at(1).disarm();
+  }
+  EXPECT_TRUE(
+      until([&] { return at(0).queued(1, Priority::low) == 0 && at(0).queued(1, Priority::high) == 0; }));
+}
+
 /// Of the addresses that a node tells, one may lead nowhere, and one to somebody else who has the same.
 TEST_P(TcpNodes, TryAllAddressesOfANode) {
   const host::Board& board = memory_->board();
