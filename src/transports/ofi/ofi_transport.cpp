@@ -366,6 +366,7 @@ bool OfiTransport::post(Peer& to, Letter& letter) {
   if (result == 0 && at_once) paper_.give_back(&letter);
   if (result == -FI_EAGAIN) {
     is_to_write(to);
+    if (armed_) set_timer();
   } else if (result != 0) {
     const bool is_greeting = letter.is_greeting;
     if (is_greeting) {

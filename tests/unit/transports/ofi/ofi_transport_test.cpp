@@ -327,6 +327,20 @@ TEST_P(OfiNodes, WhatOneSendsToItselfWakesIt) {
   EXPECT_EQ(next_word(1, Priority::low), 5u);
 }
 
+/// A send by inject brings no completion that could tell of it.
+TEST_P(OfiNodes, AnArmedOneWhoseMessageIsRefusedIsWokenToTryAgain) {
+  if (!fabric_) GTEST_SKIP() << "nobody can make it refuse one";
+  ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
+  ASSERT_EQ(next_word(1, Priority::low), 0u);
+  ASSERT_TRUE(until([&] { return at(0).arm({}); }));
+  fabric_->refuse_sends(true);
+  ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
+  fabric_->refuse_sends(false);
+  EXPECT_TRUE(is_readable(at(0).wake_fd(), 60'000));
+  at(0).disarm();
+  EXPECT_EQ(next_word(1, Priority::low), 1u);
+}
+
 /// So that who waits for it, and says what nobody takes, says nothing that is not so.
 TEST_P(OfiNodes, OneThatSleptInVainTellsThatItHasTakenAll) {
   for (const Priority priority : both) {
