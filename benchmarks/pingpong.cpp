@@ -101,6 +101,7 @@ Report measure_pingpong(const Options& options) {
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, wire);
   const Series series = measure_pairs(pingpong, options, report, [&](CorePair cores, Series& beside) {
     beside.add("8/limit_half_rtt_ns", limit.half_rtt_ns(cores));
+    if (limit.knows_sleepers()) beside.add("8/sleepers_half_rtt_ns", limit.sleepers_half_rtt_ns(cores));
     if (is_emulated(options)) ask_shared_memory(pingpong, beside);
     ask_peers(peers, cores, beside);
   });
@@ -114,6 +115,8 @@ Report measure_pingpong(const Options& options) {
     row.figure("half_rtt_ns", "libam", series.at(prefix + "half_rtt_ns"));
     if (!beside_others) continue;
     if (bytes == 8) compare(row, series, prefix, "half_rtt_ns", "limit", limit.half_rtt_label());
+    if (bytes == 8 && limit.knows_sleepers())
+      compare(row, series, prefix, "half_rtt_ns", "sleepers", limit.sleepers_half_rtt_label());
     if (is_emulated(options)) compare(row, series, prefix, "half_rtt_ns", "shm", "libam over shared memory");
     peers.compare(row, series, prefix, "half_rtt_ns", "openmpi", "Open MPI");
     if (bytes == 8) peers.compare(row, series, prefix, "half_rtt_ns", "ucx_uct_am", "UCX, UCT am short");

@@ -7,7 +7,7 @@
 namespace ambench {
 
 double Limit::half_rtt_ns(CorePair cores) const {
-  if (is_libfabric()) return ofi_half_rtt_ns(cores, wire_.provider);
+  if (is_libfabric()) return ofi_half_rtt_ns(cores, wire_.provider, CompletionQueue::polled_only);
   return wire_.kind == Wire::Kind::sockets ? tcp_half_rtt_ns(cores) : ring_half_rtt_ns(cores);
 }
 
@@ -15,6 +15,12 @@ std::string Limit::half_rtt_label() const {
   if (is_libfabric()) return "limit: fi_inject and fi_recv";
   return wire_.kind == Wire::Kind::sockets ? "limit: busy-polled sockets" : "limit: plain ring";
 }
+
+double Limit::sleepers_half_rtt_ns(CorePair cores) const {
+  return ofi_half_rtt_ns(cores, wire_.provider, CompletionQueue::to_sleep_at);
+}
+
+std::string Limit::sleepers_half_rtt_label() const { return "limit, with a queue to sleep at"; }
 
 double Limit::million_per_s(CorePair cores) const {
   if (is_libfabric()) return ofi_injects_million_per_s(cores, wire_.provider);

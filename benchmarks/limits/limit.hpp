@@ -17,6 +17,10 @@ class Limit {
   // 8 bytes there and back.
   [[nodiscard]] double half_rtt_ns(CorePair cores) const;
   [[nodiscard]] std::string half_rtt_label() const;
+  // The same of processes that could sleep until something comes, where the wire knows a difference.
+  [[nodiscard]] bool knows_sleepers() const { return is_libfabric(); }
+  [[nodiscard]] double sleepers_half_rtt_ns(CorePair cores) const;
+  [[nodiscard]] std::string sleepers_half_rtt_label() const;
   // 8 bytes one way, each for itself.
   [[nodiscard]] double million_per_s(CorePair cores) const;
   [[nodiscard]] std::string rate_label() const;

@@ -18,11 +18,13 @@ OwnedOfi<Fid> owned(Fid* object) {
 
 }  // namespace
 
-OfiEnd::OfiEnd(const std::string& provider, OfiMeeting& meeting, std::size_t self, std::size_t bytes)
+OfiEnd::OfiEnd(const std::string& provider, OfiMeeting& meeting, std::size_t self, std::size_t bytes,
+               CompletionQueue queue)
     : library_(am::ofi::system_library()),
       info_(am::ofi::choose(library_, {.provider = provider, .interfaces = {}})),
       meeting_(meeting),
       self_(self),
+      kind_of_queue_(queue),
       memory_(bytes, std::byte{1}),
       slots_(std::min(most_receives, info_->rx_attr->size)) {
   open();
@@ -49,17 +51,12 @@ void OfiEnd::open() {
   fid_av* av = nullptr;
   must(fi_av_open(domain, &addresses, &av, nullptr), "fi_av_open");
   addresses_ = owned(av);
-  fi_cq_attr attributes{};
-  attributes.format = FI_CQ_FORMAT_CONTEXT;
-  attributes.size = info_->tx_attr->size + info_->rx_attr->size;
-  fid_cq* queue = nullptr;
-  must(fi_cq_open(domain, &attributes, &queue, nullptr), "fi_cq_open");
-  queue_ = owned(queue);
+  open_queue();
   fid_ep* endpoint = nullptr;
   must(fi_endpoint(domain, info_.get(), &endpoint, nullptr), "fi_endpoint");
   endpoint_ = owned(endpoint);
   must(fi_ep_bind(endpoint, &av->fid, 0), "fi_ep_bind");
-  must(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+  must(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   must(fi_enable(endpoint), "fi_enable");
   const auto registered = [&](void* start, std::size_t bytes, std::uint64_t access, std::uint64_t key) {
     fid_mr* mr = nullptr;
@@ -74,6 +71,21 @@ void OfiEnd::open() {
   if (has_rma(memory_.size()))
     memory_mr_ =
         registered(memory_.data(), memory_.size(), FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, 2);
+}
+
+void OfiEnd::open_queue() {
+  fi_cq_attr attributes{};
+  attributes.format = FI_CQ_FORMAT_CONTEXT;
+  attributes.size = info_->tx_attr->size + info_->rx_attr->size;
+  fid_cq* queue = nullptr;
+  int opened = -FI_ENOSYS;
+  if (kind_of_queue_ == CompletionQueue::to_sleep_at) {
+    attributes.wait_obj = FI_WAIT_FD;
+    opened = fi_cq_open(domain_.get(), &attributes, &queue, nullptr);
+    attributes.wait_obj = FI_WAIT_NONE;
+  }
+  if (opened != 0) must(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), "fi_cq_open");
+  queue_ = owned(queue);
 }
 
 void OfiEnd::meet() {

@@ -21,6 +21,10 @@
 
 namespace ambench {
 
+// Whether a process could sleep at its completion queue, as libam's do. It costs a provider with sockets half a microsecond or two for each
+// message, though nobody sleeps: libfabric (1.17) then has the sockets watched by epoll.
+enum class CompletionQueue { polled_only, to_sleep_at };
+
 // Zeroed memory that both map, by which they find each other: what a launcher would do.
 struct OfiMeeting {
   struct Side {
@@ -49,8 +53,10 @@ using OwnedOfi = std::unique_ptr<Fid, CloseOfi>;
 
 class OfiEnd {
  public:
-  // Waits for the other one. `bytes`: of the memory that the other one may read and write. Throws am::Error, std::runtime_error.
-  OfiEnd(const std::string& provider, OfiMeeting& meeting, std::size_t self, std::size_t bytes);
+  // Waits for the other one. `bytes`: of the memory that the other one may read and write. A queue to sleep at is one where the
+  // provider has such. Throws am::Error, std::runtime_error.
+  OfiEnd(const std::string& provider, OfiMeeting& meeting, std::size_t self, std::size_t bytes,
+         CompletionQueue queue = CompletionQueue::polled_only);
 
   // 8 bytes. Looks for what is done while the provider has no room.
   void inject();
@@ -81,6 +87,7 @@ class OfiEnd {
   };
 
   void open();
+  void open_queue();
   void meet();
   void must(long result, const char* what) const;
   // Calls again while the provider has no room.
@@ -91,6 +98,7 @@ class OfiEnd {
   am::ofi::Info info_;
   OfiMeeting& meeting_;
   const std::size_t self_;
+  const CompletionQueue kind_of_queue_;
   fi_addr_t other_ = FI_ADDR_UNSPEC;
   std::vector<std::byte> memory_;
   std::vector<Slot> slots_;

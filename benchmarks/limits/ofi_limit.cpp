@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "limits/ofi_end.hpp"
 #include "timing.hpp"
 
 namespace ambench {
@@ -15,17 +14,18 @@ constexpr std::size_t most_under_way = 16;
 
 // `first` is what the one end measures; the other does `second` again and again, until that is over.
 template <typename First, typename Second>
-double run_ends(CorePair cores, const std::string& provider, std::size_t bytes, First first, Second second) {
+double run_ends(CorePair cores, const std::string& provider, std::size_t bytes, First first, Second second,
+                CompletionQueue queue = CompletionQueue::polled_only) {
   return run_pair(
       cores, sizeof(OfiMeeting),
       [&](std::byte* memory) {
-        OfiEnd end(provider, OfiMeeting::in(memory), 0, bytes);
+        OfiEnd end(provider, OfiMeeting::in(memory), 0, bytes, queue);
         const double result = first(end);
         end.part();
         return result;
       },
       [&](std::byte* memory) {
-        OfiEnd end(provider, OfiMeeting::in(memory), 1, bytes);
+        OfiEnd end(provider, OfiMeeting::in(memory), 1, bytes, queue);
         while (!end.is_over()) second(end);
         end.part();
       });
@@ -33,7 +33,7 @@ double run_ends(CorePair cores, const std::string& provider, std::size_t bytes, 
 
 }  // namespace
 
-double ofi_half_rtt_ns(CorePair cores, const std::string& provider) {
+double ofi_half_rtt_ns(CorePair cores, const std::string& provider, CompletionQueue queue) {
   return run_ends(
       cores, provider, 0,
       [](OfiEnd& end) {
@@ -53,7 +53,8 @@ double ofi_half_rtt_ns(CorePair cores, const std::string& provider) {
         end.look();
         for (std::uint64_t i = before; i < end.received(); ++i) end.inject();
         end.post_receives();
-      });
+      },
+      queue);
 }
 
 double ofi_injects_million_per_s(CorePair cores, const std::string& provider) {

@@ -6,12 +6,13 @@
 #include <cstddef>
 #include <string>
 
+#include "limits/ofi_end.hpp"
 #include "limits/pair.hpp"
 
 namespace ambench {
 
 // Half of the time in which 8 bytes go to the other process and come back: fi_inject, and receives that were posted before.
-double ofi_half_rtt_ns(CorePair cores, const std::string& provider);
+double ofi_half_rtt_ns(CorePair cores, const std::string& provider, CompletionQueue queue);
 
 // Messages of 8 bytes, in millions per second, each by an fi_inject of its own into a receive of its own.
 double ofi_injects_million_per_s(CorePair cores, const std::string& provider);
