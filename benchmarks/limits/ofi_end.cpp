@@ -24,10 +24,9 @@ OfiEnd::OfiEnd(const std::string& provider, OfiMeeting& meeting, std::size_t sel
       info_(am::ofi::choose(library_, {.provider = provider, .interfaces = {}})),
       meeting_(meeting),
       self_(self),
-      kind_of_queue_(queue),
       memory_(bytes, std::byte{1}),
       slots_(std::min(most_receives, info_->rx_attr->size)) {
-  open();
+  open(queue);
   for (Slot& slot : slots_) used_up_.push_back(&slot);
   post_receives();
   meet();
@@ -39,7 +38,7 @@ void OfiEnd::must(long result, const char* what) const {
                              library_.error_text(static_cast<int>(-result)));
 }
 
-void OfiEnd::open() {
+void OfiEnd::open(CompletionQueue queue) {
   fid_fabric* fabric = nullptr;
   must(library_.open_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric");
   fabric_ = owned(fabric);
@@ -51,7 +50,7 @@ void OfiEnd::open() {
   fid_av* av = nullptr;
   must(fi_av_open(domain, &addresses, &av, nullptr), "fi_av_open");
   addresses_ = owned(av);
-  open_queue();
+  open_queue(queue);
   fid_ep* endpoint = nullptr;
   must(fi_endpoint(domain, info_.get(), &endpoint, nullptr), "fi_endpoint");
   endpoint_ = owned(endpoint);
@@ -73,18 +72,16 @@ void OfiEnd::open() {
         registered(memory_.data(), memory_.size(), FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, 2);
 }
 
-void OfiEnd::open_queue() {
+void OfiEnd::open_queue(CompletionQueue kind) {
   fi_cq_attr attributes{};
   attributes.format = FI_CQ_FORMAT_CONTEXT;
   attributes.size = info_->tx_attr->size + info_->rx_attr->size;
+  attributes.wait_obj = kind == CompletionQueue::to_sleep_at ? FI_WAIT_FD : FI_WAIT_NONE;
   fid_cq* queue = nullptr;
-  int opened = -FI_ENOSYS;
-  if (kind_of_queue_ == CompletionQueue::to_sleep_at) {
-    attributes.wait_obj = FI_WAIT_FD;
-    opened = fi_cq_open(domain_.get(), &attributes, &queue, nullptr);
+  if (fi_cq_open(domain_.get(), &attributes, &queue, nullptr) != 0) {
     attributes.wait_obj = FI_WAIT_NONE;
+    must(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), "fi_cq_open");
   }
-  if (opened != 0) must(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), "fi_cq_open");
   queue_ = owned(queue);
 }
 

@@ -56,7 +56,7 @@ class OfiEnd {
   // Waits for the other one. `bytes`: of the memory that the other one may read and write. A queue to sleep at is one where the
   // provider has such. Throws am::Error, std::runtime_error.
   OfiEnd(const std::string& provider, OfiMeeting& meeting, std::size_t self, std::size_t bytes,
-         CompletionQueue queue = CompletionQueue::polled_only);
+         CompletionQueue queue);
 
   // 8 bytes. Looks for what is done while the provider has no room.
   void inject();
@@ -86,8 +86,8 @@ class OfiEnd {
     alignas(8) std::array<std::byte, 64> bytes{};
   };
 
-  void open();
-  void open_queue();
+  void open(CompletionQueue queue);
+  void open_queue(CompletionQueue kind);
   void meet();
   void must(long result, const char* what) const;
   // Calls again while the provider has no room.
@@ -98,7 +98,6 @@ class OfiEnd {
   am::ofi::Info info_;
   OfiMeeting& meeting_;
   const std::size_t self_;
-  const CompletionQueue kind_of_queue_;
   fi_addr_t other_ = FI_ADDR_UNSPEC;
   std::vector<std::byte> memory_;
   std::vector<Slot> slots_;

@@ -78,8 +78,9 @@ bool OfiTransport::look() {
   if (!transfers_.empty()) begin_transfers();
   if (!greeting_.empty() || lifelines_.any()) look_at_clock();
   if (count != 0) false_alarms_ = 0;
-  const bool any = has_sent_to_self() || count != 0;
-  if (has_sent_to_self()) deliver_to_self();
+  const bool to_self = has_sent_to_self();
+  if (to_self) deliver_to_self();
+  const bool any = to_self || count != 0;
   if (any) {
     nap_ns_ = 0;
     news_.fetch_add(1, std::memory_order_relaxed);

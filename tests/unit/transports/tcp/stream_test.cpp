@@ -393,12 +393,15 @@ TEST(Windows, CountWhatIsUnreleased) {
     ++sent;
   }
   EXPECT_EQ(sent, window_bytes / credit_of(1'000));
+  EXPECT_FALSE(in.has_news());
   in.released(1'000);
+  EXPECT_TRUE(in.has_news());
   EXPECT_FALSE(in.rides_along()) << "not worth it";
   in.released(window_bytes / 256);
   EXPECT_TRUE(in.rides_along());
   EXPECT_FALSE(in.is_due());
   EXPECT_TRUE(out.released(in.tell()));
+  EXPECT_FALSE(in.has_news());
   EXPECT_FALSE(in.rides_along());
   EXPECT_TRUE(out.has_room(1'000));
   EXPECT_FALSE(out.released(500)) << "less than before";
