@@ -231,6 +231,15 @@ std::string Endpoint::why(const Done& failed) const {
   return text;
 }
 
+void Endpoint::close(bool at_rest) noexcept {
+  if (at_rest || !dies_if_closed_reading(*info_)) return endpoint_.reset();
+  static_cast<void>(endpoint_.release());
+  static_cast<void>(queue_.release());
+  static_cast<void>(addresses_.release());
+  static_cast<void>(domain_.release());
+  static_cast<void>(fabric_.release());
+}
+
 bool Endpoint::may_sleep() noexcept {
   fid* queue = &queue_->fid;
   return fi_trywait(fabric_.get(), &queue, 1) == 0;

@@ -81,7 +81,7 @@ class LetterBox {
   /// The provider writes into the buffers until then: also when a constructor fails behind them.
   struct Closing {
     Endpoint& endpoint;
-    ~Closing() { endpoint.close(); }
+    ~Closing() { endpoint.close(true); }
   };
   const Closing closing_{endpoint_};  // the last one
 };

@@ -117,7 +117,7 @@ void OfiTransport::write_card() const {
 }
 
 OfiTransport::~OfiTransport() {
-  endpoint_.close();  // before the memory goes that it reads and writes
+  endpoint_.close(transfers_have_ended());  // before the memory goes that it reads and writes
 }
 
 OfiTransport::Peer& OfiTransport::new_peer(NodeId node) {
@@ -396,7 +396,7 @@ bool OfiTransport::drained() const noexcept {
     }
   }
   asks_what_came_ = !all;
-  return all && !stores_are_under_way();
+  return all && !transfers_are_under_way();
 }
 
 /// Nodes of other hosts are to know, when its lifelines end, that it has left in order. (Those of its own see its card.)

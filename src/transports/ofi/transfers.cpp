@@ -11,7 +11,9 @@
 // A move goes through memory of this network's own, a copy: the program may free its place while the network is at it, and no provider
 // takes a read back. Few moves to a peer are under way at once (most_moves), which bounds that memory.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
 #include "transports/ofi/peer.hpp"
 
@@ -138,11 +140,24 @@ void OfiTransport::drop_moves(Peer& with) noexcept {
       [&](const Transfer& one) { return one.peer == with.node && one.move && !one.is_begun; });
 }
 
-/// Whether something that a program has put is not there yet.
-bool OfiTransport::stores_are_under_way() const noexcept {
-  return std::ranges::any_of(transfers_, [&](const Transfer& one) {
-    return one.move && one.move->access == Access::store && !is_over(one.peer);
-  });
+/// Whether libfabric is at something, or is to be, that a live peer will answer.
+bool OfiTransport::transfers_are_under_way() const noexcept {
+  return std::ranges::any_of(transfers_,
+                             [&](const Transfer& one) { return !one.is_done && !is_over(one.peer); });
+}
+
+/// Takes what is done. False when libfabric is still at something: with peers that are over, of which nothing comes any more.
+bool OfiTransport::transfers_have_ended() noexcept {
+  std::array<Endpoint::Done, 32> all;
+  while (std::ranges::any_of(transfers_, [](const Transfer& one) { return one.is_begun && !one.is_done; })) {
+    const std::size_t count = endpoint_.look(all);
+    if (count == 0) return false;
+    for (const Endpoint::Done& done : std::span(all).first(count)) {
+      if (done.operation != nullptr && done.operation->kind == Operation::Kind::transfer)
+        static_cast<Transfer&>(*done.operation).is_done = true;
+    }
+  }
+  return true;
 }
 
 }  // namespace am::ofi

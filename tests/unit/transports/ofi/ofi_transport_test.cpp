@@ -278,6 +278,21 @@ TEST_P(OfiNodes, LoseNothingWhenTheyLeaveDrained) {
   EXPECT_TRUE(ears_[1].lost_ones.empty());
 }
 
+/// It may be reading long payloads there, which not every provider survives (dies_if_closed_reading).
+TEST_P(OfiNodes, MayEndAfterTheirPeersWereClosed) {
+  const std::vector<std::byte> bytes = some_bytes(1'000'000);
+  for (int looks = 0; looks < 40; ++looks) {
+    for (int i = 0; i < 4; ++i) static_cast<void>(send(1, 0, Priority::low, 7, bytes));
+    for (int i = 0; i < looks; ++i) progress();
+    at(0).close(1);
+    networks_[0].reset();
+    networks_[1].reset();
+    for (const NodeId node : {NodeId{0}, NodeId{1}}) open(node);
+    ASSERT_EQ(send(1, 0, Priority::low, 1), Status::ok);
+    ASSERT_EQ(next_word(0, Priority::low), 1u);
+  }
+}
+
 TEST_P(OfiNodes, ClosedOnesAreUnreachable) {
   ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
   ASSERT_EQ(send(1, 0, Priority::low, 77), Status::ok);
