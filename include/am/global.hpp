@@ -26,6 +26,7 @@
 #pragma once
 
 #include <am/global_ptr.hpp>
+#include <am/impl/copy.hpp>
 #include <am/node.hpp>
 #include <atomic>
 #include <concepts>
@@ -180,7 +181,7 @@ template <class T>
 void put(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<const T>> values) {
   if (values.empty()) return;
   if (std::byte* place = impl::reach(node, to.address(), values)) [[likely]] {
-    std::memcpy(place, values.data(), values.size_bytes());
+    impl::copy_bytes(place, values.data(), values.size_bytes());
   } else {
     impl::put_slowly(node, to.address(), values.data(), impl::bytes_of(values.size(), sizeof(T)), nullptr);
   }
@@ -202,7 +203,7 @@ template <class T>
 void get(Node& node, GlobalPtr<T> from, std::type_identity_t<std::span<std::remove_const_t<T>>> into) {
   if (into.empty()) return;
   if (const std::byte* place = impl::reach(node, from.address(), into)) [[likely]] {
-    std::memcpy(into.data(), place, into.size_bytes());
+    impl::copy_bytes(into.data(), place, into.size_bytes());
   } else {
     impl::get_slowly(node, from.address(), into.data(), impl::bytes_of(into.size(), sizeof(T)), nullptr);
   }
@@ -218,7 +219,7 @@ void begin_put(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<const
     if (place == nullptr)
       return impl::put_slowly(node, to.address(), values.data(), impl::bytes_of(values.size(), sizeof(T)),
                               &counter);
-    std::memcpy(place, values.data(), values.size_bytes());
+    impl::copy_bytes(place, values.data(), values.size_bytes());
   }
   counter.count_complete();
 }
@@ -244,7 +245,7 @@ void begin_get(Node& node, GlobalPtr<T> from, std::type_identity_t<std::span<std
     if (place == nullptr)
       return impl::get_slowly(node, from.address(), into.data(), impl::bytes_of(into.size(), sizeof(T)),
                               &counter);
-    std::memcpy(into.data(), place, into.size_bytes());
+    impl::copy_bytes(into.data(), place, into.size_bytes());
   }
   counter.count_complete();
 }
@@ -268,7 +269,7 @@ template <auto H, class F = impl::HandlerType<H>, class T, class... A>
 Status put_notify(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<const T>> values, A&&... args) {
   if (!values.empty()) {
     if (std::byte* place = impl::reach(node, to.address(), values)) [[likely]] {
-      std::memcpy(place, values.data(), values.size_bytes());
+      impl::copy_bytes(place, values.data(), values.size_bytes());
     } else {
       impl::put_ahead(node, to.address(), values.data(), impl::bytes_of(values.size(), sizeof(T)));
     }

@@ -9,12 +9,12 @@
 // The smallest transport that compiles is src/transports/skeleton: the porting guide.
 #pragma once
 
+#include <am/impl/copy.hpp>
 #include <am/impl/packet.hpp>
 #include <am/payload.hpp>
 #include <am/types.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,7 +77,7 @@ class Transport {
   /// Puts a payload into the slot, no longer than its room: whoever has written it to slot.payload does without. A network may
   /// leave it where it is until commit, which follows at once.
   virtual void fill(const Slot& slot, Payload payload) noexcept {
-    if (!payload.empty()) std::memcpy(slot.payload, payload.data(), payload.size());
+    if (!payload.empty()) impl::copy_bytes(slot.payload, payload.data(), payload.size());
   }
   /// Publishes the slot with `header` (without lap and place), its payload as far as packet->payload_bytes says. Cannot fail:
   /// what claim accepted is delivered exactly once unless the peer fails.

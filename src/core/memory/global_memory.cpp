@@ -164,7 +164,7 @@ void put_ahead(Node& node, GlobalAddress to, const void* from, std::size_t bytes
   const Hold hold(node);
   GlobalMemory& memory = node.engine().memory();
   if (std::byte* place = memory.reach(to, bytes, "put_notify")) {
-    std::memcpy(place, from, bytes);
+    impl::copy_bytes(place, from, bytes);
   } else {
     memory.remote().put(to, static_cast<const std::byte*>(from), bytes, nullptr);
   }

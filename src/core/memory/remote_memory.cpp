@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <am/error.hpp>
 #include <am/global.hpp>
+#include <am/impl/copy.hpp>
 #include <cstring>
 #include <string>
 
@@ -77,7 +78,7 @@ void write_bytes(std::byte* place, const void* from, std::size_t bytes) noexcept
       write_word<std::uint16_t>(place, from, bytes) || write_word<std::uint8_t>(place, from, bytes)) {
     return;
   }
-  std::memcpy(place, from, bytes);
+  impl::copy_bytes(place, from, bytes);
 }
 
 void read_bytes(void* into, std::byte* place, std::size_t bytes) noexcept {
@@ -85,7 +86,7 @@ void read_bytes(void* into, std::byte* place, std::size_t bytes) noexcept {
       read_word<std::uint16_t>(into, place, bytes) || read_word<std::uint8_t>(into, place, bytes)) {
     return;
   }
-  std::memcpy(into, place, bytes);
+  impl::copy_bytes(into, place, bytes);
 }
 
 void apply_atomic(std::byte* place, const impl::Atomic& atomic, void* old) noexcept {
@@ -337,7 +338,7 @@ void RemoteMemory::was_read(NodeId from, std::uint64_t ticket, std::size_t at, P
   if (place == nullptr)
     return engine_.distrust(from, "node ", from, " answers a get with more than was asked for");
   if (place != data.data())
-    std::memcpy(place, data.data(), data.size());  // else the network has put it there
+    impl::copy_bytes(place, data.data(), data.size());  // else the network has put it there
   end_piece(found);
 }
 
@@ -346,7 +347,7 @@ void RemoteMemory::moved(const Transport::Move& move, Payload fetched) noexcept 
   const auto found = find(move.peer, move.ticket, kind);
   if (found == under_way_.end()) return;
   --found->second.moves;
-  if (!fetched.empty()) std::memcpy(found->second.into + move.at, fetched.data(), fetched.size());
+  if (!fetched.empty()) impl::copy_bytes(found->second.into + move.at, fetched.data(), fetched.size());
   end_piece(found);
 }
 

@@ -103,8 +103,10 @@ class Rings {
   static constexpr std::size_t pairs_end(NodeId nodes) noexcept {
     return pairs_begin(nodes) + std::size_t{nodes} * nodes * sizeof(PairBlock);
   }
+  /// Not where a page begins: from there to memory of malloc's a handler's own memcpy may take twenty times as long
+  /// (am/impl/copy.hpp), and the other way two lines are far enough.
   static constexpr std::size_t chunks_begin(NodeId nodes) noexcept {
-    return host::round_up(pairs_end(nodes), host::page_bytes);
+    return host::round_up(pairs_end(nodes), host::page_bytes) + 2 * impl::line_bytes;
   }
   [[nodiscard]] std::size_t chunks_at(NodeId sender, Priority priority) const noexcept {
     return chunks_begin(nodes()) + impl::link_index(sender, priority) * chunk_bytes;

@@ -3,6 +3,7 @@
 #include "transports/shm/chunks.hpp"
 
 #include <gtest/gtest.h>
+#include <am/impl/copy.hpp>
 
 #include <deque>
 #include <map>
@@ -42,6 +43,16 @@ class ChunkMemory : public testing::Test {
   const Rings rings_{memory_};
   Chunks chunks_{rings_, self, Priority::low};
 };
+
+/// Whoever copies a payload between there and long memory of malloc's, which begins 16 bytes behind the beginning of a page.
+TEST_F(ChunkMemory, IsNoPlaceFromWhichToCopyTakesLong) {
+  alignas(4096) static std::byte page[4096];
+  for (const std::size_t bytes : {5000u, 2048u, 100'000u}) {
+    const std::byte* const chunk = chunks_.at(take(2, bytes));
+    EXPECT_FALSE(impl::is_slow_to_copy(page + 16, chunk, bytes)) << bytes;
+    EXPECT_FALSE(impl::is_slow_to_copy(chunk, page + 16, bytes)) << bytes;
+  }
+}
 
 TEST_F(ChunkMemory, IsTheSameAgainOnceItCameBack) {
   std::uint64_t position = 0;
