@@ -231,8 +231,7 @@ std::string Endpoint::why(const Done& failed) const {
   return text;
 }
 
-void Endpoint::close(bool at_rest) noexcept {
-  if (at_rest || !dies_if_closed_reading(*info_)) return endpoint_.reset();
+void Endpoint::leave_open() noexcept {
   static_cast<void>(endpoint_.release());
   static_cast<void>(queue_.release());
   static_cast<void>(addresses_.release());

@@ -122,10 +122,11 @@ class Endpoint {
   [[nodiscard]] int wait_fd() const noexcept { return wait_fd_; }
   [[nodiscard]] bool may_sleep() noexcept;
 
-  /// Nothing comes or goes any more: what was given to it is free when this returns. `at_rest`: it reads and writes nothing in the
-  /// memory of peers; where it would not survive to be closed else (dies_if_closed_reading), it stays open until the program ends, and
-  /// nobody looks at it any more.
-  void close(bool at_rest) noexcept;
+  /// Nothing comes or goes any more: what was given to it is free when this returns.
+  void close() noexcept { endpoint_.reset(); }
+  /// In its place, where it would not survive that: it stays until the program ends, with what was given to it, and nobody looks at it any
+  /// more, so that it touches nothing.
+  void leave_open() noexcept;
 
  private:
   template <class Fid>

@@ -81,7 +81,7 @@ class LetterBox {
   /// The provider writes into the buffers until then: also when a constructor fails behind them.
   struct Closing {
     Endpoint& endpoint;
-    ~Closing() { endpoint.close(true); }
+    ~Closing() { endpoint.close(); }
   };
   const Closing closing_{endpoint_};  // the last one
 };

@@ -117,7 +117,12 @@ void OfiTransport::write_card() const {
 }
 
 OfiTransport::~OfiTransport() {
-  endpoint_.close(transfers_have_ended());  // before the memory goes that it reads and writes
+  // Before the memory goes that it reads and writes.
+  if (!dies_if_closed_reading(endpoint_.info()) || transfers_end_soon()) {
+    endpoint_.close();
+  } else {
+    endpoint_.leave_open();
+  }
 }
 
 OfiTransport::Peer& OfiTransport::new_peer(NodeId node) {
@@ -396,7 +401,7 @@ bool OfiTransport::drained() const noexcept {
     }
   }
   asks_what_came_ = !all;
-  return all && !transfers_are_under_way();
+  return all && !stores_are_under_way();
 }
 
 /// Nodes of other hosts are to know, when its lifelines end, that it has left in order. (Those of its own see its card.)

@@ -22,7 +22,7 @@
 //
 // What ends a peer: an operation that the provider gives up, in its own words; what cannot be true; a host that does not answer
 // (lifelines.hpp); or core, who hears of deaths by the control lane from the nodes of that host. Before a node leaves it asks who has what it sent (probe, seen): a provider's own
-// completions say less. Nor does it leave while it reads or writes in the memory of a live peer.
+// completions say less.
 //
 // Used by whoever is in the node. Not in signal handlers: it uses the heap.
 #pragma once
@@ -194,8 +194,8 @@ class OfiTransport final : public Transport {
   void drop_transfer(const Transfer& over) noexcept;
   void drop_transfers(const Peer& with) noexcept;
   void drop_moves(Peer& with) noexcept;
-  [[nodiscard]] bool transfers_are_under_way() const noexcept;
-  [[nodiscard]] bool transfers_have_ended() noexcept;
+  [[nodiscard]] bool stores_are_under_way() const noexcept;
+  [[nodiscard]] bool transfers_end_soon() noexcept;
 
   const NodeId self_;
   const std::shared_ptr<const host::Memory> memory_;

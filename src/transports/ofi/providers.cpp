@@ -153,7 +153,10 @@ bool reads_alone(const fi_info& info) {
 }
 bool writes_alone(const fi_info& info) { return reads_alone(info) && provider_of(info) != "shm"; }
 bool sends_again(const fi_info& info) { return provider_of(info).ends_with("ofi_rxd"); }
-bool dies_if_closed_reading(const fi_info& info) { return provider_of(info) == "tcp;ofi_rxm"; }
+bool dies_if_closed_reading(const fi_info& info) {
+  const std::string provider = provider_of(info);
+  return provider == "tcp;ofi_rxm" || provider == "net;ofi_rxm";
+}
 std::string domain_of(const fi_info& info) {
   return info.domain_attr->name == nullptr ? "" : info.domain_attr->name;
 }

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <span>
 
+#include "host/clock.hpp"
 #include "transports/ofi/peer.hpp"
 
 namespace am::ofi {
@@ -140,18 +141,22 @@ void OfiTransport::drop_moves(Peer& with) noexcept {
       [&](const Transfer& one) { return one.peer == with.node && one.move && !one.is_begun; });
 }
 
-/// Whether libfabric is at something, or is to be, that a live peer will answer.
-bool OfiTransport::transfers_are_under_way() const noexcept {
-  return std::ranges::any_of(transfers_,
-                             [&](const Transfer& one) { return !one.is_done && !is_over(one.peer); });
+/// Whether something that a program has put is not there yet.
+bool OfiTransport::stores_are_under_way() const noexcept {
+  return std::ranges::any_of(transfers_, [&](const Transfer& one) {
+    return one.move && one.move->access == Access::store && !is_over(one.peer);
+  });
 }
 
-/// Takes what is done. False when libfabric is still at something: with peers that are over, of which nothing comes any more.
-bool OfiTransport::transfers_have_ended() noexcept {
+/// Whether libfabric is at none, or soon enough: a peer may not look for long, or never again.
+bool OfiTransport::transfers_end_soon() noexcept {
+  constexpr std::uint64_t patience_ns = 50'000'000;
+  const auto is_under_way = [](const Transfer& one) { return one.is_begun && !one.is_done; };
+  const std::uint64_t began = host::monotonic_ns();
   std::array<Endpoint::Done, 32> all;
-  while (std::ranges::any_of(transfers_, [](const Transfer& one) { return one.is_begun && !one.is_done; })) {
+  while (std::ranges::any_of(transfers_, is_under_way)) {
     const std::size_t count = endpoint_.look(all);
-    if (count == 0) return false;
+    if (count == 0 && host::monotonic_ns() - began > patience_ns) return false;
     for (const Endpoint::Done& done : std::span(all).first(count)) {
       if (done.operation != nullptr && done.operation->kind == Operation::Kind::transfer)
         static_cast<Transfer&>(*done.operation).is_done = true;

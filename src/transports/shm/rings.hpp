@@ -1,6 +1,6 @@
 // Where the rings of shared memory lie: the region of the host's memory that is this network's (host/memory.hpp).
 //
-//   doorbells per node | PairBlock per (receiver, sender) | chunks per node and priority
+//   doorbells per node | PairBlock per (receiver, sender) | two lines | chunks per node and priority
 //
 // Every place follows from the number of nodes; a pair that never talks costs no memory, nor does a node that never sends a
 // long payload.

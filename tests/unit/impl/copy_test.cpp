@@ -52,6 +52,7 @@ TEST(Copies, AreSlowJustBehindTheSourceInAPage) {
     EXPECT_TRUE(is_slow_to_copy(at(place + behind), at(source), 2048)) << behind;
     EXPECT_TRUE(is_slow_to_copy(at(place), at(source + page - behind), 2048)) << behind;
     EXPECT_FALSE(is_slow_to_copy(at(place + behind), at(source), 2047)) << "short";
+    EXPECT_FALSE(is_slow_to_copy(at(place + behind), at(source), 1 << 20)) << "long";
     EXPECT_FALSE(is_slow_to_copy(at(place), at(source + behind), 2048)) << "before it";
   }
   for (const std::uintptr_t behind : {0, 32, 64, 2048})

@@ -148,14 +148,6 @@ TEST_P(Moves, ThatStoreKeepWhoeverLeaves) {
   EXPECT_TRUE(segments_[1] == bytes);
 }
 
-/// A node that leaves closes its endpoint, which not every provider survives while it reads (dies_if_closed_reading).
-TEST_P(Moves, ThatFetchKeepWhoeverLeaves) {
-  ASSERT_EQ(begin(0, {Access::fetch, 1, 0, Transport::move_bytes, 0, 0}, nullptr), Status::ok);
-  EXPECT_FALSE(at(0).drained()) << "nobody has looked";
-  ASSERT_TRUE(until([&] { return at(0).drained(); }));
-  EXPECT_EQ(places_[0].done.size(), 1u);
-}
-
 /// What others do in its memory its descriptor tells of, and a look finds nothing: it is believed all the same.
 TEST_P(Moves, LeaveTheDescriptorOfTheOwnerBelieved) {
   if (!rests(1)) GTEST_SKIP() << "it has none that is believed";

@@ -30,7 +30,7 @@ class Player {
     out_.resize(std::size_t{1} << 20);
     registration_ = endpoint_.registration(out_, Endpoint::Use::own);
   }
-  ~Player() { endpoint_.close(true); }
+  ~Player() { endpoint_.close(); }
   Player(const Player&) = delete;
   Player& operator=(const Player&) = delete;
 
