@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "process/command.hpp"
 
@@ -160,6 +161,20 @@ int leave_after_a_collective() {
   return 0;
 }
 
+/// Node 0 leaves at once. The others send it long payloads until they hear of that, and say how many.
+int leave_under_heavy_fire() {
+  am::Node& node = am::start(0, nullptr);
+  Seen seen;
+  node.attach(seen);
+  node.barrier();
+  if (node.id() == 0) return 0;
+  const std::vector<std::byte> payload(256 * 1024);
+  int sent = 0;
+  while (node.request<&Seen::take>(0, payload) == am::Status::ok) ++sent;
+  std::printf("%d\n", sent);
+  return 0;
+}
+
 /// Jobs of threads: first one that ends in good order, then one whose node 1 throws.
 int leave_as_threads() {
   const auto leave_with_one = [](am::Node& node, bool fails) {
@@ -220,6 +235,20 @@ TEST(Leaving, EndsThoughOthersDoNotStopSending) {
     EXPECT_EQ(outcome.exit_code, 0) << faults;
     take_undelivered(outcome.err);
     EXPECT_EQ(outcome.err, "") << faults;
+  }
+}
+
+/// What was under way when it began to leave is taken, and not what they go on to send.
+TEST(Leaving, TakesNoMoreThanWasThere) {
+  for (const char* network : {"shm", "tcp"}) {
+    Outcome outcome = run_job(4, "leave_under_heavy_fire", {std::string("AM_TRANSPORT=") + network});
+    EXPECT_EQ(outcome.exit_code, 0) << network;
+    take_undelivered(outcome.err);
+    EXPECT_EQ(outcome.err, "") << network;
+    std::istringstream out(outcome.out);
+    int senders = 0;
+    for (int sent = 0; out >> sent; ++senders) EXPECT_LE(sent, 40) << network;  // 5 MiB, and a window
+    EXPECT_EQ(senders, 3) << network;
   }
 }
 
@@ -288,6 +317,7 @@ int main(int argc, char** argv) {
         {"exit_in_a_handler", process_test::exit_in_a_handler},
         {"exit_with_a_draft", process_test::exit_with_a_draft},
         {"leave_under_fire", process_test::leave_under_fire},
+        {"leave_under_heavy_fire", process_test::leave_under_heavy_fire},
         {"close_descriptors", process_test::close_descriptors},
         {"leave_after_a_barrier", process_test::leave_after_a_barrier},
         {"leave_with_some_in_good_order", process_test::leave_with_some_in_good_order},

@@ -376,8 +376,8 @@ Engine::Handled Engine::handle_unusual(Net& network, const impl::Packet* packet,
                                        NodeId source, Lane<Net> lane) {
   const Transport::View view{packet, head, source, P, lane.number()};
   Borrowed<Net> borrowed(network, view);
-  if (is_cut_off(network, source)) return Handled::taken;
-  const Handled handled = take_unusual(view);
+  const auto take = [&] { return is_cut_off(network, source) ? Handled::taken : take_unusual(view); };
+  const Handled handled = left_ ? in_leaving(view, take) : take();
   borrowed.deferred = handled == Handled::deferred;
   return handled;
 }

@@ -272,6 +272,21 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
     impl::count(traffic.received_bytes, bytes);
   }
   Handled take_unusual(const Transport::View& view);
+  /// A leaving node takes of each peer what was under way when it began to; what is sent since stays in the network, or a node that is flooded
+  /// would not leave.
+  template <class Take>
+  Handled in_leaving(const Transport::View& view, Take take) {
+    std::uint64_t& taken = taken_in_leaving_[view.source];
+    if (is_all_that_was_there(taken)) return Handled::deferred;
+    const Handled handled = take();
+    const bool has_payload = view.head.has(impl::flag::payload);
+    if (handled != Handled::deferred)
+      taken += impl::line_bytes + (has_payload ? impl::read_once(view.packet->payload_bytes) : 0);
+    return handled;
+  }
+  /// No network has more of a peer's bytes under way, a line counted for each message: rings and chunks of shared memory have room for a
+  /// little more than 4 MiB of both priorities, as the windows of the others have.
+  static bool is_all_that_was_there(std::uint64_t taken) noexcept { return taken >= std::uint64_t{5} << 20; }
   void run_default_handler(const impl::Arrival& message);
   void unknown_handler(impl::HandlerId id, NodeId source);
   Handled add_piece(const Transport::View& view, Payload piece);
@@ -367,7 +382,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   std::uint32_t polls_ = 0;
   bool oversubscribed_ = false;
   bool left_ = false;
-  bool disowned_ = false;  // this is a forked child
+  std::vector<std::uint64_t> taken_in_leaving_{};  // bytes, by source
+  bool disowned_ = false;                          // this is a forked child
   Undelivered undelivered_;
   bool ends_badly_ = false;
   std::thread::id owner_ = std::this_thread::get_id();

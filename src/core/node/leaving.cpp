@@ -12,34 +12,28 @@
 
 namespace am::core {
 
-namespace {
-/// Messages that its networks hold at most: more than rings of shared memory, or a window of TCP.
-constexpr std::size_t most_per_peer = 32 * 1024;
-}  // namespace
-
 void Engine::leave() noexcept {
   if (left_ || disowned_ || card().pid != getpid()) return;  // a forked child is not the node
   attendant_.end();
+  taken_in_leaving_.resize(job_.size);
   left_ = true;
   run_no_more_handlers();
-  // What is in the rings now: multicasts that others wait for are passed on from there. A bound, because peers that do
-  // not know yet go on sending: the rings are served in turn, and once this was taken each has been emptied.
+  // What is in the rings now: multicasts that others wait for are passed on from there. Peers that do not know yet go on sending.
   const auto passed_on = [this] {
     return !sender_.has_rows() && forwarding_.idle() && !memory_.remote().puts().any() && network().drained();
   };
-  std::size_t most = std::size_t{job_.size} * most_per_peer;
   bool all_taken = false;
-  while (most != 0 && !all_taken) {
+  while (!all_taken) {
     if (arm(host::Alarm::sleeper, {})) disarm();  // looks everywhere
     const std::size_t taken = poll();
-    most -= std::min(taken, most);
     if (!passed_on()) {
       wait(passed_on, "leaving: passing on what was accepted");
     } else {
       all_taken = taken == 0 && !network().holds_back();
     }
   }
-  if (leaves_in_order()) undelivered_.tell(job_.id, table_, all_taken);
+  const bool all_came = std::ranges::none_of(taken_in_leaving_, is_all_that_was_there);
+  if (leaves_in_order()) undelivered_.tell(job_.id, table_, all_came);
   if (settings_.stats) {
     const std::string text = counts_of(job_.memory, job_.id);
     std::fwrite(text.data(), 1, text.size(), stderr);  // in one piece
