@@ -121,22 +121,25 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void lose_host_of(NodeId lost, std::string_view why);
   void set_timer() noexcept;
 
-  // bytes
-  /// What was written is with the others' hosts.
-  [[nodiscard]] bool all_have_come() const noexcept;
+  // bytes out
   void is_to_write(Peer& peer);
   void write(Peer& peer);
-  void cannot_write(Peer& peer, const Socket::Moved& ended);
-  void ring_self() noexcept;
   void add_what_is_due(Peer& peer);
   void tell_all_credit();
   void add_long(Peer& peer, Payload payload);
   [[nodiscard]] std::size_t write_long(Peer& peer, std::span<const iovec> payload);
+  void cannot_write(Peer& peer, const Socket::Moved& ended);
+  /// What was written is with the others' hosts.
+  [[nodiscard]] bool all_have_come() const noexcept;
+  void ring_self() noexcept;
+
+  // bytes in
   void watch(Peer& peer) noexcept;
   void unwatch(Peer& peer) noexcept;
   bool look();
   bool look_at_busy();
   bool look_at_events();
+  [[nodiscard]] bool has_sent_to_self() const noexcept;
   bool read(Peer& peer);
   [[nodiscard]] std::byte* destination(const Peer& from, const BegunMessage& message) const noexcept;
   [[nodiscard]] std::string_view take(Peer& peer, const Frame& frame, std::span<const std::byte> bytes,

@@ -1,0 +1,156 @@
+// What goes out over TCP: what waits for each connection, and what is added to it on its way.
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "transports/tcp/peer.hpp"
+
+namespace am::tcp {
+
+namespace {
+using Outcome = Socket::Moved::Outcome;
+
+constexpr std::size_t pieces_per_write = 64;
+}  // namespace
+
+void TcpTransport::is_to_write(Peer& peer) {
+  calm_ = false;
+  if (!std::exchange(peer.is_to_write, true)) to_write_.push_back(peer.node);
+}
+
+void TcpTransport::flush() noexcept {
+  for (const NodeId node : to_write_) {
+    peers_[node]->is_to_write = false;
+    write(*peers_[node]);
+  }
+  to_write_.clear();
+}
+
+/// Words of the control lane, and credit: where it is due, or rides along.
+void TcpTransport::add_what_is_due(Peer& to) {
+  for (const auto& [word, value] : std::exchange(to.words, {})) {
+    to.say({.kind = Frame::Kind::word, .word = word, .value = value});
+    to.up_to_last_word = to.out.bytes();
+  }
+  for (const Priority priority : {Priority::high, Priority::low}) {
+    InWindow& window = to.inward[index(priority)];
+    if (window.is_due() || (!to.out.empty() && window.rides_along()))
+      to.say({.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
+  }
+}
+
+void TcpTransport::tell_all_credit() {
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer == nullptr || peer->state != Peer::State::joined || !peer->is_sent_to()) continue;
+    for (const Priority priority : {Priority::high, Priority::low}) {
+      InWindow& window = peer->inward[index(priority)];
+      if (!window.has_news()) continue;
+      peer->say({.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
+      is_to_write(*peer);
+    }
+  }
+}
+
+void TcpTransport::write(Peer& to) {
+  if (to.state != Peer::State::joined || !to.is_sent_to()) return;
+  add_what_is_due(to);
+  if (!to.stream) {  // this node itself: read() takes it out
+    if (armed_ && !to.out.empty()) ring_self();
+    return;
+  }
+  while (!to.out.empty()) {
+    std::array<iovec, pieces_per_write> pieces;
+    const Socket::Moved moved = to.stream.write(to.out.front(pieces));
+    if (moved.outcome == Outcome::some) {
+      to.written(moved.bytes);
+      continue;
+    }
+    if (moved.outcome == Outcome::ended) return cannot_write(to, moved);
+    break;
+  }
+  if (const bool full = !to.out.empty() || !to.stream.flush(); full != to.socket_is_full) {
+    to.socket_is_full = full;
+    watch(to);
+  }
+}
+
+bool TcpTransport::all_have_come() const noexcept {
+  return std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
+    return peer == nullptr || !peer->stream || !peer->is_sent_to() ||
+           (peer->out.empty() && peer->stream.is_flushed() && peer->stream.socket().under_way() == 0);
+  });
+}
+
+bool TcpTransport::published() const noexcept {
+  return std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
+    return peer == nullptr || !peer->is_sent_to() ||
+           (peer->words.empty() && peer->up_to_last_word == 0 && peer->stream.is_flushed());
+  });
+}
+
+bool TcpTransport::drained() const noexcept {
+  const bool all_written = std::ranges::all_of(peers_, [](const std::unique_ptr<Peer>& peer) {
+    return peer == nullptr || !peer->is_sent_to() || (peer->out.empty() && peer->stream.is_flushed());
+  });
+  return all_written && published() && all_have_come();
+}
+
+/// Straight from where it lies, as far as the socket takes it at once; the rest is copied.
+void TcpTransport::add_long(Peer& to, Payload payload) {
+  constexpr static std::array<std::byte, frame_alignment> zeros{};
+  const std::size_t padding = aligned_to_frame(payload.size()) - payload.size();
+  const std::array<iovec, 2> pieces{{{const_cast<std::byte*>(payload.data()), payload.size()},
+                                     {const_cast<std::byte*>(zeros.data()), padding}}};
+  const std::size_t taken = write_long(to, pieces);
+  const std::size_t left = payload.size() + padding - taken;
+  if (!to.is_sent_to()) return;
+  if (left == 0) {
+    if (!to.stream.is_flushed()) write(to);
+    return;
+  }
+  Block rest = long_blocks_.get(left);
+  if (taken < payload.size())
+    std::memcpy(rest.bytes().data(), payload.data() + taken, payload.size() - taken);
+  const std::size_t zeros_left = std::min(left, padding);
+  std::memset(rest.bytes().data() + left - zeros_left, 0, zeros_left);
+  to.out.add(std::move(rest), 0, left);
+  write(to);
+}
+
+/// Writes all that waits, and the payload behind it. How much of that has gone.
+std::size_t TcpTransport::write_long(Peer& to, std::span<const iovec> payload) {
+  if (to.state != Peer::State::joined || !to.stream || to.cannot_write || to.socket_is_full) return 0;
+  std::size_t taken = 0;
+  for (std::array<iovec, pieces_per_write> pieces;;) {
+    std::size_t count = to.out.front(std::span(pieces).first(pieces.size() - payload.size())).size();
+    std::size_t waiting = 0;
+    for (const iovec& piece : std::span(pieces).first(count)) waiting += piece.iov_len;
+    std::size_t skip = taken;
+    for (const iovec& piece : payload) {
+      const std::size_t skipped = std::min(skip, piece.iov_len);
+      skip -= skipped;
+      if (waiting == to.out.bytes() && skipped != piece.iov_len)
+        pieces[count++] = {static_cast<std::byte*>(piece.iov_base) + skipped, piece.iov_len - skipped};
+    }
+    if (count == 0) return taken;
+    const Socket::Moved moved = to.stream.write(std::span<const iovec>(pieces).first(count));
+    if (moved.outcome == Outcome::ended) cannot_write(to, moved);
+    if (moved.outcome != Outcome::some) return taken;
+    const std::size_t of_waiting = std::min(moved.bytes, waiting);
+    to.written(of_waiting);
+    taken += moved.bytes - of_waiting;
+  }
+}
+
+/// Where the other end is gone, whether it has said farewell is still to be read.
+void TcpTransport::cannot_write(Peer& to, const Socket::Moved& ended) {
+  to.cannot_write = true;
+  to.out.clear();
+  if (ended.error != EPIPE && ended.error != ECONNRESET) end(to, to.stream.why(ended));
+}
+
+}  // namespace am::tcp
