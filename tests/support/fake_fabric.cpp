@@ -136,6 +136,7 @@ struct FakeFabric::World {
   bool held = false;
   bool refuses = false;
   int receive_error = 0;
+  int queue_error = 0;
   std::set<void*> contexts;  // in flight
   std::size_t good_registrations = ~std::size_t{0};
   Fuse send_fuse, inject_fuse, access_fuse;
@@ -280,6 +281,7 @@ fi_ops_av address_ops{sizeof(fi_ops_av), insert_addresses, nullptr, nullptr,
 ssize_t read_queue(fid_cq* cq, void* to, std::size_t count) {
   const Locked locked;
   auto& queue = of<Queue>(&cq->fid);
+  if (world->queue_error != 0) return -world->queue_error;
   if (queue.end != nullptr) world->progress(*queue.end);
   std::size_t read = 0;
   auto* const entries = static_cast<fi_cq_data_entry*>(to);
@@ -900,6 +902,10 @@ void FakeFabric::fail_access_after(std::size_t good, int error) {
 void FakeFabric::fail_receives(int error) {
   const Locked locked;
   world_->receive_error = error;
+}
+void FakeFabric::fail_queues(int error) {
+  const Locked locked;
+  world_->queue_error = error;
 }
 void FakeFabric::refuse_sends(bool on) {
   const Locked locked;

@@ -96,6 +96,8 @@ class FakeFabric {
   void fail_access_after(std::size_t good, int error);
   /// From now on no receive buffer is taken.
   void fail_receives(int error);
+  /// From now on no completion queue can be read any more.
+  void fail_queues(int error);
   /// Refuses all sends while it is on.
   void refuse_sends(bool on);
 

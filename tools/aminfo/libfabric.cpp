@@ -66,7 +66,8 @@ Providers providers(const am::ofi::Library& library, const Asked& asked, bool to
     wish.provider = asked.provider;
     const am::ofi::Info info = am::ofi::choose(library, wish);
     found.chosen = {am::ofi::provider_of(*info), am::ofi::domain_of(*info), ""};
-    found.sleeps = has_descriptor(library, *info);
+    found.sleeps =
+        has_descriptor(library, *info) && !am::ofi::sends_again(*info) && !am::ofi::alarms_falsely(*info);
   } catch (const am::Error& error) {
     found.chosen.why_not = error.why();
   }

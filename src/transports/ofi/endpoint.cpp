@@ -136,9 +136,10 @@ Registration Endpoint::registration(std::span<std::byte> memory, Use use) {
     throw Error(
         "register " + std::to_string(memory.size()) + " bytes with libfabric (" + provider_of(*info_) + ")",
         why(result) + "; this process may lock " + locked_memory_limit() + " of memory",
-        "ulimit -l " + std::to_string(memory.size() / 1024 + 64 * 1024) +
+        "ulimit -l " + std::to_string((registered_bytes_ + memory.size()) / 1024 + 64 * 1024) +
             " before the job is started, or less AM_SEGMENT");
   }
+  registered_bytes_ += memory.size();
   made.descriptor = fi_mr_desc(mr);
   made.key = fi_mr_key(mr);
   if ((mode & FI_MR_VIRT_ADDR) != 0) made.address = reinterpret_cast<std::uintptr_t>(memory.data());
@@ -200,7 +201,10 @@ std::size_t Endpoint::look(std::span<Done> room) noexcept {
     const ssize_t count = fi_cq_read(queue_.get(), entries.data(), most);
     if (count == -FI_EAVAIL) {
       fi_cq_err_entry failed{};
-      if (fi_cq_readerr(queue_.get(), &failed, 0) <= 0) break;
+      if (const ssize_t told = fi_cq_readerr(queue_.get(), &failed, 0); told <= 0) {
+        failed_for_good(told);
+        break;
+      }
       room[found++] = {static_cast<Operation*>(failed.op_context),
                        failed.flags,
                        nullptr,
@@ -209,7 +213,10 @@ std::size_t Endpoint::look(std::span<Done> room) noexcept {
                        failed.prov_errno};
       continue;
     }
-    if (count <= 0) break;
+    if (count <= 0) {
+      failed_for_good(count);
+      break;
+    }
     for (const fi_cq_data_entry& entry : std::span(entries).first(static_cast<std::size_t>(count))) {
       room[found++] = {static_cast<Operation*>(entry.op_context),
                        entry.flags,
@@ -221,6 +228,10 @@ std::size_t Endpoint::look(std::span<Done> room) noexcept {
     if (static_cast<std::size_t>(count) < most) break;
   }
   return found;
+}
+
+void Endpoint::failed_for_good(ssize_t result) noexcept {
+  if (result < 0 && result != -FI_EAGAIN && result != -FI_EINTR) failure_ = static_cast<int>(-result);
 }
 
 std::string Endpoint::why(const Done& failed) const {

@@ -114,6 +114,8 @@ class Endpoint {
   };
   /// Makes progress and takes what is done, at most `room`; how many.
   [[nodiscard]] std::size_t look(std::span<Done> room) noexcept;
+  /// What look() could not go on after, for good (an overrun of the completion queue, for example); 0: nothing.
+  [[nodiscard]] int failure() const noexcept { return failure_; }
   /// What an error of an operation means, in the provider's words.
   [[nodiscard]] std::string why(const Done& failed) const;
   [[nodiscard]] std::string why(int error) const { return library_.error_text(error < 0 ? -error : error); }
@@ -134,6 +136,7 @@ class Endpoint {
     return Owned<Fid>(object);
   }
   void must(int result, const char* what) const;
+  void failed_for_good(ssize_t result) noexcept;
   [[nodiscard]] std::uint64_t random_key() const noexcept;
   void open_queue();
   void open_endpoint();
@@ -147,6 +150,8 @@ class Endpoint {
   Owned<fid_ep> endpoint_;
   int wait_fd_ = -1;
   bool writes_ = false;
+  int failure_ = 0;
+  std::size_t registered_bytes_ = 0;  // so far
   std::vector<std::byte> address_;
 };
 

@@ -228,7 +228,8 @@ void OfiTransport::end_all(const std::string& why) {
   }
 }
 
-/// What was to be sent there. (What libfabric is at it gives back itself.)
+/// What was to be sent there. What libfabric is at it gives back itself; and what that peer may still read stays as it is, for as long as
+/// this node: it may be given up here and live.
 void OfiTransport::forget(Peer& peer) noexcept {
   seal_open_letter(peer);
   for (std::deque<Letter*>* letters : {&peer.written, &peer.greetings}) {
@@ -238,7 +239,6 @@ void OfiTransport::forget(Peer& peer) noexcept {
     }
   }
   peer.words.clear();
-  for (auto& parts : peer.read_there) parts.clear();
   drop_moves(peer);
 }
 

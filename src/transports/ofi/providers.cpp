@@ -71,8 +71,8 @@ Info ask(const Library& library, const Request& request, std::string_view provid
 }
 
 /// Those that are wholly libfabric's own, by sockets; the one with the least between first.
-constexpr std::array<std::string_view, 5> by_sockets = {"net", "tcp;ofi_rxm", "net;ofi_rxm", "udp;ofi_rxd",
-                                                        "sockets"};
+constexpr std::array<std::string_view, 6> by_sockets = {"net",         "tcp",         "tcp;ofi_rxm",
+                                                        "net;ofi_rxm", "udp;ofi_rxd", "sockets"};
 
 /// What comes first. Hardware; shared memory, if that leads everywhere; sockets.
 int rank(const fi_info& info, const Wish& wish) {
@@ -153,6 +153,7 @@ bool reads_alone(const fi_info& info) {
 }
 bool writes_alone(const fi_info& info) { return reads_alone(info) && provider_of(info) != "shm"; }
 bool sends_again(const fi_info& info) { return provider_of(info).ends_with("ofi_rxd"); }
+bool alarms_falsely(const fi_info& info) { return provider_of(info) == "net"; }
 bool dies_if_closed_reading(const fi_info& info) {
   const std::string provider = provider_of(info);
   return provider == "tcp;ofi_rxm" || provider == "net;ofi_rxm";

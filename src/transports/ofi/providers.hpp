@@ -76,6 +76,8 @@ inline constexpr std::size_t longest_access_bytes = frames::frame_payload_bytes;
 /// tells when: a sleeping node looks each millisecond. And buffers for many (FI_MULTI_RECV) are not given to it: in libfabric 1.17 a message
 /// is lost now and then when several nodes flood one.
 [[nodiscard]] bool sends_again(const fi_info& info);
+/// The descriptor of net is readable for ever (libfabric 1.17). A network finds that out by itself, and then looks each millisecond.
+[[nodiscard]] bool alarms_falsely(const fi_info& info);
 /// ofi_rxm over tcp, or net, follows a null pointer when an endpoint is closed into which a read is coming: tcp gives up that read twice, the
 /// second time without a context (libfabric 1.17.0; its pull request 8656).
 [[nodiscard]] bool dies_if_closed_reading(const fi_info& info);

@@ -75,6 +75,8 @@ bool OfiTransport::look() {
   letter_box_.provide(arrivals_, told_all, met_);
   if (letter_box_.failure() != 0)
     end_all("it takes no receive buffer: " + endpoint_.why(letter_box_.failure()));
+  if (endpoint_.failure() != 0)
+    end_all("its completion queue cannot be read: " + endpoint_.why(endpoint_.failure()));
   if (!transfers_.empty()) begin_transfers();
   if (!greeting_.empty() || lifelines_.any()) look_at_clock();
   if (count != 0) false_alarms_ = 0;

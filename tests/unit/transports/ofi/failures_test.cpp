@@ -98,6 +98,17 @@ TEST_P(Failures, WithoutReceiveBuffersAllAreLost) {
   EXPECT_NE(words.find("it takes no receive buffer: "), std::string::npos) << words;
 }
 
+TEST_P(Failures, WithoutACompletionQueueAllAreLost) {
+  meet();
+  testing::internal::CaptureStderr();
+  fabric_->fail_queues(FI_EOVERRUN);
+  EXPECT_TRUE(until([&] { return !ears_[1].lost_ones.empty(); }));
+  const std::string words = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(ears_[1].lost_ones, std::vector<NodeId>{0}) << "of whom it knew";
+  EXPECT_EQ(send(1, 0, Priority::low, 0), Status::unreachable);
+  EXPECT_NE(words.find("its completion queue cannot be read: "), std::string::npos) << words;
+}
+
 /// Whichever greeting fails: it is tried again.
 TEST_P(Failures, AGreetingThatFailsIsTriedAgain) {
   for (std::size_t good = 0; good < 2; ++good) {
