@@ -24,7 +24,8 @@ constexpr std::size_t times(std::size_t a, std::size_t b) noexcept {
 template <class T>
 [[nodiscard]] spread_ptr<T> all_spread_malloc(std::size_t count, std::size_t each = 1) {
   World& w = world();
-  impl::agree(w, "all_spread_malloc", impl::times(count, impl::times(each, sizeof(T))));
+  impl::agree(w, "all_spread_malloc", count);
+  impl::agree(w, "all_spread_malloc with blocks", impl::times(each, sizeof(T)));
   const std::size_t blocks = count / procs() + (count % procs() != 0 ? 1 : 0);
   return spread_ptr<T>(am::allocate_symmetric<T>(w.node(), impl::times(blocks, each)).on(0));
 }
@@ -33,7 +34,7 @@ template <class T>
 template <class T>
 void all_spread_free(spread_ptr<T> block) {
   World& w = world();
-  impl::agree(w, "all_spread_free", block ? block.place().offset() : 0);
+  impl::agree(w, block ? "all_spread_free" : "all_spread_free(null)", block ? block.place().offset() : 0);
   w.node().barrier();
   if (block) am::deallocate(w.node(), block.place().on(my_proc()));
 }

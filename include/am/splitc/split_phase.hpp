@@ -11,6 +11,7 @@
 #include <am/global.hpp>
 #include <am/splitc/global_ptr.hpp>
 #include <am/splitc/world.hpp>
+#include <type_traits>
 
 namespace am::splitc {
 
@@ -26,7 +27,9 @@ void put(P to, const typename P::value_type& value) {
 
 template <Pointer P>
 void get(typename P::value_type* into, P from, Counter& counter) {
-  am::begin_get(world().node(), from.place(), *into, counter);
+  // What is not copied as bytes has no such pointer, whose error says so: no second one.
+  if constexpr (std::is_trivially_copyable_v<typename P::value_type>)
+    am::begin_get(world().node(), from.place(), *into, counter);
 }
 template <Pointer P>
 void get(typename P::value_type* into, P from) {

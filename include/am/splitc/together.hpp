@@ -164,6 +164,18 @@ T all_reduce_to_one_min(T value) {
   return all_reduce_to_one(value, impl::Min());
 }
 template <class T>
+T all_reduce_to_one_and(T value) {
+  return all_reduce_to_one(value, impl::And());
+}
+template <class T>
+T all_reduce_to_one_or(T value) {
+  return all_reduce_to_one(value, impl::Or());
+}
+template <class T>
+T all_reduce_to_one_xor(T value) {
+  return all_reduce_to_one(value, impl::Xor());
+}
+template <class T>
 [[nodiscard]] T all_scan_add(T value) {
   return all_scan(value, impl::Add());
 }
@@ -178,6 +190,18 @@ template <class T>
 template <class T>
 [[nodiscard]] T all_scan_min(T value) {
   return all_scan(value, impl::Min());
+}
+template <class T>
+[[nodiscard]] T all_scan_and(T value) {
+  return all_scan(value, impl::And());
+}
+template <class T>
+[[nodiscard]] T all_scan_or(T value) {
+  return all_scan(value, impl::Or());
+}
+template <class T>
+[[nodiscard]] T all_scan_xor(T value) {
+  return all_scan(value, impl::Xor());
 }
 
 /// Runs f on node `proc`, nothing on the others. No barrier.

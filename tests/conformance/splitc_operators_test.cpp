@@ -1,0 +1,350 @@
+// Split-C (am/splitc.hpp): the forms beside those of splitc_test.cpp. References that calculate, counters of one's own, siblings of
+// the reductions and scans, what an operation of one's own promises; sizes that are none, and nodes that do not call the same.
+#include <am/splitc.hpp>
+
+#include <am/error.hpp>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace {
+
+using namespace am::splitc;  // NOLINT(google-build-using-namespace): as a program has it
+using am::Node;
+using am::NodeId;
+using am::splitc::sync;
+using test::check;
+using test::check_equal;
+using test::check_throws;
+using SplitCForms = test::OnEverySubstrate;
+
+NodeId right() { return (my_proc() + 1) % procs(); }
+NodeId left() { return (my_proc() + procs() - 1) % procs(); }
+
+struct Item {
+  std::int32_t weight;
+  double price;
+  std::array<std::int16_t, 3> codes;
+};
+
+/// x -> times * x + plus, by the arithmetic of words. One after another is associative, and not commutative.
+struct Affine {
+  std::uint64_t times, plus;
+  friend bool operator==(const Affine&, const Affine&) = default;
+};
+Affine then(Affine first, Affine second) {
+  return {first.times * second.times, first.plus * second.times + second.plus};
+}
+Affine of_node(NodeId node) { return {2 * std::uint64_t{node} + 3, std::uint64_t{node} + 100}; }
+/// Those of the nodes up to this one, one after another.
+Affine up_to(NodeId last) {
+  Affine all = of_node(0);
+  for (NodeId node = 1; node <= last; ++node) all = then(all, of_node(node));
+  return all;
+}
+
+// -- references and pointers --------------------------------------------------------------------------------------------
+
+TEST_P(SplitCForms, ReferencesCalculate) {
+  run(2, [](Node& node) {
+    World world(node);
+    const auto words = spread_array<std::int64_t>(procs(), 4);
+    const auto reals = spread_array<double>(procs(), 4);
+    const auto small = spread_array<std::int16_t>(procs(), 4);
+    // Of this node's own and of the neighbour's memory: each has a place in both.
+    for (const NodeId p : {my_proc(), right()}) {
+      const auto calculate = [&](auto place, auto first, auto by, const std::string& what) {
+        using Value = decltype(first);
+        const auto becomes = [&](Value expected, const std::string& sign) {
+          const Value now = *place;
+          check_equal(now, expected, sign + " of " + what);
+        };
+        *place = first;
+        *place -= by;
+        becomes(static_cast<Value>(first - by), "-=");
+        *place *= by;
+        becomes(static_cast<Value>((first - by) * by), "*=");
+        *place /= by;
+        becomes(static_cast<Value>(first - by), "/=");
+        *place += by;
+        becomes(first, "+=");
+        (*place -= by) *= by;  // each is the reference again
+        becomes(static_cast<Value>((first - by) * by), "-= and *=");
+      };
+      calculate(words[p] + my_proc(), std::int64_t{-1'000'000'007}, std::int64_t{-13}, "a word");
+      calculate(reals[p] + my_proc(), 10.5, 0.25, "a double");
+      calculate(small[p] + my_proc(), std::int16_t{300}, std::int16_t{7}, "two bytes");
+    }
+    barrier();
+  });
+}
+
+TEST_P(SplitCForms, SpreadPointersReachMembersAndBecomePlainOnes) {
+  run(3, [](Node& node) {
+    World world(node);
+    const spread_ptr<Item> items = all_spread_malloc<Item>(2 * procs());
+    const spread_ptr<Item> mine = items + my_proc() + procs();  // this node's second
+    const spread_ptr<Item> other = items + right() + procs();
+    (other->*&Item::weight) = static_cast<std::int32_t>(my_proc()) + 40;
+    (other->*&Item::price) = 0.5;
+    (other->*&Item::price) *= 3.0;
+    (other->*&Item::codes) = std::array<std::int16_t, 3>{1, -2, 3};
+    barrier();
+    Item* const own = to_local(mine);
+    check(own == to_local(items + my_proc()) + 1,
+          "the next one here is as many elements on as there are nodes");
+    check(own == mine.local() && own == to_local(mine.global()), "as by its other names");
+    check_equal(own->weight, static_cast<std::int32_t>(left()) + 40, "a number");
+    check_equal(own->price, 1.5, "a number that was multiplied there");
+    check(own->codes == std::array<std::int16_t, 3>{1, -2, 3}, "an array");
+    check_throws<am::Error>([&] { static_cast<void>(to_local(other)); }, "points to another node's memory");
+    own->weight = -1;  // written by a plain pointer, read by a spread one to const
+    barrier();
+    const spread_ptr<const Item> constant = other;
+    const std::int32_t weight = constant->*&Item::weight;
+    check_equal(weight, -1, "through a pointer to const");
+    barrier();
+  });
+}
+
+// -- counters and locks -------------------------------------------------------------------------------------------------
+
+TEST_P(SplitCForms, PutsHaveACounterOfTheirOwn) {
+  run(2, [](Node& node) {
+    World world(node);
+    constexpr std::size_t count = 100;
+    const spread_array<std::uint32_t> a(procs(), 2 * count);
+    Counter first;
+    Counter second;
+    check(is_synced(first), "nothing is under way");
+    sync(first);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      put(a[right()] + i, i + 1, first);
+      put(a[right()] + (count + i), 2 * i, second);
+    }
+    check_equal(first.begun(), count, "it counts its own");
+    check(is_synced(), "sync() has none of them");
+    sync();
+    while (!is_synced(second)) std::this_thread::yield();
+    sync(second);  // at once
+    std::vector<std::uint32_t> back(count);
+    for (std::size_t i = 0; i < count; ++i) get(&back[i], a[right()] + (count + i), second);
+    while (!is_synced(second)) std::this_thread::yield();
+    for (std::size_t i = 0; i < count; ++i) check_equal(back[i], 2 * i, "what is synced is written");
+    sync(first);
+    check(is_synced(first), "after sync");
+    barrier();
+    for (std::size_t i = 0; i < count; ++i) check_equal(a.mine()[i], i + 1, "what the other counter counted");
+    barrier();
+  });
+}
+
+TEST_P(SplitCForms, AFreeLockIsTakenByATry) {
+  run(3, [](Node& node) {
+    World world(node);
+    const spread_array<Lock> locks(procs());
+    check(try_lock(locks[right()]), "nobody holds it");
+    check(!try_lock(locks[right()]), "this node holds it");
+    const Lock holder = *locks[right()];
+    check_equal(holder, my_proc() + 1, "it says who holds it");
+    barrier();
+    check(!try_lock(locks[my_proc()]), "its own: the left neighbour holds it");
+    barrier();
+    unlock(locks[right()]);
+    barrier();
+    check(try_lock(locks[my_proc()]), "it was given back");
+    unlock(locks[my_proc()]);
+    barrier();
+    // All try at once: whoever got it is alone between.
+    const spread_array<std::uint64_t> sum(1);
+    for (std::uint64_t i = 0; i < test::rounds(20); ++i) {
+      while (!try_lock(locks[0])) test::poll_or_yield(node);
+      *sum[0] += 1;  // read, then write
+      unlock(locks[0]);
+    }
+    barrier();
+    const std::uint64_t all = *sum[0];
+    check_equal(all, test::rounds(20) * procs(), "nobody was in between");
+    barrier();
+  });
+}
+
+// -- together -----------------------------------------------------------------------------------------------------------
+
+TEST_P(SplitCForms, BitsAreReducedAndScanned) {
+  run(3, [](Node& node) {
+    World world(node);
+    const std::array<std::uint64_t, 3> values{~std::uint64_t{0} - 1, 0xF0F0'0000'0000'0FF0,
+                                              0x30F0'0000'0000'00F3};
+    const std::uint64_t mine = values[my_proc()];
+    const auto so_far = [&](auto op) {
+      return std::accumulate(values.begin() + 1, values.begin() + my_proc() + 1, values[0], op);
+    };
+    const auto of_all = [&](auto op) {
+      return std::accumulate(values.begin() + 1, values.end(), values[0], op);
+    };
+    check_equal(all_reduce_to_all_and(mine), of_all(std::bit_and()), "all_reduce_to_all_and");
+    check_equal(all_reduce_to_all_or(mine), of_all(std::bit_or()), "all_reduce_to_all_or");
+    check_equal(all_reduce_to_all_xor(mine), of_all(std::bit_xor()), "all_reduce_to_all_xor");
+    const std::array one{all_reduce_to_one_and(mine), all_reduce_to_one_or(mine),
+                         all_reduce_to_one_xor(mine)};
+    on_one([&] {
+      check(one == std::array{of_all(std::bit_and()), of_all(std::bit_or()), of_all(std::bit_xor())},
+            "all_reduce_to_one");
+    });
+    check_equal(all_scan_and(mine), so_far(std::bit_and()), "all_scan_and");
+    check_equal(all_scan_or(mine), so_far(std::bit_or()), "all_scan_or");
+    check_equal(all_scan_xor(mine), so_far(std::bit_xor()), "all_scan_xor");
+    const bool first = my_proc() == 0;  // narrower than an int
+    check_equal(all_reduce_to_all_or(first), true, "of truth values");
+    check_equal(all_scan_and(first), first, "of truth values");
+    barrier();
+  });
+}
+
+// One node, a power of two, and numbers between: however the network's tree groups them.
+TEST_P(SplitCForms, OperationsOfOnesOwnKeepTheNodesOrder) {
+  for (const NodeId nodes : {1U, 2U, 3U, 5U}) {
+    run(nodes, [](Node& node) {
+      World world(node);
+      const Affine mine = of_node(my_proc());
+      const NodeId last = procs() - 1;
+      check(procs() == 1 || then(of_node(0), of_node(1)) != then(of_node(1), of_node(0)), "order matters");
+      check(all_reduce_to_all(mine, then) == up_to(last), "all_reduce_to_all");
+      check(all_scan(mine, then) == up_to(my_proc()), "all_scan");
+      const Affine there = all_reduce_to_one(mine, then, last);
+      on_proc(last, [&] { check(there == up_to(last), "all_reduce_to_one, to the last"); });
+      const int shift = 10;  // a lambda with captures: it runs here alone
+      const auto digits = [shift](int a, int b) { return a * shift + b; };
+      const int number = all_scan(static_cast<int>(my_proc()) + 1, digits);
+      check_equal(number, 12345 / std::array{10000, 1000, 100, 10, 1}[my_proc()], "the digits so far");
+      barrier();
+    });
+  }
+}
+
+// -- bad input ----------------------------------------------------------------------------------------------------------
+
+TEST_P(SplitCForms, RefusesSizesThatOverflow) {
+  run(2, [](Node& node) {
+    World world(node);
+    const spread_array<std::uint64_t> a(procs(), 2);
+    std::array<std::uint64_t, 2> two{5, 6};
+    Counter counter;
+    for (const NodeId p : {my_proc(), right()}) {
+      for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 7, SIZE_MAX / 2 + 1}) {
+        const auto refuses = [&](auto use) { check_throws<am::Error>(use, "more bytes than there are"); };
+        refuses([&] { bulk_read(two.data(), a[p], bytes); });
+        refuses([&] { bulk_write(a[p], two.data(), bytes); });
+        refuses([&] { bulk_get(two.data(), a[p], bytes); });
+        refuses([&] { bulk_get(two.data(), a[p], bytes, counter); });
+        refuses([&] { bulk_put(a[p], two.data(), bytes); });
+        refuses([&] { bulk_put(a[p], two.data(), bytes, counter); });
+        refuses([&] { bulk_store(a[p], two.data(), bytes); });
+        // As many values: the product is no number.
+        const std::span<std::uint64_t> values(two.data(), bytes);
+        refuses([&] { bulk_read(values, a[p]); });
+        refuses([&] { bulk_write(a[p], values); });
+        refuses([&] { bulk_get(values, a[p]); });
+        refuses([&] { bulk_put(a[p], values); });
+        refuses([&] { bulk_store(a[p], values); });
+      }
+    }
+    check_equal(counter.begun(), 0U, "none of them was begun");
+    check(is_synced(), "nor is waited for");
+    all_store_sync();  // nor counted
+    check(two == std::array<std::uint64_t, 2>{5, 6} && a.mine()[0] == 0, "nothing was moved");
+    barrier();
+  });
+}
+
+#ifdef AM_CHECKED
+/// Node `other` makes the second call, the rest the first; all hear so.
+template <class Most, class One>
+void differ(NodeId other, Most most, One one, const std::string& says) {
+  check_throws<am::Error>([&] { my_proc() == other ? one() : most(); }, says);
+}
+
+TEST_P(SplitCForms, NamesANodeThatGivesOtherSizes) {
+  run(2, [](Node& node) {
+    World world(node);
+    differ(
+        1, [] { static_cast<void>(all_gather(1)); }, [] { static_cast<void>(all_gather(1.0)); },
+        "node 0 calls all_gather of 4, node 1 calls all_gather of 8");
+    differ(
+        1, [] { static_cast<void>(all_scan_add(1)); }, [] { static_cast<void>(all_scan_xor(1)); },
+        "node 0 calls add of 4, node 1 calls xor of 4");
+    differ(
+        1, [] { static_cast<void>(all_scan(1, std::plus<>())); },
+        [] { static_cast<void>(all_scan(std::int64_t{1}, std::plus<>())); },
+        "node 0 calls with an operation of 4, node 1 calls with an operation of 8");
+    // As many bytes, dealt out otherwise.
+    differ(
+        1, [] { static_cast<void>(all_spread_malloc<int>(4, 1)); },
+        [] { static_cast<void>(all_spread_malloc<int>(1, 4)); },
+        "node 0 calls all_spread_malloc of 4, node 1 calls all_spread_malloc of 1");
+    differ(
+        1, [] { static_cast<void>(all_spread_malloc<int>(4, 2)); },
+        [] { static_cast<void>(all_spread_malloc<int>(4, 1)); },
+        "node 0 calls all_spread_malloc with blocks of 8, node 1 calls all_spread_malloc with blocks of 4");
+    const spread_array<int> a(procs(), 16);
+    const spread_array<int> b(procs(), 16);
+    differ(
+        1, [&] { all_spread_free(a); }, [&] { all_spread_free(b); },
+        "node 0 calls all_spread_free of " + std::to_string(a.data().place().offset()) +
+            ", node 1 calls all_spread_free of " + std::to_string(b.data().place().offset()));
+    differ(
+        1, [&] { all_spread_free(a); }, [] { all_spread_free(spread_ptr<int>()); },
+        "node 1 calls all_spread_free(null) of 0");
+    all_spread_free(a);  // neither was given back
+    all_spread_free(b);
+    barrier();
+  });
+}
+
+TEST_P(SplitCForms, NamesTheOneOfManyNodes) {
+  run(4, [](Node& node) {
+    World world(node);
+    for (NodeId other = 1; other < procs(); ++other) {
+      differ(
+          other, [] { barrier(); }, [] { static_cast<void>(all_gather(1)); },
+          "node 0 calls barrier of 0, node " + std::to_string(other) + " calls all_gather of 4");
+    }
+    differ(
+        0, [] { static_cast<void>(all_bcast(1)); }, [] { all_store_sync(); },
+        "node 0 calls all_store_sync of 0, node 1 calls all_bcast of 4");
+    differ(
+        2, [] { static_cast<void>(all_scan_add(1)); }, [] { static_cast<void>(all_reduce_to_all_add(1)); },
+        "node 0 calls all_scan of 0, node 2 calls all_reduce_to_all of 0");
+    barrier();  // and the job goes on
+    check_equal(all_reduce_to_all_add(1), 4, "all of them");
+  });
+}
+
+// The node whose World ends early hears of it afterwards: a destructor throws nothing.
+TEST_P(SplitCForms, NamesANodeWhoseWorldEndsEarly) {
+  run(3, [](Node& node) {
+    check_throws<am::Error>(
+        [&] {
+          {
+            World world(node);
+            if (my_proc() != 1)
+              barrier();  // its World ends by what this throws: without waiting for the others
+          }
+          for (;;) test::poll_or_yield(node);
+        },
+        "node 0 calls barrier of 0, node 1 calls ~World() of 0");
+    node.barrier();
+  });
+}
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Model, SplitCForms, test::cells_of<SplitCForms>(), test::name_of);
+
+}  // namespace
