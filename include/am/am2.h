@@ -1,8 +1,8 @@
 /* AM-II (Active Messages 2, Mainwaring and Culler 1995), in C: endpoints, bundles, tags, translation tables, returned
  * messages. For C89, C17 and C++. It stands on libam: any network, any dispatch mode, nodes as processes or as threads.
  *
- * Old sources include "am.h", "ammpi.h" or "amudp.h": -I<prefix>/am/compat/am2, or am/compat/udpam for UDPAM's dialect,
- * finds them. What follows of the interface and what was chosen where its sources differ: docs/porting.md, "AM-II".
+ * Old sources include "am.h", "ammpi.h" or "amudp.h": -I<prefix>/am/compat/am2 finds them. What follows of the interface, what was
+ * chosen where its sources differ, and what of UDPAM's dialect is not covered: docs/porting.md, "AM-II".
  *
  * Threads: a node belongs to one thread, and so do its bundles, endpoints and the calls here. Nodes of one process share
  * nothing. Handlers run in AM_Poll, in AM_RequestM (which polls first), in AMX_SPMDBarrier and nowhere else, on the caller's

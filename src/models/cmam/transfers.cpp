@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "models/broken.hpp"
 #include "models/cmam/messages.hpp"
@@ -105,18 +106,35 @@ void take_at_port_high(Reply& reply, std::int64_t number, std::int64_t offset, P
   take_and_run(reply, payload, number, offset);
 }
 
-/// What is sent, in pieces: send(offset, bytes) for each, at least one.
+/// Where a transfer writes, if that is in this node; else null.
+const std::byte* place_here(State& sender, NodeId to, std::int64_t at) {
+  if (to != sender.node().id()) return nullptr;
+  const CriticalSection quiet(sender.node());
+  const Segment* const segment = sender.segments.find(at);
+  return segment != nullptr ? segment->base + (at - segment->number) : nullptr;
+}
+const std::byte* place_here(State& sender, NodeId to, int number, int offset) {
+  if (to != sender.node().id()) return nullptr;
+  const CriticalSection quiet(sender.node());
+  const Rport* const port = sender.rports.find(number);
+  return port != nullptr && port->buffer != nullptr ? port->buffer + offset : nullptr;
+}
+
+/// What is sent, in pieces: send(offset, bytes) for each, at least one. On its own node one that arrives may overwrite what is still to
+/// be sent: where the ranges overlap they go in memmove's order. (To a port whose elements lie apart no order may be right.)
 template <class F>
-void in_pieces(const State& sender, const char* name, const void* buffer, int nbytes, F send) {
+void in_pieces(const State& sender, const char* name, const void* buffer, int nbytes, const std::byte* place,
+               F send) {
   if (nbytes < 0 || (buffer == nullptr && nbytes > 0))
     broken(sender.node().id(), name, " of ", nbytes, " bytes", buffer == nullptr ? " at a null address" : "");
   const Payload all(buffer, static_cast<std::size_t>(nbytes));
-  std::size_t sent = 0;
-  do {
-    const std::size_t piece = std::min(piece_bytes, all.size() - sent);
-    send(static_cast<std::int64_t>(sent), Payload(all.data() + sent, piece));
-    sent += piece;
-  } while (sent < all.size());
+  const std::size_t pieces = std::max<std::size_t>(1, (all.size() + piece_bytes - 1) / piece_bytes);
+  const bool last_first =
+      place != nullptr && std::less<>()(all.data(), place) && std::less<>()(place, all.data() + all.size());
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const std::size_t at = piece_bytes * (last_first ? pieces - 1 - i : i);
+    send(static_cast<std::int64_t>(at), Payload(all.data() + at, std::min(piece_bytes, all.size() - at)));
+  }
 }
 
 void transfer(const char* name, int node, std::int64_t at, const void* buffer, int nbytes, bool as_reply) {
@@ -124,13 +142,14 @@ void transfer(const char* name, int node, std::int64_t at, const void* buffer, i
   if (sender.node().level() == Level::high) not_in_this_handler(sender, name);
   const NodeId to = checked_node(sender, name, node);
   const Open open(sender);
-  in_pieces(sender, name, buffer, nbytes, [&](std::int64_t offset, Payload piece) {
-    if (as_reply || sender.node().level() == Level::low) {
-      sender.node().reply_to<take_high>(to, at + offset, piece);
-    } else {
-      sender.node().request<take_low>(to, at + offset, piece);
-    }
-  });
+  in_pieces(sender, name, buffer, nbytes, place_here(sender, to, at),
+            [&](std::int64_t offset, Payload piece) {
+              if (as_reply || sender.node().level() == Level::low) {
+                sender.node().reply_to<take_high>(to, at + offset, piece);
+              } else {
+                sender.node().request<take_low>(to, at + offset, piece);
+              }
+            });
 }
 
 /// A port of this node, which the program has allocated.
@@ -276,13 +295,14 @@ int CMAML_scopy(int node, int rport, int /*align*/, int offset, void* buffer, in
   const am::NodeId to = checked_node(sender, "CMAML_scopy", node);
   {
     const Open open(sender);
-    in_pieces(sender, "CMAML_scopy", buffer, nbytes, [&](std::int64_t at, am::Payload piece) {
-      if (sender.node().level() == am::Level::low) {
-        sender.node().reply_to<take_at_port_high>(to, std::int64_t{rport}, offset + at, piece);
-      } else {
-        sender.node().request<take_at_port_low>(to, std::int64_t{rport}, offset + at, piece);
-      }
-    });
+    in_pieces(sender, "CMAML_scopy", buffer, nbytes, place_here(sender, to, rport, offset),
+              [&](std::int64_t at, am::Payload piece) {
+                if (sender.node().level() == am::Level::low) {
+                  sender.node().reply_to<take_at_port_high>(to, std::int64_t{rport}, offset + at, piece);
+                } else {
+                  sender.node().request<take_at_port_low>(to, std::int64_t{rport}, offset + at, piece);
+                }
+              });
   }
   if (sent != nullptr)
     call(reinterpret_cast<am::models::Code>(sent), word_of_pointer(sent_argument), 0, 0, 0);

@@ -394,6 +394,7 @@ int gam_reply_store(vnn_t to, const void* local, void* remote, int n, gam_code_t
                                    am::Payload(local, static_cast<std::size_t>(n)));
 }
 int gam_get_from(vnn_t to, const void* remote, void* local, int n, gam_code_t h, void* argument) {
+  static_cast<void>(word_or_none("gam_get", h));  // it does not travel as a word, but must be a function
   return request<&get_came>(to, n, remote == nullptr ? nullptr : local, number(remote),
                             static_cast<std::uint64_t>(n), number(local), number(h), number(argument));
 }

@@ -272,6 +272,59 @@ TEST_P(Am2Messages, BulkOnesOfEveryCount) {
   });
 }
 
+/// Until there is room: what does not wait is answered AM_ERR_NOT_SENT.
+template <class F>
+void send_async(const Job& job, F send) {
+  int status = AM_ERR_NOT_SENT;
+  while ((status = send()) == AM_ERR_NOT_SENT) ok(AM_Poll(job.bundle), "AM_Poll");
+  ok(status, "an Async call");
+}
+
+TEST_P(Am2Messages, AsyncBulkOnesOfEveryCount) {
+  run(3, [](am::Node&) {
+    const Job job;
+    set_handlers(job);
+    Job::barrier();
+    std::vector<std::byte> data = patterned(bulk_bytes, 0);
+    send_async(job, [&] {
+      return AM_RequestXferAsync0(job.endpoint, job.right, 0, bulk_request, data.data(), bulk_bytes);
+    });
+#define SEND_ASYNC(n)                                                                               \
+  data = patterned(bulk_bytes + n, n);                                                              \
+  send_async(job, [&] {                                                                             \
+    return CALL(AM_RequestXferAsync##n, job.endpoint, job.right, 64 * n, bulk_request, data.data(), \
+                bulk_bytes + n, WORDS##n(n));                                                       \
+  });                                                                                               \
+  std::fill(data.begin(), data.end(), std::byte{}); /* it may be used again */                      \
+  job.until([] { return seen.replies == n + 1; });  /* they overlap in the segment */
+    EACH_COUNT(SEND_ASYNC)
+    check_all_counts(job, 1);
+    ok(AM_Terminate(), "AM_Terminate");
+  });
+}
+
+TEST_P(Am2Messages, AsyncGetsOfEveryCount) {
+  run(3, [](am::Node&) {
+    const Job job;
+    set_handlers(job);
+    const std::vector<std::byte> data = patterned(1234, 99);
+    std::copy(data.begin(), data.end(), seen.segment.begin() + 300);
+    Job::barrier();
+    send_async(job, [&] { return AM_GetXferAsynch0(job.endpoint, job.right, 300, got, 40'000, 1234); });
+#define GET_ASYNC(n)                                                                                \
+  send_async(job, [&] {                                                                             \
+    return CALL(AM_GetXferAsynch##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n(n)); \
+  });
+    EACH_COUNT(GET_ASYNC)
+    job.until([] { return seen.replies == 17; });
+    check_equal(seen.sum, 136L, "words");
+    check_equal(seen.wrong, 0, "what was wrong");
+    check(test::returned.empty(), "nothing comes back");
+    Job::barrier();
+    ok(AM_Terminate(), "AM_Terminate");
+  });
+}
+
 TEST_P(Am2Messages, GetsOfEveryCount) {
   run(3, [](am::Node&) {
     const Job job;
@@ -292,6 +345,74 @@ TEST_P(Am2Messages, GetsOfEveryCount) {
     }
     job.until([] { return seen.replies == 67; });
     check_equal(seen.wrong, 0, "what was wrong");
+    Job::barrier();
+    ok(AM_Terminate(), "AM_Terminate");
+  });
+}
+
+// -- to oneself, where the ranges may overlap: they are copied by way of a message
+
+/// Bytes of the own segment, to another place there.
+struct Move {
+  std::size_t from;
+  std::size_t to;
+  std::size_t bytes;
+};
+thread_local Move move_back;
+void moves_back(void* token, const std::byte* buf, int nbytes) {
+  ++seen.requests;
+  seen.wrong += buf == seen.segment.data() + move_back.from ? 0 : 1;
+  ok(AM_ReplyXfer0(token, move_back.to, quiet, buf, nbytes), "AM_ReplyXfer0");
+}
+
+TEST_P(Am2Messages, RangesOfOnesOwnSegmentMayOverlap) {
+  run(2, [](am::Node&) {
+    const Job job;
+    set_handlers(job);
+    ok(AM_SetHandler(job.endpoint, quiet, handler(+[](void*) { ++seen.replies; })), "AM_SetHandler");
+    ok(AM_SetHandler(job.endpoint, 20, handler(moves_back)), "AM_SetHandler");
+    ok(AM_SetHandler(job.endpoint, 21,
+                     handler(+[](void* token) { ok(AM_Reply0(token, quiet), "AM_Reply0"); })),
+       "AM_SetHandler");
+    Job::barrier();
+    const auto moved = [](std::vector<std::byte>& memory, const Move& move) {
+      std::memmove(memory.data() + move.to, memory.data() + move.from, move.bytes);
+    };
+    int salt = 0;
+    for (const std::size_t bytes : {1, 37, 1000, 50'000}) {
+      for (const std::size_t apart : {std::size_t{0}, std::size_t{1}, std::size_t{20}, bytes - 1}) {
+        if (8 + apart + bytes > seen.segment.size()) continue;
+        const Move up{8, 8 + apart, bytes};
+        const Move down{8 + apart, 8, bytes};
+        for (const Move& move : {up, down}) {
+          std::vector<std::byte> expected = patterned(seen.segment.size(), ++salt);
+          const auto n = static_cast<int>(bytes);
+          const auto become = [&](std::string_view what) {
+            job.until([] { return seen.replies == 1; });
+            seen.replies = 0;
+            moved(expected, move);
+            check(seen.segment == expected, what);
+          };
+          std::copy(expected.begin(), expected.end(), seen.segment.begin());
+          ok(AM_RequestXfer0(job.endpoint, job.me, move.to, 21, seen.segment.data() + move.from, n),
+             "AM_RequestXfer0");
+          become("a request's bytes");
+          ok(AM_GetXfer0(job.endpoint, job.me, move.from, quiet, move.to, n), "AM_GetXfer0");
+          become("a get's bytes");
+          // There and back again: the reply's bytes are read where the request has put them.
+          move_back = {move.to, move.from, bytes};
+          ok(AM_RequestXfer0(job.endpoint, job.me, move.to, 20, seen.segment.data() + move.from, n),
+             "AM_RequestXfer0");
+          moved(expected, move);
+          job.until([] { return seen.replies == 1; });
+          seen.replies = 0;
+          moved(expected, move_back);
+          check(seen.segment == expected, "a reply's bytes");
+        }
+      }
+    }
+    check_equal(seen.wrong, 0, "what was wrong");
+    check(test::returned.empty(), "nothing comes back");
     Job::barrier();
     ok(AM_Terminate(), "AM_Terminate");
   });
@@ -506,6 +627,36 @@ TEST_P(Am2Messages, ABundleThatIsNotPolledRunsNothing) {
     third.until([] { return seen.requests == 5; });  // the network may hold some back for a while
     check_equal(seen.sum, 10L, "their words");
     here.until([&] { return AM_RequestXferAsync0(here.endpoint, 0, 0, quiet, byte.data(), 1) == AM_OK; });
+  });
+}
+
+void waits(void* token) {
+  eb_t bundle = nullptr;
+  ok(AM_AllocateBundle(AM_SEQ, &bundle), "AM_AllocateBundle");
+  check_equal(AM_Wait(bundle), AM_ERR_RESOURCE, "AM_Wait in a handler");
+  ok(AM_Reply1(token, quiet, 1), "AM_Reply1");
+}
+
+// AM_Wait is UDPAM's name. It sees a message, runs none, and clears the mask.
+TEST_P(Am2Messages, AWaitByItsOtherName) {
+  run(2, [](am::Node&) {
+    const Job job;
+    set_handlers(job);
+    ok(AM_SetHandler(job.endpoint, 20, handler(waits)), "AM_SetHandler");
+    Job::barrier();
+    if (job.me == 0) {
+      ok(AM_SetEventMask(job.bundle, AM_NOTEMPTY), "AM_SetEventMask");
+      ok(AM_Request0(job.endpoint, 1, 20), "AM_Request0");
+      ok(AM_Wait(job.bundle), "AM_Wait");
+      check_equal(seen.requests, 0, "handlers that ran");
+      int mask = -1;
+      ok(AM_GetEventMask(job.bundle, &mask), "AM_GetEventMask");
+      check_equal(mask, AM_NOEVENTS, "after the wait");
+      ok(AM_Poll(job.bundle), "AM_Poll");
+      check_equal(seen.requests, 1, "the reply that it waited for");
+    }
+    Job::barrier();
+    ok(AM_Terminate(), "AM_Terminate");
   });
 }
 

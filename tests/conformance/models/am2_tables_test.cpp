@@ -1,5 +1,7 @@
 // <am/am2.h>: bundles, endpoints, tags, tables, segments, events: each row of the reference's set-up table, and its errors.
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <vector>
 
 #include "support/am2.hpp"
@@ -187,11 +189,23 @@ TEST(Am2Tables, EventMasks) {
     ok(AM_GetEventMask(place.bundle, &mask), "AM_GetEventMask");
     check_equal(mask, AM_NOEVENTS, "as it is made");
     ok(AM_WaitSema(place.bundle), "nothing to wait for");
+    ok(AM_Wait(place.bundle), "nothing to wait for");
+    check_equal(AM_Wait(nullptr), AM_ERR_BAD_ARG, "no bundle");
     check_equal(AM_SetEventMask(place.bundle, 2), AM_ERR_BAD_ARG, "no mask");
     ok(AM_SetEventMask(place.bundle, AM_NOTEMPTY), "AM_SetEventMask");
     ok(AM_GetEventMask(place.bundle, &mask), "AM_GetEventMask");
     check_equal(mask, AM_NOTEMPTY, "what was set");
   });
+}
+
+// AMUDP's master starts the workers and has their environment; here the launcher does, and each process has its own.
+TEST(Am2Tables, EveryProcessIsAWorkerAndItsOwnMaster) {
+  std::array<char*, 1> argv{};
+  check_equal(AMX_SPMDIsWorker(argv.data()), 1, "before the start");
+  const test::Environment set("AM2_TEST_OF_MASTER", "its value");
+  check_equal(std::string_view(AMX_SPMDgetenvMaster("AM2_TEST_OF_MASTER")), "its value", "what is set");
+  check(AMX_SPMDgetenvMaster("AM2_TEST_OF_NOBODY") == nullptr, "what is not");
+  run_am2_alone([&] { check_equal(AMX_SPMDIsWorker(argv.data()), 1, "in a job"); });
 }
 
 // Each thread's node has tables of its own, and a handle of one is none of another's.

@@ -138,7 +138,10 @@ void double_first(vnn_t from, double d, int a, long b) {
   seen.wrong += a == -1 && b == 1L << 40 && d == 0.1 ? 0 : 1;
   ok(gam_reply_fd(from, double_replied, 2.5, -7, 8), "gam_reply_fd");
 }
-void double_last(vnn_t from, int a, long b, double d) { double_first(from, d, a, b); }
+void double_last(vnn_t from, int a, long b, double d) {
+  seen.wrong += a == -1 && b == 1L << 40 && d == 0.1 ? 0 : 1;
+  ok(gam_reply_df(from, double_replied, -7, 8, 2.5), "gam_reply_df");
+}
 
 TEST_P(Gam, Doubles) {
   run(2, [](am::Node&) {
@@ -275,6 +278,148 @@ TEST_P(Gam, AsyncStoresNullHandlersAndCounters) {
     gam_wait_for(mine[199] == std::byte{7});
     check(std::count(mine.begin(), mine.end(), std::byte{7}) == 200, "all of it");
     check_equal(seen.wrong, 0, "wrong ends");
+  });
+}
+
+// What the neighbour has for others: its counters and some memory.
+struct Offered {
+  cntr_t counter = nullptr;
+  ta_sema_t by_request = nullptr;
+  ta_sema_t by_store = nullptr;
+  std::byte* area = nullptr;
+};
+thread_local Offered offered;
+void offers(vnn_t /*from*/, cntr_t counter, ta_sema_t by_request, ta_sema_t by_store, std::byte* area) {
+  offered = {counter, by_request, by_store, area};
+  ++seen.requests;
+}
+unsigned long value_of(cntr_t counter) { return *static_cast<volatile unsigned long*>(counter); }
+
+TEST_P(Gam, HandlersThatCountAndSignal) {
+  run(2, [](am::Node&) {
+    seen = {};
+    const Enabled gam;
+    WAITCNTR(here);
+    TA_SEMAPHORE(by_request);
+    TA_SEMAPHORE(by_store);
+    std::array<std::byte, 8> area{};
+    ok(gam_request_4(gam.right, offers, here, by_request, by_store, area.data()), "gam_request_4");
+    gam_wait_for(seen.requests == 1);
+    ok(gam_barrier(), "gam_barrier");
+    const Offered there = offered;
+    std::byte byte{1};
+
+    // On the node that gets them. No count is taken off before both have seen all that were added.
+    for (int i = 0; i < 3; ++i) ok(gam_request_1(gam.right, r_cntr_incr, there.counter), "r_cntr_incr");
+    for (int i = 0; i < 2; ++i)
+      ok(gam_store(gam.right, &byte, there.area, 1, r_cntr_incr_mem, there.counter), "r_cntr_incr_mem");
+    gam_wait_for(value_of(here) >= 5);
+    check_equal(value_of(here), 5ul, "three requests and two stores");
+    ok(gam_barrier(), "gam_barrier");
+    for (int i = 0; i < 4; ++i) ok(gam_request_1(gam.right, r_cntr_decr, there.counter), "r_cntr_decr");
+    ok(gam_store(gam.right, &byte, there.area, 1, r_cntr_decr_mem, there.counter), "r_cntr_decr_mem");
+    CNTR_WAIT_FOR_ZERO(here);
+
+    // On the node that has sent the store, by a reply; or that has asked.
+    WAITCNTR(mine);
+    for (int i = 0; i < 3; ++i)
+      ok(gam_store(gam.right, &byte, there.area, 1, r_cntr_incr_reply_mem, mine), "r_cntr_incr_reply_mem");
+    ok(gam_get(gam.right, there.area, &byte, 1, r_cntr_incr_mem, mine), "r_cntr_incr_mem of a get");
+    gam_wait_for(value_of(mine) >= 4);
+    check_equal(value_of(mine), 4ul, "three stores and a get");
+    for (int i = 0; i < 4; ++i)
+      ok(gam_store(gam.right, &byte, there.area, 1, r_cntr_decr_reply_mem, mine), "r_cntr_decr_reply_mem");
+    CNTR_WAIT_FOR_ZERO(mine);
+
+    check_equal(value_of(by_request), 1ul, "a semaphore that nobody has signalled");
+    ok(gam_barrier(), "gam_barrier");  // so that it was looked at before
+    ok(gam_request_1(gam.right, r_ta_sema_signal, there.by_request), "r_ta_sema_signal");
+    TA_SEMA_WAIT(by_request);
+    ok(gam_store(gam.right, &byte, there.area, 1, r_ta_sema_signal_mem, there.by_store),
+       "r_ta_sema_signal_mem");
+    TA_SEMA_WAIT(by_store);
+    TA_SEMAPHORE(by_reply);
+    ok(gam_store(gam.right, &byte, there.area, 1, r_ta_sema_signal_reply_mem, by_reply),
+       "r_ta_sema_signal_reply_mem");
+    TA_SEMA_WAIT(by_reply);
+    ok(gam_barrier(), "gam_barrier");
+  });
+}
+
+TEST_P(Gam, CountersAndSemaphoresOfOnesOwn) {
+  run(1, [](am::Node&) {
+    const Enabled gam;
+    WAITCNTR(mine);
+    check(CNTR_IS_ZERO(mine), "as it is made");
+    CNTR_INCR(mine);
+    CNTR_INCR(mine);
+    check_equal(value_of(mine), 2ul, "CNTR_INCR twice");
+    CNTR_INCR_BY(mine, 5);
+    CNTR_DECR_BY(mine, 4);
+    CNTR_DECR(mine);
+    check_equal(value_of(mine), 2ul, "less four and one of seven");
+    CNTR_DECR(mine);
+    CNTR_DECR(mine);
+    CNTR_WAIT_FOR_ZERO(mine);
+    TA_SEMAPHORE(sema);
+    check(!CNTR_IS_ZERO(sema), "as it is made");
+    TA_SEMA_SIGNAL(sema);
+    TA_SEMA_WAIT(sema);
+    check_equal(value_of(sema), 0ul, "it stays signalled");
+  });
+}
+
+// -- to oneself, where the ranges may overlap: they are copied by way of a message
+
+TEST_P(Gam, RangesOfOnesOwnMayOverlap) {
+  run(2, [](am::Node&) {
+    const Enabled gam;
+    for (const int bytes : {1, 37, 1000, gam_max_size(), 4 * gam_max_size()}) {
+      const auto size = static_cast<std::size_t>(bytes);
+      for (const std::size_t apart : {std::size_t{0}, std::size_t{1}, std::size_t{20}, size - 1}) {
+        std::vector<std::byte> memory(size + apart + 2);
+        for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = pattern(i, bytes);
+        std::vector<std::byte> expected = memory;
+        std::byte* const low = memory.data() + 1;
+        std::byte* const high = low + apart;
+        volatile int flag = 0;
+        const auto count =
+            +[](vnn_t /*from*/, void* /*address*/, int /*nbytes*/, volatile int* its) { *its = *its + 1; };
+        const auto as_expected = [&](std::size_t from, std::size_t to, std::string_view what) {
+          ok(gam_wait(&flag, 1), "gam_wait");
+          std::memmove(expected.data() + 1 + to, expected.data() + 1 + from, size);
+          check(memory == expected, what);
+        };
+        ok(gam_store(gam.me, low, high, bytes, count, &flag), "gam_store");
+        as_expected(0, apart, "a store upwards");
+        for (std::size_t i = 0; i < memory.size(); ++i) expected[i] = memory[i] = pattern(i, bytes + 1);
+        ok(gam_store(gam.me, high, low, bytes, count, &flag), "gam_store");
+        as_expected(apart, 0, "a store downwards");
+        for (std::size_t i = 0; i < memory.size(); ++i) expected[i] = memory[i] = pattern(i, bytes + 2);
+        ok(gam_get(gam.me, low, high, bytes, count, &flag), "gam_get");
+        as_expected(0, apart, "a get upwards");
+        for (std::size_t i = 0; i < memory.size(); ++i) expected[i] = memory[i] = pattern(i, bytes + 3);
+        ok(gam_get(gam.me, high, low, bytes, count, &flag), "gam_get");
+        as_expected(apart, 0, "a get downwards");
+      }
+    }
+    ok(gam_barrier(), "gam_barrier");
+  });
+}
+
+TEST_P(Gam, AGetNeedsNoHandler) {
+  run(2, [](am::Node&) {
+    seen = {};
+    const Enabled gam;
+    std::byte mine{7};
+    for (int to = 0; to < gam.n; ++to) ok(gam_request_1(to, here_is, &mine), "gam_request_1");
+    gam_wait_for(seen.requests == 2);
+    volatile std::byte got{};
+    ok(gam_get(gam.right, areas[static_cast<std::size_t>(gam.right)], const_cast<std::byte*>(&got), 1,
+               nullptr, nullptr),
+       "gam_get");
+    gam_wait_for(got == std::byte{7});
+    ok(gam_barrier(), "gam_barrier");
   });
 }
 

@@ -114,4 +114,39 @@ TEST(GamStart, SaysThatTheJobCannotBeJoined) {
   check_equal(gam_errno(), GAM_ESTART, "why");
 }
 
+// -- what ends the node
+
+class GamDeathTest : public testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+int no_function = 3;
+
+// It comes back to its own node as it is: so the call says what it is, before the data come.
+TEST_F(GamDeathTest, AGetWithAHandlerThatIsNoFunction) {
+  EXPECT_DEATH(test::run_alone([](am::Node&) {
+                 check_equal(gam_enable(), 0, "gam_enable");
+                 char byte = 1;
+                 gam_get(0, &byte, &byte, 1, reinterpret_cast<std::uintptr_t>(&no_function), nullptr);
+               }),
+               "am: node 0: gam_get with a handler that is no function of this program or its libraries: ");
+}
+
+TEST_F(GamDeathTest, GamExitEndsTheProgramWithItsCode) {
+  EXPECT_EXIT(gam_exit(4), testing::ExitedWithCode(4), "") << "before gam_enable";
+  EXPECT_EXIT(
+      {
+        gam_enable();
+        gam_exit(3);
+      },
+      testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(
+      {
+        gam_enable();
+        gam_request_1(0, gam_exit, 0);  // whose first argument is the sender, 0
+      },
+      testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
