@@ -5,9 +5,11 @@
  *
  * Nodes are processes here, so each has globals of its own.
  */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <am/am2.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define PING 1
 #define PONG 2
@@ -39,12 +41,19 @@ static long number(const char* text) {
   return *text != '\0' && *end == '\0' && value > 0 && value <= 100000000 ? value : 0;
 }
 
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 int main(int argc, char** argv) {
   eb_t bundle;
   ep_t endpoint;
   long expected = 0;
   long i;
   int right;
+  double began;
   const long rounds = argc > 1 ? number(argv[1]) : 1000;
   if (AMX_SPMDStartup(&argc, &argv, 0, NULL, &bundle, &endpoint) != AM_OK) return 1;
   if (rounds == 0 || argc > 2) {
@@ -57,14 +66,17 @@ int main(int argc, char** argv) {
   AM_SetHandler(endpoint, PING, (am2_handler_fn_t)ping);
   AM_SetHandler(endpoint, PONG, (am2_handler_fn_t)pong);
   AMX_SPMDBarrier();
+  began = seconds();
   for (i = 0; i < rounds; i++) {
     AM_Request2(endpoint, (AMX_SPMDMyProc() + 1) % AMX_SPMDNumProcs(), PING, i, &sum);
     while (answers == 0) AM_Poll(bundle);
     answers--;
     expected += i * i - i;
   }
+  began = seconds() - began;
   right = sum == expected && came_back == 0;
   printf("node %d: %ld round trips, sum %ld: %s\n", AMX_SPMDMyProc(), rounds, sum, right ? "right" : "WRONG");
+  if (AMX_SPMDMyProc() == 0) printf("one takes %.0f ns\n", began * 1e9 / (double)rounds);
   fflush(stdout);
   AMX_SPMDExit(right ? 0 : 1);
   return 1;

@@ -3,10 +3,12 @@
  *
  *   amrun -n 2 build/bin/examples/am2_transfer [KiB]
  */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <am/am2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define STORE 1
 #define STORED 2
@@ -46,6 +48,12 @@ static long number(const char* text) {
   return *text != '\0' && *end == '\0' && value > 0 && value <= 262144 ? value : 0;
 }
 
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 int main(int argc, char** argv) {
   eb_t bundle;
   ep_t endpoint;
@@ -53,6 +61,7 @@ int main(int argc, char** argv) {
   long at;
   long wrong = 0;
   int right_neighbour;
+  double to_and_fro, fetching;
   const long kib = argc > 1 ? number(argv[1]) : 1024;
   if (AMX_SPMDStartup(&argc, &argv, 0, NULL, &bundle, &endpoint) != AM_OK) return 1;
   if (kib == 0 || argc > 2) {
@@ -71,22 +80,29 @@ int main(int argc, char** argv) {
   AM_SetHandler(endpoint, FETCHED, (am2_handler_fn_t)is_fetched);
   AMX_SPMDBarrier();
 
+  to_and_fro = seconds();
   right_neighbour = (AMX_SPMDMyProc() + 1) % AMX_SPMDNumProcs();
   for (at = 0; at < half; at += BLOCK) {
     const int bytes = (int)(half - at < BLOCK ? half - at : BLOCK);
     AM_RequestXfer1(endpoint, right_neighbour, at, STORE, mine + at, bytes, at);
   }
   while (back < half) AM_Poll(bundle);
+  to_and_fro = seconds() - to_and_fro;
   for (at = 0; at < half; at++) wrong += segment[half + at] != (mine[at] ^ 1);
   memset(segment + half, 0, (size_t)half);
+  fetching = seconds();
   for (at = 0; at < half; at += BLOCK) {
     const int bytes = (int)(half - at < BLOCK ? half - at : BLOCK);
     AM_GetXfer0(endpoint, right_neighbour, at, FETCHED, half + at, bytes);
   }
   while (fetched < half) AM_Poll(bundle);
+  fetching = seconds() - fetching;
   for (at = 0; at < half; at++) wrong += segment[half + at] != (mine[at] ^ 1);
   printf("node %d: %ld KiB there, back, and fetched again, %ld values came wrong\n", AMX_SPMDMyProc(), kib,
          wrong);
+  if (AMX_SPMDMyProc() == 0)
+    printf("%.0f MB/s there and back, %.0f MB/s fetched\n", 2 * (double)half / to_and_fro / 1e6,
+           (double)half / fetching / 1e6);
   fflush(stdout);
   AMX_SPMDExit(wrong == 0 ? 0 : 1);
   return 1;

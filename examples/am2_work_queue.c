@@ -4,9 +4,11 @@
  *
  *   amrun -n 4 build/bin/examples/am2_work_queue [numbers]
  */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <am/am2.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define CHUNK 64
 #define GIVE_WORK 1
@@ -76,10 +78,17 @@ static void wait_for_messages(eb_t bundle) {
   AM_Poll(bundle);
 }
 
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 int main(int argc, char** argv) {
   eb_t bundle;
   ep_t endpoint;
   int right = 1;
+  double began;
   const long numbers = argc > 1 ? number(argv[1]) : 20000;
   if (AMX_SPMDStartup(&argc, &argv, 0, NULL, &bundle, &endpoint) != AM_OK) return 1;
   if (numbers == 0 || argc > 2) {
@@ -93,6 +102,7 @@ int main(int argc, char** argv) {
   AM_SetHandler(endpoint, HERE_YOU_ARE, (am2_handler_fn_t)here_you_are);
   AM_SetHandler(endpoint, TAKE_RESULT, (am2_handler_fn_t)take_result);
   AMX_SPMDBarrier();
+  began = seconds();
   for (;;) {
     int most = 0;
     long sum;
@@ -107,10 +117,12 @@ int main(int argc, char** argv) {
     int most = 0;
     long alone;
     while (results < numbers) wait_for_messages(bundle);
+    began = seconds() - began;
     alone = look_at(1, numbers + 1, &most);
     right = alone == total_steps && most == most_steps;
     printf("%ld numbers on %d nodes: %ld steps, at most %d for one: %s\n", numbers, AMX_SPMDNumProcs(),
            total_steps, most_steps, right ? "as one node alone finds" : "WRONG");
+    printf("%.0f numbers per second\n", (double)numbers / began);
     fflush(stdout);
   }
   AMX_SPMDExit(right ? 0 : 1); /* which answers until all are done */

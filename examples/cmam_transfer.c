@@ -68,10 +68,13 @@ int main(int argc, char** argv) {
   for (at = 0; at < n; at++) from[at] = value(me, at);
 
   memset(into, 0, (size_t)n);
+  CMMD_sync_with_nodes();
+  CMMD_node_timer_start(0);
   CMAM_4(before, your_place, CMAM_open_segment(into, (int)n, segment_is_full, into));
   CMAM_wait(&place_is_known, 1);
   for (at = n - part; at >= 0; at -= part) CMAM_xfer(after, place + (int)at, from + at, (int)part);
   CMAM_wait(&full, 1);
+  CMMD_node_timer_stop(0);
   wrong = wrong_bytes(into, n, before);
 
   CMMD_sync_with_nodes();
@@ -82,16 +85,22 @@ int main(int argc, char** argv) {
   CMAML_set_rport_total_nbytes(port, (int)n);
   CMAML_set_rport_handler(port, port_is_full);
   CMAML_set_rport_handler_arg2(port, (void*)&full);
+  CMMD_sync_with_nodes();
+  CMMD_node_timer_start(1);
   CMAML_request(before, your_place, port);
   CMAM_wait(&place_is_known, 1);
   for (at = 0; at < n; at += part)
     CMAML_scopy(after, place, 0, (int)at, from + at, (int)part, part_is_sent, (void*)&sent);
   CMAML_poll_while_lt(&full, 1);
+  CMMD_node_timer_stop(1);
   wrong += wrong_bytes(into, n, before);
 
   ok = wrong == 0 && sent == 8;
   printf("node %d: %ld KiB from node %d by a segment and by a port, %ld bytes wrong: %s\n", me, kilobytes,
          before, wrong, ok ? "right" : "WRONG");
+  if (me == 0)
+    printf("%.0f MB/s into a segment, %.0f MB/s into a port\n", (double)n / CMMD_node_timer_elapsed(0) / 1e6,
+           (double)n / CMMD_node_timer_elapsed(1) / 1e6);
   free(from);
   CMMD_sync_with_nodes();
   free(into);

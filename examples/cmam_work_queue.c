@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
   }
   last_number = numbers;
   CMMD_sync_with_nodes();
+  CMMD_node_timer_start(0);
   for (;;) {
     int most = 0;
     long sum;
@@ -88,10 +89,12 @@ int main(int argc, char** argv) {
     int most = 0;
     long alone;
     CMAM_wait(&results, (int)numbers);
+    CMMD_node_timer_stop(0);
     alone = look_at(1, numbers + 1, &most);
     right = alone == total_steps && most == most_steps;
     printf("%ld numbers on %d nodes: %ld steps, at most %d for one: %s\n", numbers, CMMD_partition_size(),
            total_steps, most_steps, right ? "as one node alone finds" : "WRONG");
+    printf("%.0f numbers per second\n", (double)numbers / CMMD_node_timer_elapsed(0));
   }
   CMMD_sync_with_nodes(); /* node 0 answers until all have been told that nothing is left */
   return right ? 0 : 1;

@@ -3,9 +3,11 @@
  *
  *   amrun -n 4 build/bin/examples/gam_work_queue [numbers]
  */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <am/gam.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define CHUNK 64
 
@@ -65,8 +67,15 @@ static long number(const char* text) {
   return *text != '\0' && *end == '\0' && value > 0 && value <= 10000000 ? value : 0;
 }
 
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
 int main(int argc, char** argv) {
   int right = 1;
+  double began;
   const long numbers = argc > 1 ? number(argv[1]) : 20000;
   if (gam_enable() != 0) return 1;
   if (numbers == 0 || argc > 2) {
@@ -76,6 +85,7 @@ int main(int argc, char** argv) {
   }
   last_number = numbers;
   gam_barrier();
+  began = seconds();
   for (;;) {
     int most = 0;
     long sum;
@@ -89,10 +99,12 @@ int main(int argc, char** argv) {
     int most = 0;
     long alone;
     gam_wait(&results, (int)numbers);
+    began = seconds() - began;
     alone = look_at(1, numbers + 1, &most);
     right = alone == total_steps && most == most_steps;
     printf("%ld numbers on %d nodes: %ld steps, at most %d for one: %s\n", numbers, gam_procs(), total_steps,
            most_steps, right ? "as one node alone finds" : "WRONG");
+    printf("%.0f numbers per second\n", (double)numbers / began);
   }
   gam_disable(); /* node 0 answers until all have been told that nothing is left */
   return right ? 0 : 1;

@@ -54,6 +54,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "am: node 1: CMAM_xfer of node 0: 8 bytes for segment and offset 12345, where no segment is "
                  "open"},
         WrongUse{"negative_size", "am: node 0: CMAM_xfer of -8 bytes\n"},
+        WrongUse{"shorten", "am: node 0: CMAM_shorten_segment by 40 bytes of a segment that awaits 32\n"},
+        WrongUse{"negative_scopy", "am: node 0: CMAML_scopy of -8 bytes\n"},
+        WrongUse{
+            "beyond_port",
+            "am: node 1: CMAML_scopy of node 0: 8 bytes at offset 30 of rport 3, which awaits 32 bytes of "
+            "32\n"},
         WrongUse{"kill_twice", "am: node 0: CMAM_kill_segment: segment 64 is not open\n"},
         WrongUse{"no_port", "am: node 1: CMAML_scopy of node 0: rport 3 is not allocated"},
         WrongUse{"port_here", "am: node 0: CMAML_set_rport_addr: rport 3 is not allocated\n"},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ inline std::vector<ExampleRun> every_example() {
           {.program = {example("fetch_add")}, .part = "counter 40000, expected 40000: right"},
           {.program = {example("background_transfer"), "1"}, .part = ", 0 values came wrong"},
           {.program = {example("cmam_pingpong"), "300"}, .part = ": right"},
-          {.program = {example("cmam_transfer"), "96"}},
-          {.program = {example("cmam_work_queue"), "3000"}},
+          {.program = {example("cmam_transfer"), "96"}, .part = " 0 bytes wrong: right"},
+          {.program = {example("cmam_work_queue"), "3000"}, .part = "as one node alone finds"},
           {.program = {example("am2_pingpong"), "100"}, .part = "100 round trips, sum 323400: right"},
           {.program = {example("am2_transfer"), "300"},
            .part = "300 KiB there, back, and fetched again, 0 values came wrong"},
@@ -43,15 +44,24 @@ inline std::vector<ExampleRun> every_example() {
           {.program = {example("dataflow"), "7"}}};
 }
 
+/// What it does as a job of four nodes over shared memory; run once.
+inline const Outcome& outcome_here(const std::vector<std::string>& program) {
+  static std::map<std::vector<std::string>, Outcome> known;
+  const auto found = known.find(program);
+  if (found != known.end()) return found->second;
+  std::vector<std::string> command = {amrun, "-n", "4"};
+  command.insert(command.end(), program.begin(), program.end());
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return known.emplace(program, outcome).first->second;
+}
+
 /// `run_elsewhere` runs a program as a job of four nodes.
 inline void expect_every_example_gives_the_same(
     const std::function<Outcome(const std::vector<std::string>& program)>& run_elsewhere) {
   for (const ExampleRun& one : every_example()) {
-    std::vector<std::string> command = {amrun, "-n", "4"};
-    command.insert(command.end(), one.program.begin(), one.program.end());
-    const Outcome here = run(command);
+    const Outcome& here = outcome_here(one.program);
     const Outcome elsewhere = run_elsewhere(one.program);
-    EXPECT_EQ(here.exit_code, 0) << here.err;
     EXPECT_EQ(elsewhere.exit_code, 0) << one.program[0] << elsewhere.out << elsewhere.err;
     if (one.part.empty()) {
       EXPECT_EQ(sorted_lines(elsewhere.out), sorted_lines(here.out));

@@ -43,6 +43,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"store",
                  "am: node 0: gam_store with a handler that is no function of this program or its libraries: "
                  "data ("},
+        WrongUse{"get",
+                 "am: node 0: gam_get with a handler that is no function of this program or its libraries: "
+                 "data ("},
         WrongUse{"null_reply", "am: node 1: gam_reply with a null handler\n"},
         WrongUse{"reply_xfer",
                  "am: node 1: gam_reply_xfer with a handler that is no function of this program or its "

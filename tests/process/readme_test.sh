@@ -1,5 +1,5 @@
 #!/bin/bash
-# readme_test.sh SOURCE BUILD FOLDER CXX: does what README.md tells a reader to do, with the words of README.md.
+# readme_test.sh SOURCE BUILD FOLDER CXX: does what README.md and docs/porting.md tell a reader to do, with their words.
 #   - its first program: installed, compiled and run by its commands; the tree that BUILD is installed into is ours
 #   - the commands of "Starting jobs" on one machine, with that program as ./app
 #   - what it names is there: paths, links, build/bin/...
@@ -14,9 +14,9 @@ fail() {
   exit 1
 }
 
-# The n-th block of a language.
+# The n-th block of a language, of that file.
 block() {
-  awk -v wanted="$2" -v fence="\`\`\`$1" '$0 == fence { inside = ++n == wanted; next } /^```/ { inside = 0 } inside' "$readme"
+  awk -v wanted="$2" -v fence="\`\`\`$1" '$0 == fence { inside = ++n == wanted; next } /^```/ { inside = 0 } inside' "$3"
 }
 
 # What the first program prints on n nodes, in any order.
@@ -38,13 +38,31 @@ unset "${!OMPI_@}" LD_LIBRARY_PATH  # a reader has none of them
 cd "$folder/here"
 
 echo "The first program"
-block cpp 1 > first.cpp
+block cpp 1 "$readme" > first.cpp
 mapfile -t commands < <(sed -n '/^## A first program/,/^## /p' "$readme" | grep -E '^(cmake|c\+\+|amrun) ' | sed 's/ *#.*//')
 [ ${#commands[@]} = 3 ] || fail "not three commands for the first program: ${commands[*]}"
 bash -c "${commands[0]} --prefix $folder/tree" > "$folder/install.log" || fail "cannot install: see $folder/install.log"
 PKG_CONFIG_PATH=$(find "$folder/tree" -name pkgconfig) bash -c "${commands[1]}" || fail "does not compile"
 expect_first_program 4 bash -c "${commands[2]}"
 expect_first_program 1 ./first
+
+echo "Programs on their way, of docs/porting.md"
+# N, of its blocks in C; the folder of the old headers; what each of three nodes prints
+old_program() {
+  local flags
+  block c "$1" "$source/docs/porting.md" > "old_$1.c"
+  flags=$(PKG_CONFIG_PATH=$pkgconfig pkg-config --cflags am)
+  # shellcheck disable=SC2086  # flags are several words
+  "${CC:-cc}" -std=gnu89 "-I$folder/tree/include/am/$2" $flags -c "old_$1.c" || fail "its block $1 in C does not compile"
+  # shellcheck disable=SC2046
+  c++ "old_$1.o" $(PKG_CONFIG_PATH=$pkgconfig pkg-config --libs am) -o "old_$1" || fail "its block $1 in C does not link"
+  amrun -n 3 "./old_$1" | sort > "$folder/output" || fail "its block $1 in C fails"
+  printf 'node %d: %d\n' 0 "$3" 1 "$3" 2 "$3" | diff - "$folder/output" || fail "its block $1 in C prints something else"
+}
+pkgconfig=$(find "$folder/tree" -name pkgconfig)
+old_program 2 compat 5
+old_program 3 compat/gam 3
+old_program 4 compat/am2 3
 
 echo "Starting jobs"
 cp first app

@@ -38,6 +38,13 @@ int main(int argc, char** argv) {
   const char* use = argc > 1 ? argv[1] : "";
   if (me == 1) {
     if (is(use, "outside") || is(use, "too_much")) open_and_tell(32);
+    if (is(use, "beyond_port")) {
+      CMAML_allocate_this_rport(3);
+      CMAML_set_rport_addr(3, memory);
+      CMAML_set_rport_byte_counter(3, 32);
+      CMAML_set_rport_total_nbytes(3, 32);
+      CMAM_4(0, answer);
+    }
     if (is(use, "killed")) {
       segment = CMAM_open_segment(memory, 32, over, memory);
       CMAM_kill_segment(segment);
@@ -54,7 +61,8 @@ int main(int argc, char** argv) {
   if (is(use, "transfer_from_reply")) CMAM_reply_4(1, transfer_from_reply, 0);
   if (is(use, "wait_in_reply")) CMAM_reply_4(1, wait_in_reply);
   if (is(use, "sync_in_request")) CMAM_4(1, sync_in_request);
-  if (is(use, "outside") || is(use, "killed") || is(use, "too_much")) CMAM_wait(&answers, 1);
+  if (is(use, "outside") || is(use, "killed") || is(use, "too_much") || is(use, "beyond_port"))
+    CMAM_wait(&answers, 1);
   if (is(use, "outside")) CMAM_xfer(1, segment + 30, memory, 8);
   if (is(use, "too_much")) {
     CMAM_xfer(1, segment, memory, 20);
@@ -65,6 +73,9 @@ int main(int argc, char** argv) {
   if (is(use, "negative_size")) CMAM_xfer(1, 64, memory, -8);
   if (is(use, "kill_twice")) CMAM_kill_segment(64);
   if (is(use, "no_port")) CMAML_scopy(1, 3, 0, 0, memory, 8, 0, 0);
+  if (is(use, "beyond_port")) CMAML_scopy(1, 3, 0, 30, memory, 8, 0, 0);
+  if (is(use, "negative_scopy")) CMAML_scopy(1, 3, 0, 0, memory, -8, 0, 0);
+  if (is(use, "shorten")) CMAM_shorten_segment(CMAM_open_segment(memory, 32, over, memory), 40);
   if (is(use, "port_here")) CMAML_set_rport_addr(3, memory);
   if (is(use, "timer")) CMMD_node_timer_start(64);
   if (is(use, "combiner")) CMMD_reduce_double(1.0, CMMD_combiner_xor);

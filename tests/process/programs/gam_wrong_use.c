@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
     if (is(use, "medium")) gam_request_medium(1, 0, memory, 8, 1, 2);
     if (is(use, "store")) gam_store(1, memory, memory, 8, (gam_word_t)&data, 0);
     if (is(use, "null_reply")) gam_request_0(1, replies_null);
+    if (is(use, "get")) gam_get(1, memory, memory, 8, (gam_word_t)&data, 0);
     if (is(use, "reply_xfer")) gam_request_0(1, replies_by_store);
     if (is(use, "other_build")) gam_request_1(1, the_others_handler, 1);
     if (is(use, "other_store")) gam_store(1, memory, memory, 0, ends_a_store, 0);
