@@ -6,7 +6,7 @@
 namespace am::ofi {
 
 LongMemory::Part LongMemory::get(std::size_t bytes) {
-  const std::size_t which = bytes <= sizes[0] ? 0 : 1;
+  const auto which = static_cast<std::size_t>(std::ranges::lower_bound(sizes, bytes) - sizes.begin());
   std::vector<Registered>& blocks = blocks_[which];
   const auto is_free = [](const Registered& one) { return one.block.is_only_share(); };
   auto found = std::ranges::find_if(blocks, is_free);

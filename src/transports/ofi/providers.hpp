@@ -27,6 +27,14 @@
 //   mr_mode ENDPOINT                          registrations are bound to the endpoint, and enabled
 //   mr_mode RAW, RMA_EVENT, others            the provider is not used
 //
+//   inject_size                               longer letters go by fi_send, out of registered memory (Paper)
+//   max_msg_size                              letters are no longer; below least_message_bytes the provider is not used
+//   iov limits                                every operation is of one piece
+//   sizes of queues                           the completion queue has room for all sends and receives; what gets -FI_EAGAIN is tried again
+//   address formats                           whatever they are: bytes on a node's card, as many as it has room for
+//   FI_TAGGED                                 never: letters go to a node, whose frames say all
+//   event queues                              none: endpoints of reliable datagrams have no events but those of operations
+//
 // Source: fi_getinfo(3), fi_domain(3), fi_endpoint(3), fi_mr(3) of libfabric 1.17.
 #pragma once
 
