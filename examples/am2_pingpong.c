@@ -5,7 +5,7 @@
  *
  * Nodes are processes here, so each has globals of its own.
  */
-#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime; its name: NOLINT(readability-identifier-naming) */
 #include <am/am2.h>
 #include <stdio.h>
 #include <stdlib.h>

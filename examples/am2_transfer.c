@@ -3,7 +3,7 @@
  *
  *   amrun -n 2 build/bin/examples/am2_transfer [KiB]
  */
-#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime; its name: NOLINT(readability-identifier-naming) */
 #include <am/am2.h>
 #include <stdio.h>
 #include <stdlib.h>

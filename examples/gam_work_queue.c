@@ -3,7 +3,7 @@
  *
  *   amrun -n 4 build/bin/examples/gam_work_queue [numbers]
  */
-#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime; its name: NOLINT(readability-identifier-naming) */
 #include <am/gam.h>
 #include <stdio.h>
 #include <stdlib.h>
