@@ -480,7 +480,7 @@ bool OfiTransport::stirs(Wanted wanted) const noexcept {
 
 void OfiTransport::disarm() noexcept {
   armed_ = false;
-  quiet_ = 0;
+  looks_.resume();
   calm_ = false;
   refused_.clear();
   moves_refused_.clear();

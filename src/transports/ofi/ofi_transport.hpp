@@ -40,6 +40,7 @@
 #include "transports/frames/arrivals.hpp"
 #include "transports/frames/frames.hpp"
 #include "transports/frames/lent.hpp"
+#include "transports/frames/looks.hpp"
 #include "transports/frames/refusals.hpp"
 #include "transports/ofi/endpoint.hpp"
 #include "transports/ofi/letter_box.hpp"
@@ -233,9 +234,8 @@ class OfiTransport final : public Transport {
   mutable bool asks_what_came_ = false;  // drained() wants to know
   std::uint64_t timer_every_ns_ = 0;     // 0: it does not run
   std::uint64_t nap_ns_ =
-      0;                     // the last, where no descriptor tells of what comes; 0: something has come since
-  std::uint32_t quiet_ = 0;  // looks in vain since there was traffic
-  std::uint64_t looked_ns_ = 0;  // when it last looked, while it does so now and then
+      0;  // the last, where no descriptor tells of what comes; 0: something has come since
+  Looks looks_;
   std::uint64_t turned_away_ = 0;
   std::atomic<std::uint64_t> news_{0};
 };

@@ -10,9 +10,6 @@
 namespace am::ofi {
 
 namespace {
-constexpr std::uint32_t quiet_looks = 256;  // after so many in vain there are fewer:
-constexpr std::uint64_t quiet_ns = 2'000;   // one in so long
-constexpr std::uint64_t busy_ns = 20'000;   // while messages wait to be run
 constexpr std::size_t done_per_look = 128;
 constexpr std::int32_t most_early = 1 << 16;  // letters
 }  // namespace
@@ -39,26 +36,20 @@ void OfiTransport::release(const View& view) noexcept {
 bool OfiTransport::progress() noexcept {
   arrivals_.begin_round();
   if (asks_what_came_) ask_what_came();
-  const bool idle = quiet_ >= quiet_looks && to_write_.empty();
-  const bool to_run = arrivals_.any_to_run();
-  if (idle || to_run) {
-    const std::uint64_t now = host::monotonic_ns();
-    if (now - looked_ns_ < (to_run ? busy_ns : quiet_ns)) {
-      see_whether_calm();
-      return false;
-    }
-    looked_ns_ = now;
+  if (!looks_.are_due(!to_write_.empty(), arrivals_.any_to_run())) {
+    see_whether_calm();
+    return false;
   }
   flush();
   const bool moved = look();
   flush();  // answers, credit, and what waited for room
-  quiet_ = moved ? 0 : quiet_ + 1;
+  looks_.looked(moved);
   see_whether_calm();
   return moved;
 }
 
 void OfiTransport::see_whether_calm() noexcept {
-  calm_ = quiet_ >= quiet_looks && to_write_.empty() && !has_sent_to_self() && transfers_.empty() &&
+  calm_ = looks_.are_vain() && to_write_.empty() && !has_sent_to_self() && transfers_.empty() &&
           !arrivals_.waits(Priority::high, false) && !arrivals_.waits(Priority::low, false);
 }
 

@@ -48,7 +48,7 @@ void TcpTransport::unwatch(Peer& peer) noexcept {
 
 /// There is something to be sent there.
 void TcpTransport::reach(Peer& peer) {
-  quiet_ = 0;
+  looks_.resume();
   is_to_write(peer);
   if (peer.state != Peer::State::apart) return;
   peer.state = Peer::State::calling;

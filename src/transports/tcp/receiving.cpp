@@ -19,9 +19,6 @@ constexpr std::size_t most_busy = 4;
 constexpr std::uint32_t looks_until_unwatched = 32;            // of a busy one
 constexpr std::uint32_t looks_per_event_look = 16;             // while some are busy
 constexpr std::uint32_t looks_per_event_look_in_traffic = 64;  // the messages that have come are to run
-constexpr std::uint32_t quiet_looks = 256;                     // after so many in vain there are fewer:
-constexpr std::uint64_t quiet_ns = 2'000;                      // one in so long
-constexpr std::uint64_t busy_ns = 20'000;                      // while messages wait to be run
 }  // namespace
 
 Transport::View TcpTransport::receive(Priority priority) noexcept {
@@ -51,26 +48,20 @@ void TcpTransport::defer(const View& view) noexcept { arrivals_.defer(view.prior
 
 bool TcpTransport::progress() noexcept {
   arrivals_.begin_round();
-  const bool idle = quiet_ >= quiet_looks && to_write_.empty();
-  const bool to_run = arrivals_.any_to_run();
-  if (idle || to_run) {
-    const std::uint64_t now = host::monotonic_ns();
-    if (now - looked_ns_ < (to_run ? busy_ns : quiet_ns)) {
-      see_whether_calm();
-      return false;
-    }
-    looked_ns_ = now;
+  if (!looks_.are_due(!to_write_.empty(), arrivals_.any_to_run())) {
+    see_whether_calm();
+    return false;
   }
   flush();
   const bool moved = look();
   flush();  // answers, credit, and what waited for a connection
-  quiet_ = moved ? 0 : quiet_ + 1;
+  looks_.looked(moved);
   see_whether_calm();
   return moved;
 }
 
 void TcpTransport::see_whether_calm() noexcept {
-  calm_ = quiet_ >= quiet_looks && to_write_.empty() && !has_sent_to_self() &&
+  calm_ = looks_.are_vain() && to_write_.empty() && !has_sent_to_self() &&
           !arrivals_.waits(Priority::high, false) && !arrivals_.waits(Priority::low, false);
 }
 
@@ -82,8 +73,8 @@ bool TcpTransport::has_sent_to_self() const noexcept {
 bool TcpTransport::look() {
   bool any = has_sent_to_self() && read(*peers_[self_]);
   any = look_at_busy() || any;
-  const bool due = ++looks_ >= (any ? looks_per_event_look_in_traffic : looks_per_event_look);
-  if (busy_.empty() || quiet_ >= quiet_looks || due) any = look_at_events() || any;
+  const bool due = ++looks_at_busy_ >= (any ? looks_per_event_look_in_traffic : looks_per_event_look);
+  if (busy_.empty() || looks_.are_vain() || due) any = look_at_events() || any;
   if (any) news_.fetch_add(1, std::memory_order_relaxed);
   return any;
 }
@@ -112,7 +103,7 @@ bool TcpTransport::look_at_busy() {
 }
 
 bool TcpTransport::look_at_events() {
-  looks_ = 0;
+  looks_at_busy_ = 0;
   std::array<epoll_event, 64> events;
   const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
   for (const epoll_event& event : std::span(events).first(static_cast<std::size_t>(std::max(count, 0)))) {

@@ -224,7 +224,7 @@ bool TcpTransport::stirs(Wanted wanted) const noexcept {
 
 void TcpTransport::disarm() noexcept {
   armed_ = false;
-  quiet_ = 0;
+  looks_.resume();
   calm_ = false;
   refused_.clear();
 }

@@ -26,6 +26,7 @@
 #include "transports/frames/arrivals.hpp"
 #include "transports/frames/frames.hpp"
 #include "transports/frames/lent.hpp"
+#include "transports/frames/looks.hpp"
 #include "transports/frames/refusals.hpp"
 #include "transports/site.hpp"
 #include "transports/tcp/entrance.hpp"
@@ -177,9 +178,8 @@ class TcpTransport final : public Transport, private Entrance::Events {
   std::uint64_t next_look_for_silent_ = 0;
   std::size_t watched_ = 0;  // connections to other hosts
   bool listens_ = true;
-  std::uint32_t looks_ = 0;
-  std::uint32_t quiet_ = 0;      // looks in vain since there was traffic
-  std::uint64_t looked_ns_ = 0;  // when it last looked, while it does so now and then
+  Looks looks_;
+  std::uint32_t looks_at_busy_ = 0;  // since the last at all
   std::atomic<std::uint64_t> news_{0};
 };
 
