@@ -70,20 +70,6 @@ void must_agree(World& world, const char* call, std::uint64_t size, NodeId root)
   }
 }
 
-namespace {
-
-/// A barrier that a node with another call of several nodes is found out at: a gather waits for all of them, too.
-void meet(World& world, const char* call) {
-#ifdef AM_CHECKED
-  must_agree(world, call, 0, 0);
-#else
-  static_cast<void>(call);
-  world.node().barrier();
-#endif
-}
-
-}  // namespace
-
 InHandler::InHandler(World& world) noexcept : before_(here) {
   if (here.world != &world) here = place_of(world);
 }
@@ -104,7 +90,8 @@ World::World(am::Node& node) : node_(node), exceptions_(std::uncaught_exceptions
                 "one at a time: let it end before");
   sit(this);
   try {
-    impl::meet(*this, "World()");  // before it nobody sends to this one
+    impl::agree(*this, "World()");
+    node.barrier();  // before it nobody sends to this one
   } catch (...) {
     sit(nullptr);
     throw;
@@ -114,7 +101,8 @@ World::World(am::Node& node) : node_(node), exceptions_(std::uncaught_exceptions
 World::~World() {
   if (std::uncaught_exceptions() == exceptions_) {
     try {
-      impl::meet(*this, "~World()");
+      impl::agree(*this, "~World()");
+      node_.barrier();
     } catch (...) {
       node_.post([thrown = std::current_exception()](am::Node&) { std::rethrow_exception(thrown); });
     }
