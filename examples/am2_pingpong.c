@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   long expected = 0;
   long i;
   int right;
-  double began;
+  double began, took;
   const long rounds = argc > 1 ? number(argv[1]) : 1000;
   if (AMX_SPMDStartup(&argc, &argv, 0, NULL, &bundle, &endpoint) != AM_OK) return 1;
   if (rounds == 0 || argc > 2) {
@@ -73,10 +73,10 @@ int main(int argc, char** argv) {
     answers--;
     expected += i * i - i;
   }
-  began = seconds() - began;
+  took = seconds() - began;
   right = sum == expected && came_back == 0;
   printf("node %d: %ld round trips, sum %ld: %s\n", AMX_SPMDMyProc(), rounds, sum, right ? "right" : "WRONG");
-  if (AMX_SPMDMyProc() == 0) printf("one takes %.0f ns\n", began * 1e9 / (double)rounds);
+  if (AMX_SPMDMyProc() == 0) printf("one takes %.0f ns\n", took * 1e9 / (double)rounds);
   fflush(stdout);
   AMX_SPMDExit(right ? 0 : 1);
   return 1;

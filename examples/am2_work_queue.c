@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   eb_t bundle;
   ep_t endpoint;
   int right = 1;
-  double began;
+  double began, took;
   const long numbers = argc > 1 ? number(argv[1]) : 20000;
   if (AMX_SPMDStartup(&argc, &argv, 0, NULL, &bundle, &endpoint) != AM_OK) return 1;
   if (numbers == 0 || argc > 2) {
@@ -117,12 +117,12 @@ int main(int argc, char** argv) {
     int most = 0;
     long alone;
     while (results < numbers) wait_for_messages(bundle);
-    began = seconds() - began;
+    took = seconds() - began;
     alone = look_at(1, numbers + 1, &most);
     right = alone == total_steps && most == most_steps;
     printf("%ld numbers on %d nodes: %ld steps, at most %d for one: %s\n", numbers, AMX_SPMDNumProcs(),
            total_steps, most_steps, right ? "as one node alone finds" : "WRONG");
-    printf("%.0f numbers per second\n", (double)numbers / began);
+    printf("%.0f numbers per second\n", (double)numbers / took);
     fflush(stdout);
   }
   AMX_SPMDExit(right ? 0 : 1); /* which answers until all are done */

@@ -77,7 +77,6 @@ int main(int argc, char** argv) {
   CMMD_node_timer_stop(0);
   wrong = wrong_bytes(into, n, before);
 
-  CMMD_sync_with_nodes();
   memset(into, 0, (size_t)n);
   port = CMAML_allocate_rport();
   CMAML_set_rport_addr(port, into);

@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   volatile int flag = 0;
   long i;
   int right;
-  double began;
+  double began, took;
   const long rounds = argc > 1 ? number(argv[1]) : 1000;
   if (gam_enable() != 0) return 1;
   if (rounds == 0 || argc > 2) {
@@ -56,12 +56,12 @@ int main(int argc, char** argv) {
                   &flag); /* three words are missing: nobody looks at them */
     gam_wait(&flag, 1);   /* takes the one away */
   }
-  began = seconds() - began;
+  took = seconds() - began;
   gam_wait_for(pings == rounds);
   right = flag == 0;
   printf("node %d: %ld round trips, %ld requests of the neighbour: %s\n", gam_my_proc(), rounds, pings,
          right ? "right" : "WRONG");
-  if (gam_my_proc() == 0) printf("one takes %.0f ns\n", began * 1e9 / (double)rounds);
+  if (gam_my_proc() == 0) printf("one takes %.0f ns\n", took * 1e9 / (double)rounds);
   gam_disable();
   return right ? 0 : 1;
 }

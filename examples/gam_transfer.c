@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   int blocks = 0;
   char *area, *mine, *back, *echo;
   int me, right, left;
-  double began;
+  double began, took;
   if (gam_enable() != 0) return 1;
   me = gam_my_proc();
   right = (me + 1) % gam_procs();
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     gam_get(right, theirs + GUARD + at, back + at, n, count, &returned);
   }
   gam_wait(&returned, blocks);
-  began = seconds() - began;
+  took = seconds() - began;
   /* Replies came in order here; a program that does not know counts them, as this one does once more. */
   gam_store_async(right, mine, theirs + GUARD, 1, send_back, echo, count, &stored);
   gam_wait(&stored, 1);
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
   for (at = 0; at < GUARD; at++) wrong += (area[at] != 0) + (area[GUARD + bytes + at] != 0);
   printf("node %d: %ld KiB in %d blocks there, back and fetched, %ld values came wrong\n", me, kib, blocks,
          wrong);
-  if (me == 0) printf("%.0f MB/s, of all three together\n", 3 * (double)bytes / began / 1e6);
+  if (me == 0) printf("%.0f MB/s, of all three together\n", 3 * (double)bytes / took / 1e6);
   gam_disable();
   return wrong == 0 ? 0 : 1;
 }

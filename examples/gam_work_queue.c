@@ -75,7 +75,7 @@ static double seconds(void) {
 
 int main(int argc, char** argv) {
   int right = 1;
-  double began;
+  double began, took;
   const long numbers = argc > 1 ? number(argv[1]) : 20000;
   if (gam_enable() != 0) return 1;
   if (numbers == 0 || argc > 2) {
@@ -99,12 +99,12 @@ int main(int argc, char** argv) {
     int most = 0;
     long alone;
     gam_wait(&results, (int)numbers);
-    began = seconds() - began;
+    took = seconds() - began;
     alone = look_at(1, numbers + 1, &most);
     right = alone == total_steps && most == most_steps;
     printf("%ld numbers on %d nodes: %ld steps, at most %d for one: %s\n", numbers, gam_procs(), total_steps,
            most_steps, right ? "as one node alone finds" : "WRONG");
-    printf("%.0f numbers per second\n", (double)numbers / began);
+    printf("%.0f numbers per second\n", (double)numbers / took);
   }
   gam_disable(); /* node 0 answers until all have been told that nothing is left */
   return right ? 0 : 1;

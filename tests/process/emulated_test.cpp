@@ -28,9 +28,7 @@ using process_test::Outcome;
 using testing::HasSubstr;
 
 Outcome run_over(const std::string& transport, int nodes, const std::vector<std::string>& program) {
-  std::vector<std::string> command = {amrun, "-n", std::to_string(nodes)};
-  command.insert(command.end(), program.begin(), program.end());
-  return process_test::run(command, {{"AM_TRANSPORT=" + transport}, {}});
+  return process_test::run_by_amrun(nodes, program, {"AM_TRANSPORT=" + transport});
 }
 
 TEST(Emulated, RunsEveryExampleOnRowsAndColumns) {

@@ -16,10 +16,6 @@ struct Way {
   am::Dispatch dispatch;
 };
 
-std::string name_of(am::Dispatch dispatch) {
-  return dispatch == am::Dispatch::poll ? "poll" : dispatch == am::Dispatch::thread ? "thread" : "interrupt";
-}
-
 /// Of networks that take long to open one by day, in the mode in which the most runs at once.
 bool runs_by_day(const Way& way) {
   const bool opens_slowly = way.network->cost >= 10;
@@ -45,16 +41,14 @@ TEST_P(EveryExample, GivesTheSame) {
   if (GetParam().network->name == "ofi_rxd")
     GTEST_SKIP() << "under fetch_add's 40000 requests libfabric's rxd (1.17) keeps letters that it has taken";
   const std::string transport = "AM_TRANSPORT=" + std::string(GetParam().network->transport);
-  const std::string dispatch = "AM_DISPATCH=" + name_of(GetParam().dispatch);
+  const std::string dispatch = "AM_DISPATCH=" + std::string(to_string(GetParam().dispatch));
   expect_every_example_gives_the_same([&](const std::vector<std::string>& program) {
-    std::vector<std::string> command = {amrun, "-n", "4"};
-    command.insert(command.end(), program.begin(), program.end());
-    return run(command, {{transport, dispatch}, {}});
+    return run_by_amrun(4, program, {transport, dispatch});
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(Over, EveryExample, testing::ValuesIn(every_way()), [](const auto& way) {
-  return std::string(way.param.network->name) + "_" + name_of(way.param.dispatch) +
+  return std::string(way.param.network->name) + "_" + std::string(to_string(way.param.dispatch)) +
          (runs_by_day(way.param) ? "" : "_night");
 });
 

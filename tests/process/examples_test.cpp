@@ -17,7 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::StartsWith;
+using testing::MatchesRegex;
 
 enum class Launcher { none, amrun, mpirun };
 
@@ -74,10 +74,36 @@ class Examples : public testing::TestWithParam<Way> {
     EXPECT_EQ(outcome.out, beginning + "the same as a sequential run\n") << dispatch;
   }
 
-  /// What the work queues say of 500 numbers.
-  static std::string queue_of_500() {
-    return "500 numbers on " + std::to_string(nodes()) +
-           " nodes: 26143 steps, at most 143 for one: as one node alone finds\n";
+  /// The three programs in C for one of the old interfaces, in every mode: each node says of round trips and of a transfer what is
+  /// here, and one says how long they took.
+  static void expect_programs(const std::string& interface, const std::string& of_round_trips,
+                              const std::string& of_transfer) {
+    for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
+      const Outcome round_trips = run_example(interface + "_pingpong", {"50"}, dispatch);
+      expect_success(round_trips);
+      EXPECT_EQ(count(round_trips.out, of_round_trips), nodes()) << dispatch << round_trips.out;
+      EXPECT_EQ(count(round_trips.out, "one takes "), 1) << round_trips.out;
+      const Outcome transfer = run_example(interface + "_transfer", {"700"}, dispatch);
+      expect_success(transfer);
+      EXPECT_EQ(count(transfer.out, of_transfer), nodes()) << dispatch << transfer.out;
+      EXPECT_GT(count(transfer.out, " MB/s"), 0) << transfer.out;
+      const Outcome queue = run_example(interface + "_work_queue", {"500"}, dispatch);
+      expect_success(queue);
+      EXPECT_THAT(queue.out,
+                  MatchesRegex("500 numbers on " + std::to_string(nodes()) +
+                               " nodes: 26143 steps, at most 143 for one: as one node alone finds\n"
+                               "[0-9]+ numbers per second\n"));
+    }
+  }
+  static void expect_programs_refuse(const std::string& interface, const std::string& most_kib) {
+    for (const std::string size : {"0", "5x"}) {
+      expect_refusal(run_example(interface + "_pingpong", {size}), 2,
+                     "usage: " + interface + "_pingpong [round trips]; a number from 1 to 100000000\n");
+      expect_refusal(run_example(interface + "_transfer", {size}), 2,
+                     "usage: " + interface + "_transfer [KiB]; a number from 1 to " + most_kib + "\n");
+      expect_refusal(run_example(interface + "_work_queue", {size}), 2,
+                     "usage: " + interface + "_work_queue [numbers]; a number from 1 to 10000000\n");
+    }
   }
 
   static void expect_words(const std::string& text, const std::string& words, const std::string& different) {
@@ -216,84 +242,21 @@ TEST_P(Examples, LifeOfNothing) {
 }
 
 TEST_P(Examples, ProgramsForCmam) {
-  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
-    const Outcome round_trips = run_example("cmam_pingpong", {"50"}, dispatch);
-    expect_success(round_trips);
-    EXPECT_EQ(count(round_trips.out, ": right\n"), nodes()) << dispatch << round_trips.out;
-    const Outcome transfer = run_example("cmam_transfer", {"700"}, dispatch);
-    expect_success(transfer);
-    EXPECT_EQ(count(transfer.out, " by a segment and by a port, 0 bytes wrong: right\n"), nodes())
-        << dispatch << transfer.out;
-    const Outcome queue = run_example("cmam_work_queue", {"500"}, dispatch);
-    expect_success(queue);
-    EXPECT_THAT(queue.out, StartsWith(queue_of_500()));
-  }
+  expect_programs("cmam", ": right\n", " by a segment and by a port, 0 bytes wrong: right\n");
 }
-
-TEST_P(Examples, ProgramsForCmamOfNothing) {
-  for (const std::string size : {"0", "5x"}) {
-    expect_refusal(run_example("cmam_pingpong", {size}), 2,
-                   "usage: cmam_pingpong [round trips]; a number from 1 to 100000000\n");
-    expect_refusal(run_example("cmam_transfer", {size}), 2,
-                   "usage: cmam_transfer [KiB]; a number from 1 to 1048576\n");
-    expect_refusal(run_example("cmam_work_queue", {size}), 2,
-                   "usage: cmam_work_queue [numbers]; a number from 1 to 10000000\n");
-  }
-}
+TEST_P(Examples, ProgramsForCmamOfNothing) { expect_programs_refuse("cmam", "1048576"); }
 
 TEST_P(Examples, ProgramsForGam) {
-  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
-    const Outcome round_trips = run_example("gam_pingpong", {"50"}, dispatch);
-    expect_success(round_trips);
-    EXPECT_EQ(count(round_trips.out, "50 round trips, 50 requests of the neighbour: right\n"), nodes())
-        << dispatch << round_trips.out;
-    const Outcome transfer = run_example("gam_transfer", {"700"}, dispatch);
-    expect_success(transfer);
-    EXPECT_EQ(count(transfer.out, " there, back and fetched, 0 values came wrong\n"), nodes())
-        << dispatch << transfer.out;
-    const Outcome queue = run_example("gam_work_queue", {"500"}, dispatch);
-    expect_success(queue);
-    EXPECT_THAT(queue.out, StartsWith(queue_of_500()));
-  }
+  expect_programs("gam", "50 round trips, 50 requests of the neighbour: right\n",
+                  " there, back and fetched, 0 values came wrong\n");
 }
-
-TEST_P(Examples, ProgramsForGamOfNothing) {
-  for (const std::string size : {"0", "5x"}) {
-    expect_refusal(run_example("gam_pingpong", {size}), 2,
-                   "usage: gam_pingpong [round trips]; a number from 1 to 100000000\n");
-    expect_refusal(run_example("gam_transfer", {size}), 2,
-                   "usage: gam_transfer [KiB]; a number from 1 to 262144\n");
-    expect_refusal(run_example("gam_work_queue", {size}), 2,
-                   "usage: gam_work_queue [numbers]; a number from 1 to 10000000\n");
-  }
-}
+TEST_P(Examples, ProgramsForGamOfNothing) { expect_programs_refuse("gam", "262144"); }
 
 TEST_P(Examples, ProgramsForAm2) {
-  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
-    const Outcome round_trips = run_example("am2_pingpong", {"50"}, dispatch);
-    expect_success(round_trips);
-    EXPECT_EQ(count(round_trips.out, "50 round trips, sum 39200: right\n"), nodes())
-        << dispatch << round_trips.out;
-    const Outcome transfer = run_example("am2_transfer", {"700"}, dispatch);
-    expect_success(transfer);
-    EXPECT_EQ(count(transfer.out, "700 KiB there, back, and fetched again, 0 values came wrong\n"), nodes())
-        << dispatch << transfer.out;
-    const Outcome queue = run_example("am2_work_queue", {"500"}, dispatch);
-    expect_success(queue);
-    EXPECT_THAT(queue.out, StartsWith(queue_of_500()));
-  }
+  expect_programs("am2", "50 round trips, sum 39200: right\n",
+                  "700 KiB there, back, and fetched again, 0 values came wrong\n");
 }
-
-TEST_P(Examples, ProgramsForAm2OfNothing) {
-  for (const std::string size : {"0", "5x"}) {
-    expect_refusal(run_example("am2_pingpong", {size}), 2,
-                   "usage: am2_pingpong [round trips]; a number from 1 to 100000000\n");
-    expect_refusal(run_example("am2_transfer", {size}), 2,
-                   "usage: am2_transfer [KiB]; a number from 1 to 262144\n");
-    expect_refusal(run_example("am2_work_queue", {size}), 2,
-                   "usage: am2_work_queue [numbers]; a number from 1 to 10000000\n");
-  }
-}
+TEST_P(Examples, ProgramsForAm2OfNothing) { expect_programs_refuse("am2", "262144"); }
 
 TEST_P(Examples, Em3d) {
   const std::string n = std::to_string(nodes());

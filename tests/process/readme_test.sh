@@ -42,7 +42,8 @@ block cpp 1 "$readme" > first.cpp
 mapfile -t commands < <(sed -n '/^## A first program/,/^## /p' "$readme" | grep -E '^(cmake|c\+\+|amrun) ' | sed 's/ *#.*//')
 [ ${#commands[@]} = 3 ] || fail "not three commands for the first program: ${commands[*]}"
 bash -c "${commands[0]} --prefix $folder/tree" > "$folder/install.log" || fail "cannot install: see $folder/install.log"
-PKG_CONFIG_PATH=$(find "$folder/tree" -name pkgconfig) bash -c "${commands[1]}" || fail "does not compile"
+pkgconfig=$(find "$folder/tree" -name pkgconfig)
+PKG_CONFIG_PATH=$pkgconfig bash -c "${commands[1]}" || fail "does not compile"
 expect_first_program 4 bash -c "${commands[2]}"
 expect_first_program 1 ./first
 
@@ -59,7 +60,6 @@ old_program() {
   amrun -n 3 "./old_$1" | sort > "$folder/output" || fail "its block $1 in C fails"
   printf 'node %d: %d\n' 0 "$3" 1 "$3" 2 "$3" | diff - "$folder/output" || fail "its block $1 in C prints something else"
 }
-pkgconfig=$(find "$folder/tree" -name pkgconfig)
 old_program 2 compat 5
 old_program 3 compat/gam 3
 old_program 4 compat/am2 3

@@ -303,22 +303,31 @@ TEST_P(Am2Messages, AsyncBulkOnesOfEveryCount) {
   });
 }
 
+/// What all nodes get of each other, before anybody does.
+void offer_for_gets() {
+  const std::vector<std::byte> data = patterned(1234, 99);
+  std::copy(data.begin(), data.end(), seen.segment.begin() + 300);
+  Job::barrier();
+}
+/// Of those with 0 to 16 words one has come each.
+void check_gets_of_every_count(const Job& job) {
+  job.until([] { return seen.replies == 17; });
+  check_equal(seen.sum, 136L, "words");
+  check_equal(seen.wrong, 0, "what was wrong");
+}
+
 TEST_P(Am2Messages, AsyncGetsOfEveryCount) {
   run(3, [](am::Node&) {
     const Job job;
     set_handlers(job);
-    const std::vector<std::byte> data = patterned(1234, 99);
-    std::copy(data.begin(), data.end(), seen.segment.begin() + 300);
-    Job::barrier();
+    offer_for_gets();
     send_async(job, [&] { return AM_GetXferAsynch0(job.endpoint, job.right, 300, got, 40'000, 1234); });
 #define GET_ASYNC(n)                                                                                \
   send_async(job, [&] {                                                                             \
     return CALL(AM_GetXferAsynch##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n(n)); \
   });
     EACH_COUNT(GET_ASYNC)
-    job.until([] { return seen.replies == 17; });
-    check_equal(seen.sum, 136L, "words");
-    check_equal(seen.wrong, 0, "what was wrong");
+    check_gets_of_every_count(job);
     check(test::returned.empty(), "nothing comes back");
     Job::barrier();
     ok(AM_Terminate(), "AM_Terminate");
@@ -329,16 +338,12 @@ TEST_P(Am2Messages, GetsOfEveryCount) {
   run(3, [](am::Node&) {
     const Job job;
     set_handlers(job);
-    const std::vector<std::byte> data = patterned(1234, 99);
-    std::copy(data.begin(), data.end(), seen.segment.begin() + 300);
-    Job::barrier();
+    offer_for_gets();
     ok(AM_GetXfer0(job.endpoint, job.right, 300, got, 40'000, 1234), "AM_GetXfer0");
 #define GET(n) \
   ok(CALL(AM_GetXfer##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n(n)), "AM_GetXfer");
     EACH_COUNT(GET)
-    job.until([] { return seen.replies == 17; });
-    check_equal(seen.sum, 136L, "words");
-    check_equal(seen.wrong, 0, "what was wrong");
+    check_gets_of_every_count(job);
     for (int sent = 0; sent < 50;) {
       if (AM_GetXferAsynch1(job.endpoint, job.right, 300, got, 40'000, 1234, 1) == AM_OK) ++sent;
       ok(AM_Poll(job.bundle), "AM_Poll");

@@ -104,6 +104,14 @@ class Meeting : public testing::Test {
       changed_.notify_all();
     });
   }
+  /// Node 0 is busy from the text of that node on, until it may go on.
+  void welcome_and_be_busy_with(NodeId one) {
+    welcome(patience(10'000 * ms), [this, one](NodeId node, const std::string&) {
+      if (node != one) return;
+      busy_.count_down();
+      go_on_.wait();
+    });
+  }
   /// Node 0 has a text of that node, for the `times`th time. False: the welcome is over before.
   bool has_text_of(NodeId node, int times = 1) {
     std::unique_lock lock(mutex_);
@@ -140,6 +148,8 @@ class Meeting : public testing::Test {
   trust::Key key_{};
   NodeId nodes_ = 2;
   std::vector<std::string> texts_;
+  std::latch busy_{1};
+  std::latch go_on_{1};
 
  private:
   std::thread serving_;

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
-#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
@@ -84,13 +83,7 @@ TEST_F(Meeting, WhoComesAgainIsWaitedForAnew) {
 /// Node 0 is busy while a text comes, its sender ends, and the one in its place proves the key: all is heard at once.
 TEST_F(Meeting, WhoComesAgainIsTakenWhenTheEndIsHeardOfAtTheSameTime) {
   open(4);
-  std::latch busy(1);
-  std::latch go_on(1);
-  welcome(patience(10'000 * ms), [&](NodeId node, const std::string&) {
-    if (node != 3) return;
-    busy.count_down();
-    go_on.wait();
-  });
+  welcome_and_be_busy_with(3);
   auto first = std::make_unique<Raw>(place_.port);
   ASSERT_TRUE(first->prove(proof(), 1));
   Raw again(place_.port);
@@ -98,12 +91,12 @@ TEST_F(Meeting, WhoComesAgainIsTakenWhenTheEndIsHeardOfAtTheSameTime) {
   Raw three(place_.port);
   ASSERT_TRUE(three.prove(proof(), 3));
   three.write_text("three");
-  busy.wait();
+  busy_.wait();
   first->write_text("old");
   first = nullptr;
   ASSERT_TRUE(again.finish());
   again.write_text("new");
-  go_on.count_down();
+  go_on_.count_down();
   ASSERT_TRUE(has_text_of(1));
   auto two = coming(2, "two");
   EXPECT_EQ(welcomed(), "no error");

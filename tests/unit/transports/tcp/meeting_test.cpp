@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
-#include <latch>
 #include <map>
 #include <memory>
 #include <string>
@@ -108,13 +107,7 @@ TEST_F(Meeting, MoreMayComeAtOnceThanThereArePlaces) {
 /// It takes itself for one that was let in, and what happens to it then for the end of node 0.
 TEST_F(Meeting, WhoHasProvedTheKeyDoesNotGiveWayToStrangers) {
   open(4);
-  std::latch busy(1);
-  std::latch go_on(1);
-  welcome(patience(10'000 * ms), [&](NodeId node, const std::string&) {
-    if (node != 3) return;
-    busy.count_down();
-    go_on.wait();
-  });
+  welcome_and_be_busy_with(3);
   Raw three(place_.port);
   ASSERT_TRUE(three.prove(proof(), 3));
   Raw one(place_.port);
@@ -122,7 +115,7 @@ TEST_F(Meeting, WhoHasProvedTheKeyDoesNotGiveWayToStrangers) {
   const auto has_place_since = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<Raw>> strangers;
   three.write_text("three");
-  busy.wait();
+  busy_.wait();
   for (std::size_t i = 0; i < Entrance::most_strangers + 10; ++i)
     strangers.push_back(std::make_unique<Raw>(place_.port));
   ASSERT_TRUE(one.finish());
@@ -131,7 +124,7 @@ TEST_F(Meeting, WhoHasProvedTheKeyDoesNotGiveWayToStrangers) {
   while (std::chrono::steady_clock::now() <
          has_place_since + 2 * std::chrono::nanoseconds(Entrance::chance_ns))
     std::this_thread::yield();
-  go_on.count_down();
+  go_on_.count_down();
   EXPECT_TRUE(has_text_of(1));
   coming(2, "two");
   EXPECT_EQ(welcomed(), "no error");
