@@ -321,6 +321,10 @@ TEST_P(SplitC, AllStoreSyncWaitsForEverybodysStores) {
                           return *to_global(const_cast<std::uint64_t*>(&value)) >= round;
                         }),
             "every store of the round has arrived");
+      std::vector<std::uint64_t> theirs(each * procs());
+      bulk_read(theirs.data(), a[right()], each * procs() * sizeof(std::uint64_t));
+      check(std::ranges::all_of(theirs, [&](std::uint64_t value) { return value >= round; }),
+            "and everywhere");
       barrier();
       if (random.one_in(2)) reset_store_sync();
     }

@@ -23,7 +23,7 @@ void store_value(World& world, am::GlobalPtr<Value> to, const Value& value) {
   const auto bytes = to.template as<std::byte>();
   if (Value* own = nullptr; find_own(to, 0, own)) {
     store(own, value);
-    world.bytes_sent += sizeof(Value);
+    world.sent_to[to.node()] += sizeof(Value);
     world.count_stored(sizeof(Value));
   } else if constexpr (is_word<Value>) {
     static_cast<void>(am::direct(world.node(), to));  // an error is the caller's
@@ -32,7 +32,7 @@ void store_value(World& world, am::GlobalPtr<Value> to, const Value& value) {
     const std::uint64_t size = sizeof(Value);
     world.must_be_sent(world.node().request<&World::store_word>(to.node(), bytes, bits, size), to.node(),
                        "store");
-    world.bytes_sent += sizeof(Value);
+    world.sent_to[to.node()] += sizeof(Value);
   } else {
     store_range(world, bytes, &value, sizeof(Value));
   }

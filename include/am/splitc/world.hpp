@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace am::splitc {
 
@@ -65,8 +66,10 @@ class World {
   void count_stored(std::uint64_t bytes) noexcept { stored_.fetch_add(bytes, std::memory_order_release); }
   [[nodiscard]] std::uint64_t stored() const noexcept { return stored_.load(std::memory_order_acquire); }
   std::uint64_t stored_and_synced = 0;
-  /// Bytes that this node has stored anywhere.
-  std::uint64_t bytes_sent = 0;
+  /// Bytes that this node has stored into each node's memory since the last all_store_sync(); and those that were stored into this
+  /// node's until then.
+  std::vector<std::uint64_t> sent_to;
+  std::uint64_t stored_before = 0;
 
   /// Throws am::Error unless a send to `to` was accepted.
   void must_be_sent(am::Status status, NodeId to, const char* what) const;

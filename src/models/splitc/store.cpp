@@ -3,9 +3,12 @@
 #include <am/splitc/store.hpp>
 #include <am/splitc/together.hpp>
 
+#include <algorithm>
 #include <am/error.hpp>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace am::splitc {
 
@@ -69,7 +72,7 @@ void store_range(World& world, am::GlobalPtr<std::byte> to, const void* from, st
     world.must_be_sent(am::put_notify<&World::were_stored>(node, to, range, std::uint64_t{bytes}), to.node(),
                        "store");
   }
-  world.bytes_sent += bytes;
+  world.sent_to[to.node()] += bytes;
 }
 
 }  // namespace impl
@@ -120,18 +123,18 @@ void reset_store_sync() {
   w.stored_and_synced = w.stored();
 }
 
-/// The nodes add up what was stored and has not come. Each has looked before any leaves, so none of the next phase is counted.
+/// The sums of what all have sent to each node tell this one how much it waits for; the barrier, that the others have theirs.
 void all_store_sync() {
   World& w = world();
   impl::agree(w, "all_store_sync");
-  for (;;) {
-    const std::uint64_t came = w.stored();
-    if (am::all_reduce(w.node(), w.bytes_sent - came, std::plus<>()) == 0) {
-      w.stored_and_synced = came;
-      return;
-    }
-    w.node().poll();
-  }
+  std::vector<std::uint64_t> phase(w.sent_to.size());
+  phase.swap(w.sent_to);
+  am::all_reduce(w.node(), std::span(phase), std::plus<>());
+  if (std::ranges::all_of(phase, [](std::uint64_t bytes) { return bytes == 0; })) return;
+  w.stored_before += phase[w.node().id()];
+  w.node().wait_until([&] { return w.stored() >= w.stored_before; }, std::nullopt);
+  w.node().barrier();
+  w.stored_and_synced = w.stored_before;
 }
 
 }  // namespace am::splitc

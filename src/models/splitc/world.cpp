@@ -84,7 +84,7 @@ void wait_for(World& world, NodeId owner, Call& call) {
 
 }  // namespace impl
 
-World::World(am::Node& node) : node_(node), exceptions_(std::uncaught_exceptions()) {
+World::World(am::Node& node) : sent_to(node.size()), node_(node), exceptions_(std::uncaught_exceptions()) {
   if (node.own<impl::Seat>().world != nullptr)
     throw Error("make a World", impl::name_of(node.id()), "this node has one",
                 "one at a time: let it end before");
