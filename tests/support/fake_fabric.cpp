@@ -5,6 +5,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -223,6 +224,15 @@ int close_memory(fid* id) {
   delete &memory;
   return 0;
 }
+/// Whether there is a page behind each byte; of a file's memory: in the page cache.
+bool is_all_there(const void* memory, std::size_t bytes) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto at = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t first = at / page * page;
+  std::vector<unsigned char> pages((at + bytes - first + page - 1) / page);
+  return mincore(reinterpret_cast<void*>(first), at + bytes - first, pages.data()) == 0 &&
+         std::ranges::all_of(pages, [](unsigned char one) { return (one & 1) != 0; });
+}
 fi_ops memory_ops{sizeof(fi_ops), close_memory, bind_memory, control_memory, nullptr, nullptr, nullptr};
 
 int register_memory(fid* id, const void* buffer, std::size_t bytes, std::uint64_t access,
@@ -236,6 +246,8 @@ int register_memory(fid* id, const void* buffer, std::size_t bytes, std::uint64_
   if ((domain.provider.caps & FI_RMA) == 0 && (access & ~(FI_SEND | FI_RECV)) != 0)
     world->complain("memory is registered for accesses that the provider does not have");
   const int mode = domain.provider.mr_mode;
+  if ((mode & FI_MR_ALLOCATED) != 0 && !is_all_there(buffer, bytes))
+    world->complain("memory is registered that is not there yet");
   if ((mode & FI_MR_PROV_KEY) != 0) key = world->random() >> 1;
   if (domain.by_key.contains(key)) return -FI_ENOKEY;
   auto* const memory = new Memory;

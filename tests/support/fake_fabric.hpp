@@ -1,8 +1,9 @@
 // A provider of libfabric of the tests' own, wholly in memory: it says of itself what the test wants, and is as unkind as libfabric's
 // documents let a provider be: it refuses (-FI_EAGAIN), puts messages and completions out of order where it has not promised one, keeps
 // what was posted until it looks at it again, fails, and loses what is under way when an endpoint closes. What its user does against
-// the documents it notes (complaints): buffers that are not registered or were changed too early, contexts that are used twice or
-// overwritten, keys that lead nowhere, objects that are closed too early or never.
+// the documents it notes (complaints): buffers that are not registered or were changed too early, memory that is not there when it is
+// registered (FI_MR_ALLOCATED), contexts that are used twice or overwritten, keys that lead nowhere, objects that are closed too early
+// or never.
 //
 // The objects are those of <rdma/...>, whose inline functions call them; a network is given library() in the place of libfabric. Any
 // thread (one lock); one fabric at a time in a process.

@@ -25,10 +25,11 @@ std::string locked_memory_limit() {
   return std::to_string(limit.rlim_cur / 1024) + " KiB";
 }
 
-/// So that there is memory behind it (FI_MR_ALLOCATED). Keeps what is there.
+/// Its first byte, and the first of each page that it reaches into, so that there is memory behind all (FI_MR_ALLOCATED). Keeps what is there.
 void touch(std::span<std::byte> memory) noexcept {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  for (std::size_t at = 0; at < memory.size(); at += page) {
+  const std::size_t into_page = reinterpret_cast<std::uintptr_t>(memory.data()) % page;
+  for (std::size_t at = 0; at < memory.size(); at += page - (into_page + at) % page) {
     volatile std::byte& byte = memory[at];
     byte = byte;
   }

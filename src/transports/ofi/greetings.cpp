@@ -216,6 +216,7 @@ void OfiTransport::end(Peer& peer, std::string_view why) {
   drop_transfers(peer);
   peer.early.clear();
   std::erase(greeting_, peer.node);
+  std::erase(gaps_, peer.node);
   if (was_over || peer.closed || peer.said_farewell || has_left(peer.node) || has_left(self_)) return;
   std::fprintf(stderr, "am: node %u: no way to node %u by libfabric's %s any more: %s\n", self_, peer.node,
                provider_of(endpoint_.info()).c_str(), cause.c_str());
@@ -259,6 +260,7 @@ void OfiTransport::look_at_clock() {
     Peer& peer = *peers_[node];
     if (peer.state == Peer::State::greeting && peer.retry_ns != 0 && now >= peer.retry_ns) greet(peer);
   }
+  if (looks_for_losses()) look_for_losses(now);
   for (const Lifelines::Broken& broken : lifelines_.broken(now, has_left(self_))) {
     if (broken.host) {
       lose_host_of(broken.node, broken.why);
@@ -286,11 +288,11 @@ void OfiTransport::set_timer() noexcept {
   const bool is_blind = armed_ && !believes_descriptor_;
   if (is_blind) nap_ns_ = nap_ns_ == 0 ? first_nap_ns : std::min(2 * nap_ns_, tick_ns);
   const bool untold = !to_write_.empty() || letter_box_.is_refused() || transfers_wait();
-  const std::uint64_t every_ns = is_blind             ? nap_ns_
-                                 : untold             ? tick_ns
-                                 : !greeting_.empty() ? retry_every_ns
-                                 : lifelines_.any()   ? Lifelines::between_looks_ns
-                                                      : 0;
+  const std::uint64_t every_ns = is_blind                                 ? nap_ns_
+                                 : untold                                 ? tick_ns
+                                 : !greeting_.empty()                     ? retry_every_ns
+                                 : lifelines_.any() || looks_for_losses() ? Lifelines::between_looks_ns
+                                                                          : 0;
   if (every_ns == timer_every_ns_) return;
   timer_every_ns_ = every_ns;
   const timespec every{.tv_sec = 0, .tv_nsec = static_cast<long>(every_ns)};

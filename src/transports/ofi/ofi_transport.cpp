@@ -91,6 +91,7 @@ OfiTransport::OfiTransport(const Site& site, const Library& library)
       long_memory_(endpoint_),
       segment_(registered_segment(endpoint_, site)),
       peers_(memory_->nodes()),
+      patience_with_gaps_ns_(site.host_timeout_ns),
       arrivals_(memory_->nodes()),
       lifelines_(site) {
   epoll_event event{.events = EPOLLIN, .data = {}};

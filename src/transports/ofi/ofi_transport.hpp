@@ -20,8 +20,8 @@
 // greeted then says the first word, and until that has come the other sends nothing: so greetings need no order, and nothing of a
 // handshake that was given up is lost. Everything else carries a seal that only these two can know.
 //
-// What ends a peer: an operation that the provider gives up, in its own words; what cannot be true; a host that does not answer
-// (lifelines.hpp); or core, who hears of deaths by the control lane from the nodes of that host. Before a node leaves it asks who has what it sent (probe, seen): a provider's own
+// What ends a peer: an operation that the provider gives up, in its own words; what cannot be true; a letter that does not come (losses.cpp);
+// a host that does not answer (lifelines.hpp); or core, who hears of deaths by the control lane from the nodes of that host. Before a node leaves it asks who has what it sent (probe, seen): a provider's own
 // completions say less.
 //
 // Used by whoever is in the node. Not in signal handlers: it uses the heap.
@@ -160,6 +160,14 @@ class OfiTransport final : public Transport {
   [[nodiscard]] bool news_at_descriptors() noexcept;
   void ring_self() noexcept;
 
+  // losses.cpp: letters that do not come
+  void see_gap(Peer& from, bool next_has_come);
+  void may_have_lost_a_letter(std::string why);
+  [[nodiscard]] bool looks_for_losses() const noexcept {
+    return patience_with_gaps_ns_ != 0 && (asks_for_losses_ || !gaps_.empty());
+  }
+  void look_for_losses(std::uint64_t now);
+
   // letters out
   void say(Peer& peer, const Frame& frame);
   [[nodiscard]] std::byte* room_for_frame(Peer& peer, std::size_t bytes);
@@ -221,7 +229,12 @@ class OfiTransport final : public Transport {
   std::vector<NodeId> to_write_;              // peers that write() is to be called for
   std::vector<NodeId> spare_list_;            // empty: memory for the next such list
   std::vector<NodeId> greeting_;              // peers that are to be greeted again, perhaps
-  std::list<Transfer> transfers_;             // not done; of peers that have ended those that are begun
+  std::vector<NodeId> gaps_;                  // peers of whom later letters have come than the next one
+  const std::uint64_t patience_with_gaps_ns_;
+  std::uint64_t next_look_for_losses_ns_ = 0;
+  bool asks_for_losses_ = false;   // an operation has failed that named nobody
+  std::string loss_;               // why; empty: none has
+  std::list<Transfer> transfers_;  // not done; of peers that have ended those that are begun
   std::uint64_t tries_to_transfer_ = 0;
   Arrivals arrivals_;
   Lifelines lifelines_;

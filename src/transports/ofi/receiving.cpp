@@ -69,7 +69,7 @@ bool OfiTransport::look() {
   if (endpoint_.failure() != 0)
     end_all("its completion queue cannot be read: " + endpoint_.why(endpoint_.failure()));
   if (!transfers_.empty()) begin_transfers();
-  if (!greeting_.empty() || lifelines_.any()) look_at_clock();
+  if (!greeting_.empty() || lifelines_.any() || looks_for_losses()) look_at_clock();
   if (count != 0) false_alarms_ = 0;
   const bool to_self = has_sent_to_self();
   if (to_self) deliver_to_self();
@@ -98,11 +98,14 @@ void OfiTransport::deliver_to_self() {
 
 void OfiTransport::done(const Endpoint::Done& done) {
   if (done.operation == nullptr)
-    return;  // of an inject that failed: a later operation for that peer will, too
+    return may_have_lost_a_letter(endpoint_.why(done));  // an inject: whose, it does not say
   switch (done.operation->kind) {
     case Operation::Kind::receive: {
       const LetterBox::Came letter = letter_box_.came(done);
       if (!letter.text.empty()) came(letter.text, letter.block);
+      // One that is too long for its buffer is a stranger's.
+      if (done.error != 0 && done.error != FI_ETRUNC && done.error != FI_ECANCELED)
+        may_have_lost_a_letter(endpoint_.why(done));
       break;
     }
     case Operation::Kind::send: {
@@ -143,7 +146,7 @@ void OfiTransport::came(std::span<const std::byte> text, const Block& block) {
     std::memcpy(own.bytes().data(), text.data(), text.size());
     if (ahead != 0) {
       from.early.try_emplace(head.number, std::move(own), text.size());
-      return;
+      return see_gap(from, false);
     }
     read_letter(from, own.bytes(), own);
   } else {
@@ -155,6 +158,7 @@ void OfiTransport::came(std::span<const std::byte> text, const Block& block) {
     from.early.erase(next);
     read_letter(from, own.bytes().first(bytes), own);
   }
+  if (!gaps_.empty()) see_gap(from, true);
 }
 
 /// The next of that peer's letters.

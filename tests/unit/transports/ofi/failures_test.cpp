@@ -31,6 +31,12 @@ class Failures : public Nodes, public testing::WithParamInterface<Way> {
   }
 };
 
+/// Who notices what does not come within 0.4 s of looking.
+class FailuresInTime : public Failures {
+ protected:
+  FailuresInTime() { host_timeout_ns_ = 400'000'000; }
+};
+
 TEST_P(Failures, APeerThatDiesIsLost) {
   meet();
   testing::internal::CaptureStderr();
@@ -40,6 +46,37 @@ TEST_P(Failures, APeerThatDiesIsLost) {
   const std::string words = testing::internal::GetCapturedStderr();
   expect_lost(0, 1, words);
   EXPECT_NE(words.find("the fake's own words"), std::string::npos) << words;
+}
+
+/// A send by inject that fails does not say to whom. It was the last: nothing would come behind it by itself.
+TEST_P(FailuresInTime, ALetterThatIsLostIsTheEndOfItsPeer) {
+  if (way_.fake->inject_size < 64) GTEST_SKIP() << "it injects nothing";
+  meet();
+  testing::internal::CaptureStderr();
+  fabric_->fail_inject_after(0, FI_EIO);
+  ASSERT_EQ(send(0, 1, Priority::low, 7), Status::ok);
+  EXPECT_TRUE(until([&] { return !ears_[1].lost_ones.empty(); }));
+  const std::string words = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(ears_[1].lost_ones, std::vector<NodeId>{0});
+  EXPECT_NE(words.find("node 1: no way to node 0"), std::string::npos) << words;
+  EXPECT_NE(words.find(" does not come, "), std::string::npos) << words;
+  EXPECT_FALSE(at(1).receive(Priority::low));
+  ASSERT_EQ(send(1, 2, Priority::low, 3), Status::ok) << "the others";
+  EXPECT_EQ(next_word(2, Priority::low), 3u);
+}
+
+/// Where nothing is lost nobody is: letters come in any order, are refused, and are many.
+TEST_P(FailuresInTime, LettersThatAreOnlyLateAreNot) {
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    EXPECT_TRUE(until([&] { return send(0, 1, Priority::low, i) == Status::ok; }));
+    while (const Transport::View view = at(1).receive(Priority::low)) at(1).release(view);
+    progress();
+  }
+  EXPECT_TRUE(until([&] {
+    while (const Transport::View view = at(1).receive(Priority::low)) at(1).release(view);
+    return at(0).drained();
+  }));
+  for (const Ear& ear : ears_) EXPECT_TRUE(ear.lost_ones.empty());
 }
 
 /// Its memory goes while it is to be read.
@@ -121,6 +158,7 @@ TEST_P(Failures, AGreetingThatFailsIsTriedAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Failures, testing::ValuesIn(fake_ways()), name_of);
+INSTANTIATE_TEST_SUITE_P(, FailuresInTime, testing::ValuesIn(fake_ways()), name_of);
 
 }  // namespace
 }  // namespace am::ofi

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,10 +81,13 @@ class Nodes : public testing::Test {
   Nodes(NodeId nodes, NodeId here, Way way)
       : way_(std::move(way)),
         memory_(host::Memory::create(nodes)),
-        segments_(here, std::vector<std::byte>(segment_bytes)),
         ears_(here),
         places_(here),
         networks_(here) {
+    for (NodeId node = 0; node < here; ++node) {
+      memory_->board().card(node).segment_bytes = segment_bytes;
+      segments_.push_back(memory_->map_user(node));
+    }
     if (way_.fake) fabric_ = std::make_unique<test::FakeFabric>(std::vector{*way_.fake});
   }
   void SetUp() override {
@@ -106,6 +110,7 @@ class Nodes : public testing::Test {
                                                           .options = way_.provider,
                                                           .listener = &ears_[node],
                                                           .destinations = &places_[node],
+                                                          .host_timeout_ns = host_timeout_ns_,
                                                           .segment = segments_[node]},
                                                      library());
   }
@@ -161,7 +166,8 @@ class Nodes : public testing::Test {
   std::unique_ptr<test::FakeFabric> fabric_;
   const std::shared_ptr<host::Memory> memory_;
   static constexpr std::size_t segment_bytes = 256 * 1024;
-  std::vector<std::vector<std::byte>> segments_;
+  std::uint64_t host_timeout_ns_ = 0;
+  std::vector<std::span<std::byte>> segments_;  // as a job's: no memory is behind them until it is used
   std::vector<Ear> ears_;
   std::vector<Places> places_;
   std::vector<std::unique_ptr<OfiTransport>> networks_;

@@ -40,10 +40,15 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
     EXPECT_TRUE(until([&] { return player_->is_free(); }));
   }
   void write(const LetterHead& head, std::span<const std::byte> text) { write(letter_of(head, text)); }
+  /// What has come by now.
+  void hear() {
+    while (std::optional<std::vector<std::byte>> letter = player_->receive())
+      letters_.push_back(std::move(*letter));
+  }
   std::vector<std::byte> read() {
-    std::optional<std::vector<std::byte>> letter;
-    EXPECT_TRUE(until([&] { return (letter = player_->receive()).has_value(); }));
-    return letter.value_or(std::vector<std::byte>(letter_head_bytes));
+    const bool has_come = until([&] { return hear(), letters_.size() > read_; });
+    EXPECT_TRUE(has_come);
+    return has_come ? letters_[read_++] : std::vector<std::byte>(letter_head_bytes);
   }
   /// The next greeting of that step.
   std::vector<std::byte> read_step(std::uint32_t step) {
@@ -54,14 +59,21 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
     }
   }
 
-  /// As node 2, with the first and the third step sent; the seal of the letters to come, or 0.
-  std::uint64_t join(const trust::Key& key) {
+  static trust::Nonce random_nonce() {
     trust::Nonce nonce;
     host::fill_random(nonce);
-    Handshake handshake = Handshake::connecting(crypto_, key, party_, 0, nonce);
+    return nonce;
+  }
+  /// As node 2, which says hello.
+  Handshake greet(const trust::Key& key) {
+    Handshake handshake = Handshake::connecting(crypto_, key, party_, 0, random_nonce());
     first_.assign(handshake.to_send().begin(), handshake.to_send().end());
     write({2, 1, 0}, first_);
     handshake.sent(first_.size());
+    return handshake;
+  }
+  /// Takes the second step, and sends the third; the seal of the letters to come, or 0.
+  std::uint64_t prove(Handshake handshake) {
     const std::vector<std::byte> answer = read_step(2);
     if (HasFailure()) return 0;
     handshake.take(std::span(answer).subspan(letter_head_bytes, handshake.wanted()));
@@ -74,6 +86,15 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
            LetterHead::read(read().data()).seal != theirs) {  // nothing is said before the first word
     }
     return number_at<std::uint64_t>(handshake.secret()->data()) | 1;
+  }
+  std::uint64_t join(const trust::Key& key) { return prove(greet(key)); }
+  /// As node 2, which was greeted.
+  Handshake answer(const trust::Key& key, std::span<const std::byte> greeting) {
+    Handshake handshake = Handshake::connected(crypto_, key, party_, random_nonce());
+    handshake.take(greeting.subspan(letter_head_bytes, Handshake::greeting_bytes));
+    write({2, 2, 0}, handshake.to_send());
+    handshake.sent(handshake.to_send().size());
+    return handshake;
   }
   void write_frames(std::uint64_t seal, std::uint32_t number, const std::vector<Frame>& frames) {
     std::vector<std::byte> text;
@@ -92,8 +113,8 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
     open(0);
     open(1);
     to_ = player_->knows(memory_->board().card(0));
-    while (player_->receive()) {
-    }
+    hear();
+    read_ = letters_.size();
   }
   static Frame message(std::uint64_t word) {
     Frame frame{.kind = Frame::Kind::message,
@@ -102,6 +123,52 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
                 .origin = 2};
     frame.words[0] = word;
     return frame;
+  }
+
+  /// There is a payload for node 2 that it is to read here, and a word of the control lane.
+  void have_much_to_say() {
+    const std::vector<std::byte> payload(100'000);
+    ASSERT_EQ(send(0, 2, Priority::low, 1, payload), Status::ok);
+    at(0).publish(2, 3, 4);
+  }
+  /// No longer than it has to be.
+  static bool is_greeting(std::span<const std::byte> letter) {
+    const LetterHead head = LetterHead::read(letter.data());
+    const std::size_t proof = head.number == 1 ? 0 : Handshake::proof_bytes;
+    return head.seal == 0 && head.number >= 1 && head.number <= 3 &&
+           letter.size() == letter_head_bytes + aligned_to_frame(Handshake::greeting_bytes + proof);
+  }
+  /// However long node 2 listens.
+  void expect_only_greetings() {
+    for (int i = 0; i < 200; ++i) progress(), hear();
+    EXPECT_TRUE(std::ranges::all_of(letters_, is_greeting));
+  }
+  /// Node 2 is told what there was to say, and where there are keys to memory, these: to the segment and to the payload. No greeting
+  /// held them.
+  void expect_keys() {
+    const std::size_t count = player_->endpoint().has(FI_RMA) ? 2 : 0;
+    std::vector<std::uint64_t> keys;
+    bool has_message = false;
+    for (read_ = 0; !has_message || keys.size() != count;) {
+      const std::vector<std::byte> letter = read();
+      ASSERT_FALSE(HasFailure());
+      if (is_greeting(letter)) continue;
+      ASSERT_NE(LetterHead::read(letter.data()).seal, 0u);
+      Frame frame;
+      for (std::span text = std::span(letter).subspan(letter_head_bytes); !text.empty();) {
+        const Read next = read_frame(text, frame);
+        ASSERT_EQ(next.outcome, Read::Outcome::frame);
+        text = text.subspan(next.bytes);
+        const bool is_elsewhere = frame.kind == Frame::Kind::elsewhere;
+        has_message = has_message || is_elsewhere || frame.kind == Frame::Kind::message;
+        if (is_elsewhere || frame.kind == Frame::Kind::segment) keys.push_back(frame.key);
+      }
+    }
+    for (const std::vector<std::byte>& letter : letters_) {
+      if (!is_greeting(letter)) continue;
+      for (const std::uint64_t& key : keys)
+        EXPECT_TRUE(std::ranges::search(letter, std::as_bytes(std::span(&key, 1))).empty());
+    }
   }
 
   /// Nodes 0 and 1 still talk.
@@ -123,6 +190,8 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
   fi_addr_t to_ = 0;
   std::vector<std::byte> first_;  // what the player said
   std::vector<std::byte> third_;
+  std::vector<std::vector<std::byte>> letters_;  // that it was told
+  std::size_t read_ = 0;                         // so many of them
 };
 
 TEST_P(Strangers, ANodeOfTheJobIsLetIn) {
@@ -193,15 +262,48 @@ TEST_P(Strangers, AnotherKeyProvesNothing) {
   expect_business_as_usual();
 }
 
+/// Until then it is told greetings alone, also after a proof that is none.
+TEST_P(Strangers, WhoGreetsIsToldKeysToMemoryOnlyWhenItHasProvedItself) {
+  const Handshake handshake = greet(key_);
+  have_much_to_say();
+  expect_only_greetings();
+  std::vector<std::byte> third = first_;
+  third.resize(Handshake::greeting_bytes + Handshake::proof_bytes, std::byte{7});
+  write({2, 3, 0}, third);
+  EXPECT_TRUE(until([&] { return at(0).turned_away() == 1; }));
+  expect_only_greetings();
+  ASSERT_NE(prove(handshake), 0u);
+  expect_keys();
+}
+
+/// The first word says that this node's proof has got there.
+TEST_P(Strangers, WhoIsGreetedIsToldKeysToMemoryOnlyWhenBothHaveProvedThemselves) {
+  have_much_to_say();
+  const std::vector<std::byte> greeting = read_step(1);
+  expect_only_greetings();
+  trust::Key wrong = key_;
+  wrong[31] ^= std::byte{1};
+  static_cast<void>(answer(wrong, greeting));
+  EXPECT_TRUE(until([&] { return at(0).turned_away() == 1; }));
+  expect_only_greetings();
+  Handshake handshake = answer(key_, greeting);
+  const std::vector<std::byte> third = read_step(3);
+  ASSERT_FALSE(HasFailure());
+  handshake.take(std::span(third).subspan(letter_head_bytes + Handshake::greeting_bytes, handshake.wanted()));
+  ASSERT_EQ(handshake.state(), Handshake::State::proven);
+  expect_only_greetings();
+  write_frames(number_at<std::uint64_t>(handshake.secret()->data() + 8) | 1, 0,
+               {{.kind = Frame::Kind::credit}});
+  expect_keys();
+}
+
 /// Greetings in node 1's name, before it joins, while it does, and afterwards: as many as there are letters of its own, and more.
 TEST_P(Strangers, ForgedGreetingsKeepNobodyOut) {
   test::Random random(test::seed());
   const auto forge = [&] {
-    trust::Nonce nonce;
-    host::fill_random(nonce);
     trust::Party party = party_;
     party.self = 1;
-    const Handshake forged = Handshake::connecting(crypto_, key_, party, 0, nonce);
+    const Handshake forged = Handshake::connecting(crypto_, key_, party, 0, random_nonce());
     std::vector<std::byte> text(forged.to_send().begin(), forged.to_send().end());
     const auto step = static_cast<std::uint32_t>(random.below(3) + 1);
     if (step != 1) text.resize(Handshake::greeting_bytes + Handshake::proof_bytes, std::byte{3});

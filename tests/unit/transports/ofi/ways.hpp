@@ -35,6 +35,7 @@ inline std::vector<Way> fake_ways() {
   add("odd_message_size", {.caps = FI_MSG, .max_msg_size = 5001, .address_bytes = 13});
   add("mr_local", {.mode = FI_CONTEXT2, .mr_mode = FI_MR_LOCAL, .shuffles = true});
   add("mr_virt_addr", {.mr_mode = FI_MR_VIRT_ADDR});
+  add("mr_allocated", {.mr_mode = FI_MR_ALLOCATED});
   add("mr_prov_key", {.mr_mode = FI_MR_PROV_KEY});
   add("mr_endpoint",
       {.mr_mode = FI_MR_ENDPOINT | FI_MR_PROV_KEY, .shuffles = true, .keeps_bound_memory = true});

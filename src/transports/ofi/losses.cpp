@@ -1,0 +1,56 @@
+// Letters that libfabric loses. It promises to deliver what it takes, or to say that it could not; but a send by inject that failed says
+// not to whom, and a receive that failed not from whom. The numbers of the letters tell: one is missing for good where others behind it
+// have come, and it does not, for AM_HOST_TIMEOUT (10 s). Its peer is lost then, with libfabric's last words.
+//
+// So that something comes behind one that was the last: when an operation has failed that names nobody, this node asks all whether
+// everything has come (probe, seen). The question shows its peer what it has not got, the answer this node.
+//
+// Time counts while the node looks: one that was stopped finds what came meanwhile before it concludes anything.
+#include <algorithm>
+#include <utility>
+
+#include "transports/ofi/peer.hpp"
+
+namespace am::ofi {
+
+namespace {
+constexpr std::uint32_t most_looks = 8;  // for one letter, within the patience
+}
+
+/// Of letters that have come from that peer there is one behind the next, or there is none any more, or the next has come.
+void OfiTransport::see_gap(Peer& from, bool next_has_come) {
+  if (next_has_come) from.looks_at_gap = 0;
+  const auto at = std::ranges::find(gaps_, from.node);
+  if (from.early.empty()) {
+    if (at != gaps_.end()) gaps_.erase(at);
+  } else if (at == gaps_.end()) {
+    from.looks_at_gap = 0;
+    gaps_.push_back(from.node);
+  }
+}
+
+void OfiTransport::may_have_lost_a_letter(std::string why) {
+  loss_ = std::move(why);
+  asks_for_losses_ = true;
+}
+
+void OfiTransport::look_for_losses(std::uint64_t now) {
+  if (now < next_look_for_losses_ns_) return;
+  next_look_for_losses_ns_ = now + patience_with_gaps_ns_ / most_looks;
+  if (std::exchange(asks_for_losses_, false)) {
+    for (const std::unique_ptr<Peer>& peer : peers_) {
+      if (peer == nullptr || peer->node == self_ || peer->state != Peer::State::joined) continue;
+      if (!peer->is_sent_to() || peer->said_farewell || has_left(peer->node)) continue;
+      say(*peer, {.kind = Frame::Kind::probe, .value = ++peer->probe});
+    }
+  }
+  for (const NodeId node : std::vector<NodeId>(gaps_)) {
+    Peer& from = *peers_[node];
+    if (++from.looks_at_gap <= most_looks) continue;
+    end(from, "its letter " + std::to_string(from.letters_in) + " does not come, " +
+                  std::to_string(from.early.size()) + " behind it have" +
+                  (loss_.empty() ? "" : "; libfabric's last failure was: " + loss_));
+  }
+}
+
+}  // namespace am::ofi
