@@ -189,7 +189,7 @@ TEST_P(Hosts, NodesLeaveOneAfterTheOther) {
 
 /// Whoever leaves waits for nobody who stays, and is no dead one to whom it has spoken, though its network ends with it.
 TEST(HostsOverLibfabric, ANodeLeavesWhileTheOthersStay) {
-  PretendedHosts hosts(4, 2, PretendedHosts::Within::memory, PretendedHosts::Between::ofi);
+  PretendedHosts hosts(4, 2, PretendedHosts::Within::memory, "ofi:tcp");
   hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
     Counted counted;
     node.attach(counted);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <am/am.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -164,10 +165,16 @@ TEST_F(SeveralHosts, SayWhatWasChosenOfLibfabric) {
   EXPECT_EQ(count(outcome.err, ": libfabric's tcp;ofi_rxm on eth0"), 2) << outcome.err;
 }
 
-/// The second one finds what the first one left with the launcher.
+/// The second one finds what the first one left with the launcher. Now and then PMIx 4.2's server forgets meanwhile that it has processes
+/// of its own: it takes one off their count for each whose connection it sees end before it has dealt with its PMIx_Finalize, and at 0 a
+/// fence of that host never ends (PMIX_MCA_pmix_server_fence_verbose=5: "has no local procs"). Not three times in a row.
 TEST_F(SeveralHosts, RunTwoProgramsOneAfterTheOther) {
   const TemporaryFile script(example("hello") + " && " + example("hello"));
-  const Outcome outcome = run(hosts_.mpirun(2, {"sh", script.path()}));
+  Outcome outcome;
+  for (int runs = 0; runs < 3; ++runs) {
+    outcome = run(hosts_.mpirun(2, {"sh", script.path()}));
+    if (outcome.err.find("does not answer since 30 s") == std::string::npos) break;
+  }
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(count(outcome.out, "hears from"), 16) << outcome.out;
 }
@@ -291,7 +298,7 @@ TEST_F(Failing, ANodeThatIsStoppedIsNotLost) {
 }
 
 /// The jobs are amrun's, which needs no network of its own here.
-class BadCables : public SeveralHosts {
+class BadCables : public SeveralHosts, public testing::WithParamInterface<const char*> {
  protected:
   void expect_all_well_over(const CableFaults& faults) {
     const BadLink link(hosts_, "bad0", "10.79.0.", faults, test::seed());
@@ -300,7 +307,8 @@ class BadCables : public SeveralHosts {
     const Outcome outcome =
         run(hosts_.on(1, {amrun, "--hosts", hosts_.name(1) + "," + hosts_.name(2), this_program(), "--node",
                           "traffic", none.path()}),
-            {.environment = {"AM_AGENT=" + enter_host, "AM_TCP_INTERFACES=bad0", "AM_TIMEOUT=100s"},
+            {.environment = {"AM_AGENT=" + enter_host, "AM_TCP_INTERFACES=bad0", "AM_TIMEOUT=100s",
+                             std::string("AM_TRANSPORT=shm,") + GetParam()},
              .in_child = {}});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
@@ -308,13 +316,19 @@ class BadCables : public SeveralHosts {
   }
 };
 
-TEST_F(BadCables, ThatLoseFramesLoseNoMessage) { expect_all_well_over({.loss = 0.02}); }
-TEST_F(BadCables, OnWhichFramesOvertakeEachOtherKeepTheOrder) {
+TEST_P(BadCables, ThatLoseFramesLoseNoMessage) { expect_all_well_over({.loss = 0.02}); }
+TEST_P(BadCables, OnWhichFramesOvertakeEachOtherKeepTheOrder) {
   expect_all_well_over(
       {.doubled = 0.05, .delay = std::chrono::milliseconds(1), .jitter = std::chrono::milliseconds(3)});
 }
-TEST_F(BadCables, ThatAreLongAreOnlySlow) { expect_all_well_over({.delay = std::chrono::milliseconds(20)}); }
-TEST_F(BadCables, ThatAreThinAreOnlySlow) { expect_all_well_over({.bytes_per_second = 1e6}); }
+TEST_P(BadCables, ThatAreLongAreOnlySlow) { expect_all_well_over({.delay = std::chrono::milliseconds(20)}); }
+TEST_P(BadCables, ThatAreThinAreOnlySlow) { expect_all_well_over({.bytes_per_second = 1e6}); }
+
+INSTANTIATE_TEST_SUITE_P(, BadCables, testing::Values("tcp", "ofi:tcp", "ofi:net"), [](const auto& of) {
+  std::string name(of.param);
+  std::ranges::replace(name, ':', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace process_test

@@ -25,16 +25,17 @@
 namespace test {
 
 struct Network {
-  std::string_view name;   ///< its AM_TRANSPORT, unless that is another
-  std::uint64_t cost = 1;  ///< of a message; that of shared memory is 1
-  bool interrupts = true;  ///< whether its nodes may be in the interrupt mode
-  bool processes = true;   ///< whether its nodes may be processes
-  std::string_view transport = name;
-  bool threads = true;  ///< whether its nodes may be threads
+  std::string_view name;              ///< its AM_TRANSPORT, unless that is another
+  std::uint64_t cost = 1;             ///< of a message; that of shared memory is 1
+  bool interrupts = true;             ///< whether its nodes may be in the interrupt mode
+  bool processes = true;              ///< whether its nodes may be processes
+  std::string_view transport = name;  ///< of two hosts: what is between them
+  bool threads = true;                ///< whether its nodes may be threads
   /// Like one above, or like two of them, by another library: by day its nodes are threads that poll, or processes, in the plain build.
   bool rare = false;
   /// Whether what carries its messages is built with ThreadSanitizer; where not, it has its cell there at night only.
   bool seen_by_tsan = true;
+  bool by_night = false;  ///< made of what others bring by day: all its cells are for a night
 };
 
 inline constexpr std::array networks = {
@@ -55,10 +56,26 @@ inline constexpr std::array networks = {
     // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).
     Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},
-    Network{.name = "two_hosts", .cost = 10, .interrupts = false, .processes = false},
-    Network{.name = "two_hosts_tcp", .cost = 10, .interrupts = false, .processes = false},
-    Network{.name = "two_hosts_tls", .cost = 10, .interrupts = false, .processes = false, .rare = true},
-    Network{.name = "two_hosts_ofi", .cost = 20, .interrupts = false, .processes = false, .rare = true},
+    Network{.name = "two_hosts", .cost = 10, .interrupts = false, .processes = false, .transport = "post"},
+    Network{.name = "two_hosts_tcp", .cost = 10, .interrupts = false, .processes = false, .transport = "tcp"},
+    Network{.name = "two_hosts_tls",
+            .cost = 10,
+            .interrupts = false,
+            .processes = false,
+            .transport = "tcp",
+            .rare = true},
+    Network{.name = "two_hosts_ofi",
+            .cost = 20,
+            .interrupts = false,
+            .processes = false,
+            .transport = "ofi:tcp",
+            .rare = true},
+    Network{.name = "two_hosts_net",
+            .cost = 20,
+            .interrupts = false,
+            .processes = false,
+            .transport = "ofi:net",
+            .by_night = true},
 };
 
 enum class Nodes : std::uint8_t { threads, threads_with_faults, processes };
@@ -120,6 +137,7 @@ struct Suite {
 /// Whether a cell runs whenever tests run. `first`: on the first network.
 constexpr bool runs_by_day(const Substrate& cell, const Suite& suite, Build how, bool first) {
   using enum am::Dispatch;
+  if (cell.network->by_night) return false;
   const Nodes nodes = cell.network->processes ? Nodes::processes : Nodes::threads;
   if (cell.network->rare)
     return suite.about == About::network && how == Build::plain &&

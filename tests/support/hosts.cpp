@@ -29,20 +29,21 @@ std::function<void(am::Node&)> guarded(am::NodeId nodes, const std::function<voi
   };
 }
 
-PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within, Between between)
+PretendedHosts::PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within, std::string_view between)
     : nodes_(nodes), post_(nodes) {
   const auto real = [](std::string_view name) {
     return *std::ranges::find(am::kinds(), name, &am::Kind::name);
   };
   if (within == Within::memory) kinds_.push_back(real("shm"));
-  if (between == Between::post) {
+  if (between == "post") {
     kinds_.push_back(post_kind(post_));
   } else {
-    const bool tcp = between == Between::tcp;
-    kinds_.push_back(real(tcp ? "tcp" : "ofi"));
-    kinds_.back().make = [make = kinds_.back().make, tcp](am::Site site) {
+    const std::string_view name = between.substr(0, between.find(':'));
+    const std::string_view options = between.substr(std::min(between.size(), name.size() + 1));
+    kinds_.push_back(real(name));
+    kinds_.back().make = [make = kinds_.back().make, options = std::string(options)](am::Site site) {
       site.interfaces = "lo";
-      if (!tcp) site.options = "tcp";
+      site.options = options;
       return make(site);
     };
   }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "core/settings/settings.hpp"
@@ -26,11 +27,9 @@ class PretendedHosts {
   /// What leads from a node to those of its own host.
   enum class Within : std::uint8_t { memory, post };
 
-  enum class Between : std::uint8_t { post, tcp, ofi };
-
-  /// The first nodes are on the first host, and so on; each has about as many.
+  /// The first nodes are on the first host, and so on; each has about as many. `between` the hosts: post, tcp, or ofi:PROVIDER.
   PretendedHosts(am::NodeId nodes, std::uint32_t hosts, Within within = Within::memory,
-                 Between between = Between::post);
+                 std::string_view between = "post");
 
   /// Runs the body, guarded, on all nodes and returns when all have ended. Throws what am::run_threads throws. Once.
   void run(const std::function<void(am::Node&)>& body);

@@ -150,12 +150,9 @@ static bool is_pretended(const Network& network) {
 void run_as_threads(const Network& network, am::NodeId n, const Body& body) {
   if (!is_pretended(network)) return am::run_threads(n, guarded(n, body));
   const bool apart = network.name != "post";
-  using Between = PretendedHosts::Between;
-  const Between between = network.name.starts_with("two_hosts_t") ? Between::tcp
-                          : network.name == "two_hosts_ofi"       ? Between::ofi
-                                                                  : Between::post;
   PretendedHosts hosts(n, apart ? std::min<std::uint32_t>(n, 2) : 1,
-                       apart ? PretendedHosts::Within::memory : PretendedHosts::Within::post, between);
+                       apart ? PretendedHosts::Within::memory : PretendedHosts::Within::post,
+                       network.transport);
   hosts.run(body);
 }
 

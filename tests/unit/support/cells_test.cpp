@@ -119,6 +119,19 @@ TEST(Cells, OfARareNetworkRunOneByDay) {
   EXPECT_EQ(of("ofi", {}, Build::plain, true, all).size(), 6u) << "the others are for a night";
 }
 
+TEST(Cells, WhatIsForANightAloneRunsThen) {
+  static constexpr std::array all = {
+      Network{.name = "shm"},
+      Network{.name = "mixed", .interrupts = false, .processes = false, .by_night = true},
+  };
+  for (const Build build : {Build::plain, Build::asan, Build::tsan}) {
+    for (const About about : {About::network, About::node, About::many_nodes}) {
+      EXPECT_EQ(of("mixed", {.about = about}, build, false, all), Names{});
+      EXPECT_EQ(of("mixed", {.about = about}, build, true, all).size(), 4u);
+    }
+  }
+}
+
 TEST(Cells, WhatThreadSanitizerDoesNotSeeIntoIsLeftToItsNight) {
   static constexpr std::array all = {
       Network{.name = "shm"},
