@@ -1,359 +1,28 @@
-// <am/am2.h>: messages of each kind, tokens, returned messages, bundles that are polled or not, waits: on every network and mode.
-#include <am/collectives.hpp>
-
+// <am/am2.h>: messages to oneself, tokens, bundles that are polled or not, waits, floods and limits: on every network and mode.
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
-#include "support/am2.hpp"
+#include "support/am2_job.hpp"
 
 namespace {
 
 using test::check;
 using test::check_equal;
 using test::handler;
+using test::is_patterned;
+using test::Job;
 using test::ok;
+using test::patterned;
 using test::Place;
+using test::quiet;
 using test::rounds;
+using test::seen;
+using test::sees_quietly;
+using test::set_up;
 
 using Am2Messages = test::OnEverySubstrate;
-
-/// A job of AMX: one endpoint each, entry i is node i. What comes back is kept.
-struct Job {
-  Job() {
-    test::returned.clear();
-    ok(AMX_SPMDStartup(nullptr, nullptr, 0, nullptr, &bundle, &endpoint), "AMX_SPMDStartup");
-    ok(AM_SetHandler(endpoint, 0, handler(test::keep_returned)), "AM_SetHandler");
-    me = AMX_SPMDMyProc();
-    n = AMX_SPMDNumProcs();
-    right = (me + 1) % n;
-  }
-  /// Between setting up and traffic, and before the end.
-  static void barrier() { ok(AMX_SPMDBarrier(), "AMX_SPMDBarrier"); }
-  template <class P>
-  void until(P pred) const {
-    while (!pred()) {
-      ok(AM_SetEventMask(bundle, AM_NOTEMPTY), "AM_SetEventMask");
-      ok(AM_WaitSema(bundle), "AM_WaitSema");
-      ok(AM_Poll(bundle), "AM_Poll");
-    }
-  }
-
-  eb_t bundle{};
-  ep_t endpoint{};
-  int me = 0;
-  int n = 0;
-  int right = 0;
-};
-
-/// What the handlers of one node have seen. They run on its own thread, in every mode.
-struct Seen {
-  int requests = 0;
-  int replies = 0;
-  long sum = 0;
-  int wrong = 0;
-  ep_t endpoint = nullptr;
-  std::vector<std::byte> segment{};
-};
-thread_local Seen seen;
-
-std::byte pattern(std::size_t i, int salt) {
-  return static_cast<std::byte>(i * 7 + static_cast<std::size_t>(salt));
-}
-std::vector<std::byte> patterned(std::size_t bytes, int salt) {
-  std::vector<std::byte> data(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) data[i] = pattern(i, salt);
-  return data;
-}
-bool is_patterned(const void* data, std::size_t bytes, int salt) {
-  for (std::size_t i = 0; i < bytes; ++i)
-    if (static_cast<const std::byte*>(data)[i] != pattern(i, salt)) return false;
-  return true;
-}
-
-enum : handler_t {
-  short_request = 1,
-  short_reply,
-  medium_request,
-  medium_reply,
-  bulk_request,
-  bulk_reply,
-  quiet,
-  got
-};
-
-// The first word is their number, so that a handler knows how many it has; then -2, 3, -4 ...: as int in these handlers.
-#define WORDS1(n) n
-#define WORDS2(n) WORDS1(n), -2
-#define WORDS3(n) WORDS2(n), 3
-#define WORDS4(n) WORDS3(n), -4
-#define WORDS5(n) WORDS4(n), 5
-#define WORDS6(n) WORDS5(n), -6
-#define WORDS7(n) WORDS6(n), 7
-#define WORDS8(n) WORDS7(n), -8
-#define WORDS9(n) WORDS8(n), 9
-#define WORDS10(n) WORDS9(n), -10
-#define WORDS11(n) WORDS10(n), 11
-#define WORDS12(n) WORDS11(n), -12
-#define WORDS13(n) WORDS12(n), 13
-#define WORDS14(n) WORDS13(n), -14
-#define WORDS15(n) WORDS14(n), 15
-#define WORDS16(n) WORDS15(n), -16
-#define EACH_COUNT(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)
-
-/// So that WORDS4(4) is four arguments before the macro counts them.
-#define CALL(f, ...) f(__VA_ARGS__)
-
-/// How many words were sent. They are as they were sent, and those behind are zero, up to eight.
-int right_words(const std::array<int, 16>& words) {
-  const int count = words[0];
-  if (count < 0 || count > 16) {
-    ++seen.wrong;
-    return 0;
-  }
-  for (int i = 1; i < std::max(count, 8); ++i) {
-    const int sent = i % 2 == 0 ? i + 1 : -i - 1;
-    seen.wrong += words[static_cast<std::size_t>(i)] != (i < count ? sent : 0) ? 1 : 0;
-  }
-  return count;
-}
-#define SIXTEEN                                                                                              \
-  int a0, int a1, int a2, int a3, int a4, int a5, int a6, int a7, int a8, int a9, int a10, int a11, int a12, \
-      int a13, int a14, int a15
-#define OF_SIXTEEN \
-  { a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15 }
-
-void replies_short(void* token, SIXTEEN) {
-  ++seen.requests;
-  switch (right_words(OF_SIXTEEN)) {
-#define REPLY_SHORT(n) \
-  case n:              \
-    return ok(CALL(AM_Reply##n, token, short_reply, WORDS##n(n)), "AM_Reply");
-    EACH_COUNT(REPLY_SHORT)
-  }
-  ok(AM_Reply0(token, short_reply), "AM_Reply0");
-}
-void short_replied(void* /*token*/, SIXTEEN) {
-  ++seen.replies;
-  seen.sum += right_words(OF_SIXTEEN);
-}
-
-constexpr int medium_bytes = 1000;
-void replies_medium(void* token, void* buf, int nbytes, SIXTEEN) {
-  ++seen.requests;
-  const int n = right_words(OF_SIXTEEN);
-  seen.wrong += nbytes == medium_bytes + n && is_patterned(buf, static_cast<std::size_t>(nbytes), n) ? 0 : 1;
-  seen.wrong += reinterpret_cast<std::uintptr_t>(buf) % 8 == 0 ? 0 : 1;
-  switch (n) {
-#define REPLY_MEDIUM(m) \
-  case m:               \
-    return ok(CALL(AM_ReplyI##m, token, medium_reply, buf, nbytes, WORDS##m(m)), "AM_ReplyI");
-    EACH_COUNT(REPLY_MEDIUM)
-  }
-  ok(AM_ReplyI0(token, medium_reply, buf, nbytes), "AM_ReplyI0");
-}
-void medium_replied(void* /*token*/, void* buf, int nbytes, SIXTEEN) {
-  ++seen.replies;
-  const int n = right_words(OF_SIXTEEN);
-  seen.sum += n;
-  seen.wrong += nbytes == medium_bytes + n && is_patterned(buf, static_cast<std::size_t>(nbytes), n) ? 0 : 1;
-}
-
-constexpr int bulk_bytes = 10'000;
-void replies_bulk(void* token, void* buf, int nbytes, SIXTEEN) {
-  ++seen.requests;
-  const int n = right_words(OF_SIXTEEN);
-  seen.wrong += buf == seen.segment.data() + 64 * n ? 0 : 1;
-  seen.wrong += nbytes == bulk_bytes + n && is_patterned(buf, static_cast<std::size_t>(nbytes), n) ? 0 : 1;
-  const auto back = static_cast<unsigned long>(20'000 + 64 * n);
-  switch (n) {
-#define REPLY_BULK(m) \
-  case m:             \
-    return ok(CALL(AM_ReplyXfer##m, token, back, bulk_reply, buf, nbytes, WORDS##m(m)), "AM_ReplyXfer");
-    EACH_COUNT(REPLY_BULK)
-  }
-  ok(AM_ReplyXfer0(token, back, bulk_reply, buf, nbytes), "AM_ReplyXfer0");
-}
-void bulk_replied(void* /*token*/, void* buf, int nbytes, SIXTEEN) {
-  ++seen.replies;
-  const int n = right_words(OF_SIXTEEN);
-  seen.sum += n;
-  seen.wrong += buf == seen.segment.data() + 20'000 + 64 * n ? 0 : 1;
-  seen.wrong += nbytes == bulk_bytes + n && is_patterned(buf, static_cast<std::size_t>(nbytes), n) ? 0 : 1;
-}
-void got_it(void* /*token*/, void* buf, int nbytes, SIXTEEN) {
-  ++seen.replies;
-  const int n = right_words(OF_SIXTEEN);
-  seen.sum += n;
-  seen.wrong += buf == seen.segment.data() + 40'000 && nbytes == 1234 && is_patterned(buf, 1234, 99) ? 0 : 1;
-}
-void sees_quietly(void* /*token*/, long word) {
-  ++seen.requests;
-  seen.sum += word;
-}
-
-void set_handlers(const Job& job) {
-  seen = {};
-  seen.endpoint = job.endpoint;
-  seen.segment.resize(64'000);
-  ok(AM_SetSeg(job.endpoint, seen.segment.data(), seen.segment.size()), "AM_SetSeg");
-  ok(AM_SetHandler(job.endpoint, short_request, handler(replies_short)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, short_reply, handler(short_replied)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, medium_request, handler(replies_medium)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, medium_reply, handler(medium_replied)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, bulk_request, handler(replies_bulk)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, bulk_reply, handler(bulk_replied)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, quiet, handler(sees_quietly)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, got, handler(got_it)), "AM_SetHandler");
-}
-
-/// Every node has sent to its right neighbour and heard from it: counts 0 .. 16, as often as said.
-void check_all_counts(const Job& job, int times) {
-  job.until([&] { return seen.replies == 17 * times; });
-  Job::barrier();
-  check_equal(seen.requests, 17 * times, "requests");
-  check_equal(seen.sum, 136L * times, "the words of all replies");
-  check_equal(seen.wrong, 0, "what was wrong");
-  check(test::returned.empty(), "nothing comes back");
-}
-
-TEST_P(Am2Messages, ShortOnesOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    Job::barrier();
-    const auto times = static_cast<int>(rounds(50));
-    for (int i = 0; i < times; ++i) {
-      ok(AM_Request0(job.endpoint, job.right, short_request), "AM_Request0");
-#define SEND(n) ok(CALL(AM_Request##n, job.endpoint, job.right, short_request, WORDS##n(n)), "AM_Request");
-      EACH_COUNT(SEND)
-    }
-    check_all_counts(job, times);
-    ok(AM_Terminate(), "AM_Terminate");
-  });
-}
-
-TEST_P(Am2Messages, MediumOnesOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    Job::barrier();
-    ok(AM_RequestMedium0(job.endpoint, job.right, medium_request, patterned(medium_bytes, 0).data(),
-                         medium_bytes),
-       "0");
-#define SEND_MEDIUM(n)                                                                                    \
-  ok(CALL(AM_RequestI##n, job.endpoint, job.right, medium_request, patterned(medium_bytes + n, n).data(), \
-          medium_bytes + n, WORDS##n(n)),                                                                 \
-     "AM_RequestI");
-    EACH_COUNT(SEND_MEDIUM)
-    check_all_counts(job, 1);
-    ok(AM_Terminate(), "AM_Terminate");
-  });
-}
-
-TEST_P(Am2Messages, BulkOnesOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    Job::barrier();
-    ok(AM_RequestLong0(job.endpoint, job.right, 0, bulk_request, patterned(bulk_bytes, 0).data(), bulk_bytes),
-       "0");
-#define SEND_BULK(n)                                                         \
-  ok(CALL(AM_RequestXfer##n, job.endpoint, job.right, 64 * n, bulk_request,  \
-          patterned(bulk_bytes + n, n).data(), bulk_bytes + n, WORDS##n(n)), \
-     "AM_RequestXfer");                                                      \
-  job.until([] { return seen.replies == n + 1; }); /* they overlap in the segment */
-    EACH_COUNT(SEND_BULK)
-    check_all_counts(job, 1);
-    ok(AM_Terminate(), "AM_Terminate");
-  });
-}
-
-/// Until there is room: what does not wait is answered AM_ERR_NOT_SENT.
-template <class F>
-void send_async(const Job& job, F send) {
-  int status = AM_ERR_NOT_SENT;
-  while ((status = send()) == AM_ERR_NOT_SENT) ok(AM_Poll(job.bundle), "AM_Poll");
-  ok(status, "an Async call");
-}
-
-TEST_P(Am2Messages, AsyncBulkOnesOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    Job::barrier();
-    std::vector<std::byte> data = patterned(bulk_bytes, 0);
-    send_async(job, [&] {
-      return AM_RequestXferAsync0(job.endpoint, job.right, 0, bulk_request, data.data(), bulk_bytes);
-    });
-#define SEND_ASYNC(n)                                                                               \
-  data = patterned(bulk_bytes + n, n);                                                              \
-  send_async(job, [&] {                                                                             \
-    return CALL(AM_RequestXferAsync##n, job.endpoint, job.right, 64 * n, bulk_request, data.data(), \
-                bulk_bytes + n, WORDS##n(n));                                                       \
-  });                                                                                               \
-  std::fill(data.begin(), data.end(), std::byte{}); /* it may be used again */                      \
-  job.until([] { return seen.replies == n + 1; });  /* they overlap in the segment */
-    EACH_COUNT(SEND_ASYNC)
-    check_all_counts(job, 1);
-    ok(AM_Terminate(), "AM_Terminate");
-  });
-}
-
-/// What all nodes get of each other, before anybody does.
-void offer_for_gets() {
-  const std::vector<std::byte> data = patterned(1234, 99);
-  std::copy(data.begin(), data.end(), seen.segment.begin() + 300);
-  Job::barrier();
-}
-/// Of those with 0 to 16 words one has come each.
-void check_gets_of_every_count(const Job& job) {
-  job.until([] { return seen.replies == 17; });
-  check_equal(seen.sum, 136L, "words");
-  check_equal(seen.wrong, 0, "what was wrong");
-}
-
-TEST_P(Am2Messages, AsyncGetsOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    offer_for_gets();
-    send_async(job, [&] { return AM_GetXferAsynch0(job.endpoint, job.right, 300, got, 40'000, 1234); });
-#define GET_ASYNC(n)                                                                                \
-  send_async(job, [&] {                                                                             \
-    return CALL(AM_GetXferAsynch##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n(n)); \
-  });
-    EACH_COUNT(GET_ASYNC)
-    check_gets_of_every_count(job);
-    check(test::returned.empty(), "nothing comes back");
-    Job::barrier();
-    ok(AM_Terminate(), "AM_Terminate");
-  });
-}
-
-TEST_P(Am2Messages, GetsOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    offer_for_gets();
-    ok(AM_GetXfer0(job.endpoint, job.right, 300, got, 40'000, 1234), "AM_GetXfer0");
-#define GET(n) \
-  ok(CALL(AM_GetXfer##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n(n)), "AM_GetXfer");
-    EACH_COUNT(GET)
-    check_gets_of_every_count(job);
-    for (int sent = 0; sent < 50;) {
-      if (AM_GetXferAsynch1(job.endpoint, job.right, 300, got, 40'000, 1234, 1) == AM_OK) ++sent;
-      ok(AM_Poll(job.bundle), "AM_Poll");
-    }
-    job.until([] { return seen.replies == 67; });
-    check_equal(seen.wrong, 0, "what was wrong");
-    Job::barrier();
-    ok(AM_Terminate(), "AM_Terminate");
-  });
-}
 
 // -- to oneself, where the ranges may overlap: they are copied by way of a message
 
@@ -373,7 +42,7 @@ void moves_back(void* token, const std::byte* buf, int nbytes) {
 TEST_P(Am2Messages, RangesOfOnesOwnSegmentMayOverlap) {
   run(2, [](am::Node&) {
     const Job job;
-    set_handlers(job);
+    set_up(job);
     ok(AM_SetHandler(job.endpoint, quiet, handler(+[](void*) { ++seen.replies; })), "AM_SetHandler");
     ok(AM_SetHandler(job.endpoint, 20, handler(moves_back)), "AM_SetHandler");
     ok(AM_SetHandler(job.endpoint, 21,
@@ -423,19 +92,6 @@ TEST_P(Am2Messages, RangesOfOnesOwnSegmentMayOverlap) {
   });
 }
 
-thread_local void* word_seen;
-void sees_pointer(void* /*token*/, void* word) { word_seen = word; }
-
-TEST(Am2Words, AreAsWideAsPointers) {
-  test::run_am2_alone([] {
-    const Place place;
-    ok(AM_Map(place.endpoint, 0, place.name, 5), "AM_Map");
-    ok(AM_SetHandler(place.endpoint, 1, handler(sees_pointer)), "AM_SetHandler");
-    ok(AM_Request1(place.endpoint, 0, 1, &word_seen), "AM_Request1");
-    check(word_seen == &word_seen, "a pointer, which ran inside the call as it goes to its own node");
-  });
-}
-
 // -- tokens
 
 thread_local std::vector<int> statuses;
@@ -474,7 +130,7 @@ void replies_to_a_reply(void* token, long /*word*/) {
 TEST_P(Am2Messages, OneReplyToARequestAndNothingElseFromAHandler) {
   run(2, [](am::Node&) {
     const Job job;
-    set_handlers(job);
+    set_up(job);
     statuses.clear();
     ok(AM_SetHandler(job.endpoint, 20, handler(asks_its_token)), "AM_SetHandler");
     ok(AM_SetHandler(job.endpoint, quiet, handler(replies_to_a_reply)), "AM_SetHandler");
@@ -493,108 +149,6 @@ TEST_P(Am2Messages, OneReplyToARequestAndNothingElseFromAHandler) {
     }
     Job::barrier();
     ok(AM_Terminate(), "AM_Terminate");
-  });
-}
-
-// -- what comes back
-
-TEST_P(Am2Messages, ComeBackThroughHandler0) {
-  run(2, [](am::Node& node) {
-    const test::Am2 am2;
-    const Place place(77);
-    seen = {};
-    std::array<std::byte, 100> memory{};
-    ok(AM_SetSeg(place.endpoint, memory.data(), memory.size()), "AM_SetSeg");
-    ok(AM_SetHandler(place.endpoint, quiet, handler(sees_quietly)), "AM_SetHandler");
-    std::vector<en_t> names;
-    node.barrier();
-    // Names travel by AM-II's own means: known endpoints.
-    ep_t known = nullptr;
-    ok(AM_AllocateKnownEndpoint(place.bundle, &known, nullptr, 7), "AM_AllocateKnownEndpoint");
-    ok(AM_SetTag(known, 77), "AM_SetTag");
-    ok(AM_SetHandler(known, quiet, handler(sees_quietly)), "AM_SetHandler");
-    ok(AM_SetSeg(known, memory.data(), memory.size()), "AM_SetSeg");
-    node.barrier();
-    const int other = 1 - static_cast<int>(node.id());
-    ok(AM_Map(place.endpoint, 0, am2_known_name(other, 7), 77), "right in every way");
-    ok(AM_Map(place.endpoint, 1, am2_known_name(other, 7), 78), "another tag");
-    ok(AM_Map(place.endpoint, 2, am2_known_name(other, 8), 77), "no endpoint");
-    ok(AM_Map(place.endpoint, 3, am2_known_name(9, 7), 77), "no node");
-    const auto expect = [&](int status, op_t opcode, int handler_index) {
-      const test::Returned back = place.come_back();
-      check_equal(back.status, status, "why it came back");
-      check_equal(back.opcode, opcode | 2 << 8, "what it was");
-      check_equal(back.block.handler, handler_index, "for which handler");
-      check_equal(back.block.count, 2, "its words");
-      check(back.block.words[0] == 10 && back.block.words[1] == 20, "its words");
-      check(test::returned.empty(), "once");
-    };
-    ok(AM_Request2(place.endpoint, 1, quiet, 10, 20), "AM_Request2");
-    expect(EBADTAG, AM_REQUEST_M, quiet);
-    ok(AM_Request2(place.endpoint, 2, quiet, 10, 20), "AM_Request2");
-    expect(EBADENDPOINT, AM_REQUEST_M, quiet);
-    ok(AM_Request2(place.endpoint, 3, quiet, 10, 20), "AM_Request2");
-    expect(EBADENDPOINT, AM_REQUEST_M, quiet);
-    ok(AM_Request2(place.endpoint, 4, quiet, 10, 20), "AM_Request2");
-    expect(EBADENTRY, AM_REQUEST_M, quiet);
-    ok(AM_Request2(place.endpoint, 0, 100, 10, 20), "AM_Request2");
-    expect(EBADHANDLER, AM_REQUEST_M, 100);
-    ok(AM_Request2(place.endpoint, 0, 0, 10, 20), "handler 0 is for nothing else");
-    expect(EBADHANDLER, AM_REQUEST_M, 0);
-    const char bytes[101] = {};
-    ok(AM_RequestI2(place.endpoint, 1, quiet, bytes, 50, 10, 20), "AM_RequestI2");
-    expect(EBADTAG, AM_REQUEST_IM, quiet);
-    for (const unsigned long offset : {0ul, 1ul, 100ul, ~0ul, ~0ul - 100}) {
-      ok(AM_RequestXfer2(place.endpoint, 0, offset, quiet, bytes, 101, 10, 20), "AM_RequestXfer2");
-      expect(EBADSEGOFF, AM_REQUEST_XFER_M, quiet);
-      ok(AM_GetXfer2(place.endpoint, 0, offset, quiet, 0, 101, 10, 20), "AM_GetXfer2");
-      expect(EBADSEGOFF, AM_GET_XFER_M, quiet);
-    }
-    check_equal(AM_Request0(place.endpoint, -1, quiet), AM_ERR_BAD_ARG, "no index");
-    check_equal(AM_Request0(place.endpoint, 256, quiet), AM_ERR_BAD_ARG, "no index");
-    check_equal(AM_Request0(place.endpoint, 0, 256), AM_ERR_BAD_ARG, "no handler");
-    check_equal(AM_RequestI0(place.endpoint, 0, quiet, bytes, -1), AM_ERR_BAD_ARG, "no length");
-    check_equal(AM_RequestI0(place.endpoint, 0, quiet, bytes, AM_MaxMedium() + 1), AM_ERR_BAD_ARG,
-                "too long");
-    check_equal(AM_RequestXfer0(place.endpoint, 0, 0, quiet, bytes, AM_MaxLong() + 1), AM_ERR_BAD_ARG,
-                "too long");
-    check_equal(AM_RequestI0(place.endpoint, 0, quiet, nullptr, 1), AM_ERR_BAD_ARG, "no memory");
-    check_equal(am2_request(place.endpoint, 0, quiet, 17), AM_ERR_BAD_ARG, "too many words");
-    // Nothing of all that ran a handler; and one that is right does.
-    ok(AM_Request1(place.endpoint, 0, quiet, 5), "AM_Request1");
-    place.until([&] { return seen.requests >= 1; });
-    // The other one's requests have come back to it before it gets here.
-    place.until([&, told = false]() mutable {
-      if (!told) ok(AM_Request1(place.endpoint, 0, quiet, 6), "done");
-      told = true;
-      return seen.requests == 2;
-    });
-    check_equal(seen.sum, 11L, "the words of the two that were right");
-    check_equal(std::accumulate(memory.begin(), memory.end(), 0,
-                                [](int a, std::byte b) { return a + static_cast<int>(b); }),
-                0, "the segment");
-    node.barrier();
-  });
-}
-
-TEST_P(Am2Messages, TagsOfAllAndNone) {
-  run(1, [](am::Node&) {
-    const test::Am2 am2;
-    const Place place;
-    seen = {};
-    ok(AM_SetHandler(place.endpoint, quiet, handler(sees_quietly)), "AM_SetHandler");
-    ok(AM_Map(place.endpoint, 0, place.name, 12345), "AM_Map");
-    ok(AM_Request1(place.endpoint, 0, quiet, 1), "AM_ALL takes every tag");
-    place.until([] { return seen.requests == 1; });
-    ok(AM_SetTag(place.endpoint, AM_NONE), "AM_SetTag");
-    ok(AM_Map(place.endpoint, 1, place.name, AM_NONE), "AM_Map");
-    for (const int entry : {0, 1}) {
-      ok(AM_Request1(place.endpoint, entry, quiet, 1), "AM_Request1");
-      check_equal(place.come_back().status, EBADTAG, "AM_NONE takes none");
-    }
-    ok(AM_SetTag(place.endpoint, 12345), "AM_SetTag");
-    ok(AM_Request1(place.endpoint, 0, quiet, 1), "its tag");
-    place.until([] { return seen.requests == 2; });
   });
 }
 
@@ -646,7 +200,7 @@ void waits(void* token) {
 TEST_P(Am2Messages, AWaitByItsOtherName) {
   run(2, [](am::Node&) {
     const Job job;
-    set_handlers(job);
+    set_up(job);
     ok(AM_SetHandler(job.endpoint, 20, handler(waits)), "AM_SetHandler");
     Job::barrier();
     if (job.me == 0) {
@@ -662,59 +216,6 @@ TEST_P(Am2Messages, AWaitByItsOtherName) {
     }
     Job::barrier();
     ok(AM_Terminate(), "AM_Terminate");
-  });
-}
-
-TEST_P(Am2Messages, WhatWaitsForAFreedEndpointComesBack) {
-  run(1, [](am::Node&) {
-    const test::Am2 am2;
-    const Place here;
-    const Place there;
-    ok(AM_Map(here.endpoint, 0, there.name, 1), "AM_Map");
-    for (int i = 0; i < 3; ++i) ok(AM_Request1(here.endpoint, 0, quiet, i), "AM_Request1");
-    ok(AM_Poll(here.bundle), "AM_Poll");
-    ok(AM_FreeEndpoint(there.endpoint), "AM_FreeEndpoint");
-    for (int i = 0; i < 3; ++i) {
-      const test::Returned back = here.come_back();
-      check_equal(back.status, EBADENDPOINT, "why");
-      check_equal(AMX_enEqual(back.block.endpoint, there.name), 1, "from where");
-    }
-    ok(AM_Request1(here.endpoint, 0, quiet, 9), "AM_Request1");
-    check_equal(here.come_back().status, EBADENDPOINT, "one that is sent later");
-  });
-}
-
-void replies_late(void* token, long /*word*/) {
-  ++seen.requests;
-  ok(AM_Reply2(token, quiet, 3, 4), "AM_Reply2");
-}
-
-TEST_P(Am2Messages, AReplyToAFreedEndpointComesBack) {
-  run(1, [](am::Node&) {
-    const test::Am2 am2;
-    const Place here;
-    const Place there;
-    seen = {};
-    ok(AM_SetHandler(there.endpoint, 1, handler(replies_late)), "AM_SetHandler");
-    ok(AM_Map(here.endpoint, 0, there.name, 1), "AM_Map");
-    ok(AM_Request1(here.endpoint, 0, 1, 1), "AM_Request1");
-    ok(AM_FreeEndpoint(here.endpoint), "AM_FreeEndpoint");
-    const test::Returned back = there.come_back();
-    check_equal(back.status, EREPLYREJECTED, "why");
-    check_equal(back.opcode, AM_REPLY_M | 2 << 8, "what");
-    check_equal(seen.requests, 1, "requests");
-  });
-}
-
-TEST_P(Am2Messages, AReplyForNoHandlerComesBack) {
-  run(1, [](am::Node&) {
-    const test::Am2 am2;
-    const Place here;
-    seen = {};
-    ok(AM_SetHandler(here.endpoint, 1, handler(replies_late)), "AM_SetHandler");
-    ok(AM_Map(here.endpoint, 0, here.name, 1), "AM_Map");
-    ok(AM_Request1(here.endpoint, 0, 1, 1), "AM_Request1");
-    check_equal(here.come_back().status, EBADHANDLER, "handler `quiet` was not set");
   });
 }
 
@@ -806,28 +307,6 @@ TEST_P(Am2Messages, AllGather) {
     ok(AM_Terminate(), "AM_Terminate");
   });
 }
-
 INSTANTIATE_TEST_SUITE_P(Models, Am2Messages, test::cells_of<Am2Messages>(), test::name_of);
-
-// A node that has left: its messages come back, also from one that waits for credit; see docs/contract.md, 11.
-using Am2Leaving = test::OnFaultlessSubstrates;
-TEST_P(Am2Leaving, IsUnreachable) {
-  run(2, [](am::Node& node) {
-    const test::Am2 am2;
-    const Place place;
-    node.barrier();
-    if (node.id() == 1) return;
-    ok(AM_Map(place.endpoint, 0, {1, place.name.endpoint}, 1), "AM_Map");
-    // Until it has left it may still say that its endpoint is gone.
-    int status = EBADENDPOINT;
-    while (status == EBADENDPOINT) {
-      ok(AM_Request1(place.endpoint, 0, quiet, 1), "AM_Request1");
-      ok(AM_Poll(place.bundle), "AM_Poll");
-      if (!test::returned.empty()) status = test::returned.back().status;
-    }
-    check_equal(status, EUNREACHABLE, "why");
-  });
-}
-INSTANTIATE_TEST_SUITE_P(Models, Am2Leaving, test::cells_of<Am2Leaving>(), test::name_of);
 
 }  // namespace

@@ -1,0 +1,330 @@
+// Transfers of CMAM and CMAML into memory (<am/cmam.h>): CMAM_xfer into segments, CMAML_scopy into receive ports.
+#include <am/cmam.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "support/check.hpp"
+#include "support/cmam.hpp"
+#include "support/job.hpp"
+#include "support/random.hpp"
+
+namespace {
+
+using test::begin;
+using test::check;
+using test::check_equal;
+using test::count_one;
+using test::end;
+using test::me;
+using test::mine;
+using test::next;
+using test::places;
+using CmamTransfers = test::OnEverySubstrate;
+
+// -- segments ---------------------------------------------------------------------------------------------------------------------
+
+void segment_is(int segment) {
+  mine().segment = segment;
+  mine().second = 1;
+}
+void transfer_is_over(void* info, void* base) {
+  mine().info = info;
+  mine().base = base;
+  count_one();
+}
+
+int exchange_segments(void* base, int bytes, void* info) {
+  const int segment = CMAM_open_segment(base, bytes, reinterpret_cast<void (*)(...)>(transfer_is_over), info);
+  check(segment >= 0, "a segment is free");
+  CMAM_4(next(), segment_is, segment);
+  CMAM_wait(&mine().second, 1);
+  return segment;
+}
+
+TEST_P(CmamTransfers, ATransferFillsASegmentAndEnds) {
+  run(2, [](am::Node&) {
+    begin();
+    test::Random random(test::seed() + static_cast<unsigned>(me()));
+    const std::size_t most = 700'000 / test::rounds(4);
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{16}, std::size_t{4099}, most}) {
+      std::vector<unsigned char> into(bytes + 1, 0xee);
+      std::vector<unsigned char> from(bytes);
+      for (std::size_t i = 0; i < bytes; ++i) from[i] = static_cast<unsigned char>(i * 7 + bytes);
+      exchange_segments(into.data(), static_cast<int>(bytes), &random);
+      // In parts, the last ones first: any order fills it.
+      for (std::size_t end = bytes; end > 0;) {
+        const std::size_t part = 1 + random.below(end);
+        CMAM_xfer(next(), mine().segment + static_cast<int>(end - part), from.data() + end - part,
+                  static_cast<int>(part));
+        end -= part;
+      }
+      CMAM_wait(&mine().flag, 1);
+      check(std::memcmp(into.data(), from.data(), bytes) == 0, "every byte in its place");
+      check_equal(into[bytes], 0xee, "none behind it");
+      check(mine().info == &random && mine().base == into.data(), "the end function gets info and base");
+      CMMD_sync_with_nodes();
+    }
+    end();
+  });
+}
+
+TEST_P(CmamTransfers, SegmentsCountShortenAndGo) {
+  run(2, [](am::Node&) {
+    begin();
+    std::array<char, 64> into{};
+    std::array<char, 64> from{};
+    from.fill('f');
+    const int segment =
+        CMAM_open_segment(into.data(), 64, reinterpret_cast<void (*)(...)>(transfer_is_over), nullptr);
+    check_equal(CMAM_query_segment(segment), 64, "awaits all");
+    CMAM_4(next(), segment_is, segment);
+    CMAM_wait(&mine().second, 1);
+    CMAM_xfer(next(), mine().segment, from.data(), 24);
+    CMMD_sync_with_nodes();
+    while (CMAM_query_segment(segment) != 40) CMAM_poll();
+    CMAM_shorten_segment(segment, 30);
+    check_equal(CMAM_query_segment(segment), 10, "shorter by 30");
+    CMMD_sync_with_nodes();
+    CMAM_xfer(next(), mine().segment + 24, from.data(), 10);
+    CMAM_wait(&mine().flag, 1);
+    check_equal(CMAM_query_segment(segment), 0, "closed at zero");
+    check_equal(std::count(into.begin(), into.end(), 'f'), 34, "no more than was sent");
+    const int killed = CMAM_open_segment(into.data(), 64, nullptr, nullptr);
+    check(killed != segment, "a number is not given out again at once");
+    CMAM_kill_segment(killed);
+    const int last =
+        CMAM_open_segment(into.data(), 8, reinterpret_cast<void (*)(...)>(transfer_is_over), nullptr);
+    CMAM_shorten_segment(last, 8);
+    check_equal(static_cast<int>(mine().flag), 1, "what is shortened to nothing ends");
+    end();
+  });
+}
+
+TEST_P(CmamTransfers, AnEmptyTransferEndsAnEmptySegment) {
+  run(2, [](am::Node&) {
+    begin();
+    exchange_segments(nullptr, 0, nullptr);
+    CMAM_xfer(next(), mine().segment, nullptr, 0);
+    CMAM_wait(&mine().flag, 1);
+    end();
+  });
+}
+
+TEST_P(CmamTransfers, SegmentsAreCounted) {
+  run(1, [](am::Node&) {
+    begin();
+    std::vector<int> open;
+    char byte = 0;
+    for (int segment = 0; segment >= 0;) {
+      segment = CMAM_open_segment(&byte, 1, nullptr, nullptr);
+      if (segment >= 0) open.push_back(segment);
+    }
+    check_equal(open.size(), std::size_t{256}, "as many as there are; then -1");
+    for (const int segment : open) CMAM_kill_segment(segment);
+    check_equal(CMAM_open_segment(&byte, -1, nullptr, nullptr), -1, "no size");
+    check_equal(CMAM_open_segment(nullptr, 8, nullptr, nullptr), -1, "no memory");
+    const int large = CMAM_open_segment(&byte, 0x7fffff00, nullptr, nullptr);
+    check(large >= 0, "nearly all the numbers at once");
+    check_equal(CMAM_open_segment(&byte, 0x1000, nullptr, nullptr), -1, "then no room for another");
+    CMAM_kill_segment(large);
+    end();
+  });
+}
+
+struct Block {
+  std::array<char, 3000> bytes;
+};
+std::array<Block, 8> blocks;
+
+void send_block(int to, int segment) {
+  CMAM_reply_xfer(to, segment, blocks[static_cast<std::size_t>(me())].bytes.data(), 3000);
+}
+void send_block_by_xfer(int to, int segment) {
+  CMAM_xfer(to, segment, blocks[static_cast<std::size_t>(me())].bytes.data(), 3000);
+}
+void ended_and_sends(void* info, void*) {
+  const int to = static_cast<int>(reinterpret_cast<am_word>(info));
+  CMAML_rpc(to, count_one);
+  CMAM_4(to, count_one);
+  CMAML_reply(to, count_one);
+  mine().second = 1;
+}
+
+/// Transfers out of a request handler arrive as replies; their end may send all the same.
+TEST_P(CmamTransfers, AHandlerMayTransferAndAnEndMaySend) {
+  run(2, [](am::Node&) {
+    begin();
+    for (const auto handler : {send_block, send_block_by_xfer}) {
+      Block into{};
+      blocks[static_cast<std::size_t>(me())].bytes.fill(static_cast<char>('a' + me()));
+      CMMD_sync_with_nodes();
+      const am_word who = next();
+      const int segment =
+          CMAM_open_segment(into.bytes.data(), 3000, reinterpret_cast<void (*)(...)>(ended_and_sends),
+                            reinterpret_cast<void*>(who));
+      CMAM_request_4(next(), handler, me(), segment);
+      CMAM_wait(&mine().second, 1);
+      CMAM_wait(&mine().flag, 3);
+      check_equal(std::count(into.bytes.begin(), into.bytes.end(), 'a' + next()), 3000, "all of the block");
+      CMMD_sync_with_nodes();
+    }
+    end();
+  });
+}
+
+/// memmove of bytes inside a node's own memory, by way of itself; the source may be written to while parts are still to be sent.
+void check_moves(const std::function<void(unsigned char* to, unsigned char* from, int bytes)>& move) {
+  for (const int bytes : {64, 3000, 100'000, 700'000}) {
+    for (const auto& [to, from] : {std::pair{0, 13}, std::pair{13, 0}}) {
+      std::vector<unsigned char> memory(static_cast<std::size_t>(bytes) + 13);
+      for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<unsigned char>(i * 7 + i / 256);
+      std::vector<unsigned char> expected = memory;
+      std::memmove(expected.data() + to, expected.data() + from, static_cast<std::size_t>(bytes));
+      move(memory.data() + to, memory.data() + from, bytes);
+      CMAM_wait(&mine().flag, 1);
+      check(memory == expected, "every byte as it was at first");
+    }
+  }
+}
+
+TEST_P(CmamTransfers, ATransferToItselfMayOverlap) {
+  run(1, [](am::Node&) {
+    begin();
+    check_moves([](unsigned char* to, unsigned char* from, int bytes) {
+      const int segment =
+          CMAM_open_segment(to, bytes, reinterpret_cast<void (*)(...)>(transfer_is_over), nullptr);
+      CMAM_xfer(me(), segment, from, bytes);
+    });
+    end();
+  });
+}
+
+// -- receive ports ----------------------------------------------------------------------------------------------------------------
+
+void port_is(int port) {
+  mine().segment = port;
+  mine().second = 1;
+}
+void port_is_full(int port, void* argument) {
+  mine().info = argument;
+  check_equal(CMAML_free_rport(port), 1, "the handler frees its port");
+  count_one();
+}
+/// Panda's protocol: the port is asked for, and comes back as a reply.
+void give_port(int to, int bytes) {
+  static std::array<std::array<char, 70'000>, 8> buffers;
+  const int port = CMAML_allocate_rport();
+  mine().base = buffers[static_cast<std::size_t>(me())].data();
+  CMAML_set_rport_addr(port, mine().base);
+  CMAML_set_rport_byte_counter(port, bytes);
+  CMAML_set_rport_total_nbytes(port, bytes);
+  CMAML_set_rport_handler(port, reinterpret_cast<void (*)(...)>(port_is_full));
+  CMAML_set_rport_handler_arg2(port, &mine());
+  CMAML_reply(to, port_is, port);
+}
+void was_sent(void* counter) { ++*static_cast<int*>(counter); }
+
+TEST_P(CmamTransfers, ScopiesFillAPort) {
+  run(2, [](am::Node&) {
+    begin();
+    std::vector<char> from(70'000);
+    std::iota(from.begin(), from.end(), static_cast<char>(me()));
+    CMAML_request(next(), give_port, me(), 70'000);
+    CMAM_wait(&mine().second, 1);
+    int sent = 0;
+    for (const int offset : {35'000, 0}) {
+      check_equal(CMAML_scopy(next(), mine().segment, 4, offset, from.data() + offset, 35'000,
+                              reinterpret_cast<void (*)(...)>(was_sent), &sent),
+                  1, "TRUE");
+    }
+    check_equal(sent, 2, "the sender's handler ran for each");
+    CMAM_wait(&mine().flag, 1);
+    check(mine().info == &mine(), "the handler's second argument");
+    const auto* got = static_cast<const char*>(mine().base);
+    for (std::size_t i = 0; i < from.size(); ++i)
+      check(static_cast<unsigned char>(got[i] - next()) == static_cast<unsigned char>(from[i] - me()),
+            "every byte");
+    check_equal(CMAML_number_of_free_rports(), 128, "it is free");
+    end();
+  });
+}
+
+TEST_P(CmamTransfers, AScopyToItselfMayOverlap) {
+  run(1, [](am::Node&) {
+    begin();
+    check_moves([](unsigned char* to, unsigned char* from, int bytes) {
+      const int port = CMAML_allocate_rport();
+      CMAML_set_rport_addr(port, to);
+      CMAML_set_rport_byte_counter(port, bytes);
+      CMAML_set_rport_handler(port, reinterpret_cast<void (*)(...)>(port_is_full));
+      CMAML_scopy(me(), port, 0, 0, from, bytes, nullptr, nullptr);
+    });
+    end();
+  });
+}
+
+void send_to_port(int to, int port) {
+  CMAML_scopy(to, port, 0, 0, &blocks[static_cast<std::size_t>(me())], 3000, nullptr, nullptr);
+}
+
+/// Olden's "please send me this block", with a stride.
+TEST_P(CmamTransfers, AHandlerMayScopyAndElementsGoApart) {
+  run(2, [](am::Node&) {
+    begin();
+    blocks[static_cast<std::size_t>(me())].bytes.fill('s');
+    std::vector<char> into(6000, '.');
+    const int port = CMAML_allocate_rport();
+    CMAML_set_rport_addr(port, into.data());
+    CMAML_set_rport_byte_counter(port, 3000);
+    CMAML_set_rport_esize(port, 100);
+    CMAML_set_rport_estride(port, 200);
+    CMAML_set_rport_ecount(port, 30);
+    CMAML_set_rport_handler(port, reinterpret_cast<void (*)(...)>(port_is_full));
+    CMMD_sync_with_nodes();
+    CMAML_request(next(), send_to_port, me(), port);
+    CMAM_wait(&mine().flag, 1);
+    for (std::size_t i = 0; i < into.size(); ++i)
+      check_equal(into[i], i / 100 % 2 == 0 ? 's' : '.', "each second stretch of a hundred");
+    end();
+  });
+}
+
+TEST_P(CmamTransfers, PortsAreCountedAndRemember) {
+  run(1, [](am::Node&) {
+    begin();
+    check_equal(CMAML_number_of_rports(), 128, "as many as a CM-5 had");
+    check_equal(CMAML_allocate_this_rport(5), 5, "a chosen one");
+    check_equal(CMAML_allocate_this_rport(5), -1, "once");
+    check_equal(CMAML_allocate_this_rport(128), -1, "there is none");
+    check_equal(CMAML_allocate_this_rport(-1), -1, "there is none");
+    for (int i = 0; i < 127; ++i) check(CMAML_allocate_rport() >= 0, "one is free");
+    check_equal(CMAML_allocate_rport(), -1, "none is free");
+    CMAML_set_rport_addr(5, &places);
+    CMAML_set_rport_byte_counter(5, 11);
+    CMAML_set_rport_total_nbytes(5, 12);
+    CMAML_set_rport_handler(5, reinterpret_cast<void (*)(...)>(port_is_full));
+    CMAML_set_rport_handler_arg2(5, &blocks);
+    CMAML_set_rport_esize(5, 13);
+    CMAML_set_rport_estride(5, 14);
+    CMAML_set_rport_ecount(5, 15);
+    check(CMAML_get_rport_addr(5) == &places && CMAML_get_rport_handler_arg2(5) == &blocks, "pointers");
+    check_equal(CMAML_get_rport_byte_counter(5) * 100 + CMAML_get_rport_total_nbytes(5), 1112, "counters");
+    check_equal(
+        CMAML_get_rport_esize(5) * 10000 + CMAML_get_rport_estride(5) * 100 + CMAML_get_rport_ecount(5),
+        131415, "elements");
+    check(CMAML_get_rport_handler(5) == reinterpret_cast<am_code>(port_is_full), "the handler");
+    for (int port = 0; port < 128; ++port) check_equal(CMAML_free_rport(port), 1, "was allocated");
+    check_equal(CMAML_free_rport(5), 0, "is free already");
+    check_equal(CMAML_number_of_free_rports(), 128, "all of them");
+    end();
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Models, CmamTransfers, test::cells_of<CmamTransfers>(), test::name_of);
+
+}  // namespace

@@ -1,0 +1,80 @@
+// A job of AMX for the tests of <am/am2.h>: each node has one endpoint, a segment and a handler, and sees what comes.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "support/am2.hpp"
+
+namespace test {
+
+/// A job of AMX: one endpoint each, entry i is node i. What comes back is kept.
+struct Job {
+  Job() {
+    returned.clear();
+    ok(AMX_SPMDStartup(nullptr, nullptr, 0, nullptr, &bundle, &endpoint), "AMX_SPMDStartup");
+    ok(AM_SetHandler(endpoint, 0, handler(keep_returned)), "AM_SetHandler");
+    me = AMX_SPMDMyProc();
+    n = AMX_SPMDNumProcs();
+    right = (me + 1) % n;
+  }
+  /// Between setting up and traffic, and before the end.
+  static void barrier() { ok(AMX_SPMDBarrier(), "AMX_SPMDBarrier"); }
+  template <class P>
+  void until(P pred) const {
+    while (!pred()) {
+      ok(AM_SetEventMask(bundle, AM_NOTEMPTY), "AM_SetEventMask");
+      ok(AM_WaitSema(bundle), "AM_WaitSema");
+      ok(AM_Poll(bundle), "AM_Poll");
+    }
+  }
+
+  eb_t bundle{};
+  ep_t endpoint{};
+  int me = 0;
+  int n = 0;
+  int right = 0;
+};
+
+/// What the handlers of one node have seen. They run on its own thread, in every mode.
+struct Seen {
+  int requests = 0;
+  int replies = 0;
+  long sum = 0;
+  int wrong = 0;
+  ep_t endpoint = nullptr;
+  std::vector<std::byte> segment{};
+};
+inline thread_local Seen seen;
+
+inline std::byte pattern(std::size_t i, int salt) {
+  return static_cast<std::byte>(i * 7 + static_cast<std::size_t>(salt));
+}
+inline std::vector<std::byte> patterned(std::size_t bytes, int salt) {
+  std::vector<std::byte> data(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = pattern(i, salt);
+  return data;
+}
+inline bool is_patterned(const void* data, std::size_t bytes, int salt) {
+  for (std::size_t i = 0; i < bytes; ++i)
+    if (static_cast<const std::byte*>(data)[i] != pattern(i, salt)) return false;
+  return true;
+}
+
+/// The handler of what needs no answer.
+inline constexpr handler_t quiet = 7;
+inline void sees_quietly(void* /*token*/, long word) {
+  ++seen.requests;
+  seen.sum += word;
+}
+
+/// Before the first barrier: nothing seen yet, a segment, and handler `quiet`.
+inline void set_up(const Job& job) {
+  seen = {};
+  seen.endpoint = job.endpoint;
+  seen.segment.resize(64'000);
+  ok(AM_SetSeg(job.endpoint, seen.segment.data(), seen.segment.size()), "AM_SetSeg");
+  ok(AM_SetHandler(job.endpoint, quiet, handler(sees_quietly)), "AM_SetHandler");
+}
+
+}  // namespace test
