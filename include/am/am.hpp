@@ -12,5 +12,6 @@
 #include <am/node.hpp>
 #include <am/payload.hpp>
 #include <am/registers.hpp>
+#include <am/settle.hpp>
 #include <am/start.hpp>
 #include <am/types.hpp>

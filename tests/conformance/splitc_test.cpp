@@ -331,6 +331,38 @@ TEST_P(SplitC, AllStoreSyncWaitsForEverybodysStores) {
   });
 }
 
+struct Refused {};
+
+/// A function that throws at its owner, which is in all_store_sync: that is complete, for all, before it throws.
+TEST_P(SplitC, AllStoreSyncIsCompleteWhenAHandlerThrows) {
+  run(3, [](Node& node) {
+    World world(node);
+    const spread_array<std::int64_t> a(procs(), 4);
+    std::uint64_t thrown = 0;
+    const auto meanwhile = [&](const auto& step) {
+      try {
+        step();
+      } catch (const Refused&) {
+        ++thrown;
+      }
+    };
+    meanwhile([] { barrier(); });
+    for (std::int64_t round = 1; round <= static_cast<std::int64_t>(rounds(20)); ++round) {
+      store(a[right()] + 0, round);
+      if (my_proc() == 1) {
+        const auto refuse = [](std::int64_t& value) {
+          if (value >= 0) throw Refused();
+        };
+        check_throws<am::Error>([&] { atomic(refuse, a[0] + 1); }, "the function threw at its owner, node 0");
+      }
+      meanwhile([] { all_store_sync(); });
+      check(a.mine()[0] >= round, "the store has come");
+      meanwhile([] { barrier(); });
+    }
+    check_equal(thrown > 0, my_proc() == 0, "at the owner alone");
+  });
+}
+
 // -- bulk ---------------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
@@ -406,7 +438,6 @@ TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
 
 std::int64_t add_here(std::int64_t& value, std::int64_t by) { return std::exchange(value, value + by); }
 void count_down(std::int64_t& value) { --value; }
-struct Refused {};
 
 TEST_P(SplitC, AtomicRunsAtTheOwner) {
   const bool throws = GetParam().dispatch != am::Dispatch::interrupt;  // an exception is made with malloc

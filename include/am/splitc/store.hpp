@@ -53,6 +53,7 @@ void store_sync(std::size_t bytes);
 /// Whatever has come by now is waited for.
 void reset_store_sync();
 /// Collective: returns when every store that any node issued before has arrived, and is waited for. No barrier is needed before.
+/// (Stores by handlers of a node that is in it belong to no phase.) What a handler throws meanwhile leaves it when it is complete.
 void all_store_sync();
 
 }  // namespace am::splitc

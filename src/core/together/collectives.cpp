@@ -18,8 +18,10 @@
 #include <algorithm>
 #include <am/collectives.hpp>
 #include <am/error.hpp>
+#include <am/settle.hpp>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -353,4 +355,30 @@ void all_gather_bytes(Node& node, std::span<std::byte> all, std::size_t own_byte
 }
 
 }  // namespace impl
+
+// -- what am/settle.hpp declares ------------------------------------------------------------------------------------------
+
+/// The sums tell this node how much it waits for; the barrier, that the others have theirs.
+void settle(Node& node, std::span<std::uint64_t> sent, const std::function<bool(std::uint64_t)>& come) {
+  core::Operation operation(node, "settle");
+  if (sent.size() != node.size())
+    throw Error("settle", "node " + std::to_string(node.id()),
+                std::to_string(sent.size()) + " numbers for " + std::to_string(node.size()) + " nodes",
+                "say for each node how much was sent to it");
+  std::plus<> plus;
+  core::all_reduce_bytes(operation, std::as_writable_bytes(sent),
+                         impl::CombineValues<std::uint64_t, std::plus<>>(plus));
+  if (std::ranges::any_of(sent, [](std::uint64_t much) { return much != 0; })) {
+    core::Engine& engine = operation.engine();
+    core::LastMessages last_messages(engine);
+    const auto has_come = [&] { return come(sent[node.id()]); };
+    operation.wait([&](bool /*sleeps_next*/) {
+      return has_come() || last_messages.are_in([&] { return core::any_dead(engine); });
+    });
+    if (!has_come()) operation.fail(core::peer_gone_error(engine, operation.what(), last_messages.missing()));
+    core::pass_barrier(operation);
+  }
+  operation.complete();
+}
+
 }  // namespace am

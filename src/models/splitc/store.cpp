@@ -1,12 +1,9 @@
-#include <am/collectives.hpp>
+#include <am/settle.hpp>
 #include <am/splitc/bulk.hpp>
 #include <am/splitc/store.hpp>
 #include <am/splitc/together.hpp>
 
-#include <algorithm>
 #include <am/error.hpp>
-#include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -123,18 +120,19 @@ void reset_store_sync() {
   w.stored_and_synced = w.stored();
 }
 
-/// The sums of what all have sent to each node tell this one how much it waits for; the barrier, that the others have theirs.
 void all_store_sync() {
   World& w = world();
   impl::agree(w, "all_store_sync");
   std::vector<std::uint64_t> phase(w.sent_to.size());
   phase.swap(w.sent_to);
-  am::all_reduce(w.node(), std::span(phase), std::plus<>());
-  if (std::ranges::all_of(phase, [](std::uint64_t bytes) { return bytes == 0; })) return;
-  w.stored_before += phase[w.node().id()];
-  w.node().wait_until([&] { return w.stored() >= w.stored_before; }, std::nullopt);
-  w.node().barrier();
-  w.stored_and_synced = w.stored_before;
+  const auto end_phase = [&] { w.stored_and_synced = w.stored_before += phase[w.node().id()]; };
+  try {
+    am::settle(w.node(), phase, [&](std::uint64_t bytes) { return w.stored() - w.stored_before >= bytes; });
+  } catch (...) {  // out of a handler, when all is over: or the job is
+    end_phase();
+    throw;
+  }
+  end_phase();
 }
 
 }  // namespace am::splitc

@@ -60,7 +60,15 @@ void must_agree(World& world, const char* call, std::uint64_t size, NodeId root)
   std::strncpy(mine.call.data(), call, mine.call.size() - 1);
   mine.size = size;
   mine.root = root;
-  const std::vector<Said> all = am::all_gather(world.node(), mine);
+  std::vector<Said> all;
+  try {
+    all = am::all_gather(world.node(), mine);
+  } catch (const Error&) {
+    throw;
+  } catch (...) {  // out of a handler: what this is asked for goes on, and throws it
+    world.node().post([thrown = std::current_exception()](am::Node&) { std::rethrow_exception(thrown); });
+    return;
+  }
   for (NodeId node = 1; node < world.node().size(); ++node) {
     if (all[node] == all[0]) continue;
     throw Error(
