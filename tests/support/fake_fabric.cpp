@@ -140,7 +140,7 @@ struct FakeFabric::World {
   int queue_error = 0;
   std::set<void*> contexts;  // in flight
   std::size_t good_registrations = ~std::size_t{0};
-  Fuse send_fuse, inject_fuse, access_fuse;
+  Fuse send_fuse, inject_fuse, access_fuse, arrival_fuse;
 
   World(std::vector<FakeProvider> all, std::uint64_t seed) : providers(std::move(all)), random(seed) {}
   void complain(std::string what) { complaints.push_back(std::move(what)); }
@@ -773,7 +773,7 @@ bool World::take(std::size_t place) {
     const std::size_t room = first.bytes - first.filled;
     came.filled = std::min(text.size(), room);
     std::memcpy(came.at, text.data(), came.filled);
-    if (text.size() > room) came.error = FI_ETRUNC;
+    came.error = text.size() > room ? FI_ETRUNC : arrival_fuse.next();
     first.filled += came.filled;
     came.flags = FI_RECV | FI_MSG;
     if (many && (came.error != 0 || first.bytes - first.filled < end.least_free)) {
@@ -906,6 +906,10 @@ void FakeFabric::fail_send_after(std::size_t good, int error) {
 void FakeFabric::fail_inject_after(std::size_t good, int error) {
   const Locked locked;
   world_->inject_fuse = {good, error};
+}
+void FakeFabric::fail_arrival_after(std::size_t good, int error) {
+  const Locked locked;
+  world_->arrival_fuse = {good, error};
 }
 void FakeFabric::fail_access_after(std::size_t good, int error) {
   const Locked locked;

@@ -93,6 +93,8 @@ class FakeFabric {
   void fail_send_after(std::size_t good, int error);
   /// As before, of an operation by inject: it has no context.
   void fail_inject_after(std::size_t good, int error);
+  /// As before, of a message that has come: it is lost.
+  void fail_arrival_after(std::size_t good, int error);
   /// As before, of a read or a write.
   void fail_access_after(std::size_t good, int error);
   /// From now on no receive buffer is taken.

@@ -5,7 +5,9 @@
 // So that something comes behind one that was the last: when an operation has failed that names nobody, this node asks all whether
 // everything has come (probe, seen). The question shows its peer what it has not got, the answer this node.
 //
-// Time counts while the node looks: one that was stopped finds what came meanwhile before it concludes anything.
+// Only looking counts, at both ends. A node that was stopped finds what came meanwhile before it concludes anything; and whoever misses
+// a letter asks its peer again and again, and counts only when an answer has come, which is behind the gap: the peer may have kept
+// the letter back because it does not look.
 #include <algorithm>
 #include <utility>
 
@@ -13,18 +15,14 @@
 
 namespace am::ofi {
 
-namespace {
-constexpr std::uint32_t most_looks = 8;  // for one letter, within the patience
-}
-
 /// Of letters that have come from that peer there is one behind the next, or there is none any more, or the next has come.
 void OfiTransport::see_gap(Peer& from, bool next_has_come) {
-  if (next_has_come) from.looks_at_gap = 0;
+  if (next_has_come) from.looks_at_gap = 0, from.early_at_look = 0;
   const auto at = std::ranges::find(gaps_, from.node);
   if (from.early.empty()) {
     if (at != gaps_.end()) gaps_.erase(at);
   } else if (at == gaps_.end()) {
-    from.looks_at_gap = 0;
+    from.looks_at_gap = 0, from.early_at_look = 0;
     gaps_.push_back(from.node);
   }
 }
@@ -36,21 +34,31 @@ void OfiTransport::may_have_lost_a_letter(std::string why) {
 
 void OfiTransport::look_for_losses(std::uint64_t now) {
   if (now < next_look_for_losses_ns_) return;
-  next_look_for_losses_ns_ = now + patience_with_gaps_ns_ / most_looks;
-  if (std::exchange(asks_for_losses_, false)) {
+  next_look_for_losses_ns_ = now + patience_with_gaps_ns_ / looks_at_a_gap;
+  if (std::exchange(asks_for_losses_, false) && !has_left(self_)) {
     for (const std::unique_ptr<Peer>& peer : peers_) {
-      if (peer == nullptr || peer->node == self_ || peer->state != Peer::State::joined) continue;
-      if (!peer->is_sent_to() || peer->said_farewell || has_left(peer->node)) continue;
-      say(*peer, {.kind = Frame::Kind::probe, .value = ++peer->probe});
+      if (peer != nullptr && peer->node != self_) ask_for_losses(*peer);
     }
   }
   for (const NodeId node : std::vector<NodeId>(gaps_)) {
     Peer& from = *peers_[node];
-    if (++from.looks_at_gap <= most_looks) continue;
-    end(from, "its letter " + std::to_string(from.letters_in) + " does not come, " +
-                  std::to_string(from.early.size()) + " behind it have" +
-                  (loss_.empty() ? "" : "; libfabric's last failure was: " + loss_));
+    if (from.early.size() > std::exchange(from.early_at_look, from.early.size())) ++from.looks_at_gap;
+    if (from.looks_at_gap < looks_at_a_gap) {
+      ask_for_losses(from);
+    } else {
+      end(from, "its letter " + std::to_string(from.letters_in) + " does not come, " +
+                    std::to_string(from.early.size()) + " behind it have" +
+                    (loss_.empty() ? "" : "; libfabric's last failure was: " + loss_));
+    }
   }
+}
+
+/// The same question as the last time: nobody who leaves waits for an answer. It is followed: a send that fails names the peer.
+void OfiTransport::ask_for_losses(Peer& peer) {
+  if (peer.state != Peer::State::joined || !peer.is_sent_to() || peer.said_farewell || has_left(peer.node))
+    return;
+  say(peer, {.kind = Frame::Kind::probe, .value = peer.probe});
+  if (!std::exchange(peer.open->is_followed, true)) ++peer.followed;
 }
 
 }  // namespace am::ofi

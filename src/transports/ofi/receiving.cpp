@@ -97,8 +97,10 @@ void OfiTransport::deliver_to_self() {
 }
 
 void OfiTransport::done(const Endpoint::Done& done) {
-  if (done.operation == nullptr)
-    return may_have_lost_a_letter(endpoint_.why(done));  // an inject: whose, it does not say
+  if (done.operation == nullptr) {  // of an inject: whose, it does not say
+    if (done.error != 0) may_have_lost_a_letter(endpoint_.why(done));
+    return;
+  }
   switch (done.operation->kind) {
     case Operation::Kind::receive: {
       const LetterBox::Came letter = letter_box_.came(done);
