@@ -233,8 +233,8 @@ double seconds_of(const F& f) {
   return get_seconds() - began;
 }
 
-/// Node 0 alone, then all nodes together, several times.
-void measure(Multiplication& together, Alone* alone) {
+/// Each node alone, all at once, then all nodes together, several times: how much faster than the fastest one alone.
+void measure(Multiplication& together, Alone& alone) {
   constexpr std::size_t rounds = 7;
   struct Round {
     double alone;
@@ -243,11 +243,12 @@ void measure(Multiplication& together, Alone* alone) {
   };
   std::array<Round, rounds> all{};
   for (Round& round : all) {
-    if (alone != nullptr) round.alone = seconds_of([&] { alone->run(); });
+    barrier();
+    round.alone = all_reduce_to_all_min(seconds_of([&] { alone.run(); }));
     together.begin();
     round.together = seconds_of([&] { together.run(); });
   }
-  if (alone == nullptr) return;
+  if (my_proc() != 0) return;
   std::ranges::sort(all, {}, &Round::ratio);
   const Round& median = all[rounds / 2];
   std::fprintf(stderr,
@@ -297,8 +298,8 @@ int main(int argc, char** argv) try {
   World world(node);
   Multiplication together(arguments->size);
   std::optional<Alone> alone;
-  if (my_proc() == 0) alone.emplace(arguments->size);
-  if (arguments->time) measure(together, alone ? &*alone : nullptr);
+  if (arguments->time || my_proc() == 0) alone.emplace(arguments->size);
+  if (arguments->time) measure(together, *alone);
 
   together.begin();
   together.run();

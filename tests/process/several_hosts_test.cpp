@@ -174,6 +174,7 @@ TEST_F(SeveralHosts, RunTwoProgramsOneAfterTheOther) {
   for (int runs = 0; runs < 3; ++runs) {
     outcome = run(hosts_.mpirun(2, {"sh", script.path()}));
     if (outcome.err.find("does not answer since 30 s") == std::string::npos) break;
+    std::printf("once more, since the launcher may have forgotten its processes:\n%s\n", outcome.err.c_str());
   }
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(count(outcome.out, "hears from"), 16) << outcome.out;
