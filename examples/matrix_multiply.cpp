@@ -233,7 +233,7 @@ double seconds_of(const F& f) {
   return get_seconds() - began;
 }
 
-/// Each node alone, all at once, then all nodes together, several times: how much faster than the fastest one alone.
+/// Each node (on a processor of its own) alone, all at once, then all nodes together, several times: how much faster than the fastest one alone.
 void measure(Multiplication& together, Alone& alone) {
   constexpr std::size_t rounds = 7;
   struct Round {

@@ -7,11 +7,10 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <functional>
-#include <numeric>
 #include <span>
 #include <vector>
 
+#include "support/catching.hpp"
 #include "support/job.hpp"
 
 namespace {
@@ -97,13 +96,7 @@ TEST_P(Settle, IsCompleteWhenAHandlerThrows) {
     const Came came(node);
     std::uint64_t before = 0;
     std::uint64_t thrown = 0;
-    const auto meanwhile = [&](const std::function<void()>& step) {
-      try {
-        step();
-      } catch (const Refused&) {
-        ++thrown;
-      }
-    };
+    const auto meanwhile = [&](const auto& step) { thrown += test::catches<Refused>(node, step) ? 1 : 0; };
     meanwhile([&] { node.barrier(); });
     for (std::uint64_t round = 0; round < rounds(20); ++round) {
       std::array<std::uint64_t, 3> sent{};

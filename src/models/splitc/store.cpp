@@ -4,6 +4,7 @@
 #include <am/splitc/together.hpp>
 
 #include <am/error.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -120,19 +121,28 @@ void reset_store_sync() {
   w.stored_and_synced = w.stored();
 }
 
+/// What has come is taken off also when a handler has thrown meanwhile, and not when a node is gone.
 void all_store_sync() {
   World& w = world();
   impl::agree(w, "all_store_sync");
   std::vector<std::uint64_t> phase(w.sent_to.size());
   phase.swap(w.sent_to);
-  const auto end_phase = [&] { w.stored_and_synced = w.stored_before += phase[w.node().id()]; };
+  std::optional<std::uint64_t> came;
+  const auto have_come = [&](std::uint64_t bytes) {
+    if (w.stored() - w.stored_before < bytes) return false;
+    came = bytes;
+    return true;
+  };
+  const auto take_off = [&] {
+    if (came) w.stored_and_synced = w.stored_before += *came;
+  };
   try {
-    am::settle(w.node(), phase, [&](std::uint64_t bytes) { return w.stored() - w.stored_before >= bytes; });
-  } catch (...) {  // out of a handler, when all is over: or the job is
-    end_phase();
+    am::settle(w.node(), phase, have_come);
+  } catch (...) {
+    take_off();
     throw;
   }
-  end_phase();
+  take_off();
 }
 
 }  // namespace am::splitc

@@ -5,9 +5,11 @@
 #include <am/events.hpp>
 #include <am/splitc/atomic.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <string>
 
 #include "models/broken.hpp"
@@ -60,14 +62,15 @@ void must_agree(World& world, const char* call, std::uint64_t size, NodeId root)
   std::strncpy(mine.call.data(), call, mine.call.size() - 1);
   mine.size = size;
   mine.root = root;
-  std::vector<Said> all;
+  std::vector<Said> all(world.node().size());
+  all[world.node().id()] = mine;
+  std::exception_ptr thrown;
   try {
-    all = am::all_gather(world.node(), mine);
-  } catch (const Error&) {
-    throw;
-  } catch (...) {  // out of a handler: what this is asked for goes on, and throws it
-    world.node().post([thrown = std::current_exception()](am::Node&) { std::rethrow_exception(thrown); });
-    return;
+    am::all_reduce(world.node(), std::span(all),
+                   [](const Said& a, const Said& b) { return a.call[0] != 0 ? a : b; });
+  } catch (...) {
+    if (std::ranges::any_of(all, [](const Said& one) { return one.call[0] == 0; })) throw;  // not complete
+    thrown = std::current_exception();
   }
   for (NodeId node = 1; node < world.node().size(); ++node) {
     if (all[node] == all[0]) continue;
@@ -76,6 +79,9 @@ void must_agree(World& world, const char* call, std::uint64_t size, NodeId root)
         "node 0 calls " + all[0].text() + ", node " + std::to_string(node) + " calls " + all[node].text(),
         "all nodes make the same all_ calls and barriers in the same order");
   }
+  if (!thrown) return;
+  // Out of a handler: the call goes on, as the others' do, and this comes out of it, or of a later one that makes progress.
+  world.node().post([thrown](am::Node&) { std::rethrow_exception(thrown); });
 }
 
 InHandler::InHandler(World& world) noexcept : before_(here) {

@@ -288,13 +288,13 @@ void OfiTransport::set_timer() noexcept {
   const bool is_blind = armed_ && !believes_descriptor_;
   if (is_blind) nap_ns_ = nap_ns_ == 0 ? first_nap_ns : std::min(2 * nap_ns_, tick_ns);
   const bool untold = !to_write_.empty() || letter_box_.is_refused() || transfers_wait();
-  const std::uint64_t every_ns =
-      is_blind             ? nap_ns_
-      : untold             ? tick_ns
-      : !greeting_.empty() ? retry_every_ns
-      : lifelines_.any() || looks_for_losses()
-          ? std::min(Lifelines::between_looks_ns, patience_with_gaps_ns_ / looks_at_a_gap)
-          : 0;
+  const std::uint64_t every_ns = is_blind             ? nap_ns_
+                                 : untold             ? tick_ns
+                                 : !greeting_.empty() ? retry_every_ns
+                                 : looks_for_losses() ? std::clamp(patience_with_gaps_ns_ / looks_at_a_gap,
+                                                                   tick_ns, Lifelines::between_looks_ns)
+                                 : lifelines_.any()   ? Lifelines::between_looks_ns
+                                                      : 0;
   if (every_ns == timer_every_ns_) return;
   timer_every_ns_ = every_ns;
   const timespec every{.tv_sec = 0, .tv_nsec = static_cast<long>(every_ns)};

@@ -6,9 +6,10 @@
 // everything has come (probe, seen). The question shows its peer what it has not got, the answer this node.
 //
 // Only looking counts, at both ends. A node that was stopped finds what came meanwhile before it concludes anything; and whoever misses
-// a letter asks its peer again and again, and counts only when an answer has come, which is behind the gap: the peer may have kept
-// the letter back because it does not look.
+// a letter asks its peer again and again, and counts only when something has come since, as an answer does, which is behind the gap: the
+// peer may have kept the letter back because it does not look.
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "transports/ofi/peer.hpp"
@@ -17,13 +18,14 @@ namespace am::ofi {
 
 /// Of letters that have come from that peer there is one behind the next, or there is none any more, or the next has come.
 void OfiTransport::see_gap(Peer& from, bool next_has_come) {
-  if (next_has_come) from.looks_at_gap = 0, from.early_at_look = 0;
   const auto at = std::ranges::find(gaps_, from.node);
-  if (from.early.empty()) {
-    if (at != gaps_.end()) gaps_.erase(at);
-  } else if (at == gaps_.end()) {
-    from.looks_at_gap = 0, from.early_at_look = 0;
-    gaps_.push_back(from.node);
+  const bool is_new = at == gaps_.end() && !from.early.empty();
+  if (at != gaps_.end() && from.early.empty()) gaps_.erase(at);
+  if (is_new) gaps_.push_back(from.node);
+  if (is_new || next_has_come) {
+    from.looks_at_gap = 0;
+    from.vain_looks_at_gap = 0;
+    from.early_at_look = from.early.size();
   }
 }
 
@@ -42,9 +44,11 @@ void OfiTransport::look_for_losses(std::uint64_t now) {
   }
   for (const NodeId node : std::vector<NodeId>(gaps_)) {
     Peer& from = *peers_[node];
-    if (from.early.size() > std::exchange(from.early_at_look, from.early.size())) ++from.looks_at_gap;
+    const bool answers = from.early.size() > std::exchange(from.early_at_look, from.early.size());
+    if (answers || !may_be_asked(from)) ++from.looks_at_gap;
+    from.vain_looks_at_gap = answers ? 0 : from.vain_looks_at_gap + 1;
     if (from.looks_at_gap < looks_at_a_gap) {
-      ask_for_losses(from);
+      if (answers || std::has_single_bit(from.vain_looks_at_gap)) ask_for_losses(from);  // ever more rarely
     } else {
       end(from, "its letter " + std::to_string(from.letters_in) + " does not come, " +
                     std::to_string(from.early.size()) + " behind it have" +
@@ -53,10 +57,14 @@ void OfiTransport::look_for_losses(std::uint64_t now) {
   }
 }
 
+bool OfiTransport::may_be_asked(const Peer& peer) const noexcept {
+  return peer.state == Peer::State::joined && peer.is_sent_to() && !peer.said_farewell &&
+         !has_left(peer.node);
+}
+
 /// The same question as the last time: nobody who leaves waits for an answer. It is followed: a send that fails names the peer.
 void OfiTransport::ask_for_losses(Peer& peer) {
-  if (peer.state != Peer::State::joined || !peer.is_sent_to() || peer.said_farewell || has_left(peer.node))
-    return;
+  if (!may_be_asked(peer)) return;
   say(peer, {.kind = Frame::Kind::probe, .value = peer.probe});
   if (!std::exchange(peer.open->is_followed, true)) ++peer.followed;
 }

@@ -167,6 +167,7 @@ class OfiTransport final : public Transport {
     return patience_with_gaps_ns_ != 0 && (asks_for_losses_ || !gaps_.empty());
   }
   void look_for_losses(std::uint64_t now);
+  [[nodiscard]] bool may_be_asked(const Peer& peer) const noexcept;
   void ask_for_losses(Peer& peer);
   static constexpr std::uint32_t looks_at_a_gap = 8;  // within the patience
 

@@ -80,7 +80,8 @@ struct OfiTransport::Peer {
   std::uint64_t seal_in = 0;
   std::uint32_t letters_in = 0;
   std::map<std::uint32_t, std::pair<Block, std::size_t>> early{};  // by number; the size of the text
-  std::size_t early_at_look = 0;   // how many there were at the last look at the clock
+  std::size_t early_at_look = 0;        // how many there were at the last look at the clock
+  std::uint32_t vain_looks_at_gap = 0;  // in a row, without an answer
   std::uint32_t looks_at_gap = 0;  // since the last letter that came in its turn, while there are early ones
   std::array<InWindow, 2> inward{};
   std::array<std::deque<Held>, 2> held{};
