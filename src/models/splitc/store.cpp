@@ -4,7 +4,6 @@
 #include <am/splitc/together.hpp>
 
 #include <am/error.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -121,28 +120,17 @@ void reset_store_sync() {
   w.stored_and_synced = w.stored();
 }
 
-/// What has come is taken off also when a handler has thrown meanwhile, and not when a node is gone.
+/// What has come is taken off as soon as it has: also when a handler throws meanwhile, and not when a node is gone before.
 void all_store_sync() {
   World& w = world();
   impl::agree(w, "all_store_sync");
   std::vector<std::uint64_t> phase(w.sent_to.size());
   phase.swap(w.sent_to);
-  std::optional<std::uint64_t> came;
-  const auto have_come = [&](std::uint64_t bytes) {
-    if (w.stored() - w.stored_before < bytes) return false;
-    came = bytes;
+  am::settle(w.node(), phase, [&w, before = w.stored_before](std::uint64_t bytes) {
+    if (w.stored() - before < bytes) return false;
+    w.stored_and_synced = w.stored_before = before + bytes;
     return true;
-  };
-  const auto take_off = [&] {
-    if (came) w.stored_and_synced = w.stored_before += *came;
-  };
-  try {
-    am::settle(w.node(), phase, have_come);
-  } catch (...) {
-    take_off();
-    throw;
-  }
-  take_off();
+  });
 }
 
 }  // namespace am::splitc

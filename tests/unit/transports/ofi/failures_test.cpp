@@ -22,6 +22,10 @@ class Failures : public Nodes, public testing::WithParamInterface<Way> {
     ASSERT_EQ(next_word(0, Priority::low), 2u);
     for (const NodeId node : {NodeId{0}, NodeId{1}}) ASSERT_TRUE(until([&] { return at(node).drained(); }));
   }
+  /// What has come to node 1.
+  void release_all() {
+    while (const Transport::View view = at(1).receive(Priority::low)) at(1).release(view);
+  }
   void expect_lost(NodeId node, NodeId peer, const std::string& words) {
     EXPECT_EQ(ears_[node].lost_ones, std::vector<NodeId>{peer});
     EXPECT_EQ(send(node, peer, Priority::low, 0), Status::unreachable);
@@ -38,9 +42,6 @@ class FailuresInTime : public Failures {
   FailuresInTime() { host_timeout_ns_ = 200'000'000; }
   [[nodiscard]] std::chrono::nanoseconds host_timeout() const {
     return std::chrono::nanoseconds(host_timeout_ns_);
-  }
-  void release_all() {
-    while (const Transport::View view = at(1).receive(Priority::low)) at(1).release(view);
   }
   /// The next one from node 0 to node 1 comes to nothing.
   void expect_loss_of_a_letter() {
@@ -162,7 +163,7 @@ TEST_P(Failures, WithoutReceiveBuffersAllAreLost) {
   const std::vector<std::byte> bytes(500);
   EXPECT_TRUE(until([&] {
     static_cast<void>(send(0, 1, Priority::low, 7, bytes));
-    while (const Transport::View view = at(1).receive(Priority::low)) at(1).release(view);
+    release_all();
     return !ears_[1].lost_ones.empty();
   }));
   const std::string words = testing::internal::GetCapturedStderr();
