@@ -45,6 +45,9 @@ struct FakeProvider {
   bool wait_fd = true;
   bool manual_progress = false;  ///< memory is read from afar only when its owner looks at its completions
 
+  fi_ep_type type = FI_EP_RDM;
+  bool loses_nothing = true;  ///< FI_RM_ENABLED
+
   std::uint64_t again_one_in =
       0;                  ///< operations that are refused, from the seed; 0: only when queues are full
   bool shuffles = false;  ///< completions come late, and in any order

@@ -43,7 +43,8 @@ bool fits(const FakeProvider& provider, const fi_info& hints) {
   return is_named && (hints.caps & ~provider.caps) == 0 && (hints.tx_attr->op_flags & ~completion) == 0 &&
          (hints.tx_attr->msg_order & ~provider.order) == 0 &&
          (hints.rx_attr->msg_order & ~provider.order) == 0 && (provider.mode & ~hints.mode) == 0 &&
-         (provider.mr_mode & ~hints.domain_attr->mr_mode) == 0;
+         (provider.mr_mode & ~hints.domain_attr->mr_mode) == 0 && provider.type == hints.ep_attr->type &&
+         (provider.loses_nothing || hints.domain_attr->resource_mgmt != FI_RM_ENABLED);
 }
 
 /// What was asked for, and no more; modes that its user has to serve.
@@ -57,7 +58,7 @@ fi_info* offer(const FakeProvider& provider, const fi_info* hints, std::size_t p
     std::memcpy(info->src_addr, provider.src_addr.data(), provider.src_addr.size());
     info->src_addrlen = provider.src_addr.size();
   }
-  info->ep_attr->type = FI_EP_RDM;
+  info->ep_attr->type = provider.type;
   info->ep_attr->max_msg_size = provider.max_msg_size;
   info->ep_attr->protocol = static_cast<std::uint32_t>(place);
   info->tx_attr->caps = info->caps;
@@ -75,7 +76,7 @@ fi_info* offer(const FakeProvider& provider, const fi_info* hints, std::size_t p
   info->domain_attr->threading = FI_THREAD_DOMAIN;
   info->domain_attr->control_progress = FI_PROGRESS_MANUAL;
   info->domain_attr->data_progress = provider.manual_progress ? FI_PROGRESS_MANUAL : FI_PROGRESS_AUTO;
-  info->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  info->domain_attr->resource_mgmt = provider.loses_nothing ? FI_RM_ENABLED : FI_RM_DISABLED;
   info->domain_attr->av_type = FI_AV_TABLE;
   info->domain_attr->mr_mode = provider.mr_mode;
   info->domain_attr->mr_key_size = provider.mr_key_size;

@@ -44,6 +44,18 @@ constexpr std::array requests = {
     Request{FI_MSG, 0},
 };
 
+/// To no hints: all that libfabric has.
+Info answer(const Library& library, const fi_info* hints) {
+  const SignalHandlers kept;
+  fi_info* found = nullptr;
+  const int result = library.get_info(version, nullptr, nullptr, 0, hints, &found);
+  if (result != 0 && result != -FI_ENODATA && result != -FI_ENOSYS) {
+    throw Error("ask libfabric for its providers", library.error_text(-result),
+                "fi_info shows what libfabric has");
+  }
+  return {found, {library.free_info}};
+}
+
 Info ask(const Library& library, const Request& request, std::string_view provider) {
   const Info hints(library.copy_info(nullptr), {library.free_info});
   if (hints == nullptr) throw Error("ask libfabric for its providers", "no memory", "");
@@ -60,14 +72,7 @@ Info ask(const Library& library, const Request& request, std::string_view provid
   hints->rx_attr->msg_order = request.order;
   if (!provider.empty())  // libfabric frees it
     hints->fabric_attr->prov_name = strndup(provider.data(), provider.size());
-  const SignalHandlers kept;
-  fi_info* found = nullptr;
-  const int result = library.get_info(version, nullptr, nullptr, 0, hints.get(), &found);
-  if (result != 0 && result != -FI_ENODATA && result != -FI_ENOSYS) {
-    throw Error("ask libfabric for its providers", library.error_text(-result),
-                "fi_info shows what libfabric has");
-  }
-  return {found, {library.free_info}};
+  return answer(library, hints.get());
 }
 
 /// Those that are wholly libfabric's own, by sockets; the one with the least between first.
@@ -110,6 +115,9 @@ struct Places {
   }
 };
 
+constexpr const char* wants_other_registration =
+    "it wants memory to be registered in a way that libam does not know";
+
 std::string why_not(const fi_info& info, const Wish& wish, const Places& places) {
   if (provider_of(info) == "shm" && wish.to_other_hosts) return "it leads to nodes of this host only";
   if (provider_of(info) == "sockets" && wish.provider.empty())
@@ -118,12 +126,24 @@ std::string why_not(const fi_info& info, const Wish& wish, const Places& places)
     return "its longest message has " + std::to_string(info.ep_attr->max_msg_size) + " bytes only";
   if ((info.domain_attr->mr_mode & ~served_mr_modes) != 0 ||
       info.domain_attr->mr_key_size > sizeof(std::uint64_t))
-    return "it wants memory to be registered in a way that libam does not know";
+    return wants_other_registration;
   if (info.src_addrlen > longest_address) return "its addresses are too long";
   if (const auto address = ip_address(info); address && !places.rank(*address))
     return wish.to_other_hosts ? "other hosts are not to be told of this address (AM_TCP_INTERFACES)"
                                : "all nodes are on this host: the loopback interface does";
   return {};
+}
+
+/// What libfabric does not offer where it is asked for what every job needs (`requests.back()`).
+std::string what_it_lacks(const fi_info& info) {
+  if (info.ep_attr->type != FI_EP_RDM) return "it has no reliable datagrams (FI_EP_RDM)";
+  if ((info.caps & FI_MSG) == 0) return "it has no messages (FI_MSG)";
+  if (info.domain_attr->resource_mgmt != FI_RM_ENABLED)
+    return "it loses messages where queues are full (FI_RM_ENABLED)";
+  if ((info.domain_attr->mr_mode & ~served_mr_modes) != 0) return wants_other_registration;
+  if ((info.mode & ~(FI_CONTEXT | FI_CONTEXT2)) != 0)
+    return "it wants its users to do what libam does not (fi_getinfo(3), mode)";
+  return "it does not have all at once that libam needs (fi_info -v -p NAME shows what it has)";
 }
 
 struct Ranked {
@@ -143,6 +163,22 @@ std::vector<Ranked> ranked(const Info& found, const Wish& wish, const Places& pl
   std::ranges::stable_sort(all, {},
                            [](const Ranked& one) { return std::pair(!one.why_not.empty(), one.rank); });
   return all;
+}
+
+/// To those that libfabric offers. What is there with something of libfabric's beside it ("tcp;ofi_rxm") lacks nothing.
+void add_those_that_lack_something(const Library& library, const Wish& wish, std::vector<Offer>& offers) {
+  const Info everything = answer(library, nullptr);
+  for (const bool is_reliable : {true, false}) {  // which lacks less
+    for (const fi_info* info = everything.get(); info != nullptr; info = info->next) {
+      const std::string provider = provider_of(*info);
+      const bool is_there = std::ranges::any_of(offers, [&](const Offer& offer) {
+        return offer.provider == provider || offer.provider.starts_with(provider + ';');
+      });
+      if ((info->ep_attr->type == FI_EP_RDM) == is_reliable && !is_there &&
+          (wish.provider.empty() || wish.provider == provider))
+        offers.push_back({provider, domain_of(*info), what_it_lacks(*info)});
+    }
+  }
 }
 
 }  // namespace
@@ -173,6 +209,7 @@ std::vector<Offer> offers(const Library& library, const Wish& wish) {
     };
     if (std::ranges::none_of(all, is_same)) all.push_back(std::move(offer));
   }
+  add_those_that_lack_something(library, wish, all);
   return all;
 }
 

@@ -66,7 +66,7 @@ inline constexpr std::size_t least_message_bytes = 4096;
 /// One that takes less at once of the memory of others is used for messages alone.
 inline constexpr std::size_t longest_access_bytes = frames::frame_payload_bytes;
 
-/// What libfabric has, the best first, without those that cannot be used for that wish at the end. Throws am::Error where there is no libfabric.
+/// What libfabric has, the best first, those that cannot be used for that wish at the end. Throws am::Error where there is no libfabric.
 [[nodiscard]] std::vector<Offer> offers(const Library& library, const Wish& wish);
 
 /// The first that can be used, with all that is asked for of which it has something. Throws am::Error when there is none: it

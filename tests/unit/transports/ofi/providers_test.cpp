@@ -112,8 +112,37 @@ TEST(Providers, WhatSpeaksAgainstThemIsSaid) {
             std::string::npos);
   EXPECT_NE(why.find("far (fake0): its addresses are too long"), std::string::npos);
   EXPECT_NE(why.find("shm (fake0): it leads to nodes of this host only"), std::string::npos);
-  EXPECT_EQ(why.find("raw"), std::string::npos) << "libfabric does not offer it";
+  EXPECT_NE(why.find("raw (fake0): it wants memory to be registered in a way that libam does not know"),
+            std::string::npos);
   EXPECT_EQ(fabric.open_objects(), 0u);
+}
+
+/// Those, too, that libfabric does not offer to one who asks for what libam needs.
+TEST(Providers, WhatTheyLackIsSaid) {
+  const FakeFabric fabric({{.name = "tcp", .type = FI_EP_MSG},
+                           {.name = "tcp;ofi_rxm"},
+                           {.name = "verbs", .domain = "mlx5_0", .type = FI_EP_MSG},
+                           {.name = "verbs", .domain = "mlx5_1", .type = FI_EP_DGRAM},
+                           {.name = "old", .type = FI_EP_MSG},
+                           {.name = "old", .loses_nothing = false},
+                           {.name = "mute", .caps = FI_TAGGED | FI_RMA},
+                           {.name = "odd", .mode = FI_MSG_PREFIX}});
+  const auto lacks = [](const std::vector<Offer>& offers) {
+    std::vector<std::string> all;
+    for (const Offer& offer : offers) all.push_back(offer.provider + ": " + offer.why_not);
+    return all;
+  };
+  EXPECT_EQ(lacks(offers(fabric.library(), wish())),
+            (std::vector<std::string>{
+                "tcp;ofi_rxm: ", "old: it loses messages where queues are full (FI_RM_ENABLED)",
+                "mute: it has no messages (FI_MSG)",
+                "odd: it wants its users to do what libam does not (fi_getinfo(3), mode)",
+                "verbs: it has no reliable datagrams (FI_EP_RDM)"}));
+  EXPECT_EQ(lacks(offers(fabric.library(), wish("verbs"))),
+            std::vector<std::string>{"verbs: it has no reliable datagrams (FI_EP_RDM)"});
+  const std::string why = error_of([&] { static_cast<void>(choose(fabric.library(), wish("verbs"))); });
+  EXPECT_NE(why.find("verbs (mlx5_0): it has no reliable datagrams (FI_EP_RDM)"), std::string::npos) << why;
+  EXPECT_EQ(fabric.open_objects(), 0u) << "all lists are freed";
 }
 
 TEST(Providers, OnOneHostTheLoopbackInterfaceDoes) {
