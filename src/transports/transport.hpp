@@ -220,9 +220,12 @@ class Transport {
 
   /// It has nothing to do, and had nothing lately: calls of progress() now and then will do.
   [[nodiscard]] bool is_calm() const noexcept { return calm_; }
+  /// The last progress() has left nothing that receive() might give.
+  [[nodiscard]] bool is_empty() const noexcept { return empty_; }
 
  protected:
-  bool calm_ = false;  // a network that never is so is looked at in every poll
+  bool calm_ = false;   // a network that never is so is looked at in every poll
+  bool empty_ = false;  // a network that never says so is asked at both priorities in every poll
 };
 
 }  // namespace am

@@ -184,16 +184,19 @@ inline bool Engine::high_waits(shm::ShmTransport& network) noexcept {
   return static_cast<bool>(network.look(Priority::high));
 }
 
-bool Engine::high_waits(Transport& /*network*/) noexcept {
+bool Engine::high_waits(Transport& network) noexcept {
   progress();
-  return true;  // what it did says nothing about what is there: run_high looks
+  return !network.is_empty();
 }
 
 std::size_t Engine::poll_network() {
   if ((++polls_ & 1023) == 0) look_after_peers(false);
   progress();
-  std::size_t ran = run_high(network());
-  ran += run_low(network());
+  std::size_t ran = 0;
+  if (!network().is_empty()) {
+    ran = run_high(network());
+    ran += run_low(network());
+  }
   if (something_else_) ran += run_rare_events(network(), ran);
   must_not_be_a_child();  // as in progress()
   return ran;
@@ -279,7 +282,7 @@ std::size_t Engine::serve_high() {
   if (!sender_.idle()) sender_.push();  // what the handler waits to send may have to wait behind one
   if (networks_.only_shm()) return high_waits(shm()) ? run_high(shm()) : 0;
   progress();
-  return run_high(network());
+  return network().is_empty() ? 0 : run_high(network());
 }
 
 template <Priority P>

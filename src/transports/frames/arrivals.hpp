@@ -74,6 +74,8 @@ class Arrivals {
   [[nodiscard]] bool waits(Priority priority, bool lent) const noexcept {
     return queues_[index(priority)].live > (lent ? 1u : 0u);
   }
+  /// Whether there is nothing at all.
+  [[nodiscard]] bool is_empty() const noexcept { return queues_[0].live == 0 && queues_[1].live == 0; }
   /// Whether something waits that was neither lent nor deferred, as far as one sees at a glance.
   [[nodiscard]] bool any_to_run() const noexcept {
     return std::ranges::any_of(

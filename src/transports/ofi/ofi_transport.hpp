@@ -196,7 +196,7 @@ class OfiTransport final : public Transport {
                                       const Block& block);
   void take_message(Peer& from, const Frame& frame, std::span<const std::byte> bytes, const Block& block);
   void advance(Peer& from, Priority priority);
-  void see_whether_calm() noexcept;
+  void take_stock() noexcept;
 
   // transfers.cpp: what is read and written in the memory of peers
   [[nodiscard]] Transfer& new_transfer(const Peer& with, std::size_t bytes, const Endpoint::Remote& place);

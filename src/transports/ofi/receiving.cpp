@@ -37,20 +37,20 @@ bool OfiTransport::progress() noexcept {
   arrivals_.begin_round();
   if (asks_what_came_) ask_what_came();
   if (!looks_.are_due(!to_write_.empty(), arrivals_.any_to_run())) {
-    see_whether_calm();
+    take_stock();
     return false;
   }
   flush();
   const bool moved = look();
   flush();  // answers, credit, and what waited for room
   looks_.looked(moved);
-  see_whether_calm();
+  take_stock();
   return moved;
 }
 
-void OfiTransport::see_whether_calm() noexcept {
-  calm_ = looks_.are_vain() && to_write_.empty() && !has_sent_to_self() && transfers_.empty() &&
-          !arrivals_.waits(Priority::high, false) && !arrivals_.waits(Priority::low, false);
+void OfiTransport::take_stock() noexcept {
+  empty_ = arrivals_.is_empty();
+  calm_ = empty_ && looks_.are_vain() && to_write_.empty() && !has_sent_to_self() && transfers_.empty();
 }
 
 /// Takes what is done. True when there was something.

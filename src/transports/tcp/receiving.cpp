@@ -49,20 +49,20 @@ void TcpTransport::defer(const View& view) noexcept { arrivals_.defer(view.prior
 bool TcpTransport::progress() noexcept {
   arrivals_.begin_round();
   if (!looks_.are_due(!to_write_.empty(), arrivals_.any_to_run())) {
-    see_whether_calm();
+    take_stock();
     return false;
   }
   flush();
   const bool moved = look();
   flush();  // answers, credit, and what waited for a connection
   looks_.looked(moved);
-  see_whether_calm();
+  take_stock();
   return moved;
 }
 
-void TcpTransport::see_whether_calm() noexcept {
-  calm_ = looks_.are_vain() && to_write_.empty() && !has_sent_to_self() &&
-          !arrivals_.waits(Priority::high, false) && !arrivals_.waits(Priority::low, false);
+void TcpTransport::take_stock() noexcept {
+  empty_ = arrivals_.is_empty();
+  calm_ = empty_ && looks_.are_vain() && to_write_.empty() && !has_sent_to_self();
 }
 
 bool TcpTransport::has_sent_to_self() const noexcept {

@@ -146,7 +146,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   [[nodiscard]] std::string_view take(Peer& peer, const Frame& frame, std::span<const std::byte> bytes,
                                       const Block& block);
   void became_busy(NodeId node);
-  void see_whether_calm() noexcept;
+  void take_stock() noexcept;
 
   const NodeId self_;
   const std::shared_ptr<const host::Memory> memory_;
