@@ -87,7 +87,7 @@ void OfiTransport::send_greeting(Peer& peer, std::uint32_t step, std::span<const
   std::ranges::copy(first, letter->bytes + letter_head_bytes);
   std::ranges::copy(second, letter->bytes + letter_head_bytes + first.size());
   letter->is_greeting = true;
-  peer.greetings.push_back(letter);
+  peer.greetings.push(*letter);
   is_to_write(peer);
   if (armed_) write(peer);
 }
@@ -212,7 +212,7 @@ void OfiTransport::end(Peer& peer, std::string_view why) {
   const std::string cause(why);  // it may lie in what goes
   forget(peer);
   lifelines_.cut(peer.node);
-  for (std::deque<Held>& held : peer.held) held.clear();
+  for (std::list<Held>& held : peer.held) held.clear();
   drop_transfers(peer);
   peer.early.clear();
   std::erase(greeting_, peer.node);
@@ -233,10 +233,11 @@ void OfiTransport::end_all(const std::string& why) {
 /// this node: it may be given up here and live.
 void OfiTransport::forget(Peer& peer) noexcept {
   seal_open_letter(peer);
-  for (std::deque<Letter*>* letters : {&peer.written, &peer.greetings}) {
-    for (Letter* const letter : std::exchange(*letters, {})) {
-      if (letter->is_followed) --peer.followed;
-      paper_.give_back(letter);
+  for (LetterQueue* const letters : {&peer.written, &peer.greetings}) {
+    while (!letters->empty()) {
+      Letter& letter = letters->pop();
+      if (letter.is_followed) --peer.followed;
+      paper_.give_back(&letter);
     }
   }
   peer.words.clear();

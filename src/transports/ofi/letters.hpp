@@ -42,8 +42,33 @@ struct Letter : Operation {
   void* descriptor = nullptr;
   bool is_followed = false;  ///< it is asked whether the network has it (Transport::published)
   bool is_greeting = false;
+  Letter* next = nullptr;  ///< in a LetterQueue
 
   [[nodiscard]] std::span<const std::byte> text() const noexcept { return {bytes, filled}; }
+};
+
+/// Letters behind each other, each in one queue at most.
+class LetterQueue {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] Letter& front() const noexcept { return *first_; }
+  void push(Letter& letter) noexcept {
+    letter.next = nullptr;
+    (size_++ == 0 ? first_ : last_->next) = &letter;
+    last_ = &letter;
+  }
+  Letter& pop() noexcept {
+    Letter& letter = *first_;
+    first_ = letter.next;
+    --size_;
+    return letter;
+  }
+
+ private:
+  Letter* first_ = nullptr;
+  Letter* last_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 /// Paper: letters that nobody is writing, for all peers. Bounded by who writes them: messages by credits, the rest by their kinds.

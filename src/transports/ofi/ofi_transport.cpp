@@ -288,7 +288,7 @@ std::byte* OfiTransport::room_for_frame(Peer& peer, std::size_t bytes) {
 }
 
 void OfiTransport::seal_open_letter(Peer& peer) {
-  if (peer.open != nullptr) peer.written.push_back(std::exchange(peer.open, nullptr));
+  if (peer.open != nullptr) peer.written.push(*std::exchange(peer.open, nullptr));
 }
 
 void OfiTransport::is_to_write(Peer& peer) {
@@ -308,12 +308,13 @@ void OfiTransport::write_all() noexcept {
 
 /// Words of the control lane, what was read of the peer's memory, and credit: where it is due, or rides along.
 void OfiTransport::add_what_is_due(Peer& to) {
-  for (const auto& [word, value] : std::exchange(to.words, {})) {
+  for (const auto& [word, value] : to.words) {
     write_frame(room_for_frame(to, frame_bytes({.kind = Frame::Kind::word})),
                 {.kind = Frame::Kind::word, .word = word, .value = value});
     if (!std::exchange(to.open->is_followed, true)) ++to.followed;
     to.asks = true;
   }
+  to.words.clear();
   for (const Priority priority : {Priority::high, Priority::low}) {
     const std::size_t p = index(priority);
     const auto add = [&](Frame::Kind kind, std::uint64_t value) {
@@ -343,8 +344,8 @@ void OfiTransport::tell_all_credit() {
 
 void OfiTransport::write(Peer& to) {
   while (!to.greetings.empty() && to.is_sent_to()) {
-    if (!post(to, *to.greetings.front())) return;
-    to.greetings.pop_front();
+    if (!post(to, to.greetings.front())) return;
+    to.greetings.pop();
   }
   if (to.state != Peer::State::joined || !to.is_sent_to()) return;
   add_what_is_due(to);
@@ -354,11 +355,11 @@ void OfiTransport::write(Peer& to) {
     return;
   }
   while (!to.written.empty()) {
-    Letter& letter = *to.written.front();
+    Letter& letter = to.written.front();
     LetterHead{self_, to.letters_out, to.seal_out}.write(letter.bytes);
     if (!post(to, letter)) return;
     ++to.letters_out;
-    to.written.pop_front();
+    to.written.pop();
   }
 }
 
@@ -376,7 +377,7 @@ bool OfiTransport::post(Peer& to, Letter& letter) {
   } else if (result != 0) {
     const bool is_greeting = letter.is_greeting;
     if (is_greeting) {
-      to.greetings.pop_front();
+      to.greetings.pop();
       paper_.give_back(&letter);
     }
     failed(to, is_greeting, endpoint_.why(result));

@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -57,14 +57,14 @@ struct OfiTransport::Peer {
   // letters out
   std::uint64_t seal_out = 0;
   std::uint32_t letters_out = 0;
-  Letter* open = nullptr;         // frames go there
-  std::deque<Letter*> written{};  // behind each other
-  std::deque<Letter*> greetings{};
+  Letter* open = nullptr;  // frames go there
+  LetterQueue written{};
+  LetterQueue greetings{};
   std::size_t followed = 0;  // written or under way, with words of the control lane
   std::array<OutWindow, 2> outward{};
   std::array<std::unique_ptr<Claim>, 2> claims{};
   std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
-  std::array<std::deque<LongMemory::Part>, 2> read_there{};      // payloads, by the peer
+  std::array<std::list<LongMemory::Part>, 2> read_there{};       // payloads, by the peer
   std::array<std::uint64_t, 2> read_there_until{};               // how many were
   std::uint64_t probe = 0;                                       // the last question whether all has come
   std::uint64_t seen = 0;                                        // the last answer
@@ -84,7 +84,7 @@ struct OfiTransport::Peer {
   std::uint32_t vain_looks_at_gap = 0;  // in a row, without an answer
   std::uint32_t looks_at_gap = 0;  // since the last letter that came in its turn, while there are early ones
   std::array<InWindow, 2> inward{};
-  std::array<std::deque<Held>, 2> held{};
+  std::array<std::list<Held>, 2> held{};
   std::array<std::uint64_t, 2> fetched{};       // payloads
   std::array<std::uint64_t, 2> fetched_told{};  // of these
 

@@ -87,11 +87,12 @@ bool OfiTransport::has_sent_to_self() const noexcept {
 
 void OfiTransport::deliver_to_self() {
   Peer& self = *peers_[self_];
-  for (Letter* const letter : std::exchange(self.written, {})) {
-    Block block(letter->filled);
-    std::memcpy(block.bytes().data(), letter->bytes, letter->filled);
-    if (letter->is_followed) --self.followed;
-    paper_.give_back(letter);
+  for (LetterQueue letters = std::exchange(self.written, {}); !letters.empty();) {
+    Letter& letter = letters.pop();
+    Block block(letter.filled);
+    std::memcpy(block.bytes().data(), letter.bytes, letter.filled);
+    if (letter.is_followed) --self.followed;
+    paper_.give_back(&letter);
     read_letter(self, block.bytes(), block);
   }
 }
@@ -154,13 +155,14 @@ void OfiTransport::came(std::span<const std::byte> text, const Block& block) {
   } else {
     read_letter(from, text, block);
   }
+  if (from.early.empty()) return;  // as nearly always
   for (auto next = from.early.find(from.letters_in); next != from.early.end();
        next = from.early.find(from.letters_in)) {
     const auto [own, bytes] = std::move(next->second);
     from.early.erase(next);
     read_letter(from, own.bytes().first(bytes), own);
   }
-  if (!gaps_.empty()) see_gap(from, true);
+  see_gap(from, true);
 }
 
 /// The next of that peer's letters.
@@ -201,8 +203,8 @@ std::string_view OfiTransport::take(Peer& from, const Frame& frame, std::span<co
       const std::uint64_t count = frame.value - from.read_there_until[p];
       if (count > from.read_there[p].size()) return "it has read what was not sent";
       from.read_there_until[p] = frame.value;
-      from.read_there[p].erase(from.read_there[p].begin(),
-                               from.read_there[p].begin() + static_cast<std::ptrdiff_t>(count));
+      const auto first = from.read_there[p].begin();
+      from.read_there[p].erase(first, std::next(first, static_cast<std::ptrdiff_t>(count)));
       break;
     }
     case Frame::Kind::word:
@@ -235,7 +237,7 @@ std::string_view OfiTransport::take(Peer& from, const Frame& frame, std::span<co
 /// Behind what is held of its link it is held as well, as a copy: it may take a while.
 void OfiTransport::take_message(Peer& from, const Frame& frame, std::span<const std::byte> bytes,
                                 const Block& block) {
-  std::deque<Held>& held = from.held[index(frame.priority)];
+  std::list<Held>& held = from.held[index(frame.priority)];
   if (frame.kind == Frame::Kind::message && held.empty()) {
     arrivals_.add(frame.priority, {from.node, frame.origin, frame.head, bytes, frame.payload, block});
     return;
@@ -259,7 +261,7 @@ void OfiTransport::take_message(Peer& from, const Frame& frame, std::span<const 
 
 /// Hands on what is held, up to the next payload that is not there.
 void OfiTransport::advance(Peer& from, Priority priority) {
-  std::deque<Held>& held = from.held[index(priority)];
+  std::list<Held>& held = from.held[index(priority)];
   for (; !held.empty() && (held.front().fetch == nullptr || held.front().fetch->is_done); held.pop_front()) {
     Held& first = held.front();
     if (first.fetch != nullptr) {
