@@ -36,6 +36,11 @@ fi_info* empty_info() {
   return info;
 }
 
+/// Of mr_mode, where messages alone are asked for: as libfabric does.
+int not_wanted(const fi_info* hints) {
+  return hints != nullptr && (hints->caps & FI_RMA) == 0 ? FI_MR_RAW | FI_MR_RMA_EVENT : 0;
+}
+
 bool fits(const FakeProvider& provider, const fi_info& hints) {
   const bool is_named =
       hints.fabric_attr->prov_name == nullptr || provider.name == hints.fabric_attr->prov_name;
@@ -43,7 +48,8 @@ bool fits(const FakeProvider& provider, const fi_info& hints) {
   return is_named && (hints.caps & ~provider.caps) == 0 && (hints.tx_attr->op_flags & ~completion) == 0 &&
          (hints.tx_attr->msg_order & ~provider.order) == 0 &&
          (hints.rx_attr->msg_order & ~provider.order) == 0 && (provider.mode & ~hints.mode) == 0 &&
-         (provider.mr_mode & ~hints.domain_attr->mr_mode) == 0 && provider.type == hints.ep_attr->type &&
+         (provider.mr_mode & ~hints.domain_attr->mr_mode & ~not_wanted(&hints)) == 0 &&
+         provider.type == hints.ep_attr->type &&
          (provider.loses_nothing || hints.domain_attr->resource_mgmt != FI_RM_ENABLED);
 }
 
@@ -78,7 +84,7 @@ fi_info* offer(const FakeProvider& provider, const fi_info* hints, std::size_t p
   info->domain_attr->data_progress = provider.manual_progress ? FI_PROGRESS_MANUAL : FI_PROGRESS_AUTO;
   info->domain_attr->resource_mgmt = provider.loses_nothing ? FI_RM_ENABLED : FI_RM_DISABLED;
   info->domain_attr->av_type = FI_AV_TABLE;
-  info->domain_attr->mr_mode = provider.mr_mode;
+  info->domain_attr->mr_mode = provider.mr_mode & ~not_wanted(hints);
   info->domain_attr->mr_key_size = provider.mr_key_size;
   info->fabric_attr->name = strdup("fake");
   info->fabric_attr->prov_name = strdup(provider.name.c_str());

@@ -281,8 +281,7 @@ std::size_t Engine::do_something_else() {
 std::size_t Engine::serve_high() {
   if (!sender_.idle()) sender_.push();  // what the handler waits to send may have to wait behind one
   if (networks_.only_shm()) return high_waits(shm()) ? run_high(shm()) : 0;
-  progress();
-  return network().is_empty() ? 0 : run_high(network());
+  return high_waits(network()) ? run_high(network()) : 0;
 }
 
 template <Priority P>

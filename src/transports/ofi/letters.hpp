@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "transports/ofi/endpoint.hpp"
@@ -50,6 +51,11 @@ struct Letter : Operation {
 /// Letters behind each other, each in one queue at most.
 class LetterQueue {
  public:
+  LetterQueue() = default;
+  /// Takes all; the other one is empty.
+  LetterQueue(LetterQueue&& other) noexcept
+      : first_(other.first_), last_(other.last_), size_(std::exchange(other.size_, 0)) {}
+
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] Letter& front() const noexcept { return *first_; }

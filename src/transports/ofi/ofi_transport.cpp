@@ -344,8 +344,7 @@ void OfiTransport::tell_all_credit() {
 
 void OfiTransport::write(Peer& to) {
   while (!to.greetings.empty() && to.is_sent_to()) {
-    if (!post(to, to.greetings.front())) return;
-    to.greetings.pop();
+    if (!post_first(to, to.greetings)) return;
   }
   if (to.state != Peer::State::joined || !to.is_sent_to()) return;
   add_what_is_due(to);
@@ -355,33 +354,30 @@ void OfiTransport::write(Peer& to) {
     return;
   }
   while (!to.written.empty()) {
-    Letter& letter = to.written.front();
-    LetterHead{self_, to.letters_out, to.seal_out}.write(letter.bytes);
-    if (!post(to, letter)) return;
+    LetterHead{self_, to.letters_out, to.seal_out}.write(to.written.front().bytes);
+    if (!post_first(to, to.written)) return;
     ++to.letters_out;
-    to.written.pop();
   }
 }
 
-/// False when there is no room for it, so that it is to be tried again, or when it failed.
-bool OfiTransport::post(Peer& to, Letter& letter) {
+/// False when there is no room for it, so that it stays where it is, to be tried again; or when it failed.
+bool OfiTransport::post_first(Peer& to, LetterQueue& letters) {
+  Letter& letter = letters.front();
   letter.peer = to.node;
+  const bool is_greeting = letter.is_greeting;
   const bool at_once =
-      !letter.is_followed && !letter.is_greeting && letter.filled <= endpoint_.info().tx_attr->inject_size;
+      !letter.is_followed && !is_greeting && letter.filled <= endpoint_.info().tx_attr->inject_size;
   const int result = at_once ? endpoint_.inject(letter.text(), to.address)
                              : endpoint_.send(letter.text(), letter.descriptor, to.address, letter);
-  if (result == 0 && at_once) paper_.give_back(&letter);
   if (result == -FI_EAGAIN) {
     is_to_write(to);
     if (armed_) set_timer();
-  } else if (result != 0) {
-    const bool is_greeting = letter.is_greeting;
-    if (is_greeting) {
-      to.greetings.pop();
-      paper_.give_back(&letter);
-    }
-    failed(to, is_greeting, endpoint_.why(result));
+    return false;
   }
+  letters.pop();
+  if (result != 0 && letter.is_followed) --to.followed;
+  if (result != 0 || at_once) paper_.give_back(&letter);
+  if (result != 0) failed(to, is_greeting, endpoint_.why(result));
   return result == 0;
 }
 

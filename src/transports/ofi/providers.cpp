@@ -134,15 +134,19 @@ std::string why_not(const fi_info& info, const Wish& wish, const Places& places)
   return {};
 }
 
+/// What only memory needs that others read or write: libfabric does not look at these where messages alone are asked for.
+constexpr int mr_modes_for_others = FI_MR_RAW | FI_MR_RMA_EVENT;
+
 /// What libfabric does not offer where it is asked for what every job needs (`requests.back()`).
 std::string what_it_lacks(const fi_info& info) {
   if (info.ep_attr->type != FI_EP_RDM) return "it has no reliable datagrams (FI_EP_RDM)";
   if ((info.caps & FI_MSG) == 0) return "it has no messages (FI_MSG)";
   if (info.domain_attr->resource_mgmt != FI_RM_ENABLED)
     return "it loses messages where queues are full (FI_RM_ENABLED)";
-  if ((info.domain_attr->mr_mode & ~served_mr_modes) != 0) return wants_other_registration;
   if ((info.mode & ~(FI_CONTEXT | FI_CONTEXT2)) != 0)
     return "it wants its users to do what libam does not (fi_getinfo(3), mode)";
+  if ((info.domain_attr->mr_mode & ~served_mr_modes & ~mr_modes_for_others) != 0)
+    return wants_other_registration;
   return "it does not have all at once that libam needs (fi_info -v -p NAME shows what it has)";
 }
 
@@ -167,7 +171,12 @@ std::vector<Ranked> ranked(const Info& found, const Wish& wish, const Places& pl
 
 /// To those that libfabric offers. What is there with something of libfabric's beside it ("tcp;ofi_rxm") lacks nothing.
 void add_those_that_lack_something(const Library& library, const Wish& wish, std::vector<Offer>& offers) {
-  const Info everything = answer(library, nullptr);
+  Info everything;
+  try {
+    everything = answer(library, nullptr);
+  } catch (const Error&) {
+    return;  // what is known is worth more than why this is not
+  }
   for (const bool is_reliable : {true, false}) {  // which lacks less
     for (const fi_info* info = everything.get(); info != nullptr; info = info->next) {
       const std::string provider = provider_of(*info);

@@ -4,7 +4,7 @@
 // What is asked for, and what is done without it:
 //
 //   bit                    asked for          without it
-//   FI_EP_RDM              always             the provider is not used (nor with ofi_rxm, ofi_rxd beside it: then it has that)
+//   FI_EP_RDM              always             the provider is not used, unless ofi_rxm or ofi_rxd is beside it, which has that
 //   FI_MSG                 always             the provider is not used
 //   FI_RMA                 first              long payloads go in pieces, puts and gets as messages
 //   FI_MULTI_RECV          first              many small receive buffers instead of a few large ones; see sends_again
@@ -25,7 +25,8 @@
 //   mr_mode VIRT_ADDR, PROV_KEY               addresses and keys travel as the provider wants them (Registration)
 //   mr_mode ALLOCATED                         memory is touched before it is registered
 //   mr_mode ENDPOINT                          registrations are bound to the endpoint, and enabled
-//   mr_mode RAW, RMA_EVENT, others            the provider is not used
+//   mr_mode RAW, RMA_EVENT                    it is used for messages alone
+//   mr_mode, others                           the provider is not used
 //
 //   inject_size                               longer letters go by fi_send, out of registered memory (Paper)
 //   max_msg_size                              letters are no longer; below least_message_bytes the provider is not used

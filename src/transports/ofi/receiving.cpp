@@ -87,7 +87,7 @@ bool OfiTransport::has_sent_to_self() const noexcept {
 
 void OfiTransport::deliver_to_self() {
   Peer& self = *peers_[self_];
-  for (LetterQueue letters = std::exchange(self.written, {}); !letters.empty();) {
+  for (LetterQueue letters = std::move(self.written); !letters.empty();) {
     Letter& letter = letters.pop();
     Block block(letter.filled);
     std::memcpy(block.bytes().data(), letter.bytes, letter.filled);

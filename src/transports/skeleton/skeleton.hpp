@@ -18,7 +18,8 @@
 //     (lend, claim_lent); queues of their own for unordered packets (claim_unordered, lane); the control lane and lost peers,
 //     for a network between hosts (publish, site.hpp); what lies here unsent (drained); a descriptor to be woken by (wake_fd);
 //     memory that is mapped (maps_memory), or accessed without its node (carries_accesses; begin_move, for hardware that
-//     reads and writes there).
+//     reads and writes there); and what saves core looks at what is quiet (calm_, empty_): each progress() has to set these anew, and
+//     what is lent or was deferred is there.
 //     tests/support/post_network.cpp has most of these, and no more.
 //
 // How to put it into use, when it works: nothing in core changes.

@@ -88,6 +88,12 @@ TEST(Providers, OneIsAskedForAllThatItHas) {
   }
 }
 
+/// Keys that are longer than libam's: no matter where nobody reads or writes from afar.
+TEST(Providers, OneWithRawKeysIsUsedForMessages) {
+  const FakeFabric fabric(std::vector{Fake{.mr_mode = FI_MR_RAW}});
+  EXPECT_EQ(choose(fabric.library(), wish())->caps, FI_MSG | FI_MULTI_RECV);
+}
+
 TEST(Providers, WhatSpeaksAgainstThemIsSaid) {
   {
     const FakeFabric none({});
@@ -104,7 +110,7 @@ TEST(Providers, WhatSpeaksAgainstThemIsSaid) {
   const FakeFabric fabric({{.name = "short", .max_msg_size = 100},
                            {.name = "keys", .mr_key_size = 16},
                            {.name = "far", .src_addr = std::vector<std::byte>(97)},
-                           {.name = "raw", .mr_mode = FI_MR_RAW},
+                           {.name = "notified", .mr_mode = FI_MR_MMU_NOTIFY},
                            {.name = "shm"}});
   const std::string why = error_of([&] { static_cast<void>(choose(fabric.library(), wish({}, true))); });
   EXPECT_NE(why.find("short (fake0): its longest message has 100 bytes only"), std::string::npos) << why;
@@ -112,7 +118,7 @@ TEST(Providers, WhatSpeaksAgainstThemIsSaid) {
             std::string::npos);
   EXPECT_NE(why.find("far (fake0): its addresses are too long"), std::string::npos);
   EXPECT_NE(why.find("shm (fake0): it leads to nodes of this host only"), std::string::npos);
-  EXPECT_NE(why.find("raw (fake0): it wants memory to be registered in a way that libam does not know"),
+  EXPECT_NE(why.find("notified (fake0): it wants memory to be registered in a way that libam does not know"),
             std::string::npos);
   EXPECT_EQ(fabric.open_objects(), 0u);
 }
@@ -126,7 +132,7 @@ TEST(Providers, WhatTheyLackIsSaid) {
                            {.name = "old", .type = FI_EP_MSG},
                            {.name = "old", .loses_nothing = false},
                            {.name = "mute", .caps = FI_TAGGED | FI_RMA},
-                           {.name = "odd", .mode = FI_MSG_PREFIX}});
+                           {.name = "odd", .mode = FI_MSG_PREFIX, .mr_mode = FI_MR_RAW}});
   const auto lacks = [](const std::vector<Offer>& offers) {
     std::vector<std::string> all;
     for (const Offer& offer : offers) all.push_back(offer.provider + ": " + offer.why_not);

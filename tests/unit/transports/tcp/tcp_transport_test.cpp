@@ -70,6 +70,29 @@ TEST_P(TcpNodes, ReachEachOtherAndThemselvesAtBothPriorities) {
   }
 }
 
+/// What core asks before it looks for messages at each priority.
+TEST_P(TcpNodes, SayWhetherAnythingIsThere) {
+  ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
+  ASSERT_TRUE(until([&] { return at(1).waits(Priority::low, nullptr); }));
+  EXPECT_FALSE(at(1).is_empty()) << "one waits";
+  const Transport::View lent = next(1, Priority::low);
+  ASSERT_TRUE(lent);
+  at(1).progress();
+  EXPECT_FALSE(at(1).is_empty()) << "it is lent";
+  at(1).defer(lent);
+  at(1).progress();
+  EXPECT_FALSE(at(1).is_empty()) << "it was deferred";
+  EXPECT_EQ(next_word(1, Priority::low), 1u);
+  at(1).progress();
+  EXPECT_TRUE(at(1).is_empty());
+  at(0).progress();
+  EXPECT_TRUE(at(0).is_empty()) << "it has sent something";
+  ASSERT_EQ(send(1, 1, Priority::high, 2), Status::ok);
+  at(1).progress();
+  EXPECT_FALSE(at(1).is_empty()) << "its own";
+  EXPECT_EQ(next_word(1, Priority::high), 2u);
+}
+
 TEST_P(TcpNodes, BringPayloadsOfEverySizeWhole) {
   for (const std::size_t size : {1, 15, 16, 17, 1023, 1024, 1025, 4000, 40'000, 65'535, 65'536}) {
     std::vector<std::byte> bytes(size);
