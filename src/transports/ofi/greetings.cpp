@@ -234,11 +234,7 @@ void OfiTransport::end_all(const std::string& why) {
 void OfiTransport::forget(Peer& peer) noexcept {
   seal_open_letter(peer);
   for (LetterQueue* const letters : {&peer.written, &peer.greetings}) {
-    while (!letters->empty()) {
-      Letter& letter = letters->pop();
-      if (letter.is_followed) --peer.followed;
-      paper_.give_back(&letter);
-    }
+    while (!letters->empty()) drop(peer, letters->pop());
   }
   peer.words.clear();
   drop_moves(peer);

@@ -360,6 +360,12 @@ void OfiTransport::write(Peer& to) {
   }
 }
 
+/// Nobody needs it any more.
+void OfiTransport::drop(Peer& to, Letter& letter) {
+  if (letter.is_followed) --to.followed;
+  paper_.give_back(&letter);
+}
+
 /// False when there is no room for it, so that it stays where it is, to be tried again; or when it failed.
 bool OfiTransport::post_first(Peer& to, LetterQueue& letters) {
   Letter& letter = letters.front();
@@ -375,8 +381,7 @@ bool OfiTransport::post_first(Peer& to, LetterQueue& letters) {
     return false;
   }
   letters.pop();
-  if (result != 0 && letter.is_followed) --to.followed;
-  if (result != 0 || at_once) paper_.give_back(&letter);
+  if (result != 0 || at_once) drop(to, letter);
   if (result != 0) failed(to, is_greeting, endpoint_.why(result));
   return result == 0;
 }

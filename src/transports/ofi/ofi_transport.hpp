@@ -181,6 +181,7 @@ class OfiTransport final : public Transport {
   void tell_all_credit();
   void write_all() noexcept;
   void write(Peer& peer);
+  void drop(Peer& peer, Letter& letter);
   [[nodiscard]] bool post_first(Peer& peer, LetterQueue& letters);
   void ask_what_came();
   [[nodiscard]] bool is_owed_farewell(const Peer& peer) const noexcept;

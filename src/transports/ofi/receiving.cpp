@@ -91,8 +91,7 @@ void OfiTransport::deliver_to_self() {
     Letter& letter = letters.pop();
     Block block(letter.filled);
     std::memcpy(block.bytes().data(), letter.bytes, letter.filled);
-    if (letter.is_followed) --self.followed;
-    paper_.give_back(&letter);
+    drop(self, letter);
     read_letter(self, block.bytes(), block);
   }
 }
@@ -114,8 +113,7 @@ void OfiTransport::done(const Endpoint::Done& done) {
     case Operation::Kind::send: {
       auto& letter = static_cast<Letter&>(*done.operation);
       Peer& to = *peers_[letter.peer];
-      if (letter.is_followed) --to.followed;
-      paper_.give_back(&letter);
+      drop(to, letter);
       if (done.error != 0 && to.is_sent_to()) failed(to, letter.is_greeting, endpoint_.why(done));
       break;
     }

@@ -19,27 +19,9 @@
 
 #include "support/fake_fabric.hpp"
 #include "transports/ofi/ofi_transport.hpp"
+#include "unit/transports/by_hand.hpp"
 
 namespace am::ofi {
-
-class Ear : public Listener {
- public:
-  void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept override {
-    words[{from, word}] = value;
-  }
-  void heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept override {
-    clocks.push_back({from, asked, told});
-  }
-  void lost(NodeId peer) noexcept override { lost_ones.push_back(peer); }
-  struct Clock {
-    NodeId from;
-    std::uint64_t asked;
-    std::uint64_t told;
-  };
-  std::vector<Clock> clocks;
-  std::map<std::pair<NodeId, std::uint32_t>, std::uint64_t> words;
-  std::vector<NodeId> lost_ones;
-};
 
 /// What has been moved, in the order in which a node was told.
 class Places : public Destinations {
@@ -73,17 +55,10 @@ inline bool is_there(const std::string& provider) {
   return false;
 }
 
-constexpr Priority both[] = {Priority::low, Priority::high};
-
 /// Nodes 0 to `here` - 1 of a job of `nodes`.
-class Nodes : public testing::Test {
+class Nodes : public ByHand<OfiTransport> {
  protected:
-  Nodes(NodeId nodes, NodeId here, Way way)
-      : way_(std::move(way)),
-        memory_(host::Memory::create(nodes)),
-        ears_(here),
-        places_(here),
-        networks_(here) {
+  Nodes(NodeId nodes, NodeId here, Way way) : ByHand(nodes, here), way_(std::move(way)), places_(here) {
     for (NodeId node = 0; node < here; ++node) {
       memory_->board().card(node).segment_bytes = segment_bytes;
       segments_.push_back(memory_->map_user(node));
@@ -114,13 +89,7 @@ class Nodes : public testing::Test {
                                                           .segment = segments_[node]},
                                                      library());
   }
-  OfiTransport& at(NodeId node) { return *networks_[node]; }
-  void progress() {
-    for (const auto& network : networks_) {
-      if (network) network->progress();
-    }
-  }
-  bool until(const std::function<bool()>& done) {
+  bool until(const std::function<bool()>& done) override {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
       if (std::chrono::steady_clock::now() > deadline) {
@@ -132,45 +101,16 @@ class Nodes : public testing::Test {
     return true;
   }
 
-  /// As much of the payload as goes in one piece, which `sent` says.
-  Status send(NodeId from, NodeId to, Priority priority, std::uint64_t word,
-              std::span<const std::byte> payload = {}, std::size_t* sent = nullptr) {
-    const Transport::Slot slot = at(from).claim(to, priority, 1, payload.size());
-    if (slot.status != Status::ok) return slot.status;
-    EXPECT_GE(slot.room, std::min(payload.size(), impl::packet_payload_bytes));
-    payload = payload.first(std::min(payload.size(), slot.room));
-    if (sent != nullptr) *sent = payload.size();
-    slot.packet->words[0] = word;
-    slot.packet->origin = from;
-    slot.packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
-    at(from).fill(slot, Payload(payload.data(), payload.size()));
-    at(from).commit(slot, impl::Header::make(9, 1, 0, payload.empty() ? 0 : impl::flag::payload));
-    return Status::ok;
-  }
-  /// The next message of that node, or one with nothing.
-  Transport::View next(NodeId node, Priority priority) {
-    Transport::View view;
-    EXPECT_TRUE(until([&] { return static_cast<bool>(view = at(node).receive(priority)); }));
-    return view;
-  }
-  std::uint64_t next_word(NodeId node, Priority priority, NodeId* from = nullptr) {
-    const Transport::View view = next(node, priority);
-    if (!view) return ~0ull;
-    if (from != nullptr) *from = view.source;
-    const std::uint64_t word = view.packet->words[0];
-    at(node).release(view);
-    return word;
+  [[nodiscard]] std::size_t least_room(std::size_t payload_bytes) const override {
+    return std::min(payload_bytes, impl::packet_payload_bytes);
   }
 
   const Way way_;
   std::unique_ptr<test::FakeFabric> fabric_;
-  const std::shared_ptr<host::Memory> memory_;
   static constexpr std::size_t segment_bytes = 256 * 1024;
   std::uint64_t host_timeout_ns_ = 0;
   std::vector<std::span<std::byte>> segments_;  // as a job's: no memory is behind them until it is used
-  std::vector<Ear> ears_;
   std::vector<Places> places_;
-  std::vector<std::unique_ptr<OfiTransport>> networks_;
   std::vector<std::shared_ptr<void>> stranger_things_;  // that are to go before the fabric is asked
 };
 

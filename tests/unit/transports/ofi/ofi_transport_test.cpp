@@ -47,28 +47,7 @@ TEST_P(OfiNodes, ReachEachOtherAndThemselvesAtBothPriorities) {
   }
 }
 
-/// What core asks before it looks for messages at each priority.
-TEST_P(OfiNodes, SayWhetherAnythingIsThere) {
-  ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
-  ASSERT_TRUE(until([&] { return at(1).waits(Priority::low, nullptr); }));
-  EXPECT_FALSE(at(1).is_empty()) << "one waits";
-  const Transport::View lent = next(1, Priority::low);
-  ASSERT_TRUE(lent);
-  at(1).progress();
-  EXPECT_FALSE(at(1).is_empty()) << "it is lent";
-  at(1).defer(lent);
-  at(1).progress();
-  EXPECT_FALSE(at(1).is_empty()) << "it was deferred";
-  EXPECT_EQ(next_word(1, Priority::low), 1u);
-  at(1).progress();
-  EXPECT_TRUE(at(1).is_empty());
-  at(0).progress();
-  EXPECT_TRUE(at(0).is_empty()) << "it has sent something";
-  ASSERT_EQ(send(1, 1, Priority::high, 2), Status::ok);
-  at(1).progress();
-  EXPECT_FALSE(at(1).is_empty()) << "its own";
-  EXPECT_EQ(next_word(1, Priority::high), 2u);
-}
+TEST_P(OfiNodes, SayWhetherAnythingIsThere) { say_whether_anything_is_there(); }
 
 /// Where payloads are read from the sender's memory they may be written there.
 TEST_P(OfiNodes, LendMemoryForPayloadsThatHaveNoPlaceYet) {

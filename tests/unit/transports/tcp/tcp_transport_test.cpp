@@ -18,41 +18,11 @@
 namespace am::tcp {
 namespace {
 
-constexpr Priority both[] = {Priority::low, Priority::high};
-
 class TcpNodes : public Nodes, public testing::WithParamInterface<bool> {
  protected:
   static constexpr NodeId nodes = 4;
 
   TcpNodes() : Nodes(nodes, nodes, GetParam()) {}
-
-  Status send(NodeId from, NodeId to, Priority priority, std::uint64_t word,
-              std::span<const std::byte> payload = {}) {
-    const Transport::Slot slot = at(from).claim(to, priority, 1, payload.size());
-    if (slot.status != Status::ok) return slot.status;
-    EXPECT_GE(slot.room, payload.size());
-    slot.packet->words[0] = word;
-    slot.packet->origin = from;
-    slot.packet->payload_bytes = static_cast<std::uint32_t>(payload.size());
-    at(from).fill(slot, Payload(payload.data(), payload.size()));
-    at(from).commit(slot, impl::Header::make(9, 1, 0, payload.empty() ? 0 : impl::flag::payload));
-    return Status::ok;
-  }
-
-  /// The next message of that node, or one with nothing.
-  Transport::View next(NodeId node, Priority priority) {
-    Transport::View view;
-    EXPECT_TRUE(until([&] { return static_cast<bool>(view = at(node).receive(priority)); }));
-    return view;
-  }
-  std::uint64_t next_word(NodeId node, Priority priority, NodeId* from = nullptr) {
-    const Transport::View view = next(node, priority);
-    if (!view) return ~0ull;
-    if (from != nullptr) *from = view.source;
-    const std::uint64_t word = view.packet->words[0];
-    at(node).release(view);
-    return word;
-  }
 };
 
 TEST_P(TcpNodes, ReachEachOtherAndThemselvesAtBothPriorities) {
@@ -70,28 +40,7 @@ TEST_P(TcpNodes, ReachEachOtherAndThemselvesAtBothPriorities) {
   }
 }
 
-/// What core asks before it looks for messages at each priority.
-TEST_P(TcpNodes, SayWhetherAnythingIsThere) {
-  ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
-  ASSERT_TRUE(until([&] { return at(1).waits(Priority::low, nullptr); }));
-  EXPECT_FALSE(at(1).is_empty()) << "one waits";
-  const Transport::View lent = next(1, Priority::low);
-  ASSERT_TRUE(lent);
-  at(1).progress();
-  EXPECT_FALSE(at(1).is_empty()) << "it is lent";
-  at(1).defer(lent);
-  at(1).progress();
-  EXPECT_FALSE(at(1).is_empty()) << "it was deferred";
-  EXPECT_EQ(next_word(1, Priority::low), 1u);
-  at(1).progress();
-  EXPECT_TRUE(at(1).is_empty());
-  at(0).progress();
-  EXPECT_TRUE(at(0).is_empty()) << "it has sent something";
-  ASSERT_EQ(send(1, 1, Priority::high, 2), Status::ok);
-  at(1).progress();
-  EXPECT_FALSE(at(1).is_empty()) << "its own";
-  EXPECT_EQ(next_word(1, Priority::high), 2u);
-}
+TEST_P(TcpNodes, SayWhetherAnythingIsThere) { say_whether_anything_is_there(); }
 
 TEST_P(TcpNodes, BringPayloadsOfEverySizeWhole) {
   for (const std::size_t size : {1, 15, 16, 17, 1023, 1024, 1025, 4000, 40'000, 65'535, 65'536}) {
