@@ -70,33 +70,35 @@ std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now, bool leaving
   std::erase_if(lines_, [&](Line& line) {
     bool host = false;
     std::string why = look(line, host, leaving);
-    if (!why.empty()) all.push_back({line.node, host, std::move(why)});
-    return !line.socket;
+    const bool is_told = !why.empty();
+    if (is_told) all.push_back({line.node, host, std::move(why)});
+    return is_told || (!line.socket && !line.is_refused);
   });
   return all;
 }
 
-/// Why the peer is gone, if it is; the line has no socket any more when nothing is to be learnt of it.
+/// Why the peer is gone, if it is.
 std::string Lifelines::look(Line& line, bool& host, bool leaving) const {
-  if (!line.is_tied) {
+  constexpr const char* ended = "its process has ended";
+  if (!line.is_tied && line.socket) {
     if (!can_be_written(line.socket)) return {};
     const int failure = line.socket.failure();
+    if (failure == ECONNRESET || failure == EPIPE) return ended;  // it came about, before this look
     if (failure != 0 || line.socket.is_to_itself()) {
-      const bool refused = failure == 0 || failure == ECONNREFUSED;
+      line.is_refused = failure == 0 || failure == ECONNREFUSED;
       try_next(line);
-      return leaving && refused && !line.socket ? "its process has ended" : "";
+    } else {
+      line.is_tied = true;
     }
-    line.is_tied = true;
   }
+  if (!line.socket) return line.is_refused && leaving ? ended : "";
+  if (!line.is_tied) return {};
   if (const std::uint64_t silent = line.socket.silent_ns(); silent >= timeout_ns_) {
-    line.socket = {};
     host = true;
     return "its host does not answer since " + std::to_string(silent / 1'000'000) + " ms";
   }
   std::array<std::byte, 16> nothing;
-  if (line.socket.read(nothing).outcome != tcp::Socket::Moved::Outcome::ended) return {};
-  line.socket = {};
-  return "its process has ended";
+  return line.socket.read(nothing).outcome == tcp::Socket::Moved::Outcome::ended ? ended : "";
 }
 
 }  // namespace am::ofi

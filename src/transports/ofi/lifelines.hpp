@@ -47,6 +47,7 @@ class Lifelines {
     std::vector<tcp::Address> left;  // addresses that were not tried
     tcp::Socket socket{};
     bool is_tied = false;
+    bool is_refused = false;  // by whom is at the last address that was tried
   };
   void try_next(Line& line) const;
   [[nodiscard]] std::string look(Line& line, bool& host, bool leaving) const;

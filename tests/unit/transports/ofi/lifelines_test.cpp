@@ -1,0 +1,133 @@
+#include "transports/ofi/lifelines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace am::ofi {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr NodeId peer = 1;
+
+/// A place that takes lifelines, as those of another host do: nobody accepts them.
+class Place {
+ public:
+  Place() : socket_(tcp::listen_at(address_)) {}
+  [[nodiscard]] std::string text() const { return address_.text(); }
+  [[nodiscard]] bool has_line() const {
+    pollfd events{.fd = socket_.descriptor(), .events = POLLIN, .revents = 0};
+    return poll(&events, 1, 0) == 1;
+  }
+  void await_line() const {
+    while (!has_line()) std::this_thread::yield();
+  }
+
+ private:
+  tcp::Address address_ = tcp::Address::parse("127.0.0.1:0").value();
+  tcp::Socket socket_;
+};
+
+class LifelinesOfOtherHosts : public testing::Test {
+ protected:
+  LifelinesOfOtherHosts() : memory_(host::Memory::create(2)) {
+    memory_->board().card(peer).on_host = 1;
+    Site site;
+    site.memory = memory_;
+    site.host_timeout_ns = 10'000'000'000;
+    site.interfaces = "lo";
+    lines_.emplace(site);
+    place_.emplace();
+  }
+
+  std::vector<Lifelines::Broken> look(bool leaving) {
+    now_ += Lifelines::between_looks_ns;
+    return lines_->broken(now_, leaving);
+  }
+  /// What the next look tells that tells something.
+  std::vector<Lifelines::Broken> await_news(bool leaving) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    std::vector<Lifelines::Broken> news;
+    while ((news = look(leaving)).empty() && std::chrono::steady_clock::now() < until)
+      std::this_thread::yield();
+    return news;
+  }
+  void expect_ended(const std::vector<Lifelines::Broken>& news) {
+    ASSERT_EQ(news.size(), 1u);
+    EXPECT_EQ(news[0].node, peer);
+    EXPECT_FALSE(news[0].host);
+    EXPECT_THAT(news[0].why, HasSubstr("its process has ended"));
+    EXPECT_FALSE(lines_->any()) << "each is told once";
+  }
+
+  std::shared_ptr<host::Memory> memory_;
+  std::optional<Lifelines> lines_;
+  std::optional<Place> place_;
+  std::uint64_t now_ = 0;
+};
+
+TEST_F(LifelinesOfOtherHosts, TellNothingWhileThePeerIsThere) {
+  lines_->tie(peer, place_->text());
+  place_->await_line();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_THAT(look(false), IsEmpty());
+    EXPECT_THAT(look(true), IsEmpty());
+  }
+  EXPECT_TRUE(lines_->any());
+}
+
+TEST_F(LifelinesOfOtherHosts, TellThatAProcessHasEnded) {
+  lines_->tie(peer, place_->text());
+  place_->await_line();
+  EXPECT_THAT(look(false), IsEmpty());
+  place_.reset();
+  expect_ended(await_news(false));
+}
+
+TEST_F(LifelinesOfOtherHosts, TellThatAProcessHasEndedBeforeTheFirstLook) {
+  for (const bool leaving : {false, true}) {
+    place_.emplace();
+    lines_->tie(peer, place_->text());
+    place_->await_line();
+    place_.reset();
+    expect_ended(await_news(leaving));
+  }
+}
+
+TEST_F(LifelinesOfOtherHosts, TellOnlyWhoLeavesThatNobodyTakesThem) {
+  const std::string nowhere = place_->text();
+  place_.reset();
+  lines_->tie(peer, nowhere);
+  for (int i = 0; i < 10; ++i) EXPECT_THAT(look(false), IsEmpty()) << "its network may refuse them all";
+  expect_ended(await_news(true));
+}
+
+TEST_F(LifelinesOfOtherHosts, TryOneAddressAfterTheOther) {
+  const std::string nowhere = Place().text();
+  lines_->tie(peer, place_->text() + "," + nowhere + "," + nowhere);
+  while (!place_->has_line()) EXPECT_THAT(look(false), IsEmpty());
+  EXPECT_THAT(look(true), IsEmpty()) << "it is there";
+  place_.reset();
+  expect_ended(await_news(false));
+}
+
+TEST_F(LifelinesOfOtherHosts, AreCutForGood) {
+  lines_->tie(peer, place_->text());
+  place_->await_line();
+  lines_->cut(peer);
+  EXPECT_FALSE(lines_->any());
+  place_.reset();
+  EXPECT_THAT(look(true), IsEmpty());
+}
+
+}  // namespace
+}  // namespace am::ofi
