@@ -68,7 +68,7 @@ TEST_P(Progress, WaitingSendsRunHandlers) {
     Runs runs;
     node.attach(runs);
     // Both send at once, more than fits, and neither polls by itself.
-    const std::uint64_t messages = std::max<std::uint64_t>(rounds(50'000), 10'000);
+    const std::uint64_t messages = std::max<std::uint64_t>(rounds(50'000), 20'000);
     for (std::uint64_t i = 0; i < messages; ++i)
       check(node.request<ping>(1 - node.id()) == am::Status::ok, "request");
     {

@@ -35,7 +35,8 @@ struct Network {
   bool rare = false;
   /// Whether what carries its messages is built with ThreadSanitizer; where not, it has its cell there at night only.
   bool seen_by_tsan = true;
-  bool by_night = false;  ///< made of what others bring by day: all its cells are for a night
+  bool by_night =
+      false;  ///< made of what others bring by day, or not to be relied on: all its cells are for a night
 };
 
 inline constexpr std::array networks = {
@@ -52,7 +53,8 @@ inline constexpr std::array networks = {
             .transport = "ofi:shm",
             .threads = false,
             .rare = true},
-    Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp", .rare = true},
+    // Under load it loses a letter in some of 1000 cells (docs/libfabric.md).
+    Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp", .by_night = true},
     // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).
     Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},

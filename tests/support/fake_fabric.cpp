@@ -681,8 +681,12 @@ int World::post(End& end, Operation operation, void* descriptor, fi_addr_t to, b
   const std::uint32_t id = ids[to - first_place];
   const auto under_way =
       static_cast<std::size_t>(std::ranges::count(wire, id, [](const Message& one) { return one.to; }));
-  if (refuses || refuse(end) || under_way >= wire_room || end.finished.size() >= end.domain->provider.tx_size)
-    return -FI_EAGAIN;
+  if (refuses || refuse(end) || under_way >= wire_room) return -FI_EAGAIN;
+  const FakeProvider& provider = end.domain->provider;
+  const bool forgets = provider.forgets_sends && !inject;
+  const auto counts = [&](const Operation& one) { return !forgets || (one.flags & FI_SEND) != 0; };
+  if (static_cast<std::size_t>(std::ranges::count_if(end.finished, counts)) >= provider.tx_size)
+    return forgets ? 0 : -FI_EAGAIN;
   operation.text.assign(operation.at, operation.at + operation.bytes);
   if (!inject && !begin(end, operation, descriptor, FI_SEND)) return -FI_EINVAL;
   operation.error = (inject ? inject_fuse : send_fuse).next();

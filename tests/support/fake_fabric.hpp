@@ -49,8 +49,9 @@ struct FakeProvider {
   bool loses_nothing = true;  ///< FI_RM_ENABLED
 
   std::uint64_t again_one_in =
-      0;                  ///< operations that are refused, from the seed; 0: only when queues are full
-  bool shuffles = false;  ///< completions come late, and in any order
+      0;                       ///< operations that are refused, from the seed; 0: only when queues are full
+  bool forgets_sends = false;  ///< for which it has no room, and says that they have begun
+  bool shuffles = false;       ///< completions come late, and in any order
   bool keeps_bound_memory = false;  ///< memory that was bound to an open endpoint cannot be closed
 };
 

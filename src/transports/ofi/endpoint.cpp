@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -44,7 +45,10 @@ void Endpoint::must(int result, const char* what) const {
               "fi_pingpong -p '" + provider_of(*info_) + "' tries the provider alone");
 }
 
-Endpoint::Endpoint(const Library& library, Info info) : library_(library), info_(std::move(info)) {
+Endpoint::Endpoint(const Library& library, Info info)
+    : library_(library),
+      info_(std::move(info)),
+      most_sends_(forgets_sends(*info_) ? info_->tx_attr->size : SIZE_MAX) {
   const SignalHandlers kept;
   // Asked for of all operations, so that the provider says whether it can; wanted of some.
   writes_ = (std::exchange(info_->tx_attr->op_flags, 0) & FI_DELIVERY_COMPLETE) != 0 && has(FI_RMA);
@@ -153,8 +157,11 @@ int Endpoint::inject(std::span<const std::byte> bytes, fi_addr_t to) noexcept {
 
 int Endpoint::send(std::span<const std::byte> bytes, void* descriptor, fi_addr_t to,
                    Operation& operation) noexcept {
-  return static_cast<int>(
-      fi_send(endpoint_.get(), bytes.data(), bytes.size(), descriptor, to, &operation.room));
+  if (sends_ == most_sends_) return -FI_EAGAIN;
+  const auto result =
+      static_cast<int>(fi_send(endpoint_.get(), bytes.data(), bytes.size(), descriptor, to, &operation.room));
+  if (result == 0) ++sends_;
+  return result;
 }
 
 int Endpoint::receive(std::span<std::byte> buffer, void* descriptor, bool many,
@@ -206,12 +213,7 @@ std::size_t Endpoint::look(std::span<Done> room) noexcept {
         failed_for_good(told);
         break;
       }
-      room[found++] = {static_cast<Operation*>(failed.op_context),
-                       failed.flags,
-                       nullptr,
-                       0,
-                       failed.err,
-                       failed.prov_errno};
+      room[found++] = {ended(failed.op_context), failed.flags, nullptr, 0, failed.err, failed.prov_errno};
       continue;
     }
     if (count <= 0) {
@@ -219,16 +221,18 @@ std::size_t Endpoint::look(std::span<Done> room) noexcept {
       break;
     }
     for (const fi_cq_data_entry& entry : std::span(entries).first(static_cast<std::size_t>(count))) {
-      room[found++] = {static_cast<Operation*>(entry.op_context),
-                       entry.flags,
-                       static_cast<std::byte*>(entry.buf),
-                       entry.len,
-                       0,
-                       0};
+      room[found++] = {
+          ended(entry.op_context), entry.flags, static_cast<std::byte*>(entry.buf), entry.len, 0, 0};
     }
     if (static_cast<std::size_t>(count) < most) break;
   }
   return found;
+}
+
+Operation* Endpoint::ended(void* context) noexcept {
+  auto* const operation = static_cast<Operation*>(context);
+  if (operation != nullptr && operation->kind == Operation::Kind::send) --sends_;
+  return operation;
 }
 
 void Endpoint::failed_for_good(ssize_t result) noexcept {

@@ -137,6 +137,7 @@ class Endpoint {
   }
   void must(int result, const char* what) const;
   void failed_for_good(ssize_t result) noexcept;
+  [[nodiscard]] Operation* ended(void* context) noexcept;
   [[nodiscard]] std::uint64_t random_key() const noexcept;
   void open_queue();
   void open_endpoint();
@@ -151,6 +152,8 @@ class Endpoint {
   int wait_fd_ = -1;
   bool writes_ = false;
   int failure_ = 0;
+  const std::size_t most_sends_;      // under way, those by inject left out
+  std::size_t sends_ = 0;             // of these
   std::size_t registered_bytes_ = 0;  // so far
   std::vector<std::byte> address_;
 };

@@ -190,6 +190,8 @@ void add_those_that_lack_something(const Library& library, const Wish& wish, std
   }
 }
 
+bool is_rxd(const fi_info& info) { return provider_of(info).ends_with("ofi_rxd"); }
+
 }  // namespace
 
 std::string provider_of(const fi_info& info) { return info.fabric_attr->prov_name; }
@@ -197,7 +199,8 @@ bool reads_alone(const fi_info& info) {
   return std::ranges::find(by_sockets, provider_of(info)) == by_sockets.end();
 }
 bool writes_alone(const fi_info& info) { return reads_alone(info) && provider_of(info) != "shm"; }
-bool sends_again(const fi_info& info) { return provider_of(info).ends_with("ofi_rxd"); }
+bool sends_again(const fi_info& info) { return is_rxd(info); }
+bool forgets_sends(const fi_info& info) { return is_rxd(info); }
 bool alarms_falsely(const fi_info& info) { return provider_of(info) == "net"; }
 bool dies_if_closed_reading(const fi_info& info) {
   const std::string provider = provider_of(info);
@@ -233,7 +236,10 @@ Info choose(const Library& library, const Wish& wish) {
       const Info answer = ask(library, request, provider);
       for (const Ranked& one : ranked(answer, wish, places)) {
         if (one.why_not.empty() && provider_of(*one.info) == provider) {
-          if (sends_again(*one.info)) one.info->caps &= ~FI_MULTI_RECV;
+          if (forgets_sends(*one.info)) {
+            one.info->caps &= ~FI_MULTI_RECV;
+            one.info->tx_attr->inject_size = 0;
+          }
           if (one.info->ep_attr->max_msg_size < longest_access_bytes) one.info->caps &= ~FI_RMA;
           return {library.copy_info(one.info), {library.free_info}};
         }

@@ -7,7 +7,7 @@
 //   FI_EP_RDM              always             the provider is not used, unless ofi_rxm or ofi_rxd is beside it, which has that
 //   FI_MSG                 always             the provider is not used
 //   FI_RMA                 first              long payloads go in pieces, puts and gets as messages
-//   FI_MULTI_RECV          first              many small receive buffers instead of a few large ones; see sends_again
+//   FI_MULTI_RECV          first              many small receive buffers instead of a few large ones; see forgets_sends
 //   FI_ORDER_SAS           first              letters are put in order by their numbers (letters.hpp), which they have anyway
 //   FI_RM_ENABLED          always             the provider is not used: nothing may be lost when queues are full
 //   FI_THREAD_DOMAIN       always             (all providers can: one thread at a time is in a node)
@@ -81,10 +81,13 @@ inline constexpr std::size_t longest_access_bytes = frames::frame_payload_bytes;
 /// took six times as long as by messages (libfabric 1.17), which its program looks out for.
 [[nodiscard]] bool reads_alone(const fi_info& info);
 [[nodiscard]] bool writes_alone(const fi_info& info);
-/// ofi_rxd makes a lossy network a reliable one, with two peculiarities. What is lost it sends again when it is looked at, and no descriptor
-/// tells when: a sleeping node looks each millisecond. And buffers for many (FI_MULTI_RECV) are not given to it: in libfabric 1.17 a message
-/// is lost now and then when several nodes flood one.
+/// ofi_rxd makes a lossy network a reliable one. What is lost it sends again when it is looked at, and no descriptor tells when: a sleeping
+/// node looks each millisecond.
 [[nodiscard]] bool sends_again(const fi_info& info);
+/// ofi_rxd says of a send for which it has no room that it has begun, and forgets it (libfabric 1.17). So no more are under way than it has
+/// room for (Endpoint::send), and as it tells of no end of an inject, nothing goes by that. Nor is it given buffers for many (FI_MULTI_RECV): it
+/// says that it is done with one while a long message of another peer is still coming there.
+[[nodiscard]] bool forgets_sends(const fi_info& info);
 /// The descriptor of net is readable for ever (libfabric 1.17). A network finds that out by itself, and then looks each millisecond.
 [[nodiscard]] bool alarms_falsely(const fi_info& info);
 /// ofi_rxm over tcp, or net, follows a null pointer when an endpoint is closed into which a read is coming: tcp gives up that read twice, the

@@ -31,6 +31,7 @@ inline std::vector<Way> fake_ways() {
   add("messages_alone", {.caps = FI_MSG, .order = 0, .again_one_in = 5, .shuffles = true});
   add("no_inject", {.mode = FI_CONTEXT, .inject_size = 0});
   add("tiny_inject", {.order = 0, .inject_size = 16, .tx_size = 2, .again_one_in = 4, .shuffles = true});
+  add("forgetful", {.name = "fake;ofi_rxd", .tx_size = 2, .forgets_sends = true, .shuffles = true});
   add("short_messages", {.max_msg_size = 4096, .address_bytes = 96});
   add("odd_message_size", {.caps = FI_MSG, .max_msg_size = 5001, .address_bytes = 13});
   add("mr_local", {.mode = FI_CONTEXT2, .mr_mode = FI_MR_LOCAL, .shuffles = true});
