@@ -226,9 +226,7 @@ TEST_P(Multicast, AMemberThatTakesNothingRefusesItWhole) {
     GTEST_SKIP() << "more letters than it has room for lie unread (libfabric 1.17): the node says so, and "
                     "loses the others";
   if (GetParam().network->name == "ofi_rxd")
-    GTEST_SKIP()
-        << "in one of six runs a letter does not come: libfabric's rxd (1.17) uses packets again that "
-           "are still under way";
+    GTEST_SKIP() << "letters of libfabric's rxd (1.17) do not come in some runs (docs/libfabric.md)";
   run(6, [](am::Node& node) {
     Heard heard;
     node.attach(heard);

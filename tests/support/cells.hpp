@@ -35,8 +35,8 @@ struct Network {
   bool rare = false;
   /// Whether what carries its messages is built with ThreadSanitizer; where not, it has its cell there at night only.
   bool seen_by_tsan = true;
-  bool by_night =
-      false;  ///< made of what others bring by day, or not to be relied on: all its cells are for a night
+  /// Made of what others bring by day, or not to be relied on: all its cells are for a night.
+  bool by_night = false;
 };
 
 inline constexpr std::array networks = {
@@ -53,7 +53,7 @@ inline constexpr std::array networks = {
             .transport = "ofi:shm",
             .threads = false,
             .rare = true},
-    // Under load it loses a letter in some of 1000 cells (docs/libfabric.md).
+    // Under load it loses letters (docs/libfabric.md).
     Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp", .by_night = true},
     // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).

@@ -28,7 +28,7 @@
 //   mr_mode RAW, RMA_EVENT                    it is used for messages alone
 //   mr_mode, others                           the provider is not used
 //
-//   inject_size                               longer letters go by fi_send, out of registered memory (Paper)
+//   inject_size                               longer letters go by fi_send, out of registered memory (Paper); see forgets_sends
 //   max_msg_size                              letters are no longer; below least_message_bytes the provider is not used
 //   iov limits                                every operation is of one piece
 //   sizes of queues                           the completion queue has room for all sends and receives; what gets -FI_EAGAIN is tried again
