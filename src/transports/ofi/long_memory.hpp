@@ -48,7 +48,7 @@ class LongMemory {
   };
   static constexpr std::array<std::size_t, 3> sizes = {64 * 1024, 256 * 1024,
                                                        frames::frame_payload_bytes};  // of payloads
-  static constexpr std::array<std::size_t, 3> most_kept = {16, 8, 8};                 // of each
+  static constexpr std::array<std::size_t, 3> most_kept = {16, 4, 4};                 // of each
 
   Endpoint& endpoint_;
   std::array<std::vector<Registered>, sizes.size()> blocks_;

@@ -204,20 +204,14 @@ void OfiTransport::fill(const Slot& slot, Payload payload) noexcept {
 bool OfiTransport::has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
   if (is_over(to)) return true;
   const std::size_t bytes = message_bytes(impl::max_words, std::min(payload_bytes, longest_piece(to)));
-  if (may_go(peer(to), priority, bytes)) return true;
+  if (peer(to).outward[index(priority)].has_room(bytes)) return true;
   refused_.add(to, priority, bytes);
   return false;
 }
 
-/// There is credit for it, and not too much there that the peer has not read, where it is to read this one's payload.
-bool OfiTransport::may_go(const Peer& to, Priority priority, std::size_t message_bytes) const noexcept {
-  return to.outward[index(priority)].has_room(message_bytes) &&
-         (!is_read_there(message_bytes) || to.takes_payloads(index(priority)));
-}
-
-bool OfiTransport::room_came() const noexcept {
-  return refused_.any([this](NodeId to, Priority priority, std::size_t message_bytes) {
-    return is_over(to) || may_go(*known(to), priority, message_bytes);
+bool OfiTransport::credit_came() const noexcept {
+  return refused_.any([this](NodeId to, Priority priority, std::size_t frame_bytes) {
+    return is_over(to) || known(to)->outward[index(priority)].has_room(frame_bytes);
   }) || std::ranges::any_of(moves_refused_,
                             [&](NodeId to) { return is_over(to) || known(to)->takes_moves(); });
 }
@@ -484,7 +478,7 @@ bool OfiTransport::news_at_descriptors() noexcept {
 
 /// Something is to be done here that nothing tells of.
 bool OfiTransport::stirs(Wanted wanted) const noexcept {
-  return has_come(wanted) || room_came() || has_sent_to_self();
+  return has_come(wanted) || credit_came() || has_sent_to_self();
 }
 
 void OfiTransport::disarm() noexcept {

@@ -129,8 +129,7 @@ class OfiTransport final : public Transport {
     return message_bytes > paper_.letter_room() - letter_head_bytes;
   }
   [[nodiscard]] static Claim& claim_of(Peer& to, Priority priority);
-  [[nodiscard]] bool may_go(const Peer& to, Priority priority, std::size_t message_bytes) const noexcept;
-  [[nodiscard]] bool room_came() const noexcept;
+  [[nodiscard]] bool credit_came() const noexcept;
   [[nodiscard]] bool stirs(Wanted wanted) const noexcept;
   [[nodiscard]] bool has_come(Wanted wanted) const noexcept {
     return (wanted.high && arrivals_.any(Priority::high)) || (wanted.low && arrivals_.any(Priority::low));

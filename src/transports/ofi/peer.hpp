@@ -61,7 +61,7 @@ struct OfiTransport::Peer {
   LetterQueue written{};
   LetterQueue greetings{};
   std::size_t followed = 0;  // written or under way, with words of the control lane
-  std::array<OutWindow, 2> outward{OutWindow(asked_window_bytes), OutWindow(asked_window_bytes)};
+  std::array<OutWindow, 2> outward{};
   std::array<std::unique_ptr<Claim>, 2> claims{};
   std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
   std::array<std::list<LongMemory::Part>, 2> read_there{};       // payloads, by the peer
@@ -83,7 +83,7 @@ struct OfiTransport::Peer {
   std::size_t early_at_look = 0;        // how many there were at the last look at the clock
   std::uint32_t vain_looks_at_gap = 0;  // in a row, without an answer
   std::uint32_t looks_at_gap = 0;  // since the last letter that came in its turn, while there are early ones
-  std::array<InWindow, 2> inward{InWindow(asked_window_bytes), InWindow(asked_window_bytes)};
+  std::array<InWindow, 2> inward{};
   std::array<std::list<Held>, 2> held{};
   std::array<std::uint64_t, 2> fetched{};       // payloads
   std::array<std::uint64_t, 2> fetched_told{};  // of these
@@ -94,11 +94,6 @@ struct OfiTransport::Peer {
   std::uint64_t failing_since_ns = 0;
   std::string failure{};
 
-  /// More of them at once are no faster, and lie in no cache any more.
-  static constexpr std::size_t most_read_there = 8;
-  [[nodiscard]] bool takes_payloads(std::size_t priority) const noexcept {
-    return read_there[priority].size() < most_read_there;
-  }
   [[nodiscard]] bool is_sent_to() const noexcept { return state != State::over && !closed; }
   static constexpr std::size_t most_moves = 8;
   [[nodiscard]] bool takes_moves() const noexcept { return moves < most_moves; }

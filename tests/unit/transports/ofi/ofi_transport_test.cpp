@@ -12,7 +12,6 @@
 #include "host/clock.hpp"
 #include "support/random.hpp"
 #include "transports/frames/frames.hpp"
-#include "transports/frames/window.hpp"
 #include "unit/transports/ofi/ways.hpp"
 
 namespace am::ofi {
@@ -103,25 +102,6 @@ TEST_P(OfiNodes, RefuseLentPayloadsWithoutCredit) {
   at(0).give_back(lent);
 }
 
-/// However much credit there is. They are read whether or not their messages are received.
-TEST_P(OfiNodes, LeaveFewPayloadsUnread) {
-  constexpr std::size_t size = 100'000;
-  constexpr std::size_t most = 8;
-  const Transport::Slot lent = at(0).lend(1, Priority::low, size);
-  if (lent.status == Status::too_big) GTEST_SKIP() << "they go in pieces";
-  at(0).give_back(lent);
-  const std::vector<std::byte> bytes = some_bytes(size);
-  std::size_t sent = 0;
-  while (send(0, 1, Priority::low, sent, bytes) == Status::ok) ++sent;
-  EXPECT_EQ(sent, most);
-  EXPECT_EQ(send(0, 1, Priority::high, 1000, bytes), Status::ok) << "the other priority";
-  ASSERT_EQ(send(0, 1, Priority::low, sent++), Status::ok) << "nobody reads it";
-  EXPECT_FALSE(at(0).has_room(1, Priority::low, size));
-  EXPECT_TRUE(until([&] { return at(0).has_room(1, Priority::low, size); }));
-  for (std::size_t i = 0; i < sent; ++i) ASSERT_EQ(next_word(1, Priority::low), i);
-  EXPECT_EQ(next_word(1, Priority::high), 1000u);
-}
-
 /// More letters than a provider's queue has room for.
 TEST_P(OfiNodes, LoseNothingOfWhatAPeerLeavesLying) {
   if (GetParam().provider == "shm")
@@ -129,13 +109,13 @@ TEST_P(OfiNodes, LoseNothingOfWhatAPeerLeavesLying) {
         << "some 1000 letters may wait for a node that does not look (libfabric 1.17): then it is lost";
   ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
   ASSERT_EQ(next_word(1, Priority::low), 0u);
-  const std::vector<std::byte> bytes = some_bytes(5000);  // a letter each
+  const std::vector<std::byte> bytes = some_bytes(1300);  // a letter each
   std::array<std::uint64_t, 2> sent{};
   for (const Priority priority : both) {
     std::uint64_t& count = sent[static_cast<std::size_t>(priority)];
     for (; send(0, 1, priority, count, bytes) == Status::ok; ++count) at(0).progress();
   }
-  EXPECT_GT(sent[0] + sent[1], 1400u);
+  EXPECT_GT(sent[0] + sent[1], 2048u);
   for (const Priority priority : both) {
     for (std::uint64_t i = 0; i < sent[static_cast<std::size_t>(priority)]; ++i)
       ASSERT_EQ(next_word(1, priority), i);
@@ -414,32 +394,24 @@ TEST_P(OfiNodes, OneThatSleptInVainTellsThatItHasTakenAll) {
       until([&] { return at(0).queued(1, Priority::low) == 0 && at(0).queued(1, Priority::high) == 0; }));
 }
 
-/// Where payloads are read by their receivers: those that it has read make room, and later those that it has released.
+/// Credit that comes wakes who was refused.
 TEST_P(OfiNodes, RoomWakesWhoWasRefused) {
   const std::vector<std::byte> bytes = some_bytes(60'000);
-  const auto fill = [&] {
-    while (send(0, 1, Priority::low, 0, bytes) == Status::ok) {
+  while (send(0, 1, Priority::low, 0, bytes) == Status::ok) {
+  }
+  ASSERT_TRUE(until([&] { return !at(0).has_room(1, Priority::low, bytes.size()) && at(0).arm({}); }));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  bool has_room = false;
+  while (!has_room) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "it sleeps for ever";
+    at(1).progress();
+    if (const Transport::View view = at(1).receive(Priority::low)) at(1).release(view);
+    if (!is_readable(at(0).wake_fd(), 0)) continue;
+    at(0).disarm();
+    while (at(0).progress()) {
     }
-  };
-  const auto has_room = [&] { return at(0).has_room(1, Priority::low, bytes.size()); };
-  for (const bool all_is_read : {false, true}) {
-    const std::uint64_t least = all_is_read ? asked_window_bytes - 2 * bytes.size() : 0;
-    ASSERT_TRUE(until([&] {
-      fill();
-      return at(0).queued(1, Priority::low) * impl::line_bytes >= least && at(0).arm({});
-    }));
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    for (bool is_refused = true; is_refused;) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "it sleeps for ever";
-      at(1).progress();
-      if (const Transport::View view = at(1).receive(Priority::low)) at(1).release(view);
-      if (!is_readable(at(0).wake_fd(), 0)) continue;
-      at(0).disarm();
-      while (at(0).progress()) {
-      }
-      is_refused = !has_room();
-      if (is_refused && !at(0).arm({})) at(0).disarm();
-    }
+    has_room = at(0).has_room(1, Priority::low, bytes.size());
+    if (!has_room && !at(0).arm({})) at(0).disarm();
   }
 }
 

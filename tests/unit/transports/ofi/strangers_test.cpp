@@ -511,7 +511,7 @@ TEST_P(Strangers, WhoSendsWithoutCreditIsCutOff) {
     at(0).release(view);
   }
   EXPECT_GT(came, 1000u) << "what it had credit for";
-  EXPECT_LE(came, asked_window_bytes / credit_of(message_bytes(1, 0)));
+  EXPECT_LE(came, window_bytes / credit_of(message_bytes(1, 0)));
   expect_business_as_usual();
 }
 
