@@ -237,7 +237,7 @@ Info choose(const Library& library, const Wish& wish) {
       for (const Ranked& one : ranked(answer, wish, places)) {
         if (one.why_not.empty() && provider_of(*one.info) == provider) {
           if (forgets_sends(*one.info)) {
-            one.info->caps &= ~FI_MULTI_RECV;
+            one.info->caps &= ~(FI_MULTI_RECV | FI_RMA);
             one.info->tx_attr->inject_size = 0;
           }
           if (one.info->ep_attr->max_msg_size < longest_access_bytes) one.info->caps &= ~FI_RMA;

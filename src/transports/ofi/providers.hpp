@@ -6,7 +6,7 @@
 //   bit                    asked for          without it
 //   FI_EP_RDM              always             the provider is not used, unless ofi_rxm or ofi_rxd is beside it, which has that
 //   FI_MSG                 always             the provider is not used
-//   FI_RMA                 first              long payloads go in pieces, puts and gets as messages
+//   FI_RMA                 first              long payloads go in pieces, puts and gets as messages; see forgets_sends
 //   FI_MULTI_RECV          first              many small receive buffers instead of a few large ones; see forgets_sends
 //   FI_ORDER_SAS           first              letters are put in order by their numbers (letters.hpp), which they have anyway
 //   FI_RM_ENABLED          always             the provider is not used: nothing may be lost when queues are full
@@ -86,7 +86,7 @@ inline constexpr std::size_t longest_access_bytes = frames::frame_payload_bytes;
 [[nodiscard]] bool sends_again(const fi_info& info);
 /// ofi_rxd says of a send for which it has no room that it has begun, and forgets it (libfabric 1.17). So no more are under way than it has
 /// room for (Endpoint::send), and as it tells of no end of an inject, nothing goes by that. Nor is it given buffers for many (FI_MULTI_RECV): it
-/// says that it is done with one while a long message of another peer is still coming there.
+/// says that it is done with one while a long message of another peer is still coming there; nor reads (FI_RMA), of which some never end.
 [[nodiscard]] bool forgets_sends(const fi_info& info);
 /// The descriptor of net is readable for ever (libfabric 1.17). A network finds that out by itself, and then looks each millisecond.
 [[nodiscard]] bool alarms_falsely(const fi_info& info);

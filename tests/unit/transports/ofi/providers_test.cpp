@@ -94,6 +94,13 @@ TEST(Providers, OneWithRawKeysIsUsedForMessages) {
   EXPECT_EQ(choose(fabric.library(), wish())->caps, FI_MSG | FI_MULTI_RECV);
 }
 
+TEST(Providers, RxdIsUsedForPlainMessages) {
+  const FakeFabric fabric({{.name = "udp;ofi_rxd"}});
+  const Info info = choose(fabric.library(), wish());
+  EXPECT_EQ(info->caps, FI_MSG);
+  EXPECT_EQ(info->tx_attr->inject_size, 0u);
+}
+
 TEST(Providers, WhatSpeaksAgainstThemIsSaid) {
   {
     const FakeFabric none({});
