@@ -1,9 +1,6 @@
 // Clause 7 of the contract: handlers are atomic with respect to each other at one level and to critical sections. No
 // event runs inside a section, none is lost, sections nest, and they work inside handlers.
-#include <am/registers.hpp>
-
 #include <memory>
-#include <thread>
 
 #include "support/job.hpp"
 
@@ -60,37 +57,6 @@ TEST_P(CriticalSections, HoldOffEveryEventAndLoseNone) {
     node.wait_until([&] {
       return guarded.lows == rounds(20'000) && guarded.highs == rounds(20'000) && timelets == timelets_asked;
     });
-    node.barrier();
-  });
-}
-
-// Whoever waits inside for something to come sees it in the status register, whatever brings it. (A.2.7 of the T1 report)
-TEST_P(CriticalSections, ShowWhatWaitsOutside) {
-  run(2, [](am::Node& node) {
-    Guarded guarded;
-    node.attach(guarded);
-    const am::Registers registers(node);
-    const auto shown = [&] { return registers.nistat() & (am::nistat::pend | am::nistat::lpmp); };
-    for (std::uint64_t i = 0; i < rounds(100); ++i) {
-      if (node.id() == 0) {
-        node.wait_until([&] { return guarded.lows == i + 1; });
-        check(node.request<low>(1) == am::Status::ok, "request");
-        continue;
-      }
-      const bool is_masked = i % 2 != 0;
-      node.enable_event(am::Event::low_message, !is_masked);
-      {
-        const am::CriticalSection quiet(node);
-        guarded.in_section = true;
-        while (node.try_request<low>(0) != am::Status::ok) node.poll();
-        while ((shown() & am::nistat::lpmp) == 0) std::this_thread::yield();
-        check_equal((shown() & am::nistat::pend) == 0, is_masked, "it is not waited for");
-        check_equal(guarded.lows, i, "what ran");
-        guarded.in_section = false;
-      }
-      node.enable_event(am::Event::low_message, true);
-      node.wait_until([&] { return guarded.lows == i + 1; });
-    }
     node.barrier();
   });
 }

@@ -12,10 +12,6 @@ bool Engine::message_waits(Priority priority) noexcept {
   return network().waits(priority, handling ? handled_[static_cast<std::size_t>(priority)] : nullptr);
 }
 
-void Engine::look_into_networks() noexcept {
-  if (!networks_.only_shm()) progress();
-}
-
 bool Engine::pending(Event kind) noexcept {
   switch (kind) {
     case Event::high_message:

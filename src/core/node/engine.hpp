@@ -95,8 +95,6 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   /// Runs the handler that the message names, on the level that is entered already. Also for the default handler, which may
   /// want that.
   void run_handler(const impl::Arrival& message);
-  /// Takes in what has come, where that does not come by itself, so that pending() knows of it.
-  void look_into_networks() noexcept;
   [[nodiscard]] bool pending(Event kind) noexcept;
   [[nodiscard]] bool may_run(Event kind) const noexcept { return node_->events_.may_run(kind); }
 
