@@ -20,6 +20,9 @@ bool has_other_hosts(const host::Board& board) noexcept {
 }
 
 constexpr std::uint64_t between_looks_when_leaving_ns = 20'000'000;
+/// Whose line ends may have left in order. It has bidden farewell to those that have spoken to it; the others hear of it from the rest of
+/// the job, within this time.
+constexpr std::uint64_t patience_with_ends_ns = 3'000'000'000;
 
 bool can_be_written(const tcp::Socket& socket) noexcept {
   pollfd events{.fd = socket.descriptor(), .events = POLLOUT, .revents = 0};
@@ -69,21 +72,27 @@ std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now, bool leaving
   next_look_ns_ = now + (leaving ? between_looks_when_leaving_ns : between_looks_ns) / 2;
   std::erase_if(lines_, [&](Line& line) {
     bool host = false;
-    std::string why = look(line, host, leaving);
+    std::string why = look(line, now, host, leaving);
     const bool is_told = !why.empty();
     if (is_told) all.push_back({line.node, host, std::move(why)});
-    return is_told || (!line.socket && !line.is_refused);
+    return is_told || (!line.socket && !line.is_refused && line.ended_ns == 0);
   });
   return all;
 }
 
 /// Why the peer is gone, if it is.
-std::string Lifelines::look(Line& line, bool& host, bool leaving) const {
+std::string Lifelines::look(Line& line, std::uint64_t now, bool& host, bool leaving) const {
   constexpr const char* ended = "its process has ended";
+  if (line.ended_ns != 0) return leaving || now - line.ended_ns >= patience_with_ends_ns ? ended : "";
+  const auto ends = [&] {
+    line.ended_ns = now;
+    line.socket = {};
+    return leaving ? ended : "";
+  };
   if (!line.is_tied && line.socket) {
     if (!can_be_written(line.socket)) return {};
     const int failure = line.socket.failure();
-    if (failure == ECONNRESET || failure == EPIPE) return ended;  // it came about, before this look
+    if (failure == ECONNRESET || failure == EPIPE) return ends();  // it came about, before this look
     if (failure != 0 || line.socket.is_to_itself()) {
       line.is_refused = failure == 0 || failure == ECONNREFUSED;
       try_next(line);
@@ -98,7 +107,7 @@ std::string Lifelines::look(Line& line, bool& host, bool leaving) const {
     return "its host does not answer since " + std::to_string(silent / 1'000'000) + " ms";
   }
   std::array<std::byte, 16> nothing;
-  return line.socket.read(nothing).outcome == tcp::Socket::Moved::Outcome::ended ? ended : "";
+  return line.socket.read(nothing).outcome == tcp::Socket::Moved::Outcome::ended ? ends() : "";
 }
 
 }  // namespace am::ofi

@@ -47,10 +47,11 @@ class Lifelines {
     std::vector<tcp::Address> left;  // addresses that were not tried
     tcp::Socket socket{};
     bool is_tied = false;
-    bool is_refused = false;  // by whom is at the last address that was tried
+    bool is_refused = false;     // by whom is at the last address that was tried
+    std::uint64_t ended_ns = 0;  // when that was seen; 0: it was not
   };
   void try_next(Line& line) const;
-  [[nodiscard]] std::string look(Line& line, bool& host, bool leaving) const;
+  [[nodiscard]] std::string look(Line& line, std::uint64_t now, bool& host, bool leaving) const;
 
   const std::uint64_t timeout_ns_;
   std::vector<tcp::Address> addresses_;

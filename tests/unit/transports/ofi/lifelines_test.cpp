@@ -93,6 +93,23 @@ TEST_F(LifelinesOfOtherHosts, TellThatAProcessHasEnded) {
   expect_ended(await_news(false));
 }
 
+/// It may have left in order, and who leaves may be heard of from others.
+TEST_F(LifelinesOfOtherHosts, TellOnlyWhoLeavesAtOnceThatAProcessHasEnded) {
+  for (const bool is_tied : {true, false}) {
+    for (const bool leaving : {false, true}) {
+      place_.emplace();
+      lines_->tie(peer, place_->text());
+      place_->await_line();
+      if (is_tied) {
+        EXPECT_THAT(look(false), IsEmpty());
+      }
+      place_.reset();
+      for (int i = 0; i < 5; ++i) EXPECT_THAT(look(false), IsEmpty()) << "for less than 3 s";
+      expect_ended(await_news(leaving));
+    }
+  }
+}
+
 TEST_F(LifelinesOfOtherHosts, TellThatAProcessHasEndedBeforeTheFirstLook) {
   for (const bool leaving : {false, true}) {
     place_.emplace();
