@@ -75,7 +75,7 @@ std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now, bool leaving
     std::string why = look(line, now, host, leaving);
     const bool is_told = !why.empty();
     if (is_told) all.push_back({line.node, host, std::move(why)});
-    return is_told || (!line.socket && !line.is_refused && line.ended_ns == 0);
+    return is_told || (!line.socket && !line.is_refused);
   });
   return all;
 }
@@ -83,16 +83,17 @@ std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now, bool leaving
 /// Why the peer is gone, if it is.
 std::string Lifelines::look(Line& line, std::uint64_t now, bool& host, bool leaving) const {
   constexpr const char* ended = "its process has ended";
-  if (line.ended_ns != 0) return leaving || now - line.ended_ns >= patience_with_ends_ns ? ended : "";
-  const auto ends = [&] {
-    line.ended_ns = now;
-    line.socket = {};
-    return leaving ? ended : "";
+  const auto tell_in_time = [&] {
+    return leaving || now - line.ended_ns >= patience_with_ends_ns ? ended : "";
   };
+  if (line.ended_ns != 0) return tell_in_time();
   if (!line.is_tied && line.socket) {
     if (!can_be_written(line.socket)) return {};
     const int failure = line.socket.failure();
-    if (failure == ECONNRESET || failure == EPIPE) return ends();  // it came about, before this look
+    if (failure == ECONNRESET || failure == EPIPE) {  // it came about, before this look
+      line.ended_ns = now;
+      return tell_in_time();
+    }
     if (failure != 0 || line.socket.is_to_itself()) {
       line.is_refused = failure == 0 || failure == ECONNREFUSED;
       try_next(line);
@@ -107,7 +108,9 @@ std::string Lifelines::look(Line& line, std::uint64_t now, bool& host, bool leav
     return "its host does not answer since " + std::to_string(silent / 1'000'000) + " ms";
   }
   std::array<std::byte, 16> nothing;
-  return line.socket.read(nothing).outcome == tcp::Socket::Moved::Outcome::ended ? ends() : "";
+  if (line.socket.read(nothing).outcome != tcp::Socket::Moved::Outcome::ended) return {};
+  line.ended_ns = now;
+  return tell_in_time();
 }
 
 }  // namespace am::ofi

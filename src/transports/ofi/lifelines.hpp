@@ -35,8 +35,9 @@ class Lifelines {
     bool host;  ///< the whole of its host is gone, as far as one sees
     std::string why;
   };
-  /// The peers whose lines tell that they are gone; each is told once. `now`: CLOCK_MONOTONIC; most calls look at nothing. `leaving`: this
-  /// node is, and wants to know soon; a peer that takes no lifeline is gone then, too.
+  /// The peers whose lines tell that they are gone; each is told once, 3 s after its line has ended: it may have left in order, which
+  /// others tell. `now`: CLOCK_MONOTONIC; most calls look at nothing. `leaving`: this node is, and wants to know soon; an end is
+  /// told at once then, and a peer that takes no lifeline is gone, too.
   [[nodiscard]] std::vector<Broken> broken(std::uint64_t now, bool leaving);
 
   static constexpr std::uint64_t between_looks_ns = 500'000'000;
