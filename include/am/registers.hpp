@@ -63,9 +63,9 @@ class Registers {
  public:
   explicit Registers(Node& node) noexcept : node_(&node) {}
 
-  /// The status register (A.2.5 to A.2.7). Looks into the networks, so it costs about as much as a poll. In a handler,
-  /// messages behind the one that is handled, from the same neighbour, do not show in EP until it is done. The low half
-  /// is zero except in a message's handler.
+  /// The status register (A.2.5 to A.2.7). Looks into the networks, so it costs about as much as a poll; in a handler not
+  /// into those by sockets (TCP, libfabric): there EP shows what had been taken in before. The low half is zero
+  /// except in a message's handler.
   [[nodiscard]] std::uint32_t nistat() const noexcept;
   /// Read-only bits ignore what is written.
   void set_nistat(std::uint32_t value) noexcept;

@@ -1,7 +1,12 @@
 // Clause 7 of the contract: handlers are atomic with respect to each other at one level and to critical sections. No
 // event runs inside a section, none is lost, sections nest, and they work inside handlers.
+#include <atomic>
 #include <memory>
+#include <thread>
 
+#include <am/registers.hpp>
+
+#include "host/relax.hpp"
 #include "support/job.hpp"
 
 namespace {
@@ -14,6 +19,7 @@ using CriticalSections = test::OnEverySubstrate;
 struct Guarded {
   bool in_section = false;
   std::uint64_t lows = 0;
+  std::atomic<std::uint64_t> ran = 0;  // of these, for who is not in the node
   std::uint64_t highs = 0;
   std::uint64_t inside = 0;
   bool all_highs_came = false;
@@ -22,7 +28,7 @@ struct Guarded {
 };
 void low(am::Request& request) {
   request.state<Guarded>().event();
-  ++request.state<Guarded>().lows;
+  request.state<Guarded>().ran = ++request.state<Guarded>().lows;
 }
 void high(am::Reply& reply) {
   reply.state<Guarded>().event();
@@ -57,6 +63,64 @@ TEST_P(CriticalSections, HoldOffEveryEventAndLoseNone) {
     node.wait_until([&] {
       return guarded.lows == rounds(20'000) && guarded.highs == rounds(20'000) && timelets == timelets_asked;
     });
+    node.barrier();
+  });
+}
+
+// Whoever waits inside for something to come sees it in the status register, whatever brings it; and having been looked at,
+// it still runs by itself where events run beside the computation. (A.2.7 of the T1 report)
+TEST_P(CriticalSections, ShowWhatWaitsOutside) {
+  run(2, [](am::Node& node) {
+    Guarded guarded;
+    node.attach(guarded);
+    const am::Registers registers(node);
+    node.barrier();  // events run from here on
+    const auto shown = [&] { return registers.nistat() & (am::nistat::pend | am::nistat::lpmp); };
+    for (std::uint64_t i = 0; i < rounds(100); ++i) {
+      if (node.id() == 0) {
+        node.wait_until([&] { return guarded.lows == i + 1; });
+        check(node.request<low>(1) == am::Status::ok, "request");
+        continue;
+      }
+      const bool is_masked = i % 2 != 0;
+      node.enable_event(am::Event::low_message, !is_masked);
+      {
+        const am::CriticalSection quiet(node);
+        guarded.in_section = true;
+        while (node.try_request<low>(0) != am::Status::ok) node.poll();
+        while ((shown() & am::nistat::lpmp) == 0) std::this_thread::yield();
+        check_equal((shown() & am::nistat::pend) == 0, is_masked, "it is not waited for");
+        check_equal(guarded.lows, i, "what ran");
+        guarded.in_section = false;
+      }
+      node.enable_event(am::Event::low_message, true);
+      while (node.dispatch() != am::Dispatch::poll && guarded.ran.load() == i) am::host::relax();
+      node.wait_until([&] { return guarded.lows == i + 1; });
+    }
+    node.barrier();
+  });
+}
+
+// What poll_replies leaves waiting still runs by itself.
+TEST_P(CriticalSections, ARepliesOnlyPollLosesNoRequest) {
+  run(2, [](am::Node& node) {
+    Guarded guarded;
+    node.attach(guarded);
+    node.barrier();  // events run from here on
+    for (std::uint64_t i = 0; i < rounds(100); ++i) {
+      if (node.id() == 0) {
+        node.wait_until([&] { return guarded.lows == i + 1; });
+        check(node.request<low>(1) == am::Status::ok, "request");
+        continue;
+      }
+      check(node.request<low>(0) == am::Status::ok, "request");
+      if (node.dispatch() == am::Dispatch::poll) {
+        node.wait_until([&] { return guarded.lows == i + 1; });
+        continue;
+      }
+      for (std::uint64_t polls = 0; polls < 20 * i && guarded.ran.load() == i; ++polls) node.poll_replies();
+      while (guarded.ran.load() == i) am::host::relax();
+    }
     node.barrier();
   });
 }

@@ -15,6 +15,7 @@
 #include <am/events.hpp>
 #include <am/global.hpp>
 #include <am/multicast.hpp>
+#include <am/registers.hpp>
 
 #include "support/job.hpp"
 
@@ -98,6 +99,7 @@ const Named uses[] = {
     {"draft", [](am::Node& node, State&) { (void)node.prepare<&State::take>(0, 8); }},
     {"commit", [](am::Node&, State& state) { (void)state.draft->commit(); }},
     {"poll", [](am::Node& node, State&) { node.poll(); }},
+    {"nistat", [](am::Node& node, State&) { (void)am::Registers(node).nistat(); }},
     {"wait_until", [](am::Node& node, State&) { node.wait_until([] { return false; }); }},
     {"barrier", [](am::Node& node, State&) { node.barrier(); }},
     {"broadcast", [](am::Node& node, State&) { (void)am::broadcast(node, 0); }},

@@ -53,7 +53,7 @@ inline constexpr std::array networks = {
             .transport = "ofi:shm",
             .threads = false,
             .rare = true},
-    // Under load it loses letters (docs/libfabric.md).
+    // Under load its packets are lost and sent again, and it forgets some (docs/libfabric.md).
     Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp", .by_night = true},
     // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).

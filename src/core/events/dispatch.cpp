@@ -136,13 +136,10 @@ std::size_t Engine::poll_with_events_held_off() {
   must_not_be_a_child();
   const impl::Hold hold(*node_);
   if (node_->events_.level != impl::Level::computation) return poll_in_handler();
-  struct Rearming {  // also when a handler throws
+  struct Watch {  // also when a handler throws
     Engine& engine;
-    ~Rearming() {
-      // Also rings of events that are held off now: whoever lets them run again looks at what is armed then.
-      if (!engine.attendant_.thread_serves() && !engine.still_armed()) engine.attendant_.look_again();
-    }
-  } const rearming{*this};
+    ~Watch() { engine.keep_watched(); }
+  } const watch{*this};
   if (node_->shared_) {
     attendant_.throw_kept();
     attendant_.begin();
@@ -250,6 +247,7 @@ std::size_t Engine::poll_replies() {
   if (node_->events_.level != impl::Level::computation) return serve_high_in_handler();
   const std::size_t ran = serve_high();
   network().flush();
+  keep_watched();  // low messages may have come
   return ran;
 }
 

@@ -12,6 +12,14 @@ bool Engine::message_waits(Priority priority) noexcept {
   return network().waits(priority, handling ? handled_[static_cast<std::size_t>(priority)] : nullptr);
 }
 
+/// Not in a handler: when the network begins its next round, and with whose message, is no matter of how often a handler asks.
+void Engine::look_into_networks() noexcept {
+  must_not_be_a_child();
+  if (networks_.only_shm() || !computes()) return;
+  progress();
+  keep_watched();
+}
+
 bool Engine::pending(Event kind) noexcept {
   switch (kind) {
     case Event::high_message:

@@ -95,6 +95,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   /// Runs the handler that the message names, on the level that is entered already. Also for the default handler, which may
   /// want that.
   void run_handler(const impl::Arrival& message);
+  /// Takes in what has come, where it has to be fetched, so that pending() knows of it. Runs nothing.
+  void look_into_networks() noexcept;
   [[nodiscard]] bool pending(Event kind) noexcept;
   [[nodiscard]] bool may_run(Event kind) const noexcept { return node_->events_.may_run(kind); }
 
@@ -321,6 +323,11 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   [[nodiscard]] bool arm(host::Alarm alarm, Transport::Wanted wanted) noexcept;
   /// Nobody has rung, and the node has not begun to look at more than it is told of.
   [[nodiscard]] bool still_armed() noexcept;
+  /// Behind each look into the networks: what it took in and left waiting rings no more, so whoever is to run it, or to arm
+  /// the node, looks. Rings of events that are held off are among these: whoever lets them run again looks at what is armed then.
+  void keep_watched() noexcept {
+    if (!attendant_.thread_serves() && !still_armed()) attendant_.look_again();
+  }
   void event_threw() const noexcept;
 
   [[noreturn]] void end_child() const noexcept;

@@ -53,6 +53,7 @@ std::uint32_t Registers::nistat() const noexcept {
   const impl::Hold hold(*node_);
   core::Engine& engine = node_->engine();
   const impl::EventState& state = node_->events_;
+  engine.look_into_networks();
   std::uint32_t pending = 0;
   for (const Event event : events)
     pending |= bit_if(engine.pending(event), 1u << static_cast<unsigned>(event));
