@@ -55,6 +55,10 @@ struct FakeProvider {
   bool keeps_bound_memory = false;  ///< memory that was bound to an open endpoint cannot be closed
 };
 
+namespace fake {
+struct World;  // fake_world.hpp
+}
+
 class FakeFabric {
  public:
   explicit FakeFabric(std::vector<FakeProvider> providers, std::uint64_t seed = test::seed());
@@ -108,10 +112,8 @@ class FakeFabric {
   /// Refuses all sends while it is on.
   void refuse_sends(bool on);
 
-  struct World;
-
  private:
-  std::unique_ptr<World> world_;
+  std::unique_ptr<fake::World> world_;
 };
 
 /// The functions of the library for lists of offers (fake_info.cpp).

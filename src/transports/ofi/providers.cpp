@@ -192,6 +192,15 @@ void add_those_that_lack_something(const Library& library, const Wish& wish, std
 
 bool is_rxd(const fi_info& info) { return provider_of(info).ends_with("ofi_rxd"); }
 
+/// What it says that it has, and what is better not used.
+void leave_out_what_fails(fi_info& info) {
+  if (forgets_sends(info)) {
+    info.caps &= ~(FI_MULTI_RECV | FI_RMA);
+    info.tx_attr->inject_size = 0;
+  }
+  if (info.ep_attr->max_msg_size < longest_access_bytes) info.caps &= ~FI_RMA;
+}
+
 }  // namespace
 
 std::string provider_of(const fi_info& info) { return info.fabric_attr->prov_name; }
@@ -236,11 +245,7 @@ Info choose(const Library& library, const Wish& wish) {
       const Info answer = ask(library, request, provider);
       for (const Ranked& one : ranked(answer, wish, places)) {
         if (one.why_not.empty() && provider_of(*one.info) == provider) {
-          if (forgets_sends(*one.info)) {
-            one.info->caps &= ~(FI_MULTI_RECV | FI_RMA);
-            one.info->tx_attr->inject_size = 0;
-          }
-          if (one.info->ep_attr->max_msg_size < longest_access_bytes) one.info->caps &= ~FI_RMA;
+          leave_out_what_fails(*one.info);
           return {library.copy_info(one.info), {library.free_info}};
         }
       }
