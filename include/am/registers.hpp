@@ -14,7 +14,8 @@
 // Differences from the hardware, each because a node here is a program that polls: Count is 64 bits of nanoseconds;
 // handlers are functions, not addresses; LPEPC and HPEPC do not exist.
 //
-// Used by the node's own thread, in the computation or in a handler. Nothing here runs a handler.
+// Used by the node's own thread, in the computation or in a handler. Nothing here runs a handler; in the handler-thread and
+// interrupt modes one may run as a call ends, as behind any other.
 #pragma once
 
 #include <am/events.hpp>
@@ -63,9 +64,9 @@ class Registers {
  public:
   explicit Registers(Node& node) noexcept : node_(&node) {}
 
-  /// The status register (A.2.5 to A.2.7). Looks into the networks, so it costs about as much as a poll; in a handler not
-  /// into those by sockets (TCP, libfabric): there EP shows what had been taken in before. The low half is zero
-  /// except in a message's handler.
+  /// The status register (A.2.5 to A.2.7). Moves data as a poll does, and costs about as much; in a handler it looks only
+  /// into shared memory and at what was taken in before. The low half is zero except in a message's handler. Not for forked
+  /// children: it ends them.
   [[nodiscard]] std::uint32_t nistat() const noexcept;
   /// Read-only bits ignore what is written.
   void set_nistat(std::uint32_t value) noexcept;

@@ -101,6 +101,16 @@ struct Engine::Lane<shm::ShmTransport> {
   [[nodiscard]] static std::uint32_t number() noexcept { return 0; }
 };
 
+/// Also when a handler throws.
+template <class F>
+struct AtEnd {
+  const F do_it;
+  explicit AtEnd(F f) : do_it(f) {}
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  ~AtEnd() { do_it(); }
+};
+
 /// Where an exception leaves an event, while that still stands on the card.
 void Engine::event_threw() const noexcept { came_out_of(job_.id, running_event(onlooker_, job_.id)); }
 
@@ -136,10 +146,7 @@ std::size_t Engine::poll_with_events_held_off() {
   must_not_be_a_child();
   const impl::Hold hold(*node_);
   if (node_->events_.level != impl::Level::computation) return poll_in_handler();
-  struct Watch {  // also when a handler throws
-    Engine& engine;
-    ~Watch() { engine.keep_watched(); }
-  } const watch{*this};
+  const AtEnd watch{[this] { keep_watched(); }};
   if (node_->shared_) {
     attendant_.throw_kept();
     attendant_.begin();
@@ -245,9 +252,9 @@ std::size_t Engine::poll_replies() {
   must_not_be_a_child();
   const impl::Hold hold(*node_);
   if (node_->events_.level != impl::Level::computation) return serve_high_in_handler();
+  const AtEnd watch{[this] { keep_watched(); }};  // low messages may have come
   const std::size_t ran = serve_high();
   network().flush();
-  keep_watched();  // low messages may have come
   return ran;
 }
 

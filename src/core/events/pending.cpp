@@ -14,6 +14,9 @@ bool Engine::message_waits(Priority priority) noexcept {
 
 /// Not in a handler: when the network begins its next round, and with whose message, is no matter of how often a handler asks.
 void Engine::look_into_networks() noexcept {
+#ifdef AM_CHECKED
+  must_be_owner();
+#endif
   must_not_be_a_child();
   if (networks_.only_shm() || !computes()) return;
   progress();

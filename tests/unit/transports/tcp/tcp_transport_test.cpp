@@ -1,6 +1,7 @@
 // Nodes that talk over TCP.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -292,6 +293,26 @@ TEST_P(TcpNodes, AnArmedOneIsToldByItsDescriptor) {
   EXPECT_TRUE(until([&] { return at(0).drained(); }));
   EXPECT_FALSE(at(1).arm({.high = true, .low = true})) << "it is there already, or in the socket";
   EXPECT_EQ(next_word(1, Priority::low), 1u);
+}
+
+/// However often it looks meanwhile: it may compute the next moment.
+TEST_P(TcpNodes, AnArmedOneThatLooksIsStillTold) {
+  constexpr Transport::Wanted all{.high = true, .low = true};
+  std::uint64_t word = 0;
+  for (const int looks : {1, 40, 300, 1000, 3000}) {
+    ASSERT_EQ(send(0, 1, Priority::low, ++word), Status::ok);
+    ASSERT_EQ(next_word(1, Priority::low), word);
+    ASSERT_TRUE(until([&] { return at(1).arm(all); }));
+    for (int i = 0; i < looks; ++i) at(1).progress();
+    ASSERT_TRUE(at(1).still_armed(all));
+    ASSERT_EQ(send(0, 1, Priority::low, ++word), Status::ok);
+    at(0).flush();
+    constexpr int patience_ms = 20'000;
+    pollfd rings{.fd = at(1).wake_fd(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&rings, 1, patience_ms), 1) << "after " << looks << " looks";
+    at(1).disarm();
+    ASSERT_EQ(next_word(1, Priority::low), word);
+  }
 }
 
 /// So that who waits for it, and says what nobody takes, says nothing that is not so.
