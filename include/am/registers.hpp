@@ -64,9 +64,9 @@ class Registers {
  public:
   explicit Registers(Node& node) noexcept : node_(&node) {}
 
-  /// The status register (A.2.5 to A.2.7). Moves data as a poll does, and costs about as much; in a handler it looks only
-  /// into shared memory and at what was taken in before. The low half is zero except in a message's handler. Not for forked
-  /// children: it ends them.
+  /// The status register (A.2.5 to A.2.7). Takes in what has come, runs nothing of it, and costs about as much as a poll; in a
+  /// handler it looks only into shared memory and at what was taken in before. The low half is zero except in a message's
+  /// handler. Not for forked children: it ends them.
   [[nodiscard]] std::uint32_t nistat() const noexcept;
   /// Read-only bits ignore what is written.
   void set_nistat(std::uint32_t value) noexcept;

@@ -40,6 +40,18 @@ namespace am::core {
 
 namespace {
 constexpr std::size_t replies_per_look = 256;
+/// What is done as a call ends, also when a handler throws.
+template <class F>
+class AtEnd {
+ public:
+  explicit AtEnd(F f) : do_it_(f) {}
+  ~AtEnd() { do_it_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+
+ private:
+  const F do_it_;
+};
 /// A packet lent by the network: given back, or left where it is, also when a handler throws.
 template <class Net>
 class Borrowed {
@@ -101,16 +113,6 @@ struct Engine::Lane<shm::ShmTransport> {
   [[nodiscard]] static std::uint32_t number() noexcept { return 0; }
 };
 
-/// Also when a handler throws.
-template <class F>
-struct AtEnd {
-  const F do_it;
-  explicit AtEnd(F f) : do_it(f) {}
-  AtEnd(const AtEnd&) = delete;
-  AtEnd& operator=(const AtEnd&) = delete;
-  ~AtEnd() { do_it(); }
-};
-
 /// Where an exception leaves an event, while that still stands on the card.
 void Engine::event_threw() const noexcept { came_out_of(job_.id, running_event(onlooker_, job_.id)); }
 
@@ -146,7 +148,11 @@ std::size_t Engine::poll_with_events_held_off() {
   must_not_be_a_child();
   const impl::Hold hold(*node_);
   if (node_->events_.level != impl::Level::computation) return poll_in_handler();
-  const AtEnd watch{[this] { keep_watched(); }};
+  const AtEnd told{[this] {
+    must_not_be_a_child();  // thrown out of the handler that forked
+    network().flush();
+    keep_watched();
+  }};
   if (node_->shared_) {
     attendant_.throw_kept();
     attendant_.begin();
@@ -154,7 +160,6 @@ std::size_t Engine::poll_with_events_held_off() {
   }
   std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
   if (something_else_) ran += do_something_else();
-  network().flush();
   return ran;
 }
 
@@ -252,10 +257,12 @@ std::size_t Engine::poll_replies() {
   must_not_be_a_child();
   const impl::Hold hold(*node_);
   if (node_->events_.level != impl::Level::computation) return serve_high_in_handler();
-  const AtEnd watch{[this] { keep_watched(); }};  // low messages may have come
-  const std::size_t ran = serve_high();
-  network().flush();
-  return ran;
+  const AtEnd told{[this] {
+    must_not_be_a_child();  // thrown out of the handler that forked
+    network().flush();
+    keep_watched();  // low messages may have come
+  }};
+  return serve_high();
 }
 
 std::size_t Engine::serve_high_in_handler() {

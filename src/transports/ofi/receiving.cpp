@@ -42,7 +42,8 @@ bool OfiTransport::progress() noexcept {
   }
   flush();
   const bool moved = look();
-  flush();  // answers, credit, and what waited for room
+  flush();                                          // answers, credit, and what waited for room
+  if (armed_ && believes_descriptor_) set_timer();  // what the queue does not tell of, since this look
   looks_.looked(moved);
   take_stock();
   return moved;
@@ -70,7 +71,6 @@ bool OfiTransport::look() {
     end_all("its completion queue cannot be read: " + endpoint_.why(endpoint_.failure()));
   if (!transfers_.empty()) begin_transfers();
   if (!greeting_.empty() || lifelines_.any() || looks_for_losses()) look_at_clock();
-  if (armed_ && believes_descriptor_) set_timer();  // what the queue does not tell of, since this look
   if (count != 0) false_alarms_ = 0;
   const bool to_self = has_sent_to_self();
   if (to_self) deliver_to_self();

@@ -299,7 +299,7 @@ TEST_P(TcpNodes, AnArmedOneIsToldByItsDescriptor) {
 TEST_P(TcpNodes, AnArmedOneThatLooksIsStillTold) {
   constexpr Transport::Wanted all{.high = true, .low = true};
   std::uint64_t word = 0;
-  for (const int looks : {1, 40, 300, 1000, 3000}) {
+  for (const int looks : {1, 40, 300, 100'000}) {
     ASSERT_EQ(send(0, 1, Priority::low, ++word), Status::ok);
     ASSERT_EQ(next_word(1, Priority::low), word);
     ASSERT_TRUE(until([&] { return at(1).arm(all); }));
