@@ -13,6 +13,12 @@ namespace {
 constexpr std::size_t wire_room = 256;  // messages to one endpoint
 constexpr std::uint64_t context_mark = 0x5a5a'0000'0000;
 
+/// That the provider writes in a context while its operation is under way.
+std::size_t context_words(const FakeProvider& provider) {
+  if ((provider.mode & FI_CONTEXT2) != 0) return 8;
+  return (provider.mode & FI_CONTEXT) != 0 ? 4 : 0;
+}
+
 }  // namespace
 
 bool World::begin(End& end, Operation& operation, void* descriptor, std::uint64_t access) {
@@ -29,9 +35,7 @@ bool World::begin(End& end, Operation& operation, void* descriptor, std::uint64_
     ++operation.memory->used;
   }
   if (!contexts.insert(operation.context).second) complain("a context is used twice");
-  const std::size_t words = (provider.mode & FI_CONTEXT2) != 0  ? 8
-                            : (provider.mode & FI_CONTEXT) != 0 ? 4
-                                                                : 0;
+  const std::size_t words = context_words(provider);
   for (std::size_t i = 0; i < words; ++i)
     static_cast<fi_context2*>(operation.context)->internal[i] = reinterpret_cast<void*>(context_mark + i);
   return true;
@@ -53,9 +57,7 @@ void World::complete(End& end, const Operation& operation) {
                        (provider.caps & FI_MULTI_RECV) == 0 || operation.bytes == ~std::size_t{0};
   if (is_over && operation.context != nullptr) {
     contexts.erase(operation.context);
-    const std::size_t words = (provider.mode & FI_CONTEXT2) != 0  ? 8
-                              : (provider.mode & FI_CONTEXT) != 0 ? 4
-                                                                  : 0;
+    const std::size_t words = context_words(provider);
     for (std::size_t i = 0; i < words; ++i) {
       if (static_cast<fi_context2*>(operation.context)->internal[i] !=
           reinterpret_cast<void*>(context_mark + i))

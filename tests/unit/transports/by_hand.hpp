@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -37,6 +38,11 @@ class Ear : public Listener {
   std::map<std::pair<NodeId, std::uint32_t>, std::uint64_t> words;
   std::vector<NodeId> lost_ones;
 };
+
+inline bool is_readable(int descriptor, int wait_ms) {
+  pollfd one{.fd = descriptor, .events = POLLIN, .revents = 0};
+  return poll(&one, 1, wait_ms) == 1;
+}
 
 inline constexpr Priority both[] = {Priority::low, Priority::high};
 

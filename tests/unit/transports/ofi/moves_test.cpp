@@ -1,6 +1,5 @@
 // Pieces of puts and gets that the network carries out in the peer's segment (transfers.cpp), over providers of all kinds.
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
@@ -51,8 +50,7 @@ class Moves : public Nodes, public testing::WithParamInterface<Way> {
   bool rests(NodeId node) {
     for (int tries = 0; tries < 20; ++tries) {
       progress();
-      pollfd rings{.fd = at(node).wake_fd(), .events = POLLIN, .revents = 0};
-      const bool sleeps = at(node).arm({}) && ::poll(&rings, 1, 10) == 0;
+      const bool sleeps = at(node).arm({}) && !is_readable(at(node).wake_fd(), 10);
       at(node).disarm();
       if (sleeps) return true;
     }
@@ -128,8 +126,7 @@ TEST_P(Moves, WakeWhoeverSleepsUntilTheyAreDone) {
     ASSERT_EQ(begin(0, {Access::fetch, 1, 0, Transport::move_bytes, i, 0}, nullptr), Status::ok);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (places_[0].done.size() <= i) {
-      pollfd rings{.fd = at(0).wake_fd(), .events = POLLIN, .revents = 0};
-      for (const bool sleeps = at(0).arm({}); sleeps && ::poll(&rings, 1, 0) == 0; at(1).progress())
+      for (const bool sleeps = at(0).arm({}); sleeps && !is_readable(at(0).wake_fd(), 0); at(1).progress())
         ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nothing tells it";
       at(0).disarm();
       at(0).progress();

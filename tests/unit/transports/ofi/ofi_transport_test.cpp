@@ -1,6 +1,5 @@
 // Nodes that talk over libfabric, whatever the provider.
 #include <gtest/gtest.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -323,11 +322,6 @@ TEST_P(OfiNodes, ClosedOnesAreUnreachable) {
   at(0).close(1);
   EXPECT_EQ(send(0, 1, Priority::low, 0), Status::unreachable);
   EXPECT_EQ(next_word(0, Priority::low), 77u) << "what it had sent before";
-}
-
-bool is_readable(int descriptor, int wait_ms) {
-  pollfd one{.fd = descriptor, .events = POLLIN, .revents = 0};
-  return poll(&one, 1, wait_ms) == 1;
 }
 
 /// The receiver does nothing until its descriptor says so, and loses nothing.

@@ -1,7 +1,6 @@
 // Nodes that talk over TCP.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -308,8 +307,7 @@ TEST_P(TcpNodes, AnArmedOneThatLooksIsStillTold) {
     ASSERT_EQ(send(0, 1, Priority::low, ++word), Status::ok);
     at(0).flush();
     constexpr int patience_ms = 20'000;
-    pollfd rings{.fd = at(1).wake_fd(), .events = POLLIN, .revents = 0};
-    EXPECT_EQ(::poll(&rings, 1, patience_ms), 1) << "after " << looks << " looks";
+    EXPECT_TRUE(is_readable(at(1).wake_fd(), patience_ms)) << "after " << looks << " looks";
     at(1).disarm();
     ASSERT_EQ(next_word(1, Priority::low), word);
   }
