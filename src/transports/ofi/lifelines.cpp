@@ -82,18 +82,15 @@ std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now, bool leaving
 
 /// Why the peer is gone, if it is.
 std::string Lifelines::look(Line& line, std::uint64_t now, bool& host, bool leaving) const {
-  constexpr const char* ended = "its process has ended";
-  const auto tell_in_time = [&] {
-    return leaving || now - line.ended_ns >= patience_with_ends_ns ? ended : "";
+  const auto ended = [&] {
+    if (line.ended_ns == 0) line.ended_ns = now;
+    return leaving || now - line.ended_ns >= patience_with_ends_ns ? "its process has ended" : "";
   };
-  if (line.ended_ns != 0) return tell_in_time();
+  if (line.ended_ns != 0) return ended();
   if (!line.is_tied && line.socket) {
     if (!can_be_written(line.socket)) return {};
     const int failure = line.socket.failure();
-    if (failure == ECONNRESET || failure == EPIPE) {  // it came about, before this look
-      line.ended_ns = now;
-      return tell_in_time();
-    }
+    if (failure == ECONNRESET || failure == EPIPE) return ended();  // it came about, before this look
     if (failure != 0 || line.socket.is_to_itself()) {
       line.is_refused = failure == 0 || failure == ECONNREFUSED;
       try_next(line);
@@ -101,16 +98,14 @@ std::string Lifelines::look(Line& line, std::uint64_t now, bool& host, bool leav
       line.is_tied = true;
     }
   }
-  if (!line.socket) return line.is_refused && leaving ? ended : "";
+  if (!line.socket) return line.is_refused && leaving ? ended() : "";
   if (!line.is_tied) return {};
   if (const std::uint64_t silent = line.socket.silent_ns(); silent >= timeout_ns_) {
     host = true;
     return "its host does not answer since " + std::to_string(silent / 1'000'000) + " ms";
   }
   std::array<std::byte, 16> nothing;
-  if (line.socket.read(nothing).outcome != tcp::Socket::Moved::Outcome::ended) return {};
-  line.ended_ns = now;
-  return tell_in_time();
+  return line.socket.read(nothing).outcome == tcp::Socket::Moved::Outcome::ended ? ended() : "";
 }
 
 }  // namespace am::ofi
