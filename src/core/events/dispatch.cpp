@@ -40,18 +40,6 @@ namespace am::core {
 
 namespace {
 constexpr std::size_t replies_per_look = 256;
-/// What is done as a call ends, also when a handler throws.
-template <class F>
-class AtEnd {
- public:
-  explicit AtEnd(F f) : do_it_(f) {}
-  ~AtEnd() { do_it_(); }
-  AtEnd(const AtEnd&) = delete;
-  AtEnd& operator=(const AtEnd&) = delete;
-
- private:
-  const F do_it_;
-};
 /// A packet lent by the network: given back, or left where it is, also when a handler throws.
 template <class Net>
 class Borrowed {
@@ -113,6 +101,12 @@ struct Engine::Lane<shm::ShmTransport> {
   [[nodiscard]] static std::uint32_t number() noexcept { return 0; }
 };
 
+/// Until its end, also by an exception.
+struct Engine::Look {
+  Engine& engine;
+  ~Look() { engine.end_look(); }
+};
+
 /// Where an exception leaves an event, while that still stands on the card.
 void Engine::event_threw() const noexcept { came_out_of(job_.id, running_event(onlooker_, job_.id)); }
 
@@ -148,11 +142,7 @@ std::size_t Engine::poll_with_events_held_off() {
   must_not_be_a_child();
   const impl::Hold hold(*node_);
   if (node_->events_.level != impl::Level::computation) return poll_in_handler();
-  const AtEnd told{[this] {
-    must_not_be_a_child();  // thrown out of the handler that forked
-    network().flush();
-    keep_watched();
-  }};
+  const Look look{*this};
   if (node_->shared_) {
     attendant_.throw_kept();
     attendant_.begin();
@@ -257,11 +247,7 @@ std::size_t Engine::poll_replies() {
   must_not_be_a_child();
   const impl::Hold hold(*node_);
   if (node_->events_.level != impl::Level::computation) return serve_high_in_handler();
-  const AtEnd told{[this] {
-    must_not_be_a_child();  // thrown out of the handler that forked
-    network().flush();
-    keep_watched();  // low messages may have come
-  }};
+  const Look look{*this};
   return serve_high();
 }
 

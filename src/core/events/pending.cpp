@@ -20,8 +20,7 @@ void Engine::look_into_networks() noexcept {
   must_not_be_a_child();
   if (networks_.only_shm() || !computes()) return;
   progress();
-  network().flush();
-  keep_watched();
+  end_look();
 }
 
 bool Engine::pending(Event kind) noexcept {

@@ -323,11 +323,15 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   [[nodiscard]] bool arm(host::Alarm alarm, Transport::Wanted wanted) noexcept;
   /// Nobody has rung, and the node has not begun to look at more than it is told of.
   [[nodiscard]] bool still_armed() noexcept;
-  /// Behind each look into the networks: what it took in and left waiting rings no more, so whoever is to run it, or to arm
-  /// the node, looks. Rings of events that are held off are among these: whoever lets them run again looks at what is armed then.
-  void keep_watched() noexcept {
+  /// Ends each look into the networks: sends what is due, and sees to what it took in and left waiting. That rings no more, so
+  /// whoever is to run it, or to arm the node, looks. Rings of events that are held off are among these: whoever lets them run again
+  /// looks at what is armed then.
+  void end_look() noexcept {
+    must_not_be_a_child();  // an exception may have come out of the handler that forked
+    network().flush();
     if (!attendant_.thread_serves() && !still_armed()) attendant_.look_again();
   }
+  struct Look;  // dispatch.cpp
   void event_threw() const noexcept;
 
   [[noreturn]] void end_child() const noexcept;
