@@ -3,7 +3,8 @@
 # AddressSanitizer with UBSan, those that start threads under ThreadSanitizer, then the style check. Stops at the first step
 # that fails. Where a suite runs, of all networks and modes, is the rule in tests/support/cells.hpp; --all runs what that
 # leaves to the night, too, and builds without precompiled headers.
-# Ends with the minutes per step, the slowest tests, ctest's summary of each run and the sum: "N passed, N failed".
+# Ends with the minutes per step, the slowest tests, what failing ones have said, ctest's summary of each run and the sum:
+# "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -42,6 +43,22 @@ slowest_tests() {
   done | sort -rn | sed -n '1,20p' | awk '{ printf "%8.1f  %s %s\n", $1, $2, $3 }'
 }
 
+# The end of what each of them has printed, which ctest shows behind the line of its result: their seeds too.
+failing_tests() {
+  awk '
+    function show(  i) {
+      if (!failing) return
+      for (i = 1; i <= count; ++i) if (i == 1 || i > count - 40) print lines[i]
+      failing = count = 0
+    }
+    /^ *(Start +[0-9]+:|[0-9]+\/[0-9]+ Test +#)/ { show() }
+    /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: .*\*\*\*/ && !/\*\*\*(Skipped|Not Run \(Disabled\))/ { failing = 1 }
+    /^[0-9]+% tests passed, / { show() }
+    failing { lines[++count] = $0 }
+    END { show() }
+  ' "$1"
+}
+
 # The last word, also when a step failed: times, what ctest said in each run, and the sum.
 summary() {
   local passed=0 failed=0 skipped=0 log bad total unrun last=$doing
@@ -51,6 +68,7 @@ summary() {
   for log in "$logs"/*; do
     [[ -e $log ]] || continue
     echo "${log##*_}:"
+    failing_tests "$log"
     if grep -E '^[0-9]+% tests passed, ' "$log"; then
       read -r bad total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)$/\1 \2/p' "$log")
       unrun=$(grep -cE '^[[:space:]]+[0-9]+ - .* \((Skipped|Disabled)\)' "$log" || true)
