@@ -324,7 +324,8 @@ bool LiveNetwork<Mesh, Router>::look_after() noexcept {
       any = LiveCarrier<Mesh>(mesh).look_after(node, false, most_live_steps) || any;
     });
   }
-  const NodeNumber next = next_ + 1 < grid_.nodes() ? next_ + 1 : 0;
+  const NodeNumber last = next_;  // once: others count there, too
+  const NodeNumber next = last + 1 < grid_.nodes() ? last + 1 : 0;
   next_ = next;
   return LiveCarrier<Mesh>(mesh).look_after(next, true, most_live_steps) || any;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -202,6 +203,25 @@ TEST(LiveMesh, KeepsAllUnderManyCarriers) {
     }
     EXPECT_GT(all, 1'000u);
   }
+}
+
+// Those who look after the routers at once count in one place which is next: it is one of them, whoever comes in between.
+TEST(LiveMesh, NobodyLooksBehindTheLastRouter) {
+  const Shape shape{.rows = 1, .columns = 2};
+  LiveNetwork counts(shape);
+  std::vector<test::Line> memory(LiveMesh::bytes(2 + 1) / sizeof(test::Line));
+  LiveMesh mesh(shape, memory.front().bytes, counts);
+  {
+    std::vector<std::jthread> running;
+    for (unsigned t = 0; t < 4; ++t) {
+      running.emplace_back([&] {
+        for (int i = 0; i < 100'000; ++i) mesh.look_after();
+      });
+    }
+  }
+  EXPECT_GT(mesh.router(0).looks, 1'000u);
+  EXPECT_GT(mesh.router(1).looks, 1'000u);
+  EXPECT_EQ(mesh.router(2).looks, 0u) << "memory of somebody else";
 }
 
 // Nobody is killed: then whoever has injected something and carried may go, and all comes by itself.

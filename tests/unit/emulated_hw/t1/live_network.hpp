@@ -12,6 +12,10 @@ namespace test {
 
 using namespace am::t1;
 
+struct alignas(64) Line {
+  std::byte bytes[64];
+};
+
 /// Zeroed memory for a network, and the nodes' counts.
 class LiveNetwork final : public LiveMesh::Nodes {
  public:
@@ -60,9 +64,6 @@ class LiveNetwork final : public LiveMesh::Nodes {
   [[nodiscard]] unsigned told() const noexcept { return told_; }
 
  private:
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
   [[nodiscard]] std::size_t place(NodeNumber at, NodeNumber from, Counted what) const noexcept {
     return (std::size_t{at} * nodes_ + from) * kinds_of_counted + static_cast<std::size_t>(what);
   }
