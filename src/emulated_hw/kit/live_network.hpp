@@ -134,8 +134,8 @@ class LiveNetwork {
 
   // By anybody.
 
-  /// Carries on what others have left: marked, at once; and what is not, within as many calls as there are nodes, or 16.
-  /// Whether there was anything.
+  /// Carries on what others have left: marked, at once; and what is not, within as many calls as there are nodes, or 16;
+  /// a few more where killed carriers have left a network full. Whether there was anything.
   bool look_after() noexcept;
   /// Whether look_after() looks at this router: something has come there lately.
   [[nodiscard]] bool is_watched(NodeNumber node) const noexcept {
