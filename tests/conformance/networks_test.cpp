@@ -1,6 +1,8 @@
 // Clauses 3, 4 and 5 of the contract: two networks of which the high one gets through however full the low one is; a full
 // network answers `again`, takes the next message after one was taken out, and lets nothing overtake; what a sender may
 // leave unread at a peer is bounded; and no load deadlocks as long as everybody keeps to the rules.
+#include <am/collectives.hpp>
+
 #include <array>
 #include <vector>
 
