@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "support/cells.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi {
@@ -19,9 +20,10 @@ class EveryOrder {
     EXPECT_EQ(chosen_[at_].of, count) << "the same choices lead to something else";
     return chosen_[at_++].which;
   }
-  /// To the next run; false: that was all.
-  bool next() {
+  /// To the next run; false: that was all. Of the last `rest` choices of each run no others are tried.
+  bool next(std::size_t rest) {
     at_ = 0;
+    chosen_.resize(chosen_.size() - std::min(rest, chosen_.size()));
     while (!chosen_.empty() && chosen_.back().which + 1 == chosen_.back().of) chosen_.pop_back();
     if (chosen_.empty()) return false;
     ++chosen_.back().which;
@@ -94,7 +96,7 @@ class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t
     ASSERT_TRUE(ears_[0].lost_ones.empty() && ears_[1].lost_ones.empty());
   }
 
-  void run_all(std::size_t each) {
+  void run_all(std::size_t each, std::size_t rest = 0) {
     EveryOrder order;
     std::size_t runs = 0;
     do {
@@ -104,7 +106,7 @@ class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t
       open(1);
       run(order, each);
       ++runs;
-    } while (!HasFatalFailure() && order.next());
+    } while (!HasFatalFailure() && order.next(rest));
     RecordProperty("orders", static_cast<int>(runs));
     std::fprintf(stderr, "[ orders   ] %zu\n", runs);
   }
@@ -112,7 +114,8 @@ class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t
 
 TEST_P(Greetings, BothJoinInEveryOrder) { run_all(1); }
 
-TEST_P(Greetings, WhatIsSentMeanwhileKeepsItsOrder) { run_all(2); }
+/// Some of the orders with a sanitizer, where all take minutes.
+TEST_P(Greetings, WhatIsSentMeanwhileKeepsItsOrder) { run_all(2, test::build == test::Build::plain ? 0 : 4); }
 
 INSTANTIATE_TEST_SUITE_P(, Greetings, testing::Values(FI_ORDER_SAS, 0),
                          [](const auto& order) { return order.param != 0 ? "ordered" : "unordered"; });
