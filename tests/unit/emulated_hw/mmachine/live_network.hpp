@@ -12,6 +12,7 @@
 #include "emulated_hw/mmachine/live_mesh.hpp"
 #include "support/random.hpp"
 #include "support/steps.hpp"
+#include "unit/emulated_hw/kit/line.hpp"
 
 namespace test {
 
@@ -33,10 +34,6 @@ inline constexpr am::kit::Requests all_inputs = am::kit::request(live_channels) 
 constexpr unsigned input_at(unsigned port, unsigned channel) noexcept {
   return port * most_channels + channel;
 }
-
-struct alignas(64) Line {
-  std::byte bytes[64];
-};
 
 class LiveNetwork final : public LiveMesh::Nodes {
  public:

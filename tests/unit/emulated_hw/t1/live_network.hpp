@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "emulated_hw/t1/live_mesh.hpp"
+#include "unit/emulated_hw/kit/line.hpp"
 
 namespace test {
 
 using namespace am::t1;
-
-struct alignas(64) Line {
-  std::byte bytes[64];
-};
 
 /// Zeroed memory for a network, and the nodes' counts.
 class LiveNetwork final : public LiveMesh::Nodes {
