@@ -173,6 +173,7 @@ class OfiTransport final : public Transport {
 
   // letters out
   void say(Peer& peer, const Frame& frame);
+  void add(Peer& peer, const Frame& frame);  // the same, where the peer is written to anyway
   [[nodiscard]] std::byte* room_for_frame(Peer& peer, std::size_t bytes);
   void seal_open_letter(Peer& peer);
   void commit_long(Peer& to, const Slot& slot, impl::Header header, const Claim& claim);

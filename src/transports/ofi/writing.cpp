@@ -9,8 +9,12 @@
 namespace am::ofi {
 
 void OfiTransport::say(Peer& peer, const Frame& frame) {
-  write_frame(room_for_frame(peer, frame_bytes(frame)), frame);
+  add(peer, frame);
   is_to_write(peer);
+}
+
+void OfiTransport::add(Peer& peer, const Frame& frame) {
+  write_frame(room_for_frame(peer, frame_bytes(frame)), frame);
 }
 
 std::byte* OfiTransport::room_for_frame(Peer& peer, std::size_t bytes) {
@@ -43,25 +47,22 @@ void OfiTransport::write_all() noexcept {
 /// Words of the control lane, what was read of the peer's memory, and credit: where it is due, or rides along.
 void OfiTransport::add_what_is_due(Peer& to) {
   for (const auto& [word, value] : to.words) {
-    write_frame(room_for_frame(to, frame_bytes({.kind = Frame::Kind::word})),
-                {.kind = Frame::Kind::word, .word = word, .value = value});
+    add(to, {.kind = Frame::Kind::word, .word = word, .value = value});
     if (!std::exchange(to.open->is_followed, true)) ++to.followed;
     to.asks = true;
   }
   to.words.clear();
   for (const Priority priority : {Priority::high, Priority::low}) {
     const std::size_t p = index(priority);
-    const auto add = [&](Frame::Kind kind, std::uint64_t value) {
-      write_frame(room_for_frame(to, frame_bytes({.kind = kind})),
-                  {.kind = kind, .priority = priority, .value = value});
-    };
     if (to.fetched[p] != to.fetched_told[p]) {
-      add(Frame::Kind::fetched, to.fetched_told[p] = to.fetched[p]);
+      to.fetched_told[p] = to.fetched[p];
+      add(to, {.kind = Frame::Kind::fetched, .priority = priority, .value = to.fetched[p]});
       to.asks = true;
     }
     InWindow& window = to.inward[p];
     const bool goes = to.open != nullptr || !to.written.empty();
-    if (window.is_due() || (goes && window.rides_along())) add(Frame::Kind::credit, window.tell());
+    if (window.is_due() || (goes && window.rides_along()))
+      add(to, {.kind = Frame::Kind::credit, .priority = priority, .value = window.tell()});
   }
 }
 
