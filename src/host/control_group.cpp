@@ -82,13 +82,13 @@ ControlGroup read_control_group(const std::string& root) {
   const std::string mounts = root + "/sys/fs/cgroup";
   std::error_code ignored;
   std::ifstream membership(root + "/proc/self/cgroup");
-  for (std::string line;
-       std::getline(membership, line);) {  // "4:cpu,cpuacct:/user" or, of version 2, "0::/user"
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+  for (std::string entry;
+       std::getline(membership, entry);) {  // "4:cpu,cpuacct:/user" or, of version 2, "0::/user"
+    const std::size_t first = entry.find(':');
+    const std::size_t second = first == std::string::npos ? first : entry.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string path = line.substr(second + 1);
+    const std::string controllers = entry.substr(first + 1, second - first - 1);
+    const std::string path = entry.substr(second + 1);
     if (controllers.empty()) {
       group.visible = group.visible || std::filesystem::exists(mounts + "/cgroup.controllers", ignored);
       walk_up(mounts, path, [&](const std::string& folder) { read_version_2(folder, group); });

@@ -24,7 +24,6 @@ namespace am::core {
 
 namespace {
 
-constexpr const char* what = "join the job through PMIx";
 constexpr const char* invitation_key = "libam.invitation";
 /// For all nodes of a job to start.
 constexpr std::uint64_t longest_wait_ns = 30'000'000'000;
@@ -32,7 +31,7 @@ constexpr std::uint64_t longest_wait_ns = 30'000'000'000;
 NodeId job_size(const PmixClient& client) {
   const auto size = client.job_number(pmix_key::job_size);
   if (!size || client.rank() >= *size) {
-    throw Error(what, "the launcher does not tell how many nodes the job has",
+    throw Error(through_pmix, "the launcher does not tell how many nodes the job has",
                 "start the program with amrun -n N");
   }
   return *size;
@@ -55,7 +54,7 @@ Placement placement(const PmixClient& client, NodeId size) {
     own_found = true;
   }
   if (found != size || !own_found) {
-    throw Error(what,
+    throw Error(through_pmix,
                 "the launcher tells of hosts for " + std::to_string(found) + " of the job's " +
                     std::to_string(size) + " nodes",
                 "start the program with the mpirun of Open MPI, or srun --mpi=pmix");
@@ -95,7 +94,7 @@ Descriptor wait_for_memory(const PmixClient& client, NodeId first, const Patienc
     const auto text = client.text_of(first, invitation_key, slice_s);
     if (!text) return std::nullopt;
     const auto parsed = Invitation::parse(*text);
-    if (!parsed) throw other_version("node " + std::to_string(first), what);
+    if (!parsed) throw other_version("node " + std::to_string(first), through_pmix);
     return parsed;
   };
   return fetch_when_there(invitation, first, client.rank(), patience);
@@ -105,7 +104,7 @@ std::shared_ptr<host::Memory> fetch_memory(const PmixClient& client, NodeId size
                                            const Patience& patience) {
   std::shared_ptr<host::Memory> memory =
       host::Memory::open(wait_for_memory(client, first, patience).release());
-  if (memory->nodes() != size) throw other_version("node " + std::to_string(first), what);
+  if (memory->nodes() != size) throw other_version("node " + std::to_string(first), through_pmix);
   return memory;
 }
 

@@ -75,7 +75,6 @@ static_assert(std::string_view(pmix_key::job_size) == PMIX_JOB_SIZE);
 static_assert(std::string_view(pmix_key::local_size) == PMIX_LOCAL_SIZE);
 static_assert(std::string_view(pmix_key::server_uri) == PMIX_SERVER_URI);
 
-constexpr const char* what = "join the job through PMIx";
 /// The server knows about its job or it does not: it answers at once. Only the first process of a rank has
 /// the answers from the start, one that comes after it has to ask.
 constexpr int job_facts_s = 10;
@@ -155,7 +154,7 @@ PmixClient::PmixClient() {
   const host::StandardPlaces standard;  // the library keeps what it opens
   const host::LateLibrary library(
       "libpmix.so.2",
-      {.what = what,
+      {.what = through_pmix,
        .when_missing = "apt-get install libpmix2 on every host, or start the program with amrun",
        .when_too_old = "install libpmix2 4 or newer"});
   auto functions = std::make_unique<Functions>();
@@ -174,7 +173,8 @@ PmixClient::PmixClient() {
   pmix_proc_t self{};
   if (const pmix_status_t status = functions->init(&self, nullptr, 0); status != PMIX_SUCCESS) {
     throw Error(
-        what, std::string("the launcher's PMIx server cannot be reached: ") + functions->error_string(status),
+        through_pmix,
+        std::string("the launcher's PMIx server cannot be reached: ") + functions->error_string(status),
         "start the program with mpirun itself; one that a node of a job starts must not inherit "
         "PMIX_NAMESPACE");
   }
@@ -209,7 +209,8 @@ void PmixClient::publish(const char* key, const std::string& value_text) {
   pmix_status_t status = functions_->put(PMIX_LOCAL, key, &value);
   if (status == PMIX_SUCCESS) status = functions_->commit();
   if (status != PMIX_SUCCESS) {
-    throw Error(what, std::string("cannot publish to the other nodes: ") + functions_->error_string(status),
+    throw Error(through_pmix,
+                std::string("cannot publish to the other nodes: ") + functions_->error_string(status),
                 "see what the launcher printed");
   }
 }
@@ -219,7 +220,8 @@ std::optional<std::string> PmixClient::text_of(NodeId rank, const char* key, int
   if (status == PMIX_ERR_TIMEOUT || status == PMIX_ERR_NOT_FOUND) return std::nullopt;
   if (status != PMIX_SUCCESS) {
     throw Error(
-        what, "node " + std::to_string(rank) + " has published nothing: " + functions_->error_string(status),
+        through_pmix,
+        "node " + std::to_string(rank) + " has published nothing: " + functions_->error_string(status),
         "see what node " + std::to_string(rank) + " and the launcher printed");
   }
   return text(value).value_or("");
@@ -273,7 +275,7 @@ struct Completion {
 };
 
 Error cannot(const std::string& done, const char* why) {
-  return {what, "cannot " + done + ": " + why, "see what the launcher printed"};
+  return {through_pmix, "cannot " + done + ": " + why, "see what the launcher printed"};
 }
 
 }  // namespace

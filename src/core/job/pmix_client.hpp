@@ -18,6 +18,9 @@
 
 namespace am::core {
 
+/// What cannot be done, in messages to people.
+inline constexpr const char* through_pmix = "join the job through PMIx";
+
 class PmixClient {
  public:
   /// Loads libpmix and makes this process known to the launcher's server. Throws am::Error.

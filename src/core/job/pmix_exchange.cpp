@@ -7,13 +7,12 @@
 #include <span>
 #include <utility>
 
+#include "core/job/pmix_client.hpp"
 #include "host/random_bytes.hpp"
 
 namespace am::core {
 
 namespace {
-
-constexpr const char* what = "join the job through PMIx";
 
 /// Patience has ended.
 struct TooLate {};
@@ -44,7 +43,7 @@ std::vector<std::string> PmixExchange::round(const std::string& own) {
   } catch (const TooLate&) {
     std::vector<NodeId> others = firsts_;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(own_));
-    throw Error(what,
+    throw Error(through_pmix,
                 "the other hosts, whose first nodes are " + host::name_nodes(others) +
                     ", did not all come within " + host::in_seconds(waiting.so_far_ns()),
                 host::every_process_remedy);
@@ -102,7 +101,7 @@ PmixExchange::Asked PmixExchange::asked(std::size_t host, const host::Wait& wait
   const std::string bytes = required(client_->ask(firsts_[host], key_, waiting));
   Asked asked{};
   const std::size_t head = asked.from.size() * (1 + firsts_.size());
-  if (bytes.size() < head) throw other_version("node " + std::to_string(firsts_[host]), what);
+  if (bytes.size() < head) throw other_version("node " + std::to_string(firsts_[host]), through_pmix);
   bytes.copy(asked.from.data(), asked.from.size());
   asked.echoes = bytes.substr(asked.from.size(), head - asked.from.size());
   asked.text = bytes.substr(head);

@@ -17,8 +17,6 @@ namespace {
 
 using Bits = impl::GuardedBits;
 
-constexpr std::size_t piece_bytes = RemotePuts::piece_bytes;
-
 // A ticket, and a length in the bits behind it: one word beside the five of a pointer.
 constexpr unsigned ticket_bits = 24;
 constexpr std::uint64_t ticket_of(std::uint64_t word) noexcept {
@@ -96,7 +94,7 @@ void change_guarded_here(Request& request, Bits at, std::uint64_t word, Payload 
 const impl::InternalHandlers<guarded_answered, guarded_read, check_guarded_here<Rights::read>,
                              check_guarded_here<Rights::write>, write_guarded_here, read_guarded_here,
                              change_guarded_here>
-    internal_handlers;
+    guarded_handlers;
 
 }  // namespace
 
@@ -169,8 +167,8 @@ void GuardedAccesses::send(OpenCall& call, const char* what, Send one) {
 template <class Send>
 void GuardedAccesses::send_pieces(OpenCall& call, const char* what, const Bits& where, std::size_t bytes,
                                   Send piece) {
-  for (std::size_t at = 0; at < bytes && call.status == GuardStatus::ok; at += piece_bytes) {
-    const std::size_t length = std::min(piece_bytes, bytes - at);
+  for (std::size_t at = 0; at < bytes && call.status == GuardStatus::ok; at += RemotePuts::piece_bytes) {
+    const std::size_t length = std::min(RemotePuts::piece_bytes, bytes - at);
     send(call, what, [&] { return piece(at_piece(where, at), at, length); });
   }
 }
@@ -189,7 +187,7 @@ GuardStatus GuardedAccesses::wait(OpenCall& call, const char* what) {
 /// Asks for the whole of a long access; a short one is its own question.
 bool GuardedAccesses::is_permitted(OpenCall& call, const char* what, const Bits& where, std::size_t bytes,
                                    Rights wanted) {
-  if (bytes <= piece_bytes) return true;
+  if (bytes <= RemotePuts::piece_bytes) return true;
   const std::uint64_t word = with_length(call.ticket, bytes);
   send(call, what, [&] {
     Node& node = engine_.node();

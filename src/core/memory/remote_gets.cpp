@@ -44,7 +44,7 @@ void read_gathered_here(Request& request, Payload heads) {
   request.reply<gathered_read>(Payload(answer.data(), filled));
 }
 
-const impl::InternalHandlers<gathered_read, read_gathered_here> internal_handlers;
+const impl::InternalHandlers<gathered_read, read_gathered_here> get_handlers;
 
 }  // namespace
 

@@ -69,7 +69,7 @@ void change_here(Request& request, std::uint64_t offset, std::uint64_t ticket, i
   request.reply<change_done>(ticket, old);
 }
 
-const impl::InternalHandlers<read_done, change_done, read_here, change_here> internal_handlers;
+const impl::InternalHandlers<read_done, change_done, read_here, change_here> access_handlers;
 
 }  // namespace
 

@@ -53,7 +53,7 @@ void write_gathered_here(Request& request, std::uint64_t number, Payload records
   puts_of(request.node()).owe(request.from(), number);
 }
 
-const impl::InternalHandlers<puts_written, write_here, write_gathered_here> internal_handlers;
+const impl::InternalHandlers<puts_written, write_here, write_gathered_here> put_handlers;
 
 }  // namespace
 

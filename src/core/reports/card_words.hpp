@@ -4,6 +4,7 @@
 
 #include <am/impl/event_state.hpp>
 #include <am/types.hpp>
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -11,6 +12,11 @@
 #include "host/board.hpp"
 
 namespace am::core {
+
+/// A counter on a card, which its node changes meanwhile.
+inline std::uint64_t value(const std::atomic<std::uint64_t>& counter) noexcept {
+  return counter.load(std::memory_order_relaxed);
+}
 
 /// The node waits for `what` since then, a Count; 0: it does not wait any more.
 void publish_wait(host::NodeCard& card, std::string_view what, std::uint64_t since) noexcept;

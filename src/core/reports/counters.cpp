@@ -8,6 +8,7 @@
 
 #include "core/events/handler_names.hpp"
 #include "core/node/engine.hpp"
+#include "core/reports/card_words.hpp"
 #include "transports/kinds.hpp"
 
 namespace am {
@@ -24,10 +25,6 @@ Counters counters(Node& node) { return core::read_counters(node.engine().board()
 namespace core {
 
 namespace {
-
-std::uint64_t value(const std::atomic<std::uint64_t>& counter) noexcept {
-  return counter.load(std::memory_order_relaxed);
-}
 
 template <class... A>
 void append(std::string& text, const char* format, A... args) {

@@ -21,10 +21,6 @@ namespace am::core {
 
 namespace {
 
-std::uint64_t value(const std::atomic<std::uint64_t>& word) noexcept {
-  return word.load(std::memory_order_relaxed);
-}
-
 /// Of a signature, so that what follows from what stands in it.
 constexpr std::uint64_t mixed(std::uint64_t so_far, std::uint64_t next) noexcept {
   return std::rotl(so_far * 0x9e3779b97f4a7c15U, 29) + next;

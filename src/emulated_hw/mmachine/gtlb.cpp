@@ -1,17 +1,15 @@
 #include "emulated_hw/mmachine/gtlb.hpp"
 
+#include "emulated_hw/mmachine/bits.hpp"
+
 namespace am::mmachine {
 
 namespace {
 
 constexpr unsigned tag_bits = 42;
-constexpr unsigned place_bits = 5;
 constexpr unsigned extent_bits = 3;
 constexpr unsigned pages_bits = 6;
 
-constexpr std::uint64_t low(std::uint64_t value, unsigned bits) noexcept {
-  return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
-}
 constexpr std::uint8_t low_byte(std::uint64_t value, unsigned bits) noexcept {
   return static_cast<std::uint8_t>(low(value, bits));
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emulated_hw/mmachine/bits.hpp"
+
 namespace am::mmachine {
 
 namespace {
@@ -12,9 +14,6 @@ using enum Violation;
 constexpr unsigned length_at = GuardedPointer::address_bits;
 constexpr unsigned type_at = length_at + GuardedPointer::length_bits;
 
-constexpr std::uint64_t low(std::uint64_t value, unsigned bits) noexcept {
-  return value & ((std::uint64_t{1} << bits) - 1);
-}
 constexpr std::uint8_t byte_at(std::uint64_t value, unsigned bit, unsigned bits) noexcept {
   return static_cast<std::uint8_t>(low(value >> bit, bits));
 }
@@ -43,7 +42,6 @@ std::optional<Violation> unusable(const Word& word) noexcept {
 Jumped stopped(Violation why) noexcept { return {.violation = why}; }
 
 // Of the fields of a net parity fault, from the lowest bit on (4.3.1).
-constexpr unsigned place_bits = 5;
 constexpr unsigned arguments_at = 2 * place_bits;
 constexpr unsigned argument_bits = 4;
 constexpr unsigned ordered_at = arguments_at + argument_bits;

@@ -22,7 +22,7 @@ thread_local constinit Here here;
 
 namespace {
 
-std::string name_of(NodeId node) { return "node " + std::to_string(node); }
+std::string node_name(NodeId node) { return "node " + std::to_string(node); }
 
 Here place_of(World& world) {
   am::Node& node = world.node();
@@ -75,7 +75,7 @@ void must_agree(World& world, const char* call, std::uint64_t size, NodeId root)
   for (NodeId node = 1; node < world.node().size(); ++node) {
     if (all[node] == all[0]) continue;
     throw Error(
-        "call Split-C together", name_of(world.node().id()),
+        "call Split-C together", node_name(world.node().id()),
         "node 0 calls " + all[0].text() + ", node " + std::to_string(node) + " calls " + all[node].text(),
         "all nodes make the same all_ calls and barriers in the same order");
   }
@@ -91,8 +91,8 @@ InHandler::InHandler(World& world) noexcept : before_(here) {
 void wait_for(World& world, NodeId owner, Call& call) {
   world.node().wait_until([&] { return call.state != Call::State::open; }, owner);
   if (call.state == Call::State::threw) {
-    throw Error("atomic", name_of(world.node().id()), "the function threw at its owner, " + name_of(owner),
-                "see what that node says");
+    throw Error("atomic", node_name(world.node().id()),
+                "the function threw at its owner, " + node_name(owner), "see what that node says");
   }
 }
 
@@ -100,7 +100,7 @@ void wait_for(World& world, NodeId owner, Call& call) {
 
 World::World(am::Node& node) : sent_to(node.size()), node_(node), exceptions_(std::uncaught_exceptions()) {
   if (node.own<impl::Seat>().world != nullptr)
-    throw Error("make a World", impl::name_of(node.id()), "this node has one",
+    throw Error("make a World", impl::node_name(node.id()), "this node has one",
                 "one at a time: let it end before");
   sit(this);
   try {
@@ -141,8 +141,8 @@ World& World::of(am::Node& node) noexcept {
 
 void World::must_be_sent(am::Status status, NodeId to, const char* what) const {
   if (status == am::Status::ok) return;
-  throw Error(what, impl::name_of(node_.id()),
-              impl::name_of(to) + " cannot be sent to: " + std::string(to_string(status)),
+  throw Error(what, impl::node_name(node_.id()),
+              impl::node_name(to) + " cannot be sent to: " + std::string(to_string(status)),
               "it died or has left the job");
 }
 

@@ -33,10 +33,10 @@ trust::Party party_of(NodeId self, const host::Board& board, bool tls) {
   return party;
 }
 
-host::Descriptor made(int descriptor, const char* what) {
+host::Descriptor made(int descriptor, const char* call) {
   host::Descriptor owned(host::own_descriptor(descriptor));
   if (!owned)
-    throw Error("use TCP", std::string(what) + ": " + std::strerror(errno), "ulimit -n may be too small");
+    throw Error("use TCP", std::string(call) + ": " + std::strerror(errno), "ulimit -n may be too small");
   return owned;
 }
 
