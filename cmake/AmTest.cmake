@@ -1,38 +1,61 @@
-# How a GoogleTest file becomes a program and its cases become ctest's.
-include(GoogleTest)
+# How files of GoogleTest cases become a program, and its suites become ctest's tests.
 
-am_add_precompiled(am_precompiled_test LIBRARIES GTest::gmock HEADERS <gmock/gmock.h> <gtest/gtest.h>)
+# Starts of threads that a test file does by itself, or has done. ThreadSanitizer finds nothing in other files.
+set(am_starts_threads
+  "#include (<thread>|<am/am.hpp>|<am/start.hpp>|\"support/(job|am2|am2_job).hpp\"|\"unit/transports/tcp/meeting.hpp\")")
 
-# Every <path>_test.cpp below the calling folder becomes the program <kind>_<path>_test; each of its cases is a ctest test
-# with the label <kind>. Target tests_<kind> builds them all, target tests every kind. PRECOMPILED names the target whose
-# headers they take, OBJECTS what each of the programs contains.
+# am_add_test_program(<kind> <name> SOURCES <file>... [ALONE <file>...] [LIBRARIES <library>...] [STATIC] [OBJECTS <file>...])
 #
-# Those that start threads have the label <kind>_threads, and target tests_<kind>_threads builds them alone: for
-# ThreadSanitizer, which finds nothing in the others and makes model checks twenty times as slow.
-function(am_add_test_folder kind)
-  cmake_parse_arguments(PARSE_ARGV 1 with "" PRECOMPILED OBJECTS)
-  add_custom_target(tests_${kind})
-  add_custom_target(tests_${kind}_threads)
-  add_dependencies(tests tests_${kind})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *_test.cpp)
-  foreach(source ${sources})
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE name)
-    cmake_path(REMOVE_EXTENSION name)
-    string(REPLACE "/" "_" name ${kind}_${name})
-    add_executable(${name} ${source} ${with_OBJECTS})
-    target_link_libraries(${name} PRIVATE test_support GTest::gmock GTest::gtest_main)
-    am_precompiled_by(${with_PRECOMPILED} ${name})
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)
-    add_dependencies(tests_${kind} ${name})
-    set(label ${kind})
-    file(STRINGS ${source} threads REGEX
-      "#include (<thread>|<am/am.hpp>|<am/start.hpp>|\"support/(job|am2|am2_job).hpp\"|\"unit/transports/tcp/meeting.hpp\")")
-    if(threads)
-      string(APPEND label _threads)
-      add_dependencies(tests_${kind}_threads ${name})
+# Makes one program of all SOURCES, and when ctest starts, a test of each of its suites (AmDiscover.cmake), with <kind> as its
+# label. Target tests_<kind> builds it. ALONE names sources that a unity build leaves out, OBJECTS what is linked besides.
+# The program takes libam from its shared library, which is linked once, or with STATIC from the archive.
+#
+# Where there are several, each source keeps what it defines in a namespace of its own, named as the file, since a unity build
+# reads many at once.
+# ThreadSanitizer's build has only those sources that start threads.
+function(am_add_test_program kind name)
+  cmake_parse_arguments(PARSE_ARGV 2 with "STATIC" "" "SOURCES;ALONE;LIBRARIES;OBJECTS")
+  set(sources "")
+  set(stems "")
+  list(LENGTH with_SOURCES count)
+  set(single FALSE)
+  if(count EQUAL 1)
+    set(single TRUE)
+  endif()
+  foreach(source ${with_SOURCES})
+    cmake_path(GET source STEM stem)
+    file(STRINGS ${source} own REGEX "^namespace ([a-z0-9_]+_)?${stem} {$")
+    file(STRINGS ${source} threads REGEX "${am_starts_threads}")
+    if(NOT own AND single)
+      set(own ${stem})
+    elseif(NOT own)
+      message(FATAL_ERROR "${source} has no namespace ${stem}")
+    elseif("${own}" IN_LIST stems)
+      message(FATAL_ERROR "${source}: another file of ${name} has a namespace of the same name: put the folder's before it")
     endif()
-    # Discovered when ctest runs, not when the program is linked: a program that hangs does not hang the build.
-    gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-      TEST_PREFIX ${kind}: PROPERTIES LABELS ${label} TIMEOUT 240)
+    list(APPEND stems "${own}")
+    if(threads OR NOT AM_SANITIZE STREQUAL "thread")
+      list(APPEND sources ${source})
+    endif()
   endforeach()
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources} ${with_OBJECTS})
+  am_compile_as_test(${name})
+  am_unite(${name} SIZE 10 SOURCES ${sources} ALONE ${with_ALONE})
+  set(form shared)
+  if(with_STATIC)
+    set(form static)
+  endif()
+  target_link_libraries(${name} PRIVATE test_support_${form} ${with_LIBRARIES} GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS_NO_SHARED ON
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)
+  add_dependencies(tests_${kind} ${name})
+  # What ctest reads when it starts: a program that hangs then does not hang the build.
+  set(include ${CMAKE_CURRENT_BINARY_DIR}/${name}_tests.cmake)
+  file(GENERATE OUTPUT ${include} CONTENT "include(\"${PROJECT_SOURCE_DIR}/cmake/AmDiscover.cmake\")
+am_discover(${kind} \"$<TARGET_FILE:${name}>\")
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${include})
 endfunction()

@@ -1,9 +1,8 @@
 # Sourced by the scripts that build, from the project's root: builds go through ccache where it is, and find there what
-# another clone built. Precompiled headers are its affair too.
+# another clone built.
 # shellcheck shell=bash
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
   export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
-  # A precompiled header made before a comment in it changed is not the same: the compiler then takes each header for another one.
   export CCACHE_COMMENTS=1
 fi

@@ -18,6 +18,7 @@ packages=(
   libgtest-dev libgmock-dev python3 strace   # tests
   iproute2                                   # tests: hosts that are network namespaces
   spin                                       # tests: models of protocols without a lock
+  ccache                                     # what has been compiled once is not compiled again
 )
 scripts/install_packages.sh "${packages[@]}"
 

@@ -17,11 +17,10 @@ if (($# > 1)) || ! [[ $rounds =~ ^[1-9][0-9]*$ ]]; then
 fi
 
 all='^process:|^conformance:.*_(interrupt|thread)$'
-racing='(Exclusion|RandomLoad|KilledNodes|Children|InterruptedMalloc)\.|TheLastOneMayComeLate|OthersMaySendItToo'
-racing+='|StaysBehindForALateSignal|EndsThoughOthersDoNotStopSending'
-racing+='|(HoldOffEveryEventAndLoseNone|LetsHandlersTalk|FloodFromSeveralSenders)/.*_(interrupt|thread)$'
+racing='(Exclusion|RandomLoad|KilledNodes|Children|InterruptedMalloc|InterruptSignals|WatchdogOfANode|Leaving)([./]|$)'
+racing+='|(CriticalSections|TimeAlone|Delivery)/.*_(interrupt|thread)$'
 
-if ! [[ -x build/bin/tests/process_exclusion_test ]]; then
+if ! [[ -x build/bin/tests/process ]]; then
   echo "sweep.sh: the tests are not built; scripts/test.sh, or cmake --build --preset release --target tests, does that" >&2
   exit 2
 fi

@@ -1,18 +1,23 @@
 #!/bin/bash
-# test.sh [--all]: sets libam up and runs every test: all of them in release, the unit and conformance suites again under
-# AddressSanitizer with UBSan, those that start threads under ThreadSanitizer, then the style check. Stops at the first step
-# that fails. Where a suite runs, of all networks and modes, is the rule in tests/support/cells.hpp; --all runs what that
-# leaves to the night, too, and builds without precompiled headers.
+# test.sh [--all]: sets libam up and runs the default suite: unit and conformance tests under AddressSanitizer with UBSan, those
+# that start threads under ThreadSanitizer, and all but the unit tests in release; then the style check. Stops at the first
+# step that fails. Where conformance tests run, of all networks and modes, is the rule in tests/support/cells.hpp. --all runs
+# what that leaves to the extended suite, and the unit tests in release; it compiles files one by one, and tidies all.
 # Ends with the minutes per step, the slowest tests, what failing ones have said, ctest's summary of each run and the sum:
 # "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 by_day=(--exclude-regex '_night$')
-configure=(-DAM_WERROR=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=OFF)
+configure=(-DAM_WERROR=ON -DCMAKE_UNITY_BUILD=ON)
+release_kinds=(--label-exclude '^unit$')
+release_targets=(tests_conformance tests_process tests_model tests_fuzz)
+style=--tidy-changed
 case "$*" in
   "") ;;
-  --all) by_day=() configure=(-DAM_WERROR=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON) ;;
+  --all)
+    by_day=() configure=(-DAM_WERROR=ON -DCMAKE_UNITY_BUILD=OFF) release_kinds=() release_targets=(tests) style=--tidy
+    ;;
   *) echo "usage: scripts/test.sh [--all]" >&2; exit 2 ;;
 esac
 
@@ -96,17 +101,22 @@ run_suite() {
   shift
   number=$(find "$logs" -type f | wc -l)
   step "$preset: tests"
-  "$@" ctest --preset "$preset" --parallel "$(($(nproc) + 1))" "${by_day[@]}" 2>&1 | tee "$logs/${number}_$preset"
+  local fixed=()
+  [[ $preset == tsan ]] && fixed=("${fixed_addresses[@]}")
+  "${fixed[@]}" ctest --preset "$preset" --parallel "$(($(nproc) + 1))" "${by_day[@]}" "$@" 2>&1 | tee "$logs/${number}_$preset"
 }
 
 sanitized_suite() {
   local preset=$1
-  shift
   step "$preset: build"
   cmake --preset "$preset" "${configure[@]}"
   cmake --build --preset "$preset"
-  run_suite "$preset" "$@"
+  run_suite "$preset"
 }
+
+# g++ 12's ThreadSanitizer does not start under the wide address randomisation of newer kernels.
+fixed_addresses=(setarch "$(uname -m)" --addr-no-randomize)
+"${fixed_addresses[@]}" true 2>/dev/null || fixed_addresses=()
 
 step "packages, and release: build"
 packages=(
@@ -118,18 +128,13 @@ scripts/install_packages.sh "${packages[@]}"
 scripts/setup.sh "${configure[@]}"
 step "release: build of the tests"
 . scripts/ccache.sh
-cmake --build --preset release --target all tests
+cmake --build --preset release --target all "${release_targets[@]}"
 ctest --preset release --show-only --label-regex '^fuzz$' | grep 'fuzz:'  # fails where clang has no libFuzzer
-run_suite release
-
+run_suite release "${release_kinds[@]}"
 sanitized_suite asan
-
-# g++ 12's ThreadSanitizer does not start under the wide address randomisation of newer kernels.
-fixed_addresses=(setarch "$(uname -m)" --addr-no-randomize)
-"${fixed_addresses[@]}" true 2>/dev/null || fixed_addresses=()
-sanitized_suite tsan "${fixed_addresses[@]}"
+sanitized_suite tsan
 
 step "style"
-scripts/check_style.sh --tidy
+scripts/check_style.sh "$style"
 
 finished=yes

@@ -12,7 +12,7 @@
 #include "support/catching.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace collectives_inside_test {
 
 using am::Node;
 using am::NodeId;
@@ -337,4 +337,4 @@ TEST(ThrowingDead, TheErrorOfACollectiveThatCannotEndHoldsWhatAHandlerThrewBefor
   });
 }
 
-}  // namespace
+}  // namespace collectives_inside_test

@@ -16,7 +16,7 @@
 #include "core/together/collectives.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace collectives_test {
 
 using am::Node;
 using am::NodeId;
@@ -26,7 +26,7 @@ using test::check_throws;
 using test::rounds;
 using Barrier = test::OnEverySubstrate;
 using Collectives = test::OnEverySubstrate;
-using ManyNodes = test::OnManyNodes;
+using CollectivesOfManyNodes = test::OnManyNodes;
 
 constexpr NodeId most_nodes = 17;
 
@@ -61,7 +61,7 @@ TEST_P(Barrier, LetsNobodyOutBeforeAllAreIn) {
   for (const NodeId n : {1, 2, 3, 5, 8}) run(n, [](Node& node) { check_barriers(node, rounds(2'000)); });
 }
 
-TEST_P(ManyNodes, MeetInBarriers) {
+TEST_P(CollectivesOfManyNodes, MeetInBarriers) {
   run(64, [](Node& node) { check_barriers(node, rounds(60)); });
 }
 
@@ -229,7 +229,7 @@ TEST_P(Collectives, WorkForEveryNumberOfNodesAndEveryRoot) {
   }
 }
 
-TEST_P(ManyNodes, WorkTogether) {
+TEST_P(CollectivesOfManyNodes, WorkTogether) {
   run(64, [](Node& node) {
     am::all_reduce(node, Interval{node.id(), node.id()}, Interval::joined).check_all(node);
     check_equal(am::broadcast(node, node.id(), 63), 63u, "broadcast");
@@ -442,6 +442,7 @@ TEST_P(Collectives, SayWhoHasLeftInsteadOfWaitingForIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Contract, Collectives, test::cells_of<Collectives>(), test::name_of);
-INSTANTIATE_TEST_SUITE_P(Contract, ManyNodes, test::cells_of<ManyNodes>(), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, CollectivesOfManyNodes, test::cells_of<CollectivesOfManyNodes>(),
+                         test::name_of);
 
-}  // namespace
+}  // namespace collectives_test

@@ -8,7 +8,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace critical_section_test {
 
 using test::check;
 using test::check_equal;
@@ -251,4 +251,4 @@ TEST_P(CriticalSections, HandlersOfOneLevelAreAtomic) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, CriticalSections, test::cells_of<CriticalSections>(), test::name_of);
 
-}  // namespace
+}  // namespace critical_section_test

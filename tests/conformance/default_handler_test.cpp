@@ -11,7 +11,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace default_handler_test {
 
 using test::check;
 using test::check_equal;
@@ -171,4 +171,4 @@ TEST_P(DefaultHandler, DoesNotGetWhatGlobalMemoryAndCollectivesSend) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, DefaultHandler, test::cells_of<DefaultHandler>(), test::name_of);
 
-}  // namespace
+}  // namespace default_handler_test

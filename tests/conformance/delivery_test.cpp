@@ -6,7 +6,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace delivery_test {
 
 using test::check;
 using test::check_equal;
@@ -14,7 +14,7 @@ using test::mix;
 using test::Random;
 using test::rounds;
 using Delivery = test::OnEverySubstrate;
-using ManyNodes = test::OnManyNodes;
+using DeliveryToManyNodes = test::OnManyNodes;
 
 constexpr std::size_t most_payload = 3000;
 
@@ -174,7 +174,7 @@ TEST_P(Delivery, ToOneself) {
   run(1, [](am::Node& node) { exchange(node, rounds(100'000)); });
 }
 
-TEST_P(ManyNodes, GetEachMessageOnceAndInOrder) {
+TEST_P(DeliveryToManyNodes, GetEachMessageOnceAndInOrder) {
   run(64, [](am::Node& node) { exchange(node, rounds(20)); });
 }
 
@@ -208,6 +208,6 @@ TEST_P(Delivery, FloodFromSeveralSenders) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Contract, Delivery, test::cells_of<Delivery>(), test::name_of);
-INSTANTIATE_TEST_SUITE_P(Contract, ManyNodes, test::cells_of<ManyNodes>(), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, DeliveryToManyNodes, test::cells_of<DeliveryToManyNodes>(), test::name_of);
 
-}  // namespace
+}  // namespace delivery_test

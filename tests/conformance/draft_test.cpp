@@ -6,7 +6,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace draft_test {
 
 using test::check;
 using test::check_equal;
@@ -184,4 +184,4 @@ TEST(DraftDeathTest, CommittedTwice) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Drafts, test::cells_of<Drafts>(), test::name_of);
 
-}  // namespace
+}  // namespace draft_test

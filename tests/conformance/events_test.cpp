@@ -9,7 +9,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace events_test {
 
 using test::check;
 using test::check_equal;
@@ -412,4 +412,4 @@ TEST_P(Events, MaskedMessagesOfOthersAreNotLost) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Events, test::cells_of<Events>(), test::name_of);
 
-}  // namespace
+}  // namespace events_test

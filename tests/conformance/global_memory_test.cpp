@@ -15,7 +15,7 @@
 #include "support/catching.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace global_memory_test {
 
 using am::GlobalPtr;
 using am::Node;
@@ -25,7 +25,7 @@ using test::check_equal;
 using test::check_throws;
 using test::rounds;
 using GlobalMemory = test::OnEverySubstrate;
-using ManyNodes = test::OnManyNodes;
+using MemoryOfManyNodes = test::OnManyNodes;
 
 NodeId right_of(const Node& node) { return (node.id() + 1) % node.size(); }
 NodeId left_of(const Node& node) { return (node.id() + node.size() - 1) % node.size(); }
@@ -530,7 +530,7 @@ TEST_P(GlobalMemory, LetsHandlersWorkOnTheirOwnNodesPart) {
   });
 }
 
-TEST_P(ManyNodes, ReachEachOthersMemory) {
+TEST_P(MemoryOfManyNodes, ReachEachOthersMemory) {
   run(64, [](Node& node) {
     const auto row = am::allocate_symmetric<std::uint64_t>(node, node.size());
     for (NodeId to = 0; to < node.size(); ++to) am::put(node, row.on(to) + node.id(), 100 * to + node.id());
@@ -654,7 +654,7 @@ TEST_P(GlobalMemory, MayBeginAgainWhatAHandlerThrewOutOf) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Contract, GlobalMemory, test::cells_of<GlobalMemory>(), test::name_of);
-INSTANTIATE_TEST_SUITE_P(Contract, ManyNodes, test::cells_of<ManyNodes>(), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Contract, MemoryOfManyNodes, test::cells_of<MemoryOfManyNodes>(), test::name_of);
 
 /// Where memory is reached by messages, a node that is no longer there cannot be asked.
 TEST(RemoteMemory, SaysThatThePeerHasLeft) {
@@ -718,4 +718,4 @@ TEST(GlobalMemoryDeath, OfAHandlerThatReachesForAnotherNodesMemory) {
 }
 #endif
 
-}  // namespace
+}  // namespace global_memory_test

@@ -13,7 +13,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace guarded_memory_test {
 
 using am::GuardedPtr;
 using am::GuardStatus;
@@ -351,4 +351,4 @@ INSTANTIATE_TEST_SUITE_P(Contract, GuardedMemory,
                                                        std::span(test::networks).first(2))),
                          test::name_of);
 
-}  // namespace
+}  // namespace guarded_memory_test

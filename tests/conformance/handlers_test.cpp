@@ -9,7 +9,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace handlers_test {
 
 using test::check;
 using test::check_equal;
@@ -382,4 +382,4 @@ TEST(Throwing, InTheMiddleOfALongSend) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Handlers, test::cells_of<Handlers>(), test::name_of);
 
-}  // namespace
+}  // namespace handlers_test

@@ -5,7 +5,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace misuse_test {
 
 using test::check;
 
@@ -107,4 +107,4 @@ TEST(Misuse, AWaitingSendThatHasRoomGoesThrough) {
 }
 #endif
 
-}  // namespace
+}  // namespace misuse_test

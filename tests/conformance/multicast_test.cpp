@@ -11,7 +11,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace multicast_test {
 
 using test::check;
 using test::check_equal;
@@ -360,4 +360,4 @@ TEST_P(Multicast, EmptyGroupAndUnknownMember) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Multicast, test::cells_of<Multicast>(), test::name_of);
 
-}  // namespace
+}  // namespace multicast_test

@@ -8,7 +8,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace networks_test {
 
 using test::check;
 using test::check_equal;
@@ -349,4 +349,4 @@ TEST_P(Capacity, RoomForOnePayloadComesBackWhateverWasSentBefore) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Capacity, test::cells_of<Capacity>(), test::name_of);
 
-}  // namespace
+}  // namespace networks_test

@@ -2,7 +2,7 @@
 // neither sends nor disables is called again; while a network is full it rests, and it starts again by itself.
 #include "support/job.hpp"
 
-namespace {
+namespace outlets_test {
 
 using test::check;
 using test::check_equal;
@@ -153,4 +153,4 @@ TEST_P(FullNetwork, TheOutletNeedsBothNetworks) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, FullNetwork, test::cells_of<FullNetwork>(), test::name_of);
 
-}  // namespace
+}  // namespace outlets_test

@@ -6,7 +6,7 @@
 #include "support/check.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace own_object_test {
 
 using test::check;
 using test::check_equal;
@@ -63,4 +63,4 @@ TEST(OwnObjectOfAThread, IsDestroyedWithItsNode) {
   }
 }
 
-}  // namespace
+}  // namespace own_object_test

@@ -9,7 +9,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace payload_test {
 
 using test::check;
 using test::check_equal;
@@ -367,4 +367,4 @@ TEST_P(ManyPayloads, MoreThanFourGibibytesInTotal) {
 INSTANTIATE_TEST_SUITE_P(Contract, Payloads, test::cells_of<Payloads>(), test::name_of);
 INSTANTIATE_TEST_SUITE_P(Contract, ManyPayloads, test::cells_of<ManyPayloads>(), test::name_of);
 
-}  // namespace
+}  // namespace payload_test

@@ -10,7 +10,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace peers_test {
 
 using test::check;
 using test::check_equal;
@@ -341,4 +341,4 @@ TEST(Death, AWaitThatTakesTooLongIsReportedAndEnds) {
   EXPECT_NE(said.find("wait_until"), std::string::npos) << said;
 }
 
-}  // namespace
+}  // namespace peers_test

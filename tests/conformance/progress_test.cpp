@@ -5,7 +5,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace progress_test {
 
 using test::check;
 using test::check_equal;
@@ -146,4 +146,4 @@ TEST_P(Progress, ManyPeersThatTalkSeldom) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Progress, test::cells_of<Progress>(), test::name_of);
 
-}  // namespace
+}  // namespace progress_test

@@ -13,7 +13,7 @@
 #include "support/catching.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace settle_test {
 
 using am::Node;
 using am::NodeId;
@@ -157,4 +157,4 @@ TEST(SettleOfTheDead, SaysWhoIsMissingBehindTheSums) {
   job.wait();
 }
 
-}  // namespace
+}  // namespace settle_test

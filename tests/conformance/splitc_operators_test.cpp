@@ -13,7 +13,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace splitc_operators_test {
 
 using namespace am::splitc;  // NOLINT(google-build-using-namespace): as a program has it
 using am::Node;
@@ -347,4 +347,4 @@ TEST_P(SplitCForms, NamesANodeWhoseWorldEndsEarly) {
 
 INSTANTIATE_TEST_SUITE_P(Model, SplitCForms, test::cells_of<SplitCForms>(), test::name_of);
 
-}  // namespace
+}  // namespace splitc_operators_test

@@ -19,7 +19,7 @@
 #include "support/catching.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace splitc_test {
 
 using namespace am::splitc;  // NOLINT(google-build-using-namespace): as a program has it
 using am::Node;
@@ -782,4 +782,4 @@ TEST(SplitCDeath, EndsAWaitForItsLock) {
   job.wait();
 }
 
-}  // namespace
+}  // namespace splitc_test

@@ -13,7 +13,7 @@
 #include "host/relax.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace time_alone_test {
 
 using test::check;
 using test::check_equal;
@@ -424,4 +424,4 @@ TEST_P(TimeAlone, RunsNothingBeforeTheFirstPoll) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, TimeAlone, test::cells_of<TimeAlone>(), test::name_of);
 
-}  // namespace
+}  // namespace time_alone_test

@@ -5,7 +5,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace timelets_test {
 
 using test::check;
 using test::check_equal;
@@ -144,4 +144,4 @@ TEST_P(TimeletsOfAJob, CountNeverRunsBackwardsBetweenNodes) {
 INSTANTIATE_TEST_SUITE_P(Contract, Timelets, test::cells_of<Timelets>(), test::name_of);
 INSTANTIATE_TEST_SUITE_P(Contract, TimeletsOfAJob, test::cells_of<TimeletsOfAJob>(), test::name_of);
 
-}  // namespace
+}  // namespace timelets_test

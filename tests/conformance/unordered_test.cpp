@@ -7,7 +7,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace unordered_test {
 
 using test::check;
 using test::check_equal;
@@ -362,4 +362,4 @@ TEST_P(MixingNetworks, ANodeMayLeaveMeanwhile) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, MixingNetworks, test::cells_of<MixingNetworks>(), test::name_of);
 
-}  // namespace
+}  // namespace unordered_test

@@ -3,7 +3,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace watched_test {
 
 using test::check;
 using test::check_equal;
@@ -52,4 +52,4 @@ TEST_P(Watched, MessagesBarriersAndPosts) {
 
 INSTANTIATE_TEST_SUITE_P(Contract, Watched, test::cells_of<Watched>(), test::name_of);
 
-}  // namespace
+}  // namespace watched_test

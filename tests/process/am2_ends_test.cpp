@@ -9,7 +9,7 @@
 #include "process/command.hpp"
 
 namespace process_test {
-namespace {
+namespace am2_ends_test {
 
 using testing::AllOf;
 using testing::AnyOf;
@@ -77,5 +77,5 @@ INSTANTIATE_TEST_SUITE_P(Modes, Am2Ends, testing::Values("poll", "thread", "inte
                            return std::string(mode.param);
                          });
 
-}  // namespace
+}  // namespace am2_ends_test
 }  // namespace process_test

@@ -18,7 +18,7 @@
 
 #include "process/command.hpp"
 
-namespace {
+namespace ambench_test {
 
 using process_test::Outcome;
 using testing::ContainsRegex;
@@ -759,4 +759,4 @@ TEST(Ambench, JsonThatCannotBeWrittenIsSaidAtOnce) {
   }
 }
 
-}  // namespace
+}  // namespace ambench_test

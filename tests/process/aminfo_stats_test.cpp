@@ -11,7 +11,7 @@
 
 #include "process/command.hpp"
 
-namespace {
+namespace aminfo_stats_test {
 
 using process_test::Outcome;
 using testing::ContainsRegex;
@@ -139,4 +139,4 @@ TEST(AminfoStats, TakesOneProcessNumber) {
   }
 }
 
-}  // namespace
+}  // namespace aminfo_stats_test

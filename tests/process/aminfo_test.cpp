@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace aminfo_test {
 
 using ::testing::AnyOf;
 using ::testing::ContainsRegex;
@@ -402,4 +402,4 @@ TEST(Doctor, WantsTheLibraryWhereALauncherOffersPmix) {
             ContainsRegex("FAIL  PMIx +libpmix.so.2 is not here.*\n +mend: apt-get install libpmix2")));
 }
 
-}  // namespace
+}  // namespace aminfo_test

@@ -7,7 +7,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace checked_new_test {
 
 using test::Nodes;
 
@@ -45,4 +45,4 @@ TEST(CheckedNewDeathTest, NamesAHandlerThatAllocates) {
 }
 #endif
 
-}  // namespace
+}  // namespace checked_new_test

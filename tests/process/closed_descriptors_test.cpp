@@ -11,7 +11,7 @@
 #include "process/command.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace closed_descriptors_test {
 
 using test::check;
 using test::check_equal;
@@ -124,4 +124,4 @@ TEST(ClosedDescriptor, OfAJobThatIsOverStaysWhatItIs) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, ClosedDescriptors, test::cells_of<ClosedDescriptors>(), test::name_of);
 
-}  // namespace
+}  // namespace closed_descriptors_test

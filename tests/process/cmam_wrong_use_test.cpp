@@ -7,7 +7,7 @@
 #include "process/command.hpp"
 
 namespace process_test {
-namespace {
+namespace cmam_wrong_use_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -81,5 +81,5 @@ TEST(CmamPrograms, OfDifferentBuildsDoNotRunEachOthersHandlers) {
                     HasSubstr("all nodes of a job run the same build of one program")));
 }
 
-}  // namespace
+}  // namespace cmam_wrong_use_test
 }  // namespace process_test

@@ -12,7 +12,7 @@
 #include "host/relax.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace dispatch_children_test {
 
 using test::check;
 using test::check_equal;
@@ -156,4 +156,4 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Children);
 INSTANTIATE_TEST_SUITE_P(Modes, Children, test::cells_of<Children>(), test::name_of);
 #endif
 
-}  // namespace
+}  // namespace dispatch_children_test

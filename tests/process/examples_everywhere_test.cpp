@@ -9,7 +9,7 @@
 #include "support/cells.hpp"
 
 namespace process_test {
-namespace {
+namespace examples_everywhere_test {
 
 struct Way {
   const test::Network* network;
@@ -51,5 +51,5 @@ INSTANTIATE_TEST_SUITE_P(Over, EveryExample, testing::ValuesIn(every_way()), [](
          (runs_by_day(way.param) ? "" : "_night");
 });
 
-}  // namespace
+}  // namespace examples_everywhere_test
 }  // namespace process_test

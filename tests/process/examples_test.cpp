@@ -12,7 +12,7 @@
 #include "support/random.hpp"
 
 namespace process_test {
-namespace {
+namespace examples_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -399,5 +399,5 @@ INSTANTIATE_TEST_SUITE_P(Ways, Examples,
                                          Way{Launcher::mpirun, 4}),
                          name_of);
 
-}  // namespace
+}  // namespace examples_test
 }  // namespace process_test

@@ -8,7 +8,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace exclusion_test {
 
 using test::check;
 using test::check_equal;
@@ -202,4 +202,4 @@ TEST_P(Exclusion, HoldsInTinySections) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, Exclusion, test::cells_of<Exclusion>(), test::name_of);
 
-}  // namespace
+}  // namespace exclusion_test

@@ -19,7 +19,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace forked_child_test {
 
 using test::check;
 using test::check_equal;
@@ -313,4 +313,4 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ForkedChild);
 INSTANTIATE_TEST_SUITE_P(Modes, ForkedChild, test::cells_of<ForkedChild>(), test::name_of);
 #endif
 
-}  // namespace
+}  // namespace forked_child_test

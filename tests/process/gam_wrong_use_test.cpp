@@ -7,7 +7,7 @@
 #include "process/command.hpp"
 
 namespace process_test {
-namespace {
+namespace gam_wrong_use_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -71,5 +71,5 @@ TEST(GamPrograms, OfDifferentBuildsDoNotEndEachOthersStores) {
   do_not_run("other_store", "a GAM store", "ends_a_store");
 }
 
-}  // namespace
+}  // namespace gam_wrong_use_test
 }  // namespace process_test

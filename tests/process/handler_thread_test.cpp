@@ -17,7 +17,7 @@
 
 #include "support/check.hpp"
 
-namespace {
+namespace handler_thread_test {
 
 constexpr am::Count second = 1'000'000'000;
 
@@ -123,4 +123,4 @@ TEST(HandlerThread, AsksForShortTurnsForItselfAlone) {
   });
 }
 
-}  // namespace
+}  // namespace handler_thread_test

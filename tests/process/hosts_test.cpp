@@ -26,7 +26,7 @@
 #include "support/job.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace hosts_test {
 
 using am::Node;
 using am::NodeId;
@@ -373,4 +373,4 @@ std::string name_of_mode(const testing::TestParamInfo<am::Dispatch>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(In, Hosts, testing::Values(am::Dispatch::poll, am::Dispatch::thread), name_of_mode);
 
-}  // namespace
+}  // namespace hosts_test

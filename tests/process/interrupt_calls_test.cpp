@@ -19,7 +19,7 @@
 #include <cstring>
 #include <ctime>
 
-namespace {
+namespace interrupt_calls_test {
 
 using test::check;
 using test::check_equal;
@@ -440,6 +440,6 @@ TEST(InterruptedCalls, ErrnoStays) {
   });
 }
 
-}  // namespace
+}  // namespace interrupt_calls_test
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "host/relax.hpp"
 
-namespace {
+namespace interrupt_signals_test {
 
 using test::check;
 using test::check_equal;
@@ -328,6 +328,6 @@ TEST(InterruptSignals, DoNotPileUpOnTheStack) {
   });
 }
 
-}  // namespace
+}  // namespace interrupt_signals_test
 
 #endif

@@ -19,7 +19,7 @@
 
 #include "host/relax.hpp"
 
-namespace {
+namespace interrupt_steps_test {
 
 using test::check;
 using test::check_equal;
@@ -358,6 +358,6 @@ TEST(InterruptSteps, ADefaultHandlerThatHasRunTheMessage) {
   });
 }
 
-}  // namespace
+}  // namespace interrupt_steps_test
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace places_test {
 
 using test::check;
 using test::check_equal;
@@ -120,4 +120,4 @@ TEST(Place, OfANodeThatHasDiedIsNotTaken) {
   EXPECT_EQ(memory->board().card(0).pid, pid);
 }
 
-}  // namespace
+}  // namespace places_test

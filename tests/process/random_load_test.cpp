@@ -14,7 +14,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace random_load_test {
 
 using am::Node;
 using am::NodeId;
@@ -218,4 +218,4 @@ using RandomLoad = test::OnSubstrates<test::Suite{.threads = false, .faults = fa
 TEST_P(RandomLoad, OfAllKindsEnds) { run(nodes, run_for_a_while); }
 INSTANTIATE_TEST_SUITE_P(Modes, RandomLoad, test::cells_of<RandomLoad>(), test::name_of);
 
-}  // namespace
+}  // namespace random_load_test

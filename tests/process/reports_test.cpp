@@ -10,7 +10,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace reports_test {
 
 using test::check;
 using testing::AllOf;
@@ -187,4 +187,4 @@ TEST(Reports, SayNothingOfAHandlerWhosePollsRunAnswers) {
 
 #endif
 
-}  // namespace
+}  // namespace reports_test

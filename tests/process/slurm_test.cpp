@@ -11,7 +11,7 @@
 #include "process/every_example.hpp"
 
 namespace process_test {
-namespace {
+namespace slurm_test {
 
 using testing::HasSubstr;
 
@@ -93,5 +93,5 @@ TEST_F(Slurm, SaysWhatIsMissingWithoutPmix) {
   EXPECT_THAT(outcome.err, HasSubstr("srun --mpi=pmix"));
 }
 
-}  // namespace
+}  // namespace slurm_test
 }  // namespace process_test

@@ -17,7 +17,7 @@
 #include "emulated_hw/kit/trace_page.hpp"
 #include "process/command.hpp"
 
-namespace {
+namespace trace_page_test {
 
 using process_test::count;
 using process_test::Outcome;
@@ -182,4 +182,4 @@ TEST_F(TracePage, IsNotBrokenByNames) {
   EXPECT_EQ(count(dom, "<h2>"), 0);
 }
 
-}  // namespace
+}  // namespace trace_page_test

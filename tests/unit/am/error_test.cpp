@@ -3,6 +3,8 @@
 #include <am/error.hpp>
 #include <stdexcept>
 
+namespace error_test {
+
 TEST(Error, ReadsAsOneLine) {
   const am::Error error("start", "AM_SIZE is not set", "start the program with amrun");
   EXPECT_STREQ(error.what(), "am: start: AM_SIZE is not set (start the program with amrun)");
@@ -34,3 +36,5 @@ TEST(Error, IsCaughtAsARuntimeErrorAndSurvivesCopying) {
     EXPECT_STREQ(error.what(), "am: join: refused (try again)");
   }
 }
+
+}  // namespace error_test

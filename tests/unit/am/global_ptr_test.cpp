@@ -7,7 +7,7 @@
 #include <type_traits>
 
 namespace am {
-namespace {
+namespace global_ptr_test {
 
 using impl::GlobalAddress;
 
@@ -109,5 +109,5 @@ TEST(GlobalPtr, IsOneWordThatTravelsAsItIs) {
   static_assert(std::is_nothrow_default_constructible_v<GlobalPtr<double>>);
 }
 
-}  // namespace
+}  // namespace global_ptr_test
 }  // namespace am

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace {
+namespace statistics_test {
 
 using ambench::percentile;
 
@@ -84,4 +84,4 @@ TEST(Statistics, CountsAreWrittenWithoutDecimals) {
   EXPECT_EQ(ambench::counted(5.25), ambench::rounded(5.25));
 }
 
-}  // namespace
+}  // namespace statistics_test

@@ -12,7 +12,7 @@
 #include "host/memory.hpp"
 
 namespace am::host {
-namespace {
+namespace bell_test {
 
 constexpr std::uint64_t for_ever = UINT64_MAX / 2;  // one who sleeps on this hangs the test
 
@@ -85,5 +85,5 @@ TEST_F(BellTest, LosesNoNudge) {
   other.join();
 }
 
-}  // namespace
+}  // namespace bell_test
 }  // namespace am::host

@@ -8,7 +8,7 @@
 #include <string>
 
 namespace am::host {
-namespace {
+namespace control_group_test {
 
 // A machine of files below a folder of its own.
 class ControlGroupTest : public ::testing::Test {
@@ -121,5 +121,5 @@ TEST(ControlGroup, CanBeReadOnThisMachine) {
   EXPECT_GT(group.processors.value_or(1.0), 0.0);
 }
 
-}  // namespace
+}  // namespace control_group_test
 }  // namespace am::host

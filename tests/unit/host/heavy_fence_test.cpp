@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace am::host {
-namespace {
+namespace heavy_fence_test {
 
 std::vector<int> allowed_processors() {
   cpu_set_t allowed;
@@ -105,5 +105,5 @@ TEST(ProcessFence, ReachesAProcessorOnWhichAThreadHasEnded) {
   EXPECT_EQ(missed, 0u);
 }
 
-}  // namespace
+}  // namespace heavy_fence_test
 }  // namespace am::host

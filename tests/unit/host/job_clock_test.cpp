@@ -10,7 +10,7 @@
 #include "host/memory.hpp"
 
 namespace am::host {
-namespace {
+namespace job_clock_test {
 
 /// A line of which each number tells all others.
 CountLine line_number(std::uint64_t n) {
@@ -106,5 +106,5 @@ TEST_F(JobClockTest, AWriterThatDiesInTheMiddleLeavesTheLastLine) {
   EXPECT_TRUE(is_whole(clock_.last_line()));
 }
 
-}  // namespace
+}  // namespace job_clock_test
 }  // namespace am::host

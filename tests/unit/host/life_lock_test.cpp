@@ -11,7 +11,7 @@
 #include <thread>
 
 namespace am::host {
-namespace {
+namespace life_lock_test {
 
 class LifeLockTest : public ::testing::Test {
  protected:
@@ -110,5 +110,5 @@ TEST_F(LifeLockTest, EndsWhenAnotherProgramIsExecuted) {
   close(ends[1]);
 }
 
-}  // namespace
+}  // namespace life_lock_test
 }  // namespace am::host

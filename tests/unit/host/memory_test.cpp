@@ -12,7 +12,7 @@
 #include <string>
 
 namespace am::host {
-namespace {
+namespace memory_test {
 
 using testing::HasSubstr;
 
@@ -96,5 +96,5 @@ TEST(HostMemory, OpensNothingElse) {
   EXPECT_NO_THROW(another(*memory));
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace am::host

@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace am::host {
-namespace {
+namespace patience_test {
 
 using testing::AllOf;
 using testing::Ge;
@@ -128,5 +128,5 @@ TEST(NameNodes, NamesAFewAndCountsTheRest) {
   EXPECT_EQ(names({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
 }
 
-}  // namespace
+}  // namespace patience_test
 }  // namespace am::host

@@ -6,7 +6,7 @@
 #include <array>
 
 namespace am::host {
-namespace {
+namespace random_bytes_test {
 
 TEST(RandomBytes, AreNewEachTime) {
   std::array<std::byte, 32> a{};
@@ -17,5 +17,5 @@ TEST(RandomBytes, AreNewEachTime) {
   EXPECT_NE(a, (std::array<std::byte, 32>{}));
 }
 
-}  // namespace
+}  // namespace random_bytes_test
 }  // namespace am::host

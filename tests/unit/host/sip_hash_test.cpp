@@ -7,7 +7,7 @@
 #include "support/random.hpp"
 
 namespace am::host {
-namespace {
+namespace sip_hash_test {
 
 /// The paper's key: bytes 0 to 15; its texts: as many bytes from 0 on as they are long.
 constexpr SipKey key = {0x0706'0504'0302'0100, 0x0f0e'0d0c'0b0a'0908};
@@ -40,5 +40,5 @@ TEST(SipHash, ChangesWithEachBitOfKeyAndText) {
   }
 }
 
-}  // namespace
+}  // namespace sip_hash_test
 }  // namespace am::host

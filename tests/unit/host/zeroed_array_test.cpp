@@ -6,7 +6,7 @@
 #include <utility>
 
 namespace am::host {
-namespace {
+namespace zeroed_array_test {
 
 struct alignas(64) Line {
   std::uint64_t words[8];
@@ -38,5 +38,5 @@ TEST(ZeroedArray, LiesAsItsTypeWantsAlsoWhenItIsLarge) {
   lines[(1 << 16) - 1].words[7] = 1;
 }
 
-}  // namespace
+}  // namespace zeroed_array_test
 }  // namespace am::host

@@ -9,7 +9,7 @@
 #include "support/random.hpp"
 
 namespace am::impl {
-namespace {
+namespace copy_test {
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t pages = 8;
@@ -59,5 +59,5 @@ TEST(Copies, AreSlowJustBehindTheSourceInAPage) {
     EXPECT_FALSE(is_slow_to_copy(at(place + behind), at(source), 1 << 20)) << behind;
 }
 
-}  // namespace
+}  // namespace copy_test
 }  // namespace am::impl

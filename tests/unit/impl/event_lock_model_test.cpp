@@ -9,7 +9,7 @@
 #include "support/explorer.hpp"
 #include "unit/impl/modelled_event_lock.hpp"
 
-namespace {
+namespace event_lock_model_test {
 
 using modelled::event_lock::Events;
 using modelled::event_lock::Fault;
@@ -104,4 +104,4 @@ INSTANTIATE_TEST_SUITE_P(Faults, BrokenEventLocks,
                                          Broken{Fault::leaves_relaxed, {1, 1, 1}, both},
                                          Broken{Fault::events_relaxed, {1, 1, 1}, both}));
 
-}  // namespace
+}  // namespace event_lock_model_test

@@ -10,7 +10,7 @@
 #include "support/job.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace event_lock_test {
 
 using am::impl::EventLock;
 using test::rounds;
@@ -131,4 +131,4 @@ TEST(EventLock, AnswersEveryQuestion) {
   EXPECT_EQ(guarded.a, guarded.b);
 }
 
-}  // namespace
+}  // namespace event_lock_test

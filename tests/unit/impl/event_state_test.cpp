@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace am::impl {
-namespace {
+namespace event_state_test {
 
 constexpr Event events[] = {Event::timelet, Event::outlet, Event::low_message, Event::high_message};
 constexpr Event low_events[] = {Event::timelet, Event::outlet, Event::low_message};
@@ -172,5 +172,5 @@ TEST(EventState, ActiveMessagesHaveNoSayInWhatMayRun) {
   for (const Event event : events) EXPECT_TRUE(state.may_run(event));
 }
 
-}  // namespace
+}  // namespace event_state_test
 }  // namespace am::impl

@@ -13,7 +13,7 @@
 
 #include "support/explorer.hpp"
 
-namespace {
+namespace ring_model_test {
 
 using modelled::Fault;
 using modelled::am::impl::Consumer;
@@ -198,4 +198,4 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{Fault::no_clearing, "packet"}, std::pair{Fault::line_too_many, "not released"},
                     std::pair{Fault::no_padding, "no good end"}));
 
-}  // namespace
+}  // namespace ring_model_test

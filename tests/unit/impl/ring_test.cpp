@@ -15,7 +15,7 @@
 #include "support/random.hpp"
 
 namespace am::impl {
-namespace {
+namespace ring_test {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr std::uint64_t share = 10;  // of the rounds: a sanitizer makes each dear
@@ -444,5 +444,5 @@ TEST(Ring, TwoThreadsSeeTheSamePackets) {
   }
 }
 
-}  // namespace
+}  // namespace ring_test
 }  // namespace am::impl

@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 
 namespace am::models {
-namespace {
+namespace code_address_test {
 
 int constant_data = 7;
 
@@ -115,5 +115,5 @@ TEST(SymbolName, SaysWhatIsNowhere) {
   EXPECT_EQ(SymbolName(0x10).text(), "0x10, which is in no program or library");
 }
 
-}  // namespace
+}  // namespace code_address_test
 }  // namespace am::models

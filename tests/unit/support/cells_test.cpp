@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace {
+namespace cells_test {
 
 using test::About;
 using test::Build;
@@ -191,4 +191,4 @@ TEST(Cells, NamesSayWhatIsLeftToTheNight) {
   EXPECT_EQ(names, (Names{"tcp_processes", "tcp_threads_night"}));
 }
 
-}  // namespace
+}  // namespace cells_test

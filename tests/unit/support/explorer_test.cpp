@@ -8,7 +8,7 @@
 
 #include "support/explorer.hpp"
 
-namespace {
+namespace explorer_test {
 
 using test::Access;
 using test::Location;
@@ -247,4 +247,4 @@ TEST(Explorer, ChecksTheModelToo) {
   EXPECT_FALSE(explore({{two_accesses}, {heavy_fence()}}, never).holds);
 }
 
-}  // namespace
+}  // namespace explorer_test

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace aminfo {
-namespace {
+namespace aminfo_libfabric_test {
 
 using am::ofi::Offer;
 using ::testing::ElementsAre;
@@ -104,5 +104,5 @@ TEST(Libfabric, NothingForOtherHostsIsAWarning) {
   EXPECT_EQ(usability_of(libfabric), "usable");
 }
 
-}  // namespace
+}  // namespace aminfo_libfabric_test
 }  // namespace aminfo

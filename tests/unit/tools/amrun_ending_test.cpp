@@ -5,7 +5,7 @@
 #include <signal.h>
 
 namespace amrun {
-namespace {
+namespace amrun_ending_test {
 
 constexpr int exited(int code) { return code << 8; }  // as waitpid has it
 constexpr int killed(int number) { return number; }
@@ -33,5 +33,5 @@ TEST(AmrunEnding, SaysHow) {
   EXPECT_EQ(how_it_ended(exited(7), Standing::absent), "exited with code 7 before it joined the job");
 }
 
-}  // namespace
+}  // namespace amrun_ending_test
 }  // namespace amrun

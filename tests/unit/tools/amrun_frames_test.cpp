@@ -12,7 +12,7 @@
 #include "amrun/fault.hpp"
 
 namespace amrun {
-namespace {
+namespace amrun_frames_test {
 
 using testing::ElementsAre;
 
@@ -127,5 +127,5 @@ TEST(AmrunFrames, ThatAreSpoiltDoNoHarm) {
   }
 }
 
-}  // namespace
+}  // namespace amrun_frames_test
 }  // namespace amrun

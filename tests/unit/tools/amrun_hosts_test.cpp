@@ -17,7 +17,7 @@ void PrintTo(  // NOLINT(readability-identifier-naming): GoogleTest's name for i
   *out << host.name << (host.nodes ? ":" + std::to_string(*host.nodes) : "");
 }
 
-namespace {
+namespace amrun_hosts_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -106,5 +106,5 @@ TEST(AmrunShares, RefuseWhatDoesNotFit) {
   EXPECT_THAT(refusal([] { share_out({host("a", 4096), host("b", 4096)}, {}); }), HasSubstr("at most 4096"));
 }
 
-}  // namespace
+}  // namespace amrun_hosts_test
 }  // namespace amrun

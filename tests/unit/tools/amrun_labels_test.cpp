@@ -8,7 +8,7 @@
 #include <string_view>
 
 namespace amrun {
-namespace {
+namespace amrun_labels_test {
 
 std::string fed_in_pieces(std::string_view text, std::size_t piece_bytes, std::size_t longest_line = 100) {
   Labels labels("[7] ", longest_line);
@@ -73,5 +73,5 @@ TEST(AmrunLabels, MemoryIsBounded) {
   EXPECT_GE(passed, 30 * text.size() - Labels::longest_line_bytes);
 }
 
-}  // namespace
+}  // namespace amrun_labels_test
 }  // namespace amrun

@@ -11,7 +11,7 @@
 #include "amrun/fault.hpp"
 
 namespace amrun {
-namespace {
+namespace amrun_options_test {
 
 using testing::HasSubstr;
 
@@ -121,5 +121,5 @@ TEST(AmrunOptions, KnowsTheHabitsOfMpirun) {
   EXPECT_THAT(refusal({"-np"}), HasSubstr("did you mean -n N?"));
 }
 
-}  // namespace
+}  // namespace amrun_options_test
 }  // namespace amrun

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace amrun {
-namespace {
+namespace amrun_place_test {
 
 TEST(AmrunPlace, AutomaticBindingWantsACoreForEachNode) {
   EXPECT_TRUE(shall_bind(Bind::automatic, 1, 4, {}));
@@ -34,5 +34,5 @@ TEST(AmrunPlace, NodesTakeCoresInOrderAndInTurns) {
   EXPECT_EQ(core_of(4095, 3), 0u);
 }
 
-}  // namespace
+}  // namespace amrun_place_test
 }  // namespace amrun

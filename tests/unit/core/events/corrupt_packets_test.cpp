@@ -10,7 +10,7 @@
 #include "support/job.hpp"
 
 namespace am::core {
-namespace {
+namespace corrupt_packets_test {
 
 struct State {
   NodeId from = 0;
@@ -184,5 +184,5 @@ TEST_F(CorruptPacketDeathTest, APieceLongerThanTheWhole) {
       "do not fit together");
 }
 
-}  // namespace
+}  // namespace corrupt_packets_test
 }  // namespace am::core

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 namespace am::core {
-namespace {
+namespace glances_test {
 
 std::uint64_t time_ns = 0;
 std::uint64_t looks = 0;
@@ -98,5 +98,5 @@ TEST_F(GlancesTest, AClockThatJumpsIsNoMatter) {
   EXPECT_NEAR(poll(100'000, 10), 500, 10);
 }
 
-}  // namespace
+}  // namespace glances_test
 }  // namespace am::core

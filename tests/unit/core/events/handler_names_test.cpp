@@ -13,7 +13,7 @@
 #include "host/memory.hpp"
 
 namespace am::core {
-namespace {
+namespace handler_names_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -70,5 +70,5 @@ TEST_F(HandlerNames, AreCutShortWhereManyDiffer) {
   EXPECT_THAT(difference(), Not(HasSubstr("node 0")));
 }
 
-}  // namespace
+}  // namespace handler_names_test
 }  // namespace am::core

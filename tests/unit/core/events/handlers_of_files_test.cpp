@@ -14,7 +14,7 @@ namespace test {
 int hit_the_other_counter(am::Node& node);
 }  // namespace test
 
-namespace {
+namespace handlers_of_files_test {
 
 // The same name, in an unnamed namespace, as in the other file.
 struct Counter {
@@ -60,4 +60,4 @@ TEST(HandlersOfFiles, ALibraryThatComesTooLateEndsTheProgram) {
       "am: handler .*late_one.* comes too late: a job has started");
 }
 
-}  // namespace
+}  // namespace handlers_of_files_test

@@ -10,7 +10,7 @@
 #include "support/random.hpp"
 
 namespace am::core {
-namespace {
+namespace timelets_test {
 
 using Id = std::uint64_t;
 
@@ -80,5 +80,5 @@ TEST(Timelets, CancellingOneOfVeryManyIsNoDearerThanAsking) {
   EXPECT_TRUE(timelets.empty());
 }
 
-}  // namespace
+}  // namespace timelets_test
 }  // namespace am::core

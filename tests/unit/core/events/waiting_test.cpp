@@ -8,7 +8,7 @@
 #include "support/job.hpp"
 
 namespace am::impl {
-namespace {
+namespace waiting_test {
 
 using test::check;
 
@@ -38,5 +38,5 @@ TEST(Waiter, SpinsNoLongerWherePollsTakeLonger) {
   });
 }
 
-}  // namespace
+}  // namespace waiting_test
 }  // namespace am::impl

@@ -17,7 +17,7 @@
 #include "support/check.hpp"
 
 namespace am::core {
-namespace {
+namespace amrun_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -169,5 +169,5 @@ TEST_F(AmrunJob, ADeathSignalThatIsSetStays) {
   EXPECT_EQ(signal, SIGTERM);
 }
 
-}  // namespace
+}  // namespace amrun_test
 }  // namespace am::core

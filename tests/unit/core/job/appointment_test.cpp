@@ -20,7 +20,7 @@
 #include "support/check.hpp"
 
 namespace am::core {
-namespace {
+namespace appointment_test {
 
 using test::error_of;
 using testing::AllOf;
@@ -317,5 +317,5 @@ TEST_F(KeyFile, MayBeRootsForAGroup) {
   EXPECT_THAT(as_somebody(0600), HasSubstr("Permission denied"));
 }
 
-}  // namespace
+}  // namespace appointment_test
 }  // namespace am::core

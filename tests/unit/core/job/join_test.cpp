@@ -10,7 +10,7 @@
 #include "support/check.hpp"
 
 namespace am::core {
-namespace {
+namespace join_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -74,5 +74,5 @@ TEST(Join, AmrunComesBeforeOtherLaunchers) {
               HasSubstr("AM_HOST_MEMORY_FD=999"));
 }
 
-}  // namespace
+}  // namespace join_test
 }  // namespace am::core

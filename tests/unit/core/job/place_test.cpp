@@ -8,7 +8,7 @@
 #include <string>
 
 namespace am::core {
-namespace {
+namespace place_test {
 
 std::string job_of_this_test() { return "test " + std::to_string(getpid()); }
 
@@ -38,5 +38,5 @@ TEST(Place, OtherNodesAndOtherJobsHaveTheirOwn) {
   EXPECT_TRUE(claim_place(job_of_this_test() + "x", 1));
 }
 
-}  // namespace
+}  // namespace place_test
 }  // namespace am::core

@@ -16,7 +16,7 @@
 #include "support/check.hpp"
 
 namespace am::core {
-namespace {
+namespace rendezvous_test {
 
 using test::error_of;
 using ::testing::AllOf;
@@ -288,5 +288,5 @@ TEST(Invitation, OtherTextIsNone) {
   }
 }
 
-}  // namespace
+}  // namespace rendezvous_test
 }  // namespace am::core

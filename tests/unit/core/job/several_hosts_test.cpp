@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace am::core {
-namespace {
+namespace several_hosts_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -155,5 +155,5 @@ TEST_F(TwoHosts, NoticeAnotherVersion) {
   }
 }
 
-}  // namespace
+}  // namespace several_hosts_test
 }  // namespace am::core

@@ -10,13 +10,13 @@
 #include "support/random.hpp"
 
 namespace am::core {
-namespace {
+namespace clock_follower_test {
 
 constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t millisecond = 1'000'000;
 
 /// True time passes here; both clocks are functions of it, in steps, so that their speeds may change.
-class TwoHosts : public testing::Test {
+class ClocksOfTwoHosts : public testing::Test {
  protected:
   void pass(std::uint64_t ns) {
     other_ += static_cast<double>(ns) * (1 + other_ppm * 1e-6);
@@ -65,7 +65,7 @@ class TwoHosts : public testing::Test {
   std::uint64_t last_ = 0;
 };
 
-TEST_F(TwoHosts, OneAnswerIsEnough) {
+TEST_F(ClocksOfTwoHosts, OneAnswerIsEnough) {
   EXPECT_FALSE(follower_.has_heard());
   ask(20'000, 20'000);
   EXPECT_TRUE(follower_.has_heard());
@@ -74,7 +74,7 @@ TEST_F(TwoHosts, OneAnswerIsEnough) {
 }
 
 /// Whatever the delays, and however much of them on one way.
-TEST_F(TwoHosts, ItNeverDiffersByMoreThanItSays) {
+TEST_F(ClocksOfTwoHosts, ItNeverDiffersByMoreThanItSays) {
   for (int run = 0; run < 50; ++run) {
     follower_ = {};
     begun_ = false;
@@ -92,14 +92,14 @@ TEST_F(TwoHosts, ItNeverDiffersByMoreThanItSays) {
 }
 
 /// A question that is answered at once, and heard long after: meanwhile the clocks have drifted apart.
-TEST_F(TwoHosts, AnAnswerThatIsLongOnItsWayIsAsUncertain) {
+TEST_F(ClocksOfTwoHosts, AnAnswerThatIsLongOnItsWayIsAsUncertain) {
   other_ppm = 90;
   own_ppm = -100;
   ask(0, 20 * millisecond);
 }
 
 /// While nobody answers it runs at the other's speed, as far as that is known by then.
-TEST_F(TwoHosts, DriftIsFollowedAlsoWhileNothingIsHeard) {
+TEST_F(ClocksOfTwoHosts, DriftIsFollowedAlsoWhileNothingIsHeard) {
   own_ppm = 80;
   for (int i = 0; i < 240; ++i) {
     ask(30'000, 30'000);
@@ -112,7 +112,7 @@ TEST_F(TwoHosts, DriftIsFollowedAlsoWhileNothingIsHeard) {
   EXPECT_LE(difference(), before + 150'000);
 }
 
-TEST_F(TwoHosts, TheFastestAnswerOfManyCounts) {
+TEST_F(ClocksOfTwoHosts, TheFastestAnswerOfManyCounts) {
   ask(5 * millisecond, 0);
   EXPECT_GE(line_.error_at(own()), 2 * millisecond);
   for (int i = 0; i < 10; ++i) ask(millisecond, 3 * millisecond);
@@ -123,7 +123,7 @@ TEST_F(TwoHosts, TheFastestAnswerOfManyCounts) {
 }
 
 /// A line that is ahead goes more slowly; it does not stand still.
-TEST_F(TwoHosts, WhatIsAheadWaits) {
+TEST_F(ClocksOfTwoHosts, WhatIsAheadWaits) {
   ask(10'000, 10'000);
   line_.count += 50 * millisecond;
   line_.error_ns += 50 * millisecond;
@@ -138,7 +138,7 @@ TEST_F(TwoHosts, WhatIsAheadWaits) {
   EXPECT_LE(difference(), 300'000u);
 }
 
-TEST_F(TwoHosts, WhatIsFarBehindIsThereAtOnce) {
+TEST_F(ClocksOfTwoHosts, WhatIsFarBehindIsThereAtOnce) {
   ask(10'000, 10'000);
   line_.count -= 3 * second;
   last_ = 0;
@@ -147,7 +147,7 @@ TEST_F(TwoHosts, WhatIsFarBehindIsThereAtOnce) {
 }
 
 /// As that of a virtual machine that was stopped.
-TEST_F(TwoHosts, AClockThatHasStoodStillIsFollowedAnew) {
+TEST_F(ClocksOfTwoHosts, AClockThatHasStoodStillIsFollowedAnew) {
   for (int i = 0; i < 10; ++i) {
     ask(10'000, 10'000);
     pass(100 * millisecond);
@@ -191,5 +191,5 @@ TEST(CountLine, HoldsForAYear) {
   EXPECT_NEAR(static_cast<double>(slow.at(5 + year)), static_cast<double>(year) * 0.9998, 1e6);
 }
 
-}  // namespace
+}  // namespace clock_follower_test
 }  // namespace am::core

@@ -11,7 +11,7 @@
 #include "host/bell.hpp"
 
 namespace am::core {
-namespace {
+namespace membership_test {
 
 using host::Standing;
 using Gone = std::vector<std::pair<NodeId, bool>>;  // who, and whether by death
@@ -114,5 +114,5 @@ TEST_F(MembershipTest, DeathEndsWhoDoesNotSurvive) {
       testing::ExitedWithCode(1), "node 0: node 2 .* ended without leaving the job; ending with it");
 }
 
-}  // namespace
+}  // namespace membership_test
 }  // namespace am::core

@@ -12,7 +12,7 @@
 #include "host/memory.hpp"
 
 namespace am::core {
-namespace {
+namespace relay_test {
 
 using host::Standing;
 
@@ -149,5 +149,5 @@ TEST_F(RelayTest, BarrierWordsAreThoseOfTheHostThatIsDueInTheirRound) {
   EXPECT_EQ(relays_[0]->heard_barrier(1), 0u);
 }
 
-}  // namespace
+}  // namespace relay_test
 }  // namespace am::core

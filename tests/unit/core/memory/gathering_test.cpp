@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace am::core {
-namespace {
+namespace gathering_test {
 
 constexpr Count longest = Gathering::longest_ns;
 
@@ -78,5 +78,5 @@ TEST_F(GatheringTest, AllGoWhenTheNodePolls) {
   EXPECT_FALSE(gathering_.any());
 }
 
-}  // namespace
+}  // namespace gathering_test
 }  // namespace am::core

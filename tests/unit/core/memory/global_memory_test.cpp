@@ -14,7 +14,7 @@
 #include "support/check.hpp"
 
 namespace am {
-namespace {
+namespace global_memory_test {
 
 using test::check;
 using test::check_equal;
@@ -191,5 +191,5 @@ TEST(GlobalMemory, NeedsANodeForLocal) {
   EXPECT_THROW(static_cast<void>(GlobalPtr<int>(0, 0).local()), Error);
 }
 
-}  // namespace
+}  // namespace global_memory_test
 }  // namespace am

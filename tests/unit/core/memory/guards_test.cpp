@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 
 namespace am::core {
-namespace {
+namespace guards_test {
 
 using enum GuardStatus;
 using Bits = impl::GuardedBits;
@@ -188,5 +188,5 @@ TEST(GuardedPtr, CountsWhatIsLeft) {
   EXPECT_FALSE(GuardedPtr<int>());
 }
 
-}  // namespace
+}  // namespace guards_test
 }  // namespace am::core

@@ -10,7 +10,7 @@
 #include "support/random.hpp"
 
 namespace am::core {
-namespace {
+namespace segment_heap_test {
 
 using End = SegmentHeap::End;
 
@@ -140,5 +140,5 @@ TEST(SegmentHeap, NeverGivesAByteTwice) {
   EXPECT_EQ(heap.largest_free(End::low), std::size_t{64} << 10) << "all of it, in one piece";
 }
 
-}  // namespace
+}  // namespace segment_heap_test
 }  // namespace am::core

@@ -18,7 +18,7 @@
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core {
-namespace {
+namespace forwarding_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -161,5 +161,5 @@ TEST_F(ForwardingTest, NobodyIsForgottenOrTwice) {
   }
 }
 
-}  // namespace
+}  // namespace forwarding_test
 }  // namespace am::core

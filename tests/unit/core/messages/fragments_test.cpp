@@ -14,7 +14,7 @@
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core {
-namespace {
+namespace fragments_test {
 
 using Bytes = std::vector<std::byte>;
 using Outcome = Assembler::Outcome;
@@ -468,5 +468,5 @@ TEST_F(SpoiltRow, OfAnotherLinkSpoilsNothingHere) {
   EXPECT_EQ(whole_.size(), piece + 100);
 }
 
-}  // namespace
+}  // namespace fragments_test
 }  // namespace am::core

@@ -10,7 +10,7 @@
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core {
-namespace {
+namespace joined_networks_test {
 
 struct Ears final : Listener {
   void heard(NodeId, std::uint32_t, std::uint64_t) noexcept override {}
@@ -104,5 +104,5 @@ TEST_F(JoinedNetworksTest, AForkedChildEndsNothing) {
   delete Other::last;  // there is no child here
 }
 
-}  // namespace
+}  // namespace joined_networks_test
 }  // namespace am::core

@@ -10,7 +10,7 @@
 #include "../../transports/fake_transport.hpp"
 
 namespace am::core {
-namespace {
+namespace links_test {
 
 constexpr Priority low = Priority::low;
 constexpr Priority high = Priority::high;
@@ -167,5 +167,5 @@ TEST_F(LinksTest, IsArmedOnlyWhereAllAre) {
   EXPECT_EQ(second_.disarms, 0u) << "it was not armed";
 }
 
-}  // namespace
+}  // namespace links_test
 }  // namespace am::core

@@ -21,7 +21,7 @@
 #include "transports/emulated/t1_transport.hpp"
 
 namespace am::core {
-namespace {
+namespace multicast_over_t1_test {
 
 using testing::Each;
 using testing::ElementsAre;
@@ -359,5 +359,5 @@ TEST_F(MulticastOverT1, EveryMemberOnceAndInOrderWhateverHappens) {
   }
 }
 
-}  // namespace
+}  // namespace multicast_over_t1_test
 }  // namespace am::core

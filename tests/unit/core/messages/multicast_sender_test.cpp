@@ -18,7 +18,7 @@
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core {
-namespace {
+namespace multicast_sender_test {
 
 using testing::AllOf;
 using testing::Each;
@@ -276,5 +276,5 @@ TEST_F(MulticastSenderTest, ALongOneWithoutMemoryGoesToNobody) {
   EXPECT_EQ(send({9, 10, 20}, 3), Status::ok);
 }
 
-}  // namespace
+}  // namespace multicast_sender_test
 }  // namespace am::core

@@ -13,7 +13,7 @@
 #include "support/job.hpp"
 
 namespace am {
-namespace {
+namespace multicast_test {
 
 using test::check;
 using test::check_equal;
@@ -194,5 +194,5 @@ TEST(Multicast, GoesRoundMembersThatHaveLeft) {
   });
 }
 
-}  // namespace
+}  // namespace multicast_test
 }  // namespace am

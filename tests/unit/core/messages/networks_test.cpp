@@ -13,7 +13,7 @@
 #include "host/memory.hpp"
 
 namespace am::core {
-namespace {
+namespace networks_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -112,5 +112,5 @@ TEST_F(ChooseNetworks, AnErrorWhereInterruptsAreForbidden) {
   EXPECT_EQ(error_of("auto", true), "no error") << "tcp leads to nobody";
 }
 
-}  // namespace
+}  // namespace networks_test
 }  // namespace am::core

@@ -14,7 +14,7 @@
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core {
-namespace {
+namespace sender_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -234,5 +234,5 @@ TEST_F(SenderWithoutMemory, RefusesWhatItWouldHaveToKeep) {
   EXPECT_EQ(sender_.try_send(message(Bytes(1000))), Status::ok);
 }
 
-}  // namespace
+}  // namespace sender_test
 }  // namespace am::core

@@ -19,7 +19,7 @@
 #include "host/memory.hpp"
 
 namespace am::core {
-namespace {
+namespace attendant_test {
 
 using Work = std::deque<std::function<void()>>;
 
@@ -345,5 +345,5 @@ TEST_F(HandlerThreadTest, ArmsTheNodeWhenNothingComes) {
   while (!is_armed_for(host::Alarm::thread)) std::this_thread::yield();
 }
 
-}  // namespace
+}  // namespace attendant_test
 }  // namespace am::core

@@ -14,7 +14,7 @@
 #include "host/memory.hpp"
 
 namespace am::core {
-namespace {
+namespace descriptor_watch_test {
 
 constexpr std::uint64_t minute_ns = 60'000'000'000;
 
@@ -65,5 +65,5 @@ TEST_F(DescriptorWatchTest, EndsWhileItWaits) {
   }
 }
 
-}  // namespace
+}  // namespace descriptor_watch_test
 }  // namespace am::core

@@ -13,7 +13,7 @@
 #include "support/check.hpp"
 
 namespace am::core {
-namespace {
+namespace joining_test {
 
 using host::Standing;
 using test::error_of;
@@ -120,5 +120,5 @@ TEST_F(JoiningTest, ASignalDoesNotReachAnotherPidNamespace) {
   EXPECT_THAT(error_of([&] { joining->meet_others(); }), HasSubstr("node 1 is in another PID namespace"));
 }
 
-}  // namespace
+}  // namespace joining_test
 }  // namespace am::core

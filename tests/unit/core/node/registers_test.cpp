@@ -12,7 +12,7 @@
 #include "support/job.hpp"
 
 namespace am {
-namespace {
+namespace registers_test {
 
 using test::check;
 using test::check_equal;
@@ -546,5 +546,5 @@ TEST(Registers, OtherTimeletsAreSpared) {
   });
 }
 
-}  // namespace
+}  // namespace registers_test
 }  // namespace am

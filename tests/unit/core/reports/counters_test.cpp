@@ -14,7 +14,7 @@
 #include "support/job.hpp"
 
 namespace am {
-namespace {
+namespace counters_test {
 
 using test::check;
 using test::check_equal;
@@ -191,5 +191,5 @@ TEST(CountersText, IsPrintedWhenANodeLeavesIfAskedFor) {
   EXPECT_THAT(text, HasSubstr("counted"));
 }
 
-}  // namespace
+}  // namespace counters_test
 }  // namespace am

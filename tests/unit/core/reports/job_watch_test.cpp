@@ -13,7 +13,7 @@
 #include "transports/shm/shm_transport.hpp"
 
 namespace am::core {
-namespace {
+namespace job_watch_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -260,5 +260,5 @@ TEST(RecordedEvents, SurviveTheirPacking) {
   }
 }
 
-}  // namespace
+}  // namespace job_watch_test
 }  // namespace am::core

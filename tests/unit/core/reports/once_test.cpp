@@ -12,7 +12,7 @@
 #include "host/memory.hpp"
 
 namespace am::core {
-namespace {
+namespace once_test {
 
 constexpr std::uint64_t for_ever_ns = 3'600'000'000'000;
 
@@ -51,5 +51,5 @@ TEST(SaidOnce, ByOneOfManyAtTheSameTime) {
   }
 }
 
-}  // namespace
+}  // namespace once_test
 }  // namespace am::core

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace am::core {
-namespace {
+namespace text_out_test {
 
 TEST(TextOut, WritesNumbersAndText) {
   EXPECT_EQ(text_of([](TextOut& out) { out << "a " << 7u << ", " << -3 << "\n"; }), "a 7, -3\n");
@@ -51,5 +51,5 @@ TEST(TextOut, WritesWhatIsLeftAtItsEnd) {
   EXPECT_EQ(all, "no line end");
 }
 
-}  // namespace
+}  // namespace text_out_test
 }  // namespace am::core

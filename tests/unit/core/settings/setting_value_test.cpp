@@ -15,7 +15,7 @@
 #include "host/layout.hpp"
 
 namespace am::core {
-namespace {
+namespace setting_value_test {
 
 using namespace std::string_view_literals;
 
@@ -242,5 +242,5 @@ TEST(Parsers, ReadWhatIsFormatted) {
   }
 }
 
-}  // namespace
+}  // namespace setting_value_test
 }  // namespace am::core

@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace am::core {
-namespace {
+namespace settings_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -376,5 +376,5 @@ TEST(Settings, KeepTheirBoundsInAnyEnvironment) {
   }
 }
 
-}  // namespace
+}  // namespace settings_test
 }  // namespace am::core

@@ -12,7 +12,7 @@
 #include "support/explorer.hpp"
 #include "support/modelled_wake.hpp"
 
-namespace {
+namespace barrier_model_test {
 
 using test::Access;
 using test::Location;
@@ -258,4 +258,4 @@ INSTANTIATE_TEST_SUITE_P(Faults, BrokenBarrier,
                                          std::pair{Fault::nobody_announced, "no good end"},
                                          std::pair{Fault::no_count, "no good end"}));
 
-}  // namespace
+}  // namespace barrier_model_test

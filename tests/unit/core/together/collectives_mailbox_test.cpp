@@ -11,7 +11,7 @@
 #include "core/together/collectives.hpp"
 
 namespace am::core {
-namespace {
+namespace collectives_mailbox_test {
 
 using Answer = Mailbox::Answer;
 using Kind = Round::Kind;
@@ -152,5 +152,5 @@ TEST(Mailbox, TakesOneOfTwoAlike) {
   EXPECT_EQ(desk.mailbox.kept(), 0u);
 }
 
-}  // namespace
+}  // namespace collectives_mailbox_test
 }  // namespace am::core

@@ -11,7 +11,7 @@
 #include "support/random.hpp"
 
 namespace am::kit {
-namespace {
+namespace arbiter_test {
 
 TEST(RoundRobin, GivesEachItsTurn) {
   RoundRobin arbiter;
@@ -116,5 +116,5 @@ TEST(Flit, SaysWhatItWasMadeOf) {
   EXPECT_TRUE(Flit(Flit::Parts{}));
 }
 
-}  // namespace
+}  // namespace arbiter_test
 }  // namespace am::kit

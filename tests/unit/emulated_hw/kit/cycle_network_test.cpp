@@ -18,7 +18,7 @@
 #include "support/random.hpp"
 
 namespace am::kit {
-namespace {
+namespace cycle_network_test {
 
 using Pattern = Traffic::Pattern;
 
@@ -391,5 +391,5 @@ TEST(Traffic, RefusesWhatItCannotBe) {
   EXPECT_THROW(TrafficNodes(network, {.packet_size = 0}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace cycle_network_test
 }  // namespace am::kit

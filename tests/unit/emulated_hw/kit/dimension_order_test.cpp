@@ -11,7 +11,7 @@
 #include "channels.hpp"
 
 namespace am::kit {
-namespace {
+namespace dimension_order_test {
 
 using test_channels::Channel;
 using test_channels::has_circle;
@@ -127,5 +127,5 @@ TEST(Grid, RefusesWhatItCannotBe) {
   EXPECT_THROW((Grid{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace dimension_order_test
 }  // namespace am::kit

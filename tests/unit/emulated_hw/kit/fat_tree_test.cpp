@@ -18,7 +18,7 @@
 #include "support/random.hpp"
 
 namespace am::kit {
-namespace {
+namespace fat_tree_test {
 
 using test_channels::has_circle;
 using test_channels::Waits;
@@ -237,5 +237,5 @@ TEST(OneOf, IsEachOfThemAsOften) {
   }
 }
 
-}  // namespace
+}  // namespace fat_tree_test
 }  // namespace am::kit

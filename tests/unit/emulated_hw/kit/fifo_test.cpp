@@ -8,7 +8,7 @@
 
 #include "support/random.hpp"
 
-namespace {
+namespace fifo_test {
 
 TEST(Fifo, AgainstADeque) {
   test::Random random(test::seed());
@@ -30,4 +30,4 @@ TEST(Fifo, AgainstADeque) {
   }
 }
 
-}  // namespace
+}  // namespace fifo_test

@@ -10,7 +10,7 @@
 #include "emulated_hw/kit/dimension_order.hpp"
 
 namespace am::kit {
-namespace {
+namespace hypercube_test {
 
 using test_channels::has_circle;
 using test_channels::Waits;
@@ -87,5 +87,5 @@ TEST(Hypercube, RefusesWhatItCannotBe) {
   EXPECT_THROW(Hypercube(17), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace hypercube_test
 }  // namespace am::kit

@@ -9,7 +9,7 @@
 
 #include "support/random.hpp"
 
-namespace {
+namespace live_link_test {
 
 using am::kit::LinkEntry;
 using am::kit::LiveChannel;
@@ -143,4 +143,4 @@ TEST(LinkEntry, NamesAPacketByTheLowest37BitsOfItsNumber) {
   }
 }
 
-}  // namespace
+}  // namespace live_link_test

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace am::kit {
-namespace {
+namespace node_set_test {
 
 std::vector<NodeNumber> all_of(const NodeSet& set) {
   std::vector<NodeNumber> all;
@@ -46,5 +46,5 @@ TEST(NodeBell, PutsItsNodeIn) {
   EXPECT_EQ(all_of(set), (std::vector<NodeNumber>{2}));
 }
 
-}  // namespace
+}  // namespace node_set_test
 }  // namespace am::kit

@@ -15,7 +15,7 @@
 #include "emulated_hw/kit/traffic.hpp"
 
 namespace am::kit {
-namespace {
+namespace trace_json_test {
 
 using nlohmann::json;
 
@@ -130,5 +130,5 @@ TEST(TraceJson, IsJsonOfNothing) {
   EXPECT_EQ(json::parse(to_json(trace))["traceEvents"].size(), 1u) << "the node's name";
 }
 
-}  // namespace
+}  // namespace trace_json_test
 }  // namespace am::kit

@@ -9,7 +9,7 @@
 #include <string>
 
 namespace am::kit {
-namespace {
+namespace trace_page_test {
 
 using nlohmann::json;
 
@@ -55,5 +55,5 @@ TEST(TracePage, IsOfOneOrTwoDimensions) {
   EXPECT_THROW(static_cast<void>(to_page(Trace(Grid{{2}, {2}, {2}}))), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace trace_page_test
 }  // namespace am::kit

@@ -8,7 +8,7 @@
 #include <string>
 
 namespace am::kit {
-namespace {
+namespace trace_picture_test {
 
 TEST(TracePicture, DrawsNodesAndLinksByLoad) {
   Trace trace(Grid{{3, true}, {2}});
@@ -39,5 +39,5 @@ TEST(TracePicture, IsOfOneOrTwoDimensions) {
   EXPECT_THROW(static_cast<void>(to_picture(Trace(Grid{{2}, {2}, {2}}))), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace trace_picture_test
 }  // namespace am::kit

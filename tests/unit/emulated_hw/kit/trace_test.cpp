@@ -11,7 +11,7 @@
 #include "unit/emulated_hw/trace_checks.hpp"
 
 namespace am::kit {
-namespace {
+namespace kit_trace_test {
 
 /// Some cycles of it, and until all has come.
 void run(CycleNetwork& network, const Traffic& traffic, Trace& trace, Cycle cycles) {
@@ -108,5 +108,5 @@ TEST(Trace, KeepsNoMoreThanItMayAndSaysSo) {
   EXPECT_EQ(trace.ways().size(), trace.arrivals().size());
 }
 
-}  // namespace
+}  // namespace kit_trace_test
 }  // namespace am::kit

@@ -8,7 +8,7 @@
 #include "support/random.hpp"
 
 namespace am::mmachine {
-namespace {
+namespace channel_assignment_test {
 
 using enum MessageKind;
 constexpr std::array all_kinds = {p0_ordered, p1_ordered, p0_unordered, p1_unordered};
@@ -146,5 +146,5 @@ TEST(ChannelAssignment, NoKindIsStarvedUnderFullLoad) {
   for (std::size_t kind = 0; kind < message_kinds; ++kind) EXPECT_LE(longest[kind], 24u) << kind;
 }
 
-}  // namespace
+}  // namespace channel_assignment_test
 }  // namespace am::mmachine

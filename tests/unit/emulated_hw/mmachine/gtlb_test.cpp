@@ -5,7 +5,7 @@
 #include "support/random.hpp"
 
 namespace am::mmachine {
-namespace {
+namespace gtlb_test {
 
 constexpr std::uint64_t address_of(std::uint64_t page, std::uint64_t byte = 0) {
   return page << Gtlb::page_bits | byte;
@@ -95,5 +95,5 @@ TEST(Gtlb, EntriesAreWordsAndBack) {
       << "as the table of IGTRD has it";
 }
 
-}  // namespace
+}  // namespace gtlb_test
 }  // namespace am::mmachine

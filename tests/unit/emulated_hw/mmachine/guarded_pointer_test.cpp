@@ -7,7 +7,7 @@
 #include "support/random.hpp"
 
 namespace am::mmachine {
-namespace {
+namespace guarded_pointer_test {
 
 using enum PointerType;
 
@@ -206,5 +206,5 @@ TEST(GuardedPointer, NetParityFaultsAreWordsAndBack) {
   }
 }
 
-}  // namespace
+}  // namespace guarded_pointer_test
 }  // namespace am::mmachine

@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace {
+namespace job_pages_test {
 
 using am::mmachine::Gtlb;
 using am::mmachine::JobPages;
@@ -60,4 +60,4 @@ TEST(Translation, MissesAgainWhatWasWrittenOver) {
   EXPECT_EQ(translation.misses(), 28u);
 }
 
-}  // namespace
+}  // namespace job_pages_test

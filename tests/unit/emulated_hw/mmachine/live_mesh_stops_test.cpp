@@ -17,7 +17,7 @@
 #include "support/random.hpp"
 #include "support/steps.hpp"
 
-namespace {
+namespace mmachine_live_mesh_stops_test {
 
 using namespace am::mmachine;
 using am::kit::Grid;
@@ -564,4 +564,4 @@ TEST(MMachineLiveMeshStops, WhatACarrierGivesUpIsLeftToOthers) {
   }
 }
 
-}  // namespace
+}  // namespace mmachine_live_mesh_stops_test

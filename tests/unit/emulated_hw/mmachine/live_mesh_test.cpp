@@ -21,7 +21,7 @@
 #include "live_network.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace mmachine_live_mesh_test {
 
 using namespace am::mmachine;
 using am::kit::Grid;
@@ -544,4 +544,4 @@ TEST(MMachineLiveMesh, WhatAnotherScribblesDoesNotLeadAstray) {
   }
 }
 
-}  // namespace
+}  // namespace mmachine_live_mesh_test

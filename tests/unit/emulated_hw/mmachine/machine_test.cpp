@@ -12,7 +12,7 @@
 #include "emulated_hw/mmachine/programs/ping.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace mmachine_machine_test {
 
 using namespace am::mmachine;
 using am::kit::NodeNumber;
@@ -416,4 +416,4 @@ TEST(Machine, NobodySeesInWhichOrderNodesAreStepped) {
   EXPECT_TRUE(std::ranges::none_of(one, [](std::uint64_t sum) { return sum == 0; }));
 }
 
-}  // namespace
+}  // namespace mmachine_machine_test

@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 #include "unit/emulated_hw/mmachine/mesh_nodes.hpp"
 
-namespace {
+namespace mmachine_mesh_test {
 
 using namespace test;
 using enum MessageKind;
@@ -288,4 +288,4 @@ TEST(Mesh, AFaultOfAWireShowsWhereTheFlitEnds) {
   EXPECT_TRUE(nodes.came[1].whole);
 }
 
-}  // namespace
+}  // namespace mmachine_mesh_test

@@ -7,7 +7,7 @@
 
 #include "support/random.hpp"
 
-namespace {
+namespace network_input_test {
 
 using namespace am::mmachine;
 
@@ -285,4 +285,4 @@ TEST(NetworkInput, AgainstAListOfMessages) {
   EXPECT_GT(reading, 5000u);
 }
 
-}  // namespace
+}  // namespace network_input_test

@@ -8,7 +8,7 @@
 #include "emulated_hw/mmachine/event_queue.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace network_output_test {
 
 using namespace am::mmachine;
 
@@ -202,4 +202,4 @@ TEST(EventQueue, AMissIsThreeWords) {
   EXPECT_FALSE(queue.has_room()) << "30 of 32 words";
 }
 
-}  // namespace
+}  // namespace network_output_test

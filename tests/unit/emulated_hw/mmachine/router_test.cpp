@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace {
+namespace router_test {
 
 using namespace am::mmachine;
 using enum MessageKind;
@@ -241,4 +241,4 @@ TEST(Router, OneVacancyOfADirectionGoesBackInACycle) {
   EXPECT_EQ(channels, (std::vector<unsigned>{0, 2, 3}));
 }
 
-}  // namespace
+}  // namespace router_test

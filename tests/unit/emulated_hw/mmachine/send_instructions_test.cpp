@@ -6,7 +6,7 @@
 #include <string>
 
 namespace am::mmachine {
-namespace {
+namespace send_instructions_test {
 
 using enum PointerType;
 using enum Privilege;
@@ -125,5 +125,5 @@ TEST(SendInstructions, PhysicalDestinationsAreNodes) {
   EXPECT_EQ(physical_destination(Word{~std::uint64_t{0}}), (NodePlace{31, 31})) << "its 10 bits count";
 }
 
-}  // namespace
+}  // namespace send_instructions_test
 }  // namespace am::mmachine

@@ -13,7 +13,7 @@
 #include "emulated_hw/t1/programs/sending.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace hardware_handlers_machine_test {
 
 using namespace am::t1;
 
@@ -148,14 +148,17 @@ TEST(T1HardwareMachine, AMulticastStoresAtEveryNodeOnItsWay) {
   }
 }
 
+NodeNumber any_of(NodeNumber nodes, test::Random& random) {
+  return static_cast<NodeNumber>(random.below(nodes));
+}
+
 /// A random one of the messages that need no processor, sent by its node with all events disabled. How many handlers in hardware run for it.
 Program send_any(Processor& cpu, test::Random& random, NodeNumber nodes, std::uint64_t& expected) {
-  const auto any_node = [&] { return static_cast<NodeNumber>(random.below(nodes)); };
   const auto words = static_cast<Word>(1 + random.below(most_vector));
   const auto from = static_cast<Address>(4 * random.below(results - most_vector));
   const auto to = static_cast<Address>(4 * (results + random.below(results - 2 * most_vector)));
   const auto vector = static_cast<unsigned>(random.below(most_vector + 1));
-  const NodeNumber peer = any_node();
+  const NodeNumber peer = any_of(nodes, random);
   switch (random.below(4)) {
     case 0:
       expected += 1;
@@ -164,8 +167,8 @@ Program send_any(Processor& cpu, test::Random& random, NodeNumber nodes, std::ui
       break;
     case 1:
       expected += 2;
-      co_await send(cpu, Priority::low, peer, hardware::forward, {any_node(), hardware::store, to, 1, 2}, 5,
-                    vector);
+      co_await send(cpu, Priority::low, peer, hardware::forward,
+                    {any_of(nodes, random), hardware::store, to, 1, 2}, 5, vector);
       break;
     default:
       expected += 2;
@@ -287,4 +290,4 @@ TEST(T1HardwareMachine, LooksTheSameInWhateverOrderItIsStepped) {
   for (int i = 0; i < 100; ++i) ASSERT_EQ(trace(true), in_order);
 }
 
-}  // namespace
+}  // namespace hardware_handlers_machine_test

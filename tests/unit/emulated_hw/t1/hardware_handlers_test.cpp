@@ -14,7 +14,7 @@
 #include "emulated_hw/t1/nistat.hpp"
 #include "emulated_hw/t1/processor.hpp"
 
-namespace {
+namespace hardware_handlers_test {
 
 using namespace am::t1;
 
@@ -354,4 +354,4 @@ TEST(T1WithoutHardwareHandlers, TheReservedOnesAreAnAddressError) {
   }
 }
 
-}  // namespace
+}  // namespace hardware_handlers_test

@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 #include "support/steps.hpp"
 
-namespace {
+namespace t1_live_mesh_stops_test {
 
 using namespace am::t1;
 using test::LiveNetwork;
@@ -369,4 +369,4 @@ TEST(LiveMeshStops, WhatACarrierGivesUpIsLeftToOthers) {
   }
 }
 
-}  // namespace
+}  // namespace t1_live_mesh_stops_test

@@ -16,7 +16,7 @@
 #include "live_network.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace t1_live_mesh_test {
 
 using namespace am::t1;
 using test::LiveNetwork;
@@ -244,4 +244,4 @@ TEST(LiveMesh, LeavesNothingBehindWithoutAnybodyLookingAfterIt) {
   }
 }
 
-}  // namespace
+}  // namespace t1_live_mesh_test

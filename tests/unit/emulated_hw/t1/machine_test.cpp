@@ -11,7 +11,7 @@
 
 #include "support/random.hpp"
 
-namespace {
+namespace t1_machine_test {
 
 using namespace am::t1;
 
@@ -226,4 +226,4 @@ TEST(T1Machine, RefusesWhatIsNoMesh) {
   EXPECT_THROW(Machine({.rows = 1u << 31, .columns = 2}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace t1_machine_test

@@ -16,7 +16,7 @@
 #include "emulated_hw/t1/nistat.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace t1_mesh_test {
 
 using namespace am::t1;
 
@@ -405,4 +405,4 @@ TEST(T1Mesh, RefusesWhatIsNoMesh) {
   }
 }
 
-}  // namespace
+}  // namespace t1_mesh_test

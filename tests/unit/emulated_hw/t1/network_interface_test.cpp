@@ -13,7 +13,7 @@
 #include "emulated_hw/t1/nistat.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace network_interface_test {
 
 using namespace am::t1;
 
@@ -514,4 +514,4 @@ TEST_F(T1InterfaceEvents, NestAtMostTwiceWhateverComes) {
   EXPECT_GT(handled[1], 100u);
 }
 
-}  // namespace
+}  // namespace network_interface_test

@@ -12,7 +12,7 @@
 
 #include "emulated_hw/t1/nistat.hpp"
 
-namespace {
+namespace processor_test {
 
 using namespace am::t1;
 
@@ -358,4 +358,4 @@ TEST_F(T1Programs, MustRestoreTheirEnables) {
   EXPECT_THROW(for (int i = 0; i < 20; ++i) cpu.step(), Exception);
 }
 
-}  // namespace
+}  // namespace processor_test

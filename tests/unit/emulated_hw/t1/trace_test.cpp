@@ -12,7 +12,7 @@
 #include "support/random.hpp"
 #include "unit/emulated_hw/trace_checks.hpp"
 
-namespace {
+namespace t1_trace_test {
 
 using namespace am::t1;
 using am::kit::Trace;
@@ -114,4 +114,4 @@ TEST(T1Trace, ChangesNothing) {
   EXPECT_EQ(fingerprint(true), fingerprint(false));
 }
 
-}  // namespace
+}  // namespace t1_trace_test

@@ -9,7 +9,7 @@
 #include "support/random.hpp"
 
 namespace am::models::cmam {
-namespace {
+namespace segments_test {
 
 TEST(Segments, NumbersLeadToTheirSegmentsAlone) {
   test::Random random(test::seed());
@@ -83,5 +83,5 @@ TEST(Rports, TakeWhatTheyAwaitAndNoMore) {
   EXPECT_FALSE(port.takes(0, 1));
 }
 
-}  // namespace
+}  // namespace segments_test
 }  // namespace am::models::cmam

@@ -12,7 +12,7 @@
 #include "support/random.hpp"
 
 namespace am::logp {
-namespace {
+namespace fit_test {
 
 using testing::HasSubstr;
 
@@ -173,5 +173,5 @@ TEST(Fit, NamesTheSampleThatCannotBe) {
               HasSubstr("at burst of 0.0"));
 }
 
-}  // namespace
+}  // namespace fit_test
 }  // namespace am::logp

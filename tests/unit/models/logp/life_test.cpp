@@ -3,7 +3,7 @@
 #include <am/logp/life.hpp>
 
 namespace am::logp {
-namespace {
+namespace life_test {
 
 const Life life;
 
@@ -114,5 +114,5 @@ TEST(Life, MoreOverheadIsNeverBetter) {
   }
 }
 
-}  // namespace
+}  // namespace life_test
 }  // namespace am::logp

@@ -3,7 +3,7 @@
 #include <am/logp.hpp>
 
 namespace am::logp {
-namespace {
+namespace network_test {
 
 constexpr Network some{.o_send = 3, .o_recv = 4, .latency = 10, .gap = 9, .gap_per_byte = 0.5};
 
@@ -56,5 +56,5 @@ TEST(Phases, AnExampleIsAsItsHeaderSays) {
       0.05);
 }
 
-}  // namespace
+}  // namespace network_test
 }  // namespace am::logp

@@ -14,7 +14,7 @@
 #include "support/random.hpp"
 
 namespace am::splitc {
-namespace {
+namespace pointers_test {
 
 /// This thread pretends to be a node, with a segment of some bytes.
 class Pretended {
@@ -170,5 +170,5 @@ TEST(Loops, VisitEveryElementOnceOnItsOwner) {
   }
 }
 
-}  // namespace
+}  // namespace pointers_test
 }  // namespace am::splitc

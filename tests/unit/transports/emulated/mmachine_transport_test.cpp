@@ -19,7 +19,7 @@
 #include "unit/transports/emulated/ends.hpp"
 
 namespace am::emulated {
-namespace {
+namespace mmachine_transport_test {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -324,5 +324,5 @@ TEST_F(MMachineEnds, CountWhatPassesTheirRouters) {
   EXPECT_EQ(t1_counts(memory_, 0), "") << "and no T1";
 }
 
-}  // namespace
+}  // namespace mmachine_transport_test
 }  // namespace am::emulated

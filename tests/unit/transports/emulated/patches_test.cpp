@@ -17,7 +17,7 @@
 #include "transports/transport.hpp"
 
 namespace am::emulated {
-namespace {
+namespace patches_test {
 
 using testing::Each;
 
@@ -154,5 +154,5 @@ TEST(Patches, CoverTheWholeMachineFromItsCorner) {
   }
 }
 
-}  // namespace
+}  // namespace patches_test
 }  // namespace am::emulated

@@ -13,7 +13,7 @@
 #include "unit/transports/emulated/ends.hpp"
 
 namespace am::emulated {
-namespace {
+namespace t1_transport_test {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -160,5 +160,5 @@ TEST_F(T1Ends, CountsWhatPassesItsRouters) {
   EXPECT_EQ(t1_counts(host::Memory::create(nodes), 0), "") << "no T1 there";
 }
 
-}  // namespace
+}  // namespace t1_transport_test
 }  // namespace am::emulated

@@ -18,7 +18,7 @@
 #include "unit/transports/emulated/ends.hpp"
 
 namespace am::emulated {
-namespace {
+namespace window_transport_test {
 
 template <class Network>
 using EmulatedEnds = Ends<Network>;
@@ -181,5 +181,5 @@ TYPED_TEST(EmulatedEnds, SendNothingToWhoIsClosed) {
   EXPECT_EQ(this->send(0, 2, Priority::low), Status::ok);
 }
 
-}  // namespace
+}  // namespace window_transport_test
 }  // namespace am::emulated

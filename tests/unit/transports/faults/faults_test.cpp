@@ -19,7 +19,7 @@
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::faults {
-namespace {
+namespace faults_test {
 
 using testing::HasSubstr;
 
@@ -568,5 +568,5 @@ TEST(KillDeathTest, TheSeedSaysOnWhichSideOfThePublication) {
   EXPECT_TRUE(before && after) << "eight seeds, both sides";
 }
 
-}  // namespace
+}  // namespace faults_test
 }  // namespace am::faults

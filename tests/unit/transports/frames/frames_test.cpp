@@ -14,7 +14,7 @@
 #include "support/random.hpp"
 
 namespace am::frames {
-namespace {
+namespace frames_test {
 
 using Kind = Frame::Kind;
 using Outcome = Read::Outcome;
@@ -331,5 +331,5 @@ TEST(Frames, RandomBytesAreReadNoFartherThanTheyGo) {
   EXPECT_GT(taken, 2000);
 }
 
-}  // namespace
+}  // namespace frames_test
 }  // namespace am::frames

@@ -16,7 +16,7 @@
 #include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi {
-namespace {
+namespace endpoint_test {
 
 Endpoint open_shm() {
   Wish wish;
@@ -83,5 +83,5 @@ TEST(Endpoints, PutMemoryBehindEachByteThatTheyRegister) {
   EXPECT_EQ(fabric.open_objects(), 0u);
 }
 
-}  // namespace
+}  // namespace endpoint_test
 }  // namespace am::ofi

@@ -9,7 +9,7 @@
 #include "unit/transports/ofi/ways.hpp"
 
 namespace am::ofi {
-namespace {
+namespace failures_test {
 
 class Failures : public Nodes, public testing::WithParamInterface<Way> {
  protected:
@@ -197,5 +197,5 @@ TEST_P(Failures, AGreetingThatFailsIsTriedAgain) {
 INSTANTIATE_TEST_SUITE_P(, Failures, testing::ValuesIn(fake_ways()), name_of);
 INSTANTIATE_TEST_SUITE_P(, FailuresInTime, testing::ValuesIn(fake_ways()), name_of);
 
-}  // namespace
+}  // namespace failures_test
 }  // namespace am::ofi

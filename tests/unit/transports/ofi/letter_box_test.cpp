@@ -13,7 +13,7 @@
 #include "support/fake_fabric.hpp"
 
 namespace am::ofi {
-namespace {
+namespace letter_box_test {
 
 constexpr std::size_t letter_room = 8192;
 constexpr std::size_t peers = 3;
@@ -135,5 +135,5 @@ TEST_F(OtherLetterBoxes, HaveABufferBackAfterALetterThatWasTooLong) {
   EXPECT_TRUE(is_given(buffer));
 }
 
-}  // namespace
+}  // namespace letter_box_test
 }  // namespace am::ofi

@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace am::ofi {
-namespace {
+namespace lifelines_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -146,5 +146,5 @@ TEST_F(LifelinesOfOtherHosts, AreCutForGood) {
   EXPECT_THAT(look(true), IsEmpty());
 }
 
-}  // namespace
+}  // namespace lifelines_test
 }  // namespace am::ofi

@@ -12,7 +12,7 @@
 #include "unit/transports/ofi/ways.hpp"
 
 namespace am::ofi {
-namespace {
+namespace moves_test {
 
 using Access = Transport::Access;
 
@@ -251,5 +251,5 @@ TEST_F(BeforeMoves, APeerHasToBeKnown) {
   EXPECT_EQ(at(0).shortest_move(Access::fetch, 0), SIZE_MAX) << "itself";
 }
 
-}  // namespace
+}  // namespace moves_test
 }  // namespace am::ofi

@@ -14,7 +14,7 @@
 #include "unit/transports/ofi/ways.hpp"
 
 namespace am::ofi {
-namespace {
+namespace ofi_transport_test {
 
 class OfiNodes : public Nodes, public testing::WithParamInterface<Way> {
  protected:
@@ -411,5 +411,5 @@ TEST_P(OfiNodes, RoomWakesWhoWasRefused) {
 
 INSTANTIATE_TEST_SUITE_P(, OfiNodes, testing::ValuesIn(all_ways()), name_of);
 
-}  // namespace
+}  // namespace ofi_transport_test
 }  // namespace am::ofi

@@ -14,7 +14,7 @@
 #include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi {
-namespace {
+namespace providers_test {
 
 using Fake = test::FakeProvider;
 using test::FakeFabric;
@@ -237,5 +237,5 @@ TEST(Registrations, ThatFailAreAnErrorThatSaysWhatToDo) {
   }
 }
 
-}  // namespace
+}  // namespace providers_test
 }  // namespace am::ofi

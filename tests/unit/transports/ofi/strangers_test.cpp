@@ -13,7 +13,7 @@
 #include "unit/transports/ofi/ways.hpp"
 
 namespace am::ofi {
-namespace {
+namespace ofi_strangers_test {
 
 using trust::Handshake;
 
@@ -516,5 +516,5 @@ TEST_P(Strangers, WhoSendsWithoutCreditIsCutOff) {
 
 INSTANTIATE_TEST_SUITE_P(, Strangers, testing::ValuesIn(all_ways()), name_of);
 
-}  // namespace
+}  // namespace ofi_strangers_test
 }  // namespace am::ofi

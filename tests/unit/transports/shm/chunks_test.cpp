@@ -14,7 +14,7 @@
 #include "support/random.hpp"
 
 namespace am::shm {
-namespace {
+namespace chunks_test {
 
 constexpr NodeId self = 1;
 constexpr NodeId nodes = 5;
@@ -245,5 +245,5 @@ TEST_F(ChunkMemory, NeverOverlapsAndNoneIsLost) {
   EXPECT_EQ(fill(2, 1) * Chunks::unit_bytes, Chunks::most_of_a_link) << "nothing is lost";
 }
 
-}  // namespace
+}  // namespace chunks_test
 }  // namespace am::shm

@@ -10,7 +10,7 @@
 #include "support/explorer.hpp"
 #include "support/modelled_wake.hpp"
 
-namespace {
+namespace credit_model_test {
 
 using test::Access;
 using test::Location;
@@ -154,4 +154,4 @@ INSTANTIATE_TEST_SUITE_P(Faults, BrokenCredit,
                          testing::Values(Fault::own_fence, Fault::early_fence, Fault::no_last_look,
                                          Fault::asks_first));
 
-}  // namespace
+}  // namespace credit_model_test

@@ -9,7 +9,7 @@
 #include "support/explorer.hpp"
 #include "unit/transports/shm/modelled_doorbell.hpp"
 
-namespace {
+namespace doorbell_model_test {
 
 using modelled::shm::Fault;
 using modelled::shm::Receiver;
@@ -85,4 +85,4 @@ INSTANTIATE_TEST_SUITE_P(Faults, BrokenDoorbells,
                          testing::Values(Fault::own_fence, Fault::early_fence, Fault::stays_hot,
                                          Fault::no_last_look, Fault::asks_first));
 
-}  // namespace
+}  // namespace doorbell_model_test

@@ -13,7 +13,7 @@
 #include "transports/shm/shm_transport.hpp"
 
 namespace am::shm {
-namespace {
+namespace long_payloads_test {
 
 constexpr std::size_t kibi = 1024;
 constexpr Priority both[] = {Priority::low, Priority::high};
@@ -206,5 +206,5 @@ TEST_F(LongPayloads, ASleeperIsWokenWhenItsMemoryComesBack) {
   bell.clear();
 }
 
-}  // namespace
+}  // namespace long_payloads_test
 }  // namespace am::shm

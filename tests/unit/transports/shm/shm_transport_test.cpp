@@ -14,7 +14,7 @@
 #include "host/heavy_fence.hpp"
 
 namespace am::shm {
-namespace {
+namespace shm_transport_test {
 
 constexpr Transport::Wanted both{.high = true, .low = true};
 constexpr Transport::Wanted high_only{.high = true, .low = false};
@@ -215,5 +215,5 @@ TEST(Board, TellsWhetherItsLauncherHasEnded) {
   EXPECT_FALSE(memory->board().launcher_has_ended()) << "it never had one";
 }
 
-}  // namespace
+}  // namespace shm_transport_test
 }  // namespace am::shm

@@ -2,7 +2,7 @@
 // for ever.
 #include "support/job.hpp"
 
-namespace {
+namespace through_nodes_test {
 
 using test::check;
 using test::check_equal;
@@ -64,4 +64,4 @@ TEST(SharedMemory, LapsWrap) {
   });
 }
 
-}  // namespace
+}  // namespace through_nodes_test

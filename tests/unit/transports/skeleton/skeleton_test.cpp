@@ -8,7 +8,7 @@
 #include <string>
 
 namespace am::skeleton {
-namespace {
+namespace skeleton_test {
 
 constexpr NodeId self = 3;
 constexpr Priority both[] = {Priority::low, Priority::high};
@@ -112,5 +112,5 @@ TEST(Skeleton, IsNotArmedWhileAPacketIsThere) {
   EXPECT_TRUE(network.arm({}));
 }
 
-}  // namespace
+}  // namespace skeleton_test
 }  // namespace am::skeleton

@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace am::tcp {
-namespace {
+namespace address_test {
 
 using testing::HasSubstr;
 
@@ -216,5 +216,5 @@ TEST(Resolve, ANameOfNobodyHasNone) {
   EXPECT_TRUE(resolve("[::1]", 7000).empty());
 }
 
-}  // namespace
+}  // namespace address_test
 }  // namespace am::tcp

@@ -12,7 +12,7 @@
 #include "unit/transports/tcp/nodes.hpp"
 
 namespace am::tcp {
-namespace {
+namespace eavesdropper_test {
 
 using Outcome = Socket::Moved::Outcome;
 using testing::HasSubstr;
@@ -164,5 +164,5 @@ INSTANTIATE_TEST_SUITE_P(, OneEndOnly, testing::Bool(), [](const testing::TestPa
   return first.param ? "who_connects" : "who_is_connected_to";
 });
 
-}  // namespace
+}  // namespace eavesdropper_test
 }  // namespace am::tcp

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace am::tcp {
-namespace {
+namespace meeting_missing_test {
 
 using testing::AllOf;
 using testing::AnyOf;
@@ -374,5 +374,5 @@ TEST_F(Meeting, AnAnswerThatIsNotTakenIsAnError) {
               HasSubstr("node 1 has ended, or does not answer"));
 }
 
-}  // namespace
+}  // namespace meeting_missing_test
 }  // namespace am::tcp

@@ -12,7 +12,7 @@
 #include "support/random.hpp"
 
 namespace am::tcp {
-namespace {
+namespace meeting_strangers_test {
 
 using testing::AllOf;
 using testing::ElementsAre;
@@ -136,10 +136,10 @@ TEST_F(Meeting, TheDoorIsShutWhenAllHaveCome) {
 
 // -- who is of the job, and broken --------------------------------------------------------------------------------------------
 
-class Broken : public Meeting, public testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(InEveryWay, Broken, testing::Range(0, 7));
+class BrokenGuests : public Meeting, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(InEveryWay, BrokenGuests, testing::Range(0, 7));
 
-TEST_P(Broken, MembersAreCutOffAndMayComeAgain) {
+TEST_P(BrokenGuests, MembersAreCutOffAndMayComeAgain) {
   open(3);
   welcome();
   {
@@ -225,5 +225,5 @@ TEST_F(Meeting, WhatComesBehindATextIsTheNextOne) {
   EXPECT_EQ(member.read_text(), "yes");
 }
 
-}  // namespace
+}  // namespace meeting_strangers_test
 }  // namespace am::tcp

@@ -16,7 +16,7 @@
 #include "support/random.hpp"
 
 namespace am::tcp {
-namespace {
+namespace meeting_test {
 
 using testing::AllOf;
 using testing::ElementsAre;
@@ -257,5 +257,5 @@ TEST_F(Meeting, NeedsADescriptorForEach) {
   EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-}  // namespace
+}  // namespace meeting_test
 }  // namespace am::tcp

@@ -16,7 +16,7 @@
 #include "unit/transports/tcp/nodes.hpp"
 
 namespace am::tcp {
-namespace {
+namespace tcp_strangers_test {
 
 /// Nodes 0 and 1 are as they should be; node 2 is played by the test.
 class AtTheDoor : public Nodes {
@@ -276,5 +276,5 @@ TEST_P(Broken, OnesAreCutOffAndLost) {
 
 INSTANTIATE_TEST_SUITE_P(InEveryWay, Broken, testing::Range(0, 6));
 
-}  // namespace
+}  // namespace tcp_strangers_test
 }  // namespace am::tcp

@@ -17,7 +17,7 @@
 #include "transports/tcp/out_queue.hpp"
 
 namespace am::tcp {
-namespace {
+namespace stream_test {
 
 using Outcome = Socket::Moved::Outcome;
 constexpr NodeId nodes = 3;
@@ -416,5 +416,5 @@ TEST(Windows, CountWhatIsUnreleased) {
   EXPECT_TRUE(longs.has_room(longest_frame)) << "two of the longest";
 }
 
-}  // namespace
+}  // namespace stream_test
 }  // namespace am::tcp

@@ -16,7 +16,7 @@
 #include "unit/transports/tcp/nodes.hpp"
 
 namespace am::tcp {
-namespace {
+namespace tcp_transport_test {
 
 class TcpNodes : public Nodes, public testing::WithParamInterface<bool> {
  protected:
@@ -356,5 +356,5 @@ INSTANTIATE_TEST_SUITE_P(, TcpNodes, testing::Bool(), [](const testing::TestPara
   return with_tls.param ? "with_tls" : "plain";
 });
 
-}  // namespace
+}  // namespace tcp_transport_test
 }  // namespace am::tcp

@@ -10,7 +10,7 @@
 #include "host/random_bytes.hpp"
 
 namespace am::trust {
-namespace {
+namespace crypto_test {
 
 std::vector<std::byte> bytes(const std::string& text) {
   std::vector<std::byte> all(text.size());
@@ -67,5 +67,5 @@ TEST(Crypto, TellsDigestsApartAtEveryByte) {
   }
 }
 
-}  // namespace
+}  // namespace crypto_test
 }  // namespace am::trust

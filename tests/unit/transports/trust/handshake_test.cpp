@@ -13,7 +13,7 @@
 #include "support/random.hpp"
 
 namespace am::trust {
-namespace {
+namespace handshake_test {
 
 using Refusal = Handshake::Refusal;
 using State = Handshake::State;
@@ -348,5 +348,5 @@ TEST_F(HandshakeTest, RandomBytesAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace handshake_test
 }  // namespace am::trust

@@ -14,7 +14,7 @@
 #include "support/random.hpp"
 
 namespace am::trust {
-namespace {
+namespace tls_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -256,5 +256,5 @@ TEST_F(TlsTest, GoesOnWithNewKeys) {
   EXPECT_EQ(read(a), one);
 }
 
-}  // namespace
+}  // namespace tls_test
 }  // namespace am::trust

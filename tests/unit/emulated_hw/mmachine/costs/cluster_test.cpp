@@ -6,7 +6,7 @@
 #include <array>
 
 namespace am::mmachine::costs {
-namespace {
+namespace cluster_test {
 
 TEST(Cluster, AResultIsThereInTheFollowingCycle) {
   Cluster cluster;
@@ -86,5 +86,5 @@ TEST(Cluster, WaitsAndEndsInstructions) {
   EXPECT_EQ(cluster.slots(), 4u + 22u);
 }
 
-}  // namespace
+}  // namespace cluster_test
 }  // namespace am::mmachine::costs

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace am::mmachine::costs {
-namespace {
+namespace dispatch_test {
 
 constexpr Cycle at = 100;
 
@@ -49,5 +49,5 @@ TEST(Dispatch, EachMessageThatComesTooLateInterrupts) {
       << "restored, and interrupted again";
 }
 
-}  // namespace
+}  // namespace dispatch_test
 }  // namespace am::mmachine::costs

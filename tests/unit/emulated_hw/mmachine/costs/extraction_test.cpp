@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace am::mmachine::costs {
-namespace {
+namespace extraction_test {
 
 constexpr Port processor_streaming{Mapping::processor, Atomicity::streaming};
 constexpr Cycle at = 100;
@@ -79,5 +79,5 @@ TEST(Extraction, StreamsAreUsedWordByWordAndBuffersAsAWhole) {
   }
 }
 
-}  // namespace
+}  // namespace extraction_test
 }  // namespace am::mmachine::costs

@@ -7,7 +7,7 @@
 #include "emulated_hw/mmachine/costs/register_injections.hpp"
 
 namespace am::mmachine::costs {
-namespace {
+namespace fetch_and_add_test {
 
 TEST(FetchAndAdd, TakesSixteenCyclesOverBothInterfaces) {
   Cluster sender;
@@ -49,5 +49,5 @@ TEST(FetchAndAdd, AnotherSendWaitsForTheUnit) {
   EXPECT_EQ(second.arrival.head, first.arrival.head + send_cycles + 10);
 }
 
-}  // namespace
+}  // namespace fetch_and_add_test
 }  // namespace am::mmachine::costs

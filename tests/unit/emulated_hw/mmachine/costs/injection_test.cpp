@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace am::mmachine::costs {
-namespace {
+namespace injection_test {
 
 constexpr Port processor_buffered{Mapping::processor, Atomicity::buffered};
 
@@ -136,5 +136,5 @@ TEST(Injection, TwoRegisterFilesOverlapLoadsWithSending) {
   }
 }
 
-}  // namespace
+}  // namespace injection_test
 }  // namespace am::mmachine::costs

@@ -10,7 +10,7 @@
 #include "emulated_hw/mmachine/costs/parts.hpp"
 
 namespace am::mmachine::costs {
-namespace {
+namespace table_6_4_test {
 
 double latency(std::size_t model, std::size_t program) {
   return static_cast<double>(benchmark_programs[program].run(interface_models[model], 0).latency);
@@ -115,5 +115,5 @@ TEST(Standing, FiveEntriesAreCalibratedAndNoOther) {
   EXPECT_EQ(predicted, 24u);
 }
 
-}  // namespace
+}  // namespace table_6_4_test
 }  // namespace am::mmachine::costs

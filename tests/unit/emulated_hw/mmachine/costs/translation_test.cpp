@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace am::mmachine::costs {
-namespace {
+namespace translation_test {
 
 struct Cost {
   Cycle cycles;
@@ -62,5 +62,5 @@ TEST(Translation, ALookupIsStepped) {
   EXPECT_GT(lookup.node().ready, lookup.matches().ready);
 }
 
-}  // namespace
+}  // namespace translation_test
 }  // namespace am::mmachine::costs

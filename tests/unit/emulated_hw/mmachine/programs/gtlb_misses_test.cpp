@@ -10,7 +10,7 @@
 #include "emulated_hw/mmachine/machine.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace gtlb_misses_test {
 
 using namespace am::mmachine;
 
@@ -74,4 +74,4 @@ TEST(GtlbMisses, OrderedMessagesKeepTheirOrderBehindUnorderedOnesThatMiss) {
   EXPECT_EQ(sender.output().buffers(), Machine::usual_buffers);
 }
 
-}  // namespace
+}  // namespace gtlb_misses_test

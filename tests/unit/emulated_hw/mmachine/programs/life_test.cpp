@@ -10,7 +10,7 @@
 #include "support/cells.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace life_test {
 
 using namespace am::mmachine;
 
@@ -108,4 +108,4 @@ TEST(Life, WhatCannotBeIsRefused) {
   EXPECT_THROW(Life(LifeBoard(63), {}), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace life_test

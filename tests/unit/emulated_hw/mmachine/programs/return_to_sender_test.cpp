@@ -12,7 +12,7 @@
 #include "support/explorer.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace return_to_sender_test {
 
 using namespace am::mmachine;
 using am::kit::NodeNumber;
@@ -322,4 +322,4 @@ TEST(ReturnToSender, WhoTakesNothingThrottlesItsSendersAlone) {
   EXPECT_GT(sent, 100u);
 }
 
-}  // namespace
+}  // namespace return_to_sender_test

@@ -9,7 +9,7 @@
 
 #include "emulated_hw/mmachine/machine.hpp"
 
-namespace {
+namespace stock_handlers_test {
 
 using namespace am::mmachine;
 using enum PointerType;
@@ -158,4 +158,4 @@ TEST_F(StockHandlersTest, ForksThatWaitBeginInOrderWhateverEnds) {
   EXPECT_GT(handlers_[1]->broken_off(), 0u);
 }
 
-}  // namespace
+}  // namespace stock_handlers_test

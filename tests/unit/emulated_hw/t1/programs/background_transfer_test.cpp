@@ -12,7 +12,7 @@
 #include "emulated_hw/t1/programs/instructions.hpp"
 #include "emulated_hw/t1/programs/ticker.hpp"
 
-namespace {
+namespace background_transfer_test {
 
 using namespace am::t1;
 
@@ -206,4 +206,4 @@ TEST(T1Ticker, StopsAndRefusesPeriodsThatItCannotKeep) {
   EXPECT_EQ(ticker.ticks(), ticks);
 }
 
-}  // namespace
+}  // namespace background_transfer_test

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace {
+namespace experiments_test {
 
 using namespace am::t1;
 
@@ -132,4 +132,4 @@ TEST(T1Experiments, RefuseWhatIsNoPatch) {
                std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace experiments_test

@@ -8,7 +8,7 @@
 
 #include "emulated_hw/t1/programs/experiments.hpp"
 
-namespace {
+namespace hardware_transfer_test {
 
 using namespace am::t1;
 
@@ -84,4 +84,4 @@ TEST(T1HardwareTransfer, AGetOutsideTheMemoryEndsTheSimulation) {
   }
 }
 
-}  // namespace
+}  // namespace hardware_transfer_test

@@ -5,7 +5,7 @@
 
 #include "emulated_hw/t1/programs/experiments.hpp"
 
-namespace {
+namespace program_costs_test {
 
 using namespace am::t1;
 
@@ -38,4 +38,4 @@ TEST(T1ProgramCosts, AnOutletStealsLessThanACyclePerWord) {
   EXPECT_LT(stolen, 32u);
 }
 
-}  // namespace
+}  // namespace program_costs_test

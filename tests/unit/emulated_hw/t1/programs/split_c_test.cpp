@@ -13,7 +13,7 @@
 #include "emulated_hw/t1/programs/instructions.hpp"
 #include "emulated_hw/t1/programs/sending.hpp"
 
-namespace {
+namespace split_c_test {
 
 using namespace am::t1;
 
@@ -180,4 +180,4 @@ TEST_F(T1SplitC, APutOutsideTheMemoryEndsTheSimulation) {
   }
 }
 
-}  // namespace
+}  // namespace split_c_test

@@ -10,7 +10,7 @@
 #include "emulated_hw/t1/programs/experiments.hpp"
 #include "emulated_hw/t1/programs/instructions.hpp"
 
-namespace {
+namespace tam_test {
 
 using namespace am::t1;
 
@@ -211,4 +211,4 @@ TEST(T1Tam, HasRoomForSoManyInlets) {
   EXPECT_THROW(static_cast<void>(nodes.tam.inlet({})), std::length_error);
 }
 
-}  // namespace
+}  // namespace tam_test

@@ -6,7 +6,7 @@
 #include "emulated_hw/t1/programs/experiments.hpp"
 #include "emulated_hw/t1/programs/program_costs.hpp"
 
-namespace {
+namespace transfer_costs_test {
 
 using namespace am::t1;
 
@@ -41,4 +41,4 @@ TEST(T1TransferCosts, BlocksByHardwareTakeNothingOfHandlersButTheLast) {
   EXPECT_EQ(put_by_software.answered, pieces * (4u + 1 + 1));
 }
 
-}  // namespace
+}  // namespace transfer_costs_test

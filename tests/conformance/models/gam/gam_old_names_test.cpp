@@ -10,7 +10,7 @@
 #include <am/compat/gam/gam.h>
 #include <am/compat/gam/lam.h>
 
-namespace {
+namespace gam_old_names_test {
 
 using test::check;
 using test::check_equal;
@@ -149,4 +149,4 @@ TEST_P(GamOldNames, HandlersOfEachType) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, GamOldNames, test::cells_of<GamOldNames>(), test::name_of);
 
-}  // namespace
+}  // namespace gam_old_names_test

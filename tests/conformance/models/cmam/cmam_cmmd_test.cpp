@@ -8,7 +8,7 @@
 #include "support/cmam.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace cmam_cmmd_test {
 
 using test::begin;
 using test::check;
@@ -97,4 +97,4 @@ TEST_P(CmamCmmd, TimersRun) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamCmmd, test::cells_of<CmamCmmd>(), test::name_of);
 
-}  // namespace
+}  // namespace cmam_cmmd_test

@@ -8,7 +8,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace gam_test {
 
 using test::check;
 using test::check_equal;
@@ -530,4 +530,4 @@ TEST_P(Gam, SleepsUntilSomethingRan) {
 
 INSTANTIATE_TEST_SUITE_P(Models, Gam, test::cells_of<Gam>(), test::name_of);
 
-}  // namespace
+}  // namespace gam_test

@@ -5,7 +5,7 @@
 
 #include "support/am2.hpp"
 
-namespace {
+namespace am2_troubles_test {
 
 using test::check;
 using test::check_equal;
@@ -119,8 +119,8 @@ TEST_P(Am2Troubles, ABarrierGoesOnWhereAHandlerThrows) {
 INSTANTIATE_TEST_SUITE_P(Models, Am2Troubles, test::cells_of<Am2Troubles>(), test::name_of);
 
 // One that left before it entered: nobody waits for it for ever.
-using Am2Leaving = test::OnFaultlessSubstrates;
-TEST_P(Am2Leaving, EndsABarrierOfTheOthers) {
+using Am2LeavingInTrouble = test::OnFaultlessSubstrates;
+TEST_P(Am2LeavingInTrouble, EndsABarrierOfTheOthers) {
   run(3, [](am::Node&) {
     const Job job;
     if (AMX_SPMDMyProc() == 2) return;
@@ -129,7 +129,7 @@ TEST_P(Am2Leaving, EndsABarrierOfTheOthers) {
     ok(AM_Terminate(), "AM_Terminate");
   });
 }
-INSTANTIATE_TEST_SUITE_P(Models, Am2Leaving, test::cells_of<Am2Leaving>(), test::name_of);
+INSTANTIATE_TEST_SUITE_P(Models, Am2LeavingInTrouble, test::cells_of<Am2LeavingInTrouble>(), test::name_of);
 
 // -- death ------------------------------------------------------------------------------------------------------------------
 
@@ -172,4 +172,4 @@ TEST(Am2Death, EndsTheWaitForAnswersAtTheEnd) {
   survive([](const Job&) { AMX_SPMDExit(0); });
 }
 
-}  // namespace
+}  // namespace am2_troubles_test

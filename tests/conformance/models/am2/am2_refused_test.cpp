@@ -6,7 +6,7 @@
 
 #include "support/am2_job.hpp"
 
-namespace {
+namespace am2_refused_test {
 
 using test::check;
 using test::check_equal;
@@ -194,4 +194,4 @@ TEST_P(Am2Leaving, IsUnreachable) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2Leaving, test::cells_of<Am2Leaving>(), test::name_of);
 
-}  // namespace
+}  // namespace am2_refused_test

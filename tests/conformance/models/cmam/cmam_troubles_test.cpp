@@ -8,7 +8,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace cmam_troubles_test {
 
 using test::check;
 using test::check_equal;
@@ -124,4 +124,4 @@ TEST_P(CmamLeaving, EndsABarrierOfTheOthers) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamLeaving, test::cells_of<CmamLeaving>(), test::name_of);
 
-}  // namespace
+}  // namespace cmam_troubles_test

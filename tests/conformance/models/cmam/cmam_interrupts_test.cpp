@@ -12,7 +12,7 @@
 #include "support/cmam.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace cmam_interrupts_test {
 
 using test::begin;
 using test::check_equal;
@@ -183,4 +183,4 @@ TEST_P(CmamInterrupts, InterruptsOnMeansWithoutACall) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamInterrupts, test::cells_of<CmamInterrupts>(), test::name_of);
 
-}  // namespace
+}  // namespace cmam_interrupts_test

@@ -6,7 +6,7 @@
 
 #include "support/am2.hpp"
 
-namespace {
+namespace am2_tables_test {
 
 using test::check;
 using test::check_equal;
@@ -227,4 +227,4 @@ TEST(Am2Tables, NodesOfOneProcessShareNothing) {
   });
 }
 
-}  // namespace
+}  // namespace am2_tables_test

@@ -6,7 +6,7 @@
 
 #include "support/job.hpp"
 
-namespace {
+namespace gam_troubles_test {
 
 using test::check;
 using test::check_equal;
@@ -149,4 +149,4 @@ TEST_F(GamDeathTest, GamExitEndsTheProgramWithItsCode) {
       testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+}  // namespace gam_troubles_test

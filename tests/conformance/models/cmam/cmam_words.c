@@ -1,5 +1,5 @@
 /* The macros of <am/cmam.h> are others in C than in C++, and the functions behind them have no prototypes there. */
-#include "conformance/models/cmam_words.h"
+#include "conformance/models/cmam/cmam_words.h"
 
 typedef struct {
   volatile double number;

@@ -7,12 +7,12 @@
 #include <array>
 #include <functional>
 
-#include "conformance/models/cmam_words.h"
+#include "conformance/models/cmam/cmam_words.h"
 #include "support/check.hpp"
 #include "support/cmam.hpp"
 #include "support/job.hpp"
 
-namespace {
+namespace cmam_test {
 
 using test::begin;
 using test::check;
@@ -294,4 +294,4 @@ TEST_P(Cmam, WhatFindsNoRoomInAHandlerGoesLater) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, Cmam, test::cells_of<Cmam>(), test::name_of);
 
-}  // namespace
+}  // namespace cmam_test

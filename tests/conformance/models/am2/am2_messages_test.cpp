@@ -6,7 +6,7 @@
 
 #include "support/am2_job.hpp"
 
-namespace {
+namespace am2_messages_test {
 
 using test::check;
 using test::check_equal;
@@ -309,4 +309,4 @@ TEST_P(Am2Messages, AllGather) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2Messages, test::cells_of<Am2Messages>(), test::name_of);
 
-}  // namespace
+}  // namespace am2_messages_test

@@ -14,7 +14,7 @@
 #include "support/job.hpp"
 #include "support/random.hpp"
 
-namespace {
+namespace cmam_transfers_test {
 
 using test::begin;
 using test::check;
@@ -327,4 +327,4 @@ TEST_P(CmamTransfers, PortsAreCountedAndRemember) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamTransfers, test::cells_of<CmamTransfers>(), test::name_of);
 
-}  // namespace
+}  // namespace cmam_transfers_test

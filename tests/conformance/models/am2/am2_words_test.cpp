@@ -6,7 +6,7 @@
 
 #include "support/am2_job.hpp"
 
-namespace {
+namespace am2_words_test {
 
 using test::check;
 using test::check_equal;
@@ -309,4 +309,4 @@ TEST(Am2Words, AreAsWideAsPointers) {
   });
 }
 
-}  // namespace
+}  // namespace am2_words_test

@@ -5,7 +5,7 @@
 #include "models/am2/state.hpp"
 #include "support/am2.hpp"
 
-namespace {
+namespace am2_returned_test {
 
 using test::check;
 using test::check_equal;
@@ -123,4 +123,4 @@ TEST_P(Am2Returned, ALengthThatIsTooLongHere) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2Returned, test::cells_of<Am2Returned>(), test::name_of);
 
-}  // namespace
+}  // namespace am2_returned_test

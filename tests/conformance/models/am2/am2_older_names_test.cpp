@@ -12,7 +12,7 @@
 #include <am/compat/am2/amudp.h>
 #include <am/compat/am2/amudp_spmd.h>
 
-namespace {
+namespace am2_older_names_test {
 
 using test::check_equal;
 using test::handler;
@@ -102,4 +102,4 @@ TEST_P(Am2OlderNames, MediumAndLong) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2OlderNames, test::cells_of<Am2OlderNames>(), test::name_of);
 
-}  // namespace
+}  // namespace am2_older_names_test

@@ -1,1 +1,0 @@
-// Empty: of a target with precompiled headers only those are used.
