@@ -1,8 +1,10 @@
 // Where a suite of tests runs: on which networks, with nodes of which kind, in which mode. The rule is this file, and it
 // keeps scripts/test.sh short however many networks there are:
 //
-//   - on the first network, shared memory, a suite runs on its full product: nodes x modes, in every build;
-//   - on each other one on a few fixed cells of it, and not at all where its bodies touch no network;
+//   - on the first network, shared memory, a suite runs on its full product, nodes x modes, in the release build, and on two
+//     cells of it in each sanitizer's;
+//   - on each other one on one cell in each build, of other nodes and in another mode each time, and not at all where its
+//     bodies touch no network;
 //   - jobs of many nodes run once per network;
 //   - on what is rare, on one cell of it;
 //   - what a network makes dear is repeated less often there: rounds() in support/job.hpp.
@@ -139,22 +141,24 @@ struct Suite {
 /// Whether a cell runs whenever tests run. `first`: on the first network.
 constexpr bool runs_by_day(const Substrate& cell, const Suite& suite, Build how, bool first) {
   using enum am::Dispatch;
-  if (cell.network->by_night) return false;
-  const Nodes nodes = cell.network->processes ? Nodes::processes : Nodes::threads;
-  if (cell.network->rare)
+  const Network& network = *cell.network;
+  if (network.by_night) return false;
+  const Nodes in_release = network.processes ? Nodes::processes : Nodes::threads;
+  const am::Dispatch quietest = suite.polling ? poll : thread;
+  if (network.rare)
     return suite.about == About::network && how == Build::plain &&
-           cell.is(cell.network->threads ? Nodes::threads : Nodes::processes, poll);
-  if (suite.about == About::many_nodes) return how == Build::plain && cell.is(nodes, poll);
-  if (first) return true;
-  if (suite.about == About::node) return false;
+           cell.is(network.threads ? Nodes::threads : Nodes::processes, poll);
+  if (suite.about == About::many_nodes) return how == Build::plain && cell.is(in_release, poll);
+  if (!first && suite.about == About::node) return false;
   switch (how) {
-    case Build::plain:
-      return cell.is(nodes, poll) || cell.is(Nodes::threads_with_faults, thread) ||
-             cell.is(Nodes::processes, interrupt);
+    case Build::plain: return first || cell.is(in_release, quietest);
     case Build::asan:  // it looks for leaks at the end of a process; a forked child has none
-      return cell.is(Nodes::threads, poll);
+      if (first && cell.is(Nodes::threads_with_faults, thread)) return true;
+      return cell.is(Nodes::threads, network.interrupts && suite.asynchronous ? interrupt : quietest);
     case Build::tsan:  // it sees the threads of one process
-      return cell.is(Nodes::threads, thread) && cell.network->seen_by_tsan;
+      if (first && cell.is(Nodes::threads, poll)) return true;
+      return cell.is(suite.faults ? Nodes::threads_with_faults : Nodes::threads, suite.asynchronous ? thread : poll) &&
+             network.seen_by_tsan;
   }
   return true;
 }
