@@ -16,7 +16,7 @@
 #include "peers/peers.hpp"
 #include "together.hpp"
 
-namespace ambench {
+namespace ambench::all_reduce {
 
 namespace {
 
@@ -40,9 +40,9 @@ void run_node(am::Node& node, std::span<const std::string>) {
 }
 
 Report measure_all_reduce(const Options& options) {
-  Report report = report_of(all_reduce, options, 2);
+  Report report = report_of(measure, options, 2);
   Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody, wire_of(options.transport));
-  const Series series = measure_pairs(all_reduce, options, report, [&](CorePair, Series& beside) {
+  const Series series = measure_pairs(measure, options, report, [&](CorePair, Series& beside) {
     peers.ask_openmpi("all_reduce", sizes, beside);
   });
   peers.describe(report);
@@ -57,7 +57,7 @@ Report measure_all_reduce(const Options& options) {
 
 }  // namespace
 
-const Measure all_reduce{
+const Measure measure{
     .name = "all-reduce",
     .meaning = "time of one all_reduce of 2 nodes",
     .can_compare = true,
@@ -65,4 +65,4 @@ const Measure all_reduce{
     .run_node = run_node,
 };
 
-}  // namespace ambench
+}  // namespace ambench::all_reduce

@@ -13,7 +13,7 @@
 #include "progress.hpp"
 #include "together.hpp"
 
-namespace ambench {
+namespace ambench::barrier {
 
 namespace {
 
@@ -28,7 +28,7 @@ void run_node(am::Node& node, std::span<const std::string>) {
 Report measure_barrier(const Options& options) {
   std::vector<int> job_sizes{2, 8};
   if (options.nodes != 0) job_sizes = {options.nodes};
-  Report report = report_of(barrier, options, job_sizes.back());
+  Report report = report_of(measure, options, job_sizes.back());
   Peers peers(options.compare ? Peers::Who::openmpi : Peers::Who::nobody, wire_of(options.transport));
   Series series;
   Progress progress("barrier", options.repetitions);
@@ -56,7 +56,7 @@ Report measure_barrier(const Options& options) {
 
 }  // namespace
 
-const Measure barrier{
+const Measure measure{
     .name = "barrier",
     .meaning = "time of one barrier of all nodes",
     .least_nodes = 2,
@@ -66,4 +66,4 @@ const Measure barrier{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::barrier

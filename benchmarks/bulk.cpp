@@ -25,7 +25,7 @@
 #include "remote_bulk.hpp"
 #include "timing.hpp"
 
-namespace ambench {
+namespace ambench::bulk {
 
 namespace {
 
@@ -184,9 +184,9 @@ void run_node(am::Node& node, std::span<const std::string>) {
 }
 
 Report measure_bulk(const Options& options) {
-  if (options.transport != "shm") return measure_remote_bulk(bulk, options);
-  Report report = report_of(bulk, options, 2);
-  const Series series = measure_pairs(bulk, options, report);
+  if (options.transport != "shm") return measure_remote_bulk(measure, options);
+  Report report = report_of(measure, options, 2);
+  const Series series = measure_pairs(measure, options, report);
   Row& words = report.rows.emplace_back("8 bytes, blocking, peer idle");
   words.key("bytes", 8);
   words.figure("put_ns", "put", series.at("8/put_ns")).figure("get_ns", "get", series.at("8/get_ns"));
@@ -207,7 +207,7 @@ Report measure_bulk(const Options& options) {
 
 }  // namespace
 
-const Measure bulk{
+const Measure measure{
     .name = "bulk",
     .meaning = "put and get: bandwidth beside one memcpy into the same pages, and time of 8 bytes",
     .measure = measure_bulk,
@@ -215,4 +215,4 @@ const Measure bulk{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::bulk

@@ -14,7 +14,7 @@
 #include "peers/peers.hpp"
 #include "timing.hpp"
 
-namespace ambench {
+namespace ambench::cmam {
 
 namespace {
 
@@ -123,8 +123,8 @@ void run_node(am::Node& node, std::span<const std::string>) {
 }
 
 Report measure_cmam(const Options& options) {
-  Report report = report_of(cmam, options, 2);
-  const Series series = measure_pairs(cmam, options, report);
+  Report report = report_of(measure, options, 2);
+  const Series series = measure_pairs(measure, options, report);
   Row& trip = report.rows.emplace_back("CMAM_request_4 and CMAM_reply_4, half round trip");
   trip.figure("half_rtt_ns", "CMAM", series.at("round_trip/half_rtt_ns"));
   compare(trip, series, "round_trip/", "half_rtt_ns", "libam", "libam's request and reply");
@@ -141,7 +141,7 @@ Report measure_cmam(const Options& options) {
 
 }  // namespace
 
-const Measure cmam{
+const Measure measure{
     .name = "cmam",
     .meaning = "what CMAM's calls take, beside libam's own",
     .measure = measure_cmam,
@@ -149,4 +149,4 @@ const Measure cmam{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::cmam

@@ -28,7 +28,7 @@
 #include "pinning.hpp"
 #include "progress.hpp"
 
-namespace ambench {
+namespace ambench::dispatch {
 
 namespace {
 
@@ -102,12 +102,12 @@ void add_beside_limits(Series& series, CorePair cores) {
 }
 
 Report measure_dispatch(const Options& options) {
-  const CorePair cores = measuring_cores(dispatch.name);
+  const CorePair cores = measuring_cores(measure.name);
   const std::size_t cores_in_all = machine_cores();
   const std::vector<dsp::Placed> all = dsp::place_all(cores, cores_in_all);
   const bool shares = std::ranges::any_of(
       all, [](const dsp::Placed& placed) { return dsp::shares_processor(placed.arrangement); });
-  Report report = report_of(dispatch, options, 2);
+  Report report = report_of(measure, options, 2);
   report.cpus = {cores.first, cores.second};
   Series series;
   Progress progress("dispatch", options.repetitions);
@@ -130,7 +130,7 @@ Report measure_dispatch(const Options& options) {
 
 }  // namespace
 
-const Measure dispatch{
+const Measure measure{
     .name = "dispatch",
     .meaning = "send to handler, occupancy, critical sections and timelets in the three modes",
     .measure = measure_dispatch,
@@ -139,4 +139,4 @@ const Measure dispatch{
     .has_charts = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::dispatch

@@ -14,7 +14,7 @@
 #include "peers/peers.hpp"
 #include "timing.hpp"
 
-namespace ambench {
+namespace ambench::flood {
 
 namespace {
 
@@ -84,13 +84,13 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 }
 
 Report measure_flood(const Options& options) {
-  Report report = report_of(flood, options, 2);
+  Report report = report_of(measure, options, 2);
   const Wire wire = wire_of(options.transport);
   const Limit limit(wire);
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, wire);
-  const Series series = measure_pairs(flood, options, report, [&](CorePair cores, Series& beside) {
+  const Series series = measure_pairs(measure, options, report, [&](CorePair cores, Series& beside) {
     beside.add("limit_rate_million_per_s", limit.million_per_s(cores));
-    if (is_emulated(options)) ask_shared_memory(flood, beside);
+    if (is_emulated(options)) ask_shared_memory(measure, beside);
     ask_peers(peers, cores, beside);
   });
   peers.describe(report);
@@ -111,7 +111,7 @@ Report measure_flood(const Options& options) {
 
 }  // namespace
 
-const Measure flood{
+const Measure measure{
     .name = "flood",
     .meaning = "one-way rate of 8-byte requests",
     .can_compare = true,
@@ -120,4 +120,4 @@ const Measure flood{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::flood

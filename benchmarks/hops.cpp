@@ -14,7 +14,7 @@
 #include "progress.hpp"
 #include "timing.hpp"
 
-namespace ambench {
+namespace ambench::hops {
 
 namespace {
 
@@ -69,13 +69,14 @@ void run_node(am::Node& node, std::span<const std::string>) {
 
 Report measure_hops(const Options& options) {
   const int nodes = options.nodes != 0 ? options.nodes : 16;
-  Report report = report_of(hops, options, nodes);
+  Report report = report_of(measure, options, nodes);
   report.transport = "t1:1x" + std::to_string(nodes);
   Series series;
-  Progress progress(hops.name, options.repetitions);
+  Progress progress(measure.name, options.repetitions);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     progress.step();
-    const Finished job = run_job(hops.name, nodes, {}, {.environment = {"AM_TRANSPORT=" + report.transport}});
+    const Finished job =
+        run_job(measure.name, nodes, {}, {.environment = {"AM_TRANSPORT=" + report.transport}});
     report.cpus = job.cpus();
     Figures figures = job.figures();
     for (int partner = 3; partner <= nodes / 2; partner += 2) {
@@ -108,7 +109,7 @@ Report measure_hops(const Options& options) {
 
 }  // namespace
 
-const Measure hops{
+const Measure measure{
     .name = "hops",
     .meaning = "ping-pong through an emulated T1 network, by the number of links",
     .least_nodes = 2,
@@ -116,4 +117,4 @@ const Measure hops{
     .run_node = run_node,
 };
 
-}  // namespace ambench
+}  // namespace ambench::hops

@@ -12,7 +12,7 @@
 #include "sleepers.hpp"
 #include "timing.hpp"
 
-namespace ambench {
+namespace ambench::idle_peers {
 
 namespace {
 
@@ -55,7 +55,7 @@ void run_node(am::Node& node, std::span<const std::string>) {
 
 Report measure_idle_peers(const Options& options) {
   const int nodes = options.nodes != 0 ? options.nodes : 128;
-  Report report = report_of(idle_peers, options, nodes);
+  Report report = report_of(measure, options, nodes);
   Series series;
   Progress progress("idle-peers", options.repetitions);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
@@ -77,7 +77,7 @@ Report measure_idle_peers(const Options& options) {
 
 }  // namespace
 
-const Measure idle_peers{
+const Measure measure{
     .name = "idle-peers",
     .meaning = "ping-pong while the other nodes of the job are connected and sleep",
     .least_nodes = 3,
@@ -86,4 +86,4 @@ const Measure idle_peers{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::idle_peers

@@ -10,7 +10,7 @@
 #include "measure.hpp"
 #include "progress.hpp"
 
-namespace ambench {
+namespace ambench::limits {
 
 namespace {
 
@@ -22,8 +22,8 @@ std::string copy_of(std::size_t bytes) { return std::to_string(bytes) + "/copy_g
 std::string fresh_copy_of(std::size_t bytes) { return std::to_string(bytes) + "/copy_fresh_gb_per_s"; }
 
 Report measure_limits(const Options& options) {
-  const CorePair cores = measuring_cores(limits.name);
-  Report report = report_of(limits, options, 2);
+  const CorePair cores = measuring_cores(measure.name);
+  Report report = report_of(measure, options, 2);
   report.transport = "none";
   report.cpus = {cores.first, cores.second};
   Series series;
@@ -54,10 +54,10 @@ Report measure_limits(const Options& options) {
 
 }  // namespace
 
-const Measure limits{
+const Measure measure{
     .name = "limits",
     .meaning = "what this machine allows two processes, without libam: rings and copies",
     .measure = measure_limits,
 };
 
-}  // namespace ambench
+}  // namespace ambench::limits

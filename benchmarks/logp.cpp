@@ -14,7 +14,7 @@
 #include "measure.hpp"
 #include "signature.hpp"
 
-namespace ambench {
+namespace ambench::logp {
 
 namespace {
 
@@ -79,8 +79,8 @@ void run_node(am::Node& node, std::span<const std::string>) {
 }
 
 Report measure_logp(const Options& options) {
-  Report report = report_of(logp, options, 2);
-  const Series series = measure_pairs(logp, options, report);
+  Report report = report_of(measure, options, 2);
+  const Series series = measure_pairs(measure, options, report);
   Row& fitted = report.rows.emplace_back("short messages of a word, payloads of 4 to 32 KiB");
   fitted.key("what", "network");
   for (const Number& number : numbers) fitted.figure(number.name, number.label, series.at(number.name));
@@ -99,7 +99,7 @@ Report measure_logp(const Options& options) {
 
 }  // namespace
 
-const Measure logp{
+const Measure measure{
     .name = "logp",
     .meaning = "LogP's numbers of a transport, and how well they predict",
     .measure = measure_logp,
@@ -107,4 +107,4 @@ const Measure logp{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::logp

@@ -28,11 +28,13 @@ namespace {
 using ambench::Measure;
 
 constexpr std::array measures{
-    &ambench::pingpong,   &ambench::flood,      &ambench::payloads, &ambench::bulk,       &ambench::overheads,
-    &ambench::dispatch,   &ambench::idle_peers, &ambench::hops,     &ambench::multicasts, &ambench::barrier,
-    &ambench::all_reduce, &ambench::startup,    &ambench::memory,   &ambench::scale,      &ambench::network,
-    &ambench::t1,         &ambench::splitc,     &ambench::cmam,     &ambench::logp,       &ambench::papers,
-    &ambench::limits};
+    &ambench::pingpong::measure,   &ambench::flood::measure,      &ambench::payloads::measure,
+    &ambench::bulk::measure,       &ambench::overheads::measure,  &ambench::dispatch::measure,
+    &ambench::idle_peers::measure, &ambench::hops::measure,       &ambench::multicasts::measure,
+    &ambench::barrier::measure,    &ambench::all_reduce::measure, &ambench::startup::measure,
+    &ambench::memory::measure,     &ambench::scale::measure,      &ambench::network::measure,
+    &ambench::t1::measure,         &ambench::splitc::measure,     &ambench::cmam::measure,
+    &ambench::logp::measure,       &ambench::papers::measure,     &ambench::limits::measure};
 
 int run_as_node(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 3, argv + argc);

@@ -38,27 +38,70 @@ struct Measure {
   std::vector<std::string_view> parameters{};  // NAME=VALUE
 };
 
-extern const Measure pingpong;
-extern const Measure flood;
-extern const Measure payloads;
-extern const Measure bulk;
-extern const Measure overheads;
-extern const Measure dispatch;
-extern const Measure idle_peers;
-extern const Measure hops;
-extern const Measure multicasts;
-extern const Measure barrier;
-extern const Measure all_reduce;
-extern const Measure startup;
-extern const Measure memory;
-extern const Measure scale;
-extern const Measure network;
-extern const Measure t1;
-extern const Measure logp;
-extern const Measure papers;
-extern const Measure splitc;
-extern const Measure cmam;
-extern const Measure limits;
+// Each measure is a file, and a namespace of the same name.
+namespace pingpong {
+extern const Measure measure;
+}
+namespace flood {
+extern const Measure measure;
+}
+namespace payloads {
+extern const Measure measure;
+}
+namespace bulk {
+extern const Measure measure;
+}
+namespace overheads {
+extern const Measure measure;
+}
+namespace dispatch {
+extern const Measure measure;
+}
+namespace idle_peers {
+extern const Measure measure;
+}
+namespace hops {
+extern const Measure measure;
+}
+namespace multicasts {
+extern const Measure measure;
+}
+namespace barrier {
+extern const Measure measure;
+}
+namespace all_reduce {
+extern const Measure measure;
+}
+namespace startup {
+extern const Measure measure;
+}
+namespace memory {
+extern const Measure measure;
+}
+namespace scale {
+extern const Measure measure;
+}
+namespace network {
+extern const Measure measure;
+}
+namespace t1 {
+extern const Measure measure;
+}
+namespace logp {
+extern const Measure measure;
+}
+namespace papers {
+extern const Measure measure;
+}
+namespace splitc {
+extern const Measure measure;
+}
+namespace cmam {
+extern const Measure measure;
+}
+namespace limits {
+extern const Measure measure;
+}
 
 // The head of a report, filled in as far as options tell.
 Report report_of(const Measure& measure, const Options& options, int nodes);

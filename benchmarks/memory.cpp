@@ -12,7 +12,7 @@
 #include "progress.hpp"
 #include "resident.hpp"
 
-namespace ambench {
+namespace ambench::memory {
 
 namespace {
 
@@ -73,7 +73,7 @@ void add_pairs(Report& report, const Series& series, const std::string& title, c
 Report measure_memory(const Options& options) {
   const int nodes = options.nodes != 0 ? options.nodes : 16;
   const int all_pairs = nodes * (nodes - 1) / 2;
-  Report report = report_of(memory, options, nodes);
+  Report report = report_of(measure, options, nodes);
   Series series;
   Progress progress("memory", options.repetitions);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
@@ -100,7 +100,7 @@ Report measure_memory(const Options& options) {
 
 }  // namespace
 
-const Measure memory{
+const Measure measure{
     .name = "memory",
     .meaning = "resident memory per connected pair of nodes",
     .least_nodes = 2,
@@ -109,4 +109,4 @@ const Measure memory{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::memory

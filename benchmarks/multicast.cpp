@@ -15,7 +15,7 @@
 #include "progress.hpp"
 #include "timing.hpp"
 
-namespace ambench {
+namespace ambench::multicasts {
 
 namespace {
 
@@ -63,15 +63,15 @@ void run_node(am::Node& node, std::span<const std::string>) {
 
 Report measure_multicast(const Options& options) {
   const int nodes = options.nodes != 0 ? options.nodes : 8;
-  Report report = report_of(multicasts, options, nodes);
+  Report report = report_of(measure, options, nodes);
   Series series;
-  Progress progress(multicasts.name, options.repetitions);
+  Progress progress(measure.name, options.repetitions);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     progress.step();
-    const Finished job = run_job(multicasts.name, nodes);
+    const Finished job = run_job(measure.name, nodes);
     report.cpus = job.cpus();
     series.add(job.figures());
-    if (is_emulated(options)) ask_shared_memory(multicasts, series, nodes);
+    if (is_emulated(options)) ask_shared_memory(measure, series, nodes);
   }
   for (const auto& [name, meaning] :
        {std::pair{"multicast_us", "one multicast"}, {"messages_us", "a message to each"}}) {
@@ -85,7 +85,7 @@ Report measure_multicast(const Options& options) {
 
 }  // namespace
 
-const Measure multicasts{
+const Measure measure{
     .name = "multicast",
     .meaning = "a multicast to all others, until they have answered",
     .least_nodes = 2,
@@ -94,4 +94,4 @@ const Measure multicasts{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::multicasts

@@ -20,7 +20,7 @@
 #include "trace_file.hpp"
 #include "values.hpp"
 
-namespace ambench {
+namespace ambench::network {
 
 namespace {
 
@@ -243,7 +243,7 @@ Report measure_curves(const Options& options) {
         "--trace shows one network: one value each of k, n, topology, traffic, num_vcs and "
         "injection_rate");
   for (const Curve& curve : curves) check(curve, common);
-  Report report = report_of(network, options, 1);
+  Report report = report_of(measure, options, 1);
   pin_to(core_cpus().front());
   report.transport = "simulated";
   report.cpus = {pinned_cpu()};
@@ -280,7 +280,7 @@ Report measure_network(const Options& options) {
 
 }  // namespace
 
-const Measure network{
+const Measure measure{
     .name = "network",
     .meaning =
         "latency against load in simulated meshes, tori, hypercubes and fat trees of the textbook router",
@@ -291,4 +291,4 @@ const Measure network{
                    "seed", "sample_period", "warmup_periods", "max_samples", "latency_thres"},
 };
 
-}  // namespace ambench
+}  // namespace ambench::network

@@ -19,7 +19,7 @@
 #include "sleepers.hpp"
 #include "timing.hpp"
 
-namespace ambench {
+namespace ambench::overheads {
 
 namespace {
 
@@ -184,7 +184,7 @@ void add_row(Report& report, const Series& series, const std::string& title, int
 Report measure_overheads(const Options& options) {
   const int nodes = options.nodes != 0 ? options.nodes : 128;
   const std::string many = std::to_string(nodes) + "/";
-  Report report = report_of(overheads, options, nodes);
+  Report report = report_of(measure, options, nodes);
   Series series;
   Progress progress("overheads", options.repetitions);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
@@ -216,7 +216,7 @@ Report measure_overheads(const Options& options) {
 
 }  // namespace
 
-const Measure overheads{
+const Measure measure{
     .name = "overheads",
     .meaning = "send, empty poll, dispatch, critical section, guarded put and get: ns and cycles",
     .least_nodes = 3,
@@ -225,4 +225,4 @@ const Measure overheads{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::overheads

@@ -8,7 +8,7 @@
 #include "measure.hpp"
 #include "papers/sections.hpp"
 
-namespace ambench {
+namespace ambench::papers {
 
 namespace {
 
@@ -34,7 +34,7 @@ std::vector<const PaperSection*> chosen_sections(const Options& options) {
 }
 
 Report measure_papers(const Options& options) {
-  Report report = report_of(papers, options, 1);
+  Report report = report_of(measure, options, 1);
   report.repetitions = 1;
   report.simulated = true;
   report.transport = "simulated";
@@ -47,7 +47,7 @@ Report measure_papers(const Options& options) {
 
 }  // namespace
 
-const Measure papers{
+const Measure measure{
     .name = "papers",
     .meaning = "cycles of the simulated machines, entry by entry beside their papers'",
     .measure = measure_papers,
@@ -56,4 +56,4 @@ const Measure papers{
     .parameters = {"section"},
 };
 
-}  // namespace ambench
+}  // namespace ambench::papers

@@ -22,7 +22,7 @@
 #include "wire.hpp"
 #include "words.hpp"
 
-namespace ambench {
+namespace ambench::payloads {
 
 namespace {
 
@@ -164,11 +164,11 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 }
 
 Report measure_payloads(const Options& options) {
-  Report report = report_of(payloads, options, 2);
+  Report report = report_of(measure, options, 2);
   const Wire wire = wire_of(options.transport);
   const bool mapped = wire.kind == Wire::Kind::mapped;  // the streams of others have their limits in `bulk`
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, wire);
-  const Series series = measure_pairs(payloads, options, report, [&](CorePair cores, Series& beside) {
+  const Series series = measure_pairs(measure, options, report, [&](CorePair cores, Series& beside) {
     if (mapped) ask_limits(cores, beside);
     ask_peers(peers, cores, beside);
   });
@@ -205,7 +205,7 @@ Report measure_payloads(const Options& options) {
 
 }  // namespace
 
-const Measure payloads{
+const Measure measure{
     .name = "payloads",
     .meaning = "round trips and streams of payloads, written anew and read",
     .can_compare = true,
@@ -214,4 +214,4 @@ const Measure payloads{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::payloads

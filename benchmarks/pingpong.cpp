@@ -17,7 +17,7 @@
 #include "peers/peers.hpp"
 #include "timing.hpp"
 
-namespace ambench {
+namespace ambench::pingpong {
 
 namespace {
 
@@ -95,14 +95,14 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
 }
 
 Report measure_pingpong(const Options& options) {
-  Report report = report_of(pingpong, options, 2);
+  Report report = report_of(measure, options, 2);
   const Wire wire = wire_of(options.transport);
   const Limit limit(wire);
   Peers peers(options.compare ? Peers::Who::openmpi_and_ucx : Peers::Who::nobody, wire);
-  const Series series = measure_pairs(pingpong, options, report, [&](CorePair cores, Series& beside) {
+  const Series series = measure_pairs(measure, options, report, [&](CorePair cores, Series& beside) {
     beside.add("8/limit_half_rtt_ns", limit.half_rtt_ns(cores));
     if (limit.knows_sleepers()) beside.add("8/sleepers_half_rtt_ns", limit.sleepers_half_rtt_ns(cores));
-    if (is_emulated(options)) ask_shared_memory(pingpong, beside);
+    if (is_emulated(options)) ask_shared_memory(measure, beside);
     ask_peers(peers, cores, beside);
   });
   peers.describe(report);
@@ -128,7 +128,7 @@ Report measure_pingpong(const Options& options) {
 
 }  // namespace
 
-const Measure pingpong{
+const Measure measure{
     .name = "pingpong",
     .meaning = "half round trip of a request and its reply",
     .can_compare = true,
@@ -137,4 +137,4 @@ const Measure pingpong{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::pingpong

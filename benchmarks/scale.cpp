@@ -17,7 +17,7 @@
 #include "resident.hpp"
 #include "together.hpp"
 
-namespace ambench {
+namespace ambench::scale {
 
 namespace {
 
@@ -66,7 +66,7 @@ Chart chart_of(const std::string& name, const std::string& title, const std::str
 Report measure_scale(const Options& options) {
   std::vector<int> job_sizes{2, 4, 8, 16, 32, 64, 128};
   if (options.nodes != 0) job_sizes = {options.nodes};
-  Report report = report_of(scale, options, job_sizes.back());
+  Report report = report_of(measure, options, job_sizes.back());
   report.cpus = core_cpus();  // amrun --bind core: nodes take turns on them
   Series series;
   Progress progress("scale", options.repetitions);
@@ -102,7 +102,7 @@ Report measure_scale(const Options& options) {
 
 }  // namespace
 
-const Measure scale{
+const Measure measure{
     .name = "scale",
     .meaning = "start, barrier and memory of jobs of 2 to 128 nodes",
     .least_nodes = 2,
@@ -112,4 +112,4 @@ const Measure scale{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::scale

@@ -21,7 +21,7 @@
 #include "peers/peers.hpp"
 #include "timing.hpp"
 
-namespace ambench {
+namespace ambench::splitc {
 
 namespace {
 
@@ -204,8 +204,8 @@ constexpr Line lines[]{
 };
 
 Report measure_splitc(const Options& options) {
-  Report report = report_of(splitc, options, 2);
-  const Series series = measure_pairs(splitc, options, report);
+  Report report = report_of(measure, options, 2);
+  const Series series = measure_pairs(measure, options, report);
   for (const Line& line : lines) {
     const std::string prefix = line.prefix;
     Row& row = report.rows.emplace_back(line.title);
@@ -219,7 +219,7 @@ Report measure_splitc(const Options& options) {
 
 }  // namespace
 
-const Measure splitc{
+const Measure measure{
     .name = "splitc",
     .meaning =
         "Split-C: reads, writes, puts, stores, atomic operations and bulk transfers, beside plain ones",
@@ -228,4 +228,4 @@ const Measure splitc{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::splitc

@@ -7,14 +7,14 @@
 #include "pinning.hpp"
 #include "progress.hpp"
 
-namespace ambench {
+namespace ambench::startup {
 
 namespace {
 
 Report measure_startup(const Options& options) {
   std::vector<int> job_sizes{2, 8, 32};
   if (options.nodes != 0) job_sizes = {options.nodes};
-  Report report = report_of(startup, options, job_sizes.back());
+  Report report = report_of(measure, options, job_sizes.back());
   report.cpus = core_cpus();  // amrun --bind core: nodes take turns on them
   const Wire wire = wire_of(options.transport);
   const bool beside_tcp = wire.kind == Wire::Kind::libfabric;
@@ -48,7 +48,7 @@ Report measure_startup(const Options& options) {
 
 }  // namespace
 
-const Measure startup{
+const Measure measure{
     .name = "startup",
     .meaning = "start of a job to its first barrier and its exit, launcher included",
     .least_nodes = 1,
@@ -57,4 +57,4 @@ const Measure startup{
     .over_networks = true,
 };
 
-}  // namespace ambench
+}  // namespace ambench::startup

@@ -18,7 +18,7 @@
 #include "trace_file.hpp"
 #include "values.hpp"
 
-namespace ambench {
+namespace ambench::t1 {
 
 namespace {
 
@@ -328,7 +328,7 @@ Report measure_t1(const Options& options) {
   const std::vector<Network> networks = networks_of(options);
   if (!options.trace_file.empty() && networks.size() != 1)
     throw UsageError("--trace shows one machine: one value each of rows, columns and wraps");
-  Report report = report_of(t1, options, 1);
+  Report report = report_of(measure, options, 1);
   report.repetitions = 1;
   report.simulated = true;
   report.transport = "simulated";
@@ -358,7 +358,7 @@ Report measure_t1(const Options& options) {
 
 }  // namespace
 
-const Measure t1{
+const Measure measure{
     .name = "t1",
     .meaning = "cycles of the simulated T1 and its network, beside its report's",
     .measure = measure_t1,
@@ -368,4 +368,4 @@ const Measure t1{
     .parameters = {"rows", "columns", "wraps", "buffers", "patience"},
 };
 
-}  // namespace ambench
+}  // namespace ambench::t1
