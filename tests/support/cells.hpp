@@ -1,12 +1,12 @@
 // Where a suite of tests runs: on which networks, with nodes of which kind, in which mode. The rule is this file, and it
 // keeps scripts/test.sh short however many networks there are:
 //
-//   - on the first network, shared memory, a suite runs on its full product, nodes x modes, in the release build, and on two
-//     cells of it in each sanitizer's;
+//   - on the first network, shared memory, a suite runs on nearly its full product, nodes x modes, in the release build, and on
+//     two cells of it in each sanitizer's;
 //   - on each other one on one cell in each build, of other nodes and in another mode each time, and not at all where its
-//     bodies touch no network;
+//     bodies are the same on every network;
 //   - jobs of many nodes run once per network;
-//   - on what is rare, on one cell of it;
+//   - on a network that is like another one only what is about a network most of all runs, on one cell;
 //   - what a network makes dear is repeated less often there: rounds() in support/job.hpp.
 //
 // The other cells are for a night (scripts/test.sh --all): they exist everywhere, and their names end in "_night".
@@ -33,10 +33,11 @@ struct Network {
   bool processes = true;              ///< whether its nodes may be processes
   std::string_view transport = name;  ///< of two hosts: what is between them
   bool threads = true;                ///< whether its nodes may be threads
-  /// Like one above, or like two of them, by another library: by day its nodes are threads that poll, or processes, in the plain build.
+  bool processes_by_day = processes;  ///< not where it costs a process much to open it: 170 ms of libfabric's
+  /// Like one above, or like two of them, by another library: by day only suites with `everywhere` run there, in the plain build.
   bool rare = false;
-  /// Whether what carries its messages is built with ThreadSanitizer; where not, it has its cell there at night only.
-  bool seen_by_tsan = true;
+  /// Whether it has cells in the sanitizers' builds by day. Not what two others here are made of, nor what has its own tests there.
+  bool sanitized = true;
   /// Made of what others bring by day, or not to be relied on: all its cells are for a night.
   bool by_night = false;
 };
@@ -46,9 +47,18 @@ inline constexpr std::array networks = {
     Network{.name = "tcp", .cost = 2, .interrupts = false},
     Network{.name = "t1", .cost = 2},
     Network{.name = "mmachine", .cost = 2},
-    Network{
-        .name = "ofi_rxm", .cost = 10, .interrupts = false, .transport = "ofi:tcp", .seen_by_tsan = false},
-    Network{.name = "ofi_net", .cost = 10, .interrupts = false, .transport = "ofi:net", .rare = true},
+    Network{.name = "ofi_rxm",
+            .cost = 10,
+            .interrupts = false,
+            .transport = "ofi:tcp",
+            .processes_by_day = false,
+            .sanitized = false},
+    Network{.name = "ofi_net",
+            .cost = 10,
+            .interrupts = false,
+            .transport = "ofi:net",
+            .processes_by_day = false,
+            .rare = true},
     Network{.name = "ofi_shm",
             .cost = 10,
             .interrupts = false,
@@ -59,8 +69,13 @@ inline constexpr std::array networks = {
     Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp", .by_night = true},
     // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
     // (support/hosts.hpp).
-    Network{.name = "post", .cost = 10, .interrupts = false, .processes = false},
-    Network{.name = "two_hosts", .cost = 10, .interrupts = false, .processes = false, .transport = "post"},
+    Network{.name = "post", .cost = 10, .interrupts = false, .processes = false, .rare = true},
+    Network{.name = "two_hosts",
+            .cost = 10,
+            .interrupts = false,
+            .processes = false,
+            .transport = "post",
+            .sanitized = false},
     Network{.name = "two_hosts_tcp", .cost = 10, .interrupts = false, .processes = false, .transport = "tcp"},
     Network{.name = "two_hosts_tls",
             .cost = 10,
@@ -117,7 +132,7 @@ inline constexpr auto every_mode = {am::Dispatch::poll, am::Dispatch::thread, am
 /// What the bodies of a suite are about.
 enum class About : std::uint8_t {
   network,    ///< messages, however they travel
-  node,       ///< what a node does by itself: the same on every network
+  node,       ///< what a node does by itself, or an interface above it: the same on every network
   many_nodes  ///< jobs of 64 nodes
 };
 
@@ -129,6 +144,7 @@ struct Suite {
   bool polling = true;
   bool asynchronous = true;  ///< the thread and the interrupt mode
   About about = About::network;
+  bool everywhere = false;  ///< by day on rare networks, too
 
   [[nodiscard]] constexpr bool takes(Nodes nodes) const {
     return nodes == Nodes::threads ? threads : nodes == Nodes::processes ? processes : faults;
@@ -142,23 +158,23 @@ struct Suite {
 constexpr bool runs_by_day(const Substrate& cell, const Suite& suite, Build how, bool first) {
   using enum am::Dispatch;
   const Network& network = *cell.network;
-  if (network.by_night) return false;
-  const Nodes in_release = network.processes ? Nodes::processes : Nodes::threads;
+  if (network.by_night || (network.rare && !suite.everywhere)) return false;
+  if (suite.about == About::node && !first) return false;
+  const bool in_release = how == Build::plain;
+  const Nodes its_nodes = network.processes_by_day ? Nodes::processes : Nodes::threads;
+  if (suite.about == About::many_nodes || network.rare) return in_release && cell.is(its_nodes, poll);
+  if (!in_release && !network.sanitized) return false;
   const am::Dispatch quietest = suite.polling ? poll : thread;
-  if (network.rare)
-    return suite.about == About::network && how == Build::plain &&
-           cell.is(network.threads ? Nodes::threads : Nodes::processes, poll);
-  if (suite.about == About::many_nodes) return how == Build::plain && cell.is(in_release, poll);
-  if (!first && suite.about == About::node) return false;
   switch (how) {
-    case Build::plain: return first || cell.is(in_release, quietest);
+    case Build::plain:
+      return first ? !cell.is(Nodes::threads_with_faults, thread) : cell.is(its_nodes, quietest);
     case Build::asan:  // it looks for leaks at the end of a process; a forked child has none
-      if (first && cell.is(Nodes::threads_with_faults, thread)) return true;
-      return cell.is(Nodes::threads, network.interrupts && suite.asynchronous ? interrupt : quietest);
+      return (first && cell.is(Nodes::threads_with_faults, thread)) ||
+             cell.is(Nodes::threads, network.interrupts && suite.asynchronous ? interrupt : quietest);
     case Build::tsan:  // it sees the threads of one process
-      if (first && cell.is(Nodes::threads, poll)) return true;
-      return cell.is(suite.faults ? Nodes::threads_with_faults : Nodes::threads, suite.asynchronous ? thread : poll) &&
-             network.seen_by_tsan;
+      return (first && cell.is(Nodes::threads, poll)) ||
+             cell.is(suite.faults ? Nodes::threads_with_faults : Nodes::threads,
+                     suite.asynchronous ? thread : poll);
   }
   return true;
 }
