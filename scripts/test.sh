@@ -64,9 +64,16 @@ failing_tests() {
   ' "$1"
 }
 
+# PRESET: the cases that its last run skipped. A test is a whole suite, so ctest does not count them.
+skipped_cases() {
+  local folder=build
+  [[ $1 == release ]] || folder=build/$1
+  sed -nE 's/^\[  SKIPPED \] ([^ ]+) \([0-9]+ ms\)$/  skipped: \1/p' "$folder/Testing/Temporary/LastTest.log" | sort
+}
+
 # The last word, also when a step failed: times, what ctest said in each run, and the sum.
 summary() {
-  local passed=0 failed=0 skipped=0 log bad total unrun last=$doing
+  local passed=0 failed=0 skipped=0 log bad total unrun cases last=$doing
   step "summary"
   minutes_per_step
   slowest_tests
@@ -77,8 +84,10 @@ summary() {
     if grep -E '^[0-9]+% tests passed, ' "$log"; then
       read -r bad total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)$/\1 \2/p' "$log")
       unrun=$(grep -cE '^[[:space:]]+[0-9]+ - .* \((Skipped|Disabled)\)' "$log" || true)
+      cases=$(skipped_cases "${log##*_}")
+      [[ -z $cases ]] || echo "$cases"
       failed=$((failed + bad))
-      skipped=$((skipped + unrun))
+      skipped=$((skipped + unrun + $(grep -c . <<<"$cases" || true)))
       passed=$((passed + total - bad - unrun))
     else
       echo "ctest did not finish"
