@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "channels.hpp"
+#include "emulated_hw/kit/hypercube.hpp"
 
 namespace am::kit {
 namespace dimension_order_test {
@@ -125,6 +126,45 @@ TEST(Grid, RefusesWhatItCannotBe) {
   EXPECT_THROW((Grid{{0}}), std::invalid_argument);
   EXPECT_THROW((Grid{{1 << 9}, {1 << 8}}), std::invalid_argument);
   EXPECT_THROW((Grid{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}}), std::invalid_argument);
+}
+
+// -- hypercubes, which are what a grid of 2 x 2 x ... is
+
+/// The same nodes by the same dimensions, where each router has one of two ports. So each way is a shortest one, and no channels wait in
+/// a circle.
+TEST(Hypercube, GoesTheWaysOfAGridOfTwos) {
+  for (const unsigned dimensions : {0u, 1u, 2u, 3u, 6u}) {
+    const Hypercube cube(dimensions);
+    const Grid grid{std::vector<Grid::Dimension>(dimensions, {.extent = 2})};
+    ASSERT_EQ(cube.nodes(), grid.nodes());
+    for (NodeNumber from = 0; from < cube.nodes(); ++from) {
+      for (NodeNumber to = 0; to < cube.nodes(); ++to) {
+        ASSERT_EQ(distance(cube, from, to), distance(grid, from, to));
+        const unsigned port = e_cube(from, to).port;
+        const unsigned port_of_grid = dimension_order(grid, from, to).port;
+        ASSERT_EQ(port == 0, from == to);
+        ASSERT_EQ(port_of_grid == 0, from == to);
+        if (port == 0) continue;
+        const RouterNumber next = cube.neighbour(from, port);
+        ASSERT_EQ(next, grid.neighbour(from, port_of_grid));
+        ASSERT_EQ(cube.neighbour(next, cube.opposite(from, port)), from);
+      }
+    }
+  }
+}
+
+/// Thirteen dimensions of an nCUBE/2, and what else has a port.
+TEST(Hypercube, HasOnePortForEachDimension) {
+  const Hypercube cube(13);
+  EXPECT_EQ(cube.nodes(), 8192u);
+  EXPECT_EQ(cube.ports(), 14u);
+  EXPECT_EQ(cube.neighbour(0b101, Hypercube::across(1)), 0b111u);
+  EXPECT_EQ(e_cube(0b0110, 0b1010).port, Hypercube::across(2)) << "the lowest that differs";
+}
+
+TEST(Hypercube, RefusesWhatItCannotBe) {
+  EXPECT_NO_THROW(Hypercube(16));
+  EXPECT_THROW(Hypercube(17), std::invalid_argument);
 }
 
 }  // namespace dimension_order_test

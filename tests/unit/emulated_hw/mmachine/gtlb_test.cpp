@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "emulated_hw/mmachine/job_pages.hpp"
 #include "support/random.hpp"
 
 namespace am::mmachine {
@@ -35,17 +38,6 @@ TEST(Gtlb, SpreadsPagesOverARectangle) {
   EXPECT_EQ(node(0x0fff), std::nullopt);
 }
 
-/// The entire address space can be mapped by a single entry (3.3.1).
-TEST(Gtlb, MapsAllByOneEntry) {
-  Gtlb gtlb;
-  gtlb.write(0, {.valid = true, .log_width = 5, .log_height = 5});
-  for (std::uint32_t page = 0; page < 2048; ++page) {
-    const Gtlb::Found expected{
-        {static_cast<std::uint8_t>(page % 32), static_cast<std::uint8_t>(page / 32 % 32)}, 0};
-    ASSERT_EQ(gtlb.translate(address_of(page)), expected) << page;
-  }
-}
-
 TEST(Gtlb, MissesWhatNoValidEntryHolds) {
   Gtlb gtlb;
   EXPECT_EQ(gtlb.translate(0), std::nullopt) << "at first none is valid";
@@ -64,7 +56,7 @@ TEST(Gtlb, TakesTheFirstOfSeveralThatMatch) {
   EXPECT_EQ(gtlb.translate(0)->entry, 1u);
 }
 
-/// A rectangle over the edge of the mesh goes on at the other one, and no shift is longer than a page's number.
+/// The entire address space can be mapped by a single entry (3.3.1): JobPages. A rectangle over the edge of the mesh goes on at the other one, and no shift is longer than a page's number.
 TEST(Gtlb, StaysWithinItsFields) {
   Gtlb gtlb;
   gtlb.write(0, {.valid = true, .base = {31, 31}, .log_width = 1, .log_height = 1});
@@ -93,6 +85,56 @@ TEST(Gtlb, EntriesAreWordsAndBack) {
   const std::uint64_t pages_y_x = 9 << 6 | 4 << 3 | 2;
   EXPECT_EQ(Gtlb::words_of(entry), (Gtlb::Words{valid_y_x << 42 | 0x123, pages_y_x << 42 | 0x3f}))
       << "as the table of IGTRD has it";
+}
+
+// A job's pages (3.3.1, Figure 3-6): each address is translated into its node, for meshes of any extents, with four entries at a time; and
+// each miss is resolved once.
+
+TEST(JobPages, LeadToTheirNodesOnEveryMesh) {
+  for (unsigned rows = 1; rows <= 32; ++rows) {
+    for (unsigned columns = 1; columns <= 32; ++columns) {
+      const JobPages pages(rows, columns);
+      Translation translation(pages);
+      std::set<std::uint64_t> addresses;
+      for (std::uint32_t node = 0; node < rows * columns; ++node) {
+        addresses.insert(pages.address_of(node));
+        const NodePlace place = translation.place_of(node);
+        ASSERT_EQ(place.y * columns + place.x, node) << rows << "x" << columns;
+        ASSERT_LT(place.x, columns);
+      }
+      ASSERT_EQ(addresses.size(), std::size_t{rows} * columns) << "each its own";
+      if (pages.entries() <= Gtlb::entries) {
+        ASSERT_EQ(translation.misses(), pages.entries()) << rows << "x" << columns;
+      }
+    }
+  }
+}
+
+TEST(JobPages, TakeAnEntryForEachRectangleOfPowersOfTwo) {
+  EXPECT_EQ(JobPages(1, 1).entries(), 1u);
+  EXPECT_EQ(JobPages(4, 8).entries(), 1u);
+  EXPECT_EQ(JobPages(32, 32).entries(), 1u);
+  EXPECT_EQ(JobPages(3, 3).entries(), 4u);
+  EXPECT_EQ(JobPages(7, 7).entries(), 9u);
+  EXPECT_EQ(JobPages(31, 31).entries(), 25u);
+}
+
+// 7 x 7: nine entries, of which four are there; whoever goes from corner to corner misses each time.
+TEST(Translation, MissesAgainWhatWasWrittenOver) {
+  const JobPages pages(7, 7);
+  Translation translation(pages);
+  constexpr std::uint32_t in_each[] = {0, 4, 6, 28, 32, 34, 42, 46, 48};
+  for (int i = 0; i < 3; ++i) {
+    for (const std::uint32_t node : in_each) EXPECT_EQ(translation.place_of(node).x, node % 7);
+  }
+  EXPECT_EQ(translation.misses(), 27u);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(translation.place_of(48).y, 6);
+    EXPECT_EQ(translation.place_of(34).y, 4);
+  }
+  EXPECT_EQ(translation.misses(), 27u) << "the last four are there";
+  EXPECT_EQ(translation.place_of(32).x, 4);
+  EXPECT_EQ(translation.misses(), 28u);
 }
 
 }  // namespace gtlb_test

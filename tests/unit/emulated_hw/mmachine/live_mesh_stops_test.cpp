@@ -43,6 +43,10 @@ constexpr Requests injected = request(input_of(p0)) | request(input_of(p1));
 constexpr unsigned from_below = Grid::down(0);
 constexpr unsigned from_above = Grid::up(0);
 
+constexpr Requests come_over_link(MessageKind kind) {
+  return request(input_at(from_below, static_cast<unsigned>(own_channel(kind))));
+}
+
 std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, Requests inputs,
                                          unsigned steps = 200) {
   return [&net, first, inputs, steps](Steps::One& one) {
@@ -139,39 +143,42 @@ unsigned accesses_of(NodeNumber first) {
   return test::accesses_of(scene.carrier_at(first));
 }
 
-TEST(MMachineLiveMeshStops, AnotherGoesOnWhereACarrierWasKilled) {
-  test::Random random(test::seed());
-  for (const NodeNumber first : {0u, 1u, 2u}) {
-    SCOPED_TRACE(first);
-    bool ended = false;
-    for (unsigned at = 0; !ended; ++at) {
-      SCOPED_TRACE(at);
-      Scene scene(random());
-      Steps::One one(scene.carrier_at(first));
-      if (at != 0) ended = !one.go(at);
-      one.kill();
-      scene.all_has_come();
-      if (HasFailure()) return;
-    }
+/// Once for each access before which whoever is stopped may be, until it has ended, which `round` says.
+template <class Round>
+void at_each_access(Round round) {
+  bool ended = false;
+  for (unsigned at = 1; !ended && !testing::Test::HasFailure(); ++at) {
+    SCOPED_TRACE(at);
+    round(at, ended);
   }
 }
 
-TEST(MMachineLiveMeshStops, WhoWasStoppedAndGoesOnLaterDoesNoHarm) {
+/// The same for two of them: each pair of accesses.
+template <class Round>
+void at_each_two_accesses(Round round) {
+  at_each_access([&](unsigned first_at, bool& first_ended) {
+    at_each_access([&](unsigned second_at, bool& second_ended) {
+      round(first_at, first_ended, second_at, second_ended);
+    });
+  });
+}
+
+TEST(MMachineLiveMeshStops, OthersGoOnWhereACarrierWasKilledOrStopped) {
   test::Random random(test::seed());
   for (const NodeNumber first : {0u, 1u, 2u}) {
-    SCOPED_TRACE(first);
-    bool ended = false;
-    for (unsigned at = 1; !ended; ++at) {
-      SCOPED_TRACE(at);
-      Scene scene(random());
-      Steps::One one(scene.carrier_at(first));
-      ended = !one.go(at);
-      scene.all_has_come();
-      const std::uint64_t counted = scene.net.count_of_all();
-      one.finish();
-      EXPECT_TRUE(scene.net.is_empty());
-      EXPECT_EQ(scene.net.count_of_all(), counted);
-      if (HasFailure()) return;
+    for (const bool is_killed : {true, false}) {
+      SCOPED_TRACE(first);
+      at_each_access([&](unsigned at, bool& ended) {
+        Scene scene(random());
+        Steps::One one(scene.carrier_at(first));
+        ended = !one.go(at);
+        if (is_killed) one.kill();
+        scene.all_has_come();
+        const std::uint64_t counted = scene.net.count_of_all();
+        one.finish();
+        EXPECT_TRUE(scene.net.is_empty());
+        EXPECT_EQ(scene.net.count_of_all(), counted) << "who goes on later does no harm";
+      });
     }
   }
 }
@@ -225,35 +232,29 @@ TEST(MMachineLiveMeshStops, WhatBecomesOfAMessageIsDecidedOnce) {
     for (const bool first_told : {true, false}) {
       SCOPED_TRACE(first_told);
       unsigned first_won = 0, second_won = 0;
-      bool first_ended = false;
-      for (unsigned first_at = 1; !first_ended; ++first_at) {
-        bool second_ended = false;
-        for (unsigned second_at = 1; !second_ended; ++second_at) {
-          SCOPED_TRACE(first_at);
-          SCOPED_TRACE(second_at);
-          LiveNetwork net(1, 2);
-          bool answer = first_told;
-          net.takes_p0 = [&](NodeNumber) { return answer; };
-          ASSERT_TRUE(net.send_to_next({.destination = 1, .source = 0, .kind = kind}));
-          const Requests its = request(input_at(from_below, static_cast<unsigned>(own_channel(kind))));
-          Steps::One first(carrier(net, 1, its));
-          first_ended = !first.go(first_at);
-          answer = !first_told;
-          Steps::One second(carrier(net, 1, its));
-          second_ended = !second.go(second_at);
-          answer = first_told;
-          first.finish();
-          answer = !first_told;
-          second.finish();
-          EXPECT_TRUE(net.is_empty());
-          const bool taken = net.count(1, 0, taken_as(kind)) != 0;
-          EXPECT_EQ(net.count(taken ? 1 : 0, taken ? 0 : 1, taken ? taken_as(kind) : back_as(kind)), 1u);
-          EXPECT_EQ(net.count_of_all(), 1u);
-          EXPECT_EQ(net.times_took(1), taken ? 1u : 0u);
-          ++(taken == first_told ? first_won : second_won);
-          if (HasFailure()) return;
-        }
-      }
+      const auto stop_both = [&](unsigned first_at, bool& first_ended, unsigned second_at,
+                                 bool& second_ended) {
+        LiveNetwork net(1, 2);
+        bool answer = first_told;
+        net.takes_p0 = [&](NodeNumber) { return answer; };
+        ASSERT_TRUE(net.send_to_next({.destination = 1, .source = 0, .kind = kind}));
+        Steps::One first(carrier(net, 1, come_over_link(kind)));
+        first_ended = !first.go(first_at);
+        answer = !first_told;
+        Steps::One second(carrier(net, 1, come_over_link(kind)));
+        second_ended = !second.go(second_at);
+        answer = first_told;
+        first.finish();
+        answer = !first_told;
+        second.finish();
+        EXPECT_TRUE(net.is_empty());
+        const bool taken = net.count(1, 0, taken_as(kind)) != 0;
+        EXPECT_EQ(net.count(taken ? 1 : 0, taken ? 0 : 1, taken ? taken_as(kind) : back_as(kind)), 1u);
+        EXPECT_EQ(net.count_of_all(), 1u);
+        EXPECT_EQ(net.times_took(1), taken ? 1u : 0u);
+        ++(taken == first_told ? first_won : second_won);
+      };
+      at_each_two_accesses(stop_both);
       EXPECT_GT(first_won, 30u);
       EXPECT_GT(second_won, 30u);
     }
@@ -378,9 +379,7 @@ TEST(MMachineLiveMeshStops, WhoFindsNoRoomHearsOfIt) {
       SCOPED_TRACE(own_channel(kind));
       SCOPED_TRACE(channel);
       for (const bool is_alone : {true, false}) {  // as far as its carrier knows
-        bool ended = false;
-        for (unsigned at = 1; !ended; ++at) {
-          SCOPED_TRACE(at);
+        at_each_access([&](unsigned at, bool& ended) {
           LiveNetwork net(1, 2);
           fill_link(net);
           ASSERT_TRUE(net.mesh().inject(0, {.destination = 1, .source = 0, .kind = kind}));
@@ -394,8 +393,7 @@ TEST(MMachineLiveMeshStops, WhoFindsNoRoomHearsOfIt) {
           net.look_after(16);
           EXPECT_TRUE(net.is_empty());
           EXPECT_EQ(net.count_of_all(), 5u);
-          if (HasFailure()) return;
-        }
+        });
       }
     }
   }
@@ -406,9 +404,7 @@ TEST(MMachineLiveMeshStops, TwoWhoFindNoRoomHearOfIt) {
   test::Random random(test::seed());
   for (const MessageKind low : {p0_ordered, p0_unordered}) {
     for (const MessageKind high : {p1_ordered, p1_unordered}) {
-      bool ended = false;
-      for (unsigned at = 1; !ended; ++at) {
-        SCOPED_TRACE(at);
+      at_each_access([&](unsigned at, bool& ended) {
         LiveNetwork net(1, 2);
         net.takes_p0 = [&](NodeNumber) { return random.one_in(2); };
         fill_link(net);
@@ -423,8 +419,7 @@ TEST(MMachineLiveMeshStops, TwoWhoFindNoRoomHearOfIt) {
         one.finish();
         EXPECT_TRUE(net.is_empty());
         EXPECT_EQ(net.count_of_all(), 6u);
-        if (HasFailure()) return;
-      }
+      });
     }
   }
 }
@@ -432,19 +427,17 @@ TEST(MMachineLiveMeshStops, TwoWhoFindNoRoomHearOfIt) {
 // A message is not taken and finds no room to go back, and is stopped anywhere; meanwhile there is room again, and whoever has made it goes.
 TEST(MMachineLiveMeshStops, WhoCannotGoBackHearsOfIt) {
   for (const bool are_several : {false, true}) {
-    bool ended = false;
-    for (unsigned at = 1; !ended; ++at) {
-      SCOPED_TRACE(at);
+    at_each_access([&](unsigned at, bool& ended) {
       LiveNetwork net(1, 2);
       net.takes_p0 = [](NodeNumber) { return false; };
       ASSERT_TRUE(net.send_to_next({.destination = 1, .source = 0}));
       ASSERT_TRUE(net.carry_out_of(1, input_at(from_below, 0)));
       ASSERT_EQ(net.filled(1, going_back), 1u);
       ASSERT_TRUE(net.send_to_next({.destination = 1, .source = 0}));
-      Requests its = request(input_at(from_below, 0));
+      Requests its = come_over_link(p0_ordered);
       if (are_several) {
         ASSERT_TRUE(net.send_to_next({.destination = 1, .source = 0, .kind = p0_unordered}));
-        its |= request(input_at(from_below, 2));
+        its |= come_over_link(p0_unordered);
       }
       Steps::One one(carrier(net, 1, its));
       ended = !one.go(at);
@@ -453,8 +446,7 @@ TEST(MMachineLiveMeshStops, WhoCannotGoBackHearsOfIt) {
       EXPECT_TRUE(net.is_empty());
       EXPECT_EQ(net.count(0, 1, Counted::back), 2u);
       EXPECT_EQ(net.count(0, 1, Counted::back_unordered), are_several ? 1u : 0u);
-      if (HasFailure()) return;
-    }
+    });
   }
 }
 
@@ -523,34 +515,26 @@ TEST(MMachineLiveMeshStops, IsFoundAlsoWhenWhoLooksAfterItIsKilled) {
 // needs the same words, and has to bring on those that lie in its way.
 TEST(MMachineLiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
   test::Random random(test::seed());
-  bool first_ended = false;
-  for (unsigned first_at = 1; !first_ended; ++first_at) {
-    bool second_ended = false;
-    for (unsigned second_at = 1; !second_ended; ++second_at) {
-      SCOPED_TRACE(first_at);
-      SCOPED_TRACE(second_at);
-      LiveNetwork net(1, 3);
-      const std::uint64_t taken_one_in = 1 + random.below(3);
-      net.takes_p0 = [&](NodeNumber) { return random.one_in(taken_one_in); };
-      ASSERT_TRUE(net.send_to_next({.destination = 2, .source = 0, .kind = p0_unordered}));
-      ASSERT_TRUE(net.mesh().inject(1, {.destination = 2, .source = 1, .kind = p0_unordered}));
-      Steps::One first(carrier(net, 1, request(input_at(from_below, 2))));
-      first_ended = !first.go(first_at);
-      Steps::One second(carrier(net, 1, injected));
-      second_ended = !second.go(second_at);
-      first.kill();
-      second.kill();
-      ASSERT_TRUE(net.send({.destination = 2, .source = 1, .kind = p1_unordered}));
-      net.look_after(16);
-      EXPECT_TRUE(net.is_empty());
-      EXPECT_EQ(net.count(2, 1, Counted::p1_unordered), 1u);
-      for (const NodeNumber from : {0u, 1u})
-        EXPECT_EQ(net.count(2, from, Counted::p0_unordered) + net.count(from, 2, Counted::back_unordered),
-                  1u);
-      EXPECT_EQ(net.count_of_all(), 3u);
-      if (HasFailure()) return;
-    }
-  }
+  at_each_two_accesses([&](unsigned first_at, bool& first_ended, unsigned second_at, bool& second_ended) {
+    LiveNetwork net(1, 3);
+    const std::uint64_t taken_one_in = 1 + random.below(3);
+    net.takes_p0 = [&](NodeNumber) { return random.one_in(taken_one_in); };
+    ASSERT_TRUE(net.send_to_next({.destination = 2, .source = 0, .kind = p0_unordered}));
+    ASSERT_TRUE(net.mesh().inject(1, {.destination = 2, .source = 1, .kind = p0_unordered}));
+    Steps::One first(carrier(net, 1, come_over_link(p0_unordered)));
+    first_ended = !first.go(first_at);
+    Steps::One second(carrier(net, 1, injected));
+    second_ended = !second.go(second_at);
+    first.kill();
+    second.kill();
+    ASSERT_TRUE(net.send({.destination = 2, .source = 1, .kind = p1_unordered}));
+    net.look_after(16);
+    EXPECT_TRUE(net.is_empty());
+    EXPECT_EQ(net.count(2, 1, Counted::p1_unordered), 1u);
+    for (const NodeNumber from : {0u, 1u})
+      EXPECT_EQ(net.count(2, from, Counted::p0_unordered) + net.count(from, 2, Counted::back_unordered), 1u);
+    EXPECT_EQ(net.count_of_all(), 3u);
+  });
 }
 
 // More than a carrier may do in one go is left to others.

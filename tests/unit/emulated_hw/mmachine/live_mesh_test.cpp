@@ -9,9 +9,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <tuple>
@@ -43,6 +41,11 @@ struct Extents {
 };
 constexpr Extents shapes[] = {{1, 1}, {1, 2}, {2, 1}, {3, 5}, {4, 4}, {32, 1}, {1, 32}};
 
+auto fields_of(const LiveMessage& message) {
+  const auto& [destination, source, flits, kind, counts, is_back, was_ordered, fate] = message;
+  return std::tuple(destination, source, flits, kind, counts, is_back, was_ordered, fate);
+}
+
 TEST(MMachineLiveMesh, BitsSayTheSameMessage) {
   test::Random random(test::seed());
   for (int i = 0; i < 100'000; ++i) {
@@ -54,30 +57,15 @@ TEST(MMachineLiveMesh, BitsSayTheSameMessage) {
                               .is_back = random.one_in(2),
                               .was_ordered = random.one_in(2),
                               .fate = static_cast<Fate>(random.below(3))};
-    const LiveMessage same = LiveMessage::of(message.bits());
-    ASSERT_EQ(same.destination, message.destination);
-    ASSERT_EQ(same.source, message.source);
-    ASSERT_EQ(same.flits, message.flits);
-    ASSERT_EQ(same.kind, message.kind);
-    ASSERT_EQ(same.counts, message.counts);
-    ASSERT_EQ(same.is_back, message.is_back);
-    ASSERT_EQ(same.was_ordered, message.was_ordered);
-    ASSERT_EQ(same.fate, message.fate);
-    ASSERT_EQ(same.bits(), message.bits());
+    ASSERT_EQ(fields_of(LiveMessage::of(message.bits())), fields_of(message));
     ASSERT_EQ(message.priority(), message.kind == p0_ordered || message.kind == p0_unordered ? p0 : p1);
   }
   for (const MessageKind kind : {p0_ordered, p0_unordered}) {
-    const LiveMessage back =
-        LiveMessage{.destination = 1023, .source = 512, .flits = 13, .kind = kind, .fate = Fate::sent_back}
-            .sent_back();
-    const LiveMessage same = LiveMessage::of(back.bits());
-    EXPECT_EQ(same.destination, 512u);
-    EXPECT_EQ(same.source, 1023u);
-    EXPECT_EQ(same.flits, 15u) << "handler and address are a part of its body (3.3.2)";
-    EXPECT_EQ(same.kind, p1_unordered);
-    EXPECT_TRUE(same.counts && same.is_back);
-    EXPECT_EQ(same.was_ordered, kind == p0_ordered);
-    EXPECT_EQ(same.fate, Fate::open);
+    const LiveMessage message{
+        .destination = 1023, .source = 512, .flits = 13, .kind = kind, .fate = Fate::sent_back};
+    EXPECT_EQ(fields_of(LiveMessage::of(message.sent_back().bits())),
+              std::tuple(512u, 1023u, 15u, p1_unordered, true, true, kind == p0_ordered, Fate::open))
+        << "handler and address are a part of its body (3.3.2)";
   }
 }
 
@@ -86,70 +74,64 @@ TEST(MMachineLiveMesh, WhatCannotBeAMeshIsRefused) {
     EXPECT_THROW(LiveNetwork(rows, columns), std::invalid_argument) << rows << "x" << columns;
 }
 
-TEST(MMachineLiveMesh, CarriesEachMessageToItsNode) {
+// P1 is always taken. A node that takes nothing of P0 sends each one back (3.3.2), handler and address included; it may be sent again, and
+// then it is taken.
+TEST(MMachineLiveMesh, CarriesEachMessageToItsNodeOrBack) {
   for (const auto& [rows, columns] : shapes) {
     SCOPED_TRACE(rows);
     SCOPED_TRACE(columns);
     LiveNetwork net(rows, columns);
-    std::uint64_t links = 0;
     unsigned sent = 0;
     for (NodeNumber from = 0; from < net.nodes(); ++from) {
       for (NodeNumber to = 0; to < net.nodes(); ++to) {
+        const std::uint64_t links = am::kit::distance(net.mesh().grid(), from, to);
         for (const MessageKind kind : all_kinds) {
-          for (std::uint64_t n = 1; n <= 9; ++n) {
-            ASSERT_TRUE(net.send({.destination = to, .source = from, .flits = 2, .kind = kind}));
-            ASSERT_EQ(net.count(to, from, taken_as(kind)), n);
-            ASSERT_EQ(net.shown(to, from, taken_as(kind)), n);
-            ASSERT_EQ(net.told(), ++sent);
+          const LiveMessage message{.destination = to, .source = from, .flits = 3, .kind = kind};
+          const bool is_p0 = priority_of(kind) == p0;
+          const std::uint64_t flits = net.flits();
+          const unsigned took = net.times_took(to);
+          std::uint64_t taken = 0;
+          for (std::uint64_t n = 1; n <= 5; ++n) {
+            for (const bool takes : {false, true}) {
+              net.takes_p0 = [=](NodeNumber at) {
+                EXPECT_EQ(at, to) << "only its destination is asked";
+                return takes;
+              };
+              ASSERT_TRUE(net.send(message));
+              ASSERT_EQ(net.told(), ++sent);
+              taken += takes || !is_p0 ? 1 : 0;
+              ASSERT_EQ(net.count(to, from, taken_as(kind)), taken);
+              ASSERT_EQ(net.shown(to, from, taken_as(kind)), taken);
+              ASSERT_EQ(net.times_took(to), took + (is_p0 ? taken : 0));
+              if (!is_p0) continue;
+              ASSERT_EQ(net.count(from, to, back_as(kind)), n);
+              ASSERT_EQ(net.shown(from, to, back_as(kind)), n);
+            }
           }
+          const std::uint64_t of_one_back = links * 3 + (links + 2) * 5;
+          ASSERT_EQ(net.flits() - flits, taken * (links + 1) * 3 + (10 - taken) * of_one_back)
+              << "each on each link of its way, and out at its end";
         }
-        links += 1 + am::kit::distance(net.mesh().grid(), from, to);
       }
     }
     EXPECT_TRUE(net.is_empty());
-    EXPECT_EQ(net.flits(), links * message_kinds * 9 * 2)
-        << "each on each link of its way, and out at its end";
     EXPECT_EQ(net.count_of_all(), sent) << "nothing else is counted";
-    for (NodeNumber at = 0; at < net.nodes(); ++at)
-      EXPECT_EQ(net.times_took(at), net.nodes() * 2 * 9) << "those of P0";
   }
 }
 
-/// Counts all that comes to a node in one word.
-class FewCounts final : public LiveMesh::Nodes {
- public:
-  [[nodiscard]] std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber, Counted) noexcept override {
-    return arrivals_[at];
-  }
-  void arrived(NodeNumber, NodeNumber from, Counted) noexcept override { last_from_ = from; }
-  void show(NodeNumber, NodeNumber, Counted) noexcept override {}
-  void has_room(NodeNumber) noexcept override {}
-  [[nodiscard]] bool takes(NodeNumber at) noexcept override { return at % 2 == 0; }
-  void took(NodeNumber) noexcept override {}
-  [[nodiscard]] std::uint64_t count(NodeNumber at) const { return am::kit::Entry{arrivals_[at]}.count(); }
-  [[nodiscard]] NodeNumber last_from() const { return last_from_; }
-
- private:
-  std::array<std::atomic<std::uint64_t>, am::kit::most_live_nodes> arrivals_{};
-  NodeNumber last_from_ = 0;
-};
-
 TEST(MMachineLiveMesh, FromCornerToCornerOf1024Nodes) {
-  FewCounts nodes;
-  std::vector<test::Line> memory(LiveMesh::bytes(1024) / sizeof(test::Line));
-  LiveMesh mesh(32, 32, memory.front().bytes, nodes);
-  std::array<std::uint64_t, 1024> expected{};
+  LiveNetwork net(32, 32);
+  net.takes_p0 = [](NodeNumber at) { return at % 2 == 0; };
   for (const NodeNumber from : {0u, 31u, 992u, 1023u}) {
     for (const NodeNumber to : {0u, 31u, 992u, 1023u}) {
       for (const MessageKind kind : all_kinds) {
-        ASSERT_TRUE(mesh.inject(from, {.destination = to, .source = from, .kind = kind}));
-        mesh.carry(from, priority_of(kind));
+        ASSERT_TRUE(net.send({.destination = to, .source = from, .kind = kind}));
         const bool comes_back = priority_of(kind) == p0 && to % 2 == 1;
-        ASSERT_EQ(nodes.count(comes_back ? from : to), ++expected[comes_back ? from : to]);
-        ASSERT_EQ(nodes.last_from(), comes_back ? to : from);
+        ASSERT_EQ(comes_back ? net.count(from, to, back_as(kind)) : net.count(to, from, taken_as(kind)), 1u);
       }
     }
   }
+  EXPECT_EQ(net.count_of_all(), 4u * 4 * message_kinds);
 }
 
 TEST(MMachineLiveMesh, CountsOnlyWhatCounts) {
@@ -168,49 +150,6 @@ TEST(MMachineLiveMesh, CountsOnlyWhatCounts) {
   EXPECT_EQ(net.told(), 40u);
   EXPECT_EQ(net.times_took(2), 20u);
   EXPECT_EQ(net.flits(), 40u * (10 + 3) * 3);
-}
-
-// A node that takes nothing sends each one back (3.3.2), handler and address included; it may be sent again, and then it is taken.
-TEST(MMachineLiveMesh, SendsBackWhatANodeDoesNotTake) {
-  for (const auto& [rows, columns] : shapes) {
-    SCOPED_TRACE(rows);
-    SCOPED_TRACE(columns);
-    LiveNetwork net(rows, columns);
-    for (NodeNumber from = 0; from < net.nodes(); ++from) {
-      for (NodeNumber to = 0; to < net.nodes(); ++to) {
-        const std::uint64_t links = am::kit::distance(net.mesh().grid(), from, to);
-        for (const MessageKind kind : {p0_ordered, p0_unordered}) {
-          const LiveMessage message{.destination = to, .source = from, .flits = 3, .kind = kind};
-          const unsigned took = net.times_took(to);
-          const std::uint64_t flits = net.flits();
-          for (std::uint64_t n = 1; n <= 5; ++n) {
-            net.takes_p0 = [=](NodeNumber at) {
-              EXPECT_EQ(at, to) << "only its destination is asked";
-              return false;
-            };
-            ASSERT_TRUE(net.send(message));
-            ASSERT_EQ(net.count(to, from, taken_as(kind)), n - 1);
-            ASSERT_EQ(net.count(from, to, back_as(kind)), n);
-            ASSERT_EQ(net.shown(from, to, back_as(kind)), n);
-            ASSERT_EQ(net.times_took(to), took + n - 1);
-            net.takes_p0 = [](NodeNumber) { return true; };
-            ASSERT_TRUE(net.send(message));
-            ASSERT_EQ(net.count(to, from, taken_as(kind)), n);
-            ASSERT_EQ(net.count(from, to, back_as(kind)), n);
-            ASSERT_EQ(net.times_took(to), took + n);
-          }
-          ASSERT_EQ(net.flits() - flits, 5 * ((links + 1) * 3 + links * 3 + (links + 2) * 5));
-        }
-        for (const MessageKind kind : {p1_ordered, p1_unordered}) {
-          net.takes_p0 = [](NodeNumber) { return false; };
-          ASSERT_TRUE(net.send({.destination = to, .source = from, .kind = kind}));
-          ASSERT_EQ(net.count(to, from, taken_as(kind)), 1u) << "P1 is always taken";
-        }
-      }
-    }
-    EXPECT_TRUE(net.is_empty());
-    EXPECT_EQ(net.count_of_all(), std::uint64_t{net.nodes()} * net.nodes() * (2 * 5 * 2 + 2));
-  }
 }
 
 TEST(MMachineLiveMesh, HasRoomForOneMessageOfEachPriority) {
@@ -270,15 +209,9 @@ class Crossing {
       if ((asks >> own & 1) != 0) ask(kind);
     }
   }
-  void occupy(MessageKind kind) {
-    const unsigned input = input_at(behind, static_cast<unsigned>(own_channel(kind)));
-    EXPECT_TRUE(net.send_to_next({.destination = 2, .source = 1, .flits = 15, .kind = kind}));
-    EXPECT_EQ(net.filled(2, input), 1u) << "alone, it takes its own";
-  }
+  void occupy(MessageKind kind) { put_on_link({.destination = 2, .source = 1, .flits = 15, .kind = kind}); }
   void ask(MessageKind kind) {
-    const unsigned input = input_at(behind, static_cast<unsigned>(own_channel(kind)));
-    EXPECT_TRUE(net.send_to_next({.destination = 2, .source = 0, .flits = flits_of(kind), .kind = kind}));
-    EXPECT_EQ(net.filled(1, input), 1u) << "alone, it takes its own";
+    put_on_link({.destination = 2, .source = 0, .flits = flits_of(kind), .kind = kind});
   }
   /// One decision of the router, of these inputs: what each kind was given.
   ChannelAssignment decide(am::kit::Requests inputs) {
@@ -292,17 +225,23 @@ class Crossing {
     }
     for (const MessageKind kind : all_kinds) {
       const std::size_t own = own_channel(kind);
-      const unsigned left = net.filled(1, input_at(behind, static_cast<unsigned>(own)));
-      EXPECT_EQ(left, (asks_ >> own & 1) != 0 && !given[own] ? 1u : 0u)
+      EXPECT_EQ(net.filled(1, input_of_link(kind)), (asks_ >> own & 1) != 0 && !given[own] ? 1u : 0u)
           << "those that were given nothing stay";
     }
     return given;
+  }
+  static unsigned input_of_link(MessageKind kind) {
+    return input_at(behind, static_cast<unsigned>(own_channel(kind)));
   }
   LiveNetwork net{1, 3};
   static constexpr unsigned behind = Grid::down(0);  // the port at which links upward end
 
  private:
   static constexpr unsigned first_flits = 3;
+  void put_on_link(const LiveMessage& message) {
+    EXPECT_TRUE(net.send_to_next(message));
+    EXPECT_EQ(net.filled(message.source + 1, input_of_link(message.kind)), 1u) << "alone, it takes its own";
+  }
   static unsigned flits_of(MessageKind kind) {
     return first_flits + static_cast<unsigned>(own_channel(kind));
   }
@@ -312,8 +251,8 @@ class Crossing {
   const unsigned asks_;
 };
 
-ChannelRequests requests(unsigned asks, unsigned occupied, bool escape = false) {
-  ChannelRequests made{.escape = escape};
+ChannelRequests requests(unsigned asks, unsigned occupied) {
+  ChannelRequests made;
   for (unsigned i = 0; i < 4; ++i) {
     made.asks[i] = (asks >> i & 1) != 0;
     made.free[i] = (occupied >> i & 1) == 0;
@@ -321,27 +260,21 @@ ChannelRequests requests(unsigned asks, unsigned occupied, bool escape = false) 
   return made;
 }
 
-TEST(MMachineLiveMesh, OneThatIsAloneTakesTheChannelOfTheTables) {
-  for (const MessageKind kind : all_kinds) {
-    const unsigned asks = 1u << own_channel(kind);
-    for (unsigned occupied = 0; occupied < 16; ++occupied) {
-      SCOPED_TRACE(occupied);
-      Crossing crossing(asks, occupied);
-      const auto its = static_cast<unsigned>(own_channel(kind));
-      const ChannelAssignment given = crossing.decide(am::kit::request(input_at(Crossing::behind, its)));
-      EXPECT_EQ(given, assign_channels(requests(asks, occupied))) << "kind " << its;
-      EXPECT_EQ(crossing.net.refused(1), given[its] ? 0u : 1u);
-    }
-  }
-}
-
 TEST(MMachineLiveMesh, ThoseWhoAskAtOnceGetWhatTheTablesSay) {
   for (unsigned asks = 1; asks < 16; ++asks) {
+    const bool is_alone = std::has_single_bit(asks);
+    const auto first = static_cast<unsigned>(std::countr_zero(asks));
     for (unsigned occupied = 0; occupied < 16; ++occupied) {
       SCOPED_TRACE(asks);
       SCOPED_TRACE(occupied);
       Crossing crossing(asks, occupied);
-      EXPECT_EQ(crossing.decide(all_inputs), assign_channels(requests(asks, occupied)));
+      const ChannelAssignment given =
+          crossing.decide(is_alone ? am::kit::request(input_at(Crossing::behind, first)) : all_inputs);
+      EXPECT_EQ(given, assign_channels(requests(asks, occupied)));
+      if (is_alone) {
+        EXPECT_EQ(crossing.net.refused(1), given[first] ? 0u : 1u);
+        EXPECT_EQ(Crossing(asks, occupied).decide(all_inputs), given) << "whatever its carrier looks at";
+      }
       // and all goes on
       crossing.net.look_after(16);
       EXPECT_TRUE(crossing.net.is_empty());
@@ -351,73 +284,60 @@ TEST(MMachineLiveMesh, ThoseWhoAskAtOnceGetWhatTheTablesSay) {
   }
 }
 
-/// The second table of 3.3.3, by hand: to whom unordered ones yield.
-TEST(MMachineLiveMesh, UnorderedOnesYieldToThoseWhoseOwnItIs) {
-  const auto given = [](std::initializer_list<MessageKind> kinds, std::initializer_list<unsigned> free) {
-    unsigned asks = 0, occupied = 15;
-    for (const MessageKind kind : kinds) asks |= 1u << own_channel(kind);
-    for (const unsigned channel : free) occupied &= ~(1u << channel);
-    return Crossing(asks, occupied).decide(all_inputs);
-  };
-  using Given = ChannelAssignment;
-  constexpr auto none = std::nullopt;
-  EXPECT_EQ(given({p1_unordered, p0_unordered}, {0, 1, 2}), (Given{none, none, 2, 1}));
-  EXPECT_EQ(given({p1_unordered, p1_ordered}, {0, 1}), (Given{none, 1, none, 0}));
-  EXPECT_EQ(given({p1_unordered, p0_ordered}, {0}), (Given{0, none, none, none}));
-  EXPECT_EQ(given({p0_unordered, p1_unordered}, {3}), (Given{none, none, none, 3}));
-  EXPECT_EQ(given({p0_unordered, p0_ordered}, {0, 3}), (Given{0, none, 3, none}));
-  EXPECT_EQ(given({p0_unordered, p0_ordered}, {0}), (Given{0, none, none, none}));
-  EXPECT_EQ(given({p0_unordered, p1_unordered}, {0, 1}), (Given{none, none, 0, 1}));
-}
-
 // "all of VC0, VC2, VC3 downstream are occupied by P0 messages that are also indefinitely stuck, and there is an incessant stream of new
 // P1-ordered messages" (3.3.3).
-TEST(MMachineLiveMesh, AnUnorderedOneOfPriorityOneEscapesAfter16Losses) {
-  Crossing crossing(0b1010, 0b1101);
-  LiveNetwork& net = crossing.net;
-  const unsigned way = input_at(Crossing::behind, 1);  // channel 1, before the router and behind it
+class MMachineLiveEscape : public testing::Test {
+ protected:
+  void decide(am::kit::Requests inputs = all_inputs) { Carrier<>(net_.mesh()).run(1, inputs, 1); }
+  /// The ordered one goes, and leaves the channel behind the router; the unordered one stays.
+  void lose() {
+    decide();
+    ASSERT_EQ(net_.filled(1, of_ordered_), 0u) << "the ordered one has gone";
+    ASSERT_EQ(net_.filled(1, of_unordered_), 1u);
+    ASSERT_TRUE(net_.carry_out_of(2, of_ordered_));
+  }
+
+  Crossing crossing_{0b1010, 0b1101};
+  LiveNetwork& net_ = crossing_.net;
+  // before the router and behind it
+  const unsigned of_ordered_ = Crossing::input_of_link(p1_ordered);
+  const unsigned of_unordered_ = Crossing::input_of_link(p1_unordered);
+};
+
+TEST_F(MMachineLiveEscape, IsDueAfter16Losses) {
   for (int again = 0; again < 3; ++again) {
     for (int losses = 0; losses < 16; ++losses) {
       SCOPED_TRACE(losses);
-      Carrier<>(net.mesh()).run(1, all_inputs, 1);
-      ASSERT_EQ(net.filled(1, way), 0u) << "the ordered one has gone";
-      ASSERT_EQ(net.filled(1, input_at(Crossing::behind, 3)), 1u);
-      ASSERT_TRUE(net.carry_out_of(2, way));
-      crossing.ask(p1_ordered);
+      ASSERT_NO_FATAL_FAILURE(lose());
+      crossing_.ask(p1_ordered);
     }
-    Carrier<>(net.mesh()).run(1, all_inputs, 1);
-    ASSERT_EQ(net.filled(1, way), 1u) << "it stays";
-    ASSERT_EQ(net.filled(1, input_at(Crossing::behind, 3)), 0u) << "and this one goes";
-    ASSERT_TRUE(net.carry_out_of(2, way));
-    crossing.ask(p1_unordered);
+    decide();
+    ASSERT_EQ(net_.filled(1, of_ordered_), 1u) << "it stays";
+    ASSERT_EQ(net_.filled(1, of_unordered_), 0u) << "and this one goes";
+    ASSERT_TRUE(net_.carry_out_of(2, of_ordered_));
+    crossing_.ask(p1_unordered);
   }
-  net.look_after(16);
-  EXPECT_TRUE(net.is_empty());
-  EXPECT_EQ(net.count(2, 0, Counted::p1), 3u * 16 + 1);
-  EXPECT_EQ(net.count(2, 0, Counted::p1_unordered), 4u);
+  net_.look_after(16);
+  EXPECT_TRUE(net_.is_empty());
+  EXPECT_EQ(net_.count(2, 0, Counted::p1), 3u * 16 + 1);
+  EXPECT_EQ(net_.count(2, 0, Counted::p1_unordered), 4u);
 }
 
 // It has lost 16 times, and then got a channel while nobody else asked: what it has lost before counts no longer.
-TEST(MMachineLiveMesh, WhoHasGoneAloneHasLostToNobody) {
-  Crossing crossing(0b1010, 0b1101);
-  LiveNetwork& net = crossing.net;
-  const unsigned of_ordered = input_at(Crossing::behind, 1);  // before the router and behind it
-  const unsigned of_unordered = input_at(Crossing::behind, 3);
+TEST_F(MMachineLiveEscape, IsNotForLossesBeforeItWentAlone) {
   for (int losses = 0; losses < 16; ++losses) {
-    Carrier<>(net.mesh()).run(1, all_inputs, 1);
-    ASSERT_EQ(net.filled(1, of_unordered), 1u);
-    ASSERT_TRUE(net.carry_out_of(2, of_ordered));
-    if (losses != 15) crossing.ask(p1_ordered);
+    if (losses != 0) crossing_.ask(p1_ordered);
+    ASSERT_NO_FATAL_FAILURE(lose());
   }
-  ASSERT_TRUE(net.carry_out_of(2, of_unordered));
-  Carrier<>(net.mesh()).run(1, am::kit::request(of_unordered), 1);
-  ASSERT_EQ(net.filled(1, of_unordered), 0u);
-  ASSERT_EQ(net.filled(2, of_unordered), 1u);
-  crossing.ask(p1_ordered);
-  crossing.ask(p1_unordered);
-  Carrier<>(net.mesh()).run(1, all_inputs, 1);
-  EXPECT_EQ(net.filled(1, of_ordered), 0u) << "the ordered one goes, to which the channel belongs";
-  EXPECT_EQ(net.filled(1, of_unordered), 1u);
+  ASSERT_TRUE(net_.carry_out_of(2, of_unordered_));
+  decide(am::kit::request(of_unordered_));
+  ASSERT_EQ(net_.filled(1, of_unordered_), 0u);
+  ASSERT_EQ(net_.filled(2, of_unordered_), 1u);
+  crossing_.ask(p1_ordered);
+  crossing_.ask(p1_unordered);
+  decide();
+  EXPECT_EQ(net_.filled(1, of_ordered_), 0u) << "the ordered one goes, to which the channel belongs";
+  EXPECT_EQ(net_.filled(1, of_unordered_), 1u);
 }
 
 // Four inputs with a message of one kind each, for the same link: they take turns.

@@ -1,8 +1,11 @@
+// How a message that has arrived comes to a program: into its registers, and by which dispatch.
 #include "emulated_hw/mmachine/costs/extraction.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "emulated_hw/mmachine/costs/dispatch.hpp"
 
 namespace am::mmachine::costs {
 namespace extraction_test {
@@ -27,18 +30,23 @@ Taken take(Port port, std::size_t words) {
   return taken;
 }
 
-TEST(Extraction, ProcessorRegistersAreOperands) {
-  const Taken taken = take(processor_streaming, 3);
-  EXPECT_EQ(taken.head.ready, at);
-  EXPECT_EQ(taken.words[2].ready, at + 3);
-  EXPECT_EQ(taken.slots, 0u);
-}
-
-TEST(Extraction, NetworkRegistersAreMoved) {
-  const Taken taken = take(network_streaming, 3);
-  EXPECT_EQ(taken.head.ready, at + 1);
-  EXPECT_EQ(taken.words[2].ready, at + 3 + 1);
-  EXPECT_EQ(taken.slots, 4u);
+TEST(Extraction, HeadAndWordsAreThereAsTheirPlaceHasIt) {
+  const struct {
+    Port port;
+    Cycle later;          // than they have come
+    std::uint64_t slots;  // of head and eight words
+  } rows[] = {
+      {processor_streaming, 0, 0},                 // they are operands
+      {network_streaming, 1, 9},                   // each is moved
+      {memory_streaming, hierarchy_cycles, 2 * 9}  // an address and a load each, which are pipelined
+  };
+  for (const auto& [port, later, slots] : rows) {
+    SCOPED_TRACE(slots);
+    const Taken taken = take(port, 8);
+    EXPECT_EQ(taken.head.ready, at + later);
+    EXPECT_EQ(taken.words.back().ready, at + 8 + later);
+    EXPECT_EQ(taken.slots, slots);
+  }
 }
 
 TEST(Extraction, ABufferedMessageWaitsForItsTail) {
@@ -46,13 +54,6 @@ TEST(Extraction, ABufferedMessageWaitsForItsTail) {
   EXPECT_EQ(take(network_buffered, 8).readable, at + 8 + hand_over_cycles);
   EXPECT_EQ(take(memory_buffered, 8).readable, at + 8 + hierarchy_cycles);
   EXPECT_EQ(take(network_streaming, 8).readable, at);
-}
-
-TEST(Extraction, AWordOfMemoryTraversesTheHierarchy) {
-  const Taken taken = take(memory_streaming, 8);
-  EXPECT_EQ(taken.head.ready, at + hierarchy_cycles);
-  EXPECT_EQ(taken.words.back().ready, at + 8 + hierarchy_cycles) << "loads are pipelined";
-  EXPECT_EQ(taken.slots, 2u * 9) << "an address and a load each";
 }
 
 TEST(Extraction, ABufferHoldsOneMessage) {
@@ -77,6 +78,48 @@ TEST(Extraction, StreamsAreUsedWordByWordAndBuffersAsAWhole) {
     const std::vector<std::uint64_t> all_first{3, 3, 3};
     EXPECT_EQ(taken_before, port.atomicity == Atomicity::buffered ? all_first : one_by_one);
   }
+}
+
+Cycle cost(Dispatch how, bool comes_too_late = false) {
+  Cluster cluster;
+  Dispatching dispatching(how, comes_too_late);
+  dispatching.bring_in(cluster, at);
+  return cluster.next_issue() <= at ? 0 : cluster.next_issue() - at;
+}
+
+TEST(Dispatch, AThreadSlotIsThere) { EXPECT_EQ(cost(Dispatch::thread_slot), 0u); }
+
+/// Two operations for each register, out through a pointer and for the interrupt in again; the jump goes beside the last one.
+TEST(Dispatch, APollSavesLiveRegistersAnInterruptAll) {
+  EXPECT_EQ(cost(Dispatch::polled), 2 * jump_cycles + 2 * polling_registers);
+  EXPECT_EQ(cost(Dispatch::interrupt), 2 * jump_cycles + 4 * interrupt_registers - 1);
+}
+
+TEST(Dispatch, AMissedPollCostsAPeriod) {
+  EXPECT_EQ(cost(Dispatch::polled, true), cost(Dispatch::polled) + missed_poll_cycles);
+}
+
+TEST(Dispatch, WhatWaitsWhenAHandlerEndsFindsTheDispatcherThere) {
+  for (const Dispatch how : {Dispatch::polled, Dispatch::interrupt}) {
+    Cluster cluster;
+    Dispatching dispatching(how);
+    dispatching.bring_in(cluster, at);
+    const Cycle in = cluster.next_issue();
+    dispatching.bring_in(cluster, at + 1);
+    EXPECT_EQ(cluster.next_issue(), in);
+    dispatching.bring_in(cluster, in + 1000);
+    EXPECT_GT(cluster.next_issue(), in + 1000) << "the program was restored meanwhile";
+  }
+}
+
+TEST(Dispatch, EachMessageThatComesTooLateInterrupts) {
+  Cluster cluster;
+  Dispatching dispatching(Dispatch::interrupt, true);
+  dispatching.bring_in(cluster, at);
+  const Cycle in = cluster.next_issue();
+  dispatching.bring_in(cluster, at + 1);
+  EXPECT_EQ(cluster.next_issue(), in + cost(Dispatch::interrupt) + 2 * interrupt_registers)
+      << "restored, and interrupted again";
 }
 
 }  // namespace extraction_test

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
 #include "emulated_hw/mmachine/costs/comparison.hpp"
@@ -21,29 +22,28 @@ TEST(Table64, HasTheModelsInTheirOrder) {
     EXPECT_EQ(table_6_4[model].model, interface_models[model].name);
 }
 
-TEST(Table64, EachLatencyIsInItsBand) {
+/// Calls f(model, program, latency) for each entry that is printed.
+template <class F>
+void for_each_printed(F f) {
   for (std::size_t program = 0; program < benchmark_programs.size(); ++program) {
     for (std::size_t model = 0; model < table_6_4.size(); ++model) {
       const double printed = table_6_4[model].latency[program];
-      if (printed == PrintedRow::none) continue;
-      EXPECT_TRUE(in_band(model, printed, latency(model, program)))
-          << table_6_4[model].model << ' ' << benchmark_programs[program].name << ": " << printed << ", here "
-          << latency(model, program);
+      if (printed != PrintedRow::none) f(model, program, printed);
     }
   }
 }
 
-TEST(Table64, TheModelsKeepTheirOrder) {
-  for (std::size_t program = 0; program < benchmark_programs.size(); ++program) {
-    std::vector<double> printed;
-    std::vector<double> here;
-    for (std::size_t model = 0; model < table_6_4.size(); ++model) {
-      if (table_6_4[model].latency[program] == PrintedRow::none) continue;
-      printed.push_back(table_6_4[model].latency[program]);
-      here.push_back(latency(model, program));
-    }
-    EXPECT_GE(rank_correlation(printed, here), 0.9) << benchmark_programs[program].name;
-  }
+TEST(Table64, EachLatencyIsInItsBandAndTheModelsKeepTheirOrder) {
+  std::map<std::size_t, std::vector<double>> printed, here;  // by program
+  for_each_printed([&](std::size_t model, std::size_t program, double entry) {
+    const double simulated = latency(model, program);
+    EXPECT_TRUE(in_band(model, entry, simulated)) << table_6_4[model].model << ' '
+        << benchmark_programs[program].name << ": " << entry << ", here " << simulated;
+    printed[program].push_back(entry);
+    here[program].push_back(simulated);
+  });
+  for (const auto& [program, entries] : printed)
+    EXPECT_GE(rank_correlation(entries, here[program]), 0.9) << benchmark_programs[program].name;
 }
 
 /// 6.6: dispatch about 60%, mapping and atomicity 30%, translation 10%.
@@ -102,17 +102,10 @@ TEST(RankCorrelation, IsOneForTheSameOrderAndMinusOneForTheOpposite) {
 }
 
 TEST(Standing, FiveEntriesAreCalibratedAndNoOther) {
-  unsigned calibrated = 0;
-  unsigned predicted = 0;
-  for (std::size_t model = 0; model < table_6_4.size(); ++model) {
-    for (std::size_t program = 0; program < benchmark_programs.size(); ++program) {
-      if (table_6_4[model].latency[program] == PrintedRow::none) continue;
-      calibrated += standing(model, program) == Standing::calibrated ? 1U : 0U;
-      predicted += standing(model, program) == Standing::predicted ? 1U : 0U;
-    }
-  }
-  EXPECT_EQ(calibrated, 5u);
-  EXPECT_EQ(predicted, 24u);
+  std::map<Standing, unsigned> entries;
+  for_each_printed([&](std::size_t model, std::size_t program, double) { ++entries[standing(model, program)]; });
+  EXPECT_EQ(entries[Standing::calibrated], 5u);
+  EXPECT_EQ(entries[Standing::predicted], 24u);
 }
 
 }  // namespace table_6_4_test

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulated_hw/mmachine/machine.hpp"
+#include "emulated_hw/mmachine/programs/pointer_to.hpp"
 #include "support/random.hpp"
 
 namespace gtlb_misses_test {
@@ -18,6 +19,9 @@ constexpr std::uint64_t take_address = 0x100;
 constexpr std::uint64_t first_of_others = 1'000'000;
 constexpr unsigned regions = 9;  // of a page each, all on node 1; the GTLB holds four
 constexpr std::uint64_t messages = 1000;
+std::uint64_t page_of(std::uint64_t number) { return test::mix(test::seed(), number) % regions; }
+Word on_page(std::uint64_t page) { return pointer_to(PointerType::read_write, page << Gtlb::page_bits); }
+const Word handler = pointer_to(PointerType::execute_message, take_address);
 
 /// Sends without waiting for the message before: from the integer and the floating-point registers in turns.
 Program send(Thread& thread, bool ordered, std::uint64_t first) {
@@ -29,31 +33,32 @@ Program send(Thread& thread, bool ordered, std::uint64_t first) {
     (floating != 0 ? thread.floating : thread.integers)[0] = {first + number, false};
     co_await thread.cycles(static_cast<unsigned>(1 + random.below(30)));
     const Send integer = ordered ? Send::isnd0o : Send::isnd0;
-    const std::uint64_t page = random.below(regions);
-    co_await thread.send(
-        {.instruction = floating != 0 ? (ordered ? Send::fsnd0o : Send::fsnd0) : integer,
-         .destination = {pointer_bits(PointerType::read_write, 0, page << Gtlb::page_bits), true},
-         .handler = {pointer_bits(PointerType::execute_message, 0, take_address), true},
-         .argcount = 1,
-         .condition = floating});
+    co_await thread.send({.instruction = floating != 0 ? (ordered ? Send::fsnd0o : Send::fsnd0) : integer,
+                          .destination = on_page(page_of(first + number)),
+                          .handler = handler,
+                          .argcount = 1,
+                          .condition = floating});
   }
 }
 
-/// An unordered message that has missed lets the flag be cleared that holds ordered ones, while one of these has missed behind it.
+/// Each comes with its own address. An unordered message that has missed lets the flag be cleared that holds ordered ones, while one of these has missed behind it.
 TEST(GtlbMisses, OrderedMessagesKeepTheirOrderBehindUnorderedOnesThatMiss) {
   Machine machine({.width = 2});
   Chip& sender = machine.chip(0);
   GtlbMisses misses([](std::uint64_t address) -> std::optional<Gtlb::Entry> {
-    return Gtlb::Entry{
-        .valid = true, .base = {1, 0}, .tag = address >> Gtlb::page_bits, .mask = ~std::uint64_t{0}};
+    const std::uint64_t page = address >> Gtlb::page_bits;
+    if (page >= regions) return {};
+    return Gtlb::Entry{.valid = true, .base = {1, 0}, .tag = page, .mask = ~std::uint64_t{0}};
   });
   sender.thread(Chip::event_cluster, Chip::reserved_slot)
       .run([&](Thread& thread) { return misses.serve(thread); }, Privilege::system);
   std::vector<std::uint64_t> ordered;
   std::size_t others = 0;
   machine.chip(1).place(take_address, [&](Thread& thread) -> Program {
-    for (int skipped = 0; skipped < 3; ++skipped) co_await thread.msg_body();
+    for (int skipped = 0; skipped < 2; ++skipped) co_await thread.msg_body();
+    const Word address = co_await thread.msg_body();
     const std::uint64_t number = (co_await thread.msg_body()).bits;
+    EXPECT_EQ(address, on_page(page_of(number)));
     sender.output().give_back_buffer();
     if (number < first_of_others) {
       ordered.push_back(number);
@@ -72,6 +77,18 @@ TEST(GtlbMisses, OrderedMessagesKeepTheirOrderBehindUnorderedOnesThatMiss) {
   EXPECT_TRUE(std::ranges::is_sorted(ordered));
   EXPECT_GT(misses.sent(), messages);
   EXPECT_EQ(sender.output().buffers(), Machine::usual_buffers);
+
+  // An address that nobody has.
+  Thread& lost = sender.thread(2, 1);
+  lost.run(
+      [](Thread& thread) -> Program {
+        co_await thread.send({Send::isnd0o, on_page(regions), handler, 0, 7});
+        co_await thread.full(7);
+      },
+      Privilege::user);
+  ASSERT_TRUE(machine.run_until([&] { return misses.dropped() == 1 && !sender.output().has_missed(); }));
+  EXPECT_EQ(sender.output().buffers(), Machine::usual_buffers) << "given back";
+  EXPECT_FALSE(lost.has_ended());
 }
 
 }  // namespace gtlb_misses_test

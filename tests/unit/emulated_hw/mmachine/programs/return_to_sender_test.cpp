@@ -1,15 +1,19 @@
-// Return to sender on the M-Machine (thesis, 3.3.2): the protocol in all its interleavings, small, and its program on machines whose
-// nodes refuse what they like.
+// Return to sender on the M-Machine (thesis, 3.3.2): its program on machines whose nodes refuse what they like.
 #include "emulated_hw/mmachine/programs/return_to_sender.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <random>
+#include <vector>
 
 #include "emulated_hw/mmachine/machine.hpp"
 #include "emulated_hw/mmachine/programs/gtlb_misses.hpp"
-#include "support/explorer.hpp"
+#include "emulated_hw/mmachine/programs/pointer_to.hpp"
 #include "support/random.hpp"
 
 namespace return_to_sender_test {
@@ -17,121 +21,20 @@ namespace return_to_sender_test {
 using namespace am::mmachine;
 using am::kit::NodeNumber;
 
-// -- all interleavings
-
-/// Two senders and a receiver that may refuse. Threads are the nodes; which of them goes on, and what the receiver refuses, is tried in all
-/// ways. The network holds few requests; replies are always taken.
-class Protocol {
- public:
-  static constexpr unsigned senders = 2;
-  static constexpr unsigned buffers = 2;
-  static constexpr unsigned to_send = 6;
-  static constexpr unsigned network = 3;   // requests that it holds
-  static constexpr unsigned refusals = 5;  // at most
-
-  /// `counted`: a message is sent only where OMBC has a buffer; `given_back`: an acknowledgement gives it back.
-  Protocol(bool counted, bool given_back) : counted_(counted), given_back_(given_back) {}
-
-  [[nodiscard]] bool runs(unsigned thread) const {
-    return thread == receiver ? consumed_ != senders * to_send : of_[thread].done != to_send;
-  }
-  void step(unsigned thread, test::Access& access) {
-    if (thread == receiver) {
-      receive(access);
-    } else {
-      send(of_[thread], access);
-    }
-  }
-  [[nodiscard]] bool good_end() const {
-    for (const Sender& sender : of_) {
-      if (sender.done != to_send || sender.free != buffers || sender.kept != 0) return false;
-    }
-    return consumed_ == senders * to_send;
-  }
-  void fold(test::Digest& digest) const {
-    digest.add(consumed_ << 8 | refused_);
-    for (const Sender& sender : of_) {
-      digest.add(sender.sent << 24 | sender.done << 16 | sender.free << 8 | sender.kept);
-      digest.add(sender.requests << 16 | sender.acknowledged << 8 | sender.bounced);
-    }
-  }
-
- private:
-  static constexpr unsigned receiver = senders;
-  struct Sender {
-    unsigned sent = 0, done = 0, free = buffers;
-    unsigned kept = 0;  // in bounce buffers
-    // under way
-    unsigned requests = 0, acknowledged = 0, bounced = 0;
-  };
-
-  void receive(test::Access& access) {
-    const unsigned first = access.choose(senders);
-    for (unsigned i = 0; i < senders; ++i) {
-      Sender& sender = of_[(first + i) % senders];
-      if (sender.requests == 0) continue;
-      --sender.requests;
-      const bool refuses = refused_ != refusals && access.choose(2) == 1;
-      ++(refuses ? refused_ : consumed_);
-      ++(refuses ? sender.bounced : sender.acknowledged);
-      return;
-    }
-  }
-  void send(Sender& sender, test::Access& access) {
-    const bool replied = sender.acknowledged != 0 || sender.bounced != 0;
-    if (replied && access.choose(2) == 0) return take_reply(sender, access);
-    if (of_[0].requests + of_[1].requests == network) return;
-    if (sender.kept != 0 && access.choose(2) == 0) {
-      --sender.kept;
-    } else if (sender.sent != to_send && (sender.free != 0 || !counted_)) {
-      ++sender.sent;
-      if (counted_) --sender.free;
-    } else {
-      return;
-    }
-    ++sender.requests;
-  }
-  void take_reply(Sender& sender, test::Access& access) const {
-    if (sender.acknowledged != 0) {
-      --sender.acknowledged;
-      ++sender.done;
-      if (given_back_ && counted_) ++sender.free;
-    } else {
-      --sender.bounced;
-      if (++sender.kept > buffers) access.fail("what came back finds no buffer");
-    }
-  }
-
-  bool counted_;
-  bool given_back_;
-  unsigned consumed_ = 0, refused_ = 0;
-  std::array<Sender, senders> of_{};
-};
-
-test::Verdict explore(bool counted, bool given_back) {
-  return test::Explorer(Protocol(counted, given_back), test::Memory(3, {})).run();
-}
-
-TEST(ReturnToSenderProtocol, EveryMessageHasABufferAndAllAreConsumed) {
-  const test::Verdict verdict = explore(true, true);
-  EXPECT_TRUE(verdict.holds) << verdict;
-  EXPECT_GT(verdict.states, 10'000u);
-}
-TEST(ReturnToSenderProtocol, WithoutTheCounterAMessageFindsNoBuffer) {
-  const test::Verdict verdict = explore(false, true);
-  EXPECT_FALSE(verdict.holds);
-  EXPECT_NE(verdict.why.find("finds no buffer"), std::string::npos) << verdict;
-}
-TEST(ReturnToSenderProtocol, WithoutAcknowledgementsSendersStop) { EXPECT_FALSE(explore(true, false).holds); }
-
-// -- on machines
-
 constexpr std::uint64_t take_address = 0x100;
+
+/// The body of a message: its length depends on its number, with which it begins.
+unsigned write_body(std::array<Word, most_bounced_body>& registers, std::uint64_t number) {
+  const auto argcount = static_cast<unsigned>(number % (most_body - 1) + 1);
+  for (unsigned word = 0; word < argcount; ++word) registers[word] = {number + word, false};
+  return argcount;
+}
 
 /// Nodes that have room for few messages at a time, and refuse the others.
 class Refusing {
  public:
-  Refusing(unsigned width, unsigned height, unsigned buffers) : machine({.width = width, .height = height}) {
+  Refusing(unsigned width, unsigned height, unsigned buffers)
+      : machine({.width = width, .height = height}), sent(machine.nodes()), buffers_(buffers) {
     for (NodeNumber node = 0; node < machine.nodes(); ++node) {
       Chip& chip = machine.chip(node);
       protocols.push_back(std::make_unique<ReturnToSender>(
@@ -145,8 +48,7 @@ class Refusing {
   Program take(Thread& thread, NodeNumber node) {
     ReturnToSender& protocol = *protocols[node];
     ReturnToSender::Read message;
-    const Word handler{pointer_bits(PointerType::execute_system, 43, take_address), true};
-    co_await protocol.read(thread, handler, message);
+    co_await protocol.read(thread, pointer_to(PointerType::execute_system, take_address), message);
     if (!accepts(node)) {
       co_await protocol.bounce(thread, message);
       co_return;
@@ -158,58 +60,90 @@ class Refusing {
     ++taken[message.body[0].bits];
     co_await protocol.acknowledge(thread, message.sender);
   }
-  Program send(Thread& thread, NodeNumber node, unsigned count) {
-    test::Random random(node + 1);
-    for (unsigned i = 0; i < count; ++i) {
-      const std::uint64_t number = node * 1000 + i;
-      const auto argcount = static_cast<unsigned>(number % (most_body - 1) + 1);
-      for (unsigned word = 0; word < argcount; ++word) thread.integers[word] = {number + word, false};
-      co_await thread.cycles(argcount);
-      const std::uint64_t to = hot ? 0 : random.below(machine.nodes());
-      co_await thread.send(
-          {.instruction = Send::isnd0p,
-           .destination = {nid_of(machine.mesh().place_of(static_cast<NodeNumber>(to))), false},
-           .handler = {pointer_bits(PointerType::execute_message, 43, take_address), true},
-           .argcount = argcount});
-      co_await thread.full(0);
+  /// From the first slot of a cluster, messages of so many numbers; `what` says by which instruction and where to.
+  void send(NodeNumber node, unsigned cluster, std::uint64_t first, std::uint64_t count,
+            const std::function<Thread::Sent(std::uint64_t)>& what, Privilege privilege = Privilege::system) {
+    machine.chip(node)
+        .thread(cluster, 0)
+        .run(
+            [=, this](Thread& thread) -> Program {
+              for (std::uint64_t number = first; number != first + count; ++number) {
+                Thread::Sent message = what(number);
+                const bool is_floating = send_instruction(message.instruction).is_floating;
+                message.handler = pointer_to(PointerType::execute_message, take_address);
+                message.argcount = write_body(is_floating ? thread.floating : thread.integers, number);
+                co_await thread.cycles(message.argcount);
+                co_await thread.send(message);
+                co_await thread.full(0);
+                ++sent[node];
+              }
+            },
+            privilege);
+  }
+  Thread::Sent to(NodeNumber node) {
+    return {.instruction = Send::isnd0p, .destination = {nid_of(machine.mesh().place_of(node)), false}};
+  }
+  /// Each sends 40, to others at random or to node 0.
+  void send_from_all(bool to_one) {
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      const auto what = [this, to_one, node](std::uint64_t number) {
+        return to(to_one ? 0 : static_cast<NodeNumber>(test::mix(node, number) % machine.nodes()));
+      };
+      send(node, 0, node * 1000, 40, what);
     }
   }
-  void run(unsigned count) {
-    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
-      machine.chip(node).thread(0, 0).run(
-          [this, node, count](Thread& thread) { return send(thread, node, count); }, Privilege::system);
-    }
-    const std::uint64_t all = std::uint64_t{machine.nodes()} * count;
-    ASSERT_TRUE(machine.run_until([&] { return taken.size() == all && machine.mesh().under_way() == 0; }))
-        << machine.mesh().who_waits();
-    for (int cycle = 0; cycle < 100; ++cycle) machine.step();  // the last acknowledgements
+  void all_is_taken_once(std::size_t all) {
+    ASSERT_TRUE(machine.run_until([&] { return taken.size() == all; })) << machine.mesh().who_waits();
+    for (int cycle = 0; cycle < 2000; ++cycle) machine.step();  // the last acknowledgements
     for (const auto& [number, times] : taken) EXPECT_EQ(times, 1u) << number;
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      EXPECT_LE(protocols[node]->most_in_buffers(), buffers_);
+      EXPECT_EQ(protocols[node]->in_buffers(), 0u);
+      EXPECT_EQ(machine.chip(node).output().buffers(), buffers_);
+      EXPECT_FALSE(machine.chip(node).output().has_missed());
+    }
   }
 
   std::function<bool(NodeNumber)> accepts = [](NodeNumber) { return true; };
-  bool hot = false;  // all to node 0
   Machine machine;
   std::vector<std::unique_ptr<ReturnToSender>> protocols;
   std::map<std::uint64_t, unsigned> taken;
+  std::vector<unsigned> sent;  // by node
+
+ private:
+  const unsigned buffers_;
 };
 
 TEST(ReturnToSender, AllIsConsumedOnceHoweverMuchIsRefused) {
-  constexpr unsigned buffers = 4;
-  for (const bool hot : {false, true}) {
-    Refusing nodes(3, 3, buffers);
+  for (const bool to_one : {false, true}) {
+    Refusing nodes(3, 3, 4);
     test::Random random(test::seed());
-    nodes.hot = hot;
     nodes.accepts = [&](NodeNumber) { return random.one_in(3); };
-    nodes.run(40);
+    nodes.send_from_all(to_one);
+    nodes.all_is_taken_once(9 * 40);
     std::uint64_t bounces = 0;
-    for (NodeNumber node = 0; node < 9; ++node) {
-      bounces += nodes.protocols[node]->bounces();
-      EXPECT_LE(nodes.protocols[node]->most_in_buffers(), buffers);
-      EXPECT_EQ(nodes.protocols[node]->in_buffers(), 0u);
-      EXPECT_EQ(nodes.machine.chip(node).output().buffers(), buffers);
-    }
+    for (const auto& protocol : nodes.protocols) bounces += protocol->bounces();
     EXPECT_GT(bounces, 200u);
   }
+}
+
+TEST(ReturnToSender, NobodySeesInWhichOrderNodesAreStepped) {
+  const auto fingerprint = [](bool is_shuffled) {
+    Refusing nodes(3, 3, 4);
+    std::array<unsigned, 9> asked{};
+    nodes.accepts = [&](NodeNumber node) { return ++asked[node] % 3 == 0; };
+    nodes.send_from_all(false);
+    std::vector<NodeNumber> order(9);
+    std::iota(order.begin(), order.end(), 0u);
+    std::mt19937_64 random(test::seed());
+    for (int i = 0; i < 5'000; ++i) {
+      std::ranges::shuffle(order, random);
+      nodes.machine.step(is_shuffled ? std::span<const NodeNumber>(order) : std::span<const NodeNumber>());
+    }
+    EXPECT_GT(nodes.taken.size(), 100u);
+    return nodes.machine.mesh().fingerprint();
+  };
+  EXPECT_EQ(fingerprint(false), fingerprint(true));
 }
 
 /// Users' messages whose translation is missing, few buffers, refusals and long wires at once.
@@ -229,37 +163,15 @@ TEST(ReturnToSender, MessagesThatMissHaveTheirBuffersToo) {
       chip.delay(buffers * 20 - 20);
       chip.thread(Chip::event_cluster, Chip::reserved_slot)
           .run([&](Thread& thread) { return misses.serve(thread); }, Privilege::system);
-      for (unsigned cluster = 0; cluster < Chip::clusters; ++cluster) {
-        chip.thread(cluster, 2)
-            .run(
-                [first = (node * 3 + cluster) * 1000](Thread& thread) -> Program {
-                  for (std::uint64_t number = first; number < first + each; ++number) {
-                    const auto argcount = static_cast<unsigned>(number % (most_body - 1) + 1);
-                    for (unsigned word = 0; word < argcount; ++word)
-                      thread.floating[word] = {number + word, false};
-                    const std::uint64_t page = number * 7 % 16;
-                    co_await thread.send(
-                        {.instruction = number % 2 == 0 ? Send::fsnd0 : Send::fsnd0o,
-                         .destination = {pointer_bits(PointerType::read_write, 0, page << Gtlb::page_bits),
-                                         true},
-                         .handler = {pointer_bits(PointerType::execute_message, 43, take_address), true},
-                         .argcount = argcount});
-                    co_await thread.full(0);
-                  }
-                },
-                Privilege::user);
-      }
+      const auto what = [](std::uint64_t number) -> Thread::Sent {
+        return {.instruction = number % 2 == 0 ? Send::fsnd0 : Send::fsnd0o,
+                .destination = pointer_to(PointerType::read_write, number * 7 % 16 << Gtlb::page_bits)};
+      };
+      for (unsigned cluster = 0; cluster < Chip::clusters; ++cluster)
+        nodes.send(node, cluster, (node * 3 + cluster) * 1000, each, what, Privilege::user);
     }
-    ASSERT_TRUE(nodes.machine.run_until([&] { return nodes.taken.size() == 12 * each; }))
-        << nodes.machine.mesh().who_waits();
-    for (int cycle = 0; cycle < 2000; ++cycle) nodes.machine.step();
-    for (const auto& [number, times] : nodes.taken) EXPECT_EQ(times, 1u) << number;
+    nodes.all_is_taken_once(12 * each);
     EXPECT_GT(misses.sent(), 0u);
-    for (NodeNumber node = 0; node < 4; ++node) {
-      EXPECT_LE(nodes.protocols[node]->most_in_buffers(), buffers);
-      EXPECT_EQ(nodes.machine.chip(node).output().buffers(), buffers);
-      EXPECT_FALSE(nodes.machine.chip(node).output().has_missed());
-    }
   }
 }
 
@@ -276,10 +188,8 @@ TEST(ReturnToSender, WhatNobodyHasBouncedIsRefused) {
     nodes.machine.chip(0).thread(0, 0).run(
         [words](Thread& thread) -> Program {
           for (const std::uint64_t address : {0x300u, 0x400u}) {
-            co_await thread.send({.instruction = Send::isnd1pnt,
-                                  .destination = {1, false},
-                                  .handler = {pointer_bits(PointerType::execute_message, 43, address), true},
-                                  .argcount = words});
+            co_await thread.send(
+                {Send::isnd1pnt, {1, false}, pointer_to(PointerType::execute_message, address), words});
           }
         },
         Privilege::system);
@@ -297,29 +207,15 @@ TEST(ReturnToSender, WhoTakesNothingThrottlesItsSendersAlone) {
   Refusing nodes(2, 2, buffers);
   bool takes = false;
   nodes.accepts = [&](NodeNumber node) { return node != 0 || takes; };
-  unsigned sent = 0, others = 0;
-  const auto to = [&](NodeNumber node, unsigned& count) {
-    return [&nodes, &count, node](Thread& thread) -> Program {
-      for (std::uint64_t number = node * 1000;; ++number) {
-        const auto argcount = static_cast<unsigned>(number % (most_body - 1) + 1);
-        for (unsigned word = 0; word < argcount; ++word) thread.integers[word] = {number + word, false};
-        co_await thread.send({.instruction = Send::isnd0p,
-                              .destination = {nid_of(nodes.machine.mesh().place_of(node)), false},
-                              .handler = {pointer_bits(PointerType::execute_message, 43, take_address), true},
-                              .argcount = argcount});
-        co_await thread.full(0);
-        ++count;
-      }
-    };
-  };
-  nodes.machine.chip(3).thread(0, 0).run(to(0, sent), Privilege::system);
-  nodes.machine.chip(2).thread(0, 0).run(to(1, others), Privilege::system);
+  constexpr std::uint64_t no_end = ~std::uint64_t{0};
+  nodes.send(3, 0, 0, no_end, [&](std::uint64_t) { return nodes.to(0); });
+  nodes.send(2, 0, 1'000'000, no_end, [&](std::uint64_t) { return nodes.to(1); });
   for (int cycle = 0; cycle < 20'000; ++cycle) nodes.machine.step();
-  EXPECT_EQ(sent, buffers);
-  EXPECT_GT(others, 300u);
+  EXPECT_EQ(nodes.sent[3], buffers);
+  EXPECT_GT(nodes.sent[2], 300u);
   takes = true;
   for (int cycle = 0; cycle < 20'000; ++cycle) nodes.machine.step();
-  EXPECT_GT(sent, 100u);
+  EXPECT_GT(nodes.sent[3], 100u);
 }
 
 }  // namespace return_to_sender_test

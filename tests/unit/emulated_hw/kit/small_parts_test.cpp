@@ -1,34 +1,31 @@
-#include "emulated_hw/kit/arbiter.hpp"
-
+// What routers of all networks are made of: arbiters, allocators, flits, queues, sets of nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "emulated_hw/kit/allocator.hpp"
+#include "emulated_hw/kit/arbiter.hpp"
+#include "emulated_hw/kit/fifo.hpp"
 #include "emulated_hw/kit/flit.hpp"
+#include "emulated_hw/kit/node_set.hpp"
 #include "support/random.hpp"
 
 namespace am::kit {
-namespace arbiter_test {
+namespace small_parts_test {
 
 TEST(RoundRobin, GivesEachItsTurn) {
   RoundRobin arbiter;
   std::vector<unsigned> winners;
   for (int i = 0; i < 7; ++i) {
     winners.push_back(arbiter.pick(0b1011));
+    EXPECT_EQ(arbiter.pick(0b1011), winners.back()) << "it stays where a pick was not taken up";
     arbiter.had_its_turn(winners.back());
   }
   EXPECT_EQ(winners, (std::vector<unsigned>{0, 1, 3, 0, 1, 3, 0}));
-}
-
-TEST(RoundRobin, StaysWhereAPickWasNotTakenUp) {
-  RoundRobin arbiter;
-  EXPECT_EQ(arbiter.pick(0b110), 1u);
-  EXPECT_EQ(arbiter.pick(0b110), 1u);
-  arbiter.had_its_turn(1);
-  EXPECT_EQ(arbiter.pick(0b110), 2u);
 }
 
 TEST(RoundRobin, WorksAtBothEndsOfTheWord) {
@@ -116,5 +113,64 @@ TEST(Flit, SaysWhatItWasMadeOf) {
   EXPECT_TRUE(Flit(Flit::Parts{}));
 }
 
-}  // namespace arbiter_test
+TEST(Fifo, AgainstADeque) {
+  test::Random random(test::seed());
+  Fifo<std::uint64_t, 6> fifo;
+  std::deque<std::uint64_t> expected;
+  for (int step = 0; step < 100'000; ++step) {
+    if (random.one_in(2) && fifo.size() != 6) {
+      const std::uint64_t item = random();
+      fifo.push(item);
+      expected.push_back(item);
+    } else if (!fifo.empty()) {
+      ASSERT_EQ(fifo.front(), expected.front());
+      ASSERT_EQ(fifo.pop(), expected.front());
+      expected.pop_front();
+    }
+    ASSERT_EQ(fifo.size(), expected.size());
+    ASSERT_EQ(fifo.empty(), expected.empty());
+    for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(fifo[i], expected[i]);
+  }
+}
+
+std::vector<NodeNumber> all_of(const NodeSet& set) {
+  std::vector<NodeNumber> all;
+  set.for_each([&](NodeNumber node) { all.push_back(node); });
+  return all;
+}
+
+TEST(NodeSet, HoldsWhatIsPutIn) {
+  NodeSet set(130);
+  for (const NodeNumber node : {129u, 0u, 63u, 64u, 63u}) set.put(node);
+  EXPECT_EQ(all_of(set), (std::vector<NodeNumber>{0, 63, 64, 129}));
+  set.erase(63);
+  set.erase(5);
+  EXPECT_EQ(all_of(set), (std::vector<NodeNumber>{0, 64, 129}));
+  set.clear();
+  EXPECT_TRUE(all_of(set).empty());
+  EXPECT_TRUE(all_of(NodeSet()).empty());
+}
+
+// As those do who step nodes: who has nothing to do goes, whom it wakes comes.
+TEST(NodeSet, ChangesWhileOneGoesThroughIt) {
+  NodeSet set(70);
+  for (NodeNumber node = 0; node < 70; ++node) set.put(node);
+  std::vector<NodeNumber> seen;
+  set.for_each([&](NodeNumber node) {
+    seen.push_back(node);
+    set.erase(node);
+    set.put(0);
+  });
+  EXPECT_EQ(seen.size(), 70u);
+  EXPECT_EQ(all_of(set), (std::vector<NodeNumber>{0}));
+}
+
+TEST(NodeBell, PutsItsNodeIn) {
+  NodeSet set(4);
+  NodeBell().ring();
+  NodeBell(set, 2).ring();
+  EXPECT_EQ(all_of(set), (std::vector<NodeNumber>{2}));
+}
+
+}  // namespace small_parts_test
 }  // namespace am::kit
