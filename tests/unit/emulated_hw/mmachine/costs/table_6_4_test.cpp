@@ -37,8 +37,9 @@ TEST(Table64, EachLatencyIsInItsBandAndTheModelsKeepTheirOrder) {
   std::map<std::size_t, std::vector<double>> printed, here;  // by program
   for_each_printed([&](std::size_t model, std::size_t program, double entry) {
     const double simulated = latency(model, program);
-    EXPECT_TRUE(in_band(model, entry, simulated)) << table_6_4[model].model << ' '
-        << benchmark_programs[program].name << ": " << entry << ", here " << simulated;
+    EXPECT_TRUE(in_band(model, entry, simulated))
+        << table_6_4[model].model << ' ' << benchmark_programs[program].name << ": " << entry << ", here "
+        << simulated;
     printed[program].push_back(entry);
     here[program].push_back(simulated);
   });
@@ -103,7 +104,8 @@ TEST(RankCorrelation, IsOneForTheSameOrderAndMinusOneForTheOpposite) {
 
 TEST(Standing, FiveEntriesAreCalibratedAndNoOther) {
   std::map<Standing, unsigned> entries;
-  for_each_printed([&](std::size_t model, std::size_t program, double) { ++entries[standing(model, program)]; });
+  for_each_printed(
+      [&](std::size_t model, std::size_t program, double) { ++entries[standing(model, program)]; });
   EXPECT_EQ(entries[Standing::calibrated], 5u);
   EXPECT_EQ(entries[Standing::predicted], 24u);
 }
