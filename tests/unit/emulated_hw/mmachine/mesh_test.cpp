@@ -90,7 +90,7 @@ class MeshNodes {
     for (unsigned i = 0; i < what.words; ++i) message.body[i] = {what.number * 100 + i, i % 2 == 0};
     nodes_[from]->send(message);
   }
-  void step() { mesh_->step({}); }
+  void step() { mesh_->step(); }
   /// Until nothing is under way: false, if something stays for longer than that.
   bool run_dry(Cycle patience = 1000) {
     const auto is_sending = [](const auto& node) { return node->has_outgoing(); };
@@ -244,7 +244,7 @@ void expect_each_once_whole_and_in_order(MeshNodes& nodes, bool& any_overtook) {
 }
 
 /// Nodes that take nothing, of either priority, for random times: all of it comes when they do again. "Unordered" is real: some pass
-/// others on their way, where they have more than one channel.
+/// others on their way.
 TEST_P(UnderLoad, AllComesOnceAndWholeAndWhatIsOrderedInOrderHoweverNodesRefuse) {
   test::Random random(test::seed());
   bool any_overtook = false;
@@ -268,7 +268,7 @@ TEST_P(UnderLoad, AllComesOnceAndWholeAndWhatIsOrderedInOrderHoweverNodesRefuse)
     ASSERT_NO_FATAL_FAILURE(expect_each_once_whole_and_in_order(nodes, any_overtook));
     EXPECT_EQ(nodes.mesh().lost(), 0u);
   }
-  EXPECT_EQ(any_overtook, GetParam() == most_channels);
+  EXPECT_TRUE(any_overtook);
 }
 
 TEST_P(UnderLoad, RepliesPassRequestsThatNobodyTakes) {

@@ -136,7 +136,7 @@ TEST(ReturnToSender, NobodySeesInWhichOrderNodesAreStepped) {
     std::vector<NodeNumber> order(9);
     std::iota(order.begin(), order.end(), 0u);
     std::mt19937_64 random(test::seed());
-    for (int i = 0; i < 5'000; ++i) {
+    for (int i = 0; i < 20'000; ++i) {
       std::ranges::shuffle(order, random);
       nodes.machine.step(is_shuffled ? std::span<const NodeNumber>(order) : std::span<const NodeNumber>());
     }
