@@ -10,7 +10,7 @@
 #include "process/amrun_job.hpp"
 
 namespace amrun_test {
-namespace {
+namespace amrun_binding_test {
 
 using testing::MatchesRegex;
 
@@ -83,10 +83,8 @@ TEST(AmrunBinding, UnboundNodesMayRunWhereAmrunMay) {
   EXPECT_EQ(lines[0], lines[1]);
 }
 
-}  // namespace
+const Roles roles = {{"show_cores", show_cores}};
 
-const Behaviours behaviours = {{"show_cores", show_cores}};
+}  // namespace amrun_binding_test
 
 }  // namespace amrun_test
-
-int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

@@ -11,7 +11,7 @@
 #include "process/command.hpp"
 
 namespace amrun_test {
-namespace {
+namespace amrun_ending_test {
 
 using am::host::Standing;
 using testing::EndsWith;
@@ -51,11 +51,6 @@ int fail(const Arguments& arguments) {
 int never_join(const Arguments& arguments) {
   const Node node;
   if (node.rank() == 0) return std::stoi(arguments.at(0));
-  Node::hang();
-}
-
-int hang(const Arguments&) {
-  Node().join();
   Node::hang();
 }
 
@@ -228,7 +223,7 @@ TEST(AmrunEnding, KillingAmrunWhileItStartsLeavesNoNode) {
 
 // The same where amrun's child is a shell, whose death the node may be too young to notice.
 TEST(AmrunEnding, KillingAmrunWhileWrappedNodesStartLeavesNone) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string self = this_program();
   constexpr int nodes = 6;
   for (int round = 0; round < 48; ++round) {
     Amrun amrun(
@@ -296,7 +291,7 @@ TEST(AmrunEnding, WhatNodesStartedEndsWithThem) {
 
 // A shell that replaces itself with amrun hands its children on to it. These live until amrun has ended (its descriptor 3).
 TEST(AmrunEnding, ChildrenOfAnEarlierLifeAreLeftAlone) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string self = this_program();
   const std::string start = "exec " AM_BIN_DIR "/amrun -n 2 " + self + " --node ";
   const auto shell = [](const std::string& script) { return process_test::run({"bash", "-c", script}); };
 
@@ -318,7 +313,7 @@ TEST(AmrunEnding, ChildrenOfAnEarlierLifeAreLeftAlone) {
 
 // The other children of the job are ended all the same.
 TEST(AmrunEnding, WhatNodesStartedEndsBesideChildrenOfAnEarlierLife) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string self = this_program();
   const process_test::Outcome outcome =
       process_test::run({"bash", "-c",
                          "exec 3> >(cat; echo background ran on); exec " AM_BIN_DIR "/amrun -n 2 " + self +
@@ -328,7 +323,7 @@ TEST(AmrunEnding, WhatNodesStartedEndsBesideChildrenOfAnEarlierLife) {
 }
 
 TEST(AmrunEnding, ANodeMayBeTheChildOfAShell) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string self = this_program();
   Amrun good({"-n", "2", "sh", "-c", self + " --node succeed; exit $?"});
   EXPECT_EQ(good.exit_code(), 0);
   EXPECT_THAT(good.err(), IsEmpty());
@@ -343,14 +338,11 @@ TEST(AmrunEnding, ExitCodesAreKnownWhateverAmrunInherits) {
   EXPECT_EQ(amrun.exit_code(), 7);
 }
 
-}  // namespace
-
-const Behaviours behaviours = {
+const Roles roles = {
     {"succeed", succeed},
     {"fail", fail},
     {"never_join", never_join},
-    {"hang", hang},
-    {"join_and_hang", amrun_test::join_and_hang},
+    {"join_and_hang", join_and_hang},
     {"ignore_sigterm", ignore_sigterm},
     {"survive", survive},
     {"survive_and_hang", survive_and_hang},
@@ -358,6 +350,6 @@ const Behaviours behaviours = {
     {"leave_a_daemon", leave_a_daemon},
 };
 
-}  // namespace amrun_test
+}  // namespace amrun_ending_test
 
-int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }
+}  // namespace amrun_test

@@ -1,5 +1,5 @@
 // Jobs that amrun runs across hosts, which are network namespaces here (process/namespaces.hpp): where they run, what becomes of
-// their output, and how they end. This program is both: the tests, and, with --node and a scenario, a node.
+// their output, and how they end. Nodes play a role here, in a scenario.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 #include "process/namespaces.hpp"
 
 namespace process_test {
-namespace {
+namespace amrun_hosts_test {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -113,7 +113,9 @@ void vanish(am::Node& node) {
   if (node.id() == 0 && std::system(std::getenv("CUT")) != 0) std::exit(3);
 }
 
-int run_node(const std::string& scenario, am::NodeId who) {
+int run_node(const Arguments& arguments) {
+  const std::string& scenario = arguments.at(0);
+  const auto who = static_cast<am::NodeId>(std::stoi(arguments.at(1)));
   am::Node& node = am::start(0, nullptr);
   static State state;
   node.attach(state);
@@ -142,7 +144,9 @@ int run_node(const std::string& scenario, am::NodeId who) {
 }
 
 /// Who survives: all others hear of the death, and then leave.
-int run_survivor(am::NodeId who, const std::string& how) {
+int run_survivor(const Arguments& arguments) {
+  const auto who = static_cast<am::NodeId>(std::stoi(arguments.at(0)));
+  const std::string& how = arguments.at(1);
   am::Node& node = am::start(0, nullptr);
   static State state;
   node.attach(state);
@@ -205,7 +209,8 @@ class AmrunHosts : public testing::Test {
                                      std::vector<std::string> options = {}) const {
     std::vector<std::string> arguments = {"--hosts", names(":2"), "-x", "HEAD"};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    arguments.insert(arguments.end(), {this_program(), "--node", scenario, std::to_string(who)});
+    arguments.insert(arguments.end(),
+                     {this_program(), "--node", "amrun_hosts", scenario, std::to_string(who)});
     return amrun_there(arguments);
   }
 
@@ -235,7 +240,7 @@ TEST_F(AmrunHosts, TransferInTheBackground) {
 TEST_F(AmrunHosts, TakeAHostfile) {
   const TemporaryFile file(hosts_.name(1) + " slots=1\n" + hosts_.name(2) + " slots=2 # the large one\n");
   const Outcome outcome =
-      amrun_there({"--hostfile", file.path(), this_program(), "--node", "environment", "0"});
+      amrun_there({"--hostfile", file.path(), this_program(), "--node", "amrun_hosts", "environment", "0"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("0 " + hosts_.name(1)), HasSubstr("1 " + hosts_.name(2)),
                                  HasSubstr("2 " + hosts_.name(2))));
@@ -243,12 +248,13 @@ TEST_F(AmrunHosts, TakeAHostfile) {
 
 TEST_F(AmrunHosts, GiveNodesTheFolderTheSettingsAndTheVariablesAskedFor) {
   const std::string folder = std::filesystem::current_path();
-  const Outcome plain = amrun_there({"--hosts", names(), this_program(), "--node", "environment", "0"},
-                                    {"COLOUR=blue", "AM_TIMEOUT=70s"});
+  const Outcome plain =
+      amrun_there({"--hosts", names(), this_program(), "--node", "amrun_hosts", "environment", "0"},
+                  {"COLOUR=blue", "AM_TIMEOUT=70s"});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
   EXPECT_THAT(plain.out, HasSubstr(" 70s " + folder));
-  const Outcome given = amrun_there(
-      {"--hosts", names(), "-x", "COLOUR=a \"red\" one", this_program(), "--node", "environment", "0"});
+  const Outcome given = amrun_there({"--hosts", names(), "-x", "COLOUR=a \"red\" one", this_program(),
+                                     "--node", "amrun_hosts", "environment", "0"});
   EXPECT_EQ(count(given.out, "a \"red\" one none"), given.exit_code == 0 ? 2 : -1) << given.out << given.err;
 }
 
@@ -267,15 +273,15 @@ TEST_F(AmrunHosts, PrintAllThatNodesPrint) {
 
 /// Their output is closed: they end as from a pipe of their own.
 TEST_F(AmrunHosts, EndWhenNobodyReadsWhatTheyPrint) {
-  const Outcome outcome =
-      amrun_there({"--hosts", names(), this_program(), "--node", "print", "0"}, {}, " | head -n 1");
+  const Outcome outcome = amrun_there(
+      {"--hosts", names(), this_program(), "--node", "amrun_hosts", "print", "0"}, {}, " | head -n 1");
   EXPECT_EQ(count(outcome.out, "\n"), 1);
 }
 
 TEST_F(AmrunHosts, GiveNodeZeroTheInput) {
   const TemporaryFile input(std::string(3'000'000, 'x'));
-  const Outcome outcome =
-      amrun_there({"--hosts", names(), this_program(), "--node", "read", "0"}, {}, " <" + input.path());
+  const Outcome outcome = amrun_there(
+      {"--hosts", names(), this_program(), "--node", "amrun_hosts", "read", "0"}, {}, " <" + input.path());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("node 0 read 3000000 bytes"), HasSubstr("node 1 read 0 bytes")));
 }
@@ -305,9 +311,9 @@ TEST_F(AmrunHosts, EndWithAHostThatIsLost) {
 
 /// Each host says why; the agents do not need the cable here.
 TEST_F(AmrunHosts, EndWhenAHostVanishes) {
-  const Outcome outcome =
-      amrun_there({"--hosts", names(":2"), "-x", "CUT", this_program(), "--node", "vanish", "0"},
-                  {"CUT=" + hosts_.cut_command(2, "eth0"), "AM_HOST_TIMEOUT=2s"});
+  const Outcome outcome = amrun_there(
+      {"--hosts", names(":2"), "-x", "CUT", this_program(), "--node", "amrun_hosts", "vanish", "0"},
+      {"CUT=" + hosts_.cut_command(2, "eth0"), "AM_HOST_TIMEOUT=2s"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
   for (const char* line :
        {"am: node [01]: no connection to node [23] any more: its host does not answer since 2",
@@ -328,12 +334,12 @@ TEST_F(AmrunHosts, EndWithTheirHead) {
 /// has left in good order already.
 TEST_F(AmrunHosts, FailWhenAHostIsLostEarlyOrLate) {
   const TemporaryFile early("case $AM_RANK in 0) exec " + this_program() +
-                            " --node wait 0;; *) kill -9 $PPID; sleep 60;; esac");
+                            " --node amrun_hosts wait 0;; *) kill -9 $PPID; sleep 60;; esac");
   const Outcome before = amrun_there({"--hosts", names(), "sh", early.path()});
   EXPECT_EQ(before.exit_code, 1) << before.err;
   EXPECT_THAT(before.err, HasSubstr("amrun: host " + hosts_.name(2) + " is lost"));
   const Outcome after =
-      amrun_there({"--hosts", names(":2"), this_program(), "--node", "leave, kill part", "3"});
+      amrun_there({"--hosts", names(":2"), this_program(), "--node", "amrun_hosts", "leave, kill part", "3"});
   EXPECT_EQ(after.exit_code, 1) << after.err;
   EXPECT_THAT(after.err, HasSubstr("amrun: host " + hosts_.name(2) + " is lost"));
 }
@@ -346,7 +352,7 @@ TEST_F(AmrunHosts, MayBeOtherMachines) {
   const TemporaryFile input("some input");
   for (const std::string& from : {std::string("/dev/null"), input.path()}) {
     const TemporaryFile line("hostname elsewhere; exec " + amrun + " --hosts " + names() + " " +
-                             this_program() + " --node read 0 <" + from);
+                             this_program() + " --node amrun_hosts read 0 <" + from);
     const Outcome outcome =
         run(hosts_.on(1, {"sh", line.path()}), {.environment = {"AM_AGENT=" + agent.path()}, .in_child = {}});
     EXPECT_EQ(outcome.exit_code, 0) << from << outcome.err;
@@ -355,13 +361,14 @@ TEST_F(AmrunHosts, MayBeOtherMachines) {
 }
 
 TEST_F(AmrunHosts, HaveOneCount) {
-  const Outcome one = amrun_there({"--hosts", names(), this_program(), "--node", "count", "0"});
+  const Outcome one =
+      amrun_there({"--hosts", names(), this_program(), "--node", "amrun_hosts", "count", "0"});
   EXPECT_EQ(one.out, "the clocks are one; Count is the same as far as is known\n");
   const OtherMachines agent(hosts_.name(1));
   if (!agent.work()) GTEST_SKIP() << "there are no time namespaces here";
   // The head is not one of its hosts: the first host's clock is another one than its own, too.
   const TemporaryFile line("hostname elsewhere; exec " + amrun + " --hosts " + names(":2") + " " +
-                           this_program() + " --node count 0");
+                           this_program() + " --node amrun_hosts count 0");
   const Outcome two = run(hosts_.on(1, {"sh", line.path()}),
                           {.environment = {"AM_AGENT=" + agent.path(), "AM_VERBOSE=1"}, .in_child = {}});
   EXPECT_EQ(two.out, "the clocks are several; Count is the same as far as is known\n") << two.err;
@@ -370,7 +377,8 @@ TEST_F(AmrunHosts, HaveOneCount) {
 
 TEST_F(AmrunHosts, OutliveANodeWhereTheyMeanTo) {
   for (const char* how : {"kill", "kill part"}) {
-    const Outcome outcome = amrun_there({"--hosts", names(":2"), this_program(), "--survivor", "3", how});
+    const Outcome outcome =
+        amrun_there({"--hosts", names(":2"), this_program(), "--node", "amrun_hosts_survivor", "3", how});
     EXPECT_EQ(outcome.exit_code, 0) << how << outcome.err;
   }
 }
@@ -399,15 +407,7 @@ TEST_F(AmrunHosts, DoNotMindAChattyShell) {
   EXPECT_THAT(outcome.out, Not(HasSubstr("Welcome")));
 }
 
-}  // namespace
-}  // namespace process_test
+const Roles roles = {{"amrun_hosts", run_node}, {"amrun_hosts_survivor", run_survivor}};
 
-int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() == 3 && arguments[0] == "--node")
-    return process_test::run_node(arguments[1], static_cast<am::NodeId>(std::stoi(arguments[2])));
-  if (arguments.size() == 3 && arguments[0] == "--survivor")
-    return process_test::run_survivor(static_cast<am::NodeId>(std::stoi(arguments[1])), arguments[2]);
-  testing::InitGoogleMock(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace amrun_hosts_test
+}  // namespace process_test

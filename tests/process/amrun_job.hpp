@@ -1,5 +1,4 @@
-// Tests of amrun: amrun as a child of the test, and what the nodes of its jobs need. Each test program is
-// both the tests and the node: amrun starts it again with --node and the name of what the node shall do.
+// Tests of amrun: amrun as a child of the test, and what the nodes of its jobs need.
 //
 // Nodes here only fill in their cards in the job's segment: what amrun looks at, and no more of libam than
 // that.
@@ -18,9 +17,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -31,8 +28,13 @@
 
 #include "core/membership/standing.hpp"
 #include "host/memory.hpp"
+#include "process/roles.hpp"
 
 namespace amrun_test {
+
+using process_test::Arguments;
+using process_test::Roles;
+using process_test::this_program;
 
 // Not how long anything may take, but when a test is sure to hang.
 constexpr std::chrono::seconds hanging{60};
@@ -203,9 +205,9 @@ class Amrun {
   bool timed_out_ = false;
 };
 
-// This program as the program of a job: {"-n", "2", node("hang"), ...}.
+// This program as the program of a job: job({"-n", "2"}, {"hang"}).
 inline std::vector<std::string> job(std::vector<std::string> options, const std::vector<std::string>& what) {
-  options.push_back(std::filesystem::read_symlink("/proc/self/exe"));
+  options.push_back(this_program());
   options.emplace_back("--node");
   options.insert(options.end(), what.begin(), what.end());
   return options;
@@ -274,16 +276,10 @@ class Node {
   std::shared_ptr<am::host::Memory> memory_;
 };
 
-using Arguments = std::vector<std::string>;
-// By name what nodes do; the result is the node's exit code.
-using Behaviours = std::map<std::string_view, int (*)(const Arguments&)>;
-
-// main of such a program.
-inline int run(int argc, char** argv, const Behaviours& behaviours) {
-  if (argc > 2 && std::string_view(argv[1]) == "--node")
-    return behaviours.at(argv[2])(Arguments(argv + 3, argv + argc));
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
+inline int hang(const Arguments&) {
+  Node().join();
+  Node::hang();
 }
+inline const Roles roles = {{"hang", hang}};
 
 }  // namespace amrun_test

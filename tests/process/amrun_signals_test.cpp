@@ -7,7 +7,7 @@
 #include "process/amrun_job.hpp"
 
 namespace amrun_test {
-namespace {
+namespace amrun_signals_test {
 
 using testing::IsEmpty;
 using testing::MatchesRegex;
@@ -30,11 +30,6 @@ int name_signals(const Arguments&) {
   }
   node.leave();
   return 0;
-}
-
-int hang(const Arguments&) {
-  Node().join();
-  Node::hang();
 }
 
 // Tests.
@@ -127,10 +122,8 @@ TEST(AmrunSignals, WhatAmrunIgnoresNodesIgnore) {
   EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node [01] .* was killed by signal 9 \\(Killed\\)\n"));
 }
 
-}  // namespace
+const Roles roles = {{"name_signals", name_signals}};
 
-const Behaviours behaviours = {{"name_signals", name_signals}, {"hang", hang}};
+}  // namespace amrun_signals_test
 
 }  // namespace amrun_test
-
-int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

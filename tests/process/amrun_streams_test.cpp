@@ -14,7 +14,7 @@
 #include "process/amrun_job.hpp"
 
 namespace amrun_test {
-namespace {
+namespace amrun_streams_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -132,9 +132,7 @@ int start_inner_job(const Arguments& arguments) {
   node.join();
   int status = 0;
   if (node.rank() == 0) {
-    const std::string command = AM_BIN_DIR "/amrun -n 2 " +
-                                std::string(std::filesystem::read_symlink("/proc/self/exe")) + " --node " +
-                                arguments.at(0);
+    const std::string command = AM_BIN_DIR "/amrun -n 2 " + this_program() + " --node " + arguments.at(0);
     status = std::system(command.c_str());
   }
   node.leave();
@@ -313,9 +311,7 @@ TEST(AmrunStreams, NodesGetLimitsAndSignalsAsAmrunGotThem) {
   }
 }
 
-}  // namespace
-
-const Behaviours behaviours = {
+const Roles roles = {
     {"read_input", read_input},
     {"write_lines", write_lines},
     {"write_partial_line", write_partial_line},
@@ -327,6 +323,6 @@ const Behaviours behaviours = {
     {"show_limits_and_signals", show_limits_and_signals},
 };
 
-}  // namespace amrun_test
+}  // namespace amrun_streams_test
 
-int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }
+}  // namespace amrun_test

@@ -13,18 +13,13 @@
 #include "process/amrun_job.hpp"
 
 namespace amrun_test {
-namespace {
+namespace amrun_wrong_use_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::StartsWith;
-
-int hang(const Arguments&) {
-  Node().join();
-  Node::hang();
-}
 
 // A file in a folder of its own, gone with the object.
 class File {
@@ -127,10 +122,6 @@ TEST(AmrunWrongUse, TooFewDescriptorsForLabels) {
   EXPECT_EQ(amrun.err(), "amrun: cannot make pipes for -l: Too many open files (raise ulimit -n)\n");
 }
 
-}  // namespace
-
-const Behaviours behaviours = {{"hang", hang}};
+}  // namespace amrun_wrong_use_test
 
 }  // namespace amrun_test
-
-int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

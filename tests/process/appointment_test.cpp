@@ -1,5 +1,5 @@
 // Jobs without a launcher: each node is started with AM_JOB, and they meet at node 0's address. On this host, and across hosts,
-// which are network namespaces here (process/namespaces.hpp). This program is both: the tests, and, with --node, a node.
+// which are network namespaces here (process/namespaces.hpp).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@
 #include "support/held_port.hpp"
 
 namespace process_test {
-namespace {
+namespace appointment_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -53,17 +53,12 @@ void wait_in_barrier(am::Node& node) {
   node.barrier();
 }
 
-int run_node(const std::string& scenario) {
+int run_node(const Arguments& arguments) {
   const std::map<std::string, std::function<void(am::Node&)>> scenarios = {
       {"wait", wait_for_ever}, {"wait_connected", wait_connected}, {"wait_in_barrier", wait_in_barrier}};
-  try {
-    am::Node& node = am::start(0, nullptr);
-    node.barrier();
-    scenarios.at(scenario)(node);
-  } catch (const am::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  scenarios.at(arguments.at(0))(node);
   return 0;
 }
 
@@ -137,7 +132,7 @@ class Appointments : public testing::Test {
   /// `victim` is killed when all are there: the others end by themselves, and the job says why. What each has said.
   std::vector<std::string> expect_all_end_with(am::NodeId victim, am::NodeId size,
                                                const std::string& scenario) const {
-    const auto nodes = start_all(size, {this_program(), "--node", scenario});
+    const auto nodes = start_all(size, {this_program(), "--node", "appointment", scenario});
     for (const auto& node : nodes) EXPECT_TRUE(node->says("there"));
     EXPECT_EQ(kill(nodes[victim]->pid(), SIGKILL), 0);
     std::vector<std::string> said(size);
@@ -461,12 +456,7 @@ TEST_F(OnTwoHosts, NobodyTakesItselfForNodeZero) {
   end_well(nodes);
 }
 
-}  // namespace
-}  // namespace process_test
+const Roles roles = {{"appointment", catching<run_node>}};
 
-int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() == 2 && arguments[0] == "--node") return process_test::run_node(arguments[1]);
-  testing::InitGoogleMock(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace appointment_test
+}  // namespace process_test

@@ -25,6 +25,8 @@
 #include <utility>
 #include <vector>
 
+#include "process/roles.hpp"
+
 namespace process_test {
 
 /// Not how long anything may take, but when a test is sure to hang.
@@ -199,6 +201,5 @@ class TemporaryFile {
 
 inline const std::string amrun = AM_BIN_DIR "/amrun";
 inline std::string example(const std::string& name) { return AM_BIN_DIR "/examples/" + name; }
-inline std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
 }  // namespace process_test

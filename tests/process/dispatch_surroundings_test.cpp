@@ -1,5 +1,5 @@
 // Nodes whose handlers run beside them, or interrupt them, when their surroundings fail: a peer dies and amrun does not learn
-// of it, the system has nothing left to begin with. This program is also the program of its jobs.
+// of it, the system has nothing left to begin with.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 
 #include "process/amrun_job.hpp"
 
-namespace {
+namespace dispatch_surroundings_test {
 
 using amrun_test::Amrun;
 using amrun_test::Arguments;
@@ -53,7 +53,7 @@ int lose_a_peer(const Arguments& arguments) {
 
 /// Each node is in a wrapper that outlives it, and stops: amrun does not learn of its death.
 void expect_noticed(const char* nodes, const char* mode, const char* what) {
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string program = amrun_test::this_program();
   Amrun amrun({"-n", nodes, "env", std::string("AM_DISPATCH=") + mode, "sh", "-c", "\"$@\"; kill -STOP $$",
                "sh", program, "--node", "lose_a_peer", what});
   // One speaks for all that survive it.
@@ -162,8 +162,6 @@ TEST(DispatchSurroundingsDeathTest, WhatCannotBeginIsTriedAgain) {
   EXPECT_EXIT(begin_again([](am::Node& node) { node.barrier(); }), testing::ExitedWithCode(0), "");
 }
 
-}  // namespace
+const amrun_test::Roles roles = {{"lose_a_peer", lose_a_peer}, {"run_beside", run_beside}};
 
-int main(int argc, char** argv) {
-  return amrun_test::run(argc, argv, {{"lose_a_peer", lose_a_peer}, {"run_beside", run_beside}});
-}
+}  // namespace dispatch_surroundings_test

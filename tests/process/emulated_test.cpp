@@ -20,7 +20,7 @@
 #include "process/every_example.hpp"
 
 namespace amrun_test {
-namespace {
+namespace emulated_test {
 
 using process_test::amrun;
 using process_test::example;
@@ -189,10 +189,8 @@ TEST(T1, UsesTheMemoryOfNodesThatTakeNoPart) {
   }
 }
 
-}  // namespace
+const Roles roles = {{"talk", talk_past_a_stopped_node}, {"use", use_the_memory_of_a_stopped_node}};
 
-const Behaviours behaviours = {{"talk", talk_past_a_stopped_node}, {"use", use_the_memory_of_a_stopped_node}};
+}  // namespace emulated_test
 
 }  // namespace amrun_test
-
-int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

@@ -1,5 +1,5 @@
 // Nodes that are killed with SIGKILL at random points under heavy traffic: nothing hangs, nothing is left behind, amrun
-// says who it was. 200 rounds; TEST_SEED repeats them. This program is the test, and with --node the node of its jobs.
+// says who it was. 200 rounds; TEST_SEED repeats them.
 //
 // In every round one node is the victim and dies once it has done so many things: in its computation, inside a handler,
 // with a message half written, in a commit (AM_FAULTS), deaf while the others fill its queues, or by a signal from outside
@@ -22,7 +22,7 @@
 #include "support/random.hpp"
 
 namespace amrun_test {
-namespace {
+namespace killed_nodes_test {
 
 using testing::MatchesRegex;
 
@@ -197,10 +197,8 @@ TEST(KilledNodes, EndWithAmrun) {
   EXPECT_THAT(segments_with_a_name(), testing::IsEmpty());
 }
 
-}  // namespace
+const Roles roles = {{"traffic", traffic}, {"last_words", last_words}};
 
-const Behaviours behaviours = {{"traffic", traffic}, {"last_words", last_words}};
+}  // namespace killed_nodes_test
 
 }  // namespace amrun_test
-
-int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }

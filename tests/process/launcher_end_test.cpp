@@ -14,7 +14,7 @@
 #include "process/amrun_job.hpp"
 
 namespace amrun_test {
-namespace {
+namespace launcher_end_test {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -74,7 +74,7 @@ class LauncherEnd : public testing::TestWithParam<Case> {};
 
 TEST_P(LauncherEnd, EndsNodesBehindTwoProcesses) {
   constexpr int nodes = 2;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string self = this_program();
   // The first shell is amrun's child, and dies with it; the second tells how the node ended.
   Amrun amrun({"-n", std::to_string(nodes), "sh", "-c",
                "sh -c '" + self + " --node " + GetParam().role + "; echo code $?'; true"},
@@ -136,18 +136,16 @@ TEST(LauncherEndOfAChild, EndsItWithoutTheKernelsHelp) {
   }
 }
 
-}  // namespace
-
-const Behaviours behaviours = {
+const Roles roles = {
     {"wait", wait},
     {"wait_in_a_barrier", wait_in_a_barrier},
     {"poll_for_ever", poll_for_ever},
     {"poll_now_and_then", poll_now_and_then},
     {"compute", compute},
-    {"sleep", amrun_test::sleep},
+    {"sleep", sleep},
     {"become_another_user", become_another_user},
 };
 
-}  // namespace amrun_test
+}  // namespace launcher_end_test
 
-int main(int argc, char** argv) { return amrun_test::run(argc, argv, amrun_test::behaviours); }
+}  // namespace amrun_test

@@ -1,5 +1,4 @@
 // Nodes that end in unusual ways, and living ones that look dead: nothing is delivered twice, nobody waits for ever.
-// This program is also the program of its jobs: amrun starts it with --node and the name of what a node shall do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@
 #include "process/command.hpp"
 
 namespace process_test {
-namespace {
+namespace leaving_test {
 
 // -- what nodes do ------------------------------------------------------------------------------------------------------
 
@@ -308,25 +307,17 @@ TEST(Leaving, IsNotWhatClosingDescriptorsMeans) {
   EXPECT_EQ(outcome.err, "");
 }
 
-}  // namespace
-}  // namespace process_test
+const Roles roles = {{"exit_in_a_handler", role<exit_in_a_handler>},
+                     {"exit_with_a_draft", role<exit_with_a_draft>},
+                     {"leave_under_fire", role<leave_under_fire>},
+                     {"leave_under_heavy_fire", role<leave_under_heavy_fire>},
+                     {"close_descriptors", role<close_descriptors>},
+                     {"leave_after_a_barrier", role<leave_after_a_barrier>},
+                     {"leave_with_some_in_good_order", role<leave_with_some_in_good_order>},
+                     {"leave_with_some_by_an_error", role<leave_with_some_by_an_error>},
+                     {"leave_with_some_and_a_dead_peer", role<leave_with_some_and_a_dead_peer>},
+                     {"leave_after_a_collective", role<leave_after_a_collective>},
+                     {"leave_as_threads", role<leave_as_threads>}};
 
-int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--node") {
-    const std::map<std::string_view, int (*)()> roles{
-        {"exit_in_a_handler", process_test::exit_in_a_handler},
-        {"exit_with_a_draft", process_test::exit_with_a_draft},
-        {"leave_under_fire", process_test::leave_under_fire},
-        {"leave_under_heavy_fire", process_test::leave_under_heavy_fire},
-        {"close_descriptors", process_test::close_descriptors},
-        {"leave_after_a_barrier", process_test::leave_after_a_barrier},
-        {"leave_with_some_in_good_order", process_test::leave_with_some_in_good_order},
-        {"leave_with_some_by_an_error", process_test::leave_with_some_by_an_error},
-        {"leave_with_some_and_a_dead_peer", process_test::leave_with_some_and_a_dead_peer},
-        {"leave_after_a_collective", process_test::leave_after_a_collective},
-        {"leave_as_threads", process_test::leave_as_threads}};
-    return roles.at(argv[2])();
-  }
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace leaving_test
+}  // namespace process_test

@@ -1,7 +1,7 @@
 // Nodes in PID namespaces of their own, as in containers, where the number of a process means another one: no node signals a
 // stranger, takes a peer for dead that lives, or for living that is dead.
 //
-// This program is also the program of its jobs: --node ROLE is a node, --in-namespace ROLE one in a new namespace.
+// Of its two roles, one is played in a new namespace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 #include "process/command.hpp"
 
 namespace process_test {
-namespace {
+namespace pid_namespace_test {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -70,29 +70,25 @@ int report() {
   return 0;
 }
 
-int run_role(std::string_view role) {
-  try {
-    return role == "talk" ? talk() : role == "die" ? die() : report();
-  } catch (const am::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+int run_role(const Arguments& arguments) {
+  const std::string& role = arguments.at(0);
+  return role == "talk" ? talk() : role == "die" ? die() : report();
 }
 
-/// Runs it in a namespace of its own; afterwards stays, as a wrapper does that outlives its node, if `stays`.
-int in_namespace(std::string_view role, bool stays) {
+/// Runs it in a namespace of its own; afterwards stays, as a wrapper does that outlives its node, if "stays" is said.
+int in_namespace(const Arguments& arguments) {
   if (unshare(CLONE_NEWPID) != 0) return 99;
   const pid_t init = fork();  // number 1 there
   if (init == 0) {
     const pid_t node = fork();
-    if (node == 0) return run_role(role);
+    if (node == 0) return catching<run_role>(arguments);
     int status = 0;
     waitpid(node, &status, 0);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 98);
   }
   int status = 0;
   waitpid(init, &status, 0);
-  while (stays) pause();
+  while (arguments.size() > 1) pause();
   return WIFEXITED(status) ? WEXITSTATUS(status) : 97;
 }
 
@@ -106,10 +102,10 @@ class PidNamespace : public testing::Test {
   }
   /// Node 1 of two is in a namespace of its own.
   static Outcome run_job(const std::string& role, const std::vector<std::string>& environment = {},
-                         const std::string& option = "--in-namespace") {
+                         const std::string& more = "") {
     return run({amrun, "-n", "2", "sh", "-c",
-                "[ $AM_RANK = 1 ] && exec " + this_program() + " " + option + " " + role + "; exec " +
-                    this_program() + " --node " + role},
+                "[ $AM_RANK = 1 ] && exec " + this_program() + " --node in_a_pid_namespace " + role + more +
+                    "; exec " + this_program() + " --node pid_namespace " + role},
                {environment, {}});
   }
 };
@@ -134,7 +130,7 @@ TEST_F(PidNamespace, RefusesInterruptsFromOutside) {
 
 // Whose number is a living process's here.
 TEST_F(PidNamespace, HidesNoDeath) {
-  const Outcome outcome = run_job("die", {"AM_TIMEOUT=60s"}, "--in-namespace-and-stay");
+  const Outcome outcome = run_job("die", {"AM_TIMEOUT=60s"}, " stays");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr(") ended without leaving the job; ending with it\n"));
 }
@@ -147,14 +143,7 @@ TEST_F(PidNamespace, IsNamedWithANumberOfIt) {
                     ContainsRegex("am: node 1 of 2: runs, process 2 of another PID namespace\n")));
 }
 
-}  // namespace
-}  // namespace process_test
+const Roles roles = {{"pid_namespace", catching<run_role>}, {"in_a_pid_namespace", in_namespace}};
 
-int main(int argc, char** argv) {
-  const std::string_view how = argc == 3 ? argv[1] : "";
-  if (how == "--node") return process_test::run_role(argv[2]);
-  if (how == "--in-namespace") return process_test::in_namespace(argv[2], false);
-  if (how == "--in-namespace-and-stay") return process_test::in_namespace(argv[2], true);
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace pid_namespace_test
+}  // namespace process_test

@@ -1,5 +1,4 @@
-// Jobs that Open MPI's mpirun starts. This program is both: the tests, and, started by mpirun with --node, a
-// node.
+// Jobs that Open MPI's mpirun starts.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,9 +26,10 @@
 #include "core/settings/settings.hpp"
 #include "process/open_mpi.hpp"
 #include "process/pmix_leaks.hpp"
+#include "process/roles.hpp"
 
 namespace am::core {
-namespace {
+namespace pmix_test {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -78,9 +78,9 @@ bool arrive(const Job& job, std::uint32_t step) {
 }
 
 /// This program as a node.
-std::string node() { return std::filesystem::read_symlink("/proc/self/exe").string() + " --node"; }
+std::string node() { return process_test::this_program() + " --node pmix"; }
 
-int run_node(const std::vector<std::string_view>& options) {
+int run_node(const process_test::Arguments& options) {
   const auto asked = [&](std::string_view option) { return std::ranges::count(options, option) != 0; };
   const auto handlers = signal_actions();
   const Job job = join_job(read_settings(environ));
@@ -99,7 +99,7 @@ int run_node(const std::vector<std::string_view>& options) {
   if (write(STDOUT_FILENO, line.data(), line.size()) < 0) return 1;
 
   if (asked("stay")) {
-    if (options.size() > 2 && write(open(options[2].data(), O_WRONLY | O_CLOEXEC), "x", 1) != 1) return 1;
+    if (options.size() > 1 && write(open(options[1].c_str(), O_WRONLY | O_CLOEXEC), "x", 1) != 1) return 1;
     for (;;) pause();
   }
   if (asked("start-another") && job.id == 1 && std::system(node().c_str()) == 0)
@@ -285,19 +285,7 @@ TEST_F(Mpirun, SeveralHostsMeet) {
   EXPECT_EQ(count(outcome.text, "TCP to 2 nodes"), 1) << outcome.text;
 }
 
-}  // namespace
-}  // namespace am::core
+const process_test::Roles roles = {{"pmix", process_test::catching<run_node>}};
 
-int main(int argc, char** argv) {
-  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
-  if (!arguments.empty() && arguments[0] == "--node") {
-    try {
-      return am::core::run_node(arguments);
-    } catch (const am::Error& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      return 1;
-    }
-  }
-  ::testing::InitGoogleMock(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace pmix_test
+}  // namespace am::core

@@ -1,5 +1,5 @@
-// Jobs across hosts, which are network namespaces here (process/namespaces.hpp), started by mpirun. This program is both: the
-// tests, and, with --node and a scenario, a node, which may be the one that cuts cables.
+// Jobs across hosts, which are network namespaces here (process/namespaces.hpp), started by mpirun. A node may be the one that cuts
+// cables.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@
 #include "support/random.hpp"
 
 namespace process_test {
-namespace {
+namespace several_hosts_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -115,7 +115,9 @@ void stop(am::Node& node, Seen& seen, const std::string& stop_for_a_while) {
   expect_many(node, seen, many);
 }
 
-int run_node(const std::string& scenario, const std::string& argument) {
+int run_node(const Arguments& arguments) {
+  const std::string& scenario = arguments.at(0);
+  const std::string& argument = arguments.at(1);
   const std::map<std::string, std::function<void(am::Node&, Seen&, const std::string&)>> scenarios = {
       {"vanish", vanish}, {"blink", blink}, {"stop", stop}, {"traffic", traffic}};
   am::Node& node = am::start(0, nullptr);
@@ -240,7 +242,8 @@ class Failing : public SeveralHosts {
   Outcome run_scenario(const std::string& scenario, const std::string& script, const std::string& timeout,
                        std::size_t nodes_on_each = 1) {
     const TemporaryFile file(script);  // the words of a command do not come whole through an agent's shells
-    return run(hosts_.mpirun(nodes_on_each, {this_program(), "--node", scenario, file.path()},
+    return run(hosts_.mpirun(nodes_on_each,
+                             {this_program(), "--node", "several_hosts", scenario, file.path()},
                              {"AM_TCP_INTERFACES=eth0", "AM_PEER_DEATH=survive", "AM_HOST_TIMEOUT=" + timeout,
                               "AM_TIMEOUT=100s", "AM_TRANSPORT=" + transport_}));
   }
@@ -307,7 +310,7 @@ class BadCables : public SeveralHosts, public testing::WithParamInterface<const 
     const TemporaryFile none("");
     const Outcome outcome =
         run(hosts_.on(1, {amrun, "--hosts", hosts_.name(1) + "," + hosts_.name(2), this_program(), "--node",
-                          "traffic", none.path()}),
+                          "several_hosts", "traffic", none.path()}),
             {.environment = {"AM_AGENT=" + enter_host, "AM_TCP_INTERFACES=bad0", "AM_TIMEOUT=100s",
                              std::string("AM_TRANSPORT=shm,") + GetParam()},
              .in_child = {}});
@@ -331,13 +334,7 @@ INSTANTIATE_TEST_SUITE_P(, BadCables, testing::Values("tcp", "ofi:tcp", "ofi:net
   return name;
 });
 
-}  // namespace
-}  // namespace process_test
+const Roles roles = {{"several_hosts", run_node}};
 
-int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() == 3 && arguments[0] == "--node")
-    return process_test::run_node(arguments[1], arguments[2]);
-  testing::InitGoogleMock(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace several_hosts_test
+}  // namespace process_test

@@ -1,7 +1,7 @@
 // Programs that are started without standard input, output or error: none of the three becomes a file of libam's, into which
 // they would print.
 //
-// This program is also the program of its jobs: --node, how its nodes are made, and which of the three to do without.
+// Its role takes how nodes are made, and which of the three to do without.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "process/open_mpi.hpp"
 
 namespace process_test {
-namespace {
+namespace standard_descriptors_test {
 
 using testing::AnyOf;
 using testing::Eq;
@@ -51,7 +51,9 @@ void talk(am::Node& node, std::string_view streams, int& verdict) {
   node.barrier();
 }
 
-int run_node(const std::string& nodes, std::string_view streams) {
+int run_node(const Arguments& arguments) {
+  const std::string& nodes = arguments.at(0);
+  const std::string& streams = arguments.at(1);
   for (const char digit : streams) close(digit - '0');
   int verdict = 0;
   if (nodes == "threads") {
@@ -65,7 +67,7 @@ int run_node(const std::string& nodes, std::string_view streams) {
 class StandardDescriptors : public testing::TestWithParam<const char*> {
  protected:
   static std::vector<std::string> node(const std::string& nodes) {
-    return {this_program(), "--node", nodes, GetParam()};
+    return {this_program(), "--node", "standard_descriptors", nodes, GetParam()};
   }
   static int code_of(std::vector<std::string> launcher, const std::string& nodes = "processes") {
     for (const std::string& word : node(nodes)) launcher.push_back(word);
@@ -99,7 +101,8 @@ TEST_P(StandardDescriptors, OfOurProgramsAreNeverTheirFiles) {
     return run(command, {{}, close_streams}).exit_code;
   };
   for (const char* option : {"-n3", "-ln3"})
-    EXPECT_EQ(code({amrun, option, this_program(), "--node", "processes", ""}), 0) << option;
+    EXPECT_EQ(code({amrun, option, this_program(), "--node", "standard_descriptors", "processes", ""}), 0)
+        << option;
   EXPECT_EQ(code({AM_BIN_DIR "/aminfo"}), 0);
   EXPECT_THAT(code({AM_BIN_DIR "/aminfo", "--doctor"}), AnyOf(Eq(0), Eq(1)));
 }
@@ -107,11 +110,7 @@ TEST_P(StandardDescriptors, OfOurProgramsAreNeverTheirFiles) {
 INSTANTIATE_TEST_SUITE_P(Without, StandardDescriptors, testing::ValuesIn(without),
                          [](const auto& each) { return std::string(each.param); });
 
-}  // namespace
-}  // namespace process_test
+const Roles roles = {{"standard_descriptors", run_node}};
 
-int main(int argc, char** argv) {
-  if (argc == 4 && std::string_view(argv[1]) == "--node") return process_test::run_node(argv[2], argv[3]);
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace standard_descriptors_test
+}  // namespace process_test

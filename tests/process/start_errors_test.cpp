@@ -2,7 +2,7 @@
 // what all of them write). And poor surroundings in which everything has to work all the same: an ordinary user, no ptrace,
 // no memfd, a small /dev/shm or none.
 //
-// The programs are the examples, and this one in a few roles (main).
+// The programs are the examples, and this one in a few roles.
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@
 #include "process/command.hpp"
 
 namespace process_test {
-namespace {
+namespace start_errors_test {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -506,24 +506,11 @@ int never_poll() {
   return 0;
 }
 
-}  // namespace
-}  // namespace process_test
+const Roles roles = {{"never_poll", catching<role<never_poll>>},
+                     {"die", catching<role<die>>},
+                     {"use_all", catching<role<use_all>>},
+                     {"use_global_memory", catching<role<use_global_memory>>},
+                     {"threads", catching<role<threads>>}};
 
-int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--node") {
-    const std::map<std::string_view, int (*)()> behaviours{
-        {"never_poll", process_test::never_poll},
-        {"die", process_test::die},
-        {"use_all", process_test::use_all},
-        {"use_global_memory", process_test::use_global_memory},
-        {"threads", process_test::threads}};
-    try {
-      return behaviours.at(argv[2])();
-    } catch (const am::Error& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-      return 1;
-    }
-  }
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace start_errors_test
+}  // namespace process_test

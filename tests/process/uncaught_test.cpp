@@ -1,5 +1,4 @@
-// Errors that nobody catches: one line, which names the node and the handler that threw, and exit code 1. This program is also
-// the program of its jobs: with --node and the name of what a node shall do.
+// Errors that nobody catches: one line, which names the node and the handler that threw, and exit code 1.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <am/am.hpp>
@@ -17,7 +16,7 @@
 #include "process/command.hpp"
 
 namespace process_test {
-namespace {
+namespace uncaught_test {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -253,30 +252,22 @@ TEST_P(UncaughtInEveryMode, BlamesNoHandlerWhoseExceptionWasCaught) {
 
 INSTANTIATE_TEST_SUITE_P(Mode, UncaughtInEveryMode, testing::Values("poll", "thread", "interrupt"));
 
-}  // namespace
-}  // namespace process_test
+const Roles roles = {
+    {"only_start", role<only_start>},
+    {"all_send_to_nowhere", role<all_send_to_nowhere>},
+    {"one_sends_to_nowhere", role<one_sends_to_nowhere>},
+    {"a_handler_throws", role<a_handler_throws>},
+    {"a_handler_throws_in_a_barrier", role<a_handler_throws_in_a_barrier>},
+    {"a_reply_handler_throws_a_number", role<a_reply_handler_throws_a_number>},
+    {"a_timelet_throws", role<a_timelet_throws>},
+    {"a_handler_throws_in_a_barrier_that_fails", role<a_handler_throws_in_a_barrier_that_fails>},
+    {"another_error_after_a_caught_one", role<another_error_after_a_caught_one>},
+    {"own_terminate_handler", role<own_terminate_handler>},
+    {"terminate_without_an_exception", role<terminate_without_an_exception>},
+    {"another_thread_throws", role<another_thread_throws>},
+    {"threads_throw", role<threads_throw>},
+    {"a_handler_throws_among_threads", role<a_handler_throws_among_threads>},
+    {"throw_after_a_job_of_threads", role<throw_after_a_job_of_threads>}};
 
-int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--node") {
-    using namespace process_test;
-    const std::map<std::string_view, int (*)()> roles{
-        {"only_start", only_start},
-        {"all_send_to_nowhere", all_send_to_nowhere},
-        {"one_sends_to_nowhere", one_sends_to_nowhere},
-        {"a_handler_throws", a_handler_throws},
-        {"a_handler_throws_in_a_barrier", a_handler_throws_in_a_barrier},
-        {"a_reply_handler_throws_a_number", a_reply_handler_throws_a_number},
-        {"a_timelet_throws", a_timelet_throws},
-        {"a_handler_throws_in_a_barrier_that_fails", a_handler_throws_in_a_barrier_that_fails},
-        {"another_error_after_a_caught_one", another_error_after_a_caught_one},
-        {"own_terminate_handler", own_terminate_handler},
-        {"terminate_without_an_exception", terminate_without_an_exception},
-        {"another_thread_throws", another_thread_throws},
-        {"threads_throw", threads_throw},
-        {"a_handler_throws_among_threads", a_handler_throws_among_threads},
-        {"throw_after_a_job_of_threads", throw_after_a_job_of_threads}};
-    return roles.at(argv[2])();
-  }
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
-}
+}  // namespace uncaught_test
+}  // namespace process_test

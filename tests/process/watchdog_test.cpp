@@ -1,5 +1,5 @@
 // The watchdog names the node that hangs, the handler that loops or crashes, and what the others do meanwhile: from amrun,
-// from a thread of a node, and on a signal. This program is also the program of its jobs.
+// from a thread of a node, and on a signal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "core/node/engine.hpp"
 #include "process/amrun_job.hpp"
 
-namespace {
+namespace watchdog_test {
 
 using amrun_test::Amrun;
 using amrun_test::Arguments;
@@ -330,12 +330,7 @@ TEST(WatchdogOfANode, DoesNotTakeTheInterruptModesSignal) {
   unsetenv("AM_WATCHDOG_SIGNAL");  // NOLINT(concurrency-mt-unsafe)
 }
 
-}  // namespace
+const amrun_test::Roles roles = {
+    {"meet", meet}, {"meet_as_threads", meet_as_threads}, {"get_on", get_on}, {"wait_in_vain", wait_in_vain}};
 
-int main(int argc, char** argv) {
-  return amrun_test::run(argc, argv,
-                         {{"meet", meet},
-                          {"meet_as_threads", meet_as_threads},
-                          {"get_on", get_on},
-                          {"wait_in_vain", wait_in_vain}});
-}
+}  // namespace watchdog_test
