@@ -220,7 +220,8 @@ class AmrunHosts : public testing::Test {
 
 TEST_F(AmrunHosts, RunEveryExampleWithTheResultOfOneHost) {
   for (const char* tls : {"AM_TCP_TLS=0", "AM_TCP_TLS=1"}) {
-    expect_every_example_gives_the_same([&](const std::vector<std::string>& program) {
+    const bool first = tls == std::string("AM_TCP_TLS=0");
+    expect_the_same(first ? every_example() : a_few_examples(), [&](const std::vector<std::string>& program) {
       std::vector<std::string> arguments = {"--hosts", names(":2")};
       arguments.insert(arguments.end(), program.begin(), program.end());
       Outcome outcome = amrun_there(arguments, {tls});

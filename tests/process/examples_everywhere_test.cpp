@@ -1,4 +1,4 @@
-// Every example over every network and in every mode of handlers: each gives what it gives over shared memory to nodes that poll.
+// The examples over every network and in every mode of handlers: each gives what it gives over shared memory to nodes that poll.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,16 +11,22 @@
 namespace process_test {
 namespace examples_everywhere_test {
 
+enum class Examples { none, few, all };
+
 struct Way {
   const test::Network* network;
   am::Dispatch dispatch;
+  Examples examples = Examples::all;
+  bool by_day = true;
 };
 
-/// Of networks that take long to open one by day, in the mode in which the most runs at once.
-bool runs_by_day(const Way& way) {
-  const bool opens_slowly = way.network->cost >= 10;
-  return !way.network->rare && !way.network->by_night &&
-         (!opens_slowly || way.dispatch == am::Dispatch::thread);
+/// All over shared memory, and on networks that open quickly in the mode in which the most runs at once.
+Examples by_day(const Way& way) {
+  const test::Network& network = *way.network;
+  const bool opens_slowly = network.cost >= 10;
+  const bool busiest = way.dispatch == am::Dispatch::thread;
+  if (network.rare || network.by_night || (opens_slowly && !busiest)) return Examples::none;
+  return network.name == "shm" || (busiest && !opens_slowly) ? Examples::all : Examples::few;
 }
 
 std::vector<Way> every_way() {
@@ -29,8 +35,10 @@ std::vector<Way> every_way() {
     if (!network.processes) continue;
     for (const am::Dispatch dispatch : test::every_mode) {
       const bool is_the_reference = network.name == "shm" && dispatch == am::Dispatch::poll;
-      if (!is_the_reference && (dispatch != am::Dispatch::interrupt || network.interrupts))
-        all.push_back({&network, dispatch});
+      if (is_the_reference || (dispatch == am::Dispatch::interrupt && !network.interrupts)) continue;
+      const Examples now = by_day({&network, dispatch});
+      if (now != Examples::none) all.push_back({&network, dispatch, now, true});
+      if (now != Examples::all) all.push_back({&network, dispatch, Examples::all, false});
     }
   }
   return all;
@@ -41,14 +49,15 @@ class EveryExample : public testing::TestWithParam<Way> {};
 TEST_P(EveryExample, GivesTheSame) {
   const std::string transport = "AM_TRANSPORT=" + std::string(GetParam().network->transport);
   const std::string dispatch = "AM_DISPATCH=" + std::string(to_string(GetParam().dispatch));
-  expect_every_example_gives_the_same([&](const std::vector<std::string>& program) {
+  const bool all = GetParam().examples == Examples::all;
+  expect_the_same(all ? every_example() : a_few_examples(), [&](const std::vector<std::string>& program) {
     return run_by_amrun(4, program, {transport, dispatch});
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(Over, EveryExample, testing::ValuesIn(every_way()), [](const auto& way) {
   return std::string(way.param.network->name) + "_" + std::string(to_string(way.param.dispatch)) +
-         (runs_by_day(way.param) ? "" : "_night");
+         (way.param.by_day ? "" : "_night");
 });
 
 }  // namespace examples_everywhere_test

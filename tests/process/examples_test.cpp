@@ -1,4 +1,4 @@
-// Every example, in every way to start a job: alone, under amrun, under mpirun. And what they say to bad arguments.
+// Every example, alone and under amrun, and some in every way to start a job. And what they say to bad arguments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -118,7 +118,12 @@ class Examples : public testing::TestWithParam<Way> {
   const process_test::OpenMpi open_mpi_;
 };
 
-TEST_P(Examples, Hello) {
+/// In every way to start a job: one example of each kind of start. Others are run by mpirun on several hosts (several_hosts_test.cpp).
+class Starts : public Examples {};
+/// Arguments that are refused: alone, and by the launcher that says least itself.
+class Refusals : public Examples {};
+
+TEST_P(Starts, Hello) {
   const Outcome outcome = run_example("hello");
   expect_success(outcome);
   const std::string n = std::to_string(nodes());
@@ -131,7 +136,7 @@ TEST_P(Examples, Hello) {
   EXPECT_EQ(count(outcome.out, "\n"), 2 * nodes()) << outcome.out;
 }
 
-TEST_P(Examples, HelloToNobody) { expect_refusal(run_example("hello", {"zzz"}), 2, "usage: hello\n"); }
+TEST_P(Starts, HelloToNobody) { expect_refusal(run_example("hello", {"zzz"}), 2, "usage: hello\n"); }
 
 TEST_P(Examples, FetchAdd) {
   constexpr int additions = 1500;
@@ -145,7 +150,7 @@ TEST_P(Examples, FetchAdd) {
   EXPECT_EQ(count(outcome.out, "\n"), nodes()) << outcome.out;
 }
 
-TEST_P(Examples, FetchAddOfNothing) {
+TEST_P(Refusals, FetchAddOfNothing) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"0"},
                                                     {"many"},
                                                     {"-1"},
@@ -158,7 +163,7 @@ TEST_P(Examples, FetchAddOfNothing) {
   }
 }
 
-TEST_P(Examples, BackgroundTransfer) {
+TEST_P(Starts, BackgroundTransfer) {
   for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
     const Outcome outcome = run_example("background_transfer", {"2"}, dispatch);
     expect_success(outcome);
@@ -171,7 +176,15 @@ TEST_P(Examples, BackgroundTransfer) {
   }
 }
 
-TEST_P(Examples, BackgroundTransferOfNothing) {
+TEST_P(Starts, OldInterfaces) {
+  for (const std::string interface : {"cmam", "gam", "am2"}) {
+    const Outcome outcome = run_example(interface + "_pingpong", {"50"});
+    expect_success(outcome);
+    EXPECT_EQ(count(outcome.out, ": right\n"), nodes()) << outcome.out;
+  }
+}
+
+TEST_P(Refusals, BackgroundTransferOfNothing) {
   for (const std::string megabytes : {"0", "x", "1025"}) {
     expect_refusal(run_example("background_transfer", {megabytes}), 2,
                    "usage: background_transfer [MiB]; a number from 1 to 1024\n");
@@ -202,7 +215,7 @@ TEST_P(Examples, WordCountOfGarbage) {
   EXPECT_THAT(outcome.out, HasSubstr(": the same as one node alone counts\n"));
 }
 
-TEST_P(Examples, WordCountOfNoFile) {
+TEST_P(Refusals, WordCountOfNoFile) {
   for (const char* path : {"/no/such/file", "/"}) {
     const Outcome outcome = run_example("word_count", {path});
     EXPECT_EQ(outcome.exit_code, 1);
@@ -224,7 +237,7 @@ TEST_P(Examples, Life) {
   }
 }
 
-TEST_P(Examples, LifeOfNothing) {
+TEST_P(Refusals, LifeOfNothing) {
   const std::string usage = "usage: life [rows] [columns] [generations]; at least one row per node (" +
                             std::to_string(nodes()) + "), at most 2^30 cells\n";
   const std::string too_few_rows = std::to_string(nodes() - 1);
@@ -244,19 +257,19 @@ TEST_P(Examples, LifeOfNothing) {
 TEST_P(Examples, ProgramsForCmam) {
   expect_programs("cmam", ": right\n", " by a segment and by a port, 0 bytes wrong: right\n");
 }
-TEST_P(Examples, ProgramsForCmamOfNothing) { expect_programs_refuse("cmam", "1048576"); }
+TEST_P(Refusals, ProgramsForCmamOfNothing) { expect_programs_refuse("cmam", "1048576"); }
 
 TEST_P(Examples, ProgramsForGam) {
   expect_programs("gam", "50 round trips, 50 requests of the neighbour: right\n",
                   " there, back and fetched, 0 values came wrong\n");
 }
-TEST_P(Examples, ProgramsForGamOfNothing) { expect_programs_refuse("gam", "262144"); }
+TEST_P(Refusals, ProgramsForGamOfNothing) { expect_programs_refuse("gam", "262144"); }
 
 TEST_P(Examples, ProgramsForAm2) {
   expect_programs("am2", "50 round trips, sum 39200: right\n",
                   "700 KiB there, back, and fetched again, 0 values came wrong\n");
 }
-TEST_P(Examples, ProgramsForAm2OfNothing) { expect_programs_refuse("am2", "262144"); }
+TEST_P(Refusals, ProgramsForAm2OfNothing) { expect_programs_refuse("am2", "262144"); }
 
 TEST_P(Examples, Em3d) {
   const std::string n = std::to_string(nodes());
@@ -273,7 +286,7 @@ TEST_P(Examples, Em3d) {
   }
 }
 
-TEST_P(Examples, Em3dOfNothing) {
+TEST_P(Refusals, Em3dOfNothing) {
   const std::string usage =
       "usage: em3d [places] [plain|ghost|bundled] [steps] [--time]; at least one place per node (" +
       std::to_string(nodes()) + "), at most 131072, and at most 1000 steps\n";
@@ -306,7 +319,7 @@ TEST_P(Examples, Sorts) {
   }
 }
 
-TEST_P(Examples, SortsOfNothing) {
+TEST_P(Refusals, SortsOfNothing) {
   for (const std::string name : {"sample_sort", "radix_sort"}) {
     const std::string usage = "usage: " + name + " [keys] [--time]; at least one key per node (" +
                               std::to_string(nodes()) + "), at most 4194304\n";
@@ -350,7 +363,7 @@ TEST_P(Examples, Dataflow) {
   }
 }
 
-TEST_P(Examples, SizesThatAreNone) {
+TEST_P(Refusals, SizesThatAreNone) {
   const std::vector<std::pair<std::string, std::string>> programs = {
       {"matrix_multiply", "usage: matrix_multiply [size] [--time]; a number from 1 to 1024\n"},
       {"components", "usage: components [side] [--time]; a number from 1 to 2048\n"},
@@ -393,10 +406,16 @@ TEST_P(Examples, TimesOnlyWhenAsked) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Examples,
+INSTANTIATE_TEST_SUITE_P(Ways, Starts,
                          testing::Values(Way{Launcher::none, 1}, Way{Launcher::amrun, 1},
                                          Way{Launcher::amrun, 2}, Way{Launcher::amrun, 4},
                                          Way{Launcher::mpirun, 4}),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Ways, Examples,
+                         testing::Values(Way{Launcher::none, 1}, Way{Launcher::amrun, 2},
+                                         Way{Launcher::amrun, 4}),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Ways, Refusals, testing::Values(Way{Launcher::none, 1}, Way{Launcher::amrun, 4}),
                          name_of);
 
 }  // namespace examples_test

@@ -64,7 +64,8 @@ TEST_F(Slurm, RunsEveryExampleWithTheResultOfOneHost) {
   for (const std::vector<std::string>& placement : {std::vector<std::string>{"-N2", "-n4", "-m", "block"},
                                                     {"-N2", "-n4", "-m", "cyclic"},
                                                     {"-N1", "-n4"}}) {
-    expect_every_example_gives_the_same([&](const std::vector<std::string>& program) {
+    const bool first = placement.back() == "block";
+    expect_the_same(first ? every_example() : a_few_examples(), [&](const std::vector<std::string>& program) {
       std::vector<std::string> words = placement;
       words.insert(words.end(), program.begin(), program.end());
       return srun(words);
