@@ -196,15 +196,15 @@ TEST_F(Mpirun, AProgramThatANodeStartsIsNotInItsPlace) {
 }
 
 TEST_F(Mpirun, NamesTheNodeThatDoesNotCome) {
-  const Outcome outcome = run("AM_TIMEOUT=3s " + std::string(mpirun) + "-n 2 " + node() + " : -n 1 sleep 60");
+  const Outcome outcome = run("AM_TIMEOUT=2s " + std::string(mpirun) + "-n 2 " + node() + " : -n 1 sleep 60");
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.text,
-              ContainsRegex("node(s 1 and)? 2 of 3 did not come within 3 s"));  // node 1 may be late
+              ContainsRegex("node(s 1 and)? 2 of 3 did not come within 2 s"));  // node 1 may be late
 }
 
 TEST_F(Mpirun, SaysThatTheFirstNodeDoesNotCome) {
   const Outcome outcome =
-      run("AM_TIMEOUT=3s AM_REPORT_AFTER=1s " + std::string(mpirun) + "-n 1 sleep 60 : -n 1 " + node());
+      run("AM_TIMEOUT=1s AM_REPORT_AFTER=300ms " + std::string(mpirun) + "-n 1 sleep 60 : -n 1 " + node());
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.text, AllOf(HasSubstr("am: node 1 waits for node 0 to join since "),
                                   HasSubstr("node 0 did not come within ")));

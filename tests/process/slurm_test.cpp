@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@ using testing::HasSubstr;
 
 const std::string script = AM_TESTS_DIR "/process/slurm.sh";
 
-class Slurm : public testing::Test {
- protected:
-  Slurm() {
+/// Runs as long as it lives.
+class Cluster {
+ public:
+  Cluster() {
     std::string name = std::filesystem::temp_directory_path() / "am_slurm_XXXXXX";
     folder_ = mkdtemp(name.data());
     std::filesystem::permissions(folder_, std::filesystem::perms(0755));  // as munge demands
@@ -30,33 +32,49 @@ class Slurm : public testing::Test {
         missing += std::string(" ") + program;
     }
     if (!missing.empty()) {
-      skip_ = "there is no" + missing + " here";
+      problem_ = "there is no" + missing + " here";
       return;
     }
-    const Outcome started = run({script, "start", there()});
+    const Outcome started =
+        run({script, "start", there()}, {.environment = {"LIFETIME=280"}, .in_child = {}});
     runs_ = started.exit_code == 0;
-    if (!runs_) skip_ = "Slurm does not start here: " + started.err;
+    if (!runs_) problem_ = "Slurm does not start here: " + started.err;
   }
-  ~Slurm() override {
+  ~Cluster() {
     if (runs_) run({script, "stop", there()});
     std::filesystem::remove_all(folder_);
   }
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] std::string there() const { return folder_ / "slurm"; }
+
+ private:
+  std::filesystem::path folder_;
+  bool runs_ = false;
+  std::string problem_;
+};
+
+/// One cluster for all: it takes seconds to start.
+class Slurm : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { cluster_ = std::make_unique<Cluster>(); }
+  static void TearDownTestSuite() { cluster_.reset(); }
   void SetUp() override {
-    if (!skip_.empty()) GTEST_SKIP() << skip_;
+    if (!cluster_->problem().empty()) GTEST_SKIP() << cluster_->problem();
   }
 
-  [[nodiscard]] std::string there() const { return folder_ / "slurm"; }
-  [[nodiscard]] Outcome srun(const std::vector<std::string>& words,
-                             const std::vector<std::string>& environment = {}) const {
+  [[nodiscard]] static std::string there() { return cluster_->there(); }
+  [[nodiscard]] static Outcome srun(const std::vector<std::string>& words,
+                                    const std::vector<std::string>& environment = {}) {
     std::vector<std::string> command = {script, "srun", there()};
     command.insert(command.end(), words.begin(), words.end());
     return run(command, {.environment = environment, .in_child = {}});
   }
 
  private:
-  std::filesystem::path folder_;
-  bool runs_ = false;
-  std::string skip_;
+  inline static std::unique_ptr<Cluster> cluster_;
 };
 
 TEST_F(Slurm, RunsEveryExampleWithTheResultOfOneHost) {

@@ -64,16 +64,17 @@ int run_node(const Arguments& arguments) {
   return verdict;
 }
 
+int code_without(const std::string& streams, std::vector<std::string> launcher, const std::string& nodes) {
+  launcher.insert(launcher.end(), {this_program(), "--node", "standard_descriptors", nodes, streams});
+  const Outcome outcome = run(launcher);
+  EXPECT_EQ(outcome.err, "");
+  return outcome.exit_code;
+}
+
 class StandardDescriptors : public testing::TestWithParam<const char*> {
  protected:
-  static std::vector<std::string> node(const std::string& nodes) {
-    return {this_program(), "--node", "standard_descriptors", nodes, GetParam()};
-  }
-  static int code_of(std::vector<std::string> launcher, const std::string& nodes = "processes") {
-    for (const std::string& word : node(nodes)) launcher.push_back(word);
-    const Outcome outcome = run(launcher);
-    EXPECT_EQ(outcome.err, "");
-    return outcome.exit_code;
+  static int code_of(const std::vector<std::string>& launcher, const std::string& nodes = "processes") {
+    return code_without(GetParam(), launcher, nodes);
   }
 };
 
@@ -84,12 +85,6 @@ TEST_P(StandardDescriptors, StayClosedInAJobOfThreads) { EXPECT_EQ(code_of({}, "
 TEST_P(StandardDescriptors, StayClosedUnderAmrun) {
   EXPECT_EQ(code_of({amrun, "-n", "3"}), 0);
   EXPECT_EQ(code_of({amrun, "-n", "3", "-l"}), 0);
-}
-
-TEST_P(StandardDescriptors, StayClosedUnderMpirun) {
-  if (!process_test::OpenMpi::is_there()) GTEST_SKIP() << "mpirun is not installed";
-  const process_test::OpenMpi open_mpi;
-  EXPECT_EQ(code_of({"mpirun", "--oversubscribe", "-n", "2"}), 0);
 }
 
 // Our programs have /dev/null there, and so have their nodes.
@@ -109,6 +104,13 @@ TEST_P(StandardDescriptors, OfOurProgramsAreNeverTheirFiles) {
 
 INSTANTIATE_TEST_SUITE_P(Without, StandardDescriptors, testing::ValuesIn(without),
                          [](const auto& each) { return std::string(each.param); });
+
+TEST(StandardDescriptorsUnderMpirun, StayClosed) {
+  if (!OpenMpi::is_there()) GTEST_SKIP() << "mpirun is not installed";
+  const OpenMpi open_mpi;
+  for (const char* const streams : {"0", "12", "012"})
+    EXPECT_EQ(code_without(streams, {"mpirun", "--oversubscribe", "-n", "2"}, "processes"), 0) << streams;
+}
 
 const Roles roles = {{"standard_descriptors", run_node}};
 

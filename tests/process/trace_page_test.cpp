@@ -28,17 +28,20 @@ const std::string ambench = AM_BIN_DIR "/ambench";
 
 class TracePage : public testing::Test {
  protected:
-  void SetUp() override {
-    if (process_test::run({"sh", "-c", "command -v chromium"}).exit_code != 0)
-      GTEST_SKIP() << "takes chromium: apt-get install chromium";
+  // Of all: the first start with a profile takes a second more.
+  static void SetUpTestSuite() {
     std::string name = std::filesystem::temp_directory_path() / "am_trace_test_XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
+    if (mkdtemp(name.data()) != nullptr) folder_ = name;
   }
-  void TearDown() override {
+  static void TearDownTestSuite() {
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
-  [[nodiscard]] std::string in(const std::string& file) const { return folder_ / file; }
+  void SetUp() override {
+    ASSERT_FALSE(folder_.empty());
+    if (process_test::run({"sh", "-c", "command -v chromium"}).exit_code != 0)
+      GTEST_SKIP() << "takes chromium: apt-get install chromium";
+  }
+  [[nodiscard]] static std::string in(const std::string& file) const { return folder_ / file; }
 
   /// The page of a small machine: four rows, each a ring of four.
   std::string small_machine() {
@@ -76,7 +79,7 @@ class TracePage : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  inline static std::filesystem::path folder_;
 };
 
 std::vector<std::string> all_of(const std::string& text, const std::string& pattern) {
@@ -107,7 +110,6 @@ TEST_F(TracePage, DrawsNodesAndLinksAndTheirLoad) {
   EXPECT_GT(count(later, "class=\"flit\""), 10);
   EXPECT_GT(count(later, "<option value=\""), 10 + 10) << "messages under way";
   EXPECT_GT(count(later, "data-does=\"handler\"") + count(later, "data-does=\"SEND\""), 4);
-  EXPECT_EQ(drawn(page, "#t=100&over=16"), later);
 }
 
 TEST_F(TracePage, FollowsAMessageFromInterfaceToInterface) {
@@ -128,14 +130,15 @@ TEST_F(TracePage, FollowsAMessageFromInterfaceToInterface) {
 
 TEST_F(TracePage, DoesWhatPeopleDoToIt) {
   const std::string page = small_machine();
-  const std::string moved =
-      drawn(with(page, "by('time').value = 100; by('time').dispatchEvent(new Event('input'));"), "#t=0");
-  EXPECT_THAT(moved, HasSubstr("cycle 100 of "));
-  EXPECT_GT(colours_of_links(moved).size(), 4u);
-  const std::string chosen = drawn(
-      with(page, "by('messages').value = 1; by('messages').dispatchEvent(new Event('change'));"), "#t=12");
-  EXPECT_THAT(chosen, HasSubstr("message 1: high multicast, node 0 → "));
-  EXPECT_GT(count(chosen, "class=\"link way"), 2);
+  const std::string changed =
+      drawn(with(page,
+                 "by('time').value = 100; by('time').dispatchEvent(new Event('input'));"
+                 "by('messages').value = 1; by('messages').dispatchEvent(new Event('change'));"),
+            "#t=0");
+  EXPECT_THAT(changed, HasSubstr("cycle 100 of "));
+  EXPECT_GT(colours_of_links(changed).size(), 4u);
+  EXPECT_THAT(changed, HasSubstr("message 1: high multicast, node 0 → "));
+  EXPECT_GT(count(changed, "class=\"link way"), 2);
   EXPECT_THAT(drawn(with(page, "by('play').click();"), "#t=0"), Not(HasSubstr(">cycle 0 of ")));
   EXPECT_THAT(drawn(page, "#t=1e9&message=99999&over=5"), HasSubstr("links carry a flit")) << "not there";
 }
