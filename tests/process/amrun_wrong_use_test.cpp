@@ -11,34 +11,20 @@
 #include <vector>
 
 #include "process/amrun_job.hpp"
+#include "process/command.hpp"
 
 namespace amrun_test {
 namespace amrun_wrong_use_test {
 
+using process_test::TemporaryFile;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::StartsWith;
 
-// A file in a folder of its own, gone with the object.
-class File {
- public:
-  File(const std::string& content, mode_t mode) {
-    std::string folder = std::filesystem::temp_directory_path() / "amrun_test_XXXXXX";
-    folder_ = mkdtemp(folder.data());
-    std::ofstream(path()) << content;
-    chmod(path().c_str(), mode);
-  }
-  ~File() { std::filesystem::remove_all(folder_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  [[nodiscard]] std::string path() const { return folder_ / "program"; }
-  [[nodiscard]] std::string folder() const { return folder_; }
-
- private:
-  std::filesystem::path folder_;
-};
+constexpr auto executable = std::filesystem::perms::owner_all | std::filesystem::perms::group_exec |
+                            std::filesystem::perms::others_exec;
 
 void expect_refused(std::vector<std::string> arguments, int exit_code, const std::string& line) {
   Amrun amrun(std::move(arguments));
@@ -62,29 +48,29 @@ TEST(AmrunWrongUse, Programs) {
   expect_refused({"-n", "2", "/no/such/program"}, 127, "\"/no/such/program\" is not there");
   expect_refused({"-n", "2", ""}, 127, "\"\" is not found in PATH");
   expect_refused({"-n", "2", "/tmp"}, 126, "\"/tmp\" is a folder");
-  const File forbidden("#!/bin/sh\n", 0644);
+  const TemporaryFile forbidden("#!/bin/sh\n");
   expect_refused({"-n", "2", forbidden.path()}, 126, "is not executable (chmod +x makes it so)");
 }
 
 TEST(AmrunWrongUse, ProgramsThatOnlyTheKernelRefuses) {
-  const File nonsense("nonsense\n", 0755);
+  const TemporaryFile nonsense("nonsense\n", executable);
   expect_refused({"-n", "4", nonsense.path()}, 126,
                  "Exec format error (a script begins with a line like #!/bin/sh)");
-  const File orphan("#!/no/such/interpreter\n", 0755);
+  const TemporaryFile orphan("#!/no/such/interpreter\n", executable);
   expect_refused({"-n", "4", "-l", orphan.path()}, 126, "(the interpreter that the file names is not there)");
 }
 
 TEST(AmrunWrongUse, PathIsSearchedAsShellsDo) {
-  const File forbidden("#!/bin/sh\n", 0644);
-  const File script("#!/bin/sh\nexit 7\n", 0755);
+  const TemporaryFile forbidden("#!/bin/sh\n");
+  const TemporaryFile script("#!/bin/sh\nexit 7\n", executable);
   const std::string found = forbidden.folder() + ":" + script.folder();
-  Amrun amrun({"-n", "1", "program"}, [&] { setenv("PATH", found.c_str(), 1); });
+  Amrun amrun({"-n", "1", "file"}, [&] { setenv("PATH", found.c_str(), 1); });
   EXPECT_EQ(amrun.exit_code(), 7);
-  Amrun refused({"-n", "1", "program"}, [&] { setenv("PATH", forbidden.folder().c_str(), 1); });
+  Amrun refused({"-n", "1", "file"}, [&] { setenv("PATH", forbidden.folder().c_str(), 1); });
   EXPECT_EQ(refused.exit_code(), 126);
-  Amrun here({"-n", "1", "program"}, [&] { (void)!chdir(script.folder().c_str()); });
+  Amrun here({"-n", "1", "file"}, [&] { (void)!chdir(script.folder().c_str()); });
   EXPECT_EQ(here.exit_code(), 127);
-  EXPECT_EQ(here.err(), "amrun: \"program\" is not found in PATH (./program is here)\n");
+  EXPECT_EQ(here.err(), "amrun: \"file\" is not found in PATH (./file is here)\n");
 }
 
 TEST(AmrunWrongUse, HelpAndVersionGoToStandardOutput) {

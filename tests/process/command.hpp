@@ -193,6 +193,7 @@ class TemporaryFile {
   ~TemporaryFile() { std::filesystem::remove_all(folder_); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
+  [[nodiscard]] std::string folder() const { return folder_; }
   [[nodiscard]] std::string path() const { return folder_ / "file"; }
 
  private:

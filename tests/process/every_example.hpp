@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,11 +48,11 @@ inline std::vector<ExampleRun> every_example() {
 
 /// One of each kind: for one more way of a launcher or a network with which all have been run.
 inline std::vector<ExampleRun> a_few_examples() {
+  const std::set<std::string> names = {"hello",        "background_transfer", "cmam_transfer",
+                                       "am2_transfer", "gam_work_queue",      "sample_sort"};
   std::vector<ExampleRun> few = every_example();
-  std::erase_if(few, [](const ExampleRun& one) {
-    return !std::ranges::count(std::vector<std::string>{"hello", "background_transfer", "cmam_transfer",
-                                                        "am2_transfer", "gam_work_queue", "sample_sort"},
-                               std::filesystem::path(one.program[0]).filename());
+  std::erase_if(few, [&](const ExampleRun& one) {
+    return !names.contains(std::filesystem::path(one.program[0]).filename());
   });
   return few;
 }

@@ -11,11 +11,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

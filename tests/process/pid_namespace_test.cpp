@@ -11,7 +11,6 @@
 #include <am/am.hpp>
 #include <cstdio>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "process/command.hpp"

@@ -8,12 +8,10 @@
 #include <unistd.h>
 #include <algorithm>
 #include <am/error.hpp>
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -24,6 +22,7 @@
 
 #include "core/job/job.hpp"
 #include "core/settings/settings.hpp"
+#include "process/command.hpp"
 #include "process/open_mpi.hpp"
 #include "process/pmix_leaks.hpp"
 #include "process/roles.hpp"
@@ -31,6 +30,7 @@
 namespace am::core {
 namespace pmix_test {
 
+using process_test::count;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
@@ -118,20 +118,8 @@ struct Outcome {
 };
 
 Outcome run(const std::string& command) {
-  std::FILE* pipe = popen(("timeout 100 sh -c '" + command + "' 2>&1").c_str(), "r");
-  Outcome outcome;
-  std::array<char, 4096> part{};
-  while (const std::size_t length = fread(part.data(), 1, part.size(), pipe))
-    outcome.text.append(part.data(), length);
-  const int status = pclose(pipe);
-  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
+  const process_test::Outcome outcome = process_test::run({"sh", "-c", command});
+  return {outcome.exit_code, outcome.out + outcome.err};
 }
 
 std::filesystem::path temporary(const std::string& name) {
@@ -144,7 +132,6 @@ class Mpirun : public ::testing::Test {
 
   void SetUp() override {
     if (!process_test::OpenMpi::is_there()) GTEST_SKIP() << "mpirun is not installed";
-    for (const char* name : {"AM_RANK", "AM_SIZE", "AM_HOST_MEMORY_FD", "AM_TIMEOUT"}) unsetenv(name);
   }
 
   const process_test::OpenMpi open_mpi_;

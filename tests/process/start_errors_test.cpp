@@ -21,7 +21,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>

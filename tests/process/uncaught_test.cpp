@@ -6,10 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <map>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "core/node/engine.hpp"

@@ -126,11 +126,11 @@ class Watchdog : public testing::TestWithParam<const char*> {
 
 TEST_P(Watchdog, OfAmrunNamesALowHandlerThatLoops) {
   Amrun amrun(job({"-n", "3", "--watchdog=200ms"}, {"meet", "loop"}));
-  EXPECT_TRUE(amrun.complains("it runs handler {anonymous}::loops_for_ever, for a message from node 0"))
+  EXPECT_TRUE(amrun.complains("it runs handler watchdog_test::loops_for_ever, for a message from node 0"))
       << amrun.err();
   EXPECT_TRUE(
-      amrun.complains("last events: low {anonymous}::loops_for_ever from 0 (8 bytes); 31 x low "
-                      "{anonymous}::harmless from 0 (8 bytes)"));
+      amrun.complains("last events: low watchdog_test::loops_for_ever from 0 (8 bytes); 31 x low "
+                      "watchdog_test::harmless from 0 (8 bytes)"));
   EXPECT_TRUE(amrun.complains("in barrier")) << "what the others wait for: " << amrun.err();
   EXPECT_TRUE(amrun.complains("from node 0: low ")) << "what waits for it: " << amrun.err();
   amrun.signal(SIGTERM);
@@ -139,7 +139,7 @@ TEST_P(Watchdog, OfAmrunNamesALowHandlerThatLoops) {
 
 TEST_P(Watchdog, OfAmrunNamesAHighHandlerThatLoops) {
   Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "loop_high"}));
-  EXPECT_TRUE(amrun.complains("it runs handler {anonymous}::answers_for_ever, for a message from node 0"))
+  EXPECT_TRUE(amrun.complains("it runs handler watchdog_test::answers_for_ever, for a message from node 0"))
       << amrun.err();
   amrun.signal(SIGTERM);
   amrun.status();
@@ -149,15 +149,16 @@ TEST_P(Watchdog, OfAmrunNamesTheHandlerOfANodeThatCrashed) {
   Amrun amrun(job({"-n", "2", "--watchdog=10s"}, {"meet", "crash"}));
   EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
   EXPECT_THAT(amrun.err(), HasSubstr("node 1 (pid "));
-  EXPECT_THAT(amrun.err(), HasSubstr("it ran handler {anonymous}::crashes, for a message from node 0"));
+  EXPECT_THAT(amrun.err(), HasSubstr("it ran handler watchdog_test::crashes, for a message from node 0"));
 }
 
 // Nobody asked for a watchdog: the node's card says it all the same.
 TEST_P(Watchdog, IsNotNeededToNameTheHandlerThatCrashed) {
   Amrun amrun(job({"-n", "2"}, {"meet", "crash"}));
   EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
-  EXPECT_THAT(amrun.err(), HasSubstr("was killed by signal 6 (Aborted); it ran handler {anonymous}::crashes, "
-                                     "for a message from node 0\n"));
+  EXPECT_THAT(amrun.err(),
+              HasSubstr("was killed by signal 6 (Aborted); it ran handler watchdog_test::crashes, "
+                        "for a message from node 0\n"));
 }
 
 TEST_P(Watchdog, IsNotNeededToNameATimeletThatCrashed) {
@@ -178,7 +179,7 @@ TEST_P(Watchdog, OfAmrunSaysWhatACrashedNodeRanLast) {
   EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
   EXPECT_THAT(amrun.err(), HasSubstr("am:   node 1 (pid "));
   EXPECT_THAT(amrun.err(), HasSubstr("is dead\nam:     last events: "));
-  EXPECT_THAT(amrun.err(), HasSubstr("low {anonymous}::harmless from 0 (8 bytes)"));
+  EXPECT_THAT(amrun.err(), HasSubstr("low watchdog_test::harmless from 0 (8 bytes)"));
 }
 
 TEST_P(Watchdog, OfAmrunNamesPostedWorkThatLoops) {
@@ -200,7 +201,7 @@ TEST_P(Watchdog, NeedsNothingOfStdio) {
   setenv("AM_WATCHDOG", "200ms", 1);  // NOLINT(concurrency-mt-unsafe)
   Amrun amrun(job({"-n", "1"}, {"meet_as_threads"}));
   unsetenv("AM_WATCHDOG");  // NOLINT(concurrency-mt-unsafe)
-  EXPECT_TRUE(amrun.complains("it runs handler {anonymous}::loops_with_stderr, for a message from node 0"))
+  EXPECT_TRUE(amrun.complains("it runs handler watchdog_test::loops_with_stderr, for a message from node 0"))
       << amrun.err();
   amrun.signal(SIGKILL);
   amrun.status();
@@ -210,7 +211,7 @@ TEST_P(Watchdog, OfANodeSpeaksForTheWholeJob) {
   setenv("AM_WATCHDOG", "200ms", 1);  // NOLINT(concurrency-mt-unsafe)
   Amrun amrun(job({"-n", "3"}, {"meet", "loop"}));
   unsetenv("AM_WATCHDOG");  // NOLINT(concurrency-mt-unsafe)
-  EXPECT_TRUE(amrun.complains("it runs handler {anonymous}::loops_for_ever, for a message from node 0"))
+  EXPECT_TRUE(amrun.complains("it runs handler watchdog_test::loops_for_ever, for a message from node 0"))
       << amrun.err();
   EXPECT_TRUE(amrun.complains("node 2 (pid ")) << amrun.err();
   amrun.signal(SIGTERM);
@@ -232,7 +233,7 @@ TEST(WatchdogOfAmrun, NamesANodeThatComputesWhileMessagesWait) {
   ASSERT_TRUE(amrun.prints("computes"));
   EXPECT_TRUE(amrun.complains("node 1 has not got on for")) << amrun.err();
   EXPECT_TRUE(amrun.complains("while messages wait")) << amrun.err();
-  EXPECT_TRUE(amrun.complains("the first for {anonymous}::harmless")) << amrun.err();
+  EXPECT_TRUE(amrun.complains("the first for watchdog_test::harmless")) << amrun.err();
   amrun.signal(SIGTERM);
   amrun.status();
 }
