@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/node/engine.hpp"
 #include "process/amrun_job.hpp"
@@ -118,6 +119,14 @@ int wait_in_vain(const Arguments&) {
 
 // -- the tests ------------------------------------------------------------------------------------------------------------
 
+/// A job that hangs says all of this, and is ended.
+void expect_complaints(const std::vector<std::string>& command, const std::vector<std::string>& texts) {
+  Amrun amrun(command);
+  for (const std::string& text : texts) EXPECT_TRUE(amrun.complains(text)) << text << " in:\n" << amrun.err();
+  amrun.signal(SIGTERM);
+  amrun.status();
+}
+
 class Watchdog : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { setenv("AM_DISPATCH", GetParam(), 1); }  // NOLINT(concurrency-mt-unsafe)
@@ -125,24 +134,17 @@ class Watchdog : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(Watchdog, OfAmrunNamesALowHandlerThatLoops) {
-  Amrun amrun(job({"-n", "3", "--watchdog=200ms"}, {"meet", "loop"}));
-  EXPECT_TRUE(amrun.complains("it runs handler watchdog_test::loops_for_ever, for a message from node 0"))
-      << amrun.err();
-  EXPECT_TRUE(
-      amrun.complains("last events: low watchdog_test::loops_for_ever from 0 (8 bytes); 31 x low "
-                      "watchdog_test::harmless from 0 (8 bytes)"));
-  EXPECT_TRUE(amrun.complains("in barrier")) << "what the others wait for: " << amrun.err();
-  EXPECT_TRUE(amrun.complains("from node 0: low ")) << "what waits for it: " << amrun.err();
-  amrun.signal(SIGTERM);
-  amrun.status();
+  expect_complaints(job({"-n", "3", "--watchdog=200ms"}, {"meet", "loop"}),
+                    {"it runs handler watchdog_test::loops_for_ever, for a message from node 0",
+                     "last events: low watchdog_test::loops_for_ever from 0 (8 bytes); 31 x low "
+                     "watchdog_test::harmless from 0 (8 bytes)",
+                     "in barrier",           // what the others wait for
+                     "from node 0: low "});  // what waits for it
 }
 
 TEST_P(Watchdog, OfAmrunNamesAHighHandlerThatLoops) {
-  Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "loop_high"}));
-  EXPECT_TRUE(amrun.complains("it runs handler watchdog_test::answers_for_ever, for a message from node 0"))
-      << amrun.err();
-  amrun.signal(SIGTERM);
-  amrun.status();
+  expect_complaints(job({"-n", "2", "--watchdog=200ms"}, {"meet", "loop_high"}),
+                    {"it runs handler watchdog_test::answers_for_ever, for a message from node 0"});
 }
 
 TEST_P(Watchdog, OfAmrunNamesTheHandlerOfANodeThatCrashed) {
@@ -183,18 +185,12 @@ TEST_P(Watchdog, OfAmrunSaysWhatACrashedNodeRanLast) {
 }
 
 TEST_P(Watchdog, OfAmrunNamesPostedWorkThatLoops) {
-  Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "post"}));
-  EXPECT_TRUE(amrun.complains("watchdog: node 1 has not got on for")) << amrun.err();
-  EXPECT_TRUE(amrun.complains("runs posted work")) << amrun.err();
-  amrun.signal(SIGTERM);
-  amrun.status();
+  expect_complaints(job({"-n", "2", "--watchdog=200ms"}, {"meet", "post"}),
+                    {"watchdog: node 1 has not got on for", "runs posted work"});
 }
 
 TEST_P(Watchdog, OfAmrunSaysThatANodeIsStopped) {
-  Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "stop"}));
-  EXPECT_TRUE(amrun.complains(", stopped) ")) << amrun.err();
-  amrun.signal(SIGTERM);
-  amrun.status();
+  expect_complaints(job({"-n", "2", "--watchdog=200ms"}, {"meet", "stop"}), {", stopped) "});
 }
 
 TEST_P(Watchdog, NeedsNothingOfStdio) {
@@ -221,10 +217,8 @@ TEST_P(Watchdog, OfANodeSpeaksForTheWholeJob) {
 INSTANTIATE_TEST_SUITE_P(Mode, Watchdog, testing::Values("poll", "thread", "interrupt"));
 
 TEST(WatchdogOfAmrun, NamesADefaultHandlerThatLoops) {
-  Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "default"}));
-  EXPECT_TRUE(amrun.complains("runs the default handler, for a message from node 0")) << amrun.err();
-  amrun.signal(SIGTERM);
-  amrun.status();
+  expect_complaints(job({"-n", "2", "--watchdog=200ms"}, {"meet", "default"}),
+                    {"runs the default handler, for a message from node 0"});
 }
 
 // Nothing runs it, and messages wait for it: in the polling mode only.
