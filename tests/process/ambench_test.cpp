@@ -13,6 +13,7 @@
 #include <regex>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,35 @@ void expect_all_drawn(const std::string& chart) {
   EXPECT_LT(lowest_text_in(svg), 515);
 }
 
+enum Plots { no_plots, draws };
+
+/// One run of a measure that ends well, and its figures; with their plots where there is gnuplot.
+class Measured {
+ public:
+  explicit Measured(std::vector<std::string> words, Plots plots = no_plots)
+      : drawn_(plots == draws && process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0) {
+    words.insert(words.begin(), ambench);
+    words.insert(words.end(), {"--json", folder_.in("figures.json")});
+    if (drawn_) words.insert(words.end(), {"--plots", folder_.in("plots")});
+    Outcome outcome = process_test::run(words);
+    if (outcome.exit_code != 0) throw std::runtime_error(outcome.err);
+    out = std::move(outcome.out);
+    json = nlohmann::json::parse(text_of(folder_.in("figures.json")));
+  }
+  [[nodiscard]] bool drawn() const { return drawn_; }
+  [[nodiscard]] std::string plots() const { return folder_.in("plots"); }
+  void expect_drawn(const std::string& chart) const {
+    if (drawn_) expect_all_drawn(folder_.in(chart));
+  }
+
+  std::string out;
+  nlohmann::json json;
+
+ private:
+  const Folder folder_;
+  const bool drawn_;
+};
+
 // Differences of two times may come out negative where the machine has more to do.
 void expect_figures(const nlohmann::json& row) {
   static const std::set<std::string> differences{"displaced_ns", "polling_share_percent"};
@@ -127,11 +157,8 @@ void expect_spread(const nlohmann::json& row, const std::string& name) {
 
 TEST(Ambench, CmamIsMeasuredBesideLibam) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
-  const Folder folder;
-  const Outcome outcome =
-      process_test::run({ambench, "cmam", "--reps", "1", "--json", folder.in("cmam.json")});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto json = nlohmann::json::parse(text_of(folder.in("cmam.json")));
+  const Measured measured({"cmam", "--reps", "1"});
+  const nlohmann::json& json = measured.json;
   EXPECT_EQ(json["measure"], "cmam");
   ASSERT_EQ(json["rows"].size(), 3);
   for (const auto& row : json["rows"]) expect_figures(row);
@@ -140,12 +167,8 @@ TEST(Ambench, CmamIsMeasuredBesideLibam) {
 // With and without the memory of the other node at hand: over a network there is no plain access to compare with.
 TEST(Ambench, SplitCIsMeasuredBesidePlainAccesses) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
-  const Folder folder;
   for (const std::string network : {"shm", "tcp"}) {
-    const Outcome outcome = process_test::run(
-        {ambench, "splitc", "--reps", "1", "--transport", network, "--json", folder.in("splitc.json")});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    const auto json = nlohmann::json::parse(text_of(folder.in("splitc.json")));
+    const nlohmann::json json = Measured({"splitc", "--reps", "1", "--transport", network}).json;
     EXPECT_EQ(json["measure"], "splitc");
     EXPECT_EQ(json["transport"], network);
     std::set<std::string> operations;
@@ -166,12 +189,8 @@ TEST(Ambench, SplitCIsMeasuredBesidePlainAccesses) {
 // Overheads may be noise, and L is below 0 where sends deliver; the rest is not.
 TEST(Ambench, LogPIsFittedAndSaysHowWellItPredicts) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
-  const Folder folder;
   for (const std::string network : {"shm", "mmachine"}) {
-    const Outcome outcome = process_test::run(
-        {ambench, "logp", "--reps", "1", "--transport", network, "--json", folder.in("logp.json")});
-    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    const auto json = nlohmann::json::parse(text_of(folder.in("logp.json")));
+    const nlohmann::json json = Measured({"logp", "--reps", "1", "--transport", network}).json;
     EXPECT_EQ(json["measure"], "logp");
     EXPECT_EQ(json["transport"], network);
     ASSERT_EQ(json["rows"].size(), 4u);
@@ -191,11 +210,8 @@ TEST(Ambench, LogPIsFittedAndSaysHowWellItPredicts) {
 }
 
 TEST(Ambench, MulticastIsMeasuredBesideMessages) {
-  const Folder folder;
-  const Outcome outcome = process_test::run(
-      {ambench, "multicast", "--reps", "1", "-n", "3", "--json", folder.in("multicast.json")});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto json = nlohmann::json::parse(text_of(folder.in("multicast.json")));
+  const Measured measured({"multicast", "--reps", "1", "-n", "3"});
+  const nlohmann::json& json = measured.json;
   EXPECT_EQ(json["measure"], "multicast");
   EXPECT_EQ(json["nodes"], 3);
   ASSERT_EQ(json["rows"].size(), 2);
@@ -205,21 +221,23 @@ TEST(Ambench, MulticastIsMeasuredBesideMessages) {
 }
 
 /// What `dispatch` prints as markdown, and draws.
-void expect_drawn(const Outcome& outcome, const nlohmann::json& json, const std::string& plots) {
-  EXPECT_THAT(outcome.out, HasSubstr("| only computes |"));
+void expect_drawn(const Measured& measured) {
+  EXPECT_THAT(measured.out, HasSubstr("| only computes |"));
   for (const std::string kind : {"remarks", "warnings"}) {
-    for (const std::string text : json[kind]) EXPECT_THAT(outcome.out, HasSubstr(text));
+    for (const std::string text : measured.json[kind]) EXPECT_THAT(measured.out, HasSubstr(text));
   }
+  for (const char* table : {"99 of 100 are no longer**", "the longest of a repetition**"})
+    EXPECT_THAT(measured.out, HasSubstr(table));
+  if (!measured.drawn()) return;
+  const std::string plots = measured.plots();
   int charts = 0;
   for (const auto& file : std::filesystem::directory_iterator(plots)) {
     if (file.path().extension() != ".gnuplot") continue;
     expect_all_drawn(std::filesystem::path(file.path()).replace_extension());
     ++charts;
   }
-  const bool shares = outcome.out.find("A thread woken beside a computation") != std::string::npos;
+  const bool shares = measured.out.find("A thread woken beside a computation") != std::string::npos;
   EXPECT_EQ(charts, shares ? 13 : 12);
-  for (const char* table : {"99 of 100 are no longer**", "the longest of a repetition**"})
-    EXPECT_THAT(outcome.out, HasSubstr(table));
   const std::string send = text_of(plots + "/send.svg");
   for (const char* column : {"poll", "thread, processor of its own", "interrupt"})
     EXPECT_THAT(send, HasSubstr(as_text(column)));
@@ -229,21 +247,15 @@ void expect_drawn(const Outcome& outcome, const nlohmann::json& json, const std:
 
 TEST(Ambench, DispatchMeasuresEveryModeAndDrawsIt) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
-  const Folder folder;
-  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
-  std::vector<std::string> command{
-      ambench, "dispatch", "--reps", "1", "--markdown", "--json", folder.in("dispatch.json")};
-  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
-  const Outcome outcome = process_test::run(command);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Measured measured({"dispatch", "--reps", "1", "--markdown"}, draws);
   for (const char* part : {"poll: receiver polls", "thread, processor of its own: receiver only computes",
                            "interrupt: receiver only computes", "limit: tgkill to handler",
                            "limit: futex wake", "critical section", "timelet"}) {
-    EXPECT_THAT(outcome.out, HasSubstr(part));
+    EXPECT_THAT(measured.out, HasSubstr(part));
   }
-  const auto json = nlohmann::json::parse(text_of(folder.in("dispatch.json")));
+  const nlohmann::json& json = measured.json;
   EXPECT_EQ(json["measure"], "dispatch");
-  if (draws) expect_drawn(outcome, json, folder.in("plots"));
+  expect_drawn(measured);
   bool bursts = false;
   std::map<std::string, int> spreads;  // by arrangement
   int limits_beside = 0;
@@ -284,12 +296,8 @@ TEST(Ambench, DispatchMeasuresEveryModeAndDrawsIt) {
 }
 
 TEST(Ambench, AllReduceMeasuresEverySize) {
-  const Folder folder;
-  const std::string json = folder.in("all_reduce.json");
-  const Outcome outcome =
-      process_test::run({ambench, "all-reduce", "--compare", "--reps", "1", "--json", json});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto rows = nlohmann::json::parse(text_of(json))["rows"];
+  const Measured measured({"all-reduce", "--compare", "--reps", "1"});
+  const auto rows = measured.json["rows"];
   ASSERT_EQ(rows.size(), 5u);
   for (const auto& row : rows) {
     EXPECT_TRUE(row["all_reduce_us"].is_object()) << row;
@@ -298,45 +306,24 @@ TEST(Ambench, AllReduceMeasuresEverySize) {
 }
 
 TEST(Ambench, ScaleMeasuresJobsAndDrawsThem) {
-  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
-  const Folder folder;
-  std::vector<std::string> command{ambench, "scale",  "-n", "5",      "--transport",
-                                   "tcp",   "--reps", "2",  "--json", folder.in("scale.json")};
-  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
-  const Outcome outcome = process_test::run(command);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto json = nlohmann::json::parse(text_of(folder.in("scale.json")));
+  const Measured measured({"scale", "-n", "5", "--transport", "tcp", "--reps", "2"}, draws);
+  const nlohmann::json& json = measured.json;
   ASSERT_EQ(json["rows"].size(), 1u);
   const auto& row = json["rows"][0];
   EXPECT_EQ(row["nodes"], 5);
   for (const char* figure : {"start_ms", "barrier_us", "memory_kib"}) EXPECT_GT(row[figure]["min"], 0) << row;
   EXPECT_TRUE(row.contains("peer_memory_kib"));
   for (const char* chart : {"plots/scale_start", "plots/scale_barrier", "plots/scale_memory"}) {
-    if (draws) expect_all_drawn(folder.in(chart));
+    measured.expect_drawn(chart);
   }
 }
 
 TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
-  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
-  const Folder folder;
-  std::vector<std::string> command{ambench,
-                                   "network",
-                                   "k=3,4",
-                                   "topology=torus",
-                                   "num_vcs=2,4",
-                                   "traffic=uniform,hotspot",
-                                   "vc_buf_size=3",
-                                   "packet_size=2",
-                                   "injection_rate=0.05,0.1,2",
-                                   "sample_period=300",
-                                   "--reps",
-                                   "2",
-                                   "--json",
-                                   folder.in("network.json")};
-  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
-  const Outcome outcome = process_test::run(command);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto json = nlohmann::json::parse(text_of(folder.in("network.json")));
+  const Measured measured(
+      {"network", "k=3,4", "topology=torus", "num_vcs=2,4", "traffic=uniform,hotspot", "vc_buf_size=3",
+       "packet_size=2", "injection_rate=0.05,0.1,2", "sample_period=300", "--reps", "2"},
+      draws);
+  const nlohmann::json& json = measured.json;
   ASSERT_EQ(json["rows"].size(), 8u);
   for (const auto& row : json["rows"]) {
     EXPECT_EQ(row["vc_buf_size"], 3);
@@ -347,32 +334,17 @@ TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
     EXPECT_GT(row["latency_0.05_cycles"]["median"], row["zero_load_cycles"]["median"]);
   }
   for (const char* chart : {"plots/network_torus_3x3_uniform", "plots/network_torus_4x4_hotspot"}) {
-    if (draws) expect_all_drawn(folder.in(chart));
+    measured.expect_drawn(chart);
   }
 }
 
 // What a packet takes without load is the sum of the parts: 2 + 5 (channels + 1) + flits - 1.
 TEST(Ambench, NetworkMeasuresHypercubesFatTreesAndGridsOfAnyDimensions) {
-  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
-  const Folder folder;
-  std::vector<std::string> command{ambench,
-                                   "network",
-                                   "topology=hypercube,fattree,mesh",
-                                   "k=2",
-                                   "n=4",
-                                   "num_vcs=1",
-                                   "traffic=uniform,transpose",
-                                   "packet_size=1",
-                                   "injection_rate=0.02",
-                                   "max_samples=2",
-                                   "--reps",
-                                   "2",
-                                   "--json",
-                                   folder.in("network.json")};
-  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
-  const Outcome outcome = process_test::run(command);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  const auto json = nlohmann::json::parse(text_of(folder.in("network.json")));
+  const Measured measured(
+      {"network", "topology=hypercube,fattree,mesh", "k=2", "n=4", "num_vcs=1", "traffic=uniform,transpose",
+       "packet_size=1", "injection_rate=0.02", "max_samples=2", "--reps", "2"},
+      draws);
+  const nlohmann::json& json = measured.json;
   ASSERT_EQ(json["rows"].size(), 6u);
   for (const auto& row : json["rows"]) {
     EXPECT_EQ(row["k"], 2);
@@ -386,25 +358,21 @@ TEST(Ambench, NetworkMeasuresHypercubesFatTreesAndGridsOfAnyDimensions) {
   }
   for (const char* chart : {"plots/network_hypercube_2_4_uniform", "plots/network_fattree_2_4_transpose",
                             "plots/network_mesh_2x2x2x2_uniform"}) {
-    if (draws) expect_all_drawn(folder.in(chart));
+    measured.expect_drawn(chart);
   }
 }
 
 // Cycles that are counted: the same in every run, and beside each the paper's figure, or none.
 TEST(Ambench, T1CountsCyclesBesideTheReports) {
-  const Folder folder;
-  const std::vector<std::string> command{ambench,     "t1",     "rows=3",
-                                         "columns=5", "--json", folder.in("t1.json")};
-  const Outcome outcome = process_test::run(command);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, ContainsRegex(" paper +here +ratio\n"));
-  EXPECT_THAT(outcome.out, ContainsRegex("SEND of 37 words \\(3.10\\) +~5 +5 +1.00x  cycles\n"));
-  EXPECT_THAT(outcome.out, ContainsRegex("HRET +- +1 +-  cycles\n"));
-  const std::string text = text_of(folder.in("t1.json"));
-  EXPECT_EQ(process_test::run(command).out, outcome.out);
-  EXPECT_EQ(text_of(folder.in("t1.json")), text);
+  const Measured measured({"t1", "rows=3", "columns=5"});
+  const nlohmann::json& json = measured.json;
+  EXPECT_THAT(measured.out, ContainsRegex(" paper +here +ratio\n"));
+  EXPECT_THAT(measured.out, ContainsRegex("SEND of 37 words \\(3.10\\) +~5 +5 +1.00x  cycles\n"));
+  EXPECT_THAT(measured.out, ContainsRegex("HRET +- +1 +-  cycles\n"));
+  const Measured again({"t1", "rows=3", "columns=5"});
+  EXPECT_EQ(again.out, measured.out);
+  EXPECT_EQ(again.json, json);
 
-  const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json["simulated"], true);
   EXPECT_TRUE(json["warnings"].empty()) << "whatever machine or build this is";
   std::map<std::string, nlohmann::json> rows;  // by what they are of
@@ -427,16 +395,10 @@ TEST(Ambench, T1CountsCyclesBesideTheReports) {
 }
 
 TEST(Ambench, T1MeasuresEveryShapeAndDrawsIt) {
-  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
-  const Folder folder;
-  std::vector<std::string> command{ambench,        "t1",     "rows=1,2",           "columns=4",
-                                   "wraps=yes,no", "--json", folder.in("t1.json"), "--markdown"};
-  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
-  const Outcome outcome = process_test::run(command);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("| 1 | 34 cycles | 50 cycles |"));
+  const Measured measured({"t1", "rows=1,2", "columns=4", "wraps=yes,no", "--markdown"}, draws);
+  EXPECT_THAT(measured.out, HasSubstr("| 1 | 34 cycles | 50 cycles |"));
   std::map<std::string, int> shapes;
-  const auto json = nlohmann::json::parse(text_of(folder.in("t1.json")));
+  const nlohmann::json& json = measured.json;
   for (const auto& row : json["rows"]) {
     if (row["what"] != "round_trip") continue;
     const int most = static_cast<int>(row["rows"]) - 1 + (row["wraps"] == "yes" ? 2 : 3);
@@ -447,24 +409,18 @@ TEST(Ambench, T1MeasuresEveryShapeAndDrawsIt) {
   EXPECT_EQ(shapes, (std::map<std::string, int>{{"1yes", 1}, {"1no", 1}, {"2yes", 1}, {"2no", 1}}));
   for (const char* chart : {"round_trip_1x4", "flood_2x4_open", "flood_flits_2x4", "multicast_row_2x4",
                             "multicast_patch_2x4_open"}) {
-    if (draws) expect_all_drawn(folder.in(std::string("plots/t1_") + chart));
+    measured.expect_drawn(std::string("plots/t1_") + chart);
   }
 }
 
 // Whether the figures are in their bands: tests/unit/emulated_hw/mmachine/costs.
 TEST(Ambench, PapersStandBesideTheSimulation) {
-  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
-  const Folder folder;
-  std::vector<std::string> command{ambench, "papers", "section=mmachine_costs", "--json",
-                                   folder.in("papers.json")};
-  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
-  const Outcome outcome = process_test::run(command);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, ContainsRegex("latency, PING +paper +here +ratio\n  MM +38 +[0-9]+ "));
-  EXPECT_EQ(process_test::run(command).out, outcome.out);
+  const Measured measured({"papers", "section=mmachine_costs"}, draws);
+  EXPECT_THAT(measured.out, ContainsRegex("latency, PING +paper +here +ratio\n  MM +38 +[0-9]+ "));
+  EXPECT_EQ(Measured({"papers", "section=mmachine_costs"}).out, measured.out);
 
   std::map<std::string, nlohmann::json> latencies;  // by program
-  const auto json = nlohmann::json::parse(text_of(folder.in("papers.json")));
+  const nlohmann::json& json = measured.json;
   for (const auto& row : json["rows"]) {
     if (row["what"] == "latency") latencies[row["program"]] = row;
   }
@@ -474,7 +430,7 @@ TEST(Ambench, PapersStandBesideTheSimulation) {
   EXPECT_THAT(std::string(latencies["rpc"]["swx_irs_ers_cycles"]["remark"]), HasSubstr("predicted"));
   EXPECT_FALSE(latencies["blkw"].contains("swx_irs_ers_cycles")) << "not in the paper";
   for (const char* figure : {"6_2", "6_6", "6_7", "6_9", "6_11", "6_12"}) {
-    if (draws) expect_all_drawn(folder.in(std::string("plots/mmachine_") + figure));
+    measured.expect_drawn(std::string("plots/mmachine_") + figure);
   }
 }
 
@@ -540,14 +496,9 @@ void be_on_one_cpu() {
 
 // Its figures: tests/unit/models/logp/life_test.cpp.
 TEST(Ambench, PapersHaveTheLogModelAndDrawIt) {
-  const bool draws = process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0;
-  const Folder folder;
-  std::vector<std::string> command{ambench, "papers", "section=log", "--json", folder.in("papers.json")};
-  if (draws) command.insert(command.end(), {"--plots", folder.in("plots")});
-  const Outcome outcome = process_test::run(command);
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Measured measured({"papers", "section=log"}, draws);
   std::map<std::string, nlohmann::json> rows;
-  const auto json = nlohmann::json::parse(text_of(folder.in("papers.json")));
+  const nlohmann::json& json = measured.json;
   for (const auto& row : json["rows"]) rows[row["figure"]] = row;
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_EQ(rows["7-14"]["k_o_5_percent"]["paper"], 34);
@@ -555,21 +506,17 @@ TEST(Ambench, PapersHaveTheLogModelAndDrawIt) {
   EXPECT_EQ(rows["7-14"]["k_o_0_percent"]["remark"], "calibrated");
   EXPECT_THAT(std::string(rows["7-16"]["cells_256_cycles"]["remark"]), HasSubstr("outside its band: "));
   for (const char* figure : {"7_14", "7_15", "7_16", "7_17"}) {
-    if (draws) expect_all_drawn(folder.in(std::string("plots/papers_figure_") + figure));
+    measured.expect_drawn(std::string("plots/papers_figure_") + figure);
   }
 }
 
 // On simulated nodes; what they are beside the thesis's: tests/unit/emulated_hw/mmachine.
 TEST(Ambench, PapersHaveTheMMachinesLatenciesAndLife) {
-  const Folder folder;
-  const auto rows_of = [&](const std::string& section, const char* key) {
-    const std::string file = folder.in(section + ".json");
-    const Outcome outcome = process_test::run({ambench, "papers", "section=" + section, "--json", file});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_THAT(outcome.out, testing::Not(HasSubstr("WRONG")));
+  const auto rows_of = [](const std::string& section, const char* key) {
+    const Measured measured({"papers", "section=" + section});
+    EXPECT_THAT(measured.out, testing::Not(HasSubstr("WRONG")));
     std::map<std::string, nlohmann::json> rows;
-    const auto json = nlohmann::json::parse(text_of(file));
-    for (const auto& row : json["rows"]) rows[row[key]] = row;
+    for (const auto& row : measured.json["rows"]) rows[row[key]] = row;
     return rows;
   };
   auto latencies = rows_of("mmachine", "what");
