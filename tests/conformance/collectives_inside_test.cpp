@@ -18,6 +18,7 @@ using am::Node;
 using am::NodeId;
 using test::check;
 using test::check_equal;
+using test::check_ok;
 using test::check_throws;
 using test::rounds;
 using InPosts = test::OnEverySubstrate;
@@ -32,8 +33,7 @@ struct Kind {
 std::vector<Kind> every_kind() {
   return {
       {"barrier", [](Node& node) { node.barrier(); }},
-      {"broadcast",
-       [](Node& node) { check_equal(am::broadcast(node, 1000 + node.id(), 1), 1001u, "broadcast"); }},
+      {"broadcast", [](Node& node) { check_equal(am::broadcast(node, 5 + node.id(), 1), 6u, "broadcast"); }},
       {"reduce",
        [](Node& node) {
          const auto sum = am::reduce(node, 5 + node.id(), std::plus<>());
@@ -61,25 +61,9 @@ void tell(am::Request& request) { ++request.state<State>().told; }
 
 // -- posts --------------------------------------------------------------------------------------------------------------
 
-TEST_P(InPosts, CollectivesWorkWhereNoneIsUnderWay) {
-  run(2, [](Node& node) {
-    for (std::uint64_t i = 0; i < rounds(50); ++i) {
-      bool done = false;
-      node.post([&](Node& same) {
-        for (const Kind& kind : every_kind()) kind.call(same);
-        done = true;
-      });
-      node.wait_until([&] { return done; });
-    }
-    node.barrier();
-  });
-}
-
-/// Node 1 stays out of the outer one until the post of node 0 has tried the inner one.
+/// Node 1 stays out of the outer one until the post of node 0 has tried the inner one. Where none is under way a post may begin any.
 TEST_P(InPosts, OneInsideAnotherSaysSoAndDoesTheOtherNoHarm) {
-  run(2, [](Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(2, [](Node& node, State& state) {
     node.barrier();
     std::uint64_t tries = 0;
     for (const Kind& outer : every_kind()) {
@@ -92,13 +76,18 @@ TEST_P(InPosts, OneInsideAnotherSaysSoAndDoesTheOtherNoHarm) {
                 " at node 0: called by a post or a peer-death function that runs inside " + outer.name;
             check_throws<am::Error>([&] { inner.call(same); }, text);
             check_throws<am::Error>([&] { inner.call(same); }, "call it when " + std::string(outer.name));
-            check(same.request<tell>(1) == am::Status::ok, "request");
+            check_ok(same.request<tell>(1));
           });
         } else {
           node.wait_until([&] { return state.told == tries; });
         }
         outer.call(node);
-        inner.call(node);  // what the post wanted, where it may
+        bool done = false;
+        node.post([&](Node& same) {
+          inner.call(same);
+          done = true;
+        });
+        node.wait_until([&] { return done; });
       }
     }
     node.barrier();
@@ -106,14 +95,12 @@ TEST_P(InPosts, OneInsideAnotherSaysSoAndDoesTheOtherNoHarm) {
 }
 
 TEST_P(InPosts, AnErrorOfOneInsideAnotherLeavesTheOtherWhenThatIsComplete) {
-  run(2, [](Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(2, [](Node& node, State& state) {
     node.barrier();
     std::array<std::uint64_t, 2> values{node.id() + 1, 7};
     if (node.id() == 0) {
       node.post([](Node& same) {
-        check(same.request<tell>(1) == am::Status::ok, "request");
+        check_ok(same.request<tell>(1));
         same.barrier();
       });
       check_throws<am::Error>(
@@ -131,21 +118,19 @@ TEST_P(InPosts, AnErrorOfOneInsideAnotherLeavesTheOtherWhenThatIsComplete) {
 void serve(am::Request& request) {
   request.post([from = request.from()](Node& node) {
     ++node.state<State>().served;
-    check(node.request<tell>(from) == am::Status::ok, "request");
+    check_ok(node.request<tell>(from));
   });
 }
 
 /// Another node may need what a post does before it comes itself.
 TEST_P(InPosts, RunInsideBarriersAndCollectives) {
-  run(2, [](Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(2, [](Node& node, State& state) {
     node.barrier();
     std::uint64_t served = 0;
     for (const Kind& kind : every_kind()) {
       ++served;
       if (node.id() == 1) {
-        check(node.request<serve>(0) == am::Status::ok, "request");
+        check_ok(node.request<serve>(0));
         node.wait_until([&] { return state.told == served; });
       }
       kind.call(node);
@@ -168,35 +153,33 @@ template <class F>
 void in_spite_of_handlers(Node& node, F f) {
   test::catches<Thrown>(node, f);
 }
+void barrier_in_spite_of_handlers(Node& node) {
+  in_spite_of_handlers(node, [&] { node.barrier(); });
+}
 
 /// Node 1 has node 0 throw up, but not before node 0 is here, the nth time.
 void ask_for_an_exception(Node& node, std::uint64_t n) {
-  if (node.id() == 0) check(node.request<tell>(1) == am::Status::ok, "request");
-  if (node.id() == 1) {
-    node.wait_until([&] { return node.state<State>().told == n; });
-    check(node.request<throw_up>(0) == am::Status::ok, "request");
-  }
+  if (node.id() == 0) return check_ok(node.request<tell>(1));
+  node.wait_until([&] { return node.state<State>().told == n; });
+  check_ok(node.request<throw_up>(0));
 }
 
 TEST_P(Throwing, OutOfABarrierMeansThatTheBarrierIsComplete) {
-  run(2, [](Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(2, [](Node& node, State& state) {
     const auto entered =
         am::allocate_symmetric<std::uint64_t>(node).on(1);  // so that node 1 polls in barriers only
-    in_spite_of_handlers(node, [&] { node.barrier(); });
+    barrier_in_spite_of_handlers(node);
     std::uint64_t sent = 0;
     for (std::uint64_t i = 1; i <= rounds(2'000); ++i) {
       if (node.id() == 0 && node.try_request<throw_up>(1) == am::Status::ok) ++sent;
       am::fetch_add(node, entered, 1);
-      in_spite_of_handlers(node, [&] { node.barrier(); });
+      barrier_in_spite_of_handlers(node);
       const std::uint64_t seen = am::get(node, entered);
       check(seen >= 2 * i, "nobody leaves before both have entered, not by an exception either");
       check(seen <= 2 * i + 1, "nobody is a barrier ahead");
     }
-    in_spite_of_handlers(node, [&] { node.barrier(); });
-    const std::uint64_t all = node.id() == 0 ? sent : 0;
-    std::array<std::uint64_t, 1> total{all};
+    barrier_in_spite_of_handlers(node);
+    std::array<std::uint64_t, 1> total{sent};
     in_spite_of_handlers(node, [&] { am::all_reduce(node, std::span(total), std::plus<>()); });
     if (node.id() == 1) check_equal(state.thrown, total[0], "each handler threw once");
     node.barrier();
@@ -206,9 +189,7 @@ TEST_P(Throwing, OutOfABarrierMeansThatTheBarrierIsComplete) {
 /// The request that throws comes from the node whose value is waited for, and before it. So an exception leaves either the
 /// collective or, where the other node is through with that already, the all_reduce before.
 TEST_P(Throwing, OutOfACollectiveMeansThatTheCollectiveIsComplete) {
-  run(2, [](Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(2, [](Node& node, State&) {
     node.barrier();
     std::uint64_t caught = 0;
     const auto catching = [&](auto f) {
@@ -218,12 +199,12 @@ TEST_P(Throwing, OutOfACollectiveMeansThatTheCollectiveIsComplete) {
         check_equal(thrown.number, ++caught, "what the handler threw");
       }
     };
-    const auto disturbed = [&](NodeId victim, auto f) {
+    const auto disturb = [&](NodeId victim, auto f) {
       const std::uint64_t before = caught;
       std::array<int, 1> nodes{1};
       catching([&] { am::all_reduce(node, std::span(nodes), std::plus<>()); });
       check_equal(nodes[0], 2, "both nodes");
-      if (node.id() != victim) check(node.request<throw_up>(victim) == am::Status::ok, "request");
+      if (node.id() != victim) check_ok(node.request<throw_up>(victim));
       catching(f);
       check_equal(caught - before, node.id() == victim ? 1u : 0u, "exceptions");
     };
@@ -238,15 +219,15 @@ TEST_P(Throwing, OutOfACollectiveMeansThatTheCollectiveIsComplete) {
       };
       const auto victim = static_cast<NodeId>(i % 2);
       fill();
-      disturbed(victim, [&] { am::all_reduce(node, std::span(values), std::plus<>()); });
+      disturb(victim, [&] { am::all_reduce(node, std::span(values), std::plus<>()); });
       check_values(2, 1, "all_reduce that an exception left");
       fill();
-      disturbed(victim, [&] { am::broadcast(node, std::span(values), 1 - victim); });
+      disturb(victim, [&] { am::broadcast(node, std::span(values), 1 - victim); });
       check_values(1, 1 - victim, "broadcast that an exception left");
       fill();
-      disturbed(victim, [&] { am::reduce(node, std::span(values), std::plus<>(), victim); });
+      disturb(victim, [&] { am::reduce(node, std::span(values), std::plus<>(), victim); });
       if (node.id() == victim) check_values(2, 1, "reduce that an exception left");
-      disturbed(victim, [&] { static_cast<void>(am::all_gather(node, i)); });
+      disturb(victim, [&] { static_cast<void>(am::all_gather(node, i)); });
       for (const Kind& kind : every_kind()) kind.call(node);  // as if nothing had been
     }
     node.barrier();
@@ -255,14 +236,12 @@ TEST_P(Throwing, OutOfACollectiveMeansThatTheCollectiveIsComplete) {
 
 /// A send in the middle of a collective is interrupted: its message must neither be lost nor do harm by coming twice.
 TEST_P(Throwing, OutOfTheMiddleOfALongBroadcast) {
-  run(2, [](Node& node) {
-    State state;
-    node.attach(state);
-    in_spite_of_handlers(node, [&] { node.barrier(); });
+  run<State>(2, [](Node& node, State& state) {
+    barrier_in_spite_of_handlers(node);
     std::vector<std::uint64_t> values(1 << 17);
     for (std::uint64_t i = 0; i < 3 + rounds(17); ++i) {
       if (node.id() == 1) {
-        for (int k = 0; k < 3; ++k) check(node.request<throw_up>(0) == am::Status::ok, "request");
+        for (int k = 0; k < 3; ++k) check_ok(node.request<throw_up>(0));
       }
       for (std::size_t k = 0; k < values.size(); ++k) values[k] = node.id() == 0 ? test::mix(i, k) : 0;
       in_spite_of_handlers(node, [&] { am::broadcast(node, std::span(values)); });
@@ -286,22 +265,16 @@ TEST_P(Throwing, OutOfTheMiddleOfALongBroadcast) {
 /// The peers have the pointer and use this node's part, so it must have it, too.
 TEST_P(Throwing, OutOfASymmetricAllocationComesAfterIt) {
   const test::Environment small("AM_SEGMENT", "64KiB");
-  run(2, [](Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(2, [](Node& node, State&) {
     node.barrier();
     const std::size_t most = am::segment_bytes(node, node.id());
     for (std::uint64_t i = 1; i <= rounds(100); ++i) {
       ask_for_an_exception(node, i);
       const auto block = am::allocate_symmetric<std::byte>(node, most);  // the whole of it, every time
-      if (node.id() == 0) {
-        bool thrown = false;
-        try {
-          node.wait_until([] { return false; });
-        } catch (const Thrown& exception) {
-          thrown = exception.number == i;
-        }
-        check(thrown, "the exception leaves the next call that makes progress");
+      if (node.id() == 0) {  // the exception leaves the next call that makes progress
+        const auto wait = [&] { node.wait_until([] { return false; }); };
+        test::catches<Thrown>(node, wait,
+                              [i](const Thrown& thrown) { check_equal(thrown.number, i, "which"); });
       }
       am::put(node, block.on(1 - node.id()), std::byte{42});
       node.barrier();
@@ -316,9 +289,7 @@ TEST_P(Throwing, OutOfASymmetricAllocationComesAfterIt) {
 INSTANTIATE_TEST_SUITE_P(Contract, Throwing, test::cells_of<Throwing>(), test::name_of);
 
 TEST(ThrowingDead, TheErrorOfACollectiveThatCannotEndHoldsWhatAHandlerThrewBefore) {
-  test::run_job({test::Nodes::threads}, 2, [](Node& node) {
-    State state;
-    node.attach(state);
+  const auto body = [](Node& node, State&) {
     node.barrier();
     ask_for_an_exception(node, 1);
     if (node.id() == 1) return;
@@ -334,7 +305,8 @@ TEST(ThrowingDead, TheErrorOfACollectiveThatCannotEndHoldsWhatAHandlerThrewBefor
       }
     }
     check(false, "an error with another one in it");
-  });
+  };
+  test::run_job({test::Nodes::threads}, 2, test::with_state<State>(body));
 }
 
 }  // namespace collectives_inside_test

@@ -7,8 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <csignal>
-#include <memory>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +20,7 @@ using am::Node;
 using am::NodeId;
 using test::check;
 using test::check_equal;
+using test::check_ok;
 using test::check_throws;
 using test::rounds;
 using Barrier = test::OnEverySubstrate;
@@ -61,10 +60,6 @@ TEST_P(Barrier, LetsNobodyOutBeforeAllAreIn) {
   for (const NodeId n : {1, 2, 3, 5, 8}) run(n, [](Node& node) { check_barriers(node, rounds(2'000)); });
 }
 
-TEST_P(CollectivesOfManyNodes, MeetInBarriers) {
-  run(64, [](Node& node) { check_barriers(node, rounds(60)); });
-}
-
 TEST_P(Barrier, ShowsEverythingThatWasPutBefore) {
   run(4, [](Node& node) {
     const auto parts = am::allocate_symmetric<std::uint64_t>(node, 4);
@@ -85,15 +80,11 @@ void answer(am::Reply& reply) { ++reply.state<Questions>().answers; }
 void ask(am::Request& request) { request.reply<answer>(); }
 
 TEST_P(Barrier, RunsHandlersMeanwhile) {
-  run(3, [](Node& node) {
-    Questions questions;
-    node.attach(questions);
+  run<Questions>(3, [](Node& node, Questions& questions) {
     node.barrier();
-    if (node.id() == 0) {
-      for (std::uint64_t i = 1; i <= rounds(5'000); ++i) {
-        for (NodeId to = 1; to < node.size(); ++to) check(node.request<ask>(to) == am::Status::ok, "request");
-        node.wait_until([&] { return questions.answers == 2 * i; });
-      }
+    for (std::uint64_t i = 1; node.id() == 0 && i <= rounds(5'000); ++i) {
+      for (NodeId to = 1; to < node.size(); ++to) check_ok(node.request<ask>(to));
+      node.wait_until([&] { return questions.answers == 2 * i; });
     }
     node.barrier();
   });
@@ -104,13 +95,11 @@ TEST_P(Barrier, WakesThoseWhoSleepInIt) {
     test::Random random(test::seed());
     for (int i = 0; i < 20; ++i) {
       const auto last = static_cast<NodeId>(random.below(node.size()));
-      if (node.id() == last) {
-        for (NodeId peer = 0; peer < node.size(); ++peer) {
-          if (!node.engine().board().is_here(peer)) continue;
-          const auto& asleep = node.engine().board().card(peer).alarm;
-          while (peer != last && asleep.load() != static_cast<std::uint32_t>(am::host::Alarm::sleeper))
-            std::this_thread::yield();
-        }
+      for (NodeId peer = 0; node.id() == last && peer < node.size(); ++peer) {
+        if (peer == last || !node.engine().board().is_here(peer)) continue;
+        const auto& asleep = node.engine().board().card(peer).alarm;
+        while (asleep.load() != static_cast<std::uint32_t>(am::host::Alarm::sleeper))
+          std::this_thread::yield();
       }
       node.barrier();
     }
@@ -125,6 +114,8 @@ TEST_P(Barrier, SaysWhoHasLeftInsteadOfWaitingForIt) {
     for (int i = 0; i < 3; ++i) check_throws<am::Error>([&] { node.barrier(); }, "node 1 (pid " + pid);
     check_throws<am::Error>([&] { node.barrier(); }, "barrier at node 0");
     check_throws<am::Error>([&] { node.barrier(); }, "has left the job");
+    check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
+                            "node 1 (pid " + pid);
   });
 }
 
@@ -146,10 +137,6 @@ TEST(BarrierDeath, InAHandlerNamesTheHandler) {
   EXPECT_DEATH(run_in_handler<broadcast_here>(), "broadcast inside handler .*broadcast_here");
 }
 
-void survive(Node& node) {
-  node.on_peer_death([](Node&, NodeId) {});
-}
-
 struct Ends {
   int others = 0;
   void end(am::Request&) { ++others; }
@@ -158,10 +145,8 @@ struct Ends {
 /// One dies in the middle; the survivors are told, in whatever they wait. Nobody leaves before all have been told: that
 /// would be news, too.
 TEST(DeadNode, EndsBarriersAndCollectivesOfTheOthers) {
-  test::Processes job(4, [](Node& node) {
-    Ends ends;
-    node.attach(ends);
-    survive(node);
+  const auto body = [](Node& node, const Ends& ends) {
+    node.on_peer_death([](Node&, NodeId) {});
     node.barrier();
     if (node.id() == 3) std::raise(SIGKILL);
     const auto forever = [&](auto f) {
@@ -175,12 +160,11 @@ TEST(DeadNode, EndsBarriersAndCollectivesOfTheOthers) {
     forever([&] { node.barrier(); });
     check_throws<am::Error>([&] { node.barrier(); }, "died");
     for (NodeId other = 0; other < 3; ++other) {
-      if (other != node.id()) check(node.request<&Ends::end>(other) == am::Status::ok, "request");
+      if (other != node.id()) check_ok(node.request<&Ends::end>(other));
     }
     node.wait_until([&] { return ends.others == 2; });
-  });
-  job.expect_signal(3, SIGKILL);
-  job.wait();
+  };
+  test::run_with_killed(4, 3, test::with_state<Ends>(body));
 }
 
 // -- broadcast, reduce, gather --------------------------------------------------------------------------------------------
@@ -231,6 +215,7 @@ TEST_P(Collectives, WorkForEveryNumberOfNodesAndEveryRoot) {
 
 TEST_P(CollectivesOfManyNodes, WorkTogether) {
   run(64, [](Node& node) {
+    check_barriers(node, rounds(60));
     am::all_reduce(node, Interval{node.id(), node.id()}, Interval::joined).check_all(node);
     check_equal(am::broadcast(node, node.id(), 63), 63u, "broadcast");
     const auto all = am::all_gather(node, node.id());
@@ -238,33 +223,21 @@ TEST_P(CollectivesOfManyNodes, WorkTogether) {
   });
 }
 
-TEST_P(Collectives, CarryLongRanges) {
+TEST_P(Collectives, CarryLongRangesAndNone) {
   run(5, [](Node& node) {
-    constexpr std::size_t values = (1 << 17) + 1;  // a mebibyte and a word
-    std::vector<std::uint64_t> range(values);
-    const auto fill = [&](NodeId who) {
-      for (std::size_t i = 0; i < values; ++i) range[i] = test::mix(who + 1, i);
-    };
+    std::vector<std::uint64_t> range((1 << 17) + 1);  // a mebibyte and a word
     for (const NodeId root : {NodeId{0}, NodeId{3}}) {
-      fill(node.id());
+      for (std::size_t i = 0; i < range.size(); ++i) range[i] = test::mix(node.id() + 1, i);
       am::broadcast(node, std::span(range), root);
-      for (std::size_t i = 0; i < values; ++i) check_equal(range[i], test::mix(root + 1, i), "broadcast");
+      for (std::size_t i = 0; i < range.size(); ++i)
+        check_equal(range[i], test::mix(root + 1, i), "broadcast");
     }
-    fill(node.id());
-    am::all_reduce(node, std::span(range), std::bit_xor<>());
-    for (std::size_t i = 0; i < values; ++i) {
-      std::uint64_t expected = 0;
-      for (NodeId who = 0; who < node.size(); ++who) expected ^= test::mix(who + 1, i);
-      check_equal(range[i], expected, "all_reduce");
-    }
-    struct Block {
-      std::array<std::uint64_t, 4096> words;
-    };
-    const auto block = std::make_unique<Block>();
-    block->words.fill(node.id());
-    const std::vector<Block> blocks = am::all_gather(node, *block);
+    using Block = std::array<std::uint64_t, 4096>;
+    Block block;
+    block.fill(node.id());
+    const std::vector<Block> blocks = am::all_gather(node, block);
     for (NodeId who = 0; who < node.size(); ++who)
-      for (const std::uint64_t word : blocks[who].words) check_equal(word, who, "all_gather");
+      for (const std::uint64_t word : blocks[who]) check_equal(word, who, "all_gather");
     std::span<int> nothing;
     am::broadcast(node, nothing, 2);
     am::all_reduce(node, nothing, std::plus<>());
@@ -303,30 +276,21 @@ double difficult(NodeId node) {
   return std::ldexp(node % 3 == 1 ? -1.0 : 1.1, static_cast<int>(node * 37 % 101));
 }
 
-TEST_P(Collectives, SumFloatingPointAlikeOnEveryNodeForEveryRootAndInEveryRun) {
-  std::array<std::uint64_t, most_nodes + 1> first{};
-  for (int repetition = 0; repetition < 3; ++repetition) {
-    for (const NodeId n : {3, 7, 13}) {
-      // What node 0 saw comes out of the job through a file that processes share with this one, too.
-      const std::shared_ptr<am::host::Memory> result = am::host::Memory::create(1);
-      run(n, [&](Node& node) {
-        test::Random random = own_random(node);
-        const auto bits =
-            std::bit_cast<std::uint64_t>(am::all_reduce(node, difficult(node.id()), std::plus<>()));
-        for (const std::uint64_t other : am::all_gather(node, bits))
-          check_equal(other, bits, "the sum elsewhere");
-        for (NodeId root = 0; root < n; ++root) {
-          stray(node, random);
-          const auto sum = am::reduce(node, difficult(node.id()), std::plus<>(), root);
-          if (sum) check_equal(std::bit_cast<std::uint64_t>(*sum), bits, "the sum at another root");
-        }
-        if (node.id() == 0)
-          result->board().job().barrier_arrived.store(static_cast<std::uint32_t>(bits ^ bits >> 32));
-      });
-      const std::uint32_t sum = result->board().job().barrier_arrived.load();
-      if (repetition == 0) first[n] = sum;
-      EXPECT_EQ(sum, first[n]) << n << " nodes";
-    }
+TEST_P(Collectives, SumFloatingPointAlikeOnEveryNodeForEveryRootAndEveryTime) {
+  for (const NodeId n : {3, 7, 13}) {
+    run(n, [](Node& node) {
+      test::Random random = own_random(node);
+      const auto sum_of_all = [&] { return am::all_reduce(node, difficult(node.id()), std::plus<>()); };
+      const auto bits = std::bit_cast<std::uint64_t>(sum_of_all());
+      for (const std::uint64_t other : am::all_gather(node, bits)) check_equal(other, bits, "elsewhere");
+      for (NodeId root = 0; root < node.size(); ++root) {
+        stray(node, random);
+        check_equal(std::bit_cast<std::uint64_t>(sum_of_all()), bits, "another time");
+        stray(node, random);
+        const auto sum = am::reduce(node, difficult(node.id()), std::plus<>(), root);
+        if (sum) check_equal(std::bit_cast<std::uint64_t>(*sum), bits, "at another root");
+      }
+    });
   }
 }
 
@@ -374,18 +338,12 @@ TEST_P(Collectives, DoNotMixWhenTheyFollowEachOtherWithoutABarrier) {
 /// A root that never waits for an answer fills the mailbox of a slow node only so far.
 TEST_P(Collectives, BoundWhatAFastNodeSendsAhead) {
   run(2, [](Node& node) {
-    Questions questions;
-    node.attach(questions);
     node.barrier();
-    if (node.id() == 1) {
-      for (int i = 0; i < 2000; ++i) {
-        node.poll();
-        {
-          const am::CriticalSection quiet(node);
-          check(node.engine().collectives().mailbox.kept() <= 16, "messages of rounds to come are few");
-        }
-        if (i % 100 == 0) std::this_thread::yield();
-      }
+    for (int i = 0; node.id() == 1 && i < 2000; ++i) {
+      if (i % 100 == 0) std::this_thread::yield();
+      node.poll();
+      const am::CriticalSection quiet(node);
+      check(node.engine().collectives().mailbox.kept() <= 16, "messages of rounds to come are few");
     }
     for (int i = 0; i < 200; ++i)
       check_equal(am::broadcast(node, i + static_cast<int>(1000 * node.id())), i, "broadcast");
@@ -425,19 +383,6 @@ TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
     }
     check_throws<am::Error>([&] { static_cast<void>(am::broadcast(node, 1, 2)); }, "there is no node 2");
     node.barrier();
-  });
-}
-
-TEST_P(Collectives, LetANodeGoWhoseMessagesAreOnTheirWay) {
-  run(3, [](Node& node) { check_equal(am::broadcast(node, node.id() + 5), 5u, "broadcast"); });
-}
-
-TEST_P(Collectives, SayWhoHasLeftInsteadOfWaitingForIt) {
-  run(2, [](Node& node) {
-    node.barrier();
-    if (node.id() == 1) return;
-    check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
-                            "node 1 (pid");
   });
 }
 

@@ -12,6 +12,7 @@ namespace critical_section_test {
 
 using test::check;
 using test::check_equal;
+using test::check_ok;
 using test::rounds;
 using CriticalSections = test::OnEverySubstrate;
 
@@ -35,16 +36,14 @@ void high(am::Reply& reply) {
 }
 
 TEST_P(CriticalSections, HoldOffEveryEventAndLoseNone) {
-  run(3, [](am::Node& node) {
-    Guarded guarded;
-    node.attach(guarded);
+  run<Guarded>(3, [](am::Node& node, Guarded& guarded) {
     std::uint64_t timelets = 0;
     std::uint64_t timelets_asked = 0;
     node.on_outlet([&](am::LowEvent&) { guarded.event(); });
     const am::NodeId next = (node.id() + 1) % node.size();
     for (std::uint64_t i = 0; i < rounds(20'000); ++i) {
-      check(node.request<low>(next) == am::Status::ok, "request");
-      check(node.reply_to<high>(next) == am::Status::ok, "reply_to");
+      check_ok(node.request<low>(next));
+      check_ok(node.reply_to<high>(next));
       if (i % 16 == 0) {
         ++timelets_asked;
         node.on_timelet(node.count(), [&](am::LowEvent&) {
@@ -54,6 +53,7 @@ TEST_P(CriticalSections, HoldOffEveryEventAndLoseNone) {
       }
       const am::CriticalSection quiet(node);
       guarded.in_section = true;
+      { const am::CriticalSection nested(node); }
       for (int polls = 0; polls < 4; ++polls)
         check_equal(node.poll(), 0u, "events that a poll ran in a section");
       guarded.in_section = false;
@@ -72,16 +72,6 @@ bool is_told_of_by_nobody(am::Node& node) {
   return node.dispatch() == am::Dispatch::thread && !engine.attendant().thread_serves() &&
          !engine.network().still_armed({.high = true, .low = true});
 }
-/// Each request of node 1's by one to it.
-void answer_each(am::Node& node, const Guarded& guarded, std::uint64_t requests) {
-  for (std::uint64_t i = 0; i < requests; ++i) {
-    node.wait_until([&] { return guarded.lows == i + 1; });
-    check(node.request<low>(1) == am::Status::ok, "request");
-  }
-}
-void wait_for_it_without_a_call(const am::Node& node, const Guarded& guarded, std::uint64_t n) {
-  while (node.dispatch() != am::Dispatch::poll && guarded.ran.load() != n) std::this_thread::yield();
-}
 /// Hardly ever yields: while a thread does, the network's descriptor tells of what it would have taken in.
 template <class F>
 void look_until(F seen) {
@@ -90,86 +80,69 @@ void look_until(F seen) {
   }
 }
 
+/// How one request waits.
+struct Waits {
+  bool is_masked = false;
+  bool is_ours = false;  ///< this thread's to run, right when the section, or the node, is left
+};
+/// Node 1 asks for a request of node 0's, many times. wait_for_it(i) takes that in and leaves it waiting. It runs by itself, without
+/// a call, unless it is masked.
+template <class F>
+void answers_run_by_themselves(am::Node& node, const Guarded& guarded, F wait_for_it) {
+  node.barrier();  // events run from here on
+  for (std::uint64_t i = 0; i < rounds(100); ++i) {
+    if (node.id() == 0) {
+      node.wait_until([&] { return guarded.lows == i + 1; });
+      check_ok(node.request<low>(1));
+    } else {
+      const Waits waits = wait_for_it(i);
+      if (waits.is_ours)
+        check_equal(guarded.ran.load(), i + 1, "what ran as the section, or the node, was left");
+      if (waits.is_masked) node.enable_event(am::Event::low_message, true);
+      while (node.dispatch() != am::Dispatch::poll && guarded.ran.load() != i + 1) std::this_thread::yield();
+      node.wait_until([&] { return guarded.lows == i + 1; });
+    }
+  }
+  node.barrier();
+}
+
 // Whoever waits inside for something to come sees it in the status register, whatever brings it; and having been looked at,
 // it still runs by itself where events run beside the computation. (A.2.7 of the T1 report)
 TEST_P(CriticalSections, ShowWhatWaitsOutside) {
   const bool nothing_is_held_back = GetParam().nodes != test::Nodes::threads_with_faults;
-  run(2, [=](am::Node& node) {
-    Guarded guarded;
-    node.attach(guarded);
+  run<Guarded>(2, [=](am::Node& node, Guarded& guarded) {
     const am::Registers registers(node);
-    node.barrier();  // events run from here on
-    const auto shown = [&] { return registers.nistat() & (am::nistat::pend | am::nistat::lpmp); };
-    if (node.id() == 0) answer_each(node, guarded, rounds(100));
-    for (std::uint64_t i = 0; node.id() == 1 && i < rounds(100); ++i) {
+    const auto shows = [&](std::uint64_t bit) { return (registers.nistat() & bit) != 0; };
+    answers_run_by_themselves(node, guarded, [&](std::uint64_t i) {
       const bool is_masked = i % 2 != 0;
       if (is_masked) node.enable_event(am::Event::low_message, false);
-      bool is_ours = false;
-      {
-        const am::CriticalSection quiet(node);
-        guarded.in_section = true;
-        while (node.try_request<low>(0) != am::Status::ok) node.poll();
-        look_until([&] { return (shown() & am::nistat::lpmp) != 0; });
-        const bool is_pending = (shown() & am::nistat::pend) != 0;  // once more behind it
-        check_equal(is_pending, !is_masked, "whether it is waited for");
-        check_equal(guarded.lows, i, "what ran");
-        is_ours = is_told_of_by_nobody(node) && nothing_is_held_back && !is_masked;
-        guarded.in_section = false;
-      }
-      if (is_ours) check_equal(guarded.ran.load(), i + 1, "what ran at the section's end");
-      if (is_masked) node.enable_event(am::Event::low_message, true);
-      wait_for_it_without_a_call(node, guarded, i + 1);
-      node.wait_until([&] { return guarded.lows == i + 1; });
-    }
-    node.barrier();
+      const am::CriticalSection quiet(node);
+      guarded.in_section = true;
+      while (node.try_request<low>(0) != am::Status::ok) node.poll();
+      look_until([&] { return shows(am::nistat::lpmp); });
+      check_equal(shows(am::nistat::pend), !is_masked, "whether it is waited for");  // once more behind it
+      check_equal(guarded.lows, i, "what ran");
+      guarded.in_section = false;
+      return Waits{is_masked, is_told_of_by_nobody(node) && nothing_is_held_back && !is_masked};
+    });
   });
 }
 
 // What poll_replies takes in and leaves waiting still runs by itself.
 TEST_P(CriticalSections, ALookForRepliesLosesNoRequest) {
   const bool nothing_is_held_back = GetParam().nodes != test::Nodes::threads_with_faults;
-  run(2, [=](am::Node& node) {
-    Guarded guarded;
-    node.attach(guarded);
-    node.barrier();  // events run from here on
-    if (node.id() == 0) answer_each(node, guarded, rounds(100));
-    for (std::uint64_t i = 0; node.id() == 1 && i < rounds(100); ++i) {
-      bool is_ours = false;
-      {
-        const am::impl::Hold in_the_node(node);
-        check(node.request<low>(0) == am::Status::ok, "request");
-        look_until([&] {
-          const bool has_come = node.engine().pending(am::Event::low_message);
-          node.poll_replies();  // once more behind it
-          return has_come;
-        });
-        check_equal(guarded.lows, i, "what ran");
-        is_ours = is_told_of_by_nobody(node) && nothing_is_held_back;
-      }
-      if (is_ours) check_equal(guarded.ran.load(), i + 1, "what ran as the node was left");
-      wait_for_it_without_a_call(node, guarded, i + 1);
-      node.wait_until([&] { return guarded.lows == i + 1; });
-    }
-    node.barrier();
-  });
-}
-
-TEST_P(CriticalSections, Nest) {
-  run(1, [](am::Node& node) {
-    Guarded guarded;
-    node.attach(guarded);
-    std::uint64_t sent = 1;
-    {
-      const am::CriticalSection outer(node);
-      if (node.try_request<low>(0) == am::Status::ok) ++sent;  // a failable send is allowed
-      {
-        const am::CriticalSection inner(node);
-        check_equal(node.poll(), 0u, "events in the inner section");
-      }
-      check_equal(node.poll(), 0u, "events in the outer section, after the inner one");
-    }
-    check(node.request<low>(0) == am::Status::ok, "request");
-    node.wait_until([&] { return guarded.lows == sent; });
+  run<Guarded>(2, [=](am::Node& node, const Guarded& guarded) {
+    answers_run_by_themselves(node, guarded, [&](std::uint64_t i) {
+      const am::impl::Hold in_the_node(node);
+      check_ok(node.request<low>(0));
+      look_until([&] {
+        const bool has_come = node.engine().pending(am::Event::low_message);
+        node.poll_replies();  // once more behind it
+        return has_come;
+      });
+      check_equal(guarded.lows, i, "what ran");
+      return Waits{.is_ours = is_told_of_by_nobody(node) && nothing_is_held_back};
+    });
   });
 }
 
@@ -178,13 +151,13 @@ void low_with_section(am::Request& request, std::uint64_t tries) {
   auto& guarded = request.state<Guarded>();
   {
     const am::CriticalSection quiet(request.node());
-    const std::uint64_t before = guarded.highs;
     guarded.in_section = true;
+    const std::uint64_t before = guarded.highs;
     for (std::uint64_t i = 0; i < tries; ++i) static_cast<void>(request.try_reply<high>());
     guarded.in_section = false;
     check_equal(guarded.highs, before, "replies that ran in the section of a low handler");
   }
-  check(request.reply<high>() == am::Status::ok, "a reply after the section");
+  check_ok(request.reply<high>(), "a reply after the section");
   ++guarded.inside;
 }
 void high_with_section(am::Reply& reply) {
@@ -194,57 +167,21 @@ void high_with_section(am::Reply& reply) {
 void last_high(am::Reply& reply) { reply.state<Guarded>().all_highs_came = true; }
 
 TEST_P(CriticalSections, InsideHandlers) {
-  run(2, [](am::Node& node) {
-    Guarded guarded;
-    node.attach(guarded);
+  run<Guarded>(2, [](am::Node& node, Guarded& guarded) {
     for (std::uint64_t i = 0; i < rounds(2000); ++i) {
-      check(node.request<low_with_section>(1 - node.id(), std::uint64_t{100}) == am::Status::ok, "request");
-      check(node.reply_to<high_with_section>(1 - node.id()) == am::Status::ok, "reply_to");
+      check_ok(node.request<low_with_section>(1 - node.id(), std::uint64_t{100}));
+      check_ok(node.reply_to<high_with_section>(1 - node.id()));
     }
     node.wait_until([&] { return guarded.inside == rounds(2000); });
-    check(node.reply_to<last_high>(1 - node.id()) == am::Status::ok, "reply_to");  // behind all others
+    check_ok(node.reply_to<last_high>(1 - node.id()));  // behind all others
     node.wait_until([&] { return guarded.all_highs_came; });
     check(guarded.highs >= 2 * rounds(2000), "replies that ran");
     node.barrier();
     // Events still run, of either level: no section was left open, no level not left.
     const std::uint64_t highs = guarded.highs;
     const std::uint64_t inside = guarded.inside;
-    check(node.request<low_with_section>(node.id(), std::uint64_t{0}) == am::Status::ok, "request");
+    check_ok(node.request<low_with_section>(node.id(), std::uint64_t{0}));
     node.wait_until([&] { return guarded.inside > inside && guarded.highs > highs; });
-    node.barrier();
-  });
-}
-
-// What a handler leaves half done, no other handler of its level may see.
-struct Account {
-  std::int64_t left = 1000;
-  std::int64_t right = 0;
-  std::uint64_t moves = 0;
-};
-void noted(am::Reply& reply, std::int64_t sum) {
-  check_equal(sum, 1000, "the sum as a reply sees it");
-  static_cast<void>(reply);
-}
-void move(am::Request& request, std::int64_t by) {
-  auto& account = request.state<Account>();
-  check_equal(account.left + account.right, 1000, "the sum as a handler finds it");
-  account.left -= by;
-  // A waiting send in the middle: replies may run here, but no other request.
-  check(request.reply<noted>(std::int64_t{1000}) == am::Status::ok, "reply");
-  account.right += by;
-  ++account.moves;
-}
-
-TEST_P(CriticalSections, HandlersOfOneLevelAreAtomic) {
-  run(3, [](am::Node& node) {
-    Account account;
-    node.attach(account);
-    for (std::uint64_t i = 0; i < rounds(20'000); ++i) {
-      const auto to = static_cast<am::NodeId>(i % node.size());
-      check(node.request<move>(to, static_cast<std::int64_t>(i % 10)) == am::Status::ok, "request");
-    }
-    const std::uint64_t each = (rounds(20'000) + node.size() - 1 - node.id()) / node.size();  // of i
-    node.wait_until([&] { return account.moves == each * node.size(); });
     node.barrier();
   });
 }

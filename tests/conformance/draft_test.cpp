@@ -10,7 +10,7 @@ namespace draft_test {
 
 using test::check;
 using test::check_equal;
-using test::check_throws;
+using test::check_ok;
 using test::rounds;
 using Drafts = test::OnEverySubstrate;
 
@@ -32,21 +32,17 @@ void take_high(am::Reply& reply, am::Payload payload) {
 void note(am::Request& request) { ++request.state<Got>().shorts; }
 
 am::Draft draft_of(am::Node& node, am::NodeId to, std::size_t size, std::uint64_t value) {
-  for (;;) {
+  for (;; test::poll_or_yield(node)) {
     am::Draft draft = node.try_prepare<take>(to, size, size, value);
-    if (draft) {
-      std::ranges::fill(draft.data(), std::byte(value));
-      return draft;
-    }
-    check(draft.status() == am::Status::again, "try_prepare");
-    test::poll_or_yield(node);
+    if (draft.status() == am::Status::again) continue;
+    check_ok(draft.status());
+    std::ranges::fill(draft.data(), std::byte(value));
+    return draft;
   }
 }
 
 TEST_P(Drafts, DroppedOnesLeaveNoTrace) {
-  run(2, [](am::Node& node) {
-    Got got;
-    node.attach(got);
+  run<Got>(2, [](am::Node& node, Got& got) {
     test::Random random(test::mix(test::seed(), node.id()));
     const am::NodeId to = 1 - node.id();
     const std::uint64_t messages = rounds(10'000);
@@ -54,7 +50,7 @@ TEST_P(Drafts, DroppedOnesLeaveNoTrace) {
       // All ones: bits that look like a header of any lap, where one is not cleared.
       am::Draft draft = draft_of(node, to, random.below(1025), random.one_in(2) ? 0xff : 0x01);
       if (random.one_in(2)) {
-        check(draft.commit() == am::Status::ok, "commit");
+        check_ok(draft.commit());
         ++sent;
       }
       const am::Draft dropped = draft_of(node, node.id(), random.below(3000), 0xff);
@@ -66,12 +62,10 @@ TEST_P(Drafts, DroppedOnesLeaveNoTrace) {
 }
 
 TEST(HeldDraft, KeepsOthersOut) {
-  test::run_alone([](am::Node& node) {
-    Got got;
-    node.attach(got);
+  test::run_alone<Got>([](am::Node& node, Got& got) {
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1024}}) {
       am::Draft draft = node.prepare<take>(0, size, size, std::uint64_t{3});
-      check(draft.status() == am::Status::ok, "prepare");
+      check_ok(draft.status());
       check(node.try_request<note>(0) == am::Status::again, "a short send while a draft is held");
       check(node.try_prepare<take>(0, 8, std::uint64_t{8}, std::uint64_t{0}).status() == am::Status::again,
             "a second draft");
@@ -80,14 +74,14 @@ TEST(HeldDraft, KeepsOthersOut) {
         check(node.try_request<take>(0, bytes.size(), std::uint64_t{9}, bytes) == am::Status::again,
               "another payload of " + std::to_string(others) + " bytes");
       }
-      check(node.try_reply_to<take_high>(0, std::vector<std::byte>(10, std::byte{0xff})) == am::Status::ok,
-            "the other priority is free");
+      check_ok(node.try_reply_to<take_high>(0, std::vector<std::byte>(10, std::byte{0xff})),
+               "the other priority is free");
       std::ranges::fill(draft.data(), std::byte{3});
       node.poll();
       check_equal(got.messages, 1u, "a poll runs what may run");
       am::Draft moved = std::move(draft);
-      check(moved.commit() == am::Status::ok, "commit");
-      check(node.try_request<note>(0) == am::Status::ok, "free again");
+      check_ok(moved.commit());
+      check_ok(node.try_request<note>(0), "free again");
       node.wait_until([&] { return got.messages == 2 && got.shorts == 1; });
       got = {};
     }
@@ -95,26 +89,22 @@ TEST(HeldDraft, KeepsOthersOut) {
 }
 
 TEST(HeldDraft, ThatIsLongLetsOthersIn) {
-  test::run_alone([](am::Node& node) {
-    Got got;
-    node.attach(got);
+  test::run_alone<Got>([](am::Node& node, Got& got) {
     const std::size_t size = 1025;
     am::Draft draft = node.prepare<take>(0, size, size, std::uint64_t{3});
     std::ranges::fill(draft.data(), std::byte{3});
-    check(node.try_request<note>(0) == am::Status::ok, "a short send while a long draft is held");
-    check(node.request<note>(0) == am::Status::ok, "one that waits");
+    check_ok(node.try_request<note>(0), "a short send while a long draft is held");
+    check_ok(node.request<note>(0), "one that waits");
     node.wait_until([&] { return got.shorts == 2; });
     check_equal(got.messages, 0u, "the draft is sent by its commit");
-    check(draft.commit() == am::Status::ok, "commit");
+    check_ok(draft.commit());
     node.wait_until([&] { return got.messages == 1; });
   });
 }
 
 // The ring was full before, so a sleeping node looks for room in it: that must not touch the draft.
 TEST(HeldDraft, KeepsItsContentWhileTheNodeSleeps) {
-  test::run_alone([](am::Node& node) {
-    Got got;
-    node.attach(got);
+  test::run_alone<Got>([](am::Node& node, Got& got) {
     for (const std::size_t size : {std::size_t{1024}, std::size_t{64}, std::size_t{8}}) {
       got = {};
       std::uint64_t sent = 0;
@@ -126,55 +116,15 @@ TEST(HeldDraft, KeepsItsContentWhileTheNodeSleeps) {
       node.wait_until([&] { return woken; });
       check(std::ranges::all_of(draft.data(), [](std::byte b) { return b == std::byte{0x77}; }),
             "the draft was changed");
-      check(draft.commit() == am::Status::ok, "commit");
+      check_ok(draft.commit());
       node.wait_until([&] { return got.messages == 1; });
     }
   });
 }
 
-TEST_P(Drafts, MixedWithEverythingElse) {
-  run(3, [](am::Node& node) {
-    Got got;
-    node.attach(got);
-    test::Random random(test::mix(test::seed(), node.id()));
-    const std::uint64_t messages = rounds(10'000);
-    for (std::uint64_t i = 0; i < messages; ++i) {
-      const auto to = static_cast<am::NodeId>((node.id() + 1) % node.size());
-      const std::size_t size = random.one_in(20) ? random.below(5000) : random.below(1025);
-      // Before the draft: so the last message is one of those that are waited for.
-      if (random.one_in(3)) check(node.request<note>(to) == am::Status::ok, "a short one");
-      am::Draft draft = node.prepare<take>(to, size, size, i & 0xff);
-      std::ranges::fill(draft.data(), std::byte(i));
-      check(draft.commit() == am::Status::ok, "commit");
-    }
-    node.wait_until([&] { return got.messages == messages; });
-    node.barrier();
-  });
-}
-
-TEST(Draft, UnknownNodeAndImpossibleSize) {
-  test::run_alone([](am::Node& node) {
-    Got got;
-    node.attach(got);
-    check_throws<am::Error>(
-        [&] { static_cast<void>(node.prepare<take>(1, 8, std::uint64_t{8}, std::uint64_t{0})); },
-        "no node 1");
-    check(
-        node.try_prepare<take>(1, 8, std::uint64_t{8}, std::uint64_t{0}).status() == am::Status::no_such_node,
-        "try_prepare");
-    am::Draft huge = node.prepare<take>(0, std::size_t{1} << 60, std::uint64_t{0}, std::uint64_t{0});
-    check(huge.status() == am::Status::too_big, "more than the machine has");
-    check(huge.commit() == am::Status::too_big, "and its commit");
-    check(node.try_request<note>(0) == am::Status::ok, "no link is held");
-    node.wait_until([&] { return got.shorts == 1; });
-  });
-}
-
 TEST(DraftDeathTest, CommittedTwice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(test::run_alone([](am::Node& node) {
-                 Got got;
-                 node.attach(got);
+  EXPECT_DEATH(test::run_alone<Got>([](am::Node& node, Got&) {
                  am::Draft draft = node.prepare<take>(0, 8, std::uint64_t{8}, std::uint64_t{0});
                  static_cast<void>(draft.commit());
                  static_cast<void>(draft.commit());

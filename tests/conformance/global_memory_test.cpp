@@ -22,6 +22,7 @@ using am::Node;
 using am::NodeId;
 using test::check;
 using test::check_equal;
+using test::check_ok;
 using test::check_throws;
 using test::rounds;
 using GlobalMemory = test::OnEverySubstrate;
@@ -141,7 +142,6 @@ TEST_P(GlobalMemory, RefusesWhatIsOutsideTheSegmentOfThePeer) {
     const NodeId peer = right_of(node);
     const auto size = static_cast<std::ptrdiff_t>(am::segment_bytes(node, peer));
     const GlobalPtr<std::byte> begin(peer, 0);
-    const std::string self = std::to_string(node.id());
     const std::string other = std::to_string(peer);
     const std::string why = " bytes at the global pointer (node " + other + ", offset " +
                             std::to_string(size - 4) + ") are not in the segment of node " + other +
@@ -150,18 +150,18 @@ TEST_P(GlobalMemory, RefusesWhatIsOutsideTheSegmentOfThePeer) {
     std::array<std::uint64_t, 2> two{};
     am::Counter counter;
     std::uint64_t old = 0;
-    check_throws<am::Error>([&] { am::put(node, word, 1); }, "put at node " + self + ": 8" + why);
-    check_throws<am::Error>([&] { am::put(node, word, two); }, "put at node " + self + ": 16" + why);
-    check_throws<am::Error>([&] { static_cast<void>(am::get(node, word)); },
-                            "get at node " + self + ": 8" + why);
-    check_throws<am::Error>([&] { am::get(node, word, two); }, "get at node " + self + ": 16" + why);
-    check_throws<am::Error>([&] { am::begin_put(node, word, two, counter); },
-                            "put at node " + self + ": 16" + why);
-    check_throws<am::Error>([&] { am::begin_get(node, word, two, counter); },
-                            "get at node " + self + ": 16" + why);
-    check_throws<am::Error>([&] { am::fetch_add(node, word, 1); }, "fetch_add at node " + self + ": 8" + why);
-    check_throws<am::Error>([&] { am::begin_exchange(node, word, 1, old, counter); },
-                            "exchange at node " + self + ": 8" + why);
+    const auto refuses = [&](const std::string& name, int bytes, auto access) {
+      check_throws<am::Error>(
+          access, name + " at node " + std::to_string(node.id()) + ": " + std::to_string(bytes) + why);
+    };
+    refuses("put", 8, [&] { am::put(node, word, 1); });
+    refuses("put", 16, [&] { am::put(node, word, two); });
+    refuses("put", 16, [&] { am::begin_put(node, word, two, counter); });
+    refuses("get", 8, [&] { static_cast<void>(am::get(node, word)); });
+    refuses("get", 16, [&] { am::get(node, word, two); });
+    refuses("get", 16, [&] { am::begin_get(node, word, two, counter); });
+    refuses("fetch_add", 8, [&] { am::fetch_add(node, word, 1); });
+    refuses("exchange", 8, [&] { am::begin_exchange(node, word, 1, old, counter); });
     check_throws<am::Error>([&] { am::fetch_add(node, (begin + 4).as<std::uint64_t>(), 1); },
                             "is not aligned");
     check_throws<am::Error>([&] { am::put(node, word.on(2), 1); }, "names no node: the job has nodes 0 to 1");
@@ -175,31 +175,22 @@ TEST_P(GlobalMemory, RefusesWhatIsOutsideTheSegmentOfThePeer) {
   });
 }
 
-TEST_P(GlobalMemory, AddsEachTermOnceWhoeverAddsAtTheSameTime) {
+/// Whoever does so at the same time: sums, a lock whose word guards plain gets and puts, and what nodes exchange for what lies there.
+TEST_P(GlobalMemory, ChangesAWordInOneStep) {
   run(4, [](Node& node) {
     const auto wide = am::allocate_symmetric<std::int64_t>(node).on(0);
     const auto narrow = am::allocate_symmetric<std::uint32_t>(node).on(0);
+    const auto lock = am::allocate_symmetric<std::uint32_t>(node).on(3);
+    const auto guarded = am::allocate_symmetric<std::uint64_t>(node).on(3);
+    const auto place = am::allocate_symmetric<std::uint64_t>(node).on(1);
     const auto terms = static_cast<std::int64_t>(rounds(20'000));
-    std::int64_t last = 0;
+    std::int64_t last = -3;
     for (std::int64_t i = 0; i < terms; ++i) {
       const std::int64_t before = am::fetch_add(node, wide, 3);
-      check(i == 0 || before >= last + 3, "what a node sees only grows");
+      check(before >= last + 3, "what a node sees only grows");
       last = before;
       am::fetch_add(node, narrow, 0xffff'fff0u);  // wraps around
     }
-    node.barrier();
-    check_equal(am::get(node, wide), 3 * terms * node.size(), "the sum");
-    check_equal(am::get(node, narrow), static_cast<std::uint32_t>(-16 * terms * node.size()),
-                "the sum modulo 2^32");
-    node.barrier();
-  });
-}
-
-/// A lock in global memory: what it guards is changed by plain gets and puts.
-TEST_P(GlobalMemory, ComparesAndSwapsInOneStep) {
-  run(4, [](Node& node) {
-    const auto lock = am::allocate_symmetric<std::uint32_t>(node).on(node.size() - 1);
-    const auto guarded = am::allocate_symmetric<std::uint64_t>(node).on(node.size() - 1);
     const std::uint64_t turns = rounds(2'000);
     const std::uint32_t own = node.id() + 1;
     for (std::uint64_t i = 0; i < turns; ++i) {
@@ -207,21 +198,15 @@ TEST_P(GlobalMemory, ComparesAndSwapsInOneStep) {
       am::put(node, guarded, am::get(node, guarded) + 1);
       check_equal(am::compare_swap(node, lock, own, 0), own, "the holder of the lock");
     }
-    node.barrier();
-    check_equal(am::get(node, guarded), turns * node.size(), "increments under the lock");
-    node.barrier();
-  });
-}
-
-/// Nodes exchange what they hold for what lies there: nothing is lost or doubled.
-TEST_P(GlobalMemory, ExchangesInOneStep) {
-  run(3, [](Node& node) {
-    const auto place = am::allocate_symmetric<std::uint64_t>(node).on(1);
-    std::uint64_t held = node.id() + 1;
+    std::uint64_t held = own;
     for (std::uint64_t i = 0; i < rounds(5'000); ++i) held = am::exchange(node, place, held);
     const std::vector<std::uint64_t> all = am::all_gather(node, held);
-    const std::uint64_t total = std::accumulate(all.begin(), all.end(), am::get(node, place));
-    check_equal(total, 6u, "1 + 2 + 3 and the 0 that was there");
+    check_equal(std::accumulate(all.begin(), all.end(), am::get(node, place)), 1u + 2 + 3 + 4,
+                "what each held, and the 0 that was there");
+    check_equal(am::get(node, wide), 3 * terms * node.size(), "the sum");
+    check_equal(am::get(node, narrow), static_cast<std::uint32_t>(-16 * terms * node.size()),
+                "the sum modulo 2^32");
+    check_equal(am::get(node, guarded), turns * node.size(), "increments under the lock");
     node.barrier();
   });
 }
@@ -267,29 +252,13 @@ TEST_P(GlobalMemory, CountsSplitPhaseOperations) {
   });
 }
 
-TEST_P(GlobalMemory, DropsTheAnswersToAbandonedOperations) {
-  run(2, [](Node& node) {
-    const auto data = am::allocate_symmetric<std::uint64_t>(node, 10'000);
-    for (std::uint64_t i = 0; i < rounds(40); ++i) {
-      const auto into = std::make_unique<std::array<std::uint64_t, 10'000>>();
-      am::Counter counter;
-      am::begin_get(node, data.on(right_of(node)), *into, counter);
-      if (i % 4 == 0) node.poll();
-    }  // the memory is gone: address sanitizer would see a late write
-    check_equal(am::get(node, data.on(right_of(node)) + 9'999), 0u, "later operations work");
-    node.barrier();
-  });
-}
-
-/// Gets of any length, of two nodes in turn, some of them given up while they are gathered or under way: what the others get is theirs.
+/// Gets of any length, of two nodes in turn, some of them given up while they are gathered or under way, and their memory freed (address
+/// sanitizer would see a late write): what the others get is theirs.
 TEST_P(GlobalMemory, GetsOfAnyLengthComeBackEachToItsPlace) {
   run(3, [](Node& node) {
-    constexpr std::size_t all = 20'000;
+    constexpr std::size_t all = 100'000;
     const auto data = am::allocate_symmetric<std::byte>(node, all);
-    const auto byte_of = [](NodeId owner, std::size_t at) {
-      return static_cast<std::byte>(test::mix(owner, at));
-    };
-    for (std::size_t at = 0; at < all; ++at) data.local(node)[at] = byte_of(node.id(), at);
+    std::ranges::copy(pattern_of(node.id(), all), data.local(node));
     node.barrier();
     test::Random random(test::mix(test::seed(), node.id()));
     struct Part {
@@ -308,7 +277,9 @@ TEST_P(GlobalMemory, GetsOfAnyLengthComeBackEachToItsPlace) {
         given_up_parts.reserve(gets);
         for (std::uint64_t i = 0; i < gets; ++i) {
           const auto owner = static_cast<NodeId>((node.id() + 1 + random.below(2)) % node.size());
-          const std::size_t bytes = 1 + random.below(random.one_in(20) ? 3000 : 70);
+          const std::size_t bytes = 1 + random.below(random.one_in(300)  ? all
+                                                     : random.one_in(20) ? 3000
+                                                                         : 70);
           const std::size_t at = random.below(all - bytes + 1);
           const bool give_up = random.one_in(4);
           Part& part =
@@ -321,7 +292,7 @@ TEST_P(GlobalMemory, GetsOfAnyLengthComeBackEachToItsPlace) {
       am::wait(node, kept);
       for (const Part& part : parts) {
         for (std::size_t i = 0; i < part.bytes.size(); ++i)
-          check(part.bytes[i] == byte_of(part.owner, part.at + i), "each byte is its owner's");
+          check(part.bytes[i] == pattern(part.owner, part.at + i), "each byte is its owner's");
       }
     }
     node.barrier();
@@ -359,6 +330,8 @@ TEST_P(GlobalMemory, WritesPutsOfOneNodeOverEachOtherInOrder) {
 }
 
 struct Letters {
+  static constexpr std::size_t longest = 100'000;
+  explicit Letters(Node& node) : room(am::allocate_symmetric<std::byte>(node, longest)) {}
   GlobalPtr<std::byte> room;
   std::uint64_t taken = 0;
 };
@@ -373,18 +346,14 @@ void letter_came(am::Request& request, GlobalPtr<std::byte> where, std::uint64_t
 }
 
 TEST_P(GlobalMemory, NotifiesAfterTheDataIsThere) {
-  run(3, [](Node& node) {
-    constexpr std::size_t longest = 100'000;
-    Letters letters{am::allocate_symmetric<std::byte>(node, longest)};
-    node.attach(letters);
+  run<Letters>(3, [](Node& node, const Letters& letters) {
     node.barrier();
     test::Random random(test::seed());  // every node writes letters of the same lengths
-    const std::uint64_t total = rounds(300);
-    for (std::uint64_t i = 0; i < total; ++i) {
-      const std::size_t bytes = random.below(random.one_in(4) ? longest : 200);
+    for (std::uint64_t i = 0; i < rounds(300); ++i) {
+      const std::size_t bytes = random.below(random.one_in(4) ? Letters::longest : 200);
       const auto data = pattern_of(static_cast<NodeId>(i), bytes);
       const auto where = letters.room.on(right_of(node));
-      check(am::put_notify<letter_came>(node, where, data, where, bytes, i) == am::Status::ok, "put_notify");
+      check_ok(am::put_notify<letter_came>(node, where, data, where, bytes, i));
       node.wait_until([&] { return letters.taken > i; });
       node.barrier();  // the room is used again
     }
@@ -403,19 +372,13 @@ struct Noise {
 
 /// What is under way comes to its end whatever runs meanwhile: handlers of both levels, posts that poll, others' puts and gets.
 TEST_P(GlobalMemory, IsUnderWayWhileAnythingRuns) {
-  run(3, [](Node& node) {
+  run<Noise>(3, [](Node& node, const Noise& noise) {
     constexpr std::size_t longest = 6'000;
-    Noise noise;
-    node.attach(noise);
-    const auto all = am::allocate_symmetric<std::byte>(node, 3 * longest);
-    const auto mine =
-        all + static_cast<std::ptrdiff_t>(node.id() * longest);  // nobody else writes there, on any node
+    const auto place = am::allocate_symmetric<std::byte>(node, longest).on(right_of(node));
     node.barrier();
     test::Random random(test::mix(test::seed(), node.id()));
     std::uint64_t asked = 0;
-    const std::uint64_t total = rounds(150);
-    for (std::uint64_t round = 0; round < total; ++round) {
-      const auto place = mine.on(right_of(node));
+    for (std::uint64_t round = 0; round < rounds(150); ++round) {
       const std::size_t bytes = 1 + random.below(random.one_in(3) ? longest : 64);
       const auto data = pattern_of(static_cast<NodeId>(round), bytes);
       std::vector<std::byte> back(bytes);
@@ -436,41 +399,32 @@ TEST_P(GlobalMemory, IsUnderWayWhileAnythingRuns) {
   });
 }
 
-/// Who gets a word that was put sees what was put before it.
+/// Who gets a word that was put sees it whole, and what was put before it.
 TEST_P(GlobalMemory, ShowsPutsInOrderToWhoGetsALaterWord) {
   run(2, [](Node& node) {
     const auto data = am::allocate_symmetric<std::uint64_t>(node, 64).on(1);
     const auto flag = am::allocate_symmetric<std::uint64_t>(node).on(1);
     const auto seen = am::allocate_symmetric<std::uint64_t>(node).on(1);
-    const std::uint64_t total = rounds(500);
-    for (std::uint64_t i = 1; i <= total; ++i) {
+    for (std::uint64_t i = 1; i <= rounds(2'000); ++i) {
+      const std::uint64_t both_halves = i << 32 | i;
       const auto wait_for = [&](GlobalPtr<std::uint64_t> word) {
-        poll_until(node, [&] { return am::get(node, word) == i; });
+        poll_until(node, [&] {
+          const std::uint64_t got = am::get(node, word);
+          check_equal(got >> 32, got & 0xffff'ffff, "both halves");
+          return got == both_halves;
+        });
       };
       if (node.id() == 0) {
         am::put(node, data, std::vector<std::uint64_t>(64, i));
-        am::put(node, flag, i);
+        am::put(node, flag, both_halves);
         wait_for(seen);
       } else {
         wait_for(flag);
         std::array<std::uint64_t, 64> got{};
         am::get(node, data, got);
         for (const std::uint64_t value : got) check_equal(value, i, "data put before the flag");
-        am::put(node, seen, i);
+        am::put(node, seen, both_halves);
       }
-    }
-    node.barrier();
-  });
-}
-
-TEST_P(GlobalMemory, NeverShowsAWordHalfWritten) {
-  run(2, [](Node& node) {
-    const auto word = am::allocate_symmetric<std::uint64_t>(node).on(1);
-    for (std::uint64_t i = 0; i < rounds(5'000); ++i) {
-      const std::uint64_t half = i & 0xffff'ffff;
-      if (node.id() == 0) am::put(node, word, half << 32 | half);
-      const std::uint64_t got = am::get(node, word);
-      check_equal(got >> 32, got & 0xffff'ffff, "both halves");
     }
     node.barrier();
   });
@@ -515,21 +469,6 @@ TEST_P(GlobalMemory, TellsEveryNodeThatASymmetricAllocationCannotBe) {
   });
 }
 
-void add_here(am::Request&, GlobalPtr<std::int64_t> counter, std::int64_t by) { *counter.local() += by; }
-
-TEST_P(GlobalMemory, LetsHandlersWorkOnTheirOwnNodesPart) {
-  run(3, [](Node& node) {
-    const auto counter = am::allocate_symmetric<std::int64_t>(node);
-    for (std::uint64_t i = 0; i < rounds(3'000); ++i) {
-      for (NodeId to = 0; to < node.size(); ++to)
-        check(node.request<add_here>(to, counter.on(to), 2) == am::Status::ok, "request");
-    }
-    const auto expected = static_cast<std::int64_t>(2 * rounds(3'000) * node.size());
-    node.wait_until([&] { return *counter.local(node) == expected; });
-    node.barrier();
-  });
-}
-
 TEST_P(MemoryOfManyNodes, ReachEachOthersMemory) {
   run(64, [](Node& node) {
     const auto row = am::allocate_symmetric<std::uint64_t>(node, node.size());
@@ -552,9 +491,7 @@ void note(am::Request& request) { ++request.state<Noted>().count; }
 
 /// Also where what is put and got later takes another way.
 TEST_P(GlobalMemory, PutNotifyComesBeforeWhatIsPutAndGotLater) {
-  run(2, [](Node& node) {
-    Noted noted;
-    node.attach(noted);
+  run<Noted>(2, [](Node& node, Noted& noted) {
     constexpr std::size_t words = 10'000;
     const auto range = am::allocate_symmetric<std::uint64_t>(node, words);
     const std::uint64_t all = rounds(20);
@@ -562,7 +499,7 @@ TEST_P(GlobalMemory, PutNotifyComesBeforeWhatIsPutAndGotLater) {
     for (std::uint64_t i = 1; i <= all && node.id() == 0; ++i) {
       const std::vector<std::uint64_t> values(words, i);
       const std::vector<std::uint64_t> others(words, 1000 + i);
-      check(am::put_notify<note>(node, range.on(1), values) == am::Status::ok, "put_notify");
+      check_ok(am::put_notify<note>(node, range.on(1), values));
       if (i % 2 == 0) {
         am::get(node, range.on(1), there);
         check(there == values, "what was put");
@@ -580,26 +517,19 @@ TEST_P(GlobalMemory, PutNotifyComesBeforeWhatIsPutAndGotLater) {
 
 struct Thrown {};
 struct Catches {
-  std::uint64_t thrown = 0;
   bool no_more = false;
 };
-void throw_up(am::Request& request) {
-  ++request.state<Catches>().thrown;
-  throw Thrown();
-}
+void throw_up(am::Request&) { throw Thrown(); }
 void no_more(am::Request& request) { request.state<Catches>().no_more = true; }
 
 /// A handler that throws out of begin_... has undone it: the counter waits for nothing, and it may be begun again.
 TEST_P(GlobalMemory, MayBeginAgainWhatAHandlerThrewOutOf) {
-  run(2, [](Node& node) {
-    Catches catches;
-    node.attach(catches);
+  run<Catches>(2, [](Node& node, const Catches& catches) {
     constexpr std::size_t words = 200'000;
     const auto range = am::allocate_symmetric<std::uint64_t>(node, words);
     const auto sum = am::allocate_symmetric<std::uint64_t>(node);
     const auto throwers = [&] {  // for node 0, from node 1
-      if (node.id() != 1) return;
-      for (int i = 0; i < 10; ++i) {
+      for (int i = 0; node.id() == 1 && i < 10; ++i) {
         if (node.try_request<throw_up>(0) != am::Status::ok) return;
       }
     };
@@ -611,9 +541,12 @@ TEST_P(GlobalMemory, MayBeginAgainWhatAHandlerThrewOutOf) {
       }
       check_equal(counter.begun(), ++begun, "one was begun");
     };
-    const auto wait_for_all = [&] {
-      while (test::catches<Thrown>(node, [&] { am::wait(node, counter); })) {
+    const auto until_nothing_is_thrown = [&](auto wait) {
+      while (test::catches<Thrown>(node, wait)) {
       }
+    };
+    const auto wait_for_all = [&] {
+      until_nothing_is_thrown([&] { am::wait(node, counter); });
       check_equal(counter.completed(), begun, "operations");
     };
     const auto gather = [&] { test::catches<Thrown>(node, [&] { node.barrier(); }); };
@@ -645,10 +578,8 @@ TEST_P(GlobalMemory, MayBeginAgainWhatAHandlerThrewOutOf) {
       gather();
     }
     // Behind all that throw: none of them comes any more when node 0 leaves.
-    if (node.id() == 1) check(node.request<no_more>(0) == am::Status::ok, "request");
-    while (node.id() == 0 &&
-           test::catches<Thrown>(node, [&] { node.wait_until([&] { return catches.no_more; }); })) {
-    }
+    if (node.id() == 1) check_ok(node.request<no_more>(0));
+    until_nothing_is_thrown([&] { node.wait_until([&] { return catches.no_more || node.id() == 1; }); });
     gather();
   });
 }

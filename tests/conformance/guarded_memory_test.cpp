@@ -50,6 +50,12 @@ GuardedPtr<T> changed(const GuardedPtr<T>& p, F change) {
   return GuardedPtr<T>(bits);
 }
 
+GuardedPtr<std::uint64_t> owned_by(NodeId owner, const GuardedPtr<std::uint64_t>& p) {
+  return changed(p, [owner](GuardedBits& bits) {
+    bits.name = GuardedBits::name_of(owner, bits.slot(), bits.rights(), bits.generation());
+  });
+}
+
 TEST_P(GuardedMemory, IsWrittenAndReadThroughItsPointer) {
   run(3, [](Node& node) {
     Memory memory{};
@@ -90,47 +96,38 @@ TEST_P(GuardedMemory, IsWrittenAndReadThroughItsPointer) {
   });
 }
 
+/// And refuses a long one that does not fit as a whole, not from where it leaves the segment.
 TEST_P(GuardedMemory, TakesRangesOfEverySize) {
   run(2, [](Node& node) {
     constexpr std::size_t most = 2'500'001;
     std::vector<std::byte> memory(most + 2);
     const auto p = from_node_0(node, memory.data() + 1, most, Rights::read_write);
+    const auto reads = from_node_0(node, memory.data() + 1, most, Rights::read);
     if (node.id() == 1) {
       std::uint64_t tag = 0;
-      for (const std::size_t bytes :
-           {std::size_t{1}, std::size_t{7}, std::size_t{64}, std::size_t{1025}, std::size_t{65'537},
-            std::size_t{1} << 20, (std::size_t{1} << 20) + 1, most}) {
-        std::vector<std::byte> out(bytes);
+      std::vector<std::byte> out;
+      std::vector<std::byte> back;
+      for (const std::size_t bytes : {1ul, 7ul, 64ul, 1025ul, 65'537ul, 1ul << 20, (1ul << 20) + 1, most}) {
+        out.resize(bytes);
+        back.resize(bytes);
         for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::byte>(test::mix(++tag, i));
         const auto place = p + static_cast<std::ptrdiff_t>(most - bytes);
         check_status(am::put(node, place, out), GuardStatus::ok, "put");
-        std::vector<std::byte> back(bytes);
         check_status(am::get(node, place, back), GuardStatus::ok, "get");
         check(back == out, "what was put is got");
       }
       check_status(am::put(node, p, std::span<const std::byte>()), GuardStatus::ok, "nothing is nothing");
+      const std::vector<std::byte> other(most, std::byte{0xee});
+      back = other;
+      check_status(am::put(node, p + 1, other), GuardStatus::out_of_bounds, "one byte too far");
+      check_status(am::put(node, reads, other), GuardStatus::not_permitted, "only to be read");
+      check_status(am::get(node, p + 1, back), GuardStatus::out_of_bounds, "one byte too far");
+      check(back == other, "and nothing is read");
+      check_status(am::get(node, reads, back), GuardStatus::ok, "get");
+      check(back == out, "and nothing is written");
     }
     node.barrier();
     check(memory.front() == std::byte{0} && memory.back() == std::byte{0}, "bytes beside it are untouched");
-  });
-}
-
-/// A long access that does not fit is refused as a whole, not from where it leaves the segment.
-TEST_P(GuardedMemory, IsUntouchedByALongAccessThatIsRefused) {
-  run(2, [](Node& node) {
-    constexpr std::size_t bytes = 3 << 20;
-    std::vector<std::byte> memory(bytes);
-    const auto p = from_node_0(node, memory.data(), bytes, Rights::read_write);
-    const auto reads = from_node_0(node, memory.data(), bytes, Rights::read);
-    if (node.id() == 1) {
-      std::vector<std::byte> data(bytes, std::byte{0xee});
-      check_status(am::put(node, p + 1, data), GuardStatus::out_of_bounds, "one byte too far");
-      check_status(am::put(node, reads, data), GuardStatus::not_permitted, "only to be read");
-      check_status(am::get(node, p + 1, data), GuardStatus::out_of_bounds, "one byte too far");
-      check(data == std::vector<std::byte>(bytes, std::byte{0xee}), "and nothing is read");
-    }
-    node.barrier();
-    check(memory == std::vector<std::byte>(bytes), "nothing is written");
     check_equal(am::counters(node).refused_accesses, node.id() == 0 ? 3u : 0u, "counted at the owner");
     node.barrier();
   });
@@ -161,15 +158,23 @@ TEST_P(GuardedMemory, RefusesWhatIsForgedWidenedOrOutside) {
       ++tried;
     };
     if (node.id() != 2) {  // the owner's own are no others
-      refused(changed(both, [](GuardedBits& p) { p.mac ^= 1; }), GuardStatus::forged, "another MAC");
-      refused(changed(both, [](GuardedBits& p) { p.mac = 0; }), GuardStatus::forged, "no MAC");
-      refused(changed(both, [](GuardedBits& p) { p.bytes += 8; }), GuardStatus::forged, "longer");
-      refused(changed(both, [](GuardedBits& p) { p.base -= 8; }), GuardStatus::forged, "from before it");
-      refused(changed(reads, [](GuardedBits& p) { p.name |= std::uint64_t{3} << GuardedBits::rights_at; }),
-              GuardStatus::forged, "more rights");
-      refused(changed(reads, [&](GuardedBits& p) { p.mac = both.bits().mac; }), GuardStatus::forged,
-              "another one's MAC");
-      refused(changed(revoked, [](GuardedBits& p) { ++p.name; }), GuardStatus::forged, "a later generation");
+      const auto forged = [&](const auto& p, auto change, std::string_view what) {
+        refused(changed(p, change), GuardStatus::forged, what);
+      };
+      forged(
+          both, [](GuardedBits& p) { p.mac ^= 1; }, "another MAC");
+      forged(
+          both, [](GuardedBits& p) { p.mac = 0; }, "no MAC");
+      forged(
+          both, [](GuardedBits& p) { p.bytes += 8; }, "longer");
+      forged(
+          both, [](GuardedBits& p) { p.base -= 8; }, "from before it");
+      forged(
+          reads, [](GuardedBits& p) { p.name |= std::uint64_t{3} << GuardedBits::rights_at; }, "more rights");
+      forged(
+          reads, [&](GuardedBits& p) { p.mac = both.bits().mac; }, "another one's MAC");
+      forged(
+          revoked, [](GuardedBits& p) { ++p.name; }, "a later generation");
       refused(revoked, GuardStatus::stale, "was revoked");
       refused(reads, GuardStatus::not_permitted, "may be read");
       refused(both + (words - 16), GuardStatus::out_of_bounds, "its end");
@@ -188,9 +193,14 @@ TEST_P(GuardedMemory, RefusesWhatIsForgedWidenedOrOutside) {
     }
     // A node that has guarded nothing has no key, and is asked by all.
     std::uint64_t value = 5;
-    const auto of_node_2 = changed(
-        both, [](GuardedBits& p) { p.name = GuardedBits::name_of(2, p.slot(), p.rights(), p.generation()); });
-    check_status(am::get(node, of_node_2, value), GuardStatus::forged, "of a node that has made none");
+    check_status(am::get(node, owned_by(2, both), value), GuardStatus::forged,
+                 "of a node that has made none");
+
+    check_throws<am::Error>(
+        [&] { static_cast<void>(am::get(node, GuardedPtr<std::uint64_t>(), value)); },
+        "guarded get at node " + std::to_string(node.id()) + ": the guarded pointer is null");
+    check_throws<am::Error>([&] { static_cast<void>(am::put(node, owned_by(3, both), 1)); },
+                            "owner, 3, is no node of this job");
 
     const std::vector<std::uint64_t> all = am::all_gather(node, tried);
     node.barrier();
@@ -201,66 +211,10 @@ TEST_P(GuardedMemory, RefusesWhatIsForgedWidenedOrOutside) {
   });
 }
 
-/// Each bit by itself, and then any of them: what a change may do is known, and nothing else happens.
-TEST_P(GuardedMemory, KnowsEachBitOfAPointer) {
-  run(2, [](Node& node) {
-    struct Room {
-      std::array<std::uint64_t, words> before{};
-      Memory guarded{};
-      std::array<std::uint64_t, words> after{};
-    } room;
-    const auto p = from_node_0(node, room.guarded.data(), words, Rights::read_write);
-    static_assert(sizeof p == 5 * sizeof(std::uint64_t));
-    std::uint64_t refused = 0;
-    if (node.id() == 1) {
-      test::Random random(test::seed());
-      const auto try_it = [&](const GuardedBits& bits) {
-        const bool has_node = !bits.is_null() && bits.owner() < node.size();
-        if (!has_node) {
-          check_throws<am::Error>(
-              [&] { static_cast<void>(am::put(node, GuardedPtr<std::uint64_t>(bits), 1)); },
-              "guarded pointer");
-          return;
-        }
-        GuardedBits at_first = bits;
-        at_first.offset = 0;
-        const bool genuine = at_first == p.bits();
-        const bool inside = bits.offset <= (words - 1) * sizeof(std::uint64_t);
-        const GuardStatus expected = !genuine ? GuardStatus::forged
-                                     : inside ? GuardStatus::ok
-                                              : GuardStatus::out_of_bounds;
-        check_status(am::put(node, GuardedPtr<std::uint64_t>(bits), 1), expected, "put");
-        if (expected != GuardStatus::ok && bits.owner() == 0) ++refused;
-      };
-      using Raw = std::array<std::uint64_t, 5>;
-      const auto raw = std::bit_cast<Raw>(p.bits());
-      for (unsigned bit = 0; bit < 320; ++bit) {
-        Raw one = raw;
-        one[bit / 64] ^= std::uint64_t{1} << bit % 64;
-        try_it(std::bit_cast<GuardedBits>(one));
-      }
-      for (std::uint64_t i = 0; i < rounds(1000); ++i) {
-        Raw some = raw;
-        for (std::uint64_t n = 1 + random.below(4); n != 0; --n)
-          some[random.below(5)] ^= random.one_in(2) ? std::uint64_t{1} << random.below(64) : random();
-        try_it(std::bit_cast<GuardedBits>(some));
-      }
-    }
-    refused = am::broadcast(node, refused, 1);
-    node.barrier();
-    if (node.id() == 0) {
-      check_equal(am::counters(node).refused_accesses, refused, "each is counted");
-      check(refused >= 280, "most were refused");
-      check(room.before == std::array<std::uint64_t, words>{} && room.after == room.before,
-            "memory beside it is untouched");
-    }
-    node.barrier();
-  });
-}
-
 /// A pointer that was asked for by a message, and is used by who got it, until its owner takes it back.
 struct Shop {
-  Node* node = nullptr;
+  explicit Shop(Node& its_node) : node(&its_node) {}
+  Node* node;
   std::array<std::uint64_t, 4> memory{1, 2, 3, 4};
   GuardedPtr<std::uint64_t> got;
   bool done = false;
@@ -278,19 +232,15 @@ struct Shop {
     });
   }
   void give_back(am::Request&, GuardedPtr<std::uint64_t> p) {
-    const auto revoke_it = [this, bits = p.bits()](Node& owner) {
-      check_status(am::revoke(owner, GuardedPtr<std::uint64_t>(bits)), GuardStatus::ok, "revoke");
+    node->post([this, p](Node& owner) {
+      check_status(am::revoke(owner, p), GuardStatus::ok, "revoke");
       ++back;
-    };
-    node->post(revoke_it);
+    });
   }
 };
 
 TEST_P(GuardedMemory, IsNotReachedAnyMoreWhenItWasRevoked) {
-  run(2, [](Node& node) {
-    Shop shop;
-    shop.node = &node;
-    node.attach(shop);
+  run<Shop>(2, [](Node& node, Shop& shop) {
     node.barrier();
     const std::uint64_t turns = rounds(20);
     if (node.id() == 1) {
@@ -311,22 +261,6 @@ TEST_P(GuardedMemory, IsNotReachedAnyMoreWhenItWasRevoked) {
     }
     node.barrier();
     if (node.id() == 0) check_equal(shop.memory[1], turns - 1, "the last that was put");
-    node.barrier();
-  });
-}
-
-TEST_P(GuardedMemory, IsAskedOfNodesAlone) {
-  run(2, [](Node& node) {
-    std::uint64_t value = 0;
-    const auto p = am::guard(node, &value, 1, Rights::read_write);
-    check_throws<am::Error>(
-        [&] { static_cast<void>(am::get(node, GuardedPtr<std::uint64_t>(), value)); },
-        "guarded get at node " + std::to_string(node.id()) + ": the guarded pointer is null");
-    const auto nobodys = changed(p, [](GuardedBits& bits) {
-      bits.name = GuardedBits::name_of(2, bits.slot(), bits.rights(), bits.generation());
-    });
-    check_throws<am::Error>([&] { static_cast<void>(am::put(node, nobodys, 1)); },
-                            "owner, 2, is no node of this job");
     node.barrier();
   });
 }

@@ -3,6 +3,7 @@
 // leave unread at a peer is bounded; and no load deadlocks as long as everybody keeps to the rules.
 #include <am/collectives.hpp>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace networks_test {
 
 using test::check;
 using test::check_equal;
+using test::check_ok;
 using test::rounds;
 using Networks = test::OnEverySubstrate;
 
@@ -54,44 +56,28 @@ void take_one_of_many(am::Request& request, std::uint64_t number, am::Payload) {
 }
 void high_of_many(am::Reply& reply) { ++reply.state<ManySenders>().highs; }
 
-/// Calls try_send(number) until the network has had enough; the number accepted.
-template <class F>
-std::uint64_t fill(F try_send) {
-  std::uint64_t accepted = 0;
-  for (int refused = 0; refused < 100;) {  // a network with faults refuses now and then though it is not full
-    const am::Status status = try_send(accepted);
-    check(status == am::Status::ok || status == am::Status::again, "a failable send answers ok or again");
-    refused = status == am::Status::ok ? 0 : refused + 1;
-    accepted += status == am::Status::ok ? 1 : 0;
-    check(accepted < 100'000, "the network takes messages without end");
-  }
-  return accepted;
-}
 std::uint64_t fill_low(am::Node& node, am::NodeId to) {
-  return fill([&](std::uint64_t number) { return node.try_request<take_low>(to, number); });
+  return test::fill([&](std::uint64_t number) { return node.try_request<take_low>(to, number); });
 }
 
 TEST_P(Networks, HighPassesWhenLowIsFull) {
-  run(2, [](am::Node& node) {
-    Seen seen;
-    node.attach(seen);
+  run<Seen>(2, [](am::Node& node, Seen& seen) {
     constexpr std::uint64_t replies = 2000;  // many times what the high network holds
     if (node.id() == 0) {
       const std::uint64_t accepted = fill_low(node, 1);
-      for (std::uint64_t i = 0; i < replies; ++i)
-        check(node.reply_to<take_high>(1, i) == am::Status::ok, "reply_to");
+      for (std::uint64_t i = 0; i < replies; ++i) check_ok(node.reply_to<take_high>(1, i));
       check(node.try_request<take_low>(1, accepted) == am::Status::again, "low is as full as before");
-      check(node.reply_to<low_is_full>(1) == am::Status::ok, "reply_to");
+      check_ok(node.reply_to<low_is_full>(1));
       node.wait_until([&] { return seen.go; });
-      check(node.request<take_low>(1, accepted) == am::Status::ok, "low has room again");
-      check(node.request<last_low>(1, accepted + 1) == am::Status::ok, "request");
+      check_ok(node.request<take_low>(1, accepted), "low has room again");
+      check_ok(node.request<last_low>(1, accepted + 1));
     } else {
       node.enable_event(am::Event::low_message, false);
       node.wait_until([&] { return seen.low_full; });
       check_equal(seen.high, replies, "replies");
       check_equal(seen.low, 0u, "requests while they are masked");
       node.enable_event(am::Event::low_message, true);
-      check(node.reply_to<go>(0) == am::Status::ok, "reply_to");
+      check_ok(node.reply_to<go>(0));
       node.wait_until([&] { return seen.last_low; });
     }
     node.barrier();
@@ -106,9 +92,7 @@ TEST_P(Networks, HighPassesHoweverManyFillLow) {
                     "loses the others";
   // Over libfabric's net the receive buffers run out only then, which once left a part of the senders' letters lying.
   const am::NodeId nodes = GetParam().network->name == "ofi_net" ? 60 : 24;
-  run(nodes, [](am::Node& node) {
-    ManySenders seen;
-    node.attach(seen);
+  run<ManySenders>(nodes, [](am::Node& node, ManySenders& seen) {
     if (node.id() == 0) node.enable_event(am::Event::low_message, false);
     node.barrier();
     std::uint64_t sent = 0;
@@ -118,10 +102,10 @@ TEST_P(Networks, HighPassesHoweverManyFillLow) {
       node.enable_event(am::Event::low_message, true);
     } else {
       static constexpr std::array<std::byte, 900> bytes{};
-      sent = fill([&](std::uint64_t number) {
+      sent = test::fill([&](std::uint64_t number) {
         return node.try_request<take_one_of_many>(0, number, am::Payload(bytes));
       });
-      check(node.reply_to<high_of_many>(0) == am::Status::ok, "reply_to");
+      check_ok(node.reply_to<high_of_many>(0));
     }
     const std::uint64_t all = am::all_reduce(node, sent, std::plus<>());
     if (node.id() == 0) node.wait_until([&] { return seen.lows == all; });
@@ -130,24 +114,24 @@ TEST_P(Networks, HighPassesHoweverManyFillLow) {
 }
 
 TEST_P(Networks, EachPriorityIsBlockedByItselfOnly) {
-  run(2, [](am::Node& node) {
-    Seen seen;
-    node.attach(seen);
+  run<Seen>(2, [](am::Node& node, Seen& seen) {
     std::uint64_t requests = 0;
     if (node.id() == 0) {
-      fill([&](std::uint64_t number) { return node.try_reply_to<take_high>(1, number); });
+      test::fill([&](std::uint64_t number) { return node.try_reply_to<take_high>(1, number); });
       requests = fill_low(node, 1);
       check(requests > 0, "the low network takes messages while the high one is full");
     }
     // Node 1 takes nothing before the barrier: else both networks might take messages for as long as node 0 sends.
-    for (const am::Event kind : {am::Event::low_message, am::Event::high_message})
-      node.enable_event(kind, node.id() == 0);
+    const auto enable = [&](bool enabled) {
+      node.enable_event(am::Event::low_message, enabled);
+      node.enable_event(am::Event::high_message, enabled);
+    };
+    enable(node.id() == 0);
     node.barrier();
-    for (const am::Event kind : {am::Event::low_message, am::Event::high_message})
-      node.enable_event(kind, true);
+    enable(true);
     if (node.id() == 0) {
-      check(node.request<last_low>(1, requests) == am::Status::ok, "request");
-      check(node.reply_to<last_high>(1) == am::Status::ok, "reply_to");
+      check_ok(node.request<last_low>(1, requests));
+      check_ok(node.reply_to<last_high>(1));
     } else {
       node.wait_until([&] { return seen.last_low && seen.last_high; });
       check(seen.low > 0 && seen.high > 0, "both networks took messages");
@@ -157,32 +141,19 @@ TEST_P(Networks, EachPriorityIsBlockedByItselfOnly) {
 }
 
 TEST_P(Networks, AgainDoesNotOvertake) {
-  run(2, [](am::Node& node) {
-    Seen seen;
-    node.attach(seen);
+  run<Seen>(2, [](am::Node& node, Seen& seen) {
     const std::uint64_t messages = rounds(30'000);
     if (node.id() == 0) {
       test::Random random(test::seed());
       const std::array<std::byte, 1500> bytes{};
-      for (std::uint64_t number = 0; number < messages;) {
-        am::Status status = am::Status::again;
+      for (std::uint64_t number = 0; number < messages; ++number) {
         // A refused message gives way to one of another size, which may fit: it takes the same number.
-        switch (random.below(4)) {
-          case 0:
-            status = node.try_request<take_low_payload>(1, number, am::Payload(bytes.data(), 1024));
-            break;
-          case 1:
-            status = node.try_request<take_low_payload>(1, number, am::Payload(bytes.data(), 1500));
-            break;
-          default:
-            status = node.try_request<take_low>(1, number);
-        }
-        if (status == am::Status::ok) {
-          ++number;
-        } else {
-          check(status == am::Status::again, "ok or again");
-          test::poll_or_yield(node);
-        }
+        check_ok(test::send_when_there_is_room(node, [&] {
+          const std::uint64_t dice = random.below(4);
+          return dice < 2 ? node.try_request<take_low_payload>(
+                                1, number, am::Payload(bytes.data(), dice == 0 ? 1024 : 1500))
+                          : node.try_request<take_low>(1, number);
+        }));
       }
     } else {
       node.wait_until([&] { return seen.low == messages; });
@@ -194,6 +165,7 @@ TEST_P(Networks, AgainDoesNotOvertake) {
 // A request to each of many, each answered by a waiting reply, from everybody to everybody, with all rings full: the load
 // that deadlocks where replies share their way with requests.
 struct AllToAll {
+  explicit AllToAll(const am::Node& node) : asked(node.size()), answered(node.size()) {}
   std::vector<std::uint64_t> asked;
   std::vector<std::uint64_t> answered;
   am::NodeId finished = 0;
@@ -206,43 +178,30 @@ void answer(am::Reply& reply, std::uint64_t number, std::uint64_t /*room*/) {
 void ask(am::Request& request, std::uint64_t number, std::uint64_t answers) {
   auto& all = request.state<AllToAll>();
   check_equal(number, all.asked[request.from()]++, "the number of a question");
-  for (std::uint64_t i = 0; i < answers; ++i)
-    check(request.reply<answer>(number * answers + i, i) == am::Status::ok, "reply");
+  for (std::uint64_t i = 0; i < answers; ++i) check_ok(request.reply<answer>(number * answers + i, i));
 }
 void finished(am::Request& request) { ++request.state<AllToAll>().finished; }
 
-void all_to_all(am::Node& node, std::uint64_t questions, std::uint64_t answers) {
-  AllToAll all{std::vector<std::uint64_t>(node.size()), std::vector<std::uint64_t>(node.size())};
-  node.attach(all);
-  for (std::uint64_t i = 0; i < questions; ++i) {
-    for (am::NodeId k = 0; k < node.size(); ++k) {
-      const am::NodeId to = (node.id() + k) % node.size();
-      check(node.request<ask>(to, i, answers) == am::Status::ok, "request");
-    }
-  }
-  node.wait_until([&] {
-    for (const std::uint64_t n : all.answered) {
-      if (n != questions * answers) return false;
-    }
-    return true;
-  });
-  for (am::NodeId to = 0; to < node.size(); ++to)
-    check(node.request<finished>(to) == am::Status::ok, "finished");
-  node.wait_until([&] { return all.finished == node.size(); });
-  for (const std::uint64_t n : all.asked) check_equal(n, questions, "questions");
-  node.barrier();
-}
-
 TEST_P(Networks, AllToAllWithFullQueuesEnds) {
-  run(6, [](am::Node& node) { all_to_all(node, rounds(2000), 4); });
-}
-
-TEST_P(Networks, FanInWithManyAnswersEnds) {
-  run(16, [](am::Node& node) { all_to_all(node, rounds(200), 5); });
+  run<AllToAll>(9, [](am::Node& node, AllToAll& all) {
+    const std::uint64_t questions = rounds(1000);
+    constexpr std::uint64_t answers = 4;  // to each
+    for (std::uint64_t i = 0; i < questions; ++i) {
+      for (am::NodeId k = 0; k < node.size(); ++k)
+        check_ok(node.request<ask>((node.id() + k) % node.size(), i, answers));
+    }
+    const std::vector<std::uint64_t> all_answered(node.size(), questions * answers);
+    node.wait_until([&] { return all.answered == all_answered; });
+    for (am::NodeId to = 0; to < node.size(); ++to) check_ok(node.request<finished>(to));
+    node.wait_until([&] { return all.finished == node.size(); });
+    for (const std::uint64_t n : all.asked) check_equal(n, questions, "questions");
+    node.barrier();
+  });
 }
 
 // One node in no hurry, all others faster than it: nobody starves.
 struct Fair {
+  explicit Fair(const am::Node& node) : from(node.size()) {}
   std::vector<std::uint64_t> from;
   am::NodeId finished = 0;
   bool stop = false;
@@ -252,15 +211,12 @@ void no_more(am::Request& request) { ++request.state<Fair>().finished; }
 void stop(am::Reply& reply) { reply.state<Fair>().stop = true; }
 
 TEST_P(Networks, NoSenderStarvesBehindAnother) {
-  run(4, [](am::Node& node) {
-    Fair fair{std::vector<std::uint64_t>(node.size())};
-    node.attach(fair);
+  run<Fair>(4, [](am::Node& node, Fair& fair) {
     if (node.id() == 0) {
-      const std::uint64_t enough = 1000;
-      node.wait_until(
-          [&] { return fair.from[1] >= enough && fair.from[2] >= enough && fair.from[3] >= enough; });
-      for (am::NodeId to = 1; to < node.size(); ++to)
-        check(node.reply_to<stop>(to) == am::Status::ok, "stop");
+      node.wait_until([&] {
+        return std::all_of(fair.from.begin() + 1, fair.from.end(), [](auto ticks) { return ticks >= 1000; });
+      });
+      for (am::NodeId to = 1; to < node.size(); ++to) check_ok(node.reply_to<stop>(to));
       node.wait_until([&] { return fair.finished == node.size() - 1; });
     } else {
       bool stop = false;
@@ -271,7 +227,7 @@ TEST_P(Networks, NoSenderStarvesBehindAnother) {
         const am::CriticalSection quiet(node);
         stop = fair.stop;
       }
-      check(node.request<no_more>(0) == am::Status::ok, "request");
+      check_ok(node.request<no_more>(0));
     }
     node.barrier();
   });
@@ -279,9 +235,7 @@ TEST_P(Networks, NoSenderStarvesBehindAnother) {
 
 // In every mode: what is sent in a critical section waits until it ends, and no longer.
 TEST_P(Networks, AFullNetworkIsEmptiedWhenTheSectionEnds) {
-  run(1, [](am::Node& node) {
-    Seen seen;
-    node.attach(seen);
+  run<Seen>(1, [](am::Node& node, Seen& seen) {
     node.barrier();
     for (int round = 0; round < 20; ++round) {
       std::uint64_t sent = 0;
@@ -305,16 +259,14 @@ using Capacity = test::OnSubstrates<test::Suite{.faults = false, .asynchronous =
 
 // A node that talks to itself has the ring and the hand on it: every figure is exact.
 TEST_P(Capacity, AgainWhenFullAndOkAfterOneRelease) {
-  run(1, [](am::Node& node) {
-    Seen seen;
-    node.attach(seen);
+  run<Seen>(1, [](am::Node& node, Seen& seen) {
     for (int round = 0; round < 50; ++round) {
       std::uint64_t sent = seen.low;
       while (node.try_request<take_low>(0, sent) == am::Status::ok) ++sent;
       check(sent > seen.low, "an empty network takes a message");
       check(node.try_request<take_low>(0, sent) == am::Status::again, "full is full");
       check(node.poll() > 0, "a poll takes messages out");
-      check(node.try_request<take_low>(0, sent) == am::Status::ok, "there is room after a release");
+      check_ok(node.try_request<take_low>(0, sent), "there is room after a release");
       ++sent;
       node.wait_until([&] { return seen.low == sent; });
     }
@@ -323,12 +275,10 @@ TEST_P(Capacity, AgainWhenFullAndOkAfterOneRelease) {
 }
 
 TEST_P(Capacity, RoomForOnePayloadComesBackWhateverWasSentBefore) {
-  run(1, [](am::Node& node) {
-    Seen seen;
-    node.attach(seen);
+  run<Seen>(1, [](am::Node& node, Seen& seen) {
     test::Random random(test::seed());
     const std::array<std::byte, 1024> bytes{};
-    for (int round = 0; round < 2000; ++round) {
+    for (std::uint64_t round = 0; round < rounds(2000); ++round) {
       std::uint64_t sent = seen.low;
       for (;;) {
         const am::Status status =

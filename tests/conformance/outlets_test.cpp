@@ -4,8 +4,8 @@
 
 namespace outlets_test {
 
-using test::check;
 using test::check_equal;
+using test::check_ok;
 using test::rounds;
 using Outlets = test::OnEverySubstrate;
 // They tell what a poll runs and what not: in the other modes much has run before.
@@ -48,9 +48,7 @@ TEST_P(PolledOutlets, ThatNeitherSendNorDisableAreCalledAgain) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, PolledOutlets, test::cells_of<PolledOutlets>(), test::name_of);
-
-TEST_P(Outlets, MayReplaceItself) {
+TEST_P(PolledOutlets, MayReplaceThemselves) {
   run(1, [](am::Node& node) {
     std::string calls;
     node.on_outlet([&](am::LowEvent& event) {
@@ -65,22 +63,21 @@ TEST_P(Outlets, MayReplaceItself) {
   });
 }
 
+INSTANTIATE_TEST_SUITE_P(Contract, PolledOutlets, test::cells_of<PolledOutlets>(), test::name_of);
+
 // The use it was made for (T1 report, A.10): a transfer in the background, while the computation goes on.
 TEST_P(Outlets, ABackgroundTransferEnds) {
-  run(3, [](am::Node& node) {
-    Sink sink;
-    node.attach(sink);
+  run<Sink>(3, [](am::Node& node, Sink& sink) {
     const std::uint64_t blocks = rounds(100'000);
     std::uint64_t sent = 0;
-    if (node.id() == 0) {
-      node.on_outlet([&](am::LowEvent& event) {
-        if (event.try_request<take>(1, sent) == am::Status::ok) ++sent;
-        if (sent == blocks) event.node().on_outlet({});
-      });
-    }
+    const auto transfer = [&](am::LowEvent& event) {
+      if (event.try_request<take>(1, sent) == am::Status::ok) ++sent;
+      if (sent == blocks) event.node().on_outlet({});
+    };
+    if (node.id() == 0) node.on_outlet(transfer);
     // Meanwhile, both ways and at the other priority.
     for (std::uint64_t i = 0; i < rounds(20'000); ++i)
-      check(node.reply_to<take_high>((node.id() + 1) % 3, i) == am::Status::ok, "reply_to");
+      check_ok(node.reply_to<take_high>((node.id() + 1) % 3, i));
     node.wait_until(
         [&] { return sent == (node.id() == 0 ? blocks : 0) && sink.lows == (node.id() == 1 ? blocks : 0); });
     node.wait_until([&] { return sink.highs == rounds(20'000); });
@@ -93,30 +90,26 @@ INSTANTIATE_TEST_SUITE_P(Contract, Outlets, test::cells_of<Outlets>(), test::nam
 using FullNetwork = test::OnFaultlessSubstrates;
 
 TEST_P(FullNetwork, TheOutletRestsWhileItIsFullAndStartsAgain) {
-  run(2, [](am::Node& node) {
-    Sink sink;
-    node.attach(sink);
+  run<Sink>(2, [](am::Node& node, Sink& sink) {
     if (node.id() == 0) {
       std::uint64_t calls = 0;
       std::uint64_t sent = 0;
       bool refused = false;
       node.on_outlet([&](am::LowEvent& event) {
         ++calls;
-        if (event.try_request<take>(1, sent) == am::Status::ok) {
-          ++sent;
-        } else {
-          refused = true;
-        }
+        const bool ok = event.try_request<take>(1, sent) == am::Status::ok;
+        sent += ok ? 1 : 0;
+        refused = refused || !ok;
       });
       node.wait_until([&] { return refused; });
       const std::uint64_t before = calls;
       for (int i = 0; i < 1000; ++i) node.poll();
       check_equal(calls, before, "calls while the low network is full");
       const std::uint64_t full = sent;  // before there is room: then the outlet changes it
-      check(node.reply_to<go>(1) == am::Status::ok, "go");
+      check_ok(node.reply_to<go>(1));
       node.wait_until([&] { return sent > 2 * full; });
       node.on_outlet({});
-      check(node.request<end>(1) == am::Status::ok, "end");  // behind all that the outlet has sent
+      check_ok(node.request<end>(1));  // behind all that the outlet has sent
     } else {
       node.enable_event(am::Event::low_message, false);
       node.wait_until([&] { return sink.go; });
@@ -128,9 +121,7 @@ TEST_P(FullNetwork, TheOutletRestsWhileItIsFullAndStartsAgain) {
 }
 
 TEST_P(FullNetwork, TheOutletNeedsBothNetworks) {
-  run(2, [](am::Node& node) {
-    Sink sink;
-    node.attach(sink);
+  run<Sink>(2, [](am::Node& node, Sink& sink) {
     if (node.id() == 0) {
       std::uint64_t highs = 0;
       while (node.try_reply_to<take_high>(1, highs) == am::Status::ok) ++highs;
@@ -138,7 +129,7 @@ TEST_P(FullNetwork, TheOutletNeedsBothNetworks) {
       node.on_outlet([&](am::LowEvent&) { ++calls; });
       for (int i = 0; i < 1000; ++i) node.poll();
       check_equal(calls, 0u, "calls while the high network is full");
-      check(node.request<expect_high>(1, highs) == am::Status::ok, "request");
+      check_ok(node.request<expect_high>(1, highs));
       node.wait_until([&] { return calls != 0; });
       node.on_outlet({});
     } else {

@@ -19,6 +19,7 @@ using am::Node;
 using am::NodeId;
 using test::check;
 using test::check_equal;
+using test::check_ok;
 using test::check_throws;
 using test::rounds;
 using Settle = test::OnEverySubstrate;
@@ -53,7 +54,7 @@ std::vector<std::uint64_t> send_some(Node& node, test::Random& random) {
     const std::vector<std::byte> bytes(much);
     const am::Status status = random.one_in(4) ? node.request<&Came::take_long>(to, std::span(bytes))
                                                : node.request<&Came::take>(to, much);
-    check(status == am::Status::ok, "request");
+    check_ok(status);
     sent[to] += much;
   }
   return sent;
@@ -80,12 +81,15 @@ TEST_P(Settle, ReturnsWhenAllHasComeEverywhere) {
   });
 }
 
-TEST_P(Settle, AsksNobodyWhereNothingWasSent) {
+TEST_P(Settle, AsksNobodyWhereNothingWasSentAndWantsANumberForEachNode) {
   run(2, [](Node& node) {
     for (int i = 0; i < 3; ++i) {
       std::array<std::uint64_t, 2> none{};
       am::settle(node, none, [](std::uint64_t) { return false; });
     }
+    std::array<std::uint64_t, 1> few{};
+    check_throws<am::Error>([&] { am::settle(node, few, [](std::uint64_t) { return true; }); },
+                            "1 numbers for 2 nodes");
     node.barrier();
   });
 }
@@ -101,7 +105,7 @@ TEST_P(Settle, IsCompleteWhenAHandlerThrows) {
     for (std::uint64_t round = 0; round < rounds(20); ++round) {
       std::array<std::uint64_t, 3> sent{};
       if (node.id() != 0) {
-        check(node.request<&Came::refuse>(0) == am::Status::ok, "request");
+        check_ok(node.request<&Came::refuse>(0));
         sent[0] = 1;
       }
       meanwhile([&] { am::settle(node, sent, came.since(before)); });
@@ -114,47 +118,23 @@ TEST_P(Settle, IsCompleteWhenAHandlerThrows) {
   });
 }
 
-TEST_P(Settle, WantsANumberForEachNode) {
-  run(2, [](Node& node) {
-    std::array<std::uint64_t, 1> few{};
-    check_throws<am::Error>([&] { am::settle(node, few, [](std::uint64_t) { return true; }); },
-                            "1 numbers for 2 nodes");
-    node.barrier();
-  });
-}
-
 INSTANTIATE_TEST_SUITE_P(Contract, Settle, test::cells_of<Settle>(), test::name_of);
 
+/// It does not enter, or has entered and dies before all has come.
 TEST(SettleOfTheDead, SaysWhoIsMissing) {
-  test::seed();
-  const test::Environment timeout("AM_TIMEOUT", "120s");
-  test::Processes job(2, [](Node& node) {
-    node.on_peer_death([](Node&, NodeId) {});
-    node.barrier();
-    if (node.id() == 1) std::raise(SIGKILL);
-    std::array<std::uint64_t, 2> sent{1, 1};
-    check_throws<am::Error>([&] { am::settle(node, sent, [](std::uint64_t) { return false; }); }, "node 1");
-  });
-  job.expect_signal(1, SIGKILL);
-  job.wait();
-}
-
-/// It has entered, and dies before all has come.
-TEST(SettleOfTheDead, SaysWhoIsMissingBehindTheSums) {
-  test::seed();
-  const test::Environment timeout("AM_TIMEOUT", "120s");
-  test::Processes job(2, [](Node& node) {
-    node.on_peer_death([](Node&, NodeId) {});
-    node.barrier();
-    std::array<std::uint64_t, 2> sent{1, 1};
-    const auto come = [&](std::uint64_t) {
-      if (node.id() == 1) std::raise(SIGKILL);
-      return false;
-    };
-    check_throws<am::Error>([&] { am::settle(node, sent, come); }, "node 1");
-  });
-  job.expect_signal(1, SIGKILL);
-  job.wait();
+  for (const bool enters : {false, true}) {
+    test::run_with_killed(2, 1, [enters](Node& node) {
+      node.on_peer_death([](Node&, NodeId) {});
+      node.barrier();
+      if (node.id() == 1 && !enters) std::raise(SIGKILL);
+      std::array<std::uint64_t, 2> sent{1, 1};
+      const auto come = [&](std::uint64_t) {
+        if (node.id() == 1) std::raise(SIGKILL);
+        return false;
+      };
+      check_throws<am::Error>([&] { am::settle(node, sent, come); }, "node 1");
+    });
+  }
 }
 
 }  // namespace settle_test

@@ -33,20 +33,15 @@ struct Item {
   std::array<std::int16_t, 3> codes;
 };
 
-/// x -> times * x + plus, by the arithmetic of words. One after another is associative, and not commutative.
-struct Affine {
-  std::uint64_t times, plus;
-  friend bool operator==(const Affine&, const Affine&) = default;
+/// The nodes [first, last], as a value that can only be put together in order.
+struct Interval {
+  NodeId first = 0;
+  NodeId last = 0;
+  bool whole = true;
+  friend bool operator==(const Interval&, const Interval&) = default;
 };
-Affine then(Affine first, Affine second) {
-  return {first.times * second.times, first.plus * second.times + second.plus};
-}
-Affine of_node(NodeId node) { return {2 * std::uint64_t{node} + 3, std::uint64_t{node} + 100}; }
-/// Those of the nodes up to this one, one after another.
-Affine up_to(NodeId last) {
-  Affine all = of_node(0);
-  for (NodeId node = 1; node <= last; ++node) all = then(all, of_node(node));
-  return all;
+Interval joined(Interval a, Interval b) {
+  return {a.first, b.last, a.whole && b.whole && a.last + 1 == b.first};
 }
 
 // -- references and pointers --------------------------------------------------------------------------------------------
@@ -113,7 +108,7 @@ TEST_P(SplitCForms, SpreadPointersReachMembersAndBecomePlainOnes) {
   });
 }
 
-// -- counters and locks -------------------------------------------------------------------------------------------------
+// -- counters -----------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitCForms, PutsHaveACounterOfTheirOwn) {
   run(2, [](Node& node) {
@@ -141,36 +136,6 @@ TEST_P(SplitCForms, PutsHaveACounterOfTheirOwn) {
     check(is_synced(first), "after sync");
     barrier();
     for (std::size_t i = 0; i < count; ++i) check_equal(a.mine()[i], i + 1, "what the other counter counted");
-    barrier();
-  });
-}
-
-TEST_P(SplitCForms, AFreeLockIsTakenByATry) {
-  run(3, [](Node& node) {
-    World world(node);
-    const spread_array<Lock> locks(procs());
-    check(try_lock(locks[right()]), "nobody holds it");
-    check(!try_lock(locks[right()]), "this node holds it");
-    const Lock holder = *locks[right()];
-    check_equal(holder, my_proc() + 1, "it says who holds it");
-    barrier();
-    check(!try_lock(locks[my_proc()]), "its own: the left neighbour holds it");
-    barrier();
-    unlock(locks[right()]);
-    barrier();
-    check(try_lock(locks[my_proc()]), "it was given back");
-    unlock(locks[my_proc()]);
-    barrier();
-    // All try at once: whoever got it is alone between.
-    const spread_array<std::uint64_t> sum(1);
-    for (std::uint64_t i = 0; i < test::rounds(20); ++i) {
-      while (!try_lock(locks[0])) test::poll_or_yield(node);
-      *sum[0] += 1;  // read, then write
-      unlock(locks[0]);
-    }
-    barrier();
-    const std::uint64_t all = *sum[0];
-    check_equal(all, test::rounds(20) * procs(), "nobody was in between");
     barrier();
   });
 }
@@ -213,13 +178,12 @@ TEST_P(SplitCForms, OperationsOfOnesOwnKeepTheNodesOrder) {
   for (const NodeId nodes : {1U, 2U, 3U, 5U}) {
     run(nodes, [](Node& node) {
       World world(node);
-      const Affine mine = of_node(my_proc());
+      const Interval mine{my_proc(), my_proc()};
       const NodeId last = procs() - 1;
-      check(procs() == 1 || then(of_node(0), of_node(1)) != then(of_node(1), of_node(0)), "order matters");
-      check(all_reduce_to_all(mine, then) == up_to(last), "all_reduce_to_all");
-      check(all_scan(mine, then) == up_to(my_proc()), "all_scan");
-      const Affine there = all_reduce_to_one(mine, then, last);
-      on_proc(last, [&] { check(there == up_to(last), "all_reduce_to_one, to the last"); });
+      check(all_reduce_to_all(mine, joined) == Interval{0, last}, "all_reduce_to_all");
+      check(all_scan(mine, joined) == Interval{0, my_proc()}, "all_scan");
+      const Interval there = all_reduce_to_one(mine, joined, last);
+      on_proc(last, [&] { check(there == Interval{0, last}, "all_reduce_to_one, to the last"); });
       const int shift = 10;  // a lambda with captures: it runs here alone
       const auto digits = [shift](int a, int b) { return a * shift + b; };
       const int number = all_scan(static_cast<int>(my_proc()) + 1, digits);
@@ -271,59 +235,58 @@ void differ(NodeId other, Most most, One one, const std::string& says) {
   check_throws<am::Error>([&] { my_proc() == other ? one() : most(); }, says);
 }
 
-TEST_P(SplitCForms, NamesANodeThatGivesOtherSizes) {
-  run(2, [](Node& node) {
-    World world(node);
-    differ(
-        1, [] { static_cast<void>(all_gather(1)); }, [] { static_cast<void>(all_gather(1.0)); },
-        "node 0 calls all_gather of 4, node 1 calls all_gather of 8");
-    differ(
-        1, [] { static_cast<void>(all_scan_add(1)); }, [] { static_cast<void>(all_scan_xor(1)); },
-        "node 0 calls add of 4, node 1 calls xor of 4");
-    differ(
-        1, [] { static_cast<void>(all_scan(1, std::plus<>())); },
-        [] { static_cast<void>(all_scan(std::int64_t{1}, std::plus<>())); },
-        "node 0 calls with an operation of 4, node 1 calls with an operation of 8");
-    // As many bytes, dealt out otherwise.
-    differ(
-        1, [] { static_cast<void>(all_spread_malloc<int>(4, 1)); },
-        [] { static_cast<void>(all_spread_malloc<int>(1, 4)); },
-        "node 0 calls all_spread_malloc of 4, node 1 calls all_spread_malloc of 1");
-    differ(
-        1, [] { static_cast<void>(all_spread_malloc<int>(4, 2)); },
-        [] { static_cast<void>(all_spread_malloc<int>(4, 1)); },
-        "node 0 calls all_spread_malloc with blocks of 8, node 1 calls all_spread_malloc with blocks of 4");
-    const spread_array<int> a(procs(), 16);
-    const spread_array<int> b(procs(), 16);
-    differ(
-        1, [&] { all_spread_free(a); }, [&] { all_spread_free(b); },
-        "node 0 calls all_spread_free of " + std::to_string(a.data().place().offset()) +
-            ", node 1 calls all_spread_free of " + std::to_string(b.data().place().offset()));
-    differ(
-        1, [&] { all_spread_free(a); }, [] { all_spread_free(spread_ptr<int>()); },
-        "node 1 calls all_spread_free(null) of 0");
-    all_spread_free(a);  // neither was given back
-    all_spread_free(b);
-    barrier();
-  });
-}
-
-TEST_P(SplitCForms, NamesTheOneOfManyNodes) {
+TEST_P(SplitCForms, NamesANodeThatMakesAnotherCall) {
   run(4, [](Node& node) {
     World world(node);
+    const auto differs = [](auto most, auto one, const std::string& first, const std::string& second) {
+      differ(1, most, one, "node 0 calls " + first + ", node 1 calls " + second);
+    };
     for (NodeId other = 1; other < procs(); ++other) {
       differ(
-          other, [] { barrier(); }, [] { static_cast<void>(all_gather(1)); },
-          "node 0 calls barrier of 0, node " + std::to_string(other) + " calls all_gather of 4");
+          other, [] { barrier(); }, [] { all_store_sync(); },
+          "node 0 calls barrier of 0, node " + std::to_string(other) + " calls all_store_sync of 0");
     }
     differ(
-        0, [] { static_cast<void>(all_bcast(1)); }, [] { all_store_sync(); },
-        "node 0 calls all_store_sync of 0, node 1 calls all_bcast of 4");
-    differ(
-        2, [] { static_cast<void>(all_scan_add(1)); }, [] { static_cast<void>(all_reduce_to_all_add(1)); },
-        "node 0 calls all_scan of 0, node 2 calls all_reduce_to_all of 0");
-    barrier();  // and the job goes on
-    check_equal(all_reduce_to_all_add(1), 4, "all of them");
+        0, [] { static_cast<void>(all_bcast(1)); }, [] { static_cast<void>(all_scan_add(1)); },
+        "node 0 calls all_scan of 0, node 1 calls all_bcast of 4");
+    differs([] { static_cast<void>(all_gather(1)); }, [] { static_cast<void>(all_gather(1.0)); },
+            "all_gather of 4", "all_gather of 8");
+    differs([] { static_cast<void>(all_reduce_to_all_add(1)); },
+            [] { static_cast<void>(all_reduce_to_all_max(1)); }, "add of 4", "max of 4");
+    differs([] { static_cast<void>(all_scan(1, std::plus<>())); },
+            [] { static_cast<void>(all_scan(std::int64_t{1}, std::plus<>())); }, "with an operation of 4",
+            "with an operation of 8");
+    std::array<char, 3> text{};
+    differs([&] { all_bcast(std::span(text)); }, [&] { all_bcast(std::span(text).first(2)); },
+            "all_bcast of 3", "all_bcast of 2");
+    differs([] { static_cast<void>(all_bcast(1)); }, [] { static_cast<void>(all_bcast(1, 1)); },
+            "all_bcast of 4", "all_bcast of 4 with root 1");
+    differs([] { static_cast<void>(all_reduce_to_one(1, std::plus<>(), 1)); },
+            [] { static_cast<void>(all_reduce_to_one(1, std::plus<>())); },
+            "all_reduce_to_one of 0 with root 1", "all_reduce_to_one of 0");
+    // Also as many bytes, dealt out otherwise.
+    differs([] { static_cast<void>(all_spread_malloc<int>(4, 1)); },
+            [] { static_cast<void>(all_spread_malloc<int>(1, 4)); }, "all_spread_malloc of 4",
+            "all_spread_malloc of 1");
+    differs([] { static_cast<void>(all_spread_malloc<int>(4, 2)); },
+            [] { static_cast<void>(all_spread_malloc<int>(4, 1)); }, "all_spread_malloc with blocks of 8",
+            "all_spread_malloc with blocks of 4");
+    const spread_array<int> a(procs(), 16);
+    const spread_array<int> b(procs(), 16);
+    const auto free_of = [](const spread_array<int>& array) {
+      return "all_spread_free of " + std::to_string(array.data().place().offset());
+    };
+    differs([&] { all_spread_free(a); }, [&] { all_spread_free(b); }, free_of(a), free_of(b));
+    differs([&] { all_spread_free(a); }, [] { all_spread_free(spread_ptr<int>()); }, free_of(a),
+            "all_spread_free(null) of 0");
+    all_spread_free(a);  // neither was given back
+    all_spread_free(b);
+    const spread_array<int> three(3);
+    check_throws<am::Error>([&] { static_cast<void>(three[3]); }, "3 is not below 3");
+    const block_array<int> four(4);
+    check_throws<am::Error>([&] { static_cast<void>(four[4]); }, "4 is not below 4");
+    check_equal(all_reduce_to_all_add(1), 4, "and the job goes on");
+    barrier();
   });
 }
 

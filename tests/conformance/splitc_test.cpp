@@ -188,38 +188,6 @@ TEST_P(SplitC, BlockArraysLieInOrder) {
 
 // -- split phase --------------------------------------------------------------------------------------------------------
 
-TEST_P(SplitC, PutsAndGetsAreCompleteAfterSync) {
-  run(3, [](Node& node) {
-    World world(node);
-    constexpr std::ptrdiff_t count = 300;
-    const spread_array<std::uint64_t> a(procs(), count);
-    sync();  // with nothing pending
-    check(is_synced(), "nothing is under way");
-    for (std::uint64_t round = 1; round <= rounds(5); ++round) {
-      for (std::ptrdiff_t i = 0; i < count; ++i)
-        put(&a[right()][i], round * 1000 + static_cast<std::uint64_t>(i));
-      sync();
-      std::vector<std::uint64_t> back(count);
-      for (std::ptrdiff_t i = 0; i < count; ++i) get(&back[static_cast<std::size_t>(i)], a[right()] + i);
-      sync();
-      check(is_synced(), "all is complete");
-      for (std::size_t i = 0; i < back.size(); ++i) check_equal(back[i], round * 1000 + i, "what was put");
-      barrier();
-      check_equal(a.mine()[count - 1], round * 1000 + count - 1, "it is there");
-      barrier();
-    }
-    // A phase of its own: sync() does not wait for it, nor it for the rest.
-    Counter early;
-    std::uint64_t value = 0;
-    get(&value, a[left()] + 7, early);
-    put(&a[right()][8], 1);
-    sync(early);
-    check_equal(value, rounds(5) * 1000 + 7, "it has come");
-    sync();
-    barrier();
-  });
-}
-
 // Where handlers run beside the program, or interrupt it, what was gathered goes by itself after a while: a message more for each
 // such while that the phase took, on however busy a machine.
 TEST_P(SplitC, ThousandPutsOrGetsMakeFewMessages) {
@@ -237,6 +205,7 @@ TEST_P(SplitC, ThousandPutsOrGetsMakeFewMessages) {
       const am::Count began = node.count();
       for (std::uint64_t i = 0; i < count; ++i) access(static_cast<std::ptrdiff_t>(i), i);
       sync();
+      check(is_synced(), "all is complete");
       const std::uint64_t messages = sent() - before;
       const std::uint64_t whiles = node.dispatch() == am::Dispatch::poll
                                        ? 0
@@ -382,32 +351,31 @@ TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
       sync();
       check(std::memcmp(in.data(), out.data(), bytes) == 0, "bulk_put and bulk_get");
     }
+    // The same of ranges, and with a counter of their own.
+    std::iota(out.begin(), out.end(), ++mark);
+    bulk_write(a[right()], out);
+    bulk_read(in, a[right()]);
+    check(in == out, "bulk_write and bulk_read of vectors");
     Counter counter;
     bulk_put(a[right()], out.data(), most, counter);
     sync(counter);
     bulk_get(in.data(), a[right()], most, counter);
     sync(counter);
-    check(in == out, "with a counter of their own");
-    barrier();
-    // The same of ranges.
-    std::iota(out.begin(), out.end(), ++mark);
-    bulk_write(a[right()], out);
-    bulk_read(in, a[right()]);
-    check(in == out, "bulk_write and bulk_read of vectors");
+    check(in == out, "with a counter");
     const std::span<std::uint16_t> some = std::span(out).subspan(7, 1000);
-    std::ranges::reverse(some);
     std::array<std::uint16_t, 1000> back{};
-    bulk_put(a[right()] + 7, some);
-    sync();
-    bulk_get(back, a[right()] + 7);
-    sync();
-    check(std::ranges::equal(back, some), "bulk_put of a part, bulk_get into an array");
-    bulk_put(a[right()] + 7, std::span(some).first(0), counter);
-    bulk_put(a[right()], std::span(some), counter);
-    sync(counter);
-    bulk_get(back, a[right()], counter);
-    sync(counter);
-    check(std::ranges::equal(back, some), "with a counter");
+    const auto put_and_get = [&](std::ptrdiff_t at, auto&... count) {
+      std::ranges::reverse(some);
+      bulk_put(a[right()] + at, some, count...);
+      sync(count...);
+      bulk_get(back, a[right()] + at, count...);
+      sync(count...);
+      check(std::ranges::equal(back, some), "bulk_put of a part, bulk_get into an array");
+    };
+    put_and_get(7);
+    bulk_put(a[right()] + 7, some.first(0), counter);
+    put_and_get(0, counter);
+    std::ranges::reverse(some);
     barrier();
     bulk_store(a[right()] + 3, some);
     store_sync(2000);
@@ -435,8 +403,7 @@ std::int64_t add_here(std::int64_t& value, std::int64_t by) { return std::exchan
 void count_down(std::int64_t& value) { --value; }
 
 TEST_P(SplitC, AtomicRunsAtTheOwner) {
-  const bool throws = GetParam().dispatch != am::Dispatch::interrupt;  // an exception is made with malloc
-  run(3, [throws](Node& node) {
+  run(3, [](Node& node) {
     World world(node);
     const spread_ptr<std::int64_t> counters = all_spread_malloc<std::int64_t>(procs());
     const auto each = static_cast<std::int64_t>(rounds(200));
@@ -469,30 +436,7 @@ TEST_P(SplitC, AtomicRunsAtTheOwner) {
         },
         counters + right());
     check_equal(here, right(), "it ran there, and reads its own memory as the program does");
-    if (!throws) return;
-    bool thrown = false;  // on node 1, out of whatever makes progress there
-    const auto meanwhile = [&](auto step) {
-      try {
-        step();
-      } catch (const Refused&) {
-        thrown = true;
-      }
-    };
-    meanwhile([] { barrier(); });
-    if (my_proc() == 0) {
-      check_throws<am::Error>(
-          [&] {
-            atomic(
-                [](std::int64_t& value) {
-                  if (value >= 0) throw Refused();
-                },
-                counters + 1);
-          },
-          "the function threw at its owner, node 1");
-    }
-    while (my_proc() == 1 && !thrown) meanwhile([&] { test::poll_or_yield(node); });
-    meanwhile([] { barrier(); });
-    check_equal(thrown, my_proc() == 1, "at the owner alone");
+    barrier();
   });
 }
 
@@ -546,6 +490,17 @@ TEST_P(SplitC, LocksExcludeEachOther) {
     barrier();
     if (my_proc() == 2) unlock(locks[0]);
     barrier();
+    for (std::uint64_t i = 0; i < rounds(20); ++i) {  // all try at once: whoever got it is alone between
+      while (!try_lock(locks[0])) test::poll_or_yield(node);
+      const Lock holder = *locks[0];
+      check_equal(holder, my_proc() + 1, "it says who holds it");
+      sum[1][0] += 1;
+      unlock(locks[0]);
+    }
+    barrier();
+    const std::uint64_t tries = *sum[1];
+    check_equal(tries, rounds(20) * procs(), "nobody was in between");
+    barrier();
   });
 }
 
@@ -568,15 +523,9 @@ TEST_P(SplitC, ReductionsScansBroadcastAndGather) {
     check_equal(all_reduce_to_all_mul(i), 24, "mul");
     check_equal(all_reduce_to_all_max(i + 0.5), 4.5, "max");
     check_equal(all_reduce_to_all_min(i + 0.5), 2.5, "min");
-    check_equal(all_reduce_to_all_and(i | 8), 8, "and");
-    check_equal(all_reduce_to_all_or(i), 7, "or");
-    check_equal(all_reduce_to_all_xor(i), 5, "xor");
     const std::array one{all_reduce_to_one_add(i), all_reduce_to_one_mul(i), all_reduce_to_one_max(i),
                          all_reduce_to_one_min(i)};
     on_one([&] { check(one == std::array{9, 24, 4, 2}, "all_reduce_to_one"); });
-    const double last = all_reduce_to_one(
-        i * 0.5, [](double a, double b) { return a + b; }, 2);
-    on_proc(2, [&] { check_equal(last, 4.5, "to another node, with an operation of its own"); });
     check_equal(all_scan_add(i), my_proc() == 0 ? 2 : my_proc() == 1 ? 5 : 9, "all_scan_add");
     check_equal(all_scan_mul(i), my_proc() == 0 ? 2 : my_proc() == 1 ? 6 : 24, "all_scan_mul");
     check_equal(all_scan_max(-i), -2, "all_scan_max");
@@ -599,9 +548,7 @@ struct Program {
 };
 
 TEST_P(SplitC, StandsBesideTheProgramsOwnState) {
-  run(2, [](Node& node) {
-    Program program;
-    node.attach(program);
+  run<Program>(2, [](Node& node, Program& program) {
     {
       World world(node);
       const spread_ptr<std::int64_t> n = all_spread_malloc<std::int64_t>(procs());
@@ -657,10 +604,6 @@ TEST_P(SplitC, RefusesWhatIsNoPlace) {
       refuses([&] { atomic([](std::uint64_t& v) { v = 1; }, bad.place); });
       refuses([&] { lock(bad.place.as<Lock>() + 1); });
     }
-    check_throws<am::Error>([&] { bulk_put(at(right(), 0), two.data(), SIZE_MAX); },
-                            "more bytes than there are");
-    check_throws<am::Error>([&] { bulk_put(at(right(), 0), std::span(two.data(), SIZE_MAX / 4)); },
-                            "more bytes than there are");
     check_throws<am::Error>([&] { bulk_read(two, at(right(), end - 8)); }, "are not in the segment");
     check_throws<am::Error>([&] { static_cast<void>(at(right(), 0).local()); },
                             "points to another node's memory");
@@ -681,70 +624,43 @@ TEST_P(SplitC, RefusesWhatIsNoPlace) {
   });
 }
 
-#ifdef AM_CHECKED
-TEST_P(SplitC, NamesANodeThatMakesAnotherCall) {
-  run(2, [](Node& node) {
-    World world(node);
-    const auto differ = [&](auto one, auto other, const std::string& says) {
-      check_throws<am::Error>([&] { my_proc() == 0 ? one() : other(); }, says);
-    };
-    differ([] { barrier(); }, [] { all_store_sync(); },
-           "node 0 calls barrier of 0, node 1 calls all_store_sync of 0");
-    differ([] { static_cast<void>(all_reduce_to_all_add(1)); },
-           [] { static_cast<void>(all_reduce_to_all_max(1)); },
-           "node 0 calls add of 4, node 1 calls max of 4");
-    differ([] { static_cast<void>(all_bcast(1)); }, [] { static_cast<void>(all_bcast(1.0)); },
-           "node 0 calls all_bcast of 4, node 1 calls all_bcast of 8");
-    std::array<char, 3> text{};
-    differ([&] { all_bcast(std::span(text)); }, [&] { all_bcast(std::span(text).first(2)); },
-           "node 0 calls all_bcast of 3, node 1 calls all_bcast of 2");
-    differ([] { static_cast<void>(all_bcast(1)); }, [] { static_cast<void>(all_bcast(1, 1)); },
-           "node 0 calls all_bcast of 4, node 1 calls all_bcast of 4 with root 1");
-    differ([] { static_cast<void>(all_reduce_to_one(1, std::plus<>(), 1)); },
-           [] { static_cast<void>(all_reduce_to_one(1, std::plus<>())); },
-           "node 0 calls all_reduce_to_one of 0 with root 1, node 1 calls all_reduce_to_one of 0");
-    differ([] { static_cast<void>(all_spread_malloc<char>(4)); },
-           [] { static_cast<void>(all_spread_malloc<char>(5)); },
-           "node 0 calls all_spread_malloc of 4, node 1 calls all_spread_malloc of 5");
-    barrier();  // and the job goes on
-    const spread_array<int> a(3);
-    check_throws<am::Error>([&] { static_cast<void>(a[3]); }, "3 is not below 3");
-    const block_array<int> b(4);
-    check_throws<am::Error>([&] { static_cast<void>(b[4]); }, "4 is not below 4");
-    barrier();
-  });
-}
-#endif
-
 INSTANTIATE_TEST_SUITE_P(Model, SplitC, test::cells_of<SplitC>(), test::name_of);
 
 // -- death --------------------------------------------------------------------------------------------------------------
 
-/// Node 1 dies; whoever waits for it hears so.
-void survive(const std::function<void(spread_ptr<std::int64_t>)>& needs_node_1) {
-  test::seed();
-  const test::Environment timeout("AM_TIMEOUT", "120s");
-  test::Processes job(2, [&](Node& node) {
-    node.on_peer_death([](Node&, NodeId) {});
-    World world(node);
-    const spread_ptr<std::int64_t> n = all_spread_malloc<std::int64_t>(procs());
-    barrier();
-    if (my_proc() == 1) std::raise(SIGKILL);
-    check_throws<am::Error>([&] { needs_node_1(n); }, "node 1");
-    std::int64_t own = *n;
-    *n = own + 1;
-    own = *n;
-    check_equal(own, 1, "its own memory is there");
-  });
-  job.expect_signal(1, SIGKILL);
-  job.wait();
+/// Node 1 dies, with a lock in its hand; whoever waits for it hears so.
+TEST(SplitCDeath, EndsWhatNeedsTheNode) {
+  struct Needs {
+    const char* what;
+    void (*call)(spread_ptr<std::int64_t>, const spread_array<Lock>&);
+  };
+  const std::array calls = {
+      Needs{"atomic",
+            [](spread_ptr<std::int64_t> n, const spread_array<Lock>&) {
+              for (;;) atomic<add_here>(n + 1, 1);
+            }},
+      Needs{"store_sync", [](spread_ptr<std::int64_t>, const spread_array<Lock>&) { store_sync(8); }},
+      Needs{"all_store_sync", [](spread_ptr<std::int64_t>, const spread_array<Lock>&) { all_store_sync(); }},
+      Needs{"lock", [](spread_ptr<std::int64_t>, const spread_array<Lock>& locks) { lock(locks[0]); }}};
+  for (const Needs& needs_node_1 : calls) {
+    SCOPED_TRACE(needs_node_1.what);
+    test::run_with_killed(2, 1, [&](Node& node) {
+      node.on_peer_death([](Node&, NodeId) {});
+      World world(node);
+      const spread_ptr<std::int64_t> n = all_spread_malloc<std::int64_t>(procs());
+      const spread_array<Lock> locks(1);
+      if (my_proc() == 1) lock(locks[0]);
+      barrier();
+      if (my_proc() == 1) std::raise(SIGKILL);
+      check_throws<am::Error>([&] { needs_node_1.call(n, locks); }, "node 1");
+      std::int64_t own = *n;
+      *n = own + 1;
+      own = *n;
+      check_equal(own, 1, "its own memory is there");
+    });
+  }
 }
 
-TEST(SplitCDeath, EndsACallOfAtomic) {
-  survive([](spread_ptr<std::int64_t> n) {
-    for (;;) atomic<add_here>(n + 1, 1);
-  });
-}
 /// The World of node 0 ends by an exception, and does not wait for the others: what they send it then is for nobody.
 TEST(SplitCDeathTest, EndsANodeWhoseWorldIsGone) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -759,27 +675,6 @@ TEST(SplitCDeathTest, EndsANodeWhoseWorldIsGone) {
                  node.wait_until([] { return false; });
                }),
                "the node's World has ended");
-}
-TEST(SplitCDeath, EndsAWaitForStores) {
-  survive([](spread_ptr<std::int64_t>) { store_sync(8); });
-}
-TEST(SplitCDeath, EndsAllStoreSync) {
-  survive([](spread_ptr<std::int64_t>) { all_store_sync(); });
-}
-TEST(SplitCDeath, EndsAWaitForItsLock) {
-  test::seed();
-  const test::Environment timeout("AM_TIMEOUT", "120s");
-  test::Processes job(2, [&](Node& node) {
-    node.on_peer_death([](Node&, NodeId) {});
-    World world(node);
-    const spread_array<Lock> locks(1);
-    if (my_proc() == 1) lock(locks[0]);
-    barrier();
-    if (my_proc() == 1) std::raise(SIGKILL);
-    check_throws<am::Error>([&] { lock(locks[0]); }, "node 1");
-  });
-  job.expect_signal(1, SIGKILL);
-  job.wait();
 }
 
 }  // namespace splitc_test

@@ -7,6 +7,8 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -17,6 +19,7 @@ namespace time_alone_test {
 
 using test::check;
 using test::check_equal;
+using test::check_ok;
 using test::rounds;
 using TimeAlone = test::OnAsynchronousSubstrates;
 
@@ -33,41 +36,39 @@ struct Told {
   Counter lows{0};
   Counter highs{0};
   Counter bytes{0};
-  Counter wrong{0};
 };
 void low(am::Request& request) { ++request.state<Told>().lows; }
 void high(am::Reply& reply) { ++reply.state<Told>().highs; }
 void ask(am::Request& request) {
-  check(request.reply<high>() == am::Status::ok, "reply");
+  check_ok(request.reply<high>());
   ++request.state<Told>().lows;
 }
 std::byte byte_at(std::size_t i) { return static_cast<std::byte>(i * 7 + i / 251); }
-void add_bytes(Told& told, am::Payload payload) {
-  for (std::size_t i = 0; i < payload.size(); ++i) told.wrong += payload.data()[i] != byte_at(i) ? 1 : 0;
-  told.bytes += payload.size();
-}
-void bring(am::Request& request, am::Payload payload) { add_bytes(request.state<Told>(), payload); }
-void bring_high(am::Reply& reply, am::Payload payload) { add_bytes(reply.state<Told>(), payload); }
 std::vector<std::byte> bytes_of(std::size_t size) {
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = byte_at(i);
   return bytes;
 }
+/// What it throws leaves the node's next call.
+void take_bytes(Told& told, am::Payload payload) {
+  told.bytes += payload.size();
+  for (std::size_t i = 0; i < payload.size(); ++i) check(payload.data()[i] == byte_at(i), "a wrong byte");
+}
+void bring(am::Request& request, am::Payload payload) { take_bytes(request.state<Told>(), payload); }
+void bring_high(am::Reply& reply, am::Payload payload) { take_bytes(reply.state<Told>(), payload); }
 
 TEST_P(TimeAlone, BringsRequestsAndReplies) {
-  run(2, [](am::Node& node) {
-    Told told;
-    node.attach(told);
+  run<Told>(2, [](am::Node& node, Told& told) {
     node.barrier();
     const std::uint64_t messages = rounds(2000);
     if (node.id() == 0) {  // one after the other: each has to interrupt anew, or to wake a thread that sleeps
       for (std::uint64_t i = 0; i < messages; ++i) {
-        check(node.request<ask>(1) == am::Status::ok, "request");
+        check_ok(node.request<ask>(1));
         node.wait_until([&] { return told.highs == i + 1; });
       }
       for (std::uint64_t i = 0; i < messages; ++i) {
-        check(node.request<low>(1) == am::Status::ok, "request");
-        check(node.reply_to<high>(1) == am::Status::ok, "reply_to");
+        check_ok(node.request<low>(1));
+        check_ok(node.reply_to<high>(1));
       }
     } else {
       compute_until([&] { return told.lows == 2 * messages && told.highs == messages; });
@@ -78,78 +79,57 @@ TEST_P(TimeAlone, BringsRequestsAndReplies) {
 
 // Both compute, and their handlers talk.
 TEST_P(TimeAlone, LetsHandlersTalk) {
-  run(2, [](am::Node& node) {
-    struct Talk {
-      Counter heard{0};
-      void hear(am::Request& request, std::uint64_t left) {
-        if (left != 0) check(request.reply<&Talk::answer>(left - 1) == am::Status::ok, "reply");
-        ++heard;
-      }
-      void answer(am::Reply& reply, std::uint64_t left) {
-        ++heard;
-        if (left != 0) ask_next(reply.node(), left - 1);
-      }
-      /// Where there is no room, a little later.
-      static void ask_next(am::Node& node, std::uint64_t left) {
-        if (node.try_request<&Talk::hear>(1 - node.id(), left) == am::Status::ok) return;
-        node.on_timelet(node.count(), [left](am::LowEvent& event) { ask_next(event.node(), left); });
-      }
-    } talk;
-    node.attach(talk);
+  struct Talk {
+    Counter heard{0};
+    void hear(am::Request& request, std::uint64_t left) {
+      if (left != 0) check_ok(request.reply<&Talk::answer>(left - 1));
+      ++heard;
+    }
+    void answer(am::Reply& reply, std::uint64_t left) {
+      ++heard;
+      if (left != 0) ask_next(reply.node(), left - 1);
+    }
+    /// Where there is no room, a little later.
+    static void ask_next(am::Node& node, std::uint64_t left) {
+      if (node.try_request<&Talk::hear>(1 - node.id(), left) == am::Status::ok) return;
+      node.on_timelet(node.count(), [left](am::LowEvent& event) { ask_next(event.node(), left); });
+    }
+  };
+  run<Talk>(2, [](am::Node& node, const Talk& talk) {
     node.barrier();
     const std::uint64_t messages = 2 * rounds(2000);
-    if (node.id() == 0) check(node.request<&Talk::hear>(1, messages - 1) == am::Status::ok, "request");
+    if (node.id() == 0) check_ok(node.request<&Talk::hear>(1, messages - 1));
     compute_until([&] { return talk.heard == messages / 2; });
     node.barrier();
   });
 }
 
+// What a failable send has left behind goes on its way while its sender computes, as the receiver, which computes too, makes
+// room.
 TEST_P(TimeAlone, BringsLongPayloads) {
-  run(2, [](am::Node& node) {
-    Told told;
-    node.attach(told);
+  run<Told>(2, [](am::Node& node, const Told& told) {
     node.barrier();
-    constexpr std::size_t sizes[] = {0, 1, 1000, 1025, 5000, 70'000, 1'000'000};
-    std::size_t all = 0;
-    for (const std::size_t size : sizes) all += 2 * size;
+    constexpr std::array<std::size_t, 7> sizes = {0, 1, 1000, 1025, 5000, 70'000, 1'000'000};
+    constexpr std::size_t last = 3'000'000;
     if (node.id() == 0) {
       for (const std::size_t size : sizes) {
-        const std::vector<std::byte> bytes = bytes_of(size);
-        check(node.request<bring>(1, am::Payload(bytes)) == am::Status::ok, "request");
-        check(node.reply_to<bring_high>(1, am::Payload(bytes)) == am::Status::ok, "reply_to");
+        check_ok(node.request<bring>(1, bytes_of(size)));
+        check_ok(node.reply_to<bring_high>(1, bytes_of(size)));
       }
-    } else {
-      compute_until([&] { return told.bytes == all; });
-      check_equal(told.wrong.load(), 0u, "wrong bytes");
-    }
-    node.barrier();
-  });
-}
-
-// What a try_ send has left behind goes on its way while its sender computes, as the receiver, which computes too, makes
-// room.
-TEST_P(TimeAlone, SendsWhatTrySendsLeftBehind) {
-  run(2, [](am::Node& node) {
-    Told told;
-    node.attach(told);
-    node.barrier();
-    const std::vector<std::byte> bytes = bytes_of(3'000'000);
-    if (node.id() == 0) {
-      while (node.try_request<bring>(1, am::Payload(bytes)) != am::Status::ok) node.poll();
+      check_ok(
+          test::send_when_there_is_room(node, [&] { return node.try_request<bring>(1, bytes_of(last)); }));
       compute_until([&] { return told.highs == 1; });
     } else {
-      compute_until([&] { return told.bytes == bytes.size(); });
-      check_equal(told.wrong.load(), 0u, "wrong bytes");
-      check(node.reply_to<high>(0) == am::Status::ok, "reply_to");
+      const std::size_t all = 2 * std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) + last;
+      compute_until([&] { return told.bytes == all; });
+      check_ok(node.reply_to<high>(0));
     }
     node.barrier();
   });
 }
 
-// The same to more nodes than a sender keeps an eye on: those that take nothing must not keep it from the others.
-void send_past(am::Node& node, const std::vector<bool>& closed) {
-  Told told;
-  node.attach(told);
+// To more nodes than a sender keeps an eye on: those that take nothing must not keep it from the others.
+void send_past(am::Node& node, const Told& told, const std::vector<bool>& closed) {
   const auto open = static_cast<std::uint64_t>(std::count(closed.begin() + 1, closed.end(), false));
   const std::vector<std::byte> bytes = bytes_of(50'000);
   const bool takes_nothing = closed[node.id()];  // until the others have got all
@@ -157,7 +137,7 @@ void send_past(am::Node& node, const std::vector<bool>& closed) {
   node.barrier();
   if (node.id() == 0) {
     for (am::NodeId to = 1; to < node.size(); ++to) {
-      while (node.try_request<bring>(to, am::Payload(bytes)) != am::Status::ok) {
+      while (node.try_request<bring>(to, bytes) != am::Status::ok) {
       }
     }
     compute_until([&] { return told.highs == node.size() - 1; });
@@ -167,10 +147,8 @@ void send_past(am::Node& node, const std::vector<bool>& closed) {
       node.enable_event(am::Event::low_message, true);
     }
     compute_until([&] { return told.bytes == bytes.size(); });
-    check_equal(told.wrong.load(), 0u, "wrong bytes");
     for (am::NodeId to = 0; to < node.size(); ++to) {
-      if (to == 0 || (!takes_nothing && closed[to]))
-        check(node.reply_to<high>(to) == am::Status::ok, "reply_to");
+      if (to == 0 || (!takes_nothing && closed[to])) check_ok(node.reply_to<high>(to));
     }
   }
   node.barrier();
@@ -181,7 +159,7 @@ TEST_P(TimeAlone, SendsOnPastThoseThatTakeNothing) {
     std::vector<bool> closed(12, true);
     closed[0] = false;
     for (am::NodeId i = 0; i < 3; ++i) closed[first_open + i] = false;
-    run(12, [&](am::Node& node) { send_past(node, closed); });
+    run<Told>(12, [&](am::Node& node, const Told& told) { send_past(node, told, closed); });
   }
 }
 
@@ -217,70 +195,53 @@ TEST_P(TimeAlone, SendsWhatPutsAndGetsHaveGathered) {
 
 // Nodes between the root and the leaves compute, and pass on nevertheless.
 TEST_P(TimeAlone, PassesMulticastsOn) {
-  run(7, [](am::Node& node) {
-    Told told;
-    node.attach(told);
+  run<Told>(7, [](am::Node& node, Told& told) {
     node.barrier();
     const std::uint64_t messages = rounds(200);
     const std::vector<std::byte> bytes = bytes_of(3000);
     const am::Group all = am::Group::all(node);
-    if (node.id() == 0) {
-      for (std::uint64_t i = 0; i < messages; ++i) {
-        check(node.multicast<low>(all) == am::Status::ok, "multicast");
-        if (i % 10 == 0) check(node.multicast<bring>(all, am::Payload(bytes)) == am::Status::ok, "multicast");
-      }
+    for (std::uint64_t i = 0; node.id() == 0 && i < messages; ++i) {
+      check_ok(node.multicast<low>(all));
+      if (i % 10 == 0) check_ok(node.multicast<bring>(all, bytes));
     }
     compute_until([&] { return told.lows == messages && told.bytes == (messages + 9) / 10 * bytes.size(); });
-    check_equal(told.wrong.load(), 0u, "wrong bytes");
     node.barrier();
   });
 }
 
 TEST_P(TimeAlone, BringsTimelets) {
   run(2, [](am::Node& node) {
-    struct Clock {
-      Counter ticks{0};
-      Counter early{0};
-      am::Count when = 0;
-    } clock;
-    node.attach(clock);
+    Counter ticks{0};
+    Counter early{0};
+    am::Count when = node.count() + 1'000'000;
     const std::uint64_t most = rounds(200);
-    struct Tick {
-      std::uint64_t most;
-      void operator()(am::LowEvent& event) const {
-        Clock& its = event.state<Clock>();
-        if (event.node().count() < its.when) ++its.early;
-        its.when = event.node().count() + 50'000;
-        if (++its.ticks < most) event.node().on_timelet(its.when, *this);
-      }
+    const std::function<void(am::LowEvent&)> tick = [&](am::LowEvent& event) {
+      if (event.node().count() < when) ++early;
+      when = event.node().count() + 50'000;
+      if (++ticks < most) event.node().on_timelet(when, tick);
     };
-    clock.when = node.count() + 1'000'000;
-    node.on_timelet(clock.when, Tick{most});
+    node.on_timelet(when, tick);
     node.poll();
-    compute_until([&] { return clock.ticks == most; });
-    check_equal(clock.early.load(), 0u, "timelets before their time");
+    compute_until([&] { return ticks == most; });
+    check_equal(early.load(), 0u, "timelets before their time");
     node.barrier();
   });
 }
 
 // A timelet is due, but as many requests as a poll runs go first (fewer where the network does not hold so many).
 TEST_P(TimeAlone, BringsATimeletBehindAFullPoll) {
-  run(1, [](am::Node& node) {
-    for (const std::uint64_t requests :
-         {std::uint64_t{63}, std::uint64_t{64}, std::uint64_t{65}, std::uint64_t{128}}) {
-      Told told;
+  run<Told>(1, [](am::Node& node, Told& told) {
+    for (const std::uint64_t requests : {63u, 64u, 65u, 128u}) {
+      told.lows = 0;
       Counter ticks{0};
-      node.attach(told);
       node.on_timelet(node.count() + 2'000'000, [&ticks](am::LowEvent&) { ++ticks; });
       node.poll();
       std::uint64_t accepted = 0;
       {
         const am::CriticalSection quiet(node);
-        for (int refused = 0; accepted < requests && refused < 1000;) {
-          const bool ok = node.try_request<low>(0) == am::Status::ok;
-          refused = ok ? 0 : refused + 1;
-          accepted += ok ? 1 : 0;
-        }
+        accepted = test::fill([&](std::uint64_t number) {
+          return number < requests ? node.try_request<low>(0) : am::Status::again;
+        });
         const am::Count due = node.count() + 4'000'000;
         while (node.count() < due) {
         }
@@ -292,40 +253,31 @@ TEST_P(TimeAlone, BringsATimeletBehindAFullPoll) {
 
 // A whole transfer by an outlet, while its node computes.
 TEST_P(TimeAlone, RunsTheOutlet) {
-  run(2, [](am::Node& node) {
-    struct Transfer : Told {
-      std::uint64_t left = 0;
-      Counter sent{0};
-      void take(am::Request&, std::uint64_t i) {
-        if (i != lows) ++wrong;
-        ++lows;
-      }
-    } transfer;
-    node.attach(transfer);
+  struct Transfer {
+    Counter taken{0};
+    void take(am::Request&, std::uint64_t number) { check_equal(number, taken++, "the number of a request"); }
+  };
+  run<Transfer>(2, [](am::Node& node, const Transfer& transfer) {
     const std::uint64_t messages = rounds(20'000);
+    std::uint64_t begun = 0;
+    Counter sent{0};
     if (node.id() == 0) {
-      transfer.left = messages;
-      node.on_outlet([messages](am::LowEvent& event) {
-        auto& its = event.state<Transfer>();
-        while (its.left != 0 && event.try_request<&Transfer::take>(1, messages - its.left) == am::Status::ok)
-          --its.left;
-        if (its.left != 0) return;
+      node.on_outlet([&](am::LowEvent& event) {
+        while (begun < messages && event.try_request<&Transfer::take>(1, begun) == am::Status::ok) ++begun;
+        if (begun < messages) return;
         event.node().on_outlet({});
-        ++its.sent;
+        ++sent;
       });
     }
     node.barrier();
-    compute_until([&] { return node.id() == 0 ? transfer.sent == 1 : transfer.lows == messages; });
-    check_equal(transfer.wrong.load(), 0u, "out of order");
+    compute_until([&] { return node.id() == 0 ? sent == 1 : transfer.taken == messages; });
     node.barrier();
   });
 }
 
 // What the computation was refused last is what the outlet waits for.
 TEST_P(TimeAlone, RunsTheOutletWhenThereIsRoomForTheComputation) {
-  run(3, [](am::Node& node) {
-    Told told;
-    node.attach(told);
+  run<Told>(3, [](am::Node& node, Told& told) {
     Counter calls{0};
     Counter refused{0};
     const std::vector<std::byte> last = bytes_of(1);
@@ -347,9 +299,9 @@ TEST_P(TimeAlone, RunsTheOutletWhenThereIsRoomForTheComputation) {
       }
       compute_until([&] { return calls != before; });
       node.on_outlet({});
-      check(node.reply_to<high>(1) == am::Status::ok, "reply_to");
+      check_ok(node.reply_to<high>(1));
       for (const am::NodeId full : {am::NodeId{1}, am::NodeId{2}})  // behind all others
-        check(node.request<bring>(full, am::Payload(last.data(), last.size())) == am::Status::ok, "request");
+        check_ok(node.request<bring>(full, am::Payload(last.data(), last.size())));
     } else {
       compute_until([&] { return told.highs != 0; });
       node.enable_event(am::Event::low_message, true);
@@ -364,18 +316,18 @@ void fail(am::Request& request) {
   throw std::runtime_error("nobody was polling");
 }
 
+// What comes after it in the same burst runs nevertheless.
 TEST_P(TimeAlone, KeepsWhatHandlersThrow) {
-  run(2, [](am::Node& node) {
-    Told told;
-    node.attach(told);
+  run<Told>(2, [](am::Node& node, const Told& told) {
     node.barrier();
     for (std::uint64_t i = 1; i <= rounds(200); ++i) {
       if (node.id() == 0) {
         node.wait_until([&] { return told.highs == i; });
-        check(node.request<fail>(1) == am::Status::ok, "request");
+        check_ok(node.request<fail>(1));
+        for (int behind = 0; behind < 20; ++behind) check_ok(node.request<low>(1));
       } else {
-        check(node.reply_to<high>(0) == am::Status::ok, "reply_to");  // from here on it computes
-        compute_until([&] { return told.lows == i; });
+        check_ok(node.reply_to<high>(0));  // from here on it computes
+        compute_until([&] { return told.lows == 21 * i; });
         test::check_throws<std::runtime_error>([&] { node.poll(); }, "nobody was polling");
         node.poll();
       }
@@ -384,30 +336,8 @@ TEST_P(TimeAlone, KeepsWhatHandlersThrow) {
   });
 }
 
-// What comes after it in the same burst runs nevertheless.
-TEST_P(TimeAlone, GoesOnAfterAHandlerHasThrown) {
-  run(2, [](am::Node& node) {
-    Told told;
-    node.attach(told);
-    node.barrier();
-    if (node.id() == 0) {
-      node.wait_until([&] { return told.highs == 1; });
-      check(node.request<fail>(1) == am::Status::ok, "request");
-      for (int i = 0; i < 100; ++i) check(node.request<low>(1) == am::Status::ok, "request");
-    } else {
-      check(node.reply_to<high>(0) == am::Status::ok, "reply_to");
-      compute_until([&] { return told.lows == 101; });
-      test::check_throws<std::runtime_error>([&] { node.wait_until([] { return false; }); },
-                                             "nobody was polling");
-    }
-    node.barrier();
-  });
-}
-
 TEST_P(TimeAlone, RunsNothingBeforeTheFirstPoll) {
-  run(2, [](am::Node& node) {
-    Told told;
-    node.attach(told);
+  run<Told>(2, [](am::Node& node, Told& told) {
     if (node.id() == 0) {
       while (node.try_request<low>(0) != am::Status::ok) {
       }

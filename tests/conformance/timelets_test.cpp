@@ -9,6 +9,7 @@ namespace timelets_test {
 
 using test::check;
 using test::check_equal;
+using test::check_ok;
 using Timelets = test::OnANode;
 using TimeletsOfAJob = test::OnEverySubstrate;
 
@@ -32,29 +33,20 @@ TEST_P(Timelets, RunOnceAndNotBeforeTheirTime) {
   });
 }
 
-TEST_P(Timelets, InOrderOfTheirTimes) {
+TEST_P(Timelets, InOrderOfTheirTimesAndThenOfAsking) {
   run(2, [](am::Node& node) {
     test::Random random(test::mix(test::seed(), node.id()));
-    std::vector<am::Count> ran;
-    std::vector<am::Count> asked;
+    using Asked = std::pair<am::Count, int>;
+    std::vector<Asked> ran;
+    std::vector<Asked> asked;
     const am::Count now = node.count();
-    for (int i = 0; i < 500; ++i) asked.push_back(now + random.below(3 * millisecond));
-    for (const am::Count when : asked)
-      node.on_timelet(when, [&ran, when](am::LowEvent&) { ran.push_back(when); });
+    for (int i = 0; i < 500; ++i) asked.emplace_back(now + random.below(100) * (millisecond / 33), i);
+    for (const Asked& one : asked)
+      node.on_timelet(one.first, [&ran, one](am::LowEvent&) { ran.push_back(one); });
     node.wait_until([&] { return ran.size() == asked.size(); });
     std::ranges::sort(asked);
-    check(ran == asked, "timelets ran in another order than that of their times");
+    check(ran == asked, "timelets ran in another order");
     node.barrier();
-  });
-}
-
-TEST_P(Timelets, AtOneTimeInTheOrderOfAsking) {
-  run(1, [](am::Node& node) {
-    std::vector<int> ran;
-    const am::Count when = node.count() + millisecond;
-    for (int i = 0; i < 100; ++i) node.on_timelet(when, [&ran, i](am::LowEvent&) { ran.push_back(i); });
-    node.wait_until([&] { return ran.size() == 100; });
-    check(std::ranges::is_sorted(ran), "timelets of one time ran out of order");
   });
 }
 
@@ -115,7 +107,7 @@ TEST_P(TimeletsOfAJob, WakeANodeThatWaits) {
 }
 
 struct Clock {
-  int told = 0;
+  std::uint64_t told = 0;
 };
 void tell(am::Request& request, am::Count sent) {
   ++request.state<Clock>().told;
@@ -125,16 +117,14 @@ void tell(am::Request& request, am::Count sent) {
 
 // All nodes of a machine share one Count: cause comes before effect.
 TEST_P(TimeletsOfAJob, CountNeverRunsBackwardsBetweenNodes) {
-  run(3, [](am::Node& node) {
-    Clock clock;
-    node.attach(clock);
+  run<Clock>(3, [](am::Node& node, const Clock& clock) {
     am::Count last = 0;
-    constexpr int messages = 2000;
-    for (int i = 0; i < messages; ++i) {
+    const std::uint64_t messages = test::rounds(2000);
+    for (std::uint64_t i = 0; i < messages; ++i) {
       const am::Count now = node.count();
       check(now >= last, "Count ran backwards");
       last = now;
-      check(node.request<tell>((node.id() + 1) % node.size(), now) == am::Status::ok, "request");
+      check_ok(node.request<tell>((node.id() + 1) % node.size(), now));
     }
     node.wait_until([&] { return clock.told == messages; });
     node.barrier();

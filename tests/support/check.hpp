@@ -4,6 +4,7 @@
 #pragma once
 
 #include <am/error.hpp>
+#include <am/types.hpp>
 #include <source_location>
 #include <sstream>
 #include <stdexcept>
@@ -31,6 +32,12 @@ void check_equal(const A& got, const B& expected, std::string_view what,
   std::ostringstream text;
   text << what << ": got " << got << ", expected " << expected;
   throw CheckFailed(text.str(), where);
+}
+
+/// Checks that a message was accepted.
+inline void check_ok(am::Status status, std::string_view what = "the status of a send",
+                     const std::source_location& where = std::source_location::current()) {
+  check_equal(am::to_string(status), am::to_string(am::Status::ok), what, where);
 }
 
 /// Runs `f` and checks that it throws an E whose text contains `part`.

@@ -179,4 +179,12 @@ void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {
   }
 }
 
+void run_with_killed(am::NodeId n, std::span<const am::NodeId> killed, const Body& body) {
+  seed();
+  const Environment timeout("AM_TIMEOUT", "120s");
+  Processes job(n, body);
+  for (const am::NodeId node : killed) job.expect_signal(node, SIGKILL);
+  job.wait();
+}
+
 }  // namespace test

@@ -30,8 +30,10 @@
 #include <initializer_list>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "core/node/engine.hpp"
@@ -124,13 +126,74 @@ void run_as_threads(const Network& network, am::NodeId n, const Body& body);
 /// Runs a job of n nodes and returns when all have ended. Throws the failure of the first node that failed.
 void run_job(const Substrate& substrate, am::NodeId n, const Body& body);
 
+/// A body whose nodes have a State each: made of its node where that can be, and attached to it.
+template <class State, class F>
+Body with_state(F body) {
+  return [body](am::Node& node) {
+    auto state = [&] {
+      if constexpr (std::is_constructible_v<State, am::Node&>) {
+        return State(node);
+      } else {
+        return State{};
+      }
+    }();
+    node.attach(state);
+    body(node, state);
+  };
+}
+
+/// Runs a job of n processes of which some kill themselves. The others survive that, or say what failed.
+void run_with_killed(am::NodeId n, std::span<const am::NodeId> killed, const Body& body);
+inline void run_with_killed(am::NodeId n, am::NodeId killed, const Body& body) {
+  run_with_killed(n, std::span(&killed, 1), body);
+}
+
 /// A poll by a body that tries something again and again; lets others run where there are more nodes than cores.
 inline void poll_or_yield(am::Node& node) {
   if (node.poll() == 0) std::this_thread::yield();
 }
 
+/// Tries a send until the network has room for it.
+template <class F>
+am::Status send_when_there_is_room(am::Node& node, F&& try_send) {
+  am::Status status = try_send();
+  while (status == am::Status::again) {
+    poll_or_yield(node);
+    status = try_send();
+  }
+  return status;
+}
+
+/// A message of either priority: by a send that waits, or by attempts until there is room.
+template <auto low, auto high, class To, class... Arguments>
+am::Status send(am::Node& node, am::Priority priority, bool waits, To to, const Arguments&... arguments) {
+  const bool is_low = priority == am::Priority::low;
+  if (waits) return is_low ? node.request<low>(to, arguments...) : node.reply_to<high>(to, arguments...);
+  return send_when_there_is_room(node, [&] {
+    return is_low ? node.try_request<low>(to, arguments...) : node.try_reply_to<high>(to, arguments...);
+  });
+}
+
+/// Calls try_send(number) until the network has had enough. How many messages it took.
+template <class F>
+std::uint64_t fill(F&& try_send) {
+  std::uint64_t accepted = 0;
+  for (int refused = 0; refused < 100;) {  // a network with faults refuses now and then though it is not full
+    const am::Status status = try_send(accepted);
+    check(status == am::Status::ok || status == am::Status::again, "a failable send answers ok or again");
+    refused = status == am::Status::ok ? 0 : refused + 1;
+    accepted += status == am::Status::ok ? 1 : 0;
+    check(accepted < 1'000'000, "the network takes messages without end");
+  }
+  return accepted;
+}
+
 /// A job of one over shared memory, where everything that is sent is there at once: every order is exact.
 inline void run_alone(const Body& body) { run_job({Nodes::threads}, 1, body); }
+template <class State, class F>
+void run_alone(F body) {
+  run_alone(with_state<State>(body));
+}
 
 /// The fixture of bodies that run on the cells of a suite (support/cells.hpp).
 template <Suite asked>
@@ -144,6 +207,10 @@ class OnSubstrates : public testing::TestWithParam<Substrate> {
 
   /// GoogleTest reports what a node threw as this test's failure.
   static void run(am::NodeId n, const Body& body) { run_job(GetParam(), n, body); }
+  template <class State, class F>
+  static void run(am::NodeId n, F body) {
+    run(n, with_state<State>(body));
+  }
 };
 
 using OnEverySubstrate = OnSubstrates<Suite{}>;
