@@ -16,7 +16,7 @@ using test::check_ok;
 using test::mix;
 using test::Random;
 using test::rounds;
-using Delivery = test::OnEverySubstrate;
+using Delivery = test::OnEveryNetwork;
 using DeliveryToManyNodes = test::OnManyNodes;
 using Unordered = test::OnEverySubstrate;
 /// For bodies that ask for faults themselves.

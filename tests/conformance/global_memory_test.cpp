@@ -25,7 +25,7 @@ using test::check_equal;
 using test::check_ok;
 using test::check_throws;
 using test::rounds;
-using GlobalMemory = test::OnEverySubstrate;
+using GlobalMemory = test::OnEveryNetwork;
 using MemoryOfManyNodes = test::OnManyNodes;
 
 NodeId right_of(const Node& node) { return (node.id() + 1) % node.size(); }

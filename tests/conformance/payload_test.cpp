@@ -15,7 +15,7 @@ using test::check_equal;
 using test::check_ok;
 using test::mix;
 using test::rounds;
-using Payloads = test::OnEverySubstrate;
+using Payloads = test::OnEveryNetwork;
 using ManyPayloads =
     test::OnSubstrates<test::Suite{.threads = false, .faults = false, .asynchronous = false}>;
 

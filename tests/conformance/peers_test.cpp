@@ -19,7 +19,7 @@ using test::check_ok;
 using test::check_throws;
 using testing::AllOf;
 using testing::HasSubstr;
-using Peers = test::OnEverySubstrate;
+using Peers = test::OnEveryNetwork;
 
 /// Where a node leaves while others send to it, handlers may run until it has left: there these are made outside of the
 /// nodes' bodies, one for each.

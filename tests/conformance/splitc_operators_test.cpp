@@ -22,7 +22,7 @@ using am::splitc::sync;
 using test::check;
 using test::check_equal;
 using test::check_throws;
-using SplitCForms = test::OnEverySubstrate;
+using SplitCForms = test::OnANode;
 
 NodeId right() { return (my_proc() + 1) % procs(); }
 NodeId left() { return (my_proc() + procs() - 1) % procs(); }

@@ -50,10 +50,13 @@ inline constexpr bool sanitized = build != Build::plain;
 /// What the substrate of the test that runs costs, beside a plain build over shared memory (OnSubstrates sets it).
 inline std::uint64_t cost_of_substrate = 1;
 
+/// What a message costs in this build, beside a plain one: threads that meet on a few processors cost most.
+inline constexpr std::uint64_t cost_of_build = build == Build::tsan ? 60 : build == Build::asan ? 20 : 1;
+
 /// How many rounds of something: all of them, or a share, at least one, where each is dear. A sanitizer slows the processor
-/// down by twenty and a dear network waits: they are not dear twice.
+/// down and a dear network waits: they are not dear twice.
 inline std::uint64_t rounds(std::uint64_t n) {
-  const std::uint64_t cost = std::max<std::uint64_t>(cost_of_substrate, sanitized ? 20 : 1);
+  const std::uint64_t cost = std::max(cost_of_substrate, cost_of_build);
   return (n + cost - 1) / cost;
 }
 
@@ -214,11 +217,13 @@ class OnSubstrates : public testing::TestWithParam<Substrate> {
 };
 
 using OnEverySubstrate = OnSubstrates<Suite{}>;
+/// For what a network is asked most of all: on each network by day.
+using OnEveryNetwork = OnSubstrates<Suite{.everywhere = true}>;
 /// For bodies in which time alone makes progress.
 using OnAsynchronousSubstrates = OnSubstrates<Suite{.polling = false}>;
 /// For bodies that fill a network: one that refuses at random is full too early.
 using OnFaultlessSubstrates = OnSubstrates<Suite{.faults = false}>;
-/// For bodies that touch no network.
+/// For bodies that touch no network, and interfaces above libam's own.
 using OnANode = OnSubstrates<Suite{.about = About::node}>;
 /// For jobs of 64 nodes.
 using OnManyNodes = OnSubstrates<Suite{.about = About::many_nodes}>;

@@ -22,7 +22,7 @@ using test::seen;
 using test::sees_quietly;
 using test::set_up;
 
-using Am2Messages = test::OnEverySubstrate;
+using Am2Messages = test::OnANode;
 
 // -- to oneself, where the ranges may overlap: they are copied by way of a message
 

@@ -76,7 +76,7 @@ void replied(void* /*token*/, const char* buf, int nbytes, int a, int b) {
   check_equal(a + b, 9, "words");
 }
 
-using Am2OlderNames = test::OnEverySubstrate;
+using Am2OlderNames = test::OnANode;
 
 TEST_P(Am2OlderNames, MediumAndLong) {
   run(1, [](am::Node&) {

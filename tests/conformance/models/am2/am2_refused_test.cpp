@@ -17,7 +17,7 @@ using test::quiet;
 using test::seen;
 using test::sees_quietly;
 
-using Am2Refused = test::OnEverySubstrate;
+using Am2Refused = test::OnANode;
 
 TEST_P(Am2Refused, ComeBackThroughHandler0) {
   run(2, [](am::Node& node) {
@@ -174,7 +174,7 @@ TEST_P(Am2Refused, AReplyForNoHandlerComesBack) {
 INSTANTIATE_TEST_SUITE_P(Models, Am2Refused, test::cells_of<Am2Refused>(), test::name_of);
 
 // A node that has left: its messages come back, also from one that waits for credit; see docs/contract.md, 11.
-using Am2Leaving = test::OnFaultlessSubstrates;
+using Am2Leaving = test::OnSubstrates<test::Suite{.faults = false, .about = test::About::node}>;
 TEST_P(Am2Leaving, IsUnreachable) {
   run(2, [](am::Node& node) {
     const test::Am2 am2;

@@ -39,7 +39,7 @@ void replies_bulk_for_no_handler(void* token) {
   ok(AM_ReplyXfer0(token, 50, unset, bytes, 50), "AM_ReplyXfer0");
 }
 
-using Am2Returned = test::OnEverySubstrate;
+using Am2Returned = test::OnANode;
 
 // Node 0 asks; what node 1 answers is refused by node 0, and handler 0 of node 1 is told. Node 0 is told nothing, and its credit,
 // which is for one request, is back.

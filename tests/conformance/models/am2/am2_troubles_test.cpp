@@ -65,7 +65,7 @@ bool lets_out(F&& f) {
   }
 }
 
-using Am2Troubles = test::OnEverySubstrate;
+using Am2Troubles = test::OnANode;
 
 // An exception leaves the call that polls. Those behind it run in the next one, in their order, and all are answered: the sender
 // has room for one unanswered request.
@@ -119,7 +119,7 @@ TEST_P(Am2Troubles, ABarrierGoesOnWhereAHandlerThrows) {
 INSTANTIATE_TEST_SUITE_P(Models, Am2Troubles, test::cells_of<Am2Troubles>(), test::name_of);
 
 // One that left before it entered: nobody waits for it for ever.
-using Am2LeavingInTrouble = test::OnFaultlessSubstrates;
+using Am2LeavingInTrouble = test::OnSubstrates<test::Suite{.faults = false, .about = test::About::node}>;
 TEST_P(Am2LeavingInTrouble, EndsABarrierOfTheOthers) {
   run(3, [](am::Node&) {
     const Job job;

@@ -21,7 +21,7 @@ using test::rounds;
 using test::seen;
 using test::set_up;
 
-using Am2Counts = test::OnEverySubstrate;
+using Am2Counts = test::OnANode;
 
 enum : handler_t {
   short_request = 1,

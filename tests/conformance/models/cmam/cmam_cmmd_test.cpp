@@ -17,7 +17,7 @@ using test::count_one;
 using test::end;
 using test::me;
 using test::mine;
-using CmamCmmd = test::OnEverySubstrate;
+using CmamCmmd = test::OnANode;
 
 TEST_P(CmamCmmd, CollectivesOfCmmd) {
   run(3, [](am::Node& node) {

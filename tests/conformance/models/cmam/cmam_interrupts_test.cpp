@@ -57,7 +57,7 @@ void send_to_one_that_computes(int round, Send send) {
   wait_polling(signs.seen, round);
 }
 
-using CmamPolling = test::OnSubstrates<test::Suite{.asynchronous = false}>;
+using CmamPolling = test::OnSubstrates<test::Suite{.asynchronous = false, .about = test::About::node}>;
 
 TEST_P(CmamPolling, PollsForRepliesLeaveRequestsAlone) {
   new (&signs) Signs;
@@ -88,7 +88,7 @@ TEST_P(CmamPolling, PollsForRepliesLeaveRequestsAlone) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamPolling, test::cells_of<CmamPolling>(), test::name_of);
 
-using CmamInterruptCalls = test::OnEverySubstrate;
+using CmamInterruptCalls = test::OnANode;
 
 TEST_P(CmamInterruptCalls, CallsTellWhetherInterruptsAreOn) {
   new (&signs) Signs;
@@ -144,7 +144,7 @@ TEST_P(CmamInterruptCalls, InterruptsOffMeansInCallsOnly) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamInterruptCalls, test::cells_of<CmamInterruptCalls>(), test::name_of);
 
-using CmamInterrupts = test::OnAsynchronousSubstrates;
+using CmamInterrupts = test::OnSubstrates<test::Suite{.polling = false, .about = test::About::node}>;
 
 TEST_P(CmamInterrupts, InterruptsOnMeansWithoutACall) {
   new (&signs) Signs;

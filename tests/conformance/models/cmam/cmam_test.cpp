@@ -23,7 +23,7 @@ using test::me;
 using test::mine;
 using test::next;
 using test::places;
-using Cmam = test::OnEverySubstrate;
+using Cmam = test::OnANode;
 
 void keep(am_word a0, am_word a1, am_word a2, am_word a3) {
   mine().words = {a0, a1, a2, a3};

@@ -25,7 +25,7 @@ using test::me;
 using test::mine;
 using test::next;
 using test::places;
-using CmamTransfers = test::OnEverySubstrate;
+using CmamTransfers = test::OnANode;
 
 // -- segments ---------------------------------------------------------------------------------------------------------------------
 

@@ -108,7 +108,7 @@ TEST_P(CmamTroubles, WhatWaitsForRoomIsSentAlthoughHandlersThrow) {
 INSTANTIATE_TEST_SUITE_P(Models, CmamTroubles, test::cells_of<CmamTroubles>(), test::name_of);
 
 // One that left before it has started a barrier: nobody waits for it for ever.
-using CmamLeaving = test::OnFaultlessSubstrates;
+using CmamLeaving = test::OnSubstrates<test::Suite{.faults = false, .about = test::About::node}>;
 TEST_P(CmamLeaving, EndsABarrierOfTheOthers) {
   run(3, [](am::Node&) {
     CMMD_sync_with_nodes();

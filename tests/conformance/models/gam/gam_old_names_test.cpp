@@ -103,7 +103,7 @@ void asks_df(vnn_t from, long a, long b, double d) {
 }
 void asks_mem(vnn_t from, void* /*address*/, int nbytes, void* /*argument*/) { saw(from, {nbytes}); }
 
-using GamOldNames = test::OnEverySubstrate;
+using GamOldNames = test::OnANode;
 
 TEST_P(GamOldNames, HandlersOfEachType) {
   run(1, [](am::Node&) {

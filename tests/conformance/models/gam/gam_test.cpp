@@ -14,7 +14,7 @@ using test::check;
 using test::check_equal;
 using test::rounds;
 
-using Gam = test::OnEverySubstrate;
+using Gam = test::OnANode;
 
 void ok(int answer, std::string_view what,
         const std::source_location& where = std::source_location::current()) {

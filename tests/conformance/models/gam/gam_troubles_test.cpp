@@ -43,7 +43,7 @@ void answers_and_throws(vnn_t from) {
   throws(from);
 }
 
-using GamTroubles = test::OnEverySubstrate;
+using GamTroubles = test::OnANode;
 
 // An exception leaves the call that polls, and GAM knows that no handler runs any more: the next request is taken.
 TEST_P(GamTroubles, AHandlerThatThrowsHasHadItsMessage) {
@@ -69,7 +69,7 @@ TEST_P(GamTroubles, AHandlerThatThrowsHasHadItsMessage) {
 }
 INSTANTIATE_TEST_SUITE_P(Models, GamTroubles, test::cells_of<GamTroubles>(), test::name_of);
 
-using GamLeaving = test::OnFaultlessSubstrates;
+using GamLeaving = test::OnSubstrates<test::Suite{.faults = false, .about = test::About::node}>;
 TEST_P(GamLeaving, IsNotAlive) {
   run(2, [](am::Node&) {
     check_equal(gam_enable(), 0, "gam_enable");
