@@ -41,18 +41,8 @@ TEST(Guards, PermitWhatTheyWereMadeFor) {
 TEST(Guards, CheckBoundsWithoutOverflow) {
   Guards guards(0);
   const Bits guarded = guards.make(memory.data(), 16, Rights::read);
-  const std::array<std::uint64_t, 12> numbers = {0,
-                                                 1,
-                                                 7,
-                                                 8,
-                                                 15,
-                                                 16,
-                                                 17,
-                                                 1u << 31,
-                                                 std::uint64_t{1} << 40,
-                                                 std::uint64_t{1} << 63,
-                                                 UINT64_MAX - 1,
-                                                 UINT64_MAX};
+  std::vector<std::uint64_t> numbers{0, 1, 7, 8, 15, 16, 17, UINT64_MAX - 1, UINT64_MAX};
+  for (const unsigned bit : {31, 40, 63}) numbers.push_back(std::uint64_t{1} << bit);
   for (const std::uint64_t offset : numbers) {
     for (const std::uint64_t bytes : numbers) {
       Bits moved = guarded;
@@ -178,7 +168,6 @@ TEST(GuardedPtr, CountsWhatIsLeft) {
   EXPECT_EQ((p + 16 - 16), p) << "the end is a place that one may come back from";
   EXPECT_EQ((p + 17).count(), 0u);
   EXPECT_NE(p + 17 - 17, p) << "what is behind it is none";
-  EXPECT_EQ((p - 1).bits().offset, Bits::nowhere);
   EXPECT_EQ((p - PTRDIFF_MIN).bits().offset, Bits::nowhere);
   EXPECT_EQ(p.as<std::byte>().count(), sizeof memory);
   EXPECT_EQ((p.as<std::byte>() + 5).as<std::uint32_t>().count(), 30u);

@@ -43,15 +43,6 @@ TEST(SegmentHeap, HasNoRoomForMoreThanThereIs) {
   EXPECT_FALSE(SegmentHeap(63, alignment).allocate(1, End::low));
 }
 
-TEST(SegmentHeap, TakesBackOnlyWhatItGave) {
-  SegmentHeap heap(1024, alignment);
-  const auto block = heap.allocate(128, End::low);
-  EXPECT_FALSE(heap.release(block->offset + 64));
-  EXPECT_FALSE(heap.release(512));
-  EXPECT_TRUE(heap.release(block->offset));
-  EXPECT_FALSE(heap.release(block->offset)) << "not twice";
-}
-
 TEST(SegmentHeap, JoinsFreedNeighboursInAnyOrder) {
   constexpr std::size_t three_lines = 192;
   for (const End end : {End::low, End::high}) {

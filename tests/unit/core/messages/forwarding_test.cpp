@@ -5,16 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstring>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "host/memory.hpp"
 #include "support/random.hpp"
+#include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core {
@@ -28,11 +26,9 @@ constexpr NodeId self = 1;
 using List = std::vector<NodeId>;
 using Sent = std::pair<NodeId, List>;
 
-class ForwardingTest : public testing::Test, protected Sender::Owner {
+class ForwardingTest : public testing::Test, protected test_messages::SendingNode<test::FakeTransport> {
  protected:
-  ForwardingTest() { sender_.attach(traffic_.data(), events_); }
-  void room_is_wanted() noexcept override {}
-  void row_begins() noexcept override {}
+  ForwardingTest() : SendingNode(self, host::Memory::create(nodes)) {}
 
   /// A packet whose payload is one byte and, behind it, `words`.
   Forwarding::Outcome arrive(const List& words) {
@@ -56,23 +52,14 @@ class ForwardingTest : public testing::Test, protected Sender::Owner {
   std::vector<Sent> sent() {
     std::vector<Sent> all;
     for (const auto& [to, priority, image] : std::exchange(network_.sent, {})) {
-      const impl::Packet& packet = image->packet;
-      Payload payload(packet.payload(packet.head().words(), packet.head().place()), packet.payload_bytes);
-      Members members;
-      EXPECT_TRUE(split(payload, members));
+      Payload payload = test_messages::payload_of(image->packet);
+      const List list = test_messages::take_list(payload);
       EXPECT_EQ(payload.size(), 1u);
-      List list;
-      for (std::size_t i = 0; i < members.count; ++i) list.push_back(members[i]);
       all.emplace_back(to, list);
     }
     return all;
   }
 
-  std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
-  test::FakeTransport network_;
-  std::array<impl::Traffic, 2 * nodes> traffic_{};
-  impl::EventState events_;
-  Sender sender_{{.board = memory_->board(), .self = self, .network = network_}, *this};
   MulticastSender multicasts_{self, network_, sender_, std::pmr::get_default_resource()};
   Forwarding forwarding_{self, nodes, sender_, multicasts_, std::pmr::get_default_resource()};
   std::vector<std::byte> bytes_;

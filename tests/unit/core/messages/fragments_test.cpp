@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <cstring>
 #include <memory_resource>
-#include <new>
 #include <vector>
 
 #include "support/random.hpp"
+#include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core {
@@ -20,7 +20,6 @@ using Bytes = std::vector<std::byte>;
 using Outcome = Assembler::Outcome;
 
 constexpr std::size_t piece = impl::packet_payload_bytes;
-constexpr Priority both[] = {Priority::low, Priority::high};
 
 Bytes random_bytes(std::size_t n, std::uint64_t seed) {
   test::Random random(seed);
@@ -54,15 +53,11 @@ std::vector<test::FakeTransport::Sent> row_of(const Bytes& payload) {
   return std::move(network.sent);
 }
 
-bool is(const test::FakeTransport::Sent& sent, std::uint16_t flag) {
-  return (sent.image->packet.head().flags() & flag) != 0;
-}
-
 /// Gives a packet to the assembler as take_unusual does; a whole payload at the last one.
 Outcome deliver(Assembler& assembler, const test::Image& image, NodeId source, Priority priority,
                 Payload& whole, bool counts = true) {
   const Transport::View view = view_of(image, source, priority);
-  const Payload part(image.packet.payload(view.head.words(), view.head.place()), image.packet.payload_bytes);
+  const Payload part = test_messages::payload_of(image.packet);
   if ((view.head.flags() & impl::flag::more) != 0)
     return assembler.add(view, image.packet.words[0], part, counts);
   Payload payload = part;
@@ -94,68 +89,6 @@ TEST(Row, PutTogetherIsWhatWasCutAtEveryBoundary) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(whole.data()) % impl::line_bytes, 0u)
         << "payloads begin aligned";
   }
-}
-
-TEST(Row, FullPiecesFirstHandlerAndWordsInTheLast) {
-  const auto row = row_of(random_bytes(2 * piece + 5, 1));
-  ASSERT_EQ(row.size(), 3u);
-  for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_TRUE(is(row[i], impl::flag::more));
-    EXPECT_FALSE(is(row[i], impl::flag::last));
-    EXPECT_EQ(row[i].image->packet.payload_bytes, piece);
-    EXPECT_EQ(row[i].image->packet.words[0], 2 * piece + 5);
-  }
-  const impl::Packet& last = row[2].image->packet;
-  EXPECT_TRUE(is(row[2], impl::flag::last));
-  EXPECT_FALSE(is(row[2], impl::flag::more));
-  EXPECT_EQ(last.payload_bytes, 5u);
-  EXPECT_EQ(last.head().lines(), 1u) << "five bytes fit beside two words";
-  EXPECT_EQ(last.head().handler(), 77);
-  EXPECT_EQ(last.head().words(), 2u);
-  EXPECT_EQ(last.words[0], 11u);
-  EXPECT_EQ(last.words[1], 22u);
-  EXPECT_EQ(last.origin, 5u);
-}
-
-TEST(Row, KeepsTheFlagsOfItsMessage) {
-  const Bytes payload = random_bytes(piece + 1, 1);
-  impl::OutMessage message = message_of(payload);
-  message.flags = impl::flag::multicast;
-  test::FakeTransport network;
-  ASSERT_EQ(Row(message).push(network), Status::ok);
-  EXPECT_TRUE(is(network.sent.back(), impl::flag::multicast));
-  EXPECT_FALSE(is(network.sent.front(), impl::flag::multicast)) << "only the whole message is passed on";
-}
-
-TEST(Row, GoesOnWhereTheNetworkWasFull) {
-  const std::size_t size = 10 * piece + 3;
-  const Bytes payload = random_bytes(size, 9);
-  test::FakeTransport network;
-  std::size_t& room = network.room[{1, Priority::low}];
-  Row row(message_of(payload));
-  EXPECT_EQ(row.push(network), Status::again);
-  EXPECT_EQ(row.sent(), 0u);
-  for (std::size_t sent = 0; sent < 11; ++sent) {
-    room = 1;
-    EXPECT_EQ(row.push(network), sent < 10 ? Status::again : Status::ok);
-    EXPECT_EQ(row.status(), sent < 10 ? Status::again : Status::ok);
-    EXPECT_EQ(row.sent(), std::min(sent + 1, std::size_t{10}) * piece);
-  }
-  Assembler assembler;
-  Payload whole;
-  for (const auto& packet : network.sent)
-    ASSERT_EQ(deliver(assembler, *packet.image, 3, Priority::low, whole), Outcome::taken);
-  EXPECT_TRUE(std::ranges::equal(payload, whole.bytes()));
-}
-
-TEST(Row, EndsWhenThePeerIsGone) {
-  const Bytes payload = random_bytes(10 * piece, 9);
-  test::FakeTransport network;
-  network.room[{1, Priority::low}] = 3;
-  Row row(message_of(payload));
-  EXPECT_EQ(row.push(network), Status::again);
-  network.close(1);
-  EXPECT_EQ(row.push(network), Status::unreachable);
 }
 
 /// The rows of one node, and which links they have left free.
@@ -190,6 +123,7 @@ TEST_F(OutgoingRows, OfAWaitingSenderAreSentOnByWhoeverPolls) {
   outgoing_.lend(row);
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(row.status(), Status::again);
+    EXPECT_EQ(row.sent(), i * piece);
     EXPECT_TRUE(busy());
     EXPECT_FALSE(push(0));
     EXPECT_TRUE(push(1));
@@ -220,16 +154,6 @@ TEST_F(OutgoingRows, OfASenderThatDoesNotWaitAreCutFromACopy) {
   EXPECT_TRUE(arrives());
 }
 
-TEST_F(OutgoingRows, ADraftHoldsItsLinkAndNothingElse) {
-  outgoing_.begin(1, Priority::high);
-  EXPECT_TRUE(busy());
-  EXPECT_FALSE(outgoing_.busy(1, Priority::low));
-  EXPECT_FALSE(outgoing_.busy(2, Priority::high));
-  EXPECT_FALSE(push(5));
-  outgoing_.end(1, Priority::high);
-  EXPECT_FALSE(busy());
-}
-
 TEST_F(OutgoingRows, APeerThatIsGoneFreesTheLink) {
   Row row(message_of(payload_, 1, Priority::high));
   outgoing_.lend(row);
@@ -238,42 +162,6 @@ TEST_F(OutgoingRows, APeerThatIsGoneFreesTheLink) {
   EXPECT_EQ(row.status(), Status::unreachable);
   EXPECT_EQ(freed_, std::vector{link_});
   EXPECT_TRUE(outgoing_.empty());
-}
-
-TEST(Assembler, RowsOfDifferentLinksMayMixInAnyWay) {
-  test::Random random(test::seed());
-  struct Flow {
-    NodeId source;
-    Priority priority;
-    std::vector<Bytes> payloads{};
-    std::vector<std::vector<test::FakeTransport::Sent>> rows{};
-    std::size_t row = 0, packet = 0;
-  };
-  std::vector<Flow> flows;
-  for (const NodeId source : {0u, 1u, 700u}) {
-    for (const Priority priority : both) {
-      Flow flow{source, priority};
-      for (int i = 0; i < 20; ++i) {
-        flow.payloads.push_back(random_bytes(piece + 1 + random.below(5 * piece), random()));
-        flow.rows.push_back(row_of(flow.payloads.back()));
-      }
-      flows.push_back(std::move(flow));
-    }
-  }
-  Assembler assembler;
-  for (std::size_t done = 0; done < flows.size();) {
-    Flow& flow = flows[random.below(flows.size())];
-    if (flow.row == flow.rows.size()) continue;
-    const auto& row = flow.rows[flow.row];
-    const test::Image& image = *row[flow.packet].image;
-    Payload whole;
-    ASSERT_EQ(deliver(assembler, image, flow.source, flow.priority, whole), Outcome::taken);
-    if (++flow.packet < row.size()) continue;
-    ASSERT_TRUE(std::ranges::equal(flow.payloads[flow.row], whole.bytes()));
-    assembler.done(view_of(image, flow.source, flow.priority));
-    flow.packet = 0;
-    if (++flow.row == flow.rows.size()) ++done;
-  }
 }
 
 TEST(Assembler, ALastPacketThatWasDeferredComesTwice) {
@@ -288,28 +176,63 @@ TEST(Assembler, ALastPacketThatWasDeferredComesTwice) {
   }
 }
 
-/// Rows from several neighbours to a receiver with room for 10 pieces.
-class Budget : public testing::Test {
+/// Rows from several neighbours.
+class Flows : public testing::Test {
  protected:
+  explicit Flows(std::size_t budget = Assembler::budget_bytes)
+      : assembler_(std::pmr::get_default_resource(), budget) {}
+
   struct Flow {
     NodeId source;
     Priority priority;
+    Bytes payload;
     std::vector<test::FakeTransport::Sent> row;
     std::size_t next = 0;
+    [[nodiscard]] bool is_over() const { return next == row.size(); }
   };
-  Flow flow(NodeId source, std::size_t pieces, Priority priority = Priority::low) {
-    return {source, priority, row_of(random_bytes(pieces * piece, source))};
+  static Flow flow(NodeId source, std::size_t bytes, Priority priority = Priority::low) {
+    Bytes payload = random_bytes(bytes, source);
+    auto row = row_of(payload);
+    return {source, priority, std::move(payload), std::move(row)};
   }
+  /// Gives its next packet. What has come whole is what was sent.
   Outcome step(Flow& flow, bool counts = true) {
     Payload whole;
-    const Outcome outcome =
-        deliver(assembler_, *flow.row[flow.next].image, flow.source, flow.priority, whole, counts);
-    if (outcome == Outcome::taken && ++flow.next == flow.row.size())
-      assembler_.done(view_of(*flow.row.back().image, flow.source, flow.priority));
+    const test::Image& image = *flow.row[flow.next].image;
+    const Outcome outcome = deliver(assembler_, image, flow.source, flow.priority, whole, counts);
+    if (outcome != Outcome::taken || ++flow.next < flow.row.size()) return outcome;
+    EXPECT_TRUE(std::ranges::equal(flow.payload, whole.bytes()));
+    assembler_.done(view_of(image, flow.source, flow.priority));
     return outcome;
   }
+  void finish(Flow& flow) {
+    while (!flow.is_over()) ASSERT_EQ(step(flow), Outcome::taken);
+  }
 
-  Assembler assembler_{std::pmr::get_default_resource(), 10 * piece};
+  Assembler assembler_;
+};
+
+TEST_F(Flows, OfDifferentLinksMayMixInAnyWay) {
+  test::Random random(test::seed());
+  const auto bytes = [&] { return piece + 1 + random.below(5 * piece); };
+  std::vector<Flow> flows;
+  for (const NodeId source : {0u, 1u, 700u}) {
+    for (const Priority priority : {Priority::low, Priority::high})
+      flows.push_back(flow(source, bytes(), priority));
+  }
+  for (int packets = 0; packets < 500; ++packets) {
+    Flow& one = flows[random.below(flows.size())];
+    ASSERT_EQ(step(one), Outcome::taken);
+    if (one.is_over()) one = flow(one.source, bytes(), one.priority);
+  }
+}
+
+/// With room for 10 pieces.
+struct Budget : Flows {
+  Budget() : Flows(10 * piece) {}
+  static Flow flow(NodeId source, std::size_t pieces, Priority priority = Priority::low) {
+    return Flows::flow(source, pieces * piece, priority);
+  }
 };
 
 TEST_F(Budget, KeepsTheNextRowWaitingUntilAnotherEnds) {
@@ -320,9 +243,9 @@ TEST_F(Budget, KeepsTheNextRowWaitingUntilAnotherEnds) {
   EXPECT_EQ(step(b), Outcome::later);
   EXPECT_EQ(step(b), Outcome::later) << "asked again, nothing was taken of it";
   EXPECT_EQ(step(c), Outcome::taken) << "6 and 4";
-  while (a.next < a.row.size()) ASSERT_EQ(step(a), Outcome::taken);
-  while (b.next < b.row.size()) ASSERT_EQ(step(b), Outcome::taken);
-  while (c.next < c.row.size()) ASSERT_EQ(step(c), Outcome::taken);
+  finish(a);
+  finish(b);
+  finish(c);
 }
 
 TEST_F(Budget, AlwaysHasRoomForOne) {
@@ -330,7 +253,7 @@ TEST_F(Budget, AlwaysHasRoomForOne) {
   Flow b = flow(2, 2);
   ASSERT_EQ(step(a), Outcome::taken) << "more than all of it";
   EXPECT_EQ(step(b), Outcome::later);
-  while (a.next < a.row.size()) ASSERT_EQ(step(a), Outcome::taken);
+  finish(a);
   EXPECT_EQ(step(b), Outcome::taken);
 }
 
@@ -349,9 +272,8 @@ TEST_F(Budget, IsNotHeldByTheDead) {
   assembler_.lose(1);
   assembler_.lose(1);
   ASSERT_EQ(step(b), Outcome::taken);
-  while (a.next < a.row.size()) ASSERT_EQ(step(a), Outcome::taken) << "what it had sent may still come";
-  Flow c = flow(3, 1);
-  c.row = row_of(random_bytes(2 * piece, 3));
+  finish(a);  // what it had sent may still come
+  Flow c = flow(3, 2);
   EXPECT_EQ(step(c), Outcome::later) << "and gives back nothing twice";
 }
 
@@ -363,38 +285,20 @@ TEST_F(Budget, IsNotAskedForARowOfTheDead) {
   ASSERT_EQ(step(a), Outcome::later);
   assembler_.lose(1);
   EXPECT_EQ(step(a, false), Outcome::taken) << "its first piece comes when it is known to be dead";
-  while (b.next < b.row.size()) ASSERT_EQ(step(b), Outcome::taken);
+  finish(b);
   EXPECT_EQ(step(c), Outcome::taken) << "what never ends keeps nobody waiting";
 }
 
-/// Memory that runs out when a test says so.
-class Scarce final : public std::pmr::memory_resource {
- public:
-  bool gone = false;
-
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    if (gone) throw std::bad_alloc();
-    return std::pmr::get_default_resource()->allocate(bytes, alignment);
-  }
-  void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
-    std::pmr::get_default_resource()->deallocate(p, bytes, alignment);
-  }
-  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
-    return this == &other;
-  }
-};
-
-TEST_F(Budget, MemoryThatThereIsNotIsAskedForAgain) {
-  Scarce memory;
+TEST(Assembler, MemoryThatThereIsNotIsAskedForAgain) {
+  test_messages::Scarce memory;
   Assembler assembler(&memory);
   const Bytes payload = random_bytes(2 * piece, 1);
   const auto row = row_of(payload);
   Payload whole;
-  memory.gone = true;
+  memory.largest = 0;
   EXPECT_EQ(deliver(assembler, *row[0].image, 1, Priority::low, whole), Outcome::no_memory);
   EXPECT_EQ(deliver(assembler, *row[0].image, 1, Priority::low, whole), Outcome::no_memory);
-  memory.gone = false;
+  memory.largest = ~std::size_t{0};
   EXPECT_EQ(deliver(assembler, *row[0].image, 1, Priority::low, whole), Outcome::taken);
   EXPECT_EQ(deliver(assembler, *row[1].image, 1, Priority::low, whole), Outcome::taken);
   EXPECT_TRUE(std::ranges::equal(payload, whole.bytes()));
@@ -440,17 +344,14 @@ TEST_F(SpoiltRow, AnotherTotalInTheMiddle) {
 }
 
 TEST_F(SpoiltRow, ATotalSmallerThanItsFirstPiece) {
-  first_packet().words[0] = 3;
-  EXPECT_EQ(first(), Outcome::malformed);
+  for (const std::uint64_t total : {0, 3}) {
+    first_packet().words[0] = total;
+    EXPECT_EQ(first(), Outcome::malformed) << total;
+  }
 }
 
-TEST_F(SpoiltRow, ATotalOfNothing) {
-  first_packet().words[0] = 0;
-  EXPECT_EQ(first(), Outcome::malformed);
-}
-
-#if !defined(__SANITIZE_THREAD__) && \
-    !defined(__SANITIZE_ADDRESS__)  // their allocators end the process instead
+// The allocators of sanitizers end the process instead.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 TEST_F(SpoiltRow, ATotalLargerThanAnyMemory) {
   for (const std::uint64_t total : {std::uint64_t{1} << 60, UINT64_MAX, UINT64_MAX - 63}) {
     first_packet().words[0] = total;

@@ -16,9 +16,9 @@
 #include "core/messages/forwarding.hpp"
 #include "core/messages/fragments.hpp"
 #include "core/messages/multicast_sender.hpp"
-#include "host/memory.hpp"
 #include "support/random.hpp"
 #include "transports/emulated/t1_transport.hpp"
+#include "unit/core/messages/played_node.hpp"
 
 namespace am::core {
 namespace multicast_over_t1_test {
@@ -37,38 +37,24 @@ struct Got {
 };
 
 /// A node as far as multicasts need one.
-class Member final : Sender::Owner {
+class Member final : test_messages::SendingNode<emulated::T1Transport> {
  public:
   Member(NodeId self, const std::shared_ptr<host::Memory>& memory, std::string_view grid)
-      : network_({.self = self, .memory = memory, .options = grid}),
-        traffic_(impl::link_count(memory->nodes())),
-        sender_({.board = memory->board(), .self = self, .network = network_}, *this),
+      : SendingNode(self, memory, Site{.self = self, .memory = memory, .options = grid}),
         multicasts_(self, network_, sender_, std::pmr::get_default_resource()),
         forwarding_(self, memory->nodes(), sender_, multicasts_, std::pmr::get_default_resource()),
-        self_(self) {
-    sender_.attach(traffic_.data(), events_);
-  }
+        self_(self) {}
 
   Status send(const Ids& members, std::uint64_t number, std::size_t payload_bytes, Priority priority) {
-    std::vector<std::byte> payload(payload_bytes, static_cast<std::byte>(number));
+    const std::vector<std::byte> payload(payload_bytes, static_cast<std::byte>(number));
     MulticastSender::List list(members.begin(), members.end());
-    return multicasts_.try_send({.origin = self_,
-                                 .priority = priority,
-                                 .handler = 1,
-                                 .words = 1,
-                                 .word = {number},
-                                 .payload = payload},
-                                list);
+    return multicasts_.try_send(message(number, payload, priority), list);
   }
   Status request(NodeId to, std::uint64_t number, std::size_t payload_bytes, Priority priority) {
     const std::vector<std::byte> payload(payload_bytes, static_cast<std::byte>(number));
-    return sender_.try_send({.to = to,
-                             .origin = self_,
-                             .priority = priority,
-                             .handler = 1,
-                             .words = 1,
-                             .word = {number},
-                             .payload = payload});
+    impl::OutMessage request = message(number, payload, priority);
+    request.to = to;
+    return sender_.try_send(request);
   }
   /// A round of Engine::poll. Takes no more than `most` packets.
   void poll(std::size_t most = 1'000) {
@@ -92,8 +78,14 @@ class Member final : Sender::Owner {
   std::vector<Got> got;
 
  private:
-  void room_is_wanted() noexcept override {}
-  void row_begins() noexcept override {}
+  [[nodiscard]] impl::OutMessage message(std::uint64_t number, Payload payload, Priority priority) const {
+    return {.origin = self_,
+            .priority = priority,
+            .handler = 1,
+            .words = 1,
+            .word = {number},
+            .payload = payload};
+  }
   bool take(const Transport::View& view) {
     Payload payload = network_.payload_of(view).value_or(Payload{});
     if (view.head.has(impl::flag::more)) {
@@ -121,10 +113,6 @@ class Member final : Sender::Owner {
     return true;
   }
 
-  emulated::T1Transport network_;
-  std::vector<impl::Traffic> traffic_;
-  impl::EventState events_;
-  Sender sender_;
   MulticastSender multicasts_;
   Forwarding forwarding_;
   Assembler assembler_;
@@ -207,16 +195,6 @@ TEST_F(MulticastOverT1, PutsOnePacketOnEachLinkOfARow) {
   EXPECT_THAT(flits_over_links(), ElementsAre(flits_of(40, 0), flits_of(40, 0), flits_of(40, 0)));
 }
 
-TEST_F(MulticastOverT1, PutsOnePacketOnEachLinkOfAColumn) {
-  make(6, 2);
-  ASSERT_EQ(at(5).send({1, 3, 7, 9, 11}, 1, 0, Priority::low), Status::ok);
-  finish();
-  EXPECT_THAT(who(), testing::SizeIs(5));
-  const auto links = flits_over_links();
-  EXPECT_EQ(links.size(), 5u);
-  EXPECT_THAT(links, Each(flits_of(0, 0)));
-}
-
 // Figure 9: along the row, then from each of its nodes along the columns.
 TEST_F(MulticastOverT1, PutsOnePacketOnEachLinkOfAPatch) {
   make(4, 8);
@@ -229,54 +207,6 @@ TEST_F(MulticastOverT1, PutsOnePacketOnEachLinkOfAPatch) {
   const auto long_list = flits_of(8, patch.size());
   EXPECT_EQ(std::ranges::count(links, long_list), 3) << "the first phase, with the list";
   EXPECT_EQ(std::ranges::count(links, flits_of(8, 0)), 5) << "the second, without";
-}
-
-TEST_F(MulticastOverT1, SendsLongOnesAlongTheSameLinksInOrder) {
-  make(3, 4);
-  const Ids all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-  std::uint64_t sent = 0;
-  for (const std::size_t bytes : {0, 20'000, 1, 1'024, 976, 975, 3'000, 0}) {
-    for (Status status = Status::again; status != Status::ok;) {
-      status = at(5).send(all, sent, bytes, Priority::low);
-      poll_all();
-    }
-    ++sent;
-  }
-  finish();
-  std::vector<Got> expected;
-  for (std::uint64_t number = 0; number < sent; ++number) expected.push_back({5, number});
-  for (NodeId node = 0; node < nodes_; ++node) EXPECT_EQ(at(node).got, expected) << node;
-}
-
-TEST_F(MulticastOverT1, AFullMemberAnswersAgainAndNobodyGetsAPart) {
-  make(2, 4);
-  const Ids row{0, 1, 2, 3};
-  std::uint64_t taken = 0;
-  while (at(0).send(row, taken, 100, Priority::low) == Status::ok) ++taken;
-  EXPECT_GT(taken, 10u);
-  EXPECT_EQ(at(0).send(row, taken, 5'000, Priority::low), Status::again);
-  EXPECT_EQ(at(0).send(row, 0, 100, Priority::high), Status::ok) << "the other network";
-  for (const NodeId node : {0, 1, 3}) at(node).poll();
-  EXPECT_EQ(at(0).send(row, taken, 100, Priority::low), Status::again) << "node 2 has taken nothing";
-  finish();
-  EXPECT_EQ(at(0).send(row, taken++, 100, Priority::low), Status::ok);
-  finish();
-  for (const NodeId node : row) EXPECT_EQ(at(node).got.size(), taken + 1);
-}
-
-TEST_F(MulticastOverT1, TheDeadCutNobodyOff) {
-  make(4, 4);
-  const Ids all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  for (const NodeId dead : {1, 4, 10}) {
-    for (NodeId node = 0; node < nodes_; ++node) at(node).close(dead);
-  }
-  ASSERT_EQ(at(0).send(all, 1, 8, Priority::low), Status::ok);
-  ASSERT_EQ(at(5).send(all, 2, 3'000, Priority::high), Status::ok);
-  finish();
-  for (const NodeId node : all) {
-    const bool dead = node == 1 || node == 4 || node == 10;
-    EXPECT_EQ(at(node).got.size(), dead ? 0u : 2u) << node;
-  }
 }
 
 // What is more than the tree can say: whom the sender reaches itself gets all that it sends in order, to whatever group, or to it alone.

@@ -8,13 +8,14 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "emulated_hw/t1/router.hpp"
-#include "host/memory.hpp"
 #include "transports/emulated/patches.hpp"
+#include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core {
@@ -27,7 +28,7 @@ using testing::Field;
 using testing::IsEmpty;
 
 using Ids = std::vector<NodeId>;
-constexpr NodeId rows = 4, columns = 8, nodes = rows * columns;
+constexpr NodeId rows = 4, columns = 8, nodes = rows * columns, self = 9;
 
 /// A grid whose rows wrap.
 class FakeGrid : public test::FakeTransport {
@@ -53,27 +54,6 @@ class FakeGrid : public test::FakeTransport {
   std::size_t began_ = 0;
 };
 
-/// Memory of which there is so much.
-class Little final : public std::pmr::memory_resource {
- public:
-  std::size_t left = ~std::size_t{0};
-  std::size_t given = 0;
-
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    if (bytes > left) throw std::bad_alloc();
-    given += bytes;
-    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
-  }
-  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
-    given -= bytes;
-    std::pmr::new_delete_resource()->deallocate(block, bytes, alignment);
-  }
-  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
-    return this == &other;
-  }
-};
-
 /// One packet that was sent.
 struct Copy {
   NodeId to = 0;
@@ -86,14 +66,9 @@ void PrintTo(const Copy& copy, std::ostream* out) {
        << testing::PrintToString(copy.list);
 }
 
-class MulticastSenderTest : public testing::Test, protected Sender::Owner {
+class MulticastSenderTest : public testing::Test, protected test_messages::SendingNode<FakeGrid> {
  protected:
-  explicit MulticastSenderTest(NodeId self = 9)
-      : self_(self), multicasts_(self, network_, sender_, &multicasts_memory_) {
-    sender_.attach(traffic_.data(), events_);
-  }
-  void room_is_wanted() noexcept override { ++refused_; }
-  void row_begins() noexcept override {}
+  MulticastSenderTest() : SendingNode(self, host::Memory::create(nodes)) {}
 
   Status send(Ids members, std::size_t payload_bytes = 3, SharedBytes* under_way = nullptr) {
     payload_.assign(payload_bytes, std::byte{5});
@@ -117,12 +92,9 @@ class MulticastSenderTest : public testing::Test, protected Sender::Owner {
       EXPECT_EQ(head.handler(), 7);
       EXPECT_EQ(packet.origin, 2u);
       EXPECT_EQ(packet.words[0], 42u);
-      Payload payload(packet.payload(head.words(), head.place()), packet.payload_bytes);
-      Members members;
-      EXPECT_TRUE(split(payload, members));
+      Payload payload = test_messages::payload_of(packet);
+      Copy copy{.to = network_.sent[i].to, .list = test_messages::take_list(payload)};
       EXPECT_EQ(payload.size(), payload_.size());
-      Copy copy{.to = network_.sent[i].to};
-      for (std::size_t k = 0; k < members.count; ++k) copy.list.push_back(members[k]);
       for (const auto& [from, to] : network_.multicasts) copy.by_network |= from <= i && i < to;
       all.push_back(copy);
     }
@@ -132,15 +104,8 @@ class MulticastSenderTest : public testing::Test, protected Sender::Owner {
   }
   void fill(NodeId node) { network_.room[{node, Priority::low}] = 0; }
 
-  const NodeId self_;
-  std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
-  FakeGrid network_;
-  std::array<impl::Traffic, 2 * nodes> traffic_{};
-  impl::EventState events_;
-  int refused_ = 0;
-  Little multicasts_memory_;
-  Sender sender_{{.board = memory_->board(), .self = self_, .network = network_}, *this};
-  MulticastSender multicasts_;
+  test_messages::Scarce multicasts_memory_;
+  MulticastSender multicasts_{self, network_, sender_, &multicasts_memory_};
   std::vector<std::byte> payload_;
   Ids left_;  // of the members
 };
@@ -158,21 +123,18 @@ TEST_F(MulticastSenderTest, InAPatchEachHasTheWholeListAndFindsItsShare) {
   EXPECT_EQ(send(patch), Status::ok);
   EXPECT_THAT(copies(), ElementsAre(Copy{9, patch, true}, Copy{10, patch, true}, Copy{11, patch, true},
                                     Copy{17, patch, true}, Copy{25, patch, true}));
-  const auto share = [&](NodeId node, NodeId source) {
+  const auto share_of = [&](NodeId node) -> std::optional<Ids> {
     MulticastSender at(node, network_, sender_, std::pmr::get_default_resource());
     MulticastSender::List list(patch.begin(), patch.end());
-    EXPECT_TRUE(at.keep_share(source, list)) << node;
+    if (!at.keep_share(9, list)) return std::nullopt;
     return Ids(list.begin(), list.end());
   };
-  EXPECT_THAT(share(9, 9), IsEmpty());
-  EXPECT_THAT(share(10, 9), ElementsAre(18, 26));
-  EXPECT_THAT(share(11, 9), ElementsAre(19, 27));
-  EXPECT_THAT(share(17, 9), IsEmpty());
-  MulticastSender::List list(patch.begin(), patch.end());
-  EXPECT_FALSE(MulticastSender(18, network_, sender_, std::pmr::get_default_resource()).keep_share(9, list))
-      << "which has it from 10";
-  EXPECT_FALSE(MulticastSender(12, network_, sender_, std::pmr::get_default_resource()).keep_share(9, list))
-      << "who is not on it";
+  EXPECT_EQ(share_of(9), Ids{});
+  EXPECT_EQ(share_of(10), (Ids{18, 26}));
+  EXPECT_EQ(share_of(11), (Ids{19, 27}));
+  EXPECT_EQ(share_of(17), Ids{});
+  EXPECT_EQ(share_of(18), std::nullopt) << "which has it from 10";
+  EXPECT_EQ(share_of(12), std::nullopt) << "who is not on it";
 }
 
 TEST_F(MulticastSenderTest, WhoIsNotReachedGetsItDownTheTree) {
@@ -187,11 +149,11 @@ TEST_F(MulticastSenderTest, GoesToAllOrToNobody) {
   for (const NodeId full : {8, 9, 10, 20, 28}) {
     network_.room.clear();
     fill(full);
-    refused_ = 0;
+    wanted_ = 0;
     EXPECT_EQ(send(members), Status::again) << full;
     EXPECT_EQ(send(members, 5'000), Status::again) << full;
     EXPECT_EQ(left_, members);
-    EXPECT_EQ(refused_, 2);
+    EXPECT_EQ(wanted_, 2);
     EXPECT_THAT(network_.sent, IsEmpty());
     EXPECT_FALSE(sender_.has_rows());
     EXPECT_FALSE(events_.nicond);
@@ -253,8 +215,7 @@ TEST_F(MulticastSenderTest, ALongOneIsARowOnEachLinkOnItsOwn) {
   EXPECT_EQ(under_way.use_count(), 1);
   for (const auto& sent : network_.sent) {
     const impl::Packet& packet = sent.image->packet;
-    const std::byte* const first = packet.payload(packet.head().words(), packet.head().place());
-    EXPECT_EQ(*first, std::byte{5});
+    EXPECT_EQ(test_messages::payload_of(packet).bytes().front(), std::byte{5});
     EXPECT_EQ(packet.head().has(impl::flag::multicast), packet.head().has(impl::flag::last));
   }
   under_way.reset();
@@ -270,7 +231,7 @@ TEST_F(MulticastSenderTest, OneThatNoMachineHoldsIsTooBig) {
 }
 
 TEST_F(MulticastSenderTest, ALongOneWithoutMemoryGoesToNobody) {
-  multicasts_memory_.left = 10'000;
+  multicasts_memory_.largest = 10'000;
   EXPECT_EQ(send({9, 10, 20}, 20'000), Status::again);
   EXPECT_THAT(network_.sent, IsEmpty());
   EXPECT_EQ(send({9, 10, 20}, 3), Status::ok);

@@ -1,13 +1,11 @@
-// Groups and grids as values, and the corners of the send: nobody, oneself, too far, sizes around a packet, members that
-// have left. Load and order are for tests/conformance/multicast_test.cpp.
+// Groups and grids as values, and the corners of the send: nobody, too far, sizes around a packet. Load, order and full networks are
+// for tests/conformance/multicast_test.cpp, members that are gone for peers_test.cpp there.
 #include <gtest/gtest.h>
 #include <am/multicast.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/job.hpp"
@@ -100,17 +98,6 @@ TEST(Multicast, ToNobodyIsOkAndSendsNothing) {
   });
 }
 
-TEST(Multicast, ToOneselfArrives) {
-  test::run_alone([](Node& node) {
-    Heard heard;
-    node.attach(heard);
-    check(node.multicast<reply>(Group{0}, 1u) == Status::ok, "multicast");
-    check(node.try_multicast<request>(Group{0, 0}, 1u, std::string("hello")) == Status::ok, "try_multicast");
-    node.wait_until([&] { return heard.messages == 2; });
-    check_equal(heard.last.size(), 5u, "bytes");
-  });
-}
-
 TEST(Multicast, ToAMemberThatDoesNotExistIsAnError) {
   test::run_job({Nodes::threads}, 2, [](Node& node) {
     Heard heard;
@@ -144,53 +131,6 @@ TEST(Multicast, PayloadsAroundEveryBoundary) {
       check_equal(heard.from, sender, "from");
       node.barrier();  // or the next sender's might overtake this one's
     }
-  });
-}
-
-TEST(Multicast, AFullNetworkAnswersAgainAndNobodyGetsAPart) {
-  std::atomic<std::size_t> accepted = 0;  // 0: not full yet
-  test::run_job({Nodes::threads}, 3, [&](Node& node) {
-    Heard heard;
-    node.attach(heard);
-    if (node.id() == 0) {
-      std::size_t sent = 0;
-      while (node.try_multicast<reply>(Group{1, 2}, 1u) == Status::ok) ++sent;
-      check(sent > 0, "some were accepted before the network was full");
-      accepted = sent;
-    } else {
-      while (accepted == 0) std::this_thread::yield();  // without polling
-      node.wait_until([&] { return heard.messages >= accepted; });
-    }
-    node.barrier();
-    for (int i = 0; i < 100; ++i) node.poll();
-    check_equal(heard.messages, node.id() == 0 ? 0 : accepted.load(), "messages");
-    node.barrier();
-  });
-}
-
-void nothing(Request&) {}
-
-/// Sends to `peer` until the answer is that it has left.
-void see_leave(Node& node, NodeId peer) {
-  for (Status status = Status::ok; status != Status::unreachable; node.poll())
-    status = node.try_request<nothing>(peer);
-}
-
-TEST(Multicast, GoesRoundMembersThatHaveLeft) {
-  test::run_job({Nodes::threads}, 5, [](Node& node) {
-    if (node.id() == 0 || node.id() == 2) return;
-    // The first member is gone for node 1 to see, and one in the middle of the list for whoever passes it on.
-    Heard heard;
-    node.attach(heard);
-    see_leave(node, 0);
-    see_leave(node, 2);
-    const Group group{0, 1, 2, 3, 4};
-    if (node.id() == 1)
-      check(node.multicast<request>(group, 0u, std::string("hello")) == Status::ok, "multicast");
-    node.wait_until([&] { return heard.messages == 1; });
-    check_equal(heard.from, 1u, "from");
-    if (node.id() == 1)
-      check(node.multicast<reply>(Group{0, 2}, 1u) == Status::unreachable, "to nobody alive");
   });
 }
 

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
-#include <memory_resource>
 #include <vector>
 
-#include "host/memory.hpp"
+#include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core {
@@ -20,20 +18,11 @@ using Bytes = std::vector<std::byte>;
 
 constexpr NodeId nodes = 3;
 
-class SenderTest : public testing::Test, protected Sender::Owner {
+class SenderTest : public testing::Test, protected test_messages::SendingNode<test::FakeTransport> {
  protected:
-  explicit SenderTest(std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-      : sender_({.board = memory_->board(),
-                 .self = 0,
-                 .network = network_,
-                 .rings = rings_.data(),
-                 .memory = memory},
-                *this) {
-    sender_.attach(traffic_.data(), events_);
+  SenderTest() : SendingNode(0, host::Memory::create(nodes)) {
     ring_to_1().connect(lines_.data(), static_cast<std::uint32_t>(lines_.size()), &control_);
   }
-  void room_is_wanted() noexcept override { ++wanted_; }
-  void row_begins() noexcept override { ++rows_; }
 
   static impl::OutMessage message(const Bytes& payload, NodeId to = 1, Priority priority = Priority::low) {
     impl::OutMessage message;
@@ -50,23 +39,14 @@ class SenderTest : public testing::Test, protected Sender::Owner {
   Bytes sent_bytes() const {
     Bytes all;
     for (const auto& [to, priority, image] : network_.sent) {
-      const impl::Packet& packet = image->packet;
-      const std::byte* from = packet.payload(packet.head().words(), packet.head().place());
-      all.insert(all.end(), from, from + packet.payload_bytes);
+      const Payload piece = test_messages::payload_of(image->packet);
+      all.insert(all.end(), piece.bytes().begin(), piece.bytes().end());
     }
     return all;
   }
 
-  std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
-  test::FakeTransport network_;
-  std::array<impl::Producer, 2 * nodes> rings_{};
   std::array<impl::Packet, 8> lines_{};
   impl::RingControl control_{};
-  std::array<impl::Traffic, 2 * nodes> traffic_{};
-  impl::EventState events_;
-  int wanted_ = 0;
-  int rows_ = 0;
-  Sender sender_;
 };
 
 TEST_F(SenderTest, CountsWhatGoes) {
@@ -224,12 +204,8 @@ TEST_F(SenderTest, ForgetsARowThatHasNotBegun) {
   EXPECT_NE(ring_to_1().claim_unless_reserved(1), nullptr);
 }
 
-class SenderWithoutMemory : public SenderTest {
- protected:
-  SenderWithoutMemory() : SenderTest(std::pmr::null_memory_resource()) {}
-};
-
-TEST_F(SenderWithoutMemory, RefusesWhatItWouldHaveToKeep) {
+TEST_F(SenderTest, RefusesWhatItHasNoMemoryToKeep) {
+  rows_memory_.largest = 0;
   EXPECT_EQ(sender_.try_send(message(Bytes(5000))), Status::again);
   EXPECT_EQ(sender_.try_send(message(Bytes(1000))), Status::ok);
 }

@@ -78,7 +78,6 @@ class T1HardwareHandlers : public testing::Test {
   /// What the processor raises when it comes to it.
   std::string error_of(const Message& what) {
     ni().ctc2(Register::enable, 1);
-    ni().ctc2(Register::nistat, all_events);
     ni().deliver(what);
     try {
       for (int i = 0; i < 100; ++i) {
@@ -336,21 +335,6 @@ TEST_F(T1HardwareHandlers, DoNothingWhileActiveMessagesAreDisabled) {
     ni().ctc2(Register::nistat, all_events);
     EXPECT_EQ(cycles_of(fetch(32)), 10u) << "from the beginning";
     take();
-  }
-}
-
-// 3.9: "No hard-wired handlers are defined in this specification": an interface without them has none.
-TEST(T1WithoutHardwareHandlers, TheReservedOnesAreAnAddressError) {
-  Processor cpu(node);
-  cpu.ni().ctc2(Register::enable, 1);
-  cpu.ni().ctc2(Register::nistat, all_events);
-  cpu.ni().deliver(fetch(1));
-  try {
-    cpu.step();
-    FAIL();
-  } catch (const Exception& error) {
-    EXPECT_STREQ(error.what(),
-                 "node 3: address error: 0xfffffffc is no address of code that this mode may run");
   }
 }
 

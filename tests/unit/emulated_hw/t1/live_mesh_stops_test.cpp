@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "live_network.hpp"
@@ -23,35 +25,43 @@ using test::Stops;
 constexpr auto low = Priority::low;
 constexpr auto high = Priority::high;
 
-constexpr am::kit::Requests injected = am::kit::request(channel(0, low, 0));
+using am::kit::Entry;
+using am::kit::LiveChannel;
+using am::kit::request;
+using am::kit::Requests;
+using Carrying = std::function<void(Steps::One&)>;
+
+constexpr Requests injected = request(channel(0, low, 0));
+
+/// Moves what it can, beginning with these inputs of a node.
+Carrying carrier(LiveNetwork& net, NodeNumber first, Requests inputs = injected, unsigned steps = 100) {
+  return [&net, first, inputs, steps](Steps::One& one) {
+    Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
+  };
+}
 
 /// Messages of every kind are on their way through a ring of three; carriers move them.
 struct Scene {
   LiveNetwork net{{.rows = 1, .columns = 3}};
   Scene() {
-    EXPECT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
-    EXPECT_TRUE(net.mesh().inject(0, low, {.destination = 0, .source = 0, .multicast = true}));
-    EXPECT_TRUE(
-        net.mesh().inject(0, low, {.destination = 1, .source = 0, .who = For::fetch, .answer_flits = 9}));
-    EXPECT_TRUE(net.mesh().inject(2, low, {.destination = 1, .source = 2}));
-    EXPECT_TRUE(net.mesh().inject(2, low, {.destination = 1, .source = 2, .who = For::store}));
-    EXPECT_TRUE(
-        net.mesh().inject(2, low, {.destination = 1, .source = 2, .who = For::fetch, .answer_flits = 2}));
-  }
-  std::function<void(Steps::One&)> carrier(NodeNumber first) {
-    return
-        [this, first](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(first, injected, 100); };
+    for (const Carried& message :
+         {Carried{.destination = 1, .source = 0}, Carried{.destination = 0, .source = 0, .multicast = true},
+          Carried{.destination = 1, .source = 0, .who = For::fetch, .answer_flits = 9},
+          Carried{.destination = 1, .source = 2}, Carried{.destination = 1, .source = 2, .who = For::store},
+          Carried{.destination = 1, .source = 2, .who = For::fetch, .answer_flits = 2}})
+      EXPECT_TRUE(net.mesh().inject(message.source, low, message));
   }
   void all_has_come() {
     for (int i = 0; i < 16; ++i) net.mesh().look_after();
     EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), 2u);
-    EXPECT_EQ(net.count(2, 0, low), 1u);
-    EXPECT_EQ(net.count(0, 0, low), 1u);
-    EXPECT_EQ(net.count(1, 2, low), 1u);
-    EXPECT_EQ(net.count(1, 2, Counted::stored), 1u);
-    EXPECT_EQ(net.count(0, 1, Counted::answered), 1u);
-    EXPECT_EQ(net.count(2, 1, Counted::answered), 1u);
+    for (const auto& [at, from, what] : {std::tuple{2u, 0u, Counted::low},
+                                         {0u, 0u, Counted::low},
+                                         {1u, 2u, Counted::low},
+                                         {1u, 2u, Counted::stored},
+                                         {0u, 1u, Counted::answered},
+                                         {2u, 1u, Counted::answered}})
+      EXPECT_EQ(net.count(at, from, what), 1u) << at << " from " << from;
     EXPECT_GE(net.told(), 8u);
     // and all goes on
     for (NodeNumber from = 0; from < 3; ++from) {
@@ -67,35 +77,26 @@ struct Scene {
 /// How many accesses a carrier makes that nobody disturbs.
 unsigned accesses_of(NodeNumber first) {
   Scene scene;
-  return test::accesses_of(scene.carrier(first));
+  return test::accesses_of(carrier(scene.net, first));
 }
 
-TEST(LiveMeshStops, AnotherGoesOnWhereACarrierWasKilled) {
+TEST(LiveMeshStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
   const unsigned all = accesses_of(0);
   ASSERT_GT(all, 50u);
   for (unsigned at = 0; at <= all; ++at) {
-    SCOPED_TRACE(at);
-    Scene scene;
-    Steps::One one(scene.carrier(0));
-    if (at != 0) one.go(at);
-    one.kill();
-    scene.all_has_come();
-    if (HasFailure()) return;
-  }
-}
-
-TEST(LiveMeshStops, WhoWasStoppedAndGoesOnLaterDoesNoHarm) {
-  const unsigned all = accesses_of(0);
-  for (unsigned at = 1; at <= all; ++at) {
-    SCOPED_TRACE(at);
-    Scene scene;
-    Steps::One one(scene.carrier(0));
-    one.go(at);
-    scene.all_has_come();
-    one.finish();
-    EXPECT_TRUE(scene.net.is_empty());
-    EXPECT_EQ(scene.net.count(1, 0, low), 8u);
-    if (HasFailure()) return;
+    for (const bool killed : {false, true}) {
+      SCOPED_TRACE(at);
+      SCOPED_TRACE(killed ? "killed" : "goes on later");
+      Scene scene;
+      Steps::One one(carrier(scene.net, 0));
+      one.go(at);
+      if (killed) one.kill();
+      scene.all_has_come();
+      one.finish();
+      EXPECT_TRUE(scene.net.is_empty());
+      EXPECT_EQ(scene.net.count(1, 0, low), 8u);
+      if (HasFailure()) return;
+    }
   }
 }
 
@@ -108,8 +109,8 @@ TEST(LiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
       SCOPED_TRACE(at);
       SCOPED_TRACE(other);
       Scene scene;
-      Steps::One a(scene.carrier(0));
-      Steps::One b(scene.carrier(random.one_in(2) ? 0 : 2));
+      Steps::One a(carrier(scene.net, 0));
+      Steps::One b(carrier(scene.net, random.one_in(2) ? 0 : 2));
       a.go(at);
       b.go(other);
       test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
@@ -125,12 +126,45 @@ TEST(LiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
     SCOPED_TRACE(round);
     Scene scene;
     std::deque<Steps::One> all;
-    for (const NodeNumber first : {0u, 2u, 1u}) all.emplace_back(scene.carrier(first));
+    for (const NodeNumber first : {0u, 2u, 1u}) all.emplace_back(carrier(scene.net, first));
     test::finish_in_any_order(all, random, 4);
     EXPECT_TRUE(scene.net.is_empty()) << "nobody looks after it";
     scene.all_has_come();
     if (HasFailure()) return;
   }
+}
+
+// Two nodes in a row; node 0 has messages for node 1, or fetches from it.
+
+constexpr Shape two_nodes{.rows = 1, .columns = 2, .wraps = false};
+constexpr Carried to_1{.destination = 1, .source = 0};
+constexpr Carried fetch_of_1{.destination = 1, .source = 0, .who = For::fetch, .answer_flits = 3};
+constexpr unsigned link = channel(am::kit::Grid::down(0), low, 0);  ///< the input of node 1 from node 0
+
+std::uint64_t came(LiveNetwork& net, const Carried& message) {
+  return message.who == For::fetch ? net.count(0, 1, Counted::answered) : net.count(1, 0, low);
+}
+
+struct Input {
+  NodeNumber node;
+  unsigned channel;
+  [[nodiscard]] const LiveChannel& in(LiveNetwork& net) const {
+    return net.mesh().router(node).inputs[channel];
+  }
+};
+/// Fills a channel with messages of node 0, each by a carrier that is stopped when it has taken it out of the channel before, and
+/// `further` accesses later.
+std::deque<Steps::One>& fill(LiveNetwork& net, const Carried& message, const Input& before, const Input& full,
+                             std::deque<Steps::One>& holders, unsigned further = 0) {
+  for (unsigned n = 1; n <= LiveChannel::places; ++n) {
+    EXPECT_TRUE(net.mesh().inject(0, low, message));
+    Steps::One& holder = holders.emplace_back(carrier(net, 0));
+    while (Entry{full.in(net).entries}.count() != n || before.in(net).left != n) {
+      if (!holder.go(1)) throw std::logic_error("a carrier has ended before the channel was full");
+    }
+    EXPECT_TRUE(holder.go(further));
+  }
+  return holders;
 }
 
 // More carriers than a channel has places, each with a message over the same link, or into the interface's own channel: some find no
@@ -141,22 +175,20 @@ TEST(LiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
   std::uint64_t unanswered = 0;
   for (int round = 0; round < 600; ++round) {
     SCOPED_TRACE(round);
-    LiveNetwork net({.rows = 1, .columns = 2, .wraps = false});
+    LiveNetwork net(two_nodes);
     constexpr unsigned carriers = 9;
     unsigned accepted = 0;
-    const bool fetches = round % 2 == 1;
-    const Carried message{
-        .destination = 1, .source = 0, .who = fetches ? For::fetch : For::processor, .answer_flits = 3};
+    const Carried& message = round % 2 == 1 ? fetch_of_1 : to_1;
     std::deque<Steps::One> all;
     for (unsigned i = 0; i < carriers; ++i) {
       all.emplace_back([&](Steps::One& one) {
         if (net.mesh().inject(0, low, message)) ++accepted;
-        Carrier<Stops>(net.mesh(), Stops{&one}).run(0, injected, 100);
+        carrier(net, 0)(one);
       });
     }
     test::finish_in_any_order(all, random, 2 + random.below(40));
     EXPECT_TRUE(net.is_empty());
-    EXPECT_EQ(fetches ? net.count(0, 1, Counted::answered) : net.count(1, 0, low), accepted);
+    EXPECT_EQ(came(net, message), accepted);
     for (unsigned input = 0; input < channels; ++input) {
       refused += net.mesh().router(0).inputs[input].refused;
       unanswered += net.mesh().router(1).inputs[input].refused;
@@ -167,88 +199,49 @@ TEST(LiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
   EXPECT_GT(unanswered, 10u);
 }
 
-// It finds no room, and is stopped anywhere; meanwhile there is room again, and whoever has made it goes.
+// It finds no room for its message, or a fetch for its answer, and is stopped anywhere; meanwhile there is room again, and whoever has
+// made it goes.
 TEST(LiveMeshStops, WhoFindsNoRoomHearsOfIt) {
-  bool ended = false;
-  for (unsigned at = 1; !ended; ++at) {
-    SCOPED_TRACE(at);
-    LiveNetwork net({.rows = 1, .columns = 2, .wraps = false});
-    const LiveRouter& first = net.mesh().router(0);
-    const am::kit::LiveChannel& link = net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)];
-    for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
-      ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
-      Steps::One killed(
-          [&](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(0, injected, 100); });
-      while (am::kit::Entry{link.entries}.count() != i + 1 || first.inputs[0].left != i + 1)
-        ASSERT_TRUE(killed.go(1));
+  struct Case {
+    const char* what;
+    Carried message;
+    Input before, full;
+    Requests make_room;
+  };
+  for (const Case& one : {Case{"message", to_1, {0, 0}, {1, link}, ~Requests{0}},
+                          Case{"fetch", fetch_of_1, {1, link}, {1, answers}, request(answers)}}) {
+    bool ended = false;
+    for (unsigned at = 1; !ended; ++at) {
+      SCOPED_TRACE(one.what);
+      SCOPED_TRACE(at);
+      LiveNetwork net(two_nodes);
+      std::deque<Steps::One> killed;
+      fill(net, one.message, one.before, one.full, killed).clear();
+      ASSERT_TRUE(net.mesh().inject(0, low, one.message));
+      Steps::One stopped(carrier(net, 0));
+      ended = !stopped.go(at);
+      Carrier<>(net.mesh()).run(1, one.make_room, 100);
+      stopped.finish();
+      EXPECT_TRUE(net.is_empty());
+      EXPECT_EQ(came(net, one.message), 5u);
+      if (HasFailure()) return;
     }
-    ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
-    Steps::One one([&](Steps::One& it) { Carrier<Stops>(net.mesh(), Stops{&it}).run(0, injected, 100); });
-    ended = !one.go(at);
-    Carrier<>(net.mesh()).run(1, ~am::kit::Requests{0}, 100);
-    one.finish();
-    EXPECT_TRUE(net.is_empty());
-    EXPECT_EQ(net.count(1, 0, low), 5u);
-    if (HasFailure()) return;
-  }
-}
-
-// A fetch finds no room for its answer, and is stopped anywhere; meanwhile there is room again, and whoever has made it goes.
-TEST(LiveMeshStops, WhoCannotBeAnsweredHearsOfIt) {
-  const Carried fetch{.destination = 1, .source = 0, .who = For::fetch, .answer_flits = 3};
-  constexpr am::kit::Requests answering = am::kit::request(answers);
-  bool ended = false;
-  for (unsigned at = 1; !ended; ++at) {
-    SCOPED_TRACE(at);
-    LiveNetwork net({.rows = 1, .columns = 2, .wraps = false});
-    const LiveRouter& second = net.mesh().router(1);
-    const unsigned link = channel(am::kit::Grid::down(0), low, 0);
-    for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
-      ASSERT_TRUE(net.mesh().inject(0, low, fetch));
-      Steps::One killed(
-          [&](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(0, injected, 100); });
-      while (am::kit::Entry{second.inputs[answers].entries}.count() != i + 1 ||
-             second.inputs[link].left != i + 1)
-        ASSERT_TRUE(killed.go(1));
-    }
-    ASSERT_TRUE(net.mesh().inject(0, low, fetch));
-    Steps::One one([&](Steps::One& it) { Carrier<Stops>(net.mesh(), Stops{&it}).run(0, injected, 100); });
-    ended = !one.go(at);
-    Carrier<>(net.mesh()).run(1, answering, 100);
-    one.finish();
-    EXPECT_TRUE(net.is_empty());
-    EXPECT_EQ(net.count(0, 1, Counted::answered), 5u);
-    if (HasFailure()) return;
   }
 }
 
 // A mark is taken back at the very moment when somebody else relies on it; nobody looks after anything.
 TEST(LiveMeshStops, WhoTakesAMarkBackLooksForWhoReliedOnIt) {
-  LiveNetwork net({.rows = 1, .columns = 2, .wraps = false});
-  const Carried message{.destination = 1, .source = 0};
+  LiveNetwork net(two_nodes);
   const LiveRouter& first = net.mesh().router(0);
-  const am::kit::LiveChannel& link = net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)];
-  const auto carrier = [&](am::kit::Requests inputs, unsigned steps) {
-    return [&net, inputs, steps](Steps::One& one) {
-      Carrier<Stops>(net.mesh(), Stops{&one}).run(0, inputs, steps);
-    };
-  };
-  // The link is full of packets whose carriers are stopped.
   std::deque<Steps::One> holders;
-  for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
-    ASSERT_TRUE(net.mesh().inject(0, low, message));
-    Steps::One& holder = holders.emplace_back(carrier(injected, 100));
-    do {
-      ASSERT_TRUE(holder.go(1));
-    } while (am::kit::Entry{link.entries}.count() != i + 1 || first.inputs[0].left != i + 1);
-  }
-  Steps::One(carrier(injected, 0)).finish();  // gives up, and leaves a mark where nothing is left
+  fill(net, to_1, {0, 0}, {1, link}, holders);
+  Steps::One(carrier(net, 0, injected, 0)).finish();  // gives up, and leaves a mark where nothing is left
   ASSERT_EQ(first.waiting.load(), injected);
-  Steps::One finds_nothing(carrier(0, 100));
+  Steps::One finds_nothing(carrier(net, 0, 0));
   ASSERT_TRUE(
       finds_nothing.go(1 + 1 + 2));  // the marks, what has left, the place: it is about to take the mark back
-  ASSERT_TRUE(net.mesh().inject(0, low, message));
-  Steps::One(carrier(injected, 100)).finish();  // no room; the mark stands already
+  ASSERT_TRUE(net.mesh().inject(0, low, to_1));
+  Steps::One(carrier(net, 0)).finish();  // no room; the mark stands already
   while (first.waiting.load() != 0) ASSERT_TRUE(finds_nothing.go(1));
   for (Steps::One& holder : holders) holder.finish();
   finds_nothing.finish();
@@ -258,34 +251,20 @@ TEST(LiveMeshStops, WhoTakesAMarkBackLooksForWhoReliedOnIt) {
 
 // One finds nothing where a mark stands, and moves another packet; meanwhile one has come there that finds no room, and then there is.
 TEST(LiveMeshStops, WhatComesWhileAnotherMovesIsNotForgotten) {
-  LiveNetwork net({.rows = 1, .columns = 2, .wraps = false});
-  const Carried message{.destination = 1, .source = 0};
-  constexpr am::kit::Requests injected_high = am::kit::request(channel(0, high, 0));
+  LiveNetwork net(two_nodes);
   const LiveRouter& first = net.mesh().router(0);
-  const am::kit::LiveChannel& link = net.mesh().router(1).inputs[channel(am::kit::Grid::down(0), low, 0)];
-  const auto carrier = [&](am::kit::Requests inputs, unsigned steps) {
-    return [&net, inputs, steps](Steps::One& one) {
-      Carrier<Stops>(net.mesh(), Stops{&one}).run(0, inputs, steps);
-    };
-  };
   std::deque<Steps::One> holders;
-  for (unsigned i = 0; i < am::kit::LiveChannel::places; ++i) {
-    ASSERT_TRUE(net.mesh().inject(0, low, message));
-    Steps::One& holder = holders.emplace_back(carrier(injected, 100));
-    do {
-      ASSERT_TRUE(holder.go(1));
-    } while (am::kit::Entry{link.entries}.count() != i + 1 || first.inputs[0].left != i + 1);
-    ASSERT_TRUE(holder.go(3));  // has looked what is next here, and goes on to the next router
-  }
-  Steps::One(carrier(injected, 0)).finish();  // gives up, and leaves a mark where nothing is left
+  fill(net, to_1, {0, 0}, {1, link}, holders,
+       3);  // have looked what is next here, and go on to the next router
+  Steps::One(carrier(net, 0, injected, 0)).finish();  // gives up, and leaves a mark where nothing is left
   ASSERT_EQ(first.waiting.load(), injected);
   ASSERT_TRUE(net.mesh().inject(0, high, {.destination = 0, .source = 0}));
-  Steps::One moves(carrier(injected_high, 100));
+  Steps::One moves(carrier(net, 0, request(channel(0, high, 0))));
   ASSERT_TRUE(moves.go(1 + 1 + 2 + 2));  // the marks, both firsts: it is about to take the mark of low back
   ASSERT_EQ(first.waiting.load(), injected);
   ASSERT_EQ(net.count(0, 0, high), 0u);
-  ASSERT_TRUE(net.mesh().inject(0, low, message));
-  Steps::One(carrier(injected, 100)).finish();  // no room; the mark stands already
+  ASSERT_TRUE(net.mesh().inject(0, low, to_1));
+  Steps::One(carrier(net, 0)).finish();  // no room; the mark stands already
   ASSERT_TRUE(moves.go(1));
   ASSERT_EQ(first.waiting.load(), 0u);
   for (Steps::One& holder : holders) holder.finish();
@@ -296,40 +275,9 @@ TEST(LiveMeshStops, WhatComesWhileAnotherMovesIsNotForgotten) {
   EXPECT_EQ(first.waiting.load(), 0u);
 }
 
-// One is killed on the way, another when it looks after routers: whatever it was about to forget.
-TEST(LiveMeshStops, IsFoundAlsoWhenWhoLooksAfterItIsKilled) {
-  const unsigned all = accesses_of(0);
-  test::Random random(test::seed());
-  const auto look_after_all = [](Scene& scene) {
-    return [&scene](Steps::One& one) {
-      for (NodeNumber node = 0; node < 3; ++node)
-        Carrier<Stops>(scene.net.mesh(), Stops{&one}).look_after(node, true, 100);
-    };
-  };
-  for (unsigned at = 1; at <= all; ++at) {
-    for (unsigned other = 1; other <= 400; other += 1 + static_cast<unsigned>(random.below(60))) {
-      SCOPED_TRACE(at);
-      SCOPED_TRACE(other);
-      Scene scene;
-      Steps::One carrier(scene.carrier(0));
-      carrier.go(at);
-      Steps::One looks(look_after_all(scene));
-      looks.go(other);
-      carrier.kill();
-      looks.kill();
-      scene.all_has_come();
-      if (HasFailure()) return;
-    }
-  }
-}
-
 // Two are killed, one after the other, with messages that come to the same node by two inputs and are counted together; a third needs the
 // channel into which the second has let its message: it has to bring on that one, and for this the first one.
 TEST(LiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
-  const auto carrier = [](LiveNetwork& net, NodeNumber first) {
-    return
-        [&net, first](Steps::One& one) { Carrier<Stops>(net.mesh(), Stops{&one}).run(first, injected, 100); };
-  };
   const Carried round{.destination = 0, .source = 0, .multicast = true};
   bool first_ended = false;
   for (unsigned first_at = 1; !first_ended; ++first_at) {

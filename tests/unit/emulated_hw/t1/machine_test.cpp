@@ -1,179 +1,129 @@
-// Programs on T1s and their mesh, under one clock: what a message costs from SEND to its handler, over every number of hops (T1
-// report, 2.2.1, 3.3, 3.10), and that a deadlock is told.
+// Programs and handlers in hardware on T1s and their mesh, under one clock: that neither the order of the steps nor a trace can be seen,
+// what a trace says, and that a deadlock is told. What messages cost is in programs/experiments_test.cpp.
 #include "emulated_hw/t1/machine.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "emulated_hw/kit/trace.hpp"
+#include "emulated_hw/t1/nistat.hpp"
+#include "emulated_hw/t1/programs/experiments.hpp"
+#include "emulated_hw/t1/programs/sending.hpp"
 #include "support/random.hpp"
+#include "unit/emulated_hw/trace_checks.hpp"
 
 namespace t1_machine_test {
 
 using namespace am::t1;
+using am::kit::Trace;
 
 constexpr Address ping = 0x4000;
 constexpr Address pong = 0x4100;
+constexpr Word words_of_memory = 256;
+constexpr Word calm = 8'000;  ///< the cycle when an exchange of twelve nodes is over
 
-/// Of a message of n flits that is alone: mesh.hpp.
-constexpr Cycle in_network(unsigned hops, unsigned flits) {
-  return Mesh::link_cycles + (hops + 1) * (Mesh::router_cycles + Mesh::link_cycles) + flits - 1;
-}
-
-struct RoundTrip {
-  Cycle took = 0;
-  unsigned hops = 0;
-};
-
-/// From before the request's SEND until the answer's handler has its first instruction, in the middle of `rounds`.
-RoundTrip round_trip(NodeNumber from, NodeNumber to, const Send& what, const Mesh::Shape& shape) {
-  Machine machine(shape);
-  constexpr int rounds = 3;
-  int answers = 0;
-  std::vector<Cycle> began;
-  Cycle ended = 0;
-  machine.node(to).place(ping, [&](Processor& cpu) -> Program {
-    EXPECT_TRUE(co_await cpu.send({.scalars = 1, .priority = Priority::high}, from, pong));
-  });
-  machine.node(from).place(pong, [&](Processor& cpu) -> Program {
-    ended = machine.now();
-    ++answers;
-    co_await cpu.cycles(1);
-  });
-  machine.node(from).run([&](Processor& cpu) -> Program {
-    for (int i = 0; i < rounds; ++i) {
-      began.push_back(machine.now());
-      EXPECT_TRUE(co_await cpu.send(what, to, ping));
-      while (answers == i) co_await cpu.cycles(1);
-    }
-  });
-  EXPECT_TRUE(machine.run_until([&] { return machine.node(from).has_ended(); })) << machine.who_waits();
-  return {ended - began.back(), am::kit::distance(machine.mesh().grid(), from, to)};
-}
-
-// SEND 5, the way there, dispatch 4, SEND 5, the way back, dispatch 4.
-TEST(T1Machine, TakesTheSumOfThePartsOverEveryNumberOfHops) {
-  const Mesh::Shape shape{.rows = 4, .columns = 6};
-  std::vector<bool> seen(6);
-  for (NodeNumber to = 1; to < 24; ++to) {
-    for (const Send& what : {Send{.scalars = 1}, Send{.scalars = 5, .vector = true}}) {
-      const RoundTrip trip = round_trip(0, to, what, shape);
-      const unsigned flits = what.vector ? 10 : 1;
-      EXPECT_EQ(trip.took,
-                2 * (costs::send + costs::dispatch) + in_network(trip.hops, flits) + in_network(trip.hops, 1))
-          << trip.hops << " hops, " << flits << " flits";
-      seen.at(trip.hops - 1) = true;
-    }
+/// All nodes send to all, by one message or by multicast, and fetch from all, to the same places in their memories; unicasts are
+/// answered. Later each has a timelet.
+struct Exchange {
+  explicit Exchange(const Mesh::Shape& shape, Trace* trace = nullptr)
+      : machine(shape), memories(machine.nodes(), words_of_memory), seen(machine.nodes()) {
+    machine.add_hardware_handlers(memories);
+    machine.record(trace);
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) place(node);
   }
-  EXPECT_EQ(std::ranges::count(seen, true), 6) << "three round the ring, three up";
-}
-
-// A link carries a flit per cycle: long messages fill it whatever the distance, and short ones come as fast as SEND takes them.
-TEST(T1Machine, IsAsFastAsItsSlowestPartOverEveryNumberOfHops) {
-  for (NodeNumber to = 1; to < 5; ++to) {
-    for (const bool vector : {false, true}) {
-      Machine machine({.rows = 1, .columns = 5, .wraps = false});
-      std::vector<Cycle> came;
-      machine.node(to).place(ping, [&](Processor& cpu) -> Program {
-        came.push_back(machine.now());
-        co_await cpu.cycles(0);
-      });
-      machine.node(0).run([&](Processor& cpu) -> Program {
-        for (int sent = 0; sent < 200;)
-          if (co_await cpu.send({.vector = vector}, to, ping)) ++sent;
-      });
-      ASSERT_TRUE(machine.run_until([&] { return came.size() == 200; })) << machine.who_waits();
-      const double gap = static_cast<double>(came[150] - came[50]) / 100;
-      if (vector)
-        EXPECT_NEAR(gap, 9, 0.5) << to;
-      else
-        EXPECT_NEAR(gap, costs::dispatch + costs::hret, 0.5) << to;
-    }
-  }
-}
-
-TEST(T1Machine, LooksTheSameInWhateverOrderItIsStepped) {
-  test::Random random(test::seed());
-  const auto trace = [&](bool shuffled) {
-    Machine machine({.rows = 3, .columns = 4});
-    std::vector<unsigned> handled(machine.nodes());
-    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
-      Processor& cpu = machine.node(node);
-      cpu.place(pong, [&handled, node](Processor& here) -> Program {
-        ++handled[node];
-        co_await here.cycles(2);
-      });
-      cpu.place(ping, [](Processor& here) -> Program {
-        const NodeNumber from = here.registers().data[0];
-        while (!co_await here.send({.scalars = 1, .priority = Priority::high}, from, pong)) {
-        }
-      });
-      cpu.run([node, nodes = machine.nodes()](Processor& here) -> Program {
-        for (NodeNumber i = 1; i < 20; ++i) {
-          here.registers().data[0] = node;
-          while (
-              !co_await here.send({.scalars = 1 + i % 5, .vector = i % 3 == 0}, (node + i) % nodes, ping)) {
-          }
-        }
-      });
-    }
-    std::vector<NodeNumber> order(shuffled ? machine.nodes() : 0);
-    std::iota(order.begin(), order.end(), NodeNumber{0});
-    for (int i = 0; i < 3'000; ++i) {
-      for (std::size_t left = order.size(); left > 1; --left)
-        std::swap(order[left - 1], order[random.below(left)]);
-      machine.step(order);
-    }
-    EXPECT_EQ(std::accumulate(handled.begin(), handled.end(), 0u), 19 * machine.nodes());
-    return machine.mesh().fingerprint();
-  };
-  const auto in_order = trace(false);
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(trace(true), in_order);
-}
-
-// Nodes that have nothing to do are left out: nobody can tell, by what they counted or by when an event comes to them.
-TEST(T1Machine, LooksTheSameWhereNodesAreLeftOut) {
-  const auto run = [](bool all) {
-    Machine machine({.rows = 2, .columns = 3});
-    std::vector<NodeNumber> order;
-    for (NodeNumber node = 0; all && node < machine.nodes(); ++node) order.push_back(node);
-    std::vector<Cycle> seen;
-    const auto note = [&](Processor& cpu) -> Program {
-      seen.push_back(machine.now());
-      seen.push_back(cpu.ni().cfc2(Register::count));
-      co_await cpu.cycles(2);
-    };
-    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
-      machine.node(node).place(ping, note);
-      machine.node(node).place(pong, note);
-      machine.node(node).ni().ctc2(Register::timeh, pong);
-      machine.node(node).ni().ctc2(Register::timec, 100 + 40 * node);
-    }
-    NetworkInterface& kept = machine.node(4).ni();
-    machine.node(5).run([](Processor& cpu) -> Program {
-      co_await cpu.cycles(150);
-      co_await cpu.send({.scalars = 1}, 0, ping);
+  void place(NodeNumber node) {
+    std::ranges::fill(memories.block(node, 0, words_of_memory), node);
+    Processor& cpu = machine.node(node);
+    cpu.ni().ctc2(Register::timeh, pong);
+    cpu.ni().ctc2(Register::timec, calm + 100 + 40 * node);
+    cpu.place(pong, [this, node](Processor& here) -> Program {
+      seen[node].push_back(machine.now());
+      seen[node].push_back(here.ni().cfc2(Register::count));
+      co_await here.cycles(2);
     });
-    for (int i = 0; i < 1'000; ++i) {
-      machine.step(order);
-      if (i == 400) machine.node(3).ni().ctc2(Register::timec, 700);
-      if (i == 600) kept.deliver({.handler = ping});
-    }
+    cpu.place(ping, [](Processor& here) -> Program {
+      if ((here.ni().cfc2(Register::nistat) & nistat::mcst) != 0) co_return;
+      co_await send_until_accepted(here, {.scalars = 1, .priority = Priority::high}, here.registers().data[0],
+                                   pong);
+    });
+    cpu.run([node, nodes = machine.nodes()](Processor& here) -> Program {
+      for (NodeNumber i = 0; i < 2 * nodes; ++i) {
+        const NodeNumber to = (node + i) % nodes;
+        here.registers().data = {node};
+        co_await send_until_accepted(
+            here, {.scalars = 1 + i % 5, .vector = i % 3 == 0, .multicast = i % 4 == 0}, to, ping);
+        here.registers().data = {node, hardware::store, 4 * i, 1 + i, 4 * (128 + i)};
+        co_await send_until_accepted(here, {.scalars = 5}, to, hardware::fetch);
+      }
+    });
+  }
+  [[nodiscard]] bool is_done() {
+    if (machine.mesh().under_way() != 0) return false;
     for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      if (!machine.node(node).has_nothing_to_do() || !machine.hardware(node).has_nothing_to_do())
+        return false;
+    }
+    return true;
+  }
+  [[nodiscard]] std::uint64_t fingerprint() {
+    std::uint64_t all = machine.mesh().fingerprint();
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      for (const std::uint64_t one : seen[node]) all = test::mix(all, one);
+      for (const Word word : memories.block(node, 0, words_of_memory)) all = test::mix(all, word);
       const Processor::Spent& spent = machine.node(node).spent();
       for (const std::uint64_t one :
            {spent.all, spent.computing, spent.dispatching, spent.handling, spent.idle})
-        seen.push_back(one);
-      seen.push_back(machine.node(node).ni().cfc2(Register::count));
+        all = test::mix(all, one);
+      all = test::mix(all, machine.node(node).ni().cfc2(Register::count));
     }
-    return seen;
+    return all;
+  }
+
+  Machine machine;
+  Memories memories;
+  std::vector<std::vector<std::uint64_t>> seen;  // by node: when its handlers began
+};
+
+// Nodes that have nothing to do are left out where no order is given: nobody can tell, by what they counted or by when an event comes
+// to them.
+TEST(T1Machine, LooksTheSameInWhateverOrderItIsSteppedAndWithATrace) {
+  const Mesh::Shape shape{.rows = 3, .columns = 4, .buffers = 2};
+  test::Random random(test::seed());
+  const auto run = [&](bool shuffled, bool recorded) {
+    Trace trace(grid_of(shape));
+    Exchange exchange(shape, recorded ? &trace : nullptr);
+    Machine& machine = exchange.machine;
+    NetworkInterface& kept = machine.node(4).ni();
+    std::vector<NodeNumber> order(shuffled ? machine.nodes() : 0);
+    std::iota(order.begin(), order.end(), NodeNumber{0});
+    for (Word cycle = 0; cycle < calm + 1'000; ++cycle) {
+      for (std::size_t left = order.size(); left > 1; --left)
+        std::swap(order[left - 1], order[random.below(left)]);
+      machine.step(order);
+      if (cycle == calm) {
+        EXPECT_TRUE(exchange.is_done());
+      }
+      if (cycle == calm + 400) machine.node(3).ni().ctc2(Register::timec, calm + 700);
+      if (cycle == calm + 600) kept.deliver({.handler = pong});
+    }
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      EXPECT_EQ(exchange.seen[node].size() / 2, 18u + 1 + (node == 3 || node == 4 ? 1 : 0));
+      EXPECT_EQ(machine.hardware(node).counts().stored, 24u);
+    }
+    return exchange.fingerprint();
   };
-  const std::vector<Cycle> seen = run(true);
-  EXPECT_EQ(seen.size(), (6u + 1 + 1 + 1) * 2 + 6 * 6);
-  EXPECT_EQ(run(false), seen);
+  const auto in_order = run(false, false);
+  EXPECT_EQ(run(false, true), in_order);
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(run(true, false), in_order);
 }
 
 // The report's own warning (3.5): a handler that sends requests of its own priority may wait for ever.
@@ -181,49 +131,212 @@ TEST(T1Machine, SaysWhoWaitsWhenHandlersSendRequestsToEachOther) {
   Machine machine({.rows = 1, .columns = 2, .wraps = false, .buffers = 1});
   for (NodeNumber node = 0; node < 2; ++node) {
     machine.node(node).place(ping, [node](Processor& cpu) -> Program {
-      for (int i = 0; i < 2; ++i)
-        while (!co_await cpu.send({}, 1 - node, ping)) {
-        }
+      for (int i = 0; i < 2; ++i) co_await send_until_accepted(cpu, {}, 1 - node, ping);
     });
-    machine.node(node).run([node](Processor& cpu) -> Program {
-      while (!co_await cpu.send({}, 1 - node, ping)) {
+    machine.node(node).run(
+        [node](Processor& cpu) -> Program { co_await send_until_accepted(cpu, {}, 1 - node, ping); });
+  }
+  EXPECT_THAT(
+      [&] { machine.run_or_throw([] { return false; }, 1'000); },
+      testing::ThrowsMessage<std::runtime_error>(
+          "t1: nothing has moved for 1001 cycles:\n"
+          "node 0: a low message to node 1 in its interface waits behind that to node 1\n"
+          "node 0: a low message from node 0 to node 1 at port 0 waits for port 1, no room at node 1 "
+          "behind that from node 0 to node 1\n"
+          "node 0: a low message from node 1 to node 0 at port 1 waits for port 0, where node 0 takes "
+          "none of that priority\n"
+          "node 1: a low message to node 0 in its interface waits behind that to node 0\n"
+          "node 1: a low message from node 1 to node 0 at port 0 waits for port 2, no room at node 0 "
+          "behind that from node 1 to node 0\n"
+          "node 1: a low message from node 0 to node 1 at port 2 waits for port 0, where node 1 takes "
+          "none of that priority\n"));
+}
+
+// -- handlers in hardware: processors have no part in them, and nothing waits in a circle (T1 report, 3.3, 3.5, 3.9, A.10) -----------
+
+constexpr Word results = 512;  // words from here on are not what others fetch
+
+struct Nodes {
+  explicit Nodes(const Mesh::Shape& shape) : machine(shape), memories(machine.nodes(), 2 * results) {
+    machine.add_hardware_handlers(memories);
+  }
+  [[nodiscard]] std::uint64_t handled() const {
+    std::uint64_t all = 0;
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      const HardwareHandlers::Counts& counts = machine.hardware(node).counts();
+      all += counts.fetched + counts.stored + counts.forwarded;
+    }
+    return all;
+  }
+
+  Machine machine;
+  Memories memories;
+};
+
+Program send(Processor& cpu, Priority priority, NodeNumber to, Address at,
+             const std::array<Word, most_scalars>& scalars, unsigned count, unsigned vector = 0) {
+  cpu.registers().data = scalars;
+  co_await send_until_accepted(cpu, {.scalars = count, .vector = vector != 0, .priority = priority}, to, at,
+                               vector);
+}
+
+// 3.9: a fetch is as long under way as two messages are, and in the interface for as long as it accesses memory; its node computes on.
+TEST(T1HardwareMachine, AFetchTakesTheSumOfItsPartsAndNothingOfTheProcessor) {
+  for (const NodeNumber to : {1u, 3u, 5u}) {
+    for (const Word words : {1u, 32u}) {
+      Nodes nodes({.rows = 1, .columns = 6, .wraps = false});
+      Machine& machine = nodes.machine;
+      Cycle ended = 0;
+      machine.node(0).place(ping, [&](Processor& cpu) -> Program {
+        ended = machine.now();
+        co_await cpu.cycles(1);
+      });
+      machine.node(0).run([&](Processor& cpu) -> Program {
+        co_await send(cpu, Priority::low, to, hardware::fetch, {0, ping, 40, words, 0}, 5);
+      });
+      machine.node(to).run([](Processor& cpu) -> Program {
+        co_await cpu.enter_critical();
+        co_await cpu.cycles(199);
+      });
+      for (int i = 0; i < 200; ++i) machine.step();
+      EXPECT_EQ(ended, costs::send + in_network(to, 2) + (1 + (words + 3) / 4 + 1) +
+                           in_network(to, words == 1 ? 1 : 9) + costs::dispatch);
+      EXPECT_EQ(machine.node(to).spent().computing, 200u);
+      EXPECT_TRUE(machine.node(to).has_ended());
+    }
+  }
+}
+
+// A.8: each copy of a multicast is stored.
+TEST(T1HardwareMachine, AMulticastStoresAtEveryNodeOnItsWay) {
+  Nodes nodes({.rows = 1, .columns = 5, .wraps = false});
+  nodes.machine.node(0).run([](Processor& cpu) -> Program {
+    cpu.registers().data = {4 * results, 7};
+    co_await cpu.send({.scalars = 2, .multicast = true}, 4, hardware::store);
+  });
+  for (int i = 0; i < 100; ++i) nodes.machine.step();
+  for (NodeNumber node = 0; node < 5; ++node) {
+    EXPECT_EQ(nodes.memories.at(node, results), node == 0 ? 0u : 7u);
+    EXPECT_EQ(nodes.machine.node(node).spent().handling, 0u);
+  }
+}
+
+NodeNumber any_of(NodeNumber nodes, test::Random& random) {
+  return static_cast<NodeNumber>(random.below(nodes));
+}
+
+/// A random one of the messages that need no processor, sent by its node with all events disabled. How many handlers in hardware run for it.
+Program send_any(Processor& cpu, test::Random& random, NodeNumber nodes, std::uint64_t& expected) {
+  const auto words = static_cast<Word>(1 + random.below(most_vector));
+  const auto from = static_cast<Address>(4 * random.below(results - most_vector));
+  const auto to = static_cast<Address>(4 * (results + random.below(results - 2 * most_vector)));
+  const auto vector = static_cast<unsigned>(random.below(most_vector + 1));
+  const NodeNumber peer = any_of(nodes, random);
+  switch (random.below(4)) {
+    case 0:
+      expected += 1;
+      co_await send(cpu, random.one_in(2) ? Priority::high : Priority::low, peer, hardware::store,
+                    {to, 1, 2, 3}, 4, vector);
+      break;
+    case 1:
+      expected += 2;
+      co_await send(cpu, Priority::low, peer, hardware::forward,
+                    {any_of(nodes, random), hardware::store, to, 1, 2}, 5, vector);
+      break;
+    default:
+      expected += 2;
+      co_await send(cpu, Priority::low, peer, hardware::fetch,
+                    {cpu.ni().cfc2(Register::niid), hardware::store, from, words, to}, 5);
+  }
+}
+
+// 3.5, A.10: requests low, what answers them high, and of high priority only what waits for nothing: all ask, store at and forward by
+// all, through buffers of one message. No processor has a part in it but by its own sends.
+TEST(T1HardwareMachine, NobodyWaitsForEverHoweverFullTheNetworkIs) {
+  test::Random random(test::seed());
+  for (const Mesh::Shape& shape : {Mesh::Shape{.rows = 1, .columns = 2, .buffers = 1},
+                                   {.rows = 4, .columns = 4, .buffers = 1},
+                                   {.rows = 1, .columns = 7, .buffers = 1, .patience = 0},
+                                   {.rows = 5, .columns = 3, .wraps = false, .buffers = 2},
+                                   {.rows = 2, .columns = 8, .patience = 255}}) {
+    Nodes nodes(shape);
+    Machine& machine = nodes.machine;
+    std::uint64_t expected = 0, ended = 0;
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      machine.node(node).run([&](Processor& cpu) -> Program {
+        co_await cpu.enter_critical();
+        for (int i = 0; i < 200; ++i) co_await send_any(cpu, random, machine.nodes(), expected);
+        ++ended;
+      });
+    }
+    ASSERT_TRUE(
+        machine.run_until([&] { return ended == machine.nodes() && nodes.handled() == expected; }, 2'000))
+        << machine.who_waits();
+    std::uint64_t waited = 0;
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      const Processor::Spent& spent = machine.node(node).spent();
+      EXPECT_EQ(spent.handling + spent.dispatching, 0u);
+      EXPECT_EQ(machine.hardware(node).counts().refused, 0u);
+      waited += machine.hardware(node).counts().waited;
+    }
+    EXPECT_EQ(machine.mesh().under_way(), 0u);
+    EXPECT_GT(waited, 0u) << "some could not answer at once";
+  }
+}
+
+// -- traces: every message from its SEND to the interface where it came, each flit once, and what processors did ------------------
+
+TEST(T1Trace, FollowsEveryMessageFromInterfaceToInterface) {
+  for (const Mesh::Shape& shape : {Mesh::Shape{.rows = 3, .columns = 4},
+                                   {.rows = 1, .columns = 2, .buffers = 1},
+                                   {.rows = 4, .columns = 3, .wraps = false}}) {
+    Trace trace(grid_of(shape));
+    trace.names = trace_names("all to all");
+    Exchange exchange(shape, &trace);
+    Machine& machine = exchange.machine;
+    ASSERT_TRUE(machine.run_until([&] { return exchange.is_done(); })) << machine.who_waits();
+    trace.ends(machine.now());
+    test::expect_consistent(trace);
+    const auto flits = test::flits_by_link(trace);
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      for (unsigned port = 0; port < ports; ++port) {
+        const auto some = flits.find({node, port});
+        EXPECT_EQ(machine.mesh().counts(node, port).flits, some == flits.end() ? 0 : some->second);
       }
-    });
-  }
-  try {
-    machine.run_or_throw([] { return false; }, 1'000);
-    FAIL();
-  } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(),
-                 "t1: nothing has moved for 1001 cycles:\n"
-                 "node 0: a low message to node 1 in its interface waits behind that to node 1\n"
-                 "node 0: a low message from node 0 to node 1 at port 0 waits for port 1, no room at node 1 "
-                 "behind that from node 0 to node 1\n"
-                 "node 0: a low message from node 1 to node 0 at port 1 waits for port 0, where node 0 takes "
-                 "none of that priority\n"
-                 "node 1: a low message to node 0 in its interface waits behind that to node 0\n"
-                 "node 1: a low message from node 1 to node 0 at port 0 waits for port 2, no room at node 0 "
-                 "behind that from node 1 to node 0\n"
-                 "node 1: a low message from node 0 to node 1 at port 2 waits for port 0, where node 1 takes "
-                 "none of that priority\n");
+    }
+    std::vector<unsigned> copies(trace.messages().size());
+    for (const Trace::Arrival& arrival : trace.arrivals()) ++copies[arrival.message];
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      const Trace::Message& message = trace.messages()[i];
+      const unsigned hops = am::kit::distance(trace.topology(), message.from, message.to);
+      const bool round = message.kind == 2 && message.from == message.to && shape.wraps;
+      EXPECT_EQ(copies[i], message.kind != 2 ? 1u : round ? shape.columns : std::max(hops, 1u)) << i;
+    }
   }
 }
 
-TEST(T1Machine, EndsWithWhatAProgramThrows) {
+TEST(T1Trace, SaysWhatProcessorsDo) {
   Machine machine({.rows = 1, .columns = 2});
-  machine.node(0).run([](Processor& cpu) -> Program { co_await cpu.send({}, 7, ping); });
-  try {
-    machine.run_until([] { return false; });
-    FAIL();
-  } catch (const Exception& error) {
-    EXPECT_STREQ(error.what(), "node 0: a message to node 7, outside the mesh of 2");
-  }
-}
-
-TEST(T1Machine, RefusesWhatIsNoMesh) {
-  EXPECT_THROW(Machine({.rows = 0, .columns = 4}), std::invalid_argument);
-  EXPECT_THROW(Machine({.rows = 33, .columns = 32}), std::invalid_argument);
-  EXPECT_THROW(Machine({.rows = 1u << 31, .columns = 2}), std::invalid_argument);
+  Trace trace(machine.mesh().grid());
+  trace.names = trace_names("one message");
+  machine.record(&trace);
+  machine.node(1).place(ping, [](Processor& cpu) -> Program { co_await cpu.cycles(3); });
+  machine.node(0).run([](Processor& cpu) -> Program {
+    co_await cpu.cycles(2);
+    co_await cpu.send({.scalars = 1}, 1, ping);
+    co_await cpu.send({.scalars = 1}, 1, ping);
+  });
+  while (machine.node(1).spent().handling < 6) machine.step();
+  for (int i = 0; i < 20; ++i) machine.step();
+  trace.ends(machine.now());
+  std::map<NodeNumber, std::vector<std::pair<std::string, am::kit::Cycle>>> did;
+  for (const Trace::Activity& one : trace.activities())
+    did[one.node].emplace_back(trace.names.activities[one.what], one.end - one.begin);
+  using Did = std::vector<std::pair<std::string, am::kit::Cycle>>;
+  EXPECT_EQ(did[0], (Did{{"computes", 2}, {"SEND", 5}, {"SEND", 5}}));
+  EXPECT_EQ(
+      did[1],
+      (Did{{"dispatch", 4}, {"handler", 3}, {"HRET", 1}, {"dispatch", 4}, {"handler", 3}, {"HRET", 1}}));
 }
 
 }  // namespace t1_machine_test

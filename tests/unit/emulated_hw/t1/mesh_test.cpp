@@ -1,6 +1,7 @@
 // The CNS-1's network under its clock, with interfaces that a test fills and empties by hand (T1 report, 3.3, 3.5, 3.9, A.1, A.8).
 #include "emulated_hw/t1/mesh.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -15,6 +17,7 @@
 
 #include "emulated_hw/t1/nistat.hpp"
 #include "support/random.hpp"
+#include "unit/emulated_hw/kit/channels.hpp"
 
 namespace t1_mesh_test {
 
@@ -55,8 +58,8 @@ class Nodes {
     what.scalars = std::max(what.scalars, 2u);
     return ni.send(what, to, handler, vd, vlr);
   }
-  void step(std::span<const NodeNumber> order = {}) {
-    mesh_->step(order);
+  void step() {
+    mesh_->step();
     for (NodeNumber node = 0; node < interfaces_.size(); ++node) {
       NetworkInterface& ni = *interfaces_[node];
       Word masks = 0;
@@ -104,6 +107,21 @@ std::multiset<NodeNumber> receivers(Nodes& nodes) {
   return all;
 }
 
+/// The way of a message by the routing alone: at each node of it, to its last one, at(node, the port by which it came, what is next).
+template <class At>
+void follow(const am::kit::Grid& grid, NodeNumber from, const Header& header, At at) {
+  NodeNumber here = from;
+  unsigned in = 0;
+  for (unsigned links = 0; links <= grid.nodes(); ++links) {
+    const Hop hop = next_hop(grid, here, in, header);
+    at(here, in, hop);
+    if (hop.port == 0) return;
+    here = grid.neighbour(here, hop.port);
+    in = am::kit::Grid::opposite(hop.port);
+  }
+  ADD_FAILURE() << "from node " << from << " to node " << header.destination << " without an end";
+}
+
 // What mesh.hpp says of time, for all pairs and lengths; the step that shows a message comes one cycle after the network's last.
 TEST(T1Mesh, TakesTheSumOfThePartsWithoutLoad) {
   for (const bool wraps : {false, true}) {
@@ -127,82 +145,58 @@ TEST(T1Mesh, TakesTheSumOfThePartsWithoutLoad) {
   }
 }
 
+/// The nodes on the way along a row or a column of six by four nodes.
+std::multiset<NodeNumber> on_the_way(NodeNumber from, NodeNumber to, bool wraps) {
+  const bool goes_up = wraps ? (to - from + 6) % 6 <= 3 : from < to;  // in a row
+  std::multiset<NodeNumber> all;
+  for (NodeNumber node = from; node != to; all.insert(node)) {
+    if (from % 6 == to % 6)
+      node = from < to ? node + 6 : node - 6;
+    else
+      node = node / 6 * 6 + (node + (goes_up ? 1 : 5)) % 6;
+  }
+  return all;
+}
+
 // 3.9: "drop off a copy of the packet at every node that is passed, not including the source itself", along rows and columns, each as
 // early as a unicast to that node would be there, and with no more bandwidth than one message to the last.
 TEST(T1Mesh, LeavesACopyAtEveryNodeOnTheWay) {
-  const Mesh::Shape shape{.rows = 4, .columns = 6, .wraps = false};
-  for (NodeNumber from = 0; from < 24; ++from) {
-    for (NodeNumber to = 0; to < 24; ++to) {
-      if ((from % 6 != to % 6) == (from / 6 != to / 6)) continue;  // in a row or a column, and not itself
-      Nodes nodes(shape);
-      ASSERT_TRUE(nodes.send(from, to, 1, {.vector = true, .multicast = true}));
-      nodes.until_quiet();
-      const NodeNumber stride = from % 6 == to % 6 ? 6 : 1;
-      std::multiset<NodeNumber> expected;
-      for (NodeNumber node = from; node != to;)
-        expected.insert(node = from < to ? node + stride : node - stride);
-      EXPECT_EQ(receivers(nodes), expected);
-      std::uint64_t flits = 0;
-      for (NodeNumber node = 0; node < 24; ++node) {
-        for (unsigned port = 1; port < 5; ++port) flits += nodes.mesh().counts(node, port).flits;
-      }
-      EXPECT_EQ(flits, expected.size() * 9) << "each link once";
-      for (const Nodes::Came& one : nodes.came()) {
-        EXPECT_TRUE(one.multicast);
-        const unsigned hops = am::kit::distance(nodes.mesh().grid(), from, one.node);
-        EXPECT_EQ(one.at, 1 + (hops + 1) * 3 + 9 - 1 + 1);
-      }
+  for (unsigned pair = 0; pair < 2 * 24 * 24; ++pair) {
+    const NodeNumber from = pair / 24 % 24, to = pair % 24;
+    if ((from % 6 != to % 6) == (from / 6 != to / 6)) continue;  // in a row or a column, and not itself
+    const bool wraps = pair >= 24 * 24;
+    SCOPED_TRACE("from " + std::to_string(from) + " to " + std::to_string(to) + (wraps ? " of a ring" : ""));
+    Nodes nodes({.rows = 4, .columns = 6, .wraps = wraps});
+    ASSERT_TRUE(nodes.send(from, to, 1, {.vector = true, .multicast = true}));
+    nodes.until_quiet();
+    const std::multiset<NodeNumber> expected = on_the_way(from, to, wraps);
+    EXPECT_EQ(receivers(nodes), expected);
+    std::uint64_t flits = 0;
+    for (NodeNumber node = 0; node < 24; ++node) {
+      for (unsigned port = 1; port < 5; ++port) flits += nodes.mesh().counts(node, port).flits;
+    }
+    EXPECT_EQ(flits, expected.size() * 9) << "each link once";
+    for (const Nodes::Came& one : nodes.came()) {
+      EXPECT_TRUE(one.multicast);
+      const unsigned hops = am::kit::distance(nodes.mesh().grid(), from, one.node);
+      EXPECT_EQ(one.at, 1 + (hops + 1) * 3 + 9 - 1 + 1);
     }
   }
 }
 
-// 3.9: the two ways to reach all of a ring: one message each way round, or one to oneself, all the way.
+// 3.9: one to oneself goes all the way round.
 TEST(T1Mesh, ReachesAllOfARing) {
   for (unsigned columns = 2; columns <= 9; ++columns) {
     for (NodeNumber from = columns; from < 2 * columns; ++from) {
-      const Mesh::Shape shape{.rows = 3, .columns = columns};
-      std::multiset<NodeNumber> others;
-      for (NodeNumber node = columns; node < 2 * columns; ++node) {
-        if (node != from) others.insert(node);
-      }
-      Nodes round(shape);
-      ASSERT_TRUE(round.send(from, from, 1, {.multicast = true}));
-      round.until_quiet();
-      std::multiset<NodeNumber> all = others;
-      all.insert(from);
-      EXPECT_EQ(receivers(round), all) << columns;
-      EXPECT_EQ(std::ranges::max_element(round.came(), {}, &Nodes::Came::at)->node, from);
-
-      if (columns < 3) continue;
-      Nodes both(shape);
-      const auto at = [&](unsigned along) { return columns + (from - columns + along) % columns; };
-      const unsigned upwards = (columns - 1) / 2;
-      ASSERT_TRUE(both.send(from, at(upwards), 1, {.multicast = true}));
-      both.until_quiet();
-      if (upwards < columns - 1 - upwards && columns % 2 == 0)
-        continue;  // the far one is as near by either way: tested above
-      ASSERT_TRUE(both.send(from, at(columns - (columns - 1 - upwards)), 2, {.multicast = true}));
-      both.until_quiet();
-      EXPECT_EQ(receivers(both), others) << columns << ' ' << from;
+      Nodes nodes({.rows = 3, .columns = columns});
+      ASSERT_TRUE(nodes.send(from, from, 1, {.multicast = true}));
+      nodes.until_quiet();
+      std::multiset<NodeNumber> row;
+      for (NodeNumber node = columns; node < 2 * columns; ++node) row.insert(node);
+      EXPECT_EQ(receivers(nodes), row) << columns;
+      EXPECT_EQ(std::ranges::max_element(nodes.came(), {}, &Nodes::Came::at)->node, from);
     }
   }
-}
-
-// Figure 9: a patch in two phases, along the row, then from there along the columns, each as far as it likes.
-TEST(T1Mesh, CoversAPatchInTwoPhases) {
-  const Mesh::Shape shape{.rows = 8, .columns = 8, .wraps = false};
-  const std::array<unsigned, 8> depth{3, 5, 1, 7, 2, 2, 6, 4};  // rows below the source's, by column
-  Nodes nodes(shape);
-  ASSERT_TRUE(nodes.send(0, 7, 1, {.multicast = true}));
-  nodes.until_quiet();
-  std::multiset<NodeNumber> expected;
-  for (unsigned column = 0; column < 8; ++column) {
-    if (column != 0) expected.insert(column);
-    for (unsigned row = 1; row <= depth[column]; ++row) expected.insert(row * 8 + column);
-    ASSERT_TRUE(nodes.send(column, depth[column] * 8 + column, 2, {.multicast = true}));
-  }
-  nodes.until_quiet();
-  EXPECT_EQ(receivers(nodes), expected);
 }
 
 // A.1: "Even if low priority messages are backed up, high priority messages can still get to the destination." And A.10: backed up all
@@ -277,15 +271,10 @@ TEST(T1Mesh, KeepsAllInOrderUnderRandomLoads) {
                         static_cast<unsigned>(random.below(33))))
           continue;
         if (!multicast) expected[{from, to, priority}].push_back(static_cast<Word>(cycle));
-        const Header header{to, multicast};
-        unsigned in = 0;
-        for (NodeNumber here = from;;) {  // its way, by the routing alone
-          const Hop hop = next_hop(nodes.mesh().grid(), here, in, header);
-          if (hop.port == 0 || (multicast && in != 0)) ++copies;
-          if (hop.port == 0) break;
-          here = nodes.mesh().grid().neighbour(here, hop.port);
-          in = am::kit::Grid::opposite(hop.port);
-        }
+        follow(nodes.mesh().grid(), from, {to, multicast},
+               [&](NodeNumber /*here*/, unsigned in, const Hop& hop) {
+                 if (hop.port == 0 || (multicast && in != 0)) ++copies;
+               });
       }
       for (NodeNumber node = 0; node < count; ++node) {
         for (const Priority priority : {Priority::high, Priority::low})
@@ -307,102 +296,49 @@ TEST(T1Mesh, KeepsAllInOrderUnderRandomLoads) {
   }
 }
 
-// Under the cycle clock the order in which components are stepped cannot be seen.
-TEST(T1Mesh, LooksTheSameInWhateverOrderItIsStepped) {
-  const Mesh::Shape shape{.rows = 4, .columns = 4};
-  std::vector<NodeNumber> order(16);
-  std::iota(order.begin(), order.end(), 0u);
-  const auto trace = [&](std::uint64_t shuffle) {
-    test::Random load(1), random(shuffle);
-    Nodes nodes(shape);
-    for (int cycle = 0; cycle < 400; ++cycle) {
-      for (NodeNumber from = 0; from < 16; ++from) {
-        const auto to = static_cast<NodeNumber>(load.below(16));
-        const Send what{.vector = load.one_in(2),
-                        .priority = load.one_in(2) ? Priority::high : Priority::low,
-                        .multicast = load.one_in(4)};
-        const bool sends = load.one_in(3);
-        if (sends) static_cast<void>(nodes.send(from, to, static_cast<Word>(cycle), what));
-        nodes.take(from, Priority::low, load.one_in(2));
-      }
-      for (std::size_t i = order.size(); shuffle != 0 && i > 1; --i)
-        std::swap(order[i - 1], order[random.below(i)]);
-      nodes.step(order);
-    }
-    return nodes.mesh().fingerprint();
-  };
-  const std::uint64_t first = trace(0);
-  EXPECT_NE(first, 0u);
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) ASSERT_EQ(trace(test::seed() + seed), first);
-}
-
 // Around a ring nobody waits in a circle: who waits for a room of class 1 has passed the edge, or will not (kit/dimension_order.hpp).
 TEST(T1Mesh, RoomsAreWaitedForInAnOrder) {
+  using am::kit::test_channels::Channel;
   for (unsigned columns = 2; columns <= 9; ++columns) {
     const am::kit::Grid grid{{.extent = columns, .wraps = true}, {.extent = 3, .wraps = false}};
-    // By room (node, port, class): the rooms that a message in it may wait for.
-    std::map<std::array<unsigned, 3>, std::set<std::array<unsigned, 3>>> waits;
+    am::kit::test_channels::Waits waits;
+    const auto add_way = [&](NodeNumber from, const Header& header) {
+      std::optional<Channel> before;
+      follow(grid, from, header, [&](NodeNumber here, unsigned /*in*/, const Hop& hop) {
+        if (hop.port == 0) {
+          EXPECT_EQ(here, header.destination);
+          return;
+        }
+        const Channel room{here, hop.port, hop.vc_class};
+        if (before) waits[*before].insert(room);
+        before = room;
+      });
+    };
     for (NodeNumber from = 0; from < grid.nodes(); ++from) {
       for (NodeNumber to = 0; to < grid.nodes(); ++to) {
-        for (const bool multicast : {false, true}) {
-          const Header header{to, multicast};
-          unsigned in = 0, links = 0;
-          std::array<unsigned, 3> before{};
-          for (NodeNumber here = from;;) {
-            const Hop hop = next_hop(grid, here, in, header);
-            if (hop.port == 0) {
-              EXPECT_EQ(here, to);
-              break;
-            }
-            const std::array<unsigned, 3> room{here, hop.port, hop.vc_class};
-            if (links != 0) waits[before].insert(room);
-            before = room;
-            here = grid.neighbour(here, hop.port);
-            in = am::kit::Grid::opposite(hop.port);
-            ASSERT_LE(++links, columns + 3);
-          }
-        }
+        for (const bool multicast : {false, true}) add_way(from, {to, multicast});
       }
     }
-    std::map<std::array<unsigned, 3>, int> state;  // 1: under way, 2: leads to no circle
-    const auto visit = [&](auto& self, const std::array<unsigned, 3>& room) -> bool {
-      if (state[room] != 0) return state[room] == 2;
-      state[room] = 1;
-      for (const auto& next : waits[room]) {
-        if (!self(self, next)) return false;
-      }
-      state[room] = 2;
-      return true;
-    };
-    for (const auto& [room, next] : std::map(waits)) EXPECT_TRUE(visit(visit, room)) << columns;
+    EXPECT_FALSE(am::kit::test_channels::has_circle(waits)) << columns;
   }
 }
 
 TEST(T1Mesh, RefusesWhatIsNoMesh) {
-  const auto why = [](const Mesh::Shape& shape, std::size_t nodes) -> std::string {
-    try {
-      Mesh(shape, std::vector<NetworkInterface*>(nodes));
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return {};
+  const auto expect = [](const Mesh::Shape& shape, std::size_t nodes, const std::string& why) {
+    EXPECT_THAT([&] { Mesh(shape, std::vector<NetworkInterface*>(nodes)); },
+                testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(why)));
   };
-  EXPECT_EQ(why({.rows = 0, .columns = 4}, 0), "t1: a mesh of 0 rows and 4 columns: it has 1 to 1024 nodes");
-  EXPECT_EQ(why({.rows = 33, .columns = 32}, 1056),
-            "t1: a mesh of 33 rows and 32 columns: it has 1 to 1024 nodes");
-  EXPECT_EQ(why({.rows = 65536, .columns = 65536}, 0),
-            "t1: a mesh of 65536 rows and 65536 columns: it has 1 to 1024 nodes");
-  EXPECT_EQ(why({.rows = 4, .columns = 4}, 15), "t1: a mesh of 4x4 for 15 nodes");
-  EXPECT_NE(why({.rows = 1, .columns = 1, .buffers = 0}, 1), "");
-  EXPECT_NE(why({.rows = 1, .columns = 1, .patience = 256}, 1), "");
+  expect({.rows = 0, .columns = 4}, 0, "t1: a mesh of 0 rows and 4 columns: it has 1 to 1024 nodes");
+  expect({.rows = 33, .columns = 32}, 1056, "t1: a mesh of 33 rows and 32 columns: it has 1 to 1024 nodes");
+  expect({.rows = 65536, .columns = 65536}, 0, "of 65536 rows and 65536 columns: it has 1 to 1024 nodes");
+  expect({.rows = 4, .columns = 4}, 15, "t1: a mesh of 4x4 for 15 nodes");
+  expect({.rows = 1, .columns = 1, .buffers = 0}, 1, "");
+  expect({.rows = 1, .columns = 1, .patience = 256}, 1, "");
   Nodes nodes({.rows = 2, .columns = 2});
   ASSERT_TRUE(nodes.send(1, 4, 0));
   try {
     nodes.step();
-    ADD_FAILURE();
-  } catch (const Exception& error) {
-    EXPECT_STREQ(error.what(), "node 1: a message to node 4, outside the mesh of 4");
-  }
+  }, testing::ThrowsMessage<Exception>("node 1: a message to node 4, outside the mesh of 4"));
 }
 
 }  // namespace t1_mesh_test

@@ -1,4 +1,5 @@
-// What messages cost on a CNS-1, held to the T1 report's text: on a processor (2.2.1, 3.4, 3.10), over the network, by multicast (3.9).
+// What messages cost on a CNS-1, held to the T1 report's text: on a processor (2.2.1, 3.4, 3.10), over the network, by multicast (3.9);
+// and what programs cost that are made of them.
 #include "emulated_hw/t1/programs/experiments.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +7,9 @@
 #include <algorithm>
 #include <stdexcept>
 #include <vector>
+
+#include "emulated_hw/t1/programs/program_costs.hpp"
+#include "emulated_hw/t1/programs/transfer_costs.hpp"
 
 namespace experiments_test {
 
@@ -130,6 +134,73 @@ TEST(T1Experiments, RefuseWhatIsNoPatch) {
   EXPECT_THROW(static_cast<void>(send_to_each(shape, {.rows = 0, .columns = 2}, {})), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(multicast_round({.rows = 2, .columns = 8, .wraps = false}, {})),
                std::invalid_argument);
+}
+
+// -- what programs cost, held to the sums of their instructions -------------------------------------------------------------------
+
+// 3.9: "a short software handler may require a total (dispatch, execution, and return) of only about 10 cycles".
+TEST(T1ProgramCosts, ShortHandlersTakeAboutTenCycles) {
+  const ProgramCosts costs = program_costs();
+  EXPECT_EQ(costs.put_handler, 4u + (1 + 5) + 1);
+  EXPECT_EQ(costs.done_handler, 4u + 1 + 1);
+  EXPECT_EQ(costs.inlet, 4u + 5 + 1);
+  EXPECT_EQ(costs.posting_inlet, 4u + (5 + 5) + 1);
+}
+
+// 2.2.1: round trips are the ways and what processors do at both ends; who waits looks every other cycle.
+TEST(T1ProgramCosts, OperationsAreTheSumOfTheirParts) {
+  const ProgramCosts costs = program_costs();
+  const Cycle there = in_network(1, 2) + 4, back = in_network(1, 1) + 4;
+  const auto expect_waited_for = [](Cycle took, Cycle sum) {
+    EXPECT_GT(took, sum);
+    EXPECT_LE(took, sum + 1 + 2);  // HRET, and the loop
+  };
+  expect_waited_for(costs.put, 4 + 5 + there + (1 + 5) + back + 1);
+  expect_waited_for(costs.get, 4 + 5 + there + (2 + 5) + back + 2);
+  expect_waited_for(costs.fetch_and_add, 3 + 5 + in_network(1, 1) + 4 + (3 + 5) + back + 2);
+}
+
+// 3.9: "a large amount of data can be transferred while stealing only a few cycles from the CPU", fewer than one per word. For a piece
+// of 32 words: to dispatch 4, to look whether there is something and load it 1 + 3 + 8 + 1, SEND 5, three sums, two branches, HRET 1.
+TEST(T1ProgramCosts, AnOutletStealsLessThanACyclePerWord) {
+  const Cycle stolen = program_costs().stolen_by_outlet;
+  EXPECT_EQ(stolen, 4u + (1 + 3 + 8 + 1) + 5 + 3 + 1 + 1);
+  EXPECT_LT(stolen, 32u);
+}
+
+// -- gets and puts, by handlers in hardware and in software ---------------------------------------------------------------------
+
+TEST(T1TransferCosts, AGetIsTheSumOfItsParts) {
+  const TransferCosts hardware = get_costs(HandledBy::hardware, 1);
+  const TransferCosts software = get_costs(HandledBy::software, 1);
+  EXPECT_EQ(software.took, program_costs().get);
+  EXPECT_EQ(hardware.asking, 6u + 5);
+  EXPECT_EQ(hardware.answered, 4u + 2 + 1);
+  EXPECT_EQ(hardware.stolen, 0u);
+  EXPECT_EQ(software.stolen, 4u + (2 + 5) + 1);
+  const Cycle sum = hardware.asking + in_network(1, 2) + (1 + 1 + 1) + in_network(1, 1) + 4 + 2;
+  EXPECT_GT(hardware.took, sum);
+  EXPECT_LE(hardware.took, sum + 1 + 2) << "HRET, and the loop";
+}
+
+// 3.9: what hardware saves is what processors spend on each piece of 32 words.
+TEST(T1TransferCosts, BlocksByHardwareTakeNothingOfHandlersButTheLast) {
+  constexpr Word pieces = 32, words = pieces * most_vector;
+  const TransferCosts get = get_costs(HandledBy::hardware, words);
+  EXPECT_EQ(get.stolen, 0u);
+  EXPECT_EQ(get.answered, 4u + (1 + 1 + 8 + 1) + 1);
+  EXPECT_EQ(get.asking, (pieces - 1) * (5u + 5 + 3) + 6 + 5);
+  const TransferCosts put = put_costs(HandledBy::hardware, words);
+  EXPECT_EQ(put.stolen, 4u + (1 + 5) + 1);
+  EXPECT_EQ(put.answered, 4u + 1 + 1);
+  const TransferCosts get_by_software = get_costs(HandledBy::software, words);
+  EXPECT_EQ(get_by_software.stolen, pieces * (4u + (8 + 2 + 5) + 1));
+  EXPECT_EQ(get_by_software.answered, pieces * (4u + (1 + 1 + 8 + 1) + 1));
+  const TransferCosts put_by_software = put_costs(HandledBy::software, words);
+  EXPECT_EQ(put_by_software.stolen, pieces * (4u + (1 + 1 + 8 + 5) + 1));
+  EXPECT_EQ(put_by_software.answered, pieces * (4u + 1 + 1));
+  EXPECT_EQ(put_costs(HandledBy::software, most_vector).asking, 3u + 8 + 1 + 5 + 3)
+      << "3.2: 128 bits a cycle";
 }
 
 }  // namespace experiments_test
