@@ -236,37 +236,20 @@ ssize_t read_memory(fid_ep* ep, void* to, std::size_t bytes, void* descriptor, f
   operation.key = key;
   return world->access(of_ep<End>(ep), std::move(operation), descriptor, peer);
 }
-ssize_t write_memory(fid_ep* ep, const void* from, std::size_t bytes, void* descriptor, fi_addr_t peer,
-                     std::uint64_t address, std::uint64_t key, void* context) {
+ssize_t write_memory(fid_ep* ep, const fi_msg_rma* what, std::uint64_t flags) {
   const Locked locked;
-  Operation operation{context, FI_RMA | FI_WRITE, static_cast<std::byte*>(const_cast<void*>(from)), bytes};
-  operation.address = address;
-  operation.key = key;
-  operation.text.assign(operation.at, operation.at + bytes);
-  return world->access(of_ep<End>(ep), std::move(operation), descriptor, peer);
-}
-ssize_t read_memory_as_said(fid_ep* ep, const fi_msg_rma* what, std::uint64_t /*flags*/) {
-  return read_memory(ep, what->msg_iov->iov_base, what->msg_iov->iov_len,
-                     what->desc == nullptr ? nullptr : *what->desc, what->addr, what->rma_iov->addr,
-                     what->rma_iov->key, what->context);
-}
-ssize_t write_memory_as_said(fid_ep* ep, const fi_msg_rma* what, std::uint64_t flags) {
-  if ((flags & FI_DELIVERY_COMPLETE) == 0 || !of_ep<End>(ep).domain->provider.delivers)
+  auto& end = of_ep<End>(ep);
+  if ((flags & FI_DELIVERY_COMPLETE) == 0 || !end.domain->provider.delivers)
     world->complain("a write of which nobody knows when it is there");
-  return write_memory(ep, what->msg_iov->iov_base, what->msg_iov->iov_len,
-                      what->desc == nullptr ? nullptr : *what->desc, what->addr, what->rma_iov->addr,
-                      what->rma_iov->key, what->context);
+  const iovec& from = *what->msg_iov;
+  Operation operation{what->context, FI_RMA | FI_WRITE, static_cast<std::byte*>(from.iov_base), from.iov_len};
+  operation.address = what->rma_iov->addr;
+  operation.key = what->rma_iov->key;
+  operation.text.assign(operation.at, operation.at + operation.bytes);
+  return world->access(end, std::move(operation), what->desc == nullptr ? nullptr : *what->desc, what->addr);
 }
-fi_ops_rma access_ops{sizeof(fi_ops_rma),
-                      read_memory,
-                      nullptr,
-                      read_memory_as_said,
-                      write_memory,
-                      nullptr,
-                      write_memory_as_said,
-                      nullptr,
-                      nullptr,
-                      nullptr};
+fi_ops_rma access_ops{sizeof(fi_ops_rma), read_memory, nullptr, nullptr, nullptr, nullptr,
+                      write_memory,       nullptr,     nullptr, nullptr};
 
 int get_name(fid* id, void* to, std::size_t* bytes) {
   const Locked locked;

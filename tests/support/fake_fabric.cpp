@@ -78,21 +78,9 @@ void FakeFabric::fail_registrations_after(std::size_t good) {
   const Locked locked;
   world_->good_registrations = good;
 }
-void FakeFabric::fail_send_after(std::size_t good, int error) {
+void FakeFabric::fail_after(Step step, std::size_t good, int error) {
   const Locked locked;
-  world_->send_fuse = {good, error};
-}
-void FakeFabric::fail_inject_after(std::size_t good, int error) {
-  const Locked locked;
-  world_->inject_fuse = {good, error};
-}
-void FakeFabric::fail_arrival_after(std::size_t good, int error) {
-  const Locked locked;
-  world_->arrival_fuse = {good, error};
-}
-void FakeFabric::fail_access_after(std::size_t good, int error) {
-  const Locked locked;
-  world_->access_fuse = {good, error};
+  world_->fuses[step] = {good, error};
 }
 void FakeFabric::fail_receives(int error) {
   const Locked locked;

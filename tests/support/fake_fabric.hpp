@@ -97,14 +97,10 @@ class FakeFabric {
 
   /// After so many more registrations all fail with ENOMEM.
   void fail_registrations_after(std::size_t good);
-  /// After so many more sends (by send) one comes to nothing, with that error.
-  void fail_send_after(std::size_t good, int error);
-  /// As before, of an operation by inject: it has no context.
-  void fail_inject_after(std::size_t good, int error);
-  /// As before, of a message that has come: it is lost.
-  void fail_arrival_after(std::size_t good, int error);
-  /// As before, of a read or a write.
-  void fail_access_after(std::size_t good, int error);
+  /// An operation by inject has no context; a message that comes to nothing when it has arrived is lost.
+  enum class Step : std::uint8_t { send, inject, arrival, access };
+  /// After so many more of these one comes to nothing, with that error.
+  void fail_after(Step step, std::size_t good, int error);
   /// From now on no receive buffer is taken.
   void fail_receives(int error);
   /// From now on no completion queue can be read any more.

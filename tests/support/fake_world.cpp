@@ -10,6 +10,8 @@ namespace test::fake {
 
 namespace {
 
+using Step = FakeFabric::Step;
+
 constexpr std::size_t wire_room = 256;  // messages to one endpoint
 constexpr std::uint64_t context_mark = 0x5a5a'0000'0000;
 
@@ -102,7 +104,7 @@ int World::post(End& end, Operation operation, void* descriptor, fi_addr_t to, b
     return forgets ? 0 : -FI_EAGAIN;
   operation.text.assign(operation.at, operation.at + operation.bytes);
   if (!inject && !begin(end, operation, descriptor, FI_SEND)) return -FI_EINVAL;
-  operation.error = (inject ? inject_fuse : send_fuse).next();
+  operation.error = fuses[inject ? Step::inject : Step::send].next();
   if (!ends.contains(id)) operation.error = FI_EHOSTUNREACH;
   if (operation.error == 0) {
     wire.push_back({end.id, id, operation.text});
@@ -131,7 +133,7 @@ int World::access(End& end, Operation operation, void* descriptor, fi_addr_t pee
 
 void World::carry_out(End& end, Operation& operation) {
   const bool reads = (operation.flags & FI_READ) != 0;
-  operation.error = access_fuse.next();
+  operation.error = fuses[Step::access].next();
   const auto other = ends.find(operation.to);
   if (other == ends.end()) {
     operation.error = FI_EHOSTUNREACH;
@@ -190,7 +192,7 @@ bool World::take(std::size_t place) {
     const std::size_t room = first.bytes - first.filled;
     came.filled = std::min(text.size(), room);
     std::memcpy(came.at, text.data(), came.filled);
-    came.error = text.size() > room ? FI_ETRUNC : arrival_fuse.next();
+    came.error = text.size() > room ? FI_ETRUNC : fuses[Step::arrival].next();
     first.filled += came.filled;
     came.flags = FI_RECV | FI_MSG;
     if (many && (came.error != 0 || first.bytes - first.filled < end.least_free)) {

@@ -129,7 +129,7 @@ struct World {
   int queue_error = 0;
   std::set<void*> contexts;  // in flight
   std::size_t good_registrations = ~std::size_t{0};
-  Fuse send_fuse, inject_fuse, access_fuse, arrival_fuse;
+  std::map<FakeFabric::Step, Fuse> fuses;
 
   World(std::vector<FakeProvider> all, std::uint64_t seed) : providers(std::move(all)), random(seed) {}
   void complain(std::string what) { complaints.push_back(std::move(what)); }

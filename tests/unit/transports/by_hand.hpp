@@ -7,14 +7,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "host/clock.hpp"
 #include "host/memory.hpp"
+#include "support/random.hpp"
 #include "transports/site.hpp"
 #include "transports/transport.hpp"
 
@@ -45,6 +50,7 @@ inline bool is_readable(int descriptor, int wait_ms) {
 }
 
 inline constexpr Priority both[] = {Priority::low, Priority::high};
+inline constexpr Transport::Wanted everything{.high = true, .low = true};
 
 /// Nodes 0 to `here` - 1 of a job of `nodes`, to be put into networks_.
 template <class Network>
@@ -94,7 +100,22 @@ class ByHand : public testing::Test {
     return word;
   }
 
-  /// A test of every network: what core asks before it looks for messages at each priority.
+  /// By what `cause` does node `node` loses `peer`, and nobody else. What is said of that.
+  std::string loss(NodeId node, NodeId peer, const std::function<void()>& cause) {
+    testing::internal::CaptureStderr();
+    cause();
+    EXPECT_TRUE(until([&] { return !ears_[node].lost_ones.empty(); }));
+    EXPECT_EQ(ears_[node].lost_ones, std::vector<NodeId>{peer});
+    EXPECT_EQ(send(node, peer, Priority::low, 0), Status::unreachable);
+    return testing::internal::GetCapturedStderr();
+  }
+  void expect_nobody_is_lost() {
+    for (const Ear& ear : ears_) EXPECT_TRUE(ear.lost_ones.empty());
+  }
+
+  // -- tests of every network ----------------------------------------------------------------------------------------
+
+  /// What core asks before it looks for messages at each priority.
   void say_whether_anything_is_there() {
     ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
     ASSERT_TRUE(until([&] { return at(1).waits(Priority::low, nullptr); }));
@@ -115,6 +136,135 @@ class ByHand : public testing::Test {
     at(1).progress();
     EXPECT_FALSE(at(1).is_empty()) << "its own";
     EXPECT_EQ(next_word(1, Priority::high), 2u);
+  }
+
+  /// Any mixture of sizes and priorities between all, received at any time; more of it than all windows hold.
+  void keep_the_order_of_each_link(std::uint64_t messages) {
+    test::Random random(test::seed());
+    std::vector<std::byte> bytes(150'000);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(test::mix(1, i));
+    using Link = std::tuple<NodeId, NodeId, Priority>;
+    std::map<Link, std::uint64_t> sent, received;
+    std::uint64_t came = 0;
+    const auto receive_some = [&](NodeId node, Priority priority, bool all) {
+      while (const Transport::View view = at(node).receive(priority)) {
+        if (!all && random.one_in(4)) {
+          at(node).defer(view);
+          if (random.one_in(2)) return;
+          continue;
+        }
+        ASSERT_EQ(view.packet->words[0], (received[{view.source, node, priority}]++));
+        const auto payload = at(node).payload_of(view);
+        ASSERT_TRUE(payload);
+        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(payload->data()) % impl::payload_alignment, 0u);
+        ASSERT_TRUE(payload->empty() || std::memcmp(payload->data(), bytes.data(), payload->size()) == 0);
+        at(node).release(view);
+        ++came;
+      }
+    };
+    const auto receive_everywhere = [&](bool all) {
+      for (NodeId node = 0; node < networks_.size(); ++node) {
+        at(node).progress();
+        for (const Priority priority : both) receive_some(node, priority, all);
+      }
+    };
+    for (std::uint64_t left = messages; left != 0 && !HasFatalFailure();) {
+      const auto from = static_cast<NodeId>(random.below(networks_.size()));
+      const auto to = static_cast<NodeId>(random.below(networks_.size()));
+      const Priority priority = both[random.below(2)];
+      const std::size_t size = random.one_in(8) ? random.below(bytes.size()) : random.below(64);
+      std::uint64_t& number = sent[{from, to, priority}];
+      const Status status = send(from, to, priority, number, std::span(bytes).first(size));
+      ASSERT_TRUE(status == Status::ok || status == Status::again);
+      if (status == Status::ok) ++number, --left;
+      if (status == Status::again || random.one_in(16)) receive_everywhere(false);
+    }
+    ASSERT_TRUE(until([&] { return receive_everywhere(true), HasFatalFailure() || came == messages; }));
+    for (const auto& network : networks_) EXPECT_TRUE(until([&] { return network->drained(); }));
+    expect_nobody_is_lost();
+  }
+
+  /// The receiver takes no low message; all low credits are used up, and what carries them is as full as they make it.
+  void do_not_hold_up_high_by_low(std::uint64_t rounds) {
+    const std::vector<std::byte> bytes(60'000, std::byte{7});
+    std::uint64_t low = 0;
+    while (send(0, 1, Priority::low, low, bytes) == Status::ok) ++low;
+    EXPECT_GT(low, 3u);
+    while (send(0, 1, Priority::low, low) == Status::ok) ++low;
+    EXPECT_FALSE(at(0).has_room(1, Priority::low, 0));
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      ASSERT_EQ(send(0, 1, Priority::high, i), Status::ok);
+      ASSERT_EQ(next_word(1, Priority::high), i);
+    }
+    for (std::uint64_t i = 0; i < low; ++i) ASSERT_EQ(next_word(1, Priority::low), i);
+    EXPECT_TRUE(until([&] { return send(0, 1, Priority::low, 0, bytes) == Status::ok; })) << "credit is back";
+  }
+
+  /// All begin to talk to all before anybody has looked.
+  void meet_when_all_begin_at_once() {
+    const auto nodes = static_cast<NodeId>(networks_.size());
+    for (int round = 0; round < 3; ++round) {
+      for (NodeId from = 0; from < nodes; ++from) {
+        for (NodeId to = 0; to < nodes; ++to) ASSERT_EQ(send(from, to, Priority::low, from), Status::ok);
+      }
+      for (NodeId to = 0; to < nodes; ++to) {
+        std::uint64_t sum = 0;
+        for (NodeId from = 0; from < nodes; ++from) sum += next_word(to, Priority::low);
+        ASSERT_EQ(sum, nodes * (nodes - 1) / 2);
+      }
+    }
+    for (const auto& network : networks_) {
+      EXPECT_TRUE(until([&] { return network->drained(); }));
+      EXPECT_FALSE(network->receive(Priority::low)) << "nothing comes twice";
+    }
+    expect_nobody_is_lost();
+  }
+
+  void hear_the_last_of_each_word() {
+    for (std::uint64_t i = 0; i < 10'000; ++i) {
+      at(2).publish(3, 7, i);
+      at(2).publish(3, 8, 2 * i);
+      if (i % 100 == 0) progress();
+    }
+    auto& heard = ears_[3].words;
+    EXPECT_TRUE(until([&] { return heard[{2, 7}] == 9'999 && heard[{2, 8}] == 2 * 9'999; }));
+    EXPECT_TRUE(until([&] { return at(2).published(); }));
+  }
+
+  void tell_each_other_their_clocks() {
+    const std::uint64_t before = host::monotonic_ns();
+    for (NodeId to = 1; to < networks_.size(); ++to) at(0).ask_clock(to);
+    ASSERT_TRUE(until([&] { return ears_[0].clocks.size() == networks_.size() - 1; }));
+    for (const Ear::Clock& clock : ears_[0].clocks) {
+      EXPECT_NE(clock.from, 0u);
+      EXPECT_GE(clock.asked, before);
+      EXPECT_GE(clock.told, clock.asked);
+      EXPECT_LE(clock.told, host::monotonic_ns());
+    }
+  }
+
+  void are_unreachable_when_they_are_closed() {
+    ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
+    ASSERT_EQ(send(1, 0, Priority::low, 77), Status::ok);
+    ASSERT_TRUE(until([&] { return at(1).drained(); }));
+    at(0).close(1);
+    EXPECT_EQ(send(0, 1, Priority::low, 0), Status::unreachable);
+    EXPECT_EQ(next_word(0, Priority::low), 77u) << "what it had sent before";
+  }
+
+  /// So that who waits for one that sleeps, and says what nobody takes, says nothing that is not so.
+  void tell_that_they_have_taken_all_when_they_slept_in_vain() {
+    for (const Priority priority : both) {
+      ASSERT_EQ(send(0, 1, priority, 7), Status::ok);
+      ASSERT_EQ(next_word(1, priority), 7u);
+      EXPECT_GT(at(0).queued(1, priority), 0u);
+    }
+    for (int sleep = 0; sleep < 2; ++sleep) {
+      ASSERT_TRUE(until([&] { return at(1).arm(everything); }));
+      at(1).disarm();
+    }
+    const auto queued = [&] { return at(0).queued(1, Priority::low) + at(0).queued(1, Priority::high); };
+    EXPECT_TRUE(until([&] { return queued() == 0; }));
   }
 
   const std::shared_ptr<host::Memory> memory_;

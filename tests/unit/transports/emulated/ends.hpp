@@ -7,12 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "host/bell.hpp"
+#include "host/clock.hpp"
 #include "host/memory.hpp"
 #include "transports/site.hpp"
 #include "transports/transport.hpp"
 
 namespace am::emulated {
 
+inline constexpr Priority priorities[] = {Priority::low, Priority::high};
 inline constexpr Transport::Wanted both{.high = true, .low = true};
 inline constexpr Transport::Wanted high_only{.high = true, .low = false};
 
@@ -21,7 +24,7 @@ class Ends : public testing::Test {
  protected:
   static constexpr NodeId nodes = 6;
 
-  explicit Ends(std::string_view grid = "2x3") : grid_(grid) {}
+  explicit Ends(std::string_view grid = "2x3") : grid_(grid) { begin_anew(); }
   Site site(NodeId self, bool armed_often = false) {
     return {.self = self, .memory = memory_, .options = grid_, .armed_often = armed_often};
   }
@@ -66,13 +69,42 @@ class Ends : public testing::Test {
     return number;
   }
 
+  /// All that comes to a node now, in the order in which it is given.
+  std::vector<std::uint64_t> take_all(NodeId at, Priority priority) {
+    std::vector<std::uint64_t> numbers;
+    end(at).progress();
+    while (const Transport::View view = end(at).receive(priority)) {
+      numbers.push_back(view.packet->words[0]);
+      end(at).release(view);
+    }
+    return numbers;
+  }
+  /// Sends as many as find room. How many those were.
+  std::size_t fill(NodeId from, NodeId to, Priority priority, bool unordered = false) {
+    std::size_t count = 0;
+    while ((unordered ? send_unordered(from, to, priority) : send(from, to, priority)) == Status::ok) ++count;
+    return count;
+  }
+  /// Sleeps as the engine does, unless it is `done` or has something to do. A wake-up that is lost would hang the test.
+  template <class Done>
+  void sleep_unless(NodeId node, const Done& done) {
+    host::Bell bell(memory_->board(), node);
+    bell.set(host::Alarm::sleeper);
+    if (!done() && end(node).arm(both)) bell.sleep(host::monotonic_ns() + 60'000'000'000);
+    bell.clear();
+    end(node).disarm();
+  }
+  /// Nodes of a new job, of which one is armed often.
+  void begin_anew(NodeId armed_often = nodes) {
+    ends_.clear();
+    memory_ = host::Memory::create(nodes);
+    for (NodeId node = 0; node < nodes; ++node)
+      ends_.push_back(std::make_unique<Network>(site(node, node == armed_often)));
+  }
+
   const std::string_view grid_;
-  std::shared_ptr<host::Memory> memory_ = host::Memory::create(nodes);
-  std::vector<std::unique_ptr<Network>> ends_ = [this] {
-    std::vector<std::unique_ptr<Network>> ends;
-    for (NodeId node = 0; node < nodes; ++node) ends.push_back(std::make_unique<Network>(site(node)));
-    return ends;
-  }();
+  std::shared_ptr<host::Memory> memory_;
+  std::vector<std::unique_ptr<Network>> ends_;
   std::uint64_t sent_ = 0;
 };
 

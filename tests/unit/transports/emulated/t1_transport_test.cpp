@@ -1,14 +1,19 @@
 // Nodes' ends of the emulated T1 network in one thread: which grid it is, what a packet is cut into, multicasts and accesses of its own,
-// what its routers count. What holds of every machine: window_transport_test.cpp.
+// what its routers count; whom multicasts reach. What holds of every machine: window_transport_test.cpp.
 #include "transports/emulated/t1_transport.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <am/error.hpp>
 
+#include <cstdint>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "emulated_hw/t1/router.hpp"
+#include "support/check.hpp"
+#include "transports/emulated/patches.hpp"
 #include "transports/emulated/router_counts.hpp"
 #include "unit/transports/emulated/ends.hpp"
 
@@ -19,29 +24,23 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 
 std::string shape_text(std::string_view options, NodeId nodes) {
-  try {
+  std::string text;
+  const std::string error = test::error_of([&] {
     const t1::Shape shape = shape_of(options, nodes);
-    return std::to_string(shape.rows) + "x" + std::to_string(shape.columns);
-  } catch (const Error& error) {
-    return error.what();
-  }
+    text = std::to_string(shape.rows) + "x" + std::to_string(shape.columns);
+  });
+  return text.empty() ? error : text;
 }
 
-TEST(T1Shape, IsTheSquarestWhereNoneIsGiven) {
-  EXPECT_EQ(shape_text("", 1), "1x1");
-  EXPECT_EQ(shape_text("", 2), "1x2");
-  EXPECT_EQ(shape_text("", 12), "3x4");
-  EXPECT_EQ(shape_text("", 13), "1x13");
-  EXPECT_EQ(shape_text("", 16), "4x4");
-  EXPECT_EQ(shape_text("", 1024), "32x32");
-}
-
-TEST(T1Shape, IsWhatWasAskedForOrALineThatSaysWhy) {
+TEST(T1Shape, IsTheSquarestOrWhatWasAskedForOrALineThatSaysWhy) {
+  for (const auto& [nodes, shape] :
+       {std::pair{1u, "1x1"}, {2u, "1x2"}, {12u, "3x4"}, {13u, "1x13"}, {1024u, "32x32"}})
+    EXPECT_EQ(shape_text("", nodes), shape);
   EXPECT_EQ(shape_text("4x3", 12), "4x3");
   EXPECT_EQ(shape_text("12x1", 12), "12x1");
-  EXPECT_THAT(shape_text("4x4", 12),
-              HasSubstr("AM_TRANSPORT=t1:4x4 is a grid of 16 nodes, and the job has 12"));
-  EXPECT_THAT(shape_text("4x4", 12), HasSubstr("say t1:3x4, or t1 alone"));
+  EXPECT_THAT(
+      shape_text("4x4", 12),
+      HasSubstr("AM_TRANSPORT=t1:4x4 is a grid of 16 nodes, and the job has 12 (say t1:3x4, or t1 alone"));
   for (const char* const bad :
        {"4", "x", "4x", "x4", "0x4", "4x0", "-4x3", "4x3x1", "4 x3", "4X3", "99999999999x1", "4x3,"})
     EXPECT_THAT(shape_text(bad, 12), HasSubstr("AM_TRANSPORT=t1:" + std::string(bad) + " is no grid")) << bad;
@@ -59,23 +58,6 @@ TEST(T1Messages, AreAsManyAsAPacketNeeds) {
 
 using T1Ends = Ends<T1Transport>;
 
-TEST_F(T1Ends, TakeNoMoreThanAWindowHoldsAndGoOnWhenSomethingWasReleased) {
-  for (NodeId from = 0; from < nodes; ++from) {
-    for (const Priority priority : {Priority::low, Priority::high}) {
-      std::vector<std::uint64_t> numbers;
-      while (send(from, 3, priority) == Status::ok) numbers.push_back(sent_);
-      EXPECT_GE(numbers.size(), high_lines - 2);
-      EXPECT_EQ(send(from, 4, priority), Status::ok) << "no link waits for another";
-      EXPECT_EQ(take(4, priority, from), sent_);
-      EXPECT_FALSE(end(from).has_room(3, priority, 0));
-      for (const std::uint64_t number : numbers) ASSERT_EQ(take(3, priority, from), number);
-      EXPECT_EQ(take(3, priority, from), 0u);
-      EXPECT_TRUE(end(from).has_room(3, priority, 0));
-      EXPECT_TRUE(end(from).drained());
-    }
-  }
-}
-
 class T1Ring : public T1Ends {
  protected:
   T1Ring() : T1Ends("1x6") {}
@@ -83,7 +65,7 @@ class T1Ring : public T1Ends {
 
 // Two multicasts go around it, one each way (T1 report, 3.9): five links in all, where messages to each would take nine.
 TEST_F(T1Ring, IsCoveredByTwoMulticasts) {
-  for (const Priority priority : {Priority::low, Priority::high}) {
+  for (const Priority priority : priorities) {
     end(0).begin_multicast();
     for (NodeId to = 0; to < nodes; ++to) {
       const Transport::Slot slot = end(0).claim(to, priority, 1, 0);
@@ -158,6 +140,63 @@ TEST_F(T1Ends, CountsWhatPassesItsRouters) {
   EXPECT_THAT(t1_counts(memory_, 4), ContainsRegex("node 1 +low +0 +3 +0\n"));
   EXPECT_THAT(t1_counts(memory_, 4), ContainsRegex("this node +high +0 +70 +0\n"));
   EXPECT_EQ(t1_counts(host::Memory::create(nodes), 0), "") << "no T1 there";
+}
+
+// -- whom a multicast reaches, and who passes it on (T1 report, 3.9, Figure 9) -------------------------------------------------
+// That each member of any group gets it once, and nobody else: unit/core/messages/multicast_over_t1_test.cpp.
+
+using List = std::vector<NodeId>;
+
+std::vector<std::uint32_t> shares(const kit::Grid& grid, NodeId from, const List& members) {
+  std::vector<std::uint32_t> by(members.size(), Transport::nobody);
+  share_out(grid, from, members, by);
+  return by;
+}
+/// The members as they are reached: '*', left: '-', or passed on to by the member whose place it is.
+std::string text(const kit::Grid& grid, NodeId from, const List& members) {
+  std::string text;
+  const auto by = shares(grid, from, members);
+  for (std::size_t i = 0; i < by.size(); ++i)
+    text += by[i] == i ? '*' : by[i] == Transport::nobody ? '-' : static_cast<char>('a' + by[i]);
+  return text;
+}
+/// On 4 x 8 nodes.
+struct Row {
+  const char* what;
+  NodeId from;
+  List members;
+  const char* reached;
+};
+
+TEST(Patches, AreReachedAsFigure9Shows) {
+  const List region{9, 10, 11, 17, 18, 19, 25, 26, 27};
+  const Row rows[] = {
+      {"its ring, both ways, and itself", 11, {8, 9, 10, 11, 12, 13, 14, 15}, "********"},
+      {"its ring without it", 11, {8, 9, 10, 12, 13, 14, 15}, "*******"},
+      {"its column", 11, {3, 19, 27}, "***"},
+      {"around the edge", 8, {9, 15}, "**"},
+      {"nobody past who is no member", 8, {9, 11}, "*-"},
+      {"nobody past who is no member", 8, {10}, "-"},
+      {"not by its member in the column, who is reached along the same", 3, {11, 27}, "*-"},
+      {"in another row and column", 3, {12}, "-"},
+      {"along the row, then along the columns", 9, region, "****bc*bc"},
+      {"from beside it", 8, region, "***abcabc"},
+      {"a region that is no rectangle", 9, {10, 11, 17, 18, 26}, "***aa"},
+      {"by the column, where the row is not of it", 9, {17, 18, 19, 25}, "*aa*"},
+      {"nobody passes it on to 9: who passes on has the smaller number", 18, region, "-*b***d*f"},
+  };
+  for (const Row& row : rows)
+    EXPECT_EQ(text(t1::grid_of({.rows = 4, .columns = 8}), row.from, row.members), row.reached) << row.what;
+}
+
+TEST(Patches, CoverTheWholeMachineFromItsCorner) {
+  for (const auto& [rows, columns] : {std::pair{2u, 2u}, {4u, 4u}, {1u, 7u}, {7u, 1u}, {32u, 32u}}) {
+    const kit::Grid grid = t1::grid_of({.rows = rows, .columns = columns});
+    List everybody(grid.nodes());
+    std::iota(everybody.begin(), everybody.end(), NodeId{0});
+    EXPECT_THAT(shares(grid, 0, everybody), testing::Each(testing::Ne(Transport::nobody)))
+        << rows << "x" << columns;
+  }
 }
 
 }  // namespace t1_transport_test

@@ -1,4 +1,4 @@
-// What holds of the ends of every emulated network, in one thread: payloads and order, what a node that is armed sleeps on, and what is
+// What holds of the ends of every emulated network, in one thread: order, what a node that is armed sleeps on, and what is
 // closed. What is special of a machine: t1_transport_test.cpp, mmachine_transport_test.cpp. All else is the conformance suite's.
 #include "transports/emulated/window_transport.hpp"
 
@@ -6,12 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <memory>
 #include <thread>
 #include <vector>
 
-#include "host/bell.hpp"
-#include "host/clock.hpp"
 #include "support/random.hpp"
 #include "transports/emulated/mmachine_transport.hpp"
 #include "transports/emulated/t1_transport.hpp"
@@ -24,15 +21,6 @@ template <class Network>
 using EmulatedEnds = Ends<Network>;
 using Machines = testing::Types<T1Transport, MMachineTransport>;
 TYPED_TEST_SUITE(EmulatedEnds, Machines);
-
-TYPED_TEST(EmulatedEnds, CarryPayloadsOfEverySizeInOrder) {
-  for (const Priority priority : {Priority::low, Priority::high}) {
-    for (std::size_t bytes = 0; bytes <= impl::packet_payload_bytes; bytes += bytes < 300 ? 1 : 31) {
-      ASSERT_EQ(this->send(0, 5, priority, bytes), Status::ok) << bytes;
-      ASSERT_EQ(this->take(5, priority, 0), this->sent_) << bytes;
-    }
-  }
-}
 
 // More than a node's channel into the network holds, committed one after the other.
 TYPED_TEST(EmulatedEnds, SendAllThatWasClaimedBefore) {
@@ -64,12 +52,7 @@ TYPED_TEST(EmulatedEnds, KeepDeferredOnesForTheNextRoundAndGoOnWithOthers) {
   EXPECT_FALSE(to.receive(Priority::low));
   EXPECT_TRUE(to.waits(Priority::low, nullptr));
   EXPECT_FALSE(to.waits(Priority::high, nullptr));
-  for (int i = 0; i < 3; ++i) {
-    to.progress();
-    const Transport::View view = to.receive(Priority::low);
-    ASSERT_TRUE(view);
-    to.release(view);
-  }
+  EXPECT_EQ(this->take_all(1, Priority::low).size(), 3u);
   EXPECT_FALSE(to.waits(Priority::low, nullptr));
 }
 
@@ -122,53 +105,33 @@ TYPED_TEST(EmulatedEnds, AreNotArmedWhereSomethingIsWantedThatHasCome) {
 }
 
 TYPED_TEST(EmulatedEnds, AreNotArmedWhereRoomWasMissingThatHasCome) {
-  while (this->send(0, 1, Priority::low) == Status::ok) {
-  }
+  this->fill(0, 1, Priority::low);
   EXPECT_TRUE(this->end(0).arm(both));
   this->end(0).disarm();
   EXPECT_EQ(this->send(0, 1, Priority::low), Status::again);
-  while (this->take(1, Priority::low, 0) != 0) {
-  }
+  this->take_all(1, Priority::low);
   EXPECT_FALSE(this->end(0).arm(both));
   EXPECT_EQ(this->send(0, 1, Priority::low), Status::ok);
 }
 
-// A wake-up that is lost would hang the test.
 TYPED_TEST(EmulatedEnds, WakeWhoSleeps) {
+  constexpr std::size_t rounds = 300;
   for (const bool armed_often : {false, true}) {
-    this->ends_.at(1) = nullptr;
-    this->ends_.at(1) = std::make_unique<TypeParam>(this->site(1, armed_often));
-    constexpr int rounds = 300;
-    std::atomic<int> taken = 0;
+    this->begin_anew(armed_often ? 1 : this->nodes);
+    std::atomic<std::size_t> taken = 0;
     std::jthread sleeper([&] {
-      host::Bell bell(this->memory_->board(), 1);
       while (taken != rounds) {
-        if (const auto before = taken.load(); (this->end(1).progress(), true)) {
-          while (const Transport::View view = this->end(1).receive(Priority::low)) {
-            this->end(1).release(view);
-            ++taken;
-          }
-          if (taken != before) continue;
-        }
-        bell.set(host::Alarm::sleeper);
-        if (this->end(1).arm(both)) bell.sleep(host::monotonic_ns() + 60'000'000'000);
-        bell.clear();
-        this->end(1).disarm();
+        const std::size_t some = this->take_all(1, Priority::low).size();
+        taken += some;
+        if (some == 0) this->sleep_unless(1, [] { return false; });
       }
     });
     test::Random random(test::seed());
-    for (int i = 0; i < rounds; ++i) {
+    for (std::size_t i = 0; i < rounds; ++i) {
       while (this->send(0, 1, Priority::low) != Status::ok) std::this_thread::yield();
-      if (!random.one_in(4)) {
-        while (taken != i + 1) std::this_thread::yield();
-      }
+      if (random.one_in(4)) continue;
+      while (taken != i + 1) std::this_thread::yield();
     }
-    sleeper.join();
-    this->ends_.at(0) = nullptr;  // what it has counted of its window belongs to the receiver that was
-    this->memory_ = host::Memory::create(this->nodes);
-    this->ends_.clear();
-    for (NodeId node = 0; node < this->nodes; ++node)
-      this->ends_.push_back(std::make_unique<TypeParam>(this->site(node)));
   }
 }
 

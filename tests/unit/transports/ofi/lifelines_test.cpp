@@ -46,9 +46,14 @@ class LifelinesOfOtherHosts : public testing::Test {
     site.host_timeout_ns = 10'000'000'000;
     site.interfaces = "lo";
     lines_.emplace(site);
-    place_.emplace();
   }
 
+  /// To a place that has it then.
+  void tie() {
+    place_.emplace();
+    lines_->tie(peer, place_->text());
+    place_->await_line();
+  }
   std::vector<Lifelines::Broken> look(bool leaving) {
     now_ += Lifelines::between_looks_ns;
     return lines_->broken(now_, leaving);
@@ -76,8 +81,7 @@ class LifelinesOfOtherHosts : public testing::Test {
 };
 
 TEST_F(LifelinesOfOtherHosts, TellNothingWhileThePeerIsThere) {
-  lines_->tie(peer, place_->text());
-  place_->await_line();
+  tie();
   for (int i = 0; i < 10; ++i) {
     EXPECT_THAT(look(false), IsEmpty());
     EXPECT_THAT(look(true), IsEmpty());
@@ -85,50 +89,31 @@ TEST_F(LifelinesOfOtherHosts, TellNothingWhileThePeerIsThere) {
   EXPECT_TRUE(lines_->any());
 }
 
-TEST_F(LifelinesOfOtherHosts, TellThatAProcessHasEnded) {
-  lines_->tie(peer, place_->text());
-  place_->await_line();
-  EXPECT_THAT(look(false), IsEmpty());
-  place_.reset();
-  expect_ended(await_news(false));
-}
-
 /// It may have left in order, and who leaves may be heard of from others.
 TEST_F(LifelinesOfOtherHosts, TellOnlyWhoLeavesAtOnceThatAProcessHasEnded) {
   for (const bool is_tied : {true, false}) {
-    for (const bool leaving : {false, true}) {
-      place_.emplace();
-      lines_->tie(peer, place_->text());
-      place_->await_line();
-      if (is_tied) {
-        EXPECT_THAT(look(false), IsEmpty());
+    for (const int looks : {0, 5}) {
+      for (const bool leaving : {false, true}) {
+        tie();
+        if (is_tied) {
+          EXPECT_THAT(look(false), IsEmpty());
+        }
+        place_.reset();
+        for (int i = 0; i < looks; ++i) EXPECT_THAT(look(false), IsEmpty()) << "for less than 3 s";
+        expect_ended(await_news(leaving));
       }
-      place_.reset();
-      for (int i = 0; i < 5; ++i) EXPECT_THAT(look(false), IsEmpty()) << "for less than 3 s";
-      expect_ended(await_news(leaving));
     }
   }
 }
 
-TEST_F(LifelinesOfOtherHosts, TellThatAProcessHasEndedBeforeTheFirstLook) {
-  for (const bool leaving : {false, true}) {
-    place_.emplace();
-    lines_->tie(peer, place_->text());
-    place_->await_line();
-    place_.reset();
-    expect_ended(await_news(leaving));
-  }
-}
-
 TEST_F(LifelinesOfOtherHosts, TellOnlyWhoLeavesThatNobodyTakesThem) {
-  const std::string nowhere = place_->text();
-  place_.reset();
-  lines_->tie(peer, nowhere);
+  lines_->tie(peer, Place().text());
   for (int i = 0; i < 10; ++i) EXPECT_THAT(look(false), IsEmpty()) << "its network may refuse them all";
   expect_ended(await_news(true));
 }
 
 TEST_F(LifelinesOfOtherHosts, TryOneAddressAfterTheOther) {
+  place_.emplace();
   const std::string nowhere = Place().text();
   lines_->tie(peer, place_->text() + "," + nowhere + "," + nowhere);
   while (!place_->has_line()) EXPECT_THAT(look(false), IsEmpty());
@@ -138,8 +123,7 @@ TEST_F(LifelinesOfOtherHosts, TryOneAddressAfterTheOther) {
 }
 
 TEST_F(LifelinesOfOtherHosts, AreCutForGood) {
-  lines_->tie(peer, place_->text());
-  place_->await_line();
+  tie();
   lines_->cut(peer);
   EXPECT_FALSE(lines_->any());
   place_.reset();

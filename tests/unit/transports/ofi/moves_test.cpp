@@ -3,13 +3,11 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "support/random.hpp"
-#include "unit/transports/ofi/ways.hpp"
+#include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi {
 namespace moves_test {
@@ -26,13 +24,6 @@ class Moves : public Nodes, public testing::WithParamInterface<Way> {
     for (NodeId to = 1; to < 3; ++to) meet(0, to);
     if (!at(0).can_move(Access::fetch, 1)) GTEST_SKIP() << "it has none";
   }
-  void meet(NodeId a, NodeId b) {
-    ASSERT_EQ(send(a, b, Priority::low, 1), Status::ok);
-    ASSERT_EQ(next_word(b, Priority::low), 1u);
-    ASSERT_EQ(send(b, a, Priority::low, 2), Status::ok);
-    ASSERT_EQ(next_word(a, Priority::low), 2u);
-    for (const NodeId node : {a, b}) ASSERT_TRUE(until([&] { return at(node).drained(); }));
-  }
   [[nodiscard]] bool stores() { return at(0).can_move(Access::store, 1); }
   std::vector<std::byte> random_bytes(std::size_t count) {
     std::vector<std::byte> bytes(count);
@@ -44,6 +35,31 @@ class Moves : public Nodes, public testing::WithParamInterface<Way> {
     Status status = Status::again;
     EXPECT_TRUE(until([&] { return (status = at(node).begin_move(move, from)) != Status::again; }));
     return status;
+  }
+
+  Status fetch(NodeId owner, std::size_t bytes, std::uint64_t ticket = 0) {
+    return begin(0, {Access::fetch, owner, 0, bytes, ticket, 0}, nullptr);
+  }
+  /// As many as find room. How many those were.
+  std::size_t begin_all_that_find_room(std::size_t bytes) {
+    std::size_t begun = 0;
+    while (begun < 1000 && at(0).begin_move({Access::fetch, 1, 0, bytes, begun, 0}, nullptr) == Status::ok)
+      ++begun;
+    EXPECT_LT(begun, 1000u);
+    return begun;
+  }
+  bool are_done(std::size_t count) {
+    return until([&] { return places_[0].done.size() == count; });
+  }
+  [[nodiscard]] bool is_done(std::uint64_t ticket) const {
+    return std::ranges::any_of(places_[0].done, [=](const auto& one) { return one.move.ticket == ticket; });
+  }
+  /// Node 1, of whom nobody gets anything any more, keeps nobody else waiting.
+  void expect_node_1_is_unreachable_alone() {
+    EXPECT_EQ(at(0).begin_move({Access::fetch, 1, 0, 8, 0, 0}, nullptr), Status::unreachable);
+    EXPECT_TRUE(until([&] { return at(0).drained(); }));
+    ASSERT_EQ(fetch(2, 1000, 9999), Status::ok);
+    EXPECT_TRUE(until([&] { return is_done(9999); }));
   }
 
   /// Whether it sleeps for good where nothing happens: where no descriptor tells it of news it looks each millisecond.
@@ -78,7 +94,7 @@ TEST_P(Moves, StoreAndFetchJustTheBytes) {
       std::ranges::fill(from, std::byte{0xee});  // which may be changed now
     }
     // What overlaps is in no order.
-    ASSERT_TRUE(until([&] { return places_[0].done.size() == begun; }));
+    ASSERT_TRUE(are_done(begun));
     const Places::Done& done = places_[0].done.back();
     EXPECT_EQ(done.move.ticket, i);
     EXPECT_EQ(done.move.at, 3 * i);
@@ -103,36 +119,28 @@ TEST_P(Moves, MayBeUnderWayTogether) {
     const Transport::Move move{Access::fetch, 1, at, std::min(piece, segment_bytes - at), begun, at};
     ASSERT_EQ(begin(0, move, nullptr), Status::ok);
   }
-  ASSERT_TRUE(until([&] { return places_[0].done.size() == begun; }));
+  ASSERT_TRUE(are_done(begun));
   for (const Places::Done& done : places_[0].done)
     std::ranges::copy(done.fetched, got.begin() + static_cast<std::ptrdiff_t>(done.move.at));
   EXPECT_TRUE(std::ranges::equal(got, segments_[1]));
 }
 
 TEST_P(Moves, ThatFindNoRoomAreToldOfIt) {
-  const Transport::Move move{Access::fetch, 1, 0, Transport::move_bytes, 0, 0};
-  std::size_t begun = 0;
-  while (at(0).begin_move(move, nullptr) == Status::ok) ASSERT_LT(++begun, 1000u);
+  const std::size_t begun = begin_all_that_find_room(Transport::move_bytes);
   EXPECT_EQ(at(0).begin_move({Access::fetch, 2, 0, 100, 0, 0}, nullptr), Status::ok) << "others have room";
-  ASSERT_TRUE(until([&] { return places_[0].done.size() == begun + 1; }));
+  ASSERT_TRUE(are_done(begun + 1));
   EXPECT_FALSE(at(0).arm({})) << "there is room since";
   at(0).disarm();
-  EXPECT_EQ(at(0).begin_move(move, nullptr), Status::ok);
-  ASSERT_TRUE(until([&] { return places_[0].done.size() == begun + 2; }));
+  EXPECT_EQ(at(0).begin_move({Access::fetch, 1, 0, Transport::move_bytes, 0, 0}, nullptr), Status::ok);
+  ASSERT_TRUE(are_done(begun + 2));
 }
 
 TEST_P(Moves, WakeWhoeverSleepsUntilTheyAreDone) {
   for (std::uint64_t i = 0; i < 50; ++i) {
-    ASSERT_EQ(begin(0, {Access::fetch, 1, 0, Transport::move_bytes, i, 0}, nullptr), Status::ok);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (places_[0].done.size() <= i) {
-      for (const bool sleeps = at(0).arm({}); sleeps && !is_readable(at(0).wake_fd(), 0); at(1).progress())
-        ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nothing tells it";
-      at(0).disarm();
-      at(0).progress();
-      at(1).progress();
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-    }
+    ASSERT_EQ(fetch(1, Transport::move_bytes, i), Status::ok);
+    sleep_until(
+        0, {}, false, [&] { return places_[0].done.size() > i; }, [&] { at(1).progress(); });
+    ASSERT_FALSE(HasFatalFailure());
   }
 }
 
@@ -149,7 +157,7 @@ TEST_P(Moves, ThatStoreKeepWhoeverLeaves) {
 TEST_P(Moves, LeaveTheDescriptorOfTheOwnerBelieved) {
   if (!rests(1)) GTEST_SKIP() << "it has none that is believed";
   for (std::uint64_t i = 0; i < 400; ++i) {
-    ASSERT_EQ(begin(0, {Access::fetch, 1, 0, Transport::move_bytes, i, 0}, nullptr), Status::ok);
+    ASSERT_EQ(fetch(1, Transport::move_bytes, i), Status::ok);
     ASSERT_TRUE(until([&] {
       static_cast<void>(at(1).arm({}));
       at(1).disarm();
@@ -161,37 +169,19 @@ TEST_P(Moves, LeaveTheDescriptorOfTheOwnerBelieved) {
 
 TEST_P(Moves, AreOverWithTheirPeer) {
   if (!way_.fake) GTEST_SKIP() << "which has to fail";
-  testing::internal::CaptureStderr();
-  fabric_->fail_access_after(1, FI_EIO);
+  fabric_->fail_after(test::FakeFabric::Step::access, 1, FI_EIO);
   std::size_t begun = 0;
-  while (at(0).begin_move({Access::fetch, 1, 0, 1000, begun, 0}, nullptr) == Status::ok) {
-    ASSERT_LT(++begun, 1000u);
-  }
-  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
-  for (int i = 0; i < 100; ++i) progress();
-  const std::string words = testing::internal::GetCapturedStderr();
+  const std::string words = loss(0, 1, [&] { begun = begin_all_that_find_room(1000); });
   EXPECT_NE(words.find("no way to node 1"), std::string::npos) << words;
-  EXPECT_EQ(ears_[0].lost_ones, std::vector<NodeId>{1});
+  for (int i = 0; i < 100; ++i) progress();
   EXPECT_LT(places_[0].done.size(), begun) << "one has failed";
-  EXPECT_EQ(at(0).begin_move({Access::fetch, 1, 0, 8, 0, 0}, nullptr), Status::unreachable);
-  EXPECT_TRUE(until([&] { return at(0).drained(); }));
-  const std::size_t before = places_[0].done.size();
-  ASSERT_EQ(begin(0, {Access::fetch, 2, 0, 1000, 77, 0}, nullptr), Status::ok) << "the others";
-  ASSERT_TRUE(until([&] { return places_[0].done.size() == before + 1; }));
+  expect_node_1_is_unreachable_alone();
 }
 
 TEST_P(Moves, ToAPeerThatCoreHasClosedBeginNoMore) {
-  std::size_t begun = 0;
-  while (at(0).begin_move({Access::fetch, 1, 0, Transport::move_bytes, begun, 0}, nullptr) == Status::ok)
-    ASSERT_LT(++begun, 1000u);
+  begin_all_that_find_room(Transport::move_bytes);
   at(0).close(1);
-  EXPECT_EQ(at(0).begin_move({Access::fetch, 1, 0, 8, 0, 0}, nullptr), Status::unreachable);
-  EXPECT_TRUE(until([&] { return at(0).drained(); }));
-  ASSERT_EQ(begin(0, {Access::fetch, 2, 0, 1000, 77, 0}, nullptr), Status::ok) << "the others";
-  ASSERT_TRUE(until([&] {
-    return std::ranges::any_of(places_[0].done,
-                               [](const Places::Done& one) { return one.move.ticket == 77; });
-  }));
+  expect_node_1_is_unreachable_alone();
 }
 
 /// What others get, and long payloads, go on while an owner does not look.
@@ -214,18 +204,14 @@ TEST_P(Moves, OfAnOwnerThatDoesNotLookHoldUpNobody) {
   std::size_t sent = 0;
   ASSERT_EQ(send(2, 0, Priority::high, 7, bytes, &sent), Status::ok);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  const auto is_got = [&] {
-    return std::ranges::any_of(places_[0].done,
-                               [](const Places::Done& one) { return one.move.ticket == 9999; });
-  };
   Transport::View view;
-  while (!is_got() || !view) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << is_got() << static_cast<bool>(view);
+  while (!is_done(9999) || !view) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << is_done(9999) << static_cast<bool>(view);
     progress_without_owner();
     if (!view) view = at(0).receive(Priority::high);
   }
   at(0).release(view);
-  ASSERT_TRUE(until([&] { return places_[0].done.size() == begun + 1; }));
+  ASSERT_TRUE(are_done(begun + 1));
 }
 
 /// (Of which the fakes are hardware.)

@@ -1,21 +1,28 @@
-// Which provider is used, and what speaks against the others; cards; what is said when memory may not be registered.
+// Which provider is used, and what speaks against the others; cards; endpoints, and what is said when memory may not be registered.
 #include "transports/ofi/providers.hpp"
 
 #include <arpa/inet.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "support/check.hpp"
 #include "transports/ofi/card.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi {
 namespace providers_test {
 
+using testing::HasSubstr;
 using Fake = test::FakeProvider;
 using test::FakeFabric;
 
@@ -30,13 +37,15 @@ std::vector<std::string> names(const std::vector<Offer>& offers) {
   for (const Offer& offer : offers) all.push_back(offer.provider + (offer.why_not.empty() ? "" : " -"));
   return all;
 }
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string refusal(const FakeFabric& fabric, const Wish& wish) {
+  return test::error_of([&] { static_cast<void>(choose(fabric.library(), wish)); });
+}
+/// What a node says that cannot use the network.
+std::string opening_error(const FakeFabric& fabric) {
+  return test::error_of([&] {
+    const OfiTransport network(Site{.self = 0, .memory = host::Memory::create(1), .options = {}},
+                               fabric.library());
+  });
 }
 std::vector<std::byte> ip(const char* text) {
   sockaddr_in address{};
@@ -88,45 +97,34 @@ TEST(Providers, OneIsAskedForAllThatItHas) {
   }
 }
 
-/// Keys that are longer than libam's: no matter where nobody reads or writes from afar.
-TEST(Providers, OneWithRawKeysIsUsedForMessages) {
-  const FakeFabric fabric(std::vector{Fake{.mr_mode = FI_MR_RAW}});
-  EXPECT_EQ(choose(fabric.library(), wish())->caps, FI_MSG | FI_MULTI_RECV);
-}
-
-TEST(Providers, RxdIsUsedForPlainMessages) {
-  const FakeFabric fabric({{.name = "udp;ofi_rxd"}});
-  const Info info = choose(fabric.library(), wish());
+/// With keys that are longer than libam's, which do not matter where nobody reads or writes from afar; and over rxd.
+TEST(Providers, SomeAreUsedForMessagesAlone) {
+  const FakeFabric raw(std::vector{Fake{.mr_mode = FI_MR_RAW}});
+  EXPECT_EQ(choose(raw.library(), wish())->caps, FI_MSG | FI_MULTI_RECV);
+  const FakeFabric rxd({{.name = "udp;ofi_rxd"}});
+  const Info info = choose(rxd.library(), wish());
   EXPECT_EQ(info->caps, FI_MSG);
   EXPECT_EQ(info->tx_attr->inject_size, 0u);
 }
 
 TEST(Providers, WhatSpeaksAgainstThemIsSaid) {
-  {
-    const FakeFabric none({});
-    EXPECT_NE(error_of([&] {
-                static_cast<void>(choose(none.library(), wish()));
-              }).find("it has none that libam can use"),
-              std::string::npos);
-    EXPECT_NE(error_of([&] {
-                static_cast<void>(choose(none.library(), wish("efa")));
-              }).find("it has no efa that libam can use"),
-              std::string::npos);
-    EXPECT_TRUE(offers(none.library(), wish()).empty());
-  }
+  const FakeFabric none({});
+  EXPECT_THAT(refusal(none, wish()), HasSubstr("it has none that libam can use"));
+  EXPECT_THAT(refusal(none, wish("efa")), HasSubstr("it has no efa that libam can use"));
+  EXPECT_TRUE(offers(none.library(), wish()).empty());
   const FakeFabric fabric({{.name = "short", .max_msg_size = 100},
                            {.name = "keys", .mr_key_size = 16},
                            {.name = "far", .src_addr = std::vector<std::byte>(97)},
                            {.name = "notified", .mr_mode = FI_MR_MMU_NOTIFY},
                            {.name = "shm"}});
-  const std::string why = error_of([&] { static_cast<void>(choose(fabric.library(), wish({}, true))); });
-  EXPECT_NE(why.find("short (fake0): its longest message has 100 bytes only"), std::string::npos) << why;
-  EXPECT_NE(why.find("keys (fake0): it wants memory to be registered in a way that libam does not know"),
-            std::string::npos);
-  EXPECT_NE(why.find("far (fake0): its addresses are too long"), std::string::npos);
-  EXPECT_NE(why.find("shm (fake0): it leads to nodes of this host only"), std::string::npos);
-  EXPECT_NE(why.find("notified (fake0): it wants memory to be registered in a way that libam does not know"),
-            std::string::npos);
+  const std::string why = refusal(fabric, wish({}, true));
+  EXPECT_THAT(why, HasSubstr("short (fake0): its longest message has 100 bytes only"));
+  EXPECT_THAT(why,
+              HasSubstr("keys (fake0): it wants memory to be registered in a way that libam does not know"));
+  EXPECT_THAT(why, HasSubstr("far (fake0): its addresses are too long"));
+  EXPECT_THAT(why, HasSubstr("shm (fake0): it leads to nodes of this host only"));
+  EXPECT_THAT(
+      why, HasSubstr("notified (fake0): it wants memory to be registered in a way that libam does not know"));
   EXPECT_EQ(fabric.open_objects(), 0u);
 }
 
@@ -153,8 +151,8 @@ TEST(Providers, WhatTheyLackIsSaid) {
                 "verbs: it has no reliable datagrams (FI_EP_RDM)"}));
   EXPECT_EQ(lacks(offers(fabric.library(), wish("verbs"))),
             std::vector<std::string>{"verbs: it has no reliable datagrams (FI_EP_RDM)"});
-  const std::string why = error_of([&] { static_cast<void>(choose(fabric.library(), wish("verbs"))); });
-  EXPECT_NE(why.find("verbs (mlx5_0): it has no reliable datagrams (FI_EP_RDM)"), std::string::npos) << why;
+  EXPECT_THAT(refusal(fabric, wish("verbs")),
+              HasSubstr("verbs (mlx5_0): it has no reliable datagrams (FI_EP_RDM)"));
   EXPECT_EQ(fabric.open_objects(), 0u) << "all lists are freed";
 }
 
@@ -168,9 +166,9 @@ TEST(Providers, OnOneHostTheLoopbackInterfaceDoes) {
   const std::vector<Offer> near = offers(fabric.library(), wish());
   ASSERT_EQ(near.size(), 2u);
   EXPECT_EQ(near[1].domain, "eth7");
-  EXPECT_NE(near[1].why_not.find("the loopback interface does"), std::string::npos);
+  EXPECT_THAT(near[1].why_not, HasSubstr("the loopback interface does"));
   for (const Offer& offer : offers(fabric.library(), wish({}, true)))
-    EXPECT_NE(offer.why_not.find("AM_TCP_INTERFACES"), std::string::npos)
+    EXPECT_THAT(offer.why_not, HasSubstr("AM_TCP_INTERFACES"))
         << "neither is for other hosts: " << offer.domain;
 }
 
@@ -201,11 +199,7 @@ TEST(Cards, SayWhatTheySaid) {
 
 TEST(Cards, HaveNoRoomForEveryAddress) {
   const FakeFabric fabric(std::vector{Fake{.address_bytes = 300}});
-  const auto memory = host::Memory::create(1);
-  const std::string why = error_of([&] {
-    const OfiTransport network(Site{.self = 0, .memory = memory, .options = {}}, fabric.library());
-  });
-  EXPECT_NE(why.find("its addresses are too long: 300 bytes"), std::string::npos) << why;
+  EXPECT_THAT(opening_error(fabric), HasSubstr("its addresses are too long: 300 bytes"));
   EXPECT_EQ(fabric.complaints(), std::vector<std::string>{}) << "all is closed in order";
   EXPECT_EQ(fabric.open_objects(), 0u);
 }
@@ -219,22 +213,81 @@ TEST(Registrations, ThatFailAreAnErrorThatSaysWhatToDo) {
       for (std::size_t good = 0; good < 100; ++good) {
         FakeFabric fabric({{.caps = caps, .mr_mode = mode, .keeps_bound_memory = true}});
         fabric.fail_registrations_after(good);
-        const auto memory = host::Memory::create(1);
-        const std::string why = error_of([&] {
-          const OfiTransport network(Site{.self = 0, .memory = memory, .options = {}}, fabric.library());
-        });
+        const std::string why = opening_error(fabric);
         EXPECT_EQ(fabric.complaints(), std::vector<std::string>{});
         EXPECT_EQ(fabric.open_objects(), 0u);
         if (why == "no error") continue;
         ++failed;
-        EXPECT_NE(why.find("ulimit -l "), std::string::npos) << why;
-        EXPECT_NE(why.find("this process may lock "), std::string::npos) << why;
-        EXPECT_NE(why.find("bytes with libfabric (fake)"), std::string::npos) << why;
+        EXPECT_THAT(why, HasSubstr("ulimit -l "));
+        EXPECT_THAT(why, HasSubstr("this process may lock "));
+        EXPECT_THAT(why, HasSubstr("bytes with libfabric (fake)"));
       }
       EXPECT_GT(failed, 0u);
       EXPECT_LT(failed, 100u);
     }
   }
+}
+
+Endpoint open_shm() { return Endpoint(system_library(), choose(system_library(), wish("shm"))); }
+
+/// "fi_shm://PID:UID:0": its last part is the name of a file, its last number the endpoint's own.
+struct Name {
+  std::string before;
+  int number;
+  [[nodiscard]] std::filesystem::path file() const { return "/dev/shm/" + before + std::to_string(number); }
+};
+Name name_of(const Endpoint& endpoint) {
+  const auto* const text = reinterpret_cast<const char*>(endpoint.address().data());
+  std::string whole(text, strnlen(text, endpoint.address().size()));
+  whole.erase(0, whole.rfind('/') + 1);
+  const std::size_t number = whole.rfind(':') + 1;
+  return {whole.substr(0, number), std::stoi(whole.substr(number))};
+}
+
+/// What a killed process leaves behind does not keep a later one, which the system has given the same number, from its network.
+TEST(Endpoints, PassOverNamesThatAKilledProcessHasLeftBehind) {
+  if (!is_there("shm")) GTEST_SKIP() << "this system has no shm";
+  std::vector<Name> left;
+  {
+    const Endpoint first = open_shm();
+    const Name name = name_of(first);
+    ASSERT_TRUE(std::filesystem::exists(name.file())) << name.file();
+    for (int next = 1; next <= 3; ++next) {
+      left.push_back({name.before, name.number + next});
+      std::filesystem::copy_file(name.file(), left.back().file());
+    }
+  }
+  {
+    const Endpoint later = open_shm();
+    EXPECT_EQ(name_of(later).before, left.back().before);
+    EXPECT_EQ(name_of(later).number, left.back().number + 1);
+  }
+  for (const Name& name : left) EXPECT_FALSE(std::filesystem::exists(name.file())) << "it is cleared away";
+}
+
+/// Wherever it begins and ends in its first and its last page, and what it holds stays.
+TEST(Endpoints, PutMemoryBehindEachByteThatTheyRegister) {
+  const FakeFabric fabric(std::vector{Fake{.mr_mode = FI_MR_ALLOCATED}});
+  {
+    Endpoint endpoint(fabric.library(), choose(fabric.library(), wish()));
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    for (const std::size_t begin : {std::size_t{0}, std::size_t{1}, page - 1}) {
+      for (const std::size_t bytes :
+           {std::size_t{1}, std::size_t{2}, page, page + 1, 2 * page - 1, 2 * page}) {
+        void* const fresh =
+            mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(fresh, MAP_FAILED);
+        const auto memory = std::span(static_cast<std::byte*>(fresh), 3 * page).subspan(begin, bytes);
+        static_cast<void>(endpoint.registration(memory, Endpoint::Use::read));
+        EXPECT_EQ(fabric.complaints(), std::vector<std::string>{}) << bytes << " bytes from " << begin;
+        std::ranges::fill(memory, std::byte{7});
+        static_cast<void>(endpoint.registration(memory, Endpoint::Use::read));
+        EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte byte) { return byte == std::byte{7}; }));
+        munmap(fresh, 3 * page);
+      }
+    }
+  }
+  EXPECT_EQ(fabric.open_objects(), 0u);
 }
 
 }  // namespace providers_test

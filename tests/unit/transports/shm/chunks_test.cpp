@@ -27,6 +27,13 @@ class ChunkMemory : public testing::Test {
   }
   /// As one who has heard something from that node since.
   Chunks::Name take(NodeId to, std::size_t bytes) { return chunks_.take(to, bytes, ++heard_); }
+  /// One that goes to node 2, and is released.
+  Chunks::Name pass(std::size_t bytes) {
+    const Chunks::Name chunk = take(2, bytes);
+    chunks_.sent(chunk, ++positions_[2]);
+    release(2, positions_[2]);
+    return chunk;
+  }
   /// Takes all that `to` may have, in chunks of so many bytes, and sends it.
   std::size_t fill(NodeId to, std::size_t bytes) {
     std::size_t count = 0;
@@ -55,14 +62,8 @@ TEST_F(ChunkMemory, IsNoPlaceFromWhichToCopyTakesLong) {
 }
 
 TEST_F(ChunkMemory, IsTheSameAgainOnceItCameBack) {
-  std::uint64_t position = 0;
-  const Chunks::Name first = take(2, 5000);
-  for (int i = 0; i < 100'000; ++i) {
-    const Chunks::Name chunk = i == 0 ? first : take(2, 5000);
-    ASSERT_EQ(chunk, first) << "what lies in caches is used again";
-    chunks_.sent(chunk, ++position);
-    release(2, position);
-  }
+  const Chunks::Name first = pass(5000);
+  for (int i = 0; i < 100'000; ++i) ASSERT_EQ(pass(5000), first) << "what lies in caches is used again";
 }
 
 /// Each look takes away the line in which the receiver counts.
@@ -82,13 +83,6 @@ TEST_F(ChunkMemory, IsNotLookedForByWhoOnlySends) {
 /// Where the receiver's cache has what it has read, the sender waits for each line.
 TEST_F(ChunkMemory, OfLongOnesGoesRound) {
   constexpr std::size_t bytes = 100'000;
-  std::uint64_t position = 0;
-  const auto pass = [&](std::size_t of) {
-    const Chunks::Name chunk = take(2, of);
-    chunks_.sent(chunk, ++position);
-    release(2, position);
-    return chunk;
-  };
   const Chunks::Name first = pass(bytes);
   std::size_t round = 0;
   Chunks::Name last = first;
@@ -143,103 +137,79 @@ TEST_F(ChunkMemory, ALinkHasHalfOfItAtMost) {
   EXPECT_NE(take(4, 1), 0) << "looks at all links when there is none";
 }
 
-TEST_F(ChunkMemory, OfADeadReceiverComesBack) {
-  const std::size_t had = fill(2, 100'000);
-  fill(3, 100'000);
-  chunks_.close(2);
-  EXPECT_FALSE(chunks_.any_sent(2));
-  EXPECT_TRUE(chunks_.any_sent(3));
-  EXPECT_EQ(fill(4, 100'000), had);
-}
-
-TEST_F(ChunkMemory, WhatWasNotSentIsGivenBackAlsoAfterClose) {
-  const Chunks::Name kept = take(2, Chunks::largest);
-  chunks_.close(2);
-  EXPECT_NE(take(3, Chunks::largest), kept);
-  chunks_.give_back(kept);
-  EXPECT_EQ(take(4, Chunks::largest), kept);
-}
-
-/// Any order of taking, sending, releasing, giving back and closing, beside a simple account of what is in use.
-TEST_F(ChunkMemory, NeverOverlapsAndNoneIsLost) {
-  test::Random random(test::seed());
+/// What is in use, by a simple account.
+class Account {
+ public:
   struct Taken {
     Chunks::Name chunk;
     std::size_t units;
   };
-  struct Link {
-    std::deque<std::pair<Taken, std::uint64_t>> sent{};
-    std::uint64_t position = 0, released = 0;
-  };
-  std::map<NodeId, Link> links;
-  std::vector<std::pair<NodeId, Taken>> held;
-  std::vector<int> owner(Chunks::units);
-  const auto own = [&](const Taken& taken, bool yes) {
+
+  void own(const Taken& taken, bool yes) {
     for (std::size_t u = taken.chunk - 1u; u < taken.chunk - 1u + taken.units; ++u) {
       ASSERT_LT(u, Chunks::units);
-      ASSERT_EQ(owner[u], yes ? 0 : 1) << "unit " << u;
-      owner[u] = yes ? 1 : 0;
+      ASSERT_EQ(owned_[u], !yes) << "unit " << u;
+      owned_[u] = yes;
     }
-  };
+  }
+  void sent(NodeId to, const Taken& taken, std::uint64_t position) {
+    sent_[to].emplace_back(taken, position);
+  }
+  /// What was released: it comes back when a chunk is taken.
+  void collect(const std::map<NodeId, std::uint64_t>& released) {
+    for (auto& [to, all] : sent_) {
+      for (; !all.empty() && all.front().second <= released.at(to); all.pop_front())
+        own(all.front().first, false);
+    }
+  }
+  void close(NodeId to) {
+    for (const auto& [taken, position] : sent_[to]) own(taken, false);
+    sent_[to].clear();
+  }
+
+ private:
+  std::vector<bool> owned_ = std::vector<bool>(Chunks::units);
+  std::map<NodeId, std::deque<std::pair<Taken, std::uint64_t>>> sent_;
+};
+
+/// Any order of taking, sending, releasing, giving back and closing.
+TEST_F(ChunkMemory, NeverOverlapsAndNoneIsLost) {
+  test::Random random(test::seed());
+  Account account;
+  std::map<NodeId, std::uint64_t> released;
+  for (NodeId to = 0; to < nodes; ++to) released[to] = 0;
+  std::vector<std::pair<NodeId, Account::Taken>> held;
   for (int step = 0; step < 200'000; ++step) {
     const auto to = static_cast<NodeId>(random.below(nodes));
-    Link& link = links[to];
-    // As far as the account goes; the chunks are collected when one is taken.
-    const auto collect = [&](Link& of) {
-      while (!of.sent.empty() && of.sent.front().second <= of.released) {
-        own(of.sent.front().first, false);
-        of.sent.pop_front();
-      }
-    };
-    switch (random.below(8)) {
-      case 0:
-      case 1:
-      case 2: {
-        const std::size_t bytes = 1 + random.below(random.one_in(10) ? Chunks::largest : 20'000);
-        for (auto& [node, of] : links) collect(of);
-        const Chunks::Name chunk = take(to, bytes);
-        if (chunk == 0) break;
-        const Taken taken{chunk, (bytes + Chunks::unit_bytes - 1) / Chunks::unit_bytes};
-        own(taken, true);
-        held.emplace_back(to, taken);
-        break;
-      }
-      case 3:
-      case 4:
-        if (!held.empty()) {
-          const std::size_t which = random.below(held.size());
-          const auto [node, taken] = held[which];
-          held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
-          Link& of = links[node];
-          of.position += 1 + random.below(5);
-          chunks_.sent(taken.chunk, of.position);
-          of.sent.emplace_back(taken, of.position);
-        }
-        break;
-      case 5:
-        if (!held.empty()) {
-          chunks_.give_back(held.back().second.chunk);
-          own(held.back().second, false);
-          held.pop_back();
-        }
-        break;
-      case 6:
-        link.released += random.below(link.position - link.released + 1);
-        release(to, link.released);
-        break;
-      default:
-        if (!random.one_in(50)) break;
-        for (const auto& [taken, position] : link.sent) own(taken, false);
-        link.sent.clear();
-        chunks_.close(to);
+    const std::uint64_t what = random.below(8);
+    if (what < 3) {
+      const std::size_t bytes = 1 + random.below(random.one_in(10) ? Chunks::largest : 20'000);
+      account.collect(released);
+      const Chunks::Name chunk = take(to, bytes);
+      if (chunk == 0) continue;
+      held.push_back({to, {chunk, (bytes + Chunks::unit_bytes - 1) / Chunks::unit_bytes}});
+      account.own(held.back().second, true);
+    } else if (what < 5 && !held.empty()) {
+      std::swap(held[random.below(held.size())], held.back());
+      const auto [its, taken] = held.back();
+      held.pop_back();
+      chunks_.sent(taken.chunk, positions_[its] += 1 + random.below(5));
+      account.sent(its, taken, positions_[its]);
+    } else if (what == 5 && !held.empty()) {
+      chunks_.give_back(held.back().second.chunk);
+      account.own(held.back().second, false);
+      held.pop_back();
+    } else if (what == 6) {
+      released[to] += random.below(positions_[to] - released[to] + 1);
+      release(to, released[to]);
+    } else if (what == 7 && random.one_in(50)) {
+      account.close(to);
+      chunks_.close(to);
     }
     if (HasFatalFailure()) FAIL() << "step " << step;
   }
   for (const auto& [node, taken] : held) chunks_.give_back(taken.chunk);
-  for (const auto& [node, link] : links) {
-    release(node, link.position);
-    positions_[node] = link.position;
-  }
+  for (const auto& [node, position] : positions_) release(node, position);
   EXPECT_TRUE(chunks_.has_room(0, Chunks::largest));
   EXPECT_EQ(fill(0, 1) * Chunks::unit_bytes, Chunks::most_of_a_link);
   EXPECT_EQ(fill(2, 1) * Chunks::unit_bytes, Chunks::most_of_a_link) << "nothing is lost";

@@ -6,15 +6,19 @@
 
 #include <atomic>
 #include <numeric>
-#include <random>
 #include <thread>
 #include <vector>
 
 #include "host/clock.hpp"
 #include "host/heavy_fence.hpp"
+#include "support/job.hpp"
+#include "support/random.hpp"
 
-namespace am::shm {
+namespace shm {
 namespace shm_transport_test {
+
+using test::check;
+using test::check_equal;
 
 constexpr Transport::Wanted both{.high = true, .low = true};
 constexpr Transport::Wanted high_only{.high = true, .low = false};
@@ -29,7 +33,7 @@ class Sleeper {
       : network_(network), bell_(memory.board(), node) {}
   void park(std::uint64_t until, Transport::Wanted wanted) {
     bell_.set(host::Alarm::sleeper);
-    if (network_.arm(wanted) && !bell_.nudged()) bell_.sleep(until);
+    if (network_.arm(wanted)) bell_.sleep(until);
     bell_.clear();
     network_.disarm();
   }
@@ -52,6 +56,10 @@ class Park : public ::testing::Test {
     if (slot.status == Status::ok) from.commit(slot, impl::Header::make(0, 0, 0, 0));
     return slot.status;
   }
+  static void take_all(ShmTransport& at) {
+    at.progress();
+    while (const Transport::View view = at.receive(Priority::low)) at.release(view);
+  }
   static void fill(ShmTransport& from, NodeId to, Priority priority) {
     while (send(from, to, priority) == Status::ok) {
     }
@@ -63,15 +71,6 @@ class Park : public ::testing::Test {
   Sleeper sleeper_a_{a_, *memory_, 0};
   Sleeper sleeper_b_{b_, *memory_, 1};
 };
-
-TEST_F(Park, DoesNotSleepOnAPacketThatIsWanted) {
-  for (const Priority priority : {Priority::low, Priority::high}) {
-    ASSERT_EQ(send(a_, 1, priority), Status::ok);
-    sleeper_b_.park(for_ever, both);
-    b_.progress();
-    b_.release(b_.receive(priority));
-  }
-}
 
 TEST_F(Park, SleepsOnAPacketThatIsNotWanted) {
   ASSERT_EQ(send(a_, 1, Priority::low), Status::ok);
@@ -118,8 +117,7 @@ TEST_F(Park, WakesForTheCreditOfEveryRingThatRefused) {
   for (ShmTransport* const receiver : {&b_, &c}) {
     EXPECT_EQ(send(a_, 1, Priority::low), Status::again);
     EXPECT_EQ(send(a_, 2, Priority::low), Status::again);
-    receiver->progress();
-    while (const Transport::View view = receiver->receive(Priority::low)) receiver->release(view);
+    take_all(*receiver);
     sleeper_a_.park(for_ever, both);
     fill(a_, receiver == &b_ ? 1 : 2, Priority::low);
   }
@@ -129,16 +127,9 @@ TEST_F(Park, WakesForTheCreditOfTheLastOfManyThatRefused) {
   const NodeId last = memory_->nodes() - 1;
   ShmTransport receiver(memory_, last);
   for (NodeId to = 1; to <= last; ++to) fill(a_, to, Priority::low);
-  receiver.progress();
-  while (const Transport::View view = receiver.receive(Priority::low)) receiver.release(view);
+  take_all(receiver);
   sleeper_a_.park(for_ever, both);
   EXPECT_TRUE(sleeper_a_.sleeps(both)) << "the next one waits for nobody";
-}
-
-TEST_F(Park, ANudgeIsNews) {
-  host::nudge(memory_->board(), 1);
-  sleeper_b_.park(for_ever, nothing);
-  EXPECT_TRUE(sleeper_b_.sleeps(nothing));
 }
 
 /// A node that computes at times, so that its senders fence, until they have sent much (Inbox): then it has to.
@@ -151,8 +142,7 @@ class Trust : public Park {
   void give(int times) {
     for (int i = 0; i < times; ++i) {
       ASSERT_EQ(send(a_, receiver, Priority::low), Status::ok);
-      receiver_.progress();
-      receiver_.release(receiver_.receive(Priority::low));
+      take_all(receiver_);
     }
   }
 
@@ -177,21 +167,15 @@ TEST_F(Trust, ComesWithManyPacketsAndEndsWhenTheNodeIsArmed) {
 TEST_F(Trust, LosesNoWakeUp) {
   constexpr int bursts = 300;
   constexpr int longest = 700;
-  const unsigned seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
+  test::Random random(test::seed());
   std::vector<int> lengths(bursts);
-  for (int& length : lengths) length = static_cast<int>(random() % longest);
+  for (int& length : lengths) length = static_cast<int>(random.below(longest));
   std::atomic<int> taken{0};
   std::thread sender([&] {
     int sent = 0;
     for (const int length : lengths) {
-      for (const int end = sent + length; sent < end;) {
-        if (send(a_, receiver, Priority::low) == Status::ok) {
-          ++sent;
-        } else {
-          std::this_thread::yield();
-        }
+      for (int i = 0; i < length; ++i, ++sent) {
+        while (send(a_, receiver, Priority::low) != Status::ok) std::this_thread::yield();
       }
       while (taken.load() != sent) {
       }
@@ -210,10 +194,48 @@ TEST_F(Trust, LosesNoWakeUp) {
   sender.join();
 }
 
-TEST(Board, TellsWhetherItsLauncherHasEnded) {
-  const std::shared_ptr<host::Memory> memory = host::Memory::create(1);
-  EXPECT_FALSE(memory->board().launcher_has_ended()) << "it never had one";
+// -- seen from a program -----------------------------------------------------------------------------------------------------
+
+struct Seen {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+};
+void take_low(Request& request, std::uint64_t number) {
+  check_equal(number, request.state<Seen>().low++, "the number of a request");
+}
+void take_low_payload(Request& request, std::uint64_t number, Payload) {
+  check_equal(number, request.state<Seen>().low++, "the number of a request with a payload");
+}
+void take_high(Reply& reply, std::uint64_t number) {
+  check_equal(number, reply.state<Seen>().high++, "the number of a reply");
+}
+
+// What a peer may leave unread is bounded: 7.1 KiB of rings a direction, 2 MiB of long payloads, and one in pieces per priority.
+TEST(SharedMemory, BoundsWhatAPeerDoesNotTake) {
+  test::run_alone([](Node& node) {
+    Seen seen;
+    node.attach(seen);
+    const std::vector<std::byte> bytes(1'000'000);
+    std::uint64_t accepted = 0;
+    while (node.try_request<take_low>(0, accepted) == Status::ok) ++accepted;
+    check_equal(accepted, 68u, "short requests that fit");
+    check(node.try_request<take_low_payload>(0, 68u, bytes) == Status::again, "nor does a long one fit");
+    node.wait_until([&] { return seen.low == 68; });
+    check(node.try_request<take_low_payload>(0, 68u, bytes) == Status::ok, "a long one");
+    check(node.try_request<take_low_payload>(0, 69u, bytes) == Status::ok, "two of a megabyte");
+    check(node.try_request<take_low_payload>(0, 70u, bytes) == Status::again, "three are more than 2 MiB");
+    check(node.try_request<take_low>(0, 70u) == Status::ok, "for a short one there is room");
+    node.wait_until([&] { return seen.low == 71; });
+    const std::vector<std::byte> more(4'000'000);
+    check(node.try_request<take_low_payload>(0, 71u, more) == Status::ok, "one in pieces is kept");
+    check(node.try_request<take_low_payload>(0, 72u, more) == Status::again, "a second one is not");
+    check(node.try_request<take_low>(0, 72u) == Status::again, "nor does a short one pass it");
+    check(node.try_reply_to<take_high>(0, 0u) == Status::ok, "the high network does not mind");
+    node.wait_until([&] { return seen.low == 72 && seen.high == 1; });
+    check(node.try_request<take_low>(0, 72u) == Status::ok, "the link is free again");
+    node.wait_until([&] { return seen.low == 73; });
+  });
 }
 
 }  // namespace shm_transport_test
-}  // namespace am::shm
+}  // namespace shm

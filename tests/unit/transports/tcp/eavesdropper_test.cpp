@@ -2,13 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "support/random.hpp"
 #include "unit/transports/tcp/nodes.hpp"
 
 namespace am::tcp {
@@ -62,56 +60,34 @@ class Eavesdropper {
   Socket towards_[2];  // node 1, node 0
 };
 
-class Overheard : public testing::TestWithParam<bool> {
+class Overheard : public Nodes, public testing::WithParamInterface<bool> {
  protected:
-  Overheard() {
-    for (const NodeId node : {0u, 1u}) start(node, GetParam());
-  }
-  void start(NodeId node, bool tls) {
-    networks_[node] = std::make_unique<TcpTransport>(
-        Site{.self = node, .memory = memory_, .options = {}, .listener = &ears_[node], .tls = tls});
-  }
-  void send(NodeId from) {
-    const Transport::Slot slot = networks_[from]->claim(1 - from, Priority::low, 0, secret_text.size());
-    ASSERT_EQ(slot.status, Status::ok);
-    slot.packet->origin = from;
-    slot.packet->payload_bytes = static_cast<std::uint32_t>(secret_text.size());
-    networks_[from]->fill(slot, std::as_bytes(std::span(secret_text)));
-    networks_[from]->commit(slot, impl::Header::make(9, 0, 0, impl::flag::payload));
+  Overheard() : Nodes(2, 2, GetParam()) {}
+
+  void say_the_secret(NodeId from) {
+    ASSERT_EQ(send(from, 1 - from, Priority::low, 0, std::as_bytes(std::span(secret_text))), Status::ok);
   }
   /// The payload of the next message; empty when there will be none.
   std::string next(NodeId node, Eavesdropper& between) {
     Transport::View view;
-    until(between, [&] {
-      view = networks_[node]->receive(Priority::low);
-      return view || !ears_[node].lost_ones.empty();
-    });
+    EXPECT_TRUE(until([&] {
+      between.work();
+      return (view = at(node).receive(Priority::low)) || !ears_[node].lost_ones.empty();
+    }));
     if (!view) return {};
-    const Payload payload = networks_[node]->payload_of(view).value();
+    const Payload payload = at(node).payload_of(view).value();
     std::string text(reinterpret_cast<const char*>(payload.data()), payload.size());
-    networks_[node]->release(view);
+    at(node).release(view);
     return text;
   }
-  void until(Eavesdropper& between, const std::function<bool()>& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!done()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-      between.work();
-      for (const auto& network : networks_) network->progress();
-    }
-  }
-
-  const std::shared_ptr<host::Memory> memory_ = host::Memory::create(2);
-  Ear ears_[2];
-  std::unique_ptr<TcpTransport> networks_[2];
 };
 
 TEST_P(Overheard, WhoSitsBetweenReadsWhatIsSaidOnlyWithoutTls) {
   Eavesdropper between(memory_->board().card(1));
-  send(0);
-  EXPECT_EQ(next(1, between), secret_text);
-  send(1);
-  EXPECT_EQ(next(0, between), secret_text);
+  for (const NodeId from : {0u, 1u}) {
+    say_the_secret(from);
+    EXPECT_EQ(next(1 - from, between), secret_text);
+  }
   if (GetParam()) {
     EXPECT_THAT(between.heard, Not(HasSubstr(secret_text.substr(0, 8))));
   } else {
@@ -124,11 +100,11 @@ TEST_P(Overheard, WhoSitsBetweenReadsWhatIsSaidOnlyWithoutTls) {
 /// Without TLS the text is another one, which is why there is TLS.
 TEST_P(Overheard, WhatIsChangedOnTheWayIsNoticedOnlyWithTls) {
   Eavesdropper between(memory_->board().card(1));
-  send(0);
+  say_the_secret(0);
   ASSERT_EQ(next(1, between), secret_text);
-  until(between, [&] { return networks_[0]->drained(); });
+  ASSERT_TRUE(until([&] { return between.work(), at(0).drained(); }));
   between.flip = true;
-  send(0);
+  say_the_secret(0);
   testing::internal::CaptureStderr();
   const std::string came = next(1, between);
   const std::string said = testing::internal::GetCapturedStderr();
@@ -140,24 +116,15 @@ TEST_P(Overheard, WhatIsChangedOnTheWayIsNoticedOnlyWithTls) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, Overheard, testing::Bool(), [](const testing::TestParamInfo<bool>& with_tls) {
-  return with_tls.param ? "with_tls" : "plain";
-});
+INSTANTIATE_TEST_SUITE_P(, Overheard, testing::Bool(), plain_or_with_tls);
 
 class OneEndOnly : public Overheard {};
 
 /// Each learns why, whoever of them connects.
 TEST_P(OneEndOnly, WantsTls) {
-  start(1, !GetParam());
-  send(0);
-  testing::internal::CaptureStderr();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (ears_[0].lost_ones.empty() && std::chrono::steady_clock::now() < deadline) {
-    for (const auto& network : networks_) network->progress();
-  }
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("AM_TCP_TLS is on at one end only"));
-  EXPECT_EQ(ears_[0].lost_ones, std::vector<NodeId>{1});
-  EXPECT_EQ(networks_[1]->turned_away(), 1u);
+  open(1, !GetParam());
+  EXPECT_THAT(loss(0, 1, [&] { say_the_secret(0); }), HasSubstr("AM_TCP_TLS is on at one end only"));
+  EXPECT_EQ(at(1).turned_away(), 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(, OneEndOnly, testing::Bool(), [](const testing::TestParamInfo<bool>& first) {

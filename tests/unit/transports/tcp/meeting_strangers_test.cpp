@@ -1,10 +1,15 @@
-// Meetings with strangers at the door, and with members that say what nobody should.
+// Meetings whose members come twice, go again, do not come, or say what nobody should; and strangers at the door.
 #include "unit/transports/tcp/meeting.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <am/error.hpp>
 
-#include <memory>
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,41 +20,257 @@ namespace am::tcp {
 namespace meeting_strangers_test {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::MatchesRegex;
+
+// -- who comes again ----------------------------------------------------------------------------------------------------------
+
+/// One that ended is late again, although its text has been here.
+TEST_F(Meeting, WhoEndsAndStaysAwayIsMissing) {
+  hold_meeting(3, patience(1'500 * ms));
+  bool in_time = false;
+  {
+    Raw ended = member(1, "hello");
+    in_time = has_text_of(1);
+  }
+  auto two = coming(2, "two");
+  in_time = has_text_of(2) && in_time;
+  EXPECT_THAT(welcomed(),
+              in_time ? HasSubstr("node 1 of 3 did not come within") : HasSubstr("did not come within"));
+  end();
+  EXPECT_NE(two.get(), "two");
+}
+
+/// What the one that ended said is not taken for what the new one, which is there and has yet to speak, will say.
+TEST_F(Meeting, WhoComesAgainIsWaitedForAnew) {
+  hold_meeting(3);
+  {
+    Raw ended = member(1, "old");
+    ASSERT_TRUE(has_text_of(1));
+  }
+  Raw again = member(1);
+  auto two = coming(2, "two");
+  EXPECT_TRUE(has_text_of(2));
+  again.write_text("new");
+  expect_all_welcome();
+  EXPECT_THAT(texts_, ElementsAre("", "new", "two"));
+}
+
+/// Node 0 is busy while a text comes, its sender ends, and the one in its place proves the key: all is heard at once.
+TEST_F(Meeting, WhoComesAgainIsTakenWhenTheEndIsHeardOfAtTheSameTime) {
+  open(4);
+  welcome_and_be_busy_with(3);
+  std::optional<Raw> first = member(1);
+  Raw again(place_.port);
+  again.begin(proof(), 1);
+  Raw three = member(3, "three");
+  busy_.wait();
+  first->write_text("old");
+  first.reset();
+  ASSERT_TRUE(again.finish());
+  again.write_text("new");
+  go_on_.count_down();
+  ASSERT_TRUE(has_text_of(1));
+  auto two = coming(2, "two");
+  expect_all_welcome();
+  ASSERT_EQ(texts_.size(), 4u);
+  EXPECT_EQ(texts_[1], "new");
+}
+
+TEST_F(Meeting, OfManyWithOneRankOneIsTaken) {
+  hold_meeting(3);
+  for (int i = 0; i < 8; ++i) coming(1, "one");
+  const std::vector<std::shared_future<std::string>> ones = coming_;
+  // The door is open until the others have been refused.
+  const auto refused = [&] {
+    return std::ranges::count_if(ones, [](const auto& one) {
+      return one.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    });
+  };
+  while (refused() < 7) std::this_thread::yield();
+  auto two = coming(2, "two");
+  expect_all_welcome();
+  server_->answer(1, "yes", patience());
+  int taken = 0;
+  for (const auto& one : ones) {
+    const std::string answer = one.get();
+    taken += answer == "yes" ? 1 : 0;
+    EXPECT_THAT(answer, AnyOf("yes", HasSubstr("another process has come as this node")));
+  }
+  EXPECT_EQ(taken, 1);
+}
+
+/// Somebody has counted otherwise: the job cannot be what was meant, and all are told.
+class CountedOtherwise : public Meeting, public testing::WithParamInterface<NodeId> {};
+INSTANTIATE_TEST_SUITE_P(ByOneAndMore, CountedOtherwise, testing::Values(3, 4, 4095));
+
+TEST_P(CountedOtherwise, ARankThatTheJobDoesNotHaveEndsIt) {
+  hold_meeting(3);
+  auto one = coming(1, "one");
+  EXPECT_TRUE(has_text_of(1));
+  MeetingProof other = proof();
+  other.nodes = 4096;
+  auto lost = std::async(std::launch::async, [&] { return come_with(other, GetParam(), "hello"); });
+  EXPECT_THAT(welcomed(),
+              AllOf(HasSubstr("came as node " + std::to_string(GetParam()) + " of a job that has 3 nodes"),
+                    HasSubstr("the same size")));
+  end();
+  EXPECT_THAT(one.get(), HasSubstr("ended"));
+  EXPECT_THAT(lost.get(), HasSubstr("its job has no such node"));
+}
+
+TEST_F(Meeting, ATextThatIsRefusedEndsIt) {
+  open(3);
+  welcome(patience(), [](NodeId node, const std::string& text) {
+    if (text == "bad") throw Error("test", "node " + std::to_string(node) + " is bad", "none");
+  });
+  auto two = coming(2, "good");
+  EXPECT_TRUE(has_text_of(2));
+  auto one = coming(1, "bad");
+  EXPECT_THAT(welcomed(), HasSubstr("node 1 is bad"));
+  end();
+  EXPECT_THAT(one.get(), HasSubstr("ended"));
+  EXPECT_THAT(two.get(), HasSubstr("ended"));
+}
+
+// -- who does not come, or goes -----------------------------------------------------------------------------------------------
+
+TEST_F(Meeting, NodeZeroReportsOnceWhoIsMissing) {
+  open(4);
+  Reports reports;
+  welcome(reports.patience());
+  reports.wait_for_one();
+  for (const NodeId node : others(4)) coming(node, "hello");
+  expect_all_welcome();
+  EXPECT_THAT(reports.texts(),
+              ElementsAre(MatchesRegex("waits for nodes 1, 2 and 3 to join since [0-9.]+ s")));
+}
+
+TEST_F(Meeting, ANameThatNobodyKnowsIsTriedUntilTheEnd) {
+  place_.host = std::string(70, 'a');  // longer than a name can be: no name server is asked
+  Reports reports;
+  EXPECT_THAT(come(1, "hello", reports.patience(200 * ms)),
+              HasSubstr("there is no address for " + place_.host));
+  EXPECT_THAT(reports.texts(), ElementsAre(HasSubstr("there is no address for " + place_.host)));
+}
+
+/// Somebody takes connections there, as node 0's system does, but node 0 says nothing: it is stopped, or it is another program.
+class Deaf : public Meeting {
+ protected:
+  Socket listening_ = [this] {
+    Address at = Address::parse(place_.text()).value();
+    return listen_at(at);
+  }();
+  /// The next connection.
+  Socket accept() {
+    pollfd polled{listening_.descriptor(), POLLIN, 0};
+    EXPECT_EQ(poll(&polled, 1, 60'000), 1);
+    return accept_from(listening_);
+  }
+};
+
+TEST_F(Deaf, WhoSaysNothingIsReportedAndNotWaitedForLongerThanPatienceLasts) {
+  Reports reports;
+  EXPECT_THAT(come(1, "hello", reports.patience(200 * ms)),
+              AllOf(HasSubstr("takes no connection since"),
+                    HasSubstr("whoever takes connections there says nothing")));
+  EXPECT_THAT(reports.texts(), ElementsAre(HasSubstr("waits for node 0 at " + place_.text())));
+}
+
+/// Who was there a moment ago is taken for one that will come again.
+TEST_F(Deaf, WhoHangsUpIsTriedAgain) {
+  auto one = coming(1, "hello");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(accept());
+  }
+  listening_ = {};
+  hold_meeting(2);
+  expect_all_welcome();
+  expect_answer_gets_to(1, one);
+}
+
+TEST_F(Deaf, WhoSpeaksAnotherLanguageIsNotTriedAgain) {
+  auto one = coming(1, "hello");
+  Socket guest = accept();
+  EXPECT_EQ(guest.write(std::as_bytes(std::span("220 mail.example ESMTP\r\n"))).outcome,
+            Socket::Moved::Outcome::some);
+  EXPECT_THAT(one.get(), HasSubstr("does not speak libam's language"));
+}
+
+TEST_F(Meeting, ANodeDoesNotWaitForItsAnswerLongerThanPatienceLasts) {
+  hold_meeting(3);
+  EXPECT_THAT(come(1, "one", patience(300 * ms)),
+              AnyOf(HasSubstr("does not answer since"), HasSubstr("takes no connection since")));
+  auto one = coming(1, "one");
+  auto two = coming(2, "two");
+  expect_all_welcome();
+}
+
+/// It may say its last text first.
+TEST_F(Meeting, ARoundTakesWhatTheDeadHaveSaid) {
+  hold_meeting(2);
+  {
+    Raw one = member(1, "hello");
+    expect_all_welcome();
+    one.write_text("the last");
+  }
+  EXPECT_THAT(gather(others(2)), ElementsAre("the last"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(gather(others(2))); }), HasSubstr("node 1 has ended"));
+}
+
+TEST_F(Meeting, ARoundNamesWhoSaysNothing) {
+  hold_meeting(3);
+  Raw one = member(1, "hello");
+  Raw two = member(2, "hello");
+  expect_all_welcome();
+  Reports reports;
+  EXPECT_THAT(
+      error_of([&] { static_cast<void>(gather(others(3), reports.patience(100 * ms))); }),
+      AllOf(HasSubstr("the hosts of nodes 1 and 2 did not all come within"), HasSubstr("AM_TIMEOUT")));
+  EXPECT_THAT(reports.texts(), ElementsAre(HasSubstr("waits for the hosts of nodes 1 and 2 to join since")));
+}
+
+TEST_F(Meeting, AnAnswerToNobodyIsAnError) {
+  hold_meeting(3);
+  auto one = coming(1, "one");
+  auto two = coming(2, "two");
+  expect_all_welcome();
+  for (const NodeId node : {0u, 3u, 4096u}) {
+    EXPECT_THAT(error_of([&] { server_->answer(node, "yes", patience()); }),
+                HasSubstr("node " + std::to_string(node) + " has ended"));
+  }
+  end();
+  EXPECT_THAT(one.get(), HasSubstr("node 0 at " + place_.text() + " has ended"));
+}
+
+TEST_F(Meeting, AnAnswerThatIsNotTakenIsAnError) {
+  hold_meeting(2);
+  Raw one = member(1, "hello");
+  expect_all_welcome();
+  const std::string more_than_the_system_keeps(60'000'000, '\0');
+  EXPECT_THAT(error_of([&] { server_->answer(1, more_than_the_system_keeps, patience(100 * ms)); }),
+              HasSubstr("node 1 has ended, or does not answer"));
+}
 
 // -- who is not of the job ----------------------------------------------------------------------------------------------------
 
 TEST_F(Meeting, AWrongKeyIsTurnedAwayAtOnce) {
-  open(2);
-  welcome();
+  hold_meeting(2);
   MeetingProof wrong = proof();
   wrong.key[31] ^= std::byte{1};
   EXPECT_THAT(come_with(wrong, 1, "hello"),
               AllOf(HasSubstr("node 0 at " + place_.text()), HasSubstr("does not know the job's key"),
                     HasSubstr("the same key file")));
   auto right = coming(1, "hello");
-  EXPECT_EQ(welcomed(), "no error");
-  server_->answer(1, "yes", patience());
-  EXPECT_EQ(right.get(), "yes");
-}
-
-TEST_F(Meeting, NodeZeroSaysHowManyCameInVain) {
-  open(2);
-  welcome(patience(2'500 * ms));
-  MeetingProof wrong = proof();
-  wrong.key[0] ^= std::byte{1};
-  const std::string first = come_with(wrong, 1, "hello");
-  const std::string second = come_with(wrong, 1, "hello");
-  const bool in_time = first == second;  // on a machine that does not stand still
-  EXPECT_THAT(welcomed(),
-              in_time ? HasSubstr("; 2 came that do not know the key") : HasSubstr("did not come within"));
+  expect_all_welcome();
+  expect_answer_gets_to(1, right);
 }
 
 TEST_F(Meeting, StrangersDisturbNobody) {
   test::Random random(test::seed());
-  open(3);
-  welcome();
+  hold_meeting(3);
   auto two = coming(2, "two");
   EXPECT_TRUE(has_text_of(2));
   for (int i = 0; i < 60; ++i) {
@@ -60,24 +281,16 @@ TEST_F(Meeting, StrangersDisturbNobody) {
     scanner.end_writing();
     EXPECT_TRUE(scanner.is_closed());
   }
-  {
-    Raw scanner(place_.port);
-    scanner.write("GET / HTTP/1.1\r\nHost: somewhere\r\nAccept: everything there is, and more\r\n\r\n");
-    EXPECT_TRUE(scanner.is_closed());
-  }
   auto one = coming(1, "one");
-  EXPECT_EQ(welcomed(), "no error");
+  expect_all_welcome();
   EXPECT_THAT(texts_, ElementsAre("", "one", "two"));
-  server_->answer(1, "yes", patience());
-  server_->answer(2, "yes", patience());
-  EXPECT_EQ(one.get(), "yes");
-  EXPECT_EQ(two.get(), "yes");
+  expect_answer_gets_to(1, one);
+  expect_answer_gets_to(2, two);
 }
 
 /// Who begins well and stops in the middle of the handshake, at each place.
 TEST_F(Meeting, HalfAHandshakeDisturbsNobody) {
-  open(2);
-  welcome();
+  hold_meeting(2);
   trust::Nonce nonce;
   host::fill_random(nonce);
   const trust::Party party = proof().party(1);
@@ -91,18 +304,7 @@ TEST_F(Meeting, HalfAHandshakeDisturbsNobody) {
     EXPECT_TRUE(stranger.is_closed()) << bytes;
   }
   auto one = coming(1, "hello");
-  EXPECT_EQ(welcomed(), "no error");
-}
-
-TEST_F(Meeting, ManySilentOnesKeepNobodyOut) {
-  open(2);
-  std::vector<std::unique_ptr<Raw>> silent;
-  welcome();
-  for (std::size_t i = 0; i < 3 * Entrance::most_strangers; ++i)
-    silent.push_back(std::make_unique<Raw>(place_.port));
-  auto one = coming(1, "hello");
-  EXPECT_EQ(welcomed(), "no error");
-  EXPECT_TRUE(silent.front()->is_closed());
+  expect_all_welcome();
 }
 
 /// A silent stranger does not hold up the end either.
@@ -115,114 +317,93 @@ TEST_F(Meeting, ASilentOneDoesNotExtendTheWait) {
 
 /// Node 0 is here already.
 TEST_F(Meeting, NobodyComesAsNodeZero) {
-  open(2);
-  welcome();
+  hold_meeting(2);
   Raw second(place_.port);
   EXPECT_FALSE(second.prove(proof(), 0));
   EXPECT_TRUE(second.is_closed());
   auto one = coming(1, "hello");
-  EXPECT_EQ(welcomed(), "no error");
+  expect_all_welcome();
 }
 
 TEST_F(Meeting, TheDoorIsShutWhenAllHaveCome) {
-  open(2);
-  welcome();
+  hold_meeting(2);
   auto one = coming(1, "hello");
-  EXPECT_EQ(welcomed(), "no error");
+  expect_all_welcome();
   EXPECT_THAT(come(1, "me, too", patience(100 * ms)), HasSubstr("takes no connection since"));
-  server_->answer(1, "yes", patience());
-  EXPECT_EQ(one.get(), "yes");
+  expect_answer_gets_to(1, one);
 }
 
 // -- who is of the job, and broken --------------------------------------------------------------------------------------------
 
-class BrokenGuests : public Meeting, public testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(InEveryWay, BrokenGuests, testing::Range(0, 7));
+/// What a member says that nobody can.
+struct Nonsense {
+  const char* name;
+  std::optional<std::uint32_t> length;
+  std::string text;
+  bool ends;  // then
+};
+class BrokenGuests : public Meeting, public testing::WithParamInterface<Nonsense> {};
+INSTANTIATE_TEST_SUITE_P(
+    InEveryWay, BrokenGuests,
+    testing::Values(Nonsense{"ALengthOfFourGigabytes", ~0u, "", false},
+                    Nonsense{"ALengthOverTheLimit", static_cast<std::uint32_t>(TextSocket::longest) + 1, "",
+                             false},
+                    Nonsense{"ALengthOfTwoGigabytes", 0x8000'0000, std::string(1000, 'x'), false},
+                    Nonsense{"TheEndAtOnce", {}, "", true},
+                    Nonsense{"TheEndInTheMiddleOfALength", {}, "ab", true},
+                    Nonsense{"TheEndBehindTheLength", 100, "", true},
+                    Nonsense{"TheEndInTheMiddleOfTheText", 100'000, std::string(99'999, 'x'), true}),
+    [](const auto& way) { return way.param.name; });
 
 TEST_P(BrokenGuests, MembersAreCutOffAndMayComeAgain) {
-  open(3);
-  welcome();
+  hold_meeting(3);
   {
-    Raw member(place_.port);
-    ASSERT_TRUE(member.prove(proof(), 1));
-    switch (GetParam()) {
-      case 0:
-        member.write_length(~0u);
-        break;
-      case 1:
-        member.write_length(static_cast<std::uint32_t>(TextSocket::longest) + 1);
-        break;
-      case 2:
-        member.write_length(0x8000'0000);
-        member.write(std::string(1000, 'x'));
-        break;
-      case 3:  // ends at once
-        member.end_writing();
-        break;
-      case 4:  // in the middle of a length
-        member.write("ab");
-        member.end_writing();
-        break;
-      case 5:  // behind the length
-        member.write_length(100);
-        member.end_writing();
-        break;
-      default:  // in the middle of the text
-        member.write_length(100'000);
-        member.write(std::string(99'999, 'x'));
-        member.end_writing();
-    }
-    EXPECT_TRUE(member.is_closed());
+    Raw broken = member(1);
+    if (GetParam().length) broken.write_length(*GetParam().length);
+    broken.write(GetParam().text);
+    if (GetParam().ends) broken.end_writing();
+    EXPECT_TRUE(broken.is_closed());
   }
-  auto one = coming(1, "one");
+  coming(1, "one");
   EXPECT_TRUE(has_text_of(1));
-  auto two = coming(2, "two");
-  EXPECT_EQ(welcomed(), "no error");
+  coming(2, "two");
+  expect_all_welcome();
   EXPECT_THAT(texts_, ElementsAre("", "one", "two"));
 }
 
 /// It has announced a long text and sends no more of it: the others are let in, and it is named.
 TEST_F(Meeting, HalfATextIsWaitedFor) {
   open(3);
-  Raw member(place_.port);
+  Raw one(place_.port);
   welcome(patience(1'500 * ms));
-  ASSERT_TRUE(member.prove(proof(), 1));
-  member.write_length(100);
-  member.write("half");
+  ASSERT_TRUE(one.prove(proof(), 1));
+  one.write_length(100);
+  one.write("half");
   auto two = coming(2, "two");
   const bool in_time = has_text_of(2);
   EXPECT_THAT(welcomed(),
               HasSubstr(in_time ? "node 1 of 3 did not come within" : "nodes 1 and 2 of 3 did not come"));
-  server_.reset();
+  end();
   EXPECT_NE(two.get(), "two");
 }
 
 TEST_F(Meeting, TextsMayComeByteByByte) {
-  open(2);
-  welcome();
-  Raw member(place_.port);
-  ASSERT_TRUE(member.prove(proof(), 1));
-  std::string bytes = {5, 0, 0, 0};
-  for (const char byte : bytes + "hello") member.write(std::string(1, byte));
-  EXPECT_EQ(welcomed(), "no error");
+  hold_meeting(2);
+  Raw one = member(1);
+  const std::string length = {5, 0, 0, 0};
+  for (const char byte : length + "hello") one.write(std::string(1, byte));
+  expect_all_welcome();
   EXPECT_EQ(texts_[1], "hello");
 }
 
 TEST_F(Meeting, WhatComesBehindATextIsTheNextOne) {
-  open(2);
-  welcome();
-  Raw member(place_.port);
-  ASSERT_TRUE(member.prove(proof(), 1));
-  member.write_text("hello");
-  EXPECT_EQ(welcomed(), "no error");
-  member.write_text("one");
-  member.write_text("");
-  member.write_text("three");
-  const std::vector<NodeId> one = {1};
-  for (const char* text : {"one", "", "three"})
-    EXPECT_THAT(server_->gather(one, patience()), ElementsAre(text));
+  hold_meeting(2);
+  Raw one = member(1, "hello");
+  expect_all_welcome();
+  for (const char* text : {"one", "", "three"}) one.write_text(text);
+  for (const char* text : {"one", "", "three"}) EXPECT_THAT(gather({1}), ElementsAre(text));
   server_->answer(1, "yes", patience());
-  EXPECT_EQ(member.read_text(), "yes");
+  EXPECT_EQ(one.read_text(), "yes");
 }
 
 }  // namespace meeting_strangers_test

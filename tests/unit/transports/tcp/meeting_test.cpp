@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,63 +43,26 @@ INSTANTIATE_TEST_SUITE_P(At, Everywhere, testing::Values("127.0.0.1", "::1", "lo
                          [](const auto& place) { return "Place" + std::to_string(place.index); });
 
 TEST_P(Everywhere, TheOthersComeAndAreAnswered) {
-  open(6);
-  welcome();
-  std::vector<std::shared_future<std::string>> nodes;
-  for (NodeId node = 5; node > 0; --node) nodes.push_back(coming(node, "from " + std::to_string(node)));
-  EXPECT_EQ(welcomed(), "no error");
-  EXPECT_THAT(texts_, ElementsAre("", "from 1", "from 2", "from 3", "from 4", "from 5"));
-  for (NodeId node = 1; node < 6; ++node) server_->answer(node, "to " + std::to_string(node), patience());
-  for (NodeId node = 5; node > 0; --node) EXPECT_EQ(nodes[5 - node].get(), "to " + std::to_string(node));
-}
-
-/// Each is on its way, and has said so, before there is anybody.
-TEST_P(Everywhere, NodeZeroMayComeLast) {
-  nodes_ = 6;
-  std::vector<Reports> reports(6);
-  std::vector<std::shared_future<std::string>> nodes;
-  for (NodeId node = 1; node < 6; ++node)
-    nodes.push_back(coming(node, "from " + std::to_string(node), reports[node].patience()));
-  for (NodeId node = 1; node < 6; ++node) {
-    reports[node].wait_for_one();
-    EXPECT_THAT(reports[node].texts().front(), HasSubstr("waits for node 0 at " + place_.text()));
-  }
-  open(6);
-  welcome();
-  EXPECT_EQ(welcomed(), "no error");
-  for (NodeId node = 1; node < 6; ++node) server_->answer(node, "to " + std::to_string(node), patience());
-  for (NodeId node = 1; node < 6; ++node) EXPECT_EQ(nodes[node - 1].get(), "to " + std::to_string(node));
-}
-
-TEST_F(Meeting, InAnyOrder) {
-  test::Random random(test::seed());
-  open(5);
-  welcome();
-  std::vector<NodeId> order = others(5);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  std::map<NodeId, std::shared_future<std::string>> nodes;
-  for (const NodeId node : order) {
-    nodes[node] = coming(node, "from " + std::to_string(node));
-    EXPECT_TRUE(has_text_of(node));
-  }
-  EXPECT_EQ(welcomed(), "no error");
-  for (auto& [node, answer] : nodes) {
-    server_->answer(node, "yes", patience());
-    EXPECT_EQ(answer.get(), "yes") << node;
+  hold_meeting(6);
+  for (const NodeId node : others(6)) coming(node, "from " + std::to_string(node));
+  expect_all_welcome();
+  for (const NodeId node : others(6)) {
+    EXPECT_EQ(texts_[node], "from " + std::to_string(node));
+    server_->answer(node, "to " + std::to_string(node), patience());
+    EXPECT_EQ(coming_[node - 1].get(), "to " + std::to_string(node));
   }
 }
 
 TEST_F(Meeting, MoreMayComeAtOnceThanThereArePlaces) {
-  constexpr NodeId nodes = 2 * Entrance::most_strangers;
-  open(nodes);
-  for (NodeId node = 1; node < nodes; ++node) coming(node, std::to_string(node));
+  open(2 * Entrance::most_strangers);
+  for (const NodeId node : others(nodes_)) coming(node, std::to_string(node));
   welcome();
-  EXPECT_EQ(welcomed(), "no error");
-  for (NodeId node = 1; node < texts_.size(); ++node) {
+  expect_all_welcome();
+  for (const NodeId node : others(nodes_)) {
     EXPECT_EQ(texts_[node], std::to_string(node));
     server_->answer(node, "yes", patience());
   }
-  server_.reset();
+  end();
   for (auto& answer : coming_) EXPECT_EQ(answer.get(), "yes");
 }
 
@@ -108,8 +70,7 @@ TEST_F(Meeting, MoreMayComeAtOnceThanThereArePlaces) {
 TEST_F(Meeting, WhoHasProvedTheKeyDoesNotGiveWayToStrangers) {
   open(4);
   welcome_and_be_busy_with(3);
-  Raw three(place_.port);
-  ASSERT_TRUE(three.prove(proof(), 3));
+  Raw three = member(3);
   Raw one(place_.port);
   one.begin(proof(), 1);  // node 0 has answered it: it has a place
   const auto has_place_since = std::chrono::steady_clock::now();
@@ -127,18 +88,17 @@ TEST_F(Meeting, WhoHasProvedTheKeyDoesNotGiveWayToStrangers) {
   go_on_.count_down();
   EXPECT_TRUE(has_text_of(1));
   coming(2, "two");
-  EXPECT_EQ(welcomed(), "no error");
+  expect_all_welcome();
 }
 
 TEST_F(Meeting, OfOneWaitsForNobody) {
   open(1);
   EXPECT_THAT(server_->welcome({}, patience()), ElementsAre(""));
-  EXPECT_TRUE(server_->gather({}, patience()).empty());
+  EXPECT_TRUE(gather({}).empty());
 }
 
 TEST_F(Meeting, GoesOnInRoundsWithThoseWhoStay) {
-  open(5);
-  welcome();
+  hold_meeting(5);
   constexpr int rounds = 20;
   const auto stay = [&](NodeId node) {
     return std::async(std::launch::async, [this, node] {
@@ -154,13 +114,12 @@ TEST_F(Meeting, GoesOnInRoundsWithThoseWhoStay) {
   std::shared_future<std::string> leaving[] = {coming(1, "hello"), coming(3, "hello")};
   auto four = stay(4);
   auto two = stay(2);
-  EXPECT_EQ(welcomed(), "no error");
+  expect_all_welcome();
   for (const NodeId node : others(5)) server_->answer(node, "welcome", patience());
   for (auto& answer : leaving) EXPECT_EQ(answer.get(), "welcome");
-  const std::vector<NodeId> staying = {4, 2};  // texts come in this order
   for (int round = 0; round < rounds; ++round) {
     const std::string in = " in " + std::to_string(round);
-    EXPECT_THAT(server_->gather(staying, patience()), ElementsAre("4" + in, "2" + in));
+    EXPECT_THAT(gather({4, 2}), ElementsAre("4" + in, "2" + in)) << "in this order";
     server_->answer(2, "2" + in + "?", patience());
     server_->answer(4, "4" + in + "?", patience());
   }
@@ -169,8 +128,7 @@ TEST_F(Meeting, GoesOnInRoundsWithThoseWhoStay) {
 }
 
 TEST_F(Meeting, CarriesTextsOfAnyLength) {
-  open(2);
-  welcome();
+  hold_meeting(2);
   const std::vector<std::size_t> lengths = {1, 3, 4, 16383, 16384, 16385, 5'000'000, 0, 0, 1, 20'000'000};
   auto node = std::async(std::launch::async, [&] {
     MeetingClient client(proof(), place_, 1, patience());
@@ -179,33 +137,24 @@ TEST_F(Meeting, CarriesTextsOfAnyLength) {
       right += client.ask(large(bytes, 1), patience()) == large(bytes, 2) ? 1 : 0;
     return right;
   });
-  EXPECT_EQ(welcomed(), "no error");
+  expect_all_welcome();
   EXPECT_EQ(texts_[1], large(lengths[0], 1));
-  const std::vector<NodeId> one = {1};
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (i > 0) {
-      EXPECT_TRUE(server_->gather(one, patience()).front() == large(lengths[i], 1)) << lengths[i];
+      EXPECT_TRUE(gather({1}).front() == large(lengths[i], 1)) << lengths[i];
     }
     server_->answer(1, large(lengths[i], 2), patience());
   }
   EXPECT_EQ(node.get(), static_cast<int>(lengths.size()));
 }
 
-TEST_F(Meeting, TakesALargeTextAtTheDoor) {
-  open(3);
-  welcome();
-  auto one = coming(1, large(10'000'000, 1));
-  auto two = coming(2, "small");
-  EXPECT_EQ(welcomed(), "no error");
+TEST_F(Meeting, TakesLargeAndEmptyTextsAtTheDoor) {
+  hold_meeting(3);
+  coming(1, large(10'000'000, 1));
+  coming(2, "");
+  expect_all_welcome();
   EXPECT_TRUE(texts_[1] == large(10'000'000, 1));
-  EXPECT_EQ(texts_[2], "small");
-}
-
-TEST_F(Meeting, TakesAnEmptyTextAtTheDoor) {
-  open(2);
-  welcome(patience(10'000 * ms));
-  auto one = coming(1, "");
-  EXPECT_EQ(welcomed(), "no error");
+  EXPECT_EQ(texts_[2], "");
 }
 
 // -- the place ----------------------------------------------------------------------------------------------------------------
@@ -216,22 +165,14 @@ TEST(MeetingPlace, HasBracketsWhereItNeedsThem) {
   EXPECT_EQ((MeetingPlace{"fd00::2", 65535}.text()), "[fd00::2]:65535");
 }
 
-TEST_F(Meeting, OnePlaceIsForOneJob) {
-  open(2);
-  EXPECT_THAT(error_of([&] { const MeetingServer second(proof(), place_); }),
-              AllOf(HasSubstr(std::to_string(place_.port)), HasSubstr("Address already in use"),
-                    HasSubstr("another job, may have that port")));
-}
-
 TEST_F(Meeting, ThePlaceIsFreeAgainAtOnce) {
   for (int i = 0; i < 5; ++i) {
     open(2);
     auto one = coming(1, "hello");
     EXPECT_EQ(server_->welcome([](NodeId, const std::string&) {}, patience()),
               (std::vector<std::string>{"", "hello"}));
-    server_->answer(1, "yes", patience());
-    EXPECT_EQ(one.get(), "yes");
-    server_.reset();
+    expect_answer_gets_to(1, one);
+    end();
   }
 }
 
@@ -242,7 +183,7 @@ TEST_F(Meeting, AnAddressOfNobodyHereIsAnyHere) {
     server_ = std::make_unique<MeetingServer>(proof(), MeetingPlace{host, place_.port});
     auto one = coming(1, "hello");
     EXPECT_EQ(server_->welcome([](NodeId, const std::string&) {}, patience()).back(), "hello");
-    server_.reset();
+    end();
   }
 }
 

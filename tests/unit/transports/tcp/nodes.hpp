@@ -5,9 +5,8 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "transports/tcp/tcp_transport.hpp"
@@ -28,16 +27,18 @@ struct Places final : Destinations {
 class Nodes : public ByHand<TcpTransport> {
  protected:
   explicit Nodes(NodeId nodes, NodeId here, bool tls = false) : ByHand(nodes, here), places_(here) {
-    for (NodeId node = 0; node < here; ++node)
-      networks_[node] = std::make_unique<TcpTransport>(Site{.self = node,
-                                                            .memory = memory_,
-                                                            .options = {},
-                                                            .listener = &ears_[node],
-                                                            .destinations = &places_[node],
-                                                            .tls = tls});
+    for (NodeId node = 0; node < here; ++node) open(node, tls);
   }
-
   ~Nodes() override { networks_.clear(); }  // which use the places
+
+  void open(NodeId node, bool tls) {
+    networks_[node] = std::make_unique<TcpTransport>(Site{.self = node,
+                                                          .memory = memory_,
+                                                          .options = {},
+                                                          .listener = &ears_[node],
+                                                          .destinations = &places_[node],
+                                                          .tls = tls});
+  }
 
   bool until(const std::function<bool()>& done) override {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -51,5 +52,9 @@ class Nodes : public ByHand<TcpTransport> {
 
   std::vector<Places> places_;
 };
+
+inline std::string plain_or_with_tls(const testing::TestParamInfo<bool>& with_tls) {
+  return with_tls.param ? "with_tls" : "plain";
+}
 
 }  // namespace am::tcp

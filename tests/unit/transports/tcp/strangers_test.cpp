@@ -1,9 +1,6 @@
 // Who is not of the job, and who of the job misbehaves, at the door of a node that talks TCP: they are turned away or cut off,
 // and counted; the job goes on.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
@@ -17,6 +14,14 @@
 
 namespace am::tcp {
 namespace tcp_strangers_test {
+
+using trust::Handshake;
+
+std::vector<std::byte> bytes_of(const Frame& frame) {
+  std::vector<std::byte> bytes(longest_frame);
+  bytes.resize(write_frame(bytes.data(), frame));
+  return bytes;
+}
 
 /// Nodes 0 and 1 are as they should be; node 2 is played by the test.
 class AtTheDoor : public Nodes {
@@ -49,25 +54,23 @@ class AtTheDoor : public Nodes {
       return bytes.empty() || moved.outcome == Socket::Moved::Outcome::ended;
     });
   }
-  void write(Socket& socket, const Frame& frame) {
-    std::vector<std::byte> bytes(longest_frame);
-    bytes.resize(write_frame(bytes.data(), frame));
-    write(socket, bytes);
-  }
+  void write(Socket& socket, const Frame& frame) { write(socket, bytes_of(frame)); }
   bool is_closed(Socket& socket) {
     ended_ = false;
     static_cast<void>(read(socket, 1'000'000));
     return ended_;
   }
 
-  /// As node 2, which is expected to know `key`. The connection when it was accepted; else none.
+  /// The connection when it was accepted; else none. Node 2 is expected to know `key`.
   Socket join(const trust::Key& key, const trust::Party& party, NodeId to = 0) {
     Socket socket = connect();
     trust::Nonce nonce;
     host::fill_random(nonce);
-    trust::Handshake handshake = trust::Handshake::connecting(crypto_, key, party, to, nonce);
-    while (handshake.state() != trust::Handshake::State::refused) {
+    Handshake handshake = Handshake::connecting(crypto_, key, party, to, nonce);
+    said_.clear();
+    while (handshake.state() != Handshake::State::refused) {
       if (!handshake.to_send().empty()) {
+        said_.insert(said_.end(), handshake.to_send().begin(), handshake.to_send().end());
         write(socket, handshake.to_send());
         handshake.sent(handshake.to_send().size());
       } else if (handshake.wanted() != 0) {
@@ -83,43 +86,17 @@ class AtTheDoor : public Nodes {
 
   /// Nodes 0 and 1 still talk.
   void expect_business_as_usual() {
-    const Transport::Slot slot = networks_[0]->claim(1, Priority::low, 1, 0);
-    ASSERT_EQ(slot.status, Status::ok);
-    slot.packet->origin = 0;
-    slot.packet->words[0] = 5;
-    networks_[0]->commit(slot, impl::Header::make(9, 1, 0, 0));
-    Transport::View view;
-    ASSERT_TRUE(until([&] { return static_cast<bool>(view = networks_[1]->receive(Priority::low)); }));
-    EXPECT_EQ(view.packet->words[0], 5u);
-    networks_[1]->release(view);
+    ASSERT_EQ(send(0, 1, Priority::low, 5), Status::ok);
+    EXPECT_EQ(next_word(1, Priority::low), 5u);
     EXPECT_TRUE(ears_[0].lost_ones.empty() || ears_[0].lost_ones == std::vector<NodeId>{2});
   }
 
   bool ended_ = false;
+  std::vector<std::byte> said_;  // by who joined last
   const trust::Crypto crypto_;
   trust::Key key_{};
   trust::Party party_{2, 3, {}};
 };
-
-TEST_F(AtTheDoor, ANodeOfTheJobIsLetIn) {
-  Socket socket = join(key_, party_);
-  ASSERT_TRUE(socket);
-  Frame frame{.kind = Frame::Kind::message,
-              .priority = Priority::high,
-              .head = impl::Header::make(9, 1, 0, 0),
-              .origin = 2};
-  frame.words[0] = 77;
-  write(socket, frame);
-  Transport::View view;
-  ASSERT_TRUE(until([&] { return static_cast<bool>(view = networks_[0]->receive(Priority::high)); }));
-  EXPECT_EQ(view.source, 2u);
-  EXPECT_EQ(view.packet->words[0], 77u);
-  networks_[0]->release(view);
-  write(socket, {.kind = Frame::Kind::farewell});
-  socket = {};
-  expect_business_as_usual();
-  EXPECT_TRUE(ears_[0].lost_ones.empty());
-}
 
 TEST_F(AtTheDoor, StrangersAreTurnedAwayAndCounted) {
   const std::uint64_t before = networks_[0]->turned_away();
@@ -158,24 +135,14 @@ TEST_F(AtTheDoor, GarbageOfAnyLengthIsTurnedAway) {
 
 /// A handshake that was overheard, sent again byte by byte.
 TEST_F(AtTheDoor, AReplayIsTurnedAway) {
-  std::vector<std::byte> said;
   {
-    Socket socket = connect();
-    trust::Nonce nonce;
-    host::fill_random(nonce);
-    trust::Handshake handshake = trust::Handshake::connecting(crypto_, key_, party_, 0, nonce);
-    for (int step = 0; step < 2; ++step) {
-      said.insert(said.end(), handshake.to_send().begin(), handshake.to_send().end());
-      write(socket, handshake.to_send());
-      handshake.sent(handshake.to_send().size());
-      if (step == 0) handshake.take(read(socket, handshake.wanted()));
-    }
-    ASSERT_EQ(read(socket, 16).size(), 16u) << "the original is let in";
+    Socket socket = join(key_, party_);
+    ASSERT_TRUE(socket) << "the original is let in";
     write(socket, {.kind = Frame::Kind::farewell});
   }
   const std::uint64_t before = networks_[0]->turned_away();
   Socket socket = connect();
-  write(socket, said);
+  write(socket, said_);
   EXPECT_TRUE(is_closed(socket));
   EXPECT_TRUE(until([&] { return networks_[0]->turned_away() == before + 1; }));
   expect_business_as_usual();
@@ -208,7 +175,7 @@ TEST_F(AtTheDoor, ANodeSleepsWhileAStrangerIsSilent) {
 TEST_F(AtTheDoor, ASlowOneIsTurnedAwayInTime) {
   Socket socket = connect();
   const auto began = std::chrono::steady_clock::now();
-  const trust::Handshake handshake = trust::Handshake::connecting(crypto_, key_, party_, 0, {});
+  const Handshake handshake = Handshake::connecting(crypto_, key_, party_, 0, {});
   const std::span<const std::byte> greeting = handshake.to_send();
   std::size_t said = 0;
   std::vector<std::byte> in(1);
@@ -226,55 +193,50 @@ TEST_F(AtTheDoor, ASlowOneIsTurnedAwayInTime) {
 
 // -- who belongs to the job, and is broken -----------------------------------------------------------------------------------
 
-class Broken : public AtTheDoor, public testing::WithParamInterface<int> {};
+/// What a node of the job says that cannot be.
+struct Nonsense {
+  const char* name;
+  std::vector<std::byte> bytes;
+  std::uint64_t times = 1;
+  bool ends = false;  // then
+};
+
+std::vector<Nonsense> every_nonsense() {
+  const auto text = [](std::uint32_t length, std::size_t bytes = 64) {
+    std::vector<std::byte> all(bytes);
+    std::memcpy(all.data(), &length, sizeof length);
+    return all;
+  };
+  std::vector<std::byte> garbage = text(64);
+  host::fill_random(std::span(garbage).subspan(4));
+  const std::vector<std::byte> payload(frame_payload_bytes);
+  const Frame longest{.kind = Frame::Kind::message,
+                      .head = impl::Header::make(9, 0, 0, impl::flag::payload),
+                      .origin = 2,
+                      .payload = Payload(payload.data(), payload.size())};
+  return {{"ALengthOfFourGigabytes", text(~0u)},
+          {"ALengthOfNoFrame", text(0)},
+          {"Garbage", garbage},
+          {"CreditForWhatWasNotSent", bytes_of({.kind = Frame::Kind::credit, .value = 1})},
+          {"MoreThanThereIsCreditFor", bytes_of(longest), window_bytes / longest_frame + 2},
+          {"TheEndInTheMiddleOfAFrame", text(64, 10), 1, true}};
+}
+
+class Broken : public AtTheDoor, public testing::WithParamInterface<Nonsense> {};
 
 TEST_P(Broken, OnesAreCutOffAndLost) {
   Socket socket = join(key_, party_);
   ASSERT_TRUE(socket);
-  testing::internal::CaptureStderr();
-  std::vector<std::byte> bytes(64);
-  const auto length = [&](std::uint32_t value) { std::memcpy(bytes.data(), &value, sizeof value); };
-  switch (GetParam()) {
-    case 0:  // a length of 2^32 - 1
-      length(~0u);
-      break;
-    case 1:  // of no frame
-      length(0);
-      break;
-    case 2:  // garbage
-      host::fill_random(bytes);
-      length(64);
-      break;
-    case 3:  // credit for what was never sent
-      bytes.resize(write_frame(bytes.data(), {.kind = Frame::Kind::credit, .value = 1}));
-      break;
-    case 4: {  // more than there is credit for
-      std::vector<std::byte> payload(frame_payload_bytes);
-      const Frame frame{.kind = Frame::Kind::message,
-                        .head = impl::Header::make(9, 0, 0, impl::flag::payload),
-                        .origin = 2,
-                        .payload = Payload(payload.data(), payload.size())};
-      bytes.resize(longest_frame);
-      bytes.resize(write_frame(bytes.data(), frame));
-      for (std::uint64_t sent = 0; sent <= window_bytes; sent += bytes.size()) write(socket, bytes);
-      break;
-    }
-    default:  // ends in the middle of a frame
-      length(64);
-      bytes.resize(10);
-      write(socket, bytes);
-      socket.end_writing();
-      bytes.clear();
-  }
-  write(socket, bytes);
-  EXPECT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
-  EXPECT_EQ(ears_[0].lost_ones, std::vector<NodeId>{2});
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("node 2"), std::string::npos);
-  EXPECT_EQ(networks_[0]->claim(2, Priority::low, 1, 0).status, Status::unreachable);
+  const std::string said = loss(0, 2, [&] {
+    for (std::uint64_t i = 0; i < GetParam().times; ++i) write(socket, GetParam().bytes);
+    if (GetParam().ends) socket.end_writing();
+  });
+  EXPECT_NE(said.find("node 2"), std::string::npos) << said;
   expect_business_as_usual();
 }
 
-INSTANTIATE_TEST_SUITE_P(InEveryWay, Broken, testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(InEveryWay, Broken, testing::ValuesIn(every_nonsense()),
+                         [](const testing::TestParamInfo<Nonsense>& way) { return way.param.name; });
 
 }  // namespace tcp_strangers_test
 }  // namespace am::tcp

@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -19,7 +18,6 @@
 namespace am::tcp {
 namespace stream_test {
 
-using Outcome = Socket::Moved::Outcome;
 constexpr NodeId nodes = 3;
 
 Frame message(std::uint64_t word, std::span<const std::byte> payload = {},
@@ -49,47 +47,34 @@ struct Trickle {
   }
 };
 
-std::byte* nowhere(const BegunMessage& /*message*/) { return nullptr; }
+/// What has been read of the bytes in a queue.
+struct Reading {
+  std::function<std::byte*(const BegunMessage&)> place = [](const BegunMessage&) { return nullptr; };
+  std::string_view opinion{};  // of each message
+  Arrivals arrivals{nodes};
+  FrameReader reader{};
 
-TEST(FrameReader, FindsFramesInPiecesOfAnySize) {
-  test::Random random(test::seed());
-  const std::vector<std::byte> bytes(frame_payload_bytes, std::byte{7});
-  for (const std::size_t most : {1, 15, 17, 100, 5'000, 1'000'000}) {
-    Arrivals arrivals(nodes);
-    FrameReader reader;
-    OutQueue out;
-    std::uint64_t sent = 0, received = 0;
-    const std::uint64_t all = most < 100 ? 50 : 2'000;
-    while (received < all) {
-      while (sent < all && out.bytes() < 300'000) {
-        const std::size_t size = random() % 4 != 0 ? random() % 100 : random() % bytes.size();
-        add(out, message(sent++, std::span(bytes).first(most < 100 ? size % 2'000 : size)));
-      }
-      const FrameReader::Result result =
-          reader.read(arrivals, Trickle{out, random, most}, nowhere,
-                      [&](const Frame& frame, std::span<const std::byte> frame_bytes, const Block& block) {
-                        arrivals.add(frame.priority, {1, 0, frame.head, frame_bytes, frame.payload, block});
-                        return std::string_view{};
-                      });
-      ASSERT_TRUE(result.malformed.empty()) << result.malformed;
-      ASSERT_TRUE(result.moved.outcome == Outcome::some || out.empty());
-      arrivals.begin_round();
-      while (const Arrivals::Message* next = arrivals.receive(Priority::low)) {
-        Frame frame;
-        ASSERT_EQ(read_frame(next->frame, frame).outcome, Read::Outcome::frame);
-        ASSERT_EQ(frame.words[0], received++);
-        ASSERT_TRUE(frame.payload.empty() ||
-                    std::memcmp(frame.payload.data(), bytes.data(), frame.payload.size()) == 0);
-        arrivals.release(Priority::low);
-        if (random() % 8 == 0) break;
-      }
-    }
-    EXPECT_TRUE(out.empty());
+  template <class Source>
+  std::string_view operator()(const Source& source) {
+    return reader
+        .read(arrivals, source, place,
+              [this](const Frame& frame, std::span<const std::byte> bytes, const Block& block) {
+                arrivals.add(frame.priority, {1, 0, frame.head, bytes, frame.payload, block});
+                return opinion;
+              })
+        .malformed;
   }
-}
+  /// All of it, unless there is something wrong with it, which is the answer then.
+  std::string_view all(OutQueue& out) {
+    std::string_view malformed;
+    while (!out.empty() && malformed.empty())
+      malformed = (*this)([&](std::span<const iovec> pieces) { return out.read(pieces); });
+    return malformed;
+  }
+};
 
 /// Messages with payloads of all sizes, of which a third belongs somewhere and a few, in the end, nowhere after all.
-class ReaderWithDestinations : public testing::Test {
+class FrameReaders : public testing::Test {
  protected:
   struct Place {
     std::vector<std::byte> bytes;
@@ -98,13 +83,14 @@ class ReaderWithDestinations : public testing::Test {
   };
   static constexpr std::byte untouched{0xee};
 
-  static std::byte byte_of(std::uint64_t number, std::size_t at) {
-    return static_cast<std::byte>(test::mix(number, at));
+  static std::vector<std::byte> payload_of(std::uint64_t number, std::size_t bytes) {
+    std::vector<std::byte> all(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) all[i] = static_cast<std::byte>(test::mix(number, i));
+    return all;
   }
-  void send(std::uint64_t number) {
-    std::vector<std::byte> payload(random_.one_in(3) ? random_.below(200)
-                                                     : random_.below(frame_payload_bytes + 1));
-    for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = byte_of(number, i);
+  void send(std::uint64_t number, std::size_t most) {
+    const std::vector<std::byte> payload =
+        payload_of(number, random_.one_in(3) ? random_.below(200) : random_.below(most + 1));
     if (number % 3 == 0) {
       places_[number] = {std::vector<std::byte>(payload.size() + 1, untouched), 0,
                          random_.one_in(4) ? 1 + random_.below(4) : ~std::size_t{0}};
@@ -121,26 +107,20 @@ class ReaderWithDestinations : public testing::Test {
     return place.asked > place.answers ? nullptr : place.bytes.data();
   }
   void check(const Arrivals::Message& came, std::uint64_t number) {
+    Frame frame;
+    EXPECT_EQ(read_frame(came.frame, frame).outcome, Read::Outcome::frame);
+    EXPECT_EQ(frame.words[0], number);
+    EXPECT_TRUE(std::ranges::equal(came.payload.bytes(), payload_of(number, came.payload.size()))) << number;
     const auto found = places_.find(number);
-    if (found != places_.end()) {
-      const Place& place = found->second;
-      if (place.asked > place.answers) {
-        EXPECT_NE(came.payload.data(), place.bytes.data());
-        EXPECT_TRUE(std::ranges::all_of(place.bytes, [](std::byte byte) { return byte == untouched; }));
-        ++given_up_;
-        return;
-      }
-      EXPECT_EQ(place.bytes.back(), untouched);
-      EXPECT_EQ(came.payload.data() == place.bytes.data(), place.asked != 0);
-      if (place.asked != 0) ++placed_;
-    }
-    const std::vector<std::byte> wanted = expected(number, came.payload.size());
-    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), came.payload.data()));
-  }
-  static std::vector<std::byte> expected(std::uint64_t number, std::size_t bytes) {
-    std::vector<std::byte> all(bytes);
-    for (std::size_t i = 0; i < bytes; ++i) all[i] = byte_of(number, i);
-    return all;
+    if (found == places_.end()) return;
+    const Place& place = found->second;
+    const bool is_placed = place.asked != 0 && place.asked <= place.answers;
+    EXPECT_EQ(came.payload.data() == place.bytes.data(), is_placed);
+    EXPECT_EQ(place.bytes.back(), untouched);
+    if (is_placed) ++placed_;
+    if (place.asked <= place.answers) return;
+    EXPECT_TRUE(std::ranges::all_of(place.bytes, [](std::byte byte) { return byte == untouched; }));
+    ++given_up_;
   }
 
   test::Random random_{test::seed()};
@@ -150,25 +130,20 @@ class ReaderWithDestinations : public testing::Test {
   int given_up_ = 0;
 };
 
-TEST_F(ReaderWithDestinations, PutsLongPayloadsThereUnlessTheyAreNoLongerWanted) {
-  for (const std::size_t most : {5'000, 70'000, 1'000'000}) {
-    Arrivals arrivals(nodes);
-    FrameReader reader;
+TEST_F(FrameReaders, FindFramesInPiecesOfAnySizeAndPutLongPayloadsWhereTheyAreWanted) {
+  for (const std::size_t at_once : {1, 15, 17, 100, 5'000, 70'000, 1'000'000}) {
+    Reading reading{.place = [&](const BegunMessage& message) { return place(message); }};
+    const std::uint64_t all = at_once < 100 ? 50 : 300;
     std::uint64_t sent = 0, received = 0;
     places_.clear();
-    while (received < 300) {
-      while (sent < 300 && out_.bytes() < 2'000'000) send(sent++);
-      const FrameReader::Result result = reader.read(
-          arrivals, Trickle{out_, random_, most}, [&](const BegunMessage& message) { return place(message); },
-          [&](const Frame& frame, std::span<const std::byte> bytes, const Block& block) {
-            arrivals.add(frame.priority, {1, 0, frame.head, bytes, frame.payload, block});
-            return std::string_view{};
-          });
-      ASSERT_TRUE(result.malformed.empty()) << result.malformed;
-      arrivals.begin_round();
-      while (const Arrivals::Message* next = arrivals.receive(Priority::low)) {
+    while (received < all) {
+      while (sent < all && out_.bytes() < 2'000'000)
+        send(sent++, at_once < 100 ? 2'000 : frame_payload_bytes);
+      ASSERT_EQ(reading(Trickle{out_, random_, at_once}), "");
+      reading.arrivals.begin_round();
+      while (const Arrivals::Message* next = reading.arrivals.receive(Priority::low)) {
         check(*next, received++);
-        arrivals.release(Priority::low);
+        reading.arrivals.release(Priority::low);
         if (random_.one_in(4)) break;
       }
     }
@@ -182,104 +157,30 @@ TEST_F(ReaderWithDestinations, PutsLongPayloadsThereUnlessTheyAreNoLongerWanted)
 TEST(FrameReader, SeesAWrongPaddingBehindAPayloadThatItPutElsewhere) {
   const std::vector<std::byte> payload(frame_payload_bytes - 1);
   for (const bool wrong : {false, true}) {
-    Arrivals arrivals(nodes);
-    FrameReader reader;
     std::vector<std::byte> frame(message_bytes(1, payload.size()));
     write_frame(frame.data(), message(1, payload));
     if (wrong) frame.back() = std::byte{1};
     OutQueue out;
     std::ranges::copy(frame, out.add(frame.size()));
     std::vector<std::byte> place(payload.size(), std::byte{7});
-    std::string_view malformed;
-    bool taken = false;
-    while (!out.empty() && malformed.empty()) {
-      malformed = reader
-                      .read(
-                          arrivals, [&](std::span<const iovec> pieces) { return out.read(pieces); },
-                          [&](const BegunMessage&) { return place.data(); },
-                          [&](const Frame&, std::span<const std::byte>, const Block&) {
-                            taken = true;
-                            return std::string_view{};
-                          })
-                      .malformed;
-    }
-    EXPECT_EQ(taken, !wrong);
-    EXPECT_EQ(malformed, wrong ? wrong_padding : std::string_view{});
+    Reading reading{.place = [&](const BegunMessage&) { return place.data(); }};
+    EXPECT_EQ(reading.all(out), wrong ? wrong_padding : std::string_view{});
+    EXPECT_EQ(reading.arrivals.receive(Priority::low) != nullptr, !wrong);
     EXPECT_EQ(place, payload);
   }
 }
 
 TEST(FrameReader, SaysWhatIsNoFrameOrNotWanted) {
-  const auto read = [](OutQueue& out, std::string_view opinion) {
-    Arrivals arrivals(nodes);
-    FrameReader reader;
-    return reader
-        .read(
-            arrivals, [&](std::span<const iovec> pieces) { return out.read(pieces); }, nowhere,
-            [&](const Frame&, std::span<const std::byte>, const Block&) { return opinion; })
-        .malformed;
-  };
   OutQueue good;
   add(good, message(1));
-  EXPECT_EQ(read(good, "not wanted"), "not wanted");
+  EXPECT_EQ(Reading{.opinion = "not wanted"}.all(good), "not wanted");
   OutQueue bad;
   std::memset(bad.add(32), 0xff, 32);
-  EXPECT_NE(read(bad, {}), "");
+  EXPECT_NE(Reading{}.all(bad), "");
   OutQueue half;
   add(half, message(1));
   std::memset(half.add(16), 0xff, 16);
-  EXPECT_NE(read(half, {}), "") << "also behind a good one";
-}
-
-TEST(OutQueue, GivesTheBytesInOrderHoweverTheyAreWritten) {
-  test::Random random(test::seed());
-  OutQueue out;
-  std::deque<std::byte> expected;
-  std::uint8_t next = 0;
-  const auto fill = [&](std::byte* at, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) expected.push_back(at[i] = static_cast<std::byte>(next++));
-  };
-  for (int round = 0; round < 20'000; ++round) {
-    const std::size_t size = 16 * (1 + random() % 20);
-    switch (random() % 4) {
-      case 0: {
-        Block block(size + 48);
-        fill(block.bytes().data() + 16, size);
-        out.add(std::move(block), 16, 16 + size);
-        break;
-      }
-      case 1:
-        fill(out.add(size), size);
-        break;
-      case 2: {
-        OutQueue before;
-        std::vector<std::byte> bytes(16, static_cast<std::byte>(random()));
-        std::ranges::copy(bytes, before.add(16));
-        before.add(std::move(out));
-        out = std::move(before);
-        expected.insert(expected.begin(), bytes.begin(), bytes.end());
-        break;
-      }
-      default: {
-        std::array<iovec, 3> pieces;
-        std::size_t can = 0;
-        const auto front = out.front(pieces);
-        for (const iovec& piece : front) can += piece.iov_len;
-        ASSERT_EQ(can == 0, out.empty());
-        std::size_t left = can == 0 ? 0 : random() % (can + 1);
-        const std::size_t taken = left;
-        for (const iovec& piece : front) {
-          const auto* at = static_cast<const std::byte*>(piece.iov_base);
-          for (std::size_t i = 0; i < piece.iov_len && left != 0; ++i, --left) {
-            ASSERT_EQ(at[i], expected.front());
-            expected.pop_front();
-          }
-        }
-        out.written(taken);
-      }
-    }
-    ASSERT_EQ(out.bytes(), expected.size());
-  }
+  EXPECT_NE(Reading{}.all(half), "") << "also behind a good one";
 }
 
 class ArrivalsOfThree : public testing::Test {
@@ -300,21 +201,6 @@ class ArrivalsOfThree : public testing::Test {
   static constexpr std::uint64_t none = ~0ull;
   Arrivals arrivals_{nodes};
 };
-
-TEST_F(ArrivalsOfThree, ShowTheSameUntilItIsReleased) {
-  come(1, 10);
-  come(2, 20);
-  EXPECT_EQ(receive(), 10u);
-  EXPECT_EQ(receive(), 10u);
-  EXPECT_TRUE(arrivals_.waits(Priority::low, true)) << "the second";
-  arrivals_.release(Priority::low);
-  EXPECT_EQ(receive(), 20u);
-  EXPECT_FALSE(arrivals_.waits(Priority::low, true));
-  EXPECT_TRUE(arrivals_.waits(Priority::low, false));
-  EXPECT_FALSE(arrivals_.waits(Priority::high, false));
-  arrivals_.release(Priority::low);
-  EXPECT_EQ(receive(), none);
-}
 
 TEST_F(ArrivalsOfThree, WhoIsDeferredComesInTheNextRoundInOrder) {
   for (std::uint64_t i = 0; i < 3; ++i) {
@@ -379,8 +265,12 @@ TEST_F(ArrivalsOfThree, KeepWhatStaysAndUseTheRestOfTheMemoryAgain) {
   EXPECT_LE(memory.size(), 4 * 8u + 1) << "four blocks of eight rooms";
   EXPECT_EQ(receive(), 1u);
   EXPECT_EQ(arrivals_.receive(Priority::low)->frame.data(), lent) << "what is lent does not move";
+  EXPECT_TRUE(arrivals_.waits(Priority::low, true)) << "the second";
   arrivals_.release(Priority::low);
   EXPECT_EQ(receive(), 2u);
+  EXPECT_FALSE(arrivals_.waits(Priority::low, true));
+  EXPECT_TRUE(arrivals_.waits(Priority::low, false));
+  EXPECT_FALSE(arrivals_.waits(Priority::high, false));
 }
 
 TEST(Windows, CountWhatIsUnreleased) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,15 @@ Bytes bytes_of(std::string_view text) {
 std::string text_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
+
+/// Both ends, of which `a` connects.
+struct Ends {
+  explicit Ends(const Digest& secret) : Ends(secret, secret) {}
+  Ends(const Digest& of_a, const Digest& of_b)
+      : a(Tls::Role::connecting, of_a), b(Tls::Role::connected, of_b) {}
+  Tls a;
+  Tls b;
+};
 
 class TlsTest : public testing::Test {
  protected:
@@ -54,9 +64,17 @@ class TlsTest : public testing::Test {
     }
     return true;
   }
-  void shake_hands(Tls& a, Tls& b, const Between& between = {}) {
-    while (pass(a, b, between) || pass(b, a, between)) {
+  void shake_hands(Ends& ends, const Between& between = {}) {
+    while (pass(ends.a, ends.b, between) || pass(ends.b, ends.a, between)) {
     }
+  }
+  /// Of a connection that is open.
+  std::unique_ptr<Ends> connection() {
+    auto made = std::make_unique<Ends>(secret_);
+    shake_hands(*made);
+    EXPECT_EQ(made->a.state(), State::open) << made->a.why();
+    EXPECT_EQ(made->b.state(), State::open) << made->b.why();
+    return made;
   }
   void flip_a_bit(std::span<std::byte> bytes) {
     bytes[random_.below(bytes.size())] ^= static_cast<std::byte>(1 << random_.below(8));
@@ -76,13 +94,8 @@ class TlsTest : public testing::Test {
 };
 
 TEST_F(TlsTest, WhatIsSaidArrivesInBothDirections) {
-  Tls a(Tls::Role::connecting, secret_);
-  Tls b(Tls::Role::connected, secret_);
-  EXPECT_FALSE(a.to_send().empty());
-  EXPECT_TRUE(b.to_send().empty());
-  shake_hands(a, b);
-  ASSERT_EQ(a.state(), State::open) << a.why();
-  ASSERT_EQ(b.state(), State::open) << b.why();
+  const auto ends = connection();
+  auto& [a, b] = *ends;
   for (int round = 0; round < 3; ++round) {
     a.write(bytes_of("from a, "));
     a.write(bytes_of("and more"));
@@ -92,12 +105,16 @@ TEST_F(TlsTest, WhatIsSaidArrivesInBothDirections) {
     EXPECT_EQ(text_of(read(b, 3)), "from a, and more");
     EXPECT_EQ(text_of(read(a)), "from b");
   }
+  EXPECT_THAT(overheard_, Not(HasSubstr("from a"))) << "nobody else reads it";
+  EXPECT_THAT(overheard_, Not(HasSubstr(std::string_view(reinterpret_cast<const char*>(secret_.data()), 8))));
 }
 
 /// Who connects is the first to be done; its last words are enough for the other.
 TEST_F(TlsTest, WhoWasConnectedToIsTheLastToBeDone) {
-  Tls a(Tls::Role::connecting, secret_);
-  Tls b(Tls::Role::connected, secret_);
+  Ends ends(secret_);
+  auto& [a, b] = ends;
+  EXPECT_FALSE(a.to_send().empty());
+  EXPECT_TRUE(b.to_send().empty());
   pass(a, b);
   pass(b, a);
   EXPECT_EQ(a.state(), State::open);
@@ -108,46 +125,13 @@ TEST_F(TlsTest, WhoWasConnectedToIsTheLastToBeDone) {
   EXPECT_TRUE(b.to_send().empty());  // no tickets
 }
 
-TEST_F(TlsTest, LongTextsArriveHoweverTheyAreCut) {
-  Tls a(Tls::Role::connecting, secret_);
-  Tls b(Tls::Role::connected, secret_);
-  shake_hands(a, b);
-  for (const std::size_t size : {1u, 16'384u, 16'385u, 1'000'000u}) {
-    Bytes text(size);
-    std::ranges::generate(text, [&] { return static_cast<std::byte>(random_()); });
-    a.write(text);
-    Bytes came;
-    while (!a.to_send().empty()) {
-      const std::size_t n = std::min<std::size_t>(a.to_send().size(), 1 + random_.below(70'000));
-      b.take(a.to_send().first(n));
-      a.sent(n);
-      const Bytes some = read(b, 1 + random_.below(50'000));
-      came.insert(came.end(), some.begin(), some.end());
-    }
-    EXPECT_EQ(came, text) << size;
-  }
-}
-
-TEST_F(TlsTest, NobodyElseReadsIt) {
-  Tls a(Tls::Role::connecting, secret_);
-  Tls b(Tls::Role::connected, secret_);
-  shake_hands(a, b);
-  const std::string text = "a secret that is long enough not to be there by chance";
-  a.write(bytes_of(text));
-  pass(a, b);
-  EXPECT_EQ(text_of(read(b)), text);
-  EXPECT_THAT(overheard_, Not(HasSubstr(text.substr(0, 8))));
-  EXPECT_THAT(overheard_, Not(HasSubstr(std::string_view(reinterpret_cast<const char*>(secret_.data()), 8))));
-}
-
 TEST_F(TlsTest, AnotherSecretOpensNothing) {
-  Tls a(Tls::Role::connecting, secret_);
-  Tls b(Tls::Role::connected, secret());
-  shake_hands(a, b);
-  EXPECT_EQ(a.state(), State::broken);
-  EXPECT_EQ(b.state(), State::broken);
-  EXPECT_FALSE(a.why().empty());
-  EXPECT_FALSE(b.why().empty());
+  Ends ends(secret_, secret());
+  shake_hands(ends);
+  for (const Tls* const end : {&ends.a, &ends.b}) {
+    EXPECT_EQ(end->state(), State::broken);
+    EXPECT_FALSE(end->why().empty());
+  }
 }
 
 TEST_F(TlsTest, AnotherLanguageOpensNothing) {
@@ -167,11 +151,11 @@ TEST_F(TlsTest, NothingMayChangeWhileHandsAreShaken) {
   int opened = 0;
   constexpr int rounds = 300;
   for (int round = 0; round < rounds; ++round) {
-    Tls a(Tls::Role::connecting, secret_);
-    Tls b(Tls::Role::connected, secret_);
+    Ends ends(secret_);
+    auto& [a, b] = ends;
     int flight = static_cast<int>(random_.below(3));
     const bool last = flight == 2;
-    shake_hands(a, b, [&](Bytes& bytes) {
+    shake_hands(ends, [&](Bytes& bytes) {
       if (flight-- == 0) flip_a_bit(bytes);
     });
     if (b.state() == State::open) {
@@ -189,9 +173,8 @@ TEST_F(TlsTest, NothingMayChangeWhileHandsAreShaken) {
 /// What comes before the change may be read; nothing from there on.
 TEST_F(TlsTest, AChangedBitEndsIt) {
   for (int round = 0; round < 100; ++round) {
-    Tls a(Tls::Role::connecting, secret_);
-    Tls b(Tls::Role::connected, secret_);
-    shake_hands(a, b);
+    const auto ends = connection();
+    auto& [a, b] = *ends;
     a.write(bytes_of("first"));
     pass(a, b);
     a.write(bytes_of("second"));
@@ -208,9 +191,8 @@ TEST_F(TlsTest, AChangedBitEndsIt) {
 
 TEST_F(TlsTest, WhatIsLeftOutSaidTwiceOrInAnotherOrderEndsIt) {
   for (const std::string_view order : {"1", "00", "10"}) {
-    Tls a(Tls::Role::connecting, secret_);
-    Tls b(Tls::Role::connected, secret_);
-    shake_hands(a, b);
+    const auto ends = connection();
+    auto& [a, b] = *ends;
     std::vector<Bytes> said;
     for (const std::string_view text : {"first", "later"}) {
       a.write(bytes_of(text));
@@ -224,9 +206,8 @@ TEST_F(TlsTest, WhatIsLeftOutSaidTwiceOrInAnotherOrderEndsIt) {
 }
 
 TEST_F(TlsTest, AlertsEndIt) {
-  Tls a(Tls::Role::connecting, secret_);
-  Tls b(Tls::Role::connected, secret_);
-  shake_hands(a, b);
+  const auto ends = connection();
+  auto& [a, b] = *ends;
   a.take(Bytes(100));  // no record
   EXPECT_TRUE(read(a).empty());
   EXPECT_EQ(a.state(), State::broken);
@@ -238,9 +219,8 @@ TEST_F(TlsTest, AlertsEndIt) {
 
 /// Keys wear out: there are new ones in time, and nobody notices.
 TEST_F(TlsTest, GoesOnWithNewKeys) {
-  Tls a(Tls::Role::connecting, secret_);
-  Tls b(Tls::Role::connected, secret_);
-  shake_hands(a, b);
+  const auto ends = connection();
+  auto& [a, b] = *ends;
   const Bytes one(1, std::byte{7});
   std::uint64_t came = 0;
   for (std::uint64_t i = 0; i < Tls::pieces_per_key + 10; ++i) {
