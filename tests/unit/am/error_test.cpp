@@ -6,26 +6,13 @@
 namespace error_test {
 
 TEST(Error, ReadsAsOneLine) {
-  const am::Error error("start", "AM_SIZE is not set", "start the program with amrun");
-  EXPECT_STREQ(error.what(), "am: start: AM_SIZE is not set (start the program with amrun)");
-}
-
-TEST(Error, NamesThePlaceWhereThereIsOne) {
   const am::Error error("segment", "node 3 on host b", "no memory", "smaller AM_SEGMENT");
   EXPECT_STREQ(error.what(), "am: segment at node 3 on host b: no memory (smaller AM_SEGMENT)");
-}
-
-TEST(Error, LeavesOutAnEmptyRemedy) {
-  EXPECT_STREQ(am::Error("join", "refused", "").what(), "am: join: refused");
-}
-
-TEST(Error, KeepsItsParts) {
-  const am::Error error("segment", "node 3", "no memory", "smaller AM_SEGMENT");
   EXPECT_EQ(error.what_failed(), "segment");
-  EXPECT_EQ(error.where(), "node 3");
+  EXPECT_EQ(error.where(), "node 3 on host b");
   EXPECT_EQ(error.why(), "no memory");
   EXPECT_EQ(error.remedy(), "smaller AM_SEGMENT");
-  EXPECT_EQ(am::Error("a", "b", "c").where(), "");
+  EXPECT_STREQ(am::Error("join", "refused", "").what(), "am: join: refused") << "no place, no remedy";
 }
 
 TEST(Error, IsCaughtAsARuntimeErrorAndSurvivesCopying) {

@@ -87,26 +87,20 @@ TEST(GlobalPtr, NamesTheSamePlaceOnAnotherNodeAndAsAnotherType) {
   const GlobalPtr<double> p(1, 64);
   EXPECT_EQ(p.on(7), GlobalPtr<double>(7, 64));
   EXPECT_EQ(p.as<std::byte>(), GlobalPtr<std::byte>(1, 64));
+  EXPECT_EQ(GlobalPtr<const double>(p), GlobalPtr<const double>(1, 64));
 }
 
-TEST(GlobalPtr, BecomesAPointerToConstAndNotBack) {
-  const GlobalPtr<const int> p = GlobalPtr<int>(1, 4);
-  EXPECT_EQ(p, GlobalPtr<const int>(1, 4));
-  static_assert(std::is_convertible_v<GlobalPtr<int>, GlobalPtr<const int>>);
-  static_assert(!std::is_convertible_v<GlobalPtr<const int>, GlobalPtr<int>>);
-  static_assert(!std::is_convertible_v<GlobalPtr<int>, GlobalPtr<long>>);
-}
+static_assert(std::is_convertible_v<GlobalPtr<int>, GlobalPtr<const int>>);
+static_assert(!std::is_convertible_v<GlobalPtr<const int>, GlobalPtr<int>>);
+static_assert(!std::is_convertible_v<GlobalPtr<int>, GlobalPtr<long>>);
+// One word that travels as it is.
+static_assert(sizeof(GlobalPtr<double>) == 8 && std::is_trivially_copyable_v<GlobalPtr<double>>);
+static_assert(std::is_nothrow_default_constructible_v<GlobalPtr<double>>);
 
 TEST(GlobalPtr, OrdersByNodeAndThenByOffset) {
   const std::set<GlobalPtr<int>> sorted{{1, 0}, {0, 8}, nullptr, {0, 0}};
   const std::vector<GlobalPtr<int>> expected{nullptr, {0, 0}, {0, 8}, {1, 0}};
   EXPECT_TRUE(std::equal(sorted.begin(), sorted.end(), expected.begin(), expected.end()));
-}
-
-TEST(GlobalPtr, IsOneWordThatTravelsAsItIs) {
-  static_assert(sizeof(GlobalPtr<double>) == 8);
-  static_assert(std::is_trivially_copyable_v<GlobalPtr<double>>);
-  static_assert(std::is_nothrow_default_constructible_v<GlobalPtr<double>>);
 }
 
 }  // namespace global_ptr_test

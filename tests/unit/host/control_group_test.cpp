@@ -23,24 +23,33 @@ class ControlGroupTest : public ::testing::Test {
     std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
     std::ofstream(root_ + path) << text;
   }
+  /// In the only group there is, of version 2.
+  void limit(const std::string& processors, const std::string& memory, const std::string& processes) {
+    put("/proc/self/cgroup", "0::/\n");
+    put("/sys/fs/cgroup/cpu.max", processors);
+    put("/sys/fs/cgroup/memory.max", memory);
+    put("/sys/fs/cgroup/pids.max", processes);
+  }
+  void expect_no_limits(const std::string& why) const {
+    const ControlGroup group = read();
+    EXPECT_EQ(group.processors, std::nullopt) << why;
+    EXPECT_EQ(group.memory_bytes, std::nullopt) << why;
+    EXPECT_EQ(group.processes, std::nullopt) << why;
+  }
   ControlGroup read() const { return read_control_group(root_); }
 
  private:
   std::string root_;
 };
 
-TEST_F(ControlGroupTest, IsWithoutLimitsWhereThereIsNothing) {
-  const ControlGroup group = read();
-  EXPECT_EQ(group.processors, std::nullopt);
-  EXPECT_EQ(group.memory_bytes, std::nullopt);
-  EXPECT_EQ(group.processes, std::nullopt);
+TEST_F(ControlGroupTest, IsWithoutLimitsWhereThereAreNone) {
+  expect_no_limits("there is nothing");
+  limit("max 100000\n", "max\n", "max\n");
+  expect_no_limits("all are max");
 }
 
 TEST_F(ControlGroupTest, ReadsVersion2) {
-  put("/proc/self/cgroup", "0::/\n");
-  put("/sys/fs/cgroup/cpu.max", "150000 100000\n");
-  put("/sys/fs/cgroup/memory.max", "536870912\n");
-  put("/sys/fs/cgroup/pids.max", "100\n");
+  limit("150000 100000\n", "536870912\n", "100\n");
   const ControlGroup group = read();
   EXPECT_EQ(group.processors, 1.5);
   EXPECT_EQ(group.memory_bytes, 536870912U);
@@ -58,17 +67,6 @@ TEST_F(ControlGroupTest, KnowsWhetherLimitsCanBeSeen) {
   EXPECT_FALSE(read().visible);
   put("/sys/fs/cgroup/cpuacct/tasks", "");
   EXPECT_TRUE(read().visible);
-}
-
-TEST_F(ControlGroupTest, TakesMaxAsNoLimit) {
-  put("/proc/self/cgroup", "0::/\n");
-  put("/sys/fs/cgroup/cpu.max", "max 100000\n");
-  put("/sys/fs/cgroup/memory.max", "max\n");
-  put("/sys/fs/cgroup/pids.max", "max\n");
-  const ControlGroup group = read();
-  EXPECT_EQ(group.processors, std::nullopt);
-  EXPECT_EQ(group.memory_bytes, std::nullopt);
-  EXPECT_EQ(group.processes, std::nullopt);
 }
 
 TEST_F(ControlGroupTest, TakesTheLowestOnTheWayUp) {
@@ -105,15 +103,12 @@ TEST_F(ControlGroupTest, FindsTheGroupOfAContainerAtTheMount) {
 }
 
 TEST_F(ControlGroupTest, TakesWhatItCannotReadAsNoLimit) {
-  put("/proc/self/cgroup", "\n:\nno colons\n0:\n:::\n0::relative\n0::/\n");
-  for (const char* const text :
+  for (const char* const processors :
        {"", " ", "150000", "150000 0", "x y", "-1 100000", "99999999999999999999 1"}) {
-    put("/sys/fs/cgroup/cpu.max", text);
-    put("/sys/fs/cgroup/memory.max", text);
-    EXPECT_EQ(read().processors, std::nullopt) << text;
+    limit(processors, "12 apples", "-1");
+    put("/proc/self/cgroup", "\n:\nno colons\n0:\n:::\n0::relative\n0::/\n");
+    expect_no_limits(processors);
   }
-  put("/sys/fs/cgroup/memory.max", "12 apples");
-  EXPECT_EQ(read().memory_bytes, std::nullopt);
 }
 
 TEST(ControlGroup, CanBeReadOnThisMachine) {

@@ -50,13 +50,6 @@ TEST_F(LifeLockTest, IsHeldFromTakingToGivingBack) {
   lock_.give_back();
 }
 
-TEST_F(LifeLockTest, IsSeenFromAnotherProcess) {
-  ASSERT_TRUE(lock_.take());
-  EXPECT_EQ(status_of([&] { _exit(lock_.is_held() && !lock_.take() ? 0 : 1); }), 0);
-  EXPECT_TRUE(lock_.is_held());
-  lock_.give_back();
-}
-
 TEST_F(LifeLockTest, EndsWithItsProcessHoweverThatEnds) {
   EXPECT_EQ(status_of([&] {
               static_cast<void>(lock_.take());
@@ -80,15 +73,6 @@ TEST_F(LifeLockTest, IsNotAForkedChilds) {
   EXPECT_TRUE(lock_.is_held());
   lock_.give_back();
   EXPECT_FALSE(lock_.is_held());
-}
-
-TEST_F(LifeLockTest, DoesNotEndWithDescriptors) {
-  EXPECT_EQ(status_of([&] {
-              static_cast<void>(lock_.take());
-              for (int fd = 0; fd < 64; ++fd) close(fd);
-              _exit(lock_.is_held() ? 0 : 1);
-            }),
-            0);
 }
 
 TEST_F(LifeLockTest, EndsWhenAnotherProgramIsExecuted) {

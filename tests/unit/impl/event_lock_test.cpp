@@ -1,5 +1,5 @@
-// EventLock with real threads: counters that only hold if it excludes, and a sleeper that is never forgotten. What order
-// of accesses does it: event_lock_model_test.cpp.
+// EventLock with real threads: counters that only hold if it excludes. What order of accesses does it:
+// event_lock_model_test.cpp; that each question is answered: unit/core/modes/attendant_test.cpp.
 #include <gtest/gtest.h>
 #include <am/impl/event_lock.hpp>
 
@@ -93,42 +93,6 @@ TEST(EventLock, Excludes) {
   EXPECT_EQ(guarded.broken, 0u);
   EXPECT_EQ(guarded.a, visits + entered);
   EXPECT_EQ(guarded.b, visits + entered);
-}
-
-// Each question that finds the thread inside is answered: the events wait for the answer, and nobody else moves them on.
-TEST(EventLock, AnswersEveryQuestion) {
-  EventLock lock;
-  Guarded guarded;
-  std::atomic<std::uint32_t> bell{0};
-  std::atomic<std::uint64_t> questions{0};
-  const std::uint64_t enough = rounds(1'000);
-  std::thread events([&] {
-    while (questions.load(std::memory_order_relaxed) < enough) {
-      const std::uint32_t before = bell.load(std::memory_order_acquire);
-      if (lock.try_enter_events()) {
-        guarded.change();
-        lock.leave_events();
-      } else if (lock.ask_for_attention()) {
-        while (bell.load(std::memory_order_acquire) == before) std::this_thread::yield();
-        questions.fetch_add(1, std::memory_order_relaxed);
-      }
-    }
-  });
-  test::Random random(test::seed());
-  while (questions.load(std::memory_order_relaxed) < enough) {
-    lock.enter();
-    guarded.change();
-    for (volatile std::uint64_t pause = random.below(200); pause != 0;) pause = pause - 1;
-    while (lock.leave()) {
-      lock.enter();
-      lock.take_attention();
-      bell.fetch_add(1, std::memory_order_release);
-    }
-    if (random.one_in(16)) std::this_thread::yield();
-  }
-  events.join();
-  EXPECT_EQ(guarded.broken, 0u);
-  EXPECT_EQ(guarded.a, guarded.b);
 }
 
 }  // namespace event_lock_test

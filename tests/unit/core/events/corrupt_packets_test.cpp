@@ -1,9 +1,9 @@
 // Packets that no sender of this library sends: none of them leads the receiver astray, each ends it with a message.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
-#include <functional>
+#include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "core/node/engine.hpp"
@@ -23,165 +23,97 @@ void comes(Request& request, std::uint64_t /*word*/) {
 }
 void payload_comes(Request& request, Payload /*payload*/) { ++request.state<State>().came; }
 
-using Spoil = std::function<impl::Header(impl::Packet&)>;
+/// What a packet says of itself. Its payload has room for `bytes`.
+struct Corrupt {
+  std::size_t bytes = 0, words = 0, place = 0;  // where its payload lies
+  std::uint16_t flags = 0;
+  const char* why = "";                             // it is refused
+  std::optional<std::uint32_t> payload_bytes = {};  // instead of `bytes`
+  NodeId origin = 0;
+  std::uint64_t first_word = 0;
+};
 
-/// A node sends itself a packet with `bytes` of payload as `spoil` leaves it, and takes what comes.
-void send_to_itself(std::size_t bytes, const Spoil& spoil,
-                    const std::function<void(const State&)>& look = {}) {
+/// A node sends itself this packet, and takes what comes. Handlers have their numbers when a job has started.
+template <auto handler>
+State send_to_itself(const Corrupt& corrupt) {
+  State state;
   test::run_alone([&](Node& node) {
-    State state;
     node.attach(state);
     Transport& network = node.engine().network();
-    Transport::Slot slot = network.claim(0, Priority::low, 0, bytes);
+    Transport::Slot slot = network.claim(0, Priority::low, 0, corrupt.bytes);
     test::check(slot.status == Status::ok, "claim");
-    slot.packet->payload_bytes = static_cast<std::uint32_t>(bytes);
-    slot.packet->origin = 0;
-    slot.packet->words[0] = 0;
+    slot.packet->payload_bytes = corrupt.payload_bytes.value_or(static_cast<std::uint32_t>(corrupt.bytes));
+    slot.packet->origin = corrupt.origin;
+    slot.packet->words[0] = corrupt.first_word;
+    const std::uint32_t members = 16;  // and their number makes 17 words of 4 bytes
+    if (corrupt.bytes == 64) std::memcpy(slot.packet->payload(0, 1) + 60, &members, sizeof members);
     slot.mark = 0;  // the header is what the test says
-    network.commit(slot, spoil(*slot.packet));
+    network.commit(
+        slot, impl::Header::make(impl::Handler<handler>::id(), corrupt.words, corrupt.place, corrupt.flags));
     node.poll();
-    if (look) look(state);
   });
+  return state;
 }
 
-impl::Header header(std::size_t words, std::size_t place, std::uint16_t flags) {
-  return impl::Header::make(impl::Handler<payload_comes>::id(), words, place, flags);
-}
+constexpr NodeId nobody = 4'294'967'280;
 
 /// Who sent a message is known by the ring that it came in.
 TEST(SpoiltOrigin, IsNotWhatAHandlerSees) {
-  send_to_itself(
-      0,
-      [](impl::Packet& packet) {
-        packet.origin = 4'294'967'280;
-        return impl::Header::make(impl::Handler<comes>::id(), 1, 0, 0);
-      },
-      [](const State& state) {
-        EXPECT_EQ(state.came, 1);
-        EXPECT_EQ(state.from, 0u);
-      });
+  const State state = send_to_itself<comes>({.words = 1, .origin = nobody});
+  EXPECT_EQ(state.came, 1);
+  EXPECT_EQ(state.from, 0u);
 }
 
-class CorruptPacketDeathTest : public testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-  static void dies(std::size_t bytes, const Spoil& spoil, const std::string& why) {
-    EXPECT_DEATH(send_to_itself(bytes, spoil), "node 0: a packet from node 0 is corrupt: .*" + why);
-  }
-};
-
-TEST_F(CorruptPacketDeathTest, AFlagThatNobodyKnows) {
-  dies(
-      0, [](impl::Packet&) { return header(0, 0, 1u << 9); }, "flags that nobody knows");
-}
-
-TEST_F(CorruptPacketDeathTest, LinesBeyondTheRing) {
-  dies(
-      0, [](impl::Packet&) { return header(0, 0xfff0, 0); }, "beyond its ring");
-  dies(
-      0, [](impl::Packet&) { return header(0, 0xffff, impl::flag::pad); }, "beyond its ring");
-}
-
-TEST_F(CorruptPacketDeathTest, MoreWordsThanThereIsRoomFor) {
-  dies(
-      0, [](impl::Packet&) { return header(7, 0, 0); }, "lengths contradict");
-}
-
-TEST_F(CorruptPacketDeathTest, MorePayloadThanItHasLines) {
-  dies(
-      64,
-      [](impl::Packet& packet) {
-        packet.payload_bytes = 65;
-        return header(0, 1, impl::flag::payload);
-      },
-      "cannot lie where it says");
-  dies(
-      64,
-      [](impl::Packet& packet) {
-        packet.payload_bytes = 0xffff'ffff;
-        return header(0, 1, impl::flag::payload);
-      },
-      "cannot lie where it says");
-  dies(
-      128, [](impl::Packet&) { return header(0, 1, impl::flag::payload); }, "cannot lie where it says");
-}
-
-TEST_F(CorruptPacketDeathTest, MorePayloadThanThereIsRoomBesideItsWords) {
-  for (const std::size_t words : {0, 1, 6, 15}) {
-    dies(
-        0,
-        [words](impl::Packet& packet) {
-          packet.payload_bytes =
-              static_cast<std::uint32_t>(49 - 16 * ((std::min<std::size_t>(words, 6) + 1) / 2));
-          return header(words, 0, impl::flag::payload);
-        },
-        "cannot lie where it says");
+void expect_death(std::initializer_list<Corrupt> packets) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  int row = 0;
+  for (const Corrupt& packet : packets) {
+    SCOPED_TRACE("row " + std::to_string(row++));
+    EXPECT_DEATH(send_to_itself<payload_comes>(packet),
+                 std::string("node 0: a packet from node 0 is corrupt: .*") + packet.why);
   }
 }
 
-TEST_F(CorruptPacketDeathTest, LinesThatAreNoPayload) {
-  dies(
-      64, [](impl::Packet&) { return header(0, 1, 0); }, "lengths contradict");
+using impl::flag::elsewhere, impl::flag::last, impl::flag::more, impl::flag::multicast, impl::flag::pad,
+    impl::flag::payload;
+
+TEST(CorruptPacketDeathTest, LengthsThatContradictTheHeader) {
+  expect_death({{0, 0, 0, 1u << 9, "flags that nobody knows"},
+                {0, 0, 0xfff0, 0, "beyond its ring"},
+                {0, 0, 0xffff, pad, "beyond its ring"},
+                {0, 7, 0, 0, "lengths contradict"},
+                {64, 0, 1, 0, "lengths contradict"},
+                {0, 0, 1, elsewhere, "lengths contradict"}});
 }
 
-TEST_F(CorruptPacketDeathTest, AChunkThatItsSenderDoesNotHave) {
-  struct {
-    std::size_t name;
-    std::uint32_t bytes;
-  } const chunks[] = {
-      {0, 8},      {shm::Chunks::units + 1, 0}, {shm::Chunks::units, shm::Chunks::unit_bytes + 1},
-      {0xffff, 1}, {1, shm::chunk_bytes + 1},   {1, 0xffff'ffff}};
-  for (const auto& chunk : chunks) {
-    dies(
-        0,
-        [&chunk](impl::Packet& packet) {
-          packet.payload_bytes = chunk.bytes;
-          return header(0, chunk.name, impl::flag::payload | impl::flag::elsewhere);
-        },
-        "cannot lie where it says");
-  }
+TEST(CorruptPacketDeathTest, PayloadThatCannotLieWhereItSays) {
+  const char* const why = "cannot lie where it says";
+  expect_death({{64, 0, 1, payload, why, 65},
+                {64, 0, 1, payload, why, 0xffff'ffff},
+                {128, 0, 1, payload, why},
+                // Beside its words, of which each two take 16 of 48 bytes.
+                {0, 0, 0, payload, why, 49},
+                {0, 1, 0, payload, why, 33},
+                {0, 6, 0, payload, why, 1},
+                {0, 15, 0, payload, why, 1}});
 }
 
-TEST_F(CorruptPacketDeathTest, AChunkThatIsNoPayload) {
-  dies(
-      0, [](impl::Packet&) { return header(0, 1, impl::flag::elsewhere); }, "lengths contradict");
+TEST(CorruptPacketDeathTest, AChunkThatItsSenderDoesNotHave) {
+  constexpr std::uint16_t flags = payload | elsewhere;
+  const char* const why = "cannot lie where it says";
+  expect_death({{0, 0, 0, flags, why, 8},
+                {0, 0, shm::Chunks::units + 1, flags, why, 0},
+                {0, 0, shm::Chunks::units, flags, why, shm::Chunks::unit_bytes + 1},
+                {0, 0, 0xffff, flags, why, 1},
+                {0, 0, 1, flags, why, shm::chunk_bytes + 1},
+                {0, 0, 1, flags, why, 0xffff'ffff}});
 }
 
-TEST_F(CorruptPacketDeathTest, AMulticastOfANodeThatThereIsNot) {
-  dies(
-      64,
-      [](impl::Packet& packet) {
-        packet.origin = 4'294'967'280;
-        return header(0, 1, impl::flag::payload | impl::flag::multicast);
-      },
-      "a node that there is not");
-}
-
-TEST_F(CorruptPacketDeathTest, AMulticastWithAListLongerThanItself) {
-  dies(
-      64,
-      [](impl::Packet& packet) {
-        const std::uint32_t members = 16;  // and their number makes 17 words of 4 bytes
-        std::memcpy(packet.payload(0, 1) + 60, &members, sizeof members);
-        return header(0, 1, impl::flag::payload | impl::flag::multicast);
-      },
-      "without its list");
-}
-
-TEST_F(CorruptPacketDeathTest, TheLastPieceOfNothing) {
-  dies(
-      64, [](impl::Packet&) { return header(0, 1, impl::flag::payload | impl::flag::last); },
-      "do not fit together");
-}
-
-TEST_F(CorruptPacketDeathTest, APieceLongerThanTheWhole) {
-  dies(
-      64,
-      [](impl::Packet& packet) {
-        packet.words[0] = 63;  // bytes in all
-        return header(1, 1, impl::flag::payload | impl::flag::more);
-      },
-      "do not fit together");
+TEST(CorruptPacketDeathTest, MulticastsAndPiecesThatDoNotFitTogether) {
+  expect_death({{64, 0, 1, payload | multicast, "a node that there is not", 64, nobody},
+                {64, 0, 1, payload | multicast, "without its list"},
+                {64, 0, 1, payload | last, "do not fit together"},
+                {64, 1, 1, payload | more, "do not fit together", 64, 0, 63}});  // of 63 bytes in all
 }
 
 }  // namespace corrupt_packets_test

@@ -1,17 +1,27 @@
-// The handler table: which handlers are libam's own. This file's own ones stand outside of namespace am, as a program's.
+// The handler table: which handlers are libam's own, and their names. This file's own ones stand outside of namespace am, as a program's.
 #include "core/events/handler_table.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <am/am.hpp>
 #include <am/collectives.hpp>
 
+#include <cstdio>
 #include <functional>
+#include <memory>
+#include <string>
 #include <string_view>
 
+#include "core/events/handler_names.hpp"
+#include "host/memory.hpp"
 #include "support/job.hpp"
 
 namespace handler_table_test {
 
+using am::core::handler_name;
 using am::core::HandlerTable;
+using testing::HasSubstr;
+using testing::Not;
 
 void of_the_program(am::Request&) {}
 void of_a_layer_above(am::Request&) {}
@@ -40,6 +50,48 @@ TEST(HandlerTable, KnowsAllOfTheCoresAsItsOwn) {
     EXPECT_TRUE(table.is_internal(id)) << name;
   }
   EXPECT_GE(own, 7u) << "those of global memory and of the collectives";
+}
+
+// -- what two programs are told of that meet in one job: which handlers one of them has and the other has not ----------------
+
+/// A job whose node 0 runs this program, until a test changes what it has published.
+class HandlerNames : public testing::Test {
+ protected:
+  HandlerNames() {
+    publish_handler_names(table_, memory_->board());
+    memory_->board().card(0).handlers = static_cast<std::uint32_t>(table_.size());
+  }
+  [[nodiscard]] std::string difference() const { return difference_of_handlers(table_, 2, memory_->board()); }
+
+  const HandlerTable& table_ = HandlerTable::of_this_program();
+  const std::size_t id_ = am::impl::Handler<of_the_program>::id();
+  std::shared_ptr<am::host::Memory> memory_ = am::host::Memory::create(3);
+};
+
+TEST_F(HandlerNames, AreThoseOfTheTable) {
+  for (std::size_t id = 0; id < table_.size(); ++id)
+    EXPECT_EQ(handler_name(memory_->board(), id), table_.name(id).substr(0, 120));
+  EXPECT_EQ(handler_name(memory_->board(), table_.size()), "");
+  EXPECT_EQ(handler_name(memory_->board(), am::host::max_handlers), "");
+  EXPECT_EQ(difference(), "");
+}
+
+TEST_F(HandlerNames, TellWhatEachSideHasAlone) {
+  am::host::HandlerName& published = memory_->board().handler_name(id_);
+  std::snprintf(published.text, sizeof published.text, "renamed");
+  ++published.signature;
+  EXPECT_EQ(difference(), "only node 2 has " + std::string(table_.name(id_)) + "; only node 0 has renamed");
+}
+
+TEST_F(HandlerNames, TellOfOtherArguments) {
+  ++memory_->board().handler_name(id_).signature;
+  EXPECT_EQ(difference(), std::string(table_.name(id_)) + " takes other arguments");
+}
+
+TEST_F(HandlerNames, AreCutShortWhereManyDiffer) {
+  memory_->board().card(0).handlers = 0;
+  EXPECT_THAT(difference(), HasSubstr(" and " + std::to_string(table_.size() - 3) + " more"));
+  EXPECT_THAT(difference(), Not(HasSubstr("node 0")));
 }
 
 }  // namespace handler_table_test

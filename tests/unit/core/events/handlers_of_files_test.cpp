@@ -35,18 +35,10 @@ TEST(HandlersOfFiles, OfTheSameNameAreDifferentHandlers) {
     node.attach(counter);
     test::check((node.*request_hit)(0) == am::Status::ok, "to the member of this file");
     test::check(node.request<hit>(0) == am::Status::ok, "to the function of this file");
-    node.wait_until([&] { return counter.hits == 2; });
+    test::check(node.request<&Counter::look>(0) == am::Status::ok, "to a const member");
+    node.wait_until([&] { return counter.hits == 2 && counter.looks == 1; });
     test::check_equal(test::hit_the_other_counter(node), 2, "hits of the other file's");
     test::check_equal(counter.hits, 2, "hits of this file's");
-  });
-}
-
-TEST(HandlersOfFiles, AConstMemberFunctionIsAHandler) {
-  test::run_alone([](am::Node& node) {
-    Counter counter;
-    node.attach(counter);
-    test::check(node.request<&Counter::look>(0) == am::Status::ok, "request");
-    node.wait_until([&] { return counter.looks == 1; });
   });
 }
 

@@ -1,10 +1,11 @@
-// Which way a program joins, from what its environment says.
+// Which way a program joins, from what its environment says, and that one process has each place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <am/error.hpp>
+#include <unistd.h>
 #include <string>
 #include <vector>
 
+#include "core/job/place.hpp"
 #include "core/job/ways.hpp"
 #include "process/pmix_leaks.hpp"
 #include "support/check.hpp"
@@ -34,26 +35,12 @@ TEST(Join, AloneIsAJobOfOne) {
   EXPECT_EQ(job.memory->nodes(), 1u);
 }
 
-TEST(Join, AloneUnderALauncherIsAJobOfOne) {
-  EXPECT_EQ(join({"OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_RANK=0"}).found, "alone");
-  EXPECT_EQ(
-      join({"OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_RANK=0", "PMIX_NAMESPACE=x", "PMIX_RANK=0"}).found,
-      "alone");
-}
-
-TEST(Join, AnAllocationIsNoClaim) { EXPECT_EQ(join({"SLURM_NTASKS=4", "SLURM_PROCID=0"}).found, "alone"); }
-
-TEST(Join, OneOfSeveralWithoutAWayToJoinIsAnError) {
-  const std::vector<std::vector<const char*>> launchers = {
-      {"OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=2"},
-      {"PMI_SIZE=4", "PMI_RANK=2"},
-      {"SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=2"},
-  };
-  for (const auto& environment : launchers) {
-    EXPECT_THAT(error_of(environment), AllOf(HasSubstr(environment[0]),
-                                             HasSubstr("started 4 processes together and this as number 2"),
-                                             HasSubstr("amrun -n 4"), HasSubstr("PMIx")));
-  }
+TEST(Join, ALauncherOfOneOrAnAllocationClaimsNothing) {
+  for (const auto& environment : std::vector<std::vector<const char*>>{
+           {"OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_RANK=0"},
+           {"OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_RANK=0", "PMIX_NAMESPACE=x", "PMIX_RANK=0"},
+           {"SLURM_NTASKS=4", "SLURM_PROCID=0"}})
+    EXPECT_EQ(join(environment).found, "alone");
 }
 
 TEST(Join, APmixServerThatIsGoneIsAnErrorThatNamesTheClaim) {
@@ -63,15 +50,38 @@ TEST(Join, APmixServerThatIsGoneIsAnErrorThatNamesTheClaim) {
   EXPECT_THAT(error_of({"PMIX_NAMESPACE=x", "PMIX_RANK=2"}), HasSubstr("PMIx"));
 }
 
-TEST(Join, HalfOfWhatAmrunSetsIsAnError) {
-  EXPECT_THAT(error_of({"AM_RANK=1", "AM_SIZE=4"}), HasSubstr("AM_HOST_MEMORY_FD is not"));
-  EXPECT_THAT(error_of({"AM_HOST_MEMORY_FD=3"}), HasSubstr("AM_RANK and AM_SIZE are not"));
-}
-
 TEST(Join, AmrunComesBeforeOtherLaunchers) {
+  EXPECT_THAT(error_of({"AM_HOST_MEMORY_FD=3"}), HasSubstr("AM_RANK and AM_SIZE are not"));
   EXPECT_THAT(error_of({"AM_RANK=1", "AM_SIZE=4", "AM_HOST_MEMORY_FD=999", "OMPI_COMM_WORLD_SIZE=4",
                         "OMPI_COMM_WORLD_RANK=2"}),
               HasSubstr("AM_HOST_MEMORY_FD=999"));
+}
+
+// -- one process per node, where there is no shared memory yet to tell --------------------------------------------------------
+
+std::string job_of_this_test() { return "test " + std::to_string(getpid()); }
+
+TEST(Place, IsGivenToOne) {
+  const Descriptor claim = claim_place(job_of_this_test(), 3);
+  ASSERT_TRUE(claim);
+  const auto second = [] {
+    return test::error_of([] { static_cast<void>(claim_place(job_of_this_test(), 3)); });
+  };
+  EXPECT_THAT(second(), HasSubstr("process " + std::to_string(getpid())));
+  for (int i = 0; i < 20; ++i) {  // however many come and look
+    EXPECT_THAT(second(), HasSubstr("is node 3 of this job already"));
+  }
+}
+
+TEST(Place, IsFreeAgainWhenItsHolderIsGone) {
+  EXPECT_TRUE(claim_place(job_of_this_test(), 1));
+  EXPECT_TRUE(claim_place(job_of_this_test(), 1));
+}
+
+TEST(Place, OtherNodesAndOtherJobsHaveTheirOwn) {
+  const Descriptor claim = claim_place(job_of_this_test(), 1);
+  EXPECT_TRUE(claim_place(job_of_this_test(), 2));
+  EXPECT_TRUE(claim_place(job_of_this_test() + "x", 1));
 }
 
 }  // namespace join_test

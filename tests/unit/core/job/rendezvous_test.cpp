@@ -6,14 +6,14 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <am/error.hpp>
+#include <initializer_list>
 #include <latch>
 #include <numeric>
-#include <random>
 #include <string>
 #include <thread>
 
 #include "support/check.hpp"
+#include "support/random.hpp"
 
 namespace am::core {
 namespace rendezvous_test {
@@ -21,12 +21,15 @@ namespace rendezvous_test {
 using test::error_of;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t long_ns = 60'000 * ms;  // a test that hangs ends
 
-Patience patient() { return {.timeout_ns = long_ns, .report_after_ns = 0, .report = nullptr}; }
+Patience patient(std::uint64_t timeout_ns = long_ns) {
+  return {.timeout_ns = timeout_ns, .report_after_ns = 0, .report = nullptr};
+}
 
 /// A file that can be recognised by what it contains.
 Descriptor marked_file(const std::string& mark) {
@@ -62,7 +65,24 @@ class Rendezvous : public ::testing::Test {
     serving_.join();
     return error_;
   }
-  std::string fetched(NodeId id) const { return content(fetch(invitation_, 0, id, long_ns)); }
+  std::string fetched(NodeId id) const {
+    const Descriptor file = fetch(invitation_, 0, id, long_ns);
+    EXPECT_EQ(fcntl(file.get(), F_GETFD), FD_CLOEXEC);
+    return content(file);
+  }
+  std::string refusal(const Invitation& invitation, NodeId id, std::uint64_t timeout_ns = long_ns) const {
+    return error_of([&] { (void)fetch(invitation, 0, id, timeout_ns); });
+  }
+  Descriptor stranger() const {
+    Descriptor connected = connect_local(invitation_.socket_name(), 10'000);
+    EXPECT_TRUE(connected);
+    return connected;
+  }
+  /// Nothing has disturbed those who were still to come.
+  void expect_all_join(std::initializer_list<NodeId> still_to_come) {
+    for (const NodeId id : still_to_come) EXPECT_EQ(fetched(id), "the job");
+    EXPECT_EQ(served(), "no error");
+  }
 
   Invitation invitation_ = Invitation::make();
   Descriptor file_ = marked_file("the job");
@@ -84,13 +104,6 @@ TEST_F(Rendezvous, GivesTheDescriptorToAllAtOnce) {
   for (NodeId id = 1; id < size; ++id) EXPECT_EQ(found[id], "the job") << id;
 }
 
-TEST_F(Rendezvous, WhatIsFetchedIsClosedOnExec) {
-  serve(2);
-  const Descriptor fd = fetch(invitation_, 0, 1, long_ns);
-  EXPECT_EQ(fcntl(fd.get(), F_GETFD), FD_CLOEXEC);
-  EXPECT_EQ(served(), "no error");
-}
-
 TEST_F(Rendezvous, NobodyToWaitFor) { server_.serve(file_.get(), {}, patient()); }
 
 TEST_F(Rendezvous, AWrongKeyIsTurnedAwayAndDisturbsNobody) {
@@ -98,16 +111,13 @@ TEST_F(Rendezvous, AWrongKeyIsTurnedAwayAndDisturbsNobody) {
   for (std::size_t i = 0; i < invitation_.key.size(); ++i) {
     Invitation wrong = invitation_;
     wrong.key[i] ^= std::byte{1};
-    EXPECT_THAT(error_of([&] { (void)fetch(wrong, 0, 1, long_ns); }), HasSubstr("turned this process away"));
+    EXPECT_THAT(refusal(wrong, 1), HasSubstr("turned this process away"));
   }
-  EXPECT_EQ(fetched(1), "the job");
-  EXPECT_EQ(served(), "no error");
+  expect_all_join({1});
 }
 
-TEST_F(Rendezvous, GarbageDisturbsNobody) {
-  constexpr unsigned seed = 4711;
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
+TEST_F(Rendezvous, GarbageAndWhoLeavesAtOnceDisturbNobody) {
+  test::Random random(test::seed());
   serve(3);
   EXPECT_EQ(fetched(2), "the job");
   std::vector<Descriptor> strangers;
@@ -115,42 +125,32 @@ TEST_F(Rendezvous, GarbageDisturbsNobody) {
     std::vector<std::byte> garbage(length);
     for (std::byte& b : garbage) b = static_cast<std::byte>(random());
     for (const int fd : {-1, file_.get()}) {  // with a descriptor, too, which nobody asked for
-      strangers.push_back(connect_local(invitation_.socket_name(), 10'000));
-      ASSERT_TRUE(strangers.back());
+      strangers.push_back(stranger());
       EXPECT_TRUE(send_packet(strangers.back().get(), garbage, fd));
     }
   }
-  for (const Descriptor& stranger : strangers) {
+  for (const Descriptor& connected : strangers) {
     std::byte nothing{};
-    EXPECT_LE(receive_packet(stranger.get(), {&nothing, 1}).bytes, 0);  // closed, without a word
+    EXPECT_LE(receive_packet(connected.get(), {&nothing, 1}).bytes, 0);  // closed, without a word
   }
-  EXPECT_EQ(fetched(1), "the job");
-  EXPECT_EQ(served(), "no error");
-}
-
-TEST_F(Rendezvous, WhoLeavesAtOnceDisturbsNobody) {
-  serve(2);
-  for (int i = 0; i < 100; ++i) ASSERT_TRUE(connect_local(invitation_.socket_name(), 10'000));
-  EXPECT_EQ(fetched(1), "the job");
-  EXPECT_EQ(served(), "no error");
+  for (int i = 0; i < 100; ++i) static_cast<void>(stranger());
+  expect_all_join({1});
 }
 
 TEST_F(Rendezvous, WhoStaysSilentHoldsNobodyUp) {
   serve(3);
   std::vector<Descriptor> silent;
   for (int i = 0; i < 400; ++i) {  // more than are kept waiting
-    silent.push_back(connect_local(invitation_.socket_name(), 10'000));
-    ASSERT_TRUE(silent.back());
+    silent.push_back(stranger());
     if (i == 10) {
       EXPECT_EQ(fetched(2), "the job");
     }
   }
-  EXPECT_EQ(fetched(1), "the job");
-  EXPECT_EQ(served(), "no error");
+  expect_all_join({1});
 }
 
 TEST_F(Rendezvous, NamesWhoDidNotCome) {
-  serve(4, {.timeout_ns = 1'500 * ms, .report_after_ns = 0, .report = nullptr});
+  serve(4, patient(1'500 * ms));
   const bool in_time = fetched(2) == "the job";  // on a machine that does not stand still
   EXPECT_THAT(served(), AllOf(ContainsRegex(in_time ? "nodes 1 and 3 of 4 did not come within [0-9]+ s"
                                                     : "nodes 1, 2 and 3 of 4 did not come within [0-9]+ s"),
@@ -158,8 +158,8 @@ TEST_F(Rendezvous, NamesWhoDidNotCome) {
 }
 
 TEST_F(Rendezvous, SilentStrangersDoNotExtendTheDeadline) {
-  const Descriptor silent = connect_local(invitation_.socket_name(), 10'000);
-  serve(2, {.timeout_ns = 50 * ms, .report_after_ns = 0, .report = nullptr});
+  const Descriptor silent = stranger();
+  serve(2, patient(50 * ms));
   EXPECT_THAT(served(), HasSubstr("node 1 of 2 did not come"));
 }
 
@@ -171,56 +171,53 @@ TEST_F(Rendezvous, ReportsOnceWhoIsMissing) {
               reported.count_down();
             }});
   reported.wait();
-  for (NodeId id = 1; id < 4; ++id) EXPECT_EQ(fetched(id), "the job");
-  EXPECT_EQ(served(), "no error");
-  ASSERT_EQ(reports.size(), 1u);
-  EXPECT_THAT(reports[0], HasSubstr("waits for nodes 1, 2 and 3 to join"));
+  expect_all_join({1, 2, 3});
+  EXPECT_THAT(reports, ElementsAre(HasSubstr("waits for nodes 1, 2 and 3 to join")));
 }
 
 TEST_F(Rendezvous, ASecondProcessForANodeIsRefused) {
   serve(3);
   EXPECT_EQ(fetched(1), "the job");
-  EXPECT_THAT(error_of([&] { (void)fetched(1); }), HasSubstr("another process has joined as node 1 already"));
-  EXPECT_EQ(fetched(2), "the job");
-  EXPECT_EQ(served(), "no error");
+  EXPECT_THAT(refusal(invitation_, 1), HasSubstr("another process has joined as node 1 already"));
+  expect_all_join({2});
 }
 
 TEST_F(Rendezvous, ANodeThatIsNoneIsRefused) {
   serve(2);
-  for (const NodeId id : {0u, 2u, 1000u, UINT32_MAX}) {
-    EXPECT_THAT(error_of([&] { (void)fetched(id); }), HasSubstr("knows no node " + std::to_string(id)));
-  }
-  EXPECT_EQ(fetched(1), "the job");
-  EXPECT_EQ(served(), "no error");
+  for (const NodeId id : {0u, 2u, 1000u, UINT32_MAX})
+    EXPECT_THAT(refusal(invitation_, id), HasSubstr("knows no node " + std::to_string(id)));
+  expect_all_join({1});
 }
 
 TEST_F(Rendezvous, AServerThatDoesNotServeIsAnError) {
-  EXPECT_THAT(error_of([&] { (void)fetch(invitation_, 0, 1, 50 * ms); }), HasSubstr("does not answer"));
+  EXPECT_THAT(refusal(invitation_, 1, 50 * ms), HasSubstr("does not answer"));
 }
 
 TEST(RendezvousFetch, AnInvitationThatNobodyStandsByGivesNothing) {
   EXPECT_FALSE(fetch(Invitation::make(), 0, 1, long_ns));
 }
 
-/// What an earlier program in the same place has left; then the invitation of this one's.
+/// What an earlier program in the same place has left; then the invitation of this one's. The wait is reported once.
 TEST_F(Rendezvous, FetchingWaitsUntilTheServerIsThere) {
   serve(2);
   const Invitation old = Invitation::make();
   int asked = 0;
+  std::vector<std::string> reports;
   const Descriptor fd = fetch_when_there(
       [&]() -> std::optional<Invitation> {
         ++asked;
         if (asked < 3) return std::nullopt;
         return asked < 6 ? old : invitation_;
       },
-      0, 1, patient());
+      0, 1, {long_ns, 1, [&](const std::string& text) { reports.push_back(text); }});
   EXPECT_EQ(content(fd), "the job");
   EXPECT_EQ(asked, 6);
   EXPECT_EQ(served(), "no error");
+  EXPECT_THAT(reports, ElementsAre(HasSubstr("waits for node 0 to join since")));
 }
 
 TEST(RendezvousFetch, NobodyIsWaitedForLongerThanPatienceLasts) {
-  const Patience little{.timeout_ns = 20 * ms, .report_after_ns = 0, .report = nullptr};
+  const Patience little = patient(20 * ms);
   const auto fetch_by = [&](const std::optional<Invitation>& invitation) {
     return error_of([&] { (void)fetch_when_there([&] { return invitation; }, 4, 5, little); });
   };
@@ -228,22 +225,6 @@ TEST(RendezvousFetch, NobodyIsWaitedForLongerThanPatienceLasts) {
               AllOf(HasSubstr("node 4 did not come within"), HasSubstr("AM_TIMEOUT")));
   EXPECT_THAT(fetch_by(Invitation::make()),
               AllOf(HasSubstr("node 4 does not wait for this node"), HasSubstr("network namespace")));
-}
-
-TEST(RendezvousFetch, AWaitIsReportedOnce) {
-  std::vector<std::string> reports;
-  const Patience patience{.timeout_ns = long_ns,
-                          .report_after_ns = 1,
-                          .report = [&](const std::string& text) { reports.push_back(text); }};
-  // Ends by a throw of the caller's, which passes.
-  int asked = 0;
-  const auto invitation = [&]() -> std::optional<Invitation> {
-    if (++asked == 5) throw Error("test", "enough", "none");
-    return std::nullopt;
-  };
-  EXPECT_THAT(error_of([&] { (void)fetch_when_there(invitation, 4, 5, patience); }), HasSubstr("enough"));
-  ASSERT_EQ(reports.size(), 1u);
-  EXPECT_THAT(reports[0], HasSubstr("waits for node 4 to join since"));
 }
 
 TEST(RendezvousFetch, AServerThatEndsGivesNothingOrAnError) {
@@ -259,19 +240,13 @@ TEST(RendezvousFetch, AServerThatEndsGivesNothingOrAnError) {
   EXPECT_TRUE(!fetched || error != "no error");
 }
 
-TEST(Invitation, IsReadBackAsWritten) {
-  const Invitation invitation = Invitation::make();
-  const auto read = Invitation::parse(invitation.text());
-  ASSERT_TRUE(read);
-  EXPECT_EQ(read->name, invitation.name);
-  EXPECT_EQ(read->key, invitation.key);
-}
-
-TEST(Invitation, IsNewEveryTime) {
+TEST(Invitation, IsReadBackAsWrittenAndNewEveryTime) {
   const Invitation a = Invitation::make();
   const Invitation b = Invitation::make();
-  EXPECT_NE(a.name, b.name);
-  EXPECT_NE(a.key, b.key);
+  const auto read = Invitation::parse(a.text());
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->name == a.name && read->key == a.key);
+  EXPECT_TRUE(a.name != b.name && a.key != b.key);
   EXPECT_EQ(a.socket_name().find(a.text().substr(40)), std::string::npos);  // the key is not in the name
 }
 

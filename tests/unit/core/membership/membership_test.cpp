@@ -100,18 +100,14 @@ TEST_F(MembershipTest, DeathEndsWhoDoesNotSurvive) {
   mark_left(board_, 1);
   board_.card(0).survives = 0;
   EXPECT_EQ(look(membership), (Gone{{1, false}})) << "leaving ends nobody";
-  EXPECT_EXIT(
-      {
-        mark_dead(board_, 3, 9);
-        look(membership);
-      },
-      testing::ExitedWithCode(1), "node 0: node 3 .* was killed by signal 9; ending with it");
-  EXPECT_EXIT(
-      {
-        mark_lost(board_, 2);
-        look(membership);
-      },
-      testing::ExitedWithCode(1), "node 0: node 2 .* ended without leaving the job; ending with it");
+  const auto end_when = [&](auto mark) {
+    mark();
+    look(membership);
+  };
+  EXPECT_EXIT(end_when([&] { mark_dead(board_, 3, 9); }), testing::ExitedWithCode(1),
+              "node 0: node 3 .* was killed by signal 9; ending with it");
+  EXPECT_EXIT(end_when([&] { mark_lost(board_, 2); }), testing::ExitedWithCode(1),
+              "node 0: node 2 .* ended without leaving the job; ending with it");
 }
 
 }  // namespace membership_test

@@ -36,7 +36,6 @@ class RelayTest : public testing::Test {
   RelayTest() {
     for (std::uint32_t host = 0; host < 2; ++host) {
       board(host).job().this_host = host;
-      for (NodeId node = 0; node < 5; ++node) board(host).card(node).on_host = node < 2 ? 0 : 1;
       host::NodeFacts facts{};
       for (NodeId node = 0; node < 5; ++node) {
         facts.on_host = node < 2 ? 0 : 1;

@@ -89,14 +89,20 @@ class AttendantTest : public testing::Test, protected Attendant::Ward {
   std::function<void()> on_arm_;  // once, when it is armed
 };
 
-class InterruptsTest : public AttendantTest {
+class IdleInterruptsTest : public AttendantTest {
  protected:
-  InterruptsTest() {
+  IdleInterruptsTest() {
     attendant_.take_signal(SIGURG);
     attendant_.attach(entrance());
   }
   void begin() {
     in_the_node(attendant_, [&] { attendant_.begin(); });
+  }
+  /// It comes with this work. How often anything ran so far.
+  int interrupt_for(Work work) {
+    work_ = std::move(work);
+    attendant_.interrupted(false);
+    return ran_;
   }
 
   Attendant attendant_{{.board = board_,
@@ -105,71 +111,58 @@ class InterruptsTest : public AttendantTest {
                         .memory = std::pmr::get_default_resource()},
                        *this};
 };
+class InterruptsTest : public IdleInterruptsTest {
+ protected:
+  InterruptsTest() { begin(); }
+};
 
-TEST_F(InterruptsTest, NothingRunsBeforeTheFirstCallThatMakesProgress) {
-  work_ = {[] {}};
-  attendant_.interrupted(false);
+TEST_F(IdleInterruptsTest, NothingRunsBeforeTheFirstCallThatMakesProgress) {
+  EXPECT_EQ(interrupt_for({[] {}}), 0);
   in_the_node(attendant_, [&] { attendant_.look_again(); });
   EXPECT_EQ(ran_, 0);
   EXPECT_EQ(begun_, 0);
-  begin();
-  EXPECT_EQ(begun_, 1);
-  EXPECT_EQ(ran_, 1);
-  begin();
-  EXPECT_EQ(begun_, 1);
+  for (int i = 0; i < 2; ++i) {
+    begin();
+    EXPECT_EQ(begun_, 1);
+    EXPECT_EQ(ran_, 1);
+  }
 }
 
 TEST_F(InterruptsTest, RunsUntilNothingWaitsAndArms) {
-  begin();
   EXPECT_TRUE(is_armed_for(host::Alarm::signal));
-  work_ = {[] {}, [&] { work_.emplace_back([] {}); }, [] {}};
-  attendant_.interrupted(false);
-  EXPECT_EQ(ran_, 4);
+  EXPECT_EQ(interrupt_for({[] {}, [&] { work_.emplace_back([] {}); }, [] {}}), 4);
   EXPECT_TRUE(is_armed_for(host::Alarm::signal));
   EXPECT_EQ(depth_, 0u);
   EXPECT_FALSE(lock_.thread_is_inside());
 }
 
 TEST_F(InterruptsTest, WaitsUntilTheThreadHasLeftTheNode) {
-  begin();
-  in_the_node(attendant_, [&] {
-    work_ = {[] {}};
-    attendant_.interrupted(false);
-    EXPECT_EQ(ran_, 0) << "the thread is inside";
-  });
+  in_the_node(attendant_, [&] { EXPECT_EQ(interrupt_for({[] {}}), 0) << "the thread is inside"; });
   EXPECT_EQ(ran_, 1);
 }
 
 TEST_F(InterruptsTest, ComeWhereTheThreadIsAboutToEnter) {
-  begin();
   depth_ = 1;  // Hold counts first, and enters then
-  work_ = {[] {}};
-  attendant_.interrupted(false);
-  EXPECT_EQ(ran_, 1);
+  EXPECT_EQ(interrupt_for({[] {}}), 1);
   EXPECT_EQ(depth_, 1u);
   depth_ = 0;
 }
 
 TEST_F(InterruptsTest, ComeIntoALowHandlerOfTheProgramAlone) {
-  begin();
-  work_ = {[&] {
+  const auto low_handler = [&] {
     const Attendant::Interruptible own(attendant_, false);
     EXPECT_TRUE(lock_.thread_is_inside()) << "libam's own handlers stay in";
     const Attendant::Interruptible interruptible(attendant_, true);
     EXPECT_FALSE(lock_.thread_is_inside());
     EXPECT_TRUE(is_armed_for(host::Alarm::signal)) << "for high events";
-    work_ = {[&] { EXPECT_TRUE(attendant_.interrupts_computation()); }};
-    attendant_.interrupted(false);
-    EXPECT_EQ(ran_, 2);
-  }};
-  attendant_.interrupted(false);
-  EXPECT_EQ(ran_, 2);
+    EXPECT_EQ(interrupt_for({[&] { EXPECT_TRUE(attendant_.interrupts_computation()); }}), 2);
+  };
+  EXPECT_EQ(interrupt_for({low_handler}), 2);
   EXPECT_FALSE(attendant_.interrupts_computation());
   EXPECT_TRUE(is_armed_for(host::Alarm::signal));
 }
 
 TEST_F(InterruptsTest, LeaveTheComputationItsTurnHoweverLongTheOutletGoesOn) {
-  begin();
   outlets_ = 1'000'000;
   attendant_.interrupted(false);
   EXPECT_GT(outlets_, 999'000);
@@ -178,11 +171,9 @@ TEST_F(InterruptsTest, LeaveTheComputationItsTurnHoweverLongTheOutletGoesOn) {
 }
 
 TEST_F(InterruptsTest, DestroyNothing) {
-  begin();
   auto spent = std::make_shared<int>();
   const std::weak_ptr<int> lives = spent;
-  work_ = {[&] { attendant_.discard(std::exchange(spent, nullptr)); }};
-  attendant_.interrupted(false);
+  interrupt_for({[&] { attendant_.discard(std::exchange(spent, nullptr)); }});
   EXPECT_FALSE(lives.expired());
   attendant_.drop_discarded();
   EXPECT_TRUE(lives.expired());
@@ -212,7 +203,6 @@ TEST_F(InterruptsTest, WhatIsThrownWaitsForACallThatThrowsItOnce) {
 }
 
 TEST_F(InterruptsTest, AFunctionOfTheProgramInACallIsOutOfTheNode) {
-  begin();
   in_the_node(attendant_, [&] {
     const Attendant::Computation computation(attendant_);
     EXPECT_FALSE(lock_.thread_is_inside());
@@ -255,7 +245,6 @@ class BlockedSignal {
 // Linux since 6.13 takes back a waiting signal of a timer that is set anew, with what had become one with it.
 TEST_F(InterruptsTest, ARingWhileTheTimersSignalWaitsIsNotLost) {
   const auto ring = [] { pthread_kill(pthread_self(), SIGURG); };
-  begin();
   const BlockedSignal blocked;
   for (const bool before : {true, false}) {
     due_ = 1;  // long ago
@@ -271,7 +260,6 @@ TEST_F(InterruptsTest, ARingWhileTheTimersSignalWaitsIsNotLost) {
 }
 
 TEST_F(InterruptsTest, ATimerIsHeardInsideTheNodeToo) {
-  begin();
   const BlockedSignal blocked;
   due_ = 1;
   attendant_.interrupted(false);
@@ -284,7 +272,6 @@ TEST_F(InterruptsTest, ATimerIsHeardInsideTheNodeToo) {
 }
 
 TEST_F(InterruptsTest, ATimerThatCameEarlyIsSetAgain) {
-  begin();
   const BlockedSignal blocked;
   due_ = attendant_.now() + 1'000'000;
   attendant_.interrupted(false);

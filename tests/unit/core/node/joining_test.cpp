@@ -1,4 +1,5 @@
-// From a free place to a node among the others, without networks, events or messages.
+// From a free place to a node among the others, without networks, events or messages. Who is refused, and why:
+// process/places_test.cpp and process/start_errors_test.cpp.
 #include "core/node/joining.hpp"
 
 #include <gmock/gmock.h>
@@ -31,6 +32,14 @@ class JoiningTest : public testing::Test {
   std::unique_ptr<Joining> place(NodeId node) {
     return std::make_unique<Joining>(jobs_[node], settings_, HandlerTable::of_this_program(), hosts_);
   }
+  /// What a node is told that joins and meets the others.
+  std::string meeting_of(NodeId node) {
+    return error_of([&] {
+      const auto joining = place(node);
+      joining->fill_in_card(0x1000 * (node + 1));
+      joining->meet_others();
+    });
+  }
   /// As if `node` had joined, too.
   void pretend(NodeId node) {
     place(node)->fill_in_card(0);
@@ -49,13 +58,7 @@ TEST_F(JoiningTest, AllMeet) {
   {
     std::vector<std::jthread> threads;
     for (NodeId node = 0; node < nodes; ++node) {
-      threads.emplace_back([&, node] {
-        errors[node] = error_of([&] {
-          const auto joining = place(node);
-          joining->fill_in_card(0x1000 * (node + 1));
-          joining->meet_others();
-        });
-      });
+      threads.emplace_back([&, node] { errors[node] = meeting_of(node); });
     }
   }
   for (NodeId node = 0; node < nodes; ++node) {
@@ -67,57 +70,12 @@ TEST_F(JoiningTest, AllMeet) {
   }
 }
 
-TEST_F(JoiningTest, APlaceIsTakenOnce) {
-  const auto first = place(1);
-  EXPECT_THAT(error_of([&] { place(1); }), HasSubstr("node 1 is already taken by another process"));
-}
-
-TEST_F(JoiningTest, APlaceThatWasTakenBeforeStaysSo) {
-  pretend(0);
-  pretend(2);
-  {
-    const auto joining = place(1);
-    joining->fill_in_card(0);
-    joining->meet_others();
-  }
-  EXPECT_THAT(error_of([&] { place(1); }), HasSubstr("node 1 has run already"));
-}
-
-TEST_F(JoiningTest, TheSecondLeavesTheCardAsItIs) {
-  const auto first = place(1);
-  first->fill_in_card(0x5000);
-  EXPECT_NE(error_of([&] { place(1)->fill_in_card(0x6000); }), "no error");
-  EXPECT_EQ(board_.card(1).mapped_at, 0x5000u);
-}
-
-TEST_F(JoiningTest, NamesWhoDoesNotCome) {
-  settings_.timeout_ns = 1;
-  pretend(1);
-  board_.card(1).standing = static_cast<std::uint32_t>(Standing::joined);
-  const auto joining = place(0);
-  joining->fill_in_card(0);
-  EXPECT_THAT(error_of([&] { joining->meet_others(); }), HasSubstr("no sign of node 2 after"));
-}
-
-TEST_F(JoiningTest, AnotherProgramIsAnError) {
-  pretend(0);
-  pretend(1);
-  board_.card(0).fingerprint ^= 1;
-  const auto joining = place(2);
-  joining->fill_in_card(0);
-  const std::string error = error_of([&] { joining->meet_others(); });
-  EXPECT_THAT(error, HasSubstr("node 2 runs"));
-  EXPECT_THAT(error, HasSubstr("their handlers differ"));
-}
-
 TEST_F(JoiningTest, ASignalDoesNotReachAnotherPidNamespace) {
   settings_.dispatch = Dispatch::interrupt;
   pretend(0);
   pretend(1);
   board_.card(1).pid_namespace ^= 1;
-  const auto joining = place(2);
-  joining->fill_in_card(0);
-  EXPECT_THAT(error_of([&] { joining->meet_others(); }), HasSubstr("node 1 is in another PID namespace"));
+  EXPECT_THAT(meeting_of(2), HasSubstr("node 1 is in another PID namespace"));
 }
 
 }  // namespace joining_test

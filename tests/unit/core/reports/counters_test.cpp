@@ -1,13 +1,11 @@
-// Counters: what a node reads of itself, what an onlooker reads out of the segment, and how it is printed.
+// Counters: what a node reads of itself, and how it is printed. What an onlooker reads out of the segment:
+// process/aminfo_stats_test.cpp.
 #include "core/reports/counters.hpp"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <am/error.hpp>
 #include <am/guarded_ptr.hpp>
-#include <am/multicast.hpp>
 #include <string>
 #include <vector>
 
@@ -38,21 +36,12 @@ std::uint64_t runs(const Counters& counters, std::string_view name) {
   return handler == nullptr ? 0 : handler->runs;
 }
 
-TEST(Counters, AreEmptyAtFirst) {
-  test::run_job({test::Nodes::threads}, 2, [](Node& node) {
-    const Counters now = counters(node);
-    check_equal(now.node, node.id(), "node");
-    check_equal(now.nodes, 2u, "nodes");
-    check(now.peers.empty() && now.handlers.empty(), "nothing was counted");
-    check_equal(now.peer(1, Priority::high).sent_messages, 0u, "a peer without traffic");
-    node.barrier();
-  });
-}
-
 TEST(Counters, CountMessagesAndBytesPerPeerAndPriority) {
   test::run_job({test::Nodes::threads}, 2, [](Node& node) {
     int received = 0;
     node.attach(received);
+    check(counters(node).peers.empty() && counters(node).handlers.empty(), "nothing was counted");
+    node.barrier();
     if (node.id() == 0) {
       for (int i = 0; i < 10; ++i) check(node.request<counted>(1, 1u) == Status::ok, "request");
       for (const std::size_t size : {0u, 1u, 1024u, 1025u, 5000u})
@@ -63,6 +52,7 @@ TEST(Counters, CountMessagesAndBytesPerPeerAndPriority) {
     }
     node.barrier();
     const Counters now = counters(node);
+    check(now.node == node.id() && now.nodes == 2, "whose they are");
     const PeerCounters low = now.peer(1 - node.id(), Priority::low);
     const PeerCounters high = now.peer(1 - node.id(), Priority::high);
     constexpr std::uint64_t low_bytes = 10 * 8 + 0 + 1 + 1024 + 1025 + 5000;
@@ -134,34 +124,6 @@ TEST(Counters, TellOfRefusedAccesses) {
   });
 }
 
-/// What aminfo does, without a second process.
-TEST(Counters, AnOnlookerReadsTheSame) {
-  test::run_job({test::Nodes::threads}, 3, [](Node& node) {
-    int received = 0;
-    node.attach(received);
-    check(node.multicast<counted>(Group::all(node), 1u) == Status::ok, "multicast");
-    node.wait_until([&] { return received == 3; });
-    node.barrier();
-    const std::string path = "/proc/self/fd/" + std::to_string(node.engine().job().memory->fd());
-    const auto job = host::Memory::inspect(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    for (NodeId other = 0; other < node.size(); ++other) {
-      const Counters seen = core::read_counters(job->board(), other);
-      check_equal(runs(seen, "counted"), 3u, "runs by name");
-      check_equal(seen.nodes, 3u, "nodes");
-    }
-    check_equal(core::to_text(core::read_counters(job->board(), node.id())), core::to_text(counters(node)),
-                "as text");
-    node.barrier();
-  });
-}
-
-TEST(Counters, InspectTakesNothingButAJob) {
-  const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  ASSERT_GE(fd, 0);
-  EXPECT_THROW(static_cast<void>(host::Memory::inspect(fd)), Error);
-  close(fd);
-}
-
 TEST(CountersText, HasATableOfPeersAndOneOfHandlers) {
   Counters c{.node = 3, .nodes = 8, .peers = {}, .handlers = {}};
   EXPECT_EQ(core::to_text(c), "am: node 3 of 8\n  no messages\n");
@@ -175,20 +137,6 @@ TEST(CountersText, HasATableOfPeersAndOneOfHandlers) {
   EXPECT_THAT(text, testing::ContainsRegex("100 +200 +app::added\n"));
   EXPECT_THAT(text, testing::ContainsRegex("1 +- +app::rare\n")) << "never timed is not 0 ns";
   EXPECT_THAT(text, Not(HasSubstr("no messages")));
-}
-
-TEST(CountersText, IsPrintedWhenANodeLeavesIfAskedFor) {
-  const test::Environment stats("AM_STATS", "1");
-  testing::internal::CaptureStderr();
-  test::run_alone([](Node& node) {
-    int received = 0;
-    node.attach(received);
-    check(node.request<counted>(0, 1u) == Status::ok, "request");
-    node.wait_until([&] { return received == 1; });
-  });
-  const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(text, HasSubstr("am: node 0 of 1\n"));
-  EXPECT_THAT(text, HasSubstr("counted"));
 }
 
 }  // namespace counters_test

@@ -7,10 +7,11 @@
 #include <am/error.hpp>
 #include <array>
 #include <initializer_list>
-#include <iostream>
-#include <random>
 #include <string>
 #include <vector>
+
+#include "support/check.hpp"
+#include "support/random.hpp"
 
 namespace am::core {
 namespace settings_test {
@@ -47,73 +48,41 @@ SettingRow row_of(const char* const* environment, std::string_view name) {
 }
 
 std::string error_of(const char* const* environment) {
-  try {
-    read_settings(environment);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-TEST(ReadSettings, GivesTheDefaultsInAnEmptyEnvironment) {
-  for (const Settings& settings : {read_settings(nullptr), read_settings(Environment{}),
-                                   read_settings(Environment{"PATH=/bin", "NOT_AM_RANK=3", "AM_RANKED=3"})}) {
-    EXPECT_EQ(settings.rank, -1);
-    EXPECT_EQ(settings.size, 0);
-    EXPECT_EQ(settings.memory_fd, -1);
-    EXPECT_EQ(settings.segment_bytes, 64U << 20);
-    EXPECT_EQ(settings.transport, "auto");
-    EXPECT_EQ(settings.faults, "");
-    EXPECT_EQ(settings.timeout_ns, 600'000'000'000U);
-    EXPECT_EQ(settings.report_after_ns, 10'000'000'000U);
-    EXPECT_FALSE(settings.stats);
-    EXPECT_FALSE(settings.verbose);
-    EXPECT_EQ(settings.peer_death, PeerDeath::end);
-  }
+  return test::error_of([&] { read_settings(environment); });
 }
 
 TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
-  const Environment environment{"AM_RANK=2",
-                                "AM_SIZE=4",
-                                "AM_HOST_MEMORY_FD=5",
-                                "AM_SEGMENT=1GiB",
-                                "AM_TRANSPORT=shm",
-                                "AM_TCP_INTERFACES=eth0,10.0.0.0/8",
-                                "AM_TCP_TLS=1",
-                                "AM_HOST_TIMEOUT=3s",
-                                "AM_AGENT=rsh -x",
-                                "AM_JOB=address=a:1,rank=0,size=2,key=k",
-                                "AM_FAULTS=a=b",
-                                "AM_TIMEOUT=0",
-                                "AM_REPORT_AFTER=500ms",
-                                "AM_STATS=1",
-                                "AM_VERBOSE=on",
-                                "AM_PEER_DEATH=survive",
-                                "AM_DISPATCH=interrupt",
-                                "AM_SIGNAL=SIGusr2",
-                                "AM_WATCHDOG=10s",
-                                "AM_WATCHDOG_SIGNAL=RTMIN+1"};
+  struct {
+    const char* entry;
+    bool (*taken)(const Settings&);
+  } const cases[] = {
+      {"AM_RANK=2", [](const Settings& s) { return s.rank == 2; }},
+      {"AM_SIZE=4", [](const Settings& s) { return s.size == 4; }},
+      {"AM_HOST_MEMORY_FD=5", [](const Settings& s) { return s.memory_fd == 5; }},
+      {"AM_SEGMENT=1GiB", [](const Settings& s) { return s.segment_bytes == 1U << 30; }},
+      {"AM_TRANSPORT=shm", [](const Settings& s) { return s.transport == "shm"; }},
+      {"AM_TCP_INTERFACES=eth0,10.0.0.0/8",
+       [](const Settings& s) { return s.tcp_interfaces == "eth0,10.0.0.0/8"; }},
+      {"AM_TCP_TLS=1", [](const Settings& s) { return s.tcp_tls; }},
+      {"AM_HOST_TIMEOUT=3s", [](const Settings& s) { return s.host_timeout_ns == 3'000'000'000; }},
+      {"AM_AGENT=rsh -x", [](const Settings& s) { return s.agent == "rsh -x"; }},
+      {"AM_JOB=address=a:1,key=k", [](const Settings& s) { return s.job == "address=a:1,key=k"; }},
+      {"AM_FAULTS=a=b", [](const Settings& s) { return s.faults == "a=b"; }},
+      {"AM_TIMEOUT=0", [](const Settings& s) { return s.timeout_ns == 0; }},
+      {"AM_REPORT_AFTER=500ms", [](const Settings& s) { return s.report_after_ns == 500'000'000; }},
+      {"AM_STATS=1", [](const Settings& s) { return s.stats; }},
+      {"AM_VERBOSE=on", [](const Settings& s) { return s.verbose; }},
+      {"AM_PEER_DEATH=survive", [](const Settings& s) { return s.peer_death == PeerDeath::survive; }},
+      {"AM_DISPATCH=interrupt", [](const Settings& s) { return s.dispatch == Dispatch::interrupt; }},
+      {"AM_SIGNAL=SIGusr2", [](const Settings& s) { return s.signal == SIGUSR2; }},
+      {"AM_WATCHDOG=10s", [](const Settings& s) { return s.watchdog_ns == 10'000'000'000; }},
+      {"AM_WATCHDOG_SIGNAL=RTMIN+1", [](const Settings& s) { return s.watchdog_signal == SIGRTMIN + 1; }},
+  };
+  std::vector<std::string> entries;
+  for (const auto& c : cases) entries.emplace_back(c.entry);
+  const Environment environment(entries);
   const Settings settings = read_settings(environment);
-  EXPECT_EQ(settings.rank, 2);
-  EXPECT_EQ(settings.size, 4);
-  EXPECT_EQ(settings.memory_fd, 5);
-  EXPECT_EQ(settings.segment_bytes, 1U << 30);
-  EXPECT_EQ(settings.transport, "shm");
-  EXPECT_EQ(settings.tcp_interfaces, "eth0,10.0.0.0/8");
-  EXPECT_TRUE(settings.tcp_tls);
-  EXPECT_EQ(settings.host_timeout_ns, 3'000'000'000u);
-  EXPECT_EQ(settings.agent, "rsh -x");
-  EXPECT_EQ(settings.job, "address=a:1,rank=0,size=2,key=k");
-  EXPECT_EQ(settings.faults, "a=b");
-  EXPECT_EQ(settings.timeout_ns, 0U);
-  EXPECT_EQ(settings.report_after_ns, 500'000'000U);
-  EXPECT_TRUE(settings.stats);
-  EXPECT_TRUE(settings.verbose);
-  EXPECT_EQ(settings.peer_death, PeerDeath::survive);
-  EXPECT_EQ(settings.dispatch, am::Dispatch::interrupt);
-  EXPECT_EQ(settings.signal, SIGUSR2);
-  EXPECT_EQ(settings.watchdog_ns, 10'000'000'000U);
-  EXPECT_EQ(settings.watchdog_signal, SIGRTMIN + 1);
+  for (const auto& c : cases) EXPECT_TRUE(c.taken(settings)) << c.entry;
   EXPECT_THAT(unknown_settings(environment), IsEmpty());
   // No row of the table is missing above.
   for (const SettingRow& row : describe_settings(environment)) {
@@ -122,19 +91,14 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
   }
 }
 
-TEST(ReadSettings, TakesTheEmptyValueAsNotSet) {
-  const Environment environment{"AM_TIMEOUT=", "AM_RANK=", "AM_TRANSPORT=", "AM_STATS="};
-  EXPECT_EQ(read_settings(environment).timeout_ns, 600'000'000'000U);
-  EXPECT_EQ(row_of(environment, "AM_TIMEOUT").origin, SettingRow::Origin::built_in);
-}
-
-TEST(ReadSettings, TakesTheFirstOfTwoAsGetenvDoes) {
-  EXPECT_EQ(read_settings(Environment{"AM_TIMEOUT=1s", "AM_TIMEOUT=2s"}).timeout_ns, 1'000'000'000U);
-}
-
-TEST(ReadSettings, IgnoresWhatIsNoAssignment) {
-  EXPECT_EQ(read_settings(Environment{"AM_TIMEOUT", "=AM_TIMEOUT=1s", "", "=", "AM_"}).timeout_ns,
-            600'000'000'000U);
+TEST(ReadSettings, TakesTheFirstAssignmentOfAValueAsGetenvDoes) {
+  const auto timeout = [](const Environment& environment) { return read_settings(environment).timeout_ns; };
+  constexpr std::uint64_t second = 1'000'000'000;
+  EXPECT_EQ(timeout({"AM_TIMEOUT=1s", "AM_TIMEOUT=2s"}), second);
+  EXPECT_EQ(timeout({"AM_TIMEOUT", "=AM_TIMEOUT=1s", "", "=", "AM_"}), 600 * second);
+  const Environment empty{"AM_TIMEOUT=", "AM_RANK=", "AM_TRANSPORT=", "AM_STATS="};
+  EXPECT_EQ(timeout(empty), 600 * second);
+  EXPECT_EQ(row_of(empty, "AM_TIMEOUT").origin, SettingRow::Origin::built_in);
 }
 
 TEST(ReadSettings, NamesVariableValueFormAndExampleOfAMalformedOne) {
@@ -154,13 +118,6 @@ TEST(ReadSettings, NamesVariableValueFormAndExampleOfAMalformedOne) {
   }
 }
 
-TEST(ReadSettings, ListsTheKnownWords) {
-  EXPECT_THAT(error_of(Environment{"AM_TRANSPORT=ib"}),
-              HasSubstr("AM_TRANSPORT=\"ib\" is not one of auto, shm"));
-  EXPECT_THAT(error_of(Environment{"AM_TRANSPORT=SHM"}), HasSubstr("is not one of auto, shm"));
-  EXPECT_THAT(error_of(Environment{"AM_PEER_DEATH=ends"}), HasSubstr("is not one of end, survive"));
-}
-
 TEST(ReadSettings, WantsRankAndSizeTogether) {
   EXPECT_THAT(error_of(Environment{"AM_RANK=0"}), HasSubstr("AM_RANK is set but AM_SIZE is not"));
   EXPECT_THAT(error_of(Environment{"AM_SIZE=4"}), HasSubstr("AM_SIZE is set but AM_RANK is not"));
@@ -170,18 +127,22 @@ TEST(ReadSettings, WantsRankAndSizeTogether) {
 }
 
 TEST(DescribeSettings, NamesEachSettingOnceWithTypeAndMeaning) {
-  std::vector<std::string_view> names;
-  for (const SettingRow& row : describe_settings(nullptr)) {
-    EXPECT_TRUE(row.name.starts_with("AM_"));
-    EXPECT_NE(row.type, "") << row.name;
-    EXPECT_NE(row.meaning, "") << row.name;
-    EXPECT_EQ(row.meaning.find('\n'), std::string_view::npos) << row.name;
-    EXPECT_EQ(row.value, row.default_value) << row.name;
-    EXPECT_EQ(row.problem, "") << row.name;
-    names.push_back(row.name);
+  const Environment nothing_of_ours{"PATH=/bin", "NOT_AM_RANK=3", "AM_RANKED=3"};
+  for (const char* const* environment : {static_cast<const char* const*>(nullptr), +nothing_of_ours}) {
+    std::vector<std::string_view> names;
+    for (const SettingRow& row : describe_settings(environment)) {
+      EXPECT_TRUE(row.name.starts_with("AM_"));
+      EXPECT_NE(row.type, "") << row.name;
+      EXPECT_NE(row.meaning, "") << row.name;
+      EXPECT_EQ(row.meaning.find('\n'), std::string_view::npos) << row.name;
+      EXPECT_EQ(row.value, row.default_value) << row.name;
+      EXPECT_EQ(row.problem, "") << row.name;
+      names.push_back(row.name);
+    }
+    std::ranges::sort(names);
+    EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+    EXPECT_EQ(read_settings(environment).rank, -1);
   }
-  std::ranges::sort(names);
-  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
 }
 
 // A default is a value like any other: what the table shows for it can be set.
@@ -220,16 +181,10 @@ TEST(SignalSettings, TakeSignalsThatMeanNothingElse) {
         "KILL", "STOP", "TSTP", "TTIN", "TTOU", "CONT", "CHLD", "PIPE", "ALRM", "VTALRM",
         "PROF", "XCPU", "XFSZ", "PWR",  "11",   "15",   "0",    "32"}) {
     for (const std::string setting : {"AM_SIGNAL", "AM_WATCHDOG_SIGNAL"}) {
-      const std::string entry = setting + "=" + std::string(name);
-      SCOPED_TRACE(entry);
-      try {
-        read_settings(Environment{entry});
-        ADD_FAILURE() << "is taken";
-      } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr(setting + "=\"" + std::string(name) + "\" is not one of "));
-        EXPECT_THAT(error.what(), HasSubstr("USR1, USR2, "));
-        EXPECT_THAT(error.what(), HasSubstr("RTMIN+0 to RTMIN+30"));
-      }
+      const std::string error = error_of(Environment{setting + "=" + std::string(name)});
+      EXPECT_THAT(error, HasSubstr(setting + "=\"" + std::string(name) + "\" is not one of "));
+      EXPECT_THAT(error, HasSubstr("USR1, USR2, "));
+      EXPECT_THAT(error, HasSubstr("RTMIN+0 to RTMIN+30"));
     }
   }
 }
@@ -242,11 +197,13 @@ TEST(DescribeSettings, DoesNotThrowForAMalformedValue) {
   EXPECT_EQ(row_of(environment, "AM_STATS").problem, "");
 }
 
-TEST(Transport, IsAutoOrEachNetworkOnceWithTheOptionsThatItTakes) {
+TEST(SettingsOfWords, AreOneOfThoseThatAreNamed) {
   for (const std::string name : {"auto", "shm"})
     EXPECT_EQ(read_settings(Environment{"AM_TRANSPORT=" + name}).transport, name);
-  for (const std::string name : {"shm:", "shm:4x4", "shm,shm", "shm,", ",shm", ",", "auto,shm", "shm,auto"})
+  for (const std::string name :
+       {"ib", "SHM", "shm:", "shm:4x4", "shm,shm", "shm,", ",shm", ",", "auto,shm", "shm,auto"})
     EXPECT_THAT(error_of(Environment{"AM_TRANSPORT=" + name}), HasSubstr("is not one of auto, shm")) << name;
+  EXPECT_THAT(error_of(Environment{"AM_PEER_DEATH=ends"}), HasSubstr("is not one of end, survive"));
 }
 
 TEST(UnknownSettings, AreNamedWithTheNearestKnownOne) {
@@ -264,9 +221,6 @@ TEST(UnknownSettings, AreNamedWithTheNearestKnownOne) {
 }
 
 TEST(UnknownSettings, ReadAsOneLineOfPrintableText) {
-  EXPECT_EQ(
-      unknown_settings(Environment{"AM_TIMOUT=1s"}).at(0).text(),
-      "am: \"AM_TIMOUT\" is not a setting of libam; the nearest is AM_TIMEOUT (aminfo lists every setting)");
   const std::string strange = unknown_settings(Environment{"AM_\x1b[2J\n=1"}).at(0).text();
   EXPECT_EQ(strange.find('\n'), std::string::npos);
   EXPECT_EQ(strange.find('\x1b'), std::string::npos);
@@ -276,76 +230,70 @@ TEST(UnknownSettings, MayBeVeryLong) {
   EXPECT_EQ(unknown_settings(Environment{"AM_" + std::string(1'000'000, 'A') + "=1"}).size(), 1U);
 }
 
-TEST(LauncherEnvironment, ClaimsNothingOnAnEmptyEnvironment) {
-  const LauncherEnvironment found = read_launcher_environment(nullptr);
-  EXPECT_FALSE(found.pmix);
-  EXPECT_EQ(found.claimed_size, std::nullopt);
-  EXPECT_EQ(found.claimed_rank, std::nullopt);
-  EXPECT_EQ(found.claimed_by, "");
+TEST(LauncherEnvironment, KnowsWhoSaysThatItStartedHowMany) {
+  struct {
+    std::vector<std::string> entries;
+    std::string claimed_by;
+    int size = 0, rank = 0;
+    bool pmix = false;
+  } const cases[] = {
+      {{"PMIX_NAMESPACE=1663631361", "PMIX_RANK=1", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=1"},
+       "mpirun (OMPI_COMM_WORLD_SIZE=4)",
+       4,
+       1,
+       true},
+      {{"PMI_SIZE=2", "PMI_RANK=0", "PMI_FD=7"}, "mpiexec (PMI_SIZE=2)", 2, 0},
+      {{"SLURM_JOB_ID=7", "SLURM_NTASKS=8", "SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=8", "SLURM_PROCID=3"},
+       "srun (SLURM_STEP_NUM_TASKS=8)",
+       8,
+       3},
+      // Of two, the inner one.
+      {{"SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=2", "SLURM_PROCID=1", "OMPI_COMM_WORLD_SIZE=16",
+        "OMPI_COMM_WORLD_RANK=9"},
+       "mpirun (OMPI_COMM_WORLD_SIZE=16)",
+       16,
+       9},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.claimed_by);
+    const LauncherEnvironment found = read_launcher_environment(Environment(c.entries));
+    EXPECT_EQ(found.pmix, c.pmix);
+    EXPECT_EQ(found.claimed_size, c.size);
+    EXPECT_EQ(found.claimed_rank, c.rank);
+    EXPECT_EQ(found.claimed_by, c.claimed_by);
+  }
 }
 
-TEST(LauncherEnvironment, KnowsOpenMpisMpirun) {
-  const LauncherEnvironment found = read_launcher_environment(Environment{
-      "PMIX_NAMESPACE=1663631361", "PMIX_RANK=1", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=1"});
-  EXPECT_TRUE(found.pmix);
-  EXPECT_EQ(found.claimed_size, 4);
-  EXPECT_EQ(found.claimed_rank, 1);
-  EXPECT_EQ(found.claimed_by, "mpirun (OMPI_COMM_WORLD_SIZE=4)");
-}
-
-TEST(LauncherEnvironment, KnowsMpiexecWithoutPmix) {
-  const LauncherEnvironment found =
-      read_launcher_environment(Environment{"PMI_SIZE=2", "PMI_RANK=0", "PMI_FD=7"});
-  EXPECT_FALSE(found.pmix);
-  EXPECT_EQ(found.claimed_size, 2);
-  EXPECT_EQ(found.claimed_by, "mpiexec (PMI_SIZE=2)");
-}
-
-TEST(LauncherEnvironment, KnowsSrunButNotAnAllocationAlone) {
-  const LauncherEnvironment step = read_launcher_environment(Environment{
-      "SLURM_JOB_ID=7", "SLURM_NTASKS=8", "SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=8", "SLURM_PROCID=3"});
-  EXPECT_EQ(step.claimed_size, 8);
-  EXPECT_EQ(step.claimed_rank, 3);
-  EXPECT_EQ(step.claimed_by, "srun (SLURM_STEP_NUM_TASKS=8)");
-
-  const LauncherEnvironment salloc =
-      read_launcher_environment(Environment{"SLURM_JOB_ID=7", "SLURM_NTASKS=8"});
-  EXPECT_EQ(salloc.claimed_size, std::nullopt);
-  const LauncherEnvironment sbatch = read_launcher_environment(
-      Environment{"SLURM_JOB_ID=7", "SLURM_NTASKS=8", "SLURM_NPROCS=8", "SLURM_PROCID=0", "SLURM_LOCALID=0"});
-  EXPECT_EQ(sbatch.claimed_size, std::nullopt);
-}
-
-TEST(LauncherEnvironment, BelievesTheInnerOfTwoLaunchers) {
-  const LauncherEnvironment found =
-      read_launcher_environment(Environment{"SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=2", "SLURM_PROCID=1",
-                                            "OMPI_COMM_WORLD_SIZE=16", "OMPI_COMM_WORLD_RANK=9"});
-  EXPECT_EQ(found.claimed_size, 16);
-  EXPECT_EQ(found.claimed_rank, 9);
+TEST(LauncherEnvironment, TakesAnAllocationAloneAsNoClaim) {
+  for (const auto& entries : std::vector<std::vector<std::string>>{
+           {},
+           {"SLURM_JOB_ID=7", "SLURM_NTASKS=8"},
+           {"SLURM_JOB_ID=7", "SLURM_NTASKS=8", "SLURM_NPROCS=8", "SLURM_PROCID=0", "SLURM_LOCALID=0"}}) {
+    const LauncherEnvironment found = read_launcher_environment(Environment(entries));
+    EXPECT_FALSE(found.pmix);
+    EXPECT_EQ(found.claimed_size, std::nullopt);
+    EXPECT_EQ(found.claimed_rank, std::nullopt);
+    EXPECT_EQ(found.claimed_by, "");
+  }
+  EXPECT_EQ(read_launcher_environment(nullptr).claimed_size, std::nullopt);
 }
 
 TEST(LauncherEnvironment, TakesWhatItCannotReadAsNoClaim) {
-  for (const std::string size : {"", "0", "-4", "four", "99999999999999999999", "4 "}) {
-    const Environment environment{"OMPI_COMM_WORLD_SIZE=" + size, "OMPI_COMM_WORLD_RANK=0"};
-    EXPECT_EQ(read_launcher_environment(environment).claimed_size, std::nullopt) << size;
-  }
-  for (const std::string rank : {"", "-1", "4", "x"}) {
-    const Environment environment{"OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_RANK=" + rank};
-    EXPECT_EQ(read_launcher_environment(environment).claimed_size, std::nullopt) << rank;
-  }
-  EXPECT_EQ(read_launcher_environment(Environment{"OMPI_COMM_WORLD_SIZE=4"}).claimed_size, std::nullopt);
+  const auto claimed = [](const std::string& size, const std::string& rank) {
+    return read_launcher_environment(Environment{"OMPI_COMM_WORLD_SIZE=" + size, rank}).claimed_size;
+  };
+  for (const std::string size : {"", "0", "-4", "four", "99999999999999999999", "4 "})
+    EXPECT_EQ(claimed(size, "OMPI_COMM_WORLD_RANK=0"), std::nullopt) << size;
+  for (const std::string rank : {"_RANK=", "_RANK=-1", "_RANK=4", "_RANK=x", ""})
+    EXPECT_EQ(claimed("4", "OMPI_COMM_WORLD" + rank), std::nullopt) << rank;
   EXPECT_FALSE(read_launcher_environment(Environment{"PMIX_RANK=0"}).pmix);
 }
 
 // Whatever the environment holds: either settings within their bounds or an Error, and never one without the
 // other function's agreement.
 TEST(Settings, KeepTheirBoundsInAnyEnvironment) {
-  const auto given =
-      static_cast<std::uint32_t>(GTEST_FLAG_GET(random_seed));  // --gtest_random_seed=N repeats a run
-  const std::uint32_t seed = given != 0 ? given : std::random_device()() % 99999 + 1;
-  std::cout << "seed " << seed << "\n";
-  std::mt19937_64 random(seed);
-  const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random() % bound); };
+  test::Random random(test::seed());
+  const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random.below(bound)); };
   constexpr std::array<const char*, 16> values = {
       "0",   "1",  "3",    "-1", "10s", "64MiB", "auto", "shm",
       "end", "on", "none", "10", "",    "=",     "1TiB", "9999999999999999999"};
@@ -357,7 +305,7 @@ TEST(Settings, KeepTheirBoundsInAnyEnvironment) {
       if (below(4) == 0) entry[below(entry.size())] = static_cast<char>(1 + below(255));
       entries.push_back(entry);
     }
-    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + ::testing::PrintToString(entries));
+    SCOPED_TRACE(::testing::PrintToString(entries));
     const Environment environment(entries);
     const auto described = describe_settings(environment);
     const bool problem =
