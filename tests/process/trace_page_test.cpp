@@ -41,7 +41,7 @@ class TracePage : public testing::Test {
     if (process_test::run({"sh", "-c", "command -v chromium"}).exit_code != 0)
       GTEST_SKIP() << "takes chromium: apt-get install chromium";
   }
-  [[nodiscard]] static std::string in(const std::string& file) const { return folder_ / file; }
+  [[nodiscard]] static std::string in(const std::string& file) { return folder_ / file; }
 
   /// The page of a small machine: four rows, each a ring of four.
   std::string small_machine() {
