@@ -68,7 +68,10 @@ TEST(AmrunWrongUse, PathIsSearchedAsShellsDo) {
   EXPECT_EQ(amrun.exit_code(), 7);
   Amrun refused({"-n", "1", "file"}, [&] { setenv("PATH", forbidden.folder().c_str(), 1); });
   EXPECT_EQ(refused.exit_code(), 126);
-  Amrun here({"-n", "1", "file"}, [&] { (void)!chdir(script.folder().c_str()); });
+  Amrun here({"-n", "1", "file"}, [&] {
+    (void)!chdir(script.folder().c_str());
+    setenv("PATH", "/nowhere", 1);
+  });
   EXPECT_EQ(here.exit_code(), 127);
   EXPECT_EQ(here.err(), "amrun: \"file\" is not found in PATH (./file is here)\n");
 }
