@@ -165,10 +165,10 @@ TEST_P(Refusals, FetchAddOfNothing) {
 
 TEST_P(Starts, BackgroundTransfer) {
   for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
-    const Outcome outcome = run_example("background_transfer", {"2"}, dispatch);
+    const Outcome outcome = run_example("background_transfer", {"1"}, dispatch);
     expect_success(outcome);
     EXPECT_EQ(count(outcome.out, "pi is 3.141593; "), nodes()) << dispatch << outcome.out;
-    EXPECT_EQ(count(outcome.out, " of 2048 blocks went while it computed, 0 values came wrong\n"), nodes())
+    EXPECT_EQ(count(outcome.out, " of 1024 blocks went while it computed, 0 values came wrong\n"), nodes())
         << dispatch << outcome.out;
     if (dispatch == "poll") {
       EXPECT_EQ(count(outcome.out, "; 0 of "), nodes()) << "nothing goes by itself";

@@ -191,7 +191,7 @@ TEST_F(Mpirun, NamesTheNodeThatDoesNotCome) {
 
 TEST_F(Mpirun, SaysThatTheFirstNodeDoesNotCome) {
   const Outcome outcome =
-      run("AM_TIMEOUT=1s AM_REPORT_AFTER=300ms " + std::string(mpirun) + "-n 1 sleep 60 : -n 1 " + node());
+      run("AM_TIMEOUT=3s AM_REPORT_AFTER=1s " + std::string(mpirun) + "-n 1 sleep 60 : -n 1 " + node());
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.text, AllOf(HasSubstr("am: node 1 waits for node 0 to join since "),
                                   HasSubstr("node 0 did not come within ")));
