@@ -26,6 +26,9 @@ TEST(GlobalPtr, IsNullByDefaultAndOnlyThen) {
   EXPECT_EQ(GlobalPtr<int>(), nullptr);
   EXPECT_TRUE(GlobalPtr<int>(0, 0)) << "the first byte of node 0 is a place";
   EXPECT_EQ(GlobalPtr<int>().address().bits, 0u) << "so cleared memory holds null pointers";
+  EXPECT_FALSE(GlobalPtr<int>() + 5) << "stays null when it is moved";
+  EXPECT_FALSE(GlobalPtr<int>() - 5);
+  EXPECT_FALSE(GlobalPtr<int>() + longest);
 }
 
 TEST(GlobalPtr, KeepsNodeAndOffset) {
@@ -75,12 +78,6 @@ TEST(GlobalPtr, ThatLeavesEverySegmentNeverComesBack) {
   }
   EXPECT_EQ((GlobalPtr<char>(1, 0) + static_cast<std::ptrdiff_t>(tebibyte)).offset(), tebibyte)
       << "the end of the longest segment is a place";
-}
-
-TEST(GlobalPtr, StaysNullWhenMoved) {
-  EXPECT_FALSE(GlobalPtr<int>() + 5);
-  EXPECT_FALSE(GlobalPtr<int>() - 5);
-  EXPECT_FALSE(GlobalPtr<int>() + longest);
 }
 
 TEST(GlobalPtr, NamesTheSamePlaceOnAnotherNodeAndAsAnotherType) {

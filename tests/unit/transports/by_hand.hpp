@@ -141,7 +141,9 @@ class ByHand : public testing::Test {
   /// Any mixture of sizes and priorities between all, received at any time; more of it than all windows hold.
   void keep_the_order_of_each_link(std::uint64_t messages) {
     test::Random random(test::seed());
-    std::vector<std::byte> bytes(150'000);
+    constexpr std::size_t edges[] = {15,   16,   17,   1023,   1024,   1025,   3900,    4000,      4096,
+                                     8000, 8080, 8192, 65'535, 65'536, 65'537, 500'000, 1'048'575, 1'048'576};
+    std::vector<std::byte> bytes(std::ranges::max(edges));
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(test::mix(1, i));
     using Link = std::tuple<NodeId, NodeId, Priority>;
     std::map<Link, std::uint64_t> sent, received;
@@ -172,7 +174,9 @@ class ByHand : public testing::Test {
       const auto from = static_cast<NodeId>(random.below(networks_.size()));
       const auto to = static_cast<NodeId>(random.below(networks_.size()));
       const Priority priority = both[random.below(2)];
-      const std::size_t size = random.one_in(8) ? random.below(bytes.size()) : random.below(64);
+      const std::size_t size = random.one_in(16)   ? edges[random.below(std::size(edges))]
+                               : random.one_in(16) ? random.below(150'000)
+                                                   : random.below(64);
       std::uint64_t& number = sent[{from, to, priority}];
       const Status status = send(from, to, priority, number, std::span(bytes).first(size));
       ASSERT_TRUE(status == Status::ok || status == Status::again);

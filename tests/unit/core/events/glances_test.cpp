@@ -1,9 +1,14 @@
-// When a node that polls shared memory glances at its other networks: by a clock of the test.
+// When a node that polls shared memory glances at its other networks: by a clock of the test. How long one that waits polls.
 #include "core/events/glances.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <am/impl/waiter.hpp>
+#include <cstdint>
+
+#include "host/clock.hpp"
+#include "support/job.hpp"
 
 namespace am::core {
 namespace glances_test {
@@ -96,6 +101,34 @@ TEST_F(GlancesTest, AClockThatJumpsIsNoMatter) {
   EXPECT_GE(poll(1000, 10), 4);
   last_ns_ = time_ns;
   EXPECT_NEAR(poll(100'000, 10), 500, 10);
+}
+
+// -- by the real clock: how long a node that waits polls before it lets others have the processor -------------------------------
+
+/// Polls in vain before the node sleeps, each of which takes so long.
+int polls_before_sleep(impl::Waiter& waiter, std::uint64_t poll_ns) {
+  int polls = 0;
+  for (; !waiter.sleeps_next(); ++polls) {
+    const std::uint64_t end = host::monotonic_ns() + poll_ns;
+    while (host::monotonic_ns() < end) {
+    }
+    waiter.idle();
+  }
+  return polls;
+}
+
+// By polls that it counts alone it would spin for a second: two jobs of an emulated network on two processors, whose windows
+// are a few messages long, took turns of 1 ms, and were a hundred times slower than one.
+TEST(Waiter, SpinsNoLongerWherePollsTakeLonger) {
+  test::run_job({test::Nodes::threads}, 1, [](Node& node) {
+    impl::Waiter waiter(node.engine(), "a test");
+    constexpr int enough = 300;  // two looks at the clock, and as many yields as there are
+    test::check(polls_before_sleep(waiter, 100'000) <= enough, "spins by the clock");
+    waiter.worked();
+    const int polls = polls_before_sleep(waiter, 100'000);
+    test::check(polls <= enough, "and again, after something happened");
+    test::check(polls > 64, "from then on");
+  });
 }
 
 }  // namespace glances_test

@@ -127,14 +127,10 @@ TEST(Appointment, TakesKeyFilesAsTheyAreNamed) {
 }
 
 TEST(Appointment, OfEverySortOfBytesEndsWell) {
-  std::string all = with_address("a:1");
-  for (int byte = 0; byte < 256; ++byte) {
-    for (const std::size_t at :
-         {std::size_t{0}, all.find('=') + 1, all.find(':') + 1, all.find("rank=") + 5}) {
-      std::string text = all;
-      text[at] = static_cast<char>(byte);
-      static_cast<void>(refusal(text));
-    }
+  const std::string all = with_address("a:1");
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    for (int byte = 0; byte < 256; ++byte)
+      static_cast<void>(refusal(std::string(all).replace(at, 1, 1, static_cast<char>(byte))));
   }
 }
 
@@ -182,12 +178,10 @@ TEST_F(KeyFile, MayEndItsLine) {
   EXPECT_EQ(read(path()), secret);
   write(secret + "\n\n");
   EXPECT_EQ(read(path()), secret + "\n") << "one only: a key of random bytes may end so";
-  write("fifteen bytes..\n");
-  EXPECT_THAT(refused(), HasSubstr("shorter than 16 bytes")) << "the line's end is no secret";
 }
 
 TEST_F(KeyFile, IsNeitherShortNorLong) {
-  for (const std::string& key : {std::string(), std::string("\n"), std::string("secret"), secret.substr(1)}) {
+  for (const std::string key : {"", "\n", "secret", "fifteen bytes..", "fifteen bytes..\n"}) {
     write(key);
     EXPECT_THAT(refused(), AllOf(HasSubstr("shorter than 16 bytes"), HasSubstr("/dev/urandom"))) << key;
   }

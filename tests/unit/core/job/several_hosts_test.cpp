@@ -78,14 +78,6 @@ class TwoHosts : public testing::Test {
   std::vector<std::shared_ptr<host::Memory>> memory_;
 };
 
-TEST_F(TwoHosts, KnowWhoIsWhere) {
-  for (NodeId node = 0; node < 5; ++node) {
-    const bool on_second = node == 1 || node == 4;
-    EXPECT_EQ(board(0).is_here(node), !on_second) << node;
-    EXPECT_EQ(board(1).is_here(node), on_second) << node;
-  }
-}
-
 TEST_F(TwoHosts, AgreeOnTheFirstOnesKey) {
   const host::JobHeader& first = board(0).job();
   const host::JobHeader& second = board(1).job();
@@ -111,7 +103,7 @@ TEST_F(TwoHosts, BeginCountWhereTheFirstOneDoesIfTheyHaveOneClock) {
   }
 }
 
-TEST_F(TwoHosts, TellEachOtherTheFactsOfTheirNodes) {
+TEST_F(TwoHosts, KnowWhoIsWhereAndTellEachOtherTheFactsOfTheirNodes) {
   for (std::uint32_t host = 0; host < 2; ++host) {
     const Placement where = placement(host);
     for (const NodeId node : where.here()) {
@@ -125,6 +117,7 @@ TEST_F(TwoHosts, TellEachOtherTheFactsOfTheirNodes) {
     for (NodeId node = 0; node < 5; ++node) {
       const host::NodeCard& card = board(host).card(node);
       EXPECT_EQ(card.pid, static_cast<std::int32_t>(100 + node));
+      EXPECT_EQ(board(host).is_here(node), (node == 1 || node == 4) == (host == 1)) << node;
       if (board(host).is_here(node)) continue;
       EXPECT_EQ(card.on_host, 1 - host);
       EXPECT_EQ(board(host).standing(node), host::Standing::joined);

@@ -45,7 +45,7 @@ class MembershipTest : public testing::Test {
   Job job_{.id = 0, .size = 4, .memory = memory_, .found = "test", .processes = true, .leave = {}};
 };
 
-TEST_F(MembershipTest, EachIsGoneOnce) {
+TEST_F(MembershipTest, EachOtherIsGoneOnce) {
   Membership membership = of_node_0();
   EXPECT_TRUE(look(membership).empty());
   EXPECT_FALSE(membership.any_gone());
@@ -56,12 +56,8 @@ TEST_F(MembershipTest, EachIsGoneOnce) {
   mark_dead(board_, 3, 9);
   EXPECT_EQ(look(membership), (Gone{{3, true}}));
   EXPECT_TRUE(look(membership).empty());
-}
-
-TEST_F(MembershipTest, ItsOwnEndIsNoNews) {
-  Membership membership = of_node_0();
   mark_left(board_, 0);
-  EXPECT_TRUE(look(membership).empty());
+  EXPECT_TRUE(look(membership).empty()) << "its own end is no news";
 }
 
 TEST_F(MembershipTest, WhoIsMarkedIsToldOfByANudge) {

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -76,6 +77,27 @@ class RegistersTest : public testing::Test {
  protected:
   RegistersTest() { node_.attach(seen_); }
 
+  /// Runs what waits: by then this has run in all.
+  void expect_ran(std::string_view expected, std::string_view when) {
+    poll_until_quiet(node_);
+    check_equal(seen_.ran, expected, when);
+  }
+  void expect_bits(std::uint32_t of, std::uint32_t expected, std::string_view when) const {
+    check_equal(t1_.nistat() & of, expected, when);
+  }
+  void run_low() {
+    send_low(node_);
+    poll_until_quiet(node_);
+  }
+  void wait_for(Count when) const {
+    while (t1_.count() <= when) {
+    }
+  }
+  void run_high() {
+    send_high(node_);
+    poll_until_quiet(node_);
+  }
+
   Seen seen_;
   std::shared_ptr<host::Memory> memory_ = host::Memory::create(1);
   core::Job job_{.id = 0, .size = 1, .memory = memory_, .found = "test", .processes = false, .leave = {}};
@@ -99,17 +121,13 @@ TEST_F(RegistersTest, AtRestEverythingIsEnabledAndAvailable) {
 TEST_F(RegistersTest, PendingBitsFollowTheNetwork) {
   t1_.set_enable(0);
   send_low(node_);
-  check_equal(t1_.nistat() & (nistat::pend | ep), nistat::pend | nistat::op | nistat::lpmp,
-              "a low message waits");
+  expect_bits(nistat::pend | ep, nistat::pend | nistat::op | nistat::lpmp, "a low message waits");
   send_high(node_);
-  check_equal(t1_.nistat() & (nistat::pend | ep), nistat::pend | nistat::op | nistat::lpmp | nistat::hpmp,
-              "both wait");
-  node_.poll();
-  check_equal(seen_.ran, "", "what ran while EE was clear");
+  expect_bits(nistat::pend | ep, nistat::pend | nistat::op | nistat::lpmp | nistat::hpmp, "both wait");
+  expect_ran("", "while EE was clear");
   t1_.set_enable(1);
-  poll_until_quiet(node_);
-  check_equal(seen_.ran, "hl", "what ran then");
-  check_equal(t1_.nistat() & (nistat::pend | ep), nistat::op, "nothing waits");
+  expect_ran("hl", "then");
+  expect_bits(nistat::pend | ep, nistat::op, "nothing waits");
 }
 
 /// A look changes nothing: A.9's order holds although each handler reads nistat.
@@ -169,14 +187,11 @@ TEST(RegistersOfAJob, OperationsOfTheLibraryLeaveNicond) {
 TEST_F(RegistersTest, PendCountsOnlyWhatIsMaskedIn) {
   t1_.set_nistat(t1_.nistat() & ~nistat::lpmm);
   send_low(node_);
-  check_equal(t1_.nistat() & (nistat::pend | nistat::lpmp | nistat::lpmm), nistat::lpmp,
-              "it waits, but is masked");
-  poll_until_quiet(node_);
-  check_equal(seen_.ran, "", "what ran");
+  expect_bits(nistat::pend | nistat::lpmp | nistat::lpmm, nistat::lpmp, "it waits, but is masked");
+  expect_ran("", "while it is masked");
   t1_.set_nistat(t1_.nistat() | nistat::lpmm);
-  check((t1_.nistat() & nistat::pend) != 0, "now it counts");
-  poll_until_quiet(node_);
-  check_equal(seen_.ran, "l", "what ran");
+  expect_bits(nistat::pend, nistat::pend, "now it counts");
+  expect_ran("l", "then");
   int outlets = 0;
   t1_.set_outh([&](LowEvent& event) {
     ++outlets;
@@ -219,11 +234,9 @@ TEST_F(RegistersTest, AreAViewOnWhatTheRestOfTheInterfaceSees) {
   }
   check_equal(t1_.enable(), 1u, "EE after it");
   t1_.set_nistat(t1_.nistat() & ~nistat::lpee);
-  poll_until_quiet(node_);
-  check_equal(seen_.ran, "", "low events are disabled");
+  expect_ran("", "low events are disabled");
   t1_.set_nistat(t1_.nistat() | nistat::lpee);
-  poll_until_quiet(node_);
-  check_equal(seen_.ran, "l", "and enabled");
+  expect_ran("l", "and enabled");
 }
 
 /// A.6, A.2.5: a refused send clears nicond; lpa, hpa and op say whether the networks take messages.
@@ -247,23 +260,20 @@ TEST_F(RegistersTest, AFullNetworkShowsAndRecovers) {
 }
 
 TEST_F(RegistersTest, NicondIsClearAfterASendThatWasNotAccepted) {
-  const char byte = 0;
-  const auto clear_after = [&](auto&& refused, std::string_view what) {
-    check(node_.try_request<low>(0) == Status::ok, "a send that is accepted");
-    check((t1_.nistat() & nistat::nicond) != 0, "sets it");
+  const auto clear_after = [&](std::string_view what, auto&& refused) {
+    send_low(node_);
+    check((t1_.nistat() & nistat::nicond) != 0, "a send that is accepted sets it");
     check(refused() != Status::ok, what);
     check((t1_.nistat() & nistat::nicond) == 0, what);
   };
-  clear_after([&] { return node_.try_request<low>(7); }, "no such node");
-  clear_after([&] { return node_.try_multicast<low>(Group{7}); }, "no such member");
-  clear_after(
-      [&] { return node_.try_prepare<low_payload>(7, 8, std::uint32_t{0}, std::uint64_t{0}).status(); },
-      "a draft to no node");
-  clear_after(
-      [&] {
-        return node_.try_request<low_payload>(0, 0u, std::uint64_t{0}, Payload(&byte, std::size_t{1} << 62));
-      },
-      "too big");
+  constexpr std::uint64_t zero = 0;
+  const char byte = 0;
+  const Payload too_big(&byte, std::size_t{1} << 62);
+  clear_after("no such node", [&] { return node_.try_request<low>(7); });
+  clear_after("no such member", [&] { return node_.try_multicast<low>(Group{7}); });
+  clear_after("a draft to no node", [&] { return node_.try_prepare<low_payload>(7, 8, 0u, zero).status(); });
+  clear_after("too big", [&] { return node_.try_request<low_payload>(0, 0u, zero, too_big); });
+  poll_until_quiet(node_);
 }
 
 /// What a handler saw before and after a send to nobody.
@@ -313,18 +323,21 @@ TEST_F(RegistersTest, TheLowHalfDescribesTheMessage) {
   check_equal(t1_.nistat() & low_half, 0u, "outside of handlers");
 }
 
-TEST_F(RegistersTest, InhNamesTheHandlerOfAMessageOnly) {
-  send_low(node_);
-  poll_until_quiet(node_);
-  send_high(node_);
-  poll_until_quiet(node_);
+TEST_F(RegistersTest, InhNamesTheMessageInHandWhichIsNotPending) {
+  run_low();
+  run_high();
+  check_equal(t1_.enable(), 1u, "EE after it");
   check(seen_.inh == std::vector{Registers::address<low>(), Registers::address<high>()}, "in handlers");
   check(Registers::address<low>() != Registers::address<high>(), "addresses differ");
+  check_equal(seen_.nistat[0] & (nistat::pend | nistat::lpmp | nistat::lpee), 0u, "in the low handler");
+  check_equal(seen_.nistat[1] & (nistat::pend | nistat::hpmp), 0u, "in the high handler");
   node_.on_timelet(node_.count(), [&](LowEvent& event) { seen_.look(event.node()); });
   while (seen_.inh.size() < 3) node_.poll();
   check_equal(seen_.inh[2], Registers::no_handler, "in a timelet");
   check_equal(seen_.nistat[2] & low_half, 0u, "the low half in a timelet");
   check_equal(t1_.inh(), Registers::no_handler, "in the computation");
+  for (int i = 0; i < 5; ++i) send_low(node_);
+  expect_ran("lhlllll", "looking loses no message");
 }
 
 /// A.2.13: the default handler deduces from inh what it was that arrived.
@@ -334,36 +347,16 @@ TEST_F(RegistersTest, TheDefaultHandlerSeesWhatItReplaces) {
     incoming.run();
   });
   t1_.set_nistat(t1_.nistat() & ~nistat::ame);
-  send_low(node_);
-  poll_until_quiet(node_);
+  run_low();
   check_equal(seen_.inh.size(), 2u, "the default handler, and from it the one it replaces");
   check(seen_.inh[0] == Registers::address<low>() && seen_.inh[1] == seen_.inh[0], "both see the same");
   check_equal(seen_.nistat[0] & nistat::ame, 0u, "ame");
   t1_.set_nistat(t1_.nistat() | nistat::ame);
-  send_high(node_);
-  poll_until_quiet(node_);
+  run_high();
   check_equal(seen_.inh.size(), 3u, "no default handler any more");
 }
 
-TEST_F(RegistersTest, TheMessageThatIsHandledIsNotPending) {
-  send_low(node_);
-  poll_until_quiet(node_);
-  check_equal(seen_.nistat.at(0) & (nistat::pend | nistat::lpmp | nistat::lpee), 0u, "in the low handler");
-  send_high(node_);
-  poll_until_quiet(node_);
-  check_equal(seen_.nistat.at(1) & (nistat::pend | nistat::hpmp), 0u, "in the high handler");
-  check_equal(t1_.enable(), 1u, "EE after it");
-  for (int i = 0; i < 5; ++i) send_low(node_);
-  poll_until_quiet(node_);
-  check_equal(seen_.ran, "lhlllll", "looking loses no message");
-}
-
 // -- timec --------------------------------------------------------------------------------------------------------------
-
-void wait_for(Registers& t1, Count when) {
-  while (t1.count() <= when) {
-  }
-}
 
 TEST_F(RegistersTest, TimecSetsTpAndRunsTimehOnce) {
   int timelets = 0;
@@ -372,7 +365,7 @@ TEST_F(RegistersTest, TimecSetsTpAndRunsTimehOnce) {
   t1_.set_enable(0);
   t1_.set_timec(when);
   check_equal(t1_.timec(), when, "timec");
-  wait_for(t1_, when);
+  wait_for(when);
   check_equal(t1_.nistat() & (nistat::tp | nistat::pend), nistat::tp | nistat::pend, "its time has come");
   t1_.set_enable(1);
   poll_until_quiet(node_);
@@ -388,7 +381,7 @@ TEST_F(RegistersTest, WritingTimecClearsTp) {
   t1_.set_timeh([&](LowEvent&) { ++timelets; });
   t1_.set_nistat(t1_.nistat() & ~nistat::tm);
   t1_.set_timec(t1_.count());
-  wait_for(t1_, t1_.timec());
+  wait_for(t1_.timec());
   check((t1_.nistat() & nistat::tp) != 0, "set");
   constexpr Count an_hour = 3'600'000'000'000;
   t1_.set_timec(t1_.count() + an_hour);

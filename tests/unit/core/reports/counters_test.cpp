@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <am/guarded_ptr.hpp>
 #include <string>
 #include <vector>
 
@@ -112,27 +111,17 @@ TEST(Counters, TimeEverySixtyFourthRun) {
   });
 }
 
-TEST(Counters, TellOfRefusedAccesses) {
-  test::run_alone([](Node& node) {
-    check(core::to_text(counters(node)).find("refused") == std::string::npos, "none");
-    std::uint64_t value = 0;
-    const auto guarded = guard(node, &value, 1, Rights::read);
-    for (int i = 0; i < 3; ++i) check(put(node, guarded, 1) == GuardStatus::not_permitted, "put");
-    check_equal(counters(node).refused_accesses, 3u, "refused accesses");
-    check(core::to_text(counters(node)).find("  3 guarded accesses refused\n") != std::string::npos,
-          "as text");
-  });
-}
-
 TEST(CountersText, HasATableOfPeersAndOneOfHandlers) {
   Counters c{.node = 3, .nodes = 8, .peers = {}, .handlers = {}};
   EXPECT_EQ(core::to_text(c), "am: node 3 of 8\n  no messages\n");
+  c.refused_accesses = 3;
   c.peers.push_back({7, Priority::high, 1234567890123, 2, 3, 4, UINT64_MAX});
   c.handlers.push_back({"app::added", 100, 2, 400});
   c.handlers.push_back({"app::rare", 1, 0, 0});
   const std::string text = core::to_text(c);
   EXPECT_THAT(text, HasSubstr("am: node 3 of 8\n"));
   EXPECT_THAT(text, HasSubstr("1234567890123"));
+  EXPECT_THAT(text, HasSubstr("  3 guarded accesses refused\n"));
   EXPECT_THAT(text, HasSubstr("18446744073709551615"));
   EXPECT_THAT(text, testing::ContainsRegex("100 +200 +app::added\n"));
   EXPECT_THAT(text, testing::ContainsRegex("1 +- +app::rare\n")) << "never timed is not 0 ns";

@@ -1,16 +1,23 @@
-// Text goes out in whole lines, as many at a time as the buffer holds, and nothing is lost.
+// Text goes out in whole lines, as many at a time as the buffer holds, and nothing is lost. What several nodes would say alike
+// is said once, and again when it is news again.
 #include "core/reports/text_out.hpp"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <limits>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "core/reports/once.hpp"
+#include "host/memory.hpp"
 
 namespace am::core {
 namespace text_out_test {
 
-TEST(TextOut, WritesNumbersAndText) {
+TEST(TextOut, WritesNumbersAndTextAlsoWithoutALinesEnd) {
   EXPECT_EQ(text_of([](TextOut& out) { out << "a " << 7u << ", " << -3 << "\n"; }), "a 7, -3\n");
   EXPECT_EQ(text_of([](TextOut& out) { out << std::numeric_limits<std::uint64_t>::max(); }),
             "18446744073709551615");
@@ -43,12 +50,35 @@ TEST(TextOut, GivesWholeLinesAndOnlyOneLongLineInParts) {
   EXPECT_EQ(parts, 3u);
 }
 
-TEST(TextOut, WritesWhatIsLeftAtItsEnd) {
-  std::string all;
-  {
-    TextOut([&](std::string_view piece) { all += piece; }) << "no line end";
+// -- what several nodes would say alike is said once ---------------------------------------------------------------------------
+
+constexpr std::uint64_t for_ever_ns = 3'600'000'000'000;
+
+TEST(SaidOnce, ByTheFirstWhoAsksInAJobUntilItIsNewsAgain) {
+  for (int job = 0; job < 2; ++job) {
+    const auto memory = host::Memory::create(2);
+    EXPECT_TRUE(first_to_say(memory->board(), "a barrier", for_ever_ns));
+    EXPECT_FALSE(first_to_say(memory->board(), "a barrier", for_ever_ns));
+    EXPECT_TRUE(first_to_say(memory->board(), "another wait", for_ever_ns));
+    EXPECT_TRUE(first_to_say(memory->board(), "a barrier", 0));
   }
-  EXPECT_EQ(all, "no line end");
+}
+
+TEST(SaidOnce, ByOneOfManyAtTheSameTime) {
+  for (int round = 0; round < 100; ++round) {
+    const auto memory = host::Memory::create(4);
+    std::atomic<int> ready{0};
+    std::atomic<int> said{0};
+    std::vector<std::thread> nodes;
+    for (int i = 0; i < 4; ++i) {
+      nodes.emplace_back([&] {
+        for (++ready; ready < 4;) std::this_thread::yield();
+        if (first_to_say(memory->board(), "round " + std::to_string(round), for_ever_ns)) ++said;
+      });
+    }
+    for (std::thread& node : nodes) node.join();
+    EXPECT_EQ(said, 1);
+  }
 }
 
 }  // namespace text_out_test

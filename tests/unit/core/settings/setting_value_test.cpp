@@ -48,11 +48,13 @@ TEST(ParseInteger, TakesWholeNumbers) {
                                  "1\0"sv, "2147483648", "-2147483649", "99999999999999999999"});
 }
 
-TEST(ParseSize, TakesBytesAndPowersOf1024) {
+TEST(ParseSize, TakesBytesAndPowersOf1024AndFormatShowsTheLargest) {
   expect_taken(parse_size, {{"0", 0}, {"4096", 4096}, {"4096B", 4096}, {"1KiB", kib}, {"3g", 3 * gib}});
   expect_taken(parse_size, {{"64MiB", 64 * mib}, {"64mib", 64 * mib}, {"64M", 64 * mib}, {"1t", tib}});
   expect_refused(parse_size, {"", " 1", "1 ", "64 MiB", "64MB", "64Mi", "64MiBs", "MiB", "-1", "-1MiB", "+1",
                               "1.5GiB", "1e6", "0x1000", "1PiB", "4096\n", "1K\0"sv});
+  expect_shown(format_size, {{"0", 0}, {"1B", 1}, {"1025B", 1025}, {"64MiB", 64 * mib}});
+  expect_shown(format_size, {{"1048577KiB", gib + kib}, {"1TiB", max_size_bytes}});
 }
 
 TEST(ParseSize, EndsAtTheLargestSize) {
@@ -65,17 +67,15 @@ TEST(ParseSize, EndsAtTheLargestSize) {
 // Otherwise the segment of one node would reach into that of the next.
 TEST(ParseSize, AnswersNothingThatDoesNotFitIntoTheRoomOfANode) { EXPECT_LE(max_size_bytes, host::stride); }
 
-TEST(FormatSize, UsesTheLargestUnitThatDivides) {
-  expect_shown(format_size, {{"0", 0}, {"1B", 1}, {"1025B", 1025}, {"64MiB", 64 * mib}});
-  expect_shown(format_size, {{"1048577KiB", gib + kib}, {"1TiB", max_size_bytes}});
-}
-
-TEST(ParseDuration, TakesNumbersWithAUnit) {
+TEST(ParseDuration, TakesNumbersWithAUnitAndFormatShowsTheLargest) {
   constexpr std::uint64_t s = 1'000'000'000;
   expect_taken(parse_duration, {{"0", 0}, {"0s", 0}, {"7ns", 7}, {"100us", 100'000}, {"500ms", s / 2}});
   expect_taken(parse_duration, {{"10s", 10 * s}, {"2min", 120 * s}, {"1h", 3600 * s}});
   expect_refused(parse_duration, {"", "10", "00", " 10s", "10s ", "10 s", "s", "-1s", "+1s", "1.5s", "1m",
                                   "10S", "10sec", "1h30min", "10s\n", "10s\0"sv, "inf", "0x1s"});
+  expect_shown(format_duration, {{"0", 0}, {"1ns", 1}, {"1500ms", 1'500'000'000}});
+  expect_shown(format_duration, {{"90s", 90'000'000'000}, {"10min", 600'000'000'000}});
+  expect_shown(format_duration, {{"2h", 7'200'000'000'000}});
 }
 
 TEST(ParseDuration, EndsAtTheLongestDuration) {
@@ -84,12 +84,6 @@ TEST(ParseDuration, EndsAtTheLongestDuration) {
   expect_refused(parse_duration,
                  {"9223372036854775808ns", "9223372037s", "2562048h", "18446744073709551615ns",
                   "18446744073709551616s", "18446744073709551615h"});
-}
-
-TEST(FormatDuration, UsesTheLargestUnitThatDivides) {
-  expect_shown(format_duration, {{"0", 0}, {"1ns", 1}, {"1500ms", 1'500'000'000}});
-  expect_shown(format_duration, {{"90s", 90'000'000'000}, {"10min", 600'000'000'000}});
-  expect_shown(format_duration, {{"2h", 7'200'000'000'000}});
 }
 
 TEST(ParseSignal, TakesNamesAndNumbersOfSignalsThatCanBeHandled) {

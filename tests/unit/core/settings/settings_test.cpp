@@ -293,7 +293,7 @@ TEST(LauncherEnvironment, TakesWhatItCannotReadAsNoClaim) {
 // other function's agreement.
 TEST(Settings, KeepTheirBoundsInAnyEnvironment) {
   test::Random random(test::seed());
-  const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random.below(bound)); };
+  const auto below = [&](std::size_t bound) { return random.below(bound); };
   constexpr std::array<const char*, 16> values = {
       "0",   "1",  "3",    "-1", "10s", "64MiB", "auto", "shm",
       "end", "on", "none", "10", "",    "=",     "1TiB", "9999999999999999999"};

@@ -78,6 +78,7 @@ class T1HardwareHandlers : public testing::Test {
   /// What the processor raises when it comes to it.
   std::string error_of(const Message& what) {
     ni().ctc2(Register::enable, 1);
+    ni().ctc2(Register::nistat, all_events);
     ni().deliver(what);
     try {
       for (int i = 0; i < 100; ++i) {

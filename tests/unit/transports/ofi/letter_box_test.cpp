@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "support/fake_fabric.hpp"
@@ -20,8 +19,8 @@ constexpr std::size_t peers = 3;
 
 class LetterBoxes : public testing::Test {
  protected:
-  explicit LetterBoxes(std::string provider = "net")
-      : fabric_({{.name = std::move(provider)}}),
+  LetterBoxes()
+      : fabric_({{.name = "net"}}),
         endpoint_(fabric_.library(), choose(fabric_.library(), {.provider = {}, .interfaces = {}})),
         arrivals_(2),
         box_(endpoint_, letter_room) {
@@ -110,29 +109,6 @@ TEST_F(LetterBoxes, OfNetGiveABufferForEachPeerThoughLettersLieInAllOfThem) {
   int left = 0;
   for (; arrivals_.receive(Priority::low) != nullptr; ++left) arrivals_.release(Priority::low);
   EXPECT_EQ(left, 100) << "they were copied out of buffers";
-}
-
-class OtherLetterBoxes : public LetterBoxes {
- protected:
-  OtherLetterBoxes() : LetterBoxes("verbs;ofi_rxm") {}
-};
-
-TEST_F(OtherLetterBoxes, HaveABufferBackWhenTheProviderSaysSo) {
-  const test::FakeFabric::Receive buffer = fabric_.take_receive();
-  static_cast<void>(letter(buffer, 0, 1000));
-  provide();
-  EXPECT_FALSE(is_given(buffer)) << "it has not said so";
-  EXPECT_TRUE(
-      box_.came({static_cast<Operation*>(buffer.context), FI_MULTI_RECV, nullptr, 0, 0, 0}).text.empty());
-  provide();
-  EXPECT_TRUE(is_given(buffer)) << "alone";
-}
-
-TEST_F(OtherLetterBoxes, HaveABufferBackAfterALetterThatWasTooLong) {
-  const test::FakeFabric::Receive buffer = fabric_.take_receive();
-  EXPECT_TRUE(failed(buffer, FI_ETRUNC).text.empty());
-  provide();
-  EXPECT_TRUE(is_given(buffer));
 }
 
 }  // namespace letter_box_test

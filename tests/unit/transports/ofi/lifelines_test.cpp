@@ -80,15 +80,6 @@ class LifelinesOfOtherHosts : public testing::Test {
   std::uint64_t now_ = 0;
 };
 
-TEST_F(LifelinesOfOtherHosts, TellNothingWhileThePeerIsThere) {
-  tie();
-  for (int i = 0; i < 10; ++i) {
-    EXPECT_THAT(look(false), IsEmpty());
-    EXPECT_THAT(look(true), IsEmpty());
-  }
-  EXPECT_TRUE(lines_->any());
-}
-
 /// It may have left in order, and who leaves may be heard of from others.
 TEST_F(LifelinesOfOtherHosts, TellOnlyWhoLeavesAtOnceThatAProcessHasEnded) {
   for (const bool is_tied : {true, false}) {
@@ -107,7 +98,8 @@ TEST_F(LifelinesOfOtherHosts, TellOnlyWhoLeavesAtOnceThatAProcessHasEnded) {
 }
 
 TEST_F(LifelinesOfOtherHosts, TellOnlyWhoLeavesThatNobodyTakesThem) {
-  lines_->tie(peer, Place().text());
+  const std::string nowhere = Place().text();
+  lines_->tie(peer, nowhere);
   for (int i = 0; i < 10; ++i) EXPECT_THAT(look(false), IsEmpty()) << "its network may refuse them all";
   expect_ended(await_news(true));
 }

@@ -139,7 +139,7 @@ TEST_P(Moves, WakeWhoeverSleepsUntilTheyAreDone) {
   for (std::uint64_t i = 0; i < 50; ++i) {
     ASSERT_EQ(fetch(1, Transport::move_bytes, i), Status::ok);
     sleep_until(
-        0, {}, false, [&] { return places_[0].done.size() > i; }, [&] { at(1).progress(); });
+        0, {}, at(0).arm({}), [&] { return places_[0].done.size() > i; }, [&] { at(1).progress(); });
     ASSERT_FALSE(HasFatalFailure());
   }
 }

@@ -6,6 +6,7 @@
 
 #include <am/error.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -46,12 +47,9 @@ struct Way {
 };
 
 inline bool is_there(const std::string& provider) {
-  Wish wish;
-  wish.provider = provider;
-  for (const Offer& offer : offers(system_library(), wish)) {
-    if (offer.provider == provider && offer.why_not.empty()) return true;
-  }
-  return false;
+  return std::ranges::any_of(
+      offers(system_library(), {.provider = provider, .interfaces = {}}),
+      [&](const Offer& offer) { return offer.provider == provider && offer.why_not.empty(); });
 }
 
 // Ways over the providers of the system, and over some of the tests' own, whose bits no provider here has.
@@ -141,8 +139,10 @@ class Nodes : public ByHand<OfiTransport> {
     for (const NodeId node : {a, b}) ASSERT_TRUE(until([&] { return at(node).drained(); }));
   }
   /// What has come to it.
-  void release_all(NodeId node, Priority priority = Priority::low) {
-    while (const Transport::View view = at(node).receive(priority)) at(node).release(view);
+  void release_all(NodeId node) {
+    for (const Priority priority : both) {
+      while (const Transport::View view = at(node).receive(priority)) at(node).release(view);
+    }
   }
 
   /// It does nothing until its descriptor says so, once it is armed, while `others` work; in the end it is `done`.

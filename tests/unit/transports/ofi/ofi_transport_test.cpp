@@ -106,53 +106,6 @@ TEST_P(OfiNodes, LoseNothingOfWhatAPeerLeavesLying) {
   }
 }
 
-/// Short messages stand around each payload, and keep their places.
-TEST_P(OfiNodes, BringPayloadsOfEverySizeWholeAndInOrder) {
-  for (const std::size_t size :
-       {1,    15,   16,   17,     1023,   1024,   1025,   3900,    4000,      4096,
-        8000, 8080, 8192, 40'000, 65'535, 65'536, 65'537, 500'000, 1'048'575, 1'048'576}) {
-    for (const NodeId to : {NodeId{1}, NodeId{0}}) {
-      const std::vector<std::byte> bytes = some_bytes(size);
-      std::size_t sent = 0;
-      std::size_t came = 0;
-      std::uint64_t pieces = 0;
-      const auto receive_some = [&] {
-        while (const Transport::View view = at(to).receive(Priority::low)) {
-          const auto payload = at(to).payload_of(view);
-          EXPECT_TRUE(payload);
-          if (view.head.has(impl::flag::payload)) {
-            ASSERT_LE(came + payload->size(), size);
-            EXPECT_EQ(view.packet->words[0], came);
-            EXPECT_EQ(std::memcmp(payload->data(), bytes.data() + came, payload->size()), 0) << size;
-            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(payload->data()) % impl::payload_alignment, 0u);
-            came += payload->size();
-          } else {
-            ASSERT_EQ(view.packet->words[0], pieces++) << "a short one overtook, or was overtaken";
-          }
-          at(to).release(view);
-        }
-      };
-      std::uint64_t shorts = 0;
-      while (sent < size) {
-        while (send(0, to, Priority::low, shorts) == Status::again) progress(), receive_some();
-        ++shorts;
-        std::size_t piece = 0;
-        while (send(0, to, Priority::low, sent, std::span(bytes).subspan(sent), &piece) == Status::again) {
-          progress();
-          receive_some();
-          ASSERT_FALSE(HasFatalFailure());
-        }
-        sent += piece;
-      }
-      ASSERT_TRUE(until([&] {
-        receive_some();
-        return HasFatalFailure() || (came == size && pieces == shorts);
-      })) << size;
-      ASSERT_FALSE(HasFatalFailure());
-    }
-  }
-}
-
 /// Its endpoint goes at once, and with it what a provider has not delivered; the peer reads late.
 TEST_P(OfiNodes, LoseNothingWhenTheyLeaveDrained) {
   const std::vector<std::byte> bytes = some_bytes(200'000);

@@ -543,9 +543,6 @@ TEST_P(Strangers, RandomFramesOfABrokenOneHurtNobodyElse) {
   for (int life = 0; life < 10; ++life) {
     if (life != 0) begin_anew();
     const std::uint64_t seal = enter();
-    const auto take_all = [&] {
-      for (const Priority priority : both) release_all(0, priority);
-    };
     for (std::uint32_t number = 0; number < 40 && ears_[0].lost_ones.empty(); ++number) {
       std::vector<std::byte> text;
       for (std::uint64_t frames = 1 + random.below(8); frames != 0; --frames) {
@@ -554,10 +551,10 @@ TEST_P(Strangers, RandomFramesOfABrokenOneHurtNobodyElse) {
       }
       if (number == 39) text.assign(16, std::byte{0xff});  // the end
       write({2, number, seal}, text);
-      take_all();
+      release_all(0);
     }
     ASSERT_TRUE(until([&] { return !ears_[0].lost_ones.empty(); }));
-    take_all();
+    release_all(0);
     expect_business_as_usual();
     ASSERT_FALSE(HasFailure()) << testing::internal::GetCapturedStderr();
   }

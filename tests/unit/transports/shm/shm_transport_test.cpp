@@ -14,7 +14,7 @@
 #include "support/job.hpp"
 #include "support/random.hpp"
 
-namespace shm {
+namespace am::shm {
 namespace shm_transport_test {
 
 using test::check;
@@ -238,4 +238,4 @@ TEST(SharedMemory, BoundsWhatAPeerDoesNotTake) {
 }
 
 }  // namespace shm_transport_test
-}  // namespace shm
+}  // namespace am::shm

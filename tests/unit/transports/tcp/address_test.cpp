@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,16 +93,11 @@ TEST(WantedTest, IsNotEveryText) {
 }
 
 TEST(Interfaces, AreThoseOfThisHost) {
-  const std::vector<Interface> all = interfaces();
-  for (const Interface& one : all) {
+  for (const Interface& one : interfaces()) {
     EXPECT_FALSE(one.name.empty());
     EXPECT_EQ(one.loopback, one.address.is_loopback()) << one.name << " " << one.address.text();
     EXPECT_EQ(one.address.port(), 0);
   }
-  const auto loopback =
-      std::find_if(all.begin(), all.end(), [](const Interface& one) { return one.loopback; });
-  if (loopback == all.end()) GTEST_SKIP() << "there is no loopback interface here";
-  EXPECT_EQ(loopback->name, "lo");
 }
 
 // -- what other hosts are told ---------------------------------------------------------------------------------------------
@@ -164,21 +158,6 @@ TEST(Resolve, AnAddressIsItself) {
     ASSERT_EQ(addresses.size(), 1u) << name;
     EXPECT_EQ(addresses[0].text(), text);
   }
-}
-
-TEST(Resolve, LocalhostIsThisHost) {
-  const std::vector<Address> addresses = resolve("localhost", 7000);
-  ASSERT_FALSE(addresses.empty());
-  for (const Address& address : addresses) {
-    EXPECT_TRUE(address.is_loopback()) << address.text();
-    EXPECT_EQ(address.port(), 7000);
-  }
-}
-
-/// Longer than a name can be: no name server is asked.
-TEST(Resolve, ANameOfNobodyHasNone) {
-  EXPECT_TRUE(resolve(std::string(70, 'a'), 7000).empty());
-  EXPECT_TRUE(resolve("[::1]", 7000).empty());
 }
 
 }  // namespace address_test

@@ -108,16 +108,6 @@ class Raw {
     all.resize(have);
     return all;
   }
-  std::string read_text() {
-    const std::vector<std::byte> length = read(4);
-    if (length.size() < 4) return "the end";
-    std::uint32_t bytes = 0;
-    std::memcpy(&bytes, length.data(), sizeof bytes);
-    const std::vector<std::byte> text = read(bytes);
-    return {reinterpret_cast<const char*>(text.data()), text.size()};
-  }
-  /// Once, after finish().
-  bool is_let_in() { return read(1) == std::vector<std::byte>{std::byte{1}}; }
   /// Node 0 has ended it, in whatever way.
   bool is_closed() {
     std::byte one;
@@ -129,7 +119,7 @@ class Raw {
   /// Both halves of the handshake; false when node 0 refuses.
   bool prove(const MeetingProof& proof, NodeId self) {
     begin(proof, self);
-    return finish() && is_let_in();
+    return finish() && read(1) == std::vector<std::byte>{std::byte{1}};  // it is let in
   }
   void begin(const MeetingProof& proof, NodeId self) {
     proof_ = proof;

@@ -18,7 +18,6 @@ namespace am::tcp {
 namespace meeting_test {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string large(std::size_t bytes, NodeId node) {
@@ -91,61 +90,32 @@ TEST_F(Meeting, WhoHasProvedTheKeyDoesNotGiveWayToStrangers) {
   expect_all_welcome();
 }
 
-TEST_F(Meeting, OfOneWaitsForNobody) {
-  open(1);
-  EXPECT_THAT(server_->welcome({}, patience()), ElementsAre(""));
-  EXPECT_TRUE(gather({}).empty());
-}
-
-TEST_F(Meeting, GoesOnInRoundsWithThoseWhoStay) {
-  hold_meeting(5);
-  constexpr int rounds = 20;
+/// Who gathers says in which order.
+TEST_F(Meeting, GoesOnInRoundsWithThoseWhoStayAndCarriesTextsOfAnyLength) {
+  hold_meeting(4);
+  const std::vector<std::size_t> lengths = {1, 3, 4, 16383, 16384, 16385, 5'000'000, 0, 0, 1, 9'000'000};
   const auto stay = [&](NodeId node) {
-    return std::async(std::launch::async, [this, node] {
+    return std::async(std::launch::async, [&, node] {
       MeetingClient client(proof(), place_, node, patience());
-      bool right = client.ask("hello", patience()) == "welcome";
-      for (int round = 0; round < rounds; ++round) {
-        const std::string text = std::to_string(node) + " in " + std::to_string(round);
-        right = client.ask(text, patience()) == text + "?" && right;
-      }
-      return right;
+      return std::ranges::all_of(lengths, [&](std::size_t bytes) {
+        return client.ask(large(bytes, node), patience()) == large(bytes, node + 10);
+      });
     });
   };
-  std::shared_future<std::string> leaving[] = {coming(1, "hello"), coming(3, "hello")};
-  auto four = stay(4);
+  auto one = stay(1);
   auto two = stay(2);
-  expect_all_welcome();
-  for (const NodeId node : others(5)) server_->answer(node, "welcome", patience());
-  for (auto& answer : leaving) EXPECT_EQ(answer.get(), "welcome");
-  for (int round = 0; round < rounds; ++round) {
-    const std::string in = " in " + std::to_string(round);
-    EXPECT_THAT(gather({4, 2}), ElementsAre("4" + in, "2" + in)) << "in this order";
-    server_->answer(2, "2" + in + "?", patience());
-    server_->answer(4, "4" + in + "?", patience());
-  }
-  EXPECT_TRUE(four.get());
-  EXPECT_TRUE(two.get());
-}
-
-TEST_F(Meeting, CarriesTextsOfAnyLength) {
-  hold_meeting(2);
-  const std::vector<std::size_t> lengths = {1, 3, 4, 16383, 16384, 16385, 5'000'000, 0, 0, 1, 20'000'000};
-  auto node = std::async(std::launch::async, [&] {
-    MeetingClient client(proof(), place_, 1, patience());
-    int right = 0;
-    for (const std::size_t bytes : lengths)
-      right += client.ask(large(bytes, 1), patience()) == large(bytes, 2) ? 1 : 0;
-    return right;
-  });
+  const auto leaving = coming(3, "hello");
   expect_all_welcome();
   EXPECT_EQ(texts_[1], large(lengths[0], 1));
+  expect_answer_gets_to(3, leaving);
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (i > 0) {
-      EXPECT_TRUE(gather({1}).front() == large(lengths[i], 1)) << lengths[i];
+      const std::vector<std::string> expected = {large(lengths[i], 2), large(lengths[i], 1)};
+      EXPECT_TRUE(gather({2, 1}) == expected) << lengths[i];
     }
-    server_->answer(1, large(lengths[i], 2), patience());
+    for (const NodeId node : {1u, 2u}) server_->answer(node, large(lengths[i], node + 10), patience());
   }
-  EXPECT_EQ(node.get(), static_cast<int>(lengths.size()));
+  EXPECT_TRUE(one.get() && two.get());
 }
 
 TEST_F(Meeting, TakesLargeAndEmptyTextsAtTheDoor) {
@@ -163,17 +133,6 @@ TEST(MeetingPlace, HasBracketsWhereItNeedsThem) {
   EXPECT_EQ((MeetingPlace{"a.cluster", 7000}.text()), "a.cluster:7000");
   EXPECT_EQ((MeetingPlace{"10.0.0.1", 1}.text()), "10.0.0.1:1");
   EXPECT_EQ((MeetingPlace{"fd00::2", 65535}.text()), "[fd00::2]:65535");
-}
-
-TEST_F(Meeting, ThePlaceIsFreeAgainAtOnce) {
-  for (int i = 0; i < 5; ++i) {
-    open(2);
-    auto one = coming(1, "hello");
-    EXPECT_EQ(server_->welcome([](NodeId, const std::string&) {}, patience()),
-              (std::vector<std::string>{"", "hello"}));
-    expect_answer_gets_to(1, one);
-    end();
-  }
 }
 
 /// As behind a service or a translated address: node 0 has none that others were told.

@@ -117,20 +117,6 @@ TEST_P(TcpNodes, AreNotLostWhenTheyLeaveInOrder) {
   EXPECT_TRUE(ears_[1].lost_ones.empty());
 }
 
-/// Wakes by its descriptor, and only for what it is to wake for.
-TEST_P(TcpNodes, AnArmedOneIsToldByItsDescriptor) {
-  ASSERT_EQ(send(0, 1, Priority::low, 0), Status::ok);
-  ASSERT_EQ(next_word(1, Priority::low), 0u);
-  ASSERT_TRUE(until([&] { return at(1).arm(everything); }));
-  EXPECT_TRUE(at(1).still_armed(everything));
-  at(1).disarm();
-  ASSERT_EQ(send(0, 1, Priority::low, 1), Status::ok);
-  at(0).flush();
-  EXPECT_TRUE(until([&] { return at(0).drained(); }));
-  EXPECT_FALSE(at(1).arm(everything)) << "it is there already, or in the socket";
-  EXPECT_EQ(next_word(1, Priority::low), 1u);
-}
-
 /// However often it looks meanwhile: it may compute the next moment.
 TEST_P(TcpNodes, AnArmedOneThatLooksIsStillTold) {
   std::uint64_t word = 0;

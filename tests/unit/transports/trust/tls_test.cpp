@@ -134,16 +134,6 @@ TEST_F(TlsTest, AnotherSecretOpensNothing) {
   }
 }
 
-TEST_F(TlsTest, AnotherLanguageOpensNothing) {
-  for (const Tls::Role role : {Tls::Role::connecting, Tls::Role::connected}) {
-    Tls tls(role, secret_);
-    tls.take(bytes_of("GET / HTTP/1.1\r\nHost: example\r\n\r\n"));
-    EXPECT_EQ(tls.state(), State::broken);
-    EXPECT_FALSE(tls.why().empty());
-    EXPECT_TRUE(read(tls).empty());
-  }
-}
-
 /// One bit, anywhere in what is said while hands are shaken, but for the versions in front of records and a word for old
 /// middleboxes, which mean nothing (RFC 8446, sections 5.1 and D.4): it opens at neither end, or at the one that has heard all it
 /// needs.

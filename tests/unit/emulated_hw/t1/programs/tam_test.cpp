@@ -119,33 +119,32 @@ TEST_F(T1Tam, AnElementIsWrittenOnce) {
 TEST_F(T1Tam, NoThreadIsLostWheneverAMessageComes) {
   for (unsigned delay = 0; delay < 80; ++delay) {
     Nodes nodes;
-    Tam& tam = nodes.tam;
     int own = 0, others = 0;
     const auto counting = [&](int& counter) {
-      return tam.thread([&](Processor& cpu, Word) -> Program {
+      return nodes.tam.thread([&](Processor& cpu, Word) -> Program {
         co_await cpu.cycles(3);
         ++counter;
-        if (own + others == 8) tam.stop(0);
+        if (own + others == 8) nodes.tam.stop(0);
       });
     };
     const auto count_own = counting(own), count_others = counting(others);
-    const Address inlet = tam.inlet({.slot = 0, .counter = 1, .thread = count_others});
+    const Address inlet = nodes.tam.inlet({.slot = 0, .counter = 1, .thread = count_others});
     nodes.machine.node(1).run([&](Processor& cpu) -> Program {
       co_await cpu.cycles(delay);
       for (int i = 0; i < 4; ++i) {
         nodes.memories.at(0, frame + 1) = 1;
-        co_await tam.send(cpu, {.node = 0, .offset = frame}, inlet, 1);
+        co_await nodes.tam.send(cpu, {.node = 0, .offset = frame}, inlet, 1);
         co_await cpu.cycles(40);
       }
     });
     nodes.machine.node(0).run([&](Processor& cpu) -> Program {
-      for (int i = 0; i < 4; ++i) co_await tam.post(cpu, frame, count_own);
-      co_await tam.schedule(cpu);
+      for (int i = 0; i < 4; ++i) co_await nodes.tam.post(cpu, frame, count_own);
+      co_await nodes.tam.schedule(cpu);
     });
     nodes.until_ends(0);
     ASSERT_EQ(own, 4) << delay;
     ASSERT_EQ(others, 4) << delay;
-    ASSERT_EQ(tam.counts(0).posted, 8u);
+    ASSERT_EQ(nodes.tam.counts(0).posted, 8u);
     const Processor::Spent& spent = nodes.machine.node(0).spent();
     ASSERT_EQ(spent.all, spent.computing + spent.dispatching + spent.handling + spent.idle);
   }
