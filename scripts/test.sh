@@ -53,7 +53,7 @@ failing_tests() {
   awk '
     function show(  i) {
       if (!failing) return
-      for (i = 1; i <= count; ++i) if (i == 1 || i > count - 40) print lines[i]
+      for (i = 1; i <= count; ++i) if (i == 1 || i > count - 40) print substr(lines[i], 1, 500)
       failing = count = 0
     }
     /^ *(Start +[0-9]+:|[0-9]+\/[0-9]+ Test +#)/ { show() }
