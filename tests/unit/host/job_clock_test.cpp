@@ -61,8 +61,7 @@ TEST_F(JobClockTest, ReadersSeeWholeLinesOnly) {
   set_line(job_, line_number(1));
   std::atomic<bool> done = false;
   std::atomic<int> broken = 0;
-  std::vector<std::thread> readers;
-  readers.reserve(2);
+  std::vector<std::jthread> readers;
   for (int i = 0; i < 2; ++i) {
     readers.emplace_back([&] {
       std::uint64_t last = 0;
@@ -75,7 +74,7 @@ TEST_F(JobClockTest, ReadersSeeWholeLinesOnly) {
   }
   for (std::uint64_t n = 2; n < 200'000; ++n) set_line(job_, line_number(n));
   done = true;
-  for (std::thread& reader : readers) reader.join();
+  readers.clear();
   EXPECT_EQ(broken, 0);
   EXPECT_EQ(clock_.last_line().from_ns, 199'999u);
 }

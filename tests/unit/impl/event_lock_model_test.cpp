@@ -245,13 +245,7 @@ class EventLockModel {
     return thread == 0 ? !thread_.has_ended() : !events_.has_ended();
   }
   [[nodiscard]] bool good_end() const { return thread_.has_ended() && events_.has_ended(); }
-  void step(unsigned thread, Access& access) {
-    if (thread == 0) {
-      thread_.step(access, 1);
-    } else {
-      events_.step(access);
-    }
-  }
+  void step(unsigned thread, Access& access) { thread == 0 ? thread_.step(access, 1) : events_.step(access); }
   void fold(test::Digest& digest) const {
     thread_.fold(digest);
     events_.fold(digest);

@@ -64,11 +64,7 @@ class RingModel {
 
   void step(unsigned thread, Access& access) {
     modelled::words.access = &access;
-    if (thread == 0) {
-      send(access);
-    } else {
-      receive(access);
-    }
+    thread == 0 ? send(access) : receive(access);
   }
 
   void fold(test::Digest& digest) const {

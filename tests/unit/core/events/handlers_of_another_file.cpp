@@ -1,4 +1,4 @@
-// The other file of handlers_of_files_test.cpp: its handlers have the same names and signatures as those there.
+// The other file of handler_table_test.cpp: its handlers have the same names and signatures as those there.
 #include <am/am.hpp>
 
 namespace {

@@ -1,4 +1,4 @@
-// A library that handlers_of_files_test.cpp opens when a job has started already: too late for a handler.
+// A library that handler_table_test.cpp opens when a job has started already: too late for a handler.
 #include <am/am.hpp>
 
 namespace {

@@ -1,10 +1,17 @@
 // Which way a program joins, from what its environment says, and that one process has each place.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <array>
+#include <csignal>
 #include <string>
 #include <vector>
 
+#include "core/job/local_socket.hpp"
 #include "core/job/place.hpp"
 #include "core/job/ways.hpp"
 #include "process/pmix_leaks.hpp"
@@ -55,6 +62,118 @@ TEST(Join, AmrunComesBeforeOtherLaunchers) {
   EXPECT_THAT(error_of({"AM_RANK=1", "AM_SIZE=4", "AM_HOST_MEMORY_FD=999", "OMPI_COMM_WORLD_SIZE=4",
                         "OMPI_COMM_WORLD_RANK=2"}),
               HasSubstr("AM_HOST_MEMORY_FD=999"));
+}
+
+// -- the job that amrun started, with a segment made here -------------------------------------------------------------------------
+
+class AmrunJob : public ::testing::Test {
+ protected:
+  void TearDown() override { prctl(PR_SET_PDEATHSIG, 0); }
+
+  /// As amrun would set it; the descriptor is a duplicate, which the joined segment owns.
+  [[nodiscard]] Settings settings(int rank) const {
+    Settings settings;
+    settings.rank = rank;
+    settings.size = 3;
+    settings.memory_fd = dup(memory_->fd());
+    return settings;
+  }
+
+  static std::string error_of(const Settings& settings) {
+    return test::error_of([&] { (void)join_amrun(settings); });
+  }
+
+  std::shared_ptr<host::Memory> memory_ = host::Memory::create(3);
+};
+
+TEST_F(AmrunJob, IsJoined) {
+  memory_->board().job().joined.store(41);
+  const Job job = join_amrun(settings(2));
+  EXPECT_EQ(job.id, 2u);
+  EXPECT_EQ(job.size, 3u);
+  EXPECT_EQ(job.found, "amrun");
+  EXPECT_EQ(job.memory->board().job().joined.load(), 41u);
+  EXPECT_FALSE(job.leave);
+  EXPECT_EQ(fcntl(job.memory->fd(), F_GETFD),
+            FD_CLOEXEC);  // programs that the node starts are not in its place
+}
+
+TEST_F(AmrunJob, APlaceThatWasTakenBeforeIsAnError) {
+  for (const host::Standing standing : {host::Standing::joined, host::Standing::left, host::Standing::dead}) {
+    memory_->board().card(1).standing.store(static_cast<std::uint32_t>(standing));
+    memory_->board().card(1).pid = 4711;
+    EXPECT_THAT(error_of(settings(1)),
+                AllOf(HasSubstr("node 1 has run already, as process 4711"), HasSubstr("an amrun for each")));
+  }
+}
+
+TEST_F(AmrunJob, OfAnotherSizeIsAnError) {
+  Settings other = settings(0);
+  other.size = 4;
+  EXPECT_THAT(error_of(other), AllOf(HasSubstr("AM_SIZE=4"), HasSubstr("job of 3 nodes")));
+}
+
+TEST_F(AmrunJob, ADescriptorOfSomethingElseIsAnError) {
+  Settings other = settings(0);
+  for (const char* path : {"/dev/null", "/proc/self/exe", "/dev"}) {
+    const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));
+    other.memory_fd = file.get();
+    EXPECT_THAT(error_of(other), HasSubstr("am: join the job")) << path;
+  }
+}
+
+struct Pipe {
+  Descriptor read, write;
+  Pipe() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    read = Descriptor(ends[0]);
+    write = Descriptor(ends[1]);
+  }
+  void tell() const { EXPECT_EQ(::write(write.get(), "x", 1), 1); }
+  /// 'x', or 0 when all writers have ended, or '?' when nothing comes for a long time.
+  [[nodiscard]] char next() const {
+    pollfd polled{read.get(), POLLIN, 0};
+    char c = 0;
+    if (poll(&polled, 1, 60'000) != 1) return '?';
+    return ::read(read.get(), &c, 1) == 1 ? c : '\0';
+  }
+};
+
+TEST_F(AmrunJob, ASecondProcessInANodesPlaceIsAnError) {
+  ASSERT_TRUE(memory_->board().life(1).take());
+  memory_->board().card(1).pid = 4711;
+  EXPECT_THAT(error_of(settings(1)), HasSubstr("node 1 is running already, as process 4711"));
+  EXPECT_EQ(error_of(settings(2)), "no error");
+  memory_->board().life(1).give_back();
+  EXPECT_EQ(error_of(settings(1)), "no error");
+}
+
+TEST_F(AmrunJob, ANodeBehindAWrapperDiesWithIt) {
+  Pipe life;
+  const Pipe ready;
+  const pid_t wrapper = fork();
+  if (wrapper == 0) {
+    if (fork() != 0) {
+      for (;;) pause();
+    }
+    const Job job = join_amrun(settings(0));
+    ready.tell();
+    for (;;) pause();
+  }
+  EXPECT_EQ(ready.next(), 'x');
+  life.write = {};  // now only the wrapper and the node hold it
+  kill(wrapper, SIGKILL);
+  waitpid(wrapper, nullptr, 0);
+  EXPECT_EQ(life.next(), '\0');
+}
+
+TEST_F(AmrunJob, ADeathSignalThatIsSetStays) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  EXPECT_EQ(error_of(settings(0)), "no error");
+  int signal = 0;
+  prctl(PR_GET_PDEATHSIG, &signal);
+  EXPECT_EQ(signal, SIGTERM);
 }
 
 // -- one process per node, where there is no shared memory yet to tell --------------------------------------------------------

@@ -58,6 +58,9 @@ class AttendantTest : public testing::Test, protected Attendant::Ward {
   }
   void look_after_peers() noexcept override {}
 
+  [[nodiscard]] Attendant::Place place(Dispatch dispatch) const {
+    return {.board = board_, .self = 0, .dispatch = dispatch, .memory = std::pmr::get_default_resource()};
+  }
   [[nodiscard]] Attendant::Entrance entrance() {
     return {.node = nullptr, .shared = shared_, .depth = depth_, .lock = lock_};
   }
@@ -106,11 +109,7 @@ class IdleInterruptsTest : public AttendantTest {
     return ran_;
   }
 
-  Attendant attendant_{{.board = board_,
-                        .self = 0,
-                        .dispatch = Dispatch::interrupt,
-                        .memory = std::pmr::get_default_resource()},
-                       *this};
+  Attendant attendant_{place(Dispatch::interrupt), *this};
 };
 class InterruptsTest : public IdleInterruptsTest {
  protected:
@@ -280,11 +279,7 @@ class HandlerThreadTest : public AttendantTest {
  protected:
   // The thread calls the ward: not before that is whole, nor while it goes.
   void SetUp() override {
-    thread_mode_.emplace(Attendant::Place{.board = board_,
-                                          .self = 0,
-                                          .dispatch = Dispatch::thread,
-                                          .memory = std::pmr::get_default_resource()},
-                         static_cast<Attendant::Ward&>(*this));
+    thread_mode_.emplace(place(Dispatch::thread), static_cast<Attendant::Ward&>(*this));
     attendant().attach(entrance());
     in_the_node(attendant(), [&] { attendant().begin(); });
   }
