@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
-#include <map>
 #include <ostream>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,34 +15,14 @@
 #include "emulated_hw/kit/fat_tree.hpp"
 #include "emulated_hw/kit/hypercube.hpp"
 #include "support/random.hpp"
+#include "unit/emulated_hw/kit/channels.hpp"
 
 namespace am::kit {
 namespace ways_test {
 
-// -- channels that wait for each other: of each, which ones a packet may wait for that has it
-
-using Channel = std::tuple<RouterNumber, unsigned, unsigned>;  // router, port, class
-using Waits = std::map<Channel, std::set<Channel>>;
-
-bool has_circle(const Waits& waits) {
-  std::set<Channel> on_the_way, done;
-  const std::function<bool(const Channel&)> in_a_circle = [&](const Channel& channel) {
-    if (done.contains(channel)) return false;
-    if (!on_the_way.insert(channel).second) return true;
-    if (const auto found = waits.find(channel); found != waits.end()) {
-      for (const Channel& next : found->second) {
-        if (in_a_circle(next)) return true;
-      }
-    }
-    on_the_way.erase(channel);
-    done.insert(channel);
-    return false;
-  };
-  for (const auto& [channel, others] : waits) {
-    if (in_a_circle(channel)) return true;
-  }
-  return false;
-}
+using test_channels::Channel;
+using test_channels::has_circle;
+using test_channels::Waits;
 
 struct GridCase {
   const char* name;
