@@ -191,17 +191,17 @@ class Multicasting final : public test::FakeTransport {
 
 // Of a hundred claims that are each refused at random one would be, as good as always.
 TEST_F(Refuse, AMulticastOfTheNetworksOwnIsRefusedOnceOrNot) {
-  Multicasting network;
-  FaultyTransport faulty(network, {.seed = 1, .refuse = 0.5, .delay = 0, .kill = {}}, 0);
+  Multicasting multicasting;
+  FaultyTransport refusing(multicasting, {.seed = 1, .refuse = 0.5, .delay = 0, .kill = {}}, 0);
   std::uint32_t in_a_row = 0, refused = 0;
   for (int i = 1; i <= 1000; ++i) {
-    faulty.begin_multicast();
-    EXPECT_EQ(network.begun, i);
-    const bool let_in = faulty.claim(1, Priority::low, 0, 0).status == Status::ok;
+    refusing.begin_multicast();
+    EXPECT_EQ(multicasting.begun, i);
+    const bool let_in = refusing.claim(1, Priority::low, 0, 0).status == Status::ok;
     for (NodeId to = 2; let_in && to < 100; ++to)
-      ASSERT_EQ(faulty.claim(to, Priority::low, 0, 0).status, Status::ok);
-    faulty.end_multicast();
-    EXPECT_EQ(network.ended, i);
+      ASSERT_EQ(refusing.claim(to, Priority::low, 0, 0).status, Status::ok);
+    refusing.end_multicast();
+    EXPECT_EQ(multicasting.ended, i);
     refused += let_in ? 0 : 1;
     in_a_row = let_in ? 0 : in_a_row + 1;
     ASSERT_LE(in_a_row, FaultyTransport::most_refusals);
@@ -209,13 +209,13 @@ TEST_F(Refuse, AMulticastOfTheNetworksOwnIsRefusedOnceOrNot) {
   EXPECT_NEAR(refused, 500, 60);
   refused = 0;
   for (int i = 0; i < 100; ++i)
-    refused += faulty.claim(1, Priority::low, 0, 0).status == Status::again ? 1 : 0;
+    refused += refusing.claim(1, Priority::low, 0, 0).status == Status::again ? 1 : 0;
   EXPECT_GT(refused, 0U) << "what is none is refused as ever";
   const std::array<NodeId, 2> members{};
   std::array<std::uint32_t, 2> by{};
-  EXPECT_TRUE(faulty.share_out(7, members, by));
+  EXPECT_TRUE(refusing.share_out(7, members, by));
   EXPECT_EQ(by[1], 7u);
-  EXPECT_FALSE(faulty.share_out(7, {}, {}));
+  EXPECT_FALSE(refusing.share_out(7, {}, {}));
 }
 
 TEST_F(Refuse, NobodySleepsRightAfterIt) {
