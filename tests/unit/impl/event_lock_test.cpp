@@ -1,5 +1,5 @@
 // EventLock with real threads: counters that only hold if it excludes. What order of accesses does it:
-// event_lock_model_test.cpp; that each question is answered: unit/core/modes/attendant_test.cpp.
+// event_lock_model_test.cpp.
 #include <gtest/gtest.h>
 #include <am/impl/event_lock.hpp>
 

@@ -71,6 +71,8 @@ TEST(GlobalMemory, LetsTheLastByteBeTouchedAndNotTheNext) {
     put(node, last_word, 5);
     check_equal(get(node, last_word), 5u, "the last word");
     check_equal(fetch_add(node, (last - 3).as<std::uint32_t>(), 0u), 0u, "4 bytes are aligned there");
+    check_throws<Error>([&] { fetch_add(node, (last - 11).as<std::uint64_t>(), 1); },
+                        "is not aligned to the 8 bytes");
 
     const std::string segment_and_nodes = "are not in the segment of node 0, which has 4096 bytes";
     check_throws<Error>([&] { put(node, last + 1, std::byte{0}); }, segment_and_nodes);
