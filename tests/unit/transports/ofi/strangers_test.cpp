@@ -512,7 +512,11 @@ TEST_P(Strangers, BrokenOnesAreCutOffAndLost) {
     const std::uint64_t seal = enter();
     write_frames(seal, 0, {message(8)});
     EXPECT_EQ(next_word(0, Priority::low), 8u);
-    EXPECT_THAT(loss(0, 2, [&] { write({2, 1, seal}, texts[i]); }), HasSubstr("no way to node 2")) << i;
+    const auto send_it = [&] {
+      write({2, 1, seal}, texts[i]);
+      EXPECT_TRUE(until([&] { return player_->is_free() && !ears_[0].lost_ones.empty(); }));
+    };
+    EXPECT_THAT(loss(0, 2, send_it), HasSubstr("no way to node 2")) << i;
     write_frames(seal, 2, {message(9)});
     expect_business_as_usual();
     EXPECT_FALSE(at(0).receive(Priority::low)) << "way " << i;
