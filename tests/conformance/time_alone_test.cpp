@@ -60,7 +60,7 @@ void bring_high(am::Reply& reply, am::Payload payload) { take_bytes(reply.state<
 TEST_P(TimeAlone, BringsRequestsAndReplies) {
   run<Told>(2, [](am::Node& node, Told& told) {
     node.barrier();
-    const std::uint64_t messages = rounds(2000);
+    const std::uint64_t messages = rounds(500);
     if (node.id() == 0) {  // one after the other: each has to interrupt anew, or to wake a thread that sleeps
       for (std::uint64_t i = 0; i < messages; ++i) {
         check_ok(node.request<ask>(1));
@@ -97,7 +97,7 @@ TEST_P(TimeAlone, LetsHandlersTalk) {
   };
   run<Talk>(2, [](am::Node& node, const Talk& talk) {
     node.barrier();
-    const std::uint64_t messages = 2 * rounds(2000);
+    const std::uint64_t messages = 2 * rounds(500);
     if (node.id() == 0) check_ok(node.request<&Talk::hear>(1, messages - 1));
     compute_until([&] { return talk.heard == messages / 2; });
     node.barrier();
