@@ -175,7 +175,7 @@ TEST_P(GlobalMemory, RefusesWhatIsOutsideTheSegmentOfThePeer) {
   });
 }
 
-/// Whoever does so at the same time: sums, a lock whose word guards plain gets and puts, and what nodes exchange for what lies there.
+/// Four nodes do it at the same time. They add to sums, they hold a lock that guards plain gets and puts, and they exchange values.
 TEST_P(GlobalMemory, ChangesAWordInOneStep) {
   run(4, [](Node& node) {
     const auto wide = am::allocate_symmetric<std::int64_t>(node).on(0);

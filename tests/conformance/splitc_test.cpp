@@ -490,7 +490,7 @@ TEST_P(SplitC, LocksExcludeEachOther) {
     barrier();
     if (my_proc() == 2) unlock(locks[0]);
     barrier();
-    for (std::uint64_t i = 0; i < rounds(20); ++i) {  // all try at once: whoever got it is alone between
+    for (std::uint64_t i = 0; i < rounds(20); ++i) {  // all try at once, and one at a time holds it
       while (!try_lock(locks[0])) test::poll_or_yield(node);
       const Lock holder = *locks[0];
       check_equal(holder, my_proc() + 1, "it says who holds it");
@@ -628,7 +628,7 @@ INSTANTIATE_TEST_SUITE_P(Model, SplitC, test::cells_of<SplitC>(), test::name_of)
 
 // -- death --------------------------------------------------------------------------------------------------------------
 
-/// Node 1 dies, with a lock in its hand; whoever waits for it hears so.
+/// Node 1 dies while it holds a lock. A node that waits for the lock is told.
 TEST(SplitCDeath, EndsWhatNeedsTheNode) {
   struct Needs {
     const char* what;

@@ -17,8 +17,8 @@ namespace process_test {
 struct ExampleRun {
   std::vector<std::string> program;
   std::string part = {};  ///< of a line: what of it is the same each time, where not all is
-  std::string figure =
-      {};  ///< what its lines with a figure have, which are another each time: all others are the same
+  /// What lines with a figure contain, which differs each time; all other lines are the same. Empty: no line has one.
+  std::string figure = {};
 };
 
 inline std::vector<ExampleRun> every_example() {
