@@ -147,7 +147,9 @@ TEST(StartErrors, HalfOfAmrunsEnvironment) {
   expect_refused({"AM_RANK=1", "AM_SIZE=2"}, HasSubstr("AM_HOST_MEMORY_FD is not"));
   expect_refused({"AM_RANK=1"}, HasSubstr("AM_RANK is set but AM_SIZE is not"));
   expect_refused({"AM_RANK=2", "AM_SIZE=2"}, HasSubstr("AM_RANK=2 is not below AM_SIZE=2"));
-  expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_HOST_MEMORY_FD=77"}, HasSubstr("no such descriptor is open"));
+  expect_refused(
+      {"AM_RANK=0", "AM_SIZE=2", "AM_HOST_MEMORY_FD=77"},
+      AllOf(HasSubstr("no such descriptor is open"), HasSubstr("close_fds=False"), HasSubstr("unset")));
   expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_HOST_MEMORY_FD=0"}, HasSubstr("descriptor"));  // /dev/null
 }
 
