@@ -102,8 +102,9 @@ inline unsigned accesses_of(std::function<void(Steps::One&)> program) {
   return n;
 }
 /// All go on in any order, at most so many accesses at a time; `seen` after each turn.
-template <class Seen>
-void finish_in_any_order(std::deque<Steps::One>& all, Random& random, std::uint64_t most, Seen seen) {
+template <class Seen = void (*)()>
+void finish_in_any_order(
+    std::deque<Steps::One>& all, Random& random, std::uint64_t most, Seen seen = [] {}) {
   std::vector<Steps::One*> running;
   for (Steps::One& one : all) running.push_back(&one);
   while (!running.empty()) {
@@ -112,9 +113,6 @@ void finish_in_any_order(std::deque<Steps::One>& all, Random& random, std::uint6
       running.erase(running.begin() + which);
     seen();
   }
-}
-inline void finish_in_any_order(std::deque<Steps::One>& all, Random& random, std::uint64_t most) {
-  finish_in_any_order(all, random, most, [] {});
 }
 /// Two that were stopped go on in either order, before or after `others` do all; or one is killed.
 template <class Others>

@@ -26,14 +26,14 @@ using Operation = std::function<void(Access&, Registers&)>;
 using Program = std::vector<std::vector<Operation>>;
 using Outcome = std::function<bool(const Registers&)>;
 
-Operation store(Location at, Word value, std::memory_order order) {
+Operation store(Location at, Word value, std::memory_order order = relaxed) {
   return [=](Access& access, Registers&) { access.store(at, value, order); };
 }
-Operation load(Location at, int r, std::memory_order order) {
+Operation load(Location at, int r, std::memory_order order = relaxed) {
   return [=](Access& access, Registers& registers) { registers[r] = access.load(at, order); };
 }
-Operation add(Location at, int r, std::memory_order order) {
-  return [=](Access& access, Registers& registers) { registers[r] = access.fetch_add(at, 1, order); };
+Operation add(Location at, int r) {
+  return [=](Access& access, Registers& registers) { registers[r] = access.fetch_add(at, 1, relaxed); };
 }
 Operation write(Location at, Word value) {
   return [=](Access& access, Registers&) { access.write(at, value); };
@@ -44,12 +44,9 @@ Operation read_if(int r, Location at) {
     if (registers[r] == 1) access.read(at);
   };
 }
-Operation full_fence() {
-  return [](Access& access, Registers&) { access.full_fence(); };
-}
-Operation heavy_fence() {
-  return [](Access& access, Registers&) { access.heavy_fence(); };
-}
+void none(Access& /*access*/, Registers& /*registers*/) {}
+void full(Access& access, Registers& /*registers*/) { access.full_fence(); }
+void heavy(Access& access, Registers& /*registers*/) { access.heavy_fence(); }
 
 /// Threads that run to their ends; a good end is one without the outcome.
 class Litmus {
@@ -94,72 +91,56 @@ bool races(const Program& program) {
 bool both_zero(const Registers& r) { return r[0] == 0 && r[1] == 0; }
 bool one_then_zero(const Registers& r) { return r[0] == 1 && r[1] == 0; }
 
+Program buffering(std::memory_order s, std::memory_order l, const Operation& fence = none,
+                  const Operation& other_fence = none) {
+  return {{store(x, 1, s), fence, load(y, 0, l)}, {store(y, 1, s), other_fence, load(x, 1, l)}};
+}
+
 TEST(StoreBuffering, IsForbiddenToSeqCstAndFencesOnly) {
-  const auto program = [](std::memory_order s, std::memory_order l) {
-    return Program{{store(x, 1, s), load(y, 0, l)}, {store(y, 1, s), load(x, 1, l)}};
-  };
-  EXPECT_TRUE(allows(program(relaxed, relaxed), both_zero));
-  EXPECT_TRUE(allows(program(release, acquire), both_zero));
-  EXPECT_FALSE(allows(program(seq_cst, seq_cst), both_zero));
-  EXPECT_TRUE(allows(program(seq_cst, acquire), both_zero));
-  EXPECT_FALSE(allows({{store(x, 1, relaxed), full_fence(), load(y, 0, relaxed)},
-                       {store(y, 1, relaxed), full_fence(), load(x, 1, relaxed)}},
-                      both_zero));
-  EXPECT_TRUE(allows({{store(x, 1, relaxed), full_fence(), load(y, 0, relaxed)},
-                      {store(y, 1, relaxed), load(x, 1, relaxed)}},
-                     both_zero));
+  EXPECT_TRUE(allows(buffering(relaxed, relaxed), both_zero));
+  EXPECT_TRUE(allows(buffering(release, acquire), both_zero));
+  EXPECT_FALSE(allows(buffering(seq_cst, seq_cst), both_zero));
+  EXPECT_TRUE(allows(buffering(seq_cst, acquire), both_zero));
+  EXPECT_FALSE(allows(buffering(relaxed, relaxed, full, full), both_zero));
+  EXPECT_TRUE(allows(buffering(relaxed, relaxed, full), both_zero));
 }
 
 TEST(StoreBuffering, IsForbiddenByOneHeavyFence) {
-  EXPECT_FALSE(allows({{store(x, 1, relaxed), heavy_fence(), load(y, 0, relaxed)},
-                       {store(y, 1, relaxed), load(x, 1, relaxed)}},
-                      both_zero));
-  EXPECT_TRUE(allows({{heavy_fence(), store(x, 1, relaxed), load(y, 0, relaxed)},
-                      {store(y, 1, relaxed), load(x, 1, relaxed)}},
-                     both_zero));
+  EXPECT_FALSE(allows(buffering(relaxed, relaxed, heavy), both_zero));
+  EXPECT_TRUE(allows({{heavy, store(x, 1), load(y, 0)}, {store(y, 1), load(x, 1)}}, both_zero));
   // It orders its caller with each of the others, not them with each other.
-  EXPECT_TRUE(allows({{heavy_fence()},
-                      {store(y, 1, relaxed), load(x, 1, relaxed)},
-                      {store(x, 1, relaxed), load(y, 0, relaxed)}},
-                     both_zero));
+  EXPECT_TRUE(allows({{heavy}, {store(y, 1), load(x, 1)}, {store(x, 1), load(y, 0)}}, both_zero));
+}
+
+Program passing(std::memory_order s, std::memory_order l, const Operation& fence = none,
+                const Operation& other_fence = none) {
+  return {{store(x, 1), fence, store(y, 1, s)}, {load(y, 0, l), other_fence, load(x, 1)}};
 }
 
 TEST(MessagePassing, NeedsReleaseAndAcquire) {
-  const auto program = [](std::memory_order s, std::memory_order l) {
-    return Program{{store(x, 1, relaxed), store(y, 1, s)}, {load(y, 0, l), load(x, 1, relaxed)}};
-  };
-  EXPECT_TRUE(allows(program(relaxed, relaxed), one_then_zero));
-  EXPECT_TRUE(allows(program(relaxed, acquire), one_then_zero));
-  EXPECT_TRUE(allows(program(release, relaxed), one_then_zero));
-  EXPECT_FALSE(allows(program(release, acquire), one_then_zero));
-  EXPECT_FALSE(allows({{store(x, 1, relaxed), full_fence(), store(y, 1, relaxed)},
-                       {load(y, 0, relaxed), full_fence(), load(x, 1, relaxed)}},
-                      one_then_zero));
-  EXPECT_FALSE(allows({{store(x, 1, relaxed), heavy_fence(), store(y, 1, relaxed)},
-                       {load(y, 0, relaxed), load(x, 1, relaxed)}},
-                      one_then_zero));
-  EXPECT_TRUE(allows({{heavy_fence()},
-                      {store(x, 1, relaxed), store(y, 1, relaxed)},
-                      {load(y, 0, relaxed), load(x, 1, relaxed)}},
-                     one_then_zero));
+  EXPECT_TRUE(allows(passing(relaxed, relaxed), one_then_zero));
+  EXPECT_TRUE(allows(passing(relaxed, acquire), one_then_zero));
+  EXPECT_TRUE(allows(passing(release, relaxed), one_then_zero));
+  EXPECT_FALSE(allows(passing(release, acquire), one_then_zero));
+  EXPECT_FALSE(allows(passing(relaxed, relaxed, full, full), one_then_zero));
+  EXPECT_FALSE(allows(passing(relaxed, relaxed, heavy), one_then_zero));
+  EXPECT_TRUE(allows({{heavy}, {store(x, 1), store(y, 1)}, {load(y, 0), load(x, 1)}}, one_then_zero));
 }
 
 TEST(MessagePassing, GoesOnThroughReadModifyWrites) {
   const auto program = [](const Operation& between) {
-    return Program{
-        {store(x, 1, relaxed), store(y, 1, release)}, {between}, {load(y, 0, acquire), load(x, 1, relaxed)}};
+    return Program{{store(x, 1), store(y, 1, release)}, {between}, {load(y, 0, acquire), load(x, 1)}};
   };
-  const auto two_then_zero = [](const Registers& r) { return r[0] == 2 && r[1] == 0 && r[2] == 1; };
-  EXPECT_FALSE(allows(program(add(y, 2, relaxed)), two_then_zero));
-  EXPECT_TRUE(
-      allows(program(store(y, 2, relaxed)), [](const Registers& r) { return r[0] == 2 && r[1] == 0; }));
+  EXPECT_FALSE(
+      allows(program(add(y, 2)), [](const Registers& r) { return r[0] == 2 && r[1] == 0 && r[2] == 1; }));
+  EXPECT_TRUE(allows(program(store(y, 2)), [](const Registers& r) { return r[0] == 2 && r[1] == 0; }));
 }
 
 TEST(Causality, IsForAcquireAndRelease) {  // WRC
   const auto program = [](std::memory_order s, std::memory_order l) {
-    return Program{{store(x, 1, s)}, {load(x, 2, l), store(y, 1, s)}, {load(y, 0, l), load(x, 1, relaxed)}};
+    return Program{{store(x, 1, s)}, {load(x, 2, l), store(y, 1, s)}, {load(y, 0, l), load(x, 1)}};
   };
-  const auto outcome = [](const Registers& r) { return r[2] == 1 && r[0] == 1 && r[1] == 0; };
+  const auto outcome = [](const Registers& r) { return r[2] == 1 && one_then_zero(r); };
   EXPECT_TRUE(allows(program(relaxed, relaxed), outcome));
   EXPECT_FALSE(allows(program(release, acquire), outcome));
 }
@@ -169,39 +150,34 @@ TEST(IndependentReaders, AgreeOnTheOrderOfSeqCstOnly) {  // IRIW
     return Program{
         {store(x, 1, s)}, {store(y, 1, s)}, {load(x, 0, l), load(y, 1, l)}, {load(y, 2, l), load(x, 3, l)}};
   };
-  const auto outcome = [](const Registers& r) { return r[0] == 1 && r[1] == 0 && r[2] == 1 && r[3] == 0; };
+  const auto outcome = [](const Registers& r) { return one_then_zero(r) && r[2] == 1 && r[3] == 0; };
   EXPECT_TRUE(allows(program(release, acquire), outcome));
   EXPECT_FALSE(allows(program(seq_cst, seq_cst), outcome));
 }
 
 TEST(Coherence, HoldsForEveryOrder) {
-  EXPECT_FALSE(allows({{store(x, 1, relaxed)}, {load(x, 0, relaxed), load(x, 1, relaxed)}}, one_then_zero));
-  EXPECT_FALSE(
-      allows({{store(x, 1, relaxed), load(x, 0, relaxed)}}, [](const Registers& r) { return r[0] == 0; }));
-  EXPECT_FALSE(allows({{add(x, 0, relaxed)}, {add(x, 1, relaxed)}}, both_zero));
+  EXPECT_FALSE(allows({{store(x, 1)}, {load(x, 0), load(x, 1)}}, one_then_zero));
+  EXPECT_FALSE(allows({{store(x, 1), load(x, 0)}}, [](const Registers& r) { return r[0] == 0; }));
+  EXPECT_FALSE(allows({{add(x, 0)}, {add(x, 1)}}, both_zero));
   // Two readers agree on the order of two stores, whoever made them first.
-  EXPECT_FALSE(allows({{store(x, 1, relaxed)},
-                       {store(x, 2, relaxed)},
-                       {load(x, 0, relaxed), load(x, 1, relaxed)},
-                       {load(x, 2, relaxed), load(x, 3, relaxed)}},
+  EXPECT_FALSE(allows({{store(x, 1)}, {store(x, 2)}, {load(x, 0), load(x, 1)}, {load(x, 2), load(x, 3)}},
                       [](const Registers& r) { return r[0] == 1 && r[1] == 2 && r[2] == 2 && r[3] == 1; }));
 }
 
+bool both_one(const Registers& r) { return r[0] == 1 && r[1] == 1; }
+
 TEST(TwoWrites, MayBeOrderedAgainstTheProgram) {  // 2+2W
   const auto program = [](std::memory_order s) {
-    return Program{{store(x, 1, s), store(y, 2, s), load(y, 0, s == seq_cst ? seq_cst : relaxed)},
-                   {store(y, 1, s), store(x, 2, s), load(x, 1, s == seq_cst ? seq_cst : relaxed)}};
+    return Program{{store(x, 1, s), store(y, 2, s), load(y, 0, s)},
+                   {store(y, 1, s), store(x, 2, s), load(x, 1, s)}};
   };
-  const auto outcome = [](const Registers& r) { return r[0] == 1 && r[1] == 1; };
-  EXPECT_TRUE(allows(program(relaxed), outcome));
-  EXPECT_FALSE(allows(program(seq_cst), outcome));
+  EXPECT_TRUE(allows(program(relaxed), both_one));
+  EXPECT_FALSE(allows(program(seq_cst), both_one));
 }
 
 /// Said to be not covered: should it ever be, then weak_memory.hpp may say so.
 TEST(LoadBuffering, IsNotCovered) {
-  EXPECT_FALSE(
-      allows({{load(x, 0, relaxed), store(y, 1, relaxed)}, {load(y, 1, relaxed), store(x, 1, relaxed)}},
-             [](const Registers& r) { return r[0] == 1 && r[1] == 1; }));
+  EXPECT_FALSE(allows({{load(x, 0), store(y, 1)}, {load(y, 1), store(x, 1)}}, both_one));
 }
 
 TEST(Race, IsAPlainAccessThatNothingOrders) {
@@ -244,7 +220,7 @@ TEST(Explorer, ChecksTheModelToo) {
   const auto never = [](const Registers&) { return false; };
   EXPECT_TRUE(explore({{two_accesses}}, never).holds);
   EXPECT_FALSE(explore({{load_behind_store}}, never).holds);
-  EXPECT_FALSE(explore({{two_accesses}, {heavy_fence()}}, never).holds);
+  EXPECT_FALSE(explore({{two_accesses}, {heavy}}, never).holds);
 }
 
 }  // namespace explorer_test
