@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,29 +17,25 @@ using test::Network;
 using test::Substrate;
 using test::Suite;
 
-constexpr std::array seven = {
+constexpr std::array networks = {
     Network{.name = "shm"},
     Network{.name = "tcp", .cost = 20},
     Network{.name = "ofi", .cost = 30, .interrupts = false},
     Network{.name = "t1", .cost = 200},
-    Network{.name = "mmachine", .cost = 200},
-    Network{.name = "iwarp", .cost = 200},
-    Network{.name = "cm5", .cost = 200},
-};
-
-/// One whose nodes are threads of one process.
-constexpr std::array within_a_process = {
-    Network{.name = "shm"},
+    // Its nodes are threads of one process.
     Network{.name = "post", .interrupts = false, .processes = false},
+    Network{.name = "rare", .interrupts = false, .rare = true},
+    Network{.name = "mixed", .interrupts = false, .processes = false, .by_night = true},
+    Network{.name = "unseen", .interrupts = false, .processes_by_day = false, .sanitized = false},
 };
+constexpr auto builds = {Build::plain, Build::asan, Build::tsan};
 
 using Names = std::vector<std::string>;
 
 /// Of the cells of a suite, those that a network gets: by day, or at night too.
-Names of(std::string_view network, const Suite& suite, Build build, bool night,
-         std::span<const Network> all = seven) {
+Names of(std::string_view network, const Suite& suite, Build build, bool night) {
   Names names;
-  for (const Substrate& cell : cells(suite, all, build)) {
+  for (const Substrate& cell : cells(suite, networks, build)) {
     if (cell.network->name == network && (night || !cell.night)) names.push_back(to_string(cell));
   }
   std::ranges::sort(names);
@@ -50,134 +45,79 @@ Names by_day(std::string_view network, const Suite& suite, Build build) {
   return of(network, suite, build, false);
 }
 
+/// What a network gets by day in each build.
+void expect_by_day(std::string_view network, const Suite& suite, const Names& plain, const Names& asan,
+                   const Names& tsan) {
+  EXPECT_EQ(by_day(network, suite, Build::plain), plain) << network;
+  EXPECT_EQ(by_day(network, suite, Build::asan), asan) << network;
+  EXPECT_EQ(by_day(network, suite, Build::tsan), tsan) << network;
+}
+
 TEST(Cells, SharedMemoryHasNearlyTheFullProductInReleaseAndTwoCellsElsewhere) {
   const Names all = {
       "processes",         "processes_interrupt", "processes_thread",    "threads",
       "threads_interrupt", "threads_thread",      "threads_with_faults", "threads_with_faults_interrupt",
   };
-  EXPECT_EQ(by_day("shm", {}, Build::plain), all);
-  EXPECT_EQ(by_day("shm", {}, Build::asan), (Names{"threads_interrupt", "threads_with_faults_thread"}));
-  EXPECT_EQ(by_day("shm", {}, Build::tsan), (Names{"threads", "threads_with_faults_thread"}));
+  expect_by_day("shm", {}, all, {"threads_interrupt", "threads_with_faults_thread"},
+                {"threads", "threads_with_faults_thread"});
 }
 
 TEST(Cells, EachOtherNetworkHasOneInEachBuildByDay) {
-  for (const Network& network : seven) {
-    if (network.name == "shm") continue;
-    const std::string name(network.name);
-    EXPECT_EQ(by_day(name, {}, Build::plain), Names{name + "_processes"});
-    EXPECT_EQ(by_day(name, {}, Build::asan),
-              Names{name + (network.interrupts ? "_threads_interrupt" : "_threads")});
-    EXPECT_EQ(by_day(name, {}, Build::tsan), Names{name + "_threads_with_faults_thread"});
-  }
+  for (const std::string name : {"tcp", "t1"})
+    expect_by_day(name, {}, {name + "_processes"}, {name + "_threads_interrupt"},
+                  {name + "_threads_with_faults_thread"});
+  expect_by_day("ofi", {}, {"ofi_processes"}, {"ofi_threads"}, {"ofi_threads_with_faults_thread"});
+  expect_by_day("post", {}, {"post_threads"}, {"post_threads"}, {"post_threads_with_faults_thread"});
+}
+
+TEST(Cells, WhatIsRareOrForANightOrNotSeenIntoHasFewer) {
+  expect_by_day("rare", {.everywhere = true}, {"rare_processes"}, {}, {});
+  expect_by_day("rare", {}, {}, {}, {});
+  expect_by_day("rare", {.about = About::many_nodes}, {}, {}, {});
+  expect_by_day("unseen", {}, {"unseen_threads"}, {}, {});
+  for (const About about : {About::network, About::node, About::many_nodes})
+    expect_by_day("mixed", {.about = about}, {}, {}, {});
 }
 
 TEST(Cells, AtNightEachNetworkHasItsFullProduct) {
-  for (const Network& network : seven) {
+  for (const Network& network : networks) {
     for (const About about : {About::network, About::node, About::many_nodes}) {
-      const Suite suite{.about = about};
-      const std::size_t modes = network.interrupts ? 3 : 2;
-      EXPECT_EQ(of(network.name, suite, Build::plain, true).size(), 3 * modes) << network.name;
-      EXPECT_EQ(of(network.name, suite, Build::asan, true).size(), 3 * modes) << network.name;
-      EXPECT_EQ(of(network.name, suite, Build::tsan, true).size(), 3 * 2u) << network.name;
+      for (const Build build : builds) {
+        const std::size_t modes = network.interrupts && build != Build::tsan ? 3 : 2;
+        const std::size_t kinds_of_nodes = network.processes ? 3 : 2;
+        EXPECT_EQ(of(network.name, {.about = about}, build, true).size(), kinds_of_nodes * modes)
+            << network.name;
+      }
     }
   }
 }
 
 TEST(Cells, WhatTouchesNoNetworkRunsOnSharedMemoryAlone) {
-  const Suite suite{.about = About::node};
-  for (const Build build : {Build::plain, Build::asan, Build::tsan}) {
-    EXPECT_EQ(by_day("shm", suite, build), by_day("shm", {}, build));
-    for (const Network& network : seven) {
-      if (network.name == "shm") continue;
-      EXPECT_TRUE(by_day(network.name, suite, build).empty()) << network.name;
+  for (const Build build : builds) {
+    for (const Network& network : networks) {
+      const Names expected = network.name == "shm" ? by_day("shm", {}, build) : Names{};
+      EXPECT_EQ(by_day(network.name, {.about = About::node}, build), expected) << network.name;
     }
   }
-}
-
-TEST(Cells, OfARareNetworkRunOneByDayAndThatForSuitesThatRunEverywhere) {
-  static constexpr std::array all = {
-      Network{.name = "shm"},
-      Network{.name = "ofi", .interrupts = false, .processes_by_day = false, .rare = true},
-  };
-  const Suite everywhere{.everywhere = true};
-  EXPECT_EQ(of("ofi", everywhere, Build::plain, false, all), Names{"ofi_threads"});
-  EXPECT_EQ(of("ofi", everywhere, Build::asan, false, all), Names{});
-  EXPECT_EQ(of("ofi", everywhere, Build::tsan, false, all), Names{});
-  EXPECT_EQ(of("ofi", {}, Build::plain, false, all), Names{});
-  EXPECT_EQ(of("ofi", {.about = About::many_nodes}, Build::plain, false, all), Names{});
-  EXPECT_EQ(of("ofi", {}, Build::plain, true, all).size(), 6u) << "the others are for a night";
-}
-
-TEST(Cells, WhatIsForANightAloneRunsThen) {
-  static constexpr std::array all = {
-      Network{.name = "shm"},
-      Network{.name = "mixed", .interrupts = false, .processes = false, .by_night = true},
-  };
-  for (const Build build : {Build::plain, Build::asan, Build::tsan}) {
-    for (const About about : {About::network, About::node, About::many_nodes}) {
-      EXPECT_EQ(of("mixed", {.about = about}, build, false, all), Names{});
-      EXPECT_EQ(of("mixed", {.about = about}, build, true, all).size(), 4u);
-    }
-  }
-}
-
-TEST(Cells, WhatSanitizersNeedNotSeeIsLeftToTheirNight) {
-  static constexpr std::array all = {
-      Network{.name = "shm"},
-      Network{.name = "ofi", .interrupts = false, .processes_by_day = false, .sanitized = false},
-  };
-  for (const Build build : {Build::asan, Build::tsan}) {
-    EXPECT_EQ(of("ofi", {}, build, false, all), Names{});
-    EXPECT_EQ(of("ofi", {}, build, true, all).size(), 6u);
-  }
-  EXPECT_EQ(of("ofi", {}, Build::plain, false, all), Names{"ofi_threads"});
 }
 
 TEST(Cells, ManyNodesRunOncePerNetwork) {
   const Suite suite{.about = About::many_nodes};
-  for (const Network& network : seven) {
-    EXPECT_EQ(by_day(network.name, suite, Build::plain).size(), 1u) << network.name;
-    EXPECT_EQ(by_day(network.name, suite, Build::asan).size(), 0u) << network.name;
-    EXPECT_EQ(by_day(network.name, suite, Build::tsan).size(), 0u) << network.name;
-  }
+  expect_by_day("shm", suite, {"processes"}, {}, {});
+  expect_by_day("tcp", suite, {"tcp_processes"}, {}, {});
+  expect_by_day("ofi", suite, {"ofi_processes"}, {}, {});
+  expect_by_day("post", suite, {"post_threads"}, {}, {});
 }
 
 TEST(Cells, AreOnlyThoseThatTheSuiteTakes) {
-  const Suite without_faults{.faults = false};
-  EXPECT_EQ(by_day("tcp", without_faults, Build::plain), Names{"tcp_processes"});
-  EXPECT_EQ(by_day("tcp", without_faults, Build::tsan), Names{"tcp_threads_thread"});
-  const Suite asynchronous{.polling = false};
-  EXPECT_EQ(by_day("tcp", asynchronous, Build::plain), Names{"tcp_processes_thread"});
-  EXPECT_EQ(by_day("ofi", asynchronous, Build::asan), Names{"ofi_threads_thread"});
-  const Suite polling{.asynchronous = false};
-  EXPECT_EQ(by_day("tcp", polling, Build::asan), Names{"tcp_threads"});
-  EXPECT_EQ(by_day("tcp", polling, Build::tsan), Names{"tcp_threads_with_faults"});
+  expect_by_day("tcp", {.faults = false}, {"tcp_processes"}, {"tcp_threads_interrupt"},
+                {"tcp_threads_thread"});
+  expect_by_day("ofi", {.polling = false}, {"ofi_processes_thread"}, {"ofi_threads_thread"},
+                {"ofi_threads_with_faults_thread"});
+  expect_by_day("tcp", {.asynchronous = false}, {"tcp_processes"}, {"tcp_threads"},
+                {"tcp_threads_with_faults"});
   const Suite processes_that_poll{.threads = false, .faults = false, .asynchronous = false};
-  EXPECT_EQ(of("shm", processes_that_poll, Build::plain, false), Names{"processes"});
-}
-
-// What the six others add to a day is little more than what shared memory takes alone: 18 cells beside its 12.
-TEST(Cells, SixMoreNetworksLittleMoreThanDoubleTheWork) {
-  std::size_t shared_memory = 0;
-  std::size_t others = 0;
-  for (const Build build : {Build::plain, Build::asan, Build::tsan}) {
-    for (const Substrate& cell : cells({}, seven, build)) {
-      if (!cell.night) ++(cell.network->name == "shm" ? shared_memory : others);
-    }
-  }
-  EXPECT_EQ(shared_memory, 12u);
-  EXPECT_EQ(others, 18u);
-}
-
-TEST(Cells, OneWithoutProcessesHasThreadsInTheirPlace) {
-  const auto by_day_of = [](const Suite& suite, Build build) {
-    return of("post", suite, build, false, within_a_process);
-  };
-  EXPECT_EQ(by_day_of({}, Build::plain), Names{"post_threads"});
-  EXPECT_EQ(by_day_of({}, Build::asan), Names{"post_threads"});
-  EXPECT_EQ(by_day_of({}, Build::tsan), Names{"post_threads_with_faults_thread"});
-  EXPECT_EQ(by_day_of({.about = About::many_nodes}, Build::plain), Names{"post_threads"});
-  EXPECT_EQ(of("post", {}, Build::plain, true, within_a_process).size(), 2 * 2u);
+  EXPECT_EQ(by_day("shm", processes_that_poll, Build::plain), Names{"processes"});
 }
 
 TEST(Cells, NamesSayWhatIsLeftToTheNight) {
