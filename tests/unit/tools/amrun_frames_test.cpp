@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
 #include <vector>
 
 #include "amrun/fault.hpp"
+#include "support/random.hpp"
 
 namespace amrun {
 namespace amrun_frames_test {
@@ -33,9 +33,9 @@ Order some_order() {
 }
 
 TEST(AmrunFrames, ComeAsTheyWentHoweverTheyAreCut) {
-  std::string bytes = "some noise\nof a shell\n" + std::string(part_greeting);
-  bytes +=
-      encode(Kind::out, "abc") + encode(Kind::input_end, "") + encode(Kind::say, std::string(70000, 'x'));
+  const std::string noise = "some noise\nof a shell\n";
+  const std::string bytes = noise + std::string(part_greeting) + encode(Kind::out, "abc") +
+                            encode(Kind::input_end, "") + encode(Kind::say, std::string(70000, 'x'));
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{4096}, bytes.size()}) {
     FrameReader reader;
     bool greeted = false;
@@ -43,11 +43,8 @@ TEST(AmrunFrames, ComeAsTheyWentHoweverTheyAreCut) {
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
       reader.feed(std::string_view(bytes).substr(at, piece));
       greeted = greeted || reader.skip_greeting();
-      while (greeted) {
-        auto frame = reader.next();
-        if (!frame) break;
-        frames.push_back(*std::move(frame));
-      }
+      if (!greeted) continue;
+      while (auto frame = reader.next()) frames.push_back(*std::move(frame));
     }
     ASSERT_EQ(frames.size(), 3u) << piece;
     EXPECT_EQ(frames[0].kind, Kind::out);
@@ -110,19 +107,16 @@ TEST(AmrunFrames, ThatAreCutShortAreRefused) {
 
 /// Whatever it makes of it, it ends, and takes no more memory than it was given.
 TEST(AmrunFrames, ThatAreSpoiltDoNoHarm) {
-  const auto seed = std::random_device{}();
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937 random(seed);
+  test::Random random(test::seed());
   const std::string whole = some_order().encode();
   for (int i = 0; i < 20000; ++i) {
     std::string spoilt = whole;
-    for (int changes = 1 + static_cast<int>(random() % 4); changes > 0; --changes)
-      spoilt[random() % spoilt.size()] = static_cast<char>(random());
+    for (auto changes = 1 + random.below(4); changes > 0; --changes)
+      spoilt[random.below(spoilt.size())] = static_cast<char>(random());
     try {
       static_cast<void>(Order::decode(spoilt));
       static_cast<void>(decode_ended(spoilt));
-    } catch (const Fault&) {
-      continue;
+    } catch (const Fault&) {  // refused
     }
   }
 }

@@ -1,4 +1,4 @@
-// Which hosts amrun takes, in its list and in Open MPI's hostfile, and how it shares nodes out among them.
+// Which hosts amrun takes, in its list and in Open MPI's hostfile, how it shares nodes out among them, and to which cores it binds them.
 #include "amrun/hosts.hpp"
 
 #include <gmock/gmock.h>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "amrun/fault.hpp"
+#include "amrun/place.hpp"
 
 namespace amrun {
 
@@ -41,10 +42,7 @@ TEST(AmrunHosts, AreNamesWithOrWithoutANumber) {
   EXPECT_THAT(parse_hosts("a,b:4,c-1.x.org"), ElementsAre(host("a"), host("b", 4), host("c-1.x.org")));
   EXPECT_THAT(parse_hosts("me@a:2,10.0.0.1"), ElementsAre(host("me@a", 2), host("10.0.0.1")));
   EXPECT_THAT(parse_hosts("[fd00::2]:3,[::1]"), ElementsAre(host("fd00::2", 3), host("::1")));
-}
-
-TEST(AmrunHosts, ThatAreNamedAgainTakeSoManyMore) {
-  EXPECT_THAT(parse_hosts("a,b:2,a,b:3"), ElementsAre(host("a", 2), host("b", 5)));
+  EXPECT_THAT(parse_hosts("a,b:2,a,b:3"), ElementsAre(host("a", 2), host("b", 5))) << "so many more";
 }
 
 TEST(AmrunHosts, RefusesWhatIsNone) {
@@ -80,11 +78,8 @@ TEST(AmrunHostfile, SaysWhichLineItCannotRead) {
   EXPECT_THAT(refusal([] { read_hostfile("/nonexistent/hosts"); }), HasSubstr("No such file"));
 }
 
-TEST(AmrunShares, WithoutANumberOfNodesAreWhatTheHostsSay) {
+TEST(AmrunShares, AreWhatTheHostsSayAndFillThemInTheirOrder) {
   EXPECT_THAT(share_out({host("a"), host("b", 4), host("c")}, {}), ElementsAre(1, 4, 1));
-}
-
-TEST(AmrunShares, FillTheHostsInTheirOrder) {
   EXPECT_THAT(share_out({host("a", 2), host("b", 4)}, 3), ElementsAre(2, 1));
   EXPECT_THAT(share_out({host("a", 2), host("b", 4)}, 1), ElementsAre(1, 0));
   EXPECT_THAT(share_out({host("a", 2), host("b", 4)}, 6), ElementsAre(2, 4));
@@ -99,11 +94,40 @@ TEST(AmrunShares, OfHostsWithoutANumberAreEqual) {
 }
 
 TEST(AmrunShares, RefuseWhatDoesNotFit) {
-  EXPECT_THAT(refusal([] {
-                share_out({host("a", 2), host("b", 2)}, 5);
-              }),
-              HasSubstr("places for 4 nodes, -n asks for 5"));
-  EXPECT_THAT(refusal([] { share_out({host("a", 4096), host("b", 4096)}, {}); }), HasSubstr("at most 4096"));
+  const auto refused = [](am::NodeId each, std::optional<am::NodeId> nodes) {
+    return refusal([&] { share_out({host("a", each), host("b", each)}, nodes); });
+  };
+  EXPECT_THAT(refused(2, 5), HasSubstr("places for 4 nodes, -n asks for 5"));
+  EXPECT_THAT(refused(4096, {}), HasSubstr("at most 4096"));
+}
+
+TEST(AmrunPlace, IsOneCoreForEachNodeWhereThereAreSoMany) {
+  struct Row {
+    Bind bind;
+    am::NodeId nodes;
+    unsigned cores;
+    std::optional<double> quota;
+    bool binds;
+  };
+  for (const auto& [bind, nodes, cores, quota, binds] : {
+           Row{Bind::automatic, 1, 4, {}, true},
+           Row{Bind::automatic, 4, 4, {}, true},
+           Row{Bind::automatic, 5, 4, {}, false},
+           Row{Bind::automatic, 2, 4, 4.0, true},
+           Row{Bind::automatic, 2, 4, 3.5, false},
+           Row{Bind::core, 64, 4, 1.0, true},  // the user's word counts
+           Row{Bind::none, 1, 4, {}, false},
+           Row{Bind::automatic, 1, 0, {}, false},  // cores are unknown
+           Row{Bind::core, 1, 0, {}, false},
+       })
+    EXPECT_EQ(shall_bind(bind, nodes, cores, quota), binds) << nodes << " nodes, " << cores << " cores";
+}
+
+TEST(AmrunPlace, NodesTakeCoresInOrderAndInTurns) {
+  EXPECT_EQ(core_of(0, 3), 0u);
+  EXPECT_EQ(core_of(2, 3), 2u);
+  EXPECT_EQ(core_of(3, 3), 0u);
+  EXPECT_EQ(core_of(4095, 3), 0u);
 }
 
 }  // namespace amrun_hosts_test

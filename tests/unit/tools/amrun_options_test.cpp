@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "amrun/fault.hpp"
@@ -15,24 +15,23 @@ namespace amrun_options_test {
 
 using testing::HasSubstr;
 
-class CommandLine {
- public:
-  CommandLine(std::initializer_list<const char*> words) : words_(words.begin(), words.end()) {
+/// A command line, which lives as long as what was read from it.
+struct Parsed : Options {
+  explicit Parsed(std::vector<std::string> words) : words_(std::move(words)) {
     words_.insert(words_.begin(), "amrun");
     for (std::string& word : words_) arguments_.push_back(word.data());
     arguments_.push_back(nullptr);
+    static_cast<Options&>(*this) = parse_options(static_cast<int>(words_.size()), arguments_.data());
   }
-  Options parse() { return parse_options(static_cast<int>(words_.size()), arguments_.data()); }
 
  private:
   std::vector<std::string> words_;
   std::vector<char*> arguments_;
 };
 
-std::string refusal(std::initializer_list<const char*> words) {
-  CommandLine line(words);
+std::string refusal(const std::vector<std::string>& words) {
   try {
-    line.parse();
+    const Parsed parsed(words);
   } catch (const Fault& fault) {
     EXPECT_EQ(fault.exit_code(), wrong_usage);
     EXPECT_THAT(fault.what(), Not(HasSubstr("\n")));
@@ -42,55 +41,42 @@ std::string refusal(std::initializer_list<const char*> words) {
 }
 
 TEST(AmrunOptions, DefaultsAreOneNodePerCoreAndAutomaticBinding) {
-  CommandLine line({"app"});
-  const Options options = line.parse();
+  const Parsed options({"app"});
   EXPECT_FALSE(options.nodes);
   EXPECT_EQ(options.bind, Bind::automatic);
-  EXPECT_FALSE(options.label);
-  EXPECT_FALSE(options.report_bindings);
+  EXPECT_FALSE(options.label || options.report_bindings);
   EXPECT_STREQ(options.program[0], "app");
   EXPECT_EQ(options.program[1], nullptr);
 }
 
-TEST(AmrunOptions, ReadsEveryOption) {
-  CommandLine line({"-n", "4", "--bind", "none", "--report-bindings", "-l", "app"});
-  const Options options = line.parse();
-  EXPECT_EQ(options.nodes, 4u);
-  EXPECT_EQ(options.bind, Bind::none);
-  EXPECT_TRUE(options.report_bindings);
-  EXPECT_TRUE(options.label);
+TEST(AmrunOptions, AreReadInEachWayToWriteThem) {
+  const Parsed apart({"-n", "4", "--bind", "none", "--report-bindings", "-l", "app"});
+  EXPECT_EQ(apart.nodes, 4u);
+  EXPECT_EQ(apart.bind, Bind::none);
+  EXPECT_TRUE(apart.report_bindings && apart.label);
+  const Parsed together({"-ln4096", "--bind=core", "app"});
+  EXPECT_EQ(together.nodes, 4096u);
+  EXPECT_EQ(together.bind, Bind::core);
+  EXPECT_TRUE(together.label);
+  const Parsed longer({"--nodes=1", "--label", "app"});
+  EXPECT_EQ(longer.nodes, 1u);
+  EXPECT_TRUE(longer.label);
 }
 
-TEST(AmrunOptions, ReadsTheOtherWaysToWriteThem) {
-  CommandLine line({"-ln4096", "--bind=core", "app"});
-  const Options options = line.parse();
-  EXPECT_EQ(options.nodes, 4096u);
-  EXPECT_EQ(options.bind, Bind::core);
-  EXPECT_TRUE(options.label);
-  CommandLine longer({"--nodes=1", "--label", "app"});
-  EXPECT_EQ(longer.parse().nodes, 1u);
-}
-
-TEST(AmrunOptions, WhatFollowsTheProgramIsTheProgramsOwn) {
-  CommandLine line({"-n", "2", "app", "-n", "7", "--label", "--help"});
-  const Options options = line.parse();
-  EXPECT_EQ(options.nodes, 2u);
-  EXPECT_FALSE(options.label);
-  EXPECT_FALSE(options.help);
-  EXPECT_STREQ(options.program[2], "7");
-}
-
-TEST(AmrunOptions, TwoDashesEndTheOptions) {
-  CommandLine line({"-n", "2", "--", "-odd-name", "-l"});
-  const Options options = line.parse();
-  EXPECT_STREQ(options.program[0], "-odd-name");
-  EXPECT_FALSE(options.label);
+TEST(AmrunOptions, WhatFollowsTheProgramOrTwoDashesIsTheProgramsOwn) {
+  const Parsed behind({"-n", "2", "app", "-n", "7", "--label", "--help"});
+  EXPECT_EQ(behind.nodes, 2u);
+  EXPECT_FALSE(behind.label || behind.help);
+  EXPECT_STREQ(behind.program[2], "7");
+  const Parsed dashes({"-n", "2", "--", "-odd-name", "-l"});
+  EXPECT_STREQ(dashes.program[0], "-odd-name");
+  EXPECT_FALSE(dashes.label);
 }
 
 TEST(AmrunOptions, HelpAndVersionNeedNoProgram) {
-  EXPECT_TRUE(CommandLine({"--help"}).parse().help);
-  EXPECT_TRUE(CommandLine({"-h"}).parse().help);
-  EXPECT_TRUE(CommandLine({"--version"}).parse().version);
+  EXPECT_TRUE(Parsed({"--help"}).help);
+  EXPECT_TRUE(Parsed({"-h"}).help);
+  EXPECT_TRUE(Parsed({"--version"}).version);
 }
 
 TEST(AmrunOptions, RefusesNumbersThatAreNone) {
@@ -102,23 +88,27 @@ TEST(AmrunOptions, RefusesNumbersThatAreNone) {
 }
 
 TEST(AmrunOptions, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(refusal({}), HasSubstr("no program"));
-  EXPECT_THAT(refusal({"-n", "2"}), HasSubstr("no program"));
-  EXPECT_THAT(refusal({"-n"}), HasSubstr("-n takes a value"));
-  EXPECT_THAT(refusal({"--bind"}), HasSubstr("--bind takes a value"));
-  EXPECT_THAT(refusal({"--bind", "socket", "app"}), HasSubstr("--bind takes core or none, not \"socket\""));
-  EXPECT_THAT(refusal({"--lable", "app"}), HasSubstr("unknown option \"--lable\"; the nearest is --label"));
-  EXPECT_THAT(refusal({"--label=yes", "app"}), HasSubstr("--label takes no value"));
-  EXPECT_THAT(refusal({"-z", "app"}), HasSubstr("unknown option -z"));
-  EXPECT_THAT(refusal({"-lz", "app"}), HasSubstr("unknown option -z"));
-}
-
-TEST(AmrunOptions, KnowsTheHabitsOfMpirun) {
-  EXPECT_THAT(refusal({"-np", "4", "app"}), HasSubstr("-np is not an option of amrun; did you mean -n 4?"));
-  EXPECT_THAT(refusal({"--np", "16", "app"}),
-              HasSubstr("--np is not an option of amrun; did you mean -n 16?"));
-  EXPECT_THAT(refusal({"-l", "-np", "app"}), HasSubstr("did you mean -n N?"));
-  EXPECT_THAT(refusal({"-np"}), HasSubstr("did you mean -n N?"));
+  struct Row {
+    std::vector<std::string> words;
+    const char* refusal;
+  };
+  for (const auto& [words, expected] : {
+           Row{{}, "no program"},
+           Row{{"-n", "2"}, "no program"},
+           Row{{"-n"}, "-n takes a value"},
+           Row{{"--bind"}, "--bind takes a value"},
+           Row{{"--bind", "socket", "app"}, "--bind takes core or none, not \"socket\""},
+           Row{{"--lable", "app"}, "unknown option \"--lable\"; the nearest is --label"},
+           Row{{"--label=yes", "app"}, "--label takes no value"},
+           Row{{"-z", "app"}, "unknown option -z"},
+           Row{{"-lz", "app"}, "unknown option -z"},
+           // The habits of mpirun.
+           Row{{"-np", "4", "app"}, "-np is not an option of amrun; did you mean -n 4?"},
+           Row{{"--np", "16", "app"}, "--np is not an option of amrun; did you mean -n 16?"},
+           Row{{"-l", "-np", "app"}, "did you mean -n N?"},
+           Row{{"-np"}, "did you mean -n N?"},
+       })
+    EXPECT_THAT(refusal(words), HasSubstr(expected));
 }
 
 }  // namespace amrun_options_test

