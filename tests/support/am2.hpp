@@ -18,6 +18,11 @@ template <class F>
 am2_handler_fn_t handler(F* function) {
   return reinterpret_cast<am2_handler_fn_t>(function);
 }
+template <class F>
+void set_handler(ep_t endpoint, handler_t index, F* function,
+                 const std::source_location& where = std::source_location::current()) {
+  ok(AM_SetHandler(endpoint, index, handler(function)), "AM_SetHandler", where);
+}
 
 /// Of one node: its handlers run on its own thread, in every mode.
 struct Returned {
@@ -37,7 +42,7 @@ struct Place {
     ok(AM_AllocateBundle(AM_SEQ, &bundle), "AM_AllocateBundle");
     ok(AM_AllocateEndpoint(bundle, &endpoint, &name), "AM_AllocateEndpoint");
     ok(AM_SetTag(endpoint, tag), "AM_SetTag");
-    ok(AM_SetHandler(endpoint, 0, handler(keep_returned)), "AM_SetHandler");
+    set_handler(endpoint, 0, keep_returned);
   }
   /// Polls until pred() holds.
   template <class P>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "support/am2.hpp"
+#include "support/patterns.hpp"
 
 namespace test {
 
@@ -13,7 +14,7 @@ struct Job {
   Job() {
     returned.clear();
     ok(AMX_SPMDStartup(nullptr, nullptr, 0, nullptr, &bundle, &endpoint), "AMX_SPMDStartup");
-    ok(AM_SetHandler(endpoint, 0, handler(keep_returned)), "AM_SetHandler");
+    set_handler(endpoint, 0, keep_returned);
     me = AMX_SPMDMyProc();
     n = AMX_SPMDNumProcs();
     right = (me + 1) % n;
@@ -47,20 +48,6 @@ struct Seen {
 };
 inline thread_local Seen seen;
 
-inline std::byte pattern(std::size_t i, int salt) {
-  return static_cast<std::byte>(i * 7 + static_cast<std::size_t>(salt));
-}
-inline std::vector<std::byte> patterned(std::size_t bytes, int salt) {
-  std::vector<std::byte> data(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) data[i] = pattern(i, salt);
-  return data;
-}
-inline bool is_patterned(const void* data, std::size_t bytes, int salt) {
-  for (std::size_t i = 0; i < bytes; ++i)
-    if (static_cast<const std::byte*>(data)[i] != pattern(i, salt)) return false;
-  return true;
-}
-
 /// The handler of what needs no answer.
 inline constexpr handler_t quiet = 7;
 inline void sees_quietly(void* /*token*/, long word) {
@@ -74,7 +61,21 @@ inline void set_up(const Job& job) {
   seen.endpoint = job.endpoint;
   seen.segment.resize(64'000);
   ok(AM_SetSeg(job.endpoint, seen.segment.data(), seen.segment.size()), "AM_SetSeg");
-  ok(AM_SetHandler(job.endpoint, quiet, handler(sees_quietly)), "AM_SetHandler");
+  set_handler(job.endpoint, quiet, sees_quietly);
 }
+
+/// The fixture of programs of AMX: `body` runs on a node that is set up, which then waits for the others and ends.
+class OnAmx : public OnEverySubstrate {
+ protected:
+  static void run_amx(am::NodeId n, const std::function<void(const Job&)>& body) {
+    run(n, [&](am::Node&) {
+      const Job job;
+      set_up(job);
+      body(job);
+      Job::barrier();
+      ok(AM_Terminate(), "AM_Terminate");
+    });
+  }
+};
 
 }  // namespace test

@@ -67,7 +67,7 @@ void poll_until_came(int count) {
   }
 }
 
-class CmamTroubles : public test::OnEverySubstrate {
+class CmamTroubles : public test::OnANode {
  protected:
   CmamTroubles() { handlers_throw = GetParam().dispatch != am::Dispatch::interrupt; }
 };
