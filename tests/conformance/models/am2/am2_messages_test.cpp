@@ -1,6 +1,5 @@
 // <am/am2.h>: messages to oneself, tokens, bundles that are polled or not, waits, floods and limits: on every network and mode.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <vector>
 
@@ -8,21 +7,9 @@
 
 namespace am2_messages_test {
 
-using test::check;
-using test::check_equal;
-using test::handler;
-using test::is_patterned;
-using test::Job;
-using test::ok;
-using test::patterned;
-using test::Place;
-using test::quiet;
-using test::rounds;
-using test::seen;
-using test::sees_quietly;
-using test::set_up;
+using namespace test;
 
-using Am2Messages = test::OnANode;
+using Am2Messages = test::OnAmx;
 
 // -- to oneself, where the ranges may overlap: they are copied by way of a message
 
@@ -34,61 +21,54 @@ struct Move {
 };
 thread_local Move move_back;
 void moves_back(void* token, const std::byte* buf, int nbytes) {
-  ++seen.requests;
   seen.wrong += buf == seen.segment.data() + move_back.from ? 0 : 1;
   ok(AM_ReplyXfer0(token, move_back.to, quiet, buf, nbytes), "AM_ReplyXfer0");
 }
+void replies(void* token) { ok(AM_Reply0(token, quiet), "AM_Reply0"); }
+
+/// After each call the segment is as memmove would have left it.
+void check_moves(const Job& job, const Move& move, int salt) {
+  std::vector<std::byte> expected = patterned(seen.segment.size(), salt);
+  std::copy(expected.begin(), expected.end(), seen.segment.begin());
+  const auto check_moved = [&](const std::vector<Move>& moves, std::string_view what) {
+    job.until([] { return seen.replies == 1; });
+    seen.replies = 0;
+    for (const auto& [from, to, bytes] : moves)
+      std::memmove(expected.data() + to, expected.data() + from, bytes);
+    check(seen.segment == expected, what);
+  };
+  const auto n = static_cast<int>(move.bytes);
+  const auto request = [&](handler_t handler) {
+    ok(AM_RequestXfer0(job.endpoint, job.me, move.to, handler, seen.segment.data() + move.from, n),
+       "AM_RequestXfer0");
+  };
+  request(21);
+  check_moved({move}, "a request's bytes");
+  ok(AM_GetXfer0(job.endpoint, job.me, move.from, quiet, move.to, n), "AM_GetXfer0");
+  check_moved({move}, "a get's bytes");
+  // There and back again: the reply's bytes are read where the request has put them.
+  move_back = {move.to, move.from, move.bytes};
+  request(20);
+  check_moved({move, move_back}, "a reply's bytes");
+}
 
 TEST_P(Am2Messages, RangesOfOnesOwnSegmentMayOverlap) {
-  run(2, [](am::Node&) {
-    const Job job;
-    set_up(job);
-    ok(AM_SetHandler(job.endpoint, quiet, handler(+[](void*) { ++seen.replies; })), "AM_SetHandler");
-    ok(AM_SetHandler(job.endpoint, 20, handler(moves_back)), "AM_SetHandler");
-    ok(AM_SetHandler(job.endpoint, 21,
-                     handler(+[](void* token) { ok(AM_Reply0(token, quiet), "AM_Reply0"); })),
-       "AM_SetHandler");
+  run_amx(2, [](const Job& job) {
+    set_handler(
+        job.endpoint, quiet, +[](void*) { ++seen.replies; });
+    set_handler(job.endpoint, 20, moves_back);
+    set_handler(job.endpoint, 21, replies);
     Job::barrier();
-    const auto moved = [](std::vector<std::byte>& memory, const Move& move) {
-      std::memmove(memory.data() + move.to, memory.data() + move.from, move.bytes);
-    };
     int salt = 0;
     for (const std::size_t bytes : {1, 37, 1000, 50'000}) {
       for (const std::size_t apart : {std::size_t{0}, std::size_t{1}, std::size_t{20}, bytes - 1}) {
         if (8 + apart + bytes > seen.segment.size()) continue;
-        const Move up{8, 8 + apart, bytes};
-        const Move down{8 + apart, 8, bytes};
-        for (const Move& move : {up, down}) {
-          std::vector<std::byte> expected = patterned(seen.segment.size(), ++salt);
-          const auto n = static_cast<int>(bytes);
-          const auto become = [&](std::string_view what) {
-            job.until([] { return seen.replies == 1; });
-            seen.replies = 0;
-            moved(expected, move);
-            check(seen.segment == expected, what);
-          };
-          std::copy(expected.begin(), expected.end(), seen.segment.begin());
-          ok(AM_RequestXfer0(job.endpoint, job.me, move.to, 21, seen.segment.data() + move.from, n),
-             "AM_RequestXfer0");
-          become("a request's bytes");
-          ok(AM_GetXfer0(job.endpoint, job.me, move.from, quiet, move.to, n), "AM_GetXfer0");
-          become("a get's bytes");
-          // There and back again: the reply's bytes are read where the request has put them.
-          move_back = {move.to, move.from, bytes};
-          ok(AM_RequestXfer0(job.endpoint, job.me, move.to, 20, seen.segment.data() + move.from, n),
-             "AM_RequestXfer0");
-          moved(expected, move);
-          job.until([] { return seen.replies == 1; });
-          seen.replies = 0;
-          moved(expected, move_back);
-          check(seen.segment == expected, "a reply's bytes");
-        }
+        check_moves(job, {8, 8 + apart, bytes}, ++salt);
+        check_moves(job, {8 + apart, 8, bytes}, ++salt);
       }
     }
     check_equal(seen.wrong, 0, "what was wrong");
-    check(test::returned.empty(), "nothing comes back");
-    Job::barrier();
-    ok(AM_Terminate(), "AM_Terminate");
+    check(returned.empty(), "nothing comes back");
   });
 }
 
@@ -117,6 +97,7 @@ void asks_its_token(void* token) {
               AM_Request0(endpoint, 0, quiet),
               AM_FreeEndpoint(endpoint),
               AM_WaitSema(bundle),
+              AM_Wait(bundle),
               AMX_SPMDBarrier(),
               AM_Terminate()};
   ++seen.requests;
@@ -128,12 +109,10 @@ void replies_to_a_reply(void* token, long /*word*/) {
 }
 
 TEST_P(Am2Messages, OneReplyToARequestAndNothingElseFromAHandler) {
-  run(2, [](am::Node&) {
-    const Job job;
-    set_up(job);
+  run_amx(2, [](const Job& job) {
     statuses.clear();
-    ok(AM_SetHandler(job.endpoint, 20, handler(asks_its_token)), "AM_SetHandler");
-    ok(AM_SetHandler(job.endpoint, quiet, handler(replies_to_a_reply)), "AM_SetHandler");
+    set_handler(job.endpoint, 20, asks_its_token);
+    set_handler(job.endpoint, quiet, replies_to_a_reply);
     Job::barrier();
     if (job.me == 0) {
       ok(AM_Request0(job.endpoint, 1, 20), "AM_Request0");
@@ -142,13 +121,10 @@ TEST_P(Am2Messages, OneReplyToARequestAndNothingElseFromAHandler) {
       check_equal(AM_Reply0(&seen, quiet), AM_ERR_BAD_ARG, "outside of handlers");
     } else {
       job.until([] { return seen.requests == 1; });
-      const std::vector<int> expected = {AM_ERR_BAD_ARG,  AM_ERR_BAD_ARG,  AM_ERR_BAD_ARG,  AM_OK,
-                                         AM_ERR_RESOURCE, AM_ERR_RESOURCE, AM_ERR_RESOURCE, AM_ERR_RESOURCE,
-                                         AM_ERR_RESOURCE, AM_ERR_RESOURCE, AM_ERR_RESOURCE};
+      std::vector<int> expected = {AM_ERR_BAD_ARG, AM_ERR_BAD_ARG, AM_ERR_BAD_ARG, AM_OK};
+      expected.resize(statuses.size(), AM_ERR_RESOURCE);
       check(statuses == expected, "what a handler is answered");
     }
-    Job::barrier();
-    ok(AM_Terminate(), "AM_Terminate");
   });
 }
 
@@ -156,26 +132,25 @@ TEST_P(Am2Messages, OneReplyToARequestAndNothingElseFromAHandler) {
 
 TEST_P(Am2Messages, ABundleThatIsNotPolledRunsNothing) {
   run(1, [](am::Node&) {
-    const test::Am2 am2;
+    const Am2 am2;
     const Place here;
     const Place there;
     Place third;
     seen = {};
-    ok(AM_SetHandler(there.endpoint, quiet, handler(sees_quietly)), "AM_SetHandler");
+    set_handler(there.endpoint, quiet, sees_quietly);
     ok(AM_SetExpectedResources(here.endpoint, 1, 5), "AM_SetExpectedResources");
     ok(AM_Map(here.endpoint, 0, there.name, 1), "AM_Map");
-    std::array<char, 1> byte{};
-    ok(AM_SetSeg(there.endpoint, byte.data(), 1), "AM_SetSeg");
+    char byte = 0;
+    ok(AM_SetSeg(there.endpoint, &byte, 1), "AM_SetSeg");
     for (int i = 0; i < 5; ++i) ok(AM_Request1(here.endpoint, 0, quiet, i), "AM_Request1");
     // The sixth has no credit, however often this bundle is polled.
     for (int i = 0; i < 20; ++i) {
-      check_equal(AM_RequestXferAsync0(here.endpoint, 0, 0, quiet, byte.data(), 1), AM_ERR_NOT_SENT,
-                  "a sixth");
+      check_equal(AM_RequestXferAsync0(here.endpoint, 0, 0, quiet, &byte, 1), AM_ERR_NOT_SENT, "a sixth");
       ok(AM_Poll(here.bundle), "AM_Poll");
     }
     check_equal(seen.requests, 0, "handlers that ran");
     ok(AM_SetEventMask(there.bundle, AM_NOTEMPTY), "AM_SetEventMask");
-    ok(AM_WaitSema(there.bundle), "AM_WaitSema");
+    ok(AM_Wait(there.bundle), "AM_Wait, which is UDPAM's name of AM_WaitSema");
     int mask = -1;
     ok(AM_GetEventMask(there.bundle, &mask), "AM_GetEventMask");
     check_equal(mask, AM_NOEVENTS, "after the wait");
@@ -185,37 +160,7 @@ TEST_P(Am2Messages, ABundleThatIsNotPolledRunsNothing) {
     check_equal(seen.requests, 0, "they went with their endpoint");
     third.until([] { return seen.requests == 5; });  // the network may hold some back for a while
     check_equal(seen.sum, 10L, "their words");
-    here.until([&] { return AM_RequestXferAsync0(here.endpoint, 0, 0, quiet, byte.data(), 1) == AM_OK; });
-  });
-}
-
-void waits(void* token) {
-  eb_t bundle = nullptr;
-  ok(AM_AllocateBundle(AM_SEQ, &bundle), "AM_AllocateBundle");
-  check_equal(AM_Wait(bundle), AM_ERR_RESOURCE, "AM_Wait in a handler");
-  ok(AM_Reply1(token, quiet, 1), "AM_Reply1");
-}
-
-// AM_Wait is UDPAM's name. It sees a message, runs none, and clears the mask.
-TEST_P(Am2Messages, AWaitByItsOtherName) {
-  run(2, [](am::Node&) {
-    const Job job;
-    set_up(job);
-    ok(AM_SetHandler(job.endpoint, 20, handler(waits)), "AM_SetHandler");
-    Job::barrier();
-    if (job.me == 0) {
-      ok(AM_SetEventMask(job.bundle, AM_NOTEMPTY), "AM_SetEventMask");
-      ok(AM_Request0(job.endpoint, 1, 20), "AM_Request0");
-      ok(AM_Wait(job.bundle), "AM_Wait");
-      check_equal(seen.requests, 0, "handlers that ran");
-      int mask = -1;
-      ok(AM_GetEventMask(job.bundle, &mask), "AM_GetEventMask");
-      check_equal(mask, AM_NOEVENTS, "after the wait");
-      ok(AM_Poll(job.bundle), "AM_Poll");
-      check_equal(seen.requests, 1, "the reply that it waited for");
-    }
-    Job::barrier();
-    ok(AM_Terminate(), "AM_Terminate");
+    here.until([&] { return AM_RequestXferAsync0(here.endpoint, 0, 0, quiet, &byte, 1) == AM_OK; });
   });
 }
 
@@ -241,8 +186,8 @@ TEST_P(Am2Messages, Floods) {
       seen = {};
       next_of.assign(3, 0);
       ok(AM_SetExpectedResources(job.endpoint, 3, window), "AM_SetExpectedResources");
-      ok(AM_SetHandler(job.endpoint, 30, handler(counts_in_order)), "AM_SetHandler");
-      ok(AM_SetHandler(job.endpoint, 31, handler(counts_replies)), "AM_SetHandler");
+      set_handler(job.endpoint, 30, counts_in_order);
+      set_handler(job.endpoint, 31, counts_replies);
       Job::barrier();
       const auto times = static_cast<int>(rounds(2000));
       test::Random random(test::seed() + static_cast<unsigned>(job.me));
@@ -265,17 +210,16 @@ TEST_P(Am2Messages, Floods) {
   });
 }
 
+void sees_pattern(void* /*token*/, void* buf, int nbytes, int salt) {
+  ++seen.requests;
+  seen.wrong += is_patterned(buf, static_cast<std::size_t>(nbytes), salt) ? 0 : 1;
+}
+
 TEST_P(Am2Messages, BulkUpToTheLimit) {
-  run(2, [](am::Node&) {
-    const Job job;
-    seen = {};
+  run_amx(2, [](const Job& job) {
     std::vector<std::byte> segment(static_cast<std::size_t>(AM_MaxLong()) + 16);
     ok(AM_SetSeg(job.endpoint, segment.data(), segment.size()), "AM_SetSeg");
-    ok(AM_SetHandler(job.endpoint, quiet, handler(+[](void*, void* buf, int nbytes, int salt) {
-                       ++seen.requests;
-                       seen.wrong += is_patterned(buf, static_cast<std::size_t>(nbytes), salt) ? 0 : 1;
-                     })),
-       "AM_SetHandler");
+    set_handler(job.endpoint, quiet, sees_pattern);
     Job::barrier();
     int sent = 0;
     for (const int bytes : {0, 1, 7, 8, 1023, 1024, 1025, 65'535, 65'536, AM_MaxLong() - 1, AM_MaxLong()}) {
@@ -289,22 +233,17 @@ TEST_P(Am2Messages, BulkUpToTheLimit) {
     }
     job.until([&] { return seen.requests == sent + 27; });
     check_equal(seen.wrong, 0, "wrong data");
-    Job::barrier();
-    ok(AM_Terminate(), "AM_Terminate");
   });
 }
 
 TEST_P(Am2Messages, AllGather) {
-  run(3, [](am::Node&) {
-    const Job job;
+  run_amx(3, [](const Job& job) {
     for (const std::size_t bytes : {0u, 1u, 1000u}) {
       std::vector<std::byte> all(3 * bytes);
       ok(AMX_SPMDAllGather(patterned(bytes, job.me).data(), all.data(), bytes), "AMX_SPMDAllGather");
       for (std::size_t i = 0; i < 3; ++i)
         check(is_patterned(all.data() + i * bytes, bytes, static_cast<int>(i)), "its part");
     }
-    Job::barrier();
-    ok(AM_Terminate(), "AM_Terminate");
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2Messages, test::cells_of<Am2Messages>(), test::name_of);

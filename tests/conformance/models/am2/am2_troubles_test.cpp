@@ -1,25 +1,16 @@
 // <am/am2.h> where things go wrong: handlers that throw, nodes that leave or die while others count on them.
-#include <csignal>
-#include <stdexcept>
 #include <vector>
 
-#include "support/am2.hpp"
+#include "conformance/models/troubles.hpp"
+#include "support/am2_job.hpp"
 
 namespace am2_troubles_test {
 
-using test::check;
-using test::check_equal;
-using test::handler;
-using test::ok;
-using test::Place;
-
-struct Thrown : std::runtime_error {
-  Thrown() : std::runtime_error("thrown by a handler") {}
-};
+using namespace test;
 
 thread_local std::vector<long> ran;
 thread_local int answers;
-enum : handler_t { throws = 1, answers_and_throws, answer, throws_again };
+enum : handler_t { throws = 1, answers_and_throws, answer };
 
 void throws_it(void* /*token*/, long number) {
   ran.push_back(number);
@@ -33,37 +24,21 @@ void answers_and_throws_it(void* token, long number) {
 void counts(void* /*token*/, long /*number*/) { ++answers; }
 
 /// A job of AMX with these handlers.
-struct Job {
+struct Job : test::Job {
   Job() {
-    test::returned.clear();
     ran.clear();
     answers = 0;
-    ok(AMX_SPMDStartup(nullptr, nullptr, 0, nullptr, &bundle, &endpoint), "AMX_SPMDStartup");
-    ok(AM_SetHandler(endpoint, 0, handler(test::keep_returned)), "AM_SetHandler");
-    ok(AM_SetHandler(endpoint, throws, handler(throws_it)), "AM_SetHandler");
-    ok(AM_SetHandler(endpoint, answers_and_throws, handler(answers_and_throws_it)), "AM_SetHandler");
-    ok(AM_SetHandler(endpoint, answer, handler(counts)), "AM_SetHandler");
-    barrier();
+    set_handler(endpoint, throws, throws_it);
+    set_handler(endpoint, answers_and_throws, answers_and_throws_it);
+    set_handler(endpoint, answer, counts);
+    meet();
   }
-  /// Behind libam's own one no node is in AM-II's any more, where it would run what others send it now.
-  static void barrier() {
-    ok(AMX_SPMDBarrier(), "AMX_SPMDBarrier");
+  /// Behind libam's own barrier no node is in AM-II's any more, where it would run what others send it now.
+  static void meet() {
+    barrier();
     am::this_node()->barrier();
   }
-  eb_t bundle{};
-  ep_t endpoint{};
 };
-
-/// Whether it throws what the handlers do.
-template <class F>
-bool lets_out(F&& f) {
-  try {
-    f();
-    return false;
-  } catch (const Thrown&) {
-    return true;
-  }
-}
 
 using Am2Troubles = test::OnANode;
 
@@ -73,7 +48,7 @@ TEST_P(Am2Troubles, AHandlerThatThrowsHasHadItsMessage) {
   run(2, [](am::Node&) {
     const Job job;
     constexpr int times = 20;
-    if (AMX_SPMDMyProc() == 0) {
+    if (job.me == 0) {
       ok(AM_SetExpectedResources(job.endpoint, 1, 1), "AM_SetExpectedResources");
       for (int i = 0; i < times; ++i) {
         ok(AM_Request1(job.endpoint, 1, i % 2 == 0 ? throws : answers_and_throws, i), "AM_Request1");
@@ -89,7 +64,7 @@ TEST_P(Am2Troubles, AHandlerThatThrowsHasHadItsMessage) {
       for (int i = 0; i < times; ++i) check_equal(ran[static_cast<std::size_t>(i)], i, "their order");
       ok(AMX_SPMDBarrier(), "AMX_SPMDBarrier");
     }
-    check(test::returned.empty(), "nothing comes back");
+    check(returned.empty(), "nothing comes back");
     ok(AM_Terminate(), "AM_Terminate");
   });
 }
@@ -98,20 +73,19 @@ TEST_P(Am2Troubles, AHandlerThatThrowsHasHadItsMessage) {
 TEST_P(Am2Troubles, ABarrierGoesOnWhereAHandlerThrows) {
   run(3, [](am::Node&) {
     const Job job;
-    const int me = AMX_SPMDMyProc();
     constexpr int times = 5;
     for (int round = 0; round < times; ++round) {
       // All that node 0 sends is there before it enters: it runs in node 1's barrier, or in node 2's.
-      if (me == 0) {
+      if (job.me == 0) {
         for (const int to : {1, 2, 1})
           ok(AM_Request1(job.endpoint, to, answers_and_throws, round), "AM_Request1");
         while (answers < 3 * (round + 1)) ok(AM_Poll(job.bundle), "AM_Poll");
       }
       const bool out = lets_out([] { ok(AMX_SPMDBarrier(), "AMX_SPMDBarrier"); });
-      check_equal(out, me != 0, "what the barrier throws");
-      check_equal(ran.size(), static_cast<std::size_t>(me == 0 ? 0 : (me == 1 ? 2 : 1) * (round + 1)),
-                  "handlers that ran");
-      Job::barrier();
+      check_equal(out, job.me != 0, "what the barrier throws");
+      const int sent = job.me == 0 ? 0 : job.me == 1 ? 2 : 1;
+      check_equal(static_cast<int>(ran.size()), sent * (round + 1), "handlers that ran");
+      Job::meet();
     }
     ok(AM_Terminate(), "AM_Terminate");
   });
@@ -122,8 +96,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Am2Troubles, test::cells_of<Am2Troubles>(), tes
 using Am2LeavingInTrouble = test::OnSubstrates<test::Suite{.faults = false, .about = test::About::node}>;
 TEST_P(Am2LeavingInTrouble, EndsABarrierOfTheOthers) {
   run(3, [](am::Node&) {
-    const Job job;
-    if (AMX_SPMDMyProc() == 2) return;
+    if (Job().me == 2) return;
     check_equal(AMX_SPMDBarrier(), AM_ERR_RESOURCE, "AMX_SPMDBarrier");
     check_equal(AMX_SPMDBarrier(), AM_ERR_RESOURCE, "and again");
     ok(AM_Terminate(), "AM_Terminate");
@@ -135,31 +108,26 @@ INSTANTIATE_TEST_SUITE_P(Models, Am2LeavingInTrouble, test::cells_of<Am2LeavingI
 
 /// Node 1 dies when it was sent a request, which it does not run.
 void survive(const std::function<void(const Job&)>& needs_node_1) {
-  test::seed();
-  const test::Environment timeout("AM_TIMEOUT", "120s");
-  test::Processes job(2, [&](am::Node& node) {
-    node.on_peer_death([](am::Node&, am::NodeId) {});
-    const Job am2;
-    if (node.id() == 1) {
-      ok(AM_SetEventMask(am2.bundle, AM_NOTEMPTY), "AM_SetEventMask");
-      ok(AM_WaitSema(am2.bundle), "AM_WaitSema");
+  survive_node_1([&](am::Node&) {
+    const Job job;
+    if (job.me == 1) {
+      ok(AM_SetEventMask(job.bundle, AM_NOTEMPTY), "AM_SetEventMask");
+      ok(AM_WaitSema(job.bundle), "AM_WaitSema");
       std::raise(SIGKILL);
     }
-    ok(AM_SetExpectedResources(am2.endpoint, 1, 1), "AM_SetExpectedResources");
-    ok(AM_Request1(am2.endpoint, 1, throws, 0), "AM_Request1");
-    needs_node_1(am2);
+    ok(AM_SetExpectedResources(job.endpoint, 1, 1), "AM_SetExpectedResources");
+    ok(AM_Request1(job.endpoint, 1, throws, 0), "AM_Request1");
+    needs_node_1(job);
   });
-  job.expect_signal(1, SIGKILL);
-  job.wait();
 }
 
 TEST(Am2Death, EndsARequestThatWaitsForCredit) {
   survive([](const Job& job) {
     ok(AM_Request1(job.endpoint, 1, throws, 7), "it has no credit, and gets none");
     ok(AM_Poll(job.bundle), "AM_Poll");
-    check_equal(test::returned.size(), std::size_t{1}, "what came back");
-    check_equal(test::returned.front().status, EUNREACHABLE, "why");
-    check_equal(test::returned.front().block.words[0], 7, "the one that waited");
+    check_equal(returned.size(), std::size_t{1}, "what came back");
+    check_equal(returned.front().status, EUNREACHABLE, "why");
+    check_equal(returned.front().block.words[0], 7, "the one that waited");
     ok(AM_Request1(job.endpoint, 0, answer, 1), "to itself");
     check_equal(answers, 1, "the node is well");
   });

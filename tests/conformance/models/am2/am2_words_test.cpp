@@ -1,27 +1,24 @@
 // <am/am2.h>: the words of a message. Each kind has calls for 0 to 16 of them: requests and their replies, short, medium and bulk,
-// those that do not wait, and gets: on every network and mode. And how wide a word is.
+// those that do not wait, and gets: on every network and mode. How wide a word is; and what the older names of the calls stand for.
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <vector>
 
 #include "support/am2_job.hpp"
 
+// Old sources include "am.h", "amudp.h" or "ammpi.h", and the second one again.
+#include <am/compat/am2/am.h>
+#include <am/compat/am2/ammpi.h>
+#include <am/compat/am2/ammpi_spmd.h>
+#include <am/compat/am2/amudp.h>
+#include <am/compat/am2/amudp_spmd.h>
+
 namespace am2_words_test {
 
-using test::check;
-using test::check_equal;
-using test::handler;
-using test::is_patterned;
-using test::Job;
-using test::ok;
-using test::patterned;
-using test::Place;
-using test::quiet;
-using test::rounds;
-using test::seen;
-using test::set_up;
+using namespace test;
 
-using Am2Counts = test::OnANode;
+using Am2Counts = test::OnAmx;
 
 enum : handler_t {
   short_request = 1,
@@ -89,11 +86,17 @@ void short_replied(void* /*token*/, SIXTEEN) {
   seen.sum += right_words(OF_SIXTEEN);
 }
 
+/// One is wrong where bytes are not as they were sent: so many, and behind them as many as the words.
+void check_bytes(const void* buf, int nbytes, int sent, int words) {
+  const bool right = nbytes == sent + words && is_patterned(buf, static_cast<std::size_t>(nbytes), words);
+  seen.wrong += right ? 0 : 1;
+}
+
 constexpr int medium_bytes = 1000;
 void replies_medium(void* token, void* buf, int nbytes, SIXTEEN) {
   ++seen.requests;
   const int n = right_words(OF_SIXTEEN);
-  seen.wrong += nbytes == medium_bytes + n && is_patterned(buf, static_cast<std::size_t>(nbytes), n) ? 0 : 1;
+  check_bytes(buf, nbytes, medium_bytes, n);
   seen.wrong += reinterpret_cast<std::uintptr_t>(buf) % 8 == 0 ? 0 : 1;
   switch (n) {
 #define REPLY_MEDIUM(m) \
@@ -107,7 +110,7 @@ void medium_replied(void* /*token*/, void* buf, int nbytes, SIXTEEN) {
   ++seen.replies;
   const int n = right_words(OF_SIXTEEN);
   seen.sum += n;
-  seen.wrong += nbytes == medium_bytes + n && is_patterned(buf, static_cast<std::size_t>(nbytes), n) ? 0 : 1;
+  check_bytes(buf, nbytes, medium_bytes, n);
 }
 
 constexpr int bulk_bytes = 10'000;
@@ -115,7 +118,7 @@ void replies_bulk(void* token, void* buf, int nbytes, SIXTEEN) {
   ++seen.requests;
   const int n = right_words(OF_SIXTEEN);
   seen.wrong += buf == seen.segment.data() + 64 * n ? 0 : 1;
-  seen.wrong += nbytes == bulk_bytes + n && is_patterned(buf, static_cast<std::size_t>(nbytes), n) ? 0 : 1;
+  check_bytes(buf, nbytes, bulk_bytes, n);
   const auto back = static_cast<unsigned long>(20'000 + 64 * n);
   switch (n) {
 #define REPLY_BULK(m) \
@@ -130,7 +133,7 @@ void bulk_replied(void* /*token*/, void* buf, int nbytes, SIXTEEN) {
   const int n = right_words(OF_SIXTEEN);
   seen.sum += n;
   seen.wrong += buf == seen.segment.data() + 20'000 + 64 * n ? 0 : 1;
-  seen.wrong += nbytes == bulk_bytes + n && is_patterned(buf, static_cast<std::size_t>(nbytes), n) ? 0 : 1;
+  check_bytes(buf, nbytes, bulk_bytes, n);
 }
 void got_it(void* /*token*/, void* buf, int nbytes, SIXTEEN) {
   ++seen.replies;
@@ -139,15 +142,18 @@ void got_it(void* /*token*/, void* buf, int nbytes, SIXTEEN) {
   seen.wrong += buf == seen.segment.data() + 40'000 && nbytes == 1234 && is_patterned(buf, 1234, 99) ? 0 : 1;
 }
 
-void set_handlers(const Job& job) {
-  set_up(job);
-  ok(AM_SetHandler(job.endpoint, short_request, handler(replies_short)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, short_reply, handler(short_replied)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, medium_request, handler(replies_medium)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, medium_reply, handler(medium_replied)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, bulk_request, handler(replies_bulk)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, bulk_reply, handler(bulk_replied)), "AM_SetHandler");
-  ok(AM_SetHandler(job.endpoint, got, handler(got_it)), "AM_SetHandler");
+/// Before anybody sends: the handlers, and what all get of each other.
+void prepare(const Job& job) {
+  set_handler(job.endpoint, short_request, replies_short);
+  set_handler(job.endpoint, short_reply, short_replied);
+  set_handler(job.endpoint, medium_request, replies_medium);
+  set_handler(job.endpoint, medium_reply, medium_replied);
+  set_handler(job.endpoint, bulk_request, replies_bulk);
+  set_handler(job.endpoint, bulk_reply, bulk_replied);
+  set_handler(job.endpoint, got, got_it);
+  const std::vector<std::byte> data = patterned(1234, 99);
+  std::copy(data.begin(), data.end(), seen.segment.begin() + 300);
+  Job::barrier();
 }
 
 /// Every node has sent to its right neighbour and heard from it: counts 0 .. 16, as often as said.
@@ -157,14 +163,12 @@ void check_all_counts(const Job& job, int times) {
   check_equal(seen.requests, 17 * times, "requests");
   check_equal(seen.sum, 136L * times, "the words of all replies");
   check_equal(seen.wrong, 0, "what was wrong");
-  check(test::returned.empty(), "nothing comes back");
+  check(returned.empty(), "nothing comes back");
 }
 
-TEST_P(Am2Counts, ShortOnesOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    Job::barrier();
+TEST_P(Am2Counts, ShortOnes) {
+  run_amx(3, [](const Job& job) {
+    prepare(job);
     const auto times = static_cast<int>(rounds(50));
     for (int i = 0; i < times; ++i) {
       ok(AM_Request0(job.endpoint, job.right, short_request), "AM_Request0");
@@ -172,43 +176,21 @@ TEST_P(Am2Counts, ShortOnesOfEveryCount) {
       EACH_COUNT(SEND)
     }
     check_all_counts(job, times);
-    ok(AM_Terminate(), "AM_Terminate");
   });
 }
 
-TEST_P(Am2Counts, MediumOnesOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    Job::barrier();
+TEST_P(Am2Counts, MediumOnes) {
+  run_amx(3, [](const Job& job) {
+    prepare(job);
     ok(AM_RequestMedium0(job.endpoint, job.right, medium_request, patterned(medium_bytes, 0).data(),
                          medium_bytes),
-       "0");
+       "AM_RequestMedium0");
 #define SEND_MEDIUM(n)                                                                                    \
   ok(CALL(AM_RequestI##n, job.endpoint, job.right, medium_request, patterned(medium_bytes + n, n).data(), \
           medium_bytes + n, WORDS##n(n)),                                                                 \
      "AM_RequestI");
     EACH_COUNT(SEND_MEDIUM)
     check_all_counts(job, 1);
-    ok(AM_Terminate(), "AM_Terminate");
-  });
-}
-
-TEST_P(Am2Counts, BulkOnesOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    Job::barrier();
-    ok(AM_RequestLong0(job.endpoint, job.right, 0, bulk_request, patterned(bulk_bytes, 0).data(), bulk_bytes),
-       "0");
-#define SEND_BULK(n)                                                         \
-  ok(CALL(AM_RequestXfer##n, job.endpoint, job.right, 64 * n, bulk_request,  \
-          patterned(bulk_bytes + n, n).data(), bulk_bytes + n, WORDS##n(n)), \
-     "AM_RequestXfer");                                                      \
-  job.until([] { return seen.replies == n + 1; }); /* they overlap in the segment */
-    EACH_COUNT(SEND_BULK)
-    check_all_counts(job, 1);
-    ok(AM_Terminate(), "AM_Terminate");
   });
 }
 
@@ -220,78 +202,68 @@ void send_async(const Job& job, F send) {
   ok(status, "an Async call");
 }
 
-TEST_P(Am2Counts, AsyncBulkOnesOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    Job::barrier();
-    std::vector<std::byte> data = patterned(bulk_bytes, 0);
+/// Bulk ones overlap in the segment, so each is answered before the next is sent.
+TEST_P(Am2Counts, BulkOnesThatWaitAndThatDoNot) {
+  run_amx(3, [](const Job& job) {
+    prepare(job);
+    std::vector<std::byte> data;
+    auto answered = [&, sent = 0]() mutable {
+      std::fill(data.begin(), data.end(), std::byte{});  // it may be used again
+      job.until([now = ++sent] { return seen.replies == now; });
+    };
+    data = patterned(bulk_bytes, 0);
+    ok(AM_RequestLong0(job.endpoint, job.right, 0, bulk_request, data.data(), bulk_bytes), "AM_RequestLong0");
+    answered();
+#define SEND_BULK(n)                                                                                     \
+  data = patterned(bulk_bytes + n, n);                                                                   \
+  ok(CALL(AM_RequestXfer##n, job.endpoint, job.right, 64 * n, bulk_request, data.data(), bulk_bytes + n, \
+          WORDS##n(n)),                                                                                  \
+     "AM_RequestXfer");                                                                                  \
+  answered();
+    EACH_COUNT(SEND_BULK)
+    data = patterned(bulk_bytes, 0);
     send_async(job, [&] {
       return AM_RequestXferAsync0(job.endpoint, job.right, 0, bulk_request, data.data(), bulk_bytes);
     });
+    answered();
 #define SEND_ASYNC(n)                                                                               \
   data = patterned(bulk_bytes + n, n);                                                              \
   send_async(job, [&] {                                                                             \
     return CALL(AM_RequestXferAsync##n, job.endpoint, job.right, 64 * n, bulk_request, data.data(), \
                 bulk_bytes + n, WORDS##n(n));                                                       \
   });                                                                                               \
-  std::fill(data.begin(), data.end(), std::byte{}); /* it may be used again */                      \
-  job.until([] { return seen.replies == n + 1; });  /* they overlap in the segment */
+  answered();
     EACH_COUNT(SEND_ASYNC)
-    check_all_counts(job, 1);
-    ok(AM_Terminate(), "AM_Terminate");
+    check_all_counts(job, 2);
   });
 }
 
-/// What all nodes get of each other, before anybody does.
-void offer_for_gets() {
-  const std::vector<std::byte> data = patterned(1234, 99);
-  std::copy(data.begin(), data.end(), seen.segment.begin() + 300);
-  Job::barrier();
-}
-/// Of those with 0 to 16 words one has come each.
-void check_gets_of_every_count(const Job& job) {
-  job.until([] { return seen.replies == 17; });
-  check_equal(seen.sum, 136L, "words");
-  check_equal(seen.wrong, 0, "what was wrong");
-}
-
-TEST_P(Am2Counts, AsyncGetsOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    offer_for_gets();
+TEST_P(Am2Counts, GetsThatWaitAndThatDoNot) {
+  run_amx(3, [](const Job& job) {
+    prepare(job);
+    const auto check_gets = [&](int replies, long words) {
+      job.until([=] { return seen.replies == replies; });
+      check_equal(seen.sum, words, "words");
+      check_equal(seen.wrong, 0, "what was wrong");
+    };
+    ok(AM_GetXfer0(job.endpoint, job.right, 300, got, 40'000, 1234), "AM_GetXfer0");
+#define GET(n) \
+  ok(CALL(AM_GetXfer##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n(n)), "AM_GetXfer");
+    EACH_COUNT(GET)
+    check_gets(17, 136);
     send_async(job, [&] { return AM_GetXferAsynch0(job.endpoint, job.right, 300, got, 40'000, 1234); });
 #define GET_ASYNC(n)                                                                                \
   send_async(job, [&] {                                                                             \
     return CALL(AM_GetXferAsynch##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n(n)); \
   });
     EACH_COUNT(GET_ASYNC)
-    check_gets_of_every_count(job);
-    check(test::returned.empty(), "nothing comes back");
-    Job::barrier();
-    ok(AM_Terminate(), "AM_Terminate");
-  });
-}
-
-TEST_P(Am2Counts, GetsOfEveryCount) {
-  run(3, [](am::Node&) {
-    const Job job;
-    set_handlers(job);
-    offer_for_gets();
-    ok(AM_GetXfer0(job.endpoint, job.right, 300, got, 40'000, 1234), "AM_GetXfer0");
-#define GET(n) \
-  ok(CALL(AM_GetXfer##n, job.endpoint, job.right, 300, got, 40'000, 1234, WORDS##n(n)), "AM_GetXfer");
-    EACH_COUNT(GET)
-    check_gets_of_every_count(job);
+    check_gets(34, 272);
     for (int sent = 0; sent < 50;) {
       if (AM_GetXferAsynch1(job.endpoint, job.right, 300, got, 40'000, 1234, 1) == AM_OK) ++sent;
       ok(AM_Poll(job.bundle), "AM_Poll");
     }
-    job.until([] { return seen.replies == 67; });
-    check_equal(seen.wrong, 0, "what was wrong");
-    Job::barrier();
-    ok(AM_Terminate(), "AM_Terminate");
+    check_gets(84, 322);
+    check(returned.empty(), "nothing comes back");
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2Counts, test::cells_of<Am2Counts>(), test::name_of);
@@ -300,13 +272,35 @@ thread_local void* word_seen;
 void sees_pointer(void* /*token*/, void* word) { word_seen = word; }
 
 TEST(Am2Words, AreAsWideAsPointers) {
-  test::run_am2_alone([] {
+  run_am2_alone([] {
     const Place place;
     ok(AM_Map(place.endpoint, 0, place.name, 5), "AM_Map");
-    ok(AM_SetHandler(place.endpoint, 1, handler(sees_pointer)), "AM_SetHandler");
+    set_handler(place.endpoint, 1, sees_pointer);
     ok(AM_Request1(place.endpoint, 0, 1, &word_seen), "AM_Request1");
     check(word_seen == &word_seen, "a pointer, which ran inside the call as it goes to its own node");
   });
 }
+
+// -- older names: what such a one becomes, as text, is what the new one becomes, the call with as many words as its name says
+
+#define TEXT(...) std::string_view(#__VA_ARGS__)
+#define EXPANDED(...) TEXT(__VA_ARGS__)
+#define STANDS_FOR(old, own) \
+  static_assert(EXPANDED(old) == EXPANDED(own) && EXPANDED(own).starts_with("am2_re"))
+
+#define OLDER(n, ...)                                                                   \
+  STANDS_FOR(AM_RequestMedium##n(ep, to, h, src, nbytes __VA_OPT__(, ) __VA_ARGS__),    \
+             AM_RequestI##n(ep, to, h, src, nbytes __VA_OPT__(, ) __VA_ARGS__));        \
+  STANDS_FOR(AM_RequestLong##n(ep, to, at, h, src, nbytes __VA_OPT__(, ) __VA_ARGS__),  \
+             AM_RequestXfer##n(ep, to, at, h, src, nbytes __VA_OPT__(, ) __VA_ARGS__)); \
+  STANDS_FOR(AM_ReplyMedium##n(token, h, src, nbytes __VA_OPT__(, ) __VA_ARGS__),       \
+             AM_ReplyI##n(token, h, src, nbytes __VA_OPT__(, ) __VA_ARGS__));           \
+  STANDS_FOR(AM_ReplyLong##n(token, at, h, src, nbytes __VA_OPT__(, ) __VA_ARGS__),     \
+             AM_ReplyXfer##n(token, at, h, src, nbytes __VA_OPT__(, ) __VA_ARGS__))
+
+OLDER(0);
+#define OLDER_OF(n) OLDER(n, WORDS##n(n));
+EACH_COUNT(OLDER_OF)
+static_assert(EXPANDED(AM_Unmap) == EXPANDED(AM_UnMap));
 
 }  // namespace am2_words_test

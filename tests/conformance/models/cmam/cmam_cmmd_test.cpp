@@ -10,19 +10,12 @@
 
 namespace cmam_cmmd_test {
 
-using test::begin;
-using test::check;
-using test::check_equal;
-using test::count_one;
-using test::end;
-using test::me;
-using test::mine;
-using CmamCmmd = test::OnANode;
+using namespace test;
+using CmamCmmd = test::OnCmam<test::OnEverySubstrate>;
 
 TEST_P(CmamCmmd, CollectivesOfCmmd) {
-  run(3, [](am::Node& node) {
-    begin();
-    check_equal(static_cast<am::NodeId>(CMMD_self_address()), node.id(), "who");
+  run_cmam(3, [] {
+    check_equal(static_cast<am::NodeId>(CMMD_self_address()), am::this_node()->id(), "who");
     check_equal(CMMD_partition_size(), 3, "how many");
     check_equal(CMMD_reduce_int(me() - 5, CMMD_combiner_add), -12, "sum");
     check_equal(CMMD_reduce_int(0x7fffffff, CMMD_combiner_add), 0x7ffffffd, "wraps around");
@@ -53,14 +46,12 @@ TEST_P(CmamCmmd, CollectivesOfCmmd) {
       CMMD_sync_with_nodes_finish();
       check_equal(CMMD_sync_done(), 1, "over");
     }
-    end();
   });
 }
 
 /// NESL's "all my messages have been handled": the global OR, then sums of what was sent and received until that is 0.
 TEST_P(CmamCmmd, TheGlobalOrSaysWhenAllAreDone) {
-  run(3, [](am::Node&) {
-    begin();
+  run_cmam(3, [] {
     check_equal(CMMD_set_global_or(1), 0, "was clear");
     check_equal(CMMD_set_global_or(1), 1, "was set");
     CMMD_sync_with_nodes();
@@ -76,7 +67,6 @@ TEST_P(CmamCmmd, TheGlobalOrSaysWhenAllAreDone) {
     };
     while (CMMD_reduce_int(sent - received(), CMMD_combiner_add) != 0) CMAML_poll();
     check_equal(CMMD_reduce_int(received(), CMMD_combiner_add), 300, "every message");
-    end();
   });
 }
 

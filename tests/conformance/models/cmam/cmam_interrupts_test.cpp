@@ -14,12 +14,7 @@
 
 namespace cmam_interrupts_test {
 
-using test::begin;
-using test::check_equal;
-using test::count_one;
-using test::end;
-using test::me;
-using test::mine;
+using namespace test;
 
 // -- signs: what nodes tell each other without a call --------------------------------------------------------------------------------
 
@@ -57,12 +52,11 @@ void send_to_one_that_computes(int round, Send send) {
   wait_polling(signs.seen, round);
 }
 
-using CmamPolling = test::OnSubstrates<test::Suite{.asynchronous = false, .about = test::About::node}>;
+using CmamPolling = test::OnCmam<test::OnSubstrates<test::Suite{.asynchronous = false, .about = test::About::node}>>;
 
 TEST_P(CmamPolling, PollsForRepliesLeaveRequestsAlone) {
   new (&signs) Signs;
-  run(2, [](am::Node&) {
-    begin();
+  run_cmam(2, [] {
     int round = 0;
     for (void (*const reply_poll)() : {CMAM_reply_poll, CMAML_reply_poll}) {
       ++round;
@@ -83,18 +77,16 @@ TEST_P(CmamPolling, PollsForRepliesLeaveRequestsAlone) {
         signs.seen = round;
       }
     }
-    end();
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamPolling, test::cells_of<CmamPolling>(), test::name_of);
 
-using CmamInterruptCalls = test::OnANode;
+using CmamInterruptCalls = test::OnCmam<test::OnEverySubstrate>;
 
 TEST_P(CmamInterruptCalls, CallsTellWhetherInterruptsAreOn) {
   new (&signs) Signs;
-  run(2, [](am::Node& node) {
-    begin();
-    const bool interrupts = node.dispatch() != am::Dispatch::poll;
+  run_cmam(2, [] {
+    const bool interrupts = am::this_node()->dispatch() != am::Dispatch::poll;
     const int at_first = CMAML_interrupt_status();
     check_equal(at_first, interrupts ? 1 : 0, "on where there are any");
     check_equal(told_inside(), 0, "not in a handler");
@@ -109,19 +101,16 @@ TEST_P(CmamInterruptCalls, CallsTellWhetherInterruptsAreOn) {
     CMAM_disable_interrupt();
     check_equal(CMAML_enable_interrupts(), 0, "off before");
     check_equal(CMMD_enable_interrupts(), 1, "on before");
-    end();
   });
 }
 
 /// A handler may run late, which time would have to show: so a fault may get by here in one of many runs, and none is made up.
 TEST_P(CmamInterruptCalls, InterruptsOffMeansInCallsOnly) {
   new (&signs) Signs;
-  run(2, [](am::Node&) {
-    begin();
-    void (*const ways[])() = {CMAM_disable_interrupt, [] { CMAML_disable_interrupts(); },
-                              [] { CMMD_disable_interrupts(); }};
+  run_cmam(2, [] {
     int round = 0;
-    for (void (*const disable)() : ways) {
+    for (void (*const disable)() :
+         {CMAM_disable_interrupt, +[] { CMAML_disable_interrupts(); }, +[] { CMMD_disable_interrupts(); }}) {
       ++round;
       if (me() == 1) disable();
       CMMD_sync_with_nodes();  // a call that opens for handlers, and closes again
@@ -139,36 +128,25 @@ TEST_P(CmamInterruptCalls, InterruptsOffMeansInCallsOnly) {
         CMAM_enable_interrupt();
       }
     }
-    end();
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamInterruptCalls, test::cells_of<CmamInterruptCalls>(), test::name_of);
 
-using CmamInterrupts = test::OnSubstrates<test::Suite{.polling = false, .about = test::About::node}>;
+using CmamInterrupts = test::OnCmam<test::OnAsynchronousSubstrates>;
 
 TEST_P(CmamInterrupts, InterruptsOnMeansWithoutACall) {
   new (&signs) Signs;
-  run(2, [](am::Node&) {
-    begin();
+  run_cmam(2, [] {
     void (*const ways[])() = {[] {},  // they are on at first
-                              [] {
-                                CMAML_disable_interrupts();
-                                CMAM_enable_interrupt();
-                              },
-                              [] {
-                                CMAM_disable_interrupt();
-                                CMAML_enable_interrupts();
-                              },
-                              [] {
-                                CMAM_disable_interrupt();
-                                CMMD_enable_interrupts();
-                              }};
+                              CMAM_enable_interrupt, [] { CMAML_enable_interrupts(); },
+                              [] { CMMD_enable_interrupts(); }};
     int round = 0;
     for (void (*const enable)() : ways) {
       ++round;
       if (me() == 0) {
         send_to_one_that_computes(round, [] { CMAM_4(1, runs); });
       } else {
+        if (round > 1) CMAML_disable_interrupts();
         enable();
         signs.computes = round;
         while (signs.ran < round) {  // computes
@@ -178,7 +156,6 @@ TEST_P(CmamInterrupts, InterruptsOnMeansWithoutACall) {
         signs.seen = round;
       }
     }
-    end();
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamInterrupts, test::cells_of<CmamInterrupts>(), test::name_of);

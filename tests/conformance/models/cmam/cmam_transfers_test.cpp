@@ -3,34 +3,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <functional>
-#include <numeric>
-#include <utility>
 #include <vector>
 
 #include "support/check.hpp"
 #include "support/cmam.hpp"
 #include "support/job.hpp"
+#include "support/patterns.hpp"
 #include "support/random.hpp"
 
 namespace cmam_transfers_test {
 
-using test::begin;
-using test::check;
-using test::check_equal;
-using test::count_one;
-using test::end;
-using test::me;
-using test::mine;
-using test::next;
-using test::places;
-using CmamTransfers = test::OnANode;
+using namespace test;
+using CmamTransfers = test::OnCmam<test::OnEverySubstrate>;
 
 // -- segments ---------------------------------------------------------------------------------------------------------------------
 
-void segment_is(int segment) {
-  mine().segment = segment;
+/// A segment or a port.
+void segment_is(int number) {
+  mine().segment = number;
   mine().second = 1;
 }
 void transfer_is_over(void* info, void* base) {
@@ -40,7 +30,7 @@ void transfer_is_over(void* info, void* base) {
 }
 
 int exchange_segments(void* base, int bytes, void* info) {
-  const int segment = CMAM_open_segment(base, bytes, reinterpret_cast<void (*)(...)>(transfer_is_over), info);
+  const int segment = CMAM_open_segment(base, bytes, code(transfer_is_over), info);
   check(segment >= 0, "a segment is free");
   CMAM_4(next(), segment_is, segment);
   CMAM_wait(&mine().second, 1);
@@ -48,14 +38,12 @@ int exchange_segments(void* base, int bytes, void* info) {
 }
 
 TEST_P(CmamTransfers, ATransferFillsASegmentAndEnds) {
-  run(2, [](am::Node&) {
-    begin();
+  run_cmam(2, [] {
     test::Random random(test::seed() + static_cast<unsigned>(me()));
     const std::size_t most = 700'000 / test::rounds(4);
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{16}, std::size_t{4099}, most}) {
-      std::vector<unsigned char> into(bytes + 1, 0xee);
-      std::vector<unsigned char> from(bytes);
-      for (std::size_t i = 0; i < bytes; ++i) from[i] = static_cast<unsigned char>(i * 7 + bytes);
+      std::vector<std::byte> into(bytes + 1, std::byte{0xee});
+      std::vector<std::byte> from = patterned(bytes, static_cast<int>(bytes));
       exchange_segments(into.data(), static_cast<int>(bytes), &random);
       // In parts, the last ones first: any order fills it.
       for (std::size_t end = bytes; end > 0;) {
@@ -65,26 +53,25 @@ TEST_P(CmamTransfers, ATransferFillsASegmentAndEnds) {
         end -= part;
       }
       CMAM_wait(&mine().flag, 1);
-      check(std::memcmp(into.data(), from.data(), bytes) == 0, "every byte in its place");
-      check_equal(into[bytes], 0xee, "none behind it");
+      check(std::equal(from.begin(), from.end(), into.begin()), "every byte in its place");
+      check(into[bytes] == std::byte{0xee}, "none behind it");
       check(mine().info == &random && mine().base == into.data(), "the end function gets info and base");
       CMMD_sync_with_nodes();
     }
-    end();
+    exchange_segments(nullptr, 0, nullptr);
+    CMAM_xfer(next(), mine().segment, nullptr, 0);
+    CMAM_wait(&mine().flag, 1);  // an empty one ends an empty segment
   });
 }
 
 TEST_P(CmamTransfers, SegmentsCountShortenAndGo) {
-  run(2, [](am::Node&) {
-    begin();
+  run_cmam(2, [] {
     std::array<char, 64> into{};
     std::array<char, 64> from{};
     from.fill('f');
-    const int segment =
-        CMAM_open_segment(into.data(), 64, reinterpret_cast<void (*)(...)>(transfer_is_over), nullptr);
+    const int segment = exchange_segments(into.data(), 64, nullptr);
     check_equal(CMAM_query_segment(segment), 64, "awaits all");
-    CMAM_4(next(), segment_is, segment);
-    CMAM_wait(&mine().second, 1);
+    CMMD_sync_with_nodes();
     CMAM_xfer(next(), mine().segment, from.data(), 24);
     CMMD_sync_with_nodes();
     while (CMAM_query_segment(segment) != 40) CMAM_poll();
@@ -98,27 +85,14 @@ TEST_P(CmamTransfers, SegmentsCountShortenAndGo) {
     const int killed = CMAM_open_segment(into.data(), 64, nullptr, nullptr);
     check(killed != segment, "a number is not given out again at once");
     CMAM_kill_segment(killed);
-    const int last =
-        CMAM_open_segment(into.data(), 8, reinterpret_cast<void (*)(...)>(transfer_is_over), nullptr);
+    const int last = CMAM_open_segment(into.data(), 8, code(transfer_is_over), nullptr);
     CMAM_shorten_segment(last, 8);
     check_equal(static_cast<int>(mine().flag), 1, "what is shortened to nothing ends");
-    end();
-  });
-}
-
-TEST_P(CmamTransfers, AnEmptyTransferEndsAnEmptySegment) {
-  run(2, [](am::Node&) {
-    begin();
-    exchange_segments(nullptr, 0, nullptr);
-    CMAM_xfer(next(), mine().segment, nullptr, 0);
-    CMAM_wait(&mine().flag, 1);
-    end();
   });
 }
 
 TEST_P(CmamTransfers, SegmentsAreCounted) {
-  run(1, [](am::Node&) {
-    begin();
+  run_cmam(1, [] {
     std::vector<int> open;
     char byte = 0;
     for (int segment = 0; segment >= 0;) {
@@ -133,7 +107,6 @@ TEST_P(CmamTransfers, SegmentsAreCounted) {
     check(large >= 0, "nearly all the numbers at once");
     check_equal(CMAM_open_segment(&byte, 0x1000, nullptr, nullptr), -1, "then no room for another");
     CMAM_kill_segment(large);
-    end();
   });
 }
 
@@ -158,114 +131,88 @@ void ended_and_sends(void* info, void*) {
 
 /// Transfers out of a request handler arrive as replies; their end may send all the same.
 TEST_P(CmamTransfers, AHandlerMayTransferAndAnEndMaySend) {
-  run(2, [](am::Node&) {
-    begin();
+  run_cmam(2, [] {
     for (const auto handler : {send_block, send_block_by_xfer}) {
       Block into{};
       blocks[static_cast<std::size_t>(me())].bytes.fill(static_cast<char>('a' + me()));
       CMMD_sync_with_nodes();
       const am_word who = next();
       const int segment =
-          CMAM_open_segment(into.bytes.data(), 3000, reinterpret_cast<void (*)(...)>(ended_and_sends),
-                            reinterpret_cast<void*>(who));
+          CMAM_open_segment(into.bytes.data(), 3000, code(ended_and_sends), reinterpret_cast<void*>(who));
       CMAM_request_4(next(), handler, me(), segment);
       CMAM_wait(&mine().second, 1);
       CMAM_wait(&mine().flag, 3);
       check_equal(std::count(into.bytes.begin(), into.bytes.end(), 'a' + next()), 3000, "all of the block");
       CMMD_sync_with_nodes();
     }
-    end();
   });
 }
 
-/// memmove of bytes inside a node's own memory, by way of itself; the source may be written to while parts are still to be sent.
-void check_moves(const std::function<void(unsigned char* to, unsigned char* from, int bytes)>& move) {
-  for (const int bytes : {64, 3000, 100'000, 700'000}) {
-    for (const auto& [to, from] : {std::pair{0, 13}, std::pair{13, 0}}) {
-      std::vector<unsigned char> memory(static_cast<std::size_t>(bytes) + 13);
-      for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<unsigned char>(i * 7 + i / 256);
-      std::vector<unsigned char> expected = memory;
-      std::memmove(expected.data() + to, expected.data() + from, static_cast<std::size_t>(bytes));
-      move(memory.data() + to, memory.data() + from, bytes);
-      CMAM_wait(&mine().flag, 1);
-      check(memory == expected, "every byte as it was at first");
-    }
-  }
-}
+/// By way of a node itself; the source may be written to while parts are still to be sent.
+constexpr std::initializer_list<int> sizes_of_copies = {64, 3000, 100'000, 700'000};
 
 TEST_P(CmamTransfers, ATransferToItselfMayOverlap) {
-  run(1, [](am::Node&) {
-    begin();
-    check_moves([](unsigned char* to, unsigned char* from, int bytes) {
-      const int segment =
-          CMAM_open_segment(to, bytes, reinterpret_cast<void (*)(...)>(transfer_is_over), nullptr);
+  run_cmam(1, [] {
+    const auto copy = [](std::byte* to, std::byte* from, int bytes) {
+      const int segment = CMAM_open_segment(to, bytes, code(transfer_is_over), nullptr);
       CMAM_xfer(me(), segment, from, bytes);
-    });
-    end();
+      CMAM_wait(&mine().flag, 1);
+    };
+    check_copies(sizes_of_copies, copy, "a transfer");
   });
 }
 
 // -- receive ports ----------------------------------------------------------------------------------------------------------------
 
-void port_is(int port) {
-  mine().segment = port;
-  mine().second = 1;
-}
 void port_is_full(int port, void* argument) {
   mine().info = argument;
   check_equal(CMAML_free_rport(port), 1, "the handler frees its port");
   count_one();
 }
+int open_port(void* to, int bytes) {
+  const int port = CMAML_allocate_rport();
+  CMAML_set_rport_addr(port, to);
+  CMAML_set_rport_byte_counter(port, bytes);
+  CMAML_set_rport_handler(port, code(port_is_full));
+  return port;
+}
 /// Panda's protocol: the port is asked for, and comes back as a reply.
 void give_port(int to, int bytes) {
   static std::array<std::array<char, 70'000>, 8> buffers;
-  const int port = CMAML_allocate_rport();
   mine().base = buffers[static_cast<std::size_t>(me())].data();
-  CMAML_set_rport_addr(port, mine().base);
-  CMAML_set_rport_byte_counter(port, bytes);
+  const int port = open_port(mine().base, bytes);
   CMAML_set_rport_total_nbytes(port, bytes);
-  CMAML_set_rport_handler(port, reinterpret_cast<void (*)(...)>(port_is_full));
   CMAML_set_rport_handler_arg2(port, &mine());
-  CMAML_reply(to, port_is, port);
+  CMAML_reply(to, segment_is, port);
 }
 void was_sent(void* counter) { ++*static_cast<int*>(counter); }
 
 TEST_P(CmamTransfers, ScopiesFillAPort) {
-  run(2, [](am::Node&) {
-    begin();
-    std::vector<char> from(70'000);
-    std::iota(from.begin(), from.end(), static_cast<char>(me()));
+  run_cmam(2, [] {
+    std::vector<std::byte> from = patterned(70'000, me());
     CMAML_request(next(), give_port, me(), 70'000);
     CMAM_wait(&mine().second, 1);
     int sent = 0;
     for (const int offset : {35'000, 0}) {
-      check_equal(CMAML_scopy(next(), mine().segment, 4, offset, from.data() + offset, 35'000,
-                              reinterpret_cast<void (*)(...)>(was_sent), &sent),
-                  1, "TRUE");
+      check_equal(
+          CMAML_scopy(next(), mine().segment, 4, offset, from.data() + offset, 35'000, code(was_sent), &sent),
+          1, "TRUE");
     }
     check_equal(sent, 2, "the sender's handler ran for each");
     CMAM_wait(&mine().flag, 1);
     check(mine().info == &mine(), "the handler's second argument");
-    const auto* got = static_cast<const char*>(mine().base);
-    for (std::size_t i = 0; i < from.size(); ++i)
-      check(static_cast<unsigned char>(got[i] - next()) == static_cast<unsigned char>(from[i] - me()),
-            "every byte");
+    check(is_patterned(mine().base, 70'000, next()), "every byte");
     check_equal(CMAML_number_of_free_rports(), 128, "it is free");
-    end();
   });
 }
 
 TEST_P(CmamTransfers, AScopyToItselfMayOverlap) {
-  run(1, [](am::Node&) {
-    begin();
-    check_moves([](unsigned char* to, unsigned char* from, int bytes) {
-      const int port = CMAML_allocate_rport();
-      CMAML_set_rport_addr(port, to);
-      CMAML_set_rport_byte_counter(port, bytes);
-      CMAML_set_rport_handler(port, reinterpret_cast<void (*)(...)>(port_is_full));
-      CMAML_scopy(me(), port, 0, 0, from, bytes, nullptr, nullptr);
-    });
-    end();
+  run_cmam(1, [] {
+    const auto copy = [](std::byte* to, std::byte* from, int bytes) {
+      CMAML_scopy(me(), open_port(to, bytes), 0, 0, from, bytes, nullptr, nullptr);
+      CMAM_wait(&mine().flag, 1);
+    };
+    check_copies(sizes_of_copies, copy, "a scopy");
   });
 }
 
@@ -275,29 +222,23 @@ void send_to_port(int to, int port) {
 
 /// Olden's "please send me this block", with a stride.
 TEST_P(CmamTransfers, AHandlerMayScopyAndElementsGoApart) {
-  run(2, [](am::Node&) {
-    begin();
+  run_cmam(2, [] {
     blocks[static_cast<std::size_t>(me())].bytes.fill('s');
     std::vector<char> into(6000, '.');
-    const int port = CMAML_allocate_rport();
-    CMAML_set_rport_addr(port, into.data());
-    CMAML_set_rport_byte_counter(port, 3000);
+    const int port = open_port(into.data(), 3000);
     CMAML_set_rport_esize(port, 100);
     CMAML_set_rport_estride(port, 200);
     CMAML_set_rport_ecount(port, 30);
-    CMAML_set_rport_handler(port, reinterpret_cast<void (*)(...)>(port_is_full));
     CMMD_sync_with_nodes();
     CMAML_request(next(), send_to_port, me(), port);
     CMAM_wait(&mine().flag, 1);
     for (std::size_t i = 0; i < into.size(); ++i)
       check_equal(into[i], i / 100 % 2 == 0 ? 's' : '.', "each second stretch of a hundred");
-    end();
   });
 }
 
 TEST_P(CmamTransfers, PortsAreCountedAndRemember) {
-  run(1, [](am::Node&) {
-    begin();
+  run_cmam(1, [] {
     check_equal(CMAML_number_of_rports(), 128, "as many as a CM-5 had");
     check_equal(CMAML_allocate_this_rport(5), 5, "a chosen one");
     check_equal(CMAML_allocate_this_rport(5), -1, "once");
@@ -308,7 +249,7 @@ TEST_P(CmamTransfers, PortsAreCountedAndRemember) {
     CMAML_set_rport_addr(5, &places);
     CMAML_set_rport_byte_counter(5, 11);
     CMAML_set_rport_total_nbytes(5, 12);
-    CMAML_set_rport_handler(5, reinterpret_cast<void (*)(...)>(port_is_full));
+    CMAML_set_rport_handler(5, code(port_is_full));
     CMAML_set_rport_handler_arg2(5, &blocks);
     CMAML_set_rport_esize(5, 13);
     CMAML_set_rport_estride(5, 14);
@@ -322,7 +263,6 @@ TEST_P(CmamTransfers, PortsAreCountedAndRemember) {
     for (int port = 0; port < 128; ++port) check_equal(CMAML_free_rport(port), 1, "was allocated");
     check_equal(CMAML_free_rport(5), 0, "is free already");
     check_equal(CMAML_number_of_free_rports(), 128, "all of them");
-    end();
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamTransfers, test::cells_of<CmamTransfers>(), test::name_of);

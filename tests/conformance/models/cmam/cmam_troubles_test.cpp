@@ -3,19 +3,16 @@
 
 #include <array>
 #include <atomic>
-#include <stdexcept>
 #include <thread>
 
+#include "conformance/models/troubles.hpp"
 #include "support/job.hpp"
 
 namespace cmam_troubles_test {
 
-using test::check;
 using test::check_equal;
-
-struct Thrown : std::runtime_error {
-  Thrown() : std::runtime_error("thrown by a handler") {}
-};
+using test::lets_out;
+using test::Thrown;
 
 /// Of the nodes of one process each has its own. Handlers may run beside the computation that looks.
 struct Place {
@@ -44,29 +41,20 @@ constexpr int flood = 400;
 void sends_many(int to) {
   for (int i = 0; i < flood; ++i) CMAM_4(to, i % 5 == 0 ? comes_and_throws : comes);
 }
-/// Lets out what handlers throw. Where they run beside the computation it may be several at once, of which it gets the first.
-template <class F>
-bool catches(F f) {
-  try {
-    f();
-    return false;
-  } catch (const Thrown&) {
-    return true;
-  }
-}
 void answers_and_throws(int to) {
-  while (catches([&] { CMAM_reply_4(to, comes_and_throws); })) {  // nothing was sent then
+  while (lets_out([&] { CMAM_reply_4(to, comes_and_throws); })) {  // nothing was sent then
   }
   comes_and_throws();
 }
 
 void poll_until_came(int count) {
   while (mine().came < count) {
-    catches([] { CMAM_poll(); });
+    lets_out([] { CMAM_poll(); });
     std::this_thread::yield();
   }
 }
 
+/// Where handlers run beside the computation several may throw at once, of which it gets the first.
 class CmamTroubles : public test::OnANode {
  protected:
   CmamTroubles() { handlers_throw = GetParam().dispatch != am::Dispatch::interrupt; }
@@ -76,15 +64,15 @@ TEST_P(CmamTroubles, AHandlerThatThrowsHasHadItsMessage) {
   run(2, [](am::Node&) {
     mine().clear();
     const int other = 1 - CMMD_self_address();
-    catches([] { CMMD_sync_with_nodes(); });  // the other one may have begun
+    lets_out([] { CMMD_sync_with_nodes(); });  // the other one may have begun
     for (int round = 1; round <= 20; ++round) {
-      while (catches([&] { CMAM_request_4(other, answers_and_throws, CMMD_self_address()); })) {
+      while (lets_out([&] { CMAM_request_4(other, answers_and_throws, CMMD_self_address()); })) {
         // a call that waits for room may let something out, and then has sent nothing
       }
       poll_until_came(2 * round);
-      catches([&] { CMMD_sync_with_nodes(); });
+      lets_out([&] { CMMD_sync_with_nodes(); });
     }
-    catches([] { CMAM_poll(); });
+    lets_out([] { CMAM_poll(); });
     check_equal(mine().came.load(), 40, "handlers that ran");
     check_equal(mine().thrown.load(), 40, "those that threw");
     CMMD_sync_with_nodes();
@@ -98,7 +86,7 @@ TEST_P(CmamTroubles, WhatWaitsForRoomIsSentAlthoughHandlersThrow) {
     CMMD_sync_with_nodes();
     CMAM_4(0, sends_many, 0);
     poll_until_came(flood);
-    catches([] { CMAM_poll(); });
+    lets_out([] { CMAM_poll(); });
     check_equal(mine().came.load(), flood, "each once");
     check_equal(mine().thrown.load(), flood / 5, "those that threw");
     CMMD_sync_with_nodes();

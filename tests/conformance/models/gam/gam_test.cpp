@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "support/job.hpp"
+#include "support/patterns.hpp"
 
 namespace gam_test {
 
@@ -14,22 +16,10 @@ using test::check;
 using test::check_equal;
 using test::rounds;
 
-using Gam = test::OnANode;
-
 void ok(int answer, std::string_view what,
         const std::source_location& where = std::source_location::current()) {
   check_equal(answer, 0, what, where);
 }
-
-/// GAM from its first call to its last, on a node of the job.
-struct Enabled {
-  Enabled() { ok(enabled, "gam_enable"); }
-  ~Enabled() { gam_disable(); }
-  const int enabled = gam_enable();  // before the others
-  const int me = gam_my_proc();
-  const int n = gam_procs();
-  const int right = (me + 1) % n;
-};
 
 /// What one node's handlers have seen: they run on its own thread.
 struct Seen {
@@ -41,26 +31,43 @@ struct Seen {
 };
 thread_local Seen seen;
 
-std::byte pattern(std::size_t i, int salt) {
-  return static_cast<std::byte>(i * 5 + static_cast<std::size_t>(salt));
-}
+/// GAM from its first call to its last, on a node of the job.
+struct Enabled {
+  Enabled() { ok(enabled, "gam_enable"); }
+  ~Enabled() { gam_disable(); }
+  const int enabled = gam_enable();  // before the others
+  const int me = gam_my_proc();
+  const int n = gam_procs();
+  const int right = (me + 1) % n;
+};
 
+class Gam : public test::OnANode {
+ protected:
+  static void run_gam(am::NodeId n, const std::function<void(const Enabled& gam)>& body) {
+    run(n, [&](am::Node&) {
+      seen = {};
+      body(Enabled());
+    });
+  }
+};
+
+/// How many words were sent: -1, -2 ... and those behind are zero.
+template <class Word>
+int count_of(const std::array<Word, 5>& words) {
+  int count = 0;
+  while (count < 5 && words[static_cast<std::size_t>(count)] == -count - 1) ++count;
+  const bool right = std::all_of(words.begin() + count, words.end(), [](Word word) { return word == 0; });
+  seen.wrong += right ? 0 : 1;
+  return count;
+}
 void replied(vnn_t from, long a, long b, long c, long d, long e) {
   ++seen.replies;
   seen.wrong += from == (gam_my_proc() + 1) % gam_procs() ? 0 : 1;
-  const std::array<long, 5> words{a, b, c, d, e};
-  long count = 0;
-  while (count < 5 && words[static_cast<std::size_t>(count)] == -(count + 1)) ++count;
-  seen.flag = seen.flag + static_cast<int>(count);
-  for (auto i = static_cast<std::size_t>(count); i < 5; ++i) seen.wrong += words[i] == 0 ? 0 : 1;
+  seen.flag = seen.flag + count_of<long>({a, b, c, d, e});
 }
-template <int count>
 void asked(vnn_t from, int a, int b, int c, int d, int e) {
   ++seen.requests;
-  const std::array<int, 5> words{a, b, c, d, e};
-  for (int i = 0; i < 5; ++i)
-    seen.wrong += words[static_cast<std::size_t>(i)] == (i < count ? -i - 1 : 0) ? 0 : 1;
-  switch (count) {
+  switch (count_of<int>({a, b, c, d, e})) {
     case 0:
       return ok(gam_reply_0(from, replied), "gam_reply_0");
     case 1:
@@ -77,17 +84,15 @@ void asked(vnn_t from, int a, int b, int c, int d, int e) {
 }
 
 TEST_P(Gam, WordsOfEveryCount) {
-  run(3, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
+  run_gam(3, [](const Enabled& gam) {
     const auto times = static_cast<int>(rounds(200));
     for (int i = 0; i < times; ++i) {
-      ok(gam_request_0(gam.right, asked<0>), "gam_request_0");
-      ok(gam_request_1(gam.right, asked<1>, -1), "gam_request_1");
-      ok(gam_request2(gam.right, asked<2>, -1, -2), "gam_request2");
-      ok(gam_request_3(gam.right, asked<3>, -1, -2, -3), "gam_request_3");
-      ok(gam_request_4(gam.right, asked<4>, -1, -2, -3, -4), "gam_request_4");
-      ok(gam_request_5(gam.right, asked<5>, -1, -2, -3, -4, -5), "gam_request_5");
+      ok(gam_request_0(gam.right, asked), "gam_request_0");
+      ok(gam_request_1(gam.right, asked, -1), "gam_request_1");
+      ok(gam_request2(gam.right, asked, -1, -2), "gam_request2");
+      ok(gam_request_3(gam.right, asked, -1, -2, -3), "gam_request_3");
+      ok(gam_request_4(gam.right, asked, -1, -2, -3, -4), "gam_request_4");
+      ok(gam_request_5(gam.right, asked, -1, -2, -3, -4, -5), "gam_request_5");
     }
     ok(gam_wait(&seen.flag, 15 * times), "gam_wait");
     gam_wait_for(seen.replies == 6 * times);
@@ -103,20 +108,24 @@ void pongs(vnn_t from, volatile int* flag) {
 }
 
 TEST_P(Gam, KAndRCallersLeaveWordsOutAndSendPointers) {
-  run(2, [](am::Node&) {
-    const Enabled gam;
+  run_gam(2, [](const Enabled& gam) {
     volatile int flag = 0;
     for (int i = 0; i < 100; ++i) {
       ok(gam_request_4(gam.right, pongs, &flag), "gam_request_4 with one word");
       ok(gam_wait(&flag, 1), "gam_wait");
     }
     check_equal(flag, 0, "what is left");
+    ok(gam_request_1(gam.right, pongs, &flag), "gam_request_1");
+    while (flag == 0) {
+      ok(gam_sleep(), "gam_sleep");  // until something ran
+      gam_poll();
+    }
+    check_equal(flag, 1, "answers");
   });
 }
 
 TEST_P(Gam, WaitsTakeOffWhatTheyWaitedFor) {
-  run(1, [](am::Node&) {
-    const Enabled gam;
+  run_gam(1, [](const Enabled&) {
     volatile int flag = 5;
     ok(gam_wait(&flag, 3), "gam_wait");
     check_equal(flag, 2, "after gam_wait");
@@ -144,9 +153,7 @@ void double_last(vnn_t from, int a, long b, double d) {
 }
 
 TEST_P(Gam, Doubles) {
-  run(2, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
+  run_gam(2, [](const Enabled& gam) {
     ok(gam_request_df(gam.right, double_last, -1, 1L << 40, 0.1), "gam_request_df");
     ok(gam_request_fd(gam.right, double_first, 0.1, -1, 1L << 40), "gam_request_fd");
     gam_wait_for(seen.replies == 2);
@@ -158,7 +165,8 @@ void medium_replied(vnn_t /*from*/, char* buf, int nbytes, int a, long b) {
   ++seen.replies;
   bool right = b == -3 && a == nbytes;
   for (int i = 0; i < nbytes; ++i)
-    right = right && buf[i] == static_cast<char>(pattern(static_cast<std::size_t>(i), nbytes) ^ std::byte{1});
+    right = right &&
+            buf[i] == static_cast<char>(test::pattern(static_cast<std::size_t>(i), nbytes) ^ std::byte{1});
   seen.wrong += right ? 0 : 1;
 }
 void medium_asked(vnn_t from, char* buf, int nbytes, int a, int b) {
@@ -168,13 +176,10 @@ void medium_asked(vnn_t from, char* buf, int nbytes, int a, int b) {
 }
 
 TEST_P(Gam, MediumMessages) {
-  run(3, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
+  run_gam(3, [](const Enabled& gam) {
     const std::vector<int> sizes = {0, 1, 8, 37, 1024, 1025, gam_max_size()};
     for (const int bytes : sizes) {
-      std::vector<std::byte> data(static_cast<std::size_t>(bytes) + 1);
-      for (std::size_t i = 0; i < data.size(); ++i) data[i] = pattern(i, bytes);
+      const std::vector<std::byte> data = test::patterned(static_cast<std::size_t>(bytes) + 1, bytes);
       ok(gam_request(gam.right, medium_asked, data.data(), bytes, bytes, 3), "gam_request");
     }
     gam_wait_for(seen.replies == static_cast<int>(sizes.size()));
@@ -190,10 +195,16 @@ void here_is(vnn_t from, std::byte* area) {
   areas[static_cast<std::size_t>(from)] = area;
   ++seen.requests;
 }
-void count_store(vnn_t from, std::byte* address, int nbytes, void* argument) {
+/// Tells all nodes of an area here, and gives that of the neighbour.
+std::byte* exchange_areas(const Enabled& gam, std::byte* mine) {
+  for (int to = 0; to < gam.n; ++to) ok(gam_request_1(to, here_is, mine), "gam_request_1");
+  gam_wait_for(seen.requests == gam.n);
+  ok(gam_barrier(), "gam_barrier");
+  return areas[static_cast<std::size_t>(gam.right)];
+}
+void count_store(vnn_t from, std::byte* address, int /*nbytes*/, void* argument) {
   seen.wrong += argument == areas[static_cast<std::size_t>(gam_my_proc())] && address != nullptr ? 0 : 1;
   seen.flag = seen.flag + 1;
-  static_cast<void>(nbytes);
   ok(gam_reply_0(from, replied), "a store's handler may reply");
 }
 void count_get(vnn_t from, std::byte* address, int nbytes, volatile int* flag) {
@@ -204,25 +215,19 @@ void count_get(vnn_t from, std::byte* address, int nbytes, volatile int* flag) {
 }
 
 TEST_P(Gam, StoresAndGetsAtEveryAlignment) {
-  run(3, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
+  run_gam(3, [](const Enabled& gam) {
     std::vector<std::byte> mine(room);
     std::vector<std::byte> back(room);
-    for (int to = 0; to < gam.n; ++to) ok(gam_request_1(to, here_is, mine.data()), "gam_request_1");
-    gam_wait_for(seen.requests == 3);
-    ok(gam_barrier(), "gam_barrier");
-    std::byte* const theirs = areas[static_cast<std::size_t>(gam.right)];
+    std::byte* const theirs = exchange_areas(gam, mine.data());
     const int max = gam_max_size();
     int stored = 0;
     for (const int bytes : {1, 4, 16, 37, max / 4, max, 2 * max, 10 * max}) {
-      std::vector<std::byte> data(static_cast<std::size_t>(bytes) + 4);
+      const auto size = static_cast<std::size_t>(bytes);
       const std::size_t ways = bytes > max ? 1 : rounds(16);  // of 4 x 4 alignments
       for (std::size_t way = 0; way < ways; ++way) {
         const std::size_t from = way % 4;
         const std::size_t to = (way + way / 4) % 4;
-        for (std::size_t i = 0; i < static_cast<std::size_t>(bytes); ++i)
-          data[from + i] = pattern(i, ++stored);
+        const std::vector<std::byte> data = test::patterned(size + 4, ++stored);
         std::fill(back.begin(), back.end(), std::byte{});
         volatile int flag = 0;
         std::byte* const there = theirs + 8 + to;
@@ -231,9 +236,9 @@ TEST_P(Gam, StoresAndGetsAtEveryAlignment) {
         seen.replies = 0;
         ok(gam_get(gam.right, there, back.data() + 8 + from, bytes, count_get, &flag), "gam_get");
         ok(gam_wait(&flag, 1), "gam_wait");
-        check(std::memcmp(data.data() + from, back.data() + 8 + from, static_cast<std::size_t>(bytes)) == 0,
+        check(std::memcmp(data.data() + from, back.data() + 8 + from, size) == 0,
               "what was stored is what was got");
-        const std::size_t end = 8 + from + static_cast<std::size_t>(bytes);
+        const std::size_t end = 8 + from + size;
         check(back[7 + from] == std::byte{} && back[end] == std::byte{}, "guards");
         check(seen.answers == std::vector<int>({-1, -1, -1}), "the handler of a get sends nothing");
       }
@@ -251,13 +256,9 @@ void ended(vnn_t /*to*/, void* address, int nbytes, void* argument) {
 }
 
 TEST_P(Gam, AsyncStoresNullHandlersAndCounters) {
-  run(2, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
+  run_gam(2, [](const Enabled& gam) {
     std::vector<std::byte> mine(200);
-    for (int to = 0; to < gam.n; ++to) ok(gam_request_1(to, here_is, mine.data()), "gam_request_1");
-    gam_wait_for(seen.requests == 2);
-    std::byte* const theirs = areas[static_cast<std::size_t>(gam.right)];
+    std::byte* const theirs = exchange_areas(gam, mine.data());
     WAITCNTR(outstanding);
     std::vector<std::byte> data(100, std::byte{7});
     CNTR_INCR_BY(outstanding, 3);
@@ -277,6 +278,11 @@ TEST_P(Gam, AsyncStoresNullHandlersAndCounters) {
     ok(gam_barrier(), "gam_barrier");
     gam_wait_for(mine[199] == std::byte{7});
     check(std::count(mine.begin(), mine.end(), std::byte{7}) == 200, "all of it");
+    volatile std::byte got{};
+    ok(gam_barrier(), "gam_barrier");
+    ok(gam_get(gam.right, theirs, const_cast<std::byte*>(&got), 1, nullptr, nullptr), "without a handler");
+    gam_wait_for(got == std::byte{7});
+    ok(gam_barrier(), "gam_barrier");
     check_equal(seen.wrong, 0, "wrong ends");
   });
 }
@@ -296,59 +302,59 @@ void offers(vnn_t /*from*/, cntr_t counter, ta_sema_t by_request, ta_sema_t by_s
 unsigned long value_of(cntr_t counter) { return *static_cast<volatile unsigned long*>(counter); }
 
 TEST_P(Gam, HandlersThatCountAndSignal) {
-  run(2, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
+  run_gam(2, [](const Enabled& gam) {
     WAITCNTR(here);
     TA_SEMAPHORE(by_request);
     TA_SEMAPHORE(by_store);
-    std::array<std::byte, 8> area{};
-    ok(gam_request_4(gam.right, offers, here, by_request, by_store, area.data()), "gam_request_4");
+    std::byte area{};
+    ok(gam_request_4(gam.right, offers, here, by_request, by_store, &area), "gam_request_4");
     gam_wait_for(seen.requests == 1);
     ok(gam_barrier(), "gam_barrier");
     const Offered there = offered;
-    std::byte byte{1};
+    const auto request = [&](int times, void (*handler)(vnn_t, long), cntr_t counter) {
+      for (; times > 0; --times) ok(gam_request_1(gam.right, handler, counter), "gam_request_1");
+    };
+    const auto store = [&](int times, handler_mem_t handler, cntr_t counter) {
+      std::byte byte{1};
+      for (; times > 0; --times)
+        ok(gam_store(gam.right, &byte, there.area, 1, handler, counter), "gam_store");
+    };
 
     // On the node that gets them. No count is taken off before both have seen all that were added.
-    for (int i = 0; i < 3; ++i) ok(gam_request_1(gam.right, r_cntr_incr, there.counter), "r_cntr_incr");
-    for (int i = 0; i < 2; ++i)
-      ok(gam_store(gam.right, &byte, there.area, 1, r_cntr_incr_mem, there.counter), "r_cntr_incr_mem");
+    request(3, r_cntr_incr, there.counter);
+    store(2, r_cntr_incr_mem, there.counter);
     gam_wait_for(value_of(here) >= 5);
     check_equal(value_of(here), 5ul, "three requests and two stores");
     ok(gam_barrier(), "gam_barrier");
-    for (int i = 0; i < 4; ++i) ok(gam_request_1(gam.right, r_cntr_decr, there.counter), "r_cntr_decr");
-    ok(gam_store(gam.right, &byte, there.area, 1, r_cntr_decr_mem, there.counter), "r_cntr_decr_mem");
+    request(4, r_cntr_decr, there.counter);
+    store(1, r_cntr_decr_mem, there.counter);
     CNTR_WAIT_FOR_ZERO(here);
 
     // On the node that has sent the store, by a reply; or that has asked.
     WAITCNTR(mine);
-    for (int i = 0; i < 3; ++i)
-      ok(gam_store(gam.right, &byte, there.area, 1, r_cntr_incr_reply_mem, mine), "r_cntr_incr_reply_mem");
-    ok(gam_get(gam.right, there.area, &byte, 1, r_cntr_incr_mem, mine), "r_cntr_incr_mem of a get");
+    store(3, r_cntr_incr_reply_mem, mine);
+    std::byte got{};
+    ok(gam_get(gam.right, there.area, &got, 1, r_cntr_incr_mem, mine), "gam_get");
     gam_wait_for(value_of(mine) >= 4);
     check_equal(value_of(mine), 4ul, "three stores and a get");
-    for (int i = 0; i < 4; ++i)
-      ok(gam_store(gam.right, &byte, there.area, 1, r_cntr_decr_reply_mem, mine), "r_cntr_decr_reply_mem");
+    store(4, r_cntr_decr_reply_mem, mine);
     CNTR_WAIT_FOR_ZERO(mine);
 
     check_equal(value_of(by_request), 1ul, "a semaphore that nobody has signalled");
     ok(gam_barrier(), "gam_barrier");  // so that it was looked at before
-    ok(gam_request_1(gam.right, r_ta_sema_signal, there.by_request), "r_ta_sema_signal");
+    request(1, r_ta_sema_signal, there.by_request);
     TA_SEMA_WAIT(by_request);
-    ok(gam_store(gam.right, &byte, there.area, 1, r_ta_sema_signal_mem, there.by_store),
-       "r_ta_sema_signal_mem");
+    store(1, r_ta_sema_signal_mem, there.by_store);
     TA_SEMA_WAIT(by_store);
     TA_SEMAPHORE(by_reply);
-    ok(gam_store(gam.right, &byte, there.area, 1, r_ta_sema_signal_reply_mem, by_reply),
-       "r_ta_sema_signal_reply_mem");
+    store(1, r_ta_sema_signal_reply_mem, by_reply);
     TA_SEMA_WAIT(by_reply);
     ok(gam_barrier(), "gam_barrier");
   });
 }
 
 TEST_P(Gam, CountersAndSemaphoresOfOnesOwn) {
-  run(1, [](am::Node&) {
-    const Enabled gam;
+  run_gam(1, [](const Enabled&) {
     WAITCNTR(mine);
     check(CNTR_IS_ZERO(mine), "as it is made");
     CNTR_INCR(mine);
@@ -358,8 +364,7 @@ TEST_P(Gam, CountersAndSemaphoresOfOnesOwn) {
     CNTR_DECR_BY(mine, 4);
     CNTR_DECR(mine);
     check_equal(value_of(mine), 2ul, "less four and one of seven");
-    CNTR_DECR(mine);
-    CNTR_DECR(mine);
+    CNTR_DECR_BY(mine, 2);
     CNTR_WAIT_FOR_ZERO(mine);
     TA_SEMAPHORE(sema);
     check(!CNTR_IS_ZERO(sema), "as it is made");
@@ -371,54 +376,22 @@ TEST_P(Gam, CountersAndSemaphoresOfOnesOwn) {
 
 // -- to oneself, where the ranges may overlap: they are copied by way of a message
 
-TEST_P(Gam, RangesOfOnesOwnMayOverlap) {
-  run(2, [](am::Node&) {
-    const Enabled gam;
-    for (const int bytes : {1, 37, 1000, gam_max_size(), 4 * gam_max_size()}) {
-      const auto size = static_cast<std::size_t>(bytes);
-      for (const std::size_t apart : {std::size_t{0}, std::size_t{1}, std::size_t{20}, size - 1}) {
-        std::vector<std::byte> memory(size + apart + 2);
-        for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = pattern(i, bytes);
-        std::vector<std::byte> expected = memory;
-        std::byte* const low = memory.data() + 1;
-        std::byte* const high = low + apart;
-        volatile int flag = 0;
-        const auto count =
-            +[](vnn_t /*from*/, void* /*address*/, int /*nbytes*/, volatile int* its) { *its = *its + 1; };
-        const auto as_expected = [&](std::size_t from, std::size_t to, std::string_view what) {
-          ok(gam_wait(&flag, 1), "gam_wait");
-          std::memmove(expected.data() + 1 + to, expected.data() + 1 + from, size);
-          check(memory == expected, what);
-        };
-        ok(gam_store(gam.me, low, high, bytes, count, &flag), "gam_store");
-        as_expected(0, apart, "a store upwards");
-        for (std::size_t i = 0; i < memory.size(); ++i) expected[i] = memory[i] = pattern(i, bytes + 1);
-        ok(gam_store(gam.me, high, low, bytes, count, &flag), "gam_store");
-        as_expected(apart, 0, "a store downwards");
-        for (std::size_t i = 0; i < memory.size(); ++i) expected[i] = memory[i] = pattern(i, bytes + 2);
-        ok(gam_get(gam.me, low, high, bytes, count, &flag), "gam_get");
-        as_expected(0, apart, "a get upwards");
-        for (std::size_t i = 0; i < memory.size(); ++i) expected[i] = memory[i] = pattern(i, bytes + 3);
-        ok(gam_get(gam.me, high, low, bytes, count, &flag), "gam_get");
-        as_expected(apart, 0, "a get downwards");
-      }
-    }
-    ok(gam_barrier(), "gam_barrier");
-  });
-}
+void counts_up(vnn_t /*from*/, void* /*address*/, int /*nbytes*/, volatile int* its) { *its = *its + 1; }
 
-TEST_P(Gam, AGetNeedsNoHandler) {
-  run(2, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
-    std::byte mine{7};
-    for (int to = 0; to < gam.n; ++to) ok(gam_request_1(to, here_is, &mine), "gam_request_1");
-    gam_wait_for(seen.requests == 2);
-    volatile std::byte got{};
-    ok(gam_get(gam.right, areas[static_cast<std::size_t>(gam.right)], const_cast<std::byte*>(&got), 1,
-               nullptr, nullptr),
-       "gam_get");
-    gam_wait_for(got == std::byte{7});
+TEST_P(Gam, RangesOfOnesOwnMayOverlap) {
+  run_gam(2, [](const Enabled& gam) {
+    volatile int flag = 0;
+    const auto sizes = {1, 37, 1000, gam_max_size(), 4 * gam_max_size()};
+    const auto store = [&](std::byte* to, std::byte* from, int bytes) {
+      ok(gam_store(gam.me, from, to, bytes, counts_up, &flag), "gam_store");
+      ok(gam_wait(&flag, 1), "gam_wait");
+    };
+    const auto get = [&](std::byte* to, std::byte* from, int bytes) {
+      ok(gam_get(gam.me, from, to, bytes, counts_up, &flag), "gam_get");
+      ok(gam_wait(&flag, 1), "gam_wait");
+    };
+    test::check_copies(sizes, store, "a store");
+    test::check_copies(sizes, get, "a get");
     ok(gam_barrier(), "gam_barrier");
   });
 }
@@ -432,18 +405,12 @@ void xfer_back(vnn_t from, std::byte* address, int nbytes, void* there) {
 }
 
 TEST_P(Gam, ReplyXferFromAStoresHandler) {
-  run(2, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
+  run_gam(2, [](const Enabled& gam) {
     std::vector<std::byte> mine(5000);
-    for (int to = 0; to < gam.n; ++to) ok(gam_request_1(to, here_is, mine.data()), "gam_request_1");
-    gam_wait_for(seen.requests == 2);
-    std::vector<std::byte> data(5000);
-    for (std::size_t i = 0; i < data.size(); ++i) data[i] = pattern(i, 3);
     std::vector<std::byte> back(5000);
-    ok(gam_store(gam.right, data.data(), areas[static_cast<std::size_t>(gam.right)], 5000, xfer_back,
-                 back.data()),
-       "gam_store");
+    const std::vector<std::byte> data = test::patterned(5000, 3);
+    std::byte* const theirs = exchange_areas(gam, mine.data());
+    ok(gam_store(gam.right, data.data(), theirs, 5000, xfer_back, back.data()), "gam_store");
     gam_wait_for(seen.replies == 1);
     check(back == data, "what came back");
     ok(gam_barrier(), "gam_barrier");
@@ -492,16 +459,13 @@ TEST_P(Gam, RefusalsSayWhy) {
 }
 
 // Floods in both directions, and to itself.
-void echoes(vnn_t from, long number, volatile int* flag) {
+void echoes(vnn_t from, long /*number*/, volatile int* flag) {
   ++seen.requests;
-  static_cast<void>(number);
   ok(gam_reply_1(from, raises, flag), "gam_reply_1");
 }
 
 TEST_P(Gam, FloodsAllToAll) {
-  run(3, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
+  run_gam(3, [](const Enabled& gam) {
     const auto times = static_cast<int>(rounds(3000));
     volatile int flag = 0;
     for (int i = 0; i < times; ++i) {
@@ -511,20 +475,6 @@ TEST_P(Gam, FloodsAllToAll) {
     gam_wait_for(seen.requests == 3 * times);
     check_equal(flag, 0, "more answers than questions");
     check_equal(lam_sync_all(), 1, "lam_sync_all");
-  });
-}
-
-TEST_P(Gam, SleepsUntilSomethingRan) {
-  run(2, [](am::Node&) {
-    seen = {};
-    const Enabled gam;
-    volatile int flag = 0;
-    ok(gam_request_1(gam.right, pongs, &flag), "gam_request_1");
-    while (flag == 0) {
-      ok(gam_sleep(), "gam_sleep");
-      gam_poll();
-    }
-    check_equal(flag, 1, "answers");
   });
 }
 
