@@ -99,7 +99,8 @@ TEST_P(Multicast, EveryMemberOnceFromEveryNodeAtBothPriorities) {
 
 // Every row and column from each node, in it or not, with the sender and without: around a ring both ways, also where both are as long.
 TEST_P(Multicast, EveryRowAndColumnFromInsideAndOutside) {
-  for (const auto& [rows, columns] : {std::pair{2u, 4u}, {2u, 5u}, {3u, 3u}}) {
+  for (const auto& [rows, columns] : {std::pair{3u, 3u}, {2u, 4u}, {2u, 5u}}) {
+    if (columns != 3 && test::cost_of_substrate >= 10) continue;  // none of these networks has rings
     run<Heard>(rows * columns, [rows = rows, columns = columns](am::Node& node, Heard& heard) {
       const am::Grid grid(node, rows, columns);
       std::vector<am::Group> groups;

@@ -16,8 +16,8 @@ using test::check_ok;
 using test::mix;
 using test::rounds;
 using Payloads = test::OnEveryNetwork;
-using ManyPayloads =
-    test::OnSubstrates<test::Suite{.threads = false, .faults = false, .asynchronous = false}>;
+using ManyPayloads = test::OnSubstrates<test::Suite{
+    .threads = false, .faults = false, .asynchronous = false, .about = test::About::node}>;
 
 constexpr std::size_t kibi = std::size_t{1} << 10;
 constexpr std::size_t mebi = std::size_t{1} << 20;
@@ -275,7 +275,7 @@ void take_block(am::Request& request, std::uint64_t number, am::Payload payload)
 }
 
 // To itself: one node fills and empties the ring in turn, so the test does not depend on two of them running at once. What
-// could overflow at 4 GiB is the same, in every mode and for nodes of every kind.
+// could overflow at 4 GiB is the same, in every mode and for nodes of every kind. (On other networks than shared memory at night.)
 TEST_P(ManyPayloads, MoreThanFourGibibytesInTotal) {
   if (test::sanitized)
     GTEST_SKIP() << "a matter of size; the sanitizers see the same code in the tests above";
