@@ -46,6 +46,31 @@ TEST(EventOrder, RepliesBetweenTwoRequests) {
   });
 }
 
+/// Over TCP, where requests and replies of a peer come in one look: what it has sent before its flag was there before the poll.
+TEST(EventOrder, RepliesBeforeTheRequestsThatCameWithThemOverANetwork) {
+  constexpr int rounds = 20;
+  static std::atomic<int> sent;
+  sent = 0;
+  const auto body = [](am::Node& node, Log& log) {
+    for (int round = 1; round <= rounds; ++round) {
+      node.barrier();
+      if (node.id() == 1) {
+        check_ok(node.request<note_low>(0, 'l'));
+        check_ok(node.reply_to<note_high>(0, 'h'));
+        poll_until_quiet(node);
+        sent = round;
+      } else {
+        while (sent != round) std::this_thread::yield();
+        log.ran.clear();
+        node.wait_until([&] { return log.ran.size() == 2; });
+        check_equal(log.ran, "hl", "the order of the events");
+      }
+    }
+  };
+  const auto* tcp = std::ranges::find(test::networks, "tcp", &test::Network::name);
+  test::run_job({test::Nodes::threads, am::Dispatch::poll, tcp}, 2, test::with_state<Log>(body));
+}
+
 TEST(EventOrder, WhatATimeletSendsRunsBeforeTheNextTimelet) {
   test::run_alone<Log>([](am::Node& node, Log& log) {
     // Twice: the rings to oneself are known to the second round.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # errors.sh LINES EXPECTED... -- COMMAND...: COMMAND, a compiler, must fail with as many errors as there are EXPECTED, regular
-# expressions that match them one by one, the first the first; and print no more than LINES lines for each.
+# expressions of which each matches one, in any order; and print no more than LINES lines for each.
 set -uo pipefail
 lines=$1
 shift
@@ -20,10 +20,16 @@ export LC_ALL=C
 output=$("$@" 2>&1) && fail "it compiles"
 # A linker says only "undefined reference".
 mapfile -t errors < <(grep -E '(error: |undefined reference)' <<< "$output")
-for ((i = 0; i < ${#expected[@]}; ++i)); do
-  [[ ${errors[i]-} =~ ${expected[i]} ]] || fail "error $((i + 1)) is not '${expected[i]}'"
+for pattern in "${expected[@]}"; do
+  found=
+  for i in "${!errors[@]}"; do
+    [[ ${errors[i]} =~ $pattern ]] || continue
+    found=${errors[i]}
+    unset "errors[i]"
+    break
+  done
+  [[ -n $found ]] || fail "no error more is '$pattern'"
 done
-((${#errors[@]} == ${#expected[@]})) || fail "there are ${#errors[@]} errors"
+((${#errors[@]} == 0)) || fail "more than were expected: ${errors[*]}"
 count=$(wc -l <<< "$output")
 ((count <= lines * ${#expected[@]})) || fail "it prints $count lines"
-printf '%s\n' "${errors[@]}"

@@ -1,3 +1,24 @@
+// Values that collectives cannot take.
+#include <am/collectives.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// expected: a collective takes trivially copyable values .*: std::span\(vector\) for a std::vector
+// expected: a collective takes trivially copyable values
+// expected: op\(a, b\) takes two values of the collective's type and returns one
+namespace collectives_of_something_else {
+void f(am::Node& node, const std::vector<int>& values) {
+  static_cast<void>(am::all_reduce(node, values, std::plus<>()));
+  static_cast<void>(am::all_gather(node, "abc"));
+  static_cast<void>(am::all_reduce(node, 1, std::plus<std::string>()));
+}
+}  // namespace collectives_of_something_else
+
 // A collective of these would hand round pointers.
 // expected: would hand round pointers
 // expected: would hand round pointers
@@ -6,12 +27,7 @@
 // expected: would hand round pointers
 // expected: would hand round pointers
 // expected: the results replace the values: give a std::span of values that are not const
-#include <am/collectives.hpp>
-#include <functional>
-#include <span>
-#include <string_view>
-#include <utility>
-
+namespace collectives_of_views {
 void f(am::Node& node, std::span<int> values, std::span<const int> constant, int& value) {
   static_cast<void>(am::all_gather(node, values));
   static_cast<void>(am::all_gather(node, std::pair(1, constant)));
@@ -21,3 +37,4 @@ void f(am::Node& node, std::span<int> values, std::span<const int> constant, int
   static_cast<void>(am::all_reduce(node, &value, [](int* a, int*) { return a; }));
   am::broadcast(node, constant);
 }
+}  // namespace collectives_of_views

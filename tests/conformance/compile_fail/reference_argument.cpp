@@ -1,6 +1,0 @@
-// expected: arguments arrive by value
-#include <am/node.hpp>
-
-void handler(am::Request&, int&);
-
-void f(am::Node& node, int& value) { node.request<handler>(0, value); }
