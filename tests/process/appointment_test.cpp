@@ -327,9 +327,8 @@ class OnTwoHosts : public Appointments {
 };
 
 TEST_F(OnTwoHosts, RunTheSameAsUnderAmrun) {
-  expect_the_same_as_amrun(every_example());
   for (const std::vector<std::size_t>& hosts :
-       std::vector<std::vector<std::size_t>>{{1, 2, 1, 2}, {1, 2, 2, 2}}) {
+       std::vector<std::vector<std::size_t>>{{1, 1, 2, 2}, {1, 2, 1, 2}, {1, 2, 2, 2}}) {
     hosts_of_ranks_ = hosts;
     expect_the_same_as_amrun(a_few_examples());
   }

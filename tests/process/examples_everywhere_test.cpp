@@ -20,13 +20,14 @@ struct Way {
   bool by_day = true;
 };
 
-/// All over shared memory, and on networks that open quickly in the mode in which the most runs at once.
+/// All over shared memory; a few on each other network, in the mode in which the most runs at once, and on one also by interrupts.
 Examples by_day(const Way& way) {
   const test::Network& network = *way.network;
-  const bool opens_slowly = network.cost >= 10;
-  const bool busiest = way.dispatch == am::Dispatch::thread;
-  if (network.rare || network.by_night || (opens_slowly && !busiest)) return Examples::none;
-  return network.name == "shm" || (busiest && !opens_slowly) ? Examples::all : Examples::few;
+  if (network.name == "shm") return Examples::all;
+  const bool interrupts = network.name == "t1" && way.dispatch == am::Dispatch::interrupt;
+  if (network.rare || network.by_night || (way.dispatch != am::Dispatch::thread && !interrupts))
+    return Examples::none;
+  return Examples::few;
 }
 
 std::vector<Way> every_way() {
