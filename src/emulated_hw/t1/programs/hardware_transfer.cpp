@@ -11,7 +11,7 @@ namespace am::t1 {
 namespace {
 
 constexpr Address got_at = 0x9000;
-constexpr Address last_piece_at = 0x9100;
+constexpr Address final_piece_at = 0x9100;
 constexpr Address last_word_at = 0x9200;
 constexpr Address done_at = 0x9300;
 
@@ -25,7 +25,7 @@ HardwareTransfer::HardwareTransfer(Machine& machine, Memories& memories)
   for (NodeNumber node = 0; node < machine.nodes(); ++node) {
     Processor& cpu = machine.node(node);
     cpu.place(got_at, [this](Processor& here) { return handle_got(here); });
-    cpu.place(last_piece_at, [this](Processor& here) { return handle_last_piece(here); });
+    cpu.place(final_piece_at, [this](Processor& here) { return handle_last_piece(here); });
     cpu.place(last_word_at, [this](Processor& here) { return handle_last_word(here); });
     cpu.place(done_at, [this](Processor& here) { return handle_done(here); });
   }
@@ -55,7 +55,7 @@ Program HardwareTransfer::bulk_get(Processor& cpu, GlobalPtr from, Word local, W
     co_await cpu.cycles(2 * costs::add + costs::branch);  // both addresses, the loop
   }
   co_await fetch(cpu, {.node = from.node, .offset = from.offset + words - last}, local + words - last, last,
-                 last == 1 ? got_at : last_piece_at);
+                 last == 1 ? got_at : final_piece_at);
 }
 
 Program HardwareTransfer::bulk_put(Processor& cpu, GlobalPtr to, Word local, Word words) {

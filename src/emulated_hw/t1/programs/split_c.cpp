@@ -12,11 +12,11 @@ namespace {
 
 constexpr Address put_at = 0x4000;
 constexpr Address get_at = 0x4100;
-constexpr Address got_at = 0x4200;
+constexpr Address value_got_at = 0x4200;
 constexpr Address bulk_put_at = 0x4300;
 constexpr Address bulk_get_at = 0x4400;
 constexpr Address bulk_got_at = 0x4500;
-constexpr Address done_at = 0x4600;
+constexpr Address access_done_at = 0x4600;
 constexpr Address fetch_and_add_at = 0x4700;
 constexpr Address fetched_at = 0x4800;
 
@@ -27,11 +27,11 @@ SplitC::SplitC(Machine& machine, Memories& memories) : memories_(memories), node
     Processor& cpu = machine.node(node);
     cpu.place(put_at, [this](Processor& here) { return handle_put(here); });
     cpu.place(get_at, [this](Processor& here) { return handle_get(here); });
-    cpu.place(got_at, [this](Processor& here) { return handle_got(here); });
+    cpu.place(value_got_at, [this](Processor& here) { return handle_got(here); });
     cpu.place(bulk_put_at, [this](Processor& here) { return handle_bulk_put(here); });
     cpu.place(bulk_get_at, [this](Processor& here) { return handle_bulk_get(here); });
     cpu.place(bulk_got_at, [this](Processor& here) { return handle_bulk_got(here); });
-    cpu.place(done_at, [this](Processor& here) { return handle_done(here); });
+    cpu.place(access_done_at, [this](Processor& here) { return handle_done(here); });
     cpu.place(fetch_and_add_at, [this](Processor& here) { return handle_fetch_and_add(here); });
     cpu.place(fetched_at, [this](Processor& here) { return handle_fetched(here); });
   }
@@ -102,7 +102,7 @@ Program SplitC::handle_put(Processor& cpu) {
   const auto& data = cpu.registers().data;
   co_await cpu.cycles(costs::store);
   memories_.at(node_of(cpu), data[1]) = data[2];
-  co_await send_until_accepted(cpu, {.priority = Priority::high}, data[0], done_at);
+  co_await send_until_accepted(cpu, {.priority = Priority::high}, data[0], access_done_at);
 }
 
 Program SplitC::handle_get(Processor& cpu) {
@@ -111,7 +111,7 @@ Program SplitC::handle_get(Processor& cpu) {
   const Word origin = data[0];
   data[0] = memories_.at(node_of(cpu), data[1]);
   data[1] = data[2];
-  co_await send_until_accepted(cpu, {.scalars = 2, .priority = Priority::high}, origin, got_at);
+  co_await send_until_accepted(cpu, {.scalars = 2, .priority = Priority::high}, origin, value_got_at);
 }
 
 Program SplitC::handle_got(Processor& cpu) {
@@ -127,7 +127,7 @@ Program SplitC::handle_bulk_put(Processor& cpu) {
   co_await cpu.cycles(costs::move + costs::vector(words));  // vlr
   std::ranges::copy_n(registers.vr1.begin(), words,
                       memories_.block(node_of(cpu), registers.data[1], words).begin());
-  co_await send_until_accepted(cpu, {.priority = Priority::high}, registers.data[0], done_at);
+  co_await send_until_accepted(cpu, {.priority = Priority::high}, registers.data[0], access_done_at);
 }
 
 Program SplitC::handle_bulk_get(Processor& cpu) {
