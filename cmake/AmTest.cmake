@@ -1,8 +1,9 @@
 # How files of GoogleTest cases become a program, and its suites become ctest's tests.
 
-# Starts of threads that a test file does by itself, or has done. ThreadSanitizer finds nothing in other files.
-set(am_starts_threads
-  "#include (<thread>|<am/am.hpp>|<am/start.hpp>|\"support/(job|am2|am2_job).hpp\"|\"unit/transports/tcp/meeting.hpp\")")
+# Starts of threads by a test file, of nodes too. ThreadSanitizer finds nothing in other files; and unit tests that want a job, and no
+# thread besides, find no race that conformance tests, whose nodes are threads, would not.
+set(am_starts_threads "#include (<thread>|<am/am.hpp>|<am/start.hpp>|\"support/(job|am2|am2_job).hpp\")")
+set(am_starts_threads_unit "#include (<thread>|\"unit/transports/tcp/meeting.hpp\")")
 
 # am_add_test_program(<kind> <name> SOURCES <file>... [ALONE <file>...] [LIBRARIES <library>...] [STATIC] [OBJECTS <file>...])
 #
@@ -18,6 +19,10 @@ function(am_add_test_program kind name)
   set(sources "")
   set(stems "")
   list(LENGTH with_SOURCES count)
+  set(starts_threads "${am_starts_threads}")
+  if(kind STREQUAL "unit")
+    set(starts_threads "${am_starts_threads_unit}")
+  endif()
   set(single FALSE)
   if(count EQUAL 1)
     set(single TRUE)
@@ -25,7 +30,7 @@ function(am_add_test_program kind name)
   foreach(source ${with_SOURCES})
     cmake_path(GET source STEM stem)
     file(STRINGS ${source} own REGEX "^namespace ([a-z0-9_]+_)?${stem} {$")
-    file(STRINGS ${source} threads REGEX "${am_starts_threads}")
+    file(STRINGS ${source} threads REGEX "${starts_threads}")
     if(NOT own AND single)
       set(own ${stem})
     elseif(NOT own)

@@ -51,7 +51,7 @@ inline constexpr bool sanitized = build != Build::plain;
 inline std::uint64_t cost_of_substrate = 1;
 
 /// What a message costs in this build, beside a plain one: threads that meet on a few processors cost most.
-inline constexpr std::uint64_t cost_of_build = build == Build::tsan ? 60 : build == Build::asan ? 20 : 1;
+inline constexpr std::uint64_t cost_of_build = build == Build::tsan ? 60 : build == Build::asan ? 40 : 1;
 
 /// How many rounds of something: all of them, or a share, at least one, where each is dear. A sanitizer slows the processor
 /// down and a dear network waits: they are not dear twice.

@@ -28,7 +28,7 @@ TEST(Copies, BringEachByteAndNoOther) {
   for (std::byte& byte : of_source) byte = static_cast<std::byte>(random());
   bool was_slow = false;
   bool was_usual = false;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 600; ++i) {
     const std::size_t from = random.below(page);
     const std::size_t to = random.one_in(2) ? (from + random.below(40)) % page : random.below(page);
     const std::size_t bytes = random.below(random.one_in(3) ? 200 : (pages - 2) * page);

@@ -142,7 +142,7 @@ TEST(CycleNetwork, KeepsWhatItIsGivenUntilAllHasCome) {
            .options = {.num_vcs = vc_classes(topology), .vc_buf_size = 1},
            .traffic = {.pattern = pattern, .injection_rate = 1, .packet_size = 5, .seed = random()}});
   }
-  for (int some = 0; some < 100; ++some) loads.push_back(some_load(random));
+  for (int some = 0; some < 30; ++some) loads.push_back(some_load(random));
   for (const Load& load : loads) {
     CycleNetwork network(load.topology, load.options);
     TrafficNodes nodes(network, load.traffic);
@@ -201,7 +201,7 @@ TEST(CycleNetwork, DoesTheSameInWhateverOrderItsRoutersAreStepped) {
               .options = {.num_vcs = 4, .vc_buf_size = 3},
               .traffic = {.injection_rate = 0.5, .packet_size = 4, .seed = 1}};
     const std::uint64_t in_order = fingerprint(load, nullptr);
-    for (int i = 0; i < 100; ++i) ASSERT_EQ(fingerprint(load, &random), in_order);
+    for (int i = 0; i < 20; ++i) ASSERT_EQ(fingerprint(load, &random), in_order);
     load.traffic.seed = 2;
     EXPECT_NE(fingerprint(load, nullptr), in_order) << "fingerprints tell runs apart";
   }

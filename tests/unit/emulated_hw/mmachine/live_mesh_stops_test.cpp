@@ -188,7 +188,7 @@ TEST(MMachineLiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
   test::Random random(test::seed());
   const unsigned most = accesses_of(1);
   for (unsigned at = 1; at <= most; ++at) {
-    for (unsigned other = 1; other <= most; other += 1 + static_cast<unsigned>(random.below(24))) {
+    for (unsigned other = 1; other <= most; other += 1 + static_cast<unsigned>(random.below(64))) {
       SCOPED_TRACE(at);
       SCOPED_TRACE(other);
       Scene scene(random());
@@ -206,7 +206,7 @@ TEST(MMachineLiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
 TEST(MMachineLiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
   test::Random random(test::seed());
   unsigned back = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 100; ++round) {
     SCOPED_TRACE(round);
     Scene scene(random());
     std::deque<Steps::One> all;
@@ -333,7 +333,7 @@ TEST(MMachineLiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
   test::Random random(test::seed());
   std::array<std::uint64_t, message_kinds> refused{};
   std::uint64_t cannot_go_back = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 150; ++round) {
     SCOPED_TRACE(round);
     LiveNetwork net(1, 3);
     const std::uint64_t taken_one_in = 1 + random.below(6);

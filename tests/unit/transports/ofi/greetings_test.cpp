@@ -115,7 +115,7 @@ class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t
 TEST_P(Greetings, BothJoinInEveryOrder) { run_all(1); }
 
 /// Some of the orders with a sanitizer, where all take minutes.
-TEST_P(Greetings, WhatIsSentMeanwhileKeepsItsOrder) { run_all(2, test::build == test::Build::plain ? 0 : 4); }
+TEST_P(Greetings, WhatIsSentMeanwhileKeepsItsOrder) { run_all(2, test::build == test::Build::plain ? 0 : 5); }
 
 INSTANTIATE_TEST_SUITE_P(, Greetings, testing::Values(FI_ORDER_SAS, 0),
                          [](const auto& order) { return order.param != 0 ? "ordered" : "unordered"; });

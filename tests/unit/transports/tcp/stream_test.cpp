@@ -85,7 +85,10 @@ class FrameReaders : public testing::Test {
 
   static std::vector<std::byte> payload_of(std::uint64_t number, std::size_t bytes) {
     std::vector<std::byte> all(bytes);
-    for (std::size_t i = 0; i < bytes; ++i) all[i] = static_cast<std::byte>(test::mix(number, i));
+    for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+      const std::uint64_t word = test::mix(number, at);
+      std::memcpy(all.data() + at, &word, std::min(sizeof word, bytes - at));
+    }
     return all;
   }
   void send(std::uint64_t number, std::size_t most) {
@@ -135,7 +138,7 @@ class FrameReaders : public testing::Test {
 TEST_F(FrameReaders, FindFramesInPiecesOfAnySizeAndPutLongPayloadsWhereTheyAreWanted) {
   for (const std::size_t at_once : {1, 15, 17, 100, 5'000, 70'000, 1'000'000}) {
     Reading reading{.place = [&](const BegunMessage& message) { return place(message); }};
-    const std::uint64_t all = at_once <= 100 ? 50 : 300;
+    const std::uint64_t all = at_once <= 100 ? 30 : 80;
     std::uint64_t sent = 0, received = 0;
     places_.clear();
     while (received < all) {
@@ -151,8 +154,8 @@ TEST_F(FrameReaders, FindFramesInPiecesOfAnySizeAndPutLongPayloadsWhereTheyAreWa
     }
     EXPECT_TRUE(out_.empty());
   }
-  EXPECT_GT(placed_, 50);
-  EXPECT_GT(given_up_, 5);
+  EXPECT_GT(placed_, 20);
+  EXPECT_GT(given_up_, 2);
 }
 
 /// What lies elsewhere is checked as what does not.

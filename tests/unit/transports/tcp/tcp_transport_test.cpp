@@ -50,7 +50,7 @@ TEST_P(TcpNodes, OneThatSleptInVainTellsThatItHasTakenAll) {
 /// What is older was written where it belongs, though nobody has looked at it yet. It is more than the window holds: what lies
 /// elsewhere gives its credit back, too.
 TEST_P(TcpNodes, PutPayloadsWhereTheyBelong) {
-  std::vector<std::vector<std::byte>> places(20, std::vector<std::byte>(megabyte_.size()));
+  std::vector<std::vector<std::byte>> places(8, std::vector<std::byte>(megabyte_.size()));
   places_[1].answer = [&](const Coming& message) {
     EXPECT_EQ(message.from, 0u);
     EXPECT_EQ(message.priority, Priority::low);
