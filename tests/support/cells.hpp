@@ -4,7 +4,7 @@
 //   - on the first network, shared memory, a suite runs on nearly its full product, nodes x modes, in the release build, and on
 //     two cells of it in each sanitizer's;
 //   - on each other one on one cell in each build, of other nodes and in another mode each time, and not at all where its
-//     bodies are the same on every network;
+//     bodies are the same on every network; in ThreadSanitizer's build only what is about a network most of all;
 //   - jobs of many nodes run once per network;
 //   - on a network that is like another one only what is about a network most of all runs, on one cell;
 //   - what a network makes dear is repeated less often there: rounds() in support/job.hpp.
@@ -144,7 +144,7 @@ struct Suite {
   bool polling = true;
   bool asynchronous = true;  ///< the thread and the interrupt mode
   About about = About::network;
-  bool everywhere = false;  ///< by day on rare networks, too
+  bool everywhere = false;  ///< about a network most of all: by day on rare networks, and on all in ThreadSanitizer's build, too
 
   [[nodiscard]] constexpr bool takes(Nodes nodes) const {
     return nodes == Nodes::threads ? threads : nodes == Nodes::processes ? processes : faults;
@@ -172,7 +172,8 @@ constexpr bool runs_by_day(const Substrate& cell, const Suite& suite, Build how,
       return (first && cell.is(Nodes::threads_with_faults, thread)) ||
              cell.is(Nodes::threads, network.interrupts && suite.asynchronous ? interrupt : quietest);
     case Build::tsan:  // it sees the threads of one process
-      return (first && cell.is(Nodes::threads, poll)) ||
+      if (first && cell.is(Nodes::threads, poll)) return true;
+      return (first || suite.everywhere) &&
              cell.is(suite.faults ? Nodes::threads_with_faults : Nodes::threads,
                      suite.asynchronous ? thread : poll);
   }

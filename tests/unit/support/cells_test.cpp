@@ -63,11 +63,13 @@ TEST(Cells, SharedMemoryHasNearlyTheFullProductInReleaseAndTwoCellsElsewhere) {
 }
 
 TEST(Cells, EachOtherNetworkHasOneInEachBuildByDay) {
+  const Suite everywhere{.everywhere = true};
   for (const std::string name : {"tcp", "t1"})
-    expect_by_day(name, {}, {name + "_processes"}, {name + "_threads_interrupt"},
+    expect_by_day(name, everywhere, {name + "_processes"}, {name + "_threads_interrupt"},
                   {name + "_threads_with_faults_thread"});
-  expect_by_day("ofi", {}, {"ofi_processes"}, {"ofi_threads"}, {"ofi_threads_with_faults_thread"});
-  expect_by_day("post", {}, {"post_threads"}, {"post_threads"}, {"post_threads_with_faults_thread"});
+  expect_by_day("ofi", everywhere, {"ofi_processes"}, {"ofi_threads"}, {"ofi_threads_with_faults_thread"});
+  expect_by_day("post", everywhere, {"post_threads"}, {"post_threads"}, {"post_threads_with_faults_thread"});
+  expect_by_day("tcp", {}, {"tcp_processes"}, {"tcp_threads_interrupt"}, {});
 }
 
 TEST(Cells, WhatIsRareOrForANightOrNotSeenIntoHasFewer) {
@@ -110,11 +112,10 @@ TEST(Cells, ManyNodesRunOncePerNetwork) {
 }
 
 TEST(Cells, AreOnlyThoseThatTheSuiteTakes) {
-  expect_by_day("tcp", {.faults = false}, {"tcp_processes"}, {"tcp_threads_interrupt"},
+  expect_by_day("tcp", {.faults = false, .everywhere = true}, {"tcp_processes"}, {"tcp_threads_interrupt"},
                 {"tcp_threads_thread"});
-  expect_by_day("ofi", {.polling = false}, {"ofi_processes_thread"}, {"ofi_threads_thread"},
-                {"ofi_threads_with_faults_thread"});
-  expect_by_day("tcp", {.asynchronous = false}, {"tcp_processes"}, {"tcp_threads"},
+  expect_by_day("ofi", {.polling = false}, {"ofi_processes_thread"}, {"ofi_threads_thread"}, {});
+  expect_by_day("tcp", {.asynchronous = false, .everywhere = true}, {"tcp_processes"}, {"tcp_threads"},
                 {"tcp_threads_with_faults"});
   const Suite processes_that_poll{.threads = false, .faults = false, .asynchronous = false};
   EXPECT_EQ(by_day("shm", processes_that_poll, Build::plain), Names{"processes"});
