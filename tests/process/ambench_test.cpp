@@ -278,8 +278,7 @@ TEST(Ambench, DispatchMeasuresEveryModeAndDrawsIt) {
     expect_all_drawn(std::filesystem::path(file.path()).replace_extension());
     ++charts;
   }
-  const bool shares = measured.out.find("A thread woken beside a computation") != std::string::npos;
-  EXPECT_EQ(charts, shares ? 13 : 12);
+  EXPECT_EQ(charts, spreads.contains("thread_shared") ? 13 : 12);
   const std::string send = text_of(plots + "/send.svg");
   for (const char* column : {"poll", "thread, processor of its own", "interrupt"})
     EXPECT_THAT(send, HasSubstr(as_text(column)));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <set>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ class Namespaces {
     ip({"-n", name(host), "addr", "add", v4 + number + "/24", "dev", interface});
     ip({"-n", name(host), "addr", "add", v6 + number + "/64", "dev", interface, "nodad"});
     ip({"-n", name(host), "link", "set", interface, "up"});
+    wait_until_up(host, interface);
   }
   /// Cuts the cable of a host, somewhere behind it: the interface itself does not see it.
   void cut(std::size_t host, const std::string& interface) {
@@ -98,6 +100,15 @@ class Namespaces {
     if (outcome.exit_code == 0) return;
     for (const std::string& word : arguments) problem_ += word + " ";
     problem_ += ": " + outcome.err;
+  }
+
+  /// The kernel takes note later, and nodes call it down until then.
+  void wait_until_up(std::size_t host, const std::string& interface) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (works() && run({"ip", "-n", name(host), "link", "show", interface}).out.find("state UP") ==
+                          std::string::npos) {
+      if (std::chrono::steady_clock::now() > deadline) problem_ = interface + " does not come up";
+    }
   }
 
   const std::string prefix_;
