@@ -1,9 +1,7 @@
 // How programs on <am/am2.h> end: together, by AMX_SPMDExit and what it calls, or in another way, and what is said of it then.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <string>
 
 #include "process/command.hpp"
@@ -21,7 +19,7 @@ class Am2Ends : public testing::TestWithParam<const char*> {
  protected:
   static Outcome end(const std::string& how, const std::string& argument = "") {
     const std::string dispatch = std::string("AM_DISPATCH=") + GetParam();
-    return run({amrun, "-n", "2", AM_BIN_DIR "/tests/programs/am2_ends", how, argument}, {{dispatch}, {}});
+    return run({amrun, "-n", "2", AM_BIN_DIR "/tests/programs/am2_ends", how, argument}, {{dispatch}});
   }
 };
 
@@ -48,21 +46,14 @@ TEST_P(Am2Ends, TheExitCallbackMayExit) {
 
 // Answers that say no more than that a message has run are none of the program's: nobody waits for them, and nobody is told.
 TEST_P(Am2Ends, NothingIsSaidOfAnswersThatNobodyNeeds) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("am2_ends_" + std::to_string(getpid()));
-  std::filesystem::remove(file);
-  const Outcome outcome = end("one_way", file);
-  std::filesystem::remove(file);
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err, IsEmpty());
+  const TemporaryFolder folder;
+  expect_end(end("one_way", folder.in("file")), 0, IsEmpty());
 }
 
 TEST_P(Am2Ends, MessagesThatNoPollHasRunAreSaid) {
-  const Outcome outcome = end("unpolled");
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err,
-              HasSubstr("am: node 1: left with 10 messages of AM-II that no poll has run (the first from "
-                        "node 0 for handler 1)"));
+  expect_end(end("unpolled"), 0,
+             HasSubstr("am: node 1: left with 10 messages of AM-II that no poll has run (the first from "
+                       "node 0 for handler 1)"));
 }
 
 TEST_P(Am2Ends, ANodeThatLeavesEarlyEndsTheOthersWait) {

@@ -1,7 +1,6 @@
 // ambench as people run it: that a measure ends, prints its tables and writes its files. No figure is judged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,40 +11,27 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "process/command.hpp"
+#include "process/surroundings.hpp"
 
 namespace ambench_test {
 
+using process_test::expect_end;
 using process_test::Outcome;
+using Folder = process_test::TemporaryFolder;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
 const std::string ambench = AM_BIN_DIR "/ambench";
 
 int usable_cpus() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const cpu_set_t own = process_test::own_processors();
+  return CPU_COUNT(&own);
 }
-
-class Folder {
- public:
-  Folder() {
-    std::string name = std::filesystem::temp_directory_path() / "ambench_test_XXXXXX";
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string in(const std::string& file) const { return path_ + "/" + file; }
-
- private:
-  std::string path_;
-};
 
 std::string text_of(const std::string& file) {
   std::ifstream in(file);
@@ -56,8 +42,7 @@ std::string text_of(const std::string& file) {
 int bars_in(const std::string& script) {
   int bars = 0;
   bool data = false;
-  std::istringstream lines(script);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : process_test::lines_of(script)) {
     const bool ends = line == "end";
     if (data && !ends) ++bars;
     data = line.ends_with("<< end") || (data && !ends);
@@ -110,20 +95,28 @@ enum Plots { no_plots, draws };
 /// One run of a measure that ends well, and its figures; with their plots where there is gnuplot.
 class Measured {
  public:
-  explicit Measured(std::vector<std::string> words, Plots plots = no_plots)
+  explicit Measured(std::vector<std::string> words, Plots plots = no_plots,
+                    const std::function<void()>& in_child = {})
       : drawn_(plots == draws && process_test::run({"sh", "-c", "command -v gnuplot"}).exit_code == 0) {
     words.insert(words.begin(), ambench);
     words.insert(words.end(), {"--json", folder_.in("figures.json")});
     if (drawn_) words.insert(words.end(), {"--plots", folder_.in("plots")});
-    Outcome outcome = process_test::run(words);
+    Outcome outcome = process_test::run(words, {.in_child = in_child});
     if (outcome.exit_code != 0) throw std::runtime_error(outcome.err);
     out = std::move(outcome.out);
     json = nlohmann::json::parse(text_of(folder_.in("figures.json")));
   }
   [[nodiscard]] bool drawn() const { return drawn_; }
   [[nodiscard]] std::string plots() const { return folder_.in("plots"); }
-  void expect_drawn(const std::string& chart) const {
-    if (drawn_) expect_all_drawn(folder_.in(chart));
+  void expect_drawn(const std::string& beginning, const std::vector<std::string>& charts) const {
+    if (!drawn_) return;
+    for (const std::string& chart : charts) expect_all_drawn(plots() + "/" + beginning + chart);
+  }
+  /// The rows by what they are of.
+  [[nodiscard]] std::map<std::string, nlohmann::json> rows_by(const char* key) const {
+    std::map<std::string, nlohmann::json> rows;
+    for (const auto& row : json["rows"]) rows[row[key]] = row;
+    return rows;
   }
 
   std::string out;
@@ -157,8 +150,7 @@ void expect_spread(const nlohmann::json& row, const std::string& name) {
 
 TEST(Ambench, CmamIsMeasuredBesideLibam) {
   if (usable_cpus() < 2) GTEST_SKIP() << "takes two processors";
-  const Measured measured({"cmam", "--reps", "1"});
-  const nlohmann::json& json = measured.json;
+  const nlohmann::json json = Measured({"cmam", "--reps", "1"}).json;
   EXPECT_EQ(json["measure"], "cmam");
   ASSERT_EQ(json["rows"].size(), 3);
   for (const auto& row : json["rows"]) expect_figures(row);
@@ -210,8 +202,7 @@ TEST(Ambench, LogPIsFittedAndSaysHowWellItPredicts) {
 }
 
 TEST(Ambench, MulticastIsMeasuredBesideMessages) {
-  const Measured measured({"multicast", "--reps", "1", "-n", "3"});
-  const nlohmann::json& json = measured.json;
+  const nlohmann::json json = Measured({"multicast", "--reps", "1", "-n", "3"}).json;
   EXPECT_EQ(json["measure"], "multicast");
   EXPECT_EQ(json["nodes"], 3);
   ASSERT_EQ(json["rows"].size(), 2);
@@ -287,8 +278,7 @@ TEST(Ambench, DispatchMeasuresEveryModeAndDrawsIt) {
 }
 
 TEST(Ambench, AllReduceMeasuresEverySize) {
-  const Measured measured({"all-reduce", "--compare", "--reps", "1"});
-  const auto rows = measured.json["rows"];
+  const nlohmann::json rows = Measured({"all-reduce", "--compare", "--reps", "1"}).json["rows"];
   ASSERT_EQ(rows.size(), 5u);
   for (const auto& row : rows) {
     EXPECT_TRUE(row["all_reduce_us"].is_object()) << row;
@@ -298,15 +288,12 @@ TEST(Ambench, AllReduceMeasuresEverySize) {
 
 TEST(Ambench, ScaleMeasuresJobsAndDrawsThem) {
   const Measured measured({"scale", "-n", "5", "--transport", "tcp", "--reps", "2"}, draws);
-  const nlohmann::json& json = measured.json;
-  ASSERT_EQ(json["rows"].size(), 1u);
-  const auto& row = json["rows"][0];
+  ASSERT_EQ(measured.json["rows"].size(), 1u);
+  const nlohmann::json& row = measured.json["rows"][0];
   EXPECT_EQ(row["nodes"], 5);
   for (const char* figure : {"start_ms", "barrier_us", "memory_kib"}) EXPECT_GT(row[figure]["min"], 0) << row;
   EXPECT_TRUE(row.contains("peer_memory_kib"));
-  for (const char* chart : {"plots/scale_start", "plots/scale_barrier", "plots/scale_memory"}) {
-    measured.expect_drawn(chart);
-  }
+  measured.expect_drawn("scale_", {"start", "barrier", "memory"});
 }
 
 TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
@@ -314,9 +301,8 @@ TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
       {"network", "k=3,4", "topology=torus", "num_vcs=2,4", "traffic=uniform,hotspot", "vc_buf_size=3",
        "packet_size=2", "injection_rate=0.05,0.1,2", "sample_period=300", "--reps", "2"},
       draws);
-  const nlohmann::json& json = measured.json;
-  ASSERT_EQ(json["rows"].size(), 8u);
-  for (const auto& row : json["rows"]) {
+  ASSERT_EQ(measured.json["rows"].size(), 8u);
+  for (const auto& row : measured.json["rows"]) {
     EXPECT_EQ(row["vc_buf_size"], 3);
     EXPECT_GT(row["latency_0.05_cycles"]["min"], 7) << row;
     EXPECT_EQ(row["saturated"], "saturated") << "two flits a cycle";
@@ -324,9 +310,7 @@ TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
     if (row["traffic"] != "uniform") continue;
     EXPECT_GT(row["latency_0.05_cycles"]["median"], row["zero_load_cycles"]["median"]);
   }
-  for (const char* chart : {"plots/network_torus_3x3_uniform", "plots/network_torus_4x4_hotspot"}) {
-    measured.expect_drawn(chart);
-  }
+  measured.expect_drawn("network_torus_", {"3x3_uniform", "4x4_hotspot"});
 }
 
 // What a packet takes without load is the sum of the parts: 2 + 5 (channels + 1) + flits - 1.
@@ -335,9 +319,8 @@ TEST(Ambench, NetworkMeasuresHypercubesFatTreesAndGridsOfAnyDimensions) {
       {"network", "topology=hypercube,fattree,mesh", "k=2", "n=4", "num_vcs=1", "traffic=uniform,transpose",
        "packet_size=1", "injection_rate=0.02", "max_samples=2", "--reps", "2"},
       draws);
-  const nlohmann::json& json = measured.json;
-  ASSERT_EQ(json["rows"].size(), 6u);
-  for (const auto& row : json["rows"]) {
+  ASSERT_EQ(measured.json["rows"].size(), 6u);
+  for (const auto& row : measured.json["rows"]) {
     EXPECT_EQ(row["k"], 2);
     EXPECT_EQ(row["n"], 4);
     EXPECT_FALSE(row.contains("saturated")) << row;
@@ -347,28 +330,24 @@ TEST(Ambench, NetworkMeasuresHypercubesFatTreesAndGridsOfAnyDimensions) {
     EXPECT_DOUBLE_EQ(row["zero_load_cycles"]["median"], 2 + 5 * (channels + 1)) << row;
     EXPECT_NEAR(row["latency_0.02_cycles"]["median"], 2 + 5 * (channels + 1), 2) << row;
   }
-  for (const char* chart : {"plots/network_hypercube_2_4_uniform", "plots/network_fattree_2_4_transpose",
-                            "plots/network_mesh_2x2x2x2_uniform"}) {
-    measured.expect_drawn(chart);
-  }
+  measured.expect_drawn("network_",
+                        {"hypercube_2_4_uniform", "fattree_2_4_transpose", "mesh_2x2x2x2_uniform"});
 }
 
 // Cycles that are counted: the same in every run, and beside each the paper's figure, or none.
 TEST(Ambench, T1CountsCyclesBesideTheReports) {
   const Measured measured({"t1", "rows=3", "columns=5"});
-  const nlohmann::json& json = measured.json;
   EXPECT_THAT(measured.out, ContainsRegex(" paper +here +ratio\n"));
   EXPECT_THAT(measured.out, ContainsRegex("SEND of 37 words \\(3.10\\) +~5 +5 +1.00x  cycles\n"));
   EXPECT_THAT(measured.out, ContainsRegex("HRET +- +1 +-  cycles\n"));
   const Measured again({"t1", "rows=3", "columns=5"});
   EXPECT_EQ(again.out, measured.out);
-  EXPECT_EQ(again.json, json);
+  EXPECT_EQ(again.json, measured.json);
 
-  EXPECT_EQ(json["simulated"], true);
-  EXPECT_TRUE(json["warnings"].empty()) << "whatever machine or build this is";
-  std::map<std::string, nlohmann::json> rows;  // by what they are of
-  for (const auto& row : json["rows"]) rows[row["what"]] = row;
-  ASSERT_EQ(rows.size(), json["rows"].size());
+  EXPECT_EQ(measured.json["simulated"], true);
+  EXPECT_TRUE(measured.json["warnings"].empty()) << "whatever machine or build this is";
+  auto rows = measured.rows_by("what");
+  ASSERT_EQ(rows.size(), measured.json["rows"].size());
   EXPECT_EQ(rows["message"]["critical_section_cycles"],
             nlohmann::json::parse(R"({"paper": 3, "here": 3, "ratio": 1})"));
   EXPECT_EQ(rows["message"]["hret_cycles"],
@@ -389,8 +368,7 @@ TEST(Ambench, T1MeasuresEveryShapeAndDrawsIt) {
   const Measured measured({"t1", "rows=1,2", "columns=4", "wraps=yes,no", "--markdown"}, draws);
   EXPECT_THAT(measured.out, HasSubstr("| 1 | 34 cycles | 50 cycles |"));
   std::map<std::string, int> shapes;
-  const nlohmann::json& json = measured.json;
-  for (const auto& row : json["rows"]) {
+  for (const auto& row : measured.json["rows"]) {
     if (row["what"] != "round_trip") continue;
     const int most = static_cast<int>(row["rows"]) - 1 + (row["wraps"] == "yes" ? 2 : 3);
     EXPECT_TRUE(row.contains("hops_" + std::to_string(most) + "_words_5_cycles")) << row;
@@ -398,10 +376,8 @@ TEST(Ambench, T1MeasuresEveryShapeAndDrawsIt) {
     ++shapes[row["rows"].dump() + std::string(row["wraps"])];
   }
   EXPECT_EQ(shapes, (std::map<std::string, int>{{"1yes", 1}, {"1no", 1}, {"2yes", 1}, {"2no", 1}}));
-  for (const char* chart : {"round_trip_1x4", "flood_2x4_open", "flood_flits_2x4", "multicast_row_2x4",
-                            "multicast_patch_2x4_open"}) {
-    measured.expect_drawn(std::string("plots/t1_") + chart);
-  }
+  measured.expect_drawn("t1_", {"round_trip_1x4", "flood_2x4_open", "flood_flits_2x4", "multicast_row_2x4",
+                                "multicast_patch_2x4_open"});
 }
 
 // Whether the figures are in their bands: tests/unit/emulated_hw/mmachine/costs.
@@ -411,8 +387,7 @@ TEST(Ambench, PapersStandBesideTheSimulation) {
   EXPECT_EQ(Measured({"papers", "section=mmachine_costs"}).out, measured.out);
 
   std::map<std::string, nlohmann::json> latencies;  // by program
-  const nlohmann::json& json = measured.json;
-  for (const auto& row : json["rows"]) {
+  for (const auto& row : measured.json["rows"]) {
     if (row["what"] == "latency") latencies[row["program"]] = row;
   }
   ASSERT_EQ(latencies.size(), 4u);
@@ -420,9 +395,7 @@ TEST(Ambench, PapersStandBesideTheSimulation) {
   EXPECT_THAT(std::string(latencies["ping"]["mm_cycles"]["remark"]), HasSubstr("calibrated"));
   EXPECT_THAT(std::string(latencies["rpc"]["swx_irs_ers_cycles"]["remark"]), HasSubstr("predicted"));
   EXPECT_FALSE(latencies["blkw"].contains("swx_irs_ers_cycles")) << "not in the paper";
-  for (const char* figure : {"6_2", "6_6", "6_7", "6_9", "6_11", "6_12"}) {
-    measured.expect_drawn(std::string("plots/mmachine_") + figure);
-  }
+  measured.expect_drawn("mmachine_", {"6_2", "6_6", "6_7", "6_9", "6_11", "6_12"});
 }
 
 // What is in it: tests/unit/emulated_hw, and trace_page_test.cpp.
@@ -444,26 +417,15 @@ TEST(Ambench, NetworkAndT1ShowARunCycleByCycle) {
   };
   EXPECT_EQ(trace({ambench, "t1", "rows=3", "columns=2", "wraps=no"})["title"],
             "T1s on 3 x 2, no row wraps: one step of a computation on a grid");
-  const std::vector<std::string> network{ambench,
-                                         "network",
-                                         "k=4",
-                                         "topology=torus",
-                                         "traffic=uniform",
-                                         "num_vcs=2",
-                                         "injection_rate=0.4",
-                                         "max_samples=1",
-                                         "--reps",
-                                         "1"};
-  const auto with = [&](const std::string& parameter) {
-    std::vector<std::string> command = network;
-    command.insert(command.begin() + 2, parameter);
-    return command;
+  const auto of_torus = [&](const std::string& period) {
+    return trace({ambench, "network", period, "k=4", "topology=torus", "traffic=uniform", "num_vcs=2",
+                  "injection_rate=0.4", "max_samples=1", "--reps", "1"});
   };
-  const auto small = trace(with("sample_period=200"));
+  const auto small = of_torus("sample_period=200");
   EXPECT_EQ(small["title"],
             "torus of 4 x 4, uniform, 2 virtual channels of 6 flits, packets of 4, injection_rate 0.40");
   EXPECT_GE(small["cycles"], 200);
-  EXPECT_TRUE(trace(with("sample_period=30000")).contains("missing"));
+  EXPECT_TRUE(of_torus("sample_period=30000").contains("missing"));
   for (const char* topology : {"hypercube", "fattree"}) {
     const auto other =
         trace({ambench, "network", std::string("topology=") + topology, "k=2", "n=3", "traffic=uniform",
@@ -474,40 +436,23 @@ TEST(Ambench, NetworkAndT1ShowARunCycleByCycle) {
   }
 }
 
-// The first processor that this one may run on, alone.
-void be_on_one_cpu() {
-  cpu_set_t set;
-  sched_getaffinity(0, sizeof set, &set);
-  int cpu = 0;
-  while (!CPU_ISSET(cpu, &set)) ++cpu;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  sched_setaffinity(0, sizeof set, &set);
-}
-
 // Its figures: tests/unit/models/logp/life_test.cpp.
 TEST(Ambench, PapersHaveTheLogModelAndDrawIt) {
   const Measured measured({"papers", "section=log"}, draws);
-  std::map<std::string, nlohmann::json> rows;
-  const nlohmann::json& json = measured.json;
-  for (const auto& row : json["rows"]) rows[row["figure"]] = row;
+  auto rows = measured.rows_by("figure");
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_EQ(rows["7-14"]["k_o_5_percent"]["paper"], 34);
   EXPECT_NEAR(rows["7-14"]["k_o_5_percent"]["ratio"], 1, 0.05);
   EXPECT_EQ(rows["7-14"]["k_o_0_percent"]["remark"], "calibrated");
   EXPECT_THAT(std::string(rows["7-16"]["cells_256_cycles"]["remark"]), HasSubstr("outside its band: "));
-  for (const char* figure : {"7_14", "7_15", "7_16", "7_17"}) {
-    measured.expect_drawn(std::string("plots/papers_figure_") + figure);
-  }
+  measured.expect_drawn("papers_figure_", {"7_14", "7_15", "7_16", "7_17"});
 }
 
 // On simulated nodes; what they are beside the thesis's: tests/unit/emulated_hw/mmachine.
 std::map<std::string, nlohmann::json> rows_of_papers(const std::string& section, const char* key) {
   const Measured measured({"papers", "section=" + section});
   EXPECT_THAT(measured.out, testing::Not(HasSubstr("WRONG")));
-  std::map<std::string, nlohmann::json> rows;
-  for (const auto& row : measured.json["rows"]) rows[row[key]] = row;
-  return rows;
+  return measured.rows_by(key);
 }
 
 TEST(Ambench, PapersHaveTheMMachinesLatencies) {
@@ -524,19 +469,14 @@ TEST(Ambench_night, PapersHaveTheMMachinesLife) {
 }
 
 TEST(Ambench, DispatchOnOneProcessorSaysThatItTakesTwo) {
-  const Outcome outcome = process_test::run({ambench, "dispatch", "--reps", "1"}, {{}, be_on_one_cpu});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("dispatch takes two cores"));
+  expect_end(process_test::run({ambench, "dispatch", "--reps", "1"}, {.in_child = process_test::stay_on_one}),
+             1, HasSubstr("dispatch takes two cores"));
 }
 
 TEST(Ambench, WarningsAreInTheJsonToo) {
-  const Folder folder;
-  const std::string json = folder.in("memory.json");
-  const Outcome outcome =
-      process_test::run({ambench, "memory", "-n", "2", "--reps", "1", "--json", json}, {{}, be_on_one_cpu});
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("WARNING: oversubscribed: 2 nodes on 1 cores"));
-  EXPECT_THAT(nlohmann::json::parse(text_of(json))["warnings"].dump(), HasSubstr("oversubscribed: 2 nodes"));
+  const Measured measured({"memory", "-n", "2", "--reps", "1"}, no_plots, process_test::stay_on_one);
+  EXPECT_THAT(measured.out, HasSubstr("WARNING: oversubscribed: 2 nodes on 1 cores"));
+  EXPECT_THAT(measured.json["warnings"].dump(), HasSubstr("oversubscribed: 2 nodes"));
 }
 
 // Beside libam stands a pair of processes on the same provider; none of them is judged.
@@ -557,9 +497,8 @@ TEST(Ambench, MeasuresOverLibfabricBesideLibfabricAlone) {
 }
 
 TEST(Ambench, NamesAProviderThatIsNotThere) {
-  const Outcome outcome = process_test::run({ambench, "pingpong", "--transport", "ofi:quux", "--reps", "1"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("libfabric"));
+  expect_end(process_test::run({ambench, "pingpong", "--transport", "ofi:quux", "--reps", "1"}), 1,
+             HasSubstr("libfabric"));
 }
 
 TEST(Ambench, WrongUseIsNamedAsTyped) {
@@ -570,37 +509,36 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
     EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
     return outcome.err;
   };
-  EXPECT_THAT(complaint({"dispatch", "--plots", ""}), HasSubstr("--plots takes a name"));
-  EXPECT_THAT(complaint({"dispatch", "--json="}), HasSubstr("--json takes a name"));
-  EXPECT_THAT(complaint({"dispatch", "--markdown=yes"}),
-              HasSubstr("'--markdown=yes': --markdown takes no value"));
-  EXPECT_THAT(complaint({"--mark=yes", "dispatch"}), HasSubstr("'--mark=yes': --mark takes no value"));
-  EXPECT_THAT(complaint({"--help=me"}), HasSubstr("--help takes no value"));
-  EXPECT_THAT(complaint({"papers", "section=no"}),
-              HasSubstr("papers has no section 'no': mmachine, mmachine_costs, log, life"));
-  EXPECT_THAT(complaint({"flood", "--trace", "a.html"}), HasSubstr("flood simulates nothing: no --trace"));
-  EXPECT_THAT(
-      complaint({"t1", "--trace", "a.txt"}),
-      HasSubstr("--trace takes a name that ends in .html, for a page, .json, for Perfetto, or .svg, for a "
-                "still; not 'a.txt'"));
-  EXPECT_THAT(complaint({"t1", "--trace", "/nowhere/a.html"}), HasSubstr("cannot write"));
-  EXPECT_THAT(complaint({"t1", "wraps=yes,no", "--trace", "a.html"}),
-              HasSubstr("--trace shows one machine: one value each of rows, columns and wraps"));
-  EXPECT_THAT(complaint({"network", "k=4", "--trace", "a.html"}),
-              HasSubstr("--trace shows one network: one value each of "));
+  const auto names = [&](const std::vector<std::string>& arguments, const std::string& what) {
+    EXPECT_THAT(complaint(arguments), HasSubstr(what));
+  };
+  names({"dispatch", "--plots", ""}, "--plots takes a name");
+  names({"dispatch", "--json="}, "--json takes a name");
+  names({"dispatch", "--markdown=yes"}, "'--markdown=yes': --markdown takes no value");
+  names({"--mark=yes", "dispatch"}, "'--mark=yes': --mark takes no value");
+  names({"--help=me"}, "--help takes no value");
+  names({"papers", "section=no"}, "papers has no section 'no': mmachine, mmachine_costs, log, life");
+  names({"flood", "--trace", "a.html"}, "flood simulates nothing: no --trace");
+  names({"t1", "--trace", "a.txt"},
+        "--trace takes a name that ends in .html, for a page, .json, for Perfetto, or .svg, for a "
+        "still; not 'a.txt'");
+  names({"t1", "--trace", "/nowhere/a.html"}, "cannot write");
+  names({"t1", "wraps=yes,no", "--trace", "a.html"},
+        "--trace shows one machine: one value each of rows, columns and wraps");
+  names({"network", "k=4", "--trace", "a.html"}, "--trace shows one network: one value each of ");
   for (const std::string name : {"", "ofi:", "tcp:1", "ofi:net,tcp", "t1:", "mmachine:", "udp"})
-    EXPECT_THAT(complaint({"flood", "--transport", name}),
-                HasSubstr("--transport takes shm, tcp, t1, mmachine or ofi:PROVIDER, not '" + name + "'"));
-  EXPECT_THAT(complaint({"dispatch", "--fast"}), HasSubstr("unknown option '--fast'"));
-  EXPECT_THAT(complaint({"dispatch", "-m"}), HasSubstr("unknown option '-m'"));
-  EXPECT_THAT(complaint({"dispatch", "--reps"}), HasSubstr("--reps needs a value"));
-  EXPECT_THAT(complaint({"dispatch", "k=4"}), HasSubstr("'k=4' is left over"));
-  EXPECT_THAT(complaint({"network", "4"}), HasSubstr("'4' is left over"));
-  EXPECT_THAT(complaint({"network", "size=4"}), HasSubstr("network has no parameter 'size'; there are k, "));
-  EXPECT_THAT(complaint({"network", "k=4", "k=8"}), HasSubstr("k is there twice"));
-  EXPECT_THAT(complaint({"network", "k=4,x"}), HasSubstr("k takes numbers that are no less than 0, not 'x'"));
-  EXPECT_THAT(complaint({"network", "traffic=none"}), HasSubstr("traffic is uniform, transpose, "));
-  EXPECT_THAT(complaint({"network", "k=300"}), HasSubstr("a grid has no nodes, or too many"));
+    names({"flood", "--transport", name},
+          "--transport takes shm, tcp, t1, mmachine or ofi:PROVIDER, not '" + name + "'");
+  names({"dispatch", "--fast"}, "unknown option '--fast'");
+  names({"dispatch", "-m"}, "unknown option '-m'");
+  names({"dispatch", "--reps"}, "--reps needs a value");
+  names({"dispatch", "k=4"}, "'k=4' is left over");
+  names({"network", "4"}, "'4' is left over");
+  names({"network", "size=4"}, "network has no parameter 'size'; there are k, ");
+  names({"network", "k=4", "k=8"}, "k is there twice");
+  names({"network", "k=4,x"}, "k takes numbers that are no less than 0, not 'x'");
+  names({"network", "traffic=none"}, "traffic is uniform, transpose, ");
+  names({"network", "k=300"}, "a grid has no nodes, or too many");
   for (const auto& [arguments, text] : std::map<std::vector<std::string>, std::string>{
            {{"topology=ring"}, "topology is mesh, torus, hypercube or fattree, not 'ring'"},
            {{"num_vcs=13"}, "num_vcs has to be from 1 to 12 in this network"},
@@ -644,16 +582,14 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
        {std::vector<std::string>{"poll", "a", "b"}, {"poll", "0", "1x"}, {"pole", "0", "1"}, {"poll"}}) {
     std::vector<std::string> child{"--child", "dispatch"};
     child.insert(child.end(), rest.begin(), rest.end());
-    EXPECT_THAT(complaint(child), HasSubstr("run it as ambench dispatch"));
+    names(child, "run it as ambench dispatch");
   }
 }
 
 TEST(Ambench, PlotsWithoutGnuplotNameThePackage) {
   const Folder folder;
-  const Outcome outcome =
-      process_test::run({ambench, "dispatch", "--plots", folder.in("plots")}, {{"PATH=/nowhere"}, {}});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("apt-get install gnuplot-nox"));
+  expect_end(process_test::run({ambench, "dispatch", "--plots", folder.in("plots")}, {{"PATH=/nowhere"}}), 2,
+             HasSubstr("apt-get install gnuplot-nox"));
 }
 
 int files_in(const Folder& folder) {
@@ -666,7 +602,7 @@ TEST(Ambench, FailuresLeaveTheJsonOfBefore) {
   const std::string json = folder.in("figures.json");
   std::ofstream(json) << "of before";
   const auto fails = [&](const std::vector<std::string>& command, const std::string& environment) {
-    const Outcome outcome = process_test::run(command, {{environment}, {}});
+    const Outcome outcome = process_test::run(command, {{environment}});
     EXPECT_NE(outcome.exit_code, 0) << command[1];
     EXPECT_EQ(text_of(json), "of before") << command[1];
   };
@@ -681,11 +617,10 @@ TEST(Ambench, JsonIsThereWhenAPlotFails) {
   const std::string gnuplot = folder.in("gnuplot");
   std::ofstream(gnuplot) << "#!/bin/sh\nexit 3\n";
   std::filesystem::permissions(gnuplot, std::filesystem::perms::owner_all);
-  const Outcome outcome = process_test::run(
-      {ambench, "papers", "section=log", "--json", folder.in("a.json"), "--plots", folder.in("plots")},
-      {{"PATH=" + folder.in("") + ":/usr/bin:/bin"}, {}});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("gnuplot could not draw"));
+  expect_end(process_test::run({ambench, "papers", "section=log", "--json", folder.in("a.json"), "--plots",
+                                folder.in("plots")},
+                               {{"PATH=" + folder.in("") + ":/usr/bin:/bin"}}),
+             1, HasSubstr("gnuplot could not draw"));
   EXPECT_EQ(nlohmann::json::parse(text_of(folder.in("a.json")))["measure"], "papers");
   EXPECT_EQ(files_in(folder), 3);  // gnuplot, a.json, plots
 }
@@ -693,9 +628,7 @@ TEST(Ambench, JsonIsThereWhenAPlotFails) {
 TEST(Ambench, JsonThatCannotBeWrittenIsSaidAtOnce) {
   const Folder folder;
   for (const std::string& json : {folder.in("none/a.json"), folder.in("")}) {
-    const Outcome outcome = process_test::run({ambench, "pingpong", "--json", json});
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("cannot write"));
+    expect_end(process_test::run({ambench, "pingpong", "--json", json}), 2, HasSubstr("cannot write"));
   }
 }
 

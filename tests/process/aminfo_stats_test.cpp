@@ -1,18 +1,19 @@
 // aminfo --stats: the counters of a running job, read from outside.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <am/start.hpp>
 
-#include <csignal>
-#include <functional>
+#include <cstdio>
 #include <string>
+#include <vector>
 
 #include "process/command.hpp"
+#include "process/surroundings.hpp"
 
 namespace aminfo_stats_test {
 
+using process_test::expect_end;
 using process_test::Outcome;
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -21,42 +22,15 @@ using testing::StartsWith;
 
 Outcome aminfo(const std::string& pid) { return process_test::run({AM_BIN_DIR "/aminfo", "--stats", pid}); }
 
-/// A process that does something and then stays until it is killed.
-class Resident {
- public:
-  explicit Resident(const std::function<void(const std::function<void()>& stay)>& body) {
-    int ends[2];
-    EXPECT_EQ(pipe(ends), 0);
-    std::fflush(nullptr);
-    pid_ = fork();
-    if (pid_ == 0) {
-      body([&] {
-        if (write(ends[1], "x", 1) != 1) _exit(1);
-        for (;;) pause();
-      });
-      _exit(1);
-    }
-    close(ends[1]);
-    char there = 0;
-    EXPECT_EQ(read(ends[0], &there, 1), 1) << "it did not get so far";
-    close(ends[0]);
-  }
-  ~Resident() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  Resident(const Resident&) = delete;
-  Resident& operator=(const Resident&) = delete;
-  [[nodiscard]] std::string pid() const { return std::to_string(pid_); }
-
- private:
-  pid_t pid_ = -1;
-};
-
 void counted_by_aminfo(am::Request& request, std::uint64_t) { ++request.state<int>(); }
 
-void send_seven_each_way(const std::function<void()>& stay) {
-  am::run_threads(2, [&](am::Node& node) {
+[[noreturn]] void stay() {
+  std::puts("there");
+  std::fflush(stdout);
+  for (;;) pause();
+}
+int send_seven_each_way() {
+  am::run_threads(2, [](am::Node& node) {
     int received = 0;
     node.attach(received);
     for (int i = 0; i < 7; ++i) static_cast<void>(node.request<counted_by_aminfo>(1 - node.id(), 1u));
@@ -65,10 +39,25 @@ void send_seven_each_way(const std::function<void()>& stay) {
     if (node.id() == 0) stay();
     for (;;) pause();
   });
+  return 0;
 }
+int do_nothing() { stay(); }
+
+/// A process that does something and then stays until it is killed.
+class Resident {
+ public:
+  explicit Resident(const std::string& role, const std::vector<std::string>& environment = {})
+      : process_({process_test::this_program(), "--node", role}, {environment}) {
+    EXPECT_TRUE(process_.says("there"));
+  }
+  [[nodiscard]] std::string pid() const { return std::to_string(process_.pid()); }
+
+ private:
+  process_test::Running process_;
+};
 
 TEST(AminfoStats, ShowsEveryNodeOfAJobThatRuns) {
-  const Resident job(send_seven_each_way);
+  const Resident job("send_seven_each_way");
   const Outcome shown = aminfo(job.pid());
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_THAT(shown.out, HasSubstr("am: node 0 of 2: runs, process " + job.pid() + "\n"));
@@ -82,10 +71,7 @@ TEST(AminfoStats, ShowsEveryNodeOfAJobThatRuns) {
 }
 
 TEST(AminfoStats, ShowsTheRoutersOfAnEmulatedNetwork) {
-  const Resident job([](const std::function<void()>& stay) {
-    setenv("AM_TRANSPORT", "t1:1x2", 1);  // NOLINT(concurrency-mt-unsafe): a child that has one thread
-    send_seven_each_way(stay);
-  });
+  const Resident job("send_seven_each_way", {"AM_TRANSPORT=t1:1x2"});
   const Outcome shown = aminfo(job.pid());
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   for (const char* const node : {"0", "1"}) {
@@ -96,7 +82,7 @@ TEST(AminfoStats, ShowsTheRoutersOfAnEmulatedNetwork) {
 }
 
 TEST(AminfoStats, SaysThatAProcessIsInNoJob) {
-  const Resident other([](const std::function<void()>& stay) { stay(); });
+  const Resident other("do_nothing");
   const Outcome shown = aminfo(other.pid());
   EXPECT_EQ(shown.exit_code, 1);
   EXPECT_THAT(shown.err, StartsWith("aminfo: cannot look into process " + other.pid() +
@@ -105,26 +91,16 @@ TEST(AminfoStats, SaysThatAProcessIsInNoJob) {
 }
 
 TEST(AminfoStats, SaysThatThereIsNoSuchProcess) {
-  pid_t gone = 0;
-  {
-    const Resident other([](const std::function<void()>& stay) { stay(); });
-    gone = std::stoi(other.pid());
-  }
-  const Outcome shown = aminfo(std::to_string(gone));
-  EXPECT_EQ(shown.exit_code, 1);
-  EXPECT_THAT(shown.err, StartsWith("aminfo: cannot look into process " + std::to_string(gone) +
-                                    ": there is no such process ("));
+  const std::string gone = Resident("do_nothing").pid();
+  expect_end(aminfo(gone), 1,
+             StartsWith("aminfo: cannot look into process " + gone + ": there is no such process ("));
 }
 
 TEST(AminfoStats, SaysThatItMayNotLook) {
   if (geteuid() != 0) GTEST_SKIP() << "needs another user's process: run as root";
-  const Outcome shown = process_test::run({AM_BIN_DIR "/aminfo", "--stats", "1"},
-                                          {.environment = {}, .in_child = [] {
-                                             if (setgid(65534) != 0 || setuid(65534) != 0) _exit(99);
-                                           }});
-  if (shown.exit_code == 127) GTEST_SKIP() << "nobody may not read the build folder";
-  EXPECT_EQ(shown.exit_code, 1);
-  EXPECT_THAT(shown.err, HasSubstr("not permitted"));
+  expect_end(
+      process_test::run({AM_BIN_DIR "/aminfo", "--stats", "1"}, {.in_child = process_test::become_nobody}), 1,
+      HasSubstr("not permitted"));
 }
 
 TEST(AminfoStats, TakesOneProcessNumber) {
@@ -138,5 +114,8 @@ TEST(AminfoStats, TakesOneProcessNumber) {
     EXPECT_THAT(shown.out, Not(HasSubstr("node")));
   }
 }
+
+const process_test::Roles roles = {{"send_seven_each_way", process_test::role<send_seven_each_way>},
+                                   {"do_nothing", process_test::role<do_nothing>}};
 
 }  // namespace aminfo_stats_test

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "process/amrun_job.hpp"
+#include "process/surroundings.hpp"
 
 namespace amrun_test {
 namespace amrun_binding_test {
 
+using process_test::own_processors;
 using testing::MatchesRegex;
 
 // What nodes do.
@@ -19,9 +21,7 @@ using testing::MatchesRegex;
 int show_cores(const Arguments&) {
   const Node node;
   node.join();
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
+  const cpu_set_t set = own_processors();
   std::string line = "cores";
   for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &set)) line.append(" ").append(std::to_string(cpu));
@@ -34,9 +34,7 @@ int show_cores(const Arguments&) {
 // Tests.
 
 TEST(AmrunBinding, BoundNodesHaveACoreEach) {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  ASSERT_EQ(sched_getaffinity(0, sizeof usable, &usable), 0);
+  const cpu_set_t usable = own_processors();
   Amrun amrun(job({"--bind", "core", "--report-bindings"}, {"show_cores"}));
   EXPECT_EQ(amrun.exit_code(), 0);
   const std::vector<std::string> lines = lines_of(amrun.out());
@@ -57,19 +55,13 @@ TEST(AmrunBinding, BoundNodesHaveACoreEach) {
 }
 
 TEST(AmrunBinding, BindingKeepsToTheProcessorsOfAmrun) {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  ASSERT_EQ(sched_getaffinity(0, sizeof usable, &usable), 0);
+  const cpu_set_t usable = own_processors();
   unsigned last = 0;
   for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &usable)) last = cpu;
   }
-  Amrun amrun(job({"-n", "3", "--bind", "core"}, {"show_cores"}), [last] {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(last, &one);
-    sched_setaffinity(0, sizeof one, &one);
-  });
+  Amrun amrun(job({"-n", "3", "--bind", "core"}, {"show_cores"}),
+              {.in_child = [last] { process_test::stay_on(last); }});
   EXPECT_EQ(amrun.exit_code(), 0);
   for (const std::string& line : lines_of(amrun.out())) EXPECT_EQ(line, "cores " + std::to_string(last));
 }

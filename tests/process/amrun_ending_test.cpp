@@ -8,7 +8,6 @@
 #include <am/am.hpp>
 
 #include "process/amrun_job.hpp"
-#include "process/command.hpp"
 
 namespace amrun_test {
 namespace amrun_ending_test {
@@ -127,62 +126,42 @@ int leave_a_daemon(const Arguments& arguments) {
 
 // Tests.
 
+/// With this exit code, and the line that says of one node how it ended.
+void expect_job_ends(const std::vector<std::string>& arguments, int exit_code, const std::string& line) {
+  SCOPED_TRACE(line);
+  Amrun amrun(arguments);
+  EXPECT_EQ(amrun.exit_code(), exit_code);
+  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node " + line + "\n"));
+}
+
 TEST(AmrunEnding, SuccessIsSilent) {
-  Amrun amrun(job({"-n", "4"}, {"succeed"}));
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_THAT(amrun.err(), IsEmpty());
+  for (const char* nodes : {"4", "64"}) {
+    Amrun amrun(job({"-n", nodes}, {"succeed"}));
+    EXPECT_EQ(amrun.exit_code(), 0);
+    EXPECT_THAT(amrun.err(), IsEmpty());
+  }
 }
 
-TEST(AmrunEnding, SixtyFourNodes) {
-  Amrun amrun(job({"-n", "64"}, {"succeed"}));
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_THAT(amrun.err(), IsEmpty());
+TEST(AmrunEnding, AnExitCodeOrASignalEndsTheJobAndIsReported) {
+  expect_job_ends(job({"-n", "4"}, {"fail", "3", "exit", "7"}), 7,
+                  "3 \\(pid [0-9]+, host .+\\) exited with code 7");
+  expect_job_ends(job({"-n", "2"}, {"fail", "0", "leave and exit", "8"}), 8,
+                  "0 \\(pid [0-9]+, host .+\\) exited with code 8");
+  expect_job_ends(job({"-n", "4"}, {"fail", "1", "signal", "11"}), 128 + SIGSEGV,
+                  "1 \\(pid [0-9]+, host .+\\) was killed by signal 11 \\(Segmentation fault\\)");
 }
 
-TEST(AmrunEnding, AnExitCodeEndsTheJobAndIsReported) {
-  Amrun amrun(job({"-n", "4"}, {"fail", "3", "exit", "7"}));
-  EXPECT_EQ(amrun.exit_code(), 7);
-  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 3 \\(pid [0-9]+, host .+\\) exited with code 7\n"));
-}
-
-TEST(AmrunEnding, AnExitCodeCountsAlsoAfterTheJobWasLeft) {
-  Amrun amrun(job({"-n", "2"}, {"fail", "0", "leave and exit", "8"}));
-  EXPECT_EQ(amrun.exit_code(), 8);
-  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 0 \\(pid [0-9]+, host .+\\) exited with code 8\n"));
-}
-
-TEST(AmrunEnding, ASignalEndsTheJobAndIsReported) {
-  Amrun amrun(job({"-n", "4"}, {"fail", "1", "signal", "11"}));
-  EXPECT_EQ(amrun.exit_code(), 128 + SIGSEGV);
-  EXPECT_THAT(
-      amrun.err(),
-      MatchesRegex(
-          "amrun: node 1 \\(pid [0-9]+, host .+\\) was killed by signal 11 \\(Segmentation fault\\)\n"));
-}
-
-TEST(AmrunEnding, SilentExitWithoutLeavingIsAFailure) {
-  Amrun amrun(job({"-n", "2"}, {"fail", "1", "return"}));
-  EXPECT_EQ(amrun.exit_code(), 1);
-  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 1 .* exited with code 0 without leaving the job\n"));
-}
-
-TEST(AmrunEnding, SilentExitWithoutJoiningIsAFailure) {
-  Amrun amrun(job({"-n", "4"}, {"never_join", "0"}));
-  EXPECT_EQ(amrun.exit_code(), 1);
-  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 0 .* exited with code 0 before it joined the job\n"));
-}
-
-TEST(AmrunEnding, AProgramThatKnowsNothingOfLibamNeverJoins) {
-  Amrun amrun({"-n", "4", "true"});
-  EXPECT_EQ(amrun.exit_code(), 1);
-  EXPECT_THAT(amrun.err(),
-              MatchesRegex("amrun: node [0-3] .* exited with code 0 before it joined the job\n"));
+TEST(AmrunEnding, SilentExitWithoutLeavingOrJoiningIsAFailure) {
+  expect_job_ends(job({"-n", "2"}, {"fail", "1", "return"}), 1,
+                  "1 .* exited with code 0 without leaving the job");
+  expect_job_ends(job({"-n", "4"}, {"never_join", "0"}), 1,
+                  "0 .* exited with code 0 before it joined the job");
+  expect_job_ends({"-n", "4", "true"}, 1, "[0-3] .* exited with code 0 before it joined the job");
 }
 
 TEST(AmrunEnding, OneOfManyFailuresIsReported) {
-  Amrun amrun(job({"-n", "32"}, {"never_join", "9"}));
-  EXPECT_EQ(amrun.exit_code(), 9);
-  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 0 .* exited with code 9 before it joined the job\n"));
+  expect_job_ends(job({"-n", "32"}, {"never_join", "9"}), 9,
+                  "0 .* exited with code 9 before it joined the job");
 }
 
 TEST(AmrunEnding, AKilledNodeEndsTheJob) {
@@ -237,9 +216,7 @@ TEST(AmrunEnding, KillingAmrunWhileWrappedNodesStartLeavesNone) {
 }
 
 TEST(AmrunEnding, NodesThatIgnoreTheRequestAreKilled) {
-  Amrun amrun(job({"-n", "4"}, {"ignore_sigterm"}));
-  EXPECT_EQ(amrun.exit_code(), 3);
-  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 0 .* exited with code 3\n"));
+  expect_job_ends(job({"-n", "4"}, {"ignore_sigterm"}), 3, "0 .* exited with code 3");
 }
 
 TEST(AmrunEnding, StoppedNodesEndToo) {
@@ -252,15 +229,11 @@ TEST(AmrunEnding, StoppedNodesEndToo) {
 }
 
 TEST(AmrunEnding, AJobThatSurvivesGoesOn) {
-  Amrun amrun(job({"-n", "4"}, {"survive"}));
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 1 .* was killed by signal 9 \\(Killed\\)\n"));
+  expect_job_ends(job({"-n", "4"}, {"survive"}), 0, "1 .* was killed by signal 9 \\(Killed\\)");
 }
 
 TEST(AmrunEnding, AJobThatSurvivesIsJudgedByThoseThatLeave) {
-  Amrun amrun(job({"-n", "4"}, {"survive_a_verdict", "5"}));
-  EXPECT_EQ(amrun.exit_code(), 5);
-  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node 1 .* exited with code 5\n"));
+  expect_job_ends(job({"-n", "4"}, {"survive_a_verdict", "5"}), 5, "1 .* exited with code 5");
 }
 
 TEST(AmrunEnding, AJobThatNobodySurvivesHasFailed) {
@@ -306,9 +279,7 @@ TEST(AmrunEnding, ChildrenOfAnEarlierLifeAreLeftAlone) {
   EXPECT_THAT(redirected.out, EndsWith("all read\n"));
 
   // One that ends while the job runs is not taken for a node, with whatever code.
-  const process_test::Outcome ended = shell("(exit 9) & " + start + "succeed");
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(ended.err, "");
+  process_test::expect_end(shell("(exit 9) & " + start + "succeed"), 0, "");
 }
 
 // The other children of the job are ended all the same.
@@ -334,7 +305,7 @@ TEST(AmrunEnding, ANodeMayBeTheChildOfAShell) {
 
 // Some parents ignore the end of their children, and children inherit that.
 TEST(AmrunEnding, ExitCodesAreKnownWhateverAmrunInherits) {
-  Amrun amrun(job({"-n", "2"}, {"fail", "1", "exit", "7"}), [] { signal(SIGCHLD, SIG_IGN); });
+  Amrun amrun(job({"-n", "2"}, {"fail", "1", "exit", "7"}), {.in_child = [] { signal(SIGCHLD, SIG_IGN); }});
   EXPECT_EQ(amrun.exit_code(), 7);
 }
 

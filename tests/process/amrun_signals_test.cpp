@@ -68,10 +68,10 @@ TEST(AmrunSignals, AKeyOfTheTerminalComesOnce) {
   ASSERT_GE(terminal, 0);
   ASSERT_EQ(grantpt(terminal), 0);
   ASSERT_EQ(unlockpt(terminal), 0);
-  Amrun amrun(job({"-n", "2"}, {"name_signals"}), [terminal] {
-    setsid();
-    dup2(open(ptsname(terminal), O_RDWR), STDIN_FILENO);  // becomes the controlling terminal
-  });
+  Amrun amrun(job({"-n", "2"}, {"name_signals"}), {.in_child = [terminal] {
+                setsid();
+                dup2(open(ptsname(terminal), O_RDWR), STDIN_FILENO);  // becomes the controlling terminal
+              }});
   ASSERT_TRUE(amrun.prints("ready", 2));
   for (int round = 1; round <= 3; ++round) {
     ASSERT_EQ(write(terminal, "\x1c", 1), 1);  // Ctrl-\, SIGQUIT
@@ -111,7 +111,7 @@ TEST(AmrunSignals, ASecondInterruptKills) {
 }
 
 TEST(AmrunSignals, WhatAmrunIgnoresNodesIgnore) {
-  Amrun amrun(job({"-n", "2"}, {"hang"}), [] { signal(SIGHUP, SIG_IGN); });  // nohup
+  Amrun amrun(job({"-n", "2"}, {"hang"}), {.in_child = [] { signal(SIGHUP, SIG_IGN); }});  // nohup
   ASSERT_TRUE(amrun.prints("pid ", 2));
   ASSERT_TRUE(amrun.prints("\n", 2));
   amrun.signal(SIGHUP);

@@ -2,7 +2,6 @@
 // limits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "process/amrun_job.hpp"
+#include "process/surroundings.hpp"
 
 namespace amrun_test {
 namespace amrun_streams_test {
@@ -178,10 +178,9 @@ TEST(AmrunStreams, OutputIsAsItWasWithoutLabels) {
 TEST(AmrunStreams, LabelsNameTheNode) {
   Amrun amrun(job({"-n", "3", "-l"}, {"write_partial_line"}));
   EXPECT_EQ(amrun.exit_code(), 0);
-  std::vector<std::string> lines = lines_of(amrun.out());
-  std::ranges::sort(lines);
-  EXPECT_THAT(lines, testing::ElementsAre("[0] no end", "[0] whole", "[1] no end", "[1] whole", "[2] no end",
-                                          "[2] whole"));
+  EXPECT_THAT(
+      process_test::sorted_lines(amrun.out()),
+      testing::ElementsAre("[0] no end", "[0] whole", "[1] no end", "[1] whole", "[2] no end", "[2] whole"));
   EXPECT_THAT(amrun.err(), IsEmpty());
 }
 
@@ -241,38 +240,30 @@ TEST(AmrunStreams, AReaderThatGoesAwayEndsTheJob) {
 
 TEST(AmrunStreams, AFullDeviceIsNotSuccess) {
   Amrun amrun(job({"-n", "2", "-l"}, {"write_partial_line"}),
-              [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); });
+              {.in_child = [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); }});
   EXPECT_NE(amrun.exit_code(), 0);
   EXPECT_THAT(amrun.err(), HasSubstr("amrun: cannot write standard output: No space left on device\n"));
 }
 
 TEST(AmrunStreams, MoreNodesThanDescriptors) {
-  Amrun amrun(job({"-n", "64", "-l"}, {"write_partial_line"}), [] {
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = 32;
-    setrlimit(RLIMIT_NOFILE, &limit);
-  });
+  Amrun amrun(job({"-n", "64", "-l"}, {"write_partial_line"}),
+              {.in_child = [] { process_test::limit(RLIMIT_NOFILE, 32); }});
   EXPECT_EQ(amrun.exit_code(), 0);
   EXPECT_EQ(lines_of(amrun.out()).size(), 128u);
 }
 
 TEST(AmrunStreams, WorksWithoutStandardDescriptors) {
-  Amrun amrun(job({"-n", "2"}, {"read_input"}), [] {
-    close(STDIN_FILENO);
-    close(STDOUT_FILENO);
-  });
+  Amrun amrun(job({"-n", "2"}, {"read_input"}), {.in_child = [] {
+                close(STDIN_FILENO);
+                close(STDOUT_FILENO);
+              }});
   EXPECT_EQ(amrun.exit_code(), 0);
   EXPECT_THAT(amrun.err(), IsEmpty());
 }
 
 TEST(AmrunStreams, TheEnvironmentIsPassedOnButForThePlaceInAnOuterJob) {
-  Amrun amrun(job({"-n", "2"}, {"show_environment"}), [] {
-    setenv("AMRUN_TEST", "passed on", 1);
-    setenv("AM_STATS", "0", 1);
-    setenv("AM_RANK", "17", 1);
-    setenv("AM_SIZE", "18", 1);
-  });
+  Amrun amrun(job({"-n", "2"}, {"show_environment"}),
+              {{"AMRUN_TEST=passed on", "AM_STATS=0", "AM_RANK=17", "AM_SIZE=18"}});
   EXPECT_EQ(amrun.exit_code(), 0);
   EXPECT_THAT(amrun.out(),
               AllOf(HasSubstr("environment: AM_RANK=0 AM_SIZE=2 AM_STATS=0 AMRUN_TEST=passed on\n"),
@@ -281,7 +272,7 @@ TEST(AmrunStreams, TheEnvironmentIsPassedOnButForThePlaceInAnOuterJob) {
 
 TEST(AmrunStreams, NodesGetNoDescriptorsOfAmrun) {
   for (const std::vector<std::string>& options : {std::vector<std::string>{"-n", "3"}, {"-n", "3", "-l"}}) {
-    Amrun amrun(job(options, {"show_descriptors"}), close_inherited);
+    Amrun amrun(job(options, {"show_descriptors"}), {.in_child = close_inherited});
     EXPECT_EQ(amrun.exit_code(), 0);
     for (const std::string& line : lines_of(amrun.out()))
       EXPECT_THAT(line, HasSubstr("descriptors 1: /memfd:libam"));
@@ -292,23 +283,17 @@ TEST(AmrunStreams, AJobMayRunInsideAJob) {
   Amrun environment(job({"-n", "3"}, {"start_inner_job", "show_environment"}));
   EXPECT_EQ(environment.exit_code(), 0);
   EXPECT_THAT(environment.out(), AllOf(HasSubstr("AM_RANK=0 AM_SIZE=2"), HasSubstr("AM_RANK=1 AM_SIZE=2")));
-  Amrun descriptors(job({"-n", "3"}, {"start_inner_job", "show_descriptors"}), close_inherited);
+  Amrun descriptors(job({"-n", "3"}, {"start_inner_job", "show_descriptors"}), {.in_child = close_inherited});
   EXPECT_EQ(descriptors.exit_code(), 0);
   for (const std::string& line : lines_of(descriptors.out())) EXPECT_THAT(line, HasSubstr("descriptors 1: "));
 }
 
 TEST(AmrunStreams, NodesGetLimitsAndSignalsAsAmrunGotThem) {
-  Amrun amrun(job({"-n", "64", "-l"}, {"show_limits_and_signals"}), [] {
-    rlimit limit{};
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = 50;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    signal(SIGPIPE, SIG_DFL);
-  });
+  Amrun amrun(job({"-n", "64", "-l"}, {"show_limits_and_signals"}),
+              {.in_child = [] { process_test::limit(RLIMIT_NOFILE, 50); }});
   EXPECT_EQ(amrun.exit_code(), 0);
-  for (const std::string& line : lines_of(amrun.out())) {
+  for (const std::string& line : lines_of(amrun.out()))
     EXPECT_THAT(line, HasSubstr("files 50 blocked 0 pipe default"));
-  }
 }
 
 const Roles roles = {

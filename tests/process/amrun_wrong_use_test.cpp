@@ -1,17 +1,13 @@
 // What amrun cannot start: one clear line, the exit code that shells use, and no process.
 #include <gmock/gmock.h>
-#include <grp.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "process/amrun_job.hpp"
-#include "process/command.hpp"
+#include "process/surroundings.hpp"
 
 namespace amrun_test {
 namespace amrun_wrong_use_test {
@@ -26,8 +22,8 @@ using testing::StartsWith;
 constexpr auto executable = std::filesystem::perms::owner_all | std::filesystem::perms::group_exec |
                             std::filesystem::perms::others_exec;
 
-void expect_refused(std::vector<std::string> arguments, int exit_code, const std::string& line) {
-  Amrun amrun(std::move(arguments));
+void expect_refused(const std::vector<std::string>& arguments, int exit_code, const std::string& line) {
+  Amrun amrun(arguments);
   EXPECT_EQ(amrun.exit_code(), exit_code);
   EXPECT_THAT(amrun.out(), IsEmpty());
   EXPECT_THAT(amrun.err(), AllOf(StartsWith("amrun: "), HasSubstr(line)));
@@ -35,9 +31,8 @@ void expect_refused(std::vector<std::string> arguments, int exit_code, const std
 }
 
 TEST(AmrunWrongUse, Options) {
-  expect_refused({"-n", "0", "true"}, 2, "-n takes a number of nodes from 1 to 4096, not \"0\"");
-  expect_refused({"-n", "100000", "true"}, 2, "-n takes a number of nodes from 1 to 4096, not \"100000\"");
-  expect_refused({"-n", "abc", "true"}, 2, "-n takes a number of nodes from 1 to 4096, not \"abc\"");
+  for (const std::string n : {"0", "100000", "abc"})
+    expect_refused({"-n", n, "true"}, 2, "-n takes a number of nodes from 1 to 4096, not \"" + n + "\"");
   expect_refused({}, 2, "no program to start");
   expect_refused({"-n", "2"}, 2, "no program to start");
   expect_refused({"--lable", "true"}, 2, "the nearest is --label");
@@ -64,14 +59,11 @@ TEST(AmrunWrongUse, PathIsSearchedAsShellsDo) {
   const TemporaryFile forbidden("#!/bin/sh\n");
   const TemporaryFile script("#!/bin/sh\nexit 7\n", executable);
   const std::string found = forbidden.folder() + ":" + script.folder();
-  Amrun amrun({"-n", "1", "file"}, [&] { setenv("PATH", found.c_str(), 1); });
+  Amrun amrun({"-n", "1", "file"}, {{"PATH=" + found}});
   EXPECT_EQ(amrun.exit_code(), 7);
-  Amrun refused({"-n", "1", "file"}, [&] { setenv("PATH", forbidden.folder().c_str(), 1); });
+  Amrun refused({"-n", "1", "file"}, {{"PATH=" + forbidden.folder()}});
   EXPECT_EQ(refused.exit_code(), 126);
-  Amrun here({"-n", "1", "file"}, [&] {
-    (void)!chdir(script.folder().c_str());
-    setenv("PATH", "/nowhere", 1);
-  });
+  Amrun here({"-n", "1", "file"}, {{"PATH=/nowhere"}, [&] { (void)!chdir(script.folder().c_str()); }});
   EXPECT_EQ(here.exit_code(), 127);
   EXPECT_EQ(here.err(), "amrun: \"file\" is not found in PATH (./file is here)\n");
 }
@@ -87,26 +79,21 @@ TEST(AmrunWrongUse, HelpAndVersionGoToStandardOutput) {
 
 // What was started before the limit was met is ended again: the output of amrun ends.
 TEST(AmrunWrongUse, TooManyProcesses) {
-  constexpr uid_t nobody = 65534;  // root is not held to the limit
-  Amrun amrun(job({"-n", "200"}, {"hang"}), [] {
-    if (geteuid() == 0 && (setgroups(0, nullptr) != 0 || setgid(nobody) != 0 || setuid(nobody) != 0))
-      _exit(98);
-    if (access(AM_BIN_DIR "/amrun", X_OK) != 0) _exit(98);
-    const rlimit limit{50, 50};
-    setrlimit(RLIMIT_NPROC, &limit);
-  });
+  Amrun amrun(job({"-n", "200"}, {"hang"}), {.in_child = [] {
+                process_test::become_nobody();  // root is not held to the limit
+                if (access(AM_BIN_DIR "/amrun", X_OK) != 0) _exit(process_test::not_permitted);
+                process_test::limit_for_good(RLIMIT_NPROC, 50);
+              }});
   const int code = amrun.exit_code();
-  if (code == 98) GTEST_SKIP() << "no ordinary user can start amrun here";
+  if (code == process_test::not_permitted) GTEST_SKIP() << "no ordinary user can start amrun here";
   EXPECT_EQ(code, 126);
   EXPECT_THAT(amrun.err(),
               MatchesRegex("amrun: cannot start node [0-9]+ of 200: Resource temporarily unavailable .*\n"));
 }
 
 TEST(AmrunWrongUse, TooFewDescriptorsForLabels) {
-  Amrun amrun(job({"-n", "200", "-l"}, {"hang"}), [] {
-    const rlimit limit{60, 60};
-    setrlimit(RLIMIT_NOFILE, &limit);
-  });
+  Amrun amrun(job({"-n", "200", "-l"}, {"hang"}),
+              {.in_child = [] { process_test::limit_for_good(RLIMIT_NOFILE, 60); }});
   EXPECT_EQ(amrun.exit_code(), 1);
   EXPECT_EQ(amrun.err(), "amrun: cannot make pipes for -l: Too many open files (raise ulimit -n)\n");
 }

@@ -1,17 +1,18 @@
-// Any command as a child of the test, run to its end: what it wrote, and how it ended. The end of both of its streams
-// also says that none of the processes that it started is left.
-//
-// For jobs that the test speaks with while they run: process/amrun_job.hpp.
+// Any command as a child of the test, run to its end, or beside the test, which speaks with it: what it wrote, and how it ended.
+// The end of both of its streams also says that none of the processes that it started is left.
 #pragma once
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -20,8 +21,10 @@
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -30,7 +33,7 @@
 namespace process_test {
 
 /// Not how long anything may take, but when a test is sure to hang.
-inline constexpr std::chrono::seconds hanging{120};
+inline constexpr std::chrono::milliseconds hanging{120'000};
 
 struct Outcome {
   int exit_code = -1;  ///< 128 + signal where a signal ended it; -1: had to be killed
@@ -38,10 +41,37 @@ struct Outcome {
   std::string err;
 };
 
+/// How it ended, and what is on standard error.
+inline void expect_end(const Outcome& outcome, int exit_code, const testing::Matcher<std::string>& err) {
+  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, err);
+}
+
 struct Surroundings {
-  std::vector<std::string> environment;  ///< NAME=value; nothing else begins with AM_ there
-  std::function<void()> in_child;        ///< before the program is started
+  std::vector<std::string> environment = {};  ///< NAME=value; nothing else begins with AM_ there
+  std::function<void()> in_child = {};        ///< before the program is started
+  bool input = false;                         ///< the test writes what it reads; else that is nothing
 };
+
+inline int count(std::string_view text, std::string_view part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
+    ++found;
+  return found;
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+inline std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines = lines_of(text);
+  std::ranges::sort(lines);
+  return lines;
+}
 
 namespace impl {
 
@@ -60,144 +90,219 @@ inline void set_environment(const Surroundings& surroundings) {
   // NOLINTEND(concurrency-mt-unsafe)
 }
 
-[[noreturn]] inline void become(std::vector<char*>& argv, const int out, const int err,
+[[noreturn]] inline void become(std::vector<char*>& argv, const std::array<int, 3>& streams,
                                 const Surroundings& surroundings) {
-  setpgid(0, 0);
-  dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-  dup2(out, STDOUT_FILENO);
-  dup2(err, STDERR_FILENO);
+  for (int stream = 0; stream < 3; ++stream) dup2(streams[static_cast<std::size_t>(stream)], stream);
   for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGCHLD, SIGPIPE}) signal(number, SIG_DFL);
   set_environment(surroundings);
+  const int program = open(argv[0], O_PATH | O_CLOEXEC);
   if (surroundings.in_child) surroundings.in_child();
+  setpgid(0, 0);  // or it has a session of its own
   execvp(argv[0], argv.data());
+  if (errno == EACCES) fexecve(program, argv.data(), environ);  // a user who does not see its folder any more
   std::perror(argv[0]);
   _exit(127);
 }
 
-/// Reads both streams to their ends, or until there is enough; false when that takes too long.
-inline bool read_all(std::array<int, 2> fds, std::array<std::string*, 2> texts,
-                     const std::function<bool()>& enough) {
-  const auto end = std::chrono::steady_clock::now() + hanging;
-  while ((fds[0] >= 0 || fds[1] >= 0) && !enough()) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    std::array<pollfd, 2> ready{{{fds[0], POLLIN, 0}, {fds[1], POLLIN, 0}}};
-    if (left.count() <= 0 || poll(ready.data(), ready.size(), static_cast<int>(left.count())) <= 0)
-      return false;
-    for (std::size_t i = 0; i < fds.size(); ++i) {
-      if (ready[i].revents == 0) continue;
-      std::array<char, 65536> buffer;
-      const ssize_t got = read(fds[i], buffer.data(), buffer.size());
-      if (got > 0) {
-        texts[i]->append(buffer.data(), static_cast<std::size_t>(got));
-      } else {
-        fds[i] = -1;
-      }
-    }
+/// What a child writes into a pipe.
+struct Stream {
+  int fd = -1;
+  std::string text{};
+
+  void read_some() {
+    std::array<char, 65536> buffer;
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    if (got <= 0) return end();
+    text.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  return true;
-}
+  void end() {
+    if (fd >= 0) close(std::exchange(fd, -1));
+  }
+};
 
 }  // namespace impl
+
+/// Whether a process has ended, or does before the test is given up. Made while it is there.
+class Watched {
+ public:
+  explicit Watched(pid_t pid) : fd_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {
+    EXPECT_GE(fd_, 0) << "process " << pid << " is not there";
+  }
+  ~Watched() { close(fd_); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+  [[nodiscard]] bool ends() const {
+    pollfd end{fd_, POLLIN, 0};
+    return poll(&end, 1, static_cast<int>(hanging.count())) == 1;
+  }
+
+ private:
+  int fd_;
+};
 
 /// A command that runs beside the test; ended with the object. Its output is read when the test asks for it: it waits when it has
 /// written more than a pipe holds.
 class Running {
  public:
-  explicit Running(std::vector<std::string> command, const Surroundings& surroundings = {})
-      : name_(command[0]) {
-    std::vector<char*> argv;
-    argv.reserve(command.size() + 1);
-    for (std::string& word : command) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    std::array<int, 2> out{};
-    std::array<int, 2> err{};
-    EXPECT_EQ(pipe2(out.data(), O_CLOEXEC), 0);
-    EXPECT_EQ(pipe2(err.data(), O_CLOEXEC), 0);
-    std::fflush(nullptr);
-    pid_ = fork();
-    if (pid_ == 0) impl::become(argv, out[1], err[1], surroundings);
-    setpgid(pid_, pid_);  // as the child does, which may be ended before it comes to that
-    close(out[1]);
-    close(err[1]);
-    fds_ = {out[0], err[0]};
-  }
+  explicit Running(const std::vector<std::string>& command, const Surroundings& surroundings = {})
+      : name_(command[0]), pid_(start(command, surroundings)), process_(pid_) {}
   ~Running() {
-    if (pid_ > 0) static_cast<void>(end(false));
+    close_input();
+    if (!reaped_) static_cast<void>(reap(true));
+    out_.end();
+    err_.end();
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// Reads until this has come, on one of both streams; false where they end, or it takes too long.
-  [[nodiscard]] bool says(std::string_view part) {
-    const auto said = [&] {
-      return outcome_.out.find(part) != std::string::npos || outcome_.err.find(part) != std::string::npos;
-    };
-    return impl::read_all(fds_, {&outcome_.out, &outcome_.err}, said) && said();
+  void signal(int number) const { kill(pid_, number); }
+  /// What has been read.
+  [[nodiscard]] const std::string& out() const { return out_.text; }
+  [[nodiscard]] const std::string& err() const { return err_.text; }
+  /// Takes away what has been read.
+  std::string take_out() { return std::exchange(out_.text, {}); }
+
+  void write_input(std::string_view text) const {
+    EXPECT_EQ(write(input_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  /// Of the whole run. Waits for its end.
-  [[nodiscard]] Outcome outcome() {
-    const bool ended = impl::read_all(fds_, {&outcome_.out, &outcome_.err}, [] { return false; });
+  void close_input() {
+    if (input_ >= 0) close(std::exchange(input_, -1));
+  }
+  void close_output() { out_.end(); }
+
+  /// Reads until this has come so often on standard output, or on standard error; false where they end, or it takes too long.
+  [[nodiscard]] bool prints(std::string_view part, int times = 1) {
+    return reads({&out_, &err_}, [&] { return count(out(), part) >= times; });
+  }
+  [[nodiscard]] bool complains(std::string_view part, int times = 1) {
+    return reads({&out_, &err_}, [&] { return count(err(), part) >= times; });
+  }
+  /// The same, while nobody reads standard output.
+  [[nodiscard]] bool complains_unread(std::string_view part) {
+    return reads({&err_}, [&] { return count(err(), part) >= 1; });
+  }
+  /// On one of both.
+  [[nodiscard]] bool says(std::string_view part) {
+    return reads({&out_, &err_}, [&] { return count(out(), part) + count(err(), part) >= 1; });
+  }
+
+  /// Waits for the end of both streams and of the process. As from waitpid; -1 where it had to be killed. Once.
+  int status() {
+    static_cast<void>(reads({&out_, &err_}, [] { return false; }));
+    const bool ended = out_.fd < 0 && err_.fd < 0 && process_.ends();
     if (!ended)
-      ADD_FAILURE() << name_ << " hangs, or somebody keeps its output open; so far:\n"
-                    << outcome_.out << outcome_.err;
-    return end(ended);
+      ADD_FAILURE() << name_ << " hangs, or somebody keeps its output open; so far:\n" << out() << err();
+    const int status = reap(!ended);
+    return ended ? status : -1;
+  }
+  int exit_code() {
+    const int ended = status();
+    if (ended < 0) return -1;
+    return WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
+  }
+  /// Of the whole run.
+  [[nodiscard]] Outcome outcome() {
+    const int code = exit_code();
+    return {code, std::move(out_.text), std::move(err_.text)};
   }
 
  private:
-  Outcome end(bool ended) {
-    if (!ended) kill(-pid_, SIGKILL);
-    int status = 0;
-    waitpid(std::exchange(pid_, -1), &status, 0);
-    for (const int fd : fds_) close(fd);
-    if (ended) outcome_.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    return std::move(outcome_);
+  pid_t start(std::vector<std::string> command, const Surroundings& surroundings) {
+    std::vector<char*> argv;
+    argv.reserve(command.size() + 1);
+    for (std::string& word : command) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    std::array<std::array<int, 2>, 3> pipes{};
+    for (auto& ends : pipes) EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    std::fflush(nullptr);
+    const pid_t pid = fork();
+    if (pid == 0) impl::become(argv, {pipes[0][0], pipes[1][1], pipes[2][1]}, surroundings);
+    for (const int its : {pipes[0][0], pipes[1][1], pipes[2][1]}) close(its);
+    input_ = pipes[0][1];
+    out_.fd = pipes[1][0];
+    err_.fd = pipes[2][0];
+    if (!surroundings.input) close_input();
+    return pid;
+  }
+
+  /// False where all of these end before there is enough, or it takes too long.
+  static bool reads(const std::vector<impl::Stream*>& streams, const std::function<bool()>& enough) {
+    const auto end = std::chrono::steady_clock::now() + hanging;
+    while (!enough()) {
+      std::vector<pollfd> ready;
+      for (const impl::Stream* stream : streams) ready.push_back({stream->fd, POLLIN, 0});
+      if (std::ranges::all_of(streams, [](const impl::Stream* stream) { return stream->fd < 0; }))
+        return false;
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+      if (left.count() <= 0 || poll(ready.data(), ready.size(), static_cast<int>(left.count())) <= 0)
+        return false;
+      for (std::size_t i = 0; i < streams.size(); ++i) {
+        if (ready[i].revents != 0) streams[i]->read_some();
+      }
+    }
+    return true;
+  }
+
+  int reap(bool must_end) {
+    if (must_end) {
+      kill(-pid_, SIGKILL);
+      kill(pid_, SIGKILL);  // which may not have come to its group
+    }
+    int status = -1;
+    waitpid(pid_, &status, 0);
+    reaped_ = true;
+    return status;
   }
 
   const std::string name_;
-  pid_t pid_ = -1;
-  std::array<int, 2> fds_{};
-  Outcome outcome_;
+  int input_ = -1;
+  impl::Stream out_, err_;
+  const pid_t pid_;
+  const Watched process_;
+  bool reaped_ = false;
 };
 
-inline Outcome run(std::vector<std::string> command, const Surroundings& surroundings = {}) {
-  return Running(std::move(command), surroundings).outcome();
+inline Outcome run(const std::vector<std::string>& command, const Surroundings& surroundings = {}) {
+  return Running(command, surroundings).outcome();
 }
 
-inline int count(std::string_view text, std::string_view part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
-    ++found;
-  return found;
-}
+/// A folder of the test's own, gone with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = std::filesystem::temp_directory_path() / "am_process_test_XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder of the test's own");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;  // of what a killed one has left, somebody may still be at work
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] std::string path() const { return path_; }
+  [[nodiscard]] std::string in(const std::string& file) const { return path_ / file; }
 
-inline std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  std::ranges::sort(lines);
-  return lines;
-}
+ private:
+  std::filesystem::path path_;
+};
 
-/// A file in a folder of its own, gone with the object.
+/// A file in such a folder.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view content,
                          std::filesystem::perms permissions = std::filesystem::perms::none) {
-    std::string folder = std::filesystem::temp_directory_path() / "am_process_test_XXXXXX";
-    folder_ = mkdtemp(folder.data());
     std::ofstream(path(), std::ios::binary) << content;
     std::filesystem::permissions(path(), permissions, std::filesystem::perm_options::add);
   }
-  ~TemporaryFile() { std::filesystem::remove_all(folder_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  [[nodiscard]] std::string folder() const { return folder_; }
-  [[nodiscard]] std::string path() const { return folder_ / "file"; }
+  [[nodiscard]] std::string folder() const { return folder_.path(); }
+  [[nodiscard]] std::string path() const { return folder_.in("file"); }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 inline const std::string amrun = AM_BIN_DIR "/amrun";

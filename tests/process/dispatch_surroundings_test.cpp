@@ -2,7 +2,6 @@
 // of it, the system has nothing left to begin with.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <am/am.hpp>
 
 #include <atomic>
@@ -12,11 +11,14 @@
 #include <thread>
 
 #include "process/amrun_job.hpp"
+#include "process/surroundings.hpp"
 
 namespace dispatch_surroundings_test {
 
 using amrun_test::Amrun;
 using amrun_test::Arguments;
+using process_test::first_of;
+using process_test::own_processors;
 
 // -- what nodes do ------------------------------------------------------------------------------------------------------
 
@@ -63,19 +65,6 @@ void expect_noticed(const char* nodes, const char* mode, const char* what) {
   amrun.status();
 }
 
-cpu_set_t own_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  return set;
-}
-
-int first_of(cpu_set_t set) {
-  int cpu = 0;
-  while (!CPU_ISSET(cpu, &set)) ++cpu;
-  return cpu;
-}
-
 /// Says which processor its handler thread is bound to.
 void say_where(am::Request& request) {
   const cpu_set_t set = own_processors();
@@ -109,13 +98,8 @@ TEST(DispatchSurroundings, ADeathInterruptsANodeThatAllocates) {
 
 // taskset -c 0 amrun ...: the other processors are not for this job.
 TEST(DispatchSurroundings, AHandlerThreadStaysWhereTheJobMayRun) {
-  const int cpu = first_of(own_processors());
-  Amrun amrun(amrun_test::job({"-n", "1"}, {"run_beside"}), [cpu] {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-  });
+  const unsigned cpu = first_of(own_processors());
+  Amrun amrun(amrun_test::job({"-n", "1"}, {"run_beside"}), {.in_child = process_test::stay_on_one});
   EXPECT_TRUE(amrun.prints("1 from " + std::to_string(cpu) + ".")) << amrun.out() << amrun.err();
   EXPECT_EQ(amrun.exit_code(), 0);
 }
@@ -134,9 +118,7 @@ void take(am::Request& request) { request.state<std::atomic<bool>>() = true; }
         node.attach(taken);
         rlimit before{};
         getrlimit(RLIMIT_AS, &before);
-        rlimit small = before;
-        small.rlim_cur = 1 << 20;
-        setrlimit(RLIMIT_AS, &small);
+        process_test::limit(RLIMIT_AS, 1 << 20);
         bool failed = false;
         try {
           call(node);

@@ -42,7 +42,7 @@ TEST(Emulated, RunsExamplesOnRowsAndColumns) {
 TEST(Emulated, TellsWhatItsRoutersHaveCounted) {
   const auto told_of = [](const std::string& transport) {
     const Outcome outcome = process_test::run({amrun, "-n", "2", example("hello")},
-                                              {{"AM_TRANSPORT=" + transport + ":1x2", "AM_STATS=1"}, {}});
+                                              {{"AM_TRANSPORT=" + transport + ":1x2", "AM_STATS=1"}});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr(" links each\n"));
     return outcome.err;
@@ -122,9 +122,7 @@ int talk_past_a_stopped_node(const Arguments&) {
 TEST(Emulated, GoesOnPastANodeThatIsStopped) {
   // The way from 0 to 2 leads by 1. (A T1's row is a ring, and its column is not.)
   for (const char* const transport : {"t1:5x1", "mmachine:1x5"}) {
-    Amrun started(job({"-n", "5"}, {"talk"}), [transport] {
-      setenv("AM_TRANSPORT", transport, 1);  // NOLINT(concurrency-mt-unsafe): a child that has one thread
-    });
+    Amrun started(job({"-n", "5"}, {"talk"}), {{std::string("AM_TRANSPORT=") + transport}});
     EXPECT_EQ(started.exit_code(), 0) << started.err();
     EXPECT_EQ(started.out(), "talked\n") << transport;
   }
@@ -180,11 +178,8 @@ int use_the_memory_of_a_stopped_node(const Arguments&) {
 }
 
 TEST(T1, UsesTheMemoryOfNodesThatTakeNoPart) {
-  for (const char* const mode : {"poll", "thread", "interrupt"}) {
-    Amrun started(job({"-n", "3"}, {"use"}), [mode] {
-      setenv("AM_TRANSPORT", "t1:3x1", 1);  // NOLINT(concurrency-mt-unsafe): a child that has one thread
-      setenv("AM_DISPATCH", mode, 1);       // NOLINT(concurrency-mt-unsafe): the same
-    });
+  for (const std::string mode : {"poll", "thread", "interrupt"}) {
+    Amrun started(job({"-n", "3"}, {"use"}), {{"AM_TRANSPORT=t1:3x1", "AM_DISPATCH=" + mode}});
     EXPECT_EQ(started.exit_code(), 0) << started.err();
     EXPECT_EQ(started.out(), "used\n") << mode;
   }

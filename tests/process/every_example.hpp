@@ -61,7 +61,7 @@ inline Outcome run_by_amrun(int nodes, const std::vector<std::string>& program,
                             const std::vector<std::string>& settings = {}) {
   std::vector<std::string> command = {amrun, "-n", std::to_string(nodes)};
   command.insert(command.end(), program.begin(), program.end());
-  return run(command, {settings, {}});
+  return run(command, {settings});
 }
 
 /// Sorted, without those that have a figure.

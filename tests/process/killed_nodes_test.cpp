@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -98,16 +97,12 @@ struct Round {
     return job({"-n", std::to_string(nodes)}, {"traffic", how, std::to_string(victim), std::to_string(at),
                                                survives ? "survives" : "ends", std::to_string(seed)});
   }
-  void set_environment() const {
-    // NOLINTBEGIN(concurrency-mt-unsafe): a child that has one thread
-    setenv("AM_TIMEOUT", "50s", 1);
-    setenv("AM_TRANSPORT", transport.c_str(), 1);
-    if (how != "faults") return;
-    const std::string faults = "seed=" + std::to_string(seed) +
-                               ",delay=0.05,refuse=0.05,kill=" + std::to_string(victim) + "@" +
-                               std::to_string(at);
-    setenv("AM_FAULTS", faults.c_str(), 1);
-    // NOLINTEND(concurrency-mt-unsafe)
+  [[nodiscard]] Surroundings surroundings() const {
+    std::vector<std::string> environment = {"AM_TIMEOUT=50s", "AM_TRANSPORT=" + transport};
+    if (how == "faults")
+      environment.push_back("AM_FAULTS=seed=" + std::to_string(seed) + ",delay=0.05,refuse=0.05,kill=" +
+                            std::to_string(victim) + "@" + std::to_string(at));
+    return {environment};
   }
 
   am::NodeId nodes = 0;
@@ -134,8 +129,7 @@ std::set<std::string> segments_with_a_name() {
 /// The lines that amrun wrote, without those of the fault decorator.
 std::string lines_of_amrun(const std::string& text) {
   std::string lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
+  for (const std::string& line : lines_of(text)) {
     if (line.find(": faults: killed at commit ") == std::string::npos) lines += line + "\n";
   }
   return lines;
@@ -143,7 +137,7 @@ std::string lines_of_amrun(const std::string& text) {
 
 /// The end of its output, which exit_code() reads to, says that no process of the job is left.
 void expect_round(const Round& round, int exit_code) {
-  Amrun amrun(round.command(), [&] { round.set_environment(); });
+  Amrun amrun(round.command(), round.surroundings());
   if (round.how == "outside") {
     ASSERT_TRUE(amrun.prints("pid ") && amrun.prints("\n")) << amrun.err();
     kill(pids_in(amrun.out()).at(0), SIGKILL);
@@ -172,12 +166,8 @@ TEST(KilledNodes, AreSurvivedByProgramsThatMeanTo) { run_rounds(80, true, 0); }
 TEST(KilledNodes, WhatTheyHaveSentIsDelivered) {
   for (const char* const transport : {"shm", "t1", "mmachine", "tcp", "ofi:net", "ofi:tcp;ofi_rxm"}) {
     SCOPED_TRACE(transport);
-    Amrun amrun(job({"-n", "2"}, {"last_words"}), [&] {
-      // NOLINTBEGIN(concurrency-mt-unsafe): a child that has one thread
-      setenv("AM_TIMEOUT", "50s", 1);
-      setenv("AM_TRANSPORT", transport, 1);
-      // NOLINTEND(concurrency-mt-unsafe)
-    });
+    Amrun amrun(job({"-n", "2"}, {"last_words"}),
+                {{"AM_TIMEOUT=50s", std::string("AM_TRANSPORT=") + transport}});
     EXPECT_EQ(amrun.exit_code(), 0) << amrun.err();
   }
 }
@@ -187,7 +177,7 @@ TEST(KilledNodes, EndWithAmrun) {
     Round round(i, i % 2 == 0);
     round.how = "outside";
     SCOPED_TRACE("round " + std::to_string(i) + ": amrun is killed; " + round.text());
-    Amrun amrun(round.command(), [&] { round.set_environment(); });
+    Amrun amrun(round.command(), round.surroundings());
     ASSERT_TRUE(amrun.prints("pid ") && amrun.prints("\n")) << amrun.err();
     amrun.signal(SIGKILL);
     EXPECT_EQ(amrun.status(), SIGKILL);

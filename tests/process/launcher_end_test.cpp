@@ -62,13 +62,10 @@ int sleep(const Arguments&) {
 }
 
 struct Case {
-  std::string role;
-  std::vector<std::string> environment;
+  const char* role;
+  const char* setting = "AM_DISPATCH=poll";
 };
-void PrintTo(const Case& each, std::ostream* out) {
-  *out << each.role;
-  for (const std::string& entry : each.environment) *out << " " << entry;
-}
+void PrintTo(const Case& each, std::ostream* out) { *out << each.role << " " << each.setting; }
 
 class LauncherEnd : public testing::TestWithParam<Case> {};
 
@@ -78,12 +75,7 @@ TEST_P(LauncherEnd, EndsNodesBehindTwoProcesses) {
   // The first shell is amrun's child, and dies with it; the second tells how the node ended.
   Amrun amrun({"-n", std::to_string(nodes), "sh", "-c",
                "sh -c '" + self + " --node " + GetParam().role + "; echo code $?'; true"},
-              [] {
-                for (const std::string& entry : GetParam().environment) {
-                  const std::size_t at = entry.find('=');
-                  setenv(entry.substr(0, at).c_str(), entry.c_str() + at + 1, 1);
-                }
-              });
+              {{GetParam().setting}});
   ASSERT_TRUE(amrun.prints("pid ", nodes) && amrun.prints("\n", nodes));
   std::vector<std::unique_ptr<Watched>> watched;
   const std::vector<pid_t> pids = pids_in(amrun.out());
@@ -103,16 +95,15 @@ TEST_P(LauncherEnd, EndsNodesBehindTwoProcesses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Whatever, LauncherEnd,
-                         testing::Values(Case{"wait", {}}, Case{"wait", {"AM_PEER_DEATH=survive"}},
-                                         Case{"wait", {"AM_DISPATCH=thread"}},
-                                         Case{"wait", {"AM_DISPATCH=interrupt"}},
-                                         Case{"wait_in_a_barrier", {}}, Case{"poll_for_ever", {}},
-                                         Case{"poll_for_ever", {"AM_DISPATCH=thread"}},
-                                         Case{"poll_for_ever", {"AM_DISPATCH=interrupt"}},
-                                         Case{"poll_now_and_then", {}}, Case{"compute", {}},
-                                         Case{"compute", {"AM_DISPATCH=thread"}},
-                                         Case{"compute", {"AM_DISPATCH=interrupt"}}, Case{"sleep", {}},
-                                         Case{"sleep", {"AM_PEER_DEATH=survive"}}));
+                         testing::Values(Case{"wait"}, Case{"wait", "AM_PEER_DEATH=survive"},
+                                         Case{"wait", "AM_DISPATCH=thread"},
+                                         Case{"wait", "AM_DISPATCH=interrupt"}, Case{"wait_in_a_barrier"},
+                                         Case{"poll_for_ever"}, Case{"poll_for_ever", "AM_DISPATCH=thread"},
+                                         Case{"poll_for_ever", "AM_DISPATCH=interrupt"},
+                                         Case{"poll_now_and_then"}, Case{"compute"},
+                                         Case{"compute", "AM_DISPATCH=thread"},
+                                         Case{"compute", "AM_DISPATCH=interrupt"}, Case{"sleep"},
+                                         Case{"sleep", "AM_PEER_DEATH=survive"}));
 
 // A node that has become another user has lost the kernel's promise (prctl(2), PR_SET_PDEATHSIG): it looks itself where it
 // waits, and where it polls.

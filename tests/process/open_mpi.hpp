@@ -1,12 +1,9 @@
 // Open MPI's mpirun, as tests start it.
 #pragma once
 
-#include <gtest/gtest.h>
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
-
 #include <cstdlib>
-#include <filesystem>
-#include <string>
+
+#include "process/command.hpp"
 
 namespace process_test {
 
@@ -15,18 +12,15 @@ namespace process_test {
 /// (Open MPI 4.1: "File exists").
 class OpenMpi {
  public:
-  OpenMpi() : folder_(::testing::TempDir() + "am_mpirun_XXXXXX") {
-    if (mkdtemp(folder_.data()) == nullptr) std::abort();
+  OpenMpi() {
     // NOLINTBEGIN(concurrency-mt-unsafe): tests that start programs have one thread
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-    setenv(folder_variable, folder_.c_str(), 1);
+    setenv(folder_variable, folder_.path().c_str(), 1);
   }
   ~OpenMpi() {
     unsetenv(folder_variable);
     // NOLINTEND(concurrency-mt-unsafe)
-    std::error_code ignored;  // of what a killed one has left, somebody may still be at work
-    std::filesystem::remove_all(folder_, ignored);
   }
   OpenMpi(const OpenMpi&) = delete;
   OpenMpi& operator=(const OpenMpi&) = delete;
@@ -38,7 +32,7 @@ class OpenMpi {
 
  private:
   static constexpr const char* folder_variable = "OMPI_MCA_orte_tmpdir_base";
-  std::string folder_;
+  const TemporaryFolder folder_;
 };
 
 }  // namespace process_test

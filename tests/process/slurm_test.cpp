@@ -2,7 +2,6 @@
 // installed, or does not start.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <memory>
@@ -22,9 +21,7 @@ const std::string script = AM_TESTS_DIR "/process/slurm.sh";
 class Cluster {
  public:
   Cluster() {
-    std::string name = std::filesystem::temp_directory_path() / "am_slurm_XXXXXX";
-    folder_ = mkdtemp(name.data());
-    std::filesystem::permissions(folder_, std::filesystem::perms(0755));  // as munge demands
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));  // as munge demands
     std::string missing;
     for (const char* program :
          {"munged", "slurmctld", "slurmd", "srun", "sinfo", "ip", "unshare", "nsenter"}) {
@@ -35,23 +32,21 @@ class Cluster {
       problem_ = "there is no" + missing + " here";
       return;
     }
-    const Outcome started =
-        run({script, "start", there()}, {.environment = {"LIFETIME=280"}, .in_child = {}});
+    const Outcome started = run({script, "start", there()}, {{"LIFETIME=280"}});
     runs_ = started.exit_code == 0;
     if (!runs_) problem_ = "Slurm does not start here: " + started.err;
   }
   ~Cluster() {
     if (runs_) run({script, "stop", there()});
-    std::filesystem::remove_all(folder_);
   }
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  [[nodiscard]] std::string there() const { return folder_ / "slurm"; }
+  [[nodiscard]] std::string there() const { return folder_.in("slurm"); }
 
  private:
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
   bool runs_ = false;
   std::string problem_;
 };
@@ -70,7 +65,7 @@ class Slurm : public testing::Test {
                                     const std::vector<std::string>& environment = {}) {
     std::vector<std::string> command = {script, "srun", there()};
     command.insert(command.end(), words.begin(), words.end());
-    return run(command, {.environment = environment, .in_child = {}});
+    return run(command, {environment});
   }
 
  private:

@@ -4,34 +4,24 @@
 //
 // The programs are the examples, and this one in a few roles.
 #include <gmock/gmock.h>
-#include <grp.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sched.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <am/am.hpp>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "process/command.hpp"
+#include "process/surroundings.hpp"
 
 namespace process_test {
 namespace start_errors_test {
 
 using testing::AllOf;
 using testing::ContainsRegex;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
@@ -40,21 +30,9 @@ using testing::StartsWith;
 
 const std::string hello = example("hello");
 
-/// The lines that begin so, and the others.
-struct Lines {
-  std::vector<std::string> ours;
-  std::vector<std::string> others;
-
-  Lines(const std::string& text, std::string_view beginning) {
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);)
-      (line.starts_with(beginning) ? ours : others).push_back(line);
-  }
-};
-
 /// A program of libam alone that cannot start: one line.
 void expect_refused(const std::vector<std::string>& environment, const testing::Matcher<std::string>& line) {
-  const Outcome outcome = run({hello}, {environment, {}});
+  const Outcome outcome = run({hello}, {environment});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, IsEmpty());
   EXPECT_THAT(outcome.err, AllOf(StartsWith("am: "), line));
@@ -63,7 +41,7 @@ void expect_refused(const std::vector<std::string>& environment, const testing::
 
 /// A job in which each node runs what a shell makes of the script.
 Outcome run_script(int nodes, const std::string& script, const std::vector<std::string>& environment = {}) {
-  return run({amrun, "-n", std::to_string(nodes), "sh", "-c", script}, {environment, {}});
+  return run({amrun, "-n", std::to_string(nodes), "sh", "-c", script}, {environment});
 }
 
 // -- programs that do not fit together ----------------------------------------------------------------------------------------
@@ -84,48 +62,41 @@ TEST(StartErrors, DifferentProgramsInOneJob) {
 }
 
 TEST(StartErrors, TwoProgramsOneAfterTheOtherInOnePlace) {
-  const Outcome outcome = run_script(2, hello + " >/dev/null && exec " + hello);
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err,
-              ContainsRegex("am: join the job at AM_RANK=., .*: node [01] has run already, as process "
-                            "[0-9]+, .*an amrun for each\\)"));
+  expect_end(run_script(2, hello + " >/dev/null && exec " + hello), 1,
+             ContainsRegex("am: join the job at AM_RANK=., .*: node [01] has run already, as process "
+                           "[0-9]+, .*an amrun for each\\)"));
 }
 
 // The shell outlives its node, so amrun cannot tell: the other node does.
 TEST(StartErrors, ANodeThatDiesUnderAWrapper) {
-  const Outcome outcome =
-      run_script(2, this_program() +
-                        " --node die; code=$?; [ $AM_RANK = 1 ] && exec tail -f /dev/null; "
-                        "exit $code");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err,
-              AllOf(ContainsRegex("am: node 0: node 1 \\(pid [0-9]+, host [^)]*\\) ended without "
-                                  "leaving the job; ending with it\n"),
-                    ContainsRegex("amrun: node 0 \\(pid [0-9]+, host [^)]*\\) exited with code 1")));
+  expect_end(
+      run_script(2, this_program() + " --node die; code=$?; [ $AM_RANK = 1 ] && exec tail -f /dev/null; "
+                                     "exit $code"),
+      1,
+      AllOf(ContainsRegex("am: node 0: node 1 \\(pid [0-9]+, host [^)]*\\) ended without "
+                          "leaving the job; ending with it\n"),
+            ContainsRegex("amrun: node 0 \\(pid [0-9]+, host [^)]*\\) exited with code 1")));
 }
 
 TEST(StartErrors, ANodeThatEndsBeforeItJoins) {
-  const Outcome outcome = run_script(4, "[ $AM_RANK = 1 ] && exit 0; exec " + hello);
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err,
-              MatchesRegex("amrun: node 1 \\(pid .*\\) exited with code 0 before it joined the job\n"));
+  expect_end(run_script(4, "[ $AM_RANK = 1 ] && exit 0; exec " + hello), 1,
+             MatchesRegex("amrun: node 1 \\(pid .*\\) exited with code 0 before it joined the job\n"));
 }
 
 TEST(StartErrors, ANodeThatNeverJoins) {
   const Outcome outcome =
       run_script(3, "[ $AM_RANK = 1 ] && exec sleep 1000; exec " + hello, {"AM_TIMEOUT=1s"});
   EXPECT_EQ(outcome.exit_code, 1);
-  const Lines lines(outcome.err, "am: ");
-  ASSERT_EQ(lines.ours.size(), 1U) << "of one of the others, of which one may have come late: "
-                                   << outcome.err;
-  EXPECT_THAT(lines.ours[0], MatchesRegex("am: join the job: no sign of node (0, )?1(, 2)? after [0-9]+ s "
-                                          "\\(.*am::start.*\\)"));
-  EXPECT_EQ(lines.others.size(), 1U) << outcome.err;
+  // Of one of the others, of which one may have come late; and amrun's.
+  EXPECT_THAT(sorted_lines(outcome.err),
+              ElementsAre(MatchesRegex("am: join the job: no sign of node (0, )?1(, 2)? after [0-9]+ s "
+                                       "\\(.*am::start.*\\)"),
+                          Not(StartsWith("am: "))));
 }
 
 TEST(StartErrors, ANodeThatNeverPolls) {
   const Outcome outcome =
-      run({amrun, "-n", "2", this_program(), "--node", "never_poll"}, {{"AM_TIMEOUT=2s"}, {}});
+      run({amrun, "-n", "2", this_program(), "--node", "never_poll"}, {{"AM_TIMEOUT=2s"}});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err,
               AllOf(ContainsRegex("am: node 0: gave up after [0-9]+ ms in barrier \\(AM_TIMEOUT sets"),
@@ -161,8 +132,8 @@ TEST(StartErrors, MalformedSettings) {
         "AM_PEER_DEATH=never", "AM_TRANSPORT=pigeons", "AM_FAULTS=refuse=2", "AM_FAULTS=bananas"}) {
     SCOPED_TRACE(entry);
     const std::string text = entry;
-    const std::string name = text.substr(0, text.find('='));
-    expect_refused({text}, AllOf(HasSubstr(name), HasSubstr(text.substr(text.rfind('=') + 1))));
+    expect_refused({text}, AllOf(HasSubstr(text.substr(0, text.find('='))),
+                                 HasSubstr(text.substr(text.rfind('=') + 1))));
   }
 }
 
@@ -171,7 +142,7 @@ TEST(StartErrors, AMalformedSettingOfAJob) {
   for (const char* entry : {"AM_REPORT_AFTER=soon", "AM_TIMEOUT=x", "AM_SEGMENT=64MX", "AM_FAULTS=bananas"}) {
     SCOPED_TRACE(entry);
     const std::string text = entry;
-    const Outcome outcome = run({amrun, "-n", "3", hello}, {{text}, {}});
+    const Outcome outcome = run({amrun, "-n", "3", hello}, {{text}});
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_THAT(outcome.out, IsEmpty());
     EXPECT_THAT(outcome.err, AllOf(StartsWith("amrun: AM_"), HasSubstr(text.substr(text.find('=') + 1))));
@@ -182,24 +153,20 @@ TEST(StartErrors, AMalformedSettingOfAJob) {
 // The place of a node in a job around this one means nothing to amrun, which gives places itself.
 TEST(StartErrors, AJobInTheEnvironmentOfANode) {
   const Outcome outcome =
-      run({amrun, "-n", "2", hello}, {{"AM_RANK=7", "AM_SIZE=2", "AM_HOST_MEMORY_FD=77"}, {}});
+      run({amrun, "-n", "2", hello}, {{"AM_RANK=7", "AM_SIZE=2", "AM_HOST_MEMORY_FD=77"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
 }
 
 TEST(StartErrors, AnUnknownSettingIsToldOnce) {
-  const Outcome outcome = run({amrun, "-n", "4", hello}, {{"AM_TIMOUT=1s"}, {}});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err,
-            "am: \"AM_TIMOUT\" is not a setting of libam; the nearest is AM_TIMEOUT (aminfo lists every "
-            "setting)\n");
+  expect_end(run({amrun, "-n", "4", hello}, {{"AM_TIMOUT=1s"}}), 0,
+             "am: \"AM_TIMOUT\" is not a setting of libam; the nearest is AM_TIMEOUT (aminfo lists every "
+             "setting)\n");
 }
 
 TEST(StartErrors, VerboseTellsWhatWasFound) {
-  const Outcome alone = run({hello}, {{"AM_VERBOSE=1"}, {}});
-  EXPECT_EQ(alone.exit_code, 0);
-  EXPECT_THAT(alone.err,
-              MatchesRegex("am: node 0 of 1: found no launcher, .*; shared memory to all nodes.*\n"));
-  const Outcome job = run({amrun, "-n", "3", hello}, {{"AM_VERBOSE=1"}, {}});
+  expect_end(run({hello}, {{"AM_VERBOSE=1"}}), 0,
+             MatchesRegex("am: node 0 of 1: found no launcher, .*; shared memory to all nodes.*\n"));
+  const Outcome job = run({amrun, "-n", "3", hello}, {{"AM_VERBOSE=1"}});
   EXPECT_EQ(job.exit_code, 0);
   for (const char* id : {"0", "1", "2"}) {
     EXPECT_EQ(
@@ -209,7 +176,7 @@ TEST(StartErrors, VerboseTellsWhatWasFound) {
 }
 
 TEST(StartErrors, StatsAreCounters) {
-  const Outcome outcome = run({amrun, "-n", "3", hello}, {{"AM_STATS=1"}, {}});
+  const Outcome outcome = run({amrun, "-n", "3", hello}, {{"AM_STATS=1"}});
   EXPECT_EQ(outcome.exit_code, 0);
   for (const char* id : {"0", "1", "2"})
     EXPECT_EQ(count(outcome.err, "am: node " + std::string(id) + " of 3\n"), 1);
@@ -219,12 +186,11 @@ TEST(StartErrors, StatsAreCounters) {
 
 // -- limits -------------------------------------------------------------------------------------------------------------------
 
-Surroundings with_limit(int resource, rlim_t limit) {
-  return {{}, [=] {
-            close_range(3, ~0U, 0);  // whatever this test inherited
-            const rlimit both{limit, limit};
-            setrlimit(static_cast<__rlimit_resource>(resource), &both);
-          }};
+Surroundings with_limit(Resource resource, rlim_t value) {
+  return {.in_child = [=] {
+    close_range(3, ~0U, 0);  // whatever this test inherited
+    limit_for_good(resource, value);
+  }};
 }
 
 void expect_one_line(const Outcome& outcome, const std::string& problem, const std::string& remedy) {
@@ -256,11 +222,9 @@ TEST(StartErrors, LittleAddressSpace) {
 }
 
 TEST(StartErrors, TooLittleAddressSpaceForThreads) {
-  const Outcome outcome =
-      run({"sh", "-c", "ulimit -v 400000; exec " + this_program() + " --node threads"}, {{}, {}});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, MatchesRegex("am: start a job of threads: the system gives [0-9]+ of 64 threads "
-                                        "\\(.*\\) \\(use fewer nodes, .*\\)\n"));
+  expect_end(run({"sh", "-c", "ulimit -v 400000; exec " + this_program() + " --node threads"}), 1,
+             MatchesRegex("am: start a job of threads: the system gives [0-9]+ of 64 threads "
+                          "\\(.*\\) \\(use fewer nodes, .*\\)\n"));
 }
 
 TEST(StartErrors, SmallFiles) {
@@ -272,58 +236,26 @@ TEST(StartErrors, SmallFiles) {
 
 // -- poor surroundings ----------------------------------------------------------------------------------------------------------
 
-/// Makes system calls fail, for this process and its children.
-void forbid(std::initializer_list<long> calls) {
-  std::vector<sock_filter> program = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
-  for (const long call : calls) {
-    program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
-    program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
-  }
-  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
-  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-    _exit(96);
-}
-
-void become_nobody() {
-  constexpr unsigned nobody = 65534;
-  if (getuid() != 0) return;  // ordinary already
-  if (setgroups(0, nullptr) != 0 || setresgid(nobody, nobody, nobody) != 0 ||
-      setresuid(nobody, nobody, nobody) != 0)
-    _exit(97);
-}
-
-/// A folder of this child alone in its place. 98 where that is not permitted.
-void replace(const char* folder, unsigned long flags, const char* options) {
-  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      mount("none", folder, "tmpfs", flags, options) != 0) {
-    _exit(98);
-  }
-}
 void replace_dev_shm(unsigned long flags, const char* options) { replace("/dev/shm", flags, options); }
 
 /// Programs that an ordinary user can reach, wherever the build tree is.
 class PoorSurroundings : public testing::Test {
  protected:
   void SetUp() override {
-    std::string folder = std::filesystem::temp_directory_path() / "am_process_test_XXXXXX";
-    folder_ = mkdtemp(folder.data());
-    std::filesystem::permissions(folder_, std::filesystem::perms(0755));
-    for (const char* name : {"hello", "fetch_add", "word_count", "life"}) {
-      std::filesystem::copy(example(name), folder_ / name);
-    }
-    std::filesystem::copy(amrun, folder_ / "amrun");
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+    for (const char* name : {"hello", "fetch_add", "word_count", "life"})
+      std::filesystem::copy(example(name), folder_.in(name));
+    std::filesystem::copy(amrun, folder_.in("amrun"));
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   [[nodiscard]] static bool possible(const std::function<void()>& in_child) {
-    return run({"true"}, {{}, in_child}).exit_code == 0;
+    return run({"true"}, {.in_child = in_child}).exit_code == 0;
   }
 
   void expect_all_works(const std::function<void()>& in_child) const {
     const auto works = [&](const std::string& name, const std::vector<std::string>& arguments,
                            const std::string& says) {
-      std::vector<std::string> command = {folder_ / "amrun", "-n", "4", folder_ / name};
+      std::vector<std::string> command = {folder_.in("amrun"), "-n", "4", folder_.in(name)};
       command.insert(command.end(), arguments.begin(), arguments.end());
       const Outcome outcome = run(command, {{"AM_SEGMENT=256MiB"}, in_child});
       EXPECT_EQ(outcome.exit_code, 0);
@@ -334,10 +266,10 @@ class PoorSurroundings : public testing::Test {
     works("fetch_add", {"1000"}, "node 2: counter 4000, expected 4000: right");
     works("word_count", {"/etc/passwd"}, ": the same as one node alone counts\n");
     works("life", {"64", "64", "20"}, "the same as a sequential run\n");
-    EXPECT_EQ(run({folder_ / "hello"}, {{}, in_child}).exit_code, 0);
+    EXPECT_EQ(run({folder_.in("hello")}, {.in_child = in_child}).exit_code, 0);
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(PoorSurroundings, AnOrdinaryUser) { expect_all_works(become_nobody); }
@@ -433,13 +365,9 @@ TEST_F(PoorSurroundings, NoSys) {
     std::vector<std::string> command = {amrun};
     command.insert(command.end(), options.begin(), options.end());
     command.push_back(hello);
-    const Outcome outcome = run(command, {{}, in_child});
-    EXPECT_EQ(outcome.exit_code, 0);
-    EXPECT_THAT(outcome.err, IsEmpty());
+    expect_end(run(command, {.in_child = in_child}), 0, IsEmpty());
   }
-  const Outcome doctor = run({AM_BIN_DIR "/aminfo", "--doctor"}, {{}, in_child});
-  EXPECT_EQ(doctor.exit_code, 0) << doctor.out;
-  EXPECT_THAT(doctor.err, IsEmpty());
+  expect_end(run({AM_BIN_DIR "/aminfo", "--doctor"}, {.in_child = in_child}), 0, IsEmpty());
 }
 
 // -- this program as a node -------------------------------------------------------------------------------------------------------

@@ -2,13 +2,11 @@
 // it looks. Chromium without a window, which Debian's package chromium brings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <regex>
 #include <set>
 #include <string>
@@ -28,20 +26,14 @@ const std::string ambench = AM_BIN_DIR "/ambench";
 
 class TracePage : public testing::Test {
  protected:
-  // Of all: the first start with a profile takes a second more.
-  static void SetUpTestSuite() {
-    std::string name = std::filesystem::temp_directory_path() / "am_trace_test_XXXXXX";
-    if (mkdtemp(name.data()) != nullptr) folder_ = name;
-  }
-  static void TearDownTestSuite() {
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
-  }
+  // One folder for all: the first start with a profile takes a second more.
+  static void SetUpTestSuite() { folder_ = std::make_unique<process_test::TemporaryFolder>(); }
+  static void TearDownTestSuite() { folder_.reset(); }
   void SetUp() override {
-    ASSERT_FALSE(folder_.empty());
     if (process_test::run({"sh", "-c", "command -v chromium"}).exit_code != 0)
       GTEST_SKIP() << "takes chromium: apt-get install chromium";
   }
-  [[nodiscard]] static std::string in(const std::string& file) { return folder_ / file; }
+  [[nodiscard]] static std::string in(const std::string& file) { return folder_->in(file); }
 
   /// The page of a small machine: four rows, each a ring of four.
   std::string small_machine() {
@@ -57,13 +49,9 @@ class TracePage : public testing::Test {
     return in("again.html");
   }
   Outcome browse(const std::string& page, const std::string& behind, const std::vector<std::string>& what) {
-    std::vector<std::string> command{"chromium",
-                                     "--headless",
-                                     "--no-sandbox",
-                                     "--disable-gpu",
-                                     "--user-data-dir=" + in("profile"),
-                                     "--virtual-time-budget=2000",
-                                     "--window-size=1200,800"};
+    std::vector<std::string> command = {"chromium", "--headless", "--no-sandbox", "--disable-gpu"};
+    command.push_back("--user-data-dir=" + in("profile"));
+    command.insert(command.end(), {"--virtual-time-budget=2000", "--window-size=1200,800"});
     command.insert(command.end(), what.begin(), what.end());
     command.push_back("file://" + page + behind);
     Outcome outcome = process_test::run(command);
@@ -79,7 +67,7 @@ class TracePage : public testing::Test {
   }
 
  private:
-  inline static std::filesystem::path folder_;
+  inline static std::unique_ptr<process_test::TemporaryFolder> folder_;
 };
 
 std::vector<std::string> all_of(const std::string& text, const std::string& pattern) {

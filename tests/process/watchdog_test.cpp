@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "core/node/engine.hpp"
 #include "process/amrun_job.hpp"
+#include "support/job.hpp"
 
 namespace watchdog_test {
 
@@ -59,10 +59,7 @@ int meet(const Arguments& arguments) {
     }
     for (int i = 0; i < 3; ++i) node.request<harmless>(1, i);
   }
-  if (what == "compute" && node.id() == 1) {
-    amrun_test::Node::print("computes");
-    for_ever();
-  }
+  if (what == "compute" && node.id() == 1) for_ever();
   if (what == "post" && node.id() == 1) node.post([](am::Node&) { for_ever(); });
   if (what == "crash timelet" && node.id() == 1)
     node.on_timelet(node.count(), [](am::LowEvent&) { std::abort(); });
@@ -120,8 +117,9 @@ int wait_in_vain(const Arguments&) {
 // -- the tests ------------------------------------------------------------------------------------------------------------
 
 /// A job that hangs says all of this, and is ended.
-void expect_complaints(const std::vector<std::string>& command, const std::vector<std::string>& texts) {
-  Amrun amrun(command);
+void expect_complaints(const std::vector<std::string>& command, const std::vector<std::string>& texts,
+                       const std::vector<std::string>& environment = {}) {
+  Amrun amrun(command, {environment});
   for (const std::string& text : texts) EXPECT_TRUE(amrun.complains(text)) << text << " in:\n" << amrun.err();
   amrun.signal(SIGTERM);
   amrun.status();
@@ -129,12 +127,23 @@ void expect_complaints(const std::vector<std::string>& command, const std::vecto
 
 class Watchdog : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override { setenv("AM_DISPATCH", GetParam(), 1); }  // NOLINT(concurrency-mt-unsafe)
-  void TearDown() override { unsetenv("AM_DISPATCH"); }            // NOLINT(concurrency-mt-unsafe)
+  /// Of so many nodes, which meet; amrun watches them.
+  static void expect_complaints(const char* nodes, const char* what, const std::vector<std::string>& texts) {
+    watchdog_test::expect_complaints(job({"-n", nodes, "--watchdog=200ms"}, {"meet", what}), texts, {mode()});
+  }
+  /// Node 1 of two aborts, and all of this is said of it.
+  static void expect_crash(std::vector<std::string> options, const char* what,
+                           const std::vector<std::string>& texts) {
+    options.insert(options.end(), {"-n", "2"});
+    Amrun amrun(job(options, {"meet", what}), {{mode()}});
+    EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
+    for (const std::string& text : texts) EXPECT_THAT(amrun.err(), HasSubstr(text));
+  }
+  static std::string mode() { return std::string("AM_DISPATCH=") + GetParam(); }
 };
 
 TEST_P(Watchdog, OfAmrunNamesALowHandlerThatLoops) {
-  expect_complaints(job({"-n", "3", "--watchdog=200ms"}, {"meet", "loop"}),
+  expect_complaints("3", "loop",
                     {"it runs handler watchdog_test::loops_for_ever, for a message from node 0",
                      "last events: low watchdog_test::loops_for_ever from 0 (8 bytes); 31 x low "
                      "watchdog_test::harmless from 0 (8 bytes)",
@@ -142,76 +151,43 @@ TEST_P(Watchdog, OfAmrunNamesALowHandlerThatLoops) {
                      "from node 0: low "});  // what waits for it
 }
 
-TEST_P(Watchdog, OfAmrunNamesAHighHandlerThatLoops) {
-  expect_complaints(job({"-n", "2", "--watchdog=200ms"}, {"meet", "loop_high"}),
+TEST_P(Watchdog, OfAmrunNamesWhatElseLoops) {
+  expect_complaints("2", "loop_high",
                     {"it runs handler watchdog_test::answers_for_ever, for a message from node 0"});
+  expect_complaints("2", "post", {"watchdog: node 1 has not got on for", "runs posted work"});
 }
 
-TEST_P(Watchdog, OfAmrunNamesTheHandlerOfANodeThatCrashed) {
-  Amrun amrun(job({"-n", "2", "--watchdog=10s"}, {"meet", "crash"}));
-  EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
-  EXPECT_THAT(amrun.err(), HasSubstr("node 1 (pid "));
-  EXPECT_THAT(amrun.err(), HasSubstr("it ran handler watchdog_test::crashes, for a message from node 0"));
-}
-
-// Nobody asked for a watchdog: the node's card says it all the same.
-TEST_P(Watchdog, IsNotNeededToNameTheHandlerThatCrashed) {
-  Amrun amrun(job({"-n", "2"}, {"meet", "crash"}));
-  EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
-  EXPECT_THAT(amrun.err(),
-              HasSubstr("was killed by signal 6 (Aborted); it ran handler watchdog_test::crashes, "
-                        "for a message from node 0\n"));
-}
-
-TEST_P(Watchdog, IsNotNeededToNameATimeletThatCrashed) {
-  Amrun amrun(job({"-n", "2"}, {"meet", "crash timelet"}));
-  EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
-  EXPECT_THAT(amrun.err(), HasSubstr("was killed by signal 6 (Aborted); it ran a timelet\n"));
-}
-
-// The last handler has returned.
-TEST_P(Watchdog, IsNotSaidToRunAHandlerWhenTheComputationCrashes) {
-  Amrun amrun(job({"-n", "2"}, {"meet", "crash alone"}));
-  EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
-  EXPECT_THAT(amrun.err(), HasSubstr("was killed by signal 6 (Aborted)\n"));
+// Nobody need ask for a watchdog: the node's card says it.
+TEST_P(Watchdog, IsNotNeededToNameWhatCrashed) {
+  expect_crash({}, "crash",
+               {"was killed by signal 6 (Aborted); it ran handler watchdog_test::crashes, for a message from "
+                "node 0\n"});
+  expect_crash({"--watchdog=10s"}, "crash",
+               {"node 1 (pid ", "it ran handler watchdog_test::crashes, for a message from node 0"});
+  expect_crash({}, "crash timelet", {"was killed by signal 6 (Aborted); it ran a timelet\n"});
+  expect_crash({}, "crash alone", {"was killed by signal 6 (Aborted)\n"});  // the last handler has returned
 }
 
 TEST_P(Watchdog, OfAmrunSaysWhatACrashedNodeRanLast) {
-  Amrun amrun(job({"-n", "2", "--watchdog=10s"}, {"meet", "crash alone"}));
-  EXPECT_EQ(amrun.exit_code(), 128 + SIGABRT);
-  EXPECT_THAT(amrun.err(), HasSubstr("am:   node 1 (pid "));
-  EXPECT_THAT(amrun.err(), HasSubstr("is dead\nam:     last events: "));
-  EXPECT_THAT(amrun.err(), HasSubstr("low watchdog_test::harmless from 0 (8 bytes)"));
+  expect_crash({"--watchdog=10s"}, "crash alone",
+               {"am:   node 1 (pid ",
+                "is dead\nam:     last events: ", "low watchdog_test::harmless from 0 (8 bytes)"});
 }
 
-TEST_P(Watchdog, OfAmrunNamesPostedWorkThatLoops) {
-  expect_complaints(job({"-n", "2", "--watchdog=200ms"}, {"meet", "post"}),
-                    {"watchdog: node 1 has not got on for", "runs posted work"});
-}
+TEST_P(Watchdog, OfAmrunSaysThatANodeIsStopped) { expect_complaints("2", "stop", {", stopped) "}); }
 
-TEST_P(Watchdog, OfAmrunSaysThatANodeIsStopped) {
-  expect_complaints(job({"-n", "2", "--watchdog=200ms"}, {"meet", "stop"}), {", stopped) "});
-}
-
-TEST_P(Watchdog, NeedsNothingOfStdio) {
-  setenv("AM_WATCHDOG", "200ms", 1);  // NOLINT(concurrency-mt-unsafe)
-  Amrun amrun(job({"-n", "1"}, {"meet_as_threads"}));
-  unsetenv("AM_WATCHDOG");  // NOLINT(concurrency-mt-unsafe)
-  EXPECT_TRUE(amrun.complains("it runs handler watchdog_test::loops_with_stderr, for a message from node 0"))
-      << amrun.err();
-  amrun.signal(SIGKILL);
-  amrun.status();
+TEST_P(Watchdog, OfANodeNeedsNothingOfStdio) {
+  watchdog_test::expect_complaints(
+      job({"-n", "1"}, {"meet_as_threads"}),
+      {"it runs handler watchdog_test::loops_with_stderr, for a message from node 0"},
+      {mode(), "AM_WATCHDOG=200ms"});
 }
 
 TEST_P(Watchdog, OfANodeSpeaksForTheWholeJob) {
-  setenv("AM_WATCHDOG", "200ms", 1);  // NOLINT(concurrency-mt-unsafe)
-  Amrun amrun(job({"-n", "3"}, {"meet", "loop"}));
-  unsetenv("AM_WATCHDOG");  // NOLINT(concurrency-mt-unsafe)
-  EXPECT_TRUE(amrun.complains("it runs handler watchdog_test::loops_for_ever, for a message from node 0"))
-      << amrun.err();
-  EXPECT_TRUE(amrun.complains("node 2 (pid ")) << amrun.err();
-  amrun.signal(SIGTERM);
-  amrun.status();
+  watchdog_test::expect_complaints(
+      job({"-n", "3"}, {"meet", "loop"}),
+      {"it runs handler watchdog_test::loops_for_ever, for a message from node 0", "node 2 (pid "},
+      {mode(), "AM_WATCHDOG=200ms"});
 }
 
 INSTANTIATE_TEST_SUITE_P(Mode, Watchdog, testing::Values("poll", "thread", "interrupt"));
@@ -223,34 +199,25 @@ TEST(WatchdogOfAmrun, NamesADefaultHandlerThatLoops) {
 
 // Nothing runs it, and messages wait for it: in the polling mode only.
 TEST(WatchdogOfAmrun, NamesANodeThatComputesWhileMessagesWait) {
-  Amrun amrun(job({"-n", "2", "--watchdog=200ms"}, {"meet", "compute"}));
-  ASSERT_TRUE(amrun.prints("computes"));
-  EXPECT_TRUE(amrun.complains("node 1 has not got on for")) << amrun.err();
-  EXPECT_TRUE(amrun.complains("while messages wait")) << amrun.err();
-  EXPECT_TRUE(amrun.complains("the first for watchdog_test::harmless")) << amrun.err();
-  amrun.signal(SIGTERM);
-  amrun.status();
+  expect_complaints(
+      job({"-n", "2", "--watchdog=200ms"}, {"meet", "compute"}),
+      {"node 1 has not got on for", "while messages wait", "the first for watchdog_test::harmless"});
 }
 
 // For longer than the patience, and a little something all the time: unless the system lets a node wait for so long.
 TEST(WatchdogOfAmrun, SaysNothingOfAJobThatGetsOn) {
   Amrun amrun(job({"-n", "2", "--watchdog=2s"}, {"get_on"}));
   EXPECT_EQ(amrun.exit_code(), 0);
-  std::istringstream out(amrun.out());
   int longest_ms = 0;
-  for (std::string word; out >> word;) {
-    int pause_ms = 0;
-    if (word == "pause" && out >> pause_ms) longest_ms = std::max(longest_ms, pause_ms);
-  }
+  for (const std::string& line : amrun_test::lines_of(amrun.out()))
+    longest_ms = std::max(longest_ms, std::stoi(line.substr(std::string_view("pause ").size())));
   if (longest_ms < 1000) {
     EXPECT_EQ(amrun.err(), "");
   }
 }
 
 TEST(WatchdogOfANode, ReportsOnASignal) {
-  setenv("AM_WATCHDOG_SIGNAL", "RTMIN+4", 1);  // NOLINT(concurrency-mt-unsafe)
-  Amrun amrun(job({"-n", "2"}, {"wait_in_vain"}));
-  unsetenv("AM_WATCHDOG_SIGNAL");  // NOLINT(concurrency-mt-unsafe)
+  Amrun amrun(job({"-n", "2"}, {"wait_in_vain"}), {{"AM_WATCHDOG_SIGNAL=RTMIN+4"}});
   ASSERT_TRUE(amrun.prints("pid ", 2));
   const pid_t node = amrun_test::pids_in(amrun.out()).at(0);
   for (int times = 1; times <= 2; ++times) {
@@ -266,7 +233,7 @@ TEST(WatchdogOfANode, ReportsOnASignal) {
 
 // A signal may come at any time: also when the last node has just left.
 TEST(WatchdogOfANode, StaysBehindForALateSignal) {
-  setenv("AM_WATCHDOG_SIGNAL", "USR1", 1);  // NOLINT(concurrency-mt-unsafe)
+  const test::Environment environment("AM_WATCHDOG_SIGNAL", "USR1");
   std::atomic<bool> handled{false};
   std::atomic<bool> over{false};
   std::thread sender([&] {
@@ -289,40 +256,30 @@ TEST(WatchdogOfANode, StaysBehindForALateSignal) {
   over = true;
   sender.join();
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("was asked for a report"));
-  unsetenv("AM_WATCHDOG_SIGNAL");  // NOLINT(concurrency-mt-unsafe)
 }
 
 #endif
 
+std::string error_of_start(am::NodeId nodes, const am::Options& options) {
+  const auto body = [](am::Node&) { FAIL() << "a node started"; };
+  return test::error_of([&] { am::run_threads(nodes, body, options); });
+}
+
 // Each node, so that none waits for another.
 TEST(WatchdogOfANode, DoesNotTakeASignalThatTheProgramHandles) {
-  setenv("AM_WATCHDOG_SIGNAL", "RTMIN+5", 1);  // NOLINT(concurrency-mt-unsafe)
+  const test::Environment environment("AM_WATCHDOG_SIGNAL", "RTMIN+5");
   struct sigaction own {};
   own.sa_handler = [](int) {};
   sigaction(SIGRTMIN + 5, &own, nullptr);
-  for (int i = 0; i < 50; ++i) {
-    try {
-      am::run_threads(3, [](am::Node&) { FAIL() << "a node started"; });
-      FAIL() << "no error";
-    } catch (const am::Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("the program handles signal RTMIN+5 itself"));
-    }
-  }
-  unsetenv("AM_WATCHDOG_SIGNAL");  // NOLINT(concurrency-mt-unsafe)
+  for (int i = 0; i < 50; ++i)
+    EXPECT_THAT(error_of_start(3, {}), HasSubstr("the program handles signal RTMIN+5 itself"));
 }
 
 TEST(WatchdogOfANode, DoesNotTakeTheInterruptModesSignal) {
-  setenv("AM_WATCHDOG_SIGNAL", "URG", 1);  // NOLINT(concurrency-mt-unsafe)
+  const test::Environment environment("AM_WATCHDOG_SIGNAL", "URG");
   am::Options options;
   options.dispatch = am::Dispatch::interrupt;
-  try {
-    am::run_threads(
-        2, [](am::Node&) { FAIL() << "a node started"; }, options);
-    FAIL() << "no error";
-  } catch (const am::Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("AM_SIGNAL and AM_WATCHDOG_SIGNAL are both URG"));
-  }
-  unsetenv("AM_WATCHDOG_SIGNAL");  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_THAT(error_of_start(2, options), HasSubstr("AM_SIGNAL and AM_WATCHDOG_SIGNAL are both URG"));
 }
 
 const amrun_test::Roles roles = {
