@@ -203,15 +203,26 @@ class AmrunHosts : public testing::Test {
     std::string line = "HEAD=$$ exec " + amrun;
     for (const std::string& argument : arguments) line += " '" + argument + "'";
     const TemporaryFile script(line + redirection);
-    return run(hosts_.on(1, {"sh", script.path()}), {.environment = std::move(environment), .in_child = {}});
+    return run(hosts_.on(1, {"sh", script.path()}), {std::move(environment)});
   }
-  [[nodiscard]] Outcome run_scenario(const std::string& scenario, am::NodeId who,
-                                     std::vector<std::string> options = {}) const {
-    std::vector<std::string> arguments = {"--hosts", names(":2"), "-x", "HEAD"};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    arguments.insert(arguments.end(),
-                     {this_program(), "--node", "amrun_hosts", scenario, std::to_string(who)});
-    return amrun_there(arguments);
+  /// A job with these options of nodes that play a scenario. `who` of them has the part that is one node's.
+  [[nodiscard]] Outcome run_scenario(std::vector<std::string> options, const std::string& scenario,
+                                     am::NodeId who = 0, const std::vector<std::string>& environment = {},
+                                     const std::string& redirection = "") const {
+    options.insert(options.end(), {this_program(), "--node", "amrun_hosts", scenario, std::to_string(who)});
+    return amrun_there(options, environment, redirection);
+  }
+  /// Two nodes on each host, which know amrun.
+  [[nodiscard]] Outcome run_on_four(const std::string& scenario, am::NodeId who) const {
+    return run_scenario({"--hosts", names(":2"), "-x", "HEAD"}, scenario, who);
+  }
+  /// amrun in a shell that calls its host otherwise, which is then none of the job's hosts.
+  [[nodiscard]] Outcome run_elsewhere(const std::string& hosts, const std::string& scenario,
+                                      std::vector<std::string> environment,
+                                      const std::string& redirection = "") const {
+    const TemporaryFile line("hostname elsewhere; exec " + amrun + " --hosts " + hosts + " " +
+                             this_program() + " --node amrun_hosts " + scenario + " 0" + redirection);
+    return run(hosts_.on(1, {"sh", line.path()}), {std::move(environment)});
   }
 
   Namespaces hosts_{2};
@@ -240,8 +251,7 @@ TEST_F(AmrunHosts, TransferInTheBackground) {
 
 TEST_F(AmrunHosts, TakeAHostfile) {
   const TemporaryFile file(hosts_.name(1) + " slots=1\n" + hosts_.name(2) + " slots=2 # the large one\n");
-  const Outcome outcome =
-      amrun_there({"--hostfile", file.path(), this_program(), "--node", "amrun_hosts", "environment", "0"});
+  const Outcome outcome = run_scenario({"--hostfile", file.path()}, "environment");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("0 " + hosts_.name(1)), HasSubstr("1 " + hosts_.name(2)),
                                  HasSubstr("2 " + hosts_.name(2))));
@@ -250,39 +260,33 @@ TEST_F(AmrunHosts, TakeAHostfile) {
 TEST_F(AmrunHosts, GiveNodesTheFolderTheSettingsAndTheVariablesAskedFor) {
   const std::string folder = std::filesystem::current_path();
   const Outcome plain =
-      amrun_there({"--hosts", names(), this_program(), "--node", "amrun_hosts", "environment", "0"},
-                  {"COLOUR=blue", "AM_TIMEOUT=70s"});
+      run_scenario({"--hosts", names()}, "environment", 0, {"COLOUR=blue", "AM_TIMEOUT=70s"});
   EXPECT_EQ(plain.exit_code, 0) << plain.err;
   EXPECT_THAT(plain.out, HasSubstr(" 70s " + folder));
-  const Outcome given = amrun_there({"--hosts", names(), "-x", "COLOUR=a \"red\" one", this_program(),
-                                     "--node", "amrun_hosts", "environment", "0"});
+  const Outcome given = run_scenario({"--hosts", names(), "-x", "COLOUR=a \"red\" one"}, "environment");
   EXPECT_EQ(count(given.out, "a \"red\" one none"), given.exit_code == 0 ? 2 : -1) << given.out << given.err;
 }
 
 TEST_F(AmrunHosts, PrintAllThatNodesPrint) {
-  for (const bool labelled : {false, true}) {
-    const Outcome outcome =
-        run_scenario("print", 0, labelled ? std::vector<std::string>{"-l"} : std::vector<std::string>{});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_EQ(count(outcome.out, "\n"), 4 * lines);
-    if (labelled) {
-      for (const char* label : {"[0] node 0 line", "[1] node 1 line", "[2] node 2 line", "[3] node 3 line"})
-        EXPECT_EQ(count(outcome.out, label), lines) << label;
-    }
-  }
+  const Outcome plain = run_on_four("print", 0);
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(count(plain.out, "\n"), 4 * lines);
+  const Outcome labelled = run_scenario({"--hosts", names(":2"), "-l"}, "print");
+  EXPECT_EQ(labelled.exit_code, 0) << labelled.err;
+  EXPECT_EQ(count(labelled.out, "\n"), 4 * lines);
+  for (const char* label : {"[0] node 0 line", "[1] node 1 line", "[2] node 2 line", "[3] node 3 line"})
+    EXPECT_EQ(count(labelled.out, label), lines) << label;
 }
 
 /// Their output is closed: they end as from a pipe of their own.
 TEST_F(AmrunHosts, EndWhenNobodyReadsWhatTheyPrint) {
-  const Outcome outcome = amrun_there(
-      {"--hosts", names(), this_program(), "--node", "amrun_hosts", "print", "0"}, {}, " | head -n 1");
+  const Outcome outcome = run_scenario({"--hosts", names()}, "print", 0, {}, " | head -n 1");
   EXPECT_EQ(count(outcome.out, "\n"), 1);
 }
 
 TEST_F(AmrunHosts, GiveNodeZeroTheInput) {
   const TemporaryFile input(std::string(3'000'000, 'x'));
-  const Outcome outcome = amrun_there(
-      {"--hosts", names(), this_program(), "--node", "amrun_hosts", "read", "0"}, {}, " <" + input.path());
+  const Outcome outcome = run_scenario({"--hosts", names()}, "read", 0, {}, " <" + input.path());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("node 0 read 3000000 bytes"), HasSubstr("node 1 read 0 bytes")));
 }
@@ -290,12 +294,12 @@ TEST_F(AmrunHosts, GiveNodeZeroTheInput) {
 TEST_F(AmrunHosts, EndWithTheNodeThatFails) {
   for (const am::NodeId who : {0u, 1u, 2u, 3u}) {
     const std::string host = hosts_.name(who < 2 ? 1 : 2);
-    const Outcome exited = run_scenario("exit", who);
+    const Outcome exited = run_on_four("exit", who);
     EXPECT_EQ(exited.exit_code, 5) << exited.err;
     EXPECT_EQ(count(exited.err, "amrun: "), 1) << exited.err;
     EXPECT_THAT(exited.err, ContainsRegex("amrun: node " + std::to_string(who) + " \\(pid [0-9]+, host " +
                                           host + "\\) exited with code 5"));
-    const Outcome killed = run_scenario("kill", who);
+    const Outcome killed = run_on_four("kill", who);
     EXPECT_EQ(killed.exit_code, 137) << killed.err;
     EXPECT_EQ(count(killed.err, "amrun: "), 1) << killed.err;
     EXPECT_THAT(killed.err, HasSubstr("host " + host + ") was killed by signal 9"));
@@ -304,17 +308,15 @@ TEST_F(AmrunHosts, EndWithTheNodeThatFails) {
 
 TEST_F(AmrunHosts, EndWithAHostThatIsLost) {
   for (const am::NodeId who : {0u, 3u}) {
-    const Outcome outcome = run_scenario("kill part", who);
-    EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("amrun: host " + hosts_.name(who < 2 ? 1 : 2) + " is lost"));
+    expect_end(run_on_four("kill part", who), 1,
+               HasSubstr("amrun: host " + hosts_.name(who < 2 ? 1 : 2) + " is lost"));
   }
 }
 
 /// Each host says why; the agents do not need the cable here.
 TEST_F(AmrunHosts, EndWhenAHostVanishes) {
-  const Outcome outcome = amrun_there(
-      {"--hosts", names(":2"), "-x", "CUT", this_program(), "--node", "amrun_hosts", "vanish", "0"},
-      {"CUT=" + hosts_.cut_command(2, "eth0"), "AM_HOST_TIMEOUT=2s"});
+  const Outcome outcome = run_scenario({"--hosts", names(":2"), "-x", "CUT"}, "vanish", 0,
+                                       {"CUT=" + hosts_.cut_command(2, "eth0"), "AM_HOST_TIMEOUT=2s"});
   EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
   for (const char* line :
        {"am: node [01]: no connection to node [23] any more: its host does not answer since 2",
@@ -323,11 +325,11 @@ TEST_F(AmrunHosts, EndWhenAHostVanishes) {
 }
 
 TEST_F(AmrunHosts, EndWithTheirHead) {
-  const Outcome terminated = run_scenario("terminate", 2);
+  const Outcome terminated = run_on_four("terminate", 2);
   EXPECT_EQ(terminated.exit_code, 143) << terminated.err;
   EXPECT_EQ(count(terminated.err, "the job was ended by signal 15"), 1) << terminated.err;
   // That this returns says that none of its processes is left.
-  const Outcome killed = run_scenario("kill head", 2);
+  const Outcome killed = run_on_four("kill head", 2);
   EXPECT_EQ(killed.exit_code, 137) << killed.err;
 }
 
@@ -336,13 +338,10 @@ TEST_F(AmrunHosts, EndWithTheirHead) {
 TEST_F(AmrunHosts, FailWhenAHostIsLostEarlyOrLate) {
   const TemporaryFile early("case $AM_RANK in 0) exec " + this_program() +
                             " --node amrun_hosts wait 0;; *) kill -9 $PPID; sleep 60;; esac");
-  const Outcome before = amrun_there({"--hosts", names(), "sh", early.path()});
-  EXPECT_EQ(before.exit_code, 1) << before.err;
-  EXPECT_THAT(before.err, HasSubstr("amrun: host " + hosts_.name(2) + " is lost"));
-  const Outcome after =
-      amrun_there({"--hosts", names(":2"), this_program(), "--node", "amrun_hosts", "leave, kill part", "3"});
-  EXPECT_EQ(after.exit_code, 1) << after.err;
-  EXPECT_THAT(after.err, HasSubstr("amrun: host " + hosts_.name(2) + " is lost"));
+  expect_end(amrun_there({"--hosts", names(), "sh", early.path()}), 1,
+             HasSubstr("amrun: host " + hosts_.name(2) + " is lost"));
+  expect_end(run_scenario({"--hosts", names(":2")}, "leave, kill part", 3), 1,
+             HasSubstr("amrun: host " + hosts_.name(2) + " is lost"));
 }
 
 /// As hosts are that are other machines; here a clock of their own makes them such. Input that is there from the start comes
@@ -352,26 +351,19 @@ TEST_F(AmrunHosts, MayBeOtherMachines) {
   if (!agent.work()) GTEST_SKIP() << "there are no time namespaces here";
   const TemporaryFile input("some input");
   for (const std::string& from : {std::string("/dev/null"), input.path()}) {
-    const TemporaryFile line("hostname elsewhere; exec " + amrun + " --hosts " + names() + " " +
-                             this_program() + " --node amrun_hosts read 0 <" + from);
-    const Outcome outcome =
-        run(hosts_.on(1, {"sh", line.path()}), {.environment = {"AM_AGENT=" + agent.path()}, .in_child = {}});
+    const Outcome outcome = run_elsewhere(names(), "read", {"AM_AGENT=" + agent.path()}, " <" + from);
     EXPECT_EQ(outcome.exit_code, 0) << from << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr(from == "/dev/null" ? "node 0 read 0 bytes" : "node 0 read 10 bytes"));
   }
 }
 
 TEST_F(AmrunHosts, HaveOneCount) {
-  const Outcome one =
-      amrun_there({"--hosts", names(), this_program(), "--node", "amrun_hosts", "count", "0"});
+  const Outcome one = run_scenario({"--hosts", names()}, "count");
   EXPECT_EQ(one.out, "the clocks are one; Count is the same as far as is known\n");
   const OtherMachines agent(hosts_.name(1));
   if (!agent.work()) GTEST_SKIP() << "there are no time namespaces here";
   // The head is not one of its hosts: the first host's clock is another one than its own, too.
-  const TemporaryFile line("hostname elsewhere; exec " + amrun + " --hosts " + names(":2") + " " +
-                           this_program() + " --node amrun_hosts count 0");
-  const Outcome two = run(hosts_.on(1, {"sh", line.path()}),
-                          {.environment = {"AM_AGENT=" + agent.path(), "AM_VERBOSE=1"}, .in_child = {}});
+  const Outcome two = run_elsewhere(names(":2"), "count", {"AM_AGENT=" + agent.path(), "AM_VERBOSE=1"});
   EXPECT_EQ(two.out, "the clocks are several; Count is the same as far as is known\n") << two.err;
   EXPECT_EQ(count(two.err, " has a clock of its own: Count is that of node 0 to within "), 1) << two.err;
 }
@@ -402,8 +394,8 @@ TEST_F(AmrunHosts, DoNotMindAChattyShell) {
   const TemporaryFile chatty(
       "#!/bin/sh\necho Welcome to this host; echo you have mail\nexec " + enter_host + " \"$@\"\n",
       std::filesystem::perms::owner_exec);
-  const Outcome outcome = run(hosts_.on(1, {amrun, "--hosts", names(), example("hello")}),
-                              {.environment = {"AM_AGENT=" + chatty.path()}, .in_child = {}});
+  const Outcome outcome =
+      run(hosts_.on(1, {amrun, "--hosts", names(), example("hello")}), {{"AM_AGENT=" + chatty.path()}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, Not(HasSubstr("Welcome")));
 }

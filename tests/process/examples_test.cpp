@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,13 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
+
+const std::vector<std::string> every_mode = {"poll", "thread", "interrupt"};
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream words(line);
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 enum class Launcher { none, amrun, mpirun };
 
@@ -48,7 +57,7 @@ class Examples : public testing::TestWithParam<Way> {
     if (way().launcher == Launcher::mpirun) command = {"mpirun", "--oversubscribe", "-n", n};
     command.push_back(example(name));
     command.insert(command.end(), arguments.begin(), arguments.end());
-    return run(command, {{"AM_DISPATCH=" + dispatch}, {}});
+    return run(command, {{"AM_DISPATCH=" + dispatch}});
   }
   static void expect_success(const Outcome& outcome) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
@@ -67,18 +76,25 @@ class Examples : public testing::TestWithParam<Way> {
     EXPECT_EQ(count(outcome.err, "amrun: node"), launcher_lines) << outcome.err;
   }
 
-  static void expect_line(const std::string& name, const std::string& size, const std::string& dispatch,
-                          const std::string& beginning) {
-    const Outcome outcome = run_example(name, {size}, dispatch);
+  /// Each of these lines of arguments.
+  static void expect_usage(const std::string& name, const std::string& says,
+                           const std::vector<std::string>& arguments) {
+    for (const std::string& line : arguments)
+      expect_refusal(run_example(name, words_of(line)), 2, "usage: " + name + " " + says + "\n");
+  }
+
+  static void expect_line(const std::string& name, const std::string& arguments, const std::string& dispatch,
+                          const std::string& says) {
+    const Outcome outcome = run_example(name, words_of(arguments), dispatch);
     expect_success(outcome);
-    EXPECT_EQ(outcome.out, beginning + "the same as a sequential run\n") << dispatch;
+    EXPECT_EQ(outcome.out, name + ": " + says + ": the same as a sequential run\n") << dispatch;
   }
 
   /// The three programs in C for one of the old interfaces, in every mode: each node says of round trips and of a transfer what is
   /// here, and one says how long they took.
   static void expect_programs(const std::string& interface, const std::string& of_round_trips,
                               const std::string& of_transfer) {
-    for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
+    for (const std::string& dispatch : every_mode) {
       const Outcome round_trips = run_example(interface + "_pingpong", {"50"}, dispatch);
       expect_success(round_trips);
       EXPECT_EQ(count(round_trips.out, of_round_trips), nodes()) << dispatch << round_trips.out;
@@ -96,14 +112,9 @@ class Examples : public testing::TestWithParam<Way> {
     }
   }
   static void expect_programs_refuse(const std::string& interface, const std::string& most_kib) {
-    for (const std::string size : {"0", "5x"}) {
-      expect_refusal(run_example(interface + "_pingpong", {size}), 2,
-                     "usage: " + interface + "_pingpong [round trips]; a number from 1 to 100000000\n");
-      expect_refusal(run_example(interface + "_transfer", {size}), 2,
-                     "usage: " + interface + "_transfer [KiB]; a number from 1 to " + most_kib + "\n");
-      expect_refusal(run_example(interface + "_work_queue", {size}), 2,
-                     "usage: " + interface + "_work_queue [numbers]; a number from 1 to 10000000\n");
-    }
+    expect_usage(interface + "_pingpong", "[round trips]; a number from 1 to 100000000", {"0", "5x"});
+    expect_usage(interface + "_transfer", "[KiB]; a number from 1 to " + most_kib, {"0", "5x"});
+    expect_usage(interface + "_work_queue", "[numbers]; a number from 1 to 10000000", {"0", "5x"});
   }
 
   static void expect_words(const std::string& text, const std::string& words, const std::string& different) {
@@ -151,20 +162,13 @@ TEST_P(Examples, FetchAdd) {
 }
 
 TEST_P(Refusals, FetchAddOfNothing) {
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"0"},
-                                                    {"many"},
-                                                    {"-1"},
-                                                    {"5x"},
-                                                    {""},
-                                                    {"99999999999999999999"},
-                                                    {"5", "6"}}) {
-    expect_refusal(run_example("fetch_add", arguments), 2,
-                   "usage: fetch_add [additions per counter]; a number above 0\n");
-  }
+  const std::string says = "[additions per counter]; a number above 0";
+  expect_usage("fetch_add", says, {"0", "many", "-1", "5x", "99999999999999999999", "5 6"});
+  expect_refusal(run_example("fetch_add", {""}), 2, "usage: fetch_add " + says + "\n");
 }
 
 TEST_P(Starts, BackgroundTransfer) {
-  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
+  for (const std::string& dispatch : every_mode) {
     const Outcome outcome = run_example("background_transfer", {"1"}, dispatch);
     expect_success(outcome);
     EXPECT_EQ(count(outcome.out, "pi is 3.141593; "), nodes()) << dispatch << outcome.out;
@@ -185,10 +189,7 @@ TEST_P(Starts, OldInterfaces) {
 }
 
 TEST_P(Refusals, BackgroundTransferOfNothing) {
-  for (const std::string megabytes : {"0", "x", "1025"}) {
-    expect_refusal(run_example("background_transfer", {megabytes}), 2,
-                   "usage: background_transfer [MiB]; a number from 1 to 1024\n");
-  }
+  expect_usage("background_transfer", "[MiB]; a number from 1 to 1024", {"0", "x", "1025"});
 }
 
 TEST_P(Examples, WordCount) {
@@ -217,13 +218,10 @@ TEST_P(Examples, WordCountOfGarbage) {
 
 TEST_P(Refusals, WordCountOfNoFile) {
   for (const char* path : {"/no/such/file", "/"}) {
-    const Outcome outcome = run_example("word_count", {path});
-    EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_THAT(outcome.err,
-                AllOf(HasSubstr("word_count: node "), HasSubstr(std::string("cannot read ") + path + "\n")));
+    expect_end(run_example("word_count", {path}), 1,
+               AllOf(HasSubstr("word_count: node "), HasSubstr(std::string("cannot read ") + path + "\n")));
   }
-  expect_refusal(run_example("word_count"), 2, "usage: word_count FILE\n");
-  expect_refusal(run_example("word_count", {"/etc/passwd", "/etc/passwd"}), 2, "usage: word_count FILE\n");
+  expect_usage("word_count", "FILE", {"", "/etc/passwd /etc/passwd"});
 }
 
 TEST_P(Examples, Life) {
@@ -238,149 +236,89 @@ TEST_P(Examples, Life) {
 }
 
 TEST_P(Refusals, LifeOfNothing) {
-  const std::string usage = "usage: life [rows] [columns] [generations]; at least one row per node (" +
-                            std::to_string(nodes()) + "), at most 2^30 cells\n";
-  const std::string too_few_rows = std::to_string(nodes() - 1);
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{too_few_rows, "8", "8"},
-                                                    {"8", "0", "8"},
-                                                    {"8", "8", "0"},
-                                                    {"8", "8", "8", "8"},
-                                                    {"many"},
-                                                    {"8x"},
-                                                    {"-8", "8", "8"},
-                                                    {"8", "99999999999999999999"},
-                                                    {"4611686018427387904", "8"}}) {
-    expect_refusal(run_example("life", arguments), 2, usage);
-  }
+  expect_usage("life",
+               "[rows] [columns] [generations]; at least one row per node (" + std::to_string(nodes()) +
+                   "), at most 2^30 cells",
+               {std::to_string(nodes() - 1) + " 8 8", "8 0 8", "8 8 0", "8 8 8 8", "many", "8x", "-8 8 8",
+                "8 99999999999999999999", "4611686018427387904 8"});
 }
 
-TEST_P(Examples, ProgramsForCmam) {
+TEST_P(Examples, ProgramsForOldInterfaces) {
   expect_programs("cmam", ": right\n", " by a segment and by a port, 0 bytes wrong: right\n");
-}
-TEST_P(Refusals, ProgramsForCmamOfNothing) { expect_programs_refuse("cmam", "1048576"); }
-
-TEST_P(Examples, ProgramsForGam) {
   expect_programs("gam", "50 round trips, 50 requests of the neighbour: right\n",
                   " there, back and fetched, 0 values came wrong\n");
-}
-TEST_P(Refusals, ProgramsForGamOfNothing) { expect_programs_refuse("gam", "262144"); }
-
-TEST_P(Examples, ProgramsForAm2) {
   expect_programs("am2", "50 round trips, sum 39200: right\n",
                   "700 KiB there, back, and fetched again, 0 values came wrong\n");
 }
-TEST_P(Refusals, ProgramsForAm2OfNothing) { expect_programs_refuse("am2", "262144"); }
+TEST_P(Refusals, ProgramsForOldInterfacesOfNothing) {
+  expect_programs_refuse("cmam", "1048576");
+  expect_programs_refuse("gam", "262144");
+  expect_programs_refuse("am2", "262144");
+}
 
 TEST_P(Examples, Em3d) {
   const std::string n = std::to_string(nodes());
   for (const std::string version : {"plain", "ghost", "bundled"}) {
     for (const std::string& places : {n, std::string("97")}) {
-      for (const char* dispatch : {"poll", "thread", "interrupt"}) {
-        const Outcome outcome = run_example("em3d", {places, version, "3"}, dispatch);
-        expect_success(outcome);
-        EXPECT_EQ(outcome.out, "em3d: 2 x " + places + " places of degree 20 on " + n + " nodes, 3 steps, " +
-                                   version + ": the same as a sequential run\n")
-            << dispatch;
+      for (const std::string& dispatch : every_mode) {
+        expect_line("em3d", places + " " + version + " 3", dispatch,
+                    "2 x " + places + " places of degree 20 on " + n + " nodes, 3 steps, " + version);
       }
     }
   }
 }
 
 TEST_P(Refusals, Em3dOfNothing) {
-  const std::string usage =
-      "usage: em3d [places] [plain|ghost|bundled] [steps] [--time]; at least one place per node (" +
-      std::to_string(nodes()) + "), at most 131072, and at most 1000 steps\n";
-  const std::string too_few = std::to_string(nodes() - 1);
-  for (const std::vector<std::string>& arguments : {std::vector<std::string>{too_few},
-                                                    {"-8"},
-                                                    {"8x"},
-                                                    {"131073"},
-                                                    {"8", "bundle"},
-                                                    {"8", "plain", "0"},
-                                                    {"8", "plain", "1001"},
-                                                    {"8", "plain", "2", "2"},
-                                                    {"--fast"}}) {
-    expect_refusal(run_example("em3d", arguments), 2, usage);
-  }
+  expect_usage("em3d",
+               "[places] [plain|ghost|bundled] [steps] [--time]; at least one place per node (" +
+                   std::to_string(nodes()) + "), at most 131072, and at most 1000 steps",
+               {std::to_string(nodes() - 1), "-8", "8x", "131073", "8 bundle", "8 plain 0", "8 plain 1001",
+                "8 plain 2 2", "--fast"});
 }
 
 TEST_P(Examples, Sorts) {
   const std::string n = std::to_string(nodes());
   for (const std::string name : {"sample_sort", "radix_sort"}) {
     for (const std::string& keys : {n, std::to_string(nodes() + 1), std::string("3001")}) {
-      for (const char* dispatch : {"poll", "thread", "interrupt"}) {
-        const Outcome outcome = run_example(name, {keys}, dispatch);
-        expect_success(outcome);
-        EXPECT_EQ(outcome.out,
-                  name + ": " + keys + " keys on " + n + " nodes: the same as a sequential run\n")
-            << dispatch;
+      for (const std::string& dispatch : every_mode) {
+        expect_line(name, keys, dispatch, keys + " keys on " + n + " nodes");
       }
     }
   }
 }
 
 TEST_P(Refusals, SortsOfNothing) {
-  for (const std::string name : {"sample_sort", "radix_sort"}) {
-    const std::string usage = "usage: " + name + " [keys] [--time]; at least one key per node (" +
-                              std::to_string(nodes()) + "), at most 4194304\n";
-    for (const std::vector<std::string>& arguments : {std::vector<std::string>{std::to_string(nodes() - 1)},
-                                                      {"many"},
-                                                      {"-8"},
-                                                      {"4194305"},
-                                                      {"8", "8"},
-                                                      {"--fast"}}) {
-      expect_refusal(run_example(name, arguments), 2, usage);
-    }
-  }
+  for (const std::string name : {"sample_sort", "radix_sort"})
+    expect_usage(
+        name, "[keys] [--time]; at least one key per node (" + std::to_string(nodes()) + "), at most 4194304",
+        {std::to_string(nodes() - 1), "many", "-8", "4194305", "8 8", "--fast"});
 }
 
-// The values below were computed by another program, which has nothing in common with these but how the problem is made.
-
-TEST_P(Examples, MatrixMultiply) {
-  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
-    expect_line("matrix_multiply", "1", dispatch, "matrix_multiply: 1 x 1, the values' sum is 15: ");
-    expect_line("matrix_multiply", "7", dispatch, "matrix_multiply: 7 x 7, the values' sum is 801: ");
-    expect_line("matrix_multiply", "67", dispatch, "matrix_multiply: 67 x 67, the values' sum is 59233: ");
-  }
-}
-
-TEST_P(Examples, Components) {
-  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
-    expect_line("components", "1", dispatch,
-                "components: mesh 1 x 1, components 1, vertices of the largest 1: ");
-    expect_line("components", "5", dispatch,
-                "components: mesh 5 x 5, components 3, vertices of the largest 13: ");
-    expect_line("components", "33", dispatch,
-                "components: mesh 33 x 33, components 108, vertices of the largest 755: ");
-  }
-}
-
-TEST_P(Examples, Dataflow) {
-  for (const std::string dispatch : {"poll", "thread", "interrupt"}) {
-    expect_line("dataflow", "1", dispatch, "dataflow: queens 1, solutions 1: ");
-    expect_line("dataflow", "3", dispatch, "dataflow: queens 3, solutions 0: ");
-    expect_line("dataflow", "9", dispatch, "dataflow: queens 9, solutions 352: ");
+// The values were computed by another program, which has nothing in common with these but how the problem is made.
+TEST_P(Examples, ProgramsWithKnownValues) {
+  for (const std::string& dispatch : every_mode) {
+    expect_line("matrix_multiply", "1", dispatch, "1 x 1, the values' sum is 15");
+    expect_line("matrix_multiply", "7", dispatch, "7 x 7, the values' sum is 801");
+    expect_line("matrix_multiply", "67", dispatch, "67 x 67, the values' sum is 59233");
+    expect_line("components", "1", dispatch, "mesh 1 x 1, components 1, vertices of the largest 1");
+    expect_line("components", "5", dispatch, "mesh 5 x 5, components 3, vertices of the largest 13");
+    expect_line("components", "33", dispatch, "mesh 33 x 33, components 108, vertices of the largest 755");
+    expect_line("dataflow", "1", dispatch, "queens 1, solutions 1");
+    expect_line("dataflow", "3", dispatch, "queens 3, solutions 0");
+    expect_line("dataflow", "9", dispatch, "queens 9, solutions 352");
   }
 }
 
 TEST_P(Refusals, SizesThatAreNone) {
   const std::vector<std::pair<std::string, std::string>> programs = {
-      {"matrix_multiply", "usage: matrix_multiply [size] [--time]; a number from 1 to 1024\n"},
-      {"components", "usage: components [side] [--time]; a number from 1 to 2048\n"},
-      {"dataflow", "usage: dataflow [queens] [--time]; a number from 1 to 14\n"}};
-  for (const auto& [name, usage] : programs) {
-    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"0"},
-                                                      {"-1"},
-                                                      {"many"},
-                                                      {"5x"},
-                                                      {""},
-                                                      {"2049"},
-                                                      {"99999999999999999999"},
-                                                      {"5", "6"},
-                                                      {"--time", "5", "--time"},
-                                                      {"--times"}}) {
-      expect_refusal(run_example(name, arguments), 2, usage);
-    }
+      {"matrix_multiply", "[size] [--time]; a number from 1 to 1024"},
+      {"components", "[side] [--time]; a number from 1 to 2048"},
+      {"dataflow", "[queens] [--time]; a number from 1 to 14"}};
+  for (const auto& [name, says] : programs) {
+    expect_usage(
+        name, says,
+        {"0", "-1", "many", "5x", "2049", "99999999999999999999", "5 6", "--time 5 --time", "--times"});
+    expect_refusal(run_example(name, {""}), 2, "usage: " + name + " " + says + "\n");
   }
 }
 

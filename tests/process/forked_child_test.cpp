@@ -176,19 +176,17 @@ struct Inside {
     const pid_t child = fork_child(ends, [&] { is_child = true; });
     if (child != 0) ended = end_of(child, ends);
   }
-  void come(am::Request&) {
+  void run() {
     if (is_child) std::fputs("ran in the child\n", stderr);
     if (++came == 1) fork_here();
   }
-  void come_high(am::Reply&) {
-    if (is_child) std::fputs("ran in the child\n", stderr);
-    if (++came == 1) fork_here();
-  }
+  void come(am::Request&) { run(); }
+  void come_high(am::Reply&) { run(); }
 };
 
 /// Node 1 comes to fork as `fork_it` has it, and waits until it has; then come the messages that its child must not have run.
-void fork_inside(const test::Substrate& substrate, const char* name,
-                 const std::function<void(am::Node&, Inside&)>& fork_it, int messages) {
+void fork_inside(const test::Substrate& substrate, const char* name, int messages,
+                 const std::function<void(am::Node&, Inside&)>& fork_it) {
   test::run_job(substrate, 2, [&](am::Node& node) {
     Inside inside;
     node.attach(inside);
@@ -203,56 +201,38 @@ void fork_inside(const test::Substrate& substrate, const char* name,
 }
 
 TEST_P(ForkedChild, ThatReturnsFromAHandlerIsRefused) {
-  fork_inside(
-      GetParam(), "a return from a handler",
-      [](am::Node& node, Inside&) {
-        for (int i = 0; node.id() == 0 && i < 40; ++i) (void)node.request<&Inside::come>(1);
-      },
-      40);
-}
-
-TEST_P(ForkedChild, ThatReturnsFromAHighHandlerIsRefused) {
-  fork_inside(
-      GetParam(), "a return from a high handler",
-      [](am::Node& node, Inside&) {
-        for (int i = 0; node.id() == 0 && i < 40; ++i) (void)node.reply_to<&Inside::come_high>(1);
-      },
-      40);
+  fork_inside(GetParam(), "a return from a handler", 40, [](am::Node& node, Inside&) {
+    for (int i = 0; node.id() == 0 && i < 40; ++i) (void)node.request<&Inside::come>(1);
+  });
+  fork_inside(GetParam(), "a return from a high handler", 40, [](am::Node& node, Inside&) {
+    for (int i = 0; node.id() == 0 && i < 40; ++i) (void)node.reply_to<&Inside::come_high>(1);
+  });
 }
 
 TEST_P(ForkedChild, ThatReturnsFromPostedWorkIsRefused) {
-  fork_inside(
-      GetParam(), "a return from posted work",
-      [](am::Node& node, Inside& inside) {
-        if (node.id() != 1) return;
-        node.post([&](am::Node&) { inside.fork_here(); });
-        node.post([&](am::Node&) {
-          if (inside.is_child) std::fputs("ran in the child\n", stderr);
-        });
-      },
-      0);
+  fork_inside(GetParam(), "a return from posted work", 0, [](am::Node& node, Inside& inside) {
+    if (node.id() != 1) return;
+    node.post([&](am::Node&) { inside.fork_here(); });
+    node.post([&](am::Node&) {
+      if (inside.is_child) std::fputs("ran in the child\n", stderr);
+    });
+  });
 }
 
 TEST_P(ForkedChild, ThatReturnsFromATimeletIsRefused) {
-  fork_inside(
-      GetParam(), "a return from a timelet",
-      [](am::Node& node, Inside& inside) {
-        if (node.id() == 1) node.on_timelet(0, [&](am::LowEvent&) { inside.fork_here(); });
-      },
-      0);
+  fork_inside(GetParam(), "a return from a timelet", 0, [](am::Node& node, Inside& inside) {
+    if (node.id() == 1) node.on_timelet(0, [&](am::LowEvent&) { inside.fork_here(); });
+  });
 }
 
 TEST_P(ForkedChild, ThatReturnsFromAPredicateIsRefused) {
-  fork_inside(
-      GetParam(), "a return from a predicate",
-      [](am::Node& node, Inside& inside) {
-        if (node.id() != 1) return;
-        node.wait_until([&] {
-          if (inside.ended.status == -1) inside.fork_here();
-          return !inside.is_child;
-        });
-      },
-      0);
+  fork_inside(GetParam(), "a return from a predicate", 0, [](am::Node& node, Inside& inside) {
+    if (node.id() != 1) return;
+    node.wait_until([&] {
+      if (inside.ended.status == -1) inside.fork_here();
+      return !inside.is_child;
+    });
+  });
 }
 
 // -- what is no use of the node --------------------------------------------------------------------------------------------

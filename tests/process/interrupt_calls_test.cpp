@@ -81,21 +81,30 @@ void disturbed(const std::function<void(Waiter&)>& call) {
   });
 }
 
-/// A call that waits until a handler has brought what it waits for, and then returns `expected`.
-void waits(Waiter& waiter, std::function<void()> bring, const std::function<long()>& call, long expected) {
-  for (int i = 0; i < 5; ++i) {
-    waiter.expect(bring);
-    errno = 0;
-    const long got = call();
-    const int error = errno;
-    check_equal(got, expected, std::string("returned, errno: ") + std::strerror(error));
-    check(waiter.came >= waiter.bring_at, "returned before its time");
-  }
+void check_returned(long got, long expected, int error) {
+  check_equal(got, expected, std::string("returned, errno: ") + std::strerror(error));
 }
 
-/// A call that takes at least `ns` by `clock`, again and again until it was interrupted often enough.
-void lasts(Waiter& waiter, std::uint64_t ns, const std::function<long()>& call, long expected,
-           clockid_t clock = CLOCK_MONOTONIC) {
+/// Calls that wait until a handler has brought what they wait for, and then return what is expected.
+struct Waits {
+  Waiter& waiter;
+  std::function<void()> bring;
+  void operator()(long expected, const std::function<long()>& call) const {
+    for (int i = 0; i < 5; ++i) {
+      waiter.expect(bring);
+      errno = 0;
+      const long got = call();
+      check_returned(got, expected, errno);
+      check(waiter.came >= waiter.bring_at, "returned before its time");
+    }
+  }
+};
+
+constexpr std::uint64_t nap_ns = 20'000'000;
+constexpr timespec nap{0, static_cast<long>(nap_ns)};
+
+/// A call that takes at least a nap by `clock`, again and again until it was interrupted often enough.
+void naps(Waiter& waiter, clockid_t clock, const std::function<long()>& call) {
   const std::uint64_t until = waiter.came + enough;
   while (waiter.came < until) {
     const std::uint64_t began = now_ns(clock);
@@ -103,10 +112,11 @@ void lasts(Waiter& waiter, std::uint64_t ns, const std::function<long()>& call, 
     const long got = call();
     const int error = errno;
     const std::uint64_t took = now_ns(clock) - began;
-    check_equal(got, expected, std::string("returned, errno: ") + std::strerror(error));
-    check(took >= ns, "ended after " + std::to_string(took) + " of " + std::to_string(ns) + " ns");
+    check_returned(got, 0, error);
+    check(took >= nap_ns, "ended after " + std::to_string(took) + " of " + std::to_string(nap_ns) + " ns");
   }
 }
+void naps(Waiter& waiter, const std::function<long()>& call) { naps(waiter, CLOCK_MONOTONIC, call); }
 
 struct Pipe {
   int ends[2] = {-1, -1};
@@ -124,14 +134,13 @@ struct Pipe {
   }
 };
 
-constexpr std::uint64_t nap_ns = 20'000'000;
-constexpr timespec nap{0, static_cast<long>(nap_ns)};
+constexpr std::uint64_t hour_ns = 3'600'000'000'000;
 
 TEST(InterruptedCalls, Read) {
   disturbed([](Waiter& waiter) {
     const Pipe pipe;
-    waits(
-        waiter, [&] { pipe.write_one(); }, [&] { return pipe.read_one(); }, 1);
+    const Waits waits{waiter, [&] { pipe.write_one(); }};
+    waits(1, [&] { return pipe.read_one(); });
   });
 }
 
@@ -143,129 +152,67 @@ TEST(InterruptedCalls, Write) {
     while (write(pipe.ends[1], page.data(), page.size()) > 0) {
     }
     fcntl(pipe.ends[1], F_SETFL, 0);
-    waits(
-        waiter, [&] { check(read(pipe.ends[0], page.data(), page.size()) > 0, "read"); },
-        [&] { return write(pipe.ends[1], page.data(), page.size()); }, static_cast<long>(page.size()));
+    const Waits waits{waiter, [&] { check(read(pipe.ends[0], page.data(), page.size()) > 0, "read"); }};
+    waits(static_cast<long>(page.size()), [&] { return write(pipe.ends[1], page.data(), page.size()); });
   });
 }
 
 TEST(InterruptedCalls, PollSelectEpoll) {
   disturbed([](Waiter& waiter) {
     const Pipe pipe;
-    const auto bring = [&] { pipe.write_one(); };
+    const Waits waits{waiter, [&] { pipe.write_one(); }};
     const auto and_read = [&](long got) { return got == 1 ? pipe.read_one() : got; };
-    const auto readable = [&] {
-      fd_set set;
-      FD_ZERO(&set);
-      FD_SET(pipe.ends[0], &set);
-      return set;
-    };
-    waits(
-        waiter, bring,
-        [&] {
-          pollfd one{pipe.ends[0], POLLIN, 0};
-          return and_read(::poll(&one, 1, -1));
-        },
-        1);
-    waits(
-        waiter, bring,
-        [&] {
-          pollfd one{pipe.ends[0], POLLIN, 0};
-          return and_read(ppoll(&one, 1, nullptr, nullptr));
-        },
-        1);
-    waits(
-        waiter, bring,
-        [&] {
-          pollfd one{pipe.ends[0], POLLIN, 0};
-          const timespec long_time{3600, 0};
-          return and_read(ppoll(&one, 1, &long_time, nullptr));
-        },
-        1);
-    waits(
-        waiter, bring,
-        [&] {
-          fd_set set = readable();
-          return and_read(select(pipe.ends[0] + 1, &set, nullptr, nullptr, nullptr));
-        },
-        1);
-    waits(
-        waiter, bring,
-        [&] {
-          fd_set set = readable();
-          return and_read(pselect(pipe.ends[0] + 1, &set, nullptr, nullptr, nullptr, nullptr));
-        },
-        1);
+    pollfd one{pipe.ends[0], POLLIN, 0};
+    waits(1, [&] { return and_read(::poll(&one, 1, -1)); });
+    waits(1, [&] { return and_read(ppoll(&one, 1, nullptr, nullptr)); });
+    const timespec long_time{3600, 0};
+    waits(1, [&] { return and_read(ppoll(&one, 1, &long_time, nullptr)); });
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(pipe.ends[0], &set);  // as it is when they return
+    waits(1, [&] { return and_read(select(pipe.ends[0] + 1, &set, nullptr, nullptr, nullptr)); });
+    waits(1, [&] { return and_read(pselect(pipe.ends[0] + 1, &set, nullptr, nullptr, nullptr, nullptr)); });
     const int poller = epoll_create1(0);
     epoll_event event{.events = EPOLLIN, .data = {}};
     check(epoll_ctl(poller, EPOLL_CTL_ADD, pipe.ends[0], &event) == 0, "epoll_ctl");
-    waits(
-        waiter, bring, [&] { return and_read(epoll_wait(poller, &event, 1, -1)); }, 1);
+    waits(1, [&] { return and_read(epoll_wait(poller, &event, 1, -1)); });
     close(poller);
   });
 }
 
 TEST(InterruptedCalls, SelectAndPpollForATime) {
   disturbed([](Waiter& waiter) {
-    lasts(
-        waiter, nap_ns,
-        [] {
-          timeval time{0, nap_ns / 1000};
-          return select(0, nullptr, nullptr, nullptr, &time);
-        },
-        0);
-    lasts(
-        waiter, nap_ns, [] { return pselect(0, nullptr, nullptr, nullptr, &nap, nullptr); }, 0);
-    lasts(
-        waiter, nap_ns, [] { return ppoll(nullptr, 0, &nap, nullptr); }, 0);
+    naps(waiter, [] {
+      timeval time{0, nap_ns / 1000};
+      return select(0, nullptr, nullptr, nullptr, &time);
+    });
+    naps(waiter, [] { return pselect(0, nullptr, nullptr, nullptr, &nap, nullptr); });
+    naps(waiter, [] { return ppoll(nullptr, 0, &nap, nullptr); });
   });
 }
 
 TEST(InterruptedCalls, Sleeps) {
   disturbed([](Waiter& waiter) {
-    lasts(
-        waiter, nap_ns, [] { return nanosleep(&nap, nullptr); }, 0);
-    lasts(
-        waiter, nap_ns,
-        [] {
-          timespec left = nap;
-          return nanosleep(&left, &left);
-        },
-        0);
-    lasts(
-        waiter, nap_ns,
-        [] {
-          timespec left{};
-          return nanosleep(&nap, &left);
-        },
-        0);
+    timespec left{};
+    naps(waiter, [] { return nanosleep(&nap, nullptr); });
+    naps(waiter, [&] {
+      left = nap;
+      return nanosleep(&left, &left);
+    });
+    naps(waiter, [&] { return nanosleep(&nap, &left); });
     for (const clockid_t clock : {CLOCK_MONOTONIC, CLOCK_REALTIME}) {
-      lasts(
-          waiter, nap_ns, [&] { return clock_nanosleep(clock, 0, &nap, nullptr); }, 0);
-      lasts(
-          waiter, nap_ns,
-          [&] {
-            timespec left{};
-            return clock_nanosleep(clock, 0, &nap, &left);
-          },
-          0);
-      lasts(
-          waiter, nap_ns,
-          [&] {
-            const timespec until = in(nap_ns, clock);
-            return clock_nanosleep(clock, TIMER_ABSTIME, &until, nullptr);
-          },
-          0, clock);
+      naps(waiter, [&] { return clock_nanosleep(clock, 0, &nap, nullptr); });
+      naps(waiter, [&] { return clock_nanosleep(clock, 0, &nap, &left); });
+      naps(waiter, clock, [&] {
+        const timespec until = in(nap_ns, clock);
+        return clock_nanosleep(clock, TIMER_ABSTIME, &until, nullptr);
+      });
     }
-    lasts(
-        waiter, nap_ns, [] { return usleep(nap_ns / 1000); }, 0);
-    lasts(
-        waiter, nap_ns,
-        [] {
-          std::this_thread::sleep_for(std::chrono::nanoseconds(nap_ns));
-          return 0L;
-        },
-        0);
+    naps(waiter, [] { return usleep(nap_ns / 1000); });
+    naps(waiter, [] {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(nap_ns));
+      return 0L;
+    });
     check_equal(sleep(1), 0u, "sleep");
   });
 }
@@ -274,19 +221,16 @@ TEST(InterruptedCalls, Sleeps) {
 // A program that calls the system by itself, as other languages' libraries do.
 TEST(InterruptedCalls, SleepsByHand) {
   disturbed([](Waiter& waiter) {
-    lasts(
-        waiter, nap_ns,
-        [] {
-          long result = SYS_nanosleep;
-          const timespec* time = &nap;
-          timespec* left = nullptr;
-          asm volatile("mov %[number], %%eax\n\tsyscall"
-                       : "=&a"(result), "+D"(time), "+S"(left)
-                       : [number] "i"(SYS_nanosleep)
-                       : "rcx", "r11", "rdx", "r10", "memory");
-          return result;
-        },
-        0);
+    naps(waiter, [] {
+      long result = SYS_nanosleep;
+      const timespec* time = &nap;
+      timespec* left = nullptr;
+      asm volatile("mov %[number], %%eax\n\tsyscall"
+                   : "=&a"(result), "+D"(time), "+S"(left)
+                   : [number] "i"(SYS_nanosleep)
+                   : "rcx", "r11", "rdx", "r10", "memory");
+      return result;
+    });
   });
 }
 #endif
@@ -295,30 +239,20 @@ TEST(InterruptedCalls, Semaphores) {
   disturbed([](Waiter& waiter) {
     sem_t semaphore;
     sem_init(&semaphore, 0, 0);
-    const auto bring = [&] { sem_post(&semaphore); };
-    waits(
-        waiter, bring, [&] { return sem_wait(&semaphore); }, 0);
-    waits(
-        waiter, bring,
-        [&] {
-          const timespec until = in(3'600'000'000'000, CLOCK_REALTIME);
-          return sem_timedwait(&semaphore, &until);
-        },
-        0);
-    waits(
-        waiter, bring,
-        [&] {
-          const timespec until = in(3'600'000'000'000, CLOCK_MONOTONIC);
-          return sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until);
-        },
-        0);
-    lasts(
-        waiter, nap_ns,
-        [&] {
-          const timespec until = in(nap_ns, CLOCK_REALTIME);
-          return sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT ? 0L : -1L;
-        },
-        0, CLOCK_REALTIME);
+    const Waits waits{waiter, [&] { sem_post(&semaphore); }};
+    waits(0, [&] { return sem_wait(&semaphore); });
+    waits(0, [&] {
+      const timespec until = in(hour_ns, CLOCK_REALTIME);
+      return sem_timedwait(&semaphore, &until);
+    });
+    waits(0, [&] {
+      const timespec until = in(hour_ns, CLOCK_MONOTONIC);
+      return sem_clockwait(&semaphore, CLOCK_MONOTONIC, &until);
+    });
+    naps(waiter, CLOCK_REALTIME, [&] {
+      const timespec until = in(nap_ns, CLOCK_REALTIME);
+      return sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT ? 0L : -1L;
+    });
     sem_destroy(&semaphore);
   });
 }
@@ -328,16 +262,13 @@ TEST(InterruptedCalls, Conditions) {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
     pthread_mutex_lock(&mutex);
-    lasts(
-        waiter, nap_ns,
-        [&] {
-          const timespec until = in(nap_ns, CLOCK_REALTIME);
-          int result = 0;
-          while (result == 0)
-            result = pthread_cond_timedwait(&condition, &mutex, &until);  // may wake for no reason
-          return static_cast<long>(result);
-        },
-        ETIMEDOUT, CLOCK_REALTIME);
+    naps(waiter, CLOCK_REALTIME, [&] {
+      const timespec until = in(nap_ns, CLOCK_REALTIME);
+      int result = 0;
+      while (result == 0)
+        result = pthread_cond_timedwait(&condition, &mutex, &until);  // may wake for no reason
+      return static_cast<long>(result - ETIMEDOUT);
+    });
     pthread_mutex_unlock(&mutex);
   });
 }
@@ -345,17 +276,14 @@ TEST(InterruptedCalls, Conditions) {
 TEST(InterruptedCalls, WaitForAChild) {
   disturbed([](Waiter& waiter) {
     const Pipe pipe;
-    pid_t child = -1;
-    waits(
-        waiter, [&] { pipe.write_one(); },
-        [&] {
-          child = fork();
-          if (child == 0) _exit(pipe.read_one() == 1 ? 7 : 1);
-          int status = 0;
-          const pid_t got = waitpid(child, &status, 0);
-          return got == child && WIFEXITED(status) ? static_cast<long>(WEXITSTATUS(status)) : -1L;
-        },
-        7);
+    const Waits waits{waiter, [&] { pipe.write_one(); }};
+    waits(7, [&] {
+      const pid_t child = fork();
+      if (child == 0) _exit(pipe.read_one() == 1 ? 7 : 1);
+      int status = 0;
+      const pid_t got = waitpid(child, &status, 0);
+      return got == child && WIFEXITED(status) ? static_cast<long>(WEXITSTATUS(status)) : -1L;
+    });
   });
 }
 
@@ -369,27 +297,23 @@ TEST(InterruptedCalls, AcceptAndReceive) {
     const auto* name = reinterpret_cast<const sockaddr*>(&address);
     check(bind(listener, name, sizeof address) == 0 && listen(listener, 16) == 0, "listen");
     int caller = -1;
-    waits(
-        waiter,
-        [&] {
-          caller = socket(AF_UNIX, SOCK_STREAM, 0);
-          check(connect(caller, name, sizeof address) == 0, "connect");
-        },
-        [&] {
-          const int accepted = accept(listener, nullptr, nullptr);
-          if (accepted < 0) return -1L;
-          close(accepted);
-          close(caller);
-          return 0L;
-        },
-        0);
+    const Waits waits{waiter, [&] {
+                        caller = socket(AF_UNIX, SOCK_STREAM, 0);
+                        check(connect(caller, name, sizeof address) == 0, "connect");
+                      }};
+    waits(0, [&] {
+      const int accepted = accept(listener, nullptr, nullptr);
+      if (accepted < 0) return -1L;
+      close(accepted);
+      close(caller);
+      return 0L;
+    });
     close(listener);
     int pair[2];
     check(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0, "socketpair");
     char buffer[8];
-    waits(
-        waiter, [&] { check(send(pair[0], "abc", 3, 0) == 3, "send"); },
-        [&] { return recv(pair[1], buffer, sizeof buffer, 0); }, 3);
+    const Waits for_a_datagram{waiter, [&] { check(send(pair[0], "abc", 3, 0) == 3, "send"); }};
+    for_a_datagram(3, [&] { return recv(pair[1], buffer, sizeof buffer, 0); });
     close(pair[0]);
     close(pair[1]);
   });
@@ -398,34 +322,29 @@ TEST(InterruptedCalls, AcceptAndReceive) {
 TEST(InterruptedCalls, LocksAndThreads) {
   disturbed([](Waiter& waiter) {
     const Pipe pipe;
-    waits(
-        waiter, [&] { pipe.write_one(); },
-        [&] {
-          long got = 0;
-          std::thread other([&] { got = pipe.read_one(); });
-          other.join();
-          return got;
-        },
-        1);
+    const Waits waits{waiter, [&] { pipe.write_one(); }};
+    waits(1, [&] {
+      long got = 0;
+      std::thread other([&] { got = pipe.read_one(); });
+      other.join();
+      return got;
+    });
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    waits(
-        waiter, [&] { pipe.write_one(); },
-        [&] {
-          std::atomic<bool> locked{false};
-          std::thread other([&] {
-            pthread_mutex_lock(&mutex);
-            locked = true;
-            static_cast<void>(pipe.read_one());
-            pthread_mutex_unlock(&mutex);
-          });
-          while (!locked) std::this_thread::yield();
-          const timespec until = in(3'600'000'000'000, CLOCK_REALTIME);
-          const int got = pthread_mutex_timedlock(&mutex, &until);
-          if (got == 0) pthread_mutex_unlock(&mutex);
-          other.join();
-          return static_cast<long>(got);
-        },
-        0);
+    waits(0, [&] {
+      std::atomic<bool> locked{false};
+      std::thread other([&] {
+        pthread_mutex_lock(&mutex);
+        locked = true;
+        static_cast<void>(pipe.read_one());
+        pthread_mutex_unlock(&mutex);
+      });
+      while (!locked) std::this_thread::yield();
+      const timespec until = in(hour_ns, CLOCK_REALTIME);
+      const int got = pthread_mutex_timedlock(&mutex, &until);
+      if (got == 0) pthread_mutex_unlock(&mutex);
+      other.join();
+      return static_cast<long>(got);
+    });
   });
 }
 

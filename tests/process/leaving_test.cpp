@@ -192,7 +192,7 @@ int leave_as_threads() {
 // -- tests --------------------------------------------------------------------------------------------------------------
 
 Outcome run_job(int nodes, const std::string& role, const std::vector<std::string>& environment = {}) {
-  return run({amrun, "-n", std::to_string(nodes), this_program(), "--node", role}, {environment, {}});
+  return run({amrun, "-n", std::to_string(nodes), this_program(), "--node", role}, {environment});
 }
 
 /// How many messages the nodes say that they left undelivered; takes what they say of that away.
@@ -220,9 +220,7 @@ TEST(Leaving, InAHandlerOfAMulticastPassesItOnOnce) {
 }
 
 TEST(Leaving, WithADraftWaitsForNothing) {
-  const Outcome outcome = run_job(2, "exit_with_a_draft", {"AM_TIMEOUT=20s"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err, "");
+  expect_end(run_job(2, "exit_with_a_draft", {"AM_TIMEOUT=20s"}), 0, "");
 }
 
 TEST(Leaving, EndsThoughOthersDoNotStopSending) {
@@ -266,30 +264,24 @@ TEST(Leaving, TellsOfWhatWasNotDelivered) {
 }
 
 TEST(Leaving, TellsOfPrioritiesAndTheFirstOne) {
-  const Outcome outcome = run_job(2, "leave_with_some_in_good_order");
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err, testing::MatchesRegex(
-                               "am: node 1 left with 8 messages undelivered \\(5 low, 3 high; the first for "
-                               "handler [^\n]*Counted::come(_back)? from node 0\\): [^\n]*\n"));
+  expect_end(
+      run_job(2, "leave_with_some_in_good_order"), 0,
+      testing::MatchesRegex("am: node 1 left with 8 messages undelivered \\(5 low, 3 high; the first for "
+                            "handler [^\n]*Counted::come(_back)? from node 0\\): [^\n]*\n"));
 }
 
 TEST(Leaving, TellsNothingOfItWhereTheProgramFails) {
-  const Outcome outcome = run_job(2, "leave_with_some_by_an_error");
-  EXPECT_EQ(outcome.exit_code, 7);
-  EXPECT_THAT(outcome.err, testing::MatchesRegex("amrun: node 1 \\(pid [^\n]*\\) exited with code 7\n"));
+  expect_end(run_job(2, "leave_with_some_by_an_error"), 7,
+             testing::MatchesRegex("amrun: node 1 \\(pid [^\n]*\\) exited with code 7\n"));
 }
 
 TEST(Leaving, TellsNothingOfItWhereAPeerHasDied) {
-  const Outcome outcome = run_job(3, "leave_with_some_and_a_dead_peer");
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err,
-              testing::MatchesRegex("amrun: node 2 \\(pid [^\n]*\\) was killed by signal 9[^\n]*\n"));
+  expect_end(run_job(3, "leave_with_some_and_a_dead_peer"), 0,
+             testing::MatchesRegex("amrun: node 2 \\(pid [^\n]*\\) was killed by signal 9[^\n]*\n"));
 }
 
 TEST(Leaving, TellsNothingOfWhatLibamItselfSends) {
-  const Outcome outcome = run_job(4, "leave_after_a_collective");
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err, "");
+  expect_end(run_job(4, "leave_after_a_collective"), 0, "");
 }
 
 TEST(Leaving, TellsOfItInAJobOfThreadsThatDoesNotFail) {
@@ -299,11 +291,7 @@ TEST(Leaving, TellsOfItInAJobOfThreadsThatDoesNotFail) {
   EXPECT_THAT(outcome.err, testing::MatchesRegex("am: node 1 left with 1 message undelivered [^\n]*\n"));
 }
 
-TEST(Leaving, IsNotWhatClosingDescriptorsMeans) {
-  const Outcome outcome = run_job(2, "close_descriptors");
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err, "");
-}
+TEST(Leaving, IsNotWhatClosingDescriptorsMeans) { expect_end(run_job(2, "close_descriptors"), 0, ""); }
 
 const Roles roles = {{"exit_in_a_handler", role<exit_in_a_handler>},
                      {"exit_with_a_draft", role<exit_with_a_draft>},

@@ -97,7 +97,8 @@ class PidNamespace : public testing::Test {
     const auto in_child = [] {
       if (unshare(CLONE_NEWPID) != 0) _exit(1);
     };
-    if (run({"true"}, {{}, in_child}).exit_code != 0) GTEST_SKIP() << "this user may not make PID namespaces";
+    if (run({"true"}, {.in_child = in_child}).exit_code != 0)
+      GTEST_SKIP() << "this user may not make PID namespaces";
   }
   /// Node 1 of two is in a namespace of its own.
   static Outcome run_job(const std::string& role, const std::vector<std::string>& environment = {},
@@ -105,7 +106,7 @@ class PidNamespace : public testing::Test {
     return run({amrun, "-n", "2", "sh", "-c",
                 "[ $AM_RANK = 1 ] && exec " + this_program() + " --node in_a_pid_namespace " + role + more +
                     "; exec " + this_program() + " --node pid_namespace " + role},
-               {environment, {}});
+               {environment});
   }
 };
 
@@ -118,20 +119,17 @@ TEST_F(PidNamespace, IsNoHindrance) {
 }
 
 TEST_F(PidNamespace, RefusesInterruptsFromOutside) {
-  const Outcome outcome = run_job("talk", {"AM_DISPATCH=interrupt"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err,
-              AllOf(ContainsRegex(
-                        "am: join the job: node [01] is interrupted by signals .AM_DISPATCH=interrupt., and "
-                        "(node [01]|amrun) is in another PID namespace"),
-                    HasSubstr("(run the job in one container, or with AM_DISPATCH=thread or poll)")));
+  expect_end(run_job("talk", {"AM_DISPATCH=interrupt"}), 1,
+             AllOf(ContainsRegex(
+                       "am: join the job: node [01] is interrupted by signals .AM_DISPATCH=interrupt., and "
+                       "(node [01]|amrun) is in another PID namespace"),
+                   HasSubstr("(run the job in one container, or with AM_DISPATCH=thread or poll)")));
 }
 
 // Whose number is a living process's here.
 TEST_F(PidNamespace, HidesNoDeath) {
-  const Outcome outcome = run_job("die", {"AM_TIMEOUT=60s"}, " stays");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr(") ended without leaving the job; ending with it\n"));
+  expect_end(run_job("die", {"AM_TIMEOUT=60s"}, " stays"), 1,
+             HasSubstr(") ended without leaving the job; ending with it\n"));
 }
 
 TEST_F(PidNamespace, IsNamedWithANumberOfIt) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
 #include <am/error.hpp>
@@ -117,88 +116,74 @@ struct Outcome {
   std::string text;
 };
 
-Outcome run(const std::string& command) {
-  const process_test::Outcome outcome = process_test::run({"sh", "-c", command});
-  return {outcome.exit_code, outcome.out + outcome.err};
-}
-
-std::filesystem::path temporary(const std::string& name) {
-  return std::filesystem::path(::testing::TempDir()) / ("am_" + name + "_" + std::to_string(getpid()));
-}
-
 class Mpirun : public ::testing::Test {
  protected:
-  static constexpr const char* mpirun = "mpirun --oversubscribe ";
-
   void SetUp() override {
     if (!process_test::OpenMpi::is_there()) GTEST_SKIP() << "mpirun is not installed";
+  }
+  static std::string command(const std::string& arguments) { return "mpirun --oversubscribe " + arguments; }
+  static Outcome run(const std::string& arguments, const std::vector<std::string>& environment = {}) {
+    const process_test::Outcome outcome = process_test::run({"sh", "-c", command(arguments)}, {environment});
+    return {outcome.exit_code, outcome.out + outcome.err};
+  }
+  /// A good end, and so many nodes that say so.
+  static void expect_nodes(int nodes, const std::string& found, const std::string& arguments) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+    EXPECT_EQ(count(outcome.text, found), nodes) << outcome.text;
   }
 
   const process_test::OpenMpi open_mpi_;
 };
 
 TEST_F(Mpirun, NodesShareOneSegment) {
-  const Outcome outcome = run(std::string(mpirun) + "-n 4 " + node());
+  const Outcome outcome = run("-n 4 " + node());
   EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
   for (int id = 0; id < 4; ++id) {
     EXPECT_THAT(outcome.text, HasSubstr("node " + std::to_string(id) + " of 4: PMIx (namespace "));
   }
 }
 
-TEST_F(Mpirun, ManyNodes) {
-  const Outcome outcome = run(std::string(mpirun) + "-n 24 " + node());
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
-  EXPECT_EQ(count(outcome.text, " of 24: PMIx"), 24) << outcome.text;
-}
+TEST_F(Mpirun, ManyNodes) { expect_nodes(24, " of 24: PMIx", "-n 24 " + node()); }
 
-TEST_F(Mpirun, OneNodeIsAlone) {
-  const Outcome outcome = run(std::string(mpirun) + "-n 1 " + node());
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
-  EXPECT_THAT(outcome.text, HasSubstr("node 0 of 1: alone."));
-}
+TEST_F(Mpirun, OneNodeIsAlone) { expect_nodes(1, "node 0 of 1: alone.", "-n 1 " + node()); }
 
 TEST_F(Mpirun, DifferentProgramsMakeOneJob) {
-  const Outcome outcome = run(std::string(mpirun) + "-n 1 " + node() + " : -n 2 " + node() + " leave-twice");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
-  EXPECT_EQ(count(outcome.text, " of 3: PMIx"), 3) << outcome.text;
+  expect_nodes(3, " of 3: PMIx", "-n 1 " + node() + " : -n 2 " + node() + " leave-twice");
 }
 
 TEST_F(Mpirun, OneJobAfterTheOtherInTheSameNamespace) {
-  const Outcome outcome = run(std::string(mpirun) + "-n 3 sh -c \"" + node() + " && " + node() + "\"");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
-  EXPECT_EQ(count(outcome.text, " of 3: PMIx"), 6) << outcome.text;
+  expect_nodes(6, " of 3: PMIx", "-n 3 sh -c \"" + node() + " && " + node() + "\"");
 }
 
 TEST_F(Mpirun, TwoProgramsInOnePlaceAreAnError) {
-  const std::string twice = node() + " & " + node() + "; wait";
-  const Outcome outcome = run("AM_TIMEOUT=2s " + std::string(mpirun) + "-n 2 sh -c \"" + twice + "\"");
+  const Outcome outcome = run("-n 2 sh -c \"" + node() + " & " + node() + "; wait\"", {"AM_TIMEOUT=2s"});
   EXPECT_THAT(outcome.text, AllOf(HasSubstr("of this job already"), HasSubstr("started twice")));
 }
 
 TEST_F(Mpirun, AProgramThatANodeStartsIsNotInItsPlace) {
-  const Outcome outcome = run(std::string(mpirun) + "-n 2 " + node() + " start-another");
+  const Outcome outcome = run("-n 2 " + node() + " start-another");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
   EXPECT_THAT(outcome.text, HasSubstr("is node 1 of this job already"));
   EXPECT_EQ(count(outcome.text, " of 2: PMIx"), 2) << outcome.text;
 }
 
 TEST_F(Mpirun, NamesTheNodeThatDoesNotCome) {
-  const Outcome outcome = run("AM_TIMEOUT=2s " + std::string(mpirun) + "-n 2 " + node() + " : -n 1 sleep 60");
+  const Outcome outcome = run("-n 2 " + node() + " : -n 1 sleep 60", {"AM_TIMEOUT=2s"});
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.text,
               ContainsRegex("node(s 1 and)? 2 of 3 did not come within 2 s"));  // node 1 may be late
 }
 
 TEST_F(Mpirun, SaysThatTheFirstNodeDoesNotCome) {
-  const Outcome outcome =
-      run("AM_TIMEOUT=3s AM_REPORT_AFTER=1s " + std::string(mpirun) + "-n 1 sleep 60 : -n 1 " + node());
+  const Outcome outcome = run("-n 1 sleep 60 : -n 1 " + node(), {"AM_TIMEOUT=3s", "AM_REPORT_AFTER=1s"});
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.text, AllOf(HasSubstr("am: node 1 waits for node 0 to join since "),
                                   HasSubstr("node 0 did not come within ")));
 }
 
 TEST_F(Mpirun, SingletonsAreAnError) {
-  const Outcome outcome = run(std::string(mpirun) + "-n 2 env -u PMIX_NAMESPACE -u PMIX_RANK " + node());
+  const Outcome outcome = run("-n 2 env -u PMIX_NAMESPACE -u PMIX_RANK " + node());
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.text, AllOf(HasSubstr("mpirun (OMPI_COMM_WORLD_SIZE=2) started 2 processes together"),
                                   Not(HasSubstr("node 0 of 1"))));
@@ -206,8 +191,9 @@ TEST_F(Mpirun, SingletonsAreAnError) {
 
 TEST_F(Mpirun, AServerThatCannotBeReachedIsAnError) {
   const Outcome outcome =
-      run(std::string(mpirun) + "-n 2 env PMIX_SERVER_URI2=x PMIX_SERVER_URI21=x PMIX_SERVER_URI3=x " +
-          "PMIX_SERVER_URI4=x PMIX_SERVER_URI41=x " + node());
+      run("-n 2 env PMIX_SERVER_URI2=x PMIX_SERVER_URI21=x PMIX_SERVER_URI3=x "
+          "PMIX_SERVER_URI4=x PMIX_SERVER_URI41=x " +
+          node());
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.text,
               AllOf(HasSubstr("OMPI_COMM_WORLD_SIZE=2"), HasSubstr("PMIx server cannot be reached")));
@@ -216,18 +202,15 @@ TEST_F(Mpirun, AServerThatCannotBeReachedIsAnError) {
 /// The nodes hold this open for as long as they live, whatever mpirun does with their other files.
 class Fifo {
  public:
-  Fifo() : path_(temporary("fifo")) {
-    EXPECT_EQ(mkfifo(path_.c_str(), 0600), 0);
-    fd_ = open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  Fifo() {
+    EXPECT_EQ(mkfifo(path().c_str(), 0600), 0);
+    fd_ = open(path().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   }
-  ~Fifo() {
-    close(fd_);
-    std::filesystem::remove(path_);
-  }
+  ~Fifo() { close(fd_); }
   Fifo(const Fifo&) = delete;
   Fifo& operator=(const Fifo&) = delete;
 
-  [[nodiscard]] std::string path() const { return path_; }
+  [[nodiscard]] std::string path() const { return folder_.in("fifo"); }
   /// What a node wrote, or 0 when all have ended, or '?' when nothing comes for a long time.
   [[nodiscard]] char next() const {
     pollfd polled{fd_, POLLIN, 0};
@@ -237,36 +220,29 @@ class Fifo {
   }
 
  private:
-  std::filesystem::path path_;
+  const process_test::TemporaryFolder folder_;
   int fd_ = -1;
 };
 
 TEST_F(Mpirun, NodesDoNotOutliveIt) {
   const Fifo fifo;
-  const std::string command = "exec " + std::string(mpirun) + "-n 2 " + node() + " stay " + fifo.path();
-  const pid_t launcher = fork();
-  if (launcher == 0) {
-    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-    _exit(127);
-  }
+  const std::string arguments = "-n 2 " + node() + " stay " + fifo.path();
+  const process_test::Running launcher({"sh", "-c", "exec " + command(arguments)});
   EXPECT_EQ(fifo.next(), 'x');
   EXPECT_EQ(fifo.next(), 'x');
-  kill(launcher, SIGKILL);
-  waitpid(launcher, nullptr, 0);
+  launcher.signal(SIGKILL);
   EXPECT_EQ(fifo.next(), '\0');
 }
 
 /// A second host that is this one: mpirun reaches hosts by ssh, or by what it is told to use instead. Namespaces do better
 /// (several_hosts_test.cpp), where they may be made.
 TEST_F(Mpirun, SeveralHostsMeet) {
-  const std::filesystem::path remote_shell = temporary("remote_shell");
-  std::ofstream(remote_shell) << "#!/bin/sh\nshift\nexec sh -c \"$*\"\n";
-  std::filesystem::permissions(remote_shell, std::filesystem::perms::owner_all);
+  const process_test::TemporaryFile remote_shell("#!/bin/sh\nshift\nexec sh -c \"$*\"\n",
+                                                 std::filesystem::perms::owner_all);
   const Outcome outcome =
-      run(std::string(mpirun) + "--mca plm_rsh_agent " + remote_shell.string() +
+      run("--mca plm_rsh_agent " + remote_shell.path() +
           " -x AM_VERBOSE=1 -x AM_TCP_INTERFACES=lo --host localhost:2,elsewhere:1 -n 3 " +
           AM_BIN_DIR "/examples/hello");
-  std::filesystem::remove(remote_shell);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
   EXPECT_EQ(count(outcome.text, "shared memory to 2 nodes, TCP to 1 node"), 2) << outcome.text;
   EXPECT_EQ(count(outcome.text, "TCP to 2 nodes"), 1) << outcome.text;

@@ -141,6 +141,14 @@ class SeveralHosts : public testing::Test {
     if (!skip_.empty()) GTEST_SKIP() << skip_;
   }
 
+  /// Runs hello, which ends well.
+  [[nodiscard]] Outcome run_hello(std::size_t nodes_on_each,
+                                  const std::vector<std::string>& environment = {}) const {
+    Outcome outcome = run(hosts_.mpirun(nodes_on_each, {example("hello")}, environment));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome;
+  }
+
   const process_test::OpenMpi open_mpi_;
   Namespaces hosts_{2};
   std::string skip_;
@@ -160,9 +168,7 @@ TEST_F(SeveralHosts, RunExamplesOverLibfabricToo) {
 }
 
 TEST_F(SeveralHosts, SayWhatWasChosenOfLibfabric) {
-  const Outcome outcome =
-      run(hosts_.mpirun(2, {example("hello")}, {"AM_VERBOSE=1", "AM_TRANSPORT=" + over_libfabric}));
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = run_hello(2, {"AM_VERBOSE=1", "AM_TRANSPORT=" + over_libfabric});
   EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, libfabric to 2 nodes"), 4) << outcome.err;
   EXPECT_EQ(count(outcome.err, ": libfabric's tcp;ofi_rxm on eth0"), 2) << outcome.err;
 }
@@ -183,8 +189,7 @@ TEST_F(SeveralHosts, RunTwoProgramsOneAfterTheOther) {
 }
 
 TEST_F(SeveralHosts, SayWhatWasFoundAndChosen) {
-  const Outcome outcome = run(hosts_.mpirun(2, {example("hello")}, {"AM_VERBOSE=1"}));
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = run_hello(2, {"AM_VERBOSE=1"});
   EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 2 nodes"), 4) << outcome.err;
   for (const std::size_t from : {1u, 2u}) {
     const auto host = [&](std::size_t which) {
@@ -197,8 +202,7 @@ TEST_F(SeveralHosts, SayWhatWasFoundAndChosen) {
 }
 
 TEST_F(SeveralHosts, SayThatTheyEncrypt) {
-  const Outcome outcome = run(hosts_.mpirun(1, {example("hello")}, {"AM_VERBOSE=1", "AM_TCP_TLS=1"}));
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const Outcome outcome = run_hello(1, {"AM_VERBOSE=1", "AM_TCP_TLS=1"});
   EXPECT_EQ(count(outcome.err, ": TCP with TLS by eth0 to "), 2) << outcome.err;
 }
 
@@ -212,8 +216,7 @@ TEST_F(SeveralHosts, TellOfInterfacesThatLeadNowhere) {
 }
 
 TEST_F(SeveralHosts, UseIpv6WhereThatIsAskedFor) {
-  const Outcome outcome = run(hosts_.mpirun(1, {example("hello")}, {"AM_TCP_INTERFACES=fd77::/16"}));
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  static_cast<void>(run_hello(1, {"AM_TCP_INTERFACES=fd77::/16"}));
 }
 
 /// The first addresses that are told lead nowhere; the others are tried then.
@@ -224,8 +227,7 @@ TEST_F(SeveralHosts, FindTheInterfaceThatWorks) {
   }
   hosts_.let_launcher_use("eth1");
   ASSERT_TRUE(hosts_.works()) << hosts_.problem();
-  const Outcome outcome = run(hosts_.mpirun(1, {example("hello")}));
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  static_cast<void>(run_hello(1));
 }
 
 /// Hosts whose jobs talk over eth0, which may be cut, while the launcher has eth1.
@@ -257,19 +259,16 @@ TEST_P(Failing, AHostThatVanishesIsLostInTime) {
 }
 
 TEST_P(Failing, ACutCableThatIsMendedLosesNothing) {
-  const Outcome outcome = run_scenario(
-      "blink",
-      hosts_.cut_command(2, "eth0") + "; (sleep 1; " + hosts_.mend_command(2, "eth0") + ") >/dev/null 2>&1 &",
-      "30s");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.err, AllOf(Not(HasSubstr("no connection")), Not(HasSubstr("no way"))));
+  expect_end(run_scenario("blink",
+                          hosts_.cut_command(2, "eth0") + "; (sleep 1; " + hosts_.mend_command(2, "eth0") +
+                              ") >/dev/null 2>&1 &",
+                          "30s"),
+             0, AllOf(Not(HasSubstr("no connection")), Not(HasSubstr("no way"))));
 }
 
 TEST_P(Failing, ANodeThatIsStoppedIsNotLost) {
-  const Outcome outcome =
-      run_scenario("stop", "(sleep 3; kill -CONT $NODE) >/dev/null 2>&1 & kill -STOP $NODE", "1s");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.err, AllOf(Not(HasSubstr("no connection")), Not(HasSubstr("no way"))));
+  expect_end(run_scenario("stop", "(sleep 3; kill -CONT $NODE) >/dev/null 2>&1 & kill -STOP $NODE", "1s"), 0,
+             AllOf(Not(HasSubstr("no connection")), Not(HasSubstr("no way"))));
 }
 
 INSTANTIATE_TEST_SUITE_P(Over, Failing, testing::Values("auto", over_libfabric),
@@ -282,14 +281,11 @@ class BadCables : public SeveralHosts, public testing::WithParamInterface<const 
     const BadLink link(hosts_, "bad0", "10.79.0.", faults, test::seed());
     if (!link.works()) GTEST_SKIP() << link.problem();
     const TemporaryFile none("");
-    const Outcome outcome =
-        run(hosts_.on(1, {amrun, "--hosts", hosts_.name(1) + "," + hosts_.name(2), this_program(), "--node",
-                          "several_hosts", "traffic", none.path()}),
-            {.environment = {"AM_AGENT=" + enter_host, "AM_TCP_INTERFACES=bad0", "AM_TIMEOUT=100s",
-                             std::string("AM_TRANSPORT=shm,") + GetParam()},
-             .in_child = {}});
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
+    expect_end(run(hosts_.on(1, {amrun, "--hosts", hosts_.name(1) + "," + hosts_.name(2), this_program(),
+                                 "--node", "several_hosts", "traffic", none.path()}),
+                   {{"AM_AGENT=" + enter_host, "AM_TCP_INTERFACES=bad0", "AM_TIMEOUT=100s",
+                     std::string("AM_TRANSPORT=shm,") + GetParam()}}),
+               0, "");
     EXPECT_EQ(link.faults() > 0, faults.loss > 0 || faults.doubled > 0);
   }
 };

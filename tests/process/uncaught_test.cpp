@@ -138,10 +138,10 @@ int throw_after_a_job_of_threads() {
 // -- tests --------------------------------------------------------------------------------------------------------------
 
 Outcome alone(const std::string& role, const std::vector<std::string>& environment = {}) {
-  return run({this_program(), "--node", role}, {environment, {}});
+  return run({this_program(), "--node", role}, {environment});
 }
 Outcome job(int nodes, const std::string& role, const std::vector<std::string>& environment = {}) {
-  return run({amrun, "-n", std::to_string(nodes), this_program(), "--node", role}, {environment, {}});
+  return run({amrun, "-n", std::to_string(nodes), this_program(), "--node", role}, {environment});
 }
 /// The job's first node that failed: what it says, and what amrun adds.
 void expect_two_lines(const Outcome& outcome, const std::string& line) {
@@ -151,9 +151,8 @@ void expect_two_lines(const Outcome& outcome, const std::string& line) {
 }
 
 TEST(Uncaught, ErrorOfTheStart) {
-  const Outcome outcome = alone("only_start", {"AM_TIMEOUT=5"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, MatchesRegex("am: settings: AM_TIMEOUT=\"5\" is not [^\n]*\n"));
+  expect_end(alone("only_start", {"AM_TIMEOUT=5"}), 1,
+             MatchesRegex("am: settings: AM_TIMEOUT=\"5\" is not [^\n]*\n"));
 }
 
 TEST(Uncaught, ErrorOfOneNode) {
@@ -170,41 +169,32 @@ TEST(Uncaught, ErrorOfAllNodesIsToldByOne) {
 }
 
 TEST(Uncaught, IsNotOurBusinessWhereTheProgramHasAHandlerOfItsOwn) {
-  const Outcome outcome = alone("own_terminate_handler");
-  EXPECT_EQ(outcome.exit_code, 5);
-  EXPECT_EQ(outcome.err, "the program's own\n");
+  expect_end(alone("own_terminate_handler"), 5, "the program's own\n");
 }
 
 TEST(Uncaught, IsNotOurBusinessWithoutAnException) {
-  const Outcome outcome = alone("terminate_without_an_exception");
-  EXPECT_EQ(outcome.exit_code, 128 + SIGABRT);
-  EXPECT_THAT(outcome.err, HasSubstr("terminate called without an active exception"));
+  expect_end(alone("terminate_without_an_exception"), 128 + SIGABRT,
+             HasSubstr("terminate called without an active exception"));
 }
 
 TEST(Uncaught, IsNotOurBusinessAfterAJobOfThreads) {
-  const Outcome outcome = alone("throw_after_a_job_of_threads");
-  EXPECT_EQ(outcome.exit_code, 128 + SIGABRT);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("terminate called"), Not(HasSubstr("am: "))));
+  expect_end(alone("throw_after_a_job_of_threads"), 128 + SIGABRT,
+             AllOf(HasSubstr("terminate called"), Not(HasSubstr("am: "))));
 }
 
 TEST(Uncaught, OfAnotherThreadNamesTheProcesssNode) {
-  const Outcome outcome = alone("another_thread_throws");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_EQ(outcome.err, "am: node 0: nobody catches a std::runtime_error: of a thread\n");
+  expect_end(alone("another_thread_throws"), 1,
+             "am: node 0: nobody catches a std::runtime_error: of a thread\n");
 }
 
 TEST(Uncaught, OutOfTheMainOfAThreadNamesItsNode) {
-  const Outcome outcome = alone("threads_throw");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_EQ(outcome.err, "am: node 2: nobody catches a std::runtime_error: of a node\n");
+  expect_end(alone("threads_throw"), 1, "am: node 2: nobody catches a std::runtime_error: of a node\n");
 }
 
 TEST(Uncaught, OutOfAHandlerAmongThreadsNamesBoth) {
-  const Outcome outcome = alone("a_handler_throws_among_threads");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err,
-              MatchesRegex("am: node 2: nobody catches a std::runtime_error: too bad; it came out of "
-                           "handler [^\n]*throws, for a message from node 0\n"));
+  expect_end(alone("a_handler_throws_among_threads"), 1,
+             MatchesRegex("am: node 2: nobody catches a std::runtime_error: too bad; it came out of "
+                          "handler [^\n]*throws, for a message from node 0\n"));
 }
 
 class UncaughtInEveryMode : public testing::TestWithParam<const char*> {
