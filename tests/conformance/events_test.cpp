@@ -231,8 +231,8 @@ TEST(Levels, AHandlerOnAnotherThreadIsNotThisThreads) {
 // -- masks and enables --------------------------------------------------------------------------------------------------
 
 /// Closes one gate, lets two messages of each priority and each other kind of event wait before it, polls, and opens it again.
-void hold_back(am::Node& node, Log& log, const std::function<void(bool)>& open, const std::string& meanwhile,
-               const std::string& after) {
+void hold_back(am::Node& node, Log& log, const std::string& meanwhile, const std::string& after,
+               const std::function<void(bool)>& open) {
   log.ran.clear();
   open(false);
   {
@@ -263,14 +263,12 @@ TEST(Masks, EachKindHasItsTurnAndIsNotLost) {
   test::run_alone<Log>([](am::Node& node, Log& log) {
     const auto mask = [&](am::Event kind) { return [&node, kind](bool on) { node.enable_event(kind, on); }; };
     for (int round = 0; round < 3; ++round) {
-      hold_back(
-          node, log, [](bool) {}, "hHlLto", "");
-      hold_back(node, log, mask(am::Event::high_message), "lLto", "hH");
-      hold_back(node, log, mask(am::Event::low_message), "hHto", "lL");
-      hold_back(node, log, mask(am::Event::timelet), "hHlLo", "t");
-      hold_back(node, log, mask(am::Event::outlet), "hHlLt", "o");
-      hold_back(
-          node, log, [&](bool on) { node.enable_low_events(on); }, "hH", "lLto");
+      hold_back(node, log, "hHlLto", "", [](bool) {});
+      hold_back(node, log, "lLto", "hH", mask(am::Event::high_message));
+      hold_back(node, log, "hHto", "lL", mask(am::Event::low_message));
+      hold_back(node, log, "hHlLo", "t", mask(am::Event::timelet));
+      hold_back(node, log, "hHlLt", "o", mask(am::Event::outlet));
+      hold_back(node, log, "hH", "lLto", [&](bool on) { node.enable_low_events(on); });
     }
   });
 }

@@ -158,23 +158,17 @@ TEST_P(GuardedMemory, RefusesWhatIsForgedWidenedOrOutside) {
       ++tried;
     };
     if (node.id() != 2) {  // the owner's own are no others
-      const auto forged = [&](const auto& p, auto change, std::string_view what) {
+      const auto forged = [&](std::string_view what, const auto& p, auto change) {
         refused(changed(p, change), GuardStatus::forged, what);
       };
-      forged(
-          both, [](GuardedBits& p) { p.mac ^= 1; }, "another MAC");
-      forged(
-          both, [](GuardedBits& p) { p.mac = 0; }, "no MAC");
-      forged(
-          both, [](GuardedBits& p) { p.bytes += 8; }, "longer");
-      forged(
-          both, [](GuardedBits& p) { p.base -= 8; }, "from before it");
-      forged(
-          reads, [](GuardedBits& p) { p.name |= std::uint64_t{3} << GuardedBits::rights_at; }, "more rights");
-      forged(
-          reads, [&](GuardedBits& p) { p.mac = both.bits().mac; }, "another one's MAC");
-      forged(
-          revoked, [](GuardedBits& p) { ++p.name; }, "a later generation");
+      forged("another MAC", both, [](GuardedBits& p) { p.mac ^= 1; });
+      forged("no MAC", both, [](GuardedBits& p) { p.mac = 0; });
+      forged("longer", both, [](GuardedBits& p) { p.bytes += 8; });
+      forged("from before it", both, [](GuardedBits& p) { p.base -= 8; });
+      forged("more rights", reads,
+             [](GuardedBits& p) { p.name |= std::uint64_t{3} << GuardedBits::rights_at; });
+      forged("another one's MAC", reads, [&](GuardedBits& p) { p.mac = both.bits().mac; });
+      forged("a later generation", revoked, [](GuardedBits& p) { ++p.name; });
       refused(revoked, GuardStatus::stale, "was revoked");
       refused(reads, GuardStatus::not_permitted, "may be read");
       refused(both + (words - 16), GuardStatus::out_of_bounds, "its end");

@@ -91,8 +91,7 @@ TEST_P(SplitC, PlainExpressionsReadAndWrite) {
     check(to_global(right(), bodies.mine()) == other, "to_global of another node");
     int* own = local_malloc<int>(3);
     own[2] = 6;
-    const int six = to_global(own)[2];
-    check_equal(six, 6, "local_malloc's memory is global");
+    check_equal(to_global(own)[2].value(), 6, "local_malloc's memory is global");
     local_free(own);
     int* const none = local_malloc<int>(0);
     int* const none_either = local_malloc<int>(0);
@@ -117,8 +116,7 @@ TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
     for (std::size_t k = 0; k < count; ++k) {
       check_equal(a[k].proc(), k % procs(), "block k lives on processor k mod PROCS");
       for (std::size_t i = 0; i < block; ++i) {
-        const std::uint32_t value = a[k][static_cast<std::ptrdiff_t>(i)];
-        check_equal(value, k * 100 + i, "block k / PROCS there");
+        check_equal(a[k][static_cast<std::ptrdiff_t>(i)].value(), k * 100 + i, "block k / PROCS there");
       }
     }
     const spread_array_2d<int> x(2, 3, 4);  // int x[2][3]::[4]
@@ -131,8 +129,7 @@ TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
     barrier();
     for (std::size_t i = 0; i < 2; ++i) {
       for (std::size_t j = 0; j < 3; ++j) {
-        const int value = x(i, j)[3];
-        check_equal(value, static_cast<int>(10 * i + j), "of its own block");
+        check_equal(x(i, j)[3].value(), static_cast<int>(10 * i + j), "of its own block");
       }
     }
     // One element each: `T N[PROCS]::`, by a spread pointer and by the loops over what a node owns.
@@ -418,10 +415,8 @@ TEST_P(SplitC, AtomicRunsAtTheOwner) {
     check(std::ranges::is_sorted(seen) && std::ranges::adjacent_find(seen) == seen.end(),
           "nobody else got the same number");
     barrier();
-    const std::int64_t last = *counters;
-    check_equal(last, 2 * each * procs(), "every call ran once");
-    const std::int64_t none = counters[1];
-    check_equal(none, 0, "and undid itself where it should");
+    check_equal((*counters).value(), 2 * each * procs(), "every call ran once");
+    check_equal(counters[1].value(), 0, "and undid itself where it should");
     // A result of 40 bytes; a function that asks for memory of its own node.
     const auto wide = atomic(
         [](std::int64_t& value) {
@@ -453,12 +448,10 @@ TEST_P(SplitC, FetchAddExchangeCompareSwapTestAndSet) {
     check_equal(cmp_swap(other, 9, 2), 9u, "cmp_swap");
     check_equal(test_and_set(other), 2u, "test_and_set");
     barrier();
-    const std::uint32_t now = *mine;
-    check_equal(now, 1u, "what the neighbour left");
+    check_equal((*mine).value(), 1u, "what the neighbour left");
     for (std::uint64_t i = 0; i < rounds(100); ++i) fetch_add(sum, my_proc() + 1);
     barrier();
-    const std::uint64_t all = *sum;
-    check_equal(all, rounds(100) * 3, "nothing was lost");
+    check_equal((*sum).value(), rounds(100) * 3, "nothing was lost");
     barrier();
   });
 }
@@ -473,8 +466,7 @@ TEST_P(SplitC, LocksExcludeEachOther) {
       sum[2][0] += 1;  // read, then write
     }
     barrier();
-    const std::uint64_t all = *sum[2];
-    check_equal(all, rounds(40) * procs(), "nobody was in between");
+    check_equal((*sum[2]).value(), rounds(40) * procs(), "nobody was in between");
     if (my_proc() == 2) {
       lock(locks[0]);
       check(!try_lock(locks[0]), "it is taken");
@@ -492,14 +484,12 @@ TEST_P(SplitC, LocksExcludeEachOther) {
     barrier();
     for (std::uint64_t i = 0; i < rounds(20); ++i) {  // all try at once, and one at a time holds it
       while (!try_lock(locks[0])) test::poll_or_yield(node);
-      const Lock holder = *locks[0];
-      check_equal(holder, my_proc() + 1, "it says who holds it");
+      check_equal((*locks[0]).value(), my_proc() + 1, "it says who holds it");
       sum[1][0] += 1;
       unlock(locks[0]);
     }
     barrier();
-    const std::uint64_t tries = *sum[1];
-    check_equal(tries, rounds(20) * procs(), "nobody was in between");
+    check_equal((*sum[1]).value(), rounds(20) * procs(), "nobody was in between");
     barrier();
   });
 }
@@ -559,8 +549,7 @@ TEST_P(SplitC, StandsBesideTheProgramsOwnState) {
       atomic<add_here>(n + right(), 1);
       node.wait_until([&] { return program.heard == 2; });
       barrier();
-      const std::int64_t five = *(n + my_proc());
-      check_equal(five, 5, "both were served");
+      check_equal((*(n + my_proc())).value(), 5, "both were served");
     }
     check_throws<am::Error>([] { barrier(); }, "this thread has no World");
     World again(node);
