@@ -221,8 +221,8 @@ TEST(MMachineLiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
     scene.all_has_come();
     if (HasFailure()) return;
   }
-  EXPECT_GT(back, 300u);
-  EXPECT_LT(back, 1'500u);
+  EXPECT_GT(back, 100u);
+  EXPECT_LT(back, 500u);
 }
 
 // One asks its node whether it takes a message, and is stopped anywhere; another asks, is told the contrary, and is stopped anywhere; then
