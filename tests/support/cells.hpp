@@ -144,7 +144,8 @@ struct Suite {
   bool polling = true;
   bool asynchronous = true;  ///< the thread and the interrupt mode
   About about = About::network;
-  bool everywhere = false;  ///< about a network most of all: by day on rare networks, and on all in ThreadSanitizer's build, too
+  bool everywhere =
+      false;  ///< about a network most of all: by day on rare networks, and on all in ThreadSanitizer's build, too
 
   [[nodiscard]] constexpr bool takes(Nodes nodes) const {
     return nodes == Nodes::threads ? threads : nodes == Nodes::processes ? processes : faults;

@@ -52,7 +52,8 @@ void send_to_one_that_computes(int round, Send send) {
   wait_polling(signs.seen, round);
 }
 
-using CmamPolling = test::OnCmam<test::OnSubstrates<test::Suite{.asynchronous = false, .about = test::About::node}>>;
+using CmamPolling =
+    test::OnCmam<test::OnSubstrates<test::Suite{.asynchronous = false, .about = test::About::node}>>;
 
 TEST_P(CmamPolling, PollsForRepliesLeaveRequestsAlone) {
   new (&signs) Signs;
