@@ -46,7 +46,7 @@ inline std::vector<ExampleRun> every_example() {
           {.program = {example("dataflow"), "7"}}};
 }
 
-/// One of each kind: for ways of a launcher or a network of which all run in another one.
+/// One of each kind. These run in the other ways of a launcher or a network; all run in one.
 inline std::vector<ExampleRun> a_few_examples() {
   const std::set<std::string> names = {"hello",        "background_transfer", "cmam_transfer",
                                        "am2_transfer", "gam_work_queue",      "sample_sort"};

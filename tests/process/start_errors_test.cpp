@@ -87,7 +87,7 @@ TEST(StartErrors, ANodeThatNeverJoins) {
   const Outcome outcome =
       run_script(3, "[ $AM_RANK = 1 ] && exec sleep 1000; exec " + hello, {"AM_TIMEOUT=1s"});
   EXPECT_EQ(outcome.exit_code, 1);
-  // Of one of the others, of which one may have come late; and amrun's.
+  // One of the other two nodes says it, and amrun. The third may have come too late to be known.
   EXPECT_THAT(sorted_lines(outcome.err),
               ElementsAre(MatchesRegex("am: join the job: no sign of node (0, )?1(, 2)? after [0-9]+ s "
                                        "\\(.*am::start.*\\)"),

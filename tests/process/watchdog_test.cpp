@@ -131,7 +131,7 @@ class Watchdog : public testing::TestWithParam<const char*> {
   static void expect_complaints(const char* nodes, const char* what, const std::vector<std::string>& texts) {
     watchdog_test::expect_complaints(job({"-n", nodes, "--watchdog=200ms"}, {"meet", what}), texts, {mode()});
   }
-  /// Node 1 of two aborts, and all of this is said of it.
+  /// Node 1 of two aborts. amrun's report holds these texts.
   static void expect_crash(std::vector<std::string> options, const char* what,
                            const std::vector<std::string>& texts) {
     options.insert(options.end(), {"-n", "2"});

@@ -144,8 +144,8 @@ struct Suite {
   bool polling = true;
   bool asynchronous = true;  ///< the thread and the interrupt mode
   About about = About::network;
-  bool everywhere =
-      false;  ///< about a network most of all: by day on rare networks, and on all in ThreadSanitizer's build, too
+  /// Its bodies are about a network most of all: it runs by day on rare networks, too, and on all in ThreadSanitizer's build.
+  bool everywhere = false;
 
   [[nodiscard]] constexpr bool takes(Nodes nodes) const {
     return nodes == Nodes::threads ? threads : nodes == Nodes::processes ? processes : faults;

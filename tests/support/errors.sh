@@ -1,6 +1,6 @@
 #!/bin/bash
-# errors.sh LINES EXPECTED... -- COMMAND...: COMMAND, a compiler, must fail with as many errors as there are EXPECTED, regular
-# expressions of which each matches one, in any order; and print no more than LINES lines for each.
+# errors.sh LINES EXPECTED... -- COMMAND...: COMMAND, a compiler, must fail with one error for each EXPECTED, a regular expression
+# that matches it, in any order. It must print no more than LINES lines for each.
 set -uo pipefail
 lines=$1
 shift

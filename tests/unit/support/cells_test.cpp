@@ -76,9 +76,9 @@ TEST(Cells, WhatIsRareOrForANightOrNotSeenIntoHasFewer) {
   expect_by_day("rare", {.everywhere = true}, {"rare_processes"}, {}, {});
   expect_by_day("rare", {}, {}, {}, {});
   expect_by_day("rare", {.about = About::many_nodes}, {}, {}, {});
-  expect_by_day("unseen", {}, {"unseen_threads"}, {}, {});
+  expect_by_day("unseen", {.everywhere = true}, {"unseen_threads"}, {}, {});
   for (const About about : {About::network, About::node, About::many_nodes})
-    expect_by_day("mixed", {.about = about}, {}, {}, {});
+    expect_by_day("mixed", {.about = about, .everywhere = true}, {}, {}, {});
 }
 
 TEST(Cells, AtNightEachNetworkHasItsFullProduct) {

@@ -28,7 +28,7 @@ void sends_one(int back) { CMAM_reply_1(back, keep, 1); }
 void sends_two(int back) { CMAM_reply_2(back, keep, 1, 2); }
 void sends_three(int back) { CMAM_reply_3(back, keep, 1, 2, 3); }
 
-/// What comes, on each node, when each sends: over words of which none is left.
+/// Each node sends, and receives these words. None stays of what lay in their place before.
 void check_words(const std::function<void()>& send, const Words& words, const char* what) {
   mine().words.fill(9);
   CMMD_sync_with_nodes();

@@ -54,7 +54,7 @@ void poll_until_came(int count) {
   }
 }
 
-/// Where handlers run beside the computation several may throw at once, of which it gets the first.
+/// Several handlers may throw at once where they run beside the computation. It gets the first exception.
 class CmamTroubles : public test::OnANode {
  protected:
   CmamTroubles() { handlers_throw = GetParam().dispatch != am::Dispatch::interrupt; }

@@ -74,7 +74,7 @@ TEST(MMachineLiveMeshCarriers, KeepsAllUnderManyCarriers) {
   }
 }
 
-// Nobody is killed: then whoever has injected something and carried may go, and all comes by itself.
+// A node may go when it has injected and carried. Its messages come without it, as nobody is killed.
 TEST(MMachineLiveMeshCarriers, LeavesNothingBehindWithoutAnybodyLookingAfterIt) {
   LiveNetwork net(2, 4);
   std::atomic<unsigned> asked = 0;
