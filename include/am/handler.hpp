@@ -33,8 +33,8 @@ using Thunk = void (*)(void* message, const Packet& packet, Payload payload);
 /// No handler's number: a message that carries it is reported, not run.
 inline constexpr HandlerId not_numbered = 0xffff;
 
-/// One handler of this program. Entries exist once per process and are numbered when a job starts, by name, so that all
-/// nodes that run the same program agree.
+/// One handler of this program. Entries exist once per process and are numbered when a job starts: by name, and those of one
+/// name by their place in the program and its libraries, so that all nodes that run the same program agree.
 struct HandlerEntry {
   std::string_view name;  ///< the function with its full signature, as the compiler writes it
   Thunk run;
@@ -45,9 +45,18 @@ struct HandlerEntry {
   bool internal = false;  ///< libam's own: it runs also while active messages are disabled (InternalHandlers)
 };
 
-/// Puts an entry on the program's list. Called before main by the static initialiser below. Ends the program when a job
-/// has started already: its nodes have agreed on their handlers (a library opened by dlopen comes too late then).
-HandlerEntry* enrol(HandlerEntry* entry) noexcept;
+/// Has an entry on the program's list: from before main, or from where its library is opened, until that is closed. Ends the
+/// program when a job has started already: its nodes have agreed on their handlers (a library opened by dlopen comes too late then).
+class Enrolment {
+ public:
+  explicit Enrolment(HandlerEntry& entry) noexcept;
+  Enrolment(const Enrolment&) = delete;
+  Enrolment& operator=(const Enrolment&) = delete;
+  ~Enrolment();
+
+ private:
+  HandlerEntry& entry_;
+};
 
 /// The type of a handler, and the second parameter of every template that has a handler as its first. It is there for the
 /// compiler: g++ 12 gives a pointer to a member of a class in an unnamed namespace external linkage as a template argument,
@@ -136,7 +145,7 @@ class Handler {
 
   static inline constinit HandlerEntry entry_{handler_signature<H, F>(), &Traits::template run<H>,
                                               Traits::priority};
-  static inline HandlerEntry* enrolled_ = enrol(&entry_);
+  static inline const Enrolment enrolled_{entry_};
 };
 
 /// An object of this type, beside the handlers by which libam itself keeps its promises (src/core), or a model those of its

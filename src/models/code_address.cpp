@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "models/object_identity.hpp"
+#include "host/object_identity.hpp"
 
 namespace am::models {
 
@@ -17,7 +17,7 @@ template <class F>
 void each_code_segment(F f) noexcept {
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* argument) {
-        for (const ElfW(Phdr) & segment : segments_of(*object)) {
+        for (const ElfW(Phdr) & segment : host::segments_of(*object)) {
           if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
             (*static_cast<F*>(argument))(*object, segment);
         }
@@ -30,7 +30,7 @@ CodeRange range_of(const dl_phdr_info& object, const ElfW(Phdr) & segment) noexc
   constexpr std::uint64_t most_offset = (std::uint64_t{1} << code_offset_bits) - 1;
   CodeRange range{.begin = object.dlpi_addr + segment.p_vaddr, .bytes = segment.p_memsz, .word = 0};
   if (segment.p_vaddr <= most_offset && segment.p_memsz <= most_offset - segment.p_vaddr)
-    range.word = (std::uint64_t{identity_of(object)} << code_offset_bits) + segment.p_vaddr;
+    range.word = (std::uint64_t{host::identity_of(object)} << code_offset_bits) + segment.p_vaddr;
   return range;
 }
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-#include "models/object_identity.hpp"
+#include "host/object_identity.hpp"
 
 namespace am::models {
 
@@ -80,7 +80,7 @@ struct Found {
 
 int look_into(dl_phdr_info* object, std::size_t /*bytes*/, void* argument) noexcept {
   auto& found = *static_cast<Found*>(argument);
-  for (const ElfW(Phdr) & segment : segments_of(*object)) {
+  for (const ElfW(Phdr) & segment : host::segments_of(*object)) {
     if (segment.p_type != PT_LOAD || found.address - object->dlpi_addr - segment.p_vaddr >= segment.p_memsz)
       continue;
     found.path = object->dlpi_name;

@@ -26,7 +26,7 @@ class Listener {
   virtual void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept = 0;
   /// The answer to Transport::ask_clock: this node's CLOCK_MONOTONIC was `asked` then, the other's `told` since.
   virtual void heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept = 0;
-  /// There is no way to `peer` any more, and will not be: it is dead, or its host is. Not of one that has left in order: a network
+  /// There is no way to `peer` any more, and will not be: it is dead, or its host is, or the way between the two. Not of one that has left in order: a network
   /// whose connections end then tells the two apart (by a goodbye on the connection, for example).
   virtual void lost(NodeId peer) noexcept = 0;
 };

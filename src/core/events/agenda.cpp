@@ -76,6 +76,7 @@ bool Engine::run_outlet() {
 
 void Engine::look_after_peers(bool thoroughly) {
   relay_.count().keep(network());
+  relay_.give_up_the_lost();
   membership_.look(thoroughly, [this](NodeId peer, bool died) {
     network().close(peer);
     assembler_.lose(peer);

@@ -248,7 +248,9 @@ std::size_t Engine::poll_replies() {
   const impl::Hold hold(*node_);
   if (node_->events_.level != impl::Level::computation) return serve_high_in_handler();
   const Look look{*this};
-  return serve_high();
+  const std::size_t ran = serve_high();
+  if (ran == 0) look_after_peers(true);  // who polls for a reply, or for room, may wait for one that has gone
+  return ran;
 }
 
 std::size_t Engine::serve_high_in_handler() {
@@ -258,6 +260,7 @@ std::size_t Engine::serve_high_in_handler() {
   if (ran != 0 || run != vain_polls_.run) {
     vain_polls_ = {run, {}};
   } else {
+    look_after_peers(true);  // what it polls for, or has no room, may never come: a reply to one that has gone
     vain_polls_.patience.try_again(*this, now(),
                                    "polls that run nothing, as events do not nest (post the work instead)");
   }

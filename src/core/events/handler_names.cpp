@@ -89,4 +89,14 @@ std::string difference_of_handlers(const HandlerTable& own, NodeId self, const h
   return text;
 }
 
+std::string shared_names(const HandlerTable& own) {
+  std::vector<std::string_view> names;
+  for (std::size_t id = 0; id < own.size(); ++id)
+    if (own.shares_its_name(id)) names.push_back(own.name(id));
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  if (names.empty()) return {};
+  return listed(names) + (names.size() == 1 ? " names" : " name") +
+         " several handlers, which lie elsewhere in another build or library";
+}
+
 }  // namespace am::core

@@ -22,4 +22,8 @@ void publish_handler_names(const HandlerTable& table, const host::Board& board) 
 [[nodiscard]] std::string difference_of_handlers(const HandlerTable& own, NodeId self,
                                                  const host::Board& board);
 
+/// For nodes whose handlers have the same names, and which differ all the same: those that share a name with another, "a, b and
+/// 3 more name several handlers, which lie elsewhere in another build or library". Empty where there is none.
+[[nodiscard]] std::string shared_names(const HandlerTable& own);
+
 }  // namespace am::core

@@ -1,6 +1,7 @@
 // The program's handlers in one order on all nodes. Handlers enrol themselves before main (am/handler.hpp); when the
-// first node of a process joins a job they are numbered by name. Nodes of one program therefore agree without a word;
-// the fingerprint shows when they are not one program.
+// first node of a process joins a job they are numbered by name. Those of one name (in unnamed namespaces of two files, or in two
+// libraries) are numbered by where they lie: whatever order files were linked and libraries opened in. Nodes of one program
+// therefore agree without a word; the fingerprint shows when they are not one program.
 #pragma once
 
 #include <am/handler.hpp>
@@ -30,12 +31,14 @@ class HandlerTable {
   [[nodiscard]] bool is_internal(std::size_t id) const noexcept {
     return id < rows_.size() && rows_[id].internal;
   }
-  /// A hash of all names and signatures in order.
+  /// A hash of all names and signatures in order, and of the places of those that have their name in common.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// A hash of a handler's name and parameters.
   [[nodiscard]] std::uint64_t signature(std::size_t id) const noexcept;
   /// The function's name for people; "?" for a number that no handler has.
   [[nodiscard]] std::string_view name(std::size_t id) const noexcept;
+  /// Whether another handler has the same name and signature.
+  [[nodiscard]] bool shares_its_name(std::size_t id) const noexcept;
 
  private:
   HandlerTable();

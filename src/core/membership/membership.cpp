@@ -20,13 +20,18 @@ namespace {
 constexpr std::uint64_t lock_interval_ns = 250'000'000;
 constexpr NodeId locks_per_look = 16;
 
-void describe_end(TextOut& out, int wait_status, bool here) {
+/// Where only nodes of its own host can tell that it lives.
+enum class Reach : std::uint8_t { ended, out_of_reach, nobody_knows };
+
+void describe_end(TextOut& out, int wait_status, Reach reach) {
   if (wait_status != host::unknown_end && WIFSIGNALED(wait_status)) {
     out << "was killed by signal " << WTERMSIG(wait_status);
   } else if (wait_status != host::unknown_end && WIFEXITED(wait_status) && wait_status != 0) {
     out << "exited with code " << WEXITSTATUS(wait_status);
   } else {
-    out << (here ? "ended without leaving the job" : "ended without leaving the job, or is out of reach");
+    constexpr const char* text[] = {"ended without leaving the job", "lives and is out of reach",
+                                    "ended without leaving the job, or is out of reach"};
+    out << text[static_cast<std::size_t>(reach)];
   }
 }
 
@@ -98,7 +103,9 @@ void Membership::end_with(NodeId peer) const noexcept {
   const bool recorded = dead.events.load(std::memory_order_acquire) != 0;
   if (recorded && may_report_death(board_, peer)) describe_node(out, onlooker_, peer);
   out << "am: node " << self_ << ": node " << peer << " (pid " << dead.pid << ", host " << dead.host << ") ";
-  describe_end(out, wait_status, board_.is_here(peer));
+  describe_end(out, wait_status, !board_.is_here(peer)    ? Reach::nobody_knows
+                                 : board_.is_alive(peer) ? Reach::out_of_reach
+                                                         : Reach::ended);
   out << "; ending with it";
   if (runs_something(onlooker_, peer)) {
     out << " (it ran ";

@@ -4,6 +4,7 @@
 
 #include "core/membership/control_words.hpp"
 #include "core/membership/standing.hpp"
+#include "host/clock.hpp"
 
 namespace am::core {
 
@@ -25,6 +26,8 @@ struct Departure {
             static_cast<std::uint32_t>(value >> 32)};
   }
 };
+
+constexpr std::uint64_t time_to_say_more_ns = 1'000'000'000;
 
 constexpr bool is_gone(host::Standing standing) noexcept {
   return standing == host::Standing::left || standing == host::Standing::dead;
@@ -105,7 +108,22 @@ void Relay::heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) no
 }
 
 void Relay::lost(NodeId peer) noexcept {
-  if (peer < board_.nodes() && !board_.is_here(peer)) mark_lost(board_, peer);
+  if (peer >= board_.nodes()) return;
+  if (board_.is_here(peer)) {
+    lost_here_.push_back({peer, host::monotonic_ns()});
+  } else {
+    mark_lost(board_, peer);
+  }
+}
+
+void Relay::give_up_the_lost() noexcept {
+  if (lost_here_.empty()) return;
+  const std::uint64_t now = host::monotonic_ns();
+  std::erase_if(lost_here_, [&](const Lost& lost) {
+    const bool over = now - lost.since_ns >= time_to_say_more_ns;
+    if (over) mark_lost(board_, lost.node);
+    return over;
+  });
 }
 
 }  // namespace am::core

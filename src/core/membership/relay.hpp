@@ -7,6 +7,9 @@
 // again; to hear it twice does no harm. The last node of a host that leaves speaks for itself. A host that is gone with all its
 // nodes tells nothing: the network says that it is lost. A departure is told when the speaker next makes progress.
 //
+// A node of the same host that the network cannot reach any more may just be ending, or leaving: its launcher and its life lock know
+// better, and have a second to say so. After that it counts as dead though it lives: it will never answer.
+//
 // Nothing that a node says is believed of nodes of other hosts than its own, nor that somebody came back, nor what comes from one
 // that is dead.
 //
@@ -44,6 +47,8 @@ class Relay final : public Listener {
   void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept override;
   void heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept override;
   void lost(NodeId peer) noexcept override;
+  /// Marks those of this host that have been out of reach for a second, and of whom nobody has said more. To be called now and then.
+  void give_up_the_lost() noexcept;
 
  private:
   [[nodiscard]] bool speaks() const noexcept;
@@ -55,6 +60,11 @@ class Relay final : public Listener {
   const NodeId self_;
   const Hosts hosts_;
   CountKeeper count_;
+  struct Lost {
+    NodeId node;
+    std::uint64_t since_ns;
+  };
+  std::vector<Lost> lost_here_;
   std::vector<bool> told_;  // by node of this host: this node has told of its departure
   std::array<std::uint32_t, barrier_rounds> barriers_{};
 };

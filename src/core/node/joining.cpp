@@ -184,7 +184,8 @@ void Joining::compare_programs() const {
   const host::NodeCard& first = board().card(0);
   const host::NodeCard& own = board().card(job_.id);
   if (own.fingerprint == first.fingerprint && own.handlers == first.handlers) return;
-  const std::string difference = difference_of_handlers(table_, job_.id, board());
+  std::string difference = difference_of_handlers(table_, job_.id, board());
+  if (difference.empty()) difference = shared_names(table_);
   cannot_join(
       {"join the job",
        "node " + std::to_string(job_.id) + " runs " + own.program + " (" + std::to_string(own.handlers) +

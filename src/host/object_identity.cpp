@@ -1,9 +1,10 @@
-#include "models/object_identity.hpp"
+#include "host/object_identity.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
-namespace am::models {
+namespace am::host {
 
 namespace {
 
@@ -73,6 +74,12 @@ bool add_contents(Hash& hash, const dl_phdr_info& object, ElfW(Word) flags) noex
   return any;
 }
 
+bool holds(const dl_phdr_info& object, std::uintptr_t address) noexcept {
+  return std::ranges::any_of(segments_of(object), [&](const ElfW(Phdr) & segment) {
+    return segment.p_type == PT_LOAD && address - object.dlpi_addr - segment.p_vaddr < segment.p_memsz;
+  });
+}
+
 }  // namespace
 
 std::uint32_t identity_of(const dl_phdr_info& object) noexcept {
@@ -84,4 +91,21 @@ std::uint32_t identity_of(const dl_phdr_info& object) noexcept {
   return bits != 0 ? bits : 1;
 }
 
-}  // namespace am::models
+PlaceInObject place_of(const void* address) noexcept {
+  struct Search {
+    std::uintptr_t address;
+    PlaceInObject found;
+  } search{reinterpret_cast<std::uintptr_t>(address), {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* argument) {
+        auto& [wanted, found] = *static_cast<Search*>(argument);
+        if (!holds(*object, wanted)) return 0;
+        const std::string_view path = object->dlpi_name;
+        found = {identity_of(*object), wanted - object->dlpi_addr, path.substr(path.rfind('/') + 1)};
+        return 1;
+      },
+      &search);
+  return search.found;
+}
+
+}  // namespace am::host
