@@ -40,8 +40,9 @@ int run_as_node(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 3, argv + argc);
   for (const Measure* measure : measures) {
     if (measure->run_node != nullptr && std::string(argv[2]) == measure->name) {
-      const am::Options options =
+      am::Options options =
           measure->prepare_node != nullptr ? measure->prepare_node(arguments) : am::Options{};
+      options.interrupt_safe = true;  // no handler of a measure allocates
       measure->run_node(am::start(argc, argv, options), arguments);
       return 0;
     }

@@ -68,7 +68,7 @@ std::uint64_t number(std::string_view text) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  am::Node& node = am::start(argc, argv);
+  am::Node& node = am::start(argc, argv, {.interrupt_safe = true});  // handlers do not allocate
   const std::uint64_t mebibytes = argc > 1 ? number(argv[1]) : 16;
   if (mebibytes == 0 || argc > 2) {
     if (node.id() == 0) std::fprintf(stderr, "usage: background_transfer [MiB]; a number from 1 to 1024\n");

@@ -300,7 +300,7 @@ std::optional<Arguments> read_arguments(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  am::Node& node = am::start(argc, argv);
+  am::Node& node = am::start(argc, argv, {.interrupt_safe = true});  // handlers do not allocate
   const std::optional<Arguments> arguments = read_arguments(argc, argv);
   if (!arguments) {
     if (node.id() == 0) {

@@ -37,7 +37,7 @@ std::uint64_t number(std::string_view text) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  am::Node& node = am::start(argc, argv);
+  am::Node& node = am::start(argc, argv, {.interrupt_safe = true});  // handlers do not allocate
   const std::uint64_t additions = argc > 1 ? number(argv[1]) : 10000;
   if (additions == 0 || argc > 2) {
     if (node.id() == 0) std::fprintf(stderr, "usage: fetch_add [additions per counter]; a number above 0\n");

@@ -156,7 +156,7 @@ std::size_t number(int argc, char** argv, int i, std::size_t otherwise) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  am::Node& node = am::start(argc, argv);
+  am::Node& node = am::start(argc, argv, {.interrupt_safe = true});  // handlers do not allocate
   const std::size_t rows = number(argc, argv, 1, 512);
   const std::size_t columns = number(argc, argv, 2, 512);
   const std::size_t generations = number(argc, argv, 3, 200);

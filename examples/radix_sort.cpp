@@ -182,7 +182,7 @@ bool run(const Arguments& a) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  am::Node& node = am::start(argc, argv);
+  am::Node& node = am::start(argc, argv, {.interrupt_safe = true});  // handlers do not allocate
   const std::optional<Arguments> a = arguments(argc, argv);
   if (!a || a->keys < node.size()) {
     if (node.id() == 0) {

@@ -7,6 +7,7 @@
 // tells that all of them have come.
 #include <algorithm>
 #include <am/am.hpp>
+#include <am/safe_new.hpp>  // handlers put words into a table
 #include <cctype>
 #include <cstdint>
 #include <cstdio>

@@ -229,12 +229,12 @@ class Node {
   void attach(T& state) noexcept {
     const impl::Hold hold(*this);
     state_ = &state;
-    state_type_ = impl::type_tag<T>();
+    state_type_ = impl::type_tag<T>;
   }
   /// The attached object. Attaching another type, or none, is a broken program: ends it with a message.
   template <class T>
   [[nodiscard]] T& state() const noexcept {
-    if (state_type_ != impl::type_tag<T>()) [[unlikely]]
+    if (!state_type_.is(impl::type_tag<T>)) [[unlikely]]
       wrong_state_();
     return *static_cast<T*>(state_);
   }
@@ -330,7 +330,7 @@ class Node {
   }
   impl::Waiter begin_wait_(const char* what);
   [[noreturn]] void wrong_state_() const noexcept;
-  void keep_owned_(const void* type, std::shared_ptr<void> object);
+  void keep_owned_(const impl::TypeTag& type, std::shared_ptr<void> object);
   /// What may run has changed: whoever runs the events looks again.
   template <class F>
   void change_events_(F change) noexcept {
@@ -364,10 +364,10 @@ class Node {
   impl::PeerSegment* segments_ = nullptr;  // by node; empty until first used (am/global.hpp)
   impl::EventState events_;
   void* state_ = nullptr;
-  const void* state_type_ = nullptr;
+  impl::TypeTag state_type_{};
   impl::EventLock lock_;
   struct Owned {
-    const void* type;
+    impl::TypeTag type;
     std::shared_ptr<void> object;
   };
   std::vector<Owned> owned_;  // few: one for each library that is used; outlives the engine
@@ -390,11 +390,11 @@ template <class T>
 T& Node::own() {
   const impl::Hold hold(*this);
   for (const Owned& owned : owned_) {
-    if (owned.type == impl::type_tag<T>()) return *static_cast<T*>(owned.object.get());
+    if (owned.type.is(impl::type_tag<T>)) return *static_cast<T*>(owned.object.get());
   }
   auto made = std::make_shared<T>(*this);
   T& object = *made;
-  keep_owned_(impl::type_tag<T>(), std::move(made));
+  keep_owned_(impl::type_tag<T>, std::move(made));
   return object;
 }
 

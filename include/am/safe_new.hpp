@@ -8,6 +8,7 @@
 #pragma once
 
 #include <am/impl/current_node.hpp>
+#include <am/impl/interrupt_safe.hpp>
 #include <am/impl/new_operators.hpp>
 #include <am/node.hpp>
 #include <cstddef>
@@ -15,6 +16,9 @@
 #include <optional>
 
 namespace am::impl {
+
+/// So AM_DISPATCH=interrupt is not refused (am/start.hpp).
+[[maybe_unused]] static const bool safe_new_is_here = (handlers_may_allocate = true);
 
 /// Holds the events of this thread's node off, if it has one.
 class HoldHere {

@@ -12,6 +12,9 @@ namespace am {
 struct Options {
   std::size_t segment_bytes = 0;  ///< size of the global memory segment; 0: as AM_SEGMENT says (64 MiB)
   std::optional<Dispatch> dispatch = {};  ///< how handlers run here; empty: as AM_DISPATCH says (poll)
+  /// The handlers may interrupt the computation anywhere, also inside malloc: they neither allocate nor take a lock. Or the
+  /// program includes am/safe_new.hpp, which says the same. Else AM_DISPATCH=interrupt is refused: it would break the heap.
+  bool interrupt_safe = false;
 };
 
 /// Joins the job that this process was started in (by amrun, by mpirun or another PMIx launcher; alone: a job of one)

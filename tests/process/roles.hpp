@@ -2,6 +2,7 @@
 #pragma once
 
 #include <am/error.hpp>
+#include <am/impl/interrupt_safe.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -28,6 +29,7 @@ class Roles {
   }
   /// ARGUMENTS: the role's name and its own ones.
   static int play(const Arguments& arguments) {
+    am::impl::handlers_may_allocate = true;  // their handlers are written for every mode
     return all().at(arguments.at(0))({arguments.begin() + 1, arguments.end()});
   }
 

@@ -16,6 +16,7 @@ const char program_with_AM_CHECKED_needs_libam_with_AM_CHECKED = 0;
 #else
 const char program_without_AM_CHECKED_needs_libam_without_AM_CHECKED = 0;
 #endif
+const char AM_STANDARD_LIBRARY = 0;
 
 namespace {
 [[gnu::tls_model("initial-exec")]] thread_local constinit Node* node_of_this_thread = nullptr;
@@ -79,7 +80,7 @@ void Node::wrong_state_() const noexcept {
                         : "a handler asks for the node's state as another type than was attached");
 }
 
-void Node::keep_owned_(const void* type, std::shared_ptr<void> object) {
+void Node::keep_owned_(const impl::TypeTag& type, std::shared_ptr<void> object) {
   owned_.push_back({type, std::move(object)});
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/node/engine.hpp"
+#include "core/node/options.hpp"
 #include "core/node/uncaught.hpp"
 #include "core/reports/found.hpp"
 #include "core/reports/once.hpp"
@@ -32,13 +33,25 @@ core::Job find_job(core::Settings& settings, const Options& options) {
   try {
     settings = core::read_settings(environ);
     if (settings.rank >= 0) core::this_process_is(static_cast<NodeId>(settings.rank));
-    if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
-    if (options.dispatch) settings.dispatch = *options.dispatch;
+    core::apply(options, settings);
     return core::join_job(settings);
   } catch (const Error&) {
     core::let_lower_ranks_speak(launcher.claimed_rank.value_or(0));
     throw;
   }
+}
+
+/// A program that holds libam.a and opens a library that is linked with libam.so has two copies, each with handlers and a node of its
+/// own. The environment is what they have in common; a program that this one starts has another process number.
+void must_be_the_only_copy() {
+  constexpr const char* name = "LIBAM_JOINED_PROCESS";
+  const std::string here = std::to_string(getpid());
+  const char* const joined = getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  if (joined != nullptr && joined == here) {
+    throw Error("start", "another copy of libam in this process has started a node",
+                "link the program and all of its libraries with libam.so, or none of the libraries with libam");
+  }
+  setenv(name, here.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
 }
 
 /// So that a node which leaves on the way out of an error adds nothing to it. Comes before the node leaves, as it was asked
@@ -59,6 +72,7 @@ Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
   static std::optional<Node> node;
   core::tell_of_the_uncaught();
   if (node) throw Error("start", "am::start was called before in this process", "call it once, in main");
+  must_be_the_only_copy();
   core::Settings settings;
   core::Job job = find_job(settings, options);
   core::this_process_is(job.id);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/node/engine.hpp"
+#include "core/node/options.hpp"
 #include "core/node/threads.hpp"
 #include "core/node/uncaught.hpp"
 #include "core/settings/settings.hpp"
@@ -115,8 +116,7 @@ void run_threads(NodeId n, const std::function<void(Node&)>& main, const Options
   core::Settings settings = core::read_settings(environ);
   settings.memory_fd = -1;
   check_faults_for_threads(settings.faults);
-  if (options.segment_bytes != 0) settings.segment_bytes = options.segment_bytes;
-  if (options.dispatch) settings.dispatch = *options.dispatch;
+  core::apply(options, settings);
   const std::shared_ptr<host::Memory> memory = host::Memory::create(n);
   host::publish_cpus(memory->board().job());
   std::vector<core::Job> jobs;

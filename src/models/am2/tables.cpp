@@ -101,7 +101,7 @@ extern "C" {
 int AM_Init() {
   return guarded("AM_Init", [] {
     am::Node* node = am::this_node();
-    if (node == nullptr) node = &am::start(0, nullptr);
+    if (node == nullptr) node = &am::start(0, nullptr, {.interrupt_safe = true});  // its handlers run in polls
     State& state = node->own<State>();
     if (state.inits++ == 0) am::models::begin_polling(*node);
     return AM_OK;
