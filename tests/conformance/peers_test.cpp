@@ -39,6 +39,14 @@ void long_one(am::Request& request, am::Payload payload) {
   request.state<Seen>().bytes += payload.size();
 }
 void high(am::Reply& reply) { reply.state<Seen>().go = true; }
+void answer_until_it_has_left(am::Request& request) {
+  am::Status status = am::Status::ok;
+  while (status == am::Status::ok || status == am::Status::again) {
+    status = request.node().try_reply_to<high>(request.from());
+    if (status == am::Status::again) request.node().poll_replies();
+  }
+  request.state<Seen>().fits = status == am::Status::unreachable ? 1 : 0;
+}
 
 TEST_P(Peers, UnknownNode) {
   run(2, [](am::Node& node) {
@@ -77,6 +85,18 @@ TEST_P(Peers, PayloadThatNoMachineHolds) {
     check_ok(node.request<low>(other), "the link is unharmed");
     node.wait_until([&] { return seen.lows == 1; });
     node.barrier();
+  });
+}
+
+TEST_P(Peers, AHandlerThatAnswersANodeThatLeftIsTold) {
+  std::array<Seen, 2> all;
+  run(2, [&](am::Node& node) {
+    Seen& seen = all[node.id()];
+    node.attach(seen);
+    node.barrier();
+    if (node.id() == 0) return check_ok(node.request<answer_until_it_has_left>(1));  // leaves
+    node.wait_until([&] { return seen.fits != -1; });
+    check(seen.fits == 1, "unreachable");
   });
 }
 

@@ -124,6 +124,22 @@ TEST(StartErrors, HalfOfAmrunsEnvironment) {
   expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_HOST_MEMORY_FD=0"}, HasSubstr("descriptor"));  // /dev/null
 }
 
+// For each of two nodes the other one lives, and cannot be reached: there is no network, or no handshake that both take.
+TEST(StartErrors, ALinkWithinAHostThatCannotBe) {
+  const TemporaryFile old_tls(
+      "openssl_conf = x\n[x]\nssl_conf = s\n[s]\nsystem_default = d\n[d]\nMaxProtocol = TLSv1.2\n");
+  const std::vector<Surroundings> worlds = {
+      {.environment = {"AM_TRANSPORT=tcp"},
+       .in_child = [] { if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) _exit(not_permitted); }},
+      {.environment = {"AM_TRANSPORT=tcp", "AM_TCP_TLS=1", "OPENSSL_CONF=" + old_tls.path()}}};
+  for (const Surroundings& world : worlds) {
+    const Outcome outcome = run({amrun, "-n", "2", hello}, world);
+    if (outcome.exit_code == not_permitted) continue;
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("no connection to node"), HasSubstr("lives and is out of reach; ending with it")));
+  }
+}
+
 // -- settings -----------------------------------------------------------------------------------------------------------------
 
 TEST(StartErrors, MalformedSettings) {
@@ -135,6 +151,11 @@ TEST(StartErrors, MalformedSettings) {
     expect_refused({text}, AllOf(HasSubstr(text.substr(0, text.find('='))),
                                  HasSubstr(text.substr(text.rfind('=') + 1))));
   }
+}
+
+// hello's handlers print, which takes memory.
+TEST(StartErrors, InterruptsOfAProgramThatDoesNotSayThatItBearsThem) {
+  expect_refused({"AM_DISPATCH=interrupt"}, AllOf(HasSubstr("Options{.interrupt_safe = true}"), HasSubstr("safe_new.hpp")));
 }
 
 // amrun reads the settings before it starts a node: else each node would say the same, and amrun that one never joined.

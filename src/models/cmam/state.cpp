@@ -19,7 +19,7 @@ constexpr std::size_t room_for_put_off = 1024;
 
 Node& start_here() noexcept {
   try {
-    return start(0, nullptr, {.interrupt_safe = true});  // its handlers run in polls
+    return start(0, nullptr, {.interrupt_safe = true});  // its programs knew interrupts
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     std::exit(1);  // NOLINT(concurrency-mt-unsafe): a program's first call
