@@ -140,11 +140,17 @@ std::span<std::byte> Memory::map(std::size_t offset, std::size_t bytes, const ch
   return {static_cast<std::byte*>(base), bytes};
 }
 
+/// Each of n processes that crash together would else write the memory of all n.
+void Memory::leave_out_of_dumps(std::span<std::byte> mapped) noexcept {
+  static_cast<void>(madvise(mapped.data(), mapped.size(), MADV_DONTDUMP));  // where it cannot be, dumps are large
+}
+
 std::byte* Memory::map_region(unsigned region, std::size_t bytes) const {
   const std::lock_guard lock(mutex_);
   if (regions_[region].empty()) {
     regions_[region] = map(layout_.region(region), bytes, "map the job's shared memory",
                            "raise the address space limit: ulimit -v unlimited");
+    leave_out_of_dumps(regions_[region]);
   }
   return regions_[region].data();
 }
@@ -167,6 +173,7 @@ std::span<std::byte> Memory::map_user(NodeId node) {
     }
     users_[node] = map(layout_.user(node), bytes, "map a node's memory segment",
                        "choose a smaller segment (AM_SEGMENT) or raise ulimit -v");
+    if (board_.card(node).pid != getpid()) leave_out_of_dumps(users_[node]);
   }
   return users_[node];
 }

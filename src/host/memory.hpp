@@ -2,6 +2,8 @@
 // every process of the job; networks map their regions, and nodes each other's user segments, when they need them. One Memory
 // object per process, shared by the nodes of a job of threads.
 //
+// In a node's core dumps are the board and its own segment, not what lies in the networks' regions or belongs to others.
+//
 // Made by amrun, by the first node of a job that mpirun started, or by a job of one or of threads. Thread-safe where marked;
 // the rest is set-up, on one thread.
 #pragma once
@@ -68,6 +70,7 @@ class Memory {
   Memory(SharedFile file, NodeId nodes, int protection);
   std::span<std::byte> map(std::size_t offset, std::size_t bytes, const char* what, const char* remedy) const;
   void separate(std::span<std::byte> mapped, std::size_t offset) noexcept;
+  static void leave_out_of_dumps(std::span<std::byte> mapped) noexcept;
 
   const SharedFile file_;
   const bool bounded_;  // its file system has room for so much only

@@ -9,6 +9,8 @@
 
 #include <am/error.hpp>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "support/check.hpp"
@@ -17,6 +19,7 @@ namespace am::host {
 namespace memory_test {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::shared_ptr<Memory> another(const Memory& memory) {
   return Memory::open(fcntl(memory.fd(), F_DUPFD_CLOEXEC, 3));
@@ -47,6 +50,28 @@ TEST(HostMemory, NobodyChangesItsSize) {
   EXPECT_NE(fcntl(memory->fd(), F_ADD_SEALS, F_SEAL_WRITE), 0);
   memory->board().card(1).pid = 1;
   EXPECT_TRUE(memory->commit_node(1, max_handlers)) << "pages within it come as ever";
+}
+
+/// What the kernel says of the mapping that begins there, as "rd wr sh mr mw".
+std::string flags_of(const void* mapped) {
+  std::ostringstream begin;
+  begin << std::hex << reinterpret_cast<std::uintptr_t>(mapped) << '-';
+  std::ifstream maps("/proc/self/smaps");
+  std::string line;
+  while (std::getline(maps, line) && !line.starts_with(begin.str())) {
+  }
+  while (std::getline(maps, line) && !line.starts_with("VmFlags: ")) {
+  }
+  return line;
+}
+
+TEST(HostMemory, OnlyANodesOwnSegmentIsInItsCoreDumps) {
+  const std::shared_ptr<Memory> memory = Memory::create(2);
+  for (const NodeId node : {0u, 1u}) memory->board().card(node).segment_bytes = page_bytes;
+  memory->board().card(0).pid = getpid();
+  EXPECT_THAT(flags_of(memory->map_user(0).data()), Not(HasSubstr(" dd")));
+  EXPECT_THAT(flags_of(memory->map_user(1).data()), HasSubstr(" dd"));
+  EXPECT_THAT(flags_of(memory->map_region(0, page_bytes)), HasSubstr(" dd"));
 }
 
 TEST(HostMemory, RegionsLieApart) {
