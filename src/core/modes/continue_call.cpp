@@ -41,8 +41,9 @@ void repeat(ucontext_t& context, long call) noexcept {
 
 timespec* place_for_time() noexcept {
   // Read by the kernel as soon as the call is repeated. Several, for an interrupt may come before that.
-  static thread_local timespec places[8];
-  static thread_local unsigned next = 0;
+  // initial-exec: at first use in a thread, another model may take memory, and this is a signal handler.
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit timespec places[8] = {};
+  [[gnu::tls_model("initial-exec")]] static thread_local constinit unsigned next = 0;
   return &places[next++ % 8];
 }
 
