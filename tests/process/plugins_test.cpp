@@ -44,7 +44,7 @@ TEST(Plugins, WithHandlersOfOneNameAreRefusedInAnotherBuild) {
   const Outcome outcome =
       on_two_nodes(host + " run " + adds + " " + doubles, host + " run " + adds + " " + other);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("compute name several handlers"), HasSubstr("their handlers differ")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("name several handlers, which lie elsewhere"), HasSubstr("their handlers differ")));
 }
 
 TEST(Plugins, MayBeClosedBeforeTheProgramJoins) { expect_on_both(host + " closed " + adds, {"49", "49"}); }

@@ -155,7 +155,8 @@ bool TcpTransport::gives_up(Peer& peer, const Entrance::Failure& failure) const 
     peer.hopeless |= std::uint64_t{1} << (peer.calls + peer.addresses - 1) % peer.addresses;
   if (has_left(peer.node) || static_cast<std::uint32_t>(std::popcount(peer.hopeless)) >= peer.addresses)
     return true;
-  const std::uint64_t patience = failure.silent ? host_timeout_ns_ : patience_ns;
+  const bool may_be_cut_off = failure.silent && !memory_->board().is_here(peer.node);
+  const std::uint64_t patience = may_be_cut_off ? host_timeout_ns_ : patience_ns;
   return patience != 0 && host::monotonic_ns() - peer.calling_since_ns >= patience;
 }
 
