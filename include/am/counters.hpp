@@ -31,11 +31,13 @@ struct HandlerCounters {
   std::uint64_t sampled_runs = 0;
   std::uint64_t sampled_ns = 0;  ///< of the timed runs together
 
+  /// Nanoseconds of a run, on average over those that were timed.
   [[nodiscard]] std::uint64_t ns_each() const noexcept {
     return sampled_runs == 0 ? 0 : sampled_ns / sampled_runs;
   }
 };
 
+/// What one node has counted.
 struct Counters {
   NodeId node = 0;
   NodeId nodes = 0;  ///< of the job
@@ -50,6 +52,7 @@ struct Counters {
   [[nodiscard]] PeerCounters peer(NodeId id, Priority priority) const noexcept;
 };
 
+/// A snapshot of what this node has counted so far.
 [[nodiscard]] Counters counters(Node& node);
 
 }  // namespace am

@@ -17,6 +17,7 @@
 
 namespace am {
 
+/// A message whose payload its sender writes where the receiver will read it. Node::prepare makes one.
 class Draft {
  public:
   Draft(Draft&& other) noexcept;

@@ -14,6 +14,7 @@
 
 namespace am {
 
+/// What set-up throws: what failed, where, why, and what to do.
 class Error : public std::runtime_error {
  public:
   // `what` names the operation ("start"), `why` the cause, `remedy` what the reader does now. An empty
@@ -31,9 +32,13 @@ class Error : public std::runtime_error {
 
   // what() is the whole text on one line: `am: <what> [at <where>]: <why> (<remedy>)`.
 
+  /// The operation.
   const std::string& what_failed() const noexcept { return what_failed_; }
+  /// The file, host or node; may be empty.
   const std::string& where() const noexcept { return where_; }
+  /// The cause.
   const std::string& why() const noexcept { return why_; }
+  /// What the reader does now; may be empty.
   const std::string& remedy() const noexcept { return remedy_; }
 
  private:

@@ -37,11 +37,17 @@ class Incoming {
  public:
   Incoming(Node& node, const impl::Arrival& message) noexcept : node_(&node), message_(message) {}
 
+  /// The node that it came to.
   [[nodiscard]] Node& node() const noexcept { return *node_; }
+  /// Who sent it.
   [[nodiscard]] NodeId from() const noexcept { return message_.from; }
+  /// The network that it came by.
   [[nodiscard]] Priority priority() const noexcept { return message_.priority; }
+  /// Whether it was sent to a group.
   [[nodiscard]] bool is_multicast() const noexcept { return message_.is_multicast(); }
+  /// Its payload; valid while the default handler runs.
   [[nodiscard]] Payload payload() const noexcept { return message_.payload; }
+  /// Its arguments, as the words that travelled.
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
     return {message_.packet->words, message_.head.words()};
   }

@@ -131,6 +131,7 @@ class Counter {
       abandon();
   }
 
+  /// How many operations were begun with it.
   [[nodiscard]] std::uint64_t begun() const noexcept { return at_once_ + begun_; }
   /// What these got is visible to whoever has read it.
   [[nodiscard]] std::uint64_t completed() const noexcept {
@@ -279,6 +280,7 @@ Status put_notify(Node& node, GlobalPtr<T> to, std::type_identity_t<std::span<co
 
 // -- atomics --------------------------------------------------------------------------------------------------------------
 
+/// What the atomic operations take: an integer of 4 or 8 bytes.
 template <class T>
 concept AtomicInteger =
     std::integral<T> && !std::is_same_v<T, bool> && !std::is_const_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
@@ -322,15 +324,18 @@ T compare_swap(Node& node, GlobalPtr<T> at, std::type_identity_t<T> expected, st
   return old;
 }
 
-// Split-phase: `old` is written when the counter says so, and must stay where it is until then.
+// Split-phase: `old` must stay where it is until the counter says that it is written.
+/// fetch_add, split-phase: `old` is written when the counter says so.
 template <AtomicInteger T>
 void begin_fetch_add(Node& node, GlobalPtr<T> at, std::type_identity_t<T> by, T& old, Counter& counter) {
   impl::atomically<T>(node, at, impl::Atomic::Operation::fetch_add, by, 0, old, &counter);
 }
+/// exchange, split-phase.
 template <AtomicInteger T>
 void begin_exchange(Node& node, GlobalPtr<T> at, std::type_identity_t<T> value, T& old, Counter& counter) {
   impl::atomically<T>(node, at, impl::Atomic::Operation::exchange, value, 0, old, &counter);
 }
+/// compare_swap, split-phase.
 template <AtomicInteger T>
 void begin_compare_swap(Node& node, GlobalPtr<T> at, std::type_identity_t<T> expected,
                         std::type_identity_t<T> value, T& old, Counter& counter) {

@@ -13,6 +13,7 @@
 
 namespace am {
 
+/// Where a T lies in the memory segment of a node. A plain value, which may travel in messages.
 template <class T>
 class GlobalPtr {
   static_assert(
@@ -73,6 +74,7 @@ class GlobalPtr {
   /// By node, then by offset; null before all.
   friend constexpr auto operator<=>(GlobalPtr, GlobalPtr) noexcept = default;
 
+  /// For the layers above: node and offset in one word.
   [[nodiscard]] constexpr impl::GlobalAddress address() const noexcept { return at_; }
 
  private:

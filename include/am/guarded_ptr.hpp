@@ -45,6 +45,7 @@ namespace am {
 /// What the owner says of an access.
 enum class GuardStatus : std::uint8_t { ok, forged, stale, not_permitted, out_of_bounds };
 
+/// The name of the answer.
 constexpr std::string_view to_string(GuardStatus status) noexcept {
   switch (status) {
     case GuardStatus::ok:
@@ -61,6 +62,7 @@ constexpr std::string_view to_string(GuardStatus status) noexcept {
   return "?";
 }
 
+/// A pointer to Ts of a node, with bounds and rights that nobody can forge. A plain value, which may travel in messages.
 template <class T>
 class GuardedPtr {
   static_assert(
@@ -105,6 +107,7 @@ class GuardedPtr {
 
   friend constexpr bool operator==(const GuardedPtr&, const GuardedPtr&) noexcept = default;
 
+  /// For the layers above: all that it is made of.
   [[nodiscard]] constexpr const impl::GuardedBits& bits() const noexcept { return bits_; }
 
  private:
@@ -181,16 +184,19 @@ GuardStatus change(Node& node, const GuardedPtr<T>& at, Atomic::Operation operat
 }  // namespace impl
 
 // As those of am/global.hpp, with read and write rights; `old` is what was there before.
+/// Adds in one step, if the pointer permits reading and writing; `old` is what was there.
 template <AtomicInteger T>
 [[nodiscard]] GuardStatus fetch_add(Node& node, const GuardedPtr<T>& at, std::type_identity_t<T> by,
                                     std::type_identity_t<T>& old) {
   return impl::change<T>(node, at, impl::Atomic::Operation::fetch_add, by, 0, old);
 }
+/// Writes in one step, under the same condition; `old` is what was there.
 template <AtomicInteger T>
 [[nodiscard]] GuardStatus exchange(Node& node, const GuardedPtr<T>& at, std::type_identity_t<T> value,
                                    std::type_identity_t<T>& old) {
   return impl::change<T>(node, at, impl::Atomic::Operation::exchange, value, 0, old);
 }
+/// Writes in one step where `expected` stands, under the same condition; `old` is what was there.
 template <AtomicInteger T>
 [[nodiscard]] GuardStatus compare_swap(Node& node, const GuardedPtr<T>& at, std::type_identity_t<T> expected,
                                        std::type_identity_t<T> value, std::type_identity_t<T>& old) {

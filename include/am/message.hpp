@@ -22,10 +22,12 @@ template <class>
 inline constexpr bool never = false;
 }  // namespace impl
 
+/// What a low event holds in its hand: a request, a timelet or the outlet. Valid while it runs.
 class LowEvent {
  public:
   explicit LowEvent(Node& node) noexcept : node_(&node) {}
 
+  /// The node that it runs on.
   [[nodiscard]] Node& node() const noexcept { return *node_; }
   /// The object that the program attached to this node (Node::attach).
   template <class T>
@@ -61,12 +63,15 @@ class LowEvent {
   Node* node_;
 };
 
+/// What a request handler holds in its hand.
 class Request : public LowEvent {
  public:
   Request(Node& node, NodeId from, bool multicast) noexcept
       : LowEvent(node), from_(from), multicast_(multicast) {}
 
+  /// Who sent it.
   [[nodiscard]] NodeId from() const noexcept { return from_; }
+  /// Whether it was sent to a group.
   [[nodiscard]] bool is_multicast() const noexcept { return multicast_; }
 
   /// Replies to the sender: LowEvent::reply_to(from(), ...). None, one or several replies per request.
@@ -80,28 +85,36 @@ class Request : public LowEvent {
   bool multicast_;
 };
 
+/// What a reply handler holds in its hand. It may only try to send.
 class Reply {
  public:
   Reply(Node& node, NodeId from, bool multicast) noexcept
       : node_(&node), from_(from), multicast_(multicast) {}
 
+  /// The node that it runs on.
   [[nodiscard]] Node& node() const noexcept { return *node_; }
+  /// Who sent it.
   [[nodiscard]] NodeId from() const noexcept { return from_; }
+  /// Whether it was sent to a group.
   [[nodiscard]] bool is_multicast() const noexcept { return multicast_; }
+  /// The object that the program attached to this node (Node::attach).
   template <class T>
   [[nodiscard]] T& state() const noexcept;
 
+  /// Sends on the high network, or answers `again`.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_reply_to(NodeId to, A&&... args) const;
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_reply_to(UnorderedTo to, A&&... args) const;
+  /// Sends on the low network, or answers `again`.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_request(NodeId to, A&&... args) const;
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_request(UnorderedTo to, A&&... args) const;
+  /// Runs f(node) later in the node's own computation, as LowEvent::post.
   void post(std::function<void(Node&)> f) const;
 
-  // Do not compile.
+  /// Does not compile: a reply handler must not wait. Nor do the two below.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   Status reply(const A&... /*args*/) const {
     return must_not_wait_<F>();

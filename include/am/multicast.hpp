@@ -47,9 +47,13 @@ class Group {
     return Group(std::move(ids));
   }
 
+  /// In ascending order.
   [[nodiscard]] std::span<const NodeId> members() const noexcept { return members_; }
+  /// How many members there are.
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
+  /// Whether there is none.
   [[nodiscard]] bool empty() const noexcept { return members_.empty(); }
+  /// Whether `node` is a member.
   [[nodiscard]] bool contains(NodeId node) const noexcept {
     return std::binary_search(members_.begin(), members_.end(), node);
   }
@@ -72,7 +76,9 @@ class Grid {
   /// Throws am::Error when either side is 0 or the grid has more places than the job has nodes.
   Grid(const Node& node, NodeId rows, NodeId columns);
 
+  /// How many rows there are.
   [[nodiscard]] NodeId rows() const noexcept { return rows_; }
+  /// How many columns there are.
   [[nodiscard]] NodeId columns() const noexcept { return columns_; }
   /// The node at a place. As every function here, throws am::Error for a place outside the grid.
   [[nodiscard]] NodeId at(NodeId row, NodeId column) const;

@@ -78,6 +78,7 @@ using Count = std::uint64_t;
 /// Names a timelet that was asked for, to cancel it.
 using TimeletId = std::uint64_t;
 
+/// One member of a job: it sends, polls and waits.
 class Node {
  public:
   explicit Node(std::unique_ptr<core::Engine> engine);
@@ -85,8 +86,11 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
+  /// This node's place in its job, from 0 on.
   [[nodiscard]] NodeId id() const noexcept { return id_; }
+  /// How many nodes the job has.
   [[nodiscard]] NodeId size() const noexcept { return size_; }
+  /// How handlers run here.
   [[nodiscard]] Dispatch dispatch() const noexcept { return dispatch_; }
 
   /// Whether this node has noticed that `peer` died or left the job. False for what is no node.
@@ -284,6 +288,7 @@ class Node {
     return dispatch_ == Dispatch::poll || runs_events_here_() ? events_.level : Level::computation;
   }
 
+  /// For libam alone.
   [[nodiscard]] core::Engine& engine() noexcept { return *engine_; }
 
  private:

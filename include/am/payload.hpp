@@ -57,9 +57,12 @@ class Payload {
                   "std::string_view(text), or std::span(text) for the whole of an array");
   }
 
+  /// Its first byte.
   [[nodiscard]] constexpr const std::byte* data() const noexcept { return data_; }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return bytes_; }  ///< bytes
+  /// Whether it has no bytes.
   [[nodiscard]] constexpr bool empty() const noexcept { return bytes_ == 0; }
+  /// All of its bytes.
   [[nodiscard]] constexpr std::span<const std::byte> bytes() const noexcept { return {data_, bytes_}; }
 
   /// The payload as values of T, in place. Throws std::length_error when it is not a whole number of them. Payloads begin

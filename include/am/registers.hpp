@@ -49,17 +49,16 @@ inline constexpr std::uint32_t ame = 1u << 16;  ///< active messages enabled. Re
 
 inline constexpr std::uint32_t mcst = 1u << 15;  ///< the message that is handled was sent to a group
 inline constexpr std::uint32_t pri = 1u << 14;   ///< and came on the high network
-constexpr std::uint32_t slen(std::uint32_t value) noexcept {
-  return value >> 8 & 31;
-}  ///< 64-bit argument words
-constexpr std::uint32_t vlen(std::uint32_t value) noexcept {
-  return value & 63;
-}  ///< 64-bit payload words, 63 = or more
+/// How many 64-bit argument words the message has.
+constexpr std::uint32_t slen(std::uint32_t value) noexcept { return value >> 8 & 31; }
+/// How many 64-bit payload words it has; 63: as many or more.
+constexpr std::uint32_t vlen(std::uint32_t value) noexcept { return value & 63; }
 
 inline constexpr std::uint32_t em = hpmm | lpmm | om | tm;
 inline constexpr std::uint32_t writable = nicond | onicond | em | lpee | ame;
 }  // namespace nistat
 
+/// The T1's network interface registers of one node.
 class Registers {
  public:
   explicit Registers(Node& node) noexcept : node_(&node) {}
@@ -80,6 +79,7 @@ class Registers {
     node_->change_events_([=](impl::EventState& events) { events.ee = (value & 1) != 0; });
   }
 
+  /// Count, on the clock that all nodes share, in nanoseconds.
   [[nodiscard]] Count count() const noexcept { return node_->count(); }
 
   /// The timelet compare register (A.2.2): when Count gets there, tp is set and, as soon as timelets are enabled, timeh
@@ -95,6 +95,7 @@ class Registers {
   void set_outh(std::function<void(LowEvent&)> handler) { node_->on_outlet(std::move(handler)); }
   void set_dmh(std::function<void(Incoming&)> handler) { node_->on_default(std::move(handler)); }
 
+  /// The node's number.
   [[nodiscard]] NodeId niid() const noexcept { return node_->id(); }
 
   /// In a message's handler: the handler that the message names, to compare with address<h>() (A.2.13). no_handler

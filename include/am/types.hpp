@@ -30,6 +30,7 @@ enum class Priority : std::uint8_t { low = 0, high = 1 };
 ///  - interrupt  they preempt the computation, on the node's own thread (by a signal)
 enum class Dispatch : std::uint8_t { poll, thread, interrupt };
 
+/// The name, as settings and reports write it.
 constexpr std::string_view to_string(Dispatch dispatch) noexcept {
   switch (dispatch) {
     case Dispatch::poll:

@@ -17,10 +17,12 @@ namespace am::logp {
 
 /// All times in one unit, which the fitted numbers then have.
 struct Samples {
+  /// Half round trips of one size.
   struct RoundTrip {
     double bytes = 0;  // of payload, there and back again; 0 for a short message
     double time = 0;
   };
+  /// Requests in a row, to the last reply.
   struct Burst {
     double requests = 0;  // 1 or more
     double delay = 0;     // computed after each

@@ -22,6 +22,7 @@
 
 namespace am::logp {
 
+/// The thesis's program Life on a network: what a step of it takes.
 struct Life {
   double cell_cycles = 35;               // C_cell: a cell's new value, in a program for several nodes
   double sequential_cell_cycles = 31;    // in one for a single node (assumed, see above)

@@ -15,6 +15,7 @@
 
 namespace am::logp {
 
+/// The numbers of LogP for a network, in any one unit of time.
 struct Network {
   double o_send = 0;        // the processor is busy sending a short message, and with a look for others
   double o_recv = 0;        // the processor is busy receiving one

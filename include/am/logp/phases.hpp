@@ -14,6 +14,7 @@
 
 namespace am::logp {
 
+/// What messages cost the processor that sends and receives them.
 struct Overheads {
   double per_message = 0;  // k_o: the processor is busy with each message
   double per_word = 0;     // v_o: and with each of its words

@@ -131,17 +131,21 @@ auto atomic(P at, A... args) {
 }
 
 // Of 4 and 8 bytes. Each returns what was there before.
+/// Adds to an integer in one step, and returns what was there.
 template <Pointer P>
   requires AtomicInteger<typename P::element_type>
 auto fetch_add(P at, typename P::value_type by) { return am::fetch_add(world().node(), at.place(), by); }
+/// Writes in one step, and returns what was there.
 template <Pointer P>
   requires AtomicInteger<typename P::element_type>
 auto exchange(P at, typename P::value_type value) { return am::exchange(world().node(), at.place(), value); }
+/// Writes in one step where `expected` stands; returns what was there.
 template <Pointer P>
   requires AtomicInteger<typename P::element_type>
 auto cmp_swap(P at, typename P::value_type expected, typename P::value_type value) {
   return am::compare_swap(world().node(), at.place(), expected, value);
 }
+/// Writes 1 in one step, and returns what was there.
 template <Pointer P>
   requires AtomicInteger<typename P::element_type>
 auto test_and_set(P at) { return am::exchange(world().node(), at.place(), 1); }

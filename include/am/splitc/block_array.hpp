@@ -18,6 +18,7 @@
 
 namespace am::splitc {
 
+/// n values in as many blocks as there are nodes, one on each.
 template <class T>
 class block_array {
  public:
@@ -26,14 +27,17 @@ class block_array {
   explicit block_array(std::size_t n)
       : blocks_(procs(), std::max<std::size_t>(n / procs() + (n % procs() != 0 ? 1 : 0), 1)), size_(n) {}
 
+  /// How many values there are.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::size_t block() const noexcept { return blocks_.block(); }  ///< values on a node, at most
+  /// The blocks, as a spread array.
   [[nodiscard]] const spread_array<T>& blocks() const noexcept { return blocks_; }
 
   [[nodiscard]] global_ref<T> operator[](std::size_t k) const {
     impl::must_be_below("a block array", k, size_);
     return blocks_[k / block()][static_cast<std::ptrdiff_t>(k % block())];
   }
+  /// The node on which value k lives.
   [[nodiscard]] NodeId owner(std::size_t k) const { return static_cast<NodeId>(k / block()); }
 
   /// The first value of a node's, and the one behind its last: the same where it has none.
@@ -58,6 +62,7 @@ template <class T>
   return impl::Elements<impl::Index1d>(array.first(), 1, array.mine().size(), {});
 }
 
+/// Gives the memory back. Collective.
 template <class T>
 void all_spread_free(const block_array<T>& array) {
   all_spread_free(array.blocks());

@@ -37,10 +37,12 @@ constexpr std::size_t bytes_of(std::span<T> values) noexcept {
 
 }  // namespace impl
 
+/// Reads, and waits until the bytes are here.
 template <Pointer P>
 void bulk_read(typename P::value_type* into, P from, std::size_t bytes) {
   impl::bulk_get(world(), into, from.place().template as<const std::byte>(), bytes, nullptr);
 }
+/// Writes, and waits until the bytes are there.
 template <Pointer P>
 void bulk_write(P to, const typename P::value_type* from, std::size_t bytes) {
   if constexpr (impl::check_writable<typename P::element_type>())
@@ -55,6 +57,7 @@ void bulk_write(P to, impl::ValuesFrom<P> from) {
   bulk_write(to, from.data(), impl::bytes_of(from));
 }
 
+/// Begins to read; sync() waits for it.
 template <Pointer P>
 void bulk_get(typename P::value_type* into, P from, std::size_t bytes, Counter& counter) {
   impl::bulk_get(world(), into, from.place().template as<const std::byte>(), bytes, &counter);
@@ -72,6 +75,7 @@ void bulk_get(impl::ValuesInto<P> into, P from) {
   bulk_get(into, from, world().phase());
 }
 
+/// Begins to write; sync() waits for it.
 template <Pointer P>
 void bulk_put(P to, const typename P::value_type* from, std::size_t bytes, Counter& counter) {
   if constexpr (impl::check_writable<typename P::element_type>())
@@ -90,6 +94,7 @@ void bulk_put(P to, impl::ValuesFrom<P> from) {
   bulk_put(to, from, world().phase());
 }
 
+/// Writes, and counts where the bytes arrive (store_sync, all_store_sync).
 template <Pointer P>
 void bulk_store(P to, const typename P::value_type* from, std::size_t bytes) {
   if constexpr (impl::check_writable<typename P::element_type>())

@@ -49,6 +49,7 @@ std::ptrdiff_t offset_of(Member C::*member) noexcept {
 template <class T>
 class global_ref {
  public:
+  /// What is read.
   using value_type = std::remove_const_t<T>;
 
   /// Value n of the place.
@@ -57,6 +58,7 @@ class global_ref {
 
   // NOLINTNEXTLINE(google-explicit-constructor): it is read as the value
   operator value_type() const { return impl::read(at_, n_); }
+  /// Reads it, and waits.
   [[nodiscard]] value_type value() const { return impl::read(at_, n_); }
 
   const global_ref& operator=(const value_type& value) const {
@@ -91,10 +93,13 @@ class global_ref {
   std::ptrdiff_t n_;
 };
 
+/// A pointer to a T on any node: *p reads and writes it there.
 template <class T>
 class global_ptr {
  public:
+  /// As std::pointer_traits wants it.
   using element_type = T;
+  /// What is read.
   using value_type = std::remove_const_t<T>;
 
   constexpr global_ptr() noexcept = default;
@@ -104,6 +109,7 @@ class global_ptr {
     requires(std::is_const_v<T>&& std::is_same_v<std::remove_const_t<T>, U>)
   constexpr global_ptr(global_ptr<U> other) noexcept : at_(other.place()) {}  // NOLINT: implicit, to const
 
+  /// The same place, for the functions of am/global.hpp.
   [[nodiscard]] constexpr am::GlobalPtr<T> place() const noexcept { return at_; }
   /// toproc(p): the node whose memory it is. Not of a null pointer.
   [[nodiscard]] constexpr NodeId proc() const noexcept { return at_.node(); }

@@ -11,6 +11,7 @@
 
 namespace am::splitc {
 
+/// A word of global memory: 0 while nobody holds it.
 using Lock = std::uint32_t;
 
 /// Waits until the lock is this node's. Polls. Throws am::Error when it is already, and when its holder died or left.
@@ -21,6 +22,7 @@ void lock(global_ptr<Lock> at);
 /// does not hold it.
 void unlock(global_ptr<Lock> at);
 
+/// Holds a lock as long as it lives.
 class LockGuard {
  public:
   explicit LockGuard(global_ptr<Lock> at) : at_(at) { lock(at); }

@@ -11,6 +11,7 @@
 
 namespace am::splitc {
 
+/// An element of a two-dimensional array.
 struct Index2d {
   std::size_t i, j;
   friend bool operator==(const Index2d&, const Index2d&) = default;

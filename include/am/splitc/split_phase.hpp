@@ -15,6 +15,7 @@
 
 namespace am::splitc {
 
+/// Begins to write a value; sync() waits for it.
 template <Pointer P>
 void put(P to, const typename P::value_type& value, Counter& counter) {
   if constexpr (impl::check_writable<typename P::element_type>())
@@ -25,6 +26,7 @@ void put(P to, const typename P::value_type& value) {
   put(to, value, world().phase());
 }
 
+/// Begins to read a value; sync() waits for it.
 template <Pointer P>
 void get(typename P::value_type* into, P from, Counter& counter) {
   // What is not copied as bytes has no such pointer, whose error says so: no second one.

@@ -26,6 +26,7 @@ inline void must_be_below([[maybe_unused]] const char* what, [[maybe_unused]] st
 
 }  // namespace impl
 
+/// Blocks that are dealt out over the nodes.
 template <class T>
 class spread_array {
  public:
@@ -36,6 +37,7 @@ class spread_array {
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }   ///< blocks
   [[nodiscard]] std::size_t block() const noexcept { return block_; }  ///< values of T in each
+  /// The first value of block 0.
   [[nodiscard]] spread_ptr<T> data() const noexcept { return first_; }
 
   /// The beginning of block k: a[k][i] is its value i.
@@ -59,6 +61,7 @@ class spread_array {
   std::size_t block_ = 0;
 };
 
+/// The same in rows and columns, row after row.
 template <class T>
 class spread_array_2d {
  public:
@@ -66,8 +69,11 @@ class spread_array_2d {
   spread_array_2d(std::size_t rows, std::size_t columns, std::size_t block = 1)
       : blocks_(impl::times(rows, columns), block), rows_(rows), columns_(columns) {}
 
+  /// How many rows of blocks there are.
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+  /// How many columns of blocks there are.
   [[nodiscard]] std::size_t columns() const noexcept { return columns_; }
+  /// How many values of T a block has.
   [[nodiscard]] std::size_t block() const noexcept { return blocks_.block(); }
   [[nodiscard]] spread_array<T> blocks() const noexcept { return blocks_; }  ///< in row-major order
 
@@ -89,6 +95,7 @@ class spread_array_2d {
   std::size_t columns_ = 0;
 };
 
+/// Gives the memory back. Collective.
 template <class T>
 void all_spread_free(const spread_array<T>& array) {
   all_spread_free(array.data());

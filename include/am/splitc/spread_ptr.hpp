@@ -39,10 +39,13 @@ inline am::GlobalPtr<std::byte> across(am::GlobalPtr<std::byte> at, std::ptrdiff
 
 }  // namespace impl
 
+/// A pointer whose next place is on the next node.
 template <class T>
 class spread_ptr {
  public:
+  /// As std::pointer_traits wants it.
   using element_type = T;
+  /// What is read.
   using value_type = std::remove_const_t<T>;
 
   constexpr spread_ptr() noexcept = default;
@@ -55,11 +58,16 @@ class spread_ptr {
   /// (T *global) p: the same place; from there on arithmetic stays on its node.
   // NOLINTNEXTLINE(google-explicit-constructor): the language converts so
   constexpr operator global_ptr<T>() const noexcept { return at_; }
+  /// The same place as a global pointer.
   [[nodiscard]] constexpr global_ptr<T> global() const noexcept { return at_; }
+  /// The same place, for the functions of am/global.hpp.
   [[nodiscard]] constexpr am::GlobalPtr<T> place() const noexcept { return at_; }
+  /// The node on which it lies.
   [[nodiscard]] constexpr NodeId proc() const noexcept { return at_.node(); }
+  /// The plain pointer, on the owner. Throws am::Error on any other node.
   [[nodiscard]] T* local() const { return global().local(); }
   explicit constexpr operator bool() const noexcept { return static_cast<bool>(at_); }
+  /// The same place as another type.
   template <class U>
   [[nodiscard]] constexpr spread_ptr<U> as() const noexcept {
     return spread_ptr<U>(at_.template as<U>());
@@ -104,6 +112,7 @@ class spread_ptr {
   am::GlobalPtr<T> at_;
 };
 
+/// The plain pointer, on the owner. Throws am::Error on any other node.
 template <class T>
 [[nodiscard]] T* to_local(spread_ptr<T> p) {
   return p.local();

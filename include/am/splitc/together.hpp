@@ -119,86 +119,107 @@ template <class T, class Op>
 }
 
 // The language's names; its forms for double, float and so on (..._dadd, ..._dmax) are the same calls with such values.
+/// The sum of all nodes' values, on all nodes.
 template <class T>
 [[nodiscard]] T all_reduce_to_all_add(T value) {
   return all_reduce_to_all(value, impl::Add());
 }
+/// The product of all nodes' values, on all nodes.
 template <class T>
 [[nodiscard]] T all_reduce_to_all_mul(T value) {
   return all_reduce_to_all(value, impl::Mul());
 }
+/// The largest of all nodes' values, on all nodes.
 template <class T>
 [[nodiscard]] T all_reduce_to_all_max(T value) {
   return all_reduce_to_all(value, impl::Max());
 }
+/// The smallest of all nodes' values, on all nodes.
 template <class T>
 [[nodiscard]] T all_reduce_to_all_min(T value) {
   return all_reduce_to_all(value, impl::Min());
 }
+/// Bitwise and of all nodes' values, on all nodes.
 template <class T>
 [[nodiscard]] T all_reduce_to_all_and(T value) {
   return all_reduce_to_all(value, impl::And());
 }
+/// Bitwise or of all nodes' values, on all nodes.
 template <class T>
 [[nodiscard]] T all_reduce_to_all_or(T value) {
   return all_reduce_to_all(value, impl::Or());
 }
+/// Bitwise exclusive or of all nodes' values, on all nodes.
 template <class T>
 [[nodiscard]] T all_reduce_to_all_xor(T value) {
   return all_reduce_to_all(value, impl::Xor());
 }
+/// The same, on node 0 alone.
 template <class T>
 T all_reduce_to_one_add(T value) {
   return all_reduce_to_one(value, impl::Add());
 }
+/// The same, on node 0 alone.
 template <class T>
 T all_reduce_to_one_mul(T value) {
   return all_reduce_to_one(value, impl::Mul());
 }
+/// The same, on node 0 alone.
 template <class T>
 T all_reduce_to_one_max(T value) {
   return all_reduce_to_one(value, impl::Max());
 }
+/// The same, on node 0 alone.
 template <class T>
 T all_reduce_to_one_min(T value) {
   return all_reduce_to_one(value, impl::Min());
 }
+/// The same, on node 0 alone.
 template <class T>
 T all_reduce_to_one_and(T value) {
   return all_reduce_to_one(value, impl::And());
 }
+/// The same, on node 0 alone.
 template <class T>
 T all_reduce_to_one_or(T value) {
   return all_reduce_to_one(value, impl::Or());
 }
+/// The same, on node 0 alone.
 template <class T>
 T all_reduce_to_one_xor(T value) {
   return all_reduce_to_one(value, impl::Xor());
 }
+/// The same over the nodes up to this one.
 template <class T>
 [[nodiscard]] T all_scan_add(T value) {
   return all_scan(value, impl::Add());
 }
+/// The same over the nodes up to this one.
 template <class T>
 [[nodiscard]] T all_scan_mul(T value) {
   return all_scan(value, impl::Mul());
 }
+/// The same over the nodes up to this one.
 template <class T>
 [[nodiscard]] T all_scan_max(T value) {
   return all_scan(value, impl::Max());
 }
+/// The same over the nodes up to this one.
 template <class T>
 [[nodiscard]] T all_scan_min(T value) {
   return all_scan(value, impl::Min());
 }
+/// The same over the nodes up to this one.
 template <class T>
 [[nodiscard]] T all_scan_and(T value) {
   return all_scan(value, impl::And());
 }
+/// The same over the nodes up to this one.
 template <class T>
 [[nodiscard]] T all_scan_or(T value) {
   return all_scan(value, impl::Or());
 }
+/// The same over the nodes up to this one.
 template <class T>
 [[nodiscard]] T all_scan_xor(T value) {
   return all_scan(value, impl::Xor());

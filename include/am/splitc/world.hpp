@@ -46,6 +46,7 @@ inline void agree([[maybe_unused]] World& world, [[maybe_unused]] const char* ca
 
 }  // namespace impl
 
+/// What a node keeps for Split-C; the functions of this model need one on each node.
 class World {
  public:
   /// Collective: it returns when all nodes have theirs. One at a time on a node.
@@ -56,6 +57,7 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
+  /// The node that it belongs to.
   [[nodiscard]] am::Node& node() const noexcept { return node_; }
   /// Counts the operations that sync() waits for.
   [[nodiscard]] Counter& phase() noexcept { return phase_; }
