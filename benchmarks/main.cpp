@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <am/am.hpp>
+#include <am/version.h>
 
 #include <array>
 #include <cstdio>
@@ -60,6 +61,10 @@ void open_standard_descriptors() {
 
 int measure(int argc, char** argv) {
   const ambench::Options options = ambench::parse_options(argc, argv, measures);
+  if (options.version) {
+    std::cout << "ambench " AM_VERSION "\n";
+    return 0;
+  }
   if (options.help) {
     std::cout << ambench::help_text(measures);
     return 0;

@@ -19,7 +19,7 @@ constexpr int max_repetitions = 10'000;
 constexpr int max_nodes = 4096;
 
 // What getopt gives for a long option: no character, so that what was typed can be told.
-enum LongOption : int { json = 256, plots, trace, markdown, compare, transport, reps, nodes, help };
+enum LongOption : int { json = 256, plots, trace, markdown, compare, transport, reps, nodes, help, version };
 
 std::string name_of_file(const std::string& option, const std::string& text) {
   if (text.empty()) throw UsageError(option + " takes a name, which is empty here");
@@ -108,7 +108,7 @@ std::string complaint(int option, const std::string& argument) {
 }  // namespace
 
 Options parse_options(int argc, char** argv, std::span<const Measure* const> measures) {
-  const std::array<option, 10> known{{{"json", required_argument, nullptr, LongOption::json},
+  const std::array<option, 11> known{{{"json", required_argument, nullptr, LongOption::json},
                                       {"plots", required_argument, nullptr, LongOption::plots},
                                       {"trace", required_argument, nullptr, LongOption::trace},
                                       {"markdown", no_argument, nullptr, LongOption::markdown},
@@ -117,6 +117,7 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
                                       {"reps", required_argument, nullptr, LongOption::reps},
                                       {"nodes", required_argument, nullptr, LongOption::nodes},
                                       {"help", no_argument, nullptr, LongOption::help},
+                                      {"version", no_argument, nullptr, LongOption::version},
                                       {nullptr, 0, nullptr, 0}}};
   Options options;
   opterr = 0;
@@ -152,6 +153,9 @@ Options parse_options(int argc, char** argv, std::span<const Measure* const> mea
         options.nodes = number("-n", optarg, 1, max_nodes);
         break;
       case 'h':
+      case LongOption::version:
+        options.version = true;
+        return options;
       case LongOption::help:
         options.help = true;
         return options;
@@ -194,7 +198,8 @@ std::string help_text(std::span<const Measure* const> measures) {
          "'ofi:tcp;ofi_rxm'), for\n"
          "               measures of what all do; limits and neighbours are that one's\n"
          "  --reps N     repetitions (11); figures are median, min and max over them\n"
-         "  -n NODES     size of the job, for measures that have a choice\n";
+         "  -n NODES     size of the job, for measures that have a choice\n"
+         "  --version    print the version\n";
 }
 
 }  // namespace ambench

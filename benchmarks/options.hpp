@@ -24,6 +24,7 @@ struct Options {
   int nodes = 0;                                  // 0: the measure's own choice
   std::map<std::string, std::string> parameters;  // NAME=VALUE: the measure's own
   bool help = false;
+  bool version = false;
 };
 
 // Wrong use of the command line: one line for the user, exit code 2.

@@ -15,3 +15,4 @@
 #include <am/settle.hpp>
 #include <am/start.hpp>
 #include <am/types.hpp>
+#include <am/version.h>

@@ -1,6 +1,7 @@
 // aminfo: what this build of libam is, which settings it has and what they are now, and whether the machine
 // is fit. Reads and prints; starts no node and joins no job.
 #include <am/error.hpp>
+#include <am/version.h>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -19,6 +20,7 @@ constexpr const char* help =
     "aminfo --doctor   check this machine; print what is wrong and the command that mends it\n"
     "aminfo --stats PID\n"
     "                  print the counters of the running job that this process belongs to\n"
+    "aminfo --version  print the version\n"
     "aminfo --help     print this\n"
     "\n"
     "Exit code: 0 all is well, 1 something is wrong (a malformed setting, a FAIL of the doctor, no such "
@@ -40,7 +42,11 @@ int run(int argc, char** argv) {
     std::fputs(help, stdout);
     return 0;
   }
-  const bool known = argument == "--doctor" || argument == "--help" || argument == "-h";
+  if (argc == 2 && argument == "--version") {
+    std::puts("aminfo " AM_VERSION);
+    return 0;
+  }
+  const bool known = argument == "--version" || argument == "--doctor" || argument == "--help" || argument == "-h";
   std::fprintf(stderr, "aminfo: %s is not an option; try aminfo --help\n", argv[known ? 2 : 1]);
   return 2;
 }

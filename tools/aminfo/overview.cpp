@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <am/error.hpp>
+#include <am/version.h>
 #include <array>
 #include <cstdio>
 #include <string>

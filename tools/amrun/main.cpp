@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <am/error.hpp>
+#include <am/version.h>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
