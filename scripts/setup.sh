@@ -15,6 +15,7 @@ packages=(
   ucx-utils libucx-dev                       # the other neighbour
   libboost-dev                               # a queue to compare with
   gnuplot-nox                                # plots of ambench dispatch
+  help2man                                   # man pages of the tools
   libgtest-dev libgmock-dev python3 strace   # tests
   iproute2                                   # tests: hosts that are network namespaces
   spin                                       # tests: models of protocols without a lock
