@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* help =
     "aminfo            print version, transports, and every setting with its value and origin\n"
+    "aminfo --json     the same for programs\n"
     "aminfo --doctor   check this machine; print what is wrong and the command that mends it\n"
     "aminfo --stats PID\n"
     "                  print the counters of the running job that this process belongs to\n"
@@ -42,11 +43,12 @@ int run(int argc, char** argv) {
     std::fputs(help, stdout);
     return 0;
   }
+  if (argc == 2 && argument == "--json") return aminfo::print_json();
   if (argc == 2 && argument == "--version") {
     std::puts("aminfo " AM_VERSION);
     return 0;
   }
-  const bool known = argument == "--version" || argument == "--doctor" || argument == "--help" || argument == "-h";
+  const bool known = argument == "--json" || argument == "--version" || argument == "--doctor" || argument == "--help" || argument == "-h";
   std::fprintf(stderr, "aminfo: %s is not an option; try aminfo --help\n", argv[known ? 2 : 1]);
   return 2;
 }

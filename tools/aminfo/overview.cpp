@@ -7,6 +7,7 @@
 #include <am/version.h>
 #include <array>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,20 +20,42 @@
 namespace aminfo {
 namespace {
 
-// Columns as wide as their widest cell; the last one is not padded.
+constexpr std::size_t page_columns = 100;
+constexpr std::size_t narrowest_column = 24;  // of the last, also where a page is wider then
+
+/// In lines of so many columns, broken between words.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (text.size() - begin > width) {
+    std::size_t end = text.rfind(' ', begin + width);
+    if (end == std::string::npos || end <= begin) end = text.find(' ', begin);
+    if (end == std::string::npos) break;
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  lines.push_back(text.substr(begin));
+  return lines;
+}
+
+// Columns as wide as their widest cell; the last one takes what a page has left, in as many lines as it needs.
 template <std::size_t columns>
 void print_table(const std::vector<std::array<std::string, columns>>& rows) {
   std::array<std::size_t, columns> widths{};
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], row[i].size());
   }
+  std::size_t indent = 2;
+  for (std::size_t i = 0; i + 1 < columns; ++i) indent += widths[i] + 2;
+  const std::size_t left = page_columns > indent ? page_columns - indent : 0;
   for (const auto& row : rows) {
-    std::string line = " ";
-    for (std::size_t i = 0; i < columns; ++i) {
-      line.append(" ").append(row[i]);
-      if (i + 1 < columns) line.append(widths[i] - row[i].size() + 1, ' ');
+    std::string line = "  ";
+    for (std::size_t i = 0; i + 1 < columns; ++i)
+      line.append(row[i]).append(widths[i] - row[i].size() + 2, ' ');
+    for (const std::string& part : wrapped(row.back(), std::max(left, narrowest_column))) {
+      std::printf("%s%s\n", line.c_str(), part.c_str());
+      line.assign(indent, ' ');
     }
-    std::printf("%s\n", line.c_str());
   }
 }
 
@@ -105,6 +128,37 @@ int report_malformed() {
 }
 
 }  // namespace
+
+int print_json() {
+  using nlohmann::json;
+  using Origin = am::core::SettingRow::Origin;
+  const Libfabric libfabric = look_at_libfabric();
+  json all = {{"version", AM_VERSION}, {"networks", json::array()}, {"providers", json::array()}};
+  for (const am::Kind& network : am::kinds()) {
+    all["networks"].push_back({{"name", network.name},
+                               {"meaning", network.meaning},
+                               {"within_a_host", network.within_a_host},
+                               {"between_hosts", network.between_hosts},
+                               {"usability", usability(network.name, libfabric)}});
+  }
+  for (const ProviderLine& line : lines_of(libfabric.here, libfabric.elsewhere)) {
+    all["providers"].push_back({{"name", line.provider},
+                                {"on", line.domain},
+                                {"for_nodes_of_this_host", line.here},
+                                {"for_nodes_of_several_hosts", line.elsewhere}});
+  }
+  for (const auto& row : am::core::describe_settings(environ)) {
+    all["settings"].push_back({{"name", row.name},
+                               {"value", row.value},
+                               {"origin", row.origin == Origin::environment ? "environment" : "default"},
+                               {"default", row.default_value},
+                               {"type", row.type},
+                               {"meaning", row.meaning},
+                               {"problem", row.problem}});
+  }
+  std::printf("%s\n", all.dump(2).c_str());
+  return report_malformed();
+}
 
 int print_overview() {
   std::printf("libam %s\n", AM_VERSION);
