@@ -7,6 +7,9 @@ endif()
 
 # TOOL NAME: its page, with the line that `man -k` shows.
 function(am_add_man_page tool name)
+  if(NOT TARGET ${tool})
+    return()
+  endif()
   set(page ${PROJECT_BINARY_DIR}/man/${tool}.1)
   add_custom_command(OUTPUT ${page} DEPENDS ${tool}
     COMMAND ${AM_HELP2MAN} --no-info --section=1 --name=${name} --output=${page} $<TARGET_FILE:${tool}> VERBATIM)

@@ -2,11 +2,13 @@
 
 #include <array>
 
+#include "transports/ofi/ofi_transport.hpp"
+#include "transports/tcp/tcp_transport.hpp"
+#ifdef AM_MACHINES
 #include "transports/emulated/mmachine_transport.hpp"
 #include "transports/emulated/router_counts.hpp"
 #include "transports/emulated/t1_transport.hpp"
-#include "transports/ofi/ofi_transport.hpp"
-#include "transports/tcp/tcp_transport.hpp"
+#endif
 
 namespace am {
 
@@ -26,6 +28,7 @@ std::span<const Kind> kinds() {
            .between_hosts = true,
            .in_interrupts = false,
            .make = [](const Site& site) { return std::make_unique<tcp::TcpTransport>(site); }},
+#ifdef AM_MACHINES
       Kind{.name = "t1",
            .meaning = "an emulated T1 network",
            .options = "ROWSxCOLUMNS",
@@ -42,6 +45,7 @@ std::span<const Kind> kinds() {
            .in_interrupts = true,
            .make = [](const Site& site) { return std::make_unique<emulated::MMachineTransport>(site); },
            .counts = emulated::mmachine_counts},
+#endif
       Kind{.name = "ofi",
            .meaning = "libfabric",
            .options = "PROVIDER",
