@@ -213,7 +213,12 @@ std::size_t Endpoint::look(std::span<Done> room) noexcept {
         failed_for_good(told);
         break;
       }
-      room[found++] = {ended(failed.op_context), failed.flags, nullptr, 0, failed.err, failed.prov_errno};
+      room[found++] = {ended(failed.op_context),
+                       failed.flags,
+                       static_cast<std::byte*>(failed.buf),
+                       0,
+                       failed.err,
+                       failed.prov_errno};
       continue;
     }
     if (count <= 0) {

@@ -107,7 +107,7 @@ class Endpoint {
   struct Done {
     Operation* operation;
     std::uint64_t flags;  ///< FI_RECV, FI_MULTI_RECV
-    std::byte* at;        ///< of what was received
+    std::byte* at;        ///< of what was received, or was to be; null: it does not say
     std::size_t bytes;
     int error;  ///< 0: all is well
     int provider_error;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace am::ofi {
 
@@ -28,6 +29,7 @@ LetterBox::LetterBox(Endpoint& endpoint, std::size_t letter_room)
     : endpoint_(endpoint),
       many_(endpoint.has(FI_MULTI_RECV)),
       is_net_(is_net(endpoint)),
+      ends_early_(many_ && ends_buffers_early(endpoint.info())),
       sizes_(sizes_for(endpoint, is_net_, letter_room)),
       wanted_(sizes_.usual) {
   if (many_) endpoint.end_buffers_below(letter_room);
@@ -56,7 +58,7 @@ bool LetterBox::provide(Buffer& buffer) noexcept {
   if (result != 0) return false;
   buffer.is_provided = true;
   buffer.came = 0;
-  buffer.end = 0;
+  buffer.reached = 0;
   ++provided_;
   if (owed_ != 0) --owed_;
   return true;
@@ -67,34 +69,53 @@ LetterBox::Came LetterBox::came(const Endpoint::Done& done) {
   const bool has_text = done.error == 0 && (done.flags & FI_RECV) != 0 && done.bytes != 0;
   std::byte* const begin = buffer.block.bytes().data();
   std::byte* const at = many_ && has_text ? done.at : begin;
-  if (has_text) buffer.came += done.bytes;
-  if ((done.flags & FI_MULTI_RECV) != 0)
-    buffer.end = has_text ? static_cast<std::size_t>(at - begin) + done.bytes : buffer.came;
-  if (buffer.is_provided && is_net_ && done.error != 0) {
-    retire(buffer);
-  } else if (buffer.is_provided && is_over(buffer, done)) {
-    is_back(buffer);
+  if (has_text) {
+    buffer.came += done.bytes;
+    buffer.reached = std::max(buffer.reached, static_cast<std::size_t>(at - begin) + done.bytes);
   }
+  ended(buffer, done);
   if (!has_text) return {};
   return {{at, done.bytes}, buffer.block};
 }
 
 /// Whether libfabric is done with it. With a buffer for many letters it is when it says so, with the last of them or alone; and after a
-/// letter that was too long for it, without a word (ofi_rxm): else a few of these, a stranger's, would leave the node without buffers.
-bool LetterBox::is_over(const Buffer& buffer, const Endpoint::Done& done) const noexcept {
-  if (!many_ || done.error != 0) return true;
-  if (is_net_) return buffer.end != 0 && buffer.came == buffer.end;
-  return (done.flags & FI_MULTI_RECV) != 0;
+/// letter that was too long for it, without a word: else a few of these, a stranger's, would leave the node without buffers.
+void LetterBox::ended(Buffer& buffer, const Endpoint::Done& done) {
+  if (ends_early_) return ended_early(buffer, done);
+  if (buffer.is_provided && (!many_ || done.error != 0 || (done.flags & FI_MULTI_RECV) != 0)) is_back(buffer);
+}
+
+/// What was too long for the rest of the buffer, ofi_rxm tells where that would have begun.
+void LetterBox::ended_early(Buffer& buffer, const Endpoint::Done& done) {
+  const bool is_too_long = done.error == FI_ETRUNC && !is_net_ && done.at != nullptr;
+  if (done.error != 0 && !is_too_long) {
+    if (buffer.is_provided || buffer.is_settling) retire(buffer);
+  } else if (buffer.is_provided && is_too_long) {
+    settle(buffer, static_cast<std::size_t>(done.at - buffer.block.bytes().data()));
+  } else if (buffer.is_provided && (done.flags & FI_MULTI_RECV) != 0) {
+    settle(buffer, buffer.reached);
+  }
+  if (buffer.is_settling && buffer.came == buffer.end) {
+    buffer.is_settling = false;
+    --settling_;
+  }
+}
+
+void LetterBox::settle(Buffer& buffer, std::size_t end) {
+  is_back(buffer);
+  buffer.end = end;
+  buffer.is_settling = true;
+  ++settling_;
 }
 
 void LetterBox::is_back(Buffer& buffer) {
-  buffer.is_provided = false;
-  --provided_;
+  if (std::exchange(buffer.is_provided, false)) --provided_;
   const auto at = std::ranges::find(buffers_, &buffer, &std::unique_ptr<Buffer>::get);
   std::rotate(at, at + 1, buffers_.end());
 }
 
 void LetterBox::retire(Buffer& buffer) {
+  if (std::exchange(buffer.is_settling, false)) --settling_;
   is_back(buffer);
   retired_.push_back(std::move(buffers_.back()));
   buffers_.pop_back();
@@ -117,14 +138,14 @@ void LetterBox::provide(frames::Arrivals& arrivals, bool told_all, std::size_t p
 void LetterBox::provide_free_ones(frames::Arrivals& arrivals) {
   for (std::size_t i = 0; i < buffers_.size() && provided_ < wanted_; ++i) {
     Buffer& buffer = *buffers_[i];
-    if (!buffer.is_provided && buffer.block.is_only_share() && !provide(buffer)) return;
+    if (!buffer.is_provided && !buffer.is_settling && buffer.block.is_only_share() && !provide(buffer)) return;
   }
-  while (provided_ < wanted_ && buffers_.size() < wanted_ + sizes_.others) {
+  while (provided_ < wanted_ && buffers_.size() - settling_ < wanted_ + sizes_.others) {
     if (!provide(add())) return;
   }
   for (std::size_t i = 0; i < buffers_.size() && (provided_ == 0 || owed_ != 0); ++i) {
     Buffer& buffer = *buffers_[i];
-    if (buffer.is_provided) continue;
+    if (buffer.is_provided || buffer.is_settling) continue;
     arrivals.empty(buffer.block);
     if (buffer.block.is_only_share() && !provide(buffer)) return;
   }

@@ -8,10 +8,13 @@
 //   - When it has used up all buffers it leaves a letter of each connection where it is; and whenever it is given one it goes on with
 //     one of these connections, no more. So whenever that may have been it is given as many as there are peers, or a letter would lie
 //     there until others send more. A buffer is told of as used up when its last letter is whole: each connection may hide one.
-//   - It says that it is done with a buffer with the letter that has the last place in it, while those before may still be coming. So
-//     it is when all before have come.
-//   - When a connection ends in the middle of a letter, nobody learns whether net still has the rest of that buffer. So the
-//     buffer is kept and not used again.
+//
+// net and ofi_rxm say that they are done with a buffer (FI_MULTI_RECV) with the letter that has the last place in it. Letters of other
+// peers before it may still be coming, for as long as a cable is out: given to libfabric again such a buffer would be written by
+// two letters at once, and the late one lost (ends_buffers_early, in providers.hpp). So:
+//   - libfabric gets another buffer in its place at once, and this one again only when all that began in it has come.
+//   - When a connection ends in the middle of a letter, nobody learns how long that would have been, nor whether libfabric still has the
+//     rest of the buffer. So the buffer is kept and not used again.
 //
 // Used by whoever is in the node.
 #pragma once
@@ -50,9 +53,11 @@ class LetterBox {
   struct Buffer : Operation {
     frames::Block block;
     Registration registration;
-    bool is_provided = false;
-    std::size_t came = 0;  // bytes, since it was provided
-    std::size_t end = 0;   // where its last letter ends; 0: not known
+    bool is_provided = false;  // libfabric may begin letters there
+    bool is_settling = false;  // it does not any more, but some may still be coming
+    std::size_t came = 0;      // bytes, since it was provided
+    std::size_t reached = 0;   // where the last of the letters ends that have come
+    std::size_t end = 0;       // where the last one ends that began there, once it is settling
   };
   struct Sizes {
     std::size_t bytes;   // of a buffer
@@ -63,19 +68,23 @@ class LetterBox {
   Buffer& add();
   bool provide(Buffer& buffer) noexcept;
   void provide_free_ones(frames::Arrivals& arrivals);
-  [[nodiscard]] bool is_over(const Buffer& buffer, const Endpoint::Done& done) const noexcept;
+  void ended(Buffer& buffer, const Endpoint::Done& done);
+  void ended_early(Buffer& buffer, const Endpoint::Done& done);
+  void settle(Buffer& buffer, std::size_t end);
   void retire(Buffer& buffer);
   void is_back(Buffer& buffer);
 
   Endpoint& endpoint_;
   const bool many_;  // letters to a buffer
   const bool is_net_;
+  const bool ends_early_;  // ends_buffers_early
   const Sizes sizes_;
   std::size_t wanted_;                            // buffers that libfabric is to have: the usual, or more
   std::size_t owed_ = 0;                          // so many are to be given in any case
   std::vector<std::unique_ptr<Buffer>> retired_;  // not used again
   std::vector<std::unique_ptr<Buffer>> buffers_;  // the oldest first, of those that it does not have
   std::size_t provided_ = 0;
+  std::size_t settling_ = 0;  // of buffers_
   bool refused_ = false;
   int failure_ = 0;
   /// The provider writes into the buffers until then: also when a constructor fails behind them.

@@ -210,6 +210,10 @@ bool reads_alone(const fi_info& info) {
 bool writes_alone(const fi_info& info) { return reads_alone(info) && provider_of(info) != "shm"; }
 bool sends_again(const fi_info& info) { return is_rxd(info); }
 bool forgets_sends(const fi_info& info) { return is_rxd(info); }
+bool ends_buffers_early(const fi_info& info) {
+  const std::string provider = provider_of(info);
+  return provider == "net" || provider == "tcp" || provider.ends_with(";ofi_rxm");
+}
 bool alarms_falsely(const fi_info& info) { return provider_of(info) == "net"; }
 bool dies_if_closed_reading(const fi_info& info) {
   const std::string provider = provider_of(info);

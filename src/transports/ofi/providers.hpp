@@ -88,6 +88,9 @@ inline constexpr std::size_t longest_access_bytes = frames::frame_payload_bytes;
 /// room for (Endpoint::send), and as it tells of no end of an inject, nothing goes by that. Nor is it given buffers for many (FI_MULTI_RECV): it
 /// says that it is done with one while a long message of another peer is still coming there; nor reads (FI_RMA), of which some never end.
 [[nodiscard]] bool forgets_sends(const fi_info& info);
+/// net, and ofi_rxm where its messages are written straight to their place (over tcp), say that they are done with a buffer for many
+/// (FI_MULTI_RECV) while letters are still coming into it (libfabric 1.17; its pull request 9420). Others say so when they are.
+[[nodiscard]] bool ends_buffers_early(const fi_info& info);
 /// The descriptor of net is readable for ever (libfabric 1.17). A network finds that out by itself, and then looks each millisecond.
 [[nodiscard]] bool alarms_falsely(const fi_info& info);
 /// ofi_rxm over tcp, or net, follows a null pointer when an endpoint is closed into which a read is coming: tcp gives up that read twice, the
