@@ -41,6 +41,12 @@ using am::host::second_ns;
 
 // A part asks its nodes to end, and kills them after a second; one that has not ended long after that cannot be reached.
 constexpr std::uint64_t ending_ns = 5 * second_ns;
+// For parts to end their nodes by a SIGTERM (Supervisor); one that has not is asked by its line.
+constexpr std::uint64_t insisting_ns = 12 * second_ns;
+// Whoever has asked for the end waits no longer for a reader of our output that stands still.
+constexpr std::uint64_t reader_ns = 3 * second_ns;
+// For the last frames behind an agent that has ended.
+constexpr std::uint64_t last_frames_ns = second_ns;
 // For the host whose failure was the first to say so, too.
 constexpr std::uint64_t cause_ns = second_ns;
 
@@ -57,6 +63,7 @@ struct Part {
   std::optional<std::string> facts{};
   std::optional<Ended> ended{};
   bool over = false;  // its line has ended
+  std::uint64_t dead_at_ns = UINT64_MAX;  // its agent has failed, and its line counts as ended then
 };
 
 // "ended with code 255"
@@ -166,7 +173,9 @@ class Head {
   }
 
   int nap_ms() const {
-    std::uint64_t until = std::min({give_up_at_ns_, follow_at_ns_, remind_at_ns_, late_at_ns_});
+    std::uint64_t until =
+        std::min({give_up_at_ns_, follow_at_ns_, remind_at_ns_, late_at_ns_, insist_at_ns_, unread_at_ns()});
+    for (const Part& part : parts_) until = std::min(until, part.over ? UINT64_MAX : part.dead_at_ns);
     if (input_ == Input::awaited && isatty(STDIN_FILENO) != 0)
       until = std::min(until, am::host::monotonic_ns() + second_ns / 2);  // it may come to the foreground
     if (until == UINT64_MAX) return -1;
@@ -180,6 +189,14 @@ class Head {
     if (now >= follow_at_ns_) let_follow();
     if (now >= remind_at_ns_) name_late_ones("it has not started there since ", remind_at_ns_);
     if (now >= late_at_ns_ && name_late_ones("it did not start there within ", late_at_ns_)) fail(failed);
+    for (Part& part : parts_) {
+      if (now >= part.dead_at_ns && !part.over) end_of_line(part);
+    }
+    if (now >= insist_at_ns_) {
+      insist_at_ns_ = UINT64_MAX;
+      if (!std::ranges::all_of(parts_, &Part::over)) fail(signal_base + SIGTERM);
+    }
+    if (now >= unread_at_ns()) close_outlets();
     if (now < give_up_at_ns_) return;
     give_up_at_ns_ = UINT64_MAX;
     for (Part& part : parts_) {
@@ -386,6 +403,17 @@ class Head {
     }
   }
 
+  // An agent that was killed or has failed, though what it started still holds its line: nobody looks after that host any more.
+  void look_for_failed_agents() {
+    for (Part& part : parts_) {
+      siginfo_t info{};
+      if (part.pid <= 0 || part.over || part.dead_at_ns != UINT64_MAX) continue;
+      if (waitid(P_PID, static_cast<id_t>(part.pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) continue;
+      const bool has_failed = info.si_pid != 0 && info.si_status != 0;
+      if (has_failed) part.dead_at_ns = am::host::monotonic_ns() + last_frames_ns;
+    }
+  }
+
   // Whoever runs there learns by the end of its line that the head is gone.
   void end_agent(Part& part) {
     part.in = Descriptor();
@@ -399,7 +427,10 @@ class Head {
 
   void take(const siginfo_t& info) {
     const int number = info.si_signo;
-    if (number == SIGCHLD) return look_for_stopped();  // ends are told by the ends of lines
+    if (number == SIGCHLD) {  // ends are told by the ends of lines, nearly always
+      look_for_failed_agents();
+      return look_for_stopped();
+    }
     if (number == Signals::notice()) return;
     for (Part& part : parts_)
       send(part, Kind::pass_on, Body().put(static_cast<std::uint64_t>(number)).bytes());
@@ -414,9 +445,9 @@ class Head {
     const bool again = std::exchange(asked_to_end_, true);
     const bool all_hear =
         std::ranges::none_of(parts_, [](const Part& part) { return !part.greeted && !part.over; });
-    if (again || std::ranges::all_of(parts_, &Part::over)) {
-      for (const Stream stream : {Stream::out, Stream::err}) close_outlet(stream, EPIPE);
-    }
+    if (again || std::ranges::all_of(parts_, &Part::over)) close_outlets();
+    if (number == SIGTERM) insist_at_ns_ = std::min(insist_at_ns_, am::host::monotonic_ns() + insisting_ns);
+    written_at_ns_ = am::host::monotonic_ns();
     if (all_hear && !again) return;
     if (by_signal_ == 0) by_signal_ = number;
     if (!std::ranges::all_of(parts_, &Part::over)) fail(signal_base + number);
@@ -460,12 +491,22 @@ class Head {
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (written < 0) return close_outlet(stream, errno);
     outlet.pending.erase(0, static_cast<std::size_t>(written));
+    written_at_ns_ = am::host::monotonic_ns();
     if (!outlet.pending.empty()) return;
     for (Part& part : parts_) {
       const std::size_t bytes = std::exchange(outlet.owed[part.number], 0);
       if (bytes > 0)
         send(part, Kind::written, Body().put(static_cast<std::uint64_t>(stream)).put(bytes).bytes());
     }
+  }
+
+  // When what waits to be read does no longer, where the job ends because it was asked to.
+  std::uint64_t unread_at_ns() const {
+    return ending_ && asked_to_end_ && !is_written() ? written_at_ns_ + reader_ns : UINT64_MAX;
+  }
+
+  void close_outlets() {
+    for (const Stream stream : {Stream::out, Stream::err}) close_outlet(stream, EPIPE);
   }
 
   void close_outlet(Stream stream, int error) {
@@ -495,6 +536,8 @@ class Head {
   int followed_code_ = 0;
   std::uint64_t follow_at_ns_ = UINT64_MAX;   // then they count
   std::uint64_t give_up_at_ns_ = UINT64_MAX;  // then parts that have not ended are
+  std::uint64_t insist_at_ns_ = UINT64_MAX;   // then a SIGTERM that was passed on is not enough
+  std::uint64_t written_at_ns_ = 0;           // to an outlet, last; or asked to end
   std::set<am::NodeId> dead_;                 // as parts that ended have told
   const std::uint64_t began_ns_ = am::host::monotonic_ns();
   // When parts that do not run yet are named, and when that ends the job.

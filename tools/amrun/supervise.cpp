@@ -18,6 +18,8 @@ namespace {
 
 // From the polite request to the end.
 constexpr std::uint64_t grace_ns = 1'000'000'000;
+// For nodes to end by a SIGTERM that amrun got.
+constexpr std::uint64_t patience_ns = 10'000'000'000;
 
 std::string host_name() {
   char name[256] = "?";
@@ -46,19 +48,33 @@ int Supervisor::run() {
     watch();
     if (const auto info = signals_.wait(time_to_wait())) {
       take(*info);
-    } else if (kill_at_ns_ && am::host::monotonic_ns() >= *kill_at_ns_) {
-      send_all(SIGKILL);
-      kill_at_ns_.reset();
+    } else {
+      look_at_clock(am::host::monotonic_ns());
     }
   }
   leftovers_.end();
   return exit_code_ != 0 || any_success_ ? exit_code_ : first_failure_;
 }
 
+void Supervisor::look_at_clock(std::uint64_t now_ns) {
+  if (kill_at_ns_ && now_ns >= *kill_at_ns_) {
+    send_all(SIGKILL);
+    kill_at_ns_.reset();
+  }
+  if (insist_at_ns_ && now_ns >= *insist_at_ns_) {
+    insist_at_ns_.reset();
+    kill_job(SIGTERM, "10 s after");
+  }
+}
+
 std::optional<std::uint64_t> Supervisor::time_to_wait() const {
   const std::uint64_t now_ns = am::host::monotonic_ns();
   std::optional<std::uint64_t> timeout_ns;
-  if (kill_at_ns_) timeout_ns = *kill_at_ns_ - std::min(now_ns, *kill_at_ns_);
+  for (const auto& at_ns : {kill_at_ns_, insist_at_ns_}) {
+    if (!at_ns) continue;
+    const std::uint64_t until_ns = *at_ns - std::min(now_ns, *at_ns);
+    timeout_ns = std::min(timeout_ns.value_or(until_ns), until_ns);
+  }
   if (watch_) {
     const std::uint64_t until_look_ns = next_look_ns_ - std::min(now_ns, next_look_ns_);
     timeout_ns = std::min(timeout_ns.value_or(until_look_ns), until_look_ns);
@@ -81,12 +97,17 @@ void Supervisor::take(const siginfo_t& info) {
     collect();
   } else if (info.si_signo == Signals::notice()) {
     if (notice_called_) notice_called_();
-  } else if (info.si_signo == SIGINT && interrupted_) {
-    kill_job();
+  } else if (asks_again(info.si_signo)) {
+    kill_job(info.si_signo, "after the second");
   } else {
-    interrupted_ = interrupted_ || info.si_signo == SIGINT;
+    if (info.si_signo == SIGTERM) insist_at_ns_ = am::host::monotonic_ns() + patience_ns;
     pass_on(info);
   }
+}
+
+bool Supervisor::asks_again(int number) {
+  if (number == SIGINT) return std::exchange(interrupted_, true);
+  return number == SIGTERM && std::exchange(terminated_, true);
 }
 
 void Supervisor::pass_on(const siginfo_t& info) {
@@ -102,14 +123,15 @@ void Supervisor::pass_on(const siginfo_t& info) {
   if (number == SIGTSTP && !is_part) kill(getpid(), SIGSTOP);
 }
 
-// The user's patience has ended.
-void Supervisor::kill_job() {
+// Patience with what nodes make of that signal has ended.
+void Supervisor::kill_job(int number, const char* when) {
   if (!ending_) {
     ending_ = true;
-    ended_by_ = SIGINT;
-    exit_code_ = signal_base + SIGINT;
+    ended_by_ = number;
+    exit_code_ = signal_base + number;
     if (failure_told_) failure_told_(exit_code_);
-    say_("the job was killed after the second signal 2 (Interrupt)");
+    say_(std::string("the job was killed ") + when + " signal " + std::to_string(number) + " (" +
+         strsignal(number) + ")");
   }
   send_all(SIGKILL);
 }

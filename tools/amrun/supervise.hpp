@@ -64,7 +64,9 @@ class Supervisor {
   [[nodiscard]] std::optional<std::uint64_t> time_to_wait() const;
   void take(const siginfo_t& info);
   void pass_on(const siginfo_t& info);
-  void kill_job();
+  [[nodiscard]] bool asks_again(int number);
+  void look_at_clock(std::uint64_t now_ns);
+  void kill_job(int number, const char* when);
   void collect();
   void node_ended(Node node, int wait_status);
   void report(Node node, int wait_status, am::host::Standing standing);
@@ -84,7 +86,9 @@ class Supervisor {
   std::optional<am::core::JobWatch> watch_;
   std::uint64_t next_look_ns_ = 0;           // of the watch; monotonic
   std::optional<std::uint64_t> kill_at_ns_;  // monotonic: when patience with the nodes of a failed job ends
+  std::optional<std::uint64_t> insist_at_ns_;  // monotonic: when patience with nodes after SIGTERM ends
   bool interrupted_ = false;
+  bool terminated_ = false;
   bool ending_ = false;
   int last_passed_on_ = 0;
   int ended_by_ = 0;

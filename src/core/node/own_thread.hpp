@@ -21,6 +21,8 @@ class OwnThread {
   OwnThread& operator=(const OwnThread&) = delete;
 
   [[nodiscard]] bool is_in_this_process() const noexcept;
+  /// How many there are. Any thread.
+  [[nodiscard]] static long in_this_process() noexcept;
 
  private:
   static void* begin(void* self);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/node/engine.hpp"
+#include "core/node/last_thread.hpp"
 #include "core/node/options.hpp"
 #include "core/node/uncaught.hpp"
 #include "core/reports/found.hpp"
@@ -87,6 +88,7 @@ Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
   if (std::atexit([] { node.reset(); }) != 0)
     throw Error("start", "no memory to have the node leave at exit", "");
   note_how_the_program_ends(*node);
+  core::end_with_the_programs_threads();
   return *node;
 }
 

@@ -1,0 +1,47 @@
+#include "core/node/last_thread.hpp"
+
+#include <dirent.h>
+#include <pthread.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+
+#include "core/node/own_thread.hpp"
+
+namespace am::core {
+
+namespace {
+
+/// Threads of this process that the program has, beside the calling one; 1 where the system does not say.
+long others_of_the_program() noexcept {
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir("/proc/self/task"), &closedir);
+  if (tasks == nullptr) return 1;
+  long all = 0;
+  while (const dirent* const task = readdir(tasks.get())) all += task->d_name[0] != '.';
+  return all - 1 - OwnThread::in_this_process();
+}
+
+/// The program's other threads may go on for as long as they like. Nobody tells of their ends, so this looks; and a signal that is
+/// to end the process finds it, as libam's threads take none.
+void* end_behind_the_others(void* /*nothing*/) {
+  constexpr timespec moment{.tv_sec = 0, .tv_nsec = 50'000'000};
+  while (others_of_the_program() > 0) nanosleep(&moment, nullptr);
+  std::exit(0);  // NOLINT(concurrency-mt-unsafe): there is no other
+}
+
+void thread_ends(void* /*its value*/) {
+  if (others_of_the_program() <= 0) std::exit(0);  // NOLINT(concurrency-mt-unsafe): as the C library does
+  pthread_t thread{};
+  if (pthread_create(&thread, nullptr, &end_behind_the_others, nullptr) == 0) pthread_detach(thread);
+}
+
+}  // namespace
+
+void end_with_the_programs_threads() noexcept {
+  static pthread_key_t key;
+  // A key's function is called when a thread ends, and not at exit.
+  if (pthread_key_create(&key, &thread_ends) == 0) pthread_setspecific(key, &key);
+}
+
+}  // namespace am::core
