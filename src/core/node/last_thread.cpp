@@ -1,11 +1,11 @@
 #include "core/node/last_thread.hpp"
 
-#include <dirent.h>
 #include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <ctime>
-#include <memory>
 
 #include "core/node/own_thread.hpp"
 
@@ -13,27 +13,28 @@ namespace am::core {
 
 namespace {
 
-/// Threads of this process that the program has, beside the calling one; 1 where the system does not say.
+/// Threads of this process that the program has, beside the calling one; 1 where the system does not say. Needs no descriptor, of
+/// which there may be none left.
 long others_of_the_program() noexcept {
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir("/proc/self/task"), &closedir);
-  if (tasks == nullptr) return 1;
-  long all = 0;
-  while (const dirent* const task = readdir(tasks.get())) all += task->d_name[0] != '.';
-  return all - 1 - OwnThread::in_this_process();
+  struct stat tasks {};
+  if (stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink < 3) return 1;
+  return static_cast<long>(tasks.st_nlink) - 2 - 1 - OwnThread::in_this_process();
 }
 
 /// The program's other threads may go on for as long as they like. Nobody tells of their ends, so this looks; and a signal that is
-/// to end the process finds it, as libam's threads take none.
+/// to end the process finds it, as libam's threads take none. `first`: the process's first thread has ended, which counts until the end.
+template <bool first>
 void* end_behind_the_others(void* /*nothing*/) {
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 50'000'000};
-  while (others_of_the_program() > 0) nanosleep(&moment, nullptr);
+  while (others_of_the_program() > (first ? 1 : 0)) nanosleep(&moment, nullptr);
   std::exit(0);  // NOLINT(concurrency-mt-unsafe): there is no other
 }
 
 void thread_ends(void* /*its value*/) {
   if (others_of_the_program() <= 0) std::exit(0);  // NOLINT(concurrency-mt-unsafe): as the C library does
   pthread_t thread{};
-  if (pthread_create(&thread, nullptr, &end_behind_the_others, nullptr) == 0) pthread_detach(thread);
+  const auto main = gettid() == getpid() ? &end_behind_the_others<true> : &end_behind_the_others<false>;
+  if (pthread_create(&thread, nullptr, main, nullptr) == 0) pthread_detach(thread);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -20,6 +21,9 @@ constexpr std::uint64_t retry_ns = 20'000'000;
 constexpr std::uint64_t between_looks_ns = 500'000'000;  // at whether other hosts answer
 constexpr std::uint64_t patience_ns =
     2'000'000'000;                               // with a host that answers, but does not take the connection
+constexpr std::uint64_t descriptor_patience_ns =
+    10'000'000'000;  // while connections that are not to stay hold descriptors
+constexpr std::uint64_t sign_of_life_ns = 1'000'000'000;  // without an answer, until its host is asked for one
 constexpr std::uint32_t most_drops = 100;        // in a row, of connections that were made, and not taken
 constexpr std::uint64_t try_ns = 1'000'000'000;  // for an address of a peer that has others
 
@@ -55,6 +59,26 @@ void TcpTransport::reach(Peer& peer) {
   peer.calling_since_ns = host::monotonic_ns();
   calling_.push_back(peer.node);
   call(peer);
+}
+
+/// Takes in those who have come. Two nodes that connect to each other at once use two descriptors at each end for a while: where those
+/// run out at all nodes, all would wait for each other. So who has none for those who come gives up a call that would not stay anyway.
+void TcpTransport::accept() noexcept {
+  if (entrance_.accept()) return;
+  const bool goes_on = entrance_.lacks_descriptor() && give_up_a_call() && entrance_.accept();
+  if (!goes_on) listen(false);
+}
+
+/// To a smaller node: of two connections that are opened at once the one that the smaller node opened stays.
+bool TcpTransport::give_up_a_call() noexcept {
+  const auto may_go = [&](NodeId node) {
+    return node < self_ && peers_[node]->state == Peer::State::calling && peers_[node]->retry_ns == 0;
+  };
+  const auto call = std::ranges::find_if(calling_, may_go);
+  if (call == calling_.end()) return false;
+  entrance_.hang_up(*call);
+  peers_[*call]->retry_ns = host::monotonic_ns() + retry_ns;
+  return true;
 }
 
 void TcpTransport::call(Peer& peer) {
@@ -105,6 +129,7 @@ void TcpTransport::came_about(Entrance::Result result) {
   }
   entrance_.hang_up(other.node);
   std::erase(calling_, other.node);
+  other.sign_of_life = {};
   begin(other, std::move(result.stream), false);
 }
 
@@ -155,9 +180,29 @@ bool TcpTransport::gives_up(Peer& peer, const Entrance::Failure& failure) const 
     peer.hopeless |= std::uint64_t{1} << (peer.calls + peer.addresses - 1) % peer.addresses;
   if (has_left(peer.node) || static_cast<std::uint32_t>(std::popcount(peer.hopeless)) >= peer.addresses)
     return true;
+  if (failure.unanswered && host_lives(peer)) peer.calling_since_ns = host::monotonic_ns();
   const bool may_be_cut_off = failure.silent && !memory_->board().is_here(peer.node);
-  const std::uint64_t patience = may_be_cut_off ? host_timeout_ns_ : patience_ns;
+  const std::uint64_t patience = may_be_cut_off          ? host_timeout_ns_
+                                 : failure.no_descriptor ? descriptor_patience_ns
+                                                         : patience_ns;
   return patience != 0 && host::monotonic_ns() - peer.calling_since_ns >= patience;
+}
+
+/// More peers may call a node that computes than its system keeps for it (net.core.somaxconn); the rest gets no answer, as from a host
+/// that is gone. But that refuses nothing either.
+bool TcpTransport::host_lives(Peer& peer) const noexcept {
+  if (memory_->board().is_here(peer.node)) return true;
+  const Socket asked = std::exchange(peer.sign_of_life, {});
+  return asked && asked.failure() == ECONNREFUSED;
+}
+
+/// At a port where nobody listens: a system that is there refuses that.
+void TcpTransport::ask_for_sign_of_life(Peer& peer) noexcept {
+  std::vector<Address> addresses = addresses_of(memory_->board().card(peer.node));
+  if (addresses.empty() || memory_->board().is_here(peer.node)) return;
+  Address& address = addresses[(peer.calls + addresses.size() - 1) % addresses.size()];
+  address.set_port(1);
+  peer.sign_of_life = connect_to(address);
 }
 
 /// The connection has ended, or there is no way to make one.
@@ -176,6 +221,7 @@ void TcpTransport::end(Peer& peer, std::string_view why) {
     return failed(peer, {.why = std::string(why)});
   }
   std::erase(calling_, peer.node);
+  peer.sign_of_life = {};
   entrance_.hang_up(peer.node);
   const bool was_over = std::exchange(peer.state, Peer::State::over) == Peer::State::over;
   peer.out.clear();
@@ -232,7 +278,9 @@ void TcpTransport::look_at_clock() {
   if (!listens_) listen(true);
   for (const NodeId node : std::vector<NodeId>(calling_)) {
     Peer& peer = *peers_[node];
-    if (peer.state == Peer::State::calling && peer.retry_ns != 0 && now >= peer.retry_ns) call(peer);
+    if (peer.state != Peer::State::calling) continue;
+    if (!peer.sign_of_life && now - peer.calling_since_ns >= sign_of_life_ns) ask_for_sign_of_life(peer);
+    if (peer.retry_ns != 0 && now >= peer.retry_ns) call(peer);
   }
   look_for_silent_hosts(now);
   set_timer();

@@ -13,6 +13,8 @@ namespace am::tcp {
 namespace {
 using Outcome = Socket::Moved::Outcome;
 
+bool is_of_descriptors(int error) noexcept { return error == EMFILE || error == ENFILE; }
+
 trust::Nonce fresh_nonce() {
   trust::Nonce nonce;
   host::fill_random(nonce);
@@ -38,7 +40,8 @@ void Entrance::hang_up(NodeId to) noexcept {
 bool Entrance::accept() {
   while (has_place()) {
     Socket socket = accept_from(listening_);
-    if (!socket) return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
+    lacks_descriptor_ = !socket && is_of_descriptors(errno);
+    if (!socket) return !lacks_descriptor_ && errno != ENOBUFS && errno != ENOMEM;
     admit(std::move(socket), trust::Handshake::connected(crypto_, key_, party_, fresh_nonce()), false,
           time_limit_ns);
   }
@@ -89,9 +92,13 @@ void Entrance::move(std::uint64_t number) {
 }
 
 Entrance::Failure Entrance::failure_of_system(int error) {
-  return {.why = error == 0 ? "the other end closed the connection" : std::strerror(error),
+  std::string why = error == 0 ? "the other end closed the connection" : std::strerror(error);
+  if (is_of_descriptors(error)) why += ": ulimit -n has to leave one for each peer, and a few";
+  return {.why = std::move(why),
           .nobody = error == ECONNREFUSED,
-          .silent = error == EHOSTUNREACH || error == ENETUNREACH || error == ENETDOWN || error == ETIMEDOUT};
+          .silent = error == EHOSTUNREACH || error == ENETUNREACH || error == ENETDOWN || error == ETIMEDOUT,
+          .unanswered = error == ETIMEDOUT,
+          .no_descriptor = is_of_descriptors(error)};
 }
 
 bool Entrance::is_through(const Guest& guest) const noexcept {
@@ -172,7 +179,9 @@ void Entrance::look_at_clock(std::uint64_t now) {
     if (waited_ns < guest.limit_ns) continue;
     turn_away(
         guests_.begin() + static_cast<std::ptrdiff_t>(i),
-        {.why = "no answer within " + std::to_string(guest.limit_ns / 1'000'000'000) + " s", .silent = true});
+        {.why = "no answer within " + std::to_string(guest.limit_ns / 1'000'000'000) + " s",
+         .silent = true,
+         .unanswered = true});
   }
 }
 

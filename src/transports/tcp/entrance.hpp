@@ -30,6 +30,8 @@ class Entrance {
     bool for_good = false;  ///< trying again would not help
     bool nobody = false;    ///< nobody takes connections there
     bool silent = false;    ///< the other host does not answer
+    bool unanswered = false;     ///< nor does anything say that it cannot
+    bool no_descriptor = false;  ///< this process has none left
   };
   /// How a connection left: proven, or not.
   struct Result {
@@ -68,8 +70,9 @@ class Entrance {
   void call(NodeId to, const Address& address, std::uint64_t limit_ns);
   /// Gives up what was opened to that node, if it is still under way.
   void hang_up(NodeId to) noexcept;
-  /// Takes in those who have come; false when some have to wait: for a place, or for a descriptor.
+  /// Takes in those who have come; false when some have to wait: for a place, or for a descriptor (lacks_descriptor).
   [[nodiscard]] bool accept();
+  [[nodiscard]] bool lacks_descriptor() const noexcept { return lacks_descriptor_; }
   /// Something may have happened to that one. Numbers of those that are gone are none's.
   void move(std::uint64_t number);
   /// Ends those that take too long. `now`: of the monotonic clock.
@@ -114,6 +117,7 @@ class Entrance {
   std::vector<Result> results_;
   std::uint64_t last_number_ = 0;
   std::uint64_t turned_away_ = 0;
+  bool lacks_descriptor_ = false;  // the last time
 };
 
 }  // namespace am::tcp

@@ -53,6 +53,7 @@ struct TcpTransport::Peer {
   std::uint32_t calls = 0;      // says which of these is next
   std::uint64_t hopeless = 0;   // of these, by bits
   std::uint32_t drops = 0;      // in a row
+  Socket sign_of_life{};        // that its host is asked for, when nobody answers
   std::string called{};         // where, in the last attempt
   std::string failure{};        // of that
 

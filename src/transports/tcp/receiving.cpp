@@ -111,7 +111,7 @@ bool TcpTransport::look_at_events() {
     const std::uint32_t what = event.events;
     switch (static_cast<Tag>(event.data.u64 & 3)) {
       case Tag::listening:
-        if (!entrance_.accept()) listen(false);
+        accept();
         break;
       case Tag::timer:
         look_at_clock();

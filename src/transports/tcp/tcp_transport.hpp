@@ -107,6 +107,10 @@ class TcpTransport final : public Transport, private Entrance::Events {
   // connections
   void reach(Peer& peer);
   void call(Peer& peer);
+  void accept() noexcept;
+  [[nodiscard]] bool give_up_a_call() noexcept;
+  [[nodiscard]] bool host_lives(Peer& peer) const noexcept;
+  void ask_for_sign_of_life(Peer& peer) noexcept;
   void take_results();
   [[nodiscard]] bool gives_up(Peer& peer, const Entrance::Failure& failure) const noexcept;
   static void tell_nothing_is_wanted(Stream& stream) noexcept;
