@@ -13,6 +13,7 @@ std::string card_text(const Reachable& node) {
     text += digits[std::to_integer<unsigned>(byte) >> 4];
     text += digits[std::to_integer<unsigned>(byte) & 15];
   }
+  if (node.source_port != 0) text += '@' + std::to_string(node.source_port);
   if (!node.lifeline.empty()) (text += ' ') += node.lifeline;
   return text;
 }
@@ -26,6 +27,11 @@ std::optional<Reachable> read_card(std::string_view text) {
     node.lifeline = digits.substr(end + 1);
     digits = digits.substr(0, end);
   }
+  if (const std::size_t at = digits.find('@'); at != std::string_view::npos) {
+    const char* const end = digits.data() + digits.size();
+    if (std::from_chars(digits.data() + at + 1, end, node.source_port).ptr != end) return {};
+    digits = digits.substr(0, at);
+  }
   if (digits.empty() || digits.size() % 2 != 0) return {};
   for (std::size_t i = 0; i < digits.size(); i += 2) {
     std::uint8_t byte = 0;
@@ -36,8 +42,26 @@ std::optional<Reachable> read_card(std::string_view text) {
   return node;
 }
 
-std::optional<Reachable> read_card(const host::NodeCard& card) {
-  return read_card(std::string_view(card.address, strnlen(card.address, sizeof card.address)));
+namespace {
+std::string_view text_of(const host::NodeCard& card) {
+  return {card.address, strnlen(card.address, sizeof card.address)};
+}
+}  // namespace
+
+std::optional<Reachable> read_card(const host::NodeCard& card) { return read_card(text_of(card)); }
+
+bool is_a_nodes(const host::Board& board, const tcp::Address& source) {
+  const std::string port = '@' + std::to_string(source.port());
+  for (NodeId node = 0; node < board.nodes(); ++node) {
+    const std::string_view text = text_of(board.card(node));
+    if (text.find(port) == std::string_view::npos) continue;
+    const auto known = read_card(text);
+    if (!known || known->source_port != source.port()) continue;
+    const auto address = tcp::Address::of(reinterpret_cast<const sockaddr*>(known->address.data()),
+                                          static_cast<socklen_t>(known->address.size()));
+    if (address && address->bytes() == source.bytes()) return true;
+  }
+  return false;
 }
 
 }  // namespace am::ofi

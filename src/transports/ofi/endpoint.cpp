@@ -48,8 +48,11 @@ void Endpoint::must(int result, const char* what) const {
 Endpoint::Endpoint(const Library& library, Info info)
     : library_(library),
       info_(std::move(info)),
+      keeper_(library.doors == Library::Doors::kept && goes_by_tcp(*info_) ? std::make_unique<Doorkeeper>()
+                                                                           : nullptr),
       most_sends_(forgets_sends(*info_) ? info_->tx_attr->size : SIZE_MAX) {
   const SignalHandlers kept;
+  const Doorkeeper::Turn turn(keeper_.get(), true);
   // Asked for of all operations, so that the provider says whether it can; wanted of some.
   writes_ = (std::exchange(info_->tx_attr->op_flags, 0) & FI_DELIVERY_COMPLETE) != 0 && has(FI_RMA);
   fid_fabric* fabric = nullptr;
@@ -65,12 +68,23 @@ Endpoint::Endpoint(const Library& library, Info info)
   addresses_ = opened(av);
   open_queue();
   open_endpoint();
+  find_address();
+}
+
+void Endpoint::find_address() {
   std::size_t bytes = 0;
   const int asked = fi_getname(&endpoint_->fid, nullptr, &bytes);
   if (asked != -FI_ETOOSMALL) must(asked, "fi_getname");
   address_.resize(bytes);
   must(fi_getname(&endpoint_->fid, address_.data(), &bytes), "fi_getname");
   address_.resize(bytes);
+  if (!keeper_) return;
+  const auto here = tcp::Address::of(reinterpret_cast<const sockaddr*>(address_.data()),
+                                     static_cast<socklen_t>(address_.size()));
+  if (here && keeper_->opened_at(*here)) return;
+  throw Error("open a network over libfabric (" + provider_of(*info_) + ")",
+              "libam cannot see who connects to it, and any user of the job's hosts could take a node's place",
+              "choose another network: AM_TRANSPORT=shm,tcp");
 }
 
 /// shm names an endpoint by the process's number and how many there were before it. What a killed process left behind in such a name it
@@ -152,12 +166,14 @@ Registration Endpoint::registration(std::span<std::byte> memory, Use use) {
 }
 
 int Endpoint::inject(std::span<const std::byte> bytes, fi_addr_t to) noexcept {
+  const Doorkeeper::Turn turn(keeper_.get());
   return static_cast<int>(fi_inject(endpoint_.get(), bytes.data(), bytes.size(), to));
 }
 
 int Endpoint::send(std::span<const std::byte> bytes, void* descriptor, fi_addr_t to,
                    Operation& operation) noexcept {
   if (sends_ == most_sends_) return -FI_EAGAIN;
+  const Doorkeeper::Turn turn(keeper_.get());
   const auto result =
       static_cast<int>(fi_send(endpoint_.get(), bytes.data(), bytes.size(), descriptor, to, &operation.room));
   if (result == 0) ++sends_;
@@ -182,12 +198,14 @@ void Endpoint::end_buffers_below(std::size_t bytes) noexcept {
 
 int Endpoint::read(std::span<std::byte> into, void* descriptor, const Remote& from,
                    Operation& operation) noexcept {
+  const Doorkeeper::Turn turn(keeper_.get());
   return static_cast<int>(fi_read(endpoint_.get(), into.data(), into.size(), descriptor, from.peer,
                                   from.address, from.key, &operation.room));
 }
 
 int Endpoint::write(std::span<const std::byte> bytes, void* descriptor, const Remote& to,
                     Operation& operation) noexcept {
+  const Doorkeeper::Turn turn(keeper_.get());
   const iovec here{const_cast<std::byte*>(bytes.data()), bytes.size()};
   const fi_rma_iov there{to.address, bytes.size(), to.key};
   fi_msg_rma message{};
@@ -202,6 +220,7 @@ int Endpoint::write(std::span<const std::byte> bytes, void* descriptor, const Re
 }
 
 std::size_t Endpoint::look(std::span<Done> room) noexcept {
+  const Doorkeeper::Turn turn(keeper_.get());
   std::array<fi_cq_data_entry, 32> entries;
   std::size_t found = 0;
   while (found < room.size()) {

@@ -13,11 +13,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "transports/ofi/doorkeeper.hpp"
 #include "transports/ofi/providers.hpp"
 
 namespace am::ofi {
@@ -67,6 +70,11 @@ class Endpoint {
   }
   /// By which others reach it, for add().
   [[nodiscard]] const std::vector<std::byte>& address() const noexcept { return address_; }
+  /// Where it goes by TCP: the port that its connections to others come from, and from where it takes some (Doorkeeper); 0 elsewhere.
+  [[nodiscard]] std::uint16_t source_port() const noexcept { return keeper_ ? keeper_->port() : 0; }
+  void let_in(std::function<bool(const tcp::Address& from)> whom) {
+    if (keeper_) keeper_->let_in(std::move(whom));
+  }
   /// For the other functions. None: the provider takes no such address.
   static constexpr fi_addr_t nowhere = FI_ADDR_UNSPEC;
   [[nodiscard]] fi_addr_t add(std::span<const std::byte> address) noexcept;
@@ -141,9 +149,11 @@ class Endpoint {
   [[nodiscard]] std::uint64_t random_key() const noexcept;
   void open_queue();
   void open_endpoint();
+  void find_address();
 
   const Library& library_;
   Info info_;
+  const std::unique_ptr<Doorkeeper> keeper_;
   Owned<fid_fabric> fabric_;
   Owned<fid_domain> domain_;
   Owned<fid_av> addresses_;

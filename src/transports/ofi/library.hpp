@@ -6,16 +6,21 @@
 
 #include <rdma/fabric.h>
 
+#include <cstdint>
 #include <memory>
 
 namespace am::ofi {
 
 struct Library {
+  /// Of providers that go by TCP: whether libam sees who connects to them (doorkeeper.hpp). None: they have no sockets.
+  enum class Doors : std::uint8_t { none, kept, open };
+
   decltype(&::fi_getinfo) get_info;
   decltype(&::fi_freeinfo) free_info;
   decltype(&::fi_dupinfo) copy_info;
   decltype(&::fi_fabric) open_fabric;
   decltype(&::fi_strerror) error_text;
+  Doors doors = Doors::none;
 };
 
 /// The interface of libfabric that is used: what it says of bits and sizes is as in that version's documents.

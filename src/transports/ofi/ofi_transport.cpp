@@ -100,12 +100,14 @@ OfiTransport::OfiTransport(const Site& site, const Library& library)
     told = epoll_ctl(events_.get(), EPOLL_CTL_ADD, endpoint_.wait_fd(), &event) == 0;
   if (!told) throw Error("use libfabric", std::string("epoll_ctl: ") + std::strerror(errno), "");
   write_card();
+  endpoint_.let_in(
+      [memory = memory_](const tcp::Address& from) { return is_a_nodes(memory->board(), from); });
 }
 
 /// Where this node can be reached.
 void OfiTransport::write_card() const {
   host::NodeCard& card = memory_->board().card(self_);
-  Reachable own{provider_of(endpoint_.info()), endpoint_.address()};
+  Reachable own{provider_of(endpoint_.info()), endpoint_.address(), {}, endpoint_.source_port()};
   const std::size_t without_lifeline = card_text(own).size() + 1;
   if (without_lifeline >= sizeof card.address) {
     throw Error("open a network over libfabric (" + own.provider + ")",

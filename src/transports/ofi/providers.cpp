@@ -118,10 +118,14 @@ struct Places {
 constexpr const char* wants_other_registration =
     "it wants memory to be registered in a way that libam does not know";
 
-std::string why_not(const fi_info& info, const Wish& wish, const Places& places) {
+std::string why_not(const Library& library, const fi_info& info, const Wish& wish, const Places& places) {
   if (provider_of(info) == "shm" && wish.to_other_hosts) return "it leads to nodes of this host only";
   if (provider_of(info) == "sockets" && wish.provider.empty())
     return "libfabric keeps it for old programs; by name only";
+  if (provider_of(info) == "udp;ofi_rxd" && wish.provider.empty())
+    return "strangers who can send to its port may crash a node; by name only";
+  if (goes_by_tcp(info) && library.doors == Library::Doors::open)
+    return "any user of the job's hosts could take a node's place: libam cannot see who connects to it here";
   if (info.ep_attr->max_msg_size < least_message_bytes)
     return "its longest message has " + std::to_string(info.ep_attr->max_msg_size) + " bytes only";
   if ((info.domain_attr->mr_mode & ~served_mr_modes) != 0 ||
@@ -156,12 +160,13 @@ struct Ranked {
   std::pair<int, int> rank;
 };
 
-std::vector<Ranked> ranked(const Info& found, const Wish& wish, const Places& places) {
+std::vector<Ranked> ranked(const Library& library, const Info& found, const Wish& wish,
+                           const Places& places) {
   std::vector<Ranked> all;
   for (fi_info* info = found.get(); info != nullptr; info = info->next) {
     const auto address = ip_address(*info);
     all.push_back({info,
-                   why_not(*info, wish, places),
+                   why_not(library, *info, wish, places),
                    {rank(*info, wish), address ? places.rank(*address).value_or(100) : 0}});
   }
   std::ranges::stable_sort(all, {},
@@ -210,6 +215,10 @@ bool reads_alone(const fi_info& info) {
 bool writes_alone(const fi_info& info) { return reads_alone(info) && provider_of(info) != "shm"; }
 bool sends_again(const fi_info& info) { return is_rxd(info); }
 bool forgets_sends(const fi_info& info) { return is_rxd(info); }
+bool goes_by_tcp(const fi_info& info) {
+  const std::string provider = provider_of(info);
+  return provider == "net" || provider == "tcp" || provider == "tcp;ofi_rxm" || provider == "net;ofi_rxm";
+}
 bool ends_buffers_early(const fi_info& info) {
   const std::string provider = provider_of(info);
   return provider == "net" || provider == "tcp" || provider.ends_with(";ofi_rxm");
@@ -227,7 +236,7 @@ std::vector<Offer> offers(const Library& library, const Wish& wish) {
   const Places places(wish);
   const Info found = ask(library, requests.back(), wish.provider);
   std::vector<Offer> all;
-  for (const Ranked& one : ranked(found, wish, places)) {
+  for (const Ranked& one : ranked(library, found, wish, places)) {
     Offer offer{provider_of(*one.info), domain_of(*one.info), one.why_not};
     const auto is_same = [&](const Offer& other) {
       return other.provider == offer.provider && other.domain == offer.domain;
@@ -242,12 +251,12 @@ Info choose(const Library& library, const Wish& wish) {
   const Places places(wish);
   // The best provider first, then the most of what it has: another one with more bits is not better.
   Info found = ask(library, requests.back(), wish.provider);
-  const std::vector<Ranked> all = ranked(found, wish, places);
+  const std::vector<Ranked> all = ranked(library, found, wish, places);
   if (!all.empty() && all.front().why_not.empty()) {
     const std::string provider = provider_of(*all.front().info);
     for (const Request& request : requests) {
       const Info answer = ask(library, request, provider);
-      for (const Ranked& one : ranked(answer, wish, places)) {
+      for (const Ranked& one : ranked(library, answer, wish, places)) {
         if (one.why_not.empty() && provider_of(*one.info) == provider) {
           leave_out_what_fails(*one.info);
           return {library.copy_info(one.info), {library.free_info}};

@@ -88,6 +88,9 @@ inline constexpr std::size_t longest_access_bytes = frames::frame_payload_bytes;
 /// room for (Endpoint::send), and as it tells of no end of an inject, nothing goes by that. Nor is it given buffers for many (FI_MULTI_RECV): it
 /// says that it is done with one while a long message of another peer is still coming there; nor reads (FI_RMA), of which some never end.
 [[nodiscard]] bool forgets_sends(const fi_info& info);
+/// Its nodes connect to each other by TCP, and believe whoever connects (libfabric 1.17): used where libam sees who that is
+/// (doorkeeper.hpp).
+[[nodiscard]] bool goes_by_tcp(const fi_info& info);
 /// net, and ofi_rxm where its messages are written straight to their place (over tcp), say that they are done with a buffer for many
 /// (FI_MULTI_RECV) while letters are still coming into it (libfabric 1.17; its pull request 9420). Others say so when they are.
 [[nodiscard]] bool ends_buffers_early(const fi_info& info);

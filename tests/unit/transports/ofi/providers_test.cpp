@@ -65,16 +65,27 @@ TEST(Providers, HardwareComesFirstAndWhatCannotBeUsedLast) {
                            {.name = "net"},
                            {.name = "shm"}});
   EXPECT_THAT(texts(offers(fabric.library(), wish())),
-              ElementsAre("shm: ", "verbs;ofi_rxm: ", "net: ", "tcp;ofi_rxm: ", "udp;ofi_rxd: ",
-                          StartsWith("short: its"), StartsWith("sockets: libfabric")));
+              ElementsAre("shm: ", "verbs;ofi_rxm: ", "net: ", "tcp;ofi_rxm: ", StartsWith("short: its"),
+                          StartsWith("udp;ofi_rxd: strangers"), StartsWith("sockets: libfabric")));
   EXPECT_THAT(texts(offers(fabric.library(), wish({}, true))),
-              ElementsAre("verbs;ofi_rxm: ", "net: ", "tcp;ofi_rxm: ", "udp;ofi_rxd: ",
-                          StartsWith("short: its"), StartsWith("sockets: libfabric"), StartsWith("shm: it")));
+              ElementsAre("verbs;ofi_rxm: ", "net: ", "tcp;ofi_rxm: ", StartsWith("short: its"),
+                          StartsWith("udp;ofi_rxd: strangers"), StartsWith("sockets: libfabric"),
+                          StartsWith("shm: it")));
   EXPECT_EQ(provider_of(*choose(fabric.library(), wish())), "shm");
   EXPECT_EQ(provider_of(*choose(fabric.library(), wish({}, true))), "verbs;ofi_rxm");
   EXPECT_EQ(provider_of(*choose(fabric.library(), wish("sockets"))), "sockets");
   EXPECT_EQ(provider_of(*choose(fabric.library(), wish("udp;ofi_rxd", true))), "udp;ofi_rxd");
   EXPECT_EQ(fabric.open_objects(), 0u) << "all lists are freed";
+}
+
+/// libfabric believes whoever connects: without a look at who that is nobody is offered what goes by TCP.
+TEST(Providers, GoByTcpOnlyWhereLibamSeesWhoConnects) {
+  const FakeFabric fabric({{.name = "net"}, {.name = "tcp;ofi_rxm"}});
+  Library library = fabric.library();
+  library.doors = Library::Doors::open;
+  EXPECT_THAT(texts(offers(library, wish())),
+              Each(HasSubstr("could take a node's place: libam cannot see who connects")));
+  EXPECT_THROW(static_cast<void>(choose(library, wish("net"))), Error);
 }
 
 TEST(Providers, AWorseOneWithMoreBitsIsNotBetter) {
@@ -185,6 +196,8 @@ TEST(Cards, SayWhatTheySaid) {
   EXPECT_EQ(read->provider, "tcp;ofi_rxm");
   EXPECT_EQ(read->address, address);
   EXPECT_EQ(read->lifeline, "");
+  EXPECT_EQ(card_text({"net", address, "10.0.0.1:7", 41}), "net 00abff@41 10.0.0.1:7");
+  EXPECT_EQ(read_card("net 00abff@41 10.0.0.1:7").value().source_port, 41);
   EXPECT_EQ(read_card("net 00abff 10.0.0.1:7").value().lifeline, "10.0.0.1:7");
   for (const char* const wrong : {"", " ", "tcp", "tcp ", " 00", "tcp 0", "tcp 000", "tcp 0g", "tcp g0",
                                   "tcp -1", "tcp +1", "tcp 0x", "tcp  00", "127.0.0.1:17"})

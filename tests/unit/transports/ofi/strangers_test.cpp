@@ -19,6 +19,7 @@
 #include "transports/ofi/card.hpp"
 #include "transports/ofi/endpoint.hpp"
 #include "transports/ofi/letters.hpp"
+#include "transports/tcp/socket.hpp"
 #include "transports/trust/handshake.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
@@ -40,6 +41,7 @@ class Player {
     }
     out_.resize(std::size_t{1} << 20);
     registration_ = endpoint_.registration(out_, Endpoint::Use::own);
+    endpoint_.let_in([](const tcp::Address&) { return true; });
   }
   ~Player() { endpoint_.close(); }
   Player(const Player&) = delete;
@@ -48,7 +50,8 @@ class Player {
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
   /// Its address is what a card says.
   void write_on(host::NodeCard& card) {
-    const std::string text = card_text({provider_of(endpoint_.info()), endpoint_.address()});
+    const std::string text =
+        card_text({provider_of(endpoint_.info()), endpoint_.address(), {}, endpoint_.source_port()});
     std::memcpy(card.address, text.c_str(), text.size() + 1);
   }
   fi_addr_t knows(const host::NodeCard& card) { return endpoint_.add(read_card(card).value().address); }
@@ -584,6 +587,37 @@ TEST_P(Strangers, WhoSendsWithoutCreditIsCutOff) {
   }
   EXPECT_GT(came, 1000u) << "what it had credit for";
   EXPECT_LE(came, window_bytes / credit_of(message_bytes(1, 0)));
+  expect_business_as_usual();
+}
+
+/// Another user of the host, who says in libfabric's own way (of net) that he is node 1.
+TEST_P(Strangers, WhoConnectAsANodeAreNotLetIn) {
+  const auto node = read_card(memory_->board().card(0)).value();
+  const auto other = read_card(memory_->board().card(1)).value();
+  if (node.source_port == 0) GTEST_SKIP() << "its nodes do not connect by TCP";
+  const auto address_of = [](const Reachable& reachable) {
+    return tcp::Address::of(reinterpret_cast<const sockaddr*>(reachable.address.data()),
+                            static_cast<socklen_t>(reachable.address.size()))
+        .value();
+  };
+  meet(0, 1);
+  const std::uint16_t port = address_of(other).port();
+  std::array<unsigned char, 40> request{3, 0, 0, 8};
+  request[24] = 1;
+  request[34] = static_cast<unsigned char>(port >> 8);
+  request[35] = static_cast<unsigned char>(port);
+  request[39] = 77;  // another process
+  tcp::Socket stranger = tcp::connect_to(address_of(node));
+  ASSERT_TRUE(stranger.write(std::as_bytes(std::span(request))).bytes == request.size());
+  ASSERT_EQ(send(0, 1, Priority::low, 3), Status::ok);
+  tcp::Socket::Moved told{};
+  std::array<std::byte, 64> bytes;
+  EXPECT_TRUE(until([&] {
+    told = stranger.read(bytes);
+    return told.outcome != tcp::Socket::Moved::Outcome::blocked;
+  }));
+  EXPECT_EQ(told.outcome, tcp::Socket::Moved::Outcome::ended) << "he is told something";
+  EXPECT_EQ(next_word(1, Priority::low), 3u);
   expect_business_as_usual();
 }
 

@@ -1,0 +1,137 @@
+#include "transports/ofi/doorkeeper.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "host/own_descriptor.hpp"
+#include "transports/ofi/redirect.hpp"
+
+namespace am::ofi {
+
+namespace {
+
+/// All of this process. Locked also while one is asked.
+struct Keepers {
+  std::mutex mutex;
+  std::vector<Doorkeeper*> all;
+};
+Keepers& keepers() {
+  static auto* const the = new Keepers;  // never destroyed: libfabric may have a thread until the end
+  return *the;
+}
+
+thread_local Doorkeeper* now = nullptr;
+
+std::optional<tcp::Address> address_of(int socket, decltype(&getsockname) end) noexcept {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (end(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  return tcp::Address::of(reinterpret_cast<const sockaddr*>(&address), size);
+}
+
+/// With others of this user alone, and of these only who asks for that, too: not as by SO_REUSEADDR, which is for all.
+bool share_with_own_user(int socket) noexcept {
+  const int no = 0;
+  const int yes = 1;
+  return setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &no, sizeof no) == 0 &&
+         setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes) == 0;
+}
+
+}  // namespace
+
+struct Doorkeeper::Calls {
+  static int listen(int socket, int backlog) {
+    const int result = ::listen(socket, backlog);
+    if (result == 0 && now != nullptr && now->opens_) {
+      const std::lock_guard lock(keepers().mutex);
+      now->listening_.push_back(socket);
+    }
+    return result;
+  }
+
+  static int accept(int listening, sockaddr* address, socklen_t* size) {
+    const int socket = ::accept(listening, address, size);
+    if (socket < 0) return socket;
+    const std::lock_guard lock(keepers().mutex);
+    const auto keeper = std::ranges::find_if(keepers().all, [&](const Doorkeeper* one) {
+      return std::ranges::find(one->listening_, listening) != one->listening_.end();
+    });
+    if (keeper == keepers().all.end()) return socket;  // another user's of libfabric
+    if ((*keeper)->lets_in(socket)) return socket;
+    tcp::Socket(socket).abort();
+    errno = EAGAIN;
+    return -1;
+  }
+
+  static int bind(int socket, const sockaddr* address, socklen_t size) {
+    const auto wanted = tcp::Address::of(address, size);
+    const bool is_to_connect = now != nullptr && !now->opens_ && wanted && wanted->port() == 0;
+    return is_to_connect ? now->bind(socket) : ::bind(socket, address, size);
+  }
+
+  static int connect(int socket, const sockaddr* address, socklen_t size) {
+    if (now != nullptr && !now->opens_) {
+      const auto from = address_of(socket, &getsockname);
+      if (from && from->port() == 0 && now->bind(socket) != 0) return -1;
+    }
+    return ::connect(socket, address, size);
+  }
+};
+
+bool take_over_sockets(const void* function_of_library) noexcept {
+  using Calls = Doorkeeper::Calls;
+  const std::array calls = {Redirection{"listen", reinterpret_cast<void*>(&Calls::listen)},
+                            Redirection{"accept", reinterpret_cast<void*>(&Calls::accept)},
+                            Redirection{"bind", reinterpret_cast<void*>(&Calls::bind)},
+                            Redirection{"connect", reinterpret_cast<void*>(&Calls::connect)}};
+  return redirect(function_of_library, calls);
+}
+
+Doorkeeper::Turn::Turn(Doorkeeper* keeper, bool opens) noexcept
+    : before_(std::exchange(now, keeper != nullptr ? keeper : now)) {
+  if (keeper != nullptr) keeper->opens_ = opens;
+}
+
+Doorkeeper::Turn::~Turn() { now = before_; }
+
+Doorkeeper::Doorkeeper() {
+  const std::lock_guard lock(keepers().mutex);
+  keepers().all.push_back(this);
+}
+
+Doorkeeper::~Doorkeeper() {
+  const std::lock_guard lock(keepers().mutex);
+  std::erase(keepers().all, this);
+}
+
+bool Doorkeeper::opened_at(tcp::Address address) noexcept {
+  if (listening_.empty()) return false;
+  address.set_port(0);
+  held_ = tcp::Socket(host::own_descriptor(::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0)));
+  if (!held_ || !share_with_own_user(held_.descriptor()) ||
+      ::bind(held_.descriptor(), address.data(), address.size()) != 0)
+    return false;
+  const auto own = address_of(held_.descriptor(), &getsockname);
+  if (own) own_ = *own;
+  return own.has_value();
+}
+
+void Doorkeeper::let_in(std::function<bool(const tcp::Address& from)> whom) {
+  const std::lock_guard lock(keepers().mutex);
+  whom_ = std::move(whom);
+}
+
+bool Doorkeeper::lets_in(int socket) const noexcept {
+  const auto from = address_of(socket, &getpeername);
+  return from && whom_ && whom_(*from);
+}
+
+int Doorkeeper::bind(int socket) const noexcept {
+  if (!share_with_own_user(socket)) return -1;
+  return ::bind(socket, own_.data(), own_.size());
+}
+
+}  // namespace am::ofi
