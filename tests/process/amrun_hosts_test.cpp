@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <am/am.hpp>
 
@@ -113,9 +114,28 @@ void vanish(am::Node& node) {
   if (node.id() == 0 && std::system(std::getenv("CUT")) != 0) std::exit(3);
 }
 
+/// A process that the variable names.
+pid_t process(const char* variable) { return static_cast<pid_t>(std::atoi(std::getenv(variable))); }
+/// Of SIGTERM: who sent it has to say it again.
+void go_on(int) { kill(process("HEAD"), SIGTERM); }
+
+/// Node 0 interrupts the job when nobody reads what the other one does not stop to print.
+void print_until_interrupted(am::Node& node) {
+  if (node.id() == 0) {
+    node.wait_until([&] { return node.state<State>().ready == 1; });
+    kill(process("HEAD"), SIGINT);
+    return;
+  }
+  for (std::size_t printed = 0;; printed += 100) {
+    std::printf("%099d\n", 0);
+    if (printed == 500'000) static_cast<void>(node.request<&State::is_ready>(0));
+  }
+}
+
 int run_node(const Arguments& arguments) {
   const std::string& scenario = arguments.at(0);
   const auto who = static_cast<am::NodeId>(std::stoi(arguments.at(1)));
+  if (scenario == "go on" || scenario == "stop part") signal(SIGTERM, &go_on);
   am::Node& node = am::start(0, nullptr);
   static State state;
   node.attach(state);
@@ -135,8 +155,12 @@ int run_node(const Arguments& arguments) {
     while (node.try_request<nothing>(0) != am::Status::unreachable) node.poll();
     kill(getppid(), SIGKILL);
   }
-  if (scenario == "terminate" && mine) kill(static_cast<pid_t>(std::atoi(std::getenv("HEAD"))), SIGTERM);
-  if (scenario == "kill head" && mine) kill(static_cast<pid_t>(std::atoi(std::getenv("HEAD"))), SIGKILL);
+  if (scenario == "kill agent" && mine) kill(process("AGENT"), SIGKILL);
+  if (scenario == "stop part" && mine) kill(getppid(), SIGSTOP);
+  if ((scenario == "terminate" || scenario == "go on" || scenario == "stop part") && mine)
+    kill(process("HEAD"), SIGTERM);
+  if (scenario == "kill head" && mine) kill(process("HEAD"), SIGKILL);
+  if (scenario == "print until interrupted") print_until_interrupted(node);
   const bool ends =
       scenario == "print" || scenario == "read" || scenario == "count" || scenario == "environment";
   if (!ends) wait_for_ever(node);
@@ -331,6 +355,31 @@ TEST_F(AmrunHosts, EndWithTheirHead) {
   // That this returns says that none of its processes is left.
   const Outcome killed = run_on_four("kill head", 2);
   EXPECT_EQ(killed.exit_code, 137) << killed.err;
+}
+
+/// Where nodes go on, or a part hears nothing: a second signal ends all.
+TEST_F(AmrunHosts, EndByASecondSignal) {
+  for (const char* scenario : {"go on", "stop part"})
+    EXPECT_EQ(run_on_four(scenario, 3).exit_code, 143) << scenario;
+}
+
+/// A pipe that is full, and stays so.
+TEST_F(AmrunHosts, EndByAnInterruptThoughNobodyReadsWhatTheyPrint) {
+  const TemporaryFile name("");
+  const std::string pipe = name.path() + ".pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), S_IRUSR | S_IWUSR), 0);
+  const Outcome outcome = run_scenario({"--hosts", names(), "-x", "HEAD"}, "print until interrupted", 0, {},
+                                       " <>" + pipe + " >&0");
+  EXPECT_EQ(outcome.exit_code, 128 + SIGINT) << outcome.err;
+  unlink(pipe.c_str());
+}
+
+/// What the agent has started still runs, and holds its line to the head.
+TEST_F(AmrunHosts, EndWithAnAgentThatIsKilled) {
+  const TemporaryFile agent("#!/bin/sh\nAGENT=$$ " + enter_host + " \"$@\"\nexit $?\n",
+                            std::filesystem::perms::owner_exec);
+  expect_end(run_elsewhere(names(), "'kill agent'", {"AM_AGENT=" + agent.path()}), 1,
+             HasSubstr("is lost: its agent was ended by signal 9"));
 }
 
 /// A host that is lost before its nodes have joined leaves a job that cannot begin; one that is lost later fails it, also where a node

@@ -14,8 +14,8 @@ using testing::MatchesRegex;
 
 // What nodes do.
 
-// Names each signal that comes; leaves in good order after SIGTERM.
-int name_signals(const Arguments&) {
+// Names each signal that comes; leaves in good order after SIGTERM, unless it is to stay.
+int name_signals(const Arguments& arguments) {
   const Node node;
   sigset_t all;
   sigfillset(&all);
@@ -26,7 +26,7 @@ int name_signals(const Arguments&) {
     int number = 0;
     sigwait(&all, &number);
     Node::print("signal " + std::to_string(number) + ".");
-    if (number == SIGTERM) break;
+    if (number == SIGTERM && arguments.empty()) break;
   }
   node.leave();
   return 0;
@@ -100,14 +100,24 @@ TEST(AmrunSignals, AmrunEndsByTheInterruptThatEndedTheJob) {
   EXPECT_EQ(amrun.err(), "amrun: the job was ended by signal 2 (Interrupt)\n");
 }
 
-TEST(AmrunSignals, ASecondInterruptKills) {
-  Amrun amrun(job({"-n", "3"}, {"name_signals"}));
-  ASSERT_TRUE(amrun.prints("ready", 3));
-  amrun.signal(SIGINT);
-  ASSERT_TRUE(amrun.prints("signal " + std::to_string(SIGINT) + ".", 3));
-  amrun.signal(SIGINT);
-  EXPECT_EQ(amrun.exit_code(), 128 + SIGINT);
-  EXPECT_EQ(amrun.err(), "amrun: the job was killed after the second signal 2 (Interrupt)\n");
+TEST(AmrunSignals, ASecondOneKills) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    Amrun amrun(job({"-n", "3"}, {"name_signals", "stay"}));
+    ASSERT_TRUE(amrun.prints("ready", 3));
+    amrun.signal(number);
+    ASSERT_TRUE(amrun.prints("signal " + std::to_string(number) + ".", 3));
+    amrun.signal(number);
+    EXPECT_EQ(amrun.exit_code(), 128 + number);
+    EXPECT_THAT(amrun.err(), MatchesRegex("amrun: the job was killed after the second signal .*\n"));
+  }
+}
+
+TEST(AmrunSignals, NodesThatGoOnAfterATerminationAreKilled_night) {
+  Amrun amrun(job({"-n", "2"}, {"name_signals", "stay"}));
+  ASSERT_TRUE(amrun.prints("ready", 2));
+  amrun.signal(SIGTERM);
+  EXPECT_EQ(amrun.exit_code(), 128 + SIGTERM);
+  EXPECT_EQ(amrun.err(), "amrun: the job was killed 10 s after signal 15 (Terminated)\n");
 }
 
 TEST(AmrunSignals, WhatAmrunIgnoresNodesIgnore) {

@@ -10,14 +10,17 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "process/command.hpp"
+#include "support/job.hpp"
 
 namespace process_test {
 namespace leaving_test {
@@ -172,6 +175,23 @@ int leave_under_heavy_fire() {
   return 0;
 }
 
+/// The first thread ends by itself: alone, or before another one of the program's.
+int end_the_first_thread(const Arguments& arguments) {
+  am::start(0, nullptr).barrier();
+  if (!arguments.empty()) {
+    std::thread([] {
+      const std::string first = "/proc/self/task/" + std::to_string(getpid()) + "/stat";
+      std::string state;
+      while (state != "Z") {
+        std::ifstream line(first);
+        std::string word;
+        line >> word >> word >> state;
+      }
+    }).detach();
+  }
+  pthread_exit(nullptr);
+}
+
 /// Jobs of threads: first one that ends in good order, then one whose node 1 throws.
 int leave_as_threads() {
   const auto leave_with_one = [](am::Node& node, bool fails) {
@@ -291,6 +311,18 @@ TEST(Leaving, TellsOfItInAJobOfThreadsThatDoesNotFail) {
   EXPECT_THAT(outcome.err, testing::MatchesRegex("am: node 1 left with 1 message undelivered [^\n]*\n"));
 }
 
+/// Threads of libam's own keep no process.
+TEST(Leaving, IsWhatTheEndOfTheLastThreadMeans) {
+  if (test::sanitized) GTEST_SKIP() << "a sanitizer has a thread of its own";
+  for (const char* network : {"shm", "tcp", "ofi:net"}) {
+    const std::vector<std::string> environment = {std::string("AM_TRANSPORT=") + network, "AM_TIMEOUT=60s"};
+    expect_end(run_job(2, "end_the_first_thread", environment), 0, "");
+    const Outcome later =
+        run({amrun, "-n", "2", this_program(), "--node", "end_the_first_thread", "later"}, {environment});
+    EXPECT_GE(later.exit_code, 0) << network;
+  }
+}
+
 TEST(Leaving, IsNotWhatClosingDescriptorsMeans) { expect_end(run_job(2, "close_descriptors"), 0, ""); }
 
 const Roles roles = {{"exit_in_a_handler", role<exit_in_a_handler>},
@@ -303,6 +335,7 @@ const Roles roles = {{"exit_in_a_handler", role<exit_in_a_handler>},
                      {"leave_with_some_by_an_error", role<leave_with_some_by_an_error>},
                      {"leave_with_some_and_a_dead_peer", role<leave_with_some_and_a_dead_peer>},
                      {"leave_after_a_collective", role<leave_after_a_collective>},
+                     {"end_the_first_thread", end_the_first_thread},
                      {"leave_as_threads", role<leave_as_threads>}};
 
 }  // namespace leaving_test

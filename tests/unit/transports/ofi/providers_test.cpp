@@ -22,6 +22,7 @@
 namespace am::ofi {
 namespace providers_test {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
