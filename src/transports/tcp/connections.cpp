@@ -84,6 +84,7 @@ bool TcpTransport::give_up_a_call() noexcept {
 void TcpTransport::call(Peer& peer) {
   const std::vector<Address> addresses = addresses_of(memory_->board().card(peer.node));
   peer.retry_ns = 0;
+  peer.called_ns = host::monotonic_ns();
   if (addresses.empty())
     return failed(peer, {.why = "it has not said where it can be reached by TCP", .for_good = true});
   peer.addresses = static_cast<std::uint32_t>(addresses.size());
@@ -180,12 +181,14 @@ bool TcpTransport::gives_up(Peer& peer, const Entrance::Failure& failure) const 
     peer.hopeless |= std::uint64_t{1} << (peer.calls + peer.addresses - 1) % peer.addresses;
   if (has_left(peer.node) || static_cast<std::uint32_t>(std::popcount(peer.hopeless)) >= peer.addresses)
     return true;
-  if (failure.unanswered && host_lives(peer)) peer.calling_since_ns = host::monotonic_ns();
+  const std::uint64_t now = host::monotonic_ns();
+  const bool was_taken = !failure.silent && now - peer.called_ns >= patience_ns;  // by one who computed
+  if (was_taken || (failure.unanswered && host_lives(peer))) peer.calling_since_ns = now;
   const bool may_be_cut_off = failure.silent && !memory_->board().is_here(peer.node);
   const std::uint64_t patience = may_be_cut_off          ? host_timeout_ns_
                                  : failure.no_descriptor ? descriptor_patience_ns
                                                          : patience_ns;
-  return patience != 0 && host::monotonic_ns() - peer.calling_since_ns >= patience;
+  return patience != 0 && now - peer.calling_since_ns >= patience;
 }
 
 /// More peers may call a node that computes than its system keeps for it (net.core.somaxconn); the rest gets no answer, as from a host

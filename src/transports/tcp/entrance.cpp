@@ -49,7 +49,7 @@ bool Entrance::accept() {
 }
 
 bool Entrance::has_place() {
-  const auto is_stranger = [](const auto& guest) { return !guest->ours; };
+  const auto is_stranger = [](const auto& guest) { return !guest->ours && !is_proven(*guest); };
   const auto is_full = [&] {
     return static_cast<std::size_t>(std::ranges::count_if(guests_, is_stranger)) >= places_;
   };
@@ -59,6 +59,10 @@ bool Entrance::has_place() {
   move((*oldest)->number);  // its proof may have come, and nobody has looked
   if (is_full()) turn_away(std::ranges::find_if(guests_, is_stranger), {"too many others came behind it"});
   return true;
+}
+
+bool Entrance::is_proven(const Guest& guest) noexcept {
+  return guest.handshake.state() == trust::Handshake::State::proven;
 }
 
 void Entrance::admit(Socket socket, trust::Handshake handshake, bool ours, std::uint64_t limit_ns) {
@@ -104,7 +108,7 @@ Entrance::Failure Entrance::failure_of_system(int error) {
 bool Entrance::is_through(const Guest& guest) const noexcept {
   if (party_.tls)
     return guest.tls && guest.tls->state() == trust::Tls::State::open && guest.tls->to_send().empty();
-  return guest.handshake.state() == trust::Handshake::State::proven && guest.handshake.to_send().empty();
+  return is_proven(guest) && guest.handshake.to_send().empty();
 }
 
 /// Goes on with what is under way: the connection, the proof, TLS.
@@ -118,9 +122,7 @@ Entrance::Failure Entrance::step(Guest& guest) {
   }
   if (!guest.tls) {
     if (Failure failure = prove(guest); !failure.why.empty()) return failure;
-    const bool proven =
-        guest.handshake.state() == trust::Handshake::State::proven && guest.handshake.to_send().empty();
-    if (!proven || !party_.tls) return {};
+    if (!is_proven(guest) || !guest.handshake.to_send().empty() || !party_.tls) return {};
     const std::optional<trust::Digest> secret = guest.handshake.secret();
     if (!secret) return {std::string(trust::describe(trust::Handshake::Refusal::no_proof)), true};
     using Role = trust::Tls::Role;
@@ -174,7 +176,7 @@ Entrance::Failure Entrance::secure(Guest& guest) {
 void Entrance::look_at_clock(std::uint64_t now) {
   for (std::size_t i = guests_.size(); i-- > 0;) {
     const Guest& guest = *guests_[i];
-    const bool waits_for_peer = guest.ours && guest.connected;
+    const bool waits_for_peer = (guest.ours && guest.connected) || is_proven(guest);
     const std::uint64_t waited_ns = waits_for_peer ? guest.socket.silent_ns() : now - guest.began_ns;
     if (waited_ns < guest.limit_ns) continue;
     turn_away(

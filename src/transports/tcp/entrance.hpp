@@ -4,7 +4,7 @@
 // Who is not of the job gets one attempt for each connection, a time limit, and a place among a bounded number: when all are
 // taken, the oldest gives way once it has had its chance; the others wait with the system. So garbage, half a handshake and slow
 // senders cost a descriptor each for a while, and are counted. What this node opened and the other host took waits as long as
-// that host answers: the node may compute.
+// that host answers: the node may compute. So does who has proved the key, while TLS takes its time on a slow line.
 //
 // Used by whoever is in the node.
 #pragma once
@@ -105,6 +105,7 @@ class Entrance {
   [[nodiscard]] static Failure prove(Guest& guest);
   [[nodiscard]] static Failure secure(Guest& guest);
   [[nodiscard]] bool is_through(const Guest& guest) const noexcept;
+  [[nodiscard]] static bool is_proven(const Guest& guest) noexcept;
   [[nodiscard]] static Failure failure_of_system(int error);
 
   const trust::Crypto& crypto_;

@@ -49,6 +49,7 @@ struct TcpTransport::Peer {
   std::size_t up_to_last_word = 0;                               // bytes of `out`
   std::uint64_t retry_ns = 0;
   std::uint64_t calling_since_ns = 0;
+  std::uint64_t called_ns = 0;  // last
   std::uint32_t addresses = 0;  // how many it has told
   std::uint32_t calls = 0;      // says which of these is next
   std::uint64_t hopeless = 0;   // of these, by bits
