@@ -12,18 +12,18 @@
 namespace am::core {
 
 namespace {
-std::atomic<long> running = 0;
+std::atomic<long> threads_here = 0;
 }
 
 OwnThread::OwnThread(const std::string& name, std::function<void()> main, const std::string& instead)
     : main_(std::move(main)), pid_(getpid()) {
-  running.fetch_add(1, std::memory_order_relaxed);
+  threads_here.fetch_add(1, std::memory_order_relaxed);
   const int failed = [&] {
     const SignalsBlocked inherited;
     return pthread_create(&thread_, nullptr, &begin, this);
   }();
   if (failed != 0) {
-    running.fetch_sub(1, std::memory_order_relaxed);
+    threads_here.fetch_sub(1, std::memory_order_relaxed);
     throw Error("start a thread", std::strerror(failed),  // NOLINT(concurrency-mt-unsafe)
                 "raise ulimit -u or the container's pids limit, or " + instead);
   }
@@ -39,13 +39,13 @@ OwnThread::~OwnThread() {
   }
 }
 
-long OwnThread::in_this_process() noexcept { return running.load(std::memory_order_relaxed); }
+long OwnThread::in_this_process() noexcept { return threads_here.load(std::memory_order_relaxed); }
 
 bool OwnThread::is_in_this_process() const noexcept { return getpid() == pid_; }
 
 void* OwnThread::begin(void* self) {
   static_cast<OwnThread*>(self)->main_();
-  running.fetch_sub(1, std::memory_order_relaxed);
+  threads_here.fetch_sub(1, std::memory_order_relaxed);
   return nullptr;
 }
 

@@ -23,7 +23,7 @@ Keepers& keepers() {
   return *the;
 }
 
-thread_local Doorkeeper* now = nullptr;
+thread_local Doorkeeper* keeper_here = nullptr;
 
 std::optional<tcp::Address> address_of(int socket, decltype(&getsockname) end) noexcept {
   sockaddr_storage address{};
@@ -45,9 +45,9 @@ bool share_with_own_user(int socket) noexcept {
 struct Doorkeeper::Calls {
   static int listen(int socket, int backlog) {
     const int result = ::listen(socket, backlog);
-    if (result == 0 && now != nullptr && now->opens_) {
+    if (result == 0 && keeper_here != nullptr && keeper_here->opens_) {
       const std::lock_guard lock(keepers().mutex);
-      now->listening_.push_back(socket);
+      keeper_here->listening_.push_back(socket);
     }
     return result;
   }
@@ -68,14 +68,14 @@ struct Doorkeeper::Calls {
 
   static int bind(int socket, const sockaddr* address, socklen_t size) {
     const auto wanted = tcp::Address::of(address, size);
-    const bool is_to_connect = now != nullptr && !now->opens_ && wanted && wanted->port() == 0;
-    return is_to_connect ? now->bind(socket) : ::bind(socket, address, size);
+    const bool is_to_connect = keeper_here != nullptr && !keeper_here->opens_ && wanted && wanted->port() == 0;
+    return is_to_connect ? keeper_here->bind(socket) : ::bind(socket, address, size);
   }
 
   static int connect(int socket, const sockaddr* address, socklen_t size) {
-    if (now != nullptr && !now->opens_) {
+    if (keeper_here != nullptr && !keeper_here->opens_) {
       const auto from = address_of(socket, &getsockname);
-      if (from && from->port() == 0 && now->bind(socket) != 0) return -1;
+      if (from && from->port() == 0 && keeper_here->bind(socket) != 0) return -1;
     }
     return ::connect(socket, address, size);
   }
@@ -91,11 +91,11 @@ bool take_over_sockets(const void* function_of_library) noexcept {
 }
 
 Doorkeeper::Turn::Turn(Doorkeeper* keeper, bool opens) noexcept
-    : before_(std::exchange(now, keeper != nullptr ? keeper : now)) {
+    : before_(std::exchange(keeper_here, keeper != nullptr ? keeper : keeper_here)) {
   if (keeper != nullptr) keeper->opens_ = opens;
 }
 
-Doorkeeper::Turn::~Turn() { now = before_; }
+Doorkeeper::Turn::~Turn() { keeper_here = before_; }
 
 Doorkeeper::Doorkeeper() {
   const std::lock_guard lock(keepers().mutex);
