@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "amrun/fault.hpp"
@@ -43,11 +42,9 @@ void add(std::vector<HostShare>& hosts, HostShare host) {
   }
 }
 
-HostShare parse_host(std::string_view text) {
-  const auto refuse = [&](const char* why) {
-    return Fault(wrong_usage,
-                 "--hosts takes names and numbers of nodes, for example a,b:4, not " + in_quotes(text) + why);
-  };
+// "b", "b:4", "[fd00::2]:4". Throws `refuse(why)`.
+template <class Refuse>
+HostShare parse_host(std::string_view text, const Refuse& refuse) {
   std::string_view name = text;
   std::string_view count;
   bool counted = false;
@@ -71,6 +68,22 @@ HostShare parse_host(std::string_view text) {
   return {std::string(name), nodes};
 }
 
+// The words of a line of a hostfile, where "slots = 4" is one word as well.
+std::vector<std::string> words_of(std::string line) {
+  line.resize(std::min(line.find('#'), line.size()));
+  std::istringstream spaced(line);
+  std::vector<std::string> joined;
+  for (std::string word; spaced >> word;) {
+    const bool goes_on = !joined.empty() && (word.starts_with('=') || joined.back().ends_with('='));
+    if (goes_on) {
+      joined.back() += word;
+    } else {
+      joined.push_back(word);
+    }
+  }
+  return joined;
+}
+
 }  // namespace
 
 std::vector<HostShare> parse_hosts(std::string_view text) {
@@ -78,7 +91,11 @@ std::vector<HostShare> parse_hosts(std::string_view text) {
   for (bool more = true; more;) {
     const std::size_t end = text.find(',');
     more = end != std::string_view::npos;
-    add(hosts, parse_host(text.substr(0, end)));
+    const std::string_view word = text.substr(0, end);
+    add(hosts, parse_host(word, [&](const char* why) {
+          return Fault(wrong_usage, "--hosts takes names and numbers of nodes, for example a,b:4, not " +
+                                        in_quotes(word) + why);
+        }));
     if (more) text.remove_prefix(end + 1);
   }
   return hosts;
@@ -93,29 +110,22 @@ std::vector<HostShare> parse_hostfile(std::string_view text, const std::string& 
     const auto refuse = [&](const std::string& why) {
       return Fault(wrong_usage, path + ", line " + std::to_string(number) + ": " + why);
     };
-    line.resize(std::min(line.find('#'), line.size()));
-    // "slots = 4" is one word as well
-    std::istringstream spaced(line);
-    std::vector<std::string> words(std::istream_iterator<std::string>(spaced), {});
-    std::vector<std::string> joined;
-    for (const std::string& word : words) {
-      const bool goes_on = !joined.empty() && (word.starts_with('=') || joined.back().ends_with('='));
-      if (goes_on) {
-        joined.back() += word;
-      } else {
-        joined.push_back(word);
-      }
-    }
-    if (joined.empty()) continue;
-    HostShare host{joined[0], std::nullopt};
-    if (!may_be_name(host.name)) throw refuse(in_quotes(joined[0]) + " is no name of a host");
+    const std::vector<std::string> words = words_of(line);
+    if (words.empty()) continue;
+    const bool is_bare_ipv6 = may_be_name(words[0]) && std::ranges::count(words[0], ':') > 1;
+    HostShare host = is_bare_ipv6 ? HostShare{words[0], std::nullopt}
+                                  : parse_host(words[0], [&](const std::string& why) {
+                                      return refuse(in_quotes(words[0]) + " is no name of a host, with or without :N" + why);
+                                    });
+    const bool counted = host.nodes.has_value();
     std::optional<am::NodeId> most;
-    for (std::size_t i = 1; i < joined.size(); ++i) {
-      const std::string_view word = joined[i];
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      const std::string_view word = words[i];
       const std::string_view name = word.substr(0, word.find('='));
       const std::string_view value = name.size() < word.size() ? word.substr(name.size() + 1) : "";
       if (name != "slots" && name != "max_slots" && name != "max-slots")
         throw refuse(in_quotes(word) + " is not slots=N, and not max_slots=N");
+      if (name == "slots" && counted) throw refuse("says twice how many slots the host has");
       const auto count = parse_count(value);
       if (!count)
         throw refuse(in_quotes(word) + " wants a number of nodes from 1 to " +

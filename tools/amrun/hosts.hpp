@@ -19,7 +19,7 @@ struct HostShare {
 std::vector<HostShare> parse_hosts(std::string_view text);
 
 // Open MPI's hostfile: a line for each host, "b slots=4 max_slots=8"; # begins a comment; a host without slots has max_slots, or one for
-// each line that names it. Throws Fault (wrong_usage).
+// each line that names it. MPICH's "b:4" is the same as "b slots=4". Throws Fault (wrong_usage).
 std::vector<HostShare> read_hostfile(const std::string& path);
 std::vector<HostShare> parse_hostfile(std::string_view text, const std::string& path);
 

@@ -21,7 +21,9 @@ enum LongOnly {
   hosts_option,
   hostfile_option,
   report_bindings_option,
+  stdin_option,
   watchdog_option,
+  wdir_option,
   version_option
 };
 
@@ -29,12 +31,16 @@ constexpr std::uint64_t default_watchdog_ns = 10'000'000'000;
 
 constexpr option long_options[] = {
     {"nodes", required_argument, nullptr, 'n'},
+    {"n", required_argument, nullptr, 'n'},  // as mpirun has them
+    {"np", required_argument, nullptr, 'n'},
     {"hosts", required_argument, nullptr, hosts_option},
     {"host", required_argument, nullptr, hosts_option},  // as mpirun has it
     {"hostfile", required_argument, nullptr, hostfile_option},
     {"bind", required_argument, nullptr, bind_option},
     {"report-bindings", no_argument, nullptr, report_bindings_option},
+    {"stdin", required_argument, nullptr, stdin_option},
     {"watchdog", optional_argument, nullptr, watchdog_option},
+    {"wdir", required_argument, nullptr, wdir_option},
     {"label", no_argument, nullptr, 'l'},
     {"help", no_argument, nullptr, 'h'},
     {"version", no_argument, nullptr, version_option},
@@ -53,13 +59,6 @@ am::NodeId parse_nodes(std::string_view text) {
   return nodes;
 }
 
-// mpirun's habit: -np 4, which getopt takes for -n p. `next` is the word behind it, or null.
-[[noreturn]] void refuse_np(std::string_view word, const char* next) {
-  const bool counted = next != nullptr && am::core::parse_integer(next).has_value();
-  throw Fault(wrong_usage, std::string(word) + " is not an option of amrun; did you mean -n " +
-                               (counted ? next : "N") + "?" + see_help);
-}
-
 Bind parse_bind(std::string_view text) {
   if (text == "core") return Bind::core;
   if (text == "none") return Bind::none;
@@ -74,8 +73,18 @@ void add_hosts(Options& options, std::vector<HostShare> hosts) {
 }
 
 std::string checked_variable(std::string_view text) {
-  if (text.empty() || text.starts_with('='))
+  if (text.empty() || text.starts_with('=') || text.starts_with('-'))
     throw Fault(wrong_usage, "-x takes a variable, NAME=value or NAME, not " + am::core::in_quotes(text));
+  return std::string(text);
+}
+
+void check_stdin(std::string_view text) {
+  if (text != "none") throw Fault(wrong_usage, "--stdin takes none, not " + am::core::in_quotes(text));
+}
+
+std::string checked_folder(std::string_view text) {
+  if (text.empty() || text.starts_with('-'))
+    throw Fault(wrong_usage, "--wdir takes a folder, not " + am::core::in_quotes(text));
   return std::string(text);
 }
 
@@ -93,21 +102,25 @@ std::uint64_t parse_watchdog(const char* text, const char* next) {
   return *parsed;
 }
 
-// `word` as the user wrote it: "-z", "--lable" or "--label=yes".
+// `word` as the user wrote it: "-z", "--lable" or "--label=yes"; `letter` of it is unknown, or 0.
 [[noreturn]] void refuse_option(std::string_view word, int letter) {
-  if (!word.starts_with("--")) {
-    throw Fault(wrong_usage, std::string("unknown option -") + static_cast<char>(letter) + see_help);
-  }
-  const std::string_view name = word.substr(2, word.find('=') - 2);
+  const std::size_t dashes = word.starts_with("--") ? 2 : 1;
+  const std::string_view name = word.substr(dashes, word.find('=') - dashes);
   const option* nearest = nullptr;
+  const bool is_letter = dashes == 1 && (letter != 0 || name.size() <= 1);
   for (const option* known = long_options; known->name != nullptr; ++known) {
     if (name == known->name)
       throw Fault(wrong_usage, "--" + std::string(known->name) + " takes no value" + see_help);
+    if (is_letter) continue;
     const auto distance = [&](const option* to) {
       return am::core::edit_distance(name.substr(0, 64), to->name);
     };
     if (nearest == nullptr || distance(known) < distance(nearest)) nearest = known;
   }
+  if (is_letter)
+    throw Fault(wrong_usage, std::string("unknown option -") +
+                                 (letter != 0 ? std::string(1, static_cast<char>(letter)) : std::string(name)) +
+                                 see_help);
   throw Fault(wrong_usage, "unknown option " + am::core::in_quotes(word) + "; the nearest is --" +
                                nearest->name + see_help);
 }
@@ -120,12 +133,11 @@ Options parse_options(int argc, char** argv) {
   opterr = 0;  // messages are ours
   for (;;) {
     const int before = std::max(optind, 1);
-    // '+': stop at the program; ':': tell a missing value from an unknown option.
-    const int found = getopt_long(argc, argv, "+:n:lhx:", long_options, nullptr);
+    // '+': stop at the program; ':': tell a missing value from an unknown option. Long options may have one dash, as mpirun's.
+    const int found = getopt_long_only(argc, argv, "+:n:lhx:", long_options, nullptr);
     if (found == -1) break;
     switch (found) {
       case 'n':
-        if (argv[before] == std::string_view("-np")) refuse_np("-np", argv[optind]);
         options.nodes = parse_nodes(optarg);
         break;
       case 'l':
@@ -146,6 +158,13 @@ Options parse_options(int argc, char** argv) {
       case 'x':
         options.variables.push_back(checked_variable(optarg));
         break;
+      case stdin_option:
+        check_stdin(optarg);
+        options.no_input = true;
+        break;
+      case wdir_option:
+        options.folder = checked_folder(optarg);
+        break;
       case report_bindings_option:
         options.report_bindings = true;
         break;
@@ -158,7 +177,6 @@ Options parse_options(int argc, char** argv) {
       case ':':
         throw Fault(wrong_usage, std::string(argv[optind - 1]) + " takes a value" + see_help);
       default:
-        if (argv[before] == std::string_view("--np")) refuse_np("--np", argv[optind]);
         refuse_option(argv[before], optopt);
     }
   }
@@ -174,7 +192,7 @@ const char* help_text() {
          "\n"
          "Starts a job on this machine, or on several: nodes of the program that exchange active messages.\n"
          "\n"
-         "  -n, --nodes N        how many nodes; without it, one per core that amrun may use\n"
+         "  -n, -np, --nodes N   how many nodes; without it, one per core that amrun may use\n"
          "  --hosts a,b:4,c      on these hosts, through ssh or what AM_AGENT names: so many nodes on each, "
          "or without a number "
          "one,\n"
@@ -182,10 +200,13 @@ const char* help_text() {
          "are there in the "
          "same\n"
          "                       places as here\n"
-         "  --hostfile FILE      the same from a file, a line for each host: b slots=4\n"
+         "                       All names of this host are one host\n"
+         "  --hostfile FILE      the same from a file, a line for each host: b slots=4, or b:4\n"
          "  -x NAME[=VALUE]      an environment variable for all nodes, on all hosts; those of libam "
          "(AM_...) go there by "
          "themselves\n"
+         "  --wdir FOLDER        the nodes start in that folder, on all hosts; without it, in this one\n"
+         "  --stdin none         node 0 reads nothing either: for a loop whose input the job is not to take\n"
          "  --bind core|none     core: each node keeps to one core, with more nodes than cores they take "
          "turns;\n"
          "                       none: the system moves them. Without it, core where each node gets a core "
@@ -204,7 +225,8 @@ const char* help_text() {
          "  -h, --help           print this\n"
          "  --version            print the version\n"
          "\n"
-         "Node 0 reads amrun's standard input, the others read nothing. The environment is passed on (to "
+         "Node 0 reads amrun's standard input, the others read nothing. (Where node 0 is on another host the input is\n"
+         "read to its end, and sent there, whether node 0 wants it or not.) The environment is passed on (to "
          "other\n"
          "hosts: -x), and so are the signals INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT; a second INT "
          "kills\n"
@@ -212,8 +234,9 @@ const char* help_text() {
          "\n"
          "When a node fails, the job ends: amrun says which node, and how. Exit code: that of the first node "
          "that\n"
-         "failed (128 + signal), 1 for a node that never joined the job, 2 for wrong options or settings,\n"
-         "126 for a program that cannot be started, 127 for one that is not found.\n";
+         "failed (128 + signal), 1 for a node that never joined the job while others did, 2 for wrong options or\n"
+         "settings, 126 for a program that cannot be started, 127 for one that is not found. Where all end well and\n"
+         "none has joined (amrun -n 2 hostname), a line says so, and the exit code is 0.\n";
 }
 
 }  // namespace amrun

@@ -21,6 +21,8 @@ struct Options {
   std::uint64_t watchdog_ns = 0;       // 0: none
   std::vector<HostShare> hosts;        // none: this machine
   std::vector<std::string> variables;  // NAME=value, or NAME
+  std::string folder;                  // where nodes start; empty: where amrun does
+  bool no_input = false;               // node 0 reads nothing either
   bool help = false;
   bool version = false;
   char** program = nullptr;  // name and arguments, ended by a null pointer; null with help and version only
