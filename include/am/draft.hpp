@@ -15,6 +15,9 @@
 #include <span>
 #include <utility>
 
+#pragma push_macro("Status")  // types.hpp
+#undef Status
+
 namespace am {
 
 /// A message whose payload its sender writes where the receiver will read it. Node::prepare makes one.
@@ -85,3 +88,5 @@ Draft Node::try_prepare(NodeId to, std::size_t bytes, A&&... args) {
 }
 
 }  // namespace am
+
+#pragma pop_macro("Status")

@@ -35,6 +35,9 @@
 #include <type_traits>
 #include <utility>
 
+#pragma push_macro("Status")  // types.hpp
+#undef Status
+
 namespace am {
 
 namespace core {
@@ -343,3 +346,5 @@ void begin_compare_swap(Node& node, GlobalPtr<T> at, std::type_identity_t<T> exp
 }
 
 }  // namespace am
+
+#pragma pop_macro("Status")

@@ -12,6 +12,9 @@
 #include <am/types.hpp>
 #include <functional>
 
+#pragma push_macro("Status")  // types.hpp
+#undef Status
+
 namespace am {
 
 class Group;
@@ -144,3 +147,5 @@ class Reply {
 };
 
 }  // namespace am
+
+#pragma pop_macro("Status")

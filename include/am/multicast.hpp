@@ -28,6 +28,9 @@
 #include <utility>
 #include <vector>
 
+#pragma push_macro("Status")  // types.hpp
+#undef Status
+
 namespace am {
 
 /// A set of nodes: any list, without duplicates, in ascending order. A plain value: copy it, keep it, use it on any
@@ -112,3 +115,5 @@ Status Node::try_multicast(const Group& group, A&&... args) {
 }
 
 }  // namespace am
+
+#pragma pop_macro("Status")

@@ -38,6 +38,9 @@
 #include <utility>
 #include <vector>
 
+#pragma push_macro("Status")  // types.hpp
+#undef Status
+
 namespace am {
 
 namespace core {
@@ -565,3 +568,5 @@ Status Reply::try_request(UnorderedTo to, A&&... args) const {
 inline void Reply::post(std::function<void(Node&)> f) const { node_->post(std::move(f)); }
 
 }  // namespace am
+
+#pragma pop_macro("Status")

@@ -5,6 +5,10 @@
 #include <cstdint>
 #include <string_view>
 
+// Xlib makes it int, which would be so in all headers that name it.
+#pragma push_macro("Status")
+#undef Status
+
 namespace am {
 
 /// A node's place in its job: 0 .. size-1. A node is the unit of addressing (design section 3).
@@ -72,3 +76,5 @@ constexpr std::string_view to_string(Priority priority) noexcept {
 }
 
 }  // namespace am
+
+#pragma pop_macro("Status")

@@ -273,14 +273,6 @@ TEST_F(AmrunHosts, TransferInTheBackground) {
   EXPECT_EQ(count(outcome.out, " 0 values came wrong"), 4) << outcome.out;
 }
 
-TEST_F(AmrunHosts, TakeAHostfile) {
-  const TemporaryFile file(hosts_.name(1) + " slots=1\n" + hosts_.name(2) + " slots=2 # the large one\n");
-  const Outcome outcome = run_scenario({"--hostfile", file.path()}, "environment");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("0 " + hosts_.name(1)), HasSubstr("1 " + hosts_.name(2)),
-                                 HasSubstr("2 " + hosts_.name(2))));
-}
-
 TEST_F(AmrunHosts, GiveNodesTheFolderTheSettingsAndTheVariablesAskedFor) {
   const std::string folder = std::filesystem::current_path();
   const Outcome plain =
@@ -436,7 +428,52 @@ TEST_F(AmrunHosts, SayWhatIsWrong) {
               AllOf(HasSubstr("127: "), HasSubstr("\"./not_there\" is not there")));
   EXPECT_THAT(error(hosts_.name(1) + ",nohost", example("hello")),
               HasSubstr("amrun: host nohost: its agent ended with code "));
-  EXPECT_THAT(error(names(), "/bin/true"), HasSubstr("exited with code 0 before it joined the job"));
+  const TemporaryFile joins_on_one("#!/bin/sh\n[ $AM_RANK = 0 ] || exec " + example("hello") + "\n",
+                                   std::filesystem::perms::owner_exec);
+  EXPECT_THAT(
+      error(names(), joins_on_one.path()),
+      HasSubstr("host " + hosts_.name(1) + ": its nodes exited with code 0 before they joined the job"));
+  expect_end(amrun_there({"--hosts", names(), "/bin/true"}), 0,
+             HasSubstr("amrun: nobody joined the job: \"/bin/true\""));
+  expect_end(run_scenario({"--hosts", names()}, "print", 0, {}, " >/dev/full"), 1,
+             HasSubstr("amrun: cannot write standard output: No space left on device"));
+}
+
+/// The lines of a loop are the loop's.
+TEST_F(AmrunHosts, LeaveInputThatNobodyReads) {
+  const auto turns = [&](const std::string& options) {
+    const TemporaryFile loop("seq 3 | while read -r line; do echo turn $line; AM_AGENT=" + enter_host + " " +
+                             amrun + " " + options + " " + example("hello") + " >/dev/null; done");
+    return run(hosts_.on(1, {"sh", loop.path()})).out;
+  };
+  EXPECT_EQ(turns("--hosts " + names()), "turn 1\nturn 2\nturn 3\n");
+  EXPECT_EQ(turns("--stdin none --hosts " + hosts_.name(2)), "turn 1\nturn 2\nturn 3\n")
+      << "node 0 is elsewhere";
+}
+
+/// Folder and amrun are reached by a link, which leads to another disk on the other host.
+TEST_F(AmrunHosts, FollowLinksOnEachHost) {
+  const TemporaryFolder folder;
+  const std::string here = folder.in("here");
+  ASSERT_EQ(run({"sh", "-c",
+                 "cd " + folder.path() + " && mkdir -p here/1/run there/2/run && cp " + amrun +
+                     " here/1 && cp " + amrun +
+                     " there/2 && ln -s 1 here/link && ln -s 2 there/link && printf '%s:1\n%s slots=1 # "
+                     "comment\n' " +
+                     hosts_.name(1) + " " + hosts_.name(2) + " >here/1/hosts"})
+                .exit_code,
+            0);
+  const TemporaryFile agent("#!/bin/sh\nexec unshare -m sh -c 'mount --bind " + folder.in("there") + " " +
+                                here + " && exec " + enter_host + " \"$@\"' - \"$@\"\n",
+                            std::filesystem::perms::owner_exec);
+  for (const std::string wdir : {"", "--wdir ../run "}) {
+    const std::string line = "cd " + here + "/link/run && exec ../amrun --hostfile ../hosts " + wdir +
+                             this_program() + " --node amrun_hosts environment 0";
+    const Outcome outcome =
+        run(hosts_.on(1, {"sh", TemporaryFile(line).path()}), {{"AM_AGENT=" + agent.path()}});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr(here + "/1/run\n"), HasSubstr(here + "/2/run\n"))) << wdir;
+  }
 }
 
 TEST_F(AmrunHosts, DoNotMindAChattyShell) {

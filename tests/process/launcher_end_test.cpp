@@ -127,7 +127,33 @@ TEST(LauncherEndOfAChild, EndsItWithoutTheKernelsHelp) {
   }
 }
 
+// The kernel takes the thread that starts a node for its parent.
+int start_in_a_thread(const Arguments&) {
+  FILE* node = nullptr;
+  std::thread([&] {
+    node = popen(("exec " + this_program() + " --node wait_a_moment >&2").c_str(), "r");
+    (void)std::getchar();  // until both have joined
+  }).join();
+  return WEXITSTATUS(pclose(node));
+}
+
+int wait_a_moment(const Arguments&) {
+  am::Node& node = start();
+  for (const am::Count end = node.count() + 300'000'000; node.count() < end;) node.poll();
+  node.barrier();
+  return 0;
+}
+
+TEST(LauncherEndOfAChild, IsNotTheEndOfTheThreadThatStartedIt) {
+  Amrun amrun(job({"-n", "2"}, {"start_in_a_thread"}));
+  ASSERT_TRUE(amrun.complains("pid ", 2));
+  amrun.close_input();
+  EXPECT_EQ(amrun.exit_code(), 0) << amrun.err();
+}
+
 const Roles roles = {
+    {"start_in_a_thread", start_in_a_thread},
+    {"wait_a_moment", wait_a_moment},
     {"wait", wait},
     {"wait_in_a_barrier", wait_in_a_barrier},
     {"poll_for_ever", poll_for_ever},

@@ -209,6 +209,23 @@ int leave_as_threads() {
   return 0;
 }
 
+/// A global object that uses the node as it is destroyed, which is after the node has left.
+struct Late {
+  am::Node* node = nullptr;
+  std::string use;
+  ~Late() {
+    if (use == "barrier") node->barrier();
+    if (use == "request") static_cast<void>(node->request<&Counted::come>(1 - node->id()));
+    if (use == "ask") std::printf("%u of %u\n", node->id(), node->size());
+  }
+} late;
+int use_late(const Arguments& arguments) {
+  late.node = &am::start(0, nullptr);
+  late.node->barrier();
+  late.use = late.node->id() == 0 ? arguments.at(0) : "";
+  return 0;
+}
+
 // -- tests --------------------------------------------------------------------------------------------------------------
 
 Outcome run_job(int nodes, const std::string& role, const std::vector<std::string>& environment = {}) {
@@ -323,9 +340,26 @@ TEST(Leaving, IsWhatTheEndOfTheLastThreadMeans) {
   }
 }
 
+TEST(Leaving, IsTheEndOfWhatMayBeDoneWithANode) {
+  for (const std::string network : {"shm", "tcp", "ofi"}) {
+    const auto end_of = [&](const std::string& use) {
+      return run({amrun, "-n", "2", this_program(), "--node", "use_late", use},
+                 {{"AM_TRANSPORT=" + network}});
+    };
+    for (const char* use : {"barrier", "request"})
+      expect_end(
+          end_of(use), 128 + SIGABRT,
+          testing::HasSubstr(
+              "am: node 0: the program uses its node when that has left the job, as it does after main"));
+    const Outcome asked = end_of("ask");
+    EXPECT_EQ(asked.out + asked.err, "0 of 2\n") << network;
+  }
+}
+
 TEST(Leaving, IsNotWhatClosingDescriptorsMeans) { expect_end(run_job(2, "close_descriptors"), 0, ""); }
 
-const Roles roles = {{"exit_in_a_handler", role<exit_in_a_handler>},
+const Roles roles = {{"use_late", use_late},
+                     {"exit_in_a_handler", role<exit_in_a_handler>},
                      {"exit_with_a_draft", role<exit_with_a_draft>},
                      {"leave_under_fire", role<leave_under_fire>},
                      {"leave_under_heavy_fire", role<leave_under_heavy_fire>},

@@ -140,6 +140,13 @@ TEST_F(PidNamespace, IsNamedWithANumberOfIt) {
                     ContainsRegex("am: node 1 of 2: runs, process 2 of another PID namespace\n")));
 }
 
+/// Of an amrun that is in one, where /proc shows the one around it. The output ends when nobody has it any more.
+TEST_F(PidNamespace, KeepsNoLeftovers) {
+  const Outcome outcome = run({"unshare", "--pid", "--fork", "sh", "-c",
+                               amrun + " -n 1 sh -c 'sleep 600 & exec " + example("hello") + "'; true"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 const Roles roles = {{"pid_namespace", catching<run_role>}, {"in_a_pid_namespace", in_namespace}};
 
 }  // namespace pid_namespace_test

@@ -312,6 +312,19 @@ TEST_F(PoorSurroundings, ASandbox) {
   expect_all_works(in_child);
 }
 
+/// As where qemu emulates another processor.
+TEST_F(PoorSurroundings, NoChildrenThatShareMemory) {
+  if (!possible(forbid_children_that_share)) GTEST_SKIP() << "no seccomp filters here";
+  expect_all_works(forbid_children_that_share);
+}
+
+TEST_F(PoorSurroundings, SmallStacks) {
+  for (const char* hosts : {"--bind", "--hosts"})
+    expect_end(run({amrun, hosts, hosts[2] == 'b' ? "none" : "localhost:2", hello},
+                   {.in_child = [] { limit_for_good(RLIMIT_STACK, 64 << 10); }}),
+               0, IsEmpty());
+}
+
 TEST_F(PoorSurroundings, ASmallDevShm) {
   const auto in_child = [] {
     replace_dev_shm(0, "size=64m");

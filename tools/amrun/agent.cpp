@@ -5,48 +5,48 @@
 
 #include <cerrno>
 #include <cstring>
-#include <iterator>
-#include <sstream>
 
 #include "amrun/fault.hpp"
 #include "amrun/part.hpp"
+#include "amrun/shell_words.hpp"
 #include "amrun/signals.hpp"
 #include "host/descriptor.hpp"
 
 namespace amrun {
+namespace {
 
-std::string in_shell_quotes(std::string_view word) {
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
+std::vector<std::string> words_of_agent(std::string_view agent) {
+  try {
+    return shell_words(agent.empty() ? "ssh" : agent);
+  } catch (const Fault& fault) {
+    throw Fault(fault.exit_code(), std::string("AM_AGENT: ") + fault.what());
   }
-  return quoted += "'";
 }
 
-bool is_this_host(std::string_view name) {
-  char own[256] = {};
-  if (gethostname(own, sizeof own - 1) != 0) return name == "localhost";
-  const std::string_view full = own;
-  return name == "localhost" || name == full || name == full.substr(0, full.find('.'));
-}
+}  // namespace
 
 std::vector<std::string> part_command(std::string_view agent, const std::string& host,
-                                      const std::string& self) {
-  if (is_this_host(host)) return {self, part_option};
-  std::istringstream words{std::string(agent.empty() ? "ssh" : agent)};
-  std::vector<std::string> command(std::istream_iterator<std::string>(words), {});
+                                      const std::vector<std::string>& own_paths) {
+  std::vector<std::string> command = words_of_agent(agent);
   if (command.empty()) command.emplace_back("ssh");
   command.push_back(host);
-  command.push_back(in_shell_quotes(self));
-  command.emplace_back(part_option);
+  if (own_paths.size() == 1) {
+    command.push_back(in_shell_quotes(own_paths[0]));
+    command.emplace_back(part_option);
+    return command;
+  }
+  std::string script;
+  for (const std::string& path : own_paths) {
+    const std::string quoted = in_shell_quotes(path);
+    script += "test -x " + quoted + " && exec " + quoted + " " + part_option + "; ";
+  }
+  // None: the shell says so.
+  script += "exec " + in_shell_quotes(own_paths.front()) + " " + part_option;
+  command.insert(command.end(), {"sh", "-c", in_shell_quotes(script)});
   return command;
 }
 
-Child start_command(std::vector<std::string> command, const Signals& signals) {
+Child start_command(std::vector<std::string> command, int kept, const Signals& signals) {
   using am::host::Descriptor;
   int to[2];
   int from[2];
@@ -66,6 +66,7 @@ Child start_command(std::vector<std::string> command, const Signals& signals) {
     setpgid(0, 0);
     dup2(to_end.get(), STDIN_FILENO);
     dup2(from_begin.get(), STDOUT_FILENO);
+    if (kept >= 0) fcntl(kept, F_SETFD, 0);
     signals.restore_in_node();
     execvp(arguments[0], arguments.data());
     const int error = errno;

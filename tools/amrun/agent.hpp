@@ -9,23 +9,20 @@
 
 namespace amrun {
 
-// The command that starts a part there. `agent`: a program and its options, between blanks; empty: ssh. `self`: amrun's own path,
-// which is the same there.
+// The command that starts a part on another host. `agent`: a program and its options, as words for a shell; empty: ssh. `own_paths`:
+// amrun's, of which one is good there, the first before the others. Throws Fault (wrong_usage).
 std::vector<std::string> part_command(std::string_view agent, const std::string& host,
-                                      const std::string& self);
-// Whether the name is this host's own.
-bool is_this_host(std::string_view name);
-// As a shell takes it for one word.
-std::string in_shell_quotes(std::string_view word);
+                                      const std::vector<std::string>& own_paths);
 
 // A command under way, with the ends of pipes: to its standard input, from its standard output. Its standard error is ours. In a
-// process group of its own, so that what the terminal sends comes to the head alone. Throws Fault.
+// process group of its own, so that what the terminal sends comes to the head alone. `kept`: a descriptor that it inherits, or -1. Throws
+// Fault.
 struct Child {
   pid_t pid;
   int in;
   int out;
 };
 class Signals;
-Child start_command(std::vector<std::string> command, const Signals& signals);
+Child start_command(std::vector<std::string> command, int kept, const Signals& signals);
 
 }  // namespace amrun

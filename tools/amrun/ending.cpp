@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "amrun/fault.hpp"
+#include "core/settings/setting_value.hpp"
 
 namespace amrun {
 
@@ -29,6 +30,14 @@ std::string how_it_ended(int wait_status, Standing standing) {
   }
   if (standing == Standing::absent) text += " before it joined the job";
   return text;
+}
+
+bool is_stranger(int wait_status, Standing standing) {
+  return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0 && standing == Standing::absent;
+}
+
+std::string nobody_joined(const std::string& program) {
+  return "nobody joined the job: " + am::core::in_quotes(program) + " ended without a call of am::start";
 }
 
 }  // namespace amrun

@@ -20,4 +20,9 @@ int exit_code_for(int wait_status);
 // "was killed by signal 9 (Killed)", "exited with code 0 before it joined the job".
 std::string how_it_ended(int wait_status, Standing standing);
 
+// Whether it ended well, and was none of the job: only where others join it is missing.
+bool is_stranger(int wait_status, Standing standing);
+// "nobody joined the job: "hostname" ends without a call of am::start".
+std::string nobody_joined(const std::string& program);
+
 }  // namespace amrun

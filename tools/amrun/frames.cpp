@@ -98,7 +98,8 @@ std::string Order::encode() const {
   Body body;
   body.put(host).put(placement.own).put(placement.hosts.size());
   for (const auto& nodes : placement.hosts) body.put(nodes.size());
-  body.put(job_name).put(job_key).put(folder);
+  body.put(job_name).put(job_key);
+  put_all(body, folders);
   put_all(body, program);
   put_all(body, environment);
   body.put(static_cast<std::uint64_t>(bind)).put(report_bindings ? 1 : 0).put(label ? 1 : 0).put(watchdog_ns);
@@ -121,7 +122,7 @@ Order Order::decode(std::string_view bytes) {
   if (order.placement.own >= order.placement.hosts.size()) throw nonsense();
   order.job_name = body.text();
   order.job_key = body.text();
-  order.folder = body.text();
+  order.folders = texts_of(body);
   order.program = texts_of(body);
   order.environment = texts_of(body);
   order.bind = static_cast<Bind>(body.number());
@@ -145,7 +146,10 @@ std::string encode(const Failed& heard) {
 std::string encode(const Ended& ended) {
   Body body;
   body.put(static_cast<std::uint64_t>(ended.exit_code)).put(static_cast<std::uint64_t>(ended.first_failure));
-  body.put(ended.any_success ? 1 : 0).put(static_cast<std::uint64_t>(ended.by_signal)).put(ended.dead.size());
+  body.put(ended.any_success ? 1 : 0)
+      .put(ended.nobody_joined ? 1 : 0)
+      .put(static_cast<std::uint64_t>(ended.by_signal))
+      .put(ended.dead.size());
   for (const am::NodeId node : ended.dead) body.put(node);
   return body.bytes();
 }
@@ -166,6 +170,7 @@ Ended decode_ended(std::string_view bytes) {
   ended.exit_code = static_cast<int>(body.number());
   ended.first_failure = static_cast<int>(body.number());
   ended.any_success = body.number() != 0;
+  ended.nobody_joined = body.number() != 0;
   ended.by_signal = static_cast<int>(body.number());
   for (std::uint64_t left = body.number(); left > 0; --left)
     ended.dead.push_back(static_cast<am::NodeId>(body.number()));

@@ -23,7 +23,7 @@
 namespace amrun {
 
 inline constexpr std::string_view part_name = "libam: a part of amrun, protocol ";
-inline constexpr std::string_view part_greeting = "libam: a part of amrun, protocol 3\n";
+inline constexpr std::string_view part_greeting = "libam: a part of amrun, protocol 4\n";
 
 enum class Kind : std::uint8_t {
   // to a part
@@ -102,7 +102,7 @@ struct Order {
   am::core::Placement placement;         // each host has nodes, which follow those of the one before
   std::string job_name;                  // 16 bytes
   std::string job_key;                   // 32 bytes
-  std::string folder;                    // to start in
+  std::vector<std::string> folders;      // to start in: the first that is there
   std::vector<std::string> program;      // name and arguments
   std::vector<std::string> environment;  // NAME=value, in addition to what the host has
   Bind bind = Bind::automatic;
@@ -128,6 +128,7 @@ struct Ended {
   int exit_code = 0;
   int first_failure = 0;         // of a job that went on without the node
   bool any_success = false;      // a node left the job in good order
+  bool nobody_joined = false;    // the programs ended well, and are none of libam's
   int by_signal = 0;             // that the user sent
   std::vector<am::NodeId> dead;  // nodes of other hosts that have died, as far as this one knows
 };

@@ -11,22 +11,24 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <numeric>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "amrun/agent.hpp"
+#include "amrun/ending.hpp"
 #include "amrun/environment.hpp"
 #include "amrun/fault.hpp"
 #include "amrun/frames.hpp"
 #include "amrun/hosts.hpp"
 #include "amrun/outlet.hpp"
+#include "amrun/part.hpp"
+#include "amrun/paths.hpp"
 #include "amrun/say.hpp"
 #include "amrun/signals.hpp"
+#include "amrun/this_host.hpp"
 #include "core/settings/setting_value.hpp"
 #include "core/settings/settings.hpp"
 #include "host/clock.hpp"
@@ -52,6 +54,7 @@ constexpr std::uint64_t cause_ns = second_ns;
 
 struct Part {
   std::string host;
+  bool is_here;
   std::uint32_t number;
   std::vector<am::NodeId> nodes;
   pid_t pid;
@@ -90,6 +93,7 @@ class Head {
     for (;;) {
       const bool over = std::ranges::all_of(parts_, &Part::over);
       if (over) let_follow();
+      if (over && exit_code_ == 0 && !strangers().empty()) say(nobody_joined(options_.program[0]));
       if (over && is_written()) break;
       look();
       look_at_clock();
@@ -102,23 +106,27 @@ class Head {
   // -- start -----------------------------------------------------------------------------------------------------------
 
   void start() {
-    const std::vector<am::NodeId> shares = share_out(options_.hosts, options_.nodes);
+    const std::vector<HostShare> hosts = find_this_host(options_.hosts, is_this_host);
+    const std::vector<am::NodeId> shares = share_out(hosts, options_.nodes);
     Order order = common_order();
     am::NodeId next = 0;
-    std::vector<std::string> names;
+    std::vector<HostShare> used;
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (shares[i] == 0) continue;
       auto& nodes = order.placement.hosts.emplace_back(shares[i]);
       std::iota(nodes.begin(), nodes.end(), next);
       next += shares[i];
-      names.push_back(options_.hosts[i].name);
+      used.push_back(hosts[i]);
     }
-    const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-    for (std::uint32_t i = 0; i < names.size(); ++i) {
-      order.host = names[i];
+    const std::vector<std::string> self = own_paths();
+    for (std::uint32_t i = 0; i < used.size(); ++i) {
+      order.host = used[i].name;
       order.placement.own = i;
-      const Child child = start_command(part_command(settings_.agent, names[i], self), signals_);
-      parts_.push_back({.host = names[i],
+      const Child child =
+          used[i].is_here ? start_here(self.back(), i == 0)
+                          : start_command(part_command(settings_.agent, used[i].name, self), -1, signals_);
+      parts_.push_back({.host = used[i].name,
+                        .is_here = used[i].is_here,
                         .number = i,
                         .nodes = order.placement.hosts[i],
                         .pid = child.pid,
@@ -128,6 +136,20 @@ class Head {
       send(parts_.back(), Kind::order, order.encode());
     }
     for (Outlet& outlet : outlets_) outlet.owed.resize(parts_.size());
+    if (!options_.no_input) return;
+    input_ = Input::ended;
+    send(parts_.front(), Kind::input_end, {});
+  }
+
+  // Node 0 of this host reads for itself what amrun was given: so no more of it is gone afterwards than node 0 has read. Not a terminal, which
+  // answers to the head alone (start_command).
+  Child start_here(const std::string& self, bool has_node_0) {
+    if (!has_node_0 || options_.no_input || isatty(STDIN_FILENO) != 0)
+      return start_command({self, part_option}, -1, signals_);
+    const Descriptor input(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!input) throw Fault(failed, "cannot pass on standard input: " + system_text(errno));
+    input_ = Input::ended;
+    return start_command({self, part_option, std::to_string(input.get())}, input.get(), signals_);
   }
 
   Order common_order() const {
@@ -137,9 +159,7 @@ class Head {
     const auto* const bytes = reinterpret_cast<const char*>(random.data());
     order.job_name.assign(bytes, 16);
     order.job_key.assign(bytes + 16, 32);
-    std::error_code error;
-    order.folder = std::filesystem::current_path(error);
-    if (error) throw Fault(failed, "cannot tell in which folder this is: " + error.message());
+    order.folders = folders_to_start_in(options_.folder);
     for (char** word = options_.program; *word != nullptr; ++word) order.program.emplace_back(*word);
     order.environment = variables_for_hosts(environ, options_.variables);
     order.bind = options_.bind;
@@ -220,11 +240,10 @@ class Head {
   }
 
   void hear(Part& part) {
-    std::array<char, 65536> buffer;
-    const ssize_t got = read(part.out.get(), buffer.data(), buffer.size());
+    const ssize_t got = read(part.out.get(), buffer_.data(), buffer_.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (got <= 0) return end_of_line(part);
-    part.reader.feed({buffer.data(), static_cast<std::size_t>(got)});
+    part.reader.feed({buffer_.data(), static_cast<std::size_t>(got)});
     try {
       if (!part.greeted) part.greeted = part.reader.skip_greeting();
       while (part.greeted && !part.over) {
@@ -242,7 +261,8 @@ class Head {
     switch (frame.kind) {
       case Kind::text:
         part.facts = std::move(frame.body);
-        return tell_facts();
+        tell_facts();
+        return look_at_strangers();
       case Kind::taken:
         if (input_ == Input::under_way) input_ = Input::awaited;
         return;
@@ -257,7 +277,8 @@ class Head {
       case Kind::ended:
         part.ended = decode_ended(frame.body);
         count(*part.ended);
-        return close_part(part);
+        close_part(part);
+        return look_at_strangers();
       default:
         return;
     }
@@ -344,6 +365,24 @@ class Head {
     if (others_are_dead) give_up_at_ns_ = std::min(give_up_at_ns_, am::host::monotonic_ns() + ending_ns);
   }
 
+  // Hosts whose programs ended well without joining. They are missing where others join.
+  std::vector<const Part*> strangers() const {
+    std::vector<const Part*> found;
+    for (const Part& part : parts_) {
+      if (part.ended && part.ended->nobody_joined) found.push_back(&part);
+    }
+    return found;
+  }
+
+  void look_at_strangers() {
+    if (ending_ || std::ranges::none_of(parts_, [](const Part& part) { return part.facts.has_value(); }))
+      return;
+    for (const Part* part : strangers()) {
+      say("host " + part->host + ": its nodes exited with code 0 before they joined the job");
+      fail(failed);
+    }
+  }
+
   void end_of_line(Part& part) {
     const auto status = wait_for(part, second_ns / 2);
     const std::string how = agent_of(part) + " " + (status ? describe_status(*status) : "closed its output");
@@ -366,7 +405,7 @@ class Head {
     for (Part& other : parts_) send(other, Kind::lost, Body().put(part.number).bytes());
   }
 
-  static std::string agent_of(const Part& part) { return is_this_host(part.host) ? "amrun" : "its agent"; }
+  static std::string agent_of(const Part& part) { return part.is_here ? "amrun" : "its agent"; }
 
   void close_part(Part& part) {
     part.over = true;
@@ -462,12 +501,11 @@ class Head {
   }
 
   void read_input() {
-    std::array<char, 65536> buffer;
-    const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
+    const ssize_t got = read(STDIN_FILENO, buffer_.data(), buffer_.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
     input_ = got > 0 ? Input::under_way : Input::ended;
     Part& first = parts_.front();
-    if (got > 0) return send(first, Kind::input, {buffer.data(), static_cast<std::size_t>(got)});
+    if (got > 0) return send(first, Kind::input, {buffer_.data(), static_cast<std::size_t>(got)});
     send(first, Kind::input_end, {});
   }
 
@@ -489,7 +527,12 @@ class Head {
     Outlet& outlet = outlets_[static_cast<std::size_t>(stream)];
     const ssize_t written = outlet.write_some(outlet.pending);
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (written < 0) return close_outlet(stream, errno);
+    if (written < 0) {
+      const int error = errno;
+      close_outlet(stream, error);
+      if (stream == Stream::out) say("cannot write standard output: " + std::string(std::strerror(error)));
+      return;
+    }
     outlet.pending.erase(0, static_cast<std::size_t>(written));
     written_at_ns_ = am::host::monotonic_ns();
     if (!outlet.pending.empty()) return;
@@ -529,6 +572,8 @@ class Head {
   const Signals signals_;
   const Descriptor signal_fd_;
   std::vector<Part> parts_;
+  std::vector<char> buffer_ =
+      std::vector<char>(65536);  // of what is read; not on the stack, which may be small (ulimit -s)
   std::array<Outlet, 2> outlets_{Outlet(STDOUT_FILENO), Outlet(STDERR_FILENO)};  // by Stream
   Input input_ = Input::awaited;
   std::set<std::string> said_;

@@ -34,7 +34,9 @@ bool may_be_name(std::string_view name) {
 }
 
 void add(std::vector<HostShare>& hosts, HostShare host) {
-  const auto known = std::ranges::find(hosts, host.name, &HostShare::name);
+  const auto known = std::ranges::find_if(hosts, [&](const HostShare& other) {
+    return other.name == host.name || (other.is_here && host.is_here);
+  });
   if (known == hosts.end()) {
     hosts.push_back(std::move(host));
   } else {
@@ -65,7 +67,7 @@ HostShare parse_host(std::string_view text, const Refuse& refuse) {
   if (!may_be_name(name)) throw refuse("");
   const auto nodes = parse_count(count);
   if (counted && !nodes) throw refuse("");
-  return {std::string(name), nodes};
+  return {.name = std::string(name), .nodes = nodes};
 }
 
 // The words of a line of a hostfile, where "slots = 4" is one word as well.
@@ -113,10 +115,12 @@ std::vector<HostShare> parse_hostfile(std::string_view text, const std::string& 
     const std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
     const bool is_bare_ipv6 = may_be_name(words[0]) && std::ranges::count(words[0], ':') > 1;
-    HostShare host = is_bare_ipv6 ? HostShare{words[0], std::nullopt}
-                                  : parse_host(words[0], [&](const std::string& why) {
-                                      return refuse(in_quotes(words[0]) + " is no name of a host, with or without :N" + why);
-                                    });
+    HostShare host =
+        is_bare_ipv6
+            ? HostShare{.name = words[0], .nodes = std::nullopt}
+            : parse_host(words[0], [&](const std::string& why) {
+                return refuse(in_quotes(words[0]) + " is no name of a host, with or without :N" + why);
+              });
     const bool counted = host.nodes.has_value();
     std::optional<am::NodeId> most;
     for (std::size_t i = 1; i < words.size(); ++i) {
@@ -148,6 +152,16 @@ std::vector<HostShare> read_hostfile(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return parse_hostfile(text.str(), path);
+}
+
+std::vector<HostShare> find_this_host(const std::vector<HostShare>& hosts,
+                                      const std::function<bool(const std::string& name)>& is_this_host) {
+  std::vector<HostShare> found;
+  for (HostShare host : hosts) {
+    host.is_here = is_this_host(host.name);
+    add(found, std::move(host));
+  }
+  return found;
 }
 
 std::vector<am::NodeId> share_out(const std::vector<HostShare>& hosts, std::optional<am::NodeId> nodes) {

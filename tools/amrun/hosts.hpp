@@ -2,6 +2,7 @@
 #pragma once
 
 #include <am/types.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@ namespace amrun {
 struct HostShare {
   std::string name;
   std::optional<am::NodeId> nodes;  // how many it takes; nothing: its share of what the others leave
+  bool is_here = false;             // it is this host
 };
 
 // "a,b:4,[fd00::2]:2". One that is named again takes so many more. Throws Fault (wrong_usage).
@@ -22,6 +24,10 @@ std::vector<HostShare> parse_hosts(std::string_view text);
 // each line that names it. MPICH's "b:4" is the same as "b slots=4". Throws Fault (wrong_usage).
 std::vector<HostShare> read_hostfile(const std::string& path);
 std::vector<HostShare> parse_hostfile(std::string_view text, const std::string& path);
+
+// Marks the hosts whose names are this one's. They are one, with the name and the place in the list of the first of them.
+std::vector<HostShare> find_this_host(const std::vector<HostShare>& hosts,
+                                      const std::function<bool(const std::string& name)>& is_this_host);
 
 // How many nodes each gets, in their order: node 0 and its neighbours on the first one. Without `nodes` a host without a number
 // takes one; with it those share what is left, and the others are filled in their order. Throws Fault (wrong_usage) where the

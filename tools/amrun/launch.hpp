@@ -28,7 +28,7 @@ struct Plan {
   bool report_bindings = false;
   bool label = false;
   std::uint64_t watchdog_ns = 0;
-  int input = 0;  // node 0's standard input
+  int input = 0;  // node 0's standard input; -1: nothing
 };
 
 // How many nodes on this machine, and on which cores. `nodes`: nothing, one for each core.

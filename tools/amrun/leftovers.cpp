@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 
 namespace amrun {
@@ -19,12 +21,32 @@ bool have_children() {
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-// Empty also where there is no such file: the kernel was built without it, or /proc is not mounted.
+// The numbers of a process, one for each PID namespace that it is in, from that of /proc on inwards.
+std::vector<pid_t> numbers_of(const std::string& process) {
+  std::ifstream status("/proc/" + process + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("NSpid:")) continue;
+    std::istringstream numbers(line.substr(sizeof "NSpid:"));
+    return {std::istream_iterator<pid_t>(numbers), {}};
+  }
+  return {};
+}
+
+// Empty also where there is no such file: the kernel was built without it, or /proc is not mounted, or shows a namespace without us.
 std::vector<pid_t> children() {
   std::vector<pid_t> found;
   if (!have_children()) return found;
-  std::ifstream list("/proc/self/task/" + std::to_string(getpid()) + "/children");
-  for (pid_t child = 0; list >> child;) found.push_back(child);
+  // Numbers are those of /proc's namespace, which may be one around ours (unshare --pid --fork).
+  const std::size_t depth = numbers_of("self").size();
+  std::ifstream list("/proc/thread-self/children");
+  for (pid_t child = 0; list >> child;) {
+    if (depth > 1) {
+      const std::vector<pid_t> numbers = numbers_of(std::to_string(child));
+      if (numbers.size() >= depth) found.push_back(numbers[depth - 1]);
+    } else {
+      found.push_back(child);
+    }
+  }
   return found;
 }
 

@@ -39,7 +39,8 @@ bool write_all(int fd, std::string_view bytes) {
 
 }  // namespace
 
-Line::Line(int in, int out) : in_(in), out_(out), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Line::Line(int in, int out)
+    : in_(in), out_(out), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), buffer_(65536) {
   if (!wake_) throw Fault(failed, "cannot make an eventfd: " + system_text(errno));
 }
 
@@ -108,13 +109,12 @@ Line::Wishes Line::take_wishes() {
 }
 
 bool Line::read_more() {
-  std::array<char, 65536> buffer;
   ssize_t got = -1;
   do {
-    got = read(in_, buffer.data(), buffer.size());
+    got = read(in_, buffer_.data(), buffer_.size());
   } while (got < 0 && errno == EINTR);
   if (got <= 0) return false;
-  reader_.feed({buffer.data(), static_cast<std::size_t>(got)});
+  reader_.feed({buffer_.data(), static_cast<std::size_t>(got)});
   return true;
 }
 

@@ -81,6 +81,7 @@ class Line {
   const int in_;
   const int out_;
   const am::host::Descriptor wake_;
+  std::vector<char> buffer_;  // not on a stack, of which a thread may have little (ulimit -s)
   FrameReader reader_;
   std::deque<Frame> set_aside_;
   std::mutex sending_;

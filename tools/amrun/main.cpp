@@ -17,6 +17,7 @@
 #include "amrun/launch.hpp"
 #include "amrun/options.hpp"
 #include "amrun/part.hpp"
+#include "amrun/paths.hpp"
 #include "amrun/program.hpp"
 #include "amrun/say.hpp"
 #include "amrun/signals.hpp"
@@ -45,12 +46,13 @@ void keep_outer_memory_from_nodes() {
 // A job on this machine. Returns amrun's exit code, and the signal that the job ended by, or 0.
 JobEnd run_here(const Options& options) {
   const Signals signals;
+  if (!options.folder.empty()) go_to(folders_to_start_in(options.folder));
   Plan plan{.program = {find_program(options.program[0]), options.program},
             .bind = options.bind,
             .report_bindings = options.report_bindings,
             .label = options.label,
             .watchdog_ns = options.watchdog_ns,
-            .input = STDIN_FILENO};
+            .input = options.no_input ? -1 : STDIN_FILENO};
   Places places = choose_places(options.nodes, options.bind);
   plan.cores = std::move(places.cores);
   for (am::NodeId node = 0; node < places.nodes; ++node) plan.nodes.push_back(node);
@@ -66,7 +68,7 @@ JobEnd run_here(const Options& options) {
 int run(int argc, char** argv) {
   const am::host::StandardPlaces
       standard;  // for the nodes as well: descriptors 0 to 2 are what everybody takes them for
-  if (is_part(argc, argv)) return run_part();
+  if (is_part(argc, argv)) return run_part(argc, argv);
   const Options options = parse_options(argc, argv);
   if (options.help || options.version) {
     std::fputs(options.help ? help_text() : "amrun " AM_VERSION "\n", stdout);

@@ -118,9 +118,9 @@ std::uint64_t parse_watchdog(const char* text, const char* next) {
     if (nearest == nullptr || distance(known) < distance(nearest)) nearest = known;
   }
   if (is_letter)
-    throw Fault(wrong_usage, std::string("unknown option -") +
-                                 (letter != 0 ? std::string(1, static_cast<char>(letter)) : std::string(name)) +
-                                 see_help);
+    throw Fault(wrong_usage,
+                std::string("unknown option -") +
+                    (letter != 0 ? std::string(1, static_cast<char>(letter)) : std::string(name)) + see_help);
   throw Fault(wrong_usage, "unknown option " + am::core::in_quotes(word) + "; the nearest is --" +
                                nearest->name + see_help);
 }
@@ -225,7 +225,8 @@ const char* help_text() {
          "  -h, --help           print this\n"
          "  --version            print the version\n"
          "\n"
-         "Node 0 reads amrun's standard input, the others read nothing. (Where node 0 is on another host the input is\n"
+         "Node 0 reads amrun's standard input, the others read nothing. (Where node 0 is on another host the "
+         "input is\n"
          "read to its end, and sent there, whether node 0 wants it or not.) The environment is passed on (to "
          "other\n"
          "hosts: -x), and so are the signals INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT; a second INT "
@@ -234,8 +235,10 @@ const char* help_text() {
          "\n"
          "When a node fails, the job ends: amrun says which node, and how. Exit code: that of the first node "
          "that\n"
-         "failed (128 + signal), 1 for a node that never joined the job while others did, 2 for wrong options or\n"
-         "settings, 126 for a program that cannot be started, 127 for one that is not found. Where all end well and\n"
+         "failed (128 + signal), 1 for a node that never joined the job while others did, 2 for wrong "
+         "options or\n"
+         "settings, 126 for a program that cannot be started, 127 for one that is not found. Where all end "
+         "well and\n"
          "none has joined (amrun -n 2 hostname), a line says so, and the exit code is 0.\n";
 }
 

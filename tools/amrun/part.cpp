@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <am/error.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "amrun/frames.hpp"
 #include "amrun/launch.hpp"
 #include "amrun/line.hpp"
+#include "amrun/paths.hpp"
 #include "amrun/program.hpp"
 #include "amrun/say.hpp"
 #include "core/job/several_hosts.hpp"
@@ -60,6 +62,7 @@ Ended how_it_ended(int exit_code, const Supervisor& supervisor, const am::host::
   Ended ended{.exit_code = exit_code,
               .first_failure = supervisor.first_failure(),
               .any_success = supervisor.any_success(),
+              .nobody_joined = supervisor.nobody_joined(),
               .by_signal = supervisor.ended_by(),
               .dead = {}};
   for (am::NodeId node = 0; node < board.nodes(); ++node) {
@@ -77,11 +80,10 @@ struct LineStops {
   LineStops& operator=(const LineStops&) = delete;
 };
 
-Ended run_order(Order& order, Line& line) {
+// `own_input`: what node 0 reads; none: what the head sends.
+Ended run_order(Order& order, Line& line, Descriptor own_input) {
   const Signals signals;
-  if (chdir(order.folder.c_str()) != 0)
-    throw Fault(failed, "cannot go to the folder " + order.folder + ": " + std::strerror(errno));
-  set_variable("PWD=" + order.folder);
+  go_to(order.folders);
   for (const std::string& variable : order.environment) set_variable(variable);
   check_settings(environ);
   std::vector<char*> arguments;
@@ -98,10 +100,10 @@ Ended run_order(Order& order, Line& line) {
             .label = order.label,
             .watchdog_ns = order.watchdog_ns};
   int input[2] = {-1, -1};
-  if (here.front() == 0 && pipe2(input, O_CLOEXEC) != 0)
+  if (here.front() == 0 && !own_input && pipe2(input, O_CLOEXEC) != 0)
     throw Fault(failed, "cannot make a pipe: " + system_text(errno));
   Descriptor to_node_0(input[1]);
-  Descriptor of_node_0(input[0]);
+  Descriptor of_node_0 = own_input ? std::move(own_input) : Descriptor(input[0]);
   plan.input = of_node_0.get();
 
   const am::host::Board& board = plan.memory->board();
@@ -138,9 +140,13 @@ Ended run_order(Order& order, Line& line) {
 
 }  // namespace
 
-bool is_part(int argc, char** argv) { return argc == 2 && std::string_view(argv[1]) == part_option; }
+bool is_part(int argc, char** argv) {
+  return (argc == 2 || argc == 3) && std::string_view(argv[1]) == part_option;
+}
 
-int run_part() {
+int run_part(int argc, char** argv) {
+  Descriptor own_input(argc == 3 ? std::atoi(argv[2]) : -1);
+  if (own_input) fcntl(own_input.get(), F_SETFD, FD_CLOEXEC);
   const Descriptor in = moved_away(STDIN_FILENO, O_RDONLY);
   const Descriptor out = moved_away(STDOUT_FILENO, O_WRONLY);
   Line line(in.get(), out.get());
@@ -157,7 +163,7 @@ int run_part() {
     const auto frame = line.receive(Kind::order);
     if (!frame) return failed;  // the head is gone
     order = Order::decode(frame->body);
-    ended = run_order(*order, line);
+    ended = run_order(*order, line, std::move(own_input));
   } catch (const Fault& fault) {
     stop_with(fault.exit_code(), fault.what());
   } catch (const am::Error& error) {

@@ -7,11 +7,12 @@
 
 namespace amrun {
 
-// Whether this amrun was started by another one.
+// Whether this amrun was started by another one: `amrun --part`, or on the head's own host `amrun --part FD`, where the number is that of
+// the descriptor from which node 0 reads.
 bool is_part(int argc, char** argv);
 inline constexpr const char* part_option = "--part";
 
 // Returns the exit code.
-int run_part();
+int run_part(int argc, char** argv);
 
 }  // namespace amrun

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -28,12 +29,16 @@ constexpr std::size_t stack_bytes = std::size_t{32} << 10;
 // value no call of the parent depends on once it has succeeded. Signals are blocked and amrun has no
 // handlers.
 //
-// ThreadSanitizer keeps books in that memory which two processes would spoil.
+// ThreadSanitizer keeps books in that memory which two processes would spoil, and valgrind ends a program that does this. There, and where the
+// system offers no such child (make_child), it is one of fork.
+bool may_share_memory() {
 #ifdef __SANITIZE_THREAD__
-constexpr int clone_flags = SIGCHLD;
+  return false;
 #else
-constexpr int clone_flags = CLONE_VM | SIGCHLD;
+  const char* const preloaded = std::getenv("LD_PRELOAD");  // as valgrind has it for what it runs
+  return preloaded == nullptr || std::strstr(preloaded, "vgpreload") == nullptr;
 #endif
+}
 
 void* shared_memory(std::size_t bytes, int sharing) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -62,6 +67,7 @@ Spawner::Spawner(Program program, am::NodeId nodes, int memory_fd, bool must_bin
       input_(input),
       null_fd_(open("/dev/null", O_RDONLY | O_CLOEXEC)),
       parent_(getpid()),
+      shares_memory_(may_share_memory()),
       own_environment_{"AM_SIZE=" + std::to_string(nodes), "AM_HOST_MEMORY_FD=" + std::to_string(memory_fd)},
       children_(new Child[nodes]),
       nodes_(nodes),
@@ -86,7 +92,7 @@ pid_t Spawner::start(am::NodeId node, const Core* core, int out, int err) {
   child.spawner = this;
   child.trouble = &troubles_[node];
   child.mask = core != nullptr ? &core->mask : nullptr;
-  child.descriptors[0] = node == 0 ? input_ : null_fd_;
+  child.descriptors[0] = node == 0 && input_ >= 0 ? input_ : null_fd_;
   child.descriptors[1] = out;
   child.descriptors[2] = err;
   const std::string rank = "AM_RANK=" + std::to_string(node);
@@ -97,7 +103,7 @@ pid_t Spawner::start(am::NodeId node, const Core* core, int out, int err) {
   *end++ = child.rank.data();
   *end = nullptr;
 
-  const pid_t pid = clone(become_node, stacks_ + (std::size_t{node} + 1) * stack_bytes, clone_flags, &child);
+  const pid_t pid = make_child(child, stacks_ + (std::size_t{node} + 1) * stack_bytes);
   if (pid < 0) {
     const bool limited = errno == EAGAIN;
     throw Fault(
@@ -106,6 +112,18 @@ pid_t Spawner::start(am::NodeId node, const Core* core, int out, int err) {
             std::strerror(errno) +
             (limited ? " (as many processes run as this user or container may have: ulimit -u)" : ""));
   }
+  return pid;
+}
+
+// `stack`: its end. Returns what fork does, in the parent.
+pid_t Spawner::make_child(Child& child, std::byte* stack) {
+  if (shares_memory_) {
+    const pid_t pid = clone(become_node, stack, CLONE_VM | SIGCHLD, &child);
+    if (pid >= 0 || errno == EAGAIN || errno == ENOMEM) return pid;
+    shares_memory_ = false;  // it is not offered, as where qemu emulates another processor
+  }
+  const pid_t pid = fork();
+  if (pid == 0) _exit(become_node(&child));
   return pid;
 }
 

@@ -33,7 +33,7 @@ struct Program {
 class Spawner {
  public:
   // `nodes`: of the whole job. `core` of a node as in start(); with `must_bind` a node that cannot be bound is not started. `input`:
-  // node 0's standard input.
+  // node 0's standard input; -1: nothing.
   Spawner(Program program, am::NodeId nodes, int memory_fd, bool must_bind, int input,
           const Signals& signals);
   ~Spawner();
@@ -44,6 +44,7 @@ class Spawner {
   // Throws Fault when the machine gives no further process.
   pid_t start(am::NodeId node, const Core* core, int out, int err);
 
+  [[nodiscard]] const std::string& program() const noexcept { return program_.path; }
   // Of a child that has ended.
   [[nodiscard]] Trouble trouble(am::NodeId node) const noexcept;
   // The words for it: "cannot start ./x: Exec format error".
@@ -51,6 +52,7 @@ class Spawner {
 
  private:
   struct Child;
+  pid_t make_child(Child& child, std::byte* stack);
   static int become_node(void* child);
 
   Program program_;
@@ -61,6 +63,7 @@ class Spawner {
   int null_fd_;
   pid_t parent_;
   rlimit files_;
+  bool shares_memory_;                        // a child does with this process, until it is the program
   std::vector<std::string> own_environment_;  // AM_SIZE, AM_HOST_MEMORY_FD
   std::vector<char*> environment_;            // of every node: without its AM_RANK and the null pointer
   std::unique_ptr<Child[]> children_;

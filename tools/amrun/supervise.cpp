@@ -20,6 +20,8 @@ namespace {
 constexpr std::uint64_t grace_ns = 1'000'000'000;
 // For nodes to end by a SIGTERM that amrun got.
 constexpr std::uint64_t patience_ns = 10'000'000'000;
+// Between looks whether somebody joins after all.
+constexpr std::uint64_t look_at_strangers_ns = 20'000'000;
 
 std::string host_name() {
   char name[256] = "?";
@@ -51,7 +53,11 @@ int Supervisor::run() {
     } else {
       look_at_clock(am::host::monotonic_ns());
     }
+    look_at_strangers();
   }
+  const bool is_part =
+      static_cast<bool>(notice_called_);  // of which the head knows whether others have joined
+  if (!strangers_.empty() && exit_code_ == 0 && !is_part) say_(amrun::nobody_joined(spawner_.program()));
   leftovers_.end();
   return exit_code_ != 0 || any_success_ ? exit_code_ : first_failure_;
 }
@@ -79,6 +85,8 @@ std::optional<std::uint64_t> Supervisor::time_to_wait() const {
     const std::uint64_t until_look_ns = next_look_ns_ - std::min(now_ns, next_look_ns_);
     timeout_ns = std::min(timeout_ns.value_or(until_look_ns), until_look_ns);
   }
+  if (!strangers_.empty())
+    timeout_ns = std::min(timeout_ns.value_or(look_at_strangers_ns), look_at_strangers_ns);
   return timeout_ns;
 }
 
@@ -154,10 +162,23 @@ void Supervisor::node_ended(Node node, int wait_status) {
   // Its last stores are seen: the kernel reports an end after it.
   const Standing standing = board_.standing(node.id);
   if (ending_) return;
-  if (!has_failed(wait_status, standing)) {
+  if (is_stranger(wait_status, standing)) {
+    strangers_.push_back(node);
+  } else if (has_failed(wait_status, standing)) {
+    node_failed(node, wait_status, standing);
+  } else {
     any_success_ = true;
-    return;
   }
+}
+
+// They may be programs that know nothing of libam (amrun -n 2 hostname). But who joins waits for all.
+void Supervisor::look_at_strangers() {
+  if (ending_ || strangers_.empty() || board_.job().joined.load(std::memory_order_acquire) == 0) return;
+  node_failed(strangers_.front(), 0, Standing::absent);
+  strangers_.clear();
+}
+
+void Supervisor::node_failed(Node node, int wait_status, Standing standing) {
   // Also one that had left: it may have been killed between saying so and telling the others.
   if (standing == Standing::left) {
     am::core::mark_left(board_, node.id, wait_status);

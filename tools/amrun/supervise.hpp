@@ -46,6 +46,8 @@ class Supervisor {
   // good order.
   [[nodiscard]] int first_failure() const noexcept { return first_failure_; }
   [[nodiscard]] bool any_success() const noexcept { return any_success_; }
+  // All have ended well, and none has joined the job.
+  [[nodiscard]] bool nobody_joined() const noexcept { return !strangers_.empty(); }
 
   // For a job of several hosts, in on_notice. The job has failed on another host: asks the nodes here to end.
   void end_job();
@@ -69,6 +71,8 @@ class Supervisor {
   void kill_job(int number, const char* when);
   void collect();
   void node_ended(Node node, int wait_status);
+  void node_failed(Node node, int wait_status, am::host::Standing standing);
+  void look_at_strangers();
   void report(Node node, int wait_status, am::host::Standing standing);
   [[nodiscard]] std::string what_it_left(am::NodeId dead) const;
   [[nodiscard]] bool job_survives(std::optional<am::NodeId> dead) const;
@@ -83,6 +87,7 @@ class Supervisor {
   std::function<void()> notice_called_;
   Leftovers leftovers_;
   std::vector<Node> running_;
+  std::vector<Node> strangers_;  // have ended well without joining; when somebody else joins they have failed
   std::optional<am::core::JobWatch> watch_;
   std::uint64_t next_look_ns_ = 0;           // of the watch; monotonic
   std::optional<std::uint64_t> kill_at_ns_;  // monotonic: when patience with the nodes of a failed job ends

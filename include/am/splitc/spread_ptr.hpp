@@ -30,11 +30,11 @@ inline Dealt dealt(std::uint64_t k) {
 inline am::GlobalPtr<std::byte> across(am::GlobalPtr<std::byte> at, std::ptrdiff_t n, std::size_t step) {
   if (here.nodes == 0) no_world();
   const auto nodes = static_cast<std::ptrdiff_t>(here.nodes);
-  std::ptrdiff_t slots = n / nodes;
+  std::ptrdiff_t rounds = n / nodes;
   std::ptrdiff_t proc = static_cast<std::ptrdiff_t>(at.node()) + n % nodes;
-  if (proc < 0) proc += nodes, --slots;
-  if (proc >= nodes) proc -= nodes, ++slots;
-  return am::GlobalPtr<std::byte>(at.address().moved(slots, step)).on(static_cast<NodeId>(proc));
+  if (proc < 0) proc += nodes, --rounds;
+  if (proc >= nodes) proc -= nodes, ++rounds;
+  return am::GlobalPtr<std::byte>(at.address().moved(rounds, step)).on(static_cast<NodeId>(proc));
 }
 
 }  // namespace impl
@@ -91,8 +91,8 @@ class spread_ptr {
   }
   /// How many elements further on, for two pointers into the same array.
   friend std::ptrdiff_t operator-(spread_ptr a, spread_ptr b) {
-    const std::ptrdiff_t slots = a.at_ - b.at_.on(a.proc());
-    return slots * static_cast<std::ptrdiff_t>(procs()) + static_cast<std::ptrdiff_t>(a.proc()) -
+    const std::ptrdiff_t rounds = a.at_ - b.at_.on(a.proc());
+    return rounds * static_cast<std::ptrdiff_t>(procs()) + static_cast<std::ptrdiff_t>(a.proc()) -
            static_cast<std::ptrdiff_t>(b.proc());
   }
   spread_ptr& operator+=(std::ptrdiff_t n) { return *this = *this + n; }

@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <vector>
 
+#pragma push_macro("Status")  // types.hpp
+#undef Status
+
 namespace am::splitc {
 
 /// A counter of split-phase operations that are waited for apart from the others: put(p, v, counter), sync(counter).
@@ -117,3 +120,5 @@ inline void poll() { world().node().poll(); }
 [[nodiscard]] inline double get_seconds() { return static_cast<double>(world().node().count()) * 1e-9; }
 
 }  // namespace am::splitc
+
+#pragma pop_macro("Status")

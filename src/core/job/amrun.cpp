@@ -8,13 +8,16 @@
 //
 // the node is a child of the shell. So every node asks for itself: when amrun dies the shell is killed, and
 // its death kills the node. A wrapper that execs the program (`exec ./app`, env, taskset, valgrind) leaves it
-// amrun's child, and then nothing changes here. Two things follow and are meant: a node does not outlive its
-// wrapper (amrun takes the end of the wrapper for the end of the node anyway), and as the kernel counts
-// threads, not processes, as parents, a wrapper may not start the program from a thread that ends earlier.
-// Where two processes lie in between (the shell runs `timeout 60 ./app`) the death of the first is no matter to the second:
-// there the node looks itself (core/membership/launcher_watch.hpp).
+// amrun's child, and then nothing changes here. It follows, and is meant, that a node does not outlive its
+// wrapper (amrun takes the end of the wrapper for the end of the node anyway).
+//
+// The kernel counts threads, not processes, as parents: a node whose wrapper started it in a thread that ends would be killed with
+// that. So it asks for this only where the wrapper has one thread. In other cases, and where two processes lie in between (the shell runs
+// `timeout 60 ./app`), so that the death of the first is no matter to the second, the node looks itself
+// (core/membership/launcher_watch.hpp).
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <am/error.hpp>
 #include <csignal>
@@ -69,11 +72,19 @@ std::shared_ptr<host::Memory> open_memory(const Settings& settings) {
   return memory;
 }
 
+/// Where /proc does not show it, or shows the process of that number in another PID namespace, it has not, or may seem to.
+bool has_one_thread(pid_t process) {
+  struct stat threads {};
+  constexpr nlink_t links_of_a_folder = 2;  // besides those of the folders within
+  return stat(("/proc/" + std::to_string(process) + "/task").c_str(), &threads) == 0 &&
+         threads.st_nlink == links_of_a_folder + 1;
+}
+
 void die_with_parent(const host::Board& board) {
   int signal = 0;
   if (prctl(PR_GET_PDEATHSIG, &signal) == 0 && signal != 0) return;  // amrun's wish, or the program's own
   const pid_t parent = getppid();
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (has_one_thread(parent)) prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The signal is sent when the parent dies from now on. One that died before is seen by the new parent, or, where it
   // had died before we asked for our parent at all, by amrun's life lock: amrun's death is what kills a wrapper.
   if (getppid() != parent || board.launcher_has_ended()) {

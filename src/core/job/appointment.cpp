@@ -51,8 +51,8 @@ Appointment parse_appointment(std::string_view text) {
     const std::size_t equals = part.find('=');
     const std::string_view name = part.substr(0, equals);
     if (equals == std::string_view::npos ||
-        (name != "address" && name != "rank" && name != "size" && name != "key"))
-      throw refuse(in_quotes(part) + " is none of address=, rank=, size= and key=");
+        (name != "address" && name != "rank" && name != "size" && name != "key" && name != "key_readers"))
+      throw refuse(in_quotes(part) + " is none of address=, rank=, size= and key=, nor key_readers=");
     if (!parts.emplace(name, part.substr(equals + 1)).second)
       throw refuse("it says twice what " + std::string(name) + " is");
   }
@@ -75,14 +75,18 @@ Appointment parse_appointment(std::string_view text) {
   if (!size || *size == 0) throw refuse("size is from 1 to " + std::to_string(host::max_nodes));
   const auto rank = number(parts["rank"], *size - 1);
   if (!rank) throw refuse("rank is from 0 to " + std::to_string(*size - 1) + ", below size");
+  const std::string_view readers = parts["key_readers"];
+  if (!readers.empty() && readers != "any")
+    throw refuse("key_readers is any, where others may read the key file as well, or it is left out");
   return {.host = std::string(host),
           .port = static_cast<std::uint16_t>(port),
           .rank = *rank,
           .size = *size,
-          .key_file = std::string(parts["key"])};
+          .key_file = std::string(parts["key"]),
+          .key_readers = readers.empty() ? KeyReaders::own : KeyReaders::any};
 }
 
-std::vector<std::byte> read_key(const std::string& file) {
+std::vector<std::byte> read_key(const std::string& file, KeyReaders readers) {
   const host::Descriptor open_file(
       host::own_descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)));
   struct stat about {};
@@ -90,11 +94,17 @@ std::vector<std::byte> read_key(const std::string& file) {
     throw bad_key(file, std::string("cannot be read: ") + std::strerror(errno), how_to_make_one);
   if (!S_ISREG(about.st_mode)) throw bad_key(file, "is no file", how_to_make_one);
   const bool ours = about.st_uid == geteuid();
-  const mode_t too_open = about.st_uid == 0 ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
+  mode_t too_open = about.st_uid == 0 ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
+  if (readers == KeyReaders::any) too_open = S_IWGRP | S_IWOTH;
   if (!ours && about.st_uid != 0)
     throw bad_key(file, "belongs to another user", "it has to belong to the user who runs the job");
+  if ((about.st_mode & too_open) != 0 && readers == KeyReaders::any)
+    throw bad_key(file, "may be written by others", "chmod go-w the file, on every host");
   if ((about.st_mode & too_open) != 0)
-    throw bad_key(file, "may be read or written by others", "chmod 600 the file, on every host");
+    throw bad_key(file, "may be read or written by others",
+                  "chmod 600 the file, on every host; where nobody else can come to it, as to a secret that "
+                  "is mounted in a "
+                  "container, say key_readers=any in AM_JOB");
   std::array<std::byte, most_key_bytes + 1> room;
   std::size_t bytes = 0;
   for (ssize_t got = 1; got > 0 && bytes < room.size();

@@ -195,7 +195,8 @@ Invitation invitation_of(const trust::Crypto& crypto, const trust::Key& job_key,
 Job join_by_appointment(const Settings& settings) {
   const Appointment told_by_user = parse_appointment(settings.job);
   const auto crypto = std::make_shared<const trust::Crypto>();
-  const trust::Key file_key = derive(*crypto, read_key(told_by_user.key_file), "libam key file");
+  const trust::Key file_key =
+      derive(*crypto, read_key(told_by_user.key_file, told_by_user.key_readers), "libam key file");
   const tcp::MeetingPlace place{told_by_user.host, told_by_user.port};
   const tcp::MeetingProof proof{crypto, derive(*crypto, file_key, "meeting"), told_by_user.size,
                                 settings.tcp_tls};

@@ -60,6 +60,14 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
   return links_.emplace(std::move(all), chosen.of_peer);
 }
 
+void JoinedNetworks::close() noexcept {
+  all_ = &shm_;
+  shm_.disconnect();
+  descriptor_watch_.reset();
+  decorator_.reset();
+  others_.clear();
+}
+
 void JoinedNetworks::leave_to_parent() noexcept {
   shm_.disconnect();
   for (std::unique_ptr<Transport>& network : others_) static_cast<void>(network.release());

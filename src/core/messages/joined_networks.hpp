@@ -47,6 +47,8 @@ class JoinedNetworks {
   void watch_descriptors() noexcept {
     if (descriptor_watch_) descriptor_watch_->watch();
   }
+  /// Ends all that there is but shared memory. Nothing is sent or taken any more.
+  void close() noexcept;
   /// In a forked child: what there is of its parent's networks is not its to use, nor to end.
   void leave_to_parent() noexcept;
 
@@ -61,7 +63,7 @@ class JoinedNetworks {
   std::optional<Links> links_;            // between all of them, where there are several
   Transport& joined_;                     // the one that there is, or links_
   std::unique_ptr<Transport> decorator_;  // the fault plan's, around that
-  Transport* const all_;
+  Transport* all_;
   const std::unique_ptr<impl::Producer[]> never_connected_;
 };
 

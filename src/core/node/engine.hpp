@@ -70,6 +70,9 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   /// The Node that this engine stands behind; before anything else.
   void attach(Node& node);
   void leave() noexcept;
+  /// Leaves because the program is about to end. Objects that are older than the node are destroyed after this, and may know it: its use ends
+  /// the program, with a message (must_not_be_a_child); what only tells of the node and its job still does.
+  void retire() noexcept;
   /// The program ends by an error, which it tells of itself: what it leaves undone is no news.
   void ends_badly() noexcept { ends_badly_ = true; }
 
@@ -130,10 +133,10 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   // forked children (forked_child.cpp)
   /// In a forked child: takes the node away from it.
   void disown() noexcept;
-  /// Ends one that uses it all the same.
+  /// Ends one that uses it all the same; and a program that does when the node has left.
   void must_not_be_a_child() const noexcept {
     if (disowned_) [[unlikely]]
-      end_child();
+      end_stranger();
   }
 
   /// Takes note of who has gone (Membership::look), and closes the links to them.
@@ -334,7 +337,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   struct Look;  // dispatch.cpp
   void event_threw() const noexcept;
 
-  [[noreturn]] void end_child() const noexcept;
+  void withdraw() noexcept;
+  [[noreturn]] void end_stranger() const noexcept;
 
   Job job_;
   const Settings settings_;
@@ -394,7 +398,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   bool oversubscribed_ = false;
   bool left_ = false;
   std::vector<std::uint64_t> taken_in_leaving_{};  // bytes, by source
-  bool disowned_ = false;                          // this is a forked child
+  bool disowned_ = false;                          // this is a forked child, or the node is retired
   Undelivered undelivered_;
   bool ends_badly_ = false;
   std::thread::id owner_ = std::this_thread::get_id();

@@ -45,20 +45,30 @@ KeptFromChildren::~KeptFromChildren() {
   std::erase(nodes().engines, &engine_);
 }
 
-/// Turns the node into one whose inline paths fail, and whose polls ask. Between fork and what the child does next.
-void Engine::disown() noexcept {
+/// Turns the node into one whose inline paths fail, and whose polls ask.
+void Engine::withdraw() noexcept {
   disowned_ = true;
   plain_ = mixed_ = false;   // polls take the way that asks
   something_else_ = true;    // and so does one that is under way
   node_->events_.masks = 0;  // which runs no further event
   node_->shared_ = false;    // the thread that it shared the node with is not here
+  memory_.forget_segments();
+}
+
+/// Between fork and what the child does next.
+void Engine::disown() noexcept {
+  withdraw();
   node_->lock_.leave_events();
   networks_.leave_to_parent();
-  memory_.forget_segments();
   job_.memory->separate();
 }
 
-void Engine::end_child() const noexcept {
+void Engine::end_stranger() const noexcept {
+  if (left_ && card().pid == getpid())
+    broken(job_.id,
+           "the program uses its node when that has left the job, as it does after main and in std::exit: "
+           "does a global "
+           "object do so as it is destroyed? (one that is made after am::start goes before the node leaves)");
   broken(job_.id, "a forked child, process ", getpid(),
          ", uses the node of its parent: only the process that joined the job is the node "
          "(the child may execute another program, or end)");

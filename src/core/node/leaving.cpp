@@ -46,6 +46,15 @@ void Engine::leave() noexcept {
   if (job_.leave) job_.leave();
 }
 
+void Engine::retire() noexcept {
+  leave();
+  if (!disowned_ && card().pid == getpid()) {
+    withdraw();
+    networks_.close();
+  }
+  node_->owned_.clear();
+}
+
 /// Whether what it leaves undone is news. Not where the program ends by an error anyway, or a node has died.
 bool Engine::leaves_in_order() const noexcept {
   if (ends_badly_ || std::uncaught_exceptions() != 0) return false;

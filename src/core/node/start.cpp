@@ -4,7 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "core/node/engine.hpp"
@@ -70,9 +70,10 @@ void note_how_the_program_ends([[maybe_unused]] Node& node) {
 }  // namespace
 
 Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
-  static std::optional<Node> node;
+  static Node* node = nullptr;  // for good: objects that are older may know it, and go after it has left
   core::tell_of_the_uncaught();
-  if (node) throw Error("start", "am::start was called before in this process", "call it once, in main");
+  if (node != nullptr)
+    throw Error("start", "am::start was called before in this process", "call it once, in main");
   must_be_the_only_copy();
   core::Settings settings;
   core::Job job = find_job(settings, options);
@@ -83,9 +84,9 @@ Node& start(int /*argc*/, char** /*argv*/, const Options& options) {
   if (job.id == 0) report_unknown_settings();
   auto engine = std::make_unique<core::Engine>(std::move(job), settings);
   if (settings.verbose) std::fputs(core::describe_found(*engine).c_str(), stderr);
-  node.emplace(std::move(engine));
+  node = new Node(std::move(engine));
   // Asked for now, it comes before libraries that the networks have begun to use take themselves down.
-  if (std::atexit([] { node.reset(); }) != 0)
+  if (std::atexit([] { node->engine().retire(); }) != 0)
     throw Error("start", "no memory to have the node leave at exit", "");
   note_how_the_program_ends(*node);
   core::end_with_the_programs_threads();

@@ -229,9 +229,13 @@ constexpr Row table[] = {
     {"AM_FAULTS", Text{&Settings::faults},
      "faults to inject, for tests: seed=7,refuse=0.1,delay=0.05,reorder=0.2,kill=1@1000"},
     {"AM_AGENT", Text{&Settings::agent},
-     "with what amrun --hosts starts its parts on other hosts: a program and its options; unset: ssh"},
+     "with what amrun --hosts starts its parts on other hosts: a program and its options, quoted as for a "
+     "shell; "
+     "unset: ssh"},
     {"AM_JOB", Text{&Settings::job},
-     "the job without a launcher: address=HOST:PORT,rank=R,size=N,key=FILE; nodes meet at node 0's address"},
+     "the job without a launcher: address=HOST:PORT,rank=R,size=N,key=FILE[,key_readers=any]; nodes meet at "
+     "node "
+     "0's address"},
     {"AM_RANK", Integer{&Settings::rank, 0}, "set by amrun: number of this node"},
     {"AM_SIZE", Integer{&Settings::size, 1}, "set by amrun: how many nodes the job has"},
     {"AM_HOST_MEMORY_FD", Integer{&Settings::memory_fd, 0},

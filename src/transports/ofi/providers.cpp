@@ -174,6 +174,14 @@ std::vector<Ranked> ranked(const Library& library, const Info& found, const Wish
   return all;
 }
 
+/// Other libraries and modules leave this behind in the environment.
+std::string what_environment_rules_out() {
+  const char* const named = std::getenv("FI_PROVIDER");
+  if (named == nullptr || *named == 0) return {};
+  return "; FI_PROVIDER=" + std::string(named) +
+         " is set, which keeps libfabric from offering others (unset it)";
+}
+
 /// To those that libfabric offers. What is there with something of libfabric's beside it ("tcp;ofi_rxm") lacks nothing.
 void add_those_that_lack_something(const Library& library, const Wish& wish, std::vector<Offer>& offers) {
   Info everything;
@@ -267,12 +275,13 @@ Info choose(const Library& library, const Wish& wish) {
   std::string why;
   for (const Offer& offer : offers(library, wish))
     why += (why.empty() ? "" : "; ") + offer.provider + " (" + offer.domain + "): " + offer.why_not;
-  throw Error("choose a provider of libfabric",
-              why.empty() ? wish.provider.empty()
-                                ? "it has none that libam can use"
-                                : "it has no " + std::string(wish.provider) + " that libam can use"
-                          : why,
-              "aminfo lists those that there are; AM_TRANSPORT=ofi:NAME asks for one");
+  throw Error(
+      "choose a provider of libfabric",
+      (why.empty() ? wish.provider.empty() ? "it has none that libam can use"
+                                           : "it has no " + std::string(wish.provider) + " that libam can use"
+                   : why) +
+          what_environment_rules_out(),
+      "aminfo lists those that there are; AM_TRANSPORT=ofi:NAME asks for one");
 }
 
 }  // namespace am::ofi

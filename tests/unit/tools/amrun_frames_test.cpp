@@ -22,7 +22,7 @@ Order some_order() {
   order.placement = {.hosts = {{0, 1}, {2}}, .own = 1};
   order.job_name = std::string(15, 'n') + '\0';
   order.job_key = std::string(32, '\xff');
-  order.folder = "/home/me/a folder";
+  order.folders = {"/home/me/a folder", "/disk/a folder"};
   order.program = {"./app", "", "an argument"};
   order.environment = {"AM_VERBOSE=1", "X=a=b"};
   order.bind = Bind::core;
@@ -72,7 +72,7 @@ TEST(AmrunFrames, CarryAnOrder) {
   EXPECT_EQ(came.placement.own, sent.placement.own);
   EXPECT_EQ(came.job_name, sent.job_name);
   EXPECT_EQ(came.job_key, sent.job_key);
-  EXPECT_EQ(came.folder, sent.folder);
+  EXPECT_EQ(came.folders, sent.folders);
   EXPECT_EQ(came.program, sent.program);
   EXPECT_EQ(came.environment, sent.environment);
   EXPECT_EQ(came.bind, sent.bind);

@@ -1,14 +1,21 @@
-// Which hosts amrun takes, in its list and in Open MPI's hostfile, how it shares nodes out among them, and to which cores it binds them.
+// Which hosts amrun takes, in its list and in hostfiles, how it gets there, how it shares nodes out among them, and to which cores it binds
+// them.
 #include "amrun/hosts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <cctype>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "amrun/agent.hpp"
 #include "amrun/fault.hpp"
 #include "amrun/place.hpp"
+#include "amrun/this_host.hpp"
 
 namespace amrun {
 
@@ -53,16 +60,47 @@ TEST(AmrunHosts, RefusesWhatIsNone) {
     EXPECT_THAT(refusal([&] { parse_hosts(text); }), HasSubstr("--hosts takes names")) << text;
 }
 
-TEST(AmrunHostfile, IsOpenMpis) {
+TEST(AmrunHostfile, IsOpenMpisOrMpichs) {
   EXPECT_THAT(parse_hostfile("# the cluster\n"
                              "a slots=4 max_slots=8\n"
                              "\n"
                              "  b\tslots = 2  # half of it\n"
                              "c\n"
                              "c\n"
-                             "d max-slots=3\r\n",
+                             "d max-slots=3\r\n"
+                             "e:2\n"
+                             "[fd00::2]:4 max_slots=4\n"
+                             "fd00::3\n",
                              "file"),
-              ElementsAre(host("a", 4), host("b", 2), host("c", 2), host("d", 3)));
+              ElementsAre(host("a", 4), host("b", 2), host("c", 2), host("d", 3), host("e", 2),
+                          host("fd00::2", 4), host("fd00::3")));
+}
+
+/// They are one host, at the place of the first.
+TEST(AmrunHosts, KnowThisHostByAllItsNames) {
+  char own[256] = {};
+  gethostname(own, sizeof own - 1);
+  std::string capitals = own;
+  for (char& c : capitals) c = static_cast<char>(std::toupper(c));
+  for (const std::string& name : {own, capitals.c_str(), "localhost", "LocalHost", "127.0.0.1", "::1"})
+    EXPECT_TRUE(is_this_host(name)) << name;
+  for (const std::string name : {"192.0.2.1", "2001:db8::1", "elsewhere", "localhosts", "me@localhost"})
+    EXPECT_FALSE(is_this_host(name)) << name;
+  const auto is_own = [](const std::string& name) { return name == "own" || name == "me"; };
+  EXPECT_THAT(find_this_host({host("a", 2), host("own", 2), host("b"), host("me")}, is_own),
+              ElementsAre(host("a", 2), host("own", 3), host("b")));
+}
+
+TEST(AmrunAgent, IsWordsForAShell) {
+  for (const auto& [agent, words] : {std::pair<const char*, std::vector<std::string>>{"", {"ssh"}},
+                                     {"'/my tools/agent' -v", {"/my tools/agent", "-v"}},
+                                     {"\"/my tools/a\\\"b\\c\"", {"/my tools/a\"b\\c"}},
+                                     {" /my\\ tools/agent\t''x \"\" ", {"/my tools/agent", "x", ""}}}) {
+    std::vector<std::string> expected = words;
+    expected.insert(expected.end(), {"b", "'/usr/bin/am'\\''run'", "--part"});
+    EXPECT_EQ(part_command(agent, "b", {"/usr/bin/am'run"}), expected) << agent;
+  }
+  EXPECT_THAT(refusal([] { part_command("'/my tools", "b", {"/amrun"}); }), HasSubstr("AM_AGENT: a quote"));
 }
 
 TEST(AmrunHostfile, SaysWhichLineItCannotRead) {
@@ -74,6 +112,8 @@ TEST(AmrunHostfile, SaysWhichLineItCannotRead) {
   EXPECT_THAT(error("a slots=4 max_slots=2\n"), HasSubstr("more than max_slots"));
   EXPECT_THAT(error("root:x:0 b\n"), HasSubstr("line 1"));
   EXPECT_THAT(error("-a\n"), HasSubstr("no name of a host"));
+  EXPECT_THAT(error("a:0\n"), HasSubstr("line 1: \"a:0\" is no name of a host, with or without :N"));
+  EXPECT_THAT(error("a:2 slots=2\n"), HasSubstr("line 1: says twice"));
   EXPECT_THAT(error("# nothing\n\n"), HasSubstr("names no host"));
   EXPECT_THAT(refusal([] { read_hostfile("/nonexistent/hosts"); }), HasSubstr("No such file"));
 }

@@ -75,6 +75,9 @@ TEST(AmrunEnding, OnlyCodeZeroAfterLeavingIsGood) {
   EXPECT_TRUE(has_failed(exited(0), Standing::absent));
   EXPECT_TRUE(has_failed(exited(7), Standing::left));
   EXPECT_TRUE(has_failed(killed(SIGKILL), Standing::left));
+  EXPECT_TRUE(is_stranger(exited(0), Standing::absent)) << "hostname";
+  EXPECT_FALSE(is_stranger(exited(7), Standing::absent) || is_stranger(exited(0), Standing::joined) ||
+               is_stranger(killed(SIGKILL), Standing::absent));
 }
 
 TEST(AmrunEnding, ExitCodesAreThoseOfShells) {

@@ -41,10 +41,12 @@ std::string with_place(const std::string& rank, const std::string& size) {
 TEST(Appointment, IsReadInAnyOrder) {
   for (const std::string text : {"address=a.cluster:7000,rank=1,size=4,key=/run/job/key",
                                  "key=/run/job/key,size=4,rank=1,address=a.cluster:7000",
-                                 "size=4,address=a.cluster:7000,key=/run/job/key,rank=1,"}) {
-    const auto [host, port, rank, size, key_file] = parse_appointment(text);
+                                 "size=4,address=a.cluster:7000,key=/run/job/key,rank=1,",
+                                 "key=/run/job/key,size=4,rank=1,address=a.cluster:7000,key_readers=any"}) {
+    const auto [host, port, rank, size, key_file, readers] = parse_appointment(text);
     EXPECT_TRUE(host == "a.cluster" && port == 7000 && rank == 1 && size == 4) << text;
     EXPECT_EQ(key_file, "/run/job/key") << text;
+    EXPECT_EQ(readers, text.ends_with("any") ? KeyReaders::any : KeyReaders::own) << text;
   }
 }
 
@@ -78,6 +80,7 @@ TEST(Appointment, IsNothingElse) {
     EXPECT_THAT(refusal(right + "," + text), HasSubstr("is none of address=, rank=, size= and key=")) << text;
   }
   EXPECT_THAT(refusal(right + ",,"), HasSubstr("is none of"));
+  EXPECT_THAT(refusal(right + ",key_readers=all"), HasSubstr("key_readers is any"));
   EXPECT_THAT(refusal(";rank=1"), HasSubstr("\";rank=1\" is none of"));
 }
 
@@ -240,9 +243,15 @@ TEST_F(KeyFile, IsNobodyElsesToRead) {
     // Looked at before what it says: whoever may not give a key is not told how long it is.
     for (const std::string& key : {secret, std::string("short")}) {
       write(key, mode);
-      EXPECT_THAT(refused(), AllOf(HasSubstr("may be read or written by others"), HasSubstr("chmod 600")))
+      EXPECT_THAT(refused(), AllOf(HasSubstr("may be read or written by others"), HasSubstr("chmod 600"),
+                                   HasSubstr("key_readers=any")))
           << std::oct << mode;
     }
+    // Where anybody may read it, nobody else writes it.
+    write(secret, mode);
+    EXPECT_THAT(error_of([&] { static_cast<void>(read_key(path(), KeyReaders::any)); }),
+                HasSubstr((mode & (S_IWGRP | S_IWOTH)) != 0 ? "may be written by others" : "no error"))
+        << std::oct << mode;
   }
 }
 

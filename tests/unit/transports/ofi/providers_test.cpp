@@ -124,6 +124,12 @@ TEST(Providers, WhatSpeaksAgainstThemIsSaid) {
   EXPECT_THAT(refusal(none, wish()), HasSubstr("it has none that libam can use"));
   EXPECT_THAT(refusal(none, wish("efa")), HasSubstr("it has no efa that libam can use"));
   EXPECT_TRUE(offers(none.library(), wish()).empty());
+  setenv("FI_PROVIDER", "verbs", 1);
+  for (const char* name : {"", "tcp"})
+    EXPECT_THAT(refusal(none, wish(name)),
+                HasSubstr("that libam can use; FI_PROVIDER=verbs is set, which keeps"))
+        << name;
+  unsetenv("FI_PROVIDER");
   const FakeFabric fabric({{.name = "short", .max_msg_size = 100},
                            {.name = "keys", .mr_key_size = 16},
                            {.name = "far", .src_addr = std::vector<std::byte>(97)},

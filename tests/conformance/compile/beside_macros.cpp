@@ -1,0 +1,23 @@
+// Macros that other libraries leave behind, with names that libam has as well: Xlib's, and Qt's.
+#define Status int
+#define None 0L
+#define Success 0
+#define slots
+#define signals public
+#define emit
+#include <am/am2.h>
+#include <am/cmam.h>
+#include <am/gam.h>
+#include <am/am.hpp>
+#include <am/draft.hpp>
+#include <am/guarded_ptr.hpp>
+#include <am/logp.hpp>
+#include <am/multicast.hpp>
+#include <am/registers.hpp>
+#include <am/settle.hpp>
+#include <am/splitc.hpp>
+#include <type_traits>
+
+static_assert(std::is_same_v<Status, int>, "and they are left as they were");
+#undef Status
+static_assert(am::to_string(am::Status::again) == "again");
