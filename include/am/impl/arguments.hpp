@@ -36,16 +36,16 @@ struct Arguments {
   static constexpr std::size_t bytes = offsets[sizeof...(Args)];
   static constexpr std::size_t words = (bytes + 7) / 8;
 
-  static void pack(std::uint64_t* words, const Args&... args) noexcept {
+  static void pack(std::uint64_t* to, const Args&... args) noexcept {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (std::memcpy(reinterpret_cast<std::byte*>(words) + offsets[I], &args, sizeof(Args)), ...);
+      (std::memcpy(reinterpret_cast<std::byte*>(to) + offsets[I], &args, sizeof(Args)), ...);
     }
     (std::index_sequence_for<Args...>{});
   }
   template <class T, std::size_t I>
-  static T unpack(const std::uint64_t* words) noexcept {
+  static T unpack(const std::uint64_t* from) noexcept {
     alignas(T) std::byte copy[sizeof(T)];
-    std::memcpy(copy, reinterpret_cast<const std::byte*>(words) + offsets[I], sizeof(T));
+    std::memcpy(copy, reinterpret_cast<const std::byte*>(from) + offsets[I], sizeof(T));
     return std::bit_cast<T>(copy);
   }
 };
