@@ -140,7 +140,6 @@ int start_in_a_thread(const Arguments&) {
 int wait_a_moment(const Arguments&) {
   am::Node& node = start();
   for (const am::Count end = node.count() + 300'000'000; node.count() < end;) node.poll();
-  node.barrier();
   return 0;
 }
 

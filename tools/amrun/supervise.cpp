@@ -53,11 +53,7 @@ int Supervisor::run() {
     } else {
       look_at_clock(am::host::monotonic_ns());
     }
-    look_at_strangers();
   }
-  const bool is_part =
-      static_cast<bool>(notice_called_);  // of which the head knows whether others have joined
-  if (!strangers_.empty() && exit_code_ == 0 && !is_part) say_(amrun::nobody_joined(spawner_.program()));
   leftovers_.end();
   return exit_code_ != 0 || any_success_ ? exit_code_ : first_failure_;
 }
@@ -91,6 +87,7 @@ std::optional<std::uint64_t> Supervisor::time_to_wait() const {
 }
 
 void Supervisor::watch() {
+  look_at_strangers();
   const std::uint64_t now_ns = am::host::monotonic_ns();
   if (!watch_ || now_ns < next_look_ns_) return;
   next_look_ns_ = now_ns + watch_->interval_ns();
@@ -164,6 +161,7 @@ void Supervisor::node_ended(Node node, int wait_status) {
   if (ending_) return;
   if (is_stranger(wait_status, standing)) {
     strangers_.push_back(node);
+    look_at_strangers();
   } else if (has_failed(wait_status, standing)) {
     node_failed(node, wait_status, standing);
   } else {
@@ -173,9 +171,14 @@ void Supervisor::node_ended(Node node, int wait_status) {
 
 // They may be programs that know nothing of libam (amrun -n 2 hostname). But who joins waits for all.
 void Supervisor::look_at_strangers() {
-  if (ending_ || strangers_.empty() || board_.job().joined.load(std::memory_order_acquire) == 0) return;
-  node_failed(strangers_.front(), 0, Standing::absent);
-  strangers_.clear();
+  if (ending_ || strangers_.empty()) return;
+  const bool is_part = static_cast<bool>(notice_called_);  // of which the head knows whether others have joined
+  if (board_.job().joined.load(std::memory_order_acquire) != 0) {
+    node_failed(strangers_.front(), 0, Standing::absent);
+    strangers_.clear();
+  } else if (running_.empty() && exit_code_ == 0 && !is_part) {
+    say_(amrun::nobody_joined(spawner_.program()));
+  }
 }
 
 void Supervisor::node_failed(Node node, int wait_status, Standing standing) {

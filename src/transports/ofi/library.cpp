@@ -42,8 +42,8 @@ Library open_system_library() {
   opened.find("fi_dupinfo", library.copy_info);
   opened.find("fi_fabric", library.open_fabric);
   opened.find("fi_strerror", library.error_text);
-  const bool kept = take_over_sockets(reinterpret_cast<const void*>(library.get_info));
-  library.doors = kept ? Library::Doors::kept : Library::Doors::open;
+  const bool sees_who_comes = take_over_sockets(reinterpret_cast<const void*>(library.get_info));
+  library.doors = sees_who_comes ? Library::Doors::kept : Library::Doors::open;
   return library;
 }
 

@@ -9,12 +9,7 @@
 #include <am/cmam.h>
 #include <am/gam.h>
 #include <am/am.hpp>
-#include <am/draft.hpp>
-#include <am/guarded_ptr.hpp>
 #include <am/logp.hpp>
-#include <am/multicast.hpp>
-#include <am/registers.hpp>
-#include <am/settle.hpp>
 #include <am/splitc.hpp>
 #include <type_traits>
 

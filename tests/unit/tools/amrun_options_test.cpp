@@ -109,7 +109,7 @@ TEST(AmrunOptions, RefusesWhatItDoesNotKnow) {
            Row{{"--label=yes", "app"}, "--label takes no value"},
            Row{{"-z", "app"}, "unknown option -z"},
            Row{{"-lz", "app"}, "unknown option -z"},
-           Row{{"-lable", "app"}, "unknown option \"-lable\"; the nearest is --label"},
+           Row{{"-wdri", "app"}, "unknown option \"-wdri\"; the nearest is --wdir"},
            Row{{"-label=yes", "app"}, "--label takes no value"},
            Row{{"-np"}, "-np takes a value"},
            Row{{"-l", "-np", "app"}, "-n takes a number of nodes from 1 to 4096, not \"app\""},
