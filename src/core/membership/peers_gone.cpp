@@ -41,12 +41,12 @@ namespace am::impl {
 
 bool NeededPeer::is_missing() noexcept {
   core::Engine& engine = node_.engine();
-  core::LastMessages last_messages(engine, since_ns_);
+  core::LastMessages last_messages(engine, since_);
   const bool missing = last_messages.are_in([&]() -> std::optional<NodeId> {
     if (!peer_) return core::any_dead(engine);
     return engine.membership().is_gone(*peer_) ? peer_ : std::nullopt;
   });
-  since_ns_ = last_messages.since_ns();
+  since_ = last_messages.since();
   if (missing) missing_ = last_messages.missing();
   return missing;
 }

@@ -18,37 +18,36 @@ namespace am::core {
 [[nodiscard]] std::optional<NodeId> any_gone(Engine& engine);
 [[nodiscard]] std::optional<NodeId> any_dead(Engine& engine);
 
-/// What a node sent before it went may still have to be found in its ring. So a wait goes on for a moment after the
-/// peer was seen to be gone, polling, before it is given up.
+/// What a node sent before it went may still have to be found in its ring, or read from a socket. So a wait goes on for a moment after
+/// the peer was seen to be gone, and for some polls: on a busy host the moment may pass between two of them.
 class LastMessages {
  public:
-  explicit LastMessages(Engine& engine) noexcept : engine_(engine) {}
-  /// Goes on with what another one has seen.
-  LastMessages(Engine& engine, std::uint64_t since_ns) noexcept : engine_(engine), since_ns_(since_ns) {}
+  explicit LastMessages(Engine& engine, impl::GoneSince since = {}) noexcept : engine_(engine), since_(since) {}
 
-  /// True when `find()` has named a node that is gone in every call of the last 100 ms.
+  /// True when `find()` has named a node that is gone in every call of the last 100 ms, and in so many of them.
   template <class F>
   [[nodiscard]] bool are_in(F find) {
     if (!engine_.membership().any_gone()) return false;
     const std::optional<NodeId> gone = find();
     if (!gone) {
-      since_ns_ = 0;
+      since_ = {};
       return false;
     }
     missing_ = *gone;
-    if (since_ns_ == 0) since_ns_ = engine_.now();
-    return engine_.now() - since_ns_ > grace_ns;
+    if (since_.polls++ == 0) since_.ns = engine_.now();
+    return since_.polls > grace_polls && engine_.now() - since_.ns > grace_ns;
   }
   /// The node that are_in() gave up on.
   [[nodiscard]] NodeId missing() const noexcept { return missing_; }
-  /// Since when the same node has been gone; 0: none is.
-  [[nodiscard]] std::uint64_t since_ns() const noexcept { return since_ns_; }
+  /// To go on with later.
+  [[nodiscard]] impl::GoneSince since() const noexcept { return since_; }
 
  private:
   static constexpr std::uint64_t grace_ns = 100'000'000;
+  static constexpr std::uint32_t grace_polls = 32;
 
   Engine& engine_;
-  std::uint64_t since_ns_ = 0;
+  impl::GoneSince since_;
   NodeId missing_ = 0;
 };
 
