@@ -18,13 +18,14 @@ namespace am::tcp {
 
 namespace {
 constexpr std::uint64_t retry_ns = 20'000'000;
+constexpr std::uint64_t longest_retry_ns = 320'000'000;
 constexpr std::uint64_t between_looks_ns = 500'000'000;  // at whether other hosts answer
 constexpr std::uint64_t patience_ns =
     2'000'000'000;                               // with a host that answers, but does not take the connection
 constexpr std::uint64_t descriptor_patience_ns =
     10'000'000'000;  // while connections that are not to stay hold descriptors
 constexpr std::uint64_t sign_of_life_ns = 1'000'000'000;  // without an answer, until its host is asked for one
-constexpr std::uint32_t most_drops = 100;        // in a row, of connections that were made, and not taken
+constexpr std::uint32_t most_drops = 30;         // in a row, of connections that were made, and not taken
 constexpr std::uint64_t try_ns = 1'000'000'000;  // for an address of a peer that has others
 
 /// Where a node takes connections.
@@ -77,7 +78,7 @@ bool TcpTransport::give_up_a_call() noexcept {
   const auto call = std::ranges::find_if(calling_, may_go);
   if (call == calling_.end()) return false;
   entrance_.hang_up(*call);
-  peers_[*call]->retry_ns = host::monotonic_ns() + retry_ns;
+  peers_[*call]->retry_ns = host::monotonic_ns() + longest_retry_ns;
   return true;
 }
 
@@ -168,7 +169,8 @@ void TcpTransport::failed(Peer& peer, Entrance::Failure failure) {
   peer.failure = std::move(failure.why) + (peer.called.empty() ? "" : " (" + peer.called + ")");
   if (has_left(peer.node)) peer.said_farewell = true;  // in effect
   if (last) return end(peer, "");
-  peer.retry_ns = host::monotonic_ns() + retry_ns;
+  // Who was not taken is called by that node itself, most likely, and keeps it from more urgent things by calling again.
+  peer.retry_ns = host::monotonic_ns() + std::min(retry_ns << std::min(peer.drops, 8u), longest_retry_ns);
   set_timer();
 }
 
