@@ -75,6 +75,11 @@ std::string describe_status(int status) {
   return "ended with code " + std::to_string(WEXITSTATUS(status));
 }
 
+bool is_readable(const Descriptor& descriptor) {
+  pollfd polled{descriptor.get(), POLLIN, 0};
+  return poll(&polled, 1, 0) > 0;
+}
+
 class Head {
  public:
   explicit Head(const Options& options)
@@ -210,7 +215,7 @@ class Head {
     if (now >= remind_at_ns_) name_late_ones("it has not started there since ", remind_at_ns_);
     if (now >= late_at_ns_ && name_late_ones("it did not start there within ", late_at_ns_)) fail(failed);
     for (Part& part : parts_) {
-      if (now >= part.dead_at_ns && !part.over) end_of_line(part);
+      if (now >= part.dead_at_ns && !part.over && !is_readable(part.out)) end_of_line(part);
     }
     if (now >= insist_at_ns_) {
       insist_at_ns_ = UINT64_MAX;
