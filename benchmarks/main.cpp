@@ -35,7 +35,8 @@ constexpr std::array measures{
     &ambench::barrier::measure,    &ambench::all_reduce::measure, &ambench::startup::measure,
     &ambench::memory::measure,     &ambench::scale::measure,      &ambench::network::measure,
     &ambench::t1::measure,         &ambench::splitc::measure,     &ambench::cmam::measure,
-    &ambench::logp::measure,       &ambench::papers::measure,     &ambench::limits::measure};
+    &ambench::am2::measure,        &ambench::logp::measure,       &ambench::papers::measure,
+    &ambench::limits::measure};
 
 int run_as_node(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 3, argv + argc);

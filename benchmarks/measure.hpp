@@ -99,6 +99,9 @@ extern const Measure measure;
 namespace cmam {
 extern const Measure measure;
 }
+namespace am2 {
+extern const Measure measure;
+}
 namespace limits {
 extern const Measure measure;
 }

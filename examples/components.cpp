@@ -267,7 +267,7 @@ void measure(Components& together, Alone* alone) {
   std::ranges::sort(all, {}, &Round::ratio);
   const Round& median = all[rounds / 2];
   std::fprintf(stderr,
-               "components: %u nodes: alone %.6f s, together %.6f s: %.2f times as fast (%.2f to %.2f in %zu "
+               "components: %d nodes: alone %.6f s, together %.6f s: %.2f times as fast (%.2f to %.2f in %zu "
                "rounds)\n",
                procs(), median.alone, median.together, median.ratio(), all.front().ratio(),
                all.back().ratio(), rounds);

@@ -113,11 +113,11 @@ class Alone {
 struct Layout {
   std::size_t places;
 
-  [[nodiscard]] std::size_t begin(std::size_t node) const { return places * node / procs(); }
-  [[nodiscard]] std::size_t count(std::size_t node) const { return begin(node + 1) - begin(node); }
+  [[nodiscard]] std::size_t begin(int node) const { return places * node / procs(); }
+  [[nodiscard]] std::size_t count(int node) const { return begin(node + 1) - begin(node); }
   [[nodiscard]] std::size_t most() const { return (places + procs() - 1) / procs(); }
-  [[nodiscard]] am::NodeId owner(std::size_t place) const {
-    return static_cast<am::NodeId>(((place + 1) * procs() - 1) / places);
+  [[nodiscard]] int owner(std::size_t place) const {
+    return static_cast<int>(((place + 1) * procs() - 1) / places);
   }
   [[nodiscard]] global_ptr<double> at(const spread_array<double>& values, std::size_t place) const {
     return values[owner(place)] + (place - begin(owner(place)));
@@ -148,7 +148,7 @@ class Ghosts {
   void agree() {
     const spread_array<Wish> wishes(procs(), procs());
     auto* offsets = local_malloc<std::uint32_t>(places_.size() + 1);
-    for (am::NodeId owner = 0; owner < procs(); ++owner) {
+    for (int owner = 0; owner < procs(); ++owner) {
       const std::size_t begin = index_of(layout_.begin(owner));
       const std::size_t end = index_of(layout_.begin(owner + 1));
       for (std::size_t g = begin; g < end; ++g)
@@ -157,7 +157,7 @@ class Ghosts {
             Wish{to_global(offsets + begin), to_global(values_ + begin), end - begin});
     }
     all_store_sync();
-    for (am::NodeId i = 1; i < procs(); ++i) {  // everybody begins with another one
+    for (int i = 1; i < procs(); ++i) {  // everybody begins with another one
       const Wish wish = wishes.mine()[(my_proc() + i) % procs()];
       if (wish.count == 0) continue;
       Bundle& bundle = bundles_.emplace_back(Bundle{wish.ghosts, {}, {}});
@@ -225,7 +225,7 @@ class Share {
   [[nodiscard]] bool same_as(const Alone& alone) const {
     return std::ranges::all_of(std::array{electric, magnetic}, [&](Kind kind) {
       std::vector<double> whole(layout_.places);
-      for (am::NodeId node = 0; node < procs(); ++node)
+      for (int node = 0; node < procs(); ++node)
         bulk_read(whole.data() + layout_.begin(node), halves_[kind].all[node],
                   layout_.count(node) * sizeof(double));
       return whole == alone.values(kind);
@@ -344,12 +344,12 @@ bool run(const Arguments& a) {
   bool right = true;
   on_one([&] {
     right = share.same_as(*alone);
-    std::printf("em3d: 2 x %zu places of degree %zu on %u nodes, %zu steps, %s: %s\n", a.places, degree,
+    std::printf("em3d: 2 x %zu places of degree %zu on %d nodes, %zu steps, %s: %s\n", a.places, degree,
                 procs(), a.steps, version_names.at(static_cast<std::size_t>(a.version)).data(),
                 right ? "the same as a sequential run" : "NOT the same as a sequential run");
     if (a.time) {
       std::fprintf(stderr,
-                   "em3d: sequential %.6f to %.6f s, on %u nodes %.6f s: %.2f to %.2f times as fast\n",
+                   "em3d: sequential %.6f to %.6f s, on %d nodes %.6f s: %.2f to %.2f times as fast\n",
                    fastest, slowest, procs(), took, fastest / took, slowest / took);
     }
   });

@@ -142,7 +142,7 @@ class Multiplication {
   [[nodiscard]] std::vector<double> gather() const {
     const std::size_t bytes = product_.block() * sizeof(double);
     std::vector<double> blocks(procs() * product_.block());
-    for (am::NodeId node = 0; node < procs(); ++node)
+    for (int node = 0; node < procs(); ++node)
       bulk_get(blocks.data() + node * product_.block(), product_[node], bytes);
     sync();
     std::vector<double> whole(size_ * size_);

@@ -80,7 +80,7 @@ class RadixSort {
   /// By node 0, when all have sorted.
   [[nodiscard]] bool equals(std::span<const Key> expected) const {
     std::vector<Key> whole(from_.size());
-    for (am::NodeId node = 0; node < procs(); ++node) {
+    for (int node = 0; node < procs(); ++node) {
       const std::size_t first = from_.first(node);
       bulk_read(std::span(whole).subspan(first, from_.end(node) - first), from_.blocks()[node]);
     }
@@ -100,15 +100,15 @@ class RadixSort {
   Histogram first_places(unsigned shift) {
     *histograms_.mine() = count_digits(from_.mine(), shift);
     barrier();
-    for (std::size_t i = 0; i < procs(); ++i) {
-      const std::size_t node = (my_proc() + i) % procs();  // everybody begins with another one
+    for (int i = 0; i < procs(); ++i) {
+      const int node = (my_proc() + i) % procs();  // everybody begins with another one
       bulk_get(&all_[node], histograms_[node], sizeof(Histogram));
     }
     sync();
     Histogram place{};
     std::size_t before = 0;
     for (std::size_t d = 0; d < place.size(); ++d) {
-      for (std::size_t node = 0; node < procs(); ++node) {
+      for (int node = 0; node < procs(); ++node) {
         if (node == my_proc()) place[d] = before;
         before += all_[node][d];
       }
@@ -168,11 +168,11 @@ bool run(const Arguments& a) {
   bool right = true;
   on_one([&] {
     right = std::ranges::is_sorted(alone) && keys.equals(alone);
-    std::printf("radix_sort: %zu keys on %u nodes: %s\n", a.keys, procs(),
+    std::printf("radix_sort: %zu keys on %d nodes: %s\n", a.keys, procs(),
                 right ? "the same as a sequential run" : "NOT the same as a sequential run");
     if (a.time) {
       std::fprintf(stderr,
-                   "radix_sort: sequential %.6f to %.6f s, on %u nodes %.6f s: %.2f to %.2f times as fast\n",
+                   "radix_sort: sequential %.6f to %.6f s, on %d nodes %.6f s: %.2f to %.2f times as fast\n",
                    fastest, slowest, procs(), took, fastest / took, slowest / took);
     }
   });

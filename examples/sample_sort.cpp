@@ -41,7 +41,7 @@ Key first_key(std::uint64_t k) {
 }
 
 /// Keys begin(node) to begin(node + 1) are those that a node has at first.
-std::size_t begin(std::size_t keys, std::size_t node) { return keys * node / procs(); }
+std::size_t begin(std::size_t keys, int node) { return keys * node / procs(); }
 
 class SampleSort {
  public:
@@ -92,11 +92,11 @@ class SampleSort {
       store_sync(procs() * samples_each * sizeof(Key));
       const std::span all(samples_.mine(), procs() * samples_each);
       std::ranges::sort(all);
-      for (std::size_t i = 1; i < procs(); ++i) splitters_.mine()[i - 1] = all[i * samples_each];
+      for (int i = 1; i < procs(); ++i) splitters_.mine()[i - 1] = all[i * samples_each];
     } else {
       store_sync(bytes);
     }
-    for (std::size_t step = std::bit_ceil(my_proc() + std::size_t{1}); my_proc() + step < procs(); step *= 2)
+    for (int step = std::bit_ceil(static_cast<unsigned>(my_proc()) + 1); my_proc() + step < procs(); step *= 2)
       bulk_store(splitters_[my_proc() + step], splitters_.mine(), bytes);
     barrier();  // else somebody's count could be taken for splitters
   }
@@ -105,7 +105,7 @@ class SampleSort {
   void split() {
     // A binary search without a branch, which would be guessed wrong every other time. Behind the last splitter are
     // greatest keys, so that it always has as many steps.
-    std::vector<Key> splitters(std::bit_ceil(procs()), std::numeric_limits<Key>::max());
+    std::vector<Key> splitters(std::bit_ceil(static_cast<std::size_t>(procs())), std::numeric_limits<Key>::max());
     std::copy_n(splitters_.mine(), procs() - 1, splitters.begin());
     const auto node_of = [&](Key key) {
       std::size_t node = 0;
@@ -125,8 +125,8 @@ class SampleSort {
       const std::size_t first = node == 0 ? 0 : ends_[node - 1];
       return std::span(bundles_).subspan(first, ends_[node] - first);
     };
-    for (std::size_t i = 0; i < procs(); ++i) {
-      const std::size_t to = (my_proc() + i) % procs();  // everybody begins with another one
+    for (int i = 0; i < procs(); ++i) {
+      const int to = (my_proc() + i) % procs();  // everybody begins with another one
       store(counts_[to] + my_proc(), std::uint64_t{bundle(to).size()});
     }
     all_store_sync();
@@ -135,14 +135,14 @@ class SampleSort {
     const auto total = std::reduce(counts.begin(), counts.end());
     sorted_ = {local_malloc<Key>(total + 1), total};  // there may be none
     auto place = to_global(sorted_.data());
-    for (std::size_t from = 0; from < procs(); ++from) {
+    for (int from = 0; from < procs(); ++from) {
       store(places_[from] + my_proc(), place);
       place += static_cast<std::ptrdiff_t>(counts[from]);
     }
     all_store_sync();
 
-    for (std::size_t i = 0; i < procs(); ++i) {
-      const std::size_t to = (my_proc() + i) % procs();
+    for (int i = 0; i < procs(); ++i) {
+      const int to = (my_proc() + i) % procs();
       bulk_store(places_.mine()[to], bundle(to).data(), bundle(to).size_bytes());
     }
     all_store_sync();
@@ -206,11 +206,11 @@ bool run(const Arguments& a) {
   bool right = true;
   on_one([&] {
     right = keys.equals(alone);
-    std::printf("sample_sort: %zu keys on %u nodes: %s\n", a.keys, procs(),
+    std::printf("sample_sort: %zu keys on %d nodes: %s\n", a.keys, procs(),
                 right ? "the same as a sequential run" : "NOT the same as a sequential run");
     if (a.time) {
       std::fprintf(stderr,
-                   "sample_sort: sequential %.6f to %.6f s, on %u nodes %.6f s: %.2f to %.2f times as fast\n",
+                   "sample_sort: sequential %.6f to %.6f s, on %d nodes %.6f s: %.2f to %.2f times as fast\n",
                    fastest, slowest, procs(), took, fastest / took, slowest / took);
     }
   });

@@ -6,7 +6,8 @@
  *
  * Threads: a node belongs to one thread, and so do its bundles, endpoints and the calls here. Nodes of one process share
  * nothing. Handlers run in AM_Poll, in AM_RequestM (which polls first), in AMX_SPMDBarrier and nowhere else, on the caller's
- * thread, one at a time, in every dispatch mode.
+ * thread, one at a time, in every dispatch mode: from AM_Init on the node polls. What an endpoint sends to its own bundle runs before
+ * the call returns: the handler of a request within AM_RequestM, that of its reply within AM_ReplyM.
  *
  * Every int that a function returns is a status by name, AM_OK or AM_ERR_..., except where it says otherwise. */
 #ifndef AM_AM2_H
@@ -174,28 +175,12 @@ int AM_GetSourceEndpoint(void* token, en_t* name);
 int AM_GetDestEndpoint(void* token, ep_t* endpoint);
 int AM_GetMsgTag(void* token, tag_t* tag);
 
-/* -- a job of one endpoint each (AMX) ---------------------------------------------------------------------------------- */
-
-/* Bundle, endpoint, tag, and a translation table in which entry i is node i. `depth` outstanding requests; 0: as many as by
- * default. argc and argv stay as they are. Collective, like the two below it. */
-int AMX_SPMDStartup(int* argc, char*** argv, int depth, unsigned long* networkpid, eb_t* bundle,
-                    ep_t* endpoint);
-int AMX_SPMDBarrier(void);                                                    /* polls */
-int AMX_SPMDAllGather(void* source, void* destination, unsigned long nbytes); /* runs no handlers */
-int AMX_SPMDNumProcs(void);                                                   /* the number */
-int AMX_SPMDMyProc(void);                                                     /* the number */
-int AMX_SPMDExit(int code);                                                   /* does not return */
-int AMX_SPMDSetExitCallback(void (*callback)(int code));
-int AMX_SPMDIsWorker(char** argv); /* 1: every process is one */
-const char* AMX_SPMDgetenvMaster(const char* name);
-int AMX_GetSourceId(void* token, int* node);
-int AMX_enEqual(en_t a, en_t b); /* 1 or 0 */
-extern int AMX_VerboseErrors;    /* not 0: what a call refuses is said on standard error */
-
 #ifdef __cplusplus
 }
 #endif
 
 /* NOLINTEND(modernize-*) */
+
+#include <am/am2_amx.h>
 
 #endif

@@ -31,6 +31,23 @@ class CriticalSection {
   const bool before_;
 };
 
+/// While one lives, the program's messages that calls of this node take in are kept, and run when it has ended: in the next
+/// polls, in their order and before any others. libam's own operations go on, so barriers and collectives come to their end. For
+/// interfaces in which those run no handlers (CMMD's, with interrupts off). What is kept takes memory, and has no bound but that.
+/// From the computation; events are held off outside of the calls. They nest.
+class MessagesKept {
+ public:
+  explicit MessagesKept(Node& node) noexcept;
+  ~MessagesKept();
+  MessagesKept(const MessagesKept&) = delete;
+  MessagesKept& operator=(const MessagesKept&) = delete;
+
+ private:
+  const impl::Hold hold_;
+  Node& node_;
+  const bool before_;
+};
+
 /// A message as the default handler sees it while active messages are disabled (T1: `ame` clear, registers `dmh` and
 /// `inh`). Valid while the default handler runs.
 class Incoming {

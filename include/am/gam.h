@@ -106,7 +106,7 @@ int gam_reply_double(vnn_t to, gam_code_t handler, gam_word_t a, gam_word_t b, d
 #define gam_reply_fd(to, h, d, a, b) gam_reply_double((to), (gam_code_t)(h), GAM_W(a), GAM_W(b), (d))
 
 /* Medium messages: void h(vnn_t from, void* buf, int nbytes, word a, word b). The buffer lives while the handler runs; it may write
- * there. */
+ * there. Eight bytes of zeros lie behind it. */
 int gam_request_medium(vnn_t to, gam_code_t handler, const void* buf, int nbytes, gam_word_t a, gam_word_t b);
 int gam_reply_medium(vnn_t to, gam_code_t handler, const void* buf, int nbytes, gam_word_t a, gam_word_t b);
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L)
@@ -142,6 +142,8 @@ int gam_reply_store(vnn_t to, const void* local, void* remote, int nbytes, gam_c
 /* -- progress ---------------------------------------------------------------------------------------------------------- */
 
 void gam_poll(void);
+/* Returns when all nodes have called it. What a node has sent before (stores, gets, requests) has run by then, and what was answered
+ * to it: after it all gets are complete. */
 int gam_barrier(void);
 /* Polls at least once and until *flag >= value; then takes value off *flag. gam_poll_wait looks before the first poll. */
 int gam_wait(volatile int* flag, int value);
@@ -170,6 +172,13 @@ typedef unsigned long* cntr_t;
   (*(volatile unsigned long*)(a) = *(volatile unsigned long*)(a) - (unsigned long)(n))
 #define CNTR_IS_ZERO(a) (*(volatile unsigned long*)(a) == 0)
 #define CNTR_WAIT_FOR_ZERO(a) gam_wait_for(CNTR_IS_ZERO(a))
+/* The same as functions. */
+void cntr_incr(cntr_t counter);
+void cntr_decr(cntr_t counter);
+void cntr_incr_by(cntr_t counter, long by);
+void cntr_decr_by(cntr_t counter, long by);
+void cntr_wait_for_zero(cntr_t counter);
+int cntr_is_zero(cntr_t counter);
 /* Handlers that count, whose word or argument is the counter. */
 void gam_dummy(vnn_t from, void* address, int nbytes, void* argument);
 void r_cntr_incr(vnn_t from, long counter);
@@ -186,6 +195,8 @@ typedef unsigned long* ta_sema_t;
   ta_sema_t a = &cntr_of_##a
 #define TA_SEMA_SIGNAL(a) (*(volatile unsigned long*)(a) = 0)
 #define TA_SEMA_WAIT(a) gam_wait_for(CNTR_IS_ZERO(a))
+void ta_sema_signal(ta_sema_t sema);
+void ta_sema_wait(ta_sema_t sema);
 void r_ta_sema_signal(vnn_t from, long sema);
 void r_ta_sema_signal_mem(vnn_t from, void* address, int nbytes, void* sema);
 void r_ta_sema_signal_reply_mem(vnn_t from, void* address, int nbytes, void* sema);

@@ -49,6 +49,7 @@ class Engine;
 class CriticalSection;
 class Draft;
 class Incoming;
+class MessagesKept;
 class Registers;
 namespace impl {
 struct GlobalAccess;
@@ -285,6 +286,11 @@ class Node {
 
   // -- for the layers above -----------------------------------------------------------------------------------------
 
+  /// From now on this node polls, whatever mode it was started in: its events run inside calls that make progress, on its own
+  /// thread, and dispatch() says so. For interfaces whose programs expect that (GAM, AM-II). From the computation. Throws what an
+  /// event has thrown and nobody has been told of. In the polling mode it does nothing.
+  void poll_only();
+
   /// What of this node runs on the calling thread. For libraries on top of libam whose calls mean different things in
   /// handlers: those have it from the node, and need not keep it themselves around each handler.
   [[nodiscard]] Level level() const noexcept {
@@ -297,6 +303,7 @@ class Node {
  private:
   friend class CriticalSection;
   friend class Draft;
+  friend class MessagesKept;
   friend class Registers;
   friend class core::Engine;
   friend struct impl::GlobalAccess;

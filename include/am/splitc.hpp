@@ -25,6 +25,7 @@
 #include <am/splitc/block_array.hpp>
 #include <am/splitc/bulk.hpp>
 #include <am/splitc/global_ptr.hpp>
+#include <am/splitc/local_array.hpp>
 #include <am/splitc/lock.hpp>
 #include <am/splitc/loops.hpp>
 #include <am/splitc/memory.hpp>

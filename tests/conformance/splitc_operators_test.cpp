@@ -24,8 +24,8 @@ using test::check_equal;
 using test::check_throws;
 using SplitCForms = test::OnANode;
 
-NodeId right() { return (my_proc() + 1) % procs(); }
-NodeId left() { return (my_proc() + procs() - 1) % procs(); }
+int right() { return (my_proc() + 1) % procs(); }
+int left() { return (my_proc() + procs() - 1) % procs(); }
 
 struct Item {
   std::int32_t weight;
@@ -35,8 +35,8 @@ struct Item {
 
 /// The nodes [first, last], as a value that can only be put together in order.
 struct Interval {
-  NodeId first = 0;
-  NodeId last = 0;
+  int first = 0;
+  int last = 0;
   bool whole = true;
   friend bool operator==(const Interval&, const Interval&) = default;
 };
@@ -53,7 +53,7 @@ TEST_P(SplitCForms, ReferencesCalculate) {
     const auto reals = spread_array<double>(procs(), 4);
     const auto small = spread_array<std::int16_t>(procs(), 4);
     // Of this node's own and of the neighbour's memory: each has a place in both.
-    for (const NodeId p : {my_proc(), right()}) {
+    for (const int p : {my_proc(), right()}) {
       const auto calculate = [&](auto place, auto first, auto by, const std::string& what) {
         using Value = decltype(first);
         const auto becomes = [&](Value expected, const std::string& sign) {
@@ -179,14 +179,14 @@ TEST_P(SplitCForms, OperationsOfOnesOwnKeepTheNodesOrder) {
     run(nodes, [](Node& node) {
       World world(node);
       const Interval mine{my_proc(), my_proc()};
-      const NodeId last = procs() - 1;
+      const int last = procs() - 1;
       check(all_reduce_to_all(mine, joined) == Interval{0, last}, "all_reduce_to_all");
       check(all_scan(mine, joined) == Interval{0, my_proc()}, "all_scan");
       const Interval there = all_reduce_to_one(mine, joined, last);
       on_proc(last, [&] { check(there == Interval{0, last}, "all_reduce_to_one, to the last"); });
       const int shift = 10;  // a lambda with captures: it runs here alone
       const auto digits = [shift](int a, int b) { return a * shift + b; };
-      const int number = all_scan(static_cast<int>(my_proc()) + 1, digits);
+      const int number = all_scan(my_proc() + 1, digits);
       check_equal(number, 12345 / std::array{10000, 1000, 100, 10, 1}[my_proc()], "the digits so far");
       barrier();
     });
@@ -201,7 +201,7 @@ TEST_P(SplitCForms, RefusesSizesThatOverflow) {
     const spread_array<std::uint64_t> a(procs(), 2);
     std::array<std::uint64_t, 2> two{5, 6};
     Counter counter;
-    for (const NodeId p : {my_proc(), right()}) {
+    for (const int p : {my_proc(), right()}) {
       for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 7, SIZE_MAX / 2 + 1}) {
         const auto refuses = [&](auto use) { check_throws<am::Error>(use, "more bytes than there are"); };
         refuses([&] { bulk_read(two.data(), a[p], bytes); });
@@ -231,7 +231,7 @@ TEST_P(SplitCForms, RefusesSizesThatOverflow) {
 #ifdef AM_CHECKED
 /// Node `other` makes the second call, the rest the first; all hear so.
 template <class Most, class One>
-void differ(NodeId other, Most most, One one, const std::string& says) {
+void differ(int other, Most most, One one, const std::string& says) {
   check_throws<am::Error>([&] { my_proc() == other ? one() : most(); }, says);
 }
 
@@ -241,7 +241,7 @@ TEST_P(SplitCForms, NamesANodeThatMakesAnotherCall) {
     const auto differs = [](auto most, auto one, const std::string& first, const std::string& second) {
       differ(1, most, one, "node 0 calls " + first + ", node 1 calls " + second);
     };
-    for (NodeId other = 1; other < procs(); ++other) {
+    for (int other = 1; other < procs(); ++other) {
       differ(
           other, [] { barrier(); }, [] { all_store_sync(); },
           "node 0 calls barrier of 0, node " + std::to_string(other) + " calls all_store_sync of 0");

@@ -31,8 +31,8 @@ using test::check_throws;
 using test::rounds;
 using SplitC = test::OnEverySubstrate;
 
-NodeId right() { return (my_proc() + 1) % procs(); }
-NodeId left() { return (my_proc() + procs() - 1) % procs(); }
+int right() { return (my_proc() + 1) % procs(); }
+int left() { return (my_proc() + procs() - 1) % procs(); }
 
 struct Pair {
   std::int32_t a, b;
@@ -52,7 +52,7 @@ TEST_P(SplitC, PlainExpressionsReadAndWrite) {
     const auto room = spread_array<std::byte>(procs(), 256);
     const auto both_ways = [&](auto value, std::ptrdiff_t offset) {
       using Value = decltype(value);
-      for (const NodeId p : {my_proc(), right()}) {
+      for (const int p : {my_proc(), right()}) {
         const global_ptr<Value> place = (room[p] + 64 * my_proc() + offset).template as<Value>();
         *place = value;
         const Value back = *place;
@@ -163,7 +163,7 @@ TEST_P(SplitC, BlockArraysLieInOrder) {
       }
       barrier();
       std::size_t owned = 0;
-      for (NodeId p = 0; p < procs(); ++p) {
+      for (int p = 0; p < procs(); ++p) {
         check_equal(a.first(p), owned, "one node's values behind the other's");
         owned = a.end(p);
       }
@@ -277,7 +277,7 @@ TEST_P(SplitC, AllStoreSyncWaitsForEverybodysStores) {
     const spread_array<std::uint64_t> a(procs(), each * 3);
     for (std::uint64_t round = 1; round <= rounds(20); ++round) {
       for (std::size_t n = 0; n < each * procs(); ++n) {  // all to all, in an order of each one's own
-        const NodeId to = static_cast<NodeId>((n + my_proc()) % procs());
+        const int to = static_cast<int>(n + my_proc()) % procs();
         store(a[to] + static_cast<std::ptrdiff_t>(my_proc() * each + n / procs()), round);
         if (random.one_in(50)) am::splitc::poll();
       }
@@ -427,7 +427,7 @@ TEST_P(SplitC, AtomicRunsAtTheOwner) {
     const auto here = atomic(
         [](std::int64_t& value) {
           const std::int64_t same = *to_global(&value);
-          return same == value ? my_proc() : ~NodeId{0};
+          return same == value ? my_proc() : -1;
         },
         counters + right());
     check_equal(here, right(), "it ran there, and reads its own memory as the program does");
@@ -484,7 +484,7 @@ TEST_P(SplitC, LocksExcludeEachOther) {
     barrier();
     for (std::uint64_t i = 0; i < rounds(20); ++i) {  // all try at once, and one at a time holds it
       while (!try_lock(locks[0])) test::poll_or_yield(node);
-      check_equal((*locks[0]).value(), my_proc() + 1, "it says who holds it");
+      check_equal((*locks[0]).value(), static_cast<Lock>(my_proc()) + 1, "it says who holds it");
       sum[1][0] += 1;
       unlock(locks[0]);
     }
@@ -499,7 +499,7 @@ TEST_P(SplitC, LocksExcludeEachOther) {
 TEST_P(SplitC, ReductionsScansBroadcastAndGather) {
   run(3, [](Node& node) {
     World world(node);
-    const int i = static_cast<int>(my_proc()) + 2;  // 2, 3, 4
+    const int i = my_proc() + 2;  // 2, 3, 4
     check_equal(all_bcast(my_proc() == 0 ? 7 : 0), 7, "all_bcast");
     check_equal(all_bcast(my_proc() == 2 ? 0.25 : 0.0, 2), 0.25, "all_bcast from another node");
     std::vector<double> many(5000, 0.25 * i);
@@ -521,7 +521,7 @@ TEST_P(SplitC, ReductionsScansBroadcastAndGather) {
     check_equal(all_scan_max(-i), -2, "all_scan_max");
     check_equal(all_scan_min(-i), -i, "all_scan_min");
     check(all_gather(Pair{i, -i}) == std::vector<Pair>{{2, -2}, {3, -3}, {4, -4}}, "all_gather");
-    check(procs_log() == 1 && procs() == 3 && my_proc() == node.id(), "PROCSLOG, PROCS, MYPROC");
+    check(procs_log() == 1 && procs() == 3 && my_proc() == static_cast<int>(node.id()), "PROCSLOG, PROCS, MYPROC");
     const double before = get_seconds();
     barrier();
     check(get_seconds() >= before, "get_seconds");
@@ -563,9 +563,9 @@ TEST_P(SplitC, RefusesWhatIsNoPlace) {
   run(2, [](Node& node) {
     World world(node);
     const auto end = static_cast<std::int64_t>(am::segment_bytes(node, right()));
-    const auto at = [&](NodeId proc, std::int64_t offset) {
+    const auto at = [&](int proc, std::int64_t offset) {
       return global_ptr<std::uint64_t>(
-          am::GlobalPtr<std::uint64_t>(proc, static_cast<std::uint64_t>(offset)));
+          am::GlobalPtr<std::uint64_t>(static_cast<NodeId>(proc), static_cast<std::uint64_t>(offset)));
     };
     struct Bad {
       global_ptr<std::uint64_t> place;

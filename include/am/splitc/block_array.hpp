@@ -25,7 +25,7 @@ class block_array {
   block_array() = default;  ///< names none
   /// Collective: all nodes with the same n. Cleared. Throws am::Error as all_spread_malloc.
   explicit block_array(std::size_t n)
-      : blocks_(procs(), std::max<std::size_t>(n / procs() + (n % procs() != 0 ? 1 : 0), 1)), size_(n) {}
+      : blocks_(impl::here.nodes, std::max<std::size_t>(share_of(n), 1)), size_(n) {}
 
   /// How many values there are.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -38,18 +38,23 @@ class block_array {
     return blocks_[k / block()][static_cast<std::ptrdiff_t>(k % block())];
   }
   /// The node on which value k lives.
-  [[nodiscard]] NodeId owner(std::size_t k) const { return static_cast<NodeId>(k / block()); }
+  [[nodiscard]] int owner(std::size_t k) const { return static_cast<int>(k / block()); }
 
   /// The first value of a node's, and the one behind its last: the same where it has none.
-  [[nodiscard]] std::size_t first(NodeId node) const noexcept { return begin_of(node); }
-  [[nodiscard]] std::size_t end(NodeId node) const noexcept { return begin_of(node + std::size_t{1}); }
+  [[nodiscard]] std::size_t first(int node) const noexcept { return begin_of(node); }
+  [[nodiscard]] std::size_t end(int node) const noexcept { return begin_of(node + 1); }
   [[nodiscard]] std::size_t first() const noexcept { return first(my_proc()); }
   /// This node's values. It asks what node this is: loops ask once.
   [[nodiscard]] std::span<T> mine() const { return {blocks_.mine(), end(my_proc()) - first()}; }
 
  private:
-  [[nodiscard]] std::size_t begin_of(std::size_t node) const noexcept {
-    return std::min(size_, node * block());
+  [[nodiscard]] std::size_t begin_of(int node) const noexcept {
+    return std::min(size_, static_cast<std::size_t>(node) * block());
+  }
+  /// The largest of any node.
+  static std::size_t share_of(std::size_t n) {
+    const std::size_t nodes = world().node().size();
+    return n / nodes + (n % nodes != 0 ? 1 : 0);
   }
 
   spread_array<T> blocks_;

@@ -112,14 +112,14 @@ class global_ptr {
   /// The same place, for the functions of am/global.hpp.
   [[nodiscard]] constexpr am::GlobalPtr<T> place() const noexcept { return at_; }
   /// toproc(p): the node whose memory it is. Not of a null pointer.
-  [[nodiscard]] constexpr NodeId proc() const noexcept { return at_.node(); }
+  [[nodiscard]] constexpr int proc() const noexcept { return static_cast<int>(at_.node()); }
   /// tolocal(p): the plain pointer, on the owner. Throws am::Error on any other node.
   [[nodiscard]] T* local() const {
     if (T* own = nullptr; impl::find_own(at_, 0, own)) [[likely]]
       return own;
     return at_.local(world().node());
   }
-  [[nodiscard]] bool is_local() const noexcept { return at_ && at_.node() == my_proc(); }
+  [[nodiscard]] bool is_local() const noexcept { return at_ && at_.node() == impl::here.node; }
   explicit constexpr operator bool() const noexcept { return static_cast<bool>(at_); }
   /// The same place as another type.
   template <class U>
@@ -172,8 +172,8 @@ template <class T>
 }
 /// toglobal(proc, p): the place on `proc` that lies as `local` does here: in a spread array.
 template <class T>
-[[nodiscard]] global_ptr<T> to_global(NodeId proc, T* local) {
-  return am::global(world().node(), local).on(proc);
+[[nodiscard]] global_ptr<T> to_global(int proc, T* local) {
+  return am::global(world().node(), local).on(static_cast<NodeId>(proc));
 }
 template <class T>
 [[nodiscard]] T* to_local(global_ptr<T> p) {

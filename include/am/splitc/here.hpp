@@ -91,13 +91,13 @@ void store(T* place, const T& value) noexcept {
 
 }  // namespace impl
 
-/// MYPROC: this node. 0 where there is no World.
-[[nodiscard]] inline NodeId my_proc() noexcept { return impl::here.node; }
+/// MYPROC: this node. 0 where there is no World. An int, as in the language: programs say MYPROC - 1.
+[[nodiscard]] inline int my_proc() noexcept { return static_cast<int>(impl::here.node); }
 /// PROCS: how many there are.
-[[nodiscard]] inline NodeId procs() noexcept { return impl::here.nodes; }
+[[nodiscard]] inline int procs() noexcept { return static_cast<int>(impl::here.nodes); }
 /// PROCSLOG: of a number that is no power of two, rounded down.
-[[nodiscard]] inline unsigned procs_log() noexcept {
-  return static_cast<unsigned>(std::bit_width(impl::here.nodes | 1U)) - 1;
+[[nodiscard]] inline int procs_log() noexcept {
+  return static_cast<int>(std::bit_width(impl::here.nodes | 1U)) - 1;
 }
 
 }  // namespace am::splitc

@@ -77,7 +77,7 @@ class Elements {
 template <class Index>
 Elements<Index> my_elements_as(std::size_t n, Index index) {
   const Dealt end = dealt(n);
-  return {my_proc(), procs(), end.slot + (my_proc() < end.proc ? 1 : 0), index};
+  return {here.node, here.nodes, end.slot + (here.node < end.proc ? 1 : 0), index};
 }
 
 }  // namespace impl

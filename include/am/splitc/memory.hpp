@@ -26,7 +26,8 @@ template <class T>
   World& w = world();
   impl::agree(w, "all_spread_malloc", count);
   impl::agree(w, "all_spread_malloc with blocks", impl::times(each, sizeof(T)));
-  const std::size_t blocks = count / procs() + (count % procs() != 0 ? 1 : 0);
+  const std::size_t nodes = impl::here.nodes;
+  const std::size_t blocks = count / nodes + (count % nodes != 0 ? 1 : 0);
   return spread_ptr<T>(am::allocate_symmetric<T>(w.node(), impl::times(blocks, each)).on(0));
 }
 
@@ -36,7 +37,7 @@ void all_spread_free(spread_ptr<T> block) {
   World& w = world();
   impl::agree(w, block ? "all_spread_free" : "all_spread_free(null)", block ? block.place().offset() : 0);
   w.node().barrier();
-  if (block) am::deallocate(w.node(), block.place().on(my_proc()));
+  if (block) am::deallocate(w.node(), block.place().on(impl::here.node));
 }
 
 /// Room for `count` values in this node's own segment, cleared, so that others may have global pointers to it (to_global).

@@ -4,7 +4,8 @@
 //   spread_array<int> a(procs(), n);         int a[PROCS]::[n];        a[p][i]       a.mine()[i]  is  ((int *)(a + MYPROC))[i]
 //   spread_array_2d<int> x(v, w, q * r);     int x[v][w]::[q][r];      x(s, t)[i * r + j]
 //
-// Small values that name the memory: copies name the same. all_spread_free gives it back. In the debug build an index that is
+// Small values that name the memory: copies name the same. all_spread_free gives it back; at the end of a function
+// local_spread_array does (local_array.hpp). In the debug build an index that is
 // none of the array's is an am::Error.
 #pragma once
 
@@ -46,13 +47,13 @@ class spread_array {
     const impl::Dealt at = impl::dealt(k);
     return first_.place().on(at.proc) + static_cast<std::ptrdiff_t>(at.slot * block_);
   }
-  [[nodiscard]] static NodeId owner(std::size_t k) { return impl::dealt(k).proc; }
+  [[nodiscard]] static int owner(std::size_t k) { return static_cast<int>(impl::dealt(k).proc); }
 
   /// This node's blocks, one behind the other: (T *)(a + MYPROC). It asks what node this is: loops ask once.
-  [[nodiscard]] T* mine() const { return first_.place().on(my_proc()).local(world().node()); }
+  [[nodiscard]] T* mine() const { return first_.place().on(impl::here.node).local(world().node()); }
   [[nodiscard]] std::size_t my_blocks() const {
     const impl::Dealt end = impl::dealt(count_);
-    return end.slot + (my_proc() < end.proc ? 1 : 0);
+    return end.slot + (impl::here.node < end.proc ? 1 : 0);
   }
 
  private:
@@ -83,7 +84,7 @@ class spread_array_2d {
     impl::must_be_below("the columns of a spread array", j, columns_);
     return blocks_[i * columns_ + j];
   }
-  [[nodiscard]] NodeId owner(std::size_t i, std::size_t j) const {
+  [[nodiscard]] int owner(std::size_t i, std::size_t j) const {
     return spread_array<T>::owner(i * columns_ + j);
   }
   [[nodiscard]] T* mine() const { return blocks_.mine(); }

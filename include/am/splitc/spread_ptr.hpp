@@ -63,7 +63,7 @@ class spread_ptr {
   /// The same place, for the functions of am/global.hpp.
   [[nodiscard]] constexpr am::GlobalPtr<T> place() const noexcept { return at_; }
   /// The node on which it lies.
-  [[nodiscard]] constexpr NodeId proc() const noexcept { return at_.node(); }
+  [[nodiscard]] constexpr int proc() const noexcept { return static_cast<int>(at_.node()); }
   /// The plain pointer, on the owner. Throws am::Error on any other node.
   [[nodiscard]] T* local() const { return global().local(); }
   explicit constexpr operator bool() const noexcept { return static_cast<bool>(at_); }
@@ -91,9 +91,8 @@ class spread_ptr {
   }
   /// How many elements further on, for two pointers into the same array.
   friend std::ptrdiff_t operator-(spread_ptr a, spread_ptr b) {
-    const std::ptrdiff_t rounds = a.at_ - b.at_.on(a.proc());
-    return rounds * static_cast<std::ptrdiff_t>(procs()) + static_cast<std::ptrdiff_t>(a.proc()) -
-           static_cast<std::ptrdiff_t>(b.proc());
+    const std::ptrdiff_t slots = a.at_ - b.at_.on(a.at_.node());
+    return slots * procs() + a.proc() - b.proc();
   }
   spread_ptr& operator+=(std::ptrdiff_t n) { return *this = *this + n; }
   spread_ptr& operator-=(std::ptrdiff_t n) { return *this = *this - n; }

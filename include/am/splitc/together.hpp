@@ -24,18 +24,18 @@ inline void barrier() {
 
 /// The value of node `root` on all of them: all_bcast, all_bcast_i, all_bcast_d.
 template <class T>
-[[nodiscard]] T all_bcast(T value, NodeId root = 0) {
+[[nodiscard]] T all_bcast(T value, int root = 0) {
   World& w = world();
-  impl::agree(w, "all_bcast", sizeof(T), root);
-  return am::broadcast(w.node(), value, root);
+  impl::agree(w, "all_bcast", sizeof(T), static_cast<NodeId>(root));
+  return am::broadcast(w.node(), value, static_cast<NodeId>(root));
 }
 
 /// The values of node `root` replace those of all others: of an array, a vector, a block_array's mine().
 template <class T, std::size_t extent>
-void all_bcast(std::span<T, extent> values, NodeId root = 0) {
+void all_bcast(std::span<T, extent> values, int root = 0) {
   World& w = world();
-  impl::agree(w, "all_bcast", values.size_bytes(), root);
-  am::broadcast(w.node(), values, root);
+  impl::agree(w, "all_bcast", values.size_bytes(), static_cast<NodeId>(root));
+  am::broadcast(w.node(), values, static_cast<NodeId>(root));
 }
 
 /// The values of all nodes, by node.
@@ -100,11 +100,11 @@ template <class T, class Op>
 }
 /// The same on node `root`; elsewhere nothing of use.
 template <class T, class Op>
-T all_reduce_to_one(T value, Op op, NodeId root = 0) {
+T all_reduce_to_one(T value, Op op, int root = 0) {
   World& w = world();
-  impl::agree(w, "all_reduce_to_one", 0, root);
+  impl::agree(w, "all_reduce_to_one", 0, static_cast<NodeId>(root));
   impl::agree(w, impl::name_of<Op>(), sizeof(T));
-  return am::reduce(w.node(), value, op, root).value_or(value);
+  return am::reduce(w.node(), value, op, static_cast<NodeId>(root)).value_or(value);
 }
 /// op over the values of the nodes up to this one, this one's included.
 template <class T, class Op>
@@ -114,7 +114,7 @@ template <class T, class Op>
   impl::agree(w, impl::name_of<Op>(), sizeof(T));
   const std::vector<T> all = am::all_gather(w.node(), value);
   T sum = all.front();
-  for (NodeId node = 1; node <= my_proc(); ++node) sum = static_cast<T>(op(sum, all[node]));
+  for (NodeId node = 1; node <= impl::here.node; ++node) sum = static_cast<T>(op(sum, all[node]));
   return sum;
 }
 
@@ -227,7 +227,7 @@ template <class T>
 
 /// Runs f on node `proc`, nothing on the others. No barrier.
 template <class F>
-void on_proc(NodeId proc, F&& f) {
+void on_proc(int proc, F&& f) {
   if (my_proc() == proc) std::forward<F>(f)();
 }
 /// The same on node 0.

@@ -148,7 +148,8 @@ std::size_t Engine::poll_with_events_held_off() {
     attendant_.begin();
     attendant_.drop_discarded();
   }
-  std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
+  std::size_t ran = kept_wait() ? run_kept() : 0;
+  if (ran < requests_per_poll) ran += networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
   if (something_else_) ran += do_something_else();
   return ran;
 }
@@ -212,7 +213,8 @@ std::size_t Engine::run_events() noexcept {
     if (node_->events_.level == impl::Level::high) return 0;
     look_after_peers(false);
     const std::size_t pushed = !sender_.idle() && sender_.push() ? 1 : 0;
-    const std::size_t ran = networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
+    std::size_t ran = kept_wait() ? run_kept() : 0;
+    if (ran < requests_per_poll) ran += networks_.only_shm() ? poll_shared_memory_aside() : poll_network();
     must_not_be_a_child();  // an event that forked has returned in both
     memory_.remote().push_what_is_due();
     network().flush();
@@ -281,8 +283,9 @@ std::size_t Engine::do_something_else() {
 
 std::size_t Engine::serve_high() {
   if (!sender_.idle()) sender_.push();  // what the handler waits to send may have to wait behind one
-  if (networks_.only_shm()) return high_waits(shm()) ? run_high(shm()) : 0;
-  return high_waits(network()) ? run_high(network()) : 0;
+  const std::size_t kept = kept_wait() ? run_kept_replies() : 0;
+  if (networks_.only_shm()) return kept + (high_waits(shm()) ? run_high(shm()) : 0);
+  return kept + (high_waits(network()) ? run_high(network()) : 0);
 }
 
 template <Priority P>

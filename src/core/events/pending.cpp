@@ -9,7 +9,8 @@ namespace am::core {
 bool Engine::message_waits(Priority priority) noexcept {
   const bool handling = node_->events_.level == impl::Level::high ||
                         (node_->events_.level == impl::Level::low && priority == Priority::low);
-  return network().waits(priority, handling ? handled_[static_cast<std::size_t>(priority)] : nullptr);
+  return !kept_.empty(priority) ||
+         network().waits(priority, handling ? handled_[static_cast<std::size_t>(priority)] : nullptr);
 }
 
 /// Not in a handler: when the network begins its next round, and with whose message, is no matter of how often a handler asks.

@@ -88,12 +88,20 @@ Engine::Handled Engine::take_unusual(const Transport::View& view) {
   count_received(view.source, view.priority, message.bytes());
   const Assembled assembled(assembler_, view, view.head.has(impl::flag::last));
   handled_payload_[static_cast<std::size_t>(view.priority)] = message.payload.size();
-  if (node_->events_.ame || !agenda_.default_handler || table_.is_internal(view.head.handler())) {
+  if (keeping_ != 0 && !table_.is_internal(id)) {
+    keep(message);
+  } else {
+    run_handler_or_default(message);
+  }
+  return Handled::ran;
+}
+
+void Engine::run_handler_or_default(const impl::Arrival& message) {
+  if (node_->events_.ame || !agenda_.default_handler || table_.is_internal(message.head.handler())) {
     run_handler(message);
   } else {
     run_default_handler(message);
   }
-  return Handled::ran;
 }
 
 void Engine::run_default_handler(const impl::Arrival& message) {

@@ -24,7 +24,7 @@ void Attendant::begin_events() {
   look_again();
 }
 
-void Attendant::end() noexcept {
+void Attendant::stop() noexcept {
   if (!in_->shared) return;
   handler_thread_.reset();
   {
@@ -35,6 +35,10 @@ void Attendant::end() noexcept {
   }
   interrupt_.reset();
   in_->shared = false;
+}
+
+void Attendant::end() noexcept {
+  stop();
   if (thrown_.exception) {
     say_last(place_.self,
              "an exception came after the last call that could have thrown it: ", text_of_exception(thrown_));

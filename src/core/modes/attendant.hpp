@@ -98,7 +98,10 @@ class Attendant {
   void begin() {
     if (in_->shared && !begun_) begin_events();
   }
-  /// From here on the node polls. Events that run beside us end first. Not in the node, but by an event that ends the program.
+  /// From here on the node polls. Events that run beside us end first. Not in the node, but by an event that ends the program, or
+  /// where the program itself holds events off.
+  void stop() noexcept;
+  /// The same for a node that leaves: nobody is left to whom what was kept could be thrown.
   void end() noexcept;
 
   // -- the node's thread

@@ -54,6 +54,7 @@ Engine::Engine(Job job, const Settings& settings)
       assembler_(memory_for_events()),
       cut_off_(relay_.hosts().count() == 1 ? 0 : job_.size),
       agenda_(memory_for_events()),
+      kept_(memory_for_events()),
       memory_(*this),
       collectives_(std::make_unique<CollectiveState>(memory_for_events())),
       handled_(card()),
@@ -83,6 +84,13 @@ void Engine::attach(Node& node) {
   sender_.attach(node.traffic_, node.events_);
   attendant_.attach({.node = &node, .shared = node.shared_, .depth = node.depth_, .lock = node.lock_});
   kept_from_children_.emplace(*this);
+}
+
+void Engine::poll_only() {
+  must_compute("poll_only");
+  attendant_.stop();
+  node_->dispatch_ = Dispatch::poll;
+  attendant_.throw_kept();
 }
 
 /// Without the thread a node sees amrun's end in its waits and in one of 1024 polls (look_after_peers): better than not to start.

@@ -7,6 +7,7 @@
 //   messages/multicast.cpp         sends to a group
 //   events/dispatch.cpp            poll: what may run now, in which order, and why nothing deadlocks
 //   events/unusual.cpp             packets that are not simply words for a handler
+//   events/kept_messages.cpp       messages that the program keeps while it runs no handlers
 //   events/agenda.cpp              timelets, the outlet, posted work, and what is to be done about deaths
 //   events/pending.cpp             what waits, and what runs
 //   events/waiting.cpp             spin, yield, sleep; deadlines; how the node is armed
@@ -31,6 +32,7 @@
 #include "core/events/agenda.hpp"
 #include "core/events/glances.hpp"
 #include "core/events/handler_table.hpp"
+#include "core/events/kept_messages.hpp"
 #include "core/job/job.hpp"
 #include "core/membership/launcher_watch.hpp"
 #include "core/membership/membership.hpp"
@@ -103,6 +105,10 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   [[nodiscard]] bool pending(Event kind) noexcept;
   [[nodiscard]] bool may_run(Event kind) const noexcept { return node_->events_.may_run(kind); }
 
+  /// As am::MessagesKept says. Nests.
+  void keep_messages(bool keep) noexcept;
+  /// From here on nothing runs beside the computation.
+  void poll_only();
   /// Events beside the computation.
   [[nodiscard]] Attendant& attendant() noexcept { return attendant_; }
   /// Puts `f` in the place of a function that may be running.
@@ -293,6 +299,15 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   /// little more than 4 MiB of both priorities, as the windows of the others have.
   static bool is_all_that_was_there(std::uint64_t taken) noexcept { return taken >= std::uint64_t{5} << 20; }
   void run_default_handler(const impl::Arrival& message);
+  void run_handler_or_default(const impl::Arrival& message);
+  // kept_messages.cpp
+  void keep(const impl::Arrival& message) noexcept;
+  [[nodiscard]] bool kept_wait() const noexcept { return keeping_ == 0 && !kept_.empty(); }
+  void run_kept(Priority priority);
+  std::size_t run_kept_replies();
+  std::size_t run_kept();
+  void drop_kept() noexcept;
+  void choose_way() noexcept;
   void unknown_handler(impl::HandlerId id, NodeId source);
   Handled add_piece(const Transport::View& view, Payload piece);
   /// Drops a packet that its sender cannot have meant; does not return where that is on this host.
@@ -369,6 +384,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   std::vector<bool> cut_off_;       // nodes whose messages are dropped (distrust); empty in a job of one host
   bool told_of_no_memory_ = false;  // for a long payload
   Agenda agenda_;
+  KeptMessages kept_;
+  int keeping_ = 0;
   bool something_else_ = false;  // one question per poll: may the agenda or the sender have something?
   GlobalMemory memory_;
   std::unique_ptr<CollectiveState> collectives_;

@@ -76,6 +76,7 @@ void Engine::run_no_more_handlers() noexcept {
   node_->events_ = {};
   node_->events_.ame = false;  // so that every message goes by handle_unusual
   agenda_.clear();
+  drop_kept();
   memory_.remote().forget_accesses();
   something_else_ = true;
 }

@@ -45,6 +45,8 @@ Node::~Node() {
 std::size_t Node::poll() { return engine_->poll(); }
 std::size_t Node::poll_replies() { return engine_->poll_replies(); }
 
+void Node::poll_only() { engine_->poll_only(); }
+
 void Node::check_use_(Priority priority, bool wait) {
   engine_->must_be_owner();
   const impl::Hold hold(*this);

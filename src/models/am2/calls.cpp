@@ -11,19 +11,24 @@ namespace {
 constexpr Count probe_every_ns =
     100'000'000;  // while a request waits for answers of a node that may have left
 
-/// Argument words as C passes them.
+/// Argument words as C passes them: each a T.
 class Words {
  public:
-  Words(int count, va_list list) noexcept : count_(count) {
-    if (count > max_words) return;  // which is refused
-    for (int i = 0; i < count; ++i) words_[static_cast<std::size_t>(i)] = va_arg(list, am2_word_t);
+  template <class T>
+  static Words of(int count, va_list list) noexcept {
+    Words words(count);
+    if (count > max_words) return words;  // which is refused
+    for (int i = 0; i < count; ++i) words.words_[static_cast<std::size_t>(i)] = va_arg(list, T);
+    return words;
   }
   [[nodiscard]] int count() const noexcept { return count_; }
   [[nodiscard]] const am2_word_t* data() const noexcept { return words_.data(); }
 
  private:
+  explicit Words(int count) noexcept : count_(count) {}  // NOLINT(*-member-init): words are written once
+
   int count_;
-  std::array<am2_word_t, max_words> words_{};
+  std::array<am2_word_t, max_words> words_;
 };
 
 /// What a call has to say beside its endpoint: checked alike for requests and replies.
@@ -70,16 +75,21 @@ Translation* entry_in_use(am2_endpoint& endpoint, int index) noexcept {
                                                                            : nullptr;
 }
 
-/// Waits until the entry has credit; handlers of the bundle run. Returns 0, or why there will be none.
-int wait_for_credit(State& state, am2_endpoint& endpoint, int index) {
+bool has_credit(const Translation& entry, const am2_endpoint& endpoint) noexcept {
+  return entry.outstanding < endpoint.window;
+}
+
+/// Waits until the entry has credit; handlers of the bundle run, which may change it. Returns 0, or why there will be none.
+[[gnu::noinline]] int wait_for_credit(State& state, am2_endpoint& endpoint, int index) {
   Count probe_at = state.node.count() + probe_every_ns;
-  for (;;) {
-    const Translation* const entry = entry_in_use(endpoint, index);  // handlers may change it
-    if (entry == nullptr) return EBADENTRY;
-    if (entry->outstanding < endpoint.window) return 0;
+  const auto ends = [&] {
+    const Translation* const entry = entry_in_use(endpoint, index);
+    return entry == nullptr || has_credit(*entry, endpoint);
+  };
+  while (!ends()) {
     am2_bundle& bundle = *endpoint.bundle;
-    state.wait([&] {
-      return entry->outstanding < endpoint.window || state.node.count() >= probe_at ||
+    state.wait(bundle, [&] {
+      return ends() || state.node.count() >= probe_at ||
              std::any_of(bundle.endpoints.begin(), bundle.endpoints.end(),
                          [](auto* one) { return one->has_messages(); });
     });
@@ -89,19 +99,37 @@ int wait_for_credit(State& state, am2_endpoint& endpoint, int index) {
     if (still != nullptr && state.node.is_gone(still->name.node)) return EUNREACHABLE;
     probe_at = state.node.count() + probe_every_ns;
   }
+  return entry_in_use(endpoint, index) == nullptr ? EBADENTRY : 0;
+}
+
+/// A request polls first; in a burst, whose answers are on their way, every fourth one does: to look after each for an answer that is
+/// being written costs three times what the request costs.
+bool is_to_poll(am2_endpoint& endpoint, const Translation* entry) noexcept {
+  constexpr std::uint32_t burst = 4;
+  return entry == nullptr || entry->outstanding == 0 || ++endpoint.requests % burst == 0;
+}
+
+/// What a node sends to itself runs before the call returns, and so does what comes back of it.
+int send_here(State& state, am2_endpoint& endpoint, const Outgoing& message) {
+  am2_bundle& bundle = *endpoint.bundle;
+  state.deliver_here(message, Came::request, &bundle);
+  state.run_messages(bundle);
+  return AM_OK;
 }
 
 int send_request(State& state, am2_endpoint& endpoint, int index, const Asked& asked, const Words& words) {
   Outgoing message = outgoing(asked, words, true);
   int fault = 0;
-  if (asked.async) {
-    const Translation* const entry = entry_in_use(endpoint, index);
-    if (entry != nullptr && entry->outstanding >= endpoint.window) return AM_ERR_NOT_SENT;
-  } else {
-    state.poll(*endpoint.bundle);
-    fault = wait_for_credit(state, endpoint, index);
-  }
   Translation* entry = entry_in_use(endpoint, index);
+  if (!asked.async && is_to_poll(endpoint, entry)) {
+    state.poll(*endpoint.bundle);
+    entry = entry_in_use(endpoint, index);  // handlers may change it
+  }
+  if (entry != nullptr && !has_credit(*entry, endpoint)) [[unlikely]] {
+    if (asked.async) return AM_ERR_NOT_SENT;
+    fault = wait_for_credit(state, endpoint, index);
+    entry = entry_in_use(endpoint, index);
+  }
   if (entry == nullptr) fault = EBADENTRY;
   if (entry != nullptr) {
     message.to = entry->name.node;
@@ -112,9 +140,13 @@ int send_request(State& state, am2_endpoint& endpoint, int index, const Asked& a
     message.head.serial = entry->serial;
   }
   if (fault == 0) {
+    State::count_sent(endpoint, message, true);
     ++entry->outstanding;
+    if (message.to == state.node.id()) [[unlikely]]
+      return send_here(state, endpoint, message);
     const Status status = state.send_request(message, asked.async);
-    if (status == Status::ok) return AM_OK;
+    if (status == Status::ok) [[likely]]
+      return AM_OK;
     --entry->outstanding;  // no handler has run meanwhile: the entry is where it was
     if (status == Status::again) return AM_ERR_NOT_SENT;
     fault = status == Status::unreachable    ? EUNREACHABLE
@@ -132,11 +164,7 @@ int request(ep_t endpoint, int index, const Asked& asked, const Words& words) {
     if (index < 0 || static_cast<std::size_t>(index) >= its.translations.size())
       return refused(AM_ERR_BAD_ARG, asked.call, "no such index in the translation table");
     if (const char* const fault = fault_of(asked, words)) return refused(AM_ERR_BAD_ARG, asked.call, fault);
-    const int status = send_request(state, its, index, asked, words);
-    // What a node sends to itself runs before the call returns, as programs for AMUDP and AMMPI are used to.
-    const Translation* const entry = its.bundle != nullptr ? entry_in_use(its, index) : nullptr;
-    if (!asked.async && entry != nullptr && entry->name.node == state.node.id()) state.poll(*its.bundle);
-    return status;
+    return send_request(state, its, index, asked, words);
   });
 }
 
@@ -163,11 +191,30 @@ int reply(void* token, const Asked& asked, const Words& words) {
     message.head.index = asks.head.index;
     message.head.serial = asks.head.serial;
     its->may_reply = false;
+    State::count_sent(*its->endpoint, message, false);
+    if (message.to == state.node.id()) [[unlikely]] {
+      state.deliver_here(message, Came::reply, its->endpoint->bundle);
+      return AM_OK;
+    }
     const Status status = state.send_reply(message);
     if (status != Status::ok)
       state.came_back_here(*its->endpoint, message, Came::returned_reply, EUNREACHABLE);
     return AM_OK;
   });
+}
+
+/// A reply has come through the entry that its request went through; in AMX's jobs entry i is node i.
+int index_of_source(const Token& token) noexcept {
+  const Message& message = *token.message;
+  const std::vector<Translation>& entries = token.endpoint->translations;
+  const auto names_it = [&](const Translation& entry) {
+    return entry.used && entry.name.node == message.from && entry.name.endpoint == message.from_endpoint;
+  };
+  for (const std::uint32_t likely : {message.came == Came::reply ? message.head.index : message.from, message.from}) {
+    if (likely < entries.size() && names_it(entries[likely])) return static_cast<int>(likely);
+  }
+  const auto found = std::find_if(entries.begin(), entries.end(), names_it);
+  return found == entries.end() ? -1 : static_cast<int>(found - entries.begin());
 }
 
 template <class F>
@@ -185,10 +232,10 @@ int with_token(const char* call, void* token, F&& f) {
 
 using namespace am::models::am2;  // NOLINT: the C functions below are its face
 
-#define AM2_TAKE_WORDS            \
-  va_list list;                   \
-  va_start(list, count);          \
-  const Words words(count, list); \
+#define AM2_TAKE_WORDS                                      \
+  va_list list;                                             \
+  va_start(list, count);                                    \
+  const Words words = Words::of<am2_word_t>(count, list);   \
   va_end(list)
 
 extern "C" {
@@ -257,9 +304,43 @@ int AM_GetMsgTag(void* token, tag_t* tag) {
   return with_token("AM_GetMsgTag", token, [&](const Token& its) { return give(tag, its.message->tag); });
 }
 
-int AMX_GetSourceId(void* token, int* node) {
-  return with_token("AMX_GetSourceId", token,
-                    [&](const Token& its) { return give(node, static_cast<int>(its.message->from)); });
+int AMX_GetSourceId(void* token, int* index) {
+  return with_token("AMX_GetSourceId", token, [&](const Token& its) {
+    const int found = index_of_source(its);
+    if (found < 0)
+      return refused(AM_ERR_RESOURCE, "AMX_GetSourceId",
+                     "the endpoint's translation table has no entry for the one that sent it");
+    return give(index, found);
+  });
+}
+
+// -- the same calls for who has a list of words already, ints as there
+
+int AMX_RequestVA(ep_t endpoint, int destination, handler_t handler, int count, va_list list) {
+  return request(endpoint, destination, {"AMX_RequestVA", Kind::small, handler, nullptr, 0},
+                 Words::of<int>(count, list));
+}
+int AMX_RequestIVA(ep_t endpoint, int destination, handler_t handler, const void* source, int nbytes,
+                   int count, va_list list) {
+  return request(endpoint, destination, {"AMX_RequestIVA", Kind::medium, handler, source, nbytes},
+                 Words::of<int>(count, list));
+}
+int AMX_RequestXferVA(ep_t endpoint, int destination, handler_t handler, const void* source, int nbytes,
+                      unsigned long offset, int async, int count, va_list list) {
+  return request(endpoint, destination,
+                 {"AMX_RequestXferVA", Kind::bulk, handler, source, nbytes, {offset}, async != 0},
+                 Words::of<int>(count, list));
+}
+int AMX_ReplyVA(void* token, handler_t handler, int count, va_list list) {
+  return reply(token, {"AMX_ReplyVA", Kind::small, handler, nullptr, 0}, Words::of<int>(count, list));
+}
+int AMX_ReplyIVA(void* token, handler_t handler, const void* source, int nbytes, int count, va_list list) {
+  return reply(token, {"AMX_ReplyIVA", Kind::medium, handler, source, nbytes}, Words::of<int>(count, list));
+}
+int AMX_ReplyXferVA(void* token, handler_t handler, const void* source, int nbytes, unsigned long offset,
+                    int count, va_list list) {
+  return reply(token, {"AMX_ReplyXferVA", Kind::bulk, handler, source, nbytes, {offset}},
+               Words::of<int>(count, list));
 }
 
 int AM_MaxShort() { return max_words; }
@@ -269,7 +350,7 @@ int AM_MaxLong() { return max_long; }
 int AM_Poll(eb_t bundle) {
   return with_bundle("AM_Poll", bundle, [](am2_bundle& its) {
     if (its.state->running != nullptr) return refused(AM_ERR_RESOURCE, "AM_Poll", "not from a handler");
-    its.state->poll_or_yield(its);
+    its.state->others.after_poll(its.state->node, its.state->poll(its));
     return AM_OK;
   });
 }
@@ -291,7 +372,7 @@ int AM_WaitSema(eb_t bundle) {
   return with_bundle("AM_WaitSema", bundle, [](am2_bundle& its) {
     if (its.state->running != nullptr) return refused(AM_ERR_RESOURCE, "AM_WaitSema", "not from a handler");
     if (its.event_mask == AM_NOEVENTS) return AM_OK;
-    its.state->wait([&] {
+    its.state->node.wait_until([&] {
       return std::any_of(its.endpoints.begin(), its.endpoints.end(),
                          [](auto* one) { return one->has_messages(); });
     });

@@ -14,7 +14,7 @@
 namespace am::models::am2 {
 
 /// Null before AM_Init.
-State* initialised() noexcept;
+inline State* initialised() noexcept { return here; }
 
 /// Returns `status`; with AMX_VerboseErrors it says why.
 int refused(int status, const char* call, const char* why) noexcept;
@@ -62,7 +62,7 @@ int with_entry(const char* call, ep_t endpoint, int index, F&& f) {
   return with_endpoint(call, endpoint, [&](State&, am2_endpoint& its) {
     if (index < 0 || static_cast<std::size_t>(index) >= its.translations.size())
       return refused(AM_ERR_BAD_ARG, call, "no such index");
-    const Translation& entry = its.translations[static_cast<std::size_t>(index)];
+    Translation& entry = its.translations[static_cast<std::size_t>(index)];
     if (!entry.used) return refused(AM_ERR_RESOURCE, call, "the index is not in use");
     return f(entry);
   });

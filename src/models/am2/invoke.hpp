@@ -25,7 +25,8 @@ inline void invoke(am2_handler_fn_t handler, void* token, const Message& message
   constexpr std::make_index_sequence<max_words> many;
   const am2_word_t* const words = message.words.data();
   if (message.head.kind == Kind::small) {
-    if (message.head.count <= 8) return invoke_with(handler, words, few, token);
+    if (message.head.count <= 8) [[likely]]
+      return invoke_with(handler, words, few, token);
     return invoke_with(handler, words, many, token);
   }
   const int nbytes = static_cast<int>(message.bytes);

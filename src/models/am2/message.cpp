@@ -13,18 +13,58 @@ void Outgoing::write(std::byte* into) const noexcept {
   if (bytes != 0) std::memcpy(into + round_up(words_bytes()), data, bytes);
 }
 
-bool Message::read(Payload payload) {
+// NOLINTNEXTLINE(*-member-init): words are written once
+Message::Message(const Outgoing& message, Came how, NodeId sender) noexcept
+    : came(how),
+      from(sender),
+      to_endpoint(message.to_endpoint),
+      from_endpoint(message.from_endpoint),
+      tag(message.tag),
+      head(message.head),
+      fields(message.fields),
+      data(static_cast<const std::byte*>(message.data)),
+      bytes(message.bytes) {
+  set_words(message.words, head.count);
+}
+
+bool Message::read(Payload payload) noexcept {
   const std::size_t field_count = fields_of(head.kind, is_request());
   const std::size_t words_bytes = (field_count + head.count) * 8;
   if (head.count > max_words || payload.size() < words_bytes) return false;
-  if (payload.empty()) return true;
-  std::memcpy(fields.data(), payload.data(), field_count * 8);
-  std::memcpy(words.data(), payload.data() + field_count * 8, std::size_t{head.count} * 8);
+  std::array<am2_word_t, max_words> sent{};
+  if (words_bytes != 0) {
+    std::memcpy(fields.data(), payload.data(), field_count * 8);
+    std::memcpy(sent.data(), payload.data() + field_count * 8, std::size_t{head.count} * 8);
+  }
+  set_words(sent.data(), head.count);
   if (payload.size() <= round_up(words_bytes)) return payload.size() == words_bytes;
   bytes = payload.size() - round_up(words_bytes);
-  data = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  std::memcpy(data.get(), payload.data() + round_up(words_bytes), bytes);
+  data = payload.data() + round_up(words_bytes);
   return true;
+}
+
+bool Message::read(const std::array<std::uint64_t, most_beside_data>& beside, Payload payload) noexcept {
+  const std::size_t field_count = fields_of(head.kind, is_request());
+  if (field_count + head.count > beside.size() || head.kind == Kind::small) return false;
+  std::array<am2_word_t, most_beside_data> sent{};
+  for (std::size_t i = 0; i < beside.size(); ++i) {
+    if (i < field_count) {
+      fields[i] = beside[i];
+    } else {
+      sent[i - field_count] = static_cast<am2_word_t>(beside[i]);
+    }
+  }
+  set_words(sent.data(), head.count);
+  data = payload.data();
+  bytes = payload.size();
+  return true;
+}
+
+void Message::keep() {
+  if (data == nullptr || kept != nullptr) return;
+  kept = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  if (bytes != 0) std::memcpy(kept.get(), data, bytes);
+  data = kept.get();
 }
 
 op_t Message::opcode() const noexcept {

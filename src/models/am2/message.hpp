@@ -1,6 +1,11 @@
 // AM-II's messages: what stands in the words and the payload of libam's, and how one waits for its endpoint to be polled.
 //
-//   words     endpoints (to | from << 32), tag, what it is (Head)
+// A short one of up to four arguments whose endpoints, entry and mapping have small numbers is a line (Compact):
+//   words     tag, Compact, the arguments
+// One with data, whose fields and arguments are no more than three, has them as words, and a payload that is its data:
+//   words     endpoints (to | from << 32), tag, what it is (Head), the fields (see below), the arguments
+// All others:
+//   words     endpoints, tag, Head
 //   payload   fields (bulk: the offset in the segment; get: source offset, destination offset, bytes), the arguments, 64 bits each, and
 //             from the next multiple of 16 on the data
 #pragma once
@@ -13,13 +18,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 namespace am::models::am2 {
 
 inline constexpr int max_words = 16;
 inline constexpr int max_medium = 64 << 10;
 inline constexpr int max_long = 512 << 10;
+/// Endpoints have numbers from here on, but for known ones, whose number is the port.
+inline constexpr std::uint32_t first_endpoint = 1 << 16;
 
 enum class Kind : std::uint8_t { small, medium, bulk, get };
 
@@ -45,10 +51,41 @@ struct Head {
   }
 };
 
+/// Endpoints and head in one word, where they are small: to 16 | from 16 | handler 8 | index 12 | serial 12.
+struct Compact {
+  static constexpr int most_words = 4;
+
+  [[nodiscard]] static bool can_be(const Head& head, std::uint32_t to, std::uint32_t from) noexcept {
+    return head.kind == Kind::small && head.count <= most_words && (head.index | head.serial) < 1 << 12 &&
+           to >> 16 == 1 && from >> 16 == 1;
+  }
+  [[nodiscard]] static std::uint64_t word(const Head& head, std::uint32_t to, std::uint32_t from) noexcept {
+    return std::uint64_t{to - first_endpoint} | std::uint64_t{from - first_endpoint} << 16 |
+           std::uint64_t{head.handler} << 32 | std::uint64_t{head.index} << 40 |
+           std::uint64_t{head.serial} << 52;
+  }
+  static std::uint32_t to(std::uint64_t word) noexcept {
+    return static_cast<std::uint16_t>(word) + first_endpoint;
+  }
+  static std::uint32_t from(std::uint64_t word) noexcept {
+    return static_cast<std::uint16_t>(word >> 16) + first_endpoint;
+  }
+  static Head head(std::uint64_t word, std::size_t count) noexcept {
+    return {.kind = Kind::small,
+            .count = static_cast<std::uint8_t>(count),
+            .handler = static_cast<std::uint8_t>(word >> 32),
+            .index = static_cast<std::uint32_t>(word >> 40 & 0xfff),
+            .serial = static_cast<std::uint32_t>(word >> 52)};
+  }
+};
+
 constexpr std::size_t fields_of(Kind kind, bool request) noexcept {
   return kind == Kind::bulk || (kind == Kind::get && !request) ? 1 : kind == Kind::get ? 3 : 0;
 }
 constexpr std::size_t round_up(std::size_t bytes) noexcept { return (bytes + 15) & ~std::size_t{15}; }
+
+/// Fields and arguments of a message with data that go as words.
+inline constexpr std::size_t most_beside_data = 3;
 
 /// What is sent: views of the caller's memory.
 struct Outgoing {
@@ -63,8 +100,17 @@ struct Outgoing {
   const void* data = nullptr;
   std::size_t bytes = 0;
 
+  [[nodiscard]] bool is_compact() const noexcept { return Compact::can_be(head, to_endpoint, from_endpoint); }
   [[nodiscard]] std::uint64_t endpoints() const noexcept {
     return to_endpoint | static_cast<std::uint64_t>(from_endpoint) << 32;
+  }
+  [[nodiscard]] bool goes_beside_words() const noexcept {
+    return bytes != 0 && field_count + head.count <= most_beside_data;
+  }
+  /// The n-th of the fields and arguments, or 0 behind them.
+  [[nodiscard]] std::uint64_t beside_data(std::size_t n) const noexcept {
+    if (n < field_count) return fields[n];
+    return n < field_count + head.count ? static_cast<std::uint64_t>(words[n - field_count]) : 0;
   }
   [[nodiscard]] std::size_t words_bytes() const noexcept { return (field_count + head.count) * 8; }
   [[nodiscard]] std::size_t payload_bytes() const noexcept {
@@ -75,7 +121,7 @@ struct Outgoing {
 
 enum class Came : std::uint8_t { request, reply, returned_request, returned_reply };
 
-/// What has arrived and was not run yet.
+/// What has arrived. Its data lie in the network's memory, or the sender's, until it is kept.
 struct Message {
   Came came = Came::request;
   int status = 0;  ///< of one that came back
@@ -85,17 +131,33 @@ struct Message {
   tag_t tag = AM_NONE;
   Head head;
   std::array<std::uint64_t, 3> fields{};
-  std::array<am2_word_t, max_words> words{};
+  std::array<am2_word_t, max_words> words;  ///< zeros behind those that were sent, up to eight or to the end
+  const std::byte* data = nullptr;
   std::size_t bytes = 0;
-  std::unique_ptr<std::byte[]> data;
+  std::unique_ptr<std::byte[]> kept;
 
-  /// Takes a payload apart, and copies it. False where it is no such message.
-  [[nodiscard]] bool read(Payload payload);
+  Message() noexcept {}  // NOLINT(*-member-init, *-use-equals-default): words are written once
+  /// Of what a node sends to itself.
+  Message(const Outgoing& message, Came came, NodeId from) noexcept;
+
+  void set_words(const am2_word_t* sent, std::size_t count) noexcept;
+  /// Takes a payload apart. False where it is no such message.
+  [[nodiscard]] bool read(Payload payload) noexcept;
+  /// The same for one whose payload is its data.
+  [[nodiscard]] bool read(const std::array<std::uint64_t, most_beside_data>& beside, Payload payload) noexcept;
+  /// A copy of the data, for as long as it lives.
+  void keep();
   [[nodiscard]] bool is_request() const noexcept {
     return came == Came::request || came == Came::returned_request;
   }
   /// As AM-II names it to handler 0.
   [[nodiscard]] op_t opcode() const noexcept;
 };
+
+inline void Message::set_words(const am2_word_t* sent, std::size_t count) noexcept {
+  std::size_t i = 0;
+  for (; i < count; ++i) words[i] = sent[i];
+  for (const std::size_t end = count <= 8 ? 8 : max_words; i < end; ++i) words[i] = 0;
+}
 
 }  // namespace am::models::am2

@@ -26,8 +26,7 @@ void never_complete(Reply& reply, NodeId gone) { reply.node().own<State>().barri
 
 template <auto H, class... A>
 void tell(State& state, NodeId to, A... arguments) {
-  const auto attempt = [&] { return state.node.try_reply_to<H>(to, arguments...) != Status::again; };
-  if (!attempt()) state.wait(attempt);
+  static_cast<void>(state.node.reply_to<H>(to, arguments...));  // gone: nobody to tell
 }
 
 /// Polls, and runs AM-II's handlers. What one of them throws leaves at the end, by rethrow(): the other nodes count on this one.
@@ -40,7 +39,7 @@ class Serving {
   void until(NodeId needed, P done) {
     while (!done()) {
       try {
-        state_.wait([&] { return done() || messages_wait(); }, needed);
+        state_.node.wait_until([&] { return done() || messages_wait(); }, needed);
         for (std::size_t i = 0; i < state_.bundles.size(); ++i) state_.run_messages(*state_.bundles[i]);
       } catch (...) {
         if (state_.node.is_gone(needed)) throw;
@@ -105,19 +104,14 @@ void settle(State& state, Serving& serving) {
   });
 }
 
-/// libam's collectives, in which AM-II's messages are taken in but not run.
-std::vector<en_t> names_of_all(Node& node, en_t own) {
-  std::vector<en_t> names;
-  polling(node, [&] { names = all_gather(node, own); });
-  return names;
-}
-
 }  // namespace
 }  // namespace am::models::am2
 
 using namespace am::models::am2;  // NOLINT: the C functions below are its face
 
 extern "C" {
+
+void (*AMX_SPMDkillmyprocess)(int) = std::exit;
 
 int AMX_SPMDStartup(int* /*argc*/, char*** /*argv*/, int depth, unsigned long* networkpid, eb_t* bundle,
                     ep_t* endpoint) {
@@ -129,7 +123,7 @@ int AMX_SPMDStartup(int* /*argc*/, char*** /*argv*/, int depth, unsigned long* n
     if (const int status = AM_AllocateEndpoint(*bundle, endpoint, &name)) return status;
     (*endpoint)->tag = spmd_tag;
     if (depth > 0) (*endpoint)->window = std::min(static_cast<std::uint32_t>(depth), largest_window);
-    const std::vector<en_t> names = names_of_all(state.node, name);
+    const std::vector<en_t> names = am::all_gather(state.node, name);  // runs no handler of AM-II
     if (static_cast<int>(names.size()) > fewest_translations) {
       if (const int status = AM_SetNumTranslations(*endpoint, static_cast<int>(names.size()))) return status;
     }
@@ -157,16 +151,32 @@ int AMX_SPMDAllGather(void* source, void* destination, unsigned long nbytes) {
     if (nbytes != 0 && (source == nullptr || destination == nullptr)) return AM_ERR_BAD_ARG;
     am::Node& node = state.node;
     std::vector<std::byte> values(nbytes);
-    am::models::polling(node, [&] {
-      for (am::NodeId root = 0; root < node.size(); ++root) {
-        if (root == node.id() && nbytes != 0) std::memcpy(values.data(), source, nbytes);
-        am::broadcast(node, std::span(values), root);
-        if (nbytes != 0)
-          std::memcpy(static_cast<std::byte*>(destination) + root * nbytes, values.data(), nbytes);
-      }
-    });
+    for (am::NodeId root = 0; root < node.size(); ++root) {
+      if (root == node.id() && nbytes != 0) std::memcpy(values.data(), source, nbytes);
+      am::broadcast(node, std::span(values), root);
+      if (nbytes != 0)
+        std::memcpy(static_cast<std::byte*>(destination) + root * nbytes, values.data(), nbytes);
+    }
     return AM_OK;
   });
+}
+
+int AMX_SPMDBroadcast(void* buffer, unsigned long nbytes, int root) {
+  return with_state("AMX_SPMDBroadcast", [&](State& state) {
+    if (state.running != nullptr) return refused(AM_ERR_RESOURCE, "AMX_SPMDBroadcast", "not from a handler");
+    if ((nbytes != 0 && buffer == nullptr) || root < 0 || static_cast<am::NodeId>(root) >= state.node.size())
+      return refused(AM_ERR_BAD_ARG, "AMX_SPMDBroadcast", "no memory, or no such node");
+    am::broadcast(state.node, std::span(static_cast<std::byte*>(buffer), nbytes),
+                  static_cast<am::NodeId>(root));
+    return AM_OK;
+  });
+}
+
+int AMX_SPMDSetThreadMode(int threads, const char** level, int* /*argc*/, char*** /*argv*/) {
+  if (initialised() != nullptr)
+    return refused(AM_ERR_RESOURCE, "AMX_SPMDSetThreadMode", "it comes before the start");
+  if (level != nullptr) *level = "one thread: a node belongs to the one that has started it";
+  return threads == 0 ? 1 : 0;
 }
 
 int AMX_SPMDNumProcs() {
@@ -200,7 +210,8 @@ int AMX_SPMDExit(int code) {
       });
     }
   }
-  std::exit(code);  // NOLINT(concurrency-mt-unsafe): as the program asks
+  AMX_SPMDkillmyprocess(code);
+  std::abort();  // it did not
 }
 
 int AMX_SPMDIsWorker(char** /*argv*/) { return 1; }

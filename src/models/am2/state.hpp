@@ -2,16 +2,18 @@
 // process share nothing.
 //
 // How AM-II's rules stand on libam's contract:
-//  - An AM-II request is a libam request, a reply and whatever else answers a request is a libam reply. libam's handlers put what
-//    comes into the inbox of its endpoint and do no more; AM-II's handlers run from there, in the computation, when the endpoint's
-//    bundle is polled. So they run one at a time, a bundle that is not polled runs none, AM_WaitSema sees a message without running
-//    it, and a reply that must wait for room polls libam and runs no AM-II handler.
+//  - An AM-II request is a libam request, a reply and whatever else answers a request is a libam reply. Where a bundle is polled,
+//    and no handler runs, and nothing waits for the endpoint, its handler runs inside libam's. What comes at other times waits in
+//    the inbox of its endpoint until its bundle is polled. So handlers run one at a time and in order, a bundle that is not polled runs
+//    none, AM_WaitSema sees a message without running it, and a reply that must wait for room runs no AM-II handler.
+//  - What a node sends to itself does not go through the network. In the same bundle it runs before the call returns, a reply to
+//    oneself inside the request handler: the one case in which a handler runs inside another. In another bundle it waits.
 //  - Memory is bounded by credits: a translation entry has at most `window` requests unanswered; the next one waits, and polls its
 //    bundle. Every request is answered by exactly one message: the handler's reply, where it sent none an empty one (`answered`), or
 //    the request itself, come back. A node thus holds at most `window` messages for each entry that points to it.
 //  - A message is judged when it is run: tag, handler, place in the segment. What is refused goes back to its sender, whose handler
 //    0 gets it when that one polls. Of a request that libam could not send (`unreachable`) the sender's own handler 0 is told likewise.
-//  - In the thread and interrupt modes libam takes messages inside these calls only (models/polling.hpp).
+//  - The node polls in every mode (Node::poll_only).
 //
 // Names: an endpoint's is its node and a number that is never used again there, but for known ones, whose number is the port.
 //
@@ -86,6 +88,10 @@ struct am2_endpoint {
   std::vector<am::models::am2::Message> inbox{};
   std::vector<am::models::am2::Message> batch{};  ///< taken from the inbox; run up to `next`
   std::size_t next = 0;
+  std::uint32_t requests = 0;  ///< while answers are on their way
+  amx_stats_t stats{};
+  AMX_preHandlerCallback_t before_handler = nullptr;
+  AMX_postHandlerCallback_t after_handler = nullptr;
 
   [[nodiscard]] bool has_messages() const noexcept { return next < batch.size() || !inbox.empty(); }
 };
@@ -104,8 +110,9 @@ class State {
 
   am2_bundle* new_bundle();
   am2_endpoint* new_endpoint(am2_bundle& bundle, std::uint32_t id);
-  std::uint32_t new_id() noexcept { return next_id_++; }
+  std::uint32_t new_id() const noexcept { return first_endpoint + static_cast<std::uint32_t>(by_id_.size()); }
   [[nodiscard]] am2_endpoint* find(std::uint32_t id) noexcept;
+  [[nodiscard]] am2_endpoint* find_known(std::uint32_t port) noexcept;
   void free_endpoint(am2_endpoint& endpoint);
   void free_bundle(am2_bundle& bundle);
   void free_all();
@@ -113,33 +120,33 @@ class State {
 
   // -- traffic (traffic.cpp)
 
-  /// A message for an endpoint of this node; one for none of them goes back at the next poll.
-  void arrived(Message&& message);
+  /// A message for an endpoint of this node, which runs now or waits; one for none of them goes back at the next poll.
+  void arrived(Message& message);
   void credit(std::uint32_t endpoint, std::uint32_t index, std::uint32_t serial) noexcept;
-  /// Runs what has come for a bundle, once around.
-  void poll(am2_bundle& bundle);
-  /// The same for who does nothing else meanwhile.
-  void poll_or_yield(am2_bundle& bundle);
+  /// Runs what has come for a bundle, once around. How many events that were.
+  std::size_t poll(am2_bundle& bundle);
   void run_messages(am2_bundle& bundle);
-  /// Polls libam until pred() holds. AM-II's handlers do not run.
+  /// Polls until pred() holds; what comes for the bundle meanwhile runs, as far as it need not wait (run_messages).
   template <class P>
-  void wait(P&& pred) {
-    polling(node, [&] { node.wait_until(pred); });
+  void wait(const am2_bundle& bundle, P&& pred) {
+    const Polled now(*this, bundle);
+    node.wait_until(pred);
   }
-  /// The same for what only node `needed` can bring about: am::Error when that one is gone.
-  template <class P>
-  void wait(P&& pred, NodeId needed) {
-    polling(node, [&] { node.wait_until(pred, needed); });
-  }
-  /// Status as by libam; waits for room unless `try_only`.
+  /// Status as by libam; waits for room unless `try_only`, and runs no AM-II handler meanwhile. To another node.
   Status send_request(const Outgoing& message, bool try_only);
   Status send_reply(const Outgoing& message);
+  /// Whatever was sent by an endpoint, and has come to one: for AMX_GetEndpointStatistics.
+  static void count_sent(am2_endpoint& endpoint, const Outgoing& message, bool request) noexcept;
+  static void count_received(am2_endpoint& endpoint, const Message& message) noexcept;
+  /// To this node: runs now, where its endpoint is in `open`, the bundle of the endpoint that sends it; else it waits.
+  void deliver_here(const Outgoing& message, Came came, const am2_bundle* open);
   /// What libam could not send, or AM-II does not: to handler 0 of its own endpoint.
   void came_back_here(am2_endpoint& endpoint, const Outgoing& message, Came came, int status);
 
   Node& node;
   int inits = 0;
   Token* running = nullptr;  ///< while a handler runs
+  LetOthersRun others;       ///< while the program polls in vain
   std::vector<std::unique_ptr<am2_bundle>> bundles;
 
   // -- AMX (spmd.cpp)
@@ -151,26 +158,75 @@ class State {
   void (*exit_callback)(int) = nullptr;
 
  private:
-  void run(am2_endpoint& endpoint, Message& message);
-  void run_request(am2_endpoint& endpoint, Message& message);
-  void run_reply(am2_endpoint& endpoint, Message& message);
+  /// As long as one lives a bundle's handlers may run inside libam's.
+  class Polled {
+   public:
+    Polled(State& state, const am2_bundle& bundle) noexcept : state_(state) { state.polled_ = &bundle; }
+    ~Polled() { state_.polled_ = nullptr; }
+    Polled(const Polled&) = delete;
+    Polled& operator=(const Polled&) = delete;
+
+   private:
+    State& state_;
+  };
+
+  void run(am2_endpoint& endpoint, const Message& message);
+  /// One that was judged: it is as it should be.
+  void run_right(am2_endpoint& endpoint, const Message& message);
   void run_returned(am2_endpoint& endpoint, const Message& message);
   void answer_get(am2_endpoint& endpoint, const Message& message);
   /// Runs the handler; then a request that it did not answer is answered.
-  void call(am2_endpoint& endpoint, Message& message, bool may_reply);
+  void call(am2_endpoint& endpoint, const Message& message, bool may_reply);
+  static void call_handler(am2_endpoint& endpoint, Token& token, void* place);
+  static void call_with_callbacks(const am2_endpoint& endpoint, Token& token, void* place,
+                                  am2_handler_fn_t handler);
+  /// Where the handler finds the data of its message.
+  void* place_of(const am2_endpoint& endpoint, const Message& message);
+  void answer(const Token& token);
   /// 0, or why the message cannot be run.
   [[nodiscard]] int fault_of(const am2_endpoint& endpoint, const Message& message) const noexcept;
+  [[nodiscard]] bool may_run_in_a_handler(const am2_endpoint& endpoint,
+                                          const Message& message) const noexcept;
   void return_message(const Message& message, int status);
   void return_strays();
-  template <auto H, class... Words>
-  Status send(const Outgoing& message, bool try_only, Words... words);
 
-  PollOrYield poll_;
+  const am2_bundle* polled_ = nullptr;  // whose handlers may run now, inside libam's
+  std::array<std::vector<std::byte>, 2> buffers_;  // of the medium request, and reply, that runs
   std::vector<std::unique_ptr<am2_endpoint>> endpoints_;
-  std::unordered_map<std::uint32_t, am2_endpoint*> by_id_;
+  std::vector<am2_endpoint*> by_id_;  // from first_endpoint on; null: freed
+  std::unordered_map<std::uint32_t, am2_endpoint*> known_;
   std::vector<Message> strays_;
-  std::uint32_t next_id_ = 1 << 16;  // below are the known ones
   std::uint32_t next_serial_ = 1;
 };
+
+/// This thread's, between its first AM_Init and its last AM_Terminate; null at other times.
+#if defined(__GNUC__)
+[[gnu::tls_model("initial-exec")]]
+#endif
+extern thread_local constinit State* here;
+
+constexpr std::size_t category_of(Kind kind) noexcept {
+  return static_cast<std::size_t>(kind == Kind::get ? Kind::bulk : kind);
+}
+
+inline void State::count_sent(am2_endpoint& endpoint, const Outgoing& message, bool request) noexcept {
+  const std::size_t category = category_of(message.head.kind);
+  const std::uint64_t bytes = message.head.count * sizeof(am2_word_t) + message.bytes;
+  amx_stats_t& stats = endpoint.stats;
+  ++(request ? stats.RequestsSent : stats.RepliesSent)[category];
+  (request ? stats.RequestDataBytesSent : stats.ReplyDataBytesSent)[category] += bytes;
+}
+inline void State::count_received(am2_endpoint& endpoint, const Message& message) noexcept {
+  amx_stats_t& stats = endpoint.stats;
+  ++(message.is_request() ? stats.RequestsReceived : stats.RepliesReceived)[category_of(message.head.kind)];
+}
+
+/// What goes back to where a message came from.
+[[nodiscard]] Outgoing back_to_sender(const Message& message) noexcept;
+
+inline am2_endpoint* State::find(std::uint32_t id) noexcept {
+  const std::size_t place = std::size_t{id} - first_endpoint;  // of known ones: large
+  return place < by_id_.size() ? by_id_[place] : find_known(id);
+}
 
 }  // namespace am::models::am2

@@ -6,18 +6,12 @@
 #include <cstdio>
 
 #include "models/am2/calls.hpp"
-#include "models/polling.hpp"
 
 int AMX_VerboseErrors = 0;
 
 namespace am::models::am2 {
 
-State* initialised() noexcept {
-  Node* const node = this_node();
-  if (node == nullptr) return nullptr;
-  State& state = node->own<State>();
-  return state.inits > 0 ? &state : nullptr;
-}
+thread_local constinit State* here = nullptr;
 
 int refused(int status, const char* call, const char* why) noexcept {
   if (AMX_VerboseErrors != 0) std::fprintf(stderr, "am: %s: %s\n", call, why);
@@ -29,9 +23,9 @@ am2_bundle* State::new_bundle() {
   return bundles.back().get();
 }
 
-am2_endpoint* State::find(std::uint32_t id) noexcept {
-  const auto found = by_id_.find(id);
-  return found == by_id_.end() ? nullptr : found->second;
+am2_endpoint* State::find_known(std::uint32_t port) noexcept {
+  const auto found = known_.find(port);
+  return found == known_.end() ? nullptr : found->second;
 }
 
 am2_endpoint* State::new_endpoint(am2_bundle& bundle, std::uint32_t id) {
@@ -41,16 +35,24 @@ am2_endpoint* State::new_endpoint(am2_bundle& bundle, std::uint32_t id) {
   endpoint->handlers.resize(handlers_per_endpoint);
   endpoint->translations.resize(fewest_translations);
   bundle.endpoints.push_back(endpoint);
-  by_id_.emplace(id, endpoint);
+  if (id < first_endpoint) {
+    known_.emplace(id, endpoint);
+  } else {
+    by_id_.push_back(endpoint);
+  }
   return endpoint;
 }
 
 void State::free_endpoint(am2_endpoint& endpoint) {
-  by_id_.erase(endpoint.id);
+  if (endpoint.id < first_endpoint) {
+    known_.erase(endpoint.id);
+  } else {
+    by_id_[endpoint.id - first_endpoint] = nullptr;
+  }
   std::erase(endpoint.bundle->endpoints, &endpoint);
   endpoint.bundle = nullptr;
-  for (std::size_t i = endpoint.next; i < endpoint.batch.size(); ++i) arrived(std::move(endpoint.batch[i]));
-  for (Message& message : endpoint.inbox) arrived(std::move(message));
+  for (std::size_t i = endpoint.next; i < endpoint.batch.size(); ++i) arrived(endpoint.batch[i]);
+  for (Message& message : endpoint.inbox) arrived(message);
   return_strays();
   endpoint.batch = std::vector<Message>();
   endpoint.inbox = std::vector<Message>();
@@ -103,7 +105,8 @@ int AM_Init() {
     am::Node* node = am::this_node();
     if (node == nullptr) node = &am::start(0, nullptr, {.interrupt_safe = true});  // its handlers run in polls
     State& state = node->own<State>();
-    if (state.inits++ == 0) am::models::begin_polling(*node);
+    if (state.inits++ == 0) node->poll_only();
+    here = &state;
     return AM_OK;
   });
 }
@@ -113,10 +116,9 @@ int AM_Terminate() {
     if (state.running != nullptr) return refused(AM_ERR_RESOURCE, "AM_Terminate", in_a_handler);
     if (state.inits == 1) {
       state.free_all();
-      am::models::polling(state.node, [&] {
-        while (state.node.poll() != 0) {  // answers that are there: nobody else takes them
-        }
-      });
+      while (state.node.poll() != 0) {  // answers that are there: nobody else takes them
+      }
+      here = nullptr;
     }
     --state.inits;
     return AM_OK;

@@ -1,56 +1,106 @@
-// AM-II's messages on their way: sent, put into inboxes by libam's handlers, run when their bundle is polled. The rules are at the
+// AM-II's messages on their way: sent, and taken in by libam's handlers, which run them or put them into inboxes. The rules are at the
 // head of state.hpp.
 #include <am/draft.hpp>
 #include <am/message.hpp>
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
-#include <string_view>
 #include <type_traits>
 
-#include "models/am2/invoke.hpp"
 #include "models/am2/state.hpp"
 #include "models/broken.hpp"
-#include "models/polling.hpp"
 
 namespace am::models::am2 {
 
 namespace {
 
-// -- libam's handlers: they take messages in, and send nothing but what needs no room to wait for
+// -- libam's handlers: they send nothing but what needs no room to wait for, unless they run one of AM-II's
 
-template <class Event>
-Message message_of(const Event& event, Came came, std::uint64_t endpoints, std::uint64_t tag,
-                   std::uint64_t head, Payload payload) {
-  Message message;
-  message.came = came;
+State& state_of(Node& node) {
+  State* const known = here;
+  return known != nullptr && &known->node == &node ? *known : node.own<State>();
+}
+
+/// `parts`: what Message::read takes.
+template <class Event, class... Parts>
+void read_general(const Event& event, Message& message, std::uint64_t endpoints, std::uint64_t tag,
+                  std::uint64_t head, const Parts&... parts) {
   message.from = event.from();
   message.to_endpoint = static_cast<std::uint32_t>(endpoints);
   message.from_endpoint = static_cast<std::uint32_t>(endpoints >> 32);
   message.tag = tag;
   message.head = Head::from(head);
-  if (!message.read(payload))
+  if (!message.read(parts...))
     broken(event.node().id(), "node ", event.from(), " sent what is no message of AM-II");
-  return message;
 }
 
 void request_came(Request& request, std::uint64_t endpoints, std::uint64_t tag, std::uint64_t head,
                   Payload payload) {
-  request.node().own<State>().arrived(message_of(request, Came::request, endpoints, tag, head, payload));
+  Message message;
+  read_general(request, message, endpoints, tag, head, payload);
+  state_of(request.node()).arrived(message);
 }
 
 void reply_came(Reply& reply, std::uint64_t endpoints, std::uint64_t tag, std::uint64_t head,
                 Payload payload) {
-  State& state = reply.node().own<State>();
-  Message message = message_of(reply, Came::reply, endpoints, tag, head, payload);
+  Message message;
+  message.came = Came::reply;
+  read_general(reply, message, endpoints, tag, head, payload);
+  State& state = state_of(reply.node());
   state.credit(message.to_endpoint, message.head.index, message.head.serial);
-  state.arrived(std::move(message));
+  state.arrived(message);
+}
+
+using Beside = std::array<std::uint64_t, most_beside_data>;
+
+void data_request_came(Request& request, std::uint64_t endpoints, std::uint64_t tag, std::uint64_t head,
+                       std::uint64_t a, std::uint64_t b, std::uint64_t c, Payload payload) {
+  Message message;
+  read_general(request, message, endpoints, tag, head, Beside{a, b, c}, payload);
+  state_of(request.node()).arrived(message);
+}
+
+void data_reply_came(Reply& reply, std::uint64_t endpoints, std::uint64_t tag, std::uint64_t head,
+                     std::uint64_t a, std::uint64_t b, std::uint64_t c, Payload payload) {
+  Message message;
+  message.came = Came::reply;
+  read_general(reply, message, endpoints, tag, head, Beside{a, b, c}, payload);
+  State& state = state_of(reply.node());
+  state.credit(message.to_endpoint, message.head.index, message.head.serial);
+  state.arrived(message);
+}
+
+template <class Event, class... Words>
+void read_compact(const Event& event, Message& message, std::uint64_t tag, std::uint64_t compact,
+                  Words... words) {
+  message.from = event.from();
+  message.to_endpoint = Compact::to(compact);
+  message.from_endpoint = Compact::from(compact);
+  message.tag = tag;
+  message.head = Compact::head(compact, sizeof...(Words));
+  const std::array<am2_word_t, 8> sent{words...};
+  message.set_words(sent.data(), sent.size());
+}
+
+template <class... Words>
+void compact_request_came(Request& request, std::uint64_t tag, std::uint64_t compact, Words... words) {
+  Message message;
+  read_compact(request, message, tag, compact, words...);
+  state_of(request.node()).arrived(message);
+}
+
+template <class... Words>
+void compact_reply_came(Reply& reply, std::uint64_t tag, std::uint64_t compact, Words... words) {
+  Message message;
+  message.came = Came::reply;
+  read_compact(reply, message, tag, compact, words...);
+  State& state = state_of(reply.node());
+  state.credit(message.to_endpoint, message.head.index, message.head.serial);
+  state.arrived(message);
 }
 
 /// A request's handler has sent no reply.
 void answered(Reply& reply, std::uint32_t endpoint, std::uint32_t index, std::uint32_t serial) {
-  reply.node().own<State>().credit(endpoint, index, serial);
+  state_of(reply.node()).credit(endpoint, index, serial);
 }
 /// A node that leaves need not wait for it: it is no message of the program.
 const impl::InternalHandlers<answered> internal_handlers;
@@ -60,19 +110,115 @@ constexpr unsigned reply_bit = 16;
 /// A request or reply that its receiver refused. `why`: status, whether it was a reply, the bytes of its data.
 void came_back(Reply& reply, std::uint64_t endpoints, std::uint64_t tag, std::uint64_t head,
                std::uint64_t why, Payload payload) {
-  State& state = reply.node().own<State>();
   const bool was_reply = (why >> reply_bit & 1) != 0;
-  Message message = message_of(reply, was_reply ? Came::returned_reply : Came::returned_request, endpoints,
-                               tag, head, payload);
+  Message message;
+  message.came = was_reply ? Came::returned_reply : Came::returned_request;
+  read_general(reply, message, endpoints, tag, head, payload);
   message.status = static_cast<int>(why & 0xffff);
   message.bytes = why >> 32;
+  State& state = state_of(reply.node());
   if (!was_reply) state.credit(message.to_endpoint, message.head.index, message.head.serial);
-  state.arrived(std::move(message));
+  state.arrived(message);
 }
 
 std::uint64_t why_word(const Message& message, int status) noexcept {
   return static_cast<std::uint64_t>(status) | std::uint64_t{!message.is_request()} << reply_bit |
          message.bytes << 32;
+}
+
+// -- sending ----------------------------------------------------------------------------------------------------------------
+
+/// On the network of its handler. Waits for room unless `try_only`.
+template <auto H, class... A>
+Status send_words(Node& node, NodeId to, bool try_only, A... arguments) {
+  if constexpr (impl::Handler<H>::Traits::priority == Priority::low) {
+    return try_only ? node.try_request<H>(to, arguments...) : node.request<H>(to, arguments...);
+  } else {
+    return try_only ? node.try_reply_to<H>(to, arguments...) : node.reply_to<H>(to, arguments...);
+  }
+}
+
+Status commit(Draft&& draft, const Outgoing& message) {
+  if (draft) message.write(draft.data().data());
+  return draft.commit();
+}
+
+/// `words` follow the three that every message has. A short one goes as it stands; one with data is written where it is read.
+template <auto H, class... Words>
+Status send_general(Node& node, const Outgoing& message, bool try_only, Words... words) {
+  const std::uint64_t endpoints = message.endpoints();
+  const std::uint64_t tag = message.tag;
+  const std::uint64_t head = message.head.word();
+  if (message.bytes == 0) {
+    std::byte line[(3 + max_words) * 8];
+    message.write(line);
+    return send_words<H>(node, message.to, try_only, endpoints, tag, head, words...,
+                         Payload(line, message.payload_bytes()));
+  }
+  const std::size_t bytes = message.payload_bytes();
+  if (try_only)
+    return commit(node.try_prepare<H>(message.to, bytes, endpoints, tag, head, words...), message);
+  return commit(node.prepare<H>(message.to, bytes, endpoints, tag, head, words...), message);
+}
+
+template <auto H>
+Status send_data(Node& node, const Outgoing& m, bool try_only) {
+  return send_words<H>(node, m.to, try_only, m.endpoints(), m.tag, m.head.word(), m.beside_data(0),
+                       m.beside_data(1), m.beside_data(2), Payload(m.data, m.bytes));
+}
+
+using W = am2_word_t;
+
+Status send_compact_request(Node& node, const Outgoing& m, bool try_only) {
+  const std::uint64_t compact = Compact::word(m.head, m.to_endpoint, m.from_endpoint);
+  const W* const w = m.words;
+  switch (m.head.count) {
+    case 0:
+      return send_words<&compact_request_came<>>(node, m.to, try_only, m.tag, compact);
+    case 1:
+      return send_words<&compact_request_came<W>>(node, m.to, try_only, m.tag, compact, w[0]);
+    case 2:
+      return send_words<&compact_request_came<W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1]);
+    case 3:
+      return send_words<&compact_request_came<W, W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1], w[2]);
+    default:
+      return send_words<&compact_request_came<W, W, W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1],
+                                                           w[2], w[3]);
+  }
+}
+
+Status send_compact_reply(Node& node, const Outgoing& m) {
+  const std::uint64_t compact = Compact::word(m.head, m.to_endpoint, m.from_endpoint);
+  const W* const w = m.words;
+  switch (m.head.count) {
+    case 0:
+      return send_words<&compact_reply_came<>>(node, m.to, false, m.tag, compact);
+    case 1:
+      return send_words<&compact_reply_came<W>>(node, m.to, false, m.tag, compact, w[0]);
+    case 2:
+      return send_words<&compact_reply_came<W, W>>(node, m.to, false, m.tag, compact, w[0], w[1]);
+    case 3:
+      return send_words<&compact_reply_came<W, W, W>>(node, m.to, false, m.tag, compact, w[0], w[1], w[2]);
+    default:
+      return send_words<&compact_reply_came<W, W, W, W>>(node, m.to, false, m.tag, compact, w[0], w[1], w[2],
+                                                         w[3]);
+  }
+}
+
+}  // namespace
+
+/// A name that no node has is one of libam's errors where a send waits; here it comes back.
+Status State::send_request(const Outgoing& message, bool try_only) {
+  if (message.to >= node.size()) return Status::no_such_node;
+  if (message.is_compact()) return send_compact_request(node, message, try_only);
+  return message.goes_beside_words() ? send_data<&data_request_came>(node, message, try_only)
+                                     : send_general<&request_came>(node, message, try_only);
+}
+
+Status State::send_reply(const Outgoing& message) {
+  if (message.is_compact()) return send_compact_reply(node, message);
+  return message.goes_beside_words() ? send_data<&data_reply_came>(node, message, false)
+                                     : send_general<&reply_came>(node, message, false);
 }
 
 Outgoing back_to_sender(const Message& message) noexcept {
@@ -88,101 +234,67 @@ Outgoing back_to_sender(const Message& message) noexcept {
   return back;
 }
 
-std::string_view name_of(int status) noexcept {
-  switch (status) {
-    case EBADARGS:
-      return "EBADARGS";
-    case EBADENTRY:
-      return "EBADENTRY: its translation entry is not in use";
-    case EBADTAG:
-      return "EBADTAG: the endpoint has another tag";
-    case EBADHANDLER:
-      return "EBADHANDLER: the endpoint has no such handler";
-    case EBADSEGOFF:
-      return "EBADSEGOFF: it does not lie in the endpoint's segment";
-    case EBADLENGTH:
-      return "EBADLENGTH";
-    case EBADENDPOINT:
-      return "EBADENDPOINT: there is no such endpoint";
-    case EUNREACHABLE:
-      return "EUNREACHABLE: the node has left or died";
-    case EREPLYREJECTED:
-      return "EREPLYREJECTED: the endpoint that asked is gone";
-    default:
-      return "?";
-  }
+void State::answer(const Token& token) {
+  const Message& asks = *token.message;
+  if (asks.from == node.id()) return credit(asks.from_endpoint, asks.head.index, asks.head.serial);
+  static_cast<void>(send_words<&answered>(node, asks.from, false, asks.from_endpoint, asks.head.index,
+                                          asks.head.serial));  // gone: nobody to answer
 }
-
-}  // namespace
-
-// -- sending ----------------------------------------------------------------------------------------------------------------
-
-/// `words` follow the three that every message has. A short one goes as it stands; one with data is written where it is read.
-template <auto H, class... Words>
-Status State::send(const Outgoing& message, bool try_only, Words... words) {
-  const std::uint64_t endpoints = message.endpoints();
-  const std::uint64_t tag = message.tag;
-  const std::uint64_t head = message.head.word();
-  Status status = Status::again;
-  std::optional<Draft> draft;
-  std::byte line[(3 + max_words) * 8];
-  if (message.bytes == 0) message.write(line);
-  const auto attempt = [&] {
-    if (message.bytes == 0) {
-      const Payload payload(line, message.payload_bytes());
-      if constexpr (std::is_same_v<decltype(H), decltype(&request_came)>) {
-        status = node.try_request<H>(message.to, endpoints, tag, head, words..., payload);
-      } else {
-        status = node.try_reply_to<H>(message.to, endpoints, tag, head, words..., payload);
-      }
-      return status != Status::again;
-    }
-    if (!draft) {
-      draft.emplace(node.try_prepare<H>(message.to, message.payload_bytes(), endpoints, tag, head, words...));
-      if (*draft) message.write(draft->data().data());
-    }
-    status = draft->status();
-    if (status == Status::ok) {
-      status = draft->commit();
-    } else {
-      draft.reset();
-    }
-    return status != Status::again;
-  };
-  if (!attempt() && !try_only) wait(attempt);
-  return status;
-}
-
-Status State::send_request(const Outgoing& message, bool try_only) {
-  return send<&request_came>(message, try_only);
-}
-Status State::send_reply(const Outgoing& message) { return send<&reply_came>(message, false); }
 
 void State::came_back_here(am2_endpoint& endpoint, const Outgoing& message, Came came, int status) {
-  Message back;
-  back.came = came;
+  Message back(message, came, message.to);
   back.status = status;
-  back.from = message.to;
   back.to_endpoint = endpoint.id;
   back.from_endpoint = message.to_endpoint;
-  back.tag = message.tag;
-  back.head = message.head;
-  std::copy_n(message.words, message.head.count, back.words.begin());
-  back.bytes = message.bytes;
+  back.data = nullptr;
   endpoint.inbox.push_back(std::move(back));
+}
+
+void State::return_message(const Message& message, int status) {
+  const Outgoing back = back_to_sender(message);
+  if (message.from != node.id()) {
+    static_cast<void>(send_general<&came_back>(node, back, false, why_word(message, status)));
+    return;  // gone: nobody to tell
+  }
+  am2_endpoint* const sender = find(message.from_endpoint);
+  if (message.came == Came::request) credit(message.from_endpoint, message.head.index, message.head.serial);
+  if (sender == nullptr) return;
+  Outgoing sent = back;
+  sent.to_endpoint = message.to_endpoint;
+  sent.bytes = message.bytes;
+  came_back_here(*sender, sent, message.is_request() ? Came::returned_request : Came::returned_reply, status);
 }
 
 // -- arriving ---------------------------------------------------------------------------------------------------------------
 
-void State::arrived(Message&& message) {
-  if (am2_endpoint* const endpoint = find(message.to_endpoint))
+void State::arrived(Message& message) {
+  am2_endpoint* const endpoint = find(message.to_endpoint);
+  if (endpoint != nullptr) [[likely]] {
+    const bool now = endpoint->bundle == polled_ && running == nullptr && !endpoint->has_messages();
+    if (now && may_run_in_a_handler(*endpoint, message)) return run_right(*endpoint, message);
+    message.keep();
     return endpoint->inbox.push_back(std::move(message));
+  }
   if (message.came != Came::request && message.came != Came::reply)
     return;  // its sender is gone: nobody to tell
   const int status = message.came == Came::request ? EBADENDPOINT : EREPLYREJECTED;
-  const Outgoing back = back_to_sender(message);
-  if (send<&came_back>(back, true, why_word(message, status)) == Status::again)
+  if (message.from == node.id() ||
+      send_general<&came_back>(node, back_to_sender(message), true, why_word(message, status)) ==
+          Status::again) {
+    message.keep();
     strays_.push_back(std::move(message));
+  }
+}
+
+void State::deliver_here(const Outgoing& sent, Came came, const am2_bundle* open) {
+  Message message(sent, came, node.id());
+  if (came == Came::reply) credit(message.to_endpoint, message.head.index, message.head.serial);
+  am2_endpoint* const endpoint = find(message.to_endpoint);
+  if (endpoint == nullptr)
+    return return_message(message, came == Came::request ? EBADENDPOINT : EREPLYREJECTED);
+  if (endpoint->bundle == open && !endpoint->has_messages()) return run(*endpoint, message);
+  message.keep();
+  endpoint->inbox.push_back(std::move(message));
 }
 
 void State::return_strays() {
@@ -191,11 +303,6 @@ void State::return_strays() {
     strays_.pop_back();
     return_message(message, message.came == Came::request ? EBADENDPOINT : EREPLYREJECTED);
   }
-}
-
-void State::return_message(const Message& message, int status) {
-  static_cast<void>(
-      send<&came_back>(back_to_sender(message), false, why_word(message, status)));  // gone: nobody to tell
 }
 
 void State::credit(std::uint32_t endpoint_id, std::uint32_t index, std::uint32_t serial) noexcept {
@@ -208,6 +315,7 @@ void State::credit(std::uint32_t endpoint_id, std::uint32_t index, std::uint32_t
 // -- what nobody polled for ---------------------------------------------------------------------------------------------------
 
 State::~State() {
+  if (here == this) here = nullptr;
   std::size_t count = 0;
   const Message* first = nullptr;
   const auto look_at = [&](const Message& message) {
@@ -223,131 +331,6 @@ State::~State() {
   say(node.id(), "left with ", count, count == 1 ? " message" : " messages",
       " of AM-II that no poll has run (the first from node ", first->from, " for handler ",
       first->head.handler, "): poll each bundle until what it is sent has come; AMX_SPMDExit does it");
-}
-
-// -- running ----------------------------------------------------------------------------------------------------------------
-
-void State::poll(am2_bundle& bundle) {
-  polling(node, [&] { node.poll(); });
-  run_messages(bundle);
-}
-
-void State::poll_or_yield(am2_bundle& bundle) {
-  static_cast<void>(poll_(node));
-  run_messages(bundle);
-}
-
-void State::run_messages(am2_bundle& bundle) {
-  if (!strays_.empty()) return_strays();
-  for (std::size_t i = 0; i < bundle.endpoints.size(); ++i) {  // a handler may add one
-    am2_endpoint& endpoint = *bundle.endpoints[i];
-    if (endpoint.next == endpoint.batch.size()) {
-      endpoint.batch.clear();
-      endpoint.next = 0;
-      endpoint.batch.swap(endpoint.inbox);
-    }
-    while (endpoint.next < endpoint.batch.size()) run(endpoint, endpoint.batch[endpoint.next++]);
-  }
-}
-
-void State::run(am2_endpoint& endpoint, Message& message) {
-  switch (message.came) {
-    case Came::request:
-      return run_request(endpoint, message);
-    case Came::reply:
-      return run_reply(endpoint, message);
-    case Came::returned_request:
-    case Came::returned_reply:
-      return run_returned(endpoint, message);
-  }
-}
-
-int State::fault_of(const am2_endpoint& endpoint, const Message& message) const noexcept {
-  const auto outside = [&](std::uint64_t offset, std::uint64_t bytes) {
-    return bytes > endpoint.segment_bytes || offset > endpoint.segment_bytes - bytes;
-  };
-  const bool asks = message.came == Came::request;
-  if (asks && endpoint.tag != AM_ALL && (endpoint.tag == AM_NONE || endpoint.tag != message.tag))
-    return EBADTAG;
-  if (asks && message.head.kind == Kind::get) {
-    if (message.fields[2] > max_long) return EBADLENGTH;
-    return outside(message.fields[0], message.fields[2]) ? EBADSEGOFF : 0;
-  }
-  if (message.head.handler == 0 || endpoint.handlers[message.head.handler] == nullptr) return EBADHANDLER;
-  const bool to_segment = message.head.kind == Kind::bulk || message.head.kind == Kind::get;
-  return to_segment && outside(message.fields[0], message.bytes) ? EBADSEGOFF : 0;
-}
-
-void State::run_request(am2_endpoint& endpoint, Message& message) {
-  if (const int fault = fault_of(endpoint, message)) return return_message(message, fault);
-  if (message.head.kind == Kind::get) return answer_get(endpoint, message);
-  call(endpoint, message, true);
-}
-
-void State::run_reply(am2_endpoint& endpoint, Message& message) {
-  if (const int fault = fault_of(endpoint, message)) return return_message(message, fault);
-  call(endpoint, message, false);
-}
-
-void State::answer_get(am2_endpoint& endpoint, const Message& message) {
-  Outgoing reply = back_to_sender(message);
-  reply.fields = {message.fields[1]};
-  reply.field_count = 1;
-  reply.data = static_cast<const std::byte*>(endpoint.segment) + message.fields[0];
-  reply.bytes = message.fields[2];
-  static_cast<void>(send_reply(reply));  // gone: nobody to answer
-}
-
-void State::call(am2_endpoint& endpoint, Message& message, bool may_reply) {
-  Token token{&message, &endpoint, may_reply};
-  const auto answer = [&] {
-    if (!token.may_reply) return;
-    const Head& head = message.head;
-    const auto attempt = [&] {
-      return node.try_reply_to<answered>(message.from, message.from_endpoint, head.index, head.serial) !=
-             Status::again;
-    };
-    if (!attempt()) wait(attempt);
-  };
-  std::byte* place = message.data.get();
-  if (message.head.kind == Kind::bulk || message.head.kind == Kind::get) {
-    place = static_cast<std::byte*>(endpoint.segment) + message.fields[0];
-    if (message.bytes != 0) std::memcpy(place, message.data.get(), message.bytes);
-    message.data.reset();
-  }
-  running = &token;
-  try {
-    invoke(endpoint.handlers[message.head.handler], &token, message, place);
-  } catch (...) {
-    running = nullptr;
-    answer();
-    throw;
-  }
-  running = nullptr;
-  message.data.reset();
-  answer();
-}
-
-void State::run_returned(am2_endpoint& endpoint, const Message& message) {
-  am2_returned_t block{};
-  block.endpoint = {message.from, message.from_endpoint};
-  block.tag = message.tag;
-  block.handler = message.head.handler;
-  block.nbytes = message.bytes;
-  block.count = message.head.count;
-  std::copy_n(message.words.begin(), message.head.count, block.words);
-  const am2_handler_fn_t handler = endpoint.handlers[0];
-  if (handler == nullptr) {
-    broken(node.id(), "AM-II: a ", message.is_request() ? "request" : "reply", " to endpoint ",
-           message.from_endpoint, " of node ", message.from, " for its handler ", block.handler,
-           " came back: ", name_of(message.status), " (set handler 0 to be told)");
-  }
-  Token none{nullptr, nullptr, false};
-  struct Running {
-    Token*& running;
-    ~Running() { running = nullptr; }
-  } const now{running = &none};
-  reinterpret_cast<void (*)(int, op_t, void*)>(handler)(message.status, message.opcode(), &block);
 }
 
 }  // namespace am::models::am2

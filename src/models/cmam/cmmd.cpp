@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "models/broken.hpp"
@@ -35,12 +36,38 @@ void count_bit(Node& node, int change) {
 void or_changes(Request& request, int change) { count_bit(request.node(), change); }
 void or_changes_by_a_handler(Reply& reply, int change) { count_bit(reply.node(), change); }
 
+/// They are the control network's.
+const impl::InternalHandlers<has_started, or_changes, or_changes_by_a_handler> internal_handlers;
+
 // -- collectives ------------------------------------------------------------------------------------------------------------------
 
-/// This thread's node in a call of all nodes, with events let in.
+/// Around a call of the control network, which lets events in. On the CM-5 it served no messages: where the program has interrupts
+/// off, what comes of these is kept until its next poll.
+class OnControlNetwork {
+ public:
+  explicit OnControlNetwork(State& state) : state_(state) {
+    if (state.refuses_interrupts() && state.node().level() == Level::computation) {
+      kept_.emplace(state.node());
+      state.let_ends_run(false);
+    }
+    open_.emplace(state);  // what has waited comes in now
+  }
+  ~OnControlNetwork() {
+    if (kept_) state_.let_ends_run(true);
+  }
+  OnControlNetwork(const OnControlNetwork&) = delete;
+  OnControlNetwork& operator=(const OnControlNetwork&) = delete;
+
+ private:
+  State& state_;
+  std::optional<MessagesKept> kept_;
+  std::optional<Open> open_;
+};
+
+/// This thread's node in a call of all nodes.
 class Together {
  public:
-  explicit Together(const char* call) : state_(checked(call)), open_(state_) {}
+  explicit Together(const char* call) : state_(checked(call)), control_(state_) {}
   [[nodiscard]] Node& node() const noexcept { return state_.node(); }
 
  private:
@@ -50,7 +77,7 @@ class Together {
     return caller;
   }
   State& state_;
-  Open open_;
+  const OnControlNetwork control_;
 };
 
 template <class T>
@@ -186,7 +213,7 @@ int CMMD_set_global_or(int bit) {
   const int change = now - before;
   if (change == 0) return before;
   count_bit(node, change);
-  const Open open(caller);
+  const OnControlNetwork control(caller);
   for (am::NodeId to = 0; to < node.size(); ++to) {
     if (to == node.id()) continue;
     if (node.level() == am::Level::low) {

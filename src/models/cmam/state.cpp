@@ -59,11 +59,11 @@ bool State::set_interrupts(bool on) {
   {
     const CriticalSection quiet(node_);  // a handler may ask
     before = std::exchange(interrupts_, on);
+    refuses_interrupts_ = !on;
   }
-  if (node_.dispatch() == Dispatch::poll) return before;
   if (on) {
     section_.reset();
-  } else if (!section_) {
+  } else if (!section_ && node_.dispatch() != Dispatch::poll) {
     section_.emplace(node_);
   }
   return before;
@@ -78,16 +78,24 @@ void State::put_off(const PutOff& what) {
   put_off_.push_back(what);
   if (will_send_) return;
   will_send_ = true;
-  node_.post([this](Node&) { send_put_off(); });
+  post_put_off();
+}
+
+void State::let_ends_run(bool yes) {
+  ends_run_ = yes;
+  if (yes && will_send_) post_put_off();
 }
 
 /// In the computation, where sends may wait. Meanwhile handlers may put off more. What one throws leaves, and the rest goes in the
 /// next poll.
 void State::send_put_off() {
   try {
-    while (const std::optional<PutOff> next = first_put_off()) send_one_put_off(*next);
+    while (const std::optional<PutOff> next = first_put_off()) {
+      if (next->what == PutOff::What::end_of_transfer && !ends_run_) return;
+      send_one_put_off(*next);
+    }
   } catch (...) {
-    node_.post([this](Node&) { send_put_off(); });
+    post_put_off();
     throw;
   }
 }

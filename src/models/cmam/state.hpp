@@ -12,6 +12,8 @@
 //   CMAM_xfer, CMAML_scopy                      payloads of at most 256 KiB, low from the computation, high from a request handler
 //   end-of-transfer handlers                    always on the low level, or in the computation: they may send
 //   interrupts off                              a critical section that opens for each call that makes progress
+//   control network (CMMD's collectives)        libam's collectives; where the program has switched interrupts off, messages
+//                                               that come meanwhile are kept until its next poll (MessagesKept)
 //
 // A call has no node argument: `here` is the thread's. What runs is the node's to tell (Node::level), and so is the state (Node::own):
 // nodes that are threads of one process share nothing. Called by a node's thread and by its handlers, wherever they run.
@@ -83,10 +85,18 @@ class State {
   // -- interrupts. Of the node's thread; in handlers, which nothing but replies interrupts, they tell and change nothing.
   bool set_interrupts(bool on);
   [[nodiscard]] bool interrupts() const noexcept { return interrupts_; }
+  /// The program itself has switched them off, in whatever mode.
+  [[nodiscard]] bool refuses_interrupts() const noexcept { return refuses_interrupts_; }
+
+  /// Whether ends of transfers that were put off may run; those that had to wait do in the next poll.
+  void let_ends_run(bool yes);
 
  private:
   friend class Open;
   void send_put_off();
+  void post_put_off() {
+    node_.post([this](Node&) { send_put_off(); });
+  }
   std::optional<PutOff> first_put_off();
   void send_one_put_off(const PutOff& next);
   void open();
@@ -94,7 +104,9 @@ class State {
 
   Node& node_;
   bool interrupts_;
-  bool will_send_ = false;
+  bool refuses_interrupts_ = false;
+  bool ends_run_ = true;
+  bool will_send_ = false;  // what was put off: it is posted, or has come to an end that may not run
   std::optional<CriticalSection> section_;  // while interrupts are off, in the modes that have any
   std::vector<PutOff> put_off_;
   std::size_t first_ = 0;  // of those that are still to be sent

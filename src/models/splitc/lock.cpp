@@ -10,7 +10,7 @@ namespace am::splitc {
 
 namespace {
 
-Lock number_of(NodeId node) noexcept { return node + 1; }
+Lock own_number() noexcept { return static_cast<Lock>(my_proc()) + 1; }
 
 Error error(const char* what, const std::string& why, const char* remedy) {
   return {what, "node " + std::to_string(my_proc()), why, remedy};
@@ -30,12 +30,12 @@ void wait_a_little(am::Node& node, am::GlobalPtr<Lock> at, Lock holder) {
 }  // namespace
 
 bool try_lock(global_ptr<Lock> at) {
-  return am::compare_swap(world().node(), at.place(), 0, number_of(my_proc())) == 0;
+  return am::compare_swap(world().node(), at.place(), 0, own_number()) == 0;
 }
 
 void lock(global_ptr<Lock> at) {
   am::Node& node = world().node();
-  const Lock mine = number_of(my_proc());
+  const Lock mine = own_number();
   for (;;) {
     const Lock holder = am::compare_swap(node, at.place(), 0, mine);
     if (holder == 0) return;
@@ -46,7 +46,7 @@ void lock(global_ptr<Lock> at) {
 }
 
 void unlock(global_ptr<Lock> at) {
-  const Lock mine = number_of(my_proc());
+  const Lock mine = own_number();
   if (am::compare_swap(world().node(), at.place(), mine, 0) != mine)
     throw error("unlock", "this node does not hold it", "unlock what this node has locked, once");
 }

@@ -1,5 +1,5 @@
-/* The old name of <am/am2.h>, its AMX_SPMD part. */
+/* The old name of AMMPI's part that starts jobs. */
 #ifndef AM_COMPAT_AM2_AMMPI_SPMD_H
 #define AM_COMPAT_AM2_AMMPI_SPMD_H
-#include <am/am2.h>
+#include <am/compat/am2/ammpi.h>
 #endif

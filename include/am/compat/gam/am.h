@@ -1,4 +1,5 @@
-/* GAM under its old names: those of <am/gam.h> with am_ before them, the handler types of pSather, and what LAM's header brought. */
+/* GAM under its old names: those of <am/gam.h> with am_ before them, the handler types of pSather, and what LAM's header brought:
+ * barrier() and splitc_poll(). A program that has a barrier of its own says -DGAM_NO_LAM_NAMES. */
 #ifndef AM_COMPAT_GAM_AM_H
 #define AM_COMPAT_GAM_AM_H
 
@@ -52,7 +53,9 @@ typedef void (*handler_t)();
 #define AM_PROCS gam_procs()
 #define AM_MY_PROC gam_my_proc()
 
+#ifndef GAM_NO_LAM_NAMES
 #define barrier() gam_barrier()
 #define splitc_poll() gam_poll()
+#endif
 
 #endif

@@ -72,6 +72,31 @@ TEST_P(Am2Messages, RangesOfOnesOwnSegmentMayOverlap) {
   });
 }
 
+// -- to oneself: within the call
+
+void replies_and_looks(void* token, int /*word*/) {
+  ++seen.requests;
+  ok(AM_Reply2(token, 31, 1, 2), "AM_Reply2");
+  seen.wrong += seen.replies == seen.requests ? 0 : 1;
+  check_equal(AM_Reply2(token, 31, 1, 2), AM_ERR_RESOURCE, "a second one");
+}
+
+TEST_P(Am2Messages, ToOneselfRunWithinTheCallAndSoDoTheirReplies) {
+  run_amx(2, [](const Job& job) {
+    set_handler(job.endpoint, 30, replies_and_looks);
+    set_handler(
+        job.endpoint, 31, +[](void*, int, int) { ++seen.replies; });
+    Job::barrier();
+    for (int i = 1; i <= 100; ++i) {
+      ok(AM_Request1(job.endpoint, job.me, 30, i), "AM_Request1");
+      check_equal(seen.replies, i, "the answer");
+      ok(AM_Request1(job.endpoint, job.right, quiet, 1), "AM_Request1");
+    }
+    check_equal(seen.wrong, 0, "not yet there when AM_Reply2 returns");
+    check(returned.empty(), "nothing comes back");
+  });
+}
+
 // -- tokens
 
 thread_local std::vector<int> statuses;
@@ -244,6 +269,62 @@ TEST_P(Am2Messages, AllGather) {
       for (std::size_t i = 0; i < 3; ++i)
         check(is_patterned(all.data() + i * bytes, bytes, static_cast<int>(i)), "its part");
     }
+  });
+}
+// -- what AMMPI and AMUDP have besides
+
+thread_local int before_and_after;
+void looks_before(amx_category_t category, int is_request, int handler, void* /*token*/, void* buffer,
+                  unsigned long nbytes, int count, unsigned* words) {
+  const bool right = category == amx_Medium && is_request == 1 && handler == 20 && buffer != nullptr &&
+                     nbytes == 5 && count == 2 && words[0] == 7 && words[1] == 0xffffffff;
+  before_and_after += right ? 1 : 100;
+}
+void looks_after(amx_category_t /*category*/, int /*is_request*/) { before_and_after += 10; }
+void asks_where_from(void* token, void* /*buf*/, int /*nbytes*/, int /*a*/, int b) {
+  int index = -1;
+  seen.wrong += AMX_GetSourceId(token, &index) == AM_OK && index == 200 && b == -1 ? 0 : 1;
+  ++seen.requests;
+}
+int request_va(ep_t endpoint, int to, int count, ...) {
+  va_list words;
+  va_start(words, count);
+  const int status = AMX_RequestIVA(endpoint, to, 20, "data", 5, count, words);
+  va_end(words);
+  return status;
+}
+
+TEST_P(Am2Messages, NamesOfAmx) {
+  run_amx(2, [](const Job& job) {
+    before_and_after = 0;
+    set_handler(job.endpoint, 20, asks_where_from);
+    ok(AMX_SetHandlerCallbacks(job.endpoint, looks_before, looks_after), "AMX_SetHandlerCallbacks");
+    en_t right{};
+    ok(AM_GetTranslationName(job.endpoint, job.right, &right), "AM_GetTranslationName");
+    ok(AM_UnMap(job.endpoint, job.right), "AM_UnMap");
+    ok(AM_Map(job.endpoint, 200, right, 1), "AM_Map");
+    tag_t tag = 0;
+    ok(AM_GetTag(job.endpoint, &tag), "AM_GetTag");
+    check_equal(AMX_SetTranslationTag(job.endpoint, job.right, tag), AM_ERR_RESOURCE, "of no entry");
+    ok(AMX_SetTranslationTag(job.endpoint, 200, tag), "AMX_SetTranslationTag");
+    int value = job.me == 1 ? 4711 : 0;
+    ok(AMX_SPMDBroadcast(&value, sizeof value, 1), "AMX_SPMDBroadcast");
+    check_equal(value, 4711, "what node 1 has");
+    ok(AMX_ResetEndpointStatistics(job.endpoint), "AMX_ResetEndpointStatistics");
+    Job::barrier();
+    ok(request_va(job.endpoint, 200, 2, 7, -1), "AMX_RequestIVA");
+    job.until([] { return seen.requests == 1; });
+    check_equal(seen.wrong, 0, "the index of the sender, and the words");
+    check_equal(before_and_after, 11, "both callbacks");
+    amx_stats_t stats = AMX_initial_stats;
+    amx_stats_t sum = AMX_initial_stats;
+    ok(AMX_GetEndpointStatistics(job.endpoint, &stats), "AMX_GetEndpointStatistics");
+    ok(AMX_AggregateStatistics(&sum, &stats), "AMX_AggregateStatistics");
+    check(sum.RequestsSent[amx_Medium] == 1 && sum.RequestsReceived[amx_Medium] == 1 &&
+              sum.RequestDataBytesSent[amx_Medium] == 21 && sum.RepliesSent[amx_Short] == 0,
+          AMX_DumpStatistics(nullptr, &sum, 0));
+    const char* level = nullptr;
+    check_equal(AMX_SPMDSetThreadMode(0, &level, nullptr, nullptr), AM_ERR_RESOURCE, "after the start");
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, Am2Messages, test::cells_of<Am2Messages>(), test::name_of);

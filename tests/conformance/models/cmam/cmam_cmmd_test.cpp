@@ -70,6 +70,49 @@ TEST_P(CmamCmmd, TheGlobalOrSaysWhenAllAreDone) {
   });
 }
 
+void in_order(int number) {
+  mine().second = mine().second + (mine().flag == number ? 0 : 1);
+  count_one();
+}
+void ends(void* /*info*/, void* /*base*/) { ++mine().sum; }
+
+// The CM-5's control network served no messages while interrupts were off: they run in the next poll, in their order.
+TEST_P(CmamCmmd, CollectivesRunNoHandlersWhileInterruptsAreOff) {
+  run_cmam(2, [] {
+    static thread_local std::array<int, 2> numbers;
+    void (*const collectives[])() = {
+        CMMD_sync_with_nodes, [] { CMMD_reduce_int(1, CMMD_combiner_add); },
+        [] { (me() == 0 ? CMMD_bc_to_nodes : CMMD_receive_bc_from_node)(numbers.data(), 4); },
+        [] { CMMD_concat_with_nodes(&numbers[static_cast<std::size_t>(me())], numbers.data(), 4); },
+        [] {
+          CMMD_sync_with_nodes_start();
+          while (CMMD_sync_done() == 0) {
+          }
+          CMMD_sync_with_nodes_finish();
+        }};
+    for (const int count : {1, 20}) {
+      for (void (*const collective)() : collectives) {
+        int memory = 0;
+        CMAML_disable_interrupts();
+        const int segment = CMMD_reduce_int(
+            me() == 0 ? CMAM_open_segment(&memory, sizeof memory, code(ends), nullptr) : 0, CMMD_combiner_add);
+        if (me() == 1) {
+          for (int i = 0; i < count; ++i) CMAML_rpc(0, in_order, i);
+          CMAM_reply_xfer(0, segment, &numbers, sizeof memory);
+        }
+        collective();
+        CMMD_sync_with_nodes();
+        check(mine().flag == 0 && mine().sum == 0, "nothing has run");
+        while (me() == 0 && (mine().flag < count || mine().sum == 0)) CMAML_poll();
+        check_equal(mine().second, 0, "out of order");
+        mine() = {};
+        CMAML_enable_interrupts();
+        CMMD_sync_with_nodes();
+      }
+    }
+  });
+}
+
 TEST_P(CmamCmmd, TimersRun) {
   run(1, [](am::Node&) {
     check_equal(CMMD_node_timer_clear(3), 0, "cleared");

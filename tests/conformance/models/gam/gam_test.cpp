@@ -1,5 +1,6 @@
 // <am/gam.h>: each row of the reference's table of calls, on every network and mode; the names are gam_, as the am_ ones are macros.
 #include <am/gam.h>
+#include <am/am.hpp>
 
 #include <algorithm>
 #include <array>
@@ -171,6 +172,7 @@ void medium_replied(vnn_t /*from*/, char* buf, int nbytes, int a, long b) {
 }
 void medium_asked(vnn_t from, char* buf, int nbytes, int a, int b) {
   seen.wrong += a == nbytes && b == 3 ? 0 : 1;
+  seen.wrong += static_cast<int>(8 - std::count(buf + nbytes, buf + nbytes + 8, '\0'));  // the slack behind
   for (int i = 0; i < nbytes; ++i) buf[i] = static_cast<char>(buf[i] ^ 1);  // it may write there
   ok(gam_reply(from, medium_replied, buf, nbytes, nbytes, -3), "gam_reply");
 }
@@ -371,6 +373,20 @@ TEST_P(Gam, CountersAndSemaphoresOfOnesOwn) {
     TA_SEMA_SIGNAL(sema);
     TA_SEMA_WAIT(sema);
     check_equal(value_of(sema), 0ul, "it stays signalled");
+    // As functions.
+    cntr_incr(mine);
+    cntr_incr_by(mine, 5);
+    check_equal(cntr_is_zero(mine), 0, "six");
+    cntr_decr(mine);
+    cntr_decr_by(mine, 3);
+    check_equal(value_of(mine), 2ul, "less four");
+    ok(gam_request_1(0, r_cntr_decr, mine), "gam_request_1");
+    ok(gam_request_1(0, r_cntr_decr, mine), "gam_request_1");
+    cntr_wait_for_zero(mine);
+    check_equal(cntr_is_zero(mine), 1, "none");
+    TA_SEMAPHORE(other);
+    ta_sema_signal(other);
+    ta_sema_wait(other);
   });
 }
 
@@ -415,6 +431,52 @@ TEST_P(Gam, ReplyXferFromAStoresHandler) {
     check(back == data, "what came back");
     ok(gam_barrier(), "gam_barrier");
     check_equal(seen.wrong, 0, "wrong ones");
+  });
+}
+
+// -- a barrier, and what was sent before it
+
+void counts_store(vnn_t /*from*/, void* /*address*/, int /*nbytes*/, void* /*argument*/) { ++seen.requests; }
+
+// In LAM and TCPAM a barrier's messages follow the others on their channels.
+TEST_P(Gam, ABarrierComesBehindWhatWasSent) {
+  run_gam(3, [](const Enabled& gam) {
+    std::vector<std::byte> mine(5000);
+    std::vector<std::byte> back(5000);
+    std::byte* const theirs = exchange_areas(gam, mine.data());
+    ok(gam_barrier(), "gam_barrier");
+    for (std::size_t round = 0; round < rounds(50); ++round) {
+      volatile int got = 0;
+      seen.requests = 0;
+      for (const int bytes : {8, 512, 5000, 8}) {
+        ok(gam_get(gam.right, theirs, back.data(), bytes, counts_up, &got), "gam_get");
+        ok(gam_store(gam.right, back.data(), theirs, bytes, counts_store, nullptr), "gam_store");
+      }
+      ok(gam_barrier(), "gam_barrier");
+      check_equal(got, 4, "what was asked for");
+      check_equal(seen.requests, 4, "what was stored here");
+      ok(gam_barrier(), "gam_barrier");
+    }
+  });
+}
+
+// -- libam's own calls beside GAM's
+
+void native(am::Request& request) { request.node().state<int>() += 1; }
+
+TEST_P(Gam, NativeCallsGoOnBesideIt) {
+  run_gam(2, [](const Enabled& gam) {
+    am::Node& node = *am::this_node();
+    int come = 0;
+    node.attach(come);
+    ok(gam_barrier(), "gam_barrier");
+    check(node.dispatch() == am::Dispatch::poll, "it polls, in every mode");
+    for (int round = 1; round <= 20; ++round) {
+      node.request<native>(static_cast<am::NodeId>(gam.right));
+      node.wait_until([&] { return come >= round; });
+    }
+    check_equal(am::all_reduce(node, 1, std::plus<>()), 2, "a collective");
+    ok(gam_barrier(), "gam_barrier");
   });
 }
 

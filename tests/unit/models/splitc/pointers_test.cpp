@@ -59,8 +59,8 @@ TEST(SpreadPtr, GoesAcrossTheNodesFirst) {
       ASSERT_EQ(a[n].operator&(), b.global());
     }
     auto p = element<char>(nodes - 1, nodes, 0);
-    EXPECT_EQ((p++).proc(), nodes - 1);
-    EXPECT_EQ(p.proc(), 0u);
+    EXPECT_EQ((p++).proc(), static_cast<int>(nodes) - 1);
+    EXPECT_EQ(p.proc(), 0);
     EXPECT_EQ(p.place().offset(), 1u);
     EXPECT_EQ((--p).place().offset(), 0u);
   }
