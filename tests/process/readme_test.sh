@@ -66,7 +66,7 @@ old_program 4 compat/am2 3
 
 echo "Starting jobs"
 cp first app
-rows=$(sed -n '/^## Starting jobs/,/^### /s/^| `\([^`]*app\)` |.*/\1/p' "$readme")
+rows=$(sed -n '/^## Starting jobs/,/^## How/s/^| `\([^`]*app\)` |.*/\1/p' "$readme")
 [ "$(wc -l <<< "$rows")" -ge 3 ] || fail "the table of commands is not where it was"
 while read -r row; do
   echo "  $row"
@@ -74,7 +74,7 @@ while read -r row; do
     mpirun*)
       command -v mpirun > /dev/null || { echo "    left out: mpirun is not installed"; continue; }
       if [ "$EUID" = 0 ]; then
-        grep -q '`--allow-run-as-root` from root' "$readme" || fail "what root adds to mpirun is not said"
+        grep -q 'from root it wants `--allow-run-as-root`' "$readme" || fail "what root adds to mpirun is not said"
         row="mpirun --allow-run-as-root ${row#mpirun}"
       fi
       ;;
@@ -97,7 +97,7 @@ done < <(found '[`(](include|src|tools|benchmarks|examples|tests|docs|scripts|\.
          found '^scripts/[a-z]+\.sh')
 while read -r name; do
   [ -x "build/bin/examples/$name" ] || fail "the example $name is not there"
-done < <(sed -n '/^| `examples` |/s/^[^|]*|[^|]*|//p' "$readme" | grep -oE '[a-z0-9_]+')
+done < <(sed -nE 's/^\| `([a-z0-9_]+)\.cpp` \|.*/\1/p' "$source/examples/README.md")
 build/bin/aminfo > "$folder/settings"
 while read -r setting; do
   grep -q "$setting" "$folder/settings" || fail "aminfo knows no $setting"
