@@ -1,12 +1,19 @@
-#include "host/object_identity.hpp"
+#include <am/impl/object_identity.hpp>
+
+#include <link.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <span>
 
-namespace am::host {
+namespace am::impl {
 
 namespace {
+
+std::span<const ElfW(Phdr)> segments_of(const dl_phdr_info& object) noexcept {
+  return {object.dlpi_phdr, object.dlpi_phnum};
+}
 
 /// FNV-1a, eight bytes at a time.
 class Hash {
@@ -80,8 +87,6 @@ bool holds(const dl_phdr_info& object, std::uintptr_t address) noexcept {
   });
 }
 
-}  // namespace
-
 std::uint32_t identity_of(const dl_phdr_info& object) noexcept {
   Hash hash;
   if (!add_build_id(hash, object) && !add_contents(hash, object, PF_R))
@@ -90,6 +95,8 @@ std::uint32_t identity_of(const dl_phdr_info& object) noexcept {
   const auto bits = static_cast<std::uint32_t>((value ^ value >> 24 ^ value >> 48) & 0xffffff);
   return bits != 0 ? bits : 1;
 }
+
+}  // namespace
 
 PlaceInObject place_of(const void* address) noexcept {
   struct Search {
@@ -108,4 +115,4 @@ PlaceInObject place_of(const void* address) noexcept {
   return search.found;
 }
 
-}  // namespace am::host
+}  // namespace am::impl

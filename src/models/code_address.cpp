@@ -2,11 +2,11 @@
 
 #include <link.h>
 #include <sys/mman.h>
+#include <am/impl/object_identity.hpp>
 
 #include <cstring>
 #include <new>
-
-#include "host/object_identity.hpp"
+#include <span>
 
 namespace am::models {
 
@@ -17,7 +17,7 @@ template <class F>
 void each_code_segment(F f) noexcept {
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* argument) {
-        for (const ElfW(Phdr) & segment : host::segments_of(*object)) {
+        for (const ElfW(Phdr) & segment : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
           if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
             (*static_cast<F*>(argument))(*object, segment);
         }
@@ -30,7 +30,9 @@ CodeRange range_of(const dl_phdr_info& object, const ElfW(Phdr) & segment) noexc
   constexpr std::uint64_t most_offset = (std::uint64_t{1} << code_offset_bits) - 1;
   CodeRange range{.begin = object.dlpi_addr + segment.p_vaddr, .bytes = segment.p_memsz, .word = 0};
   if (segment.p_vaddr <= most_offset && segment.p_memsz <= most_offset - segment.p_vaddr)
-    range.word = (std::uint64_t{host::identity_of(object)} << code_offset_bits) + segment.p_vaddr;
+    range.word = (std::uint64_t{impl::place_of(reinterpret_cast<const void*>(range.begin)).identity}
+                  << code_offset_bits) +
+                 segment.p_vaddr;
   return range;
 }
 

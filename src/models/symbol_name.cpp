@@ -1,6 +1,7 @@
 #include "models/symbol_name.hpp"
 
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,8 +9,6 @@
 #include <cstdio>
 #include <cstring>
 #include <span>
-
-#include "host/object_identity.hpp"
 
 namespace am::models {
 
@@ -80,7 +79,7 @@ struct Found {
 
 int look_into(dl_phdr_info* object, std::size_t /*bytes*/, void* argument) noexcept {
   auto& found = *static_cast<Found*>(argument);
-  for (const ElfW(Phdr) & segment : host::segments_of(*object)) {
+  for (const ElfW(Phdr) & segment : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
     if (segment.p_type != PT_LOAD || found.address - object->dlpi_addr - segment.p_vaddr >= segment.p_memsz)
       continue;
     found.path = object->dlpi_name;

@@ -16,11 +16,7 @@ namespace collectives_inside_test {
 
 using am::Node;
 using am::NodeId;
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::check_throws;
-using test::rounds;
+using namespace test;
 using InPosts = test::OnEverySubstrate;
 using Throwing = test::OnEverySubstrate;
 

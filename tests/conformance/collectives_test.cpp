@@ -18,11 +18,7 @@ namespace collectives_test {
 
 using am::Node;
 using am::NodeId;
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::check_throws;
-using test::rounds;
+using namespace test;
 using Barrier = test::OnEverySubstrate;
 using Collectives = test::OnEverySubstrate;
 using CollectivesOfManyNodes = test::OnManyNodes;

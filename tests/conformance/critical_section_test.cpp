@@ -10,10 +10,7 @@
 
 namespace critical_section_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::rounds;
+using namespace test;
 using CriticalSections = test::OnEverySubstrate;
 
 struct Guarded {

@@ -13,10 +13,7 @@
 
 namespace default_handler_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::rounds;
+using namespace test;
 using DefaultHandler = test::OnEverySubstrate;
 using DefaultHandlerOfANode = test::OnANode;
 

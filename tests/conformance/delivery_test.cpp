@@ -10,12 +10,7 @@
 
 namespace delivery_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::mix;
-using test::Random;
-using test::rounds;
+using namespace test;
 using Delivery = test::OnEveryNetwork;
 using DeliveryToManyNodes = test::OnManyNodes;
 using Unordered = test::OnEverySubstrate;

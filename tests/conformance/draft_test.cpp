@@ -8,10 +8,7 @@
 
 namespace draft_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::rounds;
+using namespace test;
 using Drafts = test::OnEverySubstrate;
 
 struct Got {

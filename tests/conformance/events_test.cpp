@@ -11,10 +11,7 @@
 
 namespace events_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::rounds;
+using namespace test;
 using Events = test::OnEverySubstrate;
 
 /// What ran, in order: one letter each.

@@ -17,14 +17,8 @@
 
 namespace global_memory_test {
 
-using am::GlobalPtr;
-using am::Node;
-using am::NodeId;
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::check_throws;
-using test::rounds;
+using namespace am;
+using namespace test;
 using GlobalMemory = test::OnEveryNetwork;
 
 NodeId right_of(const Node& node) { return (node.id() + 1) % node.size(); }

@@ -15,16 +15,9 @@
 
 namespace guarded_memory_test {
 
-using am::GuardedPtr;
-using am::GuardStatus;
-using am::Node;
-using am::NodeId;
-using am::Rights;
+using namespace am;
 using am::impl::GuardedBits;
-using test::check;
-using test::check_equal;
-using test::check_throws;
-using test::rounds;
+using namespace test;
 using GuardedMemory = test::OnEverySubstrate;
 
 constexpr std::size_t words = 64;

@@ -13,11 +13,7 @@
 
 namespace multicast_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::check_throws;
-using test::rounds;
+using namespace test;
 using Multicast = test::OnEverySubstrate;
 
 struct Heard {

@@ -11,10 +11,7 @@
 
 namespace networks_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::rounds;
+using namespace test;
 using Networks = test::OnEverySubstrate;
 
 struct Seen {

@@ -4,9 +4,7 @@
 
 namespace outlets_test {
 
-using test::check_equal;
-using test::check_ok;
-using test::rounds;
+using namespace test;
 using Outlets = test::OnEverySubstrate;
 // They tell what a poll runs and what not: in the other modes much has run before.
 using PolledOutlets = test::OnSubstrates<test::Suite{.asynchronous = false, .about = test::About::node}>;

@@ -10,11 +10,7 @@
 
 namespace payload_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::mix;
-using test::rounds;
+using namespace test;
 using Payloads = test::OnEveryNetwork;
 using ManyPayloads = test::OnSubstrates<test::Suite{
     .threads = false, .faults = false, .asynchronous = false, .about = test::About::node}>;

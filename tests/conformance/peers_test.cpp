@@ -13,12 +13,8 @@
 
 namespace peers_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::check_throws;
-using testing::AllOf;
-using testing::HasSubstr;
+using namespace test;
+using namespace testing;
 using Peers = test::OnEveryNetwork;
 
 /// Where a node leaves while others send to it, handlers may run until it has left: there these are made outside of the

@@ -8,9 +8,7 @@
 
 namespace progress_test {
 
-using test::check_equal;
-using test::check_ok;
-using test::rounds;
+using namespace test;
 using Progress = test::OnEverySubstrate;
 
 struct Runs {

@@ -17,11 +17,7 @@ namespace settle_test {
 
 using am::Node;
 using am::NodeId;
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::check_throws;
-using test::rounds;
+using namespace test;
 using Settle = test::OnEverySubstrate;
 
 struct Refused {};

@@ -19,9 +19,7 @@ using namespace am::splitc;  // NOLINT(google-build-using-namespace): as a progr
 using am::Node;
 using am::NodeId;
 using am::splitc::sync;
-using test::check;
-using test::check_equal;
-using test::check_throws;
+using namespace test;
 using SplitCForms = test::OnANode;
 
 int right() { return (my_proc() + 1) % procs(); }

@@ -25,10 +25,7 @@ using namespace am::splitc;  // NOLINT(google-build-using-namespace): as a progr
 using am::Node;
 using am::NodeId;
 using am::splitc::sync;
-using test::check;
-using test::check_equal;
-using test::check_throws;
-using test::rounds;
+using namespace test;
 using SplitC = test::OnEverySubstrate;
 
 int right() { return (my_proc() + 1) % procs(); }
@@ -521,7 +518,8 @@ TEST_P(SplitC, ReductionsScansBroadcastAndGather) {
     check_equal(all_scan_max(-i), -2, "all_scan_max");
     check_equal(all_scan_min(-i), -i, "all_scan_min");
     check(all_gather(Pair{i, -i}) == std::vector<Pair>{{2, -2}, {3, -3}, {4, -4}}, "all_gather");
-    check(procs_log() == 1 && procs() == 3 && my_proc() == static_cast<int>(node.id()), "PROCSLOG, PROCS, MYPROC");
+    check(procs_log() == 1 && procs() == 3 && my_proc() == static_cast<int>(node.id()),
+          "PROCSLOG, PROCS, MYPROC");
     const double before = get_seconds();
     barrier();
     check(get_seconds() >= before, "get_seconds");

@@ -17,10 +17,7 @@
 
 namespace time_alone_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
-using test::rounds;
+using namespace test;
 using TimeAlone = test::OnAsynchronousSubstrates;
 
 /// What handlers tell a computation that makes no library call: hence atomic.

@@ -7,9 +7,7 @@
 
 namespace timelets_test {
 
-using test::check;
-using test::check_equal;
-using test::check_ok;
+using namespace test;
 using Timelets = test::OnANode;
 using TimeletsOfAJob = test::OnEverySubstrate;
 

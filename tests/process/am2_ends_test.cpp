@@ -6,14 +6,9 @@
 
 #include "process/command.hpp"
 
-namespace process_test {
-namespace am2_ends_test {
+namespace process_test::am2_ends_test {
 
-using testing::AllOf;
-using testing::AnyOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::MatchesRegex;
+using namespace testing;
 
 class Am2Ends : public testing::TestWithParam<const char*> {
  protected:
@@ -68,5 +63,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, Am2Ends, testing::Values("poll", "thread", "inte
                            return std::string(mode.param);
                          });
 
-}  // namespace am2_ends_test
-}  // namespace process_test
+}  // namespace process_test::am2_ends_test

@@ -23,8 +23,7 @@ namespace ambench_test {
 using process_test::expect_end;
 using process_test::Outcome;
 using Folder = process_test::TemporaryFolder;
-using testing::ContainsRegex;
-using testing::HasSubstr;
+using namespace testing;
 
 const std::string ambench = AM_BIN_DIR "/ambench";
 

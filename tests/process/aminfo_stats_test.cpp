@@ -15,10 +15,7 @@ namespace aminfo_stats_test {
 
 using process_test::expect_end;
 using process_test::Outcome;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using namespace testing;
 
 Outcome aminfo(const std::string& pid) { return process_test::run({AM_BIN_DIR "/aminfo", "--stats", pid}); }
 

@@ -19,13 +19,7 @@ using process_test::forbid;
 using process_test::limit;
 using process_test::not_permitted;
 using process_test::Outcome;
-using ::testing::_;
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::MatchesRegex;
-using ::testing::Not;
-using ::testing::StartsWith;
+using namespace testing;
 
 Outcome aminfo(std::vector<std::string> arguments, const std::vector<std::string>& environment = {},
                const std::function<void()>& in_child = {}) {

@@ -10,8 +10,7 @@
 #include "process/amrun_job.hpp"
 #include "process/surroundings.hpp"
 
-namespace amrun_test {
-namespace amrun_binding_test {
+namespace amrun_test::amrun_binding_test {
 
 using process_test::own_processors;
 using testing::MatchesRegex;
@@ -77,6 +76,4 @@ TEST(AmrunBinding, UnboundNodesMayRunWhereAmrunMay) {
 
 const Roles roles = {{"show_cores", show_cores}};
 
-}  // namespace amrun_binding_test
-
-}  // namespace amrun_test
+}  // namespace amrun_test::amrun_binding_test

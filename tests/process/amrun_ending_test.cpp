@@ -9,14 +9,10 @@
 
 #include "process/amrun_job.hpp"
 
-namespace amrun_test {
-namespace amrun_ending_test {
+namespace amrun_test::amrun_ending_test {
 
 using am::host::Standing;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::MatchesRegex;
+using namespace testing;
 
 // What nodes do.
 
@@ -327,6 +323,4 @@ const Roles roles = {
     {"leave_a_daemon", leave_a_daemon},
 };
 
-}  // namespace amrun_ending_test
-
-}  // namespace amrun_test
+}  // namespace amrun_test::amrun_ending_test

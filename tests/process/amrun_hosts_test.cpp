@@ -20,13 +20,9 @@
 #include "process/every_example.hpp"
 #include "process/namespaces.hpp"
 
-namespace process_test {
-namespace amrun_hosts_test {
+namespace process_test::amrun_hosts_test {
 
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 
 // -- the node -----------------------------------------------------------------------------------------------------------------
 
@@ -483,5 +479,4 @@ TEST_F(AmrunHosts, DoNotMindAChattyShell) {
 
 const Roles roles = {{"amrun_hosts", run_node}, {"amrun_hosts_survivor", run_survivor}};
 
-}  // namespace amrun_hosts_test
-}  // namespace process_test
+}  // namespace process_test::amrun_hosts_test

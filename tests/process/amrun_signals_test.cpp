@@ -6,11 +6,9 @@
 
 #include "process/amrun_job.hpp"
 
-namespace amrun_test {
-namespace amrun_signals_test {
+namespace amrun_test::amrun_signals_test {
 
-using testing::IsEmpty;
-using testing::MatchesRegex;
+using namespace testing;
 
 // What nodes do.
 
@@ -134,6 +132,4 @@ TEST(AmrunSignals, WhatAmrunIgnoresNodesIgnore) {
 
 const Roles roles = {{"name_signals", name_signals}};
 
-}  // namespace amrun_signals_test
-
-}  // namespace amrun_test
+}  // namespace amrun_test::amrun_signals_test

@@ -13,12 +13,9 @@
 #include "process/amrun_job.hpp"
 #include "process/surroundings.hpp"
 
-namespace amrun_test {
-namespace amrun_streams_test {
+namespace amrun_test::amrun_streams_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using namespace testing;
 
 // What nodes do.
 
@@ -308,6 +305,4 @@ const Roles roles = {
     {"show_limits_and_signals", show_limits_and_signals},
 };
 
-}  // namespace amrun_streams_test
-
-}  // namespace amrun_test
+}  // namespace amrun_test::amrun_streams_test

@@ -9,15 +9,10 @@
 #include "process/amrun_job.hpp"
 #include "process/surroundings.hpp"
 
-namespace amrun_test {
-namespace amrun_wrong_use_test {
+namespace amrun_test::amrun_wrong_use_test {
 
 using process_test::TemporaryFile;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::MatchesRegex;
-using testing::StartsWith;
+using namespace testing;
 
 constexpr auto executable = std::filesystem::perms::owner_all | std::filesystem::perms::group_exec |
                             std::filesystem::perms::others_exec;
@@ -98,6 +93,4 @@ TEST(AmrunWrongUse, TooFewDescriptorsForLabels) {
   EXPECT_EQ(amrun.err(), "amrun: cannot make pipes for -l: Too many open files (raise ulimit -n)\n");
 }
 
-}  // namespace amrun_wrong_use_test
-
-}  // namespace amrun_test
+}  // namespace amrun_test::amrun_wrong_use_test

@@ -19,12 +19,9 @@
 #include "process/namespaces.hpp"
 #include "support/held_port.hpp"
 
-namespace process_test {
-namespace appointment_test {
+namespace process_test::appointment_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using namespace testing;
 
 // -- the node -----------------------------------------------------------------------------------------------------------------
 
@@ -406,5 +403,4 @@ TEST_F(OnTwoHosts, NobodyTakesItselfForNodeZero) {
 
 const Roles roles = {{"appointment", catching<run_node>}};
 
-}  // namespace appointment_test
-}  // namespace process_test
+}  // namespace process_test::appointment_test

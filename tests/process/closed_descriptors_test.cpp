@@ -13,8 +13,7 @@
 
 namespace closed_descriptors_test {
 
-using test::check;
-using test::check_equal;
+using namespace test;
 using ClosedDescriptors =
     test::OnSubstrates<test::Suite{.threads = false, .faults = false, .about = test::About::node}>;
 

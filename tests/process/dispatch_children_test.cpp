@@ -14,9 +14,7 @@
 
 namespace dispatch_children_test {
 
-using test::check;
-using test::check_equal;
-using test::rounds;
+using namespace test;
 using Children =
     test::OnSubstrates<test::Suite{.faults = false, .polling = false, .about = test::About::node}>;
 

@@ -19,8 +19,7 @@
 #include "process/command.hpp"
 #include "process/every_example.hpp"
 
-namespace amrun_test {
-namespace emulated_test {
+namespace amrun_test::emulated_test {
 
 using process_test::amrun;
 using process_test::example;
@@ -187,6 +186,4 @@ TEST(T1, UsesTheMemoryOfNodesThatTakeNoPart) {
 
 const Roles roles = {{"talk", talk_past_a_stopped_node}, {"use", use_the_memory_of_a_stopped_node}};
 
-}  // namespace emulated_test
-
-}  // namespace amrun_test
+}  // namespace amrun_test::emulated_test

@@ -8,8 +8,7 @@
 #include "process/every_example.hpp"
 #include "support/cells.hpp"
 
-namespace process_test {
-namespace examples_everywhere_test {
+namespace process_test::examples_everywhere_test {
 
 enum class Examples { none, few, all };
 
@@ -50,7 +49,8 @@ class EveryExample : public testing::TestWithParam<Way> {};
 TEST_P(EveryExample, GivesTheSame) {
   const std::string transport = "AM_TRANSPORT=" + std::string(GetParam().network->transport);
   const std::string dispatch = "AM_DISPATCH=" + std::string(to_string(GetParam().dispatch));
-  std::vector<ExampleRun> examples = GetParam().examples == Examples::all ? every_example() : a_few_examples();
+  std::vector<ExampleRun> examples =
+      GetParam().examples == Examples::all ? every_example() : a_few_examples();
   if (GetParam().dispatch == am::Dispatch::interrupt)  // hello's handlers do not bear it
     std::erase_if(examples, [](const ExampleRun& one) { return one.program[0] == example("hello"); });
   expect_the_same(examples, [&](const std::vector<std::string>& program) {
@@ -63,5 +63,4 @@ INSTANTIATE_TEST_SUITE_P(Over, EveryExample, testing::ValuesIn(every_way()), [](
          (way.param.by_day ? "" : "_night");
 });
 
-}  // namespace examples_everywhere_test
-}  // namespace process_test
+}  // namespace process_test::examples_everywhere_test

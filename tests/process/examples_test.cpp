@@ -13,13 +13,9 @@
 #include "process/open_mpi.hpp"
 #include "support/random.hpp"
 
-namespace process_test {
-namespace examples_test {
+namespace process_test::examples_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::MatchesRegex;
+using namespace testing;
 
 const std::vector<std::string> every_mode = {"poll", "thread", "interrupt"};
 
@@ -356,5 +352,4 @@ INSTANTIATE_TEST_SUITE_P(Ways, Examples,
 INSTANTIATE_TEST_SUITE_P(Ways, Refusals, testing::Values(Way{Launcher::none, 1}, Way{Launcher::amrun, 4}),
                          name_of);
 
-}  // namespace examples_test
-}  // namespace process_test
+}  // namespace process_test::examples_test

@@ -10,9 +10,7 @@
 
 namespace exclusion_test {
 
-using test::check;
-using test::check_equal;
-using test::rounds;
+using namespace test;
 using Exclusion = test::OnAsynchronousSubstrates;
 
 /// Changed by handlers and in critical sections. Not atomic: ThreadSanitizer sees what the numbers do not show.

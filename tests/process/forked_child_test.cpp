@@ -21,8 +21,7 @@
 
 namespace forked_child_test {
 
-using test::check;
-using test::check_equal;
+using namespace test;
 
 constexpr am::NodeId nodes = 3;
 

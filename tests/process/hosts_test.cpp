@@ -30,10 +30,7 @@ namespace hosts_test {
 
 using am::Node;
 using am::NodeId;
-using test::check;
-using test::check_equal;
-using test::check_throws;
-using test::PretendedHosts;
+using namespace test;
 using testing::HasSubstr;
 
 am::core::Settings settings_for(am::Dispatch dispatch, am::core::PeerDeath death = am::core::PeerDeath::end) {

@@ -21,9 +21,7 @@
 
 namespace interrupt_calls_test {
 
-using test::check;
-using test::check_equal;
-using test::rounds;
+using namespace test;
 
 const std::uint64_t enough = rounds(400);  // interrupts of a call that waits for something
 

@@ -70,9 +70,7 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t size) noexce
 
 namespace {
 
-using test::check;
-using test::check_equal;
-using test::rounds;
+using namespace test;
 
 std::byte byte_at(std::size_t i) { return static_cast<std::byte>(i * 5 + i / 253); }
 

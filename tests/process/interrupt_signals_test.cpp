@@ -15,9 +15,7 @@
 
 namespace interrupt_signals_test {
 
-using test::check;
-using test::check_equal;
-using test::rounds;
+using namespace test;
 
 struct Node1 {
   std::atomic<std::uint64_t> came{0};

@@ -21,8 +21,7 @@
 
 namespace interrupt_steps_test {
 
-using test::check;
-using test::check_equal;
+using namespace test;
 
 constexpr greg_t trap_flag = 0x100;
 

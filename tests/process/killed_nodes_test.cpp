@@ -20,8 +20,7 @@
 #include "process/killed_nodes_traffic.hpp"
 #include "support/random.hpp"
 
-namespace amrun_test {
-namespace killed_nodes_test {
+namespace amrun_test::killed_nodes_test {
 
 using testing::MatchesRegex;
 
@@ -189,6 +188,4 @@ TEST(KilledNodes, EndWithAmrun) {
 
 const Roles roles = {{"traffic", traffic}, {"last_words", last_words}};
 
-}  // namespace killed_nodes_test
-
-}  // namespace amrun_test
+}  // namespace amrun_test::killed_nodes_test

@@ -13,11 +13,9 @@
 #include "host/relax.hpp"
 #include "process/amrun_job.hpp"
 
-namespace amrun_test {
-namespace launcher_end_test {
+namespace amrun_test::launcher_end_test {
 
-using testing::ContainsRegex;
-using testing::HasSubstr;
+using namespace testing;
 
 // What nodes do, once they have printed who they are.
 
@@ -162,6 +160,4 @@ const Roles roles = {
     {"become_another_user", become_another_user},
 };
 
-}  // namespace launcher_end_test
-
-}  // namespace amrun_test
+}  // namespace amrun_test::launcher_end_test

@@ -22,8 +22,7 @@
 #include "process/command.hpp"
 #include "support/job.hpp"
 
-namespace process_test {
-namespace leaving_test {
+namespace process_test::leaving_test {
 
 // -- what nodes do ------------------------------------------------------------------------------------------------------
 
@@ -368,5 +367,4 @@ const Roles roles = {{"use_late", use_late},
                      {"end_the_first_thread", end_the_first_thread},
                      {"leave_as_threads", role<leave_as_threads>}};
 
-}  // namespace leaving_test
-}  // namespace process_test
+}  // namespace process_test::leaving_test

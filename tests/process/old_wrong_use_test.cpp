@@ -7,11 +7,9 @@
 
 #include "process/command.hpp"
 
-namespace process_test {
-namespace old_wrong_use_test {
+namespace process_test::old_wrong_use_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using namespace testing;
 
 const std::string of_cmam = AM_BIN_DIR "/tests/programs/cmam_wrong_use";
 const std::string of_gam = AM_BIN_DIR "/tests/programs/gam_wrong_use";
@@ -119,5 +117,4 @@ TEST(GamPrograms, OfDifferentBuildsDoNotRunEachOthersHandlers) {
   expect_another_build(of_gam, "other_store", "a GAM store", "ends_a_store");
 }
 
-}  // namespace old_wrong_use_test
-}  // namespace process_test
+}  // namespace process_test::old_wrong_use_test

@@ -15,14 +15,9 @@
 
 #include "process/command.hpp"
 
-namespace process_test {
-namespace pid_namespace_test {
+namespace process_test::pid_namespace_test {
 
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::MatchesRegex;
-using testing::StartsWith;
+using namespace testing;
 
 struct State {
   int came = 0;
@@ -149,5 +144,4 @@ TEST_F(PidNamespace, KeepsNoLeftovers) {
 
 const Roles roles = {{"pid_namespace", catching<run_role>}, {"in_a_pid_namespace", in_namespace}};
 
-}  // namespace pid_namespace_test
-}  // namespace process_test
+}  // namespace process_test::pid_namespace_test

@@ -11,8 +11,7 @@
 
 namespace places_test {
 
-using test::check;
-using test::check_equal;
+using namespace test;
 
 /// A node in a process of its own. What it throws goes to `said`.
 class NodeProcess {

@@ -7,12 +7,9 @@
 
 #include "process/command.hpp"
 
-namespace process_test {
-namespace plugins_test {
+namespace process_test::plugins_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using namespace testing;
 
 const std::string programs = AM_BIN_DIR "/tests/programs/";
 const std::string host = programs + "plugin_host";
@@ -21,7 +18,8 @@ const std::string doubles = programs + "doubles.so";
 
 /// Node 0 runs one command, node 1 the other.
 Outcome on_two_nodes(const std::string& first, const std::string& second) {
-  return run({amrun, "-n", "2", "sh", "-c", "if [ $AM_RANK = 0 ]; then exec " + first + "; else exec " + second + "; fi"});
+  return run({amrun, "-n", "2", "sh", "-c",
+              "if [ $AM_RANK = 0 ]; then exec " + first + "; else exec " + second + "; fi"});
 }
 
 void expect_on_both(const std::string& command, const std::vector<std::string>& lines) {
@@ -44,13 +42,16 @@ TEST(Plugins, WithHandlersOfOneNameAreRefusedInAnotherBuild) {
   const Outcome outcome =
       on_two_nodes(host + " run " + adds + " " + doubles, host + " run " + adds + " " + other);
   EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("name several handlers, which lie elsewhere"), HasSubstr("their handlers differ")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("name several handlers, which lie elsewhere"),
+                                 HasSubstr("their handlers differ")));
 }
 
 TEST(Plugins, MayBeClosedBeforeTheProgramJoins) { expect_on_both(host + " closed " + adds, {"49", "49"}); }
 
 // The plugin's symbols are hidden: its State is another address, and the same type.
-TEST(Plugins, FindTheObjectsOfTheProgramByTheirTypes) { expect_on_both(host + " use_state " + adds, {"2", "2"}); }
+TEST(Plugins, FindTheObjectsOfTheProgramByTheirTypes) {
+  expect_on_both(host + " use_state " + adds, {"2", "2"});
+}
 
 TEST(Plugins, WithAnotherCopyOfLibamAreRefused) {
   const std::string command = programs + "plugin_host_static join " + adds;
@@ -59,5 +60,4 @@ TEST(Plugins, WithAnotherCopyOfLibamAreRefused) {
   EXPECT_THAT(outcome.err, HasSubstr("another copy of libam in this process has started a node"));
 }
 
-}  // namespace plugins_test
-}  // namespace process_test
+}  // namespace process_test::plugins_test

@@ -26,14 +26,10 @@
 #include "process/pmix_leaks.hpp"
 #include "process/roles.hpp"
 
-namespace am::core {
-namespace pmix_test {
+namespace am::core::pmix_test {
 
 using process_test::count;
-using ::testing::AllOf;
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
+using namespace testing;
 
 // The node.
 
@@ -250,5 +246,4 @@ TEST_F(Mpirun, SeveralHostsMeet) {
 
 const process_test::Roles roles = {{"pmix", process_test::catching<run_node>}};
 
-}  // namespace pmix_test
-}  // namespace am::core
+}  // namespace am::core::pmix_test

@@ -18,8 +18,7 @@ namespace random_load_test {
 
 using am::Node;
 using am::NodeId;
-using test::check;
-using test::check_equal;
+using namespace test;
 
 constexpr NodeId nodes = 16;
 

@@ -13,9 +13,7 @@
 namespace reports_test {
 
 using test::check;
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::HasSubstr;
+using namespace testing;
 
 /// What the nodes of a job say that ends, as it must, by AM_TIMEOUT or an exception.
 std::string last_words(am::NodeId n, am::Dispatch dispatch, const test::Body& body,

@@ -22,12 +22,9 @@
 #include "process/open_mpi.hpp"
 #include "support/random.hpp"
 
-namespace process_test {
-namespace several_hosts_test {
+namespace process_test::several_hosts_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 
 // -- the node -----------------------------------------------------------------------------------------------------------------
 
@@ -306,5 +303,4 @@ INSTANTIATE_TEST_SUITE_P(, BadCables, testing::Values("tcp", "ofi:tcp", "ofi:net
 
 const Roles roles = {{"several_hosts", run_node}};
 
-}  // namespace several_hosts_test
-}  // namespace process_test
+}  // namespace process_test::several_hosts_test

@@ -10,8 +10,7 @@
 
 #include "process/every_example.hpp"
 
-namespace process_test {
-namespace slurm_test {
+namespace process_test::slurm_test {
 
 using testing::HasSubstr;
 
@@ -106,5 +105,4 @@ TEST_F(Slurm, SaysWhatIsMissingWithoutPmix) {
   EXPECT_THAT(outcome.err, HasSubstr("srun --mpi=pmix"));
 }
 
-}  // namespace slurm_test
-}  // namespace process_test
+}  // namespace process_test::slurm_test

@@ -14,11 +14,9 @@
 #include "process/command.hpp"
 #include "process/open_mpi.hpp"
 
-namespace process_test {
-namespace standard_descriptors_test {
+namespace process_test::standard_descriptors_test {
 
-using testing::AnyOf;
-using testing::Eq;
+using namespace testing;
 
 const char* const without[] = {"0", "1", "2", "01", "02", "12", "012"};
 
@@ -114,5 +112,4 @@ TEST(StandardDescriptorsUnderMpirun, StayClosed) {
 
 const Roles roles = {{"standard_descriptors", run_node}};
 
-}  // namespace standard_descriptors_test
-}  // namespace process_test
+}  // namespace process_test::standard_descriptors_test

@@ -16,17 +16,9 @@
 #include "process/command.hpp"
 #include "process/surroundings.hpp"
 
-namespace process_test {
-namespace start_errors_test {
+namespace process_test::start_errors_test {
 
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::MatchesRegex;
-using testing::Not;
-using testing::StartsWith;
+using namespace testing;
 
 const std::string hello = example("hello");
 
@@ -130,13 +122,17 @@ TEST(StartErrors, ALinkWithinAHostThatCannotBe) {
       "openssl_conf = x\n[x]\nssl_conf = s\n[s]\nsystem_default = d\n[d]\nMaxProtocol = TLSv1.2\n");
   const std::vector<Surroundings> worlds = {
       {.environment = {"AM_TRANSPORT=tcp"},
-       .in_child = [] { if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) _exit(not_permitted); }},
+       .in_child =
+           [] {
+             if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) _exit(not_permitted);
+           }},
       {.environment = {"AM_TRANSPORT=tcp", "AM_TCP_TLS=1", "OPENSSL_CONF=" + old_tls.path()}}};
   for (const Surroundings& world : worlds) {
     const Outcome outcome = run({amrun, "-n", "2", hello}, world);
     if (outcome.exit_code == not_permitted) continue;
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("no connection to node"), HasSubstr("lives and is out of reach; ending with it")));
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("no connection to node"),
+                                   HasSubstr("lives and is out of reach; ending with it")));
   }
 }
 
@@ -155,7 +151,8 @@ TEST(StartErrors, MalformedSettings) {
 
 // hello's handlers print, which takes memory.
 TEST(StartErrors, InterruptsOfAProgramThatDoesNotSayThatItBearsThem) {
-  expect_refused({"AM_DISPATCH=interrupt"}, AllOf(HasSubstr("Options{.interrupt_safe = true}"), HasSubstr("safe_new.hpp")));
+  expect_refused({"AM_DISPATCH=interrupt"},
+                 AllOf(HasSubstr("Options{.interrupt_safe = true}"), HasSubstr("safe_new.hpp")));
 }
 
 // amrun reads the settings before it starts a node: else each node would say the same, and amrun that one never joined.
@@ -475,5 +472,4 @@ const Roles roles = {{"never_poll", catching<role<never_poll>>},
                      {"use_global_memory", catching<role<use_global_memory>>},
                      {"threads", catching<role<threads>>}};
 
-}  // namespace start_errors_test
-}  // namespace process_test
+}  // namespace process_test::start_errors_test

@@ -19,8 +19,7 @@ namespace trace_page_test {
 
 using process_test::count;
 using process_test::Outcome;
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 
 const std::string ambench = AM_BIN_DIR "/ambench";
 

@@ -13,14 +13,9 @@
 #include "core/node/engine.hpp"
 #include "process/command.hpp"
 
-namespace process_test {
-namespace uncaught_test {
+namespace process_test::uncaught_test {
 
-using testing::AllOf;
-using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::MatchesRegex;
-using testing::Not;
+using namespace testing;
 
 // -- what nodes do ------------------------------------------------------------------------------------------------------
 
@@ -257,5 +252,4 @@ const Roles roles = {
     {"a_handler_throws_among_threads", role<a_handler_throws_among_threads>},
     {"throw_after_a_job_of_threads", role<throw_after_a_job_of_threads>}};
 
-}  // namespace uncaught_test
-}  // namespace process_test
+}  // namespace process_test::uncaught_test

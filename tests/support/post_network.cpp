@@ -13,9 +13,7 @@
 
 namespace test {
 
-using am::NodeId;
-using am::Priority;
-using am::Status;
+using namespace am;
 using am::impl::Header;
 
 std::mutex& PostOffice::mutex_of_all() {

@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
+#include <am/version.h>
 #include <algorithm>
 #include <am/error.hpp>
-#include <am/version.h>
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ namespace aminfo {
 namespace {
 
 constexpr std::size_t page_columns = 100;
-constexpr std::size_t narrowest_column = 24;  // of the last, also where a page is wider then
+constexpr std::size_t widest_cell = 34;  // but in the last column
 
 /// In lines of so many columns, broken between words.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
@@ -38,23 +38,33 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-// Columns as wide as their widest cell; the last one takes what a page has left, in as many lines as it needs.
+// Columns as wide as their widest cell, but broken where that is long; the last one takes what a page has left.
 template <std::size_t columns>
 void print_table(const std::vector<std::array<std::string, columns>>& rows) {
   std::array<std::size_t, columns> widths{};
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < columns; ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::size_t left = page_columns - 2;
+  for (std::size_t i = 0; i + 1 < columns; ++i) {
+    for (const auto& row : rows)
+      for (const std::string& part : wrapped(row[i], widest_cell))
+        widths[i] = std::max(widths[i], part.size());
+    left -= std::min(left, widths[i] + 2);
   }
-  std::size_t indent = 2;
-  for (std::size_t i = 0; i + 1 < columns; ++i) indent += widths[i] + 2;
-  const std::size_t left = page_columns > indent ? page_columns - indent : 0;
+  widths.back() = std::max(left, widest_cell);
   for (const auto& row : rows) {
-    std::string line = "  ";
-    for (std::size_t i = 0; i + 1 < columns; ++i)
-      line.append(row[i]).append(widths[i] - row[i].size() + 2, ' ');
-    for (const std::string& part : wrapped(row.back(), std::max(left, narrowest_column))) {
-      std::printf("%s%s\n", line.c_str(), part.c_str());
-      line.assign(indent, ' ');
+    std::array<std::vector<std::string>, columns> cells;
+    std::size_t height = 0;
+    for (std::size_t i = 0; i < columns; ++i) {
+      cells[i] = wrapped(row[i], i + 1 < columns ? widest_cell : widths[i]);
+      height = std::max(height, cells[i].size());
+    }
+    for (std::size_t y = 0; y < height; ++y) {
+      std::string line;
+      for (std::size_t i = 0; i < columns; ++i) {
+        const std::string part = y < cells[i].size() ? cells[i][y] : "";
+        line.append("  ").append(part).append(widths[i] - std::min(widths[i], part.size()), ' ');
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      std::printf("%s\n", line.c_str());
     }
   }
 }
@@ -99,12 +109,13 @@ std::string shown(const std::string& value) { return value.empty() ? "-" : value
 void print_settings() {
   using Origin = am::core::SettingRow::Origin;
   std::printf("\nsettings\n");
-  std::vector<std::array<std::string, 6>> rows = {{"name", "value", "origin", "default", "type", "meaning"}};
+  std::vector<std::array<std::string, 5>> rows = {
+      {"name", "value", "origin", "default", "meaning (what it takes)"}};
   for (const auto& row : am::core::describe_settings(environ)) {
     const char* const origin = row.origin == Origin::environment ? "environment" : "default";
     const std::string value = row.problem.empty() ? shown(row.value) : "malformed";
-    rows.push_back(
-        {std::string(row.name), value, origin, shown(row.default_value), row.type, std::string(row.meaning)});
+    rows.push_back({std::string(row.name), value, origin, shown(row.default_value),
+                    std::string(row.meaning) + " (" + row.type + ")"});
   }
   print_table(rows);
 }

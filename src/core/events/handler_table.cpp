@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <am/error.hpp>
+#include <am/impl/object_identity.hpp>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +11,6 @@
 
 #include "host/hash.hpp"
 #include "host/layout.hpp"
-#include "host/object_identity.hpp"
 
 namespace am {
 
@@ -56,7 +56,7 @@ namespace {
 
 struct Numbered {
   impl::HandlerEntry* entry;
-  host::PlaceInObject place;  // of those that share their name
+  impl::PlaceInObject place;  // of those that share their name
 };
 
 std::vector<Numbered> in_order() {
@@ -66,9 +66,10 @@ std::vector<Numbered> in_order() {
   const auto name = [](const Numbered& each) { return each.entry->name; };
   std::ranges::sort(handlers, {}, name);
   for (auto first = handlers.begin(); first != handlers.end();) {
-    const auto last = std::ranges::find_if(first, handlers.end(), [&](auto& each) { return name(each) != name(*first); });
+    const auto last =
+        std::ranges::find_if(first, handlers.end(), [&](auto& each) { return name(each) != name(*first); });
     if (last - first > 1) {
-      for (auto each = first; each != last; ++each) each->place = host::place_of(each->entry);
+      for (auto each = first; each != last; ++each) each->place = impl::place_of(each->entry);
       std::ranges::sort(first, last, {}, &Numbered::place);
     }
     first = last;
@@ -76,9 +77,10 @@ std::vector<Numbered> in_order() {
   return handlers;
 }
 
-std::uint64_t hash_on(std::uint64_t so_far, const host::PlaceInObject& place) noexcept {
+std::uint64_t hash_on(std::uint64_t so_far, const impl::PlaceInObject& place) noexcept {
   const std::uint64_t numbers[] = {place.identity, place.offset};
-  return host::hash_on(host::hash_on(so_far, {reinterpret_cast<const char*>(numbers), sizeof numbers}), place.file);
+  return host::hash_on(host::hash_on(so_far, {reinterpret_cast<const char*>(numbers), sizeof numbers}),
+                       place.file);
 }
 
 }  // namespace

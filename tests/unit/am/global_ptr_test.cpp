@@ -6,8 +6,7 @@
 #include <set>
 #include <type_traits>
 
-namespace am {
-namespace global_ptr_test {
+namespace am::global_ptr_test {
 
 using impl::GlobalAddress;
 
@@ -100,5 +99,4 @@ TEST(GlobalPtr, OrdersByNodeAndThenByOffset) {
   EXPECT_TRUE(std::equal(sorted.begin(), sorted.end(), expected.begin(), expected.end()));
 }
 
-}  // namespace global_ptr_test
-}  // namespace am
+}  // namespace am::global_ptr_test

@@ -11,8 +11,7 @@
 #include "host/heavy_fence.hpp"
 #include "host/memory.hpp"
 
-namespace am::host {
-namespace bell_test {
+namespace am::host::bell_test {
 
 constexpr std::uint64_t for_ever = UINT64_MAX / 2;  // one who sleeps on this hangs the test
 
@@ -85,5 +84,4 @@ TEST_F(BellTest, LosesNoNudge) {
   other.join();
 }
 
-}  // namespace bell_test
-}  // namespace am::host
+}  // namespace am::host::bell_test

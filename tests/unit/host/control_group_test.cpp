@@ -7,8 +7,7 @@
 #include <fstream>
 #include <string>
 
-namespace am::host {
-namespace control_group_test {
+namespace am::host::control_group_test {
 
 // A machine of files below a folder of its own.
 class ControlGroupTest : public ::testing::Test {
@@ -111,5 +110,4 @@ TEST_F(ControlGroupTest, TakesWhatItCannotReadAsNoLimit) {
   }
 }
 
-}  // namespace control_group_test
-}  // namespace am::host
+}  // namespace am::host::control_group_test

@@ -12,8 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace am::host {
-namespace heavy_fence_test {
+namespace am::host::heavy_fence_test {
 
 std::vector<int> allowed_processors() {
   cpu_set_t allowed;
@@ -105,5 +104,4 @@ TEST(ProcessFence, ReachesAProcessorOnWhichAThreadHasEnded) {
   EXPECT_EQ(missed, 0u);
 }
 
-}  // namespace heavy_fence_test
-}  // namespace am::host
+}  // namespace am::host::heavy_fence_test

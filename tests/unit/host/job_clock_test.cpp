@@ -9,8 +9,7 @@
 
 #include "host/memory.hpp"
 
-namespace am::host {
-namespace job_clock_test {
+namespace am::host::job_clock_test {
 
 /// A line of which each number tells all others.
 CountLine line_number(std::uint64_t n) {
@@ -101,5 +100,4 @@ TEST_F(JobClockTest, AWriterThatDiesInTheMiddleLeavesTheLastLine) {
   EXPECT_TRUE(is_whole(clock_.last_line()));
 }
 
-}  // namespace job_clock_test
-}  // namespace am::host
+}  // namespace am::host::job_clock_test

@@ -10,8 +10,7 @@
 #include <new>
 #include <thread>
 
-namespace am::host {
-namespace life_lock_test {
+namespace am::host::life_lock_test {
 
 class LifeLockTest : public ::testing::Test {
  protected:
@@ -94,5 +93,4 @@ TEST_F(LifeLockTest, EndsWhenAnotherProgramIsExecuted) {
   close(ends[1]);
 }
 
-}  // namespace life_lock_test
-}  // namespace am::host
+}  // namespace am::host::life_lock_test

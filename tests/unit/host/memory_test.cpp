@@ -15,11 +15,9 @@
 
 #include "support/check.hpp"
 
-namespace am::host {
-namespace memory_test {
+namespace am::host::memory_test {
 
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 
 std::shared_ptr<Memory> another(const Memory& memory) {
   return Memory::open(fcntl(memory.fd(), F_DUPFD_CLOEXEC, 3));
@@ -118,5 +116,4 @@ TEST(HostMemory, OpensNothingElse) {
   EXPECT_NO_THROW(another(*memory));
 }
 
-}  // namespace memory_test
-}  // namespace am::host
+}  // namespace am::host::memory_test

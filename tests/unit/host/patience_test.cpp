@@ -9,13 +9,9 @@
 #include <thread>
 #include <vector>
 
-namespace am::host {
-namespace patience_test {
+namespace am::host::patience_test {
 
-using testing::AllOf;
-using testing::Ge;
-using testing::Le;
-using testing::MatchesRegex;
+using namespace testing;
 
 constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t hour_ns = 3'600'000 * ms;
@@ -119,5 +115,4 @@ TEST(NameNodes, NamesAFewAndCountsTheRest) {
   EXPECT_EQ(names({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), "nodes 1, 2, 3, 4, 5, 6, 7, 8 and 2 more");
 }
 
-}  // namespace patience_test
-}  // namespace am::host
+}  // namespace am::host::patience_test

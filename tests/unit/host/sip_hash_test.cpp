@@ -4,8 +4,7 @@
 
 #include <array>
 
-namespace am::host {
-namespace sip_hash_test {
+namespace am::host::sip_hash_test {
 
 /// The paper's key: bytes 0 to 15; its texts: as many bytes from 0 on as they are long.
 constexpr SipKey key = {0x0706'0504'0302'0100, 0x0f0e'0d0c'0b0a'0908};
@@ -24,5 +23,4 @@ TEST(SipHash, IsWhatThePaperSays) {
   EXPECT_EQ(hash_of_first(24), 0xb8ad'50c6'f649'af94u);
 }
 
-}  // namespace sip_hash_test
-}  // namespace am::host
+}  // namespace am::host::sip_hash_test

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace am::host {
-namespace zeroed_array_test {
+namespace am::host::zeroed_array_test {
 
 struct alignas(64) Line {
   std::uint64_t words[8];
@@ -37,5 +36,4 @@ TEST(ZeroedArray, IsZeroAndLiesAsItsTypeWants) {
   }
 }
 
-}  // namespace zeroed_array_test
-}  // namespace am::host
+}  // namespace am::host::zeroed_array_test

@@ -8,8 +8,7 @@
 
 #include "support/random.hpp"
 
-namespace am::impl {
-namespace copy_test {
+namespace am::impl::copy_test {
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t pages = 8;
@@ -59,5 +58,4 @@ TEST(Copies, AreSlowJustBehindTheSourceInAPage) {
     EXPECT_FALSE(is_slow_to_copy(at(place + behind), at(source), 1 << 20)) << behind;
 }
 
-}  // namespace copy_test
-}  // namespace am::impl
+}  // namespace am::impl::copy_test

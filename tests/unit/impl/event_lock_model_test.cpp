@@ -17,9 +17,7 @@
 
 namespace event_lock_model_test {
 
-using test::Access;
-using test::Location;
-using test::Word;
+using namespace test;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto acquire = std::memory_order_acquire;

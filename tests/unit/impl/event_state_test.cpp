@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace am::impl {
-namespace event_state_test {
+namespace am::impl::event_state_test {
 
 constexpr Event events[] = {Event::timelet, Event::outlet, Event::low_message, Event::high_message};
 
@@ -137,5 +136,4 @@ TEST(EventState, AHighEventLeavesTheEnablesAsItFoundThemAndTheConditionAsItIs) {
   }
 }
 
-}  // namespace event_state_test
-}  // namespace am::impl
+}  // namespace am::impl::event_state_test

@@ -21,10 +21,7 @@ using modelled::am::impl::Header;
 using modelled::am::impl::Packet;
 using modelled::am::impl::Producer;
 using modelled::am::impl::RingControl;
-using test::Access;
-using test::Location;
-using test::Memory;
-using test::Word;
+using namespace test;
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t fewer = 1;  // claims: a sanitizer makes each state dear

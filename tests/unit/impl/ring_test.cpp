@@ -9,8 +9,7 @@
 
 #include "support/random.hpp"
 
-namespace am::impl {
-namespace ring_test {
+namespace am::impl::ring_test {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr std::uint64_t share = 10;  // of the rounds: a sanitizer makes each dear
@@ -291,5 +290,4 @@ TEST(Ring, NobodyIsLedOutOfItByWhatStandsThere) {
   }
 }
 
-}  // namespace ring_test
-}  // namespace am::impl
+}  // namespace am::impl::ring_test

@@ -13,11 +13,9 @@
 #include "models/symbol_name.hpp"
 #include "support/random.hpp"
 
-namespace am::models {
-namespace code_address_test {
+namespace am::models::code_address_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using namespace testing;
 
 int constant_data = 7;
 
@@ -108,5 +106,4 @@ TEST(SymbolName, NamesWhatNobodyExportsAndSaysWhatIsNowhere) {
   EXPECT_EQ(SymbolName(0x10).text(), "0x10, which is in no program or library");
 }
 
-}  // namespace code_address_test
-}  // namespace am::models
+}  // namespace am::models::code_address_test

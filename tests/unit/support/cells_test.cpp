@@ -10,12 +10,7 @@
 
 namespace cells_test {
 
-using test::About;
-using test::Build;
-using test::cells;
-using test::Network;
-using test::Substrate;
-using test::Suite;
+using namespace test;
 
 constexpr std::array networks = {
     Network{.name = "shm"},

@@ -10,10 +10,7 @@
 
 namespace explorer_test {
 
-using test::Access;
-using test::Location;
-using test::Memory;
-using test::Word;
+using namespace test;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto acquire = std::memory_order_acquire;

@@ -7,14 +7,10 @@
 #include <string>
 #include <vector>
 
-namespace aminfo {
-namespace aminfo_libfabric_test {
+namespace aminfo::aminfo_libfabric_test {
 
 using am::ofi::Offer;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
+using namespace testing;
 
 Libfabric of_two_hosts() {
   Libfabric libfabric;
@@ -99,5 +95,4 @@ TEST(Libfabric, NothingForOtherHostsIsAWarning) {
   EXPECT_EQ(usability_of(libfabric), "usable");
 }
 
-}  // namespace aminfo_libfabric_test
-}  // namespace aminfo
+}  // namespace aminfo::aminfo_libfabric_test

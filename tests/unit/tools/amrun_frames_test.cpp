@@ -11,8 +11,7 @@
 #include "amrun/fault.hpp"
 #include "support/random.hpp"
 
-namespace amrun {
-namespace amrun_frames_test {
+namespace amrun::amrun_frames_test {
 
 using testing::ElementsAre;
 
@@ -121,5 +120,4 @@ TEST(AmrunFrames, ThatAreSpoiltDoNoHarm) {
   }
 }
 
-}  // namespace amrun_frames_test
-}  // namespace amrun
+}  // namespace amrun::amrun_frames_test

@@ -27,8 +27,7 @@ void PrintTo(  // NOLINT(readability-identifier-naming): GoogleTest's name for i
 
 namespace amrun_hosts_test {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using namespace testing;
 
 template <class F>
 std::string refusal(F call) {

@@ -9,8 +9,7 @@
 #include "amrun/ending.hpp"
 #include "amrun/labels.hpp"
 
-namespace amrun {
-namespace amrun_nodes_test {
+namespace amrun::amrun_nodes_test {
 
 std::string fed_in_pieces(std::string_view text, std::size_t piece_bytes, std::size_t longest_line = 100) {
   Labels labels("[7] ", longest_line);
@@ -95,5 +94,4 @@ TEST(AmrunEnding, SaysHow) {
   EXPECT_EQ(how_it_ended(exited(7), Standing::absent), "exited with code 7 before it joined the job");
 }
 
-}  // namespace amrun_nodes_test
-}  // namespace amrun
+}  // namespace amrun::amrun_nodes_test

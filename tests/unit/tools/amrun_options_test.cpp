@@ -10,8 +10,7 @@
 
 #include "amrun/fault.hpp"
 
-namespace amrun {
-namespace amrun_options_test {
+namespace amrun::amrun_options_test {
 
 using testing::HasSubstr;
 
@@ -120,5 +119,4 @@ TEST(AmrunOptions, RefusesWhatItDoesNotKnow) {
     EXPECT_THAT(refusal(words), HasSubstr(expected));
 }
 
-}  // namespace amrun_options_test
-}  // namespace amrun
+}  // namespace amrun::amrun_options_test

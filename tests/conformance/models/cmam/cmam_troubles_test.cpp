@@ -10,9 +10,7 @@
 
 namespace cmam_troubles_test {
 
-using test::check_equal;
-using test::lets_out;
-using test::Thrown;
+using namespace test;
 
 /// Of the nodes of one process each has its own. Handlers may run beside the computation that looks.
 struct Place {

@@ -13,9 +13,7 @@
 
 namespace gam_test {
 
-using test::check;
-using test::check_equal;
-using test::rounds;
+using namespace test;
 
 void ok(int answer, std::string_view what,
         const std::source_location& where = std::source_location::current()) {
@@ -173,7 +171,7 @@ void medium_replied(vnn_t /*from*/, char* buf, int nbytes, int a, long b) {
 void medium_asked(vnn_t from, char* buf, int nbytes, int a, int b) {
   seen.wrong += a == nbytes && b == 3 ? 0 : 1;
   seen.wrong += static_cast<int>(8 - std::count(buf + nbytes, buf + nbytes + 8, '\0'));  // the slack behind
-  for (int i = 0; i < nbytes; ++i) buf[i] = static_cast<char>(buf[i] ^ 1);  // it may write there
+  for (int i = 0; i < nbytes; ++i) buf[i] = static_cast<char>(buf[i] ^ 1);               // it may write there
   ok(gam_reply(from, medium_replied, buf, nbytes, nbytes, -3), "gam_reply");
 }
 

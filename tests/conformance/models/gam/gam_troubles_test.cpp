@@ -6,9 +6,7 @@
 
 namespace gam_troubles_test {
 
-using test::check_equal;
-using test::lets_out;
-using test::Thrown;
+using namespace test;
 
 thread_local int ran;
 void throws(vnn_t /*from*/) {

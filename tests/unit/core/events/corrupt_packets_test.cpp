@@ -9,8 +9,7 @@
 #include "core/node/engine.hpp"
 #include "support/job.hpp"
 
-namespace am::core {
-namespace corrupt_packets_test {
+namespace am::core::corrupt_packets_test {
 
 struct State {
   NodeId from = 0;
@@ -116,5 +115,4 @@ TEST(CorruptPacketDeathTest, MulticastsAndPiecesThatDoNotFitTogether) {
                 {64, 1, 1, payload | more, "do not fit together", 64, 0, 63}});  // of 63 bytes in all
 }
 
-}  // namespace corrupt_packets_test
-}  // namespace am::core
+}  // namespace am::core::corrupt_packets_test

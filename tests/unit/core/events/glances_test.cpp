@@ -10,8 +10,7 @@
 #include "host/clock.hpp"
 #include "support/job.hpp"
 
-namespace am::core {
-namespace glances_test {
+namespace am::core::glances_test {
 
 std::uint64_t time_ns = 0;
 std::uint64_t looks = 0;
@@ -131,5 +130,4 @@ TEST(Waiter, SpinsNoLongerWherePollsTakeLonger) {
   });
 }
 
-}  // namespace glances_test
-}  // namespace am::core
+}  // namespace am::core::glances_test

@@ -28,8 +28,7 @@ namespace handler_table_test {
 
 using am::core::handler_name;
 using am::core::HandlerTable;
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 
 void of_the_program(am::Request&) {}
 void of_a_layer_above(am::Request&) {}

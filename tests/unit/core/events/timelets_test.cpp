@@ -9,8 +9,7 @@
 
 #include "support/random.hpp"
 
-namespace am::core {
-namespace timelets_test {
+namespace am::core::timelets_test {
 
 using Id = std::uint64_t;
 
@@ -64,5 +63,4 @@ TEST(Timelets, CancellingOneOfVeryManyIsNoDearerThanAsking) {
   EXPECT_TRUE(timelets.empty());
 }
 
-}  // namespace timelets_test
-}  // namespace am::core
+}  // namespace am::core::timelets_test

@@ -19,12 +19,10 @@
 #include "host/layout.hpp"
 #include "support/check.hpp"
 
-namespace am::core {
-namespace appointment_test {
+namespace am::core::appointment_test {
 
 using test::error_of;
-using testing::AllOf;
-using testing::HasSubstr;
+using namespace testing;
 
 std::string refusal(const std::string& text) {
   return error_of([&] { static_cast<void>(parse_appointment(text)); });
@@ -288,5 +286,4 @@ TEST_F(KeyFile, MayBeRootsForAGroup) {
   EXPECT_THAT(as_somebody(0600), HasSubstr("Permission denied"));
 }
 
-}  // namespace appointment_test
-}  // namespace am::core
+}  // namespace am::core::appointment_test

@@ -17,8 +17,7 @@
 #include "process/pmix_leaks.hpp"
 #include "support/check.hpp"
 
-namespace am::core {
-namespace join_test {
+namespace am::core::join_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -203,5 +202,4 @@ TEST(Place, OtherNodesAndOtherJobsHaveTheirOwn) {
   EXPECT_TRUE(claim_place(job_of_this_test() + "x", 1));
 }
 
-}  // namespace join_test
-}  // namespace am::core
+}  // namespace am::core::join_test

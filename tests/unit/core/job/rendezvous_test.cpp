@@ -15,14 +15,10 @@
 #include "support/check.hpp"
 #include "support/random.hpp"
 
-namespace am::core {
-namespace rendezvous_test {
+namespace am::core::rendezvous_test {
 
 using test::error_of;
-using ::testing::AllOf;
-using ::testing::ContainsRegex;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using namespace testing;
 
 constexpr std::uint64_t ms = 1'000'000;
 constexpr std::uint64_t long_ns = 60'000 * ms;  // a test that hangs ends
@@ -258,5 +254,4 @@ TEST(Invitation, OtherTextIsNone) {
   }
 }
 
-}  // namespace rendezvous_test
-}  // namespace am::core
+}  // namespace am::core::rendezvous_test

@@ -14,11 +14,9 @@
 
 #include "support/check.hpp"
 
-namespace am::core {
-namespace several_hosts_test {
+namespace am::core::several_hosts_test {
 
-using testing::Each;
-using testing::HasSubstr;
+using namespace testing;
 
 /// Between two threads. What goes over it may be spoilt on the way.
 struct Table {
@@ -144,5 +142,4 @@ TEST_F(TwoHosts, NoticeAnotherVersion) {
   }
 }
 
-}  // namespace several_hosts_test
-}  // namespace am::core
+}  // namespace am::core::several_hosts_test

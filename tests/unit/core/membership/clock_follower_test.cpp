@@ -9,8 +9,7 @@
 
 #include "support/random.hpp"
 
-namespace am::core {
-namespace clock_follower_test {
+namespace am::core::clock_follower_test {
 
 constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t millisecond = 1'000'000;
@@ -191,5 +190,4 @@ TEST(CountLine, HoldsForAYear) {
   EXPECT_NEAR(static_cast<double>(slow.at(5 + year)), static_cast<double>(year) * 0.9998, 1e6);
 }
 
-}  // namespace clock_follower_test
-}  // namespace am::core
+}  // namespace am::core::clock_follower_test

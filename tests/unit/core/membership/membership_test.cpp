@@ -10,8 +10,7 @@
 #include "core/membership/standing.hpp"
 #include "host/bell.hpp"
 
-namespace am::core {
-namespace membership_test {
+namespace am::core::membership_test {
 
 using host::Standing;
 using Gone = std::vector<std::pair<NodeId, bool>>;  // who, and whether by death
@@ -106,5 +105,4 @@ TEST_F(MembershipTest, DeathEndsWhoDoesNotSurvive) {
               "node 0: node 2 .* ended without leaving the job; ending with it");
 }
 
-}  // namespace membership_test
-}  // namespace am::core
+}  // namespace am::core::membership_test

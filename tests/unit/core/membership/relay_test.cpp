@@ -11,8 +11,7 @@
 #include "core/membership/standing.hpp"
 #include "host/memory.hpp"
 
-namespace am::core {
-namespace relay_test {
+namespace am::core::relay_test {
 
 using host::Standing;
 
@@ -148,5 +147,4 @@ TEST_F(RelayTest, BarrierWordsAreThoseOfTheHostThatIsDueInTheirRound) {
   EXPECT_EQ(relays_[0]->heard_barrier(1), 0u);
 }
 
-}  // namespace relay_test
-}  // namespace am::core
+}  // namespace am::core::relay_test

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace am::core {
-namespace gathering_test {
+namespace am::core::gathering_test {
 
 constexpr Count longest = Gathering::longest_ns;
 
@@ -78,5 +77,4 @@ TEST_F(GatheringTest, AllGoWhenTheNodePolls) {
   EXPECT_FALSE(gathering_.any());
 }
 
-}  // namespace gathering_test
-}  // namespace am::core
+}  // namespace am::core::gathering_test

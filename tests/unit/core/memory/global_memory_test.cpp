@@ -14,12 +14,9 @@
 #include "host/layout.hpp"
 #include "support/check.hpp"
 
-namespace am {
-namespace global_memory_test {
+namespace am::global_memory_test {
 
-using test::check;
-using test::check_equal;
-using test::check_throws;
+using namespace test;
 
 constexpr std::size_t page = 4096;
 const Options small{.segment_bytes = page};
@@ -180,5 +177,4 @@ TEST(GlobalMemory, NeedsANodeForLocal) {
   EXPECT_THROW(static_cast<void>(GlobalPtr<int>(0, 0).local()), Error);
 }
 
-}  // namespace global_memory_test
-}  // namespace am
+}  // namespace am::global_memory_test

@@ -12,8 +12,7 @@
 #include "support/check.hpp"
 #include "support/random.hpp"
 
-namespace am::core {
-namespace guards_test {
+namespace am::core::guards_test {
 
 using enum GuardStatus;
 using Bits = impl::GuardedBits;
@@ -177,5 +176,4 @@ TEST(GuardedPtr, CountsWhatIsLeft) {
   EXPECT_FALSE(GuardedPtr<int>());
 }
 
-}  // namespace guards_test
-}  // namespace am::core
+}  // namespace am::core::guards_test

@@ -9,8 +9,7 @@
 
 #include "support/random.hpp"
 
-namespace am::core {
-namespace segment_heap_test {
+namespace am::core::segment_heap_test {
 
 using End = SegmentHeap::End;
 
@@ -131,5 +130,4 @@ TEST(SegmentHeap, NeverGivesAByteTwice) {
   EXPECT_EQ(heap.largest_free(End::low), std::size_t{64} << 10) << "all of it, in one piece";
 }
 
-}  // namespace segment_heap_test
-}  // namespace am::core
+}  // namespace am::core::segment_heap_test

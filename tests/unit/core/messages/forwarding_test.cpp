@@ -15,11 +15,9 @@
 #include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
-namespace am::core {
-namespace forwarding_test {
+namespace am::core::forwarding_test {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using namespace testing;
 
 constexpr NodeId nodes = 40;
 constexpr NodeId self = 1;
@@ -148,5 +146,4 @@ TEST_F(ForwardingTest, NobodyIsForgottenOrTwice) {
   }
 }
 
-}  // namespace forwarding_test
-}  // namespace am::core
+}  // namespace am::core::forwarding_test

@@ -13,8 +13,7 @@
 #include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
-namespace am::core {
-namespace fragments_test {
+namespace am::core::fragments_test {
 
 using Bytes = std::vector<std::byte>;
 using Outcome = Assembler::Outcome;
@@ -369,5 +368,4 @@ TEST_F(SpoiltRow, OfAnotherLinkSpoilsNothingHere) {
   EXPECT_EQ(whole_.size(), piece + 100);
 }
 
-}  // namespace fragments_test
-}  // namespace am::core
+}  // namespace am::core::fragments_test

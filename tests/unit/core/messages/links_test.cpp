@@ -9,8 +9,7 @@
 
 #include "../../transports/fake_transport.hpp"
 
-namespace am::core {
-namespace links_test {
+namespace am::core::links_test {
 
 constexpr Priority low = Priority::low;
 constexpr Priority high = Priority::high;
@@ -167,5 +166,4 @@ TEST_F(LinksTest, IsArmedOnlyWhereAllAre) {
   EXPECT_EQ(second_.disarms, 0u) << "it was not armed";
 }
 
-}  // namespace links_test
-}  // namespace am::core
+}  // namespace am::core::links_test

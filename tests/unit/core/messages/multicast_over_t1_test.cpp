@@ -20,12 +20,9 @@
 #include "transports/emulated/t1_transport.hpp"
 #include "unit/core/messages/played_node.hpp"
 
-namespace am::core {
-namespace multicast_over_t1_test {
+namespace am::core::multicast_over_t1_test {
 
-using testing::Each;
-using testing::ElementsAre;
-using testing::IsEmpty;
+using namespace testing;
 
 using Ids = std::vector<NodeId>;
 
@@ -289,5 +286,4 @@ TEST_F(MulticastOverT1, EveryMemberOnceAndInOrderWhateverHappens) {
   }
 }
 
-}  // namespace multicast_over_t1_test
-}  // namespace am::core
+}  // namespace am::core::multicast_over_t1_test

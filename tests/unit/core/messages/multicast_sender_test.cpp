@@ -18,14 +18,9 @@
 #include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
-namespace am::core {
-namespace multicast_sender_test {
+namespace am::core::multicast_sender_test {
 
-using testing::AllOf;
-using testing::Each;
-using testing::ElementsAre;
-using testing::Field;
-using testing::IsEmpty;
+using namespace testing;
 
 using Ids = std::vector<NodeId>;
 constexpr NodeId rows = 4, columns = 8, nodes = rows * columns, self = 9;
@@ -237,5 +232,4 @@ TEST_F(MulticastSenderTest, ALongOneWithoutMemoryGoesToNobody) {
   EXPECT_EQ(send({9, 10, 20}, 3), Status::ok);
 }
 
-}  // namespace multicast_sender_test
-}  // namespace am::core
+}  // namespace am::core::multicast_sender_test

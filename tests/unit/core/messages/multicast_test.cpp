@@ -10,13 +10,9 @@
 
 #include "support/job.hpp"
 
-namespace am {
-namespace multicast_test {
+namespace am::multicast_test {
 
-using test::check;
-using test::check_equal;
-using test::check_throws;
-using test::Nodes;
+using namespace test;
 
 std::vector<NodeId> members(const Group& group) { return {group.members().begin(), group.members().end()}; }
 
@@ -134,5 +130,4 @@ TEST(Multicast, PayloadsAroundEveryBoundary) {
   });
 }
 
-}  // namespace multicast_test
-}  // namespace am
+}  // namespace am::multicast_test

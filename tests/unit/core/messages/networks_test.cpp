@@ -16,11 +16,9 @@
 #include "host/memory.hpp"
 #include "unit/transports/fake_transport.hpp"
 
-namespace am::core {
-namespace networks_test {
+namespace am::core::networks_test {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using namespace testing;
 
 Kind kind(std::string_view name, std::string_view meaning, bool between_hosts, bool in_interrupts,
           std::string_view options = {}) {
@@ -199,5 +197,4 @@ TEST_F(JoinedNetworksTest, AForkedChildEndsNothing) {
   delete Other::last;  // there is no child here
 }
 
-}  // namespace networks_test
-}  // namespace am::core
+}  // namespace am::core::networks_test

@@ -11,8 +11,7 @@
 #include "unit/core/messages/played_node.hpp"
 #include "unit/transports/fake_transport.hpp"
 
-namespace am::core {
-namespace sender_test {
+namespace am::core::sender_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -210,5 +209,4 @@ TEST_F(SenderTest, RefusesWhatItHasNoMemoryToKeep) {
   EXPECT_EQ(sender_.try_send(message(Bytes(1000))), Status::ok);
 }
 
-}  // namespace sender_test
-}  // namespace am::core
+}  // namespace am::core::sender_test

@@ -19,8 +19,7 @@
 #include "host/bell.hpp"
 #include "host/memory.hpp"
 
-namespace am::core {
-namespace attendant_test {
+namespace am::core::attendant_test {
 
 using Work = std::deque<std::function<void()>>;
 
@@ -322,5 +321,4 @@ TEST_F(HandlerThreadTest, ArmsTheNodeWhenNothingComes) {
   while (!is_armed_for(host::Alarm::thread)) std::this_thread::yield();
 }
 
-}  // namespace attendant_test
-}  // namespace am::core
+}  // namespace am::core::attendant_test

@@ -13,8 +13,7 @@
 #include "host/clock.hpp"
 #include "host/memory.hpp"
 
-namespace am::core {
-namespace descriptor_watch_test {
+namespace am::core::descriptor_watch_test {
 
 constexpr std::uint64_t minute_ns = 60'000'000'000;
 
@@ -65,5 +64,4 @@ TEST_F(DescriptorWatchTest, EndsWhileItWaits) {
   }
 }
 
-}  // namespace descriptor_watch_test
-}  // namespace am::core
+}  // namespace am::core::descriptor_watch_test

@@ -13,8 +13,7 @@
 #include "host/memory.hpp"
 #include "support/check.hpp"
 
-namespace am::core {
-namespace joining_test {
+namespace am::core::joining_test {
 
 using host::Standing;
 using test::error_of;
@@ -78,5 +77,4 @@ TEST_F(JoiningTest, ASignalDoesNotReachAnotherPidNamespace) {
   EXPECT_THAT(meeting_of(2), HasSubstr("node 1 is in another PID namespace"));
 }
 
-}  // namespace joining_test
-}  // namespace am::core
+}  // namespace am::core::joining_test

@@ -14,11 +14,9 @@
 
 #include "support/job.hpp"
 
-namespace am {
-namespace registers_test {
+namespace am::registers_test {
 
-using test::check;
-using test::check_equal;
+using namespace test;
 
 constexpr std::uint32_t ep = nistat::hpmp | nistat::lpmp | nistat::op | nistat::tp;
 constexpr std::uint32_t low_half = 0xffff;
@@ -421,5 +419,4 @@ TEST_F(RegistersTest, OtherTimeletsAreSpared) {
   check_equal(ran, "tc", "what ran");
 }
 
-}  // namespace registers_test
-}  // namespace am
+}  // namespace am::registers_test

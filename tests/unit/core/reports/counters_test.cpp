@@ -10,13 +10,10 @@
 
 #include "support/job.hpp"
 
-namespace am {
-namespace counters_test {
+namespace am::counters_test {
 
-using test::check;
-using test::check_equal;
-using testing::HasSubstr;
-using testing::Not;
+using namespace test;
+using namespace testing;
 
 void counted(Request& request, std::uint64_t) { request.state<int>() += 1; }
 void counted_payload(Request& request, Payload) { request.state<int>() += 1; }
@@ -128,5 +125,4 @@ TEST(CountersText, HasATableOfPeersAndOneOfHandlers) {
   EXPECT_THAT(text, Not(HasSubstr("no messages")));
 }
 
-}  // namespace counters_test
-}  // namespace am
+}  // namespace am::counters_test

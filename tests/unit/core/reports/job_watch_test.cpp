@@ -12,11 +12,9 @@
 #include "core/reports/recorder.hpp"
 #include "transports/shm/shm_transport.hpp"
 
-namespace am::core {
-namespace job_watch_test {
+namespace am::core::job_watch_test {
 
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 
 constexpr std::uint64_t patience = 1000;
 constexpr RecordedEvent low_from_1{RecordedEvent::Kind::low_message, 3, 1, 8};
@@ -245,5 +243,4 @@ TEST(RecordedEvents, SurviveTheirPacking) {
   }
 }
 
-}  // namespace job_watch_test
-}  // namespace am::core
+}  // namespace am::core::job_watch_test

@@ -14,8 +14,7 @@
 #include "core/reports/once.hpp"
 #include "host/memory.hpp"
 
-namespace am::core {
-namespace text_out_test {
+namespace am::core::text_out_test {
 
 TEST(TextOut, WritesNumbersAndTextAlsoWithoutALinesEnd) {
   EXPECT_EQ(text_of([](TextOut& out) { out << "a " << 7u << ", " << -3 << "\n"; }), "a 7, -3\n");
@@ -81,5 +80,4 @@ TEST(SaidOnce, ByOneOfManyAtTheSameTime) {
   }
 }
 
-}  // namespace text_out_test
-}  // namespace am::core
+}  // namespace am::core::text_out_test

@@ -16,8 +16,7 @@
 #include "host/layout.hpp"
 #include "support/random.hpp"
 
-namespace am::core {
-namespace setting_value_test {
+namespace am::core::setting_value_test {
 
 using namespace std::string_view_literals;
 
@@ -181,5 +180,4 @@ TEST(Parsers, KeepTheirBoundsWhateverTheText) {
   }
 }
 
-}  // namespace setting_value_test
-}  // namespace am::core
+}  // namespace am::core::setting_value_test

@@ -13,13 +13,9 @@
 #include "support/check.hpp"
 #include "support/random.hpp"
 
-namespace am::core {
-namespace settings_test {
+namespace am::core::settings_test {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
+using namespace testing;
 
 // The environment of a process, as it is handed over.
 class Environment {
@@ -311,5 +307,4 @@ TEST(Settings, KeepTheirBoundsInAnyEnvironment) {
   }
 }
 
-}  // namespace settings_test
-}  // namespace am::core
+}  // namespace am::core::settings_test

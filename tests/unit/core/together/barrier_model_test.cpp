@@ -14,10 +14,7 @@
 
 namespace barrier_model_test {
 
-using test::Access;
-using test::Location;
-using test::Memory;
-using test::Word;
+using namespace test;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto acquire = std::memory_order_acquire;

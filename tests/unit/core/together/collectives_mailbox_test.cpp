@@ -11,8 +11,7 @@
 
 #include "core/together/collectives.hpp"
 
-namespace am::core {
-namespace collectives_mailbox_test {
+namespace am::core::collectives_mailbox_test {
 
 using Answer = Mailbox::Answer;
 using Kind = Round::Kind;
@@ -125,5 +124,4 @@ TEST(Mailbox, TakesOneOfTwoAlike) {
   EXPECT_EQ(desk.mailbox.kept(), 0u);
 }
 
-}  // namespace collectives_mailbox_test
-}  // namespace am::core
+}  // namespace am::core::collectives_mailbox_test

@@ -18,8 +18,7 @@
 #include "emulated_hw/kit/traffic.hpp"
 #include "support/random.hpp"
 
-namespace am::kit {
-namespace cycle_network_test {
+namespace am::kit::cycle_network_test {
 
 using Pattern = Traffic::Pattern;
 
@@ -346,5 +345,4 @@ TEST(Traffic, RefusesWhatItCannotBe) {
   EXPECT_THROW(TrafficNodes(network, {.packet_size = 0}), std::invalid_argument);
 }
 
-}  // namespace cycle_network_test
-}  // namespace am::kit
+}  // namespace am::kit::cycle_network_test

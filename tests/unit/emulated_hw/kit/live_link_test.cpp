@@ -11,9 +11,7 @@
 
 namespace live_link_test {
 
-using am::kit::LinkEntry;
-using am::kit::LiveChannel;
-using am::kit::Word;
+using namespace am::kit;
 
 constexpr unsigned channels = LinkEntry::most_channels;
 

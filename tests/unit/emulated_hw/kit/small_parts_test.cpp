@@ -14,8 +14,7 @@
 #include "emulated_hw/kit/node_set.hpp"
 #include "support/random.hpp"
 
-namespace am::kit {
-namespace small_parts_test {
+namespace am::kit::small_parts_test {
 
 TEST(RoundRobin, GivesEachItsTurn) {
   RoundRobin arbiter;
@@ -172,5 +171,4 @@ TEST(NodeBell, PutsItsNodeIn) {
   EXPECT_EQ(all_of(set), (std::vector<NodeNumber>{2}));
 }
 
-}  // namespace small_parts_test
-}  // namespace am::kit
+}  // namespace am::kit::small_parts_test

@@ -22,8 +22,7 @@
 #include "support/random.hpp"
 #include "unit/emulated_hw/trace_checks.hpp"
 
-namespace am::kit {
-namespace kit_trace_test {
+namespace am::kit::kit_trace_test {
 
 /// Some cycles of it, and until all has come.
 void run(CycleNetwork& network, const Traffic& traffic, Trace& trace, Cycle cycles) {
@@ -301,5 +300,4 @@ TEST(TracePage, IsOfOneOrTwoDimensionsAsAPictureIs) {
   EXPECT_THROW(static_cast<void>(to_page(cube)), std::invalid_argument);
 }
 
-}  // namespace kit_trace_test
-}  // namespace am::kit
+}  // namespace am::kit::kit_trace_test

@@ -17,8 +17,7 @@
 #include "support/random.hpp"
 #include "unit/emulated_hw/kit/channels.hpp"
 
-namespace am::kit {
-namespace ways_test {
+namespace am::kit::ways_test {
 
 using test_channels::Channel;
 using test_channels::has_circle;
@@ -365,5 +364,4 @@ TEST(OneOf, IsEachOfThemAsOften) {
   }
 }
 
-}  // namespace ways_test
-}  // namespace am::kit
+}  // namespace am::kit::ways_test

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace am::mmachine {
-namespace channel_assignment_test {
+namespace am::mmachine::channel_assignment_test {
 
 using enum MessageKind;
 constexpr std::array all_kinds = {p0_ordered, p1_ordered, p0_unordered, p1_unordered};
@@ -114,5 +113,4 @@ TEST(ChannelAssignment, OnlySuccessiveLossesCount) {
   EXPECT_TRUE(escape.is_due());
 }
 
-}  // namespace channel_assignment_test
-}  // namespace am::mmachine
+}  // namespace am::mmachine::channel_assignment_test

@@ -7,8 +7,7 @@
 #include "emulated_hw/mmachine/job_pages.hpp"
 #include "support/random.hpp"
 
-namespace am::mmachine {
-namespace gtlb_test {
+namespace am::mmachine::gtlb_test {
 
 constexpr std::uint64_t address_of(std::uint64_t page, std::uint64_t byte = 0) {
   return page << Gtlb::page_bits | byte;
@@ -137,5 +136,4 @@ TEST(Translation, MissesAgainWhatWasWrittenOver) {
   EXPECT_EQ(translation.misses(), 28u);
 }
 
-}  // namespace gtlb_test
-}  // namespace am::mmachine
+}  // namespace am::mmachine::gtlb_test

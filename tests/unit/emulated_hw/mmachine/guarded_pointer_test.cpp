@@ -6,8 +6,7 @@
 
 #include "support/random.hpp"
 
-namespace am::mmachine {
-namespace guarded_pointer_test {
+namespace am::mmachine::guarded_pointer_test {
 
 using enum PointerType;
 
@@ -195,5 +194,4 @@ TEST(GuardedPointer, ANetParityFaultIsAnErrorValue) {
   for (const NetParityFault& one : {fault, opposite}) EXPECT_EQ(net_parity_fault_of(errval_of(one)), one);
 }
 
-}  // namespace guarded_pointer_test
-}  // namespace am::mmachine
+}  // namespace am::mmachine::guarded_pointer_test

@@ -20,20 +20,8 @@
 namespace mmachine_live_mesh_stops_test {
 
 using namespace am::mmachine;
-using am::kit::Grid;
-using am::kit::LiveChannel;
-using am::kit::request;
-using am::kit::Requests;
-using test::all_inputs;
-using test::all_kinds;
-using test::back_as;
-using test::finish_in_any_order;
-using test::input_at;
-using test::LiveNetwork;
-using test::priority_of;
-using test::Steps;
-using test::Stops;
-using test::taken_as;
+using namespace am::kit;
+using namespace test;
 using enum MessageKind;
 constexpr auto p0 = Priority::p0;
 constexpr auto p1 = Priority::p1;

@@ -23,13 +23,7 @@ namespace mmachine_live_mesh_test {
 using namespace am::mmachine;
 using am::kit::Grid;
 using am::kit::LiveChannel;
-using test::all_inputs;
-using test::all_kinds;
-using test::back_as;
-using test::input_at;
-using test::LiveNetwork;
-using test::priority_of;
-using test::taken_as;
+using namespace test;
 using enum MessageKind;
 constexpr auto p0 = Priority::p0;
 constexpr auto p1 = Priority::p1;

@@ -6,8 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace am::mmachine {
-namespace send_instructions_test {
+namespace am::mmachine::send_instructions_test {
 
 using enum PointerType;
 using enum Privilege;
@@ -98,5 +97,4 @@ TEST(SendInstructions, PhysicalDestinationsAreNodes) {
   EXPECT_EQ(physical_destination(Word{~std::uint64_t{0}}), (NodePlace{31, 31})) << "its 10 bits count";
 }
 
-}  // namespace send_instructions_test
-}  // namespace am::mmachine
+}  // namespace am::mmachine::send_instructions_test

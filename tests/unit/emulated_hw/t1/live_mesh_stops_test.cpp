@@ -18,17 +18,12 @@
 namespace t1_live_mesh_stops_test {
 
 using namespace am::t1;
-using test::LiveNetwork;
-using test::Steps;
-using test::Stops;
+using namespace test;
 
 constexpr auto low = Priority::low;
 constexpr auto high = Priority::high;
 
-using am::kit::Entry;
-using am::kit::LiveChannel;
-using am::kit::request;
-using am::kit::Requests;
+using namespace am::kit;
 using Carrying = std::function<void(Steps::One&)>;
 
 constexpr Requests injected = request(channel(0, low, 0));

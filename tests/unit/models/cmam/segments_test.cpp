@@ -8,8 +8,7 @@
 #include "models/cmam/rports.hpp"
 #include "support/random.hpp"
 
-namespace am::models::cmam {
-namespace segments_test {
+namespace am::models::cmam::segments_test {
 
 TEST(Segments, NumbersLeadToTheirSegmentsAlone) {
   test::Random random(test::seed());
@@ -72,5 +71,4 @@ TEST(Rports, TakeWhatTheyAwaitAndNoMore) {
   EXPECT_FALSE(port.takes(0, 1));
 }
 
-}  // namespace segments_test
-}  // namespace am::models::cmam
+}  // namespace am::models::cmam::segments_test

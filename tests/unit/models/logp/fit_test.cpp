@@ -11,8 +11,7 @@
 
 #include "support/random.hpp"
 
-namespace am::logp {
-namespace fit_test {
+namespace am::logp::fit_test {
 
 using testing::HasSubstr;
 
@@ -158,5 +157,4 @@ TEST(Fit, NamesTheSampleThatCannotBe) {
               HasSubstr("at burst of 0.0"));
 }
 
-}  // namespace fit_test
-}  // namespace am::logp
+}  // namespace am::logp::fit_test

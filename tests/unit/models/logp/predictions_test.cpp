@@ -4,8 +4,7 @@
 #include <am/logp.hpp>
 #include <am/logp/life.hpp>
 
-namespace am::logp {
-namespace predictions_test {
+namespace am::logp::predictions_test {
 
 constexpr Network some{.o_send = 3, .o_recv = 4, .latency = 10, .gap = 9, .gap_per_byte = 0.5};
 
@@ -144,5 +143,4 @@ TEST(Life, OneNodeIsAlwaysLeft) {
   EXPECT_EQ(life.largest(64, occupancy(10'000), 0.3).nodes, 1u);
 }
 
-}  // namespace predictions_test
-}  // namespace am::logp
+}  // namespace am::logp::predictions_test

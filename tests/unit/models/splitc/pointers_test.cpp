@@ -12,8 +12,7 @@
 
 #include "support/random.hpp"
 
-namespace am::splitc {
-namespace pointers_test {
+namespace am::splitc::pointers_test {
 
 /// This thread pretends to be a node, with a segment of some bytes.
 class Pretended {
@@ -153,5 +152,4 @@ TEST(Loops, VisitEveryElementOnceOnItsOwner) {
   }
 }
 
-}  // namespace pointers_test
-}  // namespace am::splitc
+}  // namespace am::splitc::pointers_test

@@ -15,11 +15,9 @@
 #include "transports/emulated/router_counts.hpp"
 #include "unit/transports/emulated/ends.hpp"
 
-namespace am::emulated {
-namespace mmachine_transport_test {
+namespace am::emulated::mmachine_transport_test {
 
-using testing::ContainsRegex;
-using testing::HasSubstr;
+using namespace testing;
 
 std::string extents_text(std::string_view options, NodeId nodes) {
   std::string text;
@@ -276,5 +274,4 @@ TEST_F(MMachineEnds, CountWhatPassesTheirRouters) {
   EXPECT_EQ(t1_counts(memory_, 0), "") << "and no T1";
 }
 
-}  // namespace mmachine_transport_test
-}  // namespace am::emulated
+}  // namespace am::emulated::mmachine_transport_test

@@ -17,11 +17,9 @@
 #include "transports/emulated/router_counts.hpp"
 #include "unit/transports/emulated/ends.hpp"
 
-namespace am::emulated {
-namespace t1_transport_test {
+namespace am::emulated::t1_transport_test {
 
-using testing::ContainsRegex;
-using testing::HasSubstr;
+using namespace testing;
 
 std::string shape_text(std::string_view options, NodeId nodes) {
   std::string text;
@@ -197,5 +195,4 @@ TEST(Patches, CoverTheWholeMachineFromItsCorner) {
   }
 }
 
-}  // namespace t1_transport_test
-}  // namespace am::emulated
+}  // namespace am::emulated::t1_transport_test

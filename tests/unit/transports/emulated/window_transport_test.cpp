@@ -14,8 +14,7 @@
 #include "transports/emulated/t1_transport.hpp"
 #include "unit/transports/emulated/ends.hpp"
 
-namespace am::emulated {
-namespace window_transport_test {
+namespace am::emulated::window_transport_test {
 
 template <class Network>
 using EmulatedEnds = Ends<Network>;
@@ -144,5 +143,4 @@ TYPED_TEST(EmulatedEnds, SendNothingToWhoIsClosed) {
   EXPECT_EQ(this->send(0, 2, Priority::low), Status::ok);
 }
 
-}  // namespace window_transport_test
-}  // namespace am::emulated
+}  // namespace am::emulated::window_transport_test

@@ -19,8 +19,7 @@
 #include "transports/faults/plan.hpp"
 #include "unit/transports/fake_transport.hpp"
 
-namespace am::faults {
-namespace faults_test {
+namespace am::faults::faults_test {
 
 using testing::HasSubstr;
 
@@ -524,5 +523,4 @@ TEST(KillDeathTest, HappensInTheMiddleOfTheChosenSend) {
   EXPECT_EXIT(send_for_ever(1, 100), testing::ExitedWithCode(7), "") << "another node";
 }
 
-}  // namespace faults_test
-}  // namespace am::faults
+}  // namespace am::faults::faults_test

@@ -13,8 +13,7 @@
 
 #include "support/random.hpp"
 
-namespace am::frames {
-namespace frames_test {
+namespace am::frames::frames_test {
 
 using Kind = Frame::Kind;
 using Outcome = Read::Outcome;
@@ -303,5 +302,4 @@ TEST(Frames, RandomBytesAreReadNoFartherThanTheyGo) {
   EXPECT_GT(taken, 2000);
 }
 
-}  // namespace frames_test
-}  // namespace am::frames
+}  // namespace am::frames::frames_test

@@ -10,8 +10,7 @@
 
 #include "unit/transports/ofi/nodes.hpp"
 
-namespace am::ofi {
-namespace failures_test {
+namespace am::ofi::failures_test {
 
 using testing::HasSubstr;
 
@@ -168,5 +167,4 @@ TEST_P(Failures, AGreetingThatFailsIsTriedAgain) {
 INSTANTIATE_TEST_SUITE_P(, Failures, testing::ValuesIn(fake_ways()), name_of);
 INSTANTIATE_TEST_SUITE_P(, FailuresInTime, testing::ValuesIn(fake_ways()), name_of);
 
-}  // namespace failures_test
-}  // namespace am::ofi
+}  // namespace am::ofi::failures_test

@@ -8,8 +8,7 @@
 #include "support/cells.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
-namespace am::ofi {
-namespace greetings_test {
+namespace am::ofi::greetings_test {
 
 /// Chooses at each step; the runs of one explorer make all choices there are, depth first.
 class EveryOrder {
@@ -120,5 +119,4 @@ TEST_P(Greetings, WhatIsSentMeanwhileKeepsItsOrder) { run_all(2, test::build == 
 INSTANTIATE_TEST_SUITE_P(, Greetings, testing::Values(FI_ORDER_SAS, 0),
                          [](const auto& order) { return order.param != 0 ? "ordered" : "unordered"; });
 
-}  // namespace greetings_test
-}  // namespace am::ofi
+}  // namespace am::ofi::greetings_test

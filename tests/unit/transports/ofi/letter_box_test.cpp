@@ -11,8 +11,7 @@
 
 #include "support/fake_fabric.hpp"
 
-namespace am::ofi {
-namespace letter_box_test {
+namespace am::ofi::letter_box_test {
 
 constexpr std::size_t letter_room = 8192;
 constexpr std::size_t peers = 3;
@@ -152,5 +151,4 @@ TEST_P(LetterBoxes, OfNetGiveABufferForEachPeerThoughLettersLieInAllOfThem) {
   EXPECT_EQ(left, 100) << "they were copied out of buffers";
 }
 
-}  // namespace letter_box_test
-}  // namespace am::ofi
+}  // namespace am::ofi::letter_box_test

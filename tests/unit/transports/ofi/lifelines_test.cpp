@@ -11,11 +11,9 @@
 #include <thread>
 #include <vector>
 
-namespace am::ofi {
-namespace lifelines_test {
+namespace am::ofi::lifelines_test {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using namespace testing;
 
 constexpr NodeId peer = 1;
 
@@ -122,5 +120,4 @@ TEST_F(LifelinesOfOtherHosts, AreCutForGood) {
   EXPECT_THAT(look(true), IsEmpty());
 }
 
-}  // namespace lifelines_test
-}  // namespace am::ofi
+}  // namespace am::ofi::lifelines_test

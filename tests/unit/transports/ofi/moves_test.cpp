@@ -9,8 +9,7 @@
 #include "support/random.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
-namespace am::ofi {
-namespace moves_test {
+namespace am::ofi::moves_test {
 
 using Access = Transport::Access;
 
@@ -237,5 +236,4 @@ TEST_F(BeforeMoves, APeerHasToBeKnown) {
   EXPECT_EQ(at(0).shortest_move(Access::fetch, 0), SIZE_MAX) << "itself";
 }
 
-}  // namespace moves_test
-}  // namespace am::ofi
+}  // namespace am::ofi::moves_test

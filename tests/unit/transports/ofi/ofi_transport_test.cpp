@@ -10,8 +10,7 @@
 #include "transports/frames/frames.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
-namespace am::ofi {
-namespace ofi_transport_test {
+namespace am::ofi::ofi_transport_test {
 
 class OfiNodes : public Nodes, public testing::WithParamInterface<Way> {
  protected:
@@ -201,5 +200,4 @@ TEST_P(OfiNodes, RoomWakesWhoWasRefused) {
 
 INSTANTIATE_TEST_SUITE_P(, OfiNodes, testing::ValuesIn(all_ways()), name_of);
 
-}  // namespace ofi_transport_test
-}  // namespace am::ofi
+}  // namespace am::ofi::ofi_transport_test

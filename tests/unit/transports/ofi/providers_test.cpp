@@ -19,13 +19,9 @@
 #include "transports/ofi/card.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
-namespace am::ofi {
-namespace providers_test {
+namespace am::ofi::providers_test {
 
-using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using namespace testing;
 using Fake = test::FakeProvider;
 using test::FakeFabric;
 
@@ -304,5 +300,4 @@ TEST(Endpoints, PutMemoryBehindEachByteThatTheyRegister) {
   EXPECT_EQ(fabric.open_objects(), 0u);
 }
 
-}  // namespace providers_test
-}  // namespace am::ofi
+}  // namespace am::ofi::providers_test

@@ -23,8 +23,7 @@
 #include "transports/trust/handshake.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
-namespace am::ofi {
-namespace ofi_strangers_test {
+namespace am::ofi::ofi_strangers_test {
 
 using testing::HasSubstr;
 using trust::Handshake;
@@ -623,5 +622,4 @@ TEST_P(Strangers, WhoConnectAsANodeAreNotLetIn) {
 
 INSTANTIATE_TEST_SUITE_P(, Strangers, testing::ValuesIn(all_ways()), name_of);
 
-}  // namespace ofi_strangers_test
-}  // namespace am::ofi
+}  // namespace am::ofi::ofi_strangers_test

@@ -13,8 +13,7 @@
 
 #include "support/random.hpp"
 
-namespace am::shm {
-namespace chunks_test {
+namespace am::shm::chunks_test {
 
 constexpr NodeId self = 1;
 constexpr NodeId nodes = 5;
@@ -215,5 +214,4 @@ TEST_F(ChunkMemory, NeverOverlapsAndNoneIsLost) {
   EXPECT_EQ(fill(2, 1) * Chunks::unit_bytes, Chunks::most_of_a_link) << "nothing is lost";
 }
 
-}  // namespace chunks_test
-}  // namespace am::shm
+}  // namespace am::shm::chunks_test

@@ -12,8 +12,7 @@
 #include "host/clock.hpp"
 #include "transports/shm/shm_transport.hpp"
 
-namespace am::shm {
-namespace long_payloads_test {
+namespace am::shm::long_payloads_test {
 
 constexpr std::size_t kibi = 1024;
 constexpr Priority both[] = {Priority::low, Priority::high};
@@ -202,5 +201,4 @@ TEST_F(LongPayloads, ASleeperIsWokenWhenItsMemoryComesBack) {
   bell.clear();
 }
 
-}  // namespace long_payloads_test
-}  // namespace am::shm
+}  // namespace am::shm::long_payloads_test

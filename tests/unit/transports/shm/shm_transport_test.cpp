@@ -14,11 +14,9 @@
 #include "support/job.hpp"
 #include "support/random.hpp"
 
-namespace am::shm {
-namespace shm_transport_test {
+namespace am::shm::shm_transport_test {
 
-using test::check;
-using test::check_equal;
+using namespace test;
 
 constexpr Transport::Wanted both{.high = true, .low = true};
 constexpr Transport::Wanted high_only{.high = true, .low = false};
@@ -237,5 +235,4 @@ TEST(SharedMemory, BoundsWhatAPeerDoesNotTake) {
   });
 }
 
-}  // namespace shm_transport_test
-}  // namespace am::shm
+}  // namespace am::shm::shm_transport_test

@@ -7,8 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace am::skeleton {
-namespace skeleton_test {
+namespace am::skeleton::skeleton_test {
 
 constexpr NodeId self = 3;
 constexpr Priority both[] = {Priority::low, Priority::high};
@@ -109,5 +108,4 @@ TEST_F(Skeleton, IsNotArmedWhileAPacketIsThere) {
   EXPECT_TRUE(network.arm({}));
 }
 
-}  // namespace skeleton_test
-}  // namespace am::skeleton
+}  // namespace am::skeleton::skeleton_test

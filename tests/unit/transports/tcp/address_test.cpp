@@ -10,8 +10,7 @@
 
 #include "support/check.hpp"
 
-namespace am::tcp {
-namespace address_test {
+namespace am::tcp::address_test {
 
 using testing::HasSubstr;
 
@@ -160,5 +159,4 @@ TEST(Resolve, AnAddressIsItself) {
   }
 }
 
-}  // namespace address_test
-}  // namespace am::tcp
+}  // namespace am::tcp::address_test

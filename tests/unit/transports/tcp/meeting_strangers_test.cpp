@@ -14,14 +14,9 @@
 
 #include "host/random_bytes.hpp"
 
-namespace am::tcp {
-namespace meeting_strangers_test {
+namespace am::tcp::meeting_strangers_test {
 
-using testing::AllOf;
-using testing::AnyOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::MatchesRegex;
+using namespace testing;
 
 // -- who comes again ----------------------------------------------------------------------------------------------------------
 
@@ -349,5 +344,4 @@ TEST_F(Meeting, WhatComesBehindATextIsTheNextOne) {
   EXPECT_THAT(one.read(7), testing::ElementsAreArray(expected));
 }
 
-}  // namespace meeting_strangers_test
-}  // namespace am::tcp
+}  // namespace am::tcp::meeting_strangers_test

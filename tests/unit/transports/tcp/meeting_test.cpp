@@ -14,11 +14,9 @@
 
 #include "support/random.hpp"
 
-namespace am::tcp {
-namespace meeting_test {
+namespace am::tcp::meeting_test {
 
-using testing::AllOf;
-using testing::HasSubstr;
+using namespace testing;
 
 std::string large(std::size_t bytes, NodeId node) {
   std::string text(bytes, '\0');
@@ -157,5 +155,4 @@ TEST_F(Meeting, NeedsADescriptorForEach) {
   EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-}  // namespace meeting_test
-}  // namespace am::tcp
+}  // namespace am::tcp::meeting_test

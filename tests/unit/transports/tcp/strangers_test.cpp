@@ -14,12 +14,10 @@
 #include "transports/frames/window.hpp"
 #include "unit/transports/tcp/nodes.hpp"
 
-namespace am::tcp {
-namespace tcp_strangers_test {
+namespace am::tcp::tcp_strangers_test {
 
 using Outcome = Socket::Moved::Outcome;
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 using trust::Handshake;
 
 std::vector<std::byte> bytes_of(const Frame& frame) {
@@ -360,5 +358,4 @@ INSTANTIATE_TEST_SUITE_P(, OneEndOnly, testing::Bool(), [](const testing::TestPa
   return first.param ? "who_connects" : "who_is_connected_to";
 });
 
-}  // namespace tcp_strangers_test
-}  // namespace am::tcp
+}  // namespace am::tcp::tcp_strangers_test

@@ -15,8 +15,7 @@
 #include "transports/tcp/frame_reader.hpp"
 #include "transports/tcp/out_queue.hpp"
 
-namespace am::tcp {
-namespace stream_test {
+namespace am::tcp::stream_test {
 
 constexpr NodeId nodes = 3;
 
@@ -311,5 +310,4 @@ TEST(Windows, CountWhatIsUnreleased) {
   EXPECT_TRUE(longs.has_room(longest_frame)) << "two of the longest";
 }
 
-}  // namespace stream_test
-}  // namespace am::tcp
+}  // namespace am::tcp::stream_test

@@ -10,8 +10,7 @@
 #include "support/random.hpp"
 #include "unit/transports/tcp/nodes.hpp"
 
-namespace am::tcp {
-namespace tcp_transport_test {
+namespace am::tcp::tcp_transport_test {
 
 class TcpNodes : public Nodes, public testing::WithParamInterface<bool> {
  protected:
@@ -156,5 +155,4 @@ TEST_P(TcpNodes, AreLostWhenTheyCannotBeReached) {
 
 INSTANTIATE_TEST_SUITE_P(, TcpNodes, testing::Bool(), plain_or_with_tls);
 
-}  // namespace tcp_transport_test
-}  // namespace am::tcp
+}  // namespace am::tcp::tcp_transport_test

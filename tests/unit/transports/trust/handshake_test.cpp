@@ -12,8 +12,7 @@
 
 #include "support/random.hpp"
 
-namespace am::trust {
-namespace handshake_test {
+namespace am::trust::handshake_test {
 
 using Refusal = Handshake::Refusal;
 using State = Handshake::State;
@@ -334,5 +333,4 @@ TEST_F(HandshakeTest, ProofsOfAnotherConnectionProveNothing) {
   EXPECT_EQ(b2.state(), State::refused);
 }
 
-}  // namespace handshake_test
-}  // namespace am::trust
+}  // namespace am::trust::handshake_test

@@ -14,11 +14,9 @@
 
 #include "support/random.hpp"
 
-namespace am::trust {
-namespace tls_test {
+namespace am::trust::tls_test {
 
-using testing::HasSubstr;
-using testing::Not;
+using namespace testing;
 using Bytes = std::vector<std::byte>;
 using State = Tls::State;
 
@@ -226,5 +224,4 @@ TEST_F(TlsTest, GoesOnWithNewKeys) {
   EXPECT_EQ(read(a), one);
 }
 
-}  // namespace tls_test
-}  // namespace am::trust
+}  // namespace am::trust::tls_test

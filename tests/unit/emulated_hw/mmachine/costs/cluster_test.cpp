@@ -5,8 +5,7 @@
 
 #include <array>
 
-namespace am::mmachine::costs {
-namespace cluster_test {
+namespace am::mmachine::costs::cluster_test {
 
 TEST(Cluster, AResultIsThereInTheFollowingCycle) {
   Cluster cluster;
@@ -77,5 +76,4 @@ TEST(Cluster, WaitsAndEndsInstructions) {
   EXPECT_EQ(cluster.slots(), 4u + 22u);
 }
 
-}  // namespace cluster_test
-}  // namespace am::mmachine::costs
+}  // namespace am::mmachine::costs::cluster_test

@@ -7,8 +7,7 @@
 
 #include "emulated_hw/mmachine/costs/dispatch.hpp"
 
-namespace am::mmachine::costs {
-namespace extraction_test {
+namespace am::mmachine::costs::extraction_test {
 
 constexpr Port processor_streaming{Mapping::processor, Atomicity::streaming};
 constexpr Cycle at = 100;
@@ -122,5 +121,4 @@ TEST(Dispatch, EachMessageThatComesTooLateInterrupts) {
       << "restored, and interrupted again";
 }
 
-}  // namespace extraction_test
-}  // namespace am::mmachine::costs
+}  // namespace am::mmachine::costs::extraction_test

@@ -11,8 +11,7 @@
 #include "emulated_hw/mmachine/costs/register_injections.hpp"
 #include "emulated_hw/mmachine/costs/translation.hpp"
 
-namespace am::mmachine::costs {
-namespace injection_test {
+namespace am::mmachine::costs::injection_test {
 
 constexpr Port processor_buffered{Mapping::processor, Atomicity::buffered};
 constexpr Port all_ports[] = {processor_buffered, network_buffered, memory_buffered, network_streaming,
@@ -215,5 +214,4 @@ TEST(Translation, ALookupIsStepped) {
   EXPECT_GT(lookup.node().ready, lookup.matches().ready);
 }
 
-}  // namespace injection_test
-}  // namespace am::mmachine::costs
+}  // namespace am::mmachine::costs::injection_test

@@ -10,8 +10,7 @@
 #include "emulated_hw/mmachine/costs/parameters.hpp"
 #include "emulated_hw/mmachine/costs/parts.hpp"
 
-namespace am::mmachine::costs {
-namespace table_6_4_test {
+namespace am::mmachine::costs::table_6_4_test {
 
 double latency(std::size_t model, std::size_t program) {
   return static_cast<double>(benchmark_programs[program].run(interface_models[model], 0).latency);
@@ -110,5 +109,4 @@ TEST(Standing, FiveEntriesAreCalibratedAndNoOther) {
   EXPECT_EQ(entries[Standing::predicted], 24u);
 }
 
-}  // namespace table_6_4_test
-}  // namespace am::mmachine::costs
+}  // namespace am::mmachine::costs::table_6_4_test
