@@ -30,9 +30,7 @@ bool stopped = false;
 std::vector<std::byte> memory;
 
 void am2_ask(void* token) { AM_Reply0(token, answers); }
-void am2_ask_four(void* token, long a, long b, long c, long d) {
-  AM_Reply4(token, answers_four, b, c, d, a);
-}
+void am2_ask_four(void* token, long a, long b, long c, long d) { AM_Reply4(token, answers_four, b, c, d, a); }
 void am2_answer(void*) { ++replies; }
 void am2_answer_four(void*, long, long, long, long) { ++replies; }
 void am2_full(void* token, void* /*buffer*/, int /*nbytes*/) { AM_Reply0(token, answers); }

@@ -96,7 +96,8 @@ class SampleSort {
     } else {
       store_sync(bytes);
     }
-    for (int step = std::bit_ceil(static_cast<unsigned>(my_proc()) + 1); my_proc() + step < procs(); step *= 2)
+    for (int step = std::bit_ceil(static_cast<unsigned>(my_proc()) + 1); my_proc() + step < procs();
+         step *= 2)
       bulk_store(splitters_[my_proc() + step], splitters_.mine(), bytes);
     barrier();  // else somebody's count could be taken for splitters
   }
@@ -105,7 +106,8 @@ class SampleSort {
   void split() {
     // A binary search without a branch, which would be guessed wrong every other time. Behind the last splitter are
     // greatest keys, so that it always has as many steps.
-    std::vector<Key> splitters(std::bit_ceil(static_cast<std::size_t>(procs())), std::numeric_limits<Key>::max());
+    std::vector<Key> splitters(std::bit_ceil(static_cast<std::size_t>(procs())),
+                               std::numeric_limits<Key>::max());
     std::copy_n(splitters_.mine(), procs() - 1, splitters.begin());
     const auto node_of = [&](Key key) {
       std::size_t node = 0;

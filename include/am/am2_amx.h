@@ -40,7 +40,7 @@ const char* AMX_SPMDgetenvMaster(const char* name);
 int AMX_GetSourceId(void* token, int* index);
 int AMX_SetTranslationTag(ep_t endpoint, int index, tag_t tag); /* of an entry that is in use */
 int AMX_enEqual(en_t a, en_t b);                                /* 1 or 0 */
-extern int AMX_VerboseErrors;                                   /* not 0: what a call refuses is said on standard error */
+extern int AMX_VerboseErrors; /* not 0: what a call refuses is said on standard error */
 /* Says it on standard error, with the node, and ends the job. */
 #ifdef __GNUC__
 __attribute__((format(printf, 1, 2)))

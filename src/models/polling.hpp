@@ -15,17 +15,18 @@ namespace am::models {
 /// Who finds nothing for 50 us lets others run, as waits do, and at once where there are more nodes than processors.
 class LetOthersRun {
  public:
-  /// `ran`: what a poll has found. Gives it back.
-  std::size_t after_poll(const Node& node, std::size_t ran) {
+  explicit LetOthersRun(const Node& node) noexcept : crowded_(node.oversubscribed()) {}
+
+  /// `ran`: what a poll has found.
+  void after_poll(std::size_t ran) {
     if (ran != 0) {
       idle_ = 0;
       long_idle_ = false;
-    } else if (long_idle_ || node.oversubscribed()) {
+    } else if (long_idle_ || crowded_) {
       std::this_thread::yield();
     } else if (++idle_ % polls_per_look == 0) {
       look_at_clock();
     }
-    return ran;
   }
 
  private:
@@ -33,12 +34,13 @@ class LetOthersRun {
   static constexpr std::uint32_t polls_per_look = 64;
   static constexpr std::chrono::microseconds patience{50};
 
-  void look_at_clock() {
+  [[gnu::noinline]] void look_at_clock() {
     const Clock::time_point now = Clock::now();
     if (idle_ == polls_per_look) idle_since_ = now;
     long_idle_ = now - idle_since_ >= patience;
   }
 
+  const bool crowded_;
   std::uint32_t idle_ = 0;  ///< polls that found nothing
   bool long_idle_ = false;
   Clock::time_point idle_since_;

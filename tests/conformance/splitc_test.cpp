@@ -12,6 +12,7 @@
 #include <functional>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -111,7 +112,7 @@ TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
     }
     barrier();
     for (std::size_t k = 0; k < count; ++k) {
-      check_equal(a[k].proc(), k % procs(), "block k lives on processor k mod PROCS");
+      check_equal(static_cast<std::size_t>(a[k].proc()), k % procs(), "block k lives on processor k mod PROCS");
       for (std::size_t i = 0; i < block; ++i) {
         check_equal(a[k][static_cast<std::ptrdiff_t>(i)].value(), k * 100 + i, "block k / PROCS there");
       }
@@ -119,7 +120,7 @@ TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
     const spread_array_2d<int> x(2, 3, 4);  // int x[2][3]::[4]
     for (std::size_t i = 0; i < 2; ++i) {
       for (std::size_t j = 0; j < 3; ++j) {
-        check_equal(x.owner(i, j), (i * 3 + j) % procs(), "row-major");
+        check_equal(static_cast<std::size_t>(x.owner(i, j)), (i * 3 + j) % procs(), "row-major");
         if (x.owner(i, j) == my_proc()) x(i, j)[3] = static_cast<int>(10 * i + j);
       }
     }
@@ -523,6 +524,29 @@ TEST_P(SplitC, ReductionsScansBroadcastAndGather) {
     const double before = get_seconds();
     barrier();
     check(get_seconds() >= before, "get_seconds");
+  });
+}
+
+static_assert(std::is_same_v<decltype(my_proc() - procs()), int>, "MYPROC and PROCS are ints");
+
+void use_an_array(std::size_t n) {
+  const local_spread_array<int> a(procs(), n);
+  const local_block_array<int> b(n);
+  a[right()][0] = my_proc() - procs();
+  barrier();
+  check(a.mine()[0] < 0 && b.mine().data() != a.mine(), "an array of the function");
+}
+
+TEST_P(SplitC, ArraysOfAFunctionAreGivenBackAtItsEnd) {
+  run(2, [](Node& node) {
+    World world(node);
+    for (int i = 0; i < 20; ++i) use_an_array(am::segment_bytes(node, 0) / (4 * sizeof(int)));
+    check_throws<std::runtime_error>(
+        [] {
+          const local_spread_array<int> stays(procs(), 1);
+          throw std::runtime_error("thrown");
+        },
+        "");
   });
 }
 

@@ -47,7 +47,8 @@ std::size_t Engine::run_kept_replies() {
 /// As many requests as one poll runs, and before each the replies that wait.
 std::size_t Engine::run_kept() {
   std::size_t ran = serve_high();
-  while (ran < requests_per_poll && kept_wait() && !kept_.empty(Priority::low) && may_run(Event::low_message)) {
+  while (ran < requests_per_poll && kept_wait() && !kept_.empty(Priority::low) &&
+         may_run(Event::low_message)) {
     {
       const LowLevel level(*this);
       run_kept(Priority::low);

@@ -44,7 +44,8 @@ class KeptMessages {
     std::size_t payload_bytes_ = 0;
   };
 
-  explicit KeptMessages(std::pmr::memory_resource* memory) : memory_(*memory), of_{Row(memory), Row(memory)} {}
+  explicit KeptMessages(std::pmr::memory_resource* memory)
+      : memory_(*memory), of_{Row(memory), Row(memory)} {}
 
   [[nodiscard]] bool empty() const noexcept { return of_[0].empty() && of_[1].empty(); }
   [[nodiscard]] bool empty(Priority priority) const noexcept { return row(priority).empty(); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdarg>
+#include <utility>
 
 namespace am::models::am2 {
 
@@ -102,10 +103,11 @@ bool has_credit(const Translation& entry, const am2_endpoint& endpoint) noexcept
   return entry_in_use(endpoint, index) == nullptr ? EBADENTRY : 0;
 }
 
-/// A request polls first; in a burst, whose answers are on their way, every fourth one does: to look after each for an answer that is
-/// being written costs three times what the request costs.
+/// A request polls first, where the program has not since its last one. In a burst, whose answers are on their way, every fourth one
+/// does: to look after each for an answer that is being written costs more than the request.
 bool is_to_poll(am2_endpoint& endpoint, const Translation* entry) noexcept {
   constexpr std::uint32_t burst = 4;
+  if (std::exchange(endpoint.state->polled_since_request, false)) return false;
   return entry == nullptr || entry->outstanding == 0 || ++endpoint.requests % burst == 0;
 }
 
@@ -210,7 +212,8 @@ int index_of_source(const Token& token) noexcept {
   const auto names_it = [&](const Translation& entry) {
     return entry.used && entry.name.node == message.from && entry.name.endpoint == message.from_endpoint;
   };
-  for (const std::uint32_t likely : {message.came == Came::reply ? message.head.index : message.from, message.from}) {
+  for (const std::uint32_t likely :
+       {message.came == Came::reply ? message.head.index : message.from, message.from}) {
     if (likely < entries.size() && names_it(entries[likely])) return static_cast<int>(likely);
   }
   const auto found = std::find_if(entries.begin(), entries.end(), names_it);
@@ -232,15 +235,16 @@ int with_token(const char* call, void* token, F&& f) {
 
 using namespace am::models::am2;  // NOLINT: the C functions below are its face
 
-#define AM2_TAKE_WORDS                                      \
-  va_list list;                                             \
-  va_start(list, count);                                    \
-  const Words words = Words::of<am2_word_t>(count, list);   \
+#define AM2_TAKE_WORDS                                    \
+  va_list list;                                           \
+  va_start(list, count);                                  \
+  const Words words = Words::of<am2_word_t>(count, list); \
   va_end(list)
 
 extern "C" {
 
-int am2_request(ep_t endpoint, int destination, handler_t handler, int count, ...) {
+// What is usual is one function each, in which the compiler sees that there are no data.
+[[gnu::flatten]] int am2_request(ep_t endpoint, int destination, handler_t handler, int count, ...) {
   AM2_TAKE_WORDS;
   return request(endpoint, destination, {"AM_Request", Kind::small, handler, nullptr, 0}, words);
 }
@@ -273,7 +277,7 @@ int am2_get_xfer(ep_t endpoint, int destination, unsigned long source_offset, ha
                  words);
 }
 
-int am2_reply(void* token, handler_t handler, int count, ...) {
+[[gnu::flatten]] int am2_reply(void* token, handler_t handler, int count, ...) {
   AM2_TAKE_WORDS;
   return reply(token, {"AM_Reply", Kind::small, handler, nullptr, 0}, words);
 }
@@ -347,10 +351,11 @@ int AM_MaxShort() { return max_words; }
 int AM_MaxMedium() { return max_medium; }
 int AM_MaxLong() { return max_long; }
 
-int AM_Poll(eb_t bundle) {
+[[gnu::flatten]] int AM_Poll(eb_t bundle) {
   return with_bundle("AM_Poll", bundle, [](am2_bundle& its) {
     if (its.state->running != nullptr) return refused(AM_ERR_RESOURCE, "AM_Poll", "not from a handler");
-    its.state->others.after_poll(its.state->node, its.state->poll(its));
+    its.state->polled_since_request = true;
+    its.state->others.after_poll(its.state->poll(its));
     return AM_OK;
   });
 }

@@ -144,7 +144,8 @@ struct Message {
   /// Takes a payload apart. False where it is no such message.
   [[nodiscard]] bool read(Payload payload) noexcept;
   /// The same for one whose payload is its data.
-  [[nodiscard]] bool read(const std::array<std::uint64_t, most_beside_data>& beside, Payload payload) noexcept;
+  [[nodiscard]] bool read(const std::array<std::uint64_t, most_beside_data>& beside,
+                          Payload payload) noexcept;
   /// A copy of the data, for as long as it lives.
   void keep();
   [[nodiscard]] bool is_request() const noexcept {

@@ -67,7 +67,7 @@ std::size_t State::poll(am2_bundle& bundle) {
   return ran;
 }
 
-void State::run_messages(am2_bundle& bundle) {
+[[gnu::noinline]] void State::run_waiting(am2_bundle& bundle) {
   if (!strays_.empty()) return_strays();
   for (std::size_t i = 0; i < bundle.endpoints.size(); ++i) {  // a handler may add one
     am2_endpoint& endpoint = *bundle.endpoints[i];
@@ -77,7 +77,10 @@ void State::run_messages(am2_bundle& bundle) {
       endpoint.next = 0;
       endpoint.batch.swap(endpoint.inbox);
     }
-    while (endpoint.next < endpoint.batch.size()) run(endpoint, endpoint.batch[endpoint.next++]);
+    while (endpoint.next < endpoint.batch.size()) {
+      --waiting_;
+      run(endpoint, endpoint.batch[endpoint.next++]);
+    }
   }
 }
 

@@ -100,7 +100,7 @@ namespace am::models::am2 {
 
 class State {
  public:
-  explicit State(Node& its_node) : node(its_node), entered_by(its_node.size()) {}
+  explicit State(Node& its_node) : node(its_node), others(its_node), entered_by(its_node.size()) {}
   /// When the node has left its job. Says what it was sent and no poll has run.
   ~State();
   State(const State&) = delete;
@@ -125,7 +125,10 @@ class State {
   void credit(std::uint32_t endpoint, std::uint32_t index, std::uint32_t serial) noexcept;
   /// Runs what has come for a bundle, once around. How many events that were.
   std::size_t poll(am2_bundle& bundle);
-  void run_messages(am2_bundle& bundle);
+  void run_messages(am2_bundle& bundle) {
+    if (waiting_ != 0 || !strays_.empty()) [[unlikely]]
+      run_waiting(bundle);
+  }
   /// Polls until pred() holds; what comes for the bundle meanwhile runs, as far as it need not wait (run_messages).
   template <class P>
   void wait(const am2_bundle& bundle, P&& pred) {
@@ -147,6 +150,7 @@ class State {
   int inits = 0;
   Token* running = nullptr;  ///< while a handler runs
   LetOthersRun others;       ///< while the program polls in vain
+  bool polled_since_request = false;
   std::vector<std::unique_ptr<am2_bundle>> bundles;
 
   // -- AMX (spmd.cpp)
@@ -170,6 +174,9 @@ class State {
     State& state_;
   };
 
+  void run_waiting(am2_bundle& bundle);
+  /// Until the endpoint's bundle is polled.
+  void let_wait(am2_endpoint& endpoint, Message& message);
   void run(am2_endpoint& endpoint, const Message& message);
   /// One that was judged: it is as it should be.
   void run_right(am2_endpoint& endpoint, const Message& message);
@@ -190,7 +197,8 @@ class State {
   void return_message(const Message& message, int status);
   void return_strays();
 
-  const am2_bundle* polled_ = nullptr;  // whose handlers may run now, inside libam's
+  std::size_t waiting_ = 0;                        // messages in inboxes
+  const am2_bundle* polled_ = nullptr;             // whose handlers may run now, inside libam's
   std::array<std::vector<std::byte>, 2> buffers_;  // of the medium request, and reply, that runs
   std::vector<std::unique_ptr<am2_endpoint>> endpoints_;
   std::vector<am2_endpoint*> by_id_;  // from first_endpoint on; null: freed

@@ -11,6 +11,9 @@ int AMX_VerboseErrors = 0;
 
 namespace am::models::am2 {
 
+#if defined(__GNUC__)
+[[gnu::tls_model("initial-exec")]]  // here, too, or it is forgotten
+#endif
 thread_local constinit State* here = nullptr;
 
 int refused(int status, const char* call, const char* why) noexcept {
@@ -51,6 +54,7 @@ void State::free_endpoint(am2_endpoint& endpoint) {
   }
   std::erase(endpoint.bundle->endpoints, &endpoint);
   endpoint.bundle = nullptr;
+  waiting_ -= endpoint.batch.size() - endpoint.next + endpoint.inbox.size();
   for (std::size_t i = endpoint.next; i < endpoint.batch.size(); ++i) arrived(endpoint.batch[i]);
   for (Message& message : endpoint.inbox) arrived(message);
   return_strays();

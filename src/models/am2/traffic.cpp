@@ -82,14 +82,16 @@ void read_compact(const Event& event, Message& message, std::uint64_t tag, std::
 }
 
 template <class... Words>
-void compact_request_came(Request& request, std::uint64_t tag, std::uint64_t compact, Words... words) {
+[[gnu::flatten]] void compact_request_came(Request& request, std::uint64_t tag, std::uint64_t compact,
+                                           Words... words) {
   Message message;
   read_compact(request, message, tag, compact, words...);
   state_of(request.node()).arrived(message);
 }
 
 template <class... Words>
-void compact_reply_came(Reply& reply, std::uint64_t tag, std::uint64_t compact, Words... words) {
+[[gnu::flatten]] void compact_reply_came(Reply& reply, std::uint64_t tag, std::uint64_t compact,
+                                         Words... words) {
   Message message;
   message.came = Came::reply;
   read_compact(reply, message, tag, compact, words...);
@@ -180,7 +182,8 @@ Status send_compact_request(Node& node, const Outgoing& m, bool try_only) {
     case 2:
       return send_words<&compact_request_came<W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1]);
     case 3:
-      return send_words<&compact_request_came<W, W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1], w[2]);
+      return send_words<&compact_request_came<W, W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1],
+                                                        w[2]);
     default:
       return send_words<&compact_request_came<W, W, W, W>>(node, m.to, try_only, m.tag, compact, w[0], w[1],
                                                            w[2], w[3]);
@@ -247,7 +250,7 @@ void State::came_back_here(am2_endpoint& endpoint, const Outgoing& message, Came
   back.to_endpoint = endpoint.id;
   back.from_endpoint = message.to_endpoint;
   back.data = nullptr;
-  endpoint.inbox.push_back(std::move(back));
+  let_wait(endpoint, back);
 }
 
 void State::return_message(const Message& message, int status) {
@@ -272,15 +275,13 @@ void State::arrived(Message& message) {
   if (endpoint != nullptr) [[likely]] {
     const bool now = endpoint->bundle == polled_ && running == nullptr && !endpoint->has_messages();
     if (now && may_run_in_a_handler(*endpoint, message)) return run_right(*endpoint, message);
-    message.keep();
-    return endpoint->inbox.push_back(std::move(message));
+    return let_wait(*endpoint, message);
   }
   if (message.came != Came::request && message.came != Came::reply)
     return;  // its sender is gone: nobody to tell
   const int status = message.came == Came::request ? EBADENDPOINT : EREPLYREJECTED;
-  if (message.from == node.id() ||
-      send_general<&came_back>(node, back_to_sender(message), true, why_word(message, status)) ==
-          Status::again) {
+  if (message.from == node.id() || send_general<&came_back>(node, back_to_sender(message), true,
+                                                            why_word(message, status)) == Status::again) {
     message.keep();
     strays_.push_back(std::move(message));
   }
@@ -293,8 +294,13 @@ void State::deliver_here(const Outgoing& sent, Came came, const am2_bundle* open
   if (endpoint == nullptr)
     return return_message(message, came == Came::request ? EBADENDPOINT : EREPLYREJECTED);
   if (endpoint->bundle == open && !endpoint->has_messages()) return run(*endpoint, message);
+  let_wait(*endpoint, message);
+}
+
+void State::let_wait(am2_endpoint& endpoint, Message& message) {
   message.keep();
-  endpoint->inbox.push_back(std::move(message));
+  endpoint.inbox.push_back(std::move(message));
+  ++waiting_;
 }
 
 void State::return_strays() {

@@ -28,6 +28,9 @@ Node& start_here() noexcept {
 
 }  // namespace
 
+#if defined(__GNUC__)
+[[gnu::tls_model("initial-exec")]]  // here, too, or it is forgotten
+#endif
 thread_local constinit Here here{};
 
 void work_for(Node& node) {

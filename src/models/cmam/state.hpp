@@ -114,7 +114,7 @@ class State {
  public:
   Segments segments;
   Rports rports;
-  LetOthersRun others;  ///< while the computation polls in vain
+  LetOthersRun others{node_};  ///< while the computation polls in vain
 
   // -- CMMD (cmmd.cpp)
   static constexpr int timers = 64;

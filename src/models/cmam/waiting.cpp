@@ -15,7 +15,7 @@ void poll() {
   const Level level = node.level();
   if (level == Level::computation) {
     const Open open(waiter);
-    waiter.others.after_poll(node, node.poll());
+    waiter.others.after_poll(node.poll());
   } else if (level == Level::low) {
     node.poll_replies();
   }

@@ -132,8 +132,7 @@ int gam_errno() {
 int gam_isalive(vnn_t node) {
   State* const state = enabled_here();
   if (state == nullptr || node < 0 || static_cast<am::NodeId>(node) >= state->node.size()) return 0;
-  if (state->level == Level::computation)
-    state->poll();  // nothing else brings the news
+  if (state->level == Level::computation) state->poll();  // nothing else brings the news
   return state->node.is_gone(static_cast<am::NodeId>(node)) ? 0 : 1;
 }
 

@@ -35,10 +35,10 @@ struct Link {
 };
 
 struct State {
-  explicit State(Node& its_node) : node(its_node), links(its_node.size()) {}
+  explicit State(Node& its_node) : node(its_node), others(its_node), links(its_node.size()) {}
 
   /// What is there; who finds nothing for a while lets others run.
-  void poll() { static_cast<void>(others.after_poll(node, node.poll())); }
+  void poll() { others.after_poll(node.poll()); }
 
   Node& node;
   bool enabled = false;

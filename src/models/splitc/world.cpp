@@ -18,6 +18,9 @@ namespace am::splitc {
 
 namespace impl {
 
+#if defined(__GNUC__)
+[[gnu::tls_model("initial-exec")]]  // here, too, or it is forgotten
+#endif
 thread_local constinit Here here;
 
 namespace {

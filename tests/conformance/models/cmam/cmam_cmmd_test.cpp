@@ -94,8 +94,9 @@ TEST_P(CmamCmmd, CollectivesRunNoHandlersWhileInterruptsAreOff) {
       for (void (*const collective)() : collectives) {
         int memory = 0;
         CMAML_disable_interrupts();
-        const int segment = CMMD_reduce_int(
-            me() == 0 ? CMAM_open_segment(&memory, sizeof memory, code(ends), nullptr) : 0, CMMD_combiner_add);
+        const int segment =
+            CMMD_reduce_int(me() == 0 ? CMAM_open_segment(&memory, sizeof memory, code(ends), nullptr) : 0,
+                            CMMD_combiner_add);
         if (me() == 1) {
           for (int i = 0; i < count; ++i) CMAML_rpc(0, in_order, i);
           CMAM_reply_xfer(0, segment, &numbers, sizeof memory);
