@@ -5,6 +5,7 @@
 
 /* NOLINTBEGIN(modernize-*): it is C */
 
+#include <am/am2.h>
 #include <stdarg.h>
 
 #ifdef __cplusplus

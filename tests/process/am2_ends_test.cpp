@@ -1,6 +1,5 @@
 // How programs on <am/am2.h> end: together, by AMX_SPMDExit and what it calls, or in another way, and what is said of it then.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 

@@ -1,6 +1,5 @@
 // ambench as people run it: that a measure ends, prints its tables and writes its files. No figure is judged.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,5 @@
 // aminfo --stats: the counters of a running job, read from outside.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 #include <am/start.hpp>
 

@@ -1,6 +1,5 @@
 // aminfo as people run it: what it prints where, and how it exits.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/syscall.h>
 
 #include <fstream>
@@ -43,8 +42,8 @@ TEST(Aminfo, PrintsVersionTransportsAndEverySetting) {
   EXPECT_THAT(run.out, StartsWith("libam "));
   EXPECT_THAT(run.out, ContainsRegex("\n  shm +shared memory +usable\n"));
   EXPECT_THAT(run.out, Not(ContainsRegex("\n  auto +usable\n")));
-  EXPECT_THAT(run.out, ContainsRegex("\n  AM_TIMEOUT +2min +environment +10min +duration +a wait"));
-  EXPECT_THAT(run.out, ContainsRegex("\n  AM_SEGMENT +64MiB +default +64MiB +size +global memory"));
+  EXPECT_THAT(run.out, ContainsRegex("\n  AM_TIMEOUT +2min +environment +10min +a wait"));
+  EXPECT_THAT(run.out, ContainsRegex("\n  AM_SEGMENT +64MiB +default +64MiB +global memory"));
 }
 
 TEST(Aminfo, ReportsUnknownNamesAndWorks) {
@@ -89,15 +88,14 @@ TEST(Aminfo, ListsTheProvidersOfLibfabric) {
       run.out,
       ContainsRegex("\nproviders of libfabric\n  name +on +for nodes of this host +for nodes of several "
                     "hosts\n"));
-  EXPECT_THAT(run.out, ContainsRegex("chosen; nodes (sleep until something comes|that sleep look each "
-                                     "millisecond)"));
+  EXPECT_THAT(run.out, ContainsRegex("chosen; nodes (sleep until|that sleep look) "));
 }
 
 TEST(Aminfo, ChoosesTheProviderThatIsAskedFor) {
   if (!has_provider("net")) GTEST_SKIP() << "libfabric has no provider \"net\" here";
   const Outcome run = aminfo({}, {"AM_TRANSPORT=ofi:net"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, ContainsRegex("\n  net +lo +chosen; nodes that sleep look each millisecond "));
+  EXPECT_THAT(run.out, ContainsRegex("\n  net +lo +chosen; nodes that sleep look "));
   EXPECT_THAT(run.out, Not(ContainsRegex("\n  shm +shm +chosen")));
 }
 
@@ -105,8 +103,7 @@ TEST(Aminfo, SaysThatThereIsNoLibfabric) {
   const NoLibfabric missing;
   const Outcome run = aminfo({}, {missing.environment()});
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, ContainsRegex("\n  ofi +libfabric +not usable: .*libfabric.so.1.*; apt-get install "
-                                     "libfabric1"));
+  EXPECT_THAT(run.out, ContainsRegex("\n  ofi +libfabric +not usable: .*libfabric"));
   EXPECT_THAT(run.out, Not(HasSubstr("providers of libfabric")));
 }
 

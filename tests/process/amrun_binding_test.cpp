@@ -1,6 +1,5 @@
 // Which cores nodes of amrun may run on.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <sstream>

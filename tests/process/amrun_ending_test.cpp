@@ -1,6 +1,5 @@
 // How jobs of amrun end: exit codes, the line that says which node failed and how, and nothing left behind.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 // Signals that reach amrun reach its nodes.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 

@@ -1,7 +1,6 @@
 // What nodes of amrun read and write, with and without labels, and what else they inherit: environment, descriptors,
 // limits.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,5 @@
 // What amrun cannot start: one clear line, the exit code that shells use, and no process.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>

@@ -1,7 +1,6 @@
 // Jobs without a launcher: each node is started with AM_JOB, and they meet at node 0's address. On this host, and across hosts,
 // which are network namespaces here (process/namespaces.hpp).
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <am/am.hpp>

@@ -1,7 +1,6 @@
 // Jobs over the emulated networks: examples give what they give over shared memory, also on grids of one row or column; wrong grids are refused
 // in one line; and a node that is stopped in the middle of the grid holds up nobody else.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <unistd.h>
 #include <am/am.hpp>

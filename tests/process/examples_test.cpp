@@ -1,6 +1,5 @@
 // Every example, alone and under amrun, and some in every way to start a job. And what they say to bad arguments.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <iterator>

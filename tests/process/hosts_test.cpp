@@ -3,7 +3,6 @@
 #include "support/hosts.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 #include <am/collectives.hpp>
 #include <am/error.hpp>

@@ -5,7 +5,6 @@
 // with a message half written, in a commit (AM_FAULTS), deaf while the others fill its queues, or by a signal from outside
 // at whatever it just does. Jobs of programs that do not care end with it; programs that set on_peer_death go on.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <csignal>
 #include <cstdint>

@@ -1,7 +1,6 @@
 // amrun is killed while two processes lie between it and its nodes, so that the kernel tells neither of its end: the nodes
 // notice it themselves, whatever they do, and end.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <am/am.hpp>
 #include <chrono>

@@ -1,6 +1,5 @@
 // Nodes that end in unusual ways, and living ones that look dead: nothing is delivered twice, nobody waits for ever.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 #include <am/am.hpp>
 #include <am/draft.hpp>

@@ -1,6 +1,5 @@
 // Programs that open libraries with handlers before they join their job: on all nodes, or the job is refused.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>

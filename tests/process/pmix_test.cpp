@@ -1,7 +1,6 @@
 // Jobs that Open MPI's mpirun starts.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // What a node says of a wait that takes too long: what it waits for, what may not run meanwhile, and which handler it is in.
 // A job's nodes are forked; what they say is read by the test. Times only say when to report: no verdict depends on them.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <am/am.hpp>
 
 #include <fstream>

@@ -1,7 +1,6 @@
 // Jobs across hosts, which are network namespaces here (process/namespaces.hpp), started by mpirun. A node may be the one that cuts
 // cables.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 #include <am/am.hpp>
 

@@ -1,7 +1,6 @@
 // Jobs of Slurm, with srun --mpi=pmix, on two hosts that are namespaces (slurm.sh). Skipped, with the reason, where Slurm is not
 // installed, or does not start.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <memory>

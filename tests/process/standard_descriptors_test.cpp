@@ -3,7 +3,6 @@
 //
 // Its role takes how nodes are made, and which of the three to do without.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <am/am.hpp>
 #include <cerrno>

@@ -4,7 +4,6 @@
 //
 // The programs are the examples, and this one in a few roles.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/syscall.h>
 
 #include <algorithm>

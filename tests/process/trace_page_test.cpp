@@ -1,7 +1,6 @@
 // Pages that `ambench --trace` writes, opened in a browser: what their script draws of a machine, for which cycle and message, and how
 // it looks. Chromium without a window, which Debian's package chromium brings.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>

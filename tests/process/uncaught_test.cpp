@@ -1,6 +1,5 @@
 // Errors that nobody catches: one line, which names the node and the handler that threw, and exit code 1.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <am/am.hpp>
 
 #include <cstdio>

@@ -1,7 +1,6 @@
 // The watchdog names the node that hangs, the handler that loops or crashes, and what the others do meanwhile: from amrun,
 // from a thread of a node, and on a signal.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <am/am.hpp>
 

@@ -91,8 +91,8 @@ class spread_ptr {
   }
   /// How many elements further on, for two pointers into the same array.
   friend std::ptrdiff_t operator-(spread_ptr a, spread_ptr b) {
-    const std::ptrdiff_t slots = a.at_ - b.at_.on(a.at_.node());
-    return slots * procs() + a.proc() - b.proc();
+    const std::ptrdiff_t rounds = a.at_ - b.at_.on(a.at_.node());
+    return rounds * procs() + a.proc() - b.proc();
   }
   spread_ptr& operator+=(std::ptrdiff_t n) { return *this = *this + n; }
   spread_ptr& operator-=(std::ptrdiff_t n) { return *this = *this - n; }
