@@ -65,7 +65,7 @@ struct Part {
   bool greeted = false;
   std::optional<std::string> facts{};
   std::optional<Ended> ended{};
-  bool over = false;  // its line has ended
+  bool over = false;                      // its line has ended
   std::uint64_t dead_at_ns = UINT64_MAX;  // its agent has failed, and its line counts as ended then
 };
 

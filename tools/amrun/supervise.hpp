@@ -89,8 +89,8 @@ class Supervisor {
   std::vector<Node> running_;
   std::vector<Node> strangers_;  // have ended well without joining; when somebody else joins they have failed
   std::optional<am::core::JobWatch> watch_;
-  std::uint64_t next_look_ns_ = 0;           // of the watch; monotonic
-  std::optional<std::uint64_t> kill_at_ns_;  // monotonic: when patience with the nodes of a failed job ends
+  std::uint64_t next_look_ns_ = 0;             // of the watch; monotonic
+  std::optional<std::uint64_t> kill_at_ns_;    // monotonic: when patience with the nodes of a failed job ends
   std::optional<std::uint64_t> insist_at_ns_;  // monotonic: when patience with nodes after SIGTERM ends
   bool interrupted_ = false;
   bool terminated_ = false;

@@ -68,7 +68,8 @@ struct Doorkeeper::Calls {
 
   static int bind(int socket, const sockaddr* address, socklen_t size) {
     const auto wanted = tcp::Address::of(address, size);
-    const bool is_to_connect = keeper_here != nullptr && !keeper_here->opens_ && wanted && wanted->port() == 0;
+    const bool is_to_connect =
+        keeper_here != nullptr && !keeper_here->opens_ && wanted && wanted->port() == 0;
     return is_to_connect ? keeper_here->bind(socket) : ::bind(socket, address, size);
   }
 

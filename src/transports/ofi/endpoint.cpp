@@ -82,9 +82,10 @@ void Endpoint::find_address() {
   const auto here = tcp::Address::of(reinterpret_cast<const sockaddr*>(address_.data()),
                                      static_cast<socklen_t>(address_.size()));
   if (here && keeper_->opened_at(*here)) return;
-  throw Error("open a network over libfabric (" + provider_of(*info_) + ")",
-              "libam cannot see who connects to it, and any user of the job's hosts could take a node's place",
-              "choose another network: AM_TRANSPORT=shm,tcp");
+  throw Error(
+      "open a network over libfabric (" + provider_of(*info_) + ")",
+      "libam cannot see who connects to it, and any user of the job's hosts could take a node's place",
+      "choose another network: AM_TRANSPORT=shm,tcp");
 }
 
 /// shm names an endpoint by the process's number and how many there were before it. What a killed process left behind in such a name it
@@ -232,12 +233,9 @@ std::size_t Endpoint::look(std::span<Done> room) noexcept {
         failed_for_good(told);
         break;
       }
-      room[found++] = {ended(failed.op_context),
-                       failed.flags,
-                       static_cast<std::byte*>(failed.buf),
-                       0,
-                       failed.err,
-                       failed.prov_errno};
+      room[found++] = {
+          ended(failed.op_context), failed.flags, static_cast<std::byte*>(failed.buf), 0, failed.err,
+          failed.prov_errno};
       continue;
     }
     if (count <= 0) {

@@ -138,7 +138,8 @@ void LetterBox::provide(frames::Arrivals& arrivals, bool told_all, std::size_t p
 void LetterBox::provide_free_ones(frames::Arrivals& arrivals) {
   for (std::size_t i = 0; i < buffers_.size() && provided_ < wanted_; ++i) {
     Buffer& buffer = *buffers_[i];
-    if (!buffer.is_provided && !buffer.is_settling && buffer.block.is_only_share() && !provide(buffer)) return;
+    if (!buffer.is_provided && !buffer.is_settling && buffer.block.is_only_share() && !provide(buffer))
+      return;
   }
   while (provided_ < wanted_ && buffers_.size() - settling_ < wanted_ + sizes_.others) {
     if (!provide(add())) return;

@@ -27,7 +27,7 @@ class Imports {
   [[nodiscard]] void** place_of(std::string_view name) const noexcept {
     if (symbols_ == nullptr || names_ == nullptr || !has_addends_) return nullptr;
     for (const Table& table : {calls_, data_}) {
-      for (const ElfW(Rela)& one : std::span(table.first, table.bytes / sizeof(ElfW(Rela)))) {
+      for (const ElfW(Rela) & one : std::span(table.first, table.bytes / sizeof(ElfW(Rela)))) {
         const auto symbol = static_cast<std::size_t>(one.r_info >> (sizeof(void*) == 8 ? 32 : 8));
         if (symbol != 0 && names_ + symbols_[symbol].st_name == name)
           return reinterpret_cast<void**>(base_ + one.r_offset);
@@ -38,10 +38,10 @@ class Imports {
 
  private:
   struct Table {
-    const ElfW(Rela)* first = nullptr;
+    const ElfW(Rela) * first = nullptr;
     std::size_t bytes = 0;
   };
-  void take(const ElfW(Dyn)& entry) {
+  void take(const ElfW(Dyn) & entry) {
     // The C library makes addresses of these where it may write there.
     const ElfW(Addr) at = entry.d_un.d_ptr < base_ ? base_ + entry.d_un.d_ptr : entry.d_un.d_ptr;
     switch (entry.d_tag) {
@@ -88,7 +88,7 @@ struct ReadOnly {
   static int look(dl_phdr_info* info, std::size_t /*bytes*/, void* found) {
     auto& self = *static_cast<ReadOnly*>(found);
     if (info->dlpi_addr != self.base) return 0;
-    for (const ElfW(Phdr)& part : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+    for (const ElfW(Phdr) & part : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
       if (part.p_type != PT_GNU_RELRO) continue;
       self.begin = info->dlpi_addr + part.p_vaddr;
       self.end = self.begin + part.p_memsz;

@@ -21,10 +21,11 @@ constexpr std::uint64_t retry_ns = 20'000'000;
 constexpr std::uint64_t longest_retry_ns = 320'000'000;
 constexpr std::uint64_t between_looks_ns = 500'000'000;  // at whether other hosts answer
 constexpr std::uint64_t patience_ns =
-    2'000'000'000;                               // with a host that answers, but does not take the connection
+    2'000'000'000;  // with a host that answers, but does not take the connection
 constexpr std::uint64_t descriptor_patience_ns =
     10'000'000'000;  // while connections that are not to stay hold descriptors
-constexpr std::uint64_t sign_of_life_ns = 1'000'000'000;  // without an answer, until its host is asked for one
+constexpr std::uint64_t sign_of_life_ns =
+    1'000'000'000;                               // without an answer, until its host is asked for one
 constexpr std::uint32_t most_drops = 30;         // in a row, of connections that were made, and not taken
 constexpr std::uint64_t try_ns = 1'000'000'000;  // for an address of a peer that has others
 
@@ -66,7 +67,9 @@ void TcpTransport::reach(Peer& peer) {
 /// run out at all nodes, all would wait for each other. So who has none for those who come gives up a call that would not stay anyway.
 void TcpTransport::accept() noexcept {
   if (entrance_.accept()) return;
-  const bool goes_on = entrance_.lacks_descriptor() && give_up_a_call() && entrance_.accept();
+  bool goes_on = false;
+  for (int calls = 4; calls > 0 && !goes_on && entrance_.lacks_descriptor() && give_up_a_call(); --calls)
+    goes_on = entrance_.accept();
   if (!goes_on) listen(false);
 }
 
@@ -145,6 +148,7 @@ void TcpTransport::tell_nothing_is_wanted(Stream& stream) noexcept {
 
 void TcpTransport::begin(Peer& other, Stream stream, bool ours) {
   other.state = ours ? Peer::State::proven : Peer::State::joined;
+  last_begun_ns_ = host::monotonic_ns();
   if (is_watched(other) && !other.stream) ++watched_;
   if (other.stream) other.stream.socket().end();
   other.stream = std::move(stream);
@@ -190,7 +194,10 @@ bool TcpTransport::gives_up(Peer& peer, const Entrance::Failure& failure) const 
   const std::uint64_t patience = may_be_cut_off          ? host_timeout_ns_
                                  : failure.no_descriptor ? descriptor_patience_ns
                                                          : patience_ns;
-  return patience != 0 && now - peer.calling_since_ns >= patience;
+  // Descriptors become free as long as other connections come about.
+  const std::uint64_t since =
+      failure.no_descriptor ? std::max(peer.calling_since_ns, last_begun_ns_) : peer.calling_since_ns;
+  return patience != 0 && now - since >= patience;
 }
 
 /// More peers may call a node that computes than its system keeps for it (net.core.somaxconn); the rest gets no answer, as from a host

@@ -179,11 +179,10 @@ void Entrance::look_at_clock(std::uint64_t now) {
     const bool waits_for_peer = (guest.ours && guest.connected) || is_proven(guest);
     const std::uint64_t waited_ns = waits_for_peer ? guest.socket.silent_ns() : now - guest.began_ns;
     if (waited_ns < guest.limit_ns) continue;
-    turn_away(
-        guests_.begin() + static_cast<std::ptrdiff_t>(i),
-        {.why = "no answer within " + std::to_string(guest.limit_ns / 1'000'000'000) + " s",
-         .silent = true,
-         .unanswered = true});
+    turn_away(guests_.begin() + static_cast<std::ptrdiff_t>(i),
+              {.why = "no answer within " + std::to_string(guest.limit_ns / 1'000'000'000) + " s",
+               .silent = true,
+               .unanswered = true});
   }
 }
 

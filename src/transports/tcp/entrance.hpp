@@ -26,10 +26,10 @@ class Entrance {
   static constexpr std::uint64_t chance_ns = 100'000'000;
 
   struct Failure {
-    std::string why{};      ///< for people; empty: there is none
-    bool for_good = false;  ///< trying again would not help
-    bool nobody = false;    ///< nobody takes connections there
-    bool silent = false;    ///< the other host does not answer
+    std::string why{};           ///< for people; empty: there is none
+    bool for_good = false;       ///< trying again would not help
+    bool nobody = false;         ///< nobody takes connections there
+    bool silent = false;         ///< the other host does not answer
     bool unanswered = false;     ///< nor does anything say that it cannot
     bool no_descriptor = false;  ///< this process has none left
   };

@@ -180,7 +180,8 @@ class TcpTransport final : public Transport, private Entrance::Events {
   std::uint32_t vain_arms_ = 0;       // since a message was released
   std::uint64_t timer_every_ns_ = 0;  // 0: it does not run
   std::uint64_t next_look_for_silent_ = 0;
-  std::size_t watched_ = 0;  // connections to other hosts
+  std::size_t watched_ = 0;          // connections to other hosts
+  std::uint64_t last_begun_ns_ = 0;  // a connection
   bool listens_ = true;
   Looks looks_;
   std::uint32_t looks_at_busy_ = 0;  // since the last at all
