@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <am/impl/interrupt_safe.hpp>
 
 #include <cerrno>
 #include <chrono>
@@ -19,6 +20,8 @@
 #include <vector>
 
 namespace test {
+
+[[maybe_unused]] const bool all_bear_interrupts = (am::impl::handlers_may_allocate = true);  // as tests' handlers do
 
 void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::host::Memory>& memory, const Body& body,
               const am::core::Settings& settings) {

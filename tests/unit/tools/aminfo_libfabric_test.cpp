@@ -2,7 +2,6 @@
 #include "aminfo/libfabric.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>

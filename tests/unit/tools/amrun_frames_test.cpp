@@ -3,7 +3,6 @@
 #include "amrun/frames.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>

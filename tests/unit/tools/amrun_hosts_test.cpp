@@ -3,7 +3,6 @@
 #include "amrun/hosts.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <unistd.h>
 

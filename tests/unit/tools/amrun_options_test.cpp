@@ -2,7 +2,6 @@
 #include "amrun/options.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <utility>

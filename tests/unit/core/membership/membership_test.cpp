@@ -102,7 +102,7 @@ TEST_F(MembershipTest, DeathEndsWhoDoesNotSurvive) {
   EXPECT_EXIT(end_when([&] { mark_dead(board_, 3, 9); }), testing::ExitedWithCode(1),
               "node 0: node 3 .* was killed by signal 9; ending with it");
   EXPECT_EXIT(end_when([&] { mark_lost(board_, 2); }), testing::ExitedWithCode(1),
-              "node 0: node 2 .* ended without leaving the job; ending with it");
+              "node 0: node 2 .* lives and is out of reach; ending with it");
 }
 
 }  // namespace am::core::membership_test

@@ -3,7 +3,6 @@
 #include "emulated_hw/kit/cycle_network.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>

@@ -22,6 +22,7 @@ namespace mmachine_live_mesh_stops_test {
 using namespace am::mmachine;
 using namespace am::kit;
 using namespace test;
+using test::LiveNetwork;
 using enum MessageKind;
 constexpr auto p0 = Priority::p0;
 constexpr auto p1 = Priority::p1;

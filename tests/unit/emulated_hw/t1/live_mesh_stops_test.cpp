@@ -19,6 +19,7 @@ namespace t1_live_mesh_stops_test {
 
 using namespace am::t1;
 using namespace test;
+using test::LiveNetwork;
 
 constexpr auto low = Priority::low;
 constexpr auto high = Priority::high;

@@ -3,7 +3,6 @@
 #include "emulated_hw/t1/machine.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>

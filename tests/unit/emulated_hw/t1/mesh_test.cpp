@@ -2,7 +2,6 @@
 #include "emulated_hw/t1/mesh.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,6 @@
 #include "emulated_hw/t1/processor.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 // What a provider gives up, and peers that die without a word: they are lost, in the provider's words, and nobody hangs.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <rdma/fi_errno.h>
 
 #include <chrono>

@@ -1,7 +1,6 @@
 #include "transports/ofi/lifelines.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 
 #include <chrono>

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -110,7 +109,7 @@ TEST(Providers, SomeAreUsedForMessagesAlone) {
   const FakeFabric raw(std::vector{Fake{.mr_mode = FI_MR_RAW}});
   EXPECT_EQ(choose(raw.library(), wish())->caps, FI_MSG | FI_MULTI_RECV);
   const FakeFabric rxd({{.name = "udp;ofi_rxd"}});
-  const Info info = choose(rxd.library(), wish());
+  const Info info = choose(rxd.library(), wish("udp;ofi_rxd"));
   EXPECT_EQ(info->caps, FI_MSG);
   EXPECT_EQ(info->tx_attr->inject_size, 0u);
 }

@@ -1,7 +1,6 @@
 // Who is not of the job, and who of the job misbehaves, at a node that talks over libfabric: they are turned away or cut off; the job goes
 // on.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,6 @@
 #include "emulated_hw/t1/programs/tam.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <string>

@@ -1,7 +1,6 @@
 // Puts, gets and bulk transfers, by Split-C's library and by handlers in hardware: what they do, and what they cost who asks, who is asked
 // and who only computes (T1 report, 2.2.1, 3.3, 3.9).
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
