@@ -3,10 +3,10 @@
 //
 // `ambench --child MEASURE ...` is how it starts itself in the nodes of a job (job.hpp); users do not.
 
+#include <am/version.h>
 #include <fcntl.h>
 #include <unistd.h>
 #include <am/am.hpp>
-#include <am/version.h>
 
 #include <array>
 #include <cstdio>

@@ -4,8 +4,8 @@
 //   amrun -n 4 build/bin/examples/heat [values per node] [steps]
 //
 // Shows: global memory that all nodes have, put_notify, and that a neighbour may be a step ahead: so there are two sets of ends.
-#include <am/am.hpp>
 #include <algorithm>
+#include <am/am.hpp>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -40,7 +40,8 @@ class Rod {
     const double* const ends = ends_.local();
     now_.front() = ends[set];
     now_.back() = ends[set + 1];
-    for (std::size_t i = 1; i + 1 < now_.size(); ++i) next_[i] = (now_[i - 1] + 2 * now_[i] + now_[i + 1]) / 4;
+    for (std::size_t i = 1; i + 1 < now_.size(); ++i)
+      next_[i] = (now_[i - 1] + 2 * now_[i] + now_[i + 1]) / 4;
     std::swap(now_, next_);
   }
   [[nodiscard]] std::span<const double> values() const { return std::span(now_).subspan(1, now_.size() - 2); }

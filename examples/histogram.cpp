@@ -78,8 +78,9 @@ int main(int argc, char** argv) try {
   const auto largest = am::all_reduce(node, histogram.largest_bin(),
                                       [](std::uint64_t a, std::uint64_t b) { return a > b ? a : b; });
   if (node.id() == 0)
-    std::printf("histogram: %llu numbers in %u bins, %llu in the fullest: %s\n", static_cast<unsigned long long>(all),
-                bins, static_cast<unsigned long long>(largest), all == draws * node.size() ? "none is missing" : "WRONG");
+    std::printf("histogram: %llu numbers in %u bins, %llu in the fullest: %s\n",
+                static_cast<unsigned long long>(all), bins, static_cast<unsigned long long>(largest),
+                all == draws * node.size() ? "none is missing" : "WRONG");
   node.barrier();
   return all == draws * node.size() ? 0 : 1;
 } catch (const am::Error& error) {

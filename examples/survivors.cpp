@@ -109,7 +109,8 @@ int deal_out(am::Node& node) {
   for (am::NodeId worker = 1; worker < node.size(); ++worker) node.request<over>(worker);
   std::uint64_t expected = 0;
   for (std::uint64_t task = 0; task < tasks; ++task) expected += task * task;
-  std::printf("survivors: %u tasks, %u of them twice: %s\n", tasks, dealer.taken_back(), sum == expected ? "right" : "WRONG");
+  std::printf("survivors: %u tasks, %u of them twice: %s\n", tasks, dealer.taken_back(),
+              sum == expected ? "right" : "WRONG");
   return sum == expected ? 0 : 1;
 }
 

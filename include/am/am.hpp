@@ -1,6 +1,7 @@
 // All of libam's user interface.
 #pragma once
 
+#include <am/version.h>
 #include <am/collectives.hpp>
 #include <am/counters.hpp>
 #include <am/draft.hpp>
@@ -15,4 +16,3 @@
 #include <am/settle.hpp>
 #include <am/start.hpp>
 #include <am/types.hpp>
-#include <am/version.h>

@@ -142,7 +142,8 @@ std::span<std::byte> Memory::map(std::size_t offset, std::size_t bytes, const ch
 
 /// Each of n processes that crash together would else write the memory of all n.
 void Memory::leave_out_of_dumps(std::span<std::byte> mapped) noexcept {
-  static_cast<void>(madvise(mapped.data(), mapped.size(), MADV_DONTDUMP));  // where it cannot be, dumps are large
+  static_cast<void>(
+      madvise(mapped.data(), mapped.size(), MADV_DONTDUMP));  // where it cannot be, dumps are large
 }
 
 std::byte* Memory::map_region(unsigned region, std::size_t bytes) const {

@@ -112,7 +112,8 @@ TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
     }
     barrier();
     for (std::size_t k = 0; k < count; ++k) {
-      check_equal(static_cast<std::size_t>(a[k].proc()), k % procs(), "block k lives on processor k mod PROCS");
+      check_equal(static_cast<std::size_t>(a[k].proc()), k % procs(),
+                  "block k lives on processor k mod PROCS");
       for (std::size_t i = 0; i < block; ++i) {
         check_equal(a[k][static_cast<std::ptrdiff_t>(i)].value(), k * 100 + i, "block k / PROCS there");
       }

@@ -21,7 +21,8 @@
 
 namespace test {
 
-[[maybe_unused]] const bool all_bear_interrupts = (am::impl::handlers_may_allocate = true);  // as tests' handlers do
+[[maybe_unused]] const bool all_bear_interrupts =
+    (am::impl::handlers_may_allocate = true);  // as tests' handlers do
 
 void run_node(am::NodeId id, am::NodeId n, const std::shared_ptr<am::host::Memory>& memory, const Body& body,
               const am::core::Settings& settings) {

@@ -1,7 +1,7 @@
 #include "aminfo/doctor.hpp"
 
-#include <sys/utsname.h>
 #include <am/version.h>
+#include <sys/utsname.h>
 
 #include <cstdio>
 #include <iterator>

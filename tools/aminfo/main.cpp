@@ -1,7 +1,7 @@
 // aminfo: what this build of libam is, which settings it has and what they are now, and whether the machine
 // is fit. Reads and prints; starts no node and joins no job.
-#include <am/error.hpp>
 #include <am/version.h>
+#include <am/error.hpp>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -48,7 +48,8 @@ int run(int argc, char** argv) {
     std::puts("aminfo " AM_VERSION);
     return 0;
   }
-  const bool known = argument == "--json" || argument == "--version" || argument == "--doctor" || argument == "--help" || argument == "-h";
+  const bool known = argument == "--json" || argument == "--version" || argument == "--doctor" ||
+                     argument == "--help" || argument == "-h";
   std::fprintf(stderr, "aminfo: %s is not an option; try aminfo --help\n", argv[known ? 2 : 1]);
   return 2;
 }

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <am/error.hpp>
 #include <am/version.h>
+#include <am/error.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <string>

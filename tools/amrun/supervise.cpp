@@ -172,7 +172,8 @@ void Supervisor::node_ended(Node node, int wait_status) {
 // They may be programs that know nothing of libam (amrun -n 2 hostname). But who joins waits for all.
 void Supervisor::look_at_strangers() {
   if (ending_ || strangers_.empty()) return;
-  const bool is_part = static_cast<bool>(notice_called_);  // of which the head knows whether others have joined
+  const bool is_part =
+      static_cast<bool>(notice_called_);  // of which the head knows whether others have joined
   if (board_.job().joined.load(std::memory_order_acquire) != 0) {
     node_failed(strangers_.front(), 0, Standing::absent);
     strangers_.clear();

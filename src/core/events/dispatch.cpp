@@ -262,7 +262,8 @@ std::size_t Engine::serve_high_in_handler() {
   if (ran != 0 || run != vain_polls_.run) {
     vain_polls_ = {run, {}};
   } else {
-    look_after_peers(true);  // what it polls for, or has no room, may never come: a reply to one that has gone
+    look_after_peers(
+        true);  // what it polls for, or has no room, may never come: a reply to one that has gone
     vain_polls_.patience.try_again(*this, now(),
                                    "polls that run nothing, as events do not nest (post the work instead)");
   }

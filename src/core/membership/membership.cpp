@@ -103,9 +103,10 @@ void Membership::end_with(NodeId peer) const noexcept {
   const bool recorded = dead.events.load(std::memory_order_acquire) != 0;
   if (recorded && may_report_death(board_, peer)) describe_node(out, onlooker_, peer);
   out << "am: node " << self_ << ": node " << peer << " (pid " << dead.pid << ", host " << dead.host << ") ";
-  describe_end(out, wait_status, !board_.is_here(peer)    ? Reach::nobody_knows
-                                 : board_.is_alive(peer) ? Reach::out_of_reach
-                                                         : Reach::ended);
+  describe_end(out, wait_status,
+               !board_.is_here(peer)   ? Reach::nobody_knows
+               : board_.is_alive(peer) ? Reach::out_of_reach
+                                       : Reach::ended);
   out << "; ending with it";
   if (runs_something(onlooker_, peer)) {
     out << " (it ran ";

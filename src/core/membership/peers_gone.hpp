@@ -22,7 +22,8 @@ namespace am::core {
 /// the peer was seen to be gone, and for some polls: on a busy host the moment may pass between two of them.
 class LastMessages {
  public:
-  explicit LastMessages(Engine& engine, impl::GoneSince since = {}) noexcept : engine_(engine), since_(since) {}
+  explicit LastMessages(Engine& engine, impl::GoneSince since = {}) noexcept
+      : engine_(engine), since_(since) {}
 
   /// True when `find()` has named a node that is gone in every call of the last 100 ms, and in so many of them.
   template <class F>

@@ -13,11 +13,12 @@ void core::apply(const Options& options, Settings& settings) {
     settings.dispatch = *options.dispatch;
   } else if (settings.dispatch == Dispatch::interrupt && !options.interrupt_safe &&
              !impl::handlers_may_allocate) {
-    throw Error("start",
-                "AM_DISPATCH=interrupt lets handlers interrupt the program anywhere, also inside malloc, and the "
-                "program has not said that its handlers bear it",
-                "use AM_DISPATCH=thread; or, if handlers neither allocate nor take locks, start with "
-                "am::Options{.interrupt_safe = true}; or include am/safe_new.hpp in one source file");
+    throw Error(
+        "start",
+        "AM_DISPATCH=interrupt lets handlers interrupt the program anywhere, also inside malloc, and the "
+        "program has not said that its handlers bear it",
+        "use AM_DISPATCH=thread; or, if handlers neither allocate nor take locks, start with "
+        "am::Options{.interrupt_safe = true}; or include am/safe_new.hpp in one source file");
   }
 }
 

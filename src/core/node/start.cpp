@@ -49,8 +49,9 @@ void must_be_the_only_copy() {
   const std::string here = std::to_string(getpid());
   const char* const joined = getenv(name);  // NOLINT(concurrency-mt-unsafe)
   if (joined != nullptr && joined == here) {
-    throw Error("start", "another copy of libam in this process has started a node",
-                "link the program and all of its libraries with libam.so, or none of the libraries with libam");
+    throw Error(
+        "start", "another copy of libam in this process has started a node",
+        "link the program and all of its libraries with libam.so, or none of the libraries with libam");
   }
   setenv(name, here.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
 }

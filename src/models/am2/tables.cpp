@@ -107,7 +107,8 @@ extern "C" {
 int AM_Init() {
   return guarded("AM_Init", [] {
     am::Node* node = am::this_node();
-    if (node == nullptr) node = &am::start(0, nullptr, {.interrupt_safe = true});  // its handlers run in polls
+    if (node == nullptr)
+      node = &am::start(0, nullptr, {.interrupt_safe = true});  // its handlers run in polls
     State& state = node->own<State>();
     if (state.inits++ == 0) node->poll_only();
     here = &state;

@@ -70,7 +70,8 @@ extern "C" {
 int gam_enable(...) {
   try {
     am::Node* node = am::this_node();
-    if (node == nullptr) node = &am::start(0, nullptr, {.interrupt_safe = true});  // its handlers run in polls
+    if (node == nullptr)
+      node = &am::start(0, nullptr, {.interrupt_safe = true});  // its handlers run in polls
     State& state = node->own<State>();
     if (state.enabled) return 0;
     state.enabled = true;
