@@ -39,7 +39,7 @@ void answer_until_it_has_left(am::Request& request) {
   am::Status status = am::Status::ok;
   while (status == am::Status::ok || status == am::Status::again) {
     status = request.node().try_reply_to<high>(request.from());
-    if (status == am::Status::again) request.node().poll_replies();
+    request.node().poll_replies();  // by which it learns of it
   }
   request.state<Seen>().fits = status == am::Status::unreachable ? 1 : 0;
 }
