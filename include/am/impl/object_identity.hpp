@@ -18,6 +18,7 @@ struct PlaceInObject {
   std::string_view
       file{};  ///< the object's file without its folder, for copies of one file; "" for the program
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 means a 0 of the compiler's own
   friend auto operator<=>(const PlaceInObject&, const PlaceInObject&) = default;
 };
 

@@ -21,7 +21,8 @@ template <class T>
 constexpr std::string_view type_name() noexcept {
   constexpr std::string_view text = __PRETTY_FUNCTION__;  // "... [with T = name; ...]"
   constexpr std::string_view name = text.substr(text.find("T = "));
-  constexpr bool is_local = name.find_first_of("({") != name.npos || name.find("<unnamed") != name.npos;
+  constexpr bool is_local =
+      name.find_first_of("({") != std::string_view::npos || name.find("<unnamed") != std::string_view::npos;
   return is_local ? std::string_view{} : name;
 }
 

@@ -93,7 +93,7 @@ std::string shared_names(const HandlerTable& own) {
   std::vector<std::string_view> names;
   for (std::size_t id = 0; id < own.size(); ++id)
     if (own.shares_its_name(id)) names.push_back(own.name(id));
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   if (names.empty()) return {};
   return listed(names) + (names.size() == 1 ? " names" : " name") +
          " several handlers, which lie elsewhere in another build or library";

@@ -1,4 +1,4 @@
-// What AMMPI and AMUDP add to AM-II's endpoints: callbacks, statistics, the end by an error. See <am/am2_amx.h>.
+// What AMMPI and AMUDP add to AM-II's endpoints: callbacks, statistics, the end by an error. See <am/am2.h>.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
