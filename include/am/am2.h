@@ -13,7 +13,7 @@
 #ifndef AM_AM2_H
 #define AM_AM2_H
 
-/* NOLINTBEGIN(modernize-*): it is C */
+/* NOLINTBEGIN(modernize-*, readability-identifier-naming): it is C, with the names of AMX */
 
 #include <am/am2_calls.h>
 #include <stdarg.h>
@@ -269,6 +269,6 @@ const char* AMX_DumpStatistics(void* file, const amx_stats_t* stats, int global)
 }
 #endif
 
-/* NOLINTEND(modernize-*) */
+/* NOLINTEND(modernize-*, readability-identifier-naming) */
 
 #endif

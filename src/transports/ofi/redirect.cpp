@@ -9,10 +9,13 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
 namespace am::ofi {
+
+// NOLINTBEGIN(performance-no-int-to-ptr): the loader's tables hold addresses as numbers
 
 namespace {
 
@@ -129,5 +132,7 @@ bool redirect(const void* function_of_library, std::span<const Redirection> all)
   }
   return true;
 }
+
+// NOLINTEND(performance-no-int-to-ptr)
 
 }  // namespace am::ofi
