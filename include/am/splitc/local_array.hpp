@@ -43,6 +43,7 @@ class AtScopeEnd : public Array {
 
 }  // namespace impl
 
+// NOLINTBEGIN(readability-identifier-naming): as the arrays are
 /// Each is the array of its name, and can be passed as such, for as long as it lives.
 template <class T>
 using local_spread_array = impl::AtScopeEnd<spread_array<T>>;
@@ -50,5 +51,6 @@ template <class T>
 using local_spread_array_2d = impl::AtScopeEnd<spread_array_2d<T>>;
 template <class T>
 using local_block_array = impl::AtScopeEnd<block_array<T>>;
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace am::splitc
