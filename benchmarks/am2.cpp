@@ -19,7 +19,6 @@ namespace ambench::am2 {
 namespace {
 
 constexpr std::array<int, 3> sizes{4096, 64 << 10, 512 << 10};
-constexpr int rounds_in_turn = 9;
 enum : handler_t { asks = 1, asks_four, answers, full, answers_four };
 
 // Each node is a process: what follows is a node's own.
@@ -61,23 +60,11 @@ void round_trip(am::Node& node, F send) {
   while (replies != expected) node.poll();
 }
 
-/// The medians of both, measured in turn so that both meet the same weather.
 template <class A, class B>
 void in_turn(const std::string& row, A of_am2, B of_libam, int calls) {
-  std::vector<double> a;
-  std::vector<double> b;
-  const auto timed = [calls](auto& once) {
-    return median_batch_ns([&] {
-             for (int i = 0; i < calls; ++i) once();
-           }) /
-           calls;
-  };
-  for (int round = 0; round < rounds_in_turn; ++round) {
-    a.push_back(timed(of_am2));
-    b.push_back(timed(of_libam));
-  }
-  say_figure(row + "/round_trip_ns", median_of(std::move(a)));
-  say_figure(row + "/libam_round_trip_ns", median_of(std::move(b)));
+  const auto [am2, libam] = medians_in_turn(of_am2, of_libam, calls);
+  say_figure(row + "/round_trip_ns", am2);
+  say_figure(row + "/libam_round_trip_ns", libam);
 }
 
 void set_up() {

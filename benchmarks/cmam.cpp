@@ -19,7 +19,6 @@ namespace ambench::cmam {
 namespace {
 
 constexpr std::array<int, 2> sizes{4096, 1 << 20};
-constexpr int rounds_in_turn = 9;
 
 // Each node is a process: what follows is a node's own.
 volatile int answers = 0;
@@ -81,36 +80,19 @@ void transfer(am::Node& node, int bytes) {
   node.wait_until([&] { return replies == expected; });
 }
 
-/// The medians of both, measured in turn so that both meet the same weather.
-template <class A, class B>
-std::pair<double, double> in_turn(A a, B b, int calls) {
-  std::vector<double> of_a;
-  std::vector<double> of_b;
-  const auto timed = [calls](auto& once) {
-    return median_batch_ns([&] {
-             for (int i = 0; i < calls; ++i) once();
-           }) /
-           calls;
-  };
-  for (int round = 0; round < rounds_in_turn; ++round) {
-    of_a.push_back(timed(a));
-    of_b.push_back(timed(b));
-  }
-  return {median_of(std::move(of_a)), median_of(std::move(of_b))};
-}
-
 void run_node(am::Node& node, std::span<const std::string>) {
   memory.resize(sizes.back());
   say_place(node);
   static_cast<void>(CMMD_self_address());
   node.barrier();
   if (node.id() == 0) {
-    const auto [cmam, libam] = in_turn(
+    const auto [cmam, libam] = medians_in_turn(
         cmam_round_trip, [&] { round_trip(node); }, 100);
     say_figure("round_trip/half_rtt_ns", cmam / 2);
     say_figure("round_trip/libam_half_rtt_ns", libam / 2);
     for (const int bytes : sizes) {
-      const auto [xfer, payload] = in_turn([&] { cmam_transfer(bytes); }, [&] { transfer(node, bytes); }, 4);
+      const auto [xfer, payload] =
+          medians_in_turn([&] { cmam_transfer(bytes); }, [&] { transfer(node, bytes); }, 4);
       const std::string row = std::to_string(bytes) + "/";
       say_figure(row + "transfer_us", xfer / 1e3);
       say_figure(row + "libam_transfer_us", payload / 1e3);

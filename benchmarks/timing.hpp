@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "clock.hpp"
@@ -28,6 +29,25 @@ double median_batch_ns(F&& batch, double time_ns = min_time_ns) {
     before = after;
   }
   return median_of(std::move(samples));
+}
+
+// Two ways to do the same, `calls` times in a batch: what one call takes of each, measured in turn so that both meet the same weather.
+template <class A, class B>
+std::pair<double, double> medians_in_turn(A a, B b, int calls) {
+  constexpr int rounds = 9;
+  std::vector<double> of_a;
+  std::vector<double> of_b;
+  const auto timed = [calls](auto& once) {
+    return median_batch_ns([&] {
+             for (int i = 0; i < calls; ++i) once();
+           }) /
+           calls;
+  };
+  for (int round = 0; round < rounds; ++round) {
+    of_a.push_back(timed(a));
+    of_b.push_back(timed(b));
+  }
+  return {median_of(std::move(of_a)), median_of(std::move(of_b))};
 }
 
 }  // namespace ambench

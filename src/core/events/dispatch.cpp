@@ -251,7 +251,8 @@ std::size_t Engine::poll_replies() {
   if (node_->events_.level != impl::Level::computation) return serve_high_in_handler();
   const Look look{*this};
   const std::size_t ran = serve_high();
-  if (ran == 0) look_after_peers(true);  // who polls for a reply, or for room, may wait for one that has gone
+  // Who polls for a reply, or for room, may wait for one that has gone.
+  if (ran == 0 && (++polls_ & 1023) == 0) look_after_peers(true);
   return ran;
 }
 
