@@ -32,6 +32,7 @@ class HoldHere {
   std::optional<Hold> hold_;
 };
 
+// NOLINTBEGIN(misc-definitions-in-headers): for one source file
 void* take_block(std::size_t bytes, std::size_t alignment) noexcept {
   const HoldHere hold;
   return plain_block(bytes, alignment);
@@ -41,5 +42,6 @@ void give_block(void* block) noexcept {
   const HoldHere hold;
   std::free(block);
 }
+// NOLINTEND(misc-definitions-in-headers)
 
 }  // namespace am::impl

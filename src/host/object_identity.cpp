@@ -39,6 +39,7 @@ class Hash {
 };
 
 const std::byte* start_of(const dl_phdr_info& object, const ElfW(Phdr) & segment) noexcept {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader has addresses as numbers
   return reinterpret_cast<const std::byte*>(object.dlpi_addr + segment.p_vaddr);
 }
 

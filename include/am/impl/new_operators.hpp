@@ -38,6 +38,7 @@ inline void* try_allocate(std::size_t bytes, std::size_t alignment) noexcept {
 
 }  // namespace am::impl
 
+// NOLINTBEGIN(misc-definitions-in-headers): for one source file
 void* operator new(std::size_t bytes) { return am::impl::allocate(bytes, 1); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return am::impl::allocate(bytes, static_cast<std::size_t>(alignment));
@@ -78,3 +79,4 @@ void operator delete[](void* block, const std::nothrow_t& /*tag*/) noexcept { am
 void operator delete[](void* block, std::align_val_t /*alignment*/, const std::nothrow_t& /*tag*/) noexcept {
   am::impl::give_block(block);
 }
+// NOLINTEND(misc-definitions-in-headers)
