@@ -43,22 +43,25 @@ TEST(EventOrder, RepliesBetweenTwoRequests) {
   });
 }
 
-/// Over TCP, where requests and replies of a peer come in one look: what it has sent before its flag was there before the poll.
+/// Over TCP, where requests and replies of a peer come in one look: what it has sent before its flag was there before the poll, and
+/// nothing before the receiver has left its barrier.
 TEST(EventOrder, RepliesBeforeTheRequestsThatCameWithThemOverANetwork) {
   constexpr int rounds = 20;
-  static std::atomic<int> sent;
-  sent = 0;
+  static std::atomic<int> ready, sent;
+  ready = sent = 0;
   const auto body = [](am::Node& node, Log& log) {
     for (int round = 1; round <= rounds; ++round) {
       node.barrier();
       if (node.id() == 1) {
+        while (ready != round) std::this_thread::yield();
         check_ok(node.request<note_low>(0, 'l'));
         check_ok(node.reply_to<note_high>(0, 'h'));
         poll_until_quiet(node);
         sent = round;
       } else {
-        while (sent != round) std::this_thread::yield();
         log.ran.clear();
+        ready = round;
+        while (sent != round) std::this_thread::yield();
         node.wait_until([&] { return log.ran.size() == 2; });
         check_equal(log.ran, "hl", "the order of the events");
       }
