@@ -77,8 +77,10 @@ void ask_peers(Peers& peers, CorePair cores, Series& series) {
   peers.with_openmpi([&](const OpenMpi& openmpi) {
     series.add("openmpi_rate_million_per_s", openmpi.run("flood", 2).figures().at("rate_million_per_s"));
   });
-  peers.with_ucx([&](const Ucx& ucx) {
+  peers.with_ucx("ucx_uct_am", [&](const Ucx& ucx) {
     series.add("ucx_uct_am_rate_million_per_s", ucx.uct_am_million_per_s(cores));
+  });
+  peers.with_ucx("ucx_tag", [&](const Ucx& ucx) {
     series.add("ucx_tag_rate_million_per_s", ucx.ucp_tag_million_per_s(cores));
   });
 }

@@ -85,9 +85,13 @@ void run_node(am::Node& node, std::span<const std::string>) {
 
 void ask_peers(Peers& peers, CorePair cores, Series& series) {
   peers.ask_openmpi("pingpong", sizes, series);
-  peers.with_ucx([&](const Ucx& ucx) {
+  peers.with_ucx("ucx_uct_am", [&](const Ucx& ucx) {
     series.add("8/ucx_uct_am_half_rtt_ns", ucx.uct_am_half_rtt_ns(cores, 8));
+  });
+  peers.with_ucx("ucx_tag", [&](const Ucx& ucx) {
     series.add("8/ucx_tag_half_rtt_ns", ucx.ucp_tag_half_rtt_ns(cores, 8));
+  });
+  peers.with_ucx("ucx_am", [&](const Ucx& ucx) {
     for (const std::size_t bytes : sizes) {
       series.add(std::to_string(bytes) + "/ucx_am_half_rtt_ns", ucx.ucp_am_half_rtt_ns(cores, bytes));
     }

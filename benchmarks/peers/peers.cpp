@@ -34,12 +34,12 @@ void Peers::ask_openmpi(const std::string& measure, std::span<const std::size_t>
   });
 }
 
-void Peers::with_ucx(const std::function<void(const Ucx&)>& ask) {
-  if (!ucx_ || !no_ucx_.empty()) return;
+void Peers::with_ucx(const std::string& id, const std::function<void(const Ucx&)>& ask) {
+  if (!ucx_ || !no_ucx_.empty() || no_figures_of_ucx_.contains(id)) return;
   try {
     ask(*ucx_);
   } catch (const std::runtime_error& error) {
-    no_ucx_ = std::string("failed: ") + error.what();
+    no_figures_of_ucx_[id] = std::string("failed: ") + error.what();
   }
 }
 
@@ -52,7 +52,8 @@ void Peers::compare(Row& row, const Series& series, const std::string& prefix, c
                     const std::string& id, const std::string& label) const {
   const bool is_ucx = id.starts_with("ucx");
   if (is_ucx ? !ucx_ : !openmpi_) return;
-  const std::string& reason = is_ucx ? no_ucx_ : no_openmpi_;
+  const auto failed = no_figures_of_ucx_.find(id);
+  const std::string& reason = failed != no_figures_of_ucx_.end() ? failed->second : is_ucx ? no_ucx_ : no_openmpi_;
   if (reason.empty()) {
     ambench::compare(row, series, prefix, figure, id, label);
   } else {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,10 +23,10 @@ class Peers {
   // Looks for the neighbours, which are to use that wire; calls below that concern others do nothing.
   Peers(Who who, const Wire& wire);
 
-  // Measures with a neighbour where it can be used. What `ask` throws becomes the reason why it has no
-  // figures.
+  // Measures with a neighbour where it can be used. What `ask` throws becomes the reason why it has no figures; of UCX, why it has
+  // none of that `id`.
   void with_openmpi(const std::function<void(const OpenMpi&)>& ask);
-  void with_ucx(const std::function<void(const Ucx&)>& ask);
+  void with_ucx(const std::string& id, const std::function<void(const Ucx&)>& ask);
   // A measure of openmpi_peer that two ranks take, and that has a figure "SIZE/NAME" for each of `sizes`: it becomes
   // "SIZE/openmpi_NAME" of the series.
   void ask_openmpi(const std::string& measure, std::span<const std::size_t> sizes, Series& series);
@@ -43,6 +44,7 @@ class Peers {
   std::optional<Ucx> ucx_;
   std::string no_openmpi_;
   std::string no_ucx_;
+  std::map<std::string, std::string> no_figures_of_ucx_;  // by id
 };
 
 // The same for any other party that was measured in every repetition, such as the limit.

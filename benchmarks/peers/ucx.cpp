@@ -113,8 +113,9 @@ Ucx::Answer Ucx::ask(CorePair cores, const std::vector<std::string>& test, std::
                      long iterations) const {
   const std::uint16_t port = free_port();
   const std::string port_text = std::to_string(port);
-  Subprocess server({"ucx_perftest", "-p", port_text, "-c", std::to_string(cores.second)}, environment_,
-                    Errors::collected);
+  std::vector<std::string> serve{"ucx_perftest", "-p", port_text, "-c", std::to_string(cores.second)};
+  serve.insert(serve.end(), test.begin(), test.end());  // newer ones want the device of a UCT test here, too
+  Subprocess server(serve, environment_, Errors::collected);
   wait_until_listening(server, port);
   std::vector<std::string> command{"ucx_perftest", "127.0.0.1",
                                    "-p",           port_text,
