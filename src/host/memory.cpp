@@ -125,7 +125,17 @@ bool Memory::commit_traffic(NodeId node) const noexcept {
 }
 
 bool Memory::commit_region(unsigned region, std::size_t offset, std::size_t bytes) const noexcept {
-  return file_.commit(layout_.region(region) + offset, bytes);
+  if (!file_.commit(layout_.region(region) + offset, bytes)) return false;
+  map_pages(regions_[region], offset, bytes);
+  return true;
+}
+
+/// All at once: the first write to each page by itself takes five times as long. Where the system cannot (before Linux 5.14), they do.
+void Memory::map_pages(std::span<std::byte> mapped, std::size_t offset, std::size_t bytes) noexcept {
+  constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, which older headers lack
+  const std::size_t begin = offset / page_bytes * page_bytes;
+  const std::size_t end = std::min(round_up(offset + bytes, page_bytes), mapped.size());
+  if (begin < end) static_cast<void>(madvise(mapped.data() + begin, end - begin, populate_write));
 }
 
 bool Memory::commit_user(NodeId node, std::size_t offset, std::size_t bytes) const noexcept {

@@ -70,6 +70,7 @@ class Memory {
   Memory(SharedFile file, NodeId nodes, int protection);
   std::span<std::byte> map(std::size_t offset, std::size_t bytes, const char* what, const char* remedy) const;
   void separate(std::span<std::byte> mapped, std::size_t offset) noexcept;
+  static void map_pages(std::span<std::byte> mapped, std::size_t offset, std::size_t bytes) noexcept;
   static void leave_out_of_dumps(std::span<std::byte> mapped) noexcept;
 
   const SharedFile file_;
