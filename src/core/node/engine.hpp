@@ -296,8 +296,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
     return handled;
   }
   /// No network has more of a peer's bytes under way, a line counted for each message: rings and chunks of shared memory have room for a
-  /// little more than 4 MiB of both priorities, as the windows of the others have.
-  static bool is_all_that_was_there(std::uint64_t taken) noexcept { return taken >= std::uint64_t{5} << 20; }
+  /// little more than 5 MiB of both priorities, as the windows of the others have.
+  static bool is_all_that_was_there(std::uint64_t taken) noexcept { return taken >= std::uint64_t{6} << 20; }
   void run_default_handler(const impl::Arrival& message);
   void run_handler_or_default(const impl::Arrival& message);
   // kept_messages.cpp

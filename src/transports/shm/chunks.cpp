@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 namespace am::shm {
 
 namespace {
 constexpr std::size_t units_for(std::size_t bytes) noexcept {
-  return std::max<std::size_t>(1, (bytes + Chunks::unit_bytes - 1) / Chunks::unit_bytes);
+  return std::max<std::size_t>(1, (bytes + Chunks::gap_bytes + Chunks::unit_bytes - 1) / Chunks::unit_bytes);
 }
 }  // namespace
 
@@ -22,11 +21,11 @@ Chunks::Chunks(const Rings& rings, NodeId self, Priority priority)
       chunks_(1 + units),
       links_(rings.nodes()) {}
 
-Chunks::Name Chunks::take(NodeId to, std::size_t bytes, std::uint64_t heard) noexcept {
+Chunks::Name Chunks::take(NodeId to, std::size_t bytes) noexcept {
   const std::size_t count = units_for(bytes);
   Link& link = links_[to];
-  if (std::exchange(link.heard, heard) != heard || link.units + count > units_before_collecting) collect(to);
-  if ((link.units + count) * unit_bytes > most_of_a_link) return 0;
+  if (link.units + count > units_before_collecting) collect(to);
+  if (link.units + count > most_units_of_a_link) return 0;
   Name chunk = find_free(count);
   if (chunk == 0) {
     collect_all();
@@ -44,7 +43,7 @@ Chunks::Name Chunks::take(NodeId to, std::size_t bytes, std::uint64_t heard) noe
 bool Chunks::has_room(NodeId to, std::size_t bytes) noexcept {
   const std::size_t count = units_for(bytes);
   collect_all();
-  return (links_[to].units + count) * unit_bytes <= most_of_a_link && find_free(count) != 0;
+  return links_[to].units + count <= most_units_of_a_link && find_free(count) != 0;
 }
 
 void Chunks::give_back(Name chunk) noexcept {

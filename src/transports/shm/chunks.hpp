@@ -5,11 +5,10 @@
 // One for each priority: low never takes what high needs. A link may have half of it at most. A link that has none of it under
 // way never waits for it: its payloads go in pieces through its ring then. So no link waits for another.
 //
-// What came back is looked for when its receiver has sent something since: then it is there, most likely, and the same lines go
-// to and fro. Who only sends looks now and then: each look takes the line away in which the receiver counts, and costs as much as
+// What came back is looked for now and then: each look takes the line away in which the receiver counts, and costs as much as
 // a short payload (a stream of 1040 bytes has 1.2 times the rate without).
 //
-// Short chunks are found from the beginning on: what was used last, and lies in caches, is used again. Long ones go round: the
+// Short chunks are found from the beginning on: what was used lately, and lies in caches, is used again. Long ones go round: the
 // receiver's cache has what it has read last, and there the sender would wait for each line that it writes; after a round the
 // caches have put it out (with 1 MiB of cache per processor, half round trips of 64 to 256 KiB take 0.6 times as long, and a
 // stream of 64 KiB has three times the rate).
@@ -34,21 +33,23 @@ class Chunks {
   /// A chunk is a row of units, named by the first, which fits into Header::place. 0: none.
   using Name = std::uint16_t;
 
-  static constexpr std::size_t unit_bytes = 2048;
+  /// Behind each payload some lines stay empty. A processor that reads it fetches ahead; beyond its end that would be lines which the
+  /// sender is about to write for the next one.
+  static constexpr std::size_t gap_bytes = 512;
+  static constexpr std::size_t unit_bytes = 2048 + gap_bytes;
   static constexpr std::size_t units = chunk_bytes / unit_bytes;
   static constexpr std::size_t largest = std::size_t{1} << 20;
-  static constexpr std::size_t most_of_a_link = chunk_bytes / 2;
-  /// A link that has no more than so many under way, and has heard nothing, looks for none that came back.
-  static constexpr std::size_t units_before_collecting = 16;
+  static constexpr std::size_t most_units_of_a_link = units / 2;
+  /// A link that has no more than so many under way looks for none that came back.
+  static constexpr std::size_t units_before_collecting = 32;
   static constexpr std::size_t long_units = 4;  ///< from so many on a chunk is long
   static constexpr std::size_t round_units =
       1024;  ///< in which long ones go round, where it is free: more than a processor's own cache
 
   Chunks(const Rings& rings, NodeId self, Priority priority);
 
-  /// Room for `bytes`, at most `largest`, on their way to `to`; 0 while there is none. `heard`: a number that changes when
-  /// something comes from `to`.
-  [[nodiscard]] Name take(NodeId to, std::size_t bytes, std::uint64_t heard) noexcept;
+  /// Room for `bytes`, at most `largest`, on their way to `to`; 0 while there is none.
+  [[nodiscard]] Name take(NodeId to, std::size_t bytes) noexcept;
   /// Whether there is; only looks.
   [[nodiscard]] bool has_room(NodeId to, std::size_t bytes) noexcept;
   [[nodiscard]] std::byte* at(Name chunk) const noexcept { return begin_ + (chunk - 1) * unit_bytes; }
@@ -79,7 +80,6 @@ class Chunks {
     Name first;
     Name last;
     std::uint16_t units;
-    std::uint64_t heard;  // when it was last looked what came back
   };
 
   /// Takes back what `to` has released.

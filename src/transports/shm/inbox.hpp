@@ -100,9 +100,6 @@ class Inbox {
     if (ring.publish() || starved) host::wake(rings_.board(), from);
   }
 
-  /// Lines received from that node and released since the start.
-  [[nodiscard]] std::uint64_t position(NodeId from) const noexcept { return inbound_[from].ring.position(); }
-
   /// Leaves the ring that receive() returned last until the next round.
   void skip() noexcept {
     current_->deferred_at = 1 + current_->ring.position();

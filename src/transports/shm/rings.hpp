@@ -33,7 +33,7 @@ struct PairBlock {
 static_assert(sizeof(PairBlock) == 7296);
 
 /// For the long payloads of one sender at one priority (shm/chunks.hpp).
-inline constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
+inline constexpr std::size_t chunk_bytes = std::size_t{5} << 20;
 
 /// Written by senders, read by the owner in every poll: which of its rings have news.
 struct Doorbells {

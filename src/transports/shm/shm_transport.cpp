@@ -82,7 +82,7 @@ void ShmTransport::take_lines(Slot& slot, std::size_t lines) noexcept {
 bool ShmTransport::take_chunk(Slot& slot, std::size_t payload_bytes) noexcept {
   slot.room = chunk_bytes_for(payload_bytes);
   Chunks& from = chunks(slot.priority);
-  const Chunks::Name chunk = from.take(slot.to, slot.room, heard_from(slot.to));
+  const Chunks::Name chunk = from.take(slot.to, slot.room);
   if (chunk != 0) {
     slot.payload = from.at(chunk);
     slot.mark = impl::Header::make(0, 0, chunk, impl::flag::elsewhere).bits;
@@ -133,6 +133,14 @@ Transport::Slot ShmTransport::claim_lent(const Slot& lent) noexcept {
     take_lines(slot, 1);
   }
   return slot;
+}
+
+// Out of line, and not unrolled: a processor drops what it is asked for too fast. Of 4 KiB, whose half round trip this makes 0.85
+// times as long, unrolling it by eight lost all.
+[[gnu::noinline]] void ShmTransport::fetch(const Payload& payload) noexcept {
+  constexpr std::size_t most = 4096;
+  const std::byte* const end = payload.data() + std::min(payload.size(), most);
+  for (const std::byte* at = payload.data(); at < end; at += impl::line_bytes) __builtin_prefetch(at);
 }
 
 std::optional<Payload> ShmTransport::payload_in_chunk(const View& view) const noexcept {

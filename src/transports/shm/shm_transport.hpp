@@ -47,7 +47,10 @@ class ShmTransport final : public Transport {
     return view;
   }
   [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
-    return view.head.has(impl::flag::elsewhere) ? payload_in_chunk(view) : Transport::payload_of(view);
+    const std::optional<Payload> payload =
+        view.head.has(impl::flag::elsewhere) ? payload_in_chunk(view) : Transport::payload_of(view);
+    if (payload.has_value()) fetch(*payload);
+    return payload;
   }
   void release(const View& view) noexcept override {
     if (view.head.has(impl::flag::elsewhere)) {
@@ -108,10 +111,9 @@ class ShmTransport final : public Transport {
     return static_cast<Chunks::Name>(impl::Header{slot.mark}.place());
   }
   [[nodiscard]] std::optional<Payload> payload_in_chunk(const View& view) const noexcept;
+  /// Asks for the first lines of a payload, all at once: a handler that reads one after the other would wait for each.
+  static void fetch(const Payload& payload) noexcept;
   [[nodiscard]] Status connect(NodeId to) noexcept;
-  [[nodiscard]] std::uint64_t heard_from(NodeId node) const noexcept {
-    return inboxes_[0].position(node) + inboxes_[1].position(node);
-  }
   /// Fills in where the payload goes: a chunk, or `again`. False where lines have to do.
   [[nodiscard]] bool take_chunk(Slot& slot, std::size_t payload_bytes) noexcept;
   /// Fills in the packet, or `again`.
