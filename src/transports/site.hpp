@@ -2,6 +2,7 @@
 #pragma once
 
 #include <am/impl/packet.hpp>
+#include <am/payload.hpp>
 #include <am/types.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <string_view>
 
 #include "host/memory.hpp"
-#include "transports/transport.hpp"
+#include "transports/memory_reach.hpp"
 
 namespace am {
 
@@ -22,9 +23,9 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
   virtual ~Listener() = default;
 
-  /// What `from` has published (Transport::publish). Whoever it is that says so: the listener believes nothing that cannot be.
+  /// What `from` has published (ControlLane::publish). Whoever it is that says so: the listener believes nothing that cannot be.
   virtual void heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept = 0;
-  /// The answer to Transport::ask_clock: this node's CLOCK_MONOTONIC was `asked` then, the other's `told` since.
+  /// The answer to ControlLane::ask_clock: this node's CLOCK_MONOTONIC was `asked` then, the other's `told` since.
   virtual void heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept = 0;
   /// There is no way to `peer` any more, and will not be: it is dead, or its host is, or the way between the two. Not of one that has left in order: a network
   /// whose connections end then tells the two apart (by a goodbye on the connection, for example).
@@ -54,9 +55,9 @@ class Destinations {
   /// nothing is to be written there any more, and the handler has no use for the message: it may be given any bytes.
   [[nodiscard]] virtual std::byte* destination(const Coming& message) noexcept = 0;
 
-  /// A move is done (Transport::begin_move): what was stored is in the peer's memory, for whoever looks there; what was fetched is here,
+  /// A move is done (MemoryReach::begin_move): what was stored is in the peer's memory, for whoever looks there; what was fetched is here,
   /// to be brought where it belongs.
-  virtual void moved(const Transport::Move& move, Payload fetched) noexcept = 0;
+  virtual void moved(const MemoryReach::Move& move, Payload fetched) noexcept = 0;
 };
 
 struct Site {

@@ -1,5 +1,8 @@
-// The seam between core and a network (design section 5): what every transport does, and, with a body here, what it may leave
-// out. Core calls it from the node's own thread; no call waits, none runs a handler, none throws. Core owns sleeping: a
+// The seam between core and a network (design section 5): what every transport does. What only some can do is an interface of its
+// own, which a transport hands out or not (the end of the class); without it core makes do with messages. A function with a body here
+// may be left out.
+//
+// Core calls from the node's own thread; no call waits, none runs a handler, none throws. Core owns sleeping: a
 // transport rings the node's bell (host/bell.hpp) when it was asked to.
 //
 // A packet image (am/impl/packet.hpp) is written in place: claim gives the room, the caller fills words and payload,
@@ -23,6 +26,12 @@
 #include "transports/lookout.hpp"
 
 namespace am {
+
+class ControlLane;
+class MemoryReach;
+class Multicaster;
+class PayloadRoom;
+class UnorderedLanes;
 
 class Transport {
  public:
@@ -69,11 +78,6 @@ class Transport {
   /// never held up by low.
   [[nodiscard]] virtual Slot claim(NodeId to, Priority priority, std::size_t words,
                                    std::size_t payload_bytes) noexcept = 0;
-  /// As claim, for a packet that may overtake others of its link, and be overtaken. Never for more than impl::packet_payload_bytes.
-  [[nodiscard]] virtual Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
-                                             std::size_t payload_bytes) noexcept {
-    return claim(to, priority, words, payload_bytes);
-  }
   /// Puts a payload into the slot, no longer than its room: whoever has written it to slot.payload does without. A network may
   /// leave it where it is until commit, which follows at once.
   virtual void fill(const Slot& slot, Payload payload) noexcept {
@@ -85,38 +89,6 @@ class Transport {
   /// Whether claim would find room for a packet with such a payload, or for a piece of it, or say unreachable. Claims nothing;
   /// when it is not so, arm() asks to be told of that room, as after a refused claim.
   [[nodiscard]] virtual bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept = 0;
-  /// The same for claim_unordered.
-  [[nodiscard]] virtual bool has_room_unordered(NodeId to, Priority priority,
-                                                std::size_t payload_bytes) noexcept {
-    return has_room(to, priority, payload_bytes);
-  }
-
-  /// Memory for a payload of more than impl::packet_payload_bytes that is to be written before there is a slot for its packet:
-  /// ok, and a slot with a payload but without packet; again and unreachable, as for claim; or too_big: the network has no such
-  /// memory, or none for so much. Holds up nobody. To be given to claim_lent, or back, also after close.
-  [[nodiscard]] virtual Slot lend(NodeId to, Priority priority, std::size_t /*payload_bytes*/) noexcept {
-    return {nullptr, Status::too_big, to, priority};
-  }
-  virtual void give_back(const Slot& /*lent*/) noexcept {}
-  /// As claim, for a packet whose payload is in `lent` already, which commit takes.
-  [[nodiscard]] virtual Slot claim_lent(const Slot& lent) noexcept {
-    return {nullptr, Status::unreachable, lent.to, lent.priority};
-  }
-
-  /// Multicasts of the network's own: how a message of `from` comes to each of `members`, which ascend. `by`, which comes as nobody
-  /// throughout, is for each of them whose share it is, as a place in the list: its own, when one multicast of `from` brings it there
-  /// together with all others of which that is said; that of one of these, of a smaller number and not `from`, who passes it on; or
-  /// nobody. The same on every node. False, and `by` stays as it is: the network has none, for these.
-  [[nodiscard]] virtual bool share_out(NodeId /*from*/, std::span<const NodeId> /*members*/,
-                                       std::span<std::uint32_t> /*by*/) const noexcept {
-    return false;
-  }
-  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
-  /// What is committed from here to end_multicast is one message, to all whom one multicast of this node reaches: to each of these
-  /// the same packet; or nothing. It is claimed in between, too: each slot before the first commit.
-  virtual void begin_multicast() noexcept {}
-  virtual void end_multicast() noexcept {}
-
   /// The next packet of a priority, from any neighbour, or none. The same neighbour's next packet comes only after this
   /// one was released; that of a deferred neighbour only in the next round. (Where unordered packets have a lane of their own, each
   /// lane is a neighbour as far as that goes.)
@@ -145,6 +117,8 @@ class Transport {
   /// Whether all that was committed or published has left this node. Asked before the node leaves the job, which makes
   /// progress until it is so.
   [[nodiscard]] virtual bool drained() const noexcept { return true; }
+  /// The same for what was published alone (ControlLane).
+  [[nodiscard]] virtual bool published() const noexcept { return true; }
   /// Asks that the node's bell, which is set, be rung once something that is wanted may have come, or a claim that was answered
   /// `again` may succeed. What is lent, was deferred or is not wanted rings nobody; for no reason it may ring at any time.
   /// False, and nothing is asked for, when it may be there already. Passes a fence that orders what stood before the call
@@ -163,60 +137,28 @@ class Transport {
   /// Packets that have come are kept inside, and receive will give them only in later rounds.
   [[nodiscard]] virtual bool holds_back() const noexcept { return false; }
 
-  /// The control lane, of a network that leads to other hosts: `to` hears that `word` of this node has this value
-  /// (Listener::heard). Never refused, whatever is full or masked; of several values that wait on their way the last one
-  /// is heard. Two words may overtake each other, and what was sent.
-  virtual void publish(NodeId /*to*/, std::uint32_t /*word*/, std::uint64_t /*value*/) noexcept {}
-  /// Whether all that was published has left this node, so that it needs no more progress for that.
-  [[nodiscard]] virtual bool published() const noexcept { return true; }
-  /// Asks a node of another host what its CLOCK_MONOTONIC says (Listener::heard_clock). It answers when it makes progress; where it
-  /// has gone there is no answer. For networks between hosts.
-  virtual void ask_clock(NodeId /*peer*/) noexcept {}
-  /// Whether loads and stores reach the peer's global memory, which is mapped from the host's then.
-  [[nodiscard]] virtual bool maps_memory(NodeId /*peer*/) const noexcept { return false; }
-
-  /// Loads and stores reach the peer's global memory, but each access is for this network to carry there and back, without the
-  /// peer's node (handlers in hardware: T1 report, 3.9).
-  [[nodiscard]] virtual bool carries_accesses(NodeId /*peer*/) const noexcept { return false; }
-  enum class Access : std::uint8_t { store, fetch };
-  static constexpr std::size_t access_bytes = 1024;  ///< of one, at most
-  /// Begins one, or again | unreachable. What is moved core moves: what is stored once this has said ok, what was fetched once it is
-  /// done. A store comes before what is sent to that peer at low priority, in order, later.
-  [[nodiscard]] virtual Status begin_access(Access /*access*/, NodeId /*peer*/,
-                                            std::size_t /*bytes*/) noexcept {
-    return Status::unreachable;
-  }
-  /// How many of all that were begun are done: they are in order. arm() asks to be told of more, and says no while there are some of
-  /// which this has not told.
-  [[nodiscard]] virtual std::uint64_t accesses_done(Access /*access*/, NodeId /*peer*/) noexcept { return 0; }
-
-  /// Moves: the network itself reads and writes the peer's global memory, and nothing runs there (remote DMA). One is a piece of a put
-  /// or of a get.
-  struct Move {
-    Access access = Access::store;
-    NodeId peer = 0;
-    std::uint64_t offset = 0;  ///< in the peer's segment
-    std::size_t bytes = 0;     ///< at most move_bytes
-    std::uint64_t ticket = 0;  ///< core's, as the next: it is told both when the move is done (Destinations)
-    std::size_t at = 0;
-  };
-  static constexpr std::size_t move_bytes = 64 * 1024;
-  /// The least bytes for which such moves are better than messages; SIZE_MAX: it has none to that peer, for now.
-  [[nodiscard]] virtual std::size_t shortest_move(Access /*access*/, NodeId /*peer*/) const noexcept {
-    return SIZE_MAX;
-  }
-  /// Begins one, or again | unreachable; arm() asks to be told of room. What is stored, from `from`, may be changed once this has said
-  /// ok. Moves are in no order, neither among themselves nor with messages.
-  [[nodiscard]] virtual Status begin_move(const Move& /*move*/, const std::byte* /*from*/) noexcept {
-    return Status::unreachable;
-  }
-
   /// The peer is dead or has left: claims answer unreachable from now on. What it sent before may still be received.
   virtual void close(NodeId peer) noexcept = 0;
   /// How much of this node's the peer has not released yet, in packets or what the network cuts them into. For reports.
   [[nodiscard]] virtual std::size_t queued(NodeId to, Priority priority) const noexcept = 0;
   /// What leads to a node of another host, for people: "TCP by eth0 to 10.0.0.2". Before anything is sent there.
   [[nodiscard]] virtual std::string way_to(NodeId /*peer*/) const { return std::string(name()); }
+
+  // What it can do besides, to that peer. Null: it cannot. The same throughout.
+
+  /// Between hosts, always.
+  [[nodiscard]] virtual ControlLane* control_lane(NodeId /*peer*/) noexcept { return nullptr; }
+  /// Without it puts and gets are messages.
+  [[nodiscard]] virtual MemoryReach* memory_reach(NodeId /*peer*/) noexcept { return nullptr; }
+  /// Without it a draft of a long payload is memory of core's, which is copied.
+  [[nodiscard]] virtual PayloadRoom* payload_room(NodeId /*peer*/) noexcept { return nullptr; }
+  /// Without it unordered packets are claimed as all others.
+  [[nodiscard]] virtual UnorderedLanes* unordered_lanes(NodeId /*peer*/) noexcept { return nullptr; }
+  /// From that node to those, which ascend: the same on every node. Without it multicasts go down a tree.
+  [[nodiscard]] virtual Multicaster* multicaster(NodeId /*from*/,
+                                                 std::span<const NodeId> /*members*/) noexcept {
+    return nullptr;
+  }
 
   /// It has nothing to do, and had nothing lately: calls of progress() now and then will do.
   [[nodiscard]] bool is_calm() const noexcept { return calm_; }

@@ -93,7 +93,7 @@ TEST_P(ClosedDescriptors, MayBeAnotherFilesNext) {
       talk(node, state, 1);
       am::put(node, used, 2);
       check_equal(am::get(node, used), 2, "its own segment, mapped before");
-      if (node.engine().network().maps_memory(0)) {
+      if (goes_by(am::MemoryReach::Way::mapped, node.engine().network().memory_reach(0))) {
         test::check_throws<am::Error>([&] { am::put(node, used.on(0), 3); },
                                       "the program has closed the descriptor of the job's memory");
       }

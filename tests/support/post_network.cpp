@@ -10,6 +10,9 @@
 
 #include "host/heavy_fence.hpp"
 #include "support/random.hpp"
+#include "transports/control_lane.hpp"
+#include "transports/memory_reach.hpp"
+#include "transports/unordered_lanes.hpp"
 
 namespace test {
 
@@ -39,7 +42,10 @@ void PostOffice::cut(NodeId node) {
   }
 }
 
-class PostTransport final : public am::Transport {
+class PostTransport final : public am::Transport,
+                            public am::UnorderedLanes,
+                            public am::ControlLane,
+                            public am::MemoryReach {
  public:
   PostTransport(PostOffice& office, const am::Site& site)
       : office_(office),
@@ -98,11 +104,16 @@ class PostTransport final : public am::Transport {
     send_off_or_wait();
   }
 
+  void ask_clock(NodeId /*peer*/) noexcept override {}
   [[nodiscard]] bool published() const noexcept override { return words_.empty(); }
   [[nodiscard]] bool drained() const noexcept override {
     return outbox_.empty() && words_.empty() && moves_.empty();
   }
 
+  [[nodiscard]] Way way() const noexcept override { return Way::moved; }
+  [[nodiscard]] UnorderedLanes* unordered_lanes(NodeId /*peer*/) noexcept override { return this; }
+  [[nodiscard]] ControlLane* control_lane(NodeId /*peer*/) noexcept override { return this; }
+  [[nodiscard]] MemoryReach* memory_reach(NodeId /*peer*/) noexcept override { return this; }
   [[nodiscard]] std::size_t shortest_move(Access /*access*/, NodeId /*peer*/) const noexcept override {
     return destinations_ == nullptr ? SIZE_MAX : 65;
   }

@@ -1,4 +1,4 @@
-// The words of the control lane (Transport::publish) that hosts tell each other: what each is about, and of which node or round.
+// The words of the control lane (ControlLane::publish) that hosts tell each other: what each is about, and of which node or round.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include "core/membership/standing.hpp"
 #include "core/reports/text_out.hpp"
 #include "host/job_clock.hpp"
+#include "transports/control_lane.hpp"
 
 namespace am::core {
 
@@ -52,7 +53,8 @@ void CountKeeper::agree(Transport& network) {
       return answers_ >= questions_at_start;
     });
     begin_line();
-    network.publish(hosts_.first_of(0), word_about(About::count, 0), 1);
+    const NodeId first = hosts_.first_of(0);
+    network.control_lane(first)->publish(first, word_about(About::count, 0), 1);
     wait_until([&] { return network.published(); });
   } else if (follows_) {
     const host::JobClock clock(board_.job());
@@ -82,7 +84,7 @@ void CountKeeper::ask_when_due(Transport& network) noexcept {
 
 void CountKeeper::ask(Transport& network, NodeId whom) noexcept {
   asked_ = whom;
-  network.ask_clock(whom);
+  network.control_lane(whom)->ask_clock(whom);
 }
 
 void CountKeeper::heard(NodeId from, std::uint64_t asked, std::uint64_t told) noexcept {

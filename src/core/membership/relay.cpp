@@ -5,6 +5,7 @@
 #include "core/membership/control_words.hpp"
 #include "core/membership/standing.hpp"
 #include "host/clock.hpp"
+#include "transports/control_lane.hpp"
 
 namespace am::core {
 
@@ -68,12 +69,12 @@ void Relay::tell_all(Transport& network, NodeId departed) const noexcept {
                             card.barriers.load(std::memory_order_relaxed)};  // both written before standing
   for (NodeId node = 0; node < board_.nodes(); ++node) {
     if (!board_.is_here(node) && board_.standing(node) == host::Standing::joined)
-      network.publish(node, word_about(About::standing, departed), departure.packed());
+      network.control_lane(node)->publish(node, word_about(About::standing, departed), departure.packed());
   }
 }
 
 void Relay::tell_barrier(Transport& network, NodeId to, std::uint32_t round, std::uint32_t number) noexcept {
-  network.publish(to, word_about(About::barrier, round), number);
+  network.control_lane(to)->publish(to, word_about(About::barrier, round), number);
 }
 
 void Relay::heard(NodeId from, std::uint32_t word, std::uint64_t value) noexcept {

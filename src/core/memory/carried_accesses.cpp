@@ -15,7 +15,7 @@ CarriedAccesses::CarriedAccesses(Engine& engine)
 
 std::byte* CarriedAccesses::place(impl::GlobalAddress at, std::size_t bytes) {
   const auto node = static_cast<NodeId>(at.node());
-  if (!engine_.network().carries_accesses(node)) return nullptr;
+  if (!goes_by(MemoryReach::Way::carried, engine_.network().memory_reach(node))) return nullptr;
   engine_.must_not_be_a_child();
   Peer& peer = peers_[node];
   if (peer.memory.empty()) peer.memory = engine_.job().memory->map_user(node);
@@ -28,10 +28,10 @@ template <class F>
 void CarriedAccesses::begin(const char* what, NodeId node, std::size_t bytes, Begun begun, F f) {
   Peer& peer = peers_[node];
   const auto kind = static_cast<std::size_t>(begun.access);
-  for (std::size_t at = 0; at < bytes; at += Transport::access_bytes) {
-    const std::size_t piece = std::min(Transport::access_bytes, bytes - at);
+  for (std::size_t at = 0; at < bytes; at += MemoryReach::access_bytes) {
+    const std::size_t piece = std::min(MemoryReach::access_bytes, bytes - at);
     send_own(engine_, node, what, [&] {
-      const Status status = engine_.network().begin_access(begun.access, node, piece);
+      const Status status = engine_.network().memory_reach(node)->begin_access(begun.access, node, piece);
       if (status == Status::ok) ++peer.begun[kind];
       return status;
     });
@@ -60,7 +60,7 @@ void CarriedAccesses::get(NodeId from, std::byte* there, std::byte* into, std::s
 
 void CarriedAccesses::ask(NodeId node, Peer& peer) noexcept {
   for (const Access access : {Access::store, Access::fetch})
-    peer.done[static_cast<std::size_t>(access)] = engine_.network().accesses_done(access, node);
+    peer.done[static_cast<std::size_t>(access)] = engine_.network().memory_reach(node)->accesses_done(access, node);
 }
 
 bool CarriedAccesses::end_if_done(const Peer& peer, const Begun& begun) noexcept {

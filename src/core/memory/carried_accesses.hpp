@@ -15,6 +15,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "transports/memory_reach.hpp"
 #include "transports/transport.hpp"
 
 namespace am {
@@ -59,7 +60,7 @@ class CarriedAccesses {
   void forget_all() noexcept;
 
  private:
-  using Access = Transport::Access;
+  using Access = MemoryReach::Access;
   /// Done when that many of the kind are, of all with the peer.
   struct Begun {
     Access access;

@@ -168,25 +168,26 @@ void RemoteMemory::counted(Counter& counter, F begin_it) {
 }
 
 /// Not while something is on its way there of which nobody knows when it has come: what is moved might overtake it.
-bool RemoteMemory::moves(Transport::Access access, NodeId peer, std::size_t bytes) const noexcept {
-  return bytes >= engine_.network().shortest_move(access, peer) && !puts_.any_ahead(peer);
+bool RemoteMemory::moves(MemoryReach::Access access, NodeId peer, std::size_t bytes) const noexcept {
+  const MemoryReach* const reach = engine_.network().memory_reach(peer);
+  return reach != nullptr && bytes >= reach->shortest_move(access, peer) && !puts_.any_ahead(peer);
 }
 
-void RemoteMemory::move(Transport::Access access, impl::GlobalAddress there, const std::byte* from,
+void RemoteMemory::move(MemoryReach::Access access, impl::GlobalAddress there, const std::byte* from,
                         std::byte* into, std::size_t bytes, Counter& counter) {
   engine_.must_not_be_a_child();
-  const bool stores = access == Transport::Access::store;
+  const bool stores = access == MemoryReach::Access::store;
   const char* const what = stores ? "put" : "get";
   const auto peer = static_cast<NodeId>(there.node());
-  const std::size_t pieces = pieces_of(bytes, Transport::move_bytes);
+  const std::size_t pieces = pieces_of(bytes, MemoryReach::move_bytes);
   begin(what, {stores ? Kind::store : Kind::fetch, &counter, peer, into, bytes, pieces},
         [&](std::uint64_t ticket) {
-          for (std::size_t at = 0; at < bytes; at += Transport::move_bytes) {
-            const Transport::Move piece{
-                access, peer, there.offset() + at, std::min(Transport::move_bytes, bytes - at), ticket, at};
+          for (std::size_t at = 0; at < bytes; at += MemoryReach::move_bytes) {
+            const MemoryReach::Move piece{
+                access, peer, there.offset() + at, std::min(MemoryReach::move_bytes, bytes - at), ticket, at};
             send_own(engine_, peer, what, [&] {
               const Status status =
-                  engine_.network().begin_move(piece, from == nullptr ? nullptr : from + at);
+                  engine_.network().memory_reach(peer)->begin_move(piece, from == nullptr ? nullptr : from + at);
               const auto found = under_way_.find(ticket);
               if (status == Status::ok && found != under_way_.end()) ++found->second.moves;
               return status;
@@ -220,8 +221,8 @@ void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_
   engine_.must_compute("put");
   const auto peer = static_cast<NodeId>(to.node());
   settle(peer, "put");
-  if (counter != nullptr && moves(Transport::Access::store, peer, bytes))
-    return move(Transport::Access::store, to, from, nullptr, bytes, *counter);
+  if (counter != nullptr && moves(MemoryReach::Access::store, peer, bytes))
+    return move(MemoryReach::Access::store, to, from, nullptr, bytes, *counter);
   std::byte* const there = carried_.place(to, bytes);
   if (counter == nullptr) {
     return there != nullptr ? carried_.put(peer, there, from, bytes, nullptr)
@@ -235,8 +236,8 @@ void RemoteMemory::put(impl::GlobalAddress to, const std::byte* from, std::size_
 
 void RemoteMemory::get(impl::GlobalAddress from, std::byte* into, std::size_t bytes, Counter& counter) {
   const auto peer = static_cast<NodeId>(from.node());
-  if (moves(Transport::Access::fetch, peer, bytes))
-    return move(Transport::Access::fetch, from, nullptr, into, bytes, counter);
+  if (moves(MemoryReach::Access::fetch, peer, bytes))
+    return move(MemoryReach::Access::fetch, from, nullptr, into, bytes, counter);
   if (std::byte* const there = carried_.place(from, bytes)) {
     engine_.must_compute("get");
     return counted(counter, [&] { carried_.get(peer, there, into, bytes, counter); });
@@ -342,8 +343,8 @@ void RemoteMemory::was_read(NodeId from, std::uint64_t ticket, std::size_t at, P
   end_piece(found);
 }
 
-void RemoteMemory::moved(const Transport::Move& move, Payload fetched) noexcept {
-  const Kind kind = move.access == Transport::Access::store ? Kind::store : Kind::fetch;
+void RemoteMemory::moved(const MemoryReach::Move& move, Payload fetched) noexcept {
+  const Kind kind = move.access == MemoryReach::Access::store ? Kind::store : Kind::fetch;
   const auto found = find(move.peer, move.ticket, kind);
   if (found == under_way_.end()) return;
   --found->second.moves;

@@ -21,6 +21,7 @@
 #include "core/memory/carried_accesses.hpp"
 #include "core/memory/remote_gets.hpp"
 #include "core/memory/remote_puts.hpp"
+#include "transports/memory_reach.hpp"
 
 namespace am::core {
 
@@ -86,7 +87,7 @@ class RemoteMemory {
   void was_read(NodeId from, std::uint64_t ticket, std::size_t at, Payload data);
   void changed(NodeId from, std::uint64_t ticket, std::uint64_t old);
   /// Destinations::moved. On every level.
-  void moved(const Transport::Move& move, Payload fetched) noexcept;
+  void moved(const MemoryReach::Move& move, Payload fetched) noexcept;
 
  private:
   enum class Kind : std::uint8_t { get, change, store, fetch };
@@ -107,8 +108,8 @@ class RemoteMemory {
   template <class Send>
   void begin(const char* what, const Operation& operation, Send send_pieces);
   /// Whether the network reads or writes the peer's memory itself.
-  [[nodiscard]] bool moves(Transport::Access access, NodeId peer, std::size_t bytes) const noexcept;
-  void move(Transport::Access access, impl::GlobalAddress there, const std::byte* from, std::byte* into,
+  [[nodiscard]] bool moves(MemoryReach::Access access, NodeId peer, std::size_t bytes) const noexcept;
+  void move(MemoryReach::Access access, impl::GlobalAddress there, const std::byte* from, std::byte* into,
             std::size_t bytes, Counter& counter);
   /// Nobody hears of that operation any more. What the network is still storing for it goes on: settle() waits for that.
   Operations::iterator let_go(Operations::iterator operation) noexcept;

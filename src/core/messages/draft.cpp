@@ -8,6 +8,7 @@
 #include "core/node/engine.hpp"
 #include "core/node/unknown_node.hpp"
 #include "core/reports/fatal.hpp"
+#include "transports/payload_room.hpp"
 
 namespace am {
 
@@ -79,7 +80,7 @@ void Draft::drop() noexcept {
     packet_ = nullptr;
   } else if (mark_ != 0) {
     const impl::Hold hold(*node_);
-    node_->engine().network().give_back(slot);
+    node_->engine().network().payload_room(slot.to)->give_back(slot);
   } else if (own_ != nullptr) {
     const impl::Hold hold(*node_);  // event memory belongs to whoever is in the node
     own_.reset();

@@ -13,10 +13,9 @@ Links::Links(std::vector<Transport*> networks, std::vector<std::uint8_t> of_peer
   }
 }
 
-bool Links::share_out(NodeId from, std::span<const NodeId> members,
-                      std::span<std::uint32_t> by) const noexcept {
+Multicaster* Links::multicaster(NodeId from, std::span<const NodeId> members) noexcept {
   const auto is_of_another = [&](NodeId node) { return of_peer_[node] != of_peer_[from]; };
-  return std::ranges::none_of(members, is_of_another) && to_peer(from).share_out(from, members, by);
+  return std::ranges::any_of(members, is_of_another) ? nullptr : to_peer(from).multicaster(from, members);
 }
 
 Transport::View Links::receive(Priority priority) noexcept {

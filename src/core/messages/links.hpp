@@ -26,10 +26,6 @@ class Links final : public Transport {
                            std::size_t payload_bytes) noexcept override {
     return to_peer(to).claim(to, priority, words, payload_bytes);
   }
-  [[nodiscard]] Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
-                                     std::size_t payload_bytes) noexcept override {
-    return to_peer(to).claim_unordered(to, priority, words, payload_bytes);
-  }
   void fill(const Slot& slot, Payload payload) noexcept override { to_peer(slot.to).fill(slot, payload); }
   void commit(const Slot& slot, impl::Header header) noexcept override {
     to_peer(slot.to).commit(slot, header);
@@ -37,29 +33,6 @@ class Links final : public Transport {
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override {
     return to_peer(to).has_room(to, priority, payload_bytes);
   }
-  [[nodiscard]] bool has_room_unordered(NodeId to, Priority priority,
-                                        std::size_t payload_bytes) noexcept override {
-    return to_peer(to).has_room_unordered(to, priority, payload_bytes);
-  }
-  [[nodiscard]] Slot lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override {
-    return to_peer(to).lend(to, priority, payload_bytes);
-  }
-  void give_back(const Slot& lent) noexcept override { to_peer(lent.to).give_back(lent); }
-  [[nodiscard]] Slot claim_lent(const Slot& lent) noexcept override {
-    return to_peer(lent.to).claim_lent(lent);
-  }
-
-  /// Of the one network that leads to all of them. (That is so on each of their hosts: a network that has multicasts of its own
-  /// is one within a host.)
-  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
-                               std::span<std::uint32_t> by) const noexcept override;
-  void begin_multicast() noexcept override {
-    for (Transport* network : networks_) network->begin_multicast();
-  }
-  void end_multicast() noexcept override {
-    for (Transport* network : networks_) network->end_multicast();
-  }
-
   [[nodiscard]] View receive(Priority priority) noexcept override;
   [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
     return to_peer(view.source).payload_of(view);
@@ -79,34 +52,28 @@ class Links final : public Transport {
   [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
   [[nodiscard]] bool holds_back() const noexcept override;
 
-  void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override {
-    to_peer(to).publish(to, word, value);
-  }
   [[nodiscard]] bool published() const noexcept override;
-  void ask_clock(NodeId peer) noexcept override { to_peer(peer).ask_clock(peer); }
-  [[nodiscard]] bool maps_memory(NodeId peer) const noexcept override {
-    return to_peer(peer).maps_memory(peer);
-  }
-  [[nodiscard]] bool carries_accesses(NodeId peer) const noexcept override {
-    return to_peer(peer).carries_accesses(peer);
-  }
-  [[nodiscard]] Status begin_access(Access access, NodeId peer, std::size_t bytes) noexcept override {
-    return to_peer(peer).begin_access(access, peer, bytes);
-  }
-  [[nodiscard]] std::uint64_t accesses_done(Access access, NodeId peer) noexcept override {
-    return to_peer(peer).accesses_done(access, peer);
-  }
-  [[nodiscard]] std::size_t shortest_move(Access access, NodeId peer) const noexcept override {
-    return to_peer(peer).shortest_move(access, peer);
-  }
-  [[nodiscard]] Status begin_move(const Move& move, const std::byte* from) noexcept override {
-    return to_peer(move.peer).begin_move(move, from);
-  }
   void close(NodeId peer) noexcept override { to_peer(peer).close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return to_peer(to).queued(to, priority);
   }
   [[nodiscard]] std::string way_to(NodeId peer) const override { return to_peer(peer).way_to(peer); }
+
+  [[nodiscard]] ControlLane* control_lane(NodeId peer) noexcept override {
+    return to_peer(peer).control_lane(peer);
+  }
+  [[nodiscard]] MemoryReach* memory_reach(NodeId peer) noexcept override {
+    return to_peer(peer).memory_reach(peer);
+  }
+  [[nodiscard]] PayloadRoom* payload_room(NodeId peer) noexcept override {
+    return to_peer(peer).payload_room(peer);
+  }
+  [[nodiscard]] UnorderedLanes* unordered_lanes(NodeId peer) noexcept override {
+    return to_peer(peer).unordered_lanes(peer);
+  }
+  /// Of the one network that leads to all of them. (That is so on each of their hosts: a network that has multicasts of its own
+  /// is one within a host.)
+  [[nodiscard]] Multicaster* multicaster(NodeId from, std::span<const NodeId> members) noexcept override;
 
  private:
   [[nodiscard]] Transport& to_peer(NodeId peer) const noexcept { return *networks_[of_peer_[peer]]; }

@@ -8,7 +8,7 @@ namespace am::core {
 /// From the first claim of a multicast to its last commit; also when there is no memory in between.
 class MulticastSender::Bracket {
  public:
-  explicit Bracket(Transport& network) noexcept : network_(network) { network.begin_multicast(); }
+  explicit Bracket(Multicaster& network) noexcept : network_(network) { network.begin_multicast(); }
   ~Bracket() { end(); }
   Bracket(const Bracket&) = delete;
   Bracket& operator=(const Bracket&) = delete;
@@ -17,17 +17,19 @@ class MulticastSender::Bracket {
   }
 
  private:
-  Transport& network_;
+  Multicaster& network_;
   bool ended_ = false;
 };
 
-bool MulticastSender::share_out(NodeId from, std::span<const NodeId> members) {
-  by_.assign(members.size(), Transport::nobody);
-  return network_.share_out(from, members, by_);
+Multicaster* MulticastSender::share_out(NodeId from, std::span<const NodeId> members) {
+  by_.assign(members.size(), Multicaster::nobody);
+  Multicaster* const network = network_.multicaster(from, members);
+  if (network != nullptr) network->share_out(from, members, by_);
+  return network;
 }
 
 bool MulticastSender::keep_share(NodeId source, List& list) {
-  if (!share_out(source, list)) return false;
+  if (share_out(source, list) == nullptr) return false;
   const auto place = static_cast<std::uint32_t>(std::ranges::lower_bound(list, self_) - list.begin());
   if (place == list.size() || list[place] != self_ || by_[place] != place) return false;
   std::size_t kept = 0;
@@ -46,7 +48,7 @@ void MulticastSender::find_links(const List& members) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (by_[i] == i) {
       links_.push_back({.to = members[i], .by_network = true});
-    } else if (by_[i] == Transport::nobody) {
+    } else if (by_[i] == Multicaster::nobody) {
       left_.push_back(members[i]);
     } else {
       passed_on = true;
@@ -74,9 +76,9 @@ const MulticastSender::Link* MulticastSender::claim_all(const impl::OutMessage& 
 Status MulticastSender::try_send(const impl::OutMessage& message, List& members, SharedBytes* under_way) {
   if (message.payload.size() > largest_payload()) return Status::too_big;
   while (!members.empty()) {
-    share_out(self_, members);
+    Multicaster* const network = share_out(self_, members);  // it takes all of them, so it takes some
     find_links(members);
-    Bracket bracket(network_);
+    Bracket bracket(*network);
     const Link* const without = claim_all(message);
     if (without == nullptr) return commit_all(message, bracket, under_way);
     if (without->slot.status != Status::unreachable)

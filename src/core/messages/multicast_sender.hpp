@@ -1,4 +1,4 @@
-// A multicast as it leaves a node over a network that has multicasts of its own (Transport::share_out): from the node that sends it,
+// A multicast as it leaves a node over a network that has multicasts of its own (Multicaster::share_out): from the node that sends it,
 // and from each that passes it on (forwarding.hpp).
 //
 // Whom it goes to. The network shares the members out. Those whom it reaches from here get copies of one packet, by one multicast of
@@ -26,6 +26,7 @@
 
 #include "core/messages/members.hpp"
 #include "core/messages/sender.hpp"
+#include "transports/multicaster.hpp"
 #include "transports/transport.hpp"
 
 namespace am::core {
@@ -45,7 +46,7 @@ class MulticastSender {
         buffer_(memory) {}
 
   /// Whether the network has multicasts of its own for these, who ascend.
-  [[nodiscard]] bool takes(std::span<const NodeId> members) { return share_out(self_, members); }
+  [[nodiscard]] bool takes(std::span<const NodeId> members) { return share_out(self_, members) != nullptr; }
   /// The part of a list, on which this node is and which came from `source`, that is its share, in the list's place. False where the
   /// network has brought it nothing.
   [[nodiscard]] bool keep_share(NodeId source, List& list);
@@ -68,7 +69,8 @@ class MulticastSender {
     }
   };
 
-  bool share_out(NodeId from, std::span<const NodeId> members);
+  /// Null: the network has no multicasts for these.
+  Multicaster* share_out(NodeId from, std::span<const NodeId> members);
   void find_links(const List& members);
   /// The first link without room has its status.
   [[nodiscard]] const Link* claim_all(const impl::OutMessage& message) noexcept;

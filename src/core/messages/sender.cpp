@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "core/reports/fatal.hpp"
+#include "transports/payload_room.hpp"
+#include "transports/unordered_lanes.hpp"
 
 namespace am::core {
 
@@ -51,8 +53,9 @@ bool Sender::available(Priority priority) noexcept {
 }
 
 bool Sender::has_room(const Refused& send, Priority priority) noexcept {
-  return send.unordered ? place_.network.has_room_unordered(send.to, priority, send.payload_bytes)
-                        : place_.network.has_room(send.to, priority, send.payload_bytes);
+  UnorderedLanes* const lanes = send.unordered ? place_.network.unordered_lanes(send.to) : nullptr;
+  return lanes != nullptr ? lanes->has_room_unordered(send.to, priority, send.payload_bytes)
+                          : place_.network.has_room(send.to, priority, send.payload_bytes);
 }
 
 void Sender::reserve(NodeId to, Priority priority, bool reserved) {
@@ -73,9 +76,10 @@ void Sender::reserve_line(NodeId to, Priority priority, bool reserved) noexcept 
 
 Transport::Slot Sender::claim_whole(const impl::OutMessage& message) noexcept {
   const std::size_t bytes = message.payload.size();
-  return may_overtake(message)
-             ? place_.network.claim_unordered(message.to, message.priority, message.words, bytes)
-             : place_.network.claim(message.to, message.priority, message.words, bytes);
+  UnorderedLanes* const lanes =
+      may_overtake(message) ? place_.network.unordered_lanes(message.to) : nullptr;
+  return lanes != nullptr ? lanes->claim_unordered(message.to, message.priority, message.words, bytes)
+                          : place_.network.claim(message.to, message.priority, message.words, bytes);
 }
 
 /// An unordered one waits, too, while its link is held: most networks have one place for both, and its claim would take that of a
@@ -175,7 +179,7 @@ void Sender::drop(const Transport::Slot& slot) noexcept {
 
 Status Sender::try_send_lent(const Transport::Slot& lent, const impl::OutMessage& message) noexcept {
   if (outgoing_.busy(lent.to, lent.priority)) return refused(lent.to, lent.priority, 0);
-  const Transport::Slot slot = place_.network.claim_lent(lent);
+  const Transport::Slot slot = place_.network.payload_room(lent.to)->claim_lent(lent);
   if (slot.status == Status::again) return refused(lent.to, lent.priority, 0);
   if (slot.status == Status::ok) commit(slot, message);
   return slot.status;

@@ -6,6 +6,7 @@
 #include "core/node/engine.hpp"
 #include "core/node/unknown_node.hpp"
 #include "core/reports/fatal.hpp"
+#include "transports/payload_room.hpp"
 
 namespace am::core {
 
@@ -127,9 +128,15 @@ Transport::Slot Engine::claim_draft(const impl::OutMessage& message, std::size_t
   if (wait) must_not_wait(message.priority);
 #endif
   const bool long_one = payload_bytes > impl::packet_payload_bytes;
+  PayloadRoom* const room = long_one ? network().payload_room(message.to) : nullptr;
   const auto attempt = [&] {
-    slot = long_one ? network().lend(message.to, message.priority, payload_bytes)
-                    : sender_.claim(message, payload_bytes);
+    if (room != nullptr) {
+      slot = room->lend(message.to, message.priority, payload_bytes);
+    } else if (long_one) {
+      slot.status = Status::too_big;
+    } else {
+      slot = sender_.claim(message, payload_bytes);
+    }
     return slot.status;
   };
   slot.status = wait ? wait_for_room(message.priority, attempt) : attempt();

@@ -316,7 +316,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   [[nodiscard]] std::byte* destination(const Coming& message) noexcept override {
     return left_ || is_cut_off(network(), message.from) ? nullptr : memory_.remote().destination(message);
   }
-  void moved(const Transport::Move& move, Payload fetched) noexcept override {
+  void moved(const MemoryReach::Move& move, Payload fetched) noexcept override {
     if (!left_) memory_.remote().moved(move, fetched);
   }
   // as the attendant's ward (waiting.cpp; run_events: dispatch.cpp)

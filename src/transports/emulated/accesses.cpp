@@ -12,19 +12,19 @@ Accesses::Accesses(const Windows& windows, NodeId self)
   asked_.reserve(windows.nodes());
 }
 
-kit::Entry Accesses::entry(Transport::Access access, NodeId peer) const noexcept {
-  const bool stores = access == Transport::Access::store;
+kit::Entry Accesses::entry(MemoryReach::Access access, NodeId peer) const noexcept {
+  const bool stores = access == MemoryReach::Access::store;
   const Window& window = stores ? windows_.window(peer, self_) : windows_.window(self_, peer);
   const auto what = stores ? t1::Counted::stored : t1::Counted::answered;
   return {window.arrived[static_cast<std::size_t>(what)].load(std::memory_order_acquire)};
 }
 
-void Accesses::begun(Transport::Access access, NodeId peer) {
+void Accesses::begun(MemoryReach::Access access, NodeId peer) {
   ++of(access, peer).begun;
   if (!std::exchange(peers_[peer].is_asked, true)) asked_.push_back(peer);
 }
 
-std::uint64_t Accesses::done(Transport::Access access, NodeId peer) noexcept {
+std::uint64_t Accesses::done(MemoryReach::Access access, NodeId peer) noexcept {
   Kind& kind = of(access, peer);
   kind.done += static_cast<std::uint64_t>(entry(access, peer).beyond(kind.done));
   const auto rests = [](const Kind& k) { return k.begun == k.done; };
@@ -38,11 +38,11 @@ std::uint64_t Accesses::done(Transport::Access access, NodeId peer) noexcept {
 bool Accesses::any_news() const noexcept {
   return std::ranges::any_of(asked_, [this](NodeId peer) {
     const auto& kinds = peers_[peer].kind;
-    const auto has_news = [&](Transport::Access access) {
+    const auto has_news = [&](MemoryReach::Access access) {
       const Kind& kind = kinds[static_cast<std::size_t>(access)];
       return kind.begun != kind.done && entry(access, peer).beyond(kind.done) != 0;
     };
-    return has_news(Transport::Access::store) || has_news(Transport::Access::fetch);
+    return has_news(MemoryReach::Access::store) || has_news(MemoryReach::Access::fetch);
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "host/zeroed_array.hpp"
 #include "transports/emulated/windows.hpp"
+#include "transports/memory_reach.hpp"
 #include "transports/transport.hpp"
 
 namespace am::emulated {
@@ -19,7 +20,7 @@ class Accesses {
   Accesses(const Windows& windows, NodeId self);
 
   /// Whether one more may begin: what counts them tells apart so many.
-  [[nodiscard]] bool may_begin(Transport::Access access, NodeId peer) noexcept {
+  [[nodiscard]] bool may_begin(MemoryReach::Access access, NodeId peer) noexcept {
     Kind& kind = of(access, peer);
     return kind.begun - kind.done < most_under_way || kind.begun - done(access, peer) < most_under_way;
   }
@@ -27,9 +28,9 @@ class Accesses {
   [[nodiscard]] bool can_be_answered(NodeId peer) noexcept {
     return peers_[peer].has_window || (peers_[peer].has_window = windows_.commit_window(self_, peer));
   }
-  void begun(Transport::Access access, NodeId peer);
+  void begun(MemoryReach::Access access, NodeId peer);
   /// Transport::accesses_done.
-  [[nodiscard]] std::uint64_t done(Transport::Access access, NodeId peer) noexcept;
+  [[nodiscard]] std::uint64_t done(MemoryReach::Access access, NodeId peer) noexcept;
   /// Whether any has come to its end since done() told of it. Only looks.
   [[nodiscard]] bool any_news() const noexcept;
 
@@ -45,11 +46,11 @@ class Accesses {
     bool has_window;
   };
 
-  [[nodiscard]] Kind& of(Transport::Access access, NodeId peer) noexcept {
+  [[nodiscard]] Kind& of(MemoryReach::Access access, NodeId peer) noexcept {
     return peers_[peer].kind[static_cast<std::size_t>(access)];
   }
   /// Acquire pairs with the release of whoever has counted it.
-  [[nodiscard]] kit::Entry entry(Transport::Access access, NodeId peer) const noexcept;
+  [[nodiscard]] kit::Entry entry(MemoryReach::Access access, NodeId peer) const noexcept;
 
   const Windows& windows_;
   const NodeId self_;

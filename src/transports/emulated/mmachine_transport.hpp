@@ -25,6 +25,7 @@
 #include "transports/emulated/receive_buffers.hpp"
 #include "transports/emulated/showing.hpp"
 #include "transports/emulated/window_transport.hpp"
+#include "transports/unordered_lanes.hpp"
 
 namespace am::emulated {
 
@@ -87,7 +88,7 @@ class MMachineHost final : public mmachine::LiveMesh::Nodes {
   const Showing showing_;
 };
 
-class MMachineTransport final : public WindowTransport {
+class MMachineTransport final : public WindowTransport, public UnorderedLanes {
  public:
   /// Throws am::Error.
   explicit MMachineTransport(const Site& site);
@@ -103,6 +104,7 @@ class MMachineTransport final : public WindowTransport {
     return has_room_in(lane_for(priority, 0, payload_bytes), to, payload_bytes) &&
            has_room_in(lane_for(priority, impl::max_words, payload_bytes), to, payload_bytes);
   }
+  [[nodiscard]] UnorderedLanes* unordered_lanes(NodeId /*peer*/) noexcept override { return this; }
   void commit(const Slot& slot, impl::Header header) noexcept override;
   void release(const View& view) noexcept override;
   void defer(const View& view) noexcept override;

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "emulated_hw/kit/dimension_order.hpp"
-#include "transports/transport.hpp"
+#include "transports/multicaster.hpp"
 
 namespace am::emulated {
 
 namespace {
 
-constexpr std::uint32_t nobody = Transport::nobody;
+constexpr std::uint32_t nobody = Multicaster::nobody;
 
 std::uint32_t place_of(std::span<const NodeId> members, NodeId node) noexcept {
   const auto found = std::lower_bound(members.begin(), members.end(), node);

@@ -12,7 +12,7 @@
 
 namespace am::emulated {
 
-/// Transport::share_out on this grid. A member is reached when it is the sender itself, or all nodes on the way to it, which is straight
+/// Multicaster::share_out on this grid. A member is reached when it is the sender itself, or all nodes on the way to it, which is straight
 /// and the shortest, are members: a T1's multicast leaves a copy at each.
 void share_out(const kit::Grid& grid, NodeId from, std::span<const NodeId> members,
                std::span<std::uint32_t> by) noexcept;

@@ -18,6 +18,8 @@
 #include "transports/emulated/patches.hpp"
 #include "transports/emulated/showing.hpp"
 #include "transports/emulated/window_transport.hpp"
+#include "transports/memory_reach.hpp"
+#include "transports/multicaster.hpp"
 
 namespace am::emulated {
 
@@ -64,21 +66,25 @@ class T1Host final : public t1::LiveMesh::Nodes {
   const Showing showing_;
 };
 
-class T1Transport final : public WindowTransport {
+class T1Transport final : public WindowTransport, public Multicaster, public MemoryReach {
  public:
   /// Throws am::Error.
   explicit T1Transport(const Site& site);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "t1"; }
   void commit(const Slot& slot, impl::Header header) noexcept override;
-  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
-                               std::span<std::uint32_t> by) const noexcept override {
+  void share_out(NodeId from, std::span<const NodeId> members,
+                 std::span<std::uint32_t> by) const noexcept override {
     emulated::share_out(mesh_.grid(), from, members, by);
-    return true;
   }
   void begin_multicast() noexcept override { multicast_ = Multicast(); }
   void end_multicast() noexcept override;
-  [[nodiscard]] bool carries_accesses(NodeId /*peer*/) const noexcept override { return true; }
+  [[nodiscard]] Multicaster* multicaster(NodeId /*from*/,
+                                         std::span<const NodeId> /*members*/) noexcept override {
+    return this;
+  }
+  [[nodiscard]] Way way() const noexcept override { return Way::carried; }
+  [[nodiscard]] MemoryReach* memory_reach(NodeId /*peer*/) noexcept override { return this; }
   [[nodiscard]] Status begin_access(Access access, NodeId peer, std::size_t bytes) noexcept override;
   [[nodiscard]] std::uint64_t accesses_done(Access access, NodeId peer) noexcept override {
     return accesses_.done(access, peer);

@@ -73,20 +73,28 @@ Transport::Slot FaultyTransport::claim(NodeId to, Priority priority, std::size_t
 Transport::Slot FaultyTransport::claim_unordered(NodeId to, Priority priority, std::size_t words,
                                                  std::size_t payload_bytes) noexcept {
   if (refuses(to, priority)) return {nullptr, Status::again, to, priority};
-  const Slot slot = network_.claim_unordered(to, priority, words, payload_bytes);
+  UnorderedLanes* const lanes = network_.unordered_lanes(to);
+  const Slot slot = lanes != nullptr ? lanes->claim_unordered(to, priority, words, payload_bytes)
+                                     : network_.claim(to, priority, words, payload_bytes);
   link(to, priority).unordered = slot.packet;
   return slot;
 }
 
+bool FaultyTransport::has_room_unordered(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
+  UnorderedLanes* const lanes = network_.unordered_lanes(to);
+  return lanes != nullptr ? lanes->has_room_unordered(to, priority, payload_bytes)
+                          : network_.has_room(to, priority, payload_bytes);
+}
+
 Transport::Slot FaultyTransport::lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept {
   if (refusals_.falls(plan_.refuse)) return {nullptr, Status::too_big, to, priority};
-  return network_.lend(to, priority, payload_bytes);
+  return network_.payload_room(to)->lend(to, priority, payload_bytes);
 }
 
 Transport::Slot FaultyTransport::claim_lent(const Slot& lent) noexcept {
   if (refuses(lent.to, lent.priority)) return {nullptr, Status::again, lent.to, lent.priority};
   link(lent.to, lent.priority).unordered = nullptr;
-  return network_.claim_lent(lent);
+  return network_.payload_room(lent.to)->claim_lent(lent);
 }
 
 void FaultyTransport::commit(const Slot& slot, impl::Header header) noexcept {

@@ -23,7 +23,10 @@
 
 #include "transports/faults/kept_packets.hpp"
 #include "transports/faults/plan.hpp"
-#include "transports/transport.hpp"
+#include "transports/memory_reach.hpp"
+#include "transports/multicaster.hpp"
+#include "transports/payload_room.hpp"
+#include "transports/unordered_lanes.hpp"
 
 namespace am::faults {
 
@@ -39,7 +42,11 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-class FaultyTransport final : public Transport {
+class FaultyTransport final : public Transport,
+                              private PayloadRoom,
+                              private UnorderedLanes,
+                              private MemoryReach,
+                              private Multicaster {
  public:
   static constexpr std::uint32_t most_refusals = 16;
   static constexpr std::uint64_t longest_delay = 16;  // rounds
@@ -50,31 +57,10 @@ class FaultyTransport final : public Transport {
   [[nodiscard]] std::string_view name() const noexcept override { return name_; }
   [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
                            std::size_t payload_bytes) noexcept override;
-  [[nodiscard]] Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
-                                     std::size_t payload_bytes) noexcept override;
   void fill(const Slot& slot, Payload payload) noexcept override { network_.fill(slot, payload); }
   void commit(const Slot& slot, impl::Header header) noexcept override;
   [[nodiscard]] bool has_room(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override {
     return network_.has_room(to, priority, payload_bytes);
-  }
-  [[nodiscard]] bool has_room_unordered(NodeId to, Priority priority,
-                                        std::size_t payload_bytes) noexcept override {
-    return network_.has_room_unordered(to, priority, payload_bytes);
-  }
-  [[nodiscard]] Slot lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
-  void give_back(const Slot& lent) noexcept override { network_.give_back(lent); }
-  [[nodiscard]] Slot claim_lent(const Slot& lent) noexcept override;
-  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
-                               std::span<std::uint32_t> by) const noexcept override {
-    return network_.share_out(from, members, by);
-  }
-  void begin_multicast() noexcept override {
-    multicast_ = Multicast::begun;
-    network_.begin_multicast();
-  }
-  void end_multicast() noexcept override {
-    multicast_ = Multicast::none;
-    network_.end_multicast();
   }
   [[nodiscard]] View receive(Priority priority) noexcept override;
   [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
@@ -99,25 +85,58 @@ class FaultyTransport final : public Transport {
   }
   [[nodiscard]] bool holds_back() const noexcept override { return round_ < all_free_at_; }
   [[nodiscard]] bool drained() const noexcept override { return network_.drained(); }
-  void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override {
-    network_.publish(to, word, value);
-  }
   [[nodiscard]] bool published() const noexcept override { return network_.published(); }
-  void ask_clock(NodeId peer) noexcept override { network_.ask_clock(peer); }
-  // Memory is not mapped, nor are accesses carried by themselves: puts and gets are to meet the faults, too. Moves are refused.
-  [[nodiscard]] std::size_t shortest_move(Access access, NodeId peer) const noexcept override {
-    return network_.shortest_move(access, peer);
-  }
-  [[nodiscard]] Status begin_move(const Move& move, const std::byte* from) noexcept override {
-    return refuses(move.peer, Priority::low) ? Status::again : network_.begin_move(move, from);
-  }
   void close(NodeId peer) noexcept override { network_.close(peer); }
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override {
     return network_.queued(to, priority);
   }
   [[nodiscard]] std::string way_to(NodeId peer) const override { return network_.way_to(peer); }
 
+  [[nodiscard]] ControlLane* control_lane(NodeId peer) noexcept override {
+    return network_.control_lane(peer);
+  }
+  /// Memory is not mapped, nor are accesses carried by themselves: puts and gets are to meet the faults, too. Moves are refused.
+  [[nodiscard]] MemoryReach* memory_reach(NodeId peer) noexcept override {
+    return goes_by(Way::moved, network_.memory_reach(peer)) ? this : nullptr;
+  }
+  [[nodiscard]] PayloadRoom* payload_room(NodeId peer) noexcept override {
+    return network_.payload_room(peer) != nullptr ? this : nullptr;
+  }
+  [[nodiscard]] UnorderedLanes* unordered_lanes(NodeId /*peer*/) noexcept override { return this; }
+  [[nodiscard]] Multicaster* multicaster(NodeId from, std::span<const NodeId> members) noexcept override {
+    multicaster_ = network_.multicaster(from, members);
+    return multicaster_ != nullptr ? this : nullptr;
+  }
+
  private:
+  [[nodiscard]] Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
+                                     std::size_t payload_bytes) noexcept override;
+  [[nodiscard]] bool has_room_unordered(NodeId to, Priority priority,
+                                        std::size_t payload_bytes) noexcept override;
+  [[nodiscard]] Slot lend(NodeId to, Priority priority, std::size_t payload_bytes) noexcept override;
+  void give_back(const Slot& lent) noexcept override { network_.payload_room(lent.to)->give_back(lent); }
+  [[nodiscard]] Slot claim_lent(const Slot& lent) noexcept override;
+  [[nodiscard]] Way way() const noexcept override { return Way::moved; }
+  [[nodiscard]] std::size_t shortest_move(Access access, NodeId peer) const noexcept override {
+    return network_.memory_reach(peer)->shortest_move(access, peer);
+  }
+  [[nodiscard]] Status begin_move(const Move& move, const std::byte* from) noexcept override {
+    return refuses(move.peer, Priority::low) ? Status::again
+                                             : network_.memory_reach(move.peer)->begin_move(move, from);
+  }
+  void share_out(NodeId from, std::span<const NodeId> members,
+                 std::span<std::uint32_t> by) const noexcept override {
+    multicaster_->share_out(from, members, by);
+  }
+  void begin_multicast() noexcept override {
+    multicast_ = Multicast::begun;
+    multicaster_->begin_multicast();
+  }
+  void end_multicast() noexcept override {
+    multicast_ = Multicast::none;
+    multicaster_->end_multicast();
+  }
+
   /// The packet at the head of a way in.
   struct Head {
     bool decided = false;          // the dice have fallen for it
@@ -163,6 +182,7 @@ class FaultyTransport final : public Transport {
   std::uint64_t all_free_at_ = 0;  // the round from which no packet is held back any more
   /// Of the network's own: whether it was refused is decided once.
   enum class Multicast : std::uint8_t { none, begun, let_in } multicast_ = Multicast::none;
+  Multicaster* multicaster_ = nullptr;  // the network's, which was asked for last
   bool refused_ = false;  // by the dice only, since the last arm: whoever arms now may wait for that
 };
 

@@ -6,7 +6,7 @@
 //
 //   message    head (impl::Header without lap and place), origin, payload bytes; words; payload, at a multiple of 16
 //   credit     how many bytes of messages of that priority were released since the connection began: the newest counts
-//   word       of the control lane (Transport::publish): which, and its value
+//   word       of the control lane (ControlLane::publish): which, and its value
 //   clock      what is your clock? with the asker's (CLOCK_MONOTONIC), which the answer brings back
 //   answer     that, and the clock of who answers
 //   farewell   nothing comes behind it: the node leaves in order

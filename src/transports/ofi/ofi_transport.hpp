@@ -37,16 +37,19 @@
 #include <vector>
 
 #include "host/descriptor.hpp"
+#include "transports/control_lane.hpp"
 #include "transports/frames/arrivals.hpp"
 #include "transports/frames/frames.hpp"
 #include "transports/frames/lent.hpp"
 #include "transports/frames/looks.hpp"
 #include "transports/frames/refusals.hpp"
+#include "transports/memory_reach.hpp"
 #include "transports/ofi/endpoint.hpp"
 #include "transports/ofi/letter_box.hpp"
 #include "transports/ofi/letters.hpp"
 #include "transports/ofi/lifelines.hpp"
 #include "transports/ofi/long_memory.hpp"
+#include "transports/payload_room.hpp"
 #include "transports/site.hpp"
 #include "transports/transport.hpp"
 #include "transports/trust/crypto.hpp"
@@ -56,7 +59,7 @@ namespace am::ofi {
 
 using namespace frames;  // what travels here
 
-class OfiTransport final : public Transport {
+class OfiTransport final : public Transport, public PayloadRoom, public MemoryReach, public ControlLane {
  public:
   /// Writes on the node's card where it can be reached. Throws am::Error.
   explicit OfiTransport(const Site& site, const Library& library = system_library());
@@ -99,6 +102,10 @@ class OfiTransport final : public Transport {
   void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override;
   [[nodiscard]] bool published() const noexcept override;
   void ask_clock(NodeId peer) noexcept override;
+  [[nodiscard]] Way way() const noexcept override { return Way::moved; }
+  [[nodiscard]] PayloadRoom* payload_room(NodeId /*peer*/) noexcept override { return this; }
+  [[nodiscard]] MemoryReach* memory_reach(NodeId /*peer*/) noexcept override { return this; }
+  [[nodiscard]] ControlLane* control_lane(NodeId /*peer*/) noexcept override { return this; }
   void close(NodeId peer) noexcept override;
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;
   [[nodiscard]] std::string way_to(NodeId peer) const override;

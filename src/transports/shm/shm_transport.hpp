@@ -10,11 +10,12 @@
 
 #include "transports/shm/chunks.hpp"
 #include "transports/shm/inbox.hpp"
-#include "transports/transport.hpp"
+#include "transports/memory_reach.hpp"
+#include "transports/payload_room.hpp"
 
 namespace am::shm {
 
-class ShmTransport final : public Transport {
+class ShmTransport final : public Transport, public PayloadRoom, public MemoryReach {
  public:
   /// `watched`, `credit_at_once`: see Inbox.
   ShmTransport(std::shared_ptr<const host::Memory> memory, NodeId self,
@@ -86,7 +87,9 @@ class ShmTransport final : public Transport {
            !(wanted.low && inbox(Priority::low).any_hot());
   }
   [[nodiscard]] bool describe(Lookout& lookout, Wanted wanted) const override;
-  [[nodiscard]] bool maps_memory(NodeId /*peer*/) const noexcept override { return true; }
+  [[nodiscard]] Way way() const noexcept override { return Way::mapped; }
+  [[nodiscard]] MemoryReach* memory_reach(NodeId /*peer*/) noexcept override { return this; }
+  [[nodiscard]] PayloadRoom* payload_room(NodeId /*peer*/) noexcept override { return this; }
   void close(NodeId peer) noexcept override;
   /// Every claim finds a ring that is not connected, as at the beginning.
   void disconnect() noexcept;

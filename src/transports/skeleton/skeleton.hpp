@@ -14,12 +14,13 @@
 //   - Order per (peer, priority) is the order of the commits, but for what was claimed by claim_unordered. Nothing else is ordered.
 //   - Packets are untrusted: the transport must not read past what came, nor say that a payload lies where it cannot
 //     (payload_of, which is here as the seam has it); core checks the rest.
-//   - What is optional is left out here, as the seam has it: memory in which a long payload may be written before it is sent
-//     (lend, claim_lent); queues of their own for unordered packets (claim_unordered, lane); the control lane and lost peers,
-//     for a network between hosts (publish, site.hpp); what lies here unsent (drained); a descriptor to be woken by (wake_fd);
-//     memory that is mapped (maps_memory), or accessed without its node (carries_accesses; begin_move, for hardware that
-//     reads and writes there); and what saves core looks at what is quiet (calm_, empty_): each progress() has to set these anew, and
-//     what is lent or was deferred is there.
+//   - What is optional is left out here, as the seam has it: what lies here unsent (drained); a descriptor to be woken by (wake_fd);
+//     and what saves core looks at what is quiet (calm_, empty_): each progress() has to set these anew, and what is lent or was
+//     deferred is there.
+//   - What a network can do besides is an interface of its own, which it implements and hands out: the control lane, and word of lost
+//     peers, for a network between hosts (control_lane.hpp, site.hpp); memory in which a long payload is written before it is sent
+//     (payload_room.hpp); queues for unordered packets (unordered_lanes.hpp); memory of peers that it maps, or reaches without their
+//     nodes (memory_reach.hpp); multicasts (multicaster.hpp).
 //     tests/support/post_network.cpp has most of these, and no more.
 //
 // How to put it into use, when it works: nothing in core changes.

@@ -28,6 +28,7 @@
 #include "transports/frames/lent.hpp"
 #include "transports/frames/looks.hpp"
 #include "transports/frames/refusals.hpp"
+#include "transports/control_lane.hpp"
 #include "transports/site.hpp"
 #include "transports/tcp/entrance.hpp"
 #include "transports/transport.hpp"
@@ -36,7 +37,7 @@ namespace am::tcp {
 
 using namespace frames;  // what travels here
 
-class TcpTransport final : public Transport, private Entrance::Events {
+class TcpTransport final : public Transport, public ControlLane, private Entrance::Events {
  public:
   /// Writes on the node's card where it can be reached. Throws am::Error.
   explicit TcpTransport(const Site& site);
@@ -72,6 +73,7 @@ class TcpTransport final : public Transport, private Entrance::Events {
   void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override;
   [[nodiscard]] bool published() const noexcept override;
   void ask_clock(NodeId peer) noexcept override;
+  [[nodiscard]] ControlLane* control_lane(NodeId /*peer*/) noexcept override { return this; }
   void close(NodeId peer) noexcept override;
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;
   [[nodiscard]] std::string way_to(NodeId peer) const override;

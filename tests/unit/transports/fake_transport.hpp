@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "transports/transport.hpp"
+#include "transports/unordered_lanes.hpp"
 
 namespace test {
 
@@ -24,7 +24,7 @@ struct Image {
   std::array<std::byte, am::impl::packet_payload_bytes> payload;
 };
 
-class FakeTransport : public am::Transport {
+class FakeTransport : public am::Transport, public am::UnorderedLanes {
  public:
   using NodeId = am::NodeId;
   using Priority = am::Priority;
@@ -90,6 +90,7 @@ class FakeTransport : public am::Transport {
     if (unordered_full) return {nullptr, am::Status::again, to, priority};
     return claim(to, priority, words, payload_bytes);
   }
+  [[nodiscard]] UnorderedLanes* unordered_lanes(NodeId) noexcept override { return this; }
   void commit(const Slot& slot, am::impl::Header header) noexcept override {
     auto& image = claimed_[{slot.to, slot.priority}];
     if (image == nullptr || &image->packet != slot.packet) std::abort();

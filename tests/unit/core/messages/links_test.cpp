@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../../transports/fake_transport.hpp"
+#include "transports/multicaster.hpp"
 
 namespace am::core::links_test {
 
@@ -49,28 +50,25 @@ TEST_F(LinksTest, EachPeerIsReachedByItsNetwork) {
 }
 
 TEST_F(LinksTest, UnorderedOnesToo) {
-  const Transport::Slot slot = links_.claim_unordered(3, low, 1, 0);
+  UnorderedLanes& lanes = *links_.unordered_lanes(3);
+  const Transport::Slot slot = lanes.claim_unordered(3, low, 1, 0);
   ASSERT_EQ(slot.status, Status::ok);
   links_.commit(slot, impl::Header::make(0, 1, 0, 0));
   EXPECT_EQ(second_.sent.size(), 1u);
   EXPECT_EQ((second_.unordered_claims[{3, low}]), 1u);
   second_.unordered_full = true;
-  EXPECT_EQ(links_.claim_unordered(3, low, 1, 0).status, Status::again);
-  EXPECT_FALSE(links_.has_room_unordered(3, low, 0));
-  EXPECT_TRUE(links_.has_room_unordered(0, low, 0));
+  EXPECT_EQ(lanes.claim_unordered(3, low, 1, 0).status, Status::again);
+  EXPECT_FALSE(lanes.has_room_unordered(3, low, 0));
+  EXPECT_TRUE(links_.unordered_lanes(0)->has_room_unordered(0, low, 0));
 }
 
 /// All members get it at once, by the network's own multicast.
-class Multicasting final : public test::FakeTransport {
+class Multicasting final : public test::FakeTransport, public Multicaster {
  public:
-  [[nodiscard]] bool share_out(NodeId, std::span<const NodeId> members,
-                               std::span<std::uint32_t> by) const noexcept override {
-    for (std::uint32_t i = 0; i < members.size(); ++i) by[i] = i;
-    return true;
-  }
-  void begin_multicast() noexcept override { ++open; }
-  void end_multicast() noexcept override { --open; }
-  int open = 0;
+  [[nodiscard]] Multicaster* multicaster(NodeId, std::span<const NodeId>) noexcept override { return this; }
+  void share_out(NodeId, std::span<const NodeId>, std::span<std::uint32_t>) const noexcept override {}
+  void begin_multicast() noexcept override {}
+  void end_multicast() noexcept override {}
 };
 
 TEST(LinksOfANetworkThatMulticasts, HaveItsMulticastsForThoseToWhomItLeads) {
@@ -78,20 +76,13 @@ TEST(LinksOfANetworkThatMulticasts, HaveItsMulticastsForThoseToWhomItLeads) {
   Multicasting multicasting;
   Links links({&plain, &multicasting}, {0, 1, 1, 1});
   const auto shares = [&](NodeId from, std::vector<NodeId> members) {
-    std::vector<std::uint32_t> by(members.size(), Transport::nobody);
-    const bool any = links.share_out(from, members, by);
-    EXPECT_EQ(any, by.front() != Transport::nobody);
-    return any;
+    return links.multicaster(from, members) == &multicasting;
   };
   EXPECT_TRUE(shares(1, {1, 2, 3}));
   EXPECT_TRUE(shares(3, {1, 2}));
   EXPECT_FALSE(shares(1, {0, 2})) << "a member elsewhere";
   EXPECT_FALSE(shares(0, {1, 2})) << "a sender elsewhere";
   EXPECT_FALSE(shares(0, {0})) << "all by the network that has none";
-  links.begin_multicast();
-  EXPECT_EQ(multicasting.open, 1);
-  links.end_multicast();
-  EXPECT_EQ(multicasting.open, 0);
 }
 
 TEST_F(LinksTest, ABusyNetworkDoesNotKeepTheOtherWaiting) {

@@ -26,15 +26,15 @@ using Ids = std::vector<NodeId>;
 constexpr NodeId rows = 4, columns = 8, nodes = rows * columns, self = 9;
 
 /// A grid whose rows wrap.
-class FakeGrid : public test::FakeTransport {
+class FakeGrid : public test::FakeTransport, public Multicaster {
  public:
   std::vector<std::pair<std::size_t, std::size_t>> multicasts;  ///< of `sent`, from and to
   bool open = false;
 
-  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
-                               std::span<std::uint32_t> by) const noexcept override {
+  [[nodiscard]] Multicaster* multicaster(NodeId, std::span<const NodeId>) noexcept override { return this; }
+  void share_out(NodeId from, std::span<const NodeId> members,
+                 std::span<std::uint32_t> by) const noexcept override {
     emulated::share_out(t1::grid_of({.rows = rows, .columns = columns}), from, members, by);
-    return true;
   }
   void begin_multicast() noexcept override {
     if (std::exchange(open, true)) std::abort();

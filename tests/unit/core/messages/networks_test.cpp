@@ -111,7 +111,7 @@ struct Ears final : Listener {
   void lost(NodeId) noexcept override {}
 };
 struct NoPlaces final : Destinations {
-  void moved(const Transport::Move& /*move*/, Payload /*fetched*/) noexcept override {}
+  void moved(const MemoryReach::Move& /*move*/, Payload /*fetched*/) noexcept override {}
   std::byte* destination(const Coming&) noexcept override { return nullptr; }
 };
 
@@ -178,8 +178,8 @@ TEST_F(JoinedNetworksTest, ADecoratorSeesEverySend) {
 TEST_F(JoinedNetworksTest, EachPeerIsReachedByItsOwn) {
   JoinedNetworks networks = join(both_);
   EXPECT_FALSE(networks.only_shm());
-  EXPECT_TRUE(networks.all().maps_memory(0));
-  EXPECT_FALSE(networks.all().maps_memory(1));
+  EXPECT_TRUE(goes_by(MemoryReach::Way::mapped, networks.all().memory_reach(0)));
+  EXPECT_EQ(networks.all().memory_reach(1), nullptr);
   EXPECT_TRUE(networks.rings_filled_inline()) << "those to peers elsewhere stay unconnected";
 }
 

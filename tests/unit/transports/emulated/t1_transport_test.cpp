@@ -81,7 +81,7 @@ TEST_F(T1Ring, IsCoveredByTwoMulticasts) {
 // Handlers in hardware (T1 report, 3.9): no other end takes part. A store of 1 KiB is 8 messages of 32 words, 3 scalars and the header, a
 // fetch of it 8 of 5 scalars, and as many answers as long as stores.
 TEST_F(T1Ends, CarryAccessesToWhoDoesNothing) {
-  using Access = Transport::Access;
+  using Access = MemoryReach::Access;
   for (std::uint64_t i = 1; i <= 50; ++i) {
     ASSERT_EQ(end(0).begin_access(Access::store, 4, i * 20), Status::ok);
     ASSERT_EQ(end(0).begin_access(Access::fetch, 4, i * 20), Status::ok);
@@ -100,7 +100,7 @@ TEST_F(T1Ends, CarryAccessesToWhoDoesNothing) {
 TEST_F(T1Ends, AreNotArmedWhileTheyHaveNotToldOfAnAccess) {
   ASSERT_TRUE(end(0).arm(both));
   end(0).disarm();
-  for (const auto access : {Transport::Access::store, Transport::Access::fetch}) {
+  for (const auto access : {MemoryReach::Access::store, MemoryReach::Access::fetch}) {
     ASSERT_EQ(end(0).begin_access(access, 1, 8), Status::ok);
     EXPECT_FALSE(end(0).arm(both));
     EXPECT_EQ(end(0).accesses_done(access, 1), 1u);
@@ -110,8 +110,8 @@ TEST_F(T1Ends, AreNotArmedWhileTheyHaveNotToldOfAnAccess) {
 }
 
 TEST_F(T1Ends, CountTheFlitsOfAccesses) {
-  ASSERT_EQ(end(0).begin_access(Transport::Access::store, 1, 1024), Status::ok);
-  ASSERT_EQ(end(0).begin_access(Transport::Access::fetch, 1, 1024), Status::ok);
+  ASSERT_EQ(end(0).begin_access(MemoryReach::Access::store, 1, 1024), Status::ok);
+  ASSERT_EQ(end(0).begin_access(MemoryReach::Access::fetch, 1, 1024), Status::ok);
   const std::string there = t1_counts(memory_, 1);
   EXPECT_THAT(there, ContainsRegex("node 0 +low +[01] +96 +0\n")) << "8 of 10, and 8 of 2";
   EXPECT_THAT(there, ContainsRegex("this node +high +1 +80 +0\n")) << "answers";
@@ -144,7 +144,7 @@ TEST_F(T1Ends, CountsWhatPassesItsRouters) {
 using List = std::vector<NodeId>;
 
 std::vector<std::uint32_t> shares(const kit::Grid& grid, NodeId from, const List& members) {
-  std::vector<std::uint32_t> by(members.size(), Transport::nobody);
+  std::vector<std::uint32_t> by(members.size(), Multicaster::nobody);
   share_out(grid, from, members, by);
   return by;
 }
@@ -153,7 +153,7 @@ std::string text(const kit::Grid& grid, NodeId from, const List& members) {
   std::string text;
   const auto by = shares(grid, from, members);
   for (std::size_t i = 0; i < by.size(); ++i)
-    text += by[i] == i ? '*' : by[i] == Transport::nobody ? '-' : static_cast<char>('a' + by[i]);
+    text += by[i] == i ? '*' : by[i] == Multicaster::nobody ? '-' : static_cast<char>('a' + by[i]);
   return text;
 }
 /// On 4 x 8 nodes.
@@ -190,7 +190,7 @@ TEST(Patches, CoverTheWholeMachineFromItsCorner) {
     const kit::Grid grid = t1::grid_of({.rows = rows, .columns = columns});
     List everybody(grid.nodes());
     std::iota(everybody.begin(), everybody.end(), NodeId{0});
-    EXPECT_THAT(shares(grid, 0, everybody), testing::Each(testing::Ne(Transport::nobody)))
+    EXPECT_THAT(shares(grid, 0, everybody), testing::Each(testing::Ne(Multicaster::nobody)))
         << rows << "x" << columns;
   }
 }

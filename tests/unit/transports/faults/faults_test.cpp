@@ -176,12 +176,13 @@ TEST_F(Refuse, NeitherHidesNorChangesTheNetworksOwnAnswer) {
 }
 
 /// Counts what of a multicast of the network's own gets through to it.
-class Multicasting final : public test::FakeTransport {
+class Multicasting final : public test::FakeTransport, public am::Multicaster {
  public:
-  [[nodiscard]] bool share_out(NodeId from, std::span<const NodeId> members,
-                               std::span<std::uint32_t> by) const noexcept override {
+  [[nodiscard]] am::Multicaster* multicaster(NodeId, std::span<const NodeId> members) noexcept override {
+    return members.size() == 2 ? this : nullptr;
+  }
+  void share_out(NodeId from, std::span<const NodeId>, std::span<std::uint32_t> by) const noexcept override {
     std::fill(by.begin(), by.end(), from);
-    return members.size() == 2;
   }
   void begin_multicast() noexcept override { ++begun; }
   void end_multicast() noexcept override { ++ended; }
@@ -192,14 +193,16 @@ class Multicasting final : public test::FakeTransport {
 TEST_F(Refuse, AMulticastOfTheNetworksOwnIsRefusedOnceOrNot) {
   Multicasting multicasting;
   FaultyTransport refusing(multicasting, {.seed = 1, .refuse = 0.5, .delay = 0, .kill = {}}, 0);
+  const std::array<NodeId, 2> members{};
+  Multicaster& own = *refusing.multicaster(7, members);
   std::uint32_t in_a_row = 0, refused = 0;
   for (int i = 1; i <= 1000; ++i) {
-    refusing.begin_multicast();
+    own.begin_multicast();
     EXPECT_EQ(multicasting.begun, i);
     const bool let_in = refusing.claim(1, Priority::low, 0, 0).status == Status::ok;
     for (NodeId to = 2; let_in && to < 100; ++to)
       ASSERT_EQ(refusing.claim(to, Priority::low, 0, 0).status, Status::ok);
-    refusing.end_multicast();
+    own.end_multicast();
     EXPECT_EQ(multicasting.ended, i);
     refused += let_in ? 0 : 1;
     in_a_row = let_in ? 0 : in_a_row + 1;
@@ -210,11 +213,10 @@ TEST_F(Refuse, AMulticastOfTheNetworksOwnIsRefusedOnceOrNot) {
   for (int i = 0; i < 100; ++i)
     refused += refusing.claim(1, Priority::low, 0, 0).status == Status::again ? 1 : 0;
   EXPECT_GT(refused, 0U) << "what is none is refused as ever";
-  const std::array<NodeId, 2> members{};
   std::array<std::uint32_t, 2> by{};
-  EXPECT_TRUE(refusing.share_out(7, members, by));
+  own.share_out(7, members, by);
   EXPECT_EQ(by[1], 7u);
-  EXPECT_FALSE(refusing.share_out(7, {}, {}));
+  EXPECT_EQ(refusing.multicaster(7, {}), nullptr);
 }
 
 TEST_F(Refuse, NobodySleepsRightAfterIt) {
@@ -344,12 +346,13 @@ TEST_F(Delay, OfOneLaneIsNotThatOfAnother) {
 /// Node 1, whose packets to itself come by a network with faults.
 class Reorder : public testing::Test, protected Faults {
  protected:
+  UnorderedLanes& lanes = *faulty.unordered_lanes(1);
   explicit Reorder(double reorder = 1) : Faults({.seed = 5, .reorder = reorder, .kill = {}}, 1) {}
 
   void send(bool unordered, std::uint64_t number, Priority priority = Priority::low) {
     const auto bytes = static_cast<std::size_t>(number % 7 == 0 ? number % 1025 : 0);
     const Transport::Slot slot =
-        unordered ? faulty.claim_unordered(1, priority, 1, bytes) : faulty.claim(1, priority, 1, bytes);
+        unordered ? lanes.claim_unordered(1, priority, 1, bytes) : faulty.claim(1, priority, 1, bytes);
     ASSERT_EQ(slot.status, Status::ok);
     const std::vector<std::byte> payload(bytes, std::byte(number));
     slot.packet->words[0] = number;
@@ -474,16 +477,16 @@ TEST_F(Reorder, HasABound) {
 }
 
 TEST_F(Reorder, LeavesOtherPacketsAlone) {
-  const Transport::Slot abandoned = faulty.claim_unordered(1, Priority::low, 1, 0);
+  const Transport::Slot abandoned = lanes.claim_unordered(1, Priority::low, 1, 0);
   send(false, 1);  // in the same place
   EXPECT_EQ(round().size(), 1u) << "the other was not sent";
   static_cast<void>(abandoned);
   network.unordered_full = true;
-  EXPECT_EQ(faulty.claim_unordered(1, Priority::low, 1, 0).status, Status::again);
-  EXPECT_FALSE(faulty.has_room_unordered(1, Priority::low, 0));
+  EXPECT_EQ(lanes.claim_unordered(1, Priority::low, 1, 0).status, Status::again);
+  EXPECT_FALSE(lanes.has_room_unordered(1, Priority::low, 0));
   faulty.close(1);
   network.unordered_full = false;
-  EXPECT_EQ(faulty.claim_unordered(1, Priority::low, 1, 0).status, Status::unreachable);
+  EXPECT_EQ(lanes.claim_unordered(1, Priority::low, 1, 0).status, Status::unreachable);
 }
 
 class ReorderSome : public Reorder, public testing::WithParamInterface<double> {

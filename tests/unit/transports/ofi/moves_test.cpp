@@ -11,7 +11,7 @@
 
 namespace am::ofi::moves_test {
 
-using Access = Transport::Access;
+using Access = MemoryReach::Access;
 
 class Moves : public Nodes, public testing::WithParamInterface<Way> {
  protected:
@@ -30,7 +30,7 @@ class Moves : public Nodes, public testing::WithParamInterface<Way> {
     return bytes;
   }
   /// Polls until it has begun.
-  Status begin(NodeId node, const Transport::Move& move, const std::byte* from) {
+  Status begin(NodeId node, const MemoryReach::Move& move, const std::byte* from) {
     Status status = Status::again;
     EXPECT_TRUE(until([&] { return (status = at(node).begin_move(move, from)) != Status::again; }));
     return status;
@@ -81,10 +81,10 @@ TEST_P(Moves, StoreAndFetchJustTheBytes) {
   std::size_t begun = 0;
   for (std::size_t i = 0; i < rounds; ++i) {
     const NodeId to = 1 + static_cast<NodeId>(random_.below(2));
-    const std::size_t bytes = 1 + random_.below(random_.one_in(2) ? 200 : Transport::move_bytes);
+    const std::size_t bytes = 1 + random_.below(random_.one_in(2) ? 200 : MemoryReach::move_bytes);
     const std::uint64_t offset = random_.below(segment_bytes - bytes + 1);
     const bool store = stores() && random_.one_in(2);
-    const Transport::Move move{store ? Access::store : Access::fetch, to, offset, bytes, i, 3 * i};
+    const MemoryReach::Move move{store ? Access::store : Access::fetch, to, offset, bytes, i, 3 * i};
     std::vector<std::byte> from = random_bytes(bytes);
     ASSERT_EQ(begin(0, move, from.data()), Status::ok);
     ++begun;
@@ -115,7 +115,7 @@ TEST_P(Moves, MayBeUnderWayTogether) {
   constexpr std::size_t piece = 7000;
   std::size_t begun = 0;
   for (std::size_t at = 0; at < segment_bytes; at += piece, ++begun) {
-    const Transport::Move move{Access::fetch, 1, at, std::min(piece, segment_bytes - at), begun, at};
+    const MemoryReach::Move move{Access::fetch, 1, at, std::min(piece, segment_bytes - at), begun, at};
     ASSERT_EQ(begin(0, move, nullptr), Status::ok);
   }
   ASSERT_TRUE(are_done(begun));
@@ -125,18 +125,18 @@ TEST_P(Moves, MayBeUnderWayTogether) {
 }
 
 TEST_P(Moves, ThatFindNoRoomAreToldOfIt) {
-  const std::size_t begun = begin_all_that_find_room(Transport::move_bytes);
+  const std::size_t begun = begin_all_that_find_room(MemoryReach::move_bytes);
   EXPECT_EQ(at(0).begin_move({Access::fetch, 2, 0, 100, 0, 0}, nullptr), Status::ok) << "others have room";
   ASSERT_TRUE(are_done(begun + 1));
   EXPECT_FALSE(at(0).arm({})) << "there is room since";
   at(0).disarm();
-  EXPECT_EQ(at(0).begin_move({Access::fetch, 1, 0, Transport::move_bytes, 0, 0}, nullptr), Status::ok);
+  EXPECT_EQ(at(0).begin_move({Access::fetch, 1, 0, MemoryReach::move_bytes, 0, 0}, nullptr), Status::ok);
   ASSERT_TRUE(are_done(begun + 2));
 }
 
 TEST_P(Moves, WakeWhoeverSleepsUntilTheyAreDone) {
   for (std::uint64_t i = 0; i < 50; ++i) {
-    ASSERT_EQ(fetch(1, Transport::move_bytes, i), Status::ok);
+    ASSERT_EQ(fetch(1, MemoryReach::move_bytes, i), Status::ok);
     sleep_until(
         0, {}, at(0).arm({}), [&] { return places_[0].done.size() > i; }, [&] { at(1).progress(); });
     ASSERT_FALSE(HasFatalFailure());
@@ -146,8 +146,8 @@ TEST_P(Moves, WakeWhoeverSleepsUntilTheyAreDone) {
 TEST_P(Moves, ThatStoreKeepWhoeverLeaves) {
   if (!stores()) GTEST_SKIP() << "it cannot tell when they are there";
   const std::vector<std::byte> bytes = random_bytes(segment_bytes);
-  for (std::size_t at = 0; at < segment_bytes; at += Transport::move_bytes)
-    ASSERT_EQ(begin(0, {Access::store, 1, at, Transport::move_bytes, 0, 0}, bytes.data() + at), Status::ok);
+  for (std::size_t at = 0; at < segment_bytes; at += MemoryReach::move_bytes)
+    ASSERT_EQ(begin(0, {Access::store, 1, at, MemoryReach::move_bytes, 0, 0}, bytes.data() + at), Status::ok);
   ASSERT_TRUE(until([&] { return at(0).drained(); }));
   EXPECT_TRUE(std::ranges::equal(segments_[1], bytes));
 }
@@ -156,7 +156,7 @@ TEST_P(Moves, ThatStoreKeepWhoeverLeaves) {
 TEST_P(Moves, LeaveTheDescriptorOfTheOwnerBelieved) {
   if (!rests(1)) GTEST_SKIP() << "it has none that is believed";
   for (std::uint64_t i = 0; i < 400; ++i) {
-    ASSERT_EQ(fetch(1, Transport::move_bytes, i), Status::ok);
+    ASSERT_EQ(fetch(1, MemoryReach::move_bytes, i), Status::ok);
     ASSERT_TRUE(until([&] {
       static_cast<void>(at(1).arm({}));
       at(1).disarm();
@@ -178,7 +178,7 @@ TEST_P(Moves, AreOverWithTheirPeer) {
 }
 
 TEST_P(Moves, ToAPeerThatCoreHasClosedBeginNoMore) {
-  begin_all_that_find_room(Transport::move_bytes);
+  begin_all_that_find_room(MemoryReach::move_bytes);
   at(0).close(1);
   expect_node_1_is_unreachable_alone();
 }

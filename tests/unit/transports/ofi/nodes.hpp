@@ -27,11 +27,11 @@ namespace am::ofi {
 class Places : public Destinations {
  public:
   std::byte* destination(const Coming& /*message*/) noexcept override { return nullptr; }
-  void moved(const Transport::Move& move, Payload fetched) noexcept override {
+  void moved(const MemoryReach::Move& move, Payload fetched) noexcept override {
     done.push_back({move, std::vector<std::byte>(fetched.data(), fetched.data() + fetched.size())});
   }
   struct Done {
-    Transport::Move move;
+    MemoryReach::Move move;
     std::vector<std::byte> fetched;
   };
   std::vector<Done> done;

@@ -96,7 +96,9 @@ TEST_F(ChunkMemory, OfALongOneIsFoundWhereverItLies) {
 }
 
 TEST_F(ChunkMemory, ComesBackWhenItsLineIsReleasedAndNotBefore) {
-  const auto next = [this] { return chunks_.has_room(2, 2000) ? chunks_.take(2, 2000) : 0; };  // looks what came back
+  const auto next = [this] {  // looks what came back
+    return chunks_.has_room(2, 2000) ? chunks_.take(2, 2000) : Chunks::Name{0};
+  };
   const Chunks::Name a = next();
   const Chunks::Name b = next();
   chunks_.sent(a, 7);

@@ -16,7 +16,7 @@ namespace am::tcp {
 
 /// Where payloads belong: what the test says.
 struct Places final : Destinations {
-  void moved(const Transport::Move& /*move*/, Payload /*fetched*/) noexcept override {}
+  void moved(const MemoryReach::Move& /*move*/, Payload /*fetched*/) noexcept override {}
   std::byte* destination(const Coming& message) noexcept override {
     return answer ? answer(message) : nullptr;
   }
