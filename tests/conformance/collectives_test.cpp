@@ -5,7 +5,6 @@
 #include <am/global.hpp>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <csignal>
 #include <string>
 #include <thread>

@@ -4,7 +4,6 @@
 #include <am/collectives.hpp>
 #include <am/global.hpp>
 
-#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>

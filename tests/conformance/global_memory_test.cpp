@@ -6,7 +6,6 @@
 #include <am/collectives.hpp>
 #include <am/error.hpp>
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <numeric>
 #include <thread>

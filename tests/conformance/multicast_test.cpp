@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include "support/job.hpp"

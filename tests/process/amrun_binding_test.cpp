@@ -17,8 +17,7 @@ using testing::MatchesRegex;
 // What nodes do.
 
 int show_cores(const Arguments&) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   const cpu_set_t set = own_processors();
   std::string line = "cores";
   for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {

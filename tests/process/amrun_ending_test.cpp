@@ -16,8 +16,7 @@ using namespace testing;
 // What nodes do.
 
 int succeed(const Arguments&) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   node.wait_for_all();
   node.leave();
   return 0;
@@ -25,8 +24,7 @@ int succeed(const Arguments&) {
 
 // The named node does what it is told once all have joined, the others wait for their end.
 int fail(const Arguments& arguments) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   node.wait_for_all();
   if (std::to_string(node.rank()) != arguments.at(0)) Node::hang();
   const std::string& how = arguments.at(1);
@@ -60,8 +58,7 @@ int join_and_hang(const Arguments&) {
 
 int ignore_sigterm(const Arguments&) {
   signal(SIGTERM, SIG_IGN);
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   node.wait_for_all();
   if (node.rank() == 0) return 3;
   Node::hang();
@@ -102,8 +99,7 @@ int survive_a_verdict(const Arguments& arguments) {
 
 // Leaves a process of its own session behind.
 int leave_a_daemon(const Arguments& arguments) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   if (node.rank() == 0 && fork() == 0) {
     setsid();
     if (fork() == 0) Node::hang();

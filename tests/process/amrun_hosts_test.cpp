@@ -9,9 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -131,10 +128,8 @@ int run_node(const Arguments& arguments) {
   const std::string& scenario = arguments.at(0);
   const auto who = static_cast<am::NodeId>(std::stoi(arguments.at(1)));
   if (scenario == "go on" || scenario == "stop part") signal(SIGTERM, &go_on);
-  am::Node& node = am::start(0, nullptr);
   static State state;
-  node.attach(state);
-  node.barrier();
+  am::Node& node = start_with(state);
   const bool mine = node.id() == who;
   if (scenario == "print") print_much(node);
   if (scenario == "read") read_input(node);

@@ -72,6 +72,11 @@ class Node {
   [[nodiscard]] const am::host::Board& board() const { return memory_->board(); }
   [[nodiscard]] am::host::NodeCard& card() const { return board().card(rank_); }
 
+  static Node joined() {
+    Node node;
+    node.join();
+    return node;
+  }
   void join(bool survives = false) const {
     card().pid = getpid();
     card().survives.store(survives ? 1 : 0);

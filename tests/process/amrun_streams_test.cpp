@@ -19,8 +19,7 @@ using namespace testing;
 // What nodes do.
 
 int read_input(const Arguments&) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   std::string text;
   char buffer[256];
   for (ssize_t got = 0; (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0;)
@@ -32,8 +31,7 @@ int read_input(const Arguments&) {
 
 // Numbered lines of many lengths on both streams, in pieces that end anywhere.
 int write_lines(const Arguments& arguments) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   const int lines = std::stoi(arguments.at(0));
   for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     std::string text;
@@ -52,8 +50,7 @@ int write_lines(const Arguments& arguments) {
 }
 
 int write_partial_line(const Arguments&) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   std::fputs("whole\nno end", stdout);
   node.leave();
   return 0;
@@ -63,8 +60,7 @@ constexpr std::string_view flood_line = "the quick brown fox jumps over the lazy
 
 // So many thousand lines; then node 0 waits for the end of its input.
 int flood(const Arguments& arguments) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   std::string lines;
   for (int i = 0; i < 1000; ++i) lines += flood_line;
   for (long left = std::stol(arguments.at(0)); left > 0; --left) {
@@ -77,8 +73,7 @@ int flood(const Arguments& arguments) {
 
 // Node 1 dies as soon as it has filled its output.
 int flood_and_die(const Arguments&) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   node.wait_for_all();
   fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK);
   const std::string line(1000, 'y');
@@ -90,8 +85,7 @@ int flood_and_die(const Arguments&) {
 }
 
 int show_environment(const Arguments&) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   std::string line = "environment:";
   for (const char* name : {"AM_RANK", "AM_SIZE", "AM_STATS", "AMRUN_TEST"}) {
     const char* value = std::getenv(name);
@@ -104,8 +98,7 @@ int show_environment(const Arguments&) {
 
 // Descriptors beyond the standard ones, by what they are.
 int show_descriptors(const Arguments&) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   std::vector<std::string> open;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
@@ -136,8 +129,7 @@ int start_inner_job(const Arguments& arguments) {
 }
 
 int show_limits_and_signals(const Arguments&) {
-  const Node node;
-  node.join();
+  const Node node = Node::joined();
   sigset_t mask;
   sigprocmask(SIG_SETMASK, nullptr, &mask);
   int blocked = 0;

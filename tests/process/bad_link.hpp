@@ -19,10 +19,8 @@
 #include <chrono>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "host/descriptor.hpp"

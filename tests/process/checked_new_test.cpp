@@ -2,7 +2,6 @@
 // (tests/conformance) it may.
 #include <gtest/gtest.h>
 #include <atomic>
-#include <memory>
 #include <vector>
 
 #include "support/job.hpp"

@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <string>
-
 #include <am/am.hpp>
 
 #include "process/command.hpp"

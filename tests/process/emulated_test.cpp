@@ -91,10 +91,8 @@ struct Talk {
 };
 
 int talk_past_a_stopped_node(const Arguments&) {
-  am::Node& node = am::start(0, nullptr);
   Talk talk;
-  node.attach(talk);
-  node.barrier();
+  am::Node& node = process_test::start_with(talk);
   if (node.id() == 1) {
     node.request<&Talk::i_flood>(0, static_cast<std::uint64_t>(getpid()));
     while (!talk.ended) {

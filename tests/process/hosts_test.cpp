@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <unistd.h>
-#include <am/collectives.hpp>
 #include <am/error.hpp>
 #include <am/global.hpp>
 

@@ -6,7 +6,6 @@
 
 #include <am/multicast.hpp>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cfenv>

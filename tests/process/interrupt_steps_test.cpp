@@ -9,7 +9,6 @@
 
 #include <sched.h>
 #include <ucontext.h>
-#include <am/draft.hpp>
 #include <am/events.hpp>
 
 #include <array>

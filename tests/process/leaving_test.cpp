@@ -5,7 +5,6 @@
 #include <am/draft.hpp>
 #include <am/multicast.hpp>
 
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -65,30 +64,24 @@ int exit_in_a_handler() {
 }
 
 int exit_with_a_draft() {
-  am::Node& node = am::start(0, nullptr);
   Seen seen;
-  node.attach(seen);
-  node.barrier();
+  am::Node& node = start_with(seen);
   const am::Draft draft = node.prepare<&Seen::take>(1 - node.id(), 8);
   std::exit(draft || draft.status() == am::Status::unreachable ? 0 : 3);  // the other one may have left
 }
 
 /// Node 1 leaves while the others do not stop sending to it.
 int leave_under_fire() {
-  am::Node& node = am::start(0, nullptr);
   Seen seen;
-  node.attach(seen);
-  node.barrier();
+  am::Node& node = start_with(seen);
   if (node.id() != 1) wait_until_it_left(node, 1);
   return 0;
 }
 
 /// Node 1 closes all that it does not know, as daemons do, and so loses the lock that says that it lives.
 int close_descriptors() {
-  am::Node& node = am::start(0, nullptr);
   Seen seen;
-  node.attach(seen);
-  node.barrier();
+  am::Node& node = start_with(seen);
   if (node.id() == 1) {
     for (int fd = 3; fd < 64; ++fd) close(fd);
   }
@@ -109,10 +102,8 @@ struct Counted {
   void come_back(am::Reply&) { ++came; }
 };
 int leave_after_a_barrier() {
-  am::Node& node = am::start(0, nullptr);
   Counted counted;
-  node.attach(counted);
-  node.barrier();
+  am::Node& node = start_with(counted);
   for (int i = 0; i < 150; ++i) {
     for (am::NodeId to = 0; to < node.size(); ++to) node.request<&Counted::come>(to);
   }
@@ -161,10 +152,8 @@ int leave_after_a_collective() {
 
 /// Node 0 leaves at once. The others send it long payloads until they hear of that, and say how many.
 int leave_under_heavy_fire() {
-  am::Node& node = am::start(0, nullptr);
   Seen seen;
-  node.attach(seen);
-  node.barrier();
+  am::Node& node = start_with(seen);
   if (node.id() == 0) return 0;
   const std::vector<std::byte> payload(256 * 1024);
   int sent = 0;

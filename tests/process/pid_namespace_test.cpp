@@ -4,7 +4,6 @@
 // Of its two roles, one is played in a new namespace.
 #include <gmock/gmock.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <am/am.hpp>

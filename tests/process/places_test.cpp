@@ -3,8 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <am/error.hpp>
-#include <functional>
 #include <string>
 
 #include "support/job.hpp"

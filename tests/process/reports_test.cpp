@@ -4,7 +4,6 @@
 #include <am/am.hpp>
 
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include "support/job.hpp"

@@ -1,7 +1,7 @@
 // The program of these tests is also that of their jobs: started with --node and a role, it is a node that does what the role says.
 #pragma once
 
-#include <am/error.hpp>
+#include <am/am.hpp>
 #include <am/impl/interrupt_safe.hpp>
 
 #include <cstdio>
@@ -55,6 +55,15 @@ int catching(const Arguments& arguments) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
   }
+}
+
+/// The node, when all have joined; its handlers find this object.
+template <class State>
+am::Node& start_with(State& state) {
+  am::Node& node = am::start(0, nullptr);
+  node.attach(state);
+  node.barrier();
+  return node;
 }
 
 inline std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }

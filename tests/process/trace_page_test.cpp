@@ -2,9 +2,7 @@
 // it looks. Chromium without a window, which Debian's package chromium brings.
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <regex>
 #include <set>

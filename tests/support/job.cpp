@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include <am/impl/interrupt_safe.hpp>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>

@@ -6,51 +6,13 @@
 // that: in a model that has one every access is a step of its own. Both rules are checked.
 #pragma once
 
-#include <bit>
 #include <cstdio>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "support/choices.hpp"
 #include "support/weak_memory.hpp"
 
 namespace test {
-
-/// The choices of one step: all of them, one combination after the other.
-class Choices {
- public:
-  Choices() = default;
-  explicit Choices(const std::string& made) {
-    for (const char c : made) made_.push_back({static_cast<unsigned char>(c), 255});
-  }
-  /// 0 .. n-1.
-  unsigned pick(unsigned n) {
-    if (n <= 1) return 0;
-    if (at_ == made_.size()) made_.push_back({0, n});
-    return made_[at_++].value;
-  }
-  /// False when all combinations have been had.
-  bool next() {
-    at_ = 0;
-    while (!made_.empty() && made_.back().value + 1 == made_.back().limit) made_.pop_back();
-    if (made_.empty()) return false;
-    ++made_.back().value;
-    return true;
-  }
-  [[nodiscard]] std::string str() const {
-    std::string text;
-    for (const One& one : made_) text += static_cast<char>(one.value);
-    return text;
-  }
-
- private:
-  struct One {
-    unsigned value;
-    unsigned limit;
-  };
-  std::vector<One> made_;
-  std::size_t at_ = 0;
-};
 
 /// The kernel's part: who sleeps, and whose heavy fence has still to reach whom.
 struct Kernel {

@@ -2,7 +2,6 @@
 #include "host/patience.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <climits>
 #include <string>

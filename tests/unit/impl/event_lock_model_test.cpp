@@ -19,10 +19,7 @@ namespace event_lock_model_test {
 
 using namespace test;
 
-constexpr auto relaxed = std::memory_order_relaxed;
-constexpr auto acquire = std::memory_order_acquire;
-constexpr auto release = std::memory_order_release;
-constexpr auto seq_cst = std::memory_order_seq_cst;
+using enum std::memory_order;
 
 constexpr Word events_inside = 1;
 constexpr Word unbiased = 2;

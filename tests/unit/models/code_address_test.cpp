@@ -3,10 +3,8 @@
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <cstdlib>
 #include <thread>
 #include <vector>
 

@@ -12,10 +12,7 @@ namespace explorer_test {
 
 using namespace test;
 
-constexpr auto relaxed = std::memory_order_relaxed;
-constexpr auto acquire = std::memory_order_acquire;
-constexpr auto release = std::memory_order_release;
-constexpr auto seq_cst = std::memory_order_seq_cst;
+using enum std::memory_order;
 
 constexpr Location x = 0, y = 1, plain = 2, mixed = 3;
 using Registers = Word[4];

@@ -8,8 +8,6 @@
 
 #include <cctype>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "amrun/agent.hpp"
 #include "amrun/fault.hpp"

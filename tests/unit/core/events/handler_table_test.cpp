@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <am/am.hpp>
 #include <am/collectives.hpp>
 

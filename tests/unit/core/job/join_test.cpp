@@ -1,7 +1,6 @@
 // Which way a program joins, from what its environment says, and that one process has each place.
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -2,9 +2,7 @@
 #include "core/job/several_hosts.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <barrier>
 #include <cstring>
 #include <functional>

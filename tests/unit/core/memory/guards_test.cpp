@@ -2,7 +2,6 @@
 #include "core/memory/guards.hpp"
 
 #include <gtest/gtest.h>
-#include <am/error.hpp>
 
 #include <array>
 #include <cstdint>

@@ -3,10 +3,8 @@
 #include "core/messages/forwarding.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -1,12 +1,8 @@
 // Multicasts between nodes of an emulated T1 network, all in one thread: how many flits each link carries, and that every member gets
 // each once and in order, whatever is full and whoever has died, and however slowly nodes take it.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>

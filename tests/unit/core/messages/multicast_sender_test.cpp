@@ -4,12 +4,9 @@
 #include "core/messages/multicast_sender.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
-#include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <am/multicast.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>

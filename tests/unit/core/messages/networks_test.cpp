@@ -2,7 +2,6 @@
 #include "core/messages/networks.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <am/error.hpp>
 
 #include <algorithm>
@@ -10,7 +9,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/messages/joined_networks.hpp"
 #include "host/memory.hpp"

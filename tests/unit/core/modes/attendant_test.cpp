@@ -2,7 +2,6 @@
 #include "core/modes/attendant.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <csignal>

@@ -3,7 +3,6 @@
 #include "core/node/joining.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <memory>
 #include <string>

@@ -1,7 +1,6 @@
 // The T1's registers as a view: every bit is what the rest of the interface says, and what is written there counts here.
 #include <gtest/gtest.h>
 #include <am/collectives.hpp>
-#include <am/draft.hpp>
 #include <am/global.hpp>
 #include <am/multicast.hpp>
 #include <am/registers.hpp>

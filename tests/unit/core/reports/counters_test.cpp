@@ -3,7 +3,6 @@
 #include "core/reports/counters.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <vector>

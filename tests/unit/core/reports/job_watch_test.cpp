@@ -2,7 +2,6 @@
 #include "core/reports/job_watch.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <am/am.hpp>
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <limits>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>

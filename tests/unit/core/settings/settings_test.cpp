@@ -1,7 +1,6 @@
 #include "core/settings/settings.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <am/error.hpp>

@@ -16,10 +16,7 @@ namespace barrier_model_test {
 
 using namespace test;
 
-constexpr auto relaxed = std::memory_order_relaxed;
-constexpr auto acquire = std::memory_order_acquire;
-constexpr auto release = std::memory_order_release;
-constexpr auto seq_cst = std::memory_order_seq_cst;
+using enum std::memory_order;
 
 /// Which fence the sleeper has: the heavy one, or, where those who nudge fence as well, its own.
 enum class Fence { heavy, own };

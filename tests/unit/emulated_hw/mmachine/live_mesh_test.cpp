@@ -12,8 +12,6 @@
 #include <map>
 #include <stdexcept>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "live_network.hpp"
 #include "support/random.hpp"

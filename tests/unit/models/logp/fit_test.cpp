@@ -1,6 +1,5 @@
 // Numbers of networks found again in series that were made of them: a model of a sender, with noise from a seed.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <am/logp/fit.hpp>
 
 #include <algorithm>

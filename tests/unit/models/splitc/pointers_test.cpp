@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <am/splitc.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <set>

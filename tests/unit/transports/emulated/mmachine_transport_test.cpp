@@ -3,9 +3,7 @@
 #include "transports/emulated/mmachine_transport.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>

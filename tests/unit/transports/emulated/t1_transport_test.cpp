@@ -3,7 +3,6 @@
 #include "transports/emulated/t1_transport.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cstdint>
 #include <numeric>

@@ -3,7 +3,6 @@
 #include "transports/emulated/window_transport.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>

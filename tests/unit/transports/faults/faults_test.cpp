@@ -2,7 +2,6 @@
 #include "transports/faults/faults.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <am/start.hpp>

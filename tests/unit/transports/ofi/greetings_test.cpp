@@ -2,47 +2,13 @@
 // and what they were told to send comes once.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "support/cells.hpp"
+#include "support/choices.hpp"
 #include "unit/transports/ofi/nodes.hpp"
 
 namespace am::ofi::greetings_test {
-
-/// Chooses at each step; the runs of one explorer make all choices there are, depth first.
-class EveryOrder {
- public:
-  /// One of `count`.
-  std::size_t choose(std::size_t count) {
-    if (at_ == chosen_.size()) chosen_.push_back({0, count});
-    EXPECT_EQ(chosen_[at_].of, count) << "the same choices lead to something else";
-    return chosen_[at_++].which;
-  }
-  /// To the next run; false: that was all. Of the last `rest` choices of each run no others are tried.
-  bool next(std::size_t rest) {
-    at_ = 0;
-    chosen_.resize(chosen_.size() - std::min(rest, chosen_.size()));
-    while (!chosen_.empty() && chosen_.back().which + 1 == chosen_.back().of) chosen_.pop_back();
-    if (chosen_.empty()) return false;
-    ++chosen_.back().which;
-    return true;
-  }
-  [[nodiscard]] std::string describe() const {
-    std::string text;
-    for (const Choice& choice : chosen_)
-      text += std::to_string(choice.which) + "/" + std::to_string(choice.of) + " ";
-    return text;
-  }
-
- private:
-  struct Choice {
-    std::size_t which;
-    std::size_t of;
-  };
-  std::vector<Choice> chosen_;
-  std::size_t at_ = 0;
-};
 
 class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t> {
  protected:
@@ -60,7 +26,7 @@ class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t
   }
 
   /// Both send `each` messages; when they do it, and what comes next, is a choice.
-  void run(EveryOrder& order, std::size_t each) {
+  void run(test::Choices& order, std::size_t each) {
     fabric_->hold(true);
     std::size_t sent[2] = {0, 0};
     std::vector<std::uint64_t> came[2];
@@ -70,7 +36,7 @@ class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t
       const bool may_send[2] = {sent[0] < each, sent[1] < each};
       const std::size_t count = places.size() + (may_send[0] ? 1 : 0) + (may_send[1] ? 1 : 0);
       if (count == 0) break;
-      const std::size_t choice = order.choose(count);
+      const std::size_t choice = order.pick(static_cast<unsigned>(count));
       if (choice < places.size()) {
         fabric_->deliver(places[choice]);
       } else {
@@ -89,14 +55,14 @@ class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t
       receive(1, came[1]);
     }
     for (const std::vector<std::uint64_t>& words : came) {
-      ASSERT_EQ(words.size(), each) << "after the choices " << order.describe();
+      ASSERT_EQ(words.size(), each) << "after the choices " << testing::PrintToString(order.str());
       for (std::size_t i = 0; i < each; ++i) ASSERT_EQ(words[i], i);
     }
     ASSERT_TRUE(ears_[0].lost_ones.empty() && ears_[1].lost_ones.empty());
   }
 
   void run_all(std::size_t each, std::size_t rest = 0) {
-    EveryOrder order;
+    test::Choices order;
     std::size_t runs = 0;
     do {
       networks_[0].reset();

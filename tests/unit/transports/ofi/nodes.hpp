@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <am/error.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <functional>

@@ -15,9 +15,7 @@ namespace doorbell_model_test {
 
 using namespace test;
 
-constexpr auto relaxed = std::memory_order_relaxed;
-constexpr auto acquire = std::memory_order_acquire;
-constexpr auto release = std::memory_order_release;
+using enum std::memory_order;
 
 // -- doorbells ----------------------------------------------------------------------------------------------------------------
 //

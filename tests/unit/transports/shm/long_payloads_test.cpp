@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "host/bell.hpp"
-#include "host/clock.hpp"
 #include "transports/shm/shm_transport.hpp"
 
 namespace am::shm::long_payloads_test {

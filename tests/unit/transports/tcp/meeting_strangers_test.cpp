@@ -2,7 +2,6 @@
 #include "unit/transports/tcp/meeting.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 
 #include <algorithm>

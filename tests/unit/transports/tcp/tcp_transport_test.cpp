@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <vector>
 

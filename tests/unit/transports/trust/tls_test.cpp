@@ -3,7 +3,6 @@
 #include "transports/trust/tls.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "emulated_hw/t1/programs/experiments.hpp"
