@@ -1,6 +1,7 @@
 // Jobs without a launcher: each node is started with AM_JOB, and they meet at node 0's address. On this host, and across hosts,
 // which are network namespaces here (process/namespaces.hpp).
 #include <gmock/gmock.h>
+#include <spawn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <am/am.hpp>
@@ -36,11 +37,20 @@ void wait_for_ever(am::Node& node) {
   say("there");
   node.wait_until([] { return false; });
 }
-/// The same, when each has sent to each.
+/// The same, when each has sent to each; while a forked child and a program that it has started go on, until the test closes what these
+/// read.
 void wait_connected(am::Node& node) {
   for (am::NodeId to = 0; to < node.size(); ++to) static_cast<void>(node.request<touch>(to));
   node.barrier();
-  wait_for_ever(node);
+  if (fork() == 0) {
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) close(stream);
+    char nothing = 0;
+    _exit(static_cast<int>(read(STDIN_FILENO, &nothing, 1)));
+  }
+  pid_t program = 0;
+  std::string command[] = {"sh", "-c", "exec cat >/dev/null 2>&1"};
+  char* const words[] = {command[0].data(), command[1].data(), command[2].data(), nullptr};
+  if (posix_spawnp(&program, "sh", nullptr, nullptr, words, environ) == 0) wait_for_ever(node);
 }
 /// In a barrier to which node 0 does not come.
 void wait_in_barrier(am::Node& node) {
@@ -91,7 +101,8 @@ class Appointments : public testing::Test {
     environment.insert(environment.begin(), "AM_TIMEOUT=60s");  // before a test is taken for one that hangs
     environment.push_back(place);
     if (host != 0) program.insert(program.begin(), {"ip", "netns", "exec", host_name(host)});
-    return std::make_unique<Running>(program, Surroundings{std::move(environment)});
+    return std::make_unique<Running>(program,
+                                     Surroundings{.environment = std::move(environment), .input = true});
   }
   [[nodiscard]] virtual std::string host_name(std::size_t /*host*/) const { return {}; }
   /// Where a node of a whole job is.
@@ -159,8 +170,9 @@ class Appointments : public testing::Test {
   }
   /// `victim` is killed when all are there: the others end by themselves, and the job says why. What each has said.
   std::vector<std::string> expect_all_end_with(am::NodeId victim, am::NodeId size,
-                                               const std::string& scenario) const {
-    const auto nodes = start_all(size, {this_program(), "--node", "appointment", scenario});
+                                               const std::string& scenario,
+                                               const std::vector<std::string>& environment = {}) const {
+    const auto nodes = start_all(size, {this_program(), "--node", "appointment", scenario}, environment);
     for (const auto& node : nodes) EXPECT_TRUE(node->says("there"));
     EXPECT_EQ(kill(nodes[victim]->pid(), SIGKILL), 0);
     std::vector<std::string> said(size);
@@ -318,11 +330,6 @@ TEST_F(OnTwoHosts, RunTheSameAsUnderAmrun) {
   }
 }
 
-TEST_F(OnTwoHosts, SayWhatWasFound) {
-  const Outcome outcome = run_all(4, hello, {"AM_VERBOSE=1"});
-  EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 2 nodes"), 4) << outcome.err;
-}
-
 TEST_F(OnTwoHosts, MeetByIpv6) {
   address_ = "[fd77::1]:7000";
   expect_greetings(run_all(4, hello), 4);
@@ -354,6 +361,9 @@ TEST_F(OnTwoHosts, EndWhenANodeIsKilled) {
 TEST_F(OnTwoHosts, EndWhenTheOnlyNodeOfAHostIsKilled) {
   hosts_of_ranks_ = {1, 2};
   for (const am::NodeId victim : {0u, 1u}) expect_all_end_with(victim, 2, "wait");
+  // Its children hold nothing open by which the others would take it for alive.
+  for (const char* const network : {"tcp", "ofi:net", "ofi:tcp;ofi_rxm"})
+    expect_all_end_with(1, 2, "wait_connected", {std::string("AM_TRANSPORT=") + network});
   hosts_of_ranks_ = {1, 1, 1, 2};
   expect_all_end_with(3, 4, "wait");
 }
@@ -367,7 +377,11 @@ TEST_F(OnTwoHosts, EachHostNamesTheNodeThatWasKilled) {
   }
 }
 
-TEST_F(OnTwoHosts, MayEncryptWhatTheySay) { expect_greetings(run_all(4, hello, {"AM_TCP_TLS=1"}), 4); }
+TEST_F(OnTwoHosts, MayEncryptWhatTheySay) {
+  const Outcome outcome = run_all(4, hello, {"AM_TCP_TLS=1", "AM_VERBOSE=1"});
+  expect_greetings(outcome, 4);
+  EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 2 nodes"), 4) << outcome.err;
+}
 
 /// From the first word on, where they meet.
 TEST_F(OnTwoHosts, EncryptAllOrNothing) {

@@ -49,7 +49,8 @@ class JoinedNetworks {
   }
   /// Ends all that there is but shared memory. Nothing is sent or taken any more.
   void close() noexcept;
-  /// In a forked child: what there is of its parent's networks is not its to use, nor to end.
+  /// In a forked child: what there is of its parent's networks is not its to use, nor to end. (Its copies of connections are closed
+  /// elsewhere: host/connections.hpp.)
   void leave_to_parent() noexcept;
 
  private:

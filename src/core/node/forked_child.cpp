@@ -9,6 +9,7 @@
 
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"
+#include "host/connections.hpp"
 
 namespace am::core {
 
@@ -28,6 +29,7 @@ void before_fork() noexcept { nodes().mutex.lock(); }
 void in_parent() noexcept { nodes().mutex.unlock(); }
 void in_child() noexcept {
   for (Engine* engine : nodes().engines) engine->disown();
+  host::close_connections();
   nodes().mutex.unlock();
 }
 

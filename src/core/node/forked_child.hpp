@@ -3,7 +3,8 @@
 // It has the parent's memory, and so would write into the parent's rings, and count as an arrival in its barriers. A hook that
 // runs in the child at fork takes the nodes away from it: what it writes into the job's common memory from then on stays its
 // own, and the next call that sends, makes progress or reaches global memory ends it, with a message (Engine::must_not_be_a_child).
-// None of this costs a node that does not fork anything.
+// It closes its copies of the parent's connections, by which other hosts hear of the parent's death. None of this costs a node that
+// does not fork anything.
 //
 // Executing another program, ending (std::exit, too), and leaving a critical section in which it was forked are no use of
 // a node. Where no hook runs (a bare clone, _Fork, vfork) none of this is done.

@@ -1,11 +1,16 @@
 #include "transports/ofi/doorkeeper.hpp"
 
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
 #include <utility>
 
+#include "host/connections.hpp"
 #include "host/own_descriptor.hpp"
 #include "transports/ofi/redirect.hpp"
 
@@ -40,16 +45,39 @@ bool share_with_own_user(int socket) noexcept {
          setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes) == 0;
 }
 
+/// As libam's own: no child keeps it open, forked or executed.
+void is_connection(int socket) noexcept {
+  static_cast<void>(fcntl(socket, F_SETFD, FD_CLOEXEC));
+  host::add_connection(socket);
+}
+
+bool is_same(const tcp::Address& a, const tcp::Address& b) noexcept {
+  return a.port() == b.port() && a.bytes() == b.bytes();
+}
+
+/// The error stays where it is, for libfabric.
+bool has_failed(int socket) noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_state == TCP_CLOSE;
+}
+
 }  // namespace
 
 struct Doorkeeper::Calls {
   static int listen(int socket, int backlog) {
     const int result = ::listen(socket, backlog);
     if (result == 0 && keeper_here != nullptr && keeper_here->opens_) {
+      is_connection(socket);
       const std::lock_guard lock(keepers().mutex);
       keeper_here->listening_.push_back(socket);
     }
     return result;
+  }
+
+  static int close(int descriptor) {
+    host::remove_connection(descriptor);
+    return ::close(descriptor);
   }
 
   static int accept(int listening, sockaddr* address, socklen_t* size) {
@@ -60,7 +88,10 @@ struct Doorkeeper::Calls {
       return std::ranges::find(one->listening_, listening) != one->listening_.end();
     });
     if (keeper == keepers().all.end()) return socket;  // another user's of libfabric
-    if ((*keeper)->lets_in(socket)) return socket;
+    if ((*keeper)->lets_in(socket)) {
+      is_connection(socket);
+      return socket;
+    }
     tcp::Socket(socket).abort();
     errno = EAGAIN;
     return -1;
@@ -74,11 +105,16 @@ struct Doorkeeper::Calls {
   }
 
   static int connect(int socket, const sockaddr* address, socklen_t size) {
-    if (keeper_here != nullptr && !keeper_here->opens_) {
-      const auto from = address_of(socket, &getsockname);
-      if (from && from->port() == 0 && keeper_here->bind(socket) != 0) return -1;
-    }
-    return ::connect(socket, address, size);
+    if (keeper_here == nullptr || keeper_here->opens_) return ::connect(socket, address, size);
+    is_connection(socket);
+    const auto from = address_of(socket, &getsockname);
+    if (from && from->port() == 0 && keeper_here->bind(socket) != 0) return -1;
+    const int result = ::connect(socket, address, size);
+    const int why = errno;
+    const bool is_refused = result != 0 && (why != EINPROGRESS || has_failed(socket));
+    if (const auto there = tcp::Address::of(address, size)) keeper_here->note_connection(*there, is_refused);
+    errno = why;
+    return result;
   }
 };
 
@@ -86,6 +122,7 @@ bool take_over_sockets(const void* function_of_library) noexcept {
   using Calls = Doorkeeper::Calls;
   const std::array calls = {Redirection{"listen", reinterpret_cast<void*>(&Calls::listen)},
                             Redirection{"accept", reinterpret_cast<void*>(&Calls::accept)},
+                            Redirection{"close", reinterpret_cast<void*>(&Calls::close)},
                             Redirection{"bind", reinterpret_cast<void*>(&Calls::bind)},
                             Redirection{"connect", reinterpret_cast<void*>(&Calls::connect)}};
   return redirect(function_of_library, calls);
@@ -118,6 +155,15 @@ bool Doorkeeper::opened_at(tcp::Address address) noexcept {
   const auto own = address_of(held_.descriptor(), &getsockname);
   if (own) own_ = *own;
   return own.has_value();
+}
+
+void Doorkeeper::note_connection(const tcp::Address& there, bool refused) {
+  std::erase_if(refused_, [&](const tcp::Address& one) { return is_same(one, there); });
+  if (refused) refused_.push_back(there);
+}
+
+bool Doorkeeper::is_refused(const tcp::Address& there) const noexcept {
+  return std::ranges::any_of(refused_, [&](const tcp::Address& one) { return is_same(one, there); });
 }
 
 void Doorkeeper::let_in(std::function<bool(const tcp::Address& from)> whom) {

@@ -3,7 +3,7 @@
 //
 // So a node's connections come from one port, which its system keeps for its user's processes while it lives; its card says which. Whoever
 // comes from elsewhere is turned away before libfabric hears of him, and nobody else can come from there. libfabric's own calls for
-// connections come by here (take_over_sockets).
+// connections come by here (take_over_sockets); so no child of the node keeps these connections open either.
 //
 // Made and used by whoever is in the node; libfabric may take connections on a thread of its own.
 #pragma once
@@ -50,17 +50,23 @@ class Doorkeeper {
   /// Whoever comes from such an address is let in; nobody before. Asked on any thread, one at a time.
   void let_in(std::function<bool(const tcp::Address& from)> whom);
 
+  /// The last connection there was refused, or there is no way: at once, as is told within a host. libfabric tries again for ever, and
+  /// says nothing.
+  [[nodiscard]] bool is_refused(const tcp::Address& there) const noexcept;
+
   /// The calls of libfabric's.
   struct Calls;
 
  private:
   [[nodiscard]] bool lets_in(int socket) const noexcept;
   [[nodiscard]] int bind(int socket) const noexcept;
+  void note_connection(const tcp::Address& there, bool refused);
 
   bool opens_ = false;
   std::vector<int> listening_;  // libfabric's descriptors
   tcp::Address own_;            // where its connections come from
   tcp::Socket held_;            // so that nobody else can
+  std::vector<tcp::Address> refused_;
   std::function<bool(const tcp::Address&)> whom_;
 };
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "host/connections.hpp"
 #include "host/descriptor.hpp"
 #include "transports/tcp/address.hpp"
 
@@ -16,11 +17,18 @@ namespace am::tcp {
 class Socket {
  public:
   Socket() = default;
-  explicit Socket(int descriptor) noexcept : descriptor_(descriptor) {}
+  /// No forked child keeps it open (host/connections.hpp).
+  explicit Socket(int descriptor) noexcept : descriptor_(descriptor) { host::add_connection(descriptor); }
+  Socket(Socket&&) noexcept = default;
+  Socket& operator=(Socket&&) noexcept = default;
+  ~Socket() { close(); }
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(descriptor_); }
-  void close() noexcept { host::Descriptor(std::move(descriptor_)); }
+  void close() noexcept {
+    host::remove_connection(descriptor());
+    host::Descriptor(std::move(descriptor_));
+  }
 
   /// What became of a read or write: so many bytes went; none can, now (`blocked`); or none will any more (`ended`): in good
   /// order, or for a reason that errno has.
