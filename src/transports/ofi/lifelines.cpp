@@ -31,16 +31,25 @@ bool can_be_written(const tcp::Socket& socket) noexcept {
 
 }  // namespace
 
-Lifelines::Lifelines(const Site& site) : timeout_ns_(site.host_timeout_ns) {
-  if (timeout_ns_ == 0 || !has_other_hosts(site.memory->board())) return;
-  addresses_ = tcp::addresses_for_others(tcp::interfaces(), site.interfaces);
-  tcp::Address any = tcp::Address::parse(tcp::has_ipv6() ? "[::]:0" : "0.0.0.0:0").value();
-  listening_ = tcp::listen_at(any);
-  port_ = any.port();
+Lifelines::Lifelines(const Site& site)
+    : timeout_ns_(site.host_timeout_ns), most_taken_(site.memory->nodes()) {
+  if (timeout_ns_ != 0 && has_other_hosts(site.memory->board())) doors_ = tcp::open_doors(site.interfaces);
 }
 
-std::string Lifelines::address(std::size_t room) const {
-  return listening_ ? tcp::text_of(addresses_, port_, room) : std::string();
+std::string Lifelines::address(std::size_t room) const { return tcp::text_of(doors_.told, room); }
+
+void Lifelines::take_in() {
+  std::erase_if(taken_, [](tcp::Socket& line) {
+    std::array<std::byte, 16> nothing;
+    return line.read(nothing).outcome != tcp::Socket::Moved::Outcome::blocked;  // no peer says anything
+  });
+  for (const tcp::Socket& door : doors_.listening) {
+    while (taken_.size() < most_taken_) {
+      tcp::Socket line = tcp::accept_from(door);
+      if (!line) break;
+      taken_.push_back(std::move(line));
+    }
+  }
 }
 
 void Lifelines::tie(NodeId node, std::string_view address) {
@@ -70,6 +79,7 @@ std::vector<Lifelines::Broken> Lifelines::broken(std::uint64_t now, bool leaving
   if (now < next_look_ns_) return all;
   // Whoever is woken for it is not to come too early.
   next_look_ns_ = now + (leaving ? between_looks_when_leaving_ns : between_looks_ns) / 2;
+  take_in();
   std::erase_if(lines_, [&](Line& line) {
     bool host = false;
     std::string why = look(line, now, host, leaving);

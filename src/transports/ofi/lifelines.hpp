@@ -1,20 +1,23 @@
 // Whether other hosts are still there. libfabric has no word for a host that has gone: what was sent there is sent again, for as long
 // as the provider likes, and what is awaited from there does not come. And a node that computes answers nothing, which is no reason
 // to give it up. The system of its host does answer, for a connection of TCP on which nothing is ever said: a lifeline, to each peer
-// on another host, that nobody has to accept. Where none comes about, between systems that TCP does not connect, nothing is concluded.
+// on another host. Where none comes about, between systems that TCP does not connect, nothing is concluded.
+//
+// A system takes lifelines while its node computes, but keeps only so many that the node has not taken in (net.core.somaxconn), with
+// those that have ended. So a node that looks takes them in, up to one for each node, and drops those that have ended.
 //
 // Nothing is read from a lifeline, so nobody has to prove anything. Used by whoever is in the node.
 #pragma once
 
 #include <am/types.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "transports/site.hpp"
-#include "transports/tcp/address.hpp"
-#include "transports/tcp/socket.hpp"
+#include "transports/tcp/doors.hpp"
 
 namespace am::ofi {
 
@@ -51,14 +54,15 @@ class Lifelines {
     bool is_refused = false;     // by whom is at the last address that was tried
     std::uint64_t ended_ns = 0;  // when that was seen; 0: it was not
   };
+  void take_in();
   void try_next(Line& line) const;
   [[nodiscard]] std::string look(Line& line, std::uint64_t now, bool& host, bool leaving) const;
 
   const std::uint64_t timeout_ns_;
-  std::vector<tcp::Address> addresses_;
-  std::uint16_t port_ = 0;
-  tcp::Socket listening_;
-  std::vector<Line> lines_;
+  const std::size_t most_taken_;
+  tcp::Doors doors_;
+  std::vector<tcp::Socket> taken_;  // of peers
+  std::vector<Line> lines_;         // to peers
   std::uint64_t next_look_ns_ = 0;
 };
 

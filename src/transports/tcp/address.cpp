@@ -277,10 +277,9 @@ std::vector<Address> addresses_for_others(const std::vector<Interface>& interfac
   return addresses;
 }
 
-std::string text_of(const std::vector<Address>& addresses, std::uint16_t port, std::size_t room) {
+std::string text_of(const std::vector<Address>& addresses, std::size_t room) {
   std::string text;
-  for (Address address : addresses) {
-    address.set_port(port);
+  for (const Address& address : addresses) {
     const std::string one = (text.empty() ? "" : ",") + address.text();
     if (text.size() + one.size() > room) break;
     text += one;

@@ -63,10 +63,8 @@ struct Interface {
 /// against each.
 [[nodiscard]] std::vector<Address> addresses_for_others(const std::vector<Interface>& interfaces,
                                                         std::string_view wanted);
-/// "10.0.0.2:4711,[fd00::2]:4711", as many of these, with that port, as have room in so many bytes; and back, none where the text
-/// is not that.
-[[nodiscard]] std::string text_of(const std::vector<Address>& addresses, std::uint16_t port,
-                                  std::size_t room);
+/// "10.0.0.2:4711,[fd00::2]:4711", as many of these as have room in so many bytes; and back, none where the text is not that.
+[[nodiscard]] std::string text_of(const std::vector<Address>& addresses, std::size_t room);
 [[nodiscard]] std::vector<Address> parse_addresses(std::string_view text);
 
 /// Which interfaces are wanted: names and blocks of addresses between commas, "eth0,10.0.0.0/8,fd00::/8"; a star at the end of a

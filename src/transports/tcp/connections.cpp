@@ -279,7 +279,8 @@ void TcpTransport::listen(bool yes) noexcept {
   listens_ = yes;
   epoll_event event{.events = yes ? static_cast<std::uint32_t>(EPOLLIN) : 0u,
                     .data = {.u64 = tagged(Tag::listening)}};
-  static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_MOD, entrance_.listening().descriptor(), &event));
+  for (const Socket& door : entrance_.listening())
+    static_cast<void>(epoll_ctl(events_.get(), EPOLL_CTL_MOD, door.descriptor(), &event));
 }
 
 void TcpTransport::look_at_clock() {

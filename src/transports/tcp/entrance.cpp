@@ -38,8 +38,14 @@ void Entrance::hang_up(NodeId to) noexcept {
 }
 
 bool Entrance::accept() {
+  // Each has its turn to be the first: many who come at one keep nobody away from the others.
+  if (!listening_.empty()) std::ranges::rotate(listening_, listening_.begin() + 1);
+  return std::ranges::all_of(listening_, [this](const Socket& one) { return accept_at(one); });
+}
+
+bool Entrance::accept_at(const Socket& listening) {
   while (has_place()) {
-    Socket socket = accept_from(listening_);
+    Socket socket = accept_from(listening);
     lacks_descriptor_ = !socket && is_of_descriptors(errno);
     if (!socket) return !lacks_descriptor_ && errno != ENOBUFS && errno != ENOMEM;
     admit(std::move(socket), trust::Handshake::connected(crypto_, key_, party_, fresh_nonce()), false,

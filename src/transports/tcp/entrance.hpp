@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,8 @@ class Entrance {
   };
 
   /// All that is named outlives this. Throws am::Error where TLS is wanted, and there is none.
-  Entrance(const trust::Crypto& crypto, const trust::Key& key, const trust::Party& party, Socket listening,
-           Events& events, std::size_t places = most_strangers)
+  Entrance(const trust::Crypto& crypto, const trust::Key& key, const trust::Party& party,
+           std::vector<Socket> listening, Events& events, std::size_t places = most_strangers)
       : crypto_(crypto),
         key_(key),
         party_(party),
@@ -64,7 +65,7 @@ class Entrance {
     if (party_.tls) trust::Tls::require_library();
   }
 
-  [[nodiscard]] const Socket& listening() const noexcept { return listening_; }
+  [[nodiscard]] std::span<const Socket> listening() const noexcept { return listening_; }
 
   /// Opens a connection; the other host has so long to take it. A failure is a result like any other.
   void call(NodeId to, const Address& address, std::uint64_t limit_ns);
@@ -97,6 +98,7 @@ class Entrance {
   };
   using Guests = std::vector<std::unique_ptr<Guest>>;
 
+  [[nodiscard]] bool accept_at(const Socket& listening);
   [[nodiscard]] bool has_place();
   void admit(Socket socket, trust::Handshake handshake, bool ours, std::uint64_t limit_ns);
   void turn_away(Guests::iterator guest, Failure failure);
@@ -111,7 +113,7 @@ class Entrance {
   const trust::Crypto& crypto_;
   const trust::Key& key_;
   const trust::Party party_;
-  const Socket listening_;
+  std::vector<Socket> listening_;
   Events& events_;
   const std::size_t places_;
   Guests guests_;  // the oldest first

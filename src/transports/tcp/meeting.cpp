@@ -54,7 +54,7 @@ bool is_own(const Address& address, const std::vector<Interface>& interfaces) {
          });
 }
 
-Socket open_door(const MeetingPlace& place) {
+std::vector<Socket> open_door(const MeetingPlace& place) {
   const bool loopback_is_meant = place.host == "localhost" || Address::parse(place.text());
   Address at = Address::parse((has_ipv6() ? "[::]:" : "0.0.0.0:") + std::to_string(place.port)).value();
   for (const Address& address : resolve(place.host, place.port)) {
@@ -63,7 +63,9 @@ Socket open_door(const MeetingPlace& place) {
     break;
   }
   try {
-    return listen_at(at);
+    std::vector<Socket> door;
+    door.push_back(listen_at(at));
+    return door;
   } catch (const Error& error) {
     throw Error(what, error.why(), "another program, or another job, may have that port: AM_JOB names it");
   }
@@ -150,7 +152,7 @@ MeetingServer::MeetingServer(MeetingProof proof, const MeetingPlace& place)
   entrance_ = std::make_unique<Entrance>(*proof_.crypto, proof_.key, proof_.party(0), open_door(place),
                                          static_cast<Entrance::Events&>(*this),
                                          Entrance::most_strangers + proof_.nodes);
-  if (!events_ || !add(entrance_->listening(), listening_number))
+  if (!events_ || !add(entrance_->listening().front(), listening_number))
     throw Error(what, std::string("epoll: ") + std::strerror(errno), "raise the limit: ulimit -n");
 }
 
@@ -296,7 +298,7 @@ void MeetingServer::read(NodeId node) {
 MeetingClient::MeetingClient(MeetingProof proof, const MeetingPlace& place, NodeId self,
                              const Patience& patience)
     : proof_(std::move(proof)), where_("node 0 at " + place.text()) {
-  Entrance entrance(*proof_.crypto, proof_.key, proof_.party(self), Socket{}, *this);
+  Entrance entrance(*proof_.crypto, proof_.key, proof_.party(self), {}, *this);
   host::Wait waiting(patience);
   std::string why;
   constexpr std::uint64_t longest_pause_ns = 250'000'000;  // a name server may be asked each time

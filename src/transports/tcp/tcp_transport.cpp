@@ -13,6 +13,7 @@
 #include "host/clock.hpp"
 #include "host/heavy_fence.hpp"
 #include "host/own_descriptor.hpp"
+#include "transports/tcp/doors.hpp"
 #include "transports/tcp/peer.hpp"
 
 namespace am::tcp {
@@ -47,18 +48,20 @@ bool has_other_hosts(const host::Board& board) noexcept {
   return false;
 }
 
+Doors open_door_of_this_host() {
+  Doors doors{.told = {Address::parse("127.0.0.1:0").value()}};
+  doors.listening.push_back(listen_at(doors.told.front()));
+  return doors;
+}
+
 /// Where this node takes connections; written on its card.
-Socket open_door(const Site& site) {
+std::vector<Socket> open_doors_of(const Site& site) {
   const host::Board& board = site.memory->board();
   host::NodeCard& card = board.card(site.self);
-  const bool to_others = has_other_hosts(board);
-  Address address = Address::parse(!to_others ? "127.0.0.1:0" : has_ipv6() ? "[::]:0" : "0.0.0.0:0").value();
-  Socket socket = listen_at(address);
-  const std::string text = !to_others ? address.text()
-                                      : text_of(addresses_for_others(interfaces(), site.interfaces),
-                                                address.port(), sizeof card.address - 1);
+  Doors doors = has_other_hosts(board) ? open_doors(site.interfaces) : open_door_of_this_host();
+  const std::string text = text_of(doors.told, sizeof card.address - 1);
   std::memcpy(card.address, text.c_str(), text.size() + 1);
-  return socket;
+  return std::move(doors.listening);
 }
 
 }  // namespace
@@ -73,11 +76,13 @@ TcpTransport::TcpTransport(const Site& site)
       key_(key_of(memory_->board().job())),
       events_(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       timer_(made(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),
-      entrance_(crypto_, key_, party_of(self_, memory_->board(), site.tls), open_door(site), *this),
+      entrance_(crypto_, key_, party_of(self_, memory_->board(), site.tls), open_doors_of(site), *this),
       peers_(memory_->nodes()),
       arrivals_(memory_->nodes()) {
   epoll_event event{.events = EPOLLIN, .data = {.u64 = tagged(Tag::listening)}};
-  bool told = epoll_ctl(events_.get(), EPOLL_CTL_ADD, entrance_.listening().descriptor(), &event) == 0;
+  bool told = true;
+  for (const Socket& door : entrance_.listening())
+    told = told && epoll_ctl(events_.get(), EPOLL_CTL_ADD, door.descriptor(), &event) == 0;
   event.data.u64 = tagged(Tag::timer);
   told = told && epoll_ctl(events_.get(), EPOLL_CTL_ADD, timer_.get(), &event) == 0;
   if (!told) throw Error("use TCP", std::string("epoll_ctl: ") + std::strerror(errno), "");

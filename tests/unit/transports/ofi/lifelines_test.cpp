@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <poll.h>
+#include <sched.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,6 +119,35 @@ TEST_F(LifelinesOfOtherHosts, AreCutForGood) {
   EXPECT_FALSE(lines_->any());
   place_.reset();
   EXPECT_THAT(look(true), IsEmpty());
+}
+
+/// The system keeps one here, with the next, that the node has not taken in: also of those that have ended.
+TEST(ManyLifelines, AreTakenIn) {
+  constexpr const char* network = "ip link set lo up && echo 1 >/proc/sys/net/core/somaxconn";
+  bool is_made = false;
+  std::thread([&] {
+    is_made = unshare(CLONE_NEWNET) == 0 && std::system(network) == 0;  // NOLINT(concurrency-mt-unsafe)
+    if (!is_made) return;
+    constexpr NodeId nodes = 8;
+    const auto memory = host::Memory::create(nodes);
+    memory->board().card(peer).on_host = 1;
+    Lifelines lines({.memory = memory, .options = {}, .host_timeout_ns = 10'000'000'000, .interfaces = "lo"});
+    const tcp::Address there = tcp::parse_addresses(lines.address(1000)).at(0);
+    std::uint64_t now = 0;
+    const auto line = [&] {
+      tcp::Socket made = tcp::connect_to(there);
+      pollfd writable{.fd = made.descriptor(), .events = POLLOUT, .revents = 0};
+      const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+      while (poll(&writable, 1, 0) == 0 && std::chrono::steady_clock::now() < until)
+        static_cast<void>(lines.broken(now += Lifelines::between_looks_ns, false));
+      EXPECT_NE(writable.revents, 0) << "the system has no room for it";
+      return made;
+    };
+    for (NodeId ended = 0; ended < nodes && !HasFailure(); ++ended) static_cast<void>(line());
+    std::vector<tcp::Socket> taken;
+    while (taken.size() < nodes && !HasFailure()) taken.push_back(line());
+  }).join();
+  if (!is_made) GTEST_SKIP() << "this process may make no network";
 }
 
 }  // namespace am::ofi::lifelines_test

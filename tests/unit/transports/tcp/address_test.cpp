@@ -2,7 +2,6 @@
 #include "transports/tcp/address.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
@@ -114,8 +113,13 @@ const std::vector<Interface> many = {
     interface_of("ib0", "192.168.0.2:0"),
 };
 
+std::vector<Address> at_port_47(const std::vector<Interface>& interfaces, std::string_view wanted) {
+  std::vector<Address> addresses = addresses_for_others(interfaces, wanted);
+  for (Address& address : addresses) address.set_port(47);
+  return addresses;
+}
 std::string told(const std::vector<Interface>& interfaces, std::string_view wanted) {
-  return text_of(addresses_for_others(interfaces, wanted), 47, 1000);
+  return text_of(at_port_47(interfaces, wanted), 1000);
 }
 
 TEST(ForOthers, AreThoseThatTheyMayReachOrThatTheUserWants) {
@@ -139,12 +143,12 @@ TEST(ForOthers, NoneIsAnErrorThatNamesAll) {
 }
 
 TEST(ForOthers, AreReadAsTheyWereWritten) {
-  const std::vector<Address> addresses = addresses_for_others(many, "");
-  const std::vector<Address> read = parse_addresses(text_of(addresses, 47, 1000));
+  const std::vector<Address> addresses = at_port_47(many, "");
+  const std::vector<Address> read = parse_addresses(text_of(addresses, 1000));
   ASSERT_EQ(read.size(), addresses.size());
-  for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(read[i].host(), addresses[i].host());
-  EXPECT_EQ(text_of(addresses, 47, 30), "10.0.0.2:47,192.168.0.2:47") << "as many as have room, each whole";
-  EXPECT_EQ(text_of(addresses, 47, 5), "");
+  for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(read[i].text(), addresses[i].text());
+  EXPECT_EQ(text_of(addresses, 30), "10.0.0.2:47,192.168.0.2:47") << "as many as have room, each whole";
+  EXPECT_EQ(text_of(addresses, 5), "");
   for (const char* wrong :
        {"", ",", "10.0.0.2", "10.0.0.2:47,", ",10.0.0.2:47", "10.0.0.2:47;10.0.0.3:47", "x:1"})
     EXPECT_TRUE(parse_addresses(wrong).empty()) << wrong;
