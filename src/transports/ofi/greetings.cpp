@@ -248,6 +248,8 @@ void OfiTransport::close(NodeId node) noexcept {
   forget(other);
   lifelines_.cut(node);
   if (other.state != Peer::State::joined && other.state != Peer::State::proven) end(other, "");
+  peer.asked.reset();
+  peer.probed.reset();
 }
 
 /// Greets again those whose time has come, and looks for who is gone.

@@ -186,6 +186,7 @@ class OfiTransport final : public Transport, public PayloadRoom, public MemoryRe
   void commit_long(Peer& to, const Slot& slot, impl::Header header, const Claim& claim);
   void is_to_write(Peer& peer);
   void add_what_is_due(Peer& peer);
+  void add_newest(Peer& peer);
   void tell_all_credit();
   void write_all() noexcept;
   void write(Peer& peer);

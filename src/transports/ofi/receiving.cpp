@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "host/clock.hpp"
 #include "transports/ofi/peer.hpp"
 
 namespace am::ofi {
@@ -210,13 +209,15 @@ std::string_view OfiTransport::take(Peer& from, const Frame& frame, std::span<co
       if (listener_ != nullptr) listener_->heard(from.node, frame.word, frame.value);
       break;
     case Frame::Kind::clock:
-      say(from, {.kind = Frame::Kind::answer, .value = frame.value, .clock = host::monotonic_ns()});
+      from.asked = frame.value;
+      is_to_write(from);
       break;
     case Frame::Kind::answer:
       if (listener_ != nullptr) listener_->heard_clock(from.node, frame.value, frame.clock);
       break;
     case Frame::Kind::probe:
-      say(from, {.kind = Frame::Kind::seen, .value = frame.value});
+      from.probed = frame.value;
+      is_to_write(from);
       break;
     case Frame::Kind::seen:
       if (frame.value > from.probe) return "it has seen what was not asked";

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/clock.hpp"
+#include "transports/ofi/card.hpp"
 #include "transports/ofi/peer.hpp"
 
 namespace am::ofi {
@@ -44,14 +46,24 @@ void OfiTransport::write_all() noexcept {
   spare_list_ = std::move(now);
 }
 
-/// Words of the control lane, what was read of the peer's memory, and credit: where it is due, or rides along.
-void OfiTransport::add_what_is_due(Peer& to) {
+/// Words of the control lane, and answers, of which the last is wanted: while letters wait for the provider so do they, and do not pile
+/// up.
+void OfiTransport::add_newest(Peer& to) {
   for (const auto& [word, value] : to.words) {
     add(to, {.kind = Frame::Kind::word, .word = word, .value = value});
     if (!std::exchange(to.open->is_followed, true)) ++to.followed;
     to.asks = true;
   }
   to.words.clear();
+  if (const auto asked = std::exchange(to.asked, std::nullopt))
+    add(to, {.kind = Frame::Kind::answer, .value = *asked, .clock = host::monotonic_ns()});
+  if (const auto probed = std::exchange(to.probed, std::nullopt))
+    add(to, {.kind = Frame::Kind::seen, .value = *probed});
+}
+
+/// Besides these what was read of the peer's memory, and credit: where it is due, or rides along.
+void OfiTransport::add_what_is_due(Peer& to) {
+  if (to.written.empty()) add_newest(to);
   for (const Priority priority : {Priority::high, Priority::low}) {
     const std::size_t p = index(priority);
     if (to.fetched[p] != to.fetched_told[p]) {
@@ -93,6 +105,7 @@ void OfiTransport::write(Peer& to) {
     if (!post_first(to, to.written)) return;
     ++to.letters_out;
   }
+  if (to.has_newest()) write(to);
 }
 
 /// Nobody needs it any more.

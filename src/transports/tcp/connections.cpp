@@ -238,6 +238,7 @@ void TcpTransport::end(Peer& peer, std::string_view why) {
   const bool was_over = std::exchange(peer.state, Peer::State::over) == Peer::State::over;
   peer.out.clear();
   peer.words.clear();
+  peer.asked.reset();
   if (was_over || peer.said_farewell || peer.closed || has_left(peer.node) || has_left(self_)) return;
   const std::string_view cause = why.empty() ? std::string_view(peer.failure) : why;
   std::fprintf(stderr, "am: node %u: no connection to node %u any more: %.*s\n", self_, peer.node,
@@ -264,7 +265,9 @@ void TcpTransport::close(NodeId node) noexcept {
 
 /// Writes what waits, and that nothing comes behind it, as far as the socket takes it at once.
 void TcpTransport::bid_farewell(Peer& peer) {
-  add_what_is_due(peer);
+  write(peer);
+  peer.words.clear();  // for which the socket has no room
+  peer.asked.reset();
   peer.say({.kind = Frame::Kind::farewell});
   write(peer);
   if (peer.stream) peer.stream.socket().end_writing();

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +47,8 @@ struct TcpTransport::Peer {
       to_be_placed{};  // messages that came and were not released, but those whose payload was placed
   std::array<std::unique_ptr<Claim>, 2> claims{};
   std::vector<std::pair<std::uint32_t, std::uint64_t>> words{};  // of the control lane, to be written
-  std::size_t up_to_last_word = 0;                               // bytes of `out`
+  std::optional<std::uint64_t> asked{};  // its last question for the clock, unanswered
+  std::size_t up_to_last_word = 0;       // bytes of `out`
   std::uint64_t retry_ns = 0;
   std::uint64_t calling_since_ns = 0;
   std::uint64_t called_ns = 0;  // last

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "host/clock.hpp"
 #include "transports/tcp/peer.hpp"
 
 namespace am::tcp {
@@ -205,7 +204,7 @@ std::string_view TcpTransport::take(Peer& from, const Frame& frame, std::span<co
       if (listener_ != nullptr) listener_->heard(from.node, frame.word, frame.value);
       break;
     case Frame::Kind::clock:
-      from.say({.kind = Frame::Kind::answer, .value = frame.value, .clock = host::monotonic_ns()});
+      from.asked = frame.value;
       is_to_write(from);
       break;
     case Frame::Kind::answer:

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "host/clock.hpp"
 #include "transports/tcp/peer.hpp"
 
 namespace am::tcp {
@@ -30,11 +31,16 @@ void TcpTransport::flush() noexcept {
   to_write_.clear();
 }
 
-/// Words of the control lane, and credit: where it is due, or rides along.
+/// Words of the control lane and the time, of which the last is wanted: they wait while the socket is full, so that they do not pile up
+/// where nobody reads. And credit, where it is due, or rides along.
 void TcpTransport::add_what_is_due(Peer& to) {
-  for (const auto& [word, value] : std::exchange(to.words, {})) {
-    to.say({.kind = Frame::Kind::word, .word = word, .value = value});
-    to.up_to_last_word = to.out.bytes();
+  if (!to.socket_is_full) {
+    for (const auto& [word, value] : std::exchange(to.words, {})) {
+      to.say({.kind = Frame::Kind::word, .word = word, .value = value});
+      to.up_to_last_word = to.out.bytes();
+    }
+    if (const auto asked = std::exchange(to.asked, std::nullopt))
+      to.say({.kind = Frame::Kind::answer, .value = *asked, .clock = host::monotonic_ns()});
   }
   for (const Priority priority : {Priority::high, Priority::low}) {
     InWindow& window = to.inward[index(priority)];
@@ -75,6 +81,7 @@ void TcpTransport::write(Peer& to) {
   if (const bool full = !to.out.empty() || !to.stream.flush(); full != to.socket_is_full) {
     to.socket_is_full = full;
     watch(to);
+    if (!full && (!to.words.empty() || to.asked)) write(to);
   }
 }
 

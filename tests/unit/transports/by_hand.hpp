@@ -245,6 +245,13 @@ class ByHand : public testing::Test {
       EXPECT_GE(clock.told, clock.asked);
       EXPECT_LE(clock.told, host::monotonic_ns());
     }
+    // Of many questions at once the last is answered.
+    std::vector<Ear::Clock>& clocks = ears_[0].clocks;
+    for (int i = 1; i < 1000; ++i) at(0).ask_clock(1);
+    const std::uint64_t last = host::monotonic_ns();
+    at(0).ask_clock(1);
+    EXPECT_TRUE(until([&] { return clocks.back().asked >= last; }));
+    EXPECT_LT(clocks.size(), 1000u);
   }
 
   void are_unreachable_when_they_are_closed() {

@@ -1,7 +1,6 @@
 // Who is not of the job, and who of the job misbehaves, at the door of a node that talks TCP: they are turned away or cut off,
 // and counted; the job goes on.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstring>
@@ -192,6 +191,23 @@ TEST_F(AtTheDoor, ASlowOneIsTurnedAwayInTime) {
   EXPECT_TRUE(closed);
   EXPECT_EQ(networks_[0]->turned_away(), 1u);
   expect_business_as_usual();
+}
+
+/// What is told to one who reads nothing does not pile up: there is the last, and what the system has taken.
+TEST_F(AtTheDoor, OfWordsThatNobodyReadsTheLastIsKept) {
+  Socket socket = join(key_, party_);
+  ASSERT_TRUE(socket);
+  const int bytes = 256 * 1024;
+  ASSERT_EQ(setsockopt(socket.descriptor(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes), 0);
+  std::uint64_t words = 0;
+  const auto tell = [&] { at(0).publish(2, 7, ++words), at(0).flush(); };
+  while (at(0).published()) tell();
+  const std::uint64_t all = words + 100'000;
+  while (words < all) tell();
+  std::uint64_t came = 0;
+  for (Frame frame; frame.value != all; ++came)
+    ASSERT_EQ(read_frame(read(socket, 32), frame).outcome, Read::Outcome::frame);
+  EXPECT_LT(came, all);
 }
 
 // -- who belongs to the job, and is broken -----------------------------------------------------------------------------------
