@@ -135,6 +135,19 @@ TEST(StartErrors, ALinkWithinAHostThatCannotBe) {
   }
 }
 
+// The same over libfabric, where each node is in a network of its own.
+TEST(StartErrors, ALinkOfLibfabricsWithinAHostThatCannotBe) {
+  const std::string apart = "exec unshare -rn sh -c 'ip link set lo up && exec " + hello + "'";
+  if (run({"unshare", "-rn", "true"}).exit_code != 0) GTEST_SKIP() << "no network of its own for a node";
+  for (const char* const provider : {"tcp", "ofi:net", "ofi:tcp;ofi_rxm"}) {
+    SCOPED_TRACE(provider);
+    const Outcome outcome = run_script(2, apart, {std::string("AM_TRANSPORT=") + provider, "AM_TIMEOUT=60s"});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, AllOf(ContainsRegex("no (way|connection) to node"),
+                                   HasSubstr("lives and is out of reach; ending with it")));
+  }
+}
+
 // -- settings -----------------------------------------------------------------------------------------------------------------
 
 TEST(StartErrors, MalformedSettings) {

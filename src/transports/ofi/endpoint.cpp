@@ -121,6 +121,13 @@ void Endpoint::open_queue() {
   if (attributes.wait_obj == FI_WAIT_FD && fi_control(&queue->fid, FI_GETWAIT, &wait_fd_) != 0) wait_fd_ = -1;
 }
 
+bool Endpoint::is_refused(std::span<const std::byte> address) const noexcept {
+  if (!keeper_) return false;
+  const auto there = tcp::Address::of(reinterpret_cast<const sockaddr*>(address.data()),
+                                      static_cast<socklen_t>(address.size()));
+  return there && keeper_->is_refused(*there);
+}
+
 fi_addr_t Endpoint::add(std::span<const std::byte> address) noexcept {
   fi_addr_t place = nowhere;
   return fi_av_insert(addresses_.get(), address.data(), 1, &place, 0, nullptr) == 1 ? place : nowhere;

@@ -75,6 +75,8 @@ class Endpoint {
   void let_in(std::function<bool(const tcp::Address& from)> whom) {
     if (keeper_) keeper_->let_in(std::move(whom));
   }
+  /// Nobody takes connections there, as far as that is known (Doorkeeper).
+  [[nodiscard]] bool is_refused(std::span<const std::byte> address) const noexcept;
   /// For the other functions. None: the provider takes no such address.
   static constexpr fi_addr_t nowhere = FI_ADDR_UNSPEC;
   [[nodiscard]] fi_addr_t add(std::span<const std::byte> address) noexcept;

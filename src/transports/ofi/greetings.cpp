@@ -36,8 +36,9 @@ constexpr std::uint32_t proof_step = 3;
 constexpr std::size_t most_greetings = 4;  // that wait for the provider, to one peer
 
 constexpr std::uint64_t retry_every_ns = 20'000'000;
-constexpr std::uint64_t patience_ns = 10'000'000'000;  // with a peer to which no greeting leads
-constexpr std::uint64_t tick_ns = 1'000'000;           // where nothing tells of news
+constexpr std::uint64_t patience_ns = 10'000'000'000;             // with a peer to which no greeting leads
+constexpr std::uint64_t patience_within_host_ns = 2'000'000'000;  // where no network comes back
+constexpr std::uint64_t tick_ns = 1'000'000;                      // where nothing tells of news
 constexpr std::uint64_t first_nap_ns =
     20'000;  // right behind traffic; each one after it twice as long, up to a tick
 
@@ -78,8 +79,10 @@ void OfiTransport::greet(Peer& peer) {
 
 void OfiTransport::send_greeting(Peer& peer, std::uint32_t step, std::span<const std::byte> first,
                                  std::span<const std::byte> second) {
-  if (peer.greetings.size() == most_greetings)
-    return;  // strangers' most of them, and the provider takes none
+  if (peer.greetings.size() == most_greetings) {  // strangers' most of them, and the provider takes none
+    if (step == first_step) greet_later(peer);
+    return;
+  }
   Letter* const letter = paper_.take();
   LetterHead{self_, step, 0}.write(letter->bytes);
   letter->filled += aligned_to_frame(first.size() + second.size());
@@ -143,9 +146,10 @@ void OfiTransport::came_answer(Peer& peer, std::span<const std::byte> bytes) {
   handshake.sent(greeting.size());
   handshake.take(bytes);
   if (handshake.state() != trust::Handshake::State::proven || !has_seals(peer, handshake, true)) {
-    ++turned_away_;
-    return try_later(peer, std::string(trust::describe(handshake.refusal())));
+    ++turned_away_;  // a stranger's, or to a stranger's greeting: the peer's own may still come, however slow it is
+    return greet_later(peer);
   }
+  if (peer.greetings.size() == most_greetings) return greet_later(peer);
   send_greeting(peer, proof_step, greeting, handshake.to_send());
   peer.state = Peer::State::proven;
   peer.ours.reset();
@@ -196,13 +200,19 @@ void OfiTransport::failed(Peer& peer, bool greeting, std::string why) {
   }
 }
 
-/// It may not be there yet; or who answered was a stranger.
+/// It may not be there yet.
 void OfiTransport::try_later(Peer& peer, std::string why) {
   const std::uint64_t now = host::monotonic_ns();
   if (peer.failure.empty()) peer.failing_since_ns = now;
   peer.failure = std::move(why);
-  if (now - peer.failing_since_ns > patience_ns) return end(peer, peer.failure);
-  peer.retry_ns = now + retry_every_ns;
+  const bool is_here = memory_->board().is_here(peer.node);
+  if (now - peer.failing_since_ns > (is_here ? patience_within_host_ns : patience_ns))
+    return end(peer, peer.failure);
+  greet_later(peer);
+}
+
+void OfiTransport::greet_later(Peer& peer) {
+  peer.retry_ns = host::monotonic_ns() + retry_every_ns;
   if (std::ranges::find(greeting_, peer.node) == greeting_.end()) greeting_.push_back(peer.node);
   set_timer();
 }
@@ -215,6 +225,7 @@ void OfiTransport::end(Peer& peer, std::string_view why) {
   for (std::list<Held>& held : peer.held) held.clear();
   drop_transfers(peer);
   peer.early.clear();
+  peer.early_bytes = 0;
   std::erase(greeting_, peer.node);
   std::erase(gaps_, peer.node);
   if (was_over || peer.closed || peer.said_farewell || has_left(peer.node) || has_left(self_)) return;
@@ -237,6 +248,8 @@ void OfiTransport::forget(Peer& peer) noexcept {
     while (!letters->empty()) drop(peer, letters->pop());
   }
   peer.words.clear();
+  peer.asked.reset();
+  peer.probed.reset();
   drop_moves(peer);
 }
 
@@ -248,8 +261,6 @@ void OfiTransport::close(NodeId node) noexcept {
   forget(other);
   lifelines_.cut(node);
   if (other.state != Peer::State::joined && other.state != Peer::State::proven) end(other, "");
-  peer.asked.reset();
-  peer.probed.reset();
 }
 
 /// Greets again those whose time has come, and looks for who is gone.

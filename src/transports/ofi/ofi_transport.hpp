@@ -157,6 +157,7 @@ class OfiTransport final : public Transport, public PayloadRoom, public MemoryRe
   void join(Peer& peer);
   void failed(Peer& peer, bool greeting, std::string why);
   void try_later(Peer& peer, std::string why);
+  void greet_later(Peer& peer);
   void end(Peer& peer, std::string_view why);
   /// Of whom this node knows.
   void end_all(const std::string& why);
@@ -185,13 +186,14 @@ class OfiTransport final : public Transport, public PayloadRoom, public MemoryRe
   void seal_open_letter(Peer& peer);
   void commit_long(Peer& to, const Slot& slot, impl::Header header, const Claim& claim);
   void is_to_write(Peer& peer);
-  void add_what_is_due(Peer& peer);
   void add_newest(Peer& peer);
+  void add_what_is_due(Peer& peer);
   void tell_all_credit();
   void write_all() noexcept;
   void write(Peer& peer);
   void drop(Peer& peer, Letter& letter);
   [[nodiscard]] bool post_first(Peer& peer, LetterQueue& letters);
+  [[nodiscard]] bool is_refused(const Peer& peer) const;
   void ask_what_came();
   [[nodiscard]] bool is_owed_farewell(const Peer& peer) const noexcept;
 

@@ -82,6 +82,7 @@ struct OfiTransport::Peer {
   std::uint64_t seal_in = 0;
   std::uint32_t letters_in = 0;
   std::map<std::uint32_t, std::pair<Block, std::size_t>> early{};  // by number; the size of the text
+  std::uint64_t early_bytes = 0;                                   // what they cost (credit_of)
   std::size_t early_at_look = 0;        // how many there were at the last look at the clock
   std::uint32_t vain_looks_at_gap = 0;  // in a row, without an answer
   std::uint32_t looks_at_gap = 0;  // since the last letter that came in its turn, while there are early ones
@@ -97,8 +98,8 @@ struct OfiTransport::Peer {
   std::string failure{};
 
   [[nodiscard]] bool is_sent_to() const noexcept { return state != State::over && !closed; }
-  static constexpr std::size_t most_moves = 8;
   [[nodiscard]] bool has_newest() const noexcept { return !words.empty() || asked || probed; }
+  static constexpr std::size_t most_moves = 8;
   [[nodiscard]] bool takes_moves() const noexcept { return moves < most_moves; }
 };
 

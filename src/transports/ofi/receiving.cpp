@@ -11,6 +11,8 @@ namespace am::ofi {
 namespace {
 constexpr std::size_t done_per_look = 128;
 constexpr std::int32_t most_early = 1 << 16;  // letters
+/// Letters with messages lie within its two windows. Of the others each tells something of a message of this node's, but for a few.
+constexpr std::uint64_t most_early_bytes = 6 * window_bytes;
 }  // namespace
 
 Transport::View OfiTransport::receive(Priority priority) noexcept {
@@ -146,7 +148,9 @@ void OfiTransport::came(std::span<const std::byte> text, const Block& block) {
     Block own(text.size());
     std::memcpy(own.bytes().data(), text.data(), text.size());
     if (ahead != 0) {
-      from.early.try_emplace(head.number, std::move(own), text.size());
+      if (from.early.try_emplace(head.number, std::move(own), text.size()).second)
+        from.early_bytes += credit_of(text.size());
+      if (from.early_bytes > most_early_bytes) return end(from, "it sends more than it has credit for");
       return see_gap(from, false);
     }
     read_letter(from, own.bytes(), own);
@@ -158,6 +162,7 @@ void OfiTransport::came(std::span<const std::byte> text, const Block& block) {
        next = from.early.find(from.letters_in)) {
     const auto [own, bytes] = std::move(next->second);
     from.early.erase(next);
+    from.early_bytes -= credit_of(bytes);
     read_letter(from, own.bytes().first(bytes), own);
   }
   see_gap(from, true);

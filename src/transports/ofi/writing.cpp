@@ -123,15 +123,21 @@ bool OfiTransport::post_first(Peer& to, LetterQueue& letters) {
       !letter.is_followed && !is_greeting && letter.filled <= endpoint_.info().tx_attr->inject_size;
   const int result = at_once ? endpoint_.inject(letter.text(), to.address)
                              : endpoint_.send(letter.text(), letter.descriptor, to.address, letter);
-  if (result == -FI_EAGAIN) {
+  const bool refused = result == -FI_EAGAIN && is_greeting && is_refused(to);
+  if (result == -FI_EAGAIN && !refused) {
     is_to_write(to);
     if (armed_) set_timer();
     return false;
   }
   letters.pop();
   if (result != 0 || at_once) drop(to, letter);
-  if (result != 0) failed(to, is_greeting, endpoint_.why(result));
+  if (result != 0) failed(to, is_greeting, refused ? "it takes no connections" : endpoint_.why(result));
   return result == 0;
+}
+
+bool OfiTransport::is_refused(const Peer& peer) const {
+  const auto reachable = read_card(memory_->board().card(peer.node));
+  return reachable && endpoint_.is_refused(reachable->address);
 }
 
 }  // namespace am::ofi

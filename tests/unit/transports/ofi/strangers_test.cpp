@@ -462,6 +462,22 @@ TEST_P(Strangers, LettersAreReadInTheOrderOfTheirNumbers) {
   EXPECT_EQ(at(0).turned_away(), 0u);
 }
 
+using SlowPeers = Strangers;  // one way is as good as another
+INSTANTIATE_TEST_SUITE_P(, SlowPeers, testing::Values(fake_ways().front()), name_of);
+
+/// For longer than a node tries to reach one that cannot be reached.
+TEST_P(SlowPeers, AreNotEndedByForgedAnswers) {
+  ASSERT_EQ(send(0, 2, Priority::low, 1), Status::ok);
+  const std::vector<std::byte> greeting = read_step(1);
+  const auto began = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - began < std::chrono::milliseconds(2500) && !HasFailure())
+    static_cast<void>(answer(wrong_key(), greeting));
+  EXPECT_GT(at(0).turned_away(), 0u);
+  static_cast<void>(answer(key_, greeting));
+  EXPECT_EQ(LetterHead::read(read_step(3).data()).from, 0u);
+  expect_nobody_is_lost();
+}
+
 /// Its card names another provider, or nothing.
 TEST_P(Strangers, ANodeWithoutAnAddressIsLostInWords) {
   using Row = std::pair<std::string, const char*>;
@@ -585,6 +601,20 @@ TEST_P(Strangers, WhoSendsWithoutCreditIsCutOff) {
   }
   EXPECT_GT(came, 1000u) << "what it had credit for";
   EXPECT_LE(came, window_bytes / credit_of(message_bytes(1, 0)));
+  expect_business_as_usual();
+}
+
+/// Behind a letter that does not come; a correct one could not have so much on its way.
+TEST_P(Strangers, WhoSendsMuchAheadOfALetterIsCutOff) {
+  const std::uint64_t seal = enter();
+  const std::size_t longest =
+      std::min<std::size_t>(letter_bytes, player_->endpoint().info().ep_attr->max_msg_size);
+  const std::vector<std::byte> text(longest / 16 * 16 - letter_head_bytes);
+  const std::string said = loss(0, 2, [&] {
+    for (std::uint32_t i = 1; i < 6000 && ears_[0].lost_ones.empty() && !HasFailure(); ++i)
+      write({2, i, seal}, text);
+  });
+  EXPECT_THAT(said, HasSubstr("it sends more than it has credit for"));
   expect_business_as_usual();
 }
 
