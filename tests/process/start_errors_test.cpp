@@ -14,6 +14,7 @@
 
 #include "process/command.hpp"
 #include "process/surroundings.hpp"
+#include "support/check.hpp"
 
 namespace process_test::start_errors_test {
 
@@ -425,12 +426,7 @@ int die() {
 }
 
 int threads() {
-  try {
-    am::run_threads(64, [](am::Node& node) { node.barrier(); });
-  } catch (const am::Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+  am::run_threads(64, [](am::Node& node) { node.barrier(); });
   return 0;
 }
 
@@ -454,13 +450,7 @@ int use_all() {
 int use_global_memory() {
   am::Node& node = am::start(0, nullptr);
   constexpr std::size_t too_many = std::size_t{2} << 20;
-  const auto refused = [](const auto& use) {
-    try {
-      use();
-    } catch (const am::Error& error) {
-      std::printf("%s\n", error.what());
-    }
-  };
+  const auto refused = [](const auto& use) { std::printf("%s\n", test::error_of(use).c_str()); };
   refused([&] { static_cast<void>(am::allocate<std::byte>(node, too_many)); });
   refused([&] { static_cast<void>(am::allocate_symmetric<std::byte>(node, too_many)); });
   refused([&] { static_cast<void>(am::segment(node)); });

@@ -54,12 +54,12 @@ void check_throws(F&& f, std::string_view part,
   throw CheckFailed("nothing was thrown", where);
 }
 
-/// What the am::Error of an action says.
-template <class F>
+/// What the error of an action says.
+template <class E = am::Error, class F>
 std::string error_of(F&& action) {
   try {
     action();
-  } catch (const am::Error& error) {
+  } catch (const E& error) {
     return error.what();
   }
   return "no error";

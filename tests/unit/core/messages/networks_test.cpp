@@ -12,6 +12,7 @@
 
 #include "core/messages/joined_networks.hpp"
 #include "host/memory.hpp"
+#include "support/check.hpp"
 #include "unit/transports/fake_transport.hpp"
 
 namespace am::core::networks_test {
@@ -65,12 +66,7 @@ class ChooseNetworks : public testing::Test {
     return choose_networks(*parse_networks(text, table), board_, in_interrupts);
   }
   [[nodiscard]] std::string error_of(std::string_view text, bool in_interrupts = false) const {
-    try {
-      static_cast<void>(choose(text, in_interrupts));
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return test::error_of([&] { static_cast<void>(choose(text, in_interrupts)); });
   }
 
   std::shared_ptr<host::Memory> memory_ = host::Memory::create(4);

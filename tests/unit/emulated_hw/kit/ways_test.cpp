@@ -14,6 +14,7 @@
 #include "emulated_hw/kit/dimension_order.hpp"
 #include "emulated_hw/kit/fat_tree.hpp"
 #include "emulated_hw/kit/hypercube.hpp"
+#include "support/check.hpp"
 #include "support/random.hpp"
 #include "unit/emulated_hw/kit/channels.hpp"
 
@@ -321,17 +322,12 @@ TEST(FatTree, OfKAndNIsTheKAryNTree) {
 }
 
 TEST(FatTree, RefusesWhatItCannotBe) {
-  const auto why = [](const Levels& levels) -> std::string {
-    try {
-      static_cast<void>(FatTree(levels));
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return {};
+  const auto why = [](const Levels& levels) {
+    return test::error_of<std::invalid_argument>([&] { static_cast<void>(FatTree(levels)); });
   };
   EXPECT_EQ(why({}), "a fat tree has 1 to 16 levels");
   EXPECT_EQ(why(Levels(17, {1, 1})), "a fat tree has 1 to 16 levels");
-  EXPECT_EQ(why(Levels(16, {1, 1})), "");
+  EXPECT_EQ(why(Levels(16, {1, 1})), "no error");
   EXPECT_EQ(why({{0, 1}}), "a fat tree has no nodes, or more than 65536");
   EXPECT_EQ(why(Levels(9, {4, 1})), "a fat tree has no nodes, or more than 65536");
   EXPECT_EQ(why({{4, 0}}), "a fat tree has no routers, or more than 65536");
@@ -340,7 +336,7 @@ TEST(FatTree, RefusesWhatItCannotBe) {
   EXPECT_EQ(why({{4, 1}, {4, ~0u}}), "a router of a fat tree has more than 32 ports");
   EXPECT_EQ(why({{33, 1}}), "a router of a fat tree has more than 32 ports");
   EXPECT_EQ(why({{17, 1}, {17, 16}}), "a router of a fat tree has more than 32 ports");
-  EXPECT_EQ(why({{17, 1}, {17, 15}}), "");
+  EXPECT_EQ(why({{17, 1}, {17, 15}}), "no error");
   EXPECT_THROW(static_cast<void>(FatTree::k_ary(1, 3)), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(FatTree::k_ary(4, 0)), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(FatTree::k_ary(4, 17)), std::invalid_argument);

@@ -13,6 +13,7 @@
 
 #include "emulated_hw/t1/nistat.hpp"
 #include "emulated_hw/t1/processor.hpp"
+#include "support/check.hpp"
 
 namespace hardware_handlers_test {
 
@@ -80,15 +81,12 @@ class T1HardwareHandlers : public testing::Test {
     ni().ctc2(Register::enable, 1);
     ni().ctc2(Register::nistat, all_events);
     ni().deliver(what);
-    try {
+    return test::error_of<Exception>([this] {
       for (int i = 0; i < 100; ++i) {
         handlers_.step();
         cpu_.step();
       }
-    } catch (const Exception& exception) {
-      return exception.what();
-    }
-    return {};
+    });
   }
 
   Processor cpu_{node};
@@ -313,7 +311,7 @@ TEST_F(T1HardwareHandlers, AKernelMayHandleWhatIsRefused) {
     ran = cpu.registers().data[3] == 33;
     co_await cpu.cycles(1);
   });
-  EXPECT_EQ(error_of(from_kernel(fetch(33))), "");
+  EXPECT_EQ(error_of(from_kernel(fetch(33))), "no error");
   EXPECT_TRUE(ran);
   EXPECT_EQ(cycles_of(from_kernel(fetch(1))), 3u) << "and the hardware goes on";
   EXPECT_EQ(error_of(fetch(33)), "node 3: address error: 0xfffffffc: a fetch is of 1 to 32 words");
