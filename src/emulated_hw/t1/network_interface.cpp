@@ -41,7 +41,7 @@ Word NetworkInterface::cfc2(Register which) const {
     case Register::outh:
       return outh_;
     case Register::inh:
-      return running_[level()].inh;
+      return message().inh;
   }
   throw InvalidInstruction("CFC2: the network interface has no register " + number_of(which));
 }
@@ -55,6 +55,7 @@ void NetworkInterface::ctc2(Register which, Word value) {
     case Register::timec:
       timec_ = value;
       timelet_pending_ = false;
+      timelet_awaited_ = true;
       return;
     case Register::enable:
       ee_ = (value & 1) != 0;
@@ -94,7 +95,7 @@ Word NetworkInterface::status() const noexcept {
   return bit_if((some >> nistat::masks_below_pending & masks_) != 0, nistat::pend) |
          bit_if(nicond_, nistat::nicond) | bit_if(onicond_, nistat::onicond) | some | masks_ |
          bit_if(lpee_, nistat::lpee) | bit_if(accepts(Priority::high), nistat::hpa) |
-         bit_if(accepts(Priority::low), nistat::lpa) | bit_if(ame_, nistat::ame) | running_[level()].about;
+         bit_if(accepts(Priority::low), nistat::lpa) | bit_if(ame_, nistat::ame) | message().about;
 }
 
 void NetworkInterface::set_status(Word value) noexcept {
@@ -178,6 +179,7 @@ NetworkInterface::Entry NetworkInterface::enter(Address pc) {
     return entry(*event, begin_message(Priority::low), refused_[index(Priority::low)]);
   if (*event == Event::outlet) return entry(*event, outh_);
   timelet_pending_ = false;
+  timelet_awaited_ = false;
   return entry(*event, timeh_);
 }
 

@@ -123,6 +123,8 @@ class NetworkInterface {
   [[nodiscard]] std::uint64_t until_timelet() const noexcept {
     return std::uint64_t{timec_ - count_ - 1u} + 1;
   }
+  /// It was asked for one that has not begun.
+  [[nodiscard]] bool awaits_timelet() const noexcept { return timelet_awaited_; }
   /// What is rung when a message waits to go out; and when something has happened, but by time, that may bring an event.
   void rings(kit::NodeBell network) noexcept { network_ = network; }
   void rings_processor(kit::NodeBell processor) noexcept { processor_ = processor; }
@@ -172,6 +174,10 @@ class NetworkInterface {
   };
 
   [[nodiscard]] Level level() const noexcept { return !ee_ ? high : !lpee_ ? low : computation; }
+  /// The message whose handler runs; not by EE and LPEE, which a request handler may clear for a critical section (3.5, footnote 5).
+  [[nodiscard]] const Running& message() const noexcept {
+    return running_[high].kernel ? running_[high] : running_[low];
+  }
   [[nodiscard]] std::uint32_t pending() const noexcept;
   [[nodiscard]] Word status() const noexcept;
   void set_status(Word value) noexcept;
@@ -204,6 +210,7 @@ class NetworkInterface {
   bool nicond_ = false;
   bool onicond_ = false;
   bool timelet_pending_ = false;
+  bool timelet_awaited_ = false;  // timec was written since the last one began
   bool kernel_ = false;
   std::array<RegisterSet, 3> sets_{};  // by level
   std::array<Running, 3> running_{};   // by level; nothing for the computation

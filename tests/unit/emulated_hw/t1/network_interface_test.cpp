@@ -255,6 +255,10 @@ TEST_F(T1InterfaceEvents, LowMessageAndItsReturn) {
   EXPECT_EQ(ni_.cfc2(Register::inh), handler);
   EXPECT_EQ(ni_.visible().data[2], 102u);
   EXPECT_EQ(ni_.visible().vr1[1], 1001u);
+  ni_.ctc2(Register::enable, 0);  // a critical section in the handler (3.5, footnote 5)
+  EXPECT_EQ(ni_.cfc2(Register::inh), handler);
+  EXPECT_EQ(status() & 0xffff, nistat::lengths(3, 2)) << "it is still a message's handler (A.2.7)";
+  ni_.ctc2(Register::enable, 1);
 
   ni_.visible().temporary = {60, 70};
   EXPECT_FALSE(ni_.send({}, 1, handler));  // nicond is clear now
