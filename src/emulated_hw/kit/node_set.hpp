@@ -19,6 +19,9 @@ class NodeSet {
   void put(NodeNumber node) noexcept { words_[node / 64] |= std::uint64_t{1} << node % 64; }
   void erase(NodeNumber node) noexcept { words_[node / 64] &= ~(std::uint64_t{1} << node % 64); }
   void clear() noexcept { std::ranges::fill(words_, 0); }
+  [[nodiscard]] bool empty() const noexcept {
+    return std::ranges::all_of(words_, [](std::uint64_t word) { return word == 0; });
+  }
 
   /// Calls f(node) for each, in the order of their numbers. f may take out the one that it is called for, and put in others, which are
   /// called now or not.

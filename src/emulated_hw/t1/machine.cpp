@@ -71,9 +71,35 @@ void Machine::wake_for_timelets() {
   }
 }
 
+bool Machine::cannot_go_on(Cycle patience) {
+  constexpr Cycle while_programs_run = 100;  // times as long
+  if (mesh_.under_way() != 0) return mesh_.still_for() > patience;
+  const Cycle quiet = std::min(now() - busy_at_, mesh_.still_for());
+  if (quiet <= patience) return false;
+  const auto any = [this](auto is_so) {
+    return std::ranges::any_of(processors_, [&](const auto& processor) { return is_so(*processor); });
+  };
+  if (awake_.empty() && mesh_.is_idle() && !any([](const Processor& each) { return each.awaits_timelet(); }))
+    return true;
+  if (quiet <= while_programs_run * patience) return false;
+  if (!any([&](const Processor& each) { return each.is_busy_for(patience); })) return true;
+  busy_at_ = now();
+  return false;
+}
+
+std::string Machine::who_waits() const {
+  if (mesh_.under_way() != 0) return mesh_.who_waits();
+  std::string text;
+  for (const std::unique_ptr<Processor>& processor : processors_) {
+    if (const std::string line = processor->state(); !line.empty()) text += line + '\n';
+  }
+  return text.empty() ? "all programs have ended\n" : text;
+}
+
 void Machine::throw_who_waits() const {
-  throw std::runtime_error("t1: nothing has moved for " + std::to_string(mesh_.still_for()) + " cycles:\n" +
-                           who_waits());
+  const char* const what =
+      mesh_.under_way() != 0 ? "t1: nothing has moved for " : "t1: no message has been under way for ";
+  throw std::runtime_error(what + std::to_string(mesh_.still_for()) + " cycles:\n" + who_waits());
 }
 
 void Machine::record(kit::Trace* trace) {

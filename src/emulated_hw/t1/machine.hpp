@@ -30,25 +30,30 @@ class Machine {
   [[nodiscard]] NodeNumber nodes() const noexcept { return mesh_.grid().nodes(); }
   [[nodiscard]] const Mesh& mesh() const noexcept { return mesh_; }
   [[nodiscard]] Cycle now() const noexcept { return mesh_.now(); }
-  [[nodiscard]] std::string who_waits() const { return mesh_.who_waits(); }
+  /// A line for each message that waits; while none is under way, for each node that still has a program or a message.
+  [[nodiscard]] std::string who_waits() const;
 
   /// Tells it from now on what happens, until it is told otherwise; before anything does. It outlives that.
   void record(kit::Trace* trace);
 
   /// One cycle. What has nothing to do is left out. `order`: if given, all nodes, in the order in which they are stepped.
   void step(std::span<const NodeNumber> order = {});
-  /// Until pred() holds. False, and nothing has moved in the network for `patience` cycles with messages in it, when it does not: a
-  /// deadlock, or nodes that take nothing. who_waits() tells.
+  /// Until pred() holds; or until the machine cannot go on: then false, and who_waits() tells. That is so when for `patience` cycles
+  ///   - nothing has moved in the network, with messages under way: a deadlock, or nodes that take nothing;
+  ///   - no message has been under way, where all programs have ended and no timelet is to come;
+  /// and for 100 times as long when no message has been under way, while programs have gone on by small steps, as one does that looks for
+  /// an answer in a loop. (One that computes for longer says so by a step of more than `patience` cycles, or is given more of that.
+  /// Timelets count alike.)
   template <class Pred>
   bool run_until(Pred pred, Cycle patience = 10'000) {
-    while (!pred()) {
-      step();
-      if (mesh_.under_way() != 0 && mesh_.still_for() > patience) return false;
+    busy_at_ = now();
+    for (; !pred(); step()) {
+      if (cannot_go_on(patience)) return false;
     }
     return true;
   }
-  /// The same, and where run_until() would say false throws std::runtime_error: "t1: nothing has moved for ... cycles:", and who waits
-  /// for whom.
+  /// The same, and where run_until() would say false throws std::runtime_error: "t1: nothing has moved for ... cycles:", or "t1: no message
+  /// has been under way for ... cycles:", and who waits for whom.
   template <class Pred>
   void run_or_throw(Pred pred, Cycle patience = 10'000) {
     if (!run_until(pred, patience)) throw_who_waits();
@@ -60,10 +65,12 @@ class Machine {
   static std::vector<NetworkInterface*> interfaces(const Processors& processors);
 
   void step(NodeNumber node);
+  [[nodiscard]] bool cannot_go_on(Cycle patience);
   [[noreturn]] void throw_who_waits() const;
   void wake_for_timelets();
 
   Cycle cycles_ = 0;    // that all processors have made
+  Cycle busy_at_ = 0;   // while no message is under way: when a program was last known to compute
   kit::NodeSet awake_;  // those that are not left out
   const Processors processors_;
   Mesh mesh_;

@@ -67,6 +67,8 @@ class Mesh {
 
   /// Messages that the network has taken and not delivered, a multicast counted once for each copy that is still to come at once.
   [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
+  /// No message is under way, and none waits in an interface to be.
+  [[nodiscard]] bool is_idle() const noexcept { return to_step_.empty(); }
   struct Counts {
     std::uint64_t flits = 0;    ///< that the port has carried
     std::uint64_t refused = 0;  ///< cycles in which a message stood before it that had no room behind it

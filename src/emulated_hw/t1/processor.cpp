@@ -1,5 +1,6 @@
 #include "emulated_hw/t1/processor.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -33,6 +34,7 @@ void Processor::begin(Context& context, const Code& code) {
 void Processor::wait(std::coroutine_handle<> who, unsigned cycles, bool atomic) noexcept {
   Context& running = contexts_.back();
   running.goes_on = who;
+  running.cycles = cycles;
   running.left = cycles;
   running.can_be_preempted = true;
   running.atomic = atomic;
@@ -45,6 +47,28 @@ void Processor::catch_up() noexcept {
   ni_.tick(cycles);
   spent_.all += cycles;
   spent_.idle += cycles;
+}
+
+bool Processor::is_busy_for(Cycle cycles) const {
+  const bool computes = std::ranges::any_of(
+      contexts_, [&](const Context& context) { return context.left != 0 && context.cycles > cycles; });
+  return computes || (awaits_timelet() && until_timelet() > cycles);
+}
+
+std::string Processor::state() const {
+  std::string what;
+  if (contexts_.size() > 1) {
+    what = "runs a handler";
+  } else if (!has_ended()) {
+    what = "its program goes on, and no message has come for it";
+  }
+  for (const Priority priority : {Priority::high, Priority::low}) {
+    if (ni_.has_room(priority)) continue;
+    what += what.empty() ? "" : "; ";
+    what += priority == Priority::high ? "a high" : "a low";
+    what += " message waits in its interface: such events are masked or disabled";
+  }
+  return what.empty() ? what : name() + ": " + what;
 }
 
 void Processor::step() {

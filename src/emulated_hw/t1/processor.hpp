@@ -68,6 +68,14 @@ class Processor {
 
   /// Cycles until a timelet may come.
   [[nodiscard]] Cycle until_timelet() const noexcept { return ni_.until_timelet(); }
+  /// One is to come: timec was written, and there is code at timeh.
+  [[nodiscard]] bool awaits_timelet() const {
+    return ni_.awaits_timelet() && code_.contains(ni_.cfc2(Register::timeh));
+  }
+  /// Something here takes longer than so many cycles, and is sure to come to its end: a step of a program, the time until a timelet.
+  [[nodiscard]] bool is_busy_for(Cycle cycles) const;
+  /// What it waits for, or does, for people: a line; empty when its program has ended and nothing is left for it.
+  [[nodiscard]] std::string state() const;
 
   /// What a trace calls what it does in a cycle: trace_names() (machine.hpp).
   enum class Activity : std::uint8_t { computing, sending, dispatching, handling, returning };
@@ -158,7 +166,8 @@ class Processor {
     std::optional<Program> program{};
     std::coroutine_handle<> goes_on{};  // the innermost of its programs
     Doing doing = Doing::program;
-    unsigned left = 0;             // cycles of what it waits for
+    unsigned cycles = 0;           // of what it waits for
+    unsigned left = 0;             // of these
     bool atomic = false;           // once that has begun
     bool can_be_preempted = true;  // before the next cycle
   };

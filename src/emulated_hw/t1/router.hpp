@@ -23,7 +23,7 @@ inline constexpr unsigned ports = 5;
 inline constexpr unsigned classes = 2;
 inline constexpr unsigned vcs = 2 * classes;
 inline constexpr unsigned channels = ports * vcs;
-inline constexpr unsigned most_nodes = 1024;    ///< of a CNS-1
+inline constexpr unsigned most_nodes = 1024;    ///< of a CNS-1: assumed
 inline constexpr unsigned default_buffers = 4;  ///< messages in each channel: assumed
 inline constexpr unsigned default_patience =
     16;  ///< losses until a low message goes before high ones: assumed

@@ -151,6 +151,29 @@ TEST(T1Machine, SaysWhoWaitsWhenHandlersSendRequestsToEachOther) {
           "none of that priority\n"));
 }
 
+// No message is under way, and none will be.
+TEST(T1Machine, SaysWhoWaitsForMessagesThatNobodySends) {
+  EXPECT_THAT([] { Machine(Mesh::Shape{}).run_or_throw([] { return false; }, 100); },
+              testing::ThrowsMessage<std::runtime_error>(
+                  "t1: no message has been under way for 101 cycles:\nall programs have ended\n"));
+  Machine machine({.rows = 1, .columns = 3});
+  machine.node(0).run([](Processor& cpu) -> Program {
+    co_await cpu.cycles(30'000);  // it computes, which is no reason to give it up
+    for (;;) co_await cpu.cycles(2);
+  });
+  machine.node(1).ni().ctc2(Register::enable, 0);
+  machine.node(1).ni().deliver({.handler = ping});
+  EXPECT_FALSE(machine.run_until([] { return false; }, 100));
+  EXPECT_GT(machine.now(), 30'000u);
+  EXPECT_EQ(machine.who_waits(),
+            "node 0: its program goes on, and no message has come for it\n"
+            "node 1: a low message waits in its interface: such events are masked or disabled\n");
+  machine.node(2).place(pong, [](Processor& cpu) -> Program { co_await cpu.cycles(1); });
+  machine.node(2).ni().ctc2(Register::timeh, pong);
+  machine.node(2).ni().ctc2(Register::timec, 80'000);
+  EXPECT_TRUE(machine.run_until([&] { return machine.node(2).spent().handling != 0; }, 100));
+}
+
 // -- handlers in hardware: processors have no part in them, and nothing waits in a circle (T1 report, 3.3, 3.5, 3.9, A.10) -----------
 
 constexpr Word results = 512;  // words from here on are not what others fetch
