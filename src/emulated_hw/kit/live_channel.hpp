@@ -53,7 +53,7 @@ struct Entry {
   }
 };
 
-/// A number that some add to and others read, of which nothing depends.
+/// A number that some add to and others read, of which nothing depends. Several may add at once: none of that is lost.
 template <class T>
 class Tally {
  public:
@@ -62,7 +62,7 @@ class Tally {
     value_.store(value, std::memory_order_relaxed);
     return *this;
   }
-  void add(T n) noexcept { *this = static_cast<T>(*this + n); }
+  void add(T n) noexcept { value_.fetch_add(n, std::memory_order_relaxed); }
 
  private:
   std::atomic<T> value_;

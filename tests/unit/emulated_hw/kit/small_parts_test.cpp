@@ -5,12 +5,14 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <thread>
 #include <vector>
 
 #include "emulated_hw/kit/allocator.hpp"
 #include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/fifo.hpp"
 #include "emulated_hw/kit/flit.hpp"
+#include "emulated_hw/kit/live_channel.hpp"
 #include "emulated_hw/kit/node_set.hpp"
 #include "support/random.hpp"
 
@@ -145,8 +147,9 @@ TEST(NodeSet, HoldsWhatIsPutIn) {
   set.erase(63);
   set.erase(5);
   EXPECT_EQ(all_of(set), (std::vector<NodeNumber>{0, 64, 129}));
+  EXPECT_FALSE(set.empty());
   set.clear();
-  EXPECT_TRUE(all_of(set).empty());
+  EXPECT_TRUE(set.empty() && all_of(set).empty());
   EXPECT_TRUE(all_of(NodeSet()).empty());
 }
 
@@ -169,6 +172,20 @@ TEST(NodeBell, PutsItsNodeIn) {
   NodeBell().ring();
   NodeBell(set, 2).ring();
   EXPECT_EQ(all_of(set), (std::vector<NodeNumber>{2}));
+}
+
+// Two carriers may bring messages into one channel at once: each flit counts. Each adds as long as the other does.
+TEST(Tally, CountsAllThatSeveralAddAtOnce) {
+  constexpr std::uint64_t least = 10'000'000;
+  Tally<std::uint64_t> tally{};
+  std::array<Tally<std::uint64_t>, 2> added{};  // each by one thread
+  const auto add = [&](std::size_t mine) {
+    for (std::uint64_t n = 0; n < least || added[1 - mine] < least; added[mine] = ++n) tally.add(1);
+  };
+  std::thread other(add, 1);
+  add(0);
+  other.join();
+  EXPECT_EQ(tally, added[0] + added[1]);
 }
 
 }  // namespace am::kit::small_parts_test
