@@ -19,7 +19,6 @@
 namespace am::host {
 
 inline constexpr std::uint64_t magic = 0x6765736d61'62696cULL;  // "libamseg" as little-endian bytes
-inline constexpr std::uint32_t version = 12;
 inline constexpr std::size_t recent_events = 32;
 inline constexpr std::int32_t unknown_end = -1;  ///< no wait status is that
 
@@ -131,6 +130,36 @@ struct NodeCard : NodeFacts {
   std::atomic<std::uint64_t> reported;               ///< the last report of a hang or death (JobWatch)
 };
 static_assert(sizeof(NodeCard) <= page_bytes);
+
+/// Of builds of libam that may have nodes in one job: the same number, from what they mean by the facts that hosts copy (`meaning`, which
+/// is counted up when that changes), where each fact lies, and how long the rest is.
+consteval std::uint32_t version_of_board() noexcept {
+  constexpr std::size_t meaning = 13;
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::size_t part : {meaning,
+                                 sizeof(JobHeader),
+                                 sizeof(NodeCard),
+                                 sizeof(NodeFacts),
+                                 offsetof(NodeFacts, pid),
+                                 offsetof(NodeFacts, tid),
+                                 offsetof(NodeFacts, pid_namespace),
+                                 offsetof(NodeFacts, child_of_launcher),
+                                 offsetof(NodeFacts, signal),
+                                 offsetof(NodeFacts, has_handler_thread),
+                                 offsetof(NodeFacts, on_host),
+                                 offsetof(NodeFacts, handlers),
+                                 offsetof(NodeFacts, clock),
+                                 offsetof(NodeFacts, epoch_ns),
+                                 offsetof(NodeFacts, fingerprint),
+                                 offsetof(NodeFacts, segment_bytes),
+                                 offsetof(NodeFacts, program),
+                                 offsetof(NodeFacts, host),
+                                 offsetof(NodeFacts, address),
+                                 offsetof(NodeFacts, cpus)})
+    hash = (hash ^ part) * 0x100000001b3;
+  return static_cast<std::uint32_t>(hash ^ hash >> 32);
+}
+inline constexpr std::uint32_t version = version_of_board();
 
 struct HandlerCounts {
   std::atomic<std::uint64_t> runs;

@@ -12,11 +12,16 @@ namespace am::core {
 
 namespace {
 
+/// Which libam it is: at the head of every text.
+struct Edition {
+  std::uint64_t magic = host::magic;
+  std::uint32_t version = host::version;
+  std::uint32_t facts_bytes = sizeof(host::NodeFacts);
+};
+
 /// What hosts tell in the first round.
 struct Greeting {
-  std::uint64_t magic;
-  std::uint32_t version;  // of the board
-  std::uint32_t facts_bytes;
+  Edition edition;
   std::byte name[16];
   std::byte key[32];
 };
@@ -32,10 +37,24 @@ void end_texts(host::NodeFacts& facts) noexcept {
     text.back() = 0;
 }
 
+/// Throws am::Error where a text is not one of this libam's, with both versions where they can be told.
+void check_edition(const std::string& text, const std::string& who) {
+  constexpr Edition own;
+  Edition theirs{};
+  if (text.size() < sizeof theirs) throw other_version(who);
+  std::memcpy(&theirs, text.data(), sizeof theirs);
+  if (theirs.magic != own.magic) throw other_version(who);
+  if (theirs.version != own.version || theirs.facts_bytes != own.facts_bytes) {
+    throw other_version(who, "join the job",
+                        ": the version of its board is " + std::to_string(theirs.version) + ", here it is " +
+                            std::to_string(own.version));
+  }
+}
+
 }  // namespace
 
-Error other_version(const std::string& who, const char* what) {
-  return {what, who + " runs another version of libam", "run programs of one libam in a job"};
+Error other_version(const std::string& who, const char* what, const std::string& difference) {
+  return {what, who + " runs another version of libam" + difference, "run programs of one libam in a job"};
 }
 
 std::shared_ptr<host::Memory> make_memory(const Placement& placement) {
@@ -53,9 +72,6 @@ std::shared_ptr<host::Memory> make_memory(const Placement& placement) {
 void agree(const host::Board& board, Exchange& exchange, Secrets secrets) {
   host::JobHeader& job = board.job();
   Greeting own{};
-  own.magic = host::magic;
-  own.version = host::version;
-  own.facts_bytes = sizeof(host::NodeFacts);
   if (secrets == Secrets::travel) {
     std::ranges::copy(job.name, own.name);
     std::ranges::copy(job.key, own.key);
@@ -63,13 +79,10 @@ void agree(const host::Board& board, Exchange& exchange, Secrets secrets) {
   const std::vector<std::string> all = exchange.round(text_of(own));
   Greeting first{};
   for (std::uint32_t host = 0; host < all.size(); ++host) {
-    Greeting theirs{};
-    const bool whole = all[host].size() == sizeof theirs;
-    if (whole) std::memcpy(&theirs, all[host].data(), sizeof theirs);
-    if (!whole || theirs.magic != own.magic || theirs.version != own.version ||
-        theirs.facts_bytes != own.facts_bytes)
-      throw other_version("host " + std::to_string(host));
-    if (host == 0) first = theirs;
+    const std::string who = "host " + std::to_string(host);
+    check_edition(all[host], who);
+    if (all[host].size() != sizeof first) throw other_version(who);
+    if (host == 0) std::memcpy(&first, all[host].data(), sizeof first);
   }
   if (secrets == Secrets::travel) {
     std::ranges::copy(first.name, job.name);
@@ -78,7 +91,7 @@ void agree(const host::Board& board, Exchange& exchange, Secrets secrets) {
 }
 
 std::string facts_of_host(const host::Board& board, const Placement& placement) {
-  std::string own;
+  std::string own = text_of(Edition{});
   for (const NodeId node : placement.here()) {
     const host::NodeFacts& facts = board.card(node);
     own += text_of(facts);
@@ -90,11 +103,14 @@ void take_facts(const host::Board& board, const Placement& placement, const std:
   for (std::uint32_t host = 0; host < placement.hosts.size(); ++host) {
     if (host == placement.own) continue;
     const std::vector<NodeId>& nodes = placement.hosts[host];
-    if (all.size() != placement.hosts.size() || all[host].size() != nodes.size() * sizeof(host::NodeFacts))
-      throw other_version("the host of node " + std::to_string(nodes.front()));
+    const std::string who = "the host of node " + std::to_string(nodes.front());
+    if (all.size() != placement.hosts.size()) throw other_version(who);
+    check_edition(all[host], who);
+    if (all[host].size() != sizeof(Edition) + nodes.size() * sizeof(host::NodeFacts))
+      throw other_version(who);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       host::NodeFacts facts;
-      std::memcpy(&facts, all[host].data() + i * sizeof facts, sizeof facts);
+      std::memcpy(&facts, all[host].data() + sizeof(Edition) + i * sizeof facts, sizeof facts);
       facts.on_host = host;
       end_texts(facts);
       mark_joined(board, nodes[i], facts);

@@ -5,7 +5,7 @@
 // round, when all nodes of a host have joined: their facts, addresses included. So hosts exchange texts, not nodes.
 //
 // Whoever can bring a text is of the job: that is the business of who carries them (pmix.cpp). The texts are checked for being
-// another version's, not for malice.
+// another version's, not for malice: each begins with the version of its board (host/board.hpp).
 #pragma once
 
 #include <am/error.hpp>
@@ -40,8 +40,9 @@ struct Placement {
   [[nodiscard]] std::span<const NodeId> here() const noexcept { return hosts[own]; }
 };
 
-/// What is wrong where somebody's texts make no sense.
-[[nodiscard]] Error other_version(const std::string& who, const char* what = "join the job");
+/// What is wrong where somebody's texts make no sense. `difference`: more of that, with what leads to it.
+[[nodiscard]] Error other_version(const std::string& who, const char* what = "join the job",
+                                  const std::string& difference = "");
 
 /// Memory of this host, with nobody in it yet.
 [[nodiscard]] std::shared_ptr<host::Memory> make_memory(const Placement& placement);
