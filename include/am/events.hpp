@@ -31,6 +31,19 @@ class CriticalSection {
   const bool before_;
 };
 
+/// While one lives, events run inside calls that make progress alone, as in the polling mode: not beside the computation, nor in the
+/// middle of it. For interfaces whose programs may switch interrupts off (CMAM's). In the polling mode it changes nothing. From the
+/// computation. They nest.
+class PolledSection {
+ public:
+  explicit PolledSection(Node& node) noexcept : hold_(node) {}
+  PolledSection(const PolledSection&) = delete;
+  PolledSection& operator=(const PolledSection&) = delete;
+
+ private:
+  const impl::Hold hold_;
+};
+
 /// While one lives, the program's messages that calls of this node take in are kept, and run when it has ended: in the next
 /// polls, in their order and before any others. libam's own operations go on, so barriers and collectives come to their end. For
 /// interfaces in which those run no handlers (CMMD's, with interrupts off). What is kept takes memory, and has no bound but that.

@@ -5,6 +5,8 @@
 #include <am/draft.hpp>
 #include <am/multicast.hpp>
 
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -63,6 +65,38 @@ int exit_in_a_handler() {
   return 0;
 }
 
+/// Node 0 is ended by another thread than its own, which goes on polling.
+int exit_on_another_thread() {
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  if (node.id() == 0) std::thread([] { std::exit(0); }).detach();
+  for (;;) node.poll();
+}
+
+std::atomic<bool> ends = false, polls = false;
+void end_the_program(am::Request&) {
+  ends = true;
+  std::exit(0);
+}
+/// Is destroyed when the node has left, and then waits for a poll of its thread.
+struct PolledLate {
+  ~PolledLate() {
+    for (int left = ends ? 10'000 : 0; left != 0; left -= polls ? 1 : 0) std::this_thread::yield();
+  }
+} polled_late;
+/// A handler ends node 1 while its thread computes, which polls then.
+int exit_beside_the_computation() {
+  am::Node& node = am::start(0, nullptr);
+  node.barrier();
+  if (node.id() == 0) {
+    static_cast<void>(node.request<end_the_program>(1));
+    wait_until_it_left(node, 1);
+    return 0;
+  }
+  while (!ends) std::this_thread::yield();
+  for (polls = true;;) node.poll();
+}
+
 int exit_with_a_draft() {
   Seen seen;
   am::Node& node = start_with(seen);
@@ -113,7 +147,7 @@ int leave_after_a_barrier() {
 }
 
 /// Node 1 has five requests and three replies in its rings when it leaves.
-int leave_with_some(int exit_code_of_node_1) {
+int leave_with_some(const Arguments& exit_code_of_node_1) {
   am::Node& node = am::start(0, nullptr);
   Counted counted;
   node.attach(counted);
@@ -124,10 +158,8 @@ int leave_with_some(int exit_code_of_node_1) {
     for (int i = 0; i < 3; ++i) static_cast<void>(node.reply_to<&Counted::come_back>(1));
   }
   node.barrier();
-  return node.id() == 1 ? exit_code_of_node_1 : 0;
+  return node.id() == 1 ? std::stoi(exit_code_of_node_1.at(0)) : 0;
 }
-int leave_with_some_in_good_order() { return leave_with_some(0); }
-int leave_with_some_by_an_error() { return leave_with_some(7); }
 
 /// Node 2 dies, the others survive it, and node 1 leaves with messages.
 int leave_with_some_and_a_dead_peer() {
@@ -187,11 +219,9 @@ int leave_as_threads() {
     node.barrier();
     if (fails && node.id() == 1) throw std::runtime_error("of node 1");
   };
-  am::run_threads(2, [&](am::Node& node) { leave_with_one(node, false); });
-  try {
-    am::run_threads(2, [&](am::Node& node) { leave_with_one(node, true); });
-  } catch (const std::runtime_error&) {
-    std::printf("caught\n");
+  for (const bool fails : {false, true}) {
+    const auto run = [&] { am::run_threads(2, [&](am::Node& node) { leave_with_one(node, fails); }); };
+    std::printf("%s\n", test::error_of<std::runtime_error>(run).c_str());
   }
   return 0;
 }
@@ -217,8 +247,11 @@ int use_late(const Arguments& arguments) {
 
 // -- tests --------------------------------------------------------------------------------------------------------------
 
-Outcome run_job(int nodes, const std::string& role, const std::vector<std::string>& environment = {}) {
-  return run({amrun, "-n", std::to_string(nodes), this_program(), "--node", role}, {environment});
+Outcome run_job(int nodes, const std::string& role, const std::vector<std::string>& environment = {},
+                const std::string& argument = "") {
+  std::vector<std::string> command = {amrun, "-n", std::to_string(nodes), this_program(), "--node", role};
+  if (!argument.empty()) command.push_back(argument);
+  return run(command, {environment});
 }
 
 /// How many messages the nodes say that they left undelivered; takes what they say of that away.
@@ -243,6 +276,22 @@ TEST(Leaving, InAHandlerOfAMulticastPassesItOnOnce) {
   take_undelivered(outcome.err);  // node 0 sends to node 1 until it hears that it has left
   EXPECT_EQ(outcome.err, "");
   EXPECT_EQ(outcome.out, "1 multicast\n1 multicast\n");
+}
+
+TEST(Leaving, IsNotForAThreadThatIsNotTheNodes) {
+  const Outcome outcome = run_job(2, "exit_on_another_thread");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(
+      outcome.err,
+      testing::AllOf(testing::HasSubstr("am: node 0: another thread than the node's ends the program"),
+                     testing::HasSubstr("exited with code 0 without leaving the job")));
+}
+
+TEST(Leaving, InAHandlerBesideTheComputationLeavesNothingForThat) {
+  Outcome outcome = run_job(2, "exit_beside_the_computation", {"AM_DISPATCH=thread"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  take_undelivered(outcome.err);  // node 0 sends to node 1 until it hears that it has left
+  EXPECT_EQ(outcome.err, "");
 }
 
 TEST(Leaving, WithADraftWaitsForNothing) {
@@ -291,13 +340,13 @@ TEST(Leaving, TellsOfWhatWasNotDelivered) {
 
 TEST(Leaving, TellsOfPrioritiesAndTheFirstOne) {
   expect_end(
-      run_job(2, "leave_with_some_in_good_order"), 0,
+      run_job(2, "leave_with_some", {}, "0"), 0,
       testing::MatchesRegex("am: node 1 left with 8 messages undelivered \\(5 low, 3 high; the first for "
                             "handler [^\n]*Counted::come(_back)? from node 0\\): [^\n]*\n"));
 }
 
 TEST(Leaving, TellsNothingOfItWhereTheProgramFails) {
-  expect_end(run_job(2, "leave_with_some_by_an_error"), 7,
+  expect_end(run_job(2, "leave_with_some", {}, "7"), 7,
              testing::MatchesRegex("amrun: node 1 \\(pid [^\n]*\\) exited with code 7\n"));
 }
 
@@ -313,7 +362,7 @@ TEST(Leaving, TellsNothingOfWhatLibamItselfSends) {
 TEST(Leaving, TellsOfItInAJobOfThreadsThatDoesNotFail) {
   const Outcome outcome = run({this_program(), "--node", "leave_as_threads"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.out, "caught\n");
+  EXPECT_EQ(outcome.out, "no error\nof node 1\n");
   EXPECT_THAT(outcome.err, testing::MatchesRegex("am: node 1 left with 1 message undelivered [^\n]*\n"));
 }
 
@@ -323,9 +372,7 @@ TEST(Leaving, IsWhatTheEndOfTheLastThreadMeans) {
   for (const char* network : {"shm", "tcp", "ofi:net"}) {
     const std::vector<std::string> environment = {std::string("AM_TRANSPORT=") + network, "AM_TIMEOUT=60s"};
     expect_end(run_job(2, "end_the_first_thread", environment), 0, "");
-    const Outcome later =
-        run({amrun, "-n", "2", this_program(), "--node", "end_the_first_thread", "later"}, {environment});
-    EXPECT_GE(later.exit_code, 0) << network;
+    EXPECT_GE(run_job(2, "end_the_first_thread", environment, "later").exit_code, 0) << network;
   }
 }
 
@@ -333,8 +380,7 @@ TEST(Leaving, IsTheEndOfWhatMayBeDoneWithANode) {
   for (const std::string network : {"shm", "tcp", "ofi"}) {
     for (const char* use : {"send", "wait"})
       expect_end(
-          run({amrun, "-n", "2", this_program(), "--node", "use_late", use}, {{"AM_TRANSPORT=" + network}}),
-          128 + SIGABRT,
+          run_job(2, "use_late", {"AM_TRANSPORT=" + network}, use), 128 + SIGABRT,
           testing::StartsWith("0 of 2\nam: node 0: the program uses its node when that has left the job"));
   }
 }
@@ -343,13 +389,14 @@ TEST(Leaving, IsNotWhatClosingDescriptorsMeans) { expect_end(run_job(2, "close_d
 
 const Roles roles = {{"use_late", use_late},
                      {"exit_in_a_handler", role<exit_in_a_handler>},
+                     {"exit_on_another_thread", role<exit_on_another_thread>},
+                     {"exit_beside_the_computation", role<exit_beside_the_computation>},
                      {"exit_with_a_draft", role<exit_with_a_draft>},
                      {"leave_under_fire", role<leave_under_fire>},
                      {"leave_under_heavy_fire", role<leave_under_heavy_fire>},
                      {"close_descriptors", role<close_descriptors>},
                      {"leave_after_a_barrier", role<leave_after_a_barrier>},
-                     {"leave_with_some_in_good_order", role<leave_with_some_in_good_order>},
-                     {"leave_with_some_by_an_error", role<leave_with_some_by_an_error>},
+                     {"leave_with_some", leave_with_some},
                      {"leave_with_some_and_a_dead_peer", role<leave_with_some_and_a_dead_peer>},
                      {"leave_after_a_collective", role<leave_after_a_collective>},
                      {"end_the_first_thread", end_the_first_thread},

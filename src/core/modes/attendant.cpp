@@ -34,7 +34,9 @@ void Attendant::stop() noexcept {
     spent_.clear();
   }
   interrupt_.reset();
-  in_->shared = false;
+  ended_ = impl::events_of_this_thread ==
+           in_->node;  // then the node's thread, which may go on, is to find the lock taken
+  in_->shared = ended_;
 }
 
 void Attendant::end() noexcept {

@@ -96,7 +96,7 @@ class Attendant {
   /// The first call that makes progress: events may run from here on. Throws am::Error where that needs what there
   /// is not: a thread, memory.
   void begin() {
-    if (in_->shared && !begun_) begin_events();
+    if (in_->shared && !begun_ && !ended_) begin_events();
   }
   /// From here on the node polls. Events that run beside us end first. Not in the node, but by an event that ends the program, or
   /// where the program itself holds events off.
@@ -186,6 +186,7 @@ class Attendant {
   Ward& ward_;
   std::optional<const Entrance> in_;
   bool begun_ = false;
+  bool ended_ = false;  // by an event on the handler thread, which stays in the node for good
   bool thread_serves_ =
       false;  // the handler thread is awake, and looks; otherwise we see to it that it is told
   bool signal_blocked_ = false;       // while we are in an interrupt: no other comes into it

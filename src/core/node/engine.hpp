@@ -73,7 +73,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   void attach(Node& node);
   void leave() noexcept;
   /// Leaves because the program is about to end. Objects that are older than the node are destroyed after this, and may know it: its use ends
-  /// the program, with a message (must_not_be_a_child); what only tells of the node and its job still does.
+  /// the program, with a message (must_not_be_a_child); what only tells of the node and its job still does. On another thread than the
+  /// node's, while that one goes on, it only says that the node cannot leave.
   void retire() noexcept;
   /// The program ends by an error, which it tells of itself: what it leaves undone is no news.
   void ends_badly() noexcept { ends_badly_ = true; }
@@ -353,6 +354,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   void event_threw() const noexcept;
 
   void withdraw() noexcept;
+  [[nodiscard]] bool is_ended_by_a_stranger() const noexcept;
   [[noreturn]] void end_stranger() const noexcept;
 
   Job job_;
@@ -419,6 +421,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   Undelivered undelivered_;
   bool ends_badly_ = false;
   std::thread::id owner_ = std::this_thread::get_id();
+  std::thread::id retired_by_{};
 };
 
 }  // namespace am::core

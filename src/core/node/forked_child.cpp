@@ -53,19 +53,21 @@ void Engine::withdraw() noexcept {
   plain_ = mixed_ = false;   // polls take the way that asks
   something_else_ = true;    // and so does one that is under way
   node_->events_.masks = 0;  // which runs no further event
-  node_->shared_ = false;    // the thread that it shared the node with is not here
   memory_.forget_segments();
 }
 
 /// Between fork and what the child does next.
 void Engine::disown() noexcept {
   withdraw();
+  node_->shared_ = false;  // the thread that it shared the node with is not here
   node_->lock_.leave_events();
   networks_.leave_to_parent();
   job_.memory->separate();
 }
 
+/// Where a handler on a thread of its own has ended the program, the node's thread may still come by: the process ends without it.
 void Engine::end_stranger() const noexcept {
+  while (left_ && card().pid == getpid() && std::this_thread::get_id() != retired_by_) pause();
   if (left_ && card().pid == getpid())
     broken(job_.id,
            "the program uses its node when that has left the job, as it does after main and in std::exit: "

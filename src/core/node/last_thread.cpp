@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 
@@ -30,8 +31,11 @@ void* end_behind_the_others(void* /*nothing*/) {
   std::exit(0);  // NOLINT(concurrency-mt-unsafe): there is no other
 }
 
+std::atomic<bool> has_ended = false;
+
 void thread_ends(void* /*its value*/) {
-  if (others_of_the_program() <= 0) std::exit(0);  // NOLINT(concurrency-mt-unsafe): as the C library does
+  has_ended.store(true, std::memory_order_release);  // pairs with node_thread_has_ended
+  if (others_of_the_program() <= 0) std::exit(0);    // NOLINT(concurrency-mt-unsafe): as the C library does
   pthread_t thread{};
   const auto main = gettid() == getpid() ? &end_behind_the_others<true> : &end_behind_the_others<false>;
   if (pthread_create(&thread, nullptr, main, nullptr) == 0) pthread_detach(thread);
@@ -44,5 +48,7 @@ void end_with_the_programs_threads() noexcept {
   // A key's function is called when a thread ends, and not at exit.
   if (pthread_key_create(&key, &thread_ends) == 0) pthread_setspecific(key, &key);
 }
+
+bool node_thread_has_ended() noexcept { return has_ended.load(std::memory_order_acquire); }
 
 }  // namespace am::core

@@ -6,5 +6,7 @@ namespace am::core {
 
 /// On the node's thread: when it ends, and with it the last of the program's, the process does, as if main had returned.
 void end_with_the_programs_threads() noexcept;
+/// Whether the thread that called that has ended. Any thread.
+[[nodiscard]] bool node_thread_has_ended() noexcept;
 
 }  // namespace am::core

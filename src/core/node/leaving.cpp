@@ -8,7 +8,9 @@
 
 #include "core/membership/standing.hpp"
 #include "core/node/engine.hpp"
+#include "core/node/last_thread.hpp"
 #include "core/reports/counters.hpp"
+#include "core/reports/fatal.hpp"
 
 namespace am::core {
 
@@ -46,7 +48,20 @@ void Engine::leave() noexcept {
   if (job_.leave) job_.leave();
 }
 
+/// A thread that is neither the node's nor its events' cannot leave for it: the node's own may be in the middle of a call.
+bool Engine::is_ended_by_a_stranger() const noexcept {
+  return !disowned_ && card().pid == getpid() && this_node() != node_ && !node_thread_has_ended();
+}
+
 void Engine::retire() noexcept {
+  if (is_ended_by_a_stranger()) {
+    if (!ends_badly_)
+      say_last(job_.id,
+               "another thread than the node's ends the program, so the node does not leave its job (let the "
+               "thread that called am::start end it, or a handler)");
+    return;
+  }
+  retired_by_ = std::this_thread::get_id();
   leave();
   if (!disowned_ && card().pid == getpid()) {
     withdraw();
