@@ -41,8 +41,8 @@ const impl::InternalHandlers<has_started, or_changes, or_changes_by_a_handler> i
 
 // -- collectives ------------------------------------------------------------------------------------------------------------------
 
-/// Around a call of the control network, which lets events in. On the CM-5 it served no messages: where the program has interrupts
-/// off, what comes of these is kept until its next poll.
+/// Around a call of the control network. On the CM-5 it served no messages: where the program has interrupts off, what comes of these
+/// is kept until its next poll.
 class OnControlNetwork {
  public:
   explicit OnControlNetwork(State& state) : state_(state) {
@@ -50,7 +50,6 @@ class OnControlNetwork {
       kept_.emplace(state.node());
       state.let_ends_run(false);
     }
-    open_.emplace(state);  // what has waited comes in now
   }
   ~OnControlNetwork() {
     if (kept_) state_.let_ends_run(true);
@@ -61,7 +60,6 @@ class OnControlNetwork {
  private:
   State& state_;
   std::optional<MessagesKept> kept_;
-  std::optional<Open> open_;
 };
 
 /// This thread's node in a call of all nodes.

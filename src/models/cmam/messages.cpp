@@ -97,12 +97,10 @@ void send(State& state, Way way, const char* name, const PutOff& message) {
   if (level == Level::high) not_in_this_handler(state, name);
   const bool handler = level == Level::low;
   if (way == Way::reply || (way == Way::rpc && handler)) {
-    const Open open(state);
     send_high(state.node(), message);
   } else if (handler) {
     if (state.has_put_off() || try_low(state.node(), message) == Status::again) state.put_off(message);
   } else {
-    const Open open(state);
     request_of_computation(state.node(), message);
   }
 }
@@ -126,8 +124,7 @@ template <Way way>
   if (!here.program.has(handler)) [[unlikely]]
     return send_slowly<way>(name, node, handler, a0, a1, a2, a3);
   Node& sender = *here.node;
-  if (sender.level() != usual || to >= sender.size() ||
-      (sender.dispatch() != Dispatch::poll && here.state->holds_events_off())) [[unlikely]]
+  if (sender.level() != usual || to >= sender.size()) [[unlikely]]
     return send_slowly<way>(name, node, handler, a0, a1, a2, a3);
   const CodeWord word = here.program.word_of(handler);
   if constexpr (way == Way::reply) {

@@ -53,9 +53,6 @@ State::~State() {
   if (here.state == this) here = {};
 }
 
-void State::open() { section_.reset(); }
-void State::close() { section_.emplace(node_); }
-
 bool State::set_interrupts(bool on) {
   bool before = interrupts_;
   if (node_.level() != Level::computation) return before;
@@ -65,9 +62,9 @@ bool State::set_interrupts(bool on) {
     refuses_interrupts_ = !on;
   }
   if (on) {
-    section_.reset();
-  } else if (!section_ && node_.dispatch() != Dispatch::poll) {
-    section_.emplace(node_);
+    polled_.reset();
+  } else if (!polled_) {
+    polled_.emplace(node_);
   }
   return before;
 }

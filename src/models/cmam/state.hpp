@@ -11,7 +11,7 @@
 //   polls in a request handler                  node.poll_replies; in a reply handler nothing
 //   CMAM_xfer, CMAML_scopy                      payloads of at most 256 KiB, low from the computation, high from a request handler
 //   end-of-transfer handlers                    always on the low level, or in the computation: they may send
-//   interrupts off                              a critical section that opens for each call that makes progress
+//   interrupts off                              a PolledSection: handlers run in calls that make progress, whosever these are
 //   control network (CMMD's collectives)        libam's collectives; where the program has switched interrupts off, messages
 //                                               that come meanwhile are kept until its next poll (MessagesKept)
 //
@@ -74,8 +74,6 @@ class State {
   State& operator=(const State&) = delete;
 
   [[nodiscard]] Node& node() const noexcept { return node_; }
-  /// Interrupts are off where there are any: calls of the computation that make progress need an Open.
-  [[nodiscard]] bool holds_events_off() const noexcept { return section_.has_value(); }
 
   /// For a request handler: a message that found no room, or an end of transfer that a reply brought. In order. The memory for a
   /// thousand is there; in the interrupt mode there is no more, and the node ends.
@@ -92,22 +90,19 @@ class State {
   void let_ends_run(bool yes);
 
  private:
-  friend class Open;
   void send_put_off();
   void post_put_off() {
     node_.post([this](Node&) { send_put_off(); });
   }
   std::optional<PutOff> first_put_off();
   void send_one_put_off(const PutOff& next);
-  void open();
-  void close();
 
   Node& node_;
   bool interrupts_;
   bool refuses_interrupts_ = false;
   bool ends_run_ = true;
   bool will_send_ = false;  // what was put off: it is posted, or has come to an end that may not run
-  std::optional<CriticalSection> section_;  // while interrupts are off, in the modes that have any
+  std::optional<PolledSection> polled_;  // while interrupts are off
   std::vector<PutOff> put_off_;
   std::size_t first_ = 0;  // of those that are still to be sent
 
@@ -133,27 +128,6 @@ void work_for(Node& node);
   State* const known = here.state;
   return known != nullptr ? *known : join();
 }
-
-/// Around each call of the computation that makes progress: events may run inside, also while interrupts are off.
-class Open {
- public:
-  explicit Open(State& state) : state_(state) {
-    if (state.holds_events_off()) [[unlikely]] {
-      closed_ = true;
-      state.open();
-    }
-  }
-  ~Open() {
-    if (closed_) [[unlikely]]
-      state_.close();
-  }
-  Open(const Open&) = delete;
-  Open& operator=(const Open&) = delete;
-
- private:
-  State& state_;
-  bool closed_ = false;
-};
 
 /// Around a handler of the program that may run inside another one of its level, or before this thread works for the node.
 class Running {

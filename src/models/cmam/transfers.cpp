@@ -141,7 +141,6 @@ void transfer(const char* name, int node, std::int64_t at, const void* buffer, i
   State& sender = state();
   if (sender.node().level() == Level::high) not_in_this_handler(sender, name);
   const NodeId to = checked_node(sender, name, node);
-  const Open open(sender);
   in_pieces(sender, name, buffer, nbytes, place_here(sender, to, at),
             [&](std::int64_t offset, Payload piece) {
               if (as_reply || sender.node().level() == Level::low) {
@@ -293,17 +292,14 @@ int CMAML_scopy(int node, int rport, int /*align*/, int offset, void* buffer, in
   State& sender = state();
   if (sender.node().level() == am::Level::high) not_in_this_handler(sender, "CMAML_scopy");
   const am::NodeId to = checked_node(sender, "CMAML_scopy", node);
-  {
-    const Open open(sender);
-    in_pieces(sender, "CMAML_scopy", buffer, nbytes, place_here(sender, to, rport, offset),
-              [&](std::int64_t at, am::Payload piece) {
-                if (sender.node().level() == am::Level::low) {
-                  sender.node().reply_to<take_at_port_high>(to, std::int64_t{rport}, offset + at, piece);
-                } else {
-                  sender.node().request<take_at_port_low>(to, std::int64_t{rport}, offset + at, piece);
-                }
-              });
-  }
+  in_pieces(sender, "CMAML_scopy", buffer, nbytes, place_here(sender, to, rport, offset),
+            [&](std::int64_t at, am::Payload piece) {
+              if (sender.node().level() == am::Level::low) {
+                sender.node().reply_to<take_at_port_high>(to, std::int64_t{rport}, offset + at, piece);
+              } else {
+                sender.node().request<take_at_port_low>(to, std::int64_t{rport}, offset + at, piece);
+              }
+            });
   if (sent != nullptr)
     call(reinterpret_cast<am::models::Code>(sent), word_of_pointer(sent_argument), 0, 0, 0);
   return 1;

@@ -14,7 +14,6 @@ void poll() {
   Node& node = waiter.node();
   const Level level = node.level();
   if (level == Level::computation) {
-    const Open open(waiter);
     waiter.others.after_poll(node.poll());
   } else if (level == Level::low) {
     node.poll_replies();
@@ -24,7 +23,6 @@ void poll() {
 void poll_replies() {
   State& node = state();
   if (node.node().level() == Level::high) return;
-  const Open open(node);
   node.node().poll_replies();
 }
 
@@ -48,7 +46,6 @@ template <class Met>
   Node& node = waiter.node();
   if (node.level() != Level::computation) [[unlikely]]
     return wait_in_handler(waiter, call, met);
-  const Open open(waiter);
   node.wait_until(met);
 }
 

@@ -1,10 +1,12 @@
 // When handlers of CMAM and CMAML run (<am/cmam.h>): with interrupts on, without a call; with interrupts off, in calls only, and in a
 // poll for replies those of replies only. And what handlers and calls are told of that.
 #include <am/cmam.h>
+#include <am/gam.h>
 #include <sys/mman.h>
 #include <am/am.hpp>
 
 #include <atomic>
+#include <functional>
 #include <new>
 #include <thread>
 
@@ -157,6 +159,22 @@ TEST_P(CmamInterrupts, InterruptsOnMeansWithoutACall) {
         signs.seen = round;
       }
     }
+  });
+}
+void native(am::Request& /*request*/) { count_one(); }
+void of_gam(vnn_t /*from*/) { count_one(); }
+
+TEST_P(CmamInterrupts, OffLetHandlersRunInCallsOfLibamAndOfOtherInterfaces) {
+  run_cmam(2, [] {
+    am::Node& node = *am::this_node();
+    CMAM_disable_interrupt();
+    node.request<native>(static_cast<am::NodeId>(next()));
+    node.wait_until([] { return mine().flag == 1; });
+    check_equal(am::all_reduce(node, 1, std::plus<>()), 2, "a collective");
+    check_equal(gam_enable(), 0, "gam_enable");
+    check_equal(gam_request_0(next(), of_gam), 0, "gam_request_0");
+    while (mine().flag < 2) gam_poll();
+    gam_disable();
   });
 }
 INSTANTIATE_TEST_SUITE_P(Models, CmamInterrupts, test::cells_of<CmamInterrupts>(), test::name_of);
