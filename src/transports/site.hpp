@@ -15,7 +15,8 @@
 
 namespace am {
 
-/// Called from Transport::progress, by whoever is in the node. Runs no handler.
+/// Called by whoever is in the node: from Transport::progress, and `lost` from any call that may find a peer gone, also in the middle of a
+/// send (commit). So it takes note, and neither calls a network nor runs anything of the program: that hears of it in a later poll.
 class Listener {
  public:
   Listener() = default;
@@ -41,7 +42,8 @@ struct Coming {
   std::size_t payload_bytes = 0;  ///< as far as its sender is to be believed
 };
 
-/// Knows where payloads belong, so that a network need not keep them until their handlers run. Called as a Listener is.
+/// Knows where payloads belong, so that a network need not keep them until their handlers run. Called from Transport::progress, by whoever is
+/// in the node. Runs no handler.
 class Destinations {
  public:
   Destinations() = default;

@@ -202,6 +202,28 @@ TEST(HostsOverLibfabric, ANodeLeavesWhileTheOthersStay) {
   });
 }
 
+/// Whom a send finds out of reach: the network says so in the middle of it, the program hears of it in a poll.
+TEST(HostsOverTcp, ADeathThatASendFindsIsToldOfLater) {
+  PretendedHosts hosts(2, 2, PretendedHosts::Within::memory, "tcp");
+  std::latch told(1);
+  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
+    if (node.id() == 1) return told.wait();
+    Counted counted;
+    node.on_peer_death([&](Node& here, NodeId dead) {
+      counted.dead.push_back(dead);
+      check(here.try_request<count>(dead) == am::Status::unreachable, "the link is closed");
+    });
+    node.engine().board().card(1).address[0] = 0;  // it does not say where it can be reached
+    check(node.try_request<count>(1) == am::Status::ok, "the first send");
+    check(node.engine().board().standing(1) == am::host::Standing::dead, "the network has found it gone");
+    check(node.try_request<count>(1) == am::Status::unreachable, "the next send");
+    check(counted.dead.empty(), "no send runs a function of the program");
+    node.wait_until([&] { return !counted.dead.empty(); });
+    check_equal(counted.dead.size(), 1u, "deaths");
+    told.count_down();
+  });
+}
+
 // -- nodes that are not what they should be -----------------------------------------------------------------------------
 
 /// Sends what no node of this library sends.
