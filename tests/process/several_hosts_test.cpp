@@ -24,6 +24,7 @@
 namespace process_test::several_hosts_test {
 
 using namespace testing;
+using namespace std::chrono_literals;
 
 // -- the node -----------------------------------------------------------------------------------------------------------------
 
@@ -270,35 +271,45 @@ TEST_P(Failing, ANodeThatIsStoppedIsNotLost) {
 INSTANTIATE_TEST_SUITE_P(Over, Failing, testing::Values("auto", over_libfabric),
                          [](const auto& of) { return of.param == "auto" ? "tcp" : "libfabric"; });
 
-/// The jobs are amrun's, which needs no network of its own here.
+/// The jobs are amrun's, which needs no network of its own here. Over a network, or TCP with TLS.
 class BadCables : public SeveralHosts, public testing::WithParamInterface<const char*> {
  protected:
   void expect_all_well_over(const CableFaults& faults) {
     const BadLink link(hosts_, "bad0", "10.79.0.", faults, test::seed());
     if (!link.works()) GTEST_SKIP() << link.problem();
     const TemporaryFile none("");
+    const std::string over = GetParam();
+    const bool tls = over == "tls";
     expect_end(run(hosts_.on(1, {amrun, "--hosts", hosts_.name(1) + "," + hosts_.name(2), this_program(),
                                  "--node", "several_hosts", "traffic", none.path()}),
                    {{"AM_AGENT=" + enter_host, "AM_TCP_INTERFACES=bad0", "AM_TIMEOUT=100s",
-                     std::string("AM_TRANSPORT=shm,") + GetParam()}}),
+                     tls ? "AM_TCP_TLS=1" : "AM_TCP_TLS=0", "AM_TRANSPORT=shm," + (tls ? "tcp" : over)}}),
                0, "");
     EXPECT_EQ(link.faults() > 0, faults.loss > 0 || faults.doubled > 0);
   }
 };
-
-TEST_P(BadCables, ThatLoseFramesLoseNoMessage) { expect_all_well_over({.loss = 0.02}); }
-TEST_P(BadCables, OnWhichFramesOvertakeEachOtherKeepTheOrder) {
-  expect_all_well_over(
-      {.doubled = 0.05, .delay = std::chrono::milliseconds(1), .jitter = std::chrono::milliseconds(3)});
-}
-TEST_P(BadCables, ThatAreLongAreOnlySlow) { expect_all_well_over({.delay = std::chrono::milliseconds(20)}); }
-TEST_P(BadCables, ThatAreThinAreOnlySlow) { expect_all_well_over({.bytes_per_second = 1e6}); }
-
-INSTANTIATE_TEST_SUITE_P(, BadCables, testing::Values("tcp", "ofi:tcp", "ofi:net"), [](const auto& of) {
+std::string name_of(const testing::TestParamInfo<const char*>& of) {
   std::string name(of.param);
   std::ranges::replace(name, ':', '_');
   return name;
-});
+}
+
+TEST_P(BadCables, ThatLoseFramesLoseNoMessage) { expect_all_well_over({.loss = 0.02}); }
+TEST_P(BadCables, OnWhichFramesOvertakeEachOtherKeepTheOrder) {
+  expect_all_well_over({.doubled = 0.05, .delay = 1ms, .jitter = 3ms});
+}
+TEST_P(BadCables, ThatAreLongAreOnlySlow) { expect_all_well_over({.delay = 20ms}); }
+TEST_P(BadCables, ThatAreThinAreOnlySlow) { expect_all_well_over({.bytes_per_second = 1e6}); }
+
+INSTANTIATE_TEST_SUITE_P(, BadCables, testing::Values("tcp", "ofi:tcp", "ofi:net"), name_of);
+
+/// A megabit per second to a host far away.
+using SlowCables = BadCables;
+TEST_P(SlowCables, AreNoDeaths) {
+  expect_all_well_over({.loss = 0.01, .delay = 50ms, .jitter = 5ms, .bytes_per_second = 1e6 / 8});
+}
+INSTANTIATE_TEST_SUITE_P(, SlowCables, testing::Values("tcp", "tls", "ofi:tcp", "ofi:net"),
+                         [](const auto& of) { return name_of(of) + "_night"; });
 
 const Roles roles = {{"several_hosts", run_node}};
 
