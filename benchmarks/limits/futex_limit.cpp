@@ -21,7 +21,7 @@ namespace ambench {
 
 namespace {
 
-constexpr double spin_ns = 60e3;  // docs/contract.md, clause 10: spins for some 40 us, yields, then sleeps
+constexpr double spin_ns = 60e3;  // docs/rationale.md, 10: spins for some 40 us, yields, then sleeps
 
 [[noreturn]] void fail(const std::string& what) {
   throw std::runtime_error("the limit of this machine could not be measured: " + what + ": " +
