@@ -240,14 +240,6 @@ TEST(AmrunEnding, AJobThatNobodySurvivesHasFailed) {
   EXPECT_EQ(amrun.exit_code(), 128 + SIGKILL);
 }
 
-TEST(AmrunEnding, AJobThatSurvivesDeathsStillEndsWhenTold) {
-  Amrun amrun(job({"-n", "4"}, {"survive_and_hang"}));
-  ASSERT_TRUE(amrun.prints("pid ", 4));
-  amrun.signal(SIGTERM);
-  EXPECT_EQ(amrun.exit_code(), 128 + SIGTERM);
-  EXPECT_EQ(amrun.err(), "amrun: the job was ended by signal 15 (Terminated)\n");
-}
-
 TEST(AmrunEnding, WhatNodesStartedEndsWithThem) {
   for (const int code : {0, 6}) {
     Amrun amrun(job({"-n", "2"}, {"leave_a_daemon", std::to_string(code)}));

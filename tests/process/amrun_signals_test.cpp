@@ -81,11 +81,13 @@ TEST(AmrunSignals, AKeyOfTheTerminalComesOnce) {
 }
 
 TEST(AmrunSignals, AJobThatEndsByOneSaysSo) {
-  Amrun amrun(job({"-n", "4"}, {"hang"}));
-  ASSERT_TRUE(amrun.prints("pid ", 4));
-  amrun.signal(SIGTERM);
-  EXPECT_EQ(amrun.exit_code(), 128 + SIGTERM);
-  EXPECT_EQ(amrun.err(), "amrun: the job was ended by signal 15 (Terminated)\n");
+  for (const char* nodes : {"hang", "survive_and_hang"}) {
+    Amrun amrun(job({"-n", "4"}, {nodes}));
+    ASSERT_TRUE(amrun.prints("pid ", 4));
+    amrun.signal(SIGTERM);
+    EXPECT_EQ(amrun.exit_code(), 128 + SIGTERM);
+    EXPECT_EQ(amrun.err(), "amrun: the job was ended by signal 15 (Terminated)\n");
+  }
 }
 
 // Shells stop a loop around a program only when SIGINT has killed it.

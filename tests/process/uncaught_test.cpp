@@ -39,17 +39,19 @@ int all_send_to_nowhere() {
   begin().request<nothing>(99);
   return 0;
 }
-int one_sends_to_nowhere() {
+/// Of two, that one acts; then both wait.
+template <class F>
+int on_node(am::NodeId id, F act) {
   am::Node& node = begin();
-  if (node.id() == 1) node.request<nothing>(99);
+  if (node.id() == id) act(node);
   wait_for_ever(node);
   return 0;
 }
+int one_sends_to_nowhere() {
+  return on_node(1, [](am::Node& node) { node.request<nothing>(99); });
+}
 int a_handler_throws() {
-  am::Node& node = begin();
-  if (node.id() == 0) node.request<throws>(1);
-  wait_for_ever(node);
-  return 0;
+  return on_node(0, [](am::Node& node) { node.request<throws>(1); });
 }
 int a_handler_throws_in_a_barrier() {
   am::Node& node = begin();
@@ -59,16 +61,12 @@ int a_handler_throws_in_a_barrier() {
   return 0;
 }
 int a_reply_handler_throws_a_number() {
-  am::Node& node = begin();
-  if (node.id() == 0) node.reply_to<throws_a_number>(1);
-  wait_for_ever(node);
-  return 0;
+  return on_node(0, [](am::Node& node) { node.reply_to<throws_a_number>(1); });
 }
 int a_timelet_throws() {
-  am::Node& node = begin();
-  if (node.id() == 1) node.on_timelet(node.count(), [](am::LowEvent&) { throw std::runtime_error("late"); });
-  wait_for_ever(node);
-  return 0;
+  return on_node(1, [](am::Node& node) {
+    node.on_timelet(node.count(), [](am::LowEvent&) { throw std::runtime_error("late"); });
+  });
 }
 /// Node 1 sleeps in a barrier that node 0 does not come to, and a handler throws meanwhile.
 int a_handler_throws_in_a_barrier_that_fails() {

@@ -20,18 +20,6 @@ using namespace test;
 constexpr std::uint32_t ep = nistat::hpmp | nistat::lpmp | nistat::op | nistat::tp;
 constexpr std::uint32_t low_half = 0xffff;
 
-/// Figure 18 shifts lpa by 14 to the sign bit.
-TEST(NistatLayout, IsThatOfTheDesign) {
-  using namespace nistat;
-  constexpr std::uint32_t from_bit_31[] = {pend, nicond, onicond, 0,    hpmp, lpmp, op,  tp,   hpmm,
-                                           lpmm, om,     tm,      lpee, hpa,  lpa,  ame, mcst, pri};
-  std::uint32_t bit = 1u << 31;
-  for (const std::uint32_t field : from_bit_31) {
-    EXPECT_TRUE(field == bit || field == 0) << std::hex << field << " instead of " << bit;
-    bit >>= 1;
-  }
-}
-
 /// What handlers saw in the registers.
 struct Seen {
   std::vector<std::uint32_t> nistat;

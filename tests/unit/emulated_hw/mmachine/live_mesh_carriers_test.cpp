@@ -74,25 +74,4 @@ TEST(MMachineLiveMeshCarriers, KeepsAllUnderManyCarriers) {
   }
 }
 
-// A node may go when it has injected and carried. Its messages come without it, as nobody is killed.
-TEST(MMachineLiveMeshCarriers, LeavesNothingBehindWithoutAnybodyLookingAfterIt) {
-  LiveNetwork net(2, 4);
-  std::atomic<unsigned> asked = 0;
-  net.takes_p0 = [&](NodeNumber) { return asked.fetch_add(1, std::memory_order_relaxed) % 2 == 0; };
-  for (int round = 0; round < 300; ++round) {
-    {
-      std::vector<std::jthread> running;
-      for (NodeNumber from = 0; from < 4; ++from) {
-        running.emplace_back([&, from] {
-          for (NodeNumber i = 0; i < 40; ++i) {
-            const MessageKind kind = all_kinds[(from + i / 8) % 4];
-            (void)net.send({.destination = (from * 3 + i) % 8, .source = from, .kind = kind});
-          }
-        });
-      }
-    }
-    ASSERT_TRUE(net.is_empty()) << "round " << round;
-  }
-}
-
 }  // namespace mmachine_live_mesh_carriers_test

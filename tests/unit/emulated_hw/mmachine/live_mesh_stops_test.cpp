@@ -129,26 +129,6 @@ unsigned accesses_of(NodeNumber first) {
   return test::accesses_of(scene.carrier_at(first));
 }
 
-/// Once for each access before which whoever is stopped may be, until it has ended, which `round` says.
-template <class Round>
-void at_each_access(Round round) {
-  bool ended = false;
-  for (unsigned at = 1; !ended && !testing::Test::HasFailure(); ++at) {
-    SCOPED_TRACE(at);
-    round(at, ended);
-  }
-}
-
-/// The same for two of them: each pair of accesses.
-template <class Round>
-void at_each_two_accesses(Round round) {
-  at_each_access([&](unsigned first_at, bool& first_ended) {
-    at_each_access([&](unsigned second_at, bool& second_ended) {
-      round(first_at, first_ended, second_at, second_ended);
-    });
-  });
-}
-
 TEST(MMachineLiveMeshStops, OthersGoOnWhereACarrierWasKilledOrStopped) {
   test::Random random(test::seed());
   for (const NodeNumber first : {0u, 1u, 2u}) {

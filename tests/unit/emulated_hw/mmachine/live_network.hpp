@@ -1,4 +1,4 @@
-// Memory for the M-Machine's live network, and nodes that count what comes, and take messages of P0 or not, as a test has it.
+// The M-Machine's live network, and nodes that count what comes, and take messages of P0 or not, as a test has it.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 #include "emulated_hw/mmachine/live_mesh.hpp"
 #include "support/random.hpp"
 #include "support/steps.hpp"
-#include "unit/emulated_hw/kit/line.hpp"
+#include "unit/emulated_hw/kit/live_network.hpp"
 
 namespace test {
 
@@ -35,48 +35,23 @@ constexpr unsigned input_at(unsigned port, unsigned channel) noexcept {
   return port * most_channels + channel;
 }
 
-class LiveNetwork final : public LiveMesh::Nodes {
+class LiveNetwork final : public LiveNetworkOf<LiveMesh, Counted, kinds_of_counted> {
  public:
   LiveNetwork(unsigned rows, unsigned columns)
-      : nodes_(rows * columns),
-        memory_(LiveMesh::bytes(nodes_) / sizeof(Line)),
-        arrivals_(std::size_t{kinds_of_counted} * nodes_ * nodes_),
-        shown_(arrivals_.size()),
-        took_(nodes_),
-        room_(nodes_),
-        mesh_(rows, columns, memory_.front().bytes, *this) {}
+      : LiveNetworkOf(rows * columns, rows, columns), took_(rows * columns) {}
 
   /// What takes() says.
   std::function<bool(NodeNumber)> takes_p0 = [](NodeNumber) { return true; };
 
-  [[nodiscard]] std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
-                                                     Counted what) noexcept override {
-    return arrivals_[place(at, from, what)];
-  }
-  void arrived(NodeNumber /*at*/, NodeNumber /*from*/, Counted /*what*/) noexcept override { ++told_; }
-  void show(NodeNumber at, NodeNumber from, Counted what) noexcept override {
-    shown_[place(at, from, what)] = count(at, from, what);
-  }
-  void has_room(NodeNumber at) noexcept override { ++room_[at]; }
   [[nodiscard]] bool takes(NodeNumber at) noexcept override { return takes_p0(at); }
   void took(NodeNumber at) noexcept override { ++took_[at]; }
 
-  [[nodiscard]] std::uint64_t count(NodeNumber at, NodeNumber from, Counted what) {
-    return am::kit::Entry{arrivals(at, from, what).load()}.count();
-  }
-  [[nodiscard]] std::uint64_t shown(NodeNumber at, NodeNumber from, Counted what) const {
-    return shown_[place(at, from, what)];
-  }
   [[nodiscard]] std::uint64_t count_of_all() {
     std::uint64_t all = 0;
     for (const std::atomic<std::uint64_t>& word : arrivals_) all += am::kit::Entry{word.load()}.count();
     return all;
   }
   [[nodiscard]] unsigned times_took(NodeNumber at) const noexcept { return took_[at]; }
-  [[nodiscard]] unsigned room_told(NodeNumber at) const noexcept { return room_[at]; }
-  [[nodiscard]] unsigned told() const noexcept { return told_; }
-  [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
-  [[nodiscard]] LiveMesh& mesh() noexcept { return mesh_; }
   [[nodiscard]] const am::kit::LiveChannel& input(NodeNumber node, unsigned its) const noexcept {
     return mesh_.router(node).inputs[its];
   }
@@ -147,17 +122,7 @@ class LiveNetwork final : public LiveMesh::Nodes {
   }
 
  private:
-  [[nodiscard]] std::size_t place(NodeNumber at, NodeNumber from, Counted what) const noexcept {
-    return (std::size_t{at} * nodes_ + from) * kinds_of_counted + static_cast<std::size_t>(what);
-  }
-  const NodeNumber nodes_;
-  std::vector<Line> memory_;
-  std::vector<std::atomic<std::uint64_t>> arrivals_;
-  std::vector<std::atomic<std::uint64_t>> shown_;
   std::vector<std::atomic<unsigned>> took_;
-  std::vector<std::atomic<unsigned>> room_;
-  std::atomic<unsigned> told_ = 0;
-  LiveMesh mesh_;
 };
 
 }  // namespace test

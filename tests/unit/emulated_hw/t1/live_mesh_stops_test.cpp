@@ -206,10 +206,8 @@ TEST(LiveMeshStops, WhoFindsNoRoomHearsOfIt) {
   };
   for (const Case& one : {Case{"message", to_1, {0, 0}, {1, link}, ~Requests{0}},
                           Case{"fetch", fetch_of_1, {1, link}, {1, answers}, request(answers)}}) {
-    bool ended = false;
-    for (unsigned at = 1; !ended; ++at) {
-      SCOPED_TRACE(one.what);
-      SCOPED_TRACE(at);
+    SCOPED_TRACE(one.what);
+    at_each_access([&](unsigned at, bool& ended) {
       LiveNetwork net(two_nodes);
       std::deque<Steps::One> killed;
       fill(net, one.message, one.before, one.full, killed).clear();
@@ -220,8 +218,7 @@ TEST(LiveMeshStops, WhoFindsNoRoomHearsOfIt) {
       stopped.finish();
       EXPECT_TRUE(net.is_empty());
       EXPECT_EQ(came(net, one.message), 5u);
-      if (HasFailure()) return;
-    }
+    });
   }
 }
 
@@ -275,31 +272,24 @@ TEST(LiveMeshStops, WhatComesWhileAnotherMovesIsNotForgotten) {
 // channel into which the second has let its message: it has to bring on that one, and for this the first one.
 TEST(LiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
   const Carried round{.destination = 0, .source = 0, .multicast = true};
-  bool first_ended = false;
-  for (unsigned first_at = 1; !first_ended; ++first_at) {
-    bool second_ended = false;
-    for (unsigned second_at = 1; !second_ended; ++second_at) {
-      SCOPED_TRACE(first_at);
-      SCOPED_TRACE(second_at);
-      LiveNetwork net({.rows = 1, .columns = 3});
-      ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
-      Steps::One first(carrier(net, 0));
-      first_ended = !first.go(first_at);
-      ASSERT_TRUE(net.mesh().inject(0, low, round));
-      Steps::One second(carrier(net, 0));
-      second_ended = !second.go(second_at);
-      first.kill();
-      second.kill();
-      ASSERT_TRUE(net.mesh().inject(1, low, {.destination = 1, .source = 1, .multicast = true}));
-      net.mesh().carry(1, low);
-      for (int i = 0; i < 16; ++i) net.mesh().look_after();
-      EXPECT_TRUE(net.is_empty());
-      EXPECT_EQ(net.count(1, 0, low), 2u);
-      for (const auto& [at, from] : {std::pair{2u, 0u}, {0u, 0u}, {2u, 1u}, {0u, 1u}, {1u, 1u}})
-        EXPECT_EQ(net.count(at, from, low), 1u) << at << " from " << from;
-      if (HasFailure()) return;
-    }
-  }
+  at_each_two_accesses([&](unsigned first_at, bool& first_ended, unsigned second_at, bool& second_ended) {
+    LiveNetwork net({.rows = 1, .columns = 3});
+    ASSERT_TRUE(net.mesh().inject(0, low, {.destination = 1, .source = 0}));
+    Steps::One first(carrier(net, 0));
+    first_ended = !first.go(first_at);
+    ASSERT_TRUE(net.mesh().inject(0, low, round));
+    Steps::One second(carrier(net, 0));
+    second_ended = !second.go(second_at);
+    first.kill();
+    second.kill();
+    ASSERT_TRUE(net.mesh().inject(1, low, {.destination = 1, .source = 1, .multicast = true}));
+    net.mesh().carry(1, low);
+    for (int i = 0; i < 16; ++i) net.mesh().look_after();
+    EXPECT_TRUE(net.is_empty());
+    EXPECT_EQ(net.count(1, 0, low), 2u);
+    for (const auto& [at, from] : {std::pair{2u, 0u}, {0u, 0u}, {2u, 1u}, {0u, 1u}, {1u, 1u}})
+      EXPECT_EQ(net.count(at, from, low), 1u) << at << " from " << from;
+  });
 }
 
 // More than a carrier can remember, or may do in one go, is left to others.

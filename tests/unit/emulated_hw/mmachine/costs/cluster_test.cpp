@@ -50,13 +50,6 @@ TEST(Cluster, WhatIsWrittenTogetherIssuesTogether) {
   EXPECT_EQ(cluster.issue({.unit = Unit::falu}).ready, load_cycles + 2) << "nothing else joins";
 }
 
-/// "a producer-write followed by consumer-read to the local memory takes 6 cycles" (3.1).
-TEST(Cluster, WriteAndReadOfLocalMemoryTakeSixCycles) {
-  Cluster cluster;
-  const Register written = cluster.store({}, {});
-  EXPECT_EQ(cluster.load(written).ready, 6u);
-}
-
 TEST(Cluster, AJumpDelaysWhatFollows) {
   Cluster cluster;
   cluster.jump({.ready = 4});

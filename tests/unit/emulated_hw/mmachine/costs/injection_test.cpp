@@ -142,21 +142,6 @@ TEST(FetchAndAdd, TakesSixteenCyclesOverBothInterfaces) {
   EXPECT_EQ(done[0].ready, 16u);
 }
 
-/// "the program must sync on cc0 before reusing" the registers: until the last word has been read out of them.
-TEST(FetchAndAdd, IsAcknowledgedWhenItsWordsAreOut) {
-  Cluster sender;
-  SendUnit unit;
-  EXPECT_EQ(unit.send(sender, Unit::ialu, {}, 2).acknowledged.ready, send_cycles + 2);
-}
-
-TEST(FetchAndAdd, AnotherSendWaitsForTheUnit) {
-  Cluster sender;
-  SendUnit unit;
-  const SendUnit::Sent first = unit.send(sender, Unit::ialu, {}, 10);
-  const SendUnit::Sent second = unit.send(sender, Unit::falu, {}, 10);
-  EXPECT_EQ(second.arrival.head, first.arrival.head + send_cycles + 10);
-}
-
 struct Cost {
   Cycle cycles;
   std::uint64_t slots;
@@ -165,12 +150,6 @@ Cost cost(const AddressTranslation& translation, unsigned live) {
   Cluster cluster;
   const Cycle ready = translation.translate(cluster, {}, live).ready;
   return {.cycles = ready, .slots = cluster.slots()};
-}
-
-TEST(Translation, ByTheGtlbCostsNothing) {
-  const Cost gtlb = cost(AddressTranslation(Translation::gtlb), rpc_words);
-  EXPECT_EQ(gtlb.cycles, 0u);
-  EXPECT_EQ(gtlb.slots, 0u);
 }
 
 /// "Each missed entry costs an additional 16 cycles of latency and 22 cycles of occupancy" (6.4).

@@ -16,11 +16,6 @@ double latency(std::size_t model, std::size_t program) {
   return static_cast<double>(benchmark_programs[program].run(interface_models[model], 0).latency);
 }
 
-TEST(Table64, HasTheModelsInTheirOrder) {
-  for (std::size_t model = 0; model < table_6_4.size(); ++model)
-    EXPECT_EQ(table_6_4[model].model, interface_models[model].name);
-}
-
 /// Calls f(model, program, latency) for each entry that is printed.
 template <class F>
 void for_each_printed(F f) {

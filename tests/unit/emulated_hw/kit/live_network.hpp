@@ -1,0 +1,71 @@
+// Memory for a live network, and nodes that count what comes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "emulated_hw/kit/live_channel.hpp"
+#include "emulated_hw/kit/ports.hpp"
+
+namespace test {
+
+/// What that memory is made of, which has to be aligned as this is.
+struct alignas(64) Line {
+  std::byte bytes[64];
+};
+
+/// `Counted`: what is counted at a node of another one, of so many kinds.
+template <class Mesh, class Counted, std::size_t kinds>
+class LiveNetworkOf : public Mesh::Nodes {
+ public:
+  using NodeNumber = am::kit::NodeNumber;
+  [[nodiscard]] std::atomic<std::uint64_t>& arrivals(NodeNumber at, NodeNumber from,
+                                                     Counted what) noexcept override {
+    return arrivals_[place(at, from, what)];
+  }
+  void arrived(NodeNumber /*at*/, NodeNumber /*from*/, Counted /*what*/) noexcept override { ++told_; }
+  void show(NodeNumber at, NodeNumber from, Counted what) noexcept override {
+    shown_[place(at, from, what)] = count(at, from, what);
+  }
+  void has_room(NodeNumber at) noexcept override { ++room_[at]; }
+
+  [[nodiscard]] std::uint64_t count(NodeNumber at, NodeNumber from, Counted what) {
+    return am::kit::Entry{arrivals(at, from, what).load()}.count();
+  }
+  [[nodiscard]] std::uint64_t shown(NodeNumber at, NodeNumber from, Counted what) const {
+    return shown_[place(at, from, what)];
+  }
+  [[nodiscard]] unsigned room_told(NodeNumber at) const noexcept { return room_[at]; }
+  [[nodiscard]] unsigned told() const noexcept { return told_; }
+  [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
+  [[nodiscard]] Mesh& mesh() noexcept { return mesh_; }
+
+ protected:
+  template <class... Shape>
+  explicit LiveNetworkOf(NodeNumber nodes, const Shape&... shape)
+      : nodes_(nodes),
+        memory_(Mesh::bytes(nodes) / sizeof(Line)),
+        arrivals_(kinds * nodes * nodes),
+        shown_(arrivals_.size()),
+        room_(nodes),
+        mesh_(shape..., memory_.front().bytes, *this) {}
+
+  const NodeNumber nodes_;
+  std::vector<Line> memory_;
+  std::vector<std::atomic<std::uint64_t>> arrivals_;
+
+ private:
+  [[nodiscard]] std::size_t place(NodeNumber at, NodeNumber from, Counted what) const noexcept {
+    return (std::size_t{at} * nodes_ + from) * kinds + static_cast<std::size_t>(what);
+  }
+  std::vector<std::atomic<std::uint64_t>> shown_;
+  std::vector<std::atomic<unsigned>> room_;
+  std::atomic<unsigned> told_ = 0;
+
+ protected:
+  Mesh mesh_;
+};
+
+}  // namespace test
