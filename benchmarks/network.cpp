@@ -49,6 +49,7 @@ struct Common {
   std::uint32_t packet_size;
   std::uint64_t seed;
   am::kit::Periods periods;
+  bool details;
 
   explicit Common(const Options& options)
       : rates(Values(options, "injection_rate",
@@ -61,7 +62,8 @@ struct Common {
         periods{.sample_period = Values(options, "sample_period", "1000").number<std::uint64_t>(),
                 .warmup_periods = Values(options, "warmup_periods", "3").number<unsigned>(),
                 .max_samples = Values(options, "max_samples", "10").number<unsigned>(),
-                .latency_thres = Values(options, "latency_thres", "500").number<double>()} {
+                .latency_thres = Values(options, "latency_thres", "500").number<double>()},
+        details(Values(options, "details", "no").answers() == std::vector{true}) {
     if (periods.sample_period == 0 || periods.max_samples == 0)
       throw UsageError("sample_period and max_samples have to be at least 1");
   }
@@ -151,11 +153,12 @@ struct Points {
   double rate;
   std::vector<double> packet_latency, accepted;
   bool saturated = false;
+  std::string fingerprints;
 };
 
 Points measure_points(const Curve& curve, double rate, const Common& common, int repetitions, double& steps,
                       double& ns) {
-  Points points{.rate = rate, .packet_latency = {}, .accepted = {}};
+  Points points{.rate = rate, .packet_latency = {}, .accepted = {}, .fingerprints = {}};
   for (int repetition = 0; repetition < repetitions; ++repetition) {
     CycleNetwork network(curve.wiring(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
     const double began = now_ns();
@@ -166,6 +169,7 @@ Points measure_points(const Curve& curve, double rate, const Common& common, int
     points.packet_latency.push_back(point.figures.packet_latency);
     points.accepted.push_back(point.accepted);
     points.saturated = points.saturated || point.saturated;
+    points.fingerprints.append(" ").append(std::to_string(point.fingerprint));
   }
   return points;
 }
@@ -205,6 +209,8 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
     if (chart.rows.size() <= i) chart.rows.push_back({rate, {}});
     chart.rows[i].cells.resize(chart.columns.size());
     accepted = points.accepted;
+    if (common.details)
+      row.note("fingerprint_" + rate, "what passed at " + rate, points.fingerprints.substr(1));
     if (points.saturated) {
       row.note("saturated", "latency at " + rate, "saturated");
       break;
@@ -288,7 +294,7 @@ const Measure measure{
     .has_charts = true,
     .has_trace = true,
     .parameters = {"k", "n", "topology", "traffic", "num_vcs", "vc_buf_size", "packet_size", "injection_rate",
-                   "seed", "sample_period", "warmup_periods", "max_samples", "latency_thres"},
+                   "seed", "sample_period", "warmup_periods", "max_samples", "latency_thres", "details"},
 };
 
 }  // namespace ambench::network

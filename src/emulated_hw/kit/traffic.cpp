@@ -206,6 +206,7 @@ LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& peri
   point.figures = nodes.figures();
   point.saturated = point.figures.under_way != 0 || point.figures.packet_latency > periods.latency_thres;
   point.cycles = network.now();
+  point.fingerprint = network.fingerprint();
   return point;
 }
 

@@ -123,6 +123,7 @@ struct LoadPoint {
   TrafficNodes::Figures figures{};
   bool saturated = false;  ///< so that packets that count are still under way
   Cycle cycles = 0;
+  std::uint64_t fingerprint = 0;  ///< of the network, at the end
 };
 /// Warms up, counts the packets that are made in max_samples periods, and goes on, making packets, until they have come or the
 /// network turns out to be saturated. Throws std::runtime_error when nothing moves any more: who waits for whom.

@@ -50,6 +50,8 @@ class Life {
   [[nodiscard]] LifeBoard board() const;
   /// Of each node in a generation.
   [[nodiscard]] unsigned messages() const noexcept { return nodes_.front()->expected; }
+  /// A number that depends on everything that has passed the network, when and where.
+  [[nodiscard]] std::uint64_t fingerprint() noexcept { return machine_.mesh().fingerprint(); }
 
  private:
   /// A cell of a block, and the nodes that have neighbours of it.

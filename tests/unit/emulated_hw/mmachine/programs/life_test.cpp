@@ -67,6 +67,13 @@ TEST(Life, BoardsAreAsByTheRules) {
   }
 }
 
+/// What passes the network, where and when. A change that means to change it says why.
+TEST(Life, DoesWhatItEverDid) {
+  Life life(random_board(16, 1), {.side = 16, .nodes_side = 4});
+  EXPECT_EQ(life.run(10), 7387u);
+  EXPECT_EQ(life.fingerprint(), 13577172902298251340u);
+}
+
 /// "In general, 4 (1 + sqrt(n)) messages are required for an n-cells/node configuration."
 TEST(Life, AsManyMessagesAsTheThesisCounts) {
   for (const auto& [nodes_side, messages] : {std::pair{1u, 0u}, {2u, 20u}, {4u, 12u}, {8u, 8u}})
