@@ -82,10 +82,13 @@ void CycleNetwork::wire(const OneTopology& topology) {
 
 /// What is random is drawn from what the packet is, when and where: it does not depend on the order within a cycle either.
 template <class OneTopology>
-Route CycleNetwork::route(const OneTopology& topology, RouterNumber here, Flit flit) const noexcept {
-  const auto random = static_cast<std::uint32_t>(mixed(mixed(now_, flit.bits()), here));
-  const Hop hop = next_hop(topology, here, flit.destination(), random);
-  return {static_cast<std::uint8_t>(hop.port), vcs_of_[hop.classes]};
+Route CycleNetwork::route(const OneTopology& topology, RouterNumber here, unsigned port,
+                          Flit flit) const noexcept {
+  const auto random = [&] { return static_cast<std::uint32_t>(mixed(mixed(now_, flit.bits()), here)); };
+  const Hop hop = next_hop(topology, here, {port, flit.vc_class()}, flit.destination(), random);
+  return {.port = static_cast<std::uint8_t>(hop.port),
+          .vc_class = static_cast<std::uint8_t>(hop.classes == 0b10 ? 1 : 0),
+          .vcs = vcs_of_[hop.classes]};
 }
 
 void CycleNetwork::send(RouterNumber from, unsigned port, Flit flit) {
@@ -136,7 +139,7 @@ void CycleNetwork::step(const OneTopology& topology, RouterNumber number) {
   for_each(arrivals.with_credit,
            [&](unsigned port) { router.credit(shape_.channel(port, credits_[at][line(number, port)])); });
   const bool goes_on = router.step(
-      shape_, [&](Flit flit) { return route(topology, number, flit); },
+      shape_, [&](unsigned port, Flit flit) { return route(topology, number, port, flit); },
       [&](unsigned port, Flit flit) { send(number, port, flit); },
       [&](unsigned port, unsigned vc) { freed(number, port, vc); });
   if (goes_on) to_step_[slot(now_ + 1)].put(number);

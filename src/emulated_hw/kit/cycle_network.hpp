@@ -143,7 +143,8 @@ class CycleNetwork {
   template <class OneTopology>
   void step(const OneTopology& topology, RouterNumber router);
   template <class OneTopology>
-  [[nodiscard]] Route route(const OneTopology& topology, RouterNumber here, Flit flit) const noexcept;
+  [[nodiscard]] Route route(const OneTopology& topology, RouterNumber here, unsigned port,
+                            Flit flit) const noexcept;
   void send(RouterNumber from, unsigned port, Flit flit);
   void freed(RouterNumber at, unsigned port, unsigned vc) noexcept;
   [[gnu::cold]] void record_injection(NodeNumber node, Flit flit);

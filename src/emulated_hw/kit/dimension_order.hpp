@@ -5,6 +5,11 @@
 // that wraps there are two classes of channels. A packet that has still to pass the edge is on class 0, one that has not is on
 // class 1; so class 0 is left at the edge, and class 1 never passes it.
 // (W. J. Dally and C. L. Seitz, Deadlock-free message routing in multiprocessor interconnection networks, 1987.)
+//
+// ring_order() has the same ways, and BookSim2's classes: a packet gets its class where it enters a ring, 1 if it will pass the edge,
+// and keeps it on that ring. So class 0 never passes the edge. Class 1 does, but no packet goes further than half way round: those that
+// go up over the edge of a ring of k end at k / 2 - 1 or before, and begin at k - k / 2 or behind. So the channel up from k / 2 - 1
+// carries none of class 1, and the circle is open there; down, it is the same from the other side.
 #pragma once
 
 #include "emulated_hw/kit/grid.hpp"
@@ -32,6 +37,26 @@ template <class AnyGrid>
     const bool goes_up = above * 2 == extent ? at % 2 == 0 : above * 2 < extent;
     const bool passes_edge = goes_up ? at > to : at < to;
     return {goes_up ? Grid::up(d) : Grid::down(d), passes_edge ? 0b01u : 0b10u};
+  }
+  return {};
+}
+
+/// The same with the other classes. It depends on how the packet came here, too: it goes straight on round a ring.
+template <class AnyGrid>
+[[nodiscard]] constexpr Hop ring_order(const AnyGrid& grid, NodeNumber here, Came came,
+                                       NodeNumber there) noexcept {
+  for (unsigned d = 0; d < grid.dimensions(); ++d) {
+    const std::uint32_t at = grid.at(here, d);
+    const std::uint32_t to = grid.at(there, d);
+    if (at == to) continue;
+    const auto [extent, wraps] = grid.dimension(d);
+    if (!wraps) return {at < to ? Grid::up(d) : Grid::down(d)};
+    if (came.port == Grid::up(d) || came.port == Grid::down(d))
+      return {Grid::opposite(came.port), 1u << came.vc_class};
+    const std::uint32_t above = at < to ? to - at : to + extent - at;
+    const bool goes_up = above * 2 == extent ? at % 2 == 0 : above * 2 < extent;
+    const bool passes_edge = goes_up ? at > to : at < to;
+    return {goes_up ? Grid::up(d) : Grid::down(d), passes_edge ? 0b10u : 0b01u};
   }
   return {};
 }

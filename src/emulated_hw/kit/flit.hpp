@@ -24,13 +24,16 @@ class Flit {
   explicit constexpr operator bool() const noexcept { return bits_ != 0; }
   [[nodiscard]] constexpr std::uint32_t packet() const noexcept { return static_cast<std::uint32_t>(bits_); }
   [[nodiscard]] constexpr std::uint32_t destination() const noexcept { return bits_ >> 32 & 0xffff; }
-  [[nodiscard]] constexpr unsigned vc() const noexcept { return bits_ >> vc_at & 0xff; }
+  [[nodiscard]] constexpr unsigned vc() const noexcept { return bits_ >> vc_at & 0x7f; }
+  /// The class of virtual channels that its packet keeps on a ring; 0 elsewhere.
+  [[nodiscard]] constexpr unsigned vc_class() const noexcept { return bits_ >> class_at & 1; }
   [[nodiscard]] constexpr bool is_head() const noexcept { return (bits_ & head_bit) != 0; }
   [[nodiscard]] constexpr bool is_tail() const noexcept { return (bits_ & tail_bit) != 0; }
   /// The same on another channel.
-  [[nodiscard]] constexpr Flit on(unsigned vc) const noexcept {
+  [[nodiscard]] constexpr Flit on(unsigned vc, unsigned vc_class = 0) const noexcept {
     Flit flit = *this;
-    flit.bits_ = (bits_ & ~(std::uint64_t{0xff} << vc_at)) | std::uint64_t{vc} << vc_at;
+    flit.bits_ = (bits_ & ~(std::uint64_t{0xff} << vc_at)) | std::uint64_t{vc} << vc_at |
+                 std::uint64_t{vc_class} << class_at;
     return flit;
   }
   [[nodiscard]] constexpr std::uint64_t bits() const noexcept { return bits_; }
@@ -38,6 +41,7 @@ class Flit {
 
  private:
   static constexpr int vc_at = 48;
+  static constexpr int class_at = 55;
   static constexpr std::uint64_t head_bit = std::uint64_t{1} << 56;
   static constexpr std::uint64_t tail_bit = std::uint64_t{1} << 57;
   static constexpr std::uint64_t some_bit = std::uint64_t{1} << 63;

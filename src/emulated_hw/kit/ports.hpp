@@ -29,6 +29,12 @@ struct Place {
   constexpr bool operator==(const Place&) const = default;
 };
 
+/// How a packet came to a router: by which port, and on which class of virtual channels.
+struct Came {
+  unsigned port = 0;
+  unsigned vc_class = 0;
+};
+
 /// Where a packet goes next.
 struct Hop {
   unsigned port = 0;        ///< of a grid or hypercube, 0: it is there

@@ -42,7 +42,8 @@ struct RouterShape {
 /// Where a packet may go: a port, and which virtual channels of that.
 struct Route {
   std::uint8_t port = 0;
-  std::uint32_t vcs = 0;  ///< as bits
+  std::uint8_t vc_class = 0;  ///< of these; its flits take it along
+  std::uint32_t vcs = 0;      ///< as bits
 };
 
 class TextbookRouter {
@@ -73,8 +74,8 @@ class TextbookRouter {
     with_credit_ |= request(output);
   }
 
-  /// One cycle, after what comes in it has been received. `route(flit)` says where a packet may go; `send(port, flit)` takes a flit
-  /// that passes the switch, and `freed(port, vc)` hears that there is room for one more behind that input. Whether there is
+  /// One cycle, after what comes in it has been received. `route(port, flit)` says where a packet may go that came by that port;
+  /// `send(port, flit)` takes a flit that passes the switch, and `freed(port, vc)` hears that there is room for one more behind that input. Whether there is
   /// anything left to do in the next cycle.
   template <class RouteOf, class Send, class Freed>
   bool step(const RouterShape& shape, RouteOf&& route, Send&& send, Freed&& freed) {
@@ -84,7 +85,7 @@ class TextbookRouter {
     if ((active_ & filled_) != 0) allocate_switch(shape, send, freed);
     for_each(allocated.inputs, [&](unsigned input) { become_active(input, allocated.output[input]); });
     for_each(routing, [&](unsigned input) {
-      route_[input] = route(front(shape, input));
+      route_[input] = route(port_of_[input], front(shape, input));
       waiting_ |= request(input);
     });
     routing_ &= ~routing;
@@ -170,7 +171,7 @@ class TextbookRouter {
       taken_ &= ~request(output);
       routing_ |= filled_ & request(input);
     }
-    send(port, flit.on(output - port * shape.vcs));
+    send(port, flit.on(output - port * shape.vcs, route_[input].vc_class));
     freed(from, input - from * shape.vcs);
   }
 

@@ -25,18 +25,21 @@ using FastTopology = std::variant<MappedGrid, Hypercube, FatTree>;
 [[nodiscard]] constexpr unsigned vc_classes(const Hypercube&) noexcept { return 1; }
 [[nodiscard]] constexpr unsigned vc_classes(const FatTree&) noexcept { return 1; }
 
-/// The next hop of a packet to `there`. `random` is used where there is more than one way, and is any number.
-[[nodiscard]] inline Hop next_hop(const MappedGrid& grid, RouterNumber here, NodeNumber there,
-                                  std::uint32_t) noexcept {
-  return dimension_order(grid, here, there);
+/// The next hop of a packet to `there`. `random()` is called where there is more than one way, and gives any number of 32 bits.
+template <class Random>
+[[nodiscard]] Hop next_hop(const MappedGrid& grid, RouterNumber here, Came came, NodeNumber there,
+                           Random&&) noexcept {
+  return ring_order(grid, here, came, there);
 }
-[[nodiscard]] constexpr Hop next_hop(const Hypercube&, RouterNumber here, NodeNumber there,
-                                     std::uint32_t) noexcept {
+template <class Random>
+[[nodiscard]] constexpr Hop next_hop(const Hypercube&, RouterNumber here, Came, NodeNumber there,
+                                     Random&&) noexcept {
   return e_cube(here, there);
 }
-[[nodiscard]] constexpr Hop next_hop(const FatTree& tree, RouterNumber here, NodeNumber there,
-                                     std::uint32_t random) noexcept {
-  return {one_of(tree.ports_to(here, there), random)};
+template <class Random>
+[[nodiscard]] constexpr Hop next_hop(const FatTree& tree, RouterNumber here, Came, NodeNumber there,
+                                     Random&& random) noexcept {
+  return {one_of(tree.ports_to(here, there), random())};
 }
 
 // The same of any of them.

@@ -109,6 +109,9 @@ TEST(Flit, SaysWhatItWasMadeOf) {
       EXPECT_EQ(flit.is_tail(), tail);
       EXPECT_EQ(flit.on(2).vc(), 2u);
       EXPECT_EQ(flit.on(2).on(31), flit);
+      EXPECT_EQ(flit.on(31, 1).vc_class(), 1u);
+      EXPECT_EQ(flit.on(31, 1).vc(), 31u);
+      EXPECT_EQ(flit.on(31, 1).on(31), flit);
     }
   }
   EXPECT_TRUE(Flit(Flit::Parts{}));

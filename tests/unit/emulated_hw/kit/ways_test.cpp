@@ -48,43 +48,80 @@ TEST_P(DimensionOrder, NeighboursAreEachOthers) {
   }
 }
 
+/// The two orders, as packets go by them.
+using Order = Hop (*)(const Grid&, NodeNumber here, Came, NodeNumber there);
+const Order orders[] = {
+    [](const Grid& grid, NodeNumber here, Came, NodeNumber to) { return dimension_order(grid, here, to); },
+    [](const Grid& grid, NodeNumber here, Came came, NodeNumber to) {
+      return ring_order(grid, here, came, to);
+    }};
+Came behind(const Hop& hop) { return {Grid::opposite(hop.port), hop.classes == 0b10 ? 1u : 0u}; }
+
 TEST_P(DimensionOrder, EveryWayIsAShortestOne) {
-  for (NodeNumber from = 0; from < grid_.nodes(); ++from) {
-    for (NodeNumber to = 0; to < grid_.nodes(); ++to) {
-      NodeNumber here = from;
-      for (unsigned left = distance(grid_, from, to); left != 0; --left) {
-        const Hop hop = dimension_order(grid_, here, to);
-        ASSERT_NE(hop.port, 0u);
-        here = grid_.neighbour(here, hop.port);
-        ASSERT_NE(here, Grid::nowhere);
-        ASSERT_EQ(distance(grid_, here, to), left - 1);
+  for (const Order order : orders) {
+    for (NodeNumber from = 0; from < grid_.nodes(); ++from) {
+      for (NodeNumber to = 0; to < grid_.nodes(); ++to) {
+        NodeNumber here = from;
+        Came came;
+        for (unsigned left = distance(grid_, from, to); left != 0; --left) {
+          const Hop hop = order(grid_, here, came, to);
+          ASSERT_NE(hop.port, 0u);
+          here = grid_.neighbour(here, hop.port);
+          came = behind(hop);
+          ASSERT_NE(here, Grid::nowhere);
+          ASSERT_EQ(distance(grid_, here, to), left - 1);
+        }
+        EXPECT_EQ(here, to);
+        EXPECT_EQ(order(grid_, here, came, to).port, 0u);
       }
-      EXPECT_EQ(here, to);
-      EXPECT_EQ(dimension_order(grid_, here, to).port, 0u);
     }
   }
 }
 
 /// Each packet that has a channel and waits for the next one is an edge; a circle of them would be a deadlock.
 TEST_P(DimensionOrder, NoChannelsWaitForEachOtherInACircle) {
-  Waits waits_for;
-  for (NodeNumber from = 0; from < grid_.nodes(); ++from) {
-    for (NodeNumber to = 0; to < grid_.nodes(); ++to) {
-      std::vector<Channel> before;
-      for (NodeNumber here = from; here != to;) {
-        const Hop hop = dimension_order(grid_, here, to);
-        std::vector<Channel> channels;
-        for (unsigned one = 0; one < vc_classes(grid_); ++one) {
-          if ((hop.classes >> one & 1) != 0) channels.emplace_back(here, hop.port, one);
+  for (const Order order : orders) {
+    Waits waits_for;
+    for (NodeNumber from = 0; from < grid_.nodes(); ++from) {
+      for (NodeNumber to = 0; to < grid_.nodes(); ++to) {
+        std::vector<Channel> before;
+        Came came;
+        for (NodeNumber here = from; here != to;) {
+          const Hop hop = order(grid_, here, came, to);
+          std::vector<Channel> channels;
+          for (unsigned one = 0; one < vc_classes(grid_); ++one) {
+            if ((hop.classes >> one & 1) != 0) channels.emplace_back(here, hop.port, one);
+          }
+          ASSERT_FALSE(channels.empty());
+          for (const Channel& channel : before) waits_for[channel].insert(channels.begin(), channels.end());
+          before = channels;
+          here = grid_.neighbour(here, hop.port);
+          came = behind(hop);
         }
-        ASSERT_FALSE(channels.empty());
-        for (const Channel& channel : before) waits_for[channel].insert(channels.begin(), channels.end());
-        before = channels;
-        here = grid_.neighbour(here, hop.port);
       }
     }
+    EXPECT_FALSE(has_circle(waits_for));
   }
-  EXPECT_FALSE(has_circle(waits_for));
+}
+
+/// BookSim2's classes: who passes the edge has class 1 all the way, before it and behind it.
+TEST(RingOrder, KeepsTheClassOfAPacketAllTheWayRound) {
+  const Grid torus{{8, true}, {8, true}};
+  const auto classes = [&](NodeNumber from, NodeNumber to) {
+    std::vector<unsigned> all;
+    Came came;
+    while (from != to) {
+      const Hop hop = ring_order(torus, from, came, to);
+      all.push_back(hop.classes);
+      from = torus.neighbour(from, hop.port);
+      came = behind(hop);
+    }
+    return all;
+  };
+  EXPECT_EQ(classes(6, 1), (std::vector<unsigned>{2, 2, 2}));
+  EXPECT_EQ(classes(1, 6), (std::vector<unsigned>{2, 2, 2}));
+  EXPECT_EQ(classes(2, 5), (std::vector<unsigned>{1, 1, 1}));
+  EXPECT_EQ(classes(6, 16), (std::vector<unsigned>{2, 2, 1, 1})) << "another ring, another class";
 }
 
 /// What the classes are for.
