@@ -41,10 +41,11 @@ template <class AnyGrid>
   return {};
 }
 
-/// The same with the other classes. It depends on how the packet came here, too: it goes straight on round a ring.
-template <class AnyGrid>
-[[nodiscard]] constexpr Hop ring_order(const AnyGrid& grid, NodeNumber here, Came came,
-                                       NodeNumber there) noexcept {
+/// The same with the other classes. It depends on how the packet came here, too: it goes straight on round a ring. Where both ways round
+/// are as long, `toss()` says whether it goes up.
+template <class AnyGrid, class Coin>
+[[nodiscard]] constexpr Hop ring_order(const AnyGrid& grid, NodeNumber here, Came came, NodeNumber there,
+                                       Coin&& toss) noexcept {
   for (unsigned d = 0; d < grid.dimensions(); ++d) {
     const std::uint32_t at = grid.at(here, d);
     const std::uint32_t to = grid.at(there, d);
@@ -54,7 +55,7 @@ template <class AnyGrid>
     if (came.port == Grid::up(d) || came.port == Grid::down(d))
       return {Grid::opposite(came.port), 1u << came.vc_class};
     const std::uint32_t above = at < to ? to - at : to + extent - at;
-    const bool goes_up = above * 2 == extent ? at % 2 == 0 : above * 2 < extent;
+    const bool goes_up = above * 2 == extent ? toss() : above * 2 < extent;
     const bool passes_edge = goes_up ? at > to : at < to;
     return {goes_up ? Grid::up(d) : Grid::down(d), passes_edge ? 0b10u : 0b01u};
   }

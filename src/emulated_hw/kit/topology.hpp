@@ -28,8 +28,8 @@ using FastTopology = std::variant<MappedGrid, Hypercube, FatTree>;
 /// The next hop of a packet to `there`. `random()` is called where there is more than one way, and gives any number of 32 bits.
 template <class Random>
 [[nodiscard]] Hop next_hop(const MappedGrid& grid, RouterNumber here, Came came, NodeNumber there,
-                           Random&&) noexcept {
-  return ring_order(grid, here, came, there);
+                           Random&& random) noexcept {
+  return ring_order(grid, here, came, there, [&] { return random() >> 31 == 0; });
 }
 template <class Random>
 [[nodiscard]] constexpr Hop next_hop(const Hypercube&, RouterNumber here, Came, NodeNumber there,

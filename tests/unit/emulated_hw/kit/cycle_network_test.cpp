@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -223,6 +225,32 @@ TEST(CycleNetwork, GoesUpByEachParentAsOften) {
     }
   }
   for (const auto& [port, flits] : under_way) EXPECT_NEAR(flits / all, 1.0 / 3, 0.03);
+}
+
+/// To the other side of a ring of four, where both ways are as long, half of the packets of each node go up.
+TEST(CycleNetwork, TossesACoinWhereBothWaysRoundAreAsLong) {
+  const Grid ring{{4, true}};
+  CycleNetwork network(ring, {.num_vcs = 2, .vc_buf_size = 200});
+  std::array<int, 4> up{};
+  constexpr int packets = 4'000;
+  for (int packet = 0; packet < packets; ++packet) {
+    for (NodeNumber node = 0; node < 4; ++node)
+      network.inject(node, Flit({.packet = static_cast<std::uint32_t>(packet * 4) + node,
+                                 .destination = static_cast<std::uint16_t>((node + 2) % 4),
+                                 .head = true,
+                                 .tail = true}));
+    for (int cycle = 0; cycle < 30; ++cycle) {
+      for (NodeNumber node = 0; node < 4; ++node) {
+        if (const Flit flit = network.ejected(node)) network.taken(node, flit.vc());
+        if (cycle != 7) continue;  // it has just left its first router
+        const unsigned above = network.shape().channel(Grid::up(0), 0);
+        if (network.router(node).credits(above) + network.router(node).credits(above + 1) < 2 * 200)
+          ++up[node];
+      }
+      network.step();
+    }
+  }
+  for (const int some : up) EXPECT_NEAR(some, packets / 2, 6 * std::sqrt(packets / 4.0));
 }
 
 /// Node 2 takes nothing.

@@ -48,12 +48,14 @@ TEST_P(DimensionOrder, NeighboursAreEachOthers) {
   }
 }
 
-/// The two orders, as packets go by them.
-using Order = Hop (*)(const Grid&, NodeNumber here, Came, NodeNumber there);
+/// The two orders, as packets go by them whose coins fall like this.
+using Order = Hop (*)(const Grid&, NodeNumber here, Came, NodeNumber there, bool coin);
 const Order orders[] = {
-    [](const Grid& grid, NodeNumber here, Came, NodeNumber to) { return dimension_order(grid, here, to); },
-    [](const Grid& grid, NodeNumber here, Came came, NodeNumber to) {
-      return ring_order(grid, here, came, to);
+    [](const Grid& grid, NodeNumber here, Came, NodeNumber to, bool) {
+      return dimension_order(grid, here, to);
+    },
+    [](const Grid& grid, NodeNumber here, Came came, NodeNumber to, bool coin) {
+      return ring_order(grid, here, came, to, [coin] { return coin; });
     }};
 Came behind(const Hop& hop) { return {Grid::opposite(hop.port), hop.classes == 0b10 ? 1u : 0u}; }
 
@@ -64,7 +66,7 @@ TEST_P(DimensionOrder, EveryWayIsAShortestOne) {
         NodeNumber here = from;
         Came came;
         for (unsigned left = distance(grid_, from, to); left != 0; --left) {
-          const Hop hop = order(grid_, here, came, to);
+          const Hop hop = order(grid_, here, came, to, (from + left) % 3 == 0);
           ASSERT_NE(hop.port, 0u);
           here = grid_.neighbour(here, hop.port);
           came = behind(hop);
@@ -72,7 +74,7 @@ TEST_P(DimensionOrder, EveryWayIsAShortestOne) {
           ASSERT_EQ(distance(grid_, here, to), left - 1);
         }
         EXPECT_EQ(here, to);
-        EXPECT_EQ(order(grid_, here, came, to).port, 0u);
+        EXPECT_EQ(order(grid_, here, came, to, true).port, 0u);
       }
     }
   }
@@ -82,12 +84,12 @@ TEST_P(DimensionOrder, EveryWayIsAShortestOne) {
 TEST_P(DimensionOrder, NoChannelsWaitForEachOtherInACircle) {
   for (const Order order : orders) {
     Waits waits_for;
-    for (NodeNumber from = 0; from < grid_.nodes(); ++from) {
+    for (NodeNumber from = 0; from < 2 * grid_.nodes(); ++from) {
       for (NodeNumber to = 0; to < grid_.nodes(); ++to) {
         std::vector<Channel> before;
         Came came;
-        for (NodeNumber here = from; here != to;) {
-          const Hop hop = order(grid_, here, came, to);
+        for (NodeNumber here = from % grid_.nodes(); here != to;) {
+          const Hop hop = order(grid_, here, came, to, from < grid_.nodes());
           std::vector<Channel> channels;
           for (unsigned one = 0; one < vc_classes(grid_); ++one) {
             if ((hop.classes >> one & 1) != 0) channels.emplace_back(here, hop.port, one);
@@ -111,7 +113,7 @@ TEST(RingOrder, KeepsTheClassOfAPacketAllTheWayRound) {
     std::vector<unsigned> all;
     Came came;
     while (from != to) {
-      const Hop hop = ring_order(torus, from, came, to);
+      const Hop hop = ring_order(torus, from, came, to, [] { return true; });
       all.push_back(hop.classes);
       from = torus.neighbour(from, hop.port);
       came = behind(hop);
