@@ -5,7 +5,7 @@ namespace am::kit {
 namespace {
 
 RouterShape shape_of(const Topology& topology, const CycleNetwork::Options& options) {
-  const RouterShape shape{ports_of(topology), options.num_vcs, options.vc_buf_size};
+  RouterShape shape{ports_of(topology), options.num_vcs, options.vc_buf_size};
   if (shape.ports > RouterShape::most_ports)
     throw std::invalid_argument("a router would have " + std::to_string(shape.ports) +
                                 " ports: it can have up to " + std::to_string(RouterShape::most_ports));
@@ -23,6 +23,7 @@ RouterShape shape_of(const Topology& topology, const CycleNetwork::Options& opti
     throw std::invalid_argument(
         "a grid that wraps around needs 2 virtual channels: with one, packets could wait for each other in a "
         "ring");
+  if (vc_classes(topology) == 2 && shape.vcs % 2 != 0) shape.shared_vc = shape.vcs / 2;
   return shape;
 }
 
@@ -38,8 +39,8 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
 CycleNetwork::CycleNetwork(const Topology& topology, const Options& options)
     : topology_(topology), ways_(fast(topology)), shape_(shape_of(topology, options)) {
   const std::uint32_t all = static_cast<std::uint32_t>(shape_.of_port(0));
-  const std::uint32_t half = vc_classes(topology) == 1 ? all : (1u << shape_.vcs / 2) - 1;
-  vcs_of_ = {0, half, vc_classes(topology) == 1 ? all : all & ~half, all};
+  const unsigned half = shape_.vcs / 2;  // of an odd number, each class has that in the middle, too
+  vcs_of_ = {0, all >> half, all & all << half, all};
   std::visit([this](const auto& one) { wire(one); }, topology_);
   for (unsigned at = 0; at < slots; ++at) {
     flits_[at].resize(ends_.size());

@@ -26,7 +26,10 @@ struct RouterShape {
   unsigned ports = 0;
   unsigned vcs = 0;
   unsigned buffer = 0;  ///< flits of an input
+  /// The virtual channel of each port that packets of both classes of a ring may take: where the number of these is odd.
+  unsigned shared_vc = none;
 
+  static constexpr unsigned none = ~0u;
   static constexpr unsigned most_channels = 64;  ///< ports * vcs
   static constexpr unsigned most_ports = 24;
   static constexpr unsigned most_buffer = 255;
@@ -124,7 +127,17 @@ class TextbookRouter {
   /// The free ones of those that its packet may take.
   [[nodiscard]] Requests outputs_for(const RouterShape& shape, unsigned input) const noexcept {
     const Route& wanted = route_[input];
-    return (Requests{wanted.vcs} << wanted.port * shape.vcs) & ~taken_;
+    const Requests free = (Requests{wanted.vcs} << wanted.port * shape.vcs) & ~taken_;
+    if (shape.shared_vc == RouterShape::none) [[likely]]
+      return free;
+    return keeps_classes_apart(shape, wanted) ? free
+                                              : free & ~request(shape.channel(wanted.port, shape.shared_vc));
+  }
+  /// In the buffer of the channel that both classes share there are packets of one class at a time. So who is in front of a packet there
+  /// is of its class, and the argument of dimension_order.hpp holds: each class has a channel of its own besides, where it goes on.
+  [[nodiscard]] bool keeps_classes_apart(const RouterShape& shape, const Route& wanted) const noexcept {
+    const unsigned output = shape.channel(wanted.port, shape.shared_vc);
+    return credits_[output] == shape.buffer || (second_class_ >> output & 1) == wanted.vc_class;
   }
 
   void become_active(unsigned input, unsigned output) noexcept {
@@ -132,6 +145,7 @@ class TextbookRouter {
     active_ |= request(input);
     output_[input] = static_cast<std::uint8_t>(output);
     taken_ |= request(output);
+    second_class_ = (second_class_ & ~request(output)) | Requests{route_[input].vc_class} << output;
   }
 
   /// Ports with a flit, and credit for it, ask for the port that it is to leave by.
@@ -179,9 +193,10 @@ class TextbookRouter {
   Requests routing_ = 0;
   Requests waiting_ = 0;
   Requests active_ = 0;
-  Requests filled_ = 0;       // inputs with a flit
-  Requests taken_ = 0;        // outputs that an input has
-  Requests with_credit_ = 0;  // outputs
+  Requests filled_ = 0;        // inputs with a flit
+  Requests taken_ = 0;         // outputs that an input has
+  Requests with_credit_ = 0;   // outputs
+  Requests second_class_ = 0;  // outputs whose last packet had class 1
   Flit* buffers_ = nullptr;
 
   template <class T>

@@ -253,6 +253,29 @@ TEST(CycleNetwork, TossesACoinWhereBothWaysRoundAreAsLong) {
   for (const int some : up) EXPECT_NEAR(some, packets / 2, 6 * std::sqrt(packets / 4.0));
 }
 
+/// The halves of an odd number of virtual channels overlap, as in BookSim2.
+TEST(CycleNetwork, GivesBothClassesOfARingTheChannelInTheMiddle) {
+  for (const auto& [channels, expected] :
+       std::map<unsigned, std::set<unsigned>>{{2, {0b01, 0b10, 0b11}},
+                                              {3, {0b011, 0b110, 0b111}},
+                                              {4, {0b0011, 0b1100, 0b1111}},
+                                              {5, {0b00111, 0b11100, 0b11111}}}) {
+    CycleNetwork network(Grid{{6, true}}, {.num_vcs = channels, .vc_buf_size = 2});
+    TrafficNodes nodes(network, {.injection_rate = 1, .packet_size = 3, .seed = test::seed()});
+    std::set<unsigned> seen;
+    for (int i = 0; i < 2'000; ++i) {
+      nodes.cycle();
+      for (RouterNumber router = 0; router < network.routers(); ++router) {
+        for (unsigned input = 0; input < network.shape().ports * channels; ++input) {
+          if (network.router(router).is_waiting(input))
+            seen.insert(network.router(router).route_of(input).vcs);
+        }
+      }
+    }
+    EXPECT_EQ(seen, expected);
+  }
+}
+
 /// Node 2 takes nothing.
 TEST(CycleNetwork, SaysWhoWaitsForWhomWhenNothingMoves) {
   CycleNetwork network(Grid{{3}}, {.num_vcs = 1, .vc_buf_size = 2});

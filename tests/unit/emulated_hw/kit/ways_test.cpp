@@ -50,13 +50,12 @@ TEST_P(DimensionOrder, NeighboursAreEachOthers) {
 
 /// The two orders, as packets go by them whose coins fall like this.
 using Order = Hop (*)(const Grid&, NodeNumber here, Came, NodeNumber there, bool coin);
-const Order orders[] = {
-    [](const Grid& grid, NodeNumber here, Came, NodeNumber to, bool) {
-      return dimension_order(grid, here, to);
-    },
-    [](const Grid& grid, NodeNumber here, Came came, NodeNumber to, bool coin) {
-      return ring_order(grid, here, came, to, [coin] { return coin; });
-    }};
+const Order orders[] = {[](const Grid& grid, NodeNumber here, Came, NodeNumber to, bool) {
+                          return dimension_order(grid, here, to);
+                        },
+                        [](const Grid& grid, NodeNumber here, Came came, NodeNumber to, bool coin) {
+                          return ring_order(grid, here, came, to, [coin] { return coin; });
+                        }};
 Came behind(const Hop& hop) { return {Grid::opposite(hop.port), hop.classes == 0b10 ? 1u : 0u}; }
 
 TEST_P(DimensionOrder, EveryWayIsAShortestOne) {
