@@ -46,6 +46,7 @@ Traffic::Pattern pattern_of(const std::string& name) {
 struct Common {
   std::vector<double> rates;
   unsigned vc_buf_size;
+  unsigned routing_delay;
   std::uint32_t packet_size;
   std::uint64_t seed;
   am::kit::Periods periods;
@@ -57,6 +58,7 @@ struct Common {
                      "0.95,1")
                   .numbers<double>()),
         vc_buf_size(Values(options, "vc_buf_size", "6").number<unsigned>()),
+        routing_delay(Values(options, "routing_delay", "1").number<unsigned>()),
         packet_size(Values(options, "packet_size", "4").number<std::uint32_t>()),
         seed(Values(options, "seed", "1").number<std::uint64_t>()),
         periods{.sample_period = Values(options, "sample_period", "1000").number<std::uint64_t>(),
@@ -142,9 +144,15 @@ Traffic traffic_of(const Curve& curve, const Common& common, double rate, int re
           .seed = common.seed + static_cast<std::uint64_t>(repetition)};
 }
 
+// Throws std::invalid_argument.
+CycleNetwork network_of(const Curve& curve, const Common& common) {
+  return {curve.wiring(),
+          {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size, .routing_delay = common.routing_delay}};
+}
+
 // Throws std::invalid_argument where there can be no such network, or no such traffic on it.
 void check(const Curve& curve, const Common& common) {
-  CycleNetwork network(curve.wiring(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
+  CycleNetwork network = network_of(curve, common);
   for (const double rate : common.rates) TrafficNodes(network, traffic_of(curve, common, rate, 0));
 }
 
@@ -160,7 +168,7 @@ Points measure_points(const Curve& curve, double rate, const Common& common, int
                       double& ns) {
   Points points{.rate = rate, .packet_latency = {}, .accepted = {}, .fingerprints = {}};
   for (int repetition = 0; repetition < repetitions; ++repetition) {
-    CycleNetwork network(curve.wiring(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
+    CycleNetwork network = network_of(curve, common);
     const double began = now_ns();
     const LoadPoint point =
         am::kit::run(network, traffic_of(curve, common, rate, repetition), common.periods);
@@ -175,13 +183,14 @@ Points measure_points(const Curve& curve, double rate, const Common& common, int
 }
 
 // The mean over all pairs of nodes, where packets meet no others: the sum of the parts. Of a grid's nodes some are nearer to the middle.
-double mean_zero_load(const Topology& topology, std::uint32_t packet_size) {
+double mean_zero_load(const Topology& topology, const Common& common) {
   const am::kit::NodeNumber nodes = nodes_of(topology);
   const am::kit::NodeNumber senders = std::holds_alternative<Grid>(topology) ? nodes : 1;
   double sum = 0;
   for (am::kit::NodeNumber from = 0; from < senders; ++from) {
     for (am::kit::NodeNumber to = 0; to < nodes; ++to)
-      sum += static_cast<double>(am::kit::zero_load_latency(distance(topology, from, to), packet_size));
+      sum += static_cast<double>(
+          am::kit::zero_load_latency(distance(topology, from, to), common.packet_size, common.routing_delay));
   }
   return sum / senders / nodes;
 }
@@ -195,10 +204,11 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
       .key("traffic", curve.traffic)
       .key("num_vcs", curve.vcs())
       .key("vc_buf_size", common.vc_buf_size)
+      .key("routing_delay", common.routing_delay)
       .key("packet_size", common.packet_size);
   if (curve.traffic == "uniform")
     row.figure("zero_load_cycles", "latency without load: the sum of the parts",
-               {mean_zero_load(curve.wiring(), common.packet_size)});
+               {mean_zero_load(curve.wiring(), common)});
   double steps = 0;
   double ns = 0;
   std::vector<double> accepted;
@@ -225,7 +235,7 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
 
 // The first sample_period of what is measured, from an empty network on, and then until all has come.
 void trace_network(const Curve& curve, const Common& common, const std::string& file, Report& report) {
-  CycleNetwork network(curve.wiring(), {.num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size});
+  CycleNetwork network = network_of(curve, common);
   am::kit::Trace trace(curve.wiring());
   trace.names.title = title_of(curve, common) + ", injection_rate " + two_digits(common.rates.front());
   network.record(&trace);
@@ -293,8 +303,9 @@ const Measure measure{
     .measure = measure_network,
     .has_charts = true,
     .has_trace = true,
-    .parameters = {"k", "n", "topology", "traffic", "num_vcs", "vc_buf_size", "packet_size", "injection_rate",
-                   "seed", "sample_period", "warmup_periods", "max_samples", "latency_thres", "details"},
+    .parameters = {"k", "n", "topology", "traffic", "num_vcs", "vc_buf_size", "routing_delay", "packet_size",
+                   "injection_rate", "seed", "sample_period", "warmup_periods", "max_samples",
+                   "latency_thres", "details"},
 };
 
 }  // namespace ambench::network

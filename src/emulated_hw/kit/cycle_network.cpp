@@ -19,6 +19,8 @@ RouterShape shape_of(const Topology& topology, const CycleNetwork::Options& opti
   if (shape.buffer == 0 || shape.buffer > RouterShape::most_buffer)
     throw std::invalid_argument("vc_buf_size has to be from 1 to " +
                                 std::to_string(RouterShape::most_buffer));
+  if (options.routing_delay > 1) throw std::invalid_argument("routing_delay is 0 or 1");
+  shape.routing_delay = options.routing_delay;
   if (shape.vcs < vc_classes(topology))
     throw std::invalid_argument(
         "a grid that wraps around needs 2 virtual channels: with one, packets could wait for each other in a "

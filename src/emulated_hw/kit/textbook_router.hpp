@@ -1,12 +1,12 @@
 // The field's textbook router: input-queued, with virtual channels and credits (W. J. Dally and B. Towles, Principles and Practices
 // of Interconnection Networks, 2004, chapters 16 and 17). A head flit takes four cycles and the channel: its route is looked up, a
 // virtual channel of that output is allocated, a turn on the switch is, and it passes the switch; the flits behind it take the
-// last two. No stage is skipped or guessed at.
+// last two. No stage is skipped or guessed at, but the first one where routes are looked up ahead: then a head comes with its route.
 //
 // Time. Everything that a router reads in a cycle was there when the cycle began, and what it sends arrives later: so it
 // cannot be seen in which order routers are stepped. Within the step the stages come last first, so that nothing passes two.
 //
-// Names and meaning of what is counted are those of BookSim2, with routing_delay, vc_alloc_delay, sw_alloc_delay and
+// Names and meaning of what is counted are those of BookSim2, with routing_delay 1 or 0, vc_alloc_delay, sw_alloc_delay and
 // st_final_delay 1, st_prepare_delay 0, speculative 0, input_speedup and output_speedup 1, alloc_iters 1, and both allocators islip.
 #pragma once
 
@@ -25,7 +25,8 @@ namespace am::kit {
 struct RouterShape {
   unsigned ports = 0;
   unsigned vcs = 0;
-  unsigned buffer = 0;  ///< flits of an input
+  unsigned buffer = 0;         ///< flits of an input
+  unsigned routing_delay = 1;  ///< cycles: 0 or 1
   /// The virtual channel of each port that packets of both classes of a ring may take: where the number of these is odd.
   unsigned shared_vc = none;
 
@@ -82,16 +83,13 @@ class TextbookRouter {
   /// anything left to do in the next cycle.
   template <class RouteOf, class Send, class Freed>
   bool step(const RouterShape& shape, RouteOf&& route, Send&& send, Freed&& freed) {
+    if (shape.routing_delay == 0) look_up(shape, routing_, route);
     const Requests routing = routing_;
     Allocated allocated{};
     if (waiting_ != 0) allocate_channels(shape, allocated);
     if ((active_ & filled_) != 0) allocate_switch(shape, send, freed);
     for_each(allocated.inputs, [&](unsigned input) { become_active(input, allocated.output[input]); });
-    for_each(routing, [&](unsigned input) {
-      route_[input] = route(port_of_[input], front(shape, input));
-      waiting_ |= request(input);
-    });
-    routing_ &= ~routing;
+    if (shape.routing_delay != 0) look_up(shape, routing, route);
     return (routing_ | waiting_ | (active_ & filled_)) != 0;
   }
 
@@ -114,6 +112,13 @@ class TextbookRouter {
     Requests inputs = 0;
     std::array<std::uint8_t, RouterShape::most_channels> output;
   };
+
+  template <class RouteOf>
+  void look_up(const RouterShape& shape, Requests routing, RouteOf&& route) {
+    for_each(routing, [&](unsigned input) { route_[input] = route(port_of_[input], front(shape, input)); });
+    waiting_ |= routing;
+    routing_ &= ~routing;
+  }
 
   void allocate_channels(const RouterShape& shape, Allocated& allocated) noexcept {
     ChannelAllocator::Asked asked;

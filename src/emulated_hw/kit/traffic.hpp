@@ -133,9 +133,10 @@ struct LoadPoint {
 void check_that_it_moves(const CycleNetwork& network, Cycle patience = 1000);
 
 /// What a packet's latency is where it meets no other: the sum of the parts.
-[[nodiscard]] constexpr Cycle zero_load_latency(unsigned channels, std::uint32_t flits) noexcept {
-  constexpr Cycle router =
-      2 + CycleNetwork::flit_delay;  // routing, a channel, and from the switch to the next one
+[[nodiscard]] constexpr Cycle zero_load_latency(unsigned channels, std::uint32_t flits,
+                                                unsigned routing_delay = 1) noexcept {
+  // routing, a channel, and from the switch to the next one
+  const Cycle router = routing_delay + 1 + CycleNetwork::flit_delay;
   return CycleNetwork::from_node_delay + router * (channels + 1) + flits - 1;
 }
 

@@ -33,8 +33,9 @@ const Topology topologies[] = {Grid{{4}, {4}},       Grid{{4, true}, {4, true}},
                                FatTree::k_ary(5, 1), tree_of({{2, 1}, {3, 2}, {2, 3}})};
 
 /// From its first flit's sending until its last one is out, of a packet that is alone.
-Cycle latency(const Topology& topology, NodeNumber from, NodeNumber to, unsigned flits, unsigned buffer) {
-  CycleNetwork network(topology, {.num_vcs = 2, .vc_buf_size = buffer});
+Cycle latency(const Topology& topology, NodeNumber from, NodeNumber to, unsigned flits, unsigned buffer,
+              unsigned routing_delay = 1) {
+  CycleNetwork network(topology, {.num_vcs = 2, .vc_buf_size = buffer, .routing_delay = routing_delay});
   std::vector<unsigned> credits(2, buffer);
   unsigned sent = 0;
   for (unsigned come = 0;;) {
@@ -61,15 +62,17 @@ TEST(CycleNetwork, TakesTheSumOfThePartsWhereNothingIsInTheWay) {
     for (NodeNumber from = 0; from < nodes_of(topology); ++from) {
       for (NodeNumber to = 0; to < nodes_of(topology); ++to) {
         for (const unsigned flits : {1u, 2u, 5u, 12u}) {
-          ASSERT_EQ(latency(topology, from, to, flits, 8),
-                    zero_load_latency(distance(topology, from, to), flits))
-              << from << " to " << to << ", " << flits << " flits";
+          for (const unsigned delay : {0u, 1u})
+            ASSERT_EQ(latency(topology, from, to, flits, 8, delay),
+                      zero_load_latency(distance(topology, from, to), flits, delay))
+                << from << " to " << to << ", " << flits << " flits";
         }
       }
     }
   }
   EXPECT_EQ(zero_load_latency(0, 1), 7u);  // two cycles to the router, five through it
   EXPECT_EQ(zero_load_latency(14, 4), 80u);
+  EXPECT_EQ(zero_load_latency(14, 4, 0), 65u);
 }
 
 /// A place in a buffer is free again for the next flit six cycles after a flit's turn on the switch before it: with fewer places than
@@ -98,7 +101,8 @@ Load some_load(test::Random& random) {
       (pattern != Pattern::transpose || is_square) && (pattern != Pattern::neighbor || is_grid);
   return {.topology = topology,
           .options = {.num_vcs = static_cast<unsigned>(2 + random.below(5)),
-                      .vc_buf_size = static_cast<unsigned>(1 + random.below(8))},
+                      .vc_buf_size = static_cast<unsigned>(1 + random.below(8)),
+                      .routing_delay = static_cast<unsigned>(random.below(2))},
           .traffic = {.pattern = takes ? pattern : Pattern::uniform,
                       .injection_rate = 0.05 + 0.95 * static_cast<double>(random.below(100)) / 100,
                       .packet_size = static_cast<std::uint32_t>(1 + random.below(9)),
@@ -323,6 +327,7 @@ TEST(CycleNetwork, RefusesWhatItCannotBe) {
   EXPECT_EQ(why(mesh, {.num_vcs = 12}), "no error");
   for (const unsigned size : {0u, 256u})
     EXPECT_EQ(why(mesh, {.vc_buf_size = size}), "vc_buf_size has to be from 1 to 255");
+  EXPECT_EQ(why(mesh, {.routing_delay = 2}), "routing_delay is 0 or 1");
   EXPECT_EQ(why(Hypercube(15), {.num_vcs = 5}), "num_vcs has to be from 1 to 4 in this network");
   EXPECT_EQ(why(FatTree::k_ary(12, 2), {.num_vcs = 1}), "no error");
   EXPECT_EQ(why(FatTree::k_ary(13, 2), {.num_vcs = 1}), "a router would have 26 ports: it can have up to 24");
