@@ -539,8 +539,8 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
   names({"network", "k=300"}, "a grid has no nodes, or too many");
   for (const auto& [arguments, text] : std::map<std::vector<std::string>, std::string>{
            {{"topology=ring"}, "topology is mesh, torus, hypercube or fattree, not 'ring'"},
-           {{"num_vcs=13"}, "num_vcs has to be from 1 to 12 in this network"},
-           {{"topology=hypercube", "n=16", "num_vcs=4"}, "num_vcs has to be from 1 to 3 in this network"},
+           {{"num_vcs=33"}, "num_vcs has to be from 1 to 32 in this network"},
+           {{"topology=hypercube", "n=16", "num_vcs=16"}, "num_vcs has to be from 1 to 15 in this network"},
            {{"n=0"}, "n has to be at least 1"},
            {{"n=11", "k=2"}, "a grid has too many dimensions"},
            {{"topology=hypercube", "n=17"}, "a hypercube has at most 16 dimensions"},

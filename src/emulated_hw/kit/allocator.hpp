@@ -3,64 +3,66 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
+#include <cstdint>
 
 #include "emulated_hw/kit/arbiter.hpp"
+#include "emulated_hw/kit/wide_requests.hpp"
 
 namespace am::kit {
 
-template <std::size_t Inputs, std::size_t Outputs>
+/// `Some` is what holds some of the inputs, or of the outputs: RequestsOf so many words.
+template <std::size_t Inputs, std::size_t Outputs, class Some = Requests>
 class Allocator {
  public:
   /// Who asks for what, in one cycle.
   class Asked {
    public:
     /// Once or more often for an input.
-    void ask(unsigned input, Requests outputs) noexcept {
-      if (outputs == 0) return;
-      for_each(outputs & ~outputs_, [&](unsigned output) { by_[output] = 0; });
+    void ask(unsigned input, const Some& outputs) noexcept {
+      if (outputs == Some{}) return;
+      for_each(outputs & ~outputs_, [&](unsigned output) { by_[output] = Some{}; });
       outputs_ |= outputs;
-      inputs_ |= request(input);
-      for_each(outputs, [&](unsigned output) { by_[output] |= request(input); });
+      inputs_ |= only<Some>(input);
+      for_each(outputs, [&](unsigned output) { by_[output] |= only<Some>(input); });
     }
 
    private:
     friend class Allocator;
-    Requests inputs_ = 0;
-    Requests outputs_ = 0;
-    std::array<Requests, Outputs> by_;  // inputs, by output
+    Some inputs_{};
+    Some outputs_{};
+    std::array<Some, Outputs> by_;  // inputs, by output
   };
 
   /// Calls granted(input, output) for each that gets one, in ascending order of inputs.
   template <class Granted>
   void allocate(const Asked& asked, Granted&& granted) {
     if (is_one(asked.inputs_)) {  // all that it asks for pick it
-      const auto input = static_cast<unsigned>(std::countr_zero(asked.inputs_));
-      return choose(input, asked.outputs_, granted);
+      return choose(first_of(asked.inputs_), asked.outputs_, granted);
     }
-    std::array<Requests, Inputs> offered;  // outputs, by input
-    Requests picked = 0;
+    std::array<Some, Inputs> offered;  // outputs, by input
+    Some picked{};
     for_each(asked.outputs_, [&](unsigned output) {
       const unsigned input = pick_[output].pick(asked.by_[output]);
-      if ((picked & request(input)) == 0) offered[input] = 0;
-      picked |= request(input);
-      offered[input] |= request(output);
+      if (!has(picked, input)) offered[input] = Some{};
+      picked |= only<Some>(input);
+      offered[input] |= only<Some>(output);
     });
     for_each(picked, [&](unsigned input) { choose(input, offered[input], granted); });
   }
 
  private:
   template <class Granted>
-  void choose(unsigned input, Requests offered, Granted& granted) {
+  void choose(unsigned input, const Some& offered, Granted& granted) {
     const unsigned output = choice_[input].pick(offered);
     choice_[input].had_its_turn(output);
     pick_[output].had_its_turn(input);
     granted(input, output);
   }
 
-  std::array<RoundRobin, Outputs> pick_{};
-  std::array<RoundRobin, Inputs> choice_{};
+  using Turn = RoundRobinOf<std::uint8_t, Some>;
+  std::array<Turn, Outputs> pick_{};
+  std::array<Turn, Inputs> choice_{};
 };
 
 }  // namespace am::kit

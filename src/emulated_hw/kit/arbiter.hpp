@@ -11,6 +11,13 @@ using Requests = std::uint64_t;
 
 constexpr Requests request(unsigned who) noexcept { return Requests{1} << who; }
 
+constexpr bool has(Requests requests, unsigned who) noexcept { return (requests >> who & 1) != 0; }
+
+/// Of at least one.
+constexpr unsigned first_of(Requests requests) noexcept {
+  return static_cast<unsigned>(std::countr_zero(requests));
+}
+
 constexpr bool is_one(Requests requests) noexcept {
   return requests != 0 && (requests & (requests - 1)) == 0;
 }
@@ -22,18 +29,20 @@ constexpr void for_each(Requests requests, F f) {
 }
 
 /// Round robin: the one behind whoever has won last is the first to win. Nobody who keeps asking waits for more than one turn of
-/// each of the others. `Count` is a number up to 63.
-template <class Count>
+/// each of the others. `Count` is a number of a requester; `Some` holds those that ask.
+template <class Count, class Some = Requests>
 class RoundRobinOf {
  public:
+  static constexpr unsigned most = 8 * sizeof(Some);  ///< requesters
+
   /// The winner of at least one.
-  [[nodiscard]] constexpr unsigned pick(Requests requests) const noexcept {
-    const Requests rest = requests & ~Requests{0} << first_ % 64;
-    return static_cast<unsigned>(std::countr_zero(rest != 0 ? rest : requests));
+  [[nodiscard]] constexpr unsigned pick(const Some& requests) const noexcept {
+    const Some rest = requests & ~Some{} << first_ % most;
+    return first_of(rest != Some{} ? rest : requests);
   }
   /// To be told of a winner that had its turn: the one behind it is the first from now on.
   constexpr void had_its_turn(unsigned winner) noexcept {
-    first_ = static_cast<std::uint8_t>((winner + 1) % 64);
+    first_ = static_cast<std::uint8_t>((winner + 1) % most);
   }
 
  private:

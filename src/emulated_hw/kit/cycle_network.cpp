@@ -12,9 +12,9 @@ RouterShape shape_of(const Topology& topology, const CycleNetwork::Options& opti
   if (const auto* tree = std::get_if<FatTree>(&topology); tree != nullptr && tree->links_of_node() != 1)
     throw std::invalid_argument("a node has one link to this network, not " +
                                 std::to_string(tree->links_of_node()));
-  if (shape.vcs == 0 || shape.vcs > 32 || shape.ports * shape.vcs > RouterShape::most_channels)
-    throw std::invalid_argument("num_vcs has to be from 1 to " +
-                                std::to_string(std::min(32u, RouterShape::most_channels / shape.ports)) +
+  const unsigned most_vcs = std::min(RouterShape::most_vcs, RouterShape::most_channels / shape.ports);
+  if (shape.vcs == 0 || shape.vcs > most_vcs)
+    throw std::invalid_argument("num_vcs has to be from 1 to " + std::to_string(most_vcs) +
                                 " in this network");
   if (shape.buffer == 0 || shape.buffer > RouterShape::most_buffer)
     throw std::invalid_argument("vc_buf_size has to be from 1 to " +
@@ -39,11 +39,15 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
 }  // namespace
 
 CycleNetwork::CycleNetwork(const Topology& topology, const Options& options)
-    : topology_(topology), ways_(fast(topology)), shape_(shape_of(topology, options)) {
-  const std::uint32_t all = static_cast<std::uint32_t>(shape_.of_port(0));
+    : topology_(topology),
+      ways_(fast(topology)),
+      shape_(shape_of(topology, options)),
+      router_count_(routers_of(topology)) {
+  const std::uint32_t all = shape_.all_vcs();
   const unsigned half = shape_.vcs / 2;  // of an odd number, each class has that in the middle, too
   vcs_of_ = {0, all >> half, all & all << half, all};
-  std::visit([this](const auto& one) { wire(one); }, topology_);
+  if (shape_.ports * shape_.vcs > TextbookRouter<1>::most_channels) routers_.emplace<WideRouters>();
+  std::visit([this](const auto& one, auto& routers) { wire(one, routers); }, topology_, routers_);
   for (unsigned at = 0; at < slots; ++at) {
     flits_[at].resize(ends_.size());
     credits_[at].resize(ends_.size());
@@ -54,15 +58,14 @@ CycleNetwork::CycleNetwork(const Topology& topology, const Options& options)
   }
 }
 
-template <class OneTopology>
-void CycleNetwork::wire(const OneTopology& topology) {
-  routers_.resize(topology.routers());
+template <class OneTopology, class Routers>
+void CycleNetwork::wire(const OneTopology& topology, Routers& all) {
+  all.resize(routers());
   buffers_.resize(std::size_t{routers()} * shape_.ports * shape_.vcs * shape_.buffer);
   ends_.resize(std::size_t{routers()} * shape_.ports);
   places_.resize(topology.nodes());
   for (RouterNumber router = 0; router < routers(); ++router) {
-    routers_[router].reset(shape_,
-                           &buffers_[std::size_t{router} * shape_.ports * shape_.vcs * shape_.buffer]);
+    all[router].reset(shape_, &buffers_[std::size_t{router} * shape_.ports * shape_.vcs * shape_.buffer]);
     for (unsigned port = 0; port < shape_.ports; ++port) {
       const RouterNumber next = topology.neighbour(router, port);
       if (next == nowhere) continue;
@@ -78,7 +81,7 @@ void CycleNetwork::wire(const OneTopology& topology) {
     for (unsigned port = 0; port < shape_.ports; ++port) {
       if (ends_[line(router, port)].number == nowhere) continue;
       for (unsigned vc = 0; vc < shape_.vcs; ++vc)
-        routers_[router].credit(shape_.channel(port, vc), shape_.buffer);
+        all[router].credit(shape_.channel(port, vc), shape_.buffer);
     }
   }
 }
@@ -132,10 +135,9 @@ void CycleNetwork::freed(RouterNumber at, unsigned port, unsigned vc) noexcept {
   }
 }
 
-template <class OneTopology>
-void CycleNetwork::step(const OneTopology& topology, RouterNumber number) {
+template <class OneTopology, class Router>
+void CycleNetwork::step(const OneTopology& topology, RouterNumber number, Router& router) {
   const std::size_t at = slot(now_);
-  TextbookRouter& router = routers_[number];
   const Arrivals arrivals = std::exchange(arrivals_[at][number], {});
   for_each(arrivals.with_flit,
            [&](unsigned port) { router.receive(shape_, port, flits_[at][line(number, port)]); });
@@ -148,18 +150,18 @@ void CycleNetwork::step(const OneTopology& topology, RouterNumber number) {
   if (goes_on) to_step_[slot(now_ + 1)].put(number);
 }
 
-/// Which topology it is is asked once in a cycle.
+/// Which topology it is, and which width routers have, is asked once in a cycle.
 void CycleNetwork::step(std::span<const RouterNumber> order) {
   NodeSet& to_step = to_step_[slot(now_)];
   std::visit(
-      [&](const auto& topology) {
+      [&](const auto& topology, auto& all) {
         if (order.empty()) {
-          to_step.for_each([&](RouterNumber router) { step(topology, router); });
+          to_step.for_each([&](RouterNumber router) { step(topology, router, all[router]); });
         } else {
-          for (const RouterNumber router : order) step(topology, router);
+          for (const RouterNumber router : order) step(topology, router, all[router]);
         }
       },
-      ways_);
+      ways_, routers_);
   to_step.clear();
   to_nodes_[slot(now_)].for_each([this](NodeNumber node) { nodes_[slot(now_)][node] = {}; });
   to_nodes_[slot(now_)].clear();
@@ -168,8 +170,9 @@ void CycleNetwork::step(std::span<const RouterNumber> order) {
 
 std::uint64_t CycleNetwork::flits() const noexcept {
   std::uint64_t count = 0;
-  for (const TextbookRouter& router : routers_) {
-    for (unsigned input = 0; input < shape_.ports * shape_.vcs; ++input) count += router.count(input);
+  for (RouterNumber number = 0; number < routers(); ++number) {
+    const RouterView one = router(number);
+    for (unsigned input = 0; input < shape_.ports * shape_.vcs; ++input) count += one.count(input);
   }
   for (unsigned at = 0; at < slots; ++at) {
     for (const Arrivals& arrivals : arrivals_[at])
@@ -186,7 +189,7 @@ std::string CycleNetwork::who_waits() const {
            std::to_string(channel % shape_.vcs);
   };
   for (RouterNumber number = 0; number < routers(); ++number) {
-    const TextbookRouter& router = routers_[number];
+    const RouterView router = this->router(number);
     for (unsigned input = 0; input < shape_.ports * shape_.vcs; ++input) {
       if (router.count(input) == 0) continue;
       const Flit flit = router.front(shape_, input);

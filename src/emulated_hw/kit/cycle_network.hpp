@@ -25,12 +25,14 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/flit.hpp"
 #include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/kit/ports.hpp"
+#include "emulated_hw/kit/router_view.hpp"
 #include "emulated_hw/kit/textbook_router.hpp"
 #include "emulated_hw/kit/topology.hpp"
 #include "emulated_hw/kit/trace.hpp"
@@ -55,7 +57,7 @@ class CycleNetwork {
 
   [[nodiscard]] const Topology& topology() const noexcept { return topology_; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return static_cast<NodeNumber>(places_.size()); }
-  [[nodiscard]] RouterNumber routers() const noexcept { return static_cast<RouterNumber>(routers_.size()); }
+  [[nodiscard]] RouterNumber routers() const noexcept { return router_count_; }
   [[nodiscard]] const RouterShape& shape() const noexcept { return shape_; }
   [[nodiscard]] Cycle now() const noexcept { return now_; }
 
@@ -97,7 +99,9 @@ class CycleNetwork {
   [[nodiscard]] std::uint64_t flits() const noexcept;
   /// Steps of routers so far, idle ones counted.
   [[nodiscard]] std::uint64_t router_steps() const noexcept { return now_ * routers(); }
-  [[nodiscard]] const TextbookRouter& router(RouterNumber router) const noexcept { return routers_[router]; }
+  [[nodiscard]] RouterView router(RouterNumber router) const {
+    return std::visit([=](const auto& all) { return RouterView(&all[router]); }, routers_);
+  }
   /// A number that depends on everything that has passed a switch, when and where.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// Cycles since a flit has last come in or passed a switch.
@@ -141,10 +145,13 @@ class CycleNetwork {
     arrivals_[at][end.number].with_credit |= 1u << end.port;
     to_step_[at].put(end.number);
   }
-  template <class OneTopology>
-  void wire(const OneTopology& topology);
-  template <class OneTopology>
-  void step(const OneTopology& topology, RouterNumber router);
+  using NarrowRouters = std::vector<TextbookRouter<1>>;
+  using WideRouters = std::vector<TextbookRouter<4>>;
+
+  template <class OneTopology, class Routers>
+  void wire(const OneTopology& topology, Routers& routers);
+  template <class OneTopology, class Router>
+  void step(const OneTopology& topology, RouterNumber number, Router& router);
   template <class OneTopology>
   [[nodiscard]] Route route(const OneTopology& topology, RouterNumber here, unsigned port,
                             Flit flit) const noexcept;
@@ -160,7 +167,8 @@ class CycleNetwork {
   std::array<std::uint32_t, 4> vcs_of_{};  // by the classes that a packet may take
   Cycle now_ = 0;
   std::vector<Flit> buffers_;
-  std::vector<TextbookRouter> routers_;
+  const RouterNumber router_count_;
+  std::variant<NarrowRouters, WideRouters> routers_;
   std::vector<End> ends_;                                 // by line
   std::vector<End> places_;                               // by node: the other end of its link
   std::array<std::vector<Flit>, slots> flits_;            // by line: what comes to it

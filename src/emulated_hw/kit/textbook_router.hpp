@@ -17,6 +17,7 @@
 #include "emulated_hw/kit/allocator.hpp"
 #include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/flit.hpp"
+#include "emulated_hw/kit/wide_requests.hpp"
 
 namespace am::kit {
 
@@ -31,15 +32,17 @@ struct RouterShape {
   unsigned shared_vc = none;
 
   static constexpr unsigned none = ~0u;
-  static constexpr unsigned most_channels = 64;  ///< ports * vcs
+  static constexpr unsigned most_channels = 256;  ///< ports * vcs
+  static constexpr unsigned most_vcs = 32;
   static constexpr unsigned most_ports = 24;
   static constexpr unsigned most_buffer = 255;
 
   [[nodiscard]] constexpr unsigned channel(unsigned port, unsigned vc) const noexcept {
     return port * vcs + vc;
   }
-  [[nodiscard]] constexpr Requests of_port(unsigned port) const noexcept {
-    return ((Requests{1} << vcs) - 1) << port * vcs;
+  /// Of a port, as bits.
+  [[nodiscard]] constexpr std::uint32_t all_vcs() const noexcept {
+    return static_cast<std::uint32_t>((std::uint64_t{1} << vcs) - 1);
   }
 };
 
@@ -50,8 +53,12 @@ struct Route {
   std::uint32_t vcs = 0;      ///< as bits
 };
 
+/// Channels are held by so many words: routers that have few are small, and as fast as there are.
+template <unsigned Words>
 class TextbookRouter {
  public:
+  static constexpr unsigned most_channels = 64 * Words;
+
   /// `buffers` has room for shape.buffer flits of each input. Nothing is known yet of the buffers that its outputs lead to.
   void reset(const RouterShape& shape, Flit* buffers) noexcept {
     *this = {};
@@ -69,36 +76,36 @@ class TextbookRouter {
     if (at >= shape.buffer) at -= shape.buffer;
     buffers_[input * shape.buffer + at] = flit;
     ++count_[input];
-    filled_ |= request(input);
-    if (((waiting_ | active_) & request(input)) == 0) routing_ |= request(input);
+    filled_ |= only(input);
+    if (!has(waiting_ | active_, input)) routing_ |= only(input);
   }
   /// There is room for one flit more behind that output.
   void credit(unsigned output, unsigned flits = 1) noexcept {
     credits_[output] = static_cast<std::uint8_t>(credits_[output] + flits);
-    with_credit_ |= request(output);
+    with_credit_ |= only(output);
   }
 
   /// One cycle, after what comes in it has been received. `route(port, flit)` says where a packet may go that came by that port;
-  /// `send(port, flit)` takes a flit that passes the switch, and `freed(port, vc)` hears that there is room for one more behind that input. Whether there is
-  /// anything left to do in the next cycle.
+  /// `send(port, flit)` takes a flit that passes the switch, and `freed(port, vc)` hears that there is room for one more behind that
+  /// input. Whether there is anything left to do in the next cycle.
   template <class RouteOf, class Send, class Freed>
   bool step(const RouterShape& shape, RouteOf&& route, Send&& send, Freed&& freed) {
     if (shape.routing_delay == 0) look_up(shape, routing_, route);
-    const Requests routing = routing_;
-    Allocated allocated{};
-    if (waiting_ != 0) allocate_channels(shape, allocated);
-    if ((active_ & filled_) != 0) allocate_switch(shape, send, freed);
+    const Channels routing = routing_;
+    Allocated allocated;
+    if (waiting_ != Channels{}) allocate_channels(shape, allocated);
+    if ((active_ & filled_) != Channels{}) allocate_switch(shape, send, freed);
     for_each(allocated.inputs, [&](unsigned input) { become_active(input, allocated.output[input]); });
     if (shape.routing_delay != 0) look_up(shape, routing, route);
-    return (routing_ | waiting_ | (active_ & filled_)) != 0;
+    return (routing_ | waiting_ | (active_ & filled_)) != Channels{};
   }
 
   // for tests and reports
-  [[nodiscard]] bool is_empty() const noexcept { return filled_ == 0; }
+  [[nodiscard]] bool is_empty() const noexcept { return filled_ == Channels{}; }
   [[nodiscard]] unsigned count(unsigned input) const noexcept { return count_[input]; }
   [[nodiscard]] unsigned credits(unsigned output) const noexcept { return credits_[output]; }
-  [[nodiscard]] bool is_waiting(unsigned input) const noexcept { return (waiting_ & request(input)) != 0; }
-  [[nodiscard]] bool is_active(unsigned input) const noexcept { return (active_ & request(input)) != 0; }
+  [[nodiscard]] bool is_waiting(unsigned input) const noexcept { return has(waiting_, input); }
+  [[nodiscard]] bool is_active(unsigned input) const noexcept { return has(active_, input); }
   [[nodiscard]] Route route_of(unsigned input) const noexcept { return route_[input]; }
   [[nodiscard]] unsigned output_of(unsigned input) const noexcept { return output_[input]; }
   [[nodiscard]] Flit front(const RouterShape& shape, unsigned input) const noexcept {
@@ -106,63 +113,66 @@ class TextbookRouter {
   }
 
  private:
-  using ChannelAllocator = Allocator<RouterShape::most_channels, RouterShape::most_channels>;
+  using Channels = RequestsOf<Words>;
+  static constexpr Channels only(unsigned channel) noexcept { return kit::only<Channels>(channel); }
+  using ChannelAllocator = Allocator<most_channels, most_channels, Channels>;
   using SwitchAllocator = Allocator<RouterShape::most_ports, RouterShape::most_ports>;  // of ports
   struct Allocated {
-    Requests inputs = 0;
-    std::array<std::uint8_t, RouterShape::most_channels> output;
+    Channels inputs{};
+    std::array<std::uint8_t, most_channels> output;
   };
 
   template <class RouteOf>
-  void look_up(const RouterShape& shape, Requests routing, RouteOf&& route) {
+  void look_up(const RouterShape& shape, Channels routing, RouteOf&& route) {
     for_each(routing, [&](unsigned input) { route_[input] = route(port_of_[input], front(shape, input)); });
     waiting_ |= routing;
     routing_ &= ~routing;
   }
 
   void allocate_channels(const RouterShape& shape, Allocated& allocated) noexcept {
-    ChannelAllocator::Asked asked;
+    typename ChannelAllocator::Asked asked;
     for_each(waiting_, [&](unsigned input) { asked.ask(input, outputs_for(shape, input)); });
     channels_.allocate(asked, [&](unsigned input, unsigned output) {
-      allocated.inputs |= request(input);
+      allocated.inputs |= only(input);
       allocated.output[input] = static_cast<std::uint8_t>(output);
     });
   }
 
   /// The free ones of those that its packet may take.
-  [[nodiscard]] Requests outputs_for(const RouterShape& shape, unsigned input) const noexcept {
+  [[nodiscard]] Channels outputs_for(const RouterShape& shape, unsigned input) const noexcept {
     const Route& wanted = route_[input];
-    const Requests free = (Requests{wanted.vcs} << wanted.port * shape.vcs) & ~taken_;
+    const Channels free = Channels{wanted.vcs} << wanted.port * shape.vcs & ~taken_;
     if (shape.shared_vc == RouterShape::none) [[likely]]
       return free;
     return keeps_classes_apart(shape, wanted) ? free
-                                              : free & ~request(shape.channel(wanted.port, shape.shared_vc));
+                                              : free & ~only(shape.channel(wanted.port, shape.shared_vc));
   }
   /// In the buffer of the channel that both classes share there are packets of one class at a time. So who is in front of a packet there
   /// is of its class, and the argument of dimension_order.hpp holds: each class has a channel of its own besides, where it goes on.
   [[nodiscard]] bool keeps_classes_apart(const RouterShape& shape, const Route& wanted) const noexcept {
     const unsigned output = shape.channel(wanted.port, shape.shared_vc);
-    return credits_[output] == shape.buffer || (second_class_ >> output & 1) == wanted.vc_class;
+    return credits_[output] == shape.buffer || has(second_class_, output) == (wanted.vc_class != 0);
   }
 
   void become_active(unsigned input, unsigned output) noexcept {
-    waiting_ &= ~request(input);
-    active_ |= request(input);
+    waiting_ &= ~only(input);
+    active_ |= only(input);
     output_[input] = static_cast<std::uint8_t>(output);
-    taken_ |= request(output);
-    second_class_ = (second_class_ & ~request(output)) | Requests{route_[input].vc_class} << output;
+    taken_ |= only(output);
+    second_class_ &= ~only(output);
+    if (route_[input].vc_class != 0) second_class_ |= only(output);
   }
 
   /// Ports with a flit, and credit for it, ask for the port that it is to leave by.
   template <class Send, class Freed>
   void allocate_switch(const RouterShape& shape, Send&& send, Freed&& freed) {
-    const Requests ready = with_credit_for(active_ & filled_);
+    const Channels ready = with_credit_for(active_ & filled_);
     SwitchAllocator::Asked asked;
     for_each(ready, [&](unsigned input) { asked.ask(port_of_[input], request(port_of_[output_[input]])); });
     switch_.allocate(asked, [&](unsigned from, unsigned port) {
-      Requests inputs = 0;  // of that port, for that output port
-      for_each(ready & shape.of_port(from), [&](unsigned input) {
-        if (port_of_[output_[input]] == port) inputs |= request(input);
+      Channels inputs{};  // of that port, for that output port
+      for_each(ready & Channels{shape.all_vcs()} << from * shape.vcs, [&](unsigned input) {
+        if (port_of_[output_[input]] == port) inputs |= only(input);
       });
       const unsigned input = turn_of_input_[from].pick(inputs);
       turn_of_input_[from].had_its_turn(input);
@@ -170,9 +180,10 @@ class TextbookRouter {
     });
   }
 
-  [[nodiscard]] Requests with_credit_for(Requests inputs) const noexcept {
-    Requests ready = 0;
-    for_each(inputs, [&](unsigned input) { ready |= (with_credit_ >> output_[input] & 1) << input; });
+  [[nodiscard]] Channels with_credit_for(const Channels& inputs) const noexcept {
+    Channels ready{};
+    for_each(inputs,
+             [&](unsigned input) { ready |= kit::only<Channels>(input, has(with_credit_, output_[input])); });
     return ready;
   }
 
@@ -183,29 +194,29 @@ class TextbookRouter {
     const unsigned from = port_of_[input];
     const Flit flit = front(shape, input);
     first_[input] = static_cast<std::uint8_t>(first_[input] + 1u == shape.buffer ? 0 : first_[input] + 1u);
-    if (--count_[input] == 0) filled_ &= ~request(input);
-    if (--credits_[output] == 0) with_credit_ &= ~request(output);
+    if (--count_[input] == 0) filled_ &= ~only(input);
+    if (--credits_[output] == 0) with_credit_ &= ~only(output);
     if (flit.is_tail()) {
-      active_ &= ~request(input);
-      taken_ &= ~request(output);
-      routing_ |= filled_ & request(input);
+      active_ &= ~only(input);
+      taken_ &= ~only(output);
+      routing_ |= filled_ & only(input);
     }
     send(port, flit.on(output - port * shape.vcs, route_[input].vc_class));
     freed(from, input - from * shape.vcs);
   }
 
   // An input is in one of these, by bits, or idle: its packet's route is being looked up; it waits for a virtual channel; it has one.
-  Requests routing_ = 0;
-  Requests waiting_ = 0;
-  Requests active_ = 0;
-  Requests filled_ = 0;        // inputs with a flit
-  Requests taken_ = 0;         // outputs that an input has
-  Requests with_credit_ = 0;   // outputs
-  Requests second_class_ = 0;  // outputs whose last packet had class 1
+  Channels routing_{};
+  Channels waiting_{};
+  Channels active_{};
+  Channels filled_{};        // inputs with a flit
+  Channels taken_{};         // outputs that an input has
+  Channels with_credit_{};   // outputs
+  Channels second_class_{};  // outputs whose last packet had class 1
   Flit* buffers_ = nullptr;
 
   template <class T>
-  using ByChannel = std::array<T, RouterShape::most_channels>;
+  using ByChannel = std::array<T, most_channels>;
   template <class T>
   using ByPort = std::array<T, RouterShape::most_ports>;
   ByChannel<std::uint8_t> first_{};    // of an input's buffer
@@ -216,7 +227,7 @@ class TextbookRouter {
   ByChannel<Route> route_{};  // of a waiting input
   ChannelAllocator channels_{};
   SwitchAllocator switch_{};
-  ByPort<RoundRobin> turn_of_input_{};  // among the virtual channels of an input port
+  ByPort<RoundRobinOf<std::uint8_t, Channels>> turn_of_input_{};  // among the channels of an input port
 };
 
 }  // namespace am::kit

@@ -99,8 +99,9 @@ Load some_load(test::Random& random) {
   const auto pattern = static_cast<Pattern>(random.below(4));
   const bool takes =
       (pattern != Pattern::transpose || is_square) && (pattern != Pattern::neighbor || is_grid);
+  const unsigned most_vcs = random.one_in(4) ? std::min(32u, 256 / ports_of(topology)) : 6;
   return {.topology = topology,
-          .options = {.num_vcs = static_cast<unsigned>(2 + random.below(5)),
+          .options = {.num_vcs = static_cast<unsigned>(2 + random.below(most_vcs - 1)),
                       .vc_buf_size = static_cast<unsigned>(1 + random.below(8)),
                       .routing_delay = static_cast<unsigned>(random.below(2))},
           .traffic = {.pattern = takes ? pattern : Pattern::uniform,
@@ -330,6 +331,14 @@ TEST(CycleNetwork, RefusesWhatItCannotBe) {
   EXPECT_EQ(why(mesh, {.routing_delay = 2}), "routing_delay is 0 or 1");
   EXPECT_EQ(why(Hypercube(15), {.num_vcs = 5}), "num_vcs has to be from 1 to 4 in this network");
   EXPECT_EQ(why(FatTree::k_ary(12, 2), {.num_vcs = 1}), "no error");
+  for (const unsigned channels : {0u, 33u})
+    EXPECT_EQ(why(mesh, {.num_vcs = channels}), "num_vcs has to be from 1 to 32 in this network");
+  EXPECT_EQ(why(mesh, {.num_vcs = 32}), "");
+  for (const unsigned size : {0u, 256u})
+    EXPECT_EQ(why(mesh, {.vc_buf_size = size}), "vc_buf_size has to be from 1 to 255");
+  EXPECT_EQ(why(mesh, {.routing_delay = 2}), "routing_delay is 0 or 1");
+  EXPECT_EQ(why(Hypercube(15), {.num_vcs = 17}), "num_vcs has to be from 1 to 16 in this network");
+  EXPECT_EQ(why(FatTree::k_ary(12, 2), {.num_vcs = 1}), "");
   EXPECT_EQ(why(FatTree::k_ary(13, 2), {.num_vcs = 1}), "a router would have 26 ports: it can have up to 24");
   EXPECT_EQ(why(tree_of({{4, 2}, {4, 2}}), {.num_vcs = 1}), "a node has one link to this network, not 2");
   EXPECT_EQ(why(Grid{{4, true}}, {.num_vcs = 1}),

@@ -14,6 +14,7 @@
 #include "emulated_hw/kit/flit.hpp"
 #include "emulated_hw/kit/live_channel.hpp"
 #include "emulated_hw/kit/node_set.hpp"
+#include "emulated_hw/kit/wide_requests.hpp"
 #include "support/random.hpp"
 
 namespace am::kit::small_parts_test {
@@ -54,6 +55,28 @@ TEST(RoundRobin, LetsNobodyWaitForLong) {
     asking &= ~request(winner);
     waited[winner] = 0;
     for_each(asking, [&](unsigned who) { ASSERT_LT(++waited[who], 64); });
+  }
+}
+
+/// Four words, against what a word does, and against numbers.
+TEST(WideRequests, AreAsThoseOfAWordButMore) {
+  using Wide = RequestsOf<4>;
+  EXPECT_EQ(Wide{}, Wide(0));
+  for (unsigned who = 0; who < 256; ++who) {
+    const Wide one = only<Wide>(who);
+    EXPECT_TRUE(has(one, who) && is_one(one) && !has(~one, who));
+    EXPECT_EQ(first_of(one), who);
+    EXPECT_EQ(Wide(1) << who, one);
+    EXPECT_EQ(only<Wide>(who, false), Wide{});
+    const Wide three = only<Wide>(0) | one | only<Wide>(255);
+    EXPECT_EQ(is_one(three), false);
+    std::vector<unsigned> all;
+    for_each(three & ~Wide(1), [&](unsigned number) { all.push_back(number); });
+    EXPECT_EQ(all.back(), 255u);
+    EXPECT_EQ(Wide(0x8000000000000001) << who & one, one);
+    RoundRobinOf<std::uint8_t, Wide> arbiter;
+    arbiter.had_its_turn(who);
+    EXPECT_EQ(arbiter.pick(three), who < 255 ? 255u : 0u);
   }
 }
 
