@@ -5,8 +5,11 @@
 // A repetition is another seed: what is shown of a latency is how much it depends on that, not on the machine.
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -113,10 +116,15 @@ std::vector<Curve> curves_of(const Options& options) {
   return curves;
 }
 
-std::string two_digits(double rate) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%.2f", rate);
-  return text;
+// With two digits, and more where they tell it from others: 0.40, 0.401.
+std::string written(double rate) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", rate);
+  if (std::strtod(text.data(), nullptr) != rate) {
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), rate);
+    return {text.data(), end};
+  }
+  return text.data();
 }
 
 std::string virtual_channels(const Curve& curve) {
@@ -215,7 +223,7 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
   chart.columns.push_back(virtual_channels(curve));
   for (std::size_t i = 0; i < common.rates.size(); ++i) {
     const Points points = measure_points(curve, common.rates[i], common, options.repetitions, steps, ns);
-    const std::string rate = two_digits(points.rate);
+    const std::string rate = written(points.rate);
     if (chart.rows.size() <= i) chart.rows.push_back({rate, {}});
     chart.rows[i].cells.resize(chart.columns.size());
     accepted = points.accepted;
@@ -237,7 +245,7 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
 void trace_network(const Curve& curve, const Common& common, const std::string& file, Report& report) {
   CycleNetwork network = network_of(curve, common);
   am::kit::Trace trace(curve.wiring());
-  trace.names.title = title_of(curve, common) + ", injection_rate " + two_digits(common.rates.front());
+  trace.names.title = title_of(curve, common) + ", injection_rate " + written(common.rates.front());
   network.record(&trace);
   TrafficNodes nodes(network, traffic_of(curve, common, common.rates.front(), 0));
   for (Cycle i = 0; i < common.periods.sample_period; ++i) nodes.cycle();

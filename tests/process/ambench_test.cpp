@@ -297,12 +297,13 @@ TEST(Ambench, ScaleMeasuresJobsAndDrawsThem) {
 TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
   const Measured measured(
       {"network", "k=3,4", "topology=torus", "num_vcs=2,4", "traffic=uniform,hotspot", "vc_buf_size=3",
-       "packet_size=2", "injection_rate=0.05,0.1,2", "sample_period=300", "--reps", "2"},
+       "packet_size=2", "injection_rate=0.05,0.1,0.101,2", "sample_period=300", "--reps", "2"},
       draws);
   ASSERT_EQ(measured.json["rows"].size(), 8u);
   for (const auto& row : measured.json["rows"]) {
     EXPECT_EQ(row["vc_buf_size"], 3);
     EXPECT_GT(row["latency_0.05_cycles"]["min"], 7) << row;
+    EXPECT_TRUE(row["latency_0.10_cycles"].is_object() && row["latency_0.101_cycles"].is_object()) << row;
     EXPECT_EQ(row["saturated"], "saturated") << "two flits a cycle";
     EXPECT_GT(row["steps_million_per_s"]["min"], 0);
     if (row["traffic"] != "uniform") continue;
