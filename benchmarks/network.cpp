@@ -71,6 +71,7 @@ struct Common {
         details(Values(options, "details", "no").answers() == std::vector{true}) {
     if (periods.sample_period == 0 || periods.max_samples == 0)
       throw UsageError("sample_period and max_samples have to be at least 1");
+    if (!(periods.latency_thres > 0)) throw UsageError("latency_thres has to be more than 0");
   }
 };
 
@@ -92,7 +93,8 @@ struct Curve {
     throw UsageError("topology is mesh, torus, hypercube or fattree, not '" + topology + "'");
   }
   // A torus with one virtual channel is none: packets could wait for each other in a ring.
-  [[nodiscard]] unsigned vcs() const { return std::max(num_vcs, vc_classes(wiring())); }
+  [[nodiscard]] bool needs_more() const { return num_vcs == 1 && vc_classes(wiring()) > 1; }
+  [[nodiscard]] unsigned vcs() const { return needs_more() ? vc_classes(wiring()) : num_vcs; }
 };
 
 std::vector<Curve> curves_of(const Options& options) {
@@ -164,7 +166,7 @@ void check(const Curve& curve, const Common& common) {
   for (const double rate : common.rates) TrafficNodes(network, traffic_of(curve, common, rate, 0));
 }
 
-// Points of one curve at one load, one of each seed; or none, where that network is saturated.
+// Points of one curve at one load, one of each seed that has packets to tell of; and whether that network is saturated.
 struct Points {
   double rate;
   std::vector<double> packet_latency, accepted;
@@ -182,7 +184,7 @@ Points measure_points(const Curve& curve, double rate, const Common& common, int
         am::kit::run(network, traffic_of(curve, common, rate, repetition), common.periods);
     ns += now_ns() - began;
     steps += static_cast<double>(network.router_steps());
-    points.packet_latency.push_back(point.figures.packet_latency);
+    if (point.figures.packets != 0) points.packet_latency.push_back(point.figures.packet_latency);
     points.accepted.push_back(point.accepted);
     points.saturated = points.saturated || point.saturated;
     points.fingerprints.append(" ").append(std::to_string(point.fingerprint));
@@ -226,17 +228,23 @@ void add_curve(const Curve& curve, const Common& common, const Options& options,
     const std::string rate = written(points.rate);
     if (chart.rows.size() <= i) chart.rows.push_back({rate, {}});
     chart.rows[i].cells.resize(chart.columns.size());
-    accepted = points.accepted;
     if (common.details)
       row.note("fingerprint_" + rate, "what passed at " + rate, points.fingerprints.substr(1));
     if (points.saturated) {
       row.note("saturated", "latency at " + rate, "saturated");
+      accepted = points.accepted;
       break;
     }
+    if (points.packet_latency.empty()) {
+      row.note("latency_" + rate + "_cycles", "latency at " + rate, "no packets");
+      continue;
+    }
+    accepted = points.accepted;
     row.figure("latency_" + rate + "_cycles", "latency at " + rate, points.packet_latency);
     chart.rows[i].cells.back() = summarize(points.packet_latency);
   }
-  row.figure("accepted_flits_per_cycle", "accepted at the last of these, flits per node", accepted);
+  if (!accepted.empty())
+    row.figure("accepted_flits_per_cycle", "accepted at the last of these, flits per node", accepted);
   row.figure("steps_million_per_s", "steps of routers, idle ones counted", {steps / ns * 1e3});
   report.rows.push_back(std::move(row));
 }
@@ -268,6 +276,10 @@ Report measure_curves(const Options& options) {
         "injection_rate");
   for (const Curve& curve : curves) check(curve, common);
   Report report = report_of(measure, options, 1);
+  if (std::ranges::any_of(curves, &Curve::needs_more))
+    report.remarks.emplace_back(
+        "where links form rings, num_vcs=1 is measured with 2: with 1, packets could wait for "
+        "each other in a ring");
   pin_to(core_cpus().front());
   report.transport = "simulated";
   report.cpus = {pinned_cpu()};

@@ -312,6 +312,17 @@ TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
   measured.expect_drawn("network_torus_", {"3x3_uniform", "4x4_hotspot"});
 }
 
+TEST(Ambench, NetworkTellsNoLatencyOfNoPackets) {
+  const Measured measured({"network", "k=4", "num_vcs=1", "injection_rate=1e-9,0.1", "traffic=uniform",
+                           "sample_period=100", "--reps", "2"});
+  ASSERT_EQ(measured.json["rows"].size(), 2u);
+  for (const auto& row : measured.json["rows"]) {
+    EXPECT_EQ(row["latency_1e-09_cycles"], "no packets") << row;
+    EXPECT_GT(row["latency_0.10_cycles"]["min"], 7) << row;
+  }
+  EXPECT_THAT(measured.out, HasSubstr("num_vcs=1 is measured with 2"));
+}
+
 // What a packet takes without load is the sum of the parts: 2 + 5 (channels + 1) + flits - 1.
 TEST(Ambench, NetworkMeasuresHypercubesFatTreesAndGridsOfAnyDimensions) {
   const Measured measured(
@@ -540,6 +551,10 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
   names({"network", "k=300"}, "a grid has no nodes, or too many");
   for (const auto& [arguments, text] : std::map<std::vector<std::string>, std::string>{
            {{"topology=ring"}, "topology is mesh, torus, hypercube or fattree, not 'ring'"},
+           {{"num_vcs=0", "topology=mesh"}, "num_vcs has to be from 1 to 32 in this network"},
+           {{"num_vcs=0", "topology=torus"}, "num_vcs has to be from 1 to 32 in this network"},
+           {{"latency_thres=0"}, "latency_thres has to be more than 0"},
+           {{"latency_thres=nan"}, "latency_thres has to be more than 0"},
            {{"num_vcs=33"}, "num_vcs has to be from 1 to 32 in this network"},
            {{"topology=hypercube", "n=16", "num_vcs=16"}, "num_vcs has to be from 1 to 15 in this network"},
            {{"n=0"}, "n has to be at least 1"},

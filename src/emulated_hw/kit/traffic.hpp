@@ -45,9 +45,10 @@ class TrafficNodes {
   void measure(bool yes) noexcept { measures_ = yes; }
 
   struct Figures {
-    std::uint64_t packets = 0;         ///< that counted and have come
-    std::uint64_t under_way = 0;       ///< that count and have not
-    double packet_latency = 0;         ///< mean, in cycles: from its making until its last flit is out
+    std::uint64_t packets = 0;    ///< that counted and have come
+    std::uint64_t under_way = 0;  ///< that count and have not
+    double packet_latency =
+        0;  ///< mean, in cycles: from its making until its last flit is out; of no packets, 0
     double network_latency = 0;        ///< mean: since its first flit was sent
     std::uint64_t longest = 0;         ///< packet latency
     double hops = 0;                   ///< mean: routers
