@@ -37,14 +37,6 @@ using am::kit::Topology;
 using am::kit::Traffic;
 using am::kit::TrafficNodes;
 
-Traffic::Pattern pattern_of(const std::string& name) {
-  using Pattern = Traffic::Pattern;
-  for (const Pattern pattern : {Pattern::uniform, Pattern::transpose, Pattern::neighbor, Pattern::hotspot}) {
-    if (name == name_of(pattern)) return pattern;
-  }
-  throw UsageError("traffic is uniform, transpose, neighbor or hotspot, not '" + name + "'");
-}
-
 // What all curves have in common.
 struct Common {
   std::vector<double> rates;
@@ -52,6 +44,9 @@ struct Common {
   unsigned routing_delay;
   std::uint32_t packet_size;
   std::uint64_t seed;
+  std::vector<am::kit::NodeNumber> hotspots;
+  double hotspot_share;
+  std::uint64_t perm_seed;
   am::kit::Periods periods;
   bool details;
 
@@ -64,6 +59,9 @@ struct Common {
         routing_delay(Values(options, "routing_delay", "1").number<unsigned>()),
         packet_size(Values(options, "packet_size", "4").number<std::uint32_t>()),
         seed(Values(options, "seed", "1").number<std::uint64_t>()),
+        hotspots(Values(options, "hotspots", "0").numbers<am::kit::NodeNumber>()),
+        hotspot_share(Values(options, "hotspot_share", "0.1").number<double>()),
+        perm_seed(Values(options, "perm_seed", "0").number<std::uint64_t>()),
         periods{.sample_period = Values(options, "sample_period", "1000").number<std::uint64_t>(),
                 .warmup_periods = Values(options, "warmup_periods", "3").number<unsigned>(),
                 .max_samples = Values(options, "max_samples", "10").number<unsigned>(),
@@ -108,7 +106,7 @@ std::vector<Curve> curves_of(const Options& options) {
         if (is_hypercube && options.parameters.contains("k") && ks != std::vector{2u})
           throw UsageError("a hypercube takes no k: it has 2^n nodes");
         for (const std::string& traffic : Values(options, "traffic", "uniform,transpose").words()) {
-          static_cast<void>(pattern_of(traffic));
+          static_cast<void>(am::kit::pattern_named(traffic));
           for (const unsigned num_vcs : Values(options, "num_vcs", "1,4").numbers<unsigned>())
             curves.push_back({is_hypercube ? 2 : k, n, topology, traffic, num_vcs});
         }
@@ -148,10 +146,13 @@ std::string title_of(const Curve& curve, const Common& common) {
 }
 
 Traffic traffic_of(const Curve& curve, const Common& common, double rate, int repetition) {
-  return {.pattern = pattern_of(curve.traffic),
+  return {.pattern = am::kit::pattern_named(curve.traffic),
           .injection_rate = rate,
           .packet_size = common.packet_size,
-          .seed = common.seed + static_cast<std::uint64_t>(repetition)};
+          .seed = common.seed + static_cast<std::uint64_t>(repetition),
+          .hotspots = common.hotspots,
+          .hotspot_share = common.hotspot_share,
+          .perm_seed = common.perm_seed};
 }
 
 // Throws std::invalid_argument.
@@ -324,8 +325,8 @@ const Measure measure{
     .has_charts = true,
     .has_trace = true,
     .parameters = {"k", "n", "topology", "traffic", "num_vcs", "vc_buf_size", "routing_delay", "packet_size",
-                   "injection_rate", "seed", "sample_period", "warmup_periods", "max_samples",
-                   "latency_thres", "details"},
+                   "injection_rate", "seed", "hotspots", "hotspot_share", "perm_seed", "sample_period",
+                   "warmup_periods", "max_samples", "latency_thres", "details"},
 };
 
 }  // namespace ambench::network

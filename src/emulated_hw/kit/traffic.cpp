@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <variant>
 
 namespace am::kit {
 
@@ -17,71 +16,20 @@ double chance(const Traffic& traffic) {
   return chance;
 }
 
-/// Rounded down.
-NodeNumber square_root(NodeNumber number) noexcept {
-  NodeNumber root = 0;
-  while ((root + 1) * (root + 1) <= number) ++root;
-  return root;
-}
-
 }  // namespace
-
-std::string_view name_of(Traffic::Pattern pattern) noexcept {
-  switch (pattern) {
-    case Traffic::Pattern::uniform:
-      return "uniform";
-    case Traffic::Pattern::transpose:
-      return "transpose";
-    case Traffic::Pattern::neighbor:
-      return "neighbor";
-    case Traffic::Pattern::hotspot:
-      return "hotspot";
-  }
-  return "?";
-}
 
 TrafficNodes::TrafficNodes(CycleNetwork& network, const Traffic& traffic)
     : network_(network),
       traffic_(traffic),
       random_(traffic.seed),
       gap_(chance(traffic)),
-      side_(square_root(network.nodes())),
+      destinations_(network.topology(), traffic),
       next_(network.nodes()),
       nodes_(network.nodes()),
       senders_(network.nodes()) {
-  if (traffic.pattern == Traffic::Pattern::transpose && side_ * side_ != network.nodes())
-    throw std::invalid_argument("transpose is for a square number of nodes, not for " +
-                                std::to_string(network.nodes()));
-  if (traffic.pattern == Traffic::Pattern::neighbor && !std::holds_alternative<Grid>(network.topology()))
-    throw std::invalid_argument("neighbor is for meshes and tori: elsewhere nobody is one further");
   for (Cycle& next : next_) next = network.now() + (chance(traffic) == 1 ? 0 : gap_(random_));
   for (Node& node : nodes_)
     node.credits.assign(network.shape().vcs, static_cast<std::uint8_t>(network.shape().buffer));
-}
-
-NodeNumber TrafficNodes::destination(NodeNumber from) {
-  const auto any = [&] {
-    return std::uniform_int_distribution<NodeNumber>(0, network_.nodes() - 1)(random_);
-  };
-  switch (traffic_.pattern) {
-    case Traffic::Pattern::uniform:
-      return any();
-    case Traffic::Pattern::transpose:
-      return from % side_ * side_ + from / side_;
-    case Traffic::Pattern::neighbor: {
-      const Grid& grid = std::get<Grid>(network_.topology());
-      NodeNumber to = 0;
-      NodeNumber stride = 1;
-      for (unsigned d = 0; d < grid.dimensions(); ++d) {
-        to += (grid.at(from, d) + 1) % grid.dimension(d).extent * stride;
-        stride *= grid.dimension(d).extent;
-      }
-      return to;
-    }
-    case Traffic::Pattern::hotspot:
-      return std::bernoulli_distribution(Traffic::hotspot_share)(random_) ? 0 : any();
-  }
-  return from;
 }
 
 void TrafficNodes::cycle(std::span<const RouterNumber> order) {
@@ -110,7 +58,8 @@ void TrafficNodes::make(NodeNumber from) {
     number = unused_.back();
     unused_.pop_back();
   }
-  packets_[number] = {.made = now, .from = from, .to = destination(from), .counts = measures_};
+  packets_[number] = {
+      .made = now, .from = from, .to = destinations_.next(from, random_), .counts = measures_};
   if (measures_) ++measured_;
   nodes_[from].packets.push_back(number);
   senders_.put(from);

@@ -8,28 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
-#include <string_view>
 #include <vector>
 
 #include "emulated_hw/kit/cycle_network.hpp"
+#include "emulated_hw/kit/destinations.hpp"
 
 namespace am::kit {
-
-struct Traffic {
-  enum class Pattern : std::uint8_t {
-    uniform,    ///< to any node, itself too
-    transpose,  ///< of a square number of nodes, row by row: to the node on the other side of the diagonal
-    neighbor,   ///< of a grid: one further in each dimension, and round the edge
-    hotspot,    ///< a tenth of all to node 0, the others uniform
-  };
-  Pattern pattern = Pattern::uniform;
-  double injection_rate = 0.1;    ///< flits per node and cycle
-  std::uint32_t packet_size = 1;  ///< flits
-  std::uint64_t seed = 0;
-
-  static constexpr double hotspot_share = 0.1;
-};
-[[nodiscard]] std::string_view name_of(Traffic::Pattern pattern) noexcept;
 
 /// The nodes of a network, and the packets that are on their way.
 class TrafficNodes {
@@ -81,7 +65,6 @@ class TrafficNodes {
   };
   static constexpr Cycle never = ~Cycle{0};
 
-  [[nodiscard]] NodeNumber destination(NodeNumber from);
   void make(NodeNumber from);
   void send(NodeNumber from);
   void take(NodeNumber at, Flit flit);
@@ -90,7 +73,7 @@ class TrafficNodes {
   const Traffic traffic_;
   std::mt19937_64 random_;
   std::geometric_distribution<Cycle> gap_;
-  const NodeNumber side_;    // of the square, if the nodes are one
+  const Destinations destinations_;
   std::vector<Cycle> next_;  // by node: when it makes its next packet
   std::vector<Node> nodes_;
   NodeSet senders_;  // nodes with a packet

@@ -379,25 +379,8 @@ TEST(Traffic, TellsASaturatedNetwork) {
   EXPECT_LT(point.accepted, 0.5);
 }
 
-/// Of the diagonal's partner: 2 |x - y| apart, 2.5 on average; of the neighbour, two, or round the edge three and one, or six. A transposed
-/// number's halves have changed places, whatever has a square of nodes: their bits differ half of the time.
-TEST(Traffic, GoesWhereItsPatternSays) {
-  const auto point = [](const Topology& topology, Pattern pattern) {
-    return load_point(topology, {.pattern = pattern, .injection_rate = 0.05});
-  };
-  const Grid square{{4}, {4}};
-  EXPECT_NEAR(point(square, Pattern::transpose).figures.hops, 1 + 2.5, 0.2);
-  EXPECT_NEAR(point(square, Pattern::neighbor).figures.hops, 1 + 3.0, 0.2);
-  EXPECT_NEAR(point(Hypercube(4), Pattern::transpose).figures.hops, 1 + 2.0, 0.2);
-  EXPECT_FALSE(point(FatTree::k_ary(2, 4), Pattern::transpose).saturated);
-  EXPECT_FALSE(point(square, Pattern::hotspot).saturated);
-}
-
 TEST(Traffic, RefusesWhatItCannotBe) {
   CycleNetwork network(Grid{{4}, {3}}, {});
-  CycleNetwork tree(FatTree::k_ary(2, 3), {});
-  EXPECT_THROW(TrafficNodes(tree, {.pattern = Pattern::transpose}), std::invalid_argument);
-  EXPECT_THROW(TrafficNodes(tree, {.pattern = Pattern::neighbor}), std::invalid_argument);
   EXPECT_THROW(TrafficNodes(network, {.pattern = Pattern::transpose}), std::invalid_argument);
   EXPECT_THROW(TrafficNodes(network, {.injection_rate = 0}), std::invalid_argument);
   EXPECT_THROW(TrafficNodes(network, {.injection_rate = 1.1}), std::invalid_argument);

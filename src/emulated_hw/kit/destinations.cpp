@@ -1,0 +1,169 @@
+#include "emulated_hw/kit/destinations.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace am::kit {
+
+namespace {
+
+using Pattern = Traffic::Pattern;
+
+/// Rounded down.
+NodeNumber square_root(NodeNumber number) noexcept {
+  NodeNumber root = 0;
+  while ((root + 1) * (root + 1) <= number) ++root;
+  return root;
+}
+
+NodeNumber drawn_below(NodeNumber count, std::mt19937_64& random) {
+  return std::uniform_int_distribution<NodeNumber>(0, count - 1)(random);
+}
+
+/// Of a grid, so many further in a dimension of that extent.
+template <class Steps>
+NodeNumber further(const Grid& grid, NodeNumber from, Steps steps) {
+  NodeNumber to = 0;
+  NodeNumber stride = 1;
+  for (unsigned d = 0; d < grid.dimensions(); ++d) {
+    const std::uint32_t extent = grid.dimension(d).extent;
+    to += (grid.at(from, d) + steps(extent)) % extent * stride;
+    stride *= extent;
+  }
+  return to;
+}
+
+NodeNumber reversed(NodeNumber number, unsigned bits) noexcept {
+  NodeNumber other = 0;
+  for (unsigned bit = 0; bit < bits; ++bit) other |= (number >> bit & 1) << (bits - 1 - bit);
+  return other;
+}
+
+/// By a function of a number and of how many bits it has.
+template <class F>
+std::vector<NodeNumber> by_bits(Pattern pattern, NodeNumber nodes, F f) {
+  if (!std::has_single_bit(nodes))
+    throw std::invalid_argument(std::string(name_of(pattern)) + " is for a power of 2 of nodes, not for " +
+                                std::to_string(nodes));
+  std::vector<NodeNumber> all(nodes);
+  for (NodeNumber node = 0; node < nodes; ++node)
+    all[node] = f(node, static_cast<unsigned>(std::countr_zero(nodes))) & (nodes - 1);
+  return all;
+}
+
+template <class Steps>
+std::vector<NodeNumber> by_grid(const Topology& topology, const char* why_not, Steps steps) {
+  const auto* grid = std::get_if<Grid>(&topology);
+  if (grid == nullptr) throw std::invalid_argument(why_not);
+  std::vector<NodeNumber> all(grid->nodes());
+  for (NodeNumber node = 0; node < grid->nodes(); ++node) all[node] = further(*grid, node, steps);
+  return all;
+}
+
+std::vector<NodeNumber> transposed(NodeNumber nodes) {
+  const NodeNumber side = square_root(nodes);
+  if (side * side != nodes)
+    throw std::invalid_argument("transpose is for a square number of nodes, not for " +
+                                std::to_string(nodes));
+  std::vector<NodeNumber> all(nodes);
+  for (NodeNumber node = 0; node < nodes; ++node) all[node] = node % side * side + node / side;
+  return all;
+}
+
+std::vector<NodeNumber> permuted(NodeNumber nodes, std::uint64_t seed) {
+  std::vector<NodeNumber> all(nodes);
+  std::iota(all.begin(), all.end(), NodeNumber{0});
+  std::mt19937_64 random(seed);
+  for (NodeNumber left = nodes; left > 1; --left) std::swap(all[left - 1], all[drawn_below(left, random)]);
+  return all;
+}
+
+/// By node, where each sends to one other; else none.
+std::vector<NodeNumber> fixed_ones(const Topology& topology, const Traffic& traffic) {
+  const NodeNumber nodes = nodes_of(topology);
+  switch (traffic.pattern) {
+    case Pattern::uniform:
+    case Pattern::hotspot:
+      return {};
+    case Pattern::transpose:
+      return transposed(nodes);
+    case Pattern::neighbor:
+      return by_grid(topology, "neighbor is for meshes and tori: elsewhere nobody is one further",
+                     [](std::uint32_t) { return 1u; });
+    case Pattern::tornado:
+      return by_grid(topology, "tornado is for meshes and tori: elsewhere nobody is half way round",
+                     [](std::uint32_t extent) { return (extent + 1) / 2 - 1; });
+    case Pattern::bitcomp:
+      return by_bits(traffic.pattern, nodes, [](NodeNumber node, unsigned) { return ~node; });
+    case Pattern::bitrev:
+      return by_bits(traffic.pattern, nodes, reversed);
+    case Pattern::shuffle:
+      return by_bits(traffic.pattern, nodes, [](NodeNumber node, unsigned bits) {
+        return node << 1 | (bits == 0 ? 0 : node >> (bits - 1));
+      });
+    case Pattern::randperm:
+      return permuted(nodes, traffic.perm_seed);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_of(Pattern pattern) noexcept {
+  switch (pattern) {
+    case Pattern::uniform:
+      return "uniform";
+    case Pattern::transpose:
+      return "transpose";
+    case Pattern::neighbor:
+      return "neighbor";
+    case Pattern::hotspot:
+      return "hotspot";
+    case Pattern::bitcomp:
+      return "bitcomp";
+    case Pattern::bitrev:
+      return "bitrev";
+    case Pattern::shuffle:
+      return "shuffle";
+    case Pattern::tornado:
+      return "tornado";
+    case Pattern::randperm:
+      return "randperm";
+  }
+  return "?";
+}
+
+Pattern pattern_named(std::string_view name) {
+  std::string all;
+  for (const Pattern pattern : patterns) {
+    if (name == name_of(pattern)) return pattern;
+    all += pattern == patterns.front() ? "" : pattern == patterns.back() ? " or " : ", ";
+    all += name_of(pattern);
+  }
+  throw std::invalid_argument("traffic is " + all + ", not '" + std::string(name) + "'");
+}
+
+Destinations::Destinations(const Topology& topology, const Traffic& traffic)
+    : nodes_(nodes_of(topology)), fixed_(fixed_ones(topology, traffic)), share_(traffic.hotspot_share) {
+  if (traffic.pattern != Pattern::hotspot) return;
+  hotspots_ = traffic.hotspots;
+  if (hotspots_.empty() || std::ranges::max(hotspots_) >= nodes_)
+    throw std::invalid_argument("hotspots are one or more of " + std::to_string(nodes_) + " nodes");
+  if (!(share_ >= 0 && share_ <= 1)) throw std::invalid_argument("hotspot_share is from 0 to 1");
+}
+
+NodeNumber Destinations::next(NodeNumber from, std::mt19937_64& random) const {
+  if (!fixed_.empty()) return fixed_[from];
+  if (!hotspots_.empty() && std::bernoulli_distribution(share_)(random)) {
+    const auto spots = static_cast<NodeNumber>(hotspots_.size());
+    return hotspots_[spots == 1 ? 0 : drawn_below(spots, random)];
+  }
+  return drawn_below(nodes_, random);
+}
+
+}  // namespace am::kit
