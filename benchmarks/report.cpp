@@ -11,7 +11,7 @@ namespace ambench {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 14> units{
+constexpr std::array<std::pair<std::string_view, const char*>, 15> units{
     {{"_ns", "ns"},
      {"_us", "us"},
      {"_ms", "ms"},
@@ -25,6 +25,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 14> units{
      {"_flits_per_cycle", "flits per cycle"},
      {"_flits", "flits"},
      {"_signals", "signals"},
+     {"_routers", "routers"},
      {"_correlation", "correlation"}}};
 
 std::string padded_right(const std::string& text, std::size_t width) {

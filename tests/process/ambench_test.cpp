@@ -312,6 +312,35 @@ TEST(Ambench, NetworkMeasuresEveryCombinationAndDrawsIt) {
   measured.expect_drawn("network_torus_", {"3x3_uniform", "4x4_hotspot"});
 }
 
+TEST(Ambench, NetworkTellsMoreOfAPointWhereItIsAsked) {
+  const std::vector<std::string> asked{"network",
+                                       "k=2",
+                                       "n=1",
+                                       "topology=mesh",
+                                       "num_vcs=1",
+                                       "traffic=uniform",
+                                       "injection_rate=0.2,0.3",
+                                       "sample_period=200",
+                                       "details=yes",
+                                       "links=yes",
+                                       "saturation=0.1",
+                                       "--reps",
+                                       "2"};
+  nlohmann::json rows[2];
+  for (const std::string threads : {"1", "2"}) {
+    std::vector<std::string> words = asked;
+    words.push_back("threads=" + threads);
+    nlohmann::json& row = rows[threads == "2"] = Measured(words).json["rows"][0];
+    EXPECT_LE(row["latency_0.20_p50_cycles"]["max"], row["latency_0.20_longest_cycles"]["max"]) << row;
+    EXPECT_GT(row["saturation_flits_per_cycle"]["min"], 0.3) << row;
+    EXPECT_EQ(row["busiest_0.30_flits_per_cycle"]["max"].is_number(), true) << row;
+    EXPECT_TRUE(row.contains("link_node_1_0.30_flits_per_cycle")) << row;
+    EXPECT_TRUE(row.contains("link_router_0_port_1_0.30_flits_per_cycle")) << row;
+    row.erase("steps_million_per_s");
+  }
+  EXPECT_EQ(rows[0], rows[1]) << "whichever threads compute it";
+}
+
 TEST(Ambench, NetworkTellsNoLatencyOfNoPackets) {
   const Measured measured({"network", "k=4", "num_vcs=1", "injection_rate=1e-9,0.1", "traffic=uniform",
                            "sample_period=100", "--reps", "2"});
@@ -551,6 +580,9 @@ TEST(Ambench, WrongUseIsNamedAsTyped) {
   names({"network", "k=300"}, "a grid has no nodes, or too many");
   for (const auto& [arguments, text] : std::map<std::vector<std::string>, std::string>{
            {{"topology=ring"}, "topology is mesh, torus, hypercube or fattree, not 'ring'"},
+           {{"saturation=0"}, "saturation takes what it is to be known to, more than 0 and less than 1"},
+           {{"threads=0"}, "threads has to be from 1 to 1024"},
+           {{"details=no,yes"}, "details takes one value"},
            {{"num_vcs=0", "topology=mesh"}, "num_vcs has to be from 1 to 32 in this network"},
            {{"num_vcs=0", "topology=torus"}, "num_vcs has to be from 1 to 32 in this network"},
            {{"latency_thres=0"}, "latency_thres has to be more than 0"},

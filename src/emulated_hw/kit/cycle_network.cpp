@@ -64,6 +64,8 @@ void CycleNetwork::wire(const OneTopology& topology, Routers& all) {
   buffers_.resize(std::size_t{routers()} * shape_.ports * shape_.vcs * shape_.buffer);
   ends_.resize(std::size_t{routers()} * shape_.ports);
   places_.resize(topology.nodes());
+  passed_.resize(ends_.size());
+  injected_.resize(places_.size());
   for (RouterNumber router = 0; router < routers(); ++router) {
     all[router].reset(shape_, &buffers_[std::size_t{router} * shape_.ports * shape_.vcs * shape_.buffer]);
     for (unsigned port = 0; port < shape_.ports; ++port) {
@@ -101,7 +103,9 @@ void CycleNetwork::send(RouterNumber from, unsigned port, Flit flit) {
   // A sum: it does not depend on the order within a cycle.
   fingerprint_ += mixed(mixed(now_, flit.bits()), std::uint64_t{from} << 8 | port);
   last_move_ = now_;
-  const End end = ends_[line(from, port)];
+  const std::size_t link = line(from, port);
+  ++passed_[link];
+  const End end = ends_[link];
   if (end.port == End::node) {
     nodes_[slot(now_ + flit_delay)][end.number].flit = flit;
     to_nodes_[slot(now_ + flit_delay)].put(end.number);

@@ -67,6 +67,7 @@ class CycleNetwork {
   /// vc_buf_size of each. At most one in a cycle.
   void inject(NodeNumber node, Flit flit) {
     arrive(now_ + from_node_delay, places_[node], flit);
+    ++injected_[node];
     last_move_ = now_;
     if (trace_ != nullptr) [[unlikely]]
       record_injection(node, flit);
@@ -95,6 +96,24 @@ class CycleNetwork {
   /// One cycle of all routers. `order`: if given, all of them, in the order in which they are stepped.
   void step(std::span<const RouterNumber> order = {});
 
+  /// A link, by the end that sends: a port of a router, or a node.
+  struct Link {
+    static constexpr unsigned of_node = 255;  ///< in place of a port
+
+    std::uint32_t from = 0;
+    unsigned port = of_node;
+    bool operator==(const Link&) const = default;
+  };
+  /// Calls f(link, flits) for each: how many it has carried so far. Nodes' first, in the order of numbers and ports.
+  template <class F>
+  void for_each_link(F f) const {
+    for (NodeNumber node = 0; node < nodes(); ++node) f(Link{node}, injected_[node]);
+    for (RouterNumber router = 0; router < routers(); ++router) {
+      for (unsigned port = 0; port < shape_.ports; ++port) {
+        if (ends_[line(router, port)].number != nowhere) f(Link{router, port}, passed_[line(router, port)]);
+      }
+    }
+  }
   /// Flits in the routers' buffers and on channels.
   [[nodiscard]] std::uint64_t flits() const noexcept;
   /// Steps of routers so far, idle ones counted.
@@ -171,6 +190,8 @@ class CycleNetwork {
   std::variant<NarrowRouters, WideRouters> routers_;
   std::vector<End> ends_;                                 // by line
   std::vector<End> places_;                               // by node: the other end of its link
+  std::vector<std::uint64_t> passed_;                     // by line: flits
+  std::vector<std::uint64_t> injected_;                   // by node: flits
   std::array<std::vector<Flit>, slots> flits_;            // by line: what comes to it
   std::array<std::vector<std::uint8_t>, slots> credits_;  // by line: vc
   std::array<std::vector<Arrivals>, slots> arrivals_;     // by router

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <variant>
 
 #include "emulated_hw/kit/dimension_order.hpp"
@@ -21,6 +22,9 @@ using FastTopology = std::variant<MappedGrid, Hypercube, FatTree>;
   if (const auto* cube = std::get_if<Hypercube>(&topology)) return *cube;
   return std::get<FatTree>(topology);
 }
+
+/// BookSim2's names: mesh and torus of k^n nodes, fattree of k^n, and hypercube of 2^n. Throws std::invalid_argument.
+[[nodiscard]] Topology topology_named(std::string_view name, unsigned k, unsigned n);
 
 [[nodiscard]] constexpr unsigned vc_classes(const Hypercube&) noexcept { return 1; }
 [[nodiscard]] constexpr unsigned vc_classes(const FatTree&) noexcept { return 1; }

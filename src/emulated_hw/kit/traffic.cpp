@@ -1,6 +1,5 @@
 #include "emulated_hw/kit/traffic.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -107,24 +106,26 @@ void TrafficNodes::take(NodeNumber at, Flit flit) {
   if (flit.is_tail() != (packet.come == traffic_.packet_size)) ++faults_;
   if (!flit.is_tail()) return;
   if (packet.counts) {
-    ++measured_come_;
-    packet_latency_ += network_.now() - packet.made;
+    packet_latencies_.add(network_.now() - packet.made);
     network_latency_ += network_.now() - packet.injected;
-    longest_ = std::max(longest_, network_.now() - packet.made);
     hops_ += distance(network_.topology(), packet.from, packet.to) + 1;
   }
   unused_.push_back(flit.packet());
 }
 
 TrafficNodes::Figures TrafficNodes::figures() const noexcept {
-  const double packets = measured_come_ == 0 ? 1 : static_cast<double>(measured_come_);
+  const std::uint64_t come = packet_latencies_.count();
+  const double packets = come == 0 ? 1 : static_cast<double>(come);
   std::uint64_t waiting = 0;
   for (const Node& node : nodes_) waiting += node.packets.size() - node.first;
-  return {.packets = measured_come_,
-          .under_way = measured_ - measured_come_,
-          .packet_latency = static_cast<double>(packet_latency_) / packets,
+  return {.packets = come,
+          .under_way = measured_ - come,
+          .packet_latency = packet_latencies_.mean(),
           .network_latency = static_cast<double>(network_latency_) / packets,
-          .longest = longest_,
+          .p50 = packet_latencies_.percentile(50),
+          .p95 = packet_latencies_.percentile(95),
+          .p99 = packet_latencies_.percentile(99),
+          .longest = packet_latencies_.longest(),
           .hops = static_cast<double>(hops_) / packets,
           .accepted_flits = accepted_flits_,
           .waiting = waiting};
@@ -134,29 +135,6 @@ void check_that_it_moves(const CycleNetwork& network, Cycle patience) {
   if (network.still_for() > patience && network.flits() != 0)
     throw std::runtime_error("nothing has moved for " + std::to_string(network.still_for()) + " cycles:\n" +
                              network.who_waits());
-}
-
-LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& periods) {
-  TrafficNodes nodes(network, traffic);
-  const auto go = [&](Cycle cycles) {
-    for (Cycle i = 0; i < cycles; ++i) nodes.cycle();
-    check_that_it_moves(network);
-  };
-  for (unsigned i = 0; i < periods.warmup_periods; ++i) go(periods.sample_period);
-  nodes.measure(true);
-  for (unsigned i = 0; i < periods.max_samples; ++i) go(periods.sample_period);
-  nodes.measure(false);
-  LoadPoint point{.offered = traffic.injection_rate};
-  point.accepted = static_cast<double>(nodes.figures().accepted_flits) / network.nodes() /
-                   static_cast<double>(periods.sample_period * periods.max_samples);
-  // So long that a network below the threshold is empty of them.
-  for (unsigned i = 0; i < periods.max_samples && nodes.figures().under_way != 0; ++i)
-    go(periods.sample_period);
-  point.figures = nodes.figures();
-  point.saturated = point.figures.under_way != 0 || point.figures.packet_latency > periods.latency_thres;
-  point.cycles = network.now();
-  point.fingerprint = network.fingerprint();
-  return point;
 }
 
 }  // namespace am::kit

@@ -12,6 +12,7 @@
 
 #include "emulated_hw/kit/cycle_network.hpp"
 #include "emulated_hw/kit/destinations.hpp"
+#include "emulated_hw/kit/latencies.hpp"
 
 namespace am::kit {
 
@@ -31,13 +32,18 @@ class TrafficNodes {
   struct Figures {
     std::uint64_t packets = 0;    ///< that counted and have come
     std::uint64_t under_way = 0;  ///< that count and have not
-    double packet_latency =
-        0;  ///< mean, in cycles: from its making until its last flit is out; of no packets, 0
-    double network_latency = 0;        ///< mean: since its first flit was sent
-    std::uint64_t longest = 0;         ///< packet latency
+    // Of packets that counted and have come; 0 of none. Latencies are in cycles, until the last flit is out.
+    double packet_latency = 0;   ///< mean: from its making
+    double network_latency = 0;  ///< mean: since its first flit was sent
+    Cycle p50 = 0;               ///< packet latency that 50 in 100 do not exceed
+    Cycle p95 = 0;
+    Cycle p99 = 0;
+    Cycle longest = 0;                 ///< packet latency
     double hops = 0;                   ///< mean: routers
     std::uint64_t accepted_flits = 0;  ///< of all packets, while counting
     std::uint64_t waiting = 0;         ///< packets at their nodes
+
+    bool operator==(const Figures&) const = default;
   };
   [[nodiscard]] Figures figures() const noexcept;
   /// Flits that were sent, and that have come.
@@ -85,33 +91,11 @@ class TrafficNodes {
   std::uint64_t come_ = 0;
   std::uint64_t faults_ = 0;
   std::uint64_t measured_ = 0;
-  std::uint64_t measured_come_ = 0;
+  Latencies packet_latencies_;
   std::uint64_t accepted_flits_ = 0;
-  std::uint64_t packet_latency_ = 0;
   std::uint64_t network_latency_ = 0;
-  std::uint64_t longest_ = 0;
   std::uint64_t hops_ = 0;
 };
-
-/// How long to simulate. BookSim2's names: warmup_periods, sample_period, max_samples, latency_thres.
-struct Periods {
-  Cycle sample_period = 1000;
-  unsigned warmup_periods = 3;
-  unsigned max_samples = 10;
-  double latency_thres = 500;  ///< a network with a greater mean packet latency is saturated
-};
-
-struct LoadPoint {
-  double offered = 0;   ///< flits per node and cycle
-  double accepted = 0;  ///< the same, of what came out while counting
-  TrafficNodes::Figures figures{};
-  bool saturated = false;  ///< so that packets that count are still under way
-  Cycle cycles = 0;
-  std::uint64_t fingerprint = 0;  ///< of the network, at the end
-};
-/// Warms up, counts the packets that are made in max_samples periods, and goes on, making packets, until they have come or the
-/// network turns out to be saturated. Throws std::runtime_error when nothing moves any more: who waits for whom.
-[[nodiscard]] LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& periods = {});
 
 /// The watchdog: throws std::runtime_error with who waits for whom where there are flits and none has moved for so long.
 void check_that_it_moves(const CycleNetwork& network, Cycle patience = 1000);

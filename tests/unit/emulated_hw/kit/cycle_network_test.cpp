@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -232,32 +231,6 @@ TEST(CycleNetwork, GoesUpByEachParentAsOften) {
   for (const auto& [port, flits] : under_way) EXPECT_NEAR(flits / all, 1.0 / 3, 0.03);
 }
 
-/// To the other side of a ring of four, where both ways are as long, half of the packets of each node go up.
-TEST(CycleNetwork, TossesACoinWhereBothWaysRoundAreAsLong) {
-  const Grid ring{{4, true}};
-  CycleNetwork network(ring, {.num_vcs = 2, .vc_buf_size = 200});
-  std::array<int, 4> up{};
-  constexpr int packets = 4'000;
-  for (int packet = 0; packet < packets; ++packet) {
-    for (NodeNumber node = 0; node < 4; ++node)
-      network.inject(node, Flit({.packet = static_cast<std::uint32_t>(packet * 4) + node,
-                                 .destination = static_cast<std::uint16_t>((node + 2) % 4),
-                                 .head = true,
-                                 .tail = true}));
-    for (int cycle = 0; cycle < 30; ++cycle) {
-      for (NodeNumber node = 0; node < 4; ++node) {
-        if (const Flit flit = network.ejected(node)) network.taken(node, flit.vc());
-        if (cycle != 7) continue;  // it has just left its first router
-        const unsigned above = network.shape().channel(Grid::up(0), 0);
-        if (network.router(node).credits(above) + network.router(node).credits(above + 1) < 2 * 200)
-          ++up[node];
-      }
-      network.step();
-    }
-  }
-  for (const int some : up) EXPECT_NEAR(some, packets / 2, 6 * std::sqrt(packets / 4.0));
-}
-
 /// The halves of an odd number of virtual channels overlap, as in BookSim2.
 TEST(CycleNetwork, GivesBothClassesOfARingTheChannelInTheMiddle) {
   for (const auto& [channels, expected] :
@@ -344,47 +317,6 @@ TEST(CycleNetwork, RefusesWhatItCannotBe) {
   EXPECT_EQ(why(Grid{{4, true}}, {.num_vcs = 1}),
             "a grid that wraps around needs 2 virtual channels: with one, packets could wait for each other "
             "in a ring");
-}
-
-LoadPoint load_point(const Topology& topology, Traffic traffic, unsigned channels = 4) {
-  CycleNetwork network(topology, {.num_vcs = channels});
-  traffic.seed = test::seed();
-  return run(network, traffic);
-}
-
-TEST(Traffic, ComesAsOftenAsItIsAskedFor) {
-  for (const double rate : {0.02, 0.2, 0.35}) {
-    const LoadPoint point = load_point(Grid{{8}, {8}}, {.injection_rate = rate, .packet_size = 4});
-    EXPECT_FALSE(point.saturated);
-    // Six times the deviation of what is drawn at random, of which there are this many.
-    const double deviations = 6 / std::sqrt(static_cast<double>(point.figures.packets));
-    EXPECT_NEAR(point.accepted, rate, rate * deviations);
-    const double one_way =
-        63.0 / 6 - 2.625 * 2.625;  // variance of |x - y| of two in a row of 8, 21 / 8 apart on average
-    EXPECT_NEAR(point.figures.hops, 1 + 2 * 2.625, std::sqrt(2 * one_way) * deviations);
-    EXPECT_EQ(point.figures.under_way, 0u);
-    EXPECT_GE(point.figures.packet_latency, point.figures.network_latency);
-  }
-}
-
-TEST(Traffic, TakesTheSumOfThePartsWhileThereIsLittle) {
-  const LoadPoint point = load_point(Grid{{8}, {8}}, {.injection_rate = 0.002, .packet_size = 4});
-  const double hops = point.figures.hops - 1;
-  EXPECT_NEAR(point.figures.packet_latency, 2 + 5 * (hops + 1) + 3, 0.5);
-}
-
-TEST(Traffic, TellsASaturatedNetwork) {
-  const LoadPoint point = load_point(Grid{{8}, {8}}, {.injection_rate = 0.9, .packet_size = 4}, 1);
-  EXPECT_TRUE(point.saturated);
-  EXPECT_LT(point.accepted, 0.5);
-}
-
-TEST(Traffic, RefusesWhatItCannotBe) {
-  CycleNetwork network(Grid{{4}, {3}}, {});
-  EXPECT_THROW(TrafficNodes(network, {.pattern = Pattern::transpose}), std::invalid_argument);
-  EXPECT_THROW(TrafficNodes(network, {.injection_rate = 0}), std::invalid_argument);
-  EXPECT_THROW(TrafficNodes(network, {.injection_rate = 1.1}), std::invalid_argument);
-  EXPECT_THROW(TrafficNodes(network, {.packet_size = 0}), std::invalid_argument);
 }
 
 }  // namespace am::kit::cycle_network_test

@@ -1,0 +1,87 @@
+#include "emulated_hw/kit/load_point.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace am::kit {
+
+namespace {
+
+std::vector<std::uint64_t> flits_of_links(const CycleNetwork& network) {
+  std::vector<std::uint64_t> all;
+  network.for_each_link([&](CycleNetwork::Link, std::uint64_t flits) { all.push_back(flits); });
+  return all;
+}
+
+/// Since the flits of its links were those.
+std::vector<LinkLoad> loads_since(const CycleNetwork& network, const std::vector<std::uint64_t>& before,
+                                  Cycle cycles) {
+  std::vector<LinkLoad> loads;
+  loads.reserve(before.size());
+  network.for_each_link([&](CycleNetwork::Link link, std::uint64_t flits) {
+    loads.push_back({link, static_cast<double>(flits - before[loads.size()]) / static_cast<double>(cycles)});
+  });
+  return loads;
+}
+
+}  // namespace
+
+double LoadPoint::busiest_link() const noexcept {
+  double most = 0;
+  for (const LinkLoad& link : links) most = std::max(most, link.flits_per_cycle);
+  return most;
+}
+
+LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& periods) {
+  TrafficNodes nodes(network, traffic);
+  const auto go = [&](Cycle cycles) {
+    for (Cycle i = 0; i < cycles; ++i) nodes.cycle();
+    check_that_it_moves(network);
+  };
+  for (unsigned i = 0; i < periods.warmup_periods; ++i) go(periods.sample_period);
+  nodes.measure(true);
+  const std::vector<std::uint64_t> before = flits_of_links(network);
+  for (unsigned i = 0; i < periods.max_samples; ++i) go(periods.sample_period);
+  nodes.measure(false);
+  const Cycle counted = periods.sample_period * periods.max_samples;
+  LoadPoint point{.offered = traffic.injection_rate};
+  point.accepted =
+      static_cast<double>(nodes.figures().accepted_flits) / network.nodes() / static_cast<double>(counted);
+  point.links = loads_since(network, before, counted);
+  // So long that a network below the threshold is empty of them.
+  for (unsigned i = 0; i < periods.max_samples && nodes.figures().under_way != 0; ++i)
+    go(periods.sample_period);
+  point.figures = nodes.figures();
+  point.saturated = point.figures.under_way != 0 || point.figures.packet_latency > periods.latency_thres;
+  point.cycles = network.now();
+  point.router_steps = network.router_steps();
+  point.fingerprint = network.fingerprint();
+  return point;
+}
+
+LoadPoint run(const Load& load) {
+  CycleNetwork network(load.topology, load.options);
+  return run(network, load.traffic, load.periods);
+}
+
+std::optional<LoadPoint> saturation(const Load& load, double resolution) {
+  const auto at = [&](double rate) {
+    Load one = load;
+    one.traffic.injection_rate = rate;
+    return run(one);
+  };
+  LoadPoint highest = at(1);
+  if (!highest.saturated) return highest;
+  std::optional<LoadPoint> found;
+  double below = 0;
+  double above = 1;
+  while (above - below > resolution) {
+    const double rate = (below + above) / 2;
+    LoadPoint point = at(rate);
+    (point.saturated ? above : below) = rate;
+    if (!point.saturated) found = std::move(point);
+  }
+  return found;
+}
+
+}  // namespace am::kit
