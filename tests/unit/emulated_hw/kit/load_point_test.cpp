@@ -110,7 +110,7 @@ TEST(LinkLoads, AreEvenWhereACoinDecides) {
   CycleNetwork network(Grid{{4, true}}, {});
   double up = 0, down = 0;
   for (const auto& [link, flits] : flits_after(network, {.pattern = Traffic::Pattern::hotspot,
-                                                        .injection_rate = 0.2,
+                                                        .injection_rate = 0.15,
                                                         .seed = test::seed(),
                                                         .hotspots = {2},
                                                         .hotspot_share = 1})) {
