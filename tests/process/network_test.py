@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""network_test.py AMBENCH: what `ambench network` simulates and tells: where packets of each pattern go, figures that add up, and the same
+from however many threads."""
+
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+AMBENCH = sys.argv[1]
+
+
+def run(*words):
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder, "figures.json"), Path(folder, "trace.json")
+        words = [str(files[1]) if word == "FILE" else word for word in words]
+        end = subprocess.run([AMBENCH, "network", *words, "--json", files[0]], check=True, stdout=subprocess.PIPE, text=True)
+        return [json.loads(file.read_text()) if file.exists() else None for file in files] + [end.stdout]
+
+
+def rows_of(*words):
+    return run(*words)[0]["rows"]
+
+
+def ways_of(traffic, *words, k=4, n=2):
+    """(from, to) of the packets of a mesh."""
+    trace = run(f"k={k}", f"n={n}", "topology=mesh", "num_vcs=4", f"traffic={traffic}", "packet_size=1", "injection_rate=0.1", "max_samples=1",
+                *words, "--reps", "1", "--trace", "FILE")[1]
+    packets = {event["args"]["message"]: event["args"] for event in trace["traceEvents"] if event.get("cat") == "link"}
+    return [(packet["from"], packet["to"]) for packet in packets.values()]
+
+
+class Patterns(unittest.TestCase):
+    def test_of_bits_and_digits(self):
+        bits = range(4)
+        patterns = {
+            "transpose": lambda node: node % 4 * 4 + node // 4,
+            "bitcomp": lambda node: 15 - node,
+            "bitrev": lambda node: sum((node >> bit & 1) << 3 - bit for bit in bits),
+            "shuffle": lambda node: sum((node >> bit & 1) << (bit + 1) % 4 for bit in bits),
+            "tornado": lambda node: (node % 4 + 1) % 4 + (node // 4 + 1) % 4 * 4,
+            "neighbor": lambda node: (node % 4 + 1) % 4 + (node // 4 + 1) % 4 * 4,
+        }
+        for traffic, to in patterns.items():
+            self.assertEqual(set(ways_of(traffic)), {(node, to(node)) for node in range(16)}, traffic)
+        self.assertEqual(set(ways_of("tornado", k=8, n=1)), {(node, (node + 3) % 8) for node in range(8)})
+        self.assertEqual(set(ways_of("tornado", k=5, n=1)), {(node, (node + 2) % 5) for node in range(5)})
+
+    def test_permutations_are_drawn_by_their_seed(self):
+        once, again, other = (set(ways_of("randperm", f"perm_seed={seed}")) for seed in (1, 1, 2))
+        self.assertEqual(once, again)
+        self.assertNotEqual(once, other)
+        for side in zip(*once):
+            self.assertEqual(sorted(side), list(range(16)))
+
+    def test_hot_spots_have_their_share(self):
+        """Within six times the deviation of what is drawn."""
+        for hot, words in (((), ("uniform",)), ((3, 12), ("hotspot", "hotspots=3,12", "hotspot_share=0.5"))):
+            ends = [to for _, to in ways_of(*words, "sample_period=6000")]
+            for node in range(16):
+                share = 1 / 16 if not hot else 0.5 / 16 + 0.25 * (node in hot)
+                self.assertAlmostEqual(ends.count(node), len(ends) * share, delta=6 * math.sqrt(len(ends) * share))
+
+
+class Links(unittest.TestCase):
+    """Loads of links, of an end that sends."""
+
+    def loads(self, *words):
+        row = rows_of(*words, "num_vcs=4", "packet_size=1", "links=yes", "--reps", "1")[0]
+        return {name[5:].rsplit("_", 4)[0]: figure["median"] for name, figure in row.items() if name.startswith("link_")}
+
+    def test_are_of_each_that_flits_pass(self):
+        loads = self.loads("k=2", "n=1", "topology=mesh", "traffic=bitcomp", "injection_rate=0.3")
+        of_0, of_1 = loads["node_0"], loads["node_1"]
+        expected = {"node_0": of_0, "node_1": of_1, "router_0_port_0": of_1, "router_0_port_1": of_0, "router_1_port_0": of_0,
+                    "router_1_port_2": of_1}
+        self.assertEqual(loads.keys(), expected.keys())
+        for link, load in expected.items():
+            self.assertAlmostEqual(loads[link], load, delta=0.01)
+            self.assertAlmostEqual(load, 0.3, delta=0.05)
+
+    def test_are_even_where_a_coin_decides(self):
+        """To the other side of a ring of four."""
+        loads = self.loads("k=4", "n=1", "topology=torus", "traffic=hotspot", "hotspots=2", "hotspot_share=1", "injection_rate=0.15")
+        self.assertAlmostEqual(loads["router_0_port_1"] + loads["router_0_port_2"], 0.15, delta=0.03)
+        self.assertAlmostEqual(loads["router_0_port_1"], loads["router_0_port_2"], delta=0.03)
+
+
+class Topologies(unittest.TestCase):
+    def test_take_the_sum_of_the_parts_without_load(self):
+        """2 + 5 (channels + 1) cycles and a flit. In the tree half of all pairs meet three levels above their routers, a quarter two."""
+        channels = {"hypercube": 4 / 2, "mesh": 4 / 2, "fattree": 2 * (3 / 2 + 2 / 4 + 1 / 8)}
+        for row in rows_of("topology=hypercube,fattree,mesh", "k=2", "n=4", "num_vcs=1", "traffic=uniform", "packet_size=1",
+                           "injection_rate=0.02", "--reps", "2"):
+            parts = 2 + 5 * (channels[row["topology"]] + 1)
+            self.assertAlmostEqual(row["zero_load_cycles"]["median"], parts)
+            self.assertAlmostEqual(row["latency_0.02_cycles"]["median"], parts, delta=2)
+
+    def test_go_on_where_classes_of_a_ring_share_a_channel(self):
+        """Were packets of both in its buffer at once, all would wait for each other here within 27000 cycles."""
+        row = rows_of("k=8", "n=1", "topology=torus", "num_vcs=3", "vc_buf_size=2", "traffic=uniform", "injection_rate=1",
+                      "sample_period=3000", "max_samples=4", "--reps", "4")[0]
+        self.assertGreater(row["accepted_flits_per_cycle"]["min"], 0.3)
+
+    def test_are_shown_cycle_by_cycle(self):
+        for topology in ("hypercube", "fattree"):
+            trace = run(f"topology={topology}", "k=2", "n=3", "traffic=uniform", "num_vcs=1", "injection_rate=0.4", "max_samples=1",
+                        "--reps", "1", "--trace", "FILE")[1]
+            self.assertEqual(trace["otherData"]["title"], f"{topology} of 2^3 nodes, uniform, 1 virtual channel of 6 flits, packets of 4, "
+                                                          "injection_rate 0.40")
+
+
+class Figures(unittest.TestCase):
+    ASKED = ("k=4", "topology=mesh,torus", "num_vcs=2", "traffic=uniform", "injection_rate=0.1,0.3,0.9", "sample_period=300",
+             "details=yes", "links=yes", "saturation=0.05", "--reps", "3")
+
+    def test_are_the_same_from_however_many_threads(self):
+        alone, *others = (rows_of(*self.ASKED, f"threads={threads}") for threads in (1, 2, 5))
+        for rows in (alone, *others):
+            for row in rows:
+                del row["steps_million_per_s"]
+            self.assertEqual(rows, alone)
+
+    def test_add_up(self):
+        for row in rows_of(*self.ASKED):
+            steps = [row[f"latency_0.30_{part}_cycles"]["median"] for part in ("p50", "p95", "p99", "longest")]
+            self.assertEqual(steps, sorted(steps))
+            self.assertLessEqual(row["latency_0.30_network_cycles"]["median"], row["latency_0.30_cycles"]["median"])
+            links = [figure["median"] for name, figure in row.items() if name.startswith("link_")]
+            self.assertAlmostEqual(max(links), row["busiest_0.30_flits_per_cycle"]["median"], delta=0.1)
+            passed = 16 * row["accepted_0.30_flits_per_cycle"]["median"] * (row["passed_0.30_routers"]["median"] + 1)
+            self.assertAlmostEqual(sum(links) / passed, 1, delta=0.05)
+            self.assertGreater(row["zero_load_cycles"]["median"], 7)
+
+    def test_saturation_is_between_a_load_that_is_taken_and_one_that_is_not(self):
+        common = ("k=4", "topology=mesh", "num_vcs=2", "sample_period=300", "--reps", "1")
+        uniform, hot = ("traffic=uniform",), ("traffic=hotspot", "hotspot_share=1")
+        highest = rows_of(*common, *uniform, "injection_rate=0.1", "saturation=0.05")[0]["saturation_flits_per_cycle"]["median"]
+        below, above = (rows_of(*common, *uniform, f"injection_rate={rate}")[0] for rate in (highest, highest + 0.05))
+        self.assertNotIn("saturated", below)
+        self.assertIn("saturated", above)
+        one_for_all = rows_of(*common, "injection_rate=0.01", "saturation=0.4", *hot)[0]
+        self.assertEqual(one_for_all["saturation_flits_per_cycle"], "none of those tried")
+
+    def test_of_no_packets_are_none(self):
+        report, _, text = run("k=4", "num_vcs=1", "injection_rate=1e-9,0.1", "traffic=uniform", "sample_period=100", "--reps", "2")
+        for row in report["rows"]:
+            self.assertEqual(row["latency_1e-09_cycles"], "no packets")
+            self.assertGreater(row["latency_0.10_cycles"]["min"], 7)
+        self.assertIn("num_vcs=1 is measured with 2", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
