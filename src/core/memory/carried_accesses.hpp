@@ -1,5 +1,5 @@
 // Puts and gets that a network carries without the peer's node, where loads and stores reach the memory all the same
-// (Transport::carries_accesses): what is put is written when the network has accepted it, what is got is read when it has been there
+// (MemoryReach): what is put is written when the network has accepted it, what is got is read when it has been there
 // and back. So neither side needs memory for what is under way.
 //
 // Used by whoever is in the node; put() and get() by the node's own thread, from the computation: they may wait for room, and poll.
