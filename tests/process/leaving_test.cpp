@@ -81,7 +81,7 @@ void end_the_program(am::Request&) {
 /// Is destroyed when the node has left, and then waits for a poll of its thread.
 struct PolledLate {
   ~PolledLate() {
-    for (int left = ends ? 10'000 : 0; left != 0; left -= polls ? 1 : 0) std::this_thread::yield();
+    for (int left = ends ? 100 : 0; left != 0; left -= polls ? 1 : 0) std::this_thread::yield();
   }
 } polled_late;
 /// A handler ends node 1 while its thread computes, which polls then.

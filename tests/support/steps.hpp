@@ -96,26 +96,6 @@ struct EndsWhen {
   }
 };
 
-/// Once for each access before which whoever is stopped may be, until it has ended, which `round` says.
-template <class Round>
-void at_each_access(Round round) {
-  bool ended = false;
-  for (unsigned at = 1; !ended && !testing::Test::HasFailure(); ++at) {
-    SCOPED_TRACE(at);
-    round(at, ended);
-  }
-}
-
-/// The same for two of them: each pair of accesses.
-template <class Round>
-void at_each_two_accesses(Round round) {
-  at_each_access([&](unsigned first_at, bool& first_ended) {
-    at_each_access([&](unsigned second_at, bool& second_ended) {
-      round(first_at, first_ended, second_at, second_ended);
-    });
-  });
-}
-
 /// How many accesses a program makes that nobody disturbs.
 inline unsigned accesses_of(std::function<void(Steps::One&)> program) {
   Steps::One one(std::move(program));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../transports/fake_transport.hpp"
+#include "transports/control_lane.hpp"
 #include "core/membership/standing.hpp"
 #include "host/memory.hpp"
 
@@ -14,7 +15,7 @@ namespace am::core::relay_test {
 
 using host::Standing;
 
-class ControlLane final : public test::FakeTransport {
+class Hosts final : public test::FakeTransport, public ControlLane {
  public:
   struct Word {
     NodeId to;
@@ -23,6 +24,8 @@ class ControlLane final : public test::FakeTransport {
   };
   std::vector<Word> words;
 
+  [[nodiscard]] ControlLane* control_lane(NodeId) noexcept override { return this; }
+  void ask_clock(NodeId) noexcept override {}
   void publish(NodeId to, std::uint32_t word, std::uint64_t value) noexcept override {
     words.push_back({to, word, value});
   }
@@ -45,13 +48,13 @@ class RelayTest : public testing::Test {
   }
   const host::Board& board(std::uint32_t host) { return memories_[host]->board(); }
   /// What a node says now.
-  std::vector<ControlLane::Word> told_by(NodeId node) {
-    ControlLane lane;
+  std::vector<Hosts::Word> told_by(NodeId node) {
+    Hosts lane;
     relays_[node]->tell(lane);
     return lane.words;
   }
-  void deliver(NodeId from, const std::vector<ControlLane::Word>& words) {
-    for (const ControlLane::Word& word : words) relays_[word.to]->heard(from, word.word, word.value);
+  void deliver(NodeId from, const std::vector<Hosts::Word>& words) {
+    for (const Hosts::Word& word : words) relays_[word.to]->heard(from, word.word, word.value);
   }
   std::uint32_t departures(std::uint32_t host) { return board(host).job().departures.load(); }
 
@@ -95,7 +98,7 @@ TEST_F(RelayTest, OneThatLeavesWithTheLastOfTheOtherHostTakesNoNewsWithIt) {
   mark_left(board(0), 0);
   const auto words = told_by(0);  // who leaves last
   mark_left(board(1), 2);         // without another look
-  for (const ControlLane::Word& word : words) {
+  for (const Hosts::Word& word : words) {
     if (word.to != 2) relays_[word.to]->heard(0, word.word, word.value);
   }
   EXPECT_EQ(board(1).standing(0), Standing::left);
@@ -132,7 +135,7 @@ TEST_F(RelayTest, ALostPeerIsDeadUnlessItIsOfThisHost) {
 }
 
 TEST_F(RelayTest, BarrierWordsAreThoseOfTheHostThatIsDueInTheirRound) {
-  ControlLane lane;
+  Hosts lane;
   relays_[2]->tell_barrier(lane, 0, 0, 41);
   deliver(2, lane.words);
   EXPECT_EQ(relays_[0]->heard_barrier(0), 41u);

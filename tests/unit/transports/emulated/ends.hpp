@@ -11,6 +11,7 @@
 #include "host/clock.hpp"
 #include "host/memory.hpp"
 #include "transports/site.hpp"
+#include "transports/unordered_lanes.hpp"
 #include "transports/transport.hpp"
 
 namespace am::emulated {
@@ -33,7 +34,8 @@ class Ends : public testing::Test {
     return send(from, end(from).claim(to, priority, 1, payload_bytes), payload_bytes);
   }
   Status send_unordered(NodeId from, NodeId to, Priority priority, std::size_t payload_bytes = 0) {
-    return send(from, end(from).claim_unordered(to, priority, 1, payload_bytes), payload_bytes);
+    UnorderedLanes* const lanes = end(from).unordered_lanes(to);
+    return send(from, lanes->claim_unordered(to, priority, 1, payload_bytes), payload_bytes);
   }
   Status send(NodeId from, const Transport::Slot& slot, std::size_t payload_bytes) {
     if (slot.status != Status::ok) return slot.status;
