@@ -296,22 +296,14 @@ TEST(CycleNetwork, RefusesWhatItCannotBe) {
     return test::error_of<std::invalid_argument>([&] { CycleNetwork(topology, options); });
   };
   const Grid mesh{{4}, {4}};
-  for (const unsigned channels : {0u, 13u})
-    EXPECT_EQ(why(mesh, {.num_vcs = channels}), "num_vcs has to be from 1 to 12 in this network");
-  EXPECT_EQ(why(mesh, {.num_vcs = 12}), "no error");
-  for (const unsigned size : {0u, 256u})
-    EXPECT_EQ(why(mesh, {.vc_buf_size = size}), "vc_buf_size has to be from 1 to 255");
-  EXPECT_EQ(why(mesh, {.routing_delay = 2}), "routing_delay is 0 or 1");
-  EXPECT_EQ(why(Hypercube(15), {.num_vcs = 5}), "num_vcs has to be from 1 to 4 in this network");
-  EXPECT_EQ(why(FatTree::k_ary(12, 2), {.num_vcs = 1}), "no error");
   for (const unsigned channels : {0u, 33u})
     EXPECT_EQ(why(mesh, {.num_vcs = channels}), "num_vcs has to be from 1 to 32 in this network");
-  EXPECT_EQ(why(mesh, {.num_vcs = 32}), "");
+  EXPECT_EQ(why(mesh, {.num_vcs = 32}), "no error");
   for (const unsigned size : {0u, 256u})
     EXPECT_EQ(why(mesh, {.vc_buf_size = size}), "vc_buf_size has to be from 1 to 255");
   EXPECT_EQ(why(mesh, {.routing_delay = 2}), "routing_delay is 0 or 1");
   EXPECT_EQ(why(Hypercube(15), {.num_vcs = 17}), "num_vcs has to be from 1 to 16 in this network");
-  EXPECT_EQ(why(FatTree::k_ary(12, 2), {.num_vcs = 1}), "");
+  EXPECT_EQ(why(FatTree::k_ary(12, 2), {.num_vcs = 1}), "no error");
   EXPECT_EQ(why(FatTree::k_ary(13, 2), {.num_vcs = 1}), "a router would have 26 ports: it can have up to 24");
   EXPECT_EQ(why(tree_of({{4, 2}, {4, 2}}), {.num_vcs = 1}), "a node has one link to this network, not 2");
   EXPECT_EQ(why(Grid{{4, true}}, {.num_vcs = 1}),

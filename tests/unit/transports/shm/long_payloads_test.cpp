@@ -30,6 +30,8 @@ class LongPayloads : public testing::Test {
     from.commit(slot, impl::Header::make(3, 2, 0, impl::flag::payload));
     return slot.room;
   }
+  static constexpr std::size_t quarter =
+      Chunks::most_units_of_a_link / 4 * Chunks::unit_bytes - Chunks::gap_bytes;  ///< of what a link may have
   /// Whether all of the four largest that there are may be sent.
   static void expect_no_memory_is_lost(ShmTransport& from, NodeId one, NodeId other) {
     for (const NodeId to : {one, one, other, other})
@@ -70,8 +72,6 @@ TEST_F(LongPayloads, GoWholeUpToAMebibyteAndInPiecesBeyond) {
 }
 
 TEST_F(LongPayloads, WaitForTheirOwnReceiverAndForNobodyElse) {
-  constexpr std::size_t quarter =
-      Chunks::most_units_of_a_link / 4 * Chunks::unit_bytes - Chunks::gap_bytes;  // of what a link may have
   std::size_t to_b = 0, to_c = 0;
   while (send(a_, 1, quarter) != 0) ++to_b;
   EXPECT_EQ(to_b, 4);
@@ -122,14 +122,14 @@ TEST_F(LongPayloads, ARefusedClaimCostsNothing) {
 
 TEST_F(LongPayloads, TheOutletIsToldOfTheMemoryThatItAskedFor) {
   const auto has_room = [&](std::size_t bytes) { return a_.has_room(1, Priority::low, bytes); };
-  while (send(a_, 1, Chunks::largest) != 0) {
+  while (send(a_, 1, quarter) != 0) {
   }
   EXPECT_TRUE(has_room(0));
   EXPECT_TRUE(has_room(impl::packet_payload_bytes));
   EXPECT_FALSE(has_room(2 * kibi));
   EXPECT_FALSE(has_room(2 * Chunks::largest)) << "a piece";
   EXPECT_TRUE(a_.has_room(1, Priority::high, Chunks::largest));
-  take(b_, Chunks::largest);
+  for (int i = 0; i < 2; ++i) take(b_, quarter);
   EXPECT_TRUE(has_room(Chunks::largest));
   EXPECT_TRUE(has_room(2 * Chunks::largest));
 }
@@ -169,7 +169,7 @@ TEST_F(LongPayloads, MayBeWrittenBeforeTheyHaveAPlace) {
 TEST_F(LongPayloads, LentOnesAloneKeepNobodyWaiting) {
   std::vector<Transport::Slot> lent;
   while (lent.empty() || lent.back().status == Status::ok)
-    lent.push_back(a_.lend(1, Priority::low, Chunks::largest));
+    lent.push_back(a_.lend(1, Priority::low, quarter));
   EXPECT_EQ(lent.back().status, Status::too_big) << "nothing that is under way will come back";
   EXPECT_EQ(send(a_, 1, 3 * kibi), impl::packet_payload_bytes) << "in pieces";
   lent.pop_back();
