@@ -1,4 +1,4 @@
-// GuardedPtr: memory that is handed out with bounds and rights, which whoever holds the pointer can neither forge nor widen.
+// GuardedPtr: memory that is handed out with bounds and rights, which the holder of the pointer can neither forge nor widen.
 //
 //   am::GuardedPtr<double> p = am::guard(node, values, n, am::Rights::read);        // the owner makes one, and sends it to others
 //   double x;
@@ -28,7 +28,7 @@
 // Sizes: an access over 1 MiB is checked as a whole, then goes in pieces, each of which is checked again: where the pointer is revoked
 // meanwhile, some may be done. A node has up to 65536 guards at a time, and four bytes for each; a guard has less than 2^40 bytes.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 5.2.1 and 5.2.2; revoking: 8.4 asks for it.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 5.2.1 and 5.2.2; revoking: 8.4 asks for it.
 #pragma once
 
 #include <am/global.hpp>

@@ -5,7 +5,7 @@
 // What runs out: slots, of which there are 65536, and which come back when they are revoked; and the generations of a slot, after 2^24
 // of which it is not used any more. So none of a node's pointers is ever valid again.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 5.2.1.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 5.2.1.
 //
 // Used by whoever is in the node. check() takes no memory and never waits.
 #pragma once

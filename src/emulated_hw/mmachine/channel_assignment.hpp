@@ -5,7 +5,7 @@
 // No kind can be starved: each has a channel that is its own as soon as it is free. (With two channels unordered ones have none: the
 // prototype's, in which ordered ones may starve them.)
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.3 with its two tables.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.3.3 with its two tables.
 #pragma once
 
 #include <array>

@@ -12,7 +12,7 @@
 // overtake; an event that finds the queue full waits beside it, and the output unit, which in the thesis is held until then (4.2.3), is free:
 // else the handler of events could wait for the unit, and that for the handler.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.1, 3.2.3, 4.1, 4.2.1, 5.2.3.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.1, 3.2.3, 4.1, 4.2.1, 5.2.3.
 #pragma once
 
 #include <array>

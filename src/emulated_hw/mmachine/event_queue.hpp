@@ -9,7 +9,7 @@
 //
 // Assumed: the code of the type; that the queue has 32 words, as the input units have.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 4.1, 4.2.3.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 4.1, 4.2.3.
 #pragma once
 
 #include <array>

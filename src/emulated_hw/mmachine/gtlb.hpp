@@ -5,7 +5,7 @@
 // shifts and compares is the number of a page. A 54-bit address has 43 bits of that: the highest is not compared. (It names yoffset
 // twice; the second is xoffset.) Of several entries that match the first counts.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.1, 4.2.2, Figures 3-5 and 3-6.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.3.1, 4.2.2, Figures 3-5 and 3-6.
 #pragma once
 
 #include <array>

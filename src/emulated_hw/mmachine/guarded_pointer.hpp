@@ -22,7 +22,7 @@
 //    that is to be trusted, no setptr, would be asked in vain of a user's. (It also has to send replies, which only the system may.)
 //  - The system does arithmetic on the types on which a user may not.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 5.2.1, Figure 5-4, 5.2.3; the ErrVal of a net
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 5.2.1, Figure 5-4, 5.2.3; the ErrVal of a net
 // parity fault: 4.3.1.
 #pragma once
 

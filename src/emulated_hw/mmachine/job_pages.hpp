@@ -5,7 +5,7 @@
 // A miss is resolved at once by the system's handler, which writes the entry over the one that was written longest ago, and sends again
 // (3.3.1, 4.2.3).
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.1, 4.2.2, 4.2.3, Figures 3-5 and 3-6.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.3.1, 4.2.2, 4.2.3, Figures 3-5 and 3-6.
 #pragma once
 
 #include <cstdint>

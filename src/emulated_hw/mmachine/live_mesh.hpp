@@ -9,7 +9,7 @@
 // Here a message moves as a whole: 3 to 15 flits at once, where the machine's channels have 6 and its turn buffers 2; so turn buffers have
 // nothing to do, and there are none. What is injected waits in a queue of 16 words of which a SEND wants 13 (4.2): one message.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.2, 3.3.3, 4.2, 4.4.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.3.2, 3.3.3, 4.2, 4.4.
 #pragma once
 
 #include <array>

@@ -3,7 +3,7 @@
 // A message of P0 that a node has no room for is sent back (3.3.2), as an unordered one of P1, and turns there, in the node's interface.
 // Whether it is taken or sent back is decided once, and is a part of the word from then on: so all who bring it on do the same.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.1, 3.3.2, 3.3.3.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.2.1, 3.3.2, 3.3.3.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The memory of one M-Machine node, as far as handlers reach it: words at addresses, through guarded pointers. What is not written is 0.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 5.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 5.2.
 #pragma once
 
 #include <cstdint>

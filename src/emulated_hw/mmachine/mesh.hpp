@@ -8,7 +8,7 @@
 //
 // A chip's pins may be mirrored in a dimension, as where boards are stacked; its router's flipdir then puts that right (4.4.1).
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 4.1, 4.4.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 4.1, 4.4.
 #pragma once
 
 #include <array>

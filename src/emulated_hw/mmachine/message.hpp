@@ -7,7 +7,7 @@
 // Assumed, where the figure says no more: of the turns the lowest bit is the direction along x, the next that along y (1: down), the
 // highest the priority of the network input unit; an NID is y over x, as in the GTLB's tables (4.2.2).
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.1, 3.3.2, 4.1, 4.2.4, 4.3.2, 4.4.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.2.1, 3.3.2, 4.1, 4.2.4, 4.3.2, 4.4.2.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@
 // Assumed: the three words that a header makes are written in one cycle, when HandlerIP is there. An input takes no flit that could find no
 // place: for a header, a size and three words; for others, a word.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.2, 4.3, 5.2.4.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.2.2, 4.3, 5.2.4.
 #pragma once
 
 #include <array>

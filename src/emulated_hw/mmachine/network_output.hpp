@@ -17,7 +17,7 @@
 //
 // A message that comes back has up to 15 words (3.3.2); it waits for room for these.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.1, 3.3.2, 4.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.3.1, 3.3.2, 4.2.
 #pragma once
 
 #include <array>

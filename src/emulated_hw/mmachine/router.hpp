@@ -20,7 +20,7 @@
 //
 // Assumed: that; each buffer gives up to one flit a cycle, whatever the others of its group do; extraction buffers hold 2 flits, as turn buffers.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.3, 4.1, 4.4.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.3.3, 4.1, 4.4.
 #pragma once
 
 #include <array>

@@ -9,7 +9,7 @@
 // number, so a pointer is of the wrong type there, and bits above the 10 of the number do not count; the system's HandlerIP may
 // be ExecuteMessage, or what may be jumped to.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.1, 3.3 with Table 3.1, 3.3.2, 4.2.1, 5.2.2,
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.2.1, 3.3 with Table 3.1, 3.3.2, 4.2.1, 5.2.2,
 // 5.2.3.
 #pragma once
 

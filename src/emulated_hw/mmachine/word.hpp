@@ -1,7 +1,7 @@
 // A word of the M-Machine: 64 bits, and the tag that says whether they are a guarded pointer. Programs compute with both; only what
 // is privileged sets the tag (guarded_pointer.hpp).
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 5.2.1 and Figure 5-4; the flits of 4.1 and the
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 5.2.1 and Figure 5-4; the flits of 4.1 and the
 // events of 4.2.3 carry 65 bits of it.
 #pragma once
 

@@ -9,7 +9,7 @@
 // Requests and replies go by P0 and P1, in order; unordered ones as such (3.3.3), in lanes of their own, so that they really overtake.
 // A packet that takes several messages goes in order: so its last message is the last. That one is taken, or sent back, for all of them.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.1, 3.3, 4.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.2.1, 3.3, 4.2.
 //
 // Used by the owning node's thread only; but MMachineHost's functions are called by whoever carries.
 #pragma once

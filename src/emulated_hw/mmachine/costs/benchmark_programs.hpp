@@ -5,7 +5,7 @@
 // would, the receiver is the slower of the two and decides the latency. Threads of one chip do not contend for units: they are on
 // different clusters (3.2.2).
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.2, 6.3.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.2, 6.3.
 #pragma once
 
 #include <array>

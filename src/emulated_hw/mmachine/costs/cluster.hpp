@@ -2,7 +2,7 @@
 // are free. A program calls issue() for each operation in turn and is told when the result is there: nothing is computed, so a program
 // of a thousand messages is simulated in the time of its calls.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.1.1 (issue by scoreboard), Figure 3-2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.1.1 (issue by scoreboard), Figure 3-2.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // Table 6.4 set beside the simulation: which entries are predicted, how far one may be off, whether the models stand in the same
 // order, and what each mechanism's share of the gain is.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.4, 6.6.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.4, 6.6.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 // the dispatcher still there. Registers are stored through a pointer that is moved on; the interrupt's handler is brought in as the
 // displaced program is taken out, all of it ("swapping in an interrupt handler in its place", 6.1).
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.1, 6.5.4.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.1, 6.5.4.
 #pragma once
 
 #include "emulated_hw/mmachine/costs/cluster.hpp"

@@ -7,7 +7,7 @@
 // all words first. Into a buffer in memory the network interface puts a message by another traversal. The handlers' thread has the
 // interface for itself: no semaphore.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.2, 6.1, 6.5.1, 6.5.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.2.2, 6.1, 6.5.1, 6.5.2.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // How a message goes from a program into the network, one class for each interface of Table 6.1: what is issued to compose it there,
 // when its words leave, and when the next one may be begun.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.1, 4.2, 6.1, 6.5.1, 6.5.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.2.1, 4.2, 6.1, 6.5.1, 6.5.2.
 #pragma once
 
 #include <memory>

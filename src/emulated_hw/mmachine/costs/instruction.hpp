@@ -1,7 +1,7 @@
 // What a cluster of the MAP chip issues: an instruction is up to three operations, one each for its integer unit, its memory unit
 // (which also computes with integers) and its floating-point unit. Only what decides when they issue: units, registers, latencies.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.1, 3.1.1 and the text to Figure 3-2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.1, 3.1.1 and the text to Figure 3-2.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 // translated, how arrivals are dispatched. Each axis is lowered to operations by itself: injection.hpp, extraction.hpp,
 // translation.hpp, dispatch.hpp.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.1, Tables 6.1, 6.2 and 6.3.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.1, Tables 6.1, 6.2 and 6.3.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // A message as a program states it, before an interface lowers it to operations, and as it comes out of the network.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.2.
 #pragma once
 
 #include <algorithm>

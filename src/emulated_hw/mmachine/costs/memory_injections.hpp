@@ -1,7 +1,7 @@
 // Injection through the memory: a program secures the interface by a semaphore, makes addresses, and stores each word; a store is at
 // the interface after a traversal of the memory hierarchy. One program has it for a message: the next is begun when it is free again.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.1, 6.5.1, 6.5.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.1, 6.5.1, 6.5.2.
 #pragma once
 
 #include "emulated_hw/mmachine/costs/injection.hpp"

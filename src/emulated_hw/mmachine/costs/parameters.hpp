@@ -3,7 +3,7 @@
 // Each says where it is from: printed in the thesis; assumed, where it prints nothing and the listing in 3.2.3 or the text suggests
 // it; or calibrated on one entry of Table 6.4, which then is no prediction.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), chapters 3, 4 and 6.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), chapters 3, 4 and 6.
 #pragma once
 
 #include "emulated_hw/mmachine/costs/instruction.hpp"

@@ -1,7 +1,7 @@
 // Of what latencies consist, where the thesis draws it: a remote procedure call's injection (Figure 6-6), and a message's dispatch
 // (Figure 6-9). The thesis prints no numbers with these figures, but for one ratio in 6.5.4.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.5.2, 6.5.4.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.5.2, 6.5.4.
 #pragma once
 
 #include "emulated_hw/mmachine/costs/instruction.hpp"

@@ -1,6 +1,6 @@
 // Injection through registers: the M-Machine's own, and the two whose registers are the network device's.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.2.1, 4.2, 6.1, 6.5.1, 6.5.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.2.1, 4.2, 6.1, 6.5.1, 6.5.2.
 #pragma once
 
 #include <array>

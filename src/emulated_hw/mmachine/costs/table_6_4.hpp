@@ -1,7 +1,7 @@
 // Table 6.4 as it is printed: latency and occupancy of four programs over 24 message interfaces, in cycles. Nothing is simulated from
 // these figures: they are what the simulation is set beside.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 6.4.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.4.
 #pragma once
 
 #include <array>

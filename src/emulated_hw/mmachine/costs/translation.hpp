@@ -5,7 +5,7 @@
 // (3.3.1), and the node's place from page, extents and base. As a subroutine it makes room for its registers where the message and the
 // program leave too few (6.5.3): these are stored before and loaded after.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.1, 4.2.2, 6.4, 6.5.3.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.3.1, 4.2.2, 6.4, 6.5.3.
 #pragma once
 
 #include "emulated_hw/mmachine/costs/cluster.hpp"

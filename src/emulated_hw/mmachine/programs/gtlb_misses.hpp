@@ -7,7 +7,7 @@
 //
 // A message whose address the system does not know either is dropped and counted; its buffer is given back, its condition stays empty.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.1, 4.2.1, 4.2.3.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.3.1, 4.2.1, 4.2.3.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 // message a node needs what it waits for after 6 (7.2.1). Assumed: a handler's own instructions, 4, and as many again of the last one
 // of a generation, which wakes the thread in another cluster.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 7.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 7.2.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // An empty message there and an empty answer back, between two nodes of an M-Machine that do nothing else: what the thesis calls PING, on the
 // whole machine. (Its Table 6.4 has it over a network without latency; that is another simulation.)
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 1.3, 3.1, 7.2.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 1.3, 3.1, 7.2.2.
 #pragma once
 
 #include "emulated_hw/mmachine/machine.hpp"

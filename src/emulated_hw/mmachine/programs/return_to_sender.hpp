@@ -11,7 +11,7 @@
 // Assumed: a thread of the system, in a slot that a program gives it, sends again what lies in bounce buffers, oldest first, after a pause,
 // counted by instructions, that doubles with each time up to a limit. What is sent again is in no order with later messages.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 3.3.2.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.3.2.
 #pragma once
 
 #include <array>

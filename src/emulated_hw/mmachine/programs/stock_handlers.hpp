@@ -11,7 +11,7 @@
 // Assumed: the formats. A thread that finds all of cluster 0's slots taken waits in a queue until one is free, whoever had it, in order;
 // RemoteRead reads, and Fork's thread runs, with what is a user's. An exception ends such a thread, and is counted.
 //
-// Source: Lee, An efficient, protected message interface in the MIT M-Machine (1999), 5.2.3.
+// Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 5.2.3.
 #pragma once
 
 #include <array>
