@@ -136,7 +136,7 @@ class Counter {
 
   /// How many operations were begun with it.
   [[nodiscard]] std::uint64_t begun() const noexcept { return at_once_ + begun_; }
-  /// What these got is visible to whoever has read it.
+  /// How many operations that were begun with it are complete. Their results are visible once this has counted them.
   [[nodiscard]] std::uint64_t completed() const noexcept {
     return at_once_ + answered_.load(std::memory_order_acquire);
   }
@@ -304,8 +304,8 @@ void atomically(Node& node, GlobalPtr<T> at, Atomic::Operation operation, T oper
 
 }  // namespace impl
 
-/// Adds to an integer in one step, whoever else changes it at the same time by these functions (or, on its own node, by
-/// std::atomic_ref). Returns what was there before. Wraps around. Sequentially consistent, as the two below.
+/// Adds to an integer in one step and returns its value from before. Atomic with respect to these functions on all nodes and, on
+/// its own node, to std::atomic_ref. Wraps around. Sequentially consistent, as the two below.
 template <AtomicInteger T>
 T fetch_add(Node& node, GlobalPtr<T> at, std::type_identity_t<T> by) {
   T old;
@@ -327,18 +327,18 @@ T compare_swap(Node& node, GlobalPtr<T> at, std::type_identity_t<T> expected, st
   return old;
 }
 
-// Split-phase: `old` must stay where it is until the counter says that it is written.
-/// fetch_add, split-phase: `old` is written when the counter says so.
+// In two halves: `old` must stay where it is until the counter counts the operation as complete.
+/// fetch_add in two halves: `old` is valid when the counter counts the operation as complete.
 template <AtomicInteger T>
 void begin_fetch_add(Node& node, GlobalPtr<T> at, std::type_identity_t<T> by, T& old, Counter& counter) {
   impl::atomically<T>(node, at, impl::Atomic::Operation::fetch_add, by, 0, old, &counter);
 }
-/// exchange, split-phase.
+/// exchange in two halves.
 template <AtomicInteger T>
 void begin_exchange(Node& node, GlobalPtr<T> at, std::type_identity_t<T> value, T& old, Counter& counter) {
   impl::atomically<T>(node, at, impl::Atomic::Operation::exchange, value, 0, old, &counter);
 }
-/// compare_swap, split-phase.
+/// compare_swap in two halves.
 template <AtomicInteger T>
 void begin_compare_swap(Node& node, GlobalPtr<T> at, std::type_identity_t<T> expected,
                         std::type_identity_t<T> value, T& old, Counter& counter) {

@@ -232,7 +232,7 @@ class Node {
   // -- the program's own object -------------------------------------------------------------------------------------
 
   /// Attaches the object that handlers reach by state<T>() and whose member functions may be handlers. Not owned; must
-  /// outlive its use. One at a time.
+  /// outlive its use. One at a time. Attach, then barrier, then send: so no message comes before its object is attached.
   template <class T>
   void attach(T& state) noexcept {
     const impl::Hold hold(*this);

@@ -74,7 +74,8 @@ class Payload {
                   "as<char>()");
     static_assert(alignof(T) <= impl::payload_alignment,
                   "libam: a payload begins aligned to 16 bytes: copy values that need more out of bytes()");
-    if (bytes_ % sizeof(T) != 0) throw std::length_error("am::Payload::as: not a whole number of values");
+    if (bytes_ % sizeof(T) != 0)
+      throw std::length_error("am::Payload::as: its bytes are not a whole number of values of this type");
     return {reinterpret_cast<const T*>(data_), bytes_ / sizeof(T)};
   }
 
