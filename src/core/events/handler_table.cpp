@@ -110,6 +110,7 @@ std::string_view function_name(std::string_view text) noexcept {
   constexpr std::string_view before = "H = ";
   if (const auto at = text.find(before); at != std::string_view::npos) text.remove_prefix(at + before.size());
   if (const auto end = text.find(';'); end != std::string_view::npos) text = text.substr(0, end);
+  if (text.starts_with('&')) text.remove_prefix(1);  // of a member function
   return text;
 }
 

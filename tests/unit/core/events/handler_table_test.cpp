@@ -50,6 +50,7 @@ TEST(HandlerTable, KnowsAllOfTheCoresAsItsOwn) {
   std::size_t own = 0;
   for (std::size_t id = 0; id < table.size(); ++id) {
     const std::string_view name = table.name(id);
+    EXPECT_FALSE(name.starts_with('&')) << name;  // members, as the program names them
     if (name.find("am::core::") == std::string_view::npos || name.find("_test::") != std::string_view::npos)
       continue;
     ++own;
