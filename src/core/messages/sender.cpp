@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/messages/members.hpp"
 #include "core/reports/fatal.hpp"
 #include "transports/payload_room.hpp"
 #include "transports/unordered_lanes.hpp"
@@ -20,6 +21,14 @@ std::size_t bytes_of_machine() noexcept {
                                      : std::size_t{1} << 34;
 }
 constinit std::atomic<std::size_t> machine_bytes{0};  // 0: not asked yet. A signal handler may ask
+
+/// What the receiver counts, too: without the list that a multicast travels with.
+std::uint64_t bytes_of_program(const impl::OutMessage& message) noexcept {
+  Payload payload = message.payload;
+  Members list;
+  if ((message.flags & impl::flag::multicast) != 0) static_cast<void>(split(payload, list));
+  return message.bytes() - (message.payload.size() - payload.size());
+}
 }  // namespace
 
 std::size_t largest_payload() noexcept {
@@ -31,7 +40,7 @@ std::size_t largest_payload() noexcept {
 void Sender::count_sent(const impl::OutMessage& message) noexcept {
   impl::Traffic& counts = traffic(message.to, message.priority);
   impl::count(counts.sent_messages);
-  impl::count(counts.sent_bytes, message.bytes());
+  impl::count(counts.sent_bytes, bytes_of_program(message));
   events_->nicond = true;
 }
 

@@ -3,6 +3,7 @@
 #include "core/reports/counters.hpp"
 
 #include <gmock/gmock.h>
+#include <am/multicast.hpp>
 
 #include <string>
 #include <vector>
@@ -38,7 +39,8 @@ TEST(Counters, CountMessagesAndBytesPerPeerAndPriority) {
     check(counters(node).peers.empty() && counters(node).handlers.empty(), "nothing was counted");
     node.barrier();
     if (node.id() == 0) {
-      for (int i = 0; i < 10; ++i) check(node.request<counted>(1, 1u) == Status::ok, "request");
+      for (int i = 0; i < 9; ++i) check(node.request<counted>(1, 1u) == Status::ok, "request");
+      check(node.multicast<counted>(Group::all(node).without(0), 1u) == Status::ok, "multicast");
       for (const std::size_t size : {0u, 1u, 1024u, 1025u, 5000u})
         check(node.request<counted_payload>(1, std::vector<std::byte>(size)) == Status::ok, "payload");
       for (int i = 0; i < 3; ++i) check(node.reply_to<counted_reply>(1, 1u, 2u) == Status::ok, "reply");
