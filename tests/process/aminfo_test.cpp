@@ -168,7 +168,8 @@ TEST(Doctor, WarnsOfUnknownNames) {
 }
 
 TEST(Doctor, FailsOnAMalformedSetting) {
-  expect_doctor(1, {"FAIL  settings +AM_SEGMENT=\"64MB\" is not", " 1 FAIL\n"}, {"AM_SEGMENT=64MB"});
+  expect_doctor(1, {"FAIL  settings +AM_SEGMENT=\"9MB\" is not .*, for example 9MiB", " 1 FAIL\n"},
+                {"AM_SEGMENT=9MB"});
   expect_doctor(1, {"FAIL  settings +AM_FAULTS: \"bananas\" is no part of a fault plan"},
                 {"AM_FAULTS=bananas"});
   expect_end(aminfo({}, {"AM_FAULTS=bananas"}), 1,

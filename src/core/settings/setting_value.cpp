@@ -92,6 +92,19 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return std::nullopt;
 }
 
+std::string nearest_size(std::string_view text) {
+  const auto quantity = split_quantity(text);
+  if (!quantity) return {};
+  std::string_view suffix = quantity->suffix;
+  suffix.remove_prefix(std::min(suffix.find_first_not_of(' '), suffix.size()));
+  for (const Unit& unit : size_units) {
+    if (suffix.empty() || lower(suffix[0]) != lower(unit.suffix[0])) continue;
+    std::string nearest = std::to_string(quantity->number).append(unit.suffix);
+    return parse_size(nearest) ? nearest : std::string();
+  }
+  return {};
+}
+
 std::string format_size(std::uint64_t bytes) { return in_largest_unit(bytes, size_units, "B"); }
 
 std::optional<std::uint64_t> parse_duration(std::string_view text) {

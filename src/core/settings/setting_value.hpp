@@ -23,6 +23,8 @@ std::optional<int> parse_integer(std::string_view text);
 // "4096", "4096B", "64KiB", "64k", "1GiB"; K, M, G and T are powers of 1024, upper or lower case. "64MB" is
 // refused: it could mean either. At most max_size_bytes.
 std::optional<std::uint64_t> parse_size(std::string_view text);
+// What somebody who wrote "64MB" or "64 MiB" may have meant: "64MiB". Empty where that is not to be seen.
+std::string nearest_size(std::string_view text);
 std::string format_size(std::uint64_t bytes);
 
 // "0" or a whole number with ns, us, ms, s, min or h. At most max_duration_ns.

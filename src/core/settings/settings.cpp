@@ -58,9 +58,10 @@ struct Size {
   std::uint64_t Settings::*member;
 
   std::string type() const { return "size"; }
-  std::string expected() const {
+  std::string expected(std::string_view text) const {
+    const std::string nearest = nearest_size(text);
     return "a number of bytes, or of KiB, MiB, GiB or TiB, at most " + format_size(max_size_bytes) +
-           ", for example 64MiB";
+           ", for example " + (nearest.empty() ? "64MiB" : nearest);
   }
   std::string show(const Settings& settings) const { return format_size(settings.*member); }
   bool read(std::string_view text, Settings& settings) const {
@@ -191,7 +192,15 @@ struct Row {
     return std::visit([&](const auto& k) { return k.read(text, settings); }, kind);
   }
   Error malformed(std::string_view text) const {
-    const std::string expected = std::visit([](const auto& k) { return k.expected(); }, kind);
+    const std::string expected = std::visit(
+        [&](const auto& k) {
+          if constexpr (requires { k.expected(text); }) {
+            return k.expected(text);
+          } else {
+            return k.expected();
+          }
+        },
+        kind);
     return Error("settings", std::string(name) + "=" + in_quotes(text) + " is not " + expected,
                  "correct " + std::string(name) + " or unset it; aminfo lists every setting");
   }
@@ -220,7 +229,7 @@ constexpr Row table[] = {
     {"AM_REPORT_AFTER", Duration{&Settings::report_after_ns},
      "a wait inside the library longer than this prints what it waits for; 0: never"},
     {"AM_WATCHDOG", Duration{&Settings::watchdog_ns},
-     "report on the whole job when a node has not got on for so long; 0: no watchdog"},
+     "report on the whole job when a node has made no progress for so long; 0: no watchdog"},
     {"AM_WATCHDOG_SIGNAL", Signal{&Settings::watchdog_signal, for_reports},
      "the signal on which a node reports on the whole job; unset: none"},
     {"AM_STATS", Switch{&Settings::stats}, "print each node's counters when it ends"},

@@ -53,6 +53,8 @@ TEST(ParseSize, TakesBytesAndPowersOf1024AndFormatShowsTheLargest) {
   expect_refused(parse_size, {"", " 1", "1 ", "64 MiB", "64MB", "64Mi", "64MiBs", "MiB", "-1", "-1MiB", "+1",
                               "1.5GiB", "1e6", "0x1000", "1PiB", "4096\n", "1K\0"sv});
   expect_shown(format_size, {{"0", 0}, {"1B", 1}, {"1025B", 1025}, {"64MiB", 64 * mib}});
+  for (const auto text : {"64MB", "64 MiB", "64mb", "64 m"}) EXPECT_EQ(nearest_size(text), "64MiB") << text;
+  for (const auto text : {"MB", "64", "64PB", "2TB", ""}) EXPECT_EQ(nearest_size(text), "") << text;
   expect_shown(format_size, {{"1048577KiB", gib + kib}, {"1TiB", max_size_bytes}});
 }
 
