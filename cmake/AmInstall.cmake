@@ -1,4 +1,4 @@
-# cmake --install: headers, both libraries, the tools, the CMake package (am::am, am::am_static) and am.pc.
+# cmake --install: headers, both libraries, the tools, the examples, the CMake package (am::am, am::am_static) and am.pc.
 # Everything is found relative to the installed files themselves, so the tree may be moved afterwards.
 include(CMakePackageConfigHelpers)
 
@@ -14,6 +14,9 @@ foreach(tool amrun aminfo ambench)
   endif()
 endforeach()
 include(AmManPages)
+if(AM_MODELS)
+  install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/am)  # a project of its own there
+endif()
 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/am-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/am-config.cmake ${PROJECT_BINARY_DIR}/package/am-config-version.cmake

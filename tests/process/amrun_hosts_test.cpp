@@ -59,8 +59,7 @@ void count_is(am::Reply& reply, am::Count count, am::Count error) {
 void what_is_count(am::Request& request) {
   request.reply<count_is>(request.node().count(), request.node().count_error());
 }
-/// Node 0 asks the others for their Count, for a second: it is between what its own was before and after, but for the error that
-/// they tell.
+/// Node 0 asks the others for their Count, for a second: it is between what its own was before and after, but for the error that they tell.
 void compare_counts(am::Node& node) {
   State& state = node.state<State>();
   am::Count largest = 0;
@@ -250,7 +249,8 @@ TEST_F(AmrunHosts, RunEveryExampleWithTheResultOfOneHost) {
       std::vector<std::string> arguments = {"--hosts", names(":2")};
       arguments.insert(arguments.end(), program.begin(), program.end());
       Outcome outcome = amrun_there(arguments, {tls});
-      EXPECT_EQ(outcome.err, "");
+      const bool may_die = program[0] == example("survivors");  // one does, if it gets work enough
+      EXPECT_LE(count(outcome.err, "\n"), may_die ? 1 : 0) << outcome.err;
       return outcome;
     });
   }
@@ -375,8 +375,7 @@ TEST_F(AmrunHosts, FailWhenAHostIsLostEarlyOrLate) {
              HasSubstr("amrun: host " + hosts_.name(2) + " is lost"));
 }
 
-/// As hosts are that are other machines; here a clock of their own makes them such. Input that is there from the start comes
-/// between.
+/// As hosts are that are other machines; here a clock of their own makes them such. Input that is there from the start comes between.
 TEST_F(AmrunHosts, MayBeOtherMachines) {
   const OtherMachines agent(hosts_.name(1));
   if (!agent.work()) GTEST_SKIP() << "there are no time namespaces here";
