@@ -103,7 +103,8 @@ static_assert(std::is_trivially_copyable_v<NodeFacts>);
 struct NodeCard : NodeFacts {
   alignas(line) std::atomic<std::uint32_t> standing;  ///< Standing
   std::atomic<std::int32_t>
-      wait_status;  ///< of a dead node, as from waitpid; unknown_end unless its launcher said it
+      wait_status;  ///< how it ended, as from waitpid, once its launcher has said so; unknown_end
+                    ///< before, and 0 where it left by itself
   std::atomic<std::uint32_t> survives;    ///< 1: means to go on when another node dies
   std::atomic<std::uint32_t> ended_with;  ///< the node because of whose death it ends, and 1; 0: it does not
   std::atomic<std::uint32_t> barriers;    ///< that it has arrived at, modulo 2^32

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/clock.hpp"
+#include "host/counted.hpp"
 #include "host/random_bytes.hpp"
 #include "host/system_error.hpp"
 
@@ -74,7 +75,7 @@ std::shared_ptr<Memory> Memory::create(NodeId nodes) {
   if (!file.commit(0, begins_with)) {
     throw Error("create the job's shared memory",
                 "no memory for the " + std::to_string(begins_with / 1024) + " KiB that a job of " +
-                    std::to_string(nodes) + " nodes begins with",
+                    counted(nodes, "node") + " begins with",
                 SharedFile::more_room);
   }
   std::shared_ptr<Memory> memory(new Memory(std::move(file), nodes, PROT_READ | PROT_WRITE));

@@ -40,6 +40,12 @@ class Line {
   std::size_t used_ = 0;
 };
 
+/// What stands behind a number of bytes.
+template <std::integral Number>
+constexpr std::string_view bytes_of(Number number) noexcept {
+  return number == 1 ? " byte" : " bytes";
+}
+
 template <class... T>
 void say(NodeId node, const T&... parts) noexcept {
   Line line;

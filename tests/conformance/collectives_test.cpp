@@ -137,8 +137,7 @@ struct Ends {
   void end(am::Request&) { ++others; }
 };
 
-/// One dies in the middle; the survivors are told, in whatever they wait. Nobody leaves before all have been told: that
-/// would be news, too.
+/// One dies in the middle; the survivors are told, in whatever they wait. Nobody leaves before all have been told: that would be news, too.
 TEST(DeadNode, EndsBarriersAndCollectivesOfTheOthers) {
   const auto body = [](Node& node, const Ends& ends) {
     node.on_peer_death([](Node&, NodeId) {});

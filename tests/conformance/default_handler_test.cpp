@@ -1,6 +1,5 @@
-// Clause 9 of the contract: with active messages disabled a default handler gets every message, sees the handler that it
-// named, its words and its payload, and can run it. What libam's own operations send is no message of the program: it is
-// done as ever.
+// Clause 9 of the contract: with active messages disabled a default handler gets every message, sees the handler that it named, its words
+// and its payload, and can run it. What libam's own operations send is no message of the program: it is done as ever.
 #include <am/collectives.hpp>
 #include <am/global.hpp>
 

@@ -342,8 +342,7 @@ TEST(Throwing, LeavesTheNodeUsable) {
   });
 }
 
-// The handler that throws runs inside a send that waits in the middle of a long message: what has begun must end, or the
-// link is lost.
+// The handler that throws runs inside a send that waits in the middle of a long message: what has begun must end, or the link is lost.
 TEST(Throwing, InTheMiddleOfALongSend) {
   struct Long {
     std::uint64_t whole = 0;

@@ -101,8 +101,7 @@ TEST_P(TimeAlone, LetsHandlersTalk) {
   });
 }
 
-// What a failable send has left behind goes on its way while its sender computes, as the receiver, which computes too, makes
-// room.
+// What a failable send has left behind goes on its way while its sender computes, as the receiver, which computes too, makes room.
 TEST_P(TimeAlone, BringsLongPayloads) {
   run<Told>(2, [](am::Node& node, const Told& told) {
     node.barrier();

@@ -1,7 +1,6 @@
 // Tests of amrun: amrun as a child of the test, and what the nodes of its jobs need.
 //
-// Nodes here only fill in their cards in the job's segment: what amrun looks at, and no more of libam than
-// that.
+// Nodes here only fill in their cards in the job's segment: what amrun looks at, and no more of libam than that.
 #pragma once
 
 #include <sched.h>

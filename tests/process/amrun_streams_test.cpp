@@ -1,5 +1,4 @@
-// What nodes of amrun read and write, with and without labels, and what else they inherit: environment, descriptors,
-// limits.
+// What nodes of amrun read and write, with and without labels, and what else they inherit: environment, descriptors, limits.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -35,8 +35,7 @@ void dies(am::Request&) { kill(getpid(), SIGKILL); }
   }
 }
 
-/// The last node dies while node 0 makes no library call any more, after a wait that was longer than its handler thread
-/// stays awake.
+/// The last node dies while node 0 makes no library call any more, after a wait that was longer than its handler thread stays awake.
 int lose_a_peer(const Arguments& arguments) {
   am::Node& node = am::start(0, nullptr);
   node.barrier();

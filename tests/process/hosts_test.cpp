@@ -382,7 +382,8 @@ TEST(HostsDeathTest, AReportSaysWhatIsSeenFromHere) {
         });
       },
       testing::ExitedWithCode(1),
-      "node 2 is on host .*: what it does is not seen from here; not yet taken from us: 5 low, 0 high");
+      "node 2 is on host .*: what it does is not seen from here; not yet taken from this node: 5 low, 0 "
+      "high");
 }
 
 std::string name_of_mode(const testing::TestParamInfo<am::Dispatch>& info) {

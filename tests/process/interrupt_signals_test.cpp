@@ -282,8 +282,7 @@ class SmallStacks {
   pthread_attr_t before_;
 };
 
-// The pieces of long payloads come just when the interrupt of the last ones returns: into a low handler, and into the
-// computation.
+// The pieces of long payloads come just when the interrupt of the last ones returns: into a low handler, and into the computation.
 TEST(InterruptSignals, DoNotPileUpOnTheStack) {
   const SmallStacks small;
   test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 2, [](am::Node& node) {

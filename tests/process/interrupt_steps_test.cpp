@@ -33,8 +33,7 @@ struct Orders {
 };
 Orders orders;  // the nodes are threads
 
-/// The trap's handler, and what it counts. The signal of the interrupts is blocked in it, so that they come behind the
-/// instruction.
+/// The trap's handler, and what it counts. The signal of the interrupts is blocked in it, so that they come behind the instruction.
 struct Steps {
   std::uint64_t until = 0;  // the instruction at which a message is sent
   std::uint64_t done = 0;   // instructions so far

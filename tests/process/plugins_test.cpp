@@ -38,11 +38,9 @@ TEST(Plugins, MayBeOpenedInAnotherOrderOnAnotherNode) {
 // Same names, same number, another build: nothing but their places shows that they differ.
 TEST(Plugins, WithHandlersOfOneNameAreRefusedInAnotherBuild) {
   const std::string other = programs + "triples.so";
-  const Outcome outcome =
-      on_two_nodes(host + " run " + adds + " " + doubles, host + " run " + adds + " " + other);
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("name several handlers, which lie elsewhere"),
-                                 HasSubstr("their handlers differ")));
+  expect_end(
+      on_two_nodes(host + " run " + adds + " " + doubles, host + " run " + adds + " " + other), 1,
+      AllOf(HasSubstr("name several handlers, which lie elsewhere"), HasSubstr("their handlers differ")));
 }
 
 TEST(Plugins, MayBeClosedBeforeTheProgramJoins) { expect_on_both(host + " closed " + adds, {"49", "49"}); }
@@ -54,9 +52,8 @@ TEST(Plugins, FindTheObjectsOfTheProgramByTheirTypes) {
 
 TEST(Plugins, WithAnotherCopyOfLibamAreRefused) {
   const std::string command = programs + "plugin_host_static join " + adds;
-  const Outcome outcome = on_two_nodes(command, command);
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
-  EXPECT_THAT(outcome.err, HasSubstr("another copy of libam in this process has started a node"));
+  expect_end(on_two_nodes(command, command), 1,
+             HasSubstr("another copy of libam in this process has started a node"));
 }
 
 }  // namespace process_test::plugins_test

@@ -175,8 +175,7 @@ class Driver {
     for (std::uint64_t i = random_.below(20'000); i != 0; --i) sum = sum + i;
   }
 
-  /// Until what all have sent has run everywhere. Answers and posts are sends of their own, so until two sums in a row say
-  /// the same.
+  /// Until what all have sent has run everywhere. Answers and posts are sends of their own, so until two sums in a row say the same.
   void settle() {
     for (std::uint64_t before = ~std::uint64_t{0};;) {
       std::array<std::uint64_t, nodes> sent{};

@@ -3,6 +3,7 @@
 
 #include <am/am.hpp>
 #include <am/impl/interrupt_safe.hpp>
+#include <am/start.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -44,6 +45,13 @@ class Roles {
 template <int (*function)()>
 int role(const Arguments& /*none*/) {
   return function();
+}
+
+/// As a role, what a node does, and then leaves.
+template <void (*function)(am::Node&)>
+int node_role(const Arguments& /*none*/) {
+  function(am::start(0, nullptr));
+  return 0;
 }
 
 /// As a role, one that catches libam's errors, and tells of them as programs do.

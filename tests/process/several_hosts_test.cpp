@@ -1,5 +1,4 @@
-// Jobs across hosts, which are network namespaces here (process/namespaces.hpp), started by mpirun. A node may be the one that cuts
-// cables.
+// Jobs across hosts, which are network namespaces here (process/namespaces.hpp), started by mpirun. A node may be the one that cuts cables.
 #include <gmock/gmock.h>
 #include <unistd.h>
 #include <am/am.hpp>

@@ -11,6 +11,7 @@
 
 #include "core/node/engine.hpp"
 #include "process/command.hpp"
+#include "support/check.hpp"
 
 namespace process_test::uncaught_test {
 
@@ -27,6 +28,11 @@ am::Node& begin() {
   node.barrier();
   return node;
 }
+template <void (*function)(am::Node&)>
+int after_a_barrier(const Arguments& /*none*/) {
+  function(begin());
+  return 0;
+}
 void wait_for_ever(am::Node& node) {
   node.wait_until([] { return false; });
 }
@@ -35,50 +41,48 @@ int only_start() {
   am::start(0, nullptr);
   return 0;
 }
-int all_send_to_nowhere() {
-  begin().request<nothing>(99);
-  return 0;
+void all_send_to_nowhere(am::Node& node) { node.request<nothing>(99); }
+void all_ask_for_too_much(am::Node& node) {
+  static_cast<void>(am::allocate<std::byte>(node, std::size_t{1} << 40));
 }
-/// Of two, that one acts; then both wait.
-template <class F>
-int on_node(am::NodeId id, F act) {
-  am::Node& node = begin();
-  if (node.id() == id) act(node);
+void one_sends_to_nowhere(am::Node& node) {
+  if (node.id() == 1) node.request<nothing>(99);
   wait_for_ever(node);
-  return 0;
 }
-int one_sends_to_nowhere() {
-  return on_node(1, [](am::Node& node) { node.request<nothing>(99); });
+/// Node 0 goes on.
+void one_leaves_with_a_code(am::Node& node) {
+  node.on_peer_death([](am::Node&, am::NodeId) {});
+  node.barrier();
+  if (node.id() == 1) std::exit(3);
+  while (node.engine().board().card(1).wait_status.load() != 3 << 8) node.poll();  // amrun tells it
+  test::check_throws<am::Error>([&] { node.barrier(); }, "has left the job with exit code 3 (");
 }
-int a_handler_throws() {
-  return on_node(0, [](am::Node& node) { node.request<throws>(1); });
+void a_handler_throws(am::Node& node) {
+  if (node.id() == 0) node.request<throws>(1);
+  wait_for_ever(node);
 }
-int a_handler_throws_in_a_barrier() {
-  am::Node& node = begin();
+void a_handler_throws_in_a_barrier(am::Node& node) {
   if (node.id() == 0) node.request<throws>(1);
   node.barrier();
   wait_for_ever(node);
-  return 0;
 }
-int a_reply_handler_throws_a_number() {
-  return on_node(0, [](am::Node& node) { node.reply_to<throws_a_number>(1); });
+void a_reply_handler_throws_a_number(am::Node& node) {
+  if (node.id() == 0) node.reply_to<throws_a_number>(1);
+  wait_for_ever(node);
 }
-int a_timelet_throws() {
-  return on_node(1, [](am::Node& node) {
-    node.on_timelet(node.count(), [](am::LowEvent&) { throw std::runtime_error("late"); });
-  });
+void a_timelet_throws(am::Node& node) {
+  if (node.id() == 1) node.on_timelet(node.count(), [](am::LowEvent&) { throw std::runtime_error("late"); });
+  wait_for_ever(node);
 }
 /// Node 1 sleeps in a barrier that node 0 does not come to, and a handler throws meanwhile.
-int a_handler_throws_in_a_barrier_that_fails() {
-  am::Node& node = begin();
+void a_handler_throws_in_a_barrier_that_fails(am::Node& node) {
   if (node.id() == 0) {
     const std::atomic<std::uint64_t>& waits = node.engine().board().card(1).waiting_since_ns;
     while (waits.load() == 0) std::this_thread::yield();
     node.request<throws>(1);
-    return 0;
+    return;
   }
   node.barrier();
-  return 0;
 }
 /// Node 1 catches what its handler throws, and comes to an end of its own at once.
 int another_error_after_a_caught_one() {
@@ -137,9 +141,7 @@ Outcome job(int nodes, const std::string& role, const std::vector<std::string>& 
 }
 /// The job's first node that failed: what it says, and what amrun adds.
 void expect_two_lines(const Outcome& outcome, const std::string& line) {
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err,
-              MatchesRegex(line + "\namrun: node 1 \\(pid [^\n]*\\) exited with code 1[^\n]*\n"));
+  expect_end(outcome, 1, MatchesRegex(line + "\namrun: node 1 \\(pid [^\n]*\\) exited with code 1[^\n]*\n"));
 }
 
 TEST(Uncaught, ErrorOfTheStart) {
@@ -154,10 +156,16 @@ TEST(Uncaught, ErrorOfOneNode) {
 }
 
 TEST(Uncaught, ErrorOfAllNodesIsToldByOne) {
-  const Outcome outcome = job(4, "all_send_to_nowhere");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_EQ(count(outcome.err, "am: node "), 1) << outcome.err;
-  EXPECT_EQ(count(outcome.err, "\n"), 2) << outcome.err;
+  for (const char* role : {"all_send_to_nowhere", "all_ask_for_too_much"}) {
+    const Outcome outcome = job(4, role);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(count(outcome.err, "am: node "), 1) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "\n"), 2) << outcome.err;
+  }
+}
+
+TEST(PeerGone, TellsTheExitCodeOfAPeerThatHasLeft) {
+  EXPECT_EQ(job(2, "one_leaves_with_a_code").exit_code, 3);
 }
 
 TEST(Uncaught, IsNotOurBusinessWhereTheProgramHasAHandlerOfItsOwn) {
@@ -220,7 +228,7 @@ TEST_P(UncaughtInEveryMode, TellsOfTheCauseToo) {
   expect_two_lines(
       job_of_two("a_handler_throws_in_a_barrier_that_fails"),
       // The handler may run in the barrier before, which then throws.
-      "am: node 1: (barrier at node 1: node 0 [^\n]* has left the job \\(this operation needs "
+      "am: node 1: (barrier: node 0 [^\n]* has left the job \\(this operation needs "
       "it\\); because of: )?nobody catches a std::runtime_error: too bad; it came out of handler "
       "[^\n]*throws, for a message from node 0");
 }
@@ -234,13 +242,15 @@ INSTANTIATE_TEST_SUITE_P(Mode, UncaughtInEveryMode, testing::Values("poll", "thr
 
 const Roles roles = {
     {"only_start", role<only_start>},
-    {"all_send_to_nowhere", role<all_send_to_nowhere>},
-    {"one_sends_to_nowhere", role<one_sends_to_nowhere>},
-    {"a_handler_throws", role<a_handler_throws>},
-    {"a_handler_throws_in_a_barrier", role<a_handler_throws_in_a_barrier>},
-    {"a_reply_handler_throws_a_number", role<a_reply_handler_throws_a_number>},
-    {"a_timelet_throws", role<a_timelet_throws>},
-    {"a_handler_throws_in_a_barrier_that_fails", role<a_handler_throws_in_a_barrier_that_fails>},
+    {"all_send_to_nowhere", after_a_barrier<all_send_to_nowhere>},
+    {"all_ask_for_too_much", after_a_barrier<all_ask_for_too_much>},
+    {"one_sends_to_nowhere", after_a_barrier<one_sends_to_nowhere>},
+    {"one_leaves_with_a_code", after_a_barrier<one_leaves_with_a_code>},
+    {"a_handler_throws", after_a_barrier<a_handler_throws>},
+    {"a_handler_throws_in_a_barrier", after_a_barrier<a_handler_throws_in_a_barrier>},
+    {"a_reply_handler_throws_a_number", after_a_barrier<a_reply_handler_throws_a_number>},
+    {"a_timelet_throws", after_a_barrier<a_timelet_throws>},
+    {"a_handler_throws_in_a_barrier_that_fails", after_a_barrier<a_handler_throws_in_a_barrier_that_fails>},
     {"another_error_after_a_caught_one", role<another_error_after_a_caught_one>},
     {"own_terminate_handler", role<own_terminate_handler>},
     {"terminate_without_an_exception", role<terminate_without_an_exception>},

@@ -153,7 +153,7 @@ TEST_P(Watchdog, OfAmrunNamesALowHandlerThatLoops) {
 TEST_P(Watchdog, OfAmrunNamesWhatElseLoops) {
   expect_complaints("2", "loop_high",
                     {"it runs handler watchdog_test::answers_for_ever, for a message from node 0"});
-  expect_complaints("2", "post", {"watchdog: node 1 has not got on for", "runs posted work"});
+  expect_complaints("2", "post", {"watchdog: node 1 has made no progress for", "runs posted work"});
 }
 
 // Nobody need ask for a watchdog: the node's card says it.
@@ -200,7 +200,7 @@ TEST(WatchdogOfAmrun, NamesADefaultHandlerThatLoops) {
 TEST(WatchdogOfAmrun, NamesANodeThatComputesWhileMessagesWait) {
   expect_complaints(
       job({"-n", "2", "--watchdog=200ms"}, {"meet", "compute"}),
-      {"node 1 has not got on for", "while messages wait", "the first for watchdog_test::harmless"});
+      {"node 1 has made no progress for", "while messages wait", "the first for watchdog_test::harmless"});
 }
 
 // For longer than the patience, and a little something all the time: unless the system lets a node wait for so long.

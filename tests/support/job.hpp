@@ -5,10 +5,9 @@
 //   TEST_P(Order, ...) { run(3, [](am::Node& node) { ... }); }
 //   INSTANTIATE_TEST_SUITE_P(Contract, Order, test::cells_of<Order>(), test::name_of);
 //
-// Bodies run in every mode, so what handlers of both levels change, the low ones change in a critical section, and what the
-// computation shares with handlers it touches in one, or in the predicate of a wait (docs/dispatch.md).
-// A body ends with node.barrier() where others may still need its node: a node that has left takes no messages.
-// Deadlines here guard against hangs; no verdict depends on time.
+// Bodies run in every mode, so what handlers of both levels change, the low ones change in a critical section, and what the computation
+// shares with handlers it touches in one, or in the predicate of a wait (docs/dispatch.md). A body ends with node.barrier() where others
+// may still need its node: a node that has left takes no messages. Deadlines here guard against hangs; no verdict depends on time.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -8,6 +8,7 @@
 
 #include "aminfo/doctor.hpp"
 #include "host/control_group.hpp"
+#include "host/counted.hpp"
 
 namespace aminfo {
 namespace {
@@ -29,8 +30,8 @@ struct Topology {
   bool loaded = false;
 };
 
-std::string counted(int number, const std::string& what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+std::string counted(int number, std::string_view noun) {
+  return am::host::counted(static_cast<std::uint64_t>(number), noun);
 }
 
 Finding check_topology(const Topology& topology) {

@@ -73,7 +73,7 @@ void print_table(const std::vector<std::array<std::string, columns>>& rows) {
 // it is: there, but untried.
 std::string usability(std::string_view transport, const Libfabric& libfabric) {
   if (transport == "ofi") return usability_of(libfabric);
-  if (transport != "shm") return "not tried";
+  if (transport != "shm") return "built in; aminfo does not try it";
   const Finding finding = check_shared_memory();
   return finding.level == Level::fail ? "not usable: " + finding.text + "; aminfo --doctor" : "usable";
 }

@@ -9,6 +9,7 @@
 
 #include "amrun/fault.hpp"
 #include "core/settings/setting_value.hpp"
+#include "host/counted.hpp"
 #include "host/layout.hpp"
 
 namespace amrun {
@@ -175,8 +176,8 @@ std::vector<am::NodeId> share_out(const std::vector<HostShare>& hosts, std::opti
     open += is_open;
   }
   if (nodes && *nodes > places && open == 0)
-    throw Fault(wrong_usage, "the hosts have places for " + std::to_string(places) + " nodes, -n asks for " +
-                                 std::to_string(*nodes));
+    throw Fault(wrong_usage, "the hosts have places for " + am::host::counted(places, "node") +
+                                 ", -n asks for " + std::to_string(*nodes));
   std::size_t left =
       nodes.value_or(static_cast<am::NodeId>(std::min<std::size_t>(places, am::host::max_nodes + 1)));
   if (left > am::host::max_nodes)

@@ -94,7 +94,7 @@ void Supervisor::watch() {
   std::string report = am::core::text_of([&](auto& out) { watch_->look(now_ns, out); });
   if (report.empty()) return;
   report.pop_back();  // its line end
-  say_("a node does not get on\n" + report);
+  say_("a node makes no progress\n" + report);
 }
 
 void Supervisor::take(const siginfo_t& info) {

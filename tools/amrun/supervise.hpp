@@ -24,7 +24,7 @@ class Supervisor {
  public:
   using Say = std::function<void(const std::string& line)>;  // to the user, without "amrun: "; must not wait
 
-  // `watchdog_ns`: reports when a node has not got on for so long; 0: never.
+  // `watchdog_ns`: reports when a node has made no progress for so long; 0: never.
   Supervisor(const am::core::Onlooker& job, const Spawner& spawner, const Signals& signals, Say say,
              std::uint64_t watchdog_ns);
   // Whatever is still running when something went wrong is killed.

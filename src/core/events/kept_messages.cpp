@@ -4,6 +4,7 @@
 #include "core/events/levels.hpp"
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"
+#include "host/counted.hpp"
 
 namespace am {
 
@@ -24,8 +25,8 @@ void Engine::choose_way() noexcept {
 
 void Engine::keep(const impl::Arrival& message) noexcept {
   if (!kept_.add(message))
-    broken(job_.id, "no memory to keep a message of ", message.bytes(), " bytes from node ", message.from,
-           ", which came while the program runs no handlers");
+    broken(job_.id, "no memory to keep a message of ", host::Counted{message.bytes(), "byte"}, " from node ",
+           message.from, ", which came while the program runs no handlers");
 }
 
 void Engine::run_kept(Priority priority) {

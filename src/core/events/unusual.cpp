@@ -40,7 +40,7 @@ Engine::Handled Engine::take_unusual(const Transport::View& view) {
   // What the network lends may be written by a sender that is not what it should be: each length is read once, then checked.
   const impl::Packet& packet = *view.packet;
   if ((view.head.flags() & ~impl::flag::known) != 0)
-    return corrupt(view, "it reaches beyond its ring, or has flags that nobody knows");
+    return corrupt(view, "it reaches beyond its ring, or has unknown flags");
   Payload payload;
   if (view.head.has(impl::flag::payload)) {
     const std::optional<Payload> found = network().payload_of(view);
@@ -66,7 +66,7 @@ Engine::Handled Engine::take_unusual(const Transport::View& view) {
                         .from = multicast ? impl::read_once(packet.origin) : view.source,
                         .payload = payload,
                         .priority = view.priority};
-  if (message.from >= job_.size) return corrupt(view, "it was sent by a node that there is not");
+  if (message.from >= job_.size) return corrupt(view, "it names a sender that the job does not have");
   if (view.head.has(impl::flag::more)) {
     return add_piece(view, message.payload);
   }

@@ -24,6 +24,7 @@
 #include <string>
 
 #include "core/job/ways.hpp"
+#include "host/counted.hpp"
 #include "host/pid_namespace.hpp"
 
 namespace am::core {
@@ -52,7 +53,7 @@ std::shared_ptr<host::Memory> open_memory(const Settings& settings) {
   std::shared_ptr<host::Memory> memory = host::Memory::open(settings.memory_fd);
   if (memory->nodes() != static_cast<NodeId>(settings.size)) {
     throw Error("join the job", place(settings),
-                "the shared memory is that of a job of " + std::to_string(memory->nodes()) + " nodes",
+                "the shared memory is that of a job of " + host::counted(memory->nodes(), "node"),
                 alone_remedy);
   }
   const auto id = static_cast<NodeId>(settings.rank);

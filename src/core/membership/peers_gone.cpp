@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "core/reports/card_words.hpp"
+
 namespace am::core {
 
 namespace {
@@ -14,7 +16,8 @@ Error peer_gone_error(Engine& engine, const char* what, NodeId peer) {
   const host::NodeCard& card = engine.board().card(peer);
   return {what, "node " + std::to_string(engine.job().id),
           "node " + std::to_string(peer) + " (pid " + std::to_string(card.pid) + ", host " + card.host +
-              ") " + (is_dead(engine, peer) ? "died" : "has left the job"),
+              ") " +
+              (is_dead(engine, peer) ? "died" : text_of([&](TextOut& out) { describe_leaving(out, card); })),
           "this operation needs it"};
 }
 

@@ -3,13 +3,16 @@
 #include <am/collectives.hpp>
 #include <am/error.hpp>
 #include <am/global.hpp>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <string>
 
 #include "core/node/engine.hpp"
 #include "core/node/unknown_node.hpp"
+#include "core/settings/setting_value.hpp"
 #include "core/together/operation.hpp"
+#include "host/counted.hpp"
 
 namespace am {
 
@@ -20,6 +23,14 @@ using core::Operation;
 using core::SegmentHeap;
 
 std::string name_of(NodeId node) { return "node " + std::to_string(node); }
+
+/// What to set, so that as many bytes more fit in any case: the next power of two.
+std::string larger_segment(std::uint64_t segment, std::uint64_t bytes) {
+  constexpr std::uint64_t most = core::max_size_bytes;
+  if (bytes > most - segment) return "ask for less: a segment has at most " + core::format_size(most);
+  return "set AM_SEGMENT=" + core::format_size(std::bit_ceil(segment + bytes)) +
+         ", or am::Options::segment_bytes";
+}
 
 /// What the nodes tell each other about one symmetric allocation, put together.
 struct Agreement {
@@ -48,11 +59,12 @@ void check(Operation& operation, const Agreement& all) {
                     collective_remedy});
   }
   if (all.without_room != Agreement::nobody) {
-    operation.fail(
-        {symmetric_what, where,
-         name_of(all.without_room) + " has no room for " + std::to_string(all.most_bytes) + " bytes",
-         "raise AM_SEGMENT or am::Options::segment_bytes; where memory itself is short, " +
-             std::string(host::SharedFile::more_room)});
+    const std::uint64_t segment = segment_bytes(operation.node(), all.without_room);
+    operation.fail({symmetric_what, where,
+                    name_of(all.without_room) + " has no room for " + host::counted(all.most_bytes, "byte") +
+                        ": its segment has " + std::to_string(segment),
+                    larger_segment(segment, all.most_bytes) + "; where memory itself is short, " +
+                        std::string(host::SharedFile::more_room)});
   }
   if (all.lowest_offset != all.highest_offset) {
     operation.fail({symmetric_what, where, "the offsets differ: earlier blocks were not treated alike",
@@ -82,17 +94,18 @@ GlobalAddress allocate(Node& node, std::size_t bytes) {
   GlobalMemory& memory = node.engine().memory();
   const auto block = take_block(memory, bytes, SegmentHeap::End::high);
   if (!block && bytes <= memory.heap().largest_free(SegmentHeap::End::high)) {
-    throw Error("allocate global memory", name_of(node.id()),
-                "no memory for " + std::to_string(bytes) + " bytes", host::SharedFile::more_room);
+    throw Error("allocate global memory", name_of(node.id()), "no memory for " + host::counted(bytes, "byte"),
+                host::SharedFile::more_room);
   }
   if (!block) {
     const std::string wanted =
-        bytes == too_many_bytes ? "more bytes than there are" : std::to_string(bytes) + " bytes";
+        bytes == too_many_bytes ? "more bytes than there are" : host::counted(bytes, "byte");
+    const std::uint64_t segment = segment_bytes(node, node.id());
     throw Error("allocate global memory", name_of(node.id()),
-                "no room for " + wanted + ": the segment has " +
-                    std::to_string(segment_bytes(node, node.id())) + ", the largest free piece " +
+                "no room for " + wanted + ": the segment has " + std::to_string(segment) +
+                    ", the largest free piece " +
                     std::to_string(memory.heap().largest_free(SegmentHeap::End::high)),
-                "raise AM_SEGMENT or am::Options::segment_bytes");
+                larger_segment(segment, bytes));
   }
   clear_if_used(memory, *block, bytes);
   return GlobalAddress::make(node.id(), block->offset);

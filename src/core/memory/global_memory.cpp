@@ -8,6 +8,7 @@
 
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"
+#include "host/counted.hpp"
 #include "transports/memory_reach.hpp"
 
 namespace am {
@@ -44,10 +45,10 @@ Error outside(Engine& engine, impl::GlobalAddress at, std::size_t bytes, const c
   }
   const auto peer = static_cast<NodeId>(at.node());
   const std::string length =
-      bytes == impl::too_many_bytes ? "more bytes than there are" : std::to_string(bytes) + " bytes";
+      bytes == impl::too_many_bytes ? "more bytes than there are" : host::counted(bytes, "byte");
   return {what, where,
-          length + " at " + pointer + " are not in the segment of node " + node + ", which has " +
-              std::to_string(engine.board().card(peer).segment_bytes) + " bytes",
+          length + " at " + pointer + (bytes == 1 ? " is" : " are") + " not in the segment of node " + node +
+              ", which has " + std::to_string(engine.board().card(peer).segment_bytes) + " bytes",
           "check the index and the size"};
 }
 
@@ -230,7 +231,7 @@ void wait_slowly(Node& node, Counter& counter, std::uint64_t n) {
                     " operations were begun",
                 "begin them first");
   }
-  node.engine().memory().remote().wait(counter, n, "waiting for a counter");
+  node.engine().memory().remote().wait(counter, n, "am::wait");
 }
 
 }  // namespace impl

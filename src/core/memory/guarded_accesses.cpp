@@ -270,7 +270,8 @@ void GuardedAccesses::was_answered(NodeId from, std::uint64_t ticket, std::uint6
   Call* const call = find(from, ticket);
   if (call == nullptr) return;
   if (status > static_cast<std::uint64_t>(GuardStatus::out_of_bounds))
-    return engine_.distrust(from, "node ", from, " answers a guarded access with what is no answer");
+    return engine_.distrust(from, "node ", from,
+                            " answers a guarded access with something else than an answer");
   answered(*call, static_cast<GuardStatus>(status));
 }
 

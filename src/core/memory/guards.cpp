@@ -39,7 +39,8 @@ std::uint64_t Guards::take_slot() {
 }
 
 impl::GuardedBits Guards::make(const void* first, std::size_t bytes, Rights rights) {
-  if (first == nullptr) throw not_guarded(owner_, "the pointer is null", "guard memory that there is");
+  if (first == nullptr)
+    throw not_guarded(owner_, "the pointer is null", "give the address of the memory to guard");
   if (bytes >= impl::GuardedBits::bytes_end)
     throw not_guarded(owner_, "it is 2^40 bytes or more", "guard its parts");
   if (!key_) key_ = random_key();

@@ -34,7 +34,7 @@ void read_gathered_here(Request& request, Payload heads) {
     const std::size_t bytes = head & 0xff;
     if (bytes == 0 || bytes > answer.size() - filled) {
       return request.node().engine().distrust(request.from(), "node ", request.from(),
-                                              " asks for gathered gets that are none");
+                                              " sends a malformed list of gets");
     }
     std::byte* const place = RemoteMemory::own_place(request, head >> 8, bytes);
     if (place == nullptr) return;

@@ -11,6 +11,7 @@
 #include "core/messages/own_send.hpp"
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"
+#include "host/counted.hpp"
 
 namespace am::core {
 
@@ -103,8 +104,8 @@ std::byte* RemoteMemory::own_place(const Request& request, std::uint64_t offset,
   Engine& engine = request.node().engine();
   std::byte* place = engine.memory().own(offset, bytes);
   if (place == nullptr) {
-    engine.distrust(request.from(), "node ", request.from(), " asks for ", bytes, " bytes at offset ", offset,
-                    ", which are not in this segment");
+    engine.distrust(request.from(), "node ", request.from(), " asks for ", host::Counted{bytes, "byte"},
+                    " at offset ", offset, ", outside of this segment");
   }
   return place;
 }

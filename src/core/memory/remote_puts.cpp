@@ -43,7 +43,7 @@ void write_gathered_here(Request& request, std::uint64_t number, Payload records
     const std::size_t bytes = head & 0xff;
     if (bytes == 0 || record_bytes(bytes) > records.size() - at) {
       return request.node().engine().distrust(request.from(), "node ", request.from(),
-                                              " sends gathered puts that are none");
+                                              " sends a malformed list of puts");
     }
     std::byte* const place = RemoteMemory::own_place(request, head >> 8, bytes);
     if (place == nullptr) return;
@@ -209,7 +209,7 @@ std::byte* RemotePuts::destination(const Coming& message) noexcept {
 void RemotePuts::was_written(NodeId by, std::uint64_t number) noexcept {
   const auto found = peers_.find(by);
   if (found == peers_.end() || number > found->second.sent)
-    return engine_.distrust(by, "node ", by, " has written what was not sent to it");
+    return engine_.distrust(by, "node ", by, " confirms puts that were not sent to it");
   Peer& peer = found->second;
   peer.done = std::max(peer.done, number);
   if (peer.ahead && peer.done >= peer.ahead_of) peer.ahead = false;

@@ -4,19 +4,22 @@
 #include <am/multicast.hpp>
 #include <string>
 
+#include "host/counted.hpp"
+
 namespace am {
 
 namespace {
 
 std::string sides(NodeId rows, NodeId columns) {
-  return std::to_string(rows) + " rows of " + std::to_string(columns) + " nodes";
+  return host::counted(rows, "row") + " of " + host::counted(columns, "node");
 }
 
 }  // namespace
 
 Grid::Grid(const Node& node, NodeId rows, NodeId columns) : self_(node.id()), rows_(rows), columns_(columns) {
   if (rows == 0 || columns == 0)
-    throw Error("lay out a grid", sides(rows, columns) + " are none", "give it both sides");
+    throw Error("lay out a grid", sides(rows, columns) + " hold nobody",
+                "give it at least one row and one column");
   if (std::uint64_t{rows} * columns > node.size()) {
     throw Error("lay out a grid",
                 sides(rows, columns) + " do not fit a job of " + std::to_string(node.size()),

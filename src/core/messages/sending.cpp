@@ -91,7 +91,10 @@ Status Engine::wait_for_room(Priority priority, F attempt) {
 
 void Engine::must_be_owner() const {
   if (std::this_thread::get_id() != owner_ && impl::events_of_this_thread != node_)
-    broken(job_.id, "used by another thread than the one that am::start or am::run_threads gave it to");
+    broken(job_.id,
+           "used by another thread than the one that am::start or am::run_threads gave it to (leave all "
+           "calls of a "
+           "node to one thread)");
 }
 
 void Engine::must_not_wait(Priority priority) const {

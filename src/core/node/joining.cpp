@@ -16,6 +16,7 @@
 #include "core/reports/text_out.hpp"
 #include "host/clock.hpp"
 #include "host/control_group.hpp"
+#include "host/counted.hpp"
 #include "host/hash.hpp"
 #include "host/heavy_fence.hpp"
 #include "host/job_clock.hpp"
@@ -186,13 +187,13 @@ void Joining::compare_programs() const {
   if (own.fingerprint == first.fingerprint && own.handlers == first.handlers) return;
   std::string difference = difference_of_handlers(table_, job_.id, board());
   if (difference.empty()) difference = shared_names(table_);
-  cannot_join(
-      {"join the job",
-       "node " + std::to_string(job_.id) + " runs " + own.program + " (" + std::to_string(own.handlers) +
-           " handlers), node 0 runs " + first.program + " (" + std::to_string(first.handlers) + "); " +
-           (difference.empty() ? "" : difference + ": ") + "their handlers differ",
-       "start the same build of one program on every node"},
-      "their handlers differ");
+  cannot_join({"join the job",
+               "node " + std::to_string(job_.id) + " runs " + own.program + " (" +
+                   host::counted(own.handlers, "handler") + "), node 0 runs " + first.program + " (" +
+                   std::to_string(first.handlers) + "); " + (difference.empty() ? "" : difference + ": ") +
+                   "their handlers differ",
+               "start the same build of one program on every node"},
+              "their handlers differ");
 }
 
 /// Who interrupts a node sends a signal to its process by number.

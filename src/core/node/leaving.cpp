@@ -29,7 +29,7 @@ void Engine::leave() noexcept {
     if (arm(host::Alarm::sleeper, {})) disarm();  // looks everywhere
     const std::size_t taken = poll();
     if (!passed_on()) {
-      wait(passed_on, "leaving: passing on what was accepted");
+      wait(passed_on, "its end, passing on what was accepted");
     } else {
       all_taken = taken == 0 && !network().holds_back();
     }
@@ -42,7 +42,7 @@ void Engine::leave() noexcept {
   }
   mark_left(board(), job_.id);
   relay_.tell(network());
-  if (!network().drained()) wait([this] { return network().drained(); }, "leaving: telling other hosts");
+  if (!network().drained()) wait([this] { return network().drained(); }, "its end, telling other hosts");
   watchdog_.reset();
   launcher_watch_.reset();
   if (job_.leave) job_.leave();

@@ -77,9 +77,12 @@ impl::Waiter Node::begin_wait_(const char* what) {
 }
 
 void Node::wrong_state_() const noexcept {
-  core::broken(id_, state_ == nullptr
-                        ? "a handler asks for the node's state, but nothing was attached (Node::attach)"
-                        : "a handler asks for the node's state as another type than was attached");
+  core::broken(
+      id_, state_ == nullptr
+               ? "a handler asks for the node's state, but nothing was attached (Node::attach): attach the "
+                 "object, then enter a barrier, then send"
+               : "a handler asks for the node's state as another type than was attached (a node has one "
+                 "attached object; Node::own is for more)");
 }
 
 void Node::keep_owned_(const impl::TypeTag& type, std::shared_ptr<void> object) {

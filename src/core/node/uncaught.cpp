@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <typeinfo>
 #include <utility>
@@ -37,6 +38,16 @@ void put_on_one_line(TextOut& out, std::string_view text) {
     out << std::string_view(&printed, 1);
   }
   if (text.size() > most) out << "...";
+}
+
+/// Without "at node 1" where the line begins with that node: so what fails alike on several nodes has one text.
+std::string text_without_place(const Error& error, NodeId told) {
+  std::string text = error.what();
+  const std::string place = " at node " + std::to_string(told) + ": ";
+  const std::size_t at = text.find(place);
+  if (error.where() == "node " + std::to_string(told) && at != std::string::npos)
+    text.replace(at, place.size(), ": ");
+  return text.starts_with("am: ") ? text.substr(4) : text;
 }
 
 void put_type(TextOut& out) {
@@ -71,8 +82,7 @@ void put_exception(TextOut& out, const Origin& origin) {
   try {
     throw;
   } catch (const Error& error) {
-    const std::string_view text = error.what();
-    put_on_one_line(out, text.substr(text.starts_with("am: ") ? 4 : 0));
+    put_on_one_line(out, text_without_place(error, origin.node));
     put_cause(error);
   } catch (const std::exception& error) {
     out << "nobody catches a ";

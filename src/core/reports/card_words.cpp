@@ -1,8 +1,11 @@
 #include "core/reports/card_words.hpp"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace am::core {
@@ -17,6 +20,30 @@ using WaitText = std::array<char, wait_words * sizeof(std::uint64_t)>;
 constexpr std::uint32_t section = 1U << 4;
 constexpr std::uint32_t low_disabled = 1U << 5;
 constexpr std::uint32_t by_default_handler = 1U << 6;
+
+struct Wait {
+  std::uint64_t ns;
+  WaitText text;
+  [[nodiscard]] std::string_view what() const noexcept {
+    return {text.data(), strnlen(text.data(), text.size())};
+  }
+};
+
+/// The wait that a card tells of, if any.
+std::optional<Wait> wait_on(const host::NodeCard& card, std::uint64_t now) noexcept {
+  const std::uint64_t since = value(card.waiting_since_ns);
+  if (since == 0) return {};
+  Wait wait{.ns = now > since ? now - since : 0, .text = {}};
+  for (std::size_t i = 0; i < wait_words; ++i) {
+    const std::uint64_t word = card.waiting_for[i].load(std::memory_order_relaxed);
+    std::memcpy(wait.text.data() + i * sizeof word, &word, sizeof word);
+  }
+  return wait;
+}
+
+void describe_held_off_there(TextOut& out, const host::NodeCard& card) {
+  describe_held_off(out, card.held_off.load(std::memory_order_relaxed), "there");
+}
 
 }  // namespace
 
@@ -34,18 +61,29 @@ void publish_wait(host::NodeCard& card, std::string_view what, std::uint64_t sin
 }
 
 bool describe_wait(TextOut& out, const host::NodeCard& card, std::uint64_t now) {
-  const std::uint64_t since = card.waiting_since_ns.load(std::memory_order_relaxed);
-  if (since == 0) return false;
-  WaitText text;
-  for (std::size_t i = 0; i < wait_words; ++i) {
-    const std::uint64_t word = card.waiting_for[i].load(std::memory_order_relaxed);
-    std::memcpy(text.data() + i * sizeof word, &word, sizeof word);
-  }
+  const auto wait = wait_on(card, now);
+  if (!wait) return false;
   out << "waited ";
-  describe_ms(out, now > since ? now - since : 0);
-  out << " in " << std::string_view(text.data(), strnlen(text.data(), text.size()));
-  describe_held_off(out, card.held_off.load(std::memory_order_relaxed), "there");
+  describe_ms(out, wait->ns);
+  out << " in " << wait->what();
+  describe_held_off_there(out, card);
   return true;
+}
+
+void describe_call(TextOut& out, const host::NodeCard& card, std::uint64_t now) {
+  const auto wait = wait_on(card, now);
+  if (!wait) return;
+  out << " (in " << wait->what() << ", for ";
+  describe_ms(out, wait->ns);
+  describe_held_off_there(out, card);
+  out << ")";
+}
+
+void describe_leaving(TextOut& out, const host::NodeCard& card) {
+  out << "has left the job";
+  const int end = card.wait_status.load(std::memory_order_relaxed);
+  if (end != host::unknown_end && WIFEXITED(end) && WEXITSTATUS(end) != 0)
+    out << " with exit code " << WEXITSTATUS(end);
 }
 
 std::uint32_t held_off_word(const impl::EventState& events) noexcept {

@@ -35,7 +35,7 @@ void describe_handler(TextOut& out, std::size_t handler, std::string_view name) 
   if (handler == RecordedEvent::default_handler) {
     out << "the default handler";
   } else if (name.empty()) {
-    out << "the handler of number " << handler;
+    out << "handler number " << handler;
   } else {
     out << name;
   }
@@ -50,7 +50,7 @@ std::string_view name_of(Kind kind) noexcept {
     case Kind::posted:
       return "posted work";
     case Kind::peer_death:
-      return "what is to be done about the death of a peer";
+      return "a peer-death function";
     case Kind::none:
     case Kind::low_message:
     case Kind::high_message:
@@ -66,7 +66,7 @@ void describe_past(TextOut& out, const host::Board& board, const RecordedEvent& 
   }
   out << (event.kind == Kind::low_message ? "low " : "high ");
   describe_handler(out, event.handler, handler_name(board, event.handler));
-  out << " from " << event.from << " (" << event.bytes << " bytes)";
+  out << " from " << event.from << " (" << host::Counted{event.bytes, "byte"} << ")";
 }
 
 /// The message that the node handles at this priority, out of the ring in which it still lies; none where it lies elsewhere.
@@ -118,9 +118,9 @@ void describe_recent(TextOut& out, const host::Board& board, const host::NodeCar
 // -- queues -----------------------------------------------------------------------------------------------------------------
 
 void describe_queue(TextOut& out, const host::Board& board, const Queues::Content& content) {
-  out << content.capacity - content.lines << " of " << content.capacity << " lines free";
+  out << content.capacity - content.lines << " of " << host::Counted{content.capacity, "line"} << " free";
   if (content.packets == 0) return;
-  out << " (" << content.packets << " packets, the first for ";
+  out << " (" << host::Counted{content.packets, "packet"} << ", the first for ";
   describe_handler(out, content.first, handler_name(board, content.first));
   out << ")";
 }
@@ -177,16 +177,14 @@ void describe_process(TextOut& out, const host::NodeCard& card) {
 
 void describe_living(TextOut& out, const Onlooker& job, NodeId node, std::uint64_t now) {
   const host::NodeCard& card = job.board().card(node);
-  const bool waits = value(card.waiting_since_ns) != 0;
-  const bool runs = runs_something(job, node);
-  if (runs) {
+  if (runs_something(job, node)) {
     out << "runs ";
     describe_running(out, job, node);
-  }
-  if (waits) {
-    out << (runs ? ", and has " : "has ");
+    describe_call(out, card, now);
+  } else if (value(card.waiting_since_ns) != 0) {
+    out << "has ";
     describe_wait(out, card, now);
-  } else if (!runs) {
+  } else {
     out << (messages_wait_for(job, node) ? "computes, or holds its events off, while messages wait"
                                          : "computes, or polls without waiting");
   }
@@ -194,40 +192,49 @@ void describe_living(TextOut& out, const Onlooker& job, NodeId node, std::uint64
 
 }  // namespace
 
-void describe_node(TextOut& out, const Onlooker& job, NodeId node) {
+void describe_state(TextOut& out, const Onlooker& job, NodeId node) {
   const host::NodeCard& card = job.board().card(node);
-  out << "am:   node " << node;
+  const bool is_here = job.board().is_here(node);
   switch (job.board().standing(node)) {
     case host::Standing::absent:
-      out << " has not joined\n";
+      out << " has not joined";
       return;
     case host::Standing::left:
-      out << " has left the job\n";
+      out << " ";
+      describe_leaving(out, card);
       return;
     case host::Standing::dead:
-      if (!job.board().is_here(node)) {
-        out << " (host " << card.host << ") is dead\n";
-        return;
+      if (is_here) {
+        describe_process(out, card);
+      } else {
+        out << " (host " << card.host << ") ";
       }
-      describe_process(out, card);
       out << "is dead";
-      if (runs_something(job, node)) {
+      if (is_here && runs_something(job, node)) {
         out << "; it ran ";
         describe_running(out, job, node);
       }
-      break;
+      return;
     case host::Standing::joined:
-      if (!job.board().is_here(node)) {
-        out << " is on host " << card.host << "\n";
+      if (!is_here) {
+        out << " is on host " << card.host << ": what it does is not seen from here";
         return;
       }
       describe_process(out, card);
       describe_living(out, job, node, host::JobClock(job.board().job()).now());
-      break;
+      return;
   }
+}
+
+void describe_node(TextOut& out, const Onlooker& job, NodeId node) {
+  out << "am:   node " << node;
+  describe_state(out, job, node);
   out << "\n";
+  const host::Standing standing = job.board().standing(node);
+  const bool was_seen = standing == host::Standing::joined || standing == host::Standing::dead;
+  if (!was_seen || !job.board().is_here(node)) return;
   describe_queues_into(out, job, node);
-  describe_recent(out, job.board(), card);
+  describe_recent(out, job.board(), job.board().card(node));
 }
 
 void describe_event(TextOut& out, const RecordedEvent& event, std::string_view name) {
@@ -260,7 +267,7 @@ bool describe_running(TextOut& out, const Onlooker& job, NodeId node) {
 }
 
 void describe_job(TextOut& out, const Onlooker& job) {
-  out << "am: the job, " << job.board().nodes() << " nodes, ";
+  out << "am: the job, " << host::Counted{job.board().nodes(), "node"} << ", ";
   describe_ms(out, host::JobClock(job.board().job()).now());
   out << " after it began:\n";
   for (NodeId node = 0; node < job.board().nodes(); ++node) describe_node(out, job, node);
@@ -323,7 +330,7 @@ void JobWatch::report(NodeId node, std::uint64_t now_ns, TextOut& out) {
   watched.next_report_ns = 4 * after_ns;
   if (!may_report(node, watched.signature, after_ns)) return;
   reported_ = true;
-  out << "am: watchdog: node " << node << " has not got on for ";
+  out << "am: watchdog: node " << node << " has made no progress for ";
   describe_ms(out, watched.stuck_ns);
   out << ": it ";
   describe_living(out, job_, node, host::JobClock(board_.job()).at(now_ns));

@@ -1,4 +1,4 @@
-// Who of a job's nodes does not get on, and what the whole job is doing: read out of the shared board, so that nothing
+// Who of a job's nodes makes no progress, and what the whole job is doing: read out of the shared board, so that nothing
 // depends on the node that is stuck. For a node's watchdog thread and amrun.
 //
 // Only looks (core/reports/onlooker.hpp): relaxed, racy by nature, never trusted. Takes no memory after it is made, and no
@@ -20,6 +20,8 @@ namespace am::core {
 /// its last events. Whole lines. Only nodes with a watchdog record what they run, and hand credit back at once.
 void describe_job(TextOut& out, const Onlooker& job);
 void describe_node(TextOut& out, const Onlooker& job, NodeId node);
+/// What stands behind "node 3": " (pid 4711) has waited 12 ms in barrier", " has left the job".
+void describe_state(TextOut& out, const Onlooker& job, NodeId node);
 /// "handler x, for a message from node 2"; `name` is that of its handler, or empty.
 void describe_event(TextOut& out, const RecordedEvent& event, std::string_view name);
 /// What the node runs now, or ran when it died: the innermost event, or posted work.
@@ -40,7 +42,7 @@ class JobWatch {
 
   /// How often look() is to be called.
   [[nodiscard]] std::uint64_t interval_ns() const noexcept { return patience_ns_ / 4 + 1; }
-  /// Reports when a node has not got on for `patience` (then when four times as long has passed, and so on): it has waited,
+  /// Reports when a node has made no progress for `patience` (then when four times as long has passed, and so on): it has waited,
   /// or run one handler, for that long, or messages have waited for it, and nothing changed. Of all who watch a job one
   /// reports a node. Time in which nobody called look() does not count: this process was stopped, and so perhaps the job.
   /// `now_ns` is CLOCK_MONOTONIC.

@@ -10,43 +10,14 @@ namespace am::core {
 
 namespace {
 
-void describe_peer(TextOut& out, Engine& engine, NodeId peer) {
-  const host::NodeCard& card = engine.board().card(peer);
-  switch (engine.board().standing(peer)) {
-    case host::Standing::absent:
-      out << "has not joined";
-      return;
-    case host::Standing::left:
-      out << "has left the job";
-      return;
-    case host::Standing::dead:
-      out << "is dead";
-      return;
-    case host::Standing::joined:
-      break;
-  }
-  if (!engine.board().is_here(peer)) {
-    out << "is on host " << card.host << ": what it does is not seen from here";
-    return;
-  }
-  const bool runs = runs_something(engine.onlooker(), peer);
-  if (runs) {
-    out << "runs ";
-    describe_running(out, engine.onlooker(), peer);
-    out << ", and ";
-  }
-  out << "has ";
-  if (!describe_wait(out, card, engine.now()))
-    out << "not waited" << (runs ? "" : ": it computes, or polls without waiting");
-}
-
 /// What lies in the queue to `peer`, and how much of that reads as packets from where the peer has said that it is.
 void describe_untaken(TextOut& out, Engine& engine, NodeId peer, Priority priority) {
   const std::size_t queued = engine.network().queued(peer, priority);
   out << queued << " " << to_string(priority);
   if (queued == 0 || !engine.onlooker().queues().connected(engine.job().id, peer)) return;
   const Queues::Content content = engine.onlooker().queues().content(engine.job().id, peer, priority);
-  out << " (" << content.packets << " packets in " << content.lines << " lines)";
+  out << " (" << host::Counted{content.packets, "packet"} << " in " << host::Counted{content.lines, "line"}
+      << ")";
 }
 
 /// Whether this node sees more than what all who wait alike say: what it has sent and nobody takes, what it holds off itself.
@@ -85,10 +56,10 @@ void print_report(Engine& engine, const char* what, std::uint64_t waited_ns) {
     const std::size_t high = engine.network().queued(peer, Priority::high);
     if (peer == self && low + high == 0) continue;
     ++lines;
-    out << "am:   node " << peer << " ";
-    describe_peer(out, engine, peer);
+    out << "am:   node " << peer;
+    describe_state(out, engine.onlooker(), peer);
     if (low + high != 0) {
-      out << "; not yet taken from us: ";
+      out << "; not yet taken from this node: ";
       describe_untaken(out, engine, peer, Priority::low);
       out << ", ";
       describe_untaken(out, engine, peer, Priority::high);

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "host/counted.hpp"
+
 namespace am::core {
 
 class TextOut {
@@ -28,6 +30,10 @@ class TextOut {
   TextOut& operator<<(Number number) {
     char digits[24];
     return *this << std::string_view(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  }
+
+  TextOut& operator<<(const host::Counted& some) {
+    return *this << some.number << " " << some.noun << some.ending();
   }
 
   void flush();

@@ -17,8 +17,8 @@ void Undelivered::tell(NodeId self, const HandlerTable& table, bool all) const n
                             << (low + high == 1 ? " message" : " messages") << " undelivered (" << low
                             << " low, " << high << " high; the first for handler "
                             << table.name(first_.handler) << " from node " << first_.from
-                            << "): a node that ends waits until all that it is sent has come, which a "
-                               "barrier alone does not tell\n";
+                            << "): before a node ends, let it wait until all that it is sent has come; a "
+                               "barrier alone does not tell that\n";
 }
 
 }  // namespace am::core

@@ -30,6 +30,7 @@
 #include "core/node/engine.hpp"
 #include "core/node/unknown_node.hpp"
 #include "core/together/operation.hpp"
+#include "host/counted.hpp"
 
 namespace am {
 
@@ -226,9 +227,9 @@ class Collective {
     const Round& other = mailbox_.other_round();
     return {operation_.what(), "node " + std::to_string(node_.id()),
             "this is its round " + std::to_string(round_.sequence / 2) + " of collectives, with root " +
-                std::to_string(round_.root) + " and " + std::to_string(round_.bytes) +
-                " bytes; that of node " + std::to_string(from) + " is " + name_of(other.kind) +
-                " with root " + std::to_string(other.root) + " and " + std::to_string(other.bytes) + " bytes",
+                std::to_string(round_.root) + " and " + host::counted(round_.bytes, "byte") +
+                "; that of node " + std::to_string(from) + " is " + name_of(other.kind) + " with root " +
+                std::to_string(other.root) + " and " + host::counted(other.bytes, "byte"),
             "all nodes call the same collectives in the same order, with values of the same size"};
   }
 
@@ -363,7 +364,7 @@ void settle(Node& node, std::span<std::uint64_t> sent, const std::function<bool(
   core::Operation operation(node, "settle");
   if (sent.size() != node.size())
     throw Error("settle", "node " + std::to_string(node.id()),
-                std::to_string(sent.size()) + " numbers for " + std::to_string(node.size()) + " nodes",
+                host::counted(sent.size(), "number") + " for " + host::counted(node.size(), "node"),
                 "say for each node how much was sent to it");
   std::plus<> plus;
   core::all_reduce_bytes(operation, std::as_writable_bytes(sent),

@@ -47,7 +47,7 @@ const char* fault_of(const Asked& asked, const Words& words) noexcept {
   if (asked.handler < 0 || asked.handler >= handlers_per_endpoint)
     return "a handler is an index from 0 to 255";
   if (words.count() < 0 || words.count() > max_words) return "more than AM_MaxShort words";
-  if (asked.nbytes < 0) return "fewer than no bytes";
+  if (asked.nbytes < 0) return "a negative number of bytes";
   if (asked.kind == Kind::medium && asked.nbytes > max_medium) return "more than AM_MaxMedium bytes";
   if ((asked.kind == Kind::bulk || asked.kind == Kind::get) && asked.nbytes > max_long)
     return "more than AM_MaxLong bytes";

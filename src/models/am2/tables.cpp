@@ -133,7 +133,7 @@ int AM_Terminate() {
 int AM_AllocateBundle(int type, eb_t* bundle) {
   return with_state("AM_AllocateBundle", [&](State& state) {
     if (bundle == nullptr || (type != AM_SEQ && type != AM_PAR))
-      return refused(AM_ERR_BAD_ARG, "AM_AllocateBundle", "no bundle, or a type that is none");
+      return refused(AM_ERR_BAD_ARG, "AM_AllocateBundle", "no place for the bundle, or an unknown type");
     if (type == AM_PAR)
       return refused(AM_ERR_RESOURCE, "AM_AllocateBundle",
                      "AM_PAR: a node belongs to one thread; use AM_SEQ");
@@ -294,7 +294,7 @@ int AM_GetNumTranslations(ep_t endpoint, int* count) {
 
 int AM_SetNumTranslations(ep_t endpoint, int count) {
   return with_endpoint("AM_SetNumTranslations", endpoint, [&](State&, am2_endpoint& its) {
-    if (count < 0) return refused(AM_ERR_BAD_ARG, "AM_SetNumTranslations", "fewer than none");
+    if (count < 0) return refused(AM_ERR_BAD_ARG, "AM_SetNumTranslations", "a negative number");
     if (count > most_translations)
       return refused(AM_ERR_RESOURCE, "AM_SetNumTranslations", "more than AM_MaxNumTranslations");
     const auto n = static_cast<std::size_t>(std::max(count, fewest_translations));
@@ -338,7 +338,7 @@ int AM_GetNumHandlers(ep_t endpoint, int* count) {
 
 int AM_SetNumHandlers(ep_t endpoint, int count) {
   return with_endpoint("AM_SetNumHandlers", endpoint, [&](State&, am2_endpoint&) {
-    if (count < 0) return refused(AM_ERR_BAD_ARG, "AM_SetNumHandlers", "fewer than none");
+    if (count < 0) return refused(AM_ERR_BAD_ARG, "AM_SetNumHandlers", "a negative number");
     if (count > handlers_per_endpoint)
       return refused(AM_ERR_RESOURCE, "AM_SetNumHandlers", "more than AM_MaxNumHandlers");
     return AM_OK;

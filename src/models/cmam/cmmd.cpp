@@ -118,7 +118,7 @@ T reduce(const char* call, T value, CMMD_combiner combiner) {
 
 std::span<std::byte> bytes_at(const Node& node, const char* call, void* buffer, int nbytes) {
   if (nbytes < 0 || (buffer == nullptr && nbytes > 0))
-    broken(node.id(), call, " of ", nbytes, " bytes", buffer == nullptr ? " at a null address" : "");
+    broken(node.id(), call, " of ", nbytes, bytes_of(nbytes), buffer == nullptr ? " at a null address" : "");
   return {static_cast<std::byte*>(buffer), static_cast<std::size_t>(nbytes)};
 }
 
@@ -135,7 +135,7 @@ void take_part_in_broadcast(const char* call, void* buffer, int nbytes, bool is_
   });
   if (who.roots != 1)
     broken(node.id(), call, ": ", who.roots,
-           " nodes have called CMMD_bc_to_nodes; it is one, and the others receive");
+           " nodes have called CMMD_bc_to_nodes: one calls it, and the others CMMD_receive_bc_from_node");
   broadcast(node, bytes_at(node, call, buffer, nbytes), who.root);
 }
 

@@ -62,15 +62,15 @@ End take(State& state, NodeId from, std::int64_t at, Payload payload) {
   const auto bytes = static_cast<std::int64_t>(payload.size());
   Segment* const segment = state.segments.find(at);
   if (segment == nullptr)
-    broken(state.node().id(), "CMAM_xfer of node ", from, ": ", bytes, " bytes for segment and offset ", at,
-           ", where no segment is open (any more)");
+    broken(state.node().id(), "CMAM_xfer of node ", from, ": ", bytes, bytes_of(bytes),
+           " for segment and offset ", at, ", where no segment is open (any more)");
   const std::int64_t offset = at - segment->number;
   if (bytes > segment->bytes - offset)
-    broken(state.node().id(), "CMAM_xfer of node ", from, ": ", bytes, " bytes at offset ", offset,
+    broken(state.node().id(), "CMAM_xfer of node ", from, ": ", bytes, bytes_of(bytes), " at offset ", offset,
            " of a segment of ", segment->bytes);
   if (bytes > segment->awaited)
-    broken(state.node().id(), "CMAM_xfer of node ", from, ": ", bytes, " bytes for a segment that awaits ",
-           segment->awaited, " more");
+    broken(state.node().id(), "CMAM_xfer of node ", from, ": ", bytes, bytes_of(bytes),
+           " for a segment that awaits ", segment->awaited, " more");
   if (bytes != 0) std::memcpy(segment->base + offset, payload.data(), payload.size());
   return count_down(state.segments, *segment, bytes);
 }
@@ -82,9 +82,10 @@ End take(State& state, NodeId from, std::int64_t number, std::int64_t offset, Pa
     broken(state.node().id(), "CMAML_scopy of node ", from, ": rport ", number,
            " is not allocated (any more)");
   if (!port->takes(offset, payload.size()))
-    broken(state.node().id(), "CMAML_scopy of node ", from, ": ", payload.size(), " bytes at offset ", offset,
-           " of rport ", number, port->buffer == nullptr ? ", which has no address" : ", which awaits ",
-           port->awaited, " bytes of ", port->total_bytes);
+    broken(state.node().id(), "CMAML_scopy of node ", from, ": ", payload.size(), bytes_of(payload.size()),
+           " at offset ", offset, " of rport ", number,
+           port->buffer == nullptr ? ", which has no address" : ", which awaits ", port->awaited,
+           " bytes of ", port->total_bytes);
   port->write(offset, payload.bytes());
   port->awaited -= static_cast<int>(payload.size());
   if (port->awaited > 0) return {};
@@ -126,7 +127,8 @@ template <class F>
 void in_pieces(const State& sender, const char* name, const void* buffer, int nbytes, const std::byte* place,
                F send) {
   if (nbytes < 0 || (buffer == nullptr && nbytes > 0))
-    broken(sender.node().id(), name, " of ", nbytes, " bytes", buffer == nullptr ? " at a null address" : "");
+    broken(sender.node().id(), name, " of ", nbytes, bytes_of(nbytes),
+           buffer == nullptr ? " at a null address" : "");
   const Payload all(buffer, static_cast<std::size_t>(nbytes));
   const std::size_t pieces = std::max<std::size_t>(1, (all.size() + piece_bytes - 1) / piece_bytes);
   const bool last_first =

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "host/bell.hpp"
+#include "host/counted.hpp"
 #include "host/heavy_fence.hpp"
 
 namespace am::emulated {
@@ -67,15 +68,15 @@ Extents extents_of(const Machine& machine, std::string_view options, NodeId node
     const std::uint64_t places = std::uint64_t{its.rows} * its.columns;
     if (places != nodes)
       throw Error(what,
-                  said + " is a grid of " + std::to_string(places) + " nodes, and the job has " +
+                  said + " is a grid of " + host::counted(places, "node") + ", and the job has " +
                       std::to_string(nodes),
                   say);
   }
   if (!fits(its))
     throw Error(what,
-                "the job's " + std::to_string(nodes) + " nodes are a grid of " + text_of(its) + ", and " +
-                    std::string(machine.people) + " has up to " +
-                    text_of({machine.most_extent, machine.most_extent}),
+                "the grid " + text_of(its) +
+                    " of the job's nodes has too long a side: " + std::string(machine.people) +
+                    " has up to " + text_of({machine.most_extent, machine.most_extent}),
                 say);
   return its;
 }

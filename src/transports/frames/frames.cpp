@@ -55,7 +55,7 @@ std::string_view what_is_wrong(const Frame& message, std::size_t payload_bytes, 
   constexpr std::uint16_t known = impl::flag::known & ~impl::flag::elsewhere;
   const impl::Header head = message.head;
   if (head.lap() != 0 || head.place() != 0 || (head.flags() & ~known) != 0)
-    return "a message's header says what no message has";
+    return "a message's header has values that no message has";
   if (head.words() > impl::max_words) return "a message has too many words";
   if (payload_bytes > frame_payload_bytes) return "a message's payload is too long";
   if (head.has(impl::flag::payload) != (payload_bytes != 0))
@@ -63,7 +63,7 @@ std::string_view what_is_wrong(const Frame& message, std::size_t payload_bytes, 
   const bool more = head.has(impl::flag::more);
   if ((more || head.has(impl::flag::last)) && payload_bytes == 0) return "a piece of a payload is empty";
   if (more && (head.words() != 1 || head.flags() != (impl::flag::more | impl::flag::payload)))
-    return "a piece of a payload says what none does";
+    return "a piece of a payload has values that no piece has";
   const bool is_here = message.kind == Kind::message;
   if (!is_here && payload_bytes == 0) return "a payload that is elsewhere is empty";
   if (bytes != (is_here ? message_bytes(head.words(), payload_bytes) : elsewhere_bytes(head.words())))

@@ -127,6 +127,6 @@ struct BegunMessage {
 [[nodiscard]] std::optional<BegunMessage> read_begun_message(std::span<const std::byte> from) noexcept;
 /// Whether what follows the payload in a frame is as it has to be.
 [[nodiscard]] bool is_padding(std::span<const std::byte> bytes) noexcept;
-inline constexpr std::string_view wrong_padding = "a frame says something where it has nothing to say";
+inline constexpr std::string_view wrong_padding = "a frame has content in a place that stays empty";
 
 }  // namespace am::frames

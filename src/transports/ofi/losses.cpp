@@ -50,8 +50,8 @@ void OfiTransport::look_for_losses(std::uint64_t now) {
     if (from.looks_at_gap < looks_at_a_gap) {
       if (answers || std::has_single_bit(from.vain_looks_at_gap)) ask_for_losses(from);  // ever more rarely
     } else {
-      end(from, "its letter " + std::to_string(from.letters_in) + " does not come, " +
-                    std::to_string(from.early.size()) + " behind it have" +
+      end(from, "its datagram " + std::to_string(from.letters_in) + " does not come, " +
+                    std::to_string(from.early.size()) + " behind it have come" +
                     (loss_.empty() ? "" : "; libfabric's last failure was: " + loss_));
     }
   }

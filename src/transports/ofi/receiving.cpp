@@ -142,7 +142,7 @@ void OfiTransport::came(std::span<const std::byte> text, const Block& block) {
   if (from.state != Peer::State::joined) return;
   const auto ahead = static_cast<std::int32_t>(head.number - from.letters_in);
   if (ahead < 0) return;  // a copy of one that has come
-  if (ahead > most_early) return end(from, "its letters have numbers that none can have");
+  if (ahead > most_early) return end(from, "its datagrams have numbers that no datagram can have");
   const bool is_at_hand = reinterpret_cast<std::uintptr_t>(text.data()) % frame_alignment == 0;
   if (ahead != 0 || !is_at_hand) {
     Block own(text.size());
@@ -177,7 +177,7 @@ void OfiTransport::read_letter(Peer& from, std::span<const std::byte> text, cons
     const Read read = read_frame(text, frame);
     if (read.outcome != Read::Outcome::frame)
       return end(from,
-                 read.outcome == Read::Outcome::more ? "a letter ends in the middle of a frame" : read.why);
+                 read.outcome == Read::Outcome::more ? "a datagram ends in the middle of a frame" : read.why);
     if (const std::string_view why = take(from, frame, text.first(read.bytes), block); !why.empty())
       return end(from, why);
     text = text.subspan(read.bytes);

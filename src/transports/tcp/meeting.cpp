@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "host/clock.hpp"
+#include "host/counted.hpp"
 #include "host/layout.hpp"
 #include "host/own_descriptor.hpp"
 #include "transports/number.hpp"
@@ -269,7 +270,7 @@ void MeetingServer::take_in(Entrance::Result proven) {
     say(proven.stream, Admission::no_such_node);
     throw Error(what,
                 "a process came as node " + std::to_string(proven.peer) + " of a job that has " +
-                    std::to_string(proof_.nodes) + " nodes",
+                    host::counted(proof_.nodes, "node"),
                 "give all nodes the same size");
   }
   read(proven.peer);
@@ -319,7 +320,7 @@ MeetingClient::MeetingClient(MeetingProof proof, const MeetingPlace& place, Node
         throw Error(what, where_ + ": " + why,
                     "give all nodes the same key file and address (AM_JOB), and the same libam");
     }
-    if (why.empty()) why = "whoever takes connections there says nothing";
+    if (why.empty()) why = "the process that takes connections there says nothing";
     if (waiting.is_over())
       throw Error(what,
                   where_ + " takes no connection since " + host::in_seconds(waiting.so_far_ns()) + ": " + why,

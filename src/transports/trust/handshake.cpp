@@ -180,9 +180,9 @@ std::string_view describe(Handshake::Refusal refusal) noexcept {
     case Refusal::job:
       return "it is of another job";
     case Refusal::not_for_us:
-      return "it looks for another node";
+      return "it looks for another node than this one";
     case Refusal::impossible:
-      return "it says that it is a node that cannot be";
+      return "it claims the number of a node that the job does not have";
     case Refusal::another:
       return "it is another node than was looked for";
     case Refusal::key:

@@ -77,7 +77,7 @@ using impl::flag::elsewhere, impl::flag::last, impl::flag::more, impl::flag::mul
     impl::flag::payload;
 
 TEST(CorruptPacketDeathTest, LengthsThatContradictTheHeader) {
-  expect_death({{0, 0, 0, 1u << 9, "flags that nobody knows"},
+  expect_death({{0, 0, 0, 1u << 9, "unknown flags"},
                 {0, 0, 0xfff0, 0, "beyond its ring"},
                 {0, 0, 0xffff, pad, "beyond its ring"},
                 {0, 7, 0, 0, "lengths contradict"},
@@ -109,7 +109,7 @@ TEST(CorruptPacketDeathTest, AChunkThatItsSenderDoesNotHave) {
 }
 
 TEST(CorruptPacketDeathTest, MulticastsAndPiecesThatDoNotFitTogether) {
-  expect_death({{64, 0, 1, payload | multicast, "a node that there is not", 64, nobody},
+  expect_death({{64, 0, 1, payload | multicast, "a sender that the job does not have", 64, nobody},
                 {64, 0, 1, payload | multicast, "without its list"},
                 {64, 0, 1, payload | last, "do not fit together"},
                 {64, 1, 1, payload | more, "do not fit together", 64, 0, 63}});  // of 63 bytes in all

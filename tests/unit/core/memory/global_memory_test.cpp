@@ -71,7 +71,7 @@ TEST(GlobalMemory, LetsTheLastByteBeTouchedAndNotTheNext) {
     check_throws<Error>([&] { fetch_add(node, (last - 11).as<std::uint64_t>(), 1); },
                         "is not aligned to the 8 bytes");
 
-    const std::string segment_and_nodes = "are not in the segment of node 0, which has 4096 bytes";
+    const std::string segment_and_nodes = "not in the segment of node 0, which has 4096 bytes";
     check_throws<Error>([&] { put(node, last + 1, std::byte{0}); }, segment_and_nodes);
     check_throws<Error>([&] { put(node, last_word + 1, 0); }, segment_and_nodes);
     check_throws<Error>([&] { put(node, (last - 6).as<std::uint64_t>(), 0); }, segment_and_nodes);
@@ -109,7 +109,7 @@ TEST(GlobalMemory, IsNotFooledBySizesThatWrapAround) {
                           "are not in the segment");
     }
     check_throws<Error>([&] { static_cast<void>(allocate<std::uint64_t>(node, SIZE_MAX / 8 + 2)); },
-                        "no room for");
+                        "(ask for less: a segment has at most 1TiB)");
   });
 }
 
@@ -144,10 +144,11 @@ TEST(GlobalMemory, GivesClearedMemoryAlsoTheSecondTime) {
 TEST(GlobalMemory, SaysWhenThereIsNoRoom) {
   on_one_node([](Node& node) {
     const auto all = allocate<std::byte>(node, page);
-    check_throws<Error>([&] { static_cast<void>(allocate<int>(node)); },
-                        "no room for 4 bytes: the segment has 4096, the largest free piece 0");
+    check_throws<Error>(
+        [&] { static_cast<void>(allocate<int>(node)); },
+        "no room for 4 bytes: the segment has 4096, the largest free piece 0 (set AM_SEGMENT=8KiB, or");
     check_throws<Error>([&] { static_cast<void>(allocate_symmetric<int>(node)); },
-                        "node 0 has no room for 4 bytes");
+                        "node 0 has no room for 4 bytes: its segment has 4096 (set AM_SEGMENT=8KiB, or am::");
     deallocate(node, all);
     deallocate(node, allocate_symmetric<std::byte>(node, page));
   });

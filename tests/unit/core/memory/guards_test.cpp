@@ -121,7 +121,7 @@ TEST(Guards, ReachTheLastGenerationThatAPointerHasRoomFor) {
 TEST(Guards, AreNotMadeOfWhatCannotBe) {
   Guards guards(1);
   EXPECT_EQ(error_of([&] { static_cast<void>(guards.make(nullptr, 8, Rights::read)); }),
-            "am: guard at node 1: the pointer is null (guard memory that there is)");
+            "am: guard at node 1: the pointer is null (give the address of the memory to guard)");
   EXPECT_EQ(
       error_of([&] { static_cast<void>(guards.make(memory.data(), std::size_t{1} << 40, Rights::read)); }),
       "am: guard at node 1: it is 2^40 bytes or more (guard its parts)");

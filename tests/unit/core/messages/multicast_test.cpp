@@ -58,8 +58,8 @@ TEST(Grid, LiesOverTheNodesRowAfterRow) {
 TEST(Grid, ThatDoesNotFitIsAnError) {
   test::run_alone([](Node& node) {
     check_equal(Grid(node, 1, 1).row().size(), 1u, "a grid of one");
-    check_throws<Error>([&] { static_cast<void>(Grid(node, 0, 1)); }, "are none");
-    check_throws<Error>([&] { static_cast<void>(Grid(node, 1, 0)); }, "are none");
+    check_throws<Error>([&] { static_cast<void>(Grid(node, 0, 1)); }, "hold nobody");
+    check_throws<Error>([&] { static_cast<void>(Grid(node, 1, 0)); }, "hold nobody");
     check_throws<Error>([&] { static_cast<void>(Grid(node, 1, 2)); }, "do not fit a job of 1");
     check_throws<Error>([&] { static_cast<void>(Grid(node, 1u << 16, 1u << 16)); }, "do not fit");
   });

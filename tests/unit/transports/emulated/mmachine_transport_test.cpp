@@ -34,8 +34,10 @@ TEST(MMachineExtents, AreTheSquarestOrWhatWasAskedForOrALineThatSaysWhy) {
               HasSubstr("AM_TRANSPORT=mmachine:big is no grid (say rows x columns, "));
   EXPECT_THAT(
       extents_text("", 37),
-      HasSubstr("the job's 37 nodes are a grid of 1x37, and an M-Machine has up to 32x32 (run another"));
-  EXPECT_THAT(extents_text("2x33", 66), HasSubstr("a grid of 2x33, and an M-Machine has up to 32x32"));
+      HasSubstr(
+          "the grid 1x37 of the job's nodes has too long a side: an M-Machine has up to 32x32 (run another"));
+  EXPECT_THAT(extents_text("2x33", 66),
+              HasSubstr("the grid 2x33 of the job's nodes has too long a side: an M-Machine has up"));
   EXPECT_THAT(extents_text("2x33", 66), HasSubstr("(say mmachine:6x11, or mmachine alone)"));
   EXPECT_THAT(extents_text("", 1025), HasSubstr("the job has 1025 nodes, and an M-Machine has up to 1024"));
 }

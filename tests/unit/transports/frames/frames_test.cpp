@@ -225,7 +225,7 @@ TEST_F(NoFrame, IsOfNoKind) {
 }
 
 TEST_F(NoFrame, SaysSomethingWhereItHasNothingToSay) {
-  constexpr const char* unused = "a frame says something where it has nothing to say";
+  constexpr const char* unused = "a frame has content in a place that stays empty";
   for (const Kind kind :
        {Kind::word, Kind::clock, Kind::answer, Kind::farewell, Kind::segment, Kind::probe, Kind::seen})
     EXPECT_EQ(why(Frame{.kind = kind}, at(5, 1)), unused) << "a priority";
@@ -249,7 +249,7 @@ TEST_F(NoFrame, HasAPayloadElsewhereThatIsNone) {
 }
 
 TEST_F(NoFrame, IsAPieceThatNoneIs) {
-  constexpr const char* piece = "a piece of a payload says what none does";
+  constexpr const char* piece = "a piece of a payload has values that no piece has";
   using namespace impl;
   const auto taken = [](Bytes&) {};
   EXPECT_EQ(why(message(1, payload_, flag::more), taken), "it is taken");
@@ -263,7 +263,7 @@ TEST_F(NoFrame, IsAPieceThatNoneIs) {
 }
 
 TEST_F(NoFrame, IsAMessageThatContradictsItself) {
-  constexpr const char* header = "a message's header says what no message has";
+  constexpr const char* header = "a message's header has values that no message has";
   EXPECT_EQ(why(message_, at(8, 1)), header) << "a lap";
   EXPECT_EQ(why(message_, at(12, 1)), header) << "a place";
   EXPECT_EQ(why(message(0, {}, impl::flag::pad), at(0, 32)), header);

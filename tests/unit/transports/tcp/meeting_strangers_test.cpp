@@ -153,7 +153,7 @@ TEST_F(Deaf, WhoSaysNothingIsReportedAndNotWaitedForLongerThanPatienceLasts) {
   Reports reports;
   EXPECT_THAT(come(1, "hello", reports.patience(200 * ms)),
               AllOf(HasSubstr("takes no connection since"),
-                    HasSubstr("whoever takes connections there says nothing")));
+                    HasSubstr("the process that takes connections there says nothing")));
   EXPECT_THAT(reports.texts(), ElementsAre(HasSubstr("waits for node 0 at " + place_.text())));
 }
 
