@@ -78,7 +78,7 @@ int main(int argc, char** argv) try {
   const std::uint64_t blocks = mebibytes << 10;
   Transfer transfer((node.id() + 1) % node.size(), blocks);
   node.attach(transfer);
-  node.barrier();
+  node.barrier();  // all nodes have attached
   node.on_outlet([&transfer](am::LowEvent& event) { transfer.send_next(event); });
 
   const double pi = computation();

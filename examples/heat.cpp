@@ -25,7 +25,7 @@ class Rod {
       : node_(node), now_(values + 2), next_(values + 2), ends_(am::allocate_symmetric<double>(node, 4)) {
     if (node.id() == 0) now_[1] = 1e6;  // hot at its beginning
     node.attach(*this);
-    node.barrier();  // all have attached theirs
+    node.barrier();  // all nodes have attached
   }
 
   void end_came(am::Request&, std::size_t step) { ++came_[step % 2]; }

@@ -22,7 +22,7 @@ class Histogram {
  public:
   explicit Histogram(am::Node& node) : node_(node), mine_(bins / node.size() + 1), sent_(node.size()) {
     node.attach(*this);
-    node.barrier();  // all have attached theirs
+    node.barrier();  // all nodes have attached
   }
 
   void count(am::Request&, std::uint32_t bin) {

@@ -173,7 +173,7 @@ int main(int argc, char** argv) try {
 
   Strip strip(node, rows, columns);
   node.attach(strip);
-  node.barrier();
+  node.barrier();  // all nodes have attached
   const double began = seconds();
   for (std::uint64_t g = 1; g <= generations; ++g) strip.step(g);
   node.barrier();

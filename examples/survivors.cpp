@@ -117,8 +117,8 @@ int deal_out(am::Node& node) {
 int work(am::Node& node, bool dies) {
   Worker worker{.dies = dies};
   node.attach(worker);
-  node.on_peer_death([](am::Node&, am::NodeId) {});  // goes on
-  node.barrier();
+  node.on_peer_death([](am::Node&, am::NodeId) {});    // goes on
+  node.barrier();                                      // all nodes have attached, and mean to survive
   node.wait_until([&] { return worker.is_over; }, 0);  // an error when node 0 dies
   return 0;
 }

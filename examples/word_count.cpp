@@ -126,7 +126,7 @@ int main(int argc, char** argv) try {
 
   WordCounter counter;
   node.attach(counter);
-  node.barrier();  // nobody sends a word before its keeper is attached
+  node.barrier();  // all nodes have attached
   counter.run(node, text);
   const bool right = node.id() != 0 || compare(counter.all(), text);
   node.barrier();
