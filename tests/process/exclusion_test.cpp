@@ -67,7 +67,8 @@ void change_slowly(Shared& shared, test::Random& random) {
 
 TEST_P(Exclusion, HoldsInCriticalSections) {
   run(3, [](am::Node& node) {
-    Shared shared;
+    static thread_local Shared shared;  // outlives the node: what is on its way when the test ends changes it
+    shared = {};
     node.attach(shared);
     node.barrier();
     test::Random random(test::mix(test::seed(), node.id()));
@@ -172,13 +173,14 @@ TEST_P(Exclusion, HoldsInCriticalSections) {
 // The shortest sections that there are, against the shortest messages.
 TEST_P(Exclusion, HoldsInTinySections) {
   run(2, [](am::Node& node) {
-    struct Pair {
+    static thread_local struct Pair {  // as above
       std::uint64_t a = 0;
       std::uint64_t b = 0;
       bool ended = false;
       void both(am::Request&) { ++a, ++b; }
       void end(am::Reply&) { ended = true; }
     } pair;
+    pair = {};
     node.attach(pair);
     node.barrier();
     if (node.id() == 0) {
