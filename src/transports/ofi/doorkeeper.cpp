@@ -111,7 +111,8 @@ struct Doorkeeper::Calls {
     if (from && from->port() == 0 && keeper_here->bind(socket) != 0) return -1;
     const int result = ::connect(socket, address, size);
     const int why = errno;
-    const bool is_refused = result != 0 && (why != EINPROGRESS || has_failed(socket));
+    const bool no_way = why == ECONNREFUSED || why == ENETUNREACH || why == EHOSTUNREACH;
+    const bool is_refused = result != 0 && (why == EINPROGRESS ? has_failed(socket) : no_way);
     if (const auto there = tcp::Address::of(address, size)) keeper_here->note_connection(*there, is_refused);
     errno = why;
     return result;
