@@ -5,6 +5,7 @@
 #include <am/global.hpp>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <csignal>
 #include <string>
 #include <thread>

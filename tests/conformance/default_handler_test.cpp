@@ -3,6 +3,7 @@
 #include <am/collectives.hpp>
 #include <am/global.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
