@@ -85,7 +85,7 @@ TEST_P(Settle, AsksNobodyWhereNothingWasSentAndWantsANumberForEachNode) {
     }
     std::array<std::uint64_t, 1> few{};
     check_throws<am::Error>([&] { am::settle(node, few, [](std::uint64_t) { return true; }); },
-                            "1 numbers for 2 nodes");
+                            "1 number for 2 nodes");
     node.barrier();
   });
 }
