@@ -46,7 +46,8 @@ Report measure_barrier(const Options& options) {
   }
   peers.describe(report);
   if (options.transport != "shm")
-    report.remarks.push_back("nodes of one machine meet in its shared memory, whatever the network: this measures no message");
+    report.remarks.push_back(
+        "nodes of one machine meet in its shared memory, whatever the network: this measures no message");
   for (const int nodes : job_sizes) {
     const std::string prefix = std::to_string(nodes) + "/";
     Row& row = report.rows.emplace_back(std::to_string(nodes) + " nodes, one barrier");

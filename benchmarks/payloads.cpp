@@ -160,7 +160,8 @@ void ask_limits(CorePair cores, Series& series) {
 
 void ask_peers(Peers& peers, CorePair cores, Series& series) {
   peers.ask_openmpi("payloads", round_trip_sizes, series);
-  peers.with_ucx("ucx_am", [&](const Ucx& ucx) { series.add(ucx.payload_half_rtts(cores, round_trip_sizes)); });
+  peers.with_ucx("ucx_am",
+                 [&](const Ucx& ucx) { series.add(ucx.payload_half_rtts(cores, round_trip_sizes)); });
 }
 
 Report measure_payloads(const Options& options) {

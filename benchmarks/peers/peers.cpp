@@ -53,7 +53,9 @@ void Peers::compare(Row& row, const Series& series, const std::string& prefix, c
   const bool is_ucx = id.starts_with("ucx");
   if (is_ucx ? !ucx_ : !openmpi_) return;
   const auto failed = no_figures_of_ucx_.find(id);
-  const std::string& reason = failed != no_figures_of_ucx_.end() ? failed->second : is_ucx ? no_ucx_ : no_openmpi_;
+  const std::string& reason = failed != no_figures_of_ucx_.end() ? failed->second
+                              : is_ucx                           ? no_ucx_
+                                                                 : no_openmpi_;
   if (reason.empty()) {
     ambench::compare(row, series, prefix, figure, id, label);
   } else {

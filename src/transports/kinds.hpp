@@ -25,7 +25,8 @@ struct Kind {
   /// What it has counted itself about a node of this host, as lines of text; empty where it is not used. Called also by who is no
   /// node of the job. Empty: a network that counts nothing itself.
   std::function<std::string(const std::shared_ptr<const host::Memory>&, NodeId)> counts{};
-  bool moves = false;  ///< reads and writes segments itself (MemoryReach::begin_move): it is given this node's
+  bool moves =
+      false;  ///< reads and writes segments itself (MemoryReach::begin_move): it is given this node's
 };
 
 /// In the order in which they are chosen.

@@ -65,7 +65,8 @@ TEST_P(Hosts, EachPeerIsReachedByWhatLeadsThere) {
     for (NodeId peer = 0; peer < node.size(); ++peer) {
       check(node.request<count>(peer) == am::Status::ok, "request");
       const bool here = hosts.host_of(peer) == hosts.host_of(node.id());
-      check_equal(goes_by(am::MemoryReach::Way::mapped, engine.network().memory_reach(peer)), here, "loads and stores reach a neighbour only");
+      check_equal(goes_by(am::MemoryReach::Way::mapped, engine.network().memory_reach(peer)), here,
+                  "loads and stores reach a neighbour only");
     }
     node.wait_until([&] { return counted.messages == 4; });
     node.barrier();

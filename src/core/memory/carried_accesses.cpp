@@ -60,7 +60,8 @@ void CarriedAccesses::get(NodeId from, std::byte* there, std::byte* into, std::s
 
 void CarriedAccesses::ask(NodeId node, Peer& peer) noexcept {
   for (const Access access : {Access::store, Access::fetch})
-    peer.done[static_cast<std::size_t>(access)] = engine_.network().memory_reach(node)->accesses_done(access, node);
+    peer.done[static_cast<std::size_t>(access)] =
+        engine_.network().memory_reach(node)->accesses_done(access, node);
 }
 
 bool CarriedAccesses::end_if_done(const Peer& peer, const Begun& begun) noexcept {

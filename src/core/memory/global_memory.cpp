@@ -79,7 +79,8 @@ std::byte* GlobalMemory::map(NodeId peer) {
 std::byte* GlobalMemory::reach(impl::GlobalAddress at, std::size_t bytes, const char* what) {
   if (at.is_null() || at.node() >= engine_.job().size) throw outside(engine_, at, bytes, what);
   const auto peer = static_cast<NodeId>(at.node());
-  const bool direct = peer == engine_.job().id || goes_by(MemoryReach::Way::mapped, engine_.network().memory_reach(peer));
+  const bool direct =
+      peer == engine_.job().id || goes_by(MemoryReach::Way::mapped, engine_.network().memory_reach(peer));
   std::byte* const base = direct ? map(peer) : nullptr;
   // What is mapped counts, whatever the peer's card says by now.
   const std::size_t there = direct ? peers_[peer].bytes : engine_.board().card(peer).segment_bytes;

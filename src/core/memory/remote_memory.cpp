@@ -187,8 +187,8 @@ void RemoteMemory::move(MemoryReach::Access access, impl::GlobalAddress there, c
             const MemoryReach::Move piece{
                 access, peer, there.offset() + at, std::min(MemoryReach::move_bytes, bytes - at), ticket, at};
             send_own(engine_, peer, what, [&] {
-              const Status status =
-                  engine_.network().memory_reach(peer)->begin_move(piece, from == nullptr ? nullptr : from + at);
+              const Status status = engine_.network().memory_reach(peer)->begin_move(
+                  piece, from == nullptr ? nullptr : from + at);
               const auto found = under_way_.find(ticket);
               if (status == Status::ok && found != under_way_.end()) ++found->second.moves;
               return status;

@@ -85,8 +85,7 @@ void Sender::reserve_line(NodeId to, Priority priority, bool reserved) noexcept 
 
 Transport::Slot Sender::claim_whole(const impl::OutMessage& message) noexcept {
   const std::size_t bytes = message.payload.size();
-  UnorderedLanes* const lanes =
-      may_overtake(message) ? place_.network.unordered_lanes(message.to) : nullptr;
+  UnorderedLanes* const lanes = may_overtake(message) ? place_.network.unordered_lanes(message.to) : nullptr;
   return lanes != nullptr ? lanes->claim_unordered(message.to, message.priority, message.words, bytes)
                           : place_.network.claim(message.to, message.priority, message.words, bytes);
 }

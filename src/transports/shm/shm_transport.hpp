@@ -8,10 +8,10 @@
 #include <am/impl/link.hpp>
 #include <array>
 
-#include "transports/shm/chunks.hpp"
-#include "transports/shm/inbox.hpp"
 #include "transports/memory_reach.hpp"
 #include "transports/payload_room.hpp"
+#include "transports/shm/chunks.hpp"
+#include "transports/shm/inbox.hpp"
 
 namespace am::shm {
 

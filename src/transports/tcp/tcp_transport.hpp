@@ -23,12 +23,12 @@
 #include <vector>
 
 #include "host/descriptor.hpp"
+#include "transports/control_lane.hpp"
 #include "transports/frames/arrivals.hpp"
 #include "transports/frames/frames.hpp"
 #include "transports/frames/lent.hpp"
 #include "transports/frames/looks.hpp"
 #include "transports/frames/refusals.hpp"
-#include "transports/control_lane.hpp"
 #include "transports/site.hpp"
 #include "transports/tcp/entrance.hpp"
 #include "transports/transport.hpp"

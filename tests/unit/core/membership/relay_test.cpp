@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "../../transports/fake_transport.hpp"
-#include "transports/control_lane.hpp"
 #include "core/membership/standing.hpp"
 #include "host/memory.hpp"
+#include "transports/control_lane.hpp"
 
 namespace am::core::relay_test {
 

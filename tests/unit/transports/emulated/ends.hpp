@@ -11,8 +11,8 @@
 #include "host/clock.hpp"
 #include "host/memory.hpp"
 #include "transports/site.hpp"
-#include "transports/unordered_lanes.hpp"
 #include "transports/transport.hpp"
+#include "transports/unordered_lanes.hpp"
 
 namespace am::emulated {
 

@@ -176,7 +176,8 @@ TEST_F(ChunkMemory, NeverOverlapsAndNoneIsLost) {
       account.collect(released);
       const Chunks::Name chunk = chunks_.take(to, bytes);
       if (chunk == 0) continue;
-      held.push_back({to, {chunk, (bytes + Chunks::gap_bytes + Chunks::unit_bytes - 1) / Chunks::unit_bytes}});
+      held.push_back(
+          {to, {chunk, (bytes + Chunks::gap_bytes + Chunks::unit_bytes - 1) / Chunks::unit_bytes}});
       account.own(held.back().second, true);
     } else if (what < 5 && !held.empty()) {
       std::swap(held[random.below(held.size())], held.back());

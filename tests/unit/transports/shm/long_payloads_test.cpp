@@ -168,8 +168,7 @@ TEST_F(LongPayloads, MayBeWrittenBeforeTheyHaveAPlace) {
 
 TEST_F(LongPayloads, LentOnesAloneKeepNobodyWaiting) {
   std::vector<Transport::Slot> lent;
-  while (lent.empty() || lent.back().status == Status::ok)
-    lent.push_back(a_.lend(1, Priority::low, quarter));
+  while (lent.empty() || lent.back().status == Status::ok) lent.push_back(a_.lend(1, Priority::low, quarter));
   EXPECT_EQ(lent.back().status, Status::too_big) << "nothing that is under way will come back";
   EXPECT_EQ(send(a_, 1, 3 * kibi), impl::packet_payload_bytes) << "in pieces";
   lent.pop_back();
