@@ -33,7 +33,7 @@ class CriticalSection {
 
 /// While one lives, events run inside calls that make progress alone, as in the polling mode: not beside the computation, nor in the
 /// middle of it. For interfaces whose programs may switch interrupts off (CMAM's). In the polling mode it changes nothing. From the
-/// computation. They nest.
+/// computation. They nest. Posted work and functions that hear of a peer's death are not held: events may run beside these.
 class PolledSection {
  public:
   explicit PolledSection(Node& node) noexcept : hold_(node) {}

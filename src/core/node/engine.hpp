@@ -19,6 +19,7 @@
 
 #include <am/events.hpp>
 #include <am/node.hpp>
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -297,7 +298,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
     return handled;
   }
   /// No network has more of a peer's bytes under way, a line counted for each message: rings and chunks of shared memory have room for a
-  /// little more than 5 MiB of both priorities, as the windows of the others have.
+  /// little more than 5 MiB of both priorities, the windows of the others for less.
   static bool is_all_that_was_there(std::uint64_t taken) noexcept { return taken >= std::uint64_t{6} << 20; }
   void run_default_handler(const impl::Arrival& message);
   void run_handler_or_default(const impl::Arrival& message);
@@ -417,7 +418,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   bool oversubscribed_ = false;
   bool left_ = false;
   std::vector<std::uint64_t> taken_in_leaving_{};  // bytes, by source
-  bool disowned_ = false;                          // this is a forked child, or the node is retired
+  /// This is a forked child, or the node is retired; then who has left, and by whom, was written before.
+  std::atomic<bool> disowned_ = false;
   Undelivered undelivered_;
   bool ends_badly_ = false;
   std::thread::id owner_ = std::this_thread::get_id();

@@ -67,7 +67,8 @@ void Engine::disown() noexcept {
 
 /// Where a handler on a thread of its own has ended the program, the node's thread may still come by: the process ends without it.
 void Engine::end_stranger() const noexcept {
-  while (left_ && card().pid == getpid() && std::this_thread::get_id() != retired_by_) pause();
+  const bool on_handler_thread = left_ && node_->shared_;  // it stays there then (Attendant::stop)
+  while (on_handler_thread && card().pid == getpid() && std::this_thread::get_id() != retired_by_) pause();
   if (left_ && card().pid == getpid())
     broken(job_.id,
            "the program uses its node when that has left the job, as it does after main and in std::exit: "

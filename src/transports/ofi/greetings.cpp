@@ -147,12 +147,18 @@ void OfiTransport::came_answer(Peer& peer, std::span<const std::byte> bytes) {
   handshake.take(bytes);
   if (handshake.state() != trust::Handshake::State::proven || !has_seals(peer, handshake, true)) {
     ++turned_away_;  // a stranger's, or to a stranger's greeting: the peer's own may still come, however slow it is
-    return greet_later(peer);
+    return greet_once_more(peer);
   }
-  if (peer.greetings.size() == most_greetings) return greet_later(peer);
-  send_greeting(peer, proof_step, greeting, handshake.to_send());
-  peer.state = Peer::State::proven;
+  if (peer.greetings.size() == most_greetings) return greet_once_more(peer);
+  const std::vector<std::byte> own(greeting.begin(), greeting.end());
+  peer.state = Peer::State::proven;  // what fails from here on is the end of it
   peer.ours.reset();
+  send_greeting(peer, proof_step, own, handshake.to_send());
+}
+
+/// Not later than it was to be: else whoever answers often in its name would put it off for ever.
+void OfiTransport::greet_once_more(Peer& peer) {
+  if (peer.retry_ns == 0) greet_later(peer);
 }
 
 void OfiTransport::came_proof(Peer& peer, std::span<const std::byte> greeting,

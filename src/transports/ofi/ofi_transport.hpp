@@ -158,6 +158,7 @@ class OfiTransport final : public Transport, public PayloadRoom, public MemoryRe
   void failed(Peer& peer, bool greeting, std::string why);
   void try_later(Peer& peer, std::string why);
   void greet_later(Peer& peer);
+  void greet_once_more(Peer& peer);
   void end(Peer& peer, std::string_view why);
   /// Of whom this node knows.
   void end_all(const std::string& why);

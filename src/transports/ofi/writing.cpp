@@ -123,7 +123,8 @@ bool OfiTransport::post_first(Peer& to, LetterQueue& letters) {
       !letter.is_followed && !is_greeting && letter.filled <= endpoint_.info().tx_attr->inject_size;
   const int result = at_once ? endpoint_.inject(letter.text(), to.address)
                              : endpoint_.send(letter.text(), letter.descriptor, to.address, letter);
-  const bool refused = result == -FI_EAGAIN && is_greeting && is_refused(to);
+  const bool greets = is_greeting && (to.state == Peer::State::greeting || to.state == Peer::State::apart);
+  const bool refused = result == -FI_EAGAIN && greets && is_refused(to);
   if (result == -FI_EAGAIN && !refused) {
     is_to_write(to);
     if (armed_) set_timer();
