@@ -39,7 +39,7 @@ void Entrance::hang_up(NodeId to) noexcept {
 
 bool Entrance::accept() {
   // Each has its turn to be the first: many who come at one keep nobody away from the others.
-  if (!listening_.empty()) std::ranges::rotate(listening_, listening_.begin() + 1);
+  if (!listening_.empty()) std::rotate(listening_.begin(), listening_.begin() + 1, listening_.end());
   return std::ranges::all_of(listening_, [this](const Socket& one) { return accept_at(one); });
 }
 
