@@ -24,6 +24,20 @@ namespace am::kit {
   return 1;
 }
 
+/// The way round a ring of that extent.
+struct WayRound {
+  bool goes_up;
+  bool passes_edge;
+};
+/// The shorter one; `up_on_tie()` decides where both are as long. `at` and `to` differ.
+template <class Tie>
+[[nodiscard]] constexpr WayRound way_round(std::uint32_t at, std::uint32_t to, std::uint32_t extent,
+                                           Tie&& up_on_tie) noexcept {
+  const std::uint32_t above = at < to ? to - at : to + extent - at;
+  const bool goes_up = above * 2 == extent ? up_on_tie() : above * 2 < extent;
+  return {goes_up, goes_up ? at > to : at < to};
+}
+
 /// The next hop to `there`. The shorter way round; where both are as long, the half of the nodes goes up.
 template <class AnyGrid>
 [[nodiscard]] constexpr Hop dimension_order(const AnyGrid& grid, NodeNumber here, NodeNumber there) noexcept {
@@ -33,9 +47,7 @@ template <class AnyGrid>
     if (at == to) continue;
     const auto [extent, wraps] = grid.dimension(d);
     if (!wraps) return {at < to ? Grid::up(d) : Grid::down(d)};
-    const std::uint32_t above = at < to ? to - at : to + extent - at;
-    const bool goes_up = above * 2 == extent ? at % 2 == 0 : above * 2 < extent;
-    const bool passes_edge = goes_up ? at > to : at < to;
+    const auto [goes_up, passes_edge] = way_round(at, to, extent, [=] { return at % 2 == 0; });
     return {goes_up ? Grid::up(d) : Grid::down(d), passes_edge ? 0b01u : 0b10u};
   }
   return {};
@@ -54,9 +66,7 @@ template <class AnyGrid, class Coin>
     if (!wraps) return {at < to ? Grid::up(d) : Grid::down(d)};
     if (came.port == Grid::up(d) || came.port == Grid::down(d))
       return {Grid::opposite(came.port), 1u << came.vc_class};
-    const std::uint32_t above = at < to ? to - at : to + extent - at;
-    const bool goes_up = above * 2 == extent ? toss() : above * 2 < extent;
-    const bool passes_edge = goes_up ? at > to : at < to;
+    const auto [goes_up, passes_edge] = way_round(at, to, extent, toss);
     return {goes_up ? Grid::up(d) : Grid::down(d), passes_edge ? 0b10u : 0b01u};
   }
   return {};
