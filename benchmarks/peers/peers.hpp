@@ -23,8 +23,8 @@ class Peers {
   // Looks for the neighbours, which are to use that wire; calls below that concern others do nothing.
   Peers(Who who, const Wire& wire);
 
-  // Measures with a neighbour where it can be used. What `ask` throws becomes the reason why it has no figures; of UCX, why it has
-  // none of that `id`.
+  // Measures with a neighbour where it can be used. If `ask` throws, Open MPI has no figures, and UCX none of that `id`; the report
+  // shows the reason.
   void with_openmpi(const std::function<void(const OpenMpi&)>& ask);
   void with_ucx(const std::string& id, const std::function<void(const Ucx&)>& ask);
   // A measure of openmpi_peer that two ranks take, and that has a figure "SIZE/NAME" for each of `sizes`: it becomes

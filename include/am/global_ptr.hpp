@@ -34,7 +34,7 @@ class GlobalPtr {
 
   /// The node whose memory it is. Not of a null pointer.
   [[nodiscard]] constexpr NodeId node() const noexcept { return static_cast<NodeId>(at_.node()); }
-  /// How many bytes after the beginning of that node's segment it points. Not of a null pointer.
+  /// The distance from the beginning of that node's segment, in bytes. Not of a null pointer.
   [[nodiscard]] constexpr std::uint64_t offset() const noexcept { return at_.offset(); }
   explicit constexpr operator bool() const noexcept { return !at_.is_null(); }
 

@@ -231,8 +231,9 @@ class Node {
 
   // -- the program's own object -------------------------------------------------------------------------------------
 
-  /// Attaches the object that handlers reach by state<T>() and whose member functions may be handlers. Not owned: it has to live while a
-  /// message for it may come, and a barrier does not wait for what is on its way. One at a time. Attach, then barrier, then send: so no message comes before its object is attached.
+  /// Attaches the object that handlers reach by state<T>() and whose member functions may be handlers. One at a time. Not owned: it
+  /// has to live while a message for it may come, and a barrier does not wait for messages on their way. Attach, then barrier, then
+  /// send: so no message comes before its object is attached.
   template <class T>
   void attach(T& state) noexcept {
     const impl::Hold hold(*this);

@@ -40,7 +40,7 @@ struct Placement {
   [[nodiscard]] std::span<const NodeId> here() const noexcept { return hosts[own]; }
 };
 
-/// What is wrong where somebody's texts make no sense. `difference`: more of that, with what leads to it.
+/// The error for texts that another version of libam has written. `difference` is what differs, for the end of the sentence.
 [[nodiscard]] Error other_version(const std::string& who, const char* what = "join the job",
                                   const std::string& difference = "");
 

@@ -25,7 +25,7 @@ NodeNumber drawn_below(NodeNumber count, std::mt19937_64& random) {
   return std::uniform_int_distribution<NodeNumber>(0, count - 1)(random);
 }
 
-/// Of a grid, so many further in a dimension of that extent.
+/// The node of a grid that lies steps(extent) further in each dimension.
 template <class Steps>
 NodeNumber further(const Grid& grid, NodeNumber from, Steps steps) {
   NodeNumber to = 0;

@@ -53,7 +53,7 @@ struct Entry {
   }
 };
 
-/// A number that some add to and others read, of which nothing depends. Several may add at once: none of that is lost.
+/// A counter for reports. Several threads may add at once, and no count is lost; it orders nothing.
 template <class T>
 class Tally {
  public:
