@@ -186,38 +186,43 @@ std::uint64_t CycleNetwork::flits() const noexcept {
   return count;
 }
 
-std::string CycleNetwork::who_waits() const {
-  std::string text;
-  const auto name = [&](RouterNumber router, unsigned channel) {
+void CycleNetwork::add_who_waits(RouterNumber number, unsigned input, Waits& waits) const {
+  const auto place = [&](RouterNumber router, unsigned channel) {
     return "router " + std::to_string(router) + " port " + std::to_string(channel / shape_.vcs) + " vc " +
            std::to_string(channel % shape_.vcs);
   };
-  for (RouterNumber number = 0; number < routers(); ++number) {
-    const RouterView router = this->router(number);
-    for (unsigned input = 0; input < shape_.ports * shape_.vcs; ++input) {
-      if (router.count(input) == 0) continue;
-      const Flit flit = router.front(shape_, input);
-      text += name(number, input) + ": packet " + std::to_string(flit.packet());
-      if (router.is_active(input)) {
-        const unsigned output = router.output_of(input);
-        text += router.credits(output) == 0 ? " waits for room behind " : " waits for its turn to ";
-        text += name(number, output);
-      } else {
-        const Route route = router.route_of(input);
-        text += " waits for a channel of port " + std::to_string(route.port);
-        for (unsigned other = 0; other < shape_.ports * shape_.vcs; ++other) {
-          if (router.is_active(other) && router.output_of(other) / shape_.vcs == route.port)
-            text +=
-                ", " + std::to_string(router.output_of(other) % shape_.vcs) + " is that of packet " +
-                (router.count(other) == 0 ? "behind "
-                                          : std::to_string(router.front(shape_, other).packet()) + " at ") +
-                name(number, other);
-        }
-      }
-      text += "\n";
+  const RouterView router = this->router(number);
+  std::string line =
+      place(number, input) + ": packet " + std::to_string(router.front(shape_, input).packet());
+  std::vector<std::string> behind;
+  if (router.is_active(input)) {
+    const unsigned output = router.output_of(input);
+    const bool has_room = router.credits(output) != 0;
+    line += (has_room ? " waits for its turn to " : " waits for room behind ") + place(number, output);
+    const End end = ends_[this->line(number, output / shape_.vcs)];
+    if (!has_room && end.port != End::node)
+      behind.push_back(place(end.number, end.port * shape_.vcs + output % shape_.vcs));
+  } else {
+    const Route route = router.route_of(input);
+    line += " waits for a channel of port " + std::to_string(route.port);
+    for (unsigned other = 0; other < shape_.ports * shape_.vcs; ++other) {
+      if (!router.is_active(other) || router.output_of(other) / shape_.vcs != route.port) continue;
+      behind.push_back(place(number, other));
+      line += ", " + std::to_string(router.output_of(other) % shape_.vcs) + " is that of packet " +
+              (router.count(other) == 0 ? "behind "
+                                        : std::to_string(router.front(shape_, other).packet()) + " at ") +
+              behind.back();
     }
   }
-  return text;
+  waits.add(place(number, input), std::move(line), std::move(behind));
+}
+
+void CycleNetwork::add_waits(Waits& waits) const {
+  for (RouterNumber number = 0; number < routers(); ++number) {
+    for (unsigned input = 0; input < shape_.ports * shape_.vcs; ++input) {
+      if (router(number).count(input) != 0) add_who_waits(number, input, waits);
+    }
+  }
 }
 
 }  // namespace am::kit

@@ -36,6 +36,7 @@
 #include "emulated_hw/kit/textbook_router.hpp"
 #include "emulated_hw/kit/topology.hpp"
 #include "emulated_hw/kit/trace.hpp"
+#include "emulated_hw/kit/waits.hpp"
 
 namespace am::kit {
 
@@ -125,8 +126,8 @@ class CycleNetwork {
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// Cycles since a flit has last come in or passed a switch.
   [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
-  /// Who waits for whom, for people: a line for each input that has a flit and does not move.
-  [[nodiscard]] std::string who_waits() const;
+  /// Adds each input that has a flit.
+  void add_waits(Waits& waits) const;
 
  private:
   static constexpr unsigned slots = 4;  // cycles on a delay line, this one included
@@ -167,6 +168,7 @@ class CycleNetwork {
   using NarrowRouters = std::vector<TextbookRouter<1>>;
   using WideRouters = std::vector<TextbookRouter<4>>;
 
+  void add_who_waits(RouterNumber number, unsigned input, Waits& waits) const;
   template <class OneTopology, class Routers>
   void wire(const OneTopology& topology, Routers& routers);
   template <class OneTopology, class Router>

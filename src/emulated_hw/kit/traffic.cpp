@@ -134,7 +134,7 @@ TrafficNodes::Figures TrafficNodes::figures() const noexcept {
 void check_that_it_moves(const CycleNetwork& network, Cycle patience) {
   if (network.still_for() > patience && network.flits() != 0)
     throw std::runtime_error("nothing has moved for " + std::to_string(network.still_for()) + " cycles:\n" +
-                             network.who_waits());
+                             who_waits(network));
 }
 
 }  // namespace am::kit

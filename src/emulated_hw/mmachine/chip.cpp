@@ -70,7 +70,33 @@ void Chip::step() {
   give_cycles();
 }
 
+bool Chip::has_nothing_to_do() const noexcept {
+  if (!filling_.empty() || !missed_.empty() || !delayed_[0].empty() || !delayed_[1].empty()) return false;
+  bool all_sleep = !inputs_[0].has_to_settle() && !inputs_[1].has_to_settle();
+  kit::for_each(running_, [&](unsigned place) { all_sleep = all_sleep && thread_at(place).sleeps(); });
+  return all_sleep;
+}
+
+bool Chip::is_busy_for(Cycle cycles) const noexcept {
+  bool is_busy = false;
+  kit::for_each(running_, [&](unsigned place) { is_busy = is_busy || thread_at(place).is_busy_for(cycles); });
+  return is_busy;
+}
+
+void Chip::add_waits(kit::Waits& waits) const {
+  kit::for_each(running_, [&](unsigned place) {
+    std::string name = to_text(here_) + " cluster " + std::to_string(place / slots) + " slot " +
+                       std::to_string(place % slots);
+    for (const Priority priority : {Priority::p0, Priority::p1}) {
+      if (place == message_cluster[index(priority)] * slots + reserved_slot)
+        name = place_of_input(here_, priority);
+    }
+    thread_at(place).add_waits(waits, name);
+  });
+}
+
 void Chip::deliver(Priority priority, const Flit& flit) {
+  wake();
   if (extra_cycles_ == 0) return inputs_[index(priority)].take(flit);
   delayed_[index(priority)].push_back({now_ + extra_cycles_, flit});
 }

@@ -77,7 +77,17 @@ class Chip final : public NetworkUnits {
 
   /// One cycle. Throws what a program throws, but for the Exception of a handler.
   void step();
-  void rings(kit::NodeBell network) noexcept { network_ = network; }
+  /// So that nothing changes here, whatever time passes, until its bell is rung.
+  [[nodiscard]] bool has_nothing_to_do() const noexcept;
+  /// A thread is in something that takes longer than so many cycles.
+  [[nodiscard]] bool is_busy_for(Cycle cycles) const noexcept;
+  /// Adds its threads. What its network inputs wait for are their handlers.
+  void add_waits(kit::Waits& waits) const;
+  void rings(kit::NodeBell self, kit::NodeBell network) noexcept {
+    self_ = self;
+    network_ = network;
+  }
+  void wake() const noexcept { self_.ring(); }
 
   // -- its threads
 
@@ -86,7 +96,10 @@ class Chip final : public NetworkUnits {
   }
   /// What IGTWR does to the flag of a miss.
   void clear_miss() noexcept;
-  void begins(unsigned cluster, unsigned slot) noexcept { running_ |= kit::request(cluster * slots + slot); }
+  void begins(unsigned cluster, unsigned slot) noexcept {
+    running_ |= kit::request(cluster * slots + slot);
+    wake();
+  }
   void issue(unsigned cluster, unsigned slot, const NetworkOutput::Sending& sending, unsigned condition);
 
   // -- the network
@@ -126,7 +139,9 @@ class Chip final : public NetworkUnits {
   static constexpr kit::Requests of_cluster(unsigned cluster) noexcept {
     return ((kit::Requests{1} << slots) - 1) << cluster * slots;
   }
-  [[nodiscard]] Thread& thread_at(unsigned place) noexcept { return *threads_[place / slots][place % slots]; }
+  [[nodiscard]] Thread& thread_at(unsigned place) const noexcept {
+    return *threads_[place / slots][place % slots];
+  }
   void give_output(Priority priority);
   void give_cycles();
   void look_whether_ended(unsigned place);
@@ -152,6 +167,7 @@ class Chip final : public NetworkUnits {
   Counts counts_{};
   std::string last_exception_;
   std::function<void()> when_ended_;
+  kit::NodeBell self_{};
   kit::NodeBell network_{};
 };
 

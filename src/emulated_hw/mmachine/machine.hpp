@@ -11,43 +11,39 @@
 #include <string>
 #include <vector>
 
+#include "emulated_hw/kit/awake.hpp"
+#include "emulated_hw/kit/machine.hpp"
 #include "emulated_hw/mmachine/chip.hpp"
 #include "emulated_hw/mmachine/mesh.hpp"
 
 namespace am::mmachine {
 
-class Machine {
+class Machine : public kit::Machine {
  public:
   /// Each node may have so many throttled messages under way: its bounce buffers (3.3.2).
   static constexpr unsigned usual_buffers = 16;
 
   explicit Machine(const Mesh::Shape& shape);
-  Machine(const Machine&) = delete;  // its chips refer to its clock
-  Machine& operator=(const Machine&) = delete;
 
   [[nodiscard]] NodeNumber nodes() const noexcept { return mesh_->nodes(); }
   [[nodiscard]] Chip& chip(NodeNumber node) { return *chips_.at(node); }
   [[nodiscard]] Mesh& mesh() noexcept { return *mesh_; }
-  [[nodiscard]] Cycle now() const noexcept { return now_; }
+  [[nodiscard]] Cycle now() const noexcept override { return now_; }
   void place(std::uint64_t address, const Thread::Code& code);
 
-  /// One cycle. `order`: if given, all nodes, in the order in which they are stepped.
-  void step(std::span<const NodeNumber> order = {});
-  /// Until pred() holds. False, and nothing has moved in the network for `patience` cycles, when it does not.
-  template <class Pred>
-  bool run_until(Pred pred, Cycle patience = 10'000) {
-    const Cycle begin = now_;
-    while (!pred()) {
-      step();
-      if (mesh_->still_for() > patience && now_ - begin > patience) return false;
-    }
-    return true;
-  }
+  void step(std::span<const NodeNumber> order = {}) override;
+  [[nodiscard]] std::string who_waits() const override;
 
  private:
+  [[nodiscard]] Cycle still_for() const override { return mesh_->still_for(); }
+  [[nodiscard]] bool messages_are_under_way() const override { return mesh_->under_way() != 0; }
+  [[nodiscard]] bool all_sleep() const override { return awake_->empty(); }
+  [[nodiscard]] bool is_busy_for(Cycle cycles) const override;
+
   Cycle now_ = 0;
   std::vector<std::unique_ptr<Chip>> chips_;
   std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<kit::Awake> awake_;
 };
 
 }  // namespace am::mmachine

@@ -140,10 +140,14 @@ void Mesh::step(NodeNumber node) {
   if (!router.is_idle()) to_step_[(now_ + 1) % slots].put(node);
 }
 
-std::string Mesh::who_waits() const {
-  std::string text;
-  for (const Router& router : routers_) text += router.who_waits();
-  return text;
+void Mesh::add_waits(kit::Waits& waits) const {
+  for (NodeNumber node = 0; node < nodes(); ++node) {
+    routers_[node].add_waits(waits, [&](Direction side, unsigned channel) -> std::string {
+      const kit::Place there = behind(node, side);
+      if (there.router == kit::nowhere) return "the edge";
+      return routers_[there.router].place_of(static_cast<Direction>(there.port), channel);
+    });
+  }
 }
 
 }  // namespace am::mmachine

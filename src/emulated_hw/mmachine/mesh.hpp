@@ -94,7 +94,8 @@ class Mesh {
   [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
   /// A number that depends on everything that has passed a link or arrived, when and where.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
-  [[nodiscard]] std::string who_waits() const;
+  /// Adds the messages that do not get on.
+  void add_waits(kit::Waits& waits) const;
 
  private:
   static constexpr unsigned slots = 8;  // cycles ahead that something is sent

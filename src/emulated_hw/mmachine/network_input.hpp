@@ -52,6 +52,7 @@ class NetworkInput {
   void undo() noexcept;
   /// That cycle is over.
   void settle() noexcept { before_.reset(); }
+  [[nodiscard]] bool has_to_settle() const noexcept { return before_.has_value(); }
 
  private:
   struct Place {

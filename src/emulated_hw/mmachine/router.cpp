@@ -10,11 +10,24 @@ namespace {
 /// Last stages first, so that nothing passes two in one cycle.
 constexpr std::array<unsigned, 9> last_stage_first = {8, 2, 3, 6, 7, 0, 1, 4, 5};
 
+std::string name_of(unsigned group, unsigned channel) {
+  constexpr std::array<const char*, directions> names = {"x up", "x down", "y up", "y down"};
+  return std::string(names[group % directions]) + (group < directions ? " channel " : " turn buffer ") +
+         std::to_string(channel);
+}
+
 constexpr Turns turns_of(NodePlace here, const Header& header) noexcept {
   return {header.destination.x < here.x, header.destination.y < here.y, header.priority};
 }
 
 }  // namespace
+
+std::string place_of_output(NodePlace node, Priority priority) {
+  return to_text(node) + " network output P" + std::to_string(index(priority));
+}
+std::string place_of_input(NodePlace node, Priority priority) {
+  return to_text(node) + " network input P" + std::to_string(index(priority));
+}
 
 Router::Router(NodePlace here, unsigned channels) noexcept : here_(here), channels_(channels) {
   for (auto& of_link : vacant_) of_link.fill(channel_flits);
@@ -224,26 +237,42 @@ void Router::return_vacancies(RouterPorts& ports) {
   }
 }
 
-std::string Router::who_waits() const {
-  constexpr std::array<const char*, directions> names = {"x up", "x down", "y up", "y down"};
-  const auto name = [&](unsigned group, unsigned channel) {
-    if (group == injection) return std::string("network output ") + (channel == 0 ? "P0" : "P1");
-    return std::string(names[group % directions]) + (group < turn_groups ? " channel " : " turn buffer ") +
-           std::to_string(channel);
-  };
-  std::string text;
+std::string Router::place_of(Direction side, unsigned channel) const {
+  return to_text(here_) + ' ' + name_of(index(opposite(swapped(side))), channel);
+}
+
+/// Where a message goes on that leaves by a channel of `sink`.
+std::string Router::place_of_sink(unsigned sink, unsigned channel, const Behind& behind) const {
+  if (sink == extraction) return place_of_input(here_, static_cast<Priority>(channel));
+  if (sink >= turn_groups) return to_text(here_) + ' ' + name_of(sink, channel);
+  return behind(swapped(static_cast<Direction>(sink)), channel);
+}
+
+void Router::add_waits(kit::Waits& waits, const Behind& behind) const {
   kit::for_each(waiting_ | active_, [&](unsigned source) {
     const First& first = first_[source];
-    text += to_text(here_) + ' ' + name(source / most_channels, source % most_channels) + ": message from " +
-            to_text(first.header.sender) + " to " + to_text(first.header.destination);
-    const std::string to = first.sink == extraction ? "the network input"
-                           : first.sink >= turn_groups
-                               ? std::string(names[first.sink % directions]) + " turn buffer"
-                               : std::string("the link ") + names[first.sink];
-    text += (waiting_ & kit::request(source)) != 0 ? " waits for a buffer of " : " goes to ";
-    text += to + '\n';
+    const bool has_buffer = (active_ & kit::request(source)) != 0;
+    if (has_buffer && room(first.sink, first.channel) != 0) return;
+    std::vector<std::string> places;
+    if (has_buffer) {
+      places.push_back(place_of_sink(first.sink, first.channel, behind));
+    } else if (first.sink == extraction) {
+      places.push_back(
+          place_of_sink(extraction, static_cast<unsigned>(index(first.header.turns.to)), behind));
+    } else {
+      for (unsigned channel = 0; channel < channels_; ++channel)
+        places.push_back(place_of_sink(first.sink, channel, behind));
+    }
+    const unsigned group = source / most_channels;
+    std::string place = group == injection
+                            ? place_of_output(here_, static_cast<Priority>(source % most_channels))
+                            : to_text(here_) + ' ' + name_of(group, source % most_channels);
+    std::string line = place + ": message from " + to_text(first.header.sender) + " to " +
+                       to_text(first.header.destination) +
+                       (has_buffer ? " waits for room at " : " waits for a buffer at ") + places.front();
+    if (places.size() > 1) line += ", or another channel";
+    waits.add(std::move(place), std::move(line), std::move(places));
   });
-  return text;
 }
 
 }  // namespace am::mmachine

@@ -25,10 +25,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/fifo.hpp"
+#include "emulated_hw/kit/waits.hpp"
 #include "emulated_hw/mmachine/message.hpp"
 
 namespace am::mmachine {
@@ -63,6 +65,10 @@ class RouterPorts {
   ~RouterPorts() = default;
 };
 
+/// The places in kit::Waits of a node's network output and input units.
+[[nodiscard]] std::string place_of_output(NodePlace node, Priority priority);
+[[nodiscard]] std::string place_of_input(NodePlace node, Priority priority);
+
 class Router {
  public:
   /// With `channels` virtual channels: 4, or the prototype's 2.
@@ -87,8 +93,11 @@ class Router {
     std::uint64_t waits = 0;  ///< cycles in which a message had no buffer to go to; each message counts
   };
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
-  /// Who waits for what, for people: a line for each message.
-  [[nodiscard]] std::string who_waits() const;
+  /// Adds each message that has no buffer to go to, or no room there. `behind` names the place that a channel of a side's link leads to.
+  using Behind = std::function<std::string(Direction side, unsigned channel)>;
+  void add_waits(kit::Waits& waits, const Behind& behind) const;
+  /// The place of what comes by a channel of a side's link.
+  [[nodiscard]] std::string place_of(Direction side, unsigned channel) const;
 
  private:
   // Groups of buffers that messages come from: virtual channels and turn buffers by direction, and the network output units.
@@ -145,6 +154,7 @@ class Router {
   [[nodiscard]] bool is_free(unsigned sink, unsigned channel) const noexcept;
   void forward(unsigned sink, RouterPorts& ports);
   [[nodiscard]] kit::Requests ready_for(unsigned sink) noexcept;
+  [[nodiscard]] std::string place_of_sink(unsigned sink, unsigned channel, const Behind& behind) const;
   void move(unsigned source, RouterPorts& ports);
   [[nodiscard]] Flit take(unsigned source, RouterPorts& ports);
   void extract(RouterPorts& ports);

@@ -36,6 +36,7 @@ void Thread::run(Code code, Privilege privilege) {
 void Thread::wait(std::coroutine_handle<> who, For what, unsigned cycles) noexcept {
   goes_on_ = who;
   waits_for_ = what;
+  cycles_ = cycles;
   left_ = cycles;
 }
 
@@ -72,6 +73,24 @@ NetworkInput& Thread::input() const noexcept {
 Word Thread::read(For what) {
   if (what == For::event) return chip_.events().read();
   return what == For::head ? input().head() : input().body();
+}
+
+void Thread::fill(unsigned condition) {
+  full_.set(condition);
+  chip_.wake();
+}
+
+void Thread::add_waits(kit::Waits& waits, const std::string& place) const {
+  if (!program_ || waits_for_ == For::head || waits_for_ == For::event) return;
+  if (left_ != 0 || waits_for_ == For::nothing) return waits.add(place, place + ": computes");
+  if (waits_for_ == For::condition)
+    return waits.add(place, place + ": waits for condition " + std::to_string(which_));
+  if (waits_for_ == For::body) return waits.add(place, place + ": waits for the rest of its message");
+  const SendInstruction& what = send_instruction(sending_.instruction);
+  if (what.is_throttled && chip_.output().buffers() == 0)
+    return waits.add(place, place + ": waits for a buffer, which a message takes until it has been consumed");
+  const std::string output = place_of_output(chip_.place(), static_cast<Priority>(what.priority));
+  waits.add(place, place + ": waits to send, for room in the network output", {output});
 }
 
 void Thread::wake() {

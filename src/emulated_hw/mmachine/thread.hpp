@@ -22,10 +22,13 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <utility>
 
+#include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/program.hpp"
+#include "emulated_hw/kit/waits.hpp"
 #include "emulated_hw/mmachine/gtlb.hpp"
 #include "emulated_hw/mmachine/guarded_pointer.hpp"
 #include "emulated_hw/mmachine/message.hpp"
@@ -36,6 +39,7 @@ namespace am::mmachine {
 class Chip;
 class NetworkInput;
 using Program = kit::Program;
+using kit::Cycle;
 
 /// What an instruction raises: nothing has happened.
 struct Exception : std::runtime_error {
@@ -75,13 +79,21 @@ class Thread {
   std::array<Word, most_bounced_body> integers{};
   std::array<Word, most_bounced_body> floating{};
   /// Throws std::out_of_range, as full() does, for a condition that there is not.
-  void fill(unsigned condition) { full_.set(condition); }
+  void fill(unsigned condition);
   void empty(unsigned condition) { full_.reset(condition); }
 
   // -- its chip, in each cycle
 
   /// Goes on with what no longer has to wait.
   void wake();
+  /// It waits for something that is not there, and asks for nothing.
+  [[nodiscard]] bool sleeps() const noexcept {
+    return !program_ || (left_ == 0 && waits_for_ != For::grant && !is_there(waits_for_));
+  }
+  /// It is in an instruction, or a row of them, of more than so many cycles.
+  [[nodiscard]] bool is_busy_for(Cycle cycles) const noexcept { return left_ != 0 && cycles_ > cycles; }
+  /// Adds it as `place`, unless it waits for its next message or event, or has ended.
+  void add_waits(kit::Waits& waits, const std::string& place) const;
   [[nodiscard]] bool can_issue() const noexcept { return left_ != 0; }
   void issue();
   [[nodiscard]] bool asks_for(Priority priority) const noexcept;
@@ -216,8 +228,9 @@ class Thread {
   std::optional<Program> program_;
   std::coroutine_handle<> goes_on_;  // the innermost of its programs
   For waits_for_ = For::nothing;
-  unsigned which_ = 0;  // condition
-  unsigned left_ = 0;   // cycles
+  unsigned which_ = 0;   // condition
+  unsigned cycles_ = 0;  // that it waits for
+  unsigned left_ = 0;    // of these
   Sent sending_{};
   bool granted_ = false;
   std::optional<const char*> refused_;  // why it is not sent

@@ -10,13 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "emulated_hw/kit/awake.hpp"
+#include "emulated_hw/kit/machine.hpp"
 #include "emulated_hw/t1/hardware_handlers.hpp"
 #include "emulated_hw/t1/mesh.hpp"
 #include "emulated_hw/t1/processor.hpp"
 
 namespace am::t1 {
 
-class Machine {
+class Machine final : public kit::Machine {
  public:
   /// Events of all kinds but outlets are enabled on all nodes. Throws std::invalid_argument.
   explicit Machine(const Mesh::Shape& shape);
@@ -29,35 +31,13 @@ class Machine {
   [[nodiscard]] Processor& node(NodeNumber node) { return *processors_[node]; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return mesh_.grid().nodes(); }
   [[nodiscard]] const Mesh& mesh() const noexcept { return mesh_; }
-  [[nodiscard]] Cycle now() const noexcept { return mesh_.now(); }
-  /// A line for each message that waits; while none is under way, for each node that still has a program or a message.
-  [[nodiscard]] std::string who_waits() const;
+  [[nodiscard]] Cycle now() const noexcept override { return mesh_.now(); }
+  [[nodiscard]] std::string who_waits() const override;
 
   /// Tells it from now on what happens, until it is told otherwise; before anything does. It outlives that.
   void record(kit::Trace* trace);
 
-  /// One cycle. What has nothing to do is left out. `order`: if given, all nodes, in the order in which they are stepped.
-  void step(std::span<const NodeNumber> order = {});
-  /// Until pred() holds; or until the machine cannot go on: then false, and who_waits() tells. That is so when for `patience` cycles
-  ///   - nothing has moved in the network, with messages under way: a deadlock, or nodes that take nothing;
-  ///   - no message has been under way, where all programs have ended and no timelet is to come;
-  /// and for 100 times as long when no message has been under way, while programs have gone on by small steps, as one does that looks for
-  /// an answer in a loop. (One that computes for longer says so by a step of more than `patience` cycles, or is given more of that.
-  /// Timelets count alike.)
-  template <class Pred>
-  bool run_until(Pred pred, Cycle patience = 10'000) {
-    busy_at_ = now();
-    for (; !pred(); step()) {
-      if (cannot_go_on(patience)) return false;
-    }
-    return true;
-  }
-  /// The same, and where run_until() would say false throws std::runtime_error: "t1: nothing has moved for ... cycles:", or "t1: no message
-  /// has been under way for ... cycles:", and who waits for whom.
-  template <class Pred>
-  void run_or_throw(Pred pred, Cycle patience = 10'000) {
-    if (!run_until(pred, patience)) throw_who_waits();
-  }
+  void step(std::span<const NodeNumber> order = {}) override;
 
  private:
   using Processors = std::vector<std::unique_ptr<Processor>>;
@@ -65,17 +45,15 @@ class Machine {
   static std::vector<NetworkInterface*> interfaces(const Processors& processors);
 
   void step(NodeNumber node);
-  [[nodiscard]] bool cannot_go_on(Cycle patience);
-  [[noreturn]] void throw_who_waits() const;
-  void wake_for_timelets();
+  [[nodiscard]] Cycle still_for() const override { return mesh_.still_for(); }
+  [[nodiscard]] bool messages_are_under_way() const override { return mesh_.under_way() != 0; }
+  [[nodiscard]] bool all_sleep() const override;
+  [[nodiscard]] bool is_busy_for(Cycle cycles) const override;
 
-  Cycle cycles_ = 0;    // that all processors have made
-  Cycle busy_at_ = 0;   // while no message is under way: when a program was last known to compute
-  kit::NodeSet awake_;  // those that are not left out
+  Cycle cycles_ = 0;  // that all processors have made
+  kit::Awake awake_;
   const Processors processors_;
   Mesh mesh_;
-  std::vector<Cycle> alarm_;                // of one that is: the cycle in which its timelet comes
-  Cycle first_alarm_ = 0;                   // not after any of these
   std::vector<HardwareHandlers> hardware_;  // by node, or none
 };
 

@@ -14,7 +14,18 @@ Header header_of(const Message& message) noexcept { return {message.destination,
 
 std::string name_of(Priority priority) { return priority == Priority::high ? "high" : "low"; }
 
+// As kit::Waits names them. Of the classes of a ring's channels, one is named.
+std::string place_of(NodeNumber node, unsigned input) {
+  return "node " + std::to_string(node) + " port " + std::to_string(input / vcs) + ' ' +
+         name_of(priority_of(input)) +
+         (input == channel(input / vcs, priority_of(input), 1) ? " class 1" : "");
+}
+
 }  // namespace
+
+std::string place_in_interface(NodeNumber node, Priority priority) {
+  return "node " + std::to_string(node) + " interface " + name_of(priority);
+}
 
 Mesh::Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces)
     : shape_(shape),
@@ -190,39 +201,50 @@ std::string Mesh::what_fills(NodeNumber node, unsigned output) const {
          std::to_string(full.front().source) + " to node " + std::to_string(full.front().message.destination);
 }
 
+/// The same as a place.
+std::string Mesh::place_behind(NodeNumber node, unsigned output) const {
+  const unsigned port = output / vcs;
+  if (port == 0) return "node " + std::to_string(node);
+  return place_of(grid_.neighbour(node, port), kit::Grid::opposite(port) * vcs + output % vcs);
+}
+
 /// Messages that have no room in the router yet: their processor's next SEND fails.
-std::string Mesh::who_waits_to_enter(NodeNumber node) const {
-  std::string text;
+void Mesh::add_who_waits_to_enter(NodeNumber node, kit::Waits& waits) const {
   for (const Priority priority : {Priority::low, Priority::high}) {
     const std::optional<Message>& out = interfaces_[node]->outgoing(priority);
     const std::deque<Packet>& full = routers_[node].inputs[channel(0, priority, 0)];
     if (!out || full.empty()) continue;
-    text += "node " + std::to_string(node) + ": a " + name_of(priority) + " message to node " +
-            std::to_string(out->destination) + " in its interface waits behind that to node " +
-            std::to_string(full.front().message.destination) + '\n';
+    waits.add(place_in_interface(node, priority),
+              "node " + std::to_string(node) + ": a " + name_of(priority) + " message to node " +
+                  std::to_string(out->destination) + " in its interface waits behind that to node " +
+                  std::to_string(full.front().message.destination),
+              {place_of(node, channel(0, priority, 0))});
   }
-  return text;
 }
 
-std::string Mesh::who_waits() const {
-  std::string text;
+void Mesh::add_who_waits(NodeNumber node, unsigned input, kit::Waits& waits) const {
+  const Packet& packet = routers_[node].inputs[input].front();
+  std::string line = "node " + std::to_string(node) + ": a " + name_of(packet.message.priority) +
+                     " message from node " + std::to_string(packet.source) + " to node " +
+                     std::to_string(packet.message.destination) + " at port " + std::to_string(input / vcs);
+  std::vector<std::string> behind;
+  const Way way = way_of(grid_, node, input, header_of(packet.message));
+  for (const std::uint8_t output : way.outputs()) {
+    line += (output == way.output[0] ? " waits for port " : " and port ") + std::to_string(output / vcs);
+    if (routers_[node].room[output] != 0) continue;
+    line += what_fills(node, output);
+    behind.push_back(place_behind(node, output));
+  }
+  waits.add(place_of(node, input), std::move(line), std::move(behind));
+}
+
+void Mesh::add_waits(kit::Waits& waits) const {
   for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
-    text += who_waits_to_enter(node);
+    add_who_waits_to_enter(node, waits);
     for (unsigned input = 0; input < channels; ++input) {
-      if (routers_[node].inputs[input].empty()) continue;
-      const Packet& packet = routers_[node].inputs[input].front();
-      const Way way = way_of(grid_, node, input, header_of(packet.message));
-      text += "node " + std::to_string(node) + ": a " + name_of(packet.message.priority) +
-              " message from node " + std::to_string(packet.source) + " to node " +
-              std::to_string(packet.message.destination) + " at port " + std::to_string(input / vcs);
-      for (unsigned i = 0; i < way.count; ++i) {
-        text += (i == 0 ? " waits for port " : " and port ") + std::to_string(way.output[i] / vcs);
-        if (routers_[node].room[way.output[i]] == 0) text += what_fills(node, way.output[i]);
-      }
-      text += '\n';
+      if (!routers_[node].inputs[input].empty()) add_who_waits(node, input, waits);
     }
   }
-  return text;
 }
 
 }  // namespace am::t1

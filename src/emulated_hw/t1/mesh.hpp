@@ -36,12 +36,16 @@
 #include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/kit/trace.hpp"
+#include "emulated_hw/kit/waits.hpp"
 #include "emulated_hw/t1/network_interface.hpp"
 #include "emulated_hw/t1/router.hpp"
 
 namespace am::t1 {
 
 using Cycle = kit::Cycle;
+
+/// The place in kit::Waits of a message that a node's processor has sent, and the router has not taken.
+[[nodiscard]] std::string place_in_interface(NodeNumber node, Priority priority);
 
 class Mesh {
  public:
@@ -80,8 +84,8 @@ class Mesh {
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// Cycles since anything has last moved.
   [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
-  /// Who waits for whom, for people: a line for the first message of each channel.
-  [[nodiscard]] std::string who_waits() const;
+  /// Adds the first message of each channel, and what waits in interfaces. A node that has no room is the place "node N".
+  void add_waits(kit::Waits& waits) const;
 
  private:
   static constexpr unsigned most_delay = 16;  // of a credit
@@ -116,8 +120,10 @@ class Mesh {
   /// What the trace calls a message that leaves its interface.
   [[nodiscard]] std::uint32_t record(NodeNumber from, const Message& message);
   void route(NodeNumber node);
-  [[nodiscard]] std::string who_waits_to_enter(NodeNumber node) const;
+  void add_who_waits_to_enter(NodeNumber node, kit::Waits& waits) const;
+  void add_who_waits(NodeNumber node, unsigned input, kit::Waits& waits) const;
   [[nodiscard]] std::string what_fills(NodeNumber node, unsigned output) const;
+  [[nodiscard]] std::string place_behind(NodeNumber node, unsigned output) const;
   void start(NodeNumber node, unsigned input, const Way& way);
   void give_back(Cycle when, NodeNumber node, unsigned output) {
     credits_[when % most_delay].push_back({node, static_cast<std::uint8_t>(output)});

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "emulated_hw/t1/mesh.hpp"
+
 namespace am::t1 {
 
 namespace {
@@ -55,20 +57,27 @@ bool Processor::is_busy_for(Cycle cycles) const {
   return computes || (awaits_timelet() && until_timelet() > cycles);
 }
 
-std::string Processor::state() const {
-  std::string what;
+void Processor::add_waits(kit::Waits& waits) const {
+  const auto one = [](Priority priority) { return priority == Priority::high ? "a high" : "a low"; };
+  std::vector<std::string> what, behind;
   if (contexts_.size() > 1) {
-    what = "runs a handler";
+    what.emplace_back("runs a handler");
   } else if (!has_ended()) {
-    what = "its program goes on, and no message has come for it";
+    what.emplace_back("its program goes on, and no message has come for it");
   }
   for (const Priority priority : {Priority::high, Priority::low}) {
-    if (ni_.has_room(priority)) continue;
-    what += what.empty() ? "" : "; ";
-    what += priority == Priority::high ? "a high" : "a low";
-    what += " message waits in its interface: such events are masked or disabled";
+    if (!what.empty() && ni_.outgoing(priority)) {
+      what.push_back(std::string(one(priority)) + " message that it has sent does not leave its interface");
+      behind.push_back(place_in_interface(ni_.cfc2(Register::niid), priority));
+    }
+    if (!ni_.has_room(priority))
+      what.push_back(std::string(one(priority)) +
+                     " message waits in its interface: such events are masked or disabled");
   }
-  return what.empty() ? what : name() + ": " + what;
+  if (what.empty()) return;
+  std::string line = name() + ": " + what.front();
+  for (std::size_t i = 1; i < what.size(); ++i) line += "; " + what[i];
+  waits.add(name(), std::move(line), std::move(behind));
 }
 
 void Processor::step() {

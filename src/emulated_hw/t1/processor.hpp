@@ -24,6 +24,7 @@
 #include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/kit/program.hpp"
 #include "emulated_hw/kit/trace.hpp"
+#include "emulated_hw/kit/waits.hpp"
 #include "emulated_hw/t1/network_interface.hpp"
 
 namespace am::t1 {
@@ -74,8 +75,8 @@ class Processor {
   }
   /// Something here takes longer than so many cycles, and is sure to come to its end: a step of a program, the time until a timelet.
   [[nodiscard]] bool is_busy_for(Cycle cycles) const;
-  /// What it waits for, or does, for people: a line; empty when its program has ended and nothing is left for it.
-  [[nodiscard]] std::string state() const;
+  /// Adds its node as a place, unless its program has ended and nothing is left for it.
+  void add_waits(kit::Waits& waits) const;
 
   /// What a trace calls what it does in a cycle: trace_names() (machine.hpp).
   enum class Activity : std::uint8_t { computing, sending, dispatching, handling, returning };

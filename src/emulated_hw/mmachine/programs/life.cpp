@@ -172,7 +172,7 @@ Cycle Life::run(unsigned generations) {
   // A node that sends nothing moves nothing.
   const Cycle patience = 100'000 + Cycle{generations} * options_.side * options_.side * cell_cycles;
   if (!machine_.run_until(has_ended, patience))
-    throw std::runtime_error("life: nodes wait for ever:\n" + machine_.mesh().who_waits());
+    throw std::runtime_error("life: nodes wait for ever:\n" + machine_.who_waits());
   return machine_.now() - begin;
 }
 

@@ -14,6 +14,7 @@
 #include "emulated_hw/kit/flit.hpp"
 #include "emulated_hw/kit/live_channel.hpp"
 #include "emulated_hw/kit/node_set.hpp"
+#include "emulated_hw/kit/waits.hpp"
 #include "emulated_hw/kit/wide_requests.hpp"
 #include "support/random.hpp"
 
@@ -212,6 +213,20 @@ TEST(Tally, CountsAllThatSeveralAddAtOnce) {
   add(0);
   other.join();
   EXPECT_EQ(tally, added[0] + added[1]);
+}
+
+/// Ways that end, and meet again, are none; nor does it matter where the circle is begun to be looked for.
+TEST(Waits, SayTheCircle) {
+  Waits waits;
+  waits.add("a", "a waits", {"b", "e"});
+  waits.add("b", "b waits", {"nobody", "c", "e"});
+  waits.add("e", "e waits", {"nobody"});
+  EXPECT_EQ(waits.text(), "a waits\nb waits\ne waits\n");
+  waits.add("c", "c waits", {"e", "d"});
+  waits.add("d", "d waits", {"b"});
+  EXPECT_EQ(waits.text(), "a circle: b -> c -> d -> b\na waits\nb waits\ne waits\nc waits\nd waits\n");
+  waits.add("itself", "it waits", {"itself"});
+  EXPECT_EQ(waits.circle(), (std::vector<std::string>{"b", "c", "d", "b"}));
 }
 
 }  // namespace am::kit::small_parts_test

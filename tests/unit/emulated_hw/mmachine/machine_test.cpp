@@ -1,6 +1,7 @@
 // Programs on an M-Machine under its clock: what they cost (thesis, 1.3, 3.1, 3.2.3, 7.2.2), what is forbidden them, and what goes wrong.
 #include "emulated_hw/mmachine/machine.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,6 +71,36 @@ TEST(Machine, AcrossTheMachine) {
   EXPECT_EQ(ping({.width = 8, .height = 8}, 0, 63).answered, 38u + 2 * 13);
   EXPECT_EQ(ping({.width = 8, .height = 8, .channels = 2}, 63, 0).answered, 38u + 2 * 13);
   EXPECT_EQ(ping({.width = 2}, 1, 1).answered, 38u - 2);
+}
+
+/// A handler that sends messages of its own priority may wait for ever (3.3.1). Who computes does not stand still.
+TEST(Machine, SaysInWhatCircleHandlersWaitAndThatNobodyComputes) {
+  Mapped machine(1, 0);
+  const auto send = [&](Thread& thread) {
+    const NodePlace other{static_cast<std::uint8_t>(1 - thread.chip().place().x), 0};
+    return thread.send({Send::isnd1pnt, {nid_of(other), false}, handler(0x100), 8});
+  };
+  machine.place(0x100, [&](Thread& thread) -> Program {
+    for (int i = 0; i < 3; ++i) co_await send(thread);
+  });
+  machine.run(
+      0, 0,
+      [&](Thread& thread) -> Program {
+        co_await thread.cycles(30'000);
+        co_await send(thread);
+        for (;;) co_await thread.full(0), thread.empty(0);
+      },
+      Privilege::system);
+  EXPECT_FALSE(machine.run_until([] { return false; }, 1'000));
+  EXPECT_GT(machine.now(), 30'000u);
+  EXPECT_THAT(machine.who_waits(),
+              testing::StartsWith("a circle: [0, 0] x down channel 2 -> [0, 0] y up turn buffer 3 -> "
+                                  "[0, 0] network input P1 -> [0, 0] network output P1 -> "
+                                  "[0, 0] x up turn buffer 3 -> [1, 0] x up channel 3 -> "
+                                  "[1, 0] y up turn buffer 3 -> [1, 0] network input P1 -> "
+                                  "[1, 0] network output P1 -> [1, 0] x down turn buffer 2 -> "
+                                  "[0, 0] x down channel 2\n[0, 0] x down channel 2: message from [1, 0] to "
+                                  "[0, 0] waits for room at [0, 0] y up turn buffer 3\n"));
 }
 
 TEST(Machine, AThreadThatWaitsTakesNoCycleOfItsCluster) {

@@ -263,7 +263,7 @@ TEST_P(UnderLoad, AllComesOnceAndWholeAndWhatIsOrderedInOrderHoweverNodesRefuse)
       load.step();
     }
     for (NodeNumber node = 0; node < nodes.mesh().nodes(); ++node) nodes.node(node).takes = {true, true};
-    ASSERT_TRUE(nodes.run_dry()) << nodes.mesh().who_waits();
+    ASSERT_TRUE(nodes.run_dry()) << am::kit::who_waits(nodes.mesh());
     ASSERT_EQ(nodes.came.size(), load.sent);
     ASSERT_NO_FATAL_FAILURE(expect_each_once_whole_and_in_order(nodes, any_overtook));
     EXPECT_EQ(nodes.mesh().lost(), 0u);
@@ -283,11 +283,11 @@ TEST_P(UnderLoad, RepliesPassRequestsThatNobodyTakes) {
   EXPECT_FALSE(nodes.run_dry());
   EXPECT_EQ(std::ranges::count_if(nodes.came, [](const auto& came) { return came.words[1].bits == 2; }),
             16 * 40);
-  EXPECT_NE(nodes.mesh().who_waits(), "");
+  EXPECT_NE(am::kit::who_waits(nodes.mesh()), "");
   for (NodeNumber node = 0; node < 16; ++node) nodes.node(node).takes = {true, true};
   EXPECT_TRUE(nodes.run_dry());
   EXPECT_EQ(nodes.came.size(), 2u * 16 * 40);
-  EXPECT_EQ(nodes.mesh().who_waits(), "");
+  EXPECT_EQ(am::kit::who_waits(nodes.mesh()), "");
 }
 
 /// "No one type of messages can be indefinitely starved out, even under full-capacity traffic conditions" (3.3.3): a million cycles in

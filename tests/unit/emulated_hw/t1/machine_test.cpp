@@ -139,6 +139,8 @@ TEST(T1Machine, SaysWhoWaitsWhenHandlersSendRequestsToEachOther) {
       [&] { machine.run_or_throw([] { return false; }, 1'000); },
       testing::ThrowsMessage<std::runtime_error>(
           "t1: nothing has moved for 1001 cycles:\n"
+          "a circle: node 0 interface low -> node 0 port 0 low -> node 1 port 2 low -> node 1 -> "
+          "node 1 interface low -> node 1 port 0 low -> node 0 port 1 low -> node 0 -> node 0 interface low\n"
           "node 0: a low message to node 1 in its interface waits behind that to node 1\n"
           "node 0: a low message from node 0 to node 1 at port 0 waits for port 1, no room at node 1 "
           "behind that from node 0 to node 1\n"
@@ -148,7 +150,11 @@ TEST(T1Machine, SaysWhoWaitsWhenHandlersSendRequestsToEachOther) {
           "node 1: a low message from node 1 to node 0 at port 0 waits for port 2, no room at node 0 "
           "behind that from node 1 to node 0\n"
           "node 1: a low message from node 0 to node 1 at port 2 waits for port 0, where node 1 takes "
-          "none of that priority\n"));
+          "none of that priority\n"
+          "node 0: runs a handler; a low message that it has sent does not leave its interface; a low "
+          "message waits in its interface: such events are masked or disabled\n"
+          "node 1: runs a handler; a low message that it has sent does not leave its interface; a low "
+          "message waits in its interface: such events are masked or disabled\n"));
 }
 
 // No message is under way, and none will be.

@@ -82,7 +82,7 @@ class Nodes {
   }
   void until_quiet() {
     for (int i = 0; i < 100'000 && (mesh_->under_way() != 0 || waits_to_go()); ++i) step();
-    ASSERT_EQ(mesh_->under_way(), 0u) << mesh_->who_waits();
+    ASSERT_EQ(mesh_->under_way(), 0u) << am::kit::who_waits(*mesh_);
   }
   [[nodiscard]] bool waits_to_go() const {
     return std::ranges::any_of(interfaces_, [](const auto& ni) {

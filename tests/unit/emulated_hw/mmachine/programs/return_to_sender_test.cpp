@@ -93,7 +93,7 @@ class Refusing {
     }
   }
   void all_is_taken_once(std::size_t all) {
-    ASSERT_TRUE(machine.run_until([&] { return taken.size() == all; })) << machine.mesh().who_waits();
+    ASSERT_TRUE(machine.run_until([&] { return taken.size() == all; })) << machine.who_waits();
     for (int cycle = 0; cycle < 2000; ++cycle) machine.step();  // the last acknowledgements
     for (const auto& [number, times] : taken) EXPECT_EQ(times, 1u) << number;
     for (NodeNumber node = 0; node < machine.nodes(); ++node) {
