@@ -7,6 +7,7 @@
 #include <ranges>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 
 namespace am {
@@ -75,7 +76,9 @@ class Payload {
     static_assert(alignof(T) <= impl::payload_alignment,
                   "libam: a payload begins aligned to 16 bytes: copy values that need more out of bytes()");
     if (bytes_ % sizeof(T) != 0)
-      throw std::length_error("am::Payload::as: its bytes are not a whole number of values of this type");
+      throw std::length_error("am::Payload::as: its " + std::to_string(bytes_) +
+                              " bytes are no whole number of values of " + std::to_string(sizeof(T)) +
+                              " bytes");
     return {reinterpret_cast<const T*>(data_), bytes_ / sizeof(T)};
   }
 

@@ -92,7 +92,8 @@ std::uint64_t Patience::try_again(core::Engine& engine, std::uint64_t now, const
     core::print_report(engine, what, waited_ns_);
     core::let_one_end_the_job(engine.board(), engine.job().id, "gave up");
     core::give_up(engine.job().id, "gave up after ", waited_ns_ / 1'000'000, " ms in ", what,
-                  " (AM_TIMEOUT sets how long it may take, 0 for ever)");
+                  " (AM_TIMEOUT sets how long it may take, 0 for ever): what it waits for has not come, or "
+                  "its condition never holds; the report above says what others do");
   }
   if (settings.report_after_ns != 0 && waited_ns_ > next_report_ns_) {
     core::print_report(engine, what, waited_ns_);

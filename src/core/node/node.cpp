@@ -78,11 +78,12 @@ impl::Waiter Node::begin_wait_(const char* what) {
 
 void Node::wrong_state_() const noexcept {
   core::broken(
-      id_, state_ == nullptr
-               ? "a handler asks for the node's state, but nothing was attached (Node::attach): attach the "
-                 "object, then enter a barrier, then send"
-               : "a handler asks for the node's state as another type than was attached (a node has one "
-                 "attached object; Node::own is for more)");
+      id_,
+      state_ == nullptr
+          ? "a handler needs the object of its node (it is a member function, or asks for state()), but "
+            "nothing was attached (Node::attach): attach the object, then enter a barrier, then send"
+          : "a handler needs an object of another type than was attached (a node has one attached object; "
+            "Node::own is for more)");
 }
 
 void Node::keep_owned_(const impl::TypeTag& type, std::shared_ptr<void> object) {
