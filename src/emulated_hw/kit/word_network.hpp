@@ -1,0 +1,332 @@
+// A network of wormhole routers in any wiring, under a clock. Its flits are words with a tag. A machine says by its Policy which way they go,
+// how long they take, and what holds a channel:
+//
+//   Way way(PartNumber router, unsigned port, Word head)    where a message goes that came by that port, by its first word
+//   std::uint64_t choose(std::uint64_t free)                one of several free ports, as a bit
+//   unsigned cycles(Tag tag, const Link& link)              that such a flit takes on that link
+//   bool takes_room(Tag tag)                                whether it needs room in a buffer
+//   bool ends(Tag tag)                                      whether the message, or whatever holds the channels, ends with it
+//   constants: router_cycles, credit_cycles, buffer (flits of each input)
+//
+//   a link:  [router or node]--serializer--> wire -->[buffer]--router_cycles--> serializer --> ...
+//                     ^                                  | room comes back after credit_cycles
+//                     +----------------------------------+
+//
+// A flit leaves a router `router_cycles` after its last bit has come, if the message has its outputs, all of these are free, and there is
+// room behind them; from and to nodes at once. A message that takes several outputs takes each as it becomes free, keeps it, and goes on when
+// it has all. Inputs that want the same output have it in turns.
+//
+// A cycle: nodes act (send, accept, take), then step().
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulated_hw/kit/calendar.hpp"
+#include "emulated_hw/kit/fifo.hpp"
+#include "emulated_hw/kit/fingerprint.hpp"
+#include "emulated_hw/kit/waits.hpp"
+#include "emulated_hw/kit/wiring.hpp"
+
+namespace am::kit {
+
+/// Where a message goes from a router: by all of `outputs`, or by one of them, as the policy chooses among those that are free.
+struct Way {
+  std::uint64_t outputs = 0;  ///< ports, as bits
+  bool one = false;           ///< one of them
+  bool drops_head =
+      false;  ///< its first word ends here, and the next one is its first: then there are no outputs
+};
+
+template <class Policy>
+class WordNetwork {
+ public:
+  using Word = std::uint32_t;
+  using Tag = std::uint8_t;
+  struct Flit {
+    Word word = 0;
+    Tag tag = 0;
+    friend bool operator==(const Flit&, const Flit&) = default;
+  };
+
+  WordNetwork(Wiring wiring, Policy policy)
+      : wiring_(std::move(wiring)),
+        policy_(std::move(policy)),
+        calendar_(wiring_.parts(), horizon(wiring_)),
+        rooms_(horizon(wiring_)),
+        inputs_(wiring_.links().size()),
+        outputs_(wiring_.links().size()),
+        turns_(wiring_.routers()) {
+    for (LinkNumber link = 0; link < outputs_.size(); ++link) {
+      if (is_router(wiring_.link(link).to.part)) outputs_[link].room = Policy::buffer;
+    }
+  }
+
+  [[nodiscard]] const Wiring& wiring() const noexcept { return wiring_; }
+  [[nodiscard]] Policy& policy() noexcept { return policy_; }
+  [[nodiscard]] Cycle now() const noexcept { return now_; }
+
+  // -- a node, at its end of a link
+
+  /// It has room for one flit more; at first it has none.
+  void accept(LinkNumber link) {
+    ++outputs_[link].room;
+    calendar_.put(now_, wiring_.link(link).from.part);
+  }
+  /// It may send a flit that takes room.
+  [[nodiscard]] bool has_room(LinkNumber link) const noexcept { return outputs_[link].room != 0; }
+  void send(LinkNumber link, Flit flit) {
+    ++under_way_;
+    put(link, flit, now_);
+  }
+  /// What it has sent has all left its router.
+  [[nodiscard]] bool is_drained(LinkNumber link) const noexcept { return inputs_[link].flits.empty(); }
+  /// The next flit that has come, or none.
+  [[nodiscard]] const Flit* front(LinkNumber link) const noexcept {
+    const Input& input = inputs_[link];
+    return input.flits.empty() || input.flits.front().come > now_ ? nullptr : &input.flits.front().flit;
+  }
+  void take(LinkNumber link) {
+    --under_way_;
+    inputs_[link].flits.pop();
+    last_move_ = now_;
+  }
+  /// Is rung when a flit has come, before the cycle in which the node finds it.
+  void rings(PartNumber node, NodeBell bell) {
+    if (bells_.empty()) bells_.resize(wiring_.parts());
+    bells_[node] = bell;
+  }
+
+  /// One cycle of all routers. `order`: if given, all of them, in the order in which they are stepped.
+  void step(std::span<const PartNumber> order = {}) {
+    rooms_.take(now_, [this](LinkNumber link) {
+      ++outputs_[link].room;
+      calendar_.put(now_, wiring_.link(link).from.part);
+    });
+    if (order.empty()) {
+      calendar_.take(now_, [this](PartNumber part) { step(part); });
+    } else {
+      calendar_.take(now_, [this](PartNumber part) { ring(part); });
+      for (const PartNumber part : order) step(part);
+    }
+    ++now_;
+  }
+
+  /// Flits that nodes have sent and not taken, those of a message that goes several ways counted for each.
+  [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
+  /// Flits that a link has carried.
+  [[nodiscard]] std::uint64_t carried(LinkNumber link) const noexcept { return outputs_[link].carried; }
+  /// Cycles since anything has last moved.
+  [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
+  /// A number that depends on everything that has left a router, when and where.
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
+  /// Adds each input whose message does not get on. A node is the place "node N".
+  void add_waits(Waits& waits) const {
+    for (LinkNumber link = 0; link < inputs_.size(); ++link) {
+      if (!is_router(wiring_.link(link).to.part) || inputs_[link].flits.empty()) continue;
+      add_who_waits(link, waits);
+    }
+  }
+
+ private:
+  struct Coming {
+    Flit flit{};
+    Cycle come = 0;  // its last bit
+  };
+  struct Input {
+    Fifo<Coming, std::bit_ceil(2 * Policy::buffer + 2)> flits;
+    std::uint64_t outputs = 0;  // ports that its message takes
+    std::uint64_t taken = 0;    // of these, those that it has
+    bool one = false;           // of `outputs`, it takes one
+    bool has_way = false;
+  };
+  struct Output {
+    std::uint64_t carried = 0;
+    Cycle free_at = 0;
+    std::uint8_t room = 0;  // flits behind it
+    bool is_taken = false;  // by a message
+  };
+
+  /// More than anything takes: a flit on the slowest link, the way through a router, room that comes back.
+  static Cycle horizon(const Wiring& wiring) {
+    Cycle longest = Policy::router_cycles + Policy::credit_cycles;
+    for (const Link& link : wiring.links()) longest = std::max<Cycle>(longest, link.flit_cycles);
+    return longest + Policy::router_cycles + 2;
+  }
+  [[nodiscard]] bool is_router(PartNumber part) const noexcept { return part < wiring_.routers(); }
+
+  void put(LinkNumber number, Flit flit, Cycle come) {
+    Output& output = outputs_[number];
+    const Link& link = wiring_.link(number);
+    if (Policy::takes_room(flit.tag)) --output.room;
+    ++output.carried;
+    inputs_[number].flits.push({flit, come});
+    last_move_ = now_;
+    if (come == now_ && !is_router(link.to.part)) return ring(link.to.part);
+    calendar_.put(come, link.to.part);
+  }
+  void ring(PartNumber part) const noexcept {
+    if (!bells_.empty()) bells_[part].ring();
+  }
+  void pop(LinkNumber link) {
+    const Flit flit = inputs_[link].flits.pop().flit;
+    if (Policy::takes_room(flit.tag)) rooms_.put(now_ + Policy::credit_cycles, link);
+    last_move_ = now_;
+  }
+
+  /// Each input has the first chance in turns.
+  void step(PartNumber router) {
+    if (!is_router(router)) return ring(router);  // a node, which acts by itself
+    const std::vector<LinkNumber>& inputs = wiring_.into(router);
+    const std::size_t first = turns_[router];
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const std::size_t port = (first + i) % inputs.size();
+      if (inputs[port] == no_link || !go_on(router, inputs[port])) continue;
+      turns_[router] = static_cast<std::uint8_t>((port + 1) % inputs.size());
+    }
+  }
+
+  /// What the first flit of an input does now. Whether it has moved.
+  bool go_on(PartNumber router, LinkNumber link) {
+    Input& input = inputs_[link];
+    if (input.flits.empty()) return false;
+    const Coming first = input.flits.front();
+    if (first.come > now_) return false;  // it is on the calendar
+    if (!input.has_way && !find_way(router, link, first.flit.word)) return true;
+    const Cycle leaves_at = first.come + cycles_through(router, link, input.outputs);
+    if (leaves_at > now_) return again_at(leaves_at, router);
+    if (!take_outputs(router, input) || !may_leave(router, input, first.flit.tag)) return false;
+    leave(router, link, first.flit);
+    return true;
+  }
+  bool again_at(Cycle when, PartNumber router) {
+    calendar_.put(when, router);
+    return false;
+  }
+
+  /// False where the head ends here.
+  bool find_way(PartNumber router, LinkNumber link, Word head) {
+    const Way way = policy_.way(router, wiring_.link(link).to.port, head);
+    Input& input = inputs_[link];
+    if (way.drops_head) {
+      --under_way_;
+      pop(link);
+      calendar_.put(now_ + 1, router);
+      return false;
+    }
+    input.outputs = way.outputs;
+    input.one = way.one;
+    input.has_way = true;
+    return true;
+  }
+  /// From and to nodes at once.
+  [[nodiscard]] Cycle cycles_through(PartNumber router, LinkNumber link, std::uint64_t outputs) const {
+    const bool comes_from_node = !is_router(wiring_.link(link).from.part);
+    const PartNumber next = wiring_.link(output_at(router, outputs)).to.part;
+    return comes_from_node || (std::has_single_bit(outputs) && !is_router(next)) ? 0 : Policy::router_cycles;
+  }
+  [[nodiscard]] LinkNumber output_at(PartNumber router, std::uint64_t outputs) const {
+    return wiring_.out_of(router)[static_cast<std::size_t>(std::countr_zero(outputs))];
+  }
+  template <class F>
+  void for_each_output(PartNumber router, std::uint64_t outputs, F f) const {
+    for (; outputs != 0; outputs &= outputs - 1) f(output_at(router, outputs), outputs & -outputs);
+  }
+
+  /// Takes what is free of the outputs that the message still needs. Whether it has all.
+  bool take_outputs(PartNumber router, Input& input) {
+    if (input.taken == input.outputs) return true;
+    std::uint64_t free = 0;
+    for_each_output(router, input.outputs & ~input.taken, [&](LinkNumber output, std::uint64_t port) {
+      if (!outputs_[output].is_taken) free |= port;
+    });
+    if (input.one && free != 0) {
+      free = policy_.choose(free);
+      input.outputs = free;
+      input.one = false;
+    }
+    if (!input.one) input.taken |= free;
+    for_each_output(router, free,
+                    [&](LinkNumber output, std::uint64_t) { outputs_[output].is_taken = true; });
+    return !input.one && input.taken == input.outputs;
+  }
+  /// All of its outputs are free, and have room.
+  bool may_leave(PartNumber router, const Input& input, Tag tag) {
+    Cycle free_at = now_;
+    bool has_room = true;
+    for_each_output(router, input.outputs, [&](LinkNumber output, std::uint64_t) {
+      free_at = std::max(free_at, outputs_[output].free_at);
+      if (Policy::takes_room(tag) && outputs_[output].room == 0) has_room = false;
+    });
+    if (free_at > now_) again_at(free_at, router);
+    return has_room && free_at == now_;
+  }
+  void leave(PartNumber router, LinkNumber link, Flit flit) {
+    Input& input = inputs_[link];
+    const bool ends = Policy::ends(flit.tag);
+    --under_way_;
+    for_each_output(router, input.outputs, [&](LinkNumber number, std::uint64_t) {
+      const unsigned cycles = Policy::cycles(flit.tag, wiring_.link(number));
+      ++under_way_;
+      outputs_[number].free_at = now_ + cycles;
+      if (ends) outputs_[number].is_taken = false;
+      fingerprint_ += mixed(mixed(now_, number), flit.word + (std::uint64_t{flit.tag} << 32));
+      put(number, flit, now_ + cycles);
+    });
+    pop(link);
+    if (ends) {
+      input.outputs = input.taken = 0;
+      input.has_way = false;
+    }
+    calendar_.put(now_ + 1, router);  // what is behind it, and who waits for these outputs
+  }
+
+  [[nodiscard]] std::string place_at(LinkNumber link) const {
+    const Link::End& to = wiring_.link(link).to;
+    return is_router(to.part) ? "router " + std::to_string(to.part) + " port " + std::to_string(to.port)
+                              : "node " + std::to_string(to.part - wiring_.routers());
+  }
+  void add_who_waits(LinkNumber link, Waits& waits) const {
+    const Input& input = inputs_[link];
+    const PartNumber router = wiring_.link(link).to.part;
+    std::string line = place_at(link) + ": word " + std::to_string(input.flits.front().flit.word);
+    std::vector<std::string> behind;
+    for_each_output(router, input.outputs & ~input.taken, [&](LinkNumber output, std::uint64_t) {
+      for (const LinkNumber other : wiring_.into(router)) {
+        if (other == no_link || (inputs_[other].taken & port_of(output)) == 0) continue;
+        behind.push_back(place_at(other));
+        line += ", waits for port " + std::to_string(wiring_.link(output).from.port) + ", which " +
+                behind.back() + " has";
+      }
+    });
+    for_each_output(router, input.taken, [&](LinkNumber output, std::uint64_t) {
+      if (outputs_[output].room != 0) return;
+      behind.push_back(place_at(output));
+      line += ", waits for room at " + behind.back();
+    });
+    waits.add(place_at(link), std::move(line), std::move(behind));
+  }
+  [[nodiscard]] std::uint64_t port_of(LinkNumber output) const {
+    return std::uint64_t{1} << wiring_.link(output).from.port;
+  }
+
+  const Wiring wiring_;
+  Policy policy_;
+  Cycle now_ = 0;
+  Calendar calendar_;
+  DelayLine<LinkNumber> rooms_;  // that come back to who sends on a link
+  std::vector<Input> inputs_;    // by link
+  std::vector<Output> outputs_;  // by link
+  std::vector<std::uint8_t> turns_;
+  std::vector<NodeBell> bells_;  // by part, or none
+  Cycle last_move_ = 0;
+  std::uint64_t under_way_ = 0;
+  std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace am::kit
