@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
-#include "emulated_hw/mmachine/costs/comparison.hpp"
-#include "emulated_hw/mmachine/costs/parts.hpp"
 #include "emulated_hw/mmachine/costs/table_6_4.hpp"
 #include "papers/mmachine_figures.hpp"
 #include "papers/sections.hpp"

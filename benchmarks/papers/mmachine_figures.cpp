@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/comparison.hpp"
-#include "emulated_hw/mmachine/costs/parts.hpp"
 #include "emulated_hw/mmachine/costs/table_6_4.hpp"
 
 namespace ambench {
@@ -150,7 +148,7 @@ void add_components(Report& report) {
   for (const std::string_view name : {"MM", "IRB", "IRS"}) {
     const InjectionParts parts = injection_parts(interface_models[model_index(name)]);
     Chart::Row& row = injection.rows.emplace_back(Chart::Row{std::string(name), {}});
-    for (const Cycle cycles : {parts.head, parts.tail, parts.started})
+    for (const auto cycles : {parts.head, parts.tail, parts.started})
       row.cells.emplace_back(exactly(static_cast<double>(cycles)));
   }
   report.charts.push_back(std::move(injection));

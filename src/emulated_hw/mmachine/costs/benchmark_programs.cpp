@@ -1,54 +1,84 @@
 #include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/ends.hpp"
+#include "emulated_hw/mmachine/costs/injection.hpp"
+#include "emulated_hw/mmachine/costs/parameters.hpp"
+#include "emulated_hw/mmachine/costs/receiver.hpp"
 
 namespace am::mmachine::costs {
 
 namespace {
 
+using Sender = std::unique_ptr<Injection>;
+Sender sender(const InterfaceModel& model, unsigned missed_entries = 0) {
+  return make_injection(model.injection, AddressTranslation(model.translation, missed_entries));
+}
+
+Composition of_words(unsigned count, Source source) {
+  return {.destination = {}, .words = std::vector<Source>(count, source)};
+}
+
 /// Stores what it is given, from an address on.
 class Storing {
  public:
-  Storing(Cluster& cluster, Register address) noexcept : cluster_(cluster), address_(address) {}
+  Storing(InstructionStream& thread, Register address) noexcept : thread_(thread), address_(address) {}
 
   void operator()(Register word) noexcept {
-    if (written_ > 0) address_ = cluster_.lea(address_);
-    ++written_;
-    last_ = cluster_.store(address_, word);
+    if (last_.ready != 0) address_ = thread_.issue(op::lea(address_));
+    last_ = thread_.issue(op::store(address_, word));
   }
   /// When it is in memory.
-  [[nodiscard]] Register last() const noexcept { return last_; }
+  [[nodiscard]] Cycle last() const noexcept { return last_.ready; }
 
  private:
-  Cluster& cluster_;
+  InstructionStream& thread_;
   Register address_;
   Register last_{};
-  unsigned written_ = 0;
 };
 
-Letter letter_of(unsigned words, Source source) {
-  return {.destination = {}, .words = std::vector<Source>(words, source)};
+/// The handler of PING: answers to the address in the message.
+Arrival answer(Receiver& asked, Injection& answering) {
+  Composition reply;
+  asked.take_words([&](Register from) { reply.destination = from; });
+  return answering.send(asked.thread, reply);
 }
 
 /// The handler of a remote procedure call: a free thread's context gets all words, then the thread starts. When it issues its first.
 Cycle start_thread(Receiver& receiver, const Arrival& call) {
   Cycle started = 0;
-  receiver.handle(call, [&](Extraction& message) {
-    Storing context(receiver.cluster, receiver.cluster.load());
-    message.take_words(receiver.cluster, [&](Register word) { context(word); });
-    receiver.cluster.end_instruction();
-    started = receiver.cluster.issue({.unit = Unit::ialu, .latency = jump_cycles}).ready;
+  receiver.handle(call, [&] {
+    Storing context(receiver.thread, receiver.thread.issue(op::load()));
+    receiver.take_words([&](Register word) { context(word); });
+    receiver.thread.end_instruction();
+    started = receiver.thread.issue({.unit = Unit::ialu, .latency = jump_cycles}).ready;
   });
   return started;
 }
 
-/// The second and later ones: as the first, with what differs.
-Letter next_call() {
-  Letter call = letter_of(rpc_words, Source::kept);
+/// The handler of a packet of BLKW: the first word says where the others are for. When the last is in memory.
+Cycle store_packet(Receiver& sink, const Arrival& packet) {
+  Cycle written = 0;
+  sink.handle(packet, [&] {
+    std::optional<Storing> block;
+    sink.take_words([&](Register word) {
+      if (block) {
+        (*block)(word);
+      } else {
+        block.emplace(sink.thread, sink.thread.issue(op::move(word)));
+      }
+    });
+    written = block->last();
+  });
+  return written;
+}
+
+/// The second and later ones of DIST: as the first, with what differs.
+Composition next_call() {
+  Composition call = of_words(rpc_words, Source::kept);
   std::fill_n(call.words.end() - dist_seeds, dist_seeds, Source::regenerated);
   return call;
 }
@@ -56,69 +86,68 @@ Letter next_call() {
 }  // namespace
 
 Measured ping(const InterfaceModel& model, unsigned missed_entries) {
-  Cluster cluster;
-  Sender asking(model, missed_entries);
-  Sender answering(model, missed_entries);
-  Receiver asked(model);
-  Receiver answered(model);
-
+  InstructionStream thread;
+  const Sender asking = sender(model, missed_entries), answering = sender(model, missed_entries);
+  Receiver asked(model), answered(model);
   Arrival pong;
-  asked.handle(asking.send(cluster, letter_of(1, Source::computed)), [&](Extraction& message) {
-    Letter reply;
-    message.take_words(asked.cluster, [&](Register from) { reply.destination = from; });
-    pong = answering.send(asked.cluster, reply);
-  });
+  asked.handle(asking->send(thread, of_words(1, Source::computed)),
+               [&] { pong = answer(asked, *answering); });
   Cycle written = 0;
-  answered.handle(pong, [&](Extraction&) { written = answered.cluster.store({}, {}).ready; });
-  return {.latency = written,
-          .occupancy = cluster.slots() + asked.cluster.slots() + answered.cluster.slots()};
+  answered.handle(pong, [&] { written = answered.thread.issue(op::store({}, {})).ready; });
+  return {.latency = written, .occupancy = thread.slots() + asked.thread.slots() + answered.thread.slots()};
 }
 
 Measured rpc(const InterfaceModel& model, unsigned missed_entries) {
-  Cluster cluster;
-  Sender caller(model, missed_entries);
+  InstructionStream thread;
   Receiver called(model);
-  const Cycle started = start_thread(called, caller.send(cluster, letter_of(rpc_words, Source::computed)));
-  return {.latency = started, .occupancy = cluster.slots() + called.cluster.slots()};
+  const Arrival call = sender(model, missed_entries)->send(thread, of_words(rpc_words, Source::computed));
+  const Cycle started = start_thread(called, call);
+  return {.latency = started, .occupancy = thread.slots() + called.thread.slots()};
 }
 
 Measured dist(const InterfaceModel& model, unsigned missed_entries) {
-  Cluster cluster;
-  Sender caller(model, missed_entries);
+  InstructionStream thread;
+  const Sender caller = sender(model, missed_entries);
   Measured all;
-  Letter call = letter_of(rpc_words, Source::computed);
+  Composition call = of_words(rpc_words, Source::computed);
   for (unsigned i = 0; i < dist_messages; ++i) {
     Receiver called(model);
-    all.latency = std::max(all.latency, start_thread(called, caller.send(cluster, call)));
-    all.occupancy += called.cluster.slots();
+    all.latency = std::max(all.latency, start_thread(called, caller->send(thread, call)));
+    all.occupancy += called.thread.slots();
     call = next_call();
-    call.destination = cluster.lea();
+    call.destination = thread.issue(op::lea());
   }
-  all.occupancy += cluster.slots();
+  all.occupancy += thread.slots();
   return all;
 }
 
 Measured blkw(const InterfaceModel& model, unsigned missed_entries) {
-  Cluster cluster;
-  Sender source(model, missed_entries);
+  InstructionStream thread;
+  const Sender source = sender(model, missed_entries);
   Receiver sink(model);
   Cycle written = 0;
   for (unsigned sent = 0; sent < block_words; sent += words_per_packet) {
-    Letter packet = letter_of(1 + std::min(words_per_packet, block_words - sent), Source::loaded);
+    Composition packet = of_words(1 + std::min(words_per_packet, block_words - sent), Source::loaded);
     packet.words.front() = Source::computed;  // where they are for
-    sink.handle(source.send(cluster, packet), [&](Extraction& message) {
-      std::optional<Storing> block;
-      message.take_words(sink.cluster, [&](Register word) {
-        if (block) {
-          (*block)(word);
-        } else {
-          block.emplace(sink.cluster, sink.cluster.move(word));
-        }
-      });
-      written = block->last().ready;
-    });
+    written = store_packet(sink, source->send(thread, packet));
   }
-  return {.latency = written, .occupancy = cluster.slots() + sink.cluster.slots()};
+  return {.latency = written, .occupancy = thread.slots() + sink.thread.slots()};
+}
+
+InjectionParts injection_parts(const InterfaceModel& model) {
+  InstructionStream thread;
+  const Arrival call = sender(model)->send(thread, of_words(rpc_words, Source::computed));
+  return {.head = call.head, .tail = call.tail(), .started = rpc(model).latency};
+}
+
+DispatchParts dispatch_parts(const InterfaceModel& model) {
+  InstructionStream thread;
+  Receiver asked(model);
+  const Cycle arrived = asked.bring_in(sender(model)->send(thread, of_words(1, Source::computed)));
+  const Cycle brought_in = std::max(arrived, asked.thread.next_issue());
+  Cycle answered = 0;
+  asked.run([&] { answered = answer(asked, *sender(model)).head - path_cycles; });
+  return {.swap = brought_in - arrived, .service = answered - brought_in};
 }
 
 }  // namespace am::mmachine::costs

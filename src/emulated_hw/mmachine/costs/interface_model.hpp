@@ -1,6 +1,5 @@
 // The interfaces that chapter 6 compares, as points in its space: how messages are injected and extracted, how addresses are
-// translated, how arrivals are dispatched. Each axis is lowered to operations by itself: injection.hpp, extraction.hpp,
-// translation.hpp, dispatch.hpp.
+// translated, how arrivals are dispatched. injection.hpp lowers the first and the third to operations, receiver.hpp the others.
 //
 // Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 6.1, Tables 6.1, 6.2 and 6.3.
 #pragma once

@@ -3,13 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/register_injections.hpp"
-#include "emulated_hw/mmachine/costs/translation.hpp"
+#include "emulated_hw/mmachine/costs/parameters.hpp"
 
 namespace am::mmachine::costs::injection_test {
 
@@ -23,9 +21,9 @@ class Program {
   explicit Program(Port port) : injection_(make_injection(port, AddressTranslation(Translation::gtlb))) {}
 
   Arrival send(unsigned words, Source source) {
-    return injection_->send(cluster, {.destination = {}, .words = std::vector<Source>(words, source)});
+    return injection_->send(thread, {.destination = {}, .words = std::vector<Source>(words, source)});
   }
-  Cluster cluster;
+  InstructionStream thread;
 
  private:
   std::unique_ptr<Injection> injection_;
@@ -48,10 +46,10 @@ TEST(Injection, AHeadLeavesWhenWhatItNeedsIsThere) {
 TEST(Injection, FromRegistersTakesSlotsForASendAndForWordsThatAreMoved) {
   Program processor(processor_buffered);
   (void)processor.send(0, Source::computed);
-  EXPECT_EQ(processor.cluster.slots(), send_cycles) << "five cycles for a null message";
+  EXPECT_EQ(processor.thread.slots(), send_cycles) << "five cycles for a null message";
   Program network(network_buffered);
   (void)network.send(8, Source::computed);
-  EXPECT_EQ(network.cluster.slots(), 8 + 8 + send_cycles);
+  EXPECT_EQ(network.thread.slots(), 8 + 8 + send_cycles);
 }
 
 TEST(Injection, ABufferedHeadWaitsForItsLastWordAndNotAStreams) {
@@ -76,11 +74,11 @@ TEST(Injection, OnlyBuffersKeepAMessage) {
   for (const Port port : all_ports) {
     Program program(port);
     (void)program.send(9, Source::computed);
-    const std::uint64_t before = program.cluster.slots();
+    const std::uint64_t before = program.thread.slots();
     (void)program.send(0, Source::kept);
-    const std::uint64_t empty = program.cluster.slots();
+    const std::uint64_t empty = program.thread.slots();
     (void)program.send(9, Source::kept);
-    const std::uint64_t again = program.cluster.slots() - empty;
+    const std::uint64_t again = program.thread.slots() - empty;
     if (port.atomicity == Atomicity::buffered) {
       EXPECT_LE(again, empty - before + 1);
     } else {
@@ -118,28 +116,15 @@ TEST(Injection, TwoRegisterFilesOverlapLoadsWithSending) {
 /// The listing in 3.2.3, instruction by instruction: "the entire fetch and add operation takes as few as 16 cycles to traverse the
 /// injection and extraction interfaces". What lies between the two, path_cycles, is not counted there.
 TEST(FetchAndAdd, TakesSixteenCyclesOverBothInterfaces) {
-  Cluster sender;
-  std::array<Register, 2> message;  // i5 and i4
-  sender.issue(std::array{Operation{.unit = Unit::ialu}, Operation{.unit = Unit::memu}}, message);
-  SendUnit unit;
-  const SendUnit::Sent sent = unit.send(sender, Unit::ialu, message[1], message.size());
-  EXPECT_EQ(sender.last_issue(), 1u);
-
-  const Register head{sent.arrival.head - path_cycles};
-  const Register address{sent.arrival.words[0] - path_cycles};
-  const Register value{sent.arrival.words[1] - path_cycles};
-  Cluster handler;
-  handler.jump(head);  // instr IALU jmp MsgHead
-  std::array<Register, 2> old;
-  handler.issue(std::array{Operation{.unit = Unit::memu, .reads = {address}, .latency = load_cycles},
-                           Operation{.unit = Unit::ialu, .reads = {address}}},
-                old);
-  const Register sum = handler.issue({.unit = Unit::ialu, .reads = {value, old[0]}});
-  std::array<Register, 2> done;
-  handler.issue(std::array{Operation{.unit = Unit::memu, .reads = {sum, old[1]}, .latency = store_cycles},
-                           Operation{.unit = Unit::ialu}},
-                done);
-  EXPECT_EQ(done[0].ready, 16u);
+  const Arrival message = Program(processor_buffered).send(2, Source::computed);
+  const Register address{message.words[0] - path_cycles};
+  const Register value{message.words[1] - path_cycles};
+  InstructionStream handler;
+  handler.jump({message.head - path_cycles});  // instr IALU jmp MsgHead
+  const Register loaded = handler.issue(op::load(address));
+  const Register saved = handler.issue(op::move(address));
+  const Register sum = handler.issue({.unit = Unit::ialu, .reads = {value, loaded}});
+  EXPECT_EQ(handler.issue(op::store(saved, sum)).ready, 16u);
 }
 
 struct Cost {
@@ -147,9 +132,9 @@ struct Cost {
   std::uint64_t slots;
 };
 Cost cost(const AddressTranslation& translation, unsigned live) {
-  Cluster cluster;
-  const Cycle ready = translation.translate(cluster, {}, live).ready;
-  return {.cycles = ready, .slots = cluster.slots()};
+  InstructionStream thread;
+  const Cycle ready = translation.translate(thread, {}, live).ready;
+  return {.cycles = ready, .slots = thread.slots()};
 }
 
 /// "Each missed entry costs an additional 16 cycles of latency and 22 cycles of occupancy" (6.4).
@@ -176,21 +161,21 @@ TEST(Translation, SpillsOnlyWhenRegistersAreFull) {
 }
 
 TEST(Translation, ALookupIsStepped) {
-  Cluster cluster;
+  InstructionStream thread;
   Lookup lookup({});
   unsigned steps = 0;
   bool found = false;
-  while (lookup.step(cluster)) {
+  while (lookup.step(thread)) {
     ++steps;
     if (lookup.just_found()) {
       EXPECT_FALSE(found) << "once";
       found = true;
-      EXPECT_GE(lookup.matches().ready, load_cycles + 2) << "address, load, two operations";
+      EXPECT_GE(lookup.found().ready, load_cycles + 2) << "address, load, two operations";
     }
   }
   EXPECT_TRUE(found);
-  EXPECT_EQ(cluster.slots(), steps);
-  EXPECT_GT(lookup.node().ready, lookup.matches().ready);
+  EXPECT_EQ(thread.slots(), steps);
+  EXPECT_GT(lookup.node().ready, lookup.found().ready);
 }
 
 }  // namespace am::mmachine::costs::injection_test

@@ -6,9 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "emulated_hw/mmachine/costs/comparison.hpp"
+#include "emulated_hw/mmachine/costs/benchmark_programs.hpp"
 #include "emulated_hw/mmachine/costs/parameters.hpp"
-#include "emulated_hw/mmachine/costs/parts.hpp"
 
 namespace am::mmachine::costs::table_6_4_test {
 

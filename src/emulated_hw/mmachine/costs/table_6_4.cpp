@@ -1,4 +1,4 @@
-#include "emulated_hw/mmachine/costs/comparison.hpp"
+#include "emulated_hw/mmachine/costs/table_6_4.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "emulated_hw/mmachine/costs/interface_model.hpp"
 
 namespace am::mmachine::costs {
 
