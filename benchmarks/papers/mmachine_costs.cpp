@@ -29,6 +29,7 @@ Table simulate() {
     for (std::size_t program = 0; program < programs; ++program)
       table[model][program] = benchmark_programs[program].run(interface_models[model], 0);
   }
+  table[model_index("MM")] = run_on_machine();
   return table;
 }
 

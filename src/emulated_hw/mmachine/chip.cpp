@@ -30,7 +30,7 @@ Chip::Chip(NodePlace here, NodePlace last, const Cycle& now)
 Program Chip::dispatch(Thread& thread, Priority priority) {
   for (;;) {
     const Word head = co_await thread.msg_head();
-    co_await thread.cycles(costs::dispatch);
+    co_await thread.cycles(jump_cycles);
     ++counts_.handled[index(priority)];
     try {
       const Thread::Code& code = enter(thread, head);
@@ -148,7 +148,7 @@ void Chip::give_output(Priority priority) {
 void Chip::give_cycles() {
   kit::Requests ready = 0;
   kit::for_each(running_, [&](unsigned place) {
-    if (thread_at(place).can_issue()) ready |= kit::request(place);
+    if (thread_at(place).can_issue(now_)) ready |= kit::request(place);
   });
   for (unsigned cluster = 0; cluster < clusters && ready != 0; ++cluster) {
     if ((ready & of_cluster(cluster)) == 0) continue;

@@ -16,23 +16,29 @@ constexpr std::size_t index(Unit unit) noexcept { return static_cast<std::size_t
 
 }  // namespace
 
-bool InstructionStream::take(Busy& busy, Unit unit) noexcept {
-  if (unit == Unit::any_integer) return take(busy, Unit::ialu) || take(busy, Unit::memu);
-  if (busy[index(unit)]) return false;
-  busy[index(unit)] = true;
-  return true;
+std::size_t InstructionStream::place_of(Unit unit) const noexcept {
+  if (unit != Unit::any_integer) return index(unit);
+  return index(busy_[index(Unit::ialu)] ? Unit::memu : Unit::ialu);
 }
 
-Register InstructionStream::issue(const Operation& operation) noexcept {
-  const Cycle operands = ready(operation);
-  if (!open_ || operands > cycle_ || !take(busy_, operation.unit)) {
-    cycle_ = std::max(earliest_, operands);
-    earliest_ = cycle_ + 1;
+bool InstructionStream::joins(const Operation& operation, Cycle now) const noexcept {
+  return open_ && now == cycle_ && ready(operation) <= now && !busy_[place_of(operation.unit)];
+}
+
+Cycle InstructionStream::earliest(const Operation& operation) const noexcept {
+  return std::max(earliest_, ready(operation));
+}
+
+Register InstructionStream::issue(const Operation& operation, Cycle now) noexcept {
+  if (!joins(operation, now)) {
+    cycle_ = now;
+    earliest_ = now + 1;
+    open_ = true;
     busy_ = {};
-    open_ = take(busy_, operation.unit);
   }
+  busy_[place_of(operation.unit)] = true;
   slots_ += operation.slots;
-  return {cycle_ + operation.latency};
+  return {now + operation.latency};
 }
 
 void InstructionStream::jump(Register target) noexcept {

@@ -5,6 +5,9 @@
 // A program gives its operations one by one. One goes into the instruction of the operation before it, if its unit is free there and its
 // operands are there by then: as a person packs instructions by hand without changing their order. Else it begins the next one.
 //
+// Threads of a chip issue by it under the clock, in cycles that their cluster gives them (Thread::issue). The cost model of chapter 6 calls it
+// without a clock: there each thread has its cluster for itself, so a program of a thousand messages takes the time of its calls.
+//
 // Source: Lee, Mechanisms for Efficient, Protected Messaging (1999), 3.1, 3.1.1 (issue by scoreboard) and the text to Figure 3-2.
 #pragma once
 
@@ -64,8 +67,16 @@ constexpr Operation store(Register address, Register value, Cycle latency = stor
 
 class InstructionStream {
  public:
-  /// Issues as soon as it can: the thread has its cluster for itself.
-  Register issue(const Operation& operation) noexcept;
+  /// Whether it goes beside the operation before it, in the instruction of this cycle.
+  [[nodiscard]] bool joins(const Operation& operation, Cycle now) const noexcept;
+  /// The first cycle of an instruction that could begin with it.
+  [[nodiscard]] Cycle earliest(const Operation& operation) const noexcept;
+  /// Issues in this cycle, in which it joins or not before which its operands are there.
+  Register issue(const Operation& operation, Cycle now) noexcept;
+  /// Issues as soon as it can.
+  Register issue(const Operation& operation) noexcept {
+    return issue(operation, joins(operation, cycle_) ? cycle_ : earliest(operation));
+  }
 
   /// A jump, to an address that `target` holds: what follows issues after the delay, whose slots nobody else can use.
   void jump(Register target = {}) noexcept;
@@ -83,14 +94,13 @@ class InstructionStream {
 
  private:
   static constexpr std::size_t units = 3;
-  using Busy = std::array<bool, units>;
 
-  [[nodiscard]] static bool take(Busy& busy, Unit unit) noexcept;
+  [[nodiscard]] std::size_t place_of(Unit unit) const noexcept;
 
-  Cycle cycle_ = 0;     // of the last instruction
-  Cycle earliest_ = 0;  // of the next one
-  bool open_ = false;   // whether an operation may still join the last one
-  Busy busy_{};         // its units
+  Cycle cycle_ = 0;                 // of the last instruction
+  Cycle earliest_ = 0;              // of the next one
+  bool open_ = false;               // whether an operation may still join the last one
+  std::array<bool, units> busy_{};  // of the last one
   std::uint64_t slots_ = 0;
 };
 

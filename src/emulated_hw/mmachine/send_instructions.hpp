@@ -89,6 +89,12 @@ enum class SendException : std::uint8_t {
   bad_handler            ///< HandlerIP is none that this thread may name
 };
 
+/// Printed: a null message takes five cycles of its program (chapter 1, 7.2.2, 8.3).
+inline constexpr unsigned send_cycles = 5;
+/// Of these SEND asks for its output unit and is granted it (4.2.1) in two, and issues in one: calibrated on MM, PING of Table 6.4. So the other
+/// two make DestAddr and HandlerIP, for a program that has none yet: assumed.
+inline constexpr unsigned send_request_cycles = 2;
+
 /// None: it is sent, if resources and the GTLB allow.
 [[nodiscard]] std::optional<SendException> check_send(const SendInstruction& send, Privilege privilege,
                                                       const Word& destination,

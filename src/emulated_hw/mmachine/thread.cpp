@@ -33,11 +33,12 @@ void Thread::run(Code code, Privilege privilege) {
   chip_.begins(cluster_, slot_);
 }
 
-void Thread::wait(std::coroutine_handle<> who, For what, unsigned cycles) noexcept {
+void Thread::wait(std::coroutine_handle<> who, For what, unsigned cycles, Cycle not_before) noexcept {
   goes_on_ = who;
   waits_for_ = what;
   cycles_ = cycles;
   left_ = cycles;
+  not_before_ = not_before;
 }
 
 bool Thread::wait_until(std::coroutine_handle<> who, For what, unsigned which) noexcept {
@@ -60,6 +61,7 @@ bool Thread::is_there(For what) const noexcept {
     case For::event:
       return chip_.events().is_there();
     case For::cycles:
+    case For::operation:
     case For::grant:
       break;
   }
@@ -98,7 +100,7 @@ void Thread::wake() {
 }
 
 void Thread::issue() {
-  ++issued_;
+  if (waits_for_ == For::cycles) stream_.spend(0, 1);
   if (--left_ != 0) return;
   if (waits_for_ == For::grant && !granted_) return;  // the message is made; now it wants to issue
   go_on();
@@ -121,6 +123,18 @@ void Thread::end() noexcept {
   left_ = 0;
 }
 
+bool Thread::joins(const Operation& operation) const noexcept {
+  return stream_.joins(operation, chip_.now());
+}
+
+void Thread::begin_operation(std::coroutine_handle<> who, const Operation& operation) noexcept {
+  wait(who, For::operation, 1, stream_.earliest(operation));
+}
+
+Register Thread::end_operation(const Operation& operation) noexcept {
+  return stream_.issue(operation, chip_.now());
+}
+
 /// Permissions, and a body that a message can have: 12 words only where it is one that comes back (3.3.2).
 std::optional<const char*> Thread::why_not(const Sent& what) const noexcept {
   const SendInstruction& instruction = send_instruction(what.instruction);
@@ -133,12 +147,13 @@ std::optional<const char*> Thread::why_not(const Sent& what) const noexcept {
   return {};
 }
 
-void Thread::begin_send(std::coroutine_handle<> who, const Sent& what) noexcept {
+void Thread::begin_send(std::coroutine_handle<> who, const Sent& what, unsigned cycles,
+                        Register words) noexcept {
   sending_ = what;
   granted_ = false;
   refused_ = why_not(what);
   if (refused_) return wait(who, For::cycles, 1);
-  wait(who, For::grant, costs::send - 1);
+  wait(who, For::grant, cycles, words.ready);
 }
 
 bool Thread::asks_for(Priority priority) const noexcept {
@@ -162,6 +177,7 @@ void Thread::end_send() {
                                        .argcount = static_cast<std::uint8_t>(sending_.argcount),
                                        .body = what.is_floating ? floating : integers};
   full_.reset(sending_.condition);
+  end_operation({.unit = what.is_floating ? Unit::falu : Unit::ialu, .slots = send_cycles});
   try {
     chip_.issue(cluster_, slot_, sending, sending_.condition);
   } catch (const std::out_of_range& outside) {

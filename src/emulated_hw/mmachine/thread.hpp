@@ -5,6 +5,7 @@
 //     co_await thread.cycles(1);
 //     co_await thread.send({Send::isnd0, address, handler, 1});        // goes on when it has issued
 //     co_await thread.full(0);                                         // Ack: the registers may be written again
+//     const Register loaded = co_await thread.issue(op::load());       // an operation of an instruction: instruction_stream.hpp
 //   }
 //   chip.place(address, [](Thread& thread) -> Program { const Word value = co_await thread.msg_body(); ... });
 //
@@ -26,11 +27,11 @@
 #include <tuple>
 #include <utility>
 
-#include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/program.hpp"
 #include "emulated_hw/kit/waits.hpp"
 #include "emulated_hw/mmachine/gtlb.hpp"
 #include "emulated_hw/mmachine/guarded_pointer.hpp"
+#include "emulated_hw/mmachine/instruction_stream.hpp"
 #include "emulated_hw/mmachine/message.hpp"
 #include "emulated_hw/mmachine/send_instructions.hpp"
 
@@ -39,22 +40,17 @@ namespace am::mmachine {
 class Chip;
 class NetworkInput;
 using Program = kit::Program;
-using kit::Cycle;
 
 /// What an instruction raises: nothing has happened.
 struct Exception : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Cycles. An instruction that is not named here takes one.
-namespace costs {
-inline constexpr unsigned send = 5;      ///< k_o of 7.2.2: an empty message, from its making to SEND's issue
-inline constexpr unsigned dispatch = 3;  ///< a jump (3.2)
-inline constexpr unsigned gtlb = 3;  ///< IGTRD, IGTWR, IGPRB: assumed, the packets of 4.2.2 over the C-switch
-}  // namespace costs
+/// IGTRD, IGTWR, IGPRB: assumed, the packets of 4.2.2 over the C-switch. An instruction that is not named here takes a cycle.
+inline constexpr unsigned gtlb_cycles = 3;
 
 class Thread {
-  enum class For : std::uint8_t { nothing, cycles, grant, condition, head, body, event };
+  enum class For : std::uint8_t { nothing, cycles, operation, grant, condition, head, body, event };
 
  public:
   using Code = std::function<Program(Thread&)>;
@@ -72,8 +68,8 @@ class Thread {
   [[nodiscard]] Chip& chip() const noexcept { return chip_; }
   [[nodiscard]] Privilege privilege() const noexcept { return privilege_; }
   void set_privilege(Privilege privilege) noexcept { privilege_ = privilege; }
-  /// Cycles of its cluster that it has had.
-  [[nodiscard]] std::uint64_t issued() const noexcept { return issued_; }
+  /// What its instructions have taken of its cluster, as chapter 6 counts occupancy: by operation.
+  [[nodiscard]] std::uint64_t slots() const noexcept { return stream_.slots(); }
 
   /// Where the body of a message lies: from i4 and from f4 on.
   std::array<Word, most_bounced_body> integers{};
@@ -94,7 +90,7 @@ class Thread {
   [[nodiscard]] bool is_busy_for(Cycle cycles) const noexcept { return left_ != 0 && cycles_ > cycles; }
   /// Adds it as `place`, unless it waits for its next message or event, or has ended.
   void add_waits(kit::Waits& waits, const std::string& place) const;
-  [[nodiscard]] bool can_issue() const noexcept { return left_ != 0; }
+  [[nodiscard]] bool can_issue(Cycle now) const noexcept { return left_ != 0 && not_before_ <= now; }
   void issue();
   [[nodiscard]] bool asks_for(Priority priority) const noexcept;
   void grant() noexcept;
@@ -111,6 +107,17 @@ class Thread {
   /// n instructions of a cycle each.
   [[nodiscard]] Wait cycles(unsigned n) noexcept { return {*this, n}; }
 
+  struct Issuing {
+    Thread& thread;
+    Operation operation;
+    [[nodiscard]] bool await_ready() const noexcept { return thread.joins(operation); }
+    void await_suspend(std::coroutine_handle<> who) const noexcept { thread.begin_operation(who, operation); }
+    Register await_resume() const noexcept { return thread.end_operation(operation); }
+  };
+  /// An operation, when its operands are there: beside the one before it, in this cycle's instruction, or in the next. Says when its result
+  /// is there.
+  [[nodiscard]] Issuing issue(const Operation& operation) noexcept { return {*this, operation}; }
+
   struct Sent {
     Send instruction{};
     Word destination{};
@@ -124,11 +131,18 @@ class Thread {
   struct Sending {
     Thread& thread;
     Sent what;
+    unsigned cycles;
+    Register words;
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> who) noexcept { thread.begin_send(who, what); }
+    void await_suspend(std::coroutine_handle<> who) noexcept { thread.begin_send(who, what, cycles, words); }
     void await_resume() const { thread.end_send(); }
   };
-  [[nodiscard]] Sending send(const Sent& what) noexcept { return {*this, what}; }
+  /// A null message, with DestAddr and HandlerIP that are made for it: send_cycles.
+  [[nodiscard]] Sending send(const Sent& what) noexcept { return {*this, what, send_cycles - 1, {}}; }
+  /// SEND alone, of registers that operations have made: `words` is the last of them.
+  [[nodiscard]] Sending send(const Sent& what, Register words) noexcept {
+    return {*this, what, send_request_cycles, words};
+  }
 
   struct Full {
     Thread& thread;
@@ -179,14 +193,14 @@ class Thread {
   };
   /// IGPRB: where an address is, and which entry says so.
   [[nodiscard]] auto probe_gtlb(std::uint64_t address) noexcept {
-    return instruction(costs::gtlb, [this, address] { return probed(address); });
+    return instruction(gtlb_cycles, [this, address] { return probed(address); });
   }
   /// IGTRD and IGTWR: the system's. The latter may clear the flag of a miss.
   [[nodiscard]] auto read_gtlb(unsigned index) noexcept {
-    return instruction(costs::gtlb, [this, index] { return gtlb_for_system().read(index); });
+    return instruction(gtlb_cycles, [this, index] { return gtlb_for_system().read(index); });
   }
   [[nodiscard]] auto write_gtlb(unsigned index, const Gtlb::Entry& entry, bool clear_miss) noexcept {
-    return instruction(costs::gtlb, [this, index, entry, clear_miss] {
+    return instruction(gtlb_cycles, [this, index, entry, clear_miss] {
       gtlb_for_system().write(index, entry);
       if (clear_miss) clear_gtlb_miss();
     });
@@ -202,10 +216,13 @@ class Thread {
   [[nodiscard]] Instruction<F> instruction(unsigned cycles, F f) noexcept {
     return {*this, cycles, f};
   }
-  void wait(std::coroutine_handle<> who, For what, unsigned cycles) noexcept;
+  void wait(std::coroutine_handle<> who, For what, unsigned cycles, Cycle not_before = 0) noexcept;
   bool wait_until(std::coroutine_handle<> who, For what, unsigned which) noexcept;
   [[nodiscard]] bool is_there(For what) const noexcept;
-  void begin_send(std::coroutine_handle<> who, const Sent& what) noexcept;
+  [[nodiscard]] bool joins(const Operation& operation) const noexcept;
+  void begin_operation(std::coroutine_handle<> who, const Operation& operation) noexcept;
+  Register end_operation(const Operation& operation) noexcept;
+  void begin_send(std::coroutine_handle<> who, const Sent& what, unsigned cycles, Register words) noexcept;
   [[nodiscard]] std::optional<const char*> why_not(const Sent& what) const noexcept;
   void end_send();
   void go_on();
@@ -231,11 +248,12 @@ class Thread {
   unsigned which_ = 0;   // condition
   unsigned cycles_ = 0;  // that it waits for
   unsigned left_ = 0;    // of these
+  Cycle not_before_ = 0;
   Sent sending_{};
   bool granted_ = false;
   std::optional<const char*> refused_;  // why it is not sent
   std::bitset<conditions> full_;
-  std::uint64_t issued_ = 0;
+  InstructionStream stream_;
 };
 
 }  // namespace am::mmachine

@@ -42,6 +42,9 @@ Measured blkw(const InterfaceModel& model, unsigned missed_entries = 0);
 inline constexpr std::array<BenchmarkProgram, 4> benchmark_programs{
     {{"PING", ping}, {"RPC", rpc}, {"DIST", dist}, {"BLKW", blkw}}};
 
+/// The row MM, as it is measured: each program on the M-Machine under its clock (machine.hpp), between neighbours.
+[[nodiscard]] std::array<Measured, benchmark_programs.size()> run_on_machine();
+
 // Of what latencies consist, where the thesis draws it. It prints no numbers with these figures, but for one ratio in 6.5.4.
 
 /// Of RPC, from the first operation that composes the message (Figure 6-6).

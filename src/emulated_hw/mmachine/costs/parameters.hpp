@@ -9,13 +9,15 @@
 #include <cstdint>
 
 #include "emulated_hw/mmachine/instruction_stream.hpp"
+#include "emulated_hw/mmachine/send_instructions.hpp"
 
 namespace am::mmachine::costs {
 
-// The M-Machine's own interface.
-inline constexpr Cycle send_cycles = 5;    ///< printed: a null message, chapter 1, 8.3; then a word a cycle
-inline constexpr Cycle header_cycles = 3;  ///< assumed: of these, behind DestAddr and HandlerIP (4.2.2)
-inline constexpr Cycle path_cycles = 9;    ///< calibrated on MM, PING: netout, router, netin, no link
+// The M-Machine's own interface, as on the machine.
+inline constexpr Cycle latency_cycles = 11;  ///< printed, 7.2.2: from SEND's issue to MsgHead, to a neighbour
+inline constexpr Cycle header_cycles = 3;  ///< assumed: of send_cycles, behind DestAddr and HandlerIP (4.2.2)
+/// Follows, when send_cycles are counted from where SEND asks for its unit: netout, router, netin.
+inline constexpr Cycle path_cycles = send_request_cycles + 1 + latency_cycles - send_cycles;
 
 // Memory-mapped interfaces.
 inline constexpr Cycle hierarchy_cycles = 11;  ///< calibrated on IMS, PING; printed: 10 to 30, 6.5.1

@@ -18,7 +18,7 @@ PingTimes ping(const Mesh::Shape& shape, NodeNumber from, NodeNumber to) {
   PingTimes times;
   machine.place(ping_address, [&](Thread& thread) -> Program {
     times.handled = machine.now() + 1;
-    times.came = times.handled - costs::dispatch;
+    times.came = times.handled - jump_cycles;
     co_await thread.msg_body();
     const Word sender = co_await thread.msg_body();
     co_await thread.send({.instruction = Send::isnd1pnt,

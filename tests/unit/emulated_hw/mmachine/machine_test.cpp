@@ -131,6 +131,42 @@ TEST(Machine, ThreadsOfAClusterTakeTurnsAndClustersDoNot) {
   EXPECT_EQ(ended, (std::array<Cycle, 3>{199, 200, 100}));
 }
 
+/// Three operations are an instruction of one cycle, each on its unit (3.1.1); an instruction waits for what it reads, and for its turn.
+TEST(Machine, OperationsShareAnInstructionAndInstructionsTheirCluster) {
+  Mapped machine(0, 0);
+  std::array<Cycle, 2> ready{};
+  std::array<Thread*, 2> threads{};
+  for (const unsigned who : {0u, 1u}) {
+    threads[who] = &machine.run(0, who, [&, who](Thread& thread) -> Program {
+      const Register loaded = co_await thread.issue(op::load());
+      co_await thread.issue(op::move({}));
+      co_await thread.issue({.unit = Unit::falu});
+      ready[who] = (co_await thread.issue(op::compute(loaded))).ready;
+    });
+  }
+  while (!threads[1]->has_ended()) machine.step();
+  EXPECT_EQ(ready, (std::array<Cycle, 2>{load_cycles + 1, 1 + load_cycles + 1}));
+  EXPECT_EQ(threads[0]->slots(), 4u);
+}
+
+/// A null message takes its thread 5 cycles; three where the program has made DestAddr and HandlerIP, from the last of its words on.
+TEST(Machine, ASendWaitsForTheWordsThatOperationsMake) {
+  Mapped machine(1, 0);
+  machine.place(0x100, [](Thread&) -> Program { co_return; });
+  std::array<Cycle, 2> sent{};
+  const Thread& thread = machine.run(0, 0, [&](Thread& slot) -> Program {
+    co_await slot.send({.instruction = Send::isnd0, .destination = on_node(1), .handler = handler(0x100)});
+    sent[0] = machine.now() + 1;
+    const Register loaded = co_await slot.issue(op::load());
+    co_await slot.send({.instruction = Send::isnd0, .destination = on_node(1), .handler = handler(0x100)},
+                       loaded);
+    sent[1] = machine.now() + 1;
+  });
+  while (!thread.has_ended()) machine.step();
+  EXPECT_EQ(sent, (std::array<Cycle, 2>{5, 5 + load_cycles + 3}));
+  EXPECT_EQ(thread.slots(), 2 * send_cycles + 1u);
+}
+
 /// "Each cluster gets an opportunity to send its message eventually" (4.2.1).
 TEST(Machine, ClustersShareTheOutputUnit) {
   Mapped machine(1, 0);
