@@ -30,13 +30,19 @@ class Mesh::Ports final : public RouterPorts {
   Ports(Mesh& mesh, NodeNumber node) noexcept : mesh_(mesh), node_(node), units_(*mesh.nodes_[node]) {}
 
   const Flit* injected(Priority priority) override { return units_.outgoing(priority); }
-  void taken(Priority priority) override {
+  std::uint32_t taken(Priority priority) override {
+    std::uint32_t recorded = kit::Trace::nothing;
+    if (mesh_.trace_ != nullptr) [[unlikely]]
+      recorded = mesh_.record_injection(node_, priority, *units_.outgoing(priority));
     units_.gone(priority);
+    ++mesh_.injected_[node_];
     ++mesh_.under_way_;
     mesh_.last_move_ = mesh_.now_;
+    return recorded;
   }
   void send(Direction side, unsigned channel, const Flit& flit) override {
     mesh_.moved(flit.word.bits + channel, node_ * directions + index(side));
+    mesh_.passes(node_, 1 + index(mesh_.way_of(node_, side)), flit);
     const kit::Place there = mesh_.behind(node_, side);
     if (there.router == kit::nowhere) return lose(side, channel);
     Coming& coming = mesh_.coming(mesh_.now_ + link_cycles, there);
@@ -52,6 +58,9 @@ class Mesh::Ports final : public RouterPorts {
   bool accepts(Priority priority) override { return units_.has_room(priority); }
   void extracted(Priority priority, const Flit& flit) override {
     mesh_.moved(flit.word.bits, ~node_);
+    mesh_.passes(node_, 0, flit);
+    if (mesh_.trace_ != nullptr && flit.tail) [[unlikely]]
+      mesh_.trace_->comes(flit.recorded, node_, mesh_.now_ + 1);
     --mesh_.under_way_;
     units_.deliver(priority, flit);
   }
@@ -79,7 +88,10 @@ Mesh::Mesh(const Shape& shape, std::vector<NetworkUnits*> nodes)
       grid_(grid_of(shape, nodes.size())),
       nodes_(std::move(nodes)),
       mirrored_(grid_.nodes()),
-      sending_(grid_.nodes()) {
+      sending_(grid_.nodes()),
+      passed_(grid_.nodes()),
+      injected_(grid_.nodes()),
+      injecting_(grid_.nodes()) {
   if (shape.vacancy_delay == 0 || shape.vacancy_delay >= slots)
     throw std::invalid_argument("mmachine: a vacancy that is known " + std::to_string(shape.vacancy_delay) +
                                 " cycles later: 1 to 7");
@@ -100,17 +112,33 @@ NodePlace Mesh::place_of(NodeNumber node) const noexcept {
 
 /// Which node a side's pins lead to, and which of its sides; ports here are sides.
 kit::Place Mesh::behind(NodeNumber node, Direction side) const noexcept {
-  const unsigned dimension = dimension_of(side);
-  const Direction way = mirrored_[node][dimension] ? opposite(side) : side;
+  const Direction way = way_of(node, side);
   const NodeNumber there = grid_.neighbour(node, 1 + index(way));
   if (there == kit::nowhere) return {};
-  return {there, index(mirrored_[there][dimension] ? way : opposite(way))};
+  return {there, index(mirrored_[there][dimension_of(side)] ? way : opposite(way))};
 }
 
 void Mesh::moved(std::uint64_t what, NodeNumber where) noexcept {
   // A sum: it does not depend on the order within a cycle.
   fingerprint_ += kit::mixed(kit::mixed(now_, where), what);
   last_move_ = now_;
+}
+
+void Mesh::passes(NodeNumber node, unsigned port, const Flit& flit) {
+  ++passed_[node][port];
+  if (trace_ != nullptr) [[unlikely]]
+    trace_->passes(flit.recorded, node, port, now_, 1);
+}
+
+std::uint32_t Mesh::record_injection(NodeNumber from, Priority priority, const Flit& flit) {
+  auto& [recorded, begun] = injecting_[from][index(priority)];
+  if (!begun) {
+    const Header header = Header::of(flit.word.bits);
+    recorded = trace_->begins(from, number_of(header.destination), static_cast<unsigned>(header.kind()));
+  }
+  begun = !flit.tail;
+  trace_->passes(recorded, from, kit::Trace::injection, now_, 1);
+  return recorded;
 }
 
 void Mesh::step(std::span<const NodeNumber> order) {

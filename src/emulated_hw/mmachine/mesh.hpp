@@ -21,6 +21,7 @@
 #include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/grid.hpp"
 #include "emulated_hw/kit/node_set.hpp"
+#include "emulated_hw/kit/trace.hpp"
 #include "emulated_hw/mmachine/router.hpp"
 
 namespace am::mmachine {
@@ -78,6 +79,10 @@ class Mesh {
   using Disturbance = std::function<void(NodeNumber at, Flit& flit)>;
   void disturb(Disturbance disturbance) { disturbance_ = std::move(disturbance); }
 
+  /// Tells it from now on what happens, until it is told otherwise; before any message is sent. It outlives that. Kinds of messages are
+  /// those of MessageKind.
+  void record(kit::Trace* trace) noexcept { trace_ = trace; }
+
   /// What a node rings when it has something to send.
   [[nodiscard]] kit::NodeBell bell(NodeNumber node) noexcept { return {sending_, node}; }
   /// One cycle. `order`: if given, all nodes, in the order in which they are stepped.
@@ -86,6 +91,12 @@ class Mesh {
   [[nodiscard]] const Router::Counts& counts(NodeNumber node) const noexcept {
     return routers_[node].counts();
   }
+  /// Flits that have passed a port of the grid: 0 leads to the node's network input.
+  [[nodiscard]] std::uint64_t passed(NodeNumber node, unsigned port) const noexcept {
+    return passed_[node][port];
+  }
+  /// Flits that have come from its network output.
+  [[nodiscard]] std::uint64_t injected(NodeNumber node) const noexcept { return injected_[node]; }
   /// Flits that have left the mesh, where it ends: what a fault, a wrong flipdir or a destination outside sends there.
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
   /// Flits that the network has taken and not delivered.
@@ -108,11 +119,18 @@ class Mesh {
   class Ports;
 
   void step(NodeNumber node);
+  /// Where a side's pins are in the grid.
+  [[nodiscard]] Direction way_of(NodeNumber node, Direction side) const noexcept {
+    return mirrored_[node][dimension_of(side)] ? opposite(side) : side;
+  }
   [[nodiscard]] kit::Place behind(NodeNumber node, Direction side) const noexcept;
   [[nodiscard]] Coming& coming(Cycle when, const kit::Place& place) noexcept {
     return coming_[when % slots][place.router * directions + place.port];
   }
   void moved(std::uint64_t what, NodeNumber where) noexcept;
+  void passes(NodeNumber node, unsigned port, const Flit& flit);
+  [[nodiscard]] [[gnu::cold]] std::uint32_t record_injection(NodeNumber from, Priority priority,
+                                                             const Flit& flit);
 
   const Shape shape_;
   const kit::Grid grid_;
@@ -122,12 +140,21 @@ class Mesh {
   std::array<std::vector<Coming>, slots> coming_;  // by node and side
   std::array<kit::NodeSet, slots> to_step_;
   kit::NodeSet sending_;
+  std::vector<std::array<std::uint64_t, 1 + directions>> passed_;  // by node and port: flits
+  std::vector<std::uint64_t> injected_;                            // by node: flits
   Disturbance disturbance_;
   Cycle now_ = 0;
   Cycle last_move_ = 0;
   std::uint64_t under_way_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t fingerprint_ = 0;
+  kit::Trace* trace_ = nullptr;
+  /// A message that is being injected.
+  struct Injecting {
+    std::uint32_t recorded = 0;
+    bool begun = false;
+  };
+  std::vector<std::array<Injecting, priorities>> injecting_;  // by node and priority, for trace_
 };
 
 }  // namespace am::mmachine

@@ -85,9 +85,10 @@ struct Flit {
   Word word{};
   bool tail = false;
   bool parity = false;
+  std::uint32_t recorded = 0;  ///< what a trace calls its message; no wire
 
-  [[nodiscard]] static constexpr Flit of(const Word& word, bool tail) noexcept {
-    return {word, tail, parity_of(word, tail)};
+  [[nodiscard]] static constexpr Flit of(const Word& word, bool tail, std::uint32_t recorded = 0) noexcept {
+    return {word, tail, parity_of(word, tail), recorded};
   }
   [[nodiscard]] constexpr bool is_whole() const noexcept { return parity == parity_of(word, tail); }
 

@@ -199,9 +199,9 @@ Flit Router::take(unsigned source, RouterPorts& ports) {
   if (group == injection) {
     const auto priority = static_cast<Priority>(channel);
     Flit flit = *ports.injected(priority);
-    ports.taken(priority);
+    const std::uint32_t recorded = ports.taken(priority);
     if (!std::exchange(started_[channel], !flit.tail)) flit.word.bits = first_[source].header.bits();
-    return Flit::of(flit.word, flit.tail);
+    return Flit::of(flit.word, flit.tail, recorded);
   }
   auto& buffer = buffers_[group][channel];
   const Flit flit = buffer.pop();

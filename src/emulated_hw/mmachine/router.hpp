@@ -53,7 +53,8 @@ class RouterPorts {
   /// The next flit of the network output unit of that priority, its parity not computed; none: nothing to send now. Asked again, the
   /// answer is the same until it is taken.
   [[nodiscard]] virtual const Flit* injected(Priority priority) = 0;
-  virtual void taken(Priority priority) = 0;
+  /// It has gone. What a trace calls its message.
+  virtual std::uint32_t taken(Priority priority) = 0;
   /// Over the link of that side, into that channel of the router there.
   virtual void send(Direction side, unsigned channel, const Flit& flit) = 0;
   /// The channel of the router at that side, which sent a flit, has room for one more.

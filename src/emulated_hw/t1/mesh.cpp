@@ -114,6 +114,7 @@ void Mesh::inject(NodeNumber node) {
     ++router.waiting;
     ++under_way_;
     router.interface_free_at = now_ + out->flits();
+    router.injected += out->flits();
     interfaces_[node]->gone(priority);
     last_move_ = now_;
     return;

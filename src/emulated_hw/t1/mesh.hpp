@@ -80,6 +80,8 @@ class Mesh {
   [[nodiscard]] const Counts& counts(NodeNumber node, unsigned port) const noexcept {
     return routers_[node].counts[port];
   }
+  /// Flits that have come from its interface.
+  [[nodiscard]] std::uint64_t injected(NodeNumber node) const noexcept { return routers_[node].injected; }
   /// A number that depends on everything that has left a router, when and where.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// Cycles since anything has last moved.
@@ -103,6 +105,7 @@ class Mesh {
     std::array<Cycle, ports> input_free_at{};
     std::array<Cycle, ports> output_free_at{};
     std::array<Counts, ports> counts{};
+    std::uint64_t injected = 0;                   // flits
     std::array<std::deque<Packet>, 2> to_node{};  // by priority: has left, leaves_at says when it is whole
     Cycle interface_free_at = 0;
     kit::PacketTurns<std::uint8_t> turns{};

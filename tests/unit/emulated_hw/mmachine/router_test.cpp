@@ -35,7 +35,10 @@ class Alone final : public RouterPorts {
     auto& queue = to_inject[index(priority)];
     return queue.empty() ? nullptr : &queue.front();
   }
-  void taken(Priority priority) override { to_inject[index(priority)].pop_front(); }
+  std::uint32_t taken(Priority priority) override {
+    to_inject[index(priority)].pop_front();
+    return 0;
+  }
   void send(Direction side, unsigned channel, const Flit& flit) override {
     sent.push_back({side, channel, flit});
     if (returns[channel]) returning.push_back({side, channel});
