@@ -1,6 +1,6 @@
-// `ambench network`: latency against offered load, in networks of the textbook router (src/emulated_hw/kit), simulated cycle by
-// cycle. The parameters are BookSim2's, and mean the same; each may have several values, and every combination is measured.
-// Beside it, how fast the simulation is.
+// `ambench network`: latency against offered load, in networks of the textbook router (src/emulated_hw/kit) and in those of the papers'
+// machines, simulated cycle by cycle. The parameters are BookSim2's, and mean the same; each may have several values, and every
+// combination is measured. Beside it, how fast the simulation is.
 //
 // A repetition is another seed: what is shown of a latency is how much it depends on that, not on the machine.
 
@@ -28,7 +28,6 @@ namespace ambench::network {
 namespace {
 
 using am::kit::Cycle;
-using am::kit::CycleNetwork;
 using am::kit::Load;
 using am::kit::LoadPoint;
 using am::kit::Threads;
@@ -39,21 +38,21 @@ using Points = std::vector<LoadPoint>;  // at one rate, of each seed
 void check(const Curve& curve, const Common& common) {
   for (const double rate : common.rates) {
     const Load load = load_of(curve, common, rate);
-    CycleNetwork network(load.topology, load.options);
-    TrafficNodes(network, load.traffic);
+    TrafficNodes(*load.network(), load.traffic);
   }
 }
 
 // The mean over all pairs of nodes, where packets meet no others: the sum of the parts. Of a grid's nodes some are nearer to the middle.
 double mean_zero_load(const Load& load) {
-  const am::kit::NodeNumber nodes = nodes_of(load.topology);
-  const bool is_grid = std::holds_alternative<am::kit::Grid>(load.topology);
-  const am::kit::NodeNumber senders = is_grid ? nodes : 1;
+  const auto network = load.network();
+  const am::kit::Topology& topology = network->topology();
+  const am::kit::NodeNumber nodes = network->nodes();
+  const am::kit::NodeNumber senders = std::holds_alternative<am::kit::Grid>(topology) ? nodes : 1;
   double sum = 0;
   for (am::kit::NodeNumber from = 0; from < senders; ++from) {
     for (am::kit::NodeNumber to = 0; to < nodes; ++to)
-      sum += static_cast<double>(am::kit::zero_load_latency(
-          distance(load.topology, from, to), load.traffic.packet_size, load.options.routing_delay));
+      sum += static_cast<double>(
+          network->zero_load_latency(distance(topology, from, to), load.traffic.packet_size));
   }
   return sum / senders / nodes;
 }
@@ -103,7 +102,7 @@ void add_fingerprints(const std::string& rate, const Points& points, Row& row) {
 void add_links(const std::string& rate, const Points& points, Row& row) {
   for (std::size_t i = 0; i < points.front().links.size(); ++i) {
     const auto [from, port] = points.front().links[i].link;
-    const bool is_nodes = port == CycleNetwork::Link::of_node;
+    const bool is_nodes = port == am::kit::Link::of_node;
     const std::string number = std::to_string(from), of_port = std::to_string(port);
     row.figure("link_" + (is_nodes ? "node_" + number : "router_" + number + "_port_" + of_port) + "_" +
                    rate + "_flits_per_cycle",
@@ -129,15 +128,18 @@ void add_saturation(const Load& load, const Common& common, unsigned seeds, cons
 
 Row row_of(const Curve& curve, const Common& common) {
   Row row(title_of(curve, common));
-  row.key("k", curve.k)
-      .key("n", curve.n)
-      .key("topology", curve.topology)
+  row.key("k", curve.k).key("n", curve.n);
+  if (curve.has_own_routers())
+    return row.key("machine", curve.machine)
+        .key("traffic", curve.traffic)
+        .key("channel", curve.channel)
+        .key("packet_size", common.traffic.packet_size);
+  return row.key("topology", curve.machine)
       .key("traffic", curve.traffic)
       .key("num_vcs", curve.vcs())
       .key("vc_buf_size", common.vc_buf_size)
       .key("routing_delay", common.routing_delay)
       .key("packet_size", common.traffic.packet_size);
-  return row;
 }
 
 void add_curve(const Curve& curve, const Common& common, unsigned seeds, const Threads& threads,
@@ -149,7 +151,7 @@ void add_curve(const Curve& curve, const Common& common, unsigned seeds, const T
   const double began = processor_ns();
   const am::kit::LoadCurve measured = am::kit::load_curve(load, common.rates, seeds, threads);
   const double ns = processor_ns() - began;
-  chart.columns.push_back(virtual_channels(curve));
+  chart.columns.push_back(channels_of(curve));
   std::vector<double> accepted;
   const Points* last = nullptr;  // that is not saturated
   for (std::size_t i = 0; i < measured.points.size(); ++i) {
@@ -189,24 +191,25 @@ void add_curve(const Curve& curve, const Common& common, unsigned seeds, const T
 // The first sample_period of what is measured, from an empty network on, and then until all has come.
 void trace_network(const Curve& curve, const Common& common, const std::string& file, Report& report) {
   const Load load = load_of(curve, common, common.rates.front());
-  CycleNetwork network(load.topology, load.options);
-  am::kit::Trace trace(load.topology);
+  const auto network = load.network();
+  am::kit::Trace trace(network->topology());
+  trace.names.messages = network->channels();
   trace.names.title = title_of(curve, common) + ", injection_rate " + written(common.rates.front());
-  network.record(&trace);
-  TrafficNodes nodes(network, load.traffic);
+  network->record(&trace);
+  TrafficNodes nodes(*network, load.traffic);
   for (Cycle i = 0; i < common.periods.sample_period; ++i) nodes.cycle();
   nodes.stop();
-  while (nodes.figures().waiting != 0 || network.flits() != 0) {
+  while (nodes.figures().waiting != 0 || !network->is_empty()) {
     nodes.cycle();
-    check_that_it_moves(network);
+    check_that_it_moves(*network);
   }
-  trace.ends(network.now());
+  trace.ends(network->now());
   write_trace(file, trace, report);
 }
 
 Chart chart_of(const Curve& curve) {
-  return {.name = "network_" + curve.topology + "_" + size_of(curve, "x", "_") + "_" + curve.traffic,
-          .title = curve.topology + " " + size_of(curve) + ", " + curve.traffic +
+  return {.name = "network_" + curve.machine + "_" + size_of(curve, "x", "_") + "_" + curve.traffic,
+          .title = curve.machine + " " + size_of(curve) + ", " + curve.traffic +
                    ": latency of a packet, by offered load (flits per node and cycle)",
           .unit = "cycles",
           .logarithmic = true,
@@ -217,11 +220,10 @@ Chart chart_of(const Curve& curve) {
 Report measure_curves(const Options& options) {
   const Common common(options);
   const std::vector<Curve> curves = curves_of(options);
-  const std::size_t of_chart = Values(options, "num_vcs", "1,4").words().size();
   if (!options.trace_file.empty() && (curves.size() != 1 || common.rates.size() != 1))
     throw UsageError(
-        "--trace shows one network: one value each of k, n, topology, traffic, num_vcs and "
-        "injection_rate");
+        "--trace shows one network: one value each of k, n, topology or machine, traffic, num_vcs or "
+        "channel, and injection_rate");
   for (const Curve& curve : curves) check(curve, common);
   Report report = report_of(measure, options, 1);
   if (std::ranges::any_of(curves, &Curve::needs_more))
@@ -237,7 +239,9 @@ Report measure_curves(const Options& options) {
   Progress progress("network", static_cast<int>(curves.size()));
   for (std::size_t i = 0; i < curves.size(); ++i) {
     progress.step();
-    if (i % of_chart == 0) report.charts.push_back(chart_of(curves[i]));
+    Chart chart = chart_of(curves[i]);
+    if (report.charts.empty() || report.charts.back().name != chart.name)
+      report.charts.push_back(std::move(chart));
     if (!options.trace_file.empty()) trace_network(curves[i], common, options.trace_file, report);
     add_curve(curves[i], common, static_cast<unsigned>(options.repetitions), threads, report,
               report.charts.back());
@@ -261,13 +265,17 @@ Report measure_network(const Options& options) {
 const Measure measure{
     .name = "network",
     .meaning =
-        "latency against load in simulated meshes, tori, hypercubes and fat trees of the textbook router",
+        "latency against load in simulated meshes, tori, hypercubes and fat trees of the textbook router, "
+        "and in "
+        "the networks of the T1 and the M-Machine",
     .measure = measure_network,
     .has_charts = true,
     .has_trace = true,
     .parameters = {"k",
                    "n",
                    "topology",
+                   "machine",
+                   "channel",
                    "traffic",
                    "num_vcs",
                    "vc_buf_size",

@@ -1,5 +1,6 @@
 #include "network/curves.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -48,20 +49,68 @@ Common::Common(const Options& options)
   if (threads == 0 || threads > 1024) throw UsageError("threads has to be from 1 to 1024");
 }
 
+namespace {
+
+std::vector<std::string> machines_of(const Options& options) {
+  const bool by_machine = options.parameters.contains("machine");
+  if (by_machine && options.parameters.contains("topology"))
+    throw UsageError("machine says the topology, too: one of both is enough");
+  const std::vector<std::string> machines =
+      Values(options, by_machine ? "machine" : "topology", "mesh,torus").words();
+  for (const std::string& machine : machines) {
+    if (by_machine && std::ranges::count(am::networks::machines, machine) == 0)
+      throw UsageError("machine is t1, mmachine, mesh, torus, hypercube or fattree, not '" + machine + "'");
+  }
+  const auto is_own = [](const std::string& machine) { return am::networks::has_own_routers(machine); };
+  for (const char* name : {"num_vcs", "vc_buf_size", "routing_delay"}) {
+    if (options.parameters.contains(name) && std::ranges::all_of(machines, is_own))
+      throw UsageError(std::string(name) + " is for textbook routers: those of " + machines.front() +
+                       " are as its paper has them");
+  }
+  if (options.parameters.contains("channel") && std::ranges::none_of(machines, is_own))
+    throw UsageError("channel is for t1 and mmachine");
+  return machines;
+}
+
+am::networks::Which which(const Curve& curve, const Common& common) {
+  am::networks::Which which{.machine = curve.machine, .k = curve.k, .n = curve.n};
+  if (!curve.has_own_routers())
+    which.textbook = {
+        .num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size, .routing_delay = common.routing_delay};
+  return which;
+}
+
+// One for each number of virtual channels, or for each channel of the machine that is asked for.
+void add_curves(const Curve& curve, const Options& options, std::vector<Curve>& curves) {
+  if (curve.has_own_routers()) {
+    const auto network = network_of(am::networks::Which{curve.machine, curve.k, curve.n});
+    for (const std::string& channel : Values(options, "channel", network->channels().front()).words()) {
+      curves.push_back(curve);
+      curves.back().channel = channel;
+    }
+    return;
+  }
+  for (const unsigned num_vcs : Values(options, "num_vcs", "1,4").numbers<unsigned>()) {
+    curves.push_back(curve);
+    curves.back().num_vcs = num_vcs;
+  }
+}
+
+}  // namespace
+
 std::vector<Curve> curves_of(const Options& options) {
   const std::vector<unsigned> ks = Values(options, "k", "8").numbers<unsigned>();
   std::vector<Curve> curves;
   for (const unsigned k : ks) {
     for (const unsigned n : Values(options, "n", "2").numbers<unsigned>()) {
       if (n == 0) throw UsageError("n has to be at least 1");
-      for (const std::string& topology : Values(options, "topology", "mesh,torus").words()) {
-        const bool is_hypercube = topology == "hypercube";
+      for (const std::string& machine : machines_of(options)) {
+        const bool is_hypercube = machine == "hypercube";
         if (is_hypercube && options.parameters.contains("k") && ks != std::vector{2u})
           throw UsageError("a hypercube takes no k: it has 2^n nodes");
         for (const std::string& traffic : Values(options, "traffic", "uniform,transpose").words()) {
           static_cast<void>(am::kit::pattern_named(traffic));
-          for (const unsigned num_vcs : Values(options, "num_vcs", "1,4").numbers<unsigned>())
-            curves.push_back({is_hypercube ? 2 : k, n, topology, traffic, num_vcs});
+          add_curves({is_hypercube ? 2 : k, n, machine, traffic, 0}, options, curves);
         }
       }
     }
@@ -70,14 +119,12 @@ std::vector<Curve> curves_of(const Options& options) {
 }
 
 am::kit::Load load_of(const Curve& curve, const Common& common, double rate) {
-  am::kit::Load load{.topology = curve.wiring(),
-                     .options = {.num_vcs = curve.vcs(),
-                                 .vc_buf_size = common.vc_buf_size,
-                                 .routing_delay = common.routing_delay},
+  am::kit::Load load{.network = [which = which(curve, common)] { return network_of(which); },
                      .traffic = common.traffic,
                      .periods = common.periods};
   load.traffic.pattern = am::kit::pattern_named(curve.traffic);
   load.traffic.injection_rate = rate;
+  if (curve.has_own_routers()) load.traffic.channel = load.network()->channel_named(curve.channel);
   return load;
 }
 
@@ -91,7 +138,8 @@ std::string written(double rate) {
   return text.data();
 }
 
-std::string virtual_channels(const Curve& curve) {
+std::string channels_of(const Curve& curve) {
+  if (curve.has_own_routers()) return curve.channel;
   return curve.vcs() == 1 ? "1 virtual channel" : std::to_string(curve.vcs()) + " virtual channels";
 }
 
@@ -103,10 +151,11 @@ std::string size_of(const Curve& curve, const std::string& times, const std::str
 }
 
 std::string title_of(const Curve& curve, const Common& common) {
-  return curve.topology + " of " + size_of(curve, " x ") + (curve.is_grid() ? ", " : " nodes, ") +
-         curve.traffic + ", " + virtual_channels(curve) + " of " + std::to_string(common.vc_buf_size) +
-         " flits, packets of " + std::to_string(common.traffic.packet_size) +
-         (common.routing_delay == 0 ? ", routing_delay 0" : "");
+  const std::string buffers =
+      curve.has_own_routers() ? "" : " of " + std::to_string(common.vc_buf_size) + " flits";
+  return curve.machine + " of " + size_of(curve, " x ") + (curve.is_grid() ? ", " : " nodes, ") +
+         curve.traffic + ", " + channels_of(curve) + buffers + ", packets of " +
+         std::to_string(common.traffic.packet_size) + (common.routing_delay == 0 ? ", routing_delay 0" : "");
 }
 
 }  // namespace ambench::network

@@ -65,6 +65,18 @@ class Patterns(unittest.TestCase):
                 self.assertAlmostEqual(ends.count(node), len(ends) * share, delta=6 * math.sqrt(len(ends) * share))
 
 
+class Traffic(unittest.TestCase):
+    def test_comes_as_often_as_it_is_asked_for(self):
+        """And as far as the nodes are apart: within six times the deviation of what is drawn."""
+        for row in rows_of("k=8", "traffic=uniform", "topology=mesh", "num_vcs=4", "packet_size=4", "injection_rate=0.02,0.20,0.35", "seed=7",
+                           "details=yes", "--reps", "1"):
+            for rate in (0.02, 0.2, 0.35):
+                deviations = 6 / math.sqrt(rate / 4 * 64 * 10000)
+                self.assertAlmostEqual(row[f"accepted_{rate:.2f}_flits_per_cycle"]["median"], rate, delta=rate * deviations)
+                one_way = 63 / 6 - 2.625**2  # variance of |x - y| of two in a row of 8, 21 / 8 apart on average
+                self.assertAlmostEqual(row[f"passed_{rate:.2f}_routers"]["median"], 1 + 2 * 2.625, delta=math.sqrt(2 * one_way) * deviations)
+
+
 class Links(unittest.TestCase):
     """Loads of links, of an end that sends."""
 
@@ -99,6 +111,15 @@ class Topologies(unittest.TestCase):
             self.assertAlmostEqual(row["zero_load_cycles"]["median"], parts)
             self.assertAlmostEqual(row["latency_0.02_cycles"]["median"], parts, delta=2)
 
+    def test_of_machines_take_the_sum_of_the_parts_without_load(self):
+        """Of 4 x 4: nodes are 1.25 links apart in a mesh's dimension, 1 in a ring. The T1: 1 + 3 (links + 1), the M-Machine: links + 4; and
+        three flits more."""
+        parts = {"t1": 1 + 3 * (1 + 1.25 + 1) + 3, "mmachine": 2 * 1.25 + 4 + 3}
+        for row in rows_of("machine=t1", "k=4", "traffic=uniform", "injection_rate=0.02", "--reps", "2") + rows_of(
+                "machine=mmachine", "k=4", "traffic=uniform", "injection_rate=0.02", "channel=p0_ordered,p1_unordered", "--reps", "2"):
+            self.assertAlmostEqual(row["zero_load_cycles"]["median"], parts[row["machine"]])
+            self.assertAlmostEqual(row["latency_0.02_cycles"]["median"], parts[row["machine"]], delta=1)
+
     def test_go_on_where_classes_of_a_ring_share_a_channel(self):
         """Were packets of both in its buffer at once, all would wait for each other here within 27000 cycles."""
         row = rows_of("k=8", "n=1", "topology=torus", "num_vcs=3", "vc_buf_size=2", "traffic=uniform", "injection_rate=1",
@@ -111,21 +132,28 @@ class Topologies(unittest.TestCase):
                         "--reps", "1", "--trace", "FILE")[1]
             self.assertEqual(trace["otherData"]["title"], f"{topology} of 2^3 nodes, uniform, 1 virtual channel of 6 flits, packets of 4, "
                                                           "injection_rate 0.40")
+        for machine, kind in {"t1": "high", "mmachine": "p0_unordered"}.items():
+            trace = run(f"machine={machine}", "k=3", f"channel={kind}", "traffic=uniform", "injection_rate=0.3", "max_samples=1", "--reps", "1",
+                        "--trace", "FILE")[1]
+            self.assertEqual(trace["otherData"]["title"], f"{machine} of 3 x 3, uniform, {kind}, packets of 4, injection_rate 0.30")
+            self.assertEqual({event["args"]["kind"] for event in trace["traceEvents"] if event.get("cat") == "link"}, {kind})
 
 
 class Figures(unittest.TestCase):
-    ASKED = ("k=4", "topology=mesh,torus", "num_vcs=2", "traffic=uniform", "injection_rate=0.1,0.3,0.9", "sample_period=300",
-             "details=yes", "links=yes", "saturation=0.05", "--reps", "3")
+    ASKED = ("k=4", "traffic=uniform", "injection_rate=0.1,0.3,0.9", "sample_period=300", "details=yes", "links=yes", "saturation=0.05",
+             "--reps", "3")
+    NETWORKS = ("topology=mesh,torus", "num_vcs=2"), ("machine=t1",), ("machine=mmachine", "channel=p0_unordered")
 
     def test_are_the_same_from_however_many_threads(self):
-        alone, *others = (rows_of(*self.ASKED, f"threads={threads}") for threads in (1, 2, 5))
-        for rows in (alone, *others):
-            for row in rows:
-                del row["steps_million_per_s"]
-            self.assertEqual(rows, alone)
+        for network in self.NETWORKS:
+            alone, *others = (rows_of(*network, *self.ASKED, f"threads={threads}") for threads in (1, 2, 5))
+            for rows in (alone, *others):
+                for row in rows:
+                    del row["steps_million_per_s"]
+                self.assertEqual(rows, alone)
 
     def test_add_up(self):
-        for row in rows_of(*self.ASKED):
+        for row in [row for network in self.NETWORKS for row in rows_of(*network, *self.ASKED)]:
             steps = [row[f"latency_0.30_{part}_cycles"]["median"] for part in ("p50", "p95", "p99", "longest")]
             self.assertEqual(steps, sorted(steps))
             self.assertLessEqual(row["latency_0.30_network_cycles"]["median"], row["latency_0.30_cycles"]["median"])

@@ -97,14 +97,6 @@ class CycleNetwork {
   /// One cycle of all routers. `order`: if given, all of them, in the order in which they are stepped.
   void step(std::span<const RouterNumber> order = {});
 
-  /// A link, by the end that sends: a port of a router, or a node.
-  struct Link {
-    static constexpr unsigned of_node = 255;  ///< in place of a port
-
-    std::uint32_t from = 0;
-    unsigned port = of_node;
-    bool operator==(const Link&) const = default;
-  };
   /// Calls f(link, flits) for each: how many it has carried so far. Nodes' first, in the order of numbers and ports.
   template <class F>
   void for_each_link(F f) const {
@@ -117,8 +109,6 @@ class CycleNetwork {
   }
   /// Flits in the routers' buffers and on channels.
   [[nodiscard]] std::uint64_t flits() const noexcept;
-  /// Steps of routers so far, idle ones counted.
-  [[nodiscard]] std::uint64_t router_steps() const noexcept { return now_ * routers(); }
   [[nodiscard]] RouterView router(RouterNumber router) const {
     return std::visit([=](const auto& all) { return RouterView(&all[router]); }, routers_);
   }

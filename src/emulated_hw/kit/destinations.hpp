@@ -27,6 +27,7 @@ struct Traffic {
   Pattern pattern = Pattern::uniform;
   double injection_rate = 0.1;    ///< flits per node and cycle
   std::uint32_t packet_size = 1;  ///< flits
+  unsigned channel = 0;           ///< of NodePort::channels()
   std::uint64_t seed = 0;
   std::vector<NodeNumber> hotspots{0};  ///< each gets as much of the share as the others
   double hotspot_share = 0.1;

@@ -7,20 +7,14 @@ namespace am::kit {
 
 namespace {
 
-std::vector<std::uint64_t> flits_of_links(const CycleNetwork& network) {
-  std::vector<std::uint64_t> all;
-  network.for_each_link([&](CycleNetwork::Link, std::uint64_t flits) { all.push_back(flits); });
-  return all;
-}
-
-/// Since the flits of its links were those.
-std::vector<LinkLoad> loads_since(const CycleNetwork& network, const std::vector<std::uint64_t>& before,
+/// Since its links had carried what `before` says.
+std::vector<LinkLoad> loads_since(const NodePort& port, const std::vector<NodePort::LinkCount>& before,
                                   Cycle cycles) {
   std::vector<LinkLoad> loads;
   loads.reserve(before.size());
-  network.for_each_link([&](CycleNetwork::Link link, std::uint64_t flits) {
-    loads.push_back({link, static_cast<double>(flits - before[loads.size()]) / static_cast<double>(cycles)});
-  });
+  for (const auto& [link, flits] : port.links())
+    loads.push_back(
+        {link, static_cast<double>(flits - before[loads.size()].flits) / static_cast<double>(cycles)});
   return loads;
 }
 
@@ -32,37 +26,34 @@ double LoadPoint::busiest_link() const noexcept {
   return most;
 }
 
-LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& periods) {
-  TrafficNodes nodes(network, traffic);
+LoadPoint run(NodePort& port, const Traffic& traffic, const Periods& periods) {
+  TrafficNodes nodes(port, traffic);
   const auto go = [&](Cycle cycles) {
     for (Cycle i = 0; i < cycles; ++i) nodes.cycle();
-    check_that_it_moves(network);
+    check_that_it_moves(port);
   };
   for (unsigned i = 0; i < periods.warmup_periods; ++i) go(periods.sample_period);
   nodes.measure(true);
-  const std::vector<std::uint64_t> before = flits_of_links(network);
+  const std::vector<NodePort::LinkCount> before = port.links();
   for (unsigned i = 0; i < periods.max_samples; ++i) go(periods.sample_period);
   nodes.measure(false);
   const Cycle counted = periods.sample_period * periods.max_samples;
   LoadPoint point{.offered = traffic.injection_rate};
   point.accepted =
-      static_cast<double>(nodes.figures().accepted_flits) / network.nodes() / static_cast<double>(counted);
-  point.links = loads_since(network, before, counted);
+      static_cast<double>(nodes.figures().accepted_flits) / port.nodes() / static_cast<double>(counted);
+  point.links = loads_since(port, before, counted);
   // So long that a network below the threshold is empty of them.
   for (unsigned i = 0; i < periods.max_samples && nodes.figures().under_way != 0; ++i)
     go(periods.sample_period);
   point.figures = nodes.figures();
   point.saturated = point.figures.under_way != 0 || point.figures.packet_latency > periods.latency_thres;
-  point.cycles = network.now();
-  point.router_steps = network.router_steps();
-  point.fingerprint = network.fingerprint();
+  point.cycles = port.now();
+  point.router_steps = port.now() * routers_of(port.topology());
+  point.fingerprint = port.fingerprint();
   return point;
 }
 
-LoadPoint run(const Load& load) {
-  CycleNetwork network(load.topology, load.options);
-  return run(network, load.traffic, load.periods);
-}
+LoadPoint run(const Load& load) { return run(*load.network(), load.traffic, load.periods); }
 
 std::optional<LoadPoint> saturation(const Load& load, double resolution) {
   const auto at = [&](double rate) {

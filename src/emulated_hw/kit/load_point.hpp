@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,7 +21,7 @@ struct Periods {
 };
 
 struct LinkLoad {
-  CycleNetwork::Link link;
+  Link link;
   double flits_per_cycle = 0;
   bool operator==(const LinkLoad&) const = default;
 };
@@ -40,12 +42,11 @@ struct LoadPoint {
 };
 /// Warms up, counts the packets that are made in max_samples periods, and goes on, making packets, until they have come or the
 /// network turns out to be saturated. Throws std::runtime_error when nothing moves any more: who waits for whom.
-[[nodiscard]] LoadPoint run(CycleNetwork& network, const Traffic& traffic, const Periods& periods = {});
+[[nodiscard]] LoadPoint run(NodePort& port, const Traffic& traffic, const Periods& periods = {});
 
 /// A network that is new, and what is run on it.
 struct Load {
-  Topology topology;
-  CycleNetwork::Options options{};
+  std::function<std::unique_ptr<NodePort>()> network;
   Traffic traffic{};
   Periods periods{};
 };

@@ -29,6 +29,15 @@ struct Place {
   constexpr bool operator==(const Place&) const = default;
 };
 
+/// A link, by the end that sends: a port of a router, or a node.
+struct Link {
+  static constexpr unsigned of_node = 255;  ///< in place of a port
+
+  std::uint32_t from = 0;
+  unsigned port = of_node;
+  constexpr bool operator==(const Link&) const = default;
+};
+
 /// How a packet came to a router: by which port, and on which class of virtual channels.
 struct Came {
   unsigned port = 0;

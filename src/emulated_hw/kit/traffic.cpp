@@ -15,39 +15,43 @@ double chance(const Traffic& traffic) {
   return chance;
 }
 
+void check(const NodePort& port, std::uint32_t packet_size) {
+  const auto [least, most] = port.packet_sizes();
+  if (packet_size < least || packet_size > most)
+    throw std::invalid_argument("packet_size has to be from " + std::to_string(least) + " to " +
+                                std::to_string(most) + " in this network");
+}
+
 }  // namespace
 
-TrafficNodes::TrafficNodes(CycleNetwork& network, const Traffic& traffic)
-    : network_(network),
+TrafficNodes::TrafficNodes(NodePort& port, const Traffic& traffic)
+    : port_(port),
       traffic_(traffic),
       random_(traffic.seed),
       gap_(chance(traffic)),
-      destinations_(network.topology(), traffic),
-      next_(network.nodes()),
-      nodes_(network.nodes()),
-      senders_(network.nodes()) {
-  for (Cycle& next : next_) next = network.now() + (chance(traffic) == 1 ? 0 : gap_(random_));
-  for (Node& node : nodes_)
-    node.credits.assign(network.shape().vcs, static_cast<std::uint8_t>(network.shape().buffer));
+      destinations_(port.topology(), traffic),
+      next_(port.nodes()),
+      nodes_(port.nodes()),
+      senders_(port.nodes()) {
+  check(port, traffic.packet_size);
+  for (Cycle& next : next_) next = port.now() + (chance(traffic) == 1 ? 0 : gap_(random_));
 }
 
 void TrafficNodes::cycle(std::span<const RouterNumber> order) {
-  const Cycle now = network_.now();
-  network_.for_each_arrival([&](NodeNumber node) {
-    if (const int vc = network_.credit(node); vc >= 0) ++nodes_[node].credits[static_cast<unsigned>(vc)];
-    if (const Flit flit = network_.ejected(node)) take(node, flit);
-  });
+  const Cycle now = port_.now();
+  for (const NodePort::Arrival& arrival : port_.arrivals()) take(arrival);
   if (!stopped_) {
     for (NodeNumber node = 0; node < next_.size(); ++node) {
-      if (next_[node] == now) make(node);
+      if (next_[node] == now) make(node, now);
     }
   }
-  senders_.for_each([&](NodeNumber node) { send(node); });
-  network_.step(order);
+  senders_.for_each([&](NodeNumber node) {
+    if (port_.has_room(node, traffic_.channel)) send(node, now);
+  });
+  port_.step(order);
 }
 
-void TrafficNodes::make(NodeNumber from) {
-  const Cycle now = network_.now();
+void TrafficNodes::make(NodeNumber from, Cycle now) {
   next_[from] = now + 1 + (gap_.p() == 1 ? 0 : gap_(random_));
   std::uint32_t number = 0;
   if (unused_.empty()) {
@@ -64,28 +68,13 @@ void TrafficNodes::make(NodeNumber from) {
   senders_.put(from);
 }
 
-/// The next flit of the oldest packet. Its virtual channel is the next one with room.
-void TrafficNodes::send(NodeNumber from) {
+/// The oldest packet.
+void TrafficNodes::send(NodeNumber from, Cycle now) {
   Node& node = nodes_[from];
   const std::uint32_t number = node.packets[node.first];
-  Packet& packet = packets_[number];
-  if (node.sent == 0) {
-    const unsigned vcs = network_.shape().vcs;
-    unsigned tries = 0;
-    do {
-      node.vc = node.vc + 1 == vcs ? 0 : node.vc + 1;
-    } while (node.credits[node.vc] == 0 && ++tries < vcs);
-  }
-  if (node.credits[node.vc] == 0) return;
-  --node.credits[node.vc];
-  const bool head = node.sent == 0;
-  const bool tail = ++node.sent == traffic_.packet_size;
-  if (head) packet.injected = network_.now();
-  network_.inject(from, Flit({number, static_cast<std::uint16_t>(packet.to),
-                              static_cast<std::uint8_t>(node.vc), head, tail}));
-  ++sent_;
-  if (!tail) return;
-  node.sent = 0;
+  packets_[number].injected = now;
+  port_.inject(from, {number, packets_[number].to, traffic_.packet_size, traffic_.channel});
+  sent_ += traffic_.packet_size;
   if (++node.first == node.packets.size()) {
     node.packets.clear();
     node.first = 0;
@@ -96,21 +85,20 @@ void TrafficNodes::send(NodeNumber from) {
   }
 }
 
-void TrafficNodes::take(NodeNumber at, Flit flit) {
-  network_.taken(at, flit.vc());
-  ++come_;
-  if (measures_) ++accepted_flits_;
-  Packet& packet = packets_[flit.packet()];
-  if (packet.to != at || flit.is_head() != (packet.come == 0)) ++faults_;
-  ++packet.come;
-  if (flit.is_tail() != (packet.come == traffic_.packet_size)) ++faults_;
-  if (!flit.is_tail()) return;
+void TrafficNodes::take(const NodePort::Arrival& arrival) {
+  come_ += arrival.flits;
+  if (measures_) accepted_flits_ += arrival.flits;
+  Packet& packet = packets_[arrival.packet];
+  if (packet.to != arrival.node || arrival.head != (packet.come == 0)) ++faults_;
+  packet.come += arrival.flits;
+  if (arrival.tail != (packet.come == traffic_.packet_size)) ++faults_;
+  if (!arrival.tail) return;
   if (packet.counts) {
-    packet_latencies_.add(network_.now() - packet.made);
-    network_latency_ += network_.now() - packet.injected;
-    hops_ += distance(network_.topology(), packet.from, packet.to) + 1;
+    packet_latencies_.add(arrival.at - packet.made);
+    network_latency_ += arrival.at - packet.injected;
+    hops_ += distance(port_.topology(), packet.from, packet.to) + 1;
   }
-  unused_.push_back(flit.packet());
+  unused_.push_back(arrival.packet);
 }
 
 TrafficNodes::Figures TrafficNodes::figures() const noexcept {
@@ -129,12 +117,6 @@ TrafficNodes::Figures TrafficNodes::figures() const noexcept {
           .hops = static_cast<double>(hops_) / packets,
           .accepted_flits = accepted_flits_,
           .waiting = waiting};
-}
-
-void check_that_it_moves(const CycleNetwork& network, Cycle patience) {
-  if (network.still_for() > patience && network.flits() != 0)
-    throw std::runtime_error("nothing has moved for " + std::to_string(network.still_for()) + " cycles:\n" +
-                             who_waits(network));
 }
 
 }  // namespace am::kit

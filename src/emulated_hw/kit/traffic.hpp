@@ -2,25 +2,27 @@
 // meanings are those of BookSim2 (sim_type latency, injection_process bernoulli).
 //
 // Each node makes a packet in each cycle with the same probability, and keeps those that the network does not take yet, as many as
-// there are; it sends a flit in each cycle, if it has one and there is room; it takes whatever comes at once.
+// there are. It takes whatever comes at once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
-#include "emulated_hw/kit/cycle_network.hpp"
 #include "emulated_hw/kit/destinations.hpp"
 #include "emulated_hw/kit/latencies.hpp"
+#include "emulated_hw/kit/node_port.hpp"
+#include "emulated_hw/kit/node_set.hpp"
 
 namespace am::kit {
 
 /// The nodes of a network, and the packets that are on their way.
 class TrafficNodes {
  public:
-  /// Throws std::invalid_argument. The network outlives this.
-  TrafficNodes(CycleNetwork& network, const Traffic& traffic);
+  /// Throws std::invalid_argument. The port outlives this.
+  TrafficNodes(NodePort& port, const Traffic& traffic);
 
   /// What the nodes do in a cycle, and then that cycle of the network.
   void cycle(std::span<const RouterNumber> order = {});
@@ -34,7 +36,7 @@ class TrafficNodes {
     std::uint64_t under_way = 0;  ///< that count and have not
     // Of packets that counted and have come; 0 of none. Latencies are in cycles, until the last flit is out.
     double packet_latency = 0;   ///< mean: from its making
-    double network_latency = 0;  ///< mean: since its first flit was sent
+    double network_latency = 0;  ///< mean: since the network has begun to take it
     Cycle p50 = 0;               ///< packet latency that 50 in 100 do not exceed
     Cycle p95 = 0;
     Cycle p99 = 0;
@@ -46,11 +48,10 @@ class TrafficNodes {
     bool operator==(const Figures&) const = default;
   };
   [[nodiscard]] Figures figures() const noexcept;
-  /// Flits that were sent, and that have come.
+  /// Flits of packets that the network has begun to take, and those that have come.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] std::uint64_t come() const noexcept { return come_; }
-  /// Packets that came to another node than they were sent to, whose flits were not in order, or that overtook an earlier one
-  /// between the same nodes on the same channel: none.
+  /// Packets that came to another node than they were sent to, or whose flits were not in order: none.
   [[nodiscard]] std::uint64_t faults() const noexcept { return faults_; }
 
  private:
@@ -65,17 +66,13 @@ class TrafficNodes {
   struct Node {
     std::vector<std::uint32_t> packets;  // that wait, oldest first, from `first` on
     std::size_t first = 0;
-    std::uint32_t sent = 0;  // flits of the first
-    unsigned vc = 0;         // of that, or of the last one
-    std::vector<std::uint8_t> credits;
   };
-  static constexpr Cycle never = ~Cycle{0};
 
-  void make(NodeNumber from);
-  void send(NodeNumber from);
-  void take(NodeNumber at, Flit flit);
+  void make(NodeNumber from, Cycle now);
+  void send(NodeNumber from, Cycle now);
+  void take(const NodePort::Arrival& arrival);
 
-  CycleNetwork& network_;
+  NodePort& port_;
   const Traffic traffic_;
   std::mt19937_64 random_;
   std::geometric_distribution<Cycle> gap_;
@@ -96,16 +93,5 @@ class TrafficNodes {
   std::uint64_t network_latency_ = 0;
   std::uint64_t hops_ = 0;
 };
-
-/// The watchdog: throws std::runtime_error with who waits for whom where there are flits and none has moved for so long.
-void check_that_it_moves(const CycleNetwork& network, Cycle patience = 1000);
-
-/// What a packet's latency is where it meets no other: the sum of the parts.
-[[nodiscard]] constexpr Cycle zero_load_latency(unsigned channels, std::uint32_t flits,
-                                                unsigned routing_delay = 1) noexcept {
-  // routing, a channel, and from the switch to the next one
-  const Cycle router = routing_delay + 1 + CycleNetwork::flit_delay;
-  return CycleNetwork::from_node_delay + router * (channels + 1) + flits - 1;
-}
 
 }  // namespace am::kit

@@ -12,11 +12,11 @@ namespace am::kit {
 
 /// Of a network: routers are numbered from 0, nodes behind the last router.
 using PartNumber = std::uint32_t;
-using LinkNumber = std::uint32_t;
-inline constexpr LinkNumber no_link = std::numeric_limits<LinkNumber>::max();
+using WireNumber = std::uint32_t;
+inline constexpr WireNumber no_wire = std::numeric_limits<WireNumber>::max();
 
-/// One direction of a link.
-struct Link {
+/// One direction of a wire.
+struct Wire {
   struct End {
     PartNumber part = 0;
     unsigned port = 0;  ///< of the part's ports in this direction
@@ -39,42 +39,42 @@ class Wiring {
   Wiring(PartNumber routers, PartNumber nodes) : routers_(routers), ports_(routers + nodes) {}
 
   /// Throws std::invalid_argument where there is no such part or port, or the port is taken.
-  LinkNumber connect(const Link& link) {
-    const auto number = static_cast<LinkNumber>(links_.size());
-    place(link.from, &Ports::out, link) = number;
-    place(link.to, &Ports::in, link) = number;
-    links_.push_back(link);
+  WireNumber connect(const Wire& wire) {
+    const auto number = static_cast<WireNumber>(wires_.size());
+    place(wire.from, &Ports::out, wire) = number;
+    place(wire.to, &Ports::in, wire) = number;
+    wires_.push_back(wire);
     return number;
   }
 
   [[nodiscard]] PartNumber routers() const noexcept { return routers_; }
   [[nodiscard]] PartNumber parts() const noexcept { return static_cast<PartNumber>(ports_.size()); }
   [[nodiscard]] PartNumber node(PartNumber number) const noexcept { return routers_ + number; }
-  [[nodiscard]] const std::vector<Link>& links() const noexcept { return links_; }
-  [[nodiscard]] const Link& link(LinkNumber number) const noexcept { return links_[number]; }
-  /// By port: links, or no_link.
-  [[nodiscard]] const std::vector<LinkNumber>& out_of(PartNumber part) const { return ports_.at(part).out; }
-  [[nodiscard]] const std::vector<LinkNumber>& into(PartNumber part) const { return ports_.at(part).in; }
+  [[nodiscard]] const std::vector<Wire>& wires() const noexcept { return wires_; }
+  [[nodiscard]] const Wire& wire(WireNumber number) const noexcept { return wires_[number]; }
+  /// By port: wires, or no_wire.
+  [[nodiscard]] const std::vector<WireNumber>& out_of(PartNumber part) const { return ports_.at(part).out; }
+  [[nodiscard]] const std::vector<WireNumber>& into(PartNumber part) const { return ports_.at(part).in; }
 
  private:
   struct Ports {
-    std::vector<LinkNumber> out, in;
+    std::vector<WireNumber> out, in;
   };
 
-  LinkNumber& place(const Link::End& end, std::vector<LinkNumber> Ports::*direction, const Link& link) {
+  WireNumber& place(const Wire::End& end, std::vector<WireNumber> Ports::*direction, const Wire& wire) {
     if (end.part >= ports_.size() || end.port >= most_ports)
-      throw std::invalid_argument("a link from " + link.name() + ": there is no such part or port");
-    std::vector<LinkNumber>& all = ports_[end.part].*direction;
-    if (all.size() <= end.port) all.resize(end.port + 1, no_link);
-    if (all[end.port] != no_link)
-      throw std::invalid_argument("a link from " + link.name() + ": a port of it has the link from " +
-                                  links_[all[end.port]].name());
+      throw std::invalid_argument("a wire from " + wire.name() + ": there is no such part or port");
+    std::vector<WireNumber>& all = ports_[end.part].*direction;
+    if (all.size() <= end.port) all.resize(end.port + 1, no_wire);
+    if (all[end.port] != no_wire)
+      throw std::invalid_argument("a wire from " + wire.name() + ": a port of it has the wire from " +
+                                  wires_[all[end.port]].name());
     return all[end.port];
   }
 
   PartNumber routers_;
   std::vector<Ports> ports_;
-  std::vector<Link> links_;
+  std::vector<Wire> wires_;
 };
 
 }  // namespace am::kit

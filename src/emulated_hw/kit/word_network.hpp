@@ -3,7 +3,7 @@
 //
 //   Way way(PartNumber router, unsigned port, Word head)    where a message goes that came by that port, by its first word
 //   std::uint64_t choose(std::uint64_t free)                one of several free ports, as a bit
-//   unsigned cycles(Tag tag, const Link& link)              that such a flit takes on that link
+//   unsigned cycles(Tag tag, const Wire& wire)              that such a flit takes on that wire
 //   bool takes_room(Tag tag)                                whether it needs room in a buffer
 //   bool ends(Tag tag)                                      whether the message, or whatever holds the channels, ends with it
 //   constants: router_cycles, credit_cycles, buffer (flits of each input)
@@ -59,11 +59,11 @@ class WordNetwork {
         policy_(std::move(policy)),
         calendar_(wiring_.parts(), horizon(wiring_)),
         rooms_(horizon(wiring_)),
-        inputs_(wiring_.links().size()),
-        outputs_(wiring_.links().size()),
+        inputs_(wiring_.wires().size()),
+        outputs_(wiring_.wires().size()),
         turns_(wiring_.routers()) {
-    for (LinkNumber link = 0; link < outputs_.size(); ++link) {
-      if (is_router(wiring_.link(link).to.part)) outputs_[link].room = Policy::buffer;
+    for (WireNumber wire = 0; wire < outputs_.size(); ++wire) {
+      if (is_router(wiring_.wire(wire).to.part)) outputs_[wire].room = Policy::buffer;
     }
   }
 
@@ -71,29 +71,29 @@ class WordNetwork {
   [[nodiscard]] Policy& policy() noexcept { return policy_; }
   [[nodiscard]] Cycle now() const noexcept { return now_; }
 
-  // -- a node, at its end of a link
+  // -- a node, at its end of a wire
 
   /// It has room for one flit more; at first it has none.
-  void accept(LinkNumber link) {
-    ++outputs_[link].room;
-    calendar_.put(now_, wiring_.link(link).from.part);
+  void accept(WireNumber wire) {
+    ++outputs_[wire].room;
+    calendar_.put(now_, wiring_.wire(wire).from.part);
   }
   /// It may send a flit that takes room.
-  [[nodiscard]] bool has_room(LinkNumber link) const noexcept { return outputs_[link].room != 0; }
-  void send(LinkNumber link, Flit flit) {
+  [[nodiscard]] bool has_room(WireNumber wire) const noexcept { return outputs_[wire].room != 0; }
+  void send(WireNumber wire, Flit flit) {
     ++under_way_;
-    put(link, flit, now_);
+    put(wire, flit, now_);
   }
   /// What it has sent has all left its router.
-  [[nodiscard]] bool is_drained(LinkNumber link) const noexcept { return inputs_[link].flits.empty(); }
+  [[nodiscard]] bool is_drained(WireNumber wire) const noexcept { return inputs_[wire].flits.empty(); }
   /// The next flit that has come, or none.
-  [[nodiscard]] const Flit* front(LinkNumber link) const noexcept {
-    const Input& input = inputs_[link];
+  [[nodiscard]] const Flit* front(WireNumber wire) const noexcept {
+    const Input& input = inputs_[wire];
     return input.flits.empty() || input.flits.front().come > now_ ? nullptr : &input.flits.front().flit;
   }
-  void take(LinkNumber link) {
+  void take(WireNumber wire) {
     --under_way_;
-    inputs_[link].flits.pop();
+    inputs_[wire].flits.pop();
     last_move_ = now_;
   }
   /// Is rung when a flit has come, before the cycle in which the node finds it.
@@ -104,9 +104,9 @@ class WordNetwork {
 
   /// One cycle of all routers. `order`: if given, all of them, in the order in which they are stepped.
   void step(std::span<const PartNumber> order = {}) {
-    rooms_.take(now_, [this](LinkNumber link) {
-      ++outputs_[link].room;
-      calendar_.put(now_, wiring_.link(link).from.part);
+    rooms_.take(now_, [this](WireNumber wire) {
+      ++outputs_[wire].room;
+      calendar_.put(now_, wiring_.wire(wire).from.part);
     });
     if (order.empty()) {
       calendar_.take(now_, [this](PartNumber part) { step(part); });
@@ -119,17 +119,17 @@ class WordNetwork {
 
   /// Flits that nodes have sent and not taken, those of a message that goes several ways counted for each.
   [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
-  /// Flits that a link has carried.
-  [[nodiscard]] std::uint64_t carried(LinkNumber link) const noexcept { return outputs_[link].carried; }
+  /// Flits that a wire has carried.
+  [[nodiscard]] std::uint64_t carried(WireNumber wire) const noexcept { return outputs_[wire].carried; }
   /// Cycles since anything has last moved.
   [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
   /// A number that depends on everything that has left a router, when and where.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// Adds each input whose message does not get on. A node is the place "node N".
   void add_waits(Waits& waits) const {
-    for (LinkNumber link = 0; link < inputs_.size(); ++link) {
-      if (!is_router(wiring_.link(link).to.part) || inputs_[link].flits.empty()) continue;
-      add_who_waits(link, waits);
+    for (WireNumber wire = 0; wire < inputs_.size(); ++wire) {
+      if (!is_router(wiring_.wire(wire).to.part) || inputs_[wire].flits.empty()) continue;
+      add_who_waits(wire, waits);
     }
   }
 
@@ -152,56 +152,56 @@ class WordNetwork {
     bool is_taken = false;  // by a message
   };
 
-  /// More than anything takes: a flit on the slowest link, the way through a router, room that comes back.
+  /// More than anything takes: a flit on the slowest wire, the way through a router, room that comes back.
   static Cycle horizon(const Wiring& wiring) {
     Cycle longest = Policy::router_cycles + Policy::credit_cycles;
-    for (const Link& link : wiring.links()) longest = std::max<Cycle>(longest, link.flit_cycles);
+    for (const Wire& wire : wiring.wires()) longest = std::max<Cycle>(longest, wire.flit_cycles);
     return longest + Policy::router_cycles + 2;
   }
   [[nodiscard]] bool is_router(PartNumber part) const noexcept { return part < wiring_.routers(); }
 
-  void put(LinkNumber number, Flit flit, Cycle come) {
+  void put(WireNumber number, Flit flit, Cycle come) {
     Output& output = outputs_[number];
-    const Link& link = wiring_.link(number);
+    const Wire& wire = wiring_.wire(number);
     if (Policy::takes_room(flit.tag)) --output.room;
     ++output.carried;
     inputs_[number].flits.push({flit, come});
     last_move_ = now_;
-    if (come == now_ && !is_router(link.to.part)) return ring(link.to.part);
-    calendar_.put(come, link.to.part);
+    if (come == now_ && !is_router(wire.to.part)) return ring(wire.to.part);
+    calendar_.put(come, wire.to.part);
   }
   void ring(PartNumber part) const noexcept {
     if (!bells_.empty()) bells_[part].ring();
   }
-  void pop(LinkNumber link) {
-    const Flit flit = inputs_[link].flits.pop().flit;
-    if (Policy::takes_room(flit.tag)) rooms_.put(now_ + Policy::credit_cycles, link);
+  void pop(WireNumber wire) {
+    const Flit flit = inputs_[wire].flits.pop().flit;
+    if (Policy::takes_room(flit.tag)) rooms_.put(now_ + Policy::credit_cycles, wire);
     last_move_ = now_;
   }
 
   /// Each input has the first chance in turns.
   void step(PartNumber router) {
     if (!is_router(router)) return ring(router);  // a node, which acts by itself
-    const std::vector<LinkNumber>& inputs = wiring_.into(router);
+    const std::vector<WireNumber>& inputs = wiring_.into(router);
     const std::size_t first = turns_[router];
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const std::size_t port = (first + i) % inputs.size();
-      if (inputs[port] == no_link || !go_on(router, inputs[port])) continue;
+      if (inputs[port] == no_wire || !go_on(router, inputs[port])) continue;
       turns_[router] = static_cast<std::uint8_t>((port + 1) % inputs.size());
     }
   }
 
   /// What the first flit of an input does now. Whether it has moved.
-  bool go_on(PartNumber router, LinkNumber link) {
-    Input& input = inputs_[link];
+  bool go_on(PartNumber router, WireNumber wire) {
+    Input& input = inputs_[wire];
     if (input.flits.empty()) return false;
     const Coming first = input.flits.front();
     if (first.come > now_) return false;  // it is on the calendar
-    if (!input.has_way && !find_way(router, link, first.flit.word)) return true;
-    const Cycle leaves_at = first.come + cycles_through(router, link, input.outputs);
+    if (!input.has_way && !find_way(router, wire, first.flit.word)) return true;
+    const Cycle leaves_at = first.come + cycles_through(router, wire, input.outputs);
     if (leaves_at > now_) return again_at(leaves_at, router);
     if (!take_outputs(router, input) || !may_leave(router, input, first.flit.tag)) return false;
-    leave(router, link, first.flit);
+    leave(router, wire, first.flit);
     return true;
   }
   bool again_at(Cycle when, PartNumber router) {
@@ -210,12 +210,12 @@ class WordNetwork {
   }
 
   /// False where the head ends here.
-  bool find_way(PartNumber router, LinkNumber link, Word head) {
-    const Way way = policy_.way(router, wiring_.link(link).to.port, head);
-    Input& input = inputs_[link];
+  bool find_way(PartNumber router, WireNumber wire, Word head) {
+    const Way way = policy_.way(router, wiring_.wire(wire).to.port, head);
+    Input& input = inputs_[wire];
     if (way.drops_head) {
       --under_way_;
-      pop(link);
+      pop(wire);
       calendar_.put(now_ + 1, router);
       return false;
     }
@@ -225,12 +225,12 @@ class WordNetwork {
     return true;
   }
   /// From and to nodes at once.
-  [[nodiscard]] Cycle cycles_through(PartNumber router, LinkNumber link, std::uint64_t outputs) const {
-    const bool comes_from_node = !is_router(wiring_.link(link).from.part);
-    const PartNumber next = wiring_.link(output_at(router, outputs)).to.part;
+  [[nodiscard]] Cycle cycles_through(PartNumber router, WireNumber wire, std::uint64_t outputs) const {
+    const bool comes_from_node = !is_router(wiring_.wire(wire).from.part);
+    const PartNumber next = wiring_.wire(output_at(router, outputs)).to.part;
     return comes_from_node || (std::has_single_bit(outputs) && !is_router(next)) ? 0 : Policy::router_cycles;
   }
-  [[nodiscard]] LinkNumber output_at(PartNumber router, std::uint64_t outputs) const {
+  [[nodiscard]] WireNumber output_at(PartNumber router, std::uint64_t outputs) const {
     return wiring_.out_of(router)[static_cast<std::size_t>(std::countr_zero(outputs))];
   }
   template <class F>
@@ -242,7 +242,7 @@ class WordNetwork {
   bool take_outputs(PartNumber router, Input& input) {
     if (input.taken == input.outputs) return true;
     std::uint64_t free = 0;
-    for_each_output(router, input.outputs & ~input.taken, [&](LinkNumber output, std::uint64_t port) {
+    for_each_output(router, input.outputs & ~input.taken, [&](WireNumber output, std::uint64_t port) {
       if (!outputs_[output].is_taken) free |= port;
     });
     if (input.one && free != 0) {
@@ -252,33 +252,33 @@ class WordNetwork {
     }
     if (!input.one) input.taken |= free;
     for_each_output(router, free,
-                    [&](LinkNumber output, std::uint64_t) { outputs_[output].is_taken = true; });
+                    [&](WireNumber output, std::uint64_t) { outputs_[output].is_taken = true; });
     return !input.one && input.taken == input.outputs;
   }
   /// All of its outputs are free, and have room.
   bool may_leave(PartNumber router, const Input& input, Tag tag) {
     Cycle free_at = now_;
     bool has_room = true;
-    for_each_output(router, input.outputs, [&](LinkNumber output, std::uint64_t) {
+    for_each_output(router, input.outputs, [&](WireNumber output, std::uint64_t) {
       free_at = std::max(free_at, outputs_[output].free_at);
       if (Policy::takes_room(tag) && outputs_[output].room == 0) has_room = false;
     });
     if (free_at > now_) again_at(free_at, router);
     return has_room && free_at == now_;
   }
-  void leave(PartNumber router, LinkNumber link, Flit flit) {
-    Input& input = inputs_[link];
+  void leave(PartNumber router, WireNumber wire, Flit flit) {
+    Input& input = inputs_[wire];
     const bool ends = Policy::ends(flit.tag);
     --under_way_;
-    for_each_output(router, input.outputs, [&](LinkNumber number, std::uint64_t) {
-      const unsigned cycles = Policy::cycles(flit.tag, wiring_.link(number));
+    for_each_output(router, input.outputs, [&](WireNumber number, std::uint64_t) {
+      const unsigned cycles = Policy::cycles(flit.tag, wiring_.wire(number));
       ++under_way_;
       outputs_[number].free_at = now_ + cycles;
       if (ends) outputs_[number].is_taken = false;
       fingerprint_ += mixed(mixed(now_, number), flit.word + (std::uint64_t{flit.tag} << 32));
       put(number, flit, now_ + cycles);
     });
-    pop(link);
+    pop(wire);
     if (ends) {
       input.outputs = input.taken = 0;
       input.has_way = false;
@@ -286,42 +286,42 @@ class WordNetwork {
     calendar_.put(now_ + 1, router);  // what is behind it, and who waits for these outputs
   }
 
-  [[nodiscard]] std::string place_at(LinkNumber link) const {
-    const Link::End& to = wiring_.link(link).to;
+  [[nodiscard]] std::string place_at(WireNumber wire) const {
+    const Wire::End& to = wiring_.wire(wire).to;
     return is_router(to.part) ? "router " + std::to_string(to.part) + " port " + std::to_string(to.port)
                               : "node " + std::to_string(to.part - wiring_.routers());
   }
-  void add_who_waits(LinkNumber link, Waits& waits) const {
-    const Input& input = inputs_[link];
-    const PartNumber router = wiring_.link(link).to.part;
-    std::string line = place_at(link) + ": word " + std::to_string(input.flits.front().flit.word);
+  void add_who_waits(WireNumber wire, Waits& waits) const {
+    const Input& input = inputs_[wire];
+    const PartNumber router = wiring_.wire(wire).to.part;
+    std::string line = place_at(wire) + ": word " + std::to_string(input.flits.front().flit.word);
     std::vector<std::string> behind;
-    for_each_output(router, input.outputs & ~input.taken, [&](LinkNumber output, std::uint64_t) {
-      for (const LinkNumber other : wiring_.into(router)) {
-        if (other == no_link || (inputs_[other].taken & port_of(output)) == 0) continue;
+    for_each_output(router, input.outputs & ~input.taken, [&](WireNumber output, std::uint64_t) {
+      for (const WireNumber other : wiring_.into(router)) {
+        if (other == no_wire || (inputs_[other].taken & port_of(output)) == 0) continue;
         behind.push_back(place_at(other));
-        line += ", waits for port " + std::to_string(wiring_.link(output).from.port) + ", which " +
+        line += ", waits for port " + std::to_string(wiring_.wire(output).from.port) + ", which " +
                 behind.back() + " has";
       }
     });
-    for_each_output(router, input.taken, [&](LinkNumber output, std::uint64_t) {
+    for_each_output(router, input.taken, [&](WireNumber output, std::uint64_t) {
       if (outputs_[output].room != 0) return;
       behind.push_back(place_at(output));
       line += ", waits for room at " + behind.back();
     });
-    waits.add(place_at(link), std::move(line), std::move(behind));
+    waits.add(place_at(wire), std::move(line), std::move(behind));
   }
-  [[nodiscard]] std::uint64_t port_of(LinkNumber output) const {
-    return std::uint64_t{1} << wiring_.link(output).from.port;
+  [[nodiscard]] std::uint64_t port_of(WireNumber output) const {
+    return std::uint64_t{1} << wiring_.wire(output).from.port;
   }
 
   const Wiring wiring_;
   Policy policy_;
   Cycle now_ = 0;
   Calendar calendar_;
-  DelayLine<LinkNumber> rooms_;  // that come back to who sends on a link
-  std::vector<Input> inputs_;    // by link
-  std::vector<Output> outputs_;  // by link
+  DelayLine<WireNumber> rooms_;  // that come back to who sends on a wire
+  std::vector<Input> inputs_;    // by wire
+  std::vector<Output> outputs_;  // by wire
   std::vector<std::uint8_t> turns_;
   std::vector<NodeBell> bells_;  // by part, or none
   Cycle last_move_ = 0;

@@ -46,7 +46,7 @@ class Router {
   [[nodiscard]] kit::Way way(NodeNumber here, unsigned port, Word head) const;
 
   [[nodiscard]] static constexpr std::uint64_t choose(std::uint64_t free) noexcept { return free & -free; }
-  [[nodiscard]] static constexpr unsigned cycles(std::uint8_t tag, const kit::Link& link) noexcept {
+  [[nodiscard]] static constexpr unsigned cycles(std::uint8_t tag, const kit::Wire& link) noexcept {
     return link.flit_cycles == 0                        ? 0
            : tag == static_cast<std::uint8_t>(Tag::end) ? end_cycles
                                                         : link.flit_cycles;
@@ -79,10 +79,10 @@ class Network : public kit::WordNetwork<Router> {
   [[nodiscard]] unsigned dimensions() const noexcept { return dimensions_; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return NodeNumber{1} << dimensions_; }
   /// A node's end of the link to its router, and from it.
-  [[nodiscard]] kit::LinkNumber out_of(NodeNumber node, unsigned dimension) const {
+  [[nodiscard]] kit::WireNumber out_of(NodeNumber node, unsigned dimension) const {
     return wiring().out_of(wiring().node(node))[dimension];
   }
-  [[nodiscard]] kit::LinkNumber into(NodeNumber node, unsigned dimension) const {
+  [[nodiscard]] kit::WireNumber into(NodeNumber node, unsigned dimension) const {
     return wiring().into(wiring().node(node))[dimension];
   }
 

@@ -1,4 +1,4 @@
-// What routers of all networks are made of: arbiters, allocators, flits, queues, sets of nodes.
+// What routers of all networks are made of: arbiters, allocators, flits, queues, sets of nodes; and what is counted of packets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/fifo.hpp"
 #include "emulated_hw/kit/flit.hpp"
+#include "emulated_hw/kit/latencies.hpp"
 #include "emulated_hw/kit/live_channel.hpp"
 #include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/kit/waits.hpp"
@@ -227,6 +228,24 @@ TEST(Waits, SayTheCircle) {
   EXPECT_EQ(waits.text(), "a circle: b -> c -> d -> b\na waits\nb waits\ne waits\nc waits\nd waits\n");
   waits.add("itself", "it waits", {"itself"});
   EXPECT_EQ(waits.circle(), (std::vector<std::string>{"b", "c", "d", "b"}));
+}
+
+TEST(Latencies, HaveThePercentilesOfAllOfThem) {
+  test::Random random(test::seed());
+  Latencies latencies;
+  EXPECT_EQ(latencies.percentile(50), 0u);
+  EXPECT_EQ(latencies.mean(), 0);
+  std::vector<Cycle> all;
+  while (all.size() < 1'000) {
+    all.push_back(random.below(random.one_in(10) ? 3'000 : 30));
+    latencies.add(all.back());
+    if (random.one_in(50)) {
+      std::ranges::sort(all);
+      for (const unsigned percent : {1u, 50u, 95u, 99u, 100u})
+        ASSERT_EQ(latencies.percentile(percent), all[(all.size() * percent + 99) / 100 - 1]);
+    }
+  }
+  EXPECT_EQ(latencies.longest(), std::ranges::max(all));
 }
 
 }  // namespace am::kit::small_parts_test

@@ -16,8 +16,8 @@
 
 namespace am::ncube2::network_test {
 
-using kit::LinkNumber;
 using kit::PartNumber;
+using kit::WireNumber;
 
 constexpr Network::Flit end{0, static_cast<std::uint8_t>(Tag::end)};
 
@@ -25,7 +25,7 @@ constexpr Network::Flit end{0, static_cast<std::uint8_t>(Tag::end)};
 struct Cube {
   explicit Cube(unsigned dimensions, NodeNumber deaf = kit::nowhere)
       : network(dimensions),
-        to_send(network.wiring().links().size()),
+        to_send(network.wiring().wires().size()),
         came(network.nodes()),
         told(network.nodes()) {
     for (NodeNumber node = 0; node < network.nodes(); ++node) {
@@ -46,11 +46,11 @@ struct Cube {
     senders.push_back(network.out_of(from, dimension));
   }
   void step(std::span<const PartNumber> order = {}) {
-    for (const LinkNumber link : senders) {
-      auto& flits = to_send[link];
+    for (const WireNumber wire : senders) {
+      auto& flits = to_send[wire];
       // As an engine does: the next word when the one before is on its way.
-      if (flits.empty() || !network.is_drained(link)) continue;
-      network.send(link, flits.front());
+      if (flits.empty() || !network.is_drained(wire)) continue;
+      network.send(wire, flits.front());
       flits.pop_front();
     }
     told.for_each([&](NodeNumber node) {
@@ -61,20 +61,20 @@ struct Cube {
   }
   /// Whatever has come: the end of a message needs no room, and may come with its last word.
   void take(NodeNumber node, unsigned dimension) {
-    const LinkNumber link = network.into(node, dimension);
-    while (const auto* flit = network.front(link)) {
+    const WireNumber wire = network.into(node, dimension);
+    while (const auto* flit = network.front(wire)) {
       if (*flit == end) {
-        came[node].push_back(std::exchange(partial[link], {}));
+        came[node].push_back(std::exchange(partial[wire], {}));
       } else {
-        partial[link].push_back(flit->word);
-        network.accept(link);
+        partial[wire].push_back(flit->word);
+        network.accept(wire);
       }
-      network.take(link);
+      network.take(wire);
     }
   }
   [[nodiscard]] bool sends() const {
     return std::ranges::any_of(
-        senders, [&](LinkNumber link) { return !to_send[link].empty() || !network.is_drained(link); });
+        senders, [&](WireNumber wire) { return !to_send[wire].empty() || !network.is_drained(wire); });
   }
   void run_dry() {
     for (Cycle cycle = 0; cycle < 1'000'000 && (sends() || network.under_way() != 0); ++cycle) {
@@ -89,9 +89,9 @@ struct Cube {
   }
 
   Network network;
-  std::vector<std::deque<Network::Flit>> to_send;  // by link
-  std::vector<LinkNumber> senders;
-  std::map<LinkNumber, std::vector<Word>> partial;
+  std::vector<std::deque<Network::Flit>> to_send;  // by wire
+  std::vector<WireNumber> senders;
+  std::map<WireNumber, std::vector<Word>> partial;
   std::vector<std::vector<std::vector<Word>>> came;  // by node: messages
   kit::NodeSet told;                                 // nodes to which something has come
 };
@@ -109,8 +109,8 @@ TEST(Ncube2Network, TakesTheTimeOfFigure35) {
       const NodeNumber to = from ^ ((1u << hops) - 1) << (most_dimensions - hops) / 2;
       const Address address{.node = to};
       const unsigned last = static_cast<unsigned>(std::bit_width(from ^ to)) - 1;
-      const LinkNumber out = network.out_of(from, first_dimension(from, address));
-      const LinkNumber in = network.into(to, last);
+      const WireNumber out = network.out_of(from, first_dimension(from, address));
+      const WireNumber in = network.into(to, last);
       const Cycle begun = network.now();
       network.accept(in);
       unsigned sent = 0;
@@ -139,7 +139,7 @@ TEST(Ncube2Network, BlockedMessagesLieInTwoFlitsOfEachRouter) {
       Cube cube(4, to);
       cube.send(0, {.node = to}, std::vector<Word>(words - 1));
       cube.run_dry();
-      const LinkNumber engine = cube.network.out_of(0, 0);
+      const WireNumber engine = cube.network.out_of(0, 0);
       EXPECT_EQ(cube.network.is_drained(engine) && cube.to_send[engine].empty(), words <= 2 * hops)
           << hops << " hops, " << words << " words";
       cube.send(0, {.node = 1}, {});

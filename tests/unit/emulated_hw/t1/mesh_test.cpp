@@ -121,29 +121,6 @@ void follow(const am::kit::Grid& grid, NodeNumber from, const Header& header, At
   ADD_FAILURE() << "from node " << from << " to node " << header.destination << " without an end";
 }
 
-// What mesh.hpp says of time, for all pairs and lengths; the step that shows a message comes one cycle after the network's last.
-TEST(T1Mesh, TakesTheSumOfThePartsWithoutLoad) {
-  for (const bool wraps : {false, true}) {
-    const Mesh::Shape shape{.rows = 3, .columns = 5, .wraps = wraps};
-    for (const unsigned vlr : {0u, 2u, 32u}) {
-      for (NodeNumber from = 0; from < 15; ++from) {
-        for (NodeNumber to = 0; to < 15; ++to) {
-          Nodes nodes(shape);
-          ASSERT_TRUE(nodes.send(from, to, 1, {.vector = true}, vlr));
-          nodes.until_quiet();
-          ASSERT_EQ(nodes.came().size(), 1u);
-          const unsigned hops = am::kit::distance(nodes.mesh().grid(), from, to);
-          const unsigned flits = (2 + 2 + vlr + 3) / 4;
-          EXPECT_EQ(nodes.came()[0].at, 1 + (hops + 1) * 3 + flits - 1 + 1) << from << ' ' << to;
-          EXPECT_EQ(nodes.came()[0].node, to);
-          EXPECT_EQ(nodes.came()[0].vector.size(), vlr);
-          EXPECT_FALSE(nodes.came()[0].multicast);
-        }
-      }
-    }
-  }
-}
-
 /// The nodes on the way along a row or a column of six by four nodes. Where both ways along a row are as long, every other node goes up
 /// (kit/dimension_order.hpp).
 std::multiset<NodeNumber> on_the_way(NodeNumber from, NodeNumber to, bool wraps) {

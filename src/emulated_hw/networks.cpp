@@ -1,0 +1,24 @@
+#include "emulated_hw/networks.hpp"
+
+#include <stdexcept>
+
+#include "emulated_hw/kit/textbook_port.hpp"
+#include "emulated_hw/mmachine/mesh_port.hpp"
+#include "emulated_hw/t1/mesh_port.hpp"
+
+namespace am::networks {
+
+bool has_own_routers(std::string_view machine) noexcept { return machine == "t1" || machine == "mmachine"; }
+
+std::unique_ptr<kit::NodePort> network_of(const Which& which) {
+  if (!has_own_routers(which.machine))
+    return std::make_unique<kit::TextbookPort>(kit::topology_named(which.machine, which.k, which.n),
+                                               which.textbook);
+  if (which.n != 2)
+    throw std::invalid_argument(which.machine + " has two dimensions: n=2, not n=" + std::to_string(which.n));
+  if (which.machine == "t1")
+    return std::make_unique<t1::MeshPort>(t1::Shape{.rows = which.k, .columns = which.k});
+  return std::make_unique<mmachine::MeshPort>(mmachine::Mesh::Shape{.width = which.k, .height = which.k});
+}
+
+}  // namespace am::networks

@@ -1,0 +1,130 @@
+// What holds of every network that nodes have a port to.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "emulated_hw/kit/traffic.hpp"
+#include "support/random.hpp"
+#include "unit/emulated_hw/trace_checks.hpp"
+
+namespace test {
+
+using am::kit::NodeNumber;
+using am::kit::NodePort;
+using MakePort = std::function<std::unique_ptr<NodePort>()>;
+
+/// Of a packet that is alone.
+inline am::kit::Cycle latency(NodePort& port, NodeNumber from, NodeNumber to, std::uint32_t flits,
+                              unsigned channel = 0) {
+  EXPECT_TRUE(port.is_empty() && port.has_room(from, channel));
+  port.inject(from, {.number = 7, .to = to, .flits = flits, .channel = channel});
+  for (std::uint32_t come = 0; port.now() < 10'000;) {
+    port.step({});
+    for (const auto& arrival : port.arrivals()) {
+      EXPECT_EQ(std::pair(arrival.node, arrival.packet), std::pair(to, 7u));
+      EXPECT_EQ(arrival.head, come == 0);
+      EXPECT_EQ(arrival.tail, (come += arrival.flits) == flits);
+      if (arrival.tail) return arrival.at;
+    }
+  }
+  return 0;
+}
+
+/// Between all nodes, on all channels.
+inline void expect_sum_of_parts(const MakePort& make, std::initializer_list<std::uint32_t> lengths) {
+  const NodeNumber nodes = make()->nodes();
+  for (NodeNumber from = 0; from < nodes; ++from) {
+    for (NodeNumber to = 0; to < nodes; ++to) {
+      for (const std::uint32_t flits : lengths) {
+        for (unsigned channel = 0; channel < make()->channels().size(); ++channel) {
+          const auto port = make();
+          const unsigned links = distance(port->topology(), from, to);
+          ASSERT_EQ(latency(*port, from, to, flits, channel), port->zero_load_latency(links, flits))
+              << from << " to " << to << ", " << flits << " flits, channel " << channel;
+        }
+      }
+    }
+  }
+}
+
+/// Its routers are stepped in the order of their numbers, or in a new one in each cycle.
+inline void expect_same_in_any_order(const MakePort& make, am::kit::Traffic traffic) {
+  Random random(seed());
+  const auto run = [&](bool shuffles) {
+    const auto port = make();
+    am::kit::TrafficNodes nodes(*port, traffic);
+    nodes.measure(true);
+    std::vector<am::kit::RouterNumber> order(shuffles ? routers_of(port->topology()) : 0);
+    std::iota(order.begin(), order.end(), am::kit::RouterNumber{0});
+    for (int i = 0; i < 500; ++i) {
+      for (std::size_t left = order.size(); left > 1; --left)
+        std::swap(order[left - 1], order[random.below(left)]);
+      nodes.cycle(order);
+    }
+    EXPECT_GT(nodes.come(), 500u);
+    return std::pair(port->fingerprint(), nodes.figures());
+  };
+  const auto in_order = run(false);
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(run(true), in_order);
+  ++traffic.seed;
+  EXPECT_NE(run(false).first, in_order.first) << "fingerprints tell runs apart";
+}
+
+/// No more packets are made, and all come.
+inline void drain(NodePort& port, am::kit::TrafficNodes& nodes) {
+  nodes.stop();
+  while (nodes.figures().waiting != 0 || !port.is_empty()) {
+    nodes.cycle();
+    check_that_it_moves(port, 100);
+  }
+  nodes.cycle();  // what has come in the last one
+  EXPECT_EQ(nodes.faults(), 0u);
+  EXPECT_EQ(nodes.come(), nodes.sent());
+}
+
+/// However much nodes send for a while: all of it comes, whole, where it should; where `ordered`, none overtakes another between two
+/// nodes. A trace leads each packet from interface to interface, and changes nothing.
+inline void expect_all_comes(const MakePort& make, const am::kit::Traffic& traffic, bool ordered) {
+  SCOPED_TRACE(name_of(traffic.pattern));
+  am::kit::Trace trace(make()->topology());
+  const auto run = [&](bool traced) {
+    const auto port = make();
+    if (traced) port->record(&trace);
+    am::kit::TrafficNodes nodes(*port, traffic);
+    for (int i = 0; i < 100; ++i) nodes.cycle();
+    drain(*port, nodes);
+    if (traced) trace.ends(port->now());
+    return std::pair(port->fingerprint(), nodes.sent() / traffic.packet_size);
+  };
+  const auto traced = run(true);
+  EXPECT_EQ(run(false), traced);
+  EXPECT_EQ(trace.messages().size(), traced.second);
+  expect_consistent(trace);
+  ASSERT_EQ(trace.messages().size(), trace.arrivals().size());
+  std::map<std::pair<NodeNumber, NodeNumber>, std::uint32_t> last;
+  std::uint64_t links = 0, flits = 0;
+  for (const auto& [end, passages] : trace.ways()) {
+    const auto& message = trace.messages()[end.message];
+    EXPECT_EQ(std::pair(message.to, message.kind), std::pair(end.node, traffic.channel));
+    EXPECT_EQ(passages.size(), 2 + distance(trace.topology(), message.from, message.to));
+    links += passages.size();
+    const auto before = std::exchange(last[{message.from, message.to}], end.message);
+    EXPECT_TRUE(!ordered || before <= end.message) << before << " was overtaken by " << end.message;
+  }
+  for (const auto& [link, some] : flits_by_link(trace)) flits += some;
+  EXPECT_EQ(flits, traffic.packet_size * links);
+}
+inline void expect_all_comes_in_order(const MakePort& make, std::uint32_t flits, unsigned channel) {
+  for (const auto pattern : am::kit::patterns)
+    expect_all_comes(make, {pattern, 1, flits, channel, seed()}, true);
+}
+
+}  // namespace test
