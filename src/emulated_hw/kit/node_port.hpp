@@ -53,6 +53,7 @@ class NodePort {
   };
   /// Whether a node may inject a packet on that channel now.
   [[nodiscard]] virtual bool has_room(NodeNumber node, unsigned channel) const = 0;
+  /// There is room.
   virtual void inject(NodeNumber node, const Packet& packet) = 0;
 
   /// Flits of a packet that have come to a node together.
