@@ -1,4 +1,5 @@
-# cmake --install: headers, both libraries, the tools, the examples, the CMake package (am::am, am::am_static) and am.pc.
+# cmake --install: headers, the libraries, the tools, the examples, the CMake package (am::am and am::am_static; with COMPONENTS machines
+# am::machines and am::machines_static, too) and am.pc.
 # Everything is found relative to the installed files themselves, so the tree may be moved afterwards.
 include(CMakePackageConfigHelpers)
 
@@ -7,6 +8,10 @@ set(am_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/am)
 install(DIRECTORY include/am DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h)
 install(TARGETS am_static am_shared EXPORT am_targets)
 install(EXPORT am_targets NAMESPACE am:: FILE am_targets.cmake DESTINATION ${am_package_dir})
+if(AM_MACHINES)
+  install(TARGETS am_machines_static am_machines_shared EXPORT am_machines_targets)
+  install(EXPORT am_machines_targets NAMESPACE am:: FILE am_machines_targets.cmake DESTINATION ${am_package_dir})
+endif()
 foreach(tool amrun aminfo ambench)
   if(TARGET ${tool})
     install(TARGETS ${tool})

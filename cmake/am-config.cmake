@@ -1,4 +1,18 @@
-# find_package(am): the shared library is am::am, the static one am::am_static.
+# find_package(am): the shared library is am::am, the static one am::am_static. COMPONENTS machines: am::machines and am::machines_static.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/am_targets.cmake)
+
+foreach(component ${am_FIND_COMPONENTS})
+  if(component STREQUAL "machines" AND EXISTS ${CMAKE_CURRENT_LIST_DIR}/am_machines_targets.cmake)
+    include(${CMAKE_CURRENT_LIST_DIR}/am_machines_targets.cmake)
+    set(am_machines_FOUND TRUE)
+  elseif(am_FIND_REQUIRED_${component})
+    set(am_FOUND FALSE)
+    if(component STREQUAL "machines")
+      set(am_NOT_FOUND_MESSAGE "this libam was built with AM_MACHINES=OFF: it has no simulated machines")
+    else()
+      set(am_NOT_FOUND_MESSAGE "libam has no component '${component}': there is machines")
+    endif()
+  endif()
+endforeach()

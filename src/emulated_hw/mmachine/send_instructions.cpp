@@ -1,5 +1,7 @@
 #include "emulated_hw/mmachine/send_instructions.hpp"
 
+#include "emulated_hw/mmachine/bits.hpp"
+
 namespace am::mmachine {
 
 namespace {
@@ -26,7 +28,6 @@ std::optional<SendException> check_send(const SendInstruction& send, Privilege p
 }
 
 NodePlace physical_destination(const Word& destination) noexcept {
-  constexpr unsigned place_bits = 5;
   constexpr std::uint64_t place = (1U << place_bits) - 1;
   return {static_cast<std::uint8_t>(destination.bits & place),
           static_cast<std::uint8_t>(destination.bits >> place_bits & place)};
