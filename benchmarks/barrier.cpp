@@ -10,7 +10,7 @@
 #include "job.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
-#include "progress.hpp"
+#include "results/progress.hpp"
 #include "together.hpp"
 
 namespace ambench::barrier {

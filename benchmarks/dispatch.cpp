@@ -25,8 +25,8 @@
 #include "limits/beside_limit.hpp"
 #include "limits/signal_limit.hpp"
 #include "measure.hpp"
-#include "pinning.hpp"
-#include "progress.hpp"
+#include "results/pinning.hpp"
+#include "results/progress.hpp"
 
 namespace ambench::dispatch {
 

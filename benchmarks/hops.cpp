@@ -11,7 +11,7 @@
 #include "job.hpp"
 #include "measure.hpp"
 #include "one_hop.hpp"
-#include "progress.hpp"
+#include "results/progress.hpp"
 #include "timing.hpp"
 
 namespace ambench::hops {

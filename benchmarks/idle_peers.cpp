@@ -8,7 +8,7 @@
 
 #include "job.hpp"
 #include "measure.hpp"
-#include "progress.hpp"
+#include "results/progress.hpp"
 #include "sleepers.hpp"
 #include "timing.hpp"
 

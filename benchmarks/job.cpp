@@ -3,13 +3,17 @@
 #include <am/node.hpp>
 
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 
-#include "pinning.hpp"
+#include "results/pinning.hpp"
 
 namespace ambench {
 
 namespace {
+
+// Of the running ambench; its sibling programs lie there.
+std::string own_folder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path().string(); }
 
 // One write per line, so that lines of several nodes do not mix.
 void say(const std::string& line) {
@@ -18,6 +22,8 @@ void say(const std::string& line) {
 }
 
 }  // namespace
+
+std::string own_program(const std::string& name) { return own_folder() + "/../libexec/ambench/" + name; }
 
 Finished run_under_amrun(const std::string& program, int nodes, const std::vector<std::string>& arguments,
                          const Launch& launch) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "limits/pair.hpp"
-#include "statistics.hpp"
-#include "subprocess.hpp"
+#include "reporting.hpp"
+#include "results/subprocess.hpp"
 
 namespace am {
 class Node;
@@ -27,6 +27,9 @@ struct Launch {
 // fails.
 Finished run_job(const std::string& measure, int nodes, const std::vector<std::string>& arguments = {},
                  const Launch& launch = {});
+
+// Where a program of that name lies that belongs to ambench alone.
+std::string own_program(const std::string& name);
 
 // amrun with `nodes` nodes of `program`.
 Finished run_under_amrun(const std::string& program, int nodes, const std::vector<std::string>& arguments,

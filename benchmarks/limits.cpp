@@ -8,7 +8,7 @@
 #include "limits/pair.hpp"
 #include "limits/ring_limit.hpp"
 #include "measure.hpp"
-#include "progress.hpp"
+#include "results/progress.hpp"
 
 namespace ambench::limits {
 

@@ -19,10 +19,6 @@
 
 #include "measure.hpp"
 #include "options.hpp"
-#include "output_file.hpp"
-#include "plot.hpp"
-#include "report.hpp"
-#include "trace_file.hpp"
 
 namespace {
 
@@ -33,9 +29,8 @@ constexpr std::array measures{
     &ambench::bulk::measure,       &ambench::overheads::measure,  &ambench::dispatch::measure,
     &ambench::idle_peers::measure, &ambench::hops::measure,       &ambench::multicasts::measure,
     &ambench::barrier::measure,    &ambench::all_reduce::measure, &ambench::startup::measure,
-    &ambench::memory::measure,     &ambench::scale::measure,      &ambench::network::measure,
-    &ambench::t1::measure,         &ambench::splitc::measure,     &ambench::cmam::measure,
-    &ambench::am2::measure,        &ambench::logp::measure,       &ambench::papers::measure,
+    &ambench::memory::measure,     &ambench::scale::measure,      &ambench::splitc::measure,
+    &ambench::cmam::measure,       &ambench::am2::measure,        &ambench::logp::measure,
     &ambench::limits::measure};
 
 int run_as_node(int argc, char** argv) {
@@ -70,20 +65,9 @@ int measure(int argc, char** argv) {
     std::cout << ambench::help_text(measures);
     return 0;
   }
-  if (!options.plots_folder.empty()) ambench::be_able_to_plot(options.plots_folder);
-  if (!options.json_file.empty()) ambench::be_able_to_write(options.json_file);
-  if (!options.trace_file.empty()) ambench::be_able_to_trace(options.trace_file);
+  options.outputs.prepare();
   if (options.transport != "shm") setenv("AM_TRANSPORT", options.transport.c_str(), 1);  // for its jobs
-  const ambench::Report report = options.measure->measure(options);
-  if (options.markdown) {
-    print_markdown(std::cout, report);
-  } else {
-    print_table(std::cout, report);
-  }
-  if (!options.json_file.empty()) ambench::write_file(options.json_file, to_json(report));
-  if (!options.plots_folder.empty()) {
-    for (const ambench::Chart& chart : report.charts) plot(chart, options.plots_folder);
-  }
+  options.outputs.put_out(options.measure->measure(options));
   return 0;
 }
 

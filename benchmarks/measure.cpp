@@ -1,12 +1,13 @@
 #include "measure.hpp"
 
 #include "job.hpp"
-#include "progress.hpp"
+#include "results/progress.hpp"
 
 namespace ambench {
 
 Report report_of(const Measure& measure, const Options& options, int nodes) {
   Report report;
+  report.tool = "ambench";
   report.measure = measure.name;
   report.meaning = measure.meaning;
   report.transport = options.transport;

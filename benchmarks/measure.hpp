@@ -5,12 +5,10 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "limits/pair.hpp"
 #include "options.hpp"
-#include "report.hpp"
+#include "reporting.hpp"
 
 namespace am {
 class Node;
@@ -31,11 +29,8 @@ struct Measure {
   void (*run_node)(am::Node& node, std::span<const std::string> arguments) = nullptr;
   // Runs in every node before it joins its job, with the same arguments: how it joins. nullptr: as every program does.
   am::Options (*prepare_node)(std::span<const std::string> arguments) = nullptr;
-  bool has_charts = false;                     // for --plots and --markdown
-  bool has_trace = false;                      // for --trace
-  bool over_networks = false;                  // for --transport
-  bool is_exact = false;                       // the same in every run: no --reps
-  std::vector<std::string_view> parameters{};  // NAME=VALUE
+  bool has_charts = false;     // for --plots and --markdown
+  bool over_networks = false;  // for --transport
 };
 
 // Each measure is a file, and a namespace of the same name.
@@ -81,16 +76,7 @@ extern const Measure measure;
 namespace scale {
 extern const Measure measure;
 }
-namespace network {
-extern const Measure measure;
-}
-namespace t1 {
-extern const Measure measure;
-}
 namespace logp {
-extern const Measure measure;
-}
-namespace papers {
 extern const Measure measure;
 }
 namespace splitc {

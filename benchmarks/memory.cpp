@@ -9,8 +9,8 @@
 
 #include "job.hpp"
 #include "measure.hpp"
-#include "progress.hpp"
 #include "resident.hpp"
+#include "results/progress.hpp"
 
 namespace ambench::memory {
 

@@ -12,7 +12,7 @@
 #include "job.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
-#include "progress.hpp"
+#include "results/progress.hpp"
 #include "timing.hpp"
 
 namespace ambench::multicasts {

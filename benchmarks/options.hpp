@@ -2,34 +2,26 @@
 
 #pragma once
 
-#include <map>
 #include <span>
-#include <stdexcept>
 #include <string>
+
+#include "results/outputs.hpp"
+#include "results/usage_error.hpp"
 
 namespace ambench {
 
+using results::UsageError;
 struct Measure;
 
 struct Options {
   const Measure* measure = nullptr;
-  std::string json_file;     // empty: no file
-  std::string plots_folder;  // empty: no plots
-  std::string trace_file;    // empty: no trace
-  bool markdown = false;     // tables in markdown in place of the plain one
+  results::Outputs outputs;
   bool compare = false;
   std::string transport = "shm";  // that carries the messages
   int repetitions = 11;
-  bool has_repetitions = false;                   // given
-  int nodes = 0;                                  // 0: the measure's own choice
-  std::map<std::string, std::string> parameters;  // NAME=VALUE: the measure's own
+  int nodes = 0;  // 0: the measure's own choice
   bool help = false;
   bool version = false;
-};
-
-// Wrong use of the command line: one line for the user, exit code 2.
-class UsageError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 // Throws UsageError.

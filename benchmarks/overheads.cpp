@@ -15,7 +15,7 @@
 #include "clock.hpp"
 #include "job.hpp"
 #include "measure.hpp"
-#include "progress.hpp"
+#include "results/progress.hpp"
 #include "sleepers.hpp"
 #include "timing.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "options.hpp"
-#include "report.hpp"
+#include "reporting.hpp"
 
 namespace am {
 class Node;

@@ -12,9 +12,9 @@
 #include "clock.hpp"
 #include "job.hpp"
 #include "measure.hpp"
-#include "pinning.hpp"
-#include "progress.hpp"
 #include "resident.hpp"
+#include "results/pinning.hpp"
+#include "results/progress.hpp"
 #include "together.hpp"
 
 namespace ambench::scale {

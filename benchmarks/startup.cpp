@@ -4,8 +4,8 @@
 #include "job.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
-#include "pinning.hpp"
-#include "progress.hpp"
+#include "results/pinning.hpp"
+#include "results/progress.hpp"
 
 namespace ambench::startup {
 

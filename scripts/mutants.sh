@@ -22,7 +22,6 @@ program_of() {
   room=${room#emulated_hw/}
   case $1 in
     *_model_test.cpp) echo models ;;
-    tests/unit/benchmarks/*) echo unit_tools ;;
     tests/unit/*) echo "unit_${room%%/*}" ;;
     tests/conformance/models/*) echo conformance_models ;;
     tests/conformance/*) echo conformance ;;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # setup.sh [CMAKE-ARGUMENT...]: installs missing Debian packages, then configures and builds the release in build/: the
-# library, tools, examples and ambench. Tests are built by scripts/test.sh.
+# libraries, tools, examples and ambench. Tests are built by scripts/test.sh.
 # Arguments go to cmake's configure step, for example -DAM_WERROR=ON.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,7 +14,7 @@ packages=(
   openmpi-bin libopenmpi-dev                 # a neighbour to compare with; mpirun in tests
   ucx-utils libucx-dev                       # the other neighbour
   libboost-dev                               # a queue to compare with
-  gnuplot-nox                                # plots of ambench dispatch
+  gnuplot-nox                                # plots of ambench and amsim
   help2man                                   # man pages of the tools
   libgtest-dev libgmock-dev python3 strace   # tests
   iproute2                                   # tests: hosts that are network namespaces

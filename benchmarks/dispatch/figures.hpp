@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dispatch/arrangement.hpp"
-#include "report.hpp"
+#include "reporting.hpp"
 
 namespace ambench::dispatching {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "limits/pair.hpp"
-#include "statistics.hpp"
+#include "reporting.hpp"
 
 namespace ambench {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "pinning.hpp"
+#include "results/pinning.hpp"
 
 namespace ambench {
 
@@ -49,7 +49,7 @@ pid_t start_pinned(int cpu, const std::function<void()>& body) {
   if (pid > 0) return pid;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   alarm(patience_s);
-  if (!pin_to(cpu)) _exit(2);
+  if (!results::pin_to(cpu)) _exit(2);
   try {
     body();
   } catch (const std::exception& error) {
@@ -62,7 +62,7 @@ pid_t start_pinned(int cpu, const std::function<void()>& body) {
 }  // namespace
 
 CorePair measuring_cores(const std::string& measure) {
-  const std::vector<int> cpus = core_cpus();
+  const std::vector<int> cpus = results::core_cpus();
   if (cpus.size() < 2)
     throw std::runtime_error(measure + " takes two cores, and ambench may use only one: that of processor " +
                              std::to_string(cpus.front()));

@@ -4,7 +4,8 @@
 
 #include <stdexcept>
 
-#include "pinning.hpp"
+#include "job.hpp"
+#include "results/pinning.hpp"
 
 namespace ambench {
 
@@ -24,7 +25,7 @@ OpenMpi::OpenMpi(const Wire& wire) : program_(own_program("openmpi_peer")) {
     unavailable_ = "not installed";
     return;
   }
-  const Finished version = ambench::run({"mpirun", "--version"}, {}, Errors::collected);
+  const Finished version = results::run({"mpirun", "--version"}, {}, Errors::collected);
   const std::string first_line = version.output.substr(0, version.output.find('\n'));
   if (first_line.find("Open MPI") == std::string::npos) {
     unavailable_ = "not installed (mpirun is of another MPI)";
@@ -48,7 +49,7 @@ Finished OpenMpi::run(const std::string& measure, int nodes,
   command.insert(command.end(), transport_options_.begin(), transport_options_.end());
   command.insert(command.end(), {program_, measure});
   command.insert(command.end(), arguments.begin(), arguments.end());
-  Finished finished = ambench::run(command, environment_, Errors::collected);
+  Finished finished = results::run(command, environment_, Errors::collected);
   if (!finished.ok()) throw std::runtime_error("Open MPI's " + measure + ": " + finished.how_it_ended());
   return finished;
 }

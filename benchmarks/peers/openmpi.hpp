@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "subprocess.hpp"
+#include "reporting.hpp"
+#include "results/subprocess.hpp"
 #include "wire.hpp"
 
 namespace ambench {

@@ -11,7 +11,7 @@
 
 #include "peers/openmpi.hpp"
 #include "peers/ucx.hpp"
-#include "report.hpp"
+#include "reporting.hpp"
 #include "wire.hpp"
 
 namespace ambench {

@@ -13,7 +13,8 @@
 #include <stdexcept>
 
 #include "clock.hpp"
-#include "subprocess.hpp"
+#include "job.hpp"
+#include "results/subprocess.hpp"
 
 namespace ambench {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "limits/pair.hpp"
-#include "statistics.hpp"
+#include "reporting.hpp"
 #include "wire.hpp"
 
 namespace ambench {

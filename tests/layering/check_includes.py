@@ -13,7 +13,7 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")', re.MULTILINE)
 STANDARD = re.compile(r"[a-z_]+|(assert|errno|float|inttypes|limits|math|stdalign|stdarg|stdatomic|stdbool|stddef"
                       r"|stdint|stdio|stdlib|string|time)\.h")
-OURS = ("am/", "host/", "core/", "transports/", "models/", "emulated_hw/", "tests/")
+OURS = ("am/", "host/", "core/", "transports/", "models/", "emulated_hw/", "results/", "tests/")
 
 # What core sees of the transports: the seam, the header that each one's folder is named after (core makes them), and
 # shared memory's one that the inline path needs; and where nodes meet whom no launcher brings together.
@@ -37,11 +37,13 @@ RULES = (
     ("src/host/", (r"host/.*", r"am/.*"), True),
     ("src/emulated_hw/", (r"emulated_hw/.*",), True),
     ("examples/", (r"am/(?!impl/).*",), False),
-    ("benchmarks/", (r"am/(?!impl/).*", r"emulated_hw/.*", *LIMITS), True),
+    ("benchmarks/", (r"am/(?!impl/).*", r"emulated_hw/.*", r"results/.*", *LIMITS), True),
+    ("tools/results/", (r"results/.*",), True),
+    ("tools/amsim/", (r"am/.*", r"emulated_hw/.*"), True),
     ("tools/", (r"am/.*", r"core/.*", r"transports/.*", r"host/.*"), True),
 )
 OLD_NAMES = "include/am/compat"  # by which programs for the old interfaces find their headers
-ROOTS = ("include", "src")  # where an include of ours is looked for
+ROOTS = ("include", "src", "tools")  # where an include of ours is looked for
 
 
 def sources(root):
@@ -83,7 +85,7 @@ def fault_of(root, source, name, angled):
         return "no such file in the project"
     if name.startswith("am/") and not angled:
         return f"a public header is included as <{name}>"
-    same_top = target.startswith(Path(source).parts[0] + "/") and not target.startswith(ROOTS)
+    same_top = target.startswith(Path(source).parts[0] + "/") and not target.startswith(ROOTS[:2])
     if not same_top and not any(re.fullmatch(pattern, name) for pattern in allowed):
         return f"{folder} may not include it"
     return None

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""booksim2.py AMBENCH TABLE SUITE: the textbook network held to BookSim2, point by point, within 5%: latencies below 90% of saturation, and
+"""booksim2.py AMSIM TABLE SUITE: the textbook network held to BookSim2, point by point, within 5%: latencies below 90% of saturation, and
 what is accepted there. Nearer to saturation BookSim2's own seeds differ by 20 to 40%, so those points are shown, and not judged."""
 
 import csv
@@ -13,12 +13,12 @@ TOLERANCE = 0.05
 PARAMETERS = ("k", "n", "topology", "traffic", "num_vcs", "vc_buf_size", "routing_delay", "packet_size", "injection_rate")
 
 
-def measured(ambench, point, seeds):
+def measured(amsim, point, seeds):
     """Its row: one curve of one rate. A hypercube has no k."""
     words = [f"{name}={point[name]}" for name in PARAMETERS if (point["topology"], name) != ("hypercube", "k")]
     with tempfile.TemporaryDirectory() as folder:
         figures = Path(folder, "figures.json")
-        subprocess.run([ambench, "network", *words, "--reps", str(seeds), "--json", figures], check=True,
+        subprocess.run([amsim, "network", *words, "--reps", str(seeds), "--json", figures], check=True,
                        stdout=subprocess.DEVNULL)
         return json.loads(figures.read_text())["rows"][0]
 
@@ -31,12 +31,12 @@ def here_and_there(row, point):
     return latencies[0]["median"] if latencies else None, float(point["latency"])
 
 
-def main(ambench, table, suite):
+def main(amsim, table, suite):
     with open(table) as file:
         points = [point for point in csv.DictReader(line for line in file if line[0] != "#") if point["suite"] == suite]
     worse = 0
     for point in points:
-        here, there = here_and_there(measured(ambench, point, 3 if suite == "day" else 7), point)
+        here, there = here_and_there(measured(amsim, point, 3 if suite == "day" else 7), point)
         deviation = abs(here / there - 1) if here else 1
         is_judged = bool(point["accepted"]) or not point["saturation"] or float(point["injection_rate"]) <= 0.9 * float(point["saturation"])
         verdict = "" if deviation <= TOLERANCE or not is_judged else "  WRONG"

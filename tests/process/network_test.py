@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""network_test.py AMBENCH: what `ambench network` simulates and tells: where packets of each pattern go, figures that add up, and the same
-from however many threads."""
+"""network_test.py AMSIM: what `amsim network` simulates and tells: where packets of each pattern go, figures that add up, and the same
+from however many threads; and its traces, and those of `amsim t1`."""
 
 import json
 import math
@@ -10,15 +10,20 @@ import tempfile
 import unittest
 from pathlib import Path
 
-AMBENCH = sys.argv[1]
+AMSIM = sys.argv[1]
 
 
-def run(*words):
+def simulate(*words):
+    """Figures, trace (of FILE), and what it prints."""
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder, "figures.json"), Path(folder, "trace.json")
         words = [str(files[1]) if word == "FILE" else word for word in words]
-        end = subprocess.run([AMBENCH, "network", *words, "--json", files[0]], check=True, stdout=subprocess.PIPE, text=True)
+        end = subprocess.run([AMSIM, *words, "--json", files[0]], check=True, stdout=subprocess.PIPE, text=True)
         return [json.loads(file.read_text()) if file.exists() else None for file in files] + [end.stdout]
+
+
+def run(*words):
+    return simulate("network", *words)
 
 
 def rows_of(*words):
@@ -137,6 +142,29 @@ class Topologies(unittest.TestCase):
                         "--trace", "FILE")[1]
             self.assertEqual(trace["otherData"]["title"], f"{machine} of 3 x 3, uniform, {kind}, packets of 4, injection_rate 0.30")
             self.assertEqual({event["args"]["kind"] for event in trace["traceEvents"] if event.get("cat") == "link"}, {kind})
+
+
+class Traces(unittest.TestCase):
+    """What is in them: tests/unit/emulated_hw, and trace_page_test.cpp."""
+
+    def trace(self, *words):
+        _, trace, text = simulate(*words, "--trace", "FILE")
+        phases = [event["ph"] for event in trace["traceEvents"]]
+        self.assertEqual(phases.count("s"), phases.count("f"))
+        self.assertGreater(phases.count("f"), 20)
+        self.assertEqual("missing" in trace["otherData"], "the trace is full" in text)
+        return trace["otherData"]
+
+    def test_show_a_step_of_a_computation(self):
+        self.assertEqual(self.trace("t1", "rows=3", "columns=2", "wraps=no")["title"],
+                         "T1s on 3 x 2, no row wraps: one step of a computation on a grid")
+
+    def test_show_a_network_until_they_are_full(self):
+        torus = ("network", "k=4", "topology=torus", "traffic=uniform", "num_vcs=2", "injection_rate=0.4", "max_samples=1", "--reps", "1")
+        small = self.trace(*torus, "sample_period=200")
+        self.assertEqual(small["title"], "torus of 4 x 4, uniform, 2 virtual channels of 6 flits, packets of 4, injection_rate 0.40")
+        self.assertGreaterEqual(small["cycles"], 200)
+        self.assertIn("missing", self.trace(*torus, "sample_period=30000"))
 
 
 class Figures(unittest.TestCase):

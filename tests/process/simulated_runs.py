@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""simulated_runs.py AMBENCH TABLE [--write]: what simulated machines do, run by run, as a number for each, held to a table.
+"""simulated_runs.py AMSIM TABLE [--write]: what simulated machines do, run by run, as a number for each, held to a table.
 
 When a number is another, that run has changed: figures of `t1` and `papers`, the trace of a run of `t1`, or what passes a network of
 `network`, where and when. A change that means to do that writes the table again (--write), and says which runs it changes and why."""
@@ -34,24 +34,24 @@ def name_of(row):
     return " ".join(f"{name}={value}" for name, value in keys)
 
 
-def runs_of(ambench, command):
+def runs_of(amsim, command):
     """Names and numbers; FILE in a command is where its trace goes."""
     with tempfile.TemporaryDirectory() as folder:
         figures, trace = Path(folder, "figures.json"), Path(folder, "trace.json")
         words = [str(trace) if word == "FILE" else word for word in command.split()]
-        subprocess.run([ambench, *words, "--json", figures], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([amsim, *words, "--json", figures], check=True, stdout=subprocess.DEVNULL)
         if trace.exists():
             return [("trace", hashed(trace.read_bytes()))]
         return [(name_of(row), number_of(row)) for row in json.loads(figures.read_text())["rows"]]
 
 
-def main(ambench, table, write=None):
+def main(amsim, table, write=None):
     lines = [line.split(";") for line in Path(table).read_text().splitlines()]
     known = {command: [line[-1] for line in group] for command, group in itertools.groupby(lines, lambda line: line[0])}
     changed = []
     with open(table if write else "/dev/null", "w") as file:
         for command, numbers in known.items():
-            runs = runs_of(ambench, command)
+            runs = runs_of(amsim, command)
             changed += [f"{command}: {name}: was {then}, is {now}" for (name, now), then in zip(runs, numbers) if now != then]
             changed += [f"{command}: {len(runs)} runs, not {len(numbers)}"] * (len(runs) != len(numbers))
             file.writelines(f"{command};{now}\n" for _, now in runs)

@@ -1,4 +1,4 @@
-// Pages that `ambench --trace` writes, opened in a browser: what their script draws of a machine, for which cycle and message, and how
+// Pages that `amsim --trace` writes, opened in a browser: what their script draws of a machine, for which cycle and message, and how
 // it looks. Chromium without a window, which Debian's package chromium brings.
 #include <gmock/gmock.h>
 
@@ -18,7 +18,7 @@ using process_test::count;
 using process_test::Outcome;
 using namespace testing;
 
-const std::string ambench = AM_BIN_DIR "/ambench";
+const std::string amsim = AM_BIN_DIR "/amsim";
 
 class TracePage : public testing::Test {
  protected:
@@ -34,7 +34,7 @@ class TracePage : public testing::Test {
   /// The page of a small machine: four rows, each a ring of four.
   std::string small_machine() {
     const std::string page = in("t1.html");
-    const Outcome outcome = process_test::run({ambench, "t1", "rows=4", "columns=4", "--trace", page});
+    const Outcome outcome = process_test::run({amsim, "t1", "rows=4", "columns=4", "--trace", page});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return page;
   }
@@ -145,7 +145,7 @@ TEST_F(TracePage, LooksLikeSomething) {
 TEST_F(TracePage, ShowsATextbookNetworkToo) {
   const std::string page = in("network.html");
   const Outcome outcome =
-      process_test::run({ambench, "network", "k=16", "topology=mesh", "traffic=transpose", "num_vcs=4",
+      process_test::run({amsim, "network", "k=16", "topology=mesh", "traffic=transpose", "num_vcs=4",
                          "injection_rate=0.1", "sample_period=200", "--reps", "1", "--trace", page});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const std::string dom = drawn(page, "#t=150&message=300");

@@ -9,7 +9,7 @@
 // the words of a message still to be written (v_o stays 1: its effects "are not separately discussed"), and a cell of a
 // program that has no threads to coordinate as 31 cycles. The thesis's other numbers follow within what can be read off a figure,
 // but for 7 cycles as the limit of 256 cells on 256 processors, which is 6.5 here. By T_x itself, 35 cycles, they do not: 69% in
-// place of 60, 39% of 34; even less by the "natural grain size of about 38 cycles": 75%. `ambench papers` has them side by side.
+// place of 60, 39% of 34; even less by the "natural grain size of about 38 cycles": 75%. `amsim papers` has them side by side.
 //
 // Slack is that of the text, whatever the overhead: it counts 9 cycles for each send, where k_o + 2 v_o are 7.
 //

@@ -1,6 +1,7 @@
 #include "emulated_hw/kit/load_point.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace am::kit {
@@ -27,6 +28,9 @@ double LoadPoint::busiest_link() const noexcept {
 }
 
 LoadPoint run(NodePort& port, const Traffic& traffic, const Periods& periods) {
+  if (periods.sample_period == 0 || periods.max_samples == 0)
+    throw std::invalid_argument("sample_period and max_samples have to be at least 1");
+  if (!(periods.latency_thres > 0)) throw std::invalid_argument("latency_thres has to be more than 0");
   TrafficNodes nodes(port, traffic);
   const auto go = [&](Cycle cycles) {
     for (Cycle i = 0; i < cycles; ++i) nodes.cycle();

@@ -41,7 +41,7 @@ struct LoadPoint {
   [[nodiscard]] double busiest_link() const noexcept;
 };
 /// Warms up, counts the packets that are made in max_samples periods, and goes on, making packets, until they have come or the
-/// network turns out to be saturated. Throws std::runtime_error when nothing moves any more: who waits for whom.
+/// network turns out to be saturated. Throws std::invalid_argument, or std::runtime_error when nothing moves any more: who waits for whom.
 [[nodiscard]] LoadPoint run(NodePort& port, const Traffic& traffic, const Periods& periods = {});
 
 /// A network that is new, and what is run on it.

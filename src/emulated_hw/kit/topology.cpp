@@ -7,6 +7,7 @@
 namespace am::kit {
 
 Topology topology_named(std::string_view name, unsigned k, unsigned n) {
+  if (n == 0) throw std::invalid_argument("n has to be at least 1");
   if (name == "mesh" || name == "torus")
     return Grid(std::vector<Grid::Dimension>(n, {.extent = k, .wraps = name == "torus"}));
   if (name == "hypercube") return Hypercube(n);

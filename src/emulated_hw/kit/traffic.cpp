@@ -8,11 +8,11 @@ namespace am::kit {
 namespace {
 
 double chance(const Traffic& traffic) {
-  const double chance = traffic.injection_rate / traffic.packet_size;
-  if (traffic.packet_size == 0 || !(chance > 0) || chance > 1)
+  if (traffic.packet_size == 0) throw std::invalid_argument("packet_size has to be at least 1");
+  if (!(traffic.injection_rate > 0 && traffic.injection_rate <= 1))
     throw std::invalid_argument(
-        "injection_rate has to be more than 0 and at most packet_size, which is at least 1");
-  return chance;
+        "injection_rate has to be more than 0 and at most 1, the flits that a node can send");
+  return traffic.injection_rate / traffic.packet_size;
 }
 
 void check(const NodePort& port, std::uint32_t packet_size) {

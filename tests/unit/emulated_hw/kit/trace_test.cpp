@@ -263,6 +263,7 @@ TEST(TracePicture, DrawsNodesAndLinksByLoad) {
   EXPECT_EQ(arrows_in("#e6eaee"), 2 * (2 * 2 + 2 * 2) + 3 * 2 - 2);
 }
 
+/// Of more than two dimensions there is none: tests/process/amsim_wrong_use.txt.
 TEST(TracePage, IsOfNothingAsAPictureIs) {
   Trace nothing(Grid{{1}});
   nothing.ends(0);

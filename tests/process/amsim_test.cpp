@@ -1,0 +1,83 @@
+// amsim as people run it: that a simulation ends, prints its tables and writes its files. The figures: simulated_runs.csv.
+#include "process/measured.hpp"
+
+namespace process_test::amsim_test {
+
+using namespace testing;
+
+const std::string amsim = AM_BIN_DIR "/amsim";
+
+TEST(Amsim, NetworkMeasuresEveryCombinationAndDrawsIt) {
+  const Measured measured(
+      {amsim, "network", "k=3,4", "topology=torus,fattree", "num_vcs=2,4", "traffic=uniform,hotspot",
+       "vc_buf_size=3", "packet_size=2", "injection_rate=0.05,0.1,0.101,1", "sample_period=300",
+       "latency_thres=30", "--reps", "2"},
+      draws);
+  ASSERT_EQ(measured.json["rows"].size(), 16u);
+  for (const auto& row : measured.json["rows"]) {
+    EXPECT_EQ(row["vc_buf_size"], 3);
+    EXPECT_GT(row["latency_0.05_cycles"]["min"], 7) << row;
+    EXPECT_TRUE(row["latency_0.10_cycles"].is_object() && row["latency_0.101_cycles"].is_object()) << row;
+    EXPECT_EQ(row["saturated"], "saturated") << row;
+    EXPECT_GT(row["steps_million_per_s"]["min"], 0);
+    if (row["traffic"] != "uniform") continue;
+    EXPECT_GT(row["latency_0.05_cycles"]["median"], row["zero_load_cycles"]["median"]);
+  }
+  measured.expect_drawn("network_", {"torus_3x3_uniform", "torus_4x4_hotspot", "fattree_4_2_uniform"});
+}
+
+// Cycles that are counted, and beside each the paper's figure, or none. The figures: simulated_runs.csv.
+TEST(Amsim, T1CountsCyclesBesideTheReports) {
+  const Measured measured({amsim, "t1", "rows=3", "columns=5"});
+  EXPECT_THAT(measured.out, ContainsRegex(" paper +here +ratio\n"));
+  EXPECT_THAT(measured.out, ContainsRegex("SEND of 37 words \\(3.10\\) +~5 +5 +1.00x  cycles\n"));
+  EXPECT_THAT(measured.out, ContainsRegex("HRET +- +1 +-  cycles\n"));
+  EXPECT_EQ(measured.json["simulated"], true);
+  EXPECT_TRUE(measured.json["warnings"].empty()) << "whatever machine or build this is";
+  const nlohmann::json& message = measured.json["rows"][0];
+  EXPECT_EQ(message["critical_section_cycles"].dump(), R"({"here":3.0,"paper":3.0,"ratio":1.0})");
+  EXPECT_EQ(message["hret_cycles"].dump(), R"({"here":1.0,"paper":null,"ratio":null})");
+}
+
+TEST(Amsim, T1MeasuresEveryShapeAndDrawsIt) {
+  const Measured measured({amsim, "t1", "rows=1,2", "columns=4", "wraps=yes,no", "--markdown"}, draws);
+  EXPECT_THAT(measured.out, HasSubstr("| 1 | 34 cycles | 50 cycles |"));
+  measured.expect_drawn("t1_", {"round_trip_1x4", "flood_2x4_open", "flood_flits_2x4", "multicast_row_2x4",
+                                "multicast_patch_2x4_open"});
+}
+
+TEST(Amsim, MMachineTakesTheSumOfItsParts) {
+  const Measured measured({amsim, "mmachine", "width=4,1", "height=2"}, draws);
+  ASSERT_EQ(measured.json["rows"].size(), 2u);
+  for (const auto& row : measured.json["rows"]) {
+    for (const auto& figure : row) EXPECT_TRUE(!figure.is_object() || figure["ratio"] == 1) << row;
+  }
+  EXPECT_TRUE(measured.json["rows"][0].contains("links_4_round_trip_cycles"));
+  measured.expect_drawn("mmachine_", {"4x2", "1x2"});
+}
+
+// The figures: tests/unit/emulated_hw/mmachine/costs, tests/unit/models/logp/life_test.cpp.
+TEST(Amsim, PapersStandBesideTheSimulation) {
+  const Measured measured({amsim, "papers", "section=mmachine_costs"}, draws);
+  EXPECT_THAT(measured.out, ContainsRegex("latency, PING +paper +here +ratio\n  MM +38 +[0-9]+ "));
+  measured.expect_drawn("mmachine_", {"6_2", "6_6", "6_7", "6_9", "6_11", "6_12"});
+  Measured({amsim, "papers", "section=log"}, draws)
+      .expect_drawn("papers_figure_", {"7_14", "7_15", "7_16", "7_17"});
+}
+
+TEST(Amsim, JsonIsThereWhenAPlotFails) {
+  const TemporaryFolder folder;
+  const std::string gnuplot = folder.in("gnuplot");
+  std::ofstream(gnuplot) << "#!/bin/sh\nexit 3\n";
+  std::filesystem::permissions(gnuplot, std::filesystem::perms::owner_all);
+  expect_end(
+      run({amsim, "papers", "section=log", "--json", folder.in("a.json"), "--plots", folder.in("plots")},
+          {{"PATH=" + folder.in("") + ":/usr/bin:/bin"}}),
+      1, HasSubstr("gnuplot could not draw"));
+  EXPECT_EQ(nlohmann::json::parse(text_of(folder.in("a.json")))["measure"], "papers");
+  EXPECT_EQ(files_in(folder), 3);  // gnuplot, a.json, plots
+}
+
+TEST(Amsim, WrongUseIsNamedAsTyped) { expect_wrong_uses("amsim"); }
+
+}  // namespace process_test::amsim_test

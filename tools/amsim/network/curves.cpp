@@ -1,0 +1,146 @@
+#include "amsim/network/curves.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include "results/pinning.hpp"
+
+namespace amsim::network {
+
+Common::Common(const Parameters& parameters)
+    : rates(parameters["injection_rate"].numbers<double>()),
+      vc_buf_size(parameters["vc_buf_size"].number<unsigned>()),
+      routing_delay(parameters["routing_delay"].number<unsigned>()),
+      traffic{.packet_size = parameters["packet_size"].number<std::uint32_t>(),
+              .seed = parameters["seed"].number<std::uint64_t>(),
+              .hotspots = parameters["hotspots"].numbers<am::kit::NodeNumber>(),
+              .hotspot_share = parameters["hotspot_share"].number<double>(),
+              .perm_seed = parameters["perm_seed"].number<std::uint64_t>()},
+      periods{.sample_period = parameters["sample_period"].number<std::uint64_t>(),
+              .warmup_periods = parameters["warmup_periods"].number<unsigned>(),
+              .max_samples = parameters["max_samples"].number<unsigned>(),
+              .latency_thres = parameters["latency_thres"].number<double>()},
+      details(parameters["details"].answer()),
+      links(parameters["links"].answer()),
+      resolution(parameters.is_given("saturation") ? parameters["saturation"].number<double>() : 0),
+      threads(parameters.is_given("threads") ? parameters["threads"].number<unsigned>()
+                                             : static_cast<unsigned>(core_cpus().size())) {
+  if (parameters.is_given("saturation") && !(resolution > 0 && resolution < 1))
+    throw UsageError("saturation takes what it is to be known to, more than 0 and less than 1");
+  if (threads == 0 || threads > 1024) throw UsageError("threads has to be from 1 to 1024");
+}
+
+namespace {
+
+std::vector<std::string> machines_of(const Parameters& parameters) {
+  const bool by_machine = parameters.is_given("machine");
+  if (by_machine && parameters.is_given("topology"))
+    throw UsageError("machine says the topology, too: one of both is enough");
+  const std::vector<std::string> machines = parameters[by_machine ? "machine" : "topology"].words();
+  for (const std::string& machine : machines) {
+    if (by_machine && std::ranges::count(am::networks::machines, machine) == 0)
+      throw UsageError("machine is t1, mmachine, mesh, torus, hypercube or fattree, not '" + machine + "'");
+  }
+  const auto is_own = [](const std::string& machine) { return am::networks::has_own_routers(machine); };
+  for (const char* name : {"num_vcs", "vc_buf_size", "routing_delay"}) {
+    if (parameters.is_given(name) && std::ranges::all_of(machines, is_own))
+      throw UsageError(std::string(name) + " is for textbook routers: those of " + machines.front() +
+                       " are as its paper has them");
+  }
+  if (parameters.is_given("channel") && std::ranges::none_of(machines, is_own))
+    throw UsageError("channel is for t1 and mmachine");
+  return machines;
+}
+
+am::networks::Which which(const Curve& curve, const Common& common) {
+  am::networks::Which which{.machine = curve.machine, .k = curve.k, .n = curve.n};
+  if (!curve.has_own_routers())
+    which.textbook = {
+        .num_vcs = curve.vcs(), .vc_buf_size = common.vc_buf_size, .routing_delay = common.routing_delay};
+  return which;
+}
+
+// One for each number of virtual channels, or for each channel of the machine that is asked for.
+void add_curves(const Curve& curve, const Parameters& parameters, std::vector<Curve>& curves) {
+  if (curve.has_own_routers()) {
+    const auto network = network_of(am::networks::Which{curve.machine, curve.k, curve.n});
+    const std::vector<std::string> channels = parameters.is_given("channel")
+                                                  ? parameters["channel"].words()
+                                                  : std::vector{network->channels().front()};
+    for (const std::string& channel : channels) {
+      curves.push_back(curve);
+      curves.back().channel = channel;
+    }
+    return;
+  }
+  for (const unsigned num_vcs : parameters["num_vcs"].numbers<unsigned>()) {
+    curves.push_back(curve);
+    curves.back().num_vcs = num_vcs;
+  }
+}
+
+}  // namespace
+
+std::vector<Curve> curves_of(const Parameters& parameters) {
+  const std::vector<unsigned> ks = parameters["k"].numbers<unsigned>();
+  std::vector<Curve> curves;
+  for (const unsigned k : ks) {
+    for (const unsigned n : parameters["n"].numbers<unsigned>()) {
+      for (const std::string& machine : machines_of(parameters)) {
+        const bool is_hypercube = machine == "hypercube";
+        if (is_hypercube && parameters.is_given("k") && ks != std::vector{2u})
+          throw UsageError("a hypercube takes no k: it has 2^n nodes");
+        for (const std::string& traffic : parameters["traffic"].words()) {
+          static_cast<void>(am::kit::pattern_named(traffic));
+          add_curves({is_hypercube ? 2 : k, n, machine, traffic, 0}, parameters, curves);
+        }
+      }
+    }
+  }
+  return curves;
+}
+
+am::kit::Load load_of(const Curve& curve, const Common& common, double rate) {
+  am::kit::Load load{.network = [which = which(curve, common)] { return network_of(which); },
+                     .traffic = common.traffic,
+                     .periods = common.periods};
+  load.traffic.pattern = am::kit::pattern_named(curve.traffic);
+  load.traffic.injection_rate = rate;
+  if (curve.has_own_routers()) load.traffic.channel = load.network()->channel_named(curve.channel);
+  return load;
+}
+
+std::string written(double rate) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f", rate);
+  if (std::strtod(text.data(), nullptr) != rate) {
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), rate);
+    return {text.data(), end};
+  }
+  return text.data();
+}
+
+std::string channels_of(const Curve& curve) {
+  if (curve.has_own_routers()) return curve.channel;
+  return curve.vcs() == 1 ? "1 virtual channel" : std::to_string(curve.vcs()) + " virtual channels";
+}
+
+std::string size_of(const Curve& curve, const std::string& times, const std::string& to_the) {
+  if (!curve.is_grid()) return std::to_string(curve.k) + to_the + std::to_string(curve.n);
+  std::string size = std::to_string(curve.k);
+  for (unsigned d = 1; d < curve.n; ++d) size += times + std::to_string(curve.k);
+  return size;
+}
+
+std::string title_of(const Curve& curve, const Common& common) {
+  const std::string buffers =
+      curve.has_own_routers() ? "" : " of " + std::to_string(common.vc_buf_size) + " flits";
+  return curve.machine + " of " + size_of(curve, " x ") + (curve.is_grid() ? ", " : " nodes, ") +
+         curve.traffic + ", " + channels_of(curve) + buffers + ", packets of " +
+         std::to_string(common.traffic.packet_size) + (common.routing_delay == 0 ? ", routing_delay 0" : "");
+}
+
+}  // namespace amsim::network
