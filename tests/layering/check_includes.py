@@ -13,7 +13,7 @@ from pathlib import Path
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")', re.MULTILINE)
 STANDARD = re.compile(r"[a-z_]+|(assert|errno|float|inttypes|limits|math|stdalign|stdarg|stdatomic|stdbool|stddef"
                       r"|stdint|stdio|stdlib|string|time)\.h")
-OURS = ("am/", "host/", "core/", "transports/", "models/", "emulated_hw/", "results/", "tests/")
+OURS = ("am/", "host/", "core/", "transports/", "models/", "emulated_hw/", "sim/", "results/", "tests/")
 
 # What core sees of the transports: the seam, the header that each one's folder is named after (core makes them), and
 # shared memory's one that the inline path needs; and where nodes meet whom no launcher brings together.
@@ -36,6 +36,7 @@ RULES = (
     ("src/transports/", (r"transports/.*", r"host/.*", r"am/.*"), True),
     ("src/host/", (r"host/.*", r"am/.*"), True),
     ("src/emulated_hw/", (r"emulated_hw/.*",), True),
+    ("src/sim/", (r"sim/.*", r"emulated_hw/.*", r"am/sim/.*"), True),
     ("examples/", (r"am/(?!impl/).*",), False),
     ("benchmarks/", (r"am/(?!impl/).*", r"emulated_hw/.*", r"results/.*", *LIMITS), True),
     ("tools/results/", (r"results/.*",), True),

@@ -46,7 +46,8 @@ inline std::vector<ExampleRun> every_example() {
           {.program = {example("radix_sort"), "300"}},
           {.program = {example("matrix_multiply"), "50"}},
           {.program = {example("components"), "30"}},
-          {.program = {example("dataflow"), "7"}}};
+          {.program = {example("dataflow"), "7"}},
+          {.program = {example("sim_latency")}}};
 }
 
 /// One of each kind. These run in the other ways of a launcher or a network; all run in one.

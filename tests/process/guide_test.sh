@@ -37,7 +37,7 @@ extract() {
 
 # shellcheck disable=SC2086  # flags are several words
 compile() {  # name.cpp or name.c; with am/am.hpp, which was compiled once for all
-  local program=${1%.*} libraries="-L$build/lib -Wl,-rpath,$build/lib -lam"
+  local program=${1%.*} libraries="-L$build/lib -Wl,-rpath,$build/lib -Wl,--as-needed -lam_machines -lam"
   if [[ $1 == *.cpp ]]; then
     "$cxx" -std=c++20 -O0 $flags "-I$source/include" -include "$folder/all.hpp" "$1" $libraries -o "$program"
   else
