@@ -11,7 +11,7 @@ int main() {
     double before = 0;
     for (const double rate : {0.1, 0.2, 0.3}) {
       const am::sim::Figures figures =
-          am::sim::run({.topology = topology, .k = 8, .n = 2}, {.injection_rate = rate, .packet_size = 4});
+          am::sim::run({.network = topology, .k = 8, .n = 2}, {.injection_rate = rate, .packet_size = 4});
       std::printf("%s, %.1f flits per node and cycle: %.1f cycles, 99 in 100 at most %llu\n", topology, rate,
                   figures.packet_latency, static_cast<unsigned long long>(figures.p99));
       grows = grows && !figures.saturated && figures.packet_latency > before;
@@ -19,7 +19,7 @@ int main() {
     }
   }
 
-  am::sim::Network mesh({.topology = "mesh", .k = 8, .n = 2});
+  am::sim::Network mesh({.network = "mesh", .k = 8, .n = 2});
   mesh.inject(0, 63, 4);
   while (mesh.under_way() != 0) mesh.step();
   const am::sim::Packet& packet = mesh.arrived().front();

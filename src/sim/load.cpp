@@ -6,8 +6,7 @@
 namespace am::sim {
 
 Figures run(const Shape& shape, const Traffic& traffic, const Periods& periods) {
-  const kit::LoadPoint point = kit::run(kit::Load{.topology = topology_of(shape),
-                                                  .options = options_of(shape),
+  const kit::LoadPoint point = kit::run(kit::Load{.network = [&] { return network_of(which(shape)); },
                                                   .traffic = {.pattern = kit::pattern_named(traffic.pattern),
                                                               .injection_rate = traffic.injection_rate,
                                                               .packet_size = traffic.packet_size,

@@ -1,41 +1,27 @@
 #include <am/sim/network.hpp>
 
-#include <cstddef>
 #include <deque>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "emulated_hw/kit/node_set.hpp"
-#include "emulated_hw/kit/traffic.hpp"
 #include "sim/shape.hpp"
 
 namespace am::sim {
 
 struct Network::State {
-  /// A node that sends. It keeps count of the room behind its link, by the credits that come.
-  struct Sender {
-    std::deque<std::uint32_t> waiting;  // places in `packets`, oldest first
-    unsigned sent = 0;                  // flits of the first
-    unsigned vc = 0;                    // of that, or of the last one
-    std::vector<unsigned> credits;      // by virtual channel
-  };
-
   explicit State(const Shape& shape)
-      : network(topology_of(shape), options_of(shape)), senders(network.nodes()), busy(network.nodes()) {
-    for (Sender& sender : senders) sender.credits.assign(shape.num_vcs, shape.vc_buf_size);
-  }
+      : port(network_of(which(shape))), waiting(port->nodes()), busy(port->nodes()) {}
 
   std::uint32_t place_for(const Packet& packet);
-  void take(kit::Flit flit);
   void send(Node from);
 
-  kit::CycleNetwork network;
-  std::vector<Sender> senders;
-  kit::NodeSet busy;            // nodes with a packet to send
-  std::vector<Packet> packets;  // that are under way, by what their flits name
-  std::vector<std::uint32_t> unused;
+  std::unique_ptr<kit::NodePort> port;
+  std::vector<std::deque<std::uint32_t>> waiting;  // by node: places in `packets`, oldest first
+  kit::NodeSet busy;                               // nodes with a packet to send
+  std::vector<Packet> packets;                     // that are under way
+  std::vector<std::uint32_t> unused;               // places in it
   std::vector<Packet> arrived;
   std::uint64_t injected = 0;
   std::uint64_t come = 0;
@@ -52,39 +38,14 @@ std::uint32_t Network::State::place_for(const Packet& packet) {
   return place;
 }
 
-void Network::State::take(kit::Flit flit) {
-  Packet& packet = packets[flit.packet()];
-  network.taken(packet.to, flit.vc());
-  if (!flit.is_tail()) return;
-  packet.came = network.now();
-  arrived.push_back(packet);
-  unused.push_back(flit.packet());
-  ++come;
-}
-
-/// The next flit of the oldest packet. Its virtual channel is the next one with room.
 void Network::State::send(Node from) {
-  Sender& sender = senders[from];
-  const std::uint32_t place = sender.waiting.front();
+  if (!port->has_room(from, 0)) return;
+  const std::uint32_t place = waiting[from].front();
+  waiting[from].pop_front();
+  if (waiting[from].empty()) busy.erase(from);
   Packet& packet = packets[place];
-  if (sender.sent == 0) {
-    const auto vcs = static_cast<unsigned>(sender.credits.size());
-    unsigned tries = 0;
-    do {
-      sender.vc = (sender.vc + 1) % vcs;
-    } while (sender.credits[sender.vc] == 0 && ++tries < vcs);
-  }
-  if (sender.credits[sender.vc] == 0) return;
-  --sender.credits[sender.vc];
-  const bool head = sender.sent == 0;
-  const bool tail = ++sender.sent == packet.flits;
-  if (head) packet.sent = network.now();
-  network.inject(from, kit::Flit({place, static_cast<std::uint16_t>(packet.to),
-                                  static_cast<std::uint8_t>(sender.vc), head, tail}));
-  if (!tail) return;
-  sender.sent = 0;
-  sender.waiting.pop_front();
-  if (sender.waiting.empty()) busy.erase(from);
+  packet.sent = port->now();
+  port->inject(from, {.number = place, .to = packet.to, .flits = packet.flits});
 }
 
 Network::Network(const Shape& shape) : state_(std::make_unique<State>(shape)) {}
@@ -92,17 +53,20 @@ Network::Network(Network&&) noexcept = default;
 Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;
 
-Node Network::nodes() const noexcept { return state_->network.nodes(); }
-Cycle Network::now() const noexcept { return state_->network.now(); }
+Node Network::nodes() const noexcept { return static_cast<Node>(state_->waiting.size()); }
+Cycle Network::now() const noexcept { return state_->port->now(); }
 
 std::uint64_t Network::inject(Node from, Node to, unsigned flits) {
   if (from >= nodes() || to >= nodes())
     throw std::invalid_argument("a packet from node " + std::to_string(from) + " to node " +
                                 std::to_string(to) + ": the network has " + std::to_string(nodes()) +
                                 " nodes");
-  if (flits == 0) throw std::invalid_argument("a packet has a flit at least");
+  const auto [least, most] = state_->port->packet_sizes();
+  if (flits < least || flits > most)
+    throw std::invalid_argument("a packet of " + std::to_string(flits) + " flits: from " +
+                                std::to_string(least) + " to " + std::to_string(most) + " in this network");
   const std::uint64_t number = state_->injected++;
-  state_->senders[from].waiting.push_back(state_->place_for({number, from, to, flits, now(), 0, 0}));
+  state_->waiting[from].push_back(state_->place_for({number, from, to, flits, now(), 0, 0}));
   state_->busy.put(from);
   return number;
 }
@@ -110,18 +74,21 @@ std::uint64_t Network::inject(Node from, Node to, unsigned flits) {
 void Network::step() {
   State& state = *state_;
   state.arrived.clear();
-  state.network.for_each_arrival([&](Node node) {
-    if (const int vc = state.network.credit(node); vc >= 0)
-      ++state.senders[node].credits[static_cast<std::size_t>(vc)];
-    if (const kit::Flit flit = state.network.ejected(node)) state.take(flit);
-  });
   state.busy.for_each([&](Node node) { state.send(node); });
-  state.network.step();
-  check_that_it_moves(state.network);
+  state.port->step({});
+  for (const kit::NodePort::Arrival& arrival : state.port->arrivals()) {
+    if (!arrival.tail) continue;
+    Packet& packet = state.packets[arrival.packet];
+    packet.came = arrival.at;
+    state.arrived.push_back(packet);
+    state.unused.push_back(arrival.packet);
+    ++state.come;
+  }
+  check_that_it_moves(*state.port);
 }
 
 std::span<const Packet> Network::arrived() const noexcept { return state_->arrived; }
 std::uint64_t Network::under_way() const noexcept { return state_->injected - state_->come; }
-std::uint64_t Network::fingerprint() const noexcept { return state_->network.fingerprint(); }
+std::uint64_t Network::fingerprint() const noexcept { return state_->port->fingerprint(); }
 
 }  // namespace am::sim

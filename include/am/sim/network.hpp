@@ -1,5 +1,5 @@
-// A network of a textbook's routers under a clock, packet by packet: virtual channels, wormhole switching, credits. Routers, topologies and
-// their names are those of BookSim2 (Jiang and others, "A Detailed and Flexible Cycle-Accurate Network-on-Chip Simulator", 2013; Dally
+// A network under a clock, packet by packet: of a textbook's routers, or of a machine's own. Textbook routers have virtual channels, wormhole
+// switching and credits; these, topologies and their names are those of BookSim2 (Jiang and others, "A Detailed and Flexible Cycle-Accurate Network-on-Chip Simulator", 2013; Dally
 // and Towles, "Principles and Practices of Interconnection Networks", 2004); docs/emulation.md says what each cycle is spent on.
 //
 // What happens is a function of the calls, the same on every machine. For one thread at a time.
@@ -21,12 +21,14 @@ using Cycle = std::uint64_t;
 
 /// Which network: k^n nodes, or 2^n of a hypercube, which has no k.
 struct Shape {
-  std::string topology = "mesh";  ///< mesh, torus, hypercube or fattree
-  unsigned k = 8;                 ///< nodes of each dimension of a grid; links up of each router of a tree
-  unsigned n = 2;                 ///< dimensions of a grid or a cube; levels of a tree
-  unsigned num_vcs = 4;           ///< virtual channels of each link
-  unsigned vc_buf_size = 6;       ///< flits of each
-  unsigned routing_delay = 1;     ///< cycles; 0: a head comes with its route (lookahead)
+  /// Textbook routers in a mesh, torus, hypercube or fattree; or the routers of a machine, t1 or mmachine, in two dimensions.
+  std::string network = "mesh";
+  unsigned k = 8;  ///< nodes of each dimension of a grid; links up of each router of a tree
+  unsigned n = 2;  ///< dimensions of a grid or a cube; levels of a tree
+  // Of textbook routers alone:
+  unsigned num_vcs = 4;        ///< virtual channels of each link
+  unsigned vc_buf_size = 6;    ///< flits of each
+  unsigned routing_delay = 1;  ///< cycles; 0: a head comes with its route (lookahead)
 };
 
 /// A packet that has come to its node.
@@ -36,11 +38,12 @@ struct Packet {
   Node to;
   unsigned flits;
   Cycle made;  ///< when it was injected
-  Cycle sent;  ///< when its first flit left its node
+  Cycle sent;  ///< when its node gave it to the network
   Cycle came;  ///< when its last flit was out
 };
 
-/// A network, and the nodes that send its packets: each a flit in a cycle, if there is room, packets in the order of inject().
+/// A network, and the nodes that send its packets, in the order of inject(), as there is room. On t1 these are low messages, on mmachine ordered
+/// ones of priority 0.
 class Network {
  public:
   /// An empty one, at cycle 0. Throws std::invalid_argument where there can be none.
@@ -55,7 +58,7 @@ class Network {
   [[nodiscard]] Cycle now() const noexcept;
 
   /// A packet that its node sends from this cycle on, and its number: 0, 1, and so on. It waits at its node as long as it has to: nodes
-  /// hold as many packets as they are given. Throws std::invalid_argument where there is no such node, or no flit.
+  /// hold as many packets as they are given. Throws std::invalid_argument where there is no such node, or no packet of so many flits.
   std::uint64_t inject(Node from, Node to, unsigned flits = 1);
   /// One cycle. Throws std::runtime_error where nothing has moved for 1000 cycles though packets are under way: who waits for whom.
   void step();
