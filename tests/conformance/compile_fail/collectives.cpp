@@ -20,12 +20,7 @@ void f(am::Node& node, const std::vector<int>& values) {
 }  // namespace collectives_of_something_else
 
 // A collective of these would hand round pointers.
-// expected: would hand round pointers
-// expected: would hand round pointers
-// expected: would hand round pointers
-// expected: would hand round pointers
-// expected: would hand round pointers
-// expected: would hand round pointers
+// expected 6 times: would hand round pointers
 // expected: the results replace the values: give a std::span of values that are not const
 namespace collectives_of_views {
 void f(am::Node& node, std::span<int> values, std::span<const int> constant, int& value) {

@@ -15,70 +15,45 @@
 #include <variant>
 #include <vector>
 
-// expected: first parameter is am::Request& or am::Reply&
-namespace handler_of_something_else {
-void handler(int&, int);
+namespace no_handlers {
+void of_something_else(int&, int);
+int that_returns_int(am::Request&);
 
-void f(am::Node& node) { node.request<handler>(0, 1); }
-}  // namespace handler_of_something_else
+void f(am::Node& node) {
+  // expected: first parameter is am::Request& or am::Reply&
+  node.request<of_something_else>(0, 1);
+  // expected: a handler is a function or member function that returns void
+  node.request<that_returns_int>(0);
+}
+}  // namespace no_handlers
 
-// expected: a handler is a function or member function that returns void
-namespace handler_returns_int {
-int handler(am::Request&);
+namespace arguments_that_do_not_travel {
+void seven_words(am::Request&, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                 std::uint64_t, std::uint64_t);
+void text(am::Request&, std::string);
+void array(am::Request&, const int (&)[4]);
+void reference(am::Request&, int&);
+void pointer(am::Request&, int*);
+void pair(am::Request&, std::pair<int, int>);
 
-void f(am::Node& node) { node.request<handler>(0); }
-}  // namespace handler_returns_int
-
-// expected: take more than 48 bytes
-namespace arguments_too_long {
-void handler(am::Request&, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-             std::uint64_t, std::uint64_t);
-
-void f(am::Node& node) { node.request<handler>(0, 1u, 2u, 3u, 4u, 5u, 6u, 7u); }
-}  // namespace arguments_too_long
-
-// expected: must be trivially copyable values
-namespace string_argument {
-void handler(am::Request&, std::string);
-
-void f(am::Node& node) { node.request<handler>(0, std::string("text")); }
-}  // namespace string_argument
-
-// expected: an array is no argument: take a std::array
-namespace array_argument {
-void handler(am::Request&, const int (&)[4]);
-
-void f(am::Node& node, const int (&values)[4]) { node.request<handler>(0, values); }
-}  // namespace array_argument
-
-// expected: arguments arrive by value
-namespace reference_argument {
-void handler(am::Request&, int&);
-
-void f(am::Node& node, int& value) { node.request<handler>(0, value); }
-}  // namespace reference_argument
-
-// expected: a pointer means nothing on another node
-namespace pointer_argument {
-void handler(am::Request&, int*);
-
-void f(am::Node& node, int* value) { node.request<handler>(0, value); }
-}  // namespace pointer_argument
-
-// expected: std::pair and std::tuple are not trivially copyable: take a struct of your own
-namespace pair_argument {
-void handler(am::Request&, std::pair<int, int>);
-
-void f(am::Node& node) { node.request<handler>(0, std::pair(1, 2)); }
-}  // namespace pair_argument
+void f(am::Node& node, const int (&values)[4], int& value) {
+  // expected: take more than 48 bytes
+  node.request<seven_words>(0, 1u, 2u, 3u, 4u, 5u, 6u, 7u);
+  // expected: must be trivially copyable values
+  node.request<text>(0, std::string("text"));
+  // expected: an array is no argument: take a std::array
+  node.request<array>(0, values);
+  // expected: arguments arrive by value
+  node.request<reference>(0, value);
+  // expected: a pointer means nothing on another node
+  node.request<pointer>(0, &value);
+  // expected: std::pair and std::tuple are not trivially copyable: take a struct of your own
+  node.request<pair>(0, std::pair(1, 2));
+}
+}  // namespace arguments_that_do_not_travel
 
 // Views and references are trivially copyable; what they point to stays behind.
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
+// expected 6 times: a pointer means nothing on another node, nor does what holds one
 namespace view_arguments {
 void span(am::Request&, std::span<const int>);
 void text(am::Request&, std::string_view);
@@ -98,14 +73,7 @@ void f(am::Node& node, std::vector<int>& values) {
 }  // namespace view_arguments
 
 // What holds a view, a pointer or a reference is no better than they are, however deep they lie.
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
-// expected: a pointer means nothing on another node, nor does what holds one
+// expected 8 times: a pointer means nothing on another node, nor does what holds one
 namespace views_inside_arguments {
 struct Named {
   int number;
@@ -136,8 +104,7 @@ void f(am::Node& node) {
 }
 }  // namespace views_inside_arguments
 
-// expected: a handler has at most one am::Payload, its last parameter
-// expected: a handler has at most one am::Payload, its last parameter
+// expected 2 times: a handler has at most one am::Payload, its last parameter
 namespace payload_before_arguments {
 void before(am::Request&, am::Payload, int);
 void twice(am::Reply&, am::Payload, am::Payload);
@@ -148,8 +115,7 @@ void f(am::Node& node, const std::string& text) {
 }
 }  // namespace payload_before_arguments
 
-// expected: a payload is read as trivially copyable values without pointers
-// expected: a payload is read as trivially copyable values without pointers
+// expected 2 times: a payload is read as trivially copyable values without pointers
 // expected: a payload is written as trivially copyable values without pointers
 namespace payload_as_something_else {
 void f(am::Payload payload, am::Draft& draft) {

@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-// expected: an argument does not become the handler's parameter
-// expected: an argument does not become the handler's parameter
+// expected 2 times: an argument does not become the handler's parameter
 namespace argument_of_another_type {
 enum class Colour { red };
 void number(am::Request&, int);
@@ -23,16 +22,7 @@ void f(am::Node& node) {
 }
 }  // namespace argument_of_another_type
 
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
-// expected: an argument is a wider number than the handler.s parameter, or one of another kind
+// expected 10 times: an argument is a wider number than the handler.s parameter, or one of another kind
 namespace narrowed_arguments {
 void number(am::Request&, int);
 void small_number(am::Request&, std::uint8_t);
@@ -56,73 +46,54 @@ void f(am::Node& node, am::Request& request, double real, const std::vector<int>
 }
 }  // namespace narrowed_arguments
 
-// expected: too few arguments
-namespace too_few_arguments {
-void handler(am::Request&, int, int);
+namespace sends_to_other_handlers {
+void two(am::Request&, int, int);
+void question(am::Request&);
+void answer(am::Reply&);
 
-void f(am::Node& node) { node.request<handler>(0, 1); }
-}  // namespace too_few_arguments
+void f(am::Node& node, am::Request& request) {
+  // expected: too few arguments
+  node.request<two>(0, 1);
+  // expected: too many arguments
+  node.request<two>(0, 1, 2, 3);
+  // expected: reply to those that take am::Reply&
+  request.reply<question>();
+  // expected: request sends to handlers that take am::Request&
+  node.request<answer>(0);
+}
+}  // namespace sends_to_other_handlers
 
-// expected: too many arguments
-namespace too_many_arguments {
-void handler(am::Request&, int);
-
-void f(am::Node& node) { node.request<handler>(0, 1, 2); }
-}  // namespace too_many_arguments
-
-// expected: reply to those that take am::Reply&
-namespace reply_to_request_handler {
-void handler(am::Request&);
-
-void f(am::Request& request) { request.reply<handler>(); }
-}  // namespace reply_to_request_handler
-
-// expected: request sends to handlers that take am::Request&
-namespace request_to_reply_handler {
-void handler(am::Reply&);
-
-void f(am::Node& node) { node.request<handler>(0); }
-}  // namespace request_to_reply_handler
-
-// expected: a handler must not wait for the low network: write try_request, or post a function
-// expected: a handler must not wait for the low network: write try_request, or post a function
-namespace low_handler_waits {
-void other(am::Request&);
-void another(am::Request&, int);
-
-void handler(am::Request& request) { request.request<other>(0); }
-void outlet(am::LowEvent& event) { event.request<another>(0, 1); }
-}  // namespace low_handler_waits
-
-// expected: a reply handler must not wait: write try_reply_to \(to reply.from\(\)\) or try_request, or post
-// expected: a reply handler must not wait: write try_reply_to \(to reply.from\(\)\) or try_request, or post
-// expected: a reply handler must not wait: write try_reply_to \(to reply.from\(\)\) or try_request, or post
-namespace reply_handler_waits {
+namespace handlers_that_wait {
+void question(am::Request&);
+void question_of(am::Request&, int);
 void answer(am::Reply&);
 void answer_of(am::Reply&, int);
-void question(am::Request&);
 
-void handler(am::Reply& reply) {
+// expected 2 times: a handler must not wait for the low network: write try_request, or post a function
+void low(am::Request& request) { request.request<question>(0); }
+void outlet(am::LowEvent& event) { event.request<question_of>(0, 1); }
+
+// expected 3 times: a reply handler must not wait: write try_reply_to \(to reply.from\(\)\) or try_request, or post
+void high(am::Reply& reply) {
   reply.reply<answer>();
   reply.reply_to<answer_of>(0, 1);
   reply.request<question>(0);
 }
-}  // namespace reply_handler_waits
+}  // namespace handlers_that_wait
 
 // expected: a reply handler must not wait: write try_reply_to
 // expected: a handler must not wait for the low network: write try_request
-namespace unordered_reply_handler_waits {
-void none(am::Request&);
+namespace handlers_that_wait_to_send_unordered {
+void question(am::Request&);
 void answer(am::Reply&, double);
 
 void high(am::Reply& reply) { reply.reply_to<answer>(am::unordered(reply.from()), 1.5); }
-void low(am::Request& request) { request.request<none>(am::unordered(request.from())); }
-}  // namespace unordered_reply_handler_waits
+void low(am::Request& request) { request.request<question>(am::unordered(request.from())); }
+}  // namespace handlers_that_wait_to_send_unordered
 
 // expected: a payload is a range \(std::vector, std::string, std::span\) or an am::Payload: for one value write std::span\(&value, 1\)
 // expected: a payload's values hold pointers
-// expected: a payload is a contiguous range of trivially copyable values
-// expected: a payload is a contiguous range of trivially copyable values
+// expected 2 times: a payload is a contiguous range of trivially copyable values
 // expected: a pointer as payload has no length: write std::span\(pointer, count\)
 namespace payload_of_something_else {
 void handler(am::Request&, am::Payload);
@@ -138,9 +109,7 @@ void f(am::Node& node, const std::vector<std::string_view>& views, const std::ve
 }  // namespace payload_of_something_else
 
 // A literal would bring its NUL along.
-// expected: write std::string_view\(text\), or std::span\(text\)
-// expected: write std::string_view\(text\), or std::span\(text\)
-// expected: write std::string_view\(text\), or std::span\(text\)
+// expected 3 times: write std::string_view\(text\), or std::span\(text\)
 namespace text_payload {
 void handler(am::Request&, am::Payload);
 
@@ -151,23 +120,19 @@ void f(am::Node& node, const char* text, char* buffer) {
 }
 }  // namespace text_payload
 
-// expected: prepare takes one argument for each parameter of the handler between its first one and the payload
-namespace prepare_with_payload {
-void handler(am::Request&, int, am::Payload);
+namespace prepare_for_another_handler {
+void with_payload(am::Request&, int, am::Payload);
+void without_payload(am::Request&, int);
 
-void f(am::Node& node) { static_cast<void>(node.prepare<handler>(0, 3, 1, std::string("abc"))); }
-}  // namespace prepare_with_payload
+void f(am::Node& node) {
+  // expected: prepare takes one argument for each parameter of the handler between its first one and the payload
+  static_cast<void>(node.prepare<with_payload>(0, 3, 1, std::string("abc")));
+  // expected: prepare is for handlers that take an am::Payload
+  static_cast<void>(node.prepare<without_payload>(0, 100, 1));
+}
+}  // namespace prepare_for_another_handler
 
-// expected: prepare is for handlers that take an am::Payload
-namespace prepare_without_payload {
-void handler(am::Request&, int);
-
-void f(am::Node& node) { static_cast<void>(node.prepare<handler>(0, 100, 1)); }
-}  // namespace prepare_without_payload
-
-// expected: drafts and multicasts go in order: am::unordered is for request, reply_to and their try_ forms
-// expected: drafts and multicasts go in order: am::unordered is for request, reply_to and their try_ forms
-// expected: drafts and multicasts go in order: am::unordered is for request, reply_to and their try_ forms
+// expected 3 times: drafts and multicasts go in order: am::unordered is for request, reply_to and their try_ forms
 namespace unordered_draft {
 void handler(am::Request&, int, am::Payload);
 void other(am::Reply&, am::Payload);

@@ -13,8 +13,7 @@ void f(am::splitc::global_ptr<char> last, const std::string& text) { am::splitc:
 }  // namespace splitc_atomic_argument
 
 // What atomic runs, runs on another node, which has nothing of what a lambda has captured, and no address of this process.
-// expected: atomic runs f on another node: give a lambda without captures
-// expected: atomic runs f on another node: give a lambda without captures
+// expected 2 times: atomic runs f on another node: give a lambda without captures
 namespace splitc_atomic_closure {
 void add_one(int& value) { ++value; }
 
@@ -26,9 +25,7 @@ void f(am::splitc::global_ptr<int> place, int by) {
 
 // Nodes that do something together hand round bytes: what has a copy constructor of its own does not go round. (The compiler says so
 // of each type once.)
-// expected: a collective takes trivially copyable values \(a number, a struct, a std::array of them\)
-// expected: a collective takes trivially copyable values \(a number, a struct, a std::array of them\)
-// expected: a collective takes trivially copyable values \(a number, a struct, a std::array of them\)
+// expected 3 times: a collective takes trivially copyable values \(a number, a struct, a std::array of them\)
 namespace splitc_collectives {
 struct Named {
   std::string name;
@@ -43,10 +40,7 @@ void f(const std::string& text, const std::vector<int>& list, const Named& named
 }  // namespace splitc_collectives
 
 // What a global pointer to const points to is not written.
-// expected: what the pointer points to is const: it is only read
-// expected: what the pointer points to is const: it is only read
-// expected: what the pointer points to is const: it is only read
-// expected: what the pointer points to is const: it is only read
+// expected 4 times: what the pointer points to is const: it is only read
 namespace splitc_const {
 void f(am::splitc::global_ptr<const int> i, am::splitc::spread_ptr<const double> d,
        am::splitc::global_ptr<const char> c, am::splitc::global_ptr<const long> l, const char* text) {
@@ -58,8 +52,7 @@ void f(am::splitc::global_ptr<const int> i, am::splitc::spread_ptr<const double>
 }  // namespace splitc_const
 
 // Nothing is put to, or got from, a place for what is not copied as bytes: there is no pointer to one.
-// expected: global memory holds trivially copyable values: they are copied between nodes as bytes
-// expected: global memory holds trivially copyable values: they are copied between nodes as bytes
+// expected 2 times: global memory holds trivially copyable values: they are copied between nodes as bytes
 namespace splitc_put_get {
 void f(am::splitc::global_ptr<std::string> name, const std::string& text) { am::splitc::put(name, text); }
 void g(std::vector<int>* into, am::splitc::spread_ptr<std::vector<int>> list) { am::splitc::get(into, list); }
