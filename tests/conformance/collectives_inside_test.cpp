@@ -285,7 +285,7 @@ TEST_P(Throwing, OutOfASymmetricAllocationComesAfterIt) {
 INSTANTIATE_TEST_SUITE_P(Contract, Throwing, test::cells_of<Throwing>(), test::name_of);
 
 TEST(ThrowingDead, TheErrorOfACollectiveThatCannotEndHoldsWhatAHandlerThrewBefore) {
-  const auto body = [](Node& node, State&) {
+  test::run_job<State>({test::Nodes::threads}, 2, [](Node& node, State&) {
     node.barrier();
     ask_for_an_exception(node, 1);
     if (node.id() == 1) return;
@@ -301,8 +301,7 @@ TEST(ThrowingDead, TheErrorOfACollectiveThatCannotEndHoldsWhatAHandlerThrewBefor
       }
     }
     check(false, "an error with another one in it");
-  };
-  test::run_job({test::Nodes::threads}, 2, test::with_state<State>(body));
+  });
 }
 
 }  // namespace collectives_inside_test

@@ -25,11 +25,6 @@ void note_high(am::Reply& reply, char letter) { reply.state<Log>().ran += letter
 am::Status send_low(am::Node& node, char letter) { return node.try_request<note_low>(node.id(), letter); }
 am::Status send_high(am::Node& node, char letter) { return node.try_reply_to<note_high>(node.id(), letter); }
 
-void poll_until_quiet(am::Node& node) {
-  while (node.poll() != 0) {
-  }
-}
-
 /// A job of one over shared memory: what is sent to oneself is there at once, so every order is exact.
 TEST(EventOrder, RepliesBetweenTwoRequests) {
   test::run_alone<Log>([](am::Node& node, Log& log) {
@@ -49,7 +44,8 @@ TEST(EventOrder, RepliesBeforeTheRequestsThatCameWithThemOverANetwork) {
   constexpr int rounds = 20;
   static std::atomic<int> ready, sent;
   ready = sent = 0;
-  const auto body = [](am::Node& node, Log& log) {
+  const auto* tcp = std::ranges::find(test::networks, "tcp", &test::Network::name);
+  test::run_job<Log>({test::Nodes::threads, am::Dispatch::poll, tcp}, 2, [](am::Node& node, Log& log) {
     for (int round = 1; round <= rounds; ++round) {
       node.barrier();
       if (node.id() == 1) {
@@ -66,9 +62,7 @@ TEST(EventOrder, RepliesBeforeTheRequestsThatCameWithThemOverANetwork) {
         check_equal(log.ran, "hl", "the order of the events");
       }
     }
-  };
-  const auto* tcp = std::ranges::find(test::networks, "tcp", &test::Network::name);
-  test::run_job({test::Nodes::threads, am::Dispatch::poll, tcp}, 2, test::with_state<Log>(body));
+  });
 }
 
 TEST(EventOrder, WhatATimeletSendsRunsBeforeTheNextTimelet) {
@@ -225,7 +219,7 @@ TEST(Levels, AHandlerOnAnotherThreadIsNotThisThreads) {
       node.wait_until([&] { return state.ran == i; });
     }
   };
-  test::run_job({test::Nodes::threads, am::Dispatch::thread}, 1, test::with_state<Elsewhere>(body));
+  test::run_job<Elsewhere>({test::Nodes::threads, am::Dispatch::thread}, 1, body);
 }
 
 // -- masks and enables --------------------------------------------------------------------------------------------------

@@ -202,17 +202,15 @@ void pass_on(am::Reply& reply, std::uint64_t hops) {
   ++reply.state<Sends>().chained;
   if (hops == 0) return;
   const am::NodeId to = (reply.node().id() + 1) % reply.node().size();
-  if (reply.try_reply_to<pass_on>(to, hops - 1) != am::Status::ok) {
+  if (reply.try_reply_to<pass_on>(to, hops - 1) != am::Status::ok)
     reply.post([to, hops](am::Node& node) { check_ok(node.reply_to<pass_on>(to, hops - 1)); });
-  }
 }
 void pass_on_low(am::Request& request, std::uint64_t hops) {
   ++request.state<Sends>().chained_lows;
   if (hops == 0) return;
   const am::NodeId to = (request.node().id() + 1) % request.node().size();
-  if (request.try_request<pass_on_low>(to, hops - 1) != am::Status::ok) {
+  if (request.try_request<pass_on_low>(to, hops - 1) != am::Status::ok)
     request.post([to, hops](am::Node& node) { check_ok(node.request<pass_on_low>(to, hops - 1)); });
-  }
 }
 
 TEST_P(Handlers, TryAnythingAndPostTheRest) {

@@ -301,13 +301,7 @@ template <class F>
 std::string last_words_of_node_0(F job) {
   test::seed();
   testing::internal::CaptureStderr();
-  std::string failure;
-  try {
-    job();
-  } catch (const std::exception& error) {
-    failure = error.what();
-  }
-  EXPECT_EQ(failure, "node 0: exit code 1");
+  EXPECT_EQ(test::error_of<std::exception>(job), "node 0: exit code 1");
   return testing::internal::GetCapturedStderr();
 }
 

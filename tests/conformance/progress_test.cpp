@@ -36,8 +36,7 @@ TEST(ProgressAlone, NothingRunsOutsideOfIt) {
       check_equal(timelets + posts, 0, "events outside of progress");
     }
     check_equal(runs.lows + runs.highs, 0u, "handlers outside of progress");
-    while (node.poll() != 0) {
-    }
+    poll_until_quiet(node);
     check_equal(runs.lows + runs.highs, 60u, "handlers after the polls");
     check_equal(timelets + posts, 2, "events after the polls");
   });

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "support/job.hpp"
+#include "support/splitc.hpp"
 
 namespace splitc_operators_test {
 
@@ -20,10 +20,7 @@ using am::Node;
 using am::NodeId;
 using am::splitc::sync;
 using namespace test;
-using SplitCForms = test::OnANode;
-
-int right() { return (my_proc() + 1) % procs(); }
-int left() { return (my_proc() + procs() - 1) % procs(); }
+using SplitCForms = test::OnSplitC<test::OnANode>;
 
 struct Item {
   std::int32_t weight;
@@ -45,8 +42,7 @@ Interval joined(Interval a, Interval b) {
 // -- references and pointers --------------------------------------------------------------------------------------------
 
 TEST_P(SplitCForms, ReferencesCalculate) {
-  run(2, [](Node& node) {
-    World world(node);
+  run_splitc(2, [](Node&) {
     const auto words = spread_array<std::int64_t>(procs(), 4);
     const auto reals = spread_array<double>(procs(), 4);
     const auto small = spread_array<std::int16_t>(procs(), 4);
@@ -74,13 +70,11 @@ TEST_P(SplitCForms, ReferencesCalculate) {
       calculate(reals[p] + my_proc(), 10.5, 0.25, "a double");
       calculate(small[p] + my_proc(), std::int16_t{300}, std::int16_t{7}, "two bytes");
     }
-    barrier();
   });
 }
 
 TEST_P(SplitCForms, SpreadPointersReachMembersAndBecomePlainOnes) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node&) {
     const spread_ptr<Item> items = all_spread_malloc<Item>(2 * procs());
     const spread_ptr<Item> mine = items + my_proc() + procs();  // this node's second
     const spread_ptr<Item> other = items + right() + procs();
@@ -102,15 +96,13 @@ TEST_P(SplitCForms, SpreadPointersReachMembersAndBecomePlainOnes) {
     const spread_ptr<const Item> constant = other;
     const std::int32_t weight = constant->*&Item::weight;
     check_equal(weight, -1, "through a pointer to const");
-    barrier();
   });
 }
 
 // -- counters -----------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitCForms, PutsHaveACounterOfTheirOwn) {
-  run(2, [](Node& node) {
-    World world(node);
+  run_splitc(2, [](Node&) {
     constexpr std::size_t count = 100;
     const spread_array<std::uint32_t> a(procs(), 2 * count);
     Counter first;
@@ -134,15 +126,13 @@ TEST_P(SplitCForms, PutsHaveACounterOfTheirOwn) {
     check(is_synced(first), "after sync");
     barrier();
     for (std::size_t i = 0; i < count; ++i) check_equal(a.mine()[i], i + 1, "what the other counter counted");
-    barrier();
   });
 }
 
 // -- together -----------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitCForms, BitsAreReducedAndScanned) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node&) {
     const std::array<std::uint64_t, 3> values{~std::uint64_t{0} - 1, 0xF0F0'0000'0000'0FF0,
                                               0x30F0'0000'0000'00F3};
     const std::uint64_t mine = values[my_proc()];
@@ -167,15 +157,13 @@ TEST_P(SplitCForms, BitsAreReducedAndScanned) {
     const bool first = my_proc() == 0;  // narrower than an int
     check_equal(all_reduce_to_all_or(first), true, "of truth values");
     check_equal(all_scan_and(first), first, "of truth values");
-    barrier();
   });
 }
 
 // One node, a power of two, and numbers between: however the network's tree groups them.
 TEST_P(SplitCForms, OperationsOfOnesOwnKeepTheNodesOrder) {
   for (const NodeId nodes : {1U, 2U, 3U, 5U}) {
-    run(nodes, [](Node& node) {
-      World world(node);
+    run_splitc(nodes, [](Node&) {
       const Interval mine{my_proc(), my_proc()};
       const int last = procs() - 1;
       check(all_reduce_to_all(mine, joined) == Interval{0, last}, "all_reduce_to_all");
@@ -186,7 +174,6 @@ TEST_P(SplitCForms, OperationsOfOnesOwnKeepTheNodesOrder) {
       const auto digits = [shift](int a, int b) { return a * shift + b; };
       const int number = all_scan(my_proc() + 1, digits);
       check_equal(number, 12345 / std::array{10000, 1000, 100, 10, 1}[my_proc()], "the digits so far");
-      barrier();
     });
   }
 }
@@ -194,8 +181,7 @@ TEST_P(SplitCForms, OperationsOfOnesOwnKeepTheNodesOrder) {
 // -- bad input ----------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitCForms, RefusesSizesThatOverflow) {
-  run(2, [](Node& node) {
-    World world(node);
+  run_splitc(2, [](Node&) {
     const spread_array<std::uint64_t> a(procs(), 2);
     std::array<std::uint64_t, 2> two{5, 6};
     Counter counter;
@@ -222,7 +208,6 @@ TEST_P(SplitCForms, RefusesSizesThatOverflow) {
     check(is_synced(), "nor is waited for");
     all_store_sync();  // nor counted
     check(two == std::array<std::uint64_t, 2>{5, 6} && a.mine()[0] == 0, "nothing was moved");
-    barrier();
   });
 }
 
@@ -234,8 +219,7 @@ void differ(int other, Most most, One one, const std::string& says) {
 }
 
 TEST_P(SplitCForms, NamesANodeThatMakesAnotherCall) {
-  run(4, [](Node& node) {
-    World world(node);
+  run_splitc(4, [](Node&) {
     const auto differs = [](auto most, auto one, const std::string& first, const std::string& second) {
       differ(1, most, one, "node 0 calls " + first + ", node 1 calls " + second);
     };
@@ -284,7 +268,6 @@ TEST_P(SplitCForms, NamesANodeThatMakesAnotherCall) {
     const block_array<int> four(4);
     check_throws<am::Error>([&] { static_cast<void>(four[4]); }, "4 is not below 4");
     check_equal(all_reduce_to_all_add(1), 4, "and the job goes on");
-    barrier();
   });
 }
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "support/catching.hpp"
-#include "support/job.hpp"
+#include "support/splitc.hpp"
 
 namespace splitc_test {
 
@@ -27,10 +27,7 @@ using am::Node;
 using am::NodeId;
 using am::splitc::sync;
 using namespace test;
-using SplitC = test::OnEverySubstrate;
-
-int right() { return (my_proc() + 1) % procs(); }
-int left() { return (my_proc() + procs() - 1) % procs(); }
+using SplitC = test::OnSplitC<test::OnEverySubstrate>;
 
 struct Pair {
   std::int32_t a, b;
@@ -45,8 +42,7 @@ struct Body {
 // -- pointers -----------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitC, PlainExpressionsReadAndWrite) {
-  run(2, [](Node& node) {
-    World world(node);
+  run_splitc(2, [](Node&) {
     const auto room = spread_array<std::byte>(procs(), 256);
     const auto both_ways = [&](auto value, std::ptrdiff_t offset) {
       using Value = decltype(value);
@@ -100,8 +96,7 @@ TEST_P(SplitC, PlainExpressionsReadAndWrite) {
 }
 
 TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node&) {
     constexpr std::size_t count = 8;
     constexpr std::size_t block = 5;
     const spread_array<std::uint32_t> a(count, block);
@@ -114,9 +109,8 @@ TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
     for (std::size_t k = 0; k < count; ++k) {
       check_equal(static_cast<std::size_t>(a[k].proc()), k % procs(),
                   "block k lives on processor k mod PROCS");
-      for (std::size_t i = 0; i < block; ++i) {
+      for (std::size_t i = 0; i < block; ++i)
         check_equal(a[k][static_cast<std::ptrdiff_t>(i)].value(), k * 100 + i, "block k / PROCS there");
-      }
     }
     const spread_array_2d<int> x(2, 3, 4);  // int x[2][3]::[4]
     for (std::size_t i = 0; i < 2; ++i) {
@@ -127,9 +121,8 @@ TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
     }
     barrier();
     for (std::size_t i = 0; i < 2; ++i) {
-      for (std::size_t j = 0; j < 3; ++j) {
+      for (std::size_t j = 0; j < 3; ++j)
         check_equal(x(i, j)[3].value(), static_cast<int>(10 * i + j), "of its own block");
-      }
     }
     // One element each: `T N[PROCS]::`, by a spread pointer and by the loops over what a node owns.
     const spread_ptr<std::uint64_t> n = all_spread_malloc<std::uint64_t>(11);
@@ -149,8 +142,7 @@ TEST_P(SplitC, SpreadArraysLieAsInTheLanguage) {
 }
 
 TEST_P(SplitC, BlockArraysLieInOrder) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node&) {
     for (const std::size_t n : {0u, 1u, 2u, 3u, 4u, 7u, 30u, 31u, 32u}) {
       const block_array<std::uint32_t> a(n);
       check_equal(a.size(), n, "so many");
@@ -187,8 +179,7 @@ TEST_P(SplitC, BlockArraysLieInOrder) {
 // Where handlers run beside the program, or interrupt it, what was gathered goes by itself after a while: a message more for each
 // such while that the phase took, on however busy a machine.
 TEST_P(SplitC, ThousandPutsOrGetsMakeFewMessages) {
-  run(2, [](Node& node) {
-    World world(node);
+  run_splitc(2, [](Node& node) {
     constexpr std::uint64_t count = 1000;
     const spread_array<std::uint64_t> a(procs(), count);
     const bool direct = am::direct(node, a[right()].place()) != nullptr;
@@ -217,15 +208,13 @@ TEST_P(SplitC, ThousandPutsOrGetsMakeFewMessages) {
     std::vector<std::uint64_t> back(count);
     phase("gets", 128, [&](std::ptrdiff_t at, std::uint64_t i) { get(&back[i], &a[right()][at]); });
     for (std::size_t i = 0; i < count; ++i) check_equal(back[i], i, "all of them");
-    barrier();
   });
 }
 
 // -- stores -------------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitC, StoresAreCountedWhereTheyArrive) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node&) {
     constexpr std::size_t most = 70'000;
     const spread_array<std::byte> a(procs(), most);
     const spread_array<std::uint64_t> words(procs(), 64);
@@ -264,13 +253,11 @@ TEST_P(SplitC, StoresAreCountedWhereTheyArrive) {
     store_sync(8);
     store_sync(8);  // what one call waited for the next does not
     check_equal(words.mine()[3] + words.mine()[4], 3u, "both");
-    barrier();
   });
 }
 
 TEST_P(SplitC, AllStoreSyncWaitsForEverybodysStores) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node&) {
     test::Random random(test::mix(test::seed(), my_proc()));
     constexpr std::size_t each = 40;
     const spread_array<std::uint64_t> a(procs(), each * 3);
@@ -301,8 +288,7 @@ struct Refused {};
 
 /// A function that throws at its owner, which is in all_store_sync: that is complete, for all, before it throws.
 TEST_P(SplitC, AllStoreSyncIsCompleteWhenAHandlerThrows) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node& node) {
     const spread_array<std::int64_t> a(procs(), 4);
     std::uint64_t thrown = 0;
     const auto meanwhile = [&](const auto& step) { thrown += test::catches<Refused>(node, step) ? 1 : 0; };
@@ -326,8 +312,7 @@ TEST_P(SplitC, AllStoreSyncIsCompleteWhenAHandlerThrows) {
 // -- bulk ---------------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
-  run(2, [](Node& node) {
-    World world(node);
+  run_splitc(2, [](Node&) {
     constexpr std::size_t most = 100'000;
     const spread_array<std::uint16_t> a(procs(), most / 2);
     std::vector<std::uint16_t> out(most / 2);
@@ -389,7 +374,6 @@ TEST_P(SplitC, BulkTransfersMoveBytesOfAnyNumber) {
     overlap([&] { bulk_store(a[my_proc()] + 2, mine, 100); });
     bulk_write(a[my_proc()] + 50, mine, 100);  // side by side
     sync();
-    barrier();
   });
 }
 
@@ -399,8 +383,7 @@ std::int64_t add_here(std::int64_t& value, std::int64_t by) { return std::exchan
 void count_down(std::int64_t& value) { --value; }
 
 TEST_P(SplitC, AtomicRunsAtTheOwner) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node&) {
     const spread_ptr<std::int64_t> counters = all_spread_malloc<std::int64_t>(procs());
     const auto each = static_cast<std::int64_t>(rounds(200));
     std::vector<std::int64_t> seen;
@@ -430,13 +413,11 @@ TEST_P(SplitC, AtomicRunsAtTheOwner) {
         },
         counters + right());
     check_equal(here, right(), "it ran there, and reads its own memory as the program does");
-    barrier();
   });
 }
 
 TEST_P(SplitC, FetchAddExchangeCompareSwapTestAndSet) {
-  run(2, [](Node& node) {
-    World world(node);
+  run_splitc(2, [](Node&) {
     const spread_ptr<std::uint32_t> words = all_spread_malloc<std::uint32_t>(procs() * 2);
     const spread_ptr<std::uint64_t> sum = all_spread_malloc<std::uint64_t>(1);
     const auto mine = words + my_proc();
@@ -451,13 +432,11 @@ TEST_P(SplitC, FetchAddExchangeCompareSwapTestAndSet) {
     for (std::uint64_t i = 0; i < rounds(100); ++i) fetch_add(sum, my_proc() + 1);
     barrier();
     check_equal((*sum).value(), rounds(100) * 3, "nothing was lost");
-    barrier();
   });
 }
 
 TEST_P(SplitC, LocksExcludeEachOther) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node& node) {
     const spread_array<Lock> locks(2);
     const spread_array<std::uint64_t> sum(3);
     for (std::uint64_t i = 0; i < rounds(40); ++i) {
@@ -489,15 +468,13 @@ TEST_P(SplitC, LocksExcludeEachOther) {
     }
     barrier();
     check_equal((*sum[1]).value(), rounds(20) * procs(), "nobody was in between");
-    barrier();
   });
 }
 
 // -- together -----------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitC, ReductionsScansBroadcastAndGather) {
-  run(3, [](Node& node) {
-    World world(node);
+  run_splitc(3, [](Node& node) {
     const int i = my_proc() + 2;  // 2, 3, 4
     check_equal(all_bcast(my_proc() == 0 ? 7 : 0), 7, "all_bcast");
     check_equal(all_bcast(my_proc() == 2 ? 0.25 : 0.0, 2), 0.25, "all_bcast from another node");
@@ -539,8 +516,7 @@ void use_an_array(std::size_t n) {
 }
 
 TEST_P(SplitC, ArraysOfAFunctionAreGivenBackAtItsEnd) {
-  run(2, [](Node& node) {
-    World world(node);
+  run_splitc(2, [](Node& node) {
     for (int i = 0; i < 20; ++i) use_an_array(am::segment_bytes(node, 0) / (4 * sizeof(int)));
     check_throws<std::runtime_error>(
         [] {
@@ -583,8 +559,7 @@ TEST_P(SplitC, StandsBesideTheProgramsOwnState) {
 // -- bad input ----------------------------------------------------------------------------------------------------------
 
 TEST_P(SplitC, RefusesWhatIsNoPlace) {
-  run(2, [](Node& node) {
-    World world(node);
+  run_splitc(2, [](Node& node) {
     const auto end = static_cast<std::int64_t>(am::segment_bytes(node, right()));
     const auto at = [&](int proc, std::int64_t offset) {
       return global_ptr<std::uint64_t>(
@@ -632,7 +607,6 @@ TEST_P(SplitC, RefusesWhatIsNoPlace) {
     std::string elsewhere;
     std::thread([&] { elsewhere = test::error_of([&] { put(at(0, 0), 1); }); }).join();
     check(elsewhere.find("this thread has no World") != std::string::npos, elsewhere);
-    barrier();
   });
 }
 

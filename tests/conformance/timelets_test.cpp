@@ -23,8 +23,7 @@ TEST_P(Timelets, RunOnceAndNotBeforeTheirTime) {
         check(event.node().count() >= when, "a timelet ran before its time");
       });
       node.wait_until([&] { return ran != 0; });
-      while (node.poll() != 0) {
-      }
+      poll_until_quiet(node);
       check_equal(ran, 1, "runs of a timelet");
     }
     node.barrier();

@@ -35,7 +35,13 @@ inline void keep_returned(int status, op_t opcode, void* block) {
   returned.push_back({status, opcode, *static_cast<am2_returned_t*>(block)});
 }
 
-/// A bundle with one endpoint, which takes every tag and keeps what comes back.
+/// AM_Init .. AM_Terminate.
+struct Am2 {
+  Am2() { ok(AM_Init(), "AM_Init"); }
+  ~Am2() { AM_Terminate(); }
+};
+
+/// A bundle with one endpoint, which takes every tag and keeps what comes back; while it is there AM-II is.
 struct Place {
   explicit Place(tag_t tag = AM_ALL) {
     returned.clear();
@@ -59,15 +65,10 @@ struct Place {
     return first;
   }
 
+  const Am2 am2{};
   eb_t bundle{};
   ep_t endpoint{};
   en_t name{};
-};
-
-/// AM_Init .. AM_Terminate.
-struct Am2 {
-  Am2() { ok(AM_Init(), "AM_Init"); }
-  ~Am2() { AM_Terminate(); }
 };
 
 /// Runs body as a program of AM-II alone on its node.

@@ -64,7 +64,8 @@ inline void set_up(const Job& job) {
   set_handler(job.endpoint, quiet, sees_quietly);
 }
 
-/// The fixture of programs of AMX: `body` runs on a node that is set up, which then waits for the others and ends.
+/// The fixture of programs of AMX: `body` runs on a node that is set up, which then waits for the others and ends. Its handlers have seen
+/// nothing wrong then, and nothing has come back.
 class OnAmx : public OnEverySubstrate {
  protected:
   static void run_amx(am::NodeId n, const std::function<void(const Job&)>& body) {
@@ -73,6 +74,8 @@ class OnAmx : public OnEverySubstrate {
       set_up(job);
       body(job);
       Job::barrier();
+      check_equal(seen.wrong, 0, "what was wrong");
+      check(returned.empty(), "nothing comes back");
       ok(AM_Terminate(), "AM_Terminate");
     });
   }

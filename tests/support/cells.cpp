@@ -2,22 +2,6 @@
 
 namespace test {
 
-namespace {
-
-constexpr const char* to_string(Nodes nodes) {
-  switch (nodes) {
-    case Nodes::threads:
-      return "threads";
-    case Nodes::threads_with_faults:
-      return "threads_with_faults";
-    case Nodes::processes:
-      return "processes";
-  }
-  return "?";
-}
-
-}  // namespace
-
 std::vector<Substrate> cells(const Suite& suite, std::span<const Network> of, Build how) {
   using enum am::Dispatch;
   std::vector<Substrate> all;
@@ -40,7 +24,8 @@ std::vector<Substrate> cells(const Suite& suite, std::span<const Network> of, Bu
 std::string to_string(const Substrate& substrate) {
   std::string name;
   if (substrate.network->name != networks.front().name) (name += substrate.network->name) += '_';
-  name += to_string(substrate.nodes);
+  constexpr const char* kinds_of_nodes[] = {"threads", "threads_with_faults", "processes"};
+  name += kinds_of_nodes[static_cast<std::size_t>(substrate.nodes)];
   if (substrate.dispatch != am::Dispatch::poll) (name += '_') += am::to_string(substrate.dispatch);
   if (substrate.night) name += "_night";
   return name;

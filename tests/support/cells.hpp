@@ -42,59 +42,34 @@ struct Network {
   bool by_night = false;
 };
 
+/// What all that go by libfabric have in common.
+constexpr Network by_libfabric(Network network) {
+  network.cost = 10;
+  network.interrupts = false;
+  return network;
+}
+/// A network of the tests, to everybody, or what leads between two hosts, in each of which nodes share memory (support/hosts.hpp).
+constexpr Network pretended(Network network) {
+  network.interrupts = network.processes = network.processes_by_day = false;
+  return network;
+}
+
 inline constexpr std::array networks = {
     Network{.name = "shm"},
     Network{.name = "tcp", .cost = 2, .interrupts = false},
     Network{.name = "t1", .cost = 2},
     Network{.name = "mmachine", .cost = 2},
-    Network{.name = "ofi_rxm",
-            .cost = 10,
-            .interrupts = false,
-            .transport = "ofi:tcp",
-            .processes_by_day = false,
-            .sanitized = false},
-    Network{.name = "ofi_net",
-            .cost = 10,
-            .interrupts = false,
-            .transport = "ofi:net",
-            .processes_by_day = false,
-            .rare = true},
-    Network{.name = "ofi_shm",
-            .cost = 10,
-            .interrupts = false,
-            .transport = "ofi:shm",
-            .threads = false,
-            .rare = true},
+    by_libfabric({.name = "ofi_rxm", .transport = "ofi:tcp", .processes_by_day = false, .sanitized = false}),
+    by_libfabric({.name = "ofi_net", .transport = "ofi:net", .processes_by_day = false, .rare = true}),
+    by_libfabric({.name = "ofi_shm", .transport = "ofi:shm", .threads = false, .rare = true}),
     // Under load its packets are lost and sent again, and it forgets some (docs/libfabric.md).
-    Network{.name = "ofi_rxd", .cost = 10, .interrupts = false, .transport = "ofi:udp", .by_night = true},
-    // A network of the tests, to everybody; that, or TCP, also encrypted, or libfabric, between two hosts, in each of which nodes share memory
-    // (support/hosts.hpp).
-    Network{.name = "post", .cost = 10, .interrupts = false, .processes = false, .rare = true},
-    Network{.name = "two_hosts",
-            .cost = 10,
-            .interrupts = false,
-            .processes = false,
-            .transport = "post",
-            .sanitized = false},
-    Network{.name = "two_hosts_tcp", .cost = 10, .interrupts = false, .processes = false, .transport = "tcp"},
-    Network{.name = "two_hosts_tls",
-            .cost = 10,
-            .interrupts = false,
-            .processes = false,
-            .transport = "tcp",
-            .rare = true},
-    Network{.name = "two_hosts_ofi",
-            .cost = 20,
-            .interrupts = false,
-            .processes = false,
-            .transport = "ofi:tcp",
-            .rare = true},
-    Network{.name = "two_hosts_net",
-            .cost = 20,
-            .interrupts = false,
-            .processes = false,
-            .transport = "ofi:net",
-            .by_night = true},
+    by_libfabric({.name = "ofi_rxd", .transport = "ofi:udp", .by_night = true}),
+    pretended({.name = "post", .cost = 10, .transport = "post", .rare = true}),
+    pretended({.name = "two_hosts", .cost = 10, .transport = "post", .sanitized = false}),
+    pretended({.name = "two_hosts_tcp", .cost = 10, .transport = "tcp"}),
+    pretended({.name = "two_hosts_tls", .cost = 10, .transport = "tcp", .rare = true}),  // encrypted
+    pretended({.name = "two_hosts_ofi", .cost = 20, .transport = "ofi:tcp", .rare = true}),
+    pretended({.name = "two_hosts_net", .cost = 20, .transport = "ofi:net", .by_night = true}),
 };
 
 enum class Nodes : std::uint8_t { threads, threads_with_faults, processes };

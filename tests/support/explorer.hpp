@@ -16,9 +16,12 @@
 // Breadth first over the states, told apart by 128 bits of hash. No randomness: the same states in every run.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <deque>
-#include <ostream>
+#include <iostream>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -218,6 +221,15 @@ class Explorer {
 template <class Model>
 Verdict explore(const Model& model, const Memory& memory, std::size_t most = 2'000'000) {
   return Explorer<Model>(model, memory, most).run();
+}
+
+/// As expectations of a test, which tells what was explored.
+inline void expect_holds(const Verdict& verdict) {
+  std::cout << verdict << "\n";
+  EXPECT_TRUE(verdict.holds) << verdict;
+}
+inline void expect_refuted(const Verdict& verdict, std::string_view how) {
+  EXPECT_NE(verdict.why.find(how), std::string::npos) << verdict;
 }
 
 }  // namespace test

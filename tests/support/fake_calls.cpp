@@ -30,9 +30,11 @@ int no_control(fid* /*object*/, int /*command*/, void* /*argument*/) { return -F
 int no_bind(fid* /*object*/, fid* /*to*/, std::uint64_t /*flags*/) { return -FI_ENOSYS; }
 
 template <class Object>
-void opened(Object& object, fid& id, std::size_t kind, fi_ops* operations) {
-  id = {kind, &object, operations};
+Object& opened(std::size_t kind, fi_ops* operations) {
+  auto* const object = new Object;
+  object->fid.fid = {kind, object, operations};
   ++world->objects;
+  return *object;
 }
 template <class Object>
 int closed(fid* id) {
@@ -71,9 +73,7 @@ int close_memory(fid* id) {
   }
   memory.domain->by_key.erase(memory.key);
   --memory.domain->parts;
-  --world->objects;
-  delete &memory;
-  return 0;
+  return closed<Memory>(id);
 }
 /// Whether there is a page behind each byte; of a file's memory: in the page cache.
 bool is_all_there(const void* memory, std::size_t bytes) {
@@ -101,19 +101,18 @@ int register_memory(fid* id, const void* buffer, std::size_t bytes, std::uint64_
     world->complain("memory is registered that is not there yet");
   if ((mode & FI_MR_PROV_KEY) != 0) key = world->random() >> 1;
   if (domain.by_key.contains(key)) return -FI_ENOKEY;
-  auto* const memory = new Memory;
-  opened(*memory, memory->fid.fid, FI_CLASS_MR, &memory_ops);
-  memory->domain = &domain;
-  memory->at = static_cast<std::byte*>(const_cast<void*>(buffer));
-  memory->bytes = bytes;
-  memory->access = access;
-  memory->enabled = (mode & FI_MR_ENDPOINT) == 0;
-  memory->key = key;
-  memory->fid.key = memory->enabled ? key : FI_KEY_NOTAVAIL;
-  memory->fid.mem_desc = memory->enabled ? memory : nullptr;
-  domain.by_key[key] = memory;
+  auto& memory = opened<Memory>(FI_CLASS_MR, &memory_ops);
+  memory.domain = &domain;
+  memory.at = static_cast<std::byte*>(const_cast<void*>(buffer));
+  memory.bytes = bytes;
+  memory.access = access;
+  memory.enabled = (mode & FI_MR_ENDPOINT) == 0;
+  memory.key = key;
+  memory.fid.key = memory.enabled ? key : FI_KEY_NOTAVAIL;
+  memory.fid.mem_desc = memory.enabled ? &memory : nullptr;
+  domain.by_key[key] = &memory;
   ++domain.parts;
-  *made = &memory->fid;
+  *made = &memory.fid;
   return 0;
 }
 
@@ -185,9 +184,7 @@ int close_queue(fid* id) {
     return -FI_EBUSY;
   }
   if (queue.wait_fd >= 0) ::close(queue.wait_fd);
-  --world->objects;
-  delete &queue;
-  return 0;
+  return closed<Queue>(id);
 }
 fi_ops plain_queue_ops{sizeof(fi_ops), close_queue, no_bind, control_queue, nullptr, nullptr, nullptr};
 
@@ -313,9 +310,7 @@ int close_end(fid* id) {
   world->ends.erase(end.id);
   if (end.queue != nullptr) end.queue->end = nullptr;
   --end.domain->parts;
-  --world->objects;
-  delete &end;
-  return 0;
+  return closed<End>(id);
 }
 fi_ops plain_end_ops{sizeof(fi_ops), close_end, bind_end, control_end, nullptr, nullptr, nullptr};
 
@@ -323,37 +318,34 @@ fi_ops plain_end_ops{sizeof(fi_ops), close_end, bind_end, control_end, nullptr, 
 
 int open_addresses(fid_domain* /*domain*/, fi_av_attr* /*attributes*/, fid_av** made, void* /*context*/) {
   const Locked locked;
-  auto* const addresses = new Addresses;
-  opened(*addresses, addresses->fid.fid, FI_CLASS_AV, &plain_address_ops);
-  addresses->fid.ops = &address_ops;
-  *made = &addresses->fid;
+  auto& addresses = opened<Addresses>(FI_CLASS_AV, &plain_address_ops);
+  addresses.fid.ops = &address_ops;
+  *made = &addresses.fid;
   return 0;
 }
 int open_queue(fid_domain* domain, fi_cq_attr* attributes, fid_cq** made, void* /*context*/) {
   const Locked locked;
   if (attributes->format != FI_CQ_FORMAT_DATA) world->complain("another format of completions");
   if (attributes->wait_obj == FI_WAIT_FD && !of<Domain>(&domain->fid).provider.wait_fd) return -FI_ENOSYS;
-  auto* const queue = new Queue;
-  opened(*queue, queue->fid.fid, FI_CLASS_CQ, &plain_queue_ops);
-  queue->fid.ops = &queue_ops;
-  if (attributes->wait_obj == FI_WAIT_FD) queue->wait_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  *made = &queue->fid;
+  auto& queue = opened<Queue>(FI_CLASS_CQ, &plain_queue_ops);
+  queue.fid.ops = &queue_ops;
+  if (attributes->wait_obj == FI_WAIT_FD) queue.wait_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  *made = &queue.fid;
   return 0;
 }
 int open_end(fid_domain* domain, fi_info* info, fid_ep** made, void* /*context*/) {
   const Locked locked;
   if (info->tx_attr->op_flags != 0) world->complain("each operation is to wait until it is there");
-  auto* const end = new End;
-  opened(*end, end->fid.fid, FI_CLASS_EP, &plain_end_ops);
-  end->domain = &of<Domain>(&domain->fid);
-  end->id = ++world->last_id;
-  end->fid.ops = &end_ops;
-  end->fid.cm = &name_ops;
-  end->fid.msg = &message_ops;
-  end->fid.rma = (end->domain->provider.caps & FI_RMA) != 0 ? &access_ops : nullptr;
-  ++end->domain->parts;
-  world->ends[end->id] = end;
-  *made = &end->fid;
+  auto& end = opened<End>(FI_CLASS_EP, &plain_end_ops);
+  end.domain = &of<Domain>(&domain->fid);
+  end.id = ++world->last_id;
+  end.fid.ops = &end_ops;
+  end.fid.cm = &name_ops;
+  end.fid.msg = &message_ops;
+  end.fid.rma = (end.domain->provider.caps & FI_RMA) != 0 ? &access_ops : nullptr;
+  ++end.domain->parts;
+  world->ends[end.id] = &end;
+  *made = &end.fid;
   return 0;
 }
 fi_ops_domain domain_ops{sizeof(fi_ops_domain),
@@ -377,20 +369,17 @@ int close_domain(fid* id) {
     world->complain("a domain is closed before what is in it");
     return -FI_EBUSY;
   }
-  --world->objects;
-  delete &domain;
-  return 0;
+  return closed<Domain>(id);
 }
 fi_ops plain_domain_ops{sizeof(fi_ops), close_domain, no_bind, no_control, nullptr, nullptr, nullptr};
 
 int open_domain(fid_fabric* /*fabric*/, fi_info* info, fid_domain** made, void* /*context*/) {
   const Locked locked;
-  auto* const domain = new Domain;
-  opened(*domain, domain->fid.fid, FI_CLASS_DOMAIN, &plain_domain_ops);
-  domain->provider = world->providers.at(provider_of(*info));
-  domain->fid.ops = &domain_ops;
-  domain->fid.mr = &register_ops;
-  *made = &domain->fid;
+  auto& domain = opened<Domain>(FI_CLASS_DOMAIN, &plain_domain_ops);
+  domain.provider = world->providers.at(provider_of(*info));
+  domain.fid.ops = &domain_ops;
+  domain.fid.mr = &register_ops;
+  *made = &domain.fid;
   return 0;
 }
 
@@ -420,10 +409,9 @@ fi_ops_fabric fabric_ops{sizeof(fi_ops_fabric), open_domain, nullptr, nullptr, n
 
 int open_fabric(fi_fabric_attr* /*attributes*/, fid_fabric** made, void* /*context*/) {
   const Locked locked;
-  auto* const fabric = new Fabric;
-  opened(*fabric, fabric->fid.fid, FI_CLASS_FABRIC, &plain_fabric_ops);
-  fabric->fid.ops = &fabric_ops;
-  *made = &fabric->fid;
+  auto& fabric = opened<Fabric>(FI_CLASS_FABRIC, &plain_fabric_ops);
+  fabric.fid.ops = &fabric_ops;
+  *made = &fabric.fid;
   return 0;
 }
 int get_info(std::uint32_t /*version*/, const char* /*node*/, const char* /*service*/,

@@ -9,6 +9,14 @@ namespace test {
 
 using fake::Locked;
 
+namespace {
+template <class Value>
+void change(Value& of_the_world, Value to) {
+  const Locked locked;
+  of_the_world = to;
+}
+}  // namespace
+
 FakeFabric::FakeFabric(std::vector<FakeProvider> providers, std::uint64_t seed)
     : world_(std::make_unique<fake::World>(std::move(providers), seed)) {
   fake::world = world_.get();
@@ -42,10 +50,7 @@ std::size_t FakeFabric::in_flight() const {
   const Locked locked;
   return world_->contexts.size();
 }
-void FakeFabric::hold(bool on) {
-  const Locked locked;
-  world_->held = on;
-}
+void FakeFabric::hold(bool on) { change(world_->held, on); }
 std::vector<std::size_t> FakeFabric::deliverable() const {
   const Locked locked;
   std::vector<std::size_t> places;
@@ -74,25 +79,13 @@ FakeFabric::Receive FakeFabric::take_receive() {
   if (first.memory != nullptr) --first.memory->used;
   return {first.context, first.at, first.bytes};
 }
-void FakeFabric::fail_registrations_after(std::size_t good) {
-  const Locked locked;
-  world_->good_registrations = good;
-}
+void FakeFabric::fail_registrations_after(std::size_t good) { change(world_->good_registrations, good); }
 void FakeFabric::fail_after(Step step, std::size_t good, int error) {
   const Locked locked;
   world_->fuses[step] = {good, error};
 }
-void FakeFabric::fail_receives(int error) {
-  const Locked locked;
-  world_->receive_error = error;
-}
-void FakeFabric::fail_queues(int error) {
-  const Locked locked;
-  world_->queue_error = error;
-}
-void FakeFabric::refuse_sends(bool on) {
-  const Locked locked;
-  world_->refuses = on;
-}
+void FakeFabric::fail_receives(int error) { change(world_->receive_error, error); }
+void FakeFabric::fail_queues(int error) { change(world_->queue_error, error); }
+void FakeFabric::refuse_sends(bool on) { change(world_->refuses, on); }
 
 }  // namespace test

@@ -167,19 +167,10 @@ void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {
   const Environment transport("AM_TRANSPORT",
                               is_pretended(network) ? "auto" : std::string(network.transport));
   const Environment tls("AM_TCP_TLS", network.name == "two_hosts_tls" ? "1" : "0");
-  switch (substrate.nodes) {
-    case Nodes::threads:
-      run_as_threads(network, n, body);
-      return;
-    case Nodes::threads_with_faults: {
-      const Environment faults("AM_FAULTS", fault_plan());
-      run_as_threads(network, n, body);
-      return;
-    }
-    case Nodes::processes:
-      Processes(n, body).wait();
-      return;
-  }
+  if (substrate.nodes == Nodes::processes) return Processes(n, body).wait();
+  std::optional<Environment> faults;
+  if (substrate.nodes == Nodes::threads_with_faults) faults.emplace("AM_FAULTS", fault_plan());
+  run_as_threads(network, n, body);
 }
 
 void run_with_killed(am::NodeId n, std::span<const am::NodeId> killed, const Body& body) {

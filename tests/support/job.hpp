@@ -144,6 +144,11 @@ Body with_state(F body) {
   };
 }
 
+template <class State, class F>
+void run_job(const Substrate& substrate, am::NodeId n, F body) {
+  run_job(substrate, n, with_state<State>(body));
+}
+
 /// Runs a job of n processes of which some kill themselves. The others survive that, or say what failed.
 void run_with_killed(am::NodeId n, std::span<const am::NodeId> killed, const Body& body);
 inline void run_with_killed(am::NodeId n, am::NodeId killed, const Body& body) {
@@ -153,6 +158,12 @@ inline void run_with_killed(am::NodeId n, am::NodeId killed, const Body& body) {
 /// A poll by a body that tries something again and again; lets others run where there are more nodes than cores.
 inline void poll_or_yield(am::Node& node) {
   if (node.poll() == 0) std::this_thread::yield();
+}
+
+/// Until a poll finds nothing to do.
+inline void poll_until_quiet(am::Node& node) {
+  while (node.poll() != 0) {
+  }
 }
 
 /// Tries a send until the network has room for it.
@@ -194,7 +205,7 @@ std::uint64_t fill(F&& try_send) {
 inline void run_alone(const Body& body) { run_job({Nodes::threads}, 1, body); }
 template <class State, class F>
 void run_alone(F body) {
-  run_alone(with_state<State>(body));
+  run_job<State>({Nodes::threads}, 1, body);
 }
 
 /// The fixture of bodies that run on the cells of a suite (support/cells.hpp).
@@ -211,7 +222,7 @@ class OnSubstrates : public testing::TestWithParam<Substrate> {
   static void run(am::NodeId n, const Body& body) { run_job(GetParam(), n, body); }
   template <class State, class F>
   static void run(am::NodeId n, F body) {
-    run(n, with_state<State>(body));
+    run_job<State>(GetParam(), n, body);
   }
 };
 

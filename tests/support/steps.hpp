@@ -137,27 +137,14 @@ void finish_in_any_order(
 /// Two that were stopped go on in either order, before or after `others` do all; or one is killed.
 template <class Others>
 void finish_somehow(Steps::One& a, Steps::One& b, Random& random, Others others) {
-  switch (random.below(4)) {
-    case 0:
-      others();
-      a.finish();
-      b.finish();
-      break;
-    case 1:
-      others();
-      b.finish();
-      a.finish();
-      break;
-    case 2:
-      b.finish();
-      a.finish();
-      others();
-      break;
-    default:
-      a.kill();
-      b.finish();
-      others();
-  }
+  const std::uint64_t way = random.below(4);
+  const bool others_first = way < 2;
+  if (others_first) others();
+  if (way == 0) a.finish();
+  if (way == 3) a.kill();
+  b.finish();
+  a.finish();  // unless it has ended
+  if (!others_first) others();
 }
 
 }  // namespace test

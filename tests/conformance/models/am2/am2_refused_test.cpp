@@ -45,7 +45,6 @@ using Am2Refused = test::OnANode;
 
 TEST_P(Am2Refused, ComeBackThroughHandler0) {
   run(2, [](am::Node& node) {
-    const Am2 am2;
     const Here here(node);
     const ep_t from = here.known;
     ok(AM_Map(from, 1, am2_known_name(here.other, port), 78), "another tag");
@@ -98,7 +97,6 @@ TEST_P(Am2Refused, ComeBackThroughHandler0) {
 
 TEST_P(Am2Refused, TagsOfAllAndNone) {
   run(1, [](am::Node&) {
-    const Am2 am2;
     const Place place;
     seen = {};
     set_handler(place.endpoint, quiet, sees_quietly);
@@ -119,7 +117,6 @@ TEST_P(Am2Refused, TagsOfAllAndNone) {
 
 TEST_P(Am2Refused, WhatWaitsForAFreedEndpointComesBack) {
   run(1, [](am::Node&) {
-    const Am2 am2;
     const Place here;
     const Place there;
     ok(AM_Map(here.endpoint, 0, there.name, 1), "AM_Map");
@@ -143,7 +140,6 @@ void replies_late(void* token, long /*word*/) {
 
 TEST_P(Am2Refused, AReplyToAFreedEndpointComesBack) {
   run(1, [](am::Node&) {
-    const Am2 am2;
     const Place here;
     const Place there;
     seen = {};
@@ -173,7 +169,6 @@ void counts_one(void* /*token*/) { ++seen.requests; }
 // which is for one request, is back.
 TEST_P(Am2Refused, RepliesOfEachKind) {
   run(2, [](am::Node& node) {
-    const Am2 am2;
     const Here here(node);
     set_handler(here.known, asks_short, replies_short);
     set_handler(here.known, asks_medium, replies_medium);
@@ -215,7 +210,6 @@ TEST_P(Am2Refused, RepliesOfEachKind) {
 TEST_P(Am2Refused, ALengthThatIsTooLongHere) {
   run(2, [](am::Node& node) {
     namespace models = am::models::am2;
-    const Am2 am2;
     const Here here(node);
     set_handler(here.known, counts, counts_one);
     check_equal(AM_GetXfer0(here.known, 0, 0, counts, 0, AM_MaxLong() + 1), AM_ERR_BAD_ARG, "by the call");
@@ -243,7 +237,6 @@ INSTANTIATE_TEST_SUITE_P(Models, Am2Refused, test::cells_of<Am2Refused>(), test:
 using Am2Leaving = test::OnSubstrates<test::Suite{.faults = false, .about = test::About::node}>;
 TEST_P(Am2Leaving, IsUnreachable) {
   run(2, [](am::Node& node) {
-    const Am2 am2;
     const Place place;
     node.barrier();
     if (node.id() == 1) return;

@@ -201,7 +201,6 @@ TEST(Am2Tables, NodesOfOneProcessShareNothing) {
   static std::atomic<ep_t> of_node_0;
   of_node_0 = nullptr;
   test::run_job({test::Nodes::threads}, 3, [](am::Node& node) {
-    const Am2 am2;
     const Place place;
     ok(AM_SetTag(place.endpoint, 100 + node.id()), "AM_SetTag");
     if (node.id() == 0) of_node_0 = place.endpoint;

@@ -50,9 +50,8 @@ TEST_P(Am2Troubles, AHandlerThatThrowsHasHadItsMessage) {
     constexpr int times = 20;
     if (job.me == 0) {
       ok(AM_SetExpectedResources(job.endpoint, 1, 1), "AM_SetExpectedResources");
-      for (int i = 0; i < times; ++i) {
+      for (int i = 0; i < times; ++i)
         ok(AM_Request1(job.endpoint, 1, i % 2 == 0 ? throws : answers_and_throws, i), "AM_Request1");
-      }
       while (answers < times / 2) ok(AM_Poll(job.bundle), "AM_Poll");
       ok(AMX_SPMDBarrier(), "AMX_SPMDBarrier");
     } else {
