@@ -9,7 +9,6 @@
 // when it fails it changes nothing here that the next visit does not change again.
 #include <gtest/gtest.h>
 
-#include <iostream>
 #include <ostream>
 
 #include "support/explorer.hpp"
@@ -262,11 +261,7 @@ test::Verdict explore_lock(const Course& course, Fault fault) {
 
 class EventLocks : public testing::TestWithParam<Course> {};
 
-TEST_P(EventLocks, ExcludeAndLoseNoAttention) {
-  const test::Verdict verdict = explore_lock(GetParam(), Fault::none);
-  std::cout << verdict << "\n";
-  EXPECT_TRUE(verdict.holds) << verdict;
-}
+TEST_P(EventLocks, ExcludeAndLoseNoAttention) { expect_holds(explore_lock(GetParam(), Fault::none)); }
 
 INSTANTIATE_TEST_SUITE_P(Courses, EventLocks,
                          testing::Values(Course{1, 1, 1}, Course{2, 2, 1}, Course{3, 2, 1},
@@ -283,8 +278,7 @@ class BrokenEventLocks : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenEventLocks, AreFoundOut) {
   const auto [fault, course, how] = GetParam();
-  const test::Verdict verdict = explore_lock(course, fault);
-  EXPECT_NE(verdict.why.find(how), std::string::npos) << verdict;
+  expect_refuted(explore_lock(course, fault), how);
 }
 
 constexpr const char* both = "race";

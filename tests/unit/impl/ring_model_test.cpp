@@ -8,7 +8,7 @@
 #include "support/modelled_ring.hpp"
 
 #include <cstring>
-#include <iostream>
+#include <ostream>
 #include <vector>
 
 #include "support/explorer.hpp"
@@ -166,9 +166,7 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) {
 class EveryRing : public testing::TestWithParam<Shape> {};
 
 TEST_P(EveryRing, DeliversEveryPacketOnceInOrderAndWhole) {
-  const test::Verdict verdict = explore_ring(GetParam(), Fault::none);
-  std::cout << verdict << "\n";
-  EXPECT_TRUE(verdict.holds) << verdict;
+  expect_holds(explore_ring(GetParam(), Fault::none));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, EveryRing,
@@ -179,9 +177,7 @@ class BrokenRing : public testing::TestWithParam<std::pair<Fault, const char*>> 
 
 TEST_P(BrokenRing, IsFoundOut) {
   const auto& [fault, why] = GetParam();
-  const test::Verdict verdict = explore_ring({4, 2, 5}, fault);
-  EXPECT_FALSE(verdict.holds);
-  EXPECT_NE(verdict.why.find(why), std::string::npos) << verdict;
+  expect_refuted(explore_ring({4, 2, 5}, fault), why);
 }
 
 INSTANTIATE_TEST_SUITE_P(

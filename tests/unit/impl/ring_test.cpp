@@ -67,12 +67,10 @@ void write(Packet& packet, std::uint64_t number, std::size_t lines, std::uint64_
 testing::AssertionResult holds(const Packet& packet, std::uint64_t number, std::size_t lines) {
   test::Random random(number);
   const std::uint64_t near_lap = packet.words[1];
-  if (packet.head().lines() != lines) {
+  if (packet.head().lines() != lines)
     return testing::AssertionFailure() << packet.head().lines() << " lines instead of " << lines;
-  }
-  if (packet.words[0] != number) {
+  if (packet.words[0] != number)
     return testing::AssertionFailure() << "packet " << packet.words[0] << " instead of " << number;
-  }
   for (std::size_t i = 2; i < max_words; ++i) {
     if (packet.words[i] != decoy(near_lap, random))
       return testing::AssertionFailure() << "word " << i << " differs";

@@ -22,9 +22,8 @@ std::string fed_in_pieces(std::string_view text, std::size_t piece_bytes, std::s
 
 TEST(AmrunLabels, LabelsEachLineHoweverTheTextIsCut) {
   const std::string_view text = "one\n\nthree is longer\n\n";
-  for (std::size_t piece_bytes = 1; piece_bytes <= text.size(); ++piece_bytes) {
+  for (std::size_t piece_bytes = 1; piece_bytes <= text.size(); ++piece_bytes)
     EXPECT_EQ(fed_in_pieces(text, piece_bytes), "[7] one\n[7] \n[7] three is longer\n[7] \n") << piece_bytes;
-  }
 }
 
 TEST(AmrunLabels, KeepsABegunLineToItself) {
@@ -38,9 +37,8 @@ TEST(AmrunLabels, KeepsABegunLineToItself) {
 
 TEST(AmrunLabels, CutsLinesThatAreTooLong) {
   const std::string_view text = "0123456789abcdef\nnext\n";
-  for (std::size_t piece_bytes = 1; piece_bytes <= text.size(); ++piece_bytes) {
+  for (std::size_t piece_bytes = 1; piece_bytes <= text.size(); ++piece_bytes)
     EXPECT_EQ(fed_in_pieces(text, piece_bytes, 10), "[7] 0123456789\n[7] abcdef\n[7] next\n") << piece_bytes;
-  }
 }
 
 TEST(AmrunLabels, EndALastLineAndCarryEveryByte) {

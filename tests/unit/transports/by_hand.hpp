@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
 #include <tuple>
@@ -98,6 +99,14 @@ class ByHand : public testing::Test {
     const std::uint64_t word = view.packet->words[0];
     at(node).release(view);
     return word;
+  }
+
+  /// One is sent, and is the next that comes.
+  void pass(NodeId from, NodeId to, Priority priority, std::uint64_t word,
+            const std::source_location& where = std::source_location::current()) {
+    const testing::ScopedTrace caller(where.file_name(), static_cast<int>(where.line()), "a message");
+    ASSERT_EQ(send(from, to, priority, word), Status::ok);
+    ASSERT_EQ(next_word(to, priority), word);
   }
 
   /// By what `cause` does node `node` loses `peer`, and nobody else. What is said of that.
@@ -196,10 +205,7 @@ class ByHand : public testing::Test {
     EXPECT_GT(low, 3u);
     while (send(0, 1, Priority::low, low) == Status::ok) ++low;
     EXPECT_FALSE(at(0).has_room(1, Priority::low, 0));
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-      ASSERT_EQ(send(0, 1, Priority::high, i), Status::ok);
-      ASSERT_EQ(next_word(1, Priority::high), i);
-    }
+    for (std::uint64_t i = 0; i < rounds && !HasFailure(); ++i) pass(0, 1, Priority::high, i);
     for (std::uint64_t i = 0; i < low; ++i) ASSERT_EQ(next_word(1, Priority::low), i);
     EXPECT_TRUE(until([&] { return send(0, 1, Priority::low, 0, bytes) == Status::ok; })) << "credit is back";
   }
@@ -266,8 +272,7 @@ class ByHand : public testing::Test {
   /// So that who waits for one that sleeps, and says what nobody takes, says nothing that is not so.
   void tell_that_they_have_taken_all_when_they_slept_in_vain() {
     for (const Priority priority : both) {
-      ASSERT_EQ(send(0, 1, priority, 7), Status::ok);
-      ASSERT_EQ(next_word(1, priority), 7u);
+      pass(0, 1, priority, 7);
       EXPECT_GT(at(0).queued(1, priority), 0u);
     }
     for (int sleep = 0; sleep < 2; ++sleep) {

@@ -117,9 +117,7 @@ using Send = am::Status (am::Node::*)(am::NodeId);
 const volatile Send request_hit = &am::Node::request<&Counter::hit>;
 
 TEST(HandlersOfFiles, OfTheSameNameAreDifferentHandlers) {
-  test::run_alone([](am::Node& node) {
-    Counter counter;
-    node.attach(counter);
+  test::run_alone<Counter>([](am::Node& node, const Counter& counter) {
     test::check((node.*request_hit)(0) == am::Status::ok, "to the member of this file");
     test::check(node.request<hit>(0) == am::Status::ok, "to the function of this file");
     test::check(node.request<&Counter::look>(0) == am::Status::ok, "to a const member");

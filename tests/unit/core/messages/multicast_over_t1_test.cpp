@@ -221,10 +221,9 @@ TEST_F(MulticastOverT1, WhomTheSenderReachesGetsAllThatItSendsInOrder) {
   }
   finish();
   EXPECT_GT(number, 100u);
-  for (NodeId node = 0; node < nodes_; ++node) {
+  for (NodeId node = 0; node < nodes_; ++node)
     EXPECT_TRUE(std::ranges::is_sorted(at(node).got, std::ranges::less{}, &Got::number))
         << "at node " << node << ", seed " << seed;
-  }
 }
 
 // Groups of any shape from inside and outside, of every length, at both priorities, while nodes take little and some die.

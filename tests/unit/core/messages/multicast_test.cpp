@@ -84,9 +84,7 @@ void reply(Reply& message, std::uint64_t) {
 }
 
 TEST(Multicast, ToNobodyIsOkAndSendsNothing) {
-  test::run_alone([](Node& node) {
-    Heard heard;
-    node.attach(heard);
+  test::run_alone<Heard>([](Node& node, const Heard&) {
     check(node.multicast<reply>(Group(), 1u) == Status::ok, "multicast");
     check(node.try_multicast<reply>(Group(), 1u) == Status::ok, "try_multicast");
     check_equal(node.poll(), 0u, "events");
@@ -94,9 +92,7 @@ TEST(Multicast, ToNobodyIsOkAndSendsNothing) {
 }
 
 TEST(Multicast, ToAMemberThatDoesNotExistIsAnError) {
-  test::run_job({Nodes::threads}, 2, [](Node& node) {
-    Heard heard;
-    node.attach(heard);
+  test::run_job<Heard>({Nodes::threads}, 2, [](Node& node, const Heard& heard) {
     check_throws<Error>([&] { node.multicast<reply>(Group{0, 1, 2}, 1u); }, "no node 2");
     check(node.try_multicast<reply>(Group{0, 1, 2}, 1u) == Status::no_such_node, "try_multicast");
     node.barrier();
@@ -108,14 +104,12 @@ TEST(Multicast, ToAMemberThatDoesNotExistIsAnError) {
 
 TEST(Multicast, PayloadsAroundEveryBoundary) {
   constexpr NodeId nodes = 6;
-  test::run_job({Nodes::threads}, nodes, [](Node& node) {
+  test::run_job<Heard>({Nodes::threads}, nodes, [](Node& node, const Heard& heard) {
     // The list of members behind the payload fills up a packet sooner than the payload alone.
     std::vector<std::size_t> sizes = {0, 1, 3, 4};
     for (std::size_t size = 1024 - 4 * (nodes + 1); size <= 1028; ++size) sizes.push_back(size);
     for (const std::size_t size : {2020, 2048, 2049, 100'000})
       sizes.push_back(static_cast<std::size_t>(size));
-    Heard heard;
-    node.attach(heard);
     const Group all = Group::all(node);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const std::vector<std::byte> payload(sizes[i], static_cast<std::byte>(i));

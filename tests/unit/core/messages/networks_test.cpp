@@ -118,13 +118,11 @@ struct Other final : test::FakeTransport {
 };
 
 const Kind& shm_kind = *std::ranges::find(kinds(), "shm", &Kind::name);
-const Kind other_kind{.name = "other",
-                      .meaning = "another",
-                      .options = {},
-                      .within_a_host = true,
-                      .between_hosts = true,
-                      .in_interrupts = true,
-                      .make = [](const Site&) { return std::make_unique<Other>(); }};
+const Kind other_kind = [] {
+  Kind made = kind("other", "another", true, true);
+  made.make = [](const Site&) { return std::make_unique<Other>(); };
+  return made;
+}();
 
 class JoinedNetworksTest : public testing::Test {
  protected:

@@ -55,9 +55,8 @@ TEST_F(JoiningTest, AllMeet) {
   std::vector<std::string> errors(nodes);
   {
     std::vector<std::jthread> threads;
-    for (NodeId node = 0; node < nodes; ++node) {
+    for (NodeId node = 0; node < nodes; ++node)
       threads.emplace_back([&, node] { errors[node] = meeting_of(node); });
-    }
   }
   for (NodeId node = 0; node < nodes; ++node) {
     EXPECT_EQ(errors[node], "no error");

@@ -52,11 +52,6 @@ void six_words(Reply& reply, std::uint64_t, std::uint64_t, std::uint64_t, std::u
 void send_low(Node& node) { check(node.try_request<low>(node.id()) == Status::ok, "a request to itself"); }
 void send_high(Node& node) { check(node.try_reply_to<high>(node.id()) == Status::ok, "a reply to itself"); }
 
-void poll_until_quiet(Node& node) {
-  while (node.poll() != 0) {
-  }
-}
-
 /// A job of one over shared memory, so that what is sent to oneself is there at once, with Seen attached.
 class RegistersTest : public testing::Test {
  protected:
@@ -70,17 +65,13 @@ class RegistersTest : public testing::Test {
   void expect_bits(std::uint32_t of, std::uint32_t expected, std::string_view when) const {
     check_equal(t1_.nistat() & of, expected, when);
   }
-  void run_low() {
-    send_low(node_);
+  void run(void (*send)(Node&)) {
+    send(node_);
     poll_until_quiet(node_);
   }
   void wait_for(Count when) const {
     while (t1_.count() <= when) {
     }
-  }
-  void run_high() {
-    send_high(node_);
-    poll_until_quiet(node_);
   }
 
   Seen seen_;
@@ -118,9 +109,7 @@ TEST_F(RegistersTest, PendingBitsFollowTheNetwork) {
 /// A look changes nothing: A.9's order holds although each handler reads nistat.
 TEST(RegistersOfAJob, ReadingNistatInAHandlerLeavesTheOrderOfEvents) {
   for (const am::Dispatch mode : test::every_mode) {
-    test::run_job({test::Nodes::threads, mode}, 1, [](Node& node) {
-      Seen seen;
-      node.attach(seen);
+    test::run_job<Seen>({test::Nodes::threads, mode}, 1, [](Node& node, const Seen& seen) {
       node.barrier();
       {
         const CriticalSection quiet(node);
@@ -309,8 +298,8 @@ TEST_F(RegistersTest, TheLowHalfDescribesTheMessage) {
 }
 
 TEST_F(RegistersTest, InhNamesTheMessageInHandWhichIsNotPending) {
-  run_low();
-  run_high();
+  run(send_low);
+  run(send_high);
   check_equal(t1_.enable(), 1u, "EE after it");
   check(seen_.inh == std::vector{Registers::address<low>(), Registers::address<high>()}, "in handlers");
   check(Registers::address<low>() != Registers::address<high>(), "addresses differ");
@@ -332,12 +321,12 @@ TEST_F(RegistersTest, TheDefaultHandlerSeesWhatItReplaces) {
     incoming.run();
   });
   t1_.set_nistat(t1_.nistat() & ~nistat::ame);
-  run_low();
+  run(send_low);
   check_equal(seen_.inh.size(), 2u, "the default handler, and from it the one it replaces");
   check(seen_.inh[0] == Registers::address<low>() && seen_.inh[1] == seen_.inh[0], "both see the same");
   check_equal(seen_.nistat[0] & nistat::ame, 0u, "ame");
   t1_.set_nistat(t1_.nistat() | nistat::ame);
-  run_high();
+  run(send_high);
   check_equal(seen_.inh.size(), 3u, "no default handler any more");
 }
 

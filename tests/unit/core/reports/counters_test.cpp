@@ -33,9 +33,7 @@ std::uint64_t runs(const Counters& counters, std::string_view name) {
 }
 
 TEST(Counters, CountMessagesAndBytesPerPeerAndPriority) {
-  test::run_job({test::Nodes::threads}, 2, [](Node& node) {
-    int received = 0;
-    node.attach(received);
+  test::run_job<int>({test::Nodes::threads}, 2, [](Node& node, const int& received) {
     check(counters(node).peers.empty() && counters(node).handlers.empty(), "nothing was counted");
     node.barrier();
     if (node.id() == 0) {
@@ -79,9 +77,7 @@ TEST(Counters, CountMessagesAndBytesPerPeerAndPriority) {
 }
 
 TEST(Counters, CountEveryAgain) {
-  test::run_alone([](Node& node) {
-    int received = 0;
-    node.attach(received);
+  test::run_alone<int>([](Node& node, const int& received) {
     std::uint64_t sent = 0;
     while (node.try_request<counted>(0, 1u) == Status::ok) ++sent;
     for (int i = 0; i < 4; ++i) check(node.try_request<counted>(0, 1u) == Status::again, "full");
@@ -94,9 +90,7 @@ TEST(Counters, CountEveryAgain) {
 }
 
 TEST(Counters, TimeEverySixtyFourthRun) {
-  test::run_alone([](Node& node) {
-    int received = 0;
-    node.attach(received);
+  test::run_alone<int>([](Node& node, const int& received) {
     for (int i = 0; i < 640; ++i) check(node.request<counted>(0, 1u) == Status::ok, "request");
     node.wait_until([&] { return received == 640; });
     const Counters now = counters(node);

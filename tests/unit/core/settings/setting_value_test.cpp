@@ -135,9 +135,8 @@ class RandomText {
     std::string text;
     const std::size_t length = below(24);
     const bool any_byte = below(4) == 0;
-    for (std::size_t i = 0; i < length; ++i) {
+    for (std::size_t i = 0; i < length; ++i)
       text += any_byte ? static_cast<char>(below(256)) : alphabet[below(alphabet.size())];
-    }
     if (below(2) == 0) text = std::to_string(random_() >> below(64)) + units[below(units.size())];
     if (below(8) == 0 && !text.empty()) text[below(text.size())] = static_cast<char>(below(256));
     return text;

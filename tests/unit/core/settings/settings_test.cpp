@@ -196,9 +196,8 @@ TEST(UnknownSettings, AreNamedWithTheNearestKnownOne) {
                                 "AM_=1",        "AM_TRANSPORTS", "AM_STATS=1",  "PATH=AM_NOTHING",
                                 "XAM_RANK=1",   "AM_TIMOUT=2s"};
   std::vector<std::string> found;
-  for (const UnknownSetting& unknown : unknown_settings(environment)) {
+  for (const UnknownSetting& unknown : unknown_settings(environment))
     found.push_back(unknown.name + " " + std::string(unknown.nearest));
-  }
   EXPECT_EQ(found[0].substr(0, 4), "AM_ ");
   found.erase(found.begin());
   EXPECT_THAT(found, ElementsAre("AM_STATSS AM_STATS", "AM_TIMOUT AM_TIMEOUT", "AM_TRANSPORTS AM_TRANSPORT",

@@ -65,10 +65,7 @@ class Greetings : public Nodes, public testing::WithParamInterface<std::uint64_t
     test::Choices order;
     std::size_t runs = 0;
     do {
-      networks_[0].reset();
-      networks_[1].reset();
-      open(0);
-      open(1);
+      begin_anew();
       run(order, each);
       ++runs;
     } while (!HasFatalFailure() && order.next(rest));

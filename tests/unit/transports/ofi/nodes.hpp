@@ -130,10 +130,8 @@ class Nodes : public ByHand<OfiTransport> {
 
   /// They know each other, and nothing is under way.
   void meet(NodeId a, NodeId b) {
-    ASSERT_EQ(send(a, b, Priority::low, 1), Status::ok);
-    ASSERT_EQ(next_word(b, Priority::low), 1u);
-    ASSERT_EQ(send(b, a, Priority::low, 2), Status::ok);
-    ASSERT_EQ(next_word(a, Priority::low), 2u);
+    pass(a, b, Priority::low, 1);
+    pass(b, a, Priority::low, 2);
     for (const NodeId node : {a, b}) ASSERT_TRUE(until([&] { return at(node).drained(); }));
   }
   /// What has come to it.
@@ -169,6 +167,11 @@ class Nodes : public ByHand<OfiTransport> {
                                                           .host_timeout_ns = host_timeout_ns_,
                                                           .segment = segments_[node]},
                                                      library());
+  }
+  /// Nodes 0 and 1 know nothing of what was.
+  void begin_anew() {
+    for (const NodeId node : {0u, 1u}) networks_[node].reset();
+    for (const NodeId node : {0u, 1u}) open(node);
   }
   bool until(const std::function<bool()>& done) override {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);

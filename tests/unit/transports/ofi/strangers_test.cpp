@@ -220,13 +220,10 @@ class Strangers : public Nodes, public testing::WithParamInterface<Way> {
     }
     write({2, number, seal}, text);
   }
-  /// Nodes 0 and 1 know nothing of what was.
+  /// The same, for the player, too.
   void begin_anew() {
-    networks_[0].reset();
-    networks_[1].reset();
+    Nodes::begin_anew();
     ears_[0].lost_ones.clear();
-    open(0);
-    open(1);
     to_ = player_->knows(memory_->board().card(0));
     hear();
     read_ = letters_.size();

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <iostream>
 #include <string>
 #include <vector>
 
@@ -302,17 +301,16 @@ test::Verdict explore_doorbells(const Traffic& traffic, Fault fault) {
 
 TEST(Doorbells, WakeWhoeverSleeps) {
   for (const Traffic& traffic : {Traffic{1}, Traffic{2}, Traffic{3}, Traffic{1, 1}}) {
-    const test::Verdict verdict = explore_doorbells(traffic, Fault::none);
-    std::cout << verdict << "\n";
-    EXPECT_TRUE(verdict.holds) << traffic.front() << " packets of " << traffic.size() << ": " << verdict;
+    SCOPED_TRACE(std::to_string(traffic.front()) + " packets of " + std::to_string(traffic.size()));
+    expect_holds(explore_doorbells(traffic, Fault::none));
   }
 }
 
 TEST(BrokenDoorbells, LoseAWakeUp) {
   for (const Fault fault :
        {Fault::own_fence, Fault::early_fence, Fault::stays_hot, Fault::no_last_look, Fault::asks_first}) {
-    const test::Verdict verdict = explore_doorbells({2}, fault);
-    EXPECT_NE(verdict.why.find("no good end"), std::string::npos) << static_cast<int>(fault) << verdict;
+    SCOPED_TRACE(static_cast<int>(fault));
+    expect_refuted(explore_doorbells({2}, fault), "no good end");
   }
 }
 
@@ -438,16 +436,15 @@ test::Verdict explore_credit(Word lines, Fault fault) {
 
 TEST(Credit, WakesTheStarvedSender) {
   for (const Word lines : {1, 2, 4}) {
-    const test::Verdict verdict = explore_credit(lines, Fault::none);
-    std::cout << verdict << "\n";
-    EXPECT_TRUE(verdict.holds) << lines << " lines: " << verdict;
+    SCOPED_TRACE(std::to_string(lines) + " lines");
+    expect_holds(explore_credit(lines, Fault::none));
   }
 }
 
 TEST(BrokenCredit, LosesAWakeUp) {
   for (const Fault fault : {Fault::own_fence, Fault::early_fence, Fault::no_last_look, Fault::asks_first}) {
-    const test::Verdict verdict = explore_credit(2, fault);
-    EXPECT_NE(verdict.why.find("no good end"), std::string::npos) << static_cast<int>(fault) << verdict;
+    SCOPED_TRACE(static_cast<int>(fault));
+    expect_refuted(explore_credit(2, fault), "no good end");
   }
 }
 

@@ -210,9 +210,7 @@ void take_high(Reply& reply, std::uint64_t number) {
 
 // What a peer may leave unread is bounded: 7.1 KiB of rings a direction, 2 MiB of long payloads, and one in pieces per priority.
 TEST(SharedMemory, BoundsWhatAPeerDoesNotTake) {
-  test::run_alone([](Node& node) {
-    Seen seen;
-    node.attach(seen);
+  test::run_alone<Seen>([](Node& node, const Seen& seen) {
     const std::vector<std::byte> bytes(1'000'000);
     std::uint64_t accepted = 0;
     while (node.try_request<take_low>(0, accepted) == Status::ok) ++accepted;

@@ -213,10 +213,9 @@ TEST_F(Meeting, AnAnswerToNobodyIsAnError) {
   auto one = coming(1, "one");
   auto two = coming(2, "two");
   expect_all_welcome();
-  for (const NodeId node : {0u, 3u, 4096u}) {
+  for (const NodeId node : {0u, 3u, 4096u})
     EXPECT_THAT(error_of([&] { server_->answer(node, "yes", patience()); }),
                 HasSubstr("node " + std::to_string(node) + " has ended"));
-  }
   end();
   EXPECT_THAT(one.get(), HasSubstr("node 0 at " + place_.text() + " has ended"));
 }

@@ -88,8 +88,7 @@ class AtTheDoor : public Nodes {
 
   /// Nodes 0 and 1 still talk.
   void expect_business_as_usual() {
-    ASSERT_EQ(send(0, 1, Priority::low, 5), Status::ok);
-    EXPECT_EQ(next_word(1, Priority::low), 5u);
+    pass(0, 1, Priority::low, 5);
     EXPECT_TRUE(ears_[0].lost_ones.empty() || ears_[0].lost_ones == std::vector<NodeId>{2});
   }
 
@@ -101,7 +100,7 @@ class AtTheDoor : public Nodes {
 };
 
 TEST_F(AtTheDoor, StrangersAreTurnedAwayAndCounted) {
-  const std::uint64_t before = networks_[0]->turned_away();
+  const std::uint64_t before = at(0).turned_away();
   trust::Key wrong_key = key_;
   wrong_key[31] ^= std::byte{1};
   EXPECT_FALSE(join(wrong_key, party_)) << "another key";
@@ -116,8 +115,7 @@ TEST_F(AtTheDoor, StrangersAreTurnedAwayAndCounted) {
               "GET / HTTP/1.1\r\nHost: somewhere\r\nAccept: everything there is, and more\r\n\r\n")));
     EXPECT_TRUE(is_closed(scanner));
   }
-  EXPECT_TRUE(until([&] { return networks_[0]->turned_away() == before + 4; }))
-      << networks_[0]->turned_away();
+  EXPECT_TRUE(until([&] { return at(0).turned_away() == before + 4; })) << at(0).turned_away();
   expect_business_as_usual();
   EXPECT_TRUE(ears_[0].lost_ones.empty());
 }
@@ -142,11 +140,11 @@ TEST_F(AtTheDoor, AReplayIsTurnedAway) {
     ASSERT_TRUE(socket) << "the original is let in";
     write(socket, {.kind = Frame::Kind::farewell});
   }
-  const std::uint64_t before = networks_[0]->turned_away();
+  const std::uint64_t before = at(0).turned_away();
   Socket socket = connect();
   write(socket, said_);
   EXPECT_TRUE(is_closed(socket));
-  EXPECT_TRUE(until([&] { return networks_[0]->turned_away() == before + 1; }));
+  EXPECT_TRUE(until([&] { return at(0).turned_away() == before + 1; }));
   expect_business_as_usual();
 }
 
@@ -189,7 +187,7 @@ TEST_F(AtTheDoor, ASlowOneIsTurnedAwayInTime) {
     closed = socket.read(std::span(in)).outcome == Outcome::ended;
   }
   EXPECT_TRUE(closed);
-  EXPECT_EQ(networks_[0]->turned_away(), 1u);
+  EXPECT_EQ(at(0).turned_away(), 1u);
   expect_business_as_usual();
 }
 

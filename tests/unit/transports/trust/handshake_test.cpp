@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/random.hpp"
@@ -76,6 +77,7 @@ class HandshakeTest : public testing::Test {
   Handshake node_5_is_connected() {
     return Handshake::connected(crypto_, key_, party(5), random_bytes<Nonce>(random_));
   }
+  std::pair<Handshake, Handshake> both_ends() { return {node_2_connects(), node_5_is_connected()}; }
   [[nodiscard]] Party party(NodeId self) const { return {.self = self, .nodes = 8, .job = job_}; }
 
   /// All that `from` has to send.
@@ -123,8 +125,7 @@ class HandshakeTest : public testing::Test {
 TEST_F(HandshakeTest, ProvesTheKeyInBothDirections) {
   std::vector<Digest> secrets;
   for (int i = 0; i < 2; ++i) {
-    Handshake a = node_2_connects();
-    Handshake b = node_5_is_connected();
+    auto [a, b] = both_ends();
     EXPECT_EQ(a.peer(), 5u);
     talk(a, b);
     EXPECT_EQ(a.state(), State::proven);
@@ -140,8 +141,7 @@ TEST_F(HandshakeTest, ProvesTheKeyInBothDirections) {
 
 TEST_F(HandshakeTest, DoesNotMindHowTheBytesAreCut) {
   for (int round = 0; round < 50; ++round) {
-    Handshake a = node_2_connects();
-    Handshake b = node_5_is_connected();
+    auto [a, b] = both_ends();
     const auto pass_some = [&](Handshake& from, Handshake& to) {
       const std::span<const std::byte> out = from.to_send();
       const std::size_t n = std::min({out.size(), to.wanted(), std::size_t{1} + random_.below(70)});
@@ -157,8 +157,7 @@ TEST_F(HandshakeTest, DoesNotMindHowTheBytesAreCut) {
 }
 
 TEST_F(HandshakeTest, LeavesWhatComesBehindToOthers) {
-  Handshake a = node_2_connects();
-  Handshake b = node_5_is_connected();
+  auto [a, b] = both_ends();
   give(b, sent_by(a));
   Bytes answer = sent_by(b);
   const std::size_t own = answer.size();
@@ -266,8 +265,7 @@ TEST_F(HandshakeTest, BothEndsLearnThatTheyDifferInVersionOrProtection) {
 TEST_F(HandshakeTest, NothingMayChangeOnTheWay) {
   constexpr std::size_t all = 2 * Handshake::greeting_bytes + 2 * Handshake::proof_bytes;
   for (std::size_t bit = 0; bit < 8 * all; ++bit) {
-    Handshake a = node_2_connects();
-    Handshake b = node_5_is_connected();
+    auto [a, b] = both_ends();
     std::size_t passed = 0;
     talk(a, b, [&](Bytes& bytes) {
       if (bit / 8 >= passed && bit / 8 < passed + bytes.size())
@@ -283,8 +281,7 @@ TEST_F(HandshakeTest, NothingMayChangeOnTheWay) {
 
 TEST_F(HandshakeTest, WhatWasOverheardProvesNothingAgain) {
   std::vector<Bytes> overheard;
-  Handshake a = node_2_connects();
-  Handshake b = node_5_is_connected();
+  auto [a, b] = both_ends();
   talk(a, b, [&](Bytes& bytes) { overheard.push_back(bytes); });
   ASSERT_EQ(overheard.size(), 3u);
 
@@ -306,8 +303,7 @@ TEST_F(HandshakeTest, OwnWordsThrownBackProveNothing) {
   EXPECT_EQ(connecting.state(), State::refused);
 
   // Who was connected to has proved something; that is no proof of the other.
-  Handshake a = node_2_connects();
-  Handshake b = node_5_is_connected();
+  auto [a, b] = both_ends();
   give(b, sent_by(a));
   const Bytes answer = sent_by(b);
   give(b, Bytes(answer.begin() + Handshake::greeting_bytes, answer.end()));
@@ -316,10 +312,8 @@ TEST_F(HandshakeTest, OwnWordsThrownBackProveNothing) {
 
 /// Two connections at once, to and from the same two nodes: what is said on one is of no use on the other.
 TEST_F(HandshakeTest, ProofsOfAnotherConnectionProveNothing) {
-  Handshake a1 = node_2_connects();
-  Handshake b1 = node_5_is_connected();
-  Handshake a2 = node_2_connects();
-  Handshake b2 = node_5_is_connected();
+  auto [a1, b1] = both_ends();
+  auto [a2, b2] = both_ends();
   give(b1, sent_by(a1));
   give(b2, sent_by(a2));
   give(a1, sent_by(b1));
