@@ -73,11 +73,13 @@ class WordNetwork {
 
   // -- a node, at its end of a wire
 
-  /// It has room for one flit more; at first it has none.
+  /// It has room for the next flit, and then for no other; at first for none.
   void accept(WireNumber wire) {
-    ++outputs_[wire].room;
+    outputs_[wire].room = 1;
     calendar_.put(now_, wiring_.wire(wire).from.part);
   }
+  /// It has no room any more.
+  void refuse(WireNumber wire) noexcept { outputs_[wire].room = 0; }
   /// It may send a flit that takes room.
   [[nodiscard]] bool has_room(WireNumber wire) const noexcept { return outputs_[wire].room != 0; }
   void send(WireNumber wire, Flit flit) {

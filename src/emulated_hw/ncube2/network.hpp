@@ -25,7 +25,8 @@ namespace am::ncube2 {
 
 using kit::Cycle;
 
-enum class Tag : std::uint8_t { word, end };
+/// A flit that is no word ends a message, or one of its segments but the last.
+enum class Tag : std::uint8_t { word, segment, end };
 
 /// Ports of a router: its channels, by dimension, and behind them those to the DMA engines.
 inline constexpr unsigned engine_ports = 16;
@@ -47,14 +48,14 @@ class Router {
 
   [[nodiscard]] static constexpr std::uint64_t choose(std::uint64_t free) noexcept { return free & -free; }
   [[nodiscard]] static constexpr unsigned cycles(std::uint8_t tag, const kit::Wire& link) noexcept {
-    return link.flit_cycles == 0                        ? 0
-           : tag == static_cast<std::uint8_t>(Tag::end) ? end_cycles
-                                                        : link.flit_cycles;
+    return link.flit_cycles == 0 ? 0 : !takes_room(tag) ? end_cycles : link.flit_cycles;
   }
   [[nodiscard]] static constexpr bool takes_room(std::uint8_t tag) noexcept {
     return tag == static_cast<std::uint8_t>(Tag::word);
   }
-  [[nodiscard]] static constexpr bool ends(std::uint8_t tag) noexcept { return !takes_room(tag); }
+  [[nodiscard]] static constexpr bool ends(std::uint8_t tag) noexcept {
+    return tag == static_cast<std::uint8_t>(Tag::end);
+  }
 
  private:
   unsigned dimensions_;
