@@ -47,6 +47,10 @@
 //     at an end reserves for it only behind that end, and takes ends before it as they are: without that rule, ends that had no room
 //     and have some now lead back (KEEP).
 //
+// Nothing lies forgotten: a packet of rule ALL waits for the one end that it found without room, one of KEEP or ONE for any of its ends.
+// It marks itself, says so at these ends, and looks at them once more, as in live_hints.pml. A carrier whose attempt another has ended
+// begins again.
+//
 // What is not promised: a packet that wants all ends at once may wait long, while others with one end take each slot that becomes free.
 // Who goes first is the arbiter's affair.
 //

@@ -15,7 +15,8 @@
 //
 // A packet with several ends is entered there in order, so the last of them names it only when all have it. At most one is a channel,
 // and it comes first: so what has been entered anywhere can be brought on without waiting for room. Of several channels that it may
-// take, the entry says which one it has got (live_link.hpp).
+// take, the entry says which one it has got (live_link.hpp). With several channels one could be entered and another full:
+// tests/models/live_ends.pml has the design for these.
 //
 // What is told in these steps may be told again, or late: tellings are hints (look here) and never wrong to follow.
 #pragma once
