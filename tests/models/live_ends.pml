@@ -34,18 +34,17 @@
 //   ONE    any one of them (the CM-5's climb; CARE's choice among outputs)
 //
 // Why a carrier that dies or stands still harms nobody
-//   - Whoever finds an attempt in the way completes it: open, it is decided; decided, all its ends are reserved, so that 3 to 5 need
-//     neither room nor anybody.
-//   - What is decided holds. An end of the set held the reservation when the fate was decided, since nobody replaces the reservation
-//     of an attempt that is open; and since nobody replaces that of one that is decided and not over. There is room since then, too:
-//     nobody else entered, and room only grows.
+//   - A carrier that finds an attempt in its way completes it. An open attempt is decided first. A decided one holds all its ends, so
+//     steps 3 to 5 need neither room nor another carrier.
+//   - A fate holds. Each end of the set was reserved when the fate was decided: nobody replaces the name of an attempt that is not over.
+//     The room is still there, too: nobody else entered, and room only grows until somebody does.
 //   - A carrier that decides late fails: the head has another serial, or a fate.
-//   - A carrier that reserves late for an attempt that is over fails, when the packet has entered there since: the count has gone up. Or
-//     it leaves a reservation that is over. That holds nobody up.
-//   - A carrier that enters late fails as in live_move.hpp: it saw the end's word first and then that the attempt was not over.
-//   - Carriers do not complete each other's attempts in a circle. Ends are reserved in one order. A carrier that finds an open attempt
-//     at an end reserves for it only behind that end, and takes ends before it as they are: without that rule, ends that had no room
-//     and have some now lead back (KEEP).
+//   - A carrier that reserves late for an attempt that is over fails if the packet has entered there since: the count has gone up. Else
+//     it leaves a reservation that is over, which holds nobody up.
+//   - A carrier that enters late fails as in live_move.hpp: it saw the end's word first, and then that its attempt was not over.
+//   - Carriers do not complete each other's attempts in a circle. All reserve ends in one order. A carrier that finds an open attempt at
+//     an end reserves for it only behind that end, and takes the ends before it as they are. Else an end that had no room then and has
+//     some now leads back (KEEP).
 //
 // Nothing lies forgotten: a packet of rule ALL waits for the one end that it found without room, one of KEEP or ONE for any of its ends.
 // It marks itself, says so at these ends, and looks at them once more, as in live_hints.pml. A carrier whose attempt another has ended
@@ -70,10 +69,11 @@
 //
 // Where this departs from the code to come:
 //   - counts, serials and laps do not come again. That bring() looks at no more than the lap's lowest bit is modelled.
-//   - the packets of inputs lie there from the beginning. Who looks at one that has gone may find another there, or none.
+//   - the packets of inputs lie there from the beginning. A carrier that looks at one that has gone may find another there, or none.
 //   - the next routers take a packet out of a channel in one step: live_move.pml has the accesses of that.
-//   - the ends of a packet are given, and which of them a rule prefers; what a router prefers changes the order of its looks only.
-//   - a carrier begins no attempt at a packet of which more than MOST_LOST have come to nothing: it may stop there. look_after() does.
+//   - the ends of a packet are given, and ONE takes the first that has room: a router may prefer others, as each holds one end at a time.
+//   - a carrier begins no attempt at an input where more than MOST_LOST have come to nothing: it may as well have stopped. look_after()
+//     begins some.
 //   - hints are left out: live_hints.pml.
 //
 // -DCHANNELS=2|3 -DPLACES=n -DCARRIERS=n -DSTEPS=n (of each carrier; 0: any number) -DMOST_LOST=n -DKINDS=... (of packets, two of each
