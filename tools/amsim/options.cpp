@@ -13,10 +13,9 @@ namespace {
 
 constexpr int most_seeds = 10'000;
 
-// Two columns; the second one begins in the next line where the first is longer than its width.
+// Two columns, with two spaces between them at least: so help2man tells them apart.
 std::string columns(const std::string& first, std::size_t width, const std::string& second) {
-  const bool fits = first.size() < width;
-  return first + (fits ? "" : "\n") + std::string(fits ? width - first.size() : width, ' ') + second + "\n";
+  return first + std::string(std::max(width, first.size() + 2) - first.size(), ' ') + second + "\n";
 }
 
 std::vector<std::string_view> names_of(std::span<const Simulation* const> simulations) {
@@ -75,7 +74,7 @@ std::string help_text(std::span<const Simulation* const> simulations) {
   for (const Simulation* one : simulations) {
     text << "\n" << columns("  " + std::string(one->name), 12, one->meaning);
     for (const Parameter& parameter : one->parameters)
-      text << columns("    " + std::string(parameter.name) + "=" + parameter.usual, 30, parameter.meaning);
+      text << columns("    " + std::string(parameter.name) + "=" + parameter.usual, 31, parameter.meaning);
   }
   text << "\n"
           "  --json FILE     also write the figures to FILE\n"

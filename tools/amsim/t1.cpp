@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +15,6 @@
 #include "emulated_hw/t1/programs/stencil_step.hpp"
 #include "emulated_hw/t1/programs/transfer_costs.hpp"
 #include "results/progress.hpp"
-#include "results/values.hpp"
 
 namespace amsim::t1 {
 
