@@ -2,6 +2,7 @@
 // so the order within a cycle does not matter; and a cycle for which there is nothing costs a look at an empty list.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <vector>
 
@@ -14,13 +15,13 @@ namespace am::kit {
 template <class T>
 class DelayLine {
  public:
-  explicit DelayLine(Cycle horizon) : slots_(horizon) {}
+  explicit DelayLine(Cycle horizon) : slots_(std::bit_ceil(horizon)) {}
 
-  void put(Cycle when, const T& what) { slots_[when % slots_.size()].push_back(what); }
+  void put(Cycle when, const T& what) { slots_[when & (slots_.size() - 1)].push_back(what); }
   /// Calls f(what) for each that comes now, in each cycle once. f puts into later cycles only.
   template <class F>
   void take(Cycle now, F f) {
-    std::vector<T>& here = slots_[now % slots_.size()];
+    std::vector<T>& here = slots_[now & (slots_.size() - 1)];
     for (const T& what : here) f(what);
     here.clear();
   }
@@ -32,21 +33,25 @@ class DelayLine {
 /// Who is to be stepped in which of the next `horizon` cycles, once in each.
 class Calendar {
  public:
-  Calendar(NodeNumber parts, Cycle horizon) : slots_(horizon, Slot{NodeSet(parts)}) {}
+  Calendar(NodeNumber parts, Cycle horizon) : slots_(std::bit_ceil(horizon), Slot{NodeSet(parts)}) {}
 
   void put(Cycle when, NodeNumber part) noexcept {
-    Slot& slot = slots_[when % slots_.size()];
+    Slot& slot = slots_[when & (slots_.size() - 1)];
     slot.parts.put(part);
     slot.any = true;
   }
-  /// Calls f(part) for each that is to be stepped now. f puts into later cycles only.
+  /// Calls f(part) for each that is to be stepped now, in the order of numbers. f puts into later cycles only.
   template <class F>
   void take(Cycle now, F f) {
-    Slot& here = slots_[now % slots_.size()];
+    Slot& here = slots_[now & (slots_.size() - 1)];
     if (!here.any) return;
     here.parts.for_each(f);
     here.parts.clear();
     here.any = false;
+  }
+  /// Nobody is to be stepped now: somebody else does it.
+  void clear(Cycle now) {
+    take(now, [](NodeNumber) {});
   }
 
  private:

@@ -42,7 +42,8 @@ CycleNetwork::CycleNetwork(const Topology& topology, const Options& options)
     : topology_(topology),
       ways_(fast(topology)),
       shape_(shape_of(topology, options)),
-      router_count_(routers_of(topology)) {
+      router_count_(routers_of(topology)),
+      to_step_(router_count_, slots) {
   const std::uint32_t all = shape_.all_vcs();
   const unsigned half = shape_.vcs / 2;  // of an odd number, each class has that in the middle, too
   vcs_of_ = {0, all >> half, all & all << half, all};
@@ -53,7 +54,6 @@ CycleNetwork::CycleNetwork(const Topology& topology, const Options& options)
     credits_[at].resize(ends_.size());
     arrivals_[at].resize(routers());
     nodes_[at].resize(nodes());
-    to_step_[at] = NodeSet(routers());
     to_nodes_[at] = NodeSet(nodes());
   }
 }
@@ -151,22 +151,18 @@ void CycleNetwork::step(const OneTopology& topology, RouterNumber number, Router
       shape_, [&](unsigned port, Flit flit) { return route(topology, number, port, flit); },
       [&](unsigned port, Flit flit) { send(number, port, flit); },
       [&](unsigned port, unsigned vc) { freed(number, port, vc); });
-  if (goes_on) to_step_[slot(now_ + 1)].put(number);
+  if (goes_on) to_step_.put(now_ + 1, number);
 }
 
 /// Which topology it is, and which width routers have, is asked once in a cycle.
 void CycleNetwork::step(std::span<const RouterNumber> order) {
-  NodeSet& to_step = to_step_[slot(now_)];
+  if (!order.empty()) to_step_.clear(now_);
   std::visit(
       [&](const auto& topology, auto& all) {
-        if (order.empty()) {
-          to_step.for_each([&](RouterNumber router) { step(topology, router, all[router]); });
-        } else {
-          for (const RouterNumber router : order) step(topology, router, all[router]);
-        }
+        to_step_.take(now_, [&](RouterNumber router) { step(topology, router, all[router]); });
+        for (const RouterNumber router : order) step(topology, router, all[router]);
       },
       ways_, routers_);
-  to_step.clear();
   to_nodes_[slot(now_)].for_each([this](NodeNumber node) { nodes_[slot(now_)][node] = {}; });
   to_nodes_[slot(now_)].clear();
   ++now_;

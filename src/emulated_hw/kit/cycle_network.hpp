@@ -28,6 +28,7 @@
 #include <variant>
 #include <vector>
 
+#include "emulated_hw/kit/calendar.hpp"
 #include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/flit.hpp"
 #include "emulated_hw/kit/node_set.hpp"
@@ -147,13 +148,13 @@ class CycleNetwork {
     const std::size_t at = slot(when);
     flits_[at][line(end.number, end.port)] = flit;
     arrivals_[at][end.number].with_flit |= 1u << end.port;
-    to_step_[at].put(end.number);
+    to_step_.put(when, end.number);
   }
   void give_back(Cycle when, End end, unsigned vc) noexcept {
     const std::size_t at = slot(when);
     credits_[at][line(end.number, end.port)] = static_cast<std::uint8_t>(vc);
     arrivals_[at][end.number].with_credit |= 1u << end.port;
-    to_step_[at].put(end.number);
+    to_step_.put(when, end.number);
   }
   using NarrowRouters = std::vector<TextbookRouter<1>>;
   using WideRouters = std::vector<TextbookRouter<4>>;
@@ -188,7 +189,7 @@ class CycleNetwork {
   std::array<std::vector<std::uint8_t>, slots> credits_;  // by line: vc
   std::array<std::vector<Arrivals>, slots> arrivals_;     // by router
   std::array<std::vector<AtNode>, slots> nodes_;
-  std::array<NodeSet, slots> to_step_;   // routers with something to do then
+  Calendar to_step_;                     // routers with something to do
   std::array<NodeSet, slots> to_nodes_;  // nodes to which something comes then
   std::uint64_t fingerprint_ = 0;
   Cycle last_move_ = 0;

@@ -49,7 +49,7 @@ class Mesh::Ports final : public RouterPorts {
     coming.flit = flit;
     coming.channel = static_cast<std::uint8_t>(channel + 1);
     if (mesh_.disturbance_) mesh_.disturbance_(node_, coming.flit);
-    mesh_.to_step_[(mesh_.now_ + link_cycles) % slots].put(there.router);
+    mesh_.to_step_.put(mesh_.now_ + link_cycles, there.router);
   }
   void freed(Direction side, unsigned channel) override {
     const kit::Place there = mesh_.behind(node_, side);
@@ -69,7 +69,7 @@ class Mesh::Ports final : public RouterPorts {
   void tell(const kit::Place& there, unsigned channel) {
     const Cycle when = mesh_.now_ + mesh_.shape_.vacancy_delay;
     mesh_.coming(when, there).vacancy = static_cast<std::uint8_t>(channel + 1);
-    mesh_.to_step_[when % slots].put(there.router);
+    mesh_.to_step_.put(when, there.router);
   }
   // As if somebody had taken it.
   void lose(Direction side, unsigned channel) {
@@ -88,6 +88,7 @@ Mesh::Mesh(const Shape& shape, std::vector<NetworkUnits*> nodes)
       grid_(grid_of(shape, nodes.size())),
       nodes_(std::move(nodes)),
       mirrored_(grid_.nodes()),
+      to_step_(grid_.nodes(), slots),
       sending_(grid_.nodes()),
       passed_(grid_.nodes()),
       injected_(grid_.nodes()),
@@ -100,10 +101,7 @@ Mesh::Mesh(const Shape& shape, std::vector<NetworkUnits*> nodes)
     routers_.emplace_back(place_of(node), shape.channels);
     sending_.put(node);  // what it has been given so far
   }
-  for (unsigned slot = 0; slot < slots; ++slot) {
-    coming_[slot].resize(std::size_t{grid_.nodes()} * directions);
-    to_step_[slot] = kit::NodeSet(grid_.nodes());
-  }
+  for (auto& of_cycle : coming_) of_cycle.resize(std::size_t{grid_.nodes()} * directions);
 }
 
 NodePlace Mesh::place_of(NodeNumber node) const noexcept {
@@ -142,17 +140,13 @@ std::uint32_t Mesh::record_injection(NodeNumber from, Priority priority, const F
 }
 
 void Mesh::step(std::span<const NodeNumber> order) {
-  kit::NodeSet& now = to_step_[now_ % slots];
   sending_.for_each([&](NodeNumber node) {
-    now.put(node);
+    to_step_.put(now_, node);
     if (!nodes_[node]->has_outgoing()) sending_.erase(node);
   });
-  if (order.empty()) {
-    now.for_each([this](NodeNumber node) { step(node); });
-  } else {
-    for (const NodeNumber node : order) step(node);
-  }
-  now.clear();
+  if (!order.empty()) to_step_.clear(now_);
+  to_step_.take(now_, [this](NodeNumber node) { step(node); });
+  for (const NodeNumber node : order) step(node);
   ++now_;
 }
 
@@ -165,7 +159,7 @@ void Mesh::step(NodeNumber node) {
   }
   Ports ports(*this, node);
   router.step(ports);
-  if (!router.is_idle()) to_step_[(now_ + 1) % slots].put(node);
+  if (!router.is_idle()) to_step_.put(now_ + 1, node);
 }
 
 void Mesh::add_waits(kit::Waits& waits) const {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "emulated_hw/kit/calendar.hpp"
 #include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/grid.hpp"
 #include "emulated_hw/kit/node_set.hpp"
@@ -138,7 +139,7 @@ class Mesh {
   std::vector<Router> routers_;
   std::vector<std::array<bool, 2>> mirrored_;
   std::array<std::vector<Coming>, slots> coming_;  // by node and side
-  std::array<kit::NodeSet, slots> to_step_;
+  kit::Calendar to_step_;
   kit::NodeSet sending_;
   std::vector<std::array<std::uint64_t, 1 + directions>> passed_;  // by node and port: flits
   std::vector<std::uint64_t> injected_;                            // by node: flits

@@ -59,8 +59,7 @@ Mesh::~Mesh() {
 }
 
 void Mesh::step(std::span<const NodeNumber> order) {
-  for (const Credit& credit : credits_[now_ % most_delay]) ++routers_[credit.node].room[credit.output];
-  credits_[now_ % most_delay].clear();
+  credits_.take(now_, [this](const Credit& credit) { ++routers_[credit.node].room[credit.output]; });
   if (order.empty()) {
     to_step_.for_each([this](NodeNumber node) { step(node); });
   } else {

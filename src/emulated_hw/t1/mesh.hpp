@@ -33,6 +33,7 @@
 #include <string>
 #include <vector>
 
+#include "emulated_hw/kit/calendar.hpp"
 #include "emulated_hw/kit/cycle.hpp"
 #include "emulated_hw/kit/node_set.hpp"
 #include "emulated_hw/kit/trace.hpp"
@@ -129,14 +130,14 @@ class Mesh {
   [[nodiscard]] std::string place_behind(NodeNumber node, unsigned output) const;
   void start(NodeNumber node, unsigned input, const Way& way);
   void give_back(Cycle when, NodeNumber node, unsigned output) {
-    credits_[when % most_delay].push_back({node, static_cast<std::uint8_t>(output)});
+    credits_.put(when, {node, static_cast<std::uint8_t>(output)});
   }
 
   const Shape shape_;
   const kit::MappedGrid grid_;
   const std::vector<NetworkInterface*> interfaces_;
   std::vector<Router> routers_;
-  std::array<std::vector<Credit>, most_delay> credits_;  // by the cycle in which they come
+  kit::DelayLine<Credit> credits_{most_delay};
   Cycle now_ = 0;
   Cycle last_move_ = 0;
   std::uint64_t under_way_ = 0;
