@@ -65,6 +65,13 @@ TEST(Amsim, PapersStandBesideTheSimulation) {
       .expect_drawn("papers_figure_", {"7_14", "7_15", "7_16", "7_17"});
 }
 
+// By am/sim.hpp alone, without a job.
+TEST(Amsim, HasAnExampleOfItsLibrary) {
+  const Outcome outcome = run({example("sim_latency")});
+  expect_end(outcome, 0, "");
+  EXPECT_THAT(outcome.out, HasSubstr("alone: 80 cycles: right"));
+}
+
 TEST(Amsim, JsonIsThereWhenAPlotFails) {
   const TemporaryFolder folder;
   const std::string gnuplot = folder.in("gnuplot");

@@ -1,4 +1,4 @@
-// The examples, started in other ways than by amrun on this host: each gives the same.
+// The examples that are jobs, started in other ways than by amrun on this host: each gives the same.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,8 +46,7 @@ inline std::vector<ExampleRun> every_example() {
           {.program = {example("radix_sort"), "300"}},
           {.program = {example("matrix_multiply"), "50"}},
           {.program = {example("components"), "30"}},
-          {.program = {example("dataflow"), "7"}},
-          {.program = {example("sim_latency")}}};
+          {.program = {example("dataflow"), "7"}}};
 }
 
 /// One of each kind. These run in the other ways of a launcher or a network; all run in one.
