@@ -19,6 +19,7 @@ const std::vector<const PaperSection*> all_sections{&mmachine_network, &mmachine
 
 std::vector<std::string_view> names_of_sections() {
   std::vector<std::string_view> names;
+  names.reserve(all_sections.size());
   for (const PaperSection* section : all_sections) names.emplace_back(section->name);
   return names;
 }

@@ -48,6 +48,7 @@ std::string complaint(int code, const std::string& argument, const std::vector<O
     return "'" + argument + "': " + argument.substr(0, argument.find('=')) + " takes no value";
   if (code != 0) return std::string("-") + static_cast<char>(code) + ": no such option";
   std::vector<std::string> names;
+  names.reserve(known.size());
   for (const Option& one : known) names.push_back(std::string("--") + one.name);
   return no_such("option", argument.substr(0, argument.find('=')), {names.begin(), names.end()});
 }

@@ -93,8 +93,8 @@ class NodePort {
   virtual void record(Trace* trace) = 0;
 
  protected:
-  NodePort(Topology topology, std::vector<std::string> channels, const Sizes& packet_sizes)
-      : topology_(std::move(topology)), channels_(std::move(channels)), packet_sizes_(packet_sizes) {}
+  NodePort(const Topology& topology, std::vector<std::string> channels, const Sizes& packet_sizes)
+      : topology_(topology), channels_(std::move(channels)), packet_sizes_(packet_sizes) {}
   std::vector<Arrival> arrivals_;
 
  private:

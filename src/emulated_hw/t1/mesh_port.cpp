@@ -17,6 +17,7 @@ std::deque<NetworkInterface> interfaces_of(const kit::Grid& grid) {
 
 std::vector<NetworkInterface*> pointers_to(std::deque<NetworkInterface>& interfaces) {
   std::vector<NetworkInterface*> all;
+  all.reserve(interfaces.size());
   for (NetworkInterface& one : interfaces) all.push_back(&one);
   return all;
 }

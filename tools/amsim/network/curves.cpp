@@ -39,7 +39,7 @@ std::vector<std::string> machines_of(const Parameters& parameters) {
   const bool by_machine = parameters.is_given("machine");
   if (by_machine && parameters.is_given("topology"))
     throw UsageError("machine says the topology, too: one of both is enough");
-  const std::vector<std::string> machines = parameters[by_machine ? "machine" : "topology"].words();
+  std::vector<std::string> machines = parameters[by_machine ? "machine" : "topology"].words();
   for (const std::string& machine : machines) {
     if (by_machine && std::ranges::count(am::networks::machines, machine) == 0)
       throw UsageError("machine is t1, mmachine, mesh, torus, hypercube or fattree, not '" + machine + "'");
