@@ -137,9 +137,9 @@ class Thread {
     void await_suspend(std::coroutine_handle<> who) noexcept { thread.begin_send(who, what, cycles, words); }
     void await_resume() const { thread.end_send(); }
   };
-  /// A null message, with DestAddr and HandlerIP that are made for it: send_cycles.
+  /// With the making of DestAddr and HandlerIP: send_cycles.
   [[nodiscard]] Sending send(const Sent& what) noexcept { return {*this, what, send_cycles - 1, {}}; }
-  /// SEND alone, of registers that operations have made: `words` is the last of them.
+  /// SEND alone, of registers that operations have made: `words` is the last of these.
   [[nodiscard]] Sending send(const Sent& what, Register words) noexcept {
     return {*this, what, send_request_cycles, words};
   }
@@ -245,10 +245,10 @@ class Thread {
   std::optional<Program> program_;
   std::coroutine_handle<> goes_on_;  // the innermost of its programs
   For waits_for_ = For::nothing;
-  unsigned which_ = 0;   // condition
-  unsigned cycles_ = 0;  // that it waits for
-  unsigned left_ = 0;    // of these
-  Cycle not_before_ = 0;
+  unsigned which_ = 0;    // condition
+  unsigned cycles_ = 0;   // that it waits for
+  unsigned left_ = 0;     // of these
+  Cycle not_before_ = 0;  // operands are there
   Sent sending_{};
   bool granted_ = false;
   std::optional<const char*> refused_;  // why it is not sent
