@@ -18,24 +18,15 @@ class Am2Ends : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(Am2Ends, TheExitCallbackIsCalledOnEachNode) {
-  const Outcome outcome = end("well");
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out,
-              AnyOf("node 0 ends with 0\nnode 1 ends with 0\n", "node 1 ends with 0\nnode 0 ends with 0\n"));
-  EXPECT_THAT(outcome.err, IsEmpty());
+  expect_end(end("well"), 0, IsEmpty(),
+             AnyOf("node 0 ends with 0\nnode 1 ends with 0\n", "node 1 ends with 0\nnode 0 ends with 0\n"));
 }
 
 // The other one polls for ever: the job ends without it.
-TEST_P(Am2Ends, TheExitCallbackGetsTheCode) {
-  const Outcome outcome = end("badly");
-  EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_EQ(outcome.out, "node 1 ends with 3\n");
-}
+TEST_P(Am2Ends, TheExitCallbackGetsTheCode) { expect_end(end("badly"), 3, _, "node 1 ends with 3\n"); }
 
 TEST_P(Am2Ends, TheExitCallbackMayExit) {
-  const Outcome outcome = end("twice");
-  EXPECT_EQ(outcome.exit_code, 4);
-  EXPECT_THAT(outcome.out, MatchesRegex("(node [01] ends with 3\n)+"));
+  expect_end(end("twice"), 4, _, MatchesRegex("(node [01] ends with 3\n)+"));
 }
 
 // Answers that say no more than that a message has run are none of the program's: nobody waits for them, and nobody is told.
@@ -51,10 +42,8 @@ TEST_P(Am2Ends, MessagesThatNoPollHasRunAreSaid) {
 }
 
 TEST_P(Am2Ends, ANodeThatLeavesEarlyEndsTheOthersWait) {
-  const Outcome outcome = end("early");
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.out, "node 0 ends with 0\n");
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("am: AMX_SPMDExit: "), HasSubstr("node 1 (pid ")));
+  expect_end(end("early"), 0, AllOf(HasSubstr("am: AMX_SPMDExit: "), HasSubstr("node 1 (pid ")),
+             "node 0 ends with 0\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Am2Ends, testing::Values("poll", "thread", "interrupt"),

@@ -55,15 +55,12 @@ class Resident {
 TEST(AminfoStats, ShowsEveryNodeOfAJobThatRuns) {
   const Resident job("send_seven_each_way");
   const Outcome shown = aminfo(job.pid());
-  EXPECT_EQ(shown.exit_code, 0) << shown.err;
-  EXPECT_THAT(shown.out, HasSubstr("am: node 0 of 2: runs, process " + job.pid() + "\n"));
-  EXPECT_THAT(shown.out, HasSubstr("am: node 1 of 2: runs, process " + job.pid() + "\n"));
-  EXPECT_THAT(shown.out, ContainsRegex("1 +low +7 +56 +0 +7 +56\n"));
+  expect_end(shown, 0, "",
+             AllOf(HasSubstr("am: node 0 of 2: runs, process " + job.pid() + "\n"),
+                   HasSubstr("am: node 1 of 2: runs, process " + job.pid() + "\n"),
+                   ContainsRegex("1 +low +7 +56 +0 +7 +56\n"), Not(HasSubstr("router"))));
   EXPECT_EQ(process_test::count(shown.out, "counted_by_aminfo"), 2);
-  EXPECT_THAT(shown.out, Not(HasSubstr("router")));
-  EXPECT_EQ(shown.err, "");
-  const Outcome again = aminfo(job.pid());
-  EXPECT_EQ(again.out, shown.out) << "looking changes nothing";
+  EXPECT_EQ(aminfo(job.pid()).out, shown.out) << "looking changes nothing";
 }
 
 TEST(AminfoStats, ShowsTheRoutersOfAnEmulatedNetwork) {
@@ -79,11 +76,10 @@ TEST(AminfoStats, ShowsTheRoutersOfAnEmulatedNetwork) {
 
 TEST(AminfoStats, SaysThatAProcessIsInNoJob) {
   const Resident other("do_nothing");
-  const Outcome shown = aminfo(other.pid());
-  EXPECT_EQ(shown.exit_code, 1);
-  EXPECT_THAT(shown.err, StartsWith("aminfo: cannot look into process " + other.pid() +
-                                    ": it belongs to no libam job (name a node"));
-  EXPECT_EQ(shown.out, "");
+  expect_end(aminfo(other.pid()), 1,
+             StartsWith("aminfo: cannot look into process " + other.pid() +
+                        ": it belongs to no libam job (name a node"),
+             "");
 }
 
 TEST(AminfoStats, SaysThatThereIsNoSuchProcess) {
@@ -104,10 +100,8 @@ TEST(AminfoStats, TakesOneProcessNumber) {
        std::vector<std::vector<std::string>>{{}, {"0"}, {"-1"}, {"x"}, {""}, {"1x"}, {"1", "2"}}) {
     std::vector<std::string> command = {AM_BIN_DIR "/aminfo", "--stats"};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    const Outcome shown = process_test::run(command);
-    EXPECT_EQ(shown.exit_code, 2);
-    EXPECT_THAT(shown.err, HasSubstr("--stats takes the number of a process"));
-    EXPECT_THAT(shown.out, Not(HasSubstr("node")));
+    expect_end(process_test::run(command), 2, HasSubstr("--stats takes the number of a process"),
+               Not(HasSubstr("node")));
   }
 }
 

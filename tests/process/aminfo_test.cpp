@@ -36,29 +36,23 @@ void expect_doctor(const testing::Matcher<int>& exit_code, const std::vector<std
 }
 
 TEST(Aminfo, PrintsVersionTransportsAndEverySetting) {
-  const Outcome run = aminfo({}, {"AM_TIMEOUT=120s"});
-  EXPECT_EQ(run.exit_code, 0);
-  EXPECT_THAT(run.err, IsEmpty());
-  EXPECT_THAT(run.out, StartsWith("libam "));
-  EXPECT_THAT(run.out, ContainsRegex("\n  shm +shared memory +usable\n"));
-  EXPECT_THAT(run.out, Not(ContainsRegex("\n  auto +usable\n")));
-  EXPECT_THAT(run.out, ContainsRegex("\n  AM_TIMEOUT +2min +environment +10min +a wait"));
-  EXPECT_THAT(run.out, ContainsRegex("\n  AM_SEGMENT +64MiB +default +64MiB +global memory"));
+  expect_end(aminfo({}, {"AM_TIMEOUT=120s"}), 0, IsEmpty(),
+             AllOf(StartsWith("libam "), ContainsRegex("\n  shm +shared memory +usable\n"),
+                   Not(ContainsRegex("\n  auto +usable\n")),
+                   ContainsRegex("\n  AM_TIMEOUT +2min +environment +10min +a wait"),
+                   ContainsRegex("\n  AM_SEGMENT +64MiB +default +64MiB +global memory")));
 }
 
 TEST(Aminfo, ReportsUnknownNamesAndWorks) {
-  const Outcome run = aminfo({}, {"AM_TIMOUT=1s", "AM_FOO=1"});
-  EXPECT_EQ(run.exit_code, 0);
-  EXPECT_THAT(run.err, HasSubstr("am: \"AM_TIMOUT\" is not a setting of libam; the nearest is AM_TIMEOUT"));
-  EXPECT_THAT(run.err, HasSubstr("\"AM_FOO\""));
+  expect_end(aminfo({}, {"AM_TIMOUT=1s", "AM_FOO=1"}), 0,
+             AllOf(HasSubstr("am: \"AM_TIMOUT\" is not a setting of libam; the nearest is AM_TIMEOUT"),
+                   HasSubstr("\"AM_FOO\"")));
 }
 
 TEST(Aminfo, ReportsEveryMalformedValue) {
-  const Outcome run = aminfo({}, {"AM_TIMEOUT=soon", "AM_SEGMENT=-1"});
-  EXPECT_EQ(run.exit_code, 1);
-  EXPECT_THAT(run.out, ContainsRegex("AM_TIMEOUT +malformed +environment +10min"));
-  EXPECT_THAT(run.err, HasSubstr("AM_TIMEOUT=\"soon\" is not"));
-  EXPECT_THAT(run.err, HasSubstr("AM_SEGMENT=\"-1\" is not"));
+  expect_end(aminfo({}, {"AM_TIMEOUT=soon", "AM_SEGMENT=-1"}), 1,
+             AllOf(HasSubstr("AM_TIMEOUT=\"soon\" is not"), HasSubstr("AM_SEGMENT=\"-1\" is not")),
+             ContainsRegex("AM_TIMEOUT +malformed +environment +10min"));
 }
 
 TEST(Aminfo, ReportsSettingsThatContradict) {
@@ -93,18 +87,16 @@ TEST(Aminfo, ListsTheProvidersOfLibfabric) {
 
 TEST(Aminfo, ChoosesTheProviderThatIsAskedFor) {
   if (!has_provider("net")) GTEST_SKIP() << "libfabric has no provider \"net\" here";
-  const Outcome run = aminfo({}, {"AM_TRANSPORT=ofi:net"});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, ContainsRegex("\n  net +lo +chosen; nodes that sleep look "));
-  EXPECT_THAT(run.out, Not(ContainsRegex("\n  shm +shm +chosen")));
+  expect_end(aminfo({}, {"AM_TRANSPORT=ofi:net"}), 0, _,
+             AllOf(ContainsRegex("\n  net +lo +chosen; nodes that sleep look "),
+                   Not(ContainsRegex("\n  shm +shm +chosen"))));
 }
 
 TEST(Aminfo, SaysThatThereIsNoLibfabric) {
   const NoLibfabric missing;
-  const Outcome run = aminfo({}, {missing.environment()});
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_THAT(run.out, ContainsRegex("\n  ofi +libfabric +not usable: .*libfabric"));
-  EXPECT_THAT(run.out, Not(HasSubstr("providers of libfabric")));
+  expect_end(aminfo({}, {missing.environment()}), 0, _,
+             AllOf(ContainsRegex("\n  ofi +libfabric +not usable: .*libfabric"),
+                   Not(HasSubstr("providers of libfabric"))));
 }
 
 TEST(Doctor, KnowsWhetherLibfabricIsNeeded) {
@@ -121,22 +113,16 @@ TEST(Doctor, FailsWhereNoProviderHasTheNameThatIsAskedFor) {
 }
 
 TEST(Aminfo, Helps) {
-  for (const char* const option : {"--help", "-h"}) {
-    const Outcome run = aminfo({option});
-    EXPECT_EQ(run.exit_code, 0);
-    EXPECT_THAT(run.out, HasSubstr("--doctor"));
-    EXPECT_THAT(run.err, IsEmpty());
-  }
+  for (const char* const option : {"--help", "-h"})
+    expect_end(aminfo({option}), 0, IsEmpty(), HasSubstr("--doctor"));
 }
 
 TEST(Aminfo, RefusesWrongArgumentsInOneLine) {
   const std::vector<std::vector<std::string>> wrong = {
       {"--docter"}, {"doctor"}, {""}, {"--doctor", "now"}, {"--help", "me"}, {"-x", "--doctor"}};
   for (const auto& arguments : wrong) {
-    const Outcome run = aminfo(arguments);
-    EXPECT_EQ(run.exit_code, 2);
-    EXPECT_THAT(run.out, IsEmpty());
-    EXPECT_THAT(run.err, MatchesRegex("aminfo: [^\n]* is not an option; try aminfo --help\n"));
+    process_test::expect_refusal(aminfo(arguments), 2,
+                                 MatchesRegex("aminfo: [^\n]* is not an option; try aminfo --help\n"));
   }
 }
 
@@ -152,19 +138,14 @@ TEST(Doctor, FindsThisMachineFit) {
 }
 
 TEST(Doctor, RunsAsAnOrdinaryUser) {
-  const Outcome run = aminfo({"--doctor"}, {}, become_nobody);
-  EXPECT_EQ(run.exit_code, 0) << run.out;
-  EXPECT_THAT(run.err, IsEmpty());
-  EXPECT_THAT(run.out, HasSubstr(" 0 FAIL\n"));
+  expect_end(aminfo({"--doctor"}, {}, become_nobody), 0, IsEmpty(), HasSubstr(" 0 FAIL\n"));
 }
 
 TEST(Doctor, WarnsOfUnknownNames) {
-  const Outcome run = aminfo({"--doctor"}, {"AM_TIMOUT=1s", "AM_\x1b[2J=1"});
-  EXPECT_EQ(run.exit_code, 0) << run.out;
-  EXPECT_THAT(
-      run.out,
-      ContainsRegex("WARN  settings +\"AM_TIMOUT\" is not a setting of libam\n +mend: .*AM_TIMEOUT\n"));
-  EXPECT_EQ(run.out.find('\x1b'), std::string::npos);
+  expect_end(
+      aminfo({"--doctor"}, {"AM_TIMOUT=1s", "AM_\x1b[2J=1"}), 0, _,
+      AllOf(ContainsRegex("WARN  settings +\"AM_TIMOUT\" is not a setting of libam\n +mend: .*AM_TIMEOUT\n"),
+            Not(HasSubstr("\x1b"))));
 }
 
 TEST(Doctor, FailsOnAMalformedSetting) {

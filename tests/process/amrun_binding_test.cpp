@@ -16,16 +16,13 @@ using testing::MatchesRegex;
 
 // What nodes do.
 
-int show_cores(const Arguments&) {
-  const Node node = Node::joined();
+void show_cores(const Node&) {
   const cpu_set_t set = own_processors();
   std::string line = "cores";
   for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &set)) line.append(" ").append(std::to_string(cpu));
   }
   Node::print(line);
-  node.leave();
-  return 0;
 }
 
 // Tests.
@@ -72,6 +69,6 @@ TEST(AmrunBinding, UnboundNodesMayRunWhereAmrunMay) {
   EXPECT_EQ(lines[0], lines[1]);
 }
 
-const Roles roles = {{"show_cores", show_cores}};
+const Roles roles = {{"show_cores", joined<show_cores>}};
 
 }  // namespace amrun_test::amrun_binding_test

@@ -15,12 +15,7 @@ using namespace testing;
 
 // What nodes do.
 
-int succeed(const Arguments&) {
-  const Node node = Node::joined();
-  node.wait_for_all();
-  node.leave();
-  return 0;
-}
+void succeed(const Node& node) { node.wait_for_all(); }
 
 // The named node does what it is told once all have joined, the others wait for their end.
 int fail(const Arguments& arguments) {
@@ -120,17 +115,12 @@ int leave_a_daemon(const Arguments& arguments) {
 /// With this exit code, and the line that says of one node how it ended.
 void expect_job_ends(const std::vector<std::string>& arguments, int exit_code, const std::string& line) {
   SCOPED_TRACE(line);
-  Amrun amrun(arguments);
-  EXPECT_EQ(amrun.exit_code(), exit_code);
-  EXPECT_THAT(amrun.err(), MatchesRegex("amrun: node " + line + "\n"));
+  expect_end(Amrun(arguments).outcome(), exit_code, MatchesRegex("amrun: node " + line + "\n"));
 }
 
 TEST(AmrunEnding, SuccessIsSilent) {
-  for (const char* nodes : {"4", "64"}) {
-    Amrun amrun(job({"-n", nodes}, {"succeed"}));
-    EXPECT_EQ(amrun.exit_code(), 0);
-    EXPECT_THAT(amrun.err(), IsEmpty());
-  }
+  for (const char* nodes : {"4", "64"})
+    expect_end(Amrun(job({"-n", nodes}, {"succeed"})).outcome(), 0, IsEmpty());
 }
 
 TEST(AmrunEnding, AnExitCodeOrASignalEndsTheJobAndIsReported) {
@@ -148,12 +138,9 @@ TEST(AmrunEnding, SilentExitWithoutLeavingIsAFailure) {
 }
 
 TEST(AmrunEnding, ProgramsThatKnowNothingOfJobsMayBeRun) {
-  Amrun amrun({"-n", "2", "echo", "here"});
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_EQ(amrun.out(), "here\nhere\n");
-  EXPECT_THAT(
-      amrun.err(),
-      MatchesRegex("amrun: nobody joined the job: \"[^\n]*echo\" ended without a call of am::start\n"));
+  expect_end(Amrun({"-n", "2", "echo", "here"}).outcome(), 0,
+             MatchesRegex("amrun: nobody joined the job: \"[^\n]*echo\" ended without a call of am::start\n"),
+             "here\nhere\n");
 }
 
 TEST(AmrunEnding, OneOfManyFailuresIsReported) {
@@ -257,39 +244,28 @@ TEST(AmrunEnding, ChildrenOfAnEarlierLifeAreLeftAlone) {
   const std::string start = "exec " AM_BIN_DIR "/amrun -n 2 " + self + " --node ";
   const auto shell = [](const std::string& script) { return process_test::run({"bash", "-c", script}); };
 
-  const process_test::Outcome background =
-      shell("exec 3> >(cat; echo background ran on); " + start + "succeed");
-  EXPECT_EQ(background.exit_code, 0);
-  EXPECT_EQ(background.out, "background ran on\n");
-  EXPECT_EQ(background.err, "");
-
-  const process_test::Outcome redirected = shell(start + "fail 1 exit 7 > >(cat; echo all read)");
-  EXPECT_EQ(redirected.exit_code, 7);
-  EXPECT_THAT(redirected.out, EndsWith("all read\n"));
-
+  expect_end(shell("exec 3> >(cat; echo background ran on); " + start + "succeed"), 0, "",
+             "background ran on\n");
+  expect_end(shell(start + "fail 1 exit 7 > >(cat; echo all read)"), 7, _, EndsWith("all read\n"));
   // One that ends while the job runs is not taken for a node, with whatever code.
-  process_test::expect_end(shell("(exit 9) & " + start + "succeed"), 0, "");
+  expect_end(shell("(exit 9) & " + start + "succeed"), 0, "");
 }
 
 // The other children of the job are ended all the same.
 TEST(AmrunEnding, WhatNodesStartedEndsBesideChildrenOfAnEarlierLife) {
   const std::string self = this_program();
-  const process_test::Outcome outcome =
-      process_test::run({"bash", "-c",
-                         "exec 3> >(cat; echo background ran on); exec " AM_BIN_DIR "/amrun -n 2 " + self +
-                             " --node leave_a_daemon 0"});
-  EXPECT_EQ(outcome.exit_code, 0);  // the end of its output, which run() waits for, is the daemon's end
-  EXPECT_THAT(outcome.out, HasSubstr("background ran on\n"));
+  // The end of its output, which run() waits for, is the daemon's end.
+  expect_end(process_test::run({"bash", "-c",
+                                "exec 3> >(cat; echo background ran on); exec " AM_BIN_DIR "/amrun -n 2 " +
+                                    self + " --node leave_a_daemon 0"}),
+             0, _, HasSubstr("background ran on\n"));
 }
 
 TEST(AmrunEnding, ANodeMayBeTheChildOfAShell) {
   const std::string self = this_program();
-  Amrun good({"-n", "2", "sh", "-c", self + " --node succeed; exit $?"});
-  EXPECT_EQ(good.exit_code(), 0);
-  EXPECT_THAT(good.err(), IsEmpty());
-  Amrun bad({"-n", "2", "sh", "-c", self + " --node fail 1 signal 9; exit 0"});
-  EXPECT_EQ(bad.exit_code(), 1);
-  EXPECT_THAT(bad.err(), HasSubstr("exited with code 0 without leaving the job"));
+  expect_end(Amrun({"-n", "2", "sh", "-c", self + " --node succeed; exit $?"}).outcome(), 0, IsEmpty());
+  expect_end(Amrun({"-n", "2", "sh", "-c", self + " --node fail 1 signal 9; exit 0"}).outcome(), 1,
+             HasSubstr("exited with code 0 without leaving the job"));
 }
 
 // Some parents ignore the end of their children, and children inherit that.
@@ -299,7 +275,7 @@ TEST(AmrunEnding, ExitCodesAreKnownWhateverAmrunInherits) {
 }
 
 const Roles roles = {
-    {"succeed", succeed},
+    {"succeed", joined<succeed>},
     {"fail", fail},
     {"never_join", never_join},
     {"join_and_hang", join_and_hang},

@@ -197,11 +197,8 @@ class OtherMachines {
 
 class AmrunHosts : public testing::Test {
  protected:
-  AmrunHosts() {
-    if (!hosts_.works()) skip_ = "network namespaces cannot be made here: " + hosts_.problem();
-  }
   void SetUp() override {
-    if (!skip_.empty()) GTEST_SKIP() << skip_;
+    if (!hosts_.works()) GTEST_SKIP() << "network namespaces cannot be made here: " << hosts_.problem();
   }
 
   /// "a,b", or "a:2,b:2".
@@ -239,7 +236,6 @@ class AmrunHosts : public testing::Test {
   }
 
   Namespaces hosts_{2};
-  std::string skip_;
 };
 
 TEST_F(AmrunHosts, RunEveryExampleWithTheResultOfOneHost) {
@@ -266,10 +262,8 @@ TEST_F(AmrunHosts, TransferInTheBackground) {
 
 TEST_F(AmrunHosts, GiveNodesTheFolderTheSettingsAndTheVariablesAskedFor) {
   const std::string folder = std::filesystem::current_path();
-  const Outcome plain =
-      run_scenario({"--hosts", names()}, "environment", 0, {"COLOUR=blue", "AM_TIMEOUT=70s"});
-  EXPECT_EQ(plain.exit_code, 0) << plain.err;
-  EXPECT_THAT(plain.out, HasSubstr(" 70s " + folder));
+  expect_end(run_scenario({"--hosts", names()}, "environment", 0, {"COLOUR=blue", "AM_TIMEOUT=70s"}), 0, _,
+             HasSubstr(" 70s " + folder));
   const Outcome given = run_scenario({"--hosts", names(), "-x", "COLOUR=a \"red\" one"}, "environment");
   EXPECT_EQ(count(given.out, "a \"red\" one none"), given.exit_code == 0 ? 2 : -1) << given.out << given.err;
 }
@@ -293,23 +287,21 @@ TEST_F(AmrunHosts, EndWhenNobodyReadsWhatTheyPrint) {
 
 TEST_F(AmrunHosts, GiveNodeZeroTheInput) {
   const TemporaryFile input(std::string(3'000'000, 'x'));
-  const Outcome outcome = run_scenario({"--hosts", names()}, "read", 0, {}, " <" + input.path());
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("node 0 read 3000000 bytes"), HasSubstr("node 1 read 0 bytes")));
+  expect_end(run_scenario({"--hosts", names()}, "read", 0, {}, " <" + input.path()), 0, _,
+             AllOf(HasSubstr("node 0 read 3000000 bytes"), HasSubstr("node 1 read 0 bytes")));
 }
 
 TEST_F(AmrunHosts, EndWithTheNodeThatFails) {
   for (const am::NodeId who : {0u, 1u, 2u, 3u}) {
     const std::string host = hosts_.name(who < 2 ? 1 : 2);
     const Outcome exited = run_on_four("exit", who);
-    EXPECT_EQ(exited.exit_code, 5) << exited.err;
+    expect_end(exited, 5,
+               ContainsRegex("amrun: node " + std::to_string(who) + " \\(pid [0-9]+, host " + host +
+                             "\\) exited with code 5"));
     EXPECT_EQ(count(exited.err, "amrun: "), 1) << exited.err;
-    EXPECT_THAT(exited.err, ContainsRegex("amrun: node " + std::to_string(who) + " \\(pid [0-9]+, host " +
-                                          host + "\\) exited with code 5"));
     const Outcome killed = run_on_four("kill", who);
-    EXPECT_EQ(killed.exit_code, 137) << killed.err;
+    expect_end(killed, 137, HasSubstr("host " + host + ") was killed by signal 9"));
     EXPECT_EQ(count(killed.err, "amrun: "), 1) << killed.err;
-    EXPECT_THAT(killed.err, HasSubstr("host " + host + ") was killed by signal 9"));
   }
 }
 
@@ -465,10 +457,9 @@ TEST_F(AmrunHosts, DoNotMindAChattyShell) {
   const TemporaryFile chatty(
       "#!/bin/sh\necho Welcome to this host; echo you have mail\nexec " + enter_host + " \"$@\"\n",
       std::filesystem::perms::owner_exec);
-  const Outcome outcome =
-      run(hosts_.on(1, {amrun, "--hosts", names(), example("hello")}), {{"AM_AGENT=" + chatty.path()}});
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, Not(HasSubstr("Welcome")));
+  expect_end(
+      run(hosts_.on(1, {amrun, "--hosts", names(), example("hello")}), {{"AM_AGENT=" + chatty.path()}}), 0, _,
+      Not(HasSubstr("Welcome")));
 }
 
 const Roles roles = {{"amrun_hosts", run_node}, {"amrun_hosts_survivor", run_survivor}};

@@ -20,6 +20,7 @@
 namespace amrun_test {
 
 using process_test::Arguments;
+using process_test::expect_end;
 using process_test::lines_of;
 using process_test::Roles;
 using process_test::Surroundings;
@@ -109,6 +110,15 @@ class Node {
   am::NodeId size_;
   std::shared_ptr<am::host::Memory> memory_;
 };
+
+// As a role, what a node does between joining and leaving.
+template <void (*function)(const Node&)>
+int joined(const Arguments& /*none*/) {
+  const Node node = Node::joined();
+  function(node);
+  node.leave();
+  return 0;
+}
 
 inline int hang(const Arguments&) {
   Node().join();

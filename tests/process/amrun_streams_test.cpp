@@ -17,15 +17,12 @@ using namespace testing;
 
 // What nodes do.
 
-int read_input(const Arguments&) {
-  const Node node = Node::joined();
+void read_input(const Node& node) {
   std::string text;
   char buffer[256];
   for (ssize_t got = 0; (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0;)
     text.append(buffer, static_cast<std::size_t>(got));
   Node::print("node " + std::to_string(node.rank()) + " read <" + text + ">");
-  node.leave();
-  return 0;
 }
 
 // Numbered lines of many lengths on both streams, in pieces that end anywhere.
@@ -48,12 +45,7 @@ int write_lines(const Arguments& arguments) {
   return 0;
 }
 
-int write_partial_line(const Arguments&) {
-  const Node node = Node::joined();
-  std::fputs("whole\nno end", stdout);
-  node.leave();
-  return 0;
-}
+void write_partial_line(const Node&) { std::fputs("whole\nno end", stdout); }
 
 constexpr std::string_view flood_line = "the quick brown fox jumps over the lazy dog\n";
 
@@ -83,21 +75,17 @@ int flood_and_die(const Arguments&) {
   for (;;) (void)!write(STDOUT_FILENO, line.data(), line.size());
 }
 
-int show_environment(const Arguments&) {
-  const Node node = Node::joined();
+void show_environment(const Node&) {
   std::string line = "environment:";
   for (const char* name : {"AM_RANK", "AM_SIZE", "AM_STATS", "AMRUN_TEST"}) {
     const char* value = std::getenv(name);
     line += std::string(" ") + name + "=" + (value != nullptr ? value : "");
   }
   Node::print(line);
-  node.leave();
-  return 0;
 }
 
 // Descriptors beyond the standard ones, by what they are.
-int show_descriptors(const Arguments&) {
-  const Node node = Node::joined();
+void show_descriptors(const Node&) {
   std::vector<std::string> open;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
@@ -108,8 +96,6 @@ int show_descriptors(const Arguments&) {
   line << "descriptors " << open.size() << ":";
   for (const std::string& what : open) line << " " << what;
   Node::print(line.str());
-  node.leave();
-  return 0;
 }
 
 // Node 0 starts a job of its own, whose nodes show what they have.
@@ -127,8 +113,7 @@ int start_inner_job(const Arguments& arguments) {
   return status == 0 ? 0 : 5;
 }
 
-int show_limits_and_signals(const Arguments&) {
-  const Node node = Node::joined();
+void show_limits_and_signals(const Node&) {
   sigset_t mask;
   sigprocmask(SIG_SETMASK, nullptr, &mask);
   int blocked = 0;
@@ -137,8 +122,6 @@ int show_limits_and_signals(const Arguments&) {
   sigaction(SIGPIPE, nullptr, &pipe);
   Node::print("files " + std::to_string(sysconf(_SC_OPEN_MAX)) + " blocked " + std::to_string(blocked) +
               " pipe " + (pipe.sa_handler == SIG_DFL ? "default" : "changed"));
-  node.leave();
-  return 0;
 }
 
 // Tests.
@@ -156,19 +139,14 @@ TEST(AmrunStreams, InputGoesToNodeZero) {
 }
 
 TEST(AmrunStreams, OutputIsAsItWasWithoutLabels) {
-  Amrun amrun(job({"-n", "1"}, {"write_partial_line"}));
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_EQ(amrun.out(), "whole\nno end");
-  EXPECT_THAT(amrun.err(), IsEmpty());
+  expect_end(Amrun(job({"-n", "1"}, {"write_partial_line"})).outcome(), 0, IsEmpty(), "whole\nno end");
 }
 
 TEST(AmrunStreams, LabelsNameTheNode) {
-  Amrun amrun(job({"-n", "3", "-l"}, {"write_partial_line"}));
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_THAT(
-      process_test::sorted_lines(amrun.out()),
-      testing::ElementsAre("[0] no end", "[0] whole", "[1] no end", "[1] whole", "[2] no end", "[2] whole"));
-  EXPECT_THAT(amrun.err(), IsEmpty());
+  const process_test::Outcome outcome = Amrun(job({"-n", "3", "-l"}, {"write_partial_line"})).outcome();
+  expect_end(outcome, 0, IsEmpty());
+  EXPECT_THAT(process_test::sorted_lines(outcome.out),
+              ElementsAre("[0] no end", "[0] whole", "[1] no end", "[1] whole", "[2] no end", "[2] whole"));
 }
 
 // Every line whole, none lost, each node's in order, each stream for itself.
@@ -228,8 +206,8 @@ TEST(AmrunStreams, AReaderThatGoesAwayEndsTheJob) {
 TEST(AmrunStreams, AFullDeviceIsNotSuccess) {
   Amrun amrun(job({"-n", "2", "-l"}, {"write_partial_line"}),
               {.in_child = [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); }});
-  EXPECT_NE(amrun.exit_code(), 0);
-  EXPECT_THAT(amrun.err(), HasSubstr("amrun: cannot write standard output: No space left on device\n"));
+  expect_end(amrun.outcome(), Ne(0),
+             HasSubstr("amrun: cannot write standard output: No space left on device\n"));
 }
 
 TEST(AmrunStreams, MoreNodesThanDescriptors) {
@@ -251,48 +229,44 @@ TEST(AmrunStreams, WorksWithoutStandardDescriptors) {
 TEST(AmrunStreams, TheEnvironmentIsPassedOnButForThePlaceInAnOuterJob) {
   Amrun amrun(job({"-n", "2"}, {"show_environment"}),
               {{"AMRUN_TEST=passed on", "AM_STATS=0", "AM_RANK=17", "AM_SIZE=18"}});
-  EXPECT_EQ(amrun.exit_code(), 0);
-  EXPECT_THAT(amrun.out(),
-              AllOf(HasSubstr("environment: AM_RANK=0 AM_SIZE=2 AM_STATS=0 AMRUN_TEST=passed on\n"),
-                    HasSubstr("environment: AM_RANK=1 AM_SIZE=2 AM_STATS=0 AMRUN_TEST=passed on\n")));
+  expect_end(amrun.outcome(), 0, _,
+             AllOf(HasSubstr("environment: AM_RANK=0 AM_SIZE=2 AM_STATS=0 AMRUN_TEST=passed on\n"),
+                   HasSubstr("environment: AM_RANK=1 AM_SIZE=2 AM_STATS=0 AMRUN_TEST=passed on\n")));
 }
 
 TEST(AmrunStreams, NodesGetNoDescriptorsOfAmrun) {
   for (const std::vector<std::string>& options : {std::vector<std::string>{"-n", "3"}, {"-n", "3", "-l"}}) {
     Amrun amrun(job(options, {"show_descriptors"}), {.in_child = close_inherited});
     EXPECT_EQ(amrun.exit_code(), 0);
-    for (const std::string& line : lines_of(amrun.out()))
-      EXPECT_THAT(line, HasSubstr("descriptors 1: /memfd:libam"));
+    EXPECT_THAT(lines_of(amrun.out()), Each(HasSubstr("descriptors 1: /memfd:libam")));
   }
 }
 
 TEST(AmrunStreams, AJobMayRunInsideAJob) {
-  Amrun environment(job({"-n", "3"}, {"start_inner_job", "show_environment"}));
-  EXPECT_EQ(environment.exit_code(), 0);
-  EXPECT_THAT(environment.out(), AllOf(HasSubstr("AM_RANK=0 AM_SIZE=2"), HasSubstr("AM_RANK=1 AM_SIZE=2")));
+  expect_end(Amrun(job({"-n", "3"}, {"start_inner_job", "show_environment"})).outcome(), 0, _,
+             AllOf(HasSubstr("AM_RANK=0 AM_SIZE=2"), HasSubstr("AM_RANK=1 AM_SIZE=2")));
   Amrun descriptors(job({"-n", "3"}, {"start_inner_job", "show_descriptors"}), {.in_child = close_inherited});
   EXPECT_EQ(descriptors.exit_code(), 0);
-  for (const std::string& line : lines_of(descriptors.out())) EXPECT_THAT(line, HasSubstr("descriptors 1: "));
+  EXPECT_THAT(lines_of(descriptors.out()), Each(HasSubstr("descriptors 1: ")));
 }
 
 TEST(AmrunStreams, NodesGetLimitsAndSignalsAsAmrunGotThem) {
   Amrun amrun(job({"-n", "64", "-l"}, {"show_limits_and_signals"}),
               {.in_child = [] { process_test::limit(RLIMIT_NOFILE, 50); }});
   EXPECT_EQ(amrun.exit_code(), 0);
-  for (const std::string& line : lines_of(amrun.out()))
-    EXPECT_THAT(line, HasSubstr("files 50 blocked 0 pipe default"));
+  EXPECT_THAT(lines_of(amrun.out()), Each(HasSubstr("files 50 blocked 0 pipe default")));
 }
 
 const Roles roles = {
-    {"read_input", read_input},
+    {"read_input", joined<read_input>},
     {"write_lines", write_lines},
-    {"write_partial_line", write_partial_line},
+    {"write_partial_line", joined<write_partial_line>},
     {"flood", flood},
     {"flood_and_die", flood_and_die},
-    {"show_environment", show_environment},
-    {"show_descriptors", show_descriptors},
+    {"show_environment", joined<show_environment>},
+    {"show_descriptors", joined<show_descriptors>},
     {"start_inner_job", start_inner_job},
-    {"show_limits_and_signals", show_limits_and_signals},
+    {"show_limits_and_signals", joined<show_limits_and_signals>},
 };
 
 }  // namespace amrun_test::amrun_streams_test

@@ -17,11 +17,8 @@ constexpr auto executable = std::filesystem::perms::owner_all | std::filesystem:
                             std::filesystem::perms::others_exec;
 
 void expect_refused(const std::vector<std::string>& arguments, int exit_code, const std::string& line) {
-  Amrun amrun(arguments);
-  EXPECT_EQ(amrun.exit_code(), exit_code);
-  EXPECT_THAT(amrun.out(), IsEmpty());
-  EXPECT_THAT(amrun.err(), AllOf(StartsWith("amrun: "), HasSubstr(line)));
-  EXPECT_EQ(amrun.err().find('\n'), amrun.err().size() - 1) << amrun.err();
+  process_test::expect_refusal(Amrun(arguments).outcome(), exit_code,
+                               AllOf(StartsWith("amrun: "), HasSubstr(line), EndsWith("\n")));
 }
 
 TEST(AmrunWrongUse, Options) {
@@ -53,22 +50,15 @@ TEST(AmrunWrongUse, PathIsSearchedAsShellsDo) {
   const TemporaryFile forbidden("#!/bin/sh\n");
   const TemporaryFile script("#!/bin/sh\nexit 7\n", executable);
   const std::string found = forbidden.folder() + ":" + script.folder();
-  Amrun amrun({"-n", "1", "file"}, {{"PATH=" + found}});
-  EXPECT_EQ(amrun.exit_code(), 7);
-  Amrun refused({"-n", "1", "file"}, {{"PATH=" + forbidden.folder()}});
-  EXPECT_EQ(refused.exit_code(), 126);
+  EXPECT_EQ(Amrun({"-n", "1", "file"}, {{"PATH=" + found}}).exit_code(), 7);
+  EXPECT_EQ(Amrun({"-n", "1", "file"}, {{"PATH=" + forbidden.folder()}}).exit_code(), 126);
   Amrun here({"-n", "1", "file"}, {{"PATH=/nowhere"}, [&] { (void)!chdir(script.folder().c_str()); }});
-  EXPECT_EQ(here.exit_code(), 127);
-  EXPECT_EQ(here.err(), "amrun: \"file\" is not found in PATH (./file is here)\n");
+  expect_end(here.outcome(), 127, "amrun: \"file\" is not found in PATH (./file is here)\n");
 }
 
 TEST(AmrunWrongUse, HelpAndVersionGoToStandardOutput) {
-  Amrun help({"--help"});
-  EXPECT_EQ(help.exit_code(), 0);
-  EXPECT_THAT(help.out(), HasSubstr("--report-bindings"));
-  Amrun version({"--version"});
-  EXPECT_EQ(version.exit_code(), 0);
-  EXPECT_THAT(version.out(), MatchesRegex("amrun [0-9.]+\n"));
+  expect_end(Amrun({"--help"}).outcome(), 0, _, HasSubstr("--report-bindings"));
+  expect_end(Amrun({"--version"}).outcome(), 0, _, MatchesRegex("amrun [0-9.]+\n"));
 }
 
 // What was started before the limit was met is ended again: the output of amrun ends.
@@ -88,8 +78,7 @@ TEST(AmrunWrongUse, TooManyProcesses) {
 TEST(AmrunWrongUse, TooFewDescriptorsForLabels) {
   Amrun amrun(job({"-n", "200", "-l"}, {"hang"}),
               {.in_child = [] { process_test::limit_for_good(RLIMIT_NOFILE, 60); }});
-  EXPECT_EQ(amrun.exit_code(), 1);
-  EXPECT_EQ(amrun.err(), "amrun: cannot make pipes for -l: Too many open files (raise ulimit -n)\n");
+  expect_end(amrun.outcome(), 1, "amrun: cannot make pipes for -l: Too many open files (raise ulimit -n)\n");
 }
 
 }  // namespace amrun_test::amrun_wrong_use_test

@@ -135,12 +135,6 @@ class Appointments : public testing::Test {
   static void expect_greetings(const Outcome& all, am::NodeId size, int programs = 1) {
     EXPECT_EQ(count(all.out, "hears from"), 2 * static_cast<int>(size) * programs) << all.out << all.err;
   }
-  /// By one line, before anything runs.
-  static void expect_refused(const Outcome& outcome, const testing::Matcher<std::string>& says) {
-    expect_end(outcome, 1, says);
-    EXPECT_THAT(outcome.out, IsEmpty());
-    EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
-  }
   /// The others say that they wait for it.
   Outcome run_with_one_that_is_late(am::NodeId late, am::NodeId size) const {
     std::vector<std::unique_ptr<Running>> nodes(size);
@@ -245,7 +239,7 @@ TEST_F(OnOneHost, EndWhenANodeIsKilled) {
 TEST_F(OnOneHost, AnotherKeyIsTurnedAway) {
   const Key other("another secret than that");
   const auto zero = start(place(0, 2), hello, {"AM_TIMEOUT=2s"});
-  expect_refused(start(place(1, 2, other), hello, {"AM_TIMEOUT=60s"})->outcome(),
+  expect_refusal(start(place(1, 2, other), hello, {"AM_TIMEOUT=60s"})->outcome(), 1,
                  AllOf(HasSubstr("am: join the job"), HasSubstr("does not know the job's key")));
   expect_end(
       zero->outcome(), 1,
@@ -255,7 +249,7 @@ TEST_F(OnOneHost, AnotherKeyIsTurnedAway) {
 TEST_F(OnOneHost, AKeyFileForAllToReadIsRefused) {
   const Key open("a secret that is not", 0644);
   for (const am::NodeId rank : {0u, 1u})
-    expect_refused(start(place(rank, 2, open), hello)->outcome(),
+    expect_refusal(start(place(rank, 2, open), hello)->outcome(), 1,
                    AllOf(HasSubstr("may be read or written by others"), HasSubstr("chmod 600")));
 }
 
@@ -269,7 +263,7 @@ TEST_F(OnOneHost, OtherErrorsAreOneLineEach) {
   };
   for (const auto& [job, error] : errors) {
     SCOPED_TRACE(job);
-    expect_refused(start(job, hello)->outcome(), HasSubstr(error));
+    expect_refusal(start(job, hello)->outcome(), 1, HasSubstr(error));
   }
 }
 

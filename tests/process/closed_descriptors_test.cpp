@@ -40,9 +40,7 @@ void wait_long(am::Node& node) {
 TEST_P(ClosedDescriptors, AreNoDeath) {
   if (!GetParam().network->interrupts)
     GTEST_SKIP() << "what it talks by is a descriptor, too: nobody hears from it any more";
-  test::run_job(GetParam(), 3, [](am::Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(3, [](am::Node& node, State& state) {
     node.barrier();
     if (node.id() == 1) check(close_range(3, ~0U, 0) == 0, "close_range");
     node.barrier();
@@ -80,9 +78,7 @@ class InItsPlace {
 
 // Rings are made when a node first sends to another, memory segments are mapped when they are first used.
 TEST_P(ClosedDescriptors, MayBeAnotherFilesNext) {
-  test::run_job(GetParam(), 3, [](am::Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(3, [](am::Node& node, State& state) {
     const am::GlobalPtr<int> used = am::allocate<int>(node);
     am::put(node, used, 1);
     node.barrier();

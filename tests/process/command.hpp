@@ -40,12 +40,6 @@ struct Outcome {
   std::string err;
 };
 
-/// How it ended, and what is on standard error.
-inline void expect_end(const Outcome& outcome, int exit_code, const testing::Matcher<std::string>& err) {
-  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.out << outcome.err;
-  EXPECT_THAT(outcome.err, err);
-}
-
 struct Surroundings {
   std::vector<std::string> environment = {};  ///< NAME=value; nothing else begins with AM_ there
   std::function<void()> in_child = {};        ///< before the program is started
@@ -70,6 +64,22 @@ inline std::vector<std::string> sorted_lines(const std::string& text) {
   std::vector<std::string> lines = lines_of(text);
   std::ranges::sort(lines);
   return lines;
+}
+
+/// How it ended, and what is on standard error, and on standard output.
+inline void expect_end(const Outcome& outcome, const testing::Matcher<int>& exit_code,
+                       const testing::Matcher<std::string>& err,
+                       const testing::Matcher<std::string>& out = testing::_) {
+  EXPECT_THAT(outcome.exit_code, exit_code) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, err);
+  EXPECT_THAT(outcome.out, out);
+}
+
+/// It ended so with one line on standard error, and had printed nothing.
+inline void expect_refusal(const Outcome& outcome, const testing::Matcher<int>& exit_code,
+                           const testing::Matcher<std::string>& line) {
+  expect_end(outcome, exit_code, line, testing::IsEmpty());
+  EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
 }
 
 namespace impl {

@@ -41,9 +41,7 @@ int end_of(pid_t child) {
 
 /// Node 1 starts children, between two of which messages come; the others send all the time.
 void with_children(const test::Substrate& substrate, const std::function<void()>& start_one) {
-  test::run_job(substrate, 3, [&](am::Node& node) {
-    State state;
-    node.attach(state);
+  test::run_job<State>(substrate, 3, [&](am::Node& node, State& state) {
     node.barrier();
     // Where the other nodes are threads of this process they have their handler threads by the second barrier: std::exit in a
     // child waits for ever for a lock that somebody held who was loading a library when it was forked.
@@ -119,9 +117,7 @@ TEST_P(Children, ThatExit) {
 
 // What came meanwhile runs in the parent, when both leave the section.
 TEST_P(Children, ForkedInACriticalSection) {
-  test::run_job(GetParam(), 2, [&](am::Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(2, [](am::Node& node, State& state) {
     const am::Registers registers(node);
     node.barrier();
     for (std::uint64_t i = 0; node.id() == 1 && i < rounds(40); ++i) {

@@ -55,23 +55,17 @@ TEST(Emulated, TellsWhatItsRoutersHaveCounted) {
 }
 
 TEST(Emulated, RefusesWhatIsNoGridOfItsNodes) {
-  const auto line = [](const std::string& transport, int nodes) {
-    const Outcome outcome = run_over(transport, nodes, {example("hello")});
-    EXPECT_NE(outcome.exit_code, 0) << transport;
-    return outcome.err;
+  const auto expect = [](const std::string& transport, int nodes, const std::string& line) {
+    SCOPED_TRACE(transport);
+    expect_end(run_over(transport, nodes, {example("hello")}), testing::Ne(0),
+               HasSubstr("AM_TRANSPORT=" + line));
   };
-  EXPECT_THAT(
-      line("t1:2x2", 3),
-      HasSubstr("AM_TRANSPORT=t1:2x2 is a grid of 4 nodes, and the job has 3 (say t1:1x3, or t1 alone)"));
-  EXPECT_THAT(line("t1:big", 2),
-              HasSubstr("AM_TRANSPORT=t1:big is no grid (say rows x columns, t1:1x2, or t1 alone)"));
-  EXPECT_THAT(
-      line("mmachine:2x2", 3),
-      HasSubstr("AM_TRANSPORT=mmachine:2x2 is a grid of 4 nodes, and the job has 3 (say mmachine:1x3, or "
-                "mmachine alone)"));
-  EXPECT_THAT(line("mmachine:big", 2), HasSubstr("AM_TRANSPORT=mmachine:big is no grid"));
-  EXPECT_THAT(line("t2:2x2", 4),
-              HasSubstr("AM_TRANSPORT=\"t2:2x2\" is not one of auto, shm, tcp, t1, mmachine"));
+  expect("t1:2x2", 3, "t1:2x2 is a grid of 4 nodes, and the job has 3 (say t1:1x3, or t1 alone)");
+  expect("t1:big", 2, "t1:big is no grid (say rows x columns, t1:1x2, or t1 alone)");
+  expect("mmachine:2x2", 3,
+         "mmachine:2x2 is a grid of 4 nodes, and the job has 3 (say mmachine:1x3, or mmachine alone)");
+  expect("mmachine:big", 2, "mmachine:big is no grid");
+  expect("t2:2x2", 4, "\"t2:2x2\" is not one of auto, shm, tcp, t1, mmachine");
 }
 
 // Node 1, between 0 and 2, floods node 2, and is stopped again and again, wherever it is on its way through the routers; the others
@@ -134,9 +128,8 @@ struct Sleeper {
 };
 
 int use_the_memory_of_a_stopped_node(const Arguments&) {
-  am::Node& node = am::start(0, nullptr);
   Sleeper sleeper;
-  node.attach(sleeper);
+  am::Node& node = process_test::start_with(sleeper);
   constexpr std::size_t longest = 50'000;
   const auto place = am::allocate_symmetric<std::uint64_t>(node, longest);
   const auto end = am::allocate_symmetric<std::uint64_t>(node);

@@ -60,6 +60,12 @@ class Examples : public testing::TestWithParam<Way> {
       EXPECT_THAT(outcome.err, IsEmpty());
     }
   }
+  static Outcome run_well(const std::string& name, const std::vector<std::string>& arguments = {},
+                          const std::string& dispatch = "poll") {
+    Outcome outcome = run_example(name, arguments, dispatch);
+    expect_success(outcome);
+    return outcome;
+  }
   /// One line of the program; the launcher's line, which says who failed, is its own.
   static void expect_refusal(const Outcome& outcome, int exit_code, const std::string& line) {
     EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
@@ -80,8 +86,7 @@ class Examples : public testing::TestWithParam<Way> {
 
   static void expect_line(const std::string& name, const std::string& arguments, const std::string& dispatch,
                           const std::string& says) {
-    const Outcome outcome = run_example(name, words_of(arguments), dispatch);
-    expect_success(outcome);
+    const Outcome outcome = run_well(name, words_of(arguments), dispatch);
     EXPECT_EQ(outcome.out, name + ": " + says + ": the same as a sequential run\n") << dispatch;
   }
 
@@ -90,16 +95,13 @@ class Examples : public testing::TestWithParam<Way> {
   static void expect_programs(const std::string& interface, const std::string& of_round_trips,
                               const std::string& of_transfer) {
     for (const std::string& dispatch : every_mode) {
-      const Outcome round_trips = run_example(interface + "_pingpong", {"50"}, dispatch);
-      expect_success(round_trips);
+      const Outcome round_trips = run_well(interface + "_pingpong", {"50"}, dispatch);
       EXPECT_EQ(count(round_trips.out, of_round_trips), nodes()) << dispatch << round_trips.out;
       EXPECT_EQ(count(round_trips.out, "one takes "), 1) << round_trips.out;
-      const Outcome transfer = run_example(interface + "_transfer", {"700"}, dispatch);
-      expect_success(transfer);
+      const Outcome transfer = run_well(interface + "_transfer", {"700"}, dispatch);
       EXPECT_EQ(count(transfer.out, of_transfer), nodes()) << dispatch << transfer.out;
       EXPECT_GT(count(transfer.out, " MB/s"), 0) << transfer.out;
-      const Outcome queue = run_example(interface + "_work_queue", {"500"}, dispatch);
-      expect_success(queue);
+      const Outcome queue = run_well(interface + "_work_queue", {"500"}, dispatch);
       EXPECT_THAT(queue.out,
                   MatchesRegex("500 numbers on " + std::to_string(nodes()) +
                                " nodes: 26143 steps, at most 143 for one: as one node alone finds\n"
@@ -114,8 +116,7 @@ class Examples : public testing::TestWithParam<Way> {
 
   static void expect_words(const std::string& text, const std::string& words, const std::string& different) {
     const TemporaryFile file(text);
-    const Outcome outcome = run_example("word_count", {file.path()});
-    expect_success(outcome);
+    const Outcome outcome = run_well("word_count", {file.path()});
     EXPECT_THAT(outcome.out, HasSubstr(words + " words, " + different +
                                        " different: the same as one node alone counts\n"));
   }
@@ -130,8 +131,7 @@ class Starts : public Examples {};
 class Refusals : public Examples {};
 
 TEST_P(Starts, Hello) {
-  const Outcome outcome = run_example("hello");
-  expect_success(outcome);
+  const Outcome outcome = run_well("hello");
   const std::string n = std::to_string(nodes());
   for (int id = 0; id < nodes(); ++id) {
     const std::string node = "node " + std::to_string(id);
@@ -146,8 +146,7 @@ TEST_P(Starts, HelloToNobody) { expect_refusal(run_example("hello", {"zzz"}), 2,
 
 TEST_P(Examples, FetchAdd) {
   constexpr int additions = 1500;
-  const Outcome outcome = run_example("fetch_add", {std::to_string(additions)});
-  expect_success(outcome);
+  const Outcome outcome = run_well("fetch_add", {std::to_string(additions)});
   const std::string sum = std::to_string(additions * nodes());
   for (int id = 0; id < nodes(); ++id) {
     EXPECT_THAT(outcome.out, HasSubstr("node " + std::to_string(id) + ": counter " + sum + ", expected " +
@@ -164,8 +163,7 @@ TEST_P(Refusals, FetchAddOfNothing) {
 
 TEST_P(Starts, BackgroundTransfer) {
   for (const std::string& dispatch : every_mode) {
-    const Outcome outcome = run_example("background_transfer", {"1"}, dispatch);
-    expect_success(outcome);
+    const Outcome outcome = run_well("background_transfer", {"1"}, dispatch);
     EXPECT_EQ(count(outcome.out, "pi is 3.141593; "), nodes()) << dispatch << outcome.out;
     EXPECT_EQ(count(outcome.out, " of 1024 blocks went while it computed, 0 values came wrong\n"), nodes())
         << dispatch << outcome.out;
@@ -177,8 +175,7 @@ TEST_P(Starts, BackgroundTransfer) {
 
 TEST_P(Starts, OldInterfaces) {
   for (const std::string interface : {"cmam", "gam", "am2"}) {
-    const Outcome outcome = run_example(interface + "_pingpong", {"50"});
-    expect_success(outcome);
+    const Outcome outcome = run_well(interface + "_pingpong", {"50"});
     EXPECT_EQ(count(outcome.out, ": right\n"), nodes()) << outcome.out;
   }
 }
@@ -206,8 +203,7 @@ TEST_P(Examples, WordCountOfGarbage) {
   std::string garbage(200'000, '\0');
   for (char& c : garbage) c = static_cast<char>(random());
   const TemporaryFile file(garbage);
-  const Outcome outcome = run_example("word_count", {file.path()});
-  expect_success(outcome);
+  const Outcome outcome = run_well("word_count", {file.path()});
   EXPECT_THAT(outcome.out, HasSubstr(": the same as one node alone counts\n"));
 }
 
@@ -221,8 +217,7 @@ TEST_P(Refusals, WordCountOfNoFile) {
 
 TEST_P(Examples, Life) {
   for (const char* rows : {"4", "37"}) {
-    const Outcome outcome = run_example("life", {rows, "41", "23"});
-    expect_success(outcome);
+    const Outcome outcome = run_well("life", {rows, "41", "23"});
     EXPECT_THAT(outcome.out, AllOf(HasSubstr("life: " + std::string(rows) + " x 41 torus on " +
                                              std::to_string(nodes()) + " nodes, 23 generations: "),
                                    HasSubstr(" generations per second; the same as a sequential run\n")));
@@ -330,8 +325,7 @@ TEST_P(Examples, TimesGoToStandardError) {
 
 TEST_P(Examples, TimesOnlyWhenAsked) {
   for (const std::string name : {"matrix_multiply", "components", "dataflow"}) {
-    const Outcome plain = run_example(name, {"8"});
-    expect_success(plain);
+    const Outcome plain = run_well(name, {"8"});
     const Outcome timed = run_example(name, {"--time", "8"});
     EXPECT_EQ(timed.exit_code, 0) << timed.err;
     EXPECT_EQ(timed.out, plain.out);

@@ -128,9 +128,7 @@ using ForkedChild = test::OnEverySubstrate;
 
 // What node 1 sends before and after it forks arrives once, in a job whose barriers still count; what its children try does not.
 TEST_P(ForkedChild, IsRefusedEveryUse) {
-  test::run_job(GetParam(), nodes, [](am::Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(nodes, [](am::Node& node, State& state) {
     state.word = word_of_node_0(node);
     if (node.id() == 1) am::put(node, state.word, std::uint64_t{5});
     node.barrier();
@@ -186,9 +184,7 @@ struct Inside {
 /// Node 1 comes to fork as `fork_it` has it, and waits until it has; then come the messages that its child must not have run.
 void fork_inside(const test::Substrate& substrate, const char* name, int messages,
                  const std::function<void(am::Node&, Inside&)>& fork_it) {
-  test::run_job(substrate, 2, [&](am::Node& node) {
-    Inside inside;
-    node.attach(inside);
+  test::run_job<Inside>(substrate, 2, [&](am::Node& node, Inside& inside) {
     node.barrier();
     fork_it(node, inside);
     if (node.id() == 1) {
@@ -237,9 +233,7 @@ TEST_P(ForkedChild, ThatReturnsFromAPredicateIsRefused) {
 // -- what is no use of the node --------------------------------------------------------------------------------------------
 
 TEST_P(ForkedChild, MayEndWithWhatItHasInHand) {
-  test::run_job(GetParam(), 2, [](am::Node& node) {
-    State state;
-    node.attach(state);
+  run<State>(2, [](am::Node& node, State& state) {
     state.word = word_of_node_0(node);
     node.barrier();
     // Where the other node is a thread of this process it has its handler thread by the second barrier: std::exit in a

@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "process/surroundings.hpp"
 #include "support/check.hpp"
 
 namespace handler_thread_test {
@@ -23,14 +24,10 @@ constexpr am::Count second = 1'000'000'000;
 
 /// A job of one node with a handler thread, both on one processor. Fails with what `body` throws.
 void run_on_one_processor(const std::function<void(am::Node&)>& body) {
-  cpu_set_t before;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  std::size_t cpu = 0;
-  while (!CPU_ISSET(cpu, &before)) ++cpu;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(cpu, &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  const cpu_set_t before = process_test::own_processors();
+  process_test::stay_on_one();
+  const cpu_set_t one = process_test::own_processors();
+  ASSERT_EQ(CPU_COUNT(&one), 1);
   am::Options options;
   options.dispatch = am::Dispatch::thread;
   try {

@@ -39,6 +39,8 @@ am::core::Settings settings_for(am::Dispatch dispatch, am::core::PeerDeath death
   return settings;
 }
 
+am::core::Settings survivors() { return settings_for(am::Dispatch::poll, am::core::PeerDeath::survive); }
+
 class Hosts : public testing::TestWithParam<am::Dispatch> {};
 
 struct Counted {
@@ -47,9 +49,14 @@ struct Counted {
 };
 void count(am::Request& request) { ++request.state<Counted>().messages; }
 
-/// Counts from here on. When it returns, the barrier has let all through.
+/// Each node counts what comes.
+template <class F>
+void run_counting(PretendedHosts& hosts, const am::core::Settings& settings, F body) {
+  hosts.run(settings, with_state<Counted>(body));
+}
+
+/// When it returns, the barrier has let all through.
 void meet(Node& node, Counted& counted, std::latch& together) {
-  node.attach(counted);
   node.on_peer_death([&](Node&, NodeId dead) { counted.dead.push_back(dead); });
   node.barrier();
   together.arrive_and_wait();
@@ -57,9 +64,7 @@ void meet(Node& node, Counted& counted, std::latch& together) {
 
 TEST_P(Hosts, EachPeerIsReachedByWhatLeadsThere) {
   PretendedHosts hosts(4, 2);
-  hosts.run(settings_for(GetParam()), [&](Node& node) {
-    Counted counted;
-    node.attach(counted);
+  run_counting(hosts, settings_for(GetParam()), [&](Node& node, Counted& counted) {
     am::core::Engine& engine = node.engine();
     check_equal(describe(engine.networks()), "shared memory to 2 nodes, post to 2 nodes", "the networks");
     for (NodeId peer = 0; peer < node.size(); ++peer) {
@@ -110,8 +115,7 @@ TEST_P(Deaths, AreHeardOfOnEveryHost) {
   PretendedHosts hosts(6, 2);
   std::latch together(6);
   std::latch ended(5);
-  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
-    Counted counted;
+  run_counting(hosts, survivors(), [&](Node& node, Counted& counted) {
     meet(node, counted, together);
     if (node.id() == victim) return ended.wait();
     if (node.id() == (victim + 1) % node.size())
@@ -135,8 +139,7 @@ TEST_P(Deaths, AreToldByTheNetworkToo) {
   std::latch together(6);
   std::latch ended(6);
   const std::uint32_t its_host = hosts.host_of(victim);
-  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
-    Counted counted;
+  run_counting(hosts, survivors(), [&](Node& node, Counted& counted) {
     meet(node, counted, together);
     if (node.id() == (victim + 3) % node.size()) hosts.post().cut(victim);
     if (hosts.host_of(node.id()) != its_host) {
@@ -172,9 +175,7 @@ TEST(HostsDeathTest, ADeathOnAnotherHostEndsTheJobUnlessItSurvives) {
 
 TEST_P(Hosts, NodesLeaveOneAfterTheOther) {
   PretendedHosts hosts(6, 3);
-  hosts.run(settings_for(GetParam(), am::core::PeerDeath::survive), [&](Node& node) {
-    Counted counted;
-    node.attach(counted);
+  run_counting(hosts, settings_for(GetParam(), am::core::PeerDeath::survive), [](Node& node, Counted&) {
     node.barrier();
     // The last ones first, so that each host has other speakers and hearers.
     for (NodeId leaves = node.size() - 1; leaves > node.id(); --leaves) {
@@ -186,9 +187,7 @@ TEST_P(Hosts, NodesLeaveOneAfterTheOther) {
 /// Whoever leaves waits for nobody who stays, and is no dead one to whom it has spoken, though its network ends with it.
 TEST(HostsOverLibfabric, ANodeLeavesWhileTheOthersStay) {
   PretendedHosts hosts(4, 2, PretendedHosts::Within::memory, "ofi:tcp");
-  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
-    Counted counted;
-    node.attach(counted);
+  run_counting(hosts, survivors(), [&](Node& node, Counted& counted) {
     bool died = false;
     node.on_peer_death([&](Node&, NodeId) { died = true; });
     for (NodeId to = 0; to < node.size(); ++to) check(node.request<count>(to) == am::Status::ok, "request");
@@ -207,7 +206,7 @@ TEST(HostsOverLibfabric, ANodeLeavesWhileTheOthersStay) {
 TEST(HostsOverTcp, ADeathThatASendFindsIsToldOfLater) {
   PretendedHosts hosts(2, 2, PretendedHosts::Within::memory, "tcp");
   std::latch told(1);
-  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
+  hosts.run(survivors(), [&](Node& node) {
     if (node.id() == 1) return told.wait();
     Counted counted;
     node.on_peer_death([&](Node& here, NodeId dead) {
@@ -272,8 +271,7 @@ TEST_P(Liars, OfOtherHostsCountAsLostAndDoNoHarm) {
   std::latch noticed(2);
   std::latch lied_on(1);
   std::latch ended(4);
-  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
-    Counted counted;
+  run_counting(hosts, survivors(), [&](Node& node, Counted& counted) {
     meet(node, counted, together);
     const auto send_off = [&] { node.wait_until([&] { return node.engine().network().drained(); }); };
     if (node.id() == 3) {
@@ -308,8 +306,7 @@ TEST(MulticastsFromLiars, AreNotPassedOn) {
   PretendedHosts hosts(4, 2);
   std::latch together(4);
   std::latch ended(4);
-  hosts.run(settings_for(am::Dispatch::poll, am::core::PeerDeath::survive), [&](Node& node) {
-    Counted counted;
+  run_counting(hosts, survivors(), [&](Node& node, Counted& counted) {
     meet(node, counted, together);
     if (node.id() == 3) {
       am::Transport& network = node.engine().network();
@@ -343,8 +340,6 @@ TEST_P(Hosts, TheLastOneHearsOfAllThatLeaveAtOnce) {
     PretendedHosts hosts(5, 3);
     const auto last = static_cast<NodeId>(i % 5);
     hosts.run(settings_for(GetParam(), am::core::PeerDeath::survive), [&](Node& node) {
-      Counted counted;
-      node.attach(counted);
       node.barrier();
       if (node.id() != last) return;
       for (NodeId peer = 0; peer < node.size(); ++peer) {
@@ -372,9 +367,7 @@ TEST(HostsDeathTest, AReportSaysWhatIsSeenFromHere) {
         PretendedHosts hosts(3, 2);
         am::core::Settings settings = settings_for(am::Dispatch::poll);
         settings.timeout_ns = 4'000'000'000;
-        hosts.run(settings, [&](Node& node) {
-          Counted counted;
-          node.attach(counted);
+        run_counting(hosts, settings, [](Node& node, Counted&) {
           node.enable_low_events(false);
           node.barrier();
           if (node.id() != 0) pause();

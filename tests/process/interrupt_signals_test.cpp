@@ -18,6 +18,9 @@ namespace interrupt_signals_test {
 
 using namespace test;
 
+const test::Substrate as_processes{test::Nodes::processes, am::Dispatch::interrupt};
+const test::Substrate as_threads{test::Nodes::threads, am::Dispatch::interrupt};
+
 struct Node1 {
   std::atomic<std::uint64_t> came{0};
   std::atomic<std::uint64_t> pid{0};
@@ -37,7 +40,7 @@ void compute_until(const std::atomic<std::uint64_t>& count, std::uint64_t enough
 void disturbed(const std::function<void(am::Node&, Node1&)>& body) {
   Node0 sender;  // they live longer than the nodes: messages come until node 1 has left
   Node1 receiver;
-  test::run_job({test::Nodes::processes, am::Dispatch::interrupt}, 2, [&](am::Node& node) {
+  test::run_job(as_processes, 2, [&](am::Node& node) {
     node.id() == 0 ? node.attach(sender) : node.attach(receiver);
     node.barrier();
     if (node.id() == 0) {
@@ -93,9 +96,7 @@ TEST(InterruptSignals, TheProgramsTimerTicks) {
 }
 
 TEST(InterruptSignals, OthersMaySendItToo) {
-  test::run_job({test::Nodes::processes, am::Dispatch::interrupt}, 2, [](am::Node& node) {
-    Node1 state;
-    node.attach(state);
+  test::run_job<Node1>(as_processes, 2, [](am::Node& node, Node1& state) {
     node.barrier();
     const std::uint64_t messages = rounds(5000);
     if (node.id() == 0) {
@@ -116,16 +117,13 @@ TEST(InterruptSignals, OthersMaySendItToo) {
   });
 }
 
-/// A job of one that gets messages from itself while it computes.
-void gets_messages() {
-  test::run_job({test::Nodes::processes, am::Dispatch::interrupt}, 2, [](am::Node& node) {
-    Node1 state;
-    node.attach(state);
+/// A node gets messages while it computes.
+void gets_messages(const test::Substrate& substrate = as_processes, std::uint64_t messages = rounds(500)) {
+  test::run_job<Node1>(substrate, 2, [=](am::Node& node, Node1& state) {
     node.barrier();
-    for (std::uint64_t i = 0; i < rounds(500); ++i) {
-      if (node.id() == 0) check(node.request<&Node1::come>(1) == am::Status::ok, "request");
-    }
-    if (node.id() == 1) compute_until(state.came, rounds(500));
+    for (std::uint64_t i = 0; node.id() == 0 && i < messages; ++i)
+      check(node.request<&Node1::come>(1) == am::Status::ok, "request");
+    if (node.id() == 1) compute_until(state.came, messages);
     node.barrier();
   });
 }
@@ -144,14 +142,7 @@ TEST(InterruptSignals, BlockedAtStart) {
   sigaddset(&urgent, SIGURG);
   pthread_sigmask(SIG_BLOCK, &urgent, &before);
   gets_messages();
-  test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 2, [](am::Node& node) {
-    Node1 state;
-    node.attach(state);
-    node.barrier();
-    if (node.id() == 0) check(node.request<&Node1::come>(1) == am::Status::ok, "request");
-    if (node.id() == 1) compute_until(state.came, 1);
-    node.barrier();
-  });
+  gets_messages(as_threads, 1);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -170,7 +161,7 @@ struct sigaction disposition(int signal) {
 TEST(InterruptSignals, TheDispositionIsRestored) {
   for (void (*before)(int) : {SIG_DFL, SIG_IGN}) {
     std::signal(SIGURG, before);
-    test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 3, [&](am::Node& node) {
+    test::run_job(as_threads, 3, [&](am::Node& node) {
       node.barrier();
       check((disposition(SIGURG).sa_flags & SA_SIGINFO) != 0, "taken");
       node.barrier();
@@ -182,7 +173,7 @@ TEST(InterruptSignals, TheDispositionIsRestored) {
 
 // What the program has set meanwhile is its own.
 TEST(InterruptSignals, AHandlerThatCameLaterStays) {
-  test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 1, [](am::Node& node) {
+  test::run_job(as_threads, 1, [](am::Node& node) {
     node.poll();
     handle(SIGURG, &on_own_signal);
   });
@@ -192,9 +183,7 @@ TEST(InterruptSignals, AHandlerThatCameLaterStays) {
 
 TEST(InterruptSignals, AHandlerOfTheProgramIsAnError) {
   handle(SIGURG, &on_own_signal);
-  const std::string text = test::error_of([] {
-    test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 1, [](am::Node&) {});
-  });
+  const std::string text = test::error_of([] { test::run_job(as_threads, 1, [](am::Node&) {}); });
   EXPECT_NE(text.find("SIGURG"), std::string::npos) << text;
   EXPECT_NE(text.find("AM_SIGNAL"), std::string::npos) << text;
   EXPECT_EQ(disposition(SIGURG).sa_handler, &on_own_signal);
@@ -208,7 +197,7 @@ TEST(InterruptSignals, TheLastOneMayComeLate) {
   const test::Environment signal("AM_SIGNAL", "USR2");
   for (std::uint64_t i = 0; i < rounds(100); ++i) {
     Node1 state;  // lives longer than the nodes, which are processes
-    test::run_job({test::Nodes::processes, am::Dispatch::interrupt}, 3, [&](am::Node& node) {
+    test::run_job(as_processes, 3, [&](am::Node& node) {
       node.attach(state);
       node.barrier();
       if (node.id() != 0) {
@@ -285,7 +274,7 @@ class SmallStacks {
 // The pieces of long payloads come just when the interrupt of the last ones returns: into a low handler, and into the computation.
 TEST(InterruptSignals, DoNotPileUpOnTheStack) {
   const SmallStacks small;
-  test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 2, [](am::Node& node) {
+  test::run_job(as_threads, 2, [](am::Node& node) {
     static constexpr std::size_t length = 1'000'000;
     struct Taken {
       std::atomic<std::uint64_t> bytes{0};

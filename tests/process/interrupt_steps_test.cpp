@@ -313,9 +313,7 @@ TEST(InterruptSteps, ADefaultHandlerThatHasRunTheMessage) {
     void in_it(am::Reply&) { asked = true; }
     void tell(am::Reply&) { told = true; }
   };
-  test::run_job({test::Nodes::threads, am::Dispatch::interrupt}, 2, [](am::Node& node) {
-    Told state;
-    node.attach(state);
+  test::run_job<Told>({test::Nodes::threads, am::Dispatch::interrupt}, 2, [](am::Node& node, Told& state) {
     std::atomic<bool> over{false};
     if (node.id() == 1) {
       node.on_default([&](am::Incoming& incoming) {

@@ -150,9 +150,8 @@ int leave_after_a_barrier() {
 
 /// Node 1 has five requests and three replies in its rings when it leaves.
 int leave_with_some(const Arguments& exit_code_of_node_1) {
-  am::Node& node = am::start(0, nullptr);
   Counted counted;
-  node.attach(counted);
+  am::Node& node = start_with(counted);
   const am::CriticalSection quiet(node);
   node.barrier();
   if (node.id() == 0) {
@@ -272,28 +271,27 @@ int take_undelivered(std::string& err) {
   return undelivered;
 }
 
+/// The job ends well, and says nothing but how many messages it left undelivered, which is returned.
+int expect_only_undelivered(Outcome outcome, const testing::Matcher<std::string>& out = "") {
+  const int undelivered = take_undelivered(outcome.err);
+  expect_end(outcome, 0, "", out);
+  return undelivered;
+}
+
 TEST(Leaving, InAHandlerOfAMulticastPassesItOnOnce) {
-  Outcome outcome = run_job(4, "exit_in_a_handler");
-  EXPECT_EQ(outcome.exit_code, 0);
-  take_undelivered(outcome.err);  // node 0 sends to node 1 until it hears that it has left
-  EXPECT_EQ(outcome.err, "");
-  EXPECT_EQ(outcome.out, "1 multicast\n1 multicast\n");
+  // Node 0 sends to node 1 until it hears that it has left.
+  expect_only_undelivered(run_job(4, "exit_in_a_handler"), "1 multicast\n1 multicast\n");
 }
 
 TEST(Leaving, IsNotForAThreadThatIsNotTheNodes) {
-  const Outcome outcome = run_job(2, "exit_on_another_thread");
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(
-      outcome.err,
-      testing::AllOf(testing::HasSubstr("am: node 0: another thread than the node's ends the program"),
-                     testing::HasSubstr("exited with code 0 without leaving the job")));
+  expect_end(run_job(2, "exit_on_another_thread"), 1,
+             testing::AllOf(testing::HasSubstr("am: node 0: another thread than the node's ends the program"),
+                            testing::HasSubstr("exited with code 0 without leaving the job")));
 }
 
 TEST(Leaving, InAHandlerBesideTheComputationLeavesNothingForThat) {
-  Outcome outcome = run_job(2, "exit_beside_the_computation", {"AM_DISPATCH=thread"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  take_undelivered(outcome.err);  // node 0 sends to node 1 until it hears that it has left
-  EXPECT_EQ(outcome.err, "");
+  // Node 0 sends to node 1 until it hears that it has left.
+  expect_only_undelivered(run_job(2, "exit_beside_the_computation", {"AM_DISPATCH=thread"}));
 }
 
 TEST(Leaving, WithADraftWaitsForNothing) {
@@ -303,35 +301,30 @@ TEST(Leaving, WithADraftWaitsForNothing) {
 TEST(Leaving, EndsThoughOthersDoNotStopSending) {
   for (const char* faults :
        {"AM_FAULTS=", "AM_FAULTS=seed=3,delay=1", "AM_FAULTS=seed=4,refuse=0.3,delay=0.5"}) {
-    Outcome outcome = run_job(4, "leave_under_fire", {faults});
-    EXPECT_EQ(outcome.exit_code, 0) << faults;
-    take_undelivered(outcome.err);
-    EXPECT_EQ(outcome.err, "") << faults;
+    SCOPED_TRACE(faults);
+    expect_only_undelivered(run_job(4, "leave_under_fire", {faults}));
   }
 }
 
 /// What was under way when it began to leave is taken, and not what they go on to send.
 TEST(Leaving, TakesNoMoreThanWasThere) {
   for (const char* network : {"shm", "tcp"}) {
-    Outcome outcome = run_job(4, "leave_under_heavy_fire", {std::string("AM_TRANSPORT=") + network});
-    EXPECT_EQ(outcome.exit_code, 0) << network;
-    take_undelivered(outcome.err);
-    EXPECT_EQ(outcome.err, "") << network;
+    SCOPED_TRACE(network);
+    const Outcome outcome = run_job(4, "leave_under_heavy_fire", {std::string("AM_TRANSPORT=") + network});
+    expect_only_undelivered(outcome, testing::_);
     std::istringstream out(outcome.out);
     int senders = 0;
-    for (int sent = 0; out >> sent; ++senders) EXPECT_LE(sent, 40) << network;  // 5 MiB, and a window
-    EXPECT_EQ(senders, 3) << network;
+    for (int sent = 0; out >> sent; ++senders) EXPECT_LE(sent, 40);  // 5 MiB, and a window
+    EXPECT_EQ(senders, 3);
   }
 }
 
 // What was accepted has run, or is told of.
 TEST(Leaving, TellsOfWhatWasNotDelivered) {
   for (const char* faults : {"AM_FAULTS=", "AM_FAULTS=seed=5,refuse=0.1,delay=0.3"}) {
-    Outcome outcome = run_job(4, "leave_after_a_barrier", {faults});
-    EXPECT_EQ(outcome.exit_code, 0);
+    const Outcome outcome = run_job(4, "leave_after_a_barrier", {faults});
     EXPECT_LE(count(outcome.err, "\n"), 4) << outcome.err;
-    const int undelivered = take_undelivered(outcome.err);
-    EXPECT_EQ(outcome.err, "");
+    const int undelivered = expect_only_undelivered(outcome, testing::_);
     std::istringstream out(outcome.out);
     int came = 0;
     std::string word;
@@ -362,10 +355,9 @@ TEST(Leaving, TellsNothingOfWhatLibamItselfSends) {
 }
 
 TEST(Leaving, TellsOfItInAJobOfThreadsThatDoesNotFail) {
-  const Outcome outcome = run({this_program(), "--node", "leave_as_threads"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.out, "no error\nof node 1\n");
-  EXPECT_THAT(outcome.err, testing::MatchesRegex("am: node 1 left with 1 message undelivered [^\n]*\n"));
+  expect_end(run({this_program(), "--node", "leave_as_threads"}), 0,
+             testing::MatchesRegex("am: node 1 left with 1 message undelivered [^\n]*\n"),
+             "no error\nof node 1\n");
 }
 
 /// Threads of libam's own keep no process.

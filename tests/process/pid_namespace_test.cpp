@@ -27,44 +27,34 @@ struct State {
 };
 
 /// Messages both ways, long enough for several looks at who lives.
-int talk() {
-  am::Node& node = am::start(0, nullptr);
-  State state;
-  node.attach(state);
+void talk(am::Node& node) {
   constexpr am::Count looks_ns = 1'000'000'000;
   bool long_enough = false;
-  node.barrier();
   static_cast<void>(node.request<&State::come>(1 - node.id()));
   node.on_timelet(node.count() + looks_ns, [&](am::LowEvent&) { long_enough = true; });
-  node.wait_until([&] { return long_enough && state.came == 2; });
-  node.barrier();
-  return 0;
+  node.wait_until([&] { return long_enough && node.state<State>().came == 2; });
 }
 
 /// Node 1 dies, node 0 waits for ever.
-int die() {
-  am::Node& node = am::start(0, nullptr);
-  node.barrier();
+void die(am::Node& node) {
   if (node.id() == 1) _exit(3);
   node.wait_until([] { return false; });
-  return 0;
 }
 
 /// Asks for a report on the job when node 1 waits.
-int report() {
-  am::Node& node = am::start(0, nullptr);
-  node.barrier();
-  if (node.id() == 0) {
-    std::printf("%s\n", run({AM_BIN_DIR "/aminfo", "--stats", std::to_string(getpid())}).out.c_str());
-    std::fflush(stdout);
-  }
-  node.barrier();
-  return 0;
+void report(am::Node& node) {
+  if (node.id() != 0) return;
+  std::printf("%s\n", run({AM_BIN_DIR "/aminfo", "--stats", std::to_string(getpid())}).out.c_str());
+  std::fflush(stdout);
 }
 
 int run_role(const Arguments& arguments) {
   const std::string& role = arguments.at(0);
-  return role == "talk" ? talk() : role == "die" ? die() : report();
+  State state;
+  am::Node& node = start_with(state);
+  role == "talk" ? talk(node) : role == "die" ? die(node) : report(node);
+  node.barrier();
+  return 0;
 }
 
 /// Runs it in a namespace of its own; afterwards stays, as a wrapper does that outlives its node, if "stays" is said.
@@ -105,9 +95,8 @@ class PidNamespace : public testing::Test {
 
 TEST_F(PidNamespace, IsNoHindrance) {
   for (const char* dispatch : {"AM_DISPATCH=poll", "AM_DISPATCH=thread"}) {
-    const Outcome outcome = run_job("talk", {dispatch});
-    EXPECT_EQ(outcome.exit_code, 0) << dispatch;
-    EXPECT_EQ(outcome.err, "") << dispatch;
+    SCOPED_TRACE(dispatch);
+    expect_end(run_job("talk", {dispatch}), 0, "");
   }
 }
 
@@ -126,11 +115,9 @@ TEST_F(PidNamespace, HidesNoDeath) {
 }
 
 TEST_F(PidNamespace, IsNamedWithANumberOfIt) {
-  const Outcome outcome = run_job("report");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out,
-              AllOf(ContainsRegex("am: node 0 of 2: runs, process [0-9]+\n"),
-                    ContainsRegex("am: node 1 of 2: runs, process 2 of another PID namespace\n")));
+  expect_end(run_job("report"), 0, _,
+             AllOf(ContainsRegex("am: node 0 of 2: runs, process [0-9]+\n"),
+                   ContainsRegex("am: node 1 of 2: runs, process 2 of another PID namespace\n")));
 }
 
 /// Of an amrun that is in one, where /proc shows the one around it. The output ends when nobody has it any more.

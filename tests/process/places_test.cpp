@@ -69,15 +69,13 @@ struct State {
 TEST(Place, OfANodeThatIsThereIsNotSpoiled) {
   const test::Environment dispatch("AM_DISPATCH", test::sanitized ? "thread" : "interrupt");
   const std::shared_ptr<am::host::Memory> memory = am::host::Memory::create(2);
-  const test::Body body = [](am::Node& node) {
-    State state;
-    node.attach(state);
+  const test::Body body = test::with_state<State>([](am::Node& node, State& state) {
     node.barrier();
     for (int i = 0; i < 100; ++i)
       check(node.request<&State::come>(1 - node.id()) == am::Status::ok, "request");
     while (state.came < 100) asm volatile("" ::: "memory");  // no call: only its mode brings them
     node.barrier();
-  };
+  });
   NodeProcess first(0, memory, body);
   wait_for(memory->board(), 0, am::host::Standing::joined);
   const std::int32_t tid = memory->board().card(0).tid;

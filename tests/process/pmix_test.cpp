@@ -28,6 +28,8 @@
 namespace am::core::pmix_test {
 
 using process_test::count;
+using process_test::expect_end;
+using process_test::Outcome;
 using namespace testing;
 
 // The node.
@@ -106,26 +108,23 @@ int run_node(const process_test::Arguments& options) {
 
 // The tests.
 
-struct Outcome {
-  int exit_code = -1;
-  std::string text;
-};
-
 class Mpirun : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!process_test::OpenMpi::is_there()) GTEST_SKIP() << "mpirun is not installed";
   }
   static std::string command(const std::string& arguments) { return "mpirun --oversubscribe " + arguments; }
+  /// What it has written, on both streams, is in `err`.
   static Outcome run(const std::string& arguments, const std::vector<std::string>& environment = {}) {
-    const process_test::Outcome outcome = process_test::run({"sh", "-c", command(arguments)}, {environment});
-    return {outcome.exit_code, outcome.out + outcome.err};
+    Outcome outcome = process_test::run({"sh", "-c", command(arguments)}, {environment});
+    outcome.err.insert(0, outcome.out);
+    return outcome;
   }
   /// A good end, and so many nodes that say so.
   static void expect_nodes(int nodes, const std::string& found, const std::string& arguments) {
     const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
-    EXPECT_EQ(count(outcome.text, found), nodes) << outcome.text;
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(count(outcome.err, found), nodes) << outcome.err;
   }
 
   const process_test::OpenMpi open_mpi_;
@@ -133,9 +132,9 @@ class Mpirun : public ::testing::Test {
 
 TEST_F(Mpirun, NodesShareOneSegment) {
   const Outcome outcome = run("-n 4 " + node());
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   for (int id = 0; id < 4; ++id) {
-    EXPECT_THAT(outcome.text, HasSubstr("node " + std::to_string(id) + " of 4: PMIx (namespace "));
+    EXPECT_THAT(outcome.err, HasSubstr("node " + std::to_string(id) + " of 4: PMIx (namespace "));
   }
 }
 
@@ -153,45 +152,38 @@ TEST_F(Mpirun, OneJobAfterTheOtherInTheSameNamespace) {
 
 TEST_F(Mpirun, TwoProgramsInOnePlaceAreAnError) {
   const Outcome outcome = run("-n 2 sh -c \"" + node() + " & " + node() + "; wait\"", {"AM_TIMEOUT=2s"});
-  EXPECT_THAT(outcome.text, AllOf(HasSubstr("of this job already"), HasSubstr("started twice")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("of this job already"), HasSubstr("started twice")));
 }
 
 TEST_F(Mpirun, AProgramThatANodeStartsIsNotInItsPlace) {
   const Outcome outcome = run("-n 2 " + node() + " start-another");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
-  EXPECT_THAT(outcome.text, HasSubstr("is node 1 of this job already"));
-  EXPECT_EQ(count(outcome.text, " of 2: PMIx"), 2) << outcome.text;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("is node 1 of this job already"));
+  EXPECT_EQ(count(outcome.err, " of 2: PMIx"), 2) << outcome.err;
 }
 
 TEST_F(Mpirun, NamesTheNodeThatDoesNotCome) {
-  const Outcome outcome = run("-n 2 " + node() + " : -n 1 sleep 60", {"AM_TIMEOUT=2s"});
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.text,
-              ContainsRegex("node(s 1 and)? 2 of 3 did not come within 2 s"));  // node 1 may be late
+  expect_end(run("-n 2 " + node() + " : -n 1 sleep 60", {"AM_TIMEOUT=2s"}), Ne(0),
+             ContainsRegex("node(s 1 and)? 2 of 3 did not come within 2 s"));  // node 1 may be late
 }
 
 TEST_F(Mpirun, SaysThatTheFirstNodeDoesNotCome) {
-  const Outcome outcome = run("-n 1 sleep 60 : -n 1 " + node(), {"AM_TIMEOUT=3s", "AM_REPORT_AFTER=1s"});
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.text, AllOf(HasSubstr("am: node 1 waits for node 0 to join since "),
-                                  HasSubstr("node 0 did not come within ")));
+  expect_end(run("-n 1 sleep 60 : -n 1 " + node(), {"AM_TIMEOUT=3s", "AM_REPORT_AFTER=1s"}), Ne(0),
+             AllOf(HasSubstr("am: node 1 waits for node 0 to join since "),
+                   HasSubstr("node 0 did not come within ")));
 }
 
 TEST_F(Mpirun, SingletonsAreAnError) {
-  const Outcome outcome = run("-n 2 env -u PMIX_NAMESPACE -u PMIX_RANK " + node());
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.text, AllOf(HasSubstr("mpirun (OMPI_COMM_WORLD_SIZE=2) started 2 processes together"),
-                                  Not(HasSubstr("node 0 of 1"))));
+  expect_end(run("-n 2 env -u PMIX_NAMESPACE -u PMIX_RANK " + node()), Ne(0),
+             AllOf(HasSubstr("mpirun (OMPI_COMM_WORLD_SIZE=2) started 2 processes together"),
+                   Not(HasSubstr("node 0 of 1"))));
 }
 
 TEST_F(Mpirun, AServerThatCannotBeReachedIsAnError) {
-  const Outcome outcome =
-      run("-n 2 env PMIX_SERVER_URI2=x PMIX_SERVER_URI21=x PMIX_SERVER_URI3=x "
-          "PMIX_SERVER_URI4=x PMIX_SERVER_URI41=x " +
-          node());
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.text,
-              AllOf(HasSubstr("OMPI_COMM_WORLD_SIZE=2"), HasSubstr("PMIx server cannot be reached")));
+  expect_end(run("-n 2 env PMIX_SERVER_URI2=x PMIX_SERVER_URI21=x PMIX_SERVER_URI3=x "
+                 "PMIX_SERVER_URI4=x PMIX_SERVER_URI41=x " +
+                 node()),
+             Ne(0), AllOf(HasSubstr("OMPI_COMM_WORLD_SIZE=2"), HasSubstr("PMIx server cannot be reached")));
 }
 
 /// The nodes hold this open for as long as they live, whatever mpirun does with their other files.
@@ -238,9 +230,9 @@ TEST_F(Mpirun, SeveralHostsMeet) {
       run("--mca plm_rsh_agent " + remote_shell.path() +
           " -x AM_VERBOSE=1 -x AM_TCP_INTERFACES=lo --host localhost:2,elsewhere:1 -n 3 " +
           AM_BIN_DIR "/examples/hello");
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
-  EXPECT_EQ(count(outcome.text, "shared memory to 2 nodes, TCP to 1 node"), 2) << outcome.text;
-  EXPECT_EQ(count(outcome.text, "TCP to 2 nodes"), 1) << outcome.text;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "shared memory to 2 nodes, TCP to 1 node"), 2) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "TCP to 2 nodes"), 1) << outcome.err;
 }
 
 const process_test::Roles roles = {{"pmix", process_test::catching<run_node>}};

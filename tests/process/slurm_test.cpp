@@ -99,9 +99,8 @@ TEST_F(Slurm, RunsTwoProgramsOneAfterTheOther) {
 }
 
 TEST_F(Slurm, SaysWhatIsMissingWithoutPmix) {
-  const Outcome outcome = run({script, "srun", there(), "--mpi=none", "-N2", "-n2", example("hello")});
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err, HasSubstr("srun --mpi=pmix"));
+  expect_end(run({script, "srun", there(), "--mpi=none", "-N2", "-n2", example("hello")}), testing::Ne(0),
+             HasSubstr("srun --mpi=pmix"));
 }
 
 }  // namespace process_test::slurm_test

@@ -24,11 +24,7 @@ const std::string hello = example("hello");
 
 /// A program of libam alone that cannot start: one line.
 void expect_refused(const std::vector<std::string>& environment, const testing::Matcher<std::string>& line) {
-  const Outcome outcome = run({hello}, {environment});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, IsEmpty());
-  EXPECT_THAT(outcome.err, AllOf(StartsWith("am: "), line));
-  EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+  expect_refusal(run({hello}, {environment}), 1, AllOf(StartsWith("am: "), line));
 }
 
 /// A job in which each node runs what a shell makes of the script.
@@ -39,18 +35,14 @@ Outcome run_script(int nodes, const std::string& script, const std::vector<std::
 // -- programs that do not fit together ----------------------------------------------------------------------------------------
 
 TEST(StartErrors, DifferentProgramsInOneJob) {
-  const Outcome outcome =
-      run_script(4, "if [ $AM_RANK = 2 ]; then exec " + example("fetch_add") + "; fi; exec " + hello);
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(
-      outcome.err,
-      MatchesRegex("am: join the job: node 2 runs .*/fetch_add \\(.*node 0 runs .*/hello \\(.*: their "
-                   "handlers differ \\(start the same build .*\\)\n"
-                   "amrun: node 2 \\(pid .*\\) exited with code 1\n"));
-  EXPECT_THAT(outcome.err,
-              AllOf(HasSubstr("); only node 2 has {anonymous}::add, {anonymous}::added"),
-                    HasSubstr("; only node 0 has {anonymous}::greet, {anonymous}::greeted: their handlers "
-                              "differ (")));
+  expect_end(
+      run_script(4, "if [ $AM_RANK = 2 ]; then exec " + example("fetch_add") + "; fi; exec " + hello), 1,
+      AllOf(
+          MatchesRegex("am: join the job: node 2 runs .*/fetch_add \\(.*node 0 runs .*/hello \\(.*: their "
+                       "handlers differ \\(start the same build .*\\)\n"
+                       "amrun: node 2 \\(pid .*\\) exited with code 1\n"),
+          HasSubstr("); only node 2 has {anonymous}::add, {anonymous}::added"),
+          HasSubstr("; only node 0 has {anonymous}::greet, {anonymous}::greeted: their handlers differ (")));
 }
 
 TEST(StartErrors, TwoProgramsOneAfterTheOtherInOnePlace) {
@@ -113,7 +105,8 @@ TEST(StartErrors, HalfOfAmrunsEnvironment) {
   expect_refused(
       {"AM_RANK=0", "AM_SIZE=2", "AM_HOST_MEMORY_FD=77"},
       AllOf(HasSubstr("no such descriptor is open"), HasSubstr("close_fds=False"), HasSubstr("unset")));
-  expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_HOST_MEMORY_FD=0"}, HasSubstr("descriptor"));  // /dev/null
+  expect_refused({"AM_RANK=0", "AM_SIZE=2", "AM_HOST_MEMORY_FD=0"},
+                 HasSubstr("descriptor"));  // /dev/null
 }
 
 // For each of two nodes the other one lives, and cannot be reached: there is no network, or no handshake that both take.
@@ -173,11 +166,8 @@ TEST(StartErrors, AMalformedSettingOfAJob) {
   for (const char* entry : {"AM_REPORT_AFTER=soon", "AM_TIMEOUT=x", "AM_SEGMENT=64MX", "AM_FAULTS=bananas"}) {
     SCOPED_TRACE(entry);
     const std::string text = entry;
-    const Outcome outcome = run({amrun, "-n", "3", hello}, {{text}});
-    EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_THAT(outcome.out, IsEmpty());
-    EXPECT_THAT(outcome.err, AllOf(StartsWith("amrun: AM_"), HasSubstr(text.substr(text.find('=') + 1))));
-    EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+    expect_refusal(run({amrun, "-n", "3", hello}, {{text}}), 2,
+                   AllOf(StartsWith("amrun: AM_"), HasSubstr(text.substr(text.find('=') + 1))));
   }
 }
 
@@ -225,10 +215,7 @@ Surroundings with_limit(Resource resource, rlim_t value) {
 }
 
 void expect_one_line(const Outcome& outcome, const std::string& problem, const std::string& remedy) {
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out, IsEmpty());
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr(problem), HasSubstr(remedy)));
-  EXPECT_EQ(count(outcome.err, "\n"), 1) << outcome.err;
+  expect_refusal(outcome, Ne(0), AllOf(HasSubstr(problem), HasSubstr(remedy)));
 }
 
 TEST(StartErrors, FewFiles) {
@@ -288,10 +275,7 @@ class PoorSurroundings : public testing::Test {
                            const std::string& says) {
       std::vector<std::string> command = {folder_.in("amrun"), "-n", "4", folder_.in(name)};
       command.insert(command.end(), arguments.begin(), arguments.end());
-      const Outcome outcome = run(command, {{"AM_SEGMENT=256MiB"}, in_child});
-      EXPECT_EQ(outcome.exit_code, 0);
-      EXPECT_THAT(outcome.err, IsEmpty());
-      EXPECT_THAT(outcome.out, HasSubstr(says));
+      expect_end(run(command, {{"AM_SEGMENT=256MiB"}, in_child}), 0, IsEmpty(), HasSubstr(says));
     };
     works("hello", {}, "node 3 hears from node 0: welcome, node 3\n");
     works("fetch_add", {"1000"}, "node 2: counter 4000, expected 4000: right");
@@ -387,16 +371,13 @@ TEST_F(PoorSurroundings, ADevShmThatIsFullSomewhereOnTheWay) {
 
 TEST_F(PoorSurroundings, ADevShmSmallerThanASegment) {
   if (!possible(only_dev_shm("64k"))) GTEST_SKIP() << "this user may not mount another /dev/shm";
-  const Outcome outcome = run({this_program(), "--node", "use_global_memory"}, {{}, only_dev_shm("1m")});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(
-      outcome.out,
-      MatchesRegex(
-          "am: allocate global memory at node 0: no memory for 2097152 bytes \\(give it more: .*\\)\n"
-          "am: allocate symmetric memory at node 0: node 0 has no room for 2097152 bytes: .*where "
-          "memory itself is short, give it more: .*\\)\n"
-          "am: use the memory segment at node 0: no memory for its 67108864 bytes \\(choose a smaller "
-          "one .*\\)\n"));
+  expect_end(run({this_program(), "--node", "use_global_memory"}, {{}, only_dev_shm("1m")}), 0, _,
+             MatchesRegex(
+                 "am: allocate global memory at node 0: no memory for 2097152 bytes \\(give it more: .*\\)\n"
+                 "am: allocate symmetric memory at node 0: node 0 has no room for 2097152 bytes: .*where "
+                 "memory itself is short, give it more: .*\\)\n"
+                 "am: use the memory segment at node 0: no memory for its 67108864 bytes \\(choose a smaller "
+                 "one .*\\)\n"));
 }
 
 TEST_F(PoorSurroundings, NoSys) {
