@@ -121,6 +121,19 @@ void at_each_two_accesses(Round round) {
     });
   });
 }
+/// Before each of so many accesses of one, and before some of another's: by a seed.
+template <class Round>
+void at_some_two_accesses(unsigned of_one, unsigned of_other, std::uint64_t apart, Random& random,
+                          Round round) {
+  for (unsigned at = 1; at <= of_one; ++at) {
+    for (unsigned other = 1; other <= of_other; other += 1 + static_cast<unsigned>(random.below(apart))) {
+      SCOPED_TRACE(at);
+      SCOPED_TRACE(other);
+      round(at, other);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
 /// All go on in any order, at most so many accesses at a time; `seen` after each turn.
 template <class Seen = void (*)()>
 void finish_in_any_order(

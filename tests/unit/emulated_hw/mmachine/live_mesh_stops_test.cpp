@@ -153,20 +153,15 @@ TEST(MMachineLiveMeshStops, OthersGoOnWhereACarrierWasKilledOrStopped) {
 TEST(MMachineLiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
   test::Random random(test::seed());
   const unsigned most = accesses_of(1);
-  for (unsigned at = 1; at <= most; ++at) {
-    for (unsigned other = 1; other <= most; other += 1 + static_cast<unsigned>(random.below(64))) {
-      SCOPED_TRACE(at);
-      SCOPED_TRACE(other);
-      Scene scene(random());
-      Steps::One a(scene.carrier_at(1));
-      Steps::One b(scene.carrier_at(static_cast<NodeNumber>(random.below(3))));
-      a.go(at);
-      b.go(other);
-      test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
-      EXPECT_TRUE(scene.net.is_empty());
-      if (HasFailure()) return;
-    }
-  }
+  at_some_two_accesses(most, most, 64, random, [&](unsigned at, unsigned other) {
+    Scene scene(random());
+    Steps::One a(scene.carrier_at(1));
+    Steps::One b(scene.carrier_at(static_cast<NodeNumber>(random.below(3))));
+    a.go(at);
+    b.go(other);
+    test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
+    EXPECT_TRUE(scene.net.is_empty());
+  });
 }
 
 TEST(MMachineLiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
@@ -453,28 +448,22 @@ TEST(MMachineLiveMeshStops, PriorityOneNeverWaitsForPriorityZero) {
 // One is killed on the way, another when it looks after routers: whatever it was about to forget.
 TEST(MMachineLiveMeshStops, IsFoundAlsoWhenWhoLooksAfterItIsKilled) {
   test::Random random(test::seed());
-  const unsigned all = accesses_of(0);
   const auto look_after_all = [](Scene& scene) {
     return [&scene](Steps::One& one) {
       for (NodeNumber node = 0; node < 3; ++node)
         Carrier<Stops>(scene.net.mesh(), Stops{&one}).look_after(node, true, 100);
     };
   };
-  for (unsigned at = 1; at <= all; ++at) {
-    for (unsigned other = 1; other <= 600; other += 1 + static_cast<unsigned>(random.below(80))) {
-      SCOPED_TRACE(at);
-      SCOPED_TRACE(other);
-      Scene scene(random());
-      Steps::One one(scene.carrier_at(0));
-      one.go(at);
-      Steps::One looks(look_after_all(scene));
-      looks.go(other);
-      one.kill();
-      looks.kill();
-      scene.all_has_come();
-      if (HasFailure()) return;
-    }
-  }
+  at_some_two_accesses(accesses_of(0), 600, 80, random, [&](unsigned at, unsigned other) {
+    Scene scene(random());
+    Steps::One one(scene.carrier_at(0));
+    one.go(at);
+    Steps::One looks(look_after_all(scene));
+    looks.go(other);
+    one.kill();
+    looks.kill();
+    scene.all_has_come();
+  });
 }
 
 // Two are killed, one after the other, with messages for the same link; then for the same node, by which they are not taken; a third

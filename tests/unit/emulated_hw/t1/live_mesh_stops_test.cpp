@@ -62,8 +62,7 @@ struct Scene {
     // and all goes on
     for (NodeNumber from = 0; from < 3; ++from) {
       for (int i = 0; i < 6; ++i) {
-        EXPECT_TRUE(net.mesh().inject(from, low, {.destination = (from + 1) % 3, .source = from}));
-        net.mesh().carry(from, low);
+        EXPECT_TRUE(net.send(low, {.destination = (from + 1) % 3, .source = from}));
       }
       EXPECT_EQ(net.count((from + 1) % 3, from, low), from == 0 ? 8u : 6u) << from;
     }
@@ -100,20 +99,15 @@ TEST(LiveMeshStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
 TEST(LiveMeshStops, TwoWhoWereStoppedDoNoHarmEither) {
   const unsigned all = accesses_of(0);
   test::Random random(test::seed());
-  for (unsigned at = 1; at <= all; ++at) {
-    for (unsigned other = 1; other <= all; other += 1 + static_cast<unsigned>(random.below(48))) {
-      SCOPED_TRACE(at);
-      SCOPED_TRACE(other);
-      Scene scene;
-      Steps::One a(carrier(scene.net, 0));
-      Steps::One b(carrier(scene.net, random.one_in(2) ? 0 : 2));
-      a.go(at);
-      b.go(other);
-      test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
-      EXPECT_TRUE(scene.net.is_empty());
-      if (HasFailure()) return;
-    }
-  }
+  at_some_two_accesses(all, all, 48, random, [&](unsigned at, unsigned other) {
+    Scene scene;
+    Steps::One a(carrier(scene.net, 0));
+    Steps::One b(carrier(scene.net, random.one_in(2) ? 0 : 2));
+    a.go(at);
+    b.go(other);
+    test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
+    EXPECT_TRUE(scene.net.is_empty());
+  });
 }
 
 TEST(LiveMeshStops, AnyOrderOfThreeCarriersIsAsGood) {
@@ -282,8 +276,7 @@ TEST(LiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
     second_ended = !second.go(second_at);
     first.kill();
     second.kill();
-    ASSERT_TRUE(net.mesh().inject(1, low, {.destination = 1, .source = 1, .multicast = true}));
-    net.mesh().carry(1, low);
+    ASSERT_TRUE(net.send(low, {.destination = 1, .source = 1, .multicast = true}));
     for (int i = 0; i < 16; ++i) net.mesh().look_after();
     EXPECT_TRUE(net.is_empty());
     EXPECT_EQ(net.count(1, 0, low), 2u);

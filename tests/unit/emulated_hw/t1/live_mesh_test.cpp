@@ -41,8 +41,7 @@ TEST(LiveMesh, CarriesEachMessageToItsNode) {
       for (NodeNumber to = 0; to < net.nodes(); ++to) {
         for (const Priority priority : {low, high}) {
           for (std::uint64_t n = 1; n <= 9; ++n) {
-            ASSERT_TRUE(net.mesh().inject(from, priority, {.destination = to, .source = from, .flits = 2}));
-            net.mesh().carry(from, priority);
+            ASSERT_TRUE(net.send(priority, {.destination = to, .source = from, .flits = 2}));
             ASSERT_EQ(net.count(to, from, priority), n);
             ASSERT_EQ(net.shown(to, from, priority), n);
           }
@@ -63,18 +62,14 @@ TEST(LiveMesh, CarriesEachMessageToItsNode) {
 // Handlers in hardware (3.9): what is stored is counted where it goes; what is fetched where it was asked for, after it has been there.
 void expect_store_and_fetch(LiveNetwork& net, NodeNumber from, NodeNumber to) {
   const std::uint64_t before = flits_of(net);
-  const auto inject = [&](const Carried& message) {
-    ASSERT_TRUE(net.mesh().inject(from, low, message));
-    net.mesh().carry(from, low);
-  };
   Carried fetch{
       .destination = to, .source = from, .flits = 2, .counts = false, .who = For::fetch, .answer_flits = 10};
-  inject({.destination = to, .source = from, .flits = 9, .who = For::store});
-  inject(fetch);
+  ASSERT_TRUE(net.send(low, {.destination = to, .source = from, .flits = 9, .who = For::store}));
+  ASSERT_TRUE(net.send(low, fetch));
   EXPECT_EQ(net.count(from, to, Counted::answered), 0u) << "only the last one counts";
   fetch.counts = true;
   fetch.answer_flits = 5;
-  inject(fetch);
+  ASSERT_TRUE(net.send(low, fetch));
   EXPECT_EQ(net.count(to, from, Counted::stored), 1u);
   EXPECT_EQ(net.count(from, to, Counted::answered), 1u);
   EXPECT_EQ(net.shown(from, to, Counted::answered), 1u);

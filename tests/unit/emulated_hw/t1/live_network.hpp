@@ -22,6 +22,12 @@ class LiveNetwork final : public LiveNetworkOf<LiveMesh, Counted, kinds_of_count
   [[nodiscard]] std::uint64_t count(NodeNumber at, NodeNumber from, Priority priority) {
     return count(at, from, counted(priority));
   }
+  /// Puts it in where it comes from, and carries it.
+  [[nodiscard]] bool send(Priority priority, const Carried& message) {
+    if (!mesh_.inject(message.source, priority, message)) return false;
+    mesh_.carry(message.source, priority);
+    return true;
+  }
   /// Nothing has been let into any channel that has not left it.
   [[nodiscard]] bool is_empty() const {
     for (NodeNumber node = 0; node < nodes_; ++node) {
