@@ -80,10 +80,12 @@ class CycleNetwork {
   [[nodiscard]] int credit(NodeNumber node) const noexcept {
     return int{nodes_[slot(now_)][node].credit} - 1;
   }
-  /// Calls f(node) for each node to which a flit or a credit comes in this cycle.
+  /// Calls f(node, ejected(node), credit(node)) for each node to which a flit or a credit comes in this cycle.
   template <class F>
   void for_each_arrival(F f) const {
-    to_nodes_[slot(now_)].for_each(f);
+    const AtNode* const nodes = nodes_[slot(now_)].data();
+    to_nodes_[slot(now_)].for_each(
+        [&](NodeNumber node) { f(node, nodes[node].flit, int{nodes[node].credit} - 1); });
   }
   /// The node has taken the flit that came on that channel.
   void taken(NodeNumber node, unsigned vc) {

@@ -6,9 +6,9 @@ TextbookPort::TextbookPort(const Topology& topology, const CycleNetwork::Options
     : NodePort(topology, {"packet"}, {}),
       network_(topology, options),
       nodes_(network_.nodes()),
-      credits_(std::size_t{network_.nodes()} * network_.shape().vcs,
-               static_cast<std::uint8_t>(network_.shape().buffer)),
+      credits_(network_.nodes()),
       senders_(network_.nodes()) {
+  for (auto& by_vc : credits_) by_vc.fill(static_cast<std::uint8_t>(network_.shape().buffer));
   for (Node& node : nodes_) {
     node.with_credit = network_.shape().all_vcs();
     node.next_vc.had_its_turn(0);
@@ -35,7 +35,7 @@ void TextbookPort::step(std::span<const RouterNumber> order) {
 void TextbookPort::send(NodeNumber node) {
   Node& from = nodes_[node];
   if (!has(from.with_credit, from.vc)) return;
-  if (--credits(node, from.vc) == 0) from.with_credit &= ~request(from.vc);
+  if (--credits_[node][from.vc] == 0) from.with_credit &= ~request(from.vc);
   const bool head = !from.begun;
   from.begun = true;
   const bool tail = --from.left == 0;
@@ -46,14 +46,15 @@ void TextbookPort::send(NodeNumber node) {
 
 void TextbookPort::take_what_comes() {
   arrivals_.clear();
-  network_.for_each_arrival([this](NodeNumber node) {
-    if (const int vc = network_.credit(node); vc >= 0) {
-      ++credits(node, static_cast<unsigned>(vc));
+  const Cycle now = network_.now();
+  network_.for_each_arrival([&](NodeNumber node, Flit flit, int vc) {
+    if (vc >= 0) {
+      ++credits_[node][static_cast<unsigned>(vc)];
       nodes_[node].with_credit |= request(static_cast<unsigned>(vc));
     }
-    if (const Flit flit = network_.ejected(node)) {
+    if (flit) {
       network_.taken(node, flit.vc());
-      arrivals_.push_back({network_.now(), node, flit.packet(), 1, flit.is_head(), flit.is_tail()});
+      arrivals_.push_back({now, node, flit.packet(), 1, flit.is_head(), flit.is_tail()});
     }
   });
 }

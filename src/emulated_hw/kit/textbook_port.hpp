@@ -2,6 +2,7 @@
 // virtual channel with room. As BookSim2's nodes do.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -49,14 +50,11 @@ class TextbookPort final : public NodePort {
 
   void send(NodeNumber node);
   void take_what_comes();
-  [[nodiscard]] std::uint8_t& credits(NodeNumber node, unsigned vc) noexcept {
-    return credits_[node * network_.shape().vcs + vc];
-  }
 
   CycleNetwork network_;
   std::vector<Node> nodes_;
-  std::vector<std::uint8_t> credits_;  // by node and virtual channel
-  NodeSet senders_;                    // nodes that have flits left
+  std::vector<std::array<std::uint8_t, RouterShape::most_vcs>> credits_;  // by node and virtual channel
+  NodeSet senders_;                                                       // nodes that have flits left
 };
 
 }  // namespace am::kit
