@@ -19,6 +19,7 @@
 
 #include "measure.hpp"
 #include "options.hpp"
+#include "results/output_file.hpp"
 
 namespace {
 
@@ -59,10 +60,12 @@ int measure(int argc, char** argv) {
   const ambench::Options options = ambench::parse_options(argc, argv, measures);
   if (options.version) {
     std::cout << "ambench " AM_VERSION "\n";
+    results::flush_output();
     return 0;
   }
   if (options.help) {
     std::cout << ambench::help_text(measures);
+    results::flush_output();
     return 0;
   }
   options.outputs.prepare();

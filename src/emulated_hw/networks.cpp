@@ -10,7 +10,18 @@ namespace am::networks {
 
 bool has_own_routers(std::string_view machine) noexcept { return machine == "t1" || machine == "mmachine"; }
 
+void check_name(const char* what, std::string_view name, std::span<const std::string_view> known) {
+  std::string all;
+  for (const std::string_view one : known) {
+    if (one == name) return;
+    all += all.empty() ? "" : one == known.back() ? " or " : ", ";
+    all += one;
+  }
+  throw std::invalid_argument(std::string(what) + " is " + all + ", not '" + std::string(name) + "'");
+}
+
 std::unique_ptr<kit::NodePort> network_of(const Which& which) {
+  check_name("a network", which.machine, machines);
   if (!has_own_routers(which.machine))
     return std::make_unique<kit::TextbookPort>(kit::topology_named(which.machine, which.k, which.n),
                                                which.textbook);

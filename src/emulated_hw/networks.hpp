@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,11 @@ struct Which {
   kit::CycleNetwork::Options textbook{};  ///< of such routers
 };
 
+inline constexpr std::array<std::string_view, 4> topologies{"mesh", "torus", "hypercube", "fattree"};
 inline constexpr std::array<std::string_view, 6> machines{"t1",    "mmachine",  "mesh",
                                                           "torus", "hypercube", "fattree"};
+/// Throws std::invalid_argument, which names them all, where `name` is none of them: "`what` is mesh, torus or fattree, not 'ring'".
+void check_name(const char* what, std::string_view name, std::span<const std::string_view> known);
 
 /// Whether it has routers of its own, which the options of textbook routers are not for.
 [[nodiscard]] bool has_own_routers(std::string_view machine) noexcept;

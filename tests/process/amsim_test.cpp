@@ -72,6 +72,12 @@ TEST(Amsim, HasAnExampleOfItsLibrary) {
   EXPECT_THAT(outcome.out, HasSubstr("alone: 80 cycles: right"));
 }
 
+TEST(Amsim, SaysWhatItCannotPrint) {
+  for (const std::string& what :
+       {amsim + " --help", amsim + " mmachine", std::string(AM_BIN_DIR "/ambench --help")})
+    expect_end(run({"sh", "-c", what + " >/dev/full"}), 1, HasSubstr("cannot write to standard output"));
+}
+
 TEST(Amsim, JsonIsThereWhenAPlotFails) {
   const TemporaryFolder folder;
   const std::string gnuplot = folder.in("gnuplot");

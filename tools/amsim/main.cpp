@@ -12,6 +12,7 @@
 #include "amsim/options.hpp"
 #include "amsim/simulation.hpp"
 #include "amsim/trace_file.hpp"
+#include "results/output_file.hpp"
 
 namespace {
 
@@ -22,12 +23,14 @@ void simulate(int argc, char** argv) {
   const amsim::Options options = amsim::parse_options(argc, argv, simulations);
   if (options.version) {
     std::cout << "amsim " AM_VERSION "\n";
-    return;
+    return results::flush_output();
   }
   if (options.help) {
     std::cout << amsim::help_text(simulations);
-    return;
+    return results::flush_output();
   }
+  if (!options.trace_file.empty() && options.trace_file == options.outputs.json_file)
+    throw amsim::UsageError("--json and --trace name the same file");
   options.outputs.prepare();
   if (!options.trace_file.empty()) amsim::be_able_to_trace(options.trace_file);
   options.outputs.put_out(options.simulation->run(options));

@@ -34,10 +34,8 @@ using Points = std::vector<LoadPoint>;  // at one rate, of each seed
 
 // Throws std::invalid_argument where there can be no such network, or no such traffic on it.
 void check(const Curve& curve, const Common& common) {
-  for (const double rate : common.rates) {
-    const Load load = load_of(curve, common, rate);
-    TrafficNodes(*load.network(), load.traffic);
-  }
+  const auto network = load_of(curve, common, common.rates.front()).network();
+  for (const double rate : common.rates) TrafficNodes(*network, load_of(curve, common, rate).traffic);
 }
 
 // The mean over all pairs of nodes, where packets meet no others: the sum of the parts. Of a grid's nodes some are nearer to the middle.
@@ -263,7 +261,7 @@ const Simulation simulation{
         {{"k", "8", "extent of a dimension; a hypercube takes none [list]"},
          {"n", "2", "dimensions, or levels of a tree [list]"},
          {"topology", "mesh,torus", "of textbook routers: mesh, torus, hypercube or fattree [list]"},
-         {"machine", "", "instead: t1, mmachine, or one of these [list]"},
+         {"machine", "", "in place of topology: t1, mmachine, or a topology of textbook routers [list]"},
          {"channel", "", "of t1 and mmachine, which packets take; else the first [list]"},
          {"traffic", "uniform,transpose",
           "uniform, transpose, neighbor, hotspot, bitcomp, bitrev, shuffle, tornado or randperm [list]"},

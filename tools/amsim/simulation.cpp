@@ -11,7 +11,6 @@ Report report_of(const Options& options) {
   report.measure = simulation.name;
   report.meaning = simulation.meaning;
   report.transport = "simulated";
-  report.nodes = 1;
   report.repetitions = std::max(options.seeds != 0 ? options.seeds : simulation.usual_seeds, 1);
   report.simulated = simulation.usual_seeds == 0;
   return report;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <stdexcept>
 #include <system_error>
 
@@ -56,6 +57,10 @@ void write_file(const std::string& file, const std::string& text) {
     fs::remove(part, unknown);
     throw;
   }
+}
+
+void flush_output() {
+  if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output");
 }
 
 }  // namespace results

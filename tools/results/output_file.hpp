@@ -13,4 +13,7 @@ void be_able_to_write(const std::string& file);
 // as it is. Throws std::runtime_error.
 void write_file(const std::string& file, const std::string& text);
 
+// What is printed has been written. Throws std::runtime_error where it cannot be.
+void flush_output();
+
 }  // namespace results

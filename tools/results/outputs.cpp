@@ -22,6 +22,7 @@ void Outputs::put_out(const Report& report) const {
   } else {
     print_table(std::cout, report);
   }
+  flush_output();
   if (!json_file.empty()) write_file(json_file, to_json(report));
   if (plots_folder.empty()) return;
   for (const Chart& chart : report.charts) plot(chart, plots_folder);

@@ -31,8 +31,9 @@ std::string padded_right(const std::string& text, std::size_t width) {
   return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
 }
 
+// With a space before it at least.
 std::string padded_left(const std::string& text, std::size_t width) {
-  return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
+  return std::string(width > text.size() ? width - text.size() : 1, ' ') + text;
 }
 
 constexpr std::size_t number_width = 10;
@@ -52,9 +53,11 @@ void print_head(std::ostream& out, const Report& report) {
     for (const std::string& remark : report.remarks) out << "  " << remark << "\n";
     return;
   }
-  out << "  " << report.nodes << (report.nodes == 1 ? " node, " : " nodes, ") << report.transport << ", "
-      << where_it_ran(report) << "; median, min and max of " << report.repetitions
-      << (report.repetitions == 1 ? " repetition\n" : " repetitions\n");
+  out << "  ";
+  if (report.nodes != 0) out << report.nodes << (report.nodes == 1 ? " node, " : " nodes, ");
+  const char* const each = report.nodes != 0 ? " repetition" : " seed";
+  out << report.transport << ", " << where_it_ran(report) << "; median, min and max of " << report.repetitions
+      << each << (report.repetitions == 1 ? "\n" : "s\n");
   out << "  " << machine.cpu << ", " << machine.cores << " cores, " << machine.kernel << ", "
       << machine.compiler << ", " << machine.build_type << " build\n";
   for (const std::string& peer : report.peers) out << "  compared with " << peer << "\n";

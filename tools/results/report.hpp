@@ -80,7 +80,7 @@ struct Report {
   std::string measure;
   std::string meaning;
   std::string transport;
-  int nodes = 0;  // of the largest job
+  int nodes = 0;  // of the largest job; 0 where there is none
   int repetitions = 0;
   bool simulated = false;  // figures are cycles of what is simulated: the same in every run, on every machine
   Machine machine = this_machine();

@@ -15,7 +15,7 @@ std::string to_json(const Report& report) {
   Json json;
   json["measure"] = report.measure;
   json["transport"] = report.transport;
-  json["nodes"] = report.nodes;
+  if (report.nodes != 0) json["nodes"] = report.nodes;
   json["machine"] = {{"cpu", machine.cpu},
                      {"cores", machine.cores},
                      {"kernel", machine.kernel},

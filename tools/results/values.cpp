@@ -9,6 +9,7 @@ std::vector<std::string> Values::words() const {
   for (std::size_t at = 0; at <= text_.size();) {
     const std::size_t end = std::min(text_.find(',', at), text_.size());
     all.push_back(text_.substr(at, end - at));
+    if (std::ranges::count(all, all.back()) > 1) throw UsageError(name_ + " has " + all.back() + " twice");
     at = end + 1;
   }
   return all;

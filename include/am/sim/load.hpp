@@ -17,7 +17,7 @@ struct Traffic {
   /// uniform, transpose, neighbor, hotspot, bitcomp, bitrev, shuffle, tornado or randperm.
   std::string pattern = "uniform";
   double injection_rate = 0.1;    ///< flits per node and cycle, up to 1
-  unsigned packet_size = 1;       ///< flits
+  unsigned packet_size = 1;       ///< flits; t1 takes 1 to 10, mmachine 3 to 13
   std::uint64_t seed = 1;         ///< of what is drawn
   std::vector<Node> hotspots{0};  ///< of hotspot
   double hotspot_share = 0.1;     ///< of all packets, that the hot spots get together
@@ -26,7 +26,7 @@ struct Traffic {
 
 /// How long to simulate, in periods of sample_period cycles.
 struct Periods {
-  Cycle sample_period = 1000;
+  Cycle sample_period = 1000;   ///< cycles
   unsigned warmup_periods = 3;  ///< before packets count
   unsigned max_samples = 10;    ///< in which they count
   double latency_thres = 500;   ///< a network with a greater mean packet latency is saturated
@@ -39,17 +39,18 @@ struct Figures {
   double packet_latency = 0;   ///< mean, from its making
   double network_latency = 0;  ///< mean, since its first flit was sent
   Cycle p50 = 0;               ///< packet latency that 50 in 100 do not exceed
-  Cycle p95 = 0;
-  Cycle p99 = 0;
-  Cycle longest = 0;        ///< packet latency
-  double hops = 0;          ///< mean: routers on the way
-  double busiest_link = 0;  ///< flits per cycle of the link that carries most
+  Cycle p95 = 0;               ///< the same of 95
+  Cycle p99 = 0;               ///< of 99
+  Cycle longest = 0;           ///< packet latency
+  double hops = 0;             ///< mean: routers on the way
+  double busiest_link = 0;     ///< flits per cycle of the link that carries most
   bool saturated = false;  ///< packets that count are still under way, or their latency is over latency_thres
   Cycle cycles = 0;        ///< that were simulated
   std::uint64_t fingerprint = 0;  ///< depends on every flit that has passed a router, when and where
 };
 
-/// A new network of that shape under that traffic. Throws std::invalid_argument where there can be no such network, or no such traffic on it.
+/// A new network of that shape under that traffic. Throws std::invalid_argument where there can be no such network, or no such
+/// traffic on it; std::runtime_error where nothing moves any more: who waits for whom.
 [[nodiscard]] Figures run(const Shape& shape, const Traffic& traffic, const Periods& periods = {});
 
 }  // namespace am::sim

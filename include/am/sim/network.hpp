@@ -58,7 +58,8 @@ class Network {
   [[nodiscard]] Cycle now() const noexcept;
 
   /// A packet that its node sends from this cycle on, and its number: 0, 1, and so on. It waits at its node as long as it has to: nodes
-  /// hold as many packets as they are given. Throws std::invalid_argument where there is no such node, or no packet of so many flits.
+  /// hold as many packets as they are given. Throws std::invalid_argument where there is no such node, or no packet of so many
+  /// flits: t1 takes 1 to 10, mmachine 3 to 13.
   std::uint64_t inject(Node from, Node to, unsigned flits = 1);
   /// One cycle. Throws std::runtime_error where nothing has moved for 1000 cycles though packets are under way: who waits for whom.
   void step();

@@ -30,7 +30,7 @@ RouterShape shape_of(const Topology& topology, const CycleNetwork::Options& opti
 }
 
 /// A number in which all bits of both matter.
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
+std::uint64_t spread(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t z = (a ^ std::rotl(b, 32)) * 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 29) * 0xbf58476d1ce4e5b9u;
   return z ^ z >> 32;
@@ -92,7 +92,7 @@ void CycleNetwork::wire(const OneTopology& topology, Routers& all) {
 template <class OneTopology>
 Route CycleNetwork::route(const OneTopology& topology, RouterNumber here, unsigned port,
                           Flit flit) const noexcept {
-  const auto random = [&] { return static_cast<std::uint32_t>(mixed(mixed(now_, flit.bits()), here)); };
+  const auto random = [&] { return static_cast<std::uint32_t>(spread(spread(now_, flit.bits()), here)); };
   const Hop hop = next_hop(topology, here, {port, flit.vc_class()}, flit.destination(), random);
   return {.port = static_cast<std::uint8_t>(hop.port),
           .vc_class = static_cast<std::uint8_t>(hop.classes == 0b10 ? 1 : 0),
@@ -101,7 +101,7 @@ Route CycleNetwork::route(const OneTopology& topology, RouterNumber here, unsign
 
 void CycleNetwork::send(RouterNumber from, unsigned port, Flit flit) {
   // A sum: it does not depend on the order within a cycle.
-  fingerprint_ += mixed(mixed(now_, flit.bits()), std::uint64_t{from} << 8 | port);
+  fingerprint_ += spread(spread(now_, flit.bits()), std::uint64_t{from} << 8 | port);
   last_move_ = now_;
   const std::size_t link = line(from, port);
   ++passed_[link];

@@ -72,6 +72,7 @@ std::optional<LoadPoint> saturation(const Load& load, double resolution) {
   double above = 1;
   while (above - below > resolution) {
     const double rate = (below + above) / 2;
+    if (rate <= below || rate >= above) break;  // no number is between them
     LoadPoint point = at(rate);
     (point.saturated ? above : below) = rate;
     if (!point.saturated) found = std::move(point);

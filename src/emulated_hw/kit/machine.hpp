@@ -1,9 +1,10 @@
 // How a machine under the clock runs: cycle after cycle, until something holds, or until it cannot go on.
 //
-// It cannot go on when nothing has moved in its network for `patience` cycles, and
-//   - all nodes sleep: nothing will ever happen again;
-//   - or messages are under way, and no node is in a step of more than `patience` cycles: a deadlock, or nodes that take nothing;
-//   - or none is, for 100 times `patience`: programs have gone on by small steps, as one does that looks for an answer in a loop.
+// It cannot go on when nothing has moved in its network for `patience` cycles, and one of these is so:
+//   - All nodes sleep: nothing will ever happen again.
+//   - Messages are under way, and no node is in a step of more than `patience` cycles: a deadlock, or nodes that take nothing.
+//   - No message has been under way for 100 times `patience`. Programs have gone on by small steps, as one does that looks for an answer
+//     in a loop.
 // So nodes that compute do not count as standing still, where they say so by a step of more than `patience` cycles, or are given more of it.
 #pragma once
 

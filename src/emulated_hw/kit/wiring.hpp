@@ -41,8 +41,9 @@ class Wiring {
   /// Throws std::invalid_argument where there is no such part or port, or the port is taken.
   WireNumber connect(const Wire& wire) {
     const auto number = static_cast<WireNumber>(wires_.size());
-    place(wire.from, &Ports::out, wire) = number;
-    place(wire.to, &Ports::in, wire) = number;
+    WireNumber& out = place(wire.from, &Ports::out, wire);
+    WireNumber& in = place(wire.to, &Ports::in, wire);
+    out = in = number;
     wires_.push_back(wire);
     return number;
   }

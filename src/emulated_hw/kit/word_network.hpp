@@ -3,7 +3,7 @@
 //
 //   Way way(PartNumber router, unsigned port, Word head)    where a message goes that came by that port, by its first word
 //   std::uint64_t choose(std::uint64_t free)                one of several free ports, as a bit
-//   unsigned cycles(Tag tag, const Wire& wire)              that such a flit takes on that wire
+//   unsigned cycles(Tag tag, const Wire& wire)              that such a flit takes on that wire: at most wire.flit_cycles
 //   bool takes_room(Tag tag)                                whether it needs room in a buffer
 //   bool ends(Tag tag)                                      whether the message, or whatever holds the channels, ends with it
 //   constants: router_cycles, credit_cycles, buffer (flits of each input)
@@ -23,6 +23,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +39,7 @@ namespace am::kit {
 /// Where a message goes from a router: by all of `outputs`, or by one of them, as the policy chooses among those that are free.
 struct Way {
   std::uint64_t outputs = 0;  ///< ports, as bits
-  bool one = false;           ///< one of them
+  bool any_one = false;       ///< not all of them: one that is free, as the policy chooses
   bool drops_head =
       false;  ///< its first word ends here, and the next one is its first: then there are no outputs
 };
@@ -54,16 +55,20 @@ class WordNetwork {
     friend bool operator==(const Flit&, const Flit&) = default;
   };
 
+  /// Throws std::invalid_argument where a wire between routers takes no time.
   WordNetwork(Wiring wiring, Policy policy)
       : wiring_(std::move(wiring)),
         policy_(std::move(policy)),
         calendar_(wiring_.parts(), horizon(wiring_)),
         rooms_(horizon(wiring_)),
         inputs_(wiring_.wires().size()),
-        outputs_(wiring_.wires().size()),
-        turns_(wiring_.routers()) {
-    for (WireNumber wire = 0; wire < outputs_.size(); ++wire) {
-      if (is_router(wiring_.wire(wire).to.part)) outputs_[wire].room = Policy::buffer;
+        outputs_(wiring_.wires().size()) {
+    for (WireNumber number = 0; number < outputs_.size(); ++number) {
+      const Wire& wire = wiring_.wire(number);
+      if (!is_router(wire.to.part)) continue;
+      outputs_[number].room = Policy::buffer;
+      if (is_router(wire.from.part) && wire.flit_cycles == 0)
+        throw std::invalid_argument("a wire from " + wire.name() + " takes no time: only a node's may");
     }
   }
 
@@ -144,7 +149,7 @@ class WordNetwork {
     Fifo<Coming, std::bit_ceil(2 * Policy::buffer + 2)> flits;
     std::uint64_t outputs = 0;  // ports that its message takes
     std::uint64_t taken = 0;    // of these, those that it has
-    bool one = false;           // of `outputs`, it takes one
+    bool any_one = false;       // of `outputs`, it takes one
     bool has_way = false;
   };
   struct Output {
@@ -181,34 +186,25 @@ class WordNetwork {
     last_move_ = now_;
   }
 
-  /// Each input has the first chance in turns.
+  /// An output that a message leaves goes to the next input behind it that wants it, and so to all in turns.
   void step(PartNumber router) {
     if (!is_router(router)) return ring(router);  // a node, which acts by itself
-    const std::vector<WireNumber>& inputs = wiring_.into(router);
-    const std::size_t first = turns_[router];
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const std::size_t port = (first + i) % inputs.size();
-      if (inputs[port] == no_wire || !go_on(router, inputs[port])) continue;
-      turns_[router] = static_cast<std::uint8_t>((port + 1) % inputs.size());
+    for (const WireNumber input : wiring_.into(router)) {
+      if (input != no_wire) go_on(router, input);
     }
   }
 
-  /// What the first flit of an input does now. Whether it has moved.
-  bool go_on(PartNumber router, WireNumber wire) {
+  /// What the first flit of an input does now. What it waits for steps the router again.
+  void go_on(PartNumber router, WireNumber wire) {
     Input& input = inputs_[wire];
-    if (input.flits.empty()) return false;
+    if (input.flits.empty()) return;
     const Coming first = input.flits.front();
-    if (first.come > now_) return false;  // it is on the calendar
-    if (!input.has_way && !find_way(router, wire, first.flit.word)) return true;
+    if (first.come > now_) return;
+    if (!input.has_way && !find_way(router, wire, first.flit.word)) return;
     const Cycle leaves_at = first.come + cycles_through(router, wire, input.outputs);
-    if (leaves_at > now_) return again_at(leaves_at, router);
-    if (!take_outputs(router, input) || !may_leave(router, input, first.flit.tag)) return false;
-    leave(router, wire, first.flit);
-    return true;
-  }
-  bool again_at(Cycle when, PartNumber router) {
-    calendar_.put(when, router);
-    return false;
+    if (leaves_at > now_) return calendar_.put(leaves_at, router);
+    if (take_outputs(router, input) && may_leave(router, input, first.flit.tag))
+      leave(router, wire, first.flit);
   }
 
   /// False where the head ends here.
@@ -222,7 +218,7 @@ class WordNetwork {
       return false;
     }
     input.outputs = way.outputs;
-    input.one = way.one;
+    input.any_one = way.any_one;
     input.has_way = true;
     return true;
   }
@@ -247,15 +243,15 @@ class WordNetwork {
     for_each_output(router, input.outputs & ~input.taken, [&](WireNumber output, std::uint64_t port) {
       if (!outputs_[output].is_taken) free |= port;
     });
-    if (input.one && free != 0) {
+    if (input.any_one && free != 0) {
       free = policy_.choose(free);
       input.outputs = free;
-      input.one = false;
+      input.any_one = false;
     }
-    if (!input.one) input.taken |= free;
+    if (!input.any_one) input.taken |= free;
     for_each_output(router, free,
                     [&](WireNumber output, std::uint64_t) { outputs_[output].is_taken = true; });
-    return !input.one && input.taken == input.outputs;
+    return !input.any_one && input.taken == input.outputs;
   }
   /// All of its outputs are free, and have room.
   bool may_leave(PartNumber router, const Input& input, Tag tag) {
@@ -265,7 +261,7 @@ class WordNetwork {
       free_at = std::max(free_at, outputs_[output].free_at);
       if (Policy::takes_room(tag) && outputs_[output].room == 0) has_room = false;
     });
-    if (free_at > now_) again_at(free_at, router);
+    if (free_at > now_) calendar_.put(free_at, router);
     return has_room && free_at == now_;
   }
   void leave(PartNumber router, WireNumber wire, Flit flit) {
@@ -311,7 +307,7 @@ class WordNetwork {
       behind.push_back(place_at(output));
       line += ", waits for room at " + behind.back();
     });
-    waits.add(place_at(wire), std::move(line), std::move(behind));
+    if (!behind.empty()) waits.add(place_at(wire), std::move(line), std::move(behind));
   }
   [[nodiscard]] std::uint64_t port_of(WireNumber output) const {
     return std::uint64_t{1} << wiring_.wire(output).from.port;
@@ -324,7 +320,6 @@ class WordNetwork {
   DelayLine<WireNumber> rooms_;  // that come back to who sends on a wire
   std::vector<Input> inputs_;    // by wire
   std::vector<Output> outputs_;  // by wire
-  std::vector<std::uint8_t> turns_;
   std::vector<NodeBell> bells_;  // by part, or none
   Cycle last_move_ = 0;
   std::uint64_t under_way_ = 0;

@@ -54,6 +54,7 @@ void NetworkInterface::ctc2(Register which, Word value) {
       return;
     case Register::timec:
       timec_ = value;
+      timelet_wait_ = until_timelet();
       timelet_pending_ = false;
       timelet_awaited_ = true;
       return;

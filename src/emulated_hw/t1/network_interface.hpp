@@ -123,6 +123,8 @@ class NetworkInterface {
   [[nodiscard]] std::uint64_t until_timelet() const noexcept {
     return std::uint64_t{timec_ - count_ - 1u} + 1;
   }
+  /// The same when timec was written.
+  [[nodiscard]] std::uint64_t timelet_wait() const noexcept { return timelet_wait_; }
   /// It was asked for one that has not begun.
   [[nodiscard]] bool awaits_timelet() const noexcept { return timelet_awaited_; }
   /// What is rung when a message waits to go out; and when something has happened, but by time, that may bring an event.
@@ -210,7 +212,8 @@ class NetworkInterface {
   bool nicond_ = false;
   bool onicond_ = false;
   bool timelet_pending_ = false;
-  bool timelet_awaited_ = false;  // timec was written since the last one began
+  std::uint64_t timelet_wait_ = 0;  // cycles
+  bool timelet_awaited_ = false;    // timec was written since the last one began
   bool kernel_ = false;
   std::array<RegisterSet, 3> sets_{};  // by level
   std::array<Running, 3> running_{};   // by level; nothing for the computation

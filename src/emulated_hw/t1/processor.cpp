@@ -54,7 +54,7 @@ void Processor::catch_up() noexcept {
 bool Processor::is_busy_for(Cycle cycles) const {
   const bool computes = std::ranges::any_of(
       contexts_, [&](const Context& context) { return context.left != 0 && context.cycles > cycles; });
-  return computes || (awaits_timelet() && until_timelet() > cycles);
+  return computes || (awaits_timelet() && ni_.timelet_wait() > cycles);
 }
 
 void Processor::add_waits(kit::Waits& waits) const {

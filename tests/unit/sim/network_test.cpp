@@ -55,6 +55,14 @@ TEST(SimNetwork, BringsEachPacketOnceToItsNode) {
   }
 }
 
+/// The example of am/sim.hpp.
+TEST(SimNetwork, ALoadHasItsFigures) {
+  const Shape shape{.network = "torus", .k = 8, .n = 2};
+  const Figures figures = run(shape, {.pattern = "tornado", .injection_rate = 0.2, .packet_size = 4});
+  EXPECT_GT(figures.packet_latency, 30);
+  EXPECT_NEAR(figures.accepted, 0.2, 0.01);
+}
+
 TEST(SimNetwork, RefusesWhatCannotBe) {
   for (const Shape& shape : std::vector<Shape>{{.network = "ring"}, {.n = 0}, {.k = 0}, {.num_vcs = 0}})
     EXPECT_THROW(Network{shape}, std::invalid_argument);

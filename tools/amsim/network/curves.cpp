@@ -41,8 +41,11 @@ std::vector<std::string> machines_of(const Parameters& parameters) {
     throw UsageError("machine says the topology, too: one of both is enough");
   std::vector<std::string> machines = parameters[by_machine ? "machine" : "topology"].words();
   for (const std::string& machine : machines) {
-    if (by_machine && std::ranges::count(am::networks::machines, machine) == 0)
-      throw UsageError("machine is t1, mmachine, mesh, torus, hypercube or fattree, not '" + machine + "'");
+    if (by_machine) {
+      am::networks::check_name("machine", machine, am::networks::machines);
+    } else {
+      am::networks::check_name("topology", machine, am::networks::topologies);
+    }
   }
   const auto is_own = [](const std::string& machine) { return am::networks::has_own_routers(machine); };
   for (const char* name : {"num_vcs", "vc_buf_size", "routing_delay"}) {
@@ -63,6 +66,15 @@ am::networks::Which which(const Curve& curve, const Common& common) {
   return which;
 }
 
+unsigned channel_of(const am::kit::NodePort& network, const std::string& machine,
+                    const std::string& channel) {
+  try {
+    return network.channel_named(channel);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(machine + ": " + error.what());
+  }
+}
+
 // One for each number of virtual channels, or for each channel of the machine that is asked for.
 void add_curves(const Curve& curve, const Parameters& parameters, std::vector<Curve>& curves) {
   if (curve.has_own_routers()) {
@@ -73,6 +85,7 @@ void add_curves(const Curve& curve, const Parameters& parameters, std::vector<Cu
     for (const std::string& channel : channels) {
       curves.push_back(curve);
       curves.back().channel = channel;
+      curves.back().channel_number = channel_of(*network, curve.machine, channel);
     }
     return;
   }
@@ -109,7 +122,7 @@ am::kit::Load load_of(const Curve& curve, const Common& common, double rate) {
                      .periods = common.periods};
   load.traffic.pattern = am::kit::pattern_named(curve.traffic);
   load.traffic.injection_rate = rate;
-  if (curve.has_own_routers()) load.traffic.channel = load.network()->channel_named(curve.channel);
+  load.traffic.channel = curve.channel_number;
   return load;
 }
 

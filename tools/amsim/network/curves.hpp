@@ -35,6 +35,7 @@ struct Curve {
   std::string traffic;
   unsigned num_vcs;       // of textbook routers
   std::string channel{};  // of others
+  unsigned channel_number = 0;
 
   [[nodiscard]] bool has_own_routers() const { return am::networks::has_own_routers(machine); }
   [[nodiscard]] bool is_grid() const { return has_own_routers() || machine == "mesh" || machine == "torus"; }

@@ -180,6 +180,32 @@ TEST(T1Machine, SaysWhoWaitsForMessagesThatNobodySends) {
   EXPECT_TRUE(machine.run_until([&] { return machine.node(2).spent().handling != 0; }, 100));
 }
 
+// Whether nodes sleep or look for something in a loop.
+TEST(T1Machine, WaitsForATimeletThoughMessagesStandStill) {
+  for (const bool looks : {false, true}) {
+    Machine machine({.rows = 1, .columns = 2, .wraps = false});
+    constexpr Word all_but_low = nistat::lpee | nistat::ame | nistat::hpmm | nistat::tm;
+    int came = 0;
+    machine.node(1).ni().ctc2(Register::nistat, all_but_low);
+    machine.node(1).place(ping, [&](Processor& cpu) -> Program {
+      ++came;
+      co_await cpu.cycles(1);
+    });
+    machine.node(1).place(pong, [&](Processor& cpu) -> Program {
+      co_await cpu.ctc2(Register::nistat, all_but_low | nistat::lpmm);
+    });
+    machine.node(1).run([&](Processor& cpu) -> Program {
+      co_await cpu.ctc2(Register::timeh, pong);
+      co_await cpu.ctc2(Register::timec, 15'000);
+      while (looks) co_await cpu.cycles(2);
+    });
+    machine.node(0).run([](Processor& cpu) -> Program {
+      for (int i = 0; i < 3; ++i) co_await send_until_accepted(cpu, {}, 1, ping);
+    });
+    EXPECT_TRUE(machine.run_until([&] { return came == 3; })) << looks << machine.who_waits();
+  }
+}
+
 // -- handlers in hardware: processors have no part in them, and nothing waits in a circle (T1 report, 3.3, 3.5, 3.9, A.10) -----------
 
 constexpr Word results = 512;  // words from here on are not what others fetch
