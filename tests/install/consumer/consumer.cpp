@@ -3,6 +3,9 @@
 #include <am/am.hpp>
 #include <cstdint>
 #include <cstdio>
+#ifdef CONSUMER_SIMULATES
+#include <am/sim.hpp>
+#endif
 
 namespace {
 
@@ -20,5 +23,8 @@ int main(int argc, char** argv) {
   node.wait_until([] { return answer != 0; });
   std::printf("node %u of %u: %u\n", static_cast<unsigned>(node.id()), static_cast<unsigned>(node.size()),
               static_cast<unsigned>(answer));
+#ifdef CONSUMER_SIMULATES
+  if (am::sim::run({.k = 4}, {}).saturated) return 2;
+#endif
   return answer == 42 ? 0 : 1;
 }
