@@ -1,0 +1,299 @@
+// Moves a packet with several channels among its ends through a router of the live substrate: it enters all of them, or none, or those
+// that a rule wants. Any carrier may take any step, and may die or stand still at any access. tests/models/live_ends.pml has the design,
+// the argument, and every order of these accesses; LiveMove (live_move.hpp) moves packets with one channel among their ends.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "emulated_hw/kit/arbiter.hpp"
+#include "emulated_hw/kit/live_channel.hpp"
+#include "emulated_hw/kit/live_move.hpp"
+
+namespace am::kit {
+
+/// Of an input: the serial of the attempt to move its first packet, that packet's number, and the fate of the attempt: the set of ends
+/// that get the packet, or none while the attempt is open. One compare-and-swap decides it.
+struct Head {
+  Word word = 0;
+
+  static constexpr unsigned most_ends = 12;
+
+  [[nodiscard]] constexpr Word serial() const noexcept { return word >> serial_at; }
+  /// Modulo a multiple of twice the slots.
+  [[nodiscard]] constexpr Word number() const noexcept { return word >> most_ends & numbers; }
+  [[nodiscard]] constexpr Requests fate() const noexcept { return word & (request(most_ends) - 1); }
+
+  [[nodiscard]] constexpr Head decided(Requests ends) const noexcept { return {word | ends}; }
+  /// The attempt has come to nothing: the packet stays.
+  [[nodiscard]] constexpr Head lost() const noexcept { return of(serial() + 1, number()); }
+  [[nodiscard]] constexpr Head left() const noexcept { return of(serial() + 1, number() + 1); }
+
+ private:
+  static constexpr unsigned serial_at = 27;
+  static constexpr Word numbers = (Word{1} << (serial_at - most_ends)) - 1;
+  static constexpr Head of(Word serial, Word number) noexcept {
+    return {serial << serial_at | (number & numbers) << most_ends};
+  }
+};
+
+/// Of an end: how many packets have entered (20 bits), and the attempt that holds the end, an input (6 bits, 0: none) and its serial
+/// (37 bits): it has entered its packet, or reserved (1 bit) the next slot, which does not count.
+struct HeldEntry {
+  Word word = 0;
+
+  [[nodiscard]] constexpr Word count() const noexcept { return word >> count_at; }
+  [[nodiscard]] constexpr bool is_reserved() const noexcept { return (word & reserved_bit) != 0; }
+  [[nodiscard]] constexpr unsigned input() const noexcept {
+    return static_cast<unsigned>(word >> serial_bits & 63) - 1;
+  }
+  [[nodiscard]] constexpr bool is_reserved_by(unsigned its_input, Word serial) const noexcept {
+    return holder() == (reserved_bit | of(its_input, serial));
+  }
+  [[nodiscard]] constexpr bool is_entered_by(unsigned its_input, Word serial) const noexcept {
+    return holder() == of(its_input, serial);
+  }
+  [[nodiscard]] constexpr HeldEntry reserved(unsigned its_input, Word serial) const noexcept {
+    return {count() << count_at | reserved_bit | of(its_input, serial)};
+  }
+  [[nodiscard]] constexpr HeldEntry entered(unsigned its_input, Word serial) const noexcept {
+    return {(count() + 1) << count_at | of(its_input, serial)};
+  }
+  /// Whether the attempt that holds this end is over here, by the head of its input.
+  [[nodiscard]] constexpr bool is_over(Head head, unsigned end) const noexcept {
+    return ((word ^ head.serial()) & serials) != 0 ||
+           (is_reserved() && head.fate() != 0 && !has(head.fate(), end));
+  }
+
+ private:
+  static constexpr unsigned serial_bits = 37;
+  static constexpr unsigned count_at = 44;
+  static constexpr Word serials = (Word{1} << serial_bits) - 1;
+  static constexpr Word reserved_bit = Word{1} << (count_at - 1);
+  [[nodiscard]] constexpr Word holder() const noexcept { return word & ((Word{1} << count_at) - 1); }
+  static constexpr Word of(unsigned its_input, Word serial) noexcept {
+    return Word{its_input + 1} << serial_bits | (serial & serials);
+  }
+};
+
+/// A queue of packets as LiveChannel is one. All zero is an empty one.
+struct alignas(64) HeldChannel {
+  static constexpr unsigned slots = LiveChannel::places;
+
+  std::atomic<Word> entries;  ///< HeldEntry
+  std::atomic<Word> head;     ///< Head
+  std::array<std::atomic<Word>, slots> slot;
+
+  /// The packet of that number, while it lies there.
+  template <class See>
+  [[nodiscard]] std::optional<std::uint32_t> at(Word number, See see) const {
+    const Word word = see(slot[number % slots]);
+    if (((LiveChannel::lap_of(word) ^ LiveChannel::lap_of_number(number)) & laps) != 0) return std::nullopt;
+    return LiveChannel::packet_of(word);
+  }
+  /// Whether one more may enter. (When the head is seen late, more have left than had entered.)
+  template <class See>
+  [[nodiscard]] bool has_room(HeldEntry last, See see) const {
+    const Word beyond = last.count() - Head{see(head)}.number();
+    return static_cast<std::int16_t>(beyond << 1) < std::int16_t{2 * slots};  // 15 bits of it
+  }
+
+ private:
+  static constexpr std::uint32_t laps = (1U << 12) - 1;  // as far as a head's number tells them
+};
+
+/// Which ends get a packet, by what has room.
+enum class EndRule : std::uint8_t {
+  all,  ///< each, or none
+  keep,  ///< the first keeps a copy, and each other that has room gets it; where the first has none, one of the others
+  one,  ///< any
+};
+
+/// Where a packet goes: channels behind some outputs, and this router's node.
+struct EndSet {
+  Requests channels = 0;
+  bool node = false;
+  EndRule rule = EndRule::all;
+
+  /// Whether they need a fate.
+  [[nodiscard]] constexpr bool are_several() const noexcept {
+    return rule != EndRule::all || (channels & (channels - 1)) != 0;
+  }
+  /// Whether it goes on without the others when these are reserved.
+  [[nodiscard]] constexpr bool is_enough(Requests reserved) const noexcept {
+    return rule == EndRule::one || (rule == EndRule::keep && (reserved & channels & -channels) == 0);
+  }
+};
+
+/// `Carrier` gives the router's words, and access to all:
+///   see(word), change(word, seen, to)     seq_cst
+///   inputs(), input(number)               HeldChannels into this router
+///   channel(output)                       HeldChannels behind it
+///   node()                                the word that counts what ends here, a HeldEntry
+///   ends(input, packet)                   where that packet goes
+///   packet_at(output, packet, fate)       what it is there, when it enters the ends of that set
+template <class Carrier>
+class LiveEndsMove {
+ public:
+  explicit LiveEndsMove(Carrier& carrier) noexcept : carrier_(carrier) {}
+
+  /// Of the first packet of an input. `already`: there is none, or another carrier has moved it, or tried to. `no_room`: it waits for
+  /// any of the outputs in `full`.
+  Moved run(unsigned input, Requests& full) {
+    const Head head{carrier_.see(carrier_.input(input).head)};
+    return run({input, head, 0, 0}, full);
+  }
+
+ private:
+  struct Attempt {
+    unsigned input;
+    Head head;
+    unsigned from;   ///< ends before it are taken as they are
+    unsigned depth;  ///< attempts in whose way it is
+    std::uint32_t packet = 0;
+    EndSet ends = {};
+  };
+
+  static constexpr unsigned node = Head::most_ends;  // an end
+
+  Moved run(Attempt its, Requests& full) {
+    const auto packet = carrier_.input(its.input).at(its.head.number(), see());
+    if (!packet) return Moved::already;
+    its.packet = *packet;
+    its.ends = carrier_.ends(its.input, its.packet);
+    full = its.ends.channels;
+    Requests channels = full;
+    if (its.ends.are_several()) {
+      if (const Moved decided = decide(its, full); decided != Moved::yes) return decided;
+      channels = its.head.fate();
+    }
+    for (; channels != 0; channels &= channels - 1) {
+      const unsigned end = first_of(channels);
+      HeldEntry entry;
+      const Moved entered = its.ends.are_several() ? fill(its, end, entry) : enter(its, end, entry);
+      if (entered != Moved::yes) return entered;
+      bring(its, end, entry);
+    }
+    if (HeldEntry entry; its.ends.node && enter(its, node, entry) != Moved::yes) return Moved::already;
+    carrier_.change(carrier_.input(its.input).head, its.head.word, its.head.left().word);
+    return Moved::yes;
+  }
+
+  /// Afterwards its head says which ends get it.
+  Moved decide(Attempt& its, Requests& full) {
+    if (its.head.fate() != 0) return Moved::yes;
+    if (its.depth == 0 && its.ends.rule == EndRule::all && !have_room(its.ends.channels, full))
+      return Moved::no_room;
+    const Requests reserved = reserve(its, full);
+    const Head to = reserved != 0 ? its.head.decided(reserved) : its.head.lost();
+    std::atomic<Word>& head = carrier_.input(its.input).head;
+    if (carrier_.change(head, its.head.word, to.word)) {
+      its.head = to;
+      return reserved != 0 ? Moved::yes : Moved::no_room;
+    }
+    const Head now{carrier_.see(head)};  // another has decided
+    if (now.serial() != its.head.serial()) return Moved::already;
+    its.head = now;
+    return Moved::yes;
+  }
+  /// So that few attempts come to nothing. (One in the way of another has to come to an end.)
+  [[nodiscard]] bool have_room(Requests channels, Requests& full) const {
+    for (; channels != 0; channels &= channels - 1) {
+      full = request(first_of(channels));
+      const HeldChannel& channel = carrier_.channel(first_of(channels));
+      if (!channel.has_room({carrier_.see(channel.entries)}, see())) return false;
+    }
+    return true;
+  }
+  /// Those that it wants of its ends.
+  Requests reserve(const Attempt& its, Requests& full) {
+    Requests reserved = 0;
+    for (Requests rest = its.ends.channels; rest != 0; rest &= rest - 1) {
+      if (reserve(its, first_of(rest))) {
+        reserved |= request(first_of(rest));
+        if (its.ends.is_enough(reserved)) break;
+      } else if (its.ends.rule == EndRule::all) {
+        full = request(first_of(rest));
+        return 0;
+      }
+    }
+    return reserved;
+  }
+  /// Whether it has that end. (When the attempt is over it does not matter.)
+  bool reserve(const Attempt& its, unsigned end) {
+    HeldChannel& channel = carrier_.channel(end);
+    for (;;) {
+      const HeldEntry entry{carrier_.see(channel.entries)};
+      if (is_changed(its)) return false;
+      if (entry.is_reserved_by(its.input, its.head.serial())) return true;
+      if (end < its.from || !channel.has_room(entry, see())) return false;
+      settle(entry, end, its);
+      const HeldEntry reserved = entry.reserved(its.input, its.head.serial());
+      if (carrier_.change(channel.entries, entry.word, reserved.word)) return true;
+    }
+  }
+  /// An end that it has reserved.
+  Moved fill(const Attempt& its, unsigned end, HeldEntry& entry) {
+    for (;;) {
+      entry.word = carrier_.see(entries(end));
+      if (entry.is_entered_by(its.input, its.head.serial())) return Moved::yes;
+      if (!entry.is_reserved_by(its.input, its.head.serial())) return Moved::already;
+      if (change_to_entered(its, end, entry)) return Moved::yes;
+    }
+  }
+  /// An end that needs no reservation: the only channel, or the node.
+  Moved enter(const Attempt& its, unsigned end, HeldEntry& entry) {
+    for (;;) {
+      entry.word = carrier_.see(entries(end));
+      if (is_changed(its)) return Moved::already;
+      if (entry.is_entered_by(its.input, its.head.serial())) return Moved::yes;
+      if (end != node && !carrier_.channel(end).has_room(entry, see())) return Moved::no_room;
+      settle(entry, end, its);
+      if (change_to_entered(its, end, entry)) return Moved::yes;
+    }
+  }
+  bool change_to_entered(const Attempt& its, unsigned end, HeldEntry& entry) {
+    const HeldEntry seen = entry;
+    entry = seen.entered(its.input, its.head.serial());
+    return carrier_.change(entries(end), seen.word, entry.word);
+  }
+  [[nodiscard]] std::atomic<Word>& entries(unsigned end) const {
+    return end == node ? carrier_.node() : carrier_.channel(end).entries;
+  }
+  [[nodiscard]] bool is_changed(const Attempt& its) const {
+    return carrier_.see(carrier_.input(its.input).head) != its.head.word;
+  }
+
+  /// Completes the attempt that holds an end in the way of this one.
+  void settle(HeldEntry entry, unsigned end, const Attempt& its) {
+    const unsigned other = entry.input();
+    if (other == its.input || other >= carrier_.inputs()) return;
+    const Head head{carrier_.see(carrier_.input(other).head)};
+    if (entry.is_over(head, end)) return;
+    if (its.depth + 1 == carrier_.inputs()) return;  // another has scribbled here
+    Requests full = 0;
+    run({other, head, end, its.depth + 1}, full);
+  }
+
+  void bring(const Attempt& its, unsigned end, HeldEntry entry) {
+    HeldChannel& channel = carrier_.channel(end);
+    const Word number = entry.count() - 1;
+    std::atomic<Word>& slot = channel.slot[number % HeldChannel::slots];
+    const Word seen = carrier_.see(slot);
+    if (carrier_.see(channel.entries) != entry.word) return;
+    const std::uint32_t lap = LiveChannel::lap_of(seen);
+    if (((lap ^ LiveChannel::lap_of_number(number)) & 1) == 0) return;
+    carrier_.change(slot, seen,
+                    LiveChannel::filled(carrier_.packet_at(end, its.packet, its.head.fate()), lap + 1));
+  }
+
+  [[nodiscard]] auto see() const {
+    return [this](const std::atomic<Word>& word) { return carrier_.see(word); };
+  }
+
+  Carrier& carrier_;
+};
+
+}  // namespace am::kit
