@@ -99,6 +99,13 @@ const char* name_of(Round::Kind kind) noexcept {
   return "an unknown collective";
 }
 
+/// The root too, where there is one.
+std::string size_of(const Round& round) {
+  const bool has_root = round.kind == Round::Kind::broadcast || round.kind == Round::Kind::reduce;
+  return (has_root ? "root " + std::to_string(round.root) + " and " : "") +
+         host::counted(round.bytes, "byte");
+}
+
 void collective_arrived(Request& request, Round round, Payload data) {
   request.node().engine().collectives().mailbox.arrived(round, request.from(), data);
 }
@@ -226,10 +233,9 @@ class Collective {
   Error mismatch(NodeId from) const {
     const Round& other = mailbox_.other_round();
     return {operation_.what(), "node " + std::to_string(node_.id()),
-            "this is its round " + std::to_string(round_.sequence / 2) + " of collectives, with root " +
-                std::to_string(round_.root) + " and " + host::counted(round_.bytes, "byte") +
-                "; that of node " + std::to_string(from) + " is " + name_of(other.kind) + " with root " +
-                std::to_string(other.root) + " and " + host::counted(other.bytes, "byte"),
+            "this is its round " + std::to_string(round_.sequence / 2) + " of collectives, with " +
+                size_of(round_) + "; that of node " + std::to_string(from) + " is " + name_of(other.kind) +
+                " with " + size_of(other),
             "all nodes call the same collectives in the same order, with values of the same size"};
   }
 
