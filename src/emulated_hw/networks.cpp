@@ -1,5 +1,6 @@
 #include "emulated_hw/networks.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "emulated_hw/kit/textbook_port.hpp"
@@ -8,7 +9,9 @@
 
 namespace am::networks {
 
-bool has_own_routers(std::string_view machine) noexcept { return machine == "t1" || machine == "mmachine"; }
+bool has_own_routers(std::string_view machine) noexcept {
+  return std::ranges::count(topologies, machine) == 0;
+}
 
 void check_name(const char* what, std::string_view name, std::span<const std::string_view> known) {
   std::string all;

@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 6> machines{"t1",    "mmachine",  
 /// Throws std::invalid_argument, which names them all, where `name` is none of them: "`what` is mesh, torus or fattree, not 'ring'".
 void check_name(const char* what, std::string_view name, std::span<const std::string_view> known);
 
-/// Whether it has routers of its own, which the options of textbook routers are not for.
+/// Whether a machine of these has routers of its own, which the options of textbook routers are not for.
 [[nodiscard]] bool has_own_routers(std::string_view machine) noexcept;
 
 /// A new one. Throws std::invalid_argument.

@@ -49,7 +49,7 @@ struct Figures {
   std::uint64_t fingerprint = 0;  ///< depends on every flit that has passed a router, when and where
 };
 
-/// A new network of that shape under that traffic. Throws std::invalid_argument where there can be no such network, or no such
+/// Simulates a new network of that shape under that traffic. Throws std::invalid_argument where there can be no such network, or no such
 /// traffic on it; std::runtime_error where nothing moves any more: who waits for whom.
 [[nodiscard]] Figures run(const Shape& shape, const Traffic& traffic, const Periods& periods = {});
 

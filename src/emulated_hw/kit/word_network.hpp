@@ -13,8 +13,8 @@
 //                     +----------------------------------+
 //
 // A flit leaves a router `router_cycles` after its last bit has come, if the message has its outputs, all of these are free, and there is
-// room behind them; from and to nodes at once. A message that takes several outputs takes each as it becomes free, keeps it, and goes on when
-// it has all. Inputs that want the same output have it in turns.
+// room behind them. From and to nodes it takes no such time. A message that takes several outputs takes each as it becomes free, keeps it,
+// and goes on when it has all. Inputs that want the same output have it in turns.
 //
 // A cycle: nodes act (send, accept, take), then step().
 #pragma once
@@ -40,8 +40,7 @@ namespace am::kit {
 struct Way {
   std::uint64_t outputs = 0;  ///< ports, as bits
   bool any_one = false;       ///< not all of them: one that is free, as the policy chooses
-  bool drops_head =
-      false;  ///< its first word ends here, and the next one is its first: then there are no outputs
+  bool drops_head = false;    ///< its first word ends here, and the next one is its first; no outputs
 };
 
 template <class Policy>

@@ -54,8 +54,6 @@ class Engines {
 
   /// One cycle, before the network's. Throws std::out_of_range where a message runs over the end of memory: it has no limit.
   void step();
-  /// So that nothing happens in step() until something comes or an engine is set up.
-  [[nodiscard]] bool has_nothing_to_do() const noexcept { return sending_ == 0 && port_.is_idle(); }
 
  private:
   struct Output {
