@@ -1,5 +1,6 @@
 // Whoever moves messages through a live network, from router to router (live_network.hpp): a few numbers on a stack. A template, so that
-// a test can stop or end it before each of its accesses to what it shares with others.
+// a test can stop or end it before each of its accesses to what it shares with others. How it moves a packet through one router, and
+// which go: live_move_carrier.hpp, live_ends_carrier.hpp.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "emulated_hw/kit/live_move.hpp"
 #include "emulated_hw/kit/live_network.hpp"
 
 namespace am::kit {
@@ -17,40 +17,23 @@ struct NoPause {
   void operator()() const noexcept {}
 };
 
-/// What a router has found at inputs, and wants to be done.
-template <unsigned channels>
-struct LiveDecision {
-  std::array<LiveChannel::First, channels> firsts;
-  Requests found = 0;    ///< inputs with a packet
-  Requests picked = 0;   ///< of these, whose packets go now
-  Requests blocked = 0;  ///< outputs that others wait for
-  std::array<std::uint8_t, channels>
-      way;  ///< of those that are picked: which of several ways, as Mesh has it
-};
-
 /// `Mesh` is a LiveNetwork that says, as `channels`, how many inputs a router has, as `injected`, which of them its node's processor
-/// lets packets into, and as `End` what an end is (live_move.hpp). Of a router at node `at`, with this carrier's access to shared words
-/// where it is given:
-///   ends(carrier, at, input, first, way) where a packet goes: that way, which decide() has chosen, or, 0, any; `first` may change with
-///                                        what it decides about it
-///   decide(carrier, at, inputs, decision) of these inputs
-///   went_alone(at, input, ends)          the packet of an input went, and there was no other
-///   has_room(carrier, at, output)        that channel
-///   arrival(at, end, input)              what is counted at an end that is a node
-///   counted(at, end)                     the same: told once at most
+/// lets packets into, and as `Arrival` what is counted at a node. Of a router at node `at`:
+///   behind(at, output)     the input at which that channel ends
+///   feeder(at, input)      the router that lets packets in there, or nowhere
+///   nodes()                LiveNodes
+/// `Self` derives from this. Of inputs of the router here_at(), some of which are marked as waiting:
+///   step(occupied, waiting)       one decision, and what follows from it; there may be nothing there
+///   has_room(at, output)          that channel
 /// `Pause` is called before each access.
-template <class Mesh, class Pause = NoPause>
+template <class Mesh, class Pause, class Self>
 class LiveCarrier {
  public:
-  using End = typename Mesh::End;
-  using Ends = LiveEnds<End>;
   static constexpr unsigned channels = Mesh::channels;
-
-  explicit LiveCarrier(Mesh& mesh, Pause pause = {}) noexcept : mesh_(mesh), pause_(pause) {}
 
   /// Steps `first`, of which `inputs` hold something that is new there, and whatever has got something to do by that, until there is
   /// nothing left: at most so many steps.
-  void run(NodeNumber first, Requests inputs, unsigned most_steps) {
+  void run(RouterNumber first, Requests inputs, unsigned most_steps) {
     to_do(first, inputs);
     while (count_ != 0) {
       const ToDo next = to_do_[--count_];
@@ -58,30 +41,30 @@ class LiveCarrier {
         for (leave(next); count_ != 0; --count_) leave(to_do_[count_ - 1]);
         break;
       }
-      step(next.node, next.inputs);
+      step(next);
     }
     for (; arrived_ != 0; --arrived_) show(arrivals_[arrived_ - 1]);
   }
   /// The same at a router of which it is not known whether there is anything: what is marked there, and now and then, or when `all`
   /// says so, whatever lies there. Where there is nothing then, `work` forgets the router. Whether anything has moved.
-  bool look_after(NodeNumber node, bool all, unsigned most_steps) {
-    auto& router = mesh_.router_at(node);
+  bool look_after(RouterNumber at, bool all, unsigned most_steps) {
+    auto& router = mesh_.router_at(at);
     router.looks.add(1);
     all = all || router.looks % looks_at_all == 0;
     if (!all && see(router.waiting) == 0) return false;
     moved_ = false;
-    run(node, all ? every_input : 0, most_steps);
-    if (all && is_empty(router)) rest(node);
+    run(at, all ? every_input : 0, most_steps);
+    if (all && is_empty(router)) rest(at);
     return moved_;
   }
 
   /// Has this router looked after.
-  void watch(NodeNumber node) const {
-    const auto its = mesh_.work(node);
+  void watch(RouterNumber at) const {
+    const auto its = mesh_.work(at);
     if ((see(its.word) & its.bit) == 0) add_bits(its.word, its.bit);
   }
 
-  // For LiveMove, and for Mesh.
+  // For the moves, and for Mesh.
 
   [[nodiscard]] Word see(const std::atomic<Word>& word) const {
     pause_();
@@ -97,30 +80,8 @@ class LiveCarrier {
   /// Before an access that Mesh makes by itself.
   void pause() const { pause_(); }
   [[nodiscard]] static constexpr unsigned inputs() noexcept { return channels; }
-  [[nodiscard]] LiveChannel& input(unsigned number) const noexcept { return here().inputs[number]; }
-  [[nodiscard]] Ends ends(unsigned input, LiveChannel::First& first, unsigned way = 0) const {
-    return mesh_.ends(*this, at_, input, first, way);
-  }
-  void has_come(const End& end, unsigned input) {
-    if (end.channel != nullptr) {
-      const auto behind = mesh_.behind(at_, end.output);
-      watch(behind.node);
-      to_do(behind.node, request(behind.input));
-    } else if (end.entries != nullptr) {
-      const Arrival arrival = mesh_.arrival(at_, end, input);
-      pause_();
-      mesh_.nodes().arrived(arrival.at, arrival.from, arrival.what);
-      if (arrived_ == arrivals_.size()) show(arrivals_[--arrived_]);
-      arrivals_[arrived_++] = arrival;
-    }
-  }
-  void has_moved(const Ends& ends) {
-    moved_ = true;
-    for (const End& end : ends) {
-      (end.channel != nullptr ? end.channel->flits : here().to_node).add(Mesh::flits_of(end.packet));
-      if (end.channel == nullptr && end.entries != nullptr) mesh_.counted(at_, end);
-    }
-  }
+  [[nodiscard]] auto& input(unsigned number) const noexcept { return here().inputs[number]; }
+  /// The first of an input has gone, and had that number: told once at least.
   void has_left(unsigned input, Word number) {
     auto& router = here();
     const Requests bit = request(input);
@@ -131,7 +92,7 @@ class LiveCarrier {
     }
     if ((see(router.starved) & bit) == 0) return;
     remove_bits(router.starved, bit);
-    if (const NodeNumber before = mesh_.feeder(at_, input); before != nowhere) {
+    if (const RouterNumber before = mesh_.feeder(at_, input); before != nowhere) {
       to_do(before, 0);
     } else if (std::ranges::find(Mesh::injected, input) != Mesh::injected.end()) {
       pause_();
@@ -139,90 +100,31 @@ class LiveCarrier {
     }  // else another has scribbled here
   }
 
- private:
+ protected:
   using Arrival = typename Mesh::Arrival;
-  struct ToDo {
-    NodeNumber node;
-    Requests inputs;  // beside those that wait
-  };
 
+  LiveCarrier(Mesh& mesh, Pause pause) noexcept : mesh_(mesh), pause_(pause) {}
+  ~LiveCarrier() = default;
+
+  [[nodiscard]] Mesh& mesh() const noexcept { return mesh_; }
+  [[nodiscard]] RouterNumber here_at() const noexcept { return at_; }
   [[nodiscard]] auto& here() const noexcept { return mesh_.router_at(at_); }
-  void add_bits(std::atomic<std::uint64_t>& word, std::uint64_t bits) const {
+
+  /// A packet has come by a channel, or to a node: told once at least.
+  void came_behind(unsigned output) {
+    const InputAt behind = mesh_.behind(at_, output);
+    watch(behind.router);
+    to_do(behind.router, request(behind.input));
+  }
+  void came_to_node(const Arrival& arrival) {
     pause_();
-    word.fetch_or(bits, std::memory_order_seq_cst);
+    mesh_.nodes().arrived(arrival.at, arrival.from, arrival.what);
+    if (arrived_ == arrivals_.size()) show(arrivals_[--arrived_]);
+    arrivals_[arrived_++] = arrival;
   }
-  void remove_bits(std::atomic<std::uint64_t>& word, std::uint64_t bits) const {
-    pause_();
-    word.fetch_and(~bits, std::memory_order_seq_cst);
-  }
-  void to_do(NodeNumber node, Requests inputs) {
-    if (count_ != 0 && to_do_[count_ - 1].node == node) {
-      to_do_[count_ - 1].inputs |= inputs;
-    } else if (count_ != to_do_.size()) {
-      to_do_[count_++] = {node, inputs};
-    } else {
-      leave({node, inputs});
-    }
-  }
-  /// To whoever comes by.
-  void leave(const ToDo& left) const {
-    if (left.inputs != 0) add_bits(mesh_.router_at(left.node).waiting, left.inputs & every_input);
-    watch(left.node);
-  }
+  void has_moved() noexcept { moved_ = true; }
 
-  /// One decision at a router and what follows from it.
-  void step(NodeNumber at, Requests inputs) {
-    at_ = at;
-    const Requests waiting = see(here().waiting);
-    const Requests occupied = (waiting | inputs) & every_input;
-    if (is_one(occupied)) {
-      step_alone(static_cast<unsigned>(std::countr_zero(occupied)), waiting);
-    } else if (occupied != 0) {
-      step_among(occupied, waiting);
-    }
-  }
-
-  void step_alone(unsigned input, Requests waiting) {
-    auto& router = here();
-    LiveChannel::First first = router.inputs[input].first(see());
-    if (!first.is_there) {
-      if (waiting != 0) to_do(at_, forget(router, waiting));
-      return;
-    }
-    Ends ends = this->ends(input, first);
-    switch (LiveMove<LiveCarrier, End>(*this).run(input, first, ends)) {
-      case Moved::yes:
-        return mesh_.went_alone(at_, input, ends);
-      case Moved::already:
-        return to_do(at_, request(input));
-      case Moved::no_room:
-        router.inputs[input].refused.add(1);
-        if (wait_for_room(router, request(input), ends.first().outputs())) to_do(at_, request(input));
-    }
-  }
-
-  void step_among(Requests occupied, Requests waiting) {
-    auto& router = here();
-    LiveDecision<channels> now;
-    mesh_.decide(*this, at_, occupied, now);
-    Requests found = now.found;
-    if ((waiting & ~found) != 0) {
-      const Requests come = forget(router, waiting & ~found);
-      found |= come;  // they have not been looked at: there may be room behind them
-      if (come != 0 && now.picked == 0) return to_do(at_, found);
-    }
-    if (now.picked == 0) {
-      if (found != 0 && wait_for_room(router, found, now.blocked)) to_do(at_, found);
-      return;
-    }
-    for_each(now.picked, [&](unsigned input) {
-      LiveChannel::First first = now.firsts[input];
-      Ends ends = this->ends(input, first, now.way[input]);
-      if (LiveMove<LiveCarrier, End>(*this).run(input, first, ends) == Moved::yes) found &= ~request(input);
-    });
-    if (found != 0) to_do(at_, found);
-  }
-
+  void to_do_here(Requests inputs) { to_do(at_, inputs); }
   /// These inputs hold nothing that waits: those that do after all, since a moment ago.
   template <class Router>
   Requests forget(Router& router, Requests inputs) {
@@ -234,6 +136,52 @@ class LiveCarrier {
     if (come != 0) add_bits(router.waiting, come);
     return come;
   }
+  /// Says where room is missing. True when there is some by now.
+  bool wait_for_room(Requests inputs, Requests outputs) {
+    add_bits(here().waiting, inputs);
+    bool room = false;
+    for_each(outputs, [&](unsigned output) {
+      const InputAt behind = mesh_.behind(at_, output);
+      add_bits(mesh_.router_at(behind.router).starved, request(behind.input));
+      room = room || static_cast<const Self*>(this)->has_room(output);
+    });
+    return room;
+  }
+
+ private:
+  struct ToDo {
+    RouterNumber router;
+    Requests inputs;  // beside those that wait
+  };
+
+  void add_bits(std::atomic<std::uint64_t>& word, std::uint64_t bits) const {
+    pause_();
+    word.fetch_or(bits, std::memory_order_seq_cst);
+  }
+  void remove_bits(std::atomic<std::uint64_t>& word, std::uint64_t bits) const {
+    pause_();
+    word.fetch_and(~bits, std::memory_order_seq_cst);
+  }
+  void to_do(RouterNumber router, Requests inputs) {
+    if (count_ != 0 && to_do_[count_ - 1].router == router) {
+      to_do_[count_ - 1].inputs |= inputs;
+    } else if (count_ != to_do_.size()) {
+      to_do_[count_++] = {router, inputs};
+    } else {
+      leave({router, inputs});
+    }
+  }
+  /// To whoever comes by.
+  void leave(const ToDo& left) const {
+    if (left.inputs != 0) add_bits(mesh_.router_at(left.router).waiting, left.inputs & every_input);
+    watch(left.router);
+  }
+  void step(const ToDo& next) {
+    at_ = next.router;
+    const Requests waiting = see(here().waiting);
+    const Requests occupied = (waiting | next.inputs) & every_input;
+    if (occupied != 0) static_cast<Self*>(this)->step(occupied, waiting);
+  }
 
   // After all that goes through the routers: nodes look at what is written here all the time, and so make it slow to write.
   void show(const Arrival& arrival) const {
@@ -241,31 +189,18 @@ class LiveCarrier {
     mesh_.nodes().show(arrival.at, arrival.from, arrival.what);
   }
 
-  /// Says where room is missing. True when there is some by now.
-  template <class Router>
-  bool wait_for_room(Router& router, Requests inputs, Requests outputs) {
-    add_bits(router.waiting, inputs);
-    bool room = false;
-    for_each(outputs, [&](unsigned output) {
-      const auto behind = mesh_.behind(at_, output);
-      add_bits(mesh_.router_at(behind.node).starved, request(behind.input));
-      room = room || mesh_.has_room(*this, at_, output);
-    });
-    return room;
-  }
-
   template <class Router>
   [[nodiscard]] bool is_empty(const Router& router) const {
-    for (const LiveChannel& input : router.inputs) {
+    for (const auto& input : router.inputs) {
       if (input.first(see()).is_there) return false;
     }
     return see(router.waiting) == 0;
   }
   /// There was nothing here a moment ago.
-  void rest(NodeNumber node) const {
-    const auto its = mesh_.work(node);
+  void rest(RouterNumber at) const {
+    const auto its = mesh_.work(at);
     remove_bits(its.word, its.bit);
-    if (!is_empty(mesh_.router_at(node))) add_bits(its.word, its.bit);
+    if (!is_empty(mesh_.router_at(at))) add_bits(its.word, its.bit);
   }
 
   static constexpr std::uint32_t looks_at_all = 16;  // of one at all inputs
@@ -273,7 +208,7 @@ class LiveCarrier {
 
   Mesh& mesh_;
   const Pause pause_;
-  NodeNumber at_ = 0;
+  RouterNumber at_ = 0;
   std::array<ToDo, 64> to_do_;
   unsigned count_ = 0;
   std::array<Arrival, 8> arrivals_;  // to be shown
@@ -286,48 +221,45 @@ class LiveCarrier {
 /// Of one call: more than any message's way, with what it sets free; so few that whoever sends is not kept for long.
 inline constexpr unsigned most_live_steps = 256;
 
-// Nobody else lets packets into this channel, so its entries are this node's own.
+template <class Mesh>
+using Carries = typename Mesh::template Carrier<NoPause>;
+
 template <class Mesh, class Router>
-bool LiveNetwork<Mesh, Router>::put(NodeNumber node, unsigned input, std::uint32_t packet, unsigned flits,
+bool LiveNetwork<Mesh, Router>::put(RouterNumber router, unsigned input, std::uint32_t packet, unsigned flits,
                                     unsigned most) noexcept {
-  LiveChannel& to = routers_[node].inputs[input];
-  const Entry last{to.entries.load(std::memory_order_relaxed)};
-  if (!to.has_room(last, Look(), most)) return false;
-  to.entries.store(last.with(0, 0).word, std::memory_order_relaxed);
+  auto& to = routers_[router].inputs[input];
+  if (!to.put(packet, most)) return false;
   to.flits.add(flits);
-  std::atomic<Word>& place = to.place[last.count() % LiveChannel::places];
-  const std::uint32_t lap = LiveChannel::lap_of(place.load(std::memory_order_relaxed)) + 1;
-  place.exchange(LiveChannel::filled(packet, lap), std::memory_order_seq_cst);
-  LiveCarrier<Mesh>(static_cast<Mesh&>(*this)).watch(node);
+  Carries<Mesh>(static_cast<Mesh&>(*this)).watch(router);
   return true;
 }
 
 template <class Mesh, class Router>
-bool LiveNetwork<Mesh, Router>::has_gone(NodeNumber node) const noexcept {
+bool LiveNetwork<Mesh, Router>::has_gone(RouterNumber router) const noexcept {
   return std::ranges::none_of(
-      Mesh::injected, [&](unsigned input) { return routers_[node].inputs[input].first(Look()).is_there; });
+      Mesh::injected, [&](unsigned input) { return routers_[router].inputs[input].first(Look()).is_there; });
 }
 
 template <class Mesh, class Router>
-void LiveNetwork<Mesh, Router>::carry_from(NodeNumber node, unsigned input) noexcept {
-  LiveCarrier<Mesh>(static_cast<Mesh&>(*this)).run(node, request(input), most_live_steps);
+void LiveNetwork<Mesh, Router>::carry_from(RouterNumber router, unsigned input) noexcept {
+  Carries<Mesh>(static_cast<Mesh&>(*this)).run(router, request(input), most_live_steps);
 }
 
 template <class Mesh, class Router>
 bool LiveNetwork<Mesh, Router>::look_after() noexcept {
   Mesh& mesh = static_cast<Mesh&>(*this);
   bool any = false;
-  for (unsigned word = 0; word * 64 < grid_.nodes(); ++word) {
+  for (unsigned word = 0; word * 64 < count_; ++word) {
     for_each(Look()(shared_.work[word]), [&](unsigned bit) {
-      const NodeNumber node = word * 64 + bit;
-      if (node >= grid_.nodes()) return;  // not what another has scribbled
-      any = LiveCarrier<Mesh>(mesh).look_after(node, false, most_live_steps) || any;
+      const RouterNumber router = word * 64 + bit;
+      if (router >= count_) return;  // not what another has scribbled
+      any = Carries<Mesh>(mesh).look_after(router, false, most_live_steps) || any;
     });
   }
-  const NodeNumber last = next_;  // once: others count there, too
-  const NodeNumber next = last + 1 < grid_.nodes() ? last + 1 : 0;
+  const RouterNumber last = next_;  // once: others count there, too
+  const RouterNumber next = last + 1 < count_ ? last + 1 : 0;
   next_ = next;
-  return LiveCarrier<Mesh>(mesh).look_after(next, true, most_live_steps) || any;
+  return Carries<Mesh>(mesh).look_after(next, true, most_live_steps) || any;
 }
 
 }  // namespace am::kit

@@ -20,6 +20,13 @@ namespace am::kit {
 
 using Word = std::uint64_t;
 
+/// Loads a word, for whoever is not to be stopped there.
+struct Look {
+  [[nodiscard]] Word operator()(const std::atomic<Word>& word) const noexcept {
+    return word.load(std::memory_order_seq_cst);
+  }
+};
+
 /// What has come to an end, a channel or a node, one after the other: how many (20 bits), and which was the last: its input in the
 /// router before (6 bits, 0: none), and its number there (38 bits).
 struct Entry {
@@ -92,6 +99,24 @@ struct alignas(64) LiveChannel {
   template <class See>
   [[nodiscard]] bool has_room(Entry last, See see, unsigned most = places) const {
     return last.beyond(see(left)) < std::int64_t{most};
+  }
+
+  /// The same behind the last one.
+  [[nodiscard]] bool has_room(unsigned most) const noexcept {
+    return has_room(Entry{Look()(entries)}, Look(), most);
+  }
+  /// By the only one who lets packets in here, so that its entries are its own: false, and nothing has happened, where there is no room.
+  bool put(std::uint32_t packet, unsigned most) noexcept {
+    const Entry last{entries.load(std::memory_order_relaxed)};
+    if (!has_room(last, Look(), most)) return false;
+    entries.store(last.with(0, 0).word, std::memory_order_relaxed);
+    fill(place[last.count() % places], packet);
+    return true;
+  }
+  /// A place that is its own, with one more lap.
+  static void fill(std::atomic<Word>& place, std::uint32_t packet) noexcept {
+    const std::uint32_t lap = lap_of(place.load(std::memory_order_relaxed)) + 1;
+    place.exchange(filled(packet, lap), std::memory_order_seq_cst);
   }
 
   static constexpr std::uint32_t packet_of(Word place) noexcept {

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
 #include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/live_channel.hpp"
@@ -85,19 +84,45 @@ struct alignas(64) HeldChannel {
   std::atomic<Word> entries;  ///< HeldEntry
   std::atomic<Word> head;     ///< Head
   std::array<std::atomic<Word>, slots> slot;
+  Tally<std::uint64_t> flits;    ///< that have come
+  Tally<std::uint64_t> refused;  ///< looks at its first packet that found no room behind it
 
+  /// The first packet that has not gone on, as it was seen; or that there is none.
+  struct First {
+    Head head;
+    std::uint32_t packet;
+    bool is_there;
+  };
+  template <class See>
+  [[nodiscard]] First first(See see) const {
+    const Head its{see(head)};
+    First first = at(its.number(), see);
+    first.head = its;
+    return first;
+  }
   /// The packet of that number, while it lies there.
   template <class See>
-  [[nodiscard]] std::optional<std::uint32_t> at(Word number, See see) const {
+  [[nodiscard]] First at(Word number, See see) const {
     const Word word = see(slot[number % slots]);
-    if (((LiveChannel::lap_of(word) ^ LiveChannel::lap_of_number(number)) & laps) != 0) return std::nullopt;
-    return LiveChannel::packet_of(word);
+    const std::uint32_t other = LiveChannel::lap_of(word) ^ LiveChannel::lap_of_number(number);
+    return {{}, LiveChannel::packet_of(word), (other & laps) == 0};
   }
   /// Whether one more may enter. (When the head is seen late, more have left than had entered.)
   template <class See>
-  [[nodiscard]] bool has_room(HeldEntry last, See see) const {
+  [[nodiscard]] bool has_room(HeldEntry last, See see, unsigned most = slots) const {
     const Word beyond = last.count() - Head{see(head)}.number();
-    return static_cast<std::int16_t>(beyond << 1) < std::int16_t{2 * slots};  // 15 bits of it
+    return static_cast<std::int16_t>(beyond << 1) < static_cast<std::int16_t>(2 * most);  // 15 bits of it
+  }
+  [[nodiscard]] bool has_room(unsigned most) const noexcept {
+    return has_room({Look()(entries)}, Look(), most);
+  }
+  /// As LiveChannel::put.
+  bool put(std::uint32_t packet, unsigned most) noexcept {
+    const HeldEntry last{entries.load(std::memory_order_relaxed)};
+    if (!has_room(last, Look(), most)) return false;
+    entries.store(last.entered(0, 0).word, std::memory_order_relaxed);
+    LiveChannel::fill(slot[last.count() % slots], packet);
+    return true;
   }
 
  private:
@@ -131,19 +156,22 @@ struct EndSet {
 ///   see(word), change(word, seen, to)     seq_cst
 ///   inputs(), input(number)               HeldChannels into this router
 ///   channel(output)                       HeldChannels behind it
-///   node()                                the word that counts what ends here, a HeldEntry
+///   node(input, packet)                   the word that counts it if it ends here, a HeldEntry
 ///   ends(input, packet)                   where that packet goes
 ///   packet_at(output, packet, fate)       what it is there, when it enters the ends of that set
+///   has_come(output)                      it is there: told once at least, as the next
+///   has_come_to_node(input, packet)
+///   has_moved(outputs, to_node)           it is there, and no longer here: told once at most
+///   has_left(input, number)               the same: told once at least
 template <class Carrier>
 class LiveEndsMove {
  public:
   explicit LiveEndsMove(Carrier& carrier) noexcept : carrier_(carrier) {}
 
-  /// Of the first packet of an input. `already`: there is none, or another carrier has moved it, or tried to. `no_room`: it waits for
-  /// any of the outputs in `full`.
-  Moved run(unsigned input, Requests& full) {
-    const Head head{carrier_.see(carrier_.input(input).head)};
-    return run({input, head, 0, 0}, full);
+  /// Of the first packet of an input, as it was seen. `already`: another carrier has moved it, or tried to. `no_room`: it waits for any of
+  /// the outputs in `full`.
+  Moved run(unsigned input, const HeldChannel::First& first, Requests& full) {
+    return run({input, first.head, 0, 0, first.packet}, full);
   }
 
  private:
@@ -152,16 +180,13 @@ class LiveEndsMove {
     Head head;
     unsigned from;   ///< ends before it are taken as they are
     unsigned depth;  ///< attempts in whose way it is
-    std::uint32_t packet = 0;
+    std::uint32_t packet;
     EndSet ends = {};
   };
 
   static constexpr unsigned node = Head::most_ends;  // an end
 
   Moved run(Attempt its, Requests& full) {
-    const auto packet = carrier_.input(its.input).at(its.head.number(), see());
-    if (!packet) return Moved::already;
-    its.packet = *packet;
     its.ends = carrier_.ends(its.input, its.packet);
     full = its.ends.channels;
     Requests channels = full;
@@ -169,15 +194,22 @@ class LiveEndsMove {
       if (const Moved decided = decide(its, full); decided != Moved::yes) return decided;
       channels = its.head.fate();
     }
-    for (; channels != 0; channels &= channels - 1) {
-      const unsigned end = first_of(channels);
+    for (Requests rest = channels; rest != 0; rest &= rest - 1) {
+      const unsigned end = first_of(rest);
       HeldEntry entry;
       const Moved entered = its.ends.are_several() ? fill(its, end, entry) : enter(its, end, entry);
       if (entered != Moved::yes) return entered;
       bring(its, end, entry);
+      carrier_.has_come(end);
     }
-    if (HeldEntry entry; its.ends.node && enter(its, node, entry) != Moved::yes) return Moved::already;
-    carrier_.change(carrier_.input(its.input).head, its.head.word, its.head.left().word);
+    if (its.ends.node) {
+      HeldEntry entry;
+      if (enter(its, node, entry) != Moved::yes) return Moved::already;
+      carrier_.has_come_to_node(its.input, its.packet);
+    }
+    if (carrier_.change(carrier_.input(its.input).head, its.head.word, its.head.left().word))
+      carrier_.has_moved(channels, its.ends.node);
+    carrier_.has_left(its.input, its.head.number());
     return Moved::yes;
   }
 
@@ -237,7 +269,7 @@ class LiveEndsMove {
   /// An end that it has reserved.
   Moved fill(const Attempt& its, unsigned end, HeldEntry& entry) {
     for (;;) {
-      entry.word = carrier_.see(entries(end));
+      entry.word = carrier_.see(entries(its, end));
       if (entry.is_entered_by(its.input, its.head.serial())) return Moved::yes;
       if (!entry.is_reserved_by(its.input, its.head.serial())) return Moved::already;
       if (change_to_entered(its, end, entry)) return Moved::yes;
@@ -246,7 +278,7 @@ class LiveEndsMove {
   /// An end that needs no reservation: the only channel, or the node.
   Moved enter(const Attempt& its, unsigned end, HeldEntry& entry) {
     for (;;) {
-      entry.word = carrier_.see(entries(end));
+      entry.word = carrier_.see(entries(its, end));
       if (is_changed(its)) return Moved::already;
       if (entry.is_entered_by(its.input, its.head.serial())) return Moved::yes;
       if (end != node && !carrier_.channel(end).has_room(entry, see())) return Moved::no_room;
@@ -257,10 +289,10 @@ class LiveEndsMove {
   bool change_to_entered(const Attempt& its, unsigned end, HeldEntry& entry) {
     const HeldEntry seen = entry;
     entry = seen.entered(its.input, its.head.serial());
-    return carrier_.change(entries(end), seen.word, entry.word);
+    return carrier_.change(entries(its, end), seen.word, entry.word);
   }
-  [[nodiscard]] std::atomic<Word>& entries(unsigned end) const {
-    return end == node ? carrier_.node() : carrier_.channel(end).entries;
+  [[nodiscard]] std::atomic<Word>& entries(const Attempt& its, unsigned end) const {
+    return end == node ? carrier_.node(its.input, its.packet) : carrier_.channel(end).entries;
   }
   [[nodiscard]] bool is_changed(const Attempt& its) const {
     return carrier_.see(carrier_.input(its.input).head) != its.head.word;
@@ -270,11 +302,14 @@ class LiveEndsMove {
   void settle(HeldEntry entry, unsigned end, const Attempt& its) {
     const unsigned other = entry.input();
     if (other == its.input || other >= carrier_.inputs()) return;
-    const Head head{carrier_.see(carrier_.input(other).head)};
+    const HeldChannel& channel = carrier_.input(other);
+    const Head head{carrier_.see(channel.head)};
     if (entry.is_over(head, end)) return;
     if (its.depth + 1 == carrier_.inputs()) return;  // another has scribbled here
+    const HeldChannel::First first = channel.at(head.number(), see());
+    if (!first.is_there) return;  // it has gone meanwhile
     Requests full = 0;
-    run({other, head, end, its.depth + 1}, full);
+    run({other, head, end, its.depth + 1, first.packet}, full);
   }
 
   void bring(const Attempt& its, unsigned end, HeldEntry entry) {

@@ -13,7 +13,9 @@ kit::Grid live_grid(unsigned rows, unsigned columns) {
 }
 
 LiveMesh::LiveMesh(unsigned rows, unsigned columns, std::byte* memory, Nodes& nodes)
-    : LiveNetwork(live_grid(rows, columns), memory), nodes_(nodes) {}
+    : LiveGrid(live_grid(rows, columns)),
+      LiveNetwork(map().nodes(), LiveGrid::shape(), memory),
+      nodes_(nodes) {}
 
 }  // namespace am::mmachine
 

@@ -18,8 +18,9 @@
 #include <cstdint>
 
 #include "emulated_hw/kit/dimension_order.hpp"
-#include "emulated_hw/kit/live_carrier.hpp"
+#include "emulated_hw/kit/live_grid.hpp"
 #include "emulated_hw/kit/live_link.hpp"
+#include "emulated_hw/kit/live_move_carrier.hpp"
 #include "emulated_hw/mmachine/live_message.hpp"
 
 namespace am::mmachine {
@@ -102,8 +103,12 @@ struct LiveEnd {
 /// Rows x columns nodes, numbered along rows; each up to 32. Throws std::invalid_argument.
 [[nodiscard]] kit::Grid live_grid(unsigned rows, unsigned columns);
 
-class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
+class LiveMesh final : public kit::LiveGrid<most_channels, going_back>,
+                       public kit::LiveNetwork<LiveMesh, LiveRouter> {
  public:
+  /// For tests too, which stop and end carriers.
+  template <class Pause = kit::NoPause>
+  using Carrier = kit::LiveMoveCarrier<LiveMesh, Pause>;
   class Nodes : public kit::LiveNodes<Counted> {
    public:
     /// Whether it has room for one more message of P0. (Several who ask at once may all be told that it has, for the last.)
@@ -143,26 +148,27 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   void carry(NodeNumber node, Priority priority) noexcept { carry_from(node, input_of(priority)); }
 
  private:
-  template <class, class>
+  template <class, class, class>
   friend class kit::LiveCarrier;
+  template <class, class>
+  friend class kit::LiveMoveCarrier;
   template <class, class>
   friend class kit::LiveNetwork;
 
   static constexpr unsigned vcs = most_channels;
 
-  // What a carrier asks (kit/live_carrier.hpp). A way is a channel and 1.
+  // What a carrier asks (kit/live_carrier.hpp, kit/live_move_carrier.hpp). A way is a channel and 1.
 
   static constexpr unsigned channels = live_channels;
   static constexpr std::array injected = {input_of(Priority::p0), input_of(Priority::p1)};
-  static constexpr unsigned interface_input = going_back;
   using End = LiveEnd;
   using Arrival = kit::LiveArrival<Counted>;
 
   [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
   /// The channels of a link, and in the first the word that names what was let in there last.
   [[nodiscard]] kit::LiveChannel* link_behind(NodeNumber at, unsigned port) const noexcept {
-    const Behind its = behind(at, port * vcs);
-    return &router_at(its.node).inputs[its.input];
+    const kit::InputAt its = behind(at, port * vcs);
+    return &router_at(its.router).inputs[its.input];
   }
   template <class Carrier>
   [[nodiscard]] bool has_room(const Carrier& carrier, NodeNumber at, unsigned output) const {
@@ -343,10 +349,6 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
 
   Nodes& nodes_;
 };
-
-/// For tests too, which stop and end carriers.
-template <class Pause = kit::NoPause>
-using Carrier = kit::LiveCarrier<LiveMesh, Pause>;
 
 }  // namespace am::mmachine
 

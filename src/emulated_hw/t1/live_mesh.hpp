@@ -13,7 +13,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "emulated_hw/kit/live_carrier.hpp"
+#include "emulated_hw/kit/live_grid.hpp"
+#include "emulated_hw/kit/live_move_carrier.hpp"
 #include "emulated_hw/t1/router.hpp"
 
 namespace am::t1 {
@@ -59,7 +60,7 @@ struct Carried {
   }
 };
 static_assert(most_nodes <= 1024 && most_nodes <= kit::most_live_nodes);
-/// The interface's own channel into the network, for what it answers: the processor's are those of class 0.
+/// The interface's own channel into the network, where fetches wait for their answers to go: the processor's are those of class 0.
 inline constexpr unsigned answers = channel(0, Priority::high, 1);
 
 /// What is counted at a node of each other one: its messages; and, of what its interface does without its processor, stores of the
@@ -72,14 +73,20 @@ static_assert(default_buffers == kit::LiveChannel::places && channels <= kit::En
 
 using LiveRouter = kit::LiveInputs<channels, kit::PacketTurns<kit::Tally<std::uint8_t>>>;
 
-class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
+class LiveMesh final : public kit::LiveGrid<vcs, answers>, public kit::LiveNetwork<LiveMesh, LiveRouter> {
  public:
+  /// For tests too, which stop and end carriers.
+  template <class Pause = kit::NoPause>
+  using Carrier = kit::LiveMoveCarrier<LiveMesh, Pause>;
   using Nodes = kit::LiveNodes<Counted>;
   static constexpr std::uint32_t number = 1;  ///< of this machine, in shared memory
 
   /// Its channels hold default_buffers messages. Throws std::invalid_argument. `memory`: aligned to 64 bytes; as `nodes`, it outlives this.
   LiveMesh(const Shape& shape, std::byte* memory, Nodes& nodes)
-      : LiveNetwork(grid_of(shape), memory), patience_(shape.patience), nodes_(nodes) {}
+      : LiveGrid(grid_of(shape)),
+        LiveNetwork(map().nodes(), LiveGrid::shape(), memory),
+        patience_(shape.patience),
+        nodes_(nodes) {}
 
   // By the node itself, one thread at a time.
 
@@ -102,24 +109,24 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   void carry(NodeNumber node, Priority priority) noexcept { carry_from(node, channel(0, priority, 0)); }
 
  private:
-  template <class, class>
+  template <class, class, class>
   friend class kit::LiveCarrier;
+  template <class, class>
+  friend class kit::LiveMoveCarrier;
   template <class, class>
   friend class kit::LiveNetwork;
 
-  // What a carrier asks (kit/live_carrier.hpp).
+  // What a carrier asks (kit/live_carrier.hpp, kit/live_move_carrier.hpp).
 
   static constexpr unsigned channels = t1::channels;
   static constexpr std::array injected = {channel(0, Priority::low, 0), channel(0, Priority::high, 0)};
-  static constexpr unsigned vcs = t1::vcs;
-  static constexpr unsigned interface_input = answers;  // where fetches wait for their answers to go
   using End = kit::LiveEnd;
   using Arrival = kit::LiveArrival<Counted>;
 
   [[nodiscard]] Nodes& nodes() const noexcept { return nodes_; }
   [[nodiscard]] kit::LiveChannel& channel_behind(NodeNumber at, unsigned output) const noexcept {
-    const Behind its = behind(at, output);
-    return router_at(its.node).inputs[its.input];
+    const kit::InputAt its = behind(at, output);
+    return router_at(its.router).inputs[its.input];
   }
   template <class Carrier>
   [[nodiscard]] bool has_room(const Carrier& carrier, NodeNumber at, unsigned output) const {
@@ -220,10 +227,6 @@ class LiveMesh final : public kit::LiveNetwork<LiveMesh, LiveRouter> {
   const unsigned patience_;
   Nodes& nodes_;
 };
-
-/// For tests too, which stop and end carriers.
-template <class Pause = kit::NoPause>
-using Carrier = kit::LiveCarrier<LiveMesh, Pause>;
 
 }  // namespace am::t1
 

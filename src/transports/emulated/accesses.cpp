@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "emulated_hw/t1/live_mesh.hpp"
-
 namespace am::emulated {
 
 Accesses::Accesses(const Windows& windows, NodeId self)
@@ -15,8 +13,7 @@ Accesses::Accesses(const Windows& windows, NodeId self)
 kit::Entry Accesses::entry(MemoryReach::Access access, NodeId peer) const noexcept {
   const bool stores = access == MemoryReach::Access::store;
   const Window& window = stores ? windows_.window(peer, self_) : windows_.window(self_, peer);
-  const auto what = stores ? t1::Counted::stored : t1::Counted::answered;
-  return {window.arrived[static_cast<std::size_t>(what)].load(std::memory_order_acquire)};
+  return {window.arrived[stores ? counts_stores : counts_answers].load(std::memory_order_acquire)};
 }
 
 void Accesses::begun(MemoryReach::Access access, NodeId peer) {

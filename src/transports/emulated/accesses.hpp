@@ -1,5 +1,5 @@
 // What this node has the interfaces of others do by themselves: stores into their memory, fetches out of it (T1 report, 3.9, "Hardware
-// Handlers"). Here they are only counted; what is moved core moves (Transport::begin_access).
+// Handlers"). Here they are only counted, in its windows; what is moved core moves (MemoryReach::begin_access).
 //
 // Used by the owning node's thread only.
 #pragma once

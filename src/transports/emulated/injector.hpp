@@ -1,6 +1,6 @@
 // What a node has for its network, and the network has no room for yet: a few messages, where many slots were claimed before.
 //
-// `Network` names a machine's live network: Mesh, Message, and inject, carry, ask_for_room of a node at a priority of libam's.
+// `Network` names a machine's live network: Mesh, Message, and inject, carry, ask_for_room of a node, for a message at a priority of libam's.
 // Used by the owning node's thread only.
 #pragma once
 
@@ -33,8 +33,9 @@ class Injector {
   bool push(Priority priority) noexcept {
     Waiting& out = of(priority);
     while (!out.is_empty()) {
-      Network::carry(mesh_, self_, priority);
-      if (!Network::inject(mesh_, self_, priority, out.messages[out.begin])) {
+      const Message& next = out.messages[out.begin];
+      Network::carry(mesh_, self_, priority, next);
+      if (!Network::inject(mesh_, self_, priority, next)) {
         out.was_refused = true;
         return false;
       }
@@ -48,7 +49,10 @@ class Injector {
   [[nodiscard]] bool room_came() noexcept {
     for (const Priority priority : {Priority::low, Priority::high}) {
       const Waiting& out = of(priority);
-      if ((out.was_refused || !out.is_empty()) && Network::ask_for_room(mesh_, self_, priority)) return true;
+      const bool has_come = out.is_empty()
+                                ? out.was_refused
+                                : Network::ask_for_room(mesh_, self_, priority, out.messages[out.begin]);
+      if (has_come) return true;
     }
     return false;
   }

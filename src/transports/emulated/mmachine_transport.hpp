@@ -122,10 +122,11 @@ class MMachineTransport final : public WindowTransport, public UnorderedLanes {
     static bool inject(Mesh& mesh, NodeId node, Priority /*priority*/, const Message& message) noexcept {
       return mesh.inject(node, message);
     }
-    static void carry(Mesh& mesh, NodeId node, Priority priority) noexcept {
+    static void carry(Mesh& mesh, NodeId node, Priority priority, const Message& /*message*/) noexcept {
       mesh.carry(node, mmachine_priority(priority));
     }
-    static bool ask_for_room(Mesh& mesh, NodeId node, Priority priority) noexcept {
+    static bool ask_for_room(Mesh& mesh, NodeId node, Priority priority,
+                             const Message& /*message*/) noexcept {
       return mesh.ask_for_room(node, mmachine_priority(priority));
     }
   };

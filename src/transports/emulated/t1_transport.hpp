@@ -2,7 +2,7 @@
 // have to cut it; when the last of them has come it may be read, in its window (window_transport.hpp). It has multicasts of its own, and
 // carries puts and gets without the other's processor.
 //
-// Used by the owning node's thread only; but T1Host's functions are called by whoever carries.
+// Used by the owning node's thread only; but its host's functions are called by whoever carries.
 #pragma once
 
 #include <am/impl/link.hpp>
@@ -14,9 +14,9 @@
 
 #include "emulated_hw/t1/live_mesh.hpp"
 #include "transports/emulated/accesses.hpp"
+#include "transports/emulated/counting_host.hpp"
 #include "transports/emulated/injector.hpp"
 #include "transports/emulated/patches.hpp"
-#include "transports/emulated/showing.hpp"
 #include "transports/emulated/window_transport.hpp"
 #include "transports/memory_reach.hpp"
 #include "transports/multicaster.hpp"
@@ -40,31 +40,6 @@ inline constexpr std::size_t most_messages =
 constexpr t1::Priority t1_priority(Priority priority) noexcept {
   return priority == Priority::high ? t1::Priority::high : t1::Priority::low;
 }
-
-/// What the routers see of the nodes. What the interfaces do by themselves is no news to a processor: who has begun it looks
-/// (accesses.hpp).
-class T1Host final : public t1::LiveMesh::Nodes {
- public:
-  explicit T1Host(const Windows& windows) noexcept : windows_(windows), showing_(windows) {}
-  [[nodiscard]] std::atomic<std::uint64_t>& arrivals(t1::NodeNumber at, t1::NodeNumber from,
-                                                     t1::Counted what) noexcept override {
-    return windows_.window(at, from).arrived[static_cast<std::size_t>(what)];
-  }
-  void arrived(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept override {
-    if (is_packet(what)) showing_.note(at, from, static_cast<Lane>(what));
-  }
-  void show(t1::NodeNumber at, t1::NodeNumber from, t1::Counted what) noexcept override {
-    if (is_packet(what)) return showing_.show(at, from, static_cast<Lane>(what));
-    showing_.wake(what == t1::Counted::stored ? from : at);
-  }
-  void has_room(t1::NodeNumber at) noexcept override { showing_.has_room(at); }
-
- private:
-  static constexpr bool is_packet(t1::Counted what) noexcept { return what < t1::Counted::stored; }
-
-  const Windows& windows_;
-  const Showing showing_;
-};
 
 class T1Transport final : public WindowTransport, public Multicaster, public MemoryReach {
  public:
@@ -98,10 +73,11 @@ class T1Transport final : public WindowTransport, public Multicaster, public Mem
     static bool inject(Mesh& mesh, NodeId node, Priority priority, const Message& message) noexcept {
       return mesh.inject(node, t1_priority(priority), message);
     }
-    static void carry(Mesh& mesh, NodeId node, Priority priority) noexcept {
+    static void carry(Mesh& mesh, NodeId node, Priority priority, const Message& /*message*/) noexcept {
       mesh.carry(node, t1_priority(priority));
     }
-    static bool ask_for_room(Mesh& mesh, NodeId node, Priority priority) noexcept {
+    static bool ask_for_room(Mesh& mesh, NodeId node, Priority priority,
+                             const Message& /*message*/) noexcept {
       return mesh.ask_for_room(node, t1_priority(priority));
     }
   };
@@ -128,7 +104,7 @@ class T1Transport final : public WindowTransport, public Multicaster, public Mem
   void store(NodeId to, std::size_t bytes) noexcept;
   void fetch(NodeId from, std::size_t bytes) noexcept;
 
-  T1Host host_;
+  CountingHost<t1::LiveMesh, t1::Counted> host_;
   t1::LiveMesh mesh_;
   Accesses accesses_;
   Injector<Network> injector_;

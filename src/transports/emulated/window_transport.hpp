@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulated_hw/kit/live_grid.hpp"
 #include "host/zeroed_array.hpp"
 #include "transports/emulated/arrivals.hpp"
 #include "transports/emulated/windows.hpp"

@@ -41,6 +41,10 @@ constexpr std::uint32_t lines_of(Lane lane) noexcept {
   return lane == Lane::low ? low_lines : lane == Lane::high ? high_lines : unordered_lines;
 }
 
+/// What a window counts besides packets, where accesses go through the network (accesses.hpp).
+inline constexpr std::size_t counts_stores = 2;
+inline constexpr std::size_t counts_answers = 3;
+
 /// From one sender to one receiver. Two lines for each of the first, which processors fetch in pairs: whoever looks at one all the time
 /// would take the other away from who writes it.
 struct Window {

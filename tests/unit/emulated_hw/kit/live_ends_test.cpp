@@ -57,10 +57,22 @@ struct Carrier {
   static constexpr unsigned inputs() { return ways; }
   [[nodiscard]] HeldChannel& input(unsigned number) const { return router.in[number]; }
   [[nodiscard]] HeldChannel& channel(unsigned output) const { return router.out[output]; }
-  [[nodiscard]] std::atomic<Word>& node() const { return router.node; }
+  [[nodiscard]] std::atomic<Word>& node(unsigned /*input*/, std::uint32_t /*packet*/) const {
+    return router.node;
+  }
   [[nodiscard]] static EndSet ends(unsigned /*input*/, std::uint32_t packet) { return Packet{packet}.ends(); }
   [[nodiscard]] static std::uint32_t packet_at(unsigned /*output*/, std::uint32_t packet, Requests fate) {
     return packet | static_cast<std::uint32_t>(fate) << 16;
+  }
+  void has_come(unsigned /*output*/) const {}
+  void has_come_to_node(unsigned /*input*/, std::uint32_t /*packet*/) const {}
+  void has_moved(Requests /*outputs*/, bool /*to_node*/) const {}
+  void has_left(unsigned /*input*/, Word /*number*/) const {}
+  /// The first packet of an input, if there is one.
+  Moved move(unsigned its_input, Requests& full) {
+    const HeldChannel::First first =
+        input(its_input).first([this](const std::atomic<Word>& word) { return see(word); });
+    return first.is_there ? LiveEndsMove<Carrier>(*this).run(its_input, first, full) : Moved::already;
   }
 };
 
@@ -96,23 +108,21 @@ class Scene {
     Requests full = 0;
     for (bool any = true; any;) {
       any = false;
-      for (unsigned i = 0; i < ways; ++i)
-        any = LiveEndsMove<Carrier<Pause>>(carrier).run((first + i) % ways, full) == Moved::yes || any;
+      for (unsigned i = 0; i < ways; ++i) any = carrier.move((first + i) % ways, full) == Moved::yes || any;
     }
   }
   /// The next router takes out what has come.
   void take(unsigned output) {
     HeldChannel& channel = router.out[output];
     for (;;) {
-      const Head head{channel.head.load()};
-      const auto packet = channel.at(head.number(), [](const auto& word) { return word.load(); });
-      if (!packet) return;
-      const Packet its{*packet};
+      const HeldChannel::First first = channel.first(Look());
+      if (!first.is_there) return;
+      const Packet its{first.packet};
       got_[its.letter()] |= request(output);
       fate_[its.letter()] = its.fate();
       ++taken_[output];
       ++copies_;
-      channel.head = head.left().word;
+      channel.head = first.head.left().word;
     }
   }
   /// Everything moves, and each packet is where its rule wants it, once.
@@ -214,7 +224,7 @@ TEST(LiveEnds, EntersNowhereWhileAnEndHasNoRoom) {
   };
   const auto refused = [&](unsigned input) {
     Requests full = 0;
-    EXPECT_EQ(LiveEndsMove(carrier).run(input, full), Moved::no_room);
+    EXPECT_EQ(carrier.move(input, full), Moved::no_room);
     for (const HeldChannel& channel : scene.router.out)
       EXPECT_EQ(HeldEntry{channel.entries}.count() % HeldChannel::slots, 0u);
     EXPECT_EQ(scene.router.node, 0u);

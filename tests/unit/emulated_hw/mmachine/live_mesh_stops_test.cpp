@@ -36,7 +36,7 @@ constexpr Requests come_over_link(MessageKind kind) {
 std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, Requests inputs,
                                          unsigned steps = 200) {
   return [&net, first, inputs, steps](Steps::One& one) {
-    Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
+    LiveMesh::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
   };
 }
 
@@ -268,7 +268,7 @@ TEST(MMachineLiveMeshStops, WhatIsOrderedStaysInOrder) {
           for (const NodeNumber from : {0u, 1u, 2u}) {
             if (random.one_in(2))
               (void)net.mesh().inject(from, {.destination = 3, .source = from, .kind = other});
-            Carrier<Stops>(net.mesh(), Stops{&one}).run(from, injected, 100);
+            LiveMesh::Carrier<Stops>(net.mesh(), Stops{&one}).run(from, injected, 100);
           }
         }
       });
@@ -306,7 +306,7 @@ TEST(MMachineLiveMeshStops, NothingIsForgottenWhereRoomIsShort) {
           .destination = 2, .source = i % 2, .kind = all_kinds[random.below(round % 2 == 0 ? 4 : 1)]};
       all.emplace_back([&net, &accepted, message](Steps::One& one) {
         if (net.mesh().inject(message.source, message)) ++accepted;
-        Carrier<Stops>(net.mesh(), Stops{&one}).run(message.source, injected, 200);
+        LiveMesh::Carrier<Stops>(net.mesh(), Stops{&one}).run(message.source, injected, 200);
       });
     }
     finish_in_any_order(all, random, 2 + random.below(40));
@@ -346,7 +346,7 @@ TEST(MMachineLiveMeshStops, WhoFindsNoRoomHearsOfIt) {
           ASSERT_TRUE(net.mesh().inject(0, {.destination = 1, .source = 0, .kind = kind}));
           Steps::One one(carrier(net, 0, is_alone ? request(input_of(priority_of(kind))) : injected));
           ended = !one.go(at);
-          Carrier<>(net.mesh()).run(1, request(input_at(from_below, channel)), 100);
+          LiveMesh::Carrier<>(net.mesh()).run(1, request(input_at(from_below, channel)), 100);
           one.finish();
           EXPECT_TRUE(net.mesh().has_gone(0));
           EXPECT_EQ(net.count_of_all(), 2u);
@@ -374,7 +374,7 @@ TEST(MMachineLiveMeshStops, TwoWhoFindNoRoomHearOfIt) {
         Steps::One one(carrier(net, 0, injected));
         ended = !one.go(at);
         for (unsigned channel = 0; channel < most_channels; ++channel) {
-          Carrier<>(net.mesh()).run(1, request(input_at(from_below, channel)), 100);
+          LiveMesh::Carrier<>(net.mesh()).run(1, request(input_at(from_below, channel)), 100);
           if (random.one_in(2)) one.go(1);
         }
         one.finish();
@@ -402,7 +402,7 @@ TEST(MMachineLiveMeshStops, WhoCannotGoBackHearsOfIt) {
       }
       Steps::One one(carrier(net, 1, its));
       ended = !one.go(at);
-      Carrier<>(net.mesh()).run(1, request(going_back), 100);
+      LiveMesh::Carrier<>(net.mesh()).run(1, request(going_back), 100);
       one.finish();
       EXPECT_TRUE(net.is_empty());
       EXPECT_EQ(net.count(0, 1, Counted::back), 2u);
@@ -423,7 +423,7 @@ TEST(MMachineLiveMeshStops, PriorityOneNeverWaitsForPriorityZero) {
         ASSERT_EQ(net.filled(from + 1, input_at(from_below, channel)), 1u);
       ASSERT_TRUE(net.mesh().inject(from, {.destination = 2, .source = from, .kind = p0_unordered}));
       if (are_marked) {
-        Carrier<>(net.mesh()).run(from, all_inputs, 100);
+        LiveMesh::Carrier<>(net.mesh()).run(from, all_inputs, 100);
         ASSERT_FALSE(net.mesh().has_gone(from));
       }
     }
@@ -451,7 +451,7 @@ TEST(MMachineLiveMeshStops, IsFoundAlsoWhenWhoLooksAfterItIsKilled) {
   const auto look_after_all = [](Scene& scene) {
     return [&scene](Steps::One& one) {
       for (NodeNumber node = 0; node < 3; ++node)
-        Carrier<Stops>(scene.net.mesh(), Stops{&one}).look_after(node, true, 100);
+        LiveMesh::Carrier<Stops>(scene.net.mesh(), Stops{&one}).look_after(node, true, 100);
     };
   };
   at_some_two_accesses(accesses_of(0), 600, 80, random, [&](unsigned at, unsigned other) {
@@ -497,7 +497,8 @@ TEST(MMachineLiveMeshStops, WhatACarrierGivesUpIsLeftToOthers) {
   test::Random random(test::seed());
   for (unsigned steps = 0; steps < 24; ++steps) {
     Scene scene(random());
-    for (const NodeNumber first : {0u, 1u, 2u}) Carrier<>(scene.net.mesh()).run(first, all_inputs, steps);
+    for (const NodeNumber first : {0u, 1u, 2u})
+      LiveMesh::Carrier<>(scene.net.mesh()).run(first, all_inputs, steps);
     scene.all_has_come();
     if (HasFailure()) return;
   }

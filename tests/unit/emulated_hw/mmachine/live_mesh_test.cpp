@@ -208,7 +208,7 @@ class Crossing {
   ChannelAssignment decide(am::kit::Requests inputs) {
     std::array<std::uint64_t, most_channels> before{};
     for (unsigned channel = 0; channel < most_channels; ++channel) before[channel] = flits(channel);
-    Carrier<>(net.mesh()).run(1, inputs, 1);
+    LiveMesh::Carrier<>(net.mesh()).run(1, inputs, 1);
     ChannelAssignment given{};
     for (unsigned channel = 0; channel < most_channels; ++channel) {
       const std::uint64_t grown = flits(channel) - before[channel];
@@ -279,7 +279,7 @@ TEST(MMachineLiveMesh, ThoseWhoAskAtOnceGetWhatTheTablesSay) {
 // P1-ordered messages" (3.3.3).
 class MMachineLiveEscape : public testing::Test {
  protected:
-  void decide(am::kit::Requests inputs = all_inputs) { Carrier<>(net_.mesh()).run(1, inputs, 1); }
+  void decide(am::kit::Requests inputs = all_inputs) { LiveMesh::Carrier<>(net_.mesh()).run(1, inputs, 1); }
   /// The ordered one goes, and leaves the channel behind the router; the unordered one stays.
   void lose() {
     decide();
@@ -345,7 +345,7 @@ TEST(MMachineLiveMesh, InputsTakeTurns) {
     };
     for (const NodeNumber source : from) ask(source);
     for (unsigned round = 0; round < 12; ++round) {
-      Carrier<>(net.mesh()).run(at, all_inputs, 1);
+      LiveMesh::Carrier<>(net.mesh()).run(at, all_inputs, 1);
       for (unsigned other = 0; other < most_channels; ++other) {
         const unsigned input = input_at(Grid::down(1), other);
         if (net.filled(to, input) == 0) continue;

@@ -72,7 +72,7 @@ class LiveNetwork final : public LiveNetworkOf<LiveMesh, Counted, kinds_of_count
     const std::atomic<std::uint64_t>& left = input(node, its).left;
     const auto has_left = [&left, before = left.load()] { return left != before; };
     try {
-      Carrier<EndsWhen<decltype(has_left)>>(mesh_, {has_left}).run(node, am::kit::request(its), 1);
+      LiveMesh::Carrier<EndsWhen<decltype(has_left)>>(mesh_, {has_left}).run(node, am::kit::request(its), 1);
     } catch (const Steps::Killed&) {
     }
     return has_left();

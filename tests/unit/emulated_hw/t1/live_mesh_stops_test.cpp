@@ -32,7 +32,7 @@ constexpr Requests injected = request(channel(0, low, 0));
 /// Moves what it can, beginning with these inputs of a node.
 Carrying carrier(LiveNetwork& net, NodeNumber first, Requests inputs = injected, unsigned steps = 100) {
   return [&net, first, inputs, steps](Steps::One& one) {
-    Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
+    LiveMesh::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
   };
 }
 
@@ -208,7 +208,7 @@ TEST(LiveMeshStops, WhoFindsNoRoomHearsOfIt) {
       ASSERT_TRUE(net.mesh().inject(0, low, one.message));
       Steps::One stopped(carrier(net, 0));
       ended = !stopped.go(at);
-      Carrier<>(net.mesh()).run(1, one.make_room, 100);
+      LiveMesh::Carrier<>(net.mesh()).run(1, one.make_room, 100);
       stopped.finish();
       EXPECT_TRUE(net.is_empty());
       EXPECT_EQ(came(net, one.message), 5u);
@@ -289,8 +289,8 @@ TEST(LiveMeshStops, WhoComesNextBringsOnWhatIsInItsWay) {
 TEST(LiveMeshStops, WhatACarrierGivesUpIsLeftToOthers) {
   for (unsigned steps = 0; steps < 12; ++steps) {
     Scene scene;
-    Carrier<>(scene.net.mesh()).run(0, injected, steps);
-    Carrier<>(scene.net.mesh()).run(2, injected, steps);
+    LiveMesh::Carrier<>(scene.net.mesh()).run(0, injected, steps);
+    LiveMesh::Carrier<>(scene.net.mesh()).run(2, injected, steps);
     scene.all_has_come();
     if (HasFailure()) return;
   }

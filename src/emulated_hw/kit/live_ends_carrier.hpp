@@ -1,0 +1,145 @@
+// Whoever moves packets with several channels among their ends (live_ends.hpp) through a live network. A router's inputs have it in
+// turns: each step begins with the next one, and each packet goes for which there is room.
+//
+// A packet that wants several channels at once might never find room in all: others, with one end, take each place that becomes free. So
+// one that has been refused `patience` times has the router to itself, until it has gone: what others bring there waits.
+#pragma once
+
+#include <cstdint>
+
+#include "emulated_hw/kit/live_carrier.hpp"
+#include "emulated_hw/kit/live_ends.hpp"
+
+namespace am::kit {
+
+/// What a router keeps of its decisions.
+struct LiveTurns {
+  Tally<std::uint8_t> first;    ///< input, in the next step
+  Tally<std::uint8_t> favours;  ///< 1 + the input whose packet has waited for long; 0: none
+  Tally<std::uint8_t> refused;  ///< how often one that wants several channels was, since one has gone
+};
+
+/// `Mesh` says also, of a router at node `at`:
+///   ends(at, input, packet)            where a packet goes: EndSet
+///   packet_at(output, packet, fate)    what it is there, when it enters the ends of that set
+///   count(at, input, packet)           the word that counts it at the node
+///   arrival(at, input, packet)         what that is
+/// Its router's `decisions` are LiveTurns, or derive from these.
+template <class Mesh, class Pause = NoPause>
+class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Mesh, Pause>> {
+ public:
+  using Base = LiveCarrier<Mesh, Pause, LiveEndsCarrier>;
+  using Base::channels;
+  using Base::see;
+  static constexpr unsigned patience = 16;
+
+  explicit LiveEndsCarrier(Mesh& network, Pause pause = {}) noexcept : Base(network, pause) {}
+
+  // For LiveEndsMove.
+
+  [[nodiscard]] HeldChannel& channel(unsigned output) const noexcept {
+    const InputAt behind = mesh().behind(here_at(), output);
+    return mesh().router_at(behind.router).inputs[behind.input];
+  }
+  [[nodiscard]] std::atomic<Word>& node(unsigned input, std::uint32_t packet) const noexcept {
+    return mesh().count(here_at(), input, packet);
+  }
+  [[nodiscard]] EndSet ends(unsigned input, std::uint32_t packet) const noexcept {
+    return mesh().ends(here_at(), input, packet);
+  }
+  [[nodiscard]] std::uint32_t packet_at(unsigned output, std::uint32_t packet, Requests fate) const noexcept {
+    return mesh().packet_at(output, packet, fate);
+  }
+  void has_come(unsigned output) { this->came_behind(output); }
+  void has_come_to_node(unsigned input, std::uint32_t packet) {
+    this->came_to_node(mesh().arrival(here_at(), input, packet));
+  }
+  void has_moved(Requests channels_entered, bool to_node) {
+    Base::has_moved();
+    for_each(channels_entered, [this](unsigned output) { channel(output).flits.add(1); });
+    if (to_node) here().to_node.add(1);
+  }
+
+ private:
+  friend Base;
+  using Base::here;
+  using Base::here_at;
+  using Base::mesh;
+
+  [[nodiscard]] bool has_room(unsigned output) const {
+    const HeldChannel& its = channel(output);
+    return its.has_room({see(its.entries)}, this->see());
+  }
+
+  void step(Requests occupied, Requests waiting) {
+    Found now;
+    if (is_one(occupied)) {
+      try_to_move(first_of(occupied), now);
+    } else {
+      in_turns(occupied, now);
+    }
+    if ((waiting & ~now.found) != 0) now.again |= this->forget(here(), waiting & ~now.found);
+    if (now.stay != 0 && this->wait_for_room(now.stay, now.full)) now.again |= now.stay;
+    if (now.again != 0) this->to_do_here(now.again);
+  }
+
+  /// Inputs, but for `full`.
+  struct Found {
+    Requests found = 0;  // with a packet
+    Requests stay = 0;   // it finds no room
+    Requests full = 0;   // outputs where that is
+    Requests again = 0;  // to be looked at again
+  };
+
+  void in_turns(Requests occupied, Found& now) {
+    LiveTurns& turns = here().decisions;
+    const unsigned favours = turns.favours;
+    if (favours != 0 && favours <= channels) {
+      try_to_move(favours - 1, now);
+      if (has(now.stay, favours - 1)) return leave_all(occupied & ~now.found, now);
+      turns.favours = 0;
+    }
+    const unsigned first = turns.first % channels;
+    turns.first = static_cast<std::uint8_t>(first + 1);
+    const Requests before = occupied & (request(first) - 1);
+    for (const Requests some : {occupied & ~before, before}) {
+      for_each(some & ~now.found, [&](unsigned input) { try_to_move(input, now); });
+    }
+  }
+  /// They wait as the one does that is favoured.
+  void leave_all(Requests inputs, Found& now) {
+    for_each(inputs, [&](unsigned input) {
+      if (here().inputs[input].first(see()).is_there) now.found |= request(input);
+    });
+    now.stay |= now.found;
+  }
+
+  void try_to_move(unsigned input, Found& now) {
+    auto& router = here();
+    const HeldChannel::First first = router.inputs[input].first(see());
+    if (!first.is_there) return;
+    now.found |= request(input);
+    Requests full = 0;
+    switch (LiveEndsMove<LiveEndsCarrier>(*this).run(input, first, full)) {
+      case Moved::yes:
+        return;
+      case Moved::already:
+        now.again |= request(input);
+        return;
+      case Moved::no_room:
+        router.inputs[input].refused.add(1);
+        now.stay |= request(input);
+        now.full |= full;
+        if (mesh().ends(here_at(), input, first.packet).are_several()) was_refused(input, router.decisions);
+    }
+  }
+  static void was_refused(unsigned input, LiveTurns& turns) noexcept {
+    if (turns.favours != 0) return;
+    turns.refused.add(1);
+    if (turns.refused < patience) return;
+    turns.refused = 0;
+    turns.favours = static_cast<std::uint8_t>(input + 1);
+  }
+};
+
+}  // namespace am::kit
