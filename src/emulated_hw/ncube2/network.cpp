@@ -8,7 +8,6 @@ namespace am::ncube2 {
 namespace {
 
 constexpr std::uint64_t port_bit(unsigned port) noexcept { return std::uint64_t{1} << port; }
-constexpr std::uint32_t below(unsigned dimension) noexcept { return (std::uint32_t{1} << dimension) - 1; }
 
 kit::Wiring wiring_of(unsigned dimensions) {
   if (dimensions == 0 || dimensions > most_dimensions)
@@ -29,12 +28,9 @@ kit::Wiring wiring_of(unsigned dimensions) {
 
 }  // namespace
 
-/// Bits of the address are settled from the lowest on, so a message that came by dimension d has those up to d behind it. The copies of a
-/// broadcast part at each bit that does not matter; what is left goes on to the next bit that differs, or ends here.
 kit::Way Router::way(NodeNumber here, unsigned port, Word head) const {
   const Address to = Address::of(head);
   const bool is_sent_here = port >= engine_ports;
-  const std::uint32_t differs = (here ^ to.node) & ~to.mask;
   if (((to.node | to.mask) >> dimensions_) != 0)
     throw std::logic_error("ncube2: a message to node " + std::to_string(to.node) + ", mask " +
                            std::to_string(to.mask) + ", in a cube of " + std::to_string(dimensions_) +
@@ -43,15 +39,9 @@ kit::Way Router::way(NodeNumber here, unsigned port, Word head) const {
     throw std::logic_error("ncube2: node " + std::to_string(here) + " sends to node " +
                            std::to_string(to.node) + " by the engine of dimension " +
                            std::to_string(port - engine_ports));
-  if (to.mask == 0) {
-    if (differs != 0) return {.outputs = port_bit(static_cast<unsigned>(std::countr_zero(differs)))};
-    if (to.forwards) return {.drops_head = true};
-    return {.outputs = port_bit(engine_ports + port)};
-  }
-  const std::uint32_t open = is_sent_here ? ~0u : ~below(port + 1);
-  const std::uint32_t next = differs & open & -(differs & open);  // the lowest, or none
-  const std::uint32_t copies = to.mask & open & (next != 0 ? next - 1 : ~0u);
-  return {.outputs = (next | copies) | (next == 0 && !is_sent_here ? port_bit(engine_ports + port) : 0)};
+  const Outputs outputs = e_cube(here, to, is_sent_here ? 0 : port + 1);
+  if (outputs.here && to.forwards && to.mask == 0) return {.drops_head = true};
+  return {.outputs = outputs.dimensions | (outputs.here ? port_bit(engine_ports + port) : 0)};
 }
 
 Network::Network(unsigned dimensions)

@@ -19,7 +19,7 @@
 #include <cstdint>
 
 #include "emulated_hw/kit/word_network.hpp"
-#include "emulated_hw/ncube2/address.hpp"
+#include "emulated_hw/ncube2/e_cube.hpp"
 
 namespace am::ncube2 {
 
@@ -60,11 +60,6 @@ class Router {
  private:
   unsigned dimensions_;
 };
-
-/// The dimension whose DMA engine sends a message from `here`: of the lowest bit that differs, or does not matter. There is one.
-[[nodiscard]] constexpr unsigned first_dimension(NodeNumber here, const Address& to) noexcept {
-  return static_cast<unsigned>(std::countr_zero((here ^ to.node) | to.mask));
-}
 
 /// What Figure 3-5 says: of `words`, the address among them.
 [[nodiscard]] constexpr Cycle latency(unsigned hops, unsigned words) noexcept {

@@ -1,0 +1,319 @@
+// The nCUBE/2's network live (von Eicken 1993, 3.1.3): many carriers at once, and carriers that are stopped, or killed, before any of their
+// accesses to what they share. Each message is counted once at each of its nodes, in order, and nothing lies forgotten.
+#include "emulated_hw/ncube2/live_cube.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "live_network.hpp"
+#include "support/random.hpp"
+#include "support/steps.hpp"
+
+namespace ncube2_live_cube_test {
+
+using namespace am::ncube2;
+using namespace test;
+using am::kit::Requests;
+using test::LiveNetwork;
+
+/// Messages that have come by links so far, and out to nodes.
+std::pair<std::uint64_t, std::uint64_t> passed(const LiveNetwork& net, LiveCube& cube) {
+  std::uint64_t links = 0, out = 0;
+  for (NodeNumber node = 0; node < net.nodes(); ++node) {
+    links += net.came(node, 0, most_live_dimensions) + net.came(node, answers, most_live_dimensions);
+    out += cube.router(node).to_node;
+  }
+  return {links, out};
+}
+unsigned hops(NodeNumber from, NodeNumber to) { return static_cast<unsigned>(std::popcount(from ^ to)); }
+
+TEST(LiveCube, CarriesEachMessageToItsNode) {
+  for (const unsigned dimensions : {0u, 1u, 3u, 5u}) {
+    LiveNetwork net(dimensions);
+    std::uint64_t links = 0, all = 0;
+    for (NodeNumber from = 0; from < net.nodes(); ++from) {
+      for (NodeNumber to = 0; to < net.nodes(); ++to) {
+        for (const auto& [who, what] : {std::pair{For::low, Counted::low},
+                                        {For::high, Counted::high},
+                                        {For::store, Counted::stored},
+                                        {For::fetch, Counted::answered}}) {
+          if (who >= For::store && from == to) continue;
+          const bool turns = who == For::fetch;
+          for (std::uint64_t n = 1; n <= 9; ++n) {
+            ASSERT_TRUE(net.send({.destination = to, .source = from, .who = who}));
+            ASSERT_EQ(net.count(turns ? from : to, turns ? to : from, what), n);
+            ASSERT_EQ(net.shown(turns ? from : to, turns ? to : from, what), n);
+            links += hops(from, to) * (turns ? 2 : 1);
+            ++all;
+          }
+        }
+      }
+    }
+    EXPECT_TRUE(net.is_empty());
+    EXPECT_EQ(passed(net, net.mesh()), std::pair(links, all));
+  }
+}
+
+// NC-14: each node of the subcube once, but the sender; a tree, so one link for each router that is reached.
+TEST(LiveCube, BroadcastsToSubcubes) {
+  for (NodeNumber from = 0; from < 16; ++from) {
+    for (NodeNumber mask = 1; mask < 16; ++mask) {
+      for (NodeNumber node = 0; node < 16; ++node) {
+        if ((node & mask) != 0) continue;
+        LiveNetwork net(4);
+        ASSERT_TRUE(net.send({.destination = node, .source = from, .who = For::high, .mask = mask}));
+        ASSERT_TRUE(net.is_empty());
+        std::uint64_t links = 0;
+        for (NodeNumber to = 0; to < 16; ++to) {
+          const bool is_reached = (to | mask) == (node | mask) && to != from;
+          ASSERT_EQ(net.count(to, from, Counted::high), is_reached ? 1u : 0u)
+              << from << ' ' << node << ' ' << mask;
+          links += net.came(to, 0, most_live_dimensions);
+          ASSERT_LE(net.came(to, 0, most_live_dimensions), 1u);
+        }
+        ASSERT_GE(links + 1, 1u << std::popcount(mask));
+      }
+    }
+  }
+}
+
+TEST(LiveCube, HasRoomForAsManyAsAnEngineHolds) {
+  LiveNetwork net(2);
+  const LiveMessage message{.destination = 3};
+  for (unsigned i = 0; i < am::kit::HeldChannel::slots; ++i) ASSERT_TRUE(net.mesh().inject(0, message));
+  EXPECT_FALSE(net.mesh().inject(0, message));
+  EXPECT_FALSE(net.mesh().inject(0, {.destination = 1, .who = For::high})) << "by the same engine";
+  EXPECT_TRUE(net.mesh().inject(0, {.destination = 2}));
+  EXPECT_FALSE(net.mesh().ask_for_room(0, message));
+  net.mesh().carry(0, message);
+  EXPECT_EQ(net.room_told(0), 1u);
+  EXPECT_TRUE(net.mesh().ask_for_room(0, message));
+  EXPECT_EQ(net.count(3, 0, Counted::low), am::kit::HeldChannel::slots);
+  EXPECT_FALSE(net.mesh().has_gone(0)) << "the other engine's";
+  net.mesh().carry(0, {.destination = 2});
+  EXPECT_TRUE(net.is_empty());
+}
+
+// What another has scribbled there is no message: it ends where it is, and counts nowhere.
+TEST(LiveCube, ForgetsWhatIsNoMessage) {
+  test::Random random(test::seed());
+  LiveNetwork net(2);
+  for (int i = 0; i < 10'000; ++i) {
+    auto& input = const_cast<am::kit::HeldChannel&>(net.mesh().router(1).inputs[engines]);
+    ASSERT_TRUE(input.put(static_cast<std::uint32_t>(random()), am::kit::HeldChannel::slots));
+    net.mesh().carry(1, {.destination = 0});
+  }
+  for (int i = 0; i < 8; ++i) net.mesh().look_after();
+  EXPECT_TRUE(net.is_empty());
+}
+
+/// What is counted for a message, and where.
+using Counts = std::map<std::tuple<NodeNumber, NodeNumber, Counted>, std::uint64_t>;
+void add(Counts& counts, const LiveMessage& message, NodeNumber nodes) {
+  if (message.who == For::fetch) {
+    ++counts[{message.source, message.destination, Counted::answered}];
+    return;
+  }
+  for (NodeNumber to = 0; to < nodes; ++to) {
+    if ((to | message.mask) != (message.destination | message.mask) ||
+        (message.mask != 0 && to == message.source))
+      continue;
+    ++counts[{to, message.source, message.counted()}];
+  }
+}
+LiveMessage random_message(test::Random& random, NodeNumber from, NodeNumber nodes) {
+  LiveMessage message{.destination = static_cast<NodeNumber>(random.below(nodes)), .source = from};
+  message.who = static_cast<For>(random.below(4));
+  if (message.who >= For::store && message.destination == from) message.who = For::low;
+  if (message.who <= For::high && random.one_in(3))
+    message.mask = static_cast<std::uint32_t>(random.below(nodes));
+  return message;
+}
+
+// Random loads by several threads, each of several nodes: all is counted, and there is nothing left when all have stopped.
+TEST(LiveCube, KeepsAllUnderManyCarriers) {
+  test::Random seeds(test::seed());
+  for (const unsigned dimensions : {1u, 2u, 4u}) {
+    LiveNetwork net(dimensions);
+    constexpr unsigned threads = 4;
+    std::array<Counts, threads> sent;
+    std::vector<std::jthread> running;
+    for (unsigned t = 0; t < threads; ++t) {
+      running.emplace_back([&net, &mine = sent[t], t, random = test::Random(seeds())]() mutable {
+        for (int i = 0; i < 15'000; ++i) {
+          const auto from =
+              static_cast<NodeNumber>(random.below(net.nodes() + threads - 1 - t) / threads * threads + t);
+          if (from >= net.nodes()) continue;
+          const LiveMessage message = random_message(random, from, net.nodes());
+          if (net.mesh().inject(from, message)) add(mine, message, net.nodes());
+          if (!random.one_in(4)) net.mesh().carry(from, message);
+          if (random.one_in(64)) net.mesh().look_after();
+        }
+      });
+    }
+    running.clear();
+    for (int i = 0; i < 40; ++i) net.mesh().look_after();
+    ASSERT_TRUE(net.is_empty());
+    std::uint64_t all = 0;
+    for (NodeNumber node = 0; node < net.nodes(); ++node) {
+      for (const auto& input : net.mesh().router(node).inputs) all += input.refused;
+    }
+    EXPECT_GT(all, 0u) << "some found no room";
+    for (const Counts& mine : sent) {
+      for (const auto& [link, count] : mine) {
+        const auto& [to, from, what] = link;
+        ASSERT_EQ(net.count(to, from, what), count) << from << " to " << to;
+      }
+    }
+  }
+}
+
+// -- carriers that are stopped or killed -------------------------------------------------------------------------------------
+
+constexpr Requests every_engine = ((Requests{1} << (live_channels - engines)) - 1) << engines;
+
+std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first, Requests inputs = every_engine,
+                                         unsigned steps = 200) {
+  return [&net, first, inputs, steps](Steps::One& one) {
+    LiveCube::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, inputs, steps);
+  };
+}
+
+/// Messages of every kind are on their way through a square; carriers move them. Two broadcasts want the same channels.
+struct Scene {
+  LiveNetwork net{2};
+  Counts counts;
+  Scene() {
+    for (const LiveMessage& message :
+         {LiveMessage{.destination = 0, .source = 0, .mask = 3}, LiveMessage{.destination = 3, .source = 0},
+          LiveMessage{.destination = 2, .source = 0, .who = For::fetch},
+          LiveMessage{.destination = 1, .source = 3, .mask = 2},
+          LiveMessage{.destination = 0, .source = 1, .who = For::high, .mask = 3},
+          LiveMessage{.destination = 3, .source = 0, .who = For::store}}) {
+      EXPECT_TRUE(net.mesh().inject(message.source, message));
+      add(counts, message, net.nodes());
+    }
+  }
+  void all_has_come() {
+    for (int i = 0; i < 24; ++i) net.mesh().look_after();
+    EXPECT_TRUE(net.is_empty());
+    for (NodeNumber from = 0; from < net.nodes(); ++from) {  // and all goes on
+      for (int i = 0; i < 6; ++i) {
+        const LiveMessage message{.destination = from, .source = from, .mask = 3};
+        EXPECT_TRUE(net.send(message));
+        add(counts, message, net.nodes());
+      }
+    }
+    for (const auto& [link, count] : counts) {
+      const auto& [to, from, what] = link;
+      EXPECT_EQ(net.count(to, from, what), count) << from << " to " << to;
+    }
+  }
+};
+
+TEST(LiveCubeStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
+  for (const NodeNumber first : {0u, 1u, 3u}) {
+    for (const bool killed : {false, true}) {
+      SCOPED_TRACE(killed ? "killed" : "goes on later");
+      at_each_access([&](unsigned at, bool& ended) {
+        Scene scene;
+        Steps::One one(carrier(scene.net, first));
+        ended = !one.go(at);
+        if (killed) one.kill();
+        scene.all_has_come();
+        one.finish();
+        EXPECT_TRUE(scene.net.is_empty());
+      });
+    }
+  }
+}
+
+// Two are stopped, one after the other, anywhere; a third does all; then they go on in either order, or one is killed.
+TEST(LiveCubeStops, TwoWhoWereStoppedDoNoHarmEither) {
+  test::Random random(test::seed());
+  const unsigned all = [] {
+    Scene scene;
+    return test::accesses_of(carrier(scene.net, 0));
+  }();
+  ASSERT_GT(all, 100u);
+  at_some_two_accesses(all, all, 64, random, [&](unsigned at, unsigned other) {
+    Scene scene;
+    Steps::One a(carrier(scene.net, 0));
+    Steps::One b(carrier(scene.net, random.one_in(2) ? 0 : 1));
+    a.go(at);
+    b.go(other);
+    test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
+    EXPECT_TRUE(scene.net.is_empty());
+  });
+}
+
+TEST(LiveCubeStops, AnyOrderOfThreeCarriersIsAsGood) {
+  test::Random random(test::seed());
+  for (int round = 0; round < 150; ++round) {
+    SCOPED_TRACE(round);
+    Scene scene;
+    std::deque<Steps::One> all;
+    for (const NodeNumber first : {0u, 1u, 3u}) all.emplace_back(carrier(scene.net, first));
+    test::finish_in_any_order(all, random, 4);
+    EXPECT_TRUE(scene.net.is_empty()) << "nobody looks after it";
+    scene.all_has_come();
+    if (HasFailure()) return;
+  }
+}
+
+// More carriers than a channel has places, each with a broadcast, a message over one of its channels, or a fetch: some find no room. Nobody
+// looks after them.
+TEST(LiveCubeStops, NothingIsForgottenWhereRoomIsShort) {
+  test::Random random(test::seed());
+  std::uint64_t refused = 0;
+  for (int round = 0; round < 200; ++round) {
+    SCOPED_TRACE(round);
+    LiveNetwork net(2);
+    Counts counts;
+    std::deque<Steps::One> all;
+    for (unsigned i = 0; i < 12; ++i) {
+      const NodeNumber from = i % 2;  // both of whom send along the other dimension
+      LiveMessage message{.destination = 3 - from, .source = from};
+      if (round % 3 != 0 && i % 3 == 0) message = {.destination = 0, .source = from, .mask = 3};
+      if (round % 3 == 2 && i % 3 == 1) message.who = For::fetch;
+      all.emplace_back([&net, &counts, message, from](Steps::One& one) {
+        if (net.mesh().inject(from, message)) add(counts, message, net.nodes());
+        carrier(net, from)(one);
+      });
+    }
+    test::finish_in_any_order(all, random, 2 + random.below(40));
+    EXPECT_TRUE(net.is_empty());
+    for (const auto& [link, count] : counts) {
+      const auto& [to, from, what] = link;
+      EXPECT_EQ(net.count(to, from, what), count) << from << " to " << to;
+    }
+    for (NodeNumber node = 0; node < net.nodes(); ++node) {
+      for (const auto& input : net.mesh().router(node).inputs) refused += input.refused;
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(refused, 10u);
+}
+
+// More than a carrier can remember, or may do in one go, is left to others.
+TEST(LiveCubeStops, WhatACarrierGivesUpIsLeftToOthers) {
+  for (unsigned steps = 0; steps < 12; ++steps) {
+    Scene scene;
+    for (const NodeNumber first : {0u, 1u})
+      LiveCube::Carrier<>(scene.net.mesh()).run(first, every_engine, steps);
+    scene.all_has_come();
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace ncube2_live_cube_test

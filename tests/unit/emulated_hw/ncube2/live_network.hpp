@@ -1,0 +1,40 @@
+// The nCUBE/2's live network, and nodes that count what comes.
+#pragma once
+
+#include <cstdint>
+
+#include "emulated_hw/ncube2/live_cube.hpp"
+#include "unit/emulated_hw/kit/live_network.hpp"
+
+namespace test {
+
+using namespace am::ncube2;
+
+class LiveNetwork final : public LiveNetworkOf<LiveCube, Counted, kinds_of_counted> {
+ public:
+  explicit LiveNetwork(unsigned dimensions) : LiveNetworkOf(NodeNumber{1} << dimensions, dimensions) {}
+
+  /// Puts it in where it comes from, and carries it.
+  [[nodiscard]] bool send(const LiveMessage& message) {
+    if (!mesh_.inject(message.source, message)) return false;
+    mesh_.carry(message.source, message);
+    return true;
+  }
+  /// Nothing has been let into any channel that has not left it.
+  [[nodiscard]] bool is_empty() const {
+    for (NodeNumber node = 0; node < nodes_; ++node) {
+      for (const am::kit::HeldChannel& input : mesh_.router(node).inputs) {
+        if (input.first(am::kit::Look()).is_there) return false;
+      }
+    }
+    return true;
+  }
+  /// Messages that have come by links of that node's router, and by these kinds of channels.
+  [[nodiscard]] std::uint64_t came(NodeNumber node, unsigned first, unsigned channels) const {
+    std::uint64_t all = 0;
+    for (unsigned i = 0; i < channels; ++i) all += mesh_.router(node).inputs[first + i].flits;
+    return all;
+  }
+};
+
+}  // namespace test
