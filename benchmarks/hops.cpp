@@ -1,17 +1,19 @@
-// `ambench hops`: what a hop costs a thread that is alone; and the ping-pong of 8 bytes through the emulated T1 network, in a ring of nodes, by the number of links on the way. All
-// but the two who talk sleep, so the routers on the way are stepped by these two alone. Partners are odd nodes: on two cores, every
-// one of them is bound to the other core than node 0 is.
+// `ambench hops`: what a hop costs a thread that is alone; and the ping-pong of 8 bytes through the emulated network of the T1, in a ring of
+// nodes, or of the nCUBE/2, by the number of links on the way. All but the two who talk sleep, so the routers on the way are stepped by
+// these two alone. Partners are odd nodes: on two cores, every one of them is bound to the other core than node 0 is.
 
 #include <am/am.hpp>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "clock.hpp"
 #include "job.hpp"
 #include "measure.hpp"
 #include "one_hop.hpp"
 #include "results/progress.hpp"
+#include "results/usage_error.hpp"
 #include "timing.hpp"
 
 namespace ambench::hops {
@@ -32,6 +34,20 @@ struct State {
   void end(am::Request&) { ended = true; }
 };
 
+/// Links to partners of node 0: one or an odd number along a ring of so many nodes, up to half of it; or one or more across a cube.
+struct Partners {
+  bool in_cube = false;
+  am::NodeId nodes = 0;
+
+  [[nodiscard]] std::vector<unsigned> links() const {
+    std::vector<unsigned> all;
+    for (unsigned links = 1; in_cube ? 1u << links <= nodes : links <= nodes / 2; links += in_cube ? 1 : 2)
+      all.push_back(links);
+    return all;
+  }
+  [[nodiscard]] am::NodeId partner(unsigned links) const { return in_cube ? (1u << links) - 1 : links; }
+};
+
 double half_rtt_ns(am::Node& node, const State& state, am::NodeId partner) {
   constexpr int count = 100;
   const auto batch = [&] {
@@ -45,7 +61,8 @@ double half_rtt_ns(am::Node& node, const State& state, am::NodeId partner) {
   return median_batch_ns(batch) / (2.0 * count);
 }
 
-void run_node(am::Node& node, std::span<const std::string>) {
+void run_node(am::Node& node, std::span<const std::string> arguments) {
+  const Partners partners{.in_cube = !arguments.empty(), .nodes = node.size()};
   State state;
   node.attach(state);
   say_place(node);
@@ -57,9 +74,10 @@ void run_node(am::Node& node, std::span<const std::string>) {
     }
   } else {
     for (const double end = now_ns() + falling_asleep_ns; now_ns() < end;) node.poll();
-    for (am::NodeId partner = 1; partner <= node.size() / 2; partner += 2) {
+    for (const unsigned links : partners.links()) {
+      const am::NodeId partner = partners.partner(links);
       node.request<&State::serve>(partner);
-      say_figure(std::to_string(partner) + "/half_rtt_ns", half_rtt_ns(node, state, partner));
+      say_figure(std::to_string(links) + "/half_rtt_ns", half_rtt_ns(node, state, partner));
       node.request<&State::rest>(partner);
     }
     for (am::NodeId other = 1; other < node.size(); ++other) node.request<&State::end>(other);
@@ -69,20 +87,25 @@ void run_node(am::Node& node, std::span<const std::string>) {
 
 Report measure_hops(const Options& options) {
   const int nodes = options.nodes != 0 ? options.nodes : 16;
+  const Partners partners{.in_cube = options.transport == "ncube2", .nodes = static_cast<am::NodeId>(nodes)};
+  if (!partners.in_cube && options.transport != "shm" && options.transport != "t1")
+    throw UsageError("hops goes through routers: --transport t1 or ncube2");
   Report report = report_of(measure, options, nodes);
-  report.transport = "t1:1x" + std::to_string(nodes);
+  report.transport = partners.in_cube ? "ncube2" : "t1:1x" + std::to_string(nodes);
+  const std::vector<std::string> arguments(partners.in_cube ? 1 : 0, "cube");
   Series series;
   Progress progress(measure.name, options.repetitions);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
     progress.step();
     const Finished job =
-        run_job(measure.name, nodes, {}, {.environment = {"AM_TRANSPORT=" + report.transport}});
+        run_job(measure.name, nodes, arguments, {.environment = {"AM_TRANSPORT=" + report.transport}});
     report.cpus = job.cpus();
     Figures figures = job.figures();
-    for (int partner = 3; partner <= nodes / 2; partner += 2) {
-      const std::string prefix = std::to_string(partner) + "/";
+    for (const unsigned links : partners.links()) {
+      if (links == 1) continue;
+      const std::string prefix = std::to_string(links) + "/";
       figures[prefix + "per_hop_ns"] =
-          (figures.at(prefix + "half_rtt_ns") - figures.at("1/half_rtt_ns")) / (partner - 1);
+          (figures.at(prefix + "half_rtt_ns") - figures.at("1/half_rtt_ns")) / (links - 1);
     }
     figures["alone/hop_ns"] = live_hop_ns();
     if (const auto queue = spsc_queue_ns()) figures["alone/spsc_queue_ns"] = *queue;
@@ -96,13 +119,13 @@ Report measure_hops(const Options& options) {
   } else {
     alone.note("spsc_queue_ns", "boost::lockfree::spsc_queue", "not measured: no Boost at the build");
   }
-  for (int partner = 1; partner <= nodes / 2; partner += 2) {
-    const std::string prefix = std::to_string(partner) + "/";
-    Row& row = report.rows.emplace_back(std::to_string(partner) + (partner == 1 ? " link" : " links") +
+  for (const unsigned links : partners.links()) {
+    const std::string prefix = std::to_string(links) + "/";
+    Row& row = report.rows.emplace_back(std::to_string(links) + (links == 1 ? " link" : " links") +
                                         ", half round trip");
-    row.key("links", partner);
+    row.key("links", static_cast<int>(links));
     row.figure("half_rtt_ns", "libam", series.at(prefix + "half_rtt_ns"));
-    if (partner != 1) row.figure("per_hop_ns", "each further link", series.at(prefix + "per_hop_ns"));
+    if (links != 1) row.figure("per_hop_ns", "each further link", series.at(prefix + "per_hop_ns"));
   }
   return report;
 }
@@ -111,10 +134,11 @@ Report measure_hops(const Options& options) {
 
 const Measure measure{
     .name = "hops",
-    .meaning = "ping-pong through an emulated T1 network, by the number of links",
+    .meaning = "ping-pong through an emulated network, t1 or ncube2, by the number of links",
     .least_nodes = 2,
     .measure = measure_hops,
     .run_node = run_node,
+    .over_networks = true,
 };
 
 }  // namespace ambench::hops

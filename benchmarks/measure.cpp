@@ -32,7 +32,8 @@ Series measure_pairs(const Measure& measure, const Options& options, Report& rep
 }
 
 bool is_emulated(const Options& options) {
-  return options.transport.starts_with("t1") || options.transport.starts_with("mmachine");
+  const std::string name = options.transport.substr(0, options.transport.find(':'));
+  return name == "t1" || name == "mmachine" || name == "ncube2";
 }
 
 void ask_shared_memory(const Measure& measure, Series& series, int nodes) {

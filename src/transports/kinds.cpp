@@ -6,6 +6,7 @@
 #include "transports/tcp/tcp_transport.hpp"
 #ifdef AM_MACHINES
 #include "transports/emulated/mmachine_transport.hpp"
+#include "transports/emulated/ncube2_transport.hpp"
 #include "transports/emulated/router_counts.hpp"
 #include "transports/emulated/t1_transport.hpp"
 #endif
@@ -45,6 +46,14 @@ std::span<const Kind> kinds() {
            .in_interrupts = true,
            .make = [](const Site& site) { return std::make_unique<emulated::MMachineTransport>(site); },
            .counts = emulated::mmachine_counts},
+      Kind{.name = "ncube2",
+           .meaning = "an emulated nCUBE/2 network",
+           .options = {},
+           .within_a_host = true,
+           .between_hosts = false,
+           .in_interrupts = true,
+           .make = [](const Site& site) { return std::make_unique<emulated::Ncube2Transport>(site); },
+           .counts = emulated::ncube2_counts},
 #endif
       Kind{.name = "ofi",
            .meaning = "libfabric",

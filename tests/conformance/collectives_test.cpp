@@ -76,7 +76,7 @@ void answer(am::Reply& reply) { ++reply.state<Questions>().answers; }
 void ask(am::Request& request) { request.reply<answer>(); }
 
 TEST_P(Barrier, RunsHandlersMeanwhile) {
-  run<Questions>(3, [](Node& node, Questions& questions) {
+  run<Questions>(4, [](Node& node, Questions& questions) {
     node.barrier();
     for (std::uint64_t i = 1; node.id() == 0 && i <= rounds(5'000); ++i) {
       for (NodeId to = 1; to < node.size(); ++to) check_ok(node.request<ask>(to));
@@ -224,7 +224,7 @@ TEST_P(CollectivesOfManyNodes, WorkTogether) {
 }
 
 TEST_P(Collectives, CarryLongRangesAndNone) {
-  run(5, [](Node& node) {
+  run(8, [](Node& node) {
     std::vector<std::uint64_t> range((1 << 17) + 1);  // a mebibyte and a word
     for (const NodeId root : {NodeId{0}, NodeId{3}}) {
       for (std::size_t i = 0; i < range.size(); ++i) range[i] = test::mix(node.id() + 1, i);

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "process/amrun_job.hpp"
@@ -30,7 +32,7 @@ Outcome run_over(const std::string& transport, int nodes, const std::vector<std:
 }
 
 TEST(Emulated, RunsExamplesOnRowsAndColumns) {
-  for (const char* const transport : {"t1:1x4", "t1:4x1", "mmachine:4x1"}) {
+  for (const char* const transport : {"t1:1x4", "t1:4x1", "mmachine:4x1", "ncube2"}) {
     process_test::expect_the_same(
         process_test::a_few_examples(),
         [&](const std::vector<std::string>& program) { return run_over(transport, 4, program); });
@@ -40,13 +42,14 @@ TEST(Emulated, RunsExamplesOnRowsAndColumns) {
 TEST(Emulated, TellsWhatItsRoutersHaveCounted) {
   const auto told_of = [](const std::string& transport) {
     const Outcome outcome = process_test::run({amrun, "-n", "2", example("hello")},
-                                              {{"AM_TRANSPORT=" + transport + ":1x2", "AM_STATS=1"}});
+                                              {{"AM_TRANSPORT=" + transport, "AM_STATS=1"}});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr(" links each\n"));
     return outcome.err;
   };
-  const std::string t1 = told_of("t1");
-  const std::string mmachine = told_of("mmachine");
+  const std::string t1 = told_of("t1:1x2");
+  const std::string mmachine = told_of("mmachine:1x2");
+  EXPECT_THAT(told_of("ncube2"), HasSubstr("its nCUBE/2 router, in a cube of 1 dimensions\n"));
   for (const std::string node : {"0", "1"}) {
     EXPECT_THAT(t1, HasSubstr("its T1 router, at row 0, column " + node + " of 1x2\n"));
     EXPECT_THAT(mmachine, HasSubstr("its M-Machine router, at row 0, column " + node + " of 1x2\n"));
@@ -65,10 +68,15 @@ TEST(Emulated, RefusesWhatIsNoGridOfItsNodes) {
   expect("mmachine:2x2", 3,
          "mmachine:2x2 is a grid of 4 nodes, and the job has 3 (say mmachine:1x3, or mmachine alone)");
   expect("mmachine:big", 2, "mmachine:big is no grid");
-  expect("t2:2x2", 4, "\"t2:2x2\" is not one of auto, shm, tcp, t1, mmachine");
+  expect("t2:2x2", 4, "\"t2:2x2\" is not one of auto, shm, tcp, t1, mmachine, ncube2");
+  expect("ncube2:2", 2, "\"ncube2:2\" is not one of auto, shm");
+  expect_end(
+      run_over("ncube2", 3, {example("hello")}), testing::Ne(0),
+      HasSubstr(
+          "the job has 3 nodes, and an nCUBE/2 is a cube of 1, 2, 4, ... up to 1024 (run 2 or 4 nodes, "));
 }
 
-// Node 1, between 0 and 2, floods node 2, and is stopped again and again, wherever it is on its way through the routers; the others
+// Node 1, between 0 and the last but two of five, or the last of four, floods that one, and is stopped again and again, wherever it is on its way through the routers; the others
 // talk on meanwhile.
 
 struct Talk {
@@ -87,10 +95,11 @@ struct Talk {
 int talk_past_a_stopped_node(const Arguments&) {
   Talk talk;
   am::Node& node = process_test::start_with(talk);
+  const am::NodeId far = node.size() == 4 ? 3 : 2;
   if (node.id() == 1) {
     node.request<&Talk::i_flood>(0, static_cast<std::uint64_t>(getpid()));
     while (!talk.ended) {
-      node.request<&Talk::take>(2);
+      node.request<&Talk::take>(far);
       node.poll();
     }
   } else if (node.id() == 0) {
@@ -98,7 +107,7 @@ int talk_past_a_stopped_node(const Arguments&) {
     for (std::uint64_t i = 1; i <= 2'000; ++i) {
       if (i % 20 == 1) kill(talk.flooding, SIGSTOP);
       if (i % 20 == 11) kill(talk.flooding, SIGCONT);
-      node.request<&Talk::ask>(2, i);
+      node.request<&Talk::ask>(far, i);
       node.wait_until([&] { return talk.answers == i; });
     }
     std::printf("talked\n");
@@ -110,16 +119,16 @@ int talk_past_a_stopped_node(const Arguments&) {
 }
 
 TEST(Emulated, GoesOnPastANodeThatIsStopped) {
-  // The way from 0 to 2 leads by 1. (A T1's row is a ring, and its column is not.)
-  for (const char* const transport : {"t1:5x1", "mmachine:1x5"}) {
-    Amrun started(job({"-n", "5"}, {"talk"}), {{std::string("AM_TRANSPORT=") + transport}});
+  // The way from 0 to 2, or in a cube from 0 to 3, leads by 1. (A T1's row is a ring, and its column is not.)
+  for (const auto& [transport, nodes] : {std::pair{"t1:5x1", "5"}, {"mmachine:1x5", "5"}, {"ncube2", "4"}}) {
+    Amrun started(job({"-n", nodes}, {"talk"}), {{std::string("AM_TRANSPORT=") + transport}});
     EXPECT_EQ(started.exit_code(), 0) << started.err();
     EXPECT_EQ(started.out(), "talked\n") << transport;
   }
 }
 
 // Node 1 is stopped all the time; node 0 reads and writes its memory, and that of node 2, to which the way leads by 1. As node 2
-// computes, and never polls, its interface does it (3.9).
+// computes, and never polls, its interface, or its kernel, does it.
 
 struct Sleeper {
   pid_t pid = 0;
@@ -166,11 +175,15 @@ int use_the_memory_of_a_stopped_node(const Arguments&) {
   return 0;
 }
 
-TEST(T1, UsesTheMemoryOfNodesThatTakeNoPart) {
-  for (const std::string mode : {"poll", "thread", "interrupt"}) {
-    Amrun started(job({"-n", "3"}, {"use"}), {{"AM_TRANSPORT=t1:3x1", "AM_DISPATCH=" + mode}});
+TEST(Emulated, UsesTheMemoryOfNodesThatTakeNoPart) {
+  for (const auto& [network, nodes, mode] : {std::tuple{"t1:3x1", "3", "poll"},
+                                             {"t1:3x1", "3", "thread"},
+                                             {"t1:3x1", "3", "interrupt"},
+                                             {"ncube2", "4", "poll"}}) {
+    Amrun started(job({"-n", nodes}, {"use"}),
+                  {{std::string("AM_TRANSPORT=") + network, std::string("AM_DISPATCH=") + mode}});
     EXPECT_EQ(started.exit_code(), 0) << started.err();
-    EXPECT_EQ(started.out(), "used\n") << mode;
+    EXPECT_EQ(started.out(), "used\n") << network << ' ' << mode;
   }
 }
 

@@ -6,6 +6,7 @@
 // at whatever it just does. Jobs of programs that do not care end with it; programs that set on_peer_death go on.
 #include <gmock/gmock.h>
 
+#include <bit>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -83,8 +84,10 @@ struct Round {
     how = survives ? ways.at(1 + random.below(ways.size() - 1)) : ways.at(random.below(ways.size()));
     at = 1 + random.below(random.one_in(3) ? 400 : 40);
     seed = random();
-    constexpr std::array transports = {"shm", "shm", "t1", "mmachine"};
+    constexpr std::array transports = {"shm", "shm", "t1", "mmachine", "ncube2"};
     transport = transports.at(random.below(transports.size()));
+    if (transport == "ncube2") nodes = std::bit_floor(nodes);
+    victim %= nodes;
   }
 
   [[nodiscard]] std::string text() const {
@@ -162,7 +165,8 @@ TEST(KilledNodes, EndTheJob) { run_rounds(90, false, 128 + SIGKILL); }
 TEST(KilledNodes, AreSurvivedByProgramsThatMeanTo) { run_rounds(80, true, 0); }
 
 TEST(KilledNodes, WhatTheyHaveSentIsDelivered) {
-  for (const char* const transport : {"shm", "t1", "mmachine", "tcp", "ofi:net", "ofi:tcp;ofi_rxm"}) {
+  for (const char* const transport :
+       {"shm", "t1", "mmachine", "ncube2", "tcp", "ofi:net", "ofi:tcp;ofi_rxm"}) {
     SCOPED_TRACE(transport);
     Amrun amrun(job({"-n", "2"}, {"last_words"}),
                 {{"AM_TIMEOUT=50s", std::string("AM_TRANSPORT=") + transport}});

@@ -40,6 +40,8 @@ struct Network {
   bool sanitized = true;
   /// Made of what others bring by day, or not to be relied on: all its cells are for a night.
   bool by_night = false;
+  /// It has 1, 2, 4, ... nodes: bodies that want others are skipped.
+  bool powers_of_two = false;
 };
 
 /// What all that go by libfabric have in common.
@@ -59,6 +61,7 @@ inline constexpr std::array networks = {
     Network{.name = "tcp", .cost = 2, .interrupts = false},
     Network{.name = "t1", .cost = 2},
     Network{.name = "mmachine", .cost = 2},
+    Network{.name = "ncube2", .cost = 2, .sanitized = false, .powers_of_two = true},
     by_libfabric({.name = "ofi_rxm", .transport = "ofi:tcp", .processes_by_day = false, .sanitized = false}),
     by_libfabric({.name = "ofi_net", .transport = "ofi:net", .processes_by_day = false, .rare = true}),
     by_libfabric({.name = "ofi_shm", .transport = "ofi:shm", .threads = false, .rare = true}),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <am/impl/interrupt_safe.hpp>
 
+#include <bit>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -164,6 +165,7 @@ void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {
   const Environment timeout("AM_TIMEOUT", "120s");  // a wait that hangs ends the node with a report
   const Environment dispatch("AM_DISPATCH", std::string(am::to_string(substrate.dispatch)));
   const Network& network = *substrate.network;
+  if (network.powers_of_two && !std::has_single_bit(n)) GTEST_SKIP() << n << " nodes: no power of two";
   const Environment transport("AM_TRANSPORT",
                               is_pretended(network) ? "auto" : std::string(network.transport));
   const Environment tls("AM_TCP_TLS", network.name == "two_hosts_tls" ? "1" : "0");

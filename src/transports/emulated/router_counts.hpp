@@ -17,4 +17,7 @@ namespace am::emulated {
 /// The same; and how many of the node's messages came back, and how many of its addresses its GTLB did not know.
 [[nodiscard]] std::string mmachine_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 
+/// The same, in messages, which are of any size there.
+[[nodiscard]] std::string ncube2_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
+
 }  // namespace am::emulated

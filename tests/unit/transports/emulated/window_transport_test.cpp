@@ -1,5 +1,6 @@
 // What holds of the ends of every emulated network, in one thread: order, what a node that is armed sleeps on, and what is
-// closed. What is special of a machine: t1_transport_test.cpp, mmachine_transport_test.cpp. All else is the conformance suite's.
+// closed. What is special of a machine: t1_transport_test.cpp, mmachine_transport_test.cpp,
+// ncube2_transport_test.cpp. All else is the conformance suite's.
 #include "transports/emulated/window_transport.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +18,7 @@ namespace am::emulated::window_transport_test {
 
 template <class Network>
 using EmulatedEnds = Ends<Network>;
-using Machines = testing::Types<T1Transport, MMachineTransport>;
+using Machines = testing::Types<T1Transport, MMachineTransport, Ncube2Transport>;
 TYPED_TEST_SUITE(EmulatedEnds, Machines);
 
 // More than a node's channel into the network holds, committed one after the other.

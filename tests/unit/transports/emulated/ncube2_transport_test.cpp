@@ -1,0 +1,150 @@
+// Nodes' ends of the emulated nCUBE/2 network in one thread: how many nodes it has, broadcasts and accesses of its own, what its routers
+// count. What holds of every machine: window_transport_test.cpp.
+#include "transports/emulated/ncube2_transport.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/check.hpp"
+#include "support/random.hpp"
+#include "transports/emulated/router_counts.hpp"
+#include "unit/transports/emulated/ends.hpp"
+
+namespace am::emulated::ncube2_transport_test {
+
+using namespace testing;
+
+std::string cube_text(NodeId nodes) {
+  std::string text;
+  const std::string error = test::error_of([&] { text = std::to_string(dimensions_of(nodes)); });
+  return text.empty() ? error : text;
+}
+
+TEST(Ncube2Cube, HasAPowerOfTwoNodesOrALineThatSaysWhyNot) {
+  EXPECT_EQ(cube_text(1), "0");
+  EXPECT_EQ(cube_text(2), "1");
+  EXPECT_EQ(cube_text(1024), "10");
+  EXPECT_THAT(cube_text(3),
+              HasSubstr("the job has 3 nodes, and an nCUBE/2 is a cube of 1, 2, 4, ... up to 1024 "
+                        "(run 2 or 4 nodes, or another network (AM_TRANSPORT))"));
+  EXPECT_THAT(cube_text(1023), HasSubstr("(run 512 or 1024 nodes, "));
+  EXPECT_THAT(cube_text(2048), HasSubstr("(run 1024 nodes, "));
+}
+
+using Ncube2Ends = Ends<Ncube2Transport>;
+
+/// A word to each of these, as core sends it.
+struct Sent {
+  std::vector<NodeId> to;
+  std::string links;  ///< how the report of the routers ends
+};
+
+TEST_F(Ncube2Ends, MulticastToSubcubes) {
+  const Sent all[] = {{{0, 1, 2, 3, 4, 5, 6, 7}, "2 sent, 3.50 links each\n"},  // all, and itself
+                      {{1, 3, 5, 7}, "1 sent, 4.00 links each\n"},              // by node 1
+                      {{4}, "1 sent, 1.00 links each\n"},
+                      {{1, 2, 4, 7}, "4 sent, 1.50 links each\n"},
+                      {{3, 6, 7}, "2 sent, 2.50 links each\n"}};
+  for (const Priority priority : priorities) {
+    for (const Sent& sent : all) {
+      begin_anew();
+      end(0).begin_multicast();
+      for (const NodeId to : sent.to) {
+        const Transport::Slot slot = end(0).claim(to, priority, 1, 0);
+        ASSERT_EQ(slot.status, Status::ok);
+        slot.packet->words[0] = 7;
+        commit(0, slot, 0);
+        if (to != 0) {
+          EXPECT_EQ(take(to, priority, 0), 0u) << "not before the end";
+        }
+      }
+      end(0).end_multicast();
+      for (NodeId to = 0; to < nodes; ++to)
+        EXPECT_EQ(take(to, priority, 0), std::ranges::count(sent.to, to) != 0 ? 7u : 0u) << to;
+      EXPECT_THAT(ncube2_counts(memory_, 0), HasSubstr(sent.links));
+    }
+  }
+}
+
+TEST(Subcubes, HoldEachNodeOnceAndNoOther) {
+  test::Random random(test::seed());
+  for (int round = 0; round < 3'000; ++round) {
+    const auto dimensions = static_cast<unsigned>(random.below(round % 100 == 0 ? 11 : 6));
+    const NodeId nodes = NodeId{1} << dimensions;
+    const auto from = static_cast<NodeId>(random.below(nodes));
+    const auto rest =
+        static_cast<NodeId>(random.below(nodes));  // what is dense in one half is not in another
+    NodeBits to;
+    for (NodeId node = 0; node < nodes; ++node)
+      to[node] = node != from && random.below(8) < ((node & rest) == 0 ? 7u : 2u);
+    NodeBits reached;
+    auto subcube = [&](NodeId node, NodeId mask) {
+      for (NodeId other = 0; other < nodes; ++other) {
+        if ((other | mask) != (node | mask) || other == from) continue;
+        EXPECT_FALSE(reached[other]) << other;
+        reached.set(other);
+      }
+    };
+    for_each_subcube(to, from, {dimensions}, subcube);
+    ASSERT_EQ(reached, to);
+  }
+}
+
+TEST(Subcubes, AreAsLargeAsTheyCanBe) {
+  for (const unsigned dimensions : {1u, 3u, 10u}) {
+    const NodeId nodes = NodeId{1} << dimensions;
+    for (NodeId mask = 1; mask < nodes; mask = mask * 3 + 1) {
+      for (const bool with_sender : {false, true}) {
+        const NodeId node = ~mask & (nodes - 1) & 0x155;
+        const NodeId from = with_sender ? node | (mask & 0x2aa) : node ^ (nodes - 1);
+        NodeBits to;
+        for (NodeId other = 0; other < nodes; ++other) to[other] = (other | mask) == (node | mask);
+        if (to[from] != with_sender) continue;  // it is everybody
+        to.reset(from);
+        std::vector<NodeId> masks;
+        auto subcube = [&](NodeId, NodeId its) { masks.push_back(its); };
+        for_each_subcube(to, from, {dimensions}, subcube);
+        EXPECT_THAT(masks, ElementsAre(mask)) << from;
+      }
+    }
+  }
+}
+
+TEST_F(Ncube2Ends, CarryAccessesToWhoDoesNothing) {
+  using Access = MemoryReach::Access;
+  for (std::uint64_t i = 1; i <= 50; ++i) {
+    ASSERT_EQ(end(0).begin_access(Access::store, 6, i * 20), Status::ok);
+    ASSERT_EQ(end(0).begin_access(Access::fetch, 6, i * 20), Status::ok);
+    EXPECT_EQ(end(0).accesses_done(Access::store, 6), i) << "whoever begins one carries it";
+    EXPECT_EQ(end(0).accesses_done(Access::fetch, 6), i);
+  }
+  EXPECT_FALSE(end(6).progress()) << "nothing for a processor";
+  end(0).close(6);
+  EXPECT_EQ(end(0).begin_access(Access::store, 6, 8), Status::unreachable);
+  EXPECT_EQ(end(0).begin_access(Access::fetch, 3, 8), Status::ok);
+}
+
+// From 0 to 6 by 2.
+TEST_F(Ncube2Ends, CountsWhatPassesItsRouters) {
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(send(0, 6, Priority::low, 1000), Status::ok);
+    ASSERT_NE(take(6, Priority::low, 0), 0u);
+  }
+  ASSERT_EQ(end(0).begin_access(MemoryReach::Access::fetch, 6, 1024), Status::ok);
+  EXPECT_THAT(ncube2_counts(memory_, 0), ContainsRegex("this node +engine 1 +4 +0\n"));
+  EXPECT_THAT(ncube2_counts(memory_, 0), ContainsRegex("node 4 +answers 2 +1 +0\n"));
+  const std::string middle = ncube2_counts(memory_, 2);
+  EXPECT_THAT(middle, HasSubstr("its nCUBE/2 router, in a cube of 3 dimensions\n"));
+  EXPECT_THAT(middle, ContainsRegex("node 0 +link 1 +4 +0\n"));
+  EXPECT_THAT(middle, ContainsRegex("in the whole network +4 sent, 2.50 links each\n"));
+  EXPECT_THAT(ncube2_counts(memory_, 6), ContainsRegex("to this node +3\n"));
+  EXPECT_EQ(ncube2_counts(host::Memory::create(nodes), 0), "") << "no nCUBE/2 there";
+}
+
+}  // namespace am::emulated::ncube2_transport_test
