@@ -74,7 +74,8 @@ TEST(Amsim, HasAnExampleOfItsLibrary) {
 
 TEST(Amsim, SaysWhatItCannotPrint) {
   for (const std::string& what :
-       {amsim + " --help", amsim + " mmachine", std::string(AM_BIN_DIR "/ambench --help")})
+       {amsim + " --help", amsim + " mmachine", std::string(AM_BIN_DIR "/ambench --help"),
+        std::string(AM_BIN_DIR "/aminfo")})
     expect_end(run({"sh", "-c", what + " >/dev/full"}), 1, HasSubstr("cannot write to standard output"));
 }
 

@@ -59,7 +59,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   const am::host::StandardPlaces standard;
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    std::fputs("aminfo: cannot write to standard output\n", stderr);
   } catch (const am::Error& error) {
     std::string_view text = error.what();
     text.remove_prefix(text.starts_with("am: ") ? 4 : 0);  // our own name is enough

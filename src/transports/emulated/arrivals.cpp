@@ -72,10 +72,11 @@ const impl::Packet* Arrivals::receive(NodeId& from, impl::Header& head) noexcept
   return nullptr;
 }
 
-void Arrivals::release(NodeId from, std::size_t lines) noexcept {
+void Arrivals::release(NodeId from, std::size_t lines, bool at_once) noexcept {
   Inbound& in = inbound_[from];
   ++in.taken;
   if (in.ring.release(lines)) host::wake(windows_.board(), from);
+  if (at_once) give_credit(in);
 }
 
 void Arrivals::give_credit(Inbound& in) noexcept {

@@ -23,8 +23,8 @@ class Arrivals {
   bool look() noexcept;
   /// The next packet of a sender that was not deferred in this round, its header, and whose it is; or null.
   [[nodiscard]] const impl::Packet* receive(NodeId& from, impl::Header& head) noexcept;
-  /// Gives back what receive() returned.
-  void release(NodeId from, std::size_t lines) noexcept;
+  /// Gives back what receive() returned; its sender is to know soon, or at once.
+  void release(NodeId from, std::size_t lines, bool at_once) noexcept;
   /// Leaves the packet that receive() returned from that node until the next round.
   void defer(NodeId from) noexcept;
 

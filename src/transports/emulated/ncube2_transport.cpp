@@ -34,7 +34,7 @@ Ncube2Transport::Ncube2Transport(const Site& site)
 
 // Waiting at most: a packet for each slot that may have been claimed, and an access that began before they were committed.
 Ncube2Transport::Ncube2Transport(const Site& site, unsigned dimensions)
-    : WindowTransport(site, ncube2::LiveCube::bytes(site.memory->nodes()), ordered_lanes),
+    : WindowTransport(site, ncube2::LiveCube::bytes(site.memory->nodes()), ordered_lanes, true),
       host_(windows()),
       cube_(dimensions, windows().routers(), host_),
       accesses_(windows(), self()),

@@ -81,7 +81,7 @@ Extents extents_of(const Machine& machine, std::string_view options, NodeId node
   return its;
 }
 
-WindowTransport::WindowTransport(const Site& site, std::size_t routers, std::size_t lanes)
+WindowTransport::WindowTransport(const Site& site, std::size_t routers, std::size_t lanes, bool any_size)
     : self_(site.self),
       windows_(site.memory, routers, lanes),
       producers_(lanes * windows_.nodes()),
@@ -91,6 +91,7 @@ WindowTransport::WindowTransport(const Site& site, std::size_t routers, std::siz
       refusal_of_(lanes * windows_.nodes()) {
   if (!windows_.commit_routers())
     throw Error("make an emulated network", "no memory for its routers", host::SharedFile::more_room);
+  if (any_size) chunks_.emplace(windows_, self_);
   arrivals_.reserve(lanes);
   for (std::size_t lane = 0; lane < lanes; ++lane)
     arrivals_.emplace_back(windows_, self_, static_cast<Lane>(lane));
@@ -133,12 +134,17 @@ Transport::Slot WindowTransport::claim_in(Lane lane, NodeId to, std::size_t word
     if (slot.status != Status::ok) return slot;
     slot.status = Status::again;
   }
+  if (chunks_) chunks_->forget(to, slot.priority);
   if (!is_clear(slot.priority)) return slot;
+  if (goes_into_chunk(payload_bytes) && chunks_->take(slot, payload_bytes)) {
+    claim_line(slot, its, payload_bytes);
+    return slot;
+  }
   slot.room = std::min(payload_bytes, impl::packet_payload_bytes);
   const std::size_t lines = impl::payload_lines(words, slot.room);
   slot.packet = its.claim(1 + lines);
   if (slot.packet == nullptr) {
-    remember(to, lane, 1 + lines);
+    remember({to, lane, 1 + lines, 0});
     return slot;
   }
   slot.status = Status::ok;
@@ -147,14 +153,29 @@ Transport::Slot WindowTransport::claim_in(Lane lane, NodeId to, std::size_t word
   return slot;
 }
 
+/// A line for the packet whose payload has a chunk; or has none, which will come back.
+void WindowTransport::claim_line(Slot& slot, impl::Producer& ring, std::size_t payload_bytes) noexcept {
+  slot.packet = slot.payload == nullptr ? nullptr : ring.claim(1);
+  if (slot.packet != nullptr) {
+    slot.status = Status::ok;
+    return chunks_->is_claimed(slot);
+  }
+  remember({slot.to, static_cast<Lane>(slot.lane), 1, slot.payload == nullptr ? payload_bytes : 0});
+  if (slot.payload != nullptr) chunks_->give_back(slot);
+}
+
 bool WindowTransport::has_room_in(Lane lane, NodeId to, std::size_t payload_bytes) noexcept {
   impl::Producer& its = ring(to, lane);
   if (!its.connected()) return connect(to) != Status::again;
   if (!is_clear(priority_of(lane))) return false;
+  const bool in_chunk = goes_into_chunk(payload_bytes);
   const std::size_t lines =
-      1 + impl::payload_lines(impl::max_words, std::min(payload_bytes, impl::packet_payload_bytes));
-  if (its.has_room(lines)) return true;
-  remember(to, lane, lines);
+      in_chunk
+          ? 1
+          : 1 + impl::payload_lines(impl::max_words, std::min(payload_bytes, impl::packet_payload_bytes));
+  const Refusal refusal{to, lane, lines, in_chunk ? payload_bytes : 0};
+  if (has_come(refusal)) return true;
+  remember(refusal);
   return false;
 }
 
@@ -222,14 +243,22 @@ void WindowTransport::disarm() noexcept {
   forget_refusals();
 }
 
-void WindowTransport::remember(NodeId to, Lane lane, std::size_t lines) noexcept {
-  std::uint32_t& its = refusal_of_[place(to, lane)];
+void WindowTransport::remember(const Refusal& refusal) noexcept {
+  std::uint32_t& its = refusal_of_[place(refusal.to, refusal.lane)];
   if (its == 0) {
-    refusals_[refused_] = {to, lane, lines};
+    refusals_[refused_] = refusal;
     its = static_cast<std::uint32_t>(++refused_);
   } else {
-    refusals_[its - 1].lines = std::min(refusals_[its - 1].lines, lines);
+    Refusal& least = refusals_[its - 1];
+    least.lines = std::min(least.lines, refusal.lines);
+    least.payload_bytes = std::min(least.payload_bytes, refusal.payload_bytes);
   }
+}
+
+bool WindowTransport::has_come(const Refusal& refusal) noexcept {
+  return ring(refusal.to, refusal.lane).has_room(refusal.lines) &&
+         (refusal.payload_bytes == 0 ||
+          chunks_->has_room(refusal.to, priority_of(refusal.lane), refusal.payload_bytes));
 }
 
 void WindowTransport::set_starved(bool starved) noexcept {
@@ -240,9 +269,8 @@ void WindowTransport::set_starved(bool starved) noexcept {
 }
 
 bool WindowTransport::room_came() noexcept {
-  return std::ranges::any_of(refusals_.get(), refusals_.get() + refused_, [this](const Refusal& refusal) {
-    return ring(refusal.to, refusal.lane).has_room(refusal.lines);
-  });
+  return std::ranges::any_of(refusals_.get(), refusals_.get() + refused_,
+                             [this](const Refusal& refusal) { return has_come(refusal); });
 }
 
 bool WindowTransport::describe(Lookout& lookout, Wanted wanted) const {
@@ -256,6 +284,7 @@ bool WindowTransport::describe(Lookout& lookout, Wanted wanted) const {
 
 void WindowTransport::close(NodeId peer) noexcept {
   closed_[peer] = true;
+  if (chunks_) chunks_->close(peer);
   for (std::size_t lane = 0; lane < windows_.lanes(); ++lane) ring(peer, static_cast<Lane>(lane)) = {};
 }
 

@@ -12,6 +12,7 @@
 #include <am/types.hpp>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "emulated_hw/kit/live_grid.hpp"
 #include "host/zeroed_array.hpp"
 #include "transports/emulated/arrivals.hpp"
+#include "transports/emulated/window_chunks.hpp"
 #include "transports/emulated/windows.hpp"
 #include "transports/site.hpp"
 #include "transports/transport.hpp"
@@ -45,8 +47,12 @@ class WindowTransport : public Transport {
     return has_room_in(lane_of(priority, false), to, payload_bytes);
   }
   [[nodiscard]] View receive(Priority priority) noexcept override;
+  [[nodiscard]] std::optional<Payload> payload_of(const View& view) const noexcept override {
+    const bool in_chunk = view.head.has(impl::flag::elsewhere) && chunks_;
+    return in_chunk ? chunks_->payload_of(view) : Transport::payload_of(view);
+  }
   void release(const View& view) noexcept override {
-    arrivals_[view.lane].release(view.source, view.head.lines());
+    arrivals_[view.lane].release(view.source, view.head.lines(), view.head.has(impl::flag::elsewhere));
   }
   void defer(const View& view) noexcept override { arrivals_[view.lane].defer(view.source); }
   [[nodiscard]] bool waits(Priority priority, const impl::Packet* lent) noexcept override;
@@ -60,14 +66,17 @@ class WindowTransport : public Transport {
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;
 
  protected:
-  /// Of a machine with windows of so many lanes, whose routers take so many bytes (with what else lies there). Throws am::Error.
-  WindowTransport(const Site& site, std::size_t routers, std::size_t lanes);
+  /// Of a machine with windows of so many lanes, whose routers take so many bytes (with what else lies there). Its messages are of any size,
+  /// or payloads go in pieces. Throws am::Error.
+  WindowTransport(const Site& site, std::size_t routers, std::size_t lanes, bool any_size = false);
 
   [[nodiscard]] Slot claim_in(Lane lane, NodeId to, std::size_t words, std::size_t payload_bytes) noexcept;
   [[nodiscard]] bool has_room_in(Lane lane, NodeId to, std::size_t payload_bytes) noexcept;
   /// Publishes the packet to who looks into its window; the network is to say that it has come.
   void publish_in(const Slot& slot, impl::Header header) noexcept {
-    ring(slot.to, static_cast<Lane>(slot.lane)).commit(slot.packet, header);
+    impl::Producer& its = ring(slot.to, static_cast<Lane>(slot.lane));
+    its.commit(slot.packet, header);
+    if (chunks_) chunks_->sent(slot, its.position());
   }
   [[nodiscard]] bool is_connected(NodeId to) noexcept { return ring(to, Lane::low).connected(); }
   [[nodiscard]] Status connect(NodeId to) noexcept;
@@ -97,11 +106,12 @@ class WindowTransport : public Transport {
   /// There is something for it to do, beside packets that have come. Asks to be told of room in the network.
   [[nodiscard]] virtual bool has_news() noexcept = 0;
 
-  /// A claim that was answered `again` for want of so many lines.
+  /// A claim that was answered `again` for want of so many lines, and of room for so long a payload elsewhere.
   struct Refusal {
     NodeId to;
     Lane lane;
     std::size_t lines;
+    std::size_t payload_bytes;
   };
 
   [[nodiscard]] std::size_t place(NodeId to, Lane lane) const noexcept {
@@ -117,7 +127,12 @@ class WindowTransport : public Transport {
   [[nodiscard]] bool is_clear(Priority priority) noexcept {
     return !backlog_[static_cast<std::size_t>(priority)] || push(priority);
   }
-  void remember(NodeId to, Lane lane, std::size_t lines) noexcept;
+  void claim_line(Slot& slot, impl::Producer& ring, std::size_t payload_bytes) noexcept;
+  void remember(const Refusal& refusal) noexcept;
+  [[nodiscard]] bool has_come(const Refusal& refusal) noexcept;
+  [[nodiscard]] bool goes_into_chunk(std::size_t payload_bytes) const noexcept {
+    return chunks_ && payload_bytes > impl::packet_payload_bytes;
+  }
   void set_starved(bool starved) noexcept;
   [[nodiscard]] bool room_came() noexcept;
 
@@ -126,6 +141,7 @@ class WindowTransport : public Transport {
   host::ZeroedArray<impl::Producer> producers_;  // by place()
   host::ZeroedArray<bool> closed_;
   const bool senders_fence_;
+  std::optional<WindowChunks> chunks_;       // where messages are of any size
   std::vector<Arrivals> arrivals_;           // by lane
   std::array<std::uint32_t, 2> gave_{0, 1};  // by priority: the lane of the packet that receive() gave last
   host::ZeroedArray<Refusal> refusals_;

@@ -1,11 +1,12 @@
 // Where an emulated network's messages lie, and its routers: the region of the host's memory that is its own (host/memory.hpp).
 //
-//   routers | news per node | Window per (receiver, sender)
+//   routers | news per node | Window per (receiver, sender) | chunks per node and priority, where messages are of any size
 //
 // A packet is written into its window, where its receiver reads it; what goes through the routers says only that it is on its way
 // (emulated_hw/kit/live_network.hpp). A pair that never talks costs no memory.
 #pragma once
 
+#include <am/impl/link.hpp>
 #include <am/impl/ring.hpp>
 #include <am/types.hpp>
 #include <array>
@@ -15,6 +16,7 @@
 #include <memory>
 
 #include "host/memory.hpp"
+#include "transports/chunks.hpp"
 #include "transports/emulated/senders.hpp"
 
 namespace am::emulated {
@@ -70,7 +72,7 @@ struct News {
   std::atomic<bool> fences;  ///< it is armed often: a fence, please, before the look at its alarm
 };
 
-class Windows {
+class Windows final : public ChunkRegion {
  public:
   /// Maps the region, in which the routers, and what else the machine has there, take so many bytes. Throws am::Error.
   Windows(std::shared_ptr<const host::Memory> memory, std::size_t routers, std::size_t lanes)
@@ -79,7 +81,8 @@ class Windows {
         lanes_(lanes),
         news_at_(host::round_up(routers, host::line)),
         windows_at_(host::round_up(news_at_ + nodes_ * sizeof(News), host::page_bytes)),
-        base_(memory_->map_region(region, windows_at_ + bytes_of_windows())) {}
+        chunks_at_(host::round_up(windows_at_ + bytes_of_windows(), host::page_bytes) + 2 * host::line),
+        base_(memory_->map_region(region, chunks_at_ + std::size_t{nodes_} * 2 * chunk_bytes)) {}
 
   [[nodiscard]] NodeId nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::size_t lanes() const noexcept { return lanes_; }
@@ -90,6 +93,21 @@ class Windows {
   }
   [[nodiscard]] Window& window(NodeId receiver, NodeId sender) const noexcept {
     return *reinterpret_cast<Window*>(base_ + window_at(receiver, sender));
+  }
+
+  // As in shared memory (shm/rings.hpp), so not where a page begins.
+  [[nodiscard]] NodeId receivers() const noexcept override { return nodes_; }
+  [[nodiscard]] std::byte* chunks(NodeId sender, Priority priority) const noexcept override {
+    return base_ + chunks_at(sender, priority);
+  }
+  [[nodiscard]] bool commit_chunks(NodeId sender, Priority priority, std::size_t offset,
+                                   std::size_t bytes) const noexcept override {
+    return memory_->commit_region(region, chunks_at(sender, priority) + offset, bytes);
+  }
+  [[nodiscard]] std::uint64_t released(NodeId to, NodeId sender, Priority priority) const noexcept override {
+    return window(to, sender)
+        .control[static_cast<std::size_t>(priority)]
+        .released.load(std::memory_order_acquire);
   }
 
   // As those of host::Memory.
@@ -112,11 +130,16 @@ class Windows {
     return windows_at_ + (std::size_t{receiver} * nodes_ + sender) * sizeof(Window);
   }
 
+  [[nodiscard]] std::size_t chunks_at(NodeId sender, Priority priority) const noexcept {
+    return chunks_at_ + impl::link_index(sender, priority) * chunk_bytes;
+  }
+
   std::shared_ptr<const host::Memory> memory_;
   NodeId nodes_;
   std::size_t lanes_;
   std::size_t news_at_;
   std::size_t windows_at_;
+  std::size_t chunks_at_;
   std::byte* base_;
 };
 

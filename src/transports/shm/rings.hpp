@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "host/memory.hpp"
+#include "transports/chunks.hpp"
 
 namespace am::shm {
 
@@ -32,9 +33,6 @@ struct PairBlock {
 };
 static_assert(sizeof(PairBlock) == 7296);
 
-/// For the long payloads of one sender at one priority (shm/chunks.hpp).
-inline constexpr std::size_t chunk_bytes = std::size_t{5} << 20;
-
 /// Written by senders, read by the owner in every poll: which of its rings have news.
 struct Doorbells {
   alignas(
@@ -43,7 +41,7 @@ struct Doorbells {
   alignas(host::line) std::atomic<std::uint64_t> senders[host::max_nodes / 64];  ///< who has a ring to it
 };
 
-class Rings {
+class Rings final : public ChunkRegion {
  public:
   /// Maps the region. Throws am::Error.
   explicit Rings(std::shared_ptr<const host::Memory> memory)
@@ -71,8 +69,15 @@ class Rings {
   [[nodiscard]] PairBlock& pair(NodeId receiver, NodeId sender) const noexcept {
     return *reinterpret_cast<PairBlock*>(base_ + pair_at(receiver, sender));
   }
-  [[nodiscard]] std::byte* chunks(NodeId sender, Priority priority) const noexcept {
+  [[nodiscard]] NodeId receivers() const noexcept override { return nodes(); }
+  [[nodiscard]] std::byte* chunks(NodeId sender, Priority priority) const noexcept override {
     return base_ + chunks_at(sender, priority);
+  }
+
+  [[nodiscard]] std::uint64_t released(NodeId to, NodeId sender, Priority priority) const noexcept override {
+    return pair(to, sender)
+        .control[static_cast<std::size_t>(priority)]
+        .released.load(std::memory_order_acquire);
   }
 
   // As those of host::Memory.
@@ -84,7 +89,7 @@ class Rings {
            memory_->commit_link(sender, receiver);
   }
   [[nodiscard]] bool commit_chunks(NodeId sender, Priority priority, std::size_t offset,
-                                   std::size_t bytes) const noexcept {
+                                   std::size_t bytes) const noexcept override {
     return memory_->commit_region(region, chunks_at(sender, priority) + offset, bytes);
   }
 

@@ -11,13 +11,6 @@
 namespace am::shm {
 
 namespace {
-/// Of a payload longer than the largest chunk: so long that a piece's price does not count, so short that the receiver takes one
-/// out while the next is filled.
-constexpr std::size_t piece_bytes = std::size_t{128} << 10;
-
-constexpr std::size_t chunk_bytes_for(std::size_t payload_bytes) noexcept {
-  return payload_bytes <= Chunks::largest ? payload_bytes : piece_bytes;
-}
 /// Of two numbers of which 0 stands for none.
 constexpr std::size_t least_of(std::size_t a, std::size_t b) noexcept {
   return a == 0 || b == 0 ? a + b : std::min(a, b);
@@ -80,7 +73,7 @@ void ShmTransport::take_lines(Slot& slot, std::size_t lines) noexcept {
 }
 
 bool ShmTransport::take_chunk(Slot& slot, std::size_t payload_bytes) noexcept {
-  slot.room = chunk_bytes_for(payload_bytes);
+  slot.room = Chunks::bytes_for(payload_bytes);
   Chunks& from = chunks(slot.priority);
   const Chunks::Name chunk = from.take(slot.to, slot.room);
   if (chunk != 0) {
@@ -105,8 +98,8 @@ bool ShmTransport::has_room(NodeId to, Priority priority, std::size_t payload_by
   const std::size_t lines = 1 + (in_lines ? impl::payload_lines(impl::max_words, payload_bytes) : 0);
   if (!ring.has_room(lines)) {
     remember({to, priority, lines, 0});
-  } else if (!in_lines && !has_chunk(to, priority, chunk_bytes_for(payload_bytes))) {
-    remember({to, priority, 0, chunk_bytes_for(payload_bytes)});
+  } else if (!in_lines && !has_chunk(to, priority, Chunks::bytes_for(payload_bytes))) {
+    remember({to, priority, 0, Chunks::bytes_for(payload_bytes)});
   } else {
     return true;
   }
@@ -145,7 +138,8 @@ Transport::Slot ShmTransport::claim_lent(const Slot& lent) noexcept {
 
 std::optional<Payload> ShmTransport::payload_in_chunk(const View& view) const noexcept {
   const std::size_t bytes = impl::read_once(view.packet->payload_bytes);
-  const std::byte* const chunk = Chunks::find(rings_, view.source, view.priority, view.head.place(), bytes);
+  const std::byte* const chunk =
+      Chunks::find(rings_.chunks(view.source, view.priority), view.head.place(), bytes);
   if (chunk == nullptr) return std::nullopt;
   return Payload(chunk, bytes);
 }

@@ -10,7 +10,6 @@
 
 #include "transports/memory_reach.hpp"
 #include "transports/payload_room.hpp"
-#include "transports/shm/chunks.hpp"
 #include "transports/shm/inbox.hpp"
 
 namespace am::shm {

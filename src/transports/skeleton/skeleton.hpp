@@ -50,7 +50,7 @@ class SkeletonTransport final : public Transport {
   /// payload are written once, in place. Core writes between claim and commit, and may also change its mind: a claim
   /// that is not followed by a commit costs nothing, and the next claim for that peer and priority gives the place anew.
   /// A payload may lie wherever the network likes to have it, and go in pieces when it is longer than that: here it lies behind
-  /// the words (impl::payload_lines, Packet::payload), and takes a kilobyte at a time. See shm/chunks.hpp for another place.
+  /// the words (impl::payload_lines, Packet::payload), and takes a kilobyte at a time. See chunks.hpp for another place.
   [[nodiscard]] Slot claim(NodeId to, Priority priority, std::size_t words,
                            std::size_t payload_bytes) noexcept override;
   /// commit sends the image off, with the header as its first word. It cannot fail: whatever may be lacking (a credit, a

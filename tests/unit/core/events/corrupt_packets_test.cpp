@@ -101,10 +101,10 @@ TEST(CorruptPacketDeathTest, AChunkThatItsSenderDoesNotHave) {
   constexpr std::uint16_t flags = payload | elsewhere;
   const char* const why = "cannot lie where it says";
   expect_death({{0, 0, 0, flags, why, 8},
-                {0, 0, shm::Chunks::units + 1, flags, why, 0},
-                {0, 0, shm::Chunks::units, flags, why, shm::Chunks::unit_bytes + 1},
+                {0, 0, Chunks::units + 1, flags, why, 0},
+                {0, 0, Chunks::units, flags, why, Chunks::unit_bytes + 1},
                 {0, 0, 0xffff, flags, why, 1},
-                {0, 0, 1, flags, why, shm::chunk_bytes + 1},
+                {0, 0, 1, flags, why, chunk_bytes + 1},
                 {0, 0, 1, flags, why, 0xffff'ffff}});
 }
 

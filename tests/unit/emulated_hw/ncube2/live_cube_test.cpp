@@ -164,11 +164,6 @@ TEST(LiveCube, KeepsAllUnderManyCarriers) {
     running.clear();
     for (int i = 0; i < 40; ++i) net.mesh().look_after();
     ASSERT_TRUE(net.is_empty());
-    std::uint64_t all = 0;
-    for (NodeNumber node = 0; node < net.nodes(); ++node) {
-      for (const auto& input : net.mesh().router(node).inputs) all += input.refused;
-    }
-    EXPECT_GT(all, 0u) << "some found no room";
     for (const Counts& mine : sent) {
       for (const auto& [link, count] : mine) {
         const auto& [to, from, what] = link;

@@ -116,6 +116,35 @@ TEST(Subcubes, AreAsLargeAsTheyCanBe) {
   }
 }
 
+// Each is one message, of up to 1 MiB; where there is no room for it, and none of the link's is under way, it goes in pieces of its window.
+TEST_F(Ncube2Ends, SendPayloadsOfAnySizeInOnePiece) {
+  for (const std::size_t bytes : {std::size_t{1025}, std::size_t{5'000}, std::size_t{1} << 20}) {
+    for (const Priority priority : priorities) {
+      ASSERT_EQ(send(0, 3, priority, bytes), Status::ok);
+      ASSERT_NE(take(3, priority, 0), 0u);
+    }
+  }
+  EXPECT_THAT(ncube2_counts(memory_, 3), ContainsRegex("to this node +6\n"));
+  EXPECT_EQ(end(0).claim(3, Priority::low, 1, (1 << 20) + 1).room, 128u << 10);
+
+  const auto claim = [this](NodeId to) { return end(0).claim(to, Priority::low, 1, 1 << 20); };
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(send(0, 3, Priority::low, 1 << 20), Status::ok);
+  EXPECT_EQ(claim(3).status, Status::again) << "half of all is the link's";
+  EXPECT_FALSE(end(0).has_room(3, Priority::low, 1 << 20));
+  EXPECT_TRUE(end(0).has_room(3, Priority::high, 1 << 20));
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(send(0, 5, Priority::low, 1 << 20), Status::ok);
+  EXPECT_EQ(claim(6).room, impl::packet_payload_bytes) << "no link waits for another";
+  ASSERT_TRUE(end(0).arm(both));
+  end(0).disarm();
+  EXPECT_EQ(claim(3).status, Status::again);
+  ASSERT_NE(take(3, Priority::low, 0), 0u);
+  EXPECT_FALSE(end(0).arm(both)) << "there is room again";
+  EXPECT_EQ(claim(3).room, 1u << 20);
+  EXPECT_EQ(claim(3).status, Status::ok) << "the one that was not committed is forgotten";
+  end(0).close(5);
+  EXPECT_EQ(claim(6).room, 1u << 20) << "what was under way there has come back";
+}
+
 TEST_F(Ncube2Ends, CarryAccessesToWhoDoesNothing) {
   using Access = MemoryReach::Access;
   for (std::uint64_t i = 1; i <= 50; ++i) {

@@ -1,5 +1,5 @@
-// The memory in which one node puts payloads that are too long for a ring: the receiver's handler reads them there. A line in
-// the ring names the chunk, so the order, and that it comes exactly once, are the ring's; and so is the way back: a chunk is
+// The memory in which one node puts payloads that are too long for a ring, within a host: the receiver's handler reads them there. A line
+// in the ring names the chunk, so the order, and that it comes exactly once, are the ring's; and so is the way back: a chunk is
 // free again once the receiver has released that line (RingControl::released). Nothing else is shared.
 //
 // One for each priority: low never takes what high needs. A link may have half of it at most. A link that has none of it under
@@ -24,9 +24,27 @@
 #include <cstdint>
 
 #include "host/zeroed_array.hpp"
-#include "transports/shm/rings.hpp"
 
-namespace am::shm {
+namespace am {
+
+inline constexpr std::size_t chunk_bytes = std::size_t{5} << 20;  ///< of one sender at one priority
+
+/// Where a network has its nodes' chunks.
+class ChunkRegion {
+ public:
+  [[nodiscard]] virtual NodeId receivers() const noexcept = 0;
+  [[nodiscard]] virtual std::byte* chunks(NodeId sender, Priority priority) const noexcept = 0;
+  /// As those of host::Memory.
+  [[nodiscard]] virtual bool commit_chunks(NodeId sender, Priority priority, std::size_t offset,
+                                           std::size_t bytes) const noexcept = 0;
+  /// RingControl::released of the ring by which `to` hears of that sender's. Acquire pairs with Consumer::publish (R2): whoever read a
+  /// chunk has done with it.
+  [[nodiscard]] virtual std::uint64_t released(NodeId to, NodeId sender,
+                                               Priority priority) const noexcept = 0;
+
+ protected:
+  ~ChunkRegion() = default;
+};
 
 class Chunks {
  public:
@@ -46,7 +64,14 @@ class Chunks {
   static constexpr std::size_t round_units =
       1024;  ///< in which long ones go round, where it is free: more than a processor's own cache
 
-  Chunks(const Rings& rings, NodeId self, Priority priority);
+  /// `memory` outlives it.
+  Chunks(const ChunkRegion& memory, NodeId self, Priority priority);
+
+  /// Whose payload is so long goes in pieces of less: so long that a piece's price does not count, so short that the receiver takes one
+  /// out while the next is filled.
+  [[nodiscard]] static constexpr std::size_t bytes_for(std::size_t payload_bytes) noexcept {
+    return payload_bytes <= largest ? payload_bytes : std::size_t{128} << 10;
+  }
 
   /// Room for `bytes`, at most `largest`, on their way to `to`; 0 while there is none.
   [[nodiscard]] Name take(NodeId to, std::size_t bytes) noexcept;
@@ -63,9 +88,9 @@ class Chunks {
   /// `to` reads no more.
   void close(NodeId to) noexcept;
 
-  /// Where the chunk of that name lies that `sender` has sent, and that has `bytes`; null when there can be none.
-  [[nodiscard]] static const std::byte* find(const Rings& rings, NodeId sender, Priority priority,
-                                             std::size_t name, std::size_t bytes) noexcept;
+  /// Where the chunk of that name lies, of those at `chunks`, and that has `bytes`; null when there can be none.
+  [[nodiscard]] static const std::byte* find(const std::byte* chunks, std::size_t name,
+                                             std::size_t bytes) noexcept;
 
  private:
   /// By the name of a chunk.
@@ -93,7 +118,7 @@ class Chunks {
   /// Sees to it that there is memory up to that unit.
   [[nodiscard]] bool commit(std::size_t end) noexcept;
 
-  const Rings& rings_;
+  const ChunkRegion& memory_;
   const NodeId self_;
   const Priority priority_;
   std::byte* const begin_;
@@ -105,4 +130,4 @@ class Chunks {
   host::ZeroedArray<Link> links_;
 };
 
-}  // namespace am::shm
+}  // namespace am

@@ -1,9 +1,11 @@
-#include "transports/shm/chunks.hpp"
+#include "transports/chunks.hpp"
 
 #include <algorithm>
 #include <bit>
 
-namespace am::shm {
+#include "host/layout.hpp"
+
+namespace am {
 
 namespace {
 constexpr std::size_t units_for(std::size_t bytes) noexcept {
@@ -13,13 +15,13 @@ constexpr std::size_t units_for(std::size_t bytes) noexcept {
 
 static_assert(Chunks::units < 1 << 16 && Chunks::units % 64 == 0);
 
-Chunks::Chunks(const Rings& rings, NodeId self, Priority priority)
-    : rings_(rings),
+Chunks::Chunks(const ChunkRegion& memory, NodeId self, Priority priority)
+    : memory_(memory),
       self_(self),
       priority_(priority),
-      begin_(rings.chunks(self, priority)),
+      begin_(memory.chunks(self, priority)),
       chunks_(1 + units),
-      links_(rings.nodes()) {}
+      links_(memory.receivers()) {}
 
 Chunks::Name Chunks::take(NodeId to, std::size_t bytes) noexcept {
   const std::size_t count = units_for(bytes);
@@ -66,9 +68,7 @@ void Chunks::sent(Name chunk, std::uint64_t position) noexcept {
 void Chunks::collect(NodeId to) noexcept {
   Link& link = links_[to];
   if (link.first == 0) return;
-  const impl::RingControl& control = rings_.pair(to, self_).control[static_cast<std::size_t>(priority_)];
-  // Pairs with Consumer::publish (R2): whoever read the chunk has done with it.
-  const std::uint64_t released = control.released.load(std::memory_order_acquire);
+  const std::uint64_t released = memory_.released(to, self_, priority_);
   while (link.first != 0 && chunks_[link.first].position <= released) {
     const Name back = link.first;
     link.first = chunks_[back].next;
@@ -77,7 +77,7 @@ void Chunks::collect(NodeId to) noexcept {
 }
 
 void Chunks::collect_all() noexcept {
-  for (NodeId to = 0; to < rings_.nodes(); ++to) collect(to);
+  for (NodeId to = 0; to < memory_.receivers(); ++to) collect(to);
 }
 
 void Chunks::close(NodeId to) noexcept {
@@ -127,7 +127,7 @@ bool Chunks::commit(std::size_t end) noexcept {
   if (end <= committed_) return true;
   constexpr std::size_t step = 64;  // some at a time
   const std::size_t until = host::round_up(end, step);
-  if (!rings_.commit_chunks(self_, priority_, committed_ * unit_bytes, (until - committed_) * unit_bytes)) {
+  if (!memory_.commit_chunks(self_, priority_, committed_ * unit_bytes, (until - committed_) * unit_bytes)) {
     limit_ = committed_;
     return false;
   }
@@ -135,11 +135,10 @@ bool Chunks::commit(std::size_t end) noexcept {
   return true;
 }
 
-const std::byte* Chunks::find(const Rings& rings, NodeId sender, Priority priority, std::size_t name,
-                              std::size_t bytes) noexcept {
+const std::byte* Chunks::find(const std::byte* chunks, std::size_t name, std::size_t bytes) noexcept {
   const std::size_t begin = (name - 1) * unit_bytes;  // of no chunk, 0, far beyond the end
   if (begin >= chunk_bytes || bytes > chunk_bytes - begin) return nullptr;
-  return rings.chunks(sender, priority) + begin;
+  return chunks + begin;
 }
 
-}  // namespace am::shm
+}  // namespace am

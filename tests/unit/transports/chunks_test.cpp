@@ -1,6 +1,6 @@
 // The memory for long payloads by hand: what is taken never overlaps, comes back when its ring is released and not before, and
 // no link takes what another one needs to go on.
-#include "transports/shm/chunks.hpp"
+#include "transports/chunks.hpp"
 
 #include <gtest/gtest.h>
 #include <am/impl/copy.hpp>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/random.hpp"
+#include "transports/shm/rings.hpp"
 
 namespace am::shm::chunks_test {
 
