@@ -80,7 +80,7 @@ TEST_P(Barrier, RunsHandlersMeanwhile) {
     node.barrier();
     for (std::uint64_t i = 1; node.id() == 0 && i <= rounds(5'000); ++i) {
       for (NodeId to = 1; to < node.size(); ++to) check_ok(node.request<ask>(to));
-      node.wait_until([&] { return questions.answers == 2 * i; });
+      node.wait_until([&] { return questions.answers == (node.size() - 1) * i; });
     }
     node.barrier();
   });
@@ -224,7 +224,7 @@ TEST_P(CollectivesOfManyNodes, WorkTogether) {
 }
 
 TEST_P(Collectives, CarryLongRangesAndNone) {
-  run(8, [](Node& node) {
+  run(4, [](Node& node) {
     std::vector<std::uint64_t> range((1 << 17) + 1);  // a mebibyte and a word
     for (const NodeId root : {NodeId{0}, NodeId{3}}) {
       for (std::size_t i = 0; i < range.size(); ++i) range[i] = test::mix(node.id() + 1, i);
