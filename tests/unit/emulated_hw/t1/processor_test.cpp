@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ constexpr Address answer = 0x4100;
 
 /// A T1 whose events are enabled, as a program sets it up.
 struct Ready : Processor {
-  explicit Ready(NodeNumber node) : Processor(node) {
+  explicit Ready(std::uint32_t node) : Processor(node) {
     ni().ctc2(Register::enable, 1);
     ni().ctc2(Register::nistat, nistat::lpee | nistat::ame | nistat::hpmm | nistat::lpmm);
   }
