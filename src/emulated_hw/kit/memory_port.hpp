@@ -19,6 +19,7 @@ class MemoryPort {
     cycles_[user] = static_cast<std::uint8_t>(cycles);
   }
   [[nodiscard]] bool is_asked_by(unsigned user) const noexcept { return has(asking_, user); }
+  [[nodiscard]] bool is_idle() const noexcept { return asking_ == 0; }
 
   /// One cycle. Calls over(user) where an access ends with it.
   template <class F>

@@ -31,6 +31,7 @@
 #include "emulated_hw/kit/calendar.hpp"
 #include "emulated_hw/kit/fifo.hpp"
 #include "emulated_hw/kit/fingerprint.hpp"
+#include "emulated_hw/kit/trace.hpp"
 #include "emulated_hw/kit/waits.hpp"
 #include "emulated_hw/kit/wiring.hpp"
 
@@ -51,6 +52,7 @@ class WordNetwork {
   struct Flit {
     Word word = 0;
     Tag tag = 0;
+    std::uint32_t message = Trace::nothing;  ///< what a trace calls it
     friend bool operator==(const Flit&, const Flit&) = default;
   };
 
@@ -131,6 +133,18 @@ class WordNetwork {
   [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
   /// A number that depends on everything that has left a router, when and where.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
+  /// Tells it from now on when flits leave routers, until it is told otherwise. It outlives that. `port`: what the trace calls that port of a
+  /// router.
+  void record(Trace* trace, unsigned (*port)(unsigned)) noexcept {
+    trace_ = trace;
+    port_in_trace_ = port;
+  }
+  /// What add_waits() calls the end of a wire.
+  [[nodiscard]] std::string place_at(WireNumber wire) const {
+    const Wire::End& to = wiring_.wire(wire).to;
+    return is_router(to.part) ? "router " + std::to_string(to.part) + " port " + std::to_string(to.port)
+                              : "node " + std::to_string(to.part - wiring_.routers());
+  }
   /// Adds each input whose message does not get on. A node is the place "node N".
   void add_waits(Waits& waits) const {
     for (WireNumber wire = 0; wire < inputs_.size(); ++wire) {
@@ -273,6 +287,9 @@ class WordNetwork {
       outputs_[number].free_at = now_ + cycles;
       if (ends) outputs_[number].is_taken = false;
       fingerprint_ += mixed(mixed(now_, number), flit.word + (std::uint64_t{flit.tag} << 32));
+      if (trace_ != nullptr) [[unlikely]]
+        trace_->passes(flit.message, router, port_in_trace_(wiring_.wire(number).from.port), now_,
+                       std::max(cycles, 1u));
       put(number, flit, now_ + cycles);
     });
     pop(wire);
@@ -283,11 +300,6 @@ class WordNetwork {
     calendar_.put(now_ + 1, router);  // what is behind it, and who waits for these outputs
   }
 
-  [[nodiscard]] std::string place_at(WireNumber wire) const {
-    const Wire::End& to = wiring_.wire(wire).to;
-    return is_router(to.part) ? "router " + std::to_string(to.part) + " port " + std::to_string(to.port)
-                              : "node " + std::to_string(to.part - wiring_.routers());
-  }
   void add_who_waits(WireNumber wire, Waits& waits) const {
     const Input& input = inputs_[wire];
     const PartNumber router = wiring_.wire(wire).to.part;
@@ -323,6 +335,8 @@ class WordNetwork {
   Cycle last_move_ = 0;
   std::uint64_t under_way_ = 0;
   std::uint64_t fingerprint_ = 0;
+  Trace* trace_ = nullptr;
+  unsigned (*port_in_trace_)(unsigned) = nullptr;
 };
 
 }  // namespace am::kit

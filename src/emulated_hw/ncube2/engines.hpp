@@ -41,9 +41,11 @@ class Engines {
   /// Of a node with so many words of memory. The network outlives it, and is told nothing of it.
   Engines(Network& network, NodeNumber node, std::size_t words);
 
+  [[nodiscard]] unsigned dimensions() const noexcept { return network_.dimensions(); }
   [[nodiscard]] std::vector<Word>& memory() noexcept { return memory_; }
   [[nodiscard]] kit::MemoryPort& memory_port() noexcept { return port_; }
   [[nodiscard]] Status& status() noexcept { return status_; }
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
 
   /// The engine is idle. More segments of the message follow unless it is the last. Throws std::out_of_range where there is no such memory.
   void send(unsigned dimension, Word address, Word words, bool last = true);
@@ -52,15 +54,21 @@ class Engines {
   [[nodiscard]] bool is_sending(unsigned dimension) const noexcept { return outputs_[dimension].active; }
   [[nodiscard]] bool is_receiving(unsigned dimension) const noexcept { return inputs_[dimension].active; }
 
-  /// One cycle, before the network's. Throws std::out_of_range where a message runs over the end of memory: it has no limit.
-  void step();
+  /// One cycle, before the network's. Whether an access of the processor has ended. Throws std::out_of_range where a message runs over the
+  /// end of memory: it has no limit.
+  bool step();
+  /// So that nothing changes here until a flit comes.
+  [[nodiscard]] bool has_nothing_to_do() const noexcept;
+  /// Tells it from now on of messages that begin and that have come, until it is told otherwise. It outlives that.
+  void record(kit::Trace* trace) noexcept { trace_ = trace; }
 
  private:
   struct Output {
     Word address = 0;
     Word left = 0;       // words of the segment
     unsigned ready = 0;  // of these, those that have been fetched
-    bool last = false;
+    std::uint32_t message = kit::Trace::nothing;
+    bool last = true;
     bool active = false;
   };
   struct Input {
@@ -69,6 +77,7 @@ class Engines {
     bool active = false;
   };
 
+  [[nodiscard]] std::uint32_t begun(Word address) const;
   void push(unsigned dimension);
   void take(unsigned dimension);
   void over(unsigned user);
@@ -81,6 +90,7 @@ class Engines {
   std::array<Input, most_dimensions> inputs_{};
   std::uint16_t sending_ = 0;  // output engines at work
   Status status_{};
+  kit::Trace* trace_ = nullptr;
 };
 
 }  // namespace am::ncube2
