@@ -13,9 +13,6 @@ constexpr unsigned quadword_cycles = dram_cycles + page_cycles;
 
 constexpr unsigned user_of_output(unsigned dimension) noexcept { return dimension; }
 constexpr unsigned user_of_input(unsigned dimension) noexcept { return most_dimensions + dimension; }
-constexpr std::uint16_t bit(unsigned dimension) noexcept {
-  return static_cast<std::uint16_t>(1u << dimension);
-}
 
 }  // namespace
 

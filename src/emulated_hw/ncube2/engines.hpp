@@ -25,6 +25,10 @@ namespace am::ncube2 {
 inline constexpr unsigned page_cycles = 2;
 inline constexpr unsigned dram_cycles = 5;
 
+[[nodiscard]] constexpr std::uint16_t bit(unsigned dimension) noexcept {
+  return static_cast<std::uint16_t>(1u << dimension);
+}
+
 /// A bit for each dimension.
 struct Status {
   std::uint16_t output_ready = 0;   ///< outtrr: a segment has been sent

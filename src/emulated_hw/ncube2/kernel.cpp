@@ -9,9 +9,6 @@ namespace am::ncube2 {
 
 namespace {
 
-constexpr std::uint16_t bit(unsigned dimension) noexcept {
-  return static_cast<std::uint16_t>(1u << dimension);
-}
 constexpr unsigned first_of(std::uint16_t dimensions) noexcept {
   return static_cast<unsigned>(std::countr_zero(dimensions));
 }
@@ -80,7 +77,7 @@ Program Kernel::submit(NodeNumber to, Outgoing outgoing, WhenBusy when_busy, Sen
     co_return;
   }
   while (is_busy(dimension)) {
-    co_await cpu_.privileged([this, dimension] { cpu_.enabled().outputs |= bit(dimension); });
+    co_await cpu_.enable_output(dimension);
     if (when_busy == WhenBusy::queue) {
       co_await cpu_.cycles(costs::queue);
       outputs_[dimension].queue.push_back(outgoing);
@@ -95,10 +92,8 @@ Program Kernel::submit(NodeNumber to, Outgoing outgoing, WhenBusy when_busy, Sen
 /// The bit of the message before is cleared, so that it does not interrupt. Where somebody waits for the end of this one, that does.
 Program Kernel::go(unsigned dimension, Outgoing outgoing) {
   Output& output = outputs_[dimension];
-  co_await cpu_.privileged([this, dimension, waits = outgoing.is_buffer || !output.queue.empty()] {
-    cpu_.engines().status().output_ready &= static_cast<std::uint16_t>(~bit(dimension));
-    if (waits) cpu_.enabled().outputs |= bit(dimension);
-  });
+  co_await cpu_.clear_output(dimension);
+  if (outgoing.is_buffer || !output.queue.empty()) co_await cpu_.enable_output(dimension);
   if (outgoing.is_buffer) output.releases = outgoing.at;
   co_await cpu_.send(dimension, outgoing.at, outgoing.words);
 }
@@ -106,8 +101,7 @@ Program Kernel::go(unsigned dimension, Outgoing outgoing) {
 /// An output interrupt.
 Program Kernel::gone(unsigned dimension) {
   Output& output = outputs_[dimension];
-  co_await cpu_.privileged(
-      [this, dimension] { cpu_.enabled().outputs &= static_cast<std::uint16_t>(~bit(dimension)); });
+  co_await cpu_.disable_output(dimension);
   const std::optional<Word> free = std::exchange(output.releases, {});
   co_await cpu_.cycles(costs::load + costs::compare_and_branch);
   if (!output.queue.empty()) {
@@ -121,11 +115,7 @@ Program Kernel::gone(unsigned dimension) {
 /// An input interrupt: "the kernel can inspect the message header. At that time, the kernel typically restarts the DMA for the next message."
 Program Kernel::come(unsigned dimension) {
   const Word buffer = input_[dimension];
-  co_await cpu_.privileged([this, dimension] {
-    Status& status = cpu_.engines().status();
-    status.input_ready &= static_cast<std::uint16_t>(~bit(dimension));
-    status.message_ready &= static_cast<std::uint16_t>(~bit(dimension));
-  });
+  co_await cpu_.clear_input(dimension);
   const Word word = co_await cpu_.load(buffer + 1);
   without_buffer_ |= bit(dimension);
   co_await cpu_.cycles(costs::find_buffer);
@@ -179,7 +169,7 @@ Program Kernel::take(Delivery how, Word to, Received& received) {
 
 Program Kernel::look() {
   for (;;) {
-    const Status status = co_await cpu_.privileged([this]() -> Status { return cpu_.engines().status(); });
+    const Status status = co_await cpu_.read_status();
     co_await cpu_.cycles(costs::compare_and_branch);
     if (status.input_ready == 0) co_return;
     co_await cpu_.cycles(costs::first_bit);

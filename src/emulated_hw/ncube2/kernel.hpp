@@ -12,8 +12,8 @@
 // it at once. A port without a buffer is off until one is free: what comes there waits in the network, and keeps its links. So a send may
 // fail until any number of messages has been received (3.3); nothing is reserved for the system.
 //
-// Assumed: the kernel's word holds the sender and the length, which the hardware does not tell; buffers are of one size, and any port's; the
-// kernel's code (kernel.cpp).
+// Assumed: the kernel's word holds the sender and the length, which the hardware does not tell; buffers are of one size, and any port's; a
+// program maps no more messages at once than it has segments; the kernel's code.
 #pragma once
 
 #include <array>
@@ -21,6 +21,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/ncube2/processor.hpp"

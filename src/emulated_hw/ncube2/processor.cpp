@@ -55,11 +55,9 @@ Program Processor::in_kernel(Program service) {
 
 Program Processor::trap(Program service) {
   const Psw before = psw_;
-  co_await instruction({.cycles = costs::trap, .atomic = true, .special = true},
-                       [this] { psw_ = no_interrupts; });
+  co_await set_psw(costs::trap, no_interrupts);
   co_await in_kernel(std::move(service));
-  co_await instruction({.cycles = costs::reti, .atomic = true, .special = true},
-                       [this, before] { psw_ = before; });
+  co_await set_psw(costs::reti, before);
 }
 
 void Processor::add_waits(kit::Waits& waits) const {

@@ -20,6 +20,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/kit/core.hpp"
@@ -111,10 +112,25 @@ class Processor final : public kit::Core {
     return instruction({.cycles = 2 * costs::privileged},
                        [=, this] { engines_.receive(dimension, address); });
   }
-  /// ldpr and stpr: what f() reads or writes of the engines' status and enable bits.
-  template <class F>
-  [[nodiscard]] auto privileged(F f) noexcept {
-    return instruction({.cycles = costs::privileged}, f);
+  /// ldpr and stpr.
+  [[nodiscard]] auto read_status() noexcept {
+    return privileged([this]() -> Status { return engines_.status(); });
+  }
+  [[nodiscard]] auto clear_input(unsigned dimension) noexcept {
+    return privileged([this, dimension] {
+      engines_.status().input_ready &= static_cast<std::uint16_t>(~bit(dimension));
+      engines_.status().message_ready &= static_cast<std::uint16_t>(~bit(dimension));
+    });
+  }
+  [[nodiscard]] auto clear_output(unsigned dimension) noexcept {
+    return privileged(
+        [this, dimension] { engines_.status().output_ready &= static_cast<std::uint16_t>(~bit(dimension)); });
+  }
+  [[nodiscard]] auto enable_output(unsigned dimension) noexcept {
+    return privileged([this, dimension] { enabled_.outputs |= bit(dimension); });
+  }
+  [[nodiscard]] auto disable_output(unsigned dimension) noexcept {
+    return privileged([this, dimension] { enabled_.outputs &= static_cast<std::uint16_t>(~bit(dimension)); });
   }
   /// The kernel has nothing to run: all interrupts may come, until one has been handled.
   struct Halt {
@@ -132,6 +148,14 @@ class Processor final : public kit::Core {
  private:
   static constexpr Psw no_interrupts{.inputs = false, .outputs = false};
 
+  template <class F>
+  [[nodiscard]] kit::Core::Instruction<F> privileged(F f) noexcept {
+    return instruction({.cycles = costs::privileged}, f);
+  }
+  /// Trap and reti, as instructions.
+  [[nodiscard]] auto set_psw(unsigned cycles, const Psw& psw) noexcept {
+    return instruction({.cycles = cycles, .atomic = true, .special = true}, [this, psw] { psw_ = psw; });
+  }
   [[nodiscard]] const Code* pending() const noexcept;
   Program in_kernel(Program service);
 

@@ -77,16 +77,12 @@ TEST(Ncube2Processor, IsInterruptedByEachEngineAtItsVector) {
   const auto place = [&](unsigned dimension, char input, char output) {
     cpu.on_input(dimension, [&order, dimension, input](Processor& here) -> Program {
       order += input;
-      co_await here.privileged([&here, dimension] {
-        here.engines().status().input_ready &= static_cast<std::uint16_t>(~(1u << dimension));
-      });
+      co_await here.clear_input(dimension);
       order += '.';
     });
     cpu.on_output(dimension, [&order, dimension, output](Processor& here) -> Program {
       order += output;
-      co_await here.privileged([&here, dimension] {
-        here.engines().status().output_ready &= static_cast<std::uint16_t>(~(1u << dimension));
-      });
+      co_await here.clear_output(dimension);
       order += '.';
     });
     cpu.engines().receive(dimension, 100 * dimension + 100);
