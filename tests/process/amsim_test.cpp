@@ -57,6 +57,18 @@ TEST(Amsim, MMachineTakesTheSumOfItsParts) {
 }
 
 // The figures: tests/unit/emulated_hw/mmachine/costs, tests/unit/models/logp/life_test.cpp.
+/// C-4: its trace, too.
+TEST(Amsim, Ncube2TakesTheSumOfItsParts) {
+  const process_test::TemporaryFolder folder;
+  const Measured measured({amsim, "ncube2", "dimensions=3", "--trace", folder.in("ping.json")}, draws);
+  ASSERT_EQ(measured.json["rows"].size(), 1u);
+  for (const auto& figure : measured.json["rows"][0])
+    EXPECT_TRUE(!figure.is_object() || figure["ratio"] == 1) << figure;
+  EXPECT_TRUE(measured.json["rows"][0].contains("hops_3_round_trip_cycles"));
+  EXPECT_TRUE(nlohmann::json::parse(std::ifstream(folder.in("ping.json"))).contains("traceEvents"));
+  measured.expect_drawn("ncube2_", {"8"});
+}
+
 TEST(Amsim, PapersStandBesideTheSimulation) {
   const Measured measured({amsim, "papers", "section=mmachine_costs"}, draws);
   EXPECT_THAT(measured.out, ContainsRegex("latency, PING +paper +here +ratio\n  MM +38 +[0-9]+ "));

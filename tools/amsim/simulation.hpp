@@ -47,6 +47,9 @@ extern const Simulation simulation;
 namespace mmachine {
 extern const Simulation simulation;
 }
+namespace ncube2 {
+extern const Simulation simulation;
+}
 namespace papers {
 extern const Simulation simulation;
 }
