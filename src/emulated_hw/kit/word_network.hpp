@@ -1,20 +1,27 @@
-// A network of wormhole routers in any wiring, under a clock. Its flits are words with a tag. A machine says by its Policy which way they go,
-// how long they take, and what holds a channel:
+// A network of wormhole or cut-through routers in any wiring, under a clock. Its flits are words with a tag. A machine says by its Policy what a
+// word is (where routers cut through, a whole message), which way they go, how long they take, and what holds a channel:
 //
+//   Word                                                    a type
 //   Way way(PartNumber router, unsigned port, Word head)    where a message goes that came by that port, by its first word
-//   std::uint64_t choose(std::uint64_t free)                one of several free ports, as a bit
+//   std::uint64_t choose(std::uint64_t free, WireNumber input, Cycle now)   one of several free ports, as a bit, the same in any order of steps
 //   unsigned cycles(Tag tag, const Wire& wire)              that such a flit takes on that wire: at most wire.flit_cycles
 //   bool takes_room(Tag tag)                                whether it needs room in a buffer
 //   bool ends(Tag tag)                                      whether the message, or whatever holds the channels, ends with it
-//   constants: router_cycles, credit_cycles, buffer (flits of each input)
+//   std::uint64_t print(Word), std::string name(Word)       for fingerprints, and for people
+//   constants: router_cycles, credit_cycles, buffer (flits of each input), places (the same, with those that take no room),
+//              head_cycles: a router that cuts through goes on with a flit when so many cycles of it have come; 0: when all have
 //
 //   a link:  [router or node]--serializer--> wire -->[buffer]--router_cycles--> serializer --> ...
 //                     ^                                  | room comes back after credit_cycles
 //                     +----------------------------------+
 //
-// A flit leaves a router `router_cycles` after its last bit has come, if the message has its outputs, all of these are free, and there is
-// room behind them. From and to nodes it takes no such time. A message that takes several outputs takes each as it becomes free, keeps it,
-// and goes on when it has all. Inputs that want the same output have it in turns.
+// A flit leaves a router `router_cycles` after its last bit has come, or its head, if the message has its outputs, all of these are free, and
+// there is room behind them. By a wire from or to a node that takes no time it takes no such time. A message that takes several outputs takes
+// each as it becomes free, keeps it, and goes on when it has all. One that takes any of several takes none until one is idle. Inputs that want
+// the same output have it in turns.
+//
+// Cut through, a flit leaves its input as fast as the next one comes in behind it. So its room is given back as soon as it begins to leave, and
+// the next one leaves when it is gone.
 //
 // A cycle: nodes act (send, accept, take), then step().
 #pragma once
@@ -47,23 +54,26 @@ struct Way {
 template <class Policy>
 class WordNetwork {
  public:
-  using Word = std::uint32_t;
+  using Word = typename Policy::Word;
   using Tag = std::uint8_t;
   struct Flit {
-    Word word = 0;
+    Word word{};
     Tag tag = 0;
     std::uint32_t message = Trace::nothing;  ///< what a trace calls it
     friend bool operator==(const Flit&, const Flit&) = default;
   };
 
-  /// Throws std::invalid_argument where a wire between routers takes no time.
-  WordNetwork(Wiring wiring, Policy policy)
-      : wiring_(std::move(wiring)),
+  /// `name` begins those of its routers in waits. Throws std::invalid_argument where a wire between routers takes no time.
+  WordNetwork(Wiring wiring, Policy policy, std::string name = {})
+      : name_(std::move(name)),
+        wiring_(std::move(wiring)),
         policy_(std::move(policy)),
         calendar_(wiring_.parts(), horizon(wiring_)),
         rooms_(horizon(wiring_)),
         inputs_(wiring_.wires().size()),
-        outputs_(wiring_.wires().size()) {
+        outputs_(wiring_.wires().size()),
+        full_(wiring_.routers()),
+        turns_(wiring_.routers()) {
     for (WireNumber number = 0; number < outputs_.size(); ++number) {
       const Wire& wire = wiring_.wire(number);
       if (!is_router(wire.to.part)) continue;
@@ -87,10 +97,12 @@ class WordNetwork {
   /// It has no room any more.
   void refuse(WireNumber wire) noexcept { outputs_[wire].room = 0; }
   /// It may send a flit that takes room.
-  [[nodiscard]] bool has_room(WireNumber wire) const noexcept { return outputs_[wire].room != 0; }
-  void send(WireNumber wire, Flit flit) {
+  [[nodiscard]] bool has_room(WireNumber wire) const noexcept {
+    return outputs_[wire].room != 0 && outputs_[wire].free_at <= now_;
+  }
+  void send(WireNumber wire, const Flit& flit) {
     ++under_way_;
-    put(wire, flit, now_);
+    put(wire, flit);
   }
   /// What it has sent has all left its router.
   [[nodiscard]] bool is_drained(WireNumber wire) const noexcept { return inputs_[wire].flits.empty(); }
@@ -114,7 +126,8 @@ class WordNetwork {
   void step(std::span<const PartNumber> order = {}) {
     rooms_.take(now_, [this](WireNumber wire) {
       ++outputs_[wire].room;
-      calendar_.put(now_, wiring_.wire(wire).from.part);
+      const PartNumber sender = wiring_.wire(wire).from.part;
+      if (!is_router(sender) || full_[sender] != 0) calendar_.put(now_, sender);
     });
     if (order.empty()) {
       calendar_.take(now_, [this](PartNumber part) { step(part); });
@@ -123,6 +136,19 @@ class WordNetwork {
       for (const PartNumber part : order) step(part);
     }
     ++now_;
+  }
+
+  /// What waits at that router asks for its way again. Messages there are one flit each.
+  void forget_ways(PartNumber router) {
+    for (const WireNumber wire : wiring_.into(router)) {
+      if (wire == no_wire) continue;
+      Input& input = inputs_[wire];
+      for_each_output(router, input.taken,
+                      [this](WireNumber output, std::uint64_t) { outputs_[output].is_taken = false; });
+      input.outputs = input.taken = 0;
+      input.has_way = false;
+    }
+    calendar_.put(now_, router);
   }
 
   /// Flits that nodes have sent and not taken, those of a message that goes several ways counted for each.
@@ -139,11 +165,12 @@ class WordNetwork {
     trace_ = trace;
     port_in_trace_ = port;
   }
-  /// What add_waits() calls the end of a wire.
+  /// What is at the end of a wire, as in waits.
   [[nodiscard]] std::string place_at(WireNumber wire) const {
     const Wire::End& to = wiring_.wire(wire).to;
-    return is_router(to.part) ? "router " + std::to_string(to.part) + " port " + std::to_string(to.port)
-                              : "node " + std::to_string(to.part - wiring_.routers());
+    return is_router(to.part)
+               ? name_ + "router " + std::to_string(to.part) + " port " + std::to_string(to.port)
+               : "node " + std::to_string(to.part - wiring_.routers());
   }
   /// Adds each input whose message does not get on. A node is the place "node N".
   void add_waits(Waits& waits) const {
@@ -156,10 +183,11 @@ class WordNetwork {
  private:
   struct Coming {
     Flit flit{};
-    Cycle come = 0;  // its last bit
+    Cycle come = 0;  // its last bit; or the last of its head
   };
   struct Input {
-    Fifo<Coming, std::bit_ceil(2 * Policy::buffer + 2)> flits;
+    Fifo<Coming, std::bit_ceil(Policy::places)> flits;
+    Cycle free_at = 0;          // the flit before has gone: where it cuts through
     std::uint64_t outputs = 0;  // ports that its message takes
     std::uint64_t taken = 0;    // of these, those that it has
     bool any_one = false;       // of `outputs`, it takes one
@@ -180,30 +208,51 @@ class WordNetwork {
   }
   [[nodiscard]] bool is_router(PartNumber part) const noexcept { return part < wiring_.routers(); }
 
-  void put(WireNumber number, Flit flit, Cycle come) {
+  /// Onto a wire. The time until it has left that.
+  unsigned put(WireNumber number, const Flit& flit) {
     Output& output = outputs_[number];
     const Wire& wire = wiring_.wire(number);
-    if (Policy::takes_room(flit.tag)) --output.room;
+    const unsigned cycles = policy_.cycles(flit.tag, wire);
+    if (policy_.takes_room(flit.tag)) --output.room;
     ++output.carried;
-    inputs_[number].flits.push({flit, come});
+    output.free_at = now_ + cycles;
     last_move_ = now_;
-    if (come == now_ && !is_router(wire.to.part)) return ring(wire.to.part);
-    calendar_.put(come, wire.to.part);
+    if (is_router(wire.to.part)) {
+      const Cycle come = now_ + (cuts_through ? Policy::head_cycles : cycles);
+      inputs_[number].flits.push({flit, come});
+      full_[wire.to.part] |= std::uint64_t{1} << wire.to.port;
+      calendar_.put(cuts_through ? come + Policy::router_cycles : come, wire.to.part);
+    } else {
+      inputs_[number].flits.push({flit, now_ + cycles});
+      if (cycles <= 1) {
+        ring(wire.to.part);
+      } else {
+        calendar_.put(now_ + cycles - 1, wire.to.part);
+      }
+    }
+    return cycles;
   }
   void ring(PartNumber part) const noexcept {
     if (!bells_.empty()) bells_[part].ring();
   }
   void pop(WireNumber wire) {
-    const Flit flit = inputs_[wire].flits.pop().flit;
-    if (Policy::takes_room(flit.tag)) rooms_.put(now_ + Policy::credit_cycles, wire);
+    Input& input = inputs_[wire];
+    const Tag tag = input.flits.pop().flit.tag;
+    const Wire::End& here = wiring_.wire(wire).to;
+    if (input.flits.empty()) full_[here.part] &= ~(std::uint64_t{1} << here.port);
+    if (policy_.takes_room(tag)) rooms_.put(now_ + Policy::credit_cycles, wire);
     last_move_ = now_;
   }
 
   /// An output that a message leaves goes to the next input behind it that wants it, and so to all in turns.
   void step(PartNumber router) {
     if (!is_router(router)) return ring(router);  // a node, which acts by itself
-    for (const WireNumber input : wiring_.into(router)) {
-      if (input != no_wire) go_on(router, input);
+    const std::vector<WireNumber>& inputs = wiring_.into(router);
+    const std::uint64_t full = full_[router];
+    const std::uint64_t before = (std::uint64_t{1} << turns_[router]) - 1;
+    for (std::uint64_t ports : {full & ~before, full & before}) {
+      for (; ports != 0; ports &= ports - 1)
+        go_on(router, inputs[static_cast<std::size_t>(std::countr_zero(ports))]);
     }
   }
 
@@ -211,17 +260,17 @@ class WordNetwork {
   void go_on(PartNumber router, WireNumber wire) {
     Input& input = inputs_[wire];
     if (input.flits.empty()) return;
-    const Coming first = input.flits.front();
+    const Coming& first = input.flits.front();
     if (first.come > now_) return;
     if (!input.has_way && !find_way(router, wire, first.flit.word)) return;
-    const Cycle leaves_at = first.come + cycles_through(router, wire, input.outputs);
+    const Cycle leaves_at = std::max(first.come + cycles_through(router, wire, input.outputs), input.free_at);
     if (leaves_at > now_) return calendar_.put(leaves_at, router);
-    if (take_outputs(router, input) && may_leave(router, input, first.flit.tag))
+    if (take_outputs(router, wire) && may_leave(router, input, first.flit.tag))
       leave(router, wire, first.flit);
   }
 
   /// False where the head ends here.
-  bool find_way(PartNumber router, WireNumber wire, Word head) {
+  bool find_way(PartNumber router, WireNumber wire, const Word& head) {
     const Way way = policy_.way(router, wiring_.wire(wire).to.port, head);
     Input& input = inputs_[wire];
     if (way.drops_head) {
@@ -235,11 +284,12 @@ class WordNetwork {
     input.has_way = true;
     return true;
   }
-  /// From and to nodes at once.
+  /// By wires of nodes that take no time at once.
   [[nodiscard]] Cycle cycles_through(PartNumber router, WireNumber wire, std::uint64_t outputs) const {
-    const bool comes_from_node = !is_router(wiring_.wire(wire).from.part);
-    const PartNumber next = wiring_.wire(output_at(router, outputs)).to.part;
-    return comes_from_node || (std::has_single_bit(outputs) && !is_router(next)) ? 0 : Policy::router_cycles;
+    const bool is_at_once =
+        wiring_.wire(wire).flit_cycles == 0 ||
+        (std::has_single_bit(outputs) && wiring_.wire(output_at(router, outputs)).flit_cycles == 0);
+    return is_at_once ? 0 : Policy::router_cycles;
   }
   [[nodiscard]] WireNumber output_at(PartNumber router, std::uint64_t outputs) const {
     return wiring_.out_of(router)[static_cast<std::size_t>(std::countr_zero(outputs))];
@@ -250,21 +300,36 @@ class WordNetwork {
   }
 
   /// Takes what is free of the outputs that the message still needs. Whether it has all.
-  bool take_outputs(PartNumber router, Input& input) {
+  bool take_outputs(PartNumber router, WireNumber wire) {
+    Input& input = inputs_[wire];
     if (input.taken == input.outputs) return true;
-    std::uint64_t free = 0;
+    if (input.any_one) return take_any(router, wire);
     for_each_output(router, input.outputs & ~input.taken, [&](WireNumber output, std::uint64_t port) {
-      if (!outputs_[output].is_taken) free |= port;
+      if (std::exchange(outputs_[output].is_taken, true)) return;
+      input.taken |= port;
     });
-    if (input.any_one && free != 0) {
-      free = policy_.choose(free);
-      input.outputs = free;
-      input.any_one = false;
+    return input.taken == input.outputs;
+  }
+  /// One of those outputs that are idle. What it waits for steps the router again.
+  bool take_any(PartNumber router, WireNumber wire) {
+    Input& input = inputs_[wire];
+    std::uint64_t idle = 0;
+    Cycle free_at = Cycle{0} - 1;
+    for_each_output(router, input.outputs, [&](WireNumber number, std::uint64_t port) {
+      const Output& output = outputs_[number];
+      if (output.is_taken || output.room == 0) return;
+      if (output.free_at <= now_) idle |= port;
+      free_at = std::min(free_at, output.free_at);
+    });
+    if (idle == 0) {
+      if (free_at != Cycle{0} - 1) calendar_.put(free_at, router);
+      return false;
     }
-    if (!input.any_one) input.taken |= free;
-    for_each_output(router, free,
-                    [&](WireNumber output, std::uint64_t) { outputs_[output].is_taken = true; });
-    return !input.any_one && input.taken == input.outputs;
+    input.outputs = input.taken = policy_.choose(idle, wire, now_);
+    input.any_one = false;
+    outputs_[output_at(router, input.taken)].is_taken = true;
+    turns_[router] = static_cast<std::uint8_t>((wiring_.wire(wire).to.port + 1) % Wiring::most_ports);
+    return true;
   }
   /// All of its outputs are free, and have room.
   bool may_leave(PartNumber router, const Input& input, Tag tag) {
@@ -272,38 +337,38 @@ class WordNetwork {
     bool has_room = true;
     for_each_output(router, input.outputs, [&](WireNumber output, std::uint64_t) {
       free_at = std::max(free_at, outputs_[output].free_at);
-      if (Policy::takes_room(tag) && outputs_[output].room == 0) has_room = false;
+      if (policy_.takes_room(tag) && outputs_[output].room == 0) has_room = false;
     });
     if (free_at > now_) calendar_.put(free_at, router);
     return has_room && free_at == now_;
   }
-  void leave(PartNumber router, WireNumber wire, Flit flit) {
+  void leave(PartNumber router, WireNumber wire, const Flit& flit) {
     Input& input = inputs_[wire];
-    const bool ends = Policy::ends(flit.tag);
+    const bool ends = policy_.ends(flit.tag);
     --under_way_;
     for_each_output(router, input.outputs, [&](WireNumber number, std::uint64_t) {
-      const unsigned cycles = Policy::cycles(flit.tag, wiring_.wire(number));
       ++under_way_;
-      outputs_[number].free_at = now_ + cycles;
       if (ends) outputs_[number].is_taken = false;
-      fingerprint_ += mixed(mixed(now_, number), flit.word + (std::uint64_t{flit.tag} << 32));
+      fingerprint_ += mixed(mixed(now_, number), policy_.print(flit.word) + (std::uint64_t{flit.tag} << 32));
+      const unsigned cycles = put(number, flit);
+      if (cuts_through) input.free_at = now_ + cycles;
       if (trace_ != nullptr) [[unlikely]]
         trace_->passes(flit.message, router, port_in_trace_(wiring_.wire(number).from.port), now_,
                        std::max(cycles, 1u));
-      put(number, flit, now_ + cycles);
     });
     pop(wire);
     if (ends) {
       input.outputs = input.taken = 0;
       input.has_way = false;
     }
-    calendar_.put(now_ + 1, router);  // what is behind it, and who waits for these outputs
+    if (full_[router] != 0)
+      calendar_.put(now_ + 1, router);  // what is behind it, and who waits for these outputs
   }
 
   void add_who_waits(WireNumber wire, Waits& waits) const {
     const Input& input = inputs_[wire];
     const PartNumber router = wiring_.wire(wire).to.part;
-    std::string line = place_at(wire) + ": word " + std::to_string(input.flits.front().flit.word);
+    std::string line = place_at(wire) + ": " + policy_.name(input.flits.front().flit.word);
     std::vector<std::string> behind;
     for_each_output(router, input.outputs & ~input.taken, [&](WireNumber output, std::uint64_t) {
       for (const WireNumber other : wiring_.into(router)) {
@@ -313,7 +378,8 @@ class WordNetwork {
                 behind.back() + " has";
       }
     });
-    for_each_output(router, input.taken, [&](WireNumber output, std::uint64_t) {
+    const std::uint64_t may_take = input.any_one ? input.outputs : input.taken;
+    for_each_output(router, may_take, [&](WireNumber output, std::uint64_t) {
       if (outputs_[output].room != 0) return;
       behind.push_back(place_at(output));
       line += ", waits for room at " + behind.back();
@@ -324,14 +390,18 @@ class WordNetwork {
     return std::uint64_t{1} << wiring_.wire(output).from.port;
   }
 
+  static constexpr bool cuts_through = Policy::head_cycles != 0;
+  const std::string name_;
   const Wiring wiring_;
   Policy policy_;
   Cycle now_ = 0;
   Calendar calendar_;
-  DelayLine<WireNumber> rooms_;  // that come back to who sends on a wire
-  std::vector<Input> inputs_;    // by wire
-  std::vector<Output> outputs_;  // by wire
-  std::vector<NodeBell> bells_;  // by part, or none
+  DelayLine<WireNumber> rooms_;      // that come back to who sends on a wire
+  std::vector<Input> inputs_;        // by wire
+  std::vector<Output> outputs_;      // by wire
+  std::vector<std::uint64_t> full_;  // by router: inputs that have flits, as bits
+  std::vector<std::uint8_t> turns_;  // by router: the input that is first, if any output will do for it
+  std::vector<NodeBell> bells_;      // by part, or none
   Cycle last_move_ = 0;
   std::uint64_t under_way_ = 0;
   std::uint64_t fingerprint_ = 0;

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "emulated_hw/kit/word_network.hpp"
 #include "emulated_hw/ncube2/e_cube.hpp"
@@ -39,6 +40,8 @@ class Router {
   static constexpr unsigned end_cycles = 5;     ///< T_end
   static constexpr unsigned credit_cycles = 8;  ///< assumed
   static constexpr unsigned buffer = 2;         ///< flits
+  static constexpr unsigned places = 6;         ///< with the ends of messages between them
+  static constexpr unsigned head_cycles = 0;    ///< wormhole
 
   explicit Router(unsigned dimensions) noexcept : dimensions_(dimensions) {}
 
@@ -46,7 +49,11 @@ class Router {
   /// than that of e-cube's first bit.
   [[nodiscard]] kit::Way way(NodeNumber here, unsigned port, Word head) const;
 
-  [[nodiscard]] static constexpr std::uint64_t choose(std::uint64_t free) noexcept { return free & -free; }
+  /// No message may choose.
+  [[nodiscard]] static constexpr std::uint64_t choose(std::uint64_t free, kit::WireNumber /*input*/,
+                                                      Cycle /*now*/) noexcept {
+    return free & -free;
+  }
   [[nodiscard]] static constexpr unsigned cycles(std::uint8_t tag, const kit::Wire& link) noexcept {
     return link.flit_cycles == 0 ? 0 : !takes_room(tag) ? end_cycles : link.flit_cycles;
   }
@@ -56,6 +63,8 @@ class Router {
   [[nodiscard]] static constexpr bool ends(std::uint8_t tag) noexcept {
     return tag == static_cast<std::uint8_t>(Tag::end);
   }
+  [[nodiscard]] static constexpr std::uint64_t print(Word word) noexcept { return word; }
+  [[nodiscard]] static std::string name(Word word) { return "word " + std::to_string(word); }
 
  private:
   unsigned dimensions_;

@@ -5,24 +5,28 @@
 
 #include <array>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace am::kit::word_network_test {
 
 /// A router whose messages go by any of two wires to a second one, which gives them to its node.
 struct AnyOfTwo {
-  static constexpr unsigned router_cycles = 2, credit_cycles = 1, buffer = 1;
+  using Word = std::uint32_t;
+  static constexpr unsigned router_cycles = 2, credit_cycles = 1, buffer = 1, places = 4, head_cycles = 0;
 
   [[nodiscard]] Way way(PartNumber router, unsigned /*port*/, std::uint32_t /*head*/) const {
     return router == 0 ? Way{.outputs = 0b11, .any_one = true} : Way{.outputs = 1};
   }
-  [[nodiscard]] std::uint64_t choose(std::uint64_t free) {
+  [[nodiscard]] std::uint64_t choose(std::uint64_t free, WireNumber /*input*/, Cycle /*now*/) {
     chosen.push_back(free);
     return free & -free;
   }
   [[nodiscard]] static unsigned cycles(std::uint8_t /*tag*/, const Wire& wire) { return wire.flit_cycles; }
   [[nodiscard]] static bool takes_room(std::uint8_t tag) { return tag == 0; }
   [[nodiscard]] static bool ends(std::uint8_t tag) { return tag == 1; }
+  [[nodiscard]] static std::uint64_t print(Word word) { return word; }
+  [[nodiscard]] static std::string name(Word word) { return std::to_string(word); }
 
   std::vector<std::uint64_t> chosen;
 };
