@@ -1,0 +1,90 @@
+#include "emulated_hw/cm5/network_context.hpp"
+
+#include <utility>
+
+namespace am::cm5 {
+
+Kernels::Kernels(DataNetworks& networks, std::span<NetworkInterface> interfaces, const Partition& partition)
+    : networks_(networks), interfaces_(interfaces), partition_(partition), contexts_(partition.nodes) {}
+
+void Kernels::begin_to_save() {
+  task_ = Task::saves;
+  for (std::size_t i = 0; i < interfaces_.size(); ++i) {
+    interfaces_[i].send_lock(true);
+    contexts_[i].fifos = interfaces_[i].save();
+  }
+  for (const Side side : sides) networks_[side].all_fall_down(partition_, true);
+}
+
+bool Kernels::have_saved() const {
+  std::uint64_t launched = 0;
+  std::uint64_t taken = 0;
+  bool any_left = false;
+  for (const NetworkInterface& node : interfaces_) {
+    launched += node.launched();
+    taken += node.taken();
+    for (const Side side : sides) any_left = any_left || node.status(side).receive_ok;
+  }
+  return launched == taken && !any_left;
+}
+
+std::vector<NodeContext> Kernels::end_saving() {
+  for (const Side side : sides) networks_[side].all_fall_down(partition_, false);
+  for (NetworkInterface& node : interfaces_) node.send_lock(false);
+  task_ = Task::none;
+  return std::exchange(contexts_, std::vector<NodeContext>(partition_.nodes));
+}
+
+void Kernels::begin_to_restore(std::vector<NodeContext> context, bool keeps_users_from_sending) {
+  contexts_ = std::move(context);
+  keeps_users_from_sending_ = keeps_users_from_sending;
+  task_ = Task::restores;
+  for (std::size_t i = 0; i < interfaces_.size(); ++i) {
+    interfaces_[i].restore(contexts_[i].fifos);
+    interfaces_[i].send_lock(keeps_users_from_sending);
+  }
+}
+
+std::size_t Kernels::left() const {
+  std::size_t left = 0;
+  for (const NodeContext& context : contexts_) left += context.size();
+  return left;
+}
+
+void Kernels::step() {
+  if (task_ == Task::none) return;
+  for (std::size_t i = 0; i < interfaces_.size(); ++i) {
+    if (task_ == Task::saves) {
+      save(interfaces_[i], contexts_[i]);
+    } else if (contexts_[i].size() != 0) {
+      restore(interfaces_[i], contexts_[i]);
+    }
+  }
+  if (task_ == Task::saves || left() != 0) return;
+  task_ = Task::none;
+  for (NetworkInterface& node : interfaces_) node.send_lock(false);
+}
+
+void Kernels::save(NetworkInterface& node, NodeContext& context) {
+  for (const Side side : sides) {
+    if (node.status(side).receive_ok)
+      context.messages[static_cast<std::size_t>(side)].push_back(node.take(side));
+  }
+}
+
+/// By the registers, as any kernel's message, when there is space. Where the user may send, too, the lock is set for that long.
+void Kernels::restore(NetworkInterface& node, NodeContext& context) {
+  for (const Side side : sides) {
+    auto& messages = context.messages[static_cast<std::size_t>(side)];
+    if (messages.empty()) continue;
+    const Message& first = messages.front();
+    if (node.status(side).send_space <= first.length) continue;
+    node.send_lock(true);
+    node.send_first(side, {first.length, first.tag}, first.to, By::kernel);
+    for (unsigned i = 0; i < first.length; ++i) node.send_data(side, first.words[i], By::kernel);
+    if (node.status(side, By::kernel).send_ok) messages.pop_front();
+  }
+  if (!keeps_users_from_sending_) node.send_lock(false);
+}
+
+}  // namespace am::cm5
