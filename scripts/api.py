@@ -15,7 +15,7 @@ HIDDEN = {"impl", "core", "detail"}
 INTRO = """# The interface, name by name
 
 Made by `scripts/api.py` from the comments of `include/am/*.hpp`, which say more: errors, progress, sources. The headers in C
-(`am2.h`, `gam.h`, `cmam.h`) are in [porting.md](porting.md).
+(`am2.h`, `gam.h`, `cmam.h`, `cmmd.h`) are in [porting.md](porting.md).
 """
 
 

@@ -113,7 +113,7 @@ int CMAML_get_rport_ecount(int rport);
 int CMAML_scopy(int node, int rport, int align, int offset, void* buffer, int nbytes,
                 void (*sent)(AM_OLD_ANY_), void* sent_argument);
 
-/* -- what programs use of CMMD besides ---------------------------------------------------------------------------------------- */
+/* -- what programs use of CMMD besides; the rest is in am/cmmd.h ----------------------------------------------------------------- */
 int CMMD_self_address(void);
 int CMMD_partition_size(void);
 void CMMD_sync_with_nodes(void);
@@ -122,20 +122,32 @@ int CMMD_sync_done(void);
 void CMMD_sync_with_nodes_finish(void);
 int CMMD_set_global_or(int bit);
 int CMMD_get_global_or(void);
-typedef enum {
+/* The initial says of which type the values are where nothing else does (CMMD_reduce_v in am/cmmd.h): none or u ints and longs by the
+ * size, d doubles, f floats. Elsewhere the function says it. */
+enum {
   CMMD_combiner_add,
   CMMD_combiner_max,
   CMMD_combiner_min,
   CMMD_combiner_ior,
   CMMD_combiner_xor,
-  CMMD_combiner_and
-} CMMD_combiner;
-int CMMD_reduce_int(int value, CMMD_combiner combiner);
-unsigned CMMD_reduce_uint(unsigned value, CMMD_combiner combiner);
-long CMMD_reduce_lint(long value, CMMD_combiner combiner);
-unsigned long CMMD_reduce_luint(unsigned long value, CMMD_combiner combiner);
-float CMMD_reduce_float(float value, CMMD_combiner combiner);
-double CMMD_reduce_double(double value, CMMD_combiner combiner);
+  CMMD_combiner_and,
+  CMMD_combiner_uadd = 8,
+  CMMD_combiner_umax,
+  CMMD_combiner_umin,
+  CMMD_combiner_dadd = 16,
+  CMMD_combiner_dmax,
+  CMMD_combiner_dmin,
+  CMMD_combiner_fadd = 24,
+  CMMD_combiner_fmax,
+  CMMD_combiner_fmin
+};
+typedef int CMMD_combiner_t;
+int CMMD_reduce_int(int value, CMMD_combiner_t combiner);
+unsigned CMMD_reduce_uint(unsigned value, CMMD_combiner_t combiner);
+long CMMD_reduce_lint(long value, CMMD_combiner_t combiner);
+unsigned long CMMD_reduce_luint(unsigned long value, CMMD_combiner_t combiner);
+float CMMD_reduce_float(float value, CMMD_combiner_t combiner);
+double CMMD_reduce_double(double value, CMMD_combiner_t combiner);
 void CMMD_bc_to_nodes(void* buffer, int nbytes);
 void CMMD_receive_bc_from_node(void* buffer, int nbytes);
 void CMMD_concat_with_nodes(void* mine, void* all, int nbytes);

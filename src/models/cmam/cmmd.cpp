@@ -1,18 +1,13 @@
-// What programs on CMAML use of CMMD besides: who and how many, barriers, the global OR, reductions, broadcasts, timers.
-#include <am/cmam.h>
+// CMMD's calls that programs on CMAML use, too: who and how many, barriers, the global OR, broadcasts, timers.
 #include <time.h>
-#include <am/collectives.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <optional>
 #include <utility>
 
-#include "models/broken.hpp"
-#include "models/cmam/state.hpp"
+#include "models/cmam/control_network.hpp"
 
 namespace am::models::cmam {
 
@@ -39,88 +34,7 @@ void or_changes_by_a_handler(Reply& reply, int change) { count_bit(reply.node(),
 /// They are the control network's.
 const impl::InternalHandlers<has_started, or_changes, or_changes_by_a_handler> internal_handlers;
 
-// -- collectives ------------------------------------------------------------------------------------------------------------------
-
-/// Around a call of the control network. On the CM-5 it served no messages: where the program has interrupts off, what comes of these
-/// is kept until its next poll.
-class OnControlNetwork {
- public:
-  explicit OnControlNetwork(State& state) : state_(state) {
-    if (state.refuses_interrupts() && state.node().level() == Level::computation) {
-      kept_.emplace(state.node());
-      state.let_ends_run(false);
-    }
-  }
-  ~OnControlNetwork() {
-    if (kept_) state_.let_ends_run(true);
-  }
-  OnControlNetwork(const OnControlNetwork&) = delete;
-  OnControlNetwork& operator=(const OnControlNetwork&) = delete;
-
- private:
-  State& state_;
-  std::optional<MessagesKept> kept_;
-};
-
-/// This thread's node in a call of all nodes.
-class Together {
- public:
-  explicit Together(const char* call) : state_(checked(call)), control_(state_) {}
-  [[nodiscard]] Node& node() const noexcept { return state_.node(); }
-
- private:
-  static State& checked(const char* call) {
-    State& caller = state();
-    only_in_the_computation(caller, call);
-    return caller;
-  }
-  State& state_;
-  const OnControlNetwork control_;
-};
-
-template <class T>
-T combined(CMMD_combiner combiner, T a, T b) {
-  switch (combiner) {
-    case CMMD_combiner_add:
-      return a + b;
-    case CMMD_combiner_max:
-      return std::max(a, b);
-    case CMMD_combiner_min:
-      return std::min(a, b);
-    default:
-      break;
-  }
-  if constexpr (std::is_integral_v<T>) {
-    if (combiner == CMMD_combiner_ior) return a | b;
-    if (combiner == CMMD_combiner_xor) return a ^ b;
-    if (combiner == CMMD_combiner_and) return a & b;
-  }
-  return a;
-}
-
-/// Integers that overflow wrap around, as they did.
-template <class T>
-T reduce(const char* call, T value, CMMD_combiner combiner) {
-  const Together all(call);
-  const bool known = combiner <= (std::is_integral_v<T> ? CMMD_combiner_and : CMMD_combiner_min);
-  if (!known)
-    broken(all.node().id(), call, ": ", static_cast<int>(combiner),
-           " is no combiner for values of this type");
-  return all_reduce(all.node(), value, [combiner](T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
-      using Unsigned = std::make_unsigned_t<T>;
-      if (combiner == CMMD_combiner_add)
-        return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
-    }
-    return combined(combiner, a, b);
-  });
-}
-
-std::span<std::byte> bytes_at(const Node& node, const char* call, void* buffer, int nbytes) {
-  if (nbytes < 0 || (buffer == nullptr && nbytes > 0))
-    broken(node.id(), call, " of ", nbytes, bytes_of(nbytes), buffer == nullptr ? " at a null address" : "");
-  return {static_cast<std::byte*>(buffer), static_cast<std::size_t>(nbytes)};
-}
+// -- broadcasts -------------------------------------------------------------------------------------------------------------------
 
 /// The receivers do not say whose broadcast it is: so that is found out first.
 void take_part_in_broadcast(const char* call, void* buffer, int nbytes, bool is_root) {
@@ -226,23 +140,6 @@ int CMMD_get_global_or(void) {
   State& caller = state();
   const am::CriticalSection quiet(caller.node());
   return caller.nodes_with_bit > 0 ? 1 : 0;
-}
-
-int CMMD_reduce_int(int value, CMMD_combiner combiner) { return reduce("CMMD_reduce_int", value, combiner); }
-unsigned CMMD_reduce_uint(unsigned value, CMMD_combiner combiner) {
-  return reduce("CMMD_reduce_uint", value, combiner);
-}
-long CMMD_reduce_lint(long value, CMMD_combiner combiner) {
-  return reduce("CMMD_reduce_lint", value, combiner);
-}
-unsigned long CMMD_reduce_luint(unsigned long value, CMMD_combiner combiner) {
-  return reduce("CMMD_reduce_luint", value, combiner);
-}
-float CMMD_reduce_float(float value, CMMD_combiner combiner) {
-  return reduce("CMMD_reduce_float", value, combiner);
-}
-double CMMD_reduce_double(double value, CMMD_combiner combiner) {
-  return reduce("CMMD_reduce_double", value, combiner);
 }
 
 void CMMD_bc_to_nodes(void* buffer, int nbytes) {

@@ -47,6 +47,8 @@ State& join() {
 State::State(Node& node)
     : node_(node), interrupts_(node.dispatch() != Dispatch::poll), started_by(node.size()) {
   put_off_.reserve(room_for_put_off);
+  split.heard.resize(node.size());
+  for (std::vector<Given>& given : split.given) given.resize(node.size());
 }
 
 State::~State() {

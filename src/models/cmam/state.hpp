@@ -12,6 +12,7 @@
 //   CMAM_xfer, CMAML_scopy                      payloads of at most 256 KiB, low from the computation, high from a request handler
 //   end-of-transfer handlers                    always on the low level, or in the computation: they may send
 //   interrupts off                              a PolledSection: handlers run in calls that make progress, whosever these are
+//   CMMD's messages                             a question (low), its answer when a receive fits (high), then the bytes (high)
 //   control network (CMMD's collectives)        libam's collectives; where the program has switched interrupts off, messages
 //                                               that come meanwhile are kept until its next poll (MessagesKept)
 //
@@ -27,8 +28,10 @@
 #include <utility>
 #include <vector>
 
+#include "models/cmam/exchange.hpp"
 #include "models/cmam/rports.hpp"
 #include "models/cmam/segments.hpp"
+#include "models/cmam/split.hpp"
 #include "models/code_address.hpp"
 #include "models/polling.hpp"
 
@@ -111,7 +114,9 @@ class State {
   Rports rports;
   LetOthersRun others{node_};  ///< while the computation polls in vain
 
-  // -- CMMD (cmmd.cpp)
+  // -- CMMD (send_receive.cpp, split.cpp, cmmd.cpp)
+  Exchange exchange;
+  SplitCollective split;
   static constexpr int timers = 64;
   Timer timer[timers];
   int global_or_bit = 0;

@@ -3,25 +3,15 @@
 // models/cmam/state.hpp. A transfer that its receiver does not await ends that node, with a line that says what came from whom.
 #include <am/cmam.h>
 
-#include <algorithm>
 #include <cstring>
-#include <functional>
 
 #include "models/broken.hpp"
 #include "models/cmam/messages.hpp"
+#include "models/cmam/transfers.hpp"
 
 namespace am::models::cmam {
 
 namespace {
-
-/// A payload of this size is written once by the sender and copied once by the receiver; longer ones would be put together first.
-constexpr std::size_t piece_bytes = std::size_t{256} << 10;
-
-/// What is to run when the last byte is there.
-struct End {
-  Code function = nullptr;
-  Word a0 = 0, a1 = 0;
-};
 
 /// Only this node itself sends it: the function is an address of this process.
 void run_end(Request& request, std::uint64_t function, Word a0, Word a1) {
@@ -32,21 +22,6 @@ void run_end(Request& request, std::uint64_t function, Word a0, Word a1) {
   const Running running(request.node(), end);
   call(end, a0, a1, 0, 0);
 }
-
-void run(State& state, const End& end) {
-  if (end.function == nullptr) return;
-  Node& node = state.node();
-  if (node.level() != Level::high) {
-    const Running running(node, end.function);
-    call(end.function, end.a0, end.a1, 0, 0);
-    return;
-  }
-  const auto function = reinterpret_cast<std::uint64_t>(end.function);
-  if (state.has_put_off() || node.try_request<run_end>(node.id(), function, end.a0, end.a1) != Status::ok)
-    state.put_off({PutOff::What::end_of_transfer, 0, node.id(), function, {end.a0, end.a1, 0, 0}});
-}
-
-Word word_of_pointer(void* pointer) { return reinterpret_cast<Word>(pointer); }
 
 /// Counts bytes of a segment down, which is closed at zero.
 End count_down(Segments& segments, Segment& segment, std::int64_t bytes) {
@@ -121,24 +96,6 @@ const std::byte* place_here(State& sender, NodeId to, int number, int offset) {
   return port != nullptr && port->buffer != nullptr ? port->buffer + offset : nullptr;
 }
 
-/// What is sent, in pieces: send(offset, bytes) for each, at least one. On its own node one that arrives may overwrite what is still to
-/// be sent: where the ranges overlap they go in memmove's order. (To a port whose elements lie apart no order may be right.)
-template <class F>
-void in_pieces(const State& sender, const char* name, const void* buffer, int nbytes, const std::byte* place,
-               F send) {
-  if (nbytes < 0 || (buffer == nullptr && nbytes > 0))
-    broken(sender.node().id(), name, " of ", nbytes, bytes_of(nbytes),
-           buffer == nullptr ? " at a null address" : "");
-  const Payload all(buffer, static_cast<std::size_t>(nbytes));
-  const std::size_t pieces = std::max<std::size_t>(1, (all.size() + piece_bytes - 1) / piece_bytes);
-  const bool last_first =
-      place != nullptr && std::less<>()(all.data(), place) && std::less<>()(place, all.data() + all.size());
-  for (std::size_t i = 0; i < pieces; ++i) {
-    const std::size_t at = piece_bytes * (last_first ? pieces - 1 - i : i);
-    send(static_cast<std::int64_t>(at), Payload(all.data() + at, std::min(piece_bytes, all.size() - at)));
-  }
-}
-
 void transfer(const char* name, int node, std::int64_t at, const void* buffer, int nbytes, bool as_reply) {
   State& sender = state();
   if (sender.node().level() == Level::high) not_in_this_handler(sender, name);
@@ -180,6 +137,19 @@ Segment& segment_here(State& state, const char* call, int number) {
 }
 
 }  // namespace
+
+void run(State& state, const End& end) {
+  if (end.function == nullptr) return;
+  Node& node = state.node();
+  if (node.level() != Level::high) {
+    const Running running(node, end.function);
+    call(end.function, end.a0, end.a1, 0, 0);
+    return;
+  }
+  const auto function = reinterpret_cast<std::uint64_t>(end.function);
+  if (state.has_put_off() || node.try_request<run_end>(node.id(), function, end.a0, end.a1) != Status::ok)
+    state.put_off({PutOff::What::end_of_transfer, 0, node.id(), function, {end.a0, end.a1, 0, 0}});
+}
 
 }  // namespace am::models::cmam
 

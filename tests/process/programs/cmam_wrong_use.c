@@ -1,4 +1,5 @@
 /* Breaks one rule of CMAM's, which its argument names, as a job of two. Built twice: the other build has a function more. */
+#include <cm/cmmd.h>
 #include <cmam/cmam.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ static void send_from_reply(int to) { CMAM_4(to, answer); }
 static void transfer_from_reply(int to) { CMAM_xfer(to, 0, memory, 8); }
 static void wait_in_reply(void) { CMAM_wait(&answers, 1000); }
 static void sync_in_request(void) { CMMD_sync_with_nodes(); }
+static void receive_in_request(void) { CMMD_receive_block(0, 1, memory, 8); }
+static void send_message_from_reply(void) { CMMD_send_async(0, 1, memory, 8, 0, 0); }
 #ifdef OTHER_BUILD
 void one_function_more(int n) { memory[n & 63] = 1; }
 static void the_others_handler(int n) { one_function_more(n); }
@@ -37,6 +40,7 @@ int main(int argc, char** argv) {
   const int me = CMMD_self_address();
   const char* use = argc > 1 ? argv[1] : "";
   if (me == 1) {
+    if (is(use, "of_the_host")) CMMD_gather_from_nodes(memory, 8);
     if (is(use, "outside") || is(use, "too_much")) open_and_tell(32);
     if (is(use, "beyond_port")) {
       CMAML_allocate_this_rport(3);
@@ -77,6 +81,28 @@ int main(int argc, char** argv) {
   if (is(use, "negative_scopy")) CMAML_scopy(1, 3, 0, 0, memory, -8, 0, 0);
   if (is(use, "shorten")) CMAM_shorten_segment(CMAM_open_segment(memory, 32, over, memory), 40);
   if (is(use, "port_here")) CMAML_set_rport_addr(3, memory);
+  if (is(use, "receive_in_request")) CMAM_4(1, receive_in_request);
+  if (is(use, "message_from_reply")) CMAM_reply_4(1, send_message_from_reply);
+  if (is(use, "message_to")) CMMD_send_noblock(2, 1, memory, 8);
+  if (is(use, "message_from")) CMMD_receive_block(2, 1, memory, 8);
+  if (is(use, "message_size")) CMMD_send_block(1, 1, memory, -8);
+  if (is(use, "message_null")) CMMD_receive_async(1, 1, 0, 8, 0, 0);
+  if (is(use, "message_elements")) CMMD_receive_v(1, 1, memory, 1 << 20, 8, 1 << 20);
+  if (is(use, "message_tag")) CMMD_send(1, CMMD_ANY_TAG, memory, 8);
+  if (is(use, "no_message")) CMMD_msg_done(7);
+  if (is(use, "freed_message")) {
+    const CMMD_mcb mcb = CMMD_receive_async(1, 1, memory, 8, 0, 0);
+    CMMD_free_mcb(mcb);
+    CMMD_msg_wait(mcb);
+  }
+  if (is(use, "scan")) CMMD_scan_int(1, CMMD_combiner_add, 2, CMMD_none, 0, CMMD_inclusive);
+  if (is(use, "not_started")) CMMD_reduce_int_finish();
+  if (is(use, "two_started")) {
+    CMMD_reduce_int_start(1, CMMD_combiner_add);
+    CMMD_scan_uint_start(1, CMMD_combiner_add, CMMD_upward, CMMD_none, 0, CMMD_inclusive);
+  }
+  if (is(use, "vector")) CMMD_reduce_v(memory, memory, CMMD_combiner_dadd, 4, 2);
+  if (is(use, "of_the_nodes")) CMMD_receive_bc_from_host(memory, 8);
   if (is(use, "timer")) CMMD_node_timer_start(64);
   if (is(use, "combiner")) CMMD_reduce_double(1.0, CMMD_combiner_xor);
   if (is(use, "error")) CMMD_error("node %d of %d has had enough\n", me, CMMD_partition_size());

@@ -1,5 +1,5 @@
-/* CMAM and CMAML under the name by which old sources include them: -I .../am/compat. */
+/* CMMD, with CMAM and CMAML, under the name by which old sources include it: -I .../am/compat. */
 #ifndef AM_COMPAT_CM_CMMD_H
 #define AM_COMPAT_CM_CMMD_H
-#include <am/cmam.h>
+#include <am/cmmd.h>
 #endif
