@@ -166,8 +166,13 @@ TEST_P(CmmdMessages, ToOneself) {
     check_equal(CMMD_mcb_bytes(receive), 700, "bytes");
     CMMD_free_mcb(receive);
     int values[2] = {1, 2};
+    const CMMD_mcb any = CMMD_receive_async(CMMD_ANY_NODE, CMMD_ANY_TAG, buffer.data(), 4, nullptr, nullptr);
     CMMD_swap(0, &values[0], sizeof(int), &values[1], sizeof(int));
     check(values[0] == 2 && values[1] == 2, "swapped with itself");
+    check_equal(CMMD_msg_done(any), FALSE, "a swap is for no other receive");
+    CMMD_send_block(0, 0, text.data(), 4);
+    CMMD_msg_wait(any);
+    CMMD_free_mcb(any);
   });
 }
 
