@@ -122,9 +122,12 @@ void check_type(const Calls<T>& calls, std::initializer_list<CMMD_combiner_t> co
   unsigned bits = 0;
   for (const CMMD_combiner_t combiner : combiners) {
     for (int direction : {CMMD_upward, CMMD_downward})
-      for (int mode : {CMMD_none, CMMD_start_bit, CMMD_segment_bit})
+      for (int mode : {CMMD_none, CMMD_start_bit, CMMD_segment_bit}) {
+        if (mode != CMMD_none && (combiner & 7) != CMMD_combiner_add)
+          continue;  // segments are told from values
         for (int inclusion : {CMMD_exclusive, CMMD_inclusive})
           check_scan(calls, {combiner, direction, mode, ++bits % 16, inclusion}, values);
+      }
     T all = values[0];
     for (int i = 1; i < nodes; ++i) all = combine(combiner, all, values[static_cast<std::size_t>(i)]);
     check_equal(calls.reduce(values[static_cast<std::size_t>(me())], combiner), all, "a reduction");
