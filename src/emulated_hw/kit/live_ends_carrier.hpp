@@ -2,7 +2,9 @@
 // turns: each step begins with the next one, and each packet goes for which there is room.
 //
 // A packet that wants several channels at once might never find room in all: others, with one end, take each place that becomes free. So
-// one that has been refused `patience` times has the router to itself, until it has gone: what others bring there waits.
+// a router favours the one that makes up `patience` refusals. Until it has gone, others keep out of its channels, in the order of the
+// outputs up to the first that has no room. So nobody waits for a lower output than his own. (Where they left the whole router to it, two
+// routers that had filled the channels to each other waited for each other.)
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,7 @@ namespace am::kit {
 struct LiveTurns {
   Tally<std::uint8_t> first;    ///< input, in the next step
   Tally<std::uint8_t> favours;  ///< 1 + the input whose packet has waited for long; 0: none
-  Tally<std::uint8_t> refused;  ///< how often one that wants several channels was, since one has gone
+  Tally<std::uint8_t> refused;  ///< how often such packets were, since one was favoured
 };
 
 /// `Mesh` says also, of a router at node `at`:
@@ -89,15 +91,14 @@ class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Me
     Requests stay = 0;   // it finds no room
     Requests full = 0;   // outputs where that is
     Requests again = 0;  // to be looked at again
+    Requests kept = 0;   // outputs, for the one that is favoured
   };
 
   void in_turns(Requests occupied, Found& now) {
     LiveTurns& turns = here().decisions;
-    const unsigned favours = turns.favours;
-    if (favours != 0 && favours <= channels) {
-      try_to_move(favours - 1, now);
-      if (has(now.stay, favours - 1)) return leave_all(occupied & ~now.found, now);
-      turns.favours = 0;
+    if (const unsigned favours = turns.favours; favours != 0) {
+      if (favours <= channels) try_to_move(favours - 1, now);
+      if (now.stay == 0) turns.favours = 0;
     }
     const unsigned first = turns.first % channels;
     turns.first = static_cast<std::uint8_t>(first + 1);
@@ -106,19 +107,16 @@ class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Me
       for_each(some & ~now.found, [&](unsigned input) { try_to_move(input, now); });
     }
   }
-  /// They wait as the one does that is favoured.
-  void leave_all(Requests inputs, Found& now) {
-    for_each(inputs, [&](unsigned input) {
-      if (here().inputs[input].first(see()).is_there) now.found |= request(input);
-    });
-    now.stay |= now.found;
-  }
 
   void try_to_move(unsigned input, Found& now) {
     auto& router = here();
     const HeldChannel::First first = router.inputs[input].first(see());
     if (!first.is_there) return;
     now.found |= request(input);
+    if (now.kept != 0 && (ends(input, first.packet).channels & now.kept) != 0) {
+      now.stay |= request(input);  // it waits as that one does
+      return;
+    }
     Requests full = 0;
     switch (LiveEndsMove<LiveEndsCarrier>(*this).run(input, first, full)) {
       case Moved::yes:
@@ -130,11 +128,15 @@ class LiveEndsCarrier final : public LiveCarrier<Mesh, Pause, LiveEndsCarrier<Me
         router.inputs[input].refused.add(1);
         now.stay |= request(input);
         now.full |= full;
-        if (mesh().ends(here_at(), input, first.packet).are_several()) was_refused(input, router.decisions);
+        was_refused(input, ends(input, first.packet), full, now);
     }
   }
-  static void was_refused(unsigned input, LiveTurns& turns) noexcept {
-    if (turns.favours != 0) return;
+  void was_refused(unsigned input, const EndSet& ends, Requests full, Found& now) {
+    LiveTurns& turns = here().decisions;
+    if (turns.favours == 0 && ends.are_several()) count_refusal(input, turns);
+    if (turns.favours == input + 1) now.kept = ends.channels & (full | (full - 1));
+  }
+  static void count_refusal(unsigned input, LiveTurns& turns) noexcept {
     turns.refused.add(1);
     if (turns.refused < patience) return;
     turns.refused = 0;

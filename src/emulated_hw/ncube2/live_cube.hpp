@@ -4,9 +4,10 @@
 // whatever its size, so a channel holds messages, not flits. At its end a message is counted; but a fetch, which the kernel answers, turns
 // there into its answer. A broadcast enters all channels that it needs in a router, or none (kit/live_ends.hpp).
 //
-// No message waits for another in a circle: each waits for channels of higher dimensions alone, and at its end for none. A fetch waits for
-// the channels of answers, which these have for themselves: on the machine they would have to find room at the kernel. A broadcast holds
-// nothing while it waits. There are no forwarding addresses, which could lead back.
+// No message waits for another in a circle: each waits for channels of higher dimensions alone, also where it keeps out of one for a
+// broadcast (kit/live_ends_carrier.hpp), and at its end for none. A fetch waits for the channels of answers, which these have for
+// themselves: on the machine they would have to find room at the kernel. A broadcast holds nothing while it waits. There are no forwarding
+// addresses, which could lead back.
 #pragma once
 
 #include <array>

@@ -300,6 +300,30 @@ TEST(LiveCubeStops, NothingIsForgottenWhereRoomIsShort) {
   EXPECT_GT(refused, 10u);
 }
 
+// Two neighbours fill the channel to each other; who carries that stands still. Then each has a broadcast that wants this channel, and
+// another, and is favoured.
+TEST(LiveCubeStops, FavouredBroadcastsDoNotWaitForEachOther) {
+  LiveNetwork net(2);
+  const Requests first_engine = am::kit::request(engines);
+  std::deque<Steps::One> stopped;
+  for (const NodeNumber node : {0u, 1u}) {
+    for (unsigned i = 0; i < am::kit::HeldChannel::slots; ++i)
+      ASSERT_TRUE(net.mesh().inject(node, {.destination = 1 - node, .source = node}));
+    Steps::One& one = stopped.emplace_back(carrier(net, node, first_engine));
+    while (!net.mesh().has_gone(node)) ASSERT_TRUE(one.go(1));
+  }
+  for (const NodeNumber node : {0u, 1u}) {
+    ASSERT_TRUE(net.mesh().inject(node, {.destination = 0, .source = node, .mask = 3}));
+    for (unsigned i = 0; i < LiveCube::Carrier<>::patience; ++i)
+      LiveCube::Carrier<>(net.mesh()).run(node, first_engine, 1);
+    ASSERT_EQ(net.mesh().router(node).decisions.favours, 1 + engines);
+  }
+  for (Steps::One& one : stopped) one.finish();
+  EXPECT_TRUE(net.is_empty());
+  for (const NodeNumber node : {0u, 1u})
+    EXPECT_EQ(net.count(node, 1 - node, Counted::low), am::kit::HeldChannel::slots + 1);
+}
+
 // More than a carrier can remember, or may do in one go, is left to others.
 TEST(LiveCubeStops, WhatACarrierGivesUpIsLeftToOthers) {
   for (unsigned steps = 0; steps < 12; ++steps) {
