@@ -189,10 +189,10 @@ class LiveEndsMove {
   Moved run(Attempt its, Requests& full) {
     its.ends = carrier_.ends(its.input, its.packet);
     full = its.ends.channels;
-    Requests channels = full;
+    Requests channels = its.ends.channels;
     if (its.ends.are_several()) {
       if (const Moved decided = decide(its, full); decided != Moved::yes) return decided;
-      channels = its.head.fate();
+      channels &= its.head.fate();  // which is among them, unless another has scribbled here
     }
     for (Requests rest = channels; rest != 0; rest &= rest - 1) {
       const unsigned end = first_of(rest);

@@ -117,6 +117,22 @@ TEST(LiveCube, ForgetsWhatIsNoMessage) {
   EXPECT_TRUE(net.is_empty());
 }
 
+// Nor does any word of theirs lead out of the routers, or keep a carrier for ever.
+TEST(LiveCube, GoesOnWhateverAnotherScribblesThere) {
+  test::Random random(test::seed());
+  for (int round = 0; round < 3'000; ++round) {
+    SCOPED_TRACE(round);
+    LiveNetwork net(1 + static_cast<unsigned>(random.below(3)));
+    for (int i = 0; i < 12; ++i) {
+      const auto from = static_cast<NodeNumber>(random.below(net.nodes()));
+      const LiveMessage message{.destination = 0, .source = from, .mask = net.nodes() - 1};
+      if (net.mesh().inject(from, message) && random.one_in(2)) net.mesh().carry(from, message);
+      net.scribble(random);
+      net.mesh().look_after();
+    }
+  }
+}
+
 /// What is counted for a message, and where.
 using Counts = std::map<std::tuple<NodeNumber, NodeNumber, Counted>, std::uint64_t>;
 void add(Counts& counts, const LiveMessage& message, NodeNumber nodes) {
