@@ -32,14 +32,14 @@ class Injector {
   /// Whether all has gone into the network.
   bool push(Priority priority) noexcept {
     Waiting& out = of(priority);
-    while (!out.is_empty()) {
+    for (; !out.is_empty(); ++out.begin) {
       const Message& next = out.messages[out.begin];
       Network::carry(mesh_, self_, priority, next);
       if (!Network::inject(mesh_, self_, priority, next)) {
         out.was_refused = true;
         return false;
       }
-      ++out.begin;
+      Network::carry(mesh_, self_, priority, next);
     }
     out.begin = out.end = 0;
     any_[static_cast<std::size_t>(priority)] = false;

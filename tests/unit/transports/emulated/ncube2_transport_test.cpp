@@ -159,6 +159,28 @@ TEST_F(Ncube2Ends, CarryAccessesToWhoDoesNothing) {
   EXPECT_EQ(end(0).begin_access(Access::fetch, 3, 8), Status::ok);
 }
 
+// Two of different engines waited for room in the network: both go on by themselves when it has come.
+TEST_F(Ncube2Ends, CarryWhatWaitedForRoom) {
+  const Windows windows(memory_, ncube2::LiveCube::bytes(nodes), ordered_lanes);
+  CountingHost<ncube2::LiveCube, ncube2::Counted> host(windows);
+  ncube2::LiveCube cube(3, windows.routers(), host);
+  auto& channel = const_cast<kit::HeldChannel&>(cube.router(1).inputs[0]);
+  const std::uint32_t nobodys = ncube2::LiveMessage{.destination = nodes}.bits();
+  while (channel.put(nobodys, kit::HeldChannel::slots)) {
+  }
+  for (unsigned i = 0; i < kit::HeldChannel::slots; ++i) ASSERT_EQ(send(0, 1, Priority::low), Status::ok);
+  const Transport::Slot to_1 = end(0).claim(1, Priority::low, 1, 0);
+  const Transport::Slot to_2 = end(0).claim(2, Priority::low, 1, 0);
+  ASSERT_EQ(send(0, to_1, 0), Status::ok);
+  ASSERT_EQ(send(0, to_2, 0), Status::ok);
+  EXPECT_EQ(end(0).claim(4, Priority::low, 1, 0).status, Status::again);
+  for (NodeId i = 0; i < nodes; ++i) cube.look_after();
+  EXPECT_THAT(take_all(1, Priority::low), SizeIs(kit::HeldChannel::slots));
+  EXPECT_TRUE(end(0).progress());
+  EXPECT_THAT(take_all(1, Priority::low), SizeIs(1));
+  EXPECT_THAT(take_all(2, Priority::low), SizeIs(1));
+}
+
 // From 0 to 6 by 2.
 TEST_F(Ncube2Ends, CountsWhatPassesItsRouters) {
   for (int i = 0; i < 3; ++i) {
