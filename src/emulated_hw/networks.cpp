@@ -3,31 +3,24 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "emulated_hw/kit/names.hpp"
 #include "emulated_hw/kit/textbook_port.hpp"
 #include "emulated_hw/mmachine/mesh_port.hpp"
+#include "emulated_hw/ncube2/cube_port.hpp"
 #include "emulated_hw/t1/mesh_port.hpp"
 
 namespace am::networks {
 
 bool has_own_routers(std::string_view machine) noexcept {
-  return std::ranges::count(topologies, machine) == 0;
-}
-
-void check_name(const char* what, std::string_view name, std::span<const std::string_view> known) {
-  std::string all;
-  for (const std::string_view one : known) {
-    if (one == name) return;
-    all += all.empty() ? "" : one == known.back() ? " or " : ", ";
-    all += one;
-  }
-  throw std::invalid_argument(std::string(what) + " is " + all + ", not '" + std::string(name) + "'");
+  return std::ranges::count(kit::topologies, machine) == 0;
 }
 
 std::unique_ptr<kit::NodePort> network_of(const Which& which) {
-  check_name("a network", which.machine, machines);
+  static_cast<void>(kit::index_of_name("a network", which.machine, machines));
   if (!has_own_routers(which.machine))
     return std::make_unique<kit::TextbookPort>(kit::topology_named(which.machine, which.k, which.n),
                                                which.textbook);
+  if (which.machine == "ncube2") return std::make_unique<ncube2::CubePort>(which.n);
   if (which.n != 2)
     throw std::invalid_argument(which.machine + " has two dimensions: n=2, not n=" + std::to_string(which.n));
   if (which.machine == "t1")

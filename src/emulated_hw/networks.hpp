@@ -3,7 +3,6 @@
 
 #include <array>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,18 +12,14 @@
 namespace am::networks {
 
 struct Which {
-  std::string machine;                    ///< t1, mmachine, or a topology of textbook routers
-  unsigned k = 8;                         ///< nodes in each dimension
+  std::string machine;                    ///< t1, mmachine, ncube2, or a topology of textbook routers
+  unsigned k = 8;                         ///< nodes in each dimension; a hypercube and ncube2 have 2
   unsigned n = 2;                         ///< dimensions
   kit::CycleNetwork::Options textbook{};  ///< of such routers
 };
 
-inline constexpr std::array<std::string_view, 4> topologies{"mesh", "torus", "hypercube", "fattree"};
-inline constexpr std::array<std::string_view, 6> machines{"t1",    "mmachine",  "mesh",
+inline constexpr std::array<std::string_view, 7> machines{"t1",    "mmachine",  "ncube2", "mesh",
                                                           "torus", "hypercube", "fattree"};
-/// Throws std::invalid_argument, which names them all, where `name` is none of them: "`what` is mesh, torus or fattree, not 'ring'".
-void check_name(const char* what, std::string_view name, std::span<const std::string_view> known);
-
 /// Whether a machine of these has routers of its own, which the options of textbook routers are not for.
 [[nodiscard]] bool has_own_routers(std::string_view machine) noexcept;
 

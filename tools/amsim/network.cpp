@@ -71,7 +71,7 @@ auto of_packets(T TrafficNodes::Figures::*figure) {
   return [figure](const LoadPoint& point) { return point.figures.*figure; };
 }
 
-void add_details(const std::string& rate, const Points& points, Row& row) {
+void add_details(const Curve& curve, const std::string& rate, const Points& points, Row& row) {
   using Figures = TrafficNodes::Figures;
   const auto cycles = [&](const char* name, const char* label, auto figure) {
     row.figure("latency_" + rate + "_" + name + "_cycles", label, each(points, of_packets(figure)));
@@ -82,10 +82,9 @@ void add_details(const std::string& rate, const Points& points, Row& row) {
   cycles("longest", "  of all", &Figures::longest);
   cycles("network", "  in the network", &Figures::network_latency);
   row.figure("passed_" + rate + "_routers", "  routers on the way", each(points, of_packets(&Figures::hops)));
-  row.figure("accepted_" + rate + "_flits_per_cycle", "  accepted, flits per node",
-             each(points, &LoadPoint::accepted));
-  row.figure("busiest_" + rate + "_flits_per_cycle", "  the busiest link",
-             each(points, &LoadPoint::busiest_link));
+  const std::string per = "_" + load_unit_of(curve);
+  row.figure("accepted_" + rate + per, "  accepted, flits per node", each(points, &LoadPoint::accepted));
+  row.figure("busiest_" + rate + per, "  the busiest link", each(points, &LoadPoint::busiest_link));
 }
 
 void add_fingerprints(const std::string& rate, const Points& points, Row& row) {
@@ -95,30 +94,32 @@ void add_fingerprints(const std::string& rate, const Points& points, Row& row) {
   row.note("fingerprint_" + rate, "what passed at " + rate, all);
 }
 
-void add_links(const std::string& rate, const Points& points, Row& row) {
+void add_links(const Curve& curve, const std::string& rate, const Points& points, Row& row) {
   for (std::size_t i = 0; i < points.front().links.size(); ++i) {
     const auto [from, port] = points.front().links[i].link;
     const bool is_nodes = port == am::kit::Link::of_node;
     const std::string number = std::to_string(from), of_port = std::to_string(port);
     row.figure("link_" + (is_nodes ? "node_" + number : "router_" + number + "_port_" + of_port) + "_" +
-                   rate + "_flits_per_cycle",
+                   rate + "_" + load_unit_of(curve),
                (is_nodes ? "  link of node " + number : "  link of router " + number + ", port " + of_port) +
                    ", at " + rate,
-               each(points, [i](const LoadPoint& point) { return point.links[i].flits_per_cycle; }));
+               each(points, [i](const LoadPoint& point) { return point.links[i].flits; }));
   }
 }
 
-void add_saturation(const Load& load, const Common& common, unsigned seeds, const Threads& threads,
+void add_saturation(const Curve& curve, const Common& common, unsigned seeds, const Threads& threads,
                     Row& row) {
+  const Load load = load_of(curve, common, common.rates.front());
   Points points;
   for (auto& point : am::kit::saturations(load, common.resolution, seeds, threads)) {
     if (point) points.push_back(std::move(*point));
   }
+  const std::string name = "saturation_" + load_unit_of(curve);
   const std::string label = "highest load that does not saturate it, flits per node";
   if (points.empty()) {
-    row.note("saturation_flits_per_cycle", label, "none of those tried");
+    row.note(name, label, "none of those tried");
   } else {
-    row.figure("saturation_flits_per_cycle", label, each(points, &LoadPoint::offered));
+    row.figure(name, label, each(points, &LoadPoint::offered));
   }
 }
 
@@ -172,13 +173,13 @@ void add_curve(const Curve& curve, const Common& common, unsigned seeds, const T
     const std::vector<double> latencies = each(points, of_packets(&TrafficNodes::Figures::packet_latency));
     row.figure("latency_" + rate + "_cycles", "latency at " + rate, latencies);
     chart.rows[i].cells.back() = summarize(latencies);
-    if (common.details) add_details(rate, points, row);
+    if (common.details) add_details(curve, rate, points, row);
     last = &all;
   }
   if (!accepted.empty())
-    row.figure("accepted_flits_per_cycle", "accepted at the last of these, flits per node", accepted);
-  if (common.resolution > 0) add_saturation(load, common, seeds, threads, row);
-  if (common.links && last != nullptr) add_links(written(last->front().offered), *last, row);
+    row.figure("accepted_" + load_unit_of(curve), "accepted at the last of these, flits per node", accepted);
+  if (common.resolution > 0) add_saturation(curve, common, seeds, threads, row);
+  if (common.links && last != nullptr) add_links(curve, written(last->front().offered), *last, row);
   row.figure("steps_million_per_s", "steps of routers, idle ones counted, on one processor",
              {static_cast<double>(measured.router_steps) / ns * 1e3});
   report.rows.push_back(std::move(row));
@@ -193,7 +194,7 @@ void trace_network(const Curve& curve, const Common& common, const std::string& 
   trace.names.title = title_of(curve, common) + ", injection_rate " + written(common.rates.front());
   network->record(&trace);
   TrafficNodes nodes(*network, load.traffic);
-  for (Cycle i = 0; i < common.periods.sample_period; ++i) nodes.cycle();
+  for (Cycle i = 0; i < common.periods.sample_period * curve.flit_cycles; ++i) nodes.cycle();
   nodes.stop();
   while (nodes.figures().waiting != 0 || !network->is_empty()) {
     nodes.cycle();
@@ -206,7 +207,7 @@ void trace_network(const Curve& curve, const Common& common, const std::string& 
 Chart chart_of(const Curve& curve) {
   return {.name = "network_" + curve.machine + "_" + size_of(curve, "x", "_") + "_" + curve.traffic,
           .title = curve.machine + " " + size_of(curve) + ", " + curve.traffic +
-                   ": latency of a packet, by offered load (flits per node and cycle)",
+                   ": latency of a packet, by offered load (flits per node and " + flit_time_of(curve) + ")",
           .unit = "cycles",
           .logarithmic = true,
           .columns = {},
@@ -253,16 +254,17 @@ const Simulation simulation{
     .name = "network",
     .meaning =
         "latency against load in meshes, tori, hypercubes and fat trees of the textbook router, and in the "
-        "networks of the T1 and the M-Machine",
+        "networks of the T1, the M-Machine and the nCUBE/2",
     .run = simulate,
     .has_trace = true,
     .usual_seeds = 11,
     .parameters =
-        {{"k", "8", "extent of a dimension; a hypercube takes none [list]"},
+        {{"k", "8", "extent of a dimension; a hypercube and ncube2 take none [list]"},
          {"n", "2", "dimensions, or levels of a tree [list]"},
          {"topology", "mesh,torus", "of textbook routers: mesh, torus, hypercube or fattree [list]"},
-         {"machine", "", "in place of topology: t1, mmachine, or a topology of textbook routers [list]"},
-         {"channel", "", "of t1 and mmachine, which packets take; else the first [list]"},
+         {"machine", "",
+          "in place of topology: t1, mmachine, ncube2, or a topology of textbook routers [list]"},
+         {"channel", "", "of t1, mmachine and ncube2, which packets take; else the first [list]"},
          {"traffic", "uniform,transpose",
           "uniform, transpose, neighbor, hotspot, bitcomp, bitrev, shuffle, tornado or randperm [list]"},
          {"num_vcs", "1,4", "virtual channels of a link [list]"},
@@ -271,15 +273,15 @@ const Simulation simulation{
          {"packet_size", "4", "flits"},
          {"injection_rate",
           "0.02,0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,1",
-          "flits per node and cycle [list]"},
+          "flits per node and cycle; of ncube2, and 36 cycles, the time of a flit [list]"},
          {"seed", "1", "the first"},
          {"hotspots", "0", "nodes"},
          {"hotspot_share", "0.1", "of all packets, that they get"},
          {"perm_seed", "0", "of randperm"},
-         {"sample_period", "1000", "cycles"},
+         {"sample_period", "1000", "cycles; of ncube2, times of a flit"},
          {"warmup_periods", "3", "before packets count"},
          {"max_samples", "10", "periods in which they count"},
-         {"latency_thres", "500", "cycles; more is called saturated"},
+         {"latency_thres", "500", "the same; more is called saturated"},
          {"details", "no", "yes: percentiles, hops, what is accepted, and a fingerprint of each point"},
          {"links", "no", "yes: the load of each link"},
          {"saturation", "", "also find the highest load that does not saturate it, to within this"},

@@ -10,7 +10,7 @@ namespace results {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 15> units{
+constexpr std::array<std::pair<std::string_view, const char*>, 16> units{
     {{"_ns", "ns"},
      {"_us", "us"},
      {"_ms", "ms"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 15> units{
      {"_ratio", "x"},
      {"_percent", "%"},
      {"_flits_per_cycle", "flits per cycle"},
+     {"_flits_per_flit_time", "flits per flit time"},
      {"_flits", "flits"},
      {"_signals", "signals"},
      {"_routers", "routers"},

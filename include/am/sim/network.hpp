@@ -19,9 +19,10 @@ using Node = std::uint32_t;
 /// A time, or how long something takes, by the network's clock.
 using Cycle = std::uint64_t;
 
-/// Which network: k^n nodes, or 2^n of a hypercube, which has no k.
+/// Which network: k^n nodes, or 2^n of a hypercube or ncube2, which have no k.
 struct Shape {
-  /// Textbook routers in a mesh, torus, hypercube or fattree; or the routers of a machine, t1 or mmachine, in two dimensions.
+  /// Textbook routers in a mesh, torus, hypercube or fattree; or the routers of a machine: t1 or mmachine, in two dimensions,
+  /// or ncube2, a hypercube.
   std::string network = "mesh";
   unsigned k = 8;  ///< nodes of each dimension of a grid; links up of each router of a tree
   unsigned n = 2;  ///< dimensions of a grid or a cube; levels of a tree
@@ -59,7 +60,7 @@ class Network {
 
   /// A packet that its node sends from this cycle on, and its number: 0, 1, and so on. It waits at its node as long as it has to: nodes
   /// hold as many packets as they are given. Throws std::invalid_argument where there is no such node, or no packet of so many
-  /// flits: t1 takes 1 to 10, mmachine 3 to 13.
+  /// flits: t1 takes 1 to 10, mmachine 3 to 13, ncube2 2 and more.
   std::uint64_t inject(Node from, Node to, unsigned flits = 1);
   /// One cycle. Throws std::runtime_error where nothing has moved for 1000 cycles though packets are under way: who waits for whom.
   void step();

@@ -25,7 +25,7 @@ struct Traffic {
     randperm  ///< each node to one other, or to itself, and each is sent to by one: drawn once, by perm_seed
   };
   Pattern pattern = Pattern::uniform;
-  double injection_rate = 0.1;    ///< flits per node and cycle
+  double injection_rate = 0.1;    ///< flits per node and flit time (NodePort)
   std::uint32_t packet_size = 1;  ///< flits
   unsigned channel = 0;           ///< of NodePort::channels()
   std::uint64_t seed = 0;

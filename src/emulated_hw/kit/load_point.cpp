@@ -10,12 +10,12 @@ namespace {
 
 /// Since its links had carried what `before` says.
 std::vector<LinkLoad> loads_since(const NodePort& port, const std::vector<NodePort::LinkCount>& before,
-                                  Cycle cycles) {
+                                  Cycle flit_times) {
   std::vector<LinkLoad> loads;
   loads.reserve(before.size());
   for (const auto& [link, flits] : port.links())
     loads.push_back(
-        {link, static_cast<double>(flits - before[loads.size()].flits) / static_cast<double>(cycles)});
+        {link, static_cast<double>(flits - before[loads.size()].flits) / static_cast<double>(flit_times)});
   return loads;
 }
 
@@ -23,7 +23,7 @@ std::vector<LinkLoad> loads_since(const NodePort& port, const std::vector<NodePo
 
 double LoadPoint::busiest_link() const noexcept {
   double most = 0;
-  for (const LinkLoad& link : links) most = std::max(most, link.flits_per_cycle);
+  for (const LinkLoad& link : links) most = std::max(most, link.flits);
   return most;
 }
 
@@ -32,8 +32,8 @@ LoadPoint run(NodePort& port, const Traffic& traffic, const Periods& periods) {
     throw std::invalid_argument("sample_period and max_samples have to be at least 1");
   if (!(periods.latency_thres > 0)) throw std::invalid_argument("latency_thres has to be more than 0");
   TrafficNodes nodes(port, traffic);
-  const auto go = [&](Cycle cycles) {
-    for (Cycle i = 0; i < cycles; ++i) nodes.cycle();
+  const auto go = [&](Cycle flit_times) {
+    for (Cycle i = 0; i < flit_times * port.flit_cycles(); ++i) nodes.cycle();
     check_that_it_moves(port);
   };
   for (unsigned i = 0; i < periods.warmup_periods; ++i) go(periods.sample_period);
@@ -50,7 +50,9 @@ LoadPoint run(NodePort& port, const Traffic& traffic, const Periods& periods) {
   for (unsigned i = 0; i < periods.max_samples && nodes.figures().under_way != 0; ++i)
     go(periods.sample_period);
   point.figures = nodes.figures();
-  point.saturated = point.figures.under_way != 0 || point.figures.packet_latency > periods.latency_thres;
+  point.saturated =
+      point.figures.under_way != 0 ||
+      point.figures.packet_latency > periods.latency_thres * static_cast<double>(port.flit_cycles());
   point.cycles = port.now();
   point.router_steps = port.now() * routers_of(port.topology());
   point.fingerprint = port.fingerprint();

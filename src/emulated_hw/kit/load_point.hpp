@@ -12,7 +12,7 @@
 
 namespace am::kit {
 
-/// How long to simulate. BookSim2's names: warmup_periods, sample_period, max_samples, latency_thres.
+/// How long to simulate, in flit times (NodePort). BookSim2's names: warmup_periods, sample_period, max_samples, latency_thres.
 struct Periods {
   Cycle sample_period = 1000;
   unsigned warmup_periods = 3;
@@ -22,12 +22,12 @@ struct Periods {
 
 struct LinkLoad {
   Link link;
-  double flits_per_cycle = 0;
+  double flits = 0;  ///< per flit time
   bool operator==(const LinkLoad&) const = default;
 };
 
 struct LoadPoint {
-  double offered = 0;   ///< flits per node and cycle
+  double offered = 0;   ///< flits per node and flit time
   double accepted = 0;  ///< the same, of what came out while counting
   TrafficNodes::Figures figures{};
   std::vector<LinkLoad> links{};  ///< of all, while counting

@@ -42,6 +42,8 @@ class NodePort {
     std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
   };
   [[nodiscard]] const Sizes& packet_sizes() const noexcept { return packet_sizes_; }
+  /// That a flit takes on a link: a flit time. Loads are in flits per flit time.
+  [[nodiscard]] Cycle flit_cycles() const noexcept { return flit_cycles_; }
 
   // -- what nodes do in a cycle, before step()
 
@@ -93,14 +95,19 @@ class NodePort {
   virtual void record(Trace* trace) = 0;
 
  protected:
-  NodePort(const Topology& topology, std::vector<std::string> channels, const Sizes& packet_sizes)
-      : topology_(topology), channels_(std::move(channels)), packet_sizes_(packet_sizes) {}
+  NodePort(const Topology& topology, std::vector<std::string> channels, const Sizes& packet_sizes,
+           Cycle flit_cycles = 1)
+      : topology_(topology),
+        channels_(std::move(channels)),
+        packet_sizes_(packet_sizes),
+        flit_cycles_(flit_cycles) {}
   std::vector<Arrival> arrivals_;
 
  private:
   const Topology topology_;
   const std::vector<std::string> channels_;
   const Sizes packet_sizes_;
+  const Cycle flit_cycles_;
 };
 
 /// The watchdog: throws std::runtime_error with who waits for whom where something is under way and nothing has moved for so long.

@@ -3,6 +3,7 @@
 // list.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -23,6 +24,7 @@ using FastTopology = std::variant<MappedGrid, Hypercube, FatTree>;
   return std::get<FatTree>(topology);
 }
 
+inline constexpr std::array<std::string_view, 4> topologies{"mesh", "torus", "hypercube", "fattree"};
 /// BookSim2's names: mesh and torus of k^n nodes, fattree of k^n, and hypercube of 2^n. Throws std::invalid_argument.
 [[nodiscard]] Topology topology_named(std::string_view name, unsigned k, unsigned n);
 

@@ -7,12 +7,12 @@ namespace am::kit {
 
 namespace {
 
-double chance(const Traffic& traffic) {
+double chance(const NodePort& port, const Traffic& traffic) {
   if (traffic.packet_size == 0) throw std::invalid_argument("packet_size has to be at least 1");
   if (!(traffic.injection_rate > 0 && traffic.injection_rate <= 1))
     throw std::invalid_argument(
         "injection_rate has to be more than 0 and at most 1, the flits that a node can send");
-  return traffic.injection_rate / traffic.packet_size;
+  return traffic.injection_rate / traffic.packet_size / static_cast<double>(port.flit_cycles());
 }
 
 void check(const NodePort& port, std::uint32_t packet_size) {
@@ -28,13 +28,13 @@ TrafficNodes::TrafficNodes(NodePort& port, const Traffic& traffic)
     : port_(port),
       traffic_(traffic),
       random_(traffic.seed),
-      gap_(chance(traffic)),
+      gap_(chance(port, traffic)),
       destinations_(port.topology(), traffic),
       next_(port.nodes()),
       nodes_(port.nodes()),
       senders_(port.nodes()) {
   check(port, traffic.packet_size);
-  for (Cycle& next : next_) next = port.now() + (chance(traffic) == 1 ? 0 : gap_(random_));
+  for (Cycle& next : next_) next = port.now() + (gap_.p() == 1 ? 0 : gap_(random_));
 }
 
 void TrafficNodes::cycle(std::span<const RouterNumber> order) {

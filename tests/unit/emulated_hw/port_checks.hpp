@@ -35,6 +35,7 @@ inline am::kit::Cycle latency(NodePort& port, NodeNumber from, NodeNumber to, st
       if (arrival.tail) return arrival.at;
     }
   }
+  ADD_FAILURE() << "no packet from " << from << " to " << to;
   return 0;
 }
 
@@ -56,7 +57,7 @@ inline void expect_sum_of_parts(const MakePort& make, std::initializer_list<std:
 }
 
 /// Its routers are stepped in the order of their numbers, or in a new one in each cycle.
-inline void expect_same_in_any_order(const MakePort& make, am::kit::Traffic traffic) {
+inline void expect_same_in_any_order(const MakePort& make, am::kit::Traffic traffic, int orders = 20) {
   Random random(seed());
   const auto run = [&](bool shuffles) {
     const auto port = make();
@@ -64,7 +65,7 @@ inline void expect_same_in_any_order(const MakePort& make, am::kit::Traffic traf
     nodes.measure(true);
     std::vector<am::kit::RouterNumber> order(shuffles ? routers_of(port->topology()) : 0);
     std::iota(order.begin(), order.end(), am::kit::RouterNumber{0});
-    for (int i = 0; i < 500; ++i) {
+    for (am::kit::Cycle i = 0; i < 500 * port->flit_cycles(); ++i) {
       for (std::size_t left = order.size(); left > 1; --left)
         std::swap(order[left - 1], order[random.below(left)]);
       nodes.cycle(order);
@@ -73,7 +74,7 @@ inline void expect_same_in_any_order(const MakePort& make, am::kit::Traffic traf
     return std::pair(port->fingerprint(), nodes.figures());
   };
   const auto in_order = run(false);
-  for (int i = 0; i < 20; ++i) ASSERT_EQ(run(true), in_order);
+  for (int i = 0; i < orders; ++i) ASSERT_EQ(run(true), in_order);
   ++traffic.seed;
   EXPECT_NE(run(false).first, in_order.first) << "fingerprints tell runs apart";
 }
@@ -90,16 +91,25 @@ inline void drain(NodePort& port, am::kit::TrafficNodes& nodes) {
   EXPECT_EQ(nodes.come(), nodes.sent());
 }
 
+/// What a trace shows of a message of `flits`: cycles on each link between routers, and on that from its node, or to it.
+struct LinkTimes {
+  explicit LinkTimes(std::uint32_t flits) : between(flits), of_node(flits) {}
+  std::uint64_t between;
+  std::uint64_t of_node;
+  std::size_t engines = 1;  ///< of a node, which share what is shown as one link
+};
+
 /// However much nodes send for a while: all of it comes, whole, where it should; where `ordered`, none overtakes another between two
 /// nodes. A trace leads each packet from interface to interface, and changes nothing.
-inline void expect_all_comes(const MakePort& make, const am::kit::Traffic& traffic, bool ordered) {
+inline void expect_all_comes(const MakePort& make, const am::kit::Traffic& traffic, bool ordered,
+                             const LinkTimes& times) {
   SCOPED_TRACE(name_of(traffic.pattern));
   am::kit::Trace trace(make()->topology());
   const auto run = [&](bool traced) {
     const auto port = make();
     if (traced) port->record(&trace);
     am::kit::TrafficNodes nodes(*port, traffic);
-    for (int i = 0; i < 100; ++i) nodes.cycle();
+    for (am::kit::Cycle i = 0; i < 100 * port->flit_cycles(); ++i) nodes.cycle();
     drain(*port, nodes);
     if (traced) trace.ends(port->now());
     return std::pair(port->fingerprint(), nodes.sent() / traffic.packet_size);
@@ -107,20 +117,23 @@ inline void expect_all_comes(const MakePort& make, const am::kit::Traffic& traff
   const auto traced = run(true);
   EXPECT_EQ(run(false), traced);
   EXPECT_EQ(trace.messages().size(), traced.second);
-  expect_consistent(trace);
+  expect_consistent(trace, times.engines);
   ASSERT_EQ(trace.messages().size(), trace.arrivals().size());
   std::map<std::pair<NodeNumber, NodeNumber>, std::uint32_t> last;
-  std::uint64_t links = 0, flits = 0;
+  std::uint64_t expected = 0, shown = 0;
   for (const auto& [end, passages] : trace.ways()) {
     const auto& message = trace.messages()[end.message];
     EXPECT_EQ(std::pair(message.to, message.kind), std::pair(end.node, traffic.channel));
     EXPECT_EQ(passages.size(), 2 + distance(trace.topology(), message.from, message.to));
-    links += passages.size();
+    expected += 2 * times.of_node + (passages.size() - 2) * times.between;
     const auto before = std::exchange(last[{message.from, message.to}], end.message);
     EXPECT_TRUE(!ordered || before <= end.message) << before << " was overtaken by " << end.message;
   }
-  for (const auto& [link, some] : flits_by_link(trace)) flits += some;
-  EXPECT_EQ(flits, traffic.packet_size * links);
+  for (const auto& [link, some] : flits_by_link(trace)) shown += some;
+  EXPECT_EQ(shown, expected);
+}
+inline void expect_all_comes(const MakePort& make, const am::kit::Traffic& traffic, bool ordered) {
+  expect_all_comes(make, traffic, ordered, LinkTimes(traffic.packet_size));
 }
 inline void expect_all_comes_in_order(const MakePort& make, std::uint32_t flits, unsigned channel) {
   for (const auto pattern : am::kit::patterns)

@@ -5,7 +5,10 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+#include <string_view>
 
+#include "results/no_such.hpp"
 #include "results/pinning.hpp"
 
 namespace amsim::network {
@@ -40,12 +43,11 @@ std::vector<std::string> machines_of(const Parameters& parameters) {
   if (by_machine && parameters.is_given("topology"))
     throw UsageError("machine says the topology, too: one of both is enough");
   std::vector<std::string> machines = parameters[by_machine ? "machine" : "topology"].words();
+  const std::span<const std::string_view> known =
+      by_machine ? std::span<const std::string_view>(am::networks::machines) : am::kit::topologies;
   for (const std::string& machine : machines) {
-    if (by_machine) {
-      am::networks::check_name("machine", machine, am::networks::machines);
-    } else {
-      am::networks::check_name("topology", machine, am::networks::topologies);
-    }
+    if (std::ranges::count(known, machine) == 0)
+      throw UsageError(no_such(by_machine ? "machine" : "topology", machine, {known.begin(), known.end()}));
   }
   const auto is_own = [](const std::string& machine) { return am::networks::has_own_routers(machine); };
   for (const char* name : {"num_vcs", "vc_buf_size", "routing_delay"}) {
@@ -54,7 +56,7 @@ std::vector<std::string> machines_of(const Parameters& parameters) {
                        " are as its paper has them");
   }
   if (parameters.is_given("channel") && std::ranges::none_of(machines, is_own))
-    throw UsageError("channel is for t1 and mmachine");
+    throw UsageError("channel is for t1, mmachine and ncube2");
   return machines;
 }
 
@@ -86,6 +88,7 @@ void add_curves(const Curve& curve, const Parameters& parameters, std::vector<Cu
       curves.push_back(curve);
       curves.back().channel = channel;
       curves.back().channel_number = channel_of(*network, curve.machine, channel);
+      curves.back().flit_cycles = network->flit_cycles();
     }
     return;
   }
@@ -103,12 +106,17 @@ std::vector<Curve> curves_of(const Parameters& parameters) {
   for (const unsigned k : ks) {
     for (const unsigned n : parameters["n"].numbers<unsigned>()) {
       for (const std::string& machine : machines_of(parameters)) {
-        const bool is_hypercube = machine == "hypercube";
-        if (is_hypercube && parameters.is_given("k") && ks != std::vector{2u})
-          throw UsageError("a hypercube takes no k: it has 2^n nodes");
+        Curve curve{k, n, machine, "", 0};
+        if (curve.is_cube()) {
+          if (parameters.is_given("k") && ks != std::vector{2u})
+            throw UsageError((machine == "hypercube" ? "a " : "") + machine +
+                             " takes no k: it has 2^n nodes");
+          curve.k = 2;
+        }
         for (const std::string& traffic : parameters["traffic"].words()) {
           static_cast<void>(am::kit::pattern_named(traffic));
-          add_curves({is_hypercube ? 2 : k, n, machine, traffic, 0}, parameters, curves);
+          curve.traffic = traffic;
+          add_curves(curve, parameters, curves);
         }
       }
     }
@@ -146,6 +154,14 @@ std::string size_of(const Curve& curve, const std::string& times, const std::str
   std::string size = std::to_string(curve.k);
   for (unsigned d = 1; d < curve.n; ++d) size += times + std::to_string(curve.k);
   return size;
+}
+
+std::string flit_time_of(const Curve& curve) {
+  return curve.flit_cycles == 1 ? "cycle" : std::to_string(curve.flit_cycles) + " cycles";
+}
+
+std::string load_unit_of(const Curve& curve) {
+  return curve.flit_cycles == 1 ? "flits_per_cycle" : "flits_per_flit_time";
 }
 
 std::string title_of(const Curve& curve, const Common& common) {

@@ -36,9 +36,11 @@ struct Curve {
   unsigned num_vcs;       // of textbook routers
   std::string channel{};  // of others
   unsigned channel_number = 0;
+  am::kit::Cycle flit_cycles = 1;
 
   [[nodiscard]] bool has_own_routers() const { return am::networks::has_own_routers(machine); }
-  [[nodiscard]] bool is_grid() const { return has_own_routers() || machine == "mesh" || machine == "torus"; }
+  [[nodiscard]] bool is_cube() const { return machine == "hypercube" || machine == "ncube2"; }
+  [[nodiscard]] bool is_grid() const { return !is_cube() && machine != "fattree"; }
   // Throws std::invalid_argument.
   [[nodiscard]] am::kit::Topology wiring() const { return am::kit::topology_named(machine, k, n); }
   // A torus with one virtual channel is none: packets could wait for each other in a ring.
@@ -59,6 +61,9 @@ std::string written(double rate);
 std::string channels_of(const Curve& curve);
 // 8x8; of what is no grid, k^n. In names of files, k_n.
 std::string size_of(const Curve& curve, const std::string& times = "x", const std::string& to_the = "^");
+// In what its loads are: for people behind "flits per node and ", 36 cycles; in names of figures flits_per_flit_time.
+std::string flit_time_of(const Curve& curve);
+std::string load_unit_of(const Curve& curve);
 std::string title_of(const Curve& curve, const Common& common);
 
 }  // namespace amsim::network
