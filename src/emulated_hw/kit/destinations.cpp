@@ -1,18 +1,25 @@
 #include "emulated_hw/kit/destinations.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "emulated_hw/kit/names.hpp"
+
 namespace am::kit {
 
 namespace {
 
 using Pattern = Traffic::Pattern;
+
+constexpr std::array<std::string_view, patterns.size()> pattern_names{
+    "uniform", "transpose", "neighbor", "hotspot", "bitcomp", "bitrev", "shuffle", "tornado", "randperm"};
 
 /// Rounded down.
 NodeNumber square_root(NodeNumber number) noexcept {
@@ -115,37 +122,11 @@ std::vector<NodeNumber> fixed_ones(const Topology& topology, const Traffic& traf
 }  // namespace
 
 std::string_view name_of(Pattern pattern) noexcept {
-  switch (pattern) {
-    case Pattern::uniform:
-      return "uniform";
-    case Pattern::transpose:
-      return "transpose";
-    case Pattern::neighbor:
-      return "neighbor";
-    case Pattern::hotspot:
-      return "hotspot";
-    case Pattern::bitcomp:
-      return "bitcomp";
-    case Pattern::bitrev:
-      return "bitrev";
-    case Pattern::shuffle:
-      return "shuffle";
-    case Pattern::tornado:
-      return "tornado";
-    case Pattern::randperm:
-      return "randperm";
-  }
-  return "?";
+  return pattern_names[static_cast<std::size_t>(pattern)];
 }
 
 Pattern pattern_named(std::string_view name) {
-  std::string all;
-  for (const Pattern pattern : patterns) {
-    if (name == name_of(pattern)) return pattern;
-    all += pattern == patterns.front() ? "" : pattern == patterns.back() ? " or " : ", ";
-    all += name_of(pattern);
-  }
-  throw std::invalid_argument("traffic is " + all + ", not '" + std::string(name) + "'");
+  return static_cast<Pattern>(index_of_name("traffic", name, pattern_names));
 }
 
 Destinations::Destinations(const Topology& topology, const Traffic& traffic)

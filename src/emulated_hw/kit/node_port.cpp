@@ -1,17 +1,14 @@
 #include "emulated_hw/kit/node_port.hpp"
 
 #include <stdexcept>
+#include <string>
+
+#include "emulated_hw/kit/names.hpp"
 
 namespace am::kit {
 
 unsigned NodePort::channel_named(std::string_view name) const {
-  std::string all;
-  for (unsigned channel = 0; channel < channels_.size(); ++channel) {
-    if (channels_[channel] == name) return channel;
-    all += channel == 0 ? "" : channel + 1 == channels_.size() ? " or " : ", ";
-    all += channels_[channel];
-  }
-  throw std::invalid_argument("channel is " + all + ", not '" + std::string(name) + "'");
+  return static_cast<unsigned>(index_of_name("channel", name, channels_));
 }
 
 void check_that_it_moves(const NodePort& port, Cycle patience) {
