@@ -7,6 +7,7 @@
 #include "emulated_hw/t1/nistat.hpp"
 #include "emulated_hw/t1/programs/instructions.hpp"
 #include "emulated_hw/t1/programs/sending.hpp"
+#include "emulated_hw/t1/programs/vectors.hpp"
 
 namespace am::t1 {
 
@@ -32,7 +33,8 @@ BackgroundTransfer::BackgroundTransfer(Machine& machine, Memories& memories)
   for (NodeNumber node = 0; node < machine.nodes(); ++node) {
     Processor& cpu = machine.node(node);
     cpu.place(outlet_at, [this](Processor& here) { return handle_outlet(here); });
-    cpu.place(piece_at, [this](Processor& here) { return handle_piece(here); });
+    cpu.place(piece_at,
+              [this](Processor& here) { return store_vector(here, memories_, here.registers().data[1]); });
     cpu.place(last_piece_at, [this](Processor& here) { return handle_last_piece(here); });
     cpu.place(arrived_at, [this](Processor& here) { return handle_arrived(here); });
   }
@@ -82,16 +84,8 @@ Program BackgroundTransfer::handle_outlet(Processor& cpu) {
   if (is_sent(node_of(cpu))) co_await set_outlets(cpu, false);
 }
 
-Program BackgroundTransfer::handle_piece(Processor& cpu) {
-  const Word words = nistat::vlen(co_await cpu.cfc2(Register::nistat));
-  const RegisterSet& registers = cpu.registers();
-  co_await cpu.cycles(costs::move + costs::vector(words));  // vlr
-  std::ranges::copy_n(registers.vr1.begin(), words,
-                      memories_.block(node_of(cpu), registers.data[1], words).begin());
-}
-
 Program BackgroundTransfer::handle_last_piece(Processor& cpu) {
-  co_await handle_piece(cpu);
+  co_await store_vector(cpu, memories_, cpu.registers().data[1]);
   co_await send_until_accepted(cpu, {.priority = Priority::high}, cpu.registers().data[0], arrived_at);
 }
 

@@ -57,7 +57,6 @@ class BackgroundTransfer {
   };
 
   Program handle_outlet(Processor& cpu);
-  Program handle_piece(Processor& cpu);
   Program handle_last_piece(Processor& cpu);
   Program handle_arrived(Processor& cpu);
 

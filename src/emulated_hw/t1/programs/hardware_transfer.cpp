@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "emulated_hw/t1/nistat.hpp"
 #include "emulated_hw/t1/programs/instructions.hpp"
 #include "emulated_hw/t1/programs/sending.hpp"
+#include "emulated_hw/t1/programs/vectors.hpp"
 
 namespace am::t1 {
 
@@ -92,11 +92,7 @@ Program HardwareTransfer::handle_got(Processor& cpu) {
 }
 
 Program HardwareTransfer::handle_last_piece(Processor& cpu) {
-  const Word words = nistat::vlen(co_await cpu.cfc2(Register::nistat));
-  const RegisterSet& registers = cpu.registers();
-  co_await cpu.cycles(costs::move + costs::vector(words) + costs::add);  // vlr
-  std::ranges::copy_n(registers.vr1.begin(), words,
-                      memories_.block(node_of(cpu), registers.data[0], words).begin());
+  co_await store_vector(cpu, memories_, cpu.registers().data[0], costs::add);
   --pending_[node_of(cpu)];
 }
 

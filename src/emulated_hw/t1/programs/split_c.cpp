@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "emulated_hw/t1/nistat.hpp"
 #include "emulated_hw/t1/programs/instructions.hpp"
 #include "emulated_hw/t1/programs/sending.hpp"
+#include "emulated_hw/t1/programs/vectors.hpp"
 
 namespace am::t1 {
 
@@ -122,12 +122,9 @@ Program SplitC::handle_got(Processor& cpu) {
 }
 
 Program SplitC::handle_bulk_put(Processor& cpu) {
-  const Word words = nistat::vlen(co_await cpu.cfc2(Register::nistat));
-  const RegisterSet& registers = cpu.registers();
-  co_await cpu.cycles(costs::move + costs::vector(words));  // vlr
-  std::ranges::copy_n(registers.vr1.begin(), words,
-                      memories_.block(node_of(cpu), registers.data[1], words).begin());
-  co_await send_until_accepted(cpu, {.priority = Priority::high}, registers.data[0], access_done_at);
+  const auto& data = cpu.registers().data;
+  co_await store_vector(cpu, memories_, data[1]);
+  co_await send_until_accepted(cpu, {.priority = Priority::high}, data[0], access_done_at);
 }
 
 Program SplitC::handle_bulk_get(Processor& cpu) {
@@ -141,11 +138,7 @@ Program SplitC::handle_bulk_get(Processor& cpu) {
 }
 
 Program SplitC::handle_bulk_got(Processor& cpu) {
-  const Word words = nistat::vlen(co_await cpu.cfc2(Register::nistat));
-  const RegisterSet& registers = cpu.registers();
-  co_await cpu.cycles(costs::move + costs::vector(words) + costs::add);
-  std::ranges::copy_n(registers.vr1.begin(), words,
-                      memories_.block(node_of(cpu), registers.data[0], words).begin());
+  co_await store_vector(cpu, memories_, cpu.registers().data[0], costs::add);
   --nodes_[node_of(cpu)].pending;
 }
 
