@@ -58,7 +58,8 @@ struct JobHeader {
   std::byte name[16];  ///< no secret
   std::byte key[32];   ///< random; known to the job's processes only
 
-  std::atomic<std::uint64_t> said[8];  ///< what a node has said for all (core/reports/once.hpp)
+  std::atomic<std::uint64_t> said[8];     ///< what a node has said for all (core/reports/once.hpp)
+  std::atomic<std::uint64_t> standstill;  ///< how long the job stood still (standstill.hpp)
 
   // Where the first host's clock is another one (job_clock.hpp).
   alignas(
@@ -135,7 +136,7 @@ static_assert(sizeof(NodeCard) <= page_bytes);
 /// Of builds of libam that may have nodes in one job: the same number, from what they mean by the facts that hosts copy (`meaning`, which
 /// is counted up when that changes), where each fact lies, and how long the rest is.
 consteval std::uint32_t version_of_board() noexcept {
-  constexpr std::size_t meaning = 13;
+  constexpr std::size_t meaning = 14;
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const std::size_t part : {meaning,
                                  sizeof(JobHeader),

@@ -19,9 +19,9 @@ class Patience {
   /// Something happened.
   void begin_anew() noexcept { began_ns_ = 0; }
   [[nodiscard]] bool is_tried() const noexcept { return began_ns_ != 0; }
-  /// Nothing has happened, and it is `now`, a Count; the first time it begins. Time in which this was not called does not
-  /// count: the process was stopped. `what` is waited for. Returns how long it may still take.
-  std::uint64_t try_again(core::Engine& engine, std::uint64_t now, const char* what);
+  /// Nothing has happened; the first time it begins. Time in which this was not called does not count: the process was stopped; and
+  /// neither does time in which amrun had stopped the job. `what` is waited for. Returns how long it may still take.
+  std::uint64_t try_again(core::Engine& engine, const char* what);
 
  private:
   std::uint64_t began_ns_ = 0;   // 0: not tried since something happened

@@ -265,7 +265,7 @@ std::size_t Engine::serve_high_in_handler() {
   } else {
     look_after_peers(
         true);  // what it polls for, or has no room, may never come: a reply to one that has gone
-    vain_polls_.patience.try_again(*this, now(),
+    vain_polls_.patience.try_again(*this,
                                    "polls that run nothing, as events do not nest (post the work instead)");
   }
   return ran;

@@ -9,6 +9,7 @@
 #include "core/reports/fatal.hpp"
 #include "core/reports/once.hpp"
 #include "core/reports/report.hpp"
+#include "host/standstill.hpp"
 
 namespace am::impl {
 
@@ -67,7 +68,7 @@ void Waiter::sleep() {
   }
   engine_.card().held_off.store(engine_.held_off(), std::memory_order_relaxed);
   engine_.look_after_peers(true);
-  const std::uint64_t left = patience_.try_again(engine_, now, what_);
+  const std::uint64_t left = patience_.try_again(engine_, what_);
   std::uint64_t until = now + nap_ns_;
   if (left < nap_ns_) until = now + left + 1;
   const bool timelets_run = engine_.may_run(Event::timelet);  // one that is masked wakes nobody
@@ -78,8 +79,9 @@ void Waiter::sleep() {
   nap_ns_ = std::min(2 * nap_ns_, longest_nap_ns);
 }
 
-std::uint64_t Patience::try_again(core::Engine& engine, std::uint64_t now, const char* what) {
+std::uint64_t Patience::try_again(core::Engine& engine, const char* what) {
   const core::Settings& settings = engine.settings();
+  const std::uint64_t now = host::running_ns(engine.board().job());
   if (!is_tried()) {
     began_ns_ = std::max<std::uint64_t>(now, 1);
     looked_ns_ = now;

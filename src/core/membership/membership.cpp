@@ -11,7 +11,7 @@
 #include "core/reports/job_watch.hpp"
 #include "core/reports/once.hpp"
 #include "core/reports/text_out.hpp"
-#include "host/clock.hpp"
+#include "host/standstill.hpp"
 
 namespace am::core {
 
@@ -47,7 +47,7 @@ Membership::Membership(const Job& job, const Settings& settings, const Onlooker&
       suspects_(job.size) {}
 
 void Membership::look_at_life_locks() noexcept {
-  const std::uint64_t now = host::monotonic_ns();
+  const std::uint64_t now = host::running_ns(board_.job());
   if (now - looked_at_ns_ <= lock_interval_ns) return;
   looked_at_ns_ = now;
   for (NodeId looks = std::min(board_.nodes(), locks_per_look); looks != 0; --looks) {

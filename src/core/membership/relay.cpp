@@ -4,7 +4,7 @@
 
 #include "core/membership/control_words.hpp"
 #include "core/membership/standing.hpp"
-#include "host/clock.hpp"
+#include "host/standstill.hpp"
 #include "transports/control_lane.hpp"
 
 namespace am::core {
@@ -111,7 +111,7 @@ void Relay::heard_clock(NodeId from, std::uint64_t asked, std::uint64_t told) no
 void Relay::lost(NodeId peer) noexcept {
   if (peer >= board_.nodes()) return;
   if (board_.is_here(peer)) {
-    lost_here_.push_back({peer, host::monotonic_ns()});
+    lost_here_.push_back({peer, host::running_ns(board_.job())});
   } else {
     mark_lost(board_, peer);
   }
@@ -119,7 +119,7 @@ void Relay::lost(NodeId peer) noexcept {
 
 void Relay::give_up_the_lost() noexcept {
   if (lost_here_.empty()) return;
-  const std::uint64_t now = host::monotonic_ns();
+  const std::uint64_t now = host::running_ns(board_.job());
   std::erase_if(lost_here_, [&](const Lost& lost) {
     const bool over = now - lost.since_ns >= time_to_say_more_ns;
     if (over) mark_lost(board_, lost.node);

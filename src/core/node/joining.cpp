@@ -23,6 +23,7 @@
 #include "host/kernel_id.hpp"
 #include "host/pid_namespace.hpp"
 #include "host/processors.hpp"
+#include "host/standstill.hpp"
 
 namespace am::core {
 
@@ -137,13 +138,13 @@ void Joining::meet_other_hosts() const {
 /// Until so many nodes have joined, of this host (`here`) or of the job.
 void Joining::wait_for(NodeId nodes, bool here) {
   const std::atomic<std::uint32_t>& joined = board().job().joined;
-  std::uint64_t looked = now();
+  std::uint64_t looked = host::running_ns(board().job());
   std::uint64_t waited = 0;
   bool reported = false;
   publish_wait(card(), "am::start", now());
   while (joined.load(std::memory_order_acquire) < nodes) {
     constexpr std::uint64_t nap_ns = 250'000'000;  // whoever joins last ends it
-    const std::uint64_t nap = now() - looked;
+    const std::uint64_t nap = host::running_ns(board().job()) - looked;
     waited += std::min(nap, 2 * nap_ns);  // a longer one: the process was stopped
     looked += nap;
     const std::string seconds = std::to_string(waited / 1'000'000'000) + " s";

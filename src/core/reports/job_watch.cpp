@@ -322,7 +322,7 @@ bool JobWatch::look_at(NodeId node, std::uint64_t now_ns) noexcept {
 }
 
 /// Of those who are to be reported, and those who soon would be: the same hang, most likely.
-void JobWatch::report(NodeId node, std::uint64_t now_ns, TextOut& out) {
+void JobWatch::report(NodeId node, TextOut& out) {
   Watched& watched = nodes_[node];
   const std::uint64_t after_ns = watched.next_report_ns;
   if (watched.stuck_ns == 0 || watched.stuck_ns < after_ns / 2)
@@ -333,11 +333,12 @@ void JobWatch::report(NodeId node, std::uint64_t now_ns, TextOut& out) {
   out << "am: watchdog: node " << node << " has made no progress for ";
   describe_ms(out, watched.stuck_ns);
   out << ": it ";
-  describe_living(out, job_, node, host::JobClock(board_.job()).at(now_ns));
+  describe_living(out, job_, node, host::JobClock(board_.job()).now());
   out << "\n";
 }
 
 void JobWatch::look(std::uint64_t now_ns, TextOut& out) {
+  now_ns = std::max(now_ns, looked_ns_);  // amrun looks from outside the job
   const std::uint64_t gap_ns = looked_ns_ == 0 ? 0 : now_ns - looked_ns_;
   looked_ns_ = now_ns;
   if (gap_ns > 2 * interval_ns()) {
@@ -349,7 +350,7 @@ void JobWatch::look(std::uint64_t now_ns, TextOut& out) {
   reported_ = false;
   for (const bool waits : {false, true}) {  // first those for whom the others may be waiting
     for (NodeId node = 0; node < board_.nodes(); ++node) {
-      if ((value(board_.card(node).waiting_since_ns) != 0) == waits) report(node, now_ns, out);
+      if ((value(board_.card(node).waiting_since_ns) != 0) == waits) report(node, out);
     }
   }
   if (reported_) describe_job(out, job_);

@@ -45,7 +45,7 @@ class JobWatch {
   /// Reports when a node has made no progress for `patience` (then when four times as long has passed, and so on): it has waited,
   /// or run one handler, for that long, or messages have waited for it, and nothing changed. Of all who watch a job one
   /// reports a node. Time in which nobody called look() does not count: this process was stopped, and so perhaps the job.
-  /// `now_ns` is CLOCK_MONOTONIC.
+  /// `now_ns` is the job's (host::running_ns).
   void look(std::uint64_t now_ns, TextOut& out);
 
  private:
@@ -56,7 +56,7 @@ class JobWatch {
     std::uint64_t stuck_ns = 0;  // at the last look
   };
   bool look_at(NodeId node, std::uint64_t now_ns) noexcept;
-  void report(NodeId node, std::uint64_t now_ns, TextOut& out);
+  void report(NodeId node, TextOut& out);
   [[nodiscard]] std::uint64_t signature_of(NodeId node) const noexcept;
   [[nodiscard]] bool is_stuck(NodeId node) const noexcept;
   [[nodiscard]] bool may_report(NodeId node, std::uint64_t signature, std::uint64_t after_ns) const noexcept;

@@ -17,6 +17,7 @@
 #include "core/reports/text_out.hpp"
 #include "core/settings/setting_value.hpp"
 #include "host/clock.hpp"
+#include "host/standstill.hpp"
 
 namespace am::core {
 
@@ -146,7 +147,7 @@ std::uint64_t WatchdogThread::attend(TextOut& out) {
   for (Watchdog* watchdog = first_; watchdog != nullptr; watchdog = watchdog->next_) {
     if (!watchdog->looks_ || !is_first_of_its_job(*watchdog)) continue;
     if (const std::uint64_t now = host::monotonic_ns(); now >= watchdog->due_ns_) {
-      watchdog->watch_.look(now, out);
+      watchdog->watch_.look(host::running_ns(watchdog->job_.board().job()), out);
       watchdog->due_ns_ = now + watchdog->watch_.interval_ns();
     }
     next_ns = std::min(next_ns, watchdog->due_ns_);

@@ -19,8 +19,8 @@
 #include <cstring>
 #include <utility>
 
-#include "host/clock.hpp"
 #include "host/random_bytes.hpp"
+#include "host/standstill.hpp"
 #include "transports/number.hpp"
 #include "transports/ofi/card.hpp"
 #include "transports/ofi/peer.hpp"
@@ -208,7 +208,7 @@ void OfiTransport::failed(Peer& peer, bool greeting, std::string why) {
 
 /// It may not be there yet.
 void OfiTransport::try_later(Peer& peer, std::string why) {
-  const std::uint64_t now = host::monotonic_ns();
+  const std::uint64_t now = host::running_ns(memory_->board().job());
   if (peer.failure.empty()) peer.failing_since_ns = now;
   peer.failure = std::move(why);
   const bool is_here = memory_->board().is_here(peer.node);
@@ -218,7 +218,7 @@ void OfiTransport::try_later(Peer& peer, std::string why) {
 }
 
 void OfiTransport::greet_later(Peer& peer) {
-  peer.retry_ns = host::monotonic_ns() + retry_every_ns;
+  peer.retry_ns = host::running_ns(memory_->board().job()) + retry_every_ns;
   if (std::ranges::find(greeting_, peer.node) == greeting_.end()) greeting_.push_back(peer.node);
   set_timer();
 }
@@ -271,7 +271,7 @@ void OfiTransport::close(NodeId node) noexcept {
 
 /// Greets again those whose time has come, and looks for who is gone.
 void OfiTransport::look_at_clock() {
-  const std::uint64_t now = host::monotonic_ns();
+  const std::uint64_t now = host::running_ns(memory_->board().job());
   for (const NodeId node : std::vector<NodeId>(greeting_)) {
     Peer& peer = *peers_[node];
     if (peer.state == Peer::State::greeting && peer.retry_ns != 0 && now >= peer.retry_ns) greet(peer);

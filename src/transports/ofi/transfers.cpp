@@ -15,7 +15,7 @@
 #include <cstring>
 #include <span>
 
-#include "host/clock.hpp"
+#include "host/standstill.hpp"
 #include "transports/ofi/peer.hpp"
 
 namespace am::ofi {
@@ -152,11 +152,11 @@ bool OfiTransport::stores_are_under_way() const noexcept {
 bool OfiTransport::transfers_end_soon() noexcept {
   constexpr std::uint64_t patience_ns = 50'000'000;
   const auto is_under_way = [](const Transfer& one) { return one.is_begun && !one.is_done; };
-  const std::uint64_t began = host::monotonic_ns();
+  const std::uint64_t began = host::running_ns(memory_->board().job());
   std::array<Endpoint::Done, 32> all;
   while (std::ranges::any_of(transfers_, is_under_way)) {
     const std::size_t count = endpoint_.look(all);
-    if (count == 0 && host::monotonic_ns() - began > patience_ns) return false;
+    if (count == 0 && host::running_ns(memory_->board().job()) - began > patience_ns) return false;
     for (const Endpoint::Done& done : std::span(all).first(count)) {
       if (done.operation != nullptr && done.operation->kind == Operation::Kind::transfer)
         static_cast<Transfer&>(*done.operation).is_done = true;

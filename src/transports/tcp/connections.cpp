@@ -58,7 +58,7 @@ void TcpTransport::reach(Peer& peer) {
   is_to_write(peer);
   if (peer.state != Peer::State::apart) return;
   peer.state = Peer::State::calling;
-  peer.calling_since_ns = host::monotonic_ns();
+  peer.calling_since_ns = running_ns();
   calling_.push_back(peer.node);
   call(peer);
 }
@@ -81,14 +81,14 @@ bool TcpTransport::give_up_a_call() noexcept {
   const auto call = std::ranges::find_if(calling_, may_go);
   if (call == calling_.end()) return false;
   entrance_.hang_up(*call);
-  peers_[*call]->retry_ns = host::monotonic_ns() + longest_retry_ns;
+  peers_[*call]->retry_ns = running_ns() + longest_retry_ns;
   return true;
 }
 
 void TcpTransport::call(Peer& peer) {
   const std::vector<Address> addresses = addresses_of(memory_->board().card(peer.node));
   peer.retry_ns = 0;
-  peer.called_ns = host::monotonic_ns();
+  peer.called_ns = running_ns();
   if (addresses.empty())
     return failed(peer, {.why = "it has not said where it can be reached by TCP", .for_good = true});
   peer.addresses = static_cast<std::uint32_t>(addresses.size());
@@ -148,7 +148,7 @@ void TcpTransport::tell_nothing_is_wanted(Stream& stream) noexcept {
 
 void TcpTransport::begin(Peer& other, Stream stream, bool ours) {
   other.state = ours ? Peer::State::proven : Peer::State::joined;
-  last_begun_ns_ = host::monotonic_ns();
+  last_begun_ns_ = running_ns();
   if (is_watched(other) && !other.stream) ++watched_;
   if (other.stream) other.stream.socket().end();
   other.stream = std::move(stream);
@@ -174,7 +174,7 @@ void TcpTransport::failed(Peer& peer, Entrance::Failure failure) {
   if (has_left(peer.node)) peer.said_farewell = true;  // in effect
   if (last) return end(peer, "");
   // Who was not taken is called by that node itself, most likely, and keeps it from more urgent things by calling again.
-  peer.retry_ns = host::monotonic_ns() + std::min(retry_ns << std::min(peer.drops, 8u), longest_retry_ns);
+  peer.retry_ns = running_ns() + std::min(retry_ns << std::min(peer.drops, 8u), longest_retry_ns);
   set_timer();
 }
 
@@ -187,7 +187,7 @@ bool TcpTransport::gives_up(Peer& peer, const Entrance::Failure& failure) const 
     peer.hopeless |= std::uint64_t{1} << (peer.calls + peer.addresses - 1) % peer.addresses;
   if (has_left(peer.node) || static_cast<std::uint32_t>(std::popcount(peer.hopeless)) >= peer.addresses)
     return true;
-  const std::uint64_t now = host::monotonic_ns();
+  const std::uint64_t now = running_ns();
   const bool was_taken = !failure.silent && now - peer.called_ns >= patience_ns;  // by one who computed
   if (was_taken || (failure.unanswered && host_lives(peer))) peer.calling_since_ns = now;
   const bool may_be_cut_off = failure.silent && !memory_->board().is_here(peer.node);
@@ -229,7 +229,7 @@ void TcpTransport::end(Peer& peer, std::string_view why) {
   // The other end chose another one, or could not take this one.
   if (peer.state == Peer::State::proven && !peer.closed && ++peer.drops < most_drops) {
     peer.state = Peer::State::calling;
-    peer.calling_since_ns = host::monotonic_ns();
+    peer.calling_since_ns = running_ns();
     return failed(peer, {.why = std::string(why)});
   }
   std::erase(calling_, peer.node);
@@ -289,8 +289,8 @@ void TcpTransport::listen(bool yes) noexcept {
 void TcpTransport::look_at_clock() {
   std::uint64_t expired = 0;
   static_cast<void>(!::read(timer_.get(), &expired, sizeof expired));
-  const std::uint64_t now = host::monotonic_ns();
-  entrance_.look_at_clock(now);
+  entrance_.look_at_clock(host::monotonic_ns());  // who is turned away because of a standstill calls again
+  const std::uint64_t now = running_ns();
   if (!listens_) listen(true);
   for (const NodeId node : std::vector<NodeId>(calling_)) {
     Peer& peer = *peers_[node];

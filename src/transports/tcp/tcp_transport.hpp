@@ -23,6 +23,8 @@
 #include <vector>
 
 #include "host/descriptor.hpp"
+#include "host/memory.hpp"
+#include "host/standstill.hpp"
 #include "transports/control_lane.hpp"
 #include "transports/frames/arrivals.hpp"
 #include "transports/frames/frames.hpp"
@@ -93,6 +95,7 @@ class TcpTransport final : public Transport, public ControlLane, private Entranc
   static constexpr std::uint64_t tagged(Tag tag, std::uint64_t number = 0) noexcept {
     return number << 2 | static_cast<std::uint64_t>(tag);
   }
+  [[nodiscard]] std::uint64_t running_ns() const noexcept { return host::running_ns(memory_->board().job()); }
   static std::size_t index(Priority priority) noexcept { return static_cast<std::size_t>(priority); }
   bool add(const Socket& socket, std::uint64_t number) noexcept override;
   [[nodiscard]] Peer& peer(NodeId node);
