@@ -3,14 +3,10 @@
 // others. It runs no node itself.
 #pragma once
 
+#include "amrun/job_end.hpp"
 #include "amrun/options.hpp"
 
 namespace amrun {
-
-struct JobEnd {
-  int exit_code;
-  int by_signal;  // that amrun got and the job ended by, or 0
-};
 
 // Throws Fault.
 JobEnd run_head(const Options& options);

@@ -57,7 +57,6 @@ Places choose_places(std::optional<am::NodeId> nodes, Bind bind) {
 Launch::Launch(const Plan& plan, const Signals& signals, Outlets outlets, Supervisor::Say say)
     : plan_(plan),
       signals_(signals),
-      is_part_(static_cast<bool>(say)),
       say_(say ? std::move(say) : Supervisor::Say([this](const std::string& text) {
         if (err_ != nullptr) {
           err_->say(whole_line(text));
@@ -69,7 +68,7 @@ Launch::Launch(const Plan& plan, const Signals& signals, Outlets outlets, Superv
       life_(launcher_life(plan.memory->board())),
       spawner_(plan.program, plan.memory->nodes(), plan.memory->fd(),
                plan.bind == Bind::core || plan.report_bindings, plan.input, signals_),
-      supervisor_(onlooker_, spawner_, signals_, say_, plan.watchdog_ns) {
+      supervisor_(plan.role, onlooker_, spawner_, signals_, say_, plan.watchdog_ns) {
   am::host::JobHeader& job = plan.memory->board().job();
   am::host::publish_cpus(job);
   job.launcher_watches = plan.watchdog_ns != 0 ? 1 : 0;
@@ -98,14 +97,15 @@ pid_t Launch::start(am::NodeId node, std::size_t number) {
                          ? nullptr
                          : &plan_.cores[core_of(static_cast<am::NodeId>(number), plan_.cores.size())];
   if (out_ == nullptr) return spawner_.start(node, core, STDOUT_FILENO, STDERR_FILENO);
-  const std::string label = plan_.label ? "[" + std::to_string(node) + "] " : "";
+  const std::string label = plan_.label ? "[" + plan_.label_begins + std::to_string(node) + "] " : "";
   const Descriptor out(out_->open_pipe(label));
   const Descriptor err(err_->open_pipe(label));
   return spawner_.start(node, core, out.get(), err.get());
 }
 
 int Launch::finish_output(int exit_code) {
-  if (!is_part_) signals_.let_end_amrun();  // should nobody read our output; a part's head sees to that
+  if (plan_.role != Role::part)
+    signals_.let_end_amrun();  // should nobody read our output; a part's head sees to that
   if (const int error = out_->finish(); error != 0) {
     say_("cannot write standard output: " + std::string(std::strerror(error)));
     if (exit_code == 0) exit_code = failed;

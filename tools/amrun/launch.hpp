@@ -20,6 +20,7 @@ namespace amrun {
 
 // What is to be started.
 struct Plan {
+  Role role = Role::whole;
   Program program;
   std::vector<am::NodeId> nodes{};  // of this host
   std::vector<Core> cores{};        // where they are bound; empty: nobody is
@@ -27,6 +28,7 @@ struct Plan {
   Bind bind = Bind::automatic;
   bool report_bindings = false;
   bool label = false;
+  std::string label_begins{};  // before the node's number
   std::uint64_t watchdog_ns = 0;
   int input = 0;  // node 0's standard input; -1: nothing
 };
@@ -46,7 +48,7 @@ struct Outlets {
 
 class Launch {
  public:
-  // `say`: a part's own lines, without "amrun: "; must not wait. Empty: this amrun is the whole, and writes them itself. Throws Fault.
+  // `say`: a part's own lines, without "amrun: "; must not wait. Others write them themselves: empty. Throws Fault.
   Launch(const Plan& plan, const Signals& signals, Outlets outlets, Supervisor::Say say);
 
   // Starts the nodes; the supervisor may be asked for things from here on, on this thread. Throws Fault.
@@ -62,7 +64,6 @@ class Launch {
 
   const Plan& plan_;
   const Signals& signals_;
-  const bool is_part_;  // of a job of several hosts
   const Supervisor::Say say_;
   const am::core::Onlooker onlooker_;
   const am::host::Life life_;

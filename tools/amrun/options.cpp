@@ -12,12 +12,14 @@
 #include "amrun/fault.hpp"
 #include "core/settings/setting_value.hpp"
 #include "host/board.hpp"
+#include "host/clock.hpp"
 
 namespace amrun {
 namespace {
 
 enum LongOnly {
   bind_option = 256,
+  gang_option,
   hosts_option,
   hostfile_option,
   report_bindings_option,
@@ -37,6 +39,7 @@ constexpr option long_options[] = {
     {"host", required_argument, nullptr, hosts_option},  // as mpirun has it
     {"hostfile", required_argument, nullptr, hostfile_option},
     {"bind", required_argument, nullptr, bind_option},
+    {"gang", required_argument, nullptr, gang_option},
     {"report-bindings", no_argument, nullptr, report_bindings_option},
     {"stdin", required_argument, nullptr, stdin_option},
     {"watchdog", optional_argument, nullptr, watchdog_option},
@@ -47,6 +50,9 @@ constexpr option long_options[] = {
     {nullptr, 0, nullptr, 0},
 };
 
+constexpr const char* no_program = "no program to start: amrun [options] program [arguments...]";
+constexpr const char* not_on_hosts =
+    "--gang is for jobs on this machine: it cannot stop one of several hosts (--hosts) as a whole";
 constexpr const char* see_help = " (amrun --help lists the options)";
 
 am::NodeId parse_nodes(std::string_view text) {
@@ -102,6 +108,16 @@ std::uint64_t parse_watchdog(const char* text, const char* next) {
   return *parsed;
 }
 
+std::uint64_t parse_turn(std::string_view text) {
+  constexpr std::uint64_t shortest_ns = 1'000'000;  // assumed: to change turns takes a fifth of that
+  constexpr std::uint64_t longest_ns = 3'600 * am::host::second_ns;  // assumed
+  const auto parsed = am::core::parse_duration(text);
+  if (!parsed || *parsed < shortest_ns || *parsed > longest_ns)
+    throw Fault(wrong_usage, "--gang takes the length of a turn, from 1ms to 1h, for example 50ms, not " +
+                                 am::core::in_quotes(text));
+  return *parsed;
+}
+
 // `word` as the user wrote it: "-z", "--lable" or "--label=yes"; `letter` of it is unknown, or 0.
 [[noreturn]] void refuse_option(std::string_view word, int letter) {
   const std::size_t dashes = word.starts_with("--") ? 2 : 1;
@@ -149,6 +165,9 @@ Options parse_options(int argc, char** argv) {
       case bind_option:
         options.bind = parse_bind(optarg);
         break;
+      case gang_option:
+        options.gang_ns = parse_turn(optarg);
+        break;
       case hosts_option:
         add_hosts(options, parse_hosts(optarg));
         break;
@@ -181,14 +200,40 @@ Options parse_options(int argc, char** argv) {
     }
   }
   if (optind >= argc) {
-    throw Fault(wrong_usage, "no program to start: amrun [options] program [arguments...]");
+    throw Fault(wrong_usage, no_program);
   }
   options.program = argv + optind;
+  if (options.gang_ns != 0 && !options.hosts.empty()) throw Fault(wrong_usage, not_on_hosts);
   return options;
+}
+
+std::vector<Options> parse_gang(Options first) {
+  const auto ends = [](const char* word) { return word == nullptr || std::string_view(word) == ":"; };
+  if (ends(first.program[0])) throw Fault(wrong_usage, no_program);
+  std::vector<Options> jobs{std::move(first)};
+  char** word = jobs[0].program;
+  while (!ends(*word)) ++word;
+  while (*word != nullptr) {
+    char** const colon = std::exchange(word, word + 1);
+    *colon = nullptr;
+    while (!ends(*word)) ++word;
+    try {
+      const Options job = parse_options(static_cast<int>(word - colon), colon);
+      if (job.help || job.version || job.gang_ns != 0)
+        throw Fault(wrong_usage, "--gang, --help and --version stand before the first job");
+      if (!job.hosts.empty()) throw Fault(wrong_usage, not_on_hosts);
+      jobs.push_back(job);
+    } catch (const Fault& fault) {
+      throw Fault(fault.exit_code(),
+                  "job " + std::to_string(jobs.size() + 1) + " of the gang: " + fault.what());
+    }
+  }
+  return jobs;
 }
 
 const char* help_text() {
   return "amrun [options] program [arguments...]\n"
+         "amrun --gang TIME [options] program [arguments...] : [options] program [arguments...]\n"
          "\n"
          "Starts a job on this machine, or on several: nodes of the program that exchange active messages.\n"
          "\n"
@@ -215,7 +260,17 @@ const char* help_text() {
          "none.\n"
          "                       Jobs do not know of each other: two on one machine both begin at its first "
          "core;\n"
-         "                       start them with --bind none, or each with cores of its own (taskset)\n"
+         "                       start them with --bind none, each with cores of its own (taskset), or in "
+         "turns (--gang)\n"
+         "  --gang TIME          jobs on the same cores in turns of TIME (1ms to 1h), each with options of "
+         "its own; "
+         "a word\n"
+         "                       \":\" stands between them. Whoever's turn it is not stands still as a "
+         "whole: "
+         "deadlines do not\n"
+         "                       count. The first job has the input. A job that ends leaves its turns to the "
+         "others; the exit\n"
+         "                       code is that of the first one that failed\n"
          "  --report-bindings    print where each node is bound\n"
          "  -l, --label          begin each line of output with the number of its node, as in \"[3] text\"\n"
          "  --watchdog[=TIME]    print what every node does when one has made no progress for TIME (10s); of "

@@ -91,7 +91,8 @@ Ended run_order(Order& order, Line& line, Descriptor own_input) {
   arguments.push_back(nullptr);
 
   const auto here = order.placement.here();
-  Plan plan{.program = {find_program(order.program[0]), arguments.data()},
+  Plan plan{.role = Role::part,
+            .program = {find_program(order.program[0]), arguments.data()},
             .nodes = {here.begin(), here.end()},
             .cores = choose_places(static_cast<am::NodeId>(here.size()), order.bind).cores,
             .memory = memory_for(order),

@@ -7,7 +7,13 @@
 
 namespace amrun {
 
-std::string whole_line(const std::string& text) { return "amrun: " + text + "\n"; }
+namespace {
+std::string beginning = "amrun: ";  // main thread only
+}
+
+void begin_lines_with(const std::string& about) { beginning = "amrun: " + about; }
+
+std::string whole_line(const std::string& text) { return beginning + text + "\n"; }
 
 void say_directly(const std::string& text) {
   constexpr std::size_t piece = 4096;  // what a pipe takes at once, when it says that it takes something

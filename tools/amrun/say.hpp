@@ -5,6 +5,9 @@
 
 namespace amrun {
 
+// Says of this amrun's lines what they are about, from here on: "job 2: ".
+void begin_lines_with(const std::string& about);
+
 // "amrun: text" and a line end.
 std::string whole_line(const std::string& text);
 

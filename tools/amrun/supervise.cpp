@@ -12,6 +12,7 @@
 #include "amrun/fault.hpp"
 #include "core/membership/standing.hpp"
 #include "host/clock.hpp"
+#include "host/standstill.hpp"
 
 namespace amrun {
 namespace {
@@ -31,9 +32,14 @@ std::string host_name() {
 
 }  // namespace
 
-Supervisor::Supervisor(const am::core::Onlooker& job, const Spawner& spawner, const Signals& signals, Say say,
-                       std::uint64_t watchdog_ns)
-    : job_(job), board_(job.board()), spawner_(spawner), signals_(signals), say_(std::move(say)) {
+Supervisor::Supervisor(Role role, const am::core::Onlooker& job, const Spawner& spawner,
+                       const Signals& signals, Say say, std::uint64_t watchdog_ns)
+    : role_(role),
+      job_(job),
+      board_(job.board()),
+      spawner_(spawner),
+      signals_(signals),
+      say_(std::move(say)) {
   if (watchdog_ns != 0) watch_.emplace(job, watchdog_ns);
 }
 
@@ -91,7 +97,8 @@ void Supervisor::watch() {
   const std::uint64_t now_ns = am::host::monotonic_ns();
   if (!watch_ || now_ns < next_look_ns_) return;
   next_look_ns_ = now_ns + watch_->interval_ns();
-  std::string report = am::core::text_of([&](auto& out) { watch_->look(now_ns, out); });
+  std::string report =
+      am::core::text_of([&](auto& out) { watch_->look(am::host::running_ns(board_.job()), out); });
   if (report.empty()) return;
   report.pop_back();  // its line end
   say_("a node makes no progress\n" + report);
@@ -117,6 +124,7 @@ bool Supervisor::asks_again(int number) {
 
 void Supervisor::pass_on(const siginfo_t& info) {
   const int number = info.si_signo;
+  if (role_ == Role::in_gang && (number == SIGTSTP || number == SIGCONT)) return;
   if (number != SIGCONT) last_passed_on_ = number;
   // What the terminal sends (Ctrl-C, Ctrl-Z), it sends to the whole process group, and nodes are in ours
   // unless they have left it.
@@ -124,8 +132,7 @@ void Supervisor::pass_on(const siginfo_t& info) {
   for (const Node node : running_) {
     if (!from_terminal || getpgid(node.pid) != getpgrp()) kill(node.pid, number);
   }
-  const bool is_part = static_cast<bool>(notice_called_);  // it goes on listening to the head
-  if (number == SIGTSTP && !is_part) kill(getpid(), SIGSTOP);
+  if (number == SIGTSTP && role_ != Role::part) kill(getpid(), SIGSTOP);
 }
 
 // Patience with what nodes make of that signal has ended.
@@ -172,12 +179,11 @@ void Supervisor::node_ended(Node node, int wait_status) {
 // They may be programs that know nothing of libam (amrun -n 2 hostname). But who joins waits for all.
 void Supervisor::look_at_strangers() {
   if (ending_ || strangers_.empty()) return;
-  const bool is_part =
-      static_cast<bool>(notice_called_);  // of which the head knows whether others have joined
   if (board_.job().joined.load(std::memory_order_acquire) != 0) {
     node_failed(strangers_.front(), 0, Standing::absent);
     strangers_.clear();
-  } else if (running_.empty() && exit_code_ == 0 && !is_part) {
+  } else if (running_.empty() && exit_code_ == 0 &&
+             role_ != Role::part) {  // else the head knows whether others have
     say_(amrun::nobody_joined(spawner_.program()));
   }
 }

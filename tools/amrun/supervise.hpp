@@ -20,13 +20,17 @@
 
 namespace amrun {
 
+// What of a job it has: all of it, alone or in turns with others, where somebody else stops it and lets it go on (gang.hpp), or what runs
+// on one of several hosts.
+enum class Role { whole, in_gang, part };
+
 class Supervisor {
  public:
   using Say = std::function<void(const std::string& line)>;  // to the user, without "amrun: "; must not wait
 
   // `watchdog_ns`: reports when a node has made no progress for so long; 0: never.
-  Supervisor(const am::core::Onlooker& job, const Spawner& spawner, const Signals& signals, Say say,
-             std::uint64_t watchdog_ns);
+  Supervisor(Role role, const am::core::Onlooker& job, const Spawner& spawner, const Signals& signals,
+             Say say, std::uint64_t watchdog_ns);
   // Whatever is still running when something went wrong is killed.
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
@@ -49,7 +53,7 @@ class Supervisor {
   // All have ended well, and none has joined the job.
   [[nodiscard]] bool nobody_joined() const noexcept { return !strangers_.empty(); }
 
-  // For a job of several hosts, in on_notice. The job has failed on another host: asks the nodes here to end.
+  // In on_notice. The job has failed on another host: asks the nodes here to end.
   void end_job();
   // Nobody is left who would hear how it ended: kills the nodes.
   void abandon();
@@ -78,6 +82,7 @@ class Supervisor {
   [[nodiscard]] bool job_survives(std::optional<am::NodeId> dead) const;
   void send_all(int number) const;
 
+  const Role role_;
   const am::core::Onlooker& job_;
   const am::host::Board& board_;
   const Spawner& spawner_;
