@@ -56,7 +56,8 @@ void add_hops(unsigned dimensions, Report& report) {
 
 void trace_ping(unsigned dimensions, const std::string& file, Report& report) {
   if (dimensions > most_dimensions_of_trace)
-    throw UsageError("--trace: a cube of at most " + std::to_string(most_dimensions_of_trace) + " dimensions");
+    throw UsageError("--trace: a cube of at most " + std::to_string(most_dimensions_of_trace) +
+                     " dimensions");
   am::kit::Trace trace{am::kit::Hypercube(dimensions)};
   trace.names = am::ncube2::trace_names("an active message to the farthest node, and its answer");
   (void)ping(dimensions, 0, node_at(dimensions), &trace);
