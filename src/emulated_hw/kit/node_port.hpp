@@ -101,6 +101,20 @@ class NodePort {
         channels_(std::move(channels)),
         packet_sizes_(packet_sizes),
         flit_cycles_(flit_cycles) {}
+  /// Where each node has a router of its own: the links of nodes, then those of routers that lead anywhere. `flits(Link)` is what each has
+  /// carried.
+  template <class Flits>
+  [[nodiscard]] std::vector<LinkCount> count_links(Flits flits) const {
+    std::vector<LinkCount> all;
+    const auto add = [&](const Link& link) { all.push_back({link, flits(link)}); };
+    for (NodeNumber node = 0; node < nodes(); ++node) add({node});
+    for (NodeNumber node = 0; node < nodes(); ++node) {
+      for (unsigned port = 0; port < ports_of(topology_); ++port) {
+        if (port == 0 || neighbour(topology_, node, port) != nowhere) add({node, port});
+      }
+    }
+    return all;
+  }
   std::vector<Arrival> arrivals_;
 
  private:

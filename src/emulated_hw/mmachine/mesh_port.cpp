@@ -62,15 +62,9 @@ Cycle MeshPort::zero_load_latency(unsigned links, std::uint32_t flits) const {
 }
 
 std::vector<kit::NodePort::LinkCount> MeshPort::links() const {
-  std::vector<LinkCount> all;
-  for (NodeNumber node = 0; node < nodes(); ++node) all.push_back({{node}, mesh_.injected(node)});
-  for (NodeNumber node = 0; node < nodes(); ++node) {
-    for (unsigned port = 0; port < mesh_.grid().ports(); ++port) {
-      if (port == 0 || mesh_.grid().neighbour(node, port) != kit::nowhere)
-        all.push_back({{node, port}, mesh_.passed(node, port)});
-    }
-  }
-  return all;
+  return count_links([this](const kit::Link& link) {
+    return link.port == kit::Link::of_node ? mesh_.injected(link.from) : mesh_.passed(link.from, link.port);
+  });
 }
 
 void MeshPort::Units::send(const Message& message) noexcept {

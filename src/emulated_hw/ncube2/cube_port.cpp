@@ -150,14 +150,7 @@ Cycle CubePort::zero_load_latency(unsigned links, std::uint32_t flits) const {
 }
 
 std::vector<kit::NodePort::LinkCount> CubePort::links() const {
-  std::vector<LinkCount> all;
-  for (NodeNumber node = 0; node < nodes(); ++node)
-    all.push_back({{node}, carried_[carried_at(node, kit::Link::of_node)]});
-  for (NodeNumber node = 0; node < nodes(); ++node) {
-    for (unsigned port = 0; port <= network_.dimensions(); ++port)
-      all.push_back({{node, port}, carried_[carried_at(node, port)]});
-  }
-  return all;
+  return count_links([this](const kit::Link& link) { return carried_[carried_at(link.from, link.port)]; });
 }
 
 void CubePort::record(kit::Trace* trace) {

@@ -72,15 +72,10 @@ Cycle MeshPort::zero_load_latency(unsigned links, std::uint32_t flits) const {
 }
 
 std::vector<kit::NodePort::LinkCount> MeshPort::links() const {
-  std::vector<LinkCount> all;
-  for (NodeNumber node = 0; node < nodes(); ++node) all.push_back({{node}, mesh_.injected(node)});
-  for (NodeNumber node = 0; node < nodes(); ++node) {
-    for (unsigned port = 0; port < ports; ++port) {
-      if (port == 0 || mesh_.grid().neighbour(node, port) != kit::nowhere)
-        all.push_back({{node, port}, mesh_.counts(node, port).flits});
-    }
-  }
-  return all;
+  return count_links([this](const kit::Link& link) {
+    return link.port == kit::Link::of_node ? mesh_.injected(link.from)
+                                           : mesh_.counts(link.from, link.port).flits;
+  });
 }
 
 }  // namespace am::t1
