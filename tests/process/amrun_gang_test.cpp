@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/node/engine.hpp"
+#include "host/standstill.hpp"
 #include "process/amrun_job.hpp"
 
 namespace amrun_test::amrun_gang_test {
@@ -83,8 +85,8 @@ std::size_t number(const std::string& text) { return std::stoul(text); }
 
 // What nodes do.
 
-// FILE JOB JOBS: until each job has seen so many turns of others, this node and what it has started: a thread, and a daemon, which is
-// the end of a job's only child that has its own session.
+// FILE JOB JOBS: until each job has seen so many turns of others, this node and what it has started: a thread, and a daemon in a
+// session of its own, which always has a child.
 int take_turns(const Arguments& arguments) {
   Meeting& meeting = Meeting::at(arguments.at(0));
   const std::size_t own = number(arguments.at(1));
@@ -105,7 +107,13 @@ int take_turns(const Arguments& arguments) {
   if (fork() == 0) {
     setsid();
     Turns turns = run();
-    for (;;) turns.look();  // amrun ends it
+    for (;;) {  // amrun ends it
+      if (fork() == 0) {
+        turns.look();
+        _exit(0);
+      }
+      waitpid(-1, nullptr, 0);
+    }
   }
   std::thread beside([&] { run(); });
   Turns turns = run();
@@ -135,18 +143,14 @@ int beat(const Arguments& arguments) {
   return 0;
 }
 
-// FILE TURNS: node 0 waits for a message while the others have so many turns.
+// FILE: node 0 waits for a message for 750 ms of its job's time.
 int wait_for_long(const Arguments& arguments) {
-  Meeting& meeting = Meeting::at(arguments.at(0));
   am::Node& node = am::start(0, nullptr);
-  if (node.id() == 0) {
-    node.barrier();
-  } else {
-    Turns turns(meeting, 0);
-    while (turns.seen() < std::stoi(arguments.at(1))) turns.look();
-    node.barrier();
-    meeting.jobs[0].nodes_done = 1;
-  }
+  const am::host::JobHeader& header = node.engine().board().job();
+  const std::uint64_t end_ns = am::host::running_ns(header) + 750'000'000;
+  while (node.id() == 1 && am::host::running_ns(header) < end_ns) sched_yield();
+  node.barrier();
+  Meeting::at(arguments.at(0)).jobs[0].nodes_done = 1;
   return 0;
 }
 
@@ -216,12 +220,12 @@ TEST_F(AmrunGang, WithoutItJobsRunAtOnce) {
   EXPECT_EQ(other.exit_code(), 0);
 }
 
-// Some 500 ms of its own, in 1500; twice as long would be too long.
+// Of the time a third is its own; all of it would be too long.
 TEST_F(AmrunGang, DeadlinesDoNotCountWhileAJobStandsStill) {
   Amrun amrun(
-      gang("50ms", {job({"-n", "2", "--watchdog=1s"}, {"wait_for_long", file(), "10"}),
+      gang("50ms", {job({"-n", "2", "--watchdog=1500ms"}, {"wait_for_long", file()}),
                     job({"-n", "2"}, {"beat", file(), "1"}), job({"-n", "2"}, {"beat", file(), "2"})}),
-      {{"AM_TIMEOUT=1s", "AM_REPORT_AFTER=1s"}});
+      {{"AM_TIMEOUT=1500ms", "AM_REPORT_AFTER=1500ms"}});
   expect_end(amrun.outcome(), 0, IsEmpty());
 }
 

@@ -86,13 +86,16 @@ void visit_descendants(const Process& of, const std::function<void(const Process
 }
 
 Motion motion_of(const Process& process) {
-  Motion motion = Motion::still;
+  bool stopped = false;
+  bool waits = false;
   for (const std::string& thread : threads_of(process)) {
     const char state = state_of(thread);
-    if (state == 'T') motion = Motion::stopped;
+    stopped = stopped || state == 'T';
+    waits = waits || state == 'D';
     if (std::string_view("TtDZX").find(state) == std::string_view::npos) return Motion::runs;
   }
-  return motion;
+  if (waits) return Motion::waits;
+  return stopped ? Motion::stopped : Motion::still;
 }
 
 }  // namespace amrun

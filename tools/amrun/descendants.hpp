@@ -22,9 +22,10 @@ std::vector<Process> children();
 // Calls `visit` for each process below `of`, a parent before its children: these are asked for after that.
 void visit_descendants(const Process& of, const std::function<void(const Process&)>& visit);
 
-// still: none of its threads is in the program, or will be again without a SIGCONT, if SIGSTOP was sent: they are traced, have ended, or
-// wait in the kernel for what no signal ends (a disk; the child of vfork). stopped: still, by such a signal.
-enum class Motion { runs, still, stopped };
+// stopped: by a signal, all threads. still: none of its threads runs, or will before a SIGCONT: they have ended, or are traced. waits: some
+// are in the kernel, where no signal comes to them (a disk; a lock; the child of vfork). What they do there they finish, for example a
+// fork; other threads may not know of a SIGSTOP yet.
+enum class Motion { runs, waits, still, stopped };
 Motion motion_of(const Process& process);
 
 }  // namespace amrun

@@ -109,7 +109,7 @@ std::uint64_t parse_watchdog(const char* text, const char* next) {
 }
 
 std::uint64_t parse_turn(std::string_view text) {
-  constexpr std::uint64_t shortest_ns = 1'000'000;  // assumed: to change turns takes a fifth of that
+  constexpr std::uint64_t shortest_ns = 1'000'000;  // assumed: to change turns takes up to half of that
   constexpr std::uint64_t longest_ns = 3'600 * am::host::second_ns;  // assumed
   const auto parsed = am::core::parse_duration(text);
   if (!parsed || *parsed < shortest_ns || *parsed > longest_ns)

@@ -27,17 +27,18 @@ class WholeJob {
   // `starter`: a child of this thread, which goes on itself.
   WholeJob(pid_t starter, am::host::JobHeader& job);
 
-  // False when some process still runs after a second. Again of one that stands still: stops what somebody else has continued.
+  // False when some process still runs after 10 s. Again of one that stands still: stops what somebody else has continued.
   bool stop();
   // Where it stands still. `all`: what others have stopped (Ctrl-Z) goes on, too.
   void go_on(bool all);
 
  private:
-  bool stop_once(std::vector<pid_t>& known);
+  Motion stop_once(std::vector<pid_t>& known);
 
   const Process starter_;
   am::host::JobHeader& job_;
   std::vector<pid_t> stopped_before_;  // by somebody else
+  bool all_stop_ = true;               // did the last time
 };
 
 }  // namespace amrun
