@@ -217,16 +217,22 @@ void copy(Message& message, const Elements& elements) {
                 static_cast<std::size_t>(elements.size));
 }
 
-Message* send(const char* call, int node, int tag, const Elements& elements, const Tell& told = {},
-              bool copies = false) {
-  State& sender = state();
+/// A send that nobody is asked for yet.
+Message* begin_send(State& sender, const char* call, int node, int tag, const Elements& elements,
+                    const Tell& told, bool copies) {
   copies = copies || !elements.is_one_piece();
   if (copies) only_in_the_computation(sender, call);
   Message* const message =
       begin(sender, call, true, static_cast<int>(checked_node(sender, call, node)), tag, elements, told);
-  if (message == nullptr) return nullptr;
-  if (copies) copy(*message, elements);
-  ask(sender, *message);
+  if (message != nullptr && copies) copy(*message, elements);
+  return message;
+}
+
+Message* send(const char* call, int node, int tag, const Elements& elements, const Tell& told = {},
+              bool copies = false) {
+  State& sender = state();
+  Message* const message = begin_send(sender, call, node, tag, elements, told, copies);
+  if (message != nullptr) ask(sender, *message);
   return message;
 }
 
@@ -305,15 +311,16 @@ int send_a_copy(const char* call, int node, int tag, const Elements& elements) {
 }
 CMMD_mcb number_of(const Message* message) { return message != nullptr ? message->number : CMMD_ERRVAL; }
 
-/// Each of the two is under way before either is waited for.
+/// Each of the two is under way before either is waited for; and what the received one overwrites is copied before.
 bool both(const char* call, int source, int receive_tag, const Elements& in, int destination, int send_tag,
           const Elements& out) {
-  only_in_the_computation(state(), call);
-  checked_node(state(), call, destination);
+  State& caller = state();
+  only_in_the_computation(caller, call);
+  Message& sent = *begin_send(caller, call, destination, send_tag, out, {}, in.overlaps(out));
   Message& received = *receive(call, source, receive_tag, in);
-  Message& sent = *send(call, destination, send_tag, out, {}, in.overlaps(out));
-  const bool all_sent = complete(state(), sent);
-  return complete(state(), received) && all_sent;
+  ask(caller, sent);
+  const bool all_sent = complete(caller, sent);
+  return complete(caller, received) && all_sent;
 }
 
 Message& message_of(State& state, const char* call, CMMD_mcb mcb) {
