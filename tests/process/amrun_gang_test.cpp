@@ -106,7 +106,7 @@ int take_turns(const Arguments& arguments) {
   };
   if (fork() == 0) {
     setsid();
-    Turns turns = run();
+    Turns turns(meeting, own);
     for (;;) {  // amrun ends it
       if (fork() == 0) {
         turns.look();
@@ -214,8 +214,8 @@ TEST_F(AmrunGang, NeverRunsTwoJobsAtOnce) {
 }
 
 TEST_F(AmrunGang, WithoutItJobsRunAtOnce) {
-  Amrun one(job({"-n", "1"}, {"run_together", file(), "0"}));
-  Amrun other(job({"-n", "1"}, {"run_together", file(), "1"}));
+  Amrun one(job({"-n", "1", "--bind", "none"}, {"run_together", file(), "0"}));
+  Amrun other(job({"-n", "1", "--bind", "none"}, {"run_together", file(), "1"}));
   EXPECT_EQ(one.exit_code(), 0);
   EXPECT_EQ(other.exit_code(), 0);
 }
