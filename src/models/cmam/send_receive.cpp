@@ -157,8 +157,14 @@ void ask_now(Word number, Word, Word, Word) {
 }
 /// Behind what was put off: the order of messages is that of the calls.
 void ask(State& sender, const Message& message) {
-  if (sender.node().level() == Level::computation && !sender.has_put_off())
-    return ask_now(message.number, 0, 0, 0);
+  if (sender.node().level() == Level::computation) {
+    const auto is_first = [&sender] {
+      const CriticalSection quiet(sender.node());  // handlers put off, too
+      return !sender.has_put_off();
+    };
+    if (is_first()) return ask_now(message.number, 0, 0, 0);
+  }
+  const CriticalSection quiet(sender.node());
   sender.put_off({PutOff::What::end_of_transfer,
                   0,
                   sender.node().id(),
