@@ -52,14 +52,15 @@ class Turns {
  public:
   Turns(Meeting& meeting, std::size_t job) : meeting_(meeting), job_(job) {}
 
-  /// Beats, and looks at the others: who beats between two looks runs beside us, unless a whole turn lay between them.
+  /// Beats, and looks at the others: who beats between two looks runs beside us, unless a whole turn lay between them, or one that
+  /// ended early with its job.
   void look() {
     using Clock = std::chrono::steady_clock;
     const auto began = Clock::now();
     const auto before = others();
     for (int i = 0; i < 100; ++i) meeting_.jobs[job_].beats.fetch_add(1);
     const auto after = others();
-    if (after != before && Clock::now() - began < turn) meeting_.together = true;
+    if (after != before && Clock::now() - began < turn && !others_end()) meeting_.together = true;
     if (after != seen_) ++seen_turns_;
     seen_ = after;
   }
@@ -73,6 +74,12 @@ class Turns {
       if (job != job_) all[job] = meeting_.jobs[job].beats.load();
     }
     return all;
+  }
+  [[nodiscard]] bool others_end() const {
+    for (std::size_t job = 0; job < most_jobs; ++job) {
+      if (job != job_ && meeting_.jobs[job].nodes_done > 0) return true;
+    }
+    return false;
   }
 
   Meeting& meeting_;
