@@ -1,17 +1,18 @@
 // One message to many nodes: groups, the rows, columns and patches of a grid laid over the nodes, and the send.
 //
 //   node.multicast<h>(am::Group{1, 4, 7}, arguments...);
+//   node.multicast<h>(std::vector<am::NodeId>{7, 1, 4}, arguments...);
 //   am::Grid grid(node, 4, 4);
 //   node.multicast<h>(grid.row(), arguments...);
 //
 // Every member gets the message once; the sender too, if it is a member. Request::is_multicast and Reply::is_multicast
 // are true there, and from() is the node that called multicast. Over the emulated T1 network a row or a column gets it by one
 // message of the network, with a copy at each node on the way, and a patch, of whatever shape, in two phases; on other networks,
-// and where a way leads past nodes that are no members, it goes down a tree of members (src/core/messages/multicast.cpp). A member
+// and where a way leads past nodes that are no members, it goes down a tree of members (src/core/messages/multicast_sender.hpp). A member
 // that has to pass it on does so only when it polls.
 //
-// Order: multicasts of one node to one group at one priority arrive in the order in which they were sent. Nothing is
-// said about a multicast and an ordinary message, or multicasts to different groups: they may take different ways. (Over the T1's
+// Order: multicasts of one node to the same members at one priority arrive in the order in which they were sent. Nothing is
+// said about a multicast and an ordinary message, or multicasts to different members: they may take different ways. (Over the T1's
 // network whom the sender reaches itself gets all of these in order: it orders what goes "directly" from A to B, A.1.) A member
 // that dies or leaves may take along what it had not yet passed on.
 //
@@ -103,15 +104,25 @@ class Grid {
 };
 
 template <auto H, class F, class... A>
-Status Node::multicast(const Group& group, A&&... args) {
+Status Node::multicast(std::span<const NodeId> members, A&&... args) {
   using Traits = impl::SendTraits<typename impl::Handler<H>::Traits, A...>;
-  return multicast_(pack_<H, F, Traits>(id_, std::forward<A>(args)...), group.members(), true);
+  return multicast_(pack_<H, F, Traits>(id_, std::forward<A>(args)...), members, true);
+}
+
+template <auto H, class F, class... A>
+Status Node::try_multicast(std::span<const NodeId> members, A&&... args) {
+  using Traits = impl::SendTraits<typename impl::Handler<H>::Traits, A...>;
+  return multicast_(pack_<H, F, Traits>(id_, std::forward<A>(args)...), members, false);
+}
+
+template <auto H, class F, class... A>
+Status Node::multicast(const Group& group, A&&... args) {
+  return multicast<H, F>(group.members(), std::forward<A>(args)...);
 }
 
 template <auto H, class F, class... A>
 Status Node::try_multicast(const Group& group, A&&... args) {
-  using Traits = impl::SendTraits<typename impl::Handler<H>::Traits, A...>;
-  return multicast_(pack_<H, F, Traits>(id_, std::forward<A>(args)...), group.members(), false);
+  return try_multicast<H, F>(group.members(), std::forward<A>(args)...);
 }
 
 }  // namespace am

@@ -173,6 +173,12 @@ class Node {
   Status multicast(const Group& group, A&&... args);
   template <auto H, class F = impl::HandlerType<H>, class... A>
   [[nodiscard]] Status try_multicast(const Group& group, A&&... args);
+  /// The same for a list, for which no group was made: any contiguous range of node numbers, in any order. Who is on it twice gets
+  /// the message once.
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  Status multicast(std::span<const NodeId> members, A&&... args);
+  template <auto H, class F = impl::HandlerType<H>, class... A>
+  [[nodiscard]] Status try_multicast(std::span<const NodeId> members, A&&... args);
   // Do not compile.
   template <auto H, class F = impl::HandlerType<H>, class... A>
   Status multicast(UnorderedTo /*to*/, const A&... /*args*/) {

@@ -1,4 +1,4 @@
-// Multicast: every member once, marked as such, from the node that sent it; to any list, to rows, columns and patches of a
+// Multicast: every member once, marked as such, from the node that sent it; to any list, with a group or without, to rows, columns and patches of a
 // grid; overlapping groups under load; from the computation and, failable, from handlers; in order within a group.
 #include <am/collectives.hpp>
 #include <am/multicast.hpp>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "support/job.hpp"
@@ -234,11 +235,42 @@ TEST_P(Multicast, AllToAllWithRepliesEnds) {
   });
 }
 
-TEST_P(Multicast, EmptyGroupAndUnknownMember) {
-  run<Heard>(2, [](am::Node& node, Heard& heard) {
+// Without a group, from anybody: in any order, some twice, more than there are nodes, none at all.
+TEST_P(Multicast, ToAnyListOfNodes) {
+  run<Heard>(8, [](am::Node& node, const Heard& heard) {
+    const std::uint64_t seed = am::broadcast(node, test::seed(), 0);
+    const std::uint64_t messages = std::min<std::uint64_t>(rounds(300), 999);
+    const auto list_of = [&](am::NodeId sender, std::uint64_t number) {
+      test::Random random(test::mix(seed, sender * 1000 + number));
+      std::vector<am::NodeId> list(random.below(12));
+      for (am::NodeId& member : list) member = static_cast<am::NodeId>(random.below(8));
+      return list;
+    };
+    std::uint64_t expected = 0;
+    for (std::uint64_t number = 0; number < messages; ++number) {
+      const auto list = list_of(node.id(), number);
+      if (number % 3 == 0) check_ok(node.multicast<low>(list, number, 0u));
+      if (number % 3 == 1)
+        check_ok(node.multicast<low_payload>(list, number, 0u, content(number, 0, number * 3)));
+      am::Status status = number % 3 == 2 ? am::Status::again : am::Status::ok;
+      for (; status == am::Status::again; node.poll())
+        status = node.try_multicast<high>(std::span(list), number, 0u);
+      check_ok(status);
+      for (am::NodeId sender = 0; sender < node.size(); ++sender)
+        expected += std::ranges::count(list_of(sender, number), node.id()) != 0 ? 1 : 0;
+    }
+    finish(node, heard, expected);
+  });
+}
+
+TEST_P(Multicast, ToNobodyAndToAnUnknownMember) {
+  run<Heard>(2, [](am::Node& node, const Heard& heard) {
     check_ok(node.multicast<low>(am::Group{}, 0u, 0u), "to nobody");
-    check_throws<am::Error>([&] { static_cast<void>(node.multicast<low>(am::Group{0, 1, 7}, 0u, 0u)); }, "7");
-    check(node.try_multicast<low>(am::Group{0, 1, 7}, 0u, 0u) == am::Status::no_such_node, "try_multicast");
+    check_ok(node.try_multicast<low>(std::vector<am::NodeId>{}, 0u, 0u), "to nobody");
+    const am::NodeId unknown[] = {7, 0, 1};
+    check_throws<am::Error>([&] { static_cast<void>(node.multicast<low>(unknown, 0u, 0u)); }, "7");
+    check(node.try_multicast<low>(unknown, 0u, 0u) == am::Status::no_such_node, "to a list");
+    check(node.try_multicast<low>(am::Group{0, 1, 7}, 0u, 0u) == am::Status::no_such_node, "to a group");
     finish(node, heard, 0);
   });
 }

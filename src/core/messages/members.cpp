@@ -5,6 +5,8 @@
 namespace am::core {
 
 bool split(Payload& payload, Members& members) noexcept {
+  members = {};
+  if (payload.empty()) return true;
   std::uint32_t count = 0;
   if (payload.size() < sizeof count) return false;
   std::memcpy(&count, payload.data() + payload.size() - sizeof count, sizeof count);
@@ -16,6 +18,7 @@ bool split(Payload& payload, Members& members) noexcept {
 }
 
 void write_list(std::byte* to, Payload payload, const Members& members) noexcept {
+  if (bytes_with_list(payload, members) == 0) return;
   const auto count = static_cast<std::uint32_t>(members.count);
   const std::size_t list = members.count * sizeof(NodeId);
   if (!payload.empty()) std::memcpy(to, payload.data(), payload.size());

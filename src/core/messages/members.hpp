@@ -1,4 +1,5 @@
-// The list at the end of a multicast's payload: ids of nodes in ascending order, then their number, 32 bits each.
+// The list at the end of a multicast's payload: ids of nodes in ascending order, then their number, 32 bits each. Where both the list and
+// the user's payload are empty, there is none.
 //
 // Pure functions.
 #pragma once
@@ -35,6 +36,10 @@ struct Members {
     }
     return true;
   }
+  /// The same list, or as empty.
+  [[nodiscard]] bool is_same(const Members& other) const noexcept {
+    return count == other.count && (count == 0 || first == other.first);
+  }
   [[nodiscard]] Members part(std::size_t from, std::size_t to) const noexcept {
     return {first + from * sizeof(NodeId), to - from};
   }
@@ -45,7 +50,7 @@ struct Members {
 
 /// What a payload and a list take.
 [[nodiscard]] inline std::size_t bytes_with_list(Payload payload, const Members& members) noexcept {
-  return payload.size() + (members.count + 1) * sizeof(NodeId);
+  return payload.empty() && members.count == 0 ? 0 : payload.size() + (members.count + 1) * sizeof(NodeId);
 }
 /// Writes both, bytes_with_list of them.
 void write_list(std::byte* to, Payload payload, const Members& members) noexcept;

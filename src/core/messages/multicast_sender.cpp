@@ -8,17 +8,19 @@ namespace am::core {
 /// From the first claim of a multicast to its last commit; also when there is no memory in between.
 class MulticastSender::Bracket {
  public:
-  explicit Bracket(Multicaster& network) noexcept : network_(network) { network.begin_multicast(); }
+  /// Null: no multicast of the network takes part.
+  explicit Bracket(Multicaster* network) noexcept : network_(network) {
+    if (network_ != nullptr) network_->begin_multicast();
+  }
   ~Bracket() { end(); }
   Bracket(const Bracket&) = delete;
   Bracket& operator=(const Bracket&) = delete;
   void end() noexcept {
-    if (!std::exchange(ended_, true)) network_.end_multicast();
+    if (Multicaster* const network = std::exchange(network_, nullptr)) network->end_multicast();
   }
 
  private:
-  Multicaster& network_;
-  bool ended_ = false;
+  Multicaster* network_;
 };
 
 Multicaster* MulticastSender::share_out(NodeId from, std::span<const NodeId> members) {
@@ -41,7 +43,7 @@ bool MulticastSender::keep_share(NodeId source, List& list) {
 }
 
 /// Those of the network's multicast first.
-void MulticastSender::find_links(const List& members) {
+void MulticastSender::find_links(std::span<const NodeId> members) {
   links_.clear();
   left_.clear();
   bool passed_on = false;
@@ -58,9 +60,12 @@ void MulticastSender::find_links(const List& members) {
     for (Link& link : links_) link.list = Members(members);
   }
   const Members left(left_);
-  const std::size_t half = (left.count + 1) / 2;
-  if (half != 0) links_.push_back({.to = left[0], .list = left.part(1, half)});
-  if (half != left.count) links_.push_back({.to = left[half], .list = left.part(half + 1, left.count)});
+  const std::size_t parts = std::min(left.count, most_parts_);
+  const auto end_of = [&](std::size_t part) { return (part * left.count + parts - 1) / parts; };
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t first = end_of(part);
+    links_.push_back({.to = left[first], .list = left.part(first + 1, end_of(part + 1))});
+  }
 }
 
 const MulticastSender::Link* MulticastSender::claim_all(const impl::OutMessage& message) noexcept {
@@ -73,27 +78,32 @@ const MulticastSender::Link* MulticastSender::claim_all(const impl::OutMessage& 
   return nullptr;
 }
 
-Status MulticastSender::try_send(const impl::OutMessage& message, List& members, SharedBytes* under_way) {
+Status MulticastSender::try_send(const impl::OutMessage& message, std::span<const NodeId> members,
+                                 SharedBytes* under_way) {
   if (message.payload.size() > largest_payload()) return Status::too_big;
   while (!members.empty()) {
-    Multicaster* const network = share_out(self_, members);  // it takes all of them, so it takes some
+    Multicaster* const network = share_out(self_, members);
     find_links(members);
-    Bracket bracket(*network);
+    Bracket bracket(network);
     const Link* const without = claim_all(message);
     if (without == nullptr) return commit_all(message, bracket, under_way);
     if (without->slot.status != Status::unreachable)
       return sender_.refused(without->to, message.priority, bytes_with_list(message.payload, without->list));
-    std::erase(members, without->to);
+    const NodeId dead = without->to;
+    if (members.data() != living_.data()) living_.assign(members.begin(), members.end());
+    std::erase(living_, dead);
+    members = living_;
   }
   return Status::unreachable;
 }
 
-/// Where each link's payload, with its list, lies in a block of memory; its size. Those of the network's multicast have one for all.
+/// Where each link's payload, with its list, lies in a block of memory; its size. Neighbours with the same list share one place.
 std::size_t MulticastSender::lay_out(Payload payload) noexcept {
   std::size_t bytes = 0;
-  for (Link& link : links_) {
-    link.at = link.by_network ? 0 : bytes;
-    if (!link.by_network || &link == &links_.front()) bytes += bytes_with_list(payload, link.list);
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const bool shares = i != 0 && links_[i].list.is_same(links_[i - 1].list);
+    links_[i].at = shares ? links_[i - 1].at : bytes;
+    if (!shares) bytes += bytes_with_list(payload, links_[i].list);
   }
   return bytes;
 }
@@ -109,9 +119,11 @@ Status MulticastSender::commit_all(const impl::OutMessage& message, Bracket& bra
     return sender_.refused(links_.front().to, message.priority, bytes);
   }
   std::byte* const images = kept == nullptr ? buffer_.data() : kept.get();
+  std::size_t written = 0;
   for (const Link& link : links_) {
-    if (!link.by_network || &link == &links_.front())
-      write_list(images + link.at, message.payload, link.list);
+    if (link.at != written) continue;
+    write_list(images + link.at, message.payload, link.list);
+    written += bytes_with_list(message.payload, link.list);
   }
   const bool at_once =
       std::ranges::all_of(links_, [&](const Link& link) { return !link.by_network || is_whole(link); });

@@ -48,8 +48,8 @@ Status Engine::send_row(const impl::OutMessage& message) {
   }
 }
 
-/// To all members at once, whom the network has multicasts of its own for (MulticastSender).
-Status Engine::send_to_all(const impl::OutMessage& message, MulticastSender::List& members, bool wait) {
+/// To all members, who ascend, at once (MulticastSender).
+Status Engine::send_to_all(const impl::OutMessage& message, std::span<const NodeId> members, bool wait) {
   must_not_be_a_child();
 #ifdef AM_CHECKED
   must_be_owner();

@@ -4,7 +4,7 @@
 // Its functions are spread by subject over files of their own:
 //   engine.cpp, leaving.cpp        from the job to a node and back
 //   messages/sending.cpp           sends that wait, drafts
-//   messages/multicast.cpp         sends to a group
+//   messages/multicast.cpp         sends to groups and lists
 //   events/dispatch.cpp            poll: what may run now, in which order, and why nothing deadlocks
 //   events/unusual.cpp             packets that are not simply words for a handler
 //   events/kept_messages.cpp       messages that the program keeps while it runs no handlers
@@ -213,7 +213,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   [[nodiscard]] bool leaves_in_order() const noexcept;
   Status wait_to_send(const impl::OutMessage& message);
   Status send_row(const impl::OutMessage& message);
-  Status send_to_all(const impl::OutMessage& message, MulticastSender::List& members, bool wait);
+  Status send_to_all(const impl::OutMessage& message, std::span<const NodeId> members, bool wait);
   template <class F>
   Status wait_for_room(Priority priority, F attempt);
   void must_be_owner() const;

@@ -34,8 +34,9 @@ class Member final : test_messages::SendingNode<emulated::T1Transport> {
  public:
   Member(NodeId self, const std::shared_ptr<host::Memory>& memory, std::string_view grid)
       : SendingNode(self, memory, Site{.self = self, .memory = memory, .options = grid}),
-        multicasts_(self, network_, sender_, std::pmr::get_default_resource()),
-        forwarding_(self, memory->nodes(), sender_, multicasts_, std::pmr::get_default_resource()),
+        multicasts_(self, network_, MulticastSender::parts_by_network, sender_,
+                    std::pmr::get_default_resource()),
+        forwarding_(self, memory->nodes(), multicasts_, std::pmr::get_default_resource()),
         self_(self) {}
 
   Status send(const Ids& members, std::uint64_t number, std::size_t payload_bytes, Priority priority) {
