@@ -26,13 +26,13 @@ namespace {
 using ambench::Measure;
 
 constexpr std::array measures{
-    &ambench::pingpong::measure,   &ambench::flood::measure,      &ambench::payloads::measure,
-    &ambench::bulk::measure,       &ambench::overheads::measure,  &ambench::dispatch::measure,
-    &ambench::idle_peers::measure, &ambench::hops::measure,       &ambench::multicasts::measure,
-    &ambench::barrier::measure,    &ambench::all_reduce::measure, &ambench::startup::measure,
-    &ambench::memory::measure,     &ambench::scale::measure,      &ambench::splitc::measure,
-    &ambench::cmam::measure,       &ambench::am2::measure,        &ambench::logp::measure,
-    &ambench::limits::measure};
+    &ambench::pingpong::measure,   &ambench::flood::measure,     &ambench::payloads::measure,
+    &ambench::bulk::measure,       &ambench::overheads::measure, &ambench::dispatch::measure,
+    &ambench::idle_peers::measure, &ambench::hops::measure,      &ambench::multicasts::measure,
+    &ambench::streams::measure,    &ambench::barrier::measure,   &ambench::all_reduce::measure,
+    &ambench::startup::measure,    &ambench::memory::measure,    &ambench::scale::measure,
+    &ambench::splitc::measure,     &ambench::cmam::measure,      &ambench::am2::measure,
+    &ambench::logp::measure,       &ambench::limits::measure};
 
 int run_as_node(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 3, argv + argc);

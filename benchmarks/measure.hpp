@@ -61,6 +61,9 @@ extern const Measure measure;
 namespace multicasts {
 extern const Measure measure;
 }
+namespace streams {
+extern const Measure measure;
+}
 namespace barrier {
 extern const Measure measure;
 }

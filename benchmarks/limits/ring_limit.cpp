@@ -1,5 +1,6 @@
 #include "limits/ring_limit.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -151,6 +152,49 @@ void consume(const Ring& ring) {
   ring.control().checksum.store(checksum + 1, std::memory_order_release);  // pairs with the acquire in finish
 }
 
+// A ring of words alone: two counters, each kept by its end and published.
+struct WordRing {
+  static constexpr std::uint64_t words = 8192;
+  alignas(128) std::atomic<std::uint64_t> written;
+  alignas(128) std::atomic<std::uint64_t> read;
+  alignas(128) std::array<std::uint64_t, words> word;
+};
+
+double write_words(WordRing& ring) {
+  constexpr std::uint64_t batch_words = 8 * WordRing::words;
+  std::uint64_t next = 0;
+  std::uint64_t limit = WordRing::words;
+  const auto write = [&](std::uint64_t word) {
+    while (next == limit)
+      limit = ring.read.load(std::memory_order_acquire) + WordRing::words;  // see read_words
+    ring.word[next % WordRing::words] = word;
+    ring.written.store(++next, std::memory_order_release);  // pairs with the acquire of read_words
+  };
+  const auto batch = [&] {
+    for (std::uint64_t i = 0; i < batch_words; ++i) write(i);
+  };
+  (void)median_batch_ns(batch, warm_up_ns);
+  const double batch_ns = median_batch_ns(batch);
+  write(last_word);
+  while (ring.read.load(std::memory_order_acquire) != next) {
+  }
+  return batch_words * 1e3 / batch_ns;
+}
+
+void read_words(WordRing& ring) {
+  std::uint64_t next = 0;
+  std::uint64_t limit = 0;
+  for (std::uint64_t word = 0; word != last_word;) {
+    while (next == limit) {
+      ring.read.store(next, std::memory_order_release);
+      limit = ring.written.load(std::memory_order_acquire);
+      limit = std::min(limit, next + WordRing::words / 2);
+    }
+    word = ring.word[next++ % WordRing::words];
+  }
+  ring.read.store(next, std::memory_order_release);
+}
+
 }  // namespace
 
 double ring_half_rtt_ns(CorePair cores) {
@@ -163,6 +207,15 @@ double ring_million_per_s(CorePair cores, std::uint64_t slots) {
   return run_pair(
       cores, Ring::bytes(slots), [slots](std::byte* memory) { return produce(Ring(memory, slots)); },
       [slots](std::byte* memory) { consume(Ring(memory, slots)); });
+}
+
+double ring_words_million_per_s(CorePair cores) {
+  const auto ring = [](std::byte* memory) -> WordRing& {
+    return *std::launder(reinterpret_cast<WordRing*>(memory));
+  };
+  return run_pair(
+      cores, sizeof(WordRing), [ring](std::byte* memory) { return write_words(ring(memory)); },
+      [ring](std::byte* memory) { read_words(ring(memory)); });
 }
 
 }  // namespace ambench

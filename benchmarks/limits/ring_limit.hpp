@@ -23,4 +23,7 @@ inline constexpr std::uint64_t limit_ring_slots = 1024;
 // the ring. `slots` is a power of two, at least 4.
 double ring_million_per_s(CorePair cores, std::uint64_t slots = limit_ring_slots);
 
+// Words of 8 bytes one way, through a ring of 64 KiB with a counter at either end.
+double ring_words_million_per_s(CorePair cores);
+
 }  // namespace ambench

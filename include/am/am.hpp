@@ -15,4 +15,5 @@
 #include <am/registers.hpp>
 #include <am/settle.hpp>
 #include <am/start.hpp>
+#include <am/stream.hpp>
 #include <am/types.hpp>

@@ -29,8 +29,7 @@ Status Engine::multicast(const impl::OutMessage& message, std::span<const NodeId
     return send_to_all(message, members, wait);
   MulticastSender::List list(members.begin(), members.end(), memory_for_events());
   std::ranges::sort(list);
-  const auto doubles = std::ranges::unique(list);
-  list.erase(doubles.begin(), doubles.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
   return send_to_all(message, list, wait);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/streams/streams.hpp"
 #include "core/together/collectives.hpp"
 #include "host/processors.hpp"
 
@@ -59,6 +60,7 @@ Engine::Engine(Job job, const Settings& settings)
       kept_(memory_for_events()),
       memory_(*this),
       collectives_(std::make_unique<CollectiveState>(memory_for_events())),
+      streams_(std::make_unique<Streams>(*this)),
       handled_(card()),
       attendant_(
           {.board = board(), .self = job_.id, .dispatch = settings_.dispatch, .memory = memory_for_events()},

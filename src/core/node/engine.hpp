@@ -60,6 +60,7 @@
 namespace am::core {
 
 class CollectiveState;
+class Streams;
 
 class Engine final : Sender::Owner, Attendant::Ward, Destinations {
  public:
@@ -174,6 +175,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   [[nodiscard]] const NetworkOfPeers& networks() const noexcept { return chosen_; }
   [[nodiscard]] GlobalMemory& memory() noexcept { return memory_; }
   [[nodiscard]] CollectiveState& collectives() noexcept { return *collectives_; }
+  [[nodiscard]] Streams& streams() noexcept { return *streams_; }
   [[nodiscard]] const HandlerTable& table() const noexcept { return table_; }
   [[nodiscard]] std::pmr::memory_resource* memory_for_events() noexcept { return memory_for_events_.get(); }
   /// More nodes than cores to run them on: then spinning only keeps others from running.
@@ -392,6 +394,7 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   bool something_else_ = false;  // one question per poll: may the agenda or the sender have something?
   GlobalMemory memory_;
   std::unique_ptr<CollectiveState> collectives_;
+  std::unique_ptr<Streams> streams_;
 
   const HandledMessages handled_;        // for reports and registers, too
   std::size_t handled_payload_[2] = {};  // of one that has a payload

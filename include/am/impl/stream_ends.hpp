@@ -1,0 +1,178 @@
+// The two ends of a stream without its type: what am/stream.hpp does inline for each value, and the doors to the rest
+// (src/core/streams). Used by the node's own thread, in its computation and its posts; what messages change are atomics.
+#pragma once
+
+#include <am/impl/needed_peer.hpp>
+#include <am/impl/stream_ring.hpp>
+#include <am/types.hpp>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace am {
+
+class Node;
+namespace core {
+class StreamRelay;
+class Streams;
+}  // namespace core
+
+/// What became of a read or a write.
+///  - ok           done
+///  - again        no value is there, or there is no room for one; nothing was done
+///  - marker       before the next value comes a marker: take it with marker()
+///  - ended        read: the writer has ended the stream; write: this end was ended, or the reader has closed its own
+///  - unreachable  the node at the other end died or has left
+enum class StreamStatus : std::uint8_t { ok, again, marker, ended, unreachable };
+
+/// How far a read or a write of several values came, and why no further.
+struct StreamProgress {
+  std::size_t count = 0;
+  StreamStatus status = StreamStatus::ok;
+};
+
+namespace impl {
+
+/// What both ends must agree on.
+struct StreamType {
+  std::uint32_t bytes = 0;
+  std::uint32_t name = 0;  ///< a hash; 0: the type's name does not tell
+  bool operator==(const StreamType&) const = default;
+};
+
+class StreamWriter {
+ public:
+  /// Waits until `to` has opened its end. Throws am::Error.
+  StreamWriter(Node& node, NodeId to, std::uint64_t tag, const StreamType& type);
+  ~StreamWriter();
+  StreamWriter(const StreamWriter&) = delete;
+  StreamWriter& operator=(const StreamWriter&) = delete;
+
+  template <class T>
+  [[nodiscard]] bool put(const T& value) noexcept {
+    if (next_ == limit_) [[unlikely]]
+      return false;
+    std::memcpy(values_ + (next_ & mask_) * sizeof(T), &value, sizeof(T));
+    publish(next_ + 1);
+    return true;
+  }
+  StreamStatus make_room(bool wait);
+  StreamProgress write(const std::byte* from, std::size_t count, bool wait);
+  StreamStatus mark(std::uint64_t value, bool wait);
+  StreamStatus flush(bool wait);
+  StreamStatus end(bool wait);
+
+ private:
+  friend class core::StreamRelay;
+  friend class core::Streams;
+  friend class StreamReader;
+
+  void publish(std::uint64_t next) noexcept {
+    next_ = next;
+    written_->store(next, std::memory_order_release);
+    if (reader_sleeps_->load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake_reader();
+  }
+  void wake_reader() noexcept;
+  [[nodiscard]] StreamStatus find_room(bool wait);
+  [[nodiscard]] StreamStatus send_staged(bool wait);
+  [[nodiscard]] StreamStatus try_mark(StreamMark mark, bool wait);
+  [[nodiscard]] StreamStatus put_mark(const StreamMark& mark, bool wait);
+  [[nodiscard]] StreamStatus why_not();
+  [[nodiscard]] bool is_closed() const noexcept;
+  [[nodiscard]] std::atomic<std::uint32_t>* sleeps() noexcept;
+  void use_ring(StreamRing& ring) noexcept;
+  void use_messages();
+  void end_at_last() noexcept;
+  /// The reader gets no more.
+  void cut() noexcept;
+  void let_go() noexcept;
+
+  std::byte* values_ = nullptr;
+  std::uint64_t mask_ = 0;
+  std::uint64_t next_ = 0;   // number of the next value
+  std::uint64_t limit_ = 0;  // as far as there is room for certain
+  std::atomic<std::uint64_t>* written_ = &own_written_;
+  std::atomic<std::uint32_t>* reader_sleeps_ = &nobody_sleeps_;
+
+  core::Streams& streams_;
+  const NodeId to_;
+  std::uint32_t id_ = 0;
+  std::uint32_t value_bytes_ = 0;
+  std::uint64_t capacity_ = 0;
+  StreamRing* ring_ = nullptr;  // null: it is reached by messages
+  bool over_ = false;           // ended, or handed over
+  NeededPeer peer_;
+  std::uint64_t marks_ = 0;  // written
+  // by messages
+  std::unique_ptr<std::byte[]> staged_{};
+  std::uint64_t sent_ = 0;
+  bool is_sending_ = false;
+  bool flush_is_posted_ = false;
+  std::atomic<std::uint64_t> read_{0};  // as the reader has told
+  std::atomic<std::uint64_t> marks_read_{0};
+  std::atomic<bool> closed_{false};
+  std::atomic<std::uint64_t> own_written_{0};
+  std::atomic<std::uint32_t> nobody_sleeps_{0};
+};
+
+class StreamReader {
+ public:
+  /// Opens without waiting. Throws am::Error.
+  StreamReader(Node& node, NodeId from, std::uint64_t tag, const StreamType& type, std::size_t capacity);
+  ~StreamReader();
+  StreamReader(const StreamReader&) = delete;
+  StreamReader& operator=(const StreamReader&) = delete;
+
+  template <class T>
+  [[nodiscard]] bool take(T& value) noexcept {
+    if (next_ == limit_) [[unlikely]]
+      return false;
+    std::memcpy(static_cast<void*>(&value), values_ + (next_ & mask_) * sizeof(T), sizeof(T));
+    ++next_;
+    return true;
+  }
+  StreamStatus find_values(bool wait);
+  StreamProgress read(std::byte* into, std::size_t count, bool wait);
+  [[nodiscard]] std::uint64_t take_marker();
+  void on_values(std::function<void()> f);
+  static void splice(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out);
+
+ private:
+  friend class core::StreamRelay;
+  friend class core::Streams;
+
+  enum class Writer : std::uint8_t { unknown, by_stores, by_messages, none };
+
+  [[nodiscard]] StreamStatus look();
+  void publish() noexcept;
+  [[nodiscard]] std::uint64_t written_ahead() noexcept;
+  void take_over(const StreamMark& splice);
+  void use_ring(StreamRing& ring, std::uint64_t next) noexcept;
+  /// After a look that found a marker.
+  [[nodiscard]] std::uint64_t marker_ahead() const noexcept;
+
+  std::byte* values_ = nullptr;
+  std::uint64_t mask_ = 0;
+  std::uint64_t next_ = 0;
+  std::uint64_t limit_ = 0;
+  bool looked_in_vain_ = false;
+
+  core::Streams& streams_;
+  StreamRing* ring_ = nullptr;
+  NodeId from_;  // who writes
+  NodeId home_;  // in whose segment the ring lies
+  std::uint64_t tag_;
+  std::uint64_t told_ = 0;        // of next_, where messages fill the ring
+  std::uint64_t marks_told_ = 0;  // likewise
+  std::atomic<Writer> writer_{Writer::unknown};
+  std::optional<NeededPeer> peer_{};
+  std::function<void()> on_values_{};
+};
+
+}  // namespace impl
+}  // namespace am

@@ -1,0 +1,62 @@
+// A stream's memory: a ring of values with one writer and one reader, and the marks between values. It lies in the segment of the node
+// that opened the reading end. Where the writer's process maps that, both ends use it; else messages of the writer fill it
+// (src/core/streams).
+//
+// Invariants
+//  I1  The writer owns the places from `read` + capacity down to `written`, the reader those from `written` down to `read`.
+//  I2  A mark stands in the ring before a value behind it does.
+// Pairs of release and acquire
+//  R1  the writer's store of `written`        ->  the reader's load of it (the values in front of it)
+//  R2  the reader's store of `read`           ->  the writer's load of it (the places may be written over)
+//  R3  the writer's store of `marks_written`  ->  the reader's load of it (the marks); I2: the reader loads `written` first
+//  R4  the reader's store of `marks_read`     ->  the writer's load of it
+//  R5  the store of `reader` by who takes over a spliced ring  ->  the writer's load of it, to wake that node
+//  R6  the reader's store of `closed`         ->  the writer's load of it
+// Sleeping. Who is about to sleep sets its flag, passes a fence on all processors (host/heavy_fence.hpp), and looks once more. So the
+// other end needs no fence between its store and its look at the flag.
+#pragma once
+
+#include <am/impl/packet.hpp>
+#include <am/types.hpp>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace am::impl {
+
+/// What stands between two values.
+struct StreamMark {
+  enum class Kind : std::uint32_t { marker, end, splice };
+
+  std::uint64_t at = 0;  ///< in front of the value of this number
+  std::uint64_t value =
+      0;  ///< the program's; of a splice: where the ring that goes on lies in its node's segment
+  Kind kind = Kind::marker;
+  NodeId node = 0;  ///< of a splice: that node
+};
+
+struct StreamRing {
+  static constexpr std::uint64_t most_marks = 16;  ///< one is kept for the last one: the end, or a splice
+
+  alignas(line_bytes) std::atomic<std::uint64_t> written{
+      0};  ///< by the writer: how many values since the start
+  std::atomic<std::uint64_t> marks_written{0};
+  alignas(line_bytes) std::atomic<std::uint64_t> read{0};  ///< by the reader, now and then
+  std::atomic<std::uint64_t> marks_read{0};
+  std::atomic<std::uint32_t> closed{0};  ///< the reader takes nothing any more
+  alignas(line_bytes) std::atomic<std::uint32_t> writer_sleeps{0};
+  alignas(line_bytes) std::atomic<std::uint32_t> reader_sleeps{0};
+  alignas(line_bytes) std::atomic<NodeId> reader{0};
+  NodeId writer = 0;
+  std::uint32_t id = 0;           ///< among those that its node has opened
+  std::uint32_t value_bytes = 0;  ///< of one value
+  std::uint64_t capacity = 0;     ///< in values: a power of two
+  StreamMark marks[most_marks]{};
+
+  [[nodiscard]] std::byte* values() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+  static constexpr std::size_t bytes(std::uint64_t capacity, std::size_t value_bytes) noexcept {
+    return sizeof(StreamRing) + capacity * value_bytes;
+  }
+};
+
+}  // namespace am::impl

@@ -1,0 +1,200 @@
+// The reading end of a stream.
+#include <algorithm>
+#include <am/error.hpp>
+#include <am/global.hpp>
+#include <string>
+#include <utility>
+
+#include "core/node/unknown_node.hpp"
+#include "core/streams/stream_relay.hpp"
+#include "core/streams/waiting.hpp"
+#include "host/relax.hpp"
+
+namespace am::impl {
+
+namespace {
+
+// Of those that the writer may have on the way; it is told of marks by messages of their own.
+constexpr std::uint64_t marks_to_tell = StreamRing::most_marks / 2;
+
+// A reader on its writer's heels takes a cache line away from it for each value. Where fewer than these are there at the first look, it
+// steps back for a moment, so that the writer gets some lines ahead. (Where the first look found nothing, it waits for that value.)
+constexpr std::uint64_t close_values = 32;
+constexpr int steps_back = 64;  // pauses of the processor: some 100 to 700 ns
+
+using core::Streams;
+
+}  // namespace
+
+StreamReader::StreamReader(Node& node, NodeId from, std::uint64_t tag, const StreamType& type,
+                           std::size_t capacity)
+    : streams_(node.engine().streams()), from_(from), home_(node.id()), tag_(tag) {
+  const Hold hold(node);
+  streams_.engine().must_compute("opening a stream");
+  if (from >= node.size()) throw core::unknown_node("open a stream", from, node.size());
+  peer_.emplace(node, from);
+  streams_.open(*this, type, capacity);
+}
+
+StreamReader::~StreamReader() {
+  const Hold hold(streams_.node());
+  streams_.close(*this);
+}
+
+void StreamReader::use_ring(StreamRing& ring, std::uint64_t next) noexcept {
+  ring_ = &ring;
+  values_ = ring.values();
+  mask_ = ring.capacity - 1;
+  next_ = limit_ = next;
+}
+
+/// Tells the writer how far this end has read.
+void StreamReader::publish() noexcept {
+  ring_->read.store(next_, std::memory_order_release);
+  if (ring_->writer_sleeps.load(std::memory_order_relaxed) != 0 &&
+      ring_->writer_sleeps.exchange(0, std::memory_order_relaxed) != 0)
+    streams_.say(from_, {.kind = Streams::Word::Kind::wake, .id = ring_->id, .at = home_});
+  if (writer_.load(std::memory_order_relaxed) != Writer::by_messages) return;
+  const std::uint64_t marks = ring_->marks_read.load(std::memory_order_relaxed);
+  if (next_ - told_ < ring_->capacity / 2 && marks - marks_told_ < marks_to_tell) return;
+  told_ = next_;
+  marks_told_ = marks;
+  streams_.say(from_, {.kind = Streams::Word::Kind::credit, .id = ring_->id, .at = next_, .tag = marks});
+}
+
+/// How far the writer has come.
+std::uint64_t StreamReader::written_ahead() noexcept {
+  std::uint64_t written = ring_->written.load(std::memory_order_acquire);
+  const bool is_close = written - next_ < close_values && written != next_ && !looked_in_vain_;
+  if (is_close) {
+    for (int step = 0; step < steps_back; ++step) host::relax();
+    written = ring_->written.load(std::memory_order_acquire);
+  }
+  looked_in_vain_ = written == next_;
+  return written;
+}
+
+/// Sets the limit anew; what has been written by a stranger leads no further than the ring.
+StreamStatus StreamReader::look() {
+  for (;;) {
+    if (next_ != limit_) return StreamStatus::ok;
+    publish();
+    const bool gone = peer_->is_missing();  // first: whatever it wrote is seen below
+    const std::uint64_t written = written_ahead();
+    std::uint64_t end =
+        std::max(std::min(written, next_ + std::max<std::uint64_t>(ring_->capacity / 2, 1)), next_);
+    const std::uint64_t taken = ring_->marks_read.load(std::memory_order_relaxed);
+    if (ring_->marks_written.load(std::memory_order_acquire) != taken) {
+      const StreamMark mark = ring_->marks[taken % StreamRing::most_marks];
+      if (mark.at <= next_) {
+        if (mark.kind == StreamMark::Kind::marker) return StreamStatus::marker;
+        if (mark.kind == StreamMark::Kind::end) return StreamStatus::ended;
+        take_over(mark);
+        continue;
+      }
+      end = std::min(end, mark.at);
+    }
+    limit_ = end;
+    if (limit_ != next_) return StreamStatus::ok;
+    return gone || writer_.load(std::memory_order_relaxed) == Writer::none ? StreamStatus::unreachable
+                                                                           : StreamStatus::again;
+  }
+}
+
+/// The stream goes on in another ring, whose reader was the writer of this one.
+void StreamReader::take_over(const StreamMark& splice) {
+  Node& node = streams_.node();
+  const GlobalPtr<std::byte> at(splice.node, splice.value);
+  auto* ring = reinterpret_cast<StreamRing*>(direct(node, at, sizeof(StreamRing)));
+  if (ring == nullptr || ring->value_bytes != ring_->value_bytes || ring->capacity == 0 ||
+      direct(node, at, StreamRing::bytes(ring->capacity, ring->value_bytes)) == nullptr)
+    throw Error("read a stream", "node " + std::to_string(from_) + " hands over what is no stream", "");
+  streams_.move(*this, splice.node, ring->id);
+  from_ = ring->writer;
+  writer_ = Writer::by_stores;
+  peer_.emplace(node, from_);
+  use_ring(*ring,
+           ring->read.load(std::memory_order_relaxed));  // of the one who handed it over: R1 of the mark
+  ring->reader.store(node.id(), std::memory_order_release);
+}
+
+StreamStatus StreamReader::find_values(bool wait) {
+  const Hold hold(streams_.node());
+  StreamStatus status = look();
+  if (status == StreamStatus::again && wait) {
+    streams_.wait(
+        "a read from a stream", [this] { return &ring_->reader_sleeps; },
+        [&] { return (status = look()) != StreamStatus::again; });
+  }
+  return status;
+}
+
+StreamProgress StreamReader::read(std::byte* into, std::size_t count, bool wait) {
+  std::size_t done = 0;
+  while (done < count) {
+    if (next_ == limit_) {
+      const StreamStatus status = find_values(wait);
+      if (status != StreamStatus::ok) return {done, status};
+    }
+    const std::size_t bytes = ring_->value_bytes;
+    const std::uint64_t place = next_ & mask_;
+    const std::uint64_t n = std::min({std::uint64_t{count - done}, limit_ - next_, mask_ + 1 - place});
+    std::memcpy(into + done * bytes, values_ + place * bytes, n * bytes);
+    done += n;
+    next_ += n;
+  }
+  return {done, StreamStatus::ok};
+}
+
+std::uint64_t StreamReader::marker_ahead() const noexcept {
+  const std::uint64_t taken = ring_->marks_read.load(std::memory_order_relaxed);
+  return ring_->marks[taken % StreamRing::most_marks].value;
+}
+
+std::uint64_t StreamReader::take_marker() {
+  const Hold hold(streams_.node());
+  if (look() != StreamStatus::marker)
+    throw Error("take a marker", "none comes next in the stream from node " + std::to_string(from_),
+                "a read that answers `marker` says that one does");
+  const std::uint64_t value = marker_ahead();
+  ring_->marks_read.store(ring_->marks_read.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  publish();
+  return value;
+}
+
+void StreamReader::on_values(std::function<void()> f) {
+  const Hold hold(streams_.node());
+  on_values_ = std::move(f);
+  if (on_values_) streams_.watch(*this);
+}
+
+void splice_streams(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out) {
+  if (in == nullptr || out == nullptr)
+    throw Error("splice streams", "one of the ends was moved away before", "splice a stream once");
+  StreamReader::splice(std::move(in), std::move(out));
+}
+
+void StreamReader::splice(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out) {
+  Streams& streams = in->streams_;
+  const Hold hold(streams.node());
+  streams.wait(
+      "am::splice, until the writer has opened its end",
+      []() -> std::atomic<std::uint32_t>* { return nullptr; },
+      [&] { return in->writer_ != Writer::unknown || in->peer_->is_missing(); });
+  if (out->over_) throw Error("splice streams", "the writing end has ended its stream", "splice it before");
+  if (in->writer_ == Writer::by_messages || out->ring_ == nullptr) {
+    streams.relay(std::move(in), std::move(out));
+    return;
+  }
+  in->publish();  // from here on somebody else reads
+  const std::byte* const base = direct(streams.node(), GlobalPtr<std::byte>(in->home_, 0), 1);
+  const StreamMark mark{.value = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(in->ring_) - base),
+                        .kind = StreamMark::Kind::splice,
+                        .node = in->home_};
+  if (out->put_mark(mark, true) != StreamStatus::ok) return;  // its reader has closed: so does this one
+  out->let_go();
+  streams.hand_over(*in);
+  in->ring_ = nullptr;
+}
+
+}  // namespace am::impl

@@ -1,0 +1,60 @@
+#include "core/streams/stream_relay.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+#include "host/heavy_fence.hpp"
+
+namespace am::core {
+
+/// ok: none of them is left here.
+StreamStatus StreamRelay::pass_on_values() {
+  for (;;) {
+    const StreamProgress written = out_->write(values_.data() + first_ * value_bytes_, count_, false);
+    first_ += written.count;
+    count_ -= written.count;
+    if (written.status != StreamStatus::ok) return written.status;
+    first_ = 0;
+    const StreamProgress read = in_->read(values_.data(), values_.size() / value_bytes_, false);
+    count_ = read.count;
+    if (count_ == 0) {
+      next_ = read.status;
+      return StreamStatus::ok;
+    }
+  }
+}
+
+bool StreamRelay::is_told_of_room() noexcept {
+  std::atomic<std::uint32_t>* const flag = out_->sleeps();
+  if (flag == nullptr) return false;
+  if (flag->exchange(1, std::memory_order_relaxed) == 0) host::heavy_fence();
+  return true;
+}
+
+StreamRelay::Outcome StreamRelay::run() {
+  for (;;) {
+    if (const StreamStatus status = pass_on_values(); status != StreamStatus::ok)
+      return status == StreamStatus::again ? Outcome::waits_for_room : Outcome::over;
+    switch (next_) {
+      case StreamStatus::marker: {
+        const StreamStatus marked = out_->mark(in_->marker_ahead(), false);
+        if (marked == StreamStatus::again) return Outcome::waits_for_room;
+        if (marked != StreamStatus::ok) return Outcome::over;
+        static_cast<void>(in_->take_marker());
+        break;
+      }
+      case StreamStatus::ended: {
+        const StreamStatus ended = out_->end(false);
+        return ended == StreamStatus::again ? Outcome::waits_for_room : Outcome::over;
+      }
+      case StreamStatus::unreachable:
+        out_->cut();
+        return Outcome::over;
+      default:
+        static_cast<void>(out_->flush(false));
+        return Outcome::waits_for_values;
+    }
+  }
+}
+
+}  // namespace am::core

@@ -1,0 +1,32 @@
+// How an end of a stream waits for the other one.
+#pragma once
+
+#include <am/impl/waiter.hpp>
+
+#include "core/node/engine.hpp"
+#include "core/streams/streams.hpp"
+#include "host/heavy_fence.hpp"
+
+namespace am::core {
+
+template <class Sleeps, class Holds>
+void Streams::wait(const char* what, const Sleeps& sleeps, const Holds& holds) {
+  engine_.must_compute(what);
+  impl::Waiter waiter(engine_, what);
+  std::atomic<std::uint32_t>* flag = nullptr;
+  while (!holds()) {
+    if (engine_.poll() != 0) {
+      waiter.worked();
+      continue;
+    }
+    flag = waiter.sleeps_next() ? sleeps() : nullptr;
+    if (flag != nullptr && flag->exchange(1, std::memory_order_relaxed) == 0) {
+      host::heavy_fence();  // what the other end did before it can see the flag is found now
+    } else {
+      waiter.idle();
+    }
+  }
+  if (flag != nullptr) flag->store(0, std::memory_order_relaxed);
+}
+
+}  // namespace am::core

@@ -1,0 +1,262 @@
+// The writing end of a stream.
+#include <algorithm>
+#include <am/error.hpp>
+#include <am/global.hpp>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "core/membership/peers_gone.hpp"
+#include "core/messages/own_send.hpp"
+#include "core/node/unknown_node.hpp"
+#include "core/streams/messages.hpp"
+#include "core/streams/waiting.hpp"
+
+namespace am::impl {
+
+namespace {
+
+constexpr std::size_t piece_bytes = 65536;  // of a message of values
+constexpr std::size_t batch_bytes =
+    8192;  // that a write of several values publishes at a time: the reader begins meanwhile
+
+using core::Streams;
+
+const char* const opening = "am::StreamOut, until the other end opens";
+
+bool agree(const StreamType& a, const StreamType& b) noexcept {
+  return a.bytes == b.bytes && (a.name == b.name || a.name == 0 || b.name == 0);
+}
+
+/// While a send waits.
+class Sending {
+ public:
+  explicit Sending(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~Sending() { flag_ = false; }
+  Sending(const Sending&) = delete;
+  Sending& operator=(const Sending&) = delete;
+
+ private:
+  bool& flag_;
+};
+
+constexpr auto no_flag = []() -> std::atomic<std::uint32_t>* { return nullptr; };
+
+}  // namespace
+
+Status stream_is_open(Node& node, NodeId to, std::uint64_t tag) {
+  const Hold hold(node);
+  if (to >= node.size()) return Status::no_such_node;
+  if (node.engine().streams().find_offer(to, tag) != nullptr) return Status::ok;
+  return node.is_gone(to) ? Status::unreachable : Status::again;
+}
+
+StreamWriter::StreamWriter(Node& node, NodeId to, std::uint64_t tag, const StreamType& type)
+    : streams_(node.engine().streams()), to_(to), value_bytes_(type.bytes), peer_(node, to) {
+  const Hold hold(node);
+  if (to >= node.size()) throw core::unknown_node("open a stream", to, node.size());
+  std::optional<Streams::Offer> offer;
+  streams_.wait(opening, no_flag, [&] {
+    offer = streams_.take_offer(to, tag);
+    return offer || peer_.is_missing();
+  });
+  if (!offer) throw core::peer_gone_error(streams_.engine(), "open a stream", to);
+  id_ = offer->word.id;
+  if (!agree(type, offer->word.type)) {
+    cut();
+    let_go();
+    throw Error("open a stream", "node " + std::to_string(to) + " reads values of another type from it",
+                "open both ends as streams of one type");
+  }
+  capacity_ = offer->word.capacity;
+  mask_ = capacity_ - 1;
+  const GlobalPtr<std::byte> place(to, offer->word.at);
+  if (std::byte* ring = direct(node, place, StreamRing::bytes(capacity_, value_bytes_))) {
+    use_ring(*reinterpret_cast<StreamRing*>(ring));
+  } else {
+    use_messages();
+  }
+  streams_.add(*this);
+  streams_.say(to, {.kind = Streams::Word::Kind::taken, .id = id_, .at = ring_ == nullptr ? 1u : 0u});
+}
+
+StreamWriter::~StreamWriter() {
+  const Hold hold(streams_.node());
+  if (!over_) end_at_last();
+  streams_.remove(*this);
+}
+
+/// While an exception goes by nothing waits.
+void StreamWriter::end_at_last() noexcept {
+  const bool wait = std::uncaught_exceptions() == 0;
+  try {
+    if (end(wait) == StreamStatus::again) cut();
+  } catch (...) {  // of a handler that ran meanwhile
+    streams_.node().post([thrown = std::current_exception()](Node&) { std::rethrow_exception(thrown); });
+  }
+  if (!over_) let_go();
+}
+
+void StreamWriter::use_ring(StreamRing& ring) noexcept {
+  ring_ = &ring;
+  values_ = ring.values();
+  written_ = &ring.written;
+  reader_sleeps_ = &ring.reader_sleeps;
+}
+
+void StreamWriter::use_messages() {
+  staged_ = std::make_unique_for_overwrite<std::byte[]>(capacity_ * value_bytes_);
+  values_ = staged_.get();
+}
+
+void StreamWriter::cut() noexcept {
+  streams_.say(to_, {.kind = Streams::Word::Kind::cut, .id = id_, .at = to_});
+}
+
+void StreamWriter::let_go() noexcept {
+  over_ = true;
+  limit_ = next_;
+  streams_.say(to_, {.kind = Streams::Word::Kind::let_go, .id = id_});
+}
+
+void StreamWriter::wake_reader() noexcept {
+  if (reader_sleeps_->exchange(0, std::memory_order_relaxed) == 0) return;
+  const Hold hold(streams_.node());
+  streams_.say(ring_->reader.load(std::memory_order_acquire),
+               {.kind = Streams::Word::Kind::wake, .id = id_, .at = to_});
+}
+
+StreamStatus StreamWriter::why_not() {
+  return peer_.is_missing() ? StreamStatus::unreachable : StreamStatus::again;
+}
+
+/// Sets the limit anew.
+StreamStatus StreamWriter::find_room(bool wait) {
+  if (over_ || is_closed()) return StreamStatus::ended;
+  if (ring_ != nullptr) {
+    limit_ = std::min(ring_->read.load(std::memory_order_acquire), next_) + capacity_;
+  } else {
+    const std::uint64_t end = std::min(read_.load(std::memory_order_acquire), next_) + capacity_;
+    const std::uint64_t piece = std::max<std::uint64_t>(piece_bytes / value_bytes_, 1);
+    if (next_ == end || next_ - sent_ >= piece) {
+      if (send_staged(wait) == StreamStatus::unreachable) return StreamStatus::unreachable;
+    }
+    limit_ = std::min(end, next_ - sent_ < piece ? sent_ + piece : next_ + piece);
+    if (limit_ != next_ && !std::exchange(flush_is_posted_, true)) streams_.flush_later(*this);
+  }
+  return limit_ != next_ ? StreamStatus::ok : why_not();
+}
+
+bool StreamWriter::is_closed() const noexcept {
+  return ring_ != nullptr ? ring_->closed.load(std::memory_order_acquire) != 0
+                          : closed_.load(std::memory_order_relaxed);
+}
+
+StreamStatus StreamWriter::make_room(bool wait) {
+  const Hold hold(streams_.node());
+  StreamStatus status = find_room(wait);
+  if (status == StreamStatus::again && wait) {
+    streams_.wait(
+        "a write to a stream", [this] { return sleeps(); },
+        [&] { return (status = find_room(false)) != StreamStatus::again; });
+  }
+  return status;
+}
+
+std::atomic<std::uint32_t>* StreamWriter::sleeps() noexcept {
+  return ring_ != nullptr ? &ring_->writer_sleeps : nullptr;
+}
+
+StreamProgress StreamWriter::write(const std::byte* from, std::size_t count, bool wait) {
+  const std::uint64_t batch = std::max<std::uint64_t>(batch_bytes / value_bytes_, 1);
+  std::size_t done = 0;
+  while (done < count) {
+    if (next_ == limit_) {
+      const StreamStatus status = make_room(wait);
+      if (status != StreamStatus::ok) return {done, status};
+    }
+    const std::uint64_t place = next_ & mask_;
+    const std::uint64_t n = std::min({std::uint64_t{count - done}, limit_ - next_, capacity_ - place, batch});
+    std::memcpy(values_ + place * value_bytes_, from + done * value_bytes_, n * value_bytes_);
+    done += n;
+    publish(next_ + n);
+  }
+  return {done, StreamStatus::ok};
+}
+
+/// A send that waits polls, and what it runs may come here again: that leaves it to this one.
+StreamStatus StreamWriter::send_staged(bool wait) {
+  if (is_sending_) return StreamStatus::again;
+  const Sending sending(is_sending_);
+  Node& node = streams_.node();
+  const core::Engine::OwnSend own(streams_.engine());
+  while (sent_ < next_) {
+    const std::uint64_t place = sent_ & mask_;
+    const std::uint64_t n =
+        std::min({next_ - sent_, capacity_ - place, std::max<std::uint64_t>(piece_bytes / value_bytes_, 1)});
+    const Payload values(values_ + place * value_bytes_, n * value_bytes_);
+    const Status status = wait ? node.request<core::stream_values>(to_, id_, values)
+                               : node.try_request<core::stream_values>(to_, id_, values);
+    if (status == Status::again) return StreamStatus::again;
+    if (status != Status::ok) return StreamStatus::unreachable;
+    sent_ += n;
+  }
+  return StreamStatus::ok;
+}
+
+StreamStatus StreamWriter::try_mark(StreamMark mark, bool wait) {
+  if (over_ || is_closed()) return StreamStatus::ended;
+  mark.at = next_;
+  const std::uint64_t most = StreamRing::most_marks - (mark.kind == StreamMark::Kind::marker ? 1 : 0);
+  const std::uint64_t read = ring_ != nullptr ? ring_->marks_read.load(std::memory_order_acquire)
+                                              : marks_read_.load(std::memory_order_relaxed);
+  if (marks_ - read >= most) return why_not();
+  if (ring_ != nullptr) {
+    ring_->marks[marks_ % StreamRing::most_marks] = mark;
+    ring_->marks_written.store(++marks_, std::memory_order_release);
+    if (ring_->reader_sleeps.load(std::memory_order_relaxed) != 0) wake_reader();
+    return StreamStatus::ok;
+  }
+  if (const StreamStatus sent = send_staged(wait); sent != StreamStatus::ok) return sent;
+  const core::Engine::OwnSend own(streams_.engine());
+  const Status status = streams_.node().try_request<core::stream_mark>(to_, id_, mark);
+  if (status == Status::ok) ++marks_;
+  return status == Status::ok      ? StreamStatus::ok
+         : status == Status::again ? StreamStatus::again
+                                   : StreamStatus::unreachable;
+}
+
+StreamStatus StreamWriter::put_mark(const StreamMark& mark, bool wait) {
+  StreamStatus status = try_mark(mark, wait);
+  if (status == StreamStatus::again && wait) {
+    streams_.wait(
+        "a mark in a stream", [this] { return sleeps(); },
+        [&] { return (status = try_mark(mark, false)) != StreamStatus::again; });
+  }
+  return status;
+}
+
+StreamStatus StreamWriter::mark(std::uint64_t value, bool wait) {
+  const Hold hold(streams_.node());
+  return put_mark({.value = value}, wait);
+}
+
+StreamStatus StreamWriter::flush(bool wait) {
+  const Hold hold(streams_.node());
+  if (over_ || ring_ != nullptr) return StreamStatus::ok;
+  StreamStatus status = send_staged(wait);
+  if (status == StreamStatus::again && wait)
+    streams_.wait("a flush of a stream", no_flag,
+                  [&] { return (status = send_staged(false)) != StreamStatus::again; });
+  return status;
+}
+
+StreamStatus StreamWriter::end(bool wait) {
+  const Hold hold(streams_.node());
+  if (over_) return StreamStatus::ok;
+  const StreamStatus status = put_mark({.kind = StreamMark::Kind::end}, wait);
+  if (status != StreamStatus::again) let_go();
+  return status;
+}
+
+}  // namespace am::impl

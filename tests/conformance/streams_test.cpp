@@ -1,0 +1,318 @@
+// Streams: values in order, by one and by many, with markers and ends, waiting and failable, to every node; spliced on; and what is no
+// stream.
+#include <sched.h>
+#include <am/collectives.hpp>
+#include <am/stream.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "support/job.hpp"
+
+namespace streams_test {
+
+using namespace test;
+using Streams = test::OnEverySubstrate;
+using am::StreamStatus;
+using Value = std::uint64_t;
+
+/// What a stream carries: values and, in front of some, markers, which follow from a seed.
+class Script {
+ public:
+  Script(std::uint64_t seed, Value values) : seed_(seed), values_(values) {}
+  [[nodiscard]] Value size() const { return values_; }
+  [[nodiscard]] Value value(Value number) const { return test::mix(seed_, number); }
+  [[nodiscard]] bool has_marker(Value number) const { return test::mix(seed_ + 1, number) % 50 == 0; }
+
+ private:
+  std::uint64_t seed_;
+  Value values_;
+};
+
+/// Writes it by everything that there is, a bit at a time.
+class Writing {
+ public:
+  Writing(am::StreamOut<Value>& out, const Script& script, std::uint64_t seed)
+      : out_(out), script_(script), random_(seed) {}
+  [[nodiscard]] bool done() const { return ended_; }
+  void go_on() {
+    if (ended_) return;
+    if (next_ == script_.size()) {
+      check(out_.end() == StreamStatus::ok, "end");
+      check(out_.write(0) == StreamStatus::ended, "nothing goes behind the end");
+      ended_ = true;
+      return;
+    }
+    if (!marked_ && script_.has_marker(next_)) {
+      marked_ = is_ok(out_.try_mark(next_));
+      return;
+    }
+    Value end = next_ + 1;
+    const Value most = next_ + 1 + random_.below(300);
+    while (end < std::min(most, script_.size()) && !script_.has_marker(end)) ++end;
+    if (end == next_ + 1) {
+      if (is_ok(out_.try_write(script_.value(next_)))) wrote(1);
+      return;
+    }
+    std::vector<Value> values;
+    for (Value number = next_; number < end; ++number) values.push_back(script_.value(number));
+    const am::StreamProgress progress = out_.try_write(std::span<const Value>(values));
+    check(progress.status == StreamStatus::ok ? progress.count == values.size() : !is_ok(progress.status),
+          "all, or not");
+    wrote(progress.count);
+    if (random_.one_in(8)) check(out_.flush() == StreamStatus::ok, "flush");
+  }
+
+ private:
+  static bool is_ok(StreamStatus status) {
+    check(status == StreamStatus::ok || status == StreamStatus::again, "ok or again");
+    return status == StreamStatus::ok;
+  }
+  void wrote(Value count) {
+    next_ += count;
+    if (count != 0) marked_ = false;
+  }
+
+  am::StreamOut<Value>& out_;
+  const Script script_;
+  test::Random random_;
+  Value next_ = 0;
+  bool marked_ = false;
+  bool ended_ = false;
+};
+
+class Reading {
+ public:
+  Reading(am::StreamIn<Value>& in, const Script& script, std::uint64_t seed)
+      : in_(in), script_(script), random_(seed) {}
+  [[nodiscard]] bool done() const { return ended_; }
+  void go_on() {
+    if (ended_) return;
+    if (random_.one_in(2)) {
+      Value value = 0;
+      const StreamStatus status = in_.try_read(value);
+      if (status == StreamStatus::ok) got(value);
+      met(status);
+    } else {
+      std::array<Value, 100> values{};
+      const auto wanted = std::span(values).first(1 + random_.below(values.size()));
+      const am::StreamProgress progress = in_.try_read(wanted);
+      for (const Value value : wanted.first(progress.count)) got(value);
+      met(progress.status);
+    }
+  }
+  void met(StreamStatus status) {
+    if (status == StreamStatus::marker) {
+      check_equal(in_.marker(), next_, "the marker in front of this value");
+      check(script_.has_marker(next_) && !marked_, "one marker where there is one");
+      marked_ = true;
+    }
+    check(status != StreamStatus::unreachable, "unreachable");
+    if (status != StreamStatus::ended) return;
+    check_equal(next_, script_.size(), "values before the end");
+    ended_ = true;
+  }
+  void got(Value value) {
+    check_equal(value, script_.value(next_), "a value");
+    check(marked_ || !script_.has_marker(next_), "the marker comes first");
+    ++next_;
+    marked_ = false;
+  }
+
+ private:
+  am::StreamIn<Value>& in_;
+  const Script script_;
+  test::Random random_;
+  Value next_ = 0;
+  bool marked_ = false;
+  bool ended_ = false;
+};
+
+std::uint64_t common_seed(am::Node& node) { return am::broadcast(node, test::seed(), 0); }
+
+TEST_P(Streams, AroundARingByOneAndByMany) {
+  run(4, [](am::Node& node) {
+    const std::uint64_t seed = common_seed(node);
+    for (const std::size_t capacity : {2u, 64u, 0u}) {
+      const Value values = rounds(capacity == 2 ? 300 : 3'000);
+      const am::NodeId left = (node.id() + 3) % 4;
+      am::StreamIn<Value> in(node, left, 5, capacity);
+      am::StreamOut<Value> out(node, (node.id() + 1) % 4, 5);
+      Writing writing(out, Script(seed + node.id(), values), seed + 10 + node.id());
+      Reading reading(in, Script(seed + left, values), seed + 20 + node.id());
+      while (!writing.done() || !reading.done()) {
+        writing.go_on();
+        reading.go_on();
+        if (node.poll() == 0) sched_yield();
+      }
+      node.barrier();
+    }
+  });
+}
+
+TEST_P(Streams, WaitForEachOther) {
+  run(2, [](am::Node& node) {
+    const Value values = rounds(20'000);
+    if (node.id() == 0) {
+      am::StreamOut<Value> out(node, 1, 1);
+      for (Value number = 0; number < values; ++number) {
+        if (number % 40 == 0) check(out.mark(number) == StreamStatus::ok, "mark");
+        check(out.write(number) == StreamStatus::ok, "write");
+        if (number % 3000 == 0) node.poll();
+      }
+    } else {
+      am::StreamIn<Value> in(node, 0, 1, 8);
+      Value value = 0;
+      for (Value number = 0; number < values; ++number) {
+        if (number % 40 == 0) {
+          check(in.read(value) == StreamStatus::marker, "marker");
+          check_equal(in.marker(), number, "marker");
+        }
+        check(in.read(value) == StreamStatus::ok, "read");
+        check_equal(value, number, "value");
+      }
+      check(in.read(value) == StreamStatus::ended, "the destructor ends it");
+      check(in.read(value) == StreamStatus::ended, "for good");
+      check_throws<am::Error>([&] { static_cast<void>(in.marker()); }, "none comes next");
+    }
+    node.barrier();
+  });
+}
+
+TEST_P(Streams, CallThePostThatReads) {
+  run(2, [](am::Node& node) {
+    const std::uint64_t seed = common_seed(node);
+    const Script script(seed, rounds(20'000));
+    if (node.id() == 0) {
+      am::StreamOut<Value> out(node, 1, 2);
+      Writing writing(out, script, seed + 1);
+      for (int turn = 0; !writing.done(); ++turn) {
+        writing.go_on();
+        if (turn % 16 == 0) node.poll();
+      }
+    } else {
+      am::StreamIn<Value> in(node, 0, 2, 64);
+      Reading reading(in, script, seed + 2);
+      in.on_values([&] {
+        for (int i = 0; i < 20; ++i) reading.go_on();
+      });
+      node.wait_until([&] { return reading.done(); });
+    }
+    node.barrier();
+  });
+}
+
+/// iWarp's GetRow (3.1.2): each takes what is its own and hands on the rest, of which it sees nothing.
+TEST_P(Streams, AreSplicedOn) {
+  run(4, [](am::Node& node) {
+    const Value part = rounds(3'000);
+    const am::NodeId last = node.size() - 1;
+    if (node.id() == 0) {
+      am::StreamOut<Value> out(node, 1, 3);
+      for (Value number = 0; number < last * part; ++number) {
+        check(out.write(number) == StreamStatus::ok, "write");
+        if (number % part == part / 2) check(out.mark(number) == StreamStatus::ok, "mark");
+      }
+    } else {
+      am::StreamIn<Value> in(node, node.id() - 1, 3, 32);
+      Value value = 0;
+      for (Value i = 0; i < part; ++i) {
+        const Value number = (node.id() - 1) * part + i;
+        check(in.read(value) == StreamStatus::ok, "read");
+        check_equal(value, number, "value");
+        if (i == part / 2) {
+          check(in.read(value) == StreamStatus::marker, "marker");
+          check_equal(in.marker(), number, "marker");
+        }
+      }
+      if (node.id() == last) {
+        check(in.read(value) == StreamStatus::ended, "the end comes, too");
+      } else {
+        am::splice(std::move(in), am::StreamOut<Value>(node, node.id() + 1, 3));
+      }
+    }
+    node.barrier();
+  });
+}
+
+/// PutRow: each sends its own, and behind it what others send.
+TEST_P(Streams, AreSplicedBehindTheirOwn) {
+  run(4, [](am::Node& node) {
+    const Value part = rounds(2'000);
+    std::optional<am::StreamIn<Value>> in;
+    if (node.id() != 0) in.emplace(node, node.id() - 1, 4, 16);
+    if (node.id() != 3) {
+      am::StreamOut<Value> out(node, node.id() + 1, 4);
+      for (Value i = 0; i < part; ++i) check(out.write(node.id() * part + i) == StreamStatus::ok, "write");
+      if (in) am::splice(*std::move(in), std::move(out));
+    } else {
+      for (const am::NodeId sender : {2u, 1u, 0u}) {
+        for (Value i = 0; i < part; ++i) {
+          Value value = 0;
+          check(in->read(value) == StreamStatus::ok, "read");
+          check_equal(value, sender * part + i, "value");
+        }
+      }
+      Value value = 0;
+      check(in->read(value) == StreamStatus::ended, "one end");
+    }
+    node.barrier();
+  });
+}
+
+TEST_P(Streams, ThatTheReaderCloses) {
+  run(2, [](am::Node& node) {
+    for (int i = 0; i < 20; ++i) {  // the segment has its memory back
+      if (node.id() == 0) {
+        am::StreamOut<Value> out(node, 1, 6);
+        StreamStatus status = StreamStatus::ok;
+        while (status == StreamStatus::ok) status = out.write(1);
+        check(status == StreamStatus::ended, "ended");
+        check(out.end() == StreamStatus::ended, "nobody reads the end");
+      } else {
+        am::StreamIn<Value> in(node, 0, 6, 1 << 20);
+        Value value = 0;
+        check(in.read(value) == StreamStatus::ok, "the first");
+      }
+      node.barrier();
+    }
+  });
+}
+
+struct Other {
+  double x, y;
+};
+
+TEST_P(Streams, ThatAreNone) {
+  run(2, [](am::Node& node) {
+    check(am::stream_is_open(node, 2, 0) == am::Status::no_such_node, "no node 2");
+    check_throws<am::Error>([&] { am::StreamIn<int>(node, 2, 0); }, "no node 2");
+    check_throws<am::Error>([&] { am::StreamOut<int>(node, 2, 0); }, "no node 2");
+    check_throws<am::Error>([&] { am::StreamIn<Value>(node, 0, 0, ~std::size_t{0}); }, "no room");
+    check_throws<am::Error>([&] { am::StreamIn<Value>(node, 0, 0, std::size_t{1} << 27); }, "AM_SEGMENT");
+    if (node.id() == 1) {
+      am::StreamIn<Other> in(node, 0, 9);
+      check_throws<am::Error>([&] { am::StreamIn<Other>(node, 0, 9); }, "one reader");
+      Other value{};
+      check(in.read(value) == StreamStatus::unreachable, "it was refused");
+    } else {
+      node.wait_until([&] { return am::stream_is_open(node, 1, 9) == am::Status::ok; });
+      check_throws<am::Error>([&] { am::StreamOut<Value>(node, 1, 9); }, "another type");
+      check(am::stream_is_open(node, 1, 9) == am::Status::again, "it is taken");
+    }
+    node.barrier();
+    am::StreamIn<Other> in(node, node.id(), 9);  // from itself
+    am::StreamOut<Other> out(node, node.id(), 9);
+    check(out.write({1, 2}) == StreamStatus::ok && out.end() == StreamStatus::ok, "write");
+    Other value{};
+    check(in.read(value) == StreamStatus::ok && value.y == 2 && in.read(value) == StreamStatus::ended,
+          "read");
+    node.barrier();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Contract, Streams, test::cells_of<Streams>(), test::name_of);
+
+}  // namespace streams_test

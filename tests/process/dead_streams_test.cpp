@@ -1,0 +1,82 @@
+// Streams whose other end dies: a reader gets what was written, then `unreachable`; so does a writer. Also of one that was spliced on.
+#include <gmock/gmock.h>
+#include <am/am.hpp>
+
+#include <csignal>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "process/amrun_job.hpp"
+
+namespace amrun_test::dead_streams_test {
+
+using am::StreamStatus;
+constexpr std::uint64_t values = 1000;
+
+[[noreturn]] void die() {
+  kill(getpid(), SIGKILL);
+  for (;;) pause();
+}
+
+/// "reader" or "writer" or "spliced": node 0 dies as that; the last node sees it.
+int die_as(const Arguments& arguments) {
+  am::Node& node = am::start(0, nullptr);
+  node.on_peer_death([](am::Node&, am::NodeId) {});
+  const am::NodeId last = node.size() - 1;
+  std::uint64_t value = 0;
+  if (arguments.at(0) == "reader") {
+    if (node.id() == 0) {
+      am::StreamIn<std::uint64_t> in(node, 1, 1);
+      if (in.read(value) != StreamStatus::ok) return 1;
+      die();
+    }
+    am::StreamOut<std::uint64_t> out(node, 0, 1);
+    StreamStatus status = StreamStatus::ok;
+    while (status == StreamStatus::ok) status = out.write(1);
+    return status == StreamStatus::unreachable ? 0 : 2;
+  }
+  if (node.id() == 0) {
+    am::StreamOut<std::uint64_t> out(node, 1, 1);
+    for (std::uint64_t i = 0; i < values; ++i) out.write(i);
+    if (out.flush() != StreamStatus::ok) return 1;
+    while (node.poll() != 0) {
+    }
+    // What it has sent by messages has to come: the reader says so.
+    am::StreamIn<std::uint64_t> back(node, last, 2);
+    if (back.read(value) != StreamStatus::ok) return 1;
+    die();
+  }
+  if (node.id() != last) {
+    am::StreamIn<std::uint64_t> in(node, 0, 1);
+    am::splice(std::move(in), am::StreamOut<std::uint64_t>(node, last, 1));
+    node.wait_until([&] { return node.is_gone(0); });
+    node.poll();
+    return 0;
+  }
+  am::StreamIn<std::uint64_t> in(node, last - 1, 1);
+  am::StreamOut<std::uint64_t> back(node, 0, 2);
+  for (std::uint64_t i = 0; i < values; ++i) {
+    if (in.read(value) != StreamStatus::ok || value != i) return 3;
+    if (i == values / 2 && back.write(i) != StreamStatus::ok) return 4;
+  }
+  return in.read(value) == StreamStatus::unreachable ? 0 : 5;
+}
+
+class DeadStreams : public testing::TestWithParam<const char*> {};
+
+TEST_P(DeadStreams, AreUnreachableAtTheOtherEnd) {
+  for (const auto& [how, nodes] : {std::pair{"reader", "2"}, {"writer", "2"}, {"spliced", "3"}}) {
+    Amrun amrun(job({"-n", nodes}, {"die_as", how}), {{std::string("AM_TRANSPORT=") + GetParam()}});
+    const auto outcome = amrun.outcome();
+    EXPECT_EQ(outcome.exit_code, 0) << how << ": " << outcome.err;
+    EXPECT_THAT(outcome.err, testing::HasSubstr("was killed by signal 9")) << how;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, DeadStreams, testing::Values("shm", "tcp"),
+                         [](const auto& network) { return std::string(network.param); });
+
+const Roles roles = {{"die_as", die_as}};
+
+}  // namespace amrun_test::dead_streams_test
