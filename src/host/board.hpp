@@ -118,6 +118,7 @@ struct NodeCard : NodeFacts {
   // Written by the owner now and then, read by reports.
   alignas(line) std::atomic<std::uint64_t> waiting_since_ns;  ///< Count; 0 while it does not wait
   std::atomic<std::uint64_t> waiting_for[8];                  ///< text, ended by a zero byte
+  std::atomic<std::uint32_t> waits_for;   ///< the node that alone can end the wait, and 1; 0: none is known
   std::atomic<std::uint32_t> held_off;    ///< what may not run while it waits (core/reports/card_words.hpp)
   std::atomic<std::uint64_t> interrupts;  ///< signals that have come in the interrupt mode
   std::atomic<std::uint64_t> refused_accesses;  ///< through guarded pointers
@@ -136,7 +137,7 @@ static_assert(sizeof(NodeCard) <= page_bytes);
 /// Of builds of libam that may have nodes in one job: the same number, from what they mean by the facts that hosts copy (`meaning`, which
 /// is counted up when that changes), where each fact lies, and how long the rest is.
 consteval std::uint32_t version_of_board() noexcept {
-  constexpr std::size_t meaning = 14;
+  constexpr std::size_t meaning = 15;
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const std::size_t part : {meaning,
                                  sizeof(JobHeader),

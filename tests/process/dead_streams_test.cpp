@@ -1,4 +1,5 @@
 // Streams whose other end dies: a reader gets what was written, then `unreachable`; so does a writer. Also of one that was spliced on.
+// And a ring of streams that wait for each other, which a report names.
 #include <gmock/gmock.h>
 #include <am/am.hpp>
 
@@ -63,6 +64,14 @@ int die_as(const Arguments& arguments) {
   return in.read(value) == StreamStatus::unreachable ? 0 : 5;
 }
 
+/// Each writes, and none reads.
+int fill_a_ring(const Arguments& /*arguments*/) {
+  am::Node& node = am::start(0, nullptr);
+  const am::StreamIn<int> in(node, (node.id() + 2) % 3, 1, 16);
+  am::StreamOut<int> out(node, (node.id() + 1) % 3, 1);
+  for (;;) out.write(1);
+}
+
 class DeadStreams : public testing::TestWithParam<const char*> {};
 
 TEST_P(DeadStreams, AreUnreachableAtTheOtherEnd) {
@@ -77,6 +86,16 @@ TEST_P(DeadStreams, AreUnreachableAtTheOtherEnd) {
 INSTANTIATE_TEST_SUITE_P(Networks, DeadStreams, testing::Values("shm", "tcp"),
                          [](const auto& network) { return std::string(network.param); });
 
-const Roles roles = {{"die_as", die_as}};
+TEST(StreamsInARing, AreNamedWhenTheyStandStill) {
+  Amrun amrun(job({"-n", "3"}, {"fill_a_ring"}), {{"AM_TIMEOUT=1s", "AM_REPORT_AFTER=300ms"}});
+  const auto outcome = amrun.outcome();
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err,
+              testing::ContainsRegex(
+                  "these nodes wait for each other: (0 -> 1 -> 2 -> 0|1 -> 2 -> 0 -> 1|2 -> 0 -> 1 -> 2)"));
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("in a write to a stream, for node [012]"));
+}
+
+const Roles roles = {{"die_as", die_as}, {"fill_a_ring", fill_a_ring}};
 
 }  // namespace amrun_test::dead_streams_test

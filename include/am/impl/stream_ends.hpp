@@ -84,6 +84,7 @@ class StreamWriter {
   [[nodiscard]] StreamStatus put_mark(const StreamMark& mark, bool wait);
   [[nodiscard]] StreamStatus why_not();
   [[nodiscard]] bool is_closed() const noexcept;
+  [[nodiscard]] NodeId reader() const noexcept;
   [[nodiscard]] std::atomic<std::uint32_t>* sleeps() noexcept;
   void use_ring(StreamRing& ring) noexcept;
   void use_messages();

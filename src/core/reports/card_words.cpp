@@ -66,8 +66,14 @@ bool describe_wait(TextOut& out, const host::NodeCard& card, std::uint64_t now) 
   out << "waited ";
   describe_ms(out, wait->ns);
   out << " in " << wait->what();
+  describe_needed(out, card);
   describe_held_off_there(out, card);
   return true;
+}
+
+void describe_needed(TextOut& out, const host::NodeCard& card) {
+  if (const std::uint32_t needed = card.waits_for.load(std::memory_order_relaxed); needed != 0)
+    out << ", for node " << needed - 1;
 }
 
 void describe_call(TextOut& out, const host::NodeCard& card, std::uint64_t now) {

@@ -30,6 +30,8 @@ void describe_held_off(TextOut& out, std::uint32_t word, std::string_view where)
 /// a Count. The words are read one after the other: a node that begins another wait just then may be said to wait in that one
 /// for the time of this.
 bool describe_wait(TextOut& out, const host::NodeCard& card, std::uint64_t now);
+/// ", for node 3", where the node has said that this one alone can end its wait.
+void describe_needed(TextOut& out, const host::NodeCard& card);
 /// The same of a node that runs something meanwhile, which says more: " (in barrier, for 12 ms)".
 void describe_call(TextOut& out, const host::NodeCard& card, std::uint64_t now);
 

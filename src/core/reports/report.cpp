@@ -1,5 +1,7 @@
 #include "core/reports/report.hpp"
 
+#include <vector>
+
 #include "core/node/engine.hpp"
 #include "core/reports/card_words.hpp"
 #include "core/reports/job_watch.hpp"
@@ -31,6 +33,25 @@ bool has_news_of_its_own(Engine& engine) {
   return false;
 }
 
+/// The nodes that wait for each other, from this one on and back to it. Nodes of other hosts say nothing of that.
+void describe_circle(TextOut& out, Engine& engine) {
+  const NodeId self = engine.job().id;
+  const auto next = [&](NodeId node) {
+    return engine.board().card(node).waits_for.load(std::memory_order_relaxed);
+  };
+  std::vector<NodeId> circle;
+  for (std::uint32_t node = self + 1; node != 0 && node <= engine.job().size; node = next(node - 1)) {
+    if (node - 1 == self && !circle.empty()) {
+      out << "am:   these nodes wait for each other:";
+      for (const NodeId one : circle) out << " " << one << " ->";
+      out << " " << self << "\n";
+      return;
+    }
+    if (circle.size() == engine.job().size) return;  // one that does not lead back here
+    circle.push_back(node - 1);
+  }
+}
+
 }  // namespace
 
 void print_report(Engine& engine, const char* what, std::uint64_t waited_ns) {
@@ -41,6 +62,7 @@ void print_report(Engine& engine, const char* what, std::uint64_t waited_ns) {
   out << "am: node " << self << " has waited ";
   describe_ms(out, waited_ns);
   out << " in " << what;
+  describe_needed(out, engine.card());
   if (runs_something(engine.onlooker(), self)) {
     out << "; it runs ";
     describe_running(out, engine.onlooker(), self);
@@ -49,6 +71,7 @@ void print_report(Engine& engine, const char* what, std::uint64_t waited_ns) {
   out << "\n";
   if (!engine.settings().faults.empty())
     out << "am:   faults are injected: AM_FAULTS=" << engine.settings().faults << "\n";
+  describe_circle(out, engine);
   constexpr NodeId most_lines = 16;
   NodeId lines = 0;
   for (NodeId peer = 0; peer < engine.job().size && lines < most_lines; ++peer) {

@@ -123,7 +123,7 @@ StreamStatus StreamReader::find_values(bool wait) {
   StreamStatus status = look();
   if (status == StreamStatus::again && wait) {
     streams_.wait(
-        "a read from a stream", [this] { return &ring_->reader_sleeps; },
+        "a read from a stream", from_, [this] { return &ring_->reader_sleeps; },
         [&] { return (status = look()) != StreamStatus::again; });
   }
   return status;
@@ -178,7 +178,7 @@ void StreamReader::splice(std::unique_ptr<StreamReader> in, std::unique_ptr<Stre
   Streams& streams = in->streams_;
   const Hold hold(streams.node());
   streams.wait(
-      "am::splice, until the writer has opened its end",
+      "am::splice, until the writer has opened its end", in->from_,
       []() -> std::atomic<std::uint32_t>* { return nullptr; },
       [&] { return in->writer_ != Writer::unknown || in->peer_->is_missing(); });
   if (out->over_) throw Error("splice streams", "the writing end has ended its stream", "splice it before");

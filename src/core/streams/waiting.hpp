@@ -9,9 +9,24 @@
 
 namespace am::core {
 
+/// Whom the node waits for, on its card.
+class WaitsFor {
+ public:
+  WaitsFor(host::NodeCard& card, NodeId needed) noexcept
+      : card_(card), before_(card.waits_for.exchange(needed + 1, std::memory_order_relaxed)) {}
+  ~WaitsFor() { card_.waits_for.store(before_, std::memory_order_relaxed); }
+  WaitsFor(const WaitsFor&) = delete;
+  WaitsFor& operator=(const WaitsFor&) = delete;
+
+ private:
+  host::NodeCard& card_;
+  const std::uint32_t before_;
+};
+
 template <class Sleeps, class Holds>
-void Streams::wait(const char* what, const Sleeps& sleeps, const Holds& holds) {
+void Streams::wait(const char* what, NodeId needed, const Sleeps& sleeps, const Holds& holds) {
   engine_.must_compute(what);
+  const WaitsFor waits_for(engine_.card(), needed);
   impl::Waiter waiter(engine_, what);
   std::atomic<std::uint32_t>* flag = nullptr;
   while (!holds()) {

@@ -56,7 +56,7 @@ StreamWriter::StreamWriter(Node& node, NodeId to, std::uint64_t tag, const Strea
   const Hold hold(node);
   if (to >= node.size()) throw core::unknown_node("open a stream", to, node.size());
   std::optional<Streams::Offer> offer;
-  streams_.wait(opening, no_flag, [&] {
+  streams_.wait(opening, to, no_flag, [&] {
     offer = streams_.take_offer(to, tag);
     return offer || peer_.is_missing();
   });
@@ -122,8 +122,7 @@ void StreamWriter::let_go() noexcept {
 void StreamWriter::wake_reader() noexcept {
   if (reader_sleeps_->exchange(0, std::memory_order_relaxed) == 0) return;
   const Hold hold(streams_.node());
-  streams_.say(ring_->reader.load(std::memory_order_acquire),
-               {.kind = Streams::Word::Kind::wake, .id = id_, .at = to_});
+  streams_.say(reader(), {.kind = Streams::Word::Kind::wake, .id = id_, .at = to_});
 }
 
 StreamStatus StreamWriter::why_not() {
@@ -147,6 +146,11 @@ StreamStatus StreamWriter::find_room(bool wait) {
   return limit_ != next_ ? StreamStatus::ok : why_not();
 }
 
+/// Who reads: another node than the ring's once that has handed it over.
+NodeId StreamWriter::reader() const noexcept {
+  return ring_ != nullptr ? ring_->reader.load(std::memory_order_acquire) : to_;
+}
+
 bool StreamWriter::is_closed() const noexcept {
   return ring_ != nullptr ? ring_->closed.load(std::memory_order_acquire) != 0
                           : closed_.load(std::memory_order_relaxed);
@@ -157,7 +161,7 @@ StreamStatus StreamWriter::make_room(bool wait) {
   StreamStatus status = find_room(wait);
   if (status == StreamStatus::again && wait) {
     streams_.wait(
-        "a write to a stream", [this] { return sleeps(); },
+        "a write to a stream", reader(), [this] { return sleeps(); },
         [&] { return (status = find_room(false)) != StreamStatus::again; });
   }
   return status;
@@ -230,7 +234,7 @@ StreamStatus StreamWriter::put_mark(const StreamMark& mark, bool wait) {
   StreamStatus status = try_mark(mark, wait);
   if (status == StreamStatus::again && wait) {
     streams_.wait(
-        "a mark in a stream", [this] { return sleeps(); },
+        "a mark in a stream", reader(), [this] { return sleeps(); },
         [&] { return (status = try_mark(mark, false)) != StreamStatus::again; });
   }
   return status;
@@ -246,7 +250,7 @@ StreamStatus StreamWriter::flush(bool wait) {
   if (over_ || ring_ != nullptr) return StreamStatus::ok;
   StreamStatus status = send_staged(wait);
   if (status == StreamStatus::again && wait)
-    streams_.wait("a flush of a stream", no_flag,
+    streams_.wait("a flush of a stream", to_, no_flag,
                   [&] { return (status = send_staged(false)) != StreamStatus::again; });
   return status;
 }
