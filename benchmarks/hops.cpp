@@ -1,5 +1,5 @@
 // `ambench hops`: what a hop costs a thread that is alone; and the ping-pong of 8 bytes through the emulated network of the T1, in a ring of
-// nodes, or of the nCUBE/2, by the number of links on the way. All but the two who talk sleep, so the routers on the way are stepped by
+// nodes, or of the nCUBE/2, by the number of links on the way, or of the CM-5, by the number of routers. All but the two who talk sleep, so the routers on the way are stepped by
 // these two alone. Partners are odd nodes: on two cores, every one of them is bound to the other core than node 0 is.
 
 #include <am/am.hpp>
@@ -34,19 +34,28 @@ struct State {
   void end(am::Request&) { ended = true; }
 };
 
-/// Links to partners of node 0: one or an odd number along a ring of so many nodes, up to half of it; or one or more across a cube.
+/// Links to partners of node 0: one or an odd number along a ring of so many nodes, up to half of it; or one or more across a cube; or
+/// routers up and down a tree.
 struct Partners {
-  bool in_cube = false;
+  std::string shape = "ring";
   am::NodeId nodes = 0;
 
   [[nodiscard]] std::vector<unsigned> links() const {
     std::vector<unsigned> all;
-    for (unsigned links = 1; in_cube ? 1u << links <= nodes : links <= nodes / 2; links += in_cube ? 1 : 2)
+    for (unsigned links = 1; partner(links) < nodes && (shape != "ring" || links <= nodes / 2);
+         links += shape == "cube" ? 1 : 2)
       all.push_back(links);
     return all;
   }
-  [[nodiscard]] am::NodeId partner(unsigned links) const { return in_cube ? (1u << links) - 1 : links; }
+  [[nodiscard]] am::NodeId partner(unsigned links) const {
+    if (shape == "tree") return links == 1 ? 1 : (1u << (links - 1)) + 1;
+    return shape == "cube" ? (1u << links) - 1 : links;
+  }
 };
+/// Of a network's name.
+std::string shape_of(const std::string& transport) {
+  return transport == "ncube2" ? "cube" : transport == "cm5" ? "tree" : "ring";
+}
 
 double half_rtt_ns(am::Node& node, const State& state, am::NodeId partner) {
   constexpr int count = 100;
@@ -62,7 +71,7 @@ double half_rtt_ns(am::Node& node, const State& state, am::NodeId partner) {
 }
 
 void run_node(am::Node& node, std::span<const std::string> arguments) {
-  const Partners partners{.in_cube = !arguments.empty(), .nodes = node.size()};
+  const Partners partners{.shape = arguments.front(), .nodes = node.size()};
   State state;
   node.attach(state);
   say_place(node);
@@ -87,12 +96,13 @@ void run_node(am::Node& node, std::span<const std::string> arguments) {
 
 Report measure_hops(const Options& options) {
   const int nodes = options.nodes != 0 ? options.nodes : 16;
-  const Partners partners{.in_cube = options.transport == "ncube2", .nodes = static_cast<am::NodeId>(nodes)};
-  if (!partners.in_cube && options.transport != "shm" && options.transport != "t1")
-    throw UsageError("hops goes through routers: --transport t1 or ncube2");
+  const Partners partners{.shape = shape_of(options.transport), .nodes = static_cast<am::NodeId>(nodes)};
+  const bool in_ring = partners.shape == "ring";
+  if (in_ring && options.transport != "shm" && options.transport != "t1")
+    throw UsageError("hops goes through routers: --transport t1, ncube2 or cm5");
   Report report = report_of(measure, options, nodes);
-  report.transport = partners.in_cube ? "ncube2" : "t1:1x" + std::to_string(nodes);
-  const std::vector<std::string> arguments(partners.in_cube ? 1 : 0, "cube");
+  report.transport = in_ring ? "t1:1x" + std::to_string(nodes) : options.transport;
+  const std::vector<std::string> arguments{partners.shape};
   Series series;
   Progress progress(measure.name, options.repetitions);
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
@@ -134,7 +144,7 @@ Report measure_hops(const Options& options) {
 
 const Measure measure{
     .name = "hops",
-    .meaning = "ping-pong through an emulated network, t1 or ncube2, by the number of links",
+    .meaning = "ping-pong through an emulated network, t1, ncube2 or cm5, by the number of links",
     .least_nodes = 2,
     .measure = measure_hops,
     .run_node = run_node,

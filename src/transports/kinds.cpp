@@ -5,6 +5,7 @@
 #include "transports/ofi/ofi_transport.hpp"
 #include "transports/tcp/tcp_transport.hpp"
 #ifdef AM_MACHINES
+#include "transports/emulated/cm5_transport.hpp"
 #include "transports/emulated/mmachine_transport.hpp"
 #include "transports/emulated/ncube2_transport.hpp"
 #include "transports/emulated/router_counts.hpp"
@@ -54,6 +55,14 @@ std::span<const Kind> kinds() {
            .in_interrupts = true,
            .make = [](const Site& site) { return std::make_unique<emulated::Ncube2Transport>(site); },
            .counts = emulated::ncube2_counts},
+      Kind{.name = "cm5",
+           .meaning = "an emulated CM-5's networks",
+           .options = {},
+           .within_a_host = true,
+           .between_hosts = false,
+           .in_interrupts = true,
+           .make = [](const Site& site) { return std::make_unique<emulated::Cm5Transport>(site); },
+           .counts = emulated::cm5_counts},
 #endif
       Kind{.name = "ofi",
            .meaning = "libfabric",

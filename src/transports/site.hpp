@@ -73,8 +73,9 @@ struct Site {
   std::string_view
       interfaces{};  ///< on which other hosts are to reach this one (AM_TCP_INTERFACES); empty: any that may do
   std::span<std::byte>
-      segment{};     ///< this node's global memory, for a network that moves; empty: it has none
-  bool tls = false;  ///< what nodes say to each other is to be encrypted (AM_TCP_TLS)
+      segment{};                  ///< this node's global memory, for a network that moves; empty: it has none
+  bool tls = false;               ///< what nodes say to each other is to be encrypted (AM_TCP_TLS)
+  std::uint64_t cm5_swap_ns = 0;  ///< about how often this node swaps the networks of a CM-5; 0: never
   bool armed_often =
       false;  ///< whenever the program computes (Transport::arm), not only when the node sleeps
 };

@@ -295,7 +295,7 @@ TEST_P(GlobalMemory, GetsOfAnyLengthComeBackEachToItsPlace) {
 /// last one stays. (Nothing promises that, and networks that move long ones themselves have no order.)
 TEST_P(GlobalMemory, WritesPutsOfOneNodeOverEachOtherInOrder) {
   constexpr std::array by_messages = {"shm",    "tcp",           "t1",           "mmachine",
-                                      "ncube2", "two_hosts_tcp", "two_hosts_tls"};
+                                      "ncube2", "cm5", "two_hosts_tcp", "two_hosts_tls"};
   const bool in_order = std::ranges::find(by_messages, GetParam().network->name) != by_messages.end();
   run(2, [in_order](Node& node) {
     constexpr std::size_t longest = 300'000;

@@ -62,6 +62,7 @@ inline constexpr std::array networks = {
     Network{.name = "t1", .cost = 2},
     Network{.name = "mmachine", .cost = 2},
     Network{.name = "ncube2", .cost = 2, .sanitized = false, .powers_of_two = true},
+    Network{.name = "cm5", .cost = 2, .sanitized = false},
     by_libfabric({.name = "ofi_rxm", .transport = "ofi:tcp", .processes_by_day = false, .sanitized = false}),
     by_libfabric({.name = "ofi_net", .transport = "ofi:net", .processes_by_day = false, .rare = true}),
     by_libfabric({.name = "ofi_shm", .transport = "ofi:shm", .threads = false, .rare = true}),

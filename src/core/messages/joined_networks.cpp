@@ -42,6 +42,7 @@ Transport& JoinedNetworks::join(const Job& job, const Settings& settings, const 
                                           .interfaces = settings.tcp_interfaces,
                                           .segment = segment,
                                           .tls = settings.tcp_tls,
+                                          .cm5_swap_ns = settings.cm5_swap_ns,
                                           .armed_often = settings.dispatch != Dispatch::poll}));
     all.push_back(others_.back().get());
     if (const int descriptor = all.back()->wake_fd(); descriptor >= 0) descriptors.push_back(descriptor);

@@ -237,6 +237,8 @@ constexpr Row table[] = {
      "print at start how the job was joined and which transports were chosen"},
     {"AM_FAULTS", Text{&Settings::faults},
      "faults to inject, for tests: seed=7,refuse=0.1,delay=0.05,reorder=0.2,kill=1@1000"},
+    {"AM_CM5_SWAP", Duration{&Settings::cm5_swap_ns},
+     "for tests of AM_TRANSPORT=cm5: about how often a node swaps the networks out and in; 0: never"},
     {"AM_AGENT", Text{&Settings::agent},
      "with what amrun --hosts starts its parts on other hosts: a program and its options, quoted as for a "
      "shell; "

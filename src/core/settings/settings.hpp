@@ -37,6 +37,7 @@ struct Settings {
   std::string agent;                               // amrun's (tools/amrun/agent.hpp)
   std::string job;                                 // parse_appointment (core/job/appointment.hpp)
   std::string faults;                              // parsed by the fault decorator
+  std::uint64_t cm5_swap_ns = 0;                   // 0: never; at most max_duration_ns
   std::uint64_t timeout_ns = 600'000'000'000;      // 0: never; at most max_duration_ns
   std::uint64_t report_after_ns = 10'000'000'000;  // 0: never; at most max_duration_ns
   std::uint64_t watchdog_ns = 0;                   // 0: none; at most max_duration_ns

@@ -54,7 +54,7 @@ class LiveCarrier {
     if (!all && see(router.waiting) == 0) return false;
     moved_ = false;
     run(at, all ? every_input : 0, most_steps);
-    if (all && is_empty(router)) rest(at);
+    if (all && is_empty(at)) rest(at);
     return moved_;
   }
 
@@ -85,7 +85,7 @@ class LiveCarrier {
   void has_left(unsigned input, Word number) {
     auto& router = here();
     const Requests bit = request(input);
-    if (router.inputs[input].at(number + 1, see()).is_there) {
+    if (mesh_.numbered(at_, input, number + 1, see()).is_there) {
       to_do(at_, bit);
     } else if ((see(router.waiting) & bit) != 0) {
       to_do(at_, forget(router, bit));
@@ -94,9 +94,9 @@ class LiveCarrier {
     remove_bits(router.starved, bit);
     if (const RouterNumber before = mesh_.feeder(at_, input); before != nowhere) {
       to_do(before, 0);
-    } else if (std::ranges::find(Mesh::injected, input) != Mesh::injected.end()) {
+    } else if (const NodeNumber node = mesh_.injector(at_, input); node != nowhere) {
       pause_();
-      mesh_.nodes().has_room(at_);
+      mesh_.nodes().has_room(node);
     }  // else another has scribbled here
   }
 
@@ -131,7 +131,7 @@ class LiveCarrier {
     remove_bits(router.waiting, inputs);
     Requests come = 0;
     for_each(inputs & every_input, [&](unsigned input) {
-      if (router.inputs[input].first(see()).is_there) come |= request(input);
+      if (mesh_.first(at_, input, see()).is_there) come |= request(input);
     });
     if (come != 0) add_bits(router.waiting, come);
     return come;
@@ -189,18 +189,17 @@ class LiveCarrier {
     mesh_.nodes().show(arrival.at, arrival.from, arrival.what);
   }
 
-  template <class Router>
-  [[nodiscard]] bool is_empty(const Router& router) const {
-    for (const auto& input : router.inputs) {
-      if (input.first(see()).is_there) return false;
+  [[nodiscard]] bool is_empty(RouterNumber at) const {
+    for (unsigned input = 0; input < channels; ++input) {
+      if (mesh_.first(at, input, see()).is_there) return false;
     }
-    return see(router.waiting) == 0;
+    return see(mesh_.router_at(at).waiting) == 0;
   }
   /// There was nothing here a moment ago.
   void rest(RouterNumber at) const {
     const auto its = mesh_.work(at);
     remove_bits(its.word, its.bit);
-    if (!is_empty(mesh_.router_at(at))) add_bits(its.word, its.bit);
+    if (!is_empty(at)) add_bits(its.word, its.bit);
   }
 
   static constexpr std::uint32_t looks_at_all = 16;  // of one at all inputs

@@ -39,6 +39,7 @@ struct Entry {
   [[nodiscard]] constexpr std::int64_t beyond(Word n) const noexcept {
     return static_cast<std::int64_t>((count() - n) << count_at) >> count_at;
   }
+  [[nodiscard]] constexpr Word number() const noexcept { return word & ((Word{1} << number_bits) - 1); }
   [[nodiscard]] constexpr bool has_input() const noexcept { return (word >> number_bits & 63) != 0; }
   [[nodiscard]] constexpr unsigned input() const noexcept {
     return static_cast<unsigned>(word >> number_bits & 63) - 1;
@@ -95,6 +96,7 @@ struct alignas(64) LiveChannel {
     const Word word = see(place[number % places]);
     return {number, packet_of(word), lap_of(word) == lap_of_number(number)};
   }
+  [[nodiscard]] std::atomic<Word>& place_of(Word number) noexcept { return place[number % places]; }
   /// Whether one more may come behind this entry, where there may be so many.
   template <class See>
   [[nodiscard]] bool has_room(Entry last, See see, unsigned most = places) const {

@@ -39,6 +39,11 @@ struct LiveEnd {
 
   static constexpr unsigned most = 2;  ///< of one packet
 
+  // Where the one of that number lies in `channel`.
+
+  [[nodiscard]] std::atomic<Word>& place(Word number) const noexcept { return channel->place_of(number); }
+  [[nodiscard]] static std::uint32_t lap(Word number) noexcept { return LiveChannel::lap_of_number(number); }
+
   // How `entries` is read.
 
   [[nodiscard]] static bool names(Word last, unsigned input, Word number) noexcept {
@@ -86,6 +91,7 @@ enum class Moved : std::uint8_t {
 /// `Carrier` gives the router's words, and access to all:
 ///   see(word), change(word, seen, to)     seq_cst
 ///   inputs(), input(number)               the channels into this router
+///   first(input)                          the first packet there, as it is seen
 ///   ends(input, first)                    where it goes: LiveEnds
 ///   has_come(end, input)                  it is there: told once at least
 ///   has_moved(ends)                       it is there, and no longer here: told once at most
@@ -140,7 +146,7 @@ class LiveMove {
     const unsigned other = at.input(entry);
     if (other == input || other >= carrier_.inputs()) return;
     if (depth == most_depth) return;  // another has scribbled here
-    LiveChannel::First first = carrier_.input(other).first(see());
+    LiveChannel::First first = carrier_.first(other);
     if (!first.is_there || !at.names(entry, other, first.number)) return;
     LiveEnds<End> ends = carrier_.ends(other, first);
     run(other, first, ends, depth + 1);
@@ -148,11 +154,11 @@ class LiveMove {
 
   void bring(const End& end, Word entry) {
     const Word number = end.number(entry);
-    std::atomic<Word>& place = end.channel->place[number % LiveChannel::places];
+    std::atomic<Word>& place = end.place(number);
     const Word seen = carrier_.see(place);
     if (carrier_.see(*end.entries) != entry) return;
     const std::uint32_t lap = LiveChannel::lap_of(seen);
-    if (((lap ^ LiveChannel::lap_of_number(number)) & 1) != 0)
+    if (((lap ^ end.lap(number)) & 1) != 0)
       carrier_.change(place, seen, LiveChannel::filled(end.packet, lap + 1));
   }
 

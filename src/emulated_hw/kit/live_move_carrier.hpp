@@ -42,6 +42,9 @@ class LiveMoveCarrier final : public LiveCarrier<Mesh, Pause, LiveMoveCarrier<Me
 
   // For LiveMove.
 
+  [[nodiscard]] LiveChannel::First first(unsigned input) const {
+    return mesh().first(here_at(), input, see());
+  }
   [[nodiscard]] Ends ends(unsigned input, LiveChannel::First& first, unsigned way = 0) const {
     return mesh().ends(*this, here_at(), input, first, way);
   }
@@ -79,7 +82,7 @@ class LiveMoveCarrier final : public LiveCarrier<Mesh, Pause, LiveMoveCarrier<Me
 
   void step_alone(unsigned input, Requests waiting) {
     auto& router = here();
-    LiveChannel::First first = router.inputs[input].first(see());
+    LiveChannel::First first = this->first(input);
     if (!first.is_there) {
       if (waiting != 0) this->to_do_here(this->forget(router, waiting));
       return;

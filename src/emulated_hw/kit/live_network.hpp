@@ -1,6 +1,6 @@
 // A network of routers live: routers in memory that the processes of a job share, stepped by whoever has put a message in, or comes by.
 // This is what such networks have in common. Where channels lead, and what routers decide, each says itself (live_grid.hpp;
-// t1/live_mesh.hpp, mmachine/live_mesh.hpp, ncube2/live_cube.hpp).
+// t1/live_mesh.hpp, mmachine/live_mesh.hpp, ncube2/live_cube.hpp, cm5/live_tree.hpp).
 //
 //   node: inject  ->  [channel] router [channel] router ...  ->  counted at the node
 //
@@ -23,6 +23,7 @@
 // one more router, watched or not.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -79,6 +80,8 @@ struct LiveInputs {
 };
 
 inline constexpr NodeNumber most_live_nodes = 1024;
+/// More than nodes, where these have routers in common: in a tree.
+inline constexpr RouterNumber most_live_routers = 1536;
 
 /// An input of a router.
 struct InputAt {
@@ -162,14 +165,31 @@ class LiveNetwork {
     return {shared_.work[router / 64], std::uint64_t{1} << router % 64};
   }
   [[nodiscard]] Router& router_at(RouterNumber router) const noexcept { return routers_[router]; }
+
+  // For carriers. A network of which it is not so has these itself.
+
+  /// The node whose processor lets packets in there; nowhere: none does. Here a router is a node's own.
+  [[nodiscard]] static constexpr NodeNumber injector(RouterNumber router, unsigned input) noexcept {
+    const bool is_its = std::ranges::find(Mesh::injected, input) != Mesh::injected.end();
+    return is_its ? router : nowhere;
+  }
+  /// What lies in an input: here in its own places.
+  template <class See>
+  [[nodiscard]] auto first(RouterNumber router, unsigned input, See see) const {
+    return routers_[router].inputs[input].first(see);
+  }
+  template <class See>
+  [[nodiscard]] auto numbered(RouterNumber router, unsigned input, Word number, See see) const {
+    return routers_[router].inputs[input].at(number, see);
+  }
   [[nodiscard]] RouterNumber routers() const noexcept { return count_; }
 
  private:
   struct alignas(64) Shared {
     Tally<std::uint32_t> machine;
     Tally<std::uint32_t> shape;
-    alignas(64)
-        std::array<std::atomic<std::uint64_t>, most_live_nodes / 64> work;  // routers with something waiting
+    alignas(64) std::array<std::atomic<std::uint64_t>,
+                           most_live_routers / 64> work;  // routers with something waiting
   };
 
   const RouterNumber count_;

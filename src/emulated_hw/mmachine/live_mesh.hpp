@@ -59,6 +59,15 @@ struct LiveEnd {
   kit::LiveChannel* link;           ///< these; none: the node
   kit::LiveChannel* channel;        ///< the one, when it has been let in
 
+  // Where the one of that number lies in `channel`.
+
+  [[nodiscard]] std::atomic<kit::Word>& place(kit::Word number) const noexcept {
+    return channel->place_of(number);
+  }
+  [[nodiscard]] static std::uint32_t lap(kit::Word number) noexcept {
+    return kit::LiveChannel::lap_of_number(number);
+  }
+
   // How `entries` is read: that of a link otherwise than that of a node.
 
   [[nodiscard]] bool names(kit::Word last, unsigned input, kit::Word number) const noexcept {

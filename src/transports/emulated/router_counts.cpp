@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "transports/emulated/cm5_transport.hpp"
 #include "transports/emulated/mmachine_transport.hpp"
 #include "transports/emulated/ncube2_transport.hpp"
 #include "transports/emulated/t1_transport.hpp"
@@ -135,6 +136,68 @@ std::string mmachine_counts(const std::shared_ptr<const host::Memory>& memory, N
   const mmachine::LiveRouter& router = network.router(node);
   append(text, "  sent back to this node %17" PRIu64 ", GTLB misses %" PRIu64 "\n",
          std::uint64_t{router.sent_back}, std::uint64_t{router.gtlb_misses});
+  return text;
+}
+
+namespace {
+
+/// What the routers of one of a CM-5's networks have counted.
+struct TreeCounts {
+  const std::byte* network;
+  const std::vector<cm5::LivePorts>& ports;
+
+  [[nodiscard]] const kit::LiveChannel& at(const kit::InputAt& input) const {
+    return cm5::LiveTree::router_in(network, input.router).inputs[input.input];
+  }
+  [[nodiscard]] Passed passed() const {
+    Passed all;
+    for_inputs([&](const kit::InputAt& input) {
+      if (input.input == cm5::saved) return;
+      const bool is_nodes = ports[input.router].is_lowest() && input.input < cm5::first_parent;
+      (is_nodes ? all.sent : all.links) += at(input).flits;
+    });
+    return all;
+  }
+  [[nodiscard]] std::uint64_t saved() const {
+    std::uint64_t all = 0;
+    for_inputs([&](const kit::InputAt& input) {
+      if (input.input == cm5::saved) all += at(input).flits;
+    });
+    return all;
+  }
+
+ private:
+  template <class F>
+  void for_inputs(F f) const {
+    for (kit::RouterNumber router = 0; router < ports.size(); ++router) {
+      for (unsigned input = 0; input < cm5::live_channels; ++input) f({router, input});
+    }
+  }
+};
+
+}  // namespace
+
+std::string cm5_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node) {
+  if (cm5::LiveTree::shape_in(memory->first_word(region)) != memory->nodes()) return {};
+  const Windows windows(memory, cm5_bytes(memory->nodes()), most_lanes, sizeof(PieceWindow));
+  const std::vector<cm5::LivePorts> ports = cm5::live_ports(memory->nodes());
+  std::string text;
+  append(text, "  %-12s %-12s %14s %12s   its CM-5 routers, of %zu in each network\n", "from", "channel",
+         "messages", "no room", ports.size());
+  for (unsigned side = 0; side < 2; ++side) {
+    const char* const name = side == 0 ? "left" : "right";
+    const TreeCounts counts{windows.routers() + side * cm5_network_bytes(memory->nodes()), ports};
+    for (unsigned link = 0; link < cm5::Tree::links; ++link) {
+      const kit::LiveChannel& channel = counts.at(cm5::LiveTree::input_of(node, link));
+      append(text, "  %-12s %-5s link %u %14" PRIu64 " %12" PRIu64 "\n", "this node", name, link,
+             std::uint64_t{channel.flits}, std::uint64_t{channel.refused});
+    }
+    const Passed all = counts.passed();
+    append(
+        text, "  in the whole %-5s network %13" PRIu64 " sent, %.2f links each, %" PRIu64 " saved in swaps\n",
+        name, all.sent, all.sent == 0 ? 0.0 : static_cast<double>(all.links) / static_cast<double>(all.sent),
+        counts.saved());
+  }
   return text;
 }
 

@@ -17,6 +17,9 @@ namespace am::emulated {
 /// The same; and how many of the node's messages came back, and how many of its addresses its GTLB did not know.
 [[nodiscard]] std::string mmachine_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 
+/// Lines about the links of this node into both networks, in messages; and how many have been saved while networks were swapped.
+[[nodiscard]] std::string cm5_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
+
 /// The same, in messages, which are of any size there.
 [[nodiscard]] std::string ncube2_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 

@@ -81,9 +81,10 @@ Extents extents_of(const Machine& machine, std::string_view options, NodeId node
   return its;
 }
 
-WindowTransport::WindowTransport(const Site& site, std::size_t routers, std::size_t lanes, bool any_size)
+WindowTransport::WindowTransport(const Site& site, std::size_t routers, std::size_t lanes, bool any_size,
+                                 std::size_t beside)
     : self_(site.self),
-      windows_(site.memory, routers, lanes),
+      windows_(site.memory, routers, lanes, beside),
       producers_(lanes * windows_.nodes()),
       closed_(windows_.nodes()),
       senders_fence_(site.armed_often),

@@ -66,9 +66,10 @@ class WindowTransport : public Transport {
   [[nodiscard]] std::size_t queued(NodeId to, Priority priority) const noexcept override;
 
  protected:
-  /// Of a machine with windows of so many lanes, whose routers take so many bytes (with what else lies there). Its messages are of any size,
-  /// or payloads go in pieces. Throws am::Error.
-  WindowTransport(const Site& site, std::size_t routers, std::size_t lanes, bool any_size = false);
+  /// Of a machine with windows of so many lanes, whose routers take so many bytes (with what else lies there), and what lies beside a
+  /// window. Its messages are of any size, or payloads go in pieces. Throws am::Error.
+  WindowTransport(const Site& site, std::size_t routers, std::size_t lanes, bool any_size = false,
+                  std::size_t beside = 0);
 
   [[nodiscard]] Slot claim_in(Lane lane, NodeId to, std::size_t words, std::size_t payload_bytes) noexcept;
   [[nodiscard]] bool has_room_in(Lane lane, NodeId to, std::size_t payload_bytes) noexcept;

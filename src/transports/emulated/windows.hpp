@@ -2,6 +2,8 @@
 //
 //   routers | news per node | Window per (receiver, sender) | chunks per node and priority, where messages are of any size
 //
+// Beside a window lies what else its machine has for a pair.
+//
 // A packet is written into its window, where its receiver reads it; what goes through the routers says only that it is on its way
 // (emulated_hw/kit/live_network.hpp). A pair that never talks costs no memory.
 #pragma once
@@ -74,11 +76,14 @@ struct News {
 
 class Windows final : public ChunkRegion {
  public:
-  /// Maps the region, in which the routers, and what else the machine has there, take so many bytes. Throws am::Error.
-  Windows(std::shared_ptr<const host::Memory> memory, std::size_t routers, std::size_t lanes)
+  /// Maps the region, in which the routers, and what else the machine has there, take so many bytes, and what it has beside a window.
+  /// Throws am::Error.
+  Windows(std::shared_ptr<const host::Memory> memory, std::size_t routers, std::size_t lanes,
+          std::size_t beside = 0)
       : memory_(std::move(memory)),
         nodes_(memory_->nodes()),
         lanes_(lanes),
+        beside_(host::round_up(beside, 2 * host::line)),
         news_at_(host::round_up(routers, host::line)),
         windows_at_(host::round_up(news_at_ + nodes_ * sizeof(News), host::page_bytes)),
         chunks_at_(host::round_up(windows_at_ + bytes_of_windows(), host::page_bytes) + 2 * host::line),
@@ -93,6 +98,9 @@ class Windows final : public ChunkRegion {
   }
   [[nodiscard]] Window& window(NodeId receiver, NodeId sender) const noexcept {
     return *reinterpret_cast<Window*>(base_ + window_at(receiver, sender));
+  }
+  [[nodiscard]] std::byte* beside_window(NodeId receiver, NodeId sender) const noexcept {
+    return base_ + window_at(receiver, sender) + sizeof(Window);
   }
 
   // As in shared memory (shm/rings.hpp), so not where a page begins.
@@ -119,15 +127,15 @@ class Windows final : public ChunkRegion {
   }
 
   [[nodiscard]] std::size_t bytes_of_window() const noexcept {
-    return lanes_ == most_lanes ? sizeof(Window) : offsetof(Window, unordered);
+    return lanes_ == most_lanes ? sizeof(Window) + beside_ : offsetof(Window, unordered);
   }
 
  private:
   [[nodiscard]] std::size_t bytes_of_windows() const noexcept {
-    return std::size_t{nodes_} * nodes_ * sizeof(Window);
+    return std::size_t{nodes_} * nodes_ * (sizeof(Window) + beside_);
   }
   [[nodiscard]] std::size_t window_at(NodeId receiver, NodeId sender) const noexcept {
-    return windows_at_ + (std::size_t{receiver} * nodes_ + sender) * sizeof(Window);
+    return windows_at_ + (std::size_t{receiver} * nodes_ + sender) * (sizeof(Window) + beside_);
   }
 
   [[nodiscard]] std::size_t chunks_at(NodeId sender, Priority priority) const noexcept {
@@ -137,6 +145,7 @@ class Windows final : public ChunkRegion {
   std::shared_ptr<const host::Memory> memory_;
   NodeId nodes_;
   std::size_t lanes_;
+  std::size_t beside_;
   std::size_t news_at_;
   std::size_t windows_at_;
   std::size_t chunks_at_;

@@ -11,6 +11,7 @@
 #include "host/bell.hpp"
 #include "host/clock.hpp"
 #include "host/memory.hpp"
+#include "transports/emulated/cm5_transport.hpp"
 #include "transports/emulated/ncube2_transport.hpp"
 #include "transports/site.hpp"
 #include "transports/transport.hpp"
@@ -22,14 +23,16 @@ inline constexpr Priority priorities[] = {Priority::low, Priority::high};
 inline constexpr Transport::Wanted both{.high = true, .low = true};
 inline constexpr Transport::Wanted high_only{.high = true, .low = false};
 
-/// A grid of 2 x 3 nodes, or a cube of three dimensions.
+/// A grid of 2 x 3 nodes, or a cube of three dimensions, or a tree of two levels.
 template <class Network>
 class Ends : public testing::Test {
  protected:
   static constexpr bool is_cube = std::is_same_v<Network, Ncube2Transport>;
   static constexpr NodeId nodes = is_cube ? 8 : 6;
 
-  explicit Ends(std::string_view grid = is_cube ? "" : "2x3") : grid_(grid) { begin_anew(); }
+  static constexpr bool is_grid = !is_cube && !std::is_same_v<Network, Cm5Transport>;
+
+  explicit Ends(std::string_view grid = is_grid ? "2x3" : "") : grid_(grid) { begin_anew(); }
   Site site(NodeId self, bool armed_often = false) {
     return {.self = self, .memory = memory_, .options = grid_, .armed_often = armed_often};
   }
