@@ -294,8 +294,8 @@ TEST_P(GlobalMemory, GetsOfAnyLengthComeBackEachToItsPlace) {
 /// Puts of any length to the same place, none of them waited for before the next, to a node that looks only now and then: the
 /// last one stays. (Nothing promises that, and networks that move long ones themselves have no order.)
 TEST_P(GlobalMemory, WritesPutsOfOneNodeOverEachOtherInOrder) {
-  constexpr std::array by_messages = {"shm",    "tcp",           "t1",           "mmachine",
-                                      "ncube2", "cm5", "two_hosts_tcp", "two_hosts_tls"};
+  constexpr std::array by_messages = {
+      "shm", "tcp", "t1", "mmachine", "ncube2", "cm5", "cm5_swapped", "two_hosts_tcp", "two_hosts_tls"};
   const bool in_order = std::ranges::find(by_messages, GetParam().network->name) != by_messages.end();
   run(2, [in_order](Node& node) {
     constexpr std::size_t longest = 300'000;

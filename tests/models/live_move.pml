@@ -5,7 +5,9 @@
 //                               --->  this router's node, which counts them in one word
 //
 // Or, with -DLINK, of a link of two channels, 3 and 4, of one place each, which one word is for (live_link.hpp); and with packets of kind
-// ASKED the node is asked first whether it takes one, and what it does not take goes into the link (mmachine/live_mesh.hpp).
+// ASKED the node is asked first whether it takes one, and what it does not take goes into the link (mmachine/live_mesh.hpp). With -DFALLS
+// who brings a packet into channel 3 writes there, as he sees fit, whether it falls: then the next router's memory counts it, and not
+// its node (cm5/live_tree.hpp).
 //
 // Carriers step any channel at any time, again and again. Each may stop between any two accesses, for ever or for as long as it likes.
 // Once, at any moment, look_after() steps all inputs without a pause, as the only one who is alive: all must have come then, whatever
@@ -66,6 +68,12 @@
 #define BEHIND 0  // channel 3, or the link
 #define NODE 1
 #define NEXT_NODE 2
+#ifdef FALLS
+#define MEMORY 3
+#define ENDS 4
+#else
+#define ENDS 3
+#endif
 
 byte kinds[6] = {KINDS};
 #define KIND(c, n) (c >= CHANNEL -> HERE : (kinds[2 * c + n] == ASKED -> fate[2 * c + n] : kinds[2 * c + n]))
@@ -94,19 +102,20 @@ byte kinds[6] = {KINDS};
 #endif
 
 // The shared words.
-WORD entries[3];                // by end
+WORD entries[ENDS];             // by end
 byte left[INPUTS + CHANNELS];   // by channel
-byte place[PLACES * CHANNELS];  // of channel 3, and 4
+short place[PLACES * CHANNELS];  // of channel 3, and 4
 byte fate[6];                   // of packets that are ASKED
 
-#define LAP(w) ((w) >> 5)
+#define LAP(w) ((w) >> 6)
+#define IT_FALLS(w) ((w) >> 5 & 1)
 #define PACKET(w) ((w) & 31)
 #define LAP_OF(n) ((n) / PLACES + 1)
-#define FILLED(packet, lap) ((lap) << 5 | (packet))
+#define FILLED(packet, falls, lap) ((lap) << 6 | (falls) << 5 | (packet))
 #define PLACE(ch, n) ((ch) * PLACES + (n) % PLACES)
 
 // What has happened. Checks read it, carriers do not.
-byte has_entered[3 * (INPUTS + CHANNELS)];  // by end and channel: how many of its packets
+byte has_entered[ENDS * (INPUTS + CHANNELS)];  // by end and channel: how many of its packets
 byte let_in[PLACES * CHANNELS];             // into channel 3, and 4
 byte brought[CHANNELS];                     // there
 #define HAS_ENTERED(end, ch) has_entered[(end) * (INPUTS + CHANNELS) + ch]
@@ -123,7 +132,15 @@ byte brought[CHANNELS];                     // there
 #define END end[depth]
 inline begin_ends() {
   if
+#ifndef FALLS
   :: C >= CHANNEL -> END = NEXT_NODE; last_end[depth] = true
+#else
+  :: C >= CHANNEL -> last_end[depth] = true  // look_at_place() has seen which
+#ifdef WRONG_EACH_LOOKS_AS_IT_GOES
+  :: C >= CHANNEL -> END = NEXT_NODE; last_end[depth] = true
+  :: C >= CHANNEL -> END = MEMORY; last_end[depth] = true
+#endif
+#endif
   :: C < CHANNEL && KIND(C, N) == HERE -> END = NODE; last_end[depth] = true
   :: C < CHANNEL && KIND(C, N) == THROUGH -> END = BEHIND; last_end[depth] = true
   :: C < CHANNEL && KIND(C, N) == BOTH -> END = FIRST_OF_BOTH; last_end[depth] = false
@@ -144,7 +161,7 @@ inline forget(d) { c[d] = 0; n[d] = 0; end[d] = 0; last_end[d] = false; entry[d]
 #define CHOSEN 0
 inline forget(d) { c[d] = 0; n[d] = 0; end[d] = 0; last_end[d] = false; entry[d] = 0 }
 #endif
-#define LOCALS_OF_ALL byte c[3]; byte n[3]; byte end[3]; bool last_end[3]; WORD entry[3]; byte depth; byte seen; bool there; byte steps
+#define LOCALS_OF_ALL byte c[3]; byte n[3]; byte end[3]; bool last_end[3]; WORD entry[3]; byte depth; short seen; bool there; byte steps
 
 #ifdef WRONG_SETTLES_ONE_DEEP
 #define MOST_DEPTH 1
@@ -158,7 +175,10 @@ inline look_at_place(d) {
   :: c[d] >= CHANNEL ->
      there = LAP(place[PLACE(c[d] - CHANNEL, n[d])]) == LAP_OF(n[d]);
      assert(!there || left[c[d]] > n[d] ||
-            PACKET(place[PLACE(c[d] - CHANNEL, n[d])]) == let_in[PLACE(c[d] - CHANNEL, n[d])])
+            PACKET(place[PLACE(c[d] - CHANNEL, n[d])]) == let_in[PLACE(c[d] - CHANNEL, n[d])]);
+#ifdef FALLS
+     end[d] = (IT_FALLS(place[PLACE(c[d] - CHANNEL, n[d])]) -> MEMORY : NEXT_NODE)
+#endif
   :: c[d] < CHANNEL && (n[d] == 2 || kinds[2 * c[d] + n[d]] == NONE) -> there = false
   :: c[d] < CHANNEL && n[d] < 2 && kinds[2 * c[d] + n[d]] != NONE -> there = true
   :: c[d] < CHANNEL && left[c[d]] > n[d] -> there = false
@@ -182,6 +202,9 @@ inline check_entering() {
   if
   :: C < CHANNEL && kinds[2 * C] == ASKED ->
      assert(HAS_ENTERED(NODE, C) + HAS_ENTERED(BEHIND, C) == N)
+#ifdef FALLS
+  :: C >= CHANNEL -> assert(HAS_ENTERED(NEXT_NODE, C) + HAS_ENTERED(MEMORY, C) == N)
+#endif
   :: else ->
      assert(HAS_ENTERED(END, C) ==
             (C >= CHANNEL -> N : (N == 0 -> 0 : KIND(C, 0) == BOTH || (KIND(C, 0) == HERE) == (END == NODE))))
@@ -203,7 +226,7 @@ inline check_bringing() {
 }
 inline check_leaving() {
   if
-  :: C >= CHANNEL -> assert(NAMED(entries[NEXT_NODE]) == NAME(C, N) && brought[C - CHANNEL] > N)
+  :: C >= CHANNEL -> assert(NAMED(entries[END]) == NAME(C, N) && brought[C - CHANNEL] > N)
 #ifdef WRONG_EACH_DECIDES
   :: C < CHANNEL && KIND(C, N) == OPEN
 #endif
@@ -370,7 +393,14 @@ bring:
     :: ITS_PLACE == seen ->
 #endif
        check_bringing();
-       ITS_PLACE = FILLED(NAME(C, N), LAP(seen) + 1)
+#ifdef FALLS
+       if
+       :: ITS_PLACE = FILLED(NAME(C, N), 0, LAP(seen) + 1)
+       :: ITS_PLACE = FILLED(NAME(C, N), 1, LAP(seen) + 1)
+       fi
+#else
+       ITS_PLACE = FILLED(NAME(C, N), 0, LAP(seen) + 1)
+#endif
     :: else
     fi
   };
@@ -457,7 +487,11 @@ active proctype look_after() {
        i++
     :: else -> break
     od;
+#ifdef FALLS
+    assert(HAVE_COME == HAVE_LEFT && COUNT(entries[NEXT_NODE]) + COUNT(entries[MEMORY]) == HAVE_COME);
+#else
     assert(HAVE_COME == HAVE_LEFT && COUNT(entries[NEXT_NODE]) == HAVE_COME);
+#endif
     assert(HAVE_COME >= went && COUNT(entries[NODE]) >= stays);
     assert(HAVE_COME + COUNT(entries[NODE]) == went + stays + asked);
     i = 0; went = 0; stays = 0; asked = 0

@@ -168,6 +168,7 @@ void run_job(const Substrate& substrate, am::NodeId n, const Body& body) {
   if (network.powers_of_two && !std::has_single_bit(n)) GTEST_SKIP() << n << " nodes: no power of two";
   const Environment transport("AM_TRANSPORT",
                               is_pretended(network) ? "auto" : std::string(network.transport));
+  const Environment swap("AM_CM5_SWAP", network.name == "cm5_swapped" ? "5ms" : "0");
   const Environment tls("AM_TCP_TLS", network.name == "two_hosts_tls" ? "1" : "0");
   if (substrate.nodes == Nodes::processes) return Processes(n, body).wait();
   std::optional<Environment> faults;

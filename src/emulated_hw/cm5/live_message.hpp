@@ -31,10 +31,10 @@ struct LiveMessage {
 };
 
 /// What is counted at a node of each other one: pieces of a packet, which come by one of the node's links.
-struct Counted {
-  unsigned lane = 0;
-  std::uint32_t packet = 0;
-  unsigned link = 0;
+struct Counted {  // without values of its own: a carrier makes room for several
+  unsigned lane;
+  std::uint32_t packet;
+  unsigned link;
 };
 
 }  // namespace am::cm5

@@ -72,14 +72,15 @@ struct LiveEnd {
 
   const LiveTree* tree;
   kit::RouterNumber at;
-  std::uint32_t packet;                 ///< what it is there
-  std::atomic<kit::Word>* entries;      ///< none: it ends here, and counts nowhere
-  kit::Requests ways;                   ///< outputs, of which it takes one
-  unsigned output;                      ///< the first that is tried; the one, when it has been let in
-  kit::LiveChannel* channel = nullptr;  ///< the one; none: the node
-  bool waits = false;                   ///< for the network to be thawed: unless it has been let in
+  std::uint32_t packet;             ///< what it is there
+  std::atomic<kit::Word>* entries;  ///< none: it ends here, and counts nowhere
+  kit::Requests ways;               ///< outputs, of which it takes one
+  unsigned output;                  ///< the first that is tried; the one, when it has been let in
+  kit::LiveChannel* channel;        ///< the one; none: the node
+  bool waits;                       ///< for the network to be thawed: unless it has been let in
 
   [[nodiscard]] constexpr bool climbs() const noexcept { return output >= first_parent && output < saved; }
+  [[nodiscard]] constexpr bool is_node() const noexcept { return channel == nullptr && !climbs(); }
 
   // Where the one of that number lies in `channel`.
 
@@ -236,49 +237,44 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
   template <class Carrier>
   [[nodiscard]] kit::LiveEnds<End> ends(const Carrier& carrier, kit::RouterNumber at, unsigned input,
                                         const kit::LiveChannel::First& first, unsigned way) const {
-    End end = end_of(at, input, first);
+    kit::LiveEnds<End> ends({this, at, first.packet, nullptr, kit::request(0), 0, nullptr, false});
+    End& end = *ends.begin();
+    aim(end, input, first);
     if (way != 0) end.output = way - 1;
-    if (end.entries == nullptr) return kit::LiveEnds<End>(end);
-    const bool to_node = end.channel == nullptr && !end.climbs();
-    if (input != saved && to_node) return kit::LiveEnds<End>(end);
+    if (end.entries == nullptr || (end.is_node() && input != saved)) return ends;
     const bool frozen = carrier.see(*frozen_) != 0;
     end.waits = frozen && input == saved;
-    if (!to_node) {
+    if (!end.is_node()) {
       LiveMessage message = LiveMessage::of(first.packet);
       message.falls = (message.falls || frozen) && end.output != saved;
       end.packet = message.bits();
     }
-    return kit::LiveEnds<End>(end);
+    return ends;
   }
   /// By where it is, and what it is: the same to all. One that was not written by this network, but scribbled by another, ends where it is.
-  [[nodiscard]] End end_of(kit::RouterNumber at, unsigned input,
-                           const kit::LiveChannel::First& first) const noexcept {
-    const LivePorts& ports = ports_[at];
+  void aim(End& end, unsigned input, const kit::LiveChannel::First& first) const noexcept {
+    const LivePorts& ports = ports_[end.at];
     const LiveMessage message = LiveMessage::of(first.packet);
-    End end{this, at, first.packet, nullptr, kit::request(0), 0};
-    if (message.destination >= count_ || message.source >= count_) return end;
-    if (message.falls && ports.is_lowest()) {
-      end.output = saved;
-    } else if (message.falls) {
-      if (ports.its.down == 0) return end;
-      end.output = kit::one_of(ports.its.down, random_of(at, input, first));
+    if (message.destination >= count_ || message.source >= count_) return;
+    if (message.falls) {
+      if (ports.its.down == 0) return;
+      end.output = ports.is_lowest() ? saved : kit::one_of(ports.its.down, random_of(end.at, input, first));
     } else if (ports.its.has_below(message.destination)) {
       end.output = ports.its.child_above(message.destination);
       if (ports.is_lowest()) {
-        end.entries = &nodes_.arrivals(message.destination, message.source, counted_as(message, at));
-        return end;
+        end.entries = &nodes_.arrivals(message.destination, message.source, counted_as(message, end.at));
+        return;
       }
     } else {
-      if (ports.its.up == 0) return end;
+      if (ports.its.up == 0) return;
       end.ways = ports.its.up;
-      end.output = kit::one_of(ports.its.up, random_of(at, input, first));
-      end.entries = &router_at(at).climbed;
-      return end;
+      end.output = kit::one_of(ports.its.up, random_of(end.at, input, first));
+      end.entries = &router_at(end.at).climbed;
+      return;
     }
     end.ways = kit::request(end.output);
-    end.channel = &channel_behind(at, end.output);
+    end.channel = &channel_behind(end.at, end.output);
     end.entries = &end.channel->entries;
-    return end;
   }
   [[nodiscard]] static constexpr std::uint32_t random_of(kit::RouterNumber at, unsigned input,
                                                          const kit::LiveChannel::First& first) noexcept {
@@ -307,8 +303,7 @@ class LiveTree final : public kit::LiveNetwork<LiveTree, LiveRouter> {
     now.found |= kit::request(input);
     now.way[input] = 0;
     End end = ends(carrier, at, input, first, 0).first();
-    const bool to_node = end.channel == nullptr && !end.climbs();
-    if (!end.waits && to_node) {
+    if (!end.waits && end.is_node()) {
       now.picked |= kit::request(input);
       return;
     }

@@ -63,6 +63,7 @@ TEST(ReadSettings, TakesEverySettingFromTheEnvironment) {
       {"AM_AGENT=rsh -x", [](const Settings& s) { return s.agent == "rsh -x"; }},
       {"AM_JOB=address=a:1,key=k", [](const Settings& s) { return s.job == "address=a:1,key=k"; }},
       {"AM_FAULTS=a=b", [](const Settings& s) { return s.faults == "a=b"; }},
+      {"AM_CM5_SWAP=5ms", [](const Settings& s) { return s.cm5_swap_ns == 5'000'000; }},
       {"AM_TIMEOUT=0", [](const Settings& s) { return s.timeout_ns == 0; }},
       {"AM_REPORT_AFTER=500ms", [](const Settings& s) { return s.report_after_ns == 500'000'000; }},
       {"AM_STATS=1", [](const Settings& s) { return s.stats; }},
