@@ -181,6 +181,23 @@ TEST_P(Streams, WaitForEachOther) {
   });
 }
 
+/// Nobody flushes: polls do.
+TEST_P(Streams, GoThereAndBack) {
+  run(2, [](am::Node& node) {
+    const am::NodeId other = 1 - node.id();
+    am::StreamIn<Value> in(node, other, 1);
+    am::StreamOut<Value> out(node, other, 1);
+    for (Value number = 0; number < rounds(300); ++number) {
+      Value back = 0;
+      if (node.id() == 0) check(out.write(number) == StreamStatus::ok, "write");
+      check(in.read(back) == StreamStatus::ok, "read");
+      check_equal(back, number, "value");
+      if (node.id() == 1) check(out.write(number) == StreamStatus::ok, "write");
+    }
+    node.barrier();
+  });
+}
+
 TEST_P(Streams, CallThePostThatReads) {
   run(2, [](am::Node& node) {
     const std::uint64_t seed = common_seed(node);

@@ -89,7 +89,7 @@ class StreamWriter {
   void use_ring(StreamRing& ring) noexcept;
   void use_messages();
   void end_at_last() noexcept;
-  /// The reader gets no more.
+  /// The reader gets no more, and no end.
   void cut() noexcept;
   void let_go() noexcept;
 
@@ -107,7 +107,8 @@ class StreamWriter {
   std::uint64_t capacity_ = 0;
   StreamRing* ring_ = nullptr;  // null: it is reached by messages
   bool over_ = false;           // ended, or handed over
-  NeededPeer peer_;
+  NodeId watched_;              // who reads, as far as peer_ knows
+  std::optional<NeededPeer> peer_;
   std::uint64_t marks_ = 0;  // written
   // by messages
   std::unique_ptr<std::byte[]> staged_{};

@@ -10,7 +10,7 @@
 //  R2  the reader's store of `read`           ->  the writer's load of it (the places may be written over)
 //  R3  the writer's store of `marks_written`  ->  the reader's load of it (the marks); I2: the reader loads `written` first
 //  R4  the reader's store of `marks_read`     ->  the writer's load of it
-//  R5  the store of `reader` by who takes over a spliced ring  ->  the writer's load of it, to wake that node
+//  R5  the reader's store of `reader_sleeps`, behind that of `reader`  ->  the writer's exchange of it: it wakes the right node
 //  R6  the reader's store of `closed`         ->  the writer's load of it
 // Sleeping. Who is about to sleep sets its flag, passes a fence on all processors (host/heavy_fence.hpp), and looks once more. So the
 // other end needs no fence between its store and its look at the flag.

@@ -268,7 +268,7 @@ void Streams::flush_later(const impl::StreamWriter& writer) {
 void Streams::watch(impl::StreamReader& reader) {
   bool something = reader.look() != StreamStatus::again;
   if (!something) {
-    reader.ring_->reader_sleeps.store(1, std::memory_order_relaxed);
+    reader.ring_->reader_sleeps.store(1, std::memory_order_release);
     host::heavy_fence();
     something = reader.look() != StreamStatus::again;
   }

@@ -35,7 +35,7 @@ void Streams::wait(const char* what, NodeId needed, const Sleeps& sleeps, const 
       continue;
     }
     flag = waiter.sleeps_next() ? sleeps() : nullptr;
-    if (flag != nullptr && flag->exchange(1, std::memory_order_relaxed) == 0) {
+    if (flag != nullptr && flag->exchange(1, std::memory_order_release) == 0) {
       host::heavy_fence();  // what the other end did before it can see the flag is found now
     } else {
       waiter.idle();

@@ -52,19 +52,22 @@ Status stream_is_open(Node& node, NodeId to, std::uint64_t tag) {
 }
 
 StreamWriter::StreamWriter(Node& node, NodeId to, std::uint64_t tag, const StreamType& type)
-    : streams_(node.engine().streams()), to_(to), value_bytes_(type.bytes), peer_(node, to) {
+    : streams_(node.engine().streams()),
+      to_(to),
+      value_bytes_(type.bytes),
+      watched_(to),
+      peer_(std::in_place, node, to) {
   const Hold hold(node);
   if (to >= node.size()) throw core::unknown_node("open a stream", to, node.size());
   std::optional<Streams::Offer> offer;
   streams_.wait(opening, to, no_flag, [&] {
     offer = streams_.take_offer(to, tag);
-    return offer || peer_.is_missing();
+    return offer || peer_->is_missing();
   });
   if (!offer) throw core::peer_gone_error(streams_.engine(), "open a stream", to);
   id_ = offer->word.id;
   if (!agree(type, offer->word.type)) {
     cut();
-    let_go();
     throw Error("open a stream", "node " + std::to_string(to) + " reads values of another type from it",
                 "open both ends as streams of one type");
   }
@@ -111,6 +114,7 @@ void StreamWriter::use_messages() {
 
 void StreamWriter::cut() noexcept {
   streams_.say(to_, {.kind = Streams::Word::Kind::cut, .id = id_, .at = to_});
+  let_go();
 }
 
 void StreamWriter::let_go() noexcept {
@@ -120,13 +124,17 @@ void StreamWriter::let_go() noexcept {
 }
 
 void StreamWriter::wake_reader() noexcept {
-  if (reader_sleeps_->exchange(0, std::memory_order_relaxed) == 0) return;
+  if (reader_sleeps_->exchange(0, std::memory_order_acquire) == 0) return;
   const Hold hold(streams_.node());
   streams_.say(reader(), {.kind = Streams::Word::Kind::wake, .id = id_, .at = to_});
 }
 
 StreamStatus StreamWriter::why_not() {
-  return peer_.is_missing() ? StreamStatus::unreachable : StreamStatus::again;
+  if (const NodeId its_reader = reader(); its_reader != watched_) {  // by a splice
+    watched_ = its_reader;
+    peer_.emplace(streams_.node(), its_reader);
+  }
+  return peer_->is_missing() ? StreamStatus::unreachable : StreamStatus::again;
 }
 
 /// Sets the limit anew.
@@ -205,6 +213,7 @@ StreamStatus StreamWriter::send_staged(bool wait) {
     if (status != Status::ok) return StreamStatus::unreachable;
     sent_ += n;
   }
+  limit_ = next_;  // the next write has a flush posted
   return StreamStatus::ok;
 }
 
