@@ -111,10 +111,12 @@ bool is_to_poll(am2_endpoint& endpoint, const Translation* entry) noexcept {
   return entry == nullptr || entry->outstanding == 0 || ++endpoint.requests % burst == 0;
 }
 
-/// What a node sends to itself runs before the call returns, and so does what comes back of it.
+/// What a node sends to itself runs before the call returns, and so does what comes back of it. (Where messages of others wait, the request
+/// waits behind them, and its reply behind those that came meanwhile: the second time around.)
 int send_here(State& state, am2_endpoint& endpoint, const Outgoing& message) {
   am2_bundle& bundle = *endpoint.bundle;
   state.deliver_here(message, Came::request, &bundle);
+  state.run_messages(bundle);
   state.run_messages(bundle);
   return AM_OK;
 }
