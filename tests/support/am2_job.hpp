@@ -74,6 +74,8 @@ class OnAmx : public OnEverySubstrate {
       set_up(job);
       body(job);
       Job::barrier();
+      ok(AM_Poll(job.bundle), "AM_Poll");  // answers what came while a send waited, before its sender leaves
+      Job::barrier();
       check_equal(seen.wrong, 0, "what was wrong");
       check(returned.empty(), "nothing comes back");
       ok(AM_Terminate(), "AM_Terminate");

@@ -111,8 +111,8 @@ bool is_to_poll(am2_endpoint& endpoint, const Translation* entry) noexcept {
   return entry == nullptr || entry->outstanding == 0 || ++endpoint.requests % burst == 0;
 }
 
-/// What a node sends to itself runs before the call returns, and so does what comes back of it. (Where messages of others wait, the request
-/// waits behind them, and its reply behind those that came meanwhile: the second time around.)
+/// What a node sends to itself runs before the call returns, and so does what comes back of it: where own messages wait, which have come
+/// while their bundle was not open, behind them, the second time around.
 int send_here(State& state, am2_endpoint& endpoint, const Outgoing& message) {
   am2_bundle& bundle = *endpoint.bundle;
   state.deliver_here(message, Came::request, &bundle);

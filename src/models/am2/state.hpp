@@ -175,6 +175,7 @@ class State {
   };
 
   void run_waiting(am2_bundle& bundle);
+  [[nodiscard]] bool has_own_messages(const am2_endpoint& endpoint) const noexcept;
   /// Until the endpoint's bundle is polled.
   void let_wait(am2_endpoint& endpoint, Message& message);
   void run(am2_endpoint& endpoint, const Message& message);

@@ -287,13 +287,21 @@ void State::arrived(Message& message) {
   }
 }
 
+/// That this node has sent to itself: only these have an order with one more. Others may have come while a send waited.
+bool State::has_own_messages(const am2_endpoint& endpoint) const noexcept {
+  const auto is_own = [&](const Message& message) { return message.from == node.id(); };
+  return std::any_of(endpoint.batch.begin() + static_cast<std::ptrdiff_t>(endpoint.next),
+                     endpoint.batch.end(), is_own) ||
+         std::any_of(endpoint.inbox.begin(), endpoint.inbox.end(), is_own);
+}
+
 void State::deliver_here(const Outgoing& sent, Came came, const am2_bundle* open) {
   Message message(sent, came, node.id());
   if (came == Came::reply) credit(message.to_endpoint, message.head.index, message.head.serial);
   am2_endpoint* const endpoint = find(message.to_endpoint);
   if (endpoint == nullptr)
     return return_message(message, came == Came::request ? EBADENDPOINT : EREPLYREJECTED);
-  if (endpoint->bundle == open && !endpoint->has_messages()) return run(*endpoint, message);
+  if (endpoint->bundle == open && !has_own_messages(*endpoint)) return run(*endpoint, message);
   let_wait(*endpoint, message);
 }
 
