@@ -38,7 +38,7 @@ class Ncube2Transport final : public WindowTransport, public Multicaster, public
   /// All, by broadcasts to as many subcubes as they make; the sender's own by a message to itself.
   void share_out(NodeId from, std::span<const NodeId> members,
                  std::span<std::uint32_t> by) const noexcept override;
-  void begin_multicast() noexcept override { multicast_.emplace(); }
+  void begin_multicast() noexcept override { multicast_ = Multicast{}; }
   void end_multicast() noexcept override;
   [[nodiscard]] Multicaster* multicaster(NodeId /*from*/,
                                          std::span<const NodeId> /*members*/) noexcept override {
