@@ -17,18 +17,23 @@ Network::Network(NodeNumber nodes, std::uint64_t seed, const std::string& name)
 Network::Network(const Tree& tree, std::uint64_t seed, const std::string& name)
     : WordNetwork(tree.wiring(flits(most_words, tree.levels())), Router(tree, seed), name), tree_(tree) {}
 
-bool Network::launch(NodeNumber from, const Message& message) {
+std::uint64_t Network::idle_links(NodeNumber node) const {
+  std::uint64_t idle = 0;
+  for (unsigned link = 0; link < Tree::links; ++link) {
+    if (has_room(out_of(node, link))) idle |= std::uint64_t{1} << link;
+  }
+  return idle;
+}
+
+bool Network::launch(NodeNumber from, const Message& message, std::uint32_t recorded) {
   if (message.to >= tree_.nodes())
     throw std::out_of_range("cm5: node " + std::to_string(from) + " sends to node " +
                             std::to_string(message.to) + ", and there is none");
-  std::uint64_t idle = 0;
-  for (unsigned link = 0; link < Tree::links; ++link) {
-    if (has_room(out_of(from, link))) idle |= std::uint64_t{1} << link;
-  }
+  const std::uint64_t idle = idle_links(from);
   if (idle == 0) return false;
   const unsigned link = policy().choose(idle, out_of(from, 0), now()) == 1 ? 0 : 1;
   const unsigned length = flits(message.length, tree_.levels_to_climb(from, message.to));
-  send(out_of(from, link), {message, static_cast<Tag>(length)});
+  send(out_of(from, link), {message, static_cast<Tag>(length), recorded});
   return true;
 }
 

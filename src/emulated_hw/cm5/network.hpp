@@ -102,13 +102,17 @@ class Network : public kit::WordNetwork<Router> {
     return wiring().into(wiring().node(node))[link];
   }
 
-  /// Sends it by a link that is idle. False: there is none. Throws std::out_of_range where there is no such node.
-  bool launch(NodeNumber from, const Message& message);
+  [[nodiscard]] bool has_idle_link(NodeNumber node) const { return idle_links(node) != 0; }
+  /// Sends it by a link that is idle. False: there is none. `recorded`: what a trace calls it. Throws std::out_of_range where there is no such
+  /// node.
+  bool launch(NodeNumber from, const Message& message, std::uint32_t recorded = kit::Trace::nothing);
   /// Routers that have nodes of the partition below them, and no others, let every message fall to one of these; or do so no more.
   void all_fall_down(const Partition& partition, bool on);
 
  private:
   Network(const Tree& tree, std::uint64_t seed, const std::string& name);
+  [[nodiscard]] std::uint64_t idle_links(NodeNumber node) const;
+
   Tree tree_;
 };
 
@@ -123,6 +127,9 @@ class DataNetworks {
       : both_{Network(nodes, kit::mixed(seed, 1), "left "), Network(nodes, kit::mixed(seed, 2), "right ")} {}
 
   [[nodiscard]] Network& operator[](Side side) noexcept { return both_[static_cast<std::size_t>(side)]; }
+  [[nodiscard]] const Network& operator[](Side side) const noexcept {
+    return both_[static_cast<std::size_t>(side)];
+  }
   void step() {
     for (Network& network : both_) network.step();
   }

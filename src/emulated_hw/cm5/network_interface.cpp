@@ -170,11 +170,21 @@ void NetworkInterface::launch(Side side) {
     put(fifos, first);
     own_first(side) = false;
   } else {
-    if (!(*networks_)[side].launch(node_, first)) return;
+    if (!(*networks_)[side].has_idle_link(node_)) return;
+    const std::uint32_t recorded = trace_ == nullptr ? kit::Trace::nothing : record_launch(side, first);
+    (*networks_)[side].launch(node_, first, recorded);
     ++launched_;
   }
   fifos.output_used -= words_of(first);
   fifos.output.pop();
+}
+
+std::uint32_t NetworkInterface::record_launch(Side side, const Message& message) {
+  const Network& network = (*networks_)[side];
+  const std::uint32_t recorded = trace_->begins(node_, message.to, static_cast<unsigned>(side));
+  trace_->passes(recorded, node_, kit::Trace::injection, network.now(),
+                 flits(message.length, network.tree().levels_to_climb(node_, message.to)));
+  return recorded;
 }
 
 /// A link may bring a message when there is space for the longest one.
@@ -185,6 +195,7 @@ void NetworkInterface::accept(Side side) {
     const kit::WireNumber wire = network.into(node_, link);
     if (const auto* come = network.front(wire)) {
       put(at(side), come->word);
+      if (trace_ != nullptr) trace_->comes(come->message, node_, network.now());
       network.take(wire);
       links &= ~(1u << link);
       ++taken_;

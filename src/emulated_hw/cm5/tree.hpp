@@ -23,6 +23,8 @@ class Tree {
 
   [[nodiscard]] NodeNumber nodes() const noexcept { return nodes_; }
   [[nodiscard]] unsigned levels() const noexcept { return shape_.levels(); }
+  /// With the leaves that are missing.
+  [[nodiscard]] const kit::FatTree& shape() const noexcept { return shape_; }
   /// Routers that a message climbs to, which is one at least.
   [[nodiscard]] unsigned levels_to_climb(NodeNumber from, NodeNumber to) const noexcept {
     return shape_.level_above(from, to) + 1;

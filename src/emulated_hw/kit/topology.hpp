@@ -65,6 +65,16 @@ template <class Random>
 [[nodiscard]] inline Place place_of(const Topology& topology, NodeNumber node) {
   return std::visit([=](const auto& one) { return one.place_of(node); }, topology);
 }
+/// Whether that holds of the other end of one of a node's links.
+template <class F>
+bool any_place_of(const Topology& topology, NodeNumber node, F holds) {
+  const auto* tree = std::get_if<FatTree>(&topology);
+  if (tree == nullptr) return holds(place_of(topology, node));
+  for (unsigned link = 0; link < tree->links_of_node(); ++link) {
+    if (holds(tree->place_of(node, link))) return true;
+  }
+  return false;
+}
 [[nodiscard]] inline unsigned vc_classes(const Topology& topology) {
   return std::visit([](const auto& one) { return vc_classes(one); }, topology);
 }

@@ -101,17 +101,21 @@ std::vector<Trace::Way> Trace::ways() const {
     // From the end back: the last that came to this router before, and does not end at its node.
     const std::vector<Passage>& passages = by_message[end.message];
     Way& way = ways.emplace_back(Way{end, {}});
-    const Place last = place_of(topology_, end.node);
-    auto at = std::ranges::find_if(
-        passages, [&](const Passage& one) { return one.router == last.router && one.port == last.port; });
+    auto at = std::ranges::find_if(passages, [&](const Passage& one) {
+      return one.port != injection && any_place_of(topology_, end.node, [&](const Place& last) {
+               return last == Place{one.router, one.port};
+             });
+    });
     while (at != passages.end()) {
       way.passages.push_back(*at);
       if (at->port == injection) break;
       const RouterNumber router = at->router;
       const auto before =
           std::find_if(std::make_reverse_iterator(at), passages.rend(), [&](const Passage& one) {
-            return router == (one.port == injection ? place_of(topology_, one.router).router
-                                                    : neighbour(topology_, one.router, one.port));
+            return one.port == injection
+                       ? any_place_of(topology_, one.router,
+                                      [&](const Place& first) { return first.router == router; })
+                       : neighbour(topology_, one.router, one.port) == router;
           });
       at = before == passages.rend() ? passages.end() : std::prev(before.base());
     }

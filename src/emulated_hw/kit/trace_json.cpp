@@ -21,8 +21,10 @@ class Tracks {
   explicit Tracks(const Topology& topology)
       : topology_(topology), routers_are_nodes_(!std::holds_alternative<FatTree>(topology)) {
     for (NodeNumber node = 0; node < nodes_of(topology); ++node) {
-      const Place place = place_of(topology, node);
-      node_at_[{place.router, place.port}] = node;
+      any_place_of(topology, node, [&](const Place& place) {
+        node_at_[{place.router, place.port}] = node;
+        return false;
+      });
     }
   }
 

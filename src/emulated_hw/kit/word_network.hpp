@@ -155,6 +155,8 @@ class WordNetwork {
   [[nodiscard]] std::uint64_t under_way() const noexcept { return under_way_; }
   /// Flits that a wire has carried.
   [[nodiscard]] std::uint64_t carried(WireNumber wire) const noexcept { return outputs_[wire].carried; }
+  /// Cycles that these take on it.
+  [[nodiscard]] std::uint64_t busy(WireNumber wire) const noexcept { return outputs_[wire].busy; }
   /// Cycles since anything has last moved.
   [[nodiscard]] Cycle still_for() const noexcept { return now_ - last_move_; }
   /// A number that depends on everything that has left a router, when and where.
@@ -195,6 +197,7 @@ class WordNetwork {
   };
   struct Output {
     std::uint64_t carried = 0;
+    std::uint64_t busy = 0;
     Cycle free_at = 0;
     std::uint8_t room = 0;  // flits behind it
     bool is_taken = false;  // by a message
@@ -215,6 +218,7 @@ class WordNetwork {
     const unsigned cycles = policy_.cycles(flit.tag, wire);
     if (policy_.takes_room(flit.tag)) --output.room;
     ++output.carried;
+    output.busy += cycles;
     output.free_at = now_ + cycles;
     last_move_ = now_;
     if (is_router(wire.to.part)) {

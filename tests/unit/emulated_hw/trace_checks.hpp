@@ -47,7 +47,9 @@ inline void expect_whole_ways(const am::kit::Trace& trace) {
     ASSERT_GE(passages.size(), 2u);
     EXPECT_EQ(passages.front().port, am::kit::Trace::injection);
     EXPECT_EQ(passages.front().router, trace.messages()[end.message].from);
-    am::kit::RouterNumber at = am::kit::place_of(trace.topology(), passages.front().router).router;
+    am::kit::RouterNumber at = passages[1].router;
+    EXPECT_TRUE(any_place_of(trace.topology(), passages.front().router,
+                             [&](const am::kit::Place& first) { return first.router == at; }));
     am::kit::Cycle before = passages.front().begin;
     for (std::size_t i = 1; i < passages.size(); ++i) {
       EXPECT_EQ(passages[i].router, at);
@@ -57,7 +59,9 @@ inline void expect_whole_ways(const am::kit::Trace& trace) {
       at = neighbour(trace.topology(), at, passages[i].port);
       ASSERT_NE(at, am::kit::nowhere);
     }
-    EXPECT_EQ((am::kit::Place{at, passages.back().port}), am::kit::place_of(trace.topology(), end.node));
+    EXPECT_TRUE(any_place_of(trace.topology(), end.node, [&](const am::kit::Place& last) {
+      return last == am::kit::Place{at, passages.back().port};
+    }));
     EXPECT_LT(before, end.at);
   }
 }
