@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "emulated_hw/cm5/tree_port.hpp"
 #include "emulated_hw/kit/names.hpp"
 #include "emulated_hw/kit/textbook_port.hpp"
 #include "emulated_hw/mmachine/mesh_port.hpp"
@@ -21,6 +22,7 @@ std::unique_ptr<kit::NodePort> network_of(const Which& which) {
     return std::make_unique<kit::TextbookPort>(kit::topology_named(which.machine, which.k, which.n),
                                                which.textbook);
   if (which.machine == "ncube2") return std::make_unique<ncube2::CubePort>(which.n);
+  if (which.machine == "cm5") return std::make_unique<cm5::TreePort>(which.n);
   if (which.n != 2)
     throw std::invalid_argument(which.machine + " has two dimensions: n=2, not n=" + std::to_string(which.n));
   if (which.machine == "t1")

@@ -69,6 +69,17 @@ TEST(Amsim, Ncube2TakesTheSumOfItsParts) {
   measured.expect_drawn("ncube2_", {"8"});
 }
 
+/// C-4, and CM-4's hundred cycles; polls are late by less than one.
+TEST(Amsim, Cm5StandsBesideThePaper) {
+  const process_test::TemporaryFolder folder;
+  const Measured measured({amsim, "cm5", "nodes=16", "--trace", folder.in("ping.json")}, draws);
+  ASSERT_EQ(measured.json["rows"].size(), 2u);
+  EXPECT_NEAR(measured.json["rows"][0]["both_cycles"]["ratio"].get<double>(), 1, 0.3);
+  EXPECT_NEAR(measured.json["rows"][1]["levels_2_round_trip_cycles"]["ratio"].get<double>(), 1, 0.2);
+  EXPECT_TRUE(nlohmann::json::parse(std::ifstream(folder.in("ping.json"))).contains("traceEvents"));
+  measured.expect_drawn("cm5_", {"16"});
+}
+
 TEST(Amsim, PapersStandBesideTheSimulation) {
   const Measured measured({amsim, "papers", "section=mmachine_costs"}, draws);
   EXPECT_THAT(measured.out, ContainsRegex("latency, PING +paper +here +ratio\n  MM +38 +[0-9]+ "));

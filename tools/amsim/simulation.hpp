@@ -50,6 +50,9 @@ extern const Simulation simulation;
 namespace ncube2 {
 extern const Simulation simulation;
 }
+namespace cm5 {
+extern const Simulation simulation;
+}
 namespace papers {
 extern const Simulation simulation;
 }

@@ -12,13 +12,13 @@
 
 namespace am::sim {
 
-/// What nodes send: each makes a packet in each cycle with the same probability. Loads are in flits per flit time: a cycle, or on ncube2 36.
+/// What nodes send: each makes a packet in each cycle with the same probability. Loads are in flits per flit time: a cycle, on ncube2 36, on cm5 8.
 struct Traffic {
   /// uniform, transpose, neighbor, hotspot, bitcomp, bitrev, shuffle, tornado or randperm.
   std::string pattern = "uniform";
-  double injection_rate = 0.1;    ///< flits per node and flit time, up to 1
-  unsigned packet_size = 1;       ///< flits; t1 takes 1 to 10, mmachine 3 to 13, ncube2 2 and more
-  std::uint64_t seed = 1;         ///< of what is drawn
+  double injection_rate = 0.1;  ///< flits per node and flit time, up to 1
+  unsigned packet_size = 1;     ///< flits; t1 takes 1 to 10, mmachine 3 to 13, ncube2 2 and more, cm5 1 to 5
+  std::uint64_t seed = 1;       ///< of what is drawn
   std::vector<Node> hotspots{0};  ///< of hotspot
   double hotspot_share = 0.1;     ///< of all packets, that the hot spots get together
   std::uint64_t perm_seed = 0;    ///< of randperm

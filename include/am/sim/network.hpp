@@ -19,10 +19,10 @@ using Node = std::uint32_t;
 /// A time, or how long something takes, by the network's clock.
 using Cycle = std::uint64_t;
 
-/// Which network: k^n nodes, or 2^n of a hypercube or ncube2, which have no k.
+/// Which network: k^n nodes; 2^n of a hypercube or ncube2, and 4^n of cm5, which have no k.
 struct Shape {
   /// Textbook routers in a mesh, torus, hypercube or fattree; or the routers of a machine: t1 or mmachine, in two dimensions,
-  /// or ncube2, a hypercube.
+  /// ncube2, a hypercube, or cm5, a fat tree.
   std::string network = "mesh";
   unsigned k = 8;  ///< nodes of each dimension of a grid; links up of each router of a tree
   unsigned n = 2;  ///< dimensions of a grid or a cube; levels of a tree
@@ -44,7 +44,7 @@ struct Packet {
 };
 
 /// A network, and the nodes that send its packets, in the order of inject(), as there is room. On t1 these are low messages, on mmachine ordered
-/// ones of priority 0.
+/// ones of priority 0, on cm5 the left network's.
 class Network {
  public:
   /// An empty one, at cycle 0. Throws std::invalid_argument where there can be none.
@@ -60,7 +60,7 @@ class Network {
 
   /// A packet that its node sends from this cycle on, and its number: 0, 1, and so on. It waits at its node as long as it has to: nodes
   /// hold as many packets as they are given. Throws std::invalid_argument where there is no such node, or no packet of so many
-  /// flits: t1 takes 1 to 10, mmachine 3 to 13, ncube2 2 and more.
+  /// flits: t1 takes 1 to 10, mmachine 3 to 13, ncube2 2 and more, cm5 1 to 5.
   std::uint64_t inject(Node from, Node to, unsigned flits = 1);
   /// One cycle. Throws std::runtime_error where nothing has moved for 1000 cycles though packets are under way: who waits for whom.
   void step();

@@ -56,7 +56,7 @@ std::vector<std::string> machines_of(const Parameters& parameters) {
                        " are as its paper has them");
   }
   if (parameters.is_given("channel") && std::ranges::none_of(machines, is_own))
-    throw UsageError("channel is for t1, mmachine and ncube2");
+    throw UsageError("channel is for t1, mmachine, ncube2 and cm5");
   return machines;
 }
 
@@ -107,11 +107,11 @@ std::vector<Curve> curves_of(const Parameters& parameters) {
     for (const unsigned n : parameters["n"].numbers<unsigned>()) {
       for (const std::string& machine : machines_of(parameters)) {
         Curve curve{k, n, machine, "", 0};
-        if (curve.is_cube()) {
-          if (parameters.is_given("k") && ks != std::vector{2u})
-            throw UsageError((machine == "hypercube" ? "a " : "") + machine +
-                             " takes no k: it has 2^n nodes");
-          curve.k = 2;
+        if (const unsigned own = curve.own_k(); own != 0) {
+          if (parameters.is_given("k") && ks != std::vector{own})
+            throw UsageError((machine == "hypercube" ? "a " : "") + machine + " takes no k: it has " +
+                             std::to_string(own) + "^n nodes");
+          curve.k = own;
         }
         for (const std::string& traffic : parameters["traffic"].words()) {
           static_cast<void>(am::kit::pattern_named(traffic));

@@ -40,7 +40,9 @@ struct Curve {
 
   [[nodiscard]] bool has_own_routers() const { return am::networks::has_own_routers(machine); }
   [[nodiscard]] bool is_cube() const { return machine == "hypercube" || machine == "ncube2"; }
-  [[nodiscard]] bool is_grid() const { return !is_cube() && machine != "fattree"; }
+  // Of what takes no k: 2 nodes in each dimension, or 4 links down from each router. Else 0.
+  [[nodiscard]] unsigned own_k() const { return is_cube() ? 2 : machine == "cm5" ? 4 : 0; }
+  [[nodiscard]] bool is_grid() const { return own_k() == 0 && machine != "fattree"; }
   // Throws std::invalid_argument.
   [[nodiscard]] am::kit::Topology wiring() const { return am::kit::topology_named(machine, k, n); }
   // A torus with one virtual channel is none: packets could wait for each other in a ring.
