@@ -15,6 +15,8 @@
 
 #include <array>
 #include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/cm5/machine.hpp"
@@ -38,6 +40,19 @@ class Cmam {
   /// Throws std::out_of_range where a message names a handler that has not been placed.
   Program request(Processor& cpu, NodeNumber to, Word handler, Arguments arguments);
   Program reply(Processor& cpu, NodeNumber to, Word handler, Arguments arguments);
+
+  /// Where a block goes that a node is to get from another, and the handler that runs when all of it has come: with the other's number and
+  /// the words. Addresses are even.
+  struct Segment {
+    Word at = 0;
+    Word words = 0;
+    Word handler = 0;
+  };
+  /// What CMAM_open_segment does, at no cost. One for each sender.
+  void open_segment(NodeNumber here, NodeNumber from, const Segment& segment);
+  /// Words from there on to the segment of that number on the other node, four in each message, whose tag and first word say so.
+  Program xfer(Processor& cpu, NodeNumber to, Word segment, Word at, Word words);
+
   /// Handles all that has come, by both networks.
   Program poll(Processor& cpu);
 
@@ -45,10 +60,17 @@ class Cmam {
   [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
 
  private:
+  struct Open {
+    Segment what;
+    Word left = 0;  // words that have not come
+  };
   Program send(Processor& cpu, Side side, NodeNumber to, Word handler, Arguments arguments);
   Program serve(Processor& cpu, Side side);
+  Program take_message(Processor& cpu, Side side);
+  Program take_piece(Processor& cpu, Side side);
 
   std::vector<Handler> handlers_;
+  std::map<std::pair<NodeNumber, Word>, Open> segments_;  // by receiver and sender
   std::uint64_t refused_ = 0;
 };
 
@@ -62,6 +84,10 @@ inline constexpr unsigned leave_poll = window + back;
 inline constexpr unsigned dispatch =
     2 * operation + test_and_branch + call;  ///< tag and length out of the status; is the tag a user's
 inline constexpr unsigned loop = branch;
+inline constexpr unsigned next_piece =
+    2 * operation + test_and_branch;  ///< of a block that is sent: counts, and a branch
+inline constexpr unsigned segment =
+    cache_read.two_words + 3 * operation + test_and_branch;  ///< where a piece goes, and how many are left
 }  // namespace costs
 
 }  // namespace am::cm5

@@ -16,11 +16,11 @@ Program compose(Processor& cpu, Word at, Word handler, Cmam::Arguments arguments
 
 }  // namespace
 
-Cmam::Cmam(Machine& machine, unsigned buffers) : turns_(machine.nodes()) {
+Cmam::Cmam(Machine& machine, unsigned buffers, Word most_words) : turns_(machine.nodes()) {
   for (NodeNumber node = 0; node < machine.nodes(); ++node) {
     Kernel& kernel = kernels_.emplace_back(
         machine.node(node),
-        Kernel::Setting{.nodes = machine.nodes(), .buffers = buffers, .most_words = message_words});
+        Kernel::Setting{.nodes = machine.nodes(), .buffers = buffers, .most_words = most_words});
     kernel.when_received(
         [this](Processor& cpu, Kernel::Received& received) { return dispatch(cpu, received); });
   }
@@ -41,9 +41,18 @@ Program Cmam::send(Processor& cpu, NodeNumber to, Word handler, Arguments argume
   turns ^= static_cast<std::uint16_t>(1u << dimension);
   const Word at = (2 * dimension + (turns >> dimension & 1u)) * message_words;
   co_await cpu.cycles(costs::find_send_buffer);
-  co_await compose(cpu, at + header_words, handler, arguments);
+  co_await send(cpu, {.to = to, .at = at, .words = message_words}, handler, arguments);
+}
+
+Program Cmam::send_block(Processor& cpu, NodeNumber to, Word at, Word handler, Arguments arguments) {
+  return send(cpu, {.to = to, .at = at, .words = message_words + arguments[0]}, handler, arguments);
+}
+
+Program Cmam::send(Processor& cpu, Kernel::Message message, Word handler, Arguments arguments) {
+  co_await compose(cpu, message.at + header_words, handler, arguments);
   Sent sent{};
-  co_await kernels_[cpu.node()].send({.to = to, .at = at, .words = message_words}, WhenBusy::suspend, sent);
+  co_await kernels_[cpu.node()].send(message, WhenBusy::suspend, sent);
+  if (sent == Sent::refused) throw std::invalid_argument("ncube2: the kernel refuses a message");
 }
 
 Program Cmam::reply(Processor& cpu, Incoming& request, Word handler, Arguments arguments) {

@@ -35,8 +35,8 @@ class Cmam {
   };
   using Handler = std::function<Program(Processor&, Incoming&)>;
 
-  /// On all nodes, with so many buffers each. The machine outlives it.
-  Cmam(Machine& machine, unsigned buffers);
+  /// On all nodes, with so many buffers each, for messages of so many words. The machine outlives it.
+  Cmam(Machine& machine, unsigned buffers, Word most_words = message_words);
   Cmam(const Cmam&) = delete;
   Cmam& operator=(const Cmam&) = delete;
 
@@ -44,9 +44,12 @@ class Cmam {
   Word place(Handler handler);
   /// Throws std::out_of_range where there is no such node, or it is the sender.
   Program send(Processor& cpu, NodeNumber to, Word handler, Arguments arguments);
+  /// With a block of `arguments[0]` words behind the message: `at` is where the message is made, in front of the block.
+  Program send_block(Processor& cpu, NodeNumber to, Word at, Word handler, Arguments arguments);
   Program reply(Processor& cpu, Incoming& request, Word handler, Arguments arguments);
 
  private:
+  Program send(Processor& cpu, Kernel::Message message, Word handler, Arguments arguments);
   Program dispatch(Processor& cpu, Kernel::Received& received);
 
   std::deque<Kernel> kernels_;  // by node
