@@ -14,8 +14,9 @@ namespace amsim::papers {
 
 namespace {
 
-const std::vector<const PaperSection*> all_sections{&mmachine_network, &mmachine_costs, &chapter_7_model,
-                                                    &chapter_7_runs};
+const std::vector<const PaperSection*> all_sections{&mmachine_network, &mmachine_costs,
+                                                    &chapter_7_model,  &chapter_7_runs,
+                                                    &across_machines,  &four_issues_section};
 
 std::vector<std::string_view> names_of_sections() {
   std::vector<std::string_view> names;
@@ -49,7 +50,8 @@ const Simulation simulation{
     .name = "papers",
     .meaning = "what simulated machines say where a paper prints a figure, entry by entry",
     .run = simulate,
-    .parameters = {{"section", "", "one of mmachine, mmachine_costs, log and life; else all"}},
+    .parameters = {{"section", "",
+                    "one of mmachine, mmachine_costs, log, life, machines and four_issues; else all"}},
 };
 
 }  // namespace amsim::papers

@@ -17,7 +17,7 @@ namespace am::logp {
 
 /// All times in one unit, which the fitted numbers then have.
 struct Samples {
-  /// Half round trips of one size.
+  /// A round trip.
   struct RoundTrip {
     double bytes = 0;  // of payload, there and back again; 0 for a short message
     double time = 0;

@@ -20,5 +20,7 @@ extern const PaperSection mmachine_network;
 extern const PaperSection mmachine_costs;
 extern const PaperSection chapter_7_model;
 extern const PaperSection chapter_7_runs;
+extern const PaperSection across_machines;
+extern const PaperSection four_issues_section;
 
 }  // namespace amsim
