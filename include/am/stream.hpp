@@ -19,11 +19,11 @@
 // a node dies or leaves, the other end answers `unreachable`: a reader after all that has arrived.
 //
 // A splice (3.1.2) hands on what is left of a stream: splice(in, out) makes the reader of `out` get what the writer of `in` writes from
-// here on. Where memory is shared it gets that straight from the writer, and this node sees none of it; else this node passes it on when
-// it polls.
+// here on. Where memory is shared it gets that straight from the writer, and this node sees none of it, and may leave; else this node
+// passes it on when it polls.
 //
-// Used in the computation of the end's node, and in its posts; not in handlers, which have on_values. An end lives no longer than its
-// node. Neither copied nor assigned; it may be moved.
+// Used in the computation of the end's node, and in its posts, which may come while a call here waits; not in handlers, which have on_values.
+// An end lives no longer than its node. Neither copied nor assigned; it may be moved, and what it was moved from is not used any more.
 #pragma once
 
 #include <am/impl/plain_value.hpp>
@@ -96,7 +96,8 @@ class StreamOut {
 
   /// Sends what lies here still. (Where memory is shared nothing does.) Polls do so, too.
   StreamStatus flush() { return end_->flush(true); }
-  /// Nothing follows. Waits until all of it is sent. The destructor ends a stream that was not ended; it does not wait.
+  /// Nothing follows. Waits until all of it is sent. The destructor ends a stream that was not ended, and waits as this does; while an
+  /// exception goes by it does not, and the reader may get `unreachable` in place of the rest.
   StreamStatus end() { return end_->end(true); }
 
  private:
@@ -123,8 +124,9 @@ class StreamIn {
   static_assert(impl::check_stream<T>());
 
  public:
-  /// Of stream `tag` from node `from`, which may be this one, with room for at least `capacity` values; 0: 64 KiB of them. Throws
-  /// am::Error when the segment has no room, for an unknown node, and where such a stream is open already: it has one reader.
+  /// Of stream `tag` from node `from`, which may be this one, with room for at least `capacity` values that were not read; 0: 32 KiB of
+  /// them. In the segment it takes twice that, or more. Throws am::Error when that has no room, for an unknown node, and where the program
+  /// has such a stream already: it has one reader.
   StreamIn(Node& node, NodeId from, std::uint64_t tag, std::size_t capacity = 0)
       : end_(std::make_unique<impl::StreamReader>(node, from, tag, impl::stream_type<T>(), capacity)) {}
 
@@ -141,7 +143,7 @@ class StreamIn {
   std::uint64_t marker() { return end_->take_marker(); }
 
   /// Posts f to the node's computation whenever something may be there to read, until it is replaced or the end closes. f reads by
-  /// try_read as much as it likes; where something is left it is posted again.
+  /// try_read as much as it likes; where values or a marker are left it is posted again. Of the end, and of the other node's death, it is told once.
   void on_values(std::function<void()> f) { end_->on_values(std::move(f)); }
 
  private:
@@ -162,8 +164,8 @@ class StreamIn {
   std::unique_ptr<impl::StreamReader> end_;
 };
 
-/// What is left of `in`, its end and markers too, goes on into `out`. Both ends are over for this node. Waits for room for a mark.
-/// Throws am::Error when either is over already.
+/// What is left of `in`, its end and markers too, goes on into `out`. Both ends are over for this node. Waits until the writer of `in` has
+/// opened its end, and for room for a mark. Throws am::Error when either is over already.
 template <class T>
 void splice(StreamIn<T>&& in, StreamOut<T>&& out) {
   impl::splice_streams(std::move(in.end_), std::move(out.end_));

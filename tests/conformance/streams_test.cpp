@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "support/job.hpp"
@@ -326,6 +329,184 @@ TEST_P(Streams, ThatAreNone) {
     Other value{};
     check(in.read(value) == StreamStatus::ok && value.y == 2 && in.read(value) == StreamStatus::ended,
           "read");
+    node.barrier();
+  });
+}
+
+/// A wait runs posts, which write to the same stream: nothing is lost of either, and each comes in order.
+TEST_P(Streams, ThatAPostWritesWhileAWriteWaits) {
+  run(2, [](am::Node& node) {
+    constexpr Value posted = Value{1} << 60;
+    const Value values = rounds(20'000);
+    if (node.id() == 0) {
+      am::StreamOut<Value> out(node, 1, 1);
+      Value by_posts = 0;
+      std::function<void(am::Node&)> post = [&](am::Node& here) {
+        for (int i = 0; i < 40; ++i) check(out.write(posted + by_posts++) == StreamStatus::ok, "write");
+        if (by_posts < values) here.post(post);
+      };
+      node.post(post);
+      for (Value number = 0; number < values; ++number) check(out.write(number) == StreamStatus::ok, "write");
+      node.wait_until([&] { return by_posts >= values; });
+      check(out.mark(by_posts) == StreamStatus::ok, "mark");
+    } else {
+      am::StreamIn<Value> in(node, 0, 1, 32);
+      std::array<Value, 2> next{0, posted};
+      Value value = 0;
+      StreamStatus status = StreamStatus::ok;
+      while ((status = in.read(value)) == StreamStatus::ok)
+        check_equal(value, next[value / posted]++, "in order");
+      check(status == StreamStatus::marker, "marker");
+      check_equal(next[0], values, "of the computation");
+      check_equal(next[1] - posted, in.marker(), "of the posts");
+      check(in.read(value) == StreamStatus::ended, "ended");
+    }
+    node.barrier();
+  });
+}
+
+/// What is not read takes room, and nothing else does.
+TEST_P(Streams, HaveTheRoomThatWasAskedFor) {
+  run(2, [](am::Node& node) {
+    constexpr std::size_t capacity = 8;
+    std::optional<am::StreamIn<Value>> in;
+    std::optional<am::StreamOut<Value>> out;
+    if (node.id() == 0) {
+      out.emplace(node, 1, 1);
+    } else {
+      in.emplace(node, 0, 1, capacity);
+    }
+    for (const Value reads : {capacity, Value{5}, capacity, Value{1}}) {
+      for (Value i = 0; out && i < reads; ++i) {
+        check(out->write(i) == StreamStatus::ok, "write");
+        check(out->mark(i) == StreamStatus::ok, "mark");
+      }
+      if (out) check(out->flush() == StreamStatus::ok, "flush");
+      Value value = 0;
+      for (Value i = 0; in && i < reads; ++i) {
+        check(in->read(value) == StreamStatus::ok && in->read(value) == StreamStatus::marker, "read");
+        check_equal(in->marker(), i, "marker");
+      }
+      node.barrier();
+      for (std::size_t i = 0; out && i < capacity; ++i) {
+        check(out->write(i) == StreamStatus::ok, "room that does not depend on the reader");
+        check(out->mark(i) == StreamStatus::ok, "and for marks");
+      }
+      if (out) check(out->flush() == StreamStatus::ok, "flush");
+      node.barrier();
+      for (std::size_t i = 0; in && i < capacity; ++i) {
+        check(in->read(value) == StreamStatus::ok && in->read(value) == StreamStatus::marker, "read");
+        check_equal(in->marker(), i, "marker");
+      }
+    }
+    node.barrier();
+  });
+}
+
+/// Nobody comes to the splice: the writer hears of that, the middle has its memory back, and another stream of the same nodes, whose ring has
+/// the same number, stays as it is.
+TEST_P(Streams, ThatAreClosedBeforeTheSplice) {
+  run(3, [](am::Node& node) {
+    for (int i = 0; i < 8; ++i) {
+      if (node.id() == 0) {
+        am::StreamOut<Value> out(node, 1, 7);
+        node.barrier();
+        node.barrier();
+        StreamStatus status = StreamStatus::ok;
+        while (status == StreamStatus::ok) status = out.write(1);
+        check(status == StreamStatus::ended, "ended");
+        node.barrier();
+        am::StreamOut<Value> other(node, 2, 8);
+        check(other.write(5) == StreamStatus::ok, "another stream");
+      } else if (node.id() == 1) {
+        am::StreamIn<Value> in(node, 0, 7, 1 << 20);
+        am::StreamOut<Value> out(node, 2, 7);
+        check(out.write(2) == StreamStatus::ok, "write");
+        node.barrier();
+        am::splice(std::move(in), std::move(out));
+        node.barrier();
+        node.barrier();
+      } else {
+        std::optional<am::StreamIn<Value>> in(std::in_place, node, 1, 7);
+        am::StreamIn<Value> other(node, 0, 8, 4);
+        node.barrier();
+        node.barrier();
+        in.reset();
+        node.barrier();
+        Value value = 0;
+        check(other.read(value) == StreamStatus::ok && value == 5, "read");
+      }
+      node.barrier();
+    }
+  });
+}
+
+/// Of an end that has on_values, and to an end that has; which an exception does not end. Numbers of both ends are free again.
+TEST_P(Streams, AreSplicedWhilePostsRead) {
+  run(3, [](am::Node& node) {
+    const Value values = rounds(1'000);
+    const auto first = [](const StreamStatus status) { return status == StreamStatus::ok; };
+    if (node.id() == 0) {
+      am::StreamOut<Value> out(node, 1, 2);
+      for (Value number = 0; number < values; ++number) check(first(out.write(number)), "write");
+      check(out.end() == StreamStatus::ok, "end");
+      am::StreamOut<Value> again(node, 1, 2);
+      check(first(again.write(values)), "write");
+    } else if (node.id() == 1) {
+      am::StreamIn<Value> in(node, 0, 2, 64);
+      Value got = 0;
+      Value value = 0;
+      in.on_values([&] { got += first(in.try_read(value)) ? 1 : 0; });
+      node.wait_until([&] { return got > 10; });
+      in.on_values({});
+      am::StreamOut<Value> out(node, 2, 2);
+      check(first(out.write(got)), "write");
+      in.on_values([&] { check(false, "an end that is spliced away"); });
+      am::splice(std::move(in), std::move(out));
+      am::StreamIn<Value> again(node, 0, 2);
+      check(first(again.read(value)) && value == values, "read");
+    } else {
+      am::StreamIn<Value> in(node, 1, 2, 4);
+      Value next = 0;
+      bool ended = false;
+      bool has_thrown = false;
+      bool caught = false;
+      check(first(in.read(next)), "how many were read before");
+      in.on_values([&] {
+        if (!std::exchange(has_thrown, true)) throw std::runtime_error("a post");
+        Value value = 0;
+        StreamStatus status = StreamStatus::ok;
+        for (int i = 0; i < 3 && (status = in.try_read(value)) == StreamStatus::ok; ++i)
+          check_equal(value, next++, "value");
+        ended = status == StreamStatus::ended;
+      });
+      while (!ended) {
+        try {
+          node.wait_until([&] { return ended; });
+        } catch (const std::runtime_error&) {
+          caught = true;
+        }
+      }
+      check_equal(next, values, "all");
+      check(caught, "what a post throws");
+    }
+    node.barrier();
+  });
+}
+
+/// The last reader is not left without news.
+TEST_P(Streams, OfAnotherTypeAreSplicedOnInVain) {
+  run(3, [](am::Node& node) {
+    if (node.id() == 0) {
+      check_throws<am::Error>([&] { am::StreamOut<Value>(node, 1, 9); }, "another type");
+    } else if (node.id() == 1) {
+      am::StreamIn<Other> in(node, 0, 9);
+      am::splice(std::move(in), am::StreamOut<Other>(node, 2, 9));
+    } else {
+      am::StreamIn<Other> in(node, 1, 9);
+      Other value{};
+      check(in.read(value) == StreamStatus::unreachable, "it was refused");
+    }
     node.barrier();
   });
 }

@@ -77,6 +77,95 @@ int die_as(const Arguments& arguments) {
   return in.read(value) == StreamStatus::unreachable ? 0 : 5;
 }
 
+/// Node 1 splices what node 0 writes to node 2, and leaves, or goes on. Node 2 never comes to the splice, since it dies; or it does later.
+int splice_and(const Arguments& arguments) {
+  am::Node& node = am::start(0, nullptr);
+  const bool dies = arguments.at(0) == "die";
+  node.on_peer_death([](am::Node&, am::NodeId) {});
+  if (node.id() == 0) {
+    am::StreamOut<std::uint64_t> out(node, 1, 1);
+    node.barrier();
+    StreamStatus status = StreamStatus::ok;
+    std::uint64_t written = 0;
+    while (status == StreamStatus::ok && (dies || written < values)) status = out.write(written++);
+    return status == (dies ? StreamStatus::unreachable : StreamStatus::ok) ? 0 : 1;
+  }
+  if (node.id() == 1) {
+    am::StreamIn<std::uint64_t> in(node, 0, 1, 16);
+    am::StreamOut<std::uint64_t> out(node, 2, 1);
+    node.barrier();
+    out.write(7);
+    am::splice(std::move(in), std::move(out));
+    if (!dies) return 0;
+    node.wait_until([&] { return node.is_gone(2) && node.is_gone(0); });
+    return 0;
+  }
+  am::StreamIn<std::uint64_t> in(node, 1, 1, 16);
+  node.barrier();
+  if (dies) die();
+  node.wait_until([&] { return node.is_gone(1); });
+  std::uint64_t value = 0;
+  if (in.read(value) != StreamStatus::ok || value != 7) return 2;
+  for (std::uint64_t i = 0; i < values; ++i) {
+    if (in.read(value) != StreamStatus::ok || value != i) return 3;
+  }
+  return in.read(value) == StreamStatus::ended ? 0 : 4;
+}
+
+/// Node 1 reads in posts, of which nobody tells it that node 0 is dead.
+int read_in_posts(const Arguments& /*arguments*/) {
+  am::Node& node = am::start(0, nullptr);
+  node.on_peer_death([](am::Node&, am::NodeId) {});
+  if (node.id() == 0) {
+    am::StreamOut<std::uint64_t> out(node, 1, 1);
+    node.barrier();
+    die();
+  }
+  am::StreamIn<std::uint64_t> in(node, 0, 1);
+  StreamStatus status = StreamStatus::again;
+  in.on_values([&] {
+    std::uint64_t value = 0;
+    status = in.try_read(value);
+  });
+  node.barrier();
+  node.wait_until([&] { return status != StreamStatus::again; });
+  return status == StreamStatus::unreachable ? 0 : 1;
+}
+
+/// Values overtake the word that says who writes them: credits are told all the same.
+int read_in_posts_with_faults(const Arguments& /*arguments*/) {
+  am::Node& node = am::start(0, nullptr);
+  constexpr std::uint64_t many = 20'000;
+  if (node.id() == 0) {
+    am::StreamOut<std::uint64_t> out(node, 1, 1);
+    for (std::uint64_t i = 0; i < many; ++i) out.write(i);
+    out.end();
+  } else {
+    am::StreamIn<std::uint64_t> in(node, 0, 1, 64);
+    std::uint64_t next = 0;
+    in.on_values([&] {
+      std::uint64_t value = 0;
+      while (in.try_read(value) == StreamStatus::ok) next += value == next ? 1 : 0;
+    });
+    node.wait_until([&] { return next == many; });
+  }
+  node.barrier();
+  return 0;
+}
+
+/// Node 1 polls no more: a writer, whose values wait in its network, reports that it waits.
+int write_to_one_that_computes(const Arguments& /*arguments*/) {
+  am::Node& node = am::start(0, nullptr);
+  if (node.id() == 0) {
+    am::StreamOut<std::uint64_t> out(node, 1, 1);
+    node.barrier();
+    for (;;) out.write(1);
+  }
+  const am::StreamIn<std::uint64_t> in(node, 0, 1, 1 << 20);
+  node.barrier();
+  for (;;) pause();
+}
+
 /// Each writes, and none reads.
 int fill_a_ring(const Arguments& /*arguments*/) {
   am::Node& node = am::start(0, nullptr);
@@ -97,6 +186,21 @@ TEST_P(DeadStreams, AreUnreachableAtTheOtherEnd) {
   }
 }
 
+/// Where memory is shared; elsewhere who splices passes the values on, and cannot leave.
+TEST(SplicedStreams, GoToNodesThatDieAndComeFromThoseThatLeave) {
+  for (const std::string how : {"die", "leave"}) {
+    Amrun amrun(job({"-n", "3"}, {"splice_and", how}));
+    const auto outcome = amrun.outcome();
+    EXPECT_EQ(outcome.exit_code, 0) << how << ": " << outcome.err;
+  }
+}
+
+TEST_P(DeadStreams, TellWhoReadsInPosts) {
+  Amrun amrun(job({"-n", "2"}, {"read_in_posts"}), {{std::string("AM_TRANSPORT=") + GetParam()}});
+  const auto outcome = amrun.outcome();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks, DeadStreams, testing::Values("shm", "tcp"),
                          [](const auto& network) { return std::string(network.param); });
 
@@ -110,6 +214,29 @@ TEST(StreamsInARing, AreNamedWhenTheyStandStill) {
   EXPECT_THAT(outcome.err, testing::ContainsRegex("in a write to a stream, for node [012]"));
 }
 
-const Roles roles = {{"die_as", die_as}, {"fill_a_ring", fill_a_ring}};
+TEST(StreamsByMessages, AreReadInPostsWhateverComesFirst) {
+  for (const char* const seed : {"1", "7", "12"}) {
+    Amrun amrun(
+        job({"-n", "2"}, {"read_in_posts_with_faults"}),
+        {{"AM_TRANSPORT=tcp", "AM_TIMEOUT=20s", std::string("AM_FAULTS=refuse=0.5,delay=0.5,seed=") + seed}});
+    const auto outcome = amrun.outcome();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  }
+}
+
+TEST(StreamsByMessages, WhoseReaderDoesNotPollReport) {
+  Amrun amrun(job({"-n", "2"}, {"write_to_one_that_computes"}),
+              {{"AM_TRANSPORT=tcp", "AM_TIMEOUT=1s", "AM_REPORT_AFTER=300ms"}});
+  const auto outcome = amrun.outcome();
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, testing::HasSubstr("in a write to a stream, for node 1"));
+}
+
+const Roles roles = {{"die_as", die_as},
+                     {"fill_a_ring", fill_a_ring},
+                     {"splice_and", splice_and},
+                     {"read_in_posts", read_in_posts},
+                     {"read_in_posts_with_faults", read_in_posts_with_faults},
+                     {"write_to_one_that_computes", write_to_one_that_computes}};
 
 }  // namespace amrun_test::dead_streams_test

@@ -78,9 +78,10 @@ class StreamWriter {
       wake_reader();
   }
   void wake_reader() noexcept;
-  [[nodiscard]] StreamStatus find_room(bool wait);
-  [[nodiscard]] StreamStatus send_staged(bool wait);
-  [[nodiscard]] StreamStatus try_mark(StreamMark mark, bool wait);
+  [[nodiscard]] StreamStatus find_room();
+  [[nodiscard]] std::uint64_t room_end() const noexcept;
+  [[nodiscard]] StreamStatus send_staged();
+  [[nodiscard]] StreamStatus try_mark(StreamMark mark);
   [[nodiscard]] StreamStatus put_mark(const StreamMark& mark, bool wait);
   [[nodiscard]] StreamStatus why_not();
   [[nodiscard]] bool is_closed() const noexcept;
@@ -113,8 +114,7 @@ class StreamWriter {
   // by messages
   std::unique_ptr<std::byte[]> staged_{};
   std::uint64_t sent_ = 0;
-  bool is_sending_ = false;
-  bool flush_is_posted_ = false;
+  bool flush_is_due_ = false;           // in a poll
   std::atomic<std::uint64_t> read_{0};  // as the reader has told
   std::atomic<std::uint64_t> marks_read_{0};
   std::atomic<bool> closed_{false};
@@ -148,10 +148,13 @@ class StreamReader {
   friend class core::StreamRelay;
   friend class core::Streams;
 
-  enum class Writer : std::uint8_t { unknown, by_stores, by_messages, none };
+  enum class Writer : std::uint8_t { unknown, by_stores, by_messages };
 
   [[nodiscard]] StreamStatus look();
   void publish() noexcept;
+  void tell_writer(std::uint64_t values, std::uint64_t marks) noexcept;
+  /// Something came, or will never come; as it looks from here.
+  [[nodiscard]] bool may_go_on() noexcept;
   [[nodiscard]] std::uint64_t written_ahead() noexcept;
   void take_over(const StreamMark& splice);
   void use_ring(StreamRing& ring, std::uint64_t next) noexcept;
@@ -167,10 +170,15 @@ class StreamReader {
   core::Streams& streams_;
   StreamRing* ring_ = nullptr;
   NodeId from_;  // who writes
+  const NodeId opened_from_;
   NodeId home_;  // in whose segment the ring lies
   std::uint64_t tag_;
-  std::uint64_t told_ = 0;        // of next_, where messages fill the ring
-  std::uint64_t marks_told_ = 0;  // likewise
+  std::uint32_t number_ = 0;        // among those that this node has opened
+  bool is_relayed_ = false;         // the program has it no more
+  bool is_told_of_end_ = false;     // likewise
+  bool values_are_posted_ = false;  // on_values is to run
+  std::uint64_t told_ = 0;          // of next_, where messages fill the ring
+  std::uint64_t marks_told_ = 0;    // likewise
   std::atomic<Writer> writer_{Writer::unknown};
   std::optional<NeededPeer> peer_{};
   std::function<void()> on_values_{};

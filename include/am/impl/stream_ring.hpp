@@ -12,6 +12,9 @@
 //  R4  the reader's store of `marks_read`     ->  the writer's load of it
 //  R5  the reader's store of `reader_sleeps`, behind that of `reader`  ->  the writer's exchange of it: it wakes the right node
 //  R6  the reader's store of `closed`         ->  the writer's load of it
+//  R7  the exchanges of `handing` by a writer that hands another ring over, behind its mark, and by a reader that closes: who comes second
+//      knows of the other, and sees to the ring that was handed over
+//  R8  the store of `cut` at the ring's node  ->  the reader's load of it
 // Sleeping. Who is about to sleep sets its flag, passes a fence on all processors (host/heavy_fence.hpp), and looks once more. So the
 // other end needs no fence between its store and its look at the flag.
 #pragma once
@@ -36,7 +39,8 @@ struct StreamMark {
 };
 
 struct StreamRing {
-  static constexpr std::uint64_t most_marks = 16;  ///< one is kept for the last one: the end, or a splice
+  static constexpr std::uint64_t most_marks = 32;  ///< one is kept for the last one: the end, or a splice
+  enum Handing : std::uint32_t { nothing, handed, gone };
 
   alignas(line_bytes) std::atomic<std::uint64_t> written{
       0};  ///< by the writer: how many values since the start
@@ -44,15 +48,21 @@ struct StreamRing {
   alignas(line_bytes) std::atomic<std::uint64_t> read{0};  ///< by the reader, now and then
   std::atomic<std::uint64_t> marks_read{0};
   std::atomic<std::uint32_t> closed{0};  ///< the reader takes nothing any more
+  std::atomic<std::uint32_t> handing{nothing};
   alignas(line_bytes) std::atomic<std::uint32_t> writer_sleeps{0};
   alignas(line_bytes) std::atomic<std::uint32_t> reader_sleeps{0};
-  alignas(line_bytes) std::atomic<NodeId> reader{0};
+  alignas(line_bytes) std::atomic<NodeId> reader{0};  ///< or who will be, once it comes to the splice
+  std::atomic<std::uint32_t> cut{0};                  ///< the writer sends no more, and no end
   NodeId writer = 0;
   std::uint32_t id = 0;           ///< among those that its node has opened
   std::uint32_t value_bytes = 0;  ///< of one value
   std::uint64_t capacity = 0;     ///< in values: a power of two
   StreamMark marks[most_marks]{};
 
+  /// That the writer put; there is one.
+  [[nodiscard]] StreamMark& last_mark() noexcept {
+    return marks[(marks_written.load(std::memory_order_acquire) - 1) % most_marks];
+  }
   [[nodiscard]] std::byte* values() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   static constexpr std::size_t bytes(std::uint64_t capacity, std::size_t value_bytes) noexcept {
     return sizeof(StreamRing) + capacity * value_bytes;

@@ -35,6 +35,7 @@
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"
 #include "core/reports/job_watch.hpp"
+#include "core/streams/streams.hpp"
 
 namespace am::core {
 
@@ -277,9 +278,10 @@ std::size_t Engine::do_something_else() {
   std::size_t did = sender_.push() ? 1 : 0;
   did += tell_of_deaths();
   did += run_posts();
+  did += streams_->look_again();
   RemoteMemory& memory = memory_.remote();
   memory.push();
-  something_else_ = !sender_.idle() || !agenda_.empty() || memory.any();
+  something_else_ = !sender_.idle() || !agenda_.empty() || memory.any() || streams_->wants_looks();
   return did;
 }
 

@@ -176,6 +176,8 @@ class Engine final : Sender::Owner, Attendant::Ward, Destinations {
   [[nodiscard]] GlobalMemory& memory() noexcept { return memory_; }
   [[nodiscard]] CollectiveState& collectives() noexcept { return *collectives_; }
   [[nodiscard]] Streams& streams() noexcept { return *streams_; }
+  /// They have something to do in polls.
+  void streams_want_looks() noexcept { something_else_ = true; }
   [[nodiscard]] const HandlerTable& table() const noexcept { return table_; }
   [[nodiscard]] std::pmr::memory_resource* memory_for_events() noexcept { return memory_for_events_.get(); }
   /// More nodes than cores to run them on: then spinning only keeps others from running.

@@ -28,7 +28,7 @@ using core::Streams;
 
 StreamReader::StreamReader(Node& node, NodeId from, std::uint64_t tag, const StreamType& type,
                            std::size_t capacity)
-    : streams_(node.engine().streams()), from_(from), home_(node.id()), tag_(tag) {
+    : streams_(node.engine().streams()), from_(from), opened_from_(from), home_(node.id()), tag_(tag) {
   const Hold hold(node);
   streams_.engine().must_compute("opening a stream");
   if (from >= node.size()) throw core::unknown_node("open a stream", from, node.size());
@@ -56,10 +56,20 @@ void StreamReader::publish() noexcept {
     streams_.say(from_, {.kind = Streams::Word::Kind::wake, .id = ring_->id, .at = home_});
   if (writer_.load(std::memory_order_relaxed) != Writer::by_messages) return;
   const std::uint64_t marks = ring_->marks_read.load(std::memory_order_relaxed);
-  if (next_ - told_ < ring_->capacity / 2 && marks - marks_told_ < marks_to_tell) return;
-  told_ = next_;
+  if (next_ - told_ >= ring_->capacity / 2 || marks - marks_told_ >= marks_to_tell) tell_writer(next_, marks);
+}
+
+void StreamReader::tell_writer(std::uint64_t values, std::uint64_t marks) noexcept {
+  told_ = values;
   marks_told_ = marks;
-  streams_.say(from_, {.kind = Streams::Word::Kind::credit, .id = ring_->id, .at = next_, .tag = marks});
+  streams_.say(from_, {.kind = Streams::Word::Kind::credit, .id = ring_->id, .at = values, .tag = marks});
+}
+
+bool StreamReader::may_go_on() noexcept {
+  return next_ != limit_ || ring_->written.load(std::memory_order_relaxed) != next_ ||
+         ring_->marks_written.load(std::memory_order_relaxed) !=
+             ring_->marks_read.load(std::memory_order_relaxed) ||
+         ring_->cut.load(std::memory_order_relaxed) != 0 || peer_->is_missing();
 }
 
 /// How far the writer has come.
@@ -79,7 +89,8 @@ StreamStatus StreamReader::look() {
   for (;;) {
     if (next_ != limit_) return StreamStatus::ok;
     publish();
-    const bool gone = peer_->is_missing();  // first: whatever it wrote is seen below
+    // First: whatever it wrote is seen below.
+    const bool gone = ring_->cut.load(std::memory_order_acquire) != 0 || peer_->is_missing();
     const std::uint64_t written = written_ahead();
     std::uint64_t end =
         std::max(std::min(written, next_ + std::max<std::uint64_t>(ring_->capacity / 2, 1)), next_);
@@ -96,18 +107,15 @@ StreamStatus StreamReader::look() {
     }
     limit_ = end;
     if (limit_ != next_) return StreamStatus::ok;
-    return gone || writer_.load(std::memory_order_relaxed) == Writer::none ? StreamStatus::unreachable
-                                                                           : StreamStatus::again;
+    return gone ? StreamStatus::unreachable : StreamStatus::again;
   }
 }
 
 /// The stream goes on in another ring, whose reader was the writer of this one.
 void StreamReader::take_over(const StreamMark& splice) {
   Node& node = streams_.node();
-  const GlobalPtr<std::byte> at(splice.node, splice.value);
-  auto* ring = reinterpret_cast<StreamRing*>(direct(node, at, sizeof(StreamRing)));
-  if (ring == nullptr || ring->value_bytes != ring_->value_bytes || ring->capacity == 0 ||
-      direct(node, at, StreamRing::bytes(ring->capacity, ring->value_bytes)) == nullptr)
+  StreamRing* const ring = streams_.handed_over_by(splice);
+  if (ring == nullptr || ring->value_bytes != ring_->value_bytes)
     throw Error("read a stream", "node " + std::to_string(from_) + " hands over what is no stream", "");
   streams_.move(*this, splice.node, ring->id);
   from_ = ring->writer;
@@ -165,7 +173,12 @@ std::uint64_t StreamReader::take_marker() {
 void StreamReader::on_values(std::function<void()> f) {
   const Hold hold(streams_.node());
   on_values_ = std::move(f);
-  if (on_values_) streams_.watch(*this);
+  values_are_posted_ = false;
+  if (on_values_) {
+    streams_.watch(*this);
+  } else {
+    streams_.watch_no_more(*this);
+  }
 }
 
 void splice_streams(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out) {
@@ -177,24 +190,31 @@ void splice_streams(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWrit
 void StreamReader::splice(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out) {
   Streams& streams = in->streams_;
   const Hold hold(streams.node());
+  in->on_values(nullptr);
   streams.wait(
       "am::splice, until the writer has opened its end", in->from_,
       []() -> std::atomic<std::uint32_t>* { return nullptr; },
-      [&] { return in->writer_ != Writer::unknown || in->peer_->is_missing(); });
+      [&] {
+        return in->writer_ != Writer::unknown || in->ring_->cut.load(std::memory_order_relaxed) != 0 ||
+               in->peer_->is_missing();
+      });
   if (out->over_) throw Error("splice streams", "the writing end has ended its stream", "splice it before");
-  if (in->writer_ == Writer::by_messages || out->ring_ == nullptr) {
+  if (in->writer_ != Writer::by_stores || out->ring_ == nullptr) {
     streams.relay(std::move(in), std::move(out));
     return;
   }
   in->publish();  // from here on somebody else reads
   const std::byte* const base = direct(streams.node(), GlobalPtr<std::byte>(in->home_, 0), 1);
-  const StreamMark mark{.value = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(in->ring_) - base),
+  StreamRing& ring = *in->ring_;
+  const StreamMark mark{.value = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&ring) - base),
                         .kind = StreamMark::Kind::splice,
                         .node = in->home_};
   if (out->put_mark(mark, true) != StreamStatus::ok) return;  // its reader has closed: so does this one
+  if (out->ring_->handing.exchange(StreamRing::handed, std::memory_order_seq_cst) != StreamRing::gone) {
+    streams.hand_over(*in, out->reader());
+    in->ring_ = nullptr;
+  }
   out->let_go();
-  streams.hand_over(*in);
-  in->ring_ = nullptr;
 }
 
 }  // namespace am::impl

@@ -13,6 +13,7 @@ StreamStatus StreamRelay::pass_on_values() {
     const StreamProgress written = out_->write(values_.data() + first_ * value_bytes_, count_, false);
     first_ += written.count;
     count_ -= written.count;
+    passed_ += written.count;
     if (written.status != StreamStatus::ok) return written.status;
     first_ = 0;
     const StreamProgress read = in_->read(values_.data(), values_.size() / value_bytes_, false);
@@ -41,6 +42,7 @@ StreamRelay::Outcome StreamRelay::run() {
         if (marked == StreamStatus::again) return Outcome::waits_for_room;
         if (marked != StreamStatus::ok) return Outcome::over;
         static_cast<void>(in_->take_marker());
+        ++passed_;
         break;
       }
       case StreamStatus::ended: {

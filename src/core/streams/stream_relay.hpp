@@ -27,6 +27,8 @@ class StreamRelay {
   enum class Outcome { waits_for_values, waits_for_room, over };
   /// Passes on what goes without waiting.
   Outcome run();
+  /// Values and marks so far.
+  [[nodiscard]] std::uint64_t passed() const noexcept { return passed_; }
   /// Asks the reader of `out` to say when there is room again, once more to be tried after that; false: nobody will say so.
   [[nodiscard]] bool is_told_of_room() noexcept;
 
@@ -42,6 +44,7 @@ class StreamRelay {
   std::vector<std::byte> values_;
   std::size_t first_ = 0;  // that is not passed on, and how many
   std::size_t count_ = 0;
+  std::uint64_t passed_ = 0;
   StreamStatus next_ = StreamStatus::again;  // what `in` has in place of a value
 };
 

@@ -40,7 +40,9 @@ Streams::Streams(Engine& engine)
       writers_(engine.memory_for_events()),
       readers_(engine.memory_for_events()),
       rings_(engine.memory_for_events()),
-      unsaid_(engine.memory_for_events()) {}
+      unsaid_(engine.memory_for_events()),
+      unflushed_(engine.memory_for_events()),
+      watched_(engine.memory_for_events()) {}
 
 Streams::~Streams() = default;
 
@@ -64,17 +66,18 @@ std::optional<Streams::Offer> Streams::take_offer(NodeId from, std::uint64_t tag
 
 void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std::size_t capacity) {
   for (const auto& [key, other] : readers_) {
-    if (other->from_ == reader.from_ && other->tag_ == reader.tag_)
+    if (!other->is_relayed_ && other->opened_from_ == reader.from_ && other->tag_ == reader.tag_)
       throw Error("open a stream",
                   "stream " + std::to_string(reader.tag_) + " from node " + std::to_string(reader.from_) +
                       " is open: it has one reader",
                   "give each stream between two nodes a number of its own");
   }
   give_back_rings();
-  const std::size_t wanted = capacity != 0 ? capacity : default_bytes / type.bytes;
+  // Twice as many: the writer hears of what was read when that is half of the ring.
+  const std::size_t wanted = capacity != 0 ? capacity : default_bytes / 2 / type.bytes;
   if (wanted > impl::too_many_bytes / type.bytes / 4)
     throw Error("open a stream", "it has no room for " + std::to_string(wanted) + " values", "ask for fewer");
-  const std::uint64_t values = std::bit_ceil(std::max<std::uint64_t>(wanted, 2));
+  const std::uint64_t values = std::bit_ceil(2 * std::max<std::uint64_t>(wanted, 1));
   const GlobalPtr<std::byte> block = allocate<std::byte>(node(), impl::StreamRing::bytes(values, type.bytes));
   auto* const ring = new (block.local(node())) impl::StreamRing;
   ring->reader = node().id();
@@ -84,6 +87,7 @@ void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std
   ring->capacity = values;
   rings_[ring->id] = {.offset = block.offset()};
   reader.use_ring(*ring, 0);
+  reader.number_ = ++last_number_;
   readers_[{reader.home_, ring->id}] = &reader;
   say(reader.from_, {.kind = Word::Kind::offer,
                      .id = ring->id,
@@ -93,40 +97,85 @@ void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std
                      .type = type});
 }
 
+/// And what its writer has handed over behind it, which nobody will come to.
 void Streams::close(impl::StreamReader& reader) noexcept {
+  watch_no_more(reader);
   if (reader.ring_ == nullptr) return;  // handed over
-  const std::uint32_t id = reader.ring_->id;
-  readers_.erase({reader.home_, id});
-  reader.ring_->closed.store(1, std::memory_order_release);
-  say(reader.from_, {.kind = Word::Kind::closed, .id = id, .at = reader.home_});
-  if (reader.home_ != node().id()) {
-    say(reader.home_, {.kind = Word::Kind::over, .id = id});
-  } else {
+  readers_.erase({reader.home_, reader.ring_->id});
+  NodeId home = reader.home_;
+  for (impl::StreamRing* ring = reader.ring_; ring != nullptr;) {
+    ring->closed.store(1, std::memory_order_release);
+    const std::uint32_t id = ring->id;
+    say(ring->writer, {.kind = Word::Kind::closed, .id = id, .at = home});
+    impl::StreamRing* behind = nullptr;
+    NodeId its_home = 0;
+    if (ring->handing.exchange(impl::StreamRing::gone, std::memory_order_seq_cst) ==
+        impl::StreamRing::handed) {
+      const impl::StreamMark& splice = ring->last_mark();
+      behind = handed_over_by(splice);
+      its_home = splice.node;
+    }
+    is_over(home, id);
+    ring = behind;
+    home = its_home;
+  }
+}
+
+/// This node reads that ring no more.
+void Streams::is_over(NodeId home, std::uint32_t id) noexcept {
+  if (home == node().id()) {
     rings_[id].closed = true;
+  } else {
+    say(home, {.kind = Word::Kind::over, .id = id});
   }
 }
 
 void Streams::move(impl::StreamReader& reader, NodeId home, std::uint32_t id) {
   const std::uint32_t before = reader.ring_->id;
   readers_.erase({reader.home_, before});
-  if (reader.home_ == node().id()) {
-    rings_[before].closed = true;
-  } else {
-    say(reader.home_, {.kind = Word::Kind::over, .id = before});
-  }
+  is_over(reader.home_, before);
   reader.home_ = home;
   readers_[{home, id}] = &reader;
 }
 
-void Streams::hand_over(const impl::StreamReader& reader) noexcept {
-  readers_.erase({reader.home_, reader.ring_->id});
+impl::StreamRing* Streams::handed_over_by(const impl::StreamMark& splice) noexcept {
+  using impl::StreamRing;
+  const GlobalPtr<std::byte> at(splice.node, splice.value);
+  auto* const ring = reinterpret_cast<StreamRing*>(direct(node(), at, sizeof(StreamRing)));
+  const bool is_whole = ring != nullptr && std::has_single_bit(ring->capacity) && ring->value_bytes != 0 &&
+                        direct(node(), at, StreamRing::bytes(ring->capacity, ring->value_bytes)) != nullptr;
+  return is_whole ? ring : nullptr;
 }
 
-/// Those that nobody touches any more. In the computation: handlers may not use the segment's heap.
+/// The writer looks after `to` from now on. So do those of the rings behind, where their marks stand here already; one that is put
+/// meanwhile finds `to`.
+void Streams::hand_over(const impl::StreamReader& reader, NodeId to) noexcept {
+  readers_.erase({reader.home_, reader.ring_->id});
+  if (reader.home_ == node().id()) rings_[reader.ring_->id].handed = true;
+  // Unless the new reader has come already.
+  NodeId self = node().id();
+  reader.ring_->reader.compare_exchange_strong(self, to, std::memory_order_acq_rel);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  impl::StreamRing* ring = reader.ring_;
+  while (ring->handing.load(std::memory_order_acquire) == impl::StreamRing::handed) {
+    ring = handed_over_by(ring->last_mark());
+    if (ring == nullptr) return;
+    ring->reader.store(to, std::memory_order_release);
+  }
+}
+
+impl::StreamRing& Streams::ring_at(std::uint64_t offset) {
+  return *GlobalPtr<impl::StreamRing>(node().id(), offset).local(node());
+}
+
+/// Those that nobody touches any more; a node that is gone does not. In the computation: handlers may not use the segment's heap.
 void Streams::give_back_rings() {
   std::erase_if(rings_, [this](const auto& entry) {
     const Ring& ring = entry.second;
-    if (!ring.closed || !ring.let_go) return false;
+    const impl::StreamRing& it = ring_at(ring.offset);
+    const bool closed =
+        ring.closed || (ring.handed && node().is_gone(it.reader.load(std::memory_order_relaxed)));
+    if (!closed || !(ring.let_go || node().is_gone(it.writer))) return false;
     deallocate(node(), GlobalPtr<std::byte>(node().id(), ring.offset));
     return true;
   });
@@ -144,19 +193,27 @@ bool Streams::try_say(NodeId to, const Word& word) noexcept {
   return node().try_reply_to<stream_word>(to, word) != Status::again;
 }
 
+/// Behind what waits for that node already. One whose network is full holds up no other.
 void Streams::say(NodeId to, const Word& word) noexcept {
-  if (unsaid_.empty() && try_say(to, word)) return;
+  say_what_goes();
+  const bool waits = std::ranges::find(unsaid_, to, &std::pair<NodeId, Word>::first) != unsaid_.end();
+  if (!waits && try_say(to, word)) return;
   unsaid_.emplace_back(to, word);
-  if (!std::exchange(rest_is_posted_, true))
-    node().post([](Node& node) { node.engine().streams().say_rest(); });
+  engine_.streams_want_looks();
 }
 
-void Streams::say_rest() {
-  const impl::Hold hold(node());
-  rest_is_posted_ = false;
-  while (!unsaid_.empty() && try_say(unsaid_.front().first, unsaid_.front().second)) unsaid_.pop_front();
-  if (!unsaid_.empty() && !std::exchange(rest_is_posted_, true))
-    node().post([](Node& node) { node.engine().streams().say_rest(); });
+void Streams::say_what_goes() noexcept {
+  for (std::size_t i = 0; i < unsaid_.size();) {
+    const auto [to, word] = unsaid_[i];
+    const auto before = unsaid_.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool is_first = std::find_if(unsaid_.begin(), before,
+                                       [to = to](const auto& one) { return one.first == to; }) == before;
+    if (is_first && try_say(to, word)) {
+      unsaid_.erase(unsaid_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
 }
 
 void Streams::hear(NodeId from, const Word& word) {
@@ -169,31 +226,26 @@ void Streams::hear(NodeId from, const Word& word) {
       offers_.push_back({from, word});
       return;
     case Word::Kind::taken:
-      if (impl::StreamReader* const reader = reader_of(self, word.id))
+      if (impl::StreamReader* const reader = reader_of(self, word.id)) {
         reader->writer_ = word.at != 0 ? Writer::by_messages : Writer::by_stores;
+        // Its values may have come before: on the low network.
+        if (word.at != 0)
+          reader->tell_writer(reader->ring_->read.load(std::memory_order_relaxed),
+                              reader->ring_->marks_read.load(std::memory_order_relaxed));
+      }
       return;
     case Word::Kind::cut:
-      return hear_cut(static_cast<NodeId>(word.at), word);
+      return hear_cut(from, word.id);
     case Word::Kind::wake:
-      post_values(static_cast<NodeId>(word.at), word.id);
-      return run_relays_later();
+      return post_values(reader_of(static_cast<NodeId>(word.at), word.id));
     case Word::Kind::credit:
       if (const auto found = writers_.find({from, word.id}); found != writers_.end()) {
         found->second->read_.store(word.at, std::memory_order_release);
         found->second->marks_read_.store(word.tag, std::memory_order_relaxed);
       }
-      return run_relays_later();
+      return;
     case Word::Kind::closed:
-      if (const auto found = writers_.find({static_cast<NodeId>(word.at), word.id});
-          found != writers_.end()) {
-        found->second->closed_ = true;
-      } else if (const auto offer = std::ranges::find_if(
-                     offers_, [&](const Offer& one) { return one.from == from && one.word.id == word.id; });
-                 offer != offers_.end()) {
-        offers_.erase(offer);
-        say(from, {.kind = Word::Kind::let_go, .id = word.id});
-      }
-      return run_relays_later();
+      return hear_closed(from, word);
     case Word::Kind::let_go:
     case Word::Kind::over:
       if (const auto ring = rings_.find(word.id); ring != rings_.end())
@@ -203,17 +255,29 @@ void Streams::hear(NodeId from, const Word& word) {
   engine_.distrust(from, "it says of a stream what no node says");
 }
 
-/// Who has handed a ring over passes it on.
-void Streams::hear_cut(NodeId home, const Word& word) {
-  if (impl::StreamReader* const reader = reader_of(home, word.id)) {
-    reader->writer_ = impl::StreamReader::Writer::none;
-    return post_values(home, word.id);
+void Streams::hear_closed(NodeId from, const Word& word) {
+  const auto home = static_cast<NodeId>(word.at);
+  if (const auto found = writers_.find({home, word.id}); found != writers_.end()) {
+    found->second->closed_ = true;
+    return;
   }
-  if (const auto ring = rings_.find(word.id);
-      home == node().id() && ring != rings_.end() && !ring->second.closed) {
-    const GlobalPtr<impl::StreamRing> place(home, ring->second.offset);
-    say(place.local(node())->reader.load(std::memory_order_acquire), word);
-  }
+  const auto offer = std::ranges::find_if(
+      offers_, [&](const Offer& one) { return one.from == home && one.word.id == word.id; });
+  if (home != from || offer == offers_.end())
+    return;  // who has taken a ring over closes none that is still offered
+  offers_.erase(offer);
+  say(from, {.kind = Word::Kind::let_go, .id = word.id});
+}
+
+/// Who has handed the ring over wakes the one that reads it.
+void Streams::hear_cut(NodeId from, std::uint32_t id) {
+  const auto found = rings_.find(id);
+  if (found == rings_.end()) return;
+  impl::StreamRing& ring = ring_at(found->second.offset);
+  if (ring.writer != from) return engine_.distrust(from, "it cuts a stream that it does not write");
+  ring.cut.store(1, std::memory_order_release);
+  if (impl::StreamReader* const reader = reader_of(node().id(), id)) return post_values(reader);
+  say(ring.reader.load(std::memory_order_acquire), {.kind = Word::Kind::wake, .id = id, .at = node().id()});
 }
 
 // -- what comes by messages ---------------------------------------------------------------------------------------------
@@ -232,7 +296,7 @@ void Streams::take_values(NodeId from, std::uint32_t id, Payload values) {
   std::memcpy(ring.values() + place * ring.value_bytes, values.data(), first);
   std::memcpy(ring.values(), values.data() + first, values.size() - first);
   ring.written.store(written + count, std::memory_order_release);
-  if (ring.reader_sleeps.exchange(0, std::memory_order_relaxed) != 0) post_values(node().id(), id);
+  if (ring.reader_sleeps.exchange(0, std::memory_order_relaxed) != 0) post_values(reader);
 }
 
 void Streams::take_mark(NodeId from, std::uint32_t id, impl::StreamMark mark) {
@@ -247,83 +311,125 @@ void Streams::take_mark(NodeId from, std::uint32_t id, impl::StreamMark mark) {
   mark.at = ring.written.load(std::memory_order_relaxed);
   ring.marks[marks % impl::StreamRing::most_marks] = mark;
   ring.marks_written.store(marks + 1, std::memory_order_release);
-  if (ring.reader_sleeps.exchange(0, std::memory_order_relaxed) != 0) post_values(node().id(), id);
+  if (ring.reader_sleeps.exchange(0, std::memory_order_relaxed) != 0) post_values(reader);
 }
 
-void Streams::flush_later(const impl::StreamWriter& writer) {
-  node().post([to = writer.to_, id = writer.id_](Node& node) {
-    const impl::Hold hold(node);
-    Streams& streams = node.engine().streams();
-    const auto found = streams.writers_.find({to, id});
-    if (found == streams.writers_.end()) return;
-    impl::StreamWriter& staged = *found->second;
-    staged.flush_is_posted_ = staged.flush(false) == StreamStatus::again;
-    if (staged.flush_is_posted_) streams.flush_later(staged);
+void Streams::flush_in_a_poll(impl::StreamWriter& writer) {
+  if (std::exchange(writer.flush_is_due_, true)) return;
+  unflushed_.emplace_back(writer.to_, writer.id_);
+  engine_.streams_want_looks();
+}
+
+std::size_t Streams::flush_what_is_due() {
+  std::size_t sent = 0;
+  std::erase_if(unflushed_, [&](const Key& key) {
+    const auto found = writers_.find(key);
+    if (found == writers_.end()) return true;
+    const std::uint64_t before = found->second->sent_;
+    const bool again = found->second->flush(false) == StreamStatus::again;
+    if (found->second->sent_ != before) ++sent;
+    found->second->flush_is_due_ = again;
+    return !again;
   });
+  return sent;
+}
+
+std::size_t Streams::look_again() {
+  if (!wants_looks()) return 0;
+  const impl::Hold hold(node());
+  say_what_goes();
+  look_at_watched();
+  return flush_what_is_due() + run_relays();
 }
 
 // -- on_values ----------------------------------------------------------------------------------------------------------
 
-/// Whoever brings something finds the flag, or it is found here.
+/// Whoever brings something finds the flag, or it is found here; or, where the fence does not reach, by look_at_watched().
 void Streams::watch(impl::StreamReader& reader) {
+  watched_[reader.number_] = &reader;
+  engine_.streams_want_looks();
   bool something = reader.look() != StreamStatus::again;
-  if (!something) {
+  for (const impl::StreamRing* flagged = nullptr; !something && flagged != reader.ring_;) {
+    flagged = reader.ring_;
     reader.ring_->reader_sleeps.store(1, std::memory_order_release);
     host::heavy_fence();
-    something = reader.look() != StreamStatus::again;
+    something = reader.look() != StreamStatus::again;  // which may lead to another ring
   }
-  if (something) post_values(reader.home_, reader.ring_->id);
+  if (something) post_values(&reader);
 }
 
-void Streams::post_values(NodeId home, std::uint32_t id) {
-  const impl::StreamReader* const reader = reader_of(home, id);
-  if (reader == nullptr || !reader->on_values_) return;
-  node().post([home, id](Node& node) { node.engine().streams().run_on_values(home, id); });
+/// A few in each poll, in turns. So they learn of a death, too.
+void Streams::look_at_watched() {
+  constexpr std::size_t most = 8;
+  const std::size_t count = std::min(most, watched_.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    auto next = watched_.upper_bound(last_looked_at_);
+    if (next == watched_.end()) next = watched_.begin();
+    last_looked_at_ = next->first;
+    if (next->second->may_go_on()) post_values(next->second);
+  }
 }
 
-void Streams::run_on_values(NodeId home, std::uint32_t id) {
-  const auto find = [&]() -> impl::StreamReader* {
-    impl::StreamReader* const reader = reader_of(home, id);
-    return reader != nullptr && reader->on_values_ ? reader : nullptr;
-  };
+void Streams::post_values(impl::StreamReader* reader) {
+  if (reader == nullptr || !watched_.contains(reader->number_) ||
+      std::exchange(reader->values_are_posted_, true))
+    return;
+  node().post([number = reader->number_](Node& node) { node.engine().streams().run_on_values(number); });
+}
+
+void Streams::run_on_values(std::uint32_t number) {
   std::function<void()> f;  // a copy: it may replace itself, or close the stream
   {
     const impl::Hold hold(node());
-    if (const impl::StreamReader* const reader = find()) f = reader->on_values_;
+    const auto found = watched_.find(number);
+    if (found == watched_.end()) return;
+    found->second->values_are_posted_ = false;
+    f = found->second->on_values_;
   }
-  if (!f) return;
-  f();
+  try {
+    f();
+  } catch (...) {
+    watch_again(number);
+    throw;
+  }
+  watch_again(number);
+}
+
+/// That nothing follows it is told once.
+void Streams::watch_again(std::uint32_t number) {
   const impl::Hold hold(node());
-  impl::StreamReader* const reader = find();
-  if (reader == nullptr) return;
-  const StreamStatus status = reader->look();
-  if (status != StreamStatus::ended && status != StreamStatus::unreachable) watch(*reader);
+  const auto found = watched_.find(number);
+  if (found == watched_.end()) return;
+  impl::StreamReader& reader = *found->second;
+  const StreamStatus status = reader.look();
+  if (status != StreamStatus::ended && status != StreamStatus::unreachable) return watch(reader);
+  if (!std::exchange(reader.is_told_of_end_, true)) return post_values(&reader);
+  watched_.erase(found);
 }
 
 // -- relays -------------------------------------------------------------------------------------------------------------
 
 void Streams::relay(std::unique_ptr<impl::StreamReader> in, std::unique_ptr<impl::StreamWriter> out) {
   const std::size_t value_bytes = in->ring_->value_bytes;
+  in->is_relayed_ = true;
   relays_.push_back(std::make_unique<StreamRelay>(std::move(in), std::move(out), value_bytes));
   relays_.back()->in().on_values([this] { run_relays(); });
-  run_relays_later();
+  engine_.streams_want_looks();
 }
 
-void Streams::run_relays_later() {
-  if (relays_.empty() || std::exchange(relays_are_posted_, true)) return;
-  node().post([](Node& node) { node.engine().streams().run_relays(); });
-}
-
-void Streams::run_relays() {
+/// In each poll: one that waits for room in a network hears of none.
+std::size_t Streams::run_relays() {
   const impl::Hold hold(node());
-  relays_are_posted_ = false;
+  std::size_t passed = 0;
   for (auto relay = relays_.begin(); relay != relays_.end();) {
+    const std::uint64_t before = (*relay)->passed();
     auto outcome = (*relay)->run();
     if (outcome == StreamRelay::Outcome::waits_for_room && (*relay)->is_told_of_room())
       outcome = (*relay)->run();
-    if (outcome == StreamRelay::Outcome::waits_for_room && !(*relay)->is_told_of_room()) run_relays_later();
+    passed += (*relay)->passed() - before;
     relay = outcome == StreamRelay::Outcome::over ? relays_.erase(relay) : std::next(relay);
   }
+  return passed;
 }
 
 }  // namespace am::core

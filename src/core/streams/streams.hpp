@@ -73,14 +73,24 @@ class Streams {
   void close(impl::StreamReader& reader) noexcept;
   /// It reads another ring from now on, of the segment of `home`.
   void move(impl::StreamReader& reader, NodeId home, std::uint32_t id);
-  /// Another node reads its ring from now on, and says when it is over.
-  void hand_over(const impl::StreamReader& reader) noexcept;
+  /// Node `to` reads its ring from now on, and says when it is over.
+  void hand_over(const impl::StreamReader& reader, NodeId to) noexcept;
+  /// The ring that a splice hands over, where this node reaches it; else null.
+  [[nodiscard]] impl::StreamRing* handed_over_by(const impl::StreamMark& splice) noexcept;
 
   /// Runs its on_values whenever it has something, from now on.
   void watch(impl::StreamReader& reader);
+  void watch_no_more(const impl::StreamReader& reader) noexcept { watched_.erase(reader.number_); }
   void relay(std::unique_ptr<impl::StreamReader> in, std::unique_ptr<impl::StreamWriter> out);
-  /// Sends what lies staged in a writing end, in a post.
-  void flush_later(const impl::StreamWriter& writer);
+  /// Sends what lies staged in a writing end.
+  void flush_in_a_poll(impl::StreamWriter& writer);
+
+  /// In a poll of the computation: sends what a full network has left here, and looks for what nobody may have told of. What of that came
+  /// to something.
+  std::size_t look_again();
+  [[nodiscard]] bool wants_looks() const noexcept {
+    return !unsaid_.empty() || !unflushed_.empty() || !watched_.empty() || !relays_.empty();
+  }
 
   void say(NodeId to, const Word& word) noexcept;
   void hear(NodeId from, const Word& word);
@@ -98,16 +108,23 @@ class Streams {
     std::uint64_t offset = 0;  // in this node's segment
     bool closed = false;
     bool let_go = false;
+    bool handed = false;  // over, to another node
   };
 
   [[nodiscard]] bool try_say(NodeId to, const Word& word) noexcept;
-  void say_rest();
-  void hear_cut(NodeId home, const Word& word);
+  void say_what_goes() noexcept;
+  void hear_closed(NodeId from, const Word& word);
+  void hear_cut(NodeId from, std::uint32_t id);
+  void is_over(NodeId home, std::uint32_t id) noexcept;
+  [[nodiscard]] impl::StreamRing& ring_at(std::uint64_t offset);
   void give_back_rings();
-  void post_values(NodeId home, std::uint32_t id);
-  void run_on_values(NodeId home, std::uint32_t id);
-  void run_relays();
-  void run_relays_later();
+  void post_values(impl::StreamReader* reader);
+  void run_on_values(std::uint32_t number);
+  void watch_again(std::uint32_t number);
+  [[nodiscard]] std::size_t flush_what_is_due();
+  void look_at_watched();
+  /// How many values and marks were passed on.
+  std::size_t run_relays();
   [[nodiscard]] impl::StreamReader* reader_of(NodeId home, std::uint32_t id) const noexcept;
 
   Engine& engine_;
@@ -116,10 +133,12 @@ class Streams {
   std::pmr::map<Key, impl::StreamReader*> readers_;  // by where the ring lies
   std::pmr::map<std::uint32_t, Ring> rings_;         // in this node's segment
   std::pmr::deque<std::pair<NodeId, Word>> unsaid_;
+  std::pmr::vector<Key> unflushed_;                            // of writers_
+  std::pmr::map<std::uint32_t, impl::StreamReader*> watched_;  // by number: those with on_values
+  std::uint32_t last_looked_at_ = 0;                           // of these
   std::list<std::unique_ptr<StreamRelay>> relays_;
   std::uint32_t last_id_ = 0;
-  bool rest_is_posted_ = false;
-  bool relays_are_posted_ = false;
+  std::uint32_t last_number_ = 0;
 };
 
 }  // namespace am::core

@@ -28,20 +28,22 @@ void Streams::wait(const char* what, NodeId needed, const Sleeps& sleeps, const 
   engine_.must_compute(what);
   const WaitsFor waits_for(engine_.card(), needed);
   impl::Waiter waiter(engine_, what);
-  std::atomic<std::uint32_t>* flag = nullptr;
+  std::atomic<std::uint32_t>* set = nullptr;  // the flag, by this wait
   while (!holds()) {
     if (engine_.poll() != 0) {
       waiter.worked();
       continue;
     }
-    flag = waiter.sleeps_next() ? sleeps() : nullptr;
+    std::atomic<std::uint32_t>* const flag = waiter.sleeps_next() ? sleeps() : nullptr;
     if (flag != nullptr && flag->exchange(1, std::memory_order_release) == 0) {
+      set = flag;
       host::heavy_fence();  // what the other end did before it can see the flag is found now
     } else {
       waiter.idle();
     }
   }
-  if (flag != nullptr) flag->store(0, std::memory_order_relaxed);
+  // Of a ring that goes on in another one nothing is touched any more.
+  if (set != nullptr && set == sleeps()) set->store(0, std::memory_order_relaxed);
 }
 
 }  // namespace am::core

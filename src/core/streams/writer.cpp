@@ -28,18 +28,6 @@ bool agree(const StreamType& a, const StreamType& b) noexcept {
   return a.bytes == b.bytes && (a.name == b.name || a.name == 0 || b.name == 0);
 }
 
-/// While a send waits.
-class Sending {
- public:
-  explicit Sending(bool& flag) noexcept : flag_(flag) { flag_ = true; }
-  ~Sending() { flag_ = false; }
-  Sending(const Sending&) = delete;
-  Sending& operator=(const Sending&) = delete;
-
- private:
-  bool& flag_;
-};
-
 constexpr auto no_flag = []() -> std::atomic<std::uint32_t>* { return nullptr; };
 
 }  // namespace
@@ -97,7 +85,7 @@ void StreamWriter::end_at_last() noexcept {
   } catch (...) {  // of a handler that ran meanwhile
     streams_.node().post([thrown = std::current_exception()](Node&) { std::rethrow_exception(thrown); });
   }
-  if (!over_) let_go();
+  if (!over_) cut();
 }
 
 void StreamWriter::use_ring(StreamRing& ring) noexcept {
@@ -137,19 +125,25 @@ StreamStatus StreamWriter::why_not() {
   return peer_->is_missing() ? StreamStatus::unreachable : StreamStatus::again;
 }
 
+/// As far as the other end has room.
+std::uint64_t StreamWriter::room_end() const noexcept {
+  const std::uint64_t read =
+      ring_ != nullptr ? ring_->read.load(std::memory_order_acquire) : read_.load(std::memory_order_acquire);
+  return std::min(read, next_) + capacity_;
+}
+
 /// Sets the limit anew.
-StreamStatus StreamWriter::find_room(bool wait) {
+StreamStatus StreamWriter::find_room() {
   if (over_ || is_closed()) return StreamStatus::ended;
   if (ring_ != nullptr) {
-    limit_ = std::min(ring_->read.load(std::memory_order_acquire), next_) + capacity_;
+    limit_ = room_end();
   } else {
-    const std::uint64_t end = std::min(read_.load(std::memory_order_acquire), next_) + capacity_;
     const std::uint64_t piece = std::max<std::uint64_t>(piece_bytes / value_bytes_, 1);
-    if (next_ == end || next_ - sent_ >= piece) {
-      if (send_staged(wait) == StreamStatus::unreachable) return StreamStatus::unreachable;
+    if (next_ == room_end() || next_ - sent_ >= piece) {
+      if (send_staged() == StreamStatus::unreachable) return StreamStatus::unreachable;
     }
-    limit_ = std::min(end, next_ - sent_ < piece ? sent_ + piece : next_ + piece);
-    if (limit_ != next_ && !std::exchange(flush_is_posted_, true)) streams_.flush_later(*this);
+    limit_ = std::min(room_end(), next_ - sent_ < piece ? sent_ + piece : next_ + piece);
+    if (limit_ != next_) streams_.flush_in_a_poll(*this);
   }
   return limit_ != next_ ? StreamStatus::ok : why_not();
 }
@@ -166,11 +160,11 @@ bool StreamWriter::is_closed() const noexcept {
 
 StreamStatus StreamWriter::make_room(bool wait) {
   const Hold hold(streams_.node());
-  StreamStatus status = find_room(wait);
+  StreamStatus status = find_room();
   if (status == StreamStatus::again && wait) {
     streams_.wait(
         "a write to a stream", reader(), [this] { return sleeps(); },
-        [&] { return (status = find_room(false)) != StreamStatus::again; });
+        [&] { return (status = find_room()) != StreamStatus::again; });
   }
   return status;
 }
@@ -196,10 +190,8 @@ StreamProgress StreamWriter::write(const std::byte* from, std::size_t count, boo
   return {done, StreamStatus::ok};
 }
 
-/// A send that waits polls, and what it runs may come here again: that leaves it to this one.
-StreamStatus StreamWriter::send_staged(bool wait) {
-  if (is_sending_) return StreamStatus::again;
-  const Sending sending(is_sending_);
+/// Does not wait, so nothing else of this stream happens meanwhile: what a wait runs may write to it, too.
+StreamStatus StreamWriter::send_staged() {
   Node& node = streams_.node();
   const core::Engine::OwnSend own(streams_.engine());
   while (sent_ < next_) {
@@ -207,8 +199,7 @@ StreamStatus StreamWriter::send_staged(bool wait) {
     const std::uint64_t n =
         std::min({next_ - sent_, capacity_ - place, std::max<std::uint64_t>(piece_bytes / value_bytes_, 1)});
     const Payload values(values_ + place * value_bytes_, n * value_bytes_);
-    const Status status = wait ? node.request<core::stream_values>(to_, id_, values)
-                               : node.try_request<core::stream_values>(to_, id_, values);
+    const Status status = node.try_request<core::stream_values>(to_, id_, values);
     if (status == Status::again) return StreamStatus::again;
     if (status != Status::ok) return StreamStatus::unreachable;
     sent_ += n;
@@ -217,7 +208,7 @@ StreamStatus StreamWriter::send_staged(bool wait) {
   return StreamStatus::ok;
 }
 
-StreamStatus StreamWriter::try_mark(StreamMark mark, bool wait) {
+StreamStatus StreamWriter::try_mark(StreamMark mark) {
   if (over_ || is_closed()) return StreamStatus::ended;
   mark.at = next_;
   const std::uint64_t most = StreamRing::most_marks - (mark.kind == StreamMark::Kind::marker ? 1 : 0);
@@ -230,7 +221,7 @@ StreamStatus StreamWriter::try_mark(StreamMark mark, bool wait) {
     if (ring_->reader_sleeps.load(std::memory_order_relaxed) != 0) wake_reader();
     return StreamStatus::ok;
   }
-  if (const StreamStatus sent = send_staged(wait); sent != StreamStatus::ok) return sent;
+  if (const StreamStatus sent = send_staged(); sent != StreamStatus::ok) return sent;
   const core::Engine::OwnSend own(streams_.engine());
   const Status status = streams_.node().try_request<core::stream_mark>(to_, id_, mark);
   if (status == Status::ok) ++marks_;
@@ -240,11 +231,11 @@ StreamStatus StreamWriter::try_mark(StreamMark mark, bool wait) {
 }
 
 StreamStatus StreamWriter::put_mark(const StreamMark& mark, bool wait) {
-  StreamStatus status = try_mark(mark, wait);
+  StreamStatus status = try_mark(mark);
   if (status == StreamStatus::again && wait) {
     streams_.wait(
         "a mark in a stream", reader(), [this] { return sleeps(); },
-        [&] { return (status = try_mark(mark, false)) != StreamStatus::again; });
+        [&] { return (status = try_mark(mark)) != StreamStatus::again; });
   }
   return status;
 }
@@ -257,10 +248,10 @@ StreamStatus StreamWriter::mark(std::uint64_t value, bool wait) {
 StreamStatus StreamWriter::flush(bool wait) {
   const Hold hold(streams_.node());
   if (over_ || ring_ != nullptr) return StreamStatus::ok;
-  StreamStatus status = send_staged(wait);
+  StreamStatus status = send_staged();
   if (status == StreamStatus::again && wait)
     streams_.wait("a flush of a stream", to_, no_flag,
-                  [&] { return (status = send_staged(false)) != StreamStatus::again; });
+                  [&] { return (status = send_staged()) != StreamStatus::again; });
   return status;
 }
 
