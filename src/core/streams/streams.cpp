@@ -155,7 +155,7 @@ void Streams::hand_over(const impl::StreamReader& reader, NodeId to) noexcept {
   // Unless the new reader has come already.
   NodeId self = node().id();
   reader.ring_->reader.compare_exchange_strong(self, to, std::memory_order_acq_rel);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  host::own_fence();
   impl::StreamRing* ring = reader.ring_;
   while (ring->handing.load(std::memory_order_acquire) == impl::StreamRing::handed) {
     ring = handed_over_by(ring->last_mark());
