@@ -1,0 +1,544 @@
+// Pathways and joint cells of iWarp: criteria IW-5, IW-17 to IW-28, IW-36b, IW-37, IW-45 to IW-47, IW-49, and C-2 (Borkar et al. 1990, 3.2, 6, 8).
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "array.hpp"
+#include "emulated_hw/kit/waits.hpp"
+#include "unit/emulated_hw/kit/channels.hpp"
+
+namespace am::iwarp::pathways_test {
+
+using enum Direction;
+using test::Array;
+using test::message_end;
+using test::pathway_end;
+using testing::HasSubstr;
+
+const kit::Grid mesh44({{4}, {4}});
+const kit::Grid torus44({{4, true}, {4, true}});
+
+std::vector<Data> count(Data first, unsigned words) {
+  std::vector<Data> all(words);
+  std::iota(all.begin(), all.end(), first);
+  return all;
+}
+Word header(CellNumber cell) { return {Sign{.cell = cell}.data(), Tag::message_begin}; }
+
+/// Cycles from a marker's departure until it has come to a cell: where that does not take it, it is the first word there.
+Cycle arrival(Array& array, CellNumber cell) {
+  for (Cycle cycles = 0; cycles < 1000; ++cycles, array.step()) {
+    const CommunicationAgent& agent = array.network.agent(cell);
+    for (Channel channel = 0; channel < agent.inputs(); ++channel) {
+      if (!agent.input(channel).queue.empty()) return cycles - 1;  // it came in the step before
+    }
+  }
+  return 0;
+}
+
+/// IW-45, IW-46, IW-49, IW-21: a marker that leaves now is at the next cell after the bus, 200 ns for each cell that it passes straight on, 250 at each corner;
+/// of the open pool, too. A route turns as often as it likes, also back.
+TEST(IwarpPathways, TakeTheTimeOfTheirSigns) {
+  struct Row {
+    std::vector<Leg> legs;
+    unsigned straight, corners;
+  };
+  const std::vector<Row> rows = {
+      {{{x_right, 1}}, 0, 0},
+      {{{x_right, 3}}, 2, 0},
+      {{{x_right, 3}, {y_up, 2}}, 3, 1},
+      {{{y_up, 1}, {x_right, 1}, {y_up, 1}, {x_right, 1}}, 0, 3},
+      {{{x_right, 1}, {x_left, 1}, {y_up, 2}}, 1, 2},
+      {{{x_right, 1}, {y_up, 1}, {x_left, 1}, {y_down, 1}, {x_right, 2}}, 1, 4},
+  };
+  for (const Pool pool : {Pool::reservation, Pool::open}) {
+    for (const Row& row : rows) {
+      Array array(grid_wiring(mesh44), Share{.reservation = 2, .open = 2, .open_over_edge = 0});
+      std::vector<Leg> legs = row.legs;
+      for (Leg& leg : legs) leg.pool = pool;
+      const Route route = along(array.network.wiring(), 0, legs);
+      EXPECT_EQ(route.signs.size(), 1 + row.corners);
+      ASSERT_NE(array.open(0, route), nullptr);
+      EXPECT_EQ(arrival(array, route.destination()), 2 + 4 * row.straight + 5 * row.corners);
+    }
+  }
+}
+
+/// IW-17, IW-18, IW-19, IW-26: the source sends before the pathway is there; it takes one channel of each bus, and its words no other; the end
+/// marker frees them. Events say so at the destination.
+TEST(IwarpPathways, AreSetUpUsedAndDismantled) {
+  Array array(grid_wiring(mesh44));
+  CommunicationAgent& last = array.network.agent(11);
+  last.watch(Event::pathway_end, ~kit::Requests{0});
+  for (int times = 0; times < 3; ++times) {
+    array.came.clear();
+    Array::Source* source = array.open(0, {{x_right, 3}, {y_up, 2}});
+    array.send(source, 100, 50);
+    array.run(12);
+    EXPECT_GE(source->accepted, 3u);
+    EXPECT_EQ(last.posted(Event::pathway_begin), 0u) << "the header is on its way";
+    array.run_dry();
+    EXPECT_EQ(array.data(11, 0), count(100, 50));
+    EXPECT_EQ(array.assigned(), 5u);
+    const kit::Requests begun = last.posted(Event::pathway_begin);
+    EXPECT_TRUE(kit::is_one(begun));
+    last.clear(Event::pathway_begin, static_cast<Channel>(kit::first_of(begun)));
+    source->words.push_back(pathway_end);
+    array.run_dry();
+    EXPECT_EQ(array.assigned(), 0u);
+    EXPECT_EQ(last.posted(Event::pathway_end), begun);
+    last.clear(Event::pathway_end, static_cast<Channel>(kit::first_of(begun)));
+  }
+  std::uint64_t words = 0;
+  for (CellNumber cell = 0; cell < array.network.cells(); ++cell) {
+    for (Channel channel = 0; channel < array.network.agent(cell).outputs(); ++channel)
+      words += array.network.agent(cell).output(channel).carried;
+  }
+  EXPECT_EQ(words, 3u * (5 * 52 + 3))
+      << "the second sign ends where the first one does, no other channel carried any";
+}
+
+/// IW-17: without a free channel a begin marker is blocked and repeated; whoever has one, and who waits for whom, is known; blocked ones have the
+/// channels in turns.
+TEST(IwarpPathways, AreBlockedUntilAChannelIsFree) {
+  const kit::Grid row({{5}, {3}});
+  Array array(grid_wiring(row), Share{.reservation = 1, .open = 1, .open_over_edge = 0});
+  Array::Source* first = array.open(7, {{x_right, 2}});  // all of cell 7's to the right
+  Array::Source* straight = array.open(6, {{x_right, 3}});
+  Array::Source* turned = array.open(2, {{y_up, 1}, {x_right, 2}});
+  for (Array::Source* source : {first, straight, turned}) array.send(source, 1, 3);
+  array.run_dry();
+  EXPECT_TRUE(array.data(9, 6).empty() && array.data(9, 2).empty());
+  EXPECT_THAT(kit::who_waits(array.network), HasSubstr("a pathway of cell 6 waits for a channel"));
+  std::vector<CellNumber> order;
+  for (Array::Source* ends : {first, straight, turned}) {
+    ends->words.push_back(pathway_end);
+    array.run_dry();
+  }
+  EXPECT_EQ(array.data(9, 6), count(1, 3));
+  EXPECT_EQ(array.data(9, 2), count(1, 3));
+  EXPECT_EQ(array.assigned(), 0u);
+}
+
+/// IW-20: at the edge of an array a pathway that nobody matches is reported and discarded, and its channels are free when its end has come. Also one
+/// that turns where there is no bus.
+TEST(IwarpPathways, ThatLeaveTheArrayAreReported) {
+  for (const auto& turn : {std::optional<Direction>{}, std::optional{y_down}}) {
+    Array array(grid_wiring(mesh44));
+    Route route{x_right, {{.cell = turn ? 3u : 99u, .turn = turn}}};
+    if (turn) route.signs.push_back({.cell = 5});
+    Array::Source* source = array.open(0, route);
+    array.send(source, 0, 40);
+    source->words.push_back(pathway_end);
+    array.run_dry();
+    EXPECT_TRUE(kit::is_one(array.network.agent(3).posted(Event::lost)));
+    EXPECT_EQ(array.network.under_way(), 0u);
+    EXPECT_EQ(array.assigned(), 0u);
+  }
+  EXPECT_THROW(Array(grid_wiring(mesh44)).open(0, {{x_right, 4}}), std::invalid_argument);
+  EXPECT_THROW(Array(grid_wiring(mesh44)).open(0, {}), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(on_grid(mesh44, 3, 3, Pool::open)), std::invalid_argument);
+}
+
+/// IW-20 [V]: on a torus there is no last cell. The Flying Dutchman circulates until it holds all channels of its ring, and blocks others; where its cell
+/// detects pathways of its own it is lost there.
+TEST(IwarpPathways, CirculateUnlessTheirCellDetectsThem) {
+  for (const bool detects : {false, true}) {
+    Array array(grid_wiring(torus44));
+    if (detects) array.network.agent(0).cam().load_own(0);
+    array.open(0, {.first = x_right, .signs = {{.cell = 99, .origin = 0}}})->words.push_back(pathway_end);
+    // Without its end marker it holds what it has: so it is sent later.
+    Array::Source& dutchman = array.sources.front();
+    dutchman.words.pop_back();
+    array.run_dry();
+    EXPECT_EQ(array.assigned(), detects ? 4u : 8u) << "once round, or until none is left";
+    EXPECT_EQ(array.network.agent(0).posted(Event::lost) != 0, detects);
+    Array::Source* other = array.open(1, {{x_right, 1}});
+    EXPECT_EQ(other != nullptr, detects) << "who needs that ring gets nothing";
+    if (!detects) continue;
+    dutchman.words.push_back(pathway_end);
+    other->words.push_back(pathway_end);
+    array.run_dry();
+    EXPECT_EQ(array.assigned(), 0u);
+  }
+}
+
+// -- joints
+
+/// IW-22, IW-23, IW-24, IW-47, IW-49: Figure 8 in so far as the text has it: pathways from 0 to 1 and from 1 to 5, joint in 1; and 4 to 7, whose joints 6 and 3
+/// are laid here as 4 to 6, 6 to 7, and 2 to 3, 3 to 7.
+struct Figure8 : testing::Test {
+  Figure8() : array(grid_wiring(kit::Grid({{4}, {2}}))), joint(array.network.agent(1)) {
+    into = array.open(0, {{x_right, 1}});
+    onward = array.open(1, {{y_up, 1}});
+    array.run_dry();
+    in = array.network.agent(0).output(into->output).to.channel;
+  }
+  void message(Array::Source* source, CellNumber to, Data first, unsigned words) {
+    source->words.push_back(header(to));
+    array.send(source, first, words);
+    source->words.push_back(message_end);
+  }
+  Array array;
+  CommunicationAgent& joint;
+  Array::Source* into = nullptr;
+  Array::Source* onward = nullptr;
+  Channel in = no_channel;
+};
+
+TEST_F(Figure8, CarriesTwoClassesOfMessagesAtOnce) {
+  message(into, 1, 100, 200);
+  message(onward, 5, 300, 200);
+  array.run(2 * 202 + 40);
+  EXPECT_EQ(array.data(1, 0), count(100, 200));
+  EXPECT_EQ(array.data(5, 1), count(300, 200)) << "each at the rate of its own bus";
+}
+
+TEST_F(Figure8, ForwardsWhatTheJointDoesNotMatch) {
+  joint.link(in, onward->output);
+  EXPECT_EQ(joint.input(in).state, Input::State::ends_here);
+  message(into, 5, 100, 30);
+  array.run_dry();
+  EXPECT_EQ(array.data(5, 1), count(100, 30));
+  EXPECT_TRUE(array.data(1, 0).empty());
+  EXPECT_EQ(joint.posted(Event::message_begin), 0u);
+}
+
+TEST_F(Figure8, SplitsOffWhatIsForTheJointUntilTheLinkIsRestored) {
+  joint.watch(Event::message_begin, ~kit::Requests{0});
+  joint.link(in, onward->output);
+  message(into, 1, 100, 30);
+  message(into, 5, 200, 30);
+  array.is_deaf[1] = true;
+  array.run_dry();
+  EXPECT_EQ(joint.posted(Event::message_begin), kit::request(in))
+      << "its program is told, and has to take it";
+  EXPECT_TRUE(array.data(5, 1).empty());
+  EXPECT_EQ(array.network.agent(1).readable(in), 8u);
+  std::vector<Word> taken;
+  while (taken.empty() || taken.back() != message_end) {
+    while (joint.readable(in) != 0 && (taken.empty() || taken.back() != message_end))
+      taken.push_back(joint.pop(in));
+    array.step();
+  }
+  EXPECT_EQ(taken.size(), 32u);
+  array.run_dry();
+  EXPECT_TRUE(array.data(5, 1).empty()) << "it is split";
+  joint.restore(in);
+  array.run_dry();
+  EXPECT_EQ(array.data(5, 1), count(200, 30));
+}
+
+/// IW-22, case 3: the program reads the header, and directs the rest of the message to another pathway than the default.
+TEST_F(Figure8, LetsTheProgramDirectAMessage) {
+  Array::Source* other = array.open(1, {{x_right, 1}});
+  array.run_dry();
+  joint.link(in, onward->output);
+  into->words.push_back(header(1));
+  into->words.push_back({2});  // the next sign of the message's route: by that output
+  array.send(into, 100, 40);
+  into->words.push_back(message_end);
+  message(into, 5, 500, 3);
+  array.is_deaf[1] = true;
+  array.run_dry();
+  EXPECT_EQ(joint.pop(in).tag, Tag::message_begin);
+  const Data sign = joint.pop(in).data;
+  EXPECT_EQ(sign, 2u);
+  joint.push(other->own, header(2));
+  while (!joint.may_redirect(other->output)) array.step();
+  joint.redirect(in, other->output);
+  array.run_dry();
+  EXPECT_EQ(array.data(2, 1), count(100, 40)) << "not a word was the program's";
+  EXPECT_TRUE(array.data(5, 1).empty());
+  joint.restore(in);
+  array.run_dry();
+  EXPECT_EQ(array.data(5, 1), count(500, 3));
+}
+
+/// IW-23 [V]: while a message passes the joint, the joint cannot send by that pathway; and the other way round. Messages do not mix.
+TEST_F(Figure8, LetsOneMessageHaveAPathwayAtATime) {
+  joint.link(in, onward->output);
+  into->words.push_back(header(5));
+  array.send(into, 100, 5);
+  array.run_dry();
+  message(onward, 5, 900, 5);
+  array.run_dry();
+  EXPECT_EQ(array.data(5, 1), count(100, 5)) << "the message from 0 has no end yet";
+  EXPECT_THAT(kit::who_waits(array.network), HasSubstr("wait for the end of another message"));
+  array.send(into, 105, 5);
+  into->words.push_back(message_end);
+  array.run_dry();
+  std::vector<Data> both = count(100, 10);
+  for (const Data data : count(900, 5)) both.push_back(data);
+  EXPECT_EQ(array.data(5, 1), both);
+}
+
+/// IW-47, IW-49: from the join until the first word leaves, 100 ns; a message's header is matched at a joint, 200 ns to the next cell, and costs nothing
+/// extra in a cell that is none. Later words cost nothing more.
+TEST_F(Figure8, JoinsInTheTimeOfSection8) {
+  array.is_deaf[1] = array.is_deaf[5] = true;
+  array.send(into, 100, 8);
+  array.run_dry();
+  joint.redirect(in, onward->output);
+  EXPECT_EQ(arrival(array, 5), costs::join + costs::bus);
+  array.run_dry();
+  EXPECT_EQ(array.network.agent(5).readable(0) + array.network.agent(5).readable(2), 8u);
+
+  for (const bool is_joint : {false, true}) {
+    Array chain(grid_wiring(kit::Grid({{3}})));
+    chain.is_deaf[2] = true;
+    Array::Source* source = chain.open(0, {{x_right, is_joint ? 1u : 2u}});
+    if (is_joint) {
+      Array::Source* next = chain.open(1, {{x_right, 1}});
+      chain.run_dry();
+      chain.network.agent(1).link(chain.network.agent(0).output(source->output).to.channel, next->output);
+    }
+    chain.run_dry();
+    source->words.push_back(header(2));
+    EXPECT_EQ(arrival(chain, 2), costs::bus + (is_joint ? costs::match : costs::word) + costs::bus);
+  }
+}
+
+/// IW-24: messages from 4 to 7 by the joint 6, with the queues of all channels in between as one queue.
+TEST_F(Figure8, JointPathwaysAreOneQueue) {
+  Array::Source* first = array.open(4, {{x_right, 2}});
+  Array::Source* second = array.open(6, {{x_right, 1}});
+  Array::Source* third = array.open(2, {{x_right, 1}});
+  Array::Source* fourth = array.open(3, {{y_up, 1}});
+  array.run_dry();
+  array.network.agent(6).link(array.network.agent(5).output(0).to.channel, second->output);
+  array.network.agent(3).link(array.network.agent(2).output(third->output).to.channel, fourth->output);
+  array.is_deaf[7] = true;
+  message(first, 7, 0, 100);
+  message(third, 7, 1000, 50);
+  array.run_dry();
+  EXPECT_EQ(first->accepted - 1, 8u * 3 + 8) << "three busses, and the source's own channel";
+  array.is_deaf[7] = false;
+  array.run_dry();
+  EXPECT_EQ(array.data(7, 6), count(0, 100));
+  EXPECT_EQ(array.data(7, 3), count(1000, 50));
+}
+
+/// IW-22: a joint goes back to plain pathways when either of them is dismantled.
+TEST_F(Figure8, DismantlesEachPathwayByItself) {
+  joint.link(in, onward->output);
+  message(into, 5, 1, 3);
+  array.run_dry();
+  onward->words.push_back(pathway_end);
+  array.run_dry();
+  EXPECT_EQ(array.assigned(), 1u);
+  message(into, 5, 10, 3);
+  array.run_dry();
+  EXPECT_EQ(array.data(1, 0), count(10, 3)) << "no default: it is the program's";
+  into->words.push_back(pathway_end);
+  array.run_dry();
+  EXPECT_EQ(array.assigned(), 0u);
+  EXPECT_THROW(joint.link(in, onward->output), std::invalid_argument);
+  EXPECT_THROW(joint.redirect(in, onward->output), std::invalid_argument);
+}
+
+// -- pools
+
+/// IW-25, IW-14: networks of pathways on one array, disjoint in their cells or not, keep what each is guaranteed: where k channels share a bus, 40 / k MB/s.
+TEST(IwarpPathways, KeepTheirGuaranteeBesideOthers) {
+  const auto rate = [](bool with_others) {
+    Array array(grid_wiring(mesh44));
+    Array::Source* one = array.open(4, {{x_right, 3}});
+    array.send(one, 0, 2000);
+    if (with_others) {
+      array.send(array.open(4, {{x_right, 2}, {y_up, 1}}), 0, 2000);
+      for (const CellNumber from : {8u, 9u, 12u}) array.send(array.open(from, {{x_right, 2}}), 0, 2000);
+    }
+    array.run(2000);
+    return array.data(7, 4).size();
+  };
+  EXPECT_GT(rate(false), 980u);
+  EXPECT_NEAR(static_cast<double>(rate(true)), 500, 20) << "two share its bus; the others do not count";
+}
+
+/// The channels of the open pool, as a packet has one and waits for the next.
+void add_waits(const kit::Grid& grid, const kit::Wiring& wiring, CellNumber from, CellNumber to,
+               bool has_classes, kit::test_channels::Waits& waits_for) {
+  using kit::test_channels::Channel;
+  std::optional<Channel> has;
+  CellNumber cell = from;
+  for (const Leg& leg : on_grid(grid, from, to, Pool::open)) {
+    for (unsigned i = 0; i < leg.busses; ++i) {
+      const Channel next{cell, port(leg.direction), has_classes ? static_cast<unsigned>(leg.pool) : 0};
+      if (has) waits_for[*has].insert(next);
+      has = next;
+      cell = neighbour(wiring, cell, leg.direction);
+    }
+  }
+  ASSERT_EQ(cell, to);
+}
+
+/// IW-27: the routes of the open pool use channels in no circle, on meshes and tori; with one class a torus has circles.
+TEST(IwarpOpenPool, HasNoCircleOfChannels) {
+  for (const auto& [columns, rows, wraps] :
+       {std::tuple{6u, 2u, true}, {5u, 3u, true}, {8u, 8u, true}, {4u, 4u, false}}) {
+    const kit::Grid grid({{columns, wraps}, {rows, wraps}});
+    const kit::Wiring wiring = grid_wiring(grid);
+    kit::test_channels::Waits with, without;
+    for (CellNumber from = 0; from < grid.nodes(); ++from) {
+      for (CellNumber to = 0; to < grid.nodes(); ++to) {
+        if (from == to) continue;
+        add_waits(grid, wiring, from, to, true, with);
+        add_waits(grid, wiring, from, to, false, without);
+      }
+    }
+    EXPECT_FALSE(kit::test_channels::has_circle(with));
+    EXPECT_EQ(kit::test_channels::has_circle(without), wraps);
+  }
+}
+
+/// Messages of the open pool from all cells to all, one after the other from each; or as many as there are after that many cycles.
+std::uint64_t all_to_all(const kit::Grid& grid, const Share& share, bool has_classes,
+                         std::span<const CellNumber> order, std::uint64_t* fingerprint = nullptr) {
+  Array array(grid_wiring(grid), share);
+  std::vector<CellNumber> next(grid.nodes(), 1);
+  Cycle still = 0;
+  std::vector<Array::Source*> sending(grid.nodes());
+  for (; still < 300;
+       still = array.network.under_way() == 0 || array.network.still_for() > 1 ? still + 1 : 0) {
+    for (CellNumber cell = 0; cell < grid.nodes(); ++cell) {
+      if (next[cell] == grid.nodes() || (sending[cell] != nullptr && !sending[cell]->words.empty())) continue;
+      std::vector<Leg> legs = on_grid(grid, cell, (cell + next[cell]) % grid.nodes(), Pool::open);
+      for (Leg& leg : legs) leg.pool = has_classes ? leg.pool : Pool::open;
+      Array::Source* const source = array.open(cell, along(array.network.wiring(), cell, legs));
+      if (source == nullptr) continue;
+      sending[cell] = source;
+      array.send(source, cell << 8, 12);
+      source->words.push_back(pathway_end);
+      ++next[cell];
+    }
+    array.step(order);
+  }
+  std::uint64_t came = 0;
+  for (const auto& [ends, words] : array.came)
+    came += static_cast<std::uint64_t>(
+        std::ranges::count(words, pathway_end, [](const auto& one) { return one.word; }));
+  if (fingerprint != nullptr) *fingerprint = array.network.fingerprint();
+  EXPECT_EQ(array.assigned() == 0, came == grid.nodes() * (grid.nodes() - 1));
+  return came;
+}
+
+/// IW-27: all messages come, with one channel of each class on each bus. Four in a ring without classes stop for ever.
+TEST(IwarpOpenPool, BringsAllMessages) {
+  const Share one_each{.reservation = 0, .open = 1, .open_over_edge = 1};
+  EXPECT_EQ(all_to_all(kit::Grid({{5, true}, {4, true}}), one_each, true, {}), 20u * 19);
+  EXPECT_EQ(all_to_all(mesh44, {.reservation = 0, .open = 1, .open_over_edge = 0}, true, {}), 16u * 15);
+  EXPECT_LT(all_to_all(kit::Grid({{6, true}}), {.reservation = 0, .open = 1, .open_over_edge = 0}, false, {}),
+            6u * 5);
+}
+
+/// C-2: the same in any order of steps.
+TEST(IwarpOpenPool, DoesTheSameInAnyOrder) {
+  const kit::Grid grid({{3, true}, {3, true}});
+  std::uint64_t first = 0;
+  all_to_all(grid, {}, true, {}, &first);
+  std::vector<CellNumber> order(grid.nodes());
+  std::iota(order.begin(), order.end(), 0u);
+  std::mt19937 random(1);
+  for (int times = 0; times < 100; ++times) {
+    std::ranges::shuffle(order, random);
+    std::uint64_t again = 0;
+    all_to_all(grid, {}, true, order, &again);
+    ASSERT_EQ(again, first);
+  }
+}
+
+/// IW-28 [V]: who holds all reservation channels of a bus starves other pathways, for as long as he likes; messages of the open pool pass.
+TEST(IwarpOpenPool, IsNotStarvedByReservations) {
+  Array array(grid_wiring(mesh44));
+  for (int i = 0; i < 2; ++i) array.send(array.open(5, {{x_right, 1}}), 0, 10'000);
+  Array::Source* starved = array.open(4, {{x_right, 3}});
+  array.send(starved, 7, 1);
+  array.run(5000);
+  EXPECT_TRUE(array.data(7, 4).empty());
+  Array::Source* passes = array.open(4, {{x_right, 3, Pool::open}});
+  array.send(passes, 7, 100);
+  passes->words.push_back(pathway_end);
+  array.run(2 * 3 * 103 + 100);
+  EXPECT_EQ(array.data(7, 4), count(7, 100)) << "a third of the bus";
+}
+
+// -- other wirings
+
+/// IW-5: the hexagonal array, with six neighbours each; pathways along its three streams, around corners, too.
+TEST(IwarpPathways, CrossAHexagonalArray) {
+  const kit::Wiring wiring = hexagonal_wiring(4, 4);
+  EXPECT_EQ(wiring.out_of(5)[port(x_left)] == wiring.into(5)[port(x_left)], false);
+  Array array(wiring, Share{.reservation = 4, .open = 1, .open_over_edge = 0});
+  array.send(array.open(4, {{x_right, 3}}), 10, 20);
+  array.send(array.open(1, {{y_up, 3}}), 30, 20);
+  array.send(array.open(15, {{x_left, 3}}), 50, 20);
+  array.send(array.open(15, {{x_left, 1}, {x_right, 1}, {y_up, 1}, {x_left, 2}}), 70, 20);
+  array.run_dry();
+  EXPECT_EQ(array.data(7, 4), count(10, 20));
+  EXPECT_EQ(array.data(13, 1), count(30, 20));
+  EXPECT_EQ(array.data(0, 15), count(50, 20));
+  EXPECT_EQ(array.data(5, 15), count(70, 20));
+}
+
+/// IW-37: the same connections on a grid: each diagonal is a horizontal and a vertical channel.
+TEST(IwarpPathways, MakeAHexagonalArrayOfAGrid) {
+  Array array(grid_wiring(mesh44));
+  unsigned pathways = 0;
+  for (CellNumber cell = 0; cell < 16; ++cell) {
+    if (cell % 4 != 3) pathways += array.open(cell, {{x_right, 1}}) != nullptr ? 1 : 0;
+    if (cell < 12) pathways += array.open(cell, {{y_up, 1}}) != nullptr ? 1 : 0;
+    if (cell % 4 != 0 && cell >= 4)
+      pathways += array.open(cell, {{x_left, 1}, {y_down, 1}}) != nullptr ? 1 : 0;
+  }
+  for (Array::Source& source : array.sources) array.send(&source, source.cell * 100, 10);
+  array.run_dry();
+  EXPECT_EQ(pathways, 12u + 12 + 9);
+  for (CellNumber cell = 5; cell < 16; ++cell) {
+    EXPECT_EQ(array.data(cell - 5, cell), count(cell * 100, cell % 4 != 0 ? 10 : 0)) << cell;
+  }
+  EXPECT_EQ(array.network.under_way(), 0u);
+}
+
+/// IW-36b, IW-37: of pathways between all cells of a row of neighbours that are well, what share is set up around faulty cells, by the number of channels of
+/// each bus. More channels, more pathways; about ten do for nearly all.
+TEST(IwarpPathways, GoAroundFaultyCells) {
+  const kit::Grid grid({{8}, {8}});
+  const kit::Wiring wiring = grid_wiring(grid);
+  std::vector<unsigned> set_up;
+  unsigned all = 0;
+  for (const unsigned channels : {1u, 2u, 3u, 4u}) {  // and what is left is for the cells themselves
+    std::mt19937 random(5);
+    set_up.push_back(0);
+    all = 0;
+    for (int times = 0; times < 4; ++times) {
+      std::vector<bool> faulty(64);
+      for (int i = 0; i < 6; ++i) faulty[random() % 64] = true;
+      Array array(wiring, Share{.reservation = channels, .open = 0, .open_over_edge = 0});
+      std::vector<std::pair<CellNumber, CellNumber>> ends;
+      for (CellNumber cell = 0; cell < 64; ++cell) {
+        const CellNumber to = (cell + 1 + random() % 3 * 8) % 64;
+        if (faulty[cell] || faulty[to] || cell == to) continue;
+        const auto legs = around(wiring, cell, to, faulty);
+        if (!legs) continue;
+        ++all;
+        Array::Source* source = array.open(cell, along(wiring, cell, *legs));
+        if (source == nullptr) continue;
+        array.send(source, cell, 1);
+        ends.emplace_back(to, cell);
+      }
+      array.run_dry();
+      for (const auto& [to, from] : ends) set_up.back() += static_cast<unsigned>(array.data(to, from).size());
+    }
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(set_up));
+  EXPECT_LT(set_up.front(), all * 3 / 4);
+  EXPECT_GT(set_up.back(), all * 9 / 10);
+  EXPECT_EQ(all, 210u);
+}
+
+}  // namespace am::iwarp::pathways_test
