@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::optional<Event> event_of(Tag tag) noexcept {
   switch (tag) {
+    case Tag::pathway_end:
+      return Event::pathway_end;
     case Tag::message_begin:
       return Event::message_begin;
     case Tag::message_end:
@@ -109,7 +111,6 @@ Word CommunicationAgent::pop(Channel channel) {
     input.state = State::idle;
     input.default_out = no_channel;
     input.is_split = false;
-    post(Event::pathway_end, channel);
   }
   return word;
 }
@@ -239,10 +240,8 @@ void CommunicationAgent::at_its_end(Channel channel) {
       return;
     }
   }
-  if (word.tag == Tag::pathway_end && !input.is_bound)
-    static_cast<void>(pop(channel));
-  else
-    announce(channel);
+  announce(channel);
+  if (word.tag == Tag::pathway_end && !input.is_bound) static_cast<void>(pop(channel));
 }
 
 void CommunicationAgent::post(Event event, Channel channel) noexcept {
@@ -384,8 +383,9 @@ void CommunicationAgent::add_who_waits(Channel channel, kit::Waits& waits) const
     kit::for_each(on_bus_[port(bus)], [&](unsigned number) {
       if (outputs_[number].is_assigned) behind.push_back(place({cell_, outputs_[number].owner}));
     });
-    return add("a pathway of cell " + std::to_string(sign.origin) + " waits for a channel",
-               std::move(behind));
+    add("a pathway of cell " + std::to_string(sign.origin) + " waits for a channel", std::move(behind));
+    const std::string pathway = pathway_of(sign.origin);
+    return waits.add(pathway, pathway + " is at " + place(here), {place(here)});
   }
   if (input.out == no_channel) return add(words + " for its program", {program});
   const Output& output = outputs_[input.out];

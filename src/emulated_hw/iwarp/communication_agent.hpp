@@ -140,6 +140,10 @@ class CommunicationAgent {
   [[nodiscard]] static std::string place(const ChannelEnd& end) {
     return "cell " + std::to_string(end.cell) + " channel " + std::to_string(end.channel);
   }
+  /// The place of one that is not there yet.
+  [[nodiscard]] static std::string pathway_of(CellNumber origin) {
+    return "the pathway of cell " + std::to_string(origin);
+  }
 
  private:
   [[nodiscard]] static unsigned request_of(Direction bus, Pool pool) noexcept {

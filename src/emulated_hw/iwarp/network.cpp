@@ -54,7 +54,24 @@ void Network::step(std::span<const CellNumber> order) {
 }
 
 void Network::add_waits(kit::Waits& waits) const {
-  for (const CommunicationAgent& agent : agents_) agent.add_waits(waits);
+  for (const CommunicationAgent& agent : agents_) {
+    agent.add_waits(waits);
+    add_empty(agent, waits);
+  }
+}
+
+/// Channels of pathways to which nothing comes wait for whoever sends by them.
+void Network::add_empty(const CommunicationAgent& agent, kit::Waits& waits) const {
+  for (Channel channel = 0; channel < agent.inputs(); ++channel) {
+    const Input& input = agent.input(channel);
+    const bool is_open = input.state == Input::State::passes || input.state == Input::State::ends_here;
+    if (!is_open || !input.queue.empty()) continue;
+    const Output& output = agents_[input.from.cell].output(input.from.channel);
+    const Channel sender = output.holder != no_channel ? output.holder : output.owner;
+    if (sender == no_channel) continue;
+    const std::string here = CommunicationAgent::place({agent.cell(), channel});
+    waits.add(here, here + ": is empty", {CommunicationAgent::place({input.from.cell, sender})});
+  }
 }
 
 }  // namespace am::iwarp

@@ -41,6 +41,7 @@ class Network {
 
  private:
   void allocate(const Allocation& allocation);
+  void add_empty(const CommunicationAgent& agent, kit::Waits& waits) const;
 
   const kit::Wiring wiring_;
   Busses busses_;
