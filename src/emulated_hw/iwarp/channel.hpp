@@ -33,7 +33,6 @@ struct Share {
   [[nodiscard]] constexpr unsigned of(Pool pool) const noexcept {
     return pool == Pool::reservation ? reservation : pool == Pool::open ? open : open_over_edge;
   }
-  [[nodiscard]] constexpr unsigned all() const noexcept { return reservation + open + open_over_edge; }
 };
 /// The static allocation: by wire. A cell's other input channels are its own.
 using Allocation = std::vector<Share>;

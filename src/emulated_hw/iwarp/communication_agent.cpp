@@ -11,49 +11,28 @@ namespace am::iwarp {
 
 using State = Input::State;
 
-namespace {
-
-constexpr std::optional<Event> event_of(Tag tag) noexcept {
-  switch (tag) {
-    case Tag::pathway_end:
-      return Event::pathway_end;
-    case Tag::message_begin:
-      return Event::message_begin;
-    case Tag::message_end:
-      return Event::message_end;
-    case Tag::application:
-      return Event::application;
-    default:
-      return {};
-  }
-}
-
-[[noreturn]] void refuse_channels(CellNumber cell, const std::string& what) {
-  throw std::invalid_argument("iwarp: cell " + std::to_string(cell) + ": " + what);
-}
-
-}  // namespace
-
 CommunicationAgent::CommunicationAgent(CellNumber cell, Busses& busses)
     : cell_(cell), busses_(busses), cam_(cell) {
   watch(Event::pathway_begin, ~kit::Requests{0});
   watch(Event::lost, ~kit::Requests{0});
 }
 
-Channel CommunicationAgent::add_output(Direction bus, Pool pool, ChannelEnd to) {
-  if (outputs_.size() == most_channels)
+void CommunicationAgent::check(std::size_t channels) const {
+  if (channels == most_channels)
     throw std::length_error("iwarp: cell " + std::to_string(cell_) +
-                            " would have more than 20 output channels");
+                            " would have more than 20 channels one way");
+}
+
+Channel CommunicationAgent::add_output(Direction bus, Pool pool) {
+  check(outputs_.size());
   const auto number = static_cast<Channel>(outputs_.size());
-  outputs_.push_back({.bus = bus, .pool = pool, .to = to, .room = busses_.setting.queue});
+  outputs_.push_back({.bus = bus, .pool = pool, .room = busses_.setting.queue});
   on_bus_[port(bus)] |= kit::request(number);
   return number;
 }
 
 Channel CommunicationAgent::add_input(Direction bus, ChannelEnd from) {
-  if (inputs_.size() == most_channels)
-    throw std::length_error("iwarp: cell " + std::to_string(cell_) +
-                            " would have more than 20 input channels");
+  check(inputs_.size());
   inputs_.push_back({.bus = bus, .from = from});
   return static_cast<Channel>(inputs_.size() - 1);
 }
@@ -107,7 +86,9 @@ Word CommunicationAgent::pop(Channel channel) {
   const Word word = dequeue(channel);
   Input& input = inputs_[channel];
   --busses_.under_way;
-  if (word.tag == Tag::pathway_end && input.state == State::ends_here) {
+  if (word.tag != Tag::pathway_end) return word;
+  input.is_in_use = false;  // own: of a queue that went on in memory
+  if (input.state == State::ends_here) {
     input.state = State::idle;
     input.default_out = no_channel;
     input.is_split = false;
@@ -119,7 +100,7 @@ void CommunicationAgent::link(Channel channel, Channel output) {
   Input& input = inputs_.at(channel);
   Output& out = outputs_.at(output);
   if (input.state != State::ends_here || !out.is_assigned || inputs_[out.owner].state != State::own)
-    refuse_channels(cell_, "a joint links a pathway that ends here to one that begins here");
+    throw std::invalid_argument("iwarp: a joint links a pathway that ends here to one that begins here");
   input.default_out = output;
   input.is_split = false;
   input.joined_at = now() + costs::join;
@@ -137,7 +118,7 @@ void CommunicationAgent::restore(Channel channel) {
 void CommunicationAgent::redirect(Channel channel, Channel output) {
   Input& input = inputs_.at(channel);
   if (input.state != State::ends_here || !outputs_.at(output).is_assigned)
-    refuse_channels(cell_, "only a message that has come may be redirected, to a pathway");
+    throw std::invalid_argument("iwarp: only a message that has come may be redirected, to a pathway");
   input.out = output;
   input.joined_at = now() + costs::join;
   outputs_[output].holder = channel;
@@ -187,7 +168,9 @@ void CommunicationAgent::go_on(Channel channel) {
       joining_[input.out] |= kit::request(channel);
       return;
     case State::ends_here:
-      if (input.out == no_channel) at_its_end(channel);
+      if (input.out == no_channel) return at_its_end(channel);
+      if (head(input).tag == Tag::pathway_end && outputs_[input.out].holder == channel)
+        message_has_left(input.out);  // without an end
   }
 }
 
@@ -199,14 +182,9 @@ void CommunicationAgent::route(Channel channel) {
   if (now() < input.head_since + costs::match) return;
   const Data data = head(input).data;
   const Sign sign = Sign::of(data);
-  switch (cam_.match(data)) {
-    case MatchCam::Match::none:
-      return ask_for(channel, opposite(*input.bus), sign.pool);
-    case MatchCam::Match::own:
-      return lose(channel);
-    case MatchCam::Match::here:
-      break;
-  }
+  const MatchCam::Match match = cam_.match(data);
+  if (match == MatchCam::Match::own) return lose(channel);
+  if (match == MatchCam::Match::none) return ask_for(channel, opposite(*input.bus), sign.pool);
   if (!sign.turn) {
     input.state = State::ends_here;
     input.origin = sign.origin;
@@ -251,9 +229,8 @@ void CommunicationAgent::post(Event event, Channel channel) noexcept {
 
 void CommunicationAgent::announce(Channel channel) {
   Input& input = inputs_[channel];
-  const std::optional<Event> event = event_of(head(input).tag);
-  if (!event || std::exchange(input.is_announced, true)) return;
-  post(*event, channel);
+  const Tag tag = head(input).tag;
+  if (tag != Tag::data && !std::exchange(input.is_announced, true)) post(event_of(tag), channel);
 }
 
 // -- outputs
@@ -358,11 +335,7 @@ void CommunicationAgent::message_has_left(Channel number) {
 
 // -- who waits
 
-void CommunicationAgent::add_waits(kit::Waits& waits) const {
-  for (Channel channel = 0; channel < inputs_.size(); ++channel) add_who_waits(channel, waits);
-}
-
-void CommunicationAgent::add_who_waits(Channel channel, kit::Waits& waits) const {
+void CommunicationAgent::add_waits(Channel channel, kit::Waits& waits) const {
   const Input& input = inputs_[channel];
   const ChannelEnd here{cell_, channel};
   const auto add = [&](const std::string& what, std::vector<std::string> behind) {
@@ -387,8 +360,10 @@ void CommunicationAgent::add_who_waits(Channel channel, kit::Waits& waits) const
     const std::string pathway = pathway_of(sign.origin);
     return waits.add(pathway, pathway + " is at " + place(here), {place(here)});
   }
-  if (input.out == no_channel) return add(words + " for its program", {program});
-  const Output& output = outputs_[input.out];
+  const bool is_joining = head(input).tag == Tag::message_begin && !input.is_split;
+  const Channel out = input.out == no_channel && is_joining ? input.default_out : input.out;
+  if (out == no_channel) return add(words + " for its program", {program});
+  const Output& output = outputs_[out];
   if (output.holder != channel && output.holder != no_channel)
     return add(words + " wait for the end of another message", {place({cell_, output.holder})});
   if (output.room == 0) add(words + " wait for room", {place(output.to)});

@@ -33,16 +33,13 @@
 
 namespace am::iwarp {
 
-/// What the program may want to be told of (7.3).
-enum class Event : std::uint8_t {
-  pathway_begin,  ///< one ends here
-  pathway_end,
-  message_begin,
-  message_end,
-  application,
-  lost  ///< a pathway does not get on from here, or is the cell's own
-};
+/// What the program may want to be told of (7.3): a marker of that tag, or a pathway that does not get on from here.
+enum class Event : std::uint8_t { pathway_begin, pathway_end, message_begin, message_end, application, lost };
 inline constexpr unsigned events = 6;
+[[nodiscard]] constexpr Event event_of(Tag tag) noexcept {
+  return static_cast<Event>(static_cast<unsigned>(tag) - 1);  // tags are in the same order, behind plain data
+}
+static_assert(event_of(Tag::application) == Event::application);
 
 /// All busses of an array: what is on its way, and counts.
 struct Busses {
@@ -76,13 +73,17 @@ class CommunicationAgent {
   [[nodiscard]] Cycle now() const noexcept { return busses_.now; }
   [[nodiscard]] const Input& input(Channel channel) const { return inputs_.at(channel); }
   [[nodiscard]] const Output& output(Channel channel) const { return outputs_.at(channel); }
-  [[nodiscard]] std::size_t inputs() const noexcept { return inputs_.size(); }
   [[nodiscard]] std::size_t outputs() const noexcept { return outputs_.size(); }
   [[nodiscard]] MatchCam& cam() noexcept { return cam_; }
+  /// At the end of that bus, or nowhere.
+  [[nodiscard]] CellNumber neighbour(Direction bus) const noexcept {
+    const kit::Requests on_bus = on_bus_[port(bus)];
+    return on_bus == 0 ? kit::nowhere : outputs_[kit::first_of(on_bus)].to.cell;
+  }
 
   // -- static allocation; throws std::length_error where there is no channel left
 
-  Channel add_output(Direction bus, Pool pool, ChannelEnd to);
+  Channel add_output(Direction bus, Pool pool);
   Channel add_input(Direction bus, ChannelEnd from);
   /// All that are left are the cell's own.
   void add_own_inputs();
@@ -117,8 +118,9 @@ class CommunicationAgent {
   void redirect(Channel channel, Channel output);
   /// What was on the way to it from this cell's own channel, or from a message before, has left.
   [[nodiscard]] bool may_redirect(Channel output) const {
-    const Channel holder = outputs_.at(output).holder;
-    return holder == no_channel || inputs_[holder].queue.empty();
+    const Output& out = outputs_.at(output);
+    return out.is_assigned && inputs_[out.owner].queue.empty() &&
+           (out.holder == no_channel || out.holder == out.owner);
   }
 
   /// Those channels' events are posted from now on; of pathways' events, all channels' or none's.
@@ -136,7 +138,8 @@ class CommunicationAgent {
   void dequeued(Channel output) { ++outputs_[output].room; }
   [[nodiscard]] bool has_nothing_to_do() const noexcept { return full_ == 0; }
   void step();
-  void add_waits(kit::Waits& waits) const;
+  /// Adds the channel, if it has words that do not get on.
+  void add_waits(Channel channel, kit::Waits& waits) const;
   [[nodiscard]] static std::string place(const ChannelEnd& end) {
     return "cell " + std::to_string(end.cell) + " channel " + std::to_string(end.channel);
   }
@@ -150,6 +153,7 @@ class CommunicationAgent {
     return port(bus) * pools + static_cast<unsigned>(pool);
   }
   [[nodiscard]] const Word& head(const Input& input) const noexcept { return input.queue.front().word; }
+  void check(std::size_t channels) const;
   void go_on(Channel channel);
   void route(Channel channel);
   void ask_for(Channel channel, Direction bus, Pool pool);
@@ -166,7 +170,6 @@ class CommunicationAgent {
   void pathway_has_left(Channel output);
   void message_has_left(Channel output);
   Word dequeue(Channel channel);
-  void add_who_waits(Channel channel, kit::Waits& waits) const;
 
   const CellNumber cell_;
   Busses& busses_;

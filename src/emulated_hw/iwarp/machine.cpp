@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "emulated_hw/kit/fingerprint.hpp"
-
 namespace am::iwarp {
 
 Machine::Machine(kit::Wiring wiring, const Share& share, std::size_t words)
@@ -39,16 +37,6 @@ std::string Machine::who_waits() const {
   for (const Processor& processor : processors_) processor.add_waits(waits);
   const std::string text = waits.text();
   return text.empty() ? "all programs have ended\n" : text;
-}
-
-std::uint64_t Machine::fingerprint() const {
-  std::uint64_t all = network_.fingerprint();
-  for (const Processor& processor : processors_) {
-    const Processor::Spent& spent = processor.spent();
-    for (const std::uint64_t one : {spent.computing, spent.handling, spent.idle, processor.stalled()})
-      all = kit::mixed(all, one);
-  }
-  return all;
 }
 
 }  // namespace am::iwarp

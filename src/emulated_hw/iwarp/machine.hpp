@@ -26,10 +26,12 @@ class Machine final : public kit::Machine {
   [[nodiscard]] Network& network() noexcept { return network_; }
   [[nodiscard]] Cycle now() const noexcept override { return network_.now(); }
   [[nodiscard]] std::string who_waits() const override;
-  /// A number that depends on everything that has left a cell, when and where, and on what processors did.
-  [[nodiscard]] std::uint64_t fingerprint() const;
   /// All programs have ended.
   [[nodiscard]] bool have_ended() const;
+  /// Until they have. Throws std::runtime_error where they wait for ever, and says for what.
+  void run_to_end() {
+    run_or_throw([this] { return have_ended(); });
+  }
 
   void step(std::span<const CellNumber> order = {}) override;
 

@@ -13,7 +13,7 @@ constexpr bool ends_message(Tag tag) noexcept { return tag == Tag::message_end |
 }  // namespace
 
 unsigned MemoryAgent::set_up(const Spool& spool, bool is_in) {
-  const std::size_t words = !is_in ? spool.words : std::size_t{1};
+  const std::size_t words = is_in ? 1 : spool.words;
   if (spool.limit > memory_.size() || spool.address >= spool.limit || words > spool.limit - spool.address)
     throw std::invalid_argument("iwarp: cell " + std::to_string(agent_.cell()) + " spools words " +
                                 std::to_string(spool.address) + " to " + std::to_string(spool.limit) +
@@ -22,49 +22,44 @@ unsigned MemoryAgent::set_up(const Spool& spool, bool is_in) {
   if (free == gates_.end())
     throw std::length_error("iwarp: cell " + std::to_string(agent_.cell()) +
                             ": all spooling gates are in use");
-  *free = {.state = State::active,
-           .is_in = is_in,
-           .to_end = spool.to_end,
-           .channel = spool.channel,
-           .base = spool.address,
-           .limit = spool.limit,
-           .left = spool.words};
+  *free = {.its = spool, .state = State::active, .is_in = is_in};
   if (is_in) agent_.bind(spool.channel, true);
   return static_cast<unsigned>(free - gates_.begin());
 }
 
 void MemoryAgent::extend(Channel from, Channel to, std::size_t address, std::size_t limit) {
   const unsigned in = set_up({.channel = from, .address = address, .limit = limit}, true);
-  const unsigned out = set_up({.channel = to, .address = address, .limit = limit, .words = 0}, false);
-  gates_[out].left = no_count;
+  const unsigned out = set_up({.channel = to, .address = address, .limit = limit}, true);
+  gates_[out].is_in = false;
   gates_[in].partner = out;
   gates_[out].partner = in;
 }
 
 /// Free, of an in-gate; or filled.
 std::size_t MemoryAgent::space(const Gate& gate) const {
-  const std::size_t all = gate.limit - gate.base;
-  if (gate.partner == nobody) return gate.is_in ? all - gate.moved : gate.left;
+  const std::size_t all = gate.its.limit - gate.its.address;
+  if (gate.partner == nobody) return all - gate.moved;
   const std::size_t other = gates_[gate.partner].moved;
   return gate.is_in ? all - (gate.moved - other) : other - gate.moved;
 }
 
 std::size_t MemoryAgent::movable(const Gate& gate) const {
-  std::size_t words = std::min({double_word, space(gate), gate.left});
-  if (!gate.is_in) return std::min<std::size_t>(words, agent_.room(gate.channel));
-  words = std::min<std::size_t>(words, agent_.readable(gate.channel));
-  if (!gate.to_end) return words;
+  std::size_t words = std::min({double_word, space(gate), gate.its.words - gate.moved});
+  if (!gate.is_in) return std::min<std::size_t>(words, agent_.room(gate.its.channel));
+  words = std::min<std::size_t>(words, agent_.readable(gate.its.channel));
+  if (!gate.its.to_end) return words;
   for (std::size_t i = 0; i < words; ++i) {
-    if (ends_message(agent_.front(gate.channel, i).tag)) return i;
+    if (ends_message(agent_.front(gate.its.channel, i).tag)) return i;
   }
   return words;
 }
 
 /// No second word will come that may go with it.
 bool MemoryAgent::is_last(const Gate& gate, std::size_t words) const {
-  if (gate.left == words || (gate.partner == nobody && space(gate) == words)) return true;
-  return gate.is_in && agent_.readable(gate.channel) > words &&
-         ends_message(agent_.front(gate.channel, words).tag);
+  const bool is_full = gate.partner == nobody && space(gate) == words;
+  if (is_full || gate.its.words - gate.moved == words) return true;
+  return gate.is_in && agent_.readable(gate.its.channel) > words &&
+         ends_message(agent_.front(gate.its.channel, words).tag);
 }
 
 bool MemoryAgent::is_ready(Gate& gate) {
@@ -76,9 +71,9 @@ bool MemoryAgent::is_ready(Gate& gate) {
 
 /// At the end of the message, or of the buffer.
 void MemoryAgent::find_end(Gate& gate) {
-  if (!gate.is_in || agent_.readable(gate.channel) == 0) return;
-  if (gate.to_end && ends_message(agent_.front(gate.channel).tag)) {
-    static_cast<void>(agent_.pop(gate.channel));
+  if (!gate.is_in || agent_.readable(gate.its.channel) == 0) return;
+  if (gate.its.to_end && ends_message(agent_.front(gate.its.channel).tag)) {
+    static_cast<void>(agent_.pop(gate.its.channel));
     is_over(gate, State::over);
   } else if (gate.partner == nobody && space(gate) == 0) {
     is_over(gate, State::overflow);
@@ -87,7 +82,7 @@ void MemoryAgent::find_end(Gate& gate) {
 
 void MemoryAgent::is_over(Gate& gate, State state) {
   gate.state = state;
-  if (gate.is_in) agent_.bind(gate.channel, false);
+  if (gate.is_in) agent_.bind(gate.its.channel, false);
 }
 
 bool MemoryAgent::step() {
@@ -108,21 +103,20 @@ bool MemoryAgent::step() {
 void MemoryAgent::move(Gate& gate) {
   Tag tag = Tag::data;
   for (std::size_t words = movable(gate); words != 0; --words) {
-    Word& there = memory_[gate.base + gate.moved % (gate.limit - gate.base)];
+    Word& there = memory_[gate.its.address + gate.moved % (gate.its.limit - gate.its.address)];
     if (gate.is_in) {
-      there = agent_.pop(gate.channel);
+      there = agent_.pop(gate.its.channel);
     } else {
-      agent_.push(gate.channel, there);
+      agent_.push(gate.its.channel, there);
     }
     tag = there.tag;
     ++gate.moved;
-    if (gate.left != no_count) --gate.left;
   }
   if (gate.partner != nobody && tag == Tag::pathway_end) {
     if (gate.is_in) return;
     gates_[gate.partner] = {};
     gate = {};
-  } else if (gate.left == 0) {
+  } else if (gate.moved == gate.its.words) {
     is_over(gate, State::over);
   }
 }

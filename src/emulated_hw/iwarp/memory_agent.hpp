@@ -1,13 +1,13 @@
 // The memory agent of an iWarp cell: eight gates that spool words between channels and memory (Borkar et al. 1990, 7.2).
 //
-// "Like a DMA device": a gate is given a channel and a place, and the processor goes on. It ends by a count, or at the marker that ends the message,
-// and never goes over its limit register: it stops there, and what is left stays in the channel.
+// "Like a DMA device": a gate is given a channel and a place, and the processor goes on. It ends by a count, or at the marker that ends the
+// message, and never goes over its limit register: it stops there, and what is left stays in the channel.
 //
-// The bus to memory carries a double word in a cycle, 160 MB/s. Gates that are ready have it in turns, so one that stalls wastes nothing. Each cycle of it
-// is stolen from the computation agent. A queue at its peak of 40 MB/s takes a quarter of both.
+// The bus to memory carries a double word in a cycle, 160 MB/s. Gates that are ready have it in turns, so one that stalls wastes nothing. Each
+// cycle of it is stolen from the computation agent. A queue at its peak of 40 MB/s takes a quarter of both.
 //
-// extend() makes a queue as long as a piece of memory: what comes by one channel goes there, and from there into an own channel, from which the program
-// reads as before. Its head is spooled out while its tail comes in.
+// extend() makes a queue as long as a piece of memory: what comes by one channel goes there, and from there into an own channel, from which the
+// program reads as before. Its head is spooled out while its tail comes in.
 //
 // Assumed: memory keeps a word's tag; a word goes alone when no second one has come for 4 cycles.
 #pragma once
@@ -45,8 +45,8 @@ class MemoryAgent {
 
   [[nodiscard]] std::vector<Word>& memory() noexcept { return memory_; }
 
-  // Each gives the number of its gate. Throw std::length_error when all eight are in use, std::invalid_argument where there is no such memory, or no room
-  // for a word.
+  // Each gives the number of its gate. Throw std::length_error when all eight are in use, std::invalid_argument where there is no such memory,
+  // or no room for a word.
 
   unsigned spool_in(const Spool& spool) { return set_up(spool, true); }
   unsigned spool_out(const Spool& spool) { return set_up(spool, false); }
@@ -64,13 +64,9 @@ class MemoryAgent {
  private:
   static constexpr unsigned nobody = most_gates;
   struct Gate {
+    Spool its{};
     State state = State::free;
     bool is_in = false;
-    bool to_end = false;
-    Channel channel = no_channel;
-    std::size_t base = 0;
-    std::size_t limit = 0;
-    std::size_t left = no_count;
     std::size_t moved = 0;
     unsigned partner = nobody;  // of an extended queue: the other end of it
     Cycle alone_since = 0;      // that a word waits for a second one

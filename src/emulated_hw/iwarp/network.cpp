@@ -28,7 +28,7 @@ void Network::allocate(const Allocation& allocation) {
     for (unsigned pool = 0; pool < pools; ++pool) {
       for (unsigned i = 0; i < allocation[number].of(static_cast<Pool>(pool)); ++i) {
         const Channel output =
-            from.add_output(static_cast<Direction>(wire.from.port), static_cast<Pool>(pool), {});
+            from.add_output(static_cast<Direction>(wire.from.port), static_cast<Pool>(pool));
         const Channel input = to.add_input(static_cast<Direction>(wire.to.port), {wire.from.part, output});
         from.leads_to(output, {wire.to.part, input});
       }
@@ -55,22 +55,16 @@ void Network::step(std::span<const CellNumber> order) {
 
 void Network::add_waits(kit::Waits& waits) const {
   for (const CommunicationAgent& agent : agents_) {
-    agent.add_waits(waits);
-    add_empty(agent, waits);
-  }
-}
-
-/// Channels of pathways to which nothing comes wait for whoever sends by them.
-void Network::add_empty(const CommunicationAgent& agent, kit::Waits& waits) const {
-  for (Channel channel = 0; channel < agent.inputs(); ++channel) {
-    const Input& input = agent.input(channel);
-    const bool is_open = input.state == Input::State::passes || input.state == Input::State::ends_here;
-    if (!is_open || !input.queue.empty()) continue;
-    const Output& output = agents_[input.from.cell].output(input.from.channel);
-    const Channel sender = output.holder != no_channel ? output.holder : output.owner;
-    if (sender == no_channel) continue;
-    const std::string here = CommunicationAgent::place({agent.cell(), channel});
-    waits.add(here, here + ": is empty", {CommunicationAgent::place({input.from.cell, sender})});
+    for (Channel channel = 0; channel < most_channels; ++channel) {
+      agent.add_waits(channel, waits);
+      const Input& input = agent.input(channel);
+      if (input.from.cell == kit::nowhere || !input.queue.empty()) continue;
+      const Output& output = agents_[input.from.cell].output(input.from.channel);
+      const Channel sender = output.holder != no_channel ? output.holder : output.owner;
+      if (sender == no_channel) continue;
+      const std::string here = CommunicationAgent::place({agent.cell(), channel});
+      waits.add(here, here + ": is empty", {CommunicationAgent::place({input.from.cell, sender})});
+    }
   }
 }
 

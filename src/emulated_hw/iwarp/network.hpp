@@ -20,7 +20,8 @@ class Network {
 
   /// The same share of channels for each bus.
   explicit Network(kit::Wiring wiring, const Share& share = {}, const Setting& setting = {});
-  /// Throws std::length_error where a cell would have more than 20 channels one way, std::invalid_argument for a queue of no or more than 8 words.
+  /// Throws std::length_error where a cell would have more than 20 channels one way, std::invalid_argument for a queue of no words, or of more
+  /// than 8.
   Network(kit::Wiring wiring, const Allocation& allocation, const Setting& setting = {});
   Network(const Network&) = delete;  // agents refer to it
   Network& operator=(const Network&) = delete;
@@ -36,12 +37,11 @@ class Network {
   [[nodiscard]] std::uint64_t under_way() const noexcept { return busses_.under_way; }
   [[nodiscard]] Cycle still_for() const noexcept { return now() - busses_.last_move; }
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return busses_.fingerprint; }
-  /// Adds each channel that waits. A cell's program is the place "cell N".
+  /// Adds each channel that waits, or that nothing comes to. A cell's program is the place "cell N".
   void add_waits(kit::Waits& waits) const;
 
  private:
   void allocate(const Allocation& allocation);
-  void add_empty(const CommunicationAgent& agent, kit::Waits& waits) const;
 
   const kit::Wiring wiring_;
   Busses busses_;

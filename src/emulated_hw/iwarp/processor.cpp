@@ -21,11 +21,11 @@ void Processor::step() {
   const bool is_stolen = memory_agent_.step();
   handle_events();
   if (is_stolen) return;
-  if (!pending_.empty() && pending_.back().depth == depth()) {
-    if (pending_.back().stalled->begins()) {
-      const Pending begun = pending_.back();
-      pending_.pop_back();
-      wait(begun.who, begun.step);
+  if (is_stalled()) {
+    Stalled& stalled = *stalled_.back();
+    if (stalled.begins()) {
+      stalled_.pop_back();
+      wait(stalled.who, stalled.step);
     } else {
       ++stalled_cycles_;
     }
@@ -42,9 +42,11 @@ void Processor::handle_events() {
   }
 }
 
-void Processor::stall(std::coroutine_handle<> who, const Step& step, Stalled& stalled) {
+void Processor::stall(std::coroutine_handle<> who, Stalled& stalled) {
   wait(who, {});
-  pending_.push_back({depth(), who, step, &stalled});
+  stalled.who = who;
+  stalled.depth = depth();
+  stalled_.push_back(&stalled);
 }
 
 // -- gates
@@ -55,40 +57,30 @@ void Processor::bind_in(unsigned gate, Channel channel) {
   agent_.bind(channel, true);
 }
 
+Channel Processor::bound(const std::array<Channel, gates>& all, unsigned gate) const {
+  if (all.at(gate) != no_channel) return all[gate];
+  throw std::logic_error("iwarp: cell " + std::to_string(cell()) + " uses a gate that is not bound");
+}
+
 kit::Requests Processor::channels_of(unsigned ins, unsigned outs) const {
   kit::Requests channels = 0;
-  kit::for_each(ins, [&](unsigned gate) { channels |= kit::request(in_.at(gate)); });
-  kit::for_each(outs, [&](unsigned gate) { channels |= kit::request(out_.at(gate)); });
+  kit::for_each(ins, [&](unsigned gate) { channels |= kit::request(bound(in_, gate)); });
+  kit::for_each(outs, [&](unsigned gate) { channels |= kit::request(bound(out_, gate)); });
   return channels;
 }
 
-bool Processor::may_operate(unsigned ins, unsigned outs) const {
+/// What all of these gates have, if each has something, and there is room.
+std::optional<Words> Processor::read_gates(unsigned ins, unsigned outs) {
   bool all = true;
   kit::for_each(ins, [&](unsigned gate) { all &= agent_.readable(in_[gate]) != 0; });
   kit::for_each(outs, [&](unsigned gate) { all &= agent_.room(out_[gate]) != 0; });
-  return all;
-}
-
-Words Processor::read_gates(unsigned ins) {
+  if (!all) return {};
   Words words{};
   kit::for_each(ins, [&](unsigned gate) { words[gate] = agent_.pop(in_[gate]); });
   return words;
 }
 
-void Processor::write_gates(unsigned outs, const Words& words) {
-  kit::for_each(outs, [&](unsigned gate) { agent_.push(out_[gate], words[gate]); });
-}
-
 // -- pathways
-
-std::optional<Source> Processor::assign(Direction bus, Pool pool) {
-  const auto own = agent_.take_own();
-  if (!own) return {};
-  const auto output = agent_.assign(*own, bus, pool);
-  if (output) return Source{*own, *output};
-  agent_.release_own(*own);
-  return {};
-}
 
 Program Processor::open(const Route& route, std::optional<Source>& source) {
   co_await cycles(costs::run_time);
@@ -101,30 +93,31 @@ Program Processor::open(const Route& route, std::optional<Source>& source) {
   }
 }
 
-std::optional<Channel> Processor::begun_by(CellNumber origin) {
+Program Processor::open_next(Direction to, Source& source) {
+  std::optional<Source> opened;
+  const Route route{to, {{.cell = agent_.neighbour(to), .origin = cell()}}};
+  co_await open(route, opened);
+  if (!opened)
+    throw std::runtime_error("iwarp: cell " + std::to_string(cell()) + " has no channel to the next one");
+  source = *opened;
+}
+
+std::optional<Channel> Processor::posted(Event event, CellNumber origin) {
   std::optional<Channel> found;
-  kit::for_each(agent_.posted(Event::pathway_begin), [&](unsigned channel) {
-    if (!found && agent_.input(static_cast<Channel>(channel)).origin == origin)
-      found = static_cast<Channel>(channel);
+  kit::for_each(agent_.posted(event), [&](unsigned number) {
+    const auto channel = static_cast<Channel>(number);
+    if (!found && (origin == kit::nowhere || agent_.input(channel).origin == origin)) found = channel;
   });
-  if (found) agent_.clear(Event::pathway_begin, *found);
+  if (found) agent_.clear(event, *found);
   return found;
 }
 
-std::optional<Channel> Processor::posted(Event event) {
-  const kit::Requests channels = agent_.posted(event);
-  if (channels == 0) return {};
-  const auto channel = static_cast<Channel>(kit::first_of(channels));
-  agent_.clear(event, channel);
-  return channel;
-}
-
-void Processor::extend_queue(unsigned gate, std::size_t address, std::size_t limit) {
+void Processor::extend_queue(unsigned gate, const Area& area) {
   const auto own = agent_.take_own();
   if (!own)
     throw std::length_error("iwarp: cell " + std::to_string(cell()) + " has no channel to extend a queue");
   const Channel from = in_.at(gate);
-  memory_agent_.extend(from, *own, address, limit);
+  memory_agent_.extend(from, *own, area.address, area.address + area.words);
   extends_[*own] = from;
   in_[gate] = *own;
   agent_.bind(*own, true);
@@ -133,17 +126,15 @@ void Processor::extend_queue(unsigned gate, std::size_t address, std::size_t lim
 void Processor::add_waits(kit::Waits& waits) const {
   if (has_ended() && !is_in_handler()) return;
   const std::string name = "cell " + std::to_string(cell());
-  const bool is_stalled = !pending_.empty() && pending_.back().depth == depth();
-  if (!is_stalled) return waits.add(name, name + ": its program goes on");
+  if (!is_stalled()) return waits.add(name, name + ": its program goes on");
   std::vector<std::string> behind;
-  kit::for_each(pending_.back().stalled->channels, [&](unsigned channel) {
-    if (channel >= most_channels) return;
+  kit::for_each(stalled_.back()->channels, [&](unsigned channel) {
     const Channel from = extends_[channel] != no_channel ? extends_[channel] : static_cast<Channel>(channel);
     const bool is_full = agent_.input(from).state == Input::State::own && agent_.room(from) == 0;
     if (is_full || agent_.readable(static_cast<Channel>(channel)) == 0)
       behind.push_back(CommunicationAgent::place({cell(), from}));
   });
-  if (const CellNumber origin = pending_.back().stalled->pathway; origin != kit::nowhere)
+  if (const CellNumber origin = stalled_.back()->pathway; origin != kit::nowhere)
     behind.push_back(CommunicationAgent::pathway_of(origin));
   std::string line = name + ": its program waits for " + (behind.empty() ? "an event" : "");
   for (const std::string& one : behind) line += (&one == &behind.front() ? "" : " and ") + one;

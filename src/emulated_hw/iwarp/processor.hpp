@@ -10,11 +10,12 @@
 //     co_await cpu.operate(0b01, 0b01, [](Words in) { return Words{Word{in[0].data + 1}}; });
 //   });
 //
-// Two input and two output gates are registers, bound to channels. What an instruction reads by gates is received, what it writes is sent; where a queue is
-// empty or full, "the instruction execution is stalled". All four together take two cycles. A cycle in which the memory agent has the memory is stolen from
-// the program.
+// Two input and two output gates are registers, bound to channels. What an instruction reads by gates is received, what it writes is sent.
+// Where a queue is empty or full, "the instruction execution is stalled". All four together take two cycles. A cycle in which the memory agent
+// has the memory is stolen from the program.
 //
-// Events that the program has asked for are posted in status registers; those with a handler transfer control to it, between two instructions, or while one is stalled.
+// Events that the program has asked for are posted in status registers. One with a handler transfers control to it, between two instructions or
+// while one is stalled.
 //
 // Assumed: what an instruction writes is sent when it ends, markers and plain writes when they begin; handlers do not nest.
 #pragma once
@@ -40,52 +41,46 @@ struct Source {
   Channel output = no_channel;
 };
 
+/// Words of memory.
+struct Area {
+  std::size_t address = 0;
+  std::size_t words = 0;
+};
+
 inline constexpr unsigned gates = 2;  ///< systolic gates each way
 using Words = std::array<Word, gates>;
 
 class Processor final : public kit::Core {
   /// An instruction that is stalled until something is there.
   struct Stalled {
-    kit::Requests channels = 0;         // that it waits for
+    Stalled(const Step& its_step, kit::Requests its_channels) : step(its_step), channels(its_channels) {}
+    virtual bool begins() = 0;  // whether it is there: then it is taken
+
+    Step step;
+    kit::Requests channels;             // that it waits for
     CellNumber pathway = kit::nowhere;  // or for one that cell begins
-    virtual bool begins() = 0;          // whether it is there: then it is taken
+    std::size_t depth = 0;
+    std::coroutine_handle<> who{};
 
    protected:
     ~Stalled() = default;
   };
-  struct Nothing {
-    template <class T>
-    T operator()(const T& got) const {
-      return got;
-    }
-  };
   template <class Poll, class End>
   struct Until final : Stalled {
     Until(Processor& processor, const Step& its_step, kit::Requests its_channels, Poll its_poll, End its_end)
-        : cpu(processor), step(its_step), poll(its_poll), end(its_end) {
-      channels = its_channels;
-    }
+        : Stalled(its_step, its_channels), cpu(processor), poll(its_poll), end(its_end) {}
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> who) { cpu.stall(who, step, *this); }
+    void await_suspend(std::coroutine_handle<> its_who) { cpu.stall(its_who, *this); }
     auto await_resume() { return end(*got); }
-    bool begins() override {
-      got = poll();
-      return got.has_value();
-    }
+    bool begins() override { return (got = poll()).has_value(); }
+
     Processor& cpu;
-    Step step;
     Poll poll;
     End end;
     decltype(std::declval<Poll&>()()) got{};
   };
-  struct Pending {
-    std::size_t depth;
-    std::coroutine_handle<> who;
-    Step step;
-    Stalled* stalled;
-  };
 
-  template <class Poll, class End = Nothing>
+  template <class Poll, class End = std::identity>
   [[nodiscard]] Until<Poll, End> until(const Step& step, kit::Requests channels, Poll poll, End end = {}) {
     return {*this, step, channels, poll, end};
   }
@@ -116,7 +111,6 @@ class Processor final : public kit::Core {
   [[nodiscard]] CommunicationAgent& agent() noexcept { return agent_; }
   [[nodiscard]] MemoryAgent& memory_agent() noexcept { return memory_agent_; }
   [[nodiscard]] std::vector<Word>& memory() noexcept { return memory_agent_.memory(); }
-  [[nodiscard]] Cycle now() const noexcept { return agent_.now(); }
   /// The computation, once: up to its first wait at once. Both live as long as the processor.
   void run(Code computation);
   void on(Event event, Handler handler) { handlers_.at(static_cast<unsigned>(event)) = std::move(handler); }
@@ -131,39 +125,47 @@ class Processor final : public kit::Core {
   /// Words that the program itself has loaded and stored.
   [[nodiscard]] std::uint64_t memory_words() const noexcept { return memory_words_; }
 
-  // -- gates: a binding takes effect at once
+  // -- gates: a binding takes effect at once; those that use one that is not bound throw std::logic_error
 
   void bind_in(unsigned gate, Channel channel);
   void bind_out(unsigned gate, Channel own) { out_.at(gate) = own; }
   [[nodiscard]] auto read(unsigned gate) {
-    return until({.cycles = costs::gates}, kit::request(in_.at(gate)), [this, gate]() -> std::optional<Word> {
-      if (agent_.readable(in_[gate]) == 0) return {};
-      return agent_.pop(in_[gate]);
-    });
+    return until({.cycles = costs::gates}, kit::request(bound(in_, gate)),
+                 [this, gate]() -> std::optional<Word> {
+                   if (agent_.readable(in_[gate]) == 0) return {};
+                   return agent_.pop(in_[gate]);
+                 });
   }
   [[nodiscard]] auto write(unsigned gate, const Word& word) {
-    return send(out_.at(gate), word, costs::gates);
+    return send(bound(out_, gate), word, costs::gates);
   }
   /// A long instruction: f(Words) gives Words; of these, what the gates of both masks, as bits, read and write.
   template <class F>
   [[nodiscard]] auto operate(unsigned ins, unsigned outs, F f, unsigned cycles = costs::gates) {
     return until(
-        {.cycles = cycles}, channels_of(ins, outs),
-        [this, ins, outs]() -> std::optional<Words> {
-          if (!may_operate(ins, outs)) return {};
-          return read_gates(ins);
-        },
-        [this, outs, f](const Words& in) { write_gates(outs, f(in)); });
+        {.cycles = cycles}, channels_of(ins, outs), [this, ins, outs] { return read_gates(ins, outs); },
+        [this, outs, f](const Words& in) {
+          const Words words = f(in);
+          kit::for_each(outs, [&](unsigned gate) { agent_.push(out_[gate], words[gate]); });
+        });
   }
 
   // -- pathways and messages
 
   /// An own channel, linked to a free one of that bus and pool; or none.
   [[nodiscard]] auto request(Direction bus, Pool pool) {
-    return instruction({.cycles = costs::request}, [this, bus, pool] { return assign(bus, pool); });
+    return instruction({.cycles = costs::request}, [this, bus, pool]() -> std::optional<Source> {
+      const auto own = agent_.take_own();
+      if (!own) return {};
+      if (const auto output = agent_.assign(*own, bus, pool)) return Source{*own, *output};
+      agent_.release_own(*own);
+      return {};
+    });
   }
   /// Its header has left when this ends; or there is no channel free.
   Program open(const Route& route, std::optional<Source>& source);
+  /// The same to the next cell. Throws std::runtime_error where no channel is free.
+  Program open_next(Direction to, Source& source);
   [[nodiscard]] auto close(const Source& source) {
     return send(source.own, {0, Tag::pathway_end}, costs::end);
   }
@@ -175,7 +177,8 @@ class Processor final : public kit::Core {
   }
   /// Where a pathway of that cell ends here, the first of those that no accept() has had.
   [[nodiscard]] auto accept(CellNumber origin) {
-    auto it = until({.cycles = costs::control}, 0, [this, origin] { return begun_by(origin); });
+    auto it =
+        until({.cycles = costs::control}, 0, [this, origin] { return posted(Event::pathway_begin, origin); });
     it.pathway = origin;
     return it;
   }
@@ -190,9 +193,6 @@ class Processor final : public kit::Core {
   }
   [[nodiscard]] auto restore(Channel channel) {
     return instruction({.cycles = costs::control}, [=, this] { agent_.restore(channel); });
-  }
-  [[nodiscard]] auto watch(Event event, kit::Requests channels) {
-    return instruction({.cycles = costs::control}, [=, this] { agent_.watch(event, channels); });
   }
   /// Until it has been posted: the channel.
   [[nodiscard]] auto wait_for(Event event) {
@@ -216,8 +216,11 @@ class Processor final : public kit::Core {
   [[nodiscard]] auto spool_in(const MemoryAgent::Spool& spool) {
     return instruction({.cycles = costs::control}, [=, this] { return memory_agent_.spool_in(spool); });
   }
-  [[nodiscard]] auto spool_out(const MemoryAgent::Spool& spool) {
-    return instruction({.cycles = costs::control}, [=, this] { return memory_agent_.spool_out(spool); });
+  [[nodiscard]] auto spool_out(Channel own, const Area& area) {
+    return instruction({.cycles = costs::control}, [=, this] {
+      return memory_agent_.spool_out(
+          {.channel = own, .address = area.address, .limit = area.address + area.words, .words = area.words});
+    });
   }
   /// Until that gate has nothing more to do; it is free then.
   [[nodiscard]] auto spooled(unsigned gate) {
@@ -228,22 +231,21 @@ class Processor final : public kit::Core {
       return result;
     });
   }
-  /// The queue that an input gate reads goes on in memory from now on, which the program does not notice. Throws std::length_error where no own channel is free.
-  [[nodiscard]] auto extend(unsigned gate, std::size_t address, std::size_t limit) {
-    return instruction({.cycles = costs::control}, [=, this] { extend_queue(gate, address, limit); });
+  /// The queue that an input gate reads goes on in memory from now on, which the program does not notice. Throws std::length_error where no own
+  /// channel is free.
+  [[nodiscard]] auto extend(unsigned gate, const Area& area) {
+    return instruction({.cycles = costs::control}, [=, this] { extend_queue(gate, area); });
   }
 
  private:
-  void stall(std::coroutine_handle<> who, const Step& step, Stalled& stalled);
+  void stall(std::coroutine_handle<> who, Stalled& stalled);
+  [[nodiscard]] Channel bound(const std::array<Channel, gates>& all, unsigned gate) const;
   [[nodiscard]] kit::Requests channels_of(unsigned ins, unsigned outs) const;
-  [[nodiscard]] bool may_operate(unsigned ins, unsigned outs) const;
-  Words read_gates(unsigned ins);
-  void write_gates(unsigned outs, const Words& words);
-  std::optional<Source> assign(Direction bus, Pool pool);
-  std::optional<Channel> begun_by(CellNumber origin);
-  std::optional<Channel> posted(Event event);
-  void extend_queue(unsigned gate, std::size_t address, std::size_t limit);
+  std::optional<Words> read_gates(unsigned ins, unsigned outs);
+  std::optional<Channel> posted(Event event, CellNumber origin = kit::nowhere);
+  void extend_queue(unsigned gate, const Area& area);
   void handle_events();
+  [[nodiscard]] bool is_stalled() const { return !stalled_.empty() && stalled_.back()->depth == depth(); }
 
   CommunicationAgent& agent_;
   MemoryAgent memory_agent_;
@@ -252,7 +254,7 @@ class Processor final : public kit::Core {
   std::array<Channel, gates> in_{no_channel, no_channel};
   std::array<Channel, gates> out_{no_channel, no_channel};
   std::array<Channel, most_channels> extends_{};  // by own channel: whose queue goes on in it
-  std::vector<Pending> pending_;                  // of each context that is stalled
+  std::vector<Stalled*> stalled_;                 // instructions, of each context that is
   std::uint64_t stalled_cycles_ = 0;
   std::uint64_t memory_words_ = 0;
 };

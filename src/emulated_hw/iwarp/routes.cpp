@@ -1,7 +1,6 @@
 #include "emulated_hw/iwarp/routes.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <stdexcept>
 #include <string>
 
@@ -60,38 +59,6 @@ std::vector<Leg> on_grid(const kit::Grid& grid, CellNumber from, CellNumber to, 
                     .busses = way.goes_up ? up : down,
                     .pool = pool != Pool::reservation && way.passes_edge ? Pool::open_over_edge : pool});
   }
-  return legs;
-}
-
-std::optional<std::vector<Leg>> around(const kit::Wiring& wiring, CellNumber from, CellNumber to,
-                                       const std::vector<bool>& faulty) {
-  struct Came {
-    CellNumber from = kit::nowhere;
-    Direction by{};
-  };
-  std::vector<Came> came(wiring.routers());
-  std::deque<CellNumber> next{from};
-  came.at(from).from = from;
-  while (!next.empty() && came.at(to).from == kit::nowhere) {
-    const CellNumber cell = next.front();
-    next.pop_front();
-    for (unsigned side = 0; side < directions; ++side) {
-      const CellNumber there = neighbour(wiring, cell, static_cast<Direction>(side));
-      if (there == kit::nowhere || faulty.at(there) || came[there].from != kit::nowhere) continue;
-      came[there] = {cell, static_cast<Direction>(side)};
-      next.push_back(there);
-    }
-  }
-  if (from == to || came.at(to).from == kit::nowhere) return {};
-  std::vector<Leg> legs;
-  for (CellNumber cell = to; cell != from; cell = came[cell].from) {
-    if (!legs.empty() && legs.back().direction == came[cell].by) {
-      ++legs.back().busses;
-    } else {
-      legs.push_back({.direction = came[cell].by, .busses = 1});
-    }
-  }
-  std::ranges::reverse(legs);
   return legs;
 }
 

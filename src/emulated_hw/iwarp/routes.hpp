@@ -9,7 +9,6 @@
 // message that has come waits for nothing but its cell, which takes it. Each bus needs a channel of each class that crosses it.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,16 +30,11 @@ struct Route {
   [[nodiscard]] CellNumber destination() const noexcept { return signs.back().cell; }
 };
 
-/// Throws std::invalid_argument where a leg leaves the array, or the default course is another: legs follow one another at corners. By a wiring that
-/// is no grid, the default course is from the side where a bus comes in to the opposite one.
+/// Legs follow one another at corners. Throws std::invalid_argument where one leaves the array, or there is none.
 [[nodiscard]] Route along(const kit::Wiring& wiring, CellNumber from, std::span<const Leg> legs);
 
 /// Dimension by dimension, the shorter way round where it wraps. Of the open pool, by its two classes. Throws std::invalid_argument where they
 /// are one cell, or there is none.
 [[nodiscard]] std::vector<Leg> on_grid(const kit::Grid& grid, CellNumber from, CellNumber to, Pool pool);
-
-/// A shortest way around cells that are faulty; or none.
-[[nodiscard]] std::optional<std::vector<Leg>> around(const kit::Wiring& wiring, CellNumber from,
-                                                     CellNumber to, const std::vector<bool>& faulty);
 
 }  // namespace am::iwarp

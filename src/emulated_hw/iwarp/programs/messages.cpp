@@ -18,11 +18,7 @@ Program send_door_to_door(Processor& cpu, const Route& route, Data header, Area 
   while (!source) co_await cpu.open(route, source);
   cpu.bind_out(0, source->own);
   co_await cpu.write(0, {header});
-  const unsigned gate = co_await cpu.spool_out({.channel = source->own,
-                                                .address = user.address,
-                                                .limit = user.address + user.words,
-                                                .words = user.words});
-  co_await cpu.spooled(gate);
+  co_await cpu.spooled(co_await cpu.spool_out(source->own, user));
   co_await cpu.close(*source);
 }
 

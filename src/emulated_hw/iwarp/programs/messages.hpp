@@ -1,7 +1,8 @@
 // Message passing by the open pool, station to station and door to door (Borkar et al. 1990, 3.1.1, 6.2).
 //
-// Station to station, a message is "copied from the user space to system space at the sending cell, transmitted, and then copied from system space
-// to user space". Door to door, the receiver's program reads the header before the rest, and says where that is to go. Neither program touches a word.
+// Station to station, a message is "copied from the user space to system space at the sending cell, transmitted, and then copied from system
+// space to user space". Door to door, the receiver's program reads the header before the rest, and says where that is to go. Neither program
+// touches a word.
 //
 // Assumed: the header is one word, whose meaning is the programs'.
 #pragma once
@@ -12,11 +13,6 @@
 
 namespace am::iwarp {
 
-/// Words of memory.
-struct Area {
-  std::size_t address = 0;
-  std::size_t words = 0;
-};
 /// Where a message with that header is to go.
 using Place = std::function<std::size_t(Data header)>;
 

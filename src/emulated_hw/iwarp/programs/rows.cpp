@@ -10,21 +10,7 @@ namespace {
 constexpr Data header = Sign::cell_bits;  // of no cell: no joint matches it
 constexpr Data white = 255;
 
-struct Chain {
-  const kit::Wiring& wiring;
-  CellNumber cells;  // behind the first one
-  bool is_last(CellNumber cell) const { return cell == cells; }
-};
-
-/// To both neighbours: to the right for GetRow, to the left for PutRow.
-Program open_both(Processor& cpu, const Chain& chain, std::optional<Source>& right,
-                  std::optional<Source>& left) {
-  const Leg legs[] = {{Direction::x_right, 1}, {Direction::x_left, 1}};
-  if (!chain.is_last(cpu.cell())) co_await cpu.open(along(chain.wiring, cpu.cell(), {legs, 1}), right);
-  if (cpu.cell() != 0) co_await cpu.open(along(chain.wiring, cpu.cell(), {legs + 1, 1}), left);
-}
-
-/// Takes its portion of the message of gate 0, to its memory, and sends the remainder on.
+/// Takes its portion of the message of gate 0, to its memory, and sends the remainder on, if there is a next cell.
 Program get_row(Processor& cpu, Channel channel, const std::optional<Source>& next, unsigned portion) {
   co_await cpu.read(0);  // the header
   for (unsigned i = 0; i < portion; ++i) {
@@ -54,10 +40,12 @@ Program put_row(Processor& cpu, std::optional<Channel> channel, const Source& ba
   }
 }
 
-Program worker(Processor& cpu, const Chain& chain, unsigned rows, unsigned portion) {
-  std::optional<Source> next, back;
-  co_await open_both(cpu, chain, next, back);
-  cpu.bind_out(1, back.value().own);
+Program worker(Processor& cpu, bool is_last, unsigned rows, unsigned portion) {
+  std::optional<Source> next;
+  if (!is_last) co_await cpu.open_next(Direction::x_right, next.emplace());
+  Source back;
+  co_await cpu.open_next(Direction::x_left, back);
+  cpu.bind_out(1, back.own);
   const Channel from_left = co_await cpu.accept(cpu.cell() - 1);
   cpu.bind_in(0, from_left);
   std::optional<Channel> from_right;
@@ -67,26 +55,23 @@ Program worker(Processor& cpu, const Chain& chain, unsigned rows, unsigned porti
   }
   for (unsigned row = 0; row < rows; ++row) {
     co_await get_row(cpu, from_left, next, portion);
-    co_await put_row(cpu, from_right, *back, portion);
+    co_await put_row(cpu, from_right, back, portion);
   }
 }
 
 /// Row by row out of memory, and back to the same place.
-Program first_cell(Processor& cpu, const Chain& chain, unsigned rows, unsigned columns) {
-  std::optional<Source> next, none;
-  co_await open_both(cpu, chain, next, none);
+Program first_cell(Processor& cpu, unsigned columns) {
+  Source next;
+  co_await cpu.open_next(Direction::x_right, next);
   const Channel from_right = co_await cpu.accept(1);
   cpu.bind_in(1, from_right);
-  for (std::size_t at = 0; at < std::size_t{rows} * columns; at += columns) {
-    co_await cpu.begin_message(next.value(), header);
-    const unsigned out = co_await cpu.spool_out(
-        {.channel = next->own, .address = at, .limit = at + columns, .words = columns});
-    co_await cpu.spooled(out);
-    co_await cpu.end_message(*next);
+  for (std::size_t at = 0; at < cpu.memory().size(); at += columns) {
+    co_await cpu.begin_message(next, header);
+    co_await cpu.spooled(co_await cpu.spool_out(next.own, {at, columns}));
+    co_await cpu.end_message(next);
     co_await cpu.read(1);  // the header
-    const unsigned in =
-        co_await cpu.spool_in({.channel = from_right, .address = at, .limit = at + columns, .to_end = true});
-    co_await cpu.spooled(in);
+    co_await cpu.spooled(
+        co_await cpu.spool_in({.channel = from_right, .address = at, .limit = at + columns, .to_end = true}));
   }
 }
 
@@ -97,8 +82,8 @@ Image draw(unsigned columns, unsigned rows) {
   const unsigned radius = rows / 3;
   for (unsigned y = 0; y < rows; ++y) {
     for (unsigned x = 0; x < columns; ++x) {
-      const unsigned dx = x < columns / 2 ? columns / 2 - x : x - columns / 2;
-      const unsigned dy = y < rows / 2 ? rows / 2 - y : y - rows / 2;
+      const unsigned dx = x - columns / 2;  // its square is right, also where it is negative
+      const unsigned dy = y - rows / 2;
       image.pixels.push_back(dx * dx + dy * dy < radius * radius ? 0 : white * x / columns);
     }
   }
@@ -118,19 +103,19 @@ Inverted invert(const Image& image, const std::vector<unsigned>& portions) {
     throw std::invalid_argument("iwarp: portions make up a row of " + std::to_string(image.columns));
   const auto rows = static_cast<unsigned>(image.pixels.size() / image.columns);
   const auto workers = static_cast<CellNumber>(portions.size());
-  Machine machine(grid_wiring(kit::Grid({{workers + 1}})), {}, image.pixels.size());
-  const Chain chain{machine.network().wiring(), workers};
+  Machine machine(grid_wiring({{workers + 1}}), {}, image.pixels.size());
   for (std::size_t i = 0; i < image.pixels.size(); ++i) machine.cell(0).memory()[i] = {image.pixels[i]};
-  machine.cell(0).run([&](Processor& cpu) { return first_cell(cpu, chain, rows, image.columns); });
+  machine.cell(0).run([&](Processor& cpu) { return first_cell(cpu, image.columns); });
   for (CellNumber cell = 1; cell <= workers; ++cell) {
     machine.cell(cell).run(
-        [&, cell](Processor& cpu) { return worker(cpu, chain, rows, portions[cell - 1]); });
+        [&, cell](Processor& cpu) { return worker(cpu, cell == workers, rows, portions[cell - 1]); });
   }
-  machine.run_or_throw([&] { return machine.have_ended(); });
+  machine.run_to_end();
   Inverted inverted{.image = {.columns = image.columns}, .cycles = machine.now(), .memory_words = {}};
   for (const Word& word : machine.cell(0).memory()) inverted.image.pixels.push_back(word.data);
   for (CellNumber cell = 0; cell < machine.cells(); ++cell)
-    inverted.memory_words.push_back(machine.cell(cell).memory_words());
+    inverted.memory_words.push_back(machine.cell(cell).memory_words() +
+                                    machine.cell(cell).memory_agent().stolen());
   return inverted;
 }
 

@@ -73,7 +73,7 @@ struct Array {
     network.step(order);
   }
   void take(CommunicationAgent& agent) {
-    for (Channel channel = 0; channel < agent.inputs(); ++channel) {
+    for (Channel channel = 0; channel < most_channels; ++channel) {
       if (agent.input(channel).state != Input::State::ends_here) continue;
       for (unsigned words = agent.readable(channel); words != 0; --words) {
         const CellNumber origin = agent.input(channel).origin;

@@ -73,7 +73,7 @@ TEST(IwarpChannels, AreAllocatedAsInFigure7) {
   EXPECT_EQ(inputs, in);
   EXPECT_EQ(outputs, out);
   EXPECT_EQ(own, 6u) << "to the computation agent 2, for memory 2, unused 2: as the program takes them";
-  EXPECT_EQ(cell.inputs(), 20u);
+  EXPECT_EQ(most_channels, 20u);
 
   ++allocation[wiring.out_of(4)[port(x_right)]].open;
   EXPECT_THROW(Network(wiring, allocation), std::length_error);
@@ -168,6 +168,22 @@ TEST(IwarpChannels, OfAPathwayAreOneQueue) {
     ASSERT_EQ(came.size(), 100u);
     for (Data i = 0; i < 100; ++i) ASSERT_EQ(came[i], i);
   }
+}
+
+/// IW-8: an array of 1,024 cells, across.
+TEST(IwarpChannels, MakeUpALargeArray) {
+  const kit::Grid torus({{32, true}, {32, true}});
+  Array array(grid_wiring(torus));
+  Array::Source* source =
+      array.open(0, along(array.network.wiring(), 0, on_grid(torus, 0, 16 + 32 * 15, Pool::open)));
+  array.send(source, 7, 3);
+  array.run(4 * (16 + 15) + 30);
+  EXPECT_EQ(array.data(16 + 32 * 15, 0), (std::vector<Data>{7, 8, 9}));
+  EXPECT_THROW(grid_wiring(kit::Grid({{65}, {64}})), std::invalid_argument);
+  MatchCam cam(5);
+  for (std::size_t i = 1; i < MatchCam::most_entries; ++i) cam.load_own(5);
+  EXPECT_THROW(cam.load_own(5), std::length_error);
+  EXPECT_EQ(cam.match(Sign{.cell = 5, .origin = 5}.data()), MatchCam::Match::here) << "the first entry";
 }
 
 }  // namespace am::iwarp::channels_test

@@ -15,14 +15,6 @@ using enum Direction;
 using State = MemoryAgent::State;
 using Result = MemoryAgent::Result;
 
-/// Opens a pathway to the next cell, at a gate.
-Program open_next(Processor& cpu, Machine& machine, unsigned gate, Direction to,
-                  std::optional<Source>& source) {
-  const Leg leg{.direction = to, .busses = 1};
-  co_await cpu.open(along(machine.network().wiring(), cpu.cell(), {&leg, 1}), source);
-  cpu.bind_out(gate, source.value().own);
-}
-
 struct Rates {
   double memory;                   // of its cycles, what the memory agent has
   double program;                  // and the program
@@ -35,9 +27,12 @@ Rates spool(unsigned neighbours, unsigned each) {
   for (unsigned side = 0; side < neighbours; ++side) {
     const Direction to = opposite(static_cast<Direction>(side));
     machine.cell(neighbour(machine.network().wiring(), center, static_cast<Direction>(side)))
-        .run([&machine, each, to](Processor& cpu) -> Program {
-          std::optional<Source> source;
-          for (unsigned gate = 0; gate < each; ++gate) co_await open_next(cpu, machine, gate, to, source);
+        .run([each, to](Processor& cpu) -> Program {
+          Source source;
+          for (unsigned gate = 0; gate < each; ++gate) {
+            co_await cpu.open_next(to, source);
+            cpu.bind_out(gate, source.own);
+          }
           co_await cpu.cycles(100);  // the center sets up its gates
           for (Data i = 0;; ++i)
             co_await cpu.operate(0, (1u << each) - 1, [i](const Words&) { return Words{Word{i}, Word{i}}; });
@@ -70,8 +65,8 @@ Rates spool(unsigned neighbours, unsigned each) {
   return rates;
 }
 
-/// IW-30, IW-31 [P][D]: one queue at its peak of 40 MB/s takes a quarter of the memory's and of the program's cycles, four take all, and eight share them,
-/// 20 MB/s each.
+/// IW-30, IW-31 [P][D]: one queue at its peak of 40 MB/s takes a quarter of the memory's and of the program's cycles, four take all, and eight
+/// share them, 20 MB/s each.
 TEST(IwarpMemoryAgent, TakesAQuarterOfTheCyclesForEachQueue) {
   for (unsigned neighbours = 1; neighbours <= 4; ++neighbours) {
     const Rates rates = spool(neighbours, 1);
@@ -87,20 +82,22 @@ TEST(IwarpMemoryAgent, TakesAQuarterOfTheCyclesForEachQueue) {
 
 /// A sender of messages: so many words each, with markers around them.
 void sends(Machine& machine, std::vector<unsigned> messages, bool closes = true) {
-  machine.cell(0).run([&machine, messages, closes](Processor& cpu) -> Program {
-    std::optional<Source> source;
-    co_await open_next(cpu, machine, 0, x_right, source);
+  machine.cell(0).run([messages, closes](Processor& cpu) -> Program {
+    Source source;
+    co_await cpu.open_next(x_right, source);
+    cpu.bind_out(0, source.own);
     Data next = 0;
     for (const unsigned words : messages) {
-      co_await cpu.begin_message(*source, 0);
+      co_await cpu.begin_message(source, 0);
       for (unsigned i = 0; i < words; ++i) co_await cpu.write(0, {next++});
-      co_await cpu.end_message(*source);
+      co_await cpu.end_message(source);
     }
-    if (closes) co_await cpu.close(*source);
+    if (closes) co_await cpu.close(source);
   });
 }
 
-/// IW-32 [P]: a spool ends by its count, or at the end of the message, however long that is; at its limit it stops, tells so, and writes nothing behind.
+/// IW-32 [P]: a spool ends by its count, or at the end of the message, however long that is; at its limit it stops, tells so, and writes
+/// nothing behind.
 TEST(IwarpMemoryAgent, EndsByCountByMarkerAndAtItsLimit) {
   Machine machine(grid_wiring(kit::Grid({{2}})), {}, 64);
   sends(machine, {10, 7, 30});
@@ -146,8 +143,8 @@ TEST(IwarpMemoryAgent, EndsByCountByMarkerAndAtItsLimit) {
   EXPECT_THROW(agent.spool_in({.channel = 1, .address = 0, .limit = 64}), std::length_error);
 }
 
-/// IW-33, IW-34 [P]: a queue that goes on in memory from the middle of a message: the program reads the same words, markers among them, and the cells before
-/// it get rid of theirs at once; it costs a cycle a word. Head out, tail in: more words than the piece of memory has.
+/// IW-33, IW-34 [P]: a queue that goes on in memory from the middle of a message: the program reads the same words, markers among them, and the
+/// cells before it get rid of theirs at once; it costs a cycle a word. Head out, tail in: more words than the piece of memory has.
 TEST(IwarpMemoryAgent, ExtendsAQueueIntoMemory) {
   for (const unsigned memory_words : {1000u, 32u}) {
     Machine machine(grid_wiring(kit::Grid({{2}})), {}, memory_words);
@@ -158,12 +155,12 @@ TEST(IwarpMemoryAgent, ExtendsAQueueIntoMemory) {
     machine.cell(1).run([&](Processor& cpu) -> Program {
       cpu.bind_in(0, co_await cpu.accept(0));
       while (read.size() < 20) read.push_back(co_await cpu.read(0));
-      co_await cpu.extend(0, 0, memory_words);
+      co_await cpu.extend(0, {0, memory_words});
       co_await cpu.cycles(1000);
       sender_was_free = machine.cell(0).has_ended();
       while (read.back().tag != Tag::pathway_end) read.push_back(co_await cpu.read(0));
     });
-    machine.run_or_throw([&] { return machine.have_ended(); });
+    machine.run_to_end();
     EXPECT_EQ(sender_was_free, memory_words == 1000);
     ASSERT_EQ(read.size(), words + 3);
     EXPECT_EQ(read[0].tag, Tag::message_begin);
@@ -185,15 +182,15 @@ TEST(IwarpMemoryAgent, LetsEachEndChooseItsStyle) {
       Machine machine(grid_wiring(kit::Grid({{2}})), {}, 100);
       for (Data i = 0; i < words; ++i) machine.cell(0).memory()[i] = {i};
       machine.cell(0).run([&](Processor& cpu) -> Program {
-        std::optional<Source> source;
-        co_await open_next(cpu, machine, 0, x_right, source);
+        Source source;
+        co_await cpu.open_next(x_right, source);
+        cpu.bind_out(0, source.own);
         if (sends_memory) {
-          co_await cpu.spooled(
-              co_await cpu.spool_out({.channel = source->own, .address = 0, .limit = words, .words = words}));
+          co_await cpu.spooled(co_await cpu.spool_out(source.own, {0, words}));
         } else {
           for (Data i = 0; i < words; ++i) co_await cpu.write(0, {i});
         }
-        co_await cpu.end_message(*source);
+        co_await cpu.end_message(source);
       });
       machine.cell(1).run([&](Processor& cpu) -> Program {
         const Channel channel = co_await cpu.accept(0);
@@ -205,7 +202,7 @@ TEST(IwarpMemoryAgent, LetsEachEndChooseItsStyle) {
         cpu.bind_in(0, channel);
         for (unsigned i = 0; i < words; ++i) cpu.memory()[i] = co_await cpu.read(0);
       });
-      machine.run_or_throw([&] { return machine.have_ended(); });
+      machine.run_to_end();
       for (Data i = 0; i < words; ++i) ASSERT_EQ(machine.cell(1).memory()[i], Word{i});
       EXPECT_EQ(machine.cell(0).memory_agent().stolen() != 0, sends_memory);
       EXPECT_EQ(machine.cell(1).memory_agent().stolen() != 0, receives_memory);
@@ -223,12 +220,12 @@ TEST(IwarpMemoryAgent, TakesWhatAProgramWritesByAGate) {
     for (Data i = 0; i < 33; ++i) co_await cpu.write(1, {i});
     co_await cpu.spooled(gate);
   });
-  machine.run_or_throw([&] { return machine.have_ended(); });
+  machine.run_to_end();
   for (Data i = 0; i < 33; ++i) EXPECT_EQ(machine.cell(0).memory()[i], Word{i});
 }
 
-/// IW-39 [D]: station to station, the programs move each word twice in each cell; door to door, not once: the receiver has read the header before the rest,
-/// and said where that goes.
+/// IW-39 [D]: station to station, the programs move each word twice in each cell; door to door, not once: the receiver has read the header
+/// before the rest, and said where that goes.
 TEST(IwarpMemoryAgent, BringsMessagesFromDoorToDoor) {
   const kit::Grid grid({{4, true}, {4, true}});
   constexpr std::size_t words = 40;
@@ -248,7 +245,7 @@ TEST(IwarpMemoryAgent, BringsMessagesFromDoorToDoor) {
       return by_station ? receive_station_to_station(cpu, 0, {128, 64}, place, came)
                         : receive_door_to_door(cpu, 0, place, came);
     });
-    machine.run_or_throw([&] { return machine.have_ended(); });
+    machine.run_to_end();
     EXPECT_EQ(came, words);
     for (Data i = 0; i < words; ++i) ASSERT_EQ(machine.cell(11).memory()[50 + i], Word{100 + i});
     for (const CellNumber cell : {0u, 11u})

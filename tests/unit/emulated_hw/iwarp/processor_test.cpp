@@ -66,8 +66,8 @@ TEST(IwarpProcessor, TakesTheTimesOfSection8) {
   EXPECT_EQ(took, (std::vector<Cycle>{150, 150 + 100, 100, 100, 100, 150 + 100 + 2 * 50, 150}));
 }
 
-/// IW-45, IW-46, C-1 [D]: a begin marker is at its destination after 250 + 200 s + 250 c ns, and its source is free after 250 + 50 c. So (0, 0) to (3, 2)
-/// takes 1100 ns and 300.
+/// IW-45, IW-46, C-1 [D]: a begin marker is at its destination after 250 + 200 s + 250 c ns, and its source is free after 250 + 50 c. So (0, 0)
+/// to (3, 2) takes 1100 ns and 300.
 TEST(IwarpProcessor, SetsUpAPathwayInTheSumOfItsParts) {
   for (unsigned dx = 0; dx < 8; ++dx) {
     for (unsigned dy = 0; dy < 8; ++dy) {
@@ -89,7 +89,8 @@ TEST(IwarpProcessor, SetsUpAPathwayInTheSumOfItsParts) {
   }
 }
 
-/// C-1: words that are written by a gate, from the first one's begin to the last one's arrival: a bus and a cell for each step, 100 ns for each that follows.
+/// C-1: words that are written by a gate, from the first one's begin to the last one's arrival: a bus and a cell for each step, 100 ns for each
+/// that follows.
 TEST(IwarpProcessor, BringsWordsInTheSumOfTheParts) {
   for (unsigned busses = 1; busses < 8; ++busses) {
     for (const unsigned words : {1u, 16u}) {
@@ -119,8 +120,8 @@ TEST(IwarpProcessor, BringsWordsInTheSumOfTheParts) {
   }
 }
 
-/// IW-29 [P]: a three-address operation on gates is two inputs, an operation, and an output; all four gates in two cycles, 160 MB/s; where a queue is
-/// empty or full the instruction stalls.
+/// IW-29 [P]: a three-address operation on gates is two inputs, an operation, and an output; all four gates in two cycles, 160 MB/s; where a
+/// queue is empty or full the instruction stalls.
 TEST(IwarpProcessor, OperatesOnAllFourGatesInTwoCycles) {
   constexpr unsigned times = 200;
   const kit::Grid row({{3}});
@@ -163,7 +164,7 @@ TEST(IwarpProcessor, OperatesOnAllFourGatesInTwoCycles) {
       });
     }
   });
-  machine.run_or_throw([&] { return machine.have_ended(); });
+  machine.run_to_end();
   EXPECT_EQ(full_speed, 8u * 2) << "while its queues have them: 16 bytes in 100 ns";
   ASSERT_EQ(sums.size(), times);
   for (Data i = 0; i < times; ++i) ASSERT_EQ(sums[i], 1001 * i);
@@ -171,8 +172,8 @@ TEST(IwarpProcessor, OperatesOnAllFourGatesInTwoCycles) {
   EXPECT_NEAR(static_cast<double>(ended - begun), 4 * times, 300);
 }
 
-/// IW-38 [P]: the five events that the paper lists; a handler runs in the midst of a computation, or while it is stalled; markers may be watched channel by
-/// channel. IW-1: the communication agent goes on meanwhile.
+/// IW-38 [P]: the five events that the paper lists; a handler runs in the midst of a computation, or while it is stalled; markers may be
+/// watched channel by channel. IW-1: the communication agent goes on meanwhile.
 TEST(IwarpProcessor, IsToldOfTheEventsThatItHasAskedFor) {
   Machine machine(grid_wiring(kit::Grid({{3}})));
   std::string told;
@@ -224,7 +225,19 @@ TEST(IwarpProcessor, IsToldOfTheEventsThatItHasAskedFor) {
   EXPECT_EQ(cpu.spent().dispatching, 6u * (costs::dispatch + costs::handler_return));
   EXPECT_THAT(machine.who_waits(), HasSubstr("cell 1: its program waits for an event"));
   // Nobody takes the message of the other one.
-  EXPECT_THROW(machine.run_or_throw([&] { return machine.have_ended(); }), std::runtime_error);
+  EXPECT_THROW(machine.run_to_end(), std::runtime_error);
+}
+
+/// Wrong programs end with a word about it.
+TEST(IwarpProcessor, RefusesGatesThatAreNotBoundAndChannelsThatAreNotThere) {
+  Machine machine(grid_wiring(kit::Grid({{2}})));
+  const auto reads = [](Processor& cpu) -> Program { co_await cpu.read(1); };
+  EXPECT_THROW(machine.cell(1).run(reads), std::logic_error);
+  machine.cell(0).run([&](Processor& cpu) -> Program {
+    Source source;
+    for (int i = 0; i < 3; ++i) co_await cpu.open_next(x_right, source);
+  });
+  EXPECT_THROW(run(machine, 100), std::runtime_error) << "two are of the reservation pool";
 }
 
 /// C-3: programs that wait for each other with nothing under way: the circle is named. So is one of pathways.

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "emulated_hw/iwarp/programs/crossed_streams.hpp"
 #include "emulated_hw/iwarp/programs/rows.hpp"
 #include "emulated_hw/iwarp/programs/systolic.hpp"
 
@@ -93,17 +92,17 @@ TEST(IwarpPrograms, GetAndPutTheRowsOfAnImage) {
 
 /// IW-33 [V], C-3: Kung's deadlock with queues of eight: the run ends, and names the circle. With the queue in memory the same program ends.
 TEST(IwarpPrograms, CrossStreamsThatQueuesOfEightCannotHold) {
-  EXPECT_GT(crossed_streams(16, false), 0u) << "two queues of eight hold them";
+  EXPECT_GT(cross_streams(16, false), 0u) << "two queues of eight hold them";
   std::string error;
   try {
-    static_cast<void>(crossed_streams(18, false));
+    static_cast<void>(cross_streams(18, false));
   } catch (const std::runtime_error& thrown) {
     error = thrown.what();
   }
   EXPECT_THAT(error, HasSubstr("a circle: "));
   EXPECT_THAT(error, HasSubstr("-> cell 0 ->"));
   EXPECT_THAT(error, HasSubstr("-> cell 1 ->"));
-  EXPECT_GT(crossed_streams(1000, true), 2u * 2 * 1000);
+  EXPECT_GT(cross_streams(1000, true), 2u * 2 * 1000);
 }
 
 }  // namespace am::iwarp::programs_test
