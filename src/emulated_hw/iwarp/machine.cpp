@@ -1,12 +1,11 @@
 #include "emulated_hw/iwarp/machine.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace am::iwarp {
 
-Machine::Machine(kit::Wiring wiring, const Share& share, std::size_t words)
-    : kit::Machine("iwarp"), network_(std::move(wiring), share) {
+Machine::Machine(const kit::Wiring& wiring, const Share& share, std::size_t words)
+    : kit::Machine("iwarp"), network_(wiring, share) {
   for (CellNumber cell = 0; cell < cells(); ++cell) processors_.emplace_back(network_.agent(cell), words);
 }
 

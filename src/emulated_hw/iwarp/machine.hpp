@@ -19,7 +19,7 @@ class Machine final : public kit::Machine {
  public:
   static constexpr std::size_t usual_words = 4096;
   /// Throws what a network does. Of each cell, so many words of memory.
-  explicit Machine(kit::Wiring wiring, const Share& share = {}, std::size_t words = usual_words);
+  explicit Machine(const kit::Wiring& wiring, const Share& share = {}, std::size_t words = usual_words);
 
   [[nodiscard]] Processor& cell(CellNumber cell) { return processors_.at(cell); }
   [[nodiscard]] CellNumber cells() const noexcept { return network_.cells(); }

@@ -6,7 +6,7 @@
 
 namespace am::iwarp {
 
-Network::Network(kit::Wiring wiring, const Share& share, const Setting& setting)
+Network::Network(const kit::Wiring& wiring, const Share& share, const Setting& setting)
     : Network(wiring, Allocation(wiring.wires().size(), share), setting) {}
 
 Network::Network(kit::Wiring wiring, const Allocation& allocation, const Setting& setting)

@@ -19,7 +19,7 @@ class Network {
   using Setting = Busses::Setting;
 
   /// The same share of channels for each bus.
-  explicit Network(kit::Wiring wiring, const Share& share = {}, const Setting& setting = {});
+  explicit Network(const kit::Wiring& wiring, const Share& share = {}, const Setting& setting = {});
   /// Throws std::length_error where a cell would have more than 20 channels one way, std::invalid_argument for a queue of no words, or of more
   /// than 8.
   Network(kit::Wiring wiring, const Allocation& allocation, const Setting& setting = {});

@@ -98,13 +98,14 @@ TEST(IwarpChannels, AreAssignedByTheTransmitter) {
 }
 
 /// IW-12, IW-15 [D]: of a queue of d words, where the loop is a word's way there, through it, and the dequeue signal's back: one channel alone
-/// carries min(1 / 2, d / loop). Eight words do for 16 cycles.
+/// carries min(1 / 2, d / loop). Eight words do for 16 cycles, and for no more. What is assumed of the loop is swept.
 TEST(IwarpChannels, CarryAsManyWordsAsTheirQueuesLetThem) {
-  for (const unsigned dequeue : {costs::dequeue, 6u, 13u}) {
-    const unsigned loop = costs::bus + costs::word + dequeue;
+  for (const auto& [word, dequeue] :
+       {std::pair{costs::word, costs::dequeue}, {1u, 6u}, {1u, 13u}, {2u, 4u}, {4u, 12u}}) {
+    const unsigned loop = costs::bus + word + dequeue;
     for (unsigned queue = 1; queue <= queue_words; ++queue) {
       Array array(grid_wiring(kit::Grid({{3}})), Share{},
-                  Network::Setting{.queue = queue, .dequeue = dequeue});
+                  Network::Setting{.queue = queue, .word = word, .dequeue = dequeue});
       Array::Source* source = array.open(0, {{x_right, 2}});
       array.send(source, 0, 1000);
       array.run(200);

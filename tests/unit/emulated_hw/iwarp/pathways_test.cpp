@@ -105,8 +105,7 @@ TEST(IwarpPathways, AreSetUpUsedAndDismantled) {
       << "the second sign ends where the first one does, no other channel carried any";
 }
 
-/// IW-17: without a free channel a begin marker is blocked and repeated; whoever has one, and who waits for whom, is known; blocked ones have the
-/// channels in turns.
+/// IW-17: without a free channel a begin marker is blocked and repeated; whoever has one, and who waits for whom, is known.
 TEST(IwarpPathways, AreBlockedUntilAChannelIsFree) {
   const kit::Grid row({{5}, {3}});
   Array array(grid_wiring(row), Share{.reservation = 1, .open = 1, .open_over_edge = 0});
@@ -117,7 +116,6 @@ TEST(IwarpPathways, AreBlockedUntilAChannelIsFree) {
   array.run_dry();
   EXPECT_TRUE(array.data(9, 6).empty() && array.data(9, 2).empty());
   EXPECT_THAT(kit::who_waits(array.network), HasSubstr("a pathway of cell 6 waits for a channel"));
-  std::vector<CellNumber> order;
   for (Array::Source* ends : {first, straight, turned}) {
     ends->words.push_back(pathway_end);
     array.run_dry();
@@ -125,6 +123,32 @@ TEST(IwarpPathways, AreBlockedUntilAChannelIsFree) {
   EXPECT_EQ(array.data(9, 6), count(1, 3));
   EXPECT_EQ(array.data(9, 2), count(1, 3));
   EXPECT_EQ(array.assigned(), 0u);
+}
+
+/// IW-17 [A]: those that are blocked have the channels in turns.
+TEST(IwarpPathways, ThatAreBlockedHaveTheChannelInTurns) {
+  Array array(grid_wiring(kit::Grid({{5}, {3}})), Share{.reservation = 1, .open = 1, .open_over_edge = 0});
+  std::map<CellNumber, unsigned> left{{2, 10}, {6, 10}};
+  for (int cycle = 0; cycle < 3000; ++cycle, array.step()) {
+    for (auto& [from, pathways] : left) {
+      Array::Source* source = nullptr;
+      if (pathways != 0)
+        source = from == 2 ? array.open(2, {{y_up, 1}, {x_right, 2}}) : array.open(6, {{x_right, 3}});
+      if (source == nullptr) continue;
+      --pathways;
+      array.send(source, 0, 30);
+      source->words.push_back(pathway_end);
+    }
+  }
+  std::vector<std::pair<Cycle, CellNumber>> ends;
+  for (const CellNumber from : {2u, 6u}) {
+    for (const auto& [word, at] : array.came[{9, from}]) {
+      if (word == pathway_end) ends.emplace_back(at, from);
+    }
+  }
+  std::ranges::sort(ends);
+  ASSERT_EQ(ends.size(), 20u);
+  for (std::size_t i = 1; i < ends.size(); ++i) EXPECT_NE(ends[i].second, ends[i - 1].second) << i;
 }
 
 /// IW-20: at the edge of an array a pathway that nobody matches is reported and discarded, and its channels are free when its end has come.
