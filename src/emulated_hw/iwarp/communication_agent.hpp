@@ -100,7 +100,7 @@ class CommunicationAgent {
     return busses_.setting.queue - static_cast<unsigned>(inputs_[own].queue.size());
   }
   void push(Channel own, const Word& word);
-  /// How many words may be taken from there, up to the end of a message.
+  /// How many words may be taken from there, up to the end of the pathway.
   [[nodiscard]] unsigned readable(Channel channel) const;
   [[nodiscard]] const Word& front(Channel channel, std::size_t index = 0) const noexcept {
     return inputs_[channel].queue[index].word;

@@ -54,19 +54,10 @@ std::size_t MemoryAgent::movable(const Gate& gate) const {
   return words;
 }
 
-/// No second word will come that may go with it.
-bool MemoryAgent::is_last(const Gate& gate, std::size_t words) const {
-  const bool is_full = gate.partner == nobody && space(gate) == words;
-  if (is_full || gate.its.words - gate.moved == words) return true;
-  return gate.is_in && agent_.readable(gate.its.channel) > words &&
-         ends_message(agent_.front(gate.its.channel, words).tag);
-}
-
 bool MemoryAgent::is_ready(Gate& gate) {
   const std::size_t words = movable(gate);
   if (words != 1) gate.alone_since = agent_.now();
-  return words == double_word ||
-         (words == 1 && (is_last(gate, 1) || agent_.now() >= gate.alone_since + costs::pairing));
+  return words == double_word || (words == 1 && agent_.now() >= gate.alone_since + costs::pairing);
 }
 
 /// At the end of the message, or of the buffer.

@@ -76,7 +76,6 @@ class MemoryAgent {
   [[nodiscard]] std::size_t space(const Gate& gate) const;
   void find_end(Gate& gate);
   [[nodiscard]] std::size_t movable(const Gate& gate) const;
-  [[nodiscard]] bool is_last(const Gate& gate, std::size_t words) const;
   [[nodiscard]] bool is_ready(Gate& gate);
   void move(Gate& gate);
   void is_over(Gate& gate, State state);

@@ -168,9 +168,12 @@ TEST(IwarpMemoryAgent, ExtendsAQueueIntoMemory) {
     EXPECT_EQ(read[words + 1].tag, Tag::message_end);
     EXPECT_NEAR(static_cast<double>(machine.cell(1).memory_agent().stolen()), words + 3 - 20, 20)
         << "a cycle for each word";
-    EXPECT_NO_THROW(for (int i = 0; i < 8; ++i) machine.cell(1).memory_agent().spool_in(
-        {.channel = 0, .address = 0, .limit = 8}))
-        << "its gates are free again";
+    MemoryAgent& agent = machine.cell(1).memory_agent();
+    for (unsigned i = 0; i < 8; ++i)
+      EXPECT_EQ(agent.spool_in({.channel = 0, .address = 0, .limit = 8}), i) << "free";
+    unsigned own = 0;
+    while (machine.network().agent(1).take_own()) ++own;
+    EXPECT_EQ(own, 20u - 4) << "its channel, too";
   }
 }
 
@@ -191,6 +194,7 @@ TEST(IwarpMemoryAgent, LetsEachEndChooseItsStyle) {
           for (Data i = 0; i < words; ++i) co_await cpu.write(0, {i});
         }
         co_await cpu.end_message(source);
+        co_await cpu.close(source);
       });
       machine.cell(1).run([&](Processor& cpu) -> Program {
         const Channel channel = co_await cpu.accept(0);
@@ -204,6 +208,8 @@ TEST(IwarpMemoryAgent, LetsEachEndChooseItsStyle) {
       });
       machine.run_to_end();
       for (Data i = 0; i < words; ++i) ASSERT_EQ(machine.cell(1).memory()[i], Word{i});
+      for (int cycle = 0; cycle < 20; ++cycle) machine.step();
+      EXPECT_EQ(machine.network().under_way() == 0, receives_memory) << "no gate waits for the pathway's end";
       EXPECT_EQ(machine.cell(0).memory_agent().stolen() != 0, sends_memory);
       EXPECT_EQ(machine.cell(1).memory_agent().stolen() != 0, receives_memory);
     }

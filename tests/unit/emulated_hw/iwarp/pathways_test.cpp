@@ -96,6 +96,7 @@ TEST(IwarpPathways, AreSetUpUsedAndDismantled) {
     EXPECT_EQ(last.posted(Event::pathway_end), begun);
     last.clear(Event::pathway_end, static_cast<Channel>(kit::first_of(begun)));
   }
+  EXPECT_EQ(kit::who_waits(array.network), "");
   std::uint64_t words = 0;
   for (CellNumber cell = 0; cell < array.network.cells(); ++cell) {
     for (Channel channel = 0; channel < array.network.agent(cell).outputs(); ++channel)
@@ -103,6 +104,47 @@ TEST(IwarpPathways, AreSetUpUsedAndDismantled) {
   }
   EXPECT_EQ(words, 3u * (5 * 52 + 3))
       << "the second sign ends where the first one does, no other channel carried any";
+}
+
+/// IW-17: a marker that has waited behind another pathway is matched when that has left, however long it has been there.
+TEST(IwarpPathways, AreMatchedWhenTheyAreTheFirst) {
+  Array array(grid_wiring(kit::Grid({{3}, {2}})), Share{.reservation = 1, .open = 0, .open_over_edge = 0});
+  array.is_deaf[2] = true;
+  Array::Source* before = array.open(0, {{x_right, 2}});
+  array.send(before, 0, 14);
+  before->words.push_back(pathway_end);
+  array.run_dry();
+  Array::Source* turns = array.open(0, {{x_right, 1}, {y_up, 1}});
+  array.run_dry();
+  CommunicationAgent& agent = array.network.agent(1);
+  const Channel up = agent.input(array.network.agent(0).output(turns->output).to.channel).out;
+  ASSERT_EQ(up, 0) << "it still goes straight on";
+  array.is_deaf[2] = false;
+  while (array.assigned(1, x_right) != 0) array.step();
+  const Cycle left = array.network.now();
+  while (array.assigned(1, y_up) == 0) array.step();
+  EXPECT_EQ(array.network.now() - left, costs::corner);
+  array.send(turns, 70, 2);
+  array.run_dry();
+  EXPECT_EQ(array.data(2, 0).size(), 14u);
+  EXPECT_EQ(array.data(4, 0), count(70, 2));
+}
+
+/// Short pathways that lie behind one another in a queue are taken one by one.
+TEST(IwarpPathways, DoNotMixInAQueue) {
+  Array array(grid_wiring(kit::Grid({{2}})), Share{.reservation = 1, .open = 0, .open_over_edge = 0});
+  array.is_deaf[1] = true;
+  for (Data first = 0; first < 30; first += 10) {
+    Array::Source* source = array.open(0, {{x_right, 1}});
+    ASSERT_NE(source, nullptr);
+    array.send(source, first, 1);
+    source->words.push_back(pathway_end);
+    array.run_dry();
+  }
+  EXPECT_EQ(array.network.under_way(), 2u + 3 + 3) << "the first begin marker has been taken";
+  array.is_deaf[1] = false;
+  array.run_dry();
+  EXPECT_EQ(array.data(1, 0), (std::vector<Data>{0, 10, 20}));
 }
 
 /// IW-17: without a free channel a begin marker is blocked and repeated; whoever has one, and who waits for whom, is known.
@@ -128,12 +170,13 @@ TEST(IwarpPathways, AreBlockedUntilAChannelIsFree) {
 /// IW-17 [A]: those that are blocked have the channels in turns.
 TEST(IwarpPathways, ThatAreBlockedHaveTheChannelInTurns) {
   Array array(grid_wiring(kit::Grid({{5}, {3}})), Share{.reservation = 1, .open = 1, .open_over_edge = 0});
-  std::map<CellNumber, unsigned> left{{2, 10}, {6, 10}};
+  std::map<CellNumber, unsigned> left{{2, 10}, {6, 10}, {12, 10}};
   for (int cycle = 0; cycle < 3000; ++cycle, array.step()) {
     for (auto& [from, pathways] : left) {
       Array::Source* source = nullptr;
-      if (pathways != 0)
-        source = from == 2 ? array.open(2, {{y_up, 1}, {x_right, 2}}) : array.open(6, {{x_right, 3}});
+      if (pathways != 0 && from == 6) source = array.open(6, {{x_right, 3}});
+      if (pathways != 0 && from != 6)
+        source = array.open(from, {{from == 2 ? y_up : y_down, 1}, {x_right, 2}});
       if (source == nullptr) continue;
       --pathways;
       array.send(source, 0, 30);
@@ -141,14 +184,14 @@ TEST(IwarpPathways, ThatAreBlockedHaveTheChannelInTurns) {
     }
   }
   std::vector<std::pair<Cycle, CellNumber>> ends;
-  for (const CellNumber from : {2u, 6u}) {
+  for (const CellNumber from : {2u, 6u, 12u}) {
     for (const auto& [word, at] : array.came[{9, from}]) {
       if (word == pathway_end) ends.emplace_back(at, from);
     }
   }
   std::ranges::sort(ends);
-  ASSERT_EQ(ends.size(), 20u);
-  for (std::size_t i = 1; i < ends.size(); ++i) EXPECT_NE(ends[i].second, ends[i - 1].second) << i;
+  ASSERT_EQ(ends.size(), 30u);
+  for (std::size_t i = 3; i < ends.size(); ++i) EXPECT_EQ(ends[i].second, ends[i - 3].second) << i;
 }
 
 /// IW-20: at the edge of an array a pathway that nobody matches is reported and discarded, and its channels are free when its end has come.
@@ -311,6 +354,29 @@ TEST_F(Figure8, LetsOneMessageHaveAPathwayAtATime) {
   }
 }
 
+/// IW-22 [A]: inputs of a joint have the output message by message, in turns with the joint's own; which keeps it where the joint is made
+/// within its message.
+TEST_F(Figure8, HasMessagesOfSeveralPathwaysInTurns) {
+  Array::Source* other = array.open(2, {{x_left, 1}});
+  array.run_dry();
+  onward->words.push_back(header(5));
+  array.run_dry();
+  joint.link(in, onward->output);
+  joint.link(array.network.agent(2).output(other->output).to.channel, onward->output);
+  for (Data i = 0; i < 4; ++i) {
+    message(into, 5, 100, 1);
+    message(other, 5, 200, 1);
+  }
+  array.run_dry();
+  EXPECT_TRUE(array.data(5, 1).empty()) << "the joint's own message has no end yet";
+  onward->words.push_back(message_end);
+  for (Data i = 0; i < 4; ++i) message(onward, 5, 300, 1);
+  array.run_dry();
+  const std::vector<Data> came = array.data(5, 1);
+  ASSERT_EQ(came.size(), 12u);
+  for (std::size_t i = 3; i < came.size(); ++i) EXPECT_EQ(came[i], came[i - 3]) << i;
+}
+
 /// A pathway that ends within a message that has been redirected gives the other pathway back.
 TEST_F(Figure8, GivesAPathwayBackWhenARedirectedOneEnds) {
   joint.redirect(in, onward->output);
@@ -382,7 +448,15 @@ TEST_F(Figure8, DismantlesEachPathwayByItself) {
   message(into, 5, 10, 3);
   array.run_dry();
   EXPECT_EQ(array.data(1, 0), count(10, 3)) << "no default: it is the program's";
+  Array::Source* again = array.open(1, {{y_up, 1}});
+  array.run_dry();
+  joint.link(in, again->output);
   into->words.push_back(pathway_end);
+  array.run_dry();
+  message(array.open(0, {{x_right, 1}}), 5, 20, 3);
+  array.run_dry();
+  EXPECT_EQ(array.data(1, 0), (std::vector<Data>{10, 11, 12, 20, 21, 22})) << "another pathway, and no joint";
+  for (Array::Source* last : {again, &array.sources.back()}) last->words.push_back(pathway_end);
   array.run_dry();
   EXPECT_EQ(array.assigned(), 0u);
   EXPECT_THROW(joint.link(in, onward->output), std::invalid_argument);

@@ -61,6 +61,9 @@ TEST(IwarpProcessor, TakesTheTimesOfSection8) {
     source = co_await cpu.request(x_right, Pool::reservation);
     lap();
     EXPECT_FALSE(source) << "both are taken";
+    for (int i = 0; i < 20; ++i) co_await cpu.request(x_right, Pool::reservation);
+    source = co_await cpu.request(y_up, Pool::reservation);
+    EXPECT_TRUE(source) << "what was refused holds nothing";
   });
   run(machine, 200);
   EXPECT_EQ(took, (std::vector<Cycle>{150, 150 + 100, 100, 100, 100, 150 + 100 + 2 * 50, 150}));
@@ -205,9 +208,11 @@ TEST(IwarpProcessor, IsToldOfTheEventsThatItHasAskedFor) {
     cpu.on(event, [&, name, takes](Processor& here, Channel channel) -> Program {
       told += name;
       co_await here.cycles(3);
-      if (!takes) co_return;
-      here.bind_in(0, channel);
-      co_await here.read(0);
+      if (takes) {
+        here.bind_in(0, channel);
+        co_await here.read(0);
+      }
+      told += ')';
     });
   };
   on(Event::pathway_begin, 'P', false);
@@ -221,7 +226,7 @@ TEST(IwarpProcessor, IsToldOfTheEventsThatItHasAskedFor) {
     co_await here.wait_for(Event::lost);
   });
   run(machine, 1200);
-  EXPECT_EQ(told, "PPmaeQ.") << "of the other channel, only that its pathway has come";
+  EXPECT_EQ(told, "P)P)m)a)e)Q).") << "of the other channel, only that its pathway has come";
   EXPECT_EQ(cpu.spent().dispatching, 6u * (costs::dispatch + costs::handler_return));
   EXPECT_THAT(machine.who_waits(), HasSubstr("cell 1: its program waits for an event"));
   // Nobody takes the message of the other one.
@@ -250,20 +255,22 @@ TEST(IwarpProcessor, WaitsInACircleAreNamed) {
     }
     return "";
   };
-  Machine both(grid_wiring(kit::Grid({{2}})));
-  for (const CellNumber cell : {0u, 1u}) {
-    both.cell(cell).run([&, cell](Processor& cpu) -> Program {
-      std::optional<Source> source;
-      const Route way = route(both, cell, {{cell == 0 ? x_right : x_left, 1}});
-      co_await cpu.open(way, source);
-      cpu.bind_in(0, co_await cpu.accept(1 - cell));
-      co_await cpu.read(0);
-    });
+  for (const bool extends : {false, true}) {
+    Machine both(grid_wiring(kit::Grid({{2}})));
+    for (const CellNumber cell : {0u, 1u}) {
+      both.cell(cell).run([cell, extends](Processor& cpu) -> Program {
+        Source source;
+        co_await cpu.open_next(cell == 0 ? x_right : x_left, source);
+        cpu.bind_in(0, co_await cpu.accept(1 - cell));
+        if (extends) co_await cpu.extend(0, {0, 100});
+        co_await cpu.read(0);
+      });
+    }
+    const std::string reads = error(both);
+    EXPECT_THAT(reads, HasSubstr("a circle: "));
+    EXPECT_THAT(reads, HasSubstr("-> cell 0 ->"));
+    EXPECT_THAT(reads, HasSubstr("-> cell 1 "));
   }
-  const std::string reads = error(both);
-  EXPECT_THAT(reads, HasSubstr("a circle: "));
-  EXPECT_THAT(reads, HasSubstr("-> cell 0 ->"));
-  EXPECT_THAT(reads, HasSubstr("-> cell 1 "));
 
   // Three pathways around a ring, each of which needs a channel of the next one's first bus.
   Machine ring(grid_wiring(kit::Grid({{3, true}})), Share{.reservation = 1, .open = 0, .open_over_edge = 0});
