@@ -42,6 +42,8 @@ Rates spool(unsigned neighbours, unsigned each) {
   std::uint64_t computed = 0;
   std::vector<unsigned> gates_in_use;
   cpu.run([&](Processor& here) -> Program {
+    if (neighbours * each < MemoryAgent::most_gates)  // one that stalls wastes nothing
+      co_await here.spool_out(here.agent().take_own().value(), {4000, 90});
     for (unsigned i = 0; i < neighbours * each; ++i) {
       const Channel channel = co_await here.wait_for(Event::pathway_begin);
       gates_in_use.push_back(

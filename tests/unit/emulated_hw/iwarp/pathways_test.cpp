@@ -145,6 +145,7 @@ TEST(IwarpPathways, DoNotMixInAQueue) {
   array.is_deaf[1] = false;
   array.run_dry();
   EXPECT_EQ(array.data(1, 0), (std::vector<Data>{0, 10, 20}));
+  EXPECT_EQ((array.came[{1, 0}].size()), 2u * 3) << "no begin marker is the program's";
 }
 
 /// IW-17: without a free channel a begin marker is blocked and repeated; whoever has one, and who waits for whom, is known.
