@@ -242,8 +242,8 @@ TEST(IwarpPathways, CirculateUnlessTheirCellDetectsThem) {
 
 /// IW-22, IW-23, IW-24, IW-47, IW-49: Figure 8 in so far as the text has it: pathways from 0 to 1 and from 1 to 5, joint in 1; and 4 to 7,
 /// whose joints 6 and 3 are laid here as 4 to 6, 6 to 7, and 2 to 3, 3 to 7.
-struct Figure8 : testing::Test {
-  Figure8() : array(grid_wiring(kit::Grid({{4}, {2}}))), joint(array.network.agent(1)) {
+struct IwarpFigure8 : testing::Test {
+  IwarpFigure8() : array(grid_wiring(kit::Grid({{4}, {2}}))), joint(array.network.agent(1)) {
     into = array.open(0, {{x_right, 1}});
     onward = array.open(1, {{y_up, 1}});
     array.run_dry();
@@ -261,7 +261,7 @@ struct Figure8 : testing::Test {
   Channel in = no_channel;
 };
 
-TEST_F(Figure8, CarriesTwoClassesOfMessagesAtOnce) {
+TEST_F(IwarpFigure8, CarriesTwoClassesOfMessagesAtOnce) {
   message(into, 1, 100, 200);
   message(onward, 5, 300, 200);
   array.run(2 * 202 + 40);
@@ -269,7 +269,7 @@ TEST_F(Figure8, CarriesTwoClassesOfMessagesAtOnce) {
   EXPECT_EQ(array.data(5, 1), count(300, 200)) << "each at the rate of its own bus";
 }
 
-TEST_F(Figure8, ForwardsWhatTheJointDoesNotMatch) {
+TEST_F(IwarpFigure8, ForwardsWhatTheJointDoesNotMatch) {
   joint.link(in, onward->output);
   EXPECT_EQ(joint.input(in).state, Input::State::ends_here);
   message(into, 5, 100, 30);
@@ -279,7 +279,7 @@ TEST_F(Figure8, ForwardsWhatTheJointDoesNotMatch) {
   EXPECT_EQ(joint.posted(Event::message_begin), 0u);
 }
 
-TEST_F(Figure8, SplitsOffWhatIsForTheJointUntilTheLinkIsRestored) {
+TEST_F(IwarpFigure8, SplitsOffWhatIsForTheJointUntilTheLinkIsRestored) {
   joint.watch(Event::message_begin, ~kit::Requests{0});
   joint.link(in, onward->output);
   message(into, 1, 100, 30);
@@ -305,7 +305,7 @@ TEST_F(Figure8, SplitsOffWhatIsForTheJointUntilTheLinkIsRestored) {
 }
 
 /// IW-22, case 3: the program reads the header, and directs the rest of the message to another pathway than the default.
-TEST_F(Figure8, LetsTheProgramDirectAMessage) {
+TEST_F(IwarpFigure8, LetsTheProgramDirectAMessage) {
   Array::Source* other = array.open(1, {{x_right, 1}});
   array.run_dry();
   joint.link(in, onward->output);
@@ -331,7 +331,7 @@ TEST_F(Figure8, LetsTheProgramDirectAMessage) {
 }
 
 /// IW-23 [V]: while a message passes the joint, the joint cannot send by that pathway; and the other way round. Messages do not mix.
-TEST_F(Figure8, LetsOneMessageHaveAPathwayAtATime) {
+TEST_F(IwarpFigure8, LetsOneMessageHaveAPathwayAtATime) {
   joint.link(in, onward->output);
   std::vector<Data> expected;
   for (const bool passes_first : {true, false}) {
@@ -357,7 +357,7 @@ TEST_F(Figure8, LetsOneMessageHaveAPathwayAtATime) {
 
 /// IW-22 [A]: inputs of a joint have the output message by message, in turns with the joint's own; which keeps it where the joint is made
 /// within its message.
-TEST_F(Figure8, HasMessagesOfSeveralPathwaysInTurns) {
+TEST_F(IwarpFigure8, HasMessagesOfSeveralPathwaysInTurns) {
   Array::Source* other = array.open(2, {{x_left, 1}});
   array.run_dry();
   onward->words.push_back(header(5));
@@ -379,7 +379,7 @@ TEST_F(Figure8, HasMessagesOfSeveralPathwaysInTurns) {
 }
 
 /// A pathway that ends within a message that has been redirected gives the other pathway back.
-TEST_F(Figure8, GivesAPathwayBackWhenARedirectedOneEnds) {
+TEST_F(IwarpFigure8, GivesAPathwayBackWhenARedirectedOneEnds) {
   joint.redirect(in, onward->output);
   array.send(into, 100, 5);
   into->words.push_back(pathway_end);
@@ -394,7 +394,7 @@ TEST_F(Figure8, GivesAPathwayBackWhenARedirectedOneEnds) {
 
 /// IW-47, IW-49: from the join until the first word leaves, 100 ns; a message's header is matched at a joint, 200 ns to the next cell, and
 /// costs nothing extra in a cell that is none. Later words cost nothing more.
-TEST_F(Figure8, JoinsInTheTimeOfSection8) {
+TEST_F(IwarpFigure8, JoinsInTheTimeOfSection8) {
   array.is_deaf[1] = array.is_deaf[5] = true;
   array.send(into, 100, 8);
   array.run_dry();
@@ -419,7 +419,7 @@ TEST_F(Figure8, JoinsInTheTimeOfSection8) {
 }
 
 /// IW-24: messages from 4 to 7 by the joint 6, with the queues of all channels in between as one queue.
-TEST_F(Figure8, JointPathwaysAreOneQueue) {
+TEST_F(IwarpFigure8, JointPathwaysAreOneQueue) {
   Array::Source* first = array.open(4, {{x_right, 2}});
   Array::Source* second = array.open(6, {{x_right, 1}});
   Array::Source* third = array.open(2, {{x_right, 1}});
@@ -439,7 +439,7 @@ TEST_F(Figure8, JointPathwaysAreOneQueue) {
 }
 
 /// IW-22: a joint goes back to plain pathways when either of them is dismantled.
-TEST_F(Figure8, DismantlesEachPathwayByItself) {
+TEST_F(IwarpFigure8, DismantlesEachPathwayByItself) {
   joint.link(in, onward->output);
   message(into, 5, 1, 3);
   array.run_dry();
