@@ -11,6 +11,9 @@
 // share memory a write is a store there, and a read a load: no message. Elsewhere what was written goes by messages: in pieces of 64 KiB,
 // at flush(), and when the writing node polls.
 //
+// Spooling (7.2). in.spool(most) lets values wait in this node's own memory, beside the room of the ring: so a node that waits to write goes
+// on reading. It happens in this node's polls.
+//
 // Blocking. read and write wait, and poll meanwhile; try_read and try_write do not. A cycle of nodes that all wait to write stands still,
 // as on the machine (2.2): streams have room for `capacity` values, and no more.
 //
@@ -138,6 +141,10 @@ class StreamIn {
   StreamProgress read(std::span<T> into) { return take(into, true); }
   /// What is there.
   [[nodiscard]] StreamProgress try_read(std::span<T> into) { return take(into, false); }
+
+  /// From now on polls of this node take up to so many values that were not read out of the stream's ring, into this node's memory, so that the
+  /// writer has room again. Throws am::Error for none, or more than memory may hold.
+  void spool(std::size_t most) { end_->spool(most); }
 
   /// The marker that a read met. Throws am::Error where there is none.
   std::uint64_t marker() { return end_->take_marker(); }

@@ -494,6 +494,70 @@ TEST_P(Streams, AreSplicedWhilePostsRead) {
   });
 }
 
+/// Kung's deadlock: all write before they read, and queues hold none of it. Spooled, it waits in their memories; from the beginning, or later.
+TEST_P(Streams, WaitInMemoryWhereTheyAreSpooled) {
+  run(3, [](am::Node& node) {
+    const Value values = rounds(2'000);
+    const am::NodeId left = (node.id() + 2) % 3;
+    for (const Value before : {Value{0}, Value{3}}) {
+      am::StreamIn<Value> in(node, left, 5, 8);
+      check_throws<am::Error>([&] { in.spool(0); }, "values, not 0 (");
+      check_throws<am::Error>([&] { in.spool(~std::size_t{0}); }, "it holds 1 to");
+      am::StreamOut<Value> out(node, (node.id() + 1) % 3, 5);
+      Value value = 0;
+      for (Value number = 0; number < before + 2; ++number)
+        check(out.write(number) == StreamStatus::ok, "write");
+      check(out.flush() == StreamStatus::ok, "flush");
+      for (Value number = 0; number < before; ++number)
+        check(in.read(value) == StreamStatus::ok && value == number, "read before");
+      in.spool(10);
+      in.spool(values + 10);
+      for (Value number = before + 2; number < values; ++number) {
+        if (number % (values / 7) == 1) check(out.mark(number) == StreamStatus::ok, "mark");
+        check(out.write(number) == StreamStatus::ok, "write");
+      }
+      check(out.end() == StreamStatus::ok, "end");
+      Value number = before;
+      for (StreamStatus status = StreamStatus::ok; (status = in.read(value)) != StreamStatus::ended;) {
+        if (status == StreamStatus::marker) {
+          check_equal(in.marker(), number, "marker");
+        } else {
+          check(status == StreamStatus::ok, "ok");
+          check_equal(value, number++, "value");
+        }
+      }
+      check_equal(number, values, "all");
+      node.barrier();
+    }
+  });
+}
+
+/// What waits in memory goes on, too, and comes by values that nobody reads.
+TEST_P(Streams, AreSplicedFromASpool) {
+  run(3, [](am::Node& node) {
+    const Value values = rounds(1'000);
+    if (node.id() == 0) {
+      am::StreamOut<Value> out(node, 1, 2);
+      for (Value number = 0; number < values; ++number) check(out.write(number) == StreamStatus::ok, "write");
+      check(out.end() == StreamStatus::ok, "end");
+      node.barrier();
+    } else if (node.id() == 1) {
+      am::StreamIn<Value> in(node, 0, 2, 4);
+      in.spool(values);
+      node.barrier();  // node 0 has written all of it
+      am::splice(std::move(in), am::StreamOut<Value>(node, 2, 2));
+    } else {
+      am::StreamIn<Value> in(node, 1, 2, 4);
+      node.barrier();
+      Value value = 0;
+      for (Value number = 0; number < values; ++number)
+        check(in.read(value) == StreamStatus::ok && value == number, "read");
+      check(in.read(value) == StreamStatus::ended, "ended");
+    }
+    node.barrier();
+  });
+}
+
 /// The last reader is not left without news.
 TEST_P(Streams, OfAnotherTypeAreSplicedOnInVain) {
   run(3, [](am::Node& node) {

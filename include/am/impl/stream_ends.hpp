@@ -142,6 +142,7 @@ class StreamReader {
   StreamProgress read(std::byte* into, std::size_t count, bool wait);
   [[nodiscard]] std::uint64_t take_marker();
   void on_values(std::function<void()> f);
+  void spool(std::size_t most);
   static void splice(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out);
 
  private:
@@ -151,6 +152,10 @@ class StreamReader {
   enum class Writer : std::uint8_t { unknown, by_stores, by_messages };
 
   [[nodiscard]] StreamStatus look();
+  /// Into the spool, as much as has come and may wait there. Whether anything.
+  bool drain();
+  /// That it has taken from the ring.
+  [[nodiscard]] std::uint64_t taken() const noexcept { return spool_ ? spool_->end : next_; }
   void publish() noexcept;
   void tell_writer(std::uint64_t values, std::uint64_t marks) noexcept;
   /// Something came, or will never come; as it looks from here.
@@ -182,6 +187,14 @@ class StreamReader {
   std::atomic<Writer> writer_{Writer::unknown};
   std::optional<NeededPeer> peer_{};
   std::function<void()> on_values_{};
+  /// Values that have left the ring and were not read: a ring of its own, in which they have the same numbers.
+  struct Spool {
+    std::uint64_t most = 0;
+    std::uint64_t end = 0;  // behind the last one
+    std::uint64_t capacity = 0;
+    std::unique_ptr<std::byte[]> values{};
+  };
+  std::optional<Spool> spool_{};
 };
 
 }  // namespace impl

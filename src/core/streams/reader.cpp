@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <am/error.hpp>
 #include <am/global.hpp>
+#include <bit>
+#include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -43,20 +46,25 @@ StreamReader::~StreamReader() {
 
 void StreamReader::use_ring(StreamRing& ring, std::uint64_t next) noexcept {
   ring_ = &ring;
+  next_ = limit_ = next;
+  if (spool_) {
+    spool_->end = next;
+    return;
+  }
   values_ = ring.values();
   mask_ = ring.capacity - 1;
-  next_ = limit_ = next;
 }
 
 /// Tells the writer how far this end has read.
 void StreamReader::publish() noexcept {
-  ring_->read.store(next_, std::memory_order_release);
+  const std::uint64_t read = taken();
+  ring_->read.store(read, std::memory_order_release);
   if (ring_->writer_sleeps.load(std::memory_order_relaxed) != 0 &&
       ring_->writer_sleeps.exchange(0, std::memory_order_relaxed) != 0)
     streams_.say(from_, {.kind = Streams::Word::Kind::wake, .id = ring_->id, .at = home_});
   if (writer_.load(std::memory_order_relaxed) != Writer::by_messages) return;
   const std::uint64_t marks = ring_->marks_read.load(std::memory_order_relaxed);
-  if (next_ - told_ >= ring_->capacity / 2 || marks - marks_told_ >= marks_to_tell) tell_writer(next_, marks);
+  if (read - told_ >= ring_->capacity / 2 || marks - marks_told_ >= marks_to_tell) tell_writer(read, marks);
 }
 
 void StreamReader::tell_writer(std::uint64_t values, std::uint64_t marks) noexcept {
@@ -91,9 +99,9 @@ StreamStatus StreamReader::look() {
     publish();
     // First: whatever it wrote is seen below.
     const bool gone = ring_->cut.load(std::memory_order_acquire) != 0 || peer_->is_missing();
-    const std::uint64_t written = written_ahead();
-    std::uint64_t end =
-        std::max(std::min(written, next_ + std::max<std::uint64_t>(ring_->capacity / 2, 1)), next_);
+    if (spool_) drain();
+    std::uint64_t end = spool_ ? spool_->end : std::min(written_ahead(), next_ + ring_->capacity / 2);
+    end = std::max(end, next_);
     const std::uint64_t taken = ring_->marks_read.load(std::memory_order_relaxed);
     if (ring_->marks_written.load(std::memory_order_acquire) != taken) {
       const StreamMark mark = ring_->marks[taken % StreamRing::most_marks];
@@ -181,6 +189,53 @@ void StreamReader::on_values(std::function<void()> f) {
   }
 }
 
+// -- the spool ----------------------------------------------------------------------------------------------------------
+
+void StreamReader::spool(std::size_t most) {
+  const Hold hold(streams_.node());
+  const std::size_t limit = too_many_bytes / ring_->value_bytes / 4;
+  if (most == 0 || most > limit)
+    throw Error("spool a stream",
+                "it holds 1 to " + std::to_string(limit) + " values, not " + std::to_string(most),
+                "say how many of them may wait");
+  if (!spool_) {
+    spool_.emplace();
+    spool_->end = limit_ = next_;
+    streams_.spools(*this);
+  }
+  spool_->most = most;
+  drain();
+}
+
+bool StreamReader::drain() {
+  const std::uint64_t written = ring_->written.load(std::memory_order_acquire);
+  const std::uint64_t begin = spool_->end;
+  const std::uint64_t end = std::min({written, next_ + spool_->most, begin + ring_->capacity});
+  if (end <= begin) return false;
+  const std::size_t bytes = ring_->value_bytes;
+  // Both rings are powers of two, and a value has the same number in both.
+  const auto copy = [&](std::byte* to, std::uint64_t to_mask, const std::byte* from, std::uint64_t from_mask,
+                        std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t n = 0; first != last; first += n) {
+      n = std::min({last - first, to_mask + 1 - (first & to_mask), from_mask + 1 - (first & from_mask)});
+      std::memcpy(to + (first & to_mask) * bytes, from + (first & from_mask) * bytes, n * bytes);
+    }
+  };
+  if (end - next_ > spool_->capacity) {
+    const std::uint64_t capacity = std::bit_ceil(std::max(end - next_, ring_->capacity));
+    auto values = std::make_unique_for_overwrite<std::byte[]>(capacity * bytes);
+    copy(values.get(), capacity - 1, values_, mask_, next_, begin);
+    spool_->values = std::move(values);
+    spool_->capacity = capacity;
+    values_ = spool_->values.get();
+    mask_ = capacity - 1;
+  }
+  copy(values_, mask_, ring_->values(), ring_->capacity - 1, begin, end);
+  spool_->end = end;
+  publish();
+  return true;
+}
+
 void splice_streams(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out) {
   if (in == nullptr || out == nullptr)
     throw Error("splice streams", "one of the ends was moved away before", "splice a stream once");
@@ -199,7 +254,7 @@ void StreamReader::splice(std::unique_ptr<StreamReader> in, std::unique_ptr<Stre
                in->peer_->is_missing();
       });
   if (out->over_) throw Error("splice streams", "the writing end has ended its stream", "splice it before");
-  if (in->writer_ != Writer::by_stores || out->ring_ == nullptr) {
+  if (in->writer_ != Writer::by_stores || out->ring_ == nullptr || in->spool_) {
     streams.relay(std::move(in), std::move(out));
     return;
   }

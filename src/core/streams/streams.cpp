@@ -42,7 +42,8 @@ Streams::Streams(Engine& engine)
       rings_(engine.memory_for_events()),
       unsaid_(engine.memory_for_events()),
       unflushed_(engine.memory_for_events()),
-      watched_(engine.memory_for_events()) {}
+      watched_(engine.memory_for_events()),
+      spooling_(engine.memory_for_events()) {}
 
 Streams::~Streams() = default;
 
@@ -100,6 +101,7 @@ void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std
 /// And what its writer has handed over behind it, which nobody will come to.
 void Streams::close(impl::StreamReader& reader) noexcept {
   watch_no_more(reader);
+  spooling_.erase(reader.number_);
   if (reader.ring_ == nullptr) return;  // handed over
   readers_.erase({reader.home_, reader.ring_->id});
   NodeId home = reader.home_;
@@ -339,7 +341,26 @@ std::size_t Streams::look_again() {
   const impl::Hold hold(node());
   say_what_goes();
   look_at_watched();
-  return flush_what_is_due() + run_relays();
+  return drain() + flush_what_is_due() + run_relays();
+}
+
+void Streams::spools(impl::StreamReader& reader) {
+  spooling_[reader.number_] = &reader;
+  engine_.streams_want_looks();
+}
+
+/// Where many polls in a row have found nothing, this node may be about to sleep: writers are to wake it. One that does not see that is found
+/// when the sleep ends.
+std::size_t Streams::drain() {
+  constexpr unsigned many = 64;
+  std::size_t came = 0;
+  for (const auto& [number, reader] : spooling_) came += reader->drain() ? 1 : 0;
+  vain_drains_ = came != 0 ? 0 : vain_drains_ + 1;
+  if (vain_drains_ % many == many - 1) {
+    for (const auto& [number, reader] : spooling_)
+      reader->ring_->reader_sleeps.store(1, std::memory_order_release);
+  }
+  return came;
 }
 
 // -- on_values ----------------------------------------------------------------------------------------------------------

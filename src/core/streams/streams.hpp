@@ -80,6 +80,8 @@ class Streams {
 
   /// Runs its on_values whenever it has something, from now on.
   void watch(impl::StreamReader& reader);
+  /// Has it drain its ring in polls, from now on.
+  void spools(impl::StreamReader& reader);
   void watch_no_more(const impl::StreamReader& reader) noexcept { watched_.erase(reader.number_); }
   void relay(std::unique_ptr<impl::StreamReader> in, std::unique_ptr<impl::StreamWriter> out);
   /// Sends what lies staged in a writing end.
@@ -89,7 +91,8 @@ class Streams {
   /// to something.
   std::size_t look_again();
   [[nodiscard]] bool wants_looks() const noexcept {
-    return !unsaid_.empty() || !unflushed_.empty() || !watched_.empty() || !relays_.empty();
+    return !unsaid_.empty() || !unflushed_.empty() || !watched_.empty() || !relays_.empty() ||
+           !spooling_.empty();
   }
 
   void say(NodeId to, const Word& word) noexcept;
@@ -125,6 +128,7 @@ class Streams {
   void look_at_watched();
   /// How many values and marks were passed on.
   std::size_t run_relays();
+  std::size_t drain();
   [[nodiscard]] impl::StreamReader* reader_of(NodeId home, std::uint32_t id) const noexcept;
 
   Engine& engine_;
@@ -135,7 +139,9 @@ class Streams {
   std::pmr::deque<std::pair<NodeId, Word>> unsaid_;
   std::pmr::vector<Key> unflushed_;                            // of writers_
   std::pmr::map<std::uint32_t, impl::StreamReader*> watched_;  // by number: those with on_values
-  std::uint32_t last_looked_at_ = 0;                           // of these
+  std::pmr::map<std::uint32_t, impl::StreamReader*> spooling_;
+  unsigned vain_drains_ = 0;
+  std::uint32_t last_looked_at_ = 0;  // of these
   std::list<std::unique_ptr<StreamRelay>> relays_;
   std::uint32_t last_id_ = 0;
   std::uint32_t last_number_ = 0;
