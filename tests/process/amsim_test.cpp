@@ -80,6 +80,27 @@ TEST(Amsim, Cm5StandsBesideThePaper) {
   measured.expect_drawn("cm5_", {"16"});
 }
 
+/// IW-41 to IW-49 and C-1: section 8's times, and their sums; IW-33, IW-35: the paper's programs, no faster than their busiest bus; C-4.
+TEST(Amsim, IwarpTakesTheTimesOfThePaper) {
+  const process_test::TemporaryFolder folder;
+  const Measured measured({amsim, "iwarp", "columns=6,1", "rows=4"}, draws);
+  const nlohmann::json& rows = measured.json["rows"];
+  ASSERT_EQ(rows.size(), 4u);
+  for (const std::size_t exact : {0, 1, 2}) {
+    for (const auto& figure : rows[exact]) EXPECT_TRUE(!figure.is_object() || figure["ratio"] == 1) << figure;
+  }
+  EXPECT_EQ(rows[0]["example_there_ns"].dump(), R"({"here":1100.0,"paper":1100.0,"ratio":1.0})");
+  EXPECT_EQ(rows[1]["busses_5_there_ns"]["here"], 250 + 3 * 200 + 250);
+  EXPECT_FALSE(rows[2].contains("busses_3_there_ns")) << "two are half way round";
+  for (const auto& figure : rows[3]) EXPECT_TRUE(!figure.is_object() || figure["ratio"] >= 1) << figure;
+  EXPECT_EQ(rows[3]["portion_bytes"]["ratio"], 1);
+  EXPECT_THAT(rows[3]["streams_18"].get<std::string>(), StartsWith("a circle: "));
+  measured.expect_drawn("iwarp_", {"6x4", "1x4"});
+  expect_end(run({amsim, "iwarp", "--trace", folder.in("pathway.json")}), 0, "");
+  const std::string trace = text_of(folder.in("pathway.json"));
+  EXPECT_THAT(trace, HasSubstr("traceEvents"));
+}
+
 TEST(Amsim, PapersStandBesideTheSimulation) {
   const Measured measured({amsim, "papers", "section=mmachine_costs"}, draws);
   EXPECT_THAT(measured.out, ContainsRegex("latency, PING +paper +here +ratio\n  MM +38 +[0-9]+ "));

@@ -53,6 +53,9 @@ extern const Simulation simulation;
 namespace cm5 {
 extern const Simulation simulation;
 }
+namespace iwarp {
+extern const Simulation simulation;
+}
 namespace papers {
 extern const Simulation simulation;
 }
