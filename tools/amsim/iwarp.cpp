@@ -130,14 +130,14 @@ void add_programs(Report& report) {
   beside("convolve", "200 values convolved with 7 weights on 7 cells", values.size() - 1 + results,
          am::iwarp::convolve(values, weights).cycles);
 
-  constexpr unsigned columns = 48, rows = 32, workers = 3;
+  constexpr unsigned columns = 48, rows = 32, workers = 3, portion = columns / workers;
   const am::iwarp::Inverted inverted =
-      am::iwarp::invert(am::iwarp::draw(columns, rows), std::vector<unsigned>(workers, columns / workers));
+      am::iwarp::invert(am::iwarp::draw(columns, rows), std::vector<unsigned>(workers, portion));
   beside("rows", "GetRow and PutRow: an image of 48 x 32 over 3 cells", std::size_t{columns} * rows,
          inverted.cycles);
   constexpr double word_bytes = 4;
   row.beside("portion_bytes", "  of it through the memory of the first of them",
-             {.value = word_bytes * 2 * rows * (columns / workers)},
+             {.value = word_bytes * 2 * rows * portion},
              word_bytes * static_cast<double>(inverted.memory_words[1]));
 
   beside("streams_16", "crossed streams: 16 words each, in queues of eight", std::size_t{2} * 16,

@@ -46,7 +46,8 @@ class Watch {
   }
   void busses() {
     for (CellNumber cell = 0; cell < machine_.cells(); ++cell) {
-      for (Channel channel = 0; channel < machine_.network().agent(cell).outputs(); ++channel) {
+      for (std::size_t i = 0; i < machine_.network().agent(cell).outputs(); ++i) {
+        const auto channel = static_cast<Channel>(i);
         const Output& output = output_of(machine_, cell, channel);
         if (std::exchange(carried_[{cell, channel}], output.carried) != output.carried)
           trace_.passes(message_, cell, port_of(output.bus), machine_.now() - 1, costs::bus);
