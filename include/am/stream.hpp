@@ -79,7 +79,8 @@ class StreamOut {
   static_assert(impl::check_stream<T>());
 
  public:
-  /// Of stream `tag` to node `to`, which may be this one. Waits until the other end is open. Throws am::Error when that is of another type,
+  /// Of stream `tag` to node `to`, which may be this one. Waits until the other end is open, and until the network has a pathway left,
+  /// where it has so many (AM_TRANSPORT=iwarp). Throws am::Error when that is of another type,
   /// when `to` is gone, and for an unknown node.
   StreamOut(Node& node, NodeId to, std::uint64_t tag)
       : end_(std::make_unique<impl::StreamWriter>(node, to, tag, impl::stream_type<T>())) {}

@@ -6,6 +6,7 @@
 #include "transports/tcp/tcp_transport.hpp"
 #ifdef AM_MACHINES
 #include "transports/emulated/cm5_transport.hpp"
+#include "transports/emulated/iwarp_transport.hpp"
 #include "transports/emulated/mmachine_transport.hpp"
 #include "transports/emulated/ncube2_transport.hpp"
 #include "transports/emulated/router_counts.hpp"
@@ -63,6 +64,14 @@ std::span<const Kind> kinds() {
            .in_interrupts = true,
            .make = [](const Site& site) { return std::make_unique<emulated::Cm5Transport>(site); },
            .counts = emulated::cm5_counts},
+      Kind{.name = "iwarp",
+           .meaning = "an emulated iWarp's torus",
+           .options = "ROWSxCOLUMNS",
+           .within_a_host = true,
+           .between_hosts = false,
+           .in_interrupts = true,
+           .make = [](const Site& site) { return std::make_unique<emulated::IwarpTransport>(site); },
+           .counts = emulated::iwarp_counts},
 #endif
       Kind{.name = "ofi",
            .meaning = "libfabric",

@@ -30,6 +30,7 @@ namespace am {
 class ControlLane;
 class MemoryReach;
 class Multicaster;
+class Pathways;
 class PayloadRoom;
 class UnorderedLanes;
 
@@ -154,6 +155,8 @@ class Transport {
   [[nodiscard]] virtual PayloadRoom* payload_room(NodeId /*peer*/) noexcept { return nullptr; }
   /// Without it unordered packets are claimed as all others.
   [[nodiscard]] virtual UnorderedLanes* unordered_lanes(NodeId /*peer*/) noexcept { return nullptr; }
+  /// Null: streams to it need none.
+  [[nodiscard]] virtual Pathways* pathways(NodeId /*peer*/) noexcept { return nullptr; }
   /// From that node to those, which ascend: the same on every node. Without it multicasts go down a tree.
   [[nodiscard]] virtual Multicaster* multicaster(NodeId /*from*/,
                                                  std::span<const NodeId> /*members*/) noexcept {

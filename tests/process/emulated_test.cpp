@@ -32,7 +32,7 @@ Outcome run_over(const std::string& transport, int nodes, const std::vector<std:
 }
 
 TEST(Emulated, RunsExamplesOnRowsAndColumns) {
-  for (const char* const transport : {"t1:1x4", "t1:4x1", "mmachine:4x1", "ncube2", "cm5"}) {
+  for (const char* const transport : {"t1:1x4", "t1:4x1", "mmachine:4x1", "ncube2", "cm5", "iwarp:2x2"}) {
     process_test::expect_the_same(
         process_test::a_few_examples(),
         [&](const std::vector<std::string>& program) { return run_over(transport, 4, program); });
@@ -123,7 +123,7 @@ TEST(Emulated, GoesOnPastANodeThatIsStopped) {
   // The way from 0 to 2, or in a cube from 0 to 3, leads by 1. (A T1's row is a ring, and its column is not.) On a CM-5 these have routers in
   // common, and the node that is stopped may have frozen the networks.
   for (const auto& [transport, nodes] :
-       {std::pair{"t1:5x1", "5"}, {"mmachine:1x5", "5"}, {"ncube2", "4"}, {"cm5", "5"}}) {
+       {std::pair{"t1:5x1", "5"}, {"mmachine:1x5", "5"}, {"ncube2", "4"}, {"cm5", "5"}, {"iwarp:5x1", "5"}}) {
     Amrun started(job({"-n", nodes}, {"talk"}),
                   {{std::string("AM_TRANSPORT=") + transport, "AM_CM5_SWAP=1ms"}});
     EXPECT_EQ(started.exit_code(), 0) << started.err();
@@ -191,6 +191,39 @@ TEST(Emulated, UsesTheMemoryOfNodesThatTakeNoPart) {
   }
 }
 
-const Roles roles = {{"talk", talk_past_a_stopped_node}, {"use", use_the_memory_of_a_stopped_node}};
+// Node 0 has four pathways to node 1, which is what a link of an iWarp has; a fifth stream has none until one of these ends. Messages go on.
+int open_pathways(const Arguments&) {
+  am::Node& node = am::start(0, nullptr);
+  constexpr std::uint64_t most = 4;
+  std::vector<am::StreamIn<int>> in;
+  std::vector<am::StreamOut<int>> out;
+  int value = 0;
+  for (std::uint64_t tag = 0; node.id() == 1 && tag <= most; ++tag) in.emplace_back(node, 0, tag);
+  node.barrier();
+  if (node.id() == 0) {
+    for (std::uint64_t tag = 0; tag < most; ++tag) out.emplace_back(node, 1, tag);
+    for (int i = 0; i < 100; ++i) node.poll();
+    if (am::stream_is_open(node, 1, most) != am::Status::again) return 1;
+    out[2].write(7);
+    out[2].end();
+    out.emplace_back(node, 1, most);
+    out[most].write(9);
+    out[most].flush();
+  } else {
+    if (in[2].read(value) != am::StreamStatus::ok || value != 7) return 2;
+    if (in[most].read(value) != am::StreamStatus::ok || value != 9) return 3;
+  }
+  node.barrier();
+  return 0;
+}
+
+TEST(Emulated, ReservesPathwaysOfTheIwarpForStreams) {
+  Amrun started(job({"-n", "2"}, {"pathways"}), {{"AM_TRANSPORT=iwarp:1x2"}});
+  EXPECT_EQ(started.exit_code(), 0) << started.err();
+}
+
+const Roles roles = {{"talk", talk_past_a_stopped_node},
+                     {"use", use_the_memory_of_a_stopped_node},
+                     {"pathways", open_pathways}};
 
 }  // namespace amrun_test::emulated_test

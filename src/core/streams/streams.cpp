@@ -13,6 +13,7 @@
 #include "core/streams/messages.hpp"
 #include "core/streams/stream_relay.hpp"
 #include "host/heavy_fence.hpp"
+#include "transports/pathways.hpp"
 
 namespace am::core {
 
@@ -63,6 +64,16 @@ std::optional<Streams::Offer> Streams::take_offer(NodeId from, std::uint64_t tag
   const Offer offer = *found;
   offers_.erase(offers_.begin() + (found - offers_.data()));
   return offer;
+}
+
+bool Streams::reserve(NodeId to) noexcept {
+  Pathways* const pathways = to == node().id() ? nullptr : engine_.network().pathways(to);
+  return pathways == nullptr || pathways->reserve(to);
+}
+
+void Streams::give_back(NodeId to) noexcept {
+  if (to == node().id()) return;
+  if (Pathways* const pathways = engine_.network().pathways(to)) pathways->give_back(to);
 }
 
 void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std::size_t capacity) {

@@ -66,6 +66,10 @@ class Streams {
   /// Removes it.
   [[nodiscard]] std::optional<Offer> take_offer(NodeId from, std::uint64_t tag);
 
+  /// A pathway of the network's, where it has such. False: there is none left.
+  [[nodiscard]] bool reserve(NodeId to) noexcept;
+  void give_back(NodeId to) noexcept;
+
   void add(impl::StreamWriter& writer) { writers_[{writer.to_, writer.id_}] = &writer; }
   void remove(const impl::StreamWriter& writer) noexcept { writers_.erase({writer.to_, writer.id_}); }
   /// Makes its ring and offers it. Throws am::Error.

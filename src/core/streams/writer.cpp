@@ -35,7 +35,11 @@ constexpr auto no_flag = []() -> std::atomic<std::uint32_t>* { return nullptr; }
 Status stream_is_open(Node& node, NodeId to, std::uint64_t tag) {
   const Hold hold(node);
   if (to >= node.size()) return Status::no_such_node;
-  if (node.engine().streams().find_offer(to, tag) != nullptr) return Status::ok;
+  Streams& streams = node.engine().streams();
+  if (streams.find_offer(to, tag) != nullptr && streams.reserve(to)) {
+    streams.give_back(to);
+    return Status::ok;
+  }
   return node.is_gone(to) ? Status::unreachable : Status::again;
 }
 
@@ -49,7 +53,7 @@ StreamWriter::StreamWriter(Node& node, NodeId to, std::uint64_t tag, const Strea
   if (to >= node.size()) throw core::unknown_node("open a stream", to, node.size());
   std::optional<Streams::Offer> offer;
   streams_.wait(opening, to, no_flag, [&] {
-    offer = streams_.take_offer(to, tag);
+    if (streams_.find_offer(to, tag) != nullptr && streams_.reserve(to)) offer = streams_.take_offer(to, tag);
     return offer || peer_->is_missing();
   });
   if (!offer) throw core::peer_gone_error(streams_.engine(), "open a stream", to);
@@ -108,6 +112,7 @@ void StreamWriter::cut() noexcept {
 void StreamWriter::let_go() noexcept {
   over_ = true;
   limit_ = next_;
+  streams_.give_back(to_);
   streams_.say(to_, {.kind = Streams::Word::Kind::let_go, .id = id_});
 }
 

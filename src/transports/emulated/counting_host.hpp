@@ -13,7 +13,7 @@
 
 namespace am::emulated {
 
-/// Of a live network, whose `Counted` begins with low, high, stored, answered.
+/// Of a live network, whose `Counted` begins with low, high; and, where it has accesses, stored, answered.
 template <class Mesh, class Counted>
 class CountingHost final : public Mesh::Nodes {
  public:
@@ -31,9 +31,10 @@ class CountingHost final : public Mesh::Nodes {
   void has_room(NodeId at) noexcept override { showing_.has_room(at); }
 
  private:
-  static_assert(static_cast<std::size_t>(Counted::stored) == counts_stores &&
-                static_cast<std::size_t>(Counted::answered) == counts_answers);
-  static constexpr bool is_packet(Counted what) noexcept { return what < Counted::stored; }
+  static_assert(counts_stores == 2 && counts_answers == 3);
+  static constexpr bool is_packet(Counted what) noexcept {
+    return static_cast<std::size_t>(what) < counts_stores;
+  }
 
   const Windows& windows_;
   const Showing showing_;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "transports/emulated/cm5_transport.hpp"
+#include "transports/emulated/iwarp_transport.hpp"
 #include "transports/emulated/mmachine_transport.hpp"
 #include "transports/emulated/ncube2_transport.hpp"
 #include "transports/emulated/t1_transport.hpp"
@@ -76,7 +77,7 @@ Onlooker<Mesh, F> onlooker(const std::shared_ptr<const host::Memory>& memory, st
 std::string name_of(NodeId node) { return "node " + std::to_string(node); }
 
 constexpr unsigned vcs = 4;  // of a grid's ports
-static_assert(t1::vcs == vcs && mmachine::most_channels == vcs);
+static_assert(t1::vcs == vcs && mmachine::most_channels == vcs && iwarp::live_vcs == vcs);
 
 /// `channel(input)` is its name.
 template <class Channel>
@@ -136,6 +137,30 @@ std::string mmachine_counts(const std::shared_ptr<const host::Memory>& memory, N
   const mmachine::LiveRouter& router = network.router(node);
   append(text, "  sent back to this node %17" PRIu64 ", GTLB misses %" PRIu64 "\n",
          std::uint64_t{router.sent_back}, std::uint64_t{router.gtlb_misses});
+  return text;
+}
+
+std::string iwarp_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node) {
+  const auto extents = extents_in<iwarp::LiveTorus>(memory);
+  if (!extents) return {};
+  const kit::Grid grid = iwarp::LiveTorus::grid_of(*extents);
+  const auto channel = [](unsigned number) {
+    return (number % vcs < 2 ? "low        " : "high       ") + std::to_string(number % 2);
+  };
+  const auto by_number = sources_in(grid, channel);
+  const auto source = [&](NodeId at, unsigned input) { return by_number(at, iwarp::live_number(input)); };
+  const auto network =
+      onlooker<iwarp::LiveTorus>(memory, iwarp::LiveTorus::bytes(memory->nodes()), ordered_lanes, source);
+  std::string text;
+  append(text, "  %-12s %-5s %6s %14s %12s   its iWarp cell, at %s\n", "from", "prio", "class", "messages",
+         "no room", place_in(grid, node).c_str());
+  network.append_channels(text, node);
+  network.append_whole(text, node);
+  unsigned pathways = 0;
+  for (const auto& port : network.router(node).decisions.owners) {
+    for (const auto& owner : port) pathways += owner.load(std::memory_order_relaxed) != 0 ? 1 : 0;
+  }
+  append(text, "  pathways through its links now %9u\n", pathways);
   return text;
 }
 

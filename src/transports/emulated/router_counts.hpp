@@ -21,6 +21,7 @@ namespace am::emulated {
 [[nodiscard]] std::string cm5_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 
 /// The same, in messages, which are of any size there.
+[[nodiscard]] std::string iwarp_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 [[nodiscard]] std::string ncube2_counts(const std::shared_ptr<const host::Memory>& memory, NodeId node);
 
 }  // namespace am::emulated

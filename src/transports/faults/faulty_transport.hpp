@@ -103,6 +103,7 @@ class FaultyTransport final : public Transport,
     return network_.payload_room(peer) != nullptr ? this : nullptr;
   }
   [[nodiscard]] UnorderedLanes* unordered_lanes(NodeId /*peer*/) noexcept override { return this; }
+  [[nodiscard]] Pathways* pathways(NodeId peer) noexcept override { return network_.pathways(peer); }
   [[nodiscard]] Multicaster* multicaster(NodeId from, std::span<const NodeId> members) noexcept override {
     multicaster_ = network_.multicaster(from, members);
     return multicaster_ != nullptr ? this : nullptr;

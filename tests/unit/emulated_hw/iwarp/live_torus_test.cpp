@@ -1,0 +1,231 @@
+// The iWarp's open pool live (Borkar et al. 1990, 6.2): many carriers at once, and carriers that are stopped, or killed, before any of their
+// accesses. Each message is counted once at its node, and nothing lies forgotten. And the channels of its reservation pool.
+#include "emulated_hw/iwarp/live_torus.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "support/random.hpp"
+#include "support/steps.hpp"
+#include "unit/emulated_hw/kit/live_network.hpp"
+
+namespace iwarp_live_torus_test {
+
+using namespace am::iwarp;
+namespace kit = am::kit;
+
+using kit::NodeNumber;
+using ::test::Steps;
+using ::test::Stops;
+
+class LiveNetwork final : public ::test::LiveNetworkOf<LiveTorus, Counted, kinds_of_counted> {
+ public:
+  explicit LiveNetwork(const kit::Extents& extents)
+      : LiveNetworkOf(extents.rows * extents.columns, extents) {}
+
+  [[nodiscard]] bool send(const LiveMessage& message) {
+    if (!mesh_.inject(message.source, message)) return false;
+    mesh_.carry(message.source, message.priority);
+    return true;
+  }
+  [[nodiscard]] bool is_empty() const {
+    for (NodeNumber node = 0; node < nodes_; ++node) {
+      for (const kit::HeldChannel& input : mesh_.router(node).inputs) {
+        if (input.first(kit::Look()).is_there) return false;
+      }
+    }
+    return true;
+  }
+  /// Writes something over a word of the routers: anything, or what lies elsewhere, but for a bit.
+  void scribble(::test::Random& random) {
+    const auto any_word = [&] {
+      return memory_[random.below(memory_.size())].bytes + sizeof(std::uint64_t) * random.below(8);
+    };
+    std::uint64_t word = random();
+    if (!random.one_in(4)) {
+      std::memcpy(&word, any_word(), sizeof word);
+      word ^= std::uint64_t{1} << random.below(64);
+    }
+    std::memcpy(any_word(), &word, sizeof word);
+  }
+};
+
+TEST(IwarpLiveTorus, CarriesEachMessageToItsNode) {
+  for (const kit::Extents& extents : {kit::Extents{1, 1}, {1, 2}, {2, 2}, {5, 1}, {4, 3}}) {
+    LiveNetwork net(extents);
+    const kit::Grid grid = LiveTorus::grid_of(extents);
+    std::uint64_t links = 0;
+    for (NodeNumber from = 0; from < net.nodes(); ++from) {
+      for (NodeNumber to = 0; to < net.nodes(); ++to) {
+        for (const Counted priority : {Counted::low, Counted::high}) {
+          for (std::uint64_t n = 1; n <= 9; ++n) {
+            ASSERT_TRUE(net.send({to, from, priority}));
+            ASSERT_EQ(net.count(to, from, priority), n);
+            ASSERT_EQ(net.shown(to, from, priority), n);
+            links += distance(grid, from, to);
+          }
+        }
+      }
+    }
+    EXPECT_TRUE(net.is_empty());
+    std::uint64_t passed = 0;
+    for (NodeNumber node = 0; node < net.nodes(); ++node) {
+      for (unsigned input = live_vcs; input < live_channels; ++input)
+        passed += net.mesh().router(node).inputs[input].flits;
+    }
+    EXPECT_EQ(passed, links) << "each by the shorter way round";
+  }
+}
+
+/// What another has scribbled leads nowhere, and keeps no carrier for ever.
+TEST(IwarpLiveTorus, GoesOnWhateverAnotherScribblesThere) {
+  ::test::Random random(::test::seed());
+  for (int round = 0; round < 2'000; ++round) {
+    SCOPED_TRACE(round);
+    LiveNetwork net({1 + static_cast<unsigned>(random.below(2)), 2});
+    for (int i = 0; i < 12; ++i) {
+      const auto from = static_cast<NodeNumber>(random.below(net.nodes()));
+      const LiveMessage message{static_cast<NodeNumber>(random.below(net.nodes())), from};
+      if (net.mesh().inject(from, message) && random.one_in(2)) net.mesh().carry(from, Counted::low);
+      net.scribble(random);
+      net.mesh().look_after();
+    }
+  }
+}
+
+using Counts = std::map<std::tuple<NodeNumber, NodeNumber, Counted>, std::uint64_t>;
+void expect_counted(LiveNetwork& net, const Counts& counts) {
+  for (const auto& [link, count] : counts) {
+    const auto& [to, from, priority] = link;
+    ASSERT_EQ(net.count(to, from, priority), count) << from << " to " << to;
+  }
+}
+
+TEST(IwarpLiveTorus, KeepsAllUnderManyCarriers) {
+  ::test::Random seeds(::test::seed());
+  for (const kit::Extents& extents : {kit::Extents{1, 4}, {3, 3}}) {
+    LiveNetwork net(extents);
+    constexpr unsigned threads = 4;
+    std::array<Counts, threads> sent;
+    std::vector<std::jthread> running;
+    for (unsigned t = 0; t < threads; ++t) {
+      running.emplace_back([&net, &mine = sent[t], t, random = ::test::Random(seeds())]() mutable {
+        for (int i = 0; i < 15'000; ++i) {
+          const auto from =
+              static_cast<NodeNumber>(random.below(net.nodes() + threads - 1 - t) / threads * threads + t);
+          if (from >= net.nodes()) continue;
+          const LiveMessage message{static_cast<NodeNumber>(random.below(net.nodes())), from,
+                                    random.one_in(3) ? Counted::high : Counted::low};
+          if (net.mesh().inject(from, message)) ++mine[{message.destination, from, message.priority}];
+          if (!random.one_in(4)) net.mesh().carry(from, message.priority);
+          if (random.one_in(64)) net.mesh().look_after();
+        }
+      });
+    }
+    running.clear();
+    for (int i = 0; i < 40; ++i) net.mesh().look_after();
+    ASSERT_TRUE(net.is_empty());
+    for (const Counts& mine : sent) expect_counted(net, mine);
+  }
+}
+
+// -- carriers that are stopped or killed ----------------------------------------------------------------------------------
+
+constexpr kit::Requests every_input = kit::request(live_channels) - 1;
+
+std::function<void(Steps::One&)> carrier(LiveNetwork& net, NodeNumber first) {
+  return [&net, first](Steps::One& one) {
+    LiveTorus::Carrier<Stops>(net.mesh(), Stops{&one}).run(first, every_input, 200);
+  };
+}
+
+/// Messages round a ring, some of them over its edge; more between two nodes than a channel holds.
+struct Scene {
+  LiveNetwork net{{1, 4}};
+  Counts counts;
+  Scene() {
+    for (const LiveMessage& message :
+         {LiveMessage{1, 0}, LiveMessage{2, 0, Counted::high}, LiveMessage{1, 3}, LiveMessage{0, 3},
+          LiveMessage{3, 1}, LiveMessage{2, 0}, LiveMessage{0, 0}}) {
+      EXPECT_TRUE(net.mesh().inject(message.source, message));
+      ++counts[{message.destination, message.source, message.priority}];
+    }
+  }
+  void all_has_come() {
+    for (int i = 0; i < 24; ++i) net.mesh().look_after();
+    EXPECT_TRUE(net.is_empty());
+    for (NodeNumber from = 0; from < net.nodes(); ++from) {  // and all goes on
+      for (int i = 0; i < 6; ++i) {
+        const LiveMessage message{(from + 2) % 4, from};
+        EXPECT_TRUE(net.send(message));
+        ++counts[{message.destination, from, message.priority}];
+      }
+    }
+    expect_counted(net, counts);
+  }
+};
+
+TEST(IwarpLiveTorusStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
+  for (const NodeNumber first : {0u, 3u}) {
+    for (const bool killed : {false, true}) {
+      SCOPED_TRACE(killed ? "killed" : "goes on later");
+      ::test::at_each_access([&](unsigned at, bool& ended) {
+        Scene scene;
+        Steps::One one(carrier(scene.net, first));
+        ended = !one.go(at);
+        if (killed) one.kill();
+        scene.all_has_come();
+        one.finish();
+        EXPECT_TRUE(scene.net.is_empty());
+      });
+    }
+  }
+}
+
+TEST(IwarpLiveTorusStops, AnyOrderOfThreeCarriersIsAsGood) {
+  ::test::Random random(::test::seed());
+  for (int round = 0; round < 100; ++round) {
+    SCOPED_TRACE(round);
+    Scene scene;
+    std::deque<Steps::One> all;
+    for (const NodeNumber first : {0u, 1u, 3u}) all.emplace_back(carrier(scene.net, first));
+    ::test::finish_in_any_order(all, random, 4);
+    EXPECT_TRUE(scene.net.is_empty()) << "nobody looks after it";
+    scene.all_has_come();
+    if (HasFailure()) return;
+  }
+}
+
+// -- the reservation pool -------------------------------------------------------------------------------------------------
+
+/// All or none; what a node that is gone has had is free. 3.2.2: who has all channels of a link starves other pathways, not messages.
+TEST(IwarpLiveTorus, ReservesAChannelOfEachLinkOrNone) {
+  LiveNetwork net({1, 5});
+  LiveTorus& torus = net.mesh();
+  const auto nobody = [](NodeNumber) { return false; };
+  for (unsigned i = 0; i < live_pathways; ++i) ASSERT_TRUE(torus.reserve(1, 2, nobody));
+  EXPECT_FALSE(torus.reserve(0, 2, nobody)) << "none is left from 1 to 2";
+  EXPECT_TRUE(net.send({2, 0})) << "by the open pool";
+  for (unsigned i = 0; i < live_pathways; ++i) ASSERT_TRUE(torus.reserve(0, 1, nobody)) << "none was kept";
+  EXPECT_FALSE(torus.reserve(0, 1, nobody));
+  torus.give_back(1, 2);
+  EXPECT_FALSE(torus.reserve(0, 2, nobody));
+  torus.give_back(0, 1);
+  EXPECT_TRUE(torus.reserve(0, 2, nobody));
+  EXPECT_FALSE(torus.reserve(2, 4, [](NodeNumber) { return false; }) && torus.reserve(1, 3, nobody));
+  EXPECT_TRUE(torus.reserve(2, 2, nobody)) << "to itself: no link";
+  EXPECT_TRUE(torus.reserve(3, 2, nobody)) << "the other direction";
+  for (unsigned i = 0; i < live_pathways - 1; ++i) {
+    torus.give_back(0, 1);
+    EXPECT_TRUE(torus.reserve(0, 2, [](NodeNumber node) { return node == 1; })) << "node 1 is gone";
+  }
+}
+
+}  // namespace iwarp_live_torus_test
