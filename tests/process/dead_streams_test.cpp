@@ -132,6 +132,55 @@ int read_in_posts(const Arguments& /*arguments*/) {
   return status == StreamStatus::unreachable ? 0 : 1;
 }
 
+/// Node 0 dies when what it wrote is at node 1, which passes it on to a reader that has room for a few of it and reads later.
+int die_behind_a_relay(const Arguments& /*arguments*/) {
+  am::Node& node = am::start(0, nullptr);
+  node.on_peer_death([](am::Node&, am::NodeId) {});
+  constexpr std::uint64_t many = 3'000;
+  if (node.id() == 0) {
+    am::StreamOut<std::uint64_t> out(node, 1, 1);
+    for (std::uint64_t i = 0; i < many; ++i) out.write(i);
+    if (out.flush() != StreamStatus::ok) return 1;
+    node.barrier();
+    die();
+  }
+  if (node.id() == 1) {
+    am::StreamIn<std::uint64_t> in(node, 0, 1);
+    am::splice(std::move(in), am::StreamOut<std::uint64_t>(node, 2, 1));
+    node.barrier();
+    node.wait_until([&] { return node.is_gone(2); });
+    return 0;
+  }
+  am::StreamIn<std::uint64_t> in(node, 1, 1, 16);
+  node.barrier();
+  node.wait_until([&] { return node.is_gone(0); });
+  std::uint64_t value = 0;
+  for (std::uint64_t i = 0; i < many; ++i) {
+    if (in.read(value) != StreamStatus::ok || value != i) return 3;
+  }
+  return in.read(value) == StreamStatus::unreachable ? 0 : 4;
+}
+
+/// What reads in posts is not run while the node leaves, though there is more for it; its objects are gone.
+int leave_unread(const Arguments& /*arguments*/) {
+  am::Node& node = am::start(0, nullptr);
+  if (node.id() == 0) {
+    am::StreamOut<std::uint64_t> out(node, 1, 1);
+    node.barrier();
+    for (std::uint64_t i = 0; i < 8; ++i) out.write(i);
+    while (!node.is_gone(1)) node.poll();
+    return 0;
+  }
+  static am::StreamIn<std::uint64_t>& in = *new am::StreamIn<std::uint64_t>(node, 0, 1);
+  static bool is_over = false;
+  in.on_values([] {
+    if (is_over) _exit(7);
+  });
+  node.barrier();
+  is_over = true;
+  return 0;
+}
+
 /// Values overtake the word that says who writes them: credits are told all the same.
 int read_in_posts_with_faults(const Arguments& /*arguments*/) {
   am::Node& node = am::start(0, nullptr);
@@ -195,6 +244,18 @@ TEST(SplicedStreams, GoToNodesThatDieAndComeFromThoseThatLeave) {
   }
 }
 
+TEST_P(DeadStreams, AreReadToTheirEndBehindARelay) {
+  Amrun amrun(job({"-n", "3"}, {"die_behind_a_relay"}), {{std::string("AM_TRANSPORT=") + GetParam()}});
+  const auto outcome = amrun.outcome();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+TEST_P(DeadStreams, AreNotReadInPostsOfANodeThatLeaves) {
+  Amrun amrun(job({"-n", "2"}, {"leave_unread"}), {{std::string("AM_TRANSPORT=") + GetParam()}});
+  const auto outcome = amrun.outcome();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
 TEST_P(DeadStreams, TellWhoReadsInPosts) {
   Amrun amrun(job({"-n", "2"}, {"read_in_posts"}), {{std::string("AM_TRANSPORT=") + GetParam()}});
   const auto outcome = amrun.outcome();
@@ -236,6 +297,8 @@ const Roles roles = {{"die_as", die_as},
                      {"fill_a_ring", fill_a_ring},
                      {"splice_and", splice_and},
                      {"read_in_posts", read_in_posts},
+                     {"die_behind_a_relay", die_behind_a_relay},
+                     {"leave_unread", leave_unread},
                      {"read_in_posts_with_faults", read_in_posts_with_faults},
                      {"write_to_one_that_computes", write_to_one_that_computes}};
 

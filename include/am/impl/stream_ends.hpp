@@ -70,6 +70,7 @@ class StreamWriter {
   friend class core::StreamRelay;
   friend class core::Streams;
   friend class StreamReader;
+  friend class CutUnlessDone;
 
   void publish(std::uint64_t next) noexcept {
     next_ = next;
@@ -90,7 +91,9 @@ class StreamWriter {
   void use_ring(StreamRing& ring) noexcept;
   void use_messages();
   void end_at_last() noexcept;
-  /// The reader gets no more, and no end.
+  /// The reader gets what was written, and no end. again: the network has no room for that.
+  [[nodiscard]] StreamStatus try_cut();
+  /// The same, where that has to do without what was not sent.
   void cut() noexcept;
   void let_go() noexcept;
 
@@ -146,6 +149,7 @@ class StreamReader {
   static void splice(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out);
 
  private:
+  static void hand_over(StreamReader& in, StreamWriter& out);
   friend class core::StreamRelay;
   friend class core::Streams;
 
@@ -163,6 +167,8 @@ class StreamReader {
   [[nodiscard]] std::uint64_t written_ahead() noexcept;
   void take_over(const StreamMark& splice);
   void use_ring(StreamRing& ring, std::uint64_t next) noexcept;
+  /// Values that it may read before it tells how far it has come.
+  [[nodiscard]] std::uint64_t most_at_once() const noexcept;
   /// After a look that found a marker.
   [[nodiscard]] std::uint64_t marker_ahead() const noexcept;
 
@@ -178,12 +184,11 @@ class StreamReader {
   const NodeId opened_from_;
   NodeId home_;  // in whose segment the ring lies
   std::uint64_t tag_;
-  std::uint32_t number_ = 0;        // among those that this node has opened
-  bool is_relayed_ = false;         // the program has it no more
-  bool is_told_of_end_ = false;     // likewise
-  bool values_are_posted_ = false;  // on_values is to run
-  std::uint64_t told_ = 0;          // of next_, where messages fill the ring
-  std::uint64_t marks_told_ = 0;    // likewise
+  std::uint32_t number_ = 0;      // among those that this node has opened
+  bool is_relayed_ = false;       // the program has it no more
+  bool is_told_of_end_ = false;   // or of the other node's death
+  std::uint64_t told_ = 0;        // of next_, where messages fill the ring
+  std::uint64_t marks_told_ = 0;  // likewise
   std::atomic<Writer> writer_{Writer::unknown};
   std::optional<NeededPeer> peer_{};
   std::function<void()> on_values_{};

@@ -14,7 +14,7 @@
 //  R6  the reader's store of `closed`         ->  the writer's load of it
 //  R7  the exchanges of `handing` by a writer that hands another ring over, behind its mark, and by a reader that closes: who comes second
 //      knows of the other, and sees to the ring that was handed over
-//  R8  the store of `cut` at the ring's node  ->  the reader's load of it
+//  R8  the store of `cut`, behind that of `written`  ->  the reader's load of it
 // Sleeping. Who is about to sleep sets its flag, passes a fence on all processors (host/heavy_fence.hpp), and looks once more. So the
 // other end needs no fence between its store and its look at the flag.
 #pragma once
@@ -29,7 +29,7 @@ namespace am::impl {
 
 /// What stands between two values.
 struct StreamMark {
-  enum class Kind : std::uint32_t { marker, end, splice };
+  enum class Kind : std::uint32_t { marker, end, splice, cut };
 
   std::uint64_t at = 0;  ///< in front of the value of this number
   std::uint64_t value =

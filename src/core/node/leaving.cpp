@@ -11,6 +11,7 @@
 #include "core/node/last_thread.hpp"
 #include "core/reports/counters.hpp"
 #include "core/reports/fatal.hpp"
+#include "core/streams/streams.hpp"
 
 namespace am::core {
 
@@ -91,6 +92,7 @@ void Engine::run_no_more_handlers() noexcept {
   node_->events_ = {};
   node_->events_.ame = false;  // so that every message goes by handle_unusual
   agenda_.clear();
+  streams_->leave();
   drop_kept();
   memory_.remote().forget_accesses();
   something_else_ = true;

@@ -64,7 +64,13 @@ void StreamReader::publish() noexcept {
     streams_.say(from_, {.kind = Streams::Word::Kind::wake, .id = ring_->id, .at = home_});
   if (writer_.load(std::memory_order_relaxed) != Writer::by_messages) return;
   const std::uint64_t marks = ring_->marks_read.load(std::memory_order_relaxed);
-  if (read - told_ >= ring_->capacity / 2 || marks - marks_told_ >= marks_to_tell) tell_writer(read, marks);
+  if (read - told_ >= most_at_once() || marks - marks_told_ >= marks_to_tell) tell_writer(read, marks);
+}
+
+/// Half of the ring has to have room beside what was not read. By messages there is as much again of which the writer has not been told.
+std::uint64_t StreamReader::most_at_once() const noexcept {
+  const bool by_stores = writer_.load(std::memory_order_relaxed) == Writer::by_stores;
+  return std::max<std::uint64_t>(ring_->capacity / (by_stores ? 2 : 4), 1);
 }
 
 void StreamReader::tell_writer(std::uint64_t values, std::uint64_t marks) noexcept {
@@ -100,7 +106,7 @@ StreamStatus StreamReader::look() {
     // First: whatever it wrote is seen below.
     const bool gone = ring_->cut.load(std::memory_order_acquire) != 0 || peer_->is_missing();
     if (spool_) drain();
-    std::uint64_t end = spool_ ? spool_->end : std::min(written_ahead(), next_ + ring_->capacity / 2);
+    std::uint64_t end = spool_ ? spool_->end : std::min(written_ahead(), next_ + most_at_once());
     end = std::max(end, next_);
     const std::uint64_t taken = ring_->marks_read.load(std::memory_order_relaxed);
     if (ring_->marks_written.load(std::memory_order_acquire) != taken) {
@@ -142,6 +148,7 @@ StreamStatus StreamReader::find_values(bool wait) {
         "a read from a stream", from_, [this] { return &ring_->reader_sleeps; },
         [&] { return (status = look()) != StreamStatus::again; });
   }
+  if (status == StreamStatus::ended || status == StreamStatus::unreachable) is_told_of_end_ = true;
   return status;
 }
 
@@ -181,7 +188,7 @@ std::uint64_t StreamReader::take_marker() {
 void StreamReader::on_values(std::function<void()> f) {
   const Hold hold(streams_.node());
   on_values_ = std::move(f);
-  values_are_posted_ = false;
+  is_told_of_end_ = false;
   if (on_values_) {
     streams_.watch(*this);
   } else {
@@ -242,10 +249,27 @@ void splice_streams(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWrit
   StreamReader::splice(std::move(in), std::move(out));
 }
 
+/// An exception of what a wait runs does not end the stream behind as if this were all.
+class CutUnlessDone {
+ public:
+  explicit CutUnlessDone(StreamWriter& out) noexcept : out_(&out) {}
+  ~CutUnlessDone() {
+    if (out_ != nullptr) out_->cut();
+  }
+  CutUnlessDone(const CutUnlessDone&) = delete;
+  CutUnlessDone& operator=(const CutUnlessDone&) = delete;
+  void done() noexcept { out_ = nullptr; }
+
+ private:
+  StreamWriter* out_;
+};
+
 void StreamReader::splice(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out) {
   Streams& streams = in->streams_;
   const Hold hold(streams.node());
+  if (out->over_) throw Error("splice streams", "the writing end has ended its stream", "splice it before");
   in->on_values(nullptr);
+  CutUnlessDone cut(*out);
   streams.wait(
       "am::splice, until the writer has opened its end", in->from_,
       []() -> std::atomic<std::uint32_t>* { return nullptr; },
@@ -253,23 +277,34 @@ void StreamReader::splice(std::unique_ptr<StreamReader> in, std::unique_ptr<Stre
         return in->writer_ != Writer::unknown || in->ring_->cut.load(std::memory_order_relaxed) != 0 ||
                in->peer_->is_missing();
       });
-  if (out->over_) throw Error("splice streams", "the writing end has ended its stream", "splice it before");
-  if (in->writer_ != Writer::by_stores || out->ring_ == nullptr || in->spool_) {
+  if (in->writer_ == Writer::by_stores && out->ring_ != nullptr && !in->spool_) {
+    hand_over(*in, *out);
+    cut.done();
+  } else {
+    cut.done();
     streams.relay(std::move(in), std::move(out));
-    return;
   }
-  in->publish();  // from here on somebody else reads
-  const std::byte* const base = direct(streams.node(), GlobalPtr<std::byte>(in->home_, 0), 1);
-  StreamRing& ring = *in->ring_;
+}
+
+/// Once the mark stands there, another may read the ring of `in`, and have done with it: nothing of it is touched then, but where it lies here.
+void StreamReader::hand_over(StreamReader& in, StreamWriter& out) {
+  Streams& streams = in.streams_;
+  in.publish();
+  StreamRing& ring = *in.ring_;
+  const bool lies_here = in.home_ == streams.node().id();
+  const std::byte* const base = direct(streams.node(), GlobalPtr<std::byte>(in.home_, 0), 1);
   const StreamMark mark{.value = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&ring) - base),
                         .kind = StreamMark::Kind::splice,
-                        .node = in->home_};
-  if (out->put_mark(mark, true) != StreamStatus::ok) return;  // its reader has closed: so does this one
-  if (out->ring_->handing.exchange(StreamRing::handed, std::memory_order_seq_cst) != StreamRing::gone) {
-    streams.hand_over(*in, out->reader());
-    in->ring_ = nullptr;
+                        .node = in.home_};
+  NodeId told = out.reader();
+  streams.hand_over(in, told);
+  if (out.put_mark(mark, true) != StreamStatus::ok) return;  // its reader has closed: so does this one
+  if (out.ring_->handing.exchange(StreamRing::handed, std::memory_order_seq_cst) != StreamRing::gone) {
+    in.ring_ = nullptr;
+    const NodeId now = out.reader();  // it may have handed the stream on itself meanwhile
+    if (lies_here && now != told) ring.reader.compare_exchange_strong(told, now, std::memory_order_acq_rel);
   }
-  out->let_go();
+  out.let_go();
 }
 
 }  // namespace am::impl

@@ -32,6 +32,13 @@ bool StreamRelay::is_told_of_room() noexcept {
   return true;
 }
 
+/// Without a fence where the flag is still there.
+bool StreamRelay::is_told_of_values() noexcept {
+  if (in_->ring_->reader_sleeps.exchange(1, std::memory_order_release) != 0) return false;
+  host::heavy_fence();
+  return true;
+}
+
 StreamRelay::Outcome StreamRelay::run() {
   for (;;) {
     if (const StreamStatus status = pass_on_values(); status != StreamStatus::ok)
@@ -50,8 +57,7 @@ StreamRelay::Outcome StreamRelay::run() {
         return ended == StreamStatus::again ? Outcome::waits_for_room : Outcome::over;
       }
       case StreamStatus::unreachable:
-        out_->cut();
-        return Outcome::over;
+        return out_->try_cut() == StreamStatus::again ? Outcome::waits_for_room : Outcome::over;
       default:
         static_cast<void>(out_->flush(false));
         return Outcome::waits_for_values;

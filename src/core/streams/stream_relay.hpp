@@ -31,6 +31,8 @@ class StreamRelay {
   [[nodiscard]] std::uint64_t passed() const noexcept { return passed_; }
   /// Asks the reader of `out` to say when there is room again, once more to be tried after that; false: nobody will say so.
   [[nodiscard]] bool is_told_of_room() noexcept;
+  /// The same of the writer of `in`; false: it was asked before.
+  [[nodiscard]] bool is_told_of_values() noexcept;
 
  private:
   static std::size_t buffer_bytes(std::size_t value_bytes) noexcept {

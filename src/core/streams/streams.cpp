@@ -44,7 +44,8 @@ Streams::Streams(Engine& engine)
       unsaid_(engine.memory_for_events()),
       unflushed_(engine.memory_for_events()),
       watched_(engine.memory_for_events()),
-      spooling_(engine.memory_for_events()) {}
+      spooling_(engine.memory_for_events()),
+      posted_(engine.memory_for_events()) {}
 
 Streams::~Streams() = default;
 
@@ -166,14 +167,17 @@ void Streams::hand_over(const impl::StreamReader& reader, NodeId to) noexcept {
   readers_.erase({reader.home_, reader.ring_->id});
   if (reader.home_ == node().id()) rings_[reader.ring_->id].handed = true;
   // Unless the new reader has come already.
-  NodeId self = node().id();
-  reader.ring_->reader.compare_exchange_strong(self, to, std::memory_order_acq_rel);
+  const auto tell = [&](impl::StreamRing& ring) {
+    NodeId self = node().id();
+    ring.reader.compare_exchange_strong(self, to, std::memory_order_acq_rel);
+  };
+  tell(*reader.ring_);
   host::own_fence();
   impl::StreamRing* ring = reader.ring_;
   while (ring->handing.load(std::memory_order_acquire) == impl::StreamRing::handed) {
     ring = handed_over_by(ring->last_mark());
-    if (ring == nullptr) return;
-    ring->reader.store(to, std::memory_order_release);
+    if (ring == nullptr || ring == reader.ring_) return;  // streams that were spliced into a circle
+    tell(*ring);
   }
 }
 
@@ -319,8 +323,12 @@ void Streams::take_mark(NodeId from, std::uint32_t id, impl::StreamMark mark) {
   const std::uint64_t marks = ring.marks_written.load(std::memory_order_relaxed);
   if (from != ring.writer ||
       marks - ring.marks_read.load(std::memory_order_relaxed) >= impl::StreamRing::most_marks ||
-      mark.kind > impl::StreamMark::Kind::end)
+      mark.kind == impl::StreamMark::Kind::splice || mark.kind > impl::StreamMark::Kind::cut)
     return engine_.distrust(from, "it sends a stream a mark for which there is no room");
+  if (mark.kind == impl::StreamMark::Kind::cut) {
+    ring.cut.store(1, std::memory_order_release);
+    return post_values(reader);
+  }
   mark.at = ring.written.load(std::memory_order_relaxed);
   ring.marks[marks % impl::StreamRing::most_marks] = mark;
   ring.marks_written.store(marks + 1, std::memory_order_release);
@@ -351,6 +359,7 @@ std::size_t Streams::look_again() {
   if (!wants_looks()) return 0;
   const impl::Hold hold(node());
   say_what_goes();
+  if (is_leaving_) return 0;
   look_at_watched();
   return drain() + flush_what_is_due() + run_relays();
 }
@@ -403,9 +412,9 @@ void Streams::look_at_watched() {
 }
 
 void Streams::post_values(impl::StreamReader* reader) {
-  if (reader == nullptr || !watched_.contains(reader->number_) ||
-      std::exchange(reader->values_are_posted_, true))
-    return;
+  if (reader == nullptr || !watched_.contains(reader->number_)) return;
+  if (std::ranges::find(posted_, reader->number_) != posted_.end()) return;
+  posted_.push_back(reader->number_);
   node().post([number = reader->number_](Node& node) { node.engine().streams().run_on_values(number); });
 }
 
@@ -413,9 +422,9 @@ void Streams::run_on_values(std::uint32_t number) {
   std::function<void()> f;  // a copy: it may replace itself, or close the stream
   {
     const impl::Hold hold(node());
+    std::erase(posted_, number);
     const auto found = watched_.find(number);
     if (found == watched_.end()) return;
-    found->second->values_are_posted_ = false;
     f = found->second->on_values_;
   }
   try {
@@ -445,7 +454,6 @@ void Streams::relay(std::unique_ptr<impl::StreamReader> in, std::unique_ptr<impl
   const std::size_t value_bytes = in->ring_->value_bytes;
   in->is_relayed_ = true;
   relays_.push_back(std::make_unique<StreamRelay>(std::move(in), std::move(out), value_bytes));
-  relays_.back()->in().on_values([this] { run_relays(); });
   engine_.streams_want_looks();
 }
 
@@ -456,8 +464,11 @@ std::size_t Streams::run_relays() {
   for (auto relay = relays_.begin(); relay != relays_.end();) {
     const std::uint64_t before = (*relay)->passed();
     auto outcome = (*relay)->run();
-    if (outcome == StreamRelay::Outcome::waits_for_room && (*relay)->is_told_of_room())
-      outcome = (*relay)->run();
+    const bool asks =
+        outcome == StreamRelay::Outcome::waits_for_room
+            ? (*relay)->is_told_of_room()
+            : outcome == StreamRelay::Outcome::waits_for_values && (*relay)->is_told_of_values();
+    if (asks) outcome = (*relay)->run();
     passed += (*relay)->passed() - before;
     relay = outcome == StreamRelay::Outcome::over ? relays_.erase(relay) : std::next(relay);
   }

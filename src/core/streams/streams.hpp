@@ -70,6 +70,9 @@ class Streams {
   [[nodiscard]] bool reserve(NodeId to) noexcept;
   void give_back(NodeId to) noexcept;
 
+  /// The program's objects may be gone: nothing of it is run any more.
+  void leave() noexcept { is_leaving_ = true; }
+
   void add(impl::StreamWriter& writer) { writers_[{writer.to_, writer.id_}] = &writer; }
   void remove(const impl::StreamWriter& writer) noexcept { writers_.erase({writer.to_, writer.id_}); }
   /// Makes its ring and offers it. Throws am::Error.
@@ -95,6 +98,7 @@ class Streams {
   /// to something.
   std::size_t look_again();
   [[nodiscard]] bool wants_looks() const noexcept {
+    if (is_leaving_) return !unsaid_.empty();
     return !unsaid_.empty() || !unflushed_.empty() || !watched_.empty() || !relays_.empty() ||
            !spooling_.empty();
   }
@@ -145,8 +149,10 @@ class Streams {
   std::pmr::map<std::uint32_t, impl::StreamReader*> watched_;  // by number: those with on_values
   std::pmr::map<std::uint32_t, impl::StreamReader*> spooling_;
   unsigned vain_drains_ = 0;
-  std::uint32_t last_looked_at_ = 0;  // of these
+  std::pmr::vector<std::uint32_t> posted_;  // of those that have been watched
+  std::uint32_t last_looked_at_ = 0;        // of these
   std::list<std::unique_ptr<StreamRelay>> relays_;
+  bool is_leaving_ = false;
   std::uint32_t last_id_ = 0;
   std::uint32_t last_number_ = 0;
 };

@@ -104,7 +104,23 @@ void StreamWriter::use_messages() {
   values_ = staged_.get();
 }
 
+StreamStatus StreamWriter::try_cut() {
+  if (ring_ != nullptr) {
+    ring_->cut.store(1, std::memory_order_release);
+    streams_.say(reader(), {.kind = Streams::Word::Kind::wake, .id = id_, .at = to_});
+  } else {
+    if (send_staged() == StreamStatus::again) return StreamStatus::again;
+    const core::Engine::OwnSend own(streams_.engine());
+    const StreamMark mark{.kind = StreamMark::Kind::cut};
+    if (streams_.node().try_request<core::stream_mark>(to_, id_, mark) == Status::again)
+      return StreamStatus::again;
+  }
+  let_go();
+  return StreamStatus::ok;
+}
+
 void StreamWriter::cut() noexcept {
+  if (try_cut() == StreamStatus::ok) return;
   streams_.say(to_, {.kind = Streams::Word::Kind::cut, .id = id_, .at = to_});
   let_go();
 }
@@ -257,6 +273,7 @@ StreamStatus StreamWriter::flush(bool wait) {
   if (status == StreamStatus::again && wait)
     streams_.wait("a flush of a stream", to_, no_flag,
                   [&] { return (status = send_staged()) != StreamStatus::again; });
+  streams_.engine().network().flush();
   return status;
 }
 
@@ -265,6 +282,7 @@ StreamStatus StreamWriter::end(bool wait) {
   if (over_) return StreamStatus::ok;
   const StreamStatus status = put_mark({.kind = StreamMark::Kind::end}, wait);
   if (status != StreamStatus::again) let_go();
+  if (ring_ == nullptr) streams_.engine().network().flush();
   return status;
 }
 
