@@ -292,7 +292,7 @@ void StreamReader::hand_over(StreamReader& in, StreamWriter& out) {
   in.publish();
   StreamRing& ring = *in.ring_;
   const bool lies_here = in.home_ == streams.node().id();
-  const std::byte* const base = direct(streams.node(), GlobalPtr<std::byte>(in.home_, 0), 1);
+  const std::byte* const base = streams.reach(in.home_, 0, 1);
   const StreamMark mark{.value = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&ring) - base),
                         .kind = StreamMark::Kind::splice,
                         .node = in.home_};

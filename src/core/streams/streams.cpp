@@ -45,7 +45,8 @@ Streams::Streams(Engine& engine)
       unflushed_(engine.memory_for_events()),
       watched_(engine.memory_for_events()),
       spooling_(engine.memory_for_events()),
-      posted_(engine.memory_for_events()) {}
+      posted_(engine.memory_for_events()),
+      mapped_(engine.memory_for_events()) {}
 
 Streams::~Streams() = default;
 
@@ -75,6 +76,15 @@ bool Streams::reserve(NodeId to) noexcept {
 void Streams::give_back(NodeId to) noexcept {
   if (to == node().id()) return;
   if (Pathways* const pathways = engine_.network().pathways(to)) pathways->give_back(to);
+}
+
+std::byte* Streams::reach(NodeId home, std::uint64_t offset, std::size_t bytes) {
+  if (home == node().id() || engine_.network().pathways(home) == nullptr)
+    return direct(node(), GlobalPtr<std::byte>(home, offset), bytes);
+  engine_.must_not_be_a_child();
+  std::span<std::byte>& its = mapped_[home];
+  if (its.empty()) its = engine_.job().memory->map_user(home);
+  return bytes <= its.size() && offset <= its.size() - bytes ? its.data() + offset : nullptr;
 }
 
 void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std::size_t capacity) {
@@ -154,10 +164,10 @@ void Streams::move(impl::StreamReader& reader, NodeId home, std::uint32_t id) {
 
 impl::StreamRing* Streams::handed_over_by(const impl::StreamMark& splice) noexcept {
   using impl::StreamRing;
-  const GlobalPtr<std::byte> at(splice.node, splice.value);
-  auto* const ring = reinterpret_cast<StreamRing*>(direct(node(), at, sizeof(StreamRing)));
+  const auto at = [&](std::size_t bytes) { return reach(splice.node, splice.value, bytes); };
+  auto* const ring = reinterpret_cast<StreamRing*>(at(sizeof(StreamRing)));
   const bool is_whole = ring != nullptr && std::has_single_bit(ring->capacity) && ring->value_bytes != 0 &&
-                        direct(node(), at, StreamRing::bytes(ring->capacity, ring->value_bytes)) != nullptr;
+                        at(StreamRing::bytes(ring->capacity, ring->value_bytes)) != nullptr;
   return is_whole ? ring : nullptr;
 }
 

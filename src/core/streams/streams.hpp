@@ -20,6 +20,7 @@
 #include <memory>
 #include <memory_resource>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,9 @@ class Streams {
   /// A pathway of the network's, where it has such. False: there is none left.
   [[nodiscard]] bool reserve(NodeId to) noexcept;
   void give_back(NodeId to) noexcept;
+  /// What lies there in a node's segment, where this node reads and writes it by loads and stores; else null. Where the network has pathways it
+  /// does: these carry words past the routers.
+  [[nodiscard]] std::byte* reach(NodeId home, std::uint64_t offset, std::size_t bytes);
 
   /// The program's objects may be gone: nothing of it is run any more.
   void leave() noexcept { is_leaving_ = true; }
@@ -152,6 +156,7 @@ class Streams {
   std::pmr::vector<std::uint32_t> posted_;  // of those that have been watched
   std::uint32_t last_looked_at_ = 0;        // of these
   std::list<std::unique_ptr<StreamRelay>> relays_;
+  std::pmr::map<NodeId, std::span<std::byte>> mapped_;  // segments, where there are pathways
   bool is_leaving_ = false;
   std::uint32_t last_id_ = 0;
   std::uint32_t last_number_ = 0;

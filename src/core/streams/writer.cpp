@@ -65,8 +65,8 @@ StreamWriter::StreamWriter(Node& node, NodeId to, std::uint64_t tag, const Strea
   }
   capacity_ = offer->word.capacity;
   mask_ = capacity_ - 1;
-  const GlobalPtr<std::byte> place(to, offer->word.at);
-  if (std::byte* ring = direct(node, place, StreamRing::bytes(capacity_, value_bytes_))) {
+  const std::size_t bytes = StreamRing::bytes(capacity_, value_bytes_);
+  if (std::byte* ring = streams_.reach(to, offer->word.at, bytes)) {
     use_ring(*reinterpret_cast<StreamRing*>(ring));
   } else {
     use_messages();
