@@ -1,0 +1,218 @@
+#include "emulated_hw/care/net_input.hpp"
+
+namespace am::care {
+
+void NetInput::step(const Wire& packet_in, Router& router) {
+  ended_ = {};
+  if (machine_.is(State::free)) {
+    if (!packet_in.word.is_target()) return;
+    machine_.enter(When::da);
+    word_ = packet_in.word;
+    packet_ = word_.packet;
+    ++counts_.words;
+    is_routed_ = false;
+    attempts_ = 0;
+  }
+  if (machine_.is(State::first)) {
+    seek(router);
+    return;
+  }
+  if (packet_in.terminator != Terminator::none) {
+    terminator_ = packet_in.terminator;
+    ++counts_.words;
+  }
+  taken_ |= router.relayed(number_).took;
+  if (!is_routed_) route(router);
+  go_on(packet_in, router);
+}
+
+void NetInput::seek(Router& router) {
+  if (!begin(router)) {
+    ++attempts_;
+    machine_.enter(When::s);
+    return;
+  }
+  machine_.enter(When::c);
+  is_routed_ = true;
+  taken_ = 0;
+  attempts_ = 0;
+}
+
+/// The connection for a packet's first target, or none (4.6).
+bool NetInput::begin(Router& router) {
+  const bool stores = options_.stores_and_forwards && number_ != local;
+  const bool forced = stores || attempts_ > options_.seek_threshold;
+  const bool is_single = word_.last || word_.one_site;
+  const bool splits = !is_single && !forced && router.is_available(local);
+  std::optional<PortNumber> output;
+  if (forced && router.is_available(local)) {
+    output = local;
+  } else if (!stores) {
+    output = router.find(number_, word_.value);
+  }
+  if (!output) return false;
+  if (forced && output == local && word_.value != router.here()) ++counts_.forced_stores;
+  connection_ = is_single ? Connection::unicast : Connection::passthru;
+  list_ = List::whole;
+  branches_ = kit::port_bit(*output);
+  if (splits) {
+    connection_ = *output == local ? Connection::some_local : Connection::all_remote;
+    list_ = List::split;
+    branches_ |= kit::port_bit(local);
+    router.connect(number_, local);
+    ++counts_.splits;
+  }
+  router.connect(number_, *output);
+  return true;
+}
+
+/// The branches of a word that it has taken in mid-packet. The local copy gets all targets, each other one its own.
+void NetInput::route(Router& router) {
+  is_routed_ = true;
+  const bool is_pad = word_.kind == Word::Kind::pad;
+  branches_ = word_ && !is_pad ? router.connections(number_) : 0;
+  if (!word_.is_target() || !is_multicast() || is_aborting()) return;
+  const std::optional<PortNumber> output = router.find(number_, word_.value);
+  if (!output && ++attempts_ <= options_.seek_threshold) {
+    is_routed_ = false;
+  } else if (!output) {
+    ++counts_.partial_finds;
+    abort(router);
+  } else {
+    if (*output != local) router.connect(number_, *output);
+    if (*output == local) connection_ = Connection::some_local;
+    branches_ = kit::port_bit(local) | kit::port_bit(*output);
+    if (word_.last) list_ = List::over;
+    attempts_ = 0;
+  }
+}
+
+void NetInput::take(const Word& word, Router& router) {
+  word_ = word;
+  taken_ = 0;
+  if (word_.kind == Word::Kind::pad)
+    ++counts_.pads;
+  else if (word_)
+    ++counts_.words;
+  route(router);
+}
+
+void NetInput::go_on(const Wire& packet_in, Router& router) {
+  Router::Relayed relayed = router.relayed(number_);
+  if (relayed.status == Status::abort_request && !is_aborting()) {
+    if (is_multicast()) {
+      ++counts_.aborts;
+      abort(router);
+      relayed = router.relayed(number_);
+    } else {
+      ++counts_.ignored_requests;
+    }
+  }
+  const bool blocked = is_blocked(relayed);
+  if (packet_in.terminator != Terminator::none)
+    machine_.enter(machine_.is(State::open) && blocked ? When::wtr : When::tr);
+  switch (machine_.state()) {
+    case State::open:
+      if (blocked) machine_.enter(When::w);
+      break;
+    case State::wait:
+      if (!blocked) machine_.enter(When::o);
+      break;
+    case State::last:
+      if (!blocked) machine_.enter(When::o);
+      break;
+    case State::done:
+      if (blocked) machine_.enter(When::w);
+      break;
+    case State::abort:
+      machine_.say(blocked ? Status::wait : Status::open);
+      break;
+    default:;
+  }
+  if (blocked) return;
+  if (machine_.is(State::open) || machine_.is(State::abort)) {
+    take(packet_in.word, router);
+  } else if (!relayed.is_settled) {
+    return;
+  } else if (machine_.is(State::fin_abort)) {
+    machine_.enter(When::nw);
+    end(router, Terminator::none, terminator_);
+  } else if (machine_.is(State::done) && options_.fidelity == Fidelity::two_events) {
+    machine_.enter(When::event);
+  } else if (machine_.is(State::done)) {
+    machine_.enter(When::o);
+    commit(router);
+  }
+}
+
+void NetInput::step_final(Router& router) {
+  if (!machine_.is(State::final)) return;
+  const Router::Relayed relayed = router.relayed(number_);
+  machine_.enter(is_blocked(relayed) ? When::w : When::nw);
+  if (machine_.is(State::free)) commit(router);
+}
+
+/// Back out of a multicast: only the connection to the local net-output stays (4.5.2).
+void NetInput::abort(Router& router) {
+  machine_.enter(When::arm);
+  const Ports remote = router.connections(number_) & ~kit::port_bit(local);
+  ended_ = {remote, Terminator::abort_packet, Terminator::none};
+  router.disconnect(number_, remote);
+  branches_ &= kit::port_bit(local);
+  is_routed_ = true;
+}
+
+/// The terminators of Table A, by connection (4.5.1). An upstream :abort-packet goes to all.
+void NetInput::commit(Router& router) {
+  if (terminator_ == Terminator::abort_packet) {
+    end(router, terminator_, terminator_);
+  } else if (!is_multicast()) {
+    end(router, Terminator::end_of_packet, Terminator::end_of_packet);
+  } else {
+    end(router, Terminator::end_of_packet,
+        connection_ == Connection::all_remote ? Terminator::abort_packet : Terminator::local_end_of_packet);
+  }
+}
+
+void NetInput::end(Router& router, Terminator remote, Terminator at_local) {
+  const Ports outputs = router.connections(number_);
+  ended_.outputs |= outputs;
+  if (remote != Terminator::none) ended_.remote = remote;
+  ended_.at_local = at_local;
+  router.disconnect(number_, outputs);
+  word_ = {};
+  branches_ = 0;
+  terminator_ = Terminator::none;
+}
+
+Wire NetInput::packet_out(PortNumber output, const Router& router) const noexcept {
+  if ((ended_.outputs & kit::port_bit(output)) != 0)
+    return {.terminator = output == local ? ended_.at_local : ended_.remote};
+  if ((router.connections(number_) & kit::port_bit(output)) == 0) return {};
+  Wire wire{.list = output == local ? List::whole : list_};
+  const bool pads = machine_.is(State::wait) && is_multicast() && options_.fidelity == Fidelity::words;
+  if (is_routed_ && (branches_ & ~taken_ & kit::port_bit(output)) != 0) {
+    wire.word = word_;
+  } else if (pads || word_.kind == Word::Kind::pad) {
+    wire.word = {.kind = Word::Kind::pad, .packet = packet_};
+  }
+  return wire;
+}
+
+std::optional<NodeNumber> NetInput::sought() const noexcept {
+  if (machine_.is(State::free) || is_routed_) return std::nullopt;
+  return word_.value;
+}
+
+NetInput::Counts& NetInput::Counts::operator+=(const Counts& other) noexcept {
+  words += other.words;
+  pads += other.pads;
+  splits += other.splits;
+  aborts += other.aborts;
+  partial_finds += other.partial_finds;
+  forced_stores += other.forced_stores;
+  ignored_requests += other.ignored_requests;
+  return *this;
+}
+
+}  // namespace am::care
