@@ -21,7 +21,7 @@ void FifoBuffer::step_input(const Wire& packet_in, Cycle now) {
     machine_.say(machine_.is(State::open) ? Status::open : Status::wait);
   if (is_time_out(packet_in, now)) {
     machine_.enter(When::timeout);
-    ++abort_requests_;
+    ++counts_.abort_requests;
     return;
   }
   take(packet_in);
@@ -42,7 +42,7 @@ void FifoBuffer::take(const Wire& packet_in) {
   } else if (full) {
     machine_.enter(When::f);
   } else if (packet_in.word.kind == Word::Kind::pad) {
-    ++pads_;
+    ++counts_.dropped_pads;
     ++pads_in_a_row_;
   } else if (packet_in.word) {
     pads_in_a_row_ = 0;

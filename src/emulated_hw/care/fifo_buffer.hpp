@@ -17,9 +17,9 @@ class FifoBuffer {
   using State = buffer::State;
   using When = buffer::When;
 
-  /// The options outlive it. `number`: of all fifo-buffers of a machine, for the seed of its timeouts.
-  FifoBuffer(const Options& options, std::uint32_t number) noexcept
-      : options_(options), queue_(options), random_(options.seed + number) {}
+  /// The options and counts outlive it. `number`: of all fifo-buffers of a machine, for the seed of its timeouts.
+  FifoBuffer(const Options& options, Counts& counts, std::uint32_t number) noexcept
+      : options_(options), counts_(counts), queue_(options), random_(options.seed + number) {}
 
   /// An odd phase.
   void step_input(const Wire& packet_in, Cycle now);
@@ -34,8 +34,6 @@ class FifoBuffer {
     return options_.buffer_size && queue_.places() >= *options_.buffer_size;
   }
   [[nodiscard]] bool is_idle() const noexcept { return machine_.is(State::free) && queue_.is_idle(); }
-  [[nodiscard]] std::uint64_t pads() const noexcept { return pads_; }
-  [[nodiscard]] std::uint64_t abort_requests() const noexcept { return abort_requests_; }
 
  private:
   [[nodiscard]] bool is_time_out(const Wire& packet_in, Cycle now);
@@ -43,14 +41,13 @@ class FifoBuffer {
   void take(const Wire& packet_in);
 
   const Options& options_;
+  Counts& counts_;
   BufferMachine machine_;
   PacketSource queue_;
   Terminator terminator_ = Terminator::none;  // received, and not queued
   std::uint64_t random_;
   Cycle expires_at_ = 0;
   Cycle pads_in_a_row_ = 0;
-  std::uint64_t pads_ = 0;
-  std::uint64_t abort_requests_ = 0;
 };
 
 }  // namespace am::care

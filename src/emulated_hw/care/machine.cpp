@@ -30,7 +30,7 @@ Machine::Machine(const kit::Topology& topology, const Options& options, const Pr
     throw std::invalid_argument("care: there are no pads to count where words do not travel");
   const NodeNumber nodes = kit::nodes_of(topology);
   for (NodeNumber node = 0; node < nodes; ++node)
-    sites_.push_back(std::make_unique<Site>(node, preferences_, options_));
+    sites_.push_back(std::make_unique<Site>(node, preferences_, options_, counts_));
   for (NodeNumber node = 0; node < nodes; ++node) {
     for (unsigned port = 1; port < kit::ports_of(topology); ++port) {
       const NodeNumber there = kit::neighbour(topology, node, port);
@@ -91,20 +91,6 @@ std::uint64_t Machine::fingerprint() const noexcept {
 std::uint64_t Machine::link_words() const noexcept {
   std::uint64_t all = 0;
   for (const auto& site : sites_) all += site->link_words();
-  return all;
-}
-
-Machine::Counts Machine::counts() const noexcept {
-  Counts all;
-  for (const auto& site : sites_) {
-    all.inputs += site->counts();
-    all.retransmissions += site->its_operator().retransmissions();
-    all.discarded += site->its_operator().discarded();
-    for (const FifoBuffer* each : {&site->upstream(), &site->downstream()}) {
-      all.abort_requests += each->abort_requests();
-      all.dropped_pads += each->pads();
-    }
-  }
   return all;
 }
 

@@ -57,14 +57,7 @@ class Machine final : public kit::Machine {
   [[nodiscard]] std::uint64_t fingerprint() const noexcept;
   /// Words that are no pads, and terminators, that links between sites have carried.
   [[nodiscard]] std::uint64_t link_words() const noexcept;
-  struct Counts {
-    NetInput::Counts inputs{};
-    std::uint64_t retransmissions = 0;
-    std::uint64_t discarded = 0;  ///< by operators: aborted
-    std::uint64_t abort_requests = 0;
-    std::uint64_t dropped_pads = 0;
-  };
-  [[nodiscard]] Counts counts() const noexcept;
+  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 
  private:
   struct Wait {
@@ -84,6 +77,7 @@ class Machine final : public kit::Machine {
 
   const Options options_;
   const Preferences preferences_;
+  Counts counts_{};
   std::vector<std::unique_ptr<Site>> sites_;
   kit::NodeSet awake_;
   std::vector<NodeNumber> stepped_;  // in this cycle

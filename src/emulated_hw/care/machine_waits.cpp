@@ -12,15 +12,12 @@ std::string packet_name(PacketNumber packet) { return "packet " + std::to_string
 std::string at(const Site& site) { return " at site " + std::to_string(site.here()); }
 std::string operator_name(const Site& site) { return "the operator of site " + std::to_string(site.here()); }
 
-/// The packets in its way are others: copies of one packet may be in several places.
 template <class Waits>
 void add(Waits& waits, const std::string& place, const std::string& line,
          const std::set<std::string>& behind) {
   auto& one = waits[place];
   one.line += (one.line.empty() ? place : ";") + line;
-  for (const std::string& other : behind) {
-    if (other != place) one.behind.insert(other);
-  }
+  one.behind.insert(behind.begin(), behind.end());
 }
 
 }  // namespace
@@ -50,7 +47,8 @@ void Machine::add_output_waits(const Site& site, WaitsByPlace& waits) const {
     if (port == local) {
       if (site.upstream().machine().status() != Status::wait) continue;
       std::set<std::string> behind{operator_name(site)};
-      if (const auto first = site.upstream().queue().first()) behind.insert(packet_name(*first));
+      const auto first = site.upstream().queue().first();
+      if (first && *first != output.packet()) behind.insert(packet_name(*first));
       add(waits, packet_name(output.packet()), at(site) + " waits for its fifo-buffer, which is full",
           behind);
     } else if (output.machine().is(net_output::State::first)) {

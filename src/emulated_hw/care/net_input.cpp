@@ -9,7 +9,7 @@ void NetInput::step(const Wire& packet_in, Router& router) {
     machine_.enter(When::da);
     word_ = packet_in.word;
     packet_ = word_.packet;
-    ++counts_.words;
+    ++words_;
     is_routed_ = false;
     attempts_ = 0;
   }
@@ -19,7 +19,7 @@ void NetInput::step(const Wire& packet_in, Router& router) {
   }
   if (packet_in.terminator != Terminator::none) {
     terminator_ = packet_in.terminator;
-    ++counts_.words;
+    ++words_;
   }
   taken_ |= router.relayed(number_).took;
   if (!is_routed_) route(router);
@@ -90,39 +90,28 @@ void NetInput::route(Router& router) {
 void NetInput::take(const Word& word, Router& router) {
   word_ = word;
   taken_ = 0;
-  if (word_.kind == Word::Kind::pad)
-    ++counts_.pads;
-  else if (word_)
-    ++counts_.words;
+  if (word_ && word_.kind != Word::Kind::pad) ++words_;
   route(router);
 }
 
 void NetInput::go_on(const Wire& packet_in, Router& router) {
   Router::Relayed relayed = router.relayed(number_);
-  if (relayed.status == Status::abort_request && !is_aborting()) {
-    if (is_multicast()) {
-      ++counts_.aborts;
-      abort(router);
-      relayed = router.relayed(number_);
-    } else {
-      ++counts_.ignored_requests;
-    }
+  if (relayed.status == Status::abort_request && is_multicast() && !is_aborting()) {
+    ++counts_.aborts;
+    abort(router);
+    relayed = router.relayed(number_);
   }
   const bool blocked = is_blocked(relayed);
   if (packet_in.terminator != Terminator::none)
     machine_.enter(machine_.is(State::open) && blocked ? When::wtr : When::tr);
   switch (machine_.state()) {
     case State::open:
+    case State::done:
       if (blocked) machine_.enter(When::w);
       break;
     case State::wait:
-      if (!blocked) machine_.enter(When::o);
-      break;
     case State::last:
       if (!blocked) machine_.enter(When::o);
-      break;
-    case State::done:
-      if (blocked) machine_.enter(When::w);
       break;
     case State::abort:
       machine_.say(blocked ? Status::wait : Status::open);
@@ -202,17 +191,6 @@ Wire NetInput::packet_out(PortNumber output, const Router& router) const noexcep
 std::optional<NodeNumber> NetInput::sought() const noexcept {
   if (machine_.is(State::free) || is_routed_) return std::nullopt;
   return word_.value;
-}
-
-NetInput::Counts& NetInput::Counts::operator+=(const Counts& other) noexcept {
-  words += other.words;
-  pads += other.pads;
-  splits += other.splits;
-  aborts += other.aborts;
-  partial_finds += other.partial_finds;
-  forced_stores += other.forced_stores;
-  ignored_requests += other.ignored_requests;
-  return *this;
 }
 
 }  // namespace am::care

@@ -18,8 +18,9 @@ class NetInput {
 
   enum class Connection : std::uint8_t { unicast, passthru, all_remote, some_local };
 
-  /// The options outlive it.
-  NetInput(PortNumber number, const Options& options) noexcept : number_(number), options_(options) {}
+  /// The options and counts outlive it.
+  NetInput(PortNumber number, const Options& options, Counts& counts) noexcept
+      : number_(number), options_(options), counts_(counts) {}
 
   /// An odd phase; and its second event, when all net-inputs of the site have had the first (5.3).
   void step(const Wire& packet_in, Router& router);
@@ -38,17 +39,8 @@ class NetInput {
   [[nodiscard]] bool is_idle() const noexcept { return machine_.is(State::free) && ended_.outputs == 0; }
   [[nodiscard]] bool stores_a_word() const noexcept { return static_cast<bool>(word_); }
 
-  struct Counts {
-    std::uint64_t words = 0;  ///< that it has taken, terminators too
-    std::uint64_t pads = 0;
-    std::uint64_t splits = 0;
-    std::uint64_t aborts = 0;         ///< by request
-    std::uint64_t partial_finds = 0;  ///< that were forced to fail
-    std::uint64_t forced_stores = 0;  ///< at the local site, over the threshold
-    std::uint64_t ignored_requests = 0;
-    Counts& operator+=(const Counts& other) noexcept;
-  };
-  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+  /// Words that are no pads, and terminators, that it has taken.
+  [[nodiscard]] std::uint64_t words() const noexcept { return words_; }
 
  private:
   /// Terminators on their way to net-outputs, for one phase.
@@ -75,6 +67,7 @@ class NetInput {
 
   const PortNumber number_;
   const Options& options_;
+  Counts& counts_;
   NetInputMachine machine_;
   Connection connection_ = Connection::unicast;
   Word word_{};         // the one that it stores
@@ -86,7 +79,7 @@ class NetInput {
   unsigned attempts_ = 0;
   PacketNumber packet_ = 0;
   Ended ended_{};
-  Counts counts_{};
+  std::uint64_t words_ = 0;
 };
 
 }  // namespace am::care

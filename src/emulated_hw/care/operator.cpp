@@ -39,7 +39,7 @@ void Operator::step_receive(const Wire& packet_in, Cycle now) {
     case Terminator::abort_packet:
       buffer_.clear();
       status_ = Status::free;
-      ++discarded_;
+      ++counts_.discarded;
       return;
     default:
       is_new_ = true;
@@ -60,7 +60,7 @@ void Operator::serve(Cycle now) {
   }
   if (again) {
     request(rest);
-    ++retransmissions_;
+    ++counts_.retransmissions;
   }
   buffer_.clear();
   is_new_ = false;

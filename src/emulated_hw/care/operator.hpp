@@ -13,9 +13,9 @@ namespace am::care {
 
 class Operator {
  public:
-  /// The options outlive it.
-  Operator(NodeNumber here, const Options& options) noexcept
-      : here_(here), options_(options), requests_(options) {}
+  /// The options and counts outlive it.
+  Operator(NodeNumber here, const Options& options, Counts& counts) noexcept
+      : here_(here), options_(options), counts_(counts), requests_(options) {}
 
   // -- its evaluator's
 
@@ -51,8 +51,6 @@ class Operator {
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
   [[nodiscard]] const PacketSource& requests() const noexcept { return requests_; }
   [[nodiscard]] bool is_idle() const noexcept { return buffer_.empty() && requests_.is_idle(); }
-  [[nodiscard]] std::uint64_t retransmissions() const noexcept { return retransmissions_; }
-  [[nodiscard]] std::uint64_t discarded() const noexcept { return discarded_; }
 
  private:
   void serve(Cycle now);
@@ -60,6 +58,7 @@ class Operator {
 
   const NodeNumber here_;
   const Options& options_;
+  Counts& counts_;
   PacketSource requests_;
   std::vector<Word> buffer_;  // the network-buffer
   bool is_new_ = false;
@@ -68,8 +67,6 @@ class Operator {
   Cycle served_at_ = 0;
   std::vector<Delivery> delivered_;
   std::uint64_t taken_ = 0;
-  std::uint64_t retransmissions_ = 0;
-  std::uint64_t discarded_ = 0;
 };
 
 }  // namespace am::care

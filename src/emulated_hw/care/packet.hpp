@@ -74,7 +74,7 @@ struct Timeouts {
     pads     ///< `limit` consecutive pads
   };
   Kind kind = Kind::random;
-  Cycle limit = 256;  ///< assumed
+  Cycle limit = 256;  ///< assumed; a packet that takes longer by itself is aborted again and again
 };
 
 struct Options {
@@ -88,6 +88,18 @@ struct Options {
   /// What a wait that lasts over the end of a transmission adds to it (5.2): all of the wait, as printed, or what was left to transmit.
   bool delays_as_printed = true;
   std::uint64_t seed = 1;  ///< of random timeouts
+};
+
+/// What has happened in a machine.
+struct Counts {
+  std::uint64_t splits = 0;
+  std::uint64_t aborts = 0;           ///< of multicasts, by request
+  std::uint64_t partial_finds = 0;    ///< that were forced to fail (footnote 10)
+  std::uint64_t forced_stores = 0;    ///< at another site than the target's, over the threshold
+  std::uint64_t retransmissions = 0;  ///< by operators
+  std::uint64_t discarded = 0;        ///< by operators: aborted, or copies that were not needed
+  std::uint64_t abort_requests = 0;   ///< of fifo-buffers
+  std::uint64_t dropped_pads = 0;     ///< by them
 };
 
 }  // namespace am::care

@@ -18,15 +18,15 @@ Ports leading_somewhere(const kit::Topology& topology, NodeNumber here) {
 
 }  // namespace
 
-Site::Site(NodeNumber here, const Preferences& preferences, const Options& options)
+Site::Site(NodeNumber here, const Preferences& preferences, const Options& options, Counts& counts)
     : router_(here, preferences, leading_somewhere(preferences.topology(), here)),
       outputs_(kit::ports_of(preferences.topology())),
-      upstream_(options, 2 * here),
-      downstream_(options, 2 * here + 1),
-      operator_(here, options),
+      upstream_(options, counts, 2 * here),
+      downstream_(options, counts, 2 * here + 1),
+      operator_(here, options, counts),
       wires_(outputs_.size()) {
   for (unsigned port = 0; port < outputs_.size(); ++port)
-    inputs_.emplace_back(static_cast<PortNumber>(port), options);
+    inputs_.emplace_back(static_cast<PortNumber>(port), options, counts);
 }
 
 void Site::is_wired(PortNumber port, Site& other, PortNumber its) { wires_[port] = {&other, its}; }
@@ -59,9 +59,9 @@ void Site::odd_phase(Cycle now) {
 void Site::step_input(PortNumber port, Cycle now) {
   if (!has(port)) return;
   NetInput& input = inputs_[port];
-  const std::uint64_t before = input.counts().words;
+  const std::uint64_t before = input.words();
   input.step(into(port), router_);
-  if (input.counts().words == before) return;
+  if (input.words() == before) return;
   moved_at_ = now;
   fingerprint_ += kit::mixed(kit::mixed(now, here() * ports() + port), input.packet() + 1);
 }
@@ -86,14 +86,8 @@ bool Site::is_idle() const noexcept {
 
 std::uint64_t Site::link_words() const noexcept {
   std::uint64_t words = 0;
-  for (unsigned port = 1; port < ports(); ++port) words += inputs_[port].counts().words;
+  for (unsigned port = 1; port < ports(); ++port) words += inputs_[port].words();
   return words;
-}
-
-NetInput::Counts Site::counts() const noexcept {
-  NetInput::Counts all;
-  for (const NetInput& input : inputs_) all += input.counts();
-  return all;
 }
 
 }  // namespace am::care

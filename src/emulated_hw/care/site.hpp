@@ -17,7 +17,8 @@ namespace am::care {
 
 class Site {
  public:
-  Site(NodeNumber here, const Preferences& preferences, const Options& options);
+  /// These outlive it.
+  Site(NodeNumber here, const Preferences& preferences, const Options& options, Counts& counts);
 
   /// The channel from that port leads to, and from, that port of the other.
   void is_wired(PortNumber port, Site& other, PortNumber its);
@@ -42,7 +43,6 @@ class Site {
   [[nodiscard]] bool is_idle() const noexcept;
   /// Words that are no pads, and terminators, that its net-inputs have taken from other sites; it has been so in this cycle.
   [[nodiscard]] std::uint64_t link_words() const noexcept;
-  [[nodiscard]] NetInput::Counts counts() const noexcept;
   /// A number that depends on what has come to its net-inputs, and when.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// When a word, or a terminator, has last gone on.

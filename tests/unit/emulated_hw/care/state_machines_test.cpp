@@ -92,7 +92,8 @@ class CareBufferRow : public testing::TestWithParam<One> {};
 
 TEST_P(CareBufferRow, IsTaken) {
   const Options options{.buffer_size = 2, .timeouts = {Timeouts::Kind::equal, 4}};
-  FifoBuffer component(options, 0);
+  Counts counts;
+  FifoBuffer component(options, counts, 0);
   Cycle now = 0;
   take_row(component, buffer::rows, GetParam(), 1, [&](std::string_view what) {
     if (what == ">") {
@@ -129,7 +130,7 @@ using One = Case<State, When>;
 class CareNetInputRow : public testing::TestWithParam<One> {};
 
 struct Bench {
-  explicit Bench(const Options& given) : options(given), input(1, options) {}
+  explicit Bench(const Options& given) : options(given), input(1, options, counts) {}
 
   void latch(char says) {
     for (PortNumber output = 0; output < 3; ++output) {
@@ -149,6 +150,7 @@ struct Bench {
   }
 
   const Options options;
+  Counts counts;
   const Preferences preferences{kit::Grid{{3}}, Preferences::one_only};
   Router router{1, preferences, 0b111};
   NetInput input;
@@ -231,7 +233,7 @@ TEST(CareNetInput, IgnoresAbortRequestsWhereItDoesNotSplit) {
   bench.step("na");
   bench.step("no");
   EXPECT_TRUE(bench.input.machine().is(State::open));
-  EXPECT_EQ(bench.input.counts().aborts, 0u);
+  EXPECT_EQ(bench.counts.aborts, 0u);
   EXPECT_EQ(bench.router.connections(1), 0b10u) << "the second target goes the same way";
 }
 
@@ -271,7 +273,7 @@ TEST(CareNetInput, SeeksUntilTheThreshold) {
   busy();
   EXPECT_TRUE(bench.input.machine().is(State::open));
   EXPECT_EQ(bench.router.connections(1), 0b1u);
-  EXPECT_EQ(bench.input.counts().forced_stores, 1u);
+  EXPECT_EQ(bench.counts.forced_stores, 1u);
 }
 
 /// CA-11, footnote 10: the first target has a net-output, the second gets none: it fails with an :abort-packet, and the local copy stays.
@@ -289,7 +291,7 @@ TEST(CareNetInput, FailsPartialFinds) {
   bench.input.step(wire('m'), bench.router);
   for (const char what : {'n', '-', '-'}) step(what);
   EXPECT_TRUE(bench.input.machine().is(State::abort));
-  EXPECT_EQ(bench.input.counts().partial_finds, 1u);
+  EXPECT_EQ(bench.counts.partial_finds, 1u);
   EXPECT_EQ(bench.input.packet_out(1, bench.router).terminator, Terminator::abort_packet);
   EXPECT_EQ(bench.input.packet_out(local, bench.router).word.value, 0u) << "it has the complete list";
   EXPECT_EQ(bench.router.connections(1), 0b1u);
@@ -385,7 +387,8 @@ TEST(CareOperator, TreatsPacketsByTheirTerminators) {
        {Expected{Terminator::end_of_packet, 2, 1, 0}, Expected{Terminator::local_end_of_packet, 2, 0, 0},
         Expected{Terminator::abort_packet, 0, 0, 1}}) {
     const Options options{};
-    Operator one(5, options);
+    Counts counts;
+    Operator one(5, options, counts);
     one.step_receive({.word = {.kind = Word::Kind::target, .packet = 9, .value = 5, .at = 1}}, 10);
     EXPECT_EQ(one.status_out(), Status::open);
     one.step_receive({.word = {.kind = Word::Kind::target, .packet = 9, .value = 7}}, 11);
@@ -403,8 +406,8 @@ TEST(CareOperator, TreatsPacketsByTheirTerminators) {
       EXPECT_EQ(one.delivered()[i].target, (Target{5, static_cast<std::uint32_t>(i + 1)}));
       EXPECT_EQ(one.delivered()[i].data, std::vector<std::uint32_t>{77});
     }
-    EXPECT_EQ(one.retransmissions(), again);
-    EXPECT_EQ(one.discarded(), discarded);
+    EXPECT_EQ(counts.retransmissions, again);
+    EXPECT_EQ(counts.discarded, discarded);
     one.step_send(Status::free, 20);
     EXPECT_EQ(one.packet_out().word.is_target(), again == 1);
     if (again == 1) {
@@ -417,14 +420,15 @@ TEST(CareOperator, TreatsPacketsByTheirTerminators) {
 /// CA-8: pads never reach an operator, and are counted. CA-15: in place of a timer, a limit of consecutive pads.
 TEST(CareFifoBuffer, DropsPads) {
   const Options options{.timeouts = {Timeouts::Kind::pads, 3}};
-  FifoBuffer component(options, 0);
+  Counts counts;
+  FifoBuffer component(options, counts, 0);
   Cycle now = 0;
   for (const char what : {'t', 'p', 'p', 'd', 'p', 'p', 'p'}) component.step_input(wire(what), now++);
-  EXPECT_EQ(component.pads(), 5u);
+  EXPECT_EQ(counts.dropped_pads, 5u);
   EXPECT_EQ(component.queue().places(), 2u);
-  EXPECT_EQ(component.abort_requests(), 0u);
+  EXPECT_EQ(counts.abort_requests, 0u);
   component.step_input(wire('p'), now);
-  EXPECT_EQ(component.abort_requests(), 1u);
+  EXPECT_EQ(counts.abort_requests, 1u);
 }
 
 }  // namespace am::care::state_machines_test

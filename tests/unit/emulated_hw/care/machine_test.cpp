@@ -1,0 +1,186 @@
+// A CARE machine, word by word: criteria CA-1 to CA-9, CA-17, CA-19, CA-20, C-1 and C-2 (Byrd, Nakano and Delagi 1987, 2 to 4).
+#include "emulated_hw/care/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "emulated_hw/care/figures.hpp"
+#include "random_lists.hpp"
+#include "support/random.hpp"
+
+namespace am::care::machine_test {
+
+using kit::Grid;
+using kit::Hypercube;
+using Words = std::vector<std::uint32_t>;
+
+const kit::Topology grid = Grid{{4}, {4}};
+const kit::Topology torus = Grid{{4, true}, {4, true}};
+const kit::Topology cube = Hypercube(4);
+
+void run_dry(Machine& machine) {
+  machine.run_or_throw([&] { return machine.is_empty(); });
+}
+
+/// C-1, CA-21: a unicast takes the sum of named parts, over every distance and two lengths, on each topology; and what it carries is intact.
+TEST(CareMachine, TakesTheSumOfNamedParts) {
+  for (const kit::Topology& topology : {kit::Topology(Grid{{8}, {8}}), torus, cube}) {
+    for (NodeNumber to = 0; to < kit::nodes_of(topology); ++to) {
+      for (const std::uint32_t words : {0u, 1u, 20u}) {
+        Machine machine(topology);
+        Words data(words);
+        std::iota(data.begin(), data.end(), to);
+        machine.send(0, {{to, 3}}, data);
+        run_dry(machine);
+        ASSERT_EQ(machine.delivered(to).size(), 1u);
+        EXPECT_EQ(machine.delivered(to)[0].at, zero_load_latency(kit::distance(topology, 0, to), words))
+            << to;
+        EXPECT_EQ(machine.delivered(to)[0].data, data);
+        EXPECT_EQ(machine.delivered(to)[0].target, (Target{to, 3}));
+        EXPECT_EQ(machine.counts().splits, 0u);
+      }
+    }
+  }
+}
+
+/// CA-1, Figure 1: a pair of net-input and net-output for the operator, and one for each channel. CA-3: one word in each, whatever a packet's
+/// length: nothing of a site but its fifo-buffers and its operator grows.
+TEST(CareMachine, SitesStoreAWordInEachInputAndOutput) {
+  for (const std::uint32_t words : {10u, 1000u}) {
+    Machine machine(grid, {.buffer_size = 4, .timeouts = {.limit = 10'000}});
+    machine.send(5, {{0}, {15}, {6}}, Words(words));
+    std::size_t most = 0;
+    while (!machine.is_empty()) {
+      machine.step();
+      std::size_t stored = 0;
+      for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+        const Site& site = machine.site(node);
+        ASSERT_EQ(site.ports(), 5u);
+        for (PortNumber port = 0; port < 5; ++port)
+          stored += std::size_t{site.input(port).stores_a_word()} + site.output(port).stores_a_word();
+        ASSERT_LE(site.upstream().queue().places(), 4u);
+      }
+      most = std::max(most, stored);
+    }
+    EXPECT_LE(most, 2u * 5 * 16);
+    EXPECT_EQ(machine.delivered(15).at(0).data.size(), words);
+  }
+}
+
+/// C-2, CA-4: at the granularity of phases nobody can see in which order sites are stepped, or that idle ones are not.
+TEST(CareMachine, LooksTheSameInWhateverOrderItIsStepped) {
+  test::Random random(test::seed());
+  const auto run = [&](bool shuffled) {
+    RandomLists lists(grid, {.timeouts = {.limit = 60}}, {.seed = 3, .most_targets = 8});
+    std::vector<NodeNumber> order(shuffled ? 16 : 0);
+    std::iota(order.begin(), order.end(), NodeNumber{0});
+    for (Cycle cycle = 0; cycle < 800; ++cycle) {
+      for (std::size_t left = order.size(); left > 1; --left)
+        std::swap(order[left - 1], order[random.below(left)]);
+      lists.cycle(order);
+    }
+    EXPECT_GT(lists.machine().counts().aborts, 0u);
+    return lists.machine().fingerprint();
+  };
+  const std::uint64_t in_order = run(false);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(run(true), in_order) << i;
+}
+
+/// CA-19, CA-20, CA-16, CA-17: random lists of 1 to 16 targets at saturation, small and unbounded buffers, all strategies: each target once.
+/// Every row of the state machines is taken but those that only the other fidelity has, or that two signals at once lead to.
+void bring_each_once(Cycle cycles) {
+  struct One {
+    kit::Topology topology;
+    Options options;
+    Preferences::Strategy strategy;
+  };
+  for (const auto& [topology, options, strategy] :
+       {One{grid, {}, Preferences::closest_first}, One{torus, {.buffer_size = 6}, Preferences::one_only},
+        One{cube, {.timeouts = {.limit = 64}}, Preferences::closest_first},
+        One{Grid{{8}, {8}}, {.seek_threshold = 4}, Preferences::one_only}}) {
+    const std::uint64_t seed = test::seed();
+    RandomLists lists(topology, options, {.seed = seed, .most_targets = 16}, strategy);
+    while (lists.machine().now() < cycles / kit::nodes_of(topology) * 16) lists.cycle();
+    lists.finish();
+    const Counts& counts = lists.machine().counts();
+    EXPECT_EQ(lists.lost(), 0u);
+    EXPECT_EQ(lists.unexpected(), 0u);
+    EXPECT_GT(counts.splits, 0u);
+    EXPECT_GT(counts.aborts, 0u);
+    EXPECT_GT(counts.partial_finds, 0u);
+    EXPECT_GT(counts.forced_stores, 0u);
+    EXPECT_GT(counts.dropped_pads, 0u);
+    EXPECT_GT(counts.retransmissions, 0u);
+  }
+}
+TEST(CareMachine, BringsEachTargetOnce) { bring_each_once(100'000); }
+TEST(CareMachine, BringsEachTargetOnce_night) { bring_each_once(1'000'000); }
+
+/// CA-9: the preference tables: (1), (2), and a user's own; directions by comparisons in a grid and a torus, by exclusive or in a hypercube.
+TEST(CareRouter, ConsidersNetOutputsByPreference) {
+  using List = Preferences::List;
+  const auto list = [](const kit::Topology& topology, const Preferences::Strategy& strategy,
+                       NodeNumber there) {
+    const Preferences preferences(topology, strategy);
+    return preferences.list(preferences.direction(5, there));
+  };
+  EXPECT_EQ(list(grid, Preferences::closest_first, 15), (List{1, 3, 2, 4})) << "right or up";
+  EXPECT_EQ(list(grid, Preferences::one_only, 15), (List{1}));
+  EXPECT_EQ(list(grid, Preferences::closest_first, 4), (List{2, 1, 3, 4})) << "left";
+  EXPECT_EQ(list(torus, Preferences::closest_first, 13), (List{3, 1, 2, 4})) << "half way round: up";
+  EXPECT_EQ(list(torus, Preferences::one_only, 0), (List{2})) << "left, and down";
+  EXPECT_EQ(list(cube, Preferences::closest_first, 5 ^ 0b1010), (List{2, 4, 1, 3}));
+  const auto last_nearer = [](kit::Ports direction, unsigned) {
+    return List{static_cast<PortNumber>(std::bit_width(direction) - 1)};
+  };
+  EXPECT_EQ(list(cube, last_nearer, 5 ^ 0b1010), (List{4}));
+  Machine machine(cube, {}, last_nearer);
+  machine.send(0, {{15}}, {});
+  for (NodeNumber there = 8; !machine.is_empty(); machine.step()) {
+    if (machine.site(there).input(4).machine().is(net_input::State::open)) there = 15;
+  }
+  EXPECT_EQ(machine.delivered(15).size(), 1u);
+  EXPECT_THROW(Preferences(grid, [](kit::Ports, unsigned) { return List{}; }), std::invalid_argument);
+  EXPECT_THROW(Preferences(grid, [](kit::Ports, unsigned) { return List{5}; }), std::invalid_argument);
+  EXPECT_THROW(Preferences(kit::FatTree::k_ary(2, 2), Preferences::one_only), std::invalid_argument);
+}
+
+/// CA-5, 2.9 b) and d): a list with the sender, with one site twice, or with one site only, which is a unicast. Refused: none, one outside.
+TEST(CareMachine, TakesAnyList) {
+  Machine machine(grid);
+  machine.send(5, {{5, 1}, {9, 2}, {9, 3}, {0, 4}}, {1, 2});
+  run_dry(machine);
+  EXPECT_EQ(machine.delivered(5).size(), 1u);
+  EXPECT_EQ(machine.delivered(0).size(), 1u);
+  ASSERT_EQ(machine.delivered(9).size(), 2u);
+  EXPECT_EQ(machine.delivered(9)[1].target, (Target{9, 3}));
+  const std::uint64_t splits = machine.counts().splits;
+  machine.send(5, {{9, 1}, {9, 2}}, {1, 2});
+  run_dry(machine);
+  EXPECT_EQ(machine.delivered(9).size(), 4u);
+  EXPECT_EQ(machine.counts().splits, splits) << "all targets of a unicast reside on a single site";
+  EXPECT_THROW(machine.send(5, {}, {}), std::invalid_argument);
+  EXPECT_THROW(machine.send(5, {{16}}, {}), std::invalid_argument);
+  EXPECT_THROW(Machine(grid, {.buffer_size = 0}), std::invalid_argument);
+  EXPECT_THROW(Machine(grid, {.timeouts = {.limit = 0}}), std::invalid_argument);
+}
+
+/// CA-17 (3.4): without timeouts unicasts get through, however many.
+TEST(CareMachine, UnicastsNeedNoTimeouts) {
+  for (const auto& strategy : {Preferences::closest_first, Preferences::one_only}) {
+    RandomLists lists(torus, {.timeouts = {Timeouts::Kind::off, 1}},
+                      {.seed = test::seed(), .most_targets = 1}, strategy);
+    while (lists.machine().now() < 5'000) lists.cycle();
+    lists.finish();
+    EXPECT_EQ(lists.lost() + lists.unexpected(), 0u);
+    EXPECT_EQ(lists.machine().counts().splits, 0u);
+  }
+}
+
+}  // namespace am::care::machine_test
