@@ -6,11 +6,64 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 
-#include "emulated_hw/care/packet_source.hpp"
 #include "emulated_hw/care/state_machines.hpp"
 
 namespace am::care {
+
+/// A queue of packets, and how it sends them downstream: the output side of a fifo-buffer (4.4), and an operator's way out (4.3.1).
+///
+/// Word by word: the oldest item whenever status-in allows it; `wait` halts. By two events (5.1, 5.2, Figure 10): the front of a packet goes, and
+/// its terminator follows after the time that its words would take, and whatever `wait` adds to it. The front is the target list, one entry in
+/// each cycle, as a router takes it; then `busy` begins.
+class PacketSource {
+ public:
+  /// Figure 10.
+  enum class Transmission : std::uint8_t { free, busy, done };
+
+  explicit PacketSource(const Options& options) noexcept : options_(options) {}
+
+  void push(const Word& word);
+  void push(Terminator terminator);
+  /// Places that are taken: by each item, or by each packet and each terminator (5.2).
+  [[nodiscard]] std::uint32_t places() const noexcept { return places_; }
+  /// Packets of which the terminator has not been sent.
+  [[nodiscard]] std::uint32_t packets() const noexcept { return packets_; }
+  /// The packet that is being sent, or goes next.
+  [[nodiscard]] std::optional<PacketNumber> first() const noexcept;
+
+  /// An even phase, with what downstream says.
+  void step(Status status_in, Cycle now);
+  [[nodiscard]] const Wire& packet_out() const noexcept { return out_; }
+  [[nodiscard]] Transmission transmission() const noexcept { return transmission_; }
+  [[nodiscard]] bool is_idle() const noexcept {
+    return items_.empty() && !in_packet_ && !out_.word && out_.terminator == Terminator::none;
+  }
+
+ private:
+  struct Item {
+    Word word{};
+    Terminator terminator = Terminator::none;
+  };
+
+  [[nodiscard]] bool is_timed() const noexcept { return options_.fidelity == Fidelity::two_events; }
+  void pop();
+  [[nodiscard]] bool may_terminate(bool waits, Cycle now);
+  void resume(Cycle now);
+
+  const Options& options_;
+  std::deque<Item> items_;
+  std::uint32_t places_ = 0;
+  std::uint32_t packets_ = 0;
+  Wire out_{};
+  bool in_packet_ = false;  // of which the terminator is still to go
+  Transmission transmission_ = Transmission::free;
+  Cycle done_at_ = 0;
+  Cycle delay_ = 0;
+  std::optional<Cycle> last_wait_;
+};
 
 class FifoBuffer {
  public:

@@ -49,7 +49,7 @@ PacketNumber Machine::send(NodeNumber from, const std::vector<Target>& targets,
                                   std::to_string(nodes()));
   }
   const auto words = static_cast<std::uint32_t>(data.size());
-  sites_.at(from)->its_operator().request({++last_packet_, targets, std::move(data), words});
+  sites_.at(from)->its_operator.request({++last_packet_, targets, std::move(data), words});
   awake_.put(from);
   moved_at_ = cycles_;
   return last_packet_;
@@ -77,8 +77,7 @@ void Machine::end_cycle(NodeNumber node) {
   if (site.is_idle()) return;
   moved_at_ = std::max(moved_at_, site.moved_at());
   for (unsigned port = 1; port < site.ports(); ++port) {
-    if (!site.output(static_cast<PortNumber>(port)).is_idle())
-      awake_.put(kit::neighbour(topology(), node, port));
+    if (!site.outputs[port].is_idle()) awake_.put(kit::neighbour(topology(), node, port));
   }
 }
 
@@ -90,7 +89,9 @@ std::uint64_t Machine::fingerprint() const noexcept {
 
 std::uint64_t Machine::link_words() const noexcept {
   std::uint64_t all = 0;
-  for (const auto& site : sites_) all += site->link_words();
+  for (const auto& site : sites_) {
+    for (PortNumber port = 1; port < site->ports(); ++port) all += site->carried(port);
+  }
   return all;
 }
 

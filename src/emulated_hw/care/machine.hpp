@@ -6,10 +6,7 @@
 //   for (const auto& delivery : machine.delivered(17)) ...
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,12 +30,12 @@ class Machine final : public kit::Machine {
 
   // -- for evaluators
 
-  [[nodiscard]] bool has_room(NodeNumber from) const { return sites_.at(from)->its_operator().has_room(); }
+  [[nodiscard]] bool has_room(NodeNumber from) const { return sites_.at(from)->its_operator.has_room(); }
   /// There is room. A target that is named twice is served twice. Throws std::invalid_argument: no targets, or one that there is not.
   PacketNumber send(NodeNumber from, const std::vector<Target>& targets, std::vector<std::uint32_t> data);
   /// What has come to a site, until it is cleared.
   [[nodiscard]] std::vector<Operator::Delivery>& delivered(NodeNumber node) {
-    return sites_.at(node)->its_operator().delivered();
+    return sites_.at(node)->its_operator.delivered();
   }
   /// Nothing is under way.
   [[nodiscard]] bool is_empty() const noexcept { return awake_.empty(); }
@@ -60,20 +57,11 @@ class Machine final : public kit::Machine {
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 
  private:
-  struct Wait {
-    std::string line;
-    std::set<std::string> behind;
-  };
-  using WaitsByPlace = std::map<std::string, Wait>;
-
   [[nodiscard]] bool messages_are_under_way() const override { return !is_empty(); }
   [[nodiscard]] bool all_sleep() const override { return is_empty(); }
   [[nodiscard]] bool is_busy_for(Cycle /*cycles*/) const override { return false; }
 
   void end_cycle(NodeNumber node);
-  void add_input_waits(const Site& site, WaitsByPlace& waits) const;
-  void add_output_waits(const Site& site, WaitsByPlace& waits) const;
-  void add_operator_waits(const Site& site, WaitsByPlace& waits) const;
 
   const Options options_;
   const Preferences preferences_;

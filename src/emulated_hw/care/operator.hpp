@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "emulated_hw/care/packet_source.hpp"
+#include "emulated_hw/care/fifo_buffer.hpp"
 
 namespace am::care {
 

@@ -4,6 +4,12 @@
 
 namespace am::care {
 
+Router::Router(NodeNumber here, const Preferences& preferences) : here_(here), preferences_(preferences) {
+  for (unsigned port = 1; port < kit::ports_of(preferences.topology()); ++port) {
+    if (kit::neighbour(preferences.topology(), here, port) != kit::nowhere) outputs_ |= kit::port_bit(port);
+  }
+}
+
 void Router::latch(PortNumber output, const OutputStatus& status) noexcept {
   output_status_[output] = status;
   if (status.status != Status::free || !output_connection_[output]) return;
@@ -26,13 +32,14 @@ Router::Relayed Router::relayed(PortNumber input) const noexcept {
   return relayed;
 }
 
+const Preferences::List& Router::considered(NodeNumber target) const {
+  static const Preferences::List local_one{local};
+  return target == here_ ? local_one : preferences_.list(preferences_.direction(here_, target));
+}
+
 std::optional<PortNumber> Router::find(PortNumber input, NodeNumber target) const {
-  const auto is_usable = [&](PortNumber output) {
-    return is_available(output) || (input_connections_[input] & kit::port_bit(output)) != 0;
-  };
-  if (target == here_) return is_usable(local) ? std::optional(local) : std::nullopt;
-  for (const PortNumber output : preferences_.list(preferences_.direction(here_, target))) {
-    if (is_usable(output)) return output;
+  for (const PortNumber output : considered(target)) {
+    if (is_available(output) || (input_connections_[input] & kit::port_bit(output)) != 0) return output;
   }
   return std::nullopt;
 }
@@ -40,14 +47,6 @@ std::optional<PortNumber> Router::find(PortNumber input, NodeNumber target) cons
 void Router::connect(PortNumber input, PortNumber output) noexcept {
   input_connections_[input] |= kit::port_bit(output);
   output_connection_[output] = input;
-}
-
-Ports Router::considered(NodeNumber target) const {
-  Ports all = kit::port_bit(local);
-  if (target == here_) return all;
-  for (const PortNumber output : preferences_.list(preferences_.direction(here_, target)))
-    all |= kit::port_bit(output) & outputs_;
-  return all;
 }
 
 }  // namespace am::care

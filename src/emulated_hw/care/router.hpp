@@ -17,9 +17,8 @@ class Router {
  public:
   static constexpr unsigned most_ports = 32;
 
-  /// `outputs`: those that lead anywhere. The preference table outlives it.
-  Router(NodeNumber here, const Preferences& preferences, Ports outputs) noexcept
-      : here_(here), preferences_(preferences), outputs_(outputs) {}
+  /// The preference table outlives it.
+  Router(NodeNumber here, const Preferences& preferences);
 
   [[nodiscard]] NodeNumber here() const noexcept { return here_; }
 
@@ -53,13 +52,13 @@ class Router {
   [[nodiscard]] std::optional<PortNumber> connection_of(PortNumber output) const noexcept {
     return output_connection_[output];
   }
-  /// All that might be taken for that target.
-  [[nodiscard]] Ports considered(NodeNumber target) const;
+  /// The list of the preference table, or the local one alone.
+  [[nodiscard]] const Preferences::List& considered(NodeNumber target) const;
 
  private:
   const NodeNumber here_;
-  const Preferences& preferences_;  // the preference-table
-  const Ports outputs_;
+  const Preferences& preferences_;                                         // the preference-table
+  Ports outputs_ = kit::port_bit(local);                                   // those that lead anywhere
   std::array<Ports, most_ports> input_connections_{};                      // the input-connection-table
   std::array<std::optional<PortNumber>, most_ports> output_connection_{};  // the output-connection-table
   std::array<OutputStatus, most_ports> output_status_{};                   // the output-status-table

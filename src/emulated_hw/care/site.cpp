@@ -6,88 +6,64 @@
 
 namespace am::care {
 
-namespace {
-
-Ports leading_somewhere(const kit::Topology& topology, NodeNumber here) {
-  Ports ports = kit::port_bit(local);
-  for (unsigned port = 1; port < kit::ports_of(topology); ++port) {
-    if (kit::neighbour(topology, here, port) != kit::nowhere) ports |= kit::port_bit(port);
-  }
-  return ports;
-}
-
-}  // namespace
-
 Site::Site(NodeNumber here, const Preferences& preferences, const Options& options, Counts& counts)
-    : router_(here, preferences, leading_somewhere(preferences.topology(), here)),
-      outputs_(kit::ports_of(preferences.topology())),
-      upstream_(options, counts, 2 * here),
-      downstream_(options, counts, 2 * here + 1),
-      operator_(here, options, counts),
-      wires_(outputs_.size()) {
-  for (unsigned port = 0; port < outputs_.size(); ++port)
-    inputs_.emplace_back(static_cast<PortNumber>(port), options, counts);
-}
-
-void Site::is_wired(PortNumber port, Site& other, PortNumber its) { wires_[port] = {&other, its}; }
-
-const Wire& Site::into(PortNumber port) const {
-  return port == local ? downstream_.packet_out()
-                       : wires_[port].site->outputs_[wires_[port].port].packet_out();
-}
-
-Status Site::status_into(PortNumber port) const {
-  return port == local ? upstream_.status_out() : wires_[port].site->inputs_[wires_[port].port].status_out();
+    : router(here, preferences),
+      outputs(kit::ports_of(preferences.topology())),
+      upstream(options, counts, 2 * here),
+      downstream(options, counts, 2 * here + 1),
+      its_operator(here, options, counts),
+      channels_(outputs.size()) {
+  for (PortNumber port = 0; port < outputs.size(); ++port) inputs.emplace_back(port, options, counts);
 }
 
 void Site::odd_phase(Cycle now) {
-  for (unsigned port = 0; port < ports(); ++port) {
-    const NetOutput& output = outputs_[port];
-    router_.latch(static_cast<PortNumber>(port),
-                  {output.status_out(), output.is_first_wait(), output.took()});
+  for (PortNumber port = 0; port < ports(); ++port) {
+    const NetOutput& output = outputs[port];
+    router.latch(port, {output.status_out(), output.is_first_wait(), output.took()});
   }
   for (unsigned turn = 0; turn < ports(); ++turn)
     step_input(static_cast<PortNumber>((now + turn) % ports()), now);
-  for (NetInput& input : inputs_) input.step_final(router_);
-  upstream_.step_input(outputs_[local].packet_out(), now);
-  downstream_.step_input(operator_.packet_out(), now);
-  const std::uint64_t before = operator_.taken();
-  operator_.step_receive(upstream_.packet_out(), now);
-  if (operator_.taken() != before) moved_at_ = now;
+  for (NetInput& input : inputs) input.step_final(router);
+  upstream.step_input(outputs[local].packet_out(), now);
+  downstream.step_input(its_operator.packet_out(), now);
+  const std::uint64_t before = its_operator.taken();
+  its_operator.step_receive(upstream.packet_out(), now);
+  if (its_operator.taken() != before) moved_at_ = now;
 }
 
 void Site::step_input(PortNumber port, Cycle now) {
-  if (!has(port)) return;
-  NetInput& input = inputs_[port];
+  const NetOutput* from = channels_[port].from;
+  if (port != local && from == nullptr) return;
+  NetInput& input = inputs[port];
   const std::uint64_t before = input.words();
-  input.step(into(port), router_);
+  input.step(from == nullptr ? downstream.packet_out() : from->packet_out(), router);
   if (input.words() == before) return;
   moved_at_ = now;
-  fingerprint_ += kit::mixed(kit::mixed(now, here() * ports() + port), input.packet() + 1);
+  fingerprint_ += kit::mixed(kit::mixed(now, router.here() * ports() + port), input.packet() + 1);
 }
 
 void Site::even_phase(Cycle now) {
-  for (unsigned port = 0; port < ports(); ++port) {
-    const auto number = static_cast<PortNumber>(port);
-    if (!has(number)) continue;
-    const auto from = router_.connection_of(number);
-    outputs_[port].step(from ? inputs_[*from].packet_out(number, router_) : Wire{}, status_into(number));
+  for (PortNumber port = 0; port < ports(); ++port) {
+    const NetInput* to = channels_[port].to;
+    if (port != local && to == nullptr) continue;
+    const auto from = router.connection_of(port);
+    outputs[port].step(from ? inputs[*from].packet_out(port, router) : Wire{},
+                       to == nullptr ? upstream.status_out() : to->status_out());
   }
-  upstream_.step_output(operator_.status_out(), now);
-  downstream_.step_output(inputs_[local].status_out(), now);
-  operator_.step_send(downstream_.status_out(), now);
+  upstream.step_output(its_operator.status_out(), now);
+  downstream.step_output(inputs[local].status_out(), now);
+  its_operator.step_send(downstream.status_out(), now);
 }
 
 bool Site::is_idle() const noexcept {
-  return operator_.is_idle() && upstream_.is_idle() && downstream_.is_idle() &&
-         std::ranges::all_of(inputs_, [](const NetInput& input) { return input.is_idle(); }) &&
-         std::ranges::all_of(outputs_, [](const NetOutput& output) { return output.is_idle(); });
+  const auto idle = [](const auto& part) { return part.is_idle(); };
+  return idle(its_operator) && idle(upstream) && idle(downstream) && std::ranges::all_of(inputs, idle) &&
+         std::ranges::all_of(outputs, idle);
 }
 
-std::uint64_t Site::link_words() const noexcept {
-  std::uint64_t words = 0;
-  for (unsigned port = 1; port < ports(); ++port) words += inputs_[port].words();
-  return words;
+std::uint64_t Site::carried(PortNumber port) const noexcept {
+  if (port == local) return its_operator.taken();
+  return channels_[port].to == nullptr ? 0 : channels_[port].to->words();
 }
 
 }  // namespace am::care

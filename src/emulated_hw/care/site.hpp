@@ -15,56 +15,46 @@
 
 namespace am::care {
 
+/// Its parts, as users of a machine see them: they change nothing.
 class Site {
  public:
   /// These outlive it.
   Site(NodeNumber here, const Preferences& preferences, const Options& options, Counts& counts);
-
   /// The channel from that port leads to, and from, that port of the other.
-  void is_wired(PortNumber port, Site& other, PortNumber its);
+  void is_wired(PortNumber port, const Site& other, PortNumber its) noexcept {
+    channels_[port] = {&other.outputs[its], &other.inputs[its]};
+  }
 
   void odd_phase(Cycle now);
   void even_phase(Cycle now);
 
-  [[nodiscard]] NodeNumber here() const noexcept { return router_.here(); }
-  [[nodiscard]] unsigned ports() const noexcept { return static_cast<unsigned>(inputs_.size()); }
-  [[nodiscard]] bool has(PortNumber port) const noexcept {
-    return port == local || wires_[port].site != nullptr;
-  }
-  [[nodiscard]] Operator& its_operator() noexcept { return operator_; }
-  [[nodiscard]] const Operator& its_operator() const noexcept { return operator_; }
-  [[nodiscard]] const Router& router() const noexcept { return router_; }
-  [[nodiscard]] const NetInput& input(PortNumber port) const { return inputs_.at(port); }
-  [[nodiscard]] const NetOutput& output(PortNumber port) const { return outputs_.at(port); }
-  /// From the network to the operator, and the other one.
-  [[nodiscard]] const FifoBuffer& upstream() const noexcept { return upstream_; }
-  [[nodiscard]] const FifoBuffer& downstream() const noexcept { return downstream_; }
+  [[nodiscard]] unsigned ports() const noexcept { return static_cast<unsigned>(inputs.size()); }
   /// Nothing changes in it before something comes.
   [[nodiscard]] bool is_idle() const noexcept;
-  /// Words that are no pads, and terminators, that its net-inputs have taken from other sites; it has been so in this cycle.
-  [[nodiscard]] std::uint64_t link_words() const noexcept;
+  /// Words that are no pads, and terminators, that the channel from a port has carried; from `local`, what the operator has taken.
+  [[nodiscard]] std::uint64_t carried(PortNumber port) const noexcept;
+  /// The net-input to which the channel from a port leads.
+  [[nodiscard]] const NetInput& receiver(PortNumber port) const noexcept { return *channels_[port].to; }
   /// A number that depends on what has come to its net-inputs, and when.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// When a word, or a terminator, has last gone on.
   [[nodiscard]] Cycle moved_at() const noexcept { return moved_at_; }
 
+  Router router;
+  std::vector<NetInput> inputs;  // by port
+  std::vector<NetOutput> outputs;
+  FifoBuffer upstream;    ///< from the network to the operator
+  FifoBuffer downstream;  ///< the other one
+  Operator its_operator;
+
  private:
   struct Channel {
-    Site* site = nullptr;
-    PortNumber port = 0;
+    const NetOutput* from = nullptr;
+    const NetInput* to = nullptr;
   };
-
-  [[nodiscard]] const Wire& into(PortNumber port) const;
-  [[nodiscard]] Status status_into(PortNumber port) const;
   void step_input(PortNumber port, Cycle now);
 
-  Router router_;
-  std::vector<NetInput> inputs_;
-  std::vector<NetOutput> outputs_;
-  FifoBuffer upstream_;
-  FifoBuffer downstream_;
-  Operator operator_;
-  std::vector<Channel> wires_;  // by port
+  std::vector<Channel> channels_;  // by port
   std::uint64_t fingerprint_ = 0;
   Cycle moved_at_ = 0;
 };

@@ -19,8 +19,8 @@ TEST(CareDeadlock, OfFigure4StandsStillWithoutTimeouts) {
                   testing::HasSubstr("cycles:\na circle: packet 1 -> packet 2 -> packet 1\n"),
                   testing::HasSubstr("packet 1 at site 2 seeks a net-output towards site 2\n"),
                   testing::HasSubstr("packet 2 at site 1 seeks a net-output towards site 1\n"))));
-  EXPECT_EQ(both.machine.site(1).output(local).packet(), both.a);
-  EXPECT_EQ(both.machine.site(2).output(local).packet(), both.b);
+  EXPECT_EQ(both.machine.site(1).outputs[local].packet(), both.a);
+  EXPECT_EQ(both.machine.site(2).outputs[local].packet(), both.b);
   EXPECT_EQ(Machine(kit::Grid{{2}}).who_waits(), "nothing is under way\n");
 }
 
@@ -72,7 +72,7 @@ TEST(CareDeadlock, AllStorageCommittedIsNotPreventedButNamed) {
     Machine machine(kit::Grid{{2}}, options);
     for (Cycle cycle = 0; cycle < 5000; ++cycle) {
       for (const NodeNumber node : {0u, 1u}) {
-        if (machine.has_room(node) && machine.site(node).its_operator().requests().packets() < 4)
+        if (machine.has_room(node) && machine.site(node).its_operator.requests().packets() < 4)
           machine.send(node, {{1 - node}, {node}}, std::vector<std::uint32_t>(20));
       }
       machine.step();

@@ -63,8 +63,8 @@ TEST(CareMachine, SitesStoreAWordInEachInputAndOutput) {
         const Site& site = machine.site(node);
         ASSERT_EQ(site.ports(), 5u);
         for (PortNumber port = 0; port < 5; ++port)
-          stored += std::size_t{site.input(port).stores_a_word()} + site.output(port).stores_a_word();
-        ASSERT_LE(site.upstream().queue().places(), 4u);
+          stored += std::size_t{site.inputs[port].stores_a_word()} + site.outputs[port].stores_a_word();
+        ASSERT_LE(site.upstream.queue().places(), 4u);
       }
       most = std::max(most, stored);
     }
@@ -143,7 +143,7 @@ TEST(CareRouter, ConsidersNetOutputsByPreference) {
   Machine machine(cube, {}, last_nearer);
   machine.send(0, {{15}}, {});
   for (NodeNumber there = 8; !machine.is_empty(); machine.step()) {
-    if (machine.site(there).input(4).machine().is(net_input::State::open)) there = 15;
+    if (machine.site(there).inputs[4].machine().is(net_input::State::open)) there = 15;
   }
   EXPECT_EQ(machine.delivered(15).size(), 1u);
   EXPECT_THROW(Preferences(grid, [](kit::Ports, unsigned) { return List{}; }), std::invalid_argument);

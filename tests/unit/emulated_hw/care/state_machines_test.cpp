@@ -152,7 +152,7 @@ struct Bench {
   const Options options;
   Counts counts;
   const Preferences preferences{kit::Grid{{3}}, Preferences::one_only};
-  Router router{1, preferences, 0b111};
+  Router router{1, preferences};
   NetInput input;
 };
 
