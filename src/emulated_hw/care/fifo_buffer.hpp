@@ -81,6 +81,9 @@ class FifoBuffer {
   [[nodiscard]] const Wire& packet_out() const noexcept { return queue_.packet_out(); }
   [[nodiscard]] Status status_out() const noexcept { return machine_.status(); }
 
+  /// The timeout of a packet that is coming is over now: to try every moment.
+  void expire() noexcept { expires_at_ = 0; }
+
   [[nodiscard]] const BufferMachine& machine() const noexcept { return machine_; }
   [[nodiscard]] const PacketSource& queue() const noexcept { return queue_; }
   [[nodiscard]] bool is_full() const noexcept {

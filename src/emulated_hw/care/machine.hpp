@@ -27,15 +27,16 @@ class Machine final : public kit::Machine {
   [[nodiscard]] NodeNumber nodes() const noexcept { return static_cast<NodeNumber>(sites_.size()); }
   [[nodiscard]] const kit::Topology& topology() const noexcept { return preferences_.topology(); }
   [[nodiscard]] const Site& site(NodeNumber node) const { return *sites_.at(node); }
+  [[nodiscard]] Site& site(NodeNumber node) { return *sites_.at(node); }
 
   // -- for evaluators
 
-  [[nodiscard]] bool has_room(NodeNumber from) const { return sites_.at(from)->its_operator.has_room(); }
+  [[nodiscard]] bool has_room(NodeNumber from) const { return site(from).its_operator.has_room(); }
   /// There is room. A target that is named twice is served twice. Throws std::invalid_argument: no targets, or one that there is not.
   PacketNumber send(NodeNumber from, const std::vector<Target>& targets, std::vector<std::uint32_t> data);
   /// What has come to a site, until it is cleared.
   [[nodiscard]] std::vector<Operator::Delivery>& delivered(NodeNumber node) {
-    return sites_.at(node)->its_operator.delivered();
+    return site(node).its_operator.delivered();
   }
   /// Nothing is under way.
   [[nodiscard]] bool is_empty() const noexcept { return awake_.empty(); }

@@ -43,7 +43,7 @@ TEST(CarePort, ReportsWhereStrategiesSaturate) {
       return std::make_unique<CarePort>(kit::Grid{{8}, {8}}, Options{}, strategy);
     }};
     load.traffic = {.pattern = pattern, .packet_size = 8, .seed = 1};
-    load.periods = {.sample_period = 300, .warmup_periods = 2, .max_samples = 4};
+    load.periods = {.sample_period = 200, .warmup_periods = 2, .max_samples = 3};
     const auto point = kit::saturation(load, 0.05);
     return point ? point->offered : 0;
   };

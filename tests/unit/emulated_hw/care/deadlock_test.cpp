@@ -87,4 +87,48 @@ TEST(CareDeadlock, AllStorageCommittedIsNotPreventedButNamed) {
   }
 }
 
+/// CA-19: two multicasts on 2 x 2 sites, one of them later by any number of cycles, and abort-requests of any two fifo-buffers at any moments:
+/// each target once, at both fidelities.
+void abort_at_any_moment(Cycle stride) {
+  constexpr NodeNumber nodes = 4;
+  constexpr Cycle moments = 27;  // by then each has been delivered where nothing is aborted
+  std::uint64_t aborts = 0, latest = 0;
+  const auto run = [&](Fidelity fidelity, Cycle later, Cycle first, Cycle second) {
+    Machine machine(kit::Grid{{2}, {2}}, {.fidelity = fidelity, .timeouts = {.limit = 500}});
+    machine.send(0, {{3}, {1}, {2}}, {1, 2, 3});
+    for (Cycle cycle = 0; cycle <= later || !machine.is_empty(); ++cycle) {
+      ASSERT_LT(cycle, 20'000u) << machine.who_waits();
+      if (cycle == later) machine.send(3, {{2}, {0}, {1}, {3}}, {4, 5, 6, 7});
+      for (const Cycle one : {first, second}) {
+        if (cycle == one / nodes) machine.site(one % nodes).upstream.expire();
+      }
+      machine.step();
+    }
+    aborts += machine.counts().aborts;
+    if (machine.counts().abort_requests == 0) latest = std::max(latest, machine.now());
+    for (NodeNumber node = 0; node < nodes; ++node) {
+      const auto& delivered = machine.delivered(node);
+      for (const PacketNumber packet : {1u, 2u})
+        ASSERT_EQ(std::ranges::count(delivered, packet, &Operator::Delivery::packet),
+                  node == 0 && packet == 1 ? 0 : 1)
+            << node << ' ' << packet << ": " << later << ' ' << first << ' ' << second;
+    }
+  };
+  for (const Fidelity fidelity : {Fidelity::words, Fidelity::two_events}) {
+    for (Cycle later = 0; later < 12; later += 3) {
+      for (Cycle first = 0; first < moments * nodes; ++first) {
+        for (Cycle second = first; second < moments * nodes && !testing::Test::HasFatalFailure();
+             second += stride)
+          run(fidelity, later, first, second);
+      }
+    }
+  }
+  testing::Test::RecordProperty(
+      "aborts", std::to_string(aborts) + ", without any over after " + std::to_string(latest));
+  EXPECT_GT(aborts, 1000u);
+}
+
+TEST(CareDeadlock, AnAbortAtAnyMomentLosesAndDoublesNothing) { abort_at_any_moment(7); }
+TEST(CareDeadlock, AnAbortAtAnyMomentLosesAndDoublesNothing_night) { abort_at_any_moment(1); }
+
 }  // namespace am::care::deadlock_test
