@@ -35,7 +35,7 @@ void CarePort::record_step() {
     if (flits == (recorded_.empty() ? 0 : recorded_[i].flits)) continue;
     const bool injects = link.port == kit::Link::of_node;
     const Site& site = machine_.site(link.from);
-    const auto port = static_cast<PortNumber>(link.port);
+    const auto port = link.port;
     const PacketNumber packet = injects         ? site.inputs[local].packet()
                                 : port == local ? site.its_operator.received()
                                                 : site.receiver(port).packet();
@@ -53,7 +53,7 @@ std::vector<kit::NodePort::LinkCount> CarePort::links() const {
   return count_links([this](const kit::Link& link) {
     const Site& site = machine_.site(link.from);
     if (link.port == kit::Link::of_node) return site.inputs[local].words();
-    return site.carried(static_cast<PortNumber>(link.port));
+    return site.carried(link.port);
   });
 }
 

@@ -34,8 +34,7 @@ Machine::Machine(const kit::Topology& topology, const Options& options, const Pr
   for (NodeNumber node = 0; node < nodes; ++node) {
     for (unsigned port = 1; port < kit::ports_of(topology); ++port) {
       const NodeNumber there = kit::neighbour(topology, node, port);
-      if (there != kit::nowhere)
-        sites_[node]->is_wired(static_cast<PortNumber>(port), *sites_[there], opposite(topology, node, port));
+      if (there != kit::nowhere) sites_[node]->is_wired(port, *sites_[there], opposite(topology, node, port));
     }
   }
 }

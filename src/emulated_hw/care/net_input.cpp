@@ -27,15 +27,10 @@ void NetInput::step(const Wire& packet_in, Router& router) {
 }
 
 void NetInput::seek(Router& router) {
-  if (!begin(router)) {
-    ++attempts_;
-    machine_.enter(When::s);
-    return;
-  }
-  machine_.enter(When::c);
-  is_routed_ = true;
+  is_routed_ = begin(router);
+  machine_.enter(is_routed_ ? When::c : When::s);
+  attempts_ = is_routed_ ? 0 : attempts_ + 1;
   taken_ = 0;
-  attempts_ = 0;
 }
 
 /// The connection for a packet's first target, or none (4.6).
@@ -54,11 +49,11 @@ bool NetInput::begin(Router& router) {
   if (forced && output == local && word_.value != router.here()) ++counts_.forced_stores;
   connection_ = is_single ? Connection::unicast : Connection::passthru;
   list_ = List::whole;
-  branches_ = kit::port_bit(*output);
+  branches_ = port_bit(*output);
   if (splits) {
     connection_ = *output == local ? Connection::some_local : Connection::all_remote;
     list_ = List::split;
-    branches_ |= kit::port_bit(local);
+    branches_ |= port_bit(local);
     router.connect(number_, local);
     ++counts_.splits;
   }
@@ -81,7 +76,7 @@ void NetInput::route(Router& router) {
   } else {
     if (*output != local) router.connect(number_, *output);
     if (*output == local) connection_ = Connection::some_local;
-    branches_ = kit::port_bit(local) | kit::port_bit(*output);
+    branches_ = port_bit(local) | port_bit(*output);
     if (word_.last) list_ = List::over;
     attempts_ = 0;
   }
@@ -104,20 +99,9 @@ void NetInput::go_on(const Wire& packet_in, Router& router) {
   const bool blocked = is_blocked(relayed);
   if (packet_in.terminator != Terminator::none)
     machine_.enter(machine_.is(State::open) && blocked ? When::wtr : When::tr);
-  switch (machine_.state()) {
-    case State::open:
-    case State::done:
-      if (blocked) machine_.enter(When::w);
-      break;
-    case State::wait:
-    case State::last:
-      if (!blocked) machine_.enter(When::o);
-      break;
-    case State::abort:
-      machine_.say(blocked ? Status::wait : Status::open);
-      break;
-    default:;
-  }
+  if (blocked && (machine_.is(State::open) || machine_.is(State::done))) machine_.enter(When::w);
+  if (!blocked && (machine_.is(State::wait) || machine_.is(State::last))) machine_.enter(When::o);
+  if (machine_.is(State::abort)) machine_.say(blocked ? Status::wait : Status::open);
   if (blocked) return;
   if (machine_.is(State::open) || machine_.is(State::abort)) {
     take(packet_in.word, router);
@@ -144,23 +128,19 @@ void NetInput::step_final(Router& router) {
 /// Back out of a multicast: only the connection to the local net-output stays (4.5.2).
 void NetInput::abort(Router& router) {
   machine_.enter(When::arm);
-  const Ports remote = router.connections(number_) & ~kit::port_bit(local);
+  const Ports remote = router.connections(number_) & ~port_bit(local);
   ended_ = {remote, Terminator::abort_packet, Terminator::none};
   router.disconnect(number_, remote);
-  branches_ &= kit::port_bit(local);
+  branches_ &= port_bit(local);
   is_routed_ = true;
 }
 
 /// The terminators of Table A, by connection (4.5.1). An upstream :abort-packet goes to all.
 void NetInput::commit(Router& router) {
-  if (terminator_ == Terminator::abort_packet) {
-    end(router, terminator_, terminator_);
-  } else if (!is_multicast()) {
-    end(router, Terminator::end_of_packet, Terminator::end_of_packet);
-  } else {
-    end(router, Terminator::end_of_packet,
-        connection_ == Connection::all_remote ? Terminator::abort_packet : Terminator::local_end_of_packet);
-  }
+  using enum Terminator;
+  Terminator at_local = is_multicast() ? local_end_of_packet : end_of_packet;
+  if (terminator_ == abort_packet || connection_ == Connection::all_remote) at_local = abort_packet;
+  end(router, terminator_, at_local);
 }
 
 void NetInput::end(Router& router, Terminator remote, Terminator at_local) {
@@ -175,12 +155,12 @@ void NetInput::end(Router& router, Terminator remote, Terminator at_local) {
 }
 
 Wire NetInput::packet_out(PortNumber output, const Router& router) const noexcept {
-  if ((ended_.outputs & kit::port_bit(output)) != 0)
+  if ((ended_.outputs & port_bit(output)) != 0)
     return {.terminator = output == local ? ended_.at_local : ended_.remote};
-  if ((router.connections(number_) & kit::port_bit(output)) == 0) return {};
+  if ((router.connections(number_) & port_bit(output)) == 0) return {};
   Wire wire{.list = output == local ? List::whole : list_};
   const bool pads = machine_.is(State::wait) && is_multicast() && options_.fidelity == Fidelity::words;
-  if (is_routed_ && (branches_ & ~taken_ & kit::port_bit(output)) != 0) {
+  if (is_routed_ && (branches_ & ~taken_ & port_bit(output)) != 0) {
     wire.word = word_;
   } else if (pads || word_.kind == Word::Kind::pad) {
     wire.word = {.kind = Word::Kind::pad, .packet = packet_};

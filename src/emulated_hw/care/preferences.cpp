@@ -11,7 +11,7 @@ Preferences::List Preferences::closest_first(Ports direction, unsigned ports) {
   List list;
   for (const bool nearer : {true, false}) {
     for (PortNumber port = 1; port < ports; ++port) {
-      if (((direction & kit::port_bit(port)) != 0) == nearer) list.push_back(port);
+      if (((direction & port_bit(port)) != 0) == nearer) list.push_back(port);
     }
   }
   return list;
@@ -44,7 +44,7 @@ Ports Preferences::direction(NodeNumber here, NodeNumber there) const {
     const std::uint32_t to = grid->at(there, d);
     if (at == to) continue;
     const bool up = wraps ? kit::way_round(at, to, extent, [] { return true; }).goes_up : at < to;
-    direction |= kit::port_bit(up ? Grid::up(d) : Grid::down(d));
+    direction |= port_bit(up ? Grid::up(d) : Grid::down(d));
   }
   return direction;
 }

@@ -13,10 +13,11 @@
 namespace am::care {
 
 using kit::NodeNumber;
+using kit::port_bit;
 using kit::Ports;
 
 /// Of a net-input or net-output: the topology's port. Of the pair to the operator: local.
-using PortNumber = std::uint8_t;
+using PortNumber = unsigned;
 inline constexpr PortNumber local = 0;
 
 class Preferences {

@@ -6,14 +6,14 @@ namespace am::care {
 
 Router::Router(NodeNumber here, const Preferences& preferences) : here_(here), preferences_(preferences) {
   for (unsigned port = 1; port < kit::ports_of(preferences.topology()); ++port) {
-    if (kit::neighbour(preferences.topology(), here, port) != kit::nowhere) outputs_ |= kit::port_bit(port);
+    if (kit::neighbour(preferences.topology(), here, port) != kit::nowhere) outputs_ |= port_bit(port);
   }
 }
 
 void Router::latch(PortNumber output, const OutputStatus& status) noexcept {
   output_status_[output] = status;
   if (status.status != Status::free || !output_connection_[output]) return;
-  input_connections_[*output_connection_[output]] &= ~kit::port_bit(output);
+  input_connections_[*output_connection_[output]] &= ~port_bit(output);
   output_connection_[output].reset();
 }
 
@@ -39,13 +39,13 @@ const Preferences::List& Router::considered(NodeNumber target) const {
 
 std::optional<PortNumber> Router::find(PortNumber input, NodeNumber target) const {
   for (const PortNumber output : considered(target)) {
-    if (is_available(output) || (input_connections_[input] & kit::port_bit(output)) != 0) return output;
+    if (is_available(output) || (input_connections_[input] & port_bit(output)) != 0) return output;
   }
   return std::nullopt;
 }
 
 void Router::connect(PortNumber input, PortNumber output) noexcept {
-  input_connections_[input] |= kit::port_bit(output);
+  input_connections_[input] |= port_bit(output);
   output_connection_[output] = input;
 }
 

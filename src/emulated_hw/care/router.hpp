@@ -11,8 +11,6 @@
 
 namespace am::care {
 
-using kit::Ports;
-
 class Router {
  public:
   static constexpr unsigned most_ports = 32;
@@ -40,7 +38,7 @@ class Router {
 
   [[nodiscard]] bool is_available(PortNumber output) const noexcept {
     return output_status_[output].status == Status::free && !output_connection_[output] &&
-           (outputs_ & kit::port_bit(output)) != 0;
+           (outputs_ & port_bit(output)) != 0;
   }
   /// The first net-output of the preference list for that target which is available, or connected to this net-input; the local one for this
   /// site. None: seek.
@@ -58,7 +56,7 @@ class Router {
  private:
   const NodeNumber here_;
   const Preferences& preferences_;                                         // the preference-table
-  Ports outputs_ = kit::port_bit(local);                                   // those that lead anywhere
+  Ports outputs_ = port_bit(local);                                        // those that lead anywhere
   std::array<Ports, most_ports> input_connections_{};                      // the input-connection-table
   std::array<std::optional<PortNumber>, most_ports> output_connection_{};  // the output-connection-table
   std::array<OutputStatus, most_ports> output_status_{};                   // the output-status-table

@@ -21,8 +21,8 @@ void Site::odd_phase(Cycle now) {
     const NetOutput& output = outputs[port];
     router.latch(port, {output.status_out(), output.is_first_wait(), output.took()});
   }
-  for (unsigned turn = 0; turn < ports(); ++turn)
-    step_input(static_cast<PortNumber>((now + turn) % ports()), now);
+  const auto first = static_cast<PortNumber>(now % ports());
+  for (PortNumber turn = 0; turn < ports(); ++turn) step_input((first + turn) % ports(), now);
   for (NetInput& input : inputs) input.step_final(router);
   upstream.step_input(outputs[local].packet_out(), now);
   downstream.step_input(its_operator.packet_out(), now);
