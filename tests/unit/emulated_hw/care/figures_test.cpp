@@ -28,6 +28,22 @@ TEST(CareFigures, CutThroughTakesMPlusN) {
   }
 }
 
+/// CA-9, 4.6: an entry takes a cycle, and the router adds nothing; but with one word a net-output cannot know whether an entry is its last one
+/// before the next has come, so a list on one way takes 1 or 2 cycles more on each link. What the text leaves out costs that.
+TEST(CareFigures, AListTakesUpToTwoCyclesMoreOnALink) {
+  constexpr unsigned links = 11;
+  constexpr std::uint32_t words = 8;
+  for (const auto& [targets, more] :
+       {std::pair{1u, 0u}, {2u, links}, {3u, 2 * links - 1}, {6u, 2 * links + 2}}) {
+    Machine machine(kit::Grid{{links + 1}});
+    std::vector<Target> list;
+    for (NodeNumber i = 0; i < targets; ++i) list.push_back({links - i});
+    machine.send(0, list, std::vector<std::uint32_t>(words));
+    machine.run_or_throw([&] { return machine.is_empty(); });
+    EXPECT_EQ(machine.delivered(links).at(0).at, zero_load_latency(links, words) + more) << targets;
+  }
+}
+
 /// CA-22 [D]: no more words than the sum of unicasts; targets on one line: data of the farthest unicast once on each link, and what is left of the
 /// list.
 TEST(CareFigures, AMulticastTakesFewerLinkWords) {

@@ -235,6 +235,9 @@ TEST(CareNetInput, IgnoresAbortRequestsWhereItDoesNotSplit) {
   EXPECT_TRUE(bench.input.machine().is(State::open));
   EXPECT_EQ(bench.counts.aborts, 0u);
   EXPECT_EQ(bench.router.connections(1), 0b10u) << "the second target goes the same way";
+  bench.step("Eo");
+  EXPECT_EQ(bench.input.packet_out(1, bench.router).terminator, Terminator::end_of_packet);
+  EXPECT_EQ(bench.input.packet_out(local, bench.router).terminator, Terminator::none);
 }
 
 /// CA-12, CA-8: while one branch waits, the other gets the word once, and then pads.
