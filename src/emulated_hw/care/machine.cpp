@@ -12,8 +12,7 @@ namespace am::care {
 namespace {
 
 PortNumber opposite(const kit::Topology& topology, NodeNumber node, unsigned port) {
-  return static_cast<PortNumber>(
-      std::visit([=](const auto& one) { return one.opposite(node, port); }, topology));
+  return std::visit([=](const auto& one) { return one.opposite(node, port); }, topology);
 }
 
 }  // namespace
