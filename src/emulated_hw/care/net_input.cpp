@@ -125,7 +125,8 @@ void NetInput::step_final(Router& router) {
   if (machine_.is(State::free)) commit(router);
 }
 
-/// Back out of a multicast: only the connection to the local net-output stays (4.5.2).
+/// Back out of a multicast: only the connection to the local net-output stays (4.5.2). That one has a word to take yet, so no packet ends in the
+/// same cycle.
 void NetInput::abort(Router& router) {
   machine_.enter(When::arm);
   const Ports remote = router.connections(number_) & ~port_bit(local);
@@ -144,11 +145,8 @@ void NetInput::commit(Router& router) {
 }
 
 void NetInput::end(Router& router, Terminator remote, Terminator at_local) {
-  const Ports outputs = router.connections(number_);
-  ended_.outputs |= outputs;
-  if (remote != Terminator::none) ended_.remote = remote;
-  ended_.at_local = at_local;
-  router.disconnect(number_, outputs);
+  ended_ = {router.connections(number_), remote, at_local};
+  router.disconnect(number_, ended_.outputs);
   word_ = {};
   branches_ = 0;
   terminator_ = Terminator::none;

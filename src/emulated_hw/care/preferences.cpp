@@ -1,6 +1,7 @@
 #include "emulated_hw/care/preferences.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace am::care {
@@ -14,6 +15,12 @@ Preferences::List Preferences::closest_first(Ports direction, unsigned ports) {
       if (((direction & port_bit(port)) != 0) == nearer) list.push_back(port);
     }
   }
+  return list;
+}
+
+Preferences::List Preferences::nearer_only(Ports direction, unsigned ports) {
+  List list = closest_first(direction, ports);
+  list.resize(static_cast<std::size_t>(std::popcount(direction)));
   return list;
 }
 

@@ -27,7 +27,10 @@ class Preferences {
   using Strategy = std::function<List(Ports direction, unsigned ports)>;
 
   /// "Try all net-outputs, starting with the closest to the target": those that lead nearer, by number, and then the others.
+  /// Away from its target a packet may run in a circle for ever, behind its own words, which have the outputs that it would prefer.
   [[nodiscard]] static List closest_first(Ports direction, unsigned ports);
+  /// Not in the text: only those that lead nearer.
+  [[nodiscard]] static List nearer_only(Ports direction, unsigned ports);
   /// "Try only one net-output (static routing)": the first that leads nearer.
   [[nodiscard]] static List one_only(Ports direction, unsigned ports);
 

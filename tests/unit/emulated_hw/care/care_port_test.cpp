@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <memory>
 #include <string>
 
@@ -50,13 +49,7 @@ TEST(CarePort, ReportsWhereStrategiesSaturate) {
   for (const Pattern pattern : {Pattern::uniform, Pattern::transpose, Pattern::hotspot}) {
     const double all = highest(Preferences::closest_first, pattern);
     const double one = highest(Preferences::one_only, pattern);
-    const double nearer = highest(
-        [](kit::Ports direction, unsigned ports) {
-          Preferences::List list = Preferences::closest_first(direction, ports);
-          list.resize(static_cast<std::size_t>(std::popcount(direction)));
-          return list;
-        },
-        pattern);
+    const double nearer = highest(Preferences::nearer_only, pattern);
     RecordProperty(std::string(kit::name_of(pattern)), std::to_string(all) + " adaptive, " +
                                                            std::to_string(one) + " static, " +
                                                            std::to_string(nearer) + " nearer ones only");

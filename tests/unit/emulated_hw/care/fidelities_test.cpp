@@ -96,7 +96,8 @@ TEST(CareTwoEvents, BuffersDoNotFillUpInMidPacket) {
 /// two-event fidelity cannot know; nor with the delays as printed, which are longer.
 TEST(CareTwoEvents, DeliverWhenWordsDo) {
   const auto run = [](Fidelity fidelity, const RandomLists::Load& load, bool as_printed, Counts& counts) {
-    RandomLists lists(kit::Grid{{4}, {4}}, {.fidelity = fidelity, .delays_as_printed = as_printed}, load);
+    RandomLists lists(kit::Grid{{4}, {4}}, {.fidelity = fidelity, .delays_as_printed = as_printed}, load,
+                      Preferences::nearer_only);
     while (lists.machine().now() < 1500) lists.cycle();
     lists.finish();
     EXPECT_EQ(lists.lost() + lists.unexpected(), 0u);
