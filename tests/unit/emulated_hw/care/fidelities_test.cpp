@@ -93,7 +93,8 @@ TEST(CareTwoEvents, BuffersDoNotFillUpInMidPacket) {
 }
 
 /// CA-27: both deliver at the same times, under any load, unicasts and multicasts. Not where a packet is cut short by an abort, which the
-/// two-event fidelity cannot know; nor with the delays as printed, which are longer.
+/// two-event fidelity cannot know; nor with the delays as printed, which add up without end where packets
+/// block each other.
 TEST(CareTwoEvents, DeliverWhenWordsDo) {
   const auto run = [](Fidelity fidelity, const RandomLists::Load& load, bool as_printed, Counts& counts) {
     RandomLists lists(kit::Grid{{4}, {4}}, {.fidelity = fidelity, .delays_as_printed = as_printed}, load,
@@ -113,7 +114,6 @@ TEST(CareTwoEvents, DeliverWhenWordsDo) {
   std::uint64_t splits = 0;
   for (std::uint64_t seed = test::seed(); seed < test::seed() + 20; ++seed) {
     EXPECT_TRUE(agree({seed, 1, 8, 1}, false, counts)) << "unicasts at saturation, " << seed;
-    EXPECT_FALSE(agree({seed, 1, 8, 1}, true, counts)) << seed;
     const bool same = agree({seed, 6, 20, 2000}, false, counts);
     if (counts.aborts + counts.partial_finds != 0) continue;
     EXPECT_TRUE(same) << "multicasts, " << seed;
