@@ -145,7 +145,7 @@ StreamStatus StreamReader::find_values(bool wait) {
   StreamStatus status = look();
   if (status == StreamStatus::again && wait) {
     streams_.wait(
-        "a read from a stream", from_, [this] { return &ring_->reader_sleeps; },
+        "a read from a stream", [this] { return from_; }, [this] { return &ring_->reader_sleeps; },
         [&] { return (status = look()) != StreamStatus::again; });
   }
   if (status == StreamStatus::ended || status == StreamStatus::unreachable) is_told_of_end_ = true;
@@ -271,7 +271,7 @@ void StreamReader::splice(std::unique_ptr<StreamReader> in, std::unique_ptr<Stre
   in->on_values(nullptr);
   CutUnlessDone cut(*out);
   streams.wait(
-      "am::splice, until the writer has opened its end", in->from_,
+      "am::splice, until the writer has opened its end", [&] { return in->from_; },
       []() -> std::atomic<std::uint32_t>* { return nullptr; },
       [&] {
         return in->writer_ != Writer::unknown || in->ring_->cut.load(std::memory_order_relaxed) != 0 ||

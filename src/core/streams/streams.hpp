@@ -112,10 +112,10 @@ class Streams {
   void take_values(NodeId from, std::uint32_t id, Payload values);
   void take_mark(NodeId from, std::uint32_t id, impl::StreamMark mark);
 
-  /// Polls until holds(), which `needed` alone can bring about. `what`: a literal, for reports. `sleeps()` is the flag by which the other end knows that it is to wake this
+  /// Polls until holds(), which node needed() alone can bring about: another one after a splice. `what`: a literal, for reports. `sleeps()` is the flag by which the other end knows that it is to wake this
   /// node, or null.
-  template <class Sleeps, class Holds>
-  void wait(const char* what, NodeId needed, const Sleeps& sleeps, const Holds& holds);
+  template <class Needed, class Sleeps, class Holds>
+  void wait(const char* what, const Needed& needed, const Sleeps& sleeps, const Holds& holds);
 
  private:
   using Key = std::pair<NodeId, std::uint32_t>;

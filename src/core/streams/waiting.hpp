@@ -12,9 +12,13 @@ namespace am::core {
 /// Whom the node waits for, on its card.
 class WaitsFor {
  public:
-  WaitsFor(host::NodeCard& card, NodeId needed) noexcept
-      : card_(card), before_(card.waits_for.exchange(needed + 1, std::memory_order_relaxed)) {}
+  explicit WaitsFor(host::NodeCard& card) noexcept
+      : card_(card), before_(card.waits_for.load(std::memory_order_relaxed)) {}
   ~WaitsFor() { card_.waits_for.store(before_, std::memory_order_relaxed); }
+  void say(NodeId needed) noexcept {
+    if (card_.waits_for.load(std::memory_order_relaxed) != needed + 1)
+      card_.waits_for.store(needed + 1, std::memory_order_relaxed);
+  }
   WaitsFor(const WaitsFor&) = delete;
   WaitsFor& operator=(const WaitsFor&) = delete;
 
@@ -23,13 +27,14 @@ class WaitsFor {
   const std::uint32_t before_;
 };
 
-template <class Sleeps, class Holds>
-void Streams::wait(const char* what, NodeId needed, const Sleeps& sleeps, const Holds& holds) {
+template <class Needed, class Sleeps, class Holds>
+void Streams::wait(const char* what, const Needed& needed, const Sleeps& sleeps, const Holds& holds) {
   engine_.must_compute(what);
-  const WaitsFor waits_for(engine_.card(), needed);
+  WaitsFor waits_for(engine_.card());
   impl::Waiter waiter(engine_, what);
   std::atomic<std::uint32_t>* set = nullptr;  // the flag, by this wait
   while (!holds()) {
+    waits_for.say(needed());
     if (engine_.poll() != 0) {
       waiter.worked();
       continue;

@@ -52,10 +52,13 @@ StreamWriter::StreamWriter(Node& node, NodeId to, std::uint64_t tag, const Strea
   const Hold hold(node);
   if (to >= node.size()) throw core::unknown_node("open a stream", to, node.size());
   std::optional<Streams::Offer> offer;
-  streams_.wait(opening, to, no_flag, [&] {
-    if (streams_.find_offer(to, tag) != nullptr && streams_.reserve(to)) offer = streams_.take_offer(to, tag);
-    return offer || peer_->is_missing();
-  });
+  streams_.wait(
+      opening, [to] { return to; }, no_flag,
+      [&] {
+        if (streams_.find_offer(to, tag) != nullptr && streams_.reserve(to))
+          offer = streams_.take_offer(to, tag);
+        return offer || peer_->is_missing();
+      });
   if (!offer) throw core::peer_gone_error(streams_.engine(), "open a stream", to);
   id_ = offer->word.id;
   if (!agree(type, offer->word.type)) {
@@ -184,7 +187,7 @@ StreamStatus StreamWriter::make_room(bool wait) {
   StreamStatus status = find_room();
   if (status == StreamStatus::again && wait) {
     streams_.wait(
-        "a write to a stream", reader(), [this] { return sleeps(); },
+        "a write to a stream", [this] { return reader(); }, [this] { return sleeps(); },
         [&] { return (status = find_room()) != StreamStatus::again; });
   }
   return status;
@@ -255,7 +258,7 @@ StreamStatus StreamWriter::put_mark(const StreamMark& mark, bool wait) {
   StreamStatus status = try_mark(mark);
   if (status == StreamStatus::again && wait) {
     streams_.wait(
-        "a mark in a stream", reader(), [this] { return sleeps(); },
+        "a mark in a stream", [this] { return reader(); }, [this] { return sleeps(); },
         [&] { return (status = try_mark(mark)) != StreamStatus::again; });
   }
   return status;
@@ -271,8 +274,9 @@ StreamStatus StreamWriter::flush(bool wait) {
   if (over_ || ring_ != nullptr) return StreamStatus::ok;
   StreamStatus status = send_staged();
   if (status == StreamStatus::again && wait)
-    streams_.wait("a flush of a stream", to_, no_flag,
-                  [&] { return (status = send_staged()) != StreamStatus::again; });
+    streams_.wait(
+        "a flush of a stream", [this] { return to_; }, no_flag,
+        [&] { return (status = send_staged()) != StreamStatus::again; });
   streams_.engine().network().flush();
   return status;
 }
