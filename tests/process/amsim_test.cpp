@@ -101,6 +101,30 @@ TEST(Amsim, IwarpTakesTheTimesOfThePaper) {
   EXPECT_THAT(trace, HasSubstr("traceEvents"));
 }
 
+/// CA-21: the sum of the parts; CA-22: fewer link words than unicasts; CA-13, CA-15: only random timeouts end the deadlock of Figure 4.
+TEST(Amsim, CareTakesTheSumOfItsPartsAndEndsItsDeadlock) {
+  const Measured measured({amsim, "care", "columns=6", "rows=4,1", "words=1,20", "targets=1,6"}, draws);
+  const nlohmann::json& rows = measured.json["rows"];
+  ASSERT_EQ(rows.size(), 2u * 2 * 2 + 1);
+  for (const std::size_t unicasts : {0, 2, 4, 6}) {
+    for (const auto& figure : rows[unicasts])
+      EXPECT_TRUE(!figure.is_object() || figure["ratio"] == 1) << figure;
+    EXPECT_EQ(rows[unicasts + 1]["targets_1_words"]["ratio"], 1);
+    EXPECT_LT(rows[unicasts + 1]["targets_6_words"]["ratio"], 1);
+  }
+  EXPECT_EQ(rows[2]["hops_8_cut_cycles"]["here"], 8 + 20 + 6);
+  EXPECT_EQ(rows[2]["hops_8_stored_cycles"]["here"], 8 * (20 + 7));
+  const nlohmann::json& deadlock = rows.back();
+  EXPECT_EQ(deadlock["off"], "a circle: packet 1 -> packet 2 -> packet 1");
+  for (const char* limit : {"16", "64", "256"}) {
+    EXPECT_THAT(deadlock[std::string("equal_") + limit].get<std::string>(),
+                StartsWith("not delivered in 20000 "));
+    EXPECT_LT(deadlock[std::string("random_") + limit + "_cycles"]["here"], 1000);
+    EXPECT_GE(deadlock[std::string("random_") + limit + "_aborts"]["here"], 1);
+  }
+  measured.expect_drawn("care_", {"6x4_1", "6x4_20", "6x1_20"});
+}
+
 TEST(Amsim, PapersStandBesideTheSimulation) {
   const Measured measured({amsim, "papers", "section=mmachine_costs"}, draws);
   EXPECT_THAT(measured.out, ContainsRegex("latency, PING +paper +here +ratio\n  MM +38 +[0-9]+ "));

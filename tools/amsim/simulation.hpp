@@ -56,6 +56,9 @@ extern const Simulation simulation;
 namespace iwarp {
 extern const Simulation simulation;
 }
+namespace care {
+extern const Simulation simulation;
+}
 namespace papers {
 extern const Simulation simulation;
 }

@@ -10,7 +10,7 @@ namespace results {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, const char*>, 16> units{
+constexpr std::array<std::pair<std::string_view, const char*>, 18> units{
     {{"_ns", "ns"},
      {"_us", "us"},
      {"_ms", "ms"},
@@ -25,6 +25,8 @@ constexpr std::array<std::pair<std::string_view, const char*>, 16> units{
      {"_flits_per_flit_time", "flits per flit time"},
      {"_flits", "flits"},
      {"_signals", "signals"},
+     {"_words", "words"},
+     {"_aborts", "aborts"},
      {"_routers", "routers"},
      {"_correlation", "correlation"}}};
 

@@ -1,0 +1,196 @@
+// `amsim care`: what packets of CARE's network take by hops and words, cut through and stored at each site, beside the sum of the parts; the
+// link words of random lists of targets beside those of unicasts; and how the deadlock of Figure 4 ends (src/emulated_hw/care; Byrd, Nakano and
+// Delagi 1987, 1 and 3.4).
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "amsim/simulation.hpp"
+#include "emulated_hw/care/figures.hpp"
+#include "results/progress.hpp"
+
+namespace amsim::care {
+
+namespace {
+
+using am::care::Cycle;
+using am::care::LinkWords;
+using am::care::NodeNumber;
+using am::care::Recovery;
+using am::care::recovery, am::care::unicast_time, am::care::zero_load_latency;
+using am::care::Target;
+using am::care::Timeouts;
+using am::kit::Grid;
+
+constexpr unsigned most_extent = 32;
+constexpr std::uint32_t most_words = 256;
+constexpr Cycle patience = 4096;  // of timeouts: longer than any of these packets takes by itself
+constexpr int lists = 20;
+constexpr std::uint64_t seeds = 20;
+
+struct Shape {
+  unsigned columns = 0;
+  unsigned rows = 0;
+  [[nodiscard]] unsigned sites() const { return columns * rows; }
+  [[nodiscard]] unsigned farthest() const { return columns + rows - 2; }
+  [[nodiscard]] std::string size() const { return std::to_string(columns) + "x" + std::to_string(rows); }
+};
+
+// Powers of two, and the farthest.
+std::vector<unsigned> hops_to(unsigned farthest) {
+  std::vector<unsigned> hops;
+  for (unsigned each = 1; each < farthest; each *= 2) hops.push_back(each);
+  hops.push_back(farthest);
+  return hops;
+}
+
+void add_unicasts(const Shape& shape, std::uint32_t words, Report& report) {
+  const am::care::Options cuts{.timeouts = {.limit = patience}};
+  am::care::Options stores = cuts;
+  stores.stores_and_forwards = true;
+  const std::string size = std::to_string(words) + (words == 1 ? " word" : " words");
+  Row row("a packet of " + size + " to one site, cycles");
+  row.key("columns", shape.columns).key("rows", shape.rows).key("words", words).references("sum");
+  Chart chart{.name = "care_" + shape.size() + "_" + std::to_string(words),
+              .title = "CARE of " + shape.size() + " sites: a packet of " + size + ", by its hops",
+              .unit = "cycles",
+              .exact = true,
+              .columns = {"cut through", "stored at each site"},
+              .rows = {}};
+  for (const unsigned hops : hops_to(shape.farthest())) {
+    const auto cut = static_cast<double>(unicast_time(hops, words, cuts));
+    const auto stored = static_cast<double>(unicast_time(hops, words, stores));
+    const std::string name = "hops_" + std::to_string(hops);
+    const std::string label = std::to_string(hops) + (hops == 1 ? " hop" : " hops");
+    row.beside(name + "_cut_cycles", label + ", cut through",
+               {.value = static_cast<double>(zero_load_latency(hops, words))}, cut);
+    row.beside(name + "_stored_cycles", label + ", stored at each site",
+               {.value = static_cast<double>(hops * zero_load_latency(1, words))}, stored);
+    chart.rows.push_back({label, {exactly(cut), exactly(stored)}});
+  }
+  report.rows.push_back(std::move(row));
+  report.charts.push_back(std::move(chart));
+}
+
+std::vector<Target> draw_list(unsigned targets, unsigned sites, std::mt19937_64& random) {
+  std::vector<Target> list;
+  while (list.size() < targets) {
+    const Target target{static_cast<NodeNumber>(random() % sites)};
+    if (std::ranges::find(list, target) == list.end()) list.push_back(target);
+  }
+  return list;
+}
+
+void add_lists(const Shape& shape, const std::vector<unsigned>& lengths, std::uint32_t words,
+               Report& report) {
+  Row row("link words of lists on a mesh of " + shape.size() + ", each a mean of " + std::to_string(lists));
+  row.key("columns", shape.columns).key("rows", shape.rows).key("words", words).references("unicasts");
+  for (const unsigned targets : lengths) {
+    std::mt19937_64 random(targets);
+    double multicast = 0;
+    double unicasts = 0;
+    for (int i = 0; i < lists; ++i) {
+      const auto from = static_cast<NodeNumber>(random() % shape.sites());
+      const LinkWords carried =
+          link_words(Grid{{shape.columns}, {shape.rows}}, from, draw_list(targets, shape.sites(), random),
+                     words, {.timeouts = {.limit = patience}});
+      multicast += static_cast<double>(carried.multicast) / lists;
+      unicasts += static_cast<double>(carried.unicasts) / lists;
+    }
+    row.beside("targets_" + std::to_string(targets) + "_words",
+               std::to_string(targets) + (targets == 1 ? " target, " : " targets, ") + std::to_string(words) +
+                   (words == 1 ? " word" : " words"),
+               {.value = unicasts}, multicast);
+  }
+  report.rows.push_back(std::move(row));
+}
+
+// What waits for what, when nothing has moved for a while.
+std::string circle_without_timeouts() {
+  am::care::Deadlock both({Timeouts::Kind::off, 1}, 1);
+  while (both.machine.still_for() < 100 && !both.machine.is_empty()) both.machine.step();
+  const std::string waits = both.machine.who_waits();
+  return waits.substr(0, waits.find('\n'));
+}
+
+std::string outcome_of(Timeouts::Kind kind, Cycle limit) {
+  const Recovery tried = recovery({kind, limit}, 1);
+  return (tried.both_delivered ? "delivered after " : "not delivered in ") + std::to_string(tried.cycles) +
+         " cycles, " + std::to_string(tried.aborts) + " aborts";
+}
+
+void add_deadlock(Report& report) {
+  Row row("the deadlock of Figure 4: two lists, each has the site that the other wants");
+  row.key("seeds", seeds);
+  row.note("off", "without timeouts", circle_without_timeouts());
+  for (const Cycle limit : {16u, 64u, 256u}) {
+    const std::string of = std::to_string(limit);
+    row.note("equal_" + of, "timeouts of " + of + " cycles", outcome_of(Timeouts::Kind::equal, limit));
+    row.note("pads_" + of, "timeouts of " + of + " pads", outcome_of(Timeouts::Kind::pads, limit));
+    double cycles = 0;
+    double aborts = 0;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const Recovery tried = recovery({Timeouts::Kind::random, limit}, seed);
+      cycles += static_cast<double>(tried.cycles) / seeds;
+      aborts += static_cast<double>(tried.aborts) / seeds;
+    }
+    row.beside("random_" + of + "_cycles", "random ones from " + of + ": until all is delivered, a mean", {},
+               cycles);
+    row.beside("random_" + of + "_aborts", "  and of its aborts", {}, aborts);
+  }
+  report.rows.push_back(std::move(row));
+}
+
+std::vector<Shape> shapes_of(const Parameters& parameters) {
+  std::vector<Shape> shapes;
+  for (const unsigned columns : parameters["columns"].numbers<unsigned>()) {
+    for (const unsigned rows : parameters["rows"].numbers<unsigned>()) {
+      if (columns == 0 || rows == 0 || columns > most_extent || rows > most_extent)
+        throw UsageError("columns and rows have to be from 1 to " + std::to_string(most_extent));
+      if (columns * rows == 1) throw UsageError("columns=1 rows=1 has no network");
+      shapes.push_back({columns, rows});
+    }
+  }
+  return shapes;
+}
+
+Report simulate(const Options& options) {
+  const std::vector<Shape> shapes = shapes_of(options.parameters);
+  const auto sizes = options.parameters["words"].numbers<std::uint32_t>();
+  const auto lengths = options.parameters["targets"].numbers<unsigned>();
+  if (std::ranges::any_of(sizes, [](std::uint32_t words) { return words == 0 || words > most_words; }))
+    throw UsageError("words has to be from 1 to " + std::to_string(most_words));
+  for (const Shape& shape : shapes) {
+    for (const unsigned targets : lengths) {
+      if (targets == 0 || targets > shape.sites())
+        throw UsageError("targets has to be from 1 to the " + std::to_string(shape.sites()) + " sites");
+    }
+  }
+  Report report = report_of(options);
+  Progress progress("care", static_cast<int>(shapes.size() * sizes.size()));
+  for (const Shape& shape : shapes) {
+    for (const std::uint32_t words : sizes) {
+      progress.step();
+      add_unicasts(shape, words, report);
+      add_lists(shape, lengths, words, report);
+    }
+  }
+  add_deadlock(report);
+  return report;
+}
+
+}  // namespace
+
+const Simulation simulation{
+    .name = "care",
+    .meaning = "what packets to any list of sites take in CARE's network, and how their deadlocks end",
+    .run = simulate,
+    .parameters = {{"columns", "8", "of the mesh, 1 to 32 [list]"},
+                   {"rows", "8", "of the mesh [list]"},
+                   {"words", "16", "of data in a packet, 1 to 256 [list]"},
+                   {"targets", "2,4,8,16", "of lists, which are drawn [list]"}},
+};
+
+}  // namespace amsim::care
