@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "emulated_hw/care/care_port.hpp"
 #include "emulated_hw/cm5/tree_port.hpp"
 #include "emulated_hw/kit/names.hpp"
 #include "emulated_hw/kit/textbook_port.hpp"
@@ -23,6 +24,10 @@ std::unique_ptr<kit::NodePort> network_of(const Which& which) {
                                                which.textbook);
   if (which.machine == "ncube2") return std::make_unique<ncube2::CubePort>(which.n);
   if (which.machine == "cm5") return std::make_unique<cm5::TreePort>(which.n);
+  // Not all net-outputs: led away by them, a packet may run in a circle for ever.
+  if (which.machine == "care")
+    return std::make_unique<care::CarePort>(kit::topology_named("mesh", which.k, which.n), care::Options{},
+                                            care::Preferences::nearer_only);
   if (which.n != 2)
     throw std::invalid_argument(which.machine + " has two dimensions: n=2, not n=" + std::to_string(which.n));
   if (which.machine == "t1")

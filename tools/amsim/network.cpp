@@ -254,7 +254,7 @@ const Simulation simulation{
     .name = "network",
     .meaning =
         "latency against load in meshes, tori, hypercubes and fat trees of the textbook router, and in the "
-        "networks of the T1, the M-Machine, the nCUBE/2 and the CM-5",
+        "networks of the T1, the M-Machine, the nCUBE/2, the CM-5 and CARE",
     .run = simulate,
     .has_trace = true,
     .usual_seeds = 11,
@@ -263,8 +263,8 @@ const Simulation simulation{
          {"n", "2", "dimensions, or levels of a tree [list]"},
          {"topology", "mesh,torus", "of textbook routers: mesh, torus, hypercube or fattree [list]"},
          {"machine", "",
-          "in place of topology: t1, mmachine, ncube2, cm5, or a topology of textbook routers [list]"},
-         {"channel", "", "of t1, mmachine, ncube2 and cm5, which packets take; else the first [list]"},
+          "in place of topology: t1, mmachine, ncube2, cm5, care, or a topology of textbook routers [list]"},
+         {"channel", "", "of t1, mmachine, ncube2, cm5 and care, which packets take; else the first [list]"},
          {"traffic", "uniform,transpose",
           "uniform, transpose, neighbor, hotspot, bitcomp, bitrev, shuffle, tornado or randperm [list]"},
          {"num_vcs", "1,4", "virtual channels of a link [list]"},

@@ -34,7 +34,8 @@ TEST(SimNetwork, BringsEachPacketOnceToItsNode) {
                           {.network = "fattree", .k = 2, .n = 4},
                           {.network = "t1", .k = 4},
                           {.network = "mmachine", .k = 4},
-                          {.network = "ncube2", .n = 4}}) {
+                          {.network = "ncube2", .n = 4},
+                          {.network = "care", .k = 4}}) {
     Network network(shape);
     std::vector<Packet> sent;  // without flits when it has come
     for (int cycle = 0; cycle < 500 || network.under_way() != 0; ++cycle) {
