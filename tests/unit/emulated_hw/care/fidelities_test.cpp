@@ -66,7 +66,7 @@ TEST(CareTwoEvents, WaitsDelayTheTerminator) {
   EXPECT_EQ(late.source.transmission(), Transmission::done) << "done has occurred in the middle of a wait";
 }
 
-/// CA-25, 2.9 e) [X]: a wait that lasts over `done` adds all of itself, as printed. What was left to transmit would be exact.
+/// CA-25 (5.2): a wait that lasts over `done` adds all of itself, as printed. What was left to transmit would be exact.
 TEST(CareTwoEvents, AWaitOverTheEndDelaysByAllOfItAsPrinted) {
   for (const bool as_printed : {true, false}) {
     Source one(5, as_printed);

@@ -154,7 +154,7 @@ TEST(CareRouter, ConsidersNetOutputsByPreference) {
   EXPECT_THROW(Preferences(kit::FatTree::k_ary(2, 2), Preferences::one_only), std::invalid_argument);
 }
 
-/// CA-5, 2.9 b) and d): a list with the sender, with one site twice, or with one site only, which is a unicast. Refused: none, one outside.
+/// CA-5: a list with the sender, with one site twice, or with one site only, which is a unicast. Refused: none, one outside.
 TEST(CareMachine, TakesAnyList) {
   Machine machine(grid);
   machine.send(5, {{5, 1}, {9, 2}, {9, 3}, {0, 4}}, {1, 2});

@@ -1,4 +1,4 @@
-// Each row of the state machines of CARE's components (machines.md 2.4; Byrd, Nakano and Delagi 1987, 4.4 to 4.7): a test that has its name.
+// Each row of the state machines of CARE's components (Byrd, Nakano and Delagi 1987, 4.4 to 4.7): a test that has its name.
 // Criteria CA-2, CA-4, CA-7, CA-8, CA-10, CA-12, CA-15 and CA-26, a component at a time, by its four ports.
 #include "emulated_hw/care/state_machines.hpp"
 
