@@ -14,6 +14,7 @@
 #include "limits/ring_limit.hpp"
 #include "measure.hpp"
 #include "peers/peers.hpp"
+#include "results/pinning.hpp"
 #include "results/progress.hpp"
 #include "timing.hpp"
 
@@ -54,8 +55,9 @@ void splice_words(am::Node& node, am::NodeId from, am::NodeId to) {
   am::splice(std::move(in), am::StreamOut<Word>(node, to, tag));
 }
 
-// Arguments of a job of three: "spliced" or "copied".
+// Arguments of a job of three: "spliced" or "copied", and the core of each node.
 void run_node(am::Node& node, std::span<const std::string> arguments) {
+  if (!arguments.empty()) pin_to(std::stoi(arguments[1 + node.id()]));
   say_place(node);
   node.barrier();
   if (node.id() == 0) {
@@ -87,8 +89,11 @@ Report measure_streams(const Options& options) {
                          : limit.stream_gb_per_s(cores, streamed_bytes, false) * 1e3 / sizeof(Word));
     if (is_emulated(options)) ask_shared_memory(measure, beside);
     if (!in_memory) return;
+    // Three nodes on two cores, each way where it goes best: who writes and who reads on different ones; who copies, on another than both.
+    const std::string one = std::to_string(cores.first), other = std::to_string(cores.second);
     for (const std::string way : {"spliced", "copied"}) {
-      const Finished job = run_job(measure.name, 3, {way}, {.environment = {"AM_TRANSPORT=shm"}});
+      const Finished job = run_job(measure.name, 3, {way, one, other, way == "spliced" ? other : one},
+                                   {.bound = false, .environment = {"AM_TRANSPORT=shm"}});
       const double rate = job.figures().at(way + "/words_million_per_s");
       beside.add(way == "spliced" ? "spliced/words_million_per_s" : "spliced/copied_words_million_per_s",
                  rate);

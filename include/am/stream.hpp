@@ -129,7 +129,7 @@ class StreamIn {
 
  public:
   /// Of stream `tag` from node `from`, which may be this one, with room for at least `capacity` values that were not read; 0: 32 KiB of
-  /// them. In the segment it takes twice that, or more. Throws am::Error when that has no room, for an unknown node, and where the program
+  /// them, or 128 KiB where they come by messages. In the segment it takes twice that, or more. Throws am::Error when that has no room, for an unknown node, and where the program
   /// has such a stream already: it has one reader.
   StreamIn(Node& node, NodeId from, std::uint64_t tag, std::size_t capacity = 0)
       : end_(std::make_unique<impl::StreamReader>(node, from, tag, impl::stream_type<T>(), capacity)) {}

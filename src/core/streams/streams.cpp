@@ -13,14 +13,17 @@
 #include "core/streams/messages.hpp"
 #include "core/streams/stream_relay.hpp"
 #include "host/heavy_fence.hpp"
+#include "transports/memory_reach.hpp"
 #include "transports/pathways.hpp"
 
 namespace am::core {
 
 namespace {
 
-constexpr std::size_t default_bytes =
-    65536;  // of a ring: the second cache's, and what hides a round trip over TCP by two pieces
+// Of a ring by default: the second cache's; and where messages fill it, what hides their round trip. Over TCP on one machine 64 KiB carry 250 M
+// words a second, 256 KiB 430, and more no more.
+constexpr std::size_t default_bytes = 65536;
+constexpr std::size_t default_bytes_by_messages = 4 * default_bytes;
 const impl::InternalHandlers<stream_values, stream_mark, stream_word> internal_handlers;
 
 }  // namespace
@@ -78,6 +81,12 @@ void Streams::give_back(NodeId to) noexcept {
   if (Pathways* const pathways = engine_.network().pathways(to)) pathways->give_back(to);
 }
 
+bool Streams::is_written_by_stores(NodeId from) noexcept {
+  Transport& network = engine_.network();
+  return from == node().id() || network.pathways(from) != nullptr ||
+         goes_by(MemoryReach::Way::mapped, network.memory_reach(from));
+}
+
 std::byte* Streams::reach(NodeId home, std::uint64_t offset, std::size_t bytes) {
   if (home == node().id() || engine_.network().pathways(home) == nullptr)
     return direct(node(), GlobalPtr<std::byte>(home, offset), bytes);
@@ -97,7 +106,9 @@ void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std
   }
   give_back_rings();
   // Twice as many: the writer hears of what was read when that is half of the ring.
-  const std::size_t wanted = capacity != 0 ? capacity : default_bytes / 2 / type.bytes;
+  const std::size_t by_default =
+      is_written_by_stores(reader.from_) ? default_bytes : default_bytes_by_messages;
+  const std::size_t wanted = capacity != 0 ? capacity : by_default / 2 / type.bytes;
   if (wanted > impl::too_many_bytes / type.bytes / 4)
     throw Error("open a stream", "it has no room for " + std::to_string(wanted) + " values", "ask for fewer");
   const std::uint64_t values = std::bit_ceil(2 * std::max<std::uint64_t>(wanted, 1));

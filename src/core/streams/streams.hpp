@@ -70,8 +70,9 @@ class Streams {
   /// A pathway of the network's, where it has such. False: there is none left.
   [[nodiscard]] bool reserve(NodeId to) noexcept;
   void give_back(NodeId to) noexcept;
-  /// What lies there in a node's segment, where this node reads and writes it by loads and stores; else null. Where the network has pathways it
-  /// does: these carry words past the routers.
+  /// Whether that node writes this one's rings by stores. Where the network has pathways it does: these carry words past the routers.
+  [[nodiscard]] bool is_written_by_stores(NodeId from) noexcept;
+  /// What lies there in a node's segment, where this node reads and writes it by loads and stores; else null.
   [[nodiscard]] std::byte* reach(NodeId home, std::uint64_t offset, std::size_t bytes);
 
   /// The program's objects may be gone: nothing of it is run any more.
