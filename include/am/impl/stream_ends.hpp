@@ -125,6 +125,14 @@ class StreamWriter {
   std::atomic<std::uint32_t> nobody_sleeps_{0};
 };
 
+/// Values that have left a ring and were not read: a ring of their own, in which they have the same numbers.
+struct StreamSpool {
+  std::uint64_t most = 0;
+  std::uint64_t end = 0;  ///< behind the last one
+  std::uint64_t capacity = 0;
+  std::unique_ptr<std::byte[]> values{};
+};
+
 class StreamReader {
  public:
   /// Opens without waiting. Throws am::Error.
@@ -192,14 +200,7 @@ class StreamReader {
   std::atomic<Writer> writer_{Writer::unknown};
   std::optional<NeededPeer> peer_{};
   std::function<void()> on_values_{};
-  /// Values that have left the ring and were not read: a ring of its own, in which they have the same numbers.
-  struct Spool {
-    std::uint64_t most = 0;
-    std::uint64_t end = 0;  // behind the last one
-    std::uint64_t capacity = 0;
-    std::unique_ptr<std::byte[]> values{};
-  };
-  std::optional<Spool> spool_{};
+  std::optional<StreamSpool> spool_{};
 };
 
 }  // namespace impl
