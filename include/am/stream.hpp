@@ -79,9 +79,9 @@ class StreamOut {
   static_assert(impl::check_stream<T>());
 
  public:
-  /// Of stream `tag` to node `to`, which may be this one. Waits until the other end is open, and until the network has a pathway left,
-  /// where it has so many (AM_TRANSPORT=iwarp). Throws am::Error when that is of another type,
-  /// when `to` is gone, and for an unknown node.
+  /// Of stream `tag` to node `to`, which may be this one. Waits until the other end is open; where the network has so many pathways
+  /// (AM_TRANSPORT=iwarp), also until one is left. Throws am::Error when the other end is of another type, when `to` is gone, and for
+  /// an unknown node.
   StreamOut(Node& node, NodeId to, std::uint64_t tag)
       : end_(std::make_unique<impl::StreamWriter>(node, to, tag, impl::stream_type<T>())) {}
 
@@ -129,8 +129,8 @@ class StreamIn {
 
  public:
   /// Of stream `tag` from node `from`, which may be this one, with room for at least `capacity` values that were not read; 0: 32 KiB of
-  /// them, or 128 KiB where they come by messages. In the segment it takes twice that, or more. Throws am::Error when that has no room, for an unknown node, and where the program
-  /// has such a stream already: it has one reader.
+  /// them, or 128 KiB where they come by messages. The segment gives twice that, or more. Throws am::Error when it has no room, for an
+  /// unknown node, and where the program has such a stream already: it has one reader.
   StreamIn(Node& node, NodeId from, std::uint64_t tag, std::size_t capacity = 0)
       : end_(std::make_unique<impl::StreamReader>(node, from, tag, impl::stream_type<T>(), capacity)) {}
 
@@ -143,15 +143,16 @@ class StreamIn {
   /// What is there.
   [[nodiscard]] StreamProgress try_read(std::span<T> into) { return take(into, false); }
 
-  /// From now on polls of this node take up to so many values that were not read out of the stream's ring, into this node's memory, so that the
-  /// writer has room again. Throws am::Error for none, or more than memory may hold.
+  /// From now on this node's polls move values that were not read out of the stream's ring into this node's memory: up to so many. So
+  /// the writer has room again. Throws am::Error for none, or more than memory may hold.
   void spool(std::size_t most) { end_->spool(most); }
 
   /// The marker that a read met. Throws am::Error where there is none.
   std::uint64_t marker() { return end_->take_marker(); }
 
   /// Posts f to the node's computation whenever something may be there to read, until it is replaced or the end closes. f reads by
-  /// try_read as much as it likes; where values or a marker are left it is posted again. Of the end, and of the other node's death, it is told once.
+  /// try_read as much as it likes; where values or a marker are left it is posted again. Of the end, and of the other node's death, it
+  /// is told once.
   void on_values(std::function<void()> f) { end_->on_values(std::move(f)); }
 
  private:

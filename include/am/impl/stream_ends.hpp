@@ -157,10 +157,10 @@ class StreamReader {
   static void splice(std::unique_ptr<StreamReader> in, std::unique_ptr<StreamWriter> out);
 
  private:
-  static void hand_over(StreamReader& in, StreamWriter& out);
   friend class core::StreamRelay;
   friend class core::Streams;
 
+  static void hand_over(StreamReader& in, StreamWriter& out);
   enum class Writer : std::uint8_t { unknown, by_stores, by_messages };
 
   [[nodiscard]] StreamStatus look();
@@ -195,7 +195,7 @@ class StreamReader {
   std::uint32_t number_ = 0;      // among those that this node has opened
   bool is_relayed_ = false;       // the program has it no more
   bool is_told_of_end_ = false;   // or of the other node's death
-  std::uint64_t told_ = 0;        // of next_, where messages fill the ring
+  std::uint64_t told_ = 0;        // to the writer: taken(), where messages fill the ring
   std::uint64_t marks_told_ = 0;  // likewise
   std::atomic<Writer> writer_{Writer::unknown};
   std::optional<NeededPeer> peer_{};

@@ -71,9 +71,9 @@ class Links final : public Transport {
   [[nodiscard]] UnorderedLanes* unordered_lanes(NodeId peer) noexcept override {
     return to_peer(peer).unordered_lanes(peer);
   }
+  [[nodiscard]] Pathways* pathways(NodeId peer) noexcept override { return to_peer(peer).pathways(peer); }
   /// Of the one network that leads to all of them. (That is so on each of their hosts: a network that has multicasts of its own
   /// is one within a host.)
-  [[nodiscard]] Pathways* pathways(NodeId peer) noexcept override { return to_peer(peer).pathways(peer); }
   [[nodiscard]] Multicaster* multicaster(NodeId from, std::span<const NodeId> members) noexcept override;
 
  private:

@@ -67,7 +67,8 @@ void StreamReader::publish() noexcept {
   if (read - told_ >= most_at_once() || marks - marks_told_ >= marks_to_tell) tell_writer(read, marks);
 }
 
-/// Half of the ring has to have room beside what was not read. By messages there is as much again of which the writer has not been told.
+/// The other half of the ring stays for values that were not read. By messages this halves again: the writer may not know yet of a
+/// quarter that was read.
 std::uint64_t StreamReader::most_at_once() const noexcept {
   const bool by_stores = writer_.load(std::memory_order_relaxed) == Writer::by_stores;
   return std::max<std::uint64_t>(ring_->capacity / (by_stores ? 2 : 4), 1);
@@ -103,7 +104,7 @@ StreamStatus StreamReader::look() {
   for (;;) {
     if (next_ != limit_) return StreamStatus::ok;
     publish();
-    // First: whatever it wrote is seen below.
+    // This comes first: then what is below sees all that the writer wrote.
     const bool gone = ring_->cut.load(std::memory_order_acquire) != 0 || peer_->is_missing();
     if (spool_) drain();
     std::uint64_t end = spool_ ? spool_->end : std::min(written_ahead(), next_ + most_at_once());

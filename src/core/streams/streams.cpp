@@ -105,12 +105,12 @@ void Streams::open(impl::StreamReader& reader, const impl::StreamType& type, std
                   "give each stream between two nodes a number of its own");
   }
   give_back_rings();
-  // Twice as many: the writer hears of what was read when that is half of the ring.
   const std::size_t by_default =
       is_written_by_stores(reader.from_) ? default_bytes : default_bytes_by_messages;
   const std::size_t wanted = capacity != 0 ? capacity : by_default / 2 / type.bytes;
   if (wanted > impl::too_many_bytes / type.bytes / 4)
     throw Error("open a stream", "it has no room for " + std::to_string(wanted) + " values", "ask for fewer");
+  // Twice as many: the writer hears of what was read when that is half of the ring.
   const std::uint64_t values = std::bit_ceil(2 * std::max<std::uint64_t>(wanted, 1));
   const GlobalPtr<std::byte> block = allocate<std::byte>(node(), impl::StreamRing::bytes(values, type.bytes));
   auto* const ring = new (block.local(node())) impl::StreamRing;
@@ -182,7 +182,7 @@ impl::StreamRing* Streams::handed_over_by(const impl::StreamMark& splice) noexce
   return is_whole ? ring : nullptr;
 }
 
-/// The writer looks after `to` from now on. So do those of the rings behind, where their marks stand here already; one that is put
+/// From now on `to` is the writer's other end. So do those of the rings behind, where their marks stand here already; one that is put
 /// meanwhile finds `to`.
 void Streams::hand_over(const impl::StreamReader& reader, NodeId to) noexcept {
   readers_.erase({reader.home_, reader.ring_->id});
@@ -406,7 +406,7 @@ std::size_t Streams::drain() {
 
 // -- on_values ----------------------------------------------------------------------------------------------------------
 
-/// Whoever brings something finds the flag, or it is found here; or, where the fence does not reach, by look_at_watched().
+/// Either a store after this finds the flag, or this finds what was stored. Where the fence does not reach, look_at_watched() does.
 void Streams::watch(impl::StreamReader& reader) {
   watched_[reader.number_] = &reader;
   engine_.streams_want_looks();

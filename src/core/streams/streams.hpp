@@ -99,8 +99,8 @@ class Streams {
   /// Sends what lies staged in a writing end.
   void flush_in_a_poll(impl::StreamWriter& writer);
 
-  /// In a poll of the computation: sends what a full network has left here, and looks for what nobody may have told of. What of that came
-  /// to something.
+  /// In a poll of the computation: sends what a full network has left here, and looks for what nobody may have told of. Returns how
+  /// many of these were done.
   std::size_t look_again();
   [[nodiscard]] bool wants_looks() const noexcept {
     if (is_leaving_) return !unsaid_.empty();

@@ -78,17 +78,22 @@ class Machine {
   virtual Program poll(NodeNumber here) = 0;
 
   static constexpr unsigned most_block = 2048;
-  /// What lies in a node's memory, and a sum of that.
+  /// The word that a node's memory has there.
   [[nodiscard]] static constexpr Word block_word(NodeNumber node, unsigned at) noexcept {
     return (node + 1) * 0x9e3779b9u + at * 0x85ebca6bu;
   }
   [[nodiscard]] static constexpr Word block_sum(NodeNumber node, unsigned words) noexcept {
-    Word sum = 0;
-    for (unsigned at = 0; at < words; ++at) sum += block_word(node, at) * (at + 1);
-    return sum;
+    return sum_of(words, [node](unsigned at) { return block_word(node, at); });
   }
 
  protected:
+  /// Of a block that has come: word(at). A word in another's place changes it.
+  template <class WordAt>
+  [[nodiscard]] static constexpr Word sum_of(unsigned words, WordAt word) {
+    Word sum = 0;
+    for (unsigned at = 0; at < words; ++at) sum += word(at) * (at + 1);
+    return sum;
+  }
   explicit Machine(NodeNumber nodes) noexcept : nodes_(nodes) {}
   Program handle(unsigned handler, Incoming& incoming) { return handlers_.at(handler)(incoming); }
   [[nodiscard]] std::size_t handlers() const noexcept { return handlers_.size(); }

@@ -54,7 +54,8 @@ class OnCm5 final : public Machine {
       }));
       blocks_.push_back(cmam_.place([this, handler](Processor& cpu, Cmam::Incoming& in) {
         const auto& [from, words, unused, unused_too] = in.arguments;
-        return take(cpu, handler, from, {sum_of(cpu, segment_of(from), words)});
+        const auto word = [&cpu, at = segment_of(from)](unsigned i) { return cpu.memory().at(at + i); };
+        return take(cpu, handler, from, {sum_of(words, word)});
       }));
     }
   }
@@ -64,11 +65,6 @@ class OnCm5 final : public Machine {
           return cmam_.reply(cpu, from, placed_[with], {cpu.node(), answer[0], answer[1], answer[2]});
         }};
     co_await handle(handler, incoming);
-  }
-  static Word sum_of(Processor& cpu, Word at, unsigned words) {
-    Word sum = 0;
-    for (unsigned i = 0; i < words; ++i) sum += cpu.memory().at(at + i) * (i + 1);
-    return sum;
   }
 
   cm5::Machine machine_;

@@ -53,18 +53,15 @@ class OnNcube2 final : public Machine {
       placed_.push_back(cmam_.place([this, handler](Processor& cpu, Cmam::Incoming& in) -> Program {
         const auto& [block, first, second, third] = in.arguments;
         Words words{first, second, third};
-        if (block != 0)
-          words = {sum_of(cpu, in.received.at + Cmam::message_words - ncube2::header_words, block)};
+        if (block != 0) {
+          const Word at = in.received.at + Cmam::message_words - ncube2::header_words;
+          words = {sum_of(block, [&cpu, at](unsigned i) { return cpu.memory().at(at + i); })};
+        }
         Incoming incoming{cpu.node(), in.from, words, [this, &cpu, &in](unsigned with, Words answer) {
                             return cmam_.reply(cpu, in, placed_[with], {0, answer[0], answer[1], answer[2]});
                           }};
         co_await handle(handler, incoming);
       }));
-  }
-  static Word sum_of(Processor& cpu, Word at, unsigned words) {
-    Word sum = 0;
-    for (unsigned i = 0; i < words; ++i) sum += cpu.memory().at(at + i) * (i + 1);
-    return sum;
   }
 
   ncube2::Machine machine_;

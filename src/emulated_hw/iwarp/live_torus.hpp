@@ -45,11 +45,14 @@ struct LiveMessage {
 inline constexpr unsigned live_vcs = 4;
 inline constexpr unsigned live_ports = 5;
 inline constexpr unsigned live_channels = live_ports * live_vcs + 1;
-constexpr unsigned live_channel(unsigned port, Counted priority, unsigned of_class) noexcept {
-  const unsigned number = port * live_vcs + 2 * static_cast<unsigned>(priority) + of_class;
+/// `number`: port * live_vcs, and which of these.
+constexpr unsigned live_channel_of(unsigned number) noexcept {
   return number < kit::Head::most_ends ? number : number + 1;
 }
-/// Of a channel: port * live_vcs, and which of these.
+constexpr unsigned live_channel(unsigned port, Counted priority, unsigned of_class) noexcept {
+  return live_channel_of(port * live_vcs + 2 * static_cast<unsigned>(priority) + of_class);
+}
+/// What live_channel_of() was given.
 constexpr unsigned live_number(unsigned channel) noexcept {
   return channel < kit::Head::most_ends ? channel : channel - 1;
 }
@@ -130,7 +133,7 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
   [[nodiscard]] kit::InputAt behind(kit::NodeNumber at, unsigned output) const noexcept {
     const unsigned port = live_number(output) / live_vcs;
     const unsigned its = kit::Grid::opposite(port) * live_vcs + live_number(output) % live_vcs;
-    return {map().neighbour(at, port), its < kit::Head::most_ends ? its : its + 1};
+    return {map().neighbour(at, port), live_channel_of(its)};
   }
   [[nodiscard]] kit::RouterNumber feeder(kit::NodeNumber at, unsigned input) const noexcept {
     return input < live_vcs || input == kit::Head::most_ends
@@ -167,11 +170,8 @@ class LiveTorus final : public kit::LiveGrid<live_vcs, live_channels>,
                                   IsGone is_gone) noexcept {
     for (std::atomic<std::uint32_t>& channel : router_at(at).decisions.owners[port]) {
       std::uint32_t its = channel.load(std::memory_order_relaxed);
-      if (its != 0 && its != owner + 1 && is_gone(its - 1)) {
-        if (channel.compare_exchange_strong(its, owner + 1, std::memory_order_acq_rel)) return true;
-      } else if (its == 0 && channel.compare_exchange_strong(its, owner + 1, std::memory_order_acq_rel)) {
-        return true;
-      }
+      const bool is_free = its == 0 || (its != owner + 1 && is_gone(its - 1));
+      if (is_free && channel.compare_exchange_strong(its, owner + 1, std::memory_order_acq_rel)) return true;
     }
     return false;
   }
