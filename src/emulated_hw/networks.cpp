@@ -5,6 +5,7 @@
 
 #include "emulated_hw/care/care_port.hpp"
 #include "emulated_hw/cm5/tree_port.hpp"
+#include "emulated_hw/iwarp/torus_port.hpp"
 #include "emulated_hw/kit/names.hpp"
 #include "emulated_hw/kit/textbook_port.hpp"
 #include "emulated_hw/mmachine/mesh_port.hpp"
@@ -28,6 +29,7 @@ std::unique_ptr<kit::NodePort> network_of(const Which& which) {
   if (which.machine == "care")
     return std::make_unique<care::CarePort>(kit::topology_named("mesh", which.k, which.n), care::Options{},
                                             care::Preferences::nearer_only);
+  if (which.machine == "iwarp") return std::make_unique<iwarp::TorusPort>(which.k, which.n);
   if (which.n != 2)
     throw std::invalid_argument(which.machine + " has two dimensions: n=2, not n=" + std::to_string(which.n));
   if (which.machine == "t1")

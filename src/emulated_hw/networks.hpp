@@ -12,14 +12,14 @@
 namespace am::networks {
 
 struct Which {
-  std::string machine;  ///< t1, mmachine, ncube2, cm5, care, or a topology of textbook routers
+  std::string machine;  ///< t1, mmachine, ncube2, cm5, care, iwarp, or a topology of textbook routers
   unsigned k = 8;       ///< nodes in each dimension; a hypercube and ncube2 have 2, cm5 has 4
   unsigned n = 2;       ///< dimensions; levels of a tree
   kit::CycleNetwork::Options textbook{};  ///< of such routers
 };
 
-inline constexpr std::array<std::string_view, 9> machines{"t1",   "mmachine", "ncube2",    "cm5",    "care",
-                                                          "mesh", "torus",    "hypercube", "fattree"};
+inline constexpr std::array<std::string_view, 10> machines{
+    "t1", "mmachine", "ncube2", "cm5", "care", "iwarp", "mesh", "torus", "hypercube", "fattree"};
 /// Whether a machine of these has routers of its own, which the options of textbook routers are not for.
 [[nodiscard]] bool has_own_routers(std::string_view machine) noexcept;
 

@@ -47,8 +47,7 @@ double mean_zero_load(const Load& load) {
   double sum = 0;
   for (am::kit::NodeNumber from = 0; from < senders; ++from) {
     for (am::kit::NodeNumber to = 0; to < nodes; ++to)
-      sum += static_cast<double>(
-          network->zero_load_latency(distance(topology, from, to), load.traffic.packet_size));
+      sum += static_cast<double>(network->zero_load_between(from, to, load.traffic.packet_size));
   }
   return sum / senders / nodes;
 }
@@ -254,7 +253,7 @@ const Simulation simulation{
     .name = "network",
     .meaning =
         "latency against load in meshes, tori, hypercubes and fat trees of the textbook router, and in the "
-        "networks of the T1, the M-Machine, the nCUBE/2, the CM-5 and CARE",
+        "networks of the T1, the M-Machine, the nCUBE/2, the CM-5, CARE and the iWarp",
     .run = simulate,
     .has_trace = true,
     .usual_seeds = 11,
@@ -263,8 +262,10 @@ const Simulation simulation{
          {"n", "2", "dimensions, or levels of a tree [list]"},
          {"topology", "mesh,torus", "of textbook routers: mesh, torus, hypercube or fattree [list]"},
          {"machine", "",
-          "in place of topology: t1, mmachine, ncube2, cm5, care, or a topology of textbook routers [list]"},
-         {"channel", "", "of t1, mmachine, ncube2, cm5 and care, which packets take; else the first [list]"},
+          "in place of topology: t1, mmachine, ncube2, cm5, care, iwarp, or a topology of textbook routers "
+          "[list]"},
+         {"channel", "",
+          "of t1, mmachine, ncube2, cm5, care and iwarp, which packets take; else the first [list]"},
          {"traffic", "uniform,transpose",
           "uniform, transpose, neighbor, hotspot, bitcomp, bitrev, shuffle, tornado or randperm [list]"},
          {"num_vcs", "1,4", "virtual channels of a link [list]"},

@@ -22,7 +22,7 @@ using Cycle = std::uint64_t;
 /// Which network: k^n nodes; 2^n of a hypercube or ncube2, and 4^n of cm5, which have no k.
 struct Shape {
   /// Textbook routers in a mesh, torus, hypercube or fattree; or the routers of a machine: t1 or mmachine, in two dimensions,
-  /// care, a mesh, ncube2, a hypercube, or cm5, a fat tree.
+  /// care, a mesh, iwarp, a torus, ncube2, a hypercube, or cm5, a fat tree.
   std::string network = "mesh";
   unsigned k = 8;  ///< nodes of each dimension of a grid; links up of each router of a tree
   unsigned n = 2;  ///< dimensions of a grid or a cube; levels of a tree

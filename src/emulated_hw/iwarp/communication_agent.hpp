@@ -21,6 +21,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -63,6 +64,8 @@ struct Busses {
   std::uint64_t under_way = 0;  ///< words in queues and on busses
   std::uint64_t fingerprint = 0;
   Cycle last_move = 0;
+  /// Is told of each word that leaves a cell, for a trace.
+  std::function<void(CellNumber, Direction, const Word&)> watcher{};
 };
 
 class CommunicationAgent {

@@ -165,6 +165,7 @@ void CommunicationAgent::send(Output& output, Channel number) {
   --output.room;
   ++output.carried;
   busses_.words.put(now() + costs::bus, {output.to, word});
+  if (busses_.watcher) busses_.watcher(cell_, output.bus, word);
   busses_.fingerprint += kit::mixed(kit::mixed(now(), Data{word.data} << 3 | static_cast<unsigned>(word.tag)),
                                     std::uint64_t{cell_} << 8 | number);
   output.is_in_message |= word.tag == Tag::message_begin;

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
+#include <utility>
 
 #include "emulated_hw/iwarp/communication_agent.hpp"
 #include "emulated_hw/iwarp/wiring.hpp"
@@ -29,9 +31,13 @@ class Network {
   [[nodiscard]] const kit::Wiring& wiring() const noexcept { return wiring_; }
   [[nodiscard]] CellNumber cells() const noexcept { return wiring_.routers(); }
   [[nodiscard]] CommunicationAgent& agent(CellNumber cell) { return agents_.at(cell); }
+  [[nodiscard]] const CommunicationAgent& agent(CellNumber cell) const { return agents_.at(cell); }
   [[nodiscard]] Cycle now() const noexcept { return busses_.now; }
   /// `order`: if given, all cells, in the order in which they are stepped.
   void step(std::span<const CellNumber> order = {});
+
+  /// f(cell, bus, word) for each word that leaves a cell from now on, in its cycle.
+  void watch(std::function<void(CellNumber, Direction, const Word&)> f) { busses_.watcher = std::move(f); }
 
   /// Words in queues and on busses.
   [[nodiscard]] std::uint64_t under_way() const noexcept { return busses_.under_way; }

@@ -85,6 +85,10 @@ class NodePort {
   [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
   /// From inject() until a packet's last flit has come, over so many links between routers, where it meets no other.
   [[nodiscard]] virtual Cycle zero_load_latency(unsigned links, std::uint32_t flits) const = 0;
+  /// The same of two nodes: of a machine whose corners take longer, its own sum.
+  [[nodiscard]] virtual Cycle zero_load_between(NodeNumber from, NodeNumber to, std::uint32_t flits) const {
+    return zero_load_latency(distance(topology_, from, to), flits);
+  }
   struct LinkCount {
     Link link;
     std::uint64_t flits = 0;  ///< that it has carried so far

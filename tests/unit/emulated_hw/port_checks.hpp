@@ -47,8 +47,7 @@ inline void expect_sum_of_parts(const MakePort& make, std::initializer_list<std:
       for (const std::uint32_t flits : lengths) {
         for (unsigned channel = 0; channel < make()->channels().size(); ++channel) {
           const auto port = make();
-          const unsigned links = distance(port->topology(), from, to);
-          ASSERT_EQ(latency(*port, from, to, flits, channel), port->zero_load_latency(links, flits))
+          ASSERT_EQ(latency(*port, from, to, flits, channel), port->zero_load_between(from, to, flits))
               << from << " to " << to << ", " << flits << " flits, channel " << channel;
         }
       }

@@ -56,7 +56,7 @@ std::vector<std::string> machines_of(const Parameters& parameters) {
                        " are as its paper has them");
   }
   if (parameters.is_given("channel") && std::ranges::none_of(machines, is_own))
-    throw UsageError("channel is for t1, mmachine, ncube2, cm5 and care");
+    throw UsageError("channel is for t1, mmachine, ncube2, cm5, care and iwarp");
   return machines;
 }
 
