@@ -1,7 +1,9 @@
-// Operations of all nodes of the job together. Every node calls the same ones in the same order, with values of the same
+// Operations of all nodes of the job together. Every node calls the same ones in the same order, with the same op and values of the same
 // size; a difference is an am::Error on the node that meets it. Node::barrier is one of them.
 //
-// They travel as messages, so a node in one of them polls, and handlers and posts may run. Not from a handler. From a post
+// They travel as messages, so a node in one of them polls, and handlers and posts may run. Where the network has a way of its own (the
+// CM-5's control network) it takes a broadcast of up to 8 bytes, and a reduction or a scan of one integer of 32 or 64 bits by std::plus,
+// std::bit_and, std::bit_or, std::bit_xor, std::ranges::max or std::ranges::min. Not from a handler. From a post
 // only where its node is not inside another one of them (or a barrier): one at a time, or am::Error names both. A node
 // whose part is done goes on: broadcast and reduce do not wait for everybody. They need every node: when one has died they
 // throw am::Error.
@@ -19,6 +21,7 @@
 // there is no form that takes one, and for views of what is const, an error says so when the program is compiled.
 #pragma once
 
+#include <am/impl/known_operation.hpp>
 #include <am/node.hpp>
 #include <bit>
 #include <cstddef>
@@ -41,6 +44,7 @@ class Combine {
   virtual void operator()(std::byte* into, const std::byte* first, const std::byte* second,
                           std::size_t bytes) const = 0;
   [[nodiscard]] virtual std::size_t value_bytes() const noexcept = 0;
+  [[nodiscard]] virtual WordOperation on_words() const noexcept = 0;
 
  protected:
   ~Combine() = default;
@@ -52,6 +56,15 @@ void reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combin
 void all_reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine);
 /// `all` has room for the `own_bytes` of every node; this node's lie in their place already.
 void all_gather_bytes(Node& node, std::span<std::byte> all, std::size_t own_bytes);
+/// How a node takes part in a scan.
+struct ScanPart {
+  bool descends = false;    ///< from the last node to the first: the same on all
+  bool cut_before = false;  ///< nothing of what is before it in the scan comes to those behind it
+  bool cut_behind = false;  ///< nor of what it gives itself
+};
+/// What is combined of the nodes before this one replaces its value; false: there is none.
+[[nodiscard]] bool scan_bytes(Node& node, std::span<std::byte> value, const Combine& combine,
+                              const ScanPart& part);
 
 template <class T>
 T value_at(const std::byte* place) noexcept {
@@ -72,6 +85,9 @@ class CombineValues final : public Combine {
     }
   }
   [[nodiscard]] std::size_t value_bytes() const noexcept override { return sizeof(T); }
+  [[nodiscard]] WordOperation on_words() const noexcept override {
+    return {known_operation<T, Op>(), std::is_signed_v<T>};
+  }
 
  private:
   Op& op_;
@@ -104,6 +120,14 @@ consteval bool check_reduction() {
     return combines;
   }
   return false;
+}
+
+/// What is combined of the values of the nodes before this one.
+template <class T, class Op>
+std::optional<T> scan_before(Node& node, T value, Op op, const ScanPart& part = {}) {
+  const bool any =
+      scan_bytes(node, std::as_writable_bytes(std::span(&value, 1)), CombineValues<T, Op>(op), part);
+  return any ? std::optional<T>(value) : std::nullopt;
 }
 
 }  // namespace impl
@@ -150,6 +174,16 @@ template <class T, std::size_t extent, class Op>
 void all_reduce(Node& node, std::span<T, extent> values, Op op) {
   if constexpr (impl::check_reduction<T, Op>())
     impl::all_reduce_bytes(node, std::as_writable_bytes(values), impl::CombineValues<T, Op>(op));
+}
+
+/// op over the values of the nodes up to this one, its own included.
+template <class T, class Op>
+[[nodiscard]] T scan(Node& node, T value, Op op) {
+  if constexpr (impl::check_reduction<T, Op>()) {
+    const std::optional<T> before = impl::scan_before(node, value, op);
+    if (before) return static_cast<T>(op(*before, value));
+  }
+  return value;
 }
 
 /// The values of all nodes, by node.

@@ -32,6 +32,7 @@ class MemoryReach;
 class Multicaster;
 class Pathways;
 class PayloadRoom;
+class Synchronizer;
 class UnorderedLanes;
 
 class Transport {
@@ -162,6 +163,8 @@ class Transport {
                                                  std::span<const NodeId> /*members*/) noexcept {
     return nullptr;
   }
+  /// Of all nodes of the job, on each of them. Without it barriers are counted on the board, and collectives are messages.
+  [[nodiscard]] virtual Synchronizer* synchronizer() noexcept { return nullptr; }
 
   /// It has nothing to do, and had nothing lately: calls of progress() now and then will do.
   [[nodiscard]] bool is_calm() const noexcept { return calm_; }

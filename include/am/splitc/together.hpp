@@ -49,13 +49,17 @@ template <class T>
 namespace impl {
 
 // The operations of the reductions, and what they are called: the nodes compare the names.
+using Known = am::impl::KnownOperation;
+
 struct Add : std::plus<> {
+  static constexpr Known known_operation = Known::sum;
   static constexpr const char* name = "add";
 };
 struct Mul : std::multiplies<> {
   static constexpr const char* name = "mul";
 };
 struct Max {
+  static constexpr Known known_operation = Known::maximum;
   static constexpr const char* name = "max";
   template <class T>
   T operator()(const T& a, const T& b) const {
@@ -63,6 +67,7 @@ struct Max {
   }
 };
 struct Min {
+  static constexpr Known known_operation = Known::minimum;
   static constexpr const char* name = "min";
   template <class T>
   T operator()(const T& a, const T& b) const {
@@ -70,12 +75,15 @@ struct Min {
   }
 };
 struct And : std::bit_and<> {
+  static constexpr Known known_operation = Known::bit_and;
   static constexpr const char* name = "and";
 };
 struct Or : std::bit_or<> {
+  static constexpr Known known_operation = Known::bit_or;
   static constexpr const char* name = "or";
 };
 struct Xor : std::bit_xor<> {
+  static constexpr Known known_operation = Known::bit_xor;
   static constexpr const char* name = "xor";
 };
 
@@ -112,10 +120,7 @@ template <class T, class Op>
   World& w = world();
   impl::agree(w, "all_scan");
   impl::agree(w, impl::name_of<Op>(), sizeof(T));
-  const std::vector<T> all = am::all_gather(w.node(), value);
-  T sum = all.front();
-  for (NodeId node = 1; node <= impl::here.node; ++node) sum = static_cast<T>(op(sum, all[node]));
-  return sum;
+  return am::scan(w.node(), value, op);
 }
 
 // The language's names; its forms for double, float and so on (..._dadd, ..._dmax) are the same calls with such values.

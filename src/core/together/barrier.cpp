@@ -1,4 +1,4 @@
-// The barrier of all nodes of a job: one counter of arrivals on the board of each host.
+// The barrier of all nodes of a job, where no network has one (by_network.hpp): one counter of arrivals on the board of each host.
 //
 // The counter never goes back. Each node knows what it must reach for the barrier that it is in: the nodes of the host times
 // the number of barriers so far, modulo 2^32. Nobody arrives for the next barrier before this one is open, so the counter is
@@ -35,6 +35,7 @@
 #include "core/membership/peers_gone.hpp"
 #include "core/node/engine.hpp"
 #include "core/reports/fatal.hpp"
+#include "core/together/by_network.hpp"
 #include "core/together/collectives.hpp"
 #include "core/together/operation.hpp"
 
@@ -180,7 +181,10 @@ class Barrier {
 
 }  // namespace
 
-void pass_barrier(Operation& operation) { Barrier(operation).pass(); }
+void pass_barrier(Operation& operation) {
+  ++operation.engine().collectives().operations;
+  if (!pass_barrier_by_network(operation)) Barrier(operation).pass();
+}
 
 void Engine::must_compute(const char* operation) const {
   must_not_be_a_child();

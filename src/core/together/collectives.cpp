@@ -1,4 +1,5 @@
-// Broadcast, reduce, all-reduce and all-gather over messages of the low network.
+// Broadcast, reduce, all-reduce, all-gather and scans over messages of the low network; those of a word by the network itself, where it
+// can (by_network.hpp).
 //
 // The tree. Upwards (reduce, gather) a binomial tree with node 0 at the top: node i hears from i+1, i+2, i+4, ... as long
 // as these bits are below i's lowest set bit, then sends to i without that bit. What it holds at each step is the result
@@ -29,6 +30,8 @@
 #include "core/messages/own_send.hpp"
 #include "core/node/engine.hpp"
 #include "core/node/unknown_node.hpp"
+#include "core/together/by_network.hpp"
+#include "core/together/mismatch.hpp"
 #include "core/together/operation.hpp"
 #include "host/counted.hpp"
 
@@ -81,30 +84,15 @@ void Mailbox::expect(const Round& round, NodeId from, const Destination& where) 
   kept_.erase(early);
 }
 
+std::optional<std::pair<NodeId, Round>> Mailbox::kept_of(std::uint64_t sequence) const {
+  const auto first = kept_.lower_bound({sequence, 0});
+  if (first == kept_.end() || first->first.first != sequence) return std::nullopt;
+  return std::pair(first->first.second, first->second.round);
+}
+
 namespace {
 
 constexpr std::uint32_t most_unanswered = 16;
-
-const char* name_of(Round::Kind kind) noexcept {
-  switch (kind) {
-    case Round::Kind::broadcast:
-      return "broadcast";
-    case Round::Kind::reduce:
-      return "reduce";
-    case Round::Kind::all_reduce:
-      return "all_reduce";
-    case Round::Kind::all_gather:
-      return "all_gather";
-  }
-  return "an unknown collective";
-}
-
-/// The root too, where there is one.
-std::string size_of(const Round& round) {
-  const bool has_root = round.kind == Round::Kind::broadcast || round.kind == Round::Kind::reduce;
-  return (has_root ? "root " + std::to_string(round.root) + " and " : "") +
-         host::counted(round.bytes, "byte");
-}
 
 void collective_arrived(Request& request, Round round, Payload data) {
   request.node().engine().collectives().mailbox.arrived(round, request.from(), data);
@@ -122,16 +110,18 @@ class Collective {
         mailbox_(engine_.collectives().mailbox) {
     if (root >= node_.size()) throw unknown_node(operation_.what(), root, node_.size(), "check the root");
     CollectiveState& state = engine_.collectives();
-    const bool everybody_hears = kind == Round::Kind::all_reduce || kind == Round::Kind::all_gather;
+    const bool everybody_hears = kind != Round::Kind::broadcast && kind != Round::Kind::reduce;
     if (everybody_hears) {
       state.rounds_unanswered = 0;
     } else if (++state.rounds_unanswered > most_unanswered) {
       pass_barrier(operation_);
       state.rounds_unanswered = 1;
     }
+    ++state.operations;
     round_ = {state.sequence += 2, kind, root, bytes};
   }
 
+  [[nodiscard]] const Round& round() const noexcept { return round_; }
   /// In which it hears once more from nodes that it has heard from.
   void begin_second_phase() noexcept { ++round_.sequence; }
 
@@ -172,10 +162,13 @@ class Collective {
     const auto missing = [&]() -> std::optional<NodeId> {
       return engine_.membership().is_gone(from) ? from : any_dead(engine_);
     };
-    operation_.wait([&](bool /*sleeps_next*/) {
-      return mailbox_.answer() != Mailbox::Answer::nothing_yet || last_messages.are_in(missing);
+    operation_.wait([&](bool sleeps_next) {
+      if (mailbox_.answer() != Mailbox::Answer::nothing_yet) return true;
+      if (sleeps_next) look_for_mismatch_in_network(operation_, round_);
+      return last_messages.are_in(missing);
     });
-    if (mailbox_.answer() == Mailbox::Answer::mismatch) operation_.fail(mismatch(from));
+    if (mailbox_.answer() == Mailbox::Answer::mismatch)
+      operation_.fail(mismatch_error(operation_, round_, from, mailbox_.other_round()));
     if (mailbox_.answer() == Mailbox::Answer::nothing_yet)
       operation_.fail(peer_gone_error(engine_, operation_.what(), last_messages.missing()));
   }
@@ -196,6 +189,18 @@ class Collective {
     const auto parent =
         climb([&](NodeId child, NodeId) { receive(child, combined(values, child, combine)); });
     if (parent) send(*parent, values);
+  }
+
+  /// This node's own lie in their place.
+  void gather(std::span<std::byte> all, std::size_t own_bytes) {
+    std::size_t held = 1;  // nodes whose values lie here, from this one on
+    const auto parent = climb([&](NodeId child, NodeId mask) {
+      const std::size_t theirs = std::min<std::size_t>(mask, node_.size() - child);
+      receive(child, all.subspan(child * own_bytes, theirs * own_bytes));
+      held += theirs;
+    });
+    if (parent) send(*parent, all.subspan(node_.id() * own_bytes, held * own_bytes));
+    spread(all, 0);
   }
 
   void spread(std::span<std::byte> values, NodeId root) {
@@ -228,15 +233,6 @@ class Collective {
   }
   void after_arrival(const Destination& where, bool on_its_way = false) const {
     if (combines_later(where, on_its_way)) where.take(Payload(theirs_));
-  }
-
-  Error mismatch(NodeId from) const {
-    const Round& other = mailbox_.other_round();
-    return {operation_.what(), "node " + std::to_string(node_.id()),
-            "this is its round " + std::to_string(round_.sequence / 2) + " of collectives, with " +
-                size_of(round_) + "; that of node " + std::to_string(from) + " is " + name_of(other.kind) +
-                " with " + size_of(other),
-            "all nodes call the same collectives in the same order, with values of the same size"};
   }
 
   Operation& operation_;
@@ -293,6 +289,32 @@ void reduce_block(Collective& collective, const Node& node, std::span<std::byte>
   }
 }
 
+/// Each node has what all gave, and says what lies before it.
+bool scan_gathered(Collective& collective, const Node& node, std::span<std::byte> value,
+                   const impl::Combine& combine, const impl::ScanPart& part) {
+  const std::size_t each = value.size() + 1;
+  constexpr std::byte before{1}, behind{2};
+  std::vector<std::byte> all(each * node.size());
+  std::byte* const own = all.data() + each * node.id();
+  std::ranges::copy(value, own);
+  own[value.size()] = (part.cut_before ? before : std::byte{0}) | (part.cut_behind ? behind : std::byte{0});
+  collective.gather(all, each);
+  bool any = false;
+  const NodeId last = node.size() - 1;
+  for (NodeId place = 0;; ++place) {
+    const NodeId from = part.descends ? last - place : place;
+    if (from == node.id()) return any;
+    const std::byte* const theirs = all.data() + each * from;
+    const std::byte cuts = theirs[value.size()];
+    if (any && (cuts & before) == std::byte{0}) {
+      combine(value.data(), value.data(), theirs, value.size());
+    } else {
+      std::copy_n(theirs, value.size(), value.data());
+    }
+    any = (cuts & behind) == std::byte{0};
+  }
+}
+
 /// As many of the values as stay in a processor's own cache from one step to the next, if that is enough to share among all.
 std::size_t block_bytes(const Node& node, std::size_t bytes, const impl::Combine& combine) noexcept {
   constexpr std::size_t cached = std::size_t{256} << 10;
@@ -309,8 +331,10 @@ void all_reduce_bytes(Operation& operation, std::span<std::byte> values, const i
   do {
     const auto now = values.first(std::min(block, values.size()));
     values = values.subspan(now.size());
-    Collective round(operation, Round::Kind::all_reduce, 0, bytes);
-    reduce_block(round, node, now, combine);
+    Collective collective(operation, Round::Kind::all_reduce, 0, bytes);
+    const bool is_all = now.size() == bytes;
+    if (!is_all || !reduce_by_network(operation, collective.round(), now, combine))
+      reduce_block(collective, node, now, combine);
   } while (!values.empty());
 }
 
@@ -326,17 +350,20 @@ using core::Round;
 
 void broadcast_bytes(Node& node, std::span<std::byte> values, NodeId root) {
   Operation operation(node, core::name_of(Round::Kind::broadcast));
-  Collective(operation, Round::Kind::broadcast, root, values.size()).spread(values, root);
+  Collective collective(operation, Round::Kind::broadcast, root, values.size());
+  if (!core::broadcast_by_network(operation, collective.round(), values)) collective.spread(values, root);
   operation.complete();
 }
 
 void reduce_bytes(Node& node, std::span<std::byte> values, const Combine& combine, NodeId root) {
   Operation operation(node, core::name_of(Round::Kind::reduce));
   Collective collective(operation, Round::Kind::reduce, root, values.size());
-  collective.combine_upwards(values, combine);
-  if (root != 0) {
-    if (node.id() == 0) collective.send(root, values);
-    if (node.id() == root) collective.receive(0, values);
+  if (!core::reduce_by_network(operation, collective.round(), values, combine)) {
+    collective.combine_upwards(values, combine);
+    if (root != 0) {
+      if (node.id() == 0) collective.send(root, values);
+      if (node.id() == root) collective.receive(0, values);
+    }
   }
   operation.complete();
 }
@@ -349,16 +376,17 @@ void all_reduce_bytes(Node& node, std::span<std::byte> values, const Combine& co
 
 void all_gather_bytes(Node& node, std::span<std::byte> all, std::size_t own_bytes) {
   Operation operation(node, core::name_of(Round::Kind::all_gather));
-  Collective collective(operation, Round::Kind::all_gather, 0, own_bytes);
-  std::size_t held = 1;  // nodes whose values lie here, from this one on
-  const auto parent = collective.climb([&](NodeId child, NodeId mask) {
-    const std::size_t theirs = std::min<std::size_t>(mask, node.size() - child);
-    collective.receive(child, all.subspan(child * own_bytes, theirs * own_bytes));
-    held += theirs;
-  });
-  if (parent) collective.send(*parent, all.subspan(node.id() * own_bytes, held * own_bytes));
-  collective.spread(all, 0);
+  Collective(operation, Round::Kind::all_gather, 0, own_bytes).gather(all, own_bytes);
   operation.complete();
+}
+
+bool scan_bytes(Node& node, std::span<std::byte> value, const Combine& combine, const ScanPart& part) {
+  Operation operation(node, core::name_of(Round::Kind::scan));
+  Collective collective(operation, Round::Kind::scan, 0, value.size());
+  const auto done = core::scan_by_network(operation, collective.round(), value, combine, part);
+  const bool any = done ? *done : core::scan_gathered(collective, node, value, combine, part);
+  operation.complete();
+  return any;
 }
 
 }  // namespace impl

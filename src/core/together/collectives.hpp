@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -38,10 +39,10 @@ struct Destination {
 /// one, by two: the odd numbers are for those that have a second phase. All nodes count alike, so it tells the third broadcast
 /// from the fourth. The rest shows when the nodes do not call the same ones.
 struct Round {
-  enum class Kind : std::uint32_t { broadcast, reduce, all_reduce, all_gather };
+  enum class Kind : std::uint32_t { barrier, broadcast, reduce, all_reduce, scan, all_gather };
 
   std::uint64_t sequence = 0;
-  Kind kind = Kind::broadcast;
+  Kind kind = Kind::broadcast;  ///< a barrier is none of messages
   NodeId root = 0;
   std::uint64_t bytes = 0;  ///< of the values of a node, all of them
 
@@ -68,6 +69,8 @@ class Mailbox {
   void forget() noexcept { expected_ = false; }
 
   [[nodiscard]] std::size_t kept() const noexcept { return kept_.size(); }
+  /// Who has sent a message of that round, of which none is expected, and what he says it is.
+  [[nodiscard]] std::optional<std::pair<NodeId, Round>> kept_of(std::uint64_t sequence) const;
 
  private:
   struct Kept {
@@ -90,7 +93,9 @@ class CollectiveState {
   explicit CollectiveState(std::pmr::memory_resource* memory) : mailbox(memory) {}
 
   Mailbox mailbox;
-  std::uint64_t sequence = 0;           ///< of the last round begun
+  std::uint64_t operations =
+      0;                       ///< begun: rounds and barriers; by this the network counts them (Synchronizer)
+  std::uint64_t sequence = 0;  ///< of the last round begun
   std::uint32_t rounds_unanswered = 0;  ///< since one in which every node heard of every other
   std::uint32_t barrier_target = 0;     ///< what the host's counter of arrivals has to reach (barrier.cpp)
   std::uint32_t barriers = 0;           ///< that this node has arrived at

@@ -1,6 +1,7 @@
 // The emulated CM-5's data networks (AM_TRANSPORT=cm5) as core sees them: a packet goes as the messages into which a CM-5 would have to cut
 // it, low ones by the left network and high ones by the right one. They come in any order, are put together in the packet's window, and
-// packets there in order (piece_windows.hpp). Unordered packets of one message have a lane of their own: no other one holds them up.
+// packets there in order (piece_windows.hpp). Unordered packets of one message have a lane of their own: no other one holds them up. What all
+// nodes do together goes by the control network.
 //
 // Used by the owning node's thread only; but its host's functions are called by whoever carries.
 #pragma once
@@ -8,14 +9,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
+#include "emulated_hw/cm5/live_control.hpp"
 #include "emulated_hw/cm5/live_tree.hpp"
 #include "host/zeroed_array.hpp"
 #include "transports/emulated/injector.hpp"
 #include "transports/emulated/network_swaps.hpp"
 #include "transports/emulated/piece_windows.hpp"
 #include "transports/emulated/window_transport.hpp"
+#include "transports/synchronizer.hpp"
 #include "transports/unordered_lanes.hpp"
 
 namespace am::emulated {
@@ -30,14 +34,17 @@ namespace am::emulated {
 inline constexpr std::size_t most_cm5_messages =
     cm5_messages(impl::max_words, true, impl::packet_payload_bytes);
 
-/// Of one of the two networks, which lie one behind the other.
+/// Of one of the two data networks, which lie one behind the other; then comes the control network.
 [[nodiscard]] inline std::size_t cm5_network_bytes(NodeId nodes) {
   return host::round_up(cm5::LiveTree::bytes(nodes), host::line);
 }
 /// Throws am::Error where there is no CM-5 of so many nodes.
 [[nodiscard]] std::size_t cm5_bytes(NodeId nodes);
 
-class Cm5Transport final : public WindowTransport, public UnorderedLanes {
+class Cm5Transport final : public WindowTransport,
+                           public UnorderedLanes,
+                           public Synchronizer,
+                           private cm5::LiveControl::Nodes {
  public:
   /// Throws am::Error.
   explicit Cm5Transport(const Site& site);
@@ -54,6 +61,10 @@ class Cm5Transport final : public WindowTransport, public UnorderedLanes {
            has_room_in(lane_for(priority, impl::max_words, payload_bytes), to, payload_bytes);
   }
   [[nodiscard]] UnorderedLanes* unordered_lanes(NodeId /*peer*/) noexcept override { return this; }
+  [[nodiscard]] Synchronizer* synchronizer() noexcept override { return this; }
+  void take_part(std::uint64_t number, const Operation& operation, const Part& part) noexcept override;
+  [[nodiscard]] std::optional<Result> result(std::uint64_t number, bool thoroughly) noexcept override;
+  [[nodiscard]] std::optional<Operation> part_of(NodeId node, std::uint64_t number) const noexcept override;
   void commit(const Slot& slot, impl::Header header) noexcept override;
   bool progress() noexcept override;
   [[nodiscard]] bool drained() const noexcept override;
@@ -79,7 +90,10 @@ class Cm5Transport final : public WindowTransport, public UnorderedLanes {
   bool look_after() noexcept override;
   void forget_refusals() noexcept override { injector_.forget(); }
   /// In frozen networks nobody carries what was saved: a node that sleeps might sleep for long.
-  bool has_news() noexcept override { return are_frozen() || injector_.room_came(); }
+  bool has_news() noexcept override { return are_frozen() || injector_.room_came() || has_result(); }
+  void has_result(NodeId node) noexcept override { showing_.has_room(node); }
+  /// The one that it waits for: said once.
+  [[nodiscard]] bool has_result() noexcept;
 
   [[nodiscard]] bool are_frozen() const noexcept {
     return networks_[0].frozen_until() != 0 || networks_[1].frozen_until() != 0;
@@ -96,7 +110,10 @@ class Cm5Transport final : public WindowTransport, public UnorderedLanes {
   }
 
   PieceHost host_;
-  Networks networks_;                      // by priority: left, right
+  const Showing showing_;
+  Networks networks_;  // by priority: left, right
+  cm5::LiveControl control_;
+  std::uint64_t awaited_ = 0;              // in the control network; 0: none
   host::ZeroedArray<std::uint64_t> sent_;  // packets, by receiver and ordered lane
   Injector<Network> injector_;
   NetworkSwaps swaps_;

@@ -108,6 +108,7 @@ class FaultyTransport final : public Transport,
     multicaster_ = network_.multicaster(from, members);
     return multicaster_ != nullptr ? this : nullptr;
   }
+  [[nodiscard]] Synchronizer* synchronizer() noexcept override { return network_.synchronizer(); }
 
  private:
   [[nodiscard]] Slot claim_unordered(NodeId to, Priority priority, std::size_t words,
