@@ -1,16 +1,21 @@
 // Operations of all nodes together: the barrier, broadcast, reductions, gathering.
 #include <am/collectives.hpp>
 
+#include <algorithm>
+#include <am/counters.hpp>
 #include <am/error.hpp>
 #include <am/global.hpp>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <csignal>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "core/node/engine.hpp"
 #include "core/together/collectives.hpp"
 #include "support/job.hpp"
 
@@ -305,7 +310,13 @@ void check_random_sequence(Node& node, std::uint64_t total) {
     const auto value_of = [&](NodeId id) { return test::mix(i, id); };
     std::uint64_t sum = 0;
     for (NodeId id = 0; id < n; ++id) sum += value_of(id);
-    switch (common.below(5)) {
+    switch (common.below(6)) {
+      case 4: {
+        std::uint64_t greatest = 0;
+        for (NodeId id = 0; id <= node.id(); ++id) greatest = std::max(greatest, value_of(id));
+        check_equal(am::scan(node, value, std::ranges::max), greatest, "scan");
+        break;
+      }
       case 0:
         check_equal(am::broadcast(node, value, root), value_of(root), "broadcast");
         break;
@@ -333,6 +344,86 @@ void check_random_sequence(Node& node, std::uint64_t total) {
 
 TEST_P(Collectives, DoNotMixWhenTheyFollowEachOtherWithoutABarrier) {
   for (const NodeId n : {2, 5, 8}) run(n, [](Node& node) { check_random_sequence(node, rounds(1'500)); });
+}
+
+/// Every operation that a network may know, on values of either sign, and of either size; and others.
+template <class T>
+void check_reductions_of(Node& node) {
+  const auto value_of = [](NodeId id) { return static_cast<T>(test::mix(71, id)); };
+  const auto check_op = [&](auto op) {
+    T up_to_here = value_of(0);
+    T all = value_of(0);
+    for (NodeId id = 1; id < node.size(); ++id) {
+      all = static_cast<T>(op(all, value_of(id)));
+      if (id == node.id()) up_to_here = all;
+    }
+    const T mine = value_of(node.id());
+    check_equal(am::all_reduce(node, mine, op), all, "all_reduce");
+    check_equal(am::scan(node, mine, op), up_to_here, "scan");
+    const auto at_last = am::reduce(node, mine, op, node.size() - 1);
+    check_equal(at_last.value_or(all), all, "reduce");
+  };
+  check_op(std::bit_and<>());
+  check_op(std::bit_or<>());
+  check_op(std::bit_xor<T>());
+  check_op(std::ranges::max);
+  check_op(std::ranges::min);
+  check_op([](T a, T b) { return static_cast<T>(a ^ b ^ 1); });
+  const auto small = static_cast<T>(node.id() + 1);
+  const T before = static_cast<T>(node.id() * (node.id() + 1) / 2);
+  check_equal(am::scan(node, small, std::plus<>()), static_cast<T>(before + small), "the sum up to here");
+}
+
+TEST_P(Collectives, CombineIntegersByEveryOperation) {
+  for (const NodeId n : {1, 3, 6}) {
+    run(n, [](Node& node) {
+      check_reductions_of<std::int32_t>(node);
+      check_reductions_of<std::uint32_t>(node);
+      check_reductions_of<std::int64_t>(node);
+      check_reductions_of<std::uint64_t>(node);
+      check_equal(am::scan(node, std::string_view("abcdef")[node.id()], [](char, char b) { return b; }),
+                  "abcdef"[node.id()], "in order");
+    });
+  }
+}
+
+// The CM-5's control network (CM-25).
+TEST_P(Collectives, OfAWordSendNoMessagesWhereTheNetworkHasThem) {
+  run(5, [](Node& node) {
+    node.barrier();
+    const auto sent = [&] {
+      std::uint64_t all = 0;
+      for (const am::PeerCounters& peer : am::counters(node).peers) all += peer.sent_messages;
+      return all;
+    };
+    const std::uint64_t before = sent();
+    for (unsigned i = 0; i < 100; ++i) {
+      check_equal(am::broadcast(node, node.id() + i, i % 5), i % 5 + i, "broadcast");
+      check_equal(am::reduce(node, 1, std::plus<>(), i % 5).value_or(5), 5, "reduce");
+      check_equal(am::all_reduce(node, 1, std::plus<>()), 5, "all_reduce");
+      check_equal(am::scan(node, 1U, std::plus<>()), node.id() + 1, "scan");
+    }
+    const bool has_none = node.engine().network().synchronizer() == nullptr;
+    check_equal(sent() != before, has_none, "messages were sent");
+    node.barrier();
+  });
+}
+
+/// Nobody waits for who does not need it: a root goes on, and who has given goes on.
+TEST_P(Collectives, LetNodesGoOnWhosePartIsDone) {
+  run(3, [](Node& node) {
+    const auto flag = am::allocate_symmetric<std::uint64_t>(node);
+    for (std::uint64_t i = 1; i <= 40; ++i) {
+      const auto first = static_cast<NodeId>(i % 3);
+      if (node.id() != first) node.wait_until([&] { return *flag.local() == i; });
+      check_equal(am::broadcast(node, i + node.id(), first), i + first, "broadcast");
+      static_cast<void>(am::reduce(node, i, std::plus<>(), (first + 1) % 3));
+      if (node.id() == first) {
+        for (NodeId to = 0; to < 3; ++to) am::put(node, flag.on(to), i);
+      }
+      node.barrier();
+    }
+  });
 }
 
 /// A root that never waits for an answer fills the mailbox of a slow node only so far.

@@ -1,4 +1,4 @@
-// What CMMD's collectives have in common: the CM-5 did them on its control network.
+// What CMMD's collectives have in common: the CM-5 did them on its control network, and an emulated one does.
 #pragma once
 
 #include <am/cmmd.h>
@@ -71,6 +71,28 @@ T combined(CMMD_combiner_t combiner, T a, T b) {
   }
 }
 
+/// The same where the operation is known: so that networks know it, too.
+template <int operation, am::impl::KnownOperation known>
+struct Combining {
+  static constexpr am::impl::KnownOperation known_operation = known;
+  template <class T>
+  T operator()(T a, T b) const {
+    return combined(operation, a, b);
+  }
+};
+/// Calls f(op) with that of a combiner that was checked.
+template <class F>
+auto with_combiner(CMMD_combiner_t combiner, F f) {
+  using enum am::impl::KnownOperation;
+  const int operation = operation_of(combiner);
+  if (operation == CMMD_combiner_max) return f(Combining<CMMD_combiner_max, maximum>());
+  if (operation == CMMD_combiner_min) return f(Combining<CMMD_combiner_min, minimum>());
+  if (operation == CMMD_combiner_ior) return f(Combining<CMMD_combiner_ior, bit_or>());
+  if (operation == CMMD_combiner_xor) return f(Combining<CMMD_combiner_xor, bit_xor>());
+  if (operation == CMMD_combiner_and) return f(Combining<CMMD_combiner_and, bit_and>());
+  return f(Combining<CMMD_combiner_add, sum>());
+}
+
 template <class T>
 void check_combiner(const Node& node, const char* call, CMMD_combiner_t combiner) {
   const int most = std::is_integral_v<T> ? CMMD_combiner_and : CMMD_combiner_min;
@@ -82,7 +104,7 @@ template <class T>
 T reduce(const char* call, T value, CMMD_combiner_t combiner) {
   const Together all(call);
   check_combiner<T>(all.node(), call, combiner);
-  return all_reduce(all.node(), value, [combiner](T a, T b) { return combined(combiner, a, b); });
+  return with_combiner(combiner, [&](auto op) { return all_reduce(all.node(), value, op); });
 }
 
 inline std::span<std::byte> bytes_at(const Node& node, const char* call, void* buffer, int nbytes) {

@@ -65,8 +65,8 @@ template <class T>
 T reduce_at_host(const char* call, Part part, T value, CMMD_combiner_t combiner) {
   const WithHost all(call, part);
   check_combiner<T>(all.node(), call, combiner);
-  const auto combine = [combiner](T a, T b) { return combined(combiner, a, b); };
-  return am::reduce(all.node(), value, combine, the_host).value_or(T{0});
+  return with_combiner(combiner,
+                       [&](auto op) { return am::reduce(all.node(), value, op, the_host).value_or(T{0}); });
 }
 
 void meet(const char* call, Part part) { WithHost(call, part).node().barrier(); }

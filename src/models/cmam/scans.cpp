@@ -1,9 +1,10 @@
-// CMMD's scans and reductions, at once or in two halves. Each node has what all gave, and computes its own result: in the order of the
-// nodes, so that sums of floating-point values are the same in every run. (A control network of hardware had them on their way; between
-// processes the values of a job's nodes are a message.)
+// CMMD's scans and reductions, at once or in two halves. In the order of the nodes, so that sums of floating-point values are the same in
+// every run. Those at once go by the network's own, where it has them (am/collectives.hpp). In two halves each node tells all what it gives,
+// and computes its own result.
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "models/cmam/control_network.hpp"
@@ -53,45 +54,36 @@ void check_scan(const Node& node, const char* call, const Scan& scan) {
            scan.inclusion);
 }
 
-/// The nodes in the order of a scan.
-class InScanOrder {
- public:
-  InScanOrder(std::span<const Given> all, const Scan& scan) : all_(all), scan_(scan) {}
+/// The bit of a segment is on its lowest node: in a scan downward its last one.
+impl::ScanPart part_in(const Scan& scan, bool bit) {
+  const bool is_last = scan.mode == CMMD_segment_bit && scan.direction == CMMD_downward;
+  bit = bit && scan.mode != CMMD_none;
+  return {.descends = scan.direction == CMMD_downward,
+          .cut_before = bit && !is_last,
+          .cut_behind = bit && is_last};
+}
 
-  [[nodiscard]] std::size_t place_of(std::size_t node) const {
-    return scan_.direction == CMMD_upward ? node : all_.size() - 1 - node;
-  }
-  [[nodiscard]] const Given& at(std::size_t place) const { return all_[place_of(place)]; }
-  /// Where what is combined for this place begins, if it ends at `end`.
-  [[nodiscard]] std::size_t begin_of(std::size_t place, std::size_t end) const {
-    const bool ends_before = scan_.mode == CMMD_start_bit && end == place;
-    std::size_t first = ends_before && place > 0 ? place - 1 : place;
-    while (first > 0 && !begins_segment(first)) --first;
-    return std::min(first, end);
-  }
+/// What a node has, from what is combined before it. Where it begins a segment that is of the one before, which only a start bit lets it see.
+template <class T>
+T scanned(std::optional<T> before, T value, int bit, const Scan& scan) {
+  const bool sees_before = scan.mode == CMMD_start_bit && scan.inclusion == CMMD_exclusive;
+  if (part_in(scan, bit != 0).cut_before && !sees_before) before.reset();
+  if (scan.inclusion == CMMD_exclusive) return before.value_or(identity_of<T>(scan.combiner));
+  return before ? combined(scan.combiner, *before, value) : value;
+}
 
- private:
-  /// The bit of a segment is on its lowest node: in a scan downward its last one.
-  [[nodiscard]] bool begins_segment(std::size_t place) const {
-    if (scan_.mode == CMMD_none) return false;
-    const bool bit_is_last = scan_.mode == CMMD_segment_bit && scan_.direction == CMMD_downward;
-    return at(bit_is_last ? place - 1 : place).bit != 0;
-  }
-
-  std::span<const Given> all_;
-  const Scan& scan_;
-};
-
+/// Of what all nodes gave.
 template <class T>
 T scanned(std::span<const Given> all, std::size_t node, const Scan& scan) {
-  const InScanOrder order(all, scan);
-  const std::size_t place = order.place_of(node);
-  const std::size_t end = scan.inclusion == CMMD_inclusive ? place + 1 : place;
-  T result = identity_of<T>(scan.combiner);
-  std::size_t from = order.begin_of(place, end);
-  if (from < end) result = value_of<T>(order.at(from++));
-  for (; from < end; ++from) result = combined(scan.combiner, result, value_of<T>(order.at(from)));
-  return result;
+  std::optional<T> before;
+  for (std::size_t place = 0;; ++place) {
+    const std::size_t from = scan.direction == CMMD_upward ? place : all.size() - 1 - place;
+    const T value = value_of<T>(all[from]);
+    const impl::ScanPart part = part_in(scan, all[from].bit != 0);
+    if (from == node) return scanned(before, value, part.cut_before ? 1 : 0, scan);
+    before = before && !part.cut_before ? combined(scan.combiner, *before, value) : value;
+    if (part.cut_behind) before.reset();
+  }
 }
 
 template <class T>
@@ -99,7 +91,10 @@ T scan_now(const char* call, T value, int bit, const Scan& scan) {
   const Together all(call);
   check_combiner<T>(all.node(), call, scan.combiner);
   check_scan(all.node(), call, scan);
-  return scanned<T>(all_gather(all.node(), given(value, bit)), all.node().id(), scan);
+  const auto before = with_combiner(scan.combiner, [&](auto op) {
+    return impl::scan_before(all.node(), value, op, part_in(scan, bit != 0));
+  });
+  return scanned(before, value, bit, scan);
 }
 
 // -- in two halves: each node tells all what it gives -----------------------------------------------------------------------------
@@ -182,8 +177,9 @@ T finish_reduction(const char* call, std::string_view type) {
 template <class T>
 void reduce_all(Node& node, std::span<std::byte> values, CMMD_combiner_t combiner) {
   check_combiner<T>(node, "CMMD_reduce_v", combiner);
-  auto combine = [combiner](T a, T b) { return combined(combiner, a, b); };
-  impl::all_reduce_bytes(node, values, impl::CombineValues<T, decltype(combine)>(combine));
+  with_combiner(combiner, [&](auto op) {
+    impl::all_reduce_bytes(node, values, impl::CombineValues<T, decltype(op)>(op));
+  });
 }
 
 /// By the combiner's initial, and by their size.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/node/engine.hpp"
 #include "support/check.hpp"
 #include "support/cmam.hpp"
 #include "support/job.hpp"
@@ -249,6 +250,32 @@ TEST_P(CmmdScans, AHostAndItsNodes) {
     if (is_host) CMAM_wait(&mine().flag, 6);
   });
 }
+
+// CM-25: at once they go by the control network, where there is one.
+TEST_P(CmmdScans, AtOnceSendNoMessagesWhereTheNetworkHasThem) {
+  run(nodes, [](am::Node& node) {
+    const auto sent = [&] {
+      std::uint64_t all = 0;
+      for (const am::PeerCounters& peer : am::counters(node).peers) all += peer.sent_messages;
+      return all;
+    };
+    CMMD_sync_with_nodes();
+    const std::uint64_t before = sent();
+    for (const CMMD_combiner_t combiner : of_integers) {
+      check_equal(CMMD_reduce_int(5, combiner),
+                  combiner == CMMD_combiner_add   ? 20
+                  : combiner == CMMD_combiner_xor ? 0
+                                                  : 5,
+                  "a reduction");
+      check_equal(CMMD_scan_luint(3UL, combiner, CMMD_downward, CMMD_segment_bit, 1, CMMD_inclusive), 3UL,
+                  "a scan");
+    }
+    const bool has_none = node.engine().network().synchronizer() == nullptr;
+    check_equal(sent() != before, has_none, "messages were sent");
+    CMMD_sync_with_nodes();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, CmmdScans, test::cells_of<CmmdScans>(), test::name_of);
 
 }  // namespace cmmd_scans_test
