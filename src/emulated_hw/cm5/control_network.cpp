@@ -1,39 +1,26 @@
 #include "emulated_hw/cm5/control_network.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 namespace am::cm5 {
 
-namespace {
+ControlNetwork::ControlNetwork(NodeNumber nodes)
+    : levels_(Tree(nodes).levels()),
+      nodes_(nodes),
+      memory_(LiveControl::bytes(nodes) / sizeof(Line)),
+      tree_(nodes, memory_.front().bytes, *this) {}
 
-using Operation = ControlNetwork::Operation;
-
-Word combined(Operation operation, Word one, Word other) {
-  if (operation == Operation::add || operation == Operation::scan_add) return one + other;
-  return static_cast<Word>(std::max(static_cast<std::int32_t>(one), static_cast<std::int32_t>(other)));
-}
-constexpr bool is_scan(Operation operation) noexcept {
-  return operation == Operation::scan_add || operation == Operation::scan_maximum;
-}
-
-}  // namespace
-
-void ControlNetwork::take_part(NodeNumber number, Operation operation, std::optional<Word> value) {
+void ControlNetwork::take_part(NodeNumber number, const ControlOperation& operation, kit::Word value) {
   Node& node = nodes_.at(number);
   const auto refuse = [number](const char* why) {
     throw std::logic_error("cm5: node " + std::to_string(number) + " in the control network " + why);
   };
-  if (node.takes_part || node.result) refuse("has not done with its operation");
+  if (node.takes_part || node.has_result) refuse("has not done with its operation");
   if (node.abstains) refuse("takes part, and abstains");
-  if (parts_ != 0 && operation != operation_) refuse("takes part in another operation than the others");
-  if (operation == Operation::barrier ? value.has_value() : operation != Operation::broadcast && !value)
-    refuse("has a value in a barrier, or else none");
-  if (operation == Operation::broadcast && value &&
-      std::ranges::any_of(nodes_, [](const Node& other) { return other.value.has_value(); }))
-    refuse("broadcasts, as does another");
+  if (parts_ != 0 && operation.bits() != operation_.bits())
+    refuse("takes part in another operation than the others");
   operation_ = operation;
   node.takes_part = true;
   node.value = value;
@@ -48,11 +35,10 @@ void ControlNetwork::abstain(NodeNumber number, bool on) {
   if (std::exchange(node.abstains, on) != on) abstaining_ += on ? 1 : NodeNumber{0} - 1;
 }
 
-std::optional<Word> ControlNetwork::result(NodeNumber node) {
-  return std::exchange(nodes_.at(node).result, std::nullopt);
+std::optional<kit::Word> ControlNetwork::result(NodeNumber node) {
+  if (!std::exchange(nodes_.at(node).has_result, false)) return std::nullopt;
+  return tree_.result(node, number_)->value;
 }
-
-void ControlNetwork::command(Word word) { commands_.push_back(word); }
 
 Word ControlNetwork::take_command(NodeNumber node) {
   std::vector<Word>& commands = nodes_.at(node).commands;
@@ -83,18 +69,13 @@ void ControlNetwork::step() {
   if (std::exchange(carries_operation_, false)) combine();
 }
 
-/// In the order of nodes.
+/// Who abstains gives nothing.
 void ControlNetwork::combine() {
-  std::optional<Word> all;
-  for (Node& node : nodes_) {
-    if (!node.takes_part) continue;
-    if (node.value) all = all ? combined(operation_, *all, *node.value) : *node.value;
-    if (is_scan(operation_)) node.result = all;
-  }
-  for (Node& node : nodes_) {
-    if (!std::exchange(node.takes_part, false)) continue;
-    if (!is_scan(operation_)) node.result = all.value_or(0);
-    node.value.reset();
+  ++number_;
+  for (NodeNumber number = 0; number < nodes_.size(); ++number) {
+    Node& node = nodes_[number];
+    node.has_result = std::exchange(node.takes_part, false);
+    tree_.take_part(number, number_, {operation_.bits(), node.value, node.has_result});
   }
   parts_ = 0;
 }

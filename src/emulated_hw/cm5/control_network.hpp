@@ -1,45 +1,42 @@
-// The control network of a partition of the CM-5 (von Eicken 1993, 3.2.3): barrier, broadcast, integer reduction and scan, by all of its
-// processors together; and the partition manager's commands, which go to all of them and interrupt them, whatever becomes of the data
-// network.
+// The control network of a partition of the CM-5 under the clock (von Eicken 1993, 3.2.3): barrier, broadcast, integer reduction and scan, by all
+// of its processors together; and the partition manager's commands, which go to all of them and interrupt them, whatever becomes of the data
+// network. Words are combined as in the live one (live_control.hpp).
 //
 // "While individual processors can abstain from a control network operation, it is not possible to use the control network among processor
 // subsets without interference": an operation is over when all that do not abstain have taken part, and they are to agree which one it is.
 // Operations of the operating system come first.
 //
 // Assumed, since the text says nothing of it: a tree of four children and the data network's levels, 8 cycles a level, up and down again; one
-// operation at a time; sums and signed maxima; a scan has the node's own value and those of all nodes before it.
+// operation at a time; a scan has what the nodes before it gave.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "emulated_hw/cm5/live_control.hpp"
 #include "emulated_hw/cm5/network.hpp"
 #include "emulated_hw/kit/waits.hpp"
 
 namespace am::cm5 {
 
-class ControlNetwork {
+class ControlNetwork final : private LiveControl::Nodes {
  public:
-  enum class Operation : std::uint8_t { barrier, broadcast, add, maximum, scan_add, scan_maximum };
-
   /// Of a partition, whose nodes have their numbers in it. Throws std::invalid_argument.
-  explicit ControlNetwork(NodeNumber nodes) : levels_(Tree(nodes).levels()), nodes_(nodes) {}
+  explicit ControlNetwork(NodeNumber nodes);
 
   /// From its last part in the operation until all have the result, where none is before it.
   [[nodiscard]] Cycle latency() const noexcept { return Cycle{2} * levels_ * hop_cycles; }
 
-  /// A node takes its part: with a value, but where others broadcast and in barriers. Throws std::logic_error where it has one under way,
-  /// abstains, or disagrees with others.
-  void take_part(NodeNumber node, Operation operation, std::optional<Word> value = {});
+  /// A node takes its part. Throws std::logic_error where it has one under way, abstains, or disagrees with others.
+  void take_part(NodeNumber node, const ControlOperation& operation, kit::Word value = 0);
   /// Operations are over without this node, from now on or no more. Throws std::logic_error where one is under way, or
   /// waits for others.
   void abstain(NodeNumber node, bool on);
-  /// Of the operation that is over at this node, once. A barrier's is 0.
-  [[nodiscard]] std::optional<Word> result(NodeNumber node);
+  /// Of the operation that is over at this node, once: 0 where there is none, as before the first of a scan.
+  [[nodiscard]] std::optional<kit::Word> result(NodeNumber node);
 
   /// The partition manager's, to all nodes, also those that abstain.
-  void command(Word word);
+  void command(Word word) { commands_.push_back(word); }
   /// A node is interrupted, until it has taken what it is told.
   [[nodiscard]] bool interrupts(NodeNumber node) const { return !nodes_.at(node).commands.empty(); }
   [[nodiscard]] Word take_command(NodeNumber node);
@@ -53,17 +50,24 @@ class ControlNetwork {
   struct Node {
     bool abstains = false;
     bool takes_part = false;
-    std::optional<Word> value;
-    std::optional<Word> result;
+    bool has_result = false;
+    kit::Word value = 0;
     std::vector<Word> commands;
+  };
+  struct alignas(64) Line {
+    std::byte bytes[64];
   };
   [[nodiscard]] bool all_take_part() const;
   void combine();
+  void has_result(NodeNumber /*node*/) noexcept override {}
 
   unsigned levels_;
   std::vector<Node> nodes_;
-  Operation operation_{};  // of those that take part
-  NodeNumber parts_ = 0;   // nodes that have taken it
+  std::vector<Line> memory_;
+  LiveControl tree_;
+  kit::Word number_ = 0;          // of the last operation that was over
+  ControlOperation operation_{};  // of those that take part
+  NodeNumber parts_ = 0;          // nodes that have taken it
   NodeNumber abstaining_ = 0;
   std::vector<Word> commands_;  // that have not begun
   bool carries_command_ = false;

@@ -7,35 +7,30 @@
 // The clock is the networks', of 25 ns. Processors have 33 cycles in 40 of these, all in the same ones.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "emulated_hw/cm5/processor.hpp"
-#include "emulated_hw/kit/awake.hpp"
-#include "emulated_hw/kit/machine.hpp"
+#include "emulated_hw/kit/machine_of.hpp"
 
 namespace am::cm5 {
 
 inline constexpr unsigned processor_mhz = 33;
 inline constexpr unsigned network_mhz = 1000 / cycle_ns;
 
-class Machine final : public kit::Machine {
+class Machine final : public kit::MachineOf<Processor> {
  public:
   static constexpr std::size_t usual_words = 4096;
   /// Of 2 to 1024 nodes, all in one partition, with so many words of memory each. `seed`: of what the networks choose. Throws
   /// std::invalid_argument.
   explicit Machine(NodeNumber nodes, std::size_t words = usual_words, std::uint64_t seed = 1);
 
-  [[nodiscard]] Processor& node(NodeNumber node) { return *processors_.at(node); }
-  [[nodiscard]] NodeNumber nodes() const noexcept { return static_cast<NodeNumber>(processors_.size()); }
   [[nodiscard]] const DataNetworks& networks() const noexcept { return networks_; }
   /// Cycles of the networks.
   [[nodiscard]] Cycle now() const noexcept override { return networks_[Side::left].now(); }
   /// Cycles that all processors have made.
   [[nodiscard]] const Cycle& processor_cycles() const noexcept { return processor_cycles_; }
-  [[nodiscard]] std::string who_waits() const override;
   /// A number that depends on everything that has passed the networks, when and where, and on what processors did.
   [[nodiscard]] std::uint64_t fingerprint();
   /// Tells it from now on what happens, until it is told otherwise; before anything does. What processors do is told in the networks'
@@ -48,17 +43,12 @@ class Machine final : public kit::Machine {
  private:
   [[nodiscard]] Cycle still_for() const override;
   [[nodiscard]] bool messages_are_under_way() const override;
-  [[nodiscard]] bool all_sleep() const override { return awake_.empty(); }
-  [[nodiscard]] bool is_busy_for(Cycle cycles) const override;
-  void step(NodeNumber node);
+  void add_network_waits(kit::Waits& waits) const override;
 
   DataNetworks networks_;
   std::vector<NodeNumber> map_;  // of the partition
   std::vector<NetworkInterface> interfaces_;
-  std::vector<std::unique_ptr<Processor>> processors_;
-  kit::Awake awake_;
   Cycle processor_cycles_ = 0;
-  bool is_processors_turn_ = false;
   kit::Trace* trace_ = nullptr;
 };
 

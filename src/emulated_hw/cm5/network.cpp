@@ -11,11 +11,13 @@ std::uint64_t Router::print(const Message& message) noexcept {
   return print;
 }
 
-Network::Network(NodeNumber nodes, std::uint64_t seed, const std::string& name)
-    : Network(Tree(nodes), seed, name) {}
+Network::Network(NodeNumber nodes, std::uint64_t seed, const std::string& name, unsigned channel)
+    : Network(Tree(nodes), seed, name, channel) {}
 
-Network::Network(const Tree& tree, std::uint64_t seed, const std::string& name)
-    : WordNetwork(tree.wiring(flits(most_words, tree.levels())), Router(tree, seed), name), tree_(tree) {}
+Network::Network(const Tree& tree, std::uint64_t seed, const std::string& name, unsigned channel)
+    : WordNetwork(tree.wiring(flits(most_words, tree.levels())), Router(tree, seed), name),
+      tree_(tree),
+      channel_(channel) {}
 
 std::uint64_t Network::idle_links(NodeNumber node) const {
   std::uint64_t idle = 0;
@@ -25,7 +27,7 @@ std::uint64_t Network::idle_links(NodeNumber node) const {
   return idle;
 }
 
-bool Network::launch(NodeNumber from, const Message& message, std::uint32_t recorded) {
+bool Network::launch(NodeNumber from, const Message& message) {
   if (message.to >= tree_.nodes())
     throw std::out_of_range("cm5: node " + std::to_string(from) + " sends to node " +
                             std::to_string(message.to) + ", and there is none");
@@ -33,8 +35,20 @@ bool Network::launch(NodeNumber from, const Message& message, std::uint32_t reco
   if (idle == 0) return false;
   const unsigned link = policy().choose(idle, out_of(from, 0), now()) == 1 ? 0 : 1;
   const unsigned length = flits(message.length, tree_.levels_to_climb(from, message.to));
+  std::uint32_t recorded = kit::Trace::nothing;
+  if (trace() != nullptr) {
+    recorded = trace()->begins(from, message.to, channel_);
+    trace()->passes(recorded, from, kit::Trace::injection, now(), length);
+  }
   send(out_of(from, link), {message, static_cast<Tag>(length), recorded});
   return true;
+}
+
+Message Network::take_at(NodeNumber node, kit::WireNumber wire) {
+  const Flit come = *front(wire);
+  if (trace() != nullptr) trace()->comes(come.message, node, now());
+  take(wire);
+  return come.word;
 }
 
 /// A message that has been given its way, but still waits, is given another.

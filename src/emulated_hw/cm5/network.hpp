@@ -90,30 +90,26 @@ class Router {
 
 class Network : public kit::WordNetwork<Router> {
  public:
-  /// `name` is for waits. Throws std::invalid_argument.
-  explicit Network(NodeNumber nodes, std::uint64_t seed = 1, const std::string& name = {});
+  /// `name` is for waits; `channel`, for traces. Throws std::invalid_argument.
+  explicit Network(NodeNumber nodes, std::uint64_t seed = 1, const std::string& name = {},
+                   unsigned channel = 0);
 
   [[nodiscard]] const Tree& tree() const noexcept { return tree_; }
-  /// A node's end of a link to the network, and from it.
-  [[nodiscard]] kit::WireNumber out_of(NodeNumber node, unsigned link) const {
-    return wiring().out_of(wiring().node(node))[link];
-  }
-  [[nodiscard]] kit::WireNumber into(NodeNumber node, unsigned link) const {
-    return wiring().into(wiring().node(node))[link];
-  }
 
   [[nodiscard]] bool has_idle_link(NodeNumber node) const { return idle_links(node) != 0; }
-  /// Sends it by a link that is idle. False: there is none. `recorded`: what a trace calls it. Throws std::out_of_range where there is no such
-  /// node.
-  bool launch(NodeNumber from, const Message& message, std::uint32_t recorded = kit::Trace::nothing);
+  /// Sends it by a link that is idle. False: there is none. Throws std::out_of_range where there is no such node.
+  bool launch(NodeNumber from, const Message& message);
+  /// What has come to a node by that wire; there is something.
+  Message take_at(NodeNumber node, kit::WireNumber wire);
   /// Routers that have nodes of the partition below them, and no others, let every message fall to one of these; or do so no more.
   void all_fall_down(const Partition& partition, bool on);
 
  private:
-  Network(const Tree& tree, std::uint64_t seed, const std::string& name);
+  Network(const Tree& tree, std::uint64_t seed, const std::string& name, unsigned channel);
   [[nodiscard]] std::uint64_t idle_links(NodeNumber node) const;
 
   Tree tree_;
+  unsigned channel_;
 };
 
 enum class Side : std::uint8_t { left, right };
@@ -124,7 +120,8 @@ class DataNetworks {
  public:
   /// Throws std::invalid_argument.
   DataNetworks(NodeNumber nodes, std::uint64_t seed)
-      : both_{Network(nodes, kit::mixed(seed, 1), "left "), Network(nodes, kit::mixed(seed, 2), "right ")} {}
+      : both_{Network(nodes, kit::mixed(seed, 1), "left "),
+              Network(nodes, kit::mixed(seed, 2), "right ", 1)} {}
 
   [[nodiscard]] Network& operator[](Side side) noexcept { return both_[static_cast<std::size_t>(side)]; }
   [[nodiscard]] const Network& operator[](Side side) const noexcept {

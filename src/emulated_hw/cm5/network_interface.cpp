@@ -171,20 +171,11 @@ void NetworkInterface::launch(Side side) {
     own_first(side) = false;
   } else {
     if (!(*networks_)[side].has_idle_link(node_)) return;
-    const std::uint32_t recorded = trace_ == nullptr ? kit::Trace::nothing : record_launch(side, first);
-    (*networks_)[side].launch(node_, first, recorded);
+    (*networks_)[side].launch(node_, first);
     ++launched_;
   }
   fifos.output_used -= words_of(first);
   fifos.output.pop();
-}
-
-std::uint32_t NetworkInterface::record_launch(Side side, const Message& message) {
-  const Network& network = (*networks_)[side];
-  const std::uint32_t recorded = trace_->begins(node_, message.to, static_cast<unsigned>(side));
-  trace_->passes(recorded, node_, kit::Trace::injection, network.now(),
-                 flits(message.length, network.tree().levels_to_climb(node_, message.to)));
-  return recorded;
 }
 
 /// A link may bring a message when there is space for the longest one.
@@ -193,10 +184,8 @@ void NetworkInterface::accept(Side side) {
   unsigned& links = awaits(side);
   for (unsigned link = 0; link < Tree::links; ++link) {
     const kit::WireNumber wire = network.into(node_, link);
-    if (const auto* come = network.front(wire)) {
-      put(at(side), come->word);
-      if (trace_ != nullptr) trace_->comes(come->message, node_, network.now());
-      network.take(wire);
+    if (network.front(wire) != nullptr) {
+      put(at(side), network.take_at(node_, wire));
       links &= ~(1u << link);
       ++taken_;
     }

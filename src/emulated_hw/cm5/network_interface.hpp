@@ -107,8 +107,6 @@ class NetworkInterface {
   [[nodiscard]] bool has_nothing_to_do() const noexcept {
     return fifos_[0].output.empty() && fifos_[1].output.empty();
   }
-  /// Tells it from now on of messages that leave and come, by the networks. It outlives that.
-  void record(kit::Trace* trace) noexcept { trace_ = trace; }
   /// Messages that it has put into the networks, and taken out.
   [[nodiscard]] std::uint64_t launched() const noexcept { return launched_; }
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
@@ -122,7 +120,6 @@ class NetworkInterface {
   static void drop_partial(Fifos& fifos);
   [[nodiscard]] NodeNumber translated(Word destination, const Header& header, By by) const;
   void launch(Side side);
-  [[nodiscard]] std::uint32_t record_launch(Side side, const Message& message);
   void accept(Side side);
   static void put(Fifos& fifos, const Message& message);
   [[nodiscard]] Fifos& at(Side side) { return fifos_[static_cast<std::size_t>(side)]; }
@@ -141,7 +138,6 @@ class NetworkInterface {
   std::uint16_t reserved_ = 0;
   std::uint16_t interrupting_ = 0;
   bool locked_ = false;
-  kit::Trace* trace_ = nullptr;
   std::uint64_t launched_ = 0;
   std::uint64_t taken_ = 0;
 };

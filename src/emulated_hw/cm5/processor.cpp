@@ -1,14 +1,8 @@
 #include "emulated_hw/cm5/processor.hpp"
 
 #include <string>
-#include <utility>
 
 namespace am::cm5 {
-
-void Processor::run(Code computation) {
-  computation_ = std::move(computation);
-  compute(computation_(*this));
-}
 
 void Processor::step() {
   catch_up();

@@ -17,7 +17,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <vector>
 
 #include "emulated_hw/cm5/cache.hpp"
@@ -31,7 +30,7 @@ namespace am::cm5 {
 
 using Program = kit::Program;
 
-class Processor final : public kit::Core {
+class Processor final : public kit::CoreOf<Processor> {
   /// To the interface, in the write buffer.
   struct Store {
     Side side = Side::left;
@@ -68,26 +67,17 @@ class Processor final : public kit::Core {
   }
 
  public:
-  /// It is called once, and lives as long as the processor.
-  using Code = std::function<Program(Processor&)>;
   /// Of a node with so many words of memory. The interface outlives it.
   Processor(NetworkInterface& interface, NodeNumber node, std::size_t words)
-      : Core(node, {.dispatch = 0, .handler_return = 0}), interface_(interface), memory_(words) {}
+      : CoreOf(node, {.dispatch = 0, .handler_return = 0}), interface_(interface), memory_(words) {}
 
-  using Core::node;
   [[nodiscard]] std::vector<Word>& memory() noexcept { return memory_; }
-  /// The computation, once: up to its first wait at once.
-  void run(Code computation);
 
   /// One cycle of the processor. Throws what its program throws.
   void step();
   [[nodiscard]] bool has_nothing_to_do() const noexcept { return is_idle() && stores_.empty(); }
   /// Adds its node as a place, unless its program has ended.
   void add_waits(kit::Waits& waits) const;
-  [[nodiscard]] const Spent& spent() noexcept {
-    catch_up();
-    return counts();
-  }
 
   // -- what a program waits for, beside cycles(n)
 
@@ -148,7 +138,6 @@ class Processor final : public kit::Core {
   Cache cache_;
   WriteBuffer buffer_;
   std::deque<Store> stores_;
-  Code computation_;
 };
 
 }  // namespace am::cm5

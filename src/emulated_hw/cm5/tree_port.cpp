@@ -32,13 +32,7 @@ TreePort::TreePort(unsigned levels, std::uint64_t seed)
 void TreePort::inject(NodeNumber node, const Packet& packet) {
   Message message{.to = packet.to, .length = static_cast<std::uint8_t>(packet.flits)};
   message.words[0] = packet.number;
-  std::uint32_t recorded = kit::Trace::nothing;
-  if (trace_ != nullptr) {
-    recorded = trace_->begins(node, packet.to, packet.channel);
-    const unsigned levels = network(0).tree().levels_to_climb(node, packet.to);
-    trace_->passes(recorded, node, kit::Trace::injection, now(), cm5::flits(packet.flits, levels));
-  }
-  network(packet.channel).launch(node, message, recorded);
+  network(packet.channel).launch(node, message);
 }
 
 void TreePort::step(std::span<const kit::RouterNumber> order) {
@@ -54,11 +48,9 @@ void TreePort::step(std::span<const kit::RouterNumber> order) {
 
 void TreePort::take(Network& network, NodeNumber node, unsigned link) {
   const kit::WireNumber wire = network.into(node, link);
-  const Network::Flit* const come = network.front(wire);
-  if (come == nullptr) return;
-  arrivals_.push_back({now(), node, come->word.words[0], come->word.length, true, true});
-  if (trace_ != nullptr) trace_->comes(come->message, node, now());
-  network.take(wire);
+  if (network.front(wire) == nullptr) return;
+  const Message come = network.take_at(node, wire);
+  arrivals_.push_back({now(), node, come.words[0], come.length, true, true});
   network.accept(wire);
 }
 
@@ -83,7 +75,6 @@ std::vector<kit::NodePort::LinkCount> TreePort::links() const {
 }
 
 void TreePort::record(kit::Trace* trace) {
-  trace_ = trace;
   for (const Side side : sides) networks_[side].record(trace, [](unsigned port) { return port; });
 }
 

@@ -58,7 +58,6 @@ class TreePort final : public kit::NodePort {
 
   DataNetworks networks_;
   kit::NodeSet rung_;  // nodes to which something has come
-  kit::Trace* trace_ = nullptr;
 };
 
 }  // namespace am::cm5

@@ -9,7 +9,9 @@
 
 #include <coroutine>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "emulated_hw/kit/cycle.hpp"
@@ -143,6 +145,31 @@ class Core {
   Spent spent_;
   const Cycle* cycles_of_machine_ = nullptr;
   Trace* trace_ = nullptr;
+};
+
+/// One that runs a computation, as code that is given it: `Self`.
+template <class Self>
+class CoreOf : public Core {
+ public:
+  /// It lives as long as the processor.
+  using Code = std::function<Program(Self&)>;
+
+  using Core::node;
+  /// The computation, once: up to its first wait at once.
+  void run(Code computation) {
+    computation_ = std::move(computation);
+    compute(computation_(static_cast<Self&>(*this)));
+  }
+  [[nodiscard]] const Spent& spent() noexcept {
+    catch_up();
+    return counts();
+  }
+
+ protected:
+  using Core::Core;
+
+ private:
+  Code computation_;
 };
 
 }  // namespace am::kit

@@ -84,6 +84,13 @@ class WordNetwork {
   }
 
   [[nodiscard]] const Wiring& wiring() const noexcept { return wiring_; }
+  /// A node's end of the link from its port to the network, and of that from the network.
+  [[nodiscard]] WireNumber out_of(NodeNumber node, unsigned port) const {
+    return wiring_.out_of(wiring_.node(node))[port];
+  }
+  [[nodiscard]] WireNumber into(NodeNumber node, unsigned port) const {
+    return wiring_.into(wiring_.node(node))[port];
+  }
   [[nodiscard]] Policy& policy() noexcept { return policy_; }
   [[nodiscard]] Cycle now() const noexcept { return now_; }
 
@@ -181,6 +188,9 @@ class WordNetwork {
       add_who_waits(wire, waits);
     }
   }
+
+ protected:
+  [[nodiscard]] Trace* trace() const noexcept { return trace_; }
 
  private:
   struct Coming {

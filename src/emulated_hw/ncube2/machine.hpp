@@ -5,28 +5,22 @@
 //   machine.run_or_throw([&] { return done; });
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "emulated_hw/kit/awake.hpp"
-#include "emulated_hw/kit/machine.hpp"
+#include "emulated_hw/kit/machine_of.hpp"
 #include "emulated_hw/ncube2/processor.hpp"
 
 namespace am::ncube2 {
 
-class Machine final : public kit::Machine {
+class Machine final : public kit::MachineOf<Processor> {
  public:
   static constexpr std::size_t usual_words = 4096;
   /// Of 2^dimensions nodes, with so many words of memory each. Throws std::invalid_argument.
   explicit Machine(unsigned dimensions, std::size_t words = usual_words);
 
-  [[nodiscard]] Processor& node(NodeNumber node) { return *processors_.at(node); }
-  [[nodiscard]] NodeNumber nodes() const noexcept { return network_.nodes(); }
   [[nodiscard]] Network& network() noexcept { return network_; }
   [[nodiscard]] Cycle now() const noexcept override { return network_.now(); }
-  [[nodiscard]] std::string who_waits() const override;
   /// A number that depends on everything that has passed the network, when and where, and on what processors did.
   [[nodiscard]] std::uint64_t fingerprint();
   /// Tells it from now on what happens, until it is told otherwise; before anything does. It outlives that, and is of topology().
@@ -38,13 +32,10 @@ class Machine final : public kit::Machine {
  private:
   [[nodiscard]] Cycle still_for() const override { return network_.still_for(); }
   [[nodiscard]] bool messages_are_under_way() const override { return network_.under_way() != 0; }
-  [[nodiscard]] bool all_sleep() const override { return awake_.empty(); }
-  [[nodiscard]] bool is_busy_for(Cycle cycles) const override;
+  void add_network_waits(kit::Waits& waits) const override { network_.add_waits(waits); }
 
   Cycle cycles_ = 0;  // that all processors have made
   Network network_;
-  kit::Awake awake_;
-  std::vector<std::unique_ptr<Processor>> processors_;
 };
 
 /// What a trace of a machine calls things.

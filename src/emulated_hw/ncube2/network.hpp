@@ -83,13 +83,6 @@ class Network : public kit::WordNetwork<Router> {
 
   [[nodiscard]] unsigned dimensions() const noexcept { return dimensions_; }
   [[nodiscard]] NodeNumber nodes() const noexcept { return NodeNumber{1} << dimensions_; }
-  /// A node's end of the link to its router, and from it.
-  [[nodiscard]] kit::WireNumber out_of(NodeNumber node, unsigned dimension) const {
-    return wiring().out_of(wiring().node(node))[dimension];
-  }
-  [[nodiscard]] kit::WireNumber into(NodeNumber node, unsigned dimension) const {
-    return wiring().into(wiring().node(node))[dimension];
-  }
 
  private:
   unsigned dimensions_;

@@ -8,18 +8,13 @@
 namespace am::ncube2 {
 
 Processor::Processor(Network& network, NodeNumber node, std::size_t words)
-    : Core(node, {.dispatch = costs::trap,
-                  .handler_return = costs::reti,
-                  .access = dram_cycles,
-                  .next_access = page_cycles}),
+    : CoreOf(node, {.dispatch = costs::trap,
+                    .handler_return = costs::reti,
+                    .access = dram_cycles,
+                    .next_access = page_cycles}),
       network_(network),
       engines_(network, node, words) {
   uses(engines_.memory_port(), Engines::processor);
-}
-
-void Processor::run(Code computation) {
-  computation_ = std::move(computation);
-  compute(computation_(*this));
 }
 
 const Processor::Code* Processor::pending() const noexcept {

@@ -19,7 +19,6 @@
 #include <array>
 #include <coroutine>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -39,18 +38,13 @@ inline constexpr unsigned saving = push * saved_registers + saved_accesses;
 inline constexpr unsigned restoring = pop * saved_registers + saved_accesses;
 }  // namespace costs
 
-class Processor final : public kit::Core {
+class Processor final : public kit::CoreOf<Processor> {
  public:
-  /// It is called for each run, and lives as long as the processor.
-  using Code = std::function<Program(Processor&)>;
   /// Of a node with so many words of memory. The network outlives it.
   Processor(Network& network, NodeNumber node, std::size_t words);
 
-  using Core::node;
   [[nodiscard]] Engines& engines() noexcept { return engines_; }
   [[nodiscard]] std::vector<Word>& memory() noexcept { return engines_.memory(); }
-  /// The computation, once: up to its first wait at once.
-  void run(Code computation);
   /// What an engine's interrupt runs.
   void on_input(unsigned dimension, Code code) { input_vectors_.at(dimension) = std::move(code); }
   void on_output(unsigned dimension, Code code) { output_vectors_.at(dimension) = std::move(code); }
@@ -76,10 +70,6 @@ class Processor final : public kit::Core {
   void record(kit::Trace* trace) noexcept {
     Core::record(trace);
     engines_.record(trace);
-  }
-  [[nodiscard]] const Spent& spent() noexcept {
-    catch_up();
-    return counts();
   }
   /// Cycles in which it waited for memory that an engine had.
   [[nodiscard]] std::uint64_t stolen() noexcept { return engines_.memory_port().waited(Engines::processor); }
@@ -163,7 +153,6 @@ class Processor final : public kit::Core {
   Engines engines_;
   std::array<Code, most_dimensions> input_vectors_;
   std::array<Code, most_dimensions> output_vectors_;
-  Code computation_;
   Psw psw_;
   std::vector<Psw> saved_;  // of what handlers have preempted
   Enabled enabled_;
