@@ -6,12 +6,15 @@
 // at whatever it just does. Jobs of programs that do not care end with it; programs that set on_peer_death go on.
 #include <gmock/gmock.h>
 
+#include <am/collectives.hpp>
 #include <bit>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -71,6 +74,31 @@ int last_words(const Arguments& /*arguments*/) {
   node.enable_event(am::Event::low_message, true);
   node.wait_until([&] { return heard.requests == last_requests; });
   return 0;
+}
+
+const std::map<std::string, void (*)(am::Node&)> operations = {
+    {"barrier", [](am::Node& node) { node.barrier(); }},
+    {"broadcast", [](am::Node& node) { static_cast<void>(am::broadcast(node, 7, 2)); }},
+    {"reduce", [](am::Node& node) { am::reduce(node, 7, std::plus<>()); }},
+    {"all_reduce", [](am::Node& node) { static_cast<void>(am::all_reduce(node, 7, std::plus<>())); }},
+    {"scan", [](am::Node& node) { static_cast<void>(am::scan(node, 7, std::plus<>())); }}};
+
+/// Node 1 is gone before one of these, or in its middle. The others are told so, there or in a later one.
+int operations_of_all(const Arguments& arguments) try {
+  am::Node& node = am::start(0, nullptr);
+  node.on_peer_death([](am::Node&, am::NodeId) {});
+  const std::string& how = arguments.at(0);
+  const auto operation = operations.at(arguments.at(1));
+  for (int i = 0; i < 3; ++i) operation(node);
+  if (node.id() == 1 && how == "leaves") return 0;
+  if (node.id() == 1 && how == "dies") die();
+  if (node.id() == 1) node.post([](am::Node&) { die(); });  // runs when it has taken part
+  for (;;) operation(node);
+} catch (const am::Error& error) {
+  if (arguments.at(0) == "leaves" || std::string(error.what()).find("node 1 (pid ") != std::string::npos)
+    return 0;
+  std::fprintf(stderr, "a node failed: %s\n", error.what());
+  return 1;
 }
 
 // The test.
@@ -175,6 +203,22 @@ TEST(KilledNodes, WhatTheyHaveSentIsDelivered) {
   }
 }
 
+// The barrier and reductions of core's, and of the CM-5's control network.
+TEST(KilledNodes, EndOperationsOfAllNodes) {
+  for (const char* const transport : {"shm", "cm5"}) {
+    for (const auto& [operation, function] : operations) {
+      for (const std::string how : {"dies", "dies_inside", "leaves"}) {
+        const bool all_wait = operation != "broadcast" && operation != "reduce";
+        if (how == "leaves" && !all_wait) continue;  // who needs nothing of it goes on
+        SCOPED_TRACE(std::string(transport) + ": " + operation + ", node 1 " + how);
+        Amrun amrun(job({"-n", "3"}, {"operations_of_all", how, operation}),
+                    {{"AM_TIMEOUT=50s", std::string("AM_TRANSPORT=") + transport}});
+        EXPECT_EQ(amrun.exit_code(), 0) << amrun.err();
+      }
+    }
+  }
+}
+
 TEST(KilledNodes, EndWithAmrun) {
   for (int i = 0; i < 30 && !HasFailure(); ++i) {
     Round round(i, i % 2 == 0);
@@ -190,6 +234,7 @@ TEST(KilledNodes, EndWithAmrun) {
   EXPECT_THAT(segments_with_a_name(), testing::IsEmpty());
 }
 
-const Roles roles = {{"traffic", traffic}, {"last_words", last_words}};
+const Roles roles = {
+    {"traffic", traffic}, {"last_words", last_words}, {"operations_of_all", operations_of_all}};
 
 }  // namespace amrun_test::killed_nodes_test
