@@ -5,11 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "emulated_hw/cm5/live_tree.hpp"
-#include "support/random.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
 
 namespace test {
@@ -83,18 +81,7 @@ class LiveNetwork final : public LiveTree::Nodes {
     }
     return all;
   }
-  /// Writes something over a word of the routers: anything, or what lies elsewhere, but for a bit.
-  void scribble(Random& random) {
-    const auto any_word = [&] {
-      return memory_[random.below(memory_.size())].bytes + sizeof(std::uint64_t) * random.below(8);
-    };
-    std::uint64_t word = random();
-    if (!random.one_in(4)) {
-      std::memcpy(&word, any_word(), sizeof word);
-      word ^= std::uint64_t{1} << random.below(64);
-    }
-    std::memcpy(any_word(), &word, sizeof word);
-  }
+  void scribble(Random& random) { test::scribble(memory_, random); }
 
   static constexpr unsigned packets = 4;
 

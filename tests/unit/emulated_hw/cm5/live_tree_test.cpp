@@ -9,7 +9,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -199,22 +198,14 @@ TEST(Cm5LiveTree, KeepsAllUnderManyCarriersWhileItIsSwapped) {
     LiveNetwork net(nodes);
     constexpr unsigned threads = 4;
     std::array<Counts, threads> sent;
-    std::vector<std::jthread> running;
-    for (unsigned t = 0; t < threads; ++t) {
-      running.emplace_back([&net, &mine = sent[t], t, random = test::Random(seeds())]() mutable {
-        for (int i = 0; i < 10'000; ++i) {
-          const auto from =
-              static_cast<NodeNumber>(random.below(net.nodes() + threads - 1 - t) / threads * threads + t);
-          if (t == 0 && i % 10 == 0) net.swap();
-          if (from >= net.nodes()) continue;
-          const LiveMessage message = random_message(random, from, net.nodes());
-          if (net.tree().inject(from, message)) add(mine, message);
-          if (!random.one_in(4)) net.tree().carry(from);
-          if (random.one_in(64)) net.tree().look_after();
-        }
-      });
-    }
-    running.clear();
+    test::load_by_threads(nodes, threads, 10'000, seeds,
+                          [&](unsigned thread, NodeNumber from, int i, test::Random& random) {
+                            if (thread == 0 && i % 10 == 0) net.swap();
+                            const LiveMessage message = random_message(random, from, nodes);
+                            if (net.tree().inject(from, message)) add(sent[thread], message);
+                            if (!random.one_in(4)) net.tree().carry(from);
+                            if (random.one_in(64)) net.tree().look_after();
+                          });
     net.look_after(20);
     ASSERT_TRUE(net.is_empty());
     for (const Counts& mine : sent) expect_counted(net, mine);

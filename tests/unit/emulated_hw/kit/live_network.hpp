@@ -4,10 +4,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <thread>
 #include <vector>
 
 #include "emulated_hw/kit/live_channel.hpp"
 #include "emulated_hw/kit/ports.hpp"
+#include "support/random.hpp"
 
 namespace test {
 
@@ -15,6 +18,34 @@ namespace test {
 struct alignas(64) Line {
   std::byte bytes[64];
 };
+
+/// Writes something over a word of the routers: anything, or what lies elsewhere, but for a bit.
+inline void scribble(std::vector<Line>& memory, Random& random) {
+  const auto any_word = [&] {
+    return memory[random.below(memory.size())].bytes + sizeof(std::uint64_t) * random.below(8);
+  };
+  std::uint64_t word = random();
+  if (!random.one_in(4)) {
+    std::memcpy(&word, any_word(), sizeof word);
+    word ^= std::uint64_t{1} << random.below(64);
+  }
+  std::memcpy(any_word(), &word, sizeof word);
+}
+
+/// Random loads by several threads, each of several nodes: act(thread, node, number, random) for one of its nodes, so many times.
+template <class Act>
+void load_by_threads(am::kit::NodeNumber nodes, unsigned threads, int times, Random& seeds, Act act) {
+  std::vector<std::jthread> running;
+  for (unsigned thread = 0; thread < threads; ++thread) {
+    running.emplace_back([=, random = Random(seeds())]() mutable {
+      for (int i = 0; i < times; ++i) {
+        const auto node = static_cast<am::kit::NodeNumber>(
+            random.below(nodes + threads - 1 - thread) / threads * threads + thread);
+        if (node < nodes) act(thread, node, i, random);
+      }
+    });
+  }
+}
 
 /// `Counted`: what is counted at a node of another one, of so many kinds.
 template <class Mesh, class Counted, std::size_t kinds>

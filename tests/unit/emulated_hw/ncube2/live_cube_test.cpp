@@ -10,7 +10,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -147,6 +146,12 @@ void add(Counts& counts, const LiveMessage& message, NodeNumber nodes) {
     ++counts[{to, message.source, message.counted()}];
   }
 }
+void expect_counted(LiveNetwork& net, const Counts& counts) {
+  for (const auto& [link, count] : counts) {
+    const auto& [to, from, what] = link;
+    ASSERT_EQ(net.count(to, from, what), count) << from << " to " << to;
+  }
+}
 LiveMessage random_message(test::Random& random, NodeNumber from, NodeNumber nodes) {
   LiveMessage message{.destination = static_cast<NodeNumber>(random.below(nodes)), .source = from};
   message.who = static_cast<For>(random.below(4));
@@ -163,29 +168,16 @@ TEST(LiveCube, KeepsAllUnderManyCarriers) {
     LiveNetwork net(dimensions);
     constexpr unsigned threads = 4;
     std::array<Counts, threads> sent;
-    std::vector<std::jthread> running;
-    for (unsigned t = 0; t < threads; ++t) {
-      running.emplace_back([&net, &mine = sent[t], t, random = test::Random(seeds())]() mutable {
-        for (int i = 0; i < 15'000; ++i) {
-          const auto from =
-              static_cast<NodeNumber>(random.below(net.nodes() + threads - 1 - t) / threads * threads + t);
-          if (from >= net.nodes()) continue;
-          const LiveMessage message = random_message(random, from, net.nodes());
-          if (net.mesh().inject(from, message)) add(mine, message, net.nodes());
-          if (!random.one_in(4)) net.mesh().carry(from, message);
-          if (random.one_in(64)) net.mesh().look_after();
-        }
-      });
-    }
-    running.clear();
+    test::load_by_threads(net.nodes(), threads, 15'000, seeds,
+                          [&](unsigned thread, NodeNumber from, int, test::Random& random) {
+                            const LiveMessage message = random_message(random, from, net.nodes());
+                            if (net.mesh().inject(from, message)) add(sent[thread], message, net.nodes());
+                            if (!random.one_in(4)) net.mesh().carry(from, message);
+                            if (random.one_in(64)) net.mesh().look_after();
+                          });
     for (int i = 0; i < 40; ++i) net.mesh().look_after();
     ASSERT_TRUE(net.is_empty());
-    for (const Counts& mine : sent) {
-      for (const auto& [link, count] : mine) {
-        const auto& [to, from, what] = link;
-        ASSERT_EQ(net.count(to, from, what), count) << from << " to " << to;
-      }
-    }
+    for (const Counts& mine : sent) expect_counted(net, mine);
   }
 }
 
@@ -225,10 +217,7 @@ struct Scene {
         add(counts, message, net.nodes());
       }
     }
-    for (const auto& [link, count] : counts) {
-      const auto& [to, from, what] = link;
-      EXPECT_EQ(net.count(to, from, what), count) << from << " to " << to;
-    }
+    expect_counted(net, counts);
   }
 };
 
@@ -304,10 +293,7 @@ TEST(LiveCubeStops, NothingIsForgottenWhereRoomIsShort) {
     }
     test::finish_in_any_order(all, random, 2 + random.below(40));
     EXPECT_TRUE(net.is_empty());
-    for (const auto& [link, count] : counts) {
-      const auto& [to, from, what] = link;
-      EXPECT_EQ(net.count(to, from, what), count) << from << " to " << to;
-    }
+    expect_counted(net, counts);
     for (NodeNumber node = 0; node < net.nodes(); ++node) {
       for (const auto& input : net.mesh().router(node).inputs) refused += input.refused;
     }

@@ -3,10 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "emulated_hw/ncube2/live_cube.hpp"
-#include "support/random.hpp"
 #include "unit/emulated_hw/kit/live_network.hpp"
 
 namespace test {
@@ -32,18 +30,7 @@ class LiveNetwork final : public LiveNetworkOf<LiveCube, Counted, kinds_of_count
     }
     return true;
   }
-  /// Writes something over a word of the routers: anything, or what lies elsewhere, but for a bit.
-  void scribble(Random& random) {
-    const auto any_word = [&] {
-      return memory_[random.below(memory_.size())].bytes + sizeof(std::uint64_t) * random.below(8);
-    };
-    std::uint64_t word = random();
-    if (!random.one_in(4)) {
-      std::memcpy(&word, any_word(), sizeof word);
-      word ^= std::uint64_t{1} << random.below(64);
-    }
-    std::memcpy(any_word(), &word, sizeof word);
-  }
+  void scribble(Random& random) { test::scribble(memory_, random); }
   /// Messages that have come by links of that node's router, and by these kinds of channels.
   [[nodiscard]] std::uint64_t came(NodeNumber node, unsigned first, unsigned channels) const {
     std::uint64_t all = 0;
