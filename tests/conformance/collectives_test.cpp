@@ -455,6 +455,23 @@ TEST_P(Collectives, SayWhenSizesDiffer) {
   });
 }
 
+/// Of which the network may do the one by itself, and not the other.
+TEST_P(Collectives, SayWhenTypesDiffer) {
+  run(2, [](Node& node) {
+    for (int i = 0; i < 3; ++i) {
+      if (node.id() == 0) {
+        check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1, std::plus<>())); },
+                                "with 4 bytes; that of node 1 is all_reduce with 8 bytes");
+      } else {
+        check_throws<am::Error>([&] { static_cast<void>(am::all_reduce(node, 1.0, std::plus<>())); },
+                                "with 8 bytes; that of node 0 is all_reduce with 4 bytes");
+      }
+      node.barrier();
+      check_equal(am::all_reduce(node, 1, std::plus<>()), 2, "the next one");
+    }
+  });
+}
+
 TEST_P(Collectives, SayWhenTheNodesDoNotCallTheSame) {
   run(2, [](Node& node) {
     if (node.id() == 0) {

@@ -9,12 +9,14 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
 #include "live_network.hpp"
 #include "support/random.hpp"
 #include "support/steps.hpp"
+#include "unit/emulated_hw/kit/live_stops.hpp"
 
 namespace cm5_live_tree_test {
 
@@ -259,42 +261,25 @@ struct Scene {
 TEST(Cm5LiveTreeStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
   for (const Is state : all_states) {
     for (const NodeNumber first : {0u, 4u}) {
-      for (const bool killed : {false, true}) {
-        SCOPED_TRACE(killed ? "killed" : "goes on later");
-        at_each_access([&](unsigned at, bool& ended) {
-          Scene scene(state);
-          Steps::One one(carrier(scene.net, first));
-          ended = !one.go(at);
-          if (killed) one.kill();
-          scene.all_has_come(at % 2 == 0);
-          one.finish();
-          EXPECT_TRUE(scene.net.is_empty());
-        });
-      }
+      expect_others_go_on([&] { return std::make_unique<Scene>(state); },
+                          [&](LiveNetwork& net) { return carrier(net, first); },
+                          [](Scene& scene, unsigned at) { scene.all_has_come(at % 2 == 0); });
     }
   }
 }
 
-// Two are stopped, one after the other, anywhere; the network is frozen or thawed in between; a third does all; then they go on in either
-// order, or one is killed.
+// The network is frozen or thawed in between.
 TEST(Cm5LiveTreeStops, TwoWhoWereStoppedDoNoHarmEither) {
   test::Random random(test::seed());
   for (const Is state : all_states) {
-    const unsigned all = [&] {
-      Scene scene(state);
-      return test::accesses_of(carrier(scene.net, 0));
-    }();
-    ASSERT_GT(all, 50u);
-    at_some_two_accesses(all, all, 64, random, [&](unsigned at, unsigned other) {
-      Scene scene(state);
-      Steps::One a(carrier(scene.net, 0));
-      Steps::One b(carrier(scene.net, random.one_in(2) ? 0 : 4));
-      a.go(at);
-      if (random.one_in(2) && !scene.net.tree().freeze(1)) scene.net.tree().thaw(1);
-      b.go(other);
-      test::finish_somehow(a, b, random, [&] { scene.all_has_come(random.one_in(2)); });
-      EXPECT_TRUE(scene.net.is_empty());
-    });
+    expect_two_do_no_harm([&] { return std::make_unique<Scene>(state); },
+                          [](LiveNetwork& net) { return carrier(net, 0); },
+                          [&](LiveNetwork& net) { return carrier(net, random.one_in(2) ? 0 : 4); },
+                          [&](Scene& scene) {
+                            LiveTree& tree = scene.net.tree();
+                            if (random.one_in(2) && !tree.freeze(1)) tree.thaw(1);
+                          },
+                          [&](Scene& scene) { scene.all_has_come(random.one_in(2)); }, random);
   }
 }
 

@@ -5,32 +5,24 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "emulated_hw/cm5/control_network.hpp"
+#include "interfaces.hpp"
 #include "support/random.hpp"
 
 namespace am::cm5::network_context_test {
 
-/// A partition with the interfaces of its nodes, and their kernels.
-struct Machine {
-  explicit Machine(NodeNumber count, std::uint64_t seed = 1) : networks(count, seed), map(count) {
-    std::iota(map.begin(), map.end(), NodeNumber{0});
-    nodes.reserve(count);
-    for (NodeNumber node = 0; node < count; ++node) {
-      nodes.emplace_back(networks, node);
-      nodes.back().map(map);
-    }
-    kernels.emplace_back(networks, nodes, Partition{0, count});
-  }
+/// With the kernels of these nodes.
+struct Machine : test::Interfaces {
+  explicit Machine(NodeNumber count, std::uint64_t seed = 1)
+      : Interfaces(count, seed), kernels{{networks, nodes, Partition{0, count}}} {}
   void step() {
     kernels[0].step();
-    for (NetworkInterface& node : nodes) node.step();
-    networks.step();
+    Interfaces::step();
   }
   /// Cycles until all has been saved.
   std::vector<NodeContext> save() {
@@ -46,9 +38,6 @@ struct Machine {
     return nodes[from].status(side).send_ok;
   }
 
-  DataNetworks networks;
-  std::vector<NodeNumber> map;
-  std::vector<NetworkInterface> nodes;
   std::vector<Kernels> kernels;  // one, which refers to the others
 };
 

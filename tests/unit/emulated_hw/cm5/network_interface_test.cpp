@@ -3,39 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "support/random.hpp"
+#include "interfaces.hpp"
 
 namespace am::cm5::network_interface_test {
 
-/// Nodes of one partition, whose logical numbers are the physical ones.
-struct Nodes {
-  explicit Nodes(NodeNumber count, std::uint64_t seed = 1) : networks(count, seed), map(count) {
-    std::iota(map.begin(), map.end(), NodeNumber{0});
-    for (NodeNumber node = 0; node < count; ++node) {
-      nodes.emplace_back(networks, node);
-      nodes.back().map(map);
-    }
-  }
-  NetworkInterface& operator[](NodeNumber node) { return nodes[node]; }
-  void step() {
-    for (NetworkInterface& node : nodes) node.step();
-    networks.step();
-  }
-  void run(Cycle cycles) {
-    for (Cycle cycle = 0; cycle < cycles; ++cycle) step();
-  }
-
-  DataNetworks networks;
-  std::vector<NodeNumber> map;
-  std::vector<NetworkInterface> nodes;
-};
-
+using Nodes = test::Interfaces;
 constexpr Cycle enough = 400;  // for what is under way to come
 
 /// Whether it has been taken.

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "live_network.hpp"
 #include "support/random.hpp"
 #include "support/steps.hpp"
+#include "unit/emulated_hw/kit/live_stops.hpp"
 
 namespace ncube2_live_cube_test {
 
@@ -223,38 +225,18 @@ struct Scene {
 
 TEST(LiveCubeStops, AnotherGoesOnWhereACarrierWasStoppedOrKilled) {
   for (const NodeNumber first : {0u, 1u, 3u}) {
-    for (const bool killed : {false, true}) {
-      SCOPED_TRACE(killed ? "killed" : "goes on later");
-      at_each_access([&](unsigned at, bool& ended) {
-        Scene scene;
-        Steps::One one(carrier(scene.net, first));
-        ended = !one.go(at);
-        if (killed) one.kill();
-        scene.all_has_come();
-        one.finish();
-        EXPECT_TRUE(scene.net.is_empty());
-      });
-    }
+    expect_others_go_on([] { return std::make_unique<Scene>(); },
+                        [&](LiveNetwork& net) { return carrier(net, first); },
+                        [](Scene& scene, unsigned) { scene.all_has_come(); });
   }
 }
 
-// Two are stopped, one after the other, anywhere; a third does all; then they go on in either order, or one is killed.
 TEST(LiveCubeStops, TwoWhoWereStoppedDoNoHarmEither) {
   test::Random random(test::seed());
-  const unsigned all = [] {
-    Scene scene;
-    return test::accesses_of(carrier(scene.net, 0));
-  }();
-  ASSERT_GT(all, 100u);
-  at_some_two_accesses(all, all, 64, random, [&](unsigned at, unsigned other) {
-    Scene scene;
-    Steps::One a(carrier(scene.net, 0));
-    Steps::One b(carrier(scene.net, random.one_in(2) ? 0 : 1));
-    a.go(at);
-    b.go(other);
-    test::finish_somehow(a, b, random, [&] { scene.all_has_come(); });
-    EXPECT_TRUE(scene.net.is_empty());
-  });
+  expect_two_do_no_harm([] { return std::make_unique<Scene>(); },
+                        [](LiveNetwork& net) { return carrier(net, 0); },
+                        [&](LiveNetwork& net) { return carrier(net, random.one_in(2) ? 0 : 1); },
+                        [](Scene&) {}, [](Scene& scene) { scene.all_has_come(); }, random);
 }
 
 TEST(LiveCubeStops, AnyOrderOfThreeCarriersIsAsGood) {
