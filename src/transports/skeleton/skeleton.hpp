@@ -20,7 +20,7 @@
 //   - What a network can do besides is an interface of its own, which it implements and hands out: the control lane, and word of lost
 //     peers, for a network between hosts (control_lane.hpp, site.hpp); memory in which a long payload is written before it is sent
 //     (payload_room.hpp); queues for unordered packets (unordered_lanes.hpp); memory of peers that it maps, or reaches without their
-//     nodes (memory_reach.hpp); multicasts (multicaster.hpp).
+//     nodes (memory_reach.hpp); multicasts (multicaster.hpp); what all nodes do together (synchronizer.hpp).
 //     tests/support/post_network.cpp has most of these, and no more.
 //
 // How to put it into use, when it works: nothing in core changes.
