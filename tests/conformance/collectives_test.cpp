@@ -455,6 +455,23 @@ TEST_P(Collectives, SayWhenSizesDiffer) {
   });
 }
 
+/// Also who has the root's word before the others have come.
+TEST_P(Collectives, SayWhenTheRootsValueIsOfAnotherSize) {
+  run(3, [](Node& node) {
+    const auto flag = am::allocate_symmetric<std::uint64_t>(node);
+    if (node.id() == 0) static_cast<void>(am::broadcast(node, std::uint64_t{1}));
+    if (node.id() == 1) {
+      check_throws<am::Error>([&] { static_cast<void>(am::broadcast(node, 1)); },
+                              "with root 0 and 4 bytes; that of node 0 is broadcast with root 0 and 8 bytes");
+      am::put(node, flag.on(2), std::uint64_t{1});
+    } else if (node.id() == 2) {
+      node.wait_until([&] { return *flag.local() != 0; });
+      check_equal(am::broadcast(node, std::uint64_t{0}), std::uint64_t{1}, "the others'");
+    }
+    node.barrier();
+  });
+}
+
 /// Of which the network may do the one by itself, and not the other.
 TEST_P(Collectives, SayWhenTypesDiffer) {
   run(2, [](Node& node) {

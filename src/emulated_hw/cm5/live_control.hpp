@@ -163,11 +163,14 @@ class LiveControl {
       if (scans) before = joined(before, part_in(its));
     }
   }
-  /// Those who do not agree are told of that alone: who is told of a broadcast at the same time reads its value.
+  /// Those who do not agree are told of that alone: who is told of a broadcast at the same time reads its value. Who has been told of one keeps
+  /// that.
   template <class Pause>
   static void conclude(Line& line, kit::Word number, const Part& part, Pause pause) {
-    if (part.what != 0) {
-      pause();
+    pause();
+    if (part.what == 0) {
+      if (line.over.load(std::memory_order_seq_cst) == number) return;
+    } else {
       line.result.store(part.value,
                         std::memory_order_relaxed);  // released by the number, as those that follow
       pause();

@@ -77,6 +77,7 @@ bool Cm5Transport::look_after() noexcept {
 }
 
 void Cm5Transport::take_part(std::uint64_t number, const Operation& operation, const Part& part) noexcept {
+  awaited_ = 0;
   control_.take_part(self(), number, {in_control(operation).bits(), part.value, part.any, part.cut});
 }
 
@@ -85,7 +86,8 @@ std::optional<Synchronizer::Result> Cm5Transport::result(std::uint64_t number, b
   const auto its = control_.result(self(), number);
   awaited_ = its ? 0 : number;
   if (!its) return std::nullopt;
-  return Result{its->what != 0, its->value, its->any};
+  const bool agreed = its->what == control_.what_of(self(), number);  // a broadcast's root waits for nobody
+  return Result{agreed, its->value, its->any};
 }
 
 bool Cm5Transport::has_result() noexcept {
