@@ -421,7 +421,7 @@ TEST_P(Collectives, LetNodesGoOnWhosePartIsDone) {
       if (node.id() == first) {
         for (NodeId to = 0; to < 3; ++to) am::put(node, flag.on(to), i);
       }
-      node.barrier();
+      check_equal(am::all_reduce(node, 1, std::plus<>()), 3, "all have come");
     }
   });
 }

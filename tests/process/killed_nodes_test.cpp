@@ -87,6 +87,7 @@ const std::map<std::string, void (*)(am::Node&)> operations = {
 int operations_of_all(const Arguments& arguments) try {
   am::Node& node = am::start(0, nullptr);
   node.on_peer_death([](am::Node&, am::NodeId) {});
+  node.barrier();  // all mean to survive
   const std::string& how = arguments.at(0);
   const auto operation = operations.at(arguments.at(1));
   for (int i = 0; i < 3; ++i) operation(node);
