@@ -13,7 +13,6 @@
 #include "emulated_hw/t1/programs/experiments.hpp"
 #include "emulated_hw/t1/programs/program_costs.hpp"
 #include "emulated_hw/t1/programs/stencil_step.hpp"
-#include "emulated_hw/t1/programs/transfer_costs.hpp"
 #include "results/progress.hpp"
 
 namespace amsim::t1 {

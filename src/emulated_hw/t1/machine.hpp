@@ -29,6 +29,10 @@ class Machine final : public kit::Machine {
   [[nodiscard]] const HardwareHandlers& hardware(NodeNumber node) const { return hardware_.at(node); }
 
   [[nodiscard]] Processor& node(NodeNumber node) { return *processors_[node]; }
+  /// The same code on all nodes.
+  void place(Address at, const Processor::Code& code) {
+    for (const std::unique_ptr<Processor>& processor : processors_) processor->place(at, code);
+  }
   [[nodiscard]] NodeNumber nodes() const noexcept { return mesh_.grid().nodes(); }
   [[nodiscard]] const Mesh& mesh() const noexcept { return mesh_; }
   [[nodiscard]] Cycle now() const noexcept override { return mesh_.now(); }

@@ -4,10 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "emulated_hw/t1/nistat.hpp"
-#include "emulated_hw/t1/programs/instructions.hpp"
 #include "emulated_hw/t1/programs/sending.hpp"
-#include "emulated_hw/t1/programs/vectors.hpp"
 
 namespace am::t1 {
 
@@ -30,34 +27,35 @@ Program set_outlets(Processor& cpu, bool enabled) {
 
 BackgroundTransfer::BackgroundTransfer(Machine& machine, Memories& memories)
     : memories_(memories), nodes_(machine.nodes()) {
-  for (NodeNumber node = 0; node < machine.nodes(); ++node) {
-    Processor& cpu = machine.node(node);
-    cpu.place(outlet_at, [this](Processor& here) { return handle_outlet(here); });
-    cpu.place(piece_at,
-              [this](Processor& here) { return store_vector(here, memories_, here.registers().data[1]); });
-    cpu.place(last_piece_at, [this](Processor& here) { return handle_last_piece(here); });
-    cpu.place(arrived_at, [this](Processor& here) { return handle_arrived(here); });
-  }
+  machine.place(outlet_at, [this](Processor& cpu) -> Program {
+    co_await attempt(cpu, nodes_[node_of(cpu)].left);
+    co_await cpu.cycles(costs::branch);
+    if (is_sent(node_of(cpu))) co_await set_outlets(cpu, false);
+  });
+  machine.place(piece_at,
+                [this](Processor& cpu) { return store_vector(cpu, memories_, cpu.registers().data[1]); });
+  machine.place(last_piece_at, [this](Processor& cpu) -> Program {
+    co_await store_vector(cpu, memories_, cpu.registers().data[1]);
+    co_await send_until_accepted(cpu, {.priority = Priority::high}, cpu.registers().data[0], arrived_at);
+  });
+  machine.place(arrived_at, [this](Processor& cpu) -> Program {
+    co_await cpu.cycles(costs::move);
+    nodes_[node_of(cpu)].arrived = true;
+  });
 }
 
 Program BackgroundTransfer::start(Processor& cpu, What what) {
-  co_await prepare(cpu, what);
+  Node& node = nodes_[node_of(cpu)];
+  if (!node.arrived)
+    throw std::logic_error("t1: node " + std::to_string(node_of(cpu)) + " has a transfer under way");
+  node = {.left = what, .arrived = what.words == 0};
+  co_await cpu.cycles(5 * costs::move);
   co_await cpu.ctc2(Register::outh, outlet_at);
   co_await set_outlets(cpu, true);
 }
 
-Program BackgroundTransfer::prepare(Processor& cpu, What what) {
-  Node& node = nodes_[node_of(cpu)];
-  if (!node.arrived)
-    throw std::logic_error("t1: node " + std::to_string(node_of(cpu)) + " has a transfer under way");
-  node.left = what;
-  node.arrived = what.words == 0;
-  co_await cpu.cycles(5 * costs::move);
-}
-
-Program BackgroundTransfer::attempt(Processor& cpu) {
-  Node& node = nodes_[node_of(cpu)];
-  What& left = node.left;
+/// Tries to send the next piece, if there is one.
+Program BackgroundTransfer::attempt(Processor& cpu, What& left) {
   co_await cpu.cycles(costs::branch);
   if (left.words == 0) co_return;
   const Word words = std::min(left.words, most_vector);
@@ -68,30 +66,11 @@ Program BackgroundTransfer::attempt(Processor& cpu) {
   const bool accepted =
       co_await cpu.send({.scalars = 2, .vector = true}, left.to,
                         words == left.words ? last_piece_at : piece_at, registers.vr1, words);
-  if (!accepted) {
-    ++node.failed;
-    co_return;
-  }
+  if (!accepted) co_return;
   co_await cpu.cycles(3 * costs::add);
   left.source += words;
   left.destination += words;
   left.words -= words;
-}
-
-Program BackgroundTransfer::handle_outlet(Processor& cpu) {
-  co_await attempt(cpu);
-  co_await cpu.cycles(costs::branch);
-  if (is_sent(node_of(cpu))) co_await set_outlets(cpu, false);
-}
-
-Program BackgroundTransfer::handle_last_piece(Processor& cpu) {
-  co_await store_vector(cpu, memories_, cpu.registers().data[1]);
-  co_await send_until_accepted(cpu, {.priority = Priority::high}, cpu.registers().data[0], arrived_at);
-}
-
-Program BackgroundTransfer::handle_arrived(Processor& cpu) {
-  co_await cpu.cycles(costs::move);
-  nodes_[node_of(cpu)].arrived = true;
 }
 
 }  // namespace am::t1

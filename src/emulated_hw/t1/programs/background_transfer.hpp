@@ -1,20 +1,18 @@
-// A large transfer from memory to memory while the computation of its sender goes on (T1 report, 3.9, A.9.2): a piece of up to 32 words
-// with each event. The handler is the one of A.10, which does not wait: "attempt low priority send of data block; was it successful?"
+// A large transfer from memory to memory while the computation of its sender goes on, by outlets (T1 report, 3.9, A.9.2): a piece of up to
+// 32 words with each. The handler is the one of A.10, which does not wait: "attempt low priority send of data block; was it successful?"
 //
 //   BackgroundTransfer transfer(machine, memories);
 //   machine.node(0).run([&](Processor& cpu) -> Program {
-//     co_await transfer.start(cpu, {.to = 3, .source = 0, .destination = 4096, .words = 1000});    // by outlets
+//     co_await transfer.start(cpu, {.to = 3, .source = 0, .destination = 4096, .words = 1000});
 //     co_await cpu.cycles(5000);                                                                  // the computation
 //     while (!transfer.has_arrived(0)) co_await cpu.cycles(costs::look);
 //   });
 //
-// Or with other events: prepare(), and attempt() as what they do (ticker.hpp). Messages between two nodes come in order (3.3), so the
-// last piece is the one that is acknowledged.
+// Messages between two nodes come in order (3.3), so the last piece is the one that is acknowledged.
 //
 // The code is at 0x6000 to 0x6fff of each node. A node sends one transfer at a time.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "emulated_hw/t1/machine.hpp"
@@ -37,28 +35,19 @@ class BackgroundTransfer {
   BackgroundTransfer(const BackgroundTransfer&) = delete;
   BackgroundTransfer& operator=(const BackgroundTransfer&) = delete;
 
-  /// By outlets from here on. Throws std::logic_error while one of this node is under way.
+  /// Throws std::logic_error while one of this node is under way.
   Program start(Processor& cpu, What what);
-  /// The same, but what calls attempt() is somebody else's affair.
-  Program prepare(Processor& cpu, What what);
-  /// Tries to send the next piece, if there is one. For handlers of low priority.
-  Program attempt(Processor& cpu);
 
   [[nodiscard]] bool is_sent(NodeNumber from) const { return nodes_[from].left.words == 0; }
   [[nodiscard]] bool has_arrived(NodeNumber from) const { return nodes_[from].arrived; }
-  /// Sends of a node that the network did not accept.
-  [[nodiscard]] std::uint64_t failed(NodeNumber from) const { return nodes_[from].failed; }
 
  private:
   struct Node {
     What left;
     bool arrived = true;
-    std::uint64_t failed = 0;
   };
 
-  Program handle_outlet(Processor& cpu);
-  Program handle_last_piece(Processor& cpu);
-  Program handle_arrived(Processor& cpu);
+  Program attempt(Processor& cpu, What& left);
 
   Memories& memories_;
   std::vector<Node> nodes_;

@@ -4,7 +4,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "emulated_hw/t1/nistat.hpp"
 #include "emulated_hw/t1/programs/sending.hpp"
 
 namespace am::t1 {
@@ -14,15 +13,9 @@ namespace {
 constexpr Address ping = 0x7000;
 constexpr Address pong = 0x7100;
 
-Send with_priority(Send what, Priority priority) {
+Send with_priority(Send what, Priority priority, bool multicast = false) {
   what.priority = priority;
-  what.multicast = false;
-  return what;
-}
-
-Send as_multicast(Send what, Priority priority) {
-  what.priority = priority;
-  what.multicast = true;
+  what.multicast = multicast;
   return what;
 }
 
@@ -92,8 +85,7 @@ unsigned flits_of(const Send& what) noexcept {
 }
 
 std::vector<NodeNumber> one_at_each_distance(const Mesh::Shape& shape) {
-  const Machine machine(shape);
-  const kit::Grid& grid = machine.mesh().grid();
+  const kit::Grid grid = grid_of(shape);
   std::vector<NodeNumber> nodes;
   for (NodeNumber node = 1; node < grid.nodes(); ++node) {
     const unsigned hops = kit::distance(grid, 0, node);
@@ -103,13 +95,22 @@ std::vector<NodeNumber> one_at_each_distance(const Mesh::Shape& shape) {
   return nodes;
 }
 
+namespace {
+
+/// Code that notes when it begins.
+Processor::Code noting(const Machine& machine, Cycle& when) {
+  return [&](Processor& cpu) -> Program {
+    when = machine.now();
+    co_await cpu.cycles(1);
+  };
+}
+
+}  // namespace
+
 Cycle one_way(const Mesh::Shape& shape, NodeNumber to, const Send& what) {
   Machine machine(shape);
   Cycle ended = 0;
-  machine.node(to).place(ping, [&](Processor& cpu) -> Program {
-    ended = machine.now();
-    co_await cpu.cycles(1);
-  });
+  machine.node(to).place(ping, noting(machine, ended));
   machine.node(0).run([&](Processor& cpu) -> Program { co_await send_until_accepted(cpu, what, to, ping); });
   machine.run_or_throw([&] { return ended != 0; });
   return ended;
@@ -121,10 +122,7 @@ Cycle round_trip(const Mesh::Shape& shape, NodeNumber to, const Send& what) {
   machine.node(to).place(ping, [&](Processor& cpu) -> Program {
     co_await send_until_accepted(cpu, with_priority(what, Priority::high), 0, pong);
   });
-  machine.node(0).place(pong, [&](Processor& cpu) -> Program {
-    ended = machine.now();
-    co_await cpu.cycles(1);
-  });
+  machine.node(0).place(pong, noting(machine, ended));
   machine.node(0).run([&](Processor& cpu) -> Program {
     co_await send_until_accepted(cpu, with_priority(what, Priority::low), to, ping);
   });
@@ -159,38 +157,32 @@ Flood flood(const Mesh::Shape& shape, NodeNumber to, const Send& what) {
 namespace {
 
 /// Nodes that note when a handler began.
-class Receivers {
- public:
-  explicit Receivers(const Mesh::Shape& shape) : machine_(shape) {}
+struct Receivers {
+  explicit Receivers(const Mesh::Shape& shape) : machine(shape) {}
 
-  [[nodiscard]] Machine& machine() noexcept { return machine_; }
-  void came() {
-    last_ = machine_.now();
-    ++came_;
+  void note() {
+    last = machine.now();
+    ++came;
   }
   /// Handlers that do nothing else.
   void place(Address at) {
-    for (NodeNumber node = 0; node < machine_.nodes(); ++node) {
-      machine_.node(node).place(at, [this](Processor& cpu) -> Program {
-        came();
-        co_await cpu.cycles(1);
-      });
-    }
+    machine.place(at, [this](Processor& cpu) -> Program {
+      note();
+      co_await cpu.cycles(1);
+    });
   }
   Distribution until(std::uint64_t receivers) {
-    machine_.run_or_throw([&] { return came_ >= receivers && machine_.mesh().under_way() == 0; });
-    Distribution result{.took = last_, .receivers = came_};
-    for (NodeNumber node = 0; node < machine_.nodes(); ++node) {
-      for (unsigned port = 1; port < machine_.mesh().grid().ports(); ++port)
-        result.flits += machine_.mesh().counts(node, port).flits;
+    machine.run_or_throw([&] { return came >= receivers && machine.mesh().under_way() == 0; });
+    Distribution result{.took = last, .receivers = came};
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      for (unsigned port = 1; port < ports; ++port) result.flits += machine.mesh().counts(node, port).flits;
     }
     return result;
   }
 
- private:
-  Machine machine_;
-  Cycle last_ = 0;
-  std::uint64_t came_ = 0;
+  Machine machine;
+  Cycle last = 0;
+  std::uint64_t came = 0;
 };
 
 void check(const Mesh::Shape& shape, const Patch& patch) {
@@ -208,15 +200,14 @@ Distribution send_to_each(const Mesh::Shape& shape, const Patch& patch, const Se
   check(shape, patch);
   Receivers receivers(shape);
   receivers.place(ping);
-  Machine& machine = receivers.machine();
   std::vector<NodeNumber> nodes;
   for (unsigned row = 0; row < patch.rows; ++row) {
     for (unsigned column = 0; column < patch.columns; ++column) nodes.push_back(row * shape.columns + column);
   }
-  const auto hops = [&](NodeNumber node) { return kit::distance(machine.mesh().grid(), 0, node); };
+  const auto hops = [grid = grid_of(shape)](NodeNumber node) { return kit::distance(grid, 0, node); };
   std::ranges::stable_sort(nodes, std::ranges::greater(), hops);
   nodes.pop_back();  // node 0
-  machine.node(0).run([&](Processor& cpu) -> Program {
+  receivers.machine.node(0).run([&](Processor& cpu) -> Program {
     for (const NodeNumber node : nodes)
       co_await send_until_accepted(cpu, with_priority(what, Priority::low), node, ping);
   });
@@ -227,18 +218,15 @@ Distribution multicast(const Mesh::Shape& shape, const Patch& patch, const Send&
   check(shape, patch);
   Receivers receivers(shape);
   receivers.place(pong);
-  Machine& machine = receivers.machine();
-  const Send along_row = as_multicast(what, Priority::high);
-  for (unsigned row = 1; row < patch.rows; ++row) {
-    machine.node(row * shape.columns).place(ping, [&](Processor& cpu) -> Program {
-      receivers.came();
-      co_await multicast_along_row(cpu, shape, patch.columns, along_row, pong);
-    });
-  }
-  machine.node(0).run([&](Processor& cpu) -> Program {
+  const Send along_row = with_priority(what, Priority::high, true);
+  receivers.machine.place(ping, [&](Processor& cpu) -> Program {
+    receivers.note();
+    co_await multicast_along_row(cpu, shape, patch.columns, along_row, pong);
+  });
+  receivers.machine.node(0).run([&](Processor& cpu) -> Program {
     if (patch.rows > 1)
-      co_await send_until_accepted(cpu, as_multicast(what, Priority::low), (patch.rows - 1) * shape.columns,
-                                   ping);
+      co_await send_until_accepted(cpu, with_priority(what, Priority::low, true),
+                                   (patch.rows - 1) * shape.columns, ping);
     co_await multicast_along_row(cpu, shape, patch.columns, along_row, pong);
   });
   return receivers.until(std::uint64_t{patch.rows} * patch.columns - 1);
@@ -249,8 +237,8 @@ Distribution multicast_round(const Mesh::Shape& shape, const Send& what) {
     throw std::invalid_argument("t1: a row that does not wrap is no ring");
   Receivers receivers(shape);
   receivers.place(ping);
-  receivers.machine().node(0).run([&](Processor& cpu) -> Program {
-    co_await send_until_accepted(cpu, as_multicast(what, Priority::low), 0, ping);
+  receivers.machine.node(0).run([&](Processor& cpu) -> Program {
+    co_await send_until_accepted(cpu, with_priority(what, Priority::low, true), 0, ping);
   });
   return receivers.until(shape.columns);
 }

@@ -1,5 +1,8 @@
-// What the programs of this folder cost on a CNS-1 of two neighbours: each in a machine of its own that does nothing else.
+// What the programs of this folder cost on a CNS-1 of two neighbours, of which one computes: each in a machine of its own that does nothing
+// else.
 #pragma once
+
+#include <cstdint>
 
 #include "emulated_hw/t1/mesh.hpp"
 
@@ -20,5 +23,19 @@ struct ProgramCosts {
   Cycle stolen_by_outlet = 0;  ///< of the computation, by a piece of 32 words of a transfer in the background
 };
 [[nodiscard]] ProgramCosts program_costs();
+
+/// By split_c.hpp or hardware_transfer.hpp: the question of the T1 report's 3.9, whether handlers in hardware are worth the trouble.
+enum class HandledBy : std::uint8_t { software, hardware };
+
+struct TransferCosts {
+  Cycle took = 0;  ///< from the call until it is complete, sync included
+  // Of processors:
+  Cycle asking = 0;    ///< of node 0, the call without sync
+  Cycle answered = 0;  ///< of node 0, in handlers
+  Cycle stolen = 0;    ///< of node 1, in handlers
+};
+/// Of up to 1024 words: one by get, or more by bulk_get; or by bulk_put.
+[[nodiscard]] TransferCosts get_costs(HandledBy by, Word words);
+[[nodiscard]] TransferCosts put_costs(HandledBy by, Word words);
 
 }  // namespace am::t1

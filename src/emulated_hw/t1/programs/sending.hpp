@@ -1,10 +1,11 @@
-// What sends have in common in programs for the T1.
+// What programs for the T1 have in common: how they send, and what handlers do with a vector that has come.
 #pragma once
 
 #include <algorithm>
 
+#include "emulated_hw/t1/nistat.hpp"
 #include "emulated_hw/t1/processor.hpp"
-#include "emulated_hw/t1/router.hpp"
+#include "emulated_hw/t1/programs/instructions.hpp"
 
 namespace am::t1 {
 
@@ -28,6 +29,14 @@ inline Program multicast_along_row(Processor& cpu, const Shape& shape, unsigned 
   const unsigned up = shape.wraps ? std::min(columns - 1, shape.columns / 2) : columns - 1;
   if (up > 0) co_await send_until_accepted(cpu, what, first + up, handler);
   if (up < columns - 1) co_await send_until_accepted(cpu, what, first + up + 1, handler);
+}
+
+/// The vector of a message into its node's memory, in one access with what else the handler does in so many cycles.
+inline Program store_vector(Processor& cpu, Memories& memories, Word offset, unsigned more_cycles = 0) {
+  const Word words = nistat::vlen(co_await cpu.cfc2(Register::nistat));
+  co_await cpu.cycles(costs::move + costs::vector(words) + more_cycles);  // vlr
+  std::ranges::copy_n(cpu.registers().vr1.begin(), words,
+                      memories.block(node_of(cpu), offset, words).begin());
 }
 
 }  // namespace am::t1

@@ -18,6 +18,7 @@
 
 #include "emulated_hw/t1/machine.hpp"
 #include "emulated_hw/t1/memory.hpp"
+#include "emulated_hw/t1/programs/sending.hpp"
 
 namespace am::t1 {
 
@@ -43,6 +44,16 @@ class SplitC {
   /// Puts and gets of a node that are not answered.
   [[nodiscard]] Word pending(NodeNumber node) const { return nodes_[node].pending; }
 
+ protected:
+  // Of a request that has come, and of its answer: each counts one as complete in the end.
+
+  static constexpr Address put_at = 0x4000;       ///< origin, offset, value
+  static constexpr Address got_at = 0x4100;       ///< offset, value
+  static constexpr Address bulk_got_at = 0x4200;  ///< offset, a vector
+
+  void asks(Processor& cpu) { ++nodes_[node_of(cpu)].pending; }
+  [[nodiscard]] Memories& memories() const noexcept { return memories_; }
+
  private:
   /// In registers that handlers and computation share.
   struct Node {
@@ -51,15 +62,10 @@ class SplitC {
     bool has_fetched = false;
   };
 
-  Program handle_put(Processor& cpu);
-  Program handle_get(Processor& cpu);
-  Program handle_got(Processor& cpu);
-  Program handle_bulk_put(Processor& cpu);
-  Program handle_bulk_get(Processor& cpu);
-  Program handle_bulk_got(Processor& cpu);
-  Program handle_done(Processor& cpu);
-  Program handle_fetch_and_add(Processor& cpu);
-  Program handle_fetched(Processor& cpu);
+  void place_puts(Machine& machine);
+  void place_gets(Machine& machine);
+  void place_fetch_and_add(Machine& machine);
+  void is_answered(Processor& cpu) { --nodes_[node_of(cpu)].pending; }
 
   Memories& memories_;
   std::vector<Node> nodes_;

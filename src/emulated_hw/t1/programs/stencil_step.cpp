@@ -19,7 +19,14 @@ constexpr unsigned edge_points = 24;
 class Step {
  public:
   Step(Machine& machine, const Shape& shape) : machine_(machine), shape_(shape), nodes_(machine.nodes()) {
-    for (NodeNumber node = 0; node < machine.nodes(); ++node) place(node);
+    place_handlers();
+    for (NodeNumber node = 0; node < machine.nodes(); ++node) {
+      for (unsigned port = 1; port < ports; ++port) {
+        const NodeNumber neighbour = machine.mesh().grid().neighbour(node, port);
+        if (neighbour != kit::Grid::nowhere) nodes_[node].neighbours.push_back(neighbour);
+      }
+      machine.node(node).run([this](Processor& cpu) { return compute(cpu, nodes_[node_of(cpu)]); });
+    }
   }
   [[nodiscard]] bool is_over() const { return done_ == nodes_.size() && machine_.mesh().under_way() == 0; }
 
@@ -30,42 +37,34 @@ class Step {
     std::size_t edges = 0;  // that have come
   };
 
-  void place(NodeNumber node) {
-    Node& here = nodes_[node];
-    const kit::Grid& grid = machine_.mesh().grid();
-    for (unsigned port = 1; port < ports; ++port) {
-      const NodeNumber neighbour = grid.neighbour(node, port);
-      if (neighbour != kit::Grid::nowhere) here.neighbours.push_back(neighbour);
-    }
-    Processor& cpu = machine_.node(node);
-    cpu.place(start_in_row, [&here](Processor& on) -> Program {
-      here.started = true;
-      co_await on.cycles(1);
+  void place_handlers() {
+    machine_.place(start_in_row, [this](Processor& cpu) -> Program {
+      nodes_[node_of(cpu)].started = true;
+      co_await cpu.cycles(1);
     });
-    cpu.place(start_in_column, [this, &here](Processor& on) -> Program {
-      here.started = true;
-      co_await start_the_row(on);
+    machine_.place(start_in_column, [this](Processor& cpu) -> Program {
+      nodes_[node_of(cpu)].started = true;
+      co_await start_the_row(cpu);
     });
-    cpu.place(edge, [&here](Processor& on) -> Program {
-      ++here.edges;
-      co_await on.cycles(8);  // the vector into memory
+    machine_.place(edge, [this](Processor& cpu) -> Program {
+      ++nodes_[node_of(cpu)].edges;
+      co_await cpu.cycles(8);  // the vector into memory
     });
-    cpu.place(done, [this](Processor& on) -> Program {
+    machine_.place(done, [this](Processor& cpu) -> Program {
       ++done_;
-      co_await on.cycles(2);
-    });
-    cpu.run([this, node, &here](Processor& on) -> Program {
-      if (node == 0) co_await start_all(on);
-      while (!here.started) co_await on.cycles(2);
-      co_await on.cycles(inner_points);
-      for (const NodeNumber neighbour : here.neighbours)
-        co_await send_until_accepted(on, {.scalars = 5, .vector = true}, neighbour, edge);
-      while (here.edges < here.neighbours.size()) co_await on.cycles(2);
-      co_await on.cycles(edge_points);
-      co_await send_until_accepted(on, {.scalars = 1}, 0, done);
+      co_await cpu.cycles(2);
     });
   }
-
+  Program compute(Processor& cpu, Node& here) {
+    if (node_of(cpu) == 0) co_await start_all(cpu);
+    while (!here.started) co_await cpu.cycles(2);
+    co_await cpu.cycles(inner_points);
+    for (const NodeNumber neighbour : here.neighbours)
+      co_await send_until_accepted(cpu, {.scalars = 5, .vector = true}, neighbour, edge);
+    while (here.edges < here.neighbours.size()) co_await cpu.cycles(2);
+    co_await cpu.cycles(edge_points);
+    co_await send_until_accepted(cpu, {.scalars = 1}, 0, done);
+  }
   Program start_the_row(Processor& cpu) {
     co_await multicast_along_row(cpu, shape_, shape_.columns, {.scalars = 5, .priority = Priority::high},
                                  start_in_row);

@@ -4,16 +4,13 @@
 #include <string>
 #include <utility>
 
-#include "emulated_hw/t1/programs/instructions.hpp"
 #include "emulated_hw/t1/programs/sending.hpp"
 
 namespace am::t1 {
 
 namespace {
 
-constexpr Address fetch_at = 0x5000;
-constexpr Address store_at = 0x5100;
-constexpr Address inlets_at = 0x5200;
+constexpr Address inlets_at = 0x5000;
 
 // Assumed: the first word of what is posted of a frame links the frames that have some.
 constexpr unsigned post_cost = costs::store + costs::add + costs::branch;
@@ -24,12 +21,7 @@ constexpr unsigned frame_switch_cost = 2 * costs::load + costs::add + 2 * costs:
 }  // namespace
 
 Tam::Tam(Machine& machine, Memories& memories)
-    : machine_(machine), memories_(memories), nodes_(machine.nodes()) {
-  for (NodeNumber node = 0; node < machine.nodes(); ++node) {
-    machine.node(node).place(fetch_at, [this](Processor& cpu) { return handle_fetch(cpu); });
-    machine.node(node).place(store_at, [this](Processor& cpu) { return handle_store(cpu); });
-  }
-}
+    : machine_(machine), memories_(memories), nodes_(machine.nodes()) {}
 
 Tam::ThreadNumber Tam::thread(Thread code) {
   threads_.push_back(std::move(code));
@@ -40,8 +32,7 @@ Address Tam::inlet(const Inlet& what) {
   if (inlets_ == most_inlets)
     throw std::length_error("t1: more than " + std::to_string(most_inlets) + " inlets");
   const Address at = inlets_at + 4 * inlets_++;
-  for (NodeNumber node = 0; node < nodes_.size(); ++node)
-    machine_.node(node).place(at, [this, what](Processor& cpu) { return handle_inlet(cpu, what); });
+  machine_.place(at, [this, what](Processor& cpu) { return handle_inlet(cpu, what); });
   return at;
 }
 
@@ -51,18 +42,6 @@ Program Tam::send(Processor& cpu, GlobalPtr frame, Address inlet, Word value) {
   cpu.registers().data = {frame.offset, value};
   co_await cpu.cycles(2 * costs::move);
   co_await send_until_accepted(cpu, {.scalars = 2, .priority = Priority::high}, frame.node, inlet);
-}
-
-Program Tam::i_fetch(Processor& cpu, GlobalPtr element, Word frame, Address inlet) {
-  cpu.registers().data = {node_of(cpu), element.offset, frame, inlet};
-  co_await cpu.cycles(4 * costs::move);
-  co_await send_until_accepted(cpu, {.scalars = 4}, element.node, fetch_at);
-}
-
-Program Tam::i_store(Processor& cpu, GlobalPtr element, Word value) {
-  cpu.registers().data = {element.offset, value};
-  co_await cpu.cycles(2 * costs::move);
-  co_await send_until_accepted(cpu, {.scalars = 2}, element.node, store_at);
 }
 
 Program Tam::post(Processor& cpu, Word frame, ThreadNumber thread) {
@@ -115,7 +94,7 @@ void Tam::add(Node& node, Word frame, ThreadNumber thread) const {
   ++node.counts.posted;
 }
 
-// -- handlers ---------------------------------------------------------------------------------------------------------
+// -- inlets -----------------------------------------------------------------------------------------------------------
 
 // The offsets are in its code: "the tailored Active Message handler".
 Program Tam::handle_inlet(Processor& cpu, Inlet what) {
@@ -127,46 +106,6 @@ Program Tam::handle_inlet(Processor& cpu, Inlet what) {
   Node& node = nodes_[node_of(cpu)];
   co_await cpu.cycles(cost_of_posting(node, frame));
   add(node, frame, what.thread);
-}
-
-Program Tam::handle_fetch(Processor& cpu) {
-  auto& data = cpu.registers().data;
-  const NodeNumber origin = data[0];
-  const Word element = data[1], frame = data[2];
-  const Address inlet = data[3];
-  Node& node = nodes_[node_of(cpu)];
-  Cell& cell = node.heap[element];
-  co_await cpu.cycles(costs::load + costs::branch);  // whether there is something
-  if (!cell.full) {
-    co_await cpu.cycles(4 * costs::store);  // who waits, and the link to the others
-    cell.deferred.push_back({origin, frame, inlet});
-    ++node.counts.deferred;
-    co_return;
-  }
-  co_await cpu.cycles(costs::load + costs::move);
-  data[0] = frame;
-  data[1] = memories_.at(node_of(cpu), element);
-  co_await send_until_accepted(cpu, {.scalars = 2, .priority = Priority::high}, origin, inlet);
-}
-
-Program Tam::handle_store(Processor& cpu) {
-  auto& data = cpu.registers().data;
-  const Word element = data[0], value = data[1];
-  Cell& cell = nodes_[node_of(cpu)].heap[element];
-  if (cell.full)
-    throw Exception("node " + std::to_string(node_of(cpu)) + ": element " + std::to_string(element) +
-                    " of the heap is written twice");
-  co_await cpu.cycles(costs::load + 2 * costs::store +
-                      costs::branch);  // who waits; the value, that it is there
-  memories_.at(node_of(cpu), element) = value;
-  cell.full = true;
-  for (const Deferred& waits : cell.deferred) {
-    data[0] = waits.frame;
-    data[1] = value;
-    co_await cpu.cycles(4 * costs::load + costs::branch);
-    co_await send_until_accepted(cpu, {.scalars = 2, .priority = Priority::high}, waits.node, waits.inlet);
-  }
-  cell.deferred.clear();
 }
 
 }  // namespace am::t1

@@ -1,23 +1,22 @@
 // TAM, the Threaded Abstract Machine, on T1s (T1 report, 2.2.2): inlets, which are handlers, store what comes into activation frames and
-// post threads, which the computation runs; a heap whose elements are fetched in two phases.
+// post threads, which the computation runs.
 //
 //   Tam tam(machine, memories);
 //   const auto add = tam.thread([&](Processor& cpu, Word frame) -> Program { ... });
 //   const Address left = tam.inlet({.slot = 0, .counter = 2, .thread = add});    // both of them, then `add`
 //   const Address right = tam.inlet({.slot = 1, .counter = 2, .thread = add});
 //   machine.node(0).run([&](Processor& cpu) -> Program {
-//     co_await tam.i_fetch(cpu, {.node = 3, .offset = 17}, frame, left);
-//     co_await tam.i_fetch(cpu, {.node = 5, .offset = 17}, frame, right);
+//     co_await tam.send(cpu, {.node = 3, .offset = 17}, left, 30);
+//     co_await tam.send(cpu, {.node = 3, .offset = 17}, right, 12);
 //     co_await tam.schedule(cpu);                                               // until stop()
 //   });
 //
 // An inlet "stores the data at a specified offset in a specified frame, records this action in a counter, and possibly performs a
 // scheduling operation if a thread becomes enabled". It sends nothing and waits for nothing, so all messages to inlets have high
-// priority, whatever sends them (3.5, footnote 4): inlets are atomic against each other and against the heap's handlers for nothing.
+// priority, whatever sends them (3.5, footnote 4): inlets are atomic against each other for nothing.
 // The scheduler pays for it, with a critical section around what inlets change, too (3.4).
 //
-// The report has neither scheduler nor heap. Assumed: threads of one frame run one after the other, and then those of the frame that has
-// waited longest; an element of the heap is written once, and who fetches it before waits at its node.
+// The report has no scheduler. Assumed: threads of one frame run one after the other, and then those of the frame that has waited longest.
 //
 // The code is at 0x5000 to 0x5fff of each node.
 #pragma once
@@ -62,10 +61,6 @@ class Tam {
 
   /// A word for a frame.
   Program send(Processor& cpu, GlobalPtr frame, Address inlet, Word value);
-  /// What is in the element, or will be, for a frame of this node.
-  Program i_fetch(Processor& cpu, GlobalPtr element, Word frame, Address inlet);
-  /// The handler throws Exception where something is in it.
-  Program i_store(Processor& cpu, GlobalPtr element, Word value);
   /// A thread of a frame of this node.
   Program post(Processor& cpu, Word frame, ThreadNumber thread);
   /// Runs what is posted. Ends when there is nothing and stop() was called.
@@ -76,25 +71,14 @@ class Tam {
     std::uint64_t posted = 0;
     std::uint64_t run = 0;
     std::uint64_t frame_switches = 0;
-    std::uint64_t deferred = 0;  ///< fetches that came before the store
   };
   [[nodiscard]] const Counts& counts(NodeNumber node) const { return nodes_[node].counts; }
 
  private:
-  struct Deferred {
-    NodeNumber node;
-    Word frame;
-    Address inlet;
-  };
-  struct Cell {
-    bool full = false;
-    std::vector<Deferred> deferred;
-  };
   struct Node {
     std::optional<Word> running;                       // frame
     std::map<Word, std::vector<ThreadNumber>> posted;  // by frame
     std::deque<Word> ready;                            // frames that have some, but the running one
-    std::map<Word, Cell> heap;                         // by offset
     Counts counts;
     bool stopped = false;
   };
@@ -102,8 +86,6 @@ class Tam {
   [[nodiscard]] unsigned cost_of_posting(const Node& node, Word frame) const;
   void add(Node& node, Word frame, ThreadNumber thread) const;
   Program handle_inlet(Processor& cpu, Inlet what);
-  Program handle_fetch(Processor& cpu);
-  Program handle_store(Processor& cpu);
 
   Machine& machine_;
   Memories& memories_;

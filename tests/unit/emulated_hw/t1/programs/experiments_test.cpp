@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "emulated_hw/t1/programs/program_costs.hpp"
-#include "emulated_hw/t1/programs/transfer_costs.hpp"
 
 namespace experiments_test {
 
