@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "emulated_hw/kit/json_text.hpp"
+#include "emulated_hw/kit/text.hpp"
 
 namespace am::kit {
 
@@ -41,9 +41,9 @@ class Tracks {
   [[nodiscard]] std::string name_of(RouterNumber router, unsigned port) const {
     if (port == Trace::injection) return "into the network";
     const RouterNumber next = neighbour(topology_, router, port);
-    if (next != nowhere) return (routers_are_nodes_ ? "to node " : "to router ") + std::to_string(next);
+    if (next != nowhere) return text_of(routers_are_nodes_ ? "to node " : "to router ", next);
     if (routers_are_nodes_) return "out of the network";
-    return "to node " + std::to_string(node_at_.at({router, port}));
+    return text_of("to node ", node_at_.at({router, port}));
   }
   // Of processes that are no nodes.
   [[nodiscard]] RouterNumber routers() const { return routers_are_nodes_ ? 0 : routers_of(topology_); }
@@ -63,11 +63,11 @@ class Events {
   explicit Events(const Trace& trace) : trace_(trace), tracks_(trace.topology()) {}
 
   std::string all() {
-    text_ = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":" + json_text(trace_.names.title) +
-            ",\"cycles\":" + std::to_string(trace_.cycles());
-    if (const std::string missing = trace_.what_is_missing(); !missing.empty())
-      text_ += ",\"missing\":" + json_text(missing);
-    text_ += "},\"traceEvents\":[";
+    const std::string missing = trace_.what_is_missing();
+    text_ =
+        text_of("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":", json_text(trace_.names.title),
+                ",\"cycles\":", trace_.cycles(),
+                missing.empty() ? "" : text_of(",\"missing\":", json_text(missing)), "},\"traceEvents\":[");
     add_names();
     for (const Trace::Activity& one : trace_.activities()) add(one);
     for (const Trace::Passage& one : trace_.passages()) add(one);
@@ -83,15 +83,11 @@ class Events {
   void begin(std::string_view phase, unsigned process, unsigned track) {
     text_ += is_first_ ? "\n" : ",\n";
     is_first_ = false;
-    text_ += "{\"ph\":\"";
-    text_ += phase;
-    text_ += "\",\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(track);
+    text_ += text_of("{\"ph\":\"", phase, "\",\"pid\":", process, ",\"tid\":", track);
   }
   void add_name(std::string_view what, unsigned process, unsigned track, std::string_view name) {
     begin("M", process, track);
-    text_ += ",\"name\":\"";
-    text_ += what;
-    text_ += "\",\"args\":{\"name\":" + json_text(name) + "}}";
+    text_ += text_of(",\"name\":\"", what, "\",\"args\":{\"name\":", json_text(name), "}}");
   }
 
   // Of the tracks that have anything on them.
@@ -101,9 +97,9 @@ class Events {
     std::set<NodeNumber> active;
     for (const Trace::Activity& one : trace_.activities()) active.insert(one.node);
     for (NodeNumber node = 0; node < nodes_of(trace_.topology()); ++node)
-      add_name("process_name", Tracks::process_of_node(node), 0, "node " + std::to_string(node));
+      add_name("process_name", Tracks::process_of_node(node), 0, text_of("node ", node));
     for (RouterNumber router = 0; router < tracks_.routers(); ++router)
-      add_name("process_name", tracks_.process_of(router, 0), 0, "router " + std::to_string(router));
+      add_name("process_name", tracks_.process_of(router, 0), 0, text_of("router ", router));
     for (const NodeNumber node : active)
       add_name("thread_name", Tracks::process_of_node(node), track_of_activities, "processor");
     for (const auto& [router, port] : links)
@@ -113,19 +109,18 @@ class Events {
 
   void add(const Trace::Activity& one) {
     begin("X", Tracks::process_of_node(one.node), track_of_activities);
-    text_ += ",\"ts\":" + std::to_string(one.begin) + ",\"dur\":" + std::to_string(one.end - one.begin) +
-             ",\"cat\":\"node\",\"name\":" + json_text(name_of(trace_.names.activities, one.what)) + "}";
+    text_ +=
+        text_of(",\"ts\":", one.begin, ",\"dur\":", one.end - one.begin,
+                ",\"cat\":\"node\",\"name\":", json_text(name_of(trace_.names.activities, one.what)), "}");
   }
 
   void add(const Trace::Passage& one) {
     const Trace::Message& message = trace_.messages()[one.message];
     begin("X", one);
-    text_ += ",\"ts\":" + std::to_string(one.begin) + ",\"dur\":" + std::to_string(one.flits) +
-             ",\"cat\":\"link\",\"name\":\"message " + std::to_string(one.message) +
-             "\",\"args\":{\"message\":" + std::to_string(one.message) +
-             ",\"kind\":" + json_text(name_of(trace_.names.messages, message.kind)) +
-             ",\"from\":" + std::to_string(message.from) + ",\"to\":" + std::to_string(message.to) +
-             ",\"flits\":" + std::to_string(one.flits) + "}}";
+    text_ += text_of(",\"ts\":", one.begin, ",\"dur\":", one.flits, ",\"cat\":\"link\",\"name\":\"message ",
+                     one.message, "\",\"args\":{\"message\":", one.message,
+                     ",\"kind\":", json_text(name_of(trace_.names.messages, message.kind)),
+                     ",\"from\":", message.from, ",\"to\":", message.to, ",\"flits\":", one.flits, "}}");
   }
 
   void add(const Trace::Way& way, std::size_t number) {
@@ -133,8 +128,8 @@ class Events {
       const Trace::Passage& one = way.passages[i];
       const bool ends = i + 1 == way.passages.size();
       begin(i == 0 ? "s" : ends ? "f" : "t", one);
-      text_ += ",\"ts\":" + std::to_string(one.begin) + ",\"id\":" + std::to_string(number) +
-               ",\"cat\":\"way\",\"name\":\"message\"" + (ends ? ",\"bp\":\"e\"}" : "}");
+      text_ += text_of(",\"ts\":", one.begin, ",\"id\":", number, ",\"cat\":\"way\",\"name\":\"message\"",
+                       ends ? ",\"bp\":\"e\"}" : "}");
     }
   }
 

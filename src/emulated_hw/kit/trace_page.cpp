@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "emulated_hw/kit/json_text.hpp"
+#include "emulated_hw/kit/text.hpp"
 #include "emulated_hw/kit/trace_page_text.hpp"
 
 namespace am::kit {
@@ -63,21 +63,20 @@ std::string data_of(const Trace& trace) {
   const Grid& grid = trace.flat_grid("a page");
   const auto extent = [&](unsigned d) { return d < grid.dimensions() ? grid.dimension(d).extent : 1; };
   const auto wraps = [&](unsigned d) { return d < grid.dimensions() && grid.dimension(d).wraps; };
-  const auto flag = [](bool yes) { return std::string(yes ? "true" : "false"); };
-  return "{\"title\":" + json_text(trace.names.title) +
-         ",\n\"missing\":" + json_text(trace.what_is_missing()) + ",\n\"extents\":[" +
-         std::to_string(extent(0)) + ',' + std::to_string(extent(1)) + "],\"wraps\":[" + flag(wraps(0)) +
-         ',' + flag(wraps(1)) + "],\"ports\":" + std::to_string(grid.ports()) +
-         ",\"cycles\":" + std::to_string(trace.cycles()) + ",\n\"kinds\":" + texts(trace.names.messages) +
-         ",\"activities\":" + texts(trace.names.activities) + ",\n\"messages\":" + messages_of(trace) +
-         ",\n\"passages\":" + passages_of(trace) + ",\n\"arrivals\":" + arrivals_of(trace) +
-         ",\n\"does\":" + activities_of(trace) + "}";
+  const auto flag = [](bool yes) { return yes ? "true" : "false"; };
+  return text_of(
+      "{\"title\":", json_text(trace.names.title), ",\n\"missing\":", json_text(trace.what_is_missing()),
+      ",\n\"extents\":[", extent(0), ',', extent(1), "],\"wraps\":[", flag(wraps(0)), ',', flag(wraps(1)),
+      "],\"ports\":", grid.ports(), ",\"cycles\":", trace.cycles(),
+      ",\n\"kinds\":", texts(trace.names.messages), ",\"activities\":", texts(trace.names.activities),
+      ",\n\"messages\":", messages_of(trace), ",\n\"passages\":", passages_of(trace),
+      ",\n\"arrivals\":", arrivals_of(trace), ",\n\"does\":", activities_of(trace), "}");
 }
 
 }  // namespace
 
 std::string to_page(const Trace& trace) {
-  return std::string(trace_page::before_data) + data_of(trace) + std::string(trace_page::behind_data);
+  return text_of(trace_page::before_data, data_of(trace), trace_page::behind_data);
 }
 
 }  // namespace am::kit

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "emulated_hw/kit/text.hpp"
+
 namespace am::kit {
 
 namespace {
@@ -59,15 +61,13 @@ class Picture {
 
   [[nodiscard]] std::string text() const {
     const int width = std::max(extent(0) * cell + 2 * margin, 560), height = bottom() + legend;
-    std::string all = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(width) +
-                      ' ' + std::to_string(height) + "\" width=\"" + std::to_string(width) + "\" height=\"" +
-                      std::to_string(height) +
-                      "\" font-family=\"sans-serif\" font-size=\"16\" fill=\"#1b2430\">\n"
-                      "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"" +
-                      std::to_string(margin) + "\" y=\"26\">" + escaped(trace_.names.title) + "</text>\n";
+    std::string all = text_of("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", width, ' ', height,
+                              "\" width=\"", width, "\" height=\"", height,
+                              "\" font-family=\"sans-serif\" font-size=\"16\" fill=\"#1b2430\">\n"
+                              "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n<text x=\"",
+                              margin, "\" y=\"26\">", escaped(trace_.names.title), "</text>\n");
     for (std::size_t i = 0; i < colours.size(); ++i) {
-      if (!links_[i].empty())
-        all += std::string("<path fill=\"") + colours[i] + "\" d=\"" + links_[i] + "\"/>\n";
+      if (!links_[i].empty()) all += text_of("<path fill=\"", colours[i], "\" d=\"", links_[i], "\"/>\n");
     }
     return all + nodes() + key() + "</svg>\n";
   }
@@ -88,13 +88,12 @@ class Picture {
   static std::string arrow(int x, int y, int dx, int dy, int begin, int length) {
     constexpr int tip = 9, half = 5, beside = 8;
     const auto place = [&](int along, int across) {
-      return std::to_string(x + along * dx - across * dy) + ' ' +
-             std::to_string(y + along * dy + across * dx);
+      return text_of(x + along * dx - across * dy, ' ', y + along * dy + across * dx);
     };
     const int end = begin + length;
-    return 'M' + place(begin, beside - half) + 'L' + place(end - tip, beside - half) + ' ' +
-           place(end, beside) + ' ' + place(end - tip, beside + half) + ' ' + place(begin, beside + half) +
-           'Z';
+    return text_of('M', place(begin, beside - half), 'L', place(end - tip, beside - half), ' ',
+                   place(end, beside), ' ', place(end - tip, beside + half), ' ', place(begin, beside + half),
+                   'Z');
   }
   void add_link(NodeNumber node, unsigned port) {
     const NodeNumber next = grid_.neighbour(node, port);
@@ -115,23 +114,20 @@ class Picture {
     std::string boxes = "<path fill=\"#ffffff\" stroke=\"#9aa6b4\" stroke-width=\"1.5\" d=\"";
     std::string names = "<g text-anchor=\"middle\">";
     for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
-      boxes += 'M' + std::to_string(x(node) - half_node) + ' ' + std::to_string(y(node) - half_node) +
-               "h48v48h-48z";
-      names += "<text x=\"" + std::to_string(x(node)) + "\" y=\"" + std::to_string(y(node) + 6) + "\">" +
-               std::to_string(node) + "</text>";
+      boxes += text_of('M', x(node) - half_node, ' ', y(node) - half_node, "h48v48h-48z");
+      names += text_of("<text x=\"", x(node), "\" y=\"", y(node) + 6, "\">", node, "</text>");
     }
     return boxes + "\"/>\n" + names + "</g>\n";
   }
   [[nodiscard]] std::string key() const {
     constexpr int width = 26;
-    const std::string y = std::to_string(bottom() + 16);
     std::string all;
-    for (std::size_t i = 0; i < colours.size(); ++i)
-      all += "<rect x=\"" + std::to_string(margin + static_cast<int>(i) * width) + "\" y=\"" + y +
-             "\" width=\"" + std::to_string(width) + "\" height=\"14\" fill=\"" + colours[i] + "\"/>";
-    return all + "\n<text x=\"" + std::to_string(margin + static_cast<int>(colours.size()) * width + 8) +
-           "\" y=\"" + std::to_string(bottom() + 29) + "\">flits per cycle on a link, 0 to " +
-           two_digits(most()) + "; " + std::to_string(trace_.cycles()) + " cycles</text>\n";
+    for (int i = 0; i < int{colours.size()}; ++i)
+      all += text_of("<rect x=\"", margin + i * width, "\" y=\"", bottom() + 16, "\" width=\"", width,
+                     "\" height=\"14\" fill=\"", colours[static_cast<std::size_t>(i)], "\"/>");
+    return text_of(all, "\n<text x=\"", margin + int{colours.size()} * width + 8, "\" y=\"", bottom() + 29,
+                   "\">flits per cycle on a link, 0 to ", two_digits(most()), "; ", trace_.cycles(),
+                   " cycles</text>\n");
   }
 
   const Trace& trace_;

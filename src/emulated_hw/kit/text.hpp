@@ -1,10 +1,27 @@
-// Texts within JSON, also where that stands in a page: no character of it ends a script.
+// Texts that are put together of texts and numbers; and within JSON, also where that stands in a page: no character ends a script.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <string_view>
 
 namespace am::kit {
+
+/// One behind the other: texts, characters, and whole numbers in decimal.
+template <class... Parts>
+[[nodiscard]] std::string text_of(const Parts&... parts) {
+  std::string all;
+  const auto add = [&all](const auto& part) {
+    if constexpr (std::integral<std::remove_cvref_t<decltype(part)>> &&
+                  !std::same_as<std::remove_cvref_t<decltype(part)>, char>) {
+      all += std::to_string(part);
+    } else {
+      all += part;
+    }
+  };
+  (add(parts), ...);
+  return all;
+}
 
 /// In quotes. What is no character of its own in UTF-8 stays as it is.
 [[nodiscard]] inline std::string json_text(std::string_view text) {
