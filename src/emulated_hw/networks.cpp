@@ -7,7 +7,7 @@
 #include "emulated_hw/cm5/tree_port.hpp"
 #include "emulated_hw/iwarp/torus_port.hpp"
 #include "emulated_hw/kit/names.hpp"
-#include "emulated_hw/kit/textbook_port.hpp"
+#include "emulated_hw/kit/textbook_network.hpp"
 #include "emulated_hw/mmachine/mesh_port.hpp"
 #include "emulated_hw/ncube2/cube_port.hpp"
 #include "emulated_hw/t1/mesh_port.hpp"
@@ -21,7 +21,7 @@ bool has_own_routers(std::string_view machine) noexcept {
 std::unique_ptr<kit::NodePort> network_of(const Which& which) {
   static_cast<void>(kit::index_of_name("a network", which.machine, machines));
   if (!has_own_routers(which.machine))
-    return std::make_unique<kit::TextbookPort>(kit::topology_named(which.machine, which.k, which.n),
+    return std::make_unique<kit::TextbookNetwork>(kit::topology_named(which.machine, which.k, which.n),
                                                which.textbook);
   if (which.machine == "ncube2") return std::make_unique<ncube2::CubePort>(which.n);
   if (which.machine == "cm5") return std::make_unique<cm5::TreePort>(which.n);

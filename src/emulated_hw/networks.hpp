@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulated_hw/kit/cycle_network.hpp"
+#include "emulated_hw/kit/textbook_network.hpp"
 #include "emulated_hw/kit/node_port.hpp"
 
 namespace am::networks {
@@ -15,7 +15,7 @@ struct Which {
   std::string machine;  ///< t1, mmachine, ncube2, cm5, care, iwarp, or a topology of textbook routers
   unsigned k = 8;       ///< nodes in each dimension; a hypercube and ncube2 have 2, cm5 has 4
   unsigned n = 2;       ///< dimensions; levels of a tree
-  kit::CycleNetwork::Options textbook{};  ///< of such routers
+  kit::TextbookNetwork::Options textbook{};  ///< of such routers
 };
 
 inline constexpr std::array<std::string_view, 10> machines{

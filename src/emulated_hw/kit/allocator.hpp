@@ -27,6 +27,13 @@ class Allocator {
       for_each(outputs, [&](unsigned output) { by_[output] |= only<Some>(input); });
     }
 
+    /// Once for an output: those that ask for it.
+    void ask_for(unsigned output, const Some& inputs) noexcept {
+      by_[output] = inputs;
+      inputs_ |= inputs;
+      outputs_ |= only<Some>(output, inputs != Some{});
+    }
+
    private:
     friend class Allocator;
     Some inputs_{};

@@ -77,12 +77,18 @@ class TextbookRouter {
     buffers_[input * shape.buffer + at] = flit;
     ++count_[input];
     filled_ |= only(input);
-    if (!has(waiting_ | active_, input)) routing_ |= only(input);
+    if (has(active_, input)) {
+      ready_ |= kit::only<Channels>(input, has(with_credit_, output_[input]));
+    } else if (!has(waiting_, input)) {
+      routing_ |= only(input);
+    }
   }
   /// There is room for one flit more behind that output.
   void credit(unsigned output, unsigned flits = 1) noexcept {
     credits_[output] = static_cast<std::uint8_t>(credits_[output] + flits);
     with_credit_ |= only(output);
+    const unsigned input = input_[output];
+    ready_ |= kit::only<Channels>(input, has(taken_, output) && has(filled_, input));
   }
 
   /// One cycle, after what comes in it has been received. `route(port, flit)` says where a packet may go that came by that port;
@@ -94,10 +100,10 @@ class TextbookRouter {
     const Channels routing = routing_;
     Allocated allocated;
     if (waiting_ != Channels{}) allocate_channels(shape, allocated);
-    if ((active_ & filled_) != Channels{}) allocate_switch(shape, send, freed);
+    if (ready_ != Channels{}) allocate_switch(shape, send, freed);
     for_each(allocated.inputs, [&](unsigned input) { become_active(input, allocated.output[input]); });
     if (shape.routing_delay != 0) look_up(shape, routing, route);
-    return (routing_ | waiting_ | (active_ & filled_)) != Channels{};
+    return (routing_ | waiting_ | ready_) != Channels{};
   }
 
   // for tests and reports
@@ -158,6 +164,9 @@ class TextbookRouter {
     waiting_ &= ~only(input);
     active_ |= only(input);
     output_[input] = static_cast<std::uint8_t>(output);
+    input_[output] = static_cast<std::uint8_t>(input);
+    to_port_[port_of_[output]] |= only(input);
+    ready_ |= kit::only<Channels>(input, has(with_credit_, output));  // its head is there
     taken_ |= only(output);
     second_class_ &= ~only(output);
     if (route_[input].vc_class != 0) second_class_ |= only(output);
@@ -166,25 +175,19 @@ class TextbookRouter {
   /// Ports with a flit, and credit for it, ask for the port that it is to leave by.
   template <class Send, class Freed>
   void allocate_switch(const RouterShape& shape, Send&& send, Freed&& freed) {
-    const Channels ready = with_credit_for(active_ & filled_);
+    const Channels ready = ready_;
     SwitchAllocator::Asked asked;
-    for_each(ready, [&](unsigned input) { asked.ask(port_of_[input], request(port_of_[output_[input]])); });
+    for (unsigned port = 0; port < shape.ports; ++port) {
+      Requests from = 0;
+      for_each(ready & to_port_[port], [&](unsigned input) { from |= request(port_of_[input]); });
+      asked.ask_for(port, from);
+    }
     switch_.allocate(asked, [&](unsigned from, unsigned port) {
-      Channels inputs{};  // of that port, for that output port
-      for_each(ready & Channels{shape.all_vcs()} << from * shape.vcs, [&](unsigned input) {
-        if (port_of_[output_[input]] == port) inputs |= only(input);
-      });
-      const unsigned input = turn_of_input_[from].pick(inputs);
+      const Channels of_port = Channels{shape.all_vcs()} << from * shape.vcs;
+      const unsigned input = turn_of_input_[from].pick(ready & to_port_[port] & of_port);
       turn_of_input_[from].had_its_turn(input);
       pass(shape, input, send, freed);
     });
-  }
-
-  [[nodiscard]] Channels with_credit_for(const Channels& inputs) const noexcept {
-    Channels ready{};
-    for_each(inputs,
-             [&](unsigned input) { ready |= kit::only<Channels>(input, has(with_credit_, output_[input])); });
-    return ready;
   }
 
   template <class Send, class Freed>
@@ -196,9 +199,11 @@ class TextbookRouter {
     first_[input] = static_cast<std::uint8_t>(first_[input] + 1u == shape.buffer ? 0 : first_[input] + 1u);
     if (--count_[input] == 0) filled_ &= ~only(input);
     if (--credits_[output] == 0) with_credit_ &= ~only(output);
+    if (count_[input] == 0 || credits_[output] == 0 || flit.is_tail()) ready_ &= ~only(input);
     if (flit.is_tail()) {
       active_ &= ~only(input);
       taken_ &= ~only(output);
+      to_port_[port] &= ~only(input);
       routing_ |= filled_ & only(input);
     }
     send(port, flit.on(output - port * shape.vcs, route_[input].vc_class));
@@ -210,6 +215,7 @@ class TextbookRouter {
   Channels waiting_{};
   Channels active_{};
   Channels filled_{};        // inputs with a flit
+  Channels ready_{};         // active ones with a flit, and credit for it
   Channels taken_{};         // outputs that an input has
   Channels with_credit_{};   // outputs
   Channels second_class_{};  // outputs whose last packet had class 1
@@ -222,11 +228,13 @@ class TextbookRouter {
   ByChannel<std::uint8_t> first_{};    // of an input's buffer
   ByChannel<std::uint8_t> count_{};    // flits there
   ByChannel<std::uint8_t> output_{};   // of an active input
+  ByChannel<std::uint8_t> input_{};    // of an output that one has
   ByChannel<std::uint8_t> credits_{};  // of an output
   ByChannel<std::uint8_t> port_of_{};
   ByChannel<Route> route_{};  // of a waiting input
   ChannelAllocator channels_{};
   SwitchAllocator switch_{};
+  ByPort<Channels> to_port_{};  // active inputs, by the port of their output
   ByPort<RoundRobinOf<std::uint8_t, Channels>> turn_of_input_{};  // among the channels of an input port
 };
 

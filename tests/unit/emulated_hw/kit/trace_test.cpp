@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "emulated_hw/kit/textbook_port.hpp"
+#include "emulated_hw/kit/textbook_network.hpp"
 #include "emulated_hw/kit/trace_json.hpp"
 #include "emulated_hw/kit/trace_page.hpp"
 #include "emulated_hw/kit/trace_picture.hpp"
@@ -25,9 +25,9 @@
 namespace am::kit::kit_trace_test {
 
 /// Some cycles of it, and until all has come.
-Cycle run(const Topology& topology, const CycleNetwork::Options& options, const Traffic& traffic,
+Cycle run(const Topology& topology, const TextbookNetwork::Options& options, const Traffic& traffic,
           Trace& trace, Cycle cycles) {
-  TextbookPort port(topology, options);
+  TextbookNetwork port(topology, options);
   port.record(&trace);
   TrafficNodes nodes(port, traffic);
   for (Cycle i = 0; i < cycles; ++i) nodes.cycle();
@@ -42,7 +42,7 @@ TEST(Trace, FollowsEveryPacketOfATextbookNetwork) {
         Topology(Hypercube(4)), Topology(FatTree::k_ary(3, 2)), Topology(FatTree::k_ary(2, 4))})
     test::expect_all_comes(
         [&] {
-          return std::make_unique<TextbookPort>(topology, CycleNetwork::Options{3, 3, 1});
+          return std::make_unique<TextbookNetwork>(topology, TextbookNetwork::Options{3, 3, 1});
         },
         {.injection_rate = 0.6, .packet_size = 4, .seed = test::seed()}, false);
 }

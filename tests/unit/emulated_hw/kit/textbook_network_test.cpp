@@ -1,6 +1,6 @@
 // The textbook router and its channels under the clock: what takes how long, what is kept, and that nothing depends on the order in
 // which routers are stepped.
-#include "emulated_hw/kit/cycle_network.hpp"
+#include "emulated_hw/kit/textbook_network.hpp"
 
 #include <gmock/gmock.h>
 
@@ -14,13 +14,12 @@
 #include <variant>
 #include <vector>
 
-#include "emulated_hw/kit/textbook_port.hpp"
 #include "emulated_hw/kit/traffic.hpp"
 #include "support/check.hpp"
 #include "support/random.hpp"
 #include "unit/emulated_hw/port_checks.hpp"
 
-namespace am::kit::cycle_network_test {
+namespace am::kit::textbook_network_test {
 
 using Pattern = Traffic::Pattern;
 
@@ -33,30 +32,30 @@ const Topology topologies[] = {Grid{{4}, {4}},       Grid{{4, true}, {4, true}},
                                FatTree::k_ary(2, 3), FatTree::k_ary(3, 2),
                                FatTree::k_ary(5, 1), tree_of({{2, 1}, {3, 2}, {2, 3}})};
 
-test::MakePort port_of(const Topology& topology, const CycleNetwork::Options& options) {
-  return [&topology, options] { return std::make_unique<TextbookPort>(topology, options); };
+test::MakePort port_of(const Topology& topology, const TextbookNetwork::Options& options) {
+  return [&topology, options] { return std::make_unique<TextbookNetwork>(topology, options); };
 }
 
-TEST(CycleNetwork, TakesTheSumOfThePartsWhereNothingIsInTheWay) {
+TEST(TextbookNetwork, TakesTheSumOfThePartsWhereNothingIsInTheWay) {
   for (const Topology& topology : topologies) {
     for (const unsigned delay : {0u, 1u})
       test::expect_sum_of_parts(port_of(topology, {.num_vcs = 2, .vc_buf_size = 8, .routing_delay = delay}),
                                 {1, 2, 5, 12});
   }
-  const TextbookPort port(Grid{{4}}, {});
+  const TextbookNetwork port(Grid{{4}}, {});
   EXPECT_EQ(port.zero_load_latency(0, 1), 7u);  // two cycles to the router, five through it
   EXPECT_EQ(port.zero_load_latency(14, 4), 80u);
-  EXPECT_EQ(TextbookPort(Grid{{4}}, {.routing_delay = 0}).zero_load_latency(14, 4), 65u);
+  EXPECT_EQ(TextbookNetwork(Grid{{4}}, {.routing_delay = 0}).zero_load_latency(14, 4), 65u);
 }
 
 /// A place in a buffer is free again for the next flit six cycles after a flit's turn on the switch before it: with fewer places than
 /// that a packet goes in bursts.
-TEST(CycleNetwork, GoesInBurstsWhereBuffersAreShorterThanTheWayOfACredit) {
+TEST(TextbookNetwork, GoesInBurstsWhereBuffersAreShorterThanTheWayOfACredit) {
   const auto latency = [](unsigned buffer) {
-    TextbookPort port(Grid{{4}}, {.vc_buf_size = buffer});
+    TextbookNetwork port(Grid{{4}}, {.vc_buf_size = buffer});
     return test::latency(port, 0, 3, 24);
   };
-  const Cycle full = TextbookPort(Grid{{4}}, {}).zero_load_latency(3, 24);
+  const Cycle full = TextbookNetwork(Grid{{4}}, {}).zero_load_latency(3, 24);
   EXPECT_EQ(latency(6), full);
   EXPECT_GT(latency(5), full);
   EXPECT_GE(latency(1), full + 23 * 5 - 5) << "one flit in six cycles";
@@ -65,7 +64,7 @@ TEST(CycleNetwork, GoesInBurstsWhereBuffersAreShorterThanTheWayOfACredit) {
 
 struct Load {
   Topology topology;
-  CycleNetwork::Options options;
+  TextbookNetwork::Options options;
   Traffic traffic;
 };
 
@@ -87,7 +86,11 @@ Load some_load(test::Random& random) {
                       .seed = random()}};
 }
 
-/// How many virtual channels of its outputs lead anywhere.
+unsigned credits_of(const TextbookNetwork& network, RouterNumber router, unsigned output) {
+  return network.of_router(router, [&](const auto& one) { return one.credits(output); });
+}
+
+/// How many ports of it lead anywhere.
 template <class OneTopology>
 unsigned outputs_of(const OneTopology& topology, RouterNumber router) {
   unsigned ports = 0;
@@ -100,7 +103,7 @@ unsigned outputs_of(const OneTopology& topology, RouterNumber router) {
 
 /// Whatever the load: no more flits in a buffer than it has places, credits for what is free and no more, flits neither lost nor
 /// made; it never stands still; and when no more packets are made, all come, whole, where they should.
-TEST(CycleNetwork, KeepsWhatItIsGivenUntilAllHasCome) {
+TEST(TextbookNetwork, KeepsWhatItIsGivenUntilAllHasCome) {
   test::Random random(test::seed());
   std::vector<Load> loads;
   // As few virtual channels as there may be, of one flit, at full load, much of it to one node.
@@ -113,34 +116,33 @@ TEST(CycleNetwork, KeepsWhatItIsGivenUntilAllHasCome) {
   }
   for (int some = 0; some < 30; ++some) loads.push_back(some_load(random));
   for (const Load& load : loads) {
-    TextbookPort port(load.topology, load.options);
-    const CycleNetwork& network = port.network();
-    TrafficNodes nodes(port, load.traffic);
+    TextbookNetwork network(load.topology, load.options);
+    TrafficNodes nodes(network, load.traffic);
+    const RouterNumber routers = routers_of(load.topology);
     const unsigned channels = network.shape().ports * network.shape().vcs;
     for (int i = 0; i < 1'000; ++i) {
       nodes.cycle();
-      ASSERT_NO_THROW(check_that_it_moves(port, 100));
+      ASSERT_NO_THROW(check_that_it_moves(network, 100));
       if (i % 50 != 0) continue;
       std::uint64_t sent = 0;
-      network.for_each_link(
-          [&](Link link, std::uint64_t flits) { sent += link.port == Link::of_node ? flits : 0; });
+      for (const auto& [link, flits] : network.links()) sent += link.port == Link::of_node ? flits : 0;
       ASSERT_EQ(sent - nodes.come(), network.flits());
-      for (RouterNumber router = 0; router < network.routers(); ++router) {
-        for (unsigned channel = 0; channel < channels; ++channel) {
-          ASSERT_LE(network.router(router).count(channel), load.options.vc_buf_size);
-          ASSERT_LE(network.router(router).credits(channel), load.options.vc_buf_size);
-        }
+      for (RouterNumber router = 0; router < routers; ++router) {
+        network.of_router(router, [&](const auto& one) {
+          for (unsigned channel = 0; channel < channels; ++channel)
+            ASSERT_LE(std::max(one.count(channel), one.credits(channel)), load.options.vc_buf_size);
+        });
       }
     }
-    test::drain(port, nodes);
+    test::drain(network, nodes);
     for (int i = 0; i < 8; ++i) nodes.cycle();  // the last credits
-    for (RouterNumber router = 0; router < network.routers(); ++router) {
-      EXPECT_TRUE(network.router(router).is_empty());
+    EXPECT_EQ(network.flits(), 0u);
+    for (RouterNumber router = 0; router < routers; ++router) {
       const unsigned ports =
           std::visit([&](const auto& one) { return outputs_of(one, router); }, load.topology);
       unsigned credits = 0;
       for (unsigned channel = 0; channel < channels; ++channel) {
-        const unsigned some = network.router(router).credits(channel);
+        const unsigned some = credits_of(network, router, channel);
         EXPECT_TRUE(some == 0 || some == load.options.vc_buf_size);
         credits += some;
       }
@@ -149,30 +151,29 @@ TEST(CycleNetwork, KeepsWhatItIsGivenUntilAllHasCome) {
   }
 }
 
-TEST(CycleNetwork, DoesTheSameInWhateverOrderItsRoutersAreStepped) {
+TEST(TextbookNetwork, DoesTheSameInWhateverOrderItsRoutersAreStepped) {
   for (const Topology& topology :
        {Topology(Grid{{5, true}, {4}}), Topology(Hypercube(4)), Topology(FatTree::k_ary(3, 3))})
     test::expect_same_in_any_order(port_of(topology, {.num_vcs = 4, .vc_buf_size = 3}),
                                    {.injection_rate = 0.5, .packet_size = 4, .seed = 1});
 }
 
-TEST(CycleNetwork, BringsAllInOrderOnOneVirtualChannel) {
+TEST(TextbookNetwork, BringsAllInOrderOnOneVirtualChannel) {
   test::expect_all_comes_in_order(port_of(topologies[0], {.num_vcs = 1}), 3, 0);
 }
 
 /// Of the flits that are on their way to a router's three parents, each has a third.
-TEST(CycleNetwork, GoesUpByEachParentAsOften) {
+TEST(TextbookNetwork, GoesUpByEachParentAsOften) {
   const FatTree tree = FatTree::k_ary(3, 2);
-  TextbookPort port(tree, {.num_vcs = 1, .vc_buf_size = 200});
-  const CycleNetwork& network = port.network();
-  TrafficNodes nodes(port, {.injection_rate = 0.3, .packet_size = 1, .seed = test::seed()});
+  TextbookNetwork network(tree, {.num_vcs = 1, .vc_buf_size = 200});
+  TrafficNodes nodes(network, {.injection_rate = 0.3, .packet_size = 1, .seed = test::seed()});
   std::map<unsigned, double> under_way;  // flits, by parent
   double all = 0;
   for (int i = 0; i < 20'000; ++i) {
     nodes.cycle();
     for (RouterNumber leaf = 0; leaf < 3; ++leaf) {
       for (unsigned parent = 3; parent < 6; ++parent) {
-        const double flits = 200 - network.router(leaf).credits(network.shape().channel(parent, 0));
+        const double flits = 200 - credits_of(network, leaf, network.shape().channel(parent, 0));
         under_way[parent] += flits;
         all += flits;
       }
@@ -182,71 +183,66 @@ TEST(CycleNetwork, GoesUpByEachParentAsOften) {
 }
 
 /// The halves of an odd number of virtual channels overlap, as in BookSim2.
-TEST(CycleNetwork, GivesBothClassesOfARingTheChannelInTheMiddle) {
+TEST(TextbookNetwork, GivesBothClassesOfARingTheChannelInTheMiddle) {
   for (const auto& [channels, expected] :
        std::map<unsigned, std::set<unsigned>>{{2, {0b01, 0b10, 0b11}},
                                               {3, {0b011, 0b110, 0b111}},
                                               {4, {0b0011, 0b1100, 0b1111}},
                                               {5, {0b00111, 0b11100, 0b11111}}}) {
-    TextbookPort port(Grid{{6, true}}, {.num_vcs = channels, .vc_buf_size = 2});
-    const CycleNetwork& network = port.network();
-    TrafficNodes nodes(port, {.injection_rate = 1, .packet_size = 3, .seed = test::seed()});
+    TextbookNetwork network(Grid{{6, true}}, {.num_vcs = channels, .vc_buf_size = 2});
+    TrafficNodes nodes(network, {.injection_rate = 1, .packet_size = 3, .seed = test::seed()});
     std::set<unsigned> seen;
     for (int i = 0; i < 2'000; ++i) {
       nodes.cycle();
-      for (RouterNumber router = 0; router < network.routers(); ++router) {
-        for (unsigned input = 0; input < network.shape().ports * channels; ++input) {
-          if (network.router(router).is_waiting(input))
-            seen.insert(network.router(router).route_of(input).vcs);
-        }
+      for (RouterNumber router = 0; router < network.nodes(); ++router) {
+        network.of_router(router, [&](const auto& one) {
+          for (unsigned input = 0; input < network.shape().ports * channels; ++input) {
+            if (one.is_waiting(input)) seen.insert(one.route_of(input).vcs);
+          }
+        });
       }
     }
     EXPECT_EQ(seen, expected);
   }
 }
 
-/// Node 2 takes nothing.
-TEST(CycleNetwork, SaysWhoWaitsForWhomWhenNothingMoves) {
-  TextbookPort port(Grid{{3}}, {.num_vcs = 1, .vc_buf_size = 2});
-  CycleNetwork& network = port.network();
-  for (unsigned sent = 0, credits = 2; network.now() < 200;) {
-    if (network.credit(0) == 0) ++credits;
-    if (credits != 0) {
-      --credits;
-      network.inject(
-          0, Flit({.packet = sent / 3, .destination = 2, .head = sent % 3 == 0, .tail = sent % 3 == 2}));
-      ++sent;
-    }
-    network.step();
-  }
-  EXPECT_GT(network.still_for(), 100u);
-  EXPECT_NO_THROW(check_that_it_moves(port));
-  const std::string waits =
-      "router 0 port 0 vc 0: packet 2 waits for room behind router 0 port 1 vc 0\n"
-      "router 1 port 2 vc 0: packet 1 waits for room behind router 1 port 1 vc 0\n"
-      "router 2 port 2 vc 0: packet 0 waits for room behind router 2 port 0 vc 0\n";
-  EXPECT_EQ(who_waits(network), waits);
-  EXPECT_THAT([&] { check_that_it_moves(port, 100); },
+/// Nodes 0 and 1 send to node 2, over buffers of two flits.
+TEST(TextbookNetwork, SaysWhoWaitsForWhom) {
+  TextbookNetwork network(Grid{{3}}, {.num_vcs = 1, .vc_buf_size = 2});
+  network.inject(0, {.number = 7, .to = 2, .flits = 9});
+  network.inject(1, {.number = 8, .to = 2, .flits = 9});
+  for (int i = 0; i < 4; ++i) network.step({});
+  EXPECT_THAT([&] { check_that_it_moves(network, 1); },
               testing::ThrowsMessage<std::runtime_error>(
-                  "nothing has moved for " + std::to_string(network.still_for()) + " cycles:\n" + waits));
+                  "nothing has moved for 3 cycles:\n"
+                  "router 0 port 0 vc 0: packet 7 waits for its turn to router 0 port 1 vc 0\n"
+                  "router 1 port 0 vc 0: packet 8 waits for its turn to router 1 port 1 vc 0\n"));
+  EXPECT_NO_THROW(check_that_it_moves(network, 3));
+  while (network.now() < 15) network.step({});
+  EXPECT_EQ(
+      who_waits(network),
+      "router 0 port 0 vc 0: packet 7 waits for room behind router 0 port 1 vc 0\n"
+      "router 1 port 2 vc 0: packet 7 waits for a channel of port 1, 0 is that of packet behind router 1 "
+      "port 0 vc 0\n")
+      << "the next flits of packet 8 are still on their way to router 1";
 }
 
 /// However long there has been nothing to do before.
-TEST(CycleNetwork, IsNotStillWhenSomethingComesIn) {
-  CycleNetwork network(Grid{{3}}, {.num_vcs = 1, .vc_buf_size = 2});
-  for (int i = 0; i < 1'000; ++i) network.step();
-  network.inject(0, Flit({.packet = 0, .destination = 2, .head = true, .tail = true}));
-  for (int i = 0; network.flits() != 0; ++i) {
-    network.step();
+TEST(TextbookNetwork, IsNotStillWhenSomethingComesIn) {
+  TextbookNetwork network(Grid{{3}}, {.num_vcs = 1, .vc_buf_size = 2});
+  for (int i = 0; i < 1'000; ++i) network.step({});
+  network.inject(0, {.number = 0, .to = 2});
+  for (int i = 0; i == 0 || !network.is_empty(); ++i) {
+    network.step({});
     ASSERT_LT(network.still_for(), 10u);
     ASSERT_LT(i, 100);
   }
 }
 
 /// More: tests/process/amsim_wrong_use.txt.
-TEST(CycleNetwork, RefusesWhatItCannotBe) {
-  const auto why = [](const Topology& topology, const CycleNetwork::Options& options) {
-    return test::error_of<std::invalid_argument>([&] { CycleNetwork(topology, options); });
+TEST(TextbookNetwork, RefusesWhatItCannotBe) {
+  const auto why = [](const Topology& topology, const TextbookNetwork::Options& options) {
+    return test::error_of<std::invalid_argument>([&] { TextbookNetwork(topology, options); });
   };
   EXPECT_EQ(why(Grid{{4}, {4}}, {.num_vcs = 32}), "no error");
   EXPECT_EQ(why(FatTree::k_ary(12, 2), {.num_vcs = 1}), "no error");
@@ -256,4 +252,4 @@ TEST(CycleNetwork, RefusesWhatItCannotBe) {
             "in a ring");
 }
 
-}  // namespace am::kit::cycle_network_test
+}  // namespace am::kit::textbook_network_test
