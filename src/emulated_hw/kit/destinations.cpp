@@ -32,17 +32,11 @@ NodeNumber drawn_below(NodeNumber count, std::mt19937_64& random) {
   return std::uniform_int_distribution<NodeNumber>(0, count - 1)(random);
 }
 
-/// The node of a grid that lies steps(extent) further in each dimension.
-template <class Steps>
-NodeNumber further(const Grid& grid, NodeNumber from, Steps steps) {
-  NodeNumber to = 0;
-  NodeNumber stride = 1;
-  for (unsigned d = 0; d < grid.dimensions(); ++d) {
-    const std::uint32_t extent = grid.dimension(d).extent;
-    to += (grid.at(from, d) + steps(extent)) % extent * stride;
-    stride *= extent;
-  }
-  return to;
+template <class F>
+std::vector<NodeNumber> each_to(NodeNumber nodes, F to) {
+  std::vector<NodeNumber> all(nodes);
+  for (NodeNumber node = 0; node < nodes; ++node) all[node] = to(node);
+  return all;
 }
 
 NodeNumber reversed(NodeNumber number, unsigned bits) noexcept {
@@ -57,19 +51,25 @@ std::vector<NodeNumber> by_bits(Pattern pattern, NodeNumber nodes, F f) {
   if (!std::has_single_bit(nodes))
     throw std::invalid_argument(std::string(name_of(pattern)) + " is for a power of 2 of nodes, not for " +
                                 std::to_string(nodes));
-  std::vector<NodeNumber> all(nodes);
-  for (NodeNumber node = 0; node < nodes; ++node)
-    all[node] = f(node, static_cast<unsigned>(std::countr_zero(nodes))) & (nodes - 1);
-  return all;
+  const auto bits = static_cast<unsigned>(std::countr_zero(nodes));
+  return each_to(nodes, [&](NodeNumber node) { return f(node, bits) & (nodes - 1); });
 }
 
+/// The node of a grid that lies steps(extent) further in each dimension.
 template <class Steps>
 std::vector<NodeNumber> by_grid(const Topology& topology, const char* why_not, Steps steps) {
   const auto* grid = std::get_if<Grid>(&topology);
   if (grid == nullptr) throw std::invalid_argument(why_not);
-  std::vector<NodeNumber> all(grid->nodes());
-  for (NodeNumber node = 0; node < grid->nodes(); ++node) all[node] = further(*grid, node, steps);
-  return all;
+  return each_to(grid->nodes(), [&](NodeNumber from) {
+    NodeNumber to = 0;
+    NodeNumber stride = 1;
+    for (unsigned d = 0; d < grid->dimensions(); ++d) {
+      const std::uint32_t extent = grid->dimension(d).extent;
+      to += (grid->at(from, d) + steps(extent)) % extent * stride;
+      stride *= extent;
+    }
+    return to;
+  });
 }
 
 std::vector<NodeNumber> transposed(NodeNumber nodes) {
@@ -77,9 +77,7 @@ std::vector<NodeNumber> transposed(NodeNumber nodes) {
   if (side * side != nodes)
     throw std::invalid_argument("transpose is for a square number of nodes, not for " +
                                 std::to_string(nodes));
-  std::vector<NodeNumber> all(nodes);
-  for (NodeNumber node = 0; node < nodes; ++node) all[node] = node % side * side + node / side;
-  return all;
+  return each_to(nodes, [=](NodeNumber node) { return node % side * side + node / side; });
 }
 
 std::vector<NodeNumber> permuted(NodeNumber nodes, std::uint64_t seed) {

@@ -71,7 +71,7 @@ constexpr Counted counted(Priority priority) noexcept { return static_cast<Count
 
 static_assert(default_buffers == kit::LiveChannel::places && channels <= kit::Entry::most_inputs);
 
-using LiveRouter = kit::LiveInputs<channels, kit::PacketTurns<kit::Tally<std::uint8_t>>>;
+using LiveRouter = kit::LiveInputs<channels, Turns<kit::Tally<std::uint8_t>>>;
 
 class LiveMesh final : public kit::LiveGrid<vcs, answers>, public kit::LiveNetwork<LiveMesh, LiveRouter> {
  public:

@@ -5,26 +5,28 @@
 #include <utility>
 
 #include "emulated_hw/kit/fingerprint.hpp"
+#include "emulated_hw/kit/text.hpp"
 
 namespace am::t1 {
 
 namespace {
 
+using kit::text_of;
+
 Header header_of(const Message& message) noexcept { return {message.destination, message.multicast}; }
 
-std::string name_of(Priority priority) { return priority == Priority::high ? "high" : "low"; }
+const char* name_of(Priority priority) { return priority == Priority::high ? "high" : "low"; }
 
 // As kit::Waits names them. Of the classes of a ring's channels, one is named.
 std::string place_of(NodeNumber node, unsigned input) {
-  return "node " + std::to_string(node) + " port " + std::to_string(input / vcs) + ' ' +
-         name_of(priority_of(input)) +
-         (input == channel(input / vcs, priority_of(input), 1) ? " class 1" : "");
+  return text_of("node ", node, " port ", input / vcs, ' ', name_of(priority_of(input)),
+                 input == channel(input / vcs, priority_of(input), 1) ? " class 1" : "");
 }
 
 }  // namespace
 
 std::string place_in_interface(NodeNumber node, Priority priority) {
-  return "node " + std::to_string(node) + " interface " + name_of(priority);
+  return text_of("node ", node, " interface ", name_of(priority));
 }
 
 Mesh::Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces)
@@ -34,21 +36,16 @@ Mesh::Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces)
       routers_(grid_.nodes()),
       to_step_(grid_.nodes()) {
   if (interfaces_.size() != grid_.nodes())
-    throw std::invalid_argument("t1: a mesh of " + std::to_string(shape.rows) + "x" +
-                                std::to_string(shape.columns) + " for " + std::to_string(interfaces_.size()) +
-                                " nodes");
+    throw std::invalid_argument(
+        text_of("t1: a mesh of ", shape.rows, "x", shape.columns, " for ", interfaces_.size(), " nodes"));
   if (shape.buffers == 0 || shape.buffers > 255)
-    throw std::invalid_argument("t1: buffers of " + std::to_string(shape.buffers) + " messages: 1 to 255");
+    throw std::invalid_argument(text_of("t1: buffers of ", shape.buffers, " messages: 1 to 255"));
   for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
-    for (unsigned port = 0; port < ports; ++port) {
-      const bool leads_on = grid_.neighbour(node, port) != kit::Grid::nowhere;
-      for (unsigned vc = 0; vc < vcs; ++vc)
-        routers_[node].room[port * vcs + vc] = static_cast<std::uint8_t>(port == 0  ? node_buffers
-                                                                         : leads_on ? shape.buffers
-                                                                                    : 0);
+    for (unsigned output = 0; output < channels; ++output) {
+      const bool leads_on = grid_.neighbour(node, output / vcs) != kit::Grid::nowhere;
+      const unsigned room = output < vcs ? node_buffers : leads_on ? shape.buffers : 0;
+      routers_[node].room[output] = static_cast<std::uint8_t>(room);
     }
-  }
-  for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
     interfaces_[node]->rings({to_step_, node});
     to_step_.put(node);  // what it has been given so far
   }
@@ -104,9 +101,8 @@ void Mesh::inject(NodeNumber node) {
     const std::optional<Message>& out = interfaces_[node]->outgoing(priority);
     if (!out) continue;
     if (out->destination >= grid_.nodes())
-      throw Exception("node " + std::to_string(node) + ": a message to node " +
-                      std::to_string(out->destination) + ", outside the mesh of " +
-                      std::to_string(grid_.nodes()));
+      throw Exception(text_of("node ", node, ": a message to node ", out->destination,
+                              ", outside the mesh of ", grid_.nodes()));
     std::deque<Packet>& input = router.inputs[channel(0, priority, 0)];
     if (input.size() >= shape_.buffers) continue;
     input.push_back({*out, node, 0, now_ + link_cycles + router_cycles, record(node, *out)});
@@ -190,22 +186,21 @@ void Mesh::start(NodeNumber node, unsigned input, const Way& way) {
   last_move_ = now_;
 }
 
-/// Whom it is that a message waits for when there is no room behind an output.
-std::string Mesh::what_fills(NodeNumber node, unsigned output) const {
+/// Who it is that a message waits for when there is no room behind an output: for people, and as a place.
+Mesh::Filled Mesh::filled(NodeNumber node, unsigned output) const {
   const unsigned port = output / vcs;
-  if (port == 0) return ", where node " + std::to_string(node) + " takes none of that priority";
+  if (port == 0) {
+    const std::string here = text_of("node ", node);
+    return {text_of(", where ", here, " takes none of that priority"), here};
+  }
   const NodeNumber next = grid_.neighbour(node, port);
-  const std::deque<Packet>& full = routers_[next].inputs[kit::Grid::opposite(port) * vcs + output % vcs];
-  if (full.empty()) return ", no room at node " + std::to_string(next) + " yet";
-  return ", no room at node " + std::to_string(next) + " behind that from node " +
-         std::to_string(full.front().source) + " to node " + std::to_string(full.front().message.destination);
-}
-
-/// The same as a place.
-std::string Mesh::place_behind(NodeNumber node, unsigned output) const {
-  const unsigned port = output / vcs;
-  if (port == 0) return "node " + std::to_string(node);
-  return place_of(grid_.neighbour(node, port), kit::Grid::opposite(port) * vcs + output % vcs);
+  const unsigned input = kit::Grid::opposite(port) * vcs + output % vcs;
+  const std::deque<Packet>& full = routers_[next].inputs[input];
+  std::string text = text_of(", no room at node ", next);
+  text += full.empty() ? " yet"
+                       : text_of(" behind that from node ", full.front().source, " to node ",
+                                 full.front().message.destination);
+  return {std::move(text), place_of(next, input)};
 }
 
 /// Messages that have no room in the router yet: their processor's next SEND fails.
@@ -215,25 +210,25 @@ void Mesh::add_who_waits_to_enter(NodeNumber node, kit::Waits& waits) const {
     const std::deque<Packet>& full = routers_[node].inputs[channel(0, priority, 0)];
     if (!out || full.empty()) continue;
     waits.add(place_in_interface(node, priority),
-              "node " + std::to_string(node) + ": a " + name_of(priority) + " message to node " +
-                  std::to_string(out->destination) + " in its interface waits behind that to node " +
-                  std::to_string(full.front().message.destination),
+              text_of("node ", node, ": a ", name_of(priority), " message to node ", out->destination,
+                      " in its interface waits behind that to node ", full.front().message.destination),
               {place_of(node, channel(0, priority, 0))});
   }
 }
 
 void Mesh::add_who_waits(NodeNumber node, unsigned input, kit::Waits& waits) const {
   const Packet& packet = routers_[node].inputs[input].front();
-  std::string line = "node " + std::to_string(node) + ": a " + name_of(packet.message.priority) +
-                     " message from node " + std::to_string(packet.source) + " to node " +
-                     std::to_string(packet.message.destination) + " at port " + std::to_string(input / vcs);
+  std::string line =
+      text_of("node ", node, ": a ", name_of(packet.message.priority), " message from node ", packet.source,
+              " to node ", packet.message.destination, " at port ", input / vcs);
   std::vector<std::string> behind;
   const Way way = way_of(grid_, node, input, header_of(packet.message));
   for (const std::uint8_t output : way.outputs()) {
-    line += (output == way.output[0] ? " waits for port " : " and port ") + std::to_string(output / vcs);
+    line += text_of(output == way.output[0] ? " waits for port " : " and port ", output / vcs);
     if (routers_[node].room[output] != 0) continue;
-    line += what_fills(node, output);
-    behind.push_back(place_behind(node, output));
+    Filled by = filled(node, output);
+    line += by.text;
+    behind.push_back(std::move(by.place));
   }
   waits.add(place_of(node, input), std::move(line), std::move(behind));
 }

@@ -109,7 +109,7 @@ class Mesh {
     std::uint64_t injected = 0;                   // flits
     std::array<std::deque<Packet>, 2> to_node{};  // by priority: has left, leaves_at says when it is whole
     Cycle interface_free_at = 0;
-    kit::PacketTurns<std::uint8_t> turns{};
+    Turns<std::uint8_t> turns{};
     unsigned waiting = 0;  // messages in `inputs`
   };
   struct Credit {
@@ -126,8 +126,11 @@ class Mesh {
   void route(NodeNumber node);
   void add_who_waits_to_enter(NodeNumber node, kit::Waits& waits) const;
   void add_who_waits(NodeNumber node, unsigned input, kit::Waits& waits) const;
-  [[nodiscard]] std::string what_fills(NodeNumber node, unsigned output) const;
-  [[nodiscard]] std::string place_behind(NodeNumber node, unsigned output) const;
+  struct Filled {
+    std::string text;
+    std::string place;
+  };
+  [[nodiscard]] Filled filled(NodeNumber node, unsigned output) const;
   void start(NodeNumber node, unsigned input, const Way& way);
   void give_back(Cycle when, NodeNumber node, unsigned output) {
     credits_.put(when, {node, static_cast<std::uint8_t>(output)});

@@ -12,76 +12,50 @@ namespace {
 
 std::uint32_t bit_if(bool set, std::uint32_t bit) noexcept { return set ? bit : 0; }
 
-std::string number_of(Register which) { return std::to_string(static_cast<unsigned>(which)); }
-
 }  // namespace
 
 // -- registers (A.2) --------------------------------------------------------------------------------------------------
 
+std::size_t NetworkInterface::place_of(Register which, const char* instruction) {
+  using enum Register;
+  const auto number = static_cast<std::size_t>(which);
+  if (which == timeh || which == timec || which == count || (which >= enable && which <= inh)) return number;
+  throw InvalidInstruction(instruction + std::string(": the network interface has no register ") +
+                           std::to_string(number));
+}
+
 Word NetworkInterface::cfc2(Register which) const {
   switch (which) {
-    case Register::timeh:
-      return timeh_;
-    case Register::timec:
-      return timec_;
-    case Register::count:
-      return count_;
     case Register::enable:
       return bit_if(ee_, 1);
     case Register::nistat:
       return status();
-    case Register::lpepc:
-      return lpepc_;
-    case Register::hpepc:
-      return hpepc_;
-    case Register::niid:
-      return niid_;
-    case Register::dmh:
-      return dmh_;
-    case Register::outh:
-      return outh_;
     case Register::inh:
       return message().inh;
+    default:
+      return registers_[place_of(which, "CFC2")];
   }
-  throw InvalidInstruction("CFC2: the network interface has no register " + number_of(which));
 }
 
 void NetworkInterface::ctc2(Register which, Word value) {
   processor_.ring();
   switch (which) {
-    case Register::timeh:
-      timeh_ = value;
-      return;
-    case Register::timec:
-      timec_ = value;
-      timelet_wait_ = until_timelet();
-      timelet_pending_ = false;
-      timelet_awaited_ = true;
+    case Register::count:
+    case Register::niid:
+    case Register::inh:
       return;
     case Register::enable:
       ee_ = (value & 1) != 0;
       return;
     case Register::nistat:
-      set_status(value);
-      return;
-    case Register::lpepc:
-      lpepc_ = value;
-      return;
-    case Register::hpepc:
-      hpepc_ = value;
-      return;
-    case Register::dmh:
-      dmh_ = value;
-      return;
-    case Register::outh:
-      outh_ = value;
-      return;
-    case Register::count:
-    case Register::niid:
-    case Register::inh:
-      return;
+      return set_status(value);
+    default:
+      registers_[place_of(which, "CTC2")] = value;
   }
-  throw InvalidInstruction("CTC2: the network interface has no register " + number_of(which));
+  if (which != Register::timec) return;
+  timelet_wait_ = until_timelet();
+  timelet_pending_ = false;
+  timelet_awaited_ = true;
 }
 
 /// The EP field. A.2.6 says that op is lpa and hpa, A.9.2 that it is lpa alone: the former.
@@ -168,20 +142,20 @@ NetworkInterface::Entry NetworkInterface::enter(Address pc) {
   const std::optional<Event> event = next_event();
   if (!event) throw InvalidInstruction("no event is to come");
   if (*event == Event::high_message) {
-    hpepc_ = pc;
+    at(Register::hpepc) = pc;
     ee_ = false;
     return entry(*event, begin_message(Priority::high), refused_[index(Priority::high)]);
   }
-  lpepc_ = pc;
+  at(Register::lpepc) = pc;
   onicond_ = nicond_;
   lpee_ = false;
   running_[low] = {};
   if (*event == Event::low_message)
     return entry(*event, begin_message(Priority::low), refused_[index(Priority::low)]);
-  if (*event == Event::outlet) return entry(*event, outh_);
+  if (*event == Event::outlet) return entry(*event, at(Register::outh));
   timelet_pending_ = false;
   timelet_awaited_ = false;
-  return entry(*event, timeh_);
+  return entry(*event, at(Register::timeh));
 }
 
 /// What it carries goes into the registers of its context, whose other words and temporaries stay what they are.
@@ -195,7 +169,7 @@ Address NetworkInterface::begin_message(Priority priority) {
                        bit_if(waiting->multicast, nistat::mcst) |
                            bit_if(priority == Priority::high, nistat::pri) |
                            nistat::lengths(waiting->scalars, waiting->vector)};
-  const Address handler = ame_ ? waiting->handler : dmh_;
+  const Address handler = ame_ ? waiting->handler : at(Register::dmh);
   waiting.reset();
   return handler;
 }
@@ -208,11 +182,11 @@ Address NetworkInterface::hret() {
   if (left.kernel) kernel_ = *left.kernel;
   if (leaving == high) {
     ee_ = true;
-    return hpepc_;
+    return at(Register::hpepc);
   }
   lpee_ = true;
   nicond_ = onicond_;
-  return lpepc_;
+  return at(Register::lpepc);
 }
 
 }  // namespace am::t1

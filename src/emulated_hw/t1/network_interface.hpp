@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -74,7 +75,9 @@ class NetworkInterface {
   static constexpr Address kernel_space = 0x80000000;       ///< and above: the kernel's code and data
   static constexpr Address reserved_handlers = 0xffff0000;  ///< and above: "hardware-interpreted" (3.9)
 
-  explicit NetworkInterface(std::uint32_t node) noexcept : niid_(node & ((1u << most_node_bits) - 1)) {}
+  explicit NetworkInterface(std::uint32_t node) noexcept {
+    at(Register::niid) = node & ((1u << most_node_bits) - 1);
+  }
 
   // -- the processor's instructions
 
@@ -117,11 +120,11 @@ class NetworkInterface {
   /// Count is so much more. At the value of timec a timelet becomes pending (A.2.2).
   void tick(std::uint64_t cycles = 1) noexcept {
     if (until_timelet() <= cycles) timelet_pending_ = true;
-    count_ += static_cast<std::uint32_t>(cycles);
+    at(Register::count) += static_cast<Word>(cycles);
   }
   /// Cycles until that.
   [[nodiscard]] std::uint64_t until_timelet() const noexcept {
-    return std::uint64_t{timec_ - count_ - 1u} + 1;
+    return std::uint64_t{at(Register::timec) - at(Register::count) - 1u} + 1;
   }
   /// The same when timec was written.
   [[nodiscard]] std::uint64_t timelet_wait() const noexcept { return timelet_wait_; }
@@ -180,6 +183,10 @@ class NetworkInterface {
   [[nodiscard]] const Running& message() const noexcept {
     return running_[high].kernel ? running_[high] : running_[low];
   }
+  /// Throws InvalidInstruction where Table 1 has none.
+  static std::size_t place_of(Register which, const char* instruction);
+  [[nodiscard]] Word& at(Register which) noexcept { return registers_[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] Word at(Register which) const noexcept { return registers_[static_cast<std::size_t>(which)]; }
   [[nodiscard]] std::uint32_t pending() const noexcept;
   [[nodiscard]] Word status() const noexcept;
   void set_status(Word value) noexcept;
@@ -197,14 +204,7 @@ class NetworkInterface {
     return (handler & 3) != 0 || (!kernel_ && handler >= kernel_space);
   }
 
-  const std::uint32_t niid_;
-  std::uint32_t count_ = 0;
-  Address timeh_ = 0;
-  std::uint32_t timec_ = 0;
-  Address lpepc_ = 0;
-  Address hpepc_ = 0;
-  Address dmh_ = 0;
-  Address outh_ = 0;
+  std::array<Word, 1 + static_cast<std::size_t>(Register::inh)> registers_{};  // but those of what follows
   std::uint32_t masks_ = 0;
   bool ee_ = false;
   bool lpee_ = true;

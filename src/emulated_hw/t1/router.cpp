@@ -11,7 +11,7 @@ kit::Grid grid_of(const Shape& shape) {
     throw std::invalid_argument("t1: a mesh of " + std::to_string(shape.rows) + " rows and " +
                                 std::to_string(shape.columns) + " columns: it has 1 to " +
                                 std::to_string(most_nodes) + " nodes");
-  if (shape.patience > kit::most_patience)
+  if (shape.patience > most_patience)
     throw std::invalid_argument("t1: a patience of " + std::to_string(shape.patience) + ": at most 255");
   return {{.extent = shape.columns, .wraps = shape.wraps}, {.extent = shape.rows, .wraps = false}};
 }

@@ -5,14 +5,13 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <optional>
 #include <span>
 
+#include "emulated_hw/kit/arbiter.hpp"
 #include "emulated_hw/kit/dimension_order.hpp"
 #include "emulated_hw/kit/grid.hpp"
-#include "emulated_hw/kit/packet_turns.hpp"
 #include "emulated_hw/t1/message.hpp"
 
 namespace am::t1 {
@@ -99,6 +98,87 @@ constexpr Way way_of(const Grid& grid, NodeNumber here, unsigned input, const He
   return way;
 }
 
+/// First messages that are ready: those for which there is room behind all outputs of their way.
+struct Ready {
+  kit::Requests high = 0;
+  kit::Requests low = 0;
+  std::array<Way, channels> way;  ///< by input, of those
+};
+
+inline constexpr unsigned most_patience = 255;
+
+/// Which of the messages that are ready leave a router that hands on whole ones; a port carries one at a time.
+///
+/// High priority goes before low, and among equals whoever has lost most often: was ready, and saw others get what it wanted. After
+/// `patience` losses it escapes: it goes before all, and what it wants is kept for it until it can go. So nobody who stays ready waits for
+/// ever; what is kept for it comes free by itself, since what passes a port has all its room already.
+///
+/// A decision is a function of what is ready and of who lost before; it knows no time. `Count` is a number up to most_patience.
+template <class Count>
+class Turns {
+ public:
+  /// Calls start(input) for each message that is to go now. `from` and `to` are the ports that carry nothing.
+  template <class Start>
+  void decide(const Ready& ready, kit::Ports from, kit::Ports to, unsigned patience, Start&& start) {
+    Decision now{ready, from, to};
+    kit::Requests escaped = 0;
+    kit::for_each(ready.high | ready.low, [&](unsigned input) {
+      if (losses_[input] >= patience) escaped |= kit::request(input);
+    });
+    pass(now, escaped, true, start);
+    pass(now, ready.high & ~escaped, false, start);
+    pass(now, ready.low & ~escaped, false, start);
+    kit::for_each((ready.high | ready.low) & ~now.started, [&](unsigned input) {
+      if ((ready.way[input].ports & now.given) != 0 && losses_[input] < most_patience)
+        losses_[input] = static_cast<std::uint8_t>(losses_[input] + 1);
+    });
+  }
+
+  /// The same where only this input's message is ready, and can go.
+  void goes_alone(unsigned input) noexcept {
+    if (losses_[input] != 0) losses_[input] = 0;
+  }
+
+ private:
+  struct Decision {
+    const Ready& ready;
+    kit::Ports from;
+    kit::Ports to;
+    kit::Ports given = 0;
+    kit::Requests started = 0;
+  };
+
+  template <class Start>
+  void pass(Decision& now, kit::Requests who, bool keep, Start&& start) {
+    while (who != 0) {
+      const unsigned input = most_often_lost(who);
+      who &= ~kit::request(input);
+      const kit::Ports wants = now.ready.way[input].ports;
+      const kit::Ports from = kit::port_bit(input / vcs);
+      if ((wants & ~now.to) == 0 && (from & now.from) != 0) {
+        now.from &= ~from;
+        now.to &= ~wants;
+        now.given |= wants;
+        now.started |= kit::request(input);
+        losses_[input] = 0;
+        start(input);
+      } else if (keep) {
+        now.to &= ~wants;
+      }
+    }
+  }
+
+  [[nodiscard]] unsigned most_often_lost(kit::Requests who) const noexcept {
+    unsigned most = kit::first_of(who);
+    kit::for_each(who, [&](unsigned input) {
+      if (losses_[input] > losses_[most]) most = input;
+    });
+    return most;
+  }
+
+  std::array<Count, channels> losses_{};  // by input, since its first message has come
+};
+
 /// One decision. Of the inputs `occupied`, by channel, header(input) is that of the first message, or none if it cannot go yet;
 /// has_room(input, output) says whether it may go there, and refused(input, output) is told when it may not. start(input, way) is
 /// called for each message that goes now; `from` and `to` are the ports that carry nothing.
@@ -118,7 +198,7 @@ void decide(const Grid& grid, NodeNumber here, kit::Requests occupied, kit::Port
     return true;
   };
   if (kit::is_one(occupied)) {  // as below, without anybody to lose against
-    const auto input = static_cast<unsigned>(std::countr_zero(occupied));
+    const unsigned input = kit::first_of(occupied);
     Way way;
     if (!is_ready(input, way)) return;
     if ((way.ports & ~to) != 0 || (kit::port_bit(input / vcs) & from) == 0) return;
@@ -126,16 +206,13 @@ void decide(const Grid& grid, NodeNumber here, kit::Requests occupied, kit::Port
     start(input, way);
     return;
   }
-  kit::Ready ready;
-  std::array<Way, channels> ways;  // of those who are ready
+  Ready ready;
   kit::for_each(occupied, [&](unsigned input) {
-    if (!is_ready(input, ways[input])) return;
-    (priority_of(input) == Priority::high ? ready.high : ready.low) |= kit::request(input);
-    ready.wants[input] = ways[input].ports;
-    ready.port_of[input] = static_cast<std::uint8_t>(input / vcs);
+    if (is_ready(input, ready.way[input]))
+      (priority_of(input) == Priority::high ? ready.high : ready.low) |= kit::request(input);
   });
   if ((ready.high | ready.low) == 0) return;
-  turns.decide(ready, from, to, patience, [&](unsigned input) { start(input, ways[input]); });
+  turns.decide(ready, from, to, patience, [&](unsigned input) { start(input, ready.way[input]); });
 }
 
 }  // namespace am::t1
