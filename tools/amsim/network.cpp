@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "amsim/network/curves.hpp"
+#include "amsim/network/load_curve.hpp"
 #include "amsim/simulation.hpp"
 #include "amsim/trace_file.hpp"
-#include "emulated_hw/kit/load_curve.hpp"
 #include "results/pinning.hpp"
 #include "results/progress.hpp"
 
@@ -28,7 +28,6 @@ namespace {
 using am::kit::Cycle;
 using am::kit::Load;
 using am::kit::LoadPoint;
-using am::kit::Threads;
 using am::kit::TrafficNodes;
 using Points = std::vector<LoadPoint>;  // at one rate, of each seed
 
@@ -110,7 +109,7 @@ void add_saturation(const Curve& curve, const Common& common, unsigned seeds, co
                     Row& row) {
   const Load load = load_of(curve, common, common.rates.front());
   Points points;
-  for (auto& point : am::kit::saturations(load, common.resolution, seeds, threads)) {
+  for (auto& point : saturations(load, common.resolution, seeds, threads)) {
     if (point) points.push_back(std::move(*point));
   }
   const std::string name = "saturation_" + load_unit_of(curve);
@@ -145,7 +144,7 @@ void add_curve(const Curve& curve, const Common& common, unsigned seeds, const T
   if (curve.traffic == "uniform")
     row.figure("zero_load_cycles", "latency without load: the sum of the parts", {mean_zero_load(load)});
   const double began = processor_ns();
-  const am::kit::LoadCurve measured = am::kit::load_curve(load, common.rates, seeds, threads);
+  const LoadCurve measured = load_curve(load, common.rates, seeds, threads);
   const double ns = processor_ns() - began;
   chart.columns.push_back(channels_of(curve));
   std::vector<double> accepted;

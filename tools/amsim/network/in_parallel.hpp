@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-namespace am::kit {
+namespace amsim::network {
 
-/// Calls f(i) once for each i below `count`, on so many threads, this one among them; they begin in ascending order of i. Each thread
-/// calls begins(number of the thread) first. Throws what the least i threw, when all have ended.
+// Calls f(i) once for each i below `count`, on so many threads, this one among them; they begin in ascending order of i. Each thread
+// calls begins(number of the thread) first. Throws what the least i threw, when all have ended.
 template <class F, class Begins>
 void in_parallel(std::size_t count, unsigned threads, F&& f, Begins&& begins) {
   std::atomic<std::size_t> next{0};
@@ -37,4 +37,4 @@ void in_parallel(std::size_t count, unsigned threads, F&& f, Begins&& begins) {
   }
 }
 
-}  // namespace am::kit
+}  // namespace amsim::network

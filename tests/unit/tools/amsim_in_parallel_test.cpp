@@ -1,5 +1,5 @@
-// Work on several threads.
-#include "emulated_hw/kit/in_parallel.hpp"
+// Work on several threads, whose results do not depend on them.
+#include "amsim/network/in_parallel.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace am::kit::in_parallel_test {
+namespace amsim::network::in_parallel_test {
 
 TEST(InParallel, DoesAllOnceAndThrowsWhatTheFirstThrew) {
   for (const unsigned threads : {1u, 3u, 100u}) {
@@ -33,4 +33,4 @@ TEST(InParallel, DoesAllOnceAndThrowsWhatTheFirstThrew) {
   }
 }
 
-}  // namespace am::kit::in_parallel_test
+}  // namespace amsim::network::in_parallel_test
