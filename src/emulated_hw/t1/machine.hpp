@@ -5,7 +5,7 @@
 //   machine.run_until([&] { return done; });
 #pragma once
 
-#include <memory>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,10 +28,10 @@ class Machine final : public kit::Machine {
   void add_hardware_handlers(Memories& memories);
   [[nodiscard]] const HardwareHandlers& hardware(NodeNumber node) const { return hardware_.at(node); }
 
-  [[nodiscard]] Processor& node(NodeNumber node) { return *processors_[node]; }
+  [[nodiscard]] Processor& node(NodeNumber node) { return processors_[node]; }
   /// The same code on all nodes.
   void place(Address at, const Processor::Code& code) {
-    for (const std::unique_ptr<Processor>& processor : processors_) processor->place(at, code);
+    for (Processor& processor : processors_) processor.place(at, code);
   }
   [[nodiscard]] NodeNumber nodes() const noexcept { return mesh_.grid().nodes(); }
   [[nodiscard]] const Mesh& mesh() const noexcept { return mesh_; }
@@ -44,9 +44,8 @@ class Machine final : public kit::Machine {
   void step(std::span<const NodeNumber> order = {}) override;
 
  private:
-  using Processors = std::vector<std::unique_ptr<Processor>>;
+  using Processors = std::deque<Processor>;
   static Processors made(NodeNumber nodes);
-  static std::vector<NetworkInterface*> interfaces(const Processors& processors);
 
   void step(NodeNumber node);
   [[nodiscard]] Cycle still_for() const override { return mesh_.still_for(); }
@@ -56,7 +55,7 @@ class Machine final : public kit::Machine {
 
   Cycle cycles_ = 0;  // that all processors have made
   kit::Awake awake_;
-  const Processors processors_;
+  Processors processors_;
   Mesh mesh_;
   std::vector<HardwareHandlers> hardware_;  // by node, or none
 };

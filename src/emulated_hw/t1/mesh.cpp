@@ -29,15 +29,8 @@ std::string place_in_interface(NodeNumber node, Priority priority) {
   return text_of("node ", node, " interface ", name_of(priority));
 }
 
-Mesh::Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces)
-    : shape_(shape),
-      grid_(grid_of(shape)),
-      interfaces_(std::move(interfaces)),
-      routers_(grid_.nodes()),
-      to_step_(grid_.nodes()) {
-  if (interfaces_.size() != grid_.nodes())
-    throw std::invalid_argument(
-        text_of("t1: a mesh of ", shape.rows, "x", shape.columns, " for ", interfaces_.size(), " nodes"));
+Mesh::Mesh(const Shape& shape, const std::function<NetworkInterface*(NodeNumber)>& interface_of)
+    : shape_(shape), grid_(grid_of(shape)), routers_(grid_.nodes()), to_step_(grid_.nodes()) {
   if (shape.buffers == 0 || shape.buffers > 255)
     throw std::invalid_argument(text_of("t1: buffers of ", shape.buffers, " messages: 1 to 255"));
   for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
@@ -46,7 +39,8 @@ Mesh::Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces)
       const unsigned room = output < vcs ? node_buffers : leads_on ? shape.buffers : 0;
       routers_[node].room[output] = static_cast<std::uint8_t>(room);
     }
-    interfaces_[node]->rings({to_step_, node});
+    interfaces_.push_back(interface_of(node));
+    interfaces_.back()->rings({to_step_, node});
     to_step_.put(node);  // what it has been given so far
   }
 }
@@ -68,14 +62,14 @@ void Mesh::step(std::span<const NodeNumber> order) {
 void Mesh::step(NodeNumber node) {
   deliver(node);
   inject(node);
-  if (routers_[node].waiting != 0) route(node);
+  if (routers_[node].occupied != 0) route(node);
   if (!has_something_to_do(node)) to_step_.erase(node);
 }
 
 bool Mesh::has_something_to_do(NodeNumber node) const noexcept {
   const Router& router = routers_[node];
   const NetworkInterface& ni = *interfaces_[node];
-  return router.waiting != 0 || !router.to_node[0].empty() || !router.to_node[1].empty() ||
+  return router.occupied != 0 || !router.to_node[0].empty() || !router.to_node[1].empty() ||
          ni.outgoing(Priority::low) || ni.outgoing(Priority::high);
 }
 
@@ -103,10 +97,9 @@ void Mesh::inject(NodeNumber node) {
     if (out->destination >= grid_.nodes())
       throw Exception(text_of("node ", node, ": a message to node ", out->destination,
                               ", outside the mesh of ", grid_.nodes()));
-    std::deque<Packet>& input = router.inputs[channel(0, priority, 0)];
-    if (input.size() >= shape_.buffers) continue;
-    input.push_back({*out, node, 0, now_ + link_cycles + router_cycles, record(node, *out)});
-    ++router.waiting;
+    const unsigned input = channel(0, priority, 0);
+    if (router.inputs[input].size() >= shape_.buffers) continue;
+    router.put(input, {*out, node, 0, now_ + link_cycles + router_cycles, record(node, *out)});
     ++under_way_;
     router.interface_free_at = now_ + out->flits();
     router.injected += out->flits();
@@ -127,17 +120,13 @@ std::uint32_t Mesh::record(NodeNumber from, const Message& message) {
 
 void Mesh::route(NodeNumber node) {
   Router& router = routers_[node];
-  kit::Requests occupied = 0;
   kit::Ports free_inputs = 0, free_outputs = 0;
   for (unsigned port = 0; port < ports; ++port) {
     if (router.input_free_at[port] <= now_) free_inputs |= kit::port_bit(port);
     if (router.output_free_at[port] <= now_) free_outputs |= kit::port_bit(port);
   }
-  for (unsigned input = 0; input < channels; ++input) {
-    if (!router.inputs[input].empty()) occupied |= kit::request(input);
-  }
   decide(
-      grid_, node, occupied, free_inputs, free_outputs, router.turns, shape_.patience,
+      grid_, node, router.occupied, free_inputs, free_outputs, router.turns, shape_.patience,
       [&](unsigned input) -> std::optional<Header> {
         const Packet& packet = router.inputs[input].front();
         if (packet.leaves_at > now_) return std::nullopt;
@@ -152,7 +141,7 @@ void Mesh::start(NodeNumber node, unsigned input, const Way& way) {
   Router& router = routers_[node];
   const Packet packet = router.inputs[input].front();
   router.inputs[input].pop_front();
-  --router.waiting;
+  if (router.inputs[input].empty()) router.occupied &= ~kit::request(input);
   --under_way_;
   const unsigned in = input / vcs;
   const unsigned flits = packet.message.flits();
@@ -175,11 +164,9 @@ void Mesh::start(NodeNumber node, unsigned input, const Way& way) {
           {packet.message, packet.source, in, now_ + link_cycles + flits - 1, packet.recorded});
     } else {
       const NodeNumber neighbour = grid_.neighbour(node, port);
-      Router& next = routers_[neighbour];
       const unsigned to = kit::Grid::opposite(port);
-      next.inputs[to * vcs + output % vcs].push_back(
-          {packet.message, packet.source, to, now_ + link_cycles + router_cycles, packet.recorded});
-      ++next.waiting;
+      routers_[neighbour].put(to * vcs + output % vcs, {packet.message, packet.source, to,
+                                                        now_ + link_cycles + router_cycles, packet.recorded});
       to_step_.put(neighbour);
     }
   }
@@ -236,9 +223,7 @@ void Mesh::add_who_waits(NodeNumber node, unsigned input, kit::Waits& waits) con
 void Mesh::add_waits(kit::Waits& waits) const {
   for (NodeNumber node = 0; node < grid_.nodes(); ++node) {
     add_who_waits_to_enter(node, waits);
-    for (unsigned input = 0; input < channels; ++input) {
-      if (!routers_[node].inputs[input].empty()) add_who_waits(node, input, waits);
-    }
+    kit::for_each(routers_[node].occupied, [&](unsigned input) { add_who_waits(node, input, waits); });
   }
 }
 

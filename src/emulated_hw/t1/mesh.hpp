@@ -58,7 +58,7 @@ class Mesh {
       2;  ///< messages of each priority between router and interface: one comes, one waits
 
   /// Of these interfaces, by node: row * columns + column. They outlive it. Throws std::invalid_argument.
-  Mesh(const Shape& shape, std::vector<NetworkInterface*> interfaces);
+  Mesh(const Shape& shape, const std::function<NetworkInterface*(NodeNumber)>& interface_of);
   ~Mesh();
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
@@ -110,7 +110,12 @@ class Mesh {
     std::array<std::deque<Packet>, 2> to_node{};  // by priority: has left, leaves_at says when it is whole
     Cycle interface_free_at = 0;
     Turns<std::uint8_t> turns{};
-    unsigned waiting = 0;  // messages in `inputs`
+    kit::Requests occupied = 0;  // inputs with a message
+
+    void put(unsigned input, const Packet& packet) {
+      inputs[input].push_back(packet);
+      occupied |= kit::request(input);
+    }
   };
   struct Credit {
     NodeNumber node;
@@ -138,7 +143,7 @@ class Mesh {
 
   const Shape shape_;
   const kit::MappedGrid grid_;
-  const std::vector<NetworkInterface*> interfaces_;
+  std::vector<NetworkInterface*> interfaces_;
   std::vector<Router> routers_;
   kit::DelayLine<Credit> credits_{most_delay};
   Cycle now_ = 0;

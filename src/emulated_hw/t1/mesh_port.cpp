@@ -15,20 +15,13 @@ std::deque<NetworkInterface> interfaces_of(const kit::Grid& grid) {
   return all;
 }
 
-std::vector<NetworkInterface*> pointers_to(std::deque<NetworkInterface>& interfaces) {
-  std::vector<NetworkInterface*> all;
-  all.reserve(interfaces.size());
-  for (NetworkInterface& one : interfaces) all.push_back(&one);
-  return all;
-}
-
 }  // namespace
 
 MeshPort::MeshPort(const Shape& shape)
     : NodePort(grid_of(shape), {"low", "high"}, {.least = 1, .most = most_flits}),
       interfaces_(interfaces_of(grid_of(shape))),
       rung_(nodes()),
-      mesh_(shape, pointers_to(interfaces_)) {
+      mesh_(shape, [this](NodeNumber node) { return &interfaces_[node]; }) {
   for (NodeNumber node = 0; node < nodes(); ++node) interfaces_[node].rings_processor({rung_, node});
 }
 
