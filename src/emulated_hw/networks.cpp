@@ -22,7 +22,7 @@ std::unique_ptr<kit::NodePort> network_of(const Which& which) {
   static_cast<void>(kit::index_of_name("a network", which.machine, machines));
   if (!has_own_routers(which.machine))
     return std::make_unique<kit::TextbookNetwork>(kit::topology_named(which.machine, which.k, which.n),
-                                               which.textbook);
+                                                  which.textbook);
   if (which.machine == "ncube2") return std::make_unique<ncube2::CubePort>(which.n);
   if (which.machine == "cm5") return std::make_unique<cm5::TreePort>(which.n);
   // Not all net-outputs: led away by them, a packet may run in a circle for ever.

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "emulated_hw/kit/textbook_network.hpp"
 #include "emulated_hw/kit/node_port.hpp"
+#include "emulated_hw/kit/textbook_network.hpp"
 
 namespace am::networks {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "emulated_hw/kit/trace_page.hpp"
+#include "emulated_hw/kit/trace_views.hpp"
 #include "process/command.hpp"
 
 namespace trace_page_test {

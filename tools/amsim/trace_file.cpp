@@ -1,8 +1,6 @@
 #include "amsim/trace_file.hpp"
 
-#include "emulated_hw/kit/trace_json.hpp"
-#include "emulated_hw/kit/trace_page.hpp"
-#include "emulated_hw/kit/trace_picture.hpp"
+#include "emulated_hw/kit/trace_views.hpp"
 #include "results/output_file.hpp"
 #include "results/usage_error.hpp"
 

@@ -12,12 +12,15 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "emulated_hw/kit/cycle.hpp"
+#include "emulated_hw/kit/names.hpp"
+#include "emulated_hw/kit/text.hpp"
 #include "emulated_hw/kit/topology.hpp"
 #include "emulated_hw/kit/trace.hpp"
 #include "emulated_hw/kit/waits.hpp"
@@ -35,7 +38,9 @@ class NodePort {
   /// From each node into the network, by number: its priorities, or kinds of packets. Their names are also those of a trace's messages.
   [[nodiscard]] const std::vector<std::string>& channels() const noexcept { return channels_; }
   /// Throws std::invalid_argument, which names them all.
-  [[nodiscard]] unsigned channel_named(std::string_view name) const;
+  [[nodiscard]] unsigned channel_named(std::string_view name) const {
+    return static_cast<unsigned>(index_of_name("channel", name, channels_));
+  }
   /// Flits that a packet may have.
   struct Sizes {
     std::uint32_t least = 1;
@@ -129,6 +134,10 @@ class NodePort {
 };
 
 /// The watchdog: throws std::runtime_error with who waits for whom where something is under way and nothing has moved for so long.
-void check_that_it_moves(const NodePort& port, Cycle patience = 1000);
+inline void check_that_it_moves(const NodePort& port, Cycle patience = 1000) {
+  if (port.still_for() > patience && !port.is_empty())
+    throw std::runtime_error(
+        text_of("nothing has moved for ", port.still_for(), " cycles:\n", who_waits(port)));
+}
 
 }  // namespace am::kit

@@ -5,13 +5,16 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "emulated_hw/kit/dimension_order.hpp"
 #include "emulated_hw/kit/fat_tree.hpp"
 #include "emulated_hw/kit/grid.hpp"
 #include "emulated_hw/kit/hypercube.hpp"
+#include "emulated_hw/kit/names.hpp"
 
 namespace am::kit {
 
@@ -26,7 +29,13 @@ using FastTopology = std::variant<MappedGrid, Hypercube, FatTree>;
 
 inline constexpr std::array<std::string_view, 4> topologies{"mesh", "torus", "hypercube", "fattree"};
 /// BookSim2's names: mesh and torus of k^n nodes, fattree of k^n, and hypercube of 2^n. Throws std::invalid_argument.
-[[nodiscard]] Topology topology_named(std::string_view name, unsigned k, unsigned n);
+[[nodiscard]] inline Topology topology_named(std::string_view name, unsigned k, unsigned n) {
+  if (n == 0) throw std::invalid_argument("n has to be at least 1");
+  if (name == "hypercube") return Hypercube(n);
+  if (name == "fattree") return FatTree::k_ary(k, n);
+  static_cast<void>(index_of_name("topology", name, topologies));
+  return Grid(std::vector<Grid::Dimension>(n, {.extent = k, .wraps = name == "torus"}));
+}
 
 [[nodiscard]] constexpr unsigned vc_classes(const Hypercube&) noexcept { return 1; }
 [[nodiscard]] constexpr unsigned vc_classes(const FatTree&) noexcept { return 1; }

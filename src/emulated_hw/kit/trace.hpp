@@ -1,5 +1,5 @@
 // What a machine did under its clock, cycle by cycle: which messages there were, which link carried which of them when, when they were
-// there, and what nodes did meanwhile. A network and its nodes tell it while they run; trace_json.hpp and trace_page.hpp show it to
+// there, and what nodes did meanwhile. A network and its nodes tell it while they run; trace_views.hpp shows it to
 // people. It knows no machine: kinds of messages and of what nodes do are numbers, whose names its machine gives.
 //
 // A link is an output port of a router, which leads to another or to a node's interface. The way from an interface into its router is one

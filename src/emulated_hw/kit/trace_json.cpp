@@ -1,4 +1,4 @@
-#include "emulated_hw/kit/trace_json.hpp"
+#include "emulated_hw/kit/trace_views.hpp"
 
 #include <cstddef>
 #include <map>

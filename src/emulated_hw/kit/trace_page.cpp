@@ -1,4 +1,4 @@
-#include "emulated_hw/kit/trace_page.hpp"
+#include "emulated_hw/kit/trace_views.hpp"
 
 #include <array>
 #include <string_view>

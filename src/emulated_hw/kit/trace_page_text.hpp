@@ -1,4 +1,4 @@
-// What is the same in every page of a trace (trace_page.hpp): how it looks, and the script that draws what the data says.
+// What is the same in every page of a trace (trace_views.hpp): how it looks, and the script that draws what the data says.
 #pragma once
 
 #include <string_view>

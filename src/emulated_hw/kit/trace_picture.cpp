@@ -1,4 +1,4 @@
-#include "emulated_hw/kit/trace_picture.hpp"
+#include "emulated_hw/kit/trace_views.hpp"
 
 #include <algorithm>
 #include <array>

@@ -15,9 +15,7 @@
 #include <vector>
 
 #include "emulated_hw/kit/textbook_network.hpp"
-#include "emulated_hw/kit/trace_json.hpp"
-#include "emulated_hw/kit/trace_page.hpp"
-#include "emulated_hw/kit/trace_picture.hpp"
+#include "emulated_hw/kit/trace_views.hpp"
 #include "emulated_hw/kit/traffic.hpp"
 #include "support/random.hpp"
 #include "unit/emulated_hw/port_checks.hpp"
