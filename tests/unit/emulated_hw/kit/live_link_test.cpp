@@ -38,14 +38,6 @@ void expect_same(const LinkEntry& entry, const Link& link) {
   ASSERT_TRUE(entry.names(link.last->input, link.last->number));
 }
 
-TEST(LinkEntry, NothingHasComeIntoAnEmptyLink) {
-  expect_same(LinkEntry(), Link());
-  for (unsigned input = 0; input < LinkEntry::most_inputs; ++input) {
-    EXPECT_FALSE(LinkEntry().names(input, 0));
-    EXPECT_FALSE(LinkEntry().names(input, ~Word{0}));
-  }
-}
-
 // Counts of all channels wrap around, and leave those of others alone.
 TEST(LinkEntry, AgainstCountsOfEachChannel) {
   test::Random random(test::seed());
@@ -54,6 +46,8 @@ TEST(LinkEntry, AgainstCountsOfEachChannel) {
     Link link;
     std::array<Word, LinkEntry::most_inputs> numbers{};
     for (Word& number : numbers) number = random() >> random.below(64);
+    expect_same(entry, link);
+    for (unsigned input = 0; input < LinkEntry::most_inputs; ++input) EXPECT_FALSE(entry.names(input, 0));
     for (int step = 0; step < 1'000; ++step) {
       const auto channel = static_cast<unsigned>(random.below(channels));
       if (link.left[channel] != link.count[channel] && random.one_in(2)) {
@@ -73,21 +67,6 @@ TEST(LinkEntry, AgainstCountsOfEachChannel) {
       expect_same(entry, link);
       if (HasFatalFailure()) return;
     }
-  }
-}
-
-// A packet's number in its channel is known by its lowest bits only: they say where it lies, and whether that is another lap than what
-// lay there before.
-TEST(LinkEntry, LowBitsOfACountSayThePlaceAndTheLap) {
-  test::Random random(test::seed());
-  for (int i = 0; i < 100'000; ++i) {
-    const Word number = random() >> random.below(64);  // of 64 bits
-    const Word low = number % LinkEntry::counts;
-    ASSERT_EQ(low % LiveChannel::places, number % LiveChannel::places) << number;
-    ASSERT_EQ(LiveChannel::lap_of_number(low) % 2, LiveChannel::lap_of_number(number) % 2) << number;
-    ASSERT_NE(LiveChannel::lap_of_number(low) % 2,
-              LiveChannel::lap_of_number(number + LiveChannel::places) % 2)
-        << number;
   }
 }
 

@@ -191,15 +191,6 @@ TEST(Hypercube, GoesTheWaysOfAGridOfTwos) {
   }
 }
 
-/// Thirteen dimensions of an nCUBE/2, and what else has a port.
-TEST(Hypercube, HasOnePortForEachDimension) {
-  const Hypercube cube(13);
-  EXPECT_EQ(cube.nodes(), 8192u);
-  EXPECT_EQ(cube.ports(), 14u);
-  EXPECT_EQ(cube.neighbour(0b101, Hypercube::across(1)), 0b111u);
-  EXPECT_EQ(e_cube(0b0110, 0b1010).port, Hypercube::across(2)) << "the lowest that differs";
-}
-
 // -- fat trees, and every way that a packet may take
 
 using Levels = std::vector<FatTree::Level>;

@@ -15,7 +15,6 @@
 
 #include "emulated_hw/kit/trace.hpp"
 #include "emulated_hw/t1/nistat.hpp"
-#include "emulated_hw/t1/programs/experiments.hpp"
 #include "emulated_hw/t1/programs/sending.hpp"
 #include "support/random.hpp"
 #include "unit/emulated_hw/trace_checks.hpp"
@@ -232,33 +231,6 @@ Program send(Processor& cpu, Priority priority, NodeNumber to, Address at,
   cpu.registers().data = scalars;
   co_await send_until_accepted(cpu, {.scalars = count, .vector = vector != 0, .priority = priority}, to, at,
                                vector);
-}
-
-// 3.9: a fetch is as long under way as two messages are, and in the interface for as long as it accesses memory; its node computes on.
-TEST(T1HardwareMachine, AFetchTakesTheSumOfItsPartsAndNothingOfTheProcessor) {
-  for (const NodeNumber to : {1u, 3u, 5u}) {
-    for (const Word words : {1u, 32u}) {
-      Nodes nodes({.rows = 1, .columns = 6, .wraps = false});
-      Machine& machine = nodes.machine;
-      Cycle ended = 0;
-      machine.node(0).place(ping, [&](Processor& cpu) -> Program {
-        ended = machine.now();
-        co_await cpu.cycles(1);
-      });
-      machine.node(0).run([&](Processor& cpu) -> Program {
-        co_await send(cpu, Priority::low, to, hardware::fetch, {0, ping, 40, words, 0}, 5);
-      });
-      machine.node(to).run([](Processor& cpu) -> Program {
-        co_await cpu.enter_critical();
-        co_await cpu.cycles(199);
-      });
-      for (int i = 0; i < 200; ++i) machine.step();
-      EXPECT_EQ(ended, costs::send + in_network(to, 2) + (1 + (words + 3) / 4 + 1) +
-                           in_network(to, words == 1 ? 1 : 9) + costs::dispatch);
-      EXPECT_EQ(machine.node(to).spent().computing, 200u);
-      EXPECT_TRUE(machine.node(to).has_ended());
-    }
-  }
 }
 
 // A.8: each copy of a multicast is stored.
