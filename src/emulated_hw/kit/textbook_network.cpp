@@ -50,7 +50,6 @@ TextbookNetwork::TextbookNetwork(const Topology& topology, const Options& option
     : NodePort(topology, {"packet"}, {}),
       ways_(fast(topology)),
       shape_(shape_of(topology, options)),
-      to_step_(routers_of(topology), slots),
       nodes_(nodes()),
       node_credits_(nodes()),
       senders_(nodes()) {
@@ -59,13 +58,13 @@ TextbookNetwork::TextbookNetwork(const Topology& topology, const Options& option
   vcs_of_ = {0, all >> half, all & all << half, all};
   if (shape_.ports * shape_.vcs > TextbookRouter<1>::most_channels) routers_.emplace<WideRouters>();
   std::visit([this](const auto& one, auto& routers) { wire(one, routers); }, topology, routers_);
-  for (unsigned at = 0; at < slots; ++at) {
-    flits_[at].resize(ends_.size());
-    credits_[at].resize(ends_.size());
-    to_router_[at].resize(routers_of(topology));
-    to_node_[at].resize(nodes());
-    to_take_[at] = NodeSet(nodes());
-  }
+  const RouterNumber count = routers_of(topology);
+  slots_.fill({.flits = std::vector<Flit>(ends_.size()),
+               .credits = std::vector<std::uint8_t>(ends_.size()),
+               .to_router = std::vector<Arrivals>(count),
+               .to_node = std::vector<AtNode>(nodes()),
+               .to_step = NodeSet(count),
+               .to_take = NodeSet(nodes())});
   for (auto& by_vc : node_credits_) by_vc.fill(static_cast<std::uint8_t>(shape_.buffer));
   for (Node& node : nodes_) {
     node.with_credit = all;
@@ -130,7 +129,7 @@ void TextbookNetwork::send(NodeNumber number) {
 }
 
 void TextbookNetwork::take(NodeNumber number) {
-  const auto& [flit, credit] = to_node_[slot(now_)][number];
+  const auto& [flit, credit] = in(now_).to_node[number];
   if (credit != 0) {
     ++node_credits_[number][credit - 1u];
     nodes_[number].with_credit |= request(credit - 1u);
@@ -169,8 +168,9 @@ void TextbookNetwork::pass(RouterNumber from, unsigned port, Flit flit) {
   ++passed_[link];
   const End& end = ends_[link];
   if (end.port == End::node) {
-    to_node_[slot(now_ + flit_delay)][end.number].flit = flit;
-    to_take_[slot(now_ + flit_delay)].put(end.number);
+    Slot& slot = in(now_ + flit_delay);
+    slot.to_node[end.number].flit = flit;
+    slot.to_take.put(end.number);
   } else {
     arrive(now_ + flit_delay, end, flit);
   }
@@ -181,8 +181,9 @@ void TextbookNetwork::pass(RouterNumber from, unsigned port, Flit flit) {
 void TextbookNetwork::freed(RouterNumber at, unsigned port, unsigned vc) noexcept {
   const End& end = ends_[line(at, port)];
   if (end.port == End::node) {
-    to_node_[slot(now_ + to_node_credit_delay)][end.number].credit = static_cast<std::uint8_t>(vc + 1);
-    to_take_[slot(now_ + to_node_credit_delay)].put(end.number);
+    Slot& slot = in(now_ + to_node_credit_delay);
+    slot.to_node[end.number].credit = static_cast<std::uint8_t>(vc + 1);
+    slot.to_take.put(end.number);
   } else {
     give_back(now_ + credit_delay, end, vc);
   }
@@ -190,34 +191,36 @@ void TextbookNetwork::freed(RouterNumber at, unsigned port, unsigned vc) noexcep
 
 template <class OneTopology, class Router>
 void TextbookNetwork::step(const OneTopology& topology, RouterNumber number, Router& router) {
-  const std::size_t at = slot(now_);
-  const Arrivals arrivals = std::exchange(to_router_[at][number], {});
+  Slot& slot = in(now_);
+  const Arrivals arrivals = std::exchange(slot.to_router[number], {});
   for_each(arrivals.with_flit,
-           [&](unsigned port) { router.receive(shape_, port, flits_[at][line(number, port)]); });
+           [&](unsigned port) { router.receive(shape_, port, slot.flits[line(number, port)]); });
   for_each(arrivals.with_credit,
-           [&](unsigned port) { router.credit(shape_.channel(port, credits_[at][line(number, port)])); });
+           [&](unsigned port) { router.credit(shape_.channel(port, slot.credits[line(number, port)])); });
   const bool goes_on = router.step(
       shape_, [&](unsigned port, Flit flit) { return route(topology, number, port, flit); },
       [&](unsigned port, Flit flit) { pass(number, port, flit); },
       [&](unsigned port, unsigned vc) { freed(number, port, vc); });
-  if (goes_on) to_step_.put(now_ + 1, number);
+  if (goes_on) in(now_ + 1).to_step.put(number);
 }
 
 /// Which topology it is, and which width routers have, is asked once in a cycle.
 void TextbookNetwork::step(std::span<const RouterNumber> order) {
   senders_.for_each([this](NodeNumber node) { send(node); });
-  if (!order.empty()) to_step_.clear(now_);
+  Slot& slot = in(now_);
   std::visit(
       [&](const auto& topology, auto& all) {
-        to_step_.take(now_, [&](RouterNumber router) { step(topology, router, all[router]); });
+        if (order.empty())
+          slot.to_step.for_each([&](RouterNumber router) { step(topology, router, all[router]); });
         for (const RouterNumber router : order) step(topology, router, all[router]);
       },
       ways_, routers_);
-  to_take_[slot(now_)].for_each([this](NodeNumber node) { to_node_[slot(now_)][node] = {}; });
-  to_take_[slot(now_)].clear();
+  slot.to_step.clear();
+  slot.to_take.for_each([&](NodeNumber node) { slot.to_node[node] = {}; });
+  slot.to_take.clear();
   ++now_;
   arrivals_.clear();
-  to_take_[slot(now_)].for_each([this](NodeNumber node) { take(node); });
+  in(now_).to_take.for_each([this](NodeNumber node) { take(node); });
 }
 
 std::vector<NodePort::LinkCount> TextbookNetwork::links() const {
@@ -239,10 +242,10 @@ std::uint64_t TextbookNetwork::flits() const {
       for (unsigned input = 0; input < shape_.ports * shape_.vcs; ++input) count += router.count(input);
     });
   }
-  for (unsigned at = 0; at < slots; ++at) {
-    for (const Arrivals& arrivals : to_router_[at])
+  for (const Slot& slot : slots_) {
+    for (const Arrivals& arrivals : slot.to_router)
       count += static_cast<unsigned>(std::popcount(arrivals.with_flit));
-    for (const AtNode& node : to_node_[at]) count += node.flit ? 1 : 0;
+    for (const AtNode& node : slot.to_node) count += node.flit ? 1 : 0;
   }
   return count;
 }

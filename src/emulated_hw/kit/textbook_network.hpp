@@ -26,7 +26,6 @@
 #include <variant>
 #include <vector>
 
-#include "emulated_hw/kit/calendar.hpp"
 #include "emulated_hw/kit/flit.hpp"
 #include "emulated_hw/kit/node_port.hpp"
 #include "emulated_hw/kit/node_set.hpp"
@@ -76,7 +75,6 @@ class TextbookNetwork final : public NodePort {
   static constexpr unsigned to_node_credit_delay = 2;
   static constexpr unsigned slots = 4;  // cycles on a delay line, this one included
   static_assert(flit_delay < slots && credit_delay < slots);
-  static std::size_t slot(Cycle at) noexcept { return at % slots; }
 
   /// What comes to a router in one cycle.
   struct Arrivals {
@@ -110,17 +108,27 @@ class TextbookNetwork final : public NodePort {
     return {place.router, static_cast<std::uint8_t>(place.port),
             static_cast<std::uint32_t>(line(place.router, place.port))};
   }
+  /// What comes in one cycle.
+  struct Slot {
+    std::vector<Flit> flits;            // by line
+    std::vector<std::uint8_t> credits;  // by line: vc
+    std::vector<Arrivals> to_router;
+    std::vector<AtNode> to_node;
+    NodeSet to_step;  // routers with something to do
+    NodeSet to_take;  // nodes to which something comes
+  };
+  [[nodiscard]] Slot& in(Cycle when) noexcept { return slots_[when % slots]; }
   void arrive(Cycle when, const End& end, Flit flit) noexcept {
-    const std::size_t at = slot(when);
-    flits_[at][end.line] = flit;
-    to_router_[at][end.number].with_flit |= 1u << end.port;
-    to_step_.put(when, end.number);
+    Slot& slot = in(when);
+    slot.flits[end.line] = flit;
+    slot.to_router[end.number].with_flit |= 1u << end.port;
+    slot.to_step.put(end.number);
   }
   void give_back(Cycle when, const End& end, unsigned vc) noexcept {
-    const std::size_t at = slot(when);
-    credits_[at][end.line] = static_cast<std::uint8_t>(vc);
-    to_router_[at][end.number].with_credit |= 1u << end.port;
-    to_step_.put(when, end.number);
+    Slot& slot = in(when);
+    slot.credits[end.line] = static_cast<std::uint8_t>(vc);
+    slot.to_router[end.number].with_credit |= 1u << end.port;
+    slot.to_step.put(end.number);
   }
   using NarrowRouters = std::vector<TextbookRouter<1>>;
   using WideRouters = std::vector<TextbookRouter<4>>;
@@ -145,16 +153,11 @@ class TextbookNetwork final : public NodePort {
   Cycle now_ = 0;
   std::vector<Flit> buffers_;
   std::variant<NarrowRouters, WideRouters> routers_;
-  std::vector<End> ends_;                                 // by line
-  std::vector<End> places_;                               // by node: the other end of its link
-  std::vector<std::uint64_t> passed_;                     // by line: flits
-  std::vector<std::uint64_t> injected_;                   // by node: flits
-  std::array<std::vector<Flit>, slots> flits_;            // by line: what comes to it
-  std::array<std::vector<std::uint8_t>, slots> credits_;  // by line: vc
-  std::array<std::vector<Arrivals>, slots> to_router_;    // by router
-  std::array<std::vector<AtNode>, slots> to_node_;        // by node
-  Calendar to_step_;                                      // routers with something to do
-  std::array<NodeSet, slots> to_take_;                    // nodes to which something comes then
+  std::vector<End> ends_;                // by line
+  std::vector<End> places_;              // by node: the other end of its link
+  std::vector<std::uint64_t> passed_;    // by line: flits
+  std::vector<std::uint64_t> injected_;  // by node: flits
+  std::array<Slot, slots> slots_;
   std::vector<Node> nodes_;
   std::vector<std::array<std::uint8_t, RouterShape::most_vcs>> node_credits_;  // by node and virtual channel
   NodeSet senders_;                                                            // nodes that have flits left

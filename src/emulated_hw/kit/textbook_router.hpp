@@ -107,7 +107,6 @@ class TextbookRouter {
   }
 
   // for tests and reports
-  [[nodiscard]] bool is_empty() const noexcept { return filled_ == Channels{}; }
   [[nodiscard]] unsigned count(unsigned input) const noexcept { return count_[input]; }
   [[nodiscard]] unsigned credits(unsigned output) const noexcept { return credits_[output]; }
   [[nodiscard]] bool is_waiting(unsigned input) const noexcept { return has(waiting_, input); }

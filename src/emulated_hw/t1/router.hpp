@@ -182,9 +182,9 @@ class Turns {
 /// One decision. Of the inputs `occupied`, by channel, header(input) is that of the first message, or none if it cannot go yet;
 /// has_room(input, output) says whether it may go there, and refused(input, output) is told when it may not. start(input, way) is
 /// called for each message that goes now; `from` and `to` are the ports that carry nothing.
-template <class Grid, class Turns, class GetHeader, class HasRoom, class Refused, class Start>
+template <class Grid, class Count, class GetHeader, class HasRoom, class Refused, class Start>
 void decide(const Grid& grid, NodeNumber here, kit::Requests occupied, kit::Ports from, kit::Ports to,
-            Turns& turns, unsigned patience, GetHeader header, HasRoom has_room, Refused refused,
+            Turns<Count>& turns, unsigned patience, GetHeader header, HasRoom has_room, Refused refused,
             Start start) {
   const auto is_ready = [&](unsigned input, Way& way) {
     const std::optional<Header> first = header(input);
